@@ -1,7 +1,9 @@
-// What the adapters share: a simulator behind a small C++ class, and the C interface of simtlab/memory_plugin.h over it.
+// What the adapters share: a simulator behind a small C++ class, and the C interface of
+// simtlab/memory_plugin.h over it.
 //
-// An adapter derives Simulator, and names a function that makes one: SIMTLAB_ADAPTER("DRAMsim3", make). Simulators have no hint about the next
-// event, so simtlab runs every clock in which accesses are under way, as their own drivers do.
+// An adapter derives Simulator, and names a function that makes one: SIMTLAB_ADAPTER("DRAMsim3", make).
+// Simulators have no hint about the next event, so simtlab runs every clock in which accesses are under way,
+// as their own drivers do.
 #pragma once
 
 #include <algorithm>
@@ -35,7 +37,8 @@ class Options {
         values_[part.substr(0, equals)] = part.substr(equals + 1);
     }
   }
-  // The first part, which must be a file that can be read: the libraries end the process over one that cannot.
+  // The first part, which must be a file that can be read: the libraries end the process over one that
+  // cannot.
   const std::string& readable_file() const {
     if (file.empty()) throw std::runtime_error("a configuration file is needed: ?config=FILE");
     check_readable(file);
@@ -70,7 +73,8 @@ class Options {
   std::map<std::string, std::string> values_;
 };
 
-// The value of `key = value` in a configuration file of theirs; empty if it is not there. Comments begin with ; or #.
+// The value of `key = value` in a configuration file of theirs; empty if it is not there. Comments begin with
+// ; or #.
 inline std::string value_in_file(const std::string& path, const std::string& key) {
   std::ifstream in(path);
   const auto trim = [](std::string text) {
@@ -80,7 +84,8 @@ inline std::string value_in_file(const std::string& path, const std::string& key
   for (std::string line; std::getline(in, line);) {
     line.resize(std::min(line.find_first_of(";#"), line.size()));
     const std::size_t equals = line.find('=');
-    if (equals != std::string::npos && trim(line.substr(0, equals)) == key) return trim(line.substr(equals + 1));
+    if (equals != std::string::npos && trim(line.substr(0, equals)) == key)
+      return trim(line.substr(equals + 1));
   }
   return {};
 }
@@ -90,9 +95,9 @@ class Simulator {
   virtual ~Simulator() = default;
   virtual bool accepts(std::uint64_t address, bool write) = 0;
   virtual void add(std::uint64_t address, bool write, std::uint32_t source, std::uint64_t id) = 0;
-  virtual void tick() = 0;   // one clock; calls answer()
+  virtual void tick() = 0;  // one clock; calls answer()
 
-  simtlab_memory_info info{};   // filled by the constructor
+  simtlab_memory_info info{};  // filled by the constructor
 
  protected:
   void answer(std::uint64_t id) { done_(context_, id, now_); }
@@ -105,20 +110,22 @@ class Simulator {
   std::string error_;
 };
 
-// Requests of simulators that answer with an address: of several with one address the oldest is answered first.
+// Requests of simulators that answer with an address: of several with one address the oldest is answered
+// first.
 class ByAddress {
  public:
   void add(std::uint64_t address, std::uint64_t id) { ids_.emplace(address, id); }
   std::uint64_t take(std::uint64_t address) {
     const auto found = ids_.lower_bound(address);
-    if (found == ids_.end() || found->first != address) throw std::runtime_error("an answer for an address that was not asked for");
+    if (found == ids_.end() || found->first != address)
+      throw std::runtime_error("an answer for an address that was not asked for");
     const std::uint64_t id = found->second;
     ids_.erase(found);
     return id;
   }
 
  private:
-  std::multimap<std::uint64_t, std::uint64_t> ids_;   // equal keys keep the order of their insertion
+  std::multimap<std::uint64_t, std::uint64_t> ids_;  // equal keys keep the order of their insertion
 };
 
 // The functions of the C interface; no exception leaves them.
@@ -128,9 +135,7 @@ struct Glue {
     try {
       call();
       return 0;
-    } catch (const std::exception& e) {
-      s.error_ = e.what();
-    } catch (...) {
+    } catch (const std::exception& e) { s.error_ = e.what(); } catch (...) {
       s.error_ = "an exception of unknown kind";
     }
     return 1;
@@ -145,9 +150,7 @@ struct Glue {
       std::unique_ptr<Simulator> simulator = make(options);
       options.done();
       return reinterpret_cast<simtlab_memory*>(simulator.release());
-    } catch (const std::exception& e) {
-      std::snprintf(error, bytes, "%s", e.what());
-    } catch (...) {
+    } catch (const std::exception& e) { std::snprintf(error, bytes, "%s", e.what()); } catch (...) {
       std::snprintf(error, bytes, "the library threw an exception of unknown kind");
     }
     return nullptr;
@@ -162,7 +165,8 @@ struct Glue {
     guarded(of(m), [&] { yes = of(m).accepts(address, write != 0); });
     return yes;
   }
-  static int add(simtlab_memory* m, std::uint64_t address, int write, std::uint32_t source, std::uint64_t id) {
+  static int add(simtlab_memory* m, std::uint64_t address, int write, std::uint32_t source,
+                 std::uint64_t id) {
     Simulator& s = of(m);
     ++(write != 0 ? s.writes_ : s.reads_);
     return guarded(s, [&] { s.add(address, write != 0, source, id); });
@@ -177,9 +181,10 @@ struct Glue {
   }
   static std::uint32_t statistics(simtlab_memory* m, simtlab_memory_statistic* out, std::uint32_t room) {
     const Simulator& s = of(m);
-    const simtlab_memory_statistic all[] = {{"reads", "1", static_cast<double>(s.reads_), SIMTLAB_MEMORY_SUM},
-                                            {"writes", "1", static_cast<double>(s.writes_), SIMTLAB_MEMORY_SUM},
-                                            {"clocks", "cycles", static_cast<double>(s.now_), SIMTLAB_MEMORY_MAX}};
+    const simtlab_memory_statistic all[] = {
+        {"reads", "1", static_cast<double>(s.reads_), SIMTLAB_MEMORY_SUM},
+        {"writes", "1", static_cast<double>(s.writes_), SIMTLAB_MEMORY_SUM},
+        {"clocks", "cycles", static_cast<double>(s.now_), SIMTLAB_MEMORY_MAX}};
     for (std::uint32_t i = 0; i < 3 && i < room; ++i) out[i] = all[i];
     return 3;
   }
@@ -188,21 +193,22 @@ struct Glue {
 
 }  // namespace simtlab::adapter
 
-#define SIMTLAB_ADAPTER(title, make)                                                                                             \
-  static simtlab_memory* create_(const char* config, std::uint32_t, std::uint32_t, char* error, std::size_t bytes) {            \
-    return simtlab::adapter::Glue::create(make, config, error, bytes);                                                          \
-  }                                                                                                                              \
-  static const simtlab_memory_plugin plugin_ = {sizeof plugin_,                                                                 \
-                                                title,                                                                           \
-                                                create_,                                                                         \
-                                                simtlab::adapter::Glue::destroy,                                                \
-                                                simtlab::adapter::Glue::info,                                                   \
-                                                simtlab::adapter::Glue::will_accept,                                            \
-                                                simtlab::adapter::Glue::add,                                                    \
-                                                simtlab::adapter::Glue::advance,                                                \
-                                                nullptr,                                                                         \
-                                                simtlab::adapter::Glue::statistics,                                             \
-                                                simtlab::adapter::Glue::last_error,                                             \
-                                                nullptr};                                                                        \
-  extern "C" const std::uint32_t simtlab_memory_abi = SIMTLAB_MEMORY_ABI;                                                       \
+#define SIMTLAB_ADAPTER(title, make)                                                            \
+  static simtlab_memory* create_(const char* config, std::uint32_t, std::uint32_t, char* error, \
+                                 std::size_t bytes) {                                           \
+    return simtlab::adapter::Glue::create(make, config, error, bytes);                          \
+  }                                                                                             \
+  static const simtlab_memory_plugin plugin_ = {sizeof plugin_,                                 \
+                                                title,                                          \
+                                                create_,                                        \
+                                                simtlab::adapter::Glue::destroy,                \
+                                                simtlab::adapter::Glue::info,                   \
+                                                simtlab::adapter::Glue::will_accept,            \
+                                                simtlab::adapter::Glue::add,                    \
+                                                simtlab::adapter::Glue::advance,                \
+                                                nullptr,                                        \
+                                                simtlab::adapter::Glue::statistics,             \
+                                                simtlab::adapter::Glue::last_error,             \
+                                                nullptr};                                       \
+  extern "C" const std::uint32_t simtlab_memory_abi = SIMTLAB_MEMORY_ABI;                       \
   extern "C" const simtlab_memory_plugin* simtlab_memory_get_plugin() { return &plugin_; }

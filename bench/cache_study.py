@@ -13,19 +13,37 @@ import subprocess
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-MODES = {"all": [], "l1": ["--no-l2"], "l1 exact": ["--no-l2", "--zero-latency"], "sampled": ["--no-l2", "--reuse-sample", "0.01"]}
+MODES = {
+    "all": [],
+    "l1": ["--no-l2"],
+    "l1 exact": ["--no-l2", "--zero-latency"],
+    "sampled": ["--no-l2", "--reuse-sample", "0.01"],
+}
 
 
 def kernel(name, n):
     buffer = f"buffer:{n}x{n}:f32"
     shape = ["--kernel", name, "--global", f"{n}x{n}", "--local", "16x16", "--arg", buffer, "--arg", buffer]
-    return shape + (["--arg", buffer, "--arg", f"u32:{n}"] if name == "matmul" else ["--arg", f"u32:{n}", "--arg", f"u32:{n}"])
+    return shape + (
+        ["--arg", buffer, "--arg", f"u32:{n}"] if name == "matmul" else ["--arg", f"u32:{n}", "--arg", f"u32:{n}"]
+    )
 
 
 def stencil():
     buffer = "buffer:524288:f32"
-    return ["--kernel", "stencil", "--global", "128x126x30", "--local", "64x1", "--arg", buffer, "--arg", buffer,
-            *(a for v in ("u32:128", "u32:128", "u32:32", "f32:0.5", "f32:0.1") for a in ("--arg", v))]
+    return [
+        "--kernel",
+        "stencil",
+        "--global",
+        "128x126x30",
+        "--local",
+        "64x1",
+        "--arg",
+        buffer,
+        "--arg",
+        buffer,
+        *(a for v in ("u32:128", "u32:128", "u32:32", "f32:0.5", "f32:0.1") for a in ("--arg", v)),
+    ]
 
 
 def main():
@@ -40,12 +58,24 @@ def main():
     def rate(arguments, mode):
         best, wall = 0, 1e9
         for _ in range(options.repeat):
-            out = subprocess.run([options.simtlab, "cache", *map(str, arguments), "--gpu", options.gpu, *mode, "--json"], check=True, capture_output=True, text=True).stdout
+            out = subprocess.run(
+                [options.simtlab, "cache", *map(str, arguments), "--gpu", options.gpu, *mode, "--json"],
+                check=True,
+                capture_output=True,
+                text=True,
+            ).stdout
             total = json.loads(out)["total"]
-            best, wall = max(best, total["host.rate.thread_accesses"]["value"]), min(wall, total["host.wall_time"]["value"])
+            best, wall = max(best, total["host.rate.thread_accesses"]["value"]), min(
+                wall, total["host.wall_time"]["value"]
+            )
         return best / 1e6, wall
 
-    cases = {"matmul 512": kernel("matmul", 512), "transpose 512": kernel("transpose", 512), "transpose 2048": kernel("transpose", 2048), "stencil 128x128x32": stencil()}
+    cases = {
+        "matmul 512": kernel("matmul", 512),
+        "transpose 512": kernel("transpose", 512),
+        "transpose 2048": kernel("transpose", 2048),
+        "stencil 128x128x32": stencil(),
+    }
     print(f"{'M thread accesses/s':<22}" + "".join(f"{m:>12}" for m in [*MODES, "replayed", "wall s"]))
     with tempfile.TemporaryDirectory() as folder:
         for name, arguments in cases.items():
@@ -53,10 +83,28 @@ def main():
                 continue
             rates = [rate([ptx, *arguments], mode) for mode in MODES.values()]
             trace = pathlib.Path(folder) / "trace.simt"
-            subprocess.run([options.simtlab, "run", ptx, *arguments, "--mode", "functional", "--record", trace, "-q", "-o", "/dev/null"], check=True)
+            subprocess.run(
+                [
+                    options.simtlab,
+                    "run",
+                    ptx,
+                    *arguments,
+                    "--mode",
+                    "functional",
+                    "--record",
+                    trace,
+                    "-q",
+                    "-o",
+                    "/dev/null",
+                ],
+                check=True,
+            )
             replayed = rate([trace], MODES["l1 exact"])
             trace.unlink()
-            print(f"{name:<22}" + "".join(f"{r:>12.1f}" for r, _ in rates) + f"{replayed[0]:>12.1f}{rates[0][1]:>12.2f}", flush=True)
+            print(
+                f"{name:<22}" + "".join(f"{r:>12.1f}" for r, _ in rates) + f"{replayed[0]:>12.1f}{rates[0][1]:>12.2f}",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

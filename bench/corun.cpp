@@ -1,5 +1,6 @@
-// Decision time of the scheduler: 64 clients of which each always has something to run, as the thesis's kernels; one end, one launch and one decision an
-// iteration. The target is less than a microsecond for the decision.
+// Decision time of the scheduler: 64 clients of which each always has something to run, as the thesis's
+// kernels; one end, one launch and one decision an iteration. The target is less than a microsecond for the
+// decision.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -15,7 +16,9 @@ namespace {
 
 using namespace simtlab::corun;
 
-Profiles thesis() { return load_profiles(std::filesystem::path(SIMTLAB_SOURCE_DIR) / "data" / "corun" / "titanx-thesis.toml"); }
+Profiles thesis() {
+  return load_profiles(std::filesystem::path(SIMTLAB_SOURCE_DIR) / "data" / "corun" / "titanx-thesis.toml");
+}
 
 void decide(benchmark::State& state, const Policy* policy) {
   const Profiles profiles = thesis();
@@ -23,7 +26,8 @@ void decide(benchmark::State& state, const Policy* policy) {
   settings.limit = 8;
   Scheduler scheduler(*policy, settings);
   std::vector<KernelId> kernels;
-  for (const auto& [key, k] : profiles.kernels) kernels.push_back(scheduler.kernel(0, key.first + "/" + key.second, &k.profile));
+  for (const auto& [key, k] : profiles.kernels)
+    kernels.push_back(scheduler.kernel(0, key.first + "/" + key.second, &k.profile));
   simtlab::Rng rng(1);
   const auto clients = static_cast<ClientId>(state.range(0));
   for (ClientId c = 1; c <= clients; ++c) {
@@ -42,7 +46,8 @@ void decide(benchmark::State& state, const Policy* policy) {
     scheduler.launch(now, ended.client, 0, kernels[rng.below(kernels.size())]);
     for (const Grant& g : scheduler.decide()) running.push_back(g), ++granted;
   }
-  state.counters["grants"] = benchmark::Counter(static_cast<double>(granted), benchmark::Counter::kAvgIterations);
+  state.counters["grants"] =
+      benchmark::Counter(static_cast<double>(granted), benchmark::Counter::kAvgIterations);
 }
 
 void mix_of_16(benchmark::State& state, const Policy* policy) {
@@ -82,9 +87,16 @@ void mix_of_16_sms(benchmark::State& state, const Policy* policy) {
 
 const int registered = [] {
   for (const Policy* p : policies()) {
-    benchmark::RegisterBenchmark(("decide/" + std::string(p->name)).c_str(), [p](benchmark::State& s) { decide(s, p); })->Arg(8)->Arg(64);
-    benchmark::RegisterBenchmark(("mix_of_16/" + std::string(p->name)).c_str(), [p](benchmark::State& s) { mix_of_16(s, p); })->Unit(benchmark::kMillisecond);
-    benchmark::RegisterBenchmark(("mix_of_16_sms/" + std::string(p->name)).c_str(), [p](benchmark::State& s) { mix_of_16_sms(s, p); })->Unit(benchmark::kMillisecond);
+    benchmark::RegisterBenchmark(("decide/" + std::string(p->name)).c_str(),
+                                 [p](benchmark::State& s) { decide(s, p); })
+        ->Arg(8)
+        ->Arg(64);
+    benchmark::RegisterBenchmark(("mix_of_16/" + std::string(p->name)).c_str(), [p](benchmark::State& s) {
+      mix_of_16(s, p);
+    })->Unit(benchmark::kMillisecond);
+    benchmark::RegisterBenchmark(("mix_of_16_sms/" + std::string(p->name)).c_str(), [p](benchmark::State& s) {
+      mix_of_16_sms(s, p);
+    })->Unit(benchmark::kMillisecond);
   }
   return 0;
 }();

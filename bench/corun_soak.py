@@ -22,17 +22,48 @@ PRELOAD = SIMTLAB.parent.parent / "lib" / "libsimtlab_corun.so"
 
 def build(at):
     here = SOURCE / "tests/e2e/corun"
-    subprocess.run(["gcc", "-O2", "-w", "-shared", "-fPIC", here / "fake_cuda.c", "-Wl,-soname,libcudart.so.12", "-o", at / "libcudart.so.12", "-lpthread"], check=True)
-    subprocess.run(["gcc", "-O2", "-w", here / "launcher.c", at / "libcudart.so.12", f"-Wl,-rpath,{at}", "-o", at / "launcher", "-lpthread"], check=True)
+    subprocess.run(
+        [
+            "gcc",
+            "-O2",
+            "-w",
+            "-shared",
+            "-fPIC",
+            here / "fake_cuda.c",
+            "-Wl,-soname,libcudart.so.12",
+            "-o",
+            at / "libcudart.so.12",
+            "-lpthread",
+        ],
+        check=True,
+    )
+    subprocess.run(
+        [
+            "gcc",
+            "-O2",
+            "-w",
+            here / "launcher.c",
+            at / "libcudart.so.12",
+            f"-Wl,-rpath,{at}",
+            "-o",
+            at / "launcher",
+            "-lpthread",
+        ],
+        check=True,
+    )
 
 
 def cost(at, env):
-    out = subprocess.run([at / "launcher", "20000", "launch"], env=env, capture_output=True, text=True, check=True).stdout
+    out = subprocess.run(
+        [at / "launcher", "20000", "launch"], env=env, capture_output=True, text=True, check=True
+    ).stdout
     return tuple(float(x) for x in re.search(r"p50 ([\d.]+) us p99 ([\d.]+) us", out).groups())
 
 
 def serve(at, env, *args):
-    daemon = subprocess.Popen([SIMTLAB, "corun", "serve", *args], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    daemon = subprocess.Popen(
+        [SIMTLAB, "corun", "serve", *args], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     daemon.stderr.readline()
     return daemon
 
@@ -78,7 +109,12 @@ def main():
         daemon = serve(at, env, "--policy", o.policy, "--limit", str(o.limit))
         begin = time.monotonic()
         each = o.launches // o.processes
-        programs = [subprocess.Popen([SIMTLAB, "corun", "exec", "--", at / "launcher", str(each)], env=env, stdout=subprocess.DEVNULL) for _ in range(o.processes)]
+        programs = [
+            subprocess.Popen(
+                [SIMTLAB, "corun", "exec", "--", at / "launcher", str(each)], env=env, stdout=subprocess.DEVNULL
+            )
+            for _ in range(o.processes)
+        ]
         bad = sum(program.wait() != 0 for program in programs)
         seconds = time.monotonic() - begin
         peak = memory(daemon.pid)
@@ -87,9 +123,16 @@ def main():
         made = len(trace.read_text().splitlines())
         most = most_at_once(trace)
         want = each * o.processes
-        print(f"soak: {o.processes} processes, {want} launches in {seconds:.1f} s ({want / seconds:.0f} a second); {made} made, at most {most} at once; the daemon took {peak:.1f} MiB")
+        print(
+            f"soak: {o.processes} processes, {want} launches in {seconds:.1f} s ({want / seconds:.0f} a second); {made} made, at most {most} at once; the daemon took {peak:.1f} MiB"
+        )
         print(summary)
-        fine = bad == 0 and made == want and most <= o.limit and f"{want} granted, {want} ended, 0 withdrawn, 0 lost" in summary
+        fine = (
+            bad == 0
+            and made == want
+            and most <= o.limit
+            and f"{want} granted, {want} ended, 0 withdrawn, 0 lost" in summary
+        )
         print("fine" if fine else "FAILED")
         return 0 if fine else 1
 

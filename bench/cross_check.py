@@ -27,14 +27,36 @@ def main():
     parser.add_argument("--simtlab", default=str(ROOT / "build/release/bin/simtlab"))
     parser.add_argument("filter", nargs="?", default="")
     options = parser.parse_args()
-    runs = dict.fromkeys((r["device"], r["app"], r["size"]) for r in rows(ROOT / "data/measured/gpgpusim.csv") if options.filter in r["app"])
+    runs = dict.fromkeys(
+        (r["device"], r["app"], r["size"])
+        for r in rows(ROOT / "data/measured/gpgpusim.csv")
+        if options.filter in r["app"]
+    )
     with tempfile.TemporaryDirectory() as folder:
         for device, app, size in runs:
             program, out = f"{folder}/{app}", options.results / device / f"{app}.json"
             out.parent.mkdir(parents=True, exist_ok=True)
             if not pathlib.Path(program).exists():
-                subprocess.run([options.simtlab, "build", "-arch=sm_70", str(ROOT / f"examples/{app}.cu"), "-o", program], check=True)
-            subprocess.run([options.simtlab, "run", "--gpu", device, "--lowering", "off", "-q", f"--json={out}", "--", program, size], check=True)
+                subprocess.run(
+                    [options.simtlab, "build", "-arch=sm_70", str(ROOT / f"examples/{app}.cu"), "-o", program],
+                    check=True,
+                )
+            subprocess.run(
+                [
+                    options.simtlab,
+                    "run",
+                    "--gpu",
+                    device,
+                    "--lowering",
+                    "off",
+                    "-q",
+                    f"--json={out}",
+                    "--",
+                    program,
+                    size,
+                ],
+                check=True,
+            )
 
 
 if __name__ == "__main__":

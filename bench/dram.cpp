@@ -1,5 +1,6 @@
-// Speed of the DRAM model on one core: requests a second of each technology and pattern, and clocks a second when idle.
-// One channel, a driver that offers one request a clock and keeps it until it is accepted. The rate counts CPU time.
+// Speed of the DRAM model on one core: requests a second of each technology and pattern, and clocks a second
+// when idle. One channel, a driver that offers one request a clock and keeps it until it is accepted. The
+// rate counts CPU time.
 #include <benchmark/benchmark.h>
 
 #include <random>
@@ -66,7 +67,8 @@ Cycle drive(dram::DramSystem& memory, const std::vector<dram::Access>& accesses,
 }
 
 void run(benchmark::State& state, const char* technology, Pattern pattern, Cycle interval) {
-  dram::DramSystem memory(device::load_technology(technology).technology, device::load_memory_controller("default").controller, 1);
+  dram::DramSystem memory(device::load_technology(technology).technology,
+                          device::load_memory_controller("default").controller, 1);
   const std::vector<dram::Access> accesses = requests(memory, pattern, interval > 1 ? 2000 : 200000);
   Cycle cycles = 0;
   double share = 0;
@@ -88,7 +90,8 @@ const int registered = [] {
   for (const char* technology : {"ddr4-2400", "ddr5-4800", "gddr6-14000", "hbm2-2000", "hbm3-h100"}) {
     const std::string prefix = std::string("dram/") + technology + "/";
     const auto add = [&](const char* name, Pattern pattern, Cycle interval) {
-      benchmark::RegisterBenchmark((prefix + name).c_str(), run, technology, pattern, interval)->Unit(benchmark::kMillisecond);
+      benchmark::RegisterBenchmark((prefix + name).c_str(), run, technology, pattern, interval)
+          ->Unit(benchmark::kMillisecond);
     };
     add("stream", Pattern::stream, 1);
     add("random", Pattern::random, 1);
@@ -100,5 +103,3 @@ const int registered = [] {
 }();
 
 }  // namespace
-
-

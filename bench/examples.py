@@ -15,10 +15,24 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-SIZES = {   # argument of the program
-    "bfs": 1 << 17, "convolution2d": 1024, "dynamic_shared": 1 << 21, "gather": 1 << 19, "histogram": 1 << 22, "matmul_naive": 384,
-    "matmul_tiled": 512, "nbody": 4096, "pointer_chase": 1 << 20, "reduction": 1 << 22, "saxpy": 1 << 22, "scan": 1 << 21, "scatter": 1 << 19,
-    "stencil3d": 96, "transpose_naive": 1024, "transpose_tiled": 2048}
+SIZES = {  # argument of the program
+    "bfs": 1 << 17,
+    "convolution2d": 1024,
+    "dynamic_shared": 1 << 21,
+    "gather": 1 << 19,
+    "histogram": 1 << 22,
+    "matmul_naive": 384,
+    "matmul_tiled": 512,
+    "nbody": 4096,
+    "pointer_chase": 1 << 20,
+    "reduction": 1 << 22,
+    "saxpy": 1 << 22,
+    "scan": 1 << 21,
+    "scatter": 1 << 19,
+    "stencil3d": 96,
+    "transpose_naive": 1024,
+    "transpose_tiled": 2048,
+}
 
 
 def run(simtlab, program, size, gpu, threads, sample):
@@ -28,7 +42,11 @@ def run(simtlab, program, size, gpu, threads, sample):
             command += ["--sample", sample]
         subprocess.run([*command, "--", program, str(size)], check=True, stdout=subprocess.DEVNULL)
         total = json.loads(pathlib.Path(out.name).read_text())["total"]
-    return total["host.rate.warp_instructions"]["value"], total["occupancy.achieved"]["value"], total["gpu.cycles"]["value"]
+    return (
+        total["host.rate.warp_instructions"]["value"],
+        total["occupancy.achieved"]["value"],
+        total["gpu.cycles"]["value"],
+    )
 
 
 def main():

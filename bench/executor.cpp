@@ -1,6 +1,5 @@
 // Speed of the functional executor on one core with a consumer that counts: warp instructions a second.
 // The instruction set is the best of the host; SIMTLAB_ISA=baseline|avx2|avx512 chooses another.
-#include "exec/arguments.h"
 #include "exec/executor.h"
 
 #include <benchmark/benchmark.h>
@@ -10,6 +9,7 @@
 #include <iterator>
 #include <stdexcept>
 
+#include "exec/arguments.h"
 #include "exec/memory.h"
 
 namespace {

@@ -1,4 +1,5 @@
-// What gating costs: the daemon's decision, and a launch's way to the daemon and back over its socket. Figures of the host machine.
+// What gating costs: the daemon's decision, and a launch's way to the daemon and back over its socket.
+// Figures of the host machine.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <sys/wait.h>
@@ -47,7 +48,8 @@ void decision(benchmark::State& state) {
   std::vector<std::pair<live::ClientId, std::uint64_t>> granted;
   const auto hear = [&] {
     for (const live::Core::Output& one : core.take())
-      if (const auto* grant = std::get_if<live::Grant>(&one.message)) granted.emplace_back(one.client, grant->sequence);
+      if (const auto* grant = std::get_if<live::Grant>(&one.message))
+        granted.emplace_back(one.client, grant->sequence);
   };
   hear();
   for (auto _ : state) {
@@ -99,8 +101,8 @@ void connect(live::Client& client, live::Request& request) {
   while (!client.connected()) client.done(client.gate(request), 1, false);
 }
 
-// What a launch waits for its grant, while others are clients of the daemon, too (they launch nothing): let go by the daemon, or asking each time, as it does
-// where the policy has something to decide.
+// What a launch waits for its grant, while others are clients of the daemon, too (they launch nothing): let
+// go by the daemon, or asking each time, as it does where the policy has something to decide.
 void gated_launch(benchmark::State& state) {
   const Daemon daemon;
   const bool shares = state.range(1) == 0;
@@ -116,7 +118,8 @@ void gated_launch(benchmark::State& state) {
   for (auto _ : state) {
     const auto begin = std::chrono::steady_clock::now();
     const live::Client::Ticket ticket = client.gate(request);
-    took.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count());
+    took.push_back(
+        std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count());
     client.done(ticket, 1, false);
   }
   std::ranges::sort(took);

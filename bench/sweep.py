@@ -27,17 +27,40 @@ def main():
         program = pathlib.Path(folder, "point")
         program.write_text(f'#!/bin/sh\nsleep {o.nap}\nexec "{o.simtlab}" "$@"\n')
         program.chmod(0o755)
-        words = [o.simtlab, "sweep", "--program", str(program), "-j", str(o.jobs), "--axis", f"seed=[1:{o.points}:1]", "--db", "s.db", "--",
-                 "run", str(SOURCE / "examples/saxpy.ptx"), "--launch", str(SOURCE / "examples/saxpy.toml"), "--gpu", "v100"]
+        words = [
+            o.simtlab,
+            "sweep",
+            "--program",
+            str(program),
+            "-j",
+            str(o.jobs),
+            "--axis",
+            f"seed=[1:{o.points}:1]",
+            "--db",
+            "s.db",
+            "--",
+            "run",
+            str(SOURCE / "examples/saxpy.ptx"),
+            "--launch",
+            str(SOURCE / "examples/saxpy.toml"),
+            "--gpu",
+            "v100",
+        ]
         begin = time.monotonic()
         subprocess.run(words, cwd=folder, check=True, stdout=subprocess.DEVNULL)
         wall = time.monotonic() - begin
-        own, most = sqlite3.connect(pathlib.Path(folder, "s.db")).execute("SELECT sum(ended - begun), max(ended - begun) FROM points WHERE state = 'done'").fetchone()
+        own, most = (
+            sqlite3.connect(pathlib.Path(folder, "s.db"))
+            .execute("SELECT sum(ended - begun), max(ended - begun) FROM points WHERE state = 'done'")
+            .fetchone()
+        )
     lost = (o.jobs * wall - own) / o.points
     every = (o.jobs * wall - o.points * o.nap) / o.points
-    print(f"{o.points} points, {o.jobs} at once: {wall:.2f} s; a point {own / o.points * 1e3:.1f} ms (at most {most * 1e3:.1f}); lost {lost * 1e3:.2f} ms a point of a worker's time, "
-          f"{lost * o.points / (o.jobs * wall):.2%}; of points of 1 s that would be {lost / (1 + lost):.2%}. "
-          f"Everything but the sleep: {every * 1e3:.1f} ms")
+    print(
+        f"{o.points} points, {o.jobs} at once: {wall:.2f} s; a point {own / o.points * 1e3:.1f} ms (at most {most * 1e3:.1f}); lost {lost * 1e3:.2f} ms a point of a worker's time, "
+        f"{lost * o.points / (o.jobs * wall):.2%}; of points of 1 s that would be {lost / (1 + lost):.2%}. "
+        f"Everything but the sleep: {every * 1e3:.1f} ms"
+    )
 
 
 if __name__ == "__main__":

@@ -52,16 +52,35 @@ AGAIN:
 
 
 def point_words(rounds):
-    return ["run", "work.ptx", "--gpu", "gtx480", "--set", "sm.count=2", "--threads", "1", "--grid", "8", "--block", "256", "--arg", "buffer:256:f32:zero", "--arg", f"u32:{rounds}"]
+    return [
+        "run",
+        "work.ptx",
+        "--gpu",
+        "gtx480",
+        "--set",
+        "sm.count=2",
+        "--threads",
+        "1",
+        "--grid",
+        "8",
+        "--block",
+        "256",
+        "--arg",
+        "buffer:256:f32:zero",
+        "--arg",
+        f"u32:{rounds}",
+    ]
 
 
 def rounds_for(simtlab, folder, seconds):
     """By the processor time of two runs, so that other work on the machine does not count."""
+
     def cost(rounds):
         before = os.times()
         subprocess.run([simtlab, *point_words(rounds), "-q", "--json=/dev/null"], cwd=folder, check=True)
         after = os.times()
         return after.children_user + after.children_system - before.children_user - before.children_system
+
     small, large = cost(100), cost(5100)
     return max(1, round(100 + (seconds - small) * 5000 / max(1e-3, large - small)))
 
@@ -86,6 +105,7 @@ def run_sweep(words, folder, kill_after=None):
             if kill_after is not None and time.monotonic() - begin > kill_after:
                 process.send_signal(signal.SIGKILL)
                 return
+
     looker = threading.Thread(target=look)
     looker.start()
     _, said = process.communicate()
@@ -111,7 +131,9 @@ def done(folder):
 def gaps(folder):
     """Seconds between two points of one worker."""
     out, before = [], {}
-    for worker, begun, ended in rows(folder, "SELECT worker, begun, ended FROM points WHERE state = 'done' ORDER BY begun"):
+    for worker, begun, ended in rows(
+        folder, "SELECT worker, begun, ended FROM points WHERE state = 'done' ORDER BY begun"
+    ):
         if worker in before:
             out.append(begun - before[worker])
         before[worker] = ended
@@ -134,8 +156,19 @@ def main():
         program = pathlib.Path(folder, "point")
         program.write_text(f'#!/bin/sh\nsleep {o.seconds}\nexec "{o.simtlab}" "$@"\n')
         program.chmod(0o755)
-        words = [o.simtlab, "sweep", "-j", str(o.jobs), "--axis", f"seed=[1:{o.points}:1]", "--db", "s.db", *(["--program", str(program)] if o.sleep else []), "--",
-                 *point_words(1 if o.sleep else rounds_for(o.simtlab, folder, o.seconds))]
+        words = [
+            o.simtlab,
+            "sweep",
+            "-j",
+            str(o.jobs),
+            "--axis",
+            f"seed=[1:{o.points}:1]",
+            "--db",
+            "s.db",
+            *(["--program", str(program)] if o.sleep else []),
+            "--",
+            *point_words(1 if o.sleep else rounds_for(o.simtlab, folder, o.seconds)),
+        ]
         rng, wall, processor = random.Random(o.seed), 0.0, 0.0
         for kill in range(o.kills):
             before = done(folder)
@@ -144,7 +177,10 @@ def main():
             wall, processor = wall + took, processor + own
             after = done(folder)
             again = [i for i in before if after.get(i) != before[i]]
-            print(f"kill {kill + 1} after {took:.1f} s: {len(after)} points done, {len(again)} that were done before have been run again", flush=True)
+            print(
+                f"kill {kill + 1} after {took:.1f} s: {len(after)} points done, {len(again)} that were done before have been run again",
+                flush=True,
+            )
             if again:
                 sys.exit("points were run twice")
             if complete:
@@ -153,21 +189,29 @@ def main():
         took, own, _ = run_sweep(words, folder)
         wall, processor = wall + took, processor + own
         after = done(folder)
-        if len(after) != o.points or rows(folder, "SELECT count(*), count(DISTINCT point) FROM results") != [(o.points, o.points)]:
+        if len(after) != o.points or rows(folder, "SELECT count(*), count(DISTINCT point) FROM results") != [
+            (o.points, o.points)
+        ]:
             sys.exit(f"{len(after)} of {o.points} points are done")
         if any(after[i] != before[i] for i in before):
             sys.exit("points were run twice")
-        own_time, = rows(folder, "SELECT sum(ended - begun) FROM points")[0]
+        (own_time,) = rows(folder, "SELECT sum(ended - begun) FROM points")[0]
         first, last = rows(folder, "SELECT min(begun), max(ended) FROM points")[0]
         between = gaps(folder)
     print(f"{o.points} points, {o.jobs} at once, {o.kills} kills: {wall:.1f} s; a point {own_time / o.points:.3f} s")
     if o.kills == 0:
         lost = o.jobs * wall - own_time
-        print(f"lost: {lost:.2f} s of the workers' time, {lost / (o.jobs * wall):.2%}; before the first and behind the last point {wall - (last - first):.2f} s of wall time")
-    print(f"the sweep's own processor time: {processor:.2f} s, {processor / o.points * 1e3:.2f} ms a point, {processor / (processor + own_time):.2%} of the points' time")
+        print(
+            f"lost: {lost:.2f} s of the workers' time, {lost / (o.jobs * wall):.2%}; before the first and behind the last point {wall - (last - first):.2f} s of wall time"
+        )
+    print(
+        f"the sweep's own processor time: {processor:.2f} s, {processor / o.points * 1e3:.2f} ms a point, {processor / (processor + own_time):.2%} of the points' time"
+    )
     if between and o.kills == 0:
         between.sort()
-        print(f"between two points of a worker: median {statistics.median(between) * 1e3:.2f} ms, 99 % below {between[int(0.99 * len(between))] * 1e3:.1f} ms, at most {between[-1] * 1e3:.1f} ms")
+        print(
+            f"between two points of a worker: median {statistics.median(between) * 1e3:.2f} ms, 99 % below {between[int(0.99 * len(between))] * 1e3:.1f} ms, at most {between[-1] * 1e3:.1f} ms"
+        )
 
 
 if __name__ == "__main__":

@@ -1,5 +1,8 @@
-// Speed of the cycle-level simulation on one core: warp instructions a second of a tiled matrix multiplication at full occupancy.
-// bench/data/matmul_tiled.ptx: 16x16 tiles in shared memory, one element of the result a thread (clang -O3).
+// Speed of the cycle-level simulation on one core: warp instructions a second of a tiled matrix
+// multiplication at full occupancy. bench/data/matmul_tiled.ptx: 16x16 tiles in shared memory, one element of
+// the result a thread (clang -O3).
+#include "timing/timing.h"
+
 #include <benchmark/benchmark.h>
 
 #include <cstring>
@@ -9,7 +12,6 @@
 
 #include "device/catalogue.h"
 #include "exec/executor.h"
-#include "timing/timing.h"
 
 namespace {
 
@@ -28,8 +30,12 @@ void matmul_tiled(benchmark::State& state, const char* gpu, std::uint32_t regist
   const std::uint64_t bytes = std::uint64_t{n} * n * 4;
   exec::GlobalMemory memory(1u << 30, 0);
   const exec::LoadedModule module(load("matmul_tiled"), memory);
-  const std::uint64_t a = memory.allocate(bytes, "a").value(), b = memory.allocate(bytes, "b").value(), c = memory.allocate(bytes, "c").value();
-  struct { std::uint64_t a, b, c; std::uint32_t n, pad; } values{a, b, c, n, 0};
+  const std::uint64_t a = memory.allocate(bytes, "a").value(), b = memory.allocate(bytes, "b").value(),
+                      c = memory.allocate(bytes, "c").value();
+  struct {
+    std::uint64_t a, b, c;
+    std::uint32_t n, pad;
+  } values{a, b, c, n, 0};
   exec::LaunchParams params;
   params.module = &module;
   params.grid = {n / 16, n / 16, 1};

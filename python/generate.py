@@ -10,12 +10,47 @@ import re
 import sys
 import textwrap
 
-COMMANDS = ["run", "cache", "predict", "dram", "probe", "corun", "corun interfere", "corun profile", "compare", "validate"]
+COMMANDS = [
+    "run",
+    "cache",
+    "predict",
+    "dram",
+    "probe",
+    "corun",
+    "corun interfere",
+    "corun profile",
+    "compare",
+    "validate",
+]
 # Where the result goes and how its text looks: the function returns it.
-LEFT_OUT = {"--json", "--csv", "--color", "--all", "--quiet", "--verbose", "--help", "--version", "--ndjson", "--progress"}
+LEFT_OUT = {
+    "--json",
+    "--csv",
+    "--color",
+    "--all",
+    "--quiet",
+    "--verbose",
+    "--help",
+    "--version",
+    "--ndjson",
+    "--progress",
+}
 PATHS = ("FILE", "FOLDER", "DIR", "MEMORY", ".csv", ".toml")
-KINDS = {"N": "int | str", "BYTES": "int | str", "CYCLES": "int | str", "M": "int | str", "SHARE": "float | str", "ERROR": "float | str", "P": "float | str",
-         "X": "float | str", "MS": "float | str", "SECONDS": "float | str", "GB/S": "float | str", "TIME": "float | str", "SIZE": "int | str"}
+KINDS = {
+    "N": "int | str",
+    "BYTES": "int | str",
+    "CYCLES": "int | str",
+    "M": "int | str",
+    "SHARE": "float | str",
+    "ERROR": "float | str",
+    "P": "float | str",
+    "X": "float | str",
+    "MS": "float | str",
+    "SECONDS": "float | str",
+    "GB/S": "float | str",
+    "TIME": "float | str",
+    "SIZE": "int | str",
+}
 HEAD = '"""Written by python/generate.py from the options of the tool: do not edit."""\n'
 PROGRESS = "progress: Callable[[Activity, float], bool | None] | None = None, progress_interval: float = 0.1"
 COMMON = """    Other parameters:
@@ -72,9 +107,16 @@ def options_of(command):
 
 def positionals_of(command):
     """(name, annotation, description, required, starred)"""
-    out = [(parameter_name(o), type_of(o), o["description"], o["required"], o["values"] == -1) for o in command["options"] if o["positional"]]
+    out = [
+        (parameter_name(o), type_of(o), o["description"], o["required"], o["values"] == -1)
+        for o in command["options"]
+        if o["positional"]
+    ]
     if command["extras"]:
-        out.insert(0, ("what", "str | os.PathLike[str]", "Sources and flags of the compiler, a kernel, or a trace", False, True))
+        out.insert(
+            0,
+            ("what", "str | os.PathLike[str]", "Sources and flags of the compiler, a kernel, or a trace", False, True),
+        )
     return out
 
 
@@ -91,7 +133,13 @@ def signature(command):
     for option in options_of(command):
         kind = type_of(option)
         name = parameter_name(option)
-        parts.append(f"{name}: {kind}" if option["required"] else f"{name}: bool = False" if kind == "bool" else f"{name}: {kind} | None = None")
+        parts.append(
+            f"{name}: {kind}"
+            if option["required"]
+            else f"{name}: bool = False"
+            if kind == "bool"
+            else f"{name}: {kind} | None = None"
+        )
     return parts + [PROGRESS]
 
 
@@ -100,9 +148,18 @@ def docstring(path, command):
     entries = [(n, d) for n, _, d, _, _ in positionals_of(command)]
     if command["program"] and command["extras"]:
         entries.append(("program", "A program and its arguments; with sources, the arguments alone"))
-    entries += [(parameter_name(o), o["description"] + (f" ({o['value']})" if o["value"] else "")) for o in options_of(command)]
+    entries += [
+        (parameter_name(o), o["description"] + (f" ({o['value']})" if o["value"] else "")) for o in options_of(command)
+    ]
     for name, text in entries:
-        lines += textwrap.wrap(f"{name}: {text}", 132, initial_indent="    ", subsequent_indent="        ", break_long_words=False, break_on_hyphens=False)
+        lines += textwrap.wrap(
+            f"{name}: {text}",
+            132,
+            initial_indent="    ",
+            subsequent_indent="        ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
     return textwrap.indent("\n".join(lines), "    ", lambda line: True).rstrip() + "\n" + COMMON
 
 
@@ -112,8 +169,10 @@ def function(path, command, body):
         return head + " ...\n"
     text = docstring(path, command).strip().replace("\\", "\\\\").replace('"""', "'''")
     positional = ", ".join(f'("{n}", {n})' for n, *_ in positionals_of(command))
-    options = "".join(f'        ("{parameter_name(o)}", "{next((n for n in o["names"] if n.startswith("--")), o["names"][0])}", {parameter_name(o)}, {o["values"]}),\n'
-                      for o in options_of(command))
+    options = "".join(
+        f'        ("{parameter_name(o)}", "{next((n for n in o["names"] if n.startswith("--")), o["names"][0])}", {parameter_name(o)}, {o["values"]}),\n'
+        for o in options_of(command)
+    )
     program = "program" if command["program"] and command["extras"] else "None"
     return f'{head}\n    """{text}\n    """\n    return call({json.dumps(path.split())}, [{positional}], [\n{options}    ], {program}, progress, progress_interval)\n'
 
@@ -123,7 +182,10 @@ def names():
 
 
 def commands_py(tree):
-    out = HEAD + "from __future__ import annotations\n\nimport os\nfrom collections.abc import Callable, Mapping, Sequence\nfrom typing import Literal\n\n"
+    out = (
+        HEAD
+        + "from __future__ import annotations\n\nimport os\nfrom collections.abc import Callable, Mapping, Sequence\nfrom typing import Literal\n\n"
+    )
     out += "from .call import Activity, call\nfrom .result import Result\n\n__all__ = " + json.dumps(names()) + "\n"
     return out + "".join("\n\n" + function(c, find(tree, c), True) for c in COMMANDS)
 
@@ -131,7 +193,17 @@ def commands_py(tree):
 def stub(tree, folder):
     """Functions as generated; classes as simtlab/errors.py and result.py have them, which carry their types."""
     out = HEAD + "import os\nfrom collections.abc import Callable, Mapping, Sequence\nfrom typing import Literal\n\n"
-    classes = ["CheckError", "Error", "InputError", "Interrupted", "Place", "ProgramError", "UnavailableError", "UnsupportedError", "UsageError"]
+    classes = [
+        "CheckError",
+        "Error",
+        "InputError",
+        "Interrupted",
+        "Place",
+        "ProgramError",
+        "UnavailableError",
+        "UnsupportedError",
+        "UsageError",
+    ]
     out += "".join(f"from .errors import {c} as {c}\n" for c in classes)
     out += "from .call import Activity as Activity\n"
     out += "from .result import Result as Result, load as load\n\n__version__: str\n\n"

@@ -21,16 +21,19 @@ void raise(const Failure& failure) {
     place["line"] = p.line;
     place["column"] = p.column;
     place["message"] = decoded(p.message);
-    place["text"] = decoded(p.text);   // a line of somebody's file
+    place["text"] = decoded(p.text);  // a line of somebody's file
     place["hint"] = decoded(p.hint);
     places.append(place);
   }
-  const py::object error = py::module_::import("simtlab.errors").attr("make")(failure.exit_code(), failure.id(), decoded(failure.what()), decoded(failure.text()), places, decoded(failure.partial_json()),
-                                                                                decoded(failure.messages()));
+  const py::object error =
+      py::module_::import("simtlab.errors")
+          .attr("make")(failure.exit_code(), failure.id(), decoded(failure.what()), decoded(failure.text()),
+                        places, decoded(failure.partial_json()), decoded(failure.messages()));
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
 }
 
-// The interpreter is free while the command runs. Ctrl-C is seen when Python's main thread is the one that waits.
+// The interpreter is free while the command runs. Ctrl-C is seen when Python's main thread is the one that
+// waits.
 py::tuple execute(const std::vector<std::string>& words, const py::object& progress, double interval) {
   simtlab::api::ExecuteOptions options;
   const py::object activity = py::module_::import("simtlab.call").attr("Activity");
@@ -38,7 +41,9 @@ py::tuple execute(const std::vector<std::string>& words, const py::object& progr
   options.progress = [&](const simtlab::api::Progress& now) {
     const py::gil_scoped_acquire held;
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-    return progress.is_none() || !progress(activity(std::string(now.activity), std::string(now.detail)), now.seconds).is(py::bool_(false));
+    return progress.is_none() ||
+           !progress(activity(std::string(now.activity), std::string(now.detail)), now.seconds)
+                .is(py::bool_(false));
   };
   simtlab::api::Execution done;
   {
@@ -54,9 +59,7 @@ PYBIND11_MODULE(_simtlab, m) {
   py::register_exception_translator([](std::exception_ptr thrown) {
     try {
       std::rethrow_exception(thrown);
-    } catch (const Failure& failure) {
-      raise(failure);
-    }
+    } catch (const Failure& failure) { raise(failure); }
   });
   m.def("execute", &execute, py::arg("words"), py::arg("progress") = py::none(), py::arg("interval") = 0.1);
   m.def("commands_json", &simtlab::api::commands_json);

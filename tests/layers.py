@@ -46,7 +46,9 @@ def problems(source):
             continue
         lines = path.read_text(encoding="utf-8").splitlines()
         if len(lines) > HARD_LINES and "pure data" not in "\n".join(lines[:12]):
-            found.append(f"{name}: {len(lines)} lines; split it (hard budget {HARD_LINES}; tables say 'pure data' in their header)")
+            found.append(
+                f"{name}: {len(lines)} lines; split it (hard budget {HARD_LINES}; tables say 'pure data' in their header)"
+            )
         for number, line in enumerate(lines, 1):
             match = INCLUDE.match(line)
             if not match or "/" not in match.group(1):

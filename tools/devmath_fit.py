@@ -21,8 +21,6 @@ def literal(v, single):
     return v.hex() + ("f" if single else "")
 
 
-
-
 def table(name, doc, f, lo, hi, n, single):
     poly, err = mp.chebyfit(f, [mp.mpf(lo), mp.mpf(hi)], n, error=True)
     coefficients = poly[::-1]
@@ -33,10 +31,12 @@ def table(name, doc, f, lo, hi, n, single):
 
 def near0(closed, taylor, radius):
     """closed(u) away from zero, the Taylor polynomial (list of coefficients) inside the radius."""
+
     def g(u):
         if abs(u) < radius:
             return mp.polyval(taylor[::-1], u)
         return closed(u)
+
     return g
 
 
@@ -91,12 +91,26 @@ def main():
         table(f"DM_TAN_{t}", "(tan(r)/r - 1)/r^2 in r^2", near0(tan_u, tan_t, 0.02), 0, u * 1.02, k(7, 16), single)
         expm1_t = [1 / mp.factorial(i + 2) for i in range(16)]
         h = mp.ln(2) / 2 * mp.mpf("1.01")
-        table(f"DM_EXPM1_{t}", "(exp(r) - 1 - r)/r^2 in r", near0(lambda r: (mp.exp(r) - 1 - r) / r ** 2, expm1_t, 0.02), -h, h,
-              k(6, 12), single)
+        table(
+            f"DM_EXPM1_{t}",
+            "(exp(r) - 1 - r)/r^2 in r",
+            near0(lambda r: (mp.exp(r) - 1 - r) / r**2, expm1_t, 0.02),
+            -h,
+            h,
+            k(6, 12),
+            single,
+        )
         if single:
             log_t = [mp.mpf((-1) ** (i)) / (i + 3) for i in range(60)]
-            table("DM_LOG1P_F32", "(log1p(f) - f + f^2/2)/f^3 in f",
-                  near0(lambda f: (mp.log(1 + f) - f + f * f / 2) / f ** 3, log_t, 0.02), mp.mpf(-1) / 3, mp.mpf(1) / 3, 9, True)
+            table(
+                "DM_LOG1P_F32",
+                "(log1p(f) - f + f^2/2)/f^3 in f",
+                near0(lambda f: (mp.log(1 + f) - f + f * f / 2) / f**3, log_t, 0.02),
+                mp.mpf(-1) / 3,
+                mp.mpf(1) / 3,
+                9,
+                True,
+            )
         s2 = ((mp.sqrt(2) - 1) / (mp.sqrt(2) + 1)) ** 2 * mp.mpf("1.02")
         at_t = [mp.mpf(2) / (2 * i + 3) for i in range(30)]
         at_u = lambda z: (2 * mp.atanh(mp.sqrt(z)) / mp.sqrt(z) - 2) / z
@@ -108,14 +122,18 @@ def main():
         as_f = taylor_of(mp.asin, 81)
         as_t = [as_f[2 * i + 3] for i in range(39)]
         as_u = lambda z: (mp.asin(mp.sqrt(z)) / mp.sqrt(z) - 1) / z
-        table(f"DM_ASIN_{t}", "(asin(x)/x - 1)/x^2 in x^2, x <= 1/2", near0(as_u, as_t, 0.01), 0, 0.2501, k(6, 14), single)
+        table(
+            f"DM_ASIN_{t}", "(asin(x)/x - 1)/x^2 in x^2, x <= 1/2", near0(as_u, as_t, 0.01), 0, 0.2501, k(6, 14), single
+        )
         ta_t = [mp.mpf((-1) ** (i + 1)) / (2 * i + 3) for i in range(60)]
         ta_u = lambda z: (mp.atan(mp.sqrt(z)) / mp.sqrt(z) - 1) / z
         table(f"DM_ATAN_{t}", "(atan(x)/x - 1)/x^2 in x^2, x <= 1", near0(ta_u, ta_t, 0.01), 0, 1, k(10, 22), single)
         th_f = taylor_of(mp.tanh, 61)
         th_t = [th_f[2 * i + 3] for i in range(29)]
         th_u = lambda z: (mp.tanh(mp.sqrt(z)) / mp.sqrt(z) - 1) / z
-        table(f"DM_TANH_{t}", "(tanh(x)/x - 1)/x^2 in x^2, x <= 0.6", near0(th_u, th_t, 0.02), 0, 0.36, k(6, 14), single)
+        table(
+            f"DM_TANH_{t}", "(tanh(x)/x - 1)/x^2 in x^2, x <= 0.6", near0(th_u, th_t, 0.02), 0, 0.36, k(6, 14), single
+        )
         sh_t = [1 / mp.factorial(2 * i + 3) for i in range(20)]
         sh_u = lambda z: (mp.sinh(mp.sqrt(z)) / mp.sqrt(z) - 1) / z
         table(f"DM_SINH_{t}", "(sinh(x)/x - 1)/x^2 in x^2, x <= 1", near0(sh_u, sh_t, 0.02), 0, 1, k(4, 8), single)
@@ -127,7 +145,9 @@ def main():
         ec = lambda s: (lambda x: (1 + 2 * x) * mp.exp(x * x) * mp.erfc(x))(kk * (1 + s) / (1 - s))
 
         def erfc_fit(s):
-            if s > mp.mpf("0.97"):  # asymptotic: exp(x^2) overflows mp range slowly but stays exact; use continued series
+            if s > mp.mpf(
+                "0.97"
+            ):  # asymptotic: exp(x^2) overflows mp range slowly but stays exact; use continued series
                 x = kk * (1 + s) / (1 - s) if s < 1 else None
                 if x is None:
                     return 2 / mp.sqrt(mp.pi)
@@ -139,6 +159,7 @@ def main():
                     total += term
                 return (1 + 2 * x) / (x * mp.sqrt(mp.pi)) * total
             return ec(s)
+
         table(f"DM_ERFC_{t}", "(1 + 2x) erfcx(x) in (x - 4)/(x + 4), x >= 0", erfc_fit, -1, 1, k(14, 26), single)
     # gamma functions exist in double precision only
     g1 = lambda z: mp.loggamma(1 + z) / z if abs(z) > mp.mpf("1e-20") else -mp.euler

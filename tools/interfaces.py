@@ -7,8 +7,13 @@ import pathlib
 import re
 import sys
 
-HEADERS = [("simtlab/simtlab.h", "The library: C++", "library.md"), ("simtlab/memory_plugin.h", "Memory plug-ins: C", "plugins.md")]
-BEGIN = re.compile(r"^(?:template|class|struct|enum|typedef|extern (?=[A-Z])|using|SIMTLAB_API|SIMTLAB_MEMORY_EXPORT|#define SIMTLAB_MEMORY_(?!EXPORT)[A-Z]+ +\w)")
+HEADERS = [
+    ("simtlab/simtlab.h", "The library: C++", "library.md"),
+    ("simtlab/memory_plugin.h", "Memory plug-ins: C", "plugins.md"),
+]
+BEGIN = re.compile(
+    r"^(?:template|class|struct|enum|typedef|extern (?=[A-Z])|using|SIMTLAB_API|SIMTLAB_MEMORY_EXPORT|#define SIMTLAB_MEMORY_(?!EXPORT)[A-Z]+ +\w)"
+)
 
 
 def comments_of(text):
@@ -19,7 +24,11 @@ def comments_of(text):
         if inside or (stripped.startswith("/*") and not stripped.startswith("/*<")):
             inside = "*/" not in stripped
             words = re.sub(r"^/?\*+/? ?", "", stripped).replace("*/", "").rstrip()
-            out.append("// " + words if line[:1] in "/ *" and not line.startswith("  /*") and not line.startswith("   *") else "  // " + words)
+            out.append(
+                "// " + words
+                if line[:1] in "/ *" and not line.startswith("  /*") and not line.startswith("   *")
+                else "  // " + words
+            )
         else:
             out.append(line)
     return out
@@ -42,7 +51,9 @@ def entries(lines):
                 continue
         code.append(line)
         depth += line.count("{") - line.count("}") + line.count("(") - line.count(")")
-        if depth == 0 and (line.rstrip().endswith((";", "}")) or line.startswith("#define") or re.search(r";\s*(//.*|/\*.*)?$", line)):
+        if depth == 0 and (
+            line.rstrip().endswith((";", "}")) or line.startswith("#define") or re.search(r";\s*(//.*|/\*.*)?$", line)
+        ):
             found.append((words, code))
             words, code = [], []
     if code or depth:
@@ -65,7 +76,7 @@ def public(code):
             if not skip and (rest := re.search(r"\}\s*(//.*)$", line)):
                 out[-1] += "  " + rest.group(1)
             continue
-        if re.match(r"^ {6}: .*\{\}$", line):   # a constructor's members
+        if re.match(r"^ {6}: .*\{\}$", line):  # a constructor's members
             out[-1] += ";"
             continue
         body = re.match(r"^(  \S.*\)(?: const)?(?: noexcept)?(?:\s*:.*)?) \{(.*)$", line)
@@ -81,7 +92,15 @@ def public(code):
 
 def name_of(code):
     text = " ".join(code[:3])
-    for pattern in (r"#define (\w+)", r"typedef struct (\w+)", r"\(\*(\w+)\)", r"(?:class|struct)(?: SIMTLAB_API)? (\w+)", r"enum (\{)", r"(\w+)\(", r"(\w+);"):
+    for pattern in (
+        r"#define (\w+)",
+        r"typedef struct (\w+)",
+        r"\(\*(\w+)\)",
+        r"(?:class|struct)(?: SIMTLAB_API)? (\w+)",
+        r"enum (\{)",
+        r"(\w+)\(",
+        r"(\w+);",
+    ):
         if match := re.search(pattern, text):
             return "constants" if match.group(1) == "{" else match.group(1)
     sys.exit("no name in: " + text)
@@ -94,7 +113,9 @@ def prose(words):
 
 def main():
     root = pathlib.Path(__file__).resolve().parent.parent / "include"
-    print("# Interfaces\n\nGenerated from the public headers by `tools/interfaces.py`; do not edit. The functions of Python have their own help: `help(simtlab.run)`, [python.md](python.md).")
+    print(
+        "# Interfaces\n\nGenerated from the public headers by `tools/interfaces.py`; do not edit. The functions of Python have their own help: `help(simtlab.run)`, [python.md](python.md)."
+    )
     for header, title, page in HEADERS:
         (head, _), *rest = entries(comments_of((root / header).read_text()))
         print(f"\n## {title}\n\n`include/{header}`; how to use it: [{page}]({page}).\n\n{prose(head)}")
@@ -102,7 +123,11 @@ def main():
             print(f"\n### {name_of(code)}\n")
             if words:
                 print(prose(words) + "\n")
-            shown = [line for line, after in zip(public(code), [*public(code)[1:], ""]) if line.strip() or not after.startswith("}")]
+            shown = [
+                line
+                for line, after in zip(public(code), [*public(code)[1:], ""])
+                if line.strip() or not after.startswith("}")
+            ]
             print("```cpp\n" + "\n".join(shown) + "\n```")
 
 

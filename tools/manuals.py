@@ -6,8 +6,11 @@ import re
 import subprocess
 import sys
 
-COMPLETIONS = {"bash": "bash-completion/completions/simtlab", "zsh": "zsh/vendor-completions/_simtlab",
-               "fish": "fish/vendor_completions.d/simtlab.fish"}
+COMPLETIONS = {
+    "bash": "bash-completion/completions/simtlab",
+    "zsh": "zsh/vendor-completions/_simtlab",
+    "fish": "fish/vendor_completions.d/simtlab.fish",
+}
 
 
 def printed(simtlab, *words):
@@ -16,7 +19,7 @@ def printed(simtlab, *words):
 
 def commands(simtlab):
     text = printed(simtlab, "--help").decode()
-    return re.findall(r"^  ([a-z]+) {2,}\S", text[text.index("Subcommands:"):], re.M)
+    return re.findall(r"^  ([a-z]+) {2,}\S", text[text.index("Subcommands:") :], re.M)
 
 
 def main():

@@ -12,7 +12,9 @@ BEGIN, END = "<!-- tables: tools/migration.py -->\n", "<!-- end of the tables --
 
 def metrics(simtlab):
     """[(name, unit, {tool: its name})] of the registry, in its order."""
-    page = subprocess.run([simtlab, "list", "stats", "--markdown"], check=True, stdout=subprocess.PIPE, text=True).stdout
+    page = subprocess.run(
+        [simtlab, "list", "stats", "--markdown"], check=True, stdout=subprocess.PIPE, text=True
+    ).stdout
     out = []
     for line in page.splitlines():
         if not line.startswith("| `"):
@@ -36,7 +38,7 @@ def tables(simtlab):
 def main():
     simtlab, page = sys.argv[1], pathlib.Path(sys.argv[2])
     text = page.read_text()
-    page.write_text(text[:text.index(BEGIN)] + tables(simtlab) + text[text.index(END) + len(END):])
+    page.write_text(text[: text.index(BEGIN)] + tables(simtlab) + text[text.index(END) + len(END) :])
 
 
 if __name__ == "__main__":

@@ -1,16 +1,17 @@
 // Ramulator 1 as a memory of simtlab: ?config=FILE.cfg[,peak=GB/s]
 //
-// The file has at least standard, org and speed; ranks where it has some. Each channel of the GPU is an instance of its own, with the channel's
-// own burst as its access (no ganging of channels). Ramulator 1 never answers writes: a write is done in the clock after it was taken.
-// It tells whether it takes a request only by being given it, so the adapter holds one read and one write that were refused and
-// offers them again every clock. Its statistics are global variables of the process.
+// The file has at least standard, org and speed; ranks where it has some. Each channel of the GPU is an
+// instance of its own, with the channel's own burst as its access (no ganging of channels). Ramulator 1 never
+// answers writes: a write is done in the clock after it was taken. It tells whether it takes a request only
+// by being given it, so the adapter holds one read and one write that were refused and offers them again
+// every clock. Its statistics are global variables of the process.
 #ifndef RAMULATOR
-#define RAMULATOR   // its headers are those of the stand-alone library, not of gem5
+#define RAMULATOR  // its headers are those of the stand-alone library, not of gem5
 #endif
+#include "../adapter.h"
+
 #include <optional>
 #include <vector>
-
-#include "../adapter.h"
 // Headers that rely on their users' includes.
 #include <algorithm>
 #include <cassert>
@@ -32,7 +33,7 @@
 #include "STTMRAM.h"
 
 namespace ramulator {
-bool warmup_complete = false;   // the library expects its user to have it
+bool warmup_complete = false;  // the library expects its user to have it
 }
 
 namespace {
@@ -46,13 +47,14 @@ struct Built {
 
 template <class Standard>
 Built build(const ramulator::Config& config, int ranks) {
-  auto* spec = new Standard(config["org"], config["speed"]);   // owned by the library, which never frees it
+  auto* spec = new Standard(config["org"], config["speed"]);  // owned by the library, which never frees it
   spec->set_channel_number(1);
   spec->set_rank_number(ranks);
   auto* channel = new ramulator::DRAM<Standard>(spec, Standard::Level::Channel);
   channel->id = 0;
   channel->regStats("");
-  std::vector<ramulator::Controller<Standard>*> controllers = {new ramulator::Controller<Standard>(config, channel)};
+  std::vector<ramulator::Controller<Standard>*> controllers = {
+      new ramulator::Controller<Standard>(config, channel)};
   return {std::make_unique<ramulator::Memory<Standard, ramulator::Controller>>(config, controllers),
           static_cast<std::uint32_t>(spec->prefetch_size * spec->channel_width / 8)};
 }
@@ -66,7 +68,8 @@ Built build(const ramulator::Config& config, const std::string& standard, int ra
   if (standard == "LPDDR4") return build<ramulator::LPDDR4>(config, ranks);
   if (standard == "PCM") return build<ramulator::PCM>(config, ranks);
   if (standard == "STTMRAM") return build<ramulator::STTMRAM>(config, ranks);
-  throw std::runtime_error("standard = " + standard + " is not one of DDR3, DDR4, GDDR5, HBM, LPDDR3, LPDDR4, PCM, STTMRAM");
+  throw std::runtime_error("standard = " + standard +
+                           " is not one of DDR3, DDR4, GDDR5, HBM, LPDDR3, LPDDR4, PCM, STTMRAM");
 }
 
 class Ramulator1 final : public Simulator {
@@ -110,11 +113,12 @@ class Ramulator1 final : public Simulator {
     if (!held_[write]) return;
     const std::uint64_t id = held_[write]->id;
     using ramulator::Request;
-    if (!memory_->send(Request(static_cast<long>(held_[write]->address), write ? Request::Type::WRITE : Request::Type::READ,
-                               [this, id, write](Request&) {
-                                 if (!write) finish(id);
-                               },
-                               0)))
+    if (!memory_->send(Request(
+            static_cast<long>(held_[write]->address), write ? Request::Type::WRITE : Request::Type::READ,
+            [this, id, write](Request&) {
+              if (!write) finish(id);
+            },
+            0)))
       return;
     if (write) written_.push_back(id);
     held_[write].reset();

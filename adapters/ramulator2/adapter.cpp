@@ -1,11 +1,13 @@
 // Ramulator 2.1 as a memory of simtlab: ?config=FILE.yaml[,peak=GB/s]
 //
-// The file is an exported configuration with the front end `External` and one channel; each channel of the GPU is an instance of its own.
-// Ramulator answers a write when its command is issued. It tells whether it takes a request only by being given it, so the adapter holds
-// one read and one write that were refused and offers them again every clock.
+// The file is an exported configuration with the front end `External` and one channel; each channel of the
+// GPU is an instance of its own. Ramulator answers a write when its command is issued. It tells whether it
+// takes a request only by being given it, so the adapter holds one read and one write that were refused and
+// offers them again every clock.
+#include "../adapter.h"
+
 #include <optional>
 
-#include "../adapter.h"
 #include "ramulator/base/config.h"
 #include "ramulator/base/factory.h"
 #include "ramulator/base/request.h"
@@ -47,13 +49,14 @@ class Ramulator2 final : public Simulator {
   void offer(bool write) {
     if (!held_[write]) return;
     const std::uint64_t id = held_[write]->id;
-    if (frontend_->receive_external_requests(write ? 1 : 0, static_cast<Ramulator::Addr_t>(held_[write]->address), 0,
-                                             [this, id](Ramulator::Request&) { finish(id); }, static_cast<int>(info.access_bytes)))
+    if (frontend_->receive_external_requests(
+            write ? 1 : 0, static_cast<Ramulator::Addr_t>(held_[write]->address), 0,
+            [this, id](Ramulator::Request&) { finish(id); }, static_cast<int>(info.access_bytes)))
       held_[write].reset();
   }
   void finish(std::uint64_t id) { answer(id); }
 
-  Ramulator::IFrontEnd* frontend_ = nullptr;        // owned by the library, which never frees them
+  Ramulator::IFrontEnd* frontend_ = nullptr;  // owned by the library, which never frees them
   Ramulator::IMemorySystem* memory_ = nullptr;
   std::optional<Held> held_[2];
 };

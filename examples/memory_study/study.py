@@ -23,9 +23,9 @@ GPU = "gtx480"
 
 
 class Kernel(NamedTuple):
-    name: str      # of the program in examples/
-    size: int      # its argument in the study
-    quick: int     # and in the quick mode
+    name: str  # of the program in examples/
+    size: int  # its argument in the study
+    quick: int  # and in the quick mode
     nature: str
 
 
@@ -44,7 +44,7 @@ KERNELS = [
     Kernel("scatter", 1 << 18, 1 << 15, "random writes of single words"),
     Kernel("pointer_chase", 1 << 20, 1 << 16, "60 lone threads, each load needs the one before"),
 ]
-STREAMS = ("saxpy", "gather")     # bound by bandwidth, whatever the memory
+STREAMS = ("saxpy", "gather")  # bound by bandwidth, whatever the memory
 QUICK_KERNELS = ("saxpy", "scatter", "pointer_chase")
 
 
@@ -52,7 +52,7 @@ class Memory(NamedTuple):
     label: str
     technology: str
     channels: int
-    made_of: str   # what stands at the place of one 64-bit partition
+    made_of: str  # what stands at the place of one 64-bit partition
 
 
 MEMORIES = [
@@ -73,7 +73,7 @@ LOSSES = ("row_miss", "bank_group", "activation", "turnaround", "rank", "refresh
 # What refresh costs where latency counts.
 REFRESH_KERNELS = ("histogram", "reduction", "pointer_chase")
 REFRESH_MEMORIES = ("DDR3", "DDR4", "GDDR5", "GDDR6", "HBM x12")
-NO_REFRESH = "without refresh"     # appended to the label of the memory
+NO_REFRESH = "without refresh"  # appended to the label of the memory
 
 # For the imbalance: channels, L2 slices.
 SPREADS = [(6, 12), (12, 12), (18, 12), (8, 8)]
@@ -124,12 +124,15 @@ def write_technologies(memories, folder):
         if memory.label.endswith(NO_REFRESH):
             pathlib.Path(technology_of(memory, folder)).write_text(
                 f'inherits = "{memory.technology}"\n'
-                'commands.refresh = { value = "none", estimated = "to see what refresh costs" }\n')
+                'commands.refresh = { value = "none", estimated = "to see what refresh costs" }\n'
+            )
 
 
 def run_job(job, simtlab, folder):
     technology = technology_of(job.memory, folder)
-    name = "-".join([job.kernel.name, str(job.size), pathlib.Path(technology).stem, str(job.memory.channels), *job.settings])
+    name = "-".join(
+        [job.kernel.name, str(job.size), pathlib.Path(technology).stem, str(job.memory.channels), *job.settings]
+    )
     out = folder / (name.replace("=", "_") + ".json")
     if not out.exists():
         command = [simtlab, "run", "--gpu", GPU, "--dram", technology, "--channels", str(job.memory.channels)]
@@ -176,14 +179,25 @@ def check(results, say):
         queued = r.units("controller.queues.write") * r.units("dram.partitions") * r["program.kernels"]
         apart = queued + r["dram.accesses.merged"] + r["dram.accesses.forwarded"]
         say(r["dram.utilisation"] <= 1 + apart / max(1, accesses), f"{name}: more than the peak bandwidth")
-        say(apart > 0.01 * accesses or abs(r["dram.bus.data"] - r["dram.utilisation"]) < 0.02,
-            f"{name}: {r['dram.bus.data']:.3f} of the bus is data, but {r['dram.utilisation']:.3f} of the peak is moved")
+        say(
+            apart > 0.01 * accesses or abs(r["dram.bus.data"] - r["dram.utilisation"]) < 0.02,
+            f"{name}: {r['dram.bus.data']:.3f} of the bus is data, but {r['dram.utilisation']:.3f} of the peak is moved",
+        )
     for job, r in results.items():
         if job.settings or job.kernel.name not in STREAMS:
             continue
-        other = {j.memory.label: q["gpu.cycles"] for j, q in results.items() if j.kernel == job.kernel and not j.settings}
-        for slow, fast in (("HBM x6", "HBM x12"), ("HBM x12", "HBM x18"), ("HBM x6", "HBM x18"), ("DDR2", "DDR3"),
-                           ("DDR3", "DDR4"), ("PCM", "GDDR5"), ("GDDR5", "GDDR6")):
+        other = {
+            j.memory.label: q["gpu.cycles"] for j, q in results.items() if j.kernel == job.kernel and not j.settings
+        }
+        for slow, fast in (
+            ("HBM x6", "HBM x12"),
+            ("HBM x12", "HBM x18"),
+            ("HBM x6", "HBM x18"),
+            ("DDR2", "DDR3"),
+            ("DDR3", "DDR4"),
+            ("PCM", "GDDR5"),
+            ("GDDR5", "GDDR6"),
+        ):
             if slow in other and fast in other:
                 say(other[fast] <= other[slow] * 1.02, f"{job.kernel.name}: {fast} is slower than {slow}")
 
@@ -223,10 +237,31 @@ class Tables:
             rate = c["technology.clock.data_rate"]
             width = int(c["technology.organisation.channel_width"].split()[0])
             latency = float(c["dram.latency"].split()[0]) / (float(c["sm.clock"].split()[0]))
-            rows.append([m.label, f"`{m.technology}`", f"{m.channels} x {width}", rate, f"{float(c['dram.bandwidth'].split()[0]):.1f}",
-                         f"{latency:.0f}", c["dram.access_bytes"].split()[0], m.made_of])
-        return table(["memory", "technology", "channels x bits", "rate", "peak GB/s", "idle latency ns", "access B",
-                      "one partition is"], rows)
+            rows.append(
+                [
+                    m.label,
+                    f"`{m.technology}`",
+                    f"{m.channels} x {width}",
+                    rate,
+                    f"{float(c['dram.bandwidth'].split()[0]):.1f}",
+                    f"{latency:.0f}",
+                    c["dram.access_bytes"].split()[0],
+                    m.made_of,
+                ]
+            )
+        return table(
+            [
+                "memory",
+                "technology",
+                "channels x bits",
+                "rate",
+                "peak GB/s",
+                "idle latency ns",
+                "access B",
+                "one partition is",
+            ],
+            rows,
+        )
 
     def kernels_table(self):
         rows = [[k.name, k.nature, percent(self.of[k.name, BASELINE]["dram.utilisation"])] for k in self.kernels]
@@ -235,6 +270,7 @@ class Tables:
     def speed_up(self):
         def factor(kernel, memory):
             return self.of[kernel, BASELINE]["gpu.cycles"] / self.of[kernel, memory]["gpu.cycles"]
+
         rows = [[k.name, *(f"{factor(k.name, m):.2f}" for m in self.labels)] for k in self.kernels]
         mean = [geometric_mean([factor(k.name, m) for k in self.kernels]) for m in self.labels]
         return table(["kernel", *self.labels], rows + [["geometric mean", *(f"{v:.2f}" for v in mean)]])
@@ -244,8 +280,10 @@ class Tables:
 
     def losses(self):
         shown = [x for x in LOSSES if any(self.mean(m, f"dram.loss.{x}") >= 0.0005 for m in self.labels)]
-        rows = [[m, percent(self.mean(m, "dram.bus.data")), *(percent(self.mean(m, f"dram.loss.{x}")) for x in shown)]
-                for m in self.labels]
+        rows = [
+            [m, percent(self.mean(m, "dram.bus.data")), *(percent(self.mean(m, f"dram.loss.{x}")) for x in shown)]
+            for m in self.labels
+        ]
         return table(["memory", "data", *shown], rows)
 
     def losses_of(self, memory):
@@ -257,8 +295,10 @@ class Tables:
         return table(["kernel", "data", *shown], rows)
 
     def stalls(self):
-        reasons = sorted({key for r in self.of.values() for key in r.total if key.startswith("stall.")},
-                         key=lambda key: -self.mean(BASELINE, key))
+        reasons = sorted(
+            {key for r in self.of.values() for key in r.total if key.startswith("stall.")},
+            key=lambda key: -self.mean(BASELINE, key),
+        )
         shown = [x for x in reasons if any(self.mean(m, x) >= 0.01 for m in self.labels)]
         rows = [[m, *(percent(self.mean(m, x)) for x in shown)] for m in self.labels]
         return table(["memory", *(x.removeprefix("stall.") for x in shown)], rows)
@@ -267,7 +307,11 @@ class Tables:
         rows = []
         for k in self.kernels:
             if k.name in REFRESH_KERNELS:
-                pairs = [(self.of[k.name, m], self.of.get((k.name, f"{m} {NO_REFRESH}"))) for m in REFRESH_MEMORIES if m in self.labels]
+                pairs = [
+                    (self.of[k.name, m], self.of.get((k.name, f"{m} {NO_REFRESH}")))
+                    for m in REFRESH_MEMORIES
+                    if m in self.labels
+                ]
                 rows.append([k.name, *(f"{r['gpu.cycles'] / q['gpu.cycles']:.2f}" if q else "" for r, q in pairs)])
         return table(["kernel", *(m for m in REFRESH_MEMORIES if m in self.labels)], rows)
 
@@ -275,14 +319,34 @@ class Tables:
         rows = []
         for channels, slices in SPREADS:
             for kernel in SPREAD_KERNELS:
-                runs = [self.spread.get((kernel, channels, f"l2.slices={slices}", f"l2.slice_hash={h}")) for h in ("bits", "even")]
+                runs = [
+                    self.spread.get((kernel, channels, f"l2.slices={slices}", f"l2.slice_hash={h}"))
+                    for h in ("bits", "even")
+                ]
                 if None in runs:
                     continue
                 bits, even = runs
-                cells = [f"{r.kernel[metric]:.3f}" for metric in ("l2.slice.imbalance", "dram.partition.imbalance") for r in runs]
-                rows.append([kernel, str(slices), str(channels), *cells, f"{bits['gpu.cycles'] / even['gpu.cycles']:.2f}"])
-        return table(["kernel", "slices", "channels", "slices, bits", "slices, even", "channels, bits", "channels, even",
-                      "speed-up of the cure"], rows)
+                cells = [
+                    f"{r.kernel[metric]:.3f}"
+                    for metric in ("l2.slice.imbalance", "dram.partition.imbalance")
+                    for r in runs
+                ]
+                rows.append(
+                    [kernel, str(slices), str(channels), *cells, f"{bits['gpu.cycles'] / even['gpu.cycles']:.2f}"]
+                )
+        return table(
+            [
+                "kernel",
+                "slices",
+                "channels",
+                "slices, bits",
+                "slices, even",
+                "channels, bits",
+                "channels, even",
+                "speed-up of the cure",
+            ],
+            rows,
+        )
 
     def all(self):
         out = {
@@ -309,8 +373,10 @@ def write_page(path, tables):
         begin, end = f"<!-- table {name} -->\n", f"\n<!-- end of {name} -->"
         first, last = text.find(begin), text.find(end)
         if first < 0 or last < first:
-            raise SystemExit(f"study.py: {path} has no place for the table {name}: lines '{begin.strip()}' and '{end.strip()}'")
-        text = text[:first + len(begin)] + content + text[last:]
+            raise SystemExit(
+                f"study.py: {path} has no place for the table {name}: lines '{begin.strip()}' and '{end.strip()}'"
+            )
+        text = text[: first + len(begin)] + content + text[last:]
     path.write_text(text)
 
 
@@ -318,23 +384,40 @@ def jobs_of(quick):
     kernels = [k for k in KERNELS if not quick or k.name in QUICK_KERNELS]
     memories = [m for m in MEMORIES if not quick or m.label in QUICK_MEMORIES]
     jobs = [Job(k, m, k.quick if quick else k.size) for k in kernels for m in memories]
-    jobs += [Job(k, m._replace(label=f"{m.label} {NO_REFRESH}"), k.quick if quick else k.size)
-             for k in kernels if k.name in REFRESH_KERNELS for m in memories if m.label in REFRESH_MEMORIES]
+    jobs += [
+        Job(k, m._replace(label=f"{m.label} {NO_REFRESH}"), k.quick if quick else k.size)
+        for k in kernels
+        if k.name in REFRESH_KERNELS
+        for m in memories
+        if m.label in REFRESH_MEMORIES
+    ]
     for channels, slices in SPREADS[:1] if quick else SPREADS:
         memory = Memory(f"HBM x{channels}", "hbm-1000", channels, "")
-        jobs += [Job(k, memory, k.quick if quick else k.size, (f"l2.slices={slices}", f"l2.slice_hash={h}"))
-                 for k in kernels if k.name in SPREAD_KERNELS for h in ("bits", "even")]
+        jobs += [
+            Job(k, memory, k.quick if quick else k.size, (f"l2.slices={slices}", f"l2.slice_hash={h}"))
+            for k in kernels
+            if k.name in SPREAD_KERNELS
+            for h in ("bits", "even")
+        ]
     return kernels, memories, jobs
 
 
 def arguments_of(argv):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--simtlab", default=os.environ.get("SIMTLAB", "simtlab"), help="the program (default $SIMTLAB or simtlab)")
+    parser.add_argument(
+        "--simtlab", default=os.environ.get("SIMTLAB", "simtlab"), help="the program (default $SIMTLAB or simtlab)"
+    )
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="runs at a time (default: processors)")
     parser.add_argument("--quick", action="store_true", help="small inputs, few memories")
-    parser.add_argument("--results", type=pathlib.Path, metavar="FOLDER",
-                        help="keep the JSON results here and repeat none that is there (empty it after a change of simtlab)")
-    parser.add_argument("--write", type=pathlib.Path, metavar="PAGE", help="replace the tables of this page instead of printing them")
+    parser.add_argument(
+        "--results",
+        type=pathlib.Path,
+        metavar="FOLDER",
+        help="keep the JSON results here and repeat none that is there (empty it after a change of simtlab)",
+    )
+    parser.add_argument(
+        "--write", type=pathlib.Path, metavar="PAGE", help="replace the tables of this page instead of printing them"
+    )
     return parser.parse_args(argv)
 
 

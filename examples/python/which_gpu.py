@@ -10,7 +10,11 @@ import simtlab
 
 here = pathlib.Path(__file__).resolve().parent.parent
 kernel = here / "saxpy.ptx"
-launch = {"grid": "512", "block": "256", "arg": ["u32:131072", "f32:2", "buffer:131072:f32:iota", "buffer:131072:f32:random"]}
+launch = {
+    "grid": "512",
+    "block": "256",
+    "arg": ["u32:131072", "f32:2", "buffer:131072:f32:iota", "buffer:131072:f32:random"],
+}
 gpus = ["gtx480", "k40", "titanx-maxwell", "v100", "a100", "h100"]
 
 # %% The simulation, and the predictions beside it: milliseconds each.

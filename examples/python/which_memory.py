@@ -11,10 +11,16 @@ import simtlab
 memories = ["ddr3-1600", "ddr4-3200", "gddr5-7000", "hbm2-2000"]
 traffic = ["stream", "random"]
 
+
 # %%
 def bandwidth(memory, kind):
     result = simtlab.dram(dram=memory, generate=kind, requests=20000, seed=1)
-    return {"memory": memory, "traffic": kind, "GB/s": result.metric("dram.bandwidth") / 1e9, "share of the peak": result.metric("dram.bandwidth.share")}
+    return {
+        "memory": memory,
+        "traffic": kind,
+        "GB/s": result.metric("dram.bandwidth") / 1e9,
+        "share of the peak": result.metric("dram.bandwidth.share"),
+    }
 
 
 with concurrent.futures.ThreadPoolExecutor() as pool:

@@ -10,7 +10,11 @@ import simtlab
 # %% Ten random mixes of four applications, three policies.
 result = simtlab.corun(policy=["mps", "shark", "exclusive"], mixes=10, size=4, seed=7)
 policies = result.frame()
-print(policies[["name"] + [c for c in policies.columns if c.startswith("corun.stp") or c.startswith("corun.antt")]].round(3).to_string(index=False))
+print(
+    policies[["name"] + [c for c in policies.columns if c.startswith("corun.stp") or c.startswith("corun.antt")]]
+    .round(3)
+    .to_string(index=False)
+)
 assert {"mps", "shark", "exclusive"} <= set(" ".join(policies["name"]).replace("/", " ").split())
 
 # %% A callback sees what is being done; False ends it. The partial result is marked as such.

@@ -14,11 +14,13 @@
 //   const Execution done = execute({"predict", "saxpy.ptx", "--launch", "saxpy.toml", "--gpu", "h100"});
 //   done.json;                              // docs/json.md
 //
-// With CMake: find_package(simtlab REQUIRED), target_link_libraries(app PRIVATE simtlab::simtlab). docs/library.md.
+// With CMake: find_package(simtlab REQUIRED), target_link_libraries(app PRIVATE simtlab::simtlab).
+// docs/library.md.
 //
 // Every function may throw Failure. Nothing prints, nothing exits, there is no global state: two Gpu objects
 // are two machines and may live in two threads; one object is for one thread at a time. Same calls, same
-// results, byte for byte. The interface is stable within a major version; before 1.0, within a minor one (the library's SOVERSION).
+// results, byte for byte. The interface is stable within a major version; before 1.0, within a minor one (the
+// library's SOVERSION).
 #pragma once
 
 #include <cstddef>
@@ -61,7 +63,11 @@ class SIMTLAB_API Failure : public std::runtime_error {
     std::string partial_json, messages;
   };
   Failure(int exit_code, std::string id, std::string text, const std::string& what, Details details = {})
-      : std::runtime_error(what), exit_code_(exit_code), id_(std::move(id)), text_(std::move(text)), details_(std::move(details)) {}
+      : std::runtime_error(what),
+        exit_code_(exit_code),
+        id_(std::move(id)),
+        text_(std::move(text)),
+        details_(std::move(details)) {}
   ~Failure() override;
   int exit_code() const {
     return exit_code_;
@@ -70,8 +76,10 @@ class SIMTLAB_API Failure : public std::runtime_error {
   const std::string& text() const {
     return text_;
   }  // as a compiler would print it: place, line, caret, remedy
-  const std::vector<Place>& places() const { return details_.places; }  // empty for programs that failed on their own
-  // Of a command that was stopped or whose program failed: what there is of its result (may be empty), and notes with what the program printed.
+  // Empty for programs that failed on their own
+  const std::vector<Place>& places() const { return details_.places; }
+  // Of a command that was stopped or whose program failed: what there is of its result (may be empty), and
+  // notes with what the program printed.
   const std::string& partial_json() const { return details_.partial_json; }
   const std::string& messages() const { return details_.messages; }
 
@@ -85,12 +93,13 @@ class SIMTLAB_API Failure : public std::runtime_error {
 struct Progress {
   std::string_view activity;  // "simulating", "measuring"; empty: nothing that takes long
   double seconds = 0;         // since execute() was called
-  std::string_view detail;    // how far it is, for people: "kernel scan: 120 of 4096 blocks, 1.20 M cycles, ..."; may be empty
+  // How far it is, for people: "kernel scan: 120 of 4096 blocks, 1.20 M cycles, ..."; may be empty
+  std::string_view detail;
 };
 
 struct ExecuteOptions {
-  // In the caller's thread, every interval_seconds while the command runs. False stops the command: Failure 130, with what was done until
-  // then. What it throws stops the command and is passed on.
+  // In the caller's thread, every interval_seconds while the command runs. False stops the command: Failure
+  // 130, with what was done until then. What it throws stops the command and is passed on.
   std::function<bool(const Progress&)> progress;
   double interval_seconds = 0.1;
 };
@@ -100,14 +109,17 @@ struct Execution {
   std::string messages;  // notes, and what the simulated program printed
 };
 
-// A command of the tool in this process: its words as in a shell, without `simtlab` and without --json, which is added: {"run", "a.ptx",
-// "--launch", "a.toml"}. run, cache, predict, dram, probe, corun, corun interfere|profile, compare, validate. Several at once are fine.
-// Paths are relative to the working directory, SIMTLAB_* variables are read. Waits in the calling thread, works in another.
+// A command of the tool in this process: its words as in a shell, without `simtlab` and without --json, which
+// is added: {"run", "a.ptx",
+// "--launch", "a.toml"}. run, cache, predict, dram, probe, corun, corun interfere|profile, compare, validate.
+// Several at once are fine. Paths are relative to the working directory, SIMTLAB_* variables are read. Waits
+// in the calling thread, works in another.
 SIMTLAB_API Execution execute(const std::vector<std::string>& command, const ExecuteOptions& options = {});
 
-// Every command with its options as JSON, for bindings and graphical front ends: a tree of {"name", "description", "options": [{"names",
-// "value", "values", "positional", "required", "choices", "group", "description"}], "commands": [...]}. values: at most so many; 0: a flag;
-// -1: any number. extras: takes sources or a kernel; program: takes a program behind "--".
+// Every command with its options as JSON, for bindings and graphical front ends: a tree of {"name",
+// "description", "options": [{"names", "value", "values", "positional", "required", "choices", "group",
+// "description"}], "commands": [...]}. values: at most so many; 0: a flag; -1: any number. extras: takes
+// sources or a kernel; program: takes a program behind "--".
 SIMTLAB_API std::string commands_json();
 
 // A GPU as numbers; immutable, cheap to copy.
@@ -156,11 +168,12 @@ struct Module {
 };
 
 struct GpuOptions {
-  bool functional = false;             // results only: much faster, no times
-  std::uint64_t max_cycles = 0;        // per kernel, then Failure 1 "limit-cycles"; 0 = no limit
-  std::uint64_t max_memory_bytes = 0;  // of the host, for device memory and resident blocks; 0 = three quarters of what is free
-  std::uint32_t registers = 0;         // a thread; 0 = estimated from the PTX
-  std::uint32_t threads = 1;           // of the host, that simulate SMs; 0 = all. Results do not depend on it
+  bool functional = false;       // results only: much faster, no times
+  std::uint64_t max_cycles = 0;  // per kernel, then Failure 1 "limit-cycles"; 0 = no limit
+  // Of the host, for device memory and resident blocks; 0 = three quarters of what is free
+  std::uint64_t max_memory_bytes = 0;
+  std::uint32_t registers = 0;  // a thread; 0 = estimated from the PTX
+  std::uint32_t threads = 1;    // of the host, that simulate SMs; 0 = all. Results do not depend on it
   const volatile bool* interrupt = nullptr;     // set to true from elsewhere: a launch ends with Failure 130
   std::function<void(std::string_view)> print;  // device printf; none = discarded
 };

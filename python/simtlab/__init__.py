@@ -12,9 +12,32 @@ from ._simtlab import version as _version
 from .call import Activity
 from .commands import *  # noqa: F401,F403
 from .commands import __all__ as _commands
-from .errors import CheckError, Error, InputError, Interrupted, Place, ProgramError, UnavailableError, UnsupportedError, UsageError
+from .errors import (
+    CheckError,
+    Error,
+    InputError,
+    Interrupted,
+    Place,
+    ProgramError,
+    UnavailableError,
+    UnsupportedError,
+    UsageError,
+)
 from .result import Result, load
 
 __version__ = _version()
-__all__ = [*_commands, "Activity", "CheckError", "Error", "InputError", "Interrupted", "Place", "ProgramError", "Result", "UnavailableError",
-           "UnsupportedError", "UsageError", "load"]
+__all__ = [
+    *_commands,
+    "Activity",
+    "CheckError",
+    "Error",
+    "InputError",
+    "Interrupted",
+    "Place",
+    "ProgramError",
+    "Result",
+    "UnavailableError",
+    "UnsupportedError",
+    "UsageError",
+    "load",
+]

@@ -30,7 +30,9 @@ def _values(name: str, value: Any) -> list[str]:
     return [text_of(name, v) for v in value]
 
 
-def words_of(command: list[str], positional: list[tuple[str, Any]], options: list[tuple[str, str, Any, int]], program: Any) -> list[str]:
+def words_of(
+    command: list[str], positional: list[tuple[str, Any]], options: list[tuple[str, str, Any, int]], program: Any
+) -> list[str]:
     """options: name of the parameter, option, value, how many values (0: a flag, -1: any number)."""
     words = list(command)
     for name, value in positional:
@@ -67,6 +69,13 @@ class Activity(str):
         return activity
 
 
-def call(command: list[str], positional: list[tuple[str, Any]], options: list[tuple[str, str, Any, int]], program: Any, progress: Any, interval: float) -> Result:
+def call(
+    command: list[str],
+    positional: list[tuple[str, Any]],
+    options: list[tuple[str, str, Any, int]],
+    program: Any,
+    progress: Any,
+    interval: float,
+) -> Result:
     text, messages = _simtlab.execute(words_of(command, positional, options, program), progress, interval)
     return Result(json.loads(text), text, messages)

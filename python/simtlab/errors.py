@@ -21,7 +21,16 @@ class Error(Exception):
 
     code = 1
 
-    def __init__(self, code: int, id: str, message: str, text: str, places: list[Place], partial_json: str = "", messages: str = "") -> None:
+    def __init__(
+        self,
+        code: int,
+        id: str,
+        message: str,
+        text: str,
+        places: list[Place],
+        partial_json: str = "",
+        messages: str = "",
+    ) -> None:
         super().__init__(message)
         self.code = code
         self.id = id
@@ -85,8 +94,18 @@ class Interrupted(Error):
     """The progress function returned False; partial has what was done until then."""
 
 
-_CLASSES = {2: UsageError, 3: InputError, 4: UnsupportedError, 5: ProgramError, 6: CheckError, 7: UnavailableError, 130: Interrupted}
+_CLASSES = {
+    2: UsageError,
+    3: InputError,
+    4: UnsupportedError,
+    5: ProgramError,
+    6: CheckError,
+    7: UnavailableError,
+    130: Interrupted,
+}
 
 
-def make(code: int, id: str, message: str, text: str, places: list[dict[str, Any]], partial_json: str, messages: str) -> Error:
+def make(
+    code: int, id: str, message: str, text: str, places: list[dict[str, Any]], partial_json: str, messages: str
+) -> Error:
     return _CLASSES.get(code, Error)(code, id, message, text, [Place(**p) for p in places], partial_json, messages)

@@ -34,7 +34,7 @@ class Result(dict):
 
     def __init__(self, content: dict[str, Any], text: str = "", messages: str = "") -> None:
         super().__init__(content)
-        self.text = text          # the JSON text, byte for byte as the tool writes it
+        self.text = text  # the JSON text, byte for byte as the tool writes it
         self.messages = messages  # notes, and what the simulated program printed
 
     def metric(self, name: str, kernel: int | str | None = None) -> Any:
@@ -67,7 +67,11 @@ class Result(dict):
         for step in path.split("/"):
             at = at[int(step)] if isinstance(at, list) else at[step]
         if isinstance(at, dict):
-            at = list(at.values()) if at and all(isinstance(v, dict) and not _is_metric(v) for v in at.values()) else [at]
+            at = (
+                list(at.values())
+                if at and all(isinstance(v, dict) and not _is_metric(v) for v in at.values())
+                else [at]
+            )
         if not isinstance(at, list):
             raise TypeError(f"{path} is no list and no object, but {type(at).__name__}")
         units: dict[str, str] = {}
@@ -116,9 +120,16 @@ def _put_inside(content: dict[str, Any], path: str | os.PathLike[str]) -> None:
     beside = content.pop("beside")
     name = beside["file"]
     file = os.path.join(os.path.dirname(os.path.realpath(path)), name)
-    if os.path.basename(name) != name or name in ("", ".", "..") or not os.path.isfile(file) or os.path.getsize(file) != beside["bytes"]:
-        raise ValueError(f"{os.fspath(path)}: its longest tables stand in {name}, which is not beside it, or is another file")
-    import numpy   # here: only these results need it
+    if (
+        os.path.basename(name) != name
+        or name in ("", ".", "..")
+        or not os.path.isfile(file)
+        or os.path.getsize(file) != beside["bytes"]
+    ):
+        raise ValueError(
+            f"{os.fspath(path)}: its longest tables stand in {name}, which is not beside it, or is another file"
+        )
+    import numpy  # here: only these results need it
 
     with numpy.load(file, allow_pickle=False) as columns:
         for kernel in content["kernels"]:

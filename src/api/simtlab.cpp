@@ -16,11 +16,17 @@ namespace {
 
 Failure failure_of(const Error& e, std::string partial_json = {}, std::string messages = {}) {
   std::vector<Place> places;
-  for (const Diagnostic& d : e.diagnostics()) places.push_back({d.pos.file, d.pos.line, d.pos.column, d.message, d.text, d.hint});
-  return {static_cast<int>(e.code()), e.id(), e.format(), e.what(), {std::move(places), std::move(partial_json), std::move(messages)}};
+  for (const Diagnostic& d : e.diagnostics())
+    places.push_back({d.pos.file, d.pos.line, d.pos.column, d.message, d.text, d.hint});
+  return {static_cast<int>(e.code()),
+          e.id(),
+          e.format(),
+          e.what(),
+          {std::move(places), std::move(partial_json), std::move(messages)}};
 }
 
-// Of a command that ended with a code of its own: its program failed, or it found what it was to look for. The result says which.
+// Of a command that ended with a code of its own: its program failed, or it found what it was to look for.
+// The result says which.
 Failure failure_of(cli::Executed done) {
   result::Manifest manifest;
   try {
@@ -28,7 +34,9 @@ Failure failure_of(cli::Executed done) {
   } catch (const Error&) {
     // A comparison has no manifest.
   }
-  const std::string id = !manifest.failure_id.empty() ? manifest.failure_id : done.code == static_cast<int>(ExitCode::interrupted) ? "interrupted" : "command-code";
+  const std::string id = !manifest.failure_id.empty()                           ? manifest.failure_id
+                         : done.code == static_cast<int>(ExitCode::interrupted) ? "interrupted"
+                                                                                : "command-code";
   const std::string text = manifest.failure.empty() ? done.messages : manifest.failure;
   std::string line = text.substr(0, text.find('\n'));
   if (line.empty()) line = fmt::format("the command ended with code {}", done.code);
@@ -40,9 +48,7 @@ template <typename Work>
 auto guarded(Work&& work) {
   try {
     return work();
-  } catch (const Error& e) {
-    throw failure_of(e);
-  }
+  } catch (const Error& e) { throw failure_of(e); }
 }
 
 [[noreturn]] void refuse(const char* id, std::string message, std::string hint) {
@@ -51,9 +57,7 @@ auto guarded(Work&& work) {
 
 }  // namespace
 
-std::string_view version() {
-  return SIMTLAB_VERSION;
-}
+std::string_view version() { return SIMTLAB_VERSION; }
 
 Failure::~Failure() = default;
 
@@ -61,10 +65,15 @@ Execution execute(const std::vector<std::string>& command, const ExecuteOptions&
   std::vector<std::string> words = command;
   words.insert(std::ranges::find(words, "--"), "--json");
   cli::Watch watch;
-  if (options.progress) watch.look = [&](const std::string& activity, const std::string& detail, double seconds) { return options.progress({activity, seconds, detail}); };
-  watch.interval = std::chrono::milliseconds(static_cast<std::int64_t>(std::clamp(options.interval_seconds, 1e-3, 1e6) * 1e3));
+  if (options.progress)
+    watch.look = [&](const std::string& activity, const std::string& detail, double seconds) {
+      return options.progress({activity, seconds, detail});
+    };
+  watch.interval = std::chrono::milliseconds(
+      static_cast<std::int64_t>(std::clamp(options.interval_seconds, 1e-3, 1e6) * 1e3));
   cli::Executed done = cli::execute(words, watch);
-  if (!done.error.empty()) throw failure_of(done.error.front(), std::move(done.output), std::move(done.messages));
+  if (!done.error.empty())
+    throw failure_of(done.error.front(), std::move(done.output), std::move(done.messages));
   if (done.code != 0) throw failure_of(std::move(done));
   return {std::move(done.output), std::move(done.messages)};
 }
@@ -90,12 +99,8 @@ std::vector<std::string> Device::names() {
   return guarded([] { return device::list_devices(); });
 }
 
-const std::string& Device::name() const {
-  return impl_->loaded.device.name;
-}
-const std::string& Device::product() const {
-  return impl_->loaded.device.product;
-}
+const std::string& Device::name() const { return impl_->loaded.device.name; }
+const std::string& Device::product() const { return impl_->loaded.device.product; }
 
 struct Gpu::Impl {
   Device device;
@@ -186,9 +191,7 @@ void Gpu::launch(Module module, const std::string& kernel, Dim3 grid, Dim3 block
   });
 }
 
-double Gpu::now_ns() const {
-  return impl_->gpu.now_ns();
-}
+double Gpu::now_ns() const { return impl_->gpu.now_ns(); }
 
 std::string Gpu::result_json() const {
   return guarded([&] {

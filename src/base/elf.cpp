@@ -101,7 +101,8 @@ class Elf {
       std::memcpy(&symbol, symbols.data() + i, sizeof symbol);
       if (symbol.st_shndx != SHN_UNDEF) continue;
       const std::string name = text_at(strings, symbol.st_name);
-      facts.imports_cuda |= name == "__cudaRegisterFatBinary" || name == "cuModuleLoadData" || name == "cuLaunchKernel";
+      facts.imports_cuda |=
+          name == "__cudaRegisterFatBinary" || name == "cuModuleLoadData" || name == "cuLaunchKernel";
     }
   }
 
@@ -112,9 +113,7 @@ class Elf {
 
 }  // namespace
 
-ElfFacts inspect_elf(const std::filesystem::path& path) {
-  return Elf(path).read();
-}
+ElfFacts inspect_elf(const std::filesystem::path& path) { return Elf(path).read(); }
 
 bool ElfFacts::needs(std::string_view library) const {
   return std::ranges::any_of(needed, [&](const std::string& name) { return name.starts_with(library); });
@@ -130,11 +129,14 @@ void check_cuda_linkage(const ElfFacts& facts, const std::string& program) {
   if (facts.has_fatbin && !facts.needs("libcudart.so"))
     throw Error(ExitCode::unsupported, "program-static-cudart",
                 fmt::format("{} has the CUDA runtime linked in statically", program),
-                "rebuild it with `nvcc -cudart shared ...` (CMake: -DCMAKE_CUDA_RUNTIME_LIBRARY=Shared), or run its source: simtlab run app.cu");
+                "rebuild it with `nvcc -cudart shared ...` (CMake: -DCMAKE_CUDA_RUNTIME_LIBRARY=Shared), or "
+                "run its source: simtlab run app.cu");
   if (facts.relocatable)
-    throw Error(ExitCode::unsupported, "program-relocatable",
-                fmt::format("{} has relocatable device code (-rdc=true): simtlab does not link device code", program),
-                "put the device code that calls each other into one source file and build without -rdc=true and -dc (CMake: CUDA_SEPARABLE_COMPILATION OFF)");
+    throw Error(
+        ExitCode::unsupported, "program-relocatable",
+        fmt::format("{} has relocatable device code (-rdc=true): simtlab does not link device code", program),
+        "put the device code that calls each other into one source file and build without -rdc=true and -dc "
+        "(CMake: CUDA_SEPARABLE_COMPILATION OFF)");
 }
 
 }  // namespace simtlab

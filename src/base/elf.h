@@ -11,15 +11,19 @@ namespace simtlab {
 struct ElfFacts {
   bool is_elf = false;
   bool is_x86_64 = false;
-  bool relocatable = false;   // device code that nvcc would have linked (-rdc=true)
-  bool has_fatbin = false;          // sections .nv_fatbin, .nvFatBinSegment or ours
-  bool has_interpreter = false;     // the dynamic loader starts it; without one nothing can be loaded before it
-  bool imports_cuda = false;        // has_fatbin, and the functions that register it or launch are another file's
+  bool relocatable = false;  // device code that nvcc would have linked (-rdc=true)
+  bool has_fatbin = false;   // sections .nv_fatbin, .nvFatBinSegment or ours
+  // The dynamic loader starts it; without one nothing can be loaded before it
+  bool has_interpreter = false;
+  // has_fatbin, and the functions that register it or launch are another file's
+  bool imports_cuda = false;
   std::vector<std::string> needed;  // DT_NEEDED, in order
 
-  bool needs(std::string_view library) const;   // one whose name begins so
+  bool needs(std::string_view library) const;  // one whose name begins so
   // Kernels in it, and no shared CUDA library for them: the runtime is linked in.
-  bool has_static_cuda() const { return has_fatbin && !imports_cuda && !needs("libcudart.so") && !needs("libcuda.so"); }
+  bool has_static_cuda() const {
+    return has_fatbin && !imports_cuda && !needs("libcudart.so") && !needs("libcuda.so");
+  }
 };
 
 // Never throws for malformed content: what can't be read is as if absent. Bounded memory.

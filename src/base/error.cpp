@@ -22,9 +22,7 @@ std::string place(const SourcePos& pos) {
   return where + ": ";
 }
 
-std::string headline(const Diagnostic& d) {
-  return place(d.pos) + shown_lines(d.message, max_message_line);
-}
+std::string headline(const Diagnostic& d) { return place(d.pos) + shown_lines(d.message, max_message_line); }
 
 std::string format_one(const Diagnostic& d, const std::string& id) {
   // Offending lines can be huge or binary: show a printable window around the column.

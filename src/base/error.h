@@ -15,14 +15,14 @@ namespace simtlab {
 // Documented exit codes of the tool (docs/exit-codes.md). The class of an error decides the code.
 enum class ExitCode : int {
   ok = 0,
-  failure = 1,          // run-time failure of the tool or the host (I/O, memory)
-  usage = 2,            // wrong command line
-  bad_input = 3,        // bad input file or configuration
-  unsupported = 4,      // valid, but a feature simtlab does not have
-  program_failed = 5,   // the simulated program failed: out of bounds, deadlock, wrong result
-  check_failed = 6,     // a check asked for did not hold (validate, compare --fail-above)
-  unavailable = 7,      // device or permission missing
-  interrupted = 130,    // stopped by the user; a partial result was written and marked
+  failure = 1,         // run-time failure of the tool or the host (I/O, memory)
+  usage = 2,           // wrong command line
+  bad_input = 3,       // bad input file or configuration
+  unsupported = 4,     // valid, but a feature simtlab does not have
+  program_failed = 5,  // the simulated program failed: out of bounds, deadlock, wrong result
+  check_failed = 6,    // a check asked for did not hold (validate, compare --fail-above)
+  unavailable = 7,     // device or permission missing
+  interrupted = 130,   // stopped by the user; a partial result was written and marked
 };
 
 // A place in a text. line and column count from 1; 0 means unknown.
@@ -36,8 +36,8 @@ struct SourcePos {
 struct Diagnostic {
   std::string message;  // what is wrong, one sentence without a final full stop
   SourcePos pos;
-  std::string text;     // the source line at pos
-  std::string hint;     // what to do about it; may be empty
+  std::string text;  // the source line at pos
+  std::string hint;  // what to do about it; may be empty
 };
 
 // The one exception type of the library.

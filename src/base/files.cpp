@@ -24,9 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string reason(int code) {
-  return std::generic_category().message(code);
-}
+std::string reason(int code) { return std::generic_category().message(code); }
 
 [[noreturn]] void cannot_read(const fs::path& path, std::string_view what, int code) {
   if (code == ENOENT || code == ENOTDIR)
@@ -53,7 +51,7 @@ std::string reason(int code) {
 // The pipe of `<(command)` or of standard input has no name: its writer is there, or was.
 bool is_named_pipe(int fd, const struct stat& status) {
   constexpr decltype(statfs::f_type) pipe_file_system = 0x50495045;
-  struct statfs file_system{};
+  struct statfs file_system {};
   return S_ISFIFO(status.st_mode) && ::fstatfs(fd, &file_system) == 0 &&
          file_system.f_type != pipe_file_system;
 }
@@ -126,7 +124,7 @@ FileReader::FileReader(fs::path path, std::string_view what, const volatile bool
       fd_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)),
       stop_(stop) {
   if (fd_ < 0) cannot_read(path_, what_, errno);
-  struct stat status{};
+  struct stat status {};
   const int code = ::fstat(fd_, &status) != 0 ? errno : S_ISDIR(status.st_mode) ? EISDIR : 0;
   if (code != 0) {
     ::close(fd_);
@@ -140,9 +138,7 @@ FileReader::FileReader(fs::path path, std::string_view what, const volatile bool
   if (!awaits_writer_) ::fcntl(fd_, F_SETFL, O_RDONLY);
 }
 
-FileReader::~FileReader() {
-  ::close(fd_);
-}
+FileReader::~FileReader() { ::close(fd_); }
 
 std::size_t FileReader::read(char* to, std::size_t room) {
   if (awaits_writer_) {
@@ -187,16 +183,16 @@ namespace {
 
 // Where a file of this name would be written.
 struct Target {
-  fs::path path;            // without links
+  fs::path path;  // without links
   mode_t mode = 0666;
   bool exists = false;
-  bool in_place = false;    // what is there is no regular file
+  bool in_place = false;  // what is there is no regular file
 };
 
 // Throws if nothing can be written there.
 Target target_of(const fs::path& path) {
   Target out{path};
-  struct stat status{};
+  struct stat status {};
   out.exists = ::stat(path.c_str(), &status) == 0;
   if (!out.exists) return out;
   if (S_ISDIR(status.st_mode)) cannot_write(path, EISDIR);
@@ -226,7 +222,7 @@ void check_writable(const fs::path& path) {
   if (!target.in_place) {
     const TemporaryFile tried(target.path, target.mode);
   } else if (::access(path.c_str(), W_OK) != 0) {
-    cannot_write(path, errno);   // opening a pipe would wait for its reader
+    cannot_write(path, errno);  // opening a pipe would wait for its reader
   }
 }
 
@@ -236,7 +232,8 @@ void check_writable_folder(const fs::path& folder) {
   while (!fs::exists(fs::status(there, ignored)) && there.has_relative_path()) there = there.parent_path();
   if (!fs::is_directory(there, ignored)) cannot_write(folder, ENOTDIR);
   const std::string name = fmt::format("{}/simtlab.{}.tmp", there.string(), ::getpid());
-  const int fd = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);   // root may do what /proc does not
+  // Root may do what /proc does not
+  const int fd = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd < 0 && errno != EEXIST) cannot_write(folder, errno);
   if (fd < 0) return;
   ::close(fd);

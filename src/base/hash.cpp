@@ -12,15 +12,11 @@
 namespace simtlab {
 namespace {
 
-std::string hex(XXH64_hash_t hash) {
-  return fmt::format("{:016x}", hash);
-}
+std::string hex(XXH64_hash_t hash) { return fmt::format("{:016x}", hash); }
 
 }  // namespace
 
-std::string hash_bytes(std::string_view bytes) {
-  return hex(XXH64(bytes.data(), bytes.size(), 0));
-}
+std::string hash_bytes(std::string_view bytes) { return hex(XXH64(bytes.data(), bytes.size(), 0)); }
 
 std::string hash_file(const std::filesystem::path& path) {
   const std::unique_ptr<XXH64_state_t, XXH_errorcode (*)(XXH64_state_t*)> state(XXH64_createState(),

@@ -1,4 +1,5 @@
-// Entries of a registry: what a source file gives, under the name of the file. The lists are made by the build (cmake/registry.cmake).
+// Entries of a registry: what a source file gives, under the name of the file. The lists are made by the
+// build (cmake/registry.cmake).
 #pragma once
 
 #include <span>

@@ -5,8 +5,8 @@
 
 namespace simtlab {
 
-// The folder of the file that holds this code: simtlab's executable, or a shared library of ours in someone else's program. Links are
-// followed. Empty if nobody can tell.
+// The folder of the file that holds this code: simtlab's executable, or a shared library of ours in someone
+// else's program. Links are followed. Empty if nobody can tell.
 std::filesystem::path own_folder();
 
 }  // namespace simtlab

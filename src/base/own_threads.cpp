@@ -13,19 +13,11 @@ std::atomic<unsigned> without{0};
 
 }  // namespace
 
-OwnThread::OwnThread() {
-  ++own;
-}
-OwnThread::~OwnThread() {
-  --own;
-}
+OwnThread::OwnThread() { ++own; }
+OwnThread::~OwnThread() { --own; }
 
-WithoutOtherThreads::WithoutOtherThreads() {
-  ++without;
-}
-WithoutOtherThreads::~WithoutOtherThreads() {
-  --without;
-}
+WithoutOtherThreads::WithoutOtherThreads() { ++without; }
+WithoutOtherThreads::~WithoutOtherThreads() { --without; }
 
 bool other_threads() {
   if (without != 0) return false;

@@ -21,7 +21,8 @@ std::optional<std::string> name_of_user(uid_t user) {
   std::vector<char> room(16384);
   passwd entry{};
   passwd* found = nullptr;
-  if (::getpwuid_r(user, &entry, room.data(), room.size(), &found) != 0 || found == nullptr) return std::nullopt;
+  if (::getpwuid_r(user, &entry, room.data(), room.size(), &found) != 0 || found == nullptr)
+    return std::nullopt;
   return found->pw_name;
 }
 
@@ -40,7 +41,9 @@ bool is_group_of_one(gid_t group, uid_t user) {
 
 std::string reason(int error) { return std::generic_category().message(error); }
 
-PrivateFolder fault(FolderFault what, std::string why, int error = 0) { return {{}, what, std::move(why), error}; }
+PrivateFolder fault(FolderFault what, std::string why, int error = 0) {
+  return {{}, what, std::move(why), error};
+}
 
 PrivateFolder cannot_open(int at, const fs::path& part, int error) {
   struct stat info {};
@@ -60,12 +63,14 @@ PrivateFolder open_private_folder(const fs::path& path, const FolderRule& rule) 
   Descriptor at(::open(path.is_absolute() ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
   std::vector<fs::path> parts;
   for (const fs::path& part : path.relative_path())
-    if (!part.empty()) parts.push_back(part);   // empty: a slash at the end
+    if (!part.empty()) parts.push_back(part);  // empty: a slash at the end
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const bool last = i + 1 == parts.size();
     const bool make = rule.make == FolderRule::Make::all || (last && rule.make == FolderRule::Make::last);
     const int follow = last || !rule.links_on_the_way ? O_NOFOLLOW : 0;
-    const auto open = [&] { return ::openat(at.get(), parts[i].c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC | follow); };
+    const auto open = [&] {
+      return ::openat(at.get(), parts[i].c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC | follow);
+    };
     int next = open();
     if (next < 0 && errno == ENOENT && make) {
       if (::mkdirat(at.get(), parts[i].c_str(), 0700) != 0 && errno != EEXIST)
@@ -77,7 +82,8 @@ PrivateFolder open_private_folder(const fs::path& path, const FolderRule& rule) 
   }
   struct stat info {};
   if (::fstat(at.get(), &info) != 0) return fault(FolderFault::missing, reason(errno), errno);
-  if (info.st_uid != ::geteuid()) return fault(FolderFault::foreign, fmt::format("belongs to user {}", info.st_uid));
+  if (info.st_uid != ::geteuid())
+    return fault(FolderFault::foreign, fmt::format("belongs to user {}", info.st_uid));
   if (rule.closed ? (info.st_mode & 077) != 0 : others_may_write(info))
     return fault(FolderFault::open, fmt::format("is open to others (mode {:o})", info.st_mode & 07777));
   return {std::move(at), FolderFault::none, {}, 0};

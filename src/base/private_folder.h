@@ -1,5 +1,5 @@
-// Folders and files of the user's own. What simtlab executes or believes without looking at it (compiled programs, the socket of
-// a daemon) lies in a folder that nobody else can have put anything into.
+// Folders and files of the user's own. What simtlab executes or believes without looking at it (compiled
+// programs, the socket of a daemon) lies in a folder that nobody else can have put anything into.
 #pragma once
 
 #include <sys/stat.h>
@@ -12,24 +12,25 @@
 
 namespace simtlab {
 
-// Whether somebody else than the owner may write: everybody, or a group that has other members. A group of the owner alone, as
-// many systems give each user one with a umask of 002, is no somebody.
+// Whether somebody else than the owner may write: everybody, or a group that has other members. A group of
+// the owner alone, as many systems give each user one with a umask of 002, is no somebody.
 bool others_may_write(const struct stat& status);
 
 // What keeps a folder from being private.
 enum class FolderFault : std::uint8_t { none, missing, cannot_make, link, foreign, open };
 
 struct PrivateFolder {
-  Descriptor descriptor;   // of the folder, if there is no fault; for openat() and the like (O_PATH)
+  Descriptor descriptor;  // of the folder, if there is no fault; for openat() and the like (O_PATH)
   FolderFault fault = FolderFault::none;
-  std::string why;         // the fault in words: "belongs to user 1000"
-  int error = 0;           // errno, if the system refused
+  std::string why;  // the fault in words: "belongs to user 1000"
+  int error = 0;    // errno, if the system refused
 };
 
 struct FolderRule {
-  enum class Make : std::uint8_t { nothing, last, all } make = Make::all;   // folders that are not there, with mode 0700
-  bool closed = false;     // others must not read it either
-  bool links_on_the_way = true;   // whether a folder above may be a symbolic link; the last one never is
+  // Folders that are not there, with mode 0700
+  enum class Make : std::uint8_t { nothing, last, all } make = Make::all;
+  bool closed = false;           // others must not read it either
+  bool links_on_the_way = true;  // whether a folder above may be a symbolic link; the last one never is
 };
 
 // Opens the folder component by component: nobody can exchange one that has been looked at.

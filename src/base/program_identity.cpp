@@ -18,7 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t most_hashed = std::uint64_t{256} << 20;   // a larger file has no content that is known
+// A larger file has no content that is known
+constexpr std::uint64_t most_hashed = std::uint64_t{256} << 20;
 constexpr std::uint64_t most_words = 1 << 20;
 constexpr std::size_t most_kept = 1024;
 
@@ -36,7 +37,7 @@ class Hashes {
     try {
       hash = hash_file(file);
     } catch (const Error&) {
-      return {};   // nobody may read it
+      return {};  // nobody may read it
     }
     if (known_.size() == most_kept) known_.clear();
     return known_[key] = hash;
@@ -49,7 +50,7 @@ class Hashes {
 };
 
 std::string content_of(const fs::path& file) {
-  static Hashes& hashes = *new Hashes;   // results are also written while statics are destroyed
+  static Hashes& hashes = *new Hashes;  // results are also written while statics are destroyed
   return hashes.of(file);
 }
 
@@ -62,8 +63,7 @@ std::vector<std::string> words_of(const fs::path& process) {
       out.push_back(text.substr(at, end - at));
       at = end + 1;
     }
-  } catch (const Error&) {
-  }
+  } catch (const Error&) {}
   return out;
 }
 
@@ -71,19 +71,19 @@ std::vector<std::string> words_of(const fs::path& process) {
 bool is_script_of(const fs::path& file, const std::string& interpreter) {
   std::error_code ignored;
   if (!fs::is_regular_file(file, ignored)) return false;
-  constexpr std::pair<const char*, const char*> kinds[] = {{".py", "python"}, {".py", "pypy"}, {".sh", "sh"}, {".sh", "bash"}, {".sh", "dash"},
-                                                           {".pl", "perl"},   {".rb", "ruby"}, {".js", "node"}, {".lua", "lua"}, {".jl", "julia"}};
+  constexpr std::pair<const char*, const char*> kinds[] = {
+      {".py", "python"}, {".py", "pypy"}, {".sh", "sh"},   {".sh", "bash"}, {".sh", "dash"},
+      {".pl", "perl"},   {".rb", "ruby"}, {".js", "node"}, {".lua", "lua"}, {".jl", "julia"}};
   for (const auto& [end, name] : kinds)
     if (file.extension() == end && interpreter.starts_with(name)) return true;
   std::string line(128, '\0');
   try {
     FileReader reader(file);
     line.resize(reader.read(line.data(), line.size()));
-  } catch (const Error&) {
-    return false;
-  }
+  } catch (const Error&) { return false; }
   line.resize(std::min(line.find('\n'), line.size()));
-  return line.starts_with("#!") && fs::path(line.substr(line.find_last_of(" /") + 1)).filename() == interpreter;
+  return line.starts_with("#!") &&
+         fs::path(line.substr(line.find_last_of(" /") + 1)).filename() == interpreter;
 }
 
 }  // namespace
@@ -104,7 +104,7 @@ ProgramIdentity identity_of_process(pid_t pid) {
   if (failed && words.empty()) return out;
   const std::string first = words.empty() ? std::string() : fs::path(words.front()).filename().string();
   out.name = program_name(first.empty() ? executable : fs::path(first));
-  out.content = content_of(process / "exe");   // also of a file that has been replaced since
+  out.content = content_of(process / "exe");  // also of a file that has been replaced since
   for (std::size_t i = 1; i < words.size(); ++i) {
     if (words[i].empty() || words[i].front() == '-') continue;
     const fs::path file = process / "cwd" / words[i];

@@ -9,7 +9,8 @@ namespace simtlab {
 namespace {
 
 bool is_plain(std::string_view word) {
-  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
+  constexpr std::string_view plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
   return !word.empty() && word.find_first_not_of(plain) == std::string_view::npos;
 }
 
@@ -26,9 +27,11 @@ std::string escaped(std::string_view word) {
     const Utf8 c = utf8_at(word, i);
     const std::size_t length = c.length == 0 ? 1 : c.length;
     if (c.code == '\'' || c.code == '\\') out += '\\';
-    if (c.length != 0 && !is_command(c.code)) out += word.substr(i, length);
+    if (c.length != 0 && !is_command(c.code))
+      out += word.substr(i, length);
     else
-      for (std::size_t k = i; k < i + length; ++k) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(word[k]));
+      for (std::size_t k = i; k < i + length; ++k)
+        out += fmt::format("\\x{:02x}", static_cast<unsigned char>(word[k]));
     i += length;
   }
   return out + "'";
@@ -64,7 +67,8 @@ std::string shell_words(const std::vector<std::string>& words) {
 
 std::string script_words(const std::vector<std::string>& words) {
   std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "" : " ") + (is_plain(word) ? word : in_quotes(word));
+  for (const std::string& word : words)
+    out += (out.empty() ? "" : " ") + (is_plain(word) ? word : in_quotes(word));
   return out;
 }
 

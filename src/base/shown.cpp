@@ -8,7 +8,7 @@ namespace simtlab {
 
 bool is_command(std::uint32_t code) {
   if (code < 0x20 || (code >= 0x7f && code < 0xa0)) return true;
-  if (code == 0x61c || code == 0x200e || code == 0x200f) return true;   // marks of direction
+  if (code == 0x61c || code == 0x200e || code == 0x200f) return true;  // marks of direction
   return (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
 }
 
@@ -18,8 +18,10 @@ std::string printable(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     const Utf8 c = utf8_at(text, i);
     const std::size_t length = std::max<std::size_t>(c.length, 1);
-    if (c.length == 0 || is_command(c.code)) out += '?';
-    else out += text.substr(i, length);
+    if (c.length == 0 || is_command(c.code))
+      out += '?';
+    else
+      out += text.substr(i, length);
     i += length;
   }
   return out;

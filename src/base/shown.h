@@ -8,11 +8,12 @@
 
 namespace simtlab {
 
-// Whether a terminal or an editor may take the character for a command: C0, DEL, C1, line and paragraph separators, and
-// the characters that turn the direction of the text behind them.
+// Whether a terminal or an editor may take the character for a command: C0, DEL, C1, line and paragraph
+// separators, and the characters that turn the direction of the text behind them.
 bool is_command(std::uint32_t code);
 
-// The text with '?' for each such character and for each byte that is no UTF-8. Line ends and tabs are such characters, too.
+// The text with '?' for each such character and for each byte that is no UTF-8. Line ends and tabs are such
+// characters, too.
 std::string printable(std::string_view text);
 
 // The same of at most `most` bytes, cut between characters and marked with "...".

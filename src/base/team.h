@@ -1,5 +1,5 @@
-// A few host threads that do a list of independent jobs together, again and again, with as little delay as possible between
-// one list and the next: idle members look for work for a moment before they sleep.
+// A few host threads that do a list of independent jobs together, again and again, with as little delay as
+// possible between one list and the next: idle members look for work for a moment before they sleep.
 #pragma once
 
 #include <atomic>
@@ -21,16 +21,17 @@ class Team {
 
   unsigned threads() const { return static_cast<unsigned>(members_.size()) + 1; }
 
-  // Calls job(i) once for each i < count, on any thread, and returns when all are done. job must not throw. Whoever is late
-  // is not waited for.
+  // Calls job(i) once for each i < count, on any thread, and returns when all are done. job must not throw.
+  // Whoever is late is not waited for.
   template <class Job>
   void run(std::size_t count, Job&& job) {
     if (members_.empty() || count < 2) {
       for (std::size_t i = 0; i < count; ++i) job(i);
       return;
     }
-    do_all(count, [](void* f, std::size_t i) { (*static_cast<std::remove_reference_t<Job>*>(f))(i); },
-           const_cast<void*>(static_cast<const void*>(&job)));
+    do_all(
+        count, [](void* f, std::size_t i) { (*static_cast<std::remove_reference_t<Job>*>(f))(i); },
+        const_cast<void*>(static_cast<const void*>(&job)));
   }
 
  private:
@@ -39,9 +40,10 @@ class Team {
   void work();
   void member();
 
-  // A list is open while its number is odd; members count themselves in the low half, so that a closed one takes nobody in.
+  // A list is open while its number is odd; members count themselves in the low half, so that a closed one
+  // takes nobody in.
   std::atomic<std::uint64_t> list_{0};
-  std::atomic<std::uint32_t> left_{0};      // members that are through with the list
+  std::atomic<std::uint32_t> left_{0};  // members that are through with the list
   std::atomic<std::size_t> next_{0};
   std::atomic<bool> stop_{false};
   std::size_t count_ = 0;

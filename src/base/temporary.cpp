@@ -22,10 +22,13 @@ namespace {
 namespace fs = std::filesystem;
 
 // Names that nobody gives a file of his own.
-constexpr std::string_view file_ending = ".simtlab-tmp", folder_beginning = "simtlab-tmp-", lock_name = ".simtlab-lock";
+constexpr std::string_view file_ending = ".simtlab-tmp", folder_beginning = "simtlab-tmp-",
+                           lock_name = ".simtlab-lock";
 constexpr int most_attempts = 1000;
 
-[[noreturn]] void fail(int error, const std::string& what) { throw std::system_error(error, std::generic_category(), what); }
+[[noreturn]] void fail(int error, const std::string& what) {
+  throw std::system_error(error, std::generic_category(), what);
+}
 
 bool lock(int file) { return ::flock(file, LOCK_EX | LOCK_NB) == 0; }
 
@@ -41,19 +44,22 @@ bool still_has_name(int file) {
 }
 
 bool names_the_same(int folder, const char* name, int file) {
-  struct stat named {}, opened {};
+  struct stat named {
+  }, opened{};
   return ::fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && ::fstat(file, &opened) == 0 &&
          named.st_ino == opened.st_ino && named.st_dev == opened.st_dev;
 }
 
 void clear_file(int folder, const char* name) {
   const Descriptor file(::openat(folder, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (!file || !is_own(file.get(), S_IFREG) || !lock(file.get()) || !names_the_same(folder, name, file.get())) return;
+  if (!file || !is_own(file.get(), S_IFREG) || !lock(file.get()) || !names_the_same(folder, name, file.get()))
+    return;
   ::unlinkat(folder, name, 0);
 }
 
 void clear_folder(int parent, const fs::path& path) {
-  const Descriptor folder(::openat(parent, path.filename().c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  const Descriptor folder(
+      ::openat(parent, path.filename().c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!folder || !is_own(folder.get(), S_IFDIR)) return;
   const Descriptor held(::openat(folder.get(), lock_name.data(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
   if (!held || !is_own(held.get(), S_IFREG) || !lock(held.get()) || !still_has_name(held.get())) return;
@@ -63,7 +69,8 @@ void clear_folder(int parent, const fs::path& path) {
 
 void clear_once(const fs::path& folder) {
   static std::mutex mutex;
-  static auto& cleared = *new std::set<std::string>;   // never destroyed: results of programs are written when statics are
+  // Never destroyed: results of programs are written when statics are
+  static auto& cleared = *new std::set<std::string>;
   const std::scoped_lock guard(mutex);
   if (cleared.insert(folder.string()).second) clear_leftovers(folder);
 }
@@ -106,7 +113,8 @@ TemporaryFile::~TemporaryFile() {
 }
 
 int TemporaryFile::publish() {
-  // Closing a copy tells of writes that were put off. The lock is held until the file has its name: a leftover would be cleared.
+  // Closing a copy tells of writes that were put off. The lock is held until the file has its name: a
+  // leftover would be cleared.
   Descriptor copy(::fcntl(file_.get(), F_DUPFD_CLOEXEC, 0));
   if (!copy || !copy.close()) return errno;
   if (::rename(name_.c_str(), target_.c_str()) != 0) return errno;
@@ -126,7 +134,7 @@ TemporaryFolder::TemporaryFolder(const fs::path& parent) {
       ::rmdir(name.c_str());
       fail(error, held);
     }
-    if (!lock(file.get()) && errno == EWOULDBLOCK) continue;   // as above
+    if (!lock(file.get()) && errno == EWOULDBLOCK) continue;  // as above
     if (!still_has_name(file.get())) continue;
     path_ = std::move(name);
     lock_ = std::move(file);

@@ -1,6 +1,7 @@
-// Files and folders for a while. Whoever makes one holds a lock on it for as long as the process lives, so that one that a killed
-// process left behind is known and cleared: the first that a later process makes in the same folder clears what lies there.
-// Nothing of a live process, of another user or without the lock is touched.
+// Files and folders for a while. Whoever makes one holds a lock on it for as long as the process lives, so
+// that one that a killed process left behind is known and cleared: the first that a later process makes in
+// the same folder clears what lies there. Nothing of a live process, of another user or without the lock is
+// touched.
 #pragma once
 
 #include <sys/types.h>
@@ -23,12 +24,13 @@ class TemporaryFile {
 
   int descriptor() const { return file_.get(); }
   bool published() const { return name_.empty(); }
-  // Gives it the name of the target; writing may go on. Returns 0 or errno, also that of a write that was put off.
+  // Gives it the name of the target; writing may go on. Returns 0 or errno, also that of a write that was put
+  // off.
   int publish();
 
  private:
   std::filesystem::path target_;
-  std::string name_;   // empty: it is published
+  std::string name_;  // empty: it is published
   Descriptor file_;
 };
 

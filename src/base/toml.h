@@ -32,13 +32,9 @@ namespace simtlab {
 
 namespace simtlab {
 
-inline void toml_gave_up() {
-  throw toml::parse_error("this is no TOML", toml::source_region{});
-}
+inline void toml_gave_up() { throw toml::parse_error("this is no TOML", toml::source_region{}); }
 
 // Whether a parse_error came from an assertion and so has no position.
-inline bool has_position(const toml::parse_error& e) {
-  return e.source().begin.line != 0;
-}
+inline bool has_position(const toml::parse_error& e) { return e.source().begin.line != 0; }
 
 }  // namespace simtlab

@@ -12,12 +12,13 @@ namespace simtlab {
 namespace {
 
 constexpr std::size_t max_nesting = 16;
-constexpr std::size_t max_dots = 100;   // between separators: a dotted key nests as deep
+constexpr std::size_t max_dots = 100;  // between separators: a dotted key nests as deep
 constexpr std::size_t max_shown = 400;
 
 }  // namespace
 
-TomlText::TomlText(std::string_view text, std::string file, const Form& form) : text_(text), file_(std::move(file)), form_(form) {
+TomlText::TomlText(std::string_view text, std::string file, const Form& form)
+    : text_(text), file_(std::move(file)), form_(form) {
   checked_lines(text_, file_, form_.max_line_bytes);
   std::size_t depth = 0, dots = 0;
   std::uint32_t line = 1;
@@ -26,7 +27,8 @@ TomlText::TomlText(std::string_view text, std::string file, const Form& form) : 
     if (c == '\n') ++line;
     if (c == '[' || c == '{') ++depth;
     if ((c == ']' || c == '}') && depth > 0) --depth;
-    if (depth > max_nesting || dots > max_dots) fail(line, 1, "arrays or tables are nested too deeply", form_.hint);
+    if (depth > max_nesting || dots > max_dots)
+      fail(line, 1, "arrays or tables are nested too deeply", form_.hint);
   }
 }
 
@@ -40,15 +42,22 @@ std::string TomlText::line(std::uint32_t number) const {
   return shown(text_.substr(at, text_.find('\n', at) - at), max_shown);
 }
 
-void TomlText::fail(std::uint32_t line_number, std::uint32_t column, const std::string& message, const std::string& hint, const char* id) const {
-  throw Error(ExitCode::bad_input, id == nullptr ? form_.error_id : id, Diagnostic{message, {file_, line_number, column}, line(line_number), hint});
+void TomlText::fail(std::uint32_t line_number, std::uint32_t column, const std::string& message,
+                    const std::string& hint, const char* id) const {
+  throw Error(ExitCode::bad_input, id == nullptr ? form_.error_id : id,
+              Diagnostic{message, {file_, line_number, column}, line(line_number), hint});
 }
 
-void TomlText::fail_syntax(std::uint32_t line_number, std::uint32_t column, std::string_view message) const { fail(line_number, column, std::string(message), form_.hint, form_.syntax_id); }
+void TomlText::fail_syntax(std::uint32_t line_number, std::uint32_t column, std::string_view message) const {
+  fail(line_number, column, std::string(message), form_.hint, form_.syntax_id);
+}
 
-void TomlText::fail_key(std::uint32_t line_number, std::uint32_t column, const std::string& key, const std::vector<std::string>& known, const char* where) const {
+void TomlText::fail_key(std::uint32_t line_number, std::uint32_t column, const std::string& key,
+                        const std::vector<std::string>& known, const char* where) const {
   const std::string near = nearest_name(key.substr(0, 200), known);
-  fail(line_number, column, fmt::format("unknown key '{}' in a {}", shown(key, 60), where), near.empty() ? fmt::format("known: {}", fmt::join(known, ", ")) : fmt::format("did you mean '{}'?", near));
+  fail(line_number, column, fmt::format("unknown key '{}' in a {}", shown(key, 60), where),
+       near.empty() ? fmt::format("known: {}", fmt::join(known, ", "))
+                    : fmt::format("did you mean '{}'?", near));
 }
 
 }  // namespace simtlab

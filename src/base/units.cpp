@@ -58,30 +58,18 @@ struct UnitInfo {
 
 UnitInfo info(Unit unit) {
   switch (unit) {
-    case Unit::none:
-      return {"", plain_scales, "32"};
-    case Unit::hertz:
-      return {"Hz", hertz_scales, "1.41 GHz"};
-    case Unit::bytes:
-      return {"B", byte_scales, "192 KiB"};
-    case Unit::nanoseconds:
-      return {"ns", time_scales, "350 ns"};
-    case Unit::cycles:
-      return {"cycles", cycle_scales, "30 cycles"};
-    case Unit::bytes_per_second:
-      return {"B/s", rate_scales, "3.35 TB/s"};
-    case Unit::bytes_per_cycle:
-      return {"B/cycle", byte_per_cycle_scales, "64 B/cycle"};
-    case Unit::per_cycle:
-      return {"/cycle", per_cycle_scales, "128 /cycle"};
-    case Unit::bits:
-      return {"bits", bit_scales, "64 bits"};
-    case Unit::megatransfers:
-      return {"MT/s", transfer_scales, "3200 MT/s"};
-    case Unit::milliamperes:
-      return {"mA", current_scales, "48 mA"};
-    case Unit::volts:
-      return {"V", voltage_scales, "1.2 V"};
+    case Unit::none: return {"", plain_scales, "32"};
+    case Unit::hertz: return {"Hz", hertz_scales, "1.41 GHz"};
+    case Unit::bytes: return {"B", byte_scales, "192 KiB"};
+    case Unit::nanoseconds: return {"ns", time_scales, "350 ns"};
+    case Unit::cycles: return {"cycles", cycle_scales, "30 cycles"};
+    case Unit::bytes_per_second: return {"B/s", rate_scales, "3.35 TB/s"};
+    case Unit::bytes_per_cycle: return {"B/cycle", byte_per_cycle_scales, "64 B/cycle"};
+    case Unit::per_cycle: return {"/cycle", per_cycle_scales, "128 /cycle"};
+    case Unit::bits: return {"bits", bit_scales, "64 bits"};
+    case Unit::megatransfers: return {"MT/s", transfer_scales, "3200 MT/s"};
+    case Unit::milliamperes: return {"mA", current_scales, "48 mA"};
+    case Unit::volts: return {"V", voltage_scales, "1.2 V"};
   }
   assertion_failed("unit", __FILE__, __LINE__, "unknown unit");
 }
@@ -94,9 +82,7 @@ std::string_view trimmed(std::string_view text) {
 }
 
 // Input in a message.
-std::string brief(std::string_view text) {
-  return shown(text, 40);
-}
+std::string brief(std::string_view text) { return shown(text, 40); }
 
 [[noreturn]] void fail(std::string message, std::string hint) {
   throw Error(ExitCode::bad_input, "quantity", std::move(message), std::move(hint));
@@ -124,9 +110,7 @@ double factor_of(std::string_view suffix, double number, std::string_view text, 
 
 }  // namespace
 
-std::string_view name_of(Unit unit) {
-  return info(unit).name;
-}
+std::string_view name_of(Unit unit) { return info(unit).name; }
 
 double parse_quantity(std::string_view text, Unit unit) {
   const UnitInfo unit_info = info(unit);

@@ -11,7 +11,7 @@
 namespace simtlab::cachesim {
 
 struct Buffer {
-  std::uint64_t begin = 0, end = 0;   // device addresses
+  std::uint64_t begin = 0, end = 0;  // device addresses
   std::string name;
 };
 
@@ -30,7 +30,9 @@ class Buffers {
   }
   // Of a buffer; those outside all of them have counters of their own.
   AccessCounts& counts(std::uint32_t i) { return counts_[std::min<std::size_t>(i, list_.size())]; }
-  const AccessCounts& counts(std::uint32_t i) const { return counts_[std::min<std::size_t>(i, list_.size())]; }
+  const AccessCounts& counts(std::uint32_t i) const {
+    return counts_[std::min<std::size_t>(i, list_.size())];
+  }
   const std::vector<Buffer>& list() const { return list_; }
 
  private:

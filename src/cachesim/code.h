@@ -16,20 +16,21 @@ namespace simtlab::cachesim {
 enum class Access : std::uint8_t { none, load, store, atomic };
 
 struct StaticInst {
-  std::uint32_t rows = 0;           // first in Code::rows: destinations, then sources
+  std::uint32_t rows = 0;  // first in Code::rows: destinations, then sources
   std::uint16_t row_count = 0;
   std::uint8_t dst_count = 0;
   Access access = Access::none;
-  bool cached = false;              // global loads: whether they look into L1
-  bool changes_status = false;      // barriers, branches, exits
-  bool ends_block = false;          // of instructions without jumps: what is loaded in it is waited for here
-  bool orders = false;              // barriers and fences: accesses do not pass them
+  bool cached = false;          // global loads: whether they look into L1
+  bool changes_status = false;  // barriers, branches, exits
+  bool ends_block = false;      // of instructions without jumps: what is loaded in it is waited for here
+  bool orders = false;          // barriers and fences: accesses do not pass them
 };
 
-// How the lanes' addresses of an instruction lie, as far as a look now and then tells: the same distance in three quarters of the pairs of lanes.
+// How the lanes' addresses of an instruction lie, as far as a look now and then tells: the same distance in
+// three quarters of the pairs of lanes.
 struct Stride {
-  std::int64_t bytes = 0;           // between neighbouring lanes
-  std::uint64_t looks = 0, others = 0;   // warps that were looked at; those with other distances
+  std::int64_t bytes = 0;               // between neighbouring lanes
+  std::uint64_t looks = 0, others = 0;  // warps that were looked at; those with other distances
 };
 
 // Instructions of one function, with their counters.
@@ -38,11 +39,13 @@ class Code {
   Code(const ptx::Function& function, const device::Device& device);
   const ptx::Function& function() const { return *function_; }
   const StaticInst& operator[](std::uint32_t pc) const { return code_[pc]; }
-  std::span<const std::uint16_t> rows(const StaticInst& inst) const { return {&rows_[inst.rows], inst.row_count}; }
+  std::span<const std::uint16_t> rows(const StaticInst& inst) const {
+    return {&rows_[inst.rows], inst.row_count};
+  }
 
-  std::vector<AccessCounts> counts;   // by program counter
+  std::vector<AccessCounts> counts;  // by program counter
   std::vector<Stride> strides;
-  std::vector<std::uint32_t> buffers;   // what the instruction accessed first; none_yet: nothing
+  std::vector<std::uint32_t> buffers;  // what the instruction accessed first; none_yet: nothing
   static constexpr std::uint32_t none_yet = ~std::uint32_t{0} - 1;
 
  private:
@@ -63,7 +66,7 @@ class Codes {
     if (code == nullptr) code = std::make_unique<Code>(function, device_);
     return *(last_ = code.get());
   }
-  const Code* find(const ptx::Function& function) const {   // null: not met
+  const Code* find(const ptx::Function& function) const {  // null: not met
     const auto found = codes_.find(&function);
     return found == codes_.end() ? nullptr : found->second.get();
   }

@@ -14,7 +14,9 @@ using result::Cell;
 using result::Metrics;
 using result::Table;
 
-double ratio(std::uint64_t part, std::uint64_t all) { return all == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(all); }
+double ratio(std::uint64_t part, std::uint64_t all) {
+  return all == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(all);
+}
 
 void set_cache(Metrics& m, const std::string& level, const CacheCounts& c) {
   const auto set = [&](const char* name, std::uint64_t value) { m.set(level + name, value); };
@@ -23,7 +25,8 @@ void set_cache(Metrics& m, const std::string& level, const CacheCounts& c) {
   set(".read.hits_pending", c.read.pending);
   set(".read.misses", c.read.misses);
   const auto number = [](std::uint64_t n) { return static_cast<double>(n); };
-  result::set_hit_rate(m, level, result::hit_rate(number(c.read.hits), number(c.read.pending), number(c.read.accesses)));
+  result::set_hit_rate(
+      m, level, result::hit_rate(number(c.read.hits), number(c.read.pending), number(c.read.accesses)));
   set(".read.misses.cold", c.read.cold);
   set(".read.misses.partial", c.read.partial);
   set(".read.misses.capacity", c.read.capacity);
@@ -66,16 +69,31 @@ Metrics metrics_of(const StudyState& s, const CacheCounts& l1, const AccessCount
 }
 
 std::vector<Cell> read_cells(const AccessCounts& c) {
-  return {c.requests, c.threads, c.lines, c.sectors, c.bytes, ratio(c.bytes, c.sectors * stream::sector_bytes),
-          c.l1.accesses, c.l1.misses, c.l1.cold, c.l1.capacity, c.l1.conflict, c.l1.invalidated,
-          c.l1.accesses == 0 ? Cell{} : Cell{ratio(c.l1.misses, c.l1.accesses)}, c.l2_accesses, c.l2_misses, c.l1.partial};
+  return {c.requests,
+          c.threads,
+          c.lines,
+          c.sectors,
+          c.bytes,
+          ratio(c.bytes, c.sectors * stream::sector_bytes),
+          c.l1.accesses,
+          c.l1.misses,
+          c.l1.cold,
+          c.l1.capacity,
+          c.l1.conflict,
+          c.l1.invalidated,
+          c.l1.accesses == 0 ? Cell{} : Cell{ratio(c.l1.misses, c.l1.accesses)},
+          c.l2_accesses,
+          c.l2_misses,
+          c.l1.partial};
 }
 
 void append(std::vector<Cell>& row, std::vector<Cell> more) {
   for (Cell& cell : more) row.push_back(std::move(cell));
 }
 
-std::string_view kind_of(Access access) { return access == Access::load ? "load" : access == Access::store ? "store" : "atomic"; }
+std::string_view kind_of(Access access) {
+  return access == Access::load ? "load" : access == Access::store ? "store" : "atomic";
+}
 
 Table instruction_table(const StudyState& s, AccessCounts& all) {
   Table table{.name = "instructions", .rows = {}};
@@ -90,10 +108,16 @@ Table instruction_table(const StudyState& s, AccessCounts& all) {
       const auto file = module.files.find(inst.file);
       const bool known = inst.file != 0 && file != module.files.end();
       const Stride& stride = code->strides[pc];
-      std::vector<Cell> row = {code->function().name, std::uint64_t{inst.line}, text[inst.line], known ? Cell{file->second} : Cell{},
-                               known ? Cell{std::uint64_t{inst.source_line}} : Cell{}, std::string(kind_of((*code)[static_cast<std::uint32_t>(pc)].access)),
+      std::vector<Cell> row = {code->function().name,
+                               std::uint64_t{inst.line},
+                               text[inst.line],
+                               known ? Cell{file->second} : Cell{},
+                               known ? Cell{std::uint64_t{inst.source_line}} : Cell{},
+                               std::string(kind_of((*code)[static_cast<std::uint32_t>(pc)].access)),
                                stride.looks > 0 && stride.others == 0 ? Cell{stride.bytes} : Cell{},
-                               code->buffers[pc] < s.buffers->list().size() ? Cell{s.buffers->list()[code->buffers[pc]].name} : Cell{}};
+                               code->buffers[pc] < s.buffers->list().size()
+                                   ? Cell{s.buffers->list()[code->buffers[pc]].name}
+                                   : Cell{}};
       append(row, read_cells(counts));
       table.rows.push_back(std::move(row));
     }
@@ -121,9 +145,10 @@ Table sm_table(const StudyState& s) {
   for (std::uint64_t sm = 0; sm < s.sms.size(); ++sm) {
     if (s.l1[sm] == nullptr) continue;
     const CacheCounts& c = s.sms[sm].l1;
-    table.rows.push_back({sm, s.sms[sm].blocks, c.read.accesses, c.read.hits, c.read.pending, c.read.misses, c.read.cold, c.read.capacity,
-                          c.read.conflict, c.read.invalidated, c.read.accesses == 0 ? Cell{} : Cell{ratio(c.read.misses, c.read.accesses)}, c.stalled,
-                          c.write.accesses, c.read.partial});
+    table.rows.push_back({sm, s.sms[sm].blocks, c.read.accesses, c.read.hits, c.read.pending, c.read.misses,
+                          c.read.cold, c.read.capacity, c.read.conflict, c.read.invalidated,
+                          c.read.accesses == 0 ? Cell{} : Cell{ratio(c.read.misses, c.read.accesses)},
+                          c.stalled, c.write.accesses, c.read.partial});
   }
   return table;
 }
@@ -140,7 +165,8 @@ Table set_table(const StudyState& s) {
     }
   }
   Table table{.name = "sets", .rows = {}};
-  for (std::uint64_t i = 0; i < sets.size(); ++i) table.rows.push_back({i, sets[i].accesses, sets[i].misses, sets[i].conflicts});
+  for (std::uint64_t i = 0; i < sets.size(); ++i)
+    table.rows.push_back({i, sets[i].accesses, sets[i].misses, sets[i].conflicts});
   return table;
 }
 
@@ -149,7 +175,8 @@ Table set_map(const StudyState& s) {
   for (std::uint64_t sm = 0; sm < s.l1.size(); ++sm) {
     if (s.l1[sm] == nullptr) continue;
     const std::vector<SetCounts>& sets = s.l1[sm]->sets();
-    for (std::uint64_t i = 0; i < sets.size(); ++i) table.rows.push_back({sm, i, sets[i].accesses, sets[i].misses});
+    for (std::uint64_t i = 0; i < sets.size(); ++i)
+      table.rows.push_back({sm, i, sets[i].accesses, sets[i].misses});
   }
   return table;
 }
@@ -173,7 +200,8 @@ Table reuse_table(const ReuseHistogram& histogram) {
 
 // Four sizes to each doubling, up to where nothing changes any more.
 template <class ErrorOf>
-void add_curve(Table& table, const char* cache, const ReuseHistogram& histogram, std::uint64_t line_bytes, const ErrorOf& error_of) {
+void add_curve(Table& table, const char* cache, const ReuseHistogram& histogram, std::uint64_t line_bytes,
+               const ErrorOf& error_of) {
   if (histogram.total() == 0) return;
   const auto most = static_cast<double>(std::max<std::size_t>(histogram.counts().size(), 2)) * 2;
   std::uint64_t before = 0;
@@ -181,7 +209,8 @@ void add_curve(Table& table, const char* cache, const ReuseHistogram& histogram,
     const auto lines = static_cast<std::uint64_t>(std::llround(size));
     if (lines == before) continue;
     before = lines;
-    table.rows.push_back({std::string(cache), lines * line_bytes, lines, histogram.miss_ratio(lines), error_of(lines)});
+    table.rows.push_back(
+        {std::string(cache), lines * line_bytes, lines, histogram.miss_ratio(lines), error_of(lines)});
   }
 }
 
@@ -218,19 +247,23 @@ L1Histograms l1_histograms(const StudyState& s) {
 
 Table curve_table(const StudyState& s, const L1Histograms& l1) {
   Table table{.name = "miss_ratio", .rows = {}};
-  add_curve(table, "l1", l1.all, s.device.l1.line_bytes, [&](std::uint64_t lines) { return l1.groups.empty() ? Cell{} : standard_error(l1.groups, lines); });
+  add_curve(table, "l1", l1.all, s.device.l1.line_bytes, [&](std::uint64_t lines) {
+    return l1.groups.empty() ? Cell{} : standard_error(l1.groups, lines);
+  });
   if (!s.l2) return table;
   std::vector<ReuseHistogram> groups;
   if (s.l2->history().sampled())
     for (unsigned g = 0; g < History::groups; ++g) groups.push_back(s.l2->history().group(g));
-  add_curve(table, "l2", s.l2->history().histogram(), stream::line_bytes, [&](std::uint64_t lines) { return groups.empty() ? Cell{} : standard_error(groups, lines); });
+  add_curve(table, "l2", s.l2->history().histogram(), stream::line_bytes,
+            [&](std::uint64_t lines) { return groups.empty() ? Cell{} : standard_error(groups, lines); });
   return table;
 }
 
 Table point_table(const StudyState& s) {
   Table table{.name = "points", .rows = {}};
   for (const Point& p : s.picture.points())
-    table.rows.push_back({p.order, s.buffers->list()[p.buffer].name, p.offset, std::uint64_t{p.thread}, std::uint64_t{p.store ? 1u : 0u}});
+    table.rows.push_back({p.order, s.buffers->list()[p.buffer].name, p.offset, std::uint64_t{p.thread},
+                          std::uint64_t{p.store ? 1u : 0u}});
   return table;
 }
 

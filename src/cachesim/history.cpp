@@ -28,7 +28,11 @@ unsigned all_of(unsigned sectors, unsigned unit) {
 }  // namespace
 
 History::History(const memory::CacheConfig& cache, double sample)
-    : capacity_(cache.bytes / cache.line_bytes), sample_(sample), sampled_(sample < 1), sub_lines_(128 / cache.line_bytes), sub_sectors_(cache.line_bytes / 32) {
+    : capacity_(cache.bytes / cache.line_bytes),
+      sample_(sample),
+      sampled_(sample < 1),
+      sub_lines_(128 / cache.line_bytes),
+      sub_sectors_(cache.line_bytes / 32) {
   if (!sampled_) return;
   threshold_ = static_cast<std::uint64_t>(std::ldexp(sample, 63)) * 2;
   beside_ = std::make_unique<memory::Cache>(fully_associative(cache));
@@ -94,8 +98,8 @@ std::uint8_t History::held(std::uint32_t line, std::uint8_t wanted) {
   return static_cast<std::uint8_t>(probe.hit >> shift_of(key));
 }
 
-void History::read(std::uint32_t line, std::uint8_t wanted, std::uint8_t missed, std::uint8_t pending, unsigned unit, const Accessor& who,
-                   ReadCounts& counts) {
+void History::read(std::uint32_t line, std::uint8_t wanted, std::uint8_t missed, std::uint8_t pending,
+                   unsigned unit, const Accessor& who, ReadCounts& counts) {
   using stream::count_sectors;
   const std::uint8_t held_before = held(line, wanted);
   LineRecord& record = lines_[line];
@@ -176,7 +180,7 @@ void History::write(std::uint64_t number, std::uint8_t sectors, const SectorByte
   if (what == Store::drop) return drop(line, sectors);
   store_beside(line, sectors, bytes, allocate);
   LineRecord& record = lines_[line];
-  if (!allocate && record.seen == 0) return;   // not even a cache without limits has the line
+  if (!allocate && record.seen == 0) return;  // not even a cache without limits has the line
   record.whole = static_cast<std::uint8_t>(record.whole | whole_in(bytes, sectors));
   if (const auto rest = static_cast<std::uint8_t>(sectors & ~record.whole); rest != 0)
     record.whole =

@@ -19,20 +19,21 @@ namespace simtlab::cachesim {
 
 // Who accesses.
 struct Accessor {
-  std::uint32_t warp = 0, block = 0;   // of the launch
+  std::uint32_t warp = 0, block = 0;  // of the launch
 };
 
 class History {
  public:
-  // capacity: lines of the cache. sample: share of the lines whose distances are followed; below 1, a fully associative cache runs beside to tell
-  // capacity from conflict misses exactly.
+  // capacity: lines of the cache. sample: share of the lines whose distances are followed; below 1, a fully
+  // associative cache runs beside to tell capacity from conflict misses exactly.
   History(const memory::CacheConfig& cache, double sample);
 
-  static constexpr unsigned groups = 8;   // of sampled lines, for the error figure
+  static constexpr unsigned groups = 8;  // of sampled lines, for the error figure
 
-  // A read of `wanted` sectors of a line of this cache; missed: those that it has to fetch, pending: those under way. Adds to `counts`; unit: log2
-  // of 32-byte sectors in what is counted.
-  void read(std::uint32_t line, std::uint8_t wanted, std::uint8_t missed, std::uint8_t pending, unsigned unit, const Accessor& who, ReadCounts& counts);
+  // A read of `wanted` sectors of a line of this cache; missed: those that it has to fetch, pending: those
+  // under way. Adds to `counts`; unit: log2 of 32-byte sectors in what is counted.
+  void read(std::uint32_t line, std::uint8_t wanted, std::uint8_t missed, std::uint8_t pending, unsigned unit,
+            const Accessor& who, ReadCounts& counts);
   // A store or atomic to a line. bytes: of its sectors, from the line's first one on; a store that drops the
   // line needs none.
   using Store = memory::L1Store::Effect;
@@ -44,9 +45,9 @@ class History {
   const ReuseHistogram& histogram() const { return histogram_; }
   const ReuseHistogram& group(unsigned g) const { return group_histograms_[g]; }
   bool sampled() const { return sampled_; }
-  std::uint64_t bytes() const;   // of the host, that grow with the lines
+  std::uint64_t bytes() const;  // of the host, that grow with the lines
   void clear();
-  void begin_launch();   // distances are counted from zero; the history of the lines stays
+  void begin_launch();  // distances are counted from zero; the history of the lines stays
 
  private:
   bool follows(std::uint64_t key) const { return hash(key) < threshold_; }
@@ -70,7 +71,7 @@ class History {
   LineTable lines_;
   PartialSectors partial_;
   ReuseStack stack_{lines_};
-  std::unique_ptr<memory::Cache> beside_;   // fully associative; when sampled
+  std::unique_ptr<memory::Cache> beside_;  // fully associative; when sampled
   ReuseHistogram histogram_;
   std::vector<ReuseHistogram> group_histograms_;
   unsigned sub_lines_ = 1, sub_sectors_ = 4;

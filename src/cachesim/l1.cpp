@@ -19,7 +19,7 @@ memory::CacheConfig l1_config(const device::Device& device, std::uint32_t ways, 
   return config;
 }
 
-constexpr double usual_jitter = 0.8;   // of the latency of DRAM; options.h says why
+constexpr double usual_jitter = 0.8;  // of the latency of DRAM; options.h says why
 
 }  // namespace
 
@@ -112,7 +112,8 @@ Time L1::ask_l2(std::uint64_t line, std::uint8_t sectors, const Accessor& who, T
 }
 
 // Asks the next level; returns when its answer is back.
-Time L1::fetch(std::uint64_t number, std::uint32_t line, std::uint8_t sectors, const Accessor& who, Time now, const Tally& tally) {
+Time L1::fetch(std::uint64_t number, std::uint32_t line, std::uint8_t sectors, const Accessor& who, Time now,
+               const Tally& tally) {
   Fetch& fetch = fetches_[line];
   counts_.bytes_fetched += std::uint64_t{count_sectors(sectors)} * stream::sector_bytes;
   for (unsigned s = 0; s < sub_sectors_; ++s) {
@@ -143,17 +144,19 @@ Time L1::fetch(std::uint64_t number, std::uint32_t line, std::uint8_t sectors, c
   return ready;
 }
 
-Time L1::read_line(std::uint64_t number, std::uint8_t asked, const stream::Segment& segment, unsigned sub, const Accessor& who, Time& now,
-                   const Tally& tally) {
+Time L1::read_line(std::uint64_t number, std::uint8_t asked, const stream::Segment& segment, unsigned sub,
+                   const Accessor& who, Time& now, const Tally& tally) {
   const std::uint32_t line = place_of(number);
   std::uint8_t missed = 0, pending = 0;
   for (bool stalled = false;; stalled = true) {
-    const auto valid = static_cast<std::uint8_t>(cache_.read(number / sub_lines_, wide(number, asked)).hit >> (sub * sub_sectors_));
+    const auto valid = static_cast<std::uint8_t>(cache_.read(number / sub_lines_, wide(number, asked)).hit >>
+                                                 (sub * sub_sectors_));
     pending = miss_of(line).pending & asked;
     missed = static_cast<std::uint8_t>(asked & ~valid & ~pending);
     if (missed == 0 || options_.zero_latency) break;
     const bool no_register = miss_of(line).pending == 0 && free_misses_.empty();
-    const bool no_place = options_.allocate == Allocate::on_miss && valid == 0 && pending == 0 && !cache_.has_room(number);
+    const bool no_place =
+        options_.allocate == Allocate::on_miss && valid == 0 && pending == 0 && !cache_.has_room(number);
     if (!no_register && !no_place) break;
     if (!stalled) ++counts_.stalled;
     wait_for_one(now);
@@ -193,7 +196,9 @@ Time L1::read(const stream::Segment& segment, const Accessor& who, Time& now, co
     if (absent == 0 || miss_of(line).pending != 0) continue;
     if (!options_.zero_latency && (free_misses_.empty() || !cache_.has_room(next))) continue;
     ++counts_.prefetches;
-    fetch(next, line, static_cast<std::uint8_t>(absent >> (static_cast<unsigned>(next % sub_lines_) * sub_sectors_)), who, now, {});
+    fetch(next, line,
+          static_cast<std::uint8_t>(absent >> (static_cast<unsigned>(next % sub_lines_) * sub_sectors_)), who,
+          now, {});
   }
   return options_.zero_latency ? now : ready;
 }
@@ -235,7 +240,8 @@ void L1::write(const stream::Segment& segment, bool local) {
   memory::Evictions evicted;
   // Where every line of a set waits for its data, a store finds no place and goes by.
   bool room = true;
-  for (unsigned sub = 0; sub < sub_lines_ && (local || device_.l1.write_allocate); ++sub) room = room && cache_.has_room(segment.line * sub_lines_ + sub);
+  for (unsigned sub = 0; sub < sub_lines_ && (local || device_.l1.write_allocate); ++sub)
+    room = room && cache_.has_room(segment.line * sub_lines_ + sub);
   memory::L1Store stored;
   if (local && !room) {
     counts_.writebacks += count_sectors(segment.sectors);

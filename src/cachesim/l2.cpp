@@ -17,8 +17,11 @@ L2::L2(const device::Device& device, double sample, bool in_flight)
       write_allocate_(device.l2.write_allocate),
       latency_(to_time(device.l2.latency)),
       dram_latency_(to_time(device.dram.latency)) {
-  const auto fine = [](double cycles) { return static_cast<std::uint64_t>(cycles * (1u << time_bits) * 256 + 0.5); };
-  const double bandwidth = device.dram.bandwidth_measured > 0 ? device.dram.bandwidth_measured : device.dram.bandwidth;
+  const auto fine = [](double cycles) {
+    return static_cast<std::uint64_t>(cycles * (1u << time_bits) * 256 + 0.5);
+  };
+  const double bandwidth =
+      device.dram.bandwidth_measured > 0 ? device.dram.bandwidth_measured : device.dram.bandwidth;
   sector_ = fine(stream::sector_bytes / device.l2.bytes_per_cycle);
   dram_sector_ = fine(stream::sector_bytes / (bandwidth / device.sm_clock_hz));
   slices_.reserve(device.l2_slices);
@@ -56,7 +59,8 @@ L2::Answer L2::read(std::uint64_t line, std::uint8_t sectors, const Accessor& wh
 void L2::write(const stream::Segment& segment) {
   const Place place = place_of(segment.line);
   memory::Evictions evicted;
-  const std::uint8_t present = place.slice->write(place.slice_line, segment.bytes, segment.sectors, write_allocate_, write_back_, evicted);
+  const std::uint8_t present = place.slice->write(place.slice_line, segment.bytes, segment.sectors,
+                                                  write_allocate_, write_back_, evicted);
   const unsigned touched = count_sectors(segment.sectors), found = count_sectors(present & segment.sectors);
   counts_.write.accesses += touched;
   counts_.write.hits += found;
@@ -68,7 +72,9 @@ void L2::write(const stream::Segment& segment) {
   count_evictions(evicted);
 }
 
-void L2::write_back(std::uint64_t line, std::uint8_t sectors) { write({.line = line, .bytes = {~0u, ~0u, ~0u, ~0u}, .sectors = sectors}); }
+void L2::write_back(std::uint64_t line, std::uint8_t sectors) {
+  write({.line = line, .bytes = {~0u, ~0u, ~0u, ~0u}, .sectors = sectors});
+}
 
 // Read, changed and kept: as the slices of the timing model do.
 void L2::atomic(const stream::Segment& segment, const Accessor& who, Time now) {

@@ -1,7 +1,7 @@
 // All lines that a cache has ever been asked for, each with what its history says.
 //
-// Open addressing over records that never move: an index of a record stays good. Memory grows with the footprint of a kernel, not with the number
-// of its accesses.
+// Open addressing over records that never move: an index of a record stays good. Memory grows with the
+// footprint of a kernel, not with the number of its accesses.
 #pragma once
 
 #include <algorithm>
@@ -12,14 +12,14 @@
 namespace simtlab::cachesim {
 
 struct LineRecord {
-  std::uint64_t key = 0;             // number of the line
-  std::uint32_t time = 0;            // of the last access in the reuse stack; 0: not in it
-  std::uint32_t last_warp = 0;       // of the launch; who touched it last
+  std::uint64_t key = 0;        // number of the line
+  std::uint32_t time = 0;       // of the last access in the reuse stack; 0: not in it
+  std::uint32_t last_warp = 0;  // of the launch; who touched it last
   std::uint32_t last_block = 0;
-  std::uint8_t seen = 0;             // sectors ever asked for or stored to
-  std::uint8_t whole = 0;            // sectors that a cache without limits holds, all their bytes
-  std::uint8_t in_lru = 0;  // sectors that a fully associative cache of equal size holds, all their bytes
-  std::uint8_t dropped = 0;          // sectors that a store invalidated
+  std::uint8_t seen = 0;     // sectors ever asked for or stored to
+  std::uint8_t whole = 0;    // sectors that a cache without limits holds, all their bytes
+  std::uint8_t in_lru = 0;   // sectors that a fully associative cache of equal size holds, all their bytes
+  std::uint8_t dropped = 0;  // sectors that a store invalidated
 };
 
 class LineTable {
@@ -36,9 +36,12 @@ class LineTable {
       if (entry.tag == tag(mixed) && records_[entry.record - 1].key == key) return entry.record - 1;
     }
   }
-  // For many lines in turn: what at() of each will read is on its way then; first the index of all, then the records of all. Always inline:
-  // g++ takes a function that only prefetches for one without effect, and drops calls of it.
-  [[gnu::always_inline]] void prefetch_index(std::uint64_t key) const { __builtin_prefetch(&index_[mix(key) & mask_]); }
+  // For many lines in turn: what at() of each will read is on its way then; first the index of all, then the
+  // records of all. Always inline: g++ takes a function that only prefetches for one without effect, and
+  // drops calls of it.
+  [[gnu::always_inline]] void prefetch_index(std::uint64_t key) const {
+    __builtin_prefetch(&index_[mix(key) & mask_]);
+  }
   [[gnu::always_inline]] void prefetch_filter(std::uint64_t key) const {
     if (key - lowest_ <= span_) __builtin_prefetch(&filter_[filter_word(mix(key))]);
   }
@@ -61,7 +64,10 @@ class LineTable {
   LineRecord& operator[](std::uint32_t i) { return records_[i]; }
   const LineRecord& operator[](std::uint32_t i) const { return records_[i]; }
   std::size_t size() const { return records_.size(); }
-  std::uint64_t bytes() const { return records_.capacity() * sizeof(LineRecord) + index_.capacity() * sizeof(Entry) + filter_words * sizeof(std::uint64_t); }
+  std::uint64_t bytes() const {
+    return records_.capacity() * sizeof(LineRecord) + index_.capacity() * sizeof(Entry) +
+           filter_words * sizeof(std::uint64_t);
+  }
   void clear() {
     records_.clear();
     index_.assign(first_slots, Entry{});
@@ -75,7 +81,7 @@ class LineTable {
  private:
   // The tag keeps look-ups of what is not there away from the records.
   struct Entry {
-    std::uint32_t record = 0;   // plus 1; 0: free
+    std::uint32_t record = 0;  // plus 1; 0: free
     std::uint32_t tag = 0;
   };
   static constexpr std::size_t first_slots = 1024, filter_words = 2048;
@@ -117,7 +123,8 @@ class LineTable {
 
   std::vector<LineRecord> records_;
   std::vector<Entry> index_;
-  // Stores ask for many lines that nobody ever read: most of them end here, in 16 KiB, not in the table. Made when it is first asked, of so many records.
+  // Stores ask for many lines that nobody ever read: most of them end here, in 16 KiB, not in the table. Made
+  // when it is first asked, of so many records.
   mutable std::vector<std::uint64_t> filter_;
   mutable std::size_t filtered_ = 0;
   std::size_t mask_ = 0;

@@ -24,7 +24,8 @@ constexpr std::array<std::string_view, 2> turns = {"batch", "access"};
 constexpr std::uint32_t most_points = 1u << 20;
 
 [[noreturn]] void refuse(std::string_view key, std::string_view value, std::string hint) {
-  throw Error(ExitCode::usage, "cache-option", fmt::format("{}: unknown value '{}'", key, shown(value, 40)), std::move(hint));
+  throw Error(ExitCode::usage, "cache-option", fmt::format("{}: unknown value '{}'", key, shown(value, 40)),
+              std::move(hint));
 }
 
 template <class Enum, std::size_t n>
@@ -53,7 +54,8 @@ Range range(std::string_view key, std::string_view value) {
   constexpr std::uint64_t most = ~std::uint64_t{0} - 1;
   const std::size_t dash = value.find('-');
   const std::uint64_t first = number<std::uint64_t>(key, value.substr(0, dash), 0, most);
-  const std::uint64_t last = dash == std::string_view::npos ? first : number<std::uint64_t>(key, value.substr(dash + 1), 0, most);
+  const std::uint64_t last =
+      dash == std::string_view::npos ? first : number<std::uint64_t>(key, value.substr(dash + 1), 0, most);
   if (last < first) refuse(key, value, "the first number is not above the last: 0-3");
   return {first, last};
 }
@@ -62,7 +64,8 @@ bool flag(std::string_view key, std::string_view value) { return number<unsigned
 
 void set(Options& o, std::string_view key, std::string_view value) {
   if (key == "order") {
-    if (find_named(order_policies(), value) == nullptr) refuse(key, value, fmt::format("one of {}", fmt::join(order_names(), ", ")));
+    if (find_named(order_policies(), value) == nullptr)
+      refuse(key, value, fmt::format("one of {}", fmt::join(order_names(), ", ")));
     o.order = value;
   } else if (key == "zero_latency") {
     o.zero_latency = flag(key, value);
@@ -93,7 +96,8 @@ void set(Options& o, std::string_view key, std::string_view value) {
   } else if (key == "seed") {
     o.seed = number<std::uint64_t>(key, value, 0, ~std::uint64_t{0});
   } else {
-    throw Error(ExitCode::usage, "cache-option", fmt::format("unknown option '{}' of a cache study", shown(key, 40)));
+    throw Error(ExitCode::usage, "cache-option",
+                fmt::format("unknown option '{}' of a cache study", shown(key, 40)));
   }
 }
 
@@ -151,7 +155,8 @@ Options parse_options(std::string_view text, std::uint64_t seed) {
     text.remove_prefix(std::min(text.size(), part.size() + 1));
     const std::size_t equals = part.find('=');
     if (equals == std::string_view::npos)
-      throw Error(ExitCode::usage, "cache-option", fmt::format("'{}' is no option of a cache study", shown(part, 40)), "KEY=VALUE");
+      throw Error(ExitCode::usage, "cache-option",
+                  fmt::format("'{}' is no option of a cache study", shown(part, 40)), "KEY=VALUE");
     set(out, part.substr(0, equals), part.substr(equals + 1));
   }
   return out;

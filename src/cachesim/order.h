@@ -1,5 +1,5 @@
-// Orders of a study by their names (Options::order): one file a policy, orders/NAME.cpp, which gives an OrderPolicy order_NAME. A new one is a new
-// file: the build makes the list (cmake/registry.cmake).
+// Orders of a study by their names (Options::order): one file a policy, orders/NAME.cpp, which gives an
+// OrderPolicy order_NAME. A new one is a new file: the build makes the list (cmake/registry.cmake).
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ namespace simtlab::cachesim {
 
 // Of warps, or of single threads: one of the two is not null.
 struct OrderPolicy {
-  std::string_view doc;   // one sentence
-  std::unique_ptr<Schedule> (*warps)(std::uint32_t places) = nullptr;    // places: of warps of an SM
+  std::string_view doc;                                                // one sentence
+  std::unique_ptr<Schedule> (*warps)(std::uint32_t places) = nullptr;  // places: of warps of an SM
   std::unique_ptr<ThreadOrder> (*threads)(std::uint64_t seed) = nullptr;
 };
-std::span<const Named<OrderPolicy>> order_policies();        // in the order of the names
-const OrderPolicy& order_policy(std::string_view name);      // one that parse_options() lets pass
+std::span<const Named<OrderPolicy>> order_policies();    // in the order of the names
+const OrderPolicy& order_policy(std::string_view name);  // one that parse_options() lets pass
 
 }  // namespace simtlab::cachesim

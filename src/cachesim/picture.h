@@ -1,7 +1,7 @@
 // Single accesses for a picture: offset in a buffer over order, of one SM.
 //
-// A bounded number of points whatever the length: when the store is full every second one is dropped, and from then on one access of twice as many
-// is kept. Deterministic, and even over the run.
+// A bounded number of points whatever the length: when the store is full every second one is dropped, and
+// from then on one access of twice as many is kept. Deterministic, and even over the run.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 namespace simtlab::cachesim {
 
 struct Point {
-  std::uint64_t order = 0;        // number of the thread access on the SM
-  std::uint64_t offset = 0;       // bytes from the start of the buffer
-  std::uint32_t buffer = 0, thread = 0;   // thread of the launch
+  std::uint64_t order = 0;               // number of the thread access on the SM
+  std::uint64_t offset = 0;              // bytes from the start of the buffer
+  std::uint32_t buffer = 0, thread = 0;  // thread of the launch
   bool store = false;
 };
 
@@ -29,7 +29,7 @@ class Picture {
     std::erase_if(points_, [this](const Point& p) { return p.order % step_ != 0; });
   }
   const std::vector<Point>& points() const { return points_; }
-  std::uint64_t step() const { return step_; }   // one of so many accesses is here
+  std::uint64_t step() const { return step_; }  // one of so many accesses is here
 
  private:
   std::uint32_t most_;

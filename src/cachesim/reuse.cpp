@@ -33,12 +33,14 @@ void ReuseStack::resize(std::uint32_t window) {
   owner_.resize(window);
 }
 
-// Marks in the words behind this one in its group. Bytes are added up in lanes of 16 bits: a group has 4096 marks at most.
+// Marks in the words behind this one in its group. Bytes are added up in lanes of 16 bits: a group has 4096
+// marks at most.
 std::uint32_t ReuseStack::after_in_group(std::uint32_t word) const {
   constexpr std::uint64_t even = 0x00ff'00ff'00ff'00ffull;
   const std::uint64_t rest = words_[word / 8] >> (8 * (word % 8)) >> 8;
   std::uint64_t lanes = (rest & even) + (rest >> 8 & even);
-  for (std::uint32_t i = word / 8 + 1; i % (words_in_group / 8) != 0; ++i) lanes += (words_[i] & even) + (words_[i] >> 8 & even);
+  for (std::uint32_t i = word / 8 + 1; i % (words_in_group / 8) != 0; ++i)
+    lanes += (words_[i] & even) + (words_[i] >> 8 & even);
   return static_cast<std::uint32_t>(lanes * 0x0001'0001'0001'0001ull >> 48);
 }
 
@@ -84,7 +86,7 @@ std::uint64_t ReuseStack::touch(std::uint32_t line) {
   LineRecord& record = lines_[line];
   std::uint64_t distance = never_before;
   if (record.time != 0) {
-    if (record.time == now_ - 1) return 0;   // touched last: the mark may stay
+    if (record.time == now_ - 1) return 0;  // touched last: the mark may stay
     distance = after(record.time);
     unmark(record.time);
   }
@@ -93,7 +95,8 @@ std::uint64_t ReuseStack::touch(std::uint32_t line) {
   return distance;
 }
 
-// The marks move together in their order; the window keeps room for as many accesses as there are lines, at least.
+// The marks move together in their order; the window keeps room for as many accesses as there are lines, at
+// least.
 void ReuseStack::renumber() {
   std::vector<std::uint32_t> order;
   order.reserve(live_);
@@ -115,13 +118,17 @@ void ReuseHistogram::add(const ReuseHistogram& other) {
   for (std::size_t i = 0; i < other.counts_.size(); ++i) counts_[i] += other.counts_[i];
 }
 
-std::uint64_t ReuseHistogram::total() const { return std::accumulate(counts_.begin(), counts_.end(), first_); }
+std::uint64_t ReuseHistogram::total() const {
+  return std::accumulate(counts_.begin(), counts_.end(), first_);
+}
 
 double ReuseHistogram::miss_ratio(std::uint64_t lines) const {
   const std::uint64_t all = total();
   if (all == 0) return 0;
-  const auto end = counts_.begin() + static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(lines, counts_.size()));
-  return 1 - static_cast<double>(std::accumulate(counts_.begin(), end, std::uint64_t{0})) / static_cast<double>(all);
+  const auto end =
+      counts_.begin() + static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(lines, counts_.size()));
+  return 1 - static_cast<double>(std::accumulate(counts_.begin(), end, std::uint64_t{0})) /
+                 static_cast<double>(all);
 }
 
 }  // namespace simtlab::cachesim

@@ -1,12 +1,14 @@
 // Reuse distances: how many other lines were touched since a line was touched last.
 //
-// Exact, in one pass (Mattson et al. 1970 for the stack; Bennett and Kruskal 1975, Olken 1981 for the counting): each line has one mark at the time
-// of its last access; the distance is the number of marks after it. Marks are bits; they are counted by words of 64, groups of 64 words and blocks of
-// 64 groups, from when a word is full of times. An access changes one count of each kind and adds up a few neighbours, from its time to now: near
-// reuse, which is frequent, is cheap. When the times run out, the marks are numbered anew. Memory is that of the lines.
+// Exact, in one pass (Mattson et al. 1970 for the stack; Bennett and Kruskal 1975, Olken 1981 for the
+// counting): each line has one mark at the time of its last access; the distance is the number of marks after
+// it. Marks are bits; they are counted by words of 64, groups of 64 words and blocks of 64 groups, from when
+// a word is full of times. An access changes one count of each kind and adds up a few neighbours, from its
+// time to now: near reuse, which is frequent, is cheap. When the times run out, the marks are numbered anew.
+// Memory is that of the lines.
 //
-// A fully associative LRU cache of C lines hits exactly the accesses of a distance below C: the histogram is the miss-ratio curve of all
-// sizes.
+// A fully associative LRU cache of C lines hits exactly the accesses of a distance below C: the histogram is
+// the miss-ratio curve of all sizes.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +33,8 @@ class ReuseStack {
   }
   void clear();
   std::uint64_t bytes() const {
-    return (bits_.capacity() + words_.capacity()) * sizeof(std::uint64_t) + (groups_.capacity() + blocks_.capacity() + owner_.capacity()) * sizeof(std::uint32_t);
+    return (bits_.capacity() + words_.capacity()) * sizeof(std::uint64_t) +
+           (groups_.capacity() + blocks_.capacity() + owner_.capacity()) * sizeof(std::uint32_t);
   }
 
  private:
@@ -45,13 +48,14 @@ class ReuseStack {
   void resize(std::uint32_t window);
 
   LineTable& lines_;
-  std::vector<std::uint64_t> bits_;      // by time
-  // Marks in words before that of now_: of each word, a byte each, eight in one; of each group; of each block.
+  std::vector<std::uint64_t> bits_;  // by time
+  // Marks in words before that of now_: of each word, a byte each, eight in one; of each group; of each
+  // block.
   std::vector<std::uint64_t> words_;
   std::vector<std::uint32_t> groups_, blocks_;
-  std::vector<std::uint32_t> owner_;     // line by time
-  std::uint32_t now_ = 1;                // next time; 0 means never
-  std::uint32_t live_ = 0;               // marks
+  std::vector<std::uint32_t> owner_;  // line by time
+  std::uint32_t now_ = 1;             // next time; 0 means never
+  std::uint32_t live_ = 0;            // marks
 };
 
 // How many accesses had which distance.

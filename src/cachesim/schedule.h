@@ -29,7 +29,8 @@ class WarpSet {
     for (std::size_t w = from / 64; w < words_.size(); ++w) {
       std::uint64_t word = words_[w];
       if (w == from / 64) word &= ~std::uint64_t{0} << (from % 64);
-      if (word != 0) return static_cast<std::uint32_t>(w * 64 + static_cast<unsigned>(std::countr_zero(word)));
+      if (word != 0)
+        return static_cast<std::uint32_t>(w * 64 + static_cast<unsigned>(std::countr_zero(word)));
     }
     return none;
   }

@@ -11,7 +11,7 @@
 namespace simtlab::cachesim {
 namespace {
 
-constexpr std::uint64_t stride_looks = 64;   // every so many requests of an instruction, and the first ones
+constexpr std::uint64_t stride_looks = 64;  // every so many requests of an instruction, and the first ones
 
 void look_at_stride(Stride& stride, const stream::Step& step) {
   const std::uint32_t pairs = step.mask & (step.mask >> 1);
@@ -31,18 +31,20 @@ void look_at_stride(Stride& stride, const stream::Step& step) {
 }  // namespace
 
 void LaunchState::check_interrupt() const {
-  if (interrupt != nullptr && *interrupt) throw Error(ExitCode::interrupted, "interrupted", fmt::format("in kernel '{}'", source.function().name));
+  if (interrupt != nullptr && *interrupt)
+    throw Error(ExitCode::interrupted, "interrupted", fmt::format("in kernel '{}'", source.function().name));
 }
 
 void LaunchState::look_ahead() {
-  const std::uint64_t work = warp_instructions + 16 * thread_accesses;   // an access through the caches takes longer
+  // An access through the caches takes longer
+  const std::uint64_t work = warp_instructions + 16 * thread_accesses;
   if (std::exchange(seen_blocks, blocks.taken()) != blocks.taken()) return lookout.restart(work);
   if (!lookout.due(work)) return;
   const std::uint32_t steps = lookout.steps();
   lookout.looked(work);
   std::vector<exec::Stuck> who;
   if (!std::ranges::all_of(sms, [&](Sm* sm) { return sm->stuck(steps, who); }) || who.empty()) return;
-  if (blocks.closed()) {   // a sample that has enough: they wait for blocks beyond it
+  if (blocks.closed()) {  // a sample that has enough: they wait for blocks beyond it
     blocks.reopen();
     for (bool any = true; any;) {
       any = false;
@@ -51,10 +53,14 @@ void LaunchState::look_ahead() {
     return;
   }
   if (part)
-    throw Error(ExitCode::unsupported, "cache-part", fmt::format("blocks of kernel '{}' wait for what others do, and the study leaves blocks out", source.function().name),
+    throw Error(ExitCode::unsupported, "cache-part",
+                fmt::format("blocks of kernel '{}' wait for what others do, and the study leaves blocks out",
+                            source.function().name),
                 "study the whole grid: without --sms and --groups");
   if (waits_for_others) waits_for_others();
-  exec::report_stuck(who, exec::not_started(source.function().name, source.grid(), source.block_number(blocks.next()), blocks.end() - blocks.next()));
+  exec::report_stuck(
+      who, exec::not_started(source.function().name, source.grid(), source.block_number(blocks.next()),
+                             blocks.end() - blocks.next()));
 }
 
 Sm::Sm(std::uint32_t id, LaunchState& launch, L1& l1, Picture* picture)
@@ -93,7 +99,8 @@ void Sm::warp_ended(std::uint32_t place) {
 
 Accessor Sm::accessor(std::uint32_t place) const {
   const Resident& resident = residents_[place / warps_per_block_];
-  return {static_cast<std::uint32_t>(resident.index * warps_per_block_ + place % warps_per_block_), static_cast<std::uint32_t>(resident.index)};
+  return {static_cast<std::uint32_t>(resident.index * warps_per_block_ + place % warps_per_block_),
+          static_cast<std::uint32_t>(resident.index)};
 }
 
 void Sm::check_progress() const {
@@ -103,13 +110,16 @@ void Sm::check_progress() const {
 
 bool Sm::stuck(std::uint32_t steps, std::vector<exec::Stuck>& who) {
   share_->commit();
-  return std::ranges::all_of(residents_, [&](const Resident& resident) { return resident.live == 0 || resident.block->stuck(steps, who); });
+  return std::ranges::all_of(residents_, [&](const Resident& resident) {
+    return resident.live == 0 || resident.block->stuck(steps, who);
+  });
 }
 
 void Sm::count_request(Code& code, std::uint32_t pc, const stream::Step& step) {
   const unsigned threads = count_bits(step.mask);
   AccessCounts& counts = code.counts[pc];
-  if (counts.requests < stride_looks || counts.requests % stride_looks == 0) look_at_stride(code.strides[pc], step);
+  if (counts.requests < stride_looks || counts.requests % stride_looks == 0)
+    look_at_stride(code.strides[pc], step);
   ++counts.requests;
   counts.threads += threads;
   launch_.thread_accesses += threads;

@@ -14,13 +14,16 @@ namespace {
 
 // SMs take turns of so many cycles: the order in which they meet at L2 and take blocks is right to that.
 constexpr Time quantum = Time{64} << time_bits;
-constexpr std::size_t most_marks = 64;   // then every other one is dropped
+constexpr std::size_t most_marks = 64;  // then every other one is dropped
 
 }  // namespace
 
-Study::Study(const device::Device& device, const Options& options) : impl_(std::make_unique<StudyState>(device, options)) {
+Study::Study(const device::Device& device, const Options& options)
+    : impl_(std::make_unique<StudyState>(device, options)) {
   if (!options.sms.all() && options.sms.last >= device.sm.count)
-    throw Error(ExitCode::usage, "cache-option", fmt::format("--sms {}-{}: {} has SMs 0 to {}", options.sms.first, options.sms.last, device.name, device.sm.count - 1));
+    throw Error(ExitCode::usage, "cache-option",
+                fmt::format("--sms {}-{}: {} has SMs 0 to {}", options.sms.first, options.sms.last,
+                            device.name, device.sm.count - 1));
 }
 Study::~Study() = default;
 
@@ -28,7 +31,8 @@ void StudyState::prepare(std::uint32_t l1_ways) {
   if (l1.empty()) l1.resize(device.sm.count);
   for (std::uint32_t sm = 0; sm < device.sm.count; ++sm) {
     if (!simulated(sm)) continue;
-    if (l1[sm] == nullptr || l1[sm]->ways() != l1_ways) l1[sm] = std::make_unique<L1>(device, l1_ways, options, sm, l2 ? &*l2 : nullptr);
+    if (l1[sm] == nullptr || l1[sm]->ways() != l1_ways)
+      l1[sm] = std::make_unique<L1>(device, l1_ways, options, sm, l2 ? &*l2 : nullptr);
     l1[sm]->begin_launch();
   }
   if (l2) l2->begin_launch();
@@ -56,9 +60,12 @@ void StudyState::check_memory(std::uint64_t most, const std::vector<std::unique_
   std::uint64_t bytes = l2 ? l2->bytes() : 0;
   for (const auto& sm : active) bytes += l1[sm->id()]->bytes() + sm->bytes_kept();
   if (bytes <= most) return;
-  throw Error(ExitCode::failure, "limit-memory",
-              fmt::format("kernel '{}': what the study keeps of the lines takes {} MiB of the host, and {} MiB are left of the limit", source->function().name, bytes >> 20, most >> 20),
-              "raise --max-memory; --sms, --groups and --no-l2 keep fewer lines, --reuse-sample 0.01 less of each");
+  throw Error(
+      ExitCode::failure, "limit-memory",
+      fmt::format("kernel '{}': what the study keeps of the lines takes {} MiB of the host, and {} MiB are "
+                  "left of the limit",
+                  source->function().name, bytes >> 20, most >> 20),
+      "raise --max-memory; --sms, --groups and --no-l2 keep fewer lines, --reuse-sample 0.01 less of each");
 }
 
 void StudyState::work(const Study::Launch& launch, LaunchState& state) {
@@ -66,10 +73,12 @@ void StudyState::work(const Study::Launch& launch, LaunchState& state) {
   for (std::uint32_t sm = 0; sm < device.sm.count; ++sm) {
     if (!simulated(sm)) continue;
     Picture* const drawn = active.empty() ? &picture : nullptr;
-    active.push_back(orders_threads(options.order) ? make_thread_sm(sm, state, *l1[sm], drawn) : make_warp_sm(sm, state, *l1[sm], drawn));
+    active.push_back(orders_threads(options.order) ? make_thread_sm(sm, state, *l1[sm], drawn)
+                                                   : make_warp_sm(sm, state, *l1[sm], drawn));
   }
   for (const auto& sm : active) state.sms.push_back(sm.get());
-  // One block to each SM in turn, as long as there is room; then each takes the next when one of its own ends.
+  // One block to each SM in turn, as long as there is room; then each takes the next when one of its own
+  // ends.
   for (bool any = true; any;) {
     any = false;
     for (const auto& sm : active) any = sm->accept_block() || any;
@@ -84,7 +93,8 @@ void StudyState::work(const Study::Launch& launch, LaunchState& state) {
   std::uint64_t next_mark = wave + 1;
   marks.clear();
   // Single threads take turns without a time: theirs only keeps the SMs together.
-  const Time limit = launch.max_cycles == 0 || orders_threads(options.order) ? ~Time{0} : launch.max_cycles << time_bits;
+  const Time limit =
+      launch.max_cycles == 0 || orders_threads(options.order) ? ~Time{0} : launch.max_cycles << time_bits;
   try {
     for (;;) {
       Time next = ~Time{0};
@@ -92,23 +102,29 @@ void StudyState::work(const Study::Launch& launch, LaunchState& state) {
       if (next == ~Time{0}) break;
       state.check_interrupt();
       state.look_ahead();
-      if (launch.pulse != nullptr) launch.pulse->at(state.blocks.taken(), source->block_count(), 0, state.warp_instructions);
+      if (launch.pulse != nullptr)
+        launch.pulse->at(state.blocks.taken(), source->block_count(), 0, state.warp_instructions);
       check_memory(launch.max_bytes, active);
       if (next > limit)
-        throw Error(ExitCode::failure, "limit-cycles", fmt::format("kernel '{}' ran longer than {} cycles, the limit given", source->function().name, launch.max_cycles),
+        throw Error(ExitCode::failure, "limit-cycles",
+                    fmt::format("kernel '{}' ran longer than {} cycles, the limit given",
+                                source->function().name, launch.max_cycles),
                     "raise --max-cycles if the kernel is expected to run longer");
       for (const auto& sm : active)
         if (!sm->finished()) sm->run((next / quantum + 1) * quantum);
       if (state.blocks.taken() >= next_mark) {
         mark(state);
-        next_mark = state.blocks.taken() + std::max<std::uint64_t>(wave, marks.size() < 2 ? 0 : marks[1].blocks - marks[0].blocks);
+        next_mark = state.blocks.taken() +
+                    std::max<std::uint64_t>(wave, marks.size() < 2 ? 0 : marks[1].blocks - marks[0].blocks);
       }
-      if (launch.enough_instructions != 0 && state.warp_instructions >= launch.enough_instructions && state.blocks.taken() >= launch.least_blocks)
+      if (launch.enough_instructions != 0 && state.warp_instructions >= launch.enough_instructions &&
+          state.blocks.taken() >= launch.least_blocks)
         state.blocks.close();
     }
     mark(state);
     dealt.clear();
-    for (std::uint32_t sm = 0; sm < device.sm.count && !options.sms.all(); ++sm) dealt.push_back(state.blocks.taken_by(sm));
+    for (std::uint32_t sm = 0; sm < device.sm.count && !options.sms.all(); ++sm)
+      dealt.push_back(state.blocks.taken_by(sm));
   } catch (...) {
     keep();
     throw;
@@ -133,7 +149,8 @@ result::KernelResult Study::run(const Launch& launch) {
   m.occupancy = launch.occupancy;
   m.codes = std::make_unique<Codes>(m.device);
   m.buffers = std::make_unique<Buffers>(launch.buffers);
-  const std::uint64_t shared = std::uint64_t{launch.occupancy.blocks_per_sm} * launch.occupancy.shared_per_block;
+  const std::uint64_t shared =
+      std::uint64_t{launch.occupancy.blocks_per_sm} * launch.occupancy.shared_per_block;
   m.prepare(device::l1_ways_beside(m.device, shared));
 
   const std::uint64_t count = launch.source->block_count();

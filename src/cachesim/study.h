@@ -1,7 +1,8 @@
 // The cache study of a GPU: every launch through the L1 of each SM and the L2 that they share.
 //
-// Executes (or replays) a launch in an order of the user's choice, and counts. No cycles: with latencies there is a time of its own that decides
-// which access comes first, but what it says about time is no prediction (simtlab run makes one).
+// Executes (or replays) a launch in an order of the user's choice, and counts. No cycles: with latencies
+// there is a time of its own that decides which access comes first, but what it says about time is no
+// prediction (simtlab run makes one).
 #pragma once
 
 #include <cstdint>
@@ -34,16 +35,17 @@ class Study {
   struct Launch {
     const stream::WarpSource* source = nullptr;
     device::Occupancy occupancy;
-    std::vector<Buffer> buffers;             // by name
+    std::vector<Buffer> buffers;  // by name
     const volatile bool* interrupt = nullptr;
-    Pulse* pulse = nullptr;                  // where it tells how far it is; null: nobody looks
-    std::uint64_t max_cycles = 0;            // of the study's own time; 0: no limit
-    // A sample: once so many warp instructions were executed and so many blocks begun, no further blocks begin. 0: the whole launch.
+    Pulse* pulse = nullptr;        // where it tells how far it is; null: nobody looks
+    std::uint64_t max_cycles = 0;  // of the study's own time; 0: no limit
+    // A sample: once so many warp instructions were executed and so many blocks begun, no further blocks
+    // begin. 0: the whole launch.
     std::uint64_t enough_instructions = 0, least_blocks = 0;
-    std::uint64_t first_block = 0;           // those before it were executed by somebody else
-    std::uint64_t max_bytes = 0;             // of the host, for what is known of each line; 0: no limit
-    // Where somebody besides the launch may still write what its blocks wait for, though not before it has ended: throws, in the place of
-    // Fault(deadlock). Null: nobody may.
+    std::uint64_t first_block = 0;  // those before it were executed by somebody else
+    std::uint64_t max_bytes = 0;    // of the host, for what is known of each line; 0: no limit
+    // Where somebody besides the launch may still write what its blocks wait for, though not before it has
+    // ended: throws, in the place of Fault(deadlock). Null: nobody may.
     std::function<void()> waits_for_others{};
   };
   // Metrics and tables of the launch. Throws Error; partial() has what was counted then.
@@ -67,7 +69,7 @@ class Study {
   const AccessCounts* counts(const ptx::Function& function, std::uint32_t pc) const;
   // Median and range over SMs, of all launches together.
   void add_totals(result::Metrics& total) const;
-  std::uint64_t thread_accesses() const;     // of all launches
+  std::uint64_t thread_accesses() const;  // of all launches
 
  private:
   std::unique_ptr<StudyState> impl_;

@@ -29,13 +29,13 @@ struct StudyState {
   void work(const Study::Launch& launch, LaunchState& state);
   void mark(const LaunchState& state);
   void check_memory(std::uint64_t most, const std::vector<std::unique_ptr<Sm>>& active) const;
-  void close();   // what the SMs counted, once
+  void close();  // what the SMs counted, once
 
   device::Device device;
   Options options;
   std::optional<L2> l2;
-  std::vector<std::unique_ptr<L1>> l1;     // by SM; null: not simulated
-  std::vector<SmTotals> totals;            // of all launches
+  std::vector<std::unique_ptr<L1>> l1;  // by SM; null: not simulated
+  std::vector<SmTotals> totals;         // of all launches
   std::uint64_t thread_accesses = 0;
   // Of the launch that runs or ran last.
   std::vector<SmTotals> sms;

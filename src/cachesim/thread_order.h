@@ -15,8 +15,9 @@ class ThreadOrder {
   using Ask = std::function<bool(std::uint32_t thread)>;
 
   virtual ~ThreadOrder() = default;
-  // The thread whose access comes next; none if no thread has one. candidates: those that may have one, numbers below `threads`; asking a thread
-  // lets it execute until it has one, and takes it out of the set if it has none.
+  // The thread whose access comes next; none if no thread has one. candidates: those that may have one,
+  // numbers below `threads`; asking a thread lets it execute until it has one, and takes it out of the set if
+  // it has none.
   virtual std::uint32_t pick(std::uint32_t threads, const WarpSet& candidates, const Ask& ask) = 0;
 };
 

@@ -1,9 +1,11 @@
-// Threads one by one: what the caches of a machine without warps would see, and the order of studies that came before ours (sequential, random,
-// round-robin; Crawford 2014). Accesses are not coalesced. There is no time: what misses is filled at once.
+// Threads one by one: what the caches of a machine without warps would see, and the order of studies that
+// came before ours (sequential, random, round-robin; Crawford 2014). Accesses are not coalesced. There is no
+// time: what misses is filled at once.
 //
-// Warps still execute as warps; their lanes' accesses are kept and handed out in the order of the policy. Neither barriers nor fences are passed: a
-// warp goes on behind one when all that its threads did before has been handed out. A warp keeps at most
-// `most_kept` accesses: with more to come, a thread whose own are handed out waits until the warp's others are served.
+// Warps still execute as warps; their lanes' accesses are kept and handed out in the order of the policy.
+// Neither barriers nor fences are passed: a warp goes on behind one when all that its threads did before has
+// been handed out. A warp keeps at most `most_kept` accesses: with more to come, a thread whose own are
+// handed out waits until the warp's others are served.
 #include <algorithm>
 #include <bit>
 #include <deque>
@@ -17,10 +19,11 @@
 namespace simtlab::cachesim {
 namespace {
 
-constexpr std::size_t most_kept = 1u << 16;   // accesses of a warp
+constexpr std::size_t most_kept = 1u << 16;  // accesses of a warp
 constexpr std::uint64_t steps_between_looks = 4096;
-constexpr std::uint64_t steps_alone = std::uint64_t{1} << 22;   // without an access, before others go on: it may wait for them
-constexpr std::uint32_t plain_at_once = 1024;   // instructions
+// Without an access, before others go on: it may wait for them
+constexpr std::uint64_t steps_alone = std::uint64_t{1} << 22;
+constexpr std::uint32_t plain_at_once = 1024;  // instructions
 constexpr std::uint64_t accesses_of_a_run = 4096;
 
 struct Kept {
@@ -42,11 +45,12 @@ class ThreadSm final : public Sm {
 
   void run(Time until) override {
     for (std::uint64_t done = 0; done < accesses_of_a_run && !finished();) {
-      const std::uint32_t thread = order_->pick(static_cast<std::uint32_t>(lanes_.size()), candidates_, [this](std::uint32_t t) { return offer(t); });
+      const std::uint32_t thread = order_->pick(static_cast<std::uint32_t>(lanes_.size()), candidates_,
+                                                [this](std::uint32_t t) { return offer(t); });
       if (thread == ThreadOrder::none) {
         if (!yielded_.empty()) {
           for (const std::uint32_t place : std::exchange(yielded_, {})) nominate(place);
-          break;   // other SMs, too
+          break;  // other SMs, too
         }
         if (!finished() && !progress_) check_progress();
         progress_ = false;
@@ -65,7 +69,7 @@ class ThreadSm final : public Sm {
  private:
   struct Warp {
     bool resident = false, at_barrier = false;
-    std::size_t kept = 0;   // accesses of all its lanes
+    std::size_t kept = 0;  // accesses of all its lanes
   };
 
   void warp_began(std::uint32_t place) override {
@@ -93,8 +97,9 @@ class ThreadSm final : public Sm {
     Warp& warp = warps_[place];
     stream::ResidentBlock& block = *resident_of(place).block;
     const unsigned w = warp_of(place);
-    for (std::uint64_t alone = 1; lane(thread).empty() && warp.resident && !warp.at_barrier && warp.kept < most_kept; ++alone) {
-      if (++steps_ % steps_between_looks == 0) {   // a loop without accesses may have no end
+    for (std::uint64_t alone = 1;
+         lane(thread).empty() && warp.resident && !warp.at_barrier && warp.kept < most_kept; ++alone) {
+      if (++steps_ % steps_between_looks == 0) {  // a loop without accesses may have no end
         launch_.check_interrupt();
         launch_.look_ahead();
       }
@@ -116,13 +121,14 @@ class ThreadSm final : public Sm {
   }
 
   void keep(std::uint32_t place, Code& code, std::uint32_t pc, const stream::Step& step) {
-    if (step.mask == 0 || step.addresses == nullptr || step.space == ptx::Space::shared || step.space == ptx::Space::param ||
-        step.space == ptx::Space::constant)
+    if (step.mask == 0 || step.addresses == nullptr || step.space == ptx::Space::shared ||
+        step.space == ptx::Space::param || step.space == ptx::Space::constant)
       return;
     count_request(code, pc, step);
     for (std::uint32_t rest = step.mask; rest != 0; rest &= rest - 1) {
       const auto l = static_cast<unsigned>(std::countr_zero(rest));
-      lane(place * stream::lanes + l).push_back({step.addresses[l], &code, pc, step.bytes, step.space == ptx::Space::local});
+      lane(place * stream::lanes + l)
+          .push_back({step.addresses[l], &code, pc, step.bytes, step.space == ptx::Space::local});
       ++warps_[place].kept;
       ++kept_;
     }
@@ -149,7 +155,7 @@ class ThreadSm final : public Sm {
     for (std::size_t i = 0; i < ended_.size();) {
       const std::uint32_t place = ended_[i];
       if (warps_[place].kept != 0) {
-        warps_[place].at_barrier = true;   // nothing more to execute
+        warps_[place].at_barrier = true;  // nothing more to execute
         ++i;
         continue;
       }
@@ -170,7 +176,8 @@ class ThreadSm final : public Sm {
     std::uint64_t addresses[stream::lanes] = {kept.address};
     if (kept.local) {
       addresses[thread % stream::lanes] = kept.address;
-      stream::coalesce_local(addresses, 1u << (thread % stream::lanes), kept.bytes, local_address(place), segments_);
+      stream::coalesce_local(addresses, 1u << (thread % stream::lanes), kept.bytes, local_address(place),
+                             segments_);
     } else if (inst.access == Access::atomic) {
       stream::coalesce_atomic(addresses, 1, kept.bytes, segments_);
     } else {
@@ -182,9 +189,10 @@ class ThreadSm final : public Sm {
     SegmentCounts counted;
     for (unsigned i = 0; i < segments_.count; ++i) {
       const stream::Segment& segment = segments_.items[i];
-      const Tally counters = tally(*kept.code, kept.pc, segment.line * stream::line_bytes + first_byte(segment));
+      const Tally counters =
+          tally(*kept.code, kept.pc, segment.line * stream::line_bytes + first_byte(segment));
       counted.add(segment, counters);
-      Time now = 0;   // always: the study has no latencies then (on_device of options.h)
+      Time now = 0;  // always: the study has no latencies then (on_device of options.h)
       if (inst.access == Access::load) {
         if (inst.cached || kept.local)
           l1_.read(segment, who, now, counters);
@@ -197,19 +205,20 @@ class ThreadSm final : public Sm {
       }
     }
     // What held the warp's threads up may be over: a barrier, or too much that is kept.
-    if (warps_[place].resident && (warps_[place].kept == 0 || warps_[place].kept == most_kept / 2)) nominate(place);
+    if (warps_[place].resident && (warps_[place].kept == 0 || warps_[place].kept == most_kept / 2))
+      nominate(place);
     if (warps_[place].kept == 0) retire();
   }
 
   std::unique_ptr<ThreadOrder> order_;
   std::vector<Warp> warps_;
-  std::vector<std::deque<Kept>> lanes_;   // by thread
-  WarpSet candidates_;                    // threads that may have an access
-  std::vector<std::uint32_t> ended_;      // warps whose accesses are not all handed out
-  std::uint64_t kept_ = 0;                // accesses of all warps
+  std::vector<std::deque<Kept>> lanes_;  // by thread
+  WarpSet candidates_;                   // threads that may have an access
+  std::vector<std::uint32_t> ended_;     // warps whose accesses are not all handed out
+  std::uint64_t kept_ = 0;               // accesses of all warps
   bool progress_ = false;
   std::uint64_t steps_ = 0;
-  std::vector<std::uint32_t> yielded_;    // warps that have looped for long, alone
+  std::vector<std::uint32_t> yielded_;  // warps that have looped for long, alone
   Time now_ = 0;
 };
 

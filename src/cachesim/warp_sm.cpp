@@ -1,4 +1,5 @@
-// Warps in the order of a schedule. A turn of a warp goes up to its next access to memory, or to where it needs data that has not come.
+// Warps in the order of a schedule. A turn of a warp goes up to its next access to memory, or to where it
+// needs data that has not come.
 #include <algorithm>
 #include <bit>
 #include <functional>
@@ -10,8 +11,8 @@ namespace simtlab::cachesim {
 namespace {
 
 constexpr Time one_cycle = Time{1} << time_bits;
-constexpr unsigned longest_turn = 1024;                    // instructions
-constexpr Time port_backlog = 64 * one_cycle;              // that L1 may be behind before warps wait
+constexpr unsigned longest_turn = 1024;        // instructions
+constexpr Time port_backlog = 64 * one_cycle;  // that L1 may be behind before warps wait
 
 class WarpSm final : public Sm {
  public:
@@ -23,7 +24,9 @@ class WarpSm final : public Sm {
         rows_(std::max(1u, launch.source.function().total_reg_rows)),
         board_(std::size_t{places()} * rows_, 0) {
     const device::Device& device = launch.device;
-    const double rate = std::min<double>(device.sm.issuing_schedulers() * device.sm.issue_width, device.throughput[static_cast<std::size_t>(ptx::OpClass::fp32)] / stream::lanes);
+    const double rate =
+        std::min<double>(device.sm.issuing_schedulers() * device.sm.issue_width,
+                         device.throughput[static_cast<std::size_t>(ptx::OpClass::fp32)] / stream::lanes);
     issue_ = std::max<Time>(1, to_time(1 / rate));
     now_ = to_time(launch.options.zero_latency ? 0 : launch.options.skew * id);
     sector_ = to_time(stream::sector_bytes / device.l1.bytes_per_cycle);
@@ -53,8 +56,8 @@ class WarpSm final : public Sm {
 
  private:
   struct Warp {
-    Time data_until = 0;      // the latest load that is under way
-    Time block_until = 0;     // the latest one that the basic block has used
+    Time data_until = 0;   // the latest load that is under way
+    Time block_until = 0;  // the latest one that the basic block has used
     bool at_barrier = false;
   };
   struct Waiting {
@@ -85,8 +88,8 @@ class WarpSm final : public Sm {
     std::ranges::push_heap(waiting_, std::greater{});
   }
 
-  // When the instruction can go on. Arithmetic on data that has not come does not hold a warp up before the end of its basic block; what it
-  // yields comes when its data does.
+  // When the instruction can go on. Arithmetic on data that has not come does not hold a warp up before the
+  // end of its basic block; what it yields comes when its data does.
   Time needed_at(std::uint32_t place, Warp& warp, const Code& code, const StaticInst& inst) {
     Time* const board = &board_[std::size_t{place} * rows_];
     const auto rows = code.rows(inst);
@@ -96,7 +99,8 @@ class WarpSm final : public Sm {
       for (const std::uint16_t row : rows.first(inst.dst_count)) at = std::max(at, board[row]);
       return at;
     }
-    // Rows are shared by values that do not live at once; a compiler that puts the loads first gives each a register of its own.
+    // Rows are shared by values that do not live at once; a compiler that puts the loads first gives each a
+    // register of its own.
     if (inst.access == Access::none && !inst.ends_block && inst.dst_count != 0) {
       for (const std::uint16_t row : rows.first(inst.dst_count)) board[row] = at;
       if (at > now_) warp.block_until = std::max(warp.block_until, at);
@@ -129,8 +133,8 @@ class WarpSm final : public Sm {
       ++launch_.warp_instructions;
       launch_.thread_instructions += count_bits(step.mask);
       if (inst.access != Access::none) {
-        if (step.mask == 0 || step.addresses == nullptr || step.space == ptx::Space::shared || step.space == ptx::Space::param ||
-            step.space == ptx::Space::constant)
+        if (step.mask == 0 || step.addresses == nullptr || step.space == ptx::Space::shared ||
+            step.space == ptx::Space::param || step.space == ptx::Space::constant)
           continue;
         access(place, code, next.pc, inst, step);
         if (launch_.options.turn == Turn::batch) continue;
@@ -175,10 +179,12 @@ class WarpSm final : public Sm {
     }
   }
 
-  void access(std::uint32_t place, Code& code, std::uint32_t pc, const StaticInst& inst, const stream::Step& step) {
+  void access(std::uint32_t place, Code& code, std::uint32_t pc, const StaticInst& inst,
+              const stream::Step& step) {
     const bool local = step.space == ptx::Space::local;
     if (inst.access == Access::load && !local)
-      l1_.expect_reads(step.addresses[std::countr_zero(step.mask)] / stream::line_bytes, step.addresses[31 - std::countl_zero(step.mask)] / stream::line_bytes);
+      l1_.expect_reads(step.addresses[std::countr_zero(step.mask)] / stream::line_bytes,
+                       step.addresses[31 - std::countl_zero(step.mask)] / stream::line_bytes);
     count_request(code, pc, step);
     if (picture_ != nullptr && !local) draw(step, place, inst.access == Access::store);
     split(place, inst, step);
@@ -186,7 +192,7 @@ class WarpSm final : public Sm {
     if (segments_.count > 1) {
       if (inst.access == Access::store)
         l1_.expect_writes(segments_);
-      else if (segments_.count > 2)   // else two are known
+      else if (segments_.count > 2)  // else two are known
         l1_.expect_reads(segments_);
     }
     SegmentCounts counted;
@@ -198,11 +204,10 @@ class WarpSm final : public Sm {
       counted.add(segment, counters);
       switch (inst.access) {
         case Access::load:
-          ready = std::max(ready, inst.cached || local ? l1_.read(segment, who, port_, counters) : l1_.read_past(segment, who, port_, counters));
+          ready = std::max(ready, inst.cached || local ? l1_.read(segment, who, port_, counters)
+                                                       : l1_.read_past(segment, who, port_, counters));
           break;
-        case Access::store:
-          l1_.write(segment, local);
-          break;
+        case Access::store: l1_.write(segment, local); break;
         default:
           l1_.atomic(segment, who, port_);
           ready = std::max(ready, l1_.far_latency() + port_);
@@ -224,9 +229,9 @@ class WarpSm final : public Sm {
   std::unique_ptr<Schedule> schedule_;
   WarpSet ready_;
   std::vector<Warp> warps_;
-  std::vector<Waiting> waiting_;   // a heap, soonest first
+  std::vector<Waiting> waiting_;  // a heap, soonest first
   std::uint32_t rows_;
-  std::vector<Time> board_;        // when a register row of a warp has its load
+  std::vector<Time> board_;  // when a register row of a warp has its load
   Time now_ = 0, port_ = 0, issue_ = 1, sector_ = 0;
 };
 

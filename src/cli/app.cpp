@@ -43,7 +43,8 @@ constexpr const char* description =
 
 // Commands whose `--` is followed by a program or its arguments.
 bool takes_program(const std::string& command) {
-  return command == "run" || command == "cache" || command == "predict" || command == "corun" || command == "sweep";
+  return command == "run" || command == "cache" || command == "predict" || command == "corun" ||
+         command == "sweep";
 }
 
 struct Arguments {
@@ -92,7 +93,8 @@ bool has_action(const CLI::App& command) {
   return command.get_subcommands([](const CLI::App*) { return true; }).empty();
 }
 
-void add_all_commands(CLI::App& app, Action& chosen, const std::optional<std::vector<std::string>>& after_dashes) {
+void add_all_commands(CLI::App& app, Action& chosen,
+                      const std::optional<std::vector<std::string>>& after_dashes) {
   app.require_subcommand(1);
   app.get_formatter()->column_width(34);
   add_run(app, chosen, after_dashes);
@@ -119,7 +121,8 @@ void add_all_commands(CLI::App& app, Action& chosen, const std::optional<std::ve
   app.set_version_flag("--version", "simtlab " + std::string(version()));
 }
 
-// Of commands that compile: a value of one of nvcc's options is none of the command's own. `ours` is in CLI11's order.
+// Of commands that compile: a value of one of nvcc's options is none of the command's own. `ours` is in
+// CLI11's order.
 void keep_values(const CLI::App& app, std::vector<std::string>& ours) {
   if (std::ranges::none_of(ours, is_source)) return;
   std::vector<std::string> words(ours.rbegin(), ours.rend());
@@ -131,20 +134,22 @@ void keep_values(const CLI::App& app, std::vector<std::string>& ours) {
       if (sub->get_name() == words[first]) command = sub, found = true;
   }
   if (!command->get_allow_extras() || command->get_prefix_command()) return;
-  const std::vector<std::string> joined = frontend::with_values_joined({words.begin() + static_cast<std::ptrdiff_t>(first), words.end()}, option_names(*command));
+  const std::vector<std::string> joined = frontend::with_values_joined(
+      {words.begin() + static_cast<std::ptrdiff_t>(first), words.end()}, option_names(*command));
   words.resize(first);
   words.insert(words.end(), joined.begin(), joined.end());
   ours.assign(words.rbegin(), words.rend());
 }
 
-// Sets `chosen` (see Action). A code: of --help and --version, of which the text was printed, or of a command that only holds others.
+// Sets `chosen` (see Action). A code: of --help and --version, of which the text was printed, or of a command
+// that only holds others.
 std::optional<int> parse(CLI::App& app, std::vector<std::string> ours) {
   keep_values(app, ours);
   try {
     app.parse(std::move(ours));
   } catch (const CLI::Success& e) {
     std::ostringstream text;
-    const int code = app.exit(e, text, text);   // --help, --version
+    const int code = app.exit(e, text, text);  // --help, --version
     print(text.str());
     return code;
   } catch (const CLI::ParseError& e) {
@@ -184,7 +189,8 @@ int parse_and_run(const std::vector<std::string>& words) {
   try {
     return chosen();
   } catch (const std::filesystem::filesystem_error& e) {
-    throw Error(ExitCode::failure, "file-system", fmt::format("{}: {}", shown(e.path1().string()), e.code().message()),
+    throw Error(ExitCode::failure, "file-system",
+                fmt::format("{}: {}", shown(e.path1().string()), e.code().message()),
                 "is it a folder or file that you may use, and is there room?");
   }
 }
@@ -211,7 +217,9 @@ std::string path_of(const CLI::App& command) {
 std::string line_to_run(const std::string& file) {
   std::error_code ignored;
   const std::string name = shown(file);
-  const auto ends = [&](std::initializer_list<const char*> endings) { return std::ranges::any_of(endings, [&](const char* e) { return file.ends_with(e); }); };
+  const auto ends = [&](std::initializer_list<const char*> endings) {
+    return std::ranges::any_of(endings, [&](const char* e) { return file.ends_with(e); });
+  };
   if (ends({".ptx"})) return fmt::format("simtlab run {} --launch FILE", name);
   if (ends({".cl"})) return fmt::format("simtlab run {} --global N --local N --arg ...", name);
   if (is_source(file) || ends({".simt", "kernelslist.g"})) return "simtlab run " + name;
@@ -245,7 +253,8 @@ void unexpected_argument(const CLI::App& app, const std::string& argument) {
                     fmt::format("did you mean '{} {} {}'?", where, sub->get_name(), argument));
   if (command.get_parent() == nullptr)
     if (const std::string line = line_to_run(argument); !line.empty())
-      throw Error(ExitCode::usage, "command-unknown", fmt::format("{} needs a command before '{}'", where, given), line);
+      throw Error(ExitCode::usage, "command-unknown",
+                  fmt::format("{} needs a command before '{}'", where, given), line);
   const std::string near = nearest_name(argument.substr(0, 200), names);
   if (!names.empty())
     throw Error(
@@ -267,11 +276,12 @@ std::string color_in(const std::vector<std::string>& words) {
   return "auto";
 }
 
-// Whoever starts us without standard streams must not find a result file in the place of one. What takes the place can't be written to (read
-// from): that nobody sees the output stays an error.
+// Whoever starts us without standard streams must not find a result file in the place of one. What takes the
+// place can't be written to (read from): that nobody sees the output stays an error.
 void hold_standard_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-    if (::fcntl(stream, F_GETFD) < 0) [[maybe_unused]] const int held = ::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+    if (::fcntl(stream, F_GETFD) < 0) [[maybe_unused]]
+      const int held = ::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
 }  // namespace
@@ -279,7 +289,7 @@ void hold_standard_streams() {
 int run(int argc, char** argv) {
   hold_standard_streams();
   std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);   // a file that grows too large is an error of its writing
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that grows too large is an error of its writing
   std::setlocale(LC_CTYPE, "");
   try {
     const std::vector<std::string> words(argv, argv + argc);

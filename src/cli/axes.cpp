@@ -13,11 +13,13 @@ constexpr std::size_t most_points = 10000;
 
 class AxisParser {
  public:
-  AxisParser(const std::string& text, const char* error_id, const std::string& hint) : text_(text), error_id_(error_id), hint_(hint) {}
+  AxisParser(const std::string& text, const char* error_id, const std::string& hint)
+      : text_(text), error_id_(error_id), hint_(hint) {}
 
   Axis run() const {
     const std::size_t equals = text_.find('=');
-    if (equals == std::string::npos || equals == 0 || equals + 1 == text_.size()) refuse("KEY=VALUES is expected");
+    if (equals == std::string::npos || equals == 0 || equals + 1 == text_.size())
+      refuse("KEY=VALUES is expected");
     Axis out{text_.substr(0, equals), {}};
     const std::string rest = text_.substr(equals + 1);
     if (const std::size_t colon = rest.find(':'); colon != std::string::npos)
@@ -53,7 +55,9 @@ class AxisParser {
 
 }  // namespace
 
-Axis parse_axis(const std::string& text, const char* error_id, const std::string& hint) { return AxisParser(text, error_id, hint).run(); }
+Axis parse_axis(const std::string& text, const char* error_id, const std::string& hint) {
+  return AxisParser(text, error_id, hint).run();
+}
 
 void take_axes(std::vector<std::string>& words, std::vector<std::string>& axes) {
   if (axes.empty()) return;
@@ -86,7 +90,9 @@ std::size_t count_points(const std::vector<Axis>& axes, const char* error_id) {
   std::size_t points = 1;
   for (const Axis& a : axes) {
     points *= a.values.size();
-    if (points > most_points) throw Error(ExitCode::usage, error_id, fmt::format("--sweep {}: more than {} points", a.name, most_points));
+    if (points > most_points)
+      throw Error(ExitCode::usage, error_id,
+                  fmt::format("--sweep {}: more than {} points", a.name, most_points));
   }
   return points;
 }

@@ -7,7 +7,8 @@
 
 namespace simtlab::cli {
 
-// Runs the study, writes the report as usual and the pictures to `folder`. Returns the exit code or throws Error.
+// Runs the study, writes the report as usual and the pictures to `folder`. Returns the exit code or throws
+// Error.
 int plot_study(const Run& run, const Target& target, const std::string& folder);
 
 }  // namespace simtlab::cli

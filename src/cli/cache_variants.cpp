@@ -25,9 +25,11 @@ using Json = nlohmann::ordered_json;
 
 // Short names of what people sweep most.
 constexpr std::pair<std::string_view, std::string_view> short_names[] = {
-    {"size", "l1.bytes"}, {"ways", "l1.ways"}, {"policy", "l1.replacement"}, {"index", "l1.set_index"}, {"line", "l1.line_bytes"}, {"sector", "l1.sector_bytes"}};
+    {"size", "l1.bytes"},      {"ways", "l1.ways"},       {"policy", "l1.replacement"},
+    {"index", "l1.set_index"}, {"line", "l1.line_bytes"}, {"sector", "l1.sector_bytes"}};
 // Options of the study that vary like keys of the device.
-constexpr std::string_view study_keys[] = {"order", "prefetch", "allocate", "wait", "turn", "jitter", "skew", "zero_latency", "l2"};
+constexpr std::string_view study_keys[] = {"order",  "prefetch", "allocate",     "wait", "turn",
+                                           "jitter", "skew",     "zero_latency", "l2"};
 
 struct Change {
   std::string key, value;
@@ -50,7 +52,7 @@ Run with(Run run, cachesim::Options study, const Variant& variant) {
     else
       run.run.device.set.push_back(fmt::format("{}={}", c.key, with_unit(c.value)));
   }
-  cachesim::parse_options(text);   // throws
+  cachesim::parse_options(text);  // throws
   run.run.cache = text;
   return run;
 }
@@ -62,7 +64,10 @@ struct Point {
 };
 
 Point point_of(const Run& run, const cachesim::Options& study, const Target& target, const Variant& variant) {
-  const auto hopeless = [](const Error& e) { return e.code() != ExitCode::bad_input || (!e.id().starts_with("config-value") && !e.id().starts_with("device-value")); };
+  const auto hopeless = [](const Error& e) {
+    return e.code() != ExitCode::bad_input ||
+           (!e.id().starts_with("config-value") && !e.id().starts_with("device-value"));
+  };
   try {
     return {study_result(with(run, study, variant), target), {}};
   } catch (const Error& e) {
@@ -73,25 +78,45 @@ Point point_of(const Run& run, const cachesim::Options& study, const Target& tar
 
 double of(const result::Result& r, std::string_view metric) { return r.total.get(metric).value_or(0); }
 
-constexpr std::pair<const char*, const char*> compared[] = {
-    {"access.threads", "accesses of threads"}, {"access.sectors", "sectors"}, {"access.use", "share of their bytes used"},
-    {"l1.read.accesses", "L1 reads"}, {"l1.read.hits", "L1 hits"}, {"l1.read.hits_pending", "L1 hits pending"}, {"l1.read.misses", "L1 misses"},
-    {"l1.read.misses.cold", "  cold"}, {"l1.read.misses.partial", "  partial"}, {"l1.read.misses.capacity", "  capacity"}, {"l1.read.misses.conflict", "  conflict"},
-    {"l1.read.misses.invalidated", "  invalidated"}, {"l1.read.miss_rate", "L1 miss rate"}, {"l1.read.miss_rate.median", "  median SM"},
-    {"l1.fetched.bytes", "bytes from L2"}, {"l1.fetched.use", "share of them read"}, {"l2.read.accesses", "L2 reads"}, {"l2.read.misses", "L2 misses"},
-    {"l2.read.miss_rate", "L2 miss rate"}, {"dram.read.bytes", "bytes from DRAM"}, {"dram.write.bytes", "bytes to DRAM"}};
+constexpr std::pair<const char*, const char*> compared[] = {{"access.threads", "accesses of threads"},
+                                                            {"access.sectors", "sectors"},
+                                                            {"access.use", "share of their bytes used"},
+                                                            {"l1.read.accesses", "L1 reads"},
+                                                            {"l1.read.hits", "L1 hits"},
+                                                            {"l1.read.hits_pending", "L1 hits pending"},
+                                                            {"l1.read.misses", "L1 misses"},
+                                                            {"l1.read.misses.cold", "  cold"},
+                                                            {"l1.read.misses.partial", "  partial"},
+                                                            {"l1.read.misses.capacity", "  capacity"},
+                                                            {"l1.read.misses.conflict", "  conflict"},
+                                                            {"l1.read.misses.invalidated", "  invalidated"},
+                                                            {"l1.read.miss_rate", "L1 miss rate"},
+                                                            {"l1.read.miss_rate.median", "  median SM"},
+                                                            {"l1.fetched.bytes", "bytes from L2"},
+                                                            {"l1.fetched.use", "share of them read"},
+                                                            {"l2.read.accesses", "L2 reads"},
+                                                            {"l2.read.misses", "L2 misses"},
+                                                            {"l2.read.miss_rate", "L2 miss rate"},
+                                                            {"dram.read.bytes", "bytes from DRAM"},
+                                                            {"dram.write.bytes", "bytes to DRAM"}};
 
 std::string shown_value(const char* metric, std::optional<double> value) {
   if (!value) return "-";
   const std::string_view name(metric);
-  if (name.find("rate") != std::string_view::npos || name.ends_with(".use")) return report::format_share(*value);
+  if (name.find("rate") != std::string_view::npos || name.ends_with(".use"))
+    return report::format_share(*value);
   return report::format_exact(static_cast<std::uint64_t>(*value));
 }
 
-void write_document(const OutputOptions& output, const Json& document, const std::string& csv, const std::string& text) {
+void write_document(const OutputOptions& output, const Json& document, const std::string& csv,
+                    const std::string& text) {
   Writing writing;
   if (!output.csv.empty()) writing([&] { write_to(output.csv, csv); });
-  if (!output.json.empty()) writing([&] { write_to(output.json, document.dump(2, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + "\n"); });
+  if (!output.json.empty())
+    writing([&] {
+      write_to(output.json,
+               document.dump(2, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+    });
   write_text(writing, output, text);
   writing.end();
 }
@@ -100,14 +125,17 @@ Json metrics_of(const result::Metrics& m) {
   Json out = Json::object();
   for (const result::Metrics::Value& v : m.values()) {
     if (v.name.starts_with("host.")) continue;
-    out[v.name] = {{"value", v.is_integer ? Json(v.integer) : Json(v.real)}, {"unit", result::find_metric(v.name)->unit}};
+    out[v.name] = {{"value", v.is_integer ? Json(v.integer) : Json(v.real)},
+                   {"unit", result::find_metric(v.name)->unit}};
   }
   return out;
 }
 
 std::vector<Axis> axes_of(const std::vector<std::string>& texts) {
   std::vector<Axis> out;
-  for (const std::string& text : texts) out.push_back(parse_axis(text, "cache-sweep", "size=16K:128K ways=1:16 policy=lru,fifo order=lrr,gto; FIRST:LAST doubles"));
+  for (const std::string& text : texts)
+    out.push_back(parse_axis(text, "cache-sweep",
+                             "size=16K:128K ways=1:16 policy=lru,fifo order=lrr,gto; FIRST:LAST doubles"));
   return out;
 }
 
@@ -126,8 +154,10 @@ class Sweep {
     for (const Axis& a : axes) header += fmt::format("{:<14}", a.name), csv_ += a.name + ",";
     for (const char* metric : columns) csv_ += fmt::format("{},", metric);
     csv_ += "problem\n";
-    text_ = report::painted(fmt::format("{}{:>11} {:>9}  {:<24} {:>9} {:>9} {:>9} {:>11} {:>9}\n", header, "L1 reads", "miss", "", "cold", "capacity", "conflict", "L2 reads", "miss"),
-                            report::Paint::bold, style);
+    text_ = report::painted(
+        fmt::format("{}{:>11} {:>9}  {:<24} {:>9} {:>9} {:>9} {:>11} {:>9}\n", header, "L1 reads", "miss", "",
+                    "cold", "capacity", "conflict", "L2 reads", "miss"),
+        report::Paint::bold, style);
   }
 
   void add(const Variant& variant, const Point& point) {
@@ -152,16 +182,17 @@ class Sweep {
   // What is there, if the rest will not come.
   void stopped(std::size_t done, std::size_t all) {
     document_["interrupted"] = true;
-    text_ = report::painted(fmt::format("INCOMPLETE: interrupted after {} of {} variants\n", done, all), report::Paint::bad, style_) + text_;
+    text_ = report::painted(fmt::format("INCOMPLETE: interrupted after {} of {} variants\n", done, all),
+                            report::Paint::bad, style_) +
+            text_;
   }
 
-  void write(const OutputOptions& output) const {
-    write_document(output, document_, csv_, text_);
-  }
+  void write(const OutputOptions& output) const { write_document(output, document_, csv_, text_); }
 
  private:
-  static constexpr const char* columns[] = {"l1.read.accesses",        "l1.read.misses",          "l1.read.miss_rate", "l1.read.misses.cold",
-                                            "l1.read.misses.capacity", "l1.read.misses.conflict", "l2.read.accesses",  "l2.read.misses"};
+  static constexpr const char* columns[] = {
+      "l1.read.accesses",        "l1.read.misses",          "l1.read.miss_rate", "l1.read.misses.cold",
+      "l1.read.misses.capacity", "l1.read.misses.conflict", "l2.read.accesses",  "l2.read.misses"};
 
   static double rate_of(const result::Result& r) {
     const double reads = of(r, "l1.read.accesses");
@@ -169,14 +200,19 @@ class Sweep {
   }
   std::string text_row(const result::Result& r) const {
     const double misses = of(r, "l1.read.misses"), rate = rate_of(r);
-    const auto share = [&](const char* metric) { return misses == 0 ? std::string("-") : report::format_share(of(r, metric) / misses); };
-    return fmt::format("{:>11} {:>9}  {} {:>9} {:>9} {:>9} {:>11} {:>9}\n", report::format_count(of(r, "l1.read.accesses")), report::format_share(rate), report::bar(rate, 24, style_),
-                       share("l1.read.misses.cold"), share("l1.read.misses.capacity"), share("l1.read.misses.conflict"), report::format_count(of(r, "l2.read.accesses")),
-                       report::format_share(of(r, "l2.read.miss_rate")));
+    const auto share = [&](const char* metric) {
+      return misses == 0 ? std::string("-") : report::format_share(of(r, metric) / misses);
+    };
+    return fmt::format(
+        "{:>11} {:>9}  {} {:>9} {:>9} {:>9} {:>11} {:>9}\n", report::format_count(of(r, "l1.read.accesses")),
+        report::format_share(rate), report::bar(rate, 24, style_), share("l1.read.misses.cold"),
+        share("l1.read.misses.capacity"), share("l1.read.misses.conflict"),
+        report::format_count(of(r, "l2.read.accesses")), report::format_share(of(r, "l2.read.miss_rate")));
   }
   static std::string csv_row(const result::Result& r) {
     std::string out;
-    for (const std::string_view metric : columns) out += fmt::format("{},", metric == "l1.read.miss_rate" ? rate_of(r) : of(r, metric));
+    for (const std::string_view metric : columns)
+      out += fmt::format("{},", metric == "l1.read.miss_rate" ? rate_of(r) : of(r, metric));
     return out + "\n";
   }
 
@@ -195,22 +231,28 @@ result::Result study_result(Run run, const Target& target) {
   run.output.csv.clear();
   run.output.quiet = true;
   const int code = run_command(target.app, run, target.rest, target.after_dashes);
-  if (code != 0) throw Error(static_cast<ExitCode>(code), "cache-variant", "a study of the table failed; what it said is above");
+  if (code != 0)
+    throw Error(static_cast<ExitCode>(code), "cache-variant",
+                "a study of the table failed; what it said is above");
   return result::read_result_file(run.output.json);
 }
 
-int sweep_study(const Run& run, const cachesim::Options& study, const Target& target, const std::vector<std::string>& texts) {
+int sweep_study(const Run& run, const cachesim::Options& study, const Target& target,
+                const std::vector<std::string>& texts) {
   OutputOptions output = run.output;
   check_outputs(output);
   const std::vector<Axis> axes = axes_of(texts);
   Sweep sweep(axes, style_for(1, output.color));
   const std::size_t points = count_points(axes, "cache-sweep");
   std::size_t done = 0;
-  const Signals signals(0);   // between two variants, too
+  const Signals signals(0);  // between two variants, too
   try {
     Progress progress("simulating", output);
     for (; done < points; ++done) {
-      if (signals.interrupted()) throw Error(ExitCode::interrupted, "interrupted", fmt::format("interrupted after {} of {} variants", done, points), "the table has those that were done");
+      if (signals.interrupted())
+        throw Error(ExitCode::interrupted, "interrupted",
+                    fmt::format("interrupted after {} of {} variants", done, points),
+                    "the table has those that were done");
       progress.at(fmt::format("{} of {} variants done", done, points));
       const Variant variant = variant_at(axes, done);
       sweep.add(variant, point_of(run, study, target, variant));
@@ -228,13 +270,16 @@ int sweep_study(const Run& run, const cachesim::Options& study, const Target& ta
 namespace {
 
 // A result file, another kernel, or settings.
-result::Result variant_of(const Run& run, const cachesim::Options& study, const Target& target, const std::string& text) {
+result::Result variant_of(const Run& run, const cachesim::Options& study, const Target& target,
+                          const std::string& text) {
   if (text.ends_with(".json")) return result::read_result_file(text);
   if (text.find('=') == std::string::npos) {
     // Another version takes the place of the first argument.
     Target other{target.app, target.rest, target.after_dashes};
-    if (other.rest.empty()) other.rest.push_back(text);
-    else other.rest.front() = text;
+    if (other.rest.empty())
+      other.rest.push_back(text);
+    else
+      other.rest.front() = text;
     return study_result(run, other);
   }
   Variant variant;
@@ -243,7 +288,9 @@ result::Result variant_of(const Run& run, const cachesim::Options& study, const 
     const std::string part = text.substr(at, comma - at);
     const std::size_t equals = part.find('=');
     if (equals == std::string::npos || equals == 0)
-      throw Error(ExitCode::usage, "cache-compare", fmt::format("--compare {}: '{}' is no setting", shown(text, 60), shown(part, 40)), "KEY=VALUE,KEY=VALUE; a.json; b.ptx");
+      throw Error(ExitCode::usage, "cache-compare",
+                  fmt::format("--compare {}: '{}' is no setting", shown(text, 60), shown(part, 40)),
+                  "KEY=VALUE,KEY=VALUE; a.json; b.ptx");
     variant.push_back({full_name(part.substr(0, equals)), part.substr(equals + 1)});
     at = comma + 1;
   }
@@ -252,7 +299,8 @@ result::Result variant_of(const Run& run, const cachesim::Options& study, const 
 
 }  // namespace
 
-int compare_studies(const Run& run, const cachesim::Options& study, const Target& target, const std::string& a, const std::string& b) {
+int compare_studies(const Run& run, const cachesim::Options& study, const Target& target,
+                    const std::string& a, const std::string& b) {
   OutputOptions output = run.output;
   check_outputs(output);
   const auto both = [&] {
@@ -265,16 +313,23 @@ int compare_studies(const Run& run, const cachesim::Options& study, const Target
   const auto [first, second] = both();
   for (const auto& [r, name] : {std::pair{&first, &a}, {&second, &b}})
     if (r->manifest.mode != "cache")
-      throw Error(ExitCode::bad_input, "cache-compare", fmt::format("{} is no result of a cache study", shown(*name)), "simtlab cache ... --json=FILE writes one");
+      throw Error(ExitCode::bad_input, "cache-compare",
+                  fmt::format("{} is no result of a cache study", shown(*name)),
+                  "simtlab cache ... --json=FILE writes one");
   const report::Style style = style_for(1, output.color);
-  std::string out = report::painted(fmt::format("{:<28} {:>22} {:>22} {:>10}\n", "", report::shortened(a, 22), report::shortened(b, 22), "change"), report::Paint::bold, style);
+  std::string out = report::painted(fmt::format("{:<28} {:>22} {:>22} {:>10}\n", "", report::shortened(a, 22),
+                                                report::shortened(b, 22), "change"),
+                                    report::Paint::bold, style);
   std::string csv = "metric,a,b\n";
   Json document = {{"schema", result::json_schema}, {"a", a}, {"b", b}, {"metrics", Json::object()}};
   for (const auto& [metric, label] : compared) {
     const auto x = first.total.get(metric), y = second.total.get(metric);
     if (!x && !y) continue;
-    const std::string change = x && y && *x != 0 ? fmt::format("{:+.1f} %", (*y / *x - 1) * 100) : x && y && *x == *y ? "+0.0 %" : "";
-    out += fmt::format("{:<28} {:>22} {:>22} {:>10}\n", label, shown_value(metric, x), shown_value(metric, y), change);
+    const std::string change = x && y && *x != 0    ? fmt::format("{:+.1f} %", (*y / *x - 1) * 100)
+                               : x && y && *x == *y ? "+0.0 %"
+                                                    : "";
+    out += fmt::format("{:<28} {:>22} {:>22} {:>10}\n", label, shown_value(metric, x), shown_value(metric, y),
+                       change);
     csv += fmt::format("{},{},{}\n", metric, x ? fmt::format("{}", *x) : "", y ? fmt::format("{}", *y) : "");
     document["metrics"][metric] = {{"a", x ? Json(*x) : Json()}, {"b", y ? Json(*y) : Json()}};
   }

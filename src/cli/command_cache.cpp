@@ -48,7 +48,8 @@ cachesim::Options study_of(const CacheRun& c) {
   const auto add = [&](const char* option, const char* key, const std::optional<std::string>& value) {
     if (!value) return;
     const std::string part = fmt::format("{}={}", key, *value);
-    if (value->find(',') != std::string::npos) throw Error(ExitCode::usage, "cache-option", fmt::format("--{}: unknown value '{}'", option, *value));
+    if (value->find(',') != std::string::npos)
+      throw Error(ExitCode::usage, "cache-option", fmt::format("--{}: unknown value '{}'", option, *value));
     cachesim::parse_options(part);
     text += (text.empty() ? "" : ",") + part;
   };
@@ -78,42 +79,81 @@ void add_options(CLI::App& command, CacheRun& c) {
                   "single threads (simtlab list orders)")
       ->type_name("ORDER")
       ->group(group);
-  command.add_flag("--zero-latency", c.zero_latency, "Misses are filled at once and nobody waits: the caches alone")->group(group);
+  command
+      .add_flag("--zero-latency", c.zero_latency,
+                "Misses are filled at once and nobody waits: the caches alone")
+      ->group(group);
   command.add_flag("--no-l2", c.no_l2, "The L1 caches alone")->group(group);
-  command.add_option("--prefetch", c.prefetch, "none (default) or next-line, with every miss of L1")->type_name("WHAT")->group(group);
-  command.add_option("--allocate", c.allocate, "When a line gets its place in L1: on-miss (default) or on-fill")->type_name("WHEN")->group(group);
-  command.add_option("--wait", c.wait, "When a warp waits for its loads: at the end of a basic block (block, default) or at the first use in the PTX (use)")
+  command.add_option("--prefetch", c.prefetch, "none (default) or next-line, with every miss of L1")
+      ->type_name("WHAT")
+      ->group(group);
+  command
+      .add_option("--allocate", c.allocate, "When a line gets its place in L1: on-miss (default) or on-fill")
       ->type_name("WHEN")
       ->group(group);
-  command.add_option("--turn", c.turn, "How long a warp's turn lasts: until it has to wait (batch, default) or to its next access (access)")->type_name("WHAT")->group(group);
-  command.add_option("--jitter", c.jitter, "Spread of the latency of misses, SM cycles: the deviation of a half-normal distribution that is added")
+  command
+      .add_option("--wait", c.wait,
+                  "When a warp waits for its loads: at the end of a basic block (block, default) or at the "
+                  "first use in the PTX (use)")
+      ->type_name("WHEN")
+      ->group(group);
+  command
+      .add_option("--turn", c.turn,
+                  "How long a warp's turn lasts: until it has to wait (batch, default) or to its next access "
+                  "(access)")
+      ->type_name("WHAT")
+      ->group(group);
+  command
+      .add_option("--jitter", c.jitter,
+                  "Spread of the latency of misses, SM cycles: the deviation of a half-normal distribution "
+                  "that is added")
       ->type_name("CYCLES")
       ->group(group);
-  command.add_option("--skew", c.skew, "SM cycles between the first blocks of an SM and of the next one")->type_name("CYCLES")->group(group);
-  command.add_option("--sms", c.sms, "Simulate these SMs only, e.g. 0-3; blocks are dealt to all SMs in turn")->type_name("FIRST-LAST")->group(group);
-  command.add_option("--groups", c.groups, "Execute these blocks only, e.g. 0-99")->type_name("FIRST-LAST")->group(group);
-  command.add_option("--reuse-sample", c.sample, "Follow the reuse distances of this share of the lines (default 1: exact)")->type_name("SHARE")->group(group);
-  command.add_option("--plot", c.plot, "Write pictures to FOLDER: SVG files, and cache.html with all of them")
+  command.add_option("--skew", c.skew, "SM cycles between the first blocks of an SM and of the next one")
+      ->type_name("CYCLES")
+      ->group(group);
+  command
+      .add_option("--sms", c.sms, "Simulate these SMs only, e.g. 0-3; blocks are dealt to all SMs in turn")
+      ->type_name("FIRST-LAST")
+      ->group(group);
+  command.add_option("--groups", c.groups, "Execute these blocks only, e.g. 0-99")
+      ->type_name("FIRST-LAST")
+      ->group(group);
+  command
+      .add_option("--reuse-sample", c.sample,
+                  "Follow the reuse distances of this share of the lines (default 1: exact)")
+      ->type_name("SHARE")
+      ->group(group);
+  command
+      .add_option("--plot", c.plot, "Write pictures to FOLDER: SVG files, and cache.html with all of them")
       ->check(output_folder())
       ->type_name("FOLDER")
       ->group(group);
   command
-      .add_option("--sweep", c.sweep, "A table over all combinations: size=16K:128K ways=1:16 policy=lru,fifo order=lrr,gto or any device key")
+      .add_option("--sweep", c.sweep,
+                  "A table over all combinations: size=16K:128K ways=1:16 policy=lru,fifo order=lrr,gto or "
+                  "any device key")
       ->type_name("KEY=VALUES")
       ->allow_extra_args(false)
       ->group(group);
-  command.add_option("--compare", c.compare, "Two variants side by side: settings (order=gto,l1.ways=8), results (a.json) or kernels (b.ptx)")
+  command
+      .add_option(
+          "--compare", c.compare,
+          "Two variants side by side: settings (order=gto,l1.ways=8), results (a.json) or kernels (b.ptx)")
       ->expected(2)
       ->type_name("A B")
       ->group(group);
 }
 
-int cache(const CLI::App& app, CacheRun c, std::vector<std::string> rest, const std::optional<std::vector<std::string>>& after_dashes) {
+int cache(const CLI::App& app, CacheRun c, std::vector<std::string> rest,
+          const std::optional<std::vector<std::string>>& after_dashes) {
   const cachesim::Options study = study_of(c);
   take_axes(rest, c.sweep);
   c.run.run.cache = cachesim::to_text(study);
   const Target target{app, std::move(rest), after_dashes};
-  if (!c.sweep.empty() && !c.compare.empty()) throw Error(ExitCode::usage, "option-conflict", "--sweep and --compare are two tables", "one of them at a time");
+  if (!c.sweep.empty() && !c.compare.empty())
+    throw Error(ExitCode::usage, "option-conflict", "--sweep and --compare are two tables",
+                "one of them at a time");
   if (!c.plot.empty()) return plot_study(c.run, target, c.plot);
   if (!c.sweep.empty()) return sweep_study(c.run, study, target, c.sweep);
   if (!c.compare.empty()) return compare_studies(c.run, study, target, c.compare[0], c.compare[1]);
@@ -123,7 +163,8 @@ int cache(const CLI::App& app, CacheRun c, std::vector<std::string> rest, const 
 }  // namespace
 
 void add_cache(CLI::App& app, Action& chosen, const std::optional<std::vector<std::string>>& after_dashes) {
-  CLI::App* sub = app.add_subcommand("cache", "What a program or a kernel does to L1 and L2: hits, why it misses, reuse, pictures");
+  CLI::App* sub = app.add_subcommand(
+      "cache", "What a program or a kernel does to L1 and L2: hits, why it misses, reuse, pictures");
   const auto options = std::make_shared<CacheRun>();
   sub->allow_extras();
   sub->footer(
@@ -131,7 +172,8 @@ void add_cache(CLI::App& app, Action& chosen, const std::optional<std::vector<st
       "       simtlab cache [OPTIONS] -- ./app [ARGUMENTS]\n"
       "       simtlab cache [OPTIONS] kernel.ptx|kernel.cl --global 160x160 --local 16x16 --arg ...\n"
       "       simtlab cache [OPTIONS] TRACE.simt | kernelslist.g\n"
-      "The caches are those of --gpu; --set l1.bytes=48KiB changes them (simtlab config show lists the keys).");
+      "The caches are those of --gpu; --set l1.bytes=48KiB changes them (simtlab config show lists the "
+      "keys).");
   add_device_options(*sub, options->run.run.device);
   add_options(*sub, *options);
   add_study_options(*sub, options->run.run);
@@ -139,7 +181,9 @@ void add_cache(CLI::App& app, Action& chosen, const std::optional<std::vector<st
   add_output_options(*sub, options->run.output);
   add_progress_option(*sub, options->run.output);
   sub->callback([&app, &chosen, &after_dashes, options, sub] {
-    chosen = [&app, &after_dashes, options, rest = sub->remaining()] { return cache(app, *options, rest, after_dashes); };
+    chosen = [&app, &after_dashes, options, rest = sub->remaining()] {
+      return cache(app, *options, rest, after_dashes);
+    };
   });
 }
 

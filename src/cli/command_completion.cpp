@@ -1,4 +1,5 @@
-// simtlab completion SHELL, simtlab man [COMMAND]: what the tool knows of its own options, for shells and for man(1).
+// simtlab completion SHELL, simtlab man [COMMAND]: what the tool knows of its own options, for shells and for
+// man(1).
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -14,17 +15,23 @@
 namespace simtlab::cli {
 
 void add_completion(CLI::App& app, Action& chosen) {
-  CLI::App* sub = app.add_subcommand("completion", "Print the completion script of a shell: bash, zsh or fish");
+  CLI::App* sub =
+      app.add_subcommand("completion", "Print the completion script of a shell: bash, zsh or fish");
   sub->footer(
       "Forms: simtlab completion bash > ~/.local/share/bash-completion/completions/simtlab\n"
       "       simtlab completion zsh > ~/.zfunc/_simtlab    (with ~/.zfunc in fpath)\n"
       "       simtlab completion fish > ~/.config/fish/completions/simtlab.fish");
   const auto shell = std::make_shared<std::string>();
-  sub->add_option("SHELL", *shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}))->type_name("");
+  sub->add_option("SHELL", *shell, "bash, zsh or fish")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}))
+      ->type_name("");
   sub->callback([&app, &chosen, shell] {
     chosen = [&app, shell] {
       const TreeCommand tree = option_tree(app);
-      print(*shell == "bash" ? bash_completion(tree) : *shell == "zsh" ? zsh_completion(tree) : fish_completion(tree));
+      print(*shell == "bash"  ? bash_completion(tree)
+            : *shell == "zsh" ? zsh_completion(tree)
+                              : fish_completion(tree));
       return 0;
     };
   });
@@ -45,7 +52,8 @@ void add_man(CLI::App& app, Action& chosen) {
         std::vector<std::string> names;
         for (const TreeCommand& c : tree.commands) names.push_back(c.name);
         const std::string near = nearest_name(name.substr(0, 200), names);
-        throw Error(ExitCode::usage, "command-unknown", fmt::format("simtlab has no command '{}'", shown(name)),
+        throw Error(ExitCode::usage, "command-unknown",
+                    fmt::format("simtlab has no command '{}'", shown(name)),
                     near.empty() ? "simtlab --help lists them" : fmt::format("did you mean '{}'?", near));
       }
       print(man_page(*command, tree, version()));

@@ -80,11 +80,11 @@ ShownConfig gpu(const Show& options) {
   const device::Configuration configuration = resolve(options.device);
   const device::LoadedDevice loaded = device::load_device(configuration);
   ShownConfig out{"gpu",
-            loaded.device.name,
-            "product",
-            loaded.device.product,
-            configuration.option_entries,
-            files_of(configuration, loaded)};
+                  loaded.device.name,
+                  "product",
+                  loaded.device.product,
+                  configuration.option_entries,
+                  files_of(configuration, loaded)};
   out.entries.insert(out.entries.end(), loaded.entries.begin(), loaded.entries.end());
   return out;
 }
@@ -128,7 +128,9 @@ ShownConfig controller(const Show& options) {
 }
 
 int show(const Show& options) {
-  const ShownConfig shown = options.dram ? dram(options) : options.controller ? controller(options) : gpu(options);
+  const ShownConfig shown = options.dram         ? dram(options)
+                            : options.controller ? controller(options)
+                                                 : gpu(options);
   OutputOptions output;
   output.json = options.json;
   check_outputs(output);

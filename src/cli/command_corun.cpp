@@ -7,7 +7,8 @@
 namespace simtlab::cli {
 
 void add_corun(CLI::App& app, Action& chosen, const std::optional<std::vector<std::string>>& after_dashes) {
-  CLI::App* corun = app.add_subcommand("corun", "Run several applications on one GPU: policies compared in a model, or live");
+  CLI::App* corun = app.add_subcommand(
+      "corun", "Run several applications on one GPU: policies compared in a model, or live");
   corun->require_subcommand(0, 1);
   add_corun_mixes(app, *corun, chosen);
   add_corun_interfere(*corun, chosen);

@@ -1,4 +1,5 @@
-// simtlab corun exec: a program whose launches ask the daemon. simtlab becomes the program: signals, terminal and exit status are its own.
+// simtlab corun exec: a program whose launches ask the daemon. simtlab becomes the program: signals, terminal
+// and exit status are its own.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/wait.h>
@@ -45,16 +46,27 @@ struct ExecOptions {
 
 fs::path self() { return fs::read_symlink("/proc/self/exe"); }
 
-// A daemon of its own life: it ends when there has been no client for a while. Its directory's lock decides if two start one.
+// A daemon of its own life: it ends when there has been no client for a while. Its directory's lock decides
+// if two start one.
 void start_daemon(const ExecOptions& o) {
   const pid_t child = ::fork();
-  if (child < 0) throw Error(ExitCode::failure, "program-start", fmt::format("cannot start a daemon: {}", std::strerror(errno)));
+  if (child < 0)
+    throw Error(ExitCode::failure, "program-start",
+                fmt::format("cannot start a daemon: {}", std::strerror(errno)));
   if (child == 0) {
     ::setsid();
     const int nowhere = ::open("/dev/null", O_RDWR);
     for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(nowhere, fd);
     if (::fork() != 0) ::_exit(0);
-    std::vector<std::string> words = {"simtlab", "corun", "serve", "--policy", o.policy, "--limit", std::to_string(o.limit.value_or(default_limit)), "--linger", "10"};
+    std::vector<std::string> words = {"simtlab",
+                                      "corun",
+                                      "serve",
+                                      "--policy",
+                                      o.policy,
+                                      "--limit",
+                                      std::to_string(o.limit.value_or(default_limit)),
+                                      "--linger",
+                                      "10"};
     if (!o.directory.empty()) words.insert(words.end(), {"--directory", o.directory});
     std::vector<char*> argv;
     for (std::string& word : words) argv.push_back(word.data());
@@ -63,25 +75,34 @@ void start_daemon(const ExecOptions& o) {
     ::_exit(127);
   }
   int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  for (int i = 0; i < 200 && !daemon_in(o.directory); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(25));
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+  for (int i = 0; i < 200 && !daemon_in(o.directory); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(25));
 }
 
 // A daemon with other settings than those that were asked for is refused: they would have no effect.
 live::Totals find_daemon(const ExecOptions& o) {
-  if (!o.policy.empty()) static_cast<void>(corun::policy(o.policy));   // the name, before anything is started
+  if (!o.policy.empty()) static_cast<void>(corun::policy(o.policy));  // the name, before anything is started
   if (!o.policy.empty() && !daemon_in(o.directory)) {
     start_daemon(o);
-    if (!daemon_in(o.directory)) throw Error(ExitCode::unavailable, "corun-daemon", "the daemon did not start", "simtlab corun serve says why");
+    if (!daemon_in(o.directory))
+      throw Error(ExitCode::unavailable, "corun-daemon", "the daemon did not start",
+                  "simtlab corun serve says why");
   }
   const live::Totals runs = DaemonLink(o.directory).stats().totals;
   if (!o.policy.empty() && runs.policy != o.policy)
-    throw Error(ExitCode::usage, "corun-policy", fmt::format("the daemon that runs has the policy {}, not {}", runs.policy, o.policy), "leave out --policy, stop that daemon, or give another --directory");
+    throw Error(ExitCode::usage, "corun-policy",
+                fmt::format("the daemon that runs has the policy {}, not {}", runs.policy, o.policy),
+                "leave out --policy, stop that daemon, or give another --directory");
   if (o.limit && runs.limit != *o.limit)
-    throw Error(ExitCode::usage, "corun-options", fmt::format("the daemon that runs has a limit of {}, not {}", runs.limit, *o.limit), "leave out --limit, stop that daemon, or give another --directory");
-  if (o.priority != 0 && (" " + std::string(corun::policy(runs.policy).options) + " ").find(" --priority ") == std::string::npos)
-    throw Error(ExitCode::usage, "option-conflict", fmt::format("--priority has no effect under the daemon's policy {}", runs.policy), "simtlab corun serve --policy priority");
+    throw Error(ExitCode::usage, "corun-options",
+                fmt::format("the daemon that runs has a limit of {}, not {}", runs.limit, *o.limit),
+                "leave out --limit, stop that daemon, or give another --directory");
+  if (o.priority != 0 &&
+      (" " + std::string(corun::policy(runs.policy).options) + " ").find(" --priority ") == std::string::npos)
+    throw Error(ExitCode::usage, "option-conflict",
+                fmt::format("--priority has no effect under the daemon's policy {}", runs.policy),
+                "simtlab corun serve --policy priority");
   return runs;
 }
 
@@ -89,14 +110,19 @@ live::Totals find_daemon(const ExecOptions& o) {
 void note_unknown(const live::Totals& daemon) {
   const corun::Policy* policy = corun::find_policy(daemon.policy);
   if (policy == nullptr || daemon.profiles != 0) return;
-  if (const std::string text = without_profiles(*policy); !text.empty()) talk(fmt::format("note: {}\n", text));
+  if (const std::string text = without_profiles(*policy); !text.empty())
+    talk(fmt::format("note: {}\n", text));
 }
 
 fs::path preload_library() {
   std::error_code ignored;
   for (const char* relative : {"../lib/simtlab", "../lib"})
-    if (const fs::path file = (self().parent_path() / relative / "libsimtlab_corun.so").lexically_normal(); fs::exists(file, ignored)) return file;
-  throw Error(ExitCode::failure, "runtime-missing", fmt::format("libsimtlab_corun.so of simtlab is not beside {}", self().parent_path().string()), "install or build simtlab completely (./dev build)");
+    if (const fs::path file = (self().parent_path() / relative / "libsimtlab_corun.so").lexically_normal();
+        fs::exists(file, ignored))
+      return file;
+  throw Error(ExitCode::failure, "runtime-missing",
+              fmt::format("libsimtlab_corun.so of simtlab is not beside {}", self().parent_path().string()),
+              "install or build simtlab completely (./dev build)");
 }
 
 void before(const char* name, const std::string& value, char separator) {
@@ -133,14 +159,21 @@ void set_simulated(const std::string& gpu, const std::string& mode) {
 }
 
 int exec(const ExecOptions& o) {
-  if (o.command.empty()) throw Error(ExitCode::usage, "run-what", "no program to run", "simtlab corun exec -- ./app ARGUMENTS");
-  if (!(o.wait_limit >= 0) || o.wait_limit > 1e9) throw Error(ExitCode::usage, "corun-options", fmt::format("--wait-limit {:g} is no time", o.wait_limit), "seconds; 0: no limit");
-  if (o.gpu.empty() && !o.mode.empty()) throw Error(ExitCode::usage, "corun-options", "--mode is of the simulated GPU", "give it with --gpu NAME");
+  if (o.command.empty())
+    throw Error(ExitCode::usage, "run-what", "no program to run", "simtlab corun exec -- ./app ARGUMENTS");
+  if (!(o.wait_limit >= 0) || o.wait_limit > 1e9)
+    throw Error(ExitCode::usage, "corun-options", fmt::format("--wait-limit {:g} is no time", o.wait_limit),
+                "seconds; 0: no limit");
+  if (o.gpu.empty() && !o.mode.empty())
+    throw Error(ExitCode::usage, "corun-options", "--mode is of the simulated GPU",
+                "give it with --gpu NAME");
   const fs::path program = find_program(o.command.front());
   const fs::path library = preload_library();
   const live::Totals daemon = find_daemon(o);
   const std::string& shared_gpu = daemon.device;
-  if (!shared_gpu.empty() && !o.gpu.empty()) throw Error(ExitCode::usage, "corun-options", fmt::format("the daemon has a GPU of its own, {}", shared_gpu), "leave out --gpu");
+  if (!shared_gpu.empty() && !o.gpu.empty())
+    throw Error(ExitCode::usage, "corun-options",
+                fmt::format("the daemon has a GPU of its own, {}", shared_gpu), "leave out --gpu");
   const std::string gpu = shared_gpu.empty() ? o.gpu : shared_gpu;
   check_linkage(program, o.command.front(), !gpu.empty());
   ::setenv("SIMTLAB_CORUN_DEVICE", shared_gpu.empty() ? "0" : "1", 1);
@@ -149,12 +182,15 @@ int exec(const ExecOptions& o) {
   std::error_code ignored;
   if (!o.directory.empty()) ::setenv("SIMTLAB_CORUN_DIR", fs::absolute(o.directory, ignored).c_str(), 1);
   ::setenv("SIMTLAB_CORUN_STRICT", o.strict ? "1" : "0", 1);
-  ::setenv("SIMTLAB_CORUN_WAIT_LIMIT_MS", std::to_string(static_cast<std::uint64_t>(o.wait_limit * 1000)).c_str(), 1);
+  ::setenv("SIMTLAB_CORUN_WAIT_LIMIT_MS",
+           std::to_string(static_cast<std::uint64_t>(o.wait_limit * 1000)).c_str(), 1);
   const fs::path folder = o.directory.empty() ? live::default_directory() : fs::path(o.directory);
   const fs::path tally = live::Tally::make(folder, !gpu.empty(), o.quiet);
   ::setenv(live::Tally::variable, tally.c_str(), 1);
-  if (o.priority != 0) ::setenv("SIMTLAB_CORUN_PRIORITY", std::to_string(o.priority).c_str(), 1);
-  else ::unsetenv("SIMTLAB_CORUN_PRIORITY");
+  if (o.priority != 0)
+    ::setenv("SIMTLAB_CORUN_PRIORITY", std::to_string(o.priority).c_str(), 1);
+  else
+    ::unsetenv("SIMTLAB_CORUN_PRIORITY");
   if (!o.quiet) note_unknown(daemon);
   std::signal(SIGPIPE, SIG_DFL);
   std::vector<std::string> words = o.command;
@@ -165,24 +201,47 @@ int exec(const ExecOptions& o) {
   const int reason = errno;
   ::unlink(tally.c_str());
   errno = reason;
-  throw Error(ExitCode::bad_input, "program-exec", fmt::format("{} cannot be executed: {}", shown(program.string()), std::strerror(errno)), "give the path of an executable after --");
+  throw Error(ExitCode::bad_input, "program-exec",
+              fmt::format("{} cannot be executed: {}", shown(program.string()), std::strerror(errno)),
+              "give the path of an executable after --");
 }
 
 }  // namespace
 
-void add_corun_exec(CLI::App& corun, Action& chosen, const std::optional<std::vector<std::string>>& after_dashes) {
+void add_corun_exec(CLI::App& corun, Action& chosen,
+                    const std::optional<std::vector<std::string>>& after_dashes) {
   CLI::App* sub = corun.add_subcommand("exec", "Run a CUDA program whose launches ask the daemon");
   const auto o = std::make_shared<ExecOptions>();
   const CLI::Validator not_empty(refuse_empty, "");
-  sub->add_option("--policy", o->policy, "The daemon's policy; one is started if none runs, and ends 10 s after its last client")->check(not_empty)->type_name("NAME");
-  sub->add_option("--limit", o->limit, "Of a daemon that is started: launches at a time (default 8); one that runs must have it")->check(CLI::Range(1, 65536))->type_name("N");
-  sub->add_option("--directory", o->directory, "Where the daemon's socket is")->check(not_empty)->type_name("DIR");
-  sub->add_option("--gpu", o->gpu, "On simtlab's libcudart and this simulated GPU, instead of the machine's CUDA")->check(not_empty)->type_name("NAME|FILE");
-  sub->add_option("--mode", o->mode, "Of the simulated GPU: timing (default) or functional")->check(CLI::IsMember({"timing", "functional"}))->type_name("MODE");
+  sub->add_option("--policy", o->policy,
+                  "The daemon's policy; one is started if none runs, and ends 10 s after its last client")
+      ->check(not_empty)
+      ->type_name("NAME");
+  sub->add_option("--limit", o->limit,
+                  "Of a daemon that is started: launches at a time (default 8); one that runs must have it")
+      ->check(CLI::Range(1, 65536))
+      ->type_name("N");
+  sub->add_option("--directory", o->directory, "Where the daemon's socket is")
+      ->check(not_empty)
+      ->type_name("DIR");
+  sub->add_option("--gpu", o->gpu,
+                  "On simtlab's libcudart and this simulated GPU, instead of the machine's CUDA")
+      ->check(not_empty)
+      ->type_name("NAME|FILE");
+  sub->add_option("--mode", o->mode, "Of the simulated GPU: timing (default) or functional")
+      ->check(CLI::IsMember({"timing", "functional"}))
+      ->type_name("MODE");
   sub->add_flag("--strict", o->strict, "Without the daemon launches wait, instead of going ungated");
-  sub->add_option("--wait-limit", o->wait_limit, "A launch that waits longer goes ungated (default: no limit)")->type_name("SECONDS");
-  sub->add_option("--priority", o->priority, "Under the policy priority: above 0 the program is served first, the highest foremost (default 0)")->type_name("N");
-  sub->add_flag("-q,--quiet", o->quiet, "Not a word of what the daemon's policy does not know, nor at the end if every launch was gated");
+  sub->add_option("--wait-limit", o->wait_limit,
+                  "A launch that waits longer goes ungated (default: no limit)")
+      ->type_name("SECONDS");
+  sub->add_option(
+         "--priority", o->priority,
+         "Under the policy priority: above 0 the program is served first, the highest foremost (default 0)")
+      ->type_name("N");
+  sub->add_flag(
+      "-q,--quiet", o->quiet,
+      "Not a word of what the daemon's policy does not know, nor at the end if every launch was gated");
   sub->footer("Form: simtlab corun exec --policy shark -- ./app ARGUMENTS");
   sub->callback([&chosen, o, &after_dashes] {
     if (after_dashes) o->command = *after_dashes;

@@ -1,4 +1,5 @@
-// simtlab corun: mixes of applications under several policies, on the fast host or the cycle-level one. simtlab corun replay: a policy over a trace of events.
+// simtlab corun: mixes of applications under several policies, on the fast host or the cycle-level one.
+// simtlab corun replay: a policy over a trace of events.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -27,25 +28,25 @@ namespace {
 
 constexpr std::uint64_t max_trace_bytes = std::uint64_t{256} << 20;
 constexpr std::uint64_t most_launches = 1'000'000'000;
-constexpr double most_applications = 2'000'000;   // whose results are kept
+constexpr double most_applications = 2'000'000;  // whose results are kept
 constexpr double most_kept_launches = 1'000'000;
-constexpr std::size_t launches_of_one_mix = 500;    // kept for a picture unless the user says otherwise
+constexpr std::size_t launches_of_one_mix = 500;  // kept for a picture unless the user says otherwise
 
 struct MixOptions {
   std::vector<std::string> policies = {"mps", "shark"};
-  std::vector<std::uint32_t> limits;     // none: half of a mix
+  std::vector<std::uint32_t> limits;  // none: half of a mix
   std::vector<std::size_t> sizes;
   std::optional<std::size_t> count;
   std::vector<std::string> mixes, priorities;
   std::optional<std::uint64_t> seed;
   std::string host = "fast";
-  std::string profiles, model, log;      // fast: the first two
-  std::optional<double> shorten;         // fast
+  std::string profiles, model, log;  // fast: the first two
+  std::optional<double> shorten;     // fast
   std::optional<std::size_t> launches;
-  std::string applications;              // cycle
-  RunOptions run;                        // cycle; the device is for both
+  std::string applications;  // cycle
+  RunOptions run;            // cycle; the device is for both
   bool learn = false;
-  bool copies = false;                   // cycle
+  bool copies = false;  // cycle
   bool cycle() const { return host == "cycle"; }
   bool on_sms() const { return cycle() || run.device.gpu.has_value(); }
   PolicyOptions policy;
@@ -66,35 +67,57 @@ void check_policies(const MixOptions& o) {
   check_policy_options(o.policy, o.policies, !o.priorities.empty());
   check_finite("--shorten", o.shorten);
   const DeviceOptions& d = o.run.device;
-  const std::pair<const char*, bool> other_host[] = {{"--profiles", o.cycle() && !o.profiles.empty()},
-                                                     {"--model", o.on_sms() && !o.model.empty()},
-                                                     {"--shorten", o.cycle() && o.shorten},
-                                                     {"--applications", !o.cycle() && !o.applications.empty()},
-                                                     {"--copies", !o.cycle() && o.copies},
-                                                     {"--set", !o.on_sms() && !d.set.empty()},
-                                                     {"--config", !o.on_sms() && !d.config.empty()},
-                                                     {"--sharing", !o.on_sms() && o.run.sharing},
-                                                     {"--threads", !o.cycle() && o.run.threads},
-                                                     {"--max-time", !o.cycle() && o.run.max_time}};
+  const std::pair<const char*, bool> other_host[] = {
+      {"--profiles", o.cycle() && !o.profiles.empty()},
+      {"--model", o.on_sms() && !o.model.empty()},
+      {"--shorten", o.cycle() && o.shorten},
+      {"--applications", !o.cycle() && !o.applications.empty()},
+      {"--copies", !o.cycle() && o.copies},
+      {"--set", !o.on_sms() && !d.set.empty()},
+      {"--config", !o.on_sms() && !d.config.empty()},
+      {"--sharing", !o.on_sms() && o.run.sharing},
+      {"--threads", !o.cycle() && o.run.threads},
+      {"--max-time", !o.cycle() && o.run.max_time}};
   for (const auto& [name, given] : other_host)
-    if (given) throw Error(ExitCode::usage, "option-conflict", fmt::format("{} has no effect on the {} host{}", name, o.host, o.cycle() ? "" : o.on_sms() ? " with --gpu" : " without --gpu"),
-                           o.cycle() ? "it profiles its applications itself" : o.on_sms() ? "what kernels share is that of the GPU" : "--gpu NAME gives it SMs; --host cycle simulates a GPU");
+    if (given)
+      throw Error(ExitCode::usage, "option-conflict",
+                  fmt::format("{} has no effect on the {} host{}", name, o.host,
+                              o.cycle()    ? ""
+                              : o.on_sms() ? " with --gpu"
+                                           : " without --gpu"),
+                  o.cycle()    ? "it profiles its applications itself"
+                  : o.on_sms() ? "what kernels share is that of the GPU"
+                               : "--gpu NAME gives it SMs; --host cycle simulates a GPU");
   double applications = o.mixes.empty() ? 0 : static_cast<double>(o.mixes.size()) * 1024;
-  for (const std::size_t size : o.sizes.empty() ? std::vector<std::size_t>{8} : o.sizes) applications += static_cast<double>(size * o.count.value_or(30));
-  if (applications * static_cast<double>((o.policies.size() + 1) * std::max<std::size_t>(1, o.limits.size())) > most_applications)
-    throw Error(ExitCode::usage, "corun-amount", fmt::format("that is more than {:g} applications over all mixes, policies and limits", most_applications), "fewer mixes at a time");
-  if (!o.mixes.empty() && (o.count || !o.sizes.empty() || o.seed)) throw Error(ExitCode::usage, "option-conflict", "--mix names the applications; --mixes, --size and --seed draw them", "one or the other");
+  for (const std::size_t size : o.sizes.empty() ? std::vector<std::size_t>{8} : o.sizes)
+    applications += static_cast<double>(size * o.count.value_or(30));
+  if (applications *
+          static_cast<double>((o.policies.size() + 1) * std::max<std::size_t>(1, o.limits.size())) >
+      most_applications)
+    throw Error(ExitCode::usage, "corun-amount",
+                fmt::format("that is more than {:g} applications over all mixes, policies and limits",
+                            most_applications),
+                "fewer mixes at a time");
+  if (!o.mixes.empty() && (o.count || !o.sizes.empty() || o.seed))
+    throw Error(ExitCode::usage, "option-conflict",
+                "--mix names the applications; --mixes, --size and --seed draw them", "one or the other");
 }
 
-std::vector<std::pair<std::string, std::int32_t>> priorities_of(const MixOptions& o, const std::vector<std::string>& applications) {
+std::vector<std::pair<std::string, std::int32_t>> priorities_of(
+    const MixOptions& o, const std::vector<std::string>& applications) {
   std::vector<std::pair<std::string, std::int32_t>> out;
   for (const std::string& text : o.priorities) {
     const std::size_t equals = text.rfind('=');
     std::int32_t value = 0;
     const char* const end = text.data() + text.size();
-    if (equals == std::string::npos || std::from_chars(text.data() + equals + 1, end, value).ptr != end || equals + 1 == text.size())
-      throw Error(ExitCode::usage, "option-value", fmt::format("--priority {} is not of the form APPLICATION=NUMBER", shown(text)), "for example --priority HW=1");
-    if (std::ranges::find(applications, text.substr(0, equals)) == applications.end()) throw Error(ExitCode::usage, "option-value", fmt::format("--priority: there is no application {}", shown(text.substr(0, equals))));
+    if (equals == std::string::npos || std::from_chars(text.data() + equals + 1, end, value).ptr != end ||
+        equals + 1 == text.size())
+      throw Error(ExitCode::usage, "option-value",
+                  fmt::format("--priority {} is not of the form APPLICATION=NUMBER", shown(text)),
+                  "for example --priority HW=1");
+    if (std::ranges::find(applications, text.substr(0, equals)) == applications.end())
+      throw Error(ExitCode::usage, "option-value",
+                  fmt::format("--priority: there is no application {}", shown(text.substr(0, equals))));
     out.emplace_back(text.substr(0, equals), value);
   }
   return out;
@@ -106,31 +129,44 @@ void check_amount(const CorunStudy& study) {
   for (const auto& mix : study.mixes)
     for (const corun::Workload& w : corun::workloads(study.profiles, mix, study.shorten)) {
       launches += w.launches();
-      if (launches > most_launches) throw Error(ExitCode::usage, "corun-amount", fmt::format("these mixes launch more than {} kernels", most_launches), "fewer mixes, or --shorten 100");
+      if (launches > most_launches)
+        throw Error(ExitCode::usage, "corun-amount",
+                    fmt::format("these mixes launch more than {} kernels", most_launches),
+                    "fewer mixes, or --shorten 100");
     }
 }
 
-std::vector<std::vector<std::vector<std::string>>> mixes_of(const MixOptions& o, const std::vector<std::string>& names) {
+std::vector<std::vector<std::vector<std::string>>> mixes_of(const MixOptions& o,
+                                                            const std::vector<std::string>& names) {
   std::vector<std::vector<std::vector<std::string>>> out;
   if (!o.mixes.empty()) {
     // Mixes of different sizes are judged on their own.
     for (const std::string& text : o.mixes) {
       const std::vector<std::string> mix = split(text);
-      if (std::ranges::find(mix, std::string()) != mix.end()) throw Error(ExitCode::usage, "option-value", fmt::format("--mix {}: a name is empty", shown(text)), "names of applications with a comma between them: --mix HW,BH");
-      const auto same = std::ranges::find_if(out, [&](const auto& group) { return group.front().size() == mix.size(); });
-      if (same == out.end()) out.push_back({mix});
-      else same->push_back(mix);
+      if (std::ranges::find(mix, std::string()) != mix.end())
+        throw Error(ExitCode::usage, "option-value", fmt::format("--mix {}: a name is empty", shown(text)),
+                    "names of applications with a comma between them: --mix HW,BH");
+      const auto same =
+          std::ranges::find_if(out, [&](const auto& group) { return group.front().size() == mix.size(); });
+      if (same == out.end())
+        out.push_back({mix});
+      else
+        same->push_back(mix);
     }
     return out;
   }
-  if (names.empty()) throw Error(ExitCode::bad_input, "corun-profiles", "the profiles have no applications to draw mixes from", "an [[application]] names its sequence of kernels");
+  if (names.empty())
+    throw Error(ExitCode::bad_input, "corun-profiles", "the profiles have no applications to draw mixes from",
+                "an [[application]] names its sequence of kernels");
   std::vector<std::size_t> sizes = o.sizes;
   if (sizes.empty()) sizes = {8};
-  for (const std::size_t size : sizes) out.push_back(corun::random_mixes(names, o.count.value_or(30), size, o.seed.value_or(1)));
+  for (const std::size_t size : sizes)
+    out.push_back(corun::random_mixes(names, o.count.value_or(30), size, o.seed.value_or(1)));
   return out;
 }
 
-// With as many slots as applications every policy grants all at once: half of them leaves something to decide.
+// With as many slots as applications every policy grants all at once: half of them leaves something to
+// decide.
 std::vector<std::uint32_t> limits_of(const MixOptions& o, std::size_t size) {
   return o.limits.empty() ? std::vector{static_cast<std::uint32_t>((size + 1) / 2)} : o.limits;
 }
@@ -148,7 +184,8 @@ struct MixHost {
 void open_fast(const MixOptions& o, CorunStudy& study, MixHost& host) {
   const auto folder = device::data_directory() / "corun";
   host.inputs = {o.profiles.empty() ? folder / "titanx-thesis.toml" : std::filesystem::path(o.profiles)};
-  if (!o.on_sms()) host.inputs.push_back(o.model.empty() ? folder / "model-titanx.toml" : std::filesystem::path(o.model));
+  if (!o.on_sms())
+    host.inputs.push_back(o.model.empty() ? folder / "model-titanx.toml" : std::filesystem::path(o.model));
   check_inputs(o.output, host.inputs);
   if (o.on_sms()) {
     host.configuration = resolve(o.run);
@@ -181,8 +218,10 @@ int run_mixes(const CLI::App& app, MixOptions o) {
   check_outputs(o.output);
   CorunStudy study;
   MixHost host;
-  if (o.cycle()) open_cycle(app, o, study, host);
-  else open_fast(o, study, host);
+  if (o.cycle())
+    open_cycle(app, o, study, host);
+  else
+    open_fast(o, study, host);
   study.policies = o.policies;
   study.options.settings = settings_of(o.policy);
   study.options.learn = o.learn;
@@ -191,12 +230,18 @@ int run_mixes(const CLI::App& app, MixOptions o) {
   std::size_t mixes = 0;
   for (const auto& group : groups) mixes += group.size();
   study.options.launches = o.launches.value_or(mixes == 1 ? launches_of_one_mix : 0);
-  if (static_cast<double>(study.options.launches * mixes * o.policies.size() * std::max<std::size_t>(1, o.limits.size())) > most_kept_launches)
-    throw Error(ExitCode::usage, "corun-amount", fmt::format("--launches {} would keep more than {:g} launches over all mixes, policies and limits", study.options.launches, most_kept_launches), "a smaller N, or fewer mixes at a time");
+  if (static_cast<double>(study.options.launches * mixes * o.policies.size() *
+                          std::max<std::size_t>(1, o.limits.size())) > most_kept_launches)
+    throw Error(
+        ExitCode::usage, "corun-amount",
+        fmt::format("--launches {} would keep more than {:g} launches over all mixes, policies and limits",
+                    study.options.launches, most_kept_launches),
+        "a smaller N, or fewer mixes at a time");
   std::string log;
   if (!o.log.empty()) {
     if (groups.size() != 1 || groups.front().size() != 1 || o.policies.size() != 1 || o.limits.size() > 1)
-      throw Error(ExitCode::usage, "option-conflict", "--log is of one mix under one policy with one limit", "--mix HW,HW,LAVA --policy shark --limit 2 --log FILE");
+      throw Error(ExitCode::usage, "option-conflict", "--log is of one mix under one policy with one limit",
+                  "--mix HW,HW,LAVA --policy shark --limit 2 --log FILE");
     study.options.log = [&log](std::string_view line) { log.append(line) += '\n'; };
   }
   if (host.cycle)
@@ -225,8 +270,12 @@ int run_mixes(const CLI::App& app, MixOptions o) {
   } catch (const Error& e) {
     if (e.code() != ExitCode::interrupted) throw;
     const std::string done = fmt::format("{} of {} runs of mixes were done", ended, all);
-    if (signals.timed_out()) stopped = time_limit(host.cycle->configuration().options, "");
-    else stopped.emplace(ExitCode::interrupted, "interrupted", "interrupted: " + done, cells.empty() ? "no policy had run all of them: there is nothing to report" : "the report covers policies and limits of which all mixes were done");
+    if (signals.timed_out())
+      stopped = time_limit(host.cycle->configuration().options, "");
+    else
+      stopped.emplace(ExitCode::interrupted, "interrupted", "interrupted: " + done,
+                      cells.empty() ? "no policy had run all of them: there is nothing to report"
+                                    : "the report covers policies and limits of which all mixes were done");
     if (cells.empty()) throw *stopped;
   }
   const bool applications = !o.mixes.empty() || o.output.all;
@@ -263,34 +312,70 @@ int run_replay(ReplayOptions o) {
   check_outputs(o.output);
   check_inputs(o.output, {o.trace});
   const PolicyOptions& p = o.settings;
-  if (o.policy.empty() && (o.limit || p.light || p.best_effort || p.aging || p.quantum_ms || p.l2_cap || p.dram_cap || p.memory_class))
-    throw Error(ExitCode::usage, "option-conflict", "without --policy a trace is replayed under its own policy and settings", "add --policy NAME");
+  if (o.policy.empty() && (o.limit || p.light || p.best_effort || p.aging || p.quantum_ms || p.l2_cap ||
+                           p.dram_cap || p.memory_class))
+    throw Error(ExitCode::usage, "option-conflict",
+                "without --policy a trace is replayed under its own policy and settings",
+                "add --policy NAME");
   const std::string text = read_file(o.trace, max_trace_bytes, "trace of events");
   const corun::Policy* other = o.policy.empty() ? nullptr : &corun::policy(o.policy);
   corun::Settings settings = settings_of(p);
   settings.limit = o.limit.value_or(settings.limit);
-  const corun::Replayed replayed = corun::replay(text, o.trace, other, other == nullptr ? nullptr : &settings);
-  if (!o.output.output.empty()) write_to(o.output.output, replayed.log);
-  else print(replayed.log);
+  const corun::Replayed replayed =
+      corun::replay(text, o.trace, other, other == nullptr ? nullptr : &settings);
+  if (!o.output.output.empty())
+    write_to(o.output.output, replayed.log);
+  else
+    print(replayed.log);
   if (!o.output.quiet)
-    talk(fmt::format("{} launches, {} granted, {} wait, {} run at the end{}\n", replayed.launches, replayed.grants, replayed.waiting, replayed.running,
-                     !replayed.had_grants || other != nullptr ? "" : replayed.difference.empty() ? "; the same decisions as in the log" : ""));
+    talk(fmt::format("{} launches, {} granted, {} wait, {} run at the end{}\n", replayed.launches,
+                     replayed.grants, replayed.waiting, replayed.running,
+                     !replayed.had_grants || other != nullptr ? ""
+                     : replayed.difference.empty()            ? "; the same decisions as in the log"
+                                                              : ""));
   if (!o.output.quiet && replayed.unknown != 0)
-    talk(fmt::format("note: policy {} decides by the {} of kernels, which {} of {} kernels lack (first {}): {}\n", replayed.policy->name,
-                     corun::knowledge_text(replayed.policy->needs), replayed.unknown, replayed.kernels, shown(replayed.first_unknown), unknown_text(*replayed.policy)));
+    talk(fmt::format(
+        "note: policy {} decides by the {} of kernels, which {} of {} kernels lack (first {}): {}\n",
+        replayed.policy->name, corun::knowledge_text(replayed.policy->needs), replayed.unknown,
+        replayed.kernels, shown(replayed.first_unknown), unknown_text(*replayed.policy)));
   if (other != nullptr || replayed.difference.empty()) return 0;
-  throw Error(ExitCode::check_failed, "corun-replay", fmt::format("other decisions than in the log: {}", replayed.difference), "--policy NAME replays its events under a policy of your choice, without a comparison");
+  throw Error(ExitCode::check_failed, "corun-replay",
+              fmt::format("other decisions than in the log: {}", replayed.difference),
+              "--policy NAME replays its events under a policy of your choice, without a comparison");
 }
 
 void add_cycle_options(CLI::App& corun, MixOptions& o) {
   const auto group = "GPU with SMs";
   const CLI::Validator not_empty(refuse_empty, "");
-  corun.add_option("--host", o.host, "fast: the interference model, or with --gpu a model of its SMs (default); cycle: recorded applications on the simulated GPU")->check(CLI::IsMember({"fast", "cycle"}))->type_name("HOST");
-  corun.add_option("--applications", o.applications, "What the applications of mixes run (TOML, docs/corun.md; default: examples/corun.toml)")->check(not_empty)->type_name("FILE")->group(group);
-  corun.add_flag("--copies", o.copies, "Copies of the applications take their time and the engines for them, as under simtlab run; without, they take none")->group(group);
-  corun.add_option("--sharing", o.run.sharing, "How kernels share the SMs: leftover, spatial, smk, serial, or KERNEL|APP=SM-SM,...")->check(not_empty)->type_name("POLICY")->group(group);
-  corun.add_option("--threads", o.run.threads, "Host threads that simulate the SMs; 0 (default): all")->type_name("N")->group(group);
-  corun.add_option("--max-time", o.run.max_time, "Stop after this wall time, e.g. 90 or \"2 s\"")->type_name("TIME")->group(group);
+  corun
+      .add_option("--host", o.host,
+                  "fast: the interference model, or with --gpu a model of its SMs (default); cycle: recorded "
+                  "applications on the simulated GPU")
+      ->check(CLI::IsMember({"fast", "cycle"}))
+      ->type_name("HOST");
+  corun
+      .add_option("--applications", o.applications,
+                  "What the applications of mixes run (TOML, docs/corun.md; default: examples/corun.toml)")
+      ->check(not_empty)
+      ->type_name("FILE")
+      ->group(group);
+  corun
+      .add_flag("--copies", o.copies,
+                "Copies of the applications take their time and the engines for them, as under simtlab run; "
+                "without, they take none")
+      ->group(group);
+  corun
+      .add_option("--sharing", o.run.sharing,
+                  "How kernels share the SMs: leftover, spatial, smk, serial, or KERNEL|APP=SM-SM,...")
+      ->check(not_empty)
+      ->type_name("POLICY")
+      ->group(group);
+  corun.add_option("--threads", o.run.threads, "Host threads that simulate the SMs; 0 (default): all")
+      ->type_name("N")
+      ->group(group);
+  corun.add_option("--max-time", o.run.max_time, "Stop after this wall time, e.g. 90 or \"2 s\"")
+      ->type_name("TIME")
+      ->group(group);
   add_device_options(corun, o.run.device);
 }
 
@@ -299,39 +384,91 @@ void add_cycle_options(CLI::App& corun, MixOptions& o) {
 void add_corun_mixes(const CLI::App& app, CLI::App& corun, Action& chosen) {
   const auto o = std::make_shared<MixOptions>();
   const CLI::Validator not_empty(refuse_empty, "");
-  corun.add_option("--policy", o->policies, "Policies to compare (default mps,shark); mps is always the reference of speed-ups")->delimiter(',')->type_name("NAME,...")->allow_extra_args(false);
-  corun.add_option("--limit", o->limits, "Launches on the GPU at a time (default: half of the applications of a mix)")->delimiter(',')->check(CLI::Range(1, 1 << 20))->type_name("N,...")->allow_extra_args(false);
-  corun.add_option("--mix", o->mixes, "A mix: applications of the profiles; may be repeated")->check(not_empty)->type_name("APP,APP,...")->allow_extra_args(false);
-  corun.add_option("--mixes", o->count, "Random mixes of each size (default 30)")->check(CLI::Range(1, 100000))->type_name("N");
-  corun.add_option("--size", o->sizes, "Applications of a random mix (default 8)")->delimiter(',')->check(CLI::Range(1, 1024))->type_name("N,...")->allow_extra_args(false);
+  corun
+      .add_option("--policy", o->policies,
+                  "Policies to compare (default mps,shark); mps is always the reference of speed-ups")
+      ->delimiter(',')
+      ->type_name("NAME,...")
+      ->allow_extra_args(false);
+  corun
+      .add_option("--limit", o->limits,
+                  "Launches on the GPU at a time (default: half of the applications of a mix)")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1 << 20))
+      ->type_name("N,...")
+      ->allow_extra_args(false);
+  corun.add_option("--mix", o->mixes, "A mix: applications of the profiles; may be repeated")
+      ->check(not_empty)
+      ->type_name("APP,APP,...")
+      ->allow_extra_args(false);
+  corun.add_option("--mixes", o->count, "Random mixes of each size (default 30)")
+      ->check(CLI::Range(1, 100000))
+      ->type_name("N");
+  corun.add_option("--size", o->sizes, "Applications of a random mix (default 8)")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1024))
+      ->type_name("N,...")
+      ->allow_extra_args(false);
   corun.add_option("--seed", o->seed, "Of random mixes (default 1)")->type_name("N");
-  corun.add_option("--profiles", o->profiles, "Kernels and applications: TOML, CSV or SQLite (default: Table 5.1 of the SHARK thesis)")->check(not_empty)->type_name("FILE");
-  corun.add_option("--model", o->model, "Parameters of the interference model (default: data/corun/model-titanx.toml)")->check(not_empty)->type_name("FILE");
-  corun.add_option("--shorten", o->shorten, "Applications do 1/X of their iterations (default 10)")->check(CLI::Range(1.0, 1e9))->type_name("X");
-  corun.add_option("--priority", o->priorities, "Of an application, for policy priority; may be repeated")->check(not_empty)->type_name("APP=N")->allow_extra_args(false);
-  corun.add_option("--launches", o->launches, "Launches of each mix and policy that the result keeps for the page's picture (default: 500 of a single mix, none of several)")->check(CLI::Range(0, 100000))->type_name("N");
+  corun
+      .add_option("--profiles", o->profiles,
+                  "Kernels and applications: TOML, CSV or SQLite (default: Table 5.1 of the SHARK thesis)")
+      ->check(not_empty)
+      ->type_name("FILE");
+  corun
+      .add_option("--model", o->model,
+                  "Parameters of the interference model (default: data/corun/model-titanx.toml)")
+      ->check(not_empty)
+      ->type_name("FILE");
+  corun.add_option("--shorten", o->shorten, "Applications do 1/X of their iterations (default 10)")
+      ->check(CLI::Range(1.0, 1e9))
+      ->type_name("X");
+  corun.add_option("--priority", o->priorities, "Of an application, for policy priority; may be repeated")
+      ->check(not_empty)
+      ->type_name("APP=N")
+      ->allow_extra_args(false);
+  corun
+      .add_option("--launches", o->launches,
+                  "Launches of each mix and policy that the result keeps for the page's picture (default: "
+                  "500 of a single mix, none of several)")
+      ->check(CLI::Range(0, 100000))
+      ->type_name("N");
   corun.add_flag("--learn", o->learn, "Kernels are unknown to the policy until they have run once");
-  corun.add_option("--log", o->log, "Write the decision log of a single run; - is stdout")->check(output_file())->type_name("FILE");
+  corun.add_option("--log", o->log, "Write the decision log of a single run; - is stdout")
+      ->check(output_file())
+      ->type_name("FILE");
   add_policy_options(corun, o->policy);
   add_cycle_options(corun, *o);
   add_output_options(corun, o->output);
   add_progress_option(corun, o->output);
   std::string footer = "Policies:\n";
   for (const corun::Policy* p : corun::policies()) footer += fmt::format("  {:<18} {}\n", p->name, p->doc);
-  corun.footer(footer + "Form: simtlab corun --mixes 30 --size 4,8,16 --limit 2,4,8,16 --policy mps,shark,fair");
+  corun.footer(footer +
+               "Form: simtlab corun --mixes 30 --size 4,8,16 --limit 2,4,8,16 --policy mps,shark,fair");
   corun.callback([&app, &chosen, &corun, o] {
     if (corun.get_subcommands().empty()) chosen = [&app, o] { return run_mixes(app, *o); };
   });
 }
 
 void add_corun_replay(CLI::App& corun, Action& chosen) {
-  CLI::App* sub = corun.add_subcommand("replay", "Run a policy over a trace of events; of a decision log, check that the decisions are the same");
+  CLI::App* sub = corun.add_subcommand(
+      "replay",
+      "Run a policy over a trace of events; of a decision log, check that the decisions are the same");
   const auto o = std::make_shared<ReplayOptions>();
   const CLI::Validator not_empty(refuse_empty, "");
-  sub->add_option("trace", o->trace, "Trace or decision log")->required()->check(not_empty)->type_name("FILE");
-  sub->add_option("--policy", o->policy, "Another policy than that of the trace")->check(not_empty)->type_name("NAME");
-  sub->add_option("--limit", o->limit, "With --policy: its limit (default 8)")->check(CLI::Range(1, 1 << 20))->type_name("N");
-  sub->add_option("-o,--output", o->output.output, "Write the log there instead of stdout")->check(output_file())->type_name("FILE");
+  sub->add_option("trace", o->trace, "Trace or decision log")
+      ->required()
+      ->check(not_empty)
+      ->type_name("FILE");
+  sub->add_option("--policy", o->policy, "Another policy than that of the trace")
+      ->check(not_empty)
+      ->type_name("NAME");
+  sub->add_option("--limit", o->limit, "With --policy: its limit (default 8)")
+      ->check(CLI::Range(1, 1 << 20))
+      ->type_name("N");
+  sub->add_option("-o,--output", o->output.output, "Write the log there instead of stdout")
+      ->check(output_file())
+      ->type_name("FILE");
   sub->add_flag("-q,--quiet", o->output.quiet, "No summary on stderr");
   add_policy_options(*sub, o->settings);
   sub->callback([&chosen, o] { chosen = [o] { return run_replay(*o); }; });

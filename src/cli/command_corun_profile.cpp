@@ -1,4 +1,5 @@
-// simtlab corun profile: runs an application on the simulated GPU and keeps what policies and the fast host want to know of its kernels.
+// simtlab corun profile: runs an application on the simulated GPU and keeps what policies and the fast host
+// want to know of its kernels.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -29,7 +30,7 @@ namespace simtlab::cli {
 
 namespace {
 
-constexpr std::size_t longest_sequence = 4096;   // launches that a result keeps one by one
+constexpr std::size_t longest_sequence = 4096;  // launches that a result keeps one by one
 
 struct ProfileRun {
   Run run;
@@ -44,8 +45,8 @@ struct ProfiledProcess {
   ProgramIdentity program;
 };
 
-// Launches of each process that used the GPU, called by their steps. Processes end in any order: they are put into that of what they launch, so that the
-// same program gives the same profiles.
+// Launches of each process that used the GPU, called by their steps. Processes end in any order: they are put
+// into that of what they launch, so that the same program gives the same profiles.
 std::vector<ProfiledProcess> processes_of(const Kernels& all, const std::vector<GpuProcess>& processes) {
   std::vector<ProfiledProcess> out;
   auto at = all.begin();
@@ -61,9 +62,10 @@ std::vector<ProfiledProcess> processes_of(const Kernels& all, const std::vector<
       if (steps[i] != kernels[i].name) kernels[i].name = kernels[i].demangled = steps[i];
   };
   for (const GpuProcess& process : processes) add(process);
-  add({static_cast<std::size_t>(all.end() - at), {}});   // of no program
+  add({static_cast<std::size_t>(all.end() - at), {}});  // of no program
   std::ranges::stable_sort(out, [](const ProfiledProcess& a, const ProfiledProcess& b) {
-    return std::ranges::lexicographical_compare(a.kernels, b.kernels, {}, &result::KernelResult::name, &result::KernelResult::name);
+    return std::ranges::lexicographical_compare(a.kernels, b.kernels, {}, &result::KernelResult::name,
+                                                &result::KernelResult::name);
   });
   return out;
 }
@@ -74,7 +76,8 @@ struct Source {
 };
 
 // What one process launched, added to the profiles; its rows of the table.
-std::string add_process(const ProfiledProcess& process, const std::string& name, const Source& source, corun::Profiles& profiles) {
+std::string add_process(const ProfiledProcess& process, const std::string& name, const Source& source,
+                        corun::Profiles& profiles) {
   const Kernels& kernels = process.kernels;
   std::string text;
   for (const result::KernelResult& k : result::merge_by_name(kernels)) {
@@ -82,11 +85,17 @@ std::string add_process(const ProfiledProcess& process, const std::string& name,
     one.content = process.program.content;
     if (process.program.name != name) one.program = process.program.name;
     // The first launch finds the least in L2.
-    if (const auto first = std::ranges::find(kernels, k.name, &result::KernelResult::name); first->launches == 1) cohost::add_cold(*first, source.device, one.profile);
+    if (const auto first = std::ranges::find(kernels, k.name, &result::KernelResult::name);
+        first->launches == 1)
+      cohost::add_cold(*first, source.device, one.profile);
     const corun::Profile& p = one.profile;
-    const auto shown = [](const std::optional<double>& v, double scale, const char* unit) { return v ? fmt::format("{:.4g}{}", *v / scale, unit) : std::string("-"); };
-    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", name, k.demangled.empty() ? k.name : k.demangled, k.launches, shown(p.time_ns, 1e3, " us"), shown(p.ipc, 1, ""), shown(p.threads, 1, ""),
-                        shown(p.l2_bandwidth, 1e9, " GB/s"), shown(p.dram_bandwidth, 1e9, " GB/s"), shown(p.memory_stall, 0.01, " %"));
+    const auto shown = [](const std::optional<double>& v, double scale, const char* unit) {
+      return v ? fmt::format("{:.4g}{}", *v / scale, unit) : std::string("-");
+    };
+    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", name,
+                        k.demangled.empty() ? k.name : k.demangled, k.launches, shown(p.time_ns, 1e3, " us"),
+                        shown(p.ipc, 1, ""), shown(p.threads, 1, ""), shown(p.l2_bandwidth, 1e9, " GB/s"),
+                        shown(p.dram_bandwidth, 1e9, " GB/s"), shown(p.memory_stall, 0.01, " %"));
     profiles.add(std::move(one));
   }
   std::uint64_t launches = 0;
@@ -101,7 +110,8 @@ std::string add_process(const ProfiledProcess& process, const std::string& name,
   return text;
 }
 
-int profile(const CLI::App& app, ProfileRun o, const std::vector<std::string>& rest, const std::optional<std::vector<std::string>>& after_dashes) {
+int profile(const CLI::App& app, ProfileRun o, const std::vector<std::string>& rest,
+            const std::optional<std::vector<std::string>>& after_dashes) {
   const TemporaryDirectory folder;
   const std::string file = (folder.path() / "result.json").string();
   OutputOptions wished = o.run.output;
@@ -110,7 +120,7 @@ int profile(const CLI::App& app, ProfileRun o, const std::vector<std::string>& r
   std::vector<GpuProcess> ran;
   o.run.processes = &ran;
   o.run.output.json = file;
-  o.run.output.output = (folder.path() / "report.txt").string();   // the report is of the profiles
+  o.run.output.output = (folder.path() / "report.txt").string();  // the report is of the profiles
   o.run.output.csv.clear();
   o.run.output.quiet = true;
   const int code = [&] {
@@ -119,7 +129,8 @@ int profile(const CLI::App& app, ProfileRun o, const std::vector<std::string>& r
   }();
   if (code != 0) return code;
   const result::Result result = result::read_result_file(file);
-  if (result.kernels.empty()) throw Error(ExitCode::bad_input, "corun-profiles", "no kernel was launched: there is nothing to profile");
+  if (result.kernels.empty())
+    throw Error(ExitCode::bad_input, "corun-profiles", "no kernel was launched: there is nothing to profile");
   const std::string program = program_name(!rest.empty() ? rest.front() : after_dashes->front());
   const std::string name = o.application.empty() ? program : o.application;
   // Of a source another file is made elsewhere: it is known by its name alone.
@@ -128,9 +139,12 @@ int profile(const CLI::App& app, ProfileRun o, const std::vector<std::string>& r
   const device::Device device = device::load_device(resolve(o.run.run)).device;
   const Source source{device, fmt::format("simtlab {} on simulated {}", version(), result.manifest.device)};
   corun::Profiles profiles;
-  std::string text = "| application | kernel | launches | time | IPC | threads | L2 | DRAM | memory stalls |\n|---|---|---|---|---|---|---|---|---|\n";
+  std::string text =
+      "| application | kernel | launches | time | IPC | threads | L2 | DRAM | memory stalls "
+      "|\n|---|---|---|---|---|---|---|---|---|\n";
   const std::vector<ProfiledProcess> processes = processes_of(result.kernels, ran);
-  for (std::size_t i = 0; i < processes.size(); ++i) text += add_process(processes[i], i == 0 ? name : fmt::format("{}.{}", name, i + 1), source, profiles);
+  for (std::size_t i = 0; i < processes.size(); ++i)
+    text += add_process(processes[i], i == 0 ? name : fmt::format("{}.{}", name, i + 1), source, profiles);
   Writing writing;
   writing([&] { save_profiles_beside(std::move(profiles), o.database); });
   writing([&] { write_outputs(result, wished, text); });
@@ -139,13 +153,21 @@ int profile(const CLI::App& app, ProfileRun o, const std::vector<std::string>& r
 }
 
 // Of the options of simulated runs none has a meaning on a board.
-int run_on_board(const ProfileRun& o, const CLI::App& sub, const std::vector<std::string>& rest, const std::optional<std::vector<std::string>>& after_dashes) {
-  static const std::set<std::string> meant = {"device", "database", "application", "output", "json", "csv", "color", "quiet", "verbose"};
+int run_on_board(const ProfileRun& o, const CLI::App& sub, const std::vector<std::string>& rest,
+                 const std::optional<std::vector<std::string>>& after_dashes) {
+  static const std::set<std::string> meant = {"device", "database", "application", "output", "json",
+                                              "csv",    "color",    "quiet",       "verbose"};
   for (const CLI::Option* option : sub.get_options())
-    if (option->count() > 0 && std::ranges::none_of(option->get_lnames(), [](const std::string& name) { return meant.contains(name); }))
-      throw Error(ExitCode::usage, "corun-options", fmt::format("{} is of simulated runs, and --device measures on a board", option->get_name()), "leave out one of them");
+    if (option->count() > 0 && std::ranges::none_of(option->get_lnames(), [](const std::string& name) {
+          return meant.contains(name);
+        }))
+      throw Error(
+          ExitCode::usage, "corun-options",
+          fmt::format("{} is of simulated runs, and --device measures on a board", option->get_name()),
+          "leave out one of them");
   if (!rest.empty() || !after_dashes || after_dashes->empty())
-    throw Error(ExitCode::usage, "run-what", "on a board a program is run that is compiled already", "simtlab corun profile --device 0 --database FILE -- ./app ARGUMENTS");
+    throw Error(ExitCode::usage, "run-what", "on a board a program is run that is compiled already",
+                "simtlab corun profile --device 0 --database FILE -- ./app ARGUMENTS");
   BoardProfile board{*o.device, o.database, o.application, o.run.output, *after_dashes};
   board.output.more.push_back({"--database", &board.database});
   return profile_on_board(board);
@@ -157,7 +179,8 @@ int run_on_board(const ProfileRun& o, const CLI::App& sub, const std::vector<std
 void save_profiles_beside(corun::Profiles profiles, const std::string& file) {
   const std::filesystem::path database = file;
   std::error_code ignored;
-  if ((database.extension() == ".toml" || database.extension() == ".csv") && std::filesystem::exists(database, ignored)) {
+  if ((database.extension() == ".toml" || database.extension() == ".csv") &&
+      std::filesystem::exists(database, ignored)) {
     corun::Profiles all = corun::load_profiles(database);
     for (const auto& [key, k] : profiles.kernels) all.add(k);
     for (const auto& [key, a] : profiles.applications) all.add(a);
@@ -166,20 +189,37 @@ void save_profiles_beside(corun::Profiles profiles, const std::string& file) {
   corun::save_profiles(profiles, database);
 }
 
-void add_corun_profile(CLI::App& corun, Action& chosen, const std::optional<std::vector<std::string>>& after_dashes) {
-  CLI::App* sub = corun.add_subcommand("profile", "Run an application on the simulated GPU, or on a board, and add its kernels to a database of profiles");
+void add_corun_profile(CLI::App& corun, Action& chosen,
+                       const std::optional<std::vector<std::string>>& after_dashes) {
+  CLI::App* sub = corun.add_subcommand("profile",
+                                       "Run an application on the simulated GPU, or on a board, and add its "
+                                       "kernels to a database of profiles");
   const auto o = std::make_shared<ProfileRun>();
   sub->allow_extras();
-  sub->footer("Forms: as simtlab run: app.cu [-- ARGUMENTS], -- ./app [ARGUMENTS], kernel.ptx --launch FILE; then simtlab corun --profiles FILE --mix A,B");
-  sub->add_option("--database", o->database, "Where the profiles go: .db or .sqlite (SQLite), .toml, .csv; what is there already stays")->required()->check(output_file())->type_name("FILE");
-  sub->add_option("--application", o->application, "The application's name (default: that of its file)")->check(CLI::Validator(refuse_empty, ""))->type_name("NAME");
-  sub->add_option("--device", o->device, "Measure on a board: its number, or the beginning of its UUID (simtlab doctor lists them); shapes, registers and times, no bandwidths")->check(CLI::Validator(refuse_empty, ""))->type_name("N|UUID");
+  sub->footer(
+      "Forms: as simtlab run: app.cu [-- ARGUMENTS], -- ./app [ARGUMENTS], kernel.ptx --launch FILE; then "
+      "simtlab corun --profiles FILE --mix A,B");
+  sub->add_option("--database", o->database,
+                  "Where the profiles go: .db or .sqlite (SQLite), .toml, .csv; what is there already stays")
+      ->required()
+      ->check(output_file())
+      ->type_name("FILE");
+  sub->add_option("--application", o->application, "The application's name (default: that of its file)")
+      ->check(CLI::Validator(refuse_empty, ""))
+      ->type_name("NAME");
+  sub->add_option("--device", o->device,
+                  "Measure on a board: its number, or the beginning of its UUID (simtlab doctor lists them); "
+                  "shapes, registers and times, no bandwidths")
+      ->check(CLI::Validator(refuse_empty, ""))
+      ->type_name("N|UUID");
   add_run_options(*sub, o->run.run);
   add_kernel_options(*sub, o->run.kernel);
   add_output_options(*sub, o->run.output);
   add_progress_option(*sub, o->run.output);
   sub->callback([&corun, &chosen, &after_dashes, o, sub] {
-    chosen = [&corun, &after_dashes, o, sub, rest = sub->remaining()] { return o->device ? run_on_board(*o, *sub, rest, after_dashes) : profile(corun, *o, rest, after_dashes); };
+    chosen = [&corun, &after_dashes, o, sub, rest = sub->remaining()] {
+      return o->device ? run_on_board(*o, *sub, rest, after_dashes) : profile(corun, *o, rest, after_dashes);
+    };
   });
 }
 

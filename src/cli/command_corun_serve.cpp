@@ -33,7 +33,7 @@
 namespace simtlab::cli {
 namespace {
 
-constexpr double least_grant_limit = 0.5;   // processor time is counted in ticks of 10 ms
+constexpr double least_grant_limit = 0.5;  // processor time is counted in ticks of 10 ms
 
 struct ServeOptions {
   std::string policy = "mps", directory, log, timeline, profiles, json;
@@ -52,7 +52,10 @@ class Device {
  public:
   Device(const ServeOptions& o, const std::filesystem::path& directory, live::Core& core) {
     constexpr std::string_view kind = "sim:";
-    if (!o.device.starts_with(kind)) throw Error(ExitCode::usage, "corun-options", fmt::format("--device {} is no simulated GPU", shown(o.device)), "for example --device sim:titanx; programs on a real GPU need no device here");
+    if (!o.device.starts_with(kind))
+      throw Error(ExitCode::usage, "corun-options",
+                  fmt::format("--device {} is no simulated GPU", shown(o.device)),
+                  "for example --device sim:titanx; programs on a real GPU need no device here");
     name_ = o.device.substr(kind.size());
     if (name_.ends_with(".toml")) name_ = std::filesystem::absolute(name_).string();
     remote::DeviceOptions options;
@@ -93,8 +96,10 @@ class Device {
   std::string summary() {
     stop();
     const remote::DeviceServer::Counts& c = server_->counts();
-    return fmt::format("device {}: {} launches, {} ended, {} of them for nobody, {} failed, {} later than asked for; {:.3f} ms simulated; {} times without a program that said nothing\n", name_, c.launches, c.ended,
-                       c.orphaned, c.failed, c.late, c.clock_ns * 1e-6, c.impatient);
+    return fmt::format(
+        "device {}: {} launches, {} ended, {} of them for nobody, {} failed, {} later than asked for; {:.3f} "
+        "ms simulated; {} times without a program that said nothing\n",
+        name_, c.launches, c.ended, c.orphaned, c.failed, c.late, c.clock_ns * 1e-6, c.impatient);
   }
 
  private:
@@ -107,11 +112,16 @@ class Device {
 };
 
 std::string summary(const live::Totals& t, const corun::Policy& policy) {
-  std::string out = fmt::format("policy {}, limit {}: {} launches asked for, {} granted, {} ended, {} withdrawn, {} lost with their client; {} connections, {} refused; {:.1f} s\n", t.policy, t.limit,
-                                t.requests, t.grants, t.done, t.cancelled, t.lost, t.connections, t.refused, static_cast<double>(t.now_ns) * 1e-9);
-  if (t.passes != 0) out += fmt::format("clients that held a grant and did nothing were passed over {} times\n", t.passes);
+  std::string out = fmt::format(
+      "policy {}, limit {}: {} launches asked for, {} granted, {} ended, {} withdrawn, {} lost with their "
+      "client; {} connections, {} refused; {:.1f} s\n",
+      t.policy, t.limit, t.requests, t.grants, t.done, t.cancelled, t.lost, t.connections, t.refused,
+      static_cast<double>(t.now_ns) * 1e-9);
+  if (t.passes != 0)
+    out += fmt::format("clients that held a grant and did nothing were passed over {} times\n", t.passes);
   if (t.unknown != 0)
-    out += fmt::format("of {} of {} kernels the {} was not known to policy {}: {}\n", t.unknown, t.kernels, corun::knowledge_text(policy.needs), t.policy, unknown_text(policy));
+    out += fmt::format("of {} of {} kernels the {} was not known to policy {}: {}\n", t.unknown, t.kernels,
+                       corun::knowledge_text(policy.needs), t.policy, unknown_text(policy));
   return out;
 }
 
@@ -133,7 +143,9 @@ class KeptLaunches {
     if (!o.log.empty()) {
       log_.emplace(o.log);
       log_->write(core.log(0).text);
-      core.on_decision = [this](std::string_view line) { keep(log_, [&] { log_->write(line), log_->write("\n"); }); };
+      core.on_decision = [this](std::string_view line) {
+        keep(log_, [&] { log_->write(line), log_->write("\n"); });
+      };
     }
     if (!o.timeline.empty()) timeline_.emplace(o.timeline);
     if (o.timeline.empty() && o.json.empty()) return;
@@ -169,11 +181,21 @@ class KeptLaunches {
 };
 
 live::ServerOptions server_options(const ServeOptions& o) {
-  if (!(o.rate >= 1)) throw Error(ExitCode::usage, "corun-options", fmt::format("--rate {:g} is less than one message a second", o.rate), "messages per second of a client");
-  if (!(o.linger >= 0)) throw Error(ExitCode::usage, "corun-options", fmt::format("--linger {:g} is negative", o.linger), "seconds without a client after which the daemon ends; 0: never");
-  if (!(o.patience > 0) || o.patience > 3600) throw Error(ExitCode::usage, "corun-options", fmt::format("--patience {:g} is not above 0 and up to 3600", o.patience), "seconds of real time");
+  if (!(o.rate >= 1))
+    throw Error(ExitCode::usage, "corun-options",
+                fmt::format("--rate {:g} is less than one message a second", o.rate),
+                "messages per second of a client");
+  if (!(o.linger >= 0))
+    throw Error(ExitCode::usage, "corun-options", fmt::format("--linger {:g} is negative", o.linger),
+                "seconds without a client after which the daemon ends; 0: never");
+  if (!(o.patience > 0) || o.patience > 3600)
+    throw Error(ExitCode::usage, "corun-options",
+                fmt::format("--patience {:g} is not above 0 and up to 3600", o.patience),
+                "seconds of real time");
   if (!(o.grant_limit == 0 || (o.grant_limit >= least_grant_limit && o.grant_limit <= 1e6)))
-    throw Error(ExitCode::usage, "corun-options", fmt::format("--grant-limit {:g} is neither 0 nor from {} to 1000000", o.grant_limit, least_grant_limit),
+    throw Error(ExitCode::usage, "corun-options",
+                fmt::format("--grant-limit {:g} is neither 0 nor from {} to 1000000", o.grant_limit,
+                            least_grant_limit),
                 "seconds; 0: a client that does nothing is never passed over");
   live::ServerOptions options;
   options.directory = o.directory.empty() ? live::default_directory() : std::filesystem::path(o.directory);
@@ -186,8 +208,10 @@ live::ServerOptions server_options(const ServeOptions& o) {
 }
 
 void tell_passed(const live::ClientRow& client, bool over) {
-  const std::string who = fmt::format("client {} ({}, process {})", client.client, shown(client.program), client.pid);
-  talk(over ? fmt::format("note: {} holds a grant and does nothing: it is passed over\n", who) : fmt::format("note: {} does something again: it is granted launches as before\n", who));
+  const std::string who =
+      fmt::format("client {} ({}, process {})", client.client, shown(client.program), client.pid);
+  talk(over ? fmt::format("note: {} holds a grant and does nothing: it is passed over\n", who)
+            : fmt::format("note: {} does something again: it is granted launches as before\n", who));
 }
 
 int serve(ServeOptions o) {
@@ -206,7 +230,8 @@ int serve(ServeOptions o) {
   if (!o.device.empty()) device.emplace(o, options.directory, server.core());
   KeptLaunches kept(o, server.core());
   const Signals signals(0);
-  talk(fmt::format("simtlab corun serve: policy {}, limit {}{}{}, in {}\n", policy.name, o.limit, o.device.empty() ? "" : ", device ", o.device, options.directory.string()));
+  talk(fmt::format("simtlab corun serve: policy {}, limit {}{}{}, in {}\n", policy.name, o.limit,
+                   o.device.empty() ? "" : ", device ", o.device, options.directory.string()));
   known.watch(server.core());
   std::uint64_t busy_ns = 0;
   server.run([&] {
@@ -232,26 +257,63 @@ int serve(ServeOptions o) {
 }  // namespace
 
 void add_corun_serve(CLI::App& corun, Action& chosen) {
-  CLI::App* sub = corun.add_subcommand("serve", "Decide which launches of programs started by `simtlab corun exec` go to the GPU");
+  CLI::App* sub = corun.add_subcommand(
+      "serve", "Decide which launches of programs started by `simtlab corun exec` go to the GPU");
   const auto o = std::make_shared<ServeOptions>();
   const CLI::Validator not_empty(refuse_empty, "");
   sub->add_option("--policy", o->policy, "Who goes first (default mps)")->check(not_empty)->type_name("NAME");
-  sub->add_option("--limit", o->limit, "Launches at a time (default 8)")->check(CLI::Range(1, 65536))->type_name("N");
-  sub->add_option("--profiles", o->profiles, "What is known of kernels: .toml, .csv or a database (docs/corun.md); policies decide by it")->check(not_empty)->type_name("FILE");
-  sub->add_option("--directory", o->directory, "Where the socket is (default: $SIMTLAB_CORUN_DIR, or one of the user's own)")->check(not_empty)->type_name("DIR");
-  sub->add_option("--log", o->log, "Write all decisions to this file, when the daemon ends")->check(output_file())->type_name("FILE");
-  sub->add_option("--timeline", o->timeline, "Write launches and waits as a Chrome trace (ui.perfetto.dev), when the daemon ends")->check(output_file())->type_name("FILE");
-  sub->add_option("--json", o->json, "Write the counts as JSON when the daemon ends: to stdout in place of the summary, or with --json=FILE to FILE")->check(output_file())->type_name("[=FILE]");
-  sub->add_option("--launches", o->launches, "Launches that --json keeps for the page's picture, the first to end (default 500)")->check(CLI::Range(0, 100000))->type_name("N");
-  sub->add_option("--clients", o->caps.clients, "Connections at a time (default 512)")->check(CLI::Range(1, 100000))->type_name("N");
-  sub->add_option("--rate", o->rate, "Messages a second of one client; more of them wait (default 200000)")->type_name("N");
-  sub->add_option("--device", o->device, "Programs share this simulated GPU: sim:NAME or sim:FILE.toml")->check(not_empty)->type_name("sim:NAME");
-  sub->add_option("--threads", o->threads, "Of the simulated GPU (default 1)")->check(CLI::Range(1, 1024))->type_name("N");
-  sub->add_option("--patience", o->patience, "Simulated time waits so long for a program that says nothing (default 0.2)")->type_name("SECONDS");
-  sub->add_option("--grant-limit", o->grant_limit, "A client that holds a grant, keeps others waiting and does nothing for so long is passed over (default 10; 0: never)")->type_name("SECONDS");
-  sub->add_option("--linger", o->linger, "End after so many seconds without a client (default: never)")->type_name("SECONDS");
+  sub->add_option("--limit", o->limit, "Launches at a time (default 8)")
+      ->check(CLI::Range(1, 65536))
+      ->type_name("N");
+  sub->add_option(
+         "--profiles", o->profiles,
+         "What is known of kernels: .toml, .csv or a database (docs/corun.md); policies decide by it")
+      ->check(not_empty)
+      ->type_name("FILE");
+  sub->add_option("--directory", o->directory,
+                  "Where the socket is (default: $SIMTLAB_CORUN_DIR, or one of the user's own)")
+      ->check(not_empty)
+      ->type_name("DIR");
+  sub->add_option("--log", o->log, "Write all decisions to this file, when the daemon ends")
+      ->check(output_file())
+      ->type_name("FILE");
+  sub->add_option("--timeline", o->timeline,
+                  "Write launches and waits as a Chrome trace (ui.perfetto.dev), when the daemon ends")
+      ->check(output_file())
+      ->type_name("FILE");
+  sub->add_option("--json", o->json,
+                  "Write the counts as JSON when the daemon ends: to stdout in place of the summary, or with "
+                  "--json=FILE to FILE")
+      ->check(output_file())
+      ->type_name("[=FILE]");
+  sub->add_option("--launches", o->launches,
+                  "Launches that --json keeps for the page's picture, the first to end (default 500)")
+      ->check(CLI::Range(0, 100000))
+      ->type_name("N");
+  sub->add_option("--clients", o->caps.clients, "Connections at a time (default 512)")
+      ->check(CLI::Range(1, 100000))
+      ->type_name("N");
+  sub->add_option("--rate", o->rate, "Messages a second of one client; more of them wait (default 200000)")
+      ->type_name("N");
+  sub->add_option("--device", o->device, "Programs share this simulated GPU: sim:NAME or sim:FILE.toml")
+      ->check(not_empty)
+      ->type_name("sim:NAME");
+  sub->add_option("--threads", o->threads, "Of the simulated GPU (default 1)")
+      ->check(CLI::Range(1, 1024))
+      ->type_name("N");
+  sub->add_option("--patience", o->patience,
+                  "Simulated time waits so long for a program that says nothing (default 0.2)")
+      ->type_name("SECONDS");
+  sub->add_option("--grant-limit", o->grant_limit,
+                  "A client that holds a grant, keeps others waiting and does nothing for so long is passed "
+                  "over (default 10; 0: never)")
+      ->type_name("SECONDS");
+  sub->add_option("--linger", o->linger, "End after so many seconds without a client (default: never)")
+      ->type_name("SECONDS");
   add_policy_options(*sub, o->settings);
-  sub->footer("Form: simtlab corun serve --policy shark --limit 4 [--log FILE] [--timeline FILE]; ends by SIGINT or SIGTERM");
+  sub->footer(
+      "Form: simtlab corun serve --policy shark --limit 4 [--log FILE] [--timeline FILE]; ends by SIGINT or "
+      "SIGTERM");
   sub->callback([&chosen, o] { chosen = [o] { return serve(*o); }; });
 }
 

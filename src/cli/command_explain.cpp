@@ -1,4 +1,5 @@
-// simtlab explain NAME: a metric, a stall reason, an error, a deviation or an exit code. Of a file: the result in it.
+// simtlab explain NAME: a metric, a stall reason, an error, a deviation or an exit code. Of a file: the
+// result in it.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -45,14 +46,18 @@ std::string term(const char* kind, const report::Term& t) {
   return fmt::format("{}: {}\n", t.name, kind) + field("meaning", t.meaning) + field("what to do", t.remedy);
 }
 
-// Whether `name` is one of the names in "nvprof: a; ncu: 1 - b / 100". Words without an underscore have to be all that stands behind the colon.
+// Whether `name` is one of the names in "nvprof: a; ncu: 1 - b / 100". Words without an underscore have to be
+// all that stands behind the colon.
 bool is_alias(std::string_view aliases, std::string_view name) {
   constexpr std::string_view separators = " ,;";
-  for (std::size_t at = aliases.find(name); at != std::string_view::npos && !name.empty(); at = aliases.find(name, at + 1)) {
+  for (std::size_t at = aliases.find(name); at != std::string_view::npos && !name.empty();
+       at = aliases.find(name, at + 1)) {
     const std::size_t end = at + name.size();
     if (at < 2 || aliases[at - 1] != ' ') continue;
     if (end < aliases.size() && separators.find(aliases[end]) == std::string_view::npos) continue;
-    if (name.find('_') != std::string_view::npos || (aliases[at - 2] == ':' && (end == aliases.size() || aliases[end] == ';'))) return true;
+    if (name.find('_') != std::string_view::npos ||
+        (aliases[at - 2] == ':' && (end == aliases.size() || aliases[end] == ';')))
+      return true;
   }
   return false;
 }
@@ -96,24 +101,33 @@ int explain(const std::string& name) {
 }  // namespace
 
 void add_explain(CLI::App& app, Action& chosen) {
-  CLI::App* sub = app.add_subcommand("explain", "Why a kernel takes so long (of a result file), or what a word of the report means");
+  CLI::App* sub = app.add_subcommand(
+      "explain", "Why a kernel takes so long (of a result file), or what a word of the report means");
   struct Options {
     std::string name;
     ExplainOptions result;
   };
   const auto o = std::make_shared<Options>();
-  sub->add_option("NAME|RESULT", o->name, "A result file (--json=FILE of run), or e.g. l1.read.miss_rate, long_scoreboard, file-missing")
+  sub->add_option(
+         "NAME|RESULT", o->name,
+         "A result file (--json=FILE of run), or e.g. l1.read.miss_rate, long_scoreboard, file-missing")
       ->required();
   const auto group = "Result files";
-  sub->add_option("--kernel", o->result.kernel, "The kernel to explain (default: the one that takes most time)")
+  sub->add_option("--kernel", o->result.kernel,
+                  "The kernel to explain (default: the one that takes most time)")
       ->check(CLI::Validator(refuse_empty, ""))
       ->type_name("NAME")
       ->group(group);
-  sub->add_option("--try", o->result.limits, "Lift this limit of --what-if instead of those that the evidence points at; may be repeated; runs again as --rerun does")
+  sub->add_option("--try", o->result.limits,
+                  "Lift this limit of --what-if instead of those that the evidence points at; may be "
+                  "repeated; runs again as --rerun does")
       ->type_name("LIMIT")
       ->allow_extra_args(false)
       ->group(group);
-  sub->add_flag("--rerun", o->result.rerun, "Run the command of the file again, once a limit lifted, to tell what lifting it would gain; without this nothing is run")->group(group);
+  sub->add_flag("--rerun", o->result.rerun,
+                "Run the command of the file again, once a limit lifted, to tell what lifting it would gain; "
+                "without this nothing is run")
+      ->group(group);
   sub->add_option("--json", o->result.json, "Write it as JSON to stdout, or with --json=FILE to FILE")
       ->check(output_file())
       ->type_name("[=FILE]")
@@ -121,7 +135,8 @@ void add_explain(CLI::App& app, Action& chosen) {
   sub->callback([&chosen, o] {
     chosen = [o] {
       std::error_code ignored;
-      const bool file = std::filesystem::exists(o->name, ignored) && !std::filesystem::is_directory(o->name, ignored);
+      const bool file =
+          std::filesystem::exists(o->name, ignored) && !std::filesystem::is_directory(o->name, ignored);
       return file || o->name.ends_with(".json") ? explain_result(o->name, o->result) : explain(o->name);
     };
   });

@@ -130,7 +130,8 @@ std::string list_stats(const Format& format) {
 std::string spelled(const TreeOption& o) {
   std::string out;
   for (const std::string& name : o.names) out += (out.empty() ? "" : ", ") + name;
-  if (!o.value.empty() && !o.positional) out += (o.value_optional ? "" : " ") + o.value;   // "[=FILE]" where it is optional
+  // "[=FILE]" where it is optional
+  if (!o.value.empty() && !o.positional) out += (o.value_optional ? "" : " ") + o.value;
   return out;
 }
 
@@ -140,9 +141,11 @@ void add_option_rows(const TreeCommand& command, std::vector<std::vector<std::st
 }
 
 std::string option_section(const TreeCommand& command, const Format& format) {
-  std::string out = fmt::format("## {}\n\n{}\n\n", command.path, command.description.substr(0, command.description.find("\n\n")));
+  std::string out = fmt::format("## {}\n\n{}\n\n", command.path,
+                                command.description.substr(0, command.description.find("\n\n")));
   std::vector<std::vector<std::string>> rows;
-  for (const TreeOption& o : command.options) rows.push_back({fmt::format("`{}`", spelled(o)), o.description + (o.required ? " (required)" : "")});
+  for (const TreeOption& o : command.options)
+    rows.push_back({fmt::format("`{}`", spelled(o)), o.description + (o.required ? " (required)" : "")});
   if (!rows.empty()) out += table({"option", "meaning"}, rows, format) + "\n";
   if (!command.footer.empty()) out += fmt::format("```\n{}\n```\n\n", command.footer);
   for (const TreeCommand& below : command.commands) out += option_section(below, format);
@@ -152,7 +155,9 @@ std::string option_section(const TreeCommand& command, const Format& format) {
 std::string list_options(const Format& format) {
   const TreeCommand tree = whole_tree();
   if (format.markdown)
-    return "# Options\n\nGenerated from the commands by `simtlab list options --markdown`; do not edit. [cli.md](cli.md) says how the commands belong together.\n\n" + option_section(tree, format);
+    return "# Options\n\nGenerated from the commands by `simtlab list options --markdown`; do not edit. "
+           "[cli.md](cli.md) says how the commands belong together.\n\n" +
+           option_section(tree, format);
   std::vector<std::vector<std::string>> rows;
   add_option_rows(tree, rows);
   return table({"command", "option", "meaning"}, rows, format);
@@ -171,20 +176,28 @@ std::string list_policies(std::span<const Named<Entry>> all, const Format& forma
   return table({"name", "meaning"}, rows, format);
 }
 
-std::string list_schedulers(const Format& format) { return list_policies(timing::scheduler_policies(), format); }
-std::string list_replacements(const Format& format) { return list_policies(memory::replacement_rules(), format); }
+std::string list_schedulers(const Format& format) {
+  return list_policies(timing::scheduler_policies(), format);
+}
+std::string list_replacements(const Format& format) {
+  return list_policies(memory::replacement_rules(), format);
+}
 std::string list_orders(const Format& format) { return list_policies(cachesim::order_policies(), format); }
-std::string list_set_indexes(const Format& format) { return list_policies(memory::set_index_rules(), format); }
+std::string list_set_indexes(const Format& format) {
+  return list_policies(memory::set_index_rules(), format);
+}
 
 std::string list_corun_policies(const Format& format) {
   std::vector<std::vector<std::string>> rows;
-  for (const corun::Policy* policy : corun::policies()) rows.push_back({std::string(policy->name), std::string(policy->doc)});
+  for (const corun::Policy* policy : corun::policies())
+    rows.push_back({std::string(policy->name), std::string(policy->doc)});
   return table({"name", "meaning"}, rows, format);
 }
 
 std::string list_probes(const Format& format) {
   std::vector<std::vector<std::string>> rows;
-  for (const probe::Kind* kind : probe::kinds()) rows.push_back({std::string(kind->name), std::string(kind->doc), std::string(kind->needs)});
+  for (const probe::Kind* kind : probe::kinds())
+    rows.push_back({std::string(kind->name), std::string(kind->doc), std::string(kind->needs)});
   return table({"name", "measures", "needs"}, rows, format);
 }
 
@@ -224,8 +237,10 @@ const std::vector<ExitCodeText>& exit_codes() {
 }
 
 void add_list(CLI::App& app, Action& chosen) {
-  CLI::App* list = app.add_subcommand(
-      "list", "Print what this version knows: gpus, drams, controllers, ptx, stats, schedulers, replacements, set-indexes, orders, policies, probes, options, exit-codes");
+  CLI::App* list =
+      app.add_subcommand("list",
+                         "Print what this version knows: gpus, drams, controllers, ptx, stats, schedulers, "
+                         "replacements, set-indexes, orders, policies, probes, options, exit-codes");
   list->require_subcommand(1);
   const auto format = std::make_shared<Format>();
   const auto add = [&](const char* name, const char* text, std::string (*make)(const Format&)) {
@@ -244,7 +259,8 @@ void add_list(CLI::App& app, Action& chosen) {
   add("ptx", "PTX instructions: what is executed, what is refused", list_ptx);
   add("stats", "Metrics, with unit and meaning", list_stats);
   add("schedulers", "Warp schedulers (--set sm.scheduler=NAME)", list_schedulers);
-  add("replacements", "Which line of a full set leaves (--set l1.replacement=NAME, l2.replacement)", list_replacements);
+  add("replacements", "Which line of a full set leaves (--set l1.replacement=NAME, l2.replacement)",
+      list_replacements);
   add("set-indexes", "Which set a line goes to (--set l1.set_index=NAME, l2.set_index)", list_set_indexes);
   add("orders", "Who accesses next in cache studies (simtlab cache --order NAME)", list_orders);
   add("policies", "Co-run policies (simtlab corun --policy NAME)", list_corun_policies);

@@ -1,4 +1,5 @@
-// simtlab predict: how long a kernel takes by analytical models, from its execution or from counts given by hand.
+// simtlab predict: how long a kernel takes by analytical models, from its execution or from counts given by
+// hand.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -35,7 +36,7 @@ struct PredictRun {
   std::optional<std::string> rule;
   std::vector<std::string> sweep;
   bool explain = false, whole = false, not_executed = false;
-  std::optional<double> trips;   // 10
+  std::optional<double> trips;  // 10
 };
 
 gpu::PredictOptions options_of(const PredictRun& o) {
@@ -48,22 +49,31 @@ gpu::PredictOptions options_of(const PredictRun& o) {
 }
 
 void check_predict(const PredictRun& o) {
-  predict::parse_options(o.rule.value_or("order"), o.resios);   // throws
+  predict::parse_options(o.rule.value_or("order"), o.resios);  // throws
   if (o.rule && o.model != "all" && o.model != "mwp-cwp")
-    throw Error(ExitCode::usage, "option-conflict", fmt::format("--rule is about the cases of mwp-cwp; {} has none", o.model), "leave it out, or --model mwp-cwp");
+    throw Error(ExitCode::usage, "option-conflict",
+                fmt::format("--rule is about the cases of mwp-cwp; {} has none", o.model),
+                "leave it out, or --model mwp-cwp");
 }
 
 // What is about kernels and launches has no meaning for a sequential program.
 void check_c_program(const PredictRun& o) {
   const std::pair<const char*, bool> others[] = {{"--whole", o.whole}, {"--static", o.not_executed}};
   for (const auto& [name, given] : others)
-    if (given) throw Error(ExitCode::usage, "option-conflict", fmt::format("{} is not for sequential C programs", name), "--emit-ptx makes a kernel of the nest");
+    if (given)
+      throw Error(ExitCode::usage, "option-conflict",
+                  fmt::format("{} is not for sequential C programs", name),
+                  "--emit-ptx makes a kernel of the nest");
 }
 
 // Options that would have no effect.
 void check_static(const PredictRun& o) {
-  if (o.trips && !o.not_executed) throw Error(ExitCode::usage, "option-conflict", "--trips is about loops of a kernel that is not executed", "add --static, or leave it out");
-  if (o.whole && o.not_executed) throw Error(ExitCode::usage, "option-conflict", "--static executes no block, --whole all of them", "one of them at a time");
+  if (o.trips && !o.not_executed)
+    throw Error(ExitCode::usage, "option-conflict", "--trips is about loops of a kernel that is not executed",
+                "add --static, or leave it out");
+  if (o.whole && o.not_executed)
+    throw Error(ExitCode::usage, "option-conflict", "--static executes no block, --whole all of them",
+                "one of them at a time");
 }
 
 std::string counts_name(const std::string& counts) { return counts == "-" ? "/dev/stdin" : counts; }
@@ -75,7 +85,7 @@ gpu::PredictOptions with_counts(const PredictRun& o) {
   options.counts_file = counts_name(o.counts);
   options.counts = read_file(options.counts_file, max_counts_bytes, "counts file");
   check_inputs(o.run.output, {options.counts_file});
-  predict::parse_counts(options.counts, options.counts_file);   // throws
+  predict::parse_counts(options.counts, options.counts_file);  // throws
   return options;
 }
 
@@ -100,8 +110,12 @@ int on_paper(PredictRun o) {
   const RunClock clock;
   const DeviceOptions& wished = o.run.run.device;
   if (!wished.gpu && (!wished.set.empty() || !wished.config.empty()))
-    throw Error(ExitCode::usage, "option-conflict", "--set and --config describe a GPU, and none is named", "add --gpu NAME, or leave them out");
-  if (o.whole) throw Error(ExitCode::usage, "option-conflict", "--whole is about blocks that are executed; counts alone execute none", "leave it out, or name a kernel");
+    throw Error(ExitCode::usage, "option-conflict", "--set and --config describe a GPU, and none is named",
+                "add --gpu NAME, or leave them out");
+  if (o.whole)
+    throw Error(ExitCode::usage, "option-conflict",
+                "--whole is about blocks that are executed; counts alone execute none",
+                "leave it out, or name a kernel");
   OutputOptions& output = o.run.output;
   check_outputs(output);
   const ChosenDevice device = device_of(wished);
@@ -115,7 +129,8 @@ int on_paper(PredictRun o) {
   result::Result result;
   const std::string name = o.counts == "-" ? "counts" : std::filesystem::path(o.counts).stem().string();
   const gpu::PredictOptions options = options_of(o);
-  result.kernels.push_back(predict::answer(name, inputs, options.model, predict::parse_options(options.rule, options.resios)));
+  result.kernels.push_back(
+      predict::answer(name, inputs, options.model, predict::parse_options(options.rule, options.resios)));
   result.total = result.kernels.back().metrics;
   result::Manifest& m = result.manifest;
   m.mode = "predict";
@@ -134,9 +149,14 @@ int unexecuted(PredictRun o, const gpu::PredictOptions& options, const std::vect
   const RunClock clock;
   const frontend::LaunchOptions& launch = o.run.kernel.launch;
   if (rest.size() != 1 || !(rest.front().ends_with(".ptx") || rest.front().ends_with(".cl")))
-    throw Error(ExitCode::usage, "predict-what", "--static is about one kernel that is not executed: a .ptx or .cl file, --grid or --global, --block",
-                "simtlab predict kernel.ptx --static --kernel NAME --global 65536 --block 256");
-  if (!launch.args.empty()) throw Error(ExitCode::usage, "option-conflict", "--static does not execute the kernel: arguments have no meaning", "leave out --arg, or --static");
+    throw Error(
+        ExitCode::usage, "predict-what",
+        "--static is about one kernel that is not executed: a .ptx or .cl file, --grid or --global, --block",
+        "simtlab predict kernel.ptx --static --kernel NAME --global 65536 --block 256");
+  if (!launch.args.empty())
+    throw Error(ExitCode::usage, "option-conflict",
+                "--static does not execute the kernel: arguments have no meaning",
+                "leave out --arg, or --static");
   check_outputs(o.run.output);
   const device::Configuration configuration = resolve(o.run.run);
   const device::LoadedDevice device = device::load_device(configuration);
@@ -156,10 +176,12 @@ int unexecuted(PredictRun o, const gpu::PredictOptions& options, const std::vect
   const runtime::PlannedLaunch planned = runtime::plan_launch(spec, module, gpu);
   const ptx::Module& m = gpu.module(module);
   result::Result result;
-  result.kernels.push_back(gpu::predict_static(device.device,
-                                               {m, m.functions[planned.kernel.function], planned.grid, planned.block, spec.shared_bytes,
-                                                static_cast<std::uint32_t>(configuration.options.registers), o.trips.value_or(10), configuration.options.lowering != "off"},
-                                               options));
+  result.kernels.push_back(
+      gpu::predict_static(device.device,
+                          {m, m.functions[planned.kernel.function], planned.grid, planned.block,
+                           spec.shared_bytes, static_cast<std::uint32_t>(configuration.options.registers),
+                           o.trips.value_or(10), configuration.options.lowering != "off"},
+                          options));
   result.total = result.kernels.back().metrics;
   result.manifest.mode = "predict";
   result.manifest.device = device.device.name;
@@ -172,7 +194,8 @@ int unexecuted(PredictRun o, const gpu::PredictOptions& options, const std::vect
 
 // ---- a kernel or a program that is executed
 
-int predict_command(const CLI::App& app, PredictRun o, std::vector<std::string> rest, const std::optional<std::vector<std::string>>& after_dashes) {
+int predict_command(const CLI::App& app, PredictRun o, std::vector<std::string> rest,
+                    const std::optional<std::vector<std::string>>& after_dashes) {
   check_predict(o);
   check_static(o);
   if (o.explain) o.run.output.all = true;
@@ -182,22 +205,32 @@ int predict_command(const CLI::App& app, PredictRun o, std::vector<std::string> 
     return predict_loop(o.loop, o.run.run, o.run.output, with_counts(o), rest, o.sweep);
   }
   if (const auto given = loop_option_given(o.loop))
-    throw Error(ExitCode::usage, "option-conflict", fmt::format("{} is for sequential C programs, and no .c file is named", *given), "simtlab predict program.c --loop program.c:LINE");
+    throw Error(ExitCode::usage, "option-conflict",
+                fmt::format("{} is for sequential C programs, and no .c file is named", *given),
+                "simtlab predict program.c --loop program.c:LINE");
   if (rest.empty() && !after_dashes) {
     if (o.counts.empty())
-      throw Error(ExitCode::usage, "predict-what", "neither a kernel, a program nor counts are named",
-                  "simtlab predict app.cu, simtlab predict kernel.ptx --launch FILE, simtlab predict --counts FILE");
-    if (!o.sweep.empty()) throw Error(ExitCode::usage, "option-conflict", "--sweep varies a launch or a GPU; counts have neither", "name a kernel");
+      throw Error(
+          ExitCode::usage, "predict-what", "neither a kernel, a program nor counts are named",
+          "simtlab predict app.cu, simtlab predict kernel.ptx --launch FILE, simtlab predict --counts FILE");
+    if (!o.sweep.empty())
+      throw Error(ExitCode::usage, "option-conflict", "--sweep varies a launch or a GPU; counts have neither",
+                  "name a kernel");
     const frontend::LaunchOptions& l = o.run.kernel.launch;
-    if (o.not_executed || !o.run.kernel.launch_file.empty() || l.kernel || l.grid || l.global || l.block || l.shared || !l.args.empty())
-      throw Error(ExitCode::usage, "option-conflict", "a launch and --static are of a kernel, and none is named", "name a .ptx or .cl file, or leave them out: --counts alone has the launch");
+    if (o.not_executed || !o.run.kernel.launch_file.empty() || l.kernel || l.grid || l.global || l.block ||
+        l.shared || !l.args.empty())
+      throw Error(ExitCode::usage, "option-conflict",
+                  "a launch and --static are of a kernel, and none is named",
+                  "name a .ptx or .cl file, or leave them out: --counts alone has the launch");
     return on_paper(std::move(o));
   }
   const gpu::PredictOptions options = with_counts(o);
   take_axes(rest, o.sweep);
   o.run.run.predict = gpu::to_text(options);
   if (o.not_executed) {
-    if (!o.sweep.empty()) throw Error(ExitCode::usage, "option-conflict", "--sweep and --static: a sweep executes the kernel", "one of them at a time");
+    if (!o.sweep.empty())
+      throw Error(ExitCode::usage, "option-conflict", "--sweep and --static: a sweep executes the kernel",
+                  "one of them at a time");
     return unexecuted(std::move(o), options, rest);
   }
   const Target target{app, std::move(rest), after_dashes};
@@ -210,30 +243,51 @@ void add_options(CLI::App& command, PredictRun& o) {
   const auto group = "Prediction";
   command
       .add_option("--counts", o.counts,
-                  "Counts of the kernel, its launch and the machine (TOML); - is stdin. With a kernel or a program: values that take precedence over what is executed")
+                  "Counts of the kernel, its launch and the machine (TOML); - is stdin. With a kernel or a "
+                  "program: values that take precedence over what is executed")
       ->check(CLI::Validator(refuse_empty, ""))
       ->type_name("FILE")
       ->group(group);
   std::vector<std::string> names = predict::model_names();
-  const std::string description = fmt::format("{} or all (default): those for which the counts suffice", fmt::join(names, ", "));
+  const std::string description =
+      fmt::format("{} or all (default): those for which the counts suffice", fmt::join(names, ", "));
   names.emplace_back("all");
-  command.add_option("--model", o.model, description)->check(CLI::IsMember(names))->type_name("NAME")->group(group);
-  command.add_option("--rule", o.rule, "Cases of mwp-cwp: order (default), or paper, as printed, even where the answer is impossible")
+  command.add_option("--model", o.model, description)
+      ->check(CLI::IsMember(names))
+      ->type_name("NAME")
+      ->group(group);
+  command
+      .add_option(
+          "--rule", o.rule,
+          "Cases of mwp-cwp: order (default), or paper, as printed, even where the answer is impossible")
       ->check(CLI::IsMember({"order", "paper"}))
       ->type_name("RULE")
       ->group(group);
   command
       .add_option("--resios", o.resios,
-                  "resios: corrected (default), thesis, or of its simplifications those named: fma (two instructions), per-sm (bandwidth divided by all SMs), caches (none), "
+                  "resios: corrected (default), thesis, or of its simplifications those named: fma (two "
+                  "instructions), per-sm (bandwidth divided by all SMs), caches (none), "
                   "max-p (8), transfer (its fit)")
       ->type_name("LIST")
       ->group(group);
-  command.add_flag("--whole", o.whole, "Count every block and study its caches, not a sample of the blocks")->group(group);
-  command.add_flag("--static", o.not_executed, "Follow the code of a kernel whose arguments are unknown, without executing it (docs/models.md)")->group(group);
-  command.add_option("--trips", o.trips, "With --static: iterations of a loop whose end is unknown (default 10)")->check(CLI::Range(1.0, 1e6))->type_name("N")->group(group);
-  command.add_flag("--explain", o.explain, "Every intermediate value, and where each count is from")->group(group);
+  command.add_flag("--whole", o.whole, "Count every block and study its caches, not a sample of the blocks")
+      ->group(group);
   command
-      .add_option("--sweep", o.sweep, "A table over all combinations: block=32:1024 of a kernel without a host program, regs=32,64 or any device key")
+      .add_flag(
+          "--static", o.not_executed,
+          "Follow the code of a kernel whose arguments are unknown, without executing it (docs/models.md)")
+      ->group(group);
+  command
+      .add_option("--trips", o.trips, "With --static: iterations of a loop whose end is unknown (default 10)")
+      ->check(CLI::Range(1.0, 1e6))
+      ->type_name("N")
+      ->group(group);
+  command.add_flag("--explain", o.explain, "Every intermediate value, and where each count is from")
+      ->group(group);
+  command
+      .add_option("--sweep", o.sweep,
+                  "A table over all combinations: block=32:1024 of a kernel without a host program, "
+                  "regs=32,64 or any device key")
       ->type_name("KEY=VALUES")
       ->allow_extra_args(false)
       ->group(group);
@@ -242,7 +296,9 @@ void add_options(CLI::App& command, PredictRun& o) {
 }  // namespace
 
 void add_predict(CLI::App& app, Action& chosen, const std::optional<std::vector<std::string>>& after_dashes) {
-  CLI::App* sub = app.add_subcommand("predict", "How long a kernel takes by analytical models: from its execution, or from counts given by hand");
+  CLI::App* sub = app.add_subcommand(
+      "predict",
+      "How long a kernel takes by analytical models: from its execution, or from counts given by hand");
   const auto options = std::make_shared<PredictRun>();
   sub->allow_extras();
   sub->footer(
@@ -252,7 +308,8 @@ void add_predict(CLI::App& app, Action& chosen, const std::optional<std::vector<
       "       simtlab predict [OPTIONS] TRACE.simt | kernelslist.g\n"
       "       simtlab predict [OPTIONS] --counts counts.toml\n"
       "       simtlab predict [OPTIONS] program.c --loop program.c:LINE --params N=1024\n"
-      "--gpu h100,a100,gtx480 compares devices. Of a large grid a sample of the blocks is counted; docs/models.md says how.");
+      "--gpu h100,a100,gtx480 compares devices. Of a large grid a sample of the blocks is counted; "
+      "docs/models.md says how.");
   add_device_options(*sub, options->run.run.device);
   add_options(*sub, *options);
   add_loop_options(*sub, options->loop);
@@ -261,7 +318,9 @@ void add_predict(CLI::App& app, Action& chosen, const std::optional<std::vector<
   add_output_options(*sub, options->run.output);
   add_progress_option(*sub, options->run.output);
   sub->callback([&app, &chosen, &after_dashes, options, sub] {
-    chosen = [&app, &after_dashes, options, rest = sub->remaining()] { return predict_command(app, *options, rest, after_dashes); };
+    chosen = [&app, &after_dashes, options, rest = sub->remaining()] {
+      return predict_command(app, *options, rest, after_dashes);
+    };
   });
 }
 

@@ -1,13 +1,12 @@
-// simtlab report FILE: prints a result file or the database of a sweep again, in any of the forms that it has.
+// simtlab report FILE: prints a result file or the database of a sweep again, in any of the forms that it
+// has.
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <fstream>
 #include <functional>
 #include <memory>
-
-#include <fmt/format.h>
-
-#include <fstream>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -16,8 +15,8 @@
 #include "cli/occupancy_curves.h"
 #include "cli/output.h"
 #include "cli/output_option.h"
-#include "report/export.h"
 #include "cli/sweep.h"
+#include "report/export.h"
 #include "report/html.h"
 #include "report/study.h"
 #include "result/json.h"
@@ -27,9 +26,9 @@ namespace {
 
 struct ReportOptions {
   std::string file;
-  std::string html, markdown, timeline, sqlite;   // where to; "-": stdout; empty: not asked for
+  std::string html, markdown, timeline, sqlite;  // where to; "-": stdout; empty: not asked for
   std::optional<std::uint64_t> point;
-  std::vector<std::string> metrics, minimise, maximise;   // of a study
+  std::vector<std::string> metrics, minimise, maximise;  // of a study
   OutputOptions output;
 };
 
@@ -46,12 +45,17 @@ std::string result_text(const ReportOptions& o, const std::string& name) {
   if (!o.point) return read_file(name, result::max_json_bytes, "result file");
   const sweep::Store store(name, sweep::Store::Mode::read);
   std::string json = store.result_json(*o.point);
-  if (json.empty()) throw Error(ExitCode::bad_input, "sweep-point", fmt::format("{} has no result of a point {}", shown(o.file), *o.point), "`simtlab report STUDY.db --csv` lists the points and what became of each");
+  if (json.empty())
+    throw Error(ExitCode::bad_input, "sweep-point",
+                fmt::format("{} has no result of a point {}", shown(o.file), *o.point),
+                "`simtlab report STUDY.db --csv` lists the points and what became of each");
   return json;
 }
 
 int report_study(const ReportOptions& o) {
-  if (!o.sqlite.empty()) throw Error(ExitCode::usage, "option-conflict", "--sqlite of a study's database: it is one already", "copy the file");
+  if (!o.sqlite.empty())
+    throw Error(ExitCode::usage, "option-conflict", "--sqlite of a study's database: it is one already",
+                "copy the file");
   const sweep::Store store(o.file, sweep::Store::Mode::read);
   const result::Study study = sweep::summary(store, {o.metrics, o.minimise, o.maximise});
   Writing writing;
@@ -63,16 +67,20 @@ int report_study(const ReportOptions& o) {
 }
 
 int report(ReportOptions o) {
-  o.output.more = {{"--html", &o.html}, {"--md", &o.markdown}, {"--timeline", &o.timeline}, {"--sqlite", &o.sqlite}};
+  o.output.more = {
+      {"--html", &o.html}, {"--md", &o.markdown}, {"--timeline", &o.timeline}, {"--sqlite", &o.sqlite}};
   check_outputs(o.output);
   const std::string name = o.file == "-" ? "/dev/stdin" : o.file;
   check_inputs(o.output, {name});
   if (is_database(name)) {
     if (!o.point) return report_study(o);
   } else if (o.point || !o.metrics.empty() || !o.minimise.empty() || !o.maximise.empty()) {
-    throw Error(ExitCode::usage, "option-conflict", "--point, --metric, --minimise and --maximise are about the database of a sweep", "leave them out, or name STUDY.db");
+    throw Error(ExitCode::usage, "option-conflict",
+                "--point, --metric, --minimise and --maximise are about the database of a sweep",
+                "leave them out, or name STUDY.db");
   }
-  const result::Result result = result::result_from_json(result_text(o, name), name, o.point ? result::OpenBeside() : result::beside_of(name));
+  const result::Result result = result::result_from_json(
+      result_text(o, name), name, o.point ? result::OpenBeside() : result::beside_of(name));
   Writing writing;
   bool written = false;
   const auto write = [&](const std::string& to, std::string (*make)(const result::Result&)) {
@@ -94,7 +102,9 @@ int report(ReportOptions o) {
 }  // namespace
 
 void add_report(CLI::App& app, Action& chosen) {
-  CLI::App* sub = app.add_subcommand("report", "Print a result file (--json=FILE of any command) or the database of a sweep again, in other forms");
+  CLI::App* sub = app.add_subcommand(
+      "report",
+      "Print a result file (--json=FILE of any command) or the database of a sweep again, in other forms");
   const auto o = std::make_shared<ReportOptions>();
   sub->add_option("RESULT", o->file, "Result file, or STUDY.db of a sweep; - is stdin")->required();
   const auto form = [&](const char* name, std::string& to, const char* text) {
@@ -102,12 +112,19 @@ void add_report(CLI::App& app, Action& chosen) {
   };
   form("--html", o->html, "One self-contained page with charts to stdout, or with --html=FILE to FILE");
   form("--md", o->markdown, "Markdown to stdout, or with --md=FILE to FILE");
-  form("--timeline", o->timeline, "Kernels and series as a timeline for ui.perfetto.dev, to stdout or with --timeline=FILE to FILE");
+  form("--timeline", o->timeline,
+       "Kernels and series as a timeline for ui.perfetto.dev, to stdout or with --timeline=FILE to FILE");
   form("--sqlite", o->sqlite, "An SQLite database, to stdout or with --sqlite=FILE to FILE");
   const auto study = "Of a sweep";
-  sub->add_option("--point", o->point, "The result of one point, in the forms of a result")->type_name("N")->group(study);
+  sub->add_option("--point", o->point, "The result of one point, in the forms of a result")
+      ->type_name("N")
+      ->group(study);
   const auto names = [&](const char* option, std::vector<std::string>& to, const char* text) {
-    sub->add_option(option, to, text)->check(CLI::Validator(refuse_empty, ""))->type_name("NAME")->allow_extra_args(false)->group(study);
+    sub->add_option(option, to, text)
+        ->check(CLI::Validator(refuse_empty, ""))
+        ->type_name("NAME")
+        ->allow_extra_args(false)
+        ->group(study);
   };
   names("--metric", o->metrics, "A metric to report (default: what the study says, else the time)");
   names("--minimise", o->minimise, "A metric or axis of which less is better, for the Pareto front");

@@ -1,4 +1,5 @@
-// simtlab rerun RESULT: runs the recorded command again and checks that the result is the same, byte for byte but for host.* and times.
+// simtlab rerun RESULT: runs the recorded command again and checks that the result is the same, byte for byte
+// but for host.* and times.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -60,14 +61,16 @@ std::string differences(const result::Result& before, const result::Result& now)
   const auto take = [&](const std::string& where, const std::vector<report::ComparedValue>& values) {
     for (const report::ComparedValue& v : values)
       if (++count <= changes_shown)
-        out += fmt::format("{}{}{} was {} and is {}", out.empty() ? "" : "; ", where, v.name, v.before ? fmt::format("{}", *v.before) : "absent", v.after ? fmt::format("{}", *v.after) : "absent");
+        out += fmt::format("{}{}{} was {} and is {}", out.empty() ? "" : "; ", where, v.name,
+                           v.before ? fmt::format("{}", *v.before) : "absent",
+                           v.after ? fmt::format("{}", *v.after) : "absent");
   };
   try {
     const report::Comparison c = report::compare(before, now, {});
     take("", c.total);
     for (const report::ComparedKernel& k : c.kernels) take(shown(k.name, 60) + ": ", k.metrics);
   } catch (const Error&) {
-    return {};   // nothing in common: the first line that differs says enough
+    return {};  // nothing in common: the first line that differs says enough
   }
   return count > changes_shown ? fmt::format("{}; and {} more", out, count - changes_shown) : out;
 }
@@ -75,7 +78,9 @@ std::string differences(const result::Result& before, const result::Result& now)
 int rerun(const RerunOptions& o) {
   const result::Result before = result::read_result_file(o.file);
   if (before.manifest.interrupted)
-    throw Error(ExitCode::bad_input, "rerun-interrupted", "the result is of a run that was interrupted: where it stops is chance", "make a new result of a complete run");
+    throw Error(ExitCode::bad_input, "rerun-interrupted",
+                "the result is of a run that was interrupted: where it stops is chance",
+                "make a new result of a complete run");
   OutputOptions output;
   output.json = o.json;
   check_outputs(output);
@@ -95,13 +100,18 @@ int rerun(const RerunOptions& o) {
   const std::string a = canonical(before), b = canonical(now);
   if (a != b) {
     const std::string what = differences(before, now);
-    throw Error(ExitCode::check_failed, "rerun-result", fmt::format("the repeated run has another result: {}", what.empty() ? first_difference(a, b) : what),
-                before.manifest.tool_version == now.manifest.tool_version ? "measured times differ from run to run; what is simulated must not"
-                                                                         : "the result was made by version " + shown(before.manifest.tool_version, 40));
+    throw Error(
+        ExitCode::check_failed, "rerun-result",
+        fmt::format("the repeated run has another result: {}", what.empty() ? first_difference(a, b) : what),
+        before.manifest.tool_version == now.manifest.tool_version
+            ? "measured times differ from run to run; what is simulated must not"
+            : "the result was made by version " + shown(before.manifest.tool_version, 40));
   }
   std::size_t metrics = now.total.values().size();
   for (const result::KernelResult& k : now.kernels) metrics += k.metrics.values().size();
-  if (!o.quiet && o.json != "-") print(fmt::format("the same: {} bytes, {} metrics of {} launches (host.*, times and the machine aside)\n", b.size(), metrics, now.kernels.size()));
+  if (!o.quiet && o.json != "-")
+    print(fmt::format("the same: {} bytes, {} metrics of {} launches (host.*, times and the machine aside)\n",
+                      b.size(), metrics, now.kernels.size()));
   writing.end();
   return 0;
 }
@@ -109,10 +119,13 @@ int rerun(const RerunOptions& o) {
 }  // namespace
 
 void add_rerun(CLI::App& app, Action& chosen) {
-  CLI::App* sub = app.add_subcommand("rerun", "Run the command of a result file again and check that the result is the same");
+  CLI::App* sub = app.add_subcommand(
+      "rerun", "Run the command of a result file again and check that the result is the same");
   const auto o = std::make_shared<RerunOptions>();
   sub->add_option("RESULT", o->file, "Result file")->required();
-  sub->add_option("--json", o->json, "Write the new result as JSON to stdout, or with --json=FILE to FILE")->check(output_file())->type_name("[=FILE]");
+  sub->add_option("--json", o->json, "Write the new result as JSON to stdout, or with --json=FILE to FILE")
+      ->check(output_file())
+      ->type_name("[=FILE]");
   sub->add_flag("-q,--quiet", o->quiet, "Say nothing but errors");
   sub->callback([&chosen, o] { chosen = [o] { return rerun(*o); }; });
 }

@@ -33,7 +33,9 @@ namespace simtlab::cli {
 namespace {
 
 // A source's command line may carry nvcc's options; other words with two dashes are taken for ours.
-bool is_compiler_option(const std::string& argument) { return !argument.starts_with("--") || frontend::is_nvcc_option(argument); }
+bool is_compiler_option(const std::string& argument) {
+  return !argument.starts_with("--") || frontend::is_nvcc_option(argument);
+}
 
 Error no_gpu_use(const ProgramResult& r, const std::string& name) {
   if (r.exit_status != 0)
@@ -43,18 +45,23 @@ Error no_gpu_use(const ProgramResult& r, const std::string& name) {
                 : fmt::format("{} ended with status {} before it used the GPU", name, r.exit_status),
             "the program's own messages are above"};
   return {ExitCode::bad_input, "program-no-cuda",
-          fmt::format("{} ran, but did not use the CUDA runtime library or the OpenCL library of simtlab: no kernel was launched",
+          fmt::format("{} ran, but did not use the CUDA runtime library or the OpenCL library of simtlab: no "
+                      "kernel was launched",
                       name),
-          "simtlab sees programs that are linked with libcudart.so (nvcc -cudart shared, or simtlab build) or with libOpenCL.so"};
+          "simtlab sees programs that are linked with libcudart.so (nvcc -cudart shared, or simtlab build) "
+          "or with libOpenCL.so"};
 }
 
 // What ended the run becomes part of the manifest before it is written.
-void note_ending(ProgramResult& r, const device::ToolOptions& o, const std::string& name, const result::RunConfig& config) {
+void note_ending(ProgramResult& r, const device::ToolOptions& o, const std::string& name,
+                 const result::RunConfig& config) {
   result::Manifest& m = r.result.manifest;
   if (!r.timed_out && r.interrupted) m.interrupted = true;
   std::optional<Error> error;
-  if (r.timed_out) error = time_limit(o, m.stopped_at);
-  else if (!r.interrupted && m.failure.empty()) error = what_is_lost(r, name, config);
+  if (r.timed_out)
+    error = time_limit(o, m.stopped_at);
+  else if (!r.interrupted && m.failure.empty())
+    error = what_is_lost(r, name, config);
   if (!error) return;
   m.interrupted = false;
   m.failure = error->format();
@@ -65,7 +72,10 @@ void note_ending(ProgramResult& r, const device::ToolOptions& o, const std::stri
 int exit_code_of(const ProgramResult& r, const std::string& name, const std::string& color) {
   const result::Manifest& m = r.result.manifest;
   if (m.interrupted) {
-    talk_error(Error(ExitCode::interrupted, "interrupted", "interrupted" + at_place(m.stopped_at), "the result covers what ran until then").format(), color);
+    talk_error(Error(ExitCode::interrupted, "interrupted", "interrupted" + at_place(m.stopped_at),
+                     "the result covers what ran until then")
+                   .format(),
+               color);
     return static_cast<int>(ExitCode::interrupted);
   }
   if (!m.failure.empty()) {
@@ -94,8 +104,10 @@ int program(const Run& options, const std::string& name, const std::vector<std::
   if (!options.record.empty()) config.record = std::filesystem::absolute(options.record).string();
   add_to(config, wanted);
   add_to(config, options.checkpoint);
-  narrate_setup(options.output, configuration, device, options.output.verbose > 1 ? hash_inputs(inputs) : std::vector<result::InputHash>{});
-  ProgramResult r = run_program({command, config, options.mute, data_on_stdout(options.output), options.output, device.device.name});
+  narrate_setup(options.output, configuration, device,
+                options.output.verbose > 1 ? hash_inputs(inputs) : std::vector<result::InputHash>{});
+  ProgramResult r = run_program(
+      {command, config, options.mute, data_on_stdout(options.output), options.output, device.device.name});
   if (options.processes != nullptr) *options.processes = r.processes;
   // A program that is linked with CUDA and gives it nothing to do has an empty result.
   const bool empty = !r.used_gpu && r.linked && r.exit_status == 0;
@@ -113,7 +125,7 @@ int program(const Run& options, const std::string& name, const std::vector<std::
     write_outputs(r.result, options.output, STDERR_FILENO);
   } catch (const Error& e) {
     if (!m.interrupted && m.failure.empty() && r.exit_status == 0) throw;
-    talk_error(e.format(), options.output.color);   // what ended the program is the run's error
+    talk_error(e.format(), options.output.color);  // what ended the program is the run's error
   }
   return exit_code_of(r, name, options.output.color);
 }
@@ -125,12 +137,15 @@ int source(const Run& options, const std::vector<std::string>& arguments,
   std::vector<std::string> flags = arguments;
   if (options.output.verbose) flags.push_back("-v");
   const device::Device device = device::load_device(resolve(options.run)).device;
-  const Signals signals(0);   // Ctrl-C ends the compiler, too
+  const Signals signals(0);  // Ctrl-C ends the compiler, too
   const std::filesystem::path executable = [&] {
     try {
-      return compile(flags, folder.path() / std::filesystem::path(first).stem(), options.output, frontend::architecture_for(device.cc_major, device.cc_minor));
+      return compile(flags, folder.path() / std::filesystem::path(first).stem(), options.output,
+                     frontend::architecture_for(device.cc_major, device.cc_minor));
     } catch (const Error&) {
-      if (signals.interrupted()) throw Error(ExitCode::interrupted, "interrupted", "interrupted while " + first + " was compiled", "nothing was run");
+      if (signals.interrupted())
+        throw Error(ExitCode::interrupted, "interrupted", "interrupted while " + first + " was compiled",
+                    "nothing was run");
       throw;
     }
   }();
@@ -189,8 +204,12 @@ Error cannot_run(const std::string& command, const std::vector<std::string>& res
   const std::string what = fmt::format("cannot run '{}'", shown(rest.front()));
   std::error_code ignored;
   if (std::filesystem::is_regular_file(rest.front(), ignored) && ::access(rest.front().c_str(), X_OK) == 0)
-    return {ExitCode::usage, "run-what", what + ": a program stands behind --", fmt::format("{} -- {}{}", command, rest.front().find('/') == std::string::npos ? "./" : "", shown(fmt::format("{}", fmt::join(rest, " "))))};
-  return {ExitCode::usage, "run-what", what, "a source (app.cu), a kernel (kernel.ptx or kernel.cl, --launch FILE), or -- and a program with its arguments"};
+    return {ExitCode::usage, "run-what", what + ": a program stands behind --",
+            fmt::format("{} -- {}{}", command, rest.front().find('/') == std::string::npos ? "./" : "",
+                        shown(fmt::format("{}", fmt::join(rest, " "))))};
+  return {ExitCode::usage, "run-what", what,
+          "a source (app.cu), a kernel (kernel.ptx or kernel.cl, --launch FILE), or -- and a program with "
+          "its arguments"};
 }
 
 // `run TRACE` and `run --trace TRACE`.
@@ -198,7 +217,8 @@ int run_trace(const CLI::App& app, const Run& options, const std::vector<std::st
   const std::string file = options.trace.empty() ? rest.front() : options.trace;
   if (more || rest.size() > (options.trace.empty() ? 1u : 0u) || !options.kernel.launch_file.empty() ||
       has_launch_options(options.kernel.launch))
-    throw Error(ExitCode::usage, "run-what", "a trace is run alone: it says itself what was launched", command_of(app) + " FILE.simt --gpu NAME");
+    throw Error(ExitCode::usage, "run-what", "a trace is run alone: it says itself what was launched",
+                command_of(app) + " FILE.simt --gpu NAME");
   return run_trace(file, options.run, options.observe, options.output, {options.record, options.checkpoint});
 }
 
@@ -216,12 +236,21 @@ void add_trace_options(CLI::App& command, Run& run) {
 
 void add_board_options(CLI::App& command, BoardWish& wish) {
   const auto group = "Kernel without a host program";
-  command.add_option("--device", wish.device, "The same launch on this real board, too: index or UUID of `simtlab doctor`; values are compared, times stand beside each other")
+  command
+      .add_option("--device", wish.device,
+                  "The same launch on this real board, too: index or UUID of `simtlab doctor`; values are "
+                  "compared, times stand beside each other")
       ->check(CLI::Validator(refuse_empty, ""))
       ->type_name("N|UUID")
       ->group(group);
-  command.add_option("--repeat", wish.repeat, "Launches on the board that are timed (default 20)")->check(CLI::Range(1u, 100000u))->type_name("N")->group(group);
-  command.add_option("--tolerance", wish.tolerance, "Of floating-point values on the board, relative to max(1, |value|) (default 1e-5, f64 1e-12)")
+  command.add_option("--repeat", wish.repeat, "Launches on the board that are timed (default 20)")
+      ->check(CLI::Range(1u, 100000u))
+      ->type_name("N")
+      ->group(group);
+  command
+      .add_option(
+          "--tolerance", wish.tolerance,
+          "Of floating-point values on the board, relative to max(1, |value|) (default 1e-5, f64 1e-12)")
       ->check(CLI::Range(0.0, 1.0))
       ->type_name("SHARE")
       ->group(group);
@@ -230,8 +259,11 @@ void add_board_options(CLI::App& command, BoardWish& wish) {
 // A real board runs what has no host program.
 void check_board(const CLI::App& app, const BoardWish& wish, bool is_ptx) {
   if (wish.device.empty() || is_ptx) return;
-  throw Error(ExitCode::usage, "run-what", "--device is for the launch of one PTX kernel: the simulated libraries do not hand a program's launches to a real board",
-              command_of(app) + " kernel.ptx --launch FILE --device 0; simtlab build app.cu -ptx makes the PTX");
+  throw Error(
+      ExitCode::usage, "run-what",
+      "--device is for the launch of one PTX kernel: the simulated libraries do not hand a program's "
+      "launches to a real board",
+      command_of(app) + " kernel.ptx --launch FILE --device 0; simtlab build app.cu -ptx makes the PTX");
 }
 
 // `run kernel.cl [BUILD OPTIONS]`.
@@ -244,11 +276,16 @@ int opencl_kernel(const CLI::App& app, const Run& options, const std::vector<std
     else if (kernel.file.empty())
       kernel.file = a;
     else
-      throw Error(ExitCode::usage, "run-what", fmt::format("{} and {}: one OpenCL C file is run at a time", shown(kernel.file), shown(a)), "#include the other one");
+      throw Error(ExitCode::usage, "run-what",
+                  fmt::format("{} and {}: one OpenCL C file is run at a time", shown(kernel.file), shown(a)),
+                  "#include the other one");
   }
   if (more)
-    throw Error(ExitCode::usage, "run-what", "a kernel without a host program takes no arguments after --", fmt::format("--arg gives a kernel's arguments; {} -- ./app runs an OpenCL program", command_of(app)));
-  return run_kernel(kernel, options.run, options.observe, options.output, {options.record, options.checkpoint});
+    throw Error(
+        ExitCode::usage, "run-what", "a kernel without a host program takes no arguments after --",
+        fmt::format("--arg gives a kernel's arguments; {} -- ./app runs an OpenCL program", command_of(app)));
+  return run_kernel(kernel, options.run, options.observe, options.output,
+                    {options.record, options.checkpoint});
 }
 
 }  // namespace
@@ -258,14 +295,18 @@ int run_command(const CLI::App& app, Run options, const std::vector<std::string>
   if (!options.record.empty()) options.output.more.push_back({"--record", &options.record});
   if (options.observe.timeline) options.output.more.push_back({"--timeline", &*options.observe.timeline});
   if (!options.output.live.empty()) options.output.more.push_back({"--live", &options.output.live});
-  if (options.output.live == "-") throw Error(ExitCode::usage, "option-value", "--live - is no file: it is written as the run goes on", "--live=FILE, and `simtlab view FILE` in another terminal");
+  if (options.output.live == "-")
+    throw Error(ExitCode::usage, "option-value", "--live - is no file: it is written as the run goes on",
+                "--live=FILE, and `simtlab view FILE` in another terminal");
   const CheckpointWish& checkpoint = options.checkpoint;
-  check(checkpoint, !options.record.empty(), options.observe.timeline.has_value() || options.observe.sm_timeline);
+  check(checkpoint, !options.record.empty(),
+        options.observe.timeline.has_value() || options.observe.sm_timeline);
   if (!checkpoint.resume.empty()) check_inputs(options.output, {checkpoint.resume});
   if (!checkpoint.write.empty()) options.output.more.push_back({"--checkpoint", &options.checkpoint.write});
   check_outputs(options.output);
   check_board(app, options.kernel.board, !after_dashes && rest.size() == 1 && rest.front().ends_with(".ptx"));
-  if (std::ranges::any_of(rest, frontend::is_opencl_source)) return opencl_kernel(app, options, rest, after_dashes.has_value());
+  if (std::ranges::any_of(rest, frontend::is_opencl_source))
+    return opencl_kernel(app, options, rest, after_dashes.has_value());
   if (std::ranges::any_of(rest, is_source)) {
     for (const std::string& a : rest)
       if (!is_compiler_option(a)) unexpected_argument(app, a);
@@ -273,22 +314,26 @@ int run_command(const CLI::App& app, Run options, const std::vector<std::string>
   }
   for (const std::string& a : rest)
     if (a.starts_with("-")) unexpected_argument(app, a);
-  if (!options.trace.empty() || (!rest.empty() && is_trace(rest.front()))) return run_trace(app, options, rest, after_dashes.has_value());
+  if (!options.trace.empty() || (!rest.empty() && is_trace(rest.front())))
+    return run_trace(app, options, rest, after_dashes.has_value());
   const bool launch_described =
       !options.kernel.launch_file.empty() || has_launch_options(options.kernel.launch);
   if (rest.size() == 1 && !after_dashes && (rest.front().ends_with(".ptx") || launch_described)) {
     KernelRun kernel = options.kernel;
     kernel.file = rest.front();
-    return run_kernel(kernel, options.run, options.observe, options.output, {options.record, options.checkpoint});
+    return run_kernel(kernel, options.run, options.observe, options.output,
+                      {options.record, options.checkpoint});
   }
   if (launch_described)
     throw Error(ExitCode::usage, "run-what",
-                "--launch, --kernel, --grid, --block, --shared and --arg describe the launch of one PTX or OpenCL C file",
+                "--launch, --kernel, --grid, --block, --shared and --arg describe the launch of one PTX or "
+                "OpenCL C file",
                 command_of(app) + " kernel.ptx --launch FILE");
   if (!rest.empty()) throw cannot_run(command_of(app), rest);
   if (!after_dashes || after_dashes->empty())
-    throw Error(ExitCode::usage, "run-what", "nothing to run",
-                fmt::format("{0} app.cu, {0} kernel.ptx --launch FILE, or {0} -- ./app ARGS", command_of(app)));
+    throw Error(
+        ExitCode::usage, "run-what", "nothing to run",
+        fmt::format("{0} app.cu, {0} kernel.ptx --launch FILE, or {0} -- ./app ARGS", command_of(app)));
   return program(options, after_dashes->front(), *after_dashes, {find_program(after_dashes->front())});
 }
 

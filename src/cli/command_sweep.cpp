@@ -65,18 +65,24 @@ void take_study(sweep::Store& store, const sweep::Study& study, const std::strin
 sweep::EngineOptions engine_options(const CLI::App& app, const SweepOptions& o, const sweep::Study& study) {
   sweep::EngineOptions out;
   std::error_code code;
-  out.program = o.program.empty() ? fs::read_symlink("/proc/self/exe", code).string() : fs::absolute(o.program).string();
-  if (o.engine == "local" && ::access(out.program.c_str(), X_OK) != 0) throw Error(ExitCode::bad_input, "file-missing", fmt::format("{} is no program", shown(out.program)), "--program names the simtlab that runs the points");
+  out.program = o.program.empty() ? fs::read_symlink("/proc/self/exe", code).string()
+                                  : fs::absolute(o.program).string();
+  if (o.engine == "local" && ::access(out.program.c_str(), X_OK) != 0)
+    throw Error(ExitCode::bad_input, "file-missing", fmt::format("{} is no program", shown(out.program)),
+                "--program names the simtlab that runs the points");
   out.jobs = o.jobs.value_or(std::max(1u, std::thread::hardware_concurrency()));
   // The points share the cores; results are the same for any number of threads.
   const bool set = sets_option(study, "threads") ||
                    std::ranges::any_of(study.axes, [](const sweep::Axis& a) { return a.name == "threads"; });
-  if (!set && command_has(app, study.command.front(), "threads") && (out.jobs > 1 || o.engine != "local")) out.extra.emplace_back("--threads=1");
+  if (!set && command_has(app, study.command.front(), "threads") && (out.jobs > 1 || o.engine != "local"))
+    out.extra.emplace_back("--threads=1");
   out.most_failures = o.max_failures, out.retries = o.retries;
   return out;
 }
 
-std::string db_of(const SweepOptions& o, const sweep::Study& study) { return o.db.empty() ? study.name + ".db" : o.db; }
+std::string db_of(const SweepOptions& o, const sweep::Study& study) {
+  return o.db.empty() ? study.name + ".db" : o.db;
+}
 
 // What would be run, without running or keeping anything.
 int show_plan(const sweep::Study& study, const SweepOptions& o, const sweep::EngineOptions& engine) {
@@ -85,18 +91,24 @@ int show_plan(const sweep::Study& study, const SweepOptions& o, const sweep::Eng
   if (o.engine == "slurm") {
     const TemporaryDirectory folder;
     const bool there = fs::exists(db, ignored);
-    sweep::Store store(there ? fs::path(db) : folder.path() / fs::path(db).filename(), there ? sweep::Store::Mode::read : sweep::Store::Mode::write);
-    if (there) check_same_study(store, study, db);
-    else store.begin(study, nullptr), store.stand_for(db);
-    for (const sweep::Script& s : sweep::slurm_scripts(study, store, engine, o.slurm)) print(fmt::format("# {}\n{}\n", s.name, s.content));
+    sweep::Store store(there ? fs::path(db) : folder.path() / fs::path(db).filename(),
+                       there ? sweep::Store::Mode::read : sweep::Store::Mode::write);
+    if (there)
+      check_same_study(store, study, db);
+    else
+      store.begin(study, nullptr), store.stand_for(db);
+    for (const sweep::Script& s : sweep::slurm_scripts(study, store, engine, o.slurm))
+      print(fmt::format("# {}\n{}\n", s.name, s.content));
     return 0;
   }
   const sweep::Expansion e = sweep::expand(study, [&](const sweep::Combination& c) {
-    for (std::uint64_t r = 0; r < study.repeats; ++r) print(shell_words([&] {
-                                                              std::vector<std::string> words = sweep::point_command(study, c.values, study.seed + r);
-                                                              words.insert(words.begin(), "simtlab");
-                                                              return words;
-                                                            }()) + "\n");
+    for (std::uint64_t r = 0; r < study.repeats; ++r)
+      print(shell_words([&] {
+              std::vector<std::string> words = sweep::point_command(study, c.values, study.seed + r);
+              words.insert(words.begin(), "simtlab");
+              return words;
+            }()) +
+            "\n");
   });
   talk(fmt::format("{} points in {}\n", e.combinations * study.repeats, shown(study.folder)));
   return 0;
@@ -104,24 +116,39 @@ int show_plan(const sweep::Study& study, const SweepOptions& o, const sweep::Eng
 
 void remember_interest(sweep::Store& store, const sweep::Study& study) {
   const auto keep = [&](const char* key, const std::vector<std::string>& names) {
-    if (!names.empty()) store.set_value(key, nlohmann::json(names).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    if (!names.empty())
+      store.set_value(key,
+                      nlohmann::json(names).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   };
   keep("metrics", study.metrics), keep("minimise", study.minimise), keep("maximise", study.maximise);
   store.commit();
 }
 
-int finish_sweep(const sweep::Store& store, const sweep::Study& study, const SweepOptions& o, sweep::Ending ending, const std::string& db) {
+int finish_sweep(const sweep::Store& store, const sweep::Study& study, const SweepOptions& o,
+                 sweep::Ending ending, const std::string& db) {
   const result::Study found = sweep::summary(store, {study.metrics, study.minimise, study.maximise});
-  StudyForms forms{o.html, o.timeline, fmt::format("simtlab report {} --html=r.html; --point N is one point's result", shell_words({db}))};
+  StudyForms forms{
+      o.html, o.timeline,
+      fmt::format("simtlab report {} --html=r.html; --point N is one point's result", shell_words({db}))};
   write_study(found, forms, o.output);
   const std::uint64_t left = found.pending + found.running;
-  if (ending == sweep::Ending::interrupted) throw Error(ExitCode::interrupted, "interrupted", fmt::format("stopped with {} of {} points left", left, found.points.size()), "the same command goes on");
-  if (ending == sweep::Ending::too_many_failures) throw Error(ExitCode::failure, "sweep-failed", fmt::format("{} points failed; {} were not run", found.failed, left), "--max-failures sets the limit; --retry-failed runs them again");
-  if (found.failed > 0) throw Error(ExitCode::failure, "sweep-failed", fmt::format("{} of {} points failed", found.failed, found.points.size()), "their errors are in the report; --retry-failed runs them again");
+  if (ending == sweep::Ending::interrupted)
+    throw Error(ExitCode::interrupted, "interrupted",
+                fmt::format("stopped with {} of {} points left", left, found.points.size()),
+                "the same command goes on");
+  if (ending == sweep::Ending::too_many_failures)
+    throw Error(ExitCode::failure, "sweep-failed",
+                fmt::format("{} points failed; {} were not run", found.failed, left),
+                "--max-failures sets the limit; --retry-failed runs them again");
+  if (found.failed > 0)
+    throw Error(ExitCode::failure, "sweep-failed",
+                fmt::format("{} of {} points failed", found.failed, found.points.size()),
+                "their errors are in the report; --retry-failed runs them again");
   return 0;
 }
 
-int sweep_command(const CLI::App& app, SweepOptions o, const std::optional<std::vector<std::string>>& command) {
+int sweep_command(const CLI::App& app, SweepOptions o,
+                  const std::optional<std::vector<std::string>>& command) {
   o.output.more = {{"--html", &o.html}, {"--timeline", &o.timeline}};
   check_outputs(o.output);
   const sweep::Study study = study_of(app, o, command);
@@ -143,8 +170,11 @@ int sweep_command(const CLI::App& app, SweepOptions o, const std::optional<std::
   }
   const sweep::Counts before = store.counts();
   if (before.done + before.failed > 0)
-    table.say(fmt::format("{}: {} of {} points are there already{}", shown(db), before.done + before.failed, before.all(), taken > 0 ? fmt::format(" ({} found beside the database)", taken) : ""));
-  const sweep::Ending ending = o.engine == "slurm" ? sweep::run_slurm(study, store, engine, o.slurm, table) : sweep::run_local(study, store, engine, table);
+    table.say(fmt::format("{}: {} of {} points are there already{}", shown(db), before.done + before.failed,
+                          before.all(),
+                          taken > 0 ? fmt::format(" ({} found beside the database)", taken) : ""));
+  const sweep::Ending ending = o.engine == "slurm" ? sweep::run_slurm(study, store, engine, o.slurm, table)
+                                                   : sweep::run_local(study, store, engine, table);
   table.clear();
   return finish_sweep(store, study, o, ending, db);
 }
@@ -157,16 +187,41 @@ int task_command(const std::string& list, std::uint64_t task) {
 void add_study_part(CLI::App& sub, SweepOptions& o) {
   const CLI::Validator not_empty(refuse_empty, "");
   const auto list = [&](const char* name, std::vector<std::string>& to, const char* text, const char* type) {
-    sub.add_option(name, to, text)->check(not_empty)->type_name(type)->allow_extra_args(false)->group("Study");
+    sub.add_option(name, to, text)
+        ->check(not_empty)
+        ->type_name(type)
+        ->allow_extra_args(false)
+        ->group("Study");
   };
   sub.add_option("STUDY", o.study, "Study file (TOML, docs/sweep.md); options change what it says");
-  list("--axis", o.axes, "What varies: an option of the command, a key of the device, or a {NAME} in the command; values, FIRST:LAST:STEP or doublings FIRST:LAST", "NAME=[VALUES]");
-  sub.add_option("--kernels", o.kernels, "Inputs of the command as an axis of their own, each with its options: app.cu \"k.ptx --launch k.toml\"")->check(not_empty)->type_name("FILE...")->group("Study");
-  sub.add_option("--design", o.design, "cartesian (default), zip, random or latin-hypercube")->check(not_empty)->type_name("NAME")->group("Study");
-  sub.add_option("--points", o.points, "Combinations of a random or latin-hypercube design")->check(CLI::Range(std::uint64_t{1}, sweep::most_points))->type_name("N")->group("Study");
-  list("--constraint", o.constraints, "Leave out combinations for which this is not so, as \"sm.count < 100 or dram == 'hbm3'\"", "EXPRESSION");
-  sub.add_option("--repeats", o.repeats, "Runs of each combination, with a seed each")->check(CLI::Range(std::uint64_t{1}, std::uint64_t{100000}))->type_name("N")->group("Study");
-  sub.add_option("--seed", o.seed, "Of the design, and of the first repeat (default 0)")->type_name("N")->group("Study");
+  list("--axis", o.axes,
+       "What varies: an option of the command, a key of the device, or a {NAME} in the command; values, "
+       "FIRST:LAST:STEP or doublings FIRST:LAST",
+       "NAME=[VALUES]");
+  sub.add_option("--kernels", o.kernels,
+                 "Inputs of the command as an axis of their own, each with its options: app.cu \"k.ptx "
+                 "--launch k.toml\"")
+      ->check(not_empty)
+      ->type_name("FILE...")
+      ->group("Study");
+  sub.add_option("--design", o.design, "cartesian (default), zip, random or latin-hypercube")
+      ->check(not_empty)
+      ->type_name("NAME")
+      ->group("Study");
+  sub.add_option("--points", o.points, "Combinations of a random or latin-hypercube design")
+      ->check(CLI::Range(std::uint64_t{1}, sweep::most_points))
+      ->type_name("N")
+      ->group("Study");
+  list("--constraint", o.constraints,
+       "Leave out combinations for which this is not so, as \"sm.count < 100 or dram == 'hbm3'\"",
+       "EXPRESSION");
+  sub.add_option("--repeats", o.repeats, "Runs of each combination, with a seed each")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{100000}))
+      ->type_name("N")
+      ->group("Study");
+  sub.add_option("--seed", o.seed, "Of the design, and of the first repeat (default 0)")
+      ->type_name("N")
+      ->group("Study");
   list("--metric", o.metrics, "A metric for the report (default: the time)", "NAME");
   list("--minimise", o.minimise, "A metric or axis of which less is better, for the Pareto front", "NAME");
   list("--maximise", o.maximise, "A metric or axis of which more is better", "NAME");
@@ -175,34 +230,76 @@ void add_study_part(CLI::App& sub, SweepOptions& o) {
 void add_run_part(CLI::App& sub, SweepOptions& o) {
   const CLI::Validator not_empty(refuse_empty, "");
   const auto group = "Running";
-  sub.add_option("--db", o.db, "Database of the results (default STUDY.db); one that exists is gone on with")->check(output_file())->type_name("FILE")->group(group);
-  sub.add_option("-j,--jobs", o.jobs, "Points at once (default: the cores)")->check(CLI::Range(std::size_t{1}, std::size_t{1024}))->type_name("N")->group(group);
-  sub.add_option("--timeout", o.timeout, "A point that takes longer has failed, e.g. \"90 s\"")->check(not_empty)->type_name("TIME")->group(group);
-  sub.add_option("--max-failures", o.max_failures, "Stop when N points have failed (default: run all)")->type_name("N")->group(group);
+  sub.add_option("--db", o.db, "Database of the results (default STUDY.db); one that exists is gone on with")
+      ->check(output_file())
+      ->type_name("FILE")
+      ->group(group);
+  sub.add_option("-j,--jobs", o.jobs, "Points at once (default: the cores)")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1024}))
+      ->type_name("N")
+      ->group(group);
+  sub.add_option("--timeout", o.timeout, "A point that takes longer has failed, e.g. \"90 s\"")
+      ->check(not_empty)
+      ->type_name("TIME")
+      ->group(group);
+  sub.add_option("--max-failures", o.max_failures, "Stop when N points have failed (default: run all)")
+      ->type_name("N")
+      ->group(group);
   sub.add_flag("--retry-failed", o.retry_failed, "Run points again that failed")->group(group);
-  sub.add_flag("--dry-run", o.dry_run, "Print the commands, or with --engine slurm the scripts, and run nothing")->group(group);
-  sub.add_option("--engine", o.engine, "local (default): processes on this machine; slurm: job arrays")->check(CLI::IsMember({"local", "slurm"}))->type_name("NAME")->group(group);
-  sub.add_option("--program", o.program, "The simtlab that runs the points (default: this one)")->check(not_empty)->type_name("FILE")->group(group);
+  sub.add_flag("--dry-run", o.dry_run,
+               "Print the commands, or with --engine slurm the scripts, and run nothing")
+      ->group(group);
+  sub.add_option("--engine", o.engine, "local (default): processes on this machine; slurm: job arrays")
+      ->check(CLI::IsMember({"local", "slurm"}))
+      ->type_name("NAME")
+      ->group(group);
+  sub.add_option("--program", o.program, "The simtlab that runs the points (default: this one)")
+      ->check(not_empty)
+      ->type_name("FILE")
+      ->group(group);
   const auto slurm = "Slurm";
-  sub.add_option("--sbatch", o.slurm.options, "An option for sbatch, e.g. --sbatch=--partition=long; may be repeated")->check(not_empty)->type_name("OPTION")->allow_extra_args(false)->group(slurm);
-  sub.add_option("--tasks", o.slurm.tasks, "Tasks of a job array at once (default: what the cluster gives)")->type_name("N")->group(slurm);
-  sub.add_option("--points-per-task", o.slurm.points_a_task, "Points that a task runs one after the other (default: so that an array has at most 1000 tasks)")->check(CLI::Range(std::uint64_t{1}, std::uint64_t{100000}))->type_name("N")->group(slurm);
-  sub.add_option("--retries", o.retries, "How often a point that was lost with its node is given to the cluster again (default 2)")->check(CLI::Range(std::uint64_t{0}, std::uint64_t{100}))->type_name("N")->group(slurm);
-  sub.add_option("--poll", o.slurm.poll_s, "Seconds between looks at the jobs (default 2)")->check(CLI::Range(0.1, 3600.0))->type_name("S")->group(slurm);
+  sub.add_option("--sbatch", o.slurm.options,
+                 "An option for sbatch, e.g. --sbatch=--partition=long; may be repeated")
+      ->check(not_empty)
+      ->type_name("OPTION")
+      ->allow_extra_args(false)
+      ->group(slurm);
+  sub.add_option("--tasks", o.slurm.tasks, "Tasks of a job array at once (default: what the cluster gives)")
+      ->type_name("N")
+      ->group(slurm);
+  sub.add_option(
+         "--points-per-task", o.slurm.points_a_task,
+         "Points that a task runs one after the other (default: so that an array has at most 1000 tasks)")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{100000}))
+      ->type_name("N")
+      ->group(slurm);
+  sub.add_option("--retries", o.retries,
+                 "How often a point that was lost with its node is given to the cluster again (default 2)")
+      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{100}))
+      ->type_name("N")
+      ->group(slurm);
+  sub.add_option("--poll", o.slurm.poll_s, "Seconds between looks at the jobs (default 2)")
+      ->check(CLI::Range(0.1, 3600.0))
+      ->type_name("S")
+      ->group(slurm);
 }
 
 }  // namespace
 
 void add_sweep(CLI::App& app, Action& chosen, const std::optional<std::vector<std::string>>& after_dashes) {
-  CLI::App* sub = app.add_subcommand("sweep", "Run a command at many points: all combinations or a sample, on all cores or a cluster, resumable");
+  CLI::App* sub = app.add_subcommand(
+      "sweep",
+      "Run a command at many points: all combinations or a sample, on all cores or a cluster, resumable");
   const auto o = std::make_shared<SweepOptions>();
   const auto list = std::make_shared<std::string>();
   const auto task = std::make_shared<std::uint64_t>(0);
   add_study_part(*sub, *o);
   add_run_part(*sub, *o);
-  sub->add_option("--task-list", *list)->group("");   // for the scripts of the Slurm engine
+  sub->add_option("--task-list", *list)->group("");  // for the scripts of the Slurm engine
   sub->add_option("--task", *task)->group("");
-  const auto form = [&](const char* name, std::string& to, const char* text) { sub->add_option(name, to, text)->check(output_file())->type_name("FILE")->group("Output"); };
+  const auto form = [&](const char* name, std::string& to, const char* text) {
+    sub->add_option(name, to, text)->check(output_file())->type_name("FILE")->group("Output");
+  };
   form("--html", o->html, "Write a page with Pareto front, main effects and points to FILE");
   form("--timeline", o->timeline, "Write which point ran when and where to FILE, for ui.perfetto.dev");
   add_output_options(*sub, o->output);
@@ -214,7 +311,9 @@ void add_sweep(CLI::App& app, Action& chosen, const std::optional<std::vector<st
       "       simtlab sweep study.toml --engine slurm --sbatch=--partition=long\n"
       "The same command goes on where it was stopped or killed.");
   sub->callback([&app, &chosen, &after_dashes, o, list, task] {
-    chosen = [&app, &after_dashes, o, list, task] { return list->empty() ? sweep_command(app, *o, after_dashes) : task_command(*list, *task); };
+    chosen = [&app, &after_dashes, o, list, task] {
+      return list->empty() ? sweep_command(app, *o, after_dashes) : task_command(*list, *task);
+    };
   });
 }
 

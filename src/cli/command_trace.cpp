@@ -24,13 +24,15 @@ namespace trace = stream::trace;
 void refuse_same(const std::string& in, const std::string& out) {
   std::error_code ignored;
   if (in == out || std::filesystem::equivalent(in, out, ignored))
-    throw Error(ExitCode::usage, "trace-same", fmt::format("{} is the input and the output", shown(in)), "choose another file");
+    throw Error(ExitCode::usage, "trace-same", fmt::format("{} is the input and the output", shown(in)),
+                "choose another file");
 }
 
 // "3", "3-7", "3-" or "-7".
 trace::Range range_of(const std::string& text, const char* option) {
   const auto refuse = [&] {
-    throw Error(ExitCode::usage, "option-value", fmt::format("{} {} is no range", option, shown(text)), "for example 3, 3-7, 3- or -7");
+    throw Error(ExitCode::usage, "option-value", fmt::format("{} {} is no range", option, shown(text)),
+                "for example 3, 3-7, 3- or -7");
   };
   const auto number = [&](std::string_view part, std::uint64_t otherwise) {
     if (part.empty()) return otherwise;
@@ -62,10 +64,12 @@ int cut(const CutOptions& o) {
   const Signals signals(0);
   const std::unique_ptr<trace::Reader> reader = trace::open(o.in);
   trace::Writer writer(o.out, reader->recorded_on());
-  const trace::Totals kept = trace::cut(*reader, range_of(o.kernels, "--kernels"), range_of(o.blocks, "--blocks"), writer, signals.flag());
+  const trace::Totals kept = trace::cut(*reader, range_of(o.kernels, "--kernels"),
+                                        range_of(o.blocks, "--blocks"), writer, signals.flag());
   if (kept.kernels == 0)
     throw Error(ExitCode::bad_input, "trace-selection",
-                fmt::format("no block of {} is in --kernels {} --blocks {}: it has {} kernels", shown(o.in), o.kernels, o.blocks, reader->totals().kernels),
+                fmt::format("no block of {} is in --kernels {} --blocks {}: it has {} kernels", shown(o.in),
+                            o.kernels, o.blocks, reader->totals().kernels),
                 "simtlab trace info lists kernels and blocks");
   writer.close();
   talk(fmt::format("{}: {} kernels, {} blocks\n", shown(o.out), kept.kernels, kept.blocks));
@@ -77,11 +81,14 @@ int diff(const std::string& a, const std::string& b) {
   const std::unique_ptr<trace::Reader> first = trace::open(a), second = trace::open(b);
   const std::optional<trace::Difference> found = trace::difference(*first, *second, signals.flag());
   if (!found) {
-    print(fmt::format("the same {} kernels, {} warp instructions\n", first->totals().kernels, first->totals().warp_instructions));
+    print(fmt::format("the same {} kernels, {} warp instructions\n", first->totals().kernels,
+                      first->totals().warp_instructions));
     return 0;
   }
-  print(fmt::format("first difference: kernel {}, block {}, warp {}, instruction {}\n  {}\n    {}: {}\n    {}: {}\n", found->kernel, found->block,
-                    found->warp, found->instruction, shown(found->what), shown(a), shown(found->first), shown(b), shown(found->second)));
+  print(fmt::format(
+      "first difference: kernel {}, block {}, warp {}, instruction {}\n  {}\n    {}: {}\n    {}: {}\n",
+      found->kernel, found->block, found->warp, found->instruction, shown(found->what), shown(a),
+      shown(found->first), shown(b), shown(found->second)));
   return static_cast<int>(ExitCode::check_failed);
 }
 
@@ -89,8 +96,12 @@ void add_cut(CLI::App& trace, Action& chosen) {
   CLI::App* sub = trace.add_subcommand("cut", "Copy some kernels and blocks of a trace to a smaller one");
   const auto o = std::make_shared<CutOptions>();
   sub->add_option("TRACE", o->in, "Trace (FILE.simt)")->required();
-  sub->add_option("-o,--output", o->out, "The smaller trace")->required()->check(output_file())->type_name("FILE");
-  sub->add_option("--kernels", o->kernels, "Kernels by the order of their launch, from 1: 3, 3-7, 3-, -7")->type_name("RANGE");
+  sub->add_option("-o,--output", o->out, "The smaller trace")
+      ->required()
+      ->check(output_file())
+      ->type_name("FILE");
+  sub->add_option("--kernels", o->kernels, "Kernels by the order of their launch, from 1: 3, 3-7, 3-, -7")
+      ->type_name("RANGE");
   sub->add_option("--blocks", o->blocks, "Blocks by their number in the grid, from 0")->type_name("RANGE");
   sub->callback([&chosen, o] { chosen = [o] { return cut(*o); }; });
 }
@@ -102,7 +113,8 @@ void add_trace(CLI::App& app, Action& chosen) {
   trace->require_subcommand(1);
   add_trace_info(*trace, chosen);
   add_cut(*trace, chosen);
-  CLI::App* sub = trace->add_subcommand("diff", "Find the first difference of two traces (exit code 6 if there is one)");
+  CLI::App* sub =
+      trace->add_subcommand("diff", "Find the first difference of two traces (exit code 6 if there is one)");
   const auto files = std::make_shared<std::pair<std::string, std::string>>();
   sub->add_option("FIRST", files->first, "Trace (FILE.simt)")->required();
   sub->add_option("SECOND", files->second, "Trace (FILE.simt)")->required();

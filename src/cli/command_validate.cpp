@@ -43,17 +43,21 @@ int validate_all(const CLI::App& app, ValidationOptions o) {
     if (!o.quick) next([&] { return hosts_area(app, signals.flag()); });
   } catch (const Error& e) {
     if (e.code() != ExitCode::interrupted || reports.empty()) throw interrupted_validation(e);
-    stopped.emplace(ExitCode::interrupted, "interrupted", fmt::format("interrupted when {} of {} areas were done", reports.size(), areas.size()), "the report is of those; nothing was compared with the kept rows");
+    stopped.emplace(ExitCode::interrupted, "interrupted",
+                    fmt::format("interrupted when {} of {} areas were done", reports.size(), areas.size()),
+                    "the report is of those; nothing was compared with the kept rows");
   }
   return end_validation(std::move(reports), clock, o, stopped);
 }
 
-constexpr const char* quick_areas = "Minutes less: few sizes, devices and nests, and not the fast host of mixes beside the cycle-level one";
+constexpr const char* quick_areas =
+    "Minutes less: few sizes, devices and nests, and not the fast host of mixes beside the cycle-level one";
 
 }  // namespace
 
 void add_validate(CLI::App& app, Action& chosen) {
-  CLI::App* sub = app.add_subcommand("validate", "Compare the models with published measurements and with each other: all areas, or one");
+  CLI::App* sub = app.add_subcommand(
+      "validate", "Compare the models with published measurements and with each other: all areas, or one");
   sub->require_subcommand(0, 1);
   const auto o = std::make_shared<ValidationOptions>();
   add_validation_options(*sub, *o, quick_areas);
@@ -63,7 +67,10 @@ void add_validate(CLI::App& app, Action& chosen) {
     if (sub->get_subcommands().empty()) return run_all();
     for (const CLI::Option* option : sub->get_options())
       if (option->count() > 0 && option->get_name() != "--help")
-        throw Error(ExitCode::usage, "option-conflict", fmt::format("{} stands before the area", option->get_name()), fmt::format("write it behind: simtlab validate {} {} ...", sub->get_subcommands().front()->get_name(), option->get_name()));
+        throw Error(ExitCode::usage, "option-conflict",
+                    fmt::format("{} stands before the area", option->get_name()),
+                    fmt::format("write it behind: simtlab validate {} {} ...",
+                                sub->get_subcommands().front()->get_name(), option->get_name()));
   });
   CLI::App* all = sub->add_subcommand("all", "All areas, as without a name");
   const auto same = std::make_shared<ValidationOptions>();

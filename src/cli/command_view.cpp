@@ -23,7 +23,9 @@ struct ViewOptions {
 };
 
 int view_results(const ViewOptions& o) {
-  if (o.port > 65535) throw Error(ExitCode::usage, "option-value", fmt::format("--port {} is no port", o.port), "0 takes one that is free");
+  if (o.port > 65535)
+    throw Error(ExitCode::usage, "option-value", fmt::format("--port {} is no port", o.port),
+                "0 takes one that is free");
   simtlab::view::Collection collection({o.files.begin(), o.files.end()});
   const Signals signals(0);
   simtlab::view::ServerOptions options;
@@ -36,7 +38,10 @@ int view_results(const ViewOptions& o) {
   };
   options.ready = [&](const std::string& address) {
     print(address + "\n");
-    talk(fmt::format("{} files. Open the address in a browser on this machine; whoever has it can read the results. Ctrl-C ends.\n", collection.entries().size()));
+    talk(
+        fmt::format("{} files. Open the address in a browser on this machine; whoever has it can read the "
+                    "results. Ctrl-C ends.\n",
+                    collection.entries().size()));
   };
   simtlab::view::serve(collection, options);
   return 0;
@@ -45,11 +50,18 @@ int view_results(const ViewOptions& o) {
 }  // namespace
 
 void add_view(CLI::App& app, Action& chosen) {
-  CLI::App* sub = app.add_subcommand("view", "Result files, sweeps and running simulations in the browser: a table with filters, comparisons, every report");
+  CLI::App* sub = app.add_subcommand("view",
+                                     "Result files, sweeps and running simulations in the browser: a table "
+                                     "with filters, comparisons, every report");
   const auto o = std::make_shared<ViewOptions>();
-  sub->add_option("RESULT", o->files, "Result files (--json=FILE), files of running simulations (--live FILE), databases of sweeps, or folders of them")->required();
+  sub->add_option("RESULT", o->files,
+                  "Result files (--json=FILE), files of running simulations (--live FILE), databases of "
+                  "sweeps, or folders of them")
+      ->required();
   sub->add_option("--port", o->port, "Port on 127.0.0.1 (default 0: one that is free)")->type_name("N");
-  sub->footer("The address is printed on stdout. It holds a secret that is new in every start; nothing but this machine can reach it.");
+  sub->footer(
+      "The address is printed on stdout. It holds a secret that is new in every start; nothing but this "
+      "machine can reach it.");
   sub->callback([&chosen, o] { chosen = [o] { return view_results(*o); }; });
 }
 

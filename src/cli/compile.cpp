@@ -28,7 +28,7 @@ frontend::BuildResult build_shown(const frontend::BuildRequest& request, const O
 
 std::filesystem::path compile(std::vector<std::string> arguments, const std::filesystem::path& output,
                               const OutputOptions& shown, const std::string& architecture) {
-  arguments = frontend::with_values_joined(arguments);   // the -v of -Xptxas -v is none of ours
+  arguments = frontend::with_values_joined(arguments);  // the -v of -Xptxas -v is none of ours
   frontend::BuildRequest request;
   request.architecture = architecture;
   request.verbose =

@@ -36,7 +36,9 @@ std::vector<const TreeCommand*> all_commands(const TreeCommand& tree) {
   return out;
 }
 
-std::string below(const TreeCommand& command) { return command.path == "simtlab" ? "" : command.path.substr(8); }
+std::string below(const TreeCommand& command) {
+  return command.path == "simtlab" ? "" : command.path.substr(8);
+}
 
 // The first sentence: one line of a menu.
 std::string brief(const std::string& text) {
@@ -57,7 +59,9 @@ std::vector<const TreeOption*> with_value(const std::vector<const TreeCommand*>&
   std::vector<const TreeOption*> out;
   for (const TreeCommand* c : commands)
     for (const TreeOption& o : c->options)
-      if (!o.positional && !o.value.empty() && std::ranges::none_of(out, [&](const TreeOption* other) { return other->names == o.names; })) out.push_back(&o);
+      if (!o.positional && !o.value.empty() &&
+          std::ranges::none_of(out, [&](const TreeOption* other) { return other->names == o.names; }))
+        out.push_back(&o);
   return out;
 }
 
@@ -65,7 +69,9 @@ std::string bash_values(const std::vector<const TreeCommand*>& commands) {
   std::string out;
   for (const TreeOption* o : with_value(commands)) {
     const std::string values = values_of(o->names.back());
-    if (!values.empty()) out += fmt::format("    {}) COMPREPLY=($(compgen -W \"$({})\" -- \"$cur\")); return ;;\n", o->names.back(), values);
+    if (!values.empty())
+      out += fmt::format("    {}) COMPREPLY=($(compgen -W \"$({})\" -- \"$cur\")); return ;;\n",
+                         o->names.back(), values);
   }
   return out;
 }
@@ -80,16 +86,21 @@ std::string zsh_text(const std::string& text) {
   return single_quoted(out);
 }
 
-std::string zsh_action(const std::string& values) { return values.empty() ? "_files" : fmt::format("{{compadd -- $({})}}", single_quoted(values)); }
+std::string zsh_action(const std::string& values) {
+  return values.empty() ? "_files" : fmt::format("{{compadd -- $({})}}", single_quoted(values));
+}
 
 std::string zsh_option(const TreeOption& o) {
   std::string out;
   for (const std::string& name : o.names) {
     const bool is_long = name.starts_with("--");
-    const std::string value = o.value.empty() ? "" : fmt::format(":{}:{}", zsh_text(o.value), zsh_action(values_of(name)));
-    // "-o+": its value is behind it or the next word; "--gpu=": the same with an equals sign; "=-": only behind that, and it may be missing.
+    const std::string value =
+        o.value.empty() ? "" : fmt::format(":{}:{}", zsh_text(o.value), zsh_action(values_of(name)));
+    // "-o+": its value is behind it or the next word; "--gpu=": the same with an equals sign; "=-": only
+    // behind that, and it may be missing.
     const std::string mark = o.value.empty() ? "" : o.value_optional ? "=-" : is_long ? "=" : "+";
-    out += fmt::format("        '*{}{}[{}]{}{}' \\\n", name, mark, zsh_text(o.description), o.value_optional ? ":" : "", value);
+    out += fmt::format("        '*{}{}[{}]{}{}' \\\n", name, mark, zsh_text(o.description),
+                       o.value_optional ? ":" : "", value);
   }
   return out;
 }
@@ -100,7 +111,8 @@ std::string fish_condition(const TreeCommand& command) {
   const std::string path = below(command);
   for (std::size_t at = 0; at < path.size();) {
     const std::size_t end = std::min(path.find(' ', at), path.size());
-    out += fmt::format("{}__fish_seen_subcommand_from {}", out.empty() ? "" : "; and ", path.substr(at, end - at));
+    out += fmt::format("{}__fish_seen_subcommand_from {}", out.empty() ? "" : "; and ",
+                       path.substr(at, end - at));
     at = end + 1;
   }
   return out;
@@ -113,7 +125,8 @@ std::string bash_completion(const TreeCommand& tree) {
   std::string out =
       "# bash completion of simtlab, written by `simtlab completion bash`.\n"
       "_simtlab() {\n"
-      "  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} path='' word i options='' commands='' words=''\n"
+      "  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} path='' word i options='' "
+      "commands='' words=''\n"
       "  COMPREPLY=()\n"
       "  # --gpu=h100 is three words to bash.\n"
       "  [ \"$cur\" = = ] && cur=''\n"
@@ -129,7 +142,9 @@ std::string bash_completion(const TreeCommand& tree) {
     if (c->path != "simtlab") {
       const std::string path = below(*c);
       const std::size_t last = path.rfind(' ');
-      out += fmt::format("      '{} {}') path='{}' ;;\n", last == std::string::npos ? "" : path.substr(0, last), last == std::string::npos ? path : path.substr(last + 1), path);
+      out +=
+          fmt::format("      '{} {}') path='{}' ;;\n", last == std::string::npos ? "" : path.substr(0, last),
+                      last == std::string::npos ? path : path.substr(last + 1), path);
     }
   out += "    esac\n  done\n  case \"$path\" in\n";
   for (const TreeCommand* c : commands) {
@@ -139,7 +154,8 @@ std::string bash_completion(const TreeCommand& tree) {
         for (const std::string& name : o.names) options += (options.empty() ? "" : " ") + name;
     for (const TreeCommand& sub : c->commands) subs += (subs.empty() ? "" : " ") + sub.name;
     const std::string words = words_of(*c);
-    out += fmt::format("    '{}') options='{}' commands='{}'{} ;;\n", below(*c), options, subs, words.empty() ? "" : fmt::format(" words=$({})", words));
+    out += fmt::format("    '{}') options='{}' commands='{}'{} ;;\n", below(*c), options, subs,
+                       words.empty() ? "" : fmt::format(" words=$({})", words));
   }
   return out +
          "  esac\n"
@@ -168,14 +184,17 @@ std::string zsh_completion(const TreeCommand& tree) {
     if (c->path != "simtlab") {
       const std::string path = below(*c);
       const std::size_t last = path.rfind(' ');
-      out += fmt::format("      ('{} {}') path='{}' ;;\n", last == std::string::npos ? "" : path.substr(0, last), last == std::string::npos ? path : path.substr(last + 1), path);
+      out +=
+          fmt::format("      ('{} {}') path='{}' ;;\n", last == std::string::npos ? "" : path.substr(0, last),
+                      last == std::string::npos ? path : path.substr(last + 1), path);
     }
   out += "    esac\n  done\n  case \"$path\" in\n";
   for (const TreeCommand* c : commands) {
     out += fmt::format("    ('{}')\n", below(*c));
     if (!c->commands.empty()) {
       out += "      commands=(";
-      for (const TreeCommand& sub : c->commands) out += fmt::format("'{}:{}' ", sub.name, zsh_text(sub.description));
+      for (const TreeCommand& sub : c->commands)
+        out += fmt::format("'{}:{}' ", sub.name, zsh_text(sub.description));
       out += ")\n      _describe command commands\n";
     }
     out += "      _arguments -S \\\n";
@@ -190,16 +209,21 @@ std::string fish_completion(const TreeCommand& tree) {
   std::string out = "# fish completion of simtlab, written by `simtlab completion fish`.\n";
   for (const TreeCommand* c : all_commands(tree)) {
     const std::string head = fmt::format("complete -c simtlab -n '{}'", fish_condition(*c));
-    for (const TreeCommand& sub : c->commands) out += fmt::format("{} -f -a {} -d '{}'\n", head, sub.name, single_quoted(brief(sub.description)));
+    for (const TreeCommand& sub : c->commands)
+      out += fmt::format("{} -f -a {} -d '{}'\n", head, sub.name, single_quoted(brief(sub.description)));
     for (const TreeOption& o : c->options) {
       if (o.positional) continue;
       std::string names;
-      for (const std::string& name : o.names) names += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
+      for (const std::string& name : o.names)
+        names += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
       const std::string values = values_of(o.names.back());
-      const std::string follow = o.value.empty() || o.value_optional ? "" : values.empty() ? " -r" : fmt::format(" -x -a '({})'", single_quoted(values));
+      const std::string follow = o.value.empty() || o.value_optional ? ""
+                                 : values.empty()                    ? " -r"
+                                                  : fmt::format(" -x -a '({})'", single_quoted(values));
       out += fmt::format("{}{}{} -d '{}'\n", head, names, follow, single_quoted(brief(o.description)));
     }
-    if (const std::string words = words_of(*c); !words.empty()) out += fmt::format("{} -a '({})'\n", head, single_quoted(words));
+    if (const std::string words = words_of(*c); !words.empty())
+      out += fmt::format("{} -a '({})'\n", head, single_quoted(words));
   }
   return out;
 }

@@ -48,7 +48,7 @@ const std::string* find(const Side& s, const std::string& key) {
 
 struct Difference {
   std::string key;
-  const std::string *before, *after;   // null: that side has none
+  const std::string *before, *after;  // null: that side has none
 };
 
 std::vector<Difference> differences(const Side& a, const Side& b) {
@@ -65,7 +65,8 @@ std::vector<Difference> differences(const Side& a, const Side& b) {
 }
 
 std::string as_text(const Side& a, const Side& b, const std::vector<Difference>& all) {
-  if (all.empty()) return fmt::format("{} and {} are the same: {} values\n", shown(a.name), shown(b.name), a.values.size());
+  if (all.empty())
+    return fmt::format("{} and {} are the same: {} values\n", shown(a.name), shown(b.name), a.values.size());
   std::size_t keys = 3, values = a.name.size();
   for (const Difference& d : all) {
     keys = std::max(keys, d.key.size());
@@ -74,15 +75,22 @@ std::string as_text(const Side& a, const Side& b, const std::vector<Difference>&
   values = std::min<std::size_t>(values, 40);
   std::string out = fmt::format("{:<{}}  {:<{}}  {}\n", "key", keys, shown(a.name), values, shown(b.name));
   for (const Difference& d : all)
-    out += fmt::format("{:<{}}  {:<{}}  {}\n", shown(d.key, 60), keys, d.before == nullptr ? "-" : shown(*d.before, 80), values, d.after == nullptr ? "-" : shown(*d.after, 80));
+    out += fmt::format("{:<{}}  {:<{}}  {}\n", shown(d.key, 60), keys,
+                       d.before == nullptr ? "-" : shown(*d.before, 80), values,
+                       d.after == nullptr ? "-" : shown(*d.after, 80));
   return out;
 }
 
 std::string as_json(const Side& a, const Side& b, const std::vector<Difference>& all) {
-  const auto value = [](const std::string* text) { return text == nullptr ? std::string("null") : result::json_string(*text); };
-  std::string out = fmt::format("{{\n  \"schema\": {},\n  \"a\": {},\n  \"b\": {},\n  \"values\": [", result::json_schema, result::json_string(a.name), result::json_string(b.name));
+  const auto value = [](const std::string* text) {
+    return text == nullptr ? std::string("null") : result::json_string(*text);
+  };
+  std::string out =
+      fmt::format("{{\n  \"schema\": {},\n  \"a\": {},\n  \"b\": {},\n  \"values\": [", result::json_schema,
+                  result::json_string(a.name), result::json_string(b.name));
   for (std::size_t i = 0; i < all.size(); ++i)
-    out += fmt::format("{}\n    {{\"key\": {}, \"a\": {}, \"b\": {}}}", i == 0 ? "" : ",", result::json_string(all[i].key), value(all[i].before), value(all[i].after));
+    out += fmt::format("{}\n    {{\"key\": {}, \"a\": {}, \"b\": {}}}", i == 0 ? "" : ",",
+                       result::json_string(all[i].key), value(all[i].before), value(all[i].after));
   return out + (all.empty() ? "]\n}\n" : "\n  ]\n}\n");
 }
 
@@ -95,7 +103,8 @@ int diff(DiffOptions o) {
   check_outputs(o.output);
   std::vector<std::filesystem::path> read;
   for (const std::string& name : {o.a, o.b})
-    if (name.find('/') != std::string::npos || name.ends_with(".toml") || name.ends_with(".json")) read.emplace_back(name);
+    if (name.find('/') != std::string::npos || name.ends_with(".toml") || name.ends_with(".json"))
+      read.emplace_back(name);
   check_inputs(o.output, read);
   const Side a = side(o.a), b = side(o.b);
   const std::vector<Difference> all = differences(a, b);
@@ -106,7 +115,8 @@ int diff(DiffOptions o) {
   return 0;
 }
 
-// A file to begin with: every option with its meaning and its value, commented out, and how a value of the device is changed.
+// A file to begin with: every option with its meaning and its value, commented out, and how a value of the
+// device is changed.
 std::string starter(const device::Configuration& c) {
   std::string out =
       "# Configuration of simtlab for this folder and those below it (docs/configuration.md).\n"
@@ -114,7 +124,8 @@ std::string starter(const device::Configuration& c) {
   for (const device::Entry& e : c.option_entries) {
     const bool chosen = e.key == "gpu";
     const bool number = !e.value.empty() && e.value.find_first_not_of("0123456789.") == std::string::npos;
-    out += fmt::format("# {}\n{}{} = {}\n\n", e.doc, chosen ? "" : "#", e.key, number ? e.value : fmt::format("\"{}\"", e.value));
+    out += fmt::format("# {}\n{}{} = {}\n\n", e.doc, chosen ? "" : "#", e.key,
+                       number ? e.value : fmt::format("\"{}\"", e.value));
   }
   return out +
          "# Values of the device, in place of those of its file (`simtlab config show` lists all):\n"
@@ -130,13 +141,15 @@ struct InitOptions {
 int init(const InitOptions& o) {
   std::error_code ignored;
   if (o.file != "-" && std::filesystem::exists(o.file, ignored))
-    throw Error(ExitCode::usage, "config-exists", fmt::format("{} is there already", shown(o.file)), "nothing was changed; name another file, or - for stdout");
+    throw Error(ExitCode::usage, "config-exists", fmt::format("{} is there already", shown(o.file)),
+                "nothing was changed; name another file, or - for stdout");
   // The defaults of the tool, not what other layers made of them: those stay layers.
   const device::Surroundings nowhere{"/", [](const char*) { return std::nullopt; }};
   std::vector<device::Setting> settings;
-  if (o.gpu) settings.push_back({"gpu", *o.gpu, {"command line", fmt::format("--gpu {}", shown(*o.gpu)), "", false}});
+  if (o.gpu)
+    settings.push_back({"gpu", *o.gpu, {"command line", fmt::format("--gpu {}", shown(*o.gpu)), "", false}});
   const device::Configuration defaults = device::gather(nowhere, {}, settings);
-  device::load_device(defaults.options.gpu);   // says what is wrong with it
+  device::load_device(defaults.options.gpu);  // says what is wrong with it
   write_to(o.file, starter(defaults));
   if (o.file != "-") print(fmt::format("wrote {}: gpu {}\n", shown(o.file), shown(defaults.options.gpu)));
   return 0;
@@ -145,16 +158,24 @@ int init(const InitOptions& o) {
 }  // namespace
 
 void add_config_files(CLI::App& config, Action& chosen) {
-  CLI::App* compare = config.add_subcommand("diff", "The values in which two devices, or the configurations of two result files, differ");
+  CLI::App* compare = config.add_subcommand(
+      "diff", "The values in which two devices, or the configurations of two result files, differ");
   const auto d = std::make_shared<DiffOptions>();
-  compare->add_option("A", d->a, "A GPU of `simtlab list gpus`, a device file, or a result (*.json)")->required()->check(CLI::Validator(refuse_empty, ""));
+  compare->add_option("A", d->a, "A GPU of `simtlab list gpus`, a device file, or a result (*.json)")
+      ->required()
+      ->check(CLI::Validator(refuse_empty, ""));
   compare->add_option("B", d->b, "Another one")->required()->check(CLI::Validator(refuse_empty, ""));
-  compare->add_option("--json", d->output.json, "As JSON to stdout, or with --json=FILE to FILE")->check(output_file())->type_name("[=FILE]");
+  compare->add_option("--json", d->output.json, "As JSON to stdout, or with --json=FILE to FILE")
+      ->check(output_file())
+      ->type_name("[=FILE]");
   compare->callback([&chosen, d] { chosen = [d] { return diff(*d); }; });
-  CLI::App* begin = config.add_subcommand("init", "Write a configuration file to begin with: every option, commented out");
+  CLI::App* begin =
+      config.add_subcommand("init", "Write a configuration file to begin with: every option, commented out");
   const auto i = std::make_shared<InitOptions>();
   begin->add_option("FILE", i->file, "Where to (default simtlab.toml; - is stdout)")->check(output_file());
-  begin->add_option("--gpu", i->gpu, "The GPU that it chooses (default h100)")->check(CLI::Validator(refuse_empty, ""))->type_name("NAME|FILE");
+  begin->add_option("--gpu", i->gpu, "The GPU that it chooses (default h100)")
+      ->check(CLI::Validator(refuse_empty, ""))
+      ->type_name("NAME|FILE");
   begin->callback([&chosen, i] { chosen = [i] { return init(*i); }; });
 }
 

@@ -19,10 +19,13 @@ namespace {
 
 std::filesystem::path applications_file(const std::string& given) {
   if (!given.empty()) return given;
-  const std::filesystem::path ours = (device::data_directory() / ".." / "examples" / "corun.toml").lexically_normal();
+  const std::filesystem::path ours =
+      (device::data_directory() / ".." / "examples" / "corun.toml").lexically_normal();
   std::error_code ignored;
   if (!std::filesystem::exists(ours, ignored))
-    throw Error(ExitCode::bad_input, "corun-applications", fmt::format("the cycle-level host needs applications, and {} is not there", ours.string()), "--applications FILE names them (docs/corun.md), or examples/corun.toml of a source tree");
+    throw Error(ExitCode::bad_input, "corun-applications",
+                fmt::format("the cycle-level host needs applications, and {} is not there", ours.string()),
+                "--applications FILE names them (docs/corun.md), or examples/corun.toml of a source tree");
   return ours;
 }
 
@@ -49,18 +52,27 @@ cohost::CycleOptions cycle_options(const device::ToolOptions& tool, const volati
 
 corun::SmSharing sm_sharing(const device::Configuration& configuration, const device::Device& device) {
   const gpu::Sharing sharing = gpu::parse_sharing(configuration.options.sharing);
-  return {sharing.policy, [sharing, &device](const std::string& application, const std::string& step) -> corun::SmRange {
-            const std::string kernel(corun::kernel_of(step));   // a shape is no part of the name that a part has
+  return {sharing.policy,
+          [sharing, &device](const std::string& application, const std::string& step) -> corun::SmRange {
+            // A shape is no part of the name that a part has
+            const std::string kernel(corun::kernel_of(step));
             timing::Gpu::Setup part = gpu::setup_of(sharing, device, kernel, kernel);
             if (part.sms == 0) part = gpu::setup_of(sharing, device, application, application);
             return {part.first_sm, part.first_sm + part.sms};
           }};
 }
 
-CycleApplications::CycleApplications(const CLI::App& app, const std::string& file, const RunOptions& run, bool copies)
-    : app_(app), file_(applications_file(file)), run_(run), copies_(copies), applications_(cohost::load_applications(file_)), configuration_(resolve_timing(run)), device_(device::load_device(configuration_)) {
+CycleApplications::CycleApplications(const CLI::App& app, const std::string& file, const RunOptions& run,
+                                     bool copies)
+    : app_(app),
+      file_(applications_file(file)),
+      run_(run),
+      copies_(copies),
+      applications_(cohost::load_applications(file_)),
+      configuration_(resolve_timing(run)),
+      device_(device::load_device(configuration_)) {
   timing::check_main_memory(device_.device);
-  gpu::parse_sharing(configuration_.options.sharing);   // its errors before anything runs
+  gpu::parse_sharing(configuration_.options.sharing);  // its errors before anything runs
 }
 
 std::vector<std::string> CycleApplications::names() const {
@@ -72,25 +84,31 @@ std::vector<std::string> CycleApplications::names() const {
 const cohost::Described& CycleApplications::find(const std::string& name) const {
   const auto at = std::ranges::find(applications_, name, &cohost::Described::name);
   if (at == applications_.end())
-    throw Error(ExitCode::bad_input, "corun-applications", fmt::format("there is no application {}", shown(name)), fmt::format("{} has {}", file_.string(), fmt::join(names(), ", ")));
+    throw Error(ExitCode::bad_input, "corun-applications",
+                fmt::format("there is no application {}", shown(name)),
+                fmt::format("{} has {}", file_.string(), fmt::join(names(), ", ")));
   return *at;
 }
 
-void CycleApplications::record(const std::vector<std::vector<std::string>>& mixes, const OutputOptions& output) {
+void CycleApplications::record(const std::vector<std::vector<std::string>>& mixes,
+                               const OutputOptions& output) {
   std::vector<const cohost::Described*> wanted;
   for (const std::vector<std::string>& mix : mixes)
     for (const std::string& name : mix)
-      if (const cohost::Described* one = &find(name); std::ranges::find(wanted, one) == wanted.end()) wanted.push_back(one);
+      if (const cohost::Described* one = &find(name); std::ranges::find(wanted, one) == wanted.end())
+        wanted.push_back(one);
   for (const cohost::Described* one : wanted)
-    if (std::ranges::find(recorded_, one, &Recorded::application) == recorded_.end()) recorded_.push_back({one, record(*one, output)});
+    if (std::ranges::find(recorded_, one, &Recorded::application) == recorded_.end())
+      recorded_.push_back({one, record(*one, output)});
 }
 
-std::filesystem::path CycleApplications::record(const cohost::Described& a, const OutputOptions& output) const {
+std::filesystem::path CycleApplications::record(const cohost::Described& a,
+                                                const OutputOptions& output) const {
   if (a.is_trace()) return a.file;
   Run run;
   run.run = run_;
   run.run.mode = "functional";
-  run.run.sharing.reset();   // of kernels that are timed
+  run.run.sharing.reset();  // of kernels that are timed
   run.record = (folder_.path() / fmt::format("{}.simt", recorded_.size())).string();
   run.mute = true;
   run.output.quiet = output.quiet;
@@ -106,7 +124,7 @@ std::filesystem::path CycleApplications::record(const cohost::Described& a, cons
   } else if (a.file.extension() == ".cu") {
     after_dashes = a.arguments;
   } else {
-    after_dashes = {std::filesystem::absolute(a.file).string()};   // never one that is found by $PATH
+    after_dashes = {std::filesystem::absolute(a.file).string()};  // never one that is found by $PATH
     after_dashes->insert(after_dashes->end(), a.arguments.begin(), a.arguments.end());
     rest.clear();
   }
@@ -120,8 +138,13 @@ std::filesystem::path CycleApplications::record(const cohost::Described& a, cons
   }
   std::error_code ignored;
   if (std::filesystem::exists(trace + ".1", ignored))
-    throw Error(ExitCode::bad_input, "corun-recording", fmt::format("application {}: several processes of it use the GPU, and each is an application of its own", shown(a.name)),
-                "simtlab run --mode functional --record FILE.simt gives FILE.simt, FILE.simt.1, ...: name those as applications");
+    throw Error(
+        ExitCode::bad_input, "corun-recording",
+        fmt::format(
+            "application {}: several processes of it use the GPU, and each is an application of its own",
+            shown(a.name)),
+        "simtlab run --mode functional --record FILE.simt gives FILE.simt, FILE.simt.1, ...: name those as "
+        "applications");
   return trace;
 }
 
@@ -130,9 +153,11 @@ void CycleApplications::run_alone(const volatile bool* stop, CorunStudy& study) 
   options.copies = copies_;
   host_ = std::make_unique<cohost::CycleHost>(device_.device, options);
   const std::string source = fmt::format("simtlab {} on simulated {}", version(), device_.device.name);
-  for (const Recorded& r : recorded_) host_->add(r.application->name, r.trace, r.application->iterations, r.application->gap_ns, source);
+  for (const Recorded& r : recorded_)
+    host_->add(r.application->name, r.trace, r.application->iterations, r.application->gap_ns, source);
   study.profiles = host_->profiles();
-  study.host = [this](std::span<const corun::Workload> mix, const corun::Policy& policy, const corun::HostOptions& options) { return host_->run(mix, policy, options); };
+  study.host = [this](std::span<const corun::Workload> mix, const corun::Policy& policy,
+                      const corun::HostOptions& options) { return host_->run(mix, policy, options); };
 }
 
 }  // namespace simtlab::cli

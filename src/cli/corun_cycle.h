@@ -30,9 +30,11 @@ class CycleApplications {
   const device::Configuration& configuration() const { return configuration_; }
   const device::LoadedDevice& device() const { return device_; }
 
-  // Runs the applications of these mixes for what they launch, without times. Throws Error, also for a name that is not there.
+  // Runs the applications of these mixes for what they launch, without times. Throws Error, also for a name
+  // that is not there.
   void record(const std::vector<std::vector<std::string>>& mixes, const OutputOptions& output);
-  // Runs those that were recorded alone, cycle by cycle; gives the study their profiles and this host, which must outlive it.
+  // Runs those that were recorded alone, cycle by cycle; gives the study their profiles and this host, which
+  // must outlive it.
   void run_alone(const volatile bool* stop, CorunStudy& study);
 
  private:

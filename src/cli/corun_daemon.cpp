@@ -16,7 +16,8 @@ namespace {
 }  // namespace
 
 DaemonLink::DaemonLink(const std::string& directory) {
-  const std::filesystem::path path = directory.empty() ? live::default_directory() : std::filesystem::path(directory);
+  const std::filesystem::path path =
+      directory.empty() ? live::default_directory() : std::filesystem::path(directory);
   socket_ = live::connect_to(path);
   if (!socket_) gone(fmt::format("no daemon answers in {}", shown(path.string())));
   static_cast<void>(ask(live::Hello{live::protocol_version, live::protocol_version, false, "simtlab"}));
@@ -26,10 +27,14 @@ live::Message DaemonLink::ask(const live::Message& message) {
   live::Packet packet;
   live::encode(message, packet);
   pollfd one{socket_.get(), POLLIN, 0};
-  if (live::send_packet(socket_.get(), packet.span()) != live::Sent::yes || ::poll(&one, 1, 5000) <= 0 || live::receive_packet(socket_.get(), packet) <= 0) gone("the daemon does not answer");
+  if (live::send_packet(socket_.get(), packet.span()) != live::Sent::yes || ::poll(&one, 1, 5000) <= 0 ||
+      live::receive_packet(socket_.get(), packet) <= 0)
+    gone("the daemon does not answer");
   const live::Decoded decoded = live::decode(packet.span());
-  if (!decoded.message) gone(fmt::format("what answers is no daemon of this version: a message is {}", decoded.fault));
-  if (const auto* refused = std::get_if<live::Refused>(&*decoded.message)) gone(fmt::format("the daemon refuses: {}", shown(refused->text)));
+  if (!decoded.message)
+    gone(fmt::format("what answers is no daemon of this version: a message is {}", decoded.fault));
+  if (const auto* refused = std::get_if<live::Refused>(&*decoded.message))
+    gone(fmt::format("the daemon refuses: {}", shown(refused->text)));
   return *decoded.message;
 }
 
@@ -71,9 +76,7 @@ std::string DaemonLink::decisions(std::uint64_t& next) {
 std::optional<live::Totals> daemon_in(const std::string& directory) {
   try {
     return DaemonLink(directory).stats().totals;
-  } catch (const Error&) {
-    return std::nullopt;
-  }
+  } catch (const Error&) { return std::nullopt; }
 }
 
 }  // namespace simtlab::cli

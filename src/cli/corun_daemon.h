@@ -13,9 +13,9 @@ class DaemonLink {
  public:
   // Throws Error(unavailable, "corun-daemon") if there is none, or as soon as it goes.
   explicit DaemonLink(const std::string& directory);
-  live::Stats stats();                            // rows of all clients
+  live::Stats stats();  // rows of all clients
   std::vector<live::ApplicationRow> applications();
-  std::string decisions(std::uint64_t& next);     // lines from that number on; next: after them
+  std::string decisions(std::uint64_t& next);  // lines from that number on; next: after them
 
  private:
   live::Message ask(const live::Message& message);

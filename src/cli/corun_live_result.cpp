@@ -13,21 +13,34 @@ void set_live(result::Metrics& to, const char* name, std::uint64_t value) { to.s
 
 void set_totals(const live::Totals& t, result::Metrics& m) {
   m.set("corun.live.uptime", static_cast<double>(t.now_ns) * 1e-9);
-  const std::pair<const char*, std::uint64_t> counts[] = {
-      {"corun.limit", t.limit},           {"corun.live.clients", t.clients},       {"corun.live.waiting", t.waiting},
-      {"corun.live.running", t.running},  {"corun.live.requests", t.requests},     {"corun.live.granted", t.grants},
-      {"corun.live.ended", t.done},       {"corun.live.withdrawn", t.cancelled},   {"corun.live.lost", t.lost},
-      {"corun.live.passed", t.passes},    {"corun.live.connections", t.connections}, {"corun.live.refused", t.refused},
-      {"corun.live.decisions", t.decisions}, {"corun.live.kernels", t.kernels},    {"corun.live.kernels.unknown", t.unknown}};
+  const std::pair<const char*, std::uint64_t> counts[] = {{"corun.limit", t.limit},
+                                                          {"corun.live.clients", t.clients},
+                                                          {"corun.live.waiting", t.waiting},
+                                                          {"corun.live.running", t.running},
+                                                          {"corun.live.requests", t.requests},
+                                                          {"corun.live.granted", t.grants},
+                                                          {"corun.live.ended", t.done},
+                                                          {"corun.live.withdrawn", t.cancelled},
+                                                          {"corun.live.lost", t.lost},
+                                                          {"corun.live.passed", t.passes},
+                                                          {"corun.live.connections", t.connections},
+                                                          {"corun.live.refused", t.refused},
+                                                          {"corun.live.decisions", t.decisions},
+                                                          {"corun.live.kernels", t.kernels},
+                                                          {"corun.live.kernels.unknown", t.unknown}};
   for (const auto& [name, value] : counts) set_live(m, name, value);
 }
 
 void add_application(const live::ApplicationRow& a, result::Result& out) {
   result::KernelResult& row = out.kernels.emplace_back();
   row.name = row.demangled = fmt::format("application {}", a.program);
-  const std::pair<const char*, std::uint64_t> counts[] = {
-      {"corun.live.processes", a.clients}, {"corun.live.clients", a.connected}, {"corun.live.granted", a.grants},   {"corun.live.ended", a.done},
-      {"corun.live.lost", a.lost},         {"corun.live.kernels", a.kernels},   {"corun.live.kernels.unknown", a.unknown}};
+  const std::pair<const char*, std::uint64_t> counts[] = {{"corun.live.processes", a.clients},
+                                                          {"corun.live.clients", a.connected},
+                                                          {"corun.live.granted", a.grants},
+                                                          {"corun.live.ended", a.done},
+                                                          {"corun.live.lost", a.lost},
+                                                          {"corun.live.kernels", a.kernels},
+                                                          {"corun.live.kernels.unknown", a.unknown}};
   for (const auto& [name, value] : counts) set_live(row.metrics, name, value);
   row.metrics.set("corun.live.waited", static_cast<double>(a.waited_ns));
   row.metrics.set("corun.live.gpu_time", static_cast<double>(a.gpu_ns));
@@ -35,7 +48,8 @@ void add_application(const live::ApplicationRow& a, result::Result& out) {
   set_live(row.metrics, "corun.live.judged", a.judged);
   row.metrics.set("corun.time.together", static_cast<double>(a.judged_ns));
   row.metrics.set("corun.time.alone", static_cast<double>(a.alone_ns));
-  row.metrics.set("corun.slowdown.gpu_time", static_cast<double>(a.judged_ns) / static_cast<double>(a.alone_ns));
+  row.metrics.set("corun.slowdown.gpu_time",
+                  static_cast<double>(a.judged_ns) / static_cast<double>(a.alone_ns));
 }
 
 void add_client(const live::ClientRow& r, result::Result& out) {
@@ -63,7 +77,8 @@ std::vector<live::ApplicationRow> all_applications(const live::Core& core) {
 
 LiveFigures figures_of(const std::vector<live::ApplicationRow>& applications) {
   LiveFigures out;
-  for (const live::ApplicationRow& a : applications) out.processes += a.judged, out.antt += a.slowdowns, out.stp += a.progress;
+  for (const live::ApplicationRow& a : applications)
+    out.processes += a.judged, out.antt += a.slowdowns, out.stp += a.progress;
   if (out.processes != 0) out.antt /= out.processes;
   return out;
 }
@@ -72,7 +87,8 @@ result::Result result_of(const live::Stats& stats, const std::vector<live::Appli
   result::Result out;
   out.manifest.mode = "corun";
   out.manifest.device = stats.totals.device;
-  out.manifest.configuration.push_back({"policy", stats.totals.policy, "daemon", "simtlab corun serve --policy"});
+  out.manifest.configuration.push_back(
+      {"policy", stats.totals.policy, "daemon", "simtlab corun serve --policy"});
   set_totals(stats.totals, out.total);
   if (const LiveFigures figures = figures_of(applications); figures.processes != 0) {
     set_live(out.total, "corun.live.judged", figures.processes);
@@ -97,7 +113,8 @@ void LiveLaunches::add_to(result::Result& result) const {
   std::vector<live::Core::Span> spans = spans_;
   // On the daemon's simulated GPU by its clock.
   for (live::Core::Span& s : spans)
-    if (s.on_device) s.asked_ns = s.device_asked_ns, s.granted_ns = s.device_begin_ns, s.ended_ns = s.device_end_ns;
+    if (s.on_device)
+      s.asked_ns = s.device_asked_ns, s.granted_ns = s.device_begin_ns, s.ended_ns = s.device_end_ns;
   std::ranges::stable_sort(spans, {}, &live::Core::Span::asked_ns);
   // Streams are handles of 64 bits: people count them.
   std::map<live::ClientId, std::map<std::uint64_t, std::uint64_t>> streams;
@@ -105,7 +122,8 @@ void LiveLaunches::add_to(result::Result& result) const {
   for (const live::Core::Span& s : spans) {
     auto& known = streams[s.client];
     const std::uint64_t stream = known.try_emplace(s.stream, known.size() + 1).first->second;
-    table.rows.push_back({std::uint64_t{1}, static_cast<std::uint64_t>(s.client), s.program, stream, s.kernel, s.asked_ns, s.granted_ns, s.ended_ns});
+    table.rows.push_back({std::uint64_t{1}, static_cast<std::uint64_t>(s.client), s.program, stream, s.kernel,
+                          s.asked_ns, s.granted_ns, s.ended_ns});
   }
   result::KernelResult& k = result.kernels.emplace_back();
   k.name = k.demangled = "launches";

@@ -23,8 +23,9 @@ class LiveLaunches {
   std::vector<live::Core::Span> spans_;
 };
 
-// Totals; a row for each program, "application NAME", with what its processes did that have left, too; and one for each client that is connected
-// and has asked for a launch. Policy and device are in the manifest's configuration.
+// Totals; a row for each program, "application NAME", with what its processes did that have left, too; and
+// one for each client that is connected and has asked for a launch. Policy and device are in the manifest's
+// configuration.
 result::Result result_of(const live::Stats& stats, const std::vector<live::ApplicationRow>& applications);
 std::vector<live::ApplicationRow> all_applications(const live::Core& core);
 // Over the processes of which it is known what their kernels take alone; none: of no process.

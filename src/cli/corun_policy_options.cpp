@@ -13,17 +13,52 @@ namespace simtlab::cli {
 void add_policy_options(CLI::App& command, PolicyOptions& o) {
   const auto group = "Policies";
   const CLI::Range cap(1.0, 1e6);
-  command.add_option("--light", o.light, "shark: M, the light kernels beside the heaviest (default: limit - 1)")->check(CLI::Range(0, 1 << 20))->type_name("M")->group(group);
-  command.add_option("--aging", o.aging, "shark-aging, bandwidth-budget: grants to others after which a launch goes first (default 64)")->check(CLI::Range(0, 1 << 30))->type_name("N")->group(group);
-  command.add_option("--quantum", o.quantum_ms, "exclusive: longest turn in milliseconds while others wait (default 30)")->check(CLI::Range(0.0, 1e9))->type_name("MS")->group(group);
-  command.add_option("--l2-cap", o.l2_cap, "bandwidth-budget: cap of the sum of L2 bandwidths in GB/s (default 380)")->check(cap)->type_name("GB/S")->group(group);
-  command.add_option("--dram-cap", o.dram_cap, "bandwidth-budget: the same of DRAM (default 250)")->check(cap)->type_name("GB/S")->group(group);
-  command.add_option("--memory-class", o.memory_class, "complementary: share of memory stalls from which a kernel is of the memory class (default 0.3)")->check(CLI::Range(0.0, 1.0))->type_name("SHARE")->group(group);
-  command.add_option("--best-effort", o.best_effort, "priority: slots of the others while a client with priority is active (default 1)")->check(CLI::Range(0, 1 << 20))->type_name("N")->group(group);
+  command
+      .add_option("--light", o.light, "shark: M, the light kernels beside the heaviest (default: limit - 1)")
+      ->check(CLI::Range(0, 1 << 20))
+      ->type_name("M")
+      ->group(group);
+  command
+      .add_option(
+          "--aging", o.aging,
+          "shark-aging, bandwidth-budget: grants to others after which a launch goes first (default 64)")
+      ->check(CLI::Range(0, 1 << 30))
+      ->type_name("N")
+      ->group(group);
+  command
+      .add_option("--quantum", o.quantum_ms,
+                  "exclusive: longest turn in milliseconds while others wait (default 30)")
+      ->check(CLI::Range(0.0, 1e9))
+      ->type_name("MS")
+      ->group(group);
+  command
+      .add_option("--l2-cap", o.l2_cap,
+                  "bandwidth-budget: cap of the sum of L2 bandwidths in GB/s (default 380)")
+      ->check(cap)
+      ->type_name("GB/S")
+      ->group(group);
+  command.add_option("--dram-cap", o.dram_cap, "bandwidth-budget: the same of DRAM (default 250)")
+      ->check(cap)
+      ->type_name("GB/S")
+      ->group(group);
+  command
+      .add_option(
+          "--memory-class", o.memory_class,
+          "complementary: share of memory stalls from which a kernel is of the memory class (default 0.3)")
+      ->check(CLI::Range(0.0, 1.0))
+      ->type_name("SHARE")
+      ->group(group);
+  command
+      .add_option("--best-effort", o.best_effort,
+                  "priority: slots of the others while a client with priority is active (default 1)")
+      ->check(CLI::Range(0, 1 << 20))
+      ->type_name("N")
+      ->group(group);
 }
 
 void check_finite(const char* option, const std::optional<double>& value) {
-  if (value && !std::isfinite(*value)) throw Error(ExitCode::usage, "option-value", fmt::format("{} takes a number", option));
+  if (value && !std::isfinite(*value))
+    throw Error(ExitCode::usage, "option-value", fmt::format("{} takes a number", option));
 }
 
 corun::Settings settings_of(const PolicyOptions& o) {
@@ -48,17 +83,24 @@ void check_policy_options(const PolicyOptions& o, const std::vector<std::string>
       return fmt::format(" {} ", corun::policy(name).options).find(" " + option + " ") != std::string::npos;
     });
   };
-  const std::pair<const char*, bool> given[] = {{"--light", o.light.has_value()},          {"--aging", o.aging.has_value()},
-                                                {"--quantum", o.quantum_ms.has_value()},   {"--l2-cap", o.l2_cap.has_value()},
-                                                {"--dram-cap", o.dram_cap.has_value()},    {"--memory-class", o.memory_class.has_value()},
-                                                {"--best-effort", o.best_effort.has_value()}, {"--priority", priority}};
-  for (const std::string& p : policies) corun::policy(p);   // throws
+  const std::pair<const char*, bool> given[] = {{"--light", o.light.has_value()},
+                                                {"--aging", o.aging.has_value()},
+                                                {"--quantum", o.quantum_ms.has_value()},
+                                                {"--l2-cap", o.l2_cap.has_value()},
+                                                {"--dram-cap", o.dram_cap.has_value()},
+                                                {"--memory-class", o.memory_class.has_value()},
+                                                {"--best-effort", o.best_effort.has_value()},
+                                                {"--priority", priority}};
+  for (const std::string& p : policies) corun::policy(p);  // throws
   for (const auto& [name, is_given] : given)
     if (is_given && !used(name))
-      throw Error(ExitCode::usage, "option-conflict", fmt::format("{} has no effect on {}", name, fmt::join(policies, ", ")),
+      throw Error(ExitCode::usage, "option-conflict",
+                  fmt::format("{} has no effect on {}", name, fmt::join(policies, ", ")),
                   "leave it out, or add the policy that it is for");
 }
 
-std::string unknown_text(const corun::Policy& policy) { return fmt::format("a kernel that nobody knows {}", policy.unknown); }
+std::string unknown_text(const corun::Policy& policy) {
+  return fmt::format("a kernel that nobody knows {}", policy.unknown);
+}
 
 }  // namespace simtlab::cli

@@ -20,7 +20,8 @@ struct PolicyOptions {
 void add_policy_options(CLI::App& command, PolicyOptions& o);
 // The limit is the default one.
 corun::Settings settings_of(const PolicyOptions& o);
-// An option that none of the policies looks at would have no effect: Error(usage, "option-conflict"). priority: --priority is given, too.
+// An option that none of the policies looks at would have no effect: Error(usage, "option-conflict").
+// priority: --priority is given, too.
 void check_policy_options(const PolicyOptions& o, const std::vector<std::string>& policies, bool priority);
 // Ranges of the command line let what is no number pass.
 void check_finite(const char* option, const std::optional<double>& value);

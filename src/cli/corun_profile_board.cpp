@@ -28,14 +28,18 @@ namespace fs = std::filesystem;
 
 // `simtlab corun exec` becomes the program. Strict: a launch that went ungated would not be seen.
 pid_t start_gated(const BoardProfile& o, const gpu::BoardName& board, const fs::path& directory) {
-  std::vector<std::string> words = {"simtlab", "corun", "exec", "--strict", "--directory", directory.string(), "--"};
+  std::vector<std::string> words = {"simtlab",          "corun", "exec", "--strict", "--directory",
+                                    directory.string(), "--"};
   words.insert(words.end(), o.command.begin(), o.command.end());
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
-  const std::string self = fs::read_symlink("/proc/self/exe").string(), visible = board.uuid.empty() ? std::to_string(board.index) : board.uuid;
+  const std::string self = fs::read_symlink("/proc/self/exe").string(),
+                    visible = board.uuid.empty() ? std::to_string(board.index) : board.uuid;
   const pid_t child = ::fork();
-  if (child < 0) throw Error(ExitCode::failure, "program-start", fmt::format("cannot start a process: {}", std::strerror(errno)));
+  if (child < 0)
+    throw Error(ExitCode::failure, "program-start",
+                fmt::format("cannot start a process: {}", std::strerror(errno)));
   if (child == 0) {
     ::setenv("CUDA_VISIBLE_DEVICES", visible.c_str(), 1);
     if (data_on_stdout(o.output)) ::dup2(STDERR_FILENO, STDOUT_FILENO);
@@ -45,7 +49,8 @@ pid_t start_gated(const BoardProfile& o, const gpu::BoardName& board, const fs::
   return child;
 }
 
-// One launch at a time, until the program has ended and its last process, which may be another, has gone. The program's status.
+// One launch at a time, until the program has ended and its last process, which may be another, has gone. The
+// program's status.
 int serve_until_end(live::Server& server, pid_t child) {
   std::optional<int> status;
   const auto look = [&] {
@@ -64,13 +69,20 @@ int serve_until_end(live::Server& server, pid_t child) {
 }
 
 std::string board_table(const std::vector<MeasuredKernels::Row>& rows) {
-  std::string text = "| application | kernel | launches | time | blocks | threads a block | registers | shared |\n|---|---|---|---|---|---|---|---|\n";
-  const auto product = [](const std::optional<std::array<std::uint32_t, 3>>& a) { return static_cast<double>((*a)[0]) * (*a)[1] * (*a)[2]; };
+  std::string text =
+      "| application | kernel | launches | time | blocks | threads a block | registers | shared "
+      "|\n|---|---|---|---|---|---|---|---|\n";
+  const auto product = [](const std::optional<std::array<std::uint32_t, 3>>& a) {
+    return static_cast<double>((*a)[0]) * (*a)[1] * (*a)[2];
+  };
   for (const MeasuredKernels::Row& r : rows) {
     const corun::Profile& p = r.profile;
-    const auto shown = [](const std::optional<double>& v, double scale, const char* unit) { return v ? fmt::format("{:.4g}{}", *v / scale, unit) : std::string("-"); };
-    text += fmt::format("| {} | {} | {} | {} | {:.10g} | {:.10g} | {} | {} |\n", r.application, r.kernel, r.launches, shown(p.time_ns, 1e3, " us"), product(p.grid), product(p.block), shown(p.registers, 1, ""),
-                        shown(p.shared_bytes, 1, " B"));
+    const auto shown = [](const std::optional<double>& v, double scale, const char* unit) {
+      return v ? fmt::format("{:.4g}{}", *v / scale, unit) : std::string("-");
+    };
+    text += fmt::format("| {} | {} | {} | {} | {:.10g} | {:.10g} | {} | {} |\n", r.application, r.kernel,
+                        r.launches, shown(p.time_ns, 1e3, " us"), product(p.grid), product(p.block),
+                        shown(p.registers, 1, ""), shown(p.shared_bytes, 1, " B"));
   }
   return text;
 }
@@ -82,7 +94,9 @@ result::Result result_of_rows(const std::vector<MeasuredKernels::Row>& rows, con
   for (const MeasuredKernels::Row& r : rows) {
     result::KernelResult& k = out.kernels.emplace_back();
     k.name = k.demangled = r.kernel;
-    for (int i = 0; i < 3; ++i) k.grid[i] = (*r.profile.grid)[static_cast<std::size_t>(i)], k.block[i] = (*r.profile.block)[static_cast<std::size_t>(i)];
+    for (int i = 0; i < 3; ++i)
+      k.grid[i] = (*r.profile.grid)[static_cast<std::size_t>(i)],
+      k.block[i] = (*r.profile.block)[static_cast<std::size_t>(i)];
     k.registers = static_cast<std::uint32_t>(r.profile.registers.value_or(0));
     k.shared_bytes = static_cast<std::uint64_t>(r.profile.shared_bytes.value_or(0));
     k.launches = static_cast<std::uint32_t>(r.launches);
@@ -114,13 +128,20 @@ int profile_on_board(const BoardProfile& o) {
   signals.forward_to(0);
   const std::string& name = o.command.front();
   if (WIFSIGNALED(status))
-    throw Error(signals.interrupted() ? ExitCode::interrupted : ExitCode::program_failed, "program-exit", fmt::format("{} was ended by signal {} ({})", name, WTERMSIG(status), ::strsignal(WTERMSIG(status))), "no profile is kept");
+    throw Error(
+        signals.interrupted() ? ExitCode::interrupted : ExitCode::program_failed, "program-exit",
+        fmt::format("{} was ended by signal {} ({})", name, WTERMSIG(status), ::strsignal(WTERMSIG(status))),
+        "no profile is kept");
   if (WEXITSTATUS(status) != 0)
-    throw Error(ExitCode::program_failed, "program-exit", fmt::format("{} ended with status {}", name, WEXITSTATUS(status)), "no profile is kept; the program's own messages are above");
+    throw Error(ExitCode::program_failed, "program-exit",
+                fmt::format("{} ended with status {}", name, WEXITSTATUS(status)),
+                "no profile is kept; the program's own messages are above");
   std::vector<MeasuredKernels::Row> rows;
   const std::string application = o.application.empty() ? program_name(name) : o.application;
-  corun::Profiles profiles = measured.profiles(application, fmt::format("simtlab {} on {}, times by events", version(), board.name), &rows);
-  if (rows.empty()) throw Error(ExitCode::bad_input, "corun-profiles", "no kernel was launched: there is nothing to profile");
+  corun::Profiles profiles = measured.profiles(
+      application, fmt::format("simtlab {} on {}, times by events", version(), board.name), &rows);
+  if (rows.empty())
+    throw Error(ExitCode::bad_input, "corun-profiles", "no kernel was launched: there is nothing to profile");
   Writing writing;
   writing([&] { save_profiles_beside(std::move(profiles), o.database); });
   result::Result result = result_of_rows(rows, board);

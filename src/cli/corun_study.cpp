@@ -16,7 +16,8 @@ using corun::MixResult;
 
 std::vector<double> slowdowns(const MixResult& mix, bool gpu) {
   std::vector<double> out;
-  for (const ApplicationResult& a : mix.applications) out.push_back(gpu ? a.slowdown_gpu() : a.slowdown_turnaround());
+  for (const ApplicationResult& a : mix.applications)
+    out.push_back(gpu ? a.slowdown_gpu() : a.slowdown_turnaround());
   return out;
 }
 
@@ -67,12 +68,14 @@ std::vector<MixResult> run_all(const CorunStudy& study, const std::string& polic
   corun::FastOptions options = study.options;
   options.settings.limit = limit;
   for (const std::vector<std::string>& mix : study.mixes) {
-    if (study.stop != nullptr && *study.stop) throw Error(ExitCode::interrupted, "interrupted", "stopped before all mixes had run");
+    if (study.stop != nullptr && *study.stop)
+      throw Error(ExitCode::interrupted, "interrupted", "stopped before all mixes had run");
     std::vector<corun::Workload> workloads = corun::workloads(study.profiles, mix, study.shorten);
     for (corun::Workload& w : workloads)
       for (const auto& [name, priority] : study.priorities)
         if (w.name == name) w.priority = priority;
-    out.push_back(study.host ? study.host(workloads, corun::policy(policy), options) : corun::run_fast(workloads, corun::policy(policy), options));
+    out.push_back(study.host ? study.host(workloads, corun::policy(policy), options)
+                             : corun::run_fast(workloads, corun::policy(policy), options));
     if (study.told) study.told();
   }
   return out;
@@ -81,16 +84,18 @@ std::vector<MixResult> run_all(const CorunStudy& study, const std::string& polic
 }  // namespace
 
 std::size_t runs_of(const CorunStudy& study) {
-  const auto others = std::ranges::count_if(study.policies, [](const std::string& p) { return p != "mps"; });   // that is the reference in any case
+  // That is the reference in any case
+  const auto others = std::ranges::count_if(study.policies, [](const std::string& p) { return p != "mps"; });
   return study.mixes.size() * study.limits.size() * (1 + static_cast<std::size_t>(others));
 }
 
 void run_study(const CorunStudy& study, std::vector<CorunCell>& out) {
   for (const std::uint32_t limit : study.limits) {
-    CorunStudy silent = study;   // a log is of the policy that was asked for
+    CorunStudy silent = study;  // a log is of the policy that was asked for
     silent.options.log = {};
     const bool has_mps = std::ranges::find(study.policies, "mps") != study.policies.end();
-    const std::vector<MixResult> reference = run_all(has_mps && study.policies.size() == 1 ? study : silent, "mps", limit);
+    const std::vector<MixResult> reference =
+        run_all(has_mps && study.policies.size() == 1 ? study : silent, "mps", limit);
     for (const std::string& policy : study.policies) {
       CorunCell cell;
       cell.policy = policy;
@@ -130,7 +135,8 @@ double miss_rate(const corun::Traffic& t) { return share(t.l2_misses, t.l2_reads
 // A kernel's name without its parameters, but with its shape if that is part of it.
 std::string short_name(const std::string& kernel) {
   const std::size_t shape = kernel.find(" <<<");
-  const std::string plain = kernel.substr(0, std::min(kernel.find('('), shape)) + (shape == std::string::npos ? "" : kernel.substr(shape));
+  const std::string plain = kernel.substr(0, std::min(kernel.find('('), shape)) +
+                            (shape == std::string::npos ? "" : kernel.substr(shape));
   return plain.starts_with("void ") ? plain.substr(5) : plain;
 }
 
@@ -154,7 +160,8 @@ void add_kernel_rows(const CorunCell& cell, const std::string& cell_name, result
       const ApplicationResult& a = cell.mixes[mix].applications[i];
       for (const corun::KernelShare& k : a.kernels) {
         result::KernelResult& row = out.kernels.emplace_back();
-        row.name = row.demangled = fmt::format("{}, mix {}: {} {}/{}", cell_name, mix + 1, i + 1, a.name, short_name(k.name));
+        row.name = row.demangled =
+            fmt::format("{}, mix {}: {} {}/{}", cell_name, mix + 1, i + 1, a.name, short_name(k.name));
         set_kernel(k, moved, row.metrics);
       }
     }
@@ -162,19 +169,27 @@ void add_kernel_rows(const CorunCell& cell, const std::string& cell_name, result
 }
 
 std::string corun_kernel_table(const std::vector<CorunCell>& cells) {
-  std::string out = "\n| mix | application | kernel | limit | policy | launches | alone | together | slowdown | wait, mean | of L2 traffic | of DRAM traffic | L2 read misses alone | together |\n"
-                    "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
+  std::string out =
+      "\n| mix | application | kernel | limit | policy | launches | alone | together | slowdown | wait, mean "
+      "| of L2 traffic | of DRAM traffic | L2 read misses alone | together |\n"
+      "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
   for (const CorunCell& c : cells)
     for (std::size_t mix = 0; mix < c.mixes.size(); ++mix) {
       const Moved moved = moved_by(c.mixes[mix]);
       for (const ApplicationResult& a : c.mixes[mix].applications)
         for (const corun::KernelShare& k : a.kernels)
-          out += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {:.3f} | {} | {:.1f} % | {:.1f} % | {:.1f} % | {:.1f} % |\n", mix + 1, a.name, short_name(k.name), c.limit, c.policy, k.launches,
-                             report::format_time(k.solo_ns / static_cast<double>(k.launches)), report::format_time(k.gpu_ns / static_cast<double>(k.launches)), k.slowdown(),
-                             report::format_time(k.waited_ns / static_cast<double>(k.launches)), 100 * share(k.together->l2_bytes, moved.l2), 100 * share(k.together->dram_bytes, moved.dram),
-                             100 * miss_rate(*k.alone), 100 * miss_rate(*k.together));
+          out += fmt::format(
+              "| {} | {} | {} | {} | {} | {} | {} | {} | {:.3f} | {} | {:.1f} % | {:.1f} % | {:.1f} % | "
+              "{:.1f} % |\n",
+              mix + 1, a.name, short_name(k.name), c.limit, c.policy, k.launches,
+              report::format_time(k.solo_ns / static_cast<double>(k.launches)),
+              report::format_time(k.gpu_ns / static_cast<double>(k.launches)), k.slowdown(),
+              report::format_time(k.waited_ns / static_cast<double>(k.launches)),
+              100 * share(k.together->l2_bytes, moved.l2), 100 * share(k.together->dram_bytes, moved.dram),
+              100 * miss_rate(*k.alone), 100 * miss_rate(*k.together));
     }
-  return out + "\nalone, together: time on the GPU of a launch, mean; shares are of all that the mix moved.\n";
+  return out +
+         "\nalone, together: time on the GPU of a launch, mean; shares are of all that the mix moved.\n";
 }
 
 // The first launches of each mix, and how many more there were.
@@ -183,7 +198,9 @@ void add_launches(const CorunCell& c, result::KernelResult& k) {
   for (std::size_t mix = 0; mix < c.mixes.size(); ++mix)
     for (const corun::LaunchRecord& l : c.mixes[mix].launches) {
       const ApplicationResult& a = c.mixes[mix].applications[l.process];
-      table.rows.push_back({static_cast<std::uint64_t>(mix + 1), static_cast<std::uint64_t>(l.process + 1), a.name, std::uint64_t{1}, short_name(a.kernels[l.kernel].name), l.asked, l.granted, l.ended});
+      table.rows.push_back({static_cast<std::uint64_t>(mix + 1), static_cast<std::uint64_t>(l.process + 1),
+                            a.name, std::uint64_t{1}, short_name(a.kernels[l.kernel].name), l.asked,
+                            l.granted, l.ended});
     }
   if (table.rows.empty()) return;
   k.metrics.set("corun.launches.left_out", c.launches - table.rows.size());
@@ -191,7 +208,9 @@ void add_launches(const CorunCell& c, result::KernelResult& k) {
 }
 
 // Only the cycle-level host counts what kernels move.
-bool counts_traffic(const CorunCell& cell) { return cell.mixes.front().applications.front().kernels.front().together.has_value(); }
+bool counts_traffic(const CorunCell& cell) {
+  return cell.mixes.front().applications.front().kernels.front().together.has_value();
+}
 
 }  // namespace
 
@@ -236,7 +255,9 @@ result::Result result_of(const std::vector<CorunCell>& cells, bool applications)
         row.metrics.set("corun.wait.mean", a.waited_ns / static_cast<double>(a.launches));
         row.metrics.set("corun.wait.longest", a.longest_wait_ns);
         row.metrics.set("corun.wait.share", a.waited_ns / a.turnaround_ns);
-        if (a.copied_alone_ns > 0) row.metrics.set("corun.copies.alone", a.copied_alone_ns), row.metrics.set("corun.copies.together", a.copied_ns);
+        if (a.copied_alone_ns > 0)
+          row.metrics.set("corun.copies.alone", a.copied_alone_ns),
+              row.metrics.set("corun.copies.together", a.copied_ns);
       }
     if (counts_traffic(c)) add_kernel_rows(c, cell_name, out);
   }
@@ -246,20 +267,31 @@ result::Result result_of(const std::vector<CorunCell>& cells, bool applications)
 std::string text_of(const std::vector<CorunCell>& cells, bool applications) {
   std::string out =
       "Time on the GPU (what the thesis counts: waiting is free) | turnaround (what users feel).\n\n"
-      "| size | limit | policy | ANTT | STP | speed-up | max/min | Jain || ANTT | STP | speed-up | max/min | Jain | wait, mean | longest | share |\n"
+      "| size | limit | policy | ANTT | STP | speed-up | max/min | Jain || ANTT | STP | speed-up | max/min | "
+      "Jain | wait, mean | longest | share |\n"
       "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
-  const auto figures = [](const CorunFigures& f) { return fmt::format("{:.2f} | {:.2f} | {:.3f} | {:.2f} | {:.3f}", f.judged.antt, f.judged.stp, f.speedup, f.judged.fairness, f.judged.jain); };
+  const auto figures = [](const CorunFigures& f) {
+    return fmt::format("{:.2f} | {:.2f} | {:.3f} | {:.2f} | {:.3f}", f.judged.antt, f.judged.stp, f.speedup,
+                       f.judged.fairness, f.judged.jain);
+  };
   for (const CorunCell& c : cells)
-    out += fmt::format("| {} | {} | {} | {} || {} | {} | {} | {:.1f} % |\n", c.size, c.limit, c.policy, figures(c.gpu), figures(c.turnaround), report::format_time(c.wait_mean), report::format_time(c.wait_longest),
-                       c.wait_share * 100);
-  out += "\nspeed-up: geometric mean over the applications against mps with the same limit; figures are means over the mixes.\n";
+    out += fmt::format("| {} | {} | {} | {} || {} | {} | {} | {:.1f} % |\n", c.size, c.limit, c.policy,
+                       figures(c.gpu), figures(c.turnaround), report::format_time(c.wait_mean),
+                       report::format_time(c.wait_longest), c.wait_share * 100);
+  out +=
+      "\nspeed-up: geometric mean over the applications against mps with the same limit; figures are means "
+      "over the mixes.\n";
   if (!applications) return out;
-  out += "\n| mix | application | limit | policy | slowdown on the GPU | of turnaround | launches | wait, mean | longest |\n|---|---|---|---|---|---|---|---|---|\n";
+  out +=
+      "\n| mix | application | limit | policy | slowdown on the GPU | of turnaround | launches | wait, mean "
+      "| longest |\n|---|---|---|---|---|---|---|---|---|\n";
   for (const CorunCell& c : cells)
     for (std::size_t mix = 0; mix < c.mixes.size(); ++mix)
       for (const ApplicationResult& a : c.mixes[mix].applications)
-        out += fmt::format("| {} | {} | {} | {} | {:.3f} | {:.3f} | {} | {} | {} |\n", mix + 1, a.name, c.limit, c.policy, a.slowdown_gpu(), a.slowdown_turnaround(), a.launches,
-                           report::format_time(a.waited_ns / static_cast<double>(a.launches)), report::format_time(a.longest_wait_ns));
+        out += fmt::format("| {} | {} | {} | {} | {:.3f} | {:.3f} | {} | {} | {} |\n", mix + 1, a.name,
+                           c.limit, c.policy, a.slowdown_gpu(), a.slowdown_turnaround(), a.launches,
+                           report::format_time(a.waited_ns / static_cast<double>(a.launches)),
+                           report::format_time(a.longest_wait_ns));
   if (counts_traffic(cells.front())) out += corun_kernel_table(cells);
   return out;
 }

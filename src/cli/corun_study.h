@@ -14,7 +14,8 @@ namespace simtlab::cli {
 // Figures of one way of counting, means over mixes.
 struct CorunFigures {
   corun::Judged judged;
-  double speedup = 0;       // against mps with the same limit: of one mix a geometric mean, of several their mean
+  // Against mps with the same limit: of one mix a geometric mean, of several their mean
+  double speedup = 0;
 };
 
 // One policy at one limit on all mixes of one size.
@@ -23,7 +24,7 @@ struct CorunCell {
   std::uint32_t limit = 0;
   std::size_t size = 0;
   std::vector<corun::MixResult> mixes;
-  std::vector<double> speedups_gpu, speedups_turnaround;   // of each mix
+  std::vector<double> speedups_gpu, speedups_turnaround;  // of each mix
   CorunFigures gpu, turnaround;
   double wait_mean = 0, wait_longest = 0, wait_share = 0;
   std::uint64_t launches = 0;
@@ -32,15 +33,17 @@ struct CorunCell {
 struct CorunStudy {
   std::vector<std::string> policies = {"mps", "shark"};
   std::vector<std::uint32_t> limits = {8};
-  std::vector<std::vector<std::string>> mixes;     // of one size
+  std::vector<std::vector<std::string>> mixes;  // of one size
   corun::Profiles profiles;
-  corun::FastOptions options;                      // the limit is that of the cell
-  std::vector<std::pair<std::string, std::int32_t>> priorities;   // by application
+  corun::FastOptions options;                                    // the limit is that of the cell
+  std::vector<std::pair<std::string, std::int32_t>> priorities;  // by application
   double shorten = 10;
   const volatile bool* stop = nullptr;
-  std::function<void()> told;                      // a mix has run under a policy with a limit
+  std::function<void()> told;  // a mix has run under a policy with a limit
   // What runs a mix: the fast host, unless another one is given.
-  std::function<corun::MixResult(std::span<const corun::Workload>, const corun::Policy&, const corun::HostOptions&)> host;
+  std::function<corun::MixResult(std::span<const corun::Workload>, const corun::Policy&,
+                                 const corun::HostOptions&)>
+      host;
 };
 // Adds cells by limit, then by policy. Throws Error(interrupted) when those that were done are added.
 void run_study(const CorunStudy& study, std::vector<CorunCell>& out);

@@ -26,7 +26,7 @@ struct DrivenMemory {
   std::unique_ptr<memory::dram::Channels> channels;
   memory::dram::DramSystem* system = nullptr;  // one of the two
   memory::dram::PluginChannels* plugin = nullptr;
-  double peak = 0;                             // bytes/s of all channels; 0: unknown
+  double peak = 0;  // bytes/s of all channels; 0: unknown
   std::vector<result::ConfigValue> configuration;
   std::vector<std::filesystem::path> files;  // that were read
 };

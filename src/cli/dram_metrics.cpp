@@ -14,9 +14,7 @@ using result::Metrics;
 using traffic::Latencies;
 using traffic::Measured;
 
-double ratio(double part, double whole) {
-  return whole > 0 ? part / whole : 0;
-}
+double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
 void add_latencies(Metrics& m, const char* kind, const Latencies& l) {
   const auto name = [&](const char* rest) { return fmt::format("dram.{}.{}", kind, rest); };

@@ -151,7 +151,10 @@ class Session {
   // Who is told how far it is.
   void tell(Progress& progress) {
     driver_.told = [this, &progress](std::uint64_t requests, memory::Cycle now) {
-      const std::string of = driver_.max_requests != 0 ? fmt::format(" of {}", driver_.max_requests) : o_.generate.empty() ? "" : fmt::format(" of {}", o_.requests.value_or(generated_requests));
+      const std::string of = driver_.max_requests != 0 ? fmt::format(" of {}", driver_.max_requests)
+                             : o_.generate.empty()
+                                 ? ""
+                                 : fmt::format(" of {}", o_.requests.value_or(generated_requests));
       progress.at(fmt::format("{}{}{} requests, {} clocks", load_, requests, of, now));
     };
   }
@@ -173,7 +176,7 @@ class Session {
   }
 
   traffic::Outcome outcome() const { return totals_.outcome; }
-  Writing writing;   // of what is recorded
+  Writing writing;  // of what is recorded
 
  private:
   result::Metrics account(const traffic::Measured& m) {
@@ -218,15 +221,15 @@ class Session {
     if (memory_.peak <= 0)
       throw Error(ExitCode::unsupported, "sweep-peak", "this plug-in does not tell its peak bandwidth",
                   "offer loads with --generate and --interval");
-    traffic::sweep_load(*memory_.channels, router, driver_, make_, memory_.peak, traffic::usual_loads(),
-                        [&](const traffic::LoadPoint& point) {
-                          load_ = fmt::format("load {} of {}: ", result.kernels.size() + 2, traffic::usual_loads().size());
-                          result::KernelResult& k = result.kernels.emplace_back();
-                          k.name = k.demangled =
-                              fmt::format("{} at {:.0f} %", name, 100 * point.offered / memory_.peak);
-                          k.metrics = account(point.measured);
-                          k.metrics.set("dram.load.offered", point.offered);
-                        });
+    traffic::sweep_load(
+        *memory_.channels, router, driver_, make_, memory_.peak, traffic::usual_loads(),
+        [&](const traffic::LoadPoint& point) {
+          load_ = fmt::format("load {} of {}: ", result.kernels.size() + 2, traffic::usual_loads().size());
+          result::KernelResult& k = result.kernels.emplace_back();
+          k.name = k.demangled = fmt::format("{} at {:.0f} %", name, 100 * point.offered / memory_.peak);
+          k.metrics = account(point.measured);
+          k.metrics.set("dram.load.offered", point.offered);
+        });
   }
 
   const DramOptions& o_;
@@ -235,11 +238,11 @@ class Session {
   traffic::DriverOptions driver_;
   MakeSource make_;
   Totals totals_;
-  std::string load_;   // of a sweep: which one is under way
+  std::string load_;  // of a sweep: which one is under way
 };
 
 void note_inputs(result::Manifest& m, const DramOptions& o) {
-  struct stat status{};
+  struct stat status {};
   if (!o.trace.empty() && o.trace != "-" && ::stat(o.trace.c_str(), &status) == 0 && S_ISREG(status.st_mode))
     m.inputs = hash_inputs({o.trace});
 }

@@ -54,9 +54,7 @@ class Worker {
     } catch (const Error& e) {
       error.push_back(e);
       code = static_cast<int>(e.code());
-    } catch (...) {
-      fault = std::current_exception();
-    }
+    } catch (...) { fault = std::current_exception(); }
     const std::lock_guard lock(mutex_);
     done_ = true;
     changed_.notify_all();
@@ -126,12 +124,18 @@ Executed execute(const std::vector<std::string>& words, const Watch& watch) {
 
 void check_embedded(const CLI::App& command) {
   const CLI::App* parent = command.get_parent();
-  const std::string path = (parent != nullptr && parent->get_parent() != nullptr ? parent->get_name() + " " : "") + command.get_name();
-  static constexpr const char* known[] = {"run", "cache", "predict", "dram", "probe", "corun", "corun interfere", "corun replay", "corun profile", "compare", "validate"};
+  const std::string path =
+      (parent != nullptr && parent->get_parent() != nullptr ? parent->get_name() + " " : "") +
+      command.get_name();
+  static constexpr const char* known[] = {"run",           "cache",   "predict",         "dram",
+                                          "probe",         "corun",   "corun interfere", "corun replay",
+                                          "corun profile", "compare", "validate"};
   if (std::ranges::find(known, path) != std::end(known)) return;
   std::string names;
   for (const char* name : known) names += (names.empty() ? "" : ", ") + std::string(name);
-  throw Error(ExitCode::usage, "command-embedded", fmt::format("'{}' is for the command line: it runs in no other program", path), "those that do: " + names);
+  throw Error(ExitCode::usage, "command-embedded",
+              fmt::format("'{}' is for the command line: it runs in no other program", path),
+              "those that do: " + names);
 }
 
 std::string tree_json() { return json_of(whole_tree()).dump(); }

@@ -32,9 +32,9 @@ constexpr double least_change = 0.005;  // of the time; less is nothing
 struct Remedy {
   std::string name, because;
   const device::WhatIfName* what = nullptr;
-  const char* metric = "gpu.time";   // that is compared
-  double before = 0, after = 0;      // ns
-  std::string why_it_loses;          // empty: it does not
+  const char* metric = "gpu.time";  // that is compared
+  double before = 0, after = 0;     // ns
+  std::string why_it_loses;         // empty: it does not
 
   bool measured() const { return before > 0 && after > 0; }
   double saved() const { return measured() ? 1 - after / before : 0; }
@@ -43,9 +43,10 @@ struct Remedy {
 };
 
 const device::WhatIfName& find_limit(const std::string& name) {
-  device::parse_what_if(name);   // says what is wrong with it
+  device::parse_what_if(name);  // says what is wrong with it
   const auto found = std::ranges::find(device::what_ifs(), name, &device::WhatIfName::name);
-  if (found == device::what_ifs().end()) throw Error(ExitCode::bad_input, "what-if", fmt::format("'{}' is no single limit", shown(name, 60)));
+  if (found == device::what_ifs().end())
+    throw Error(ExitCode::bad_input, "what-if", fmt::format("'{}' is no single limit", shown(name, 60)));
   return *found;
 }
 
@@ -53,40 +54,50 @@ result::KernelResult pick(const std::vector<result::KernelResult>& all, const st
   std::vector<result::KernelResult> kernels = result::merge_by_name(all);
   // Of a single launch everything is known, of several only what has a mean.
   for (result::KernelResult& k : kernels)
-    if (std::ranges::count(all, k.name, &result::KernelResult::name) == 1) k = *std::ranges::find(all, k.name, &result::KernelResult::name);
-  if (kernels.empty()) throw Error(ExitCode::bad_input, "explain-result", "the result has no kernel to explain");
+    if (std::ranges::count(all, k.name, &result::KernelResult::name) == 1)
+      k = *std::ranges::find(all, k.name, &result::KernelResult::name);
+  if (kernels.empty())
+    throw Error(ExitCode::bad_input, "explain-result", "the result has no kernel to explain");
   if (wanted.empty())
-    return *std::ranges::max_element(kernels, {}, [](const auto& k) { return k.metrics.get("gpu.time").value_or(0); });
+    return *std::ranges::max_element(kernels, {},
+                                     [](const auto& k) { return k.metrics.get("gpu.time").value_or(0); });
   std::vector<std::string> names;
   for (const result::KernelResult& k : kernels) {
-    if (k.name == wanted || k.demangled == wanted || k.demangled.substr(0, k.demangled.find('(')) == wanted) return k;
+    if (k.name == wanted || k.demangled == wanted || k.demangled.substr(0, k.demangled.find('(')) == wanted)
+      return k;
     names.push_back(k.demangled.substr(0, k.demangled.find('(')));
   }
   const std::string near = nearest_name(wanted.substr(0, 200), names);
-  throw Error(ExitCode::usage, "explain-kernel", fmt::format("the result has no kernel '{}'", shown(wanted, 100)),
-              near.empty() ? "`simtlab report` lists the kernels of a result" : fmt::format("did you mean '{}'?", near));
+  throw Error(ExitCode::usage, "explain-kernel",
+              fmt::format("the result has no kernel '{}'", shown(wanted, 100)),
+              near.empty() ? "`simtlab report` lists the kernels of a result"
+                           : fmt::format("did you mean '{}'?", near));
 }
 
 void check_explainable(const result::Result& result) {
   if (result.manifest.mode != "timing")
-    throw Error(ExitCode::bad_input, "explain-result", fmt::format("a result of mode '{}' has no times to explain", shown(result.manifest.mode, 40)),
+    throw Error(ExitCode::bad_input, "explain-result",
+                fmt::format("a result of mode '{}' has no times to explain", shown(result.manifest.mode, 40)),
                 "run it with `simtlab run --json=FILE`");
 }
 
 double time_of(const result::Result& r, const result::KernelResult& k, const char* metric) {
-  return std::string_view(metric) == "program.time" ? r.total.get(metric).value_or(0) : k.metrics.get(metric).value_or(0);
+  return std::string_view(metric) == "program.time" ? r.total.get(metric).value_or(0)
+                                                    : k.metrics.get(metric).value_or(0);
 }
 
 std::vector<report::Suspect> chosen(const result::KernelResult& kernel, const ExplainOptions& options) {
   std::vector<report::Suspect> out;
-  for (const std::string& name : options.limits) out.push_back({std::string(find_limit(name).name), 0, "asked for"});
+  for (const std::string& name : options.limits)
+    out.push_back({std::string(find_limit(name).name), 0, "asked for"});
   if (!out.empty()) return out;
   out = report::suspects(kernel);
   if (out.size() > remedies_tried) out.resize(remedies_tried);
   return out;
 }
 
-std::vector<Remedy> try_remedies(const Rerun& rerun, const result::Result& base, const result::KernelResult& kernel, const ExplainOptions& options) {
+std::vector<Remedy> try_remedies(const Rerun& rerun, const result::Result& base,
+                                 const result::KernelResult& kernel, const ExplainOptions& options) {
   std::vector<Remedy> out;
   for (const report::Suspect& s : chosen(kernel, options)) {
     Remedy r;
@@ -136,21 +147,26 @@ std::string remedies_text(const std::vector<Remedy>& remedies, std::size_t width
          headed("Limits whose lifting makes it slower: no advice", losses);
 }
 
-std::string text(const std::vector<std::string>& evidence, const std::vector<Remedy>& remedies, const std::string& note, const report::Style& style) {
+std::string text(const std::vector<std::string>& evidence, const std::vector<Remedy>& remedies,
+                 const std::string& note, const report::Style& style) {
   std::string out;
   const std::size_t width = std::max(style.width, 60u) - 2;
-  for (std::size_t i = 0; i < evidence.size(); ++i) out += fmt::format("{:>3}. {}\n", i + 1, report::wrapped(evidence[i], width - 5, 5));
+  for (std::size_t i = 0; i < evidence.size(); ++i)
+    out += fmt::format("{:>3}. {}\n", i + 1, report::wrapped(evidence[i], width - 5, 5));
   out += remedies_text(remedies, width, style);
   if (!note.empty()) out += "\n" + report::wrapped(note, width, 0) + "\n";
   return out;
 }
 
-std::string json(const std::string& file, const result::KernelResult& kernel, const std::vector<std::string>& evidence,
-                 const std::vector<Remedy>& remedies, const std::string& note) {
+std::string json(const std::string& file, const result::KernelResult& kernel,
+                 const std::vector<std::string>& evidence, const std::vector<Remedy>& remedies,
+                 const std::string& note) {
   using result::json_string;
-  std::string out = fmt::format("{{\n  \"schema\": {},\n  \"result\": {},\n  \"kernel\": {},\n  \"evidence\": [", result::json_schema,
-                                json_string(file), json_string(kernel.name));
-  for (std::size_t i = 0; i < evidence.size(); ++i) out += fmt::format("{}\n    {}", i == 0 ? "" : ",", json_string(evidence[i]));
+  std::string out =
+      fmt::format("{{\n  \"schema\": {},\n  \"result\": {},\n  \"kernel\": {},\n  \"evidence\": [",
+                  result::json_schema, json_string(file), json_string(kernel.name));
+  for (std::size_t i = 0; i < evidence.size(); ++i)
+    out += fmt::format("{}\n    {}", i == 0 ? "" : ",", json_string(evidence[i]));
   out += "\n  ],\n  \"remedies\": [";
   for (std::size_t i = 0; i < remedies.size(); ++i) {
     const Remedy& r = remedies[i];
@@ -170,15 +186,19 @@ std::string json(const std::string& file, const result::KernelResult& kernel, co
 result::Result observed_again(const Rerun& rerun, const result::Result& result, std::string& note) {
   const Progress progress("simulating again", OutputOptions{}, Progress::Stopped::loses);
   result::Result again = rerun.run({}, true);
-  const double before = result.total.get("gpu.cycles").value_or(0), now = again.total.get("gpu.cycles").value_or(0);
+  const double before = result.total.get("gpu.cycles").value_or(0),
+               now = again.total.get("gpu.cycles").value_or(0);
   if (before != now)
-    note += fmt::format("Note: repeated, the run takes {:.0f} cycles, not the {:.0f} of the file (made by version {}); what is said here is of the repeated run. ",
-                        now, before, shown(result.manifest.tool_version, 40));
+    note += fmt::format(
+        "Note: repeated, the run takes {:.0f} cycles, not the {:.0f} of the file (made by version {}); what "
+        "is said here is of the repeated run. ",
+        now, before, shown(result.manifest.tool_version, 40));
   return again;
 }
 
 // What the file alone does not say, and how to learn it.
-std::string what_rerun_adds(const result::Manifest& manifest, const result::KernelResult& kernel, const ExplainOptions& options) {
+std::string what_rerun_adds(const result::Manifest& manifest, const result::KernelResult& kernel,
+                            const ExplainOptions& options) {
   std::string out;
   if (kernel.profile.empty())
     out = "Lines and the waits of loads are not in the file: --lines of `simtlab run` records them. ";
@@ -188,14 +208,18 @@ std::string what_rerun_adds(const result::Manifest& manifest, const result::Kern
   for (const report::Suspect& s : limits) names += (names.empty() ? "" : ", ") + s.what_if;
   if (names.empty()) return out;
   const std::string lasts = time_of_a_run(manifest, true);
-  return out + fmt::format("What lifting a limit would gain ({}) was not tried: --rerun runs the command of the file again for each{}. ",
-                           names, lasts.empty() ? "" : ", " + lasts);
+  return out + fmt::format(
+                   "What lifting a limit would gain ({}) was not tried: --rerun runs the command of the file "
+                   "again for each{}. ",
+                   names, lasts.empty() ? "" : ", " + lasts);
 }
 
-// How often explain will run it: a time for each limit, and one for lines and waits, behind which the evidence is complete.
+// How often explain will run it: a time for each limit, and one for lines and waits, behind which the
+// evidence is complete.
 std::string times_of(const result::KernelResult& kernel, const ExplainOptions& options) {
   const bool observe = kernel.profile.empty();
-  const std::size_t limits = observe && options.limits.empty() ? remedies_tried : chosen(kernel, options).size();
+  const std::size_t limits =
+      observe && options.limits.empty() ? remedies_tried : chosen(kernel, options).size();
   const std::size_t times = limits + (observe ? 1 : 0);
   if (times == 1) return "once";
   return fmt::format("{}{} times", observe && options.limits.empty() ? "up to " : "", times);
@@ -212,7 +236,8 @@ int explain_result(const std::string& file, const ExplainOptions& options) {
   std::vector<Remedy> remedies;
   const bool incomplete = result.manifest.interrupted || !result.manifest.failure.empty();
   const bool run_again = options.rerun || !options.limits.empty();
-  if (incomplete) note += "The run did not end: the figures cover what ran until then, and lifting limits was not tried. ";
+  if (incomplete)
+    note += "The run did not end: the figures cover what ran until then, and lifting limits was not tried. ";
   if (!run_again && !incomplete) note += what_rerun_adds(result.manifest, kernel, options);
   if (run_again && !incomplete) {
     const result::Manifest manifest = result.manifest;
@@ -226,7 +251,8 @@ int explain_result(const std::string& file, const ExplainOptions& options) {
       kernel = pick(result.kernels, kernel.name);
     }
     remedies = try_remedies(rerun, result, kernel, options);
-    if (remedies.empty()) note += "The evidence points at no limit that could be lifted; --try NAME tries one. ";
+    if (remedies.empty())
+      note += "The evidence points at no limit that could be lifted; --try NAME tries one. ";
   }
   const std::vector<std::string> evidence = report::evidence(kernel, result.manifest.device);
   if (options.json.empty())

@@ -11,8 +11,9 @@ namespace simtlab::cli {
 struct ExplainOptions {
   std::string kernel;               // empty: the one that takes most time
   std::vector<std::string> limits;  // --try: these instead of those that the evidence points at
-  bool rerun = false;               // run the command of the file again, for what it does not hold; --try asks for it, too
-  std::string json;                 // "-": stdout; empty: text
+  // Run the command of the file again, for what it does not hold; --try asks for it, too
+  bool rerun = false;
+  std::string json;  // "-": stdout; empty: text
   std::string color = "auto";
 };
 

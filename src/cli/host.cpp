@@ -9,7 +9,8 @@ namespace {
 
 thread_local Host* served_host = nullptr;
 
-constexpr std::chrono::seconds grace_of_child{10};  // after the time limit a child that does not stop is killed
+// After the time limit a child that does not stop is killed
+constexpr std::chrono::seconds grace_of_child{10};
 
 }  // namespace
 

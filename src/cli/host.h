@@ -1,6 +1,6 @@
-// Whom a command serves. In the tool that is the process: its streams, its signals, its argv. In a program that called the library
-// (include/simtlab) it is the caller: text is collected, nothing is printed, no signal handler is installed, and several commands may run
-// at once, each in a thread of its own.
+// Whom a command serves. In the tool that is the process: its streams, its signals, its argv. In a program
+// that called the library (include/simtlab) it is the caller: text is collected, nothing is printed, no
+// signal handler is installed, and several commands may run at once, each in a thread of its own.
 #pragma once
 
 #include <sys/types.h>
@@ -24,16 +24,18 @@ class Host {
   // What the command's threads say.
   void add_output(std::string_view text);
   void add_message(std::string_view text);
-  // "simulating"; empty: nothing that takes long. pulse: says how far it is, until the next begin; may be null.
+  // "simulating"; empty: nothing that takes long. pulse: says how far it is, until the next begin; may be
+  // null.
   void begin(const std::string& activity, const Pulse* pulse = nullptr);
-  void set_child(pid_t child);               // 0: none
+  void set_child(pid_t child);  // 0: none
   void set_deadline(Clock::time_point when);
 
-  // What the one who waits for it asks and does. Both stop at the simulation's next check, and tell a child as a signal would.
+  // What the one who waits for it asks and does. Both stop at the simulation's next check, and tell a child
+  // as a signal would.
   void interrupt();
   void enforce_deadline();
   std::string activity() const;
-  std::string detail() const;   // how far it is; may be empty
+  std::string detail() const;  // how far it is; may be empty
   std::string output() const;
   std::string messages() const;
 
@@ -56,7 +58,8 @@ class Host {
 // That of this thread; null in the tool.
 Host* host();
 
-// This thread works for `host` until the end of the scope. Threads that a command starts itself don't: what they have to say they hand over.
+// This thread works for `host` until the end of the scope. Threads that a command starts itself don't: what
+// they have to say they hand over.
 class Serving {
  public:
   explicit Serving(Host& host);

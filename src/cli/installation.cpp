@@ -36,18 +36,23 @@ Finding library(const std::string& what, const fs::path& file, const std::string
 
 std::vector<Finding> check_installation() {
   std::vector<Finding> out;
-  out.push_back({State::ok, "simtlab", fmt::format("{}, instruction set {}", version(), exec::instruction_set()), {}});
+  out.push_back(
+      {State::ok, "simtlab", fmt::format("{}, instruction set {}", version(), exec::instruction_set()), {}});
   out.push_back(look_for("data", State::missing, [] { return device::data_directory().string(); }));
-  out.push_back(look_for("device files", State::missing, [] { return fmt::format("{}", device::list_devices().size()); }));
+  out.push_back(look_for("device files", State::missing,
+                         [] { return fmt::format("{}", device::list_devices().size()); }));
   out.push_back(look_for("clang", State::optional_missing, [] {
     const frontend::OpenClToolchain t = frontend::find_opencl_toolchain();
     return fmt::format("{} ({})", t.clang, t.version);
   }));
   const fs::path libraries = frontend::find_runtime_library();
-  out.push_back(library("libcudart drop-in", libraries.empty() ? fs::path{} : libraries / "libcudart.so.12", "for `run app.cu` and `run -- ./app`: build all of simtlab (./dev build)"));
+  out.push_back(library("libcudart drop-in", libraries.empty() ? fs::path{} : libraries / "libcudart.so.12",
+                        "for `run app.cu` and `run -- ./app`: build all of simtlab (./dev build)"));
   out.push_back(library("OpenCL library", libraries.empty() ? fs::path{} : libraries / "libsimtlab_opencl.so",
-                        "for `run -- ./opencl_app`: install the Debian package opencl-c-headers and build again (./dev build)"));
-  out.push_back(look_for("simtlab-loops (LLVM 19)", State::optional_missing, [] { return frontend::find_loop_toolchain().tool.string(); }));
+                        "for `run -- ./opencl_app`: install the Debian package opencl-c-headers and build "
+                        "again (./dev build)"));
+  out.push_back(look_for("simtlab-loops (LLVM 19)", State::optional_missing,
+                         [] { return frontend::find_loop_toolchain().tool.string(); }));
   return out;
 }
 

@@ -8,9 +8,9 @@ namespace simtlab::cli {
 
 struct Finding {
   enum class State { ok, optional_missing, missing } state = State::ok;
-  std::string what;     // "clang"
-  std::string found;    // a path, a version; or what is missing
-  std::string remedy;   // empty if ok
+  std::string what;    // "clang"
+  std::string found;   // a path, a version; or what is missing
+  std::string remedy;  // empty if ok
 };
 
 // Compiles nothing and writes nothing.

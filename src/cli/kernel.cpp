@@ -69,12 +69,15 @@ struct OnBoard {
 };
 
 // The simulator first, its buffers then beside the board's.
-void run_on_both(const KernelRun& run, const Inputs& inputs, gpu::Gpu& gpu, std::uint64_t seed, const volatile bool* stop, OnBoard& out) {
+void run_on_both(const KernelRun& run, const Inputs& inputs, gpu::Gpu& gpu, std::uint64_t seed,
+                 const volatile bool* stop, OnBoard& out) {
   const std::unique_ptr<gpu::Board> board = gpu::cuda_board(run.board.device, {.interrupt = stop});
   out.facts = board->facts();
   const gpu::ModuleId module = gpu.load_module(run.file, inputs.source.ptx);
   runtime::run_launch(inputs.launch, module, gpu, seed, stop, [&](const runtime::Launched& launched) {
-    out.launch = runtime::launch_on_board(*board, inputs.source.ptx, launched, gpu, {.seed = seed, .repeat = run.board.repeat, .tolerance = run.board.tolerance, .interrupt = stop});
+    out.launch = runtime::launch_on_board(
+        *board, inputs.source.ptx, launched, gpu,
+        {.seed = seed, .repeat = run.board.repeat, .tolerance = run.board.tolerance, .interrupt = stop});
   });
 }
 
@@ -92,8 +95,8 @@ void leave_out_effects(device::ToolOptions& tool) {
 
 }  // namespace
 
-int run_kernel(const KernelRun& run, const RunOptions& options, const ObserveOptions& observe, const OutputOptions& output,
-               const Kept& kept) {
+int run_kernel(const KernelRun& run, const RunOptions& options, const ObserveOptions& observe,
+               const OutputOptions& output, const Kept& kept) {
   const RunClock clock;
   device::Configuration configuration = resolve(options);
   const device::ToolOptions& tool = configuration.options;
@@ -108,7 +111,9 @@ int run_kernel(const KernelRun& run, const RunOptions& options, const ObserveOpt
   std::vector<result::InputHash> hashes = {{run.file, hash_bytes(inputs.source.text)}};
   if (!run.launch_file.empty()) hashes.push_back({run.launch_file, hash_bytes(inputs.launch_text)});
   OnBoard on_board;
-  Simulation simulation{configuration, device, output, clock, std::move(hashes), kept, wanted, [&](result::Result& result) { on_board.add_to(result); }};
+  Simulation simulation{
+      configuration,     device, output, clock,
+      std::move(hashes), kept,   wanted, [&](result::Result& result) { on_board.add_to(result); }};
   const int code = simulate(simulation, [&](gpu::Gpu& gpu, const volatile bool* stop) {
     if (!run.board.device.empty()) return run_on_both(run, inputs, gpu, tool.seed, stop, on_board);
     const gpu::ModuleId module = gpu.load_module(run.file, inputs.source.ptx);

@@ -14,22 +14,22 @@ namespace simtlab::cli {
 
 // The same launch on a real board as well.
 struct BoardWish {
-  std::string device;                // index or UUID; empty: none
+  std::string device;  // index or UUID; empty: none
   unsigned repeat = 20;
   std::optional<double> tolerance;
 };
 
 struct KernelRun {
-  std::string file;         // .ptx or .cl
+  std::string file;                  // .ptx or .cl
   std::vector<std::string> options;  // build options of a .cl
-  std::string launch_file;  // may be empty: all from the options
+  std::string launch_file;           // may be empty: all from the options
   frontend::LaunchOptions launch;
   BoardWish board;
 };
 
 // Loads, launches, compares outputs, writes the report to stdout. Returns the exit code or throws Error.
 // kept: what it writes besides.
-int run_kernel(const KernelRun& run, const RunOptions& options, const ObserveOptions& observe, const OutputOptions& output,
-               const Kept& kept);
+int run_kernel(const KernelRun& run, const RunOptions& options, const ObserveOptions& observe,
+               const OutputOptions& output, const Kept& kept);
 
 }  // namespace simtlab::cli

@@ -15,12 +15,14 @@ constexpr std::uint64_t max_source_bytes = std::uint64_t{256} << 20;
 
 }  // namespace
 
-KernelSource read_kernel_source(const std::string& file, const std::vector<std::string>& options, const frontend::LaunchSpec& launch,
-                                const device::Device& device, const OutputOptions& output) {
+KernelSource read_kernel_source(const std::string& file, const std::vector<std::string>& options,
+                                const frontend::LaunchSpec& launch, const device::Device& device,
+                                const OutputOptions& output) {
   KernelSource out;
   if (!frontend::is_opencl_source(file)) {
     if (!options.empty() || !launch.options.empty())
-      throw Error(ExitCode::usage, "opencl-option", shown(file) + " is not compiled: build options are for OpenCL C (.cl)", "leave them out");
+      throw Error(ExitCode::usage, "opencl-option",
+                  shown(file) + " is not compiled: build options are for OpenCL C (.cl)", "leave them out");
     out.text = out.ptx = read_file(file, max_source_bytes, "PTX file");
     return out;
   }

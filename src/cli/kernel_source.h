@@ -16,9 +16,10 @@ struct KernelSource {
   std::string ptx;
 };
 
-// options: build options of the command line, after those of the launch file. The compiler's messages go to stderr. Throws Error;
-// options with a .ptx are Error(usage, "opencl-option").
-KernelSource read_kernel_source(const std::string& file, const std::vector<std::string>& options, const frontend::LaunchSpec& launch,
-                                const device::Device& device, const OutputOptions& output);
+// options: build options of the command line, after those of the launch file. The compiler's messages go to
+// stderr. Throws Error; options with a .ptx are Error(usage, "opencl-option").
+KernelSource read_kernel_source(const std::string& file, const std::vector<std::string>& options,
+                                const frontend::LaunchSpec& launch, const device::Device& device,
+                                const OutputOptions& output);
 
 }  // namespace simtlab::cli

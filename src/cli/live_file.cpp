@@ -23,12 +23,14 @@ constexpr unsigned rows_before_slower = 2000;
 }  // namespace
 
 LiveFile::LiveFile(const std::filesystem::path& path, const std::string& device, const std::string& mode)
-    // Whoever follows an older file of that name goes on reading it. Its successor appears with its first line.
+    // Whoever follows an older file of that name goes on reading it. Its successor appears with its first
+    // line.
     : path_(path.string()), file_(path, 0666) {
   ::fcntl(file_.descriptor(), F_SETFL, O_APPEND);
-  write(fmt::format("{{\"simtlab_live\":1,\"command\":{},\"device\":{},\"mode\":{},\"process\":{},\"version\":{}}}\n",
-                    result::json_string(typed_command()), result::json_string(device), result::json_string(mode), ::getpid(),
-                    result::json_string(version())));
+  write(fmt::format(
+      "{{\"simtlab_live\":1,\"command\":{},\"device\":{},\"mode\":{},\"process\":{},\"version\":{}}}\n",
+      result::json_string(typed_command()), result::json_string(device), result::json_string(mode),
+      ::getpid(), result::json_string(version())));
   if (error_ == 0) error_ = file_.publish();
   if (error_ != 0) cannot_write(path, error_);
 }
@@ -44,12 +46,15 @@ void LiveFile::end(const PulseReading& reading, double seconds, const std::strin
   if (std::exchange(ended_, true)) return;
   row(reading, seconds);
   write(fmt::format("{{\"seconds\":{:.3f},\"end\":{}}}\n", seconds, result::json_string(how)));
-  if (error_ != 0) talk(fmt::format("note: --live {}: {}; the file is not whole\n", shown(path_), std::strerror(error_)));
+  if (error_ != 0)
+    talk(fmt::format("note: --live {}: {}; the file is not whole\n", shown(path_), std::strerror(error_)));
 }
 
 void LiveFile::row(const PulseReading& r, double seconds) {
-  write(fmt::format("{{\"seconds\":{:.3f},\"kernel\":{},\"launches\":{},\"blocks\":{},\"of_blocks\":{},\"cycles\":{},\"instructions\":{}}}\n", seconds, result::json_string(r.kernel), r.launches,
-                    r.blocks, r.of_blocks, r.cycles, r.instructions));
+  write(fmt::format(
+      "{{\"seconds\":{:.3f},\"kernel\":{},\"launches\":{},\"blocks\":{},\"of_blocks\":{},\"cycles\":{},"
+      "\"instructions\":{}}}\n",
+      seconds, result::json_string(r.kernel), r.launches, r.blocks, r.of_blocks, r.cycles, r.instructions));
 }
 
 void LiveFile::write(const std::string& line) {

@@ -1,5 +1,6 @@
-// --live FILE: what a run is doing, a JSON object a line (docs/view.md). The first says what it is, the last what became of it; between them
-// is a row every quarter of a second, more seldom the longer it takes, so that the file stays small.
+// --live FILE: what a run is doing, a JSON object a line (docs/view.md). The first says what it is, the last
+// what became of it; between them is a row every quarter of a second, more seldom the longer it takes, so
+// that the file stays small.
 #pragma once
 
 #include <chrono>
@@ -28,7 +29,7 @@ class LiveFile {
   void write(const std::string& line);
 
   std::string path_;
-  TemporaryFile file_;   // has its name from the first line on
+  TemporaryFile file_;  // has its name from the first line on
   double next_ = 0, interval_ = 0.25;
   unsigned rows_ = 0;
   bool ended_ = false;

@@ -1,5 +1,3 @@
 #include "cli/cli.h"
 
-int main(int argc, char** argv) {
-  return simtlab::cli::run(argc, argv);
-}
+int main(int argc, char** argv) { return simtlab::cli::run(argc, argv); }

@@ -39,9 +39,13 @@ std::string description_text(const std::string& text) {
 
 std::string option_text(const TreeOption& o) {
   std::string names;
-  for (const std::string& name : o.names) names += (names.empty() ? "" : ", ") + fmt::format("\\fB{}\\fR", roff(name));
-  if (!o.value.empty() && !o.positional) names += o.value_optional ? fmt::format("[=\\fI{}\\fR]", roff(o.value)) : fmt::format(" \\fI{}\\fR", roff(o.value));
-  return fmt::format(".TP\n{}\n{}\n", names, roff(o.description.empty() ? "See the form above." : o.description));
+  for (const std::string& name : o.names)
+    names += (names.empty() ? "" : ", ") + fmt::format("\\fB{}\\fR", roff(name));
+  if (!o.value.empty() && !o.positional)
+    names += o.value_optional ? fmt::format("[=\\fI{}\\fR]", roff(o.value))
+                              : fmt::format(" \\fI{}\\fR", roff(o.value));
+  return fmt::format(".TP\n{}\n{}\n", names,
+                     roff(o.description.empty() ? "See the form above." : o.description));
 }
 
 std::string options_of(const TreeCommand& command) {
@@ -59,7 +63,8 @@ std::string options_of(const TreeCommand& command) {
 
 std::string synopsis(const TreeCommand& command) {
   std::string out = fmt::format("\\fB{}\\fR", roff(command.path));
-  if (std::ranges::any_of(command.options, [](const TreeOption& o) { return !o.positional; })) out += " [\\fIOPTIONS\\fR]";
+  if (std::ranges::any_of(command.options, [](const TreeOption& o) { return !o.positional; }))
+    out += " [\\fIOPTIONS\\fR]";
   for (const TreeOption& o : command.options)
     if (o.positional) out += fmt::format(" \\fI{}\\fR", roff(o.names.front()));
   if (!command.commands.empty()) out += " \\fICOMMAND\\fR";
@@ -76,26 +81,37 @@ std::string page_name(const TreeCommand& command) {
 
 std::string man_page(const TreeCommand& command, const TreeCommand& root, std::string_view version) {
   std::string title = page_name(command);
-  std::ranges::transform(title, title.begin(), [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
-  std::string brief = command.description.substr(0, std::min(command.description.find('\n'), command.description.find(". ")));
+  std::ranges::transform(title, title.begin(),
+                         [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+  std::string brief =
+      command.description.substr(0, std::min(command.description.find('\n'), command.description.find(". ")));
   if (brief.starts_with("simtlab: ")) brief = brief.substr(9);
-  std::string out = fmt::format(".TH {} 1 \"\" \"simtlab {}\" \"simtlab manual\"\n.SH NAME\n{} \\- {}\n.SH SYNOPSIS\n{}", roff(title), version, roff(page_name(command)), roff(brief), synopsis(command));
+  std::string out =
+      fmt::format(".TH {} 1 \"\" \"simtlab {}\" \"simtlab manual\"\n.SH NAME\n{} \\- {}\n.SH SYNOPSIS\n{}",
+                  roff(title), version, roff(page_name(command)), roff(brief), synopsis(command));
   if (!command.footer.empty()) out += ".PP\n" + literal(command.footer);
   out += ".SH DESCRIPTION\n" + description_text(command.description);
   out += ".SH OPTIONS\n" + options_of(command);
   if (!command.commands.empty()) {
     out += ".SH COMMANDS\n";
-    for (const TreeCommand& sub : command.commands) out += fmt::format(".TP\n\\fB{}\\fR\n{}\n", roff(sub.path), roff(sub.description));
+    for (const TreeCommand& sub : command.commands)
+      out += fmt::format(".TP\n\\fB{}\\fR\n{}\n", roff(sub.path), roff(sub.description));
   }
   if (&command == &root) {
-    out += ".SH EXIT STATUS\n0 success, 1 failure at run time, 2 wrong usage, 3 bad input or configuration, 4 unsupported feature, 5 the simulated program failed, "
-           "6 a check failed, 7 device or permission unavailable, 130 interrupted.\n";
-    out += ".SH ENVIRONMENT\n.TP\n\\fBSIMTLAB_GPU\\fR, \\fBSIMTLAB_SET\\fR\nThe GPU and settings, below the command line.\n"
-           ".TP\n\\fBNO_COLOR\\fR, \\fBCLICOLOR_FORCE\\fR\nNo colour, or colour always; \\-\\-color overrides both.\n";
+    out +=
+        ".SH EXIT STATUS\n0 success, 1 failure at run time, 2 wrong usage, 3 bad input or configuration, 4 "
+        "unsupported feature, 5 the simulated program failed, "
+        "6 a check failed, 7 device or permission unavailable, 130 interrupted.\n";
+    out +=
+        ".SH ENVIRONMENT\n.TP\n\\fBSIMTLAB_GPU\\fR, \\fBSIMTLAB_SET\\fR\nThe GPU and settings, below the "
+        "command line.\n"
+        ".TP\n\\fBNO_COLOR\\fR, \\fBCLICOLOR_FORCE\\fR\nNo colour, or colour always; \\-\\-color overrides "
+        "both.\n";
   }
   std::string also;
   for (const TreeCommand& sub : root.commands)
-    if (sub.path != command.path) also += fmt::format("{}\\fB{}\\fR(1)", also.empty() ? "" : ",\n", roff(page_name(sub)));
+    if (sub.path != command.path)
+      also += fmt::format("{}\\fB{}\\fR(1)", also.empty() ? "" : ",\n", roff(page_name(sub)));
   return out + ".SH SEE ALSO\n" + also + "\n";
 }
 

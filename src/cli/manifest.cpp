@@ -81,9 +81,7 @@ std::vector<result::ConfigValue> configuration_of(const device::Configuration& c
   return out;
 }
 
-std::string_view version() {
-  return SIMTLAB_VERSION;
-}
+std::string_view version() { return SIMTLAB_VERSION; }
 
 void note_stop(result::Manifest& manifest, const Error& error) {
   manifest.interrupted = error.code() == ExitCode::interrupted;
@@ -92,10 +90,15 @@ void note_stop(result::Manifest& manifest, const Error& error) {
   manifest.failure_code = static_cast<int>(error.code());
 }
 
-void narrate_setup(const OutputOptions& output, const device::Configuration& configuration, const device::LoadedDevice& device, const std::vector<result::InputHash>& inputs) {
-  for (const result::InputHash& input : inputs) narrate(output, 2, fmt::format("read {} (xxh64 {})", shown(input.path), input.xxh64));
-  for (const std::filesystem::path& file : files_of(configuration, device)) narrate(output, 2, "read " + shown(file.string()));
-  narrate(output, 1, fmt::format("{} on simulated {}, seed {}", configuration.options.mode, shown(device.device.name), configuration.options.seed));
+void narrate_setup(const OutputOptions& output, const device::Configuration& configuration,
+                   const device::LoadedDevice& device, const std::vector<result::InputHash>& inputs) {
+  for (const result::InputHash& input : inputs)
+    narrate(output, 2, fmt::format("read {} (xxh64 {})", shown(input.path), input.xxh64));
+  for (const std::filesystem::path& file : files_of(configuration, device))
+    narrate(output, 2, "read " + shown(file.string()));
+  narrate(output, 1,
+          fmt::format("{} on simulated {}, seed {}", configuration.options.mode, shown(device.device.name),
+                      configuration.options.seed));
 }
 
 }  // namespace simtlab::cli

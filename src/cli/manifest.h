@@ -12,7 +12,8 @@
 
 namespace simtlab::cli {
 
-// The command line as typed, quoted for a shell; that of the process, or of the command that this thread runs for a caller.
+// The command line as typed, quoted for a shell; that of the process, or of the command that this thread runs
+// for a caller.
 void remember_command_line(const std::vector<std::string>& words);
 
 std::string typed_command();
@@ -36,7 +37,8 @@ std::vector<result::ConfigValue> configuration_of(const device::Configuration& c
                                                   const device::LoadedDevice& device);
 
 // With -v the device and the mode, with -vv every file that was read for them, and the inputs.
-void narrate_setup(const OutputOptions& output, const device::Configuration& configuration, const device::LoadedDevice& device, const std::vector<result::InputHash>& inputs);
+void narrate_setup(const OutputOptions& output, const device::Configuration& configuration,
+                   const device::LoadedDevice& device, const std::vector<result::InputHash>& inputs);
 
 std::string_view version();
 

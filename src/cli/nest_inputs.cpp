@@ -10,27 +10,35 @@ namespace {
 
 using C = predict::Counts;
 
-// Creation of a context as Resios measured it on a GTX 460 (65 ms once the driver is warm); newer GPUs take as long or longer.
+// Creation of a context as Resios measured it on a GTX 460 (65 ms once the driver is warm); newer GPUs take
+// as long or longer.
 constexpr double context_ns = 65e6;
 
-double time_of(const result::KernelResult& k, const std::string& model) { return k.metrics.get(fmt::format("predict.{}.time", model)).value_or(0); }
+double time_of(const result::KernelResult& k, const std::string& model) {
+  return k.metrics.get(fmt::format("predict.{}.time", model)).value_or(0);
+}
 
 }  // namespace
 
-predict::Inputs inputs_of(const loops::Description& nest, const loops::Shape& shape, const loops::NestCounts& n, const device::Device& device, const predict::Inputs& given) {
+predict::Inputs inputs_of(const loops::Description& nest, const loops::Shape& shape,
+                          const loops::NestCounts& n, const device::Device& device,
+                          const predict::Inputs& given) {
   (void)nest;
   predict::Inputs in = given;
   const std::string nest_source = shape.measured ? "loop nest (counted in a run)" : "loop nest (evaluated)";
   const auto set = [&](double C::*member, double value) {
-    if (in.has(member)) return;   // given by hand
+    if (in.has(member)) return;  // given by hand
     const predict::Symbol& s = predict::symbol(member);
-    in.set(member, std::clamp(s.kind == predict::Kind::whole ? std::ceil(value) : value, s.minimum, s.maximum), {nest_source});
+    in.set(member,
+           std::clamp(s.kind == predict::Kind::whole ? std::ceil(value) : value, s.minimum, s.maximum),
+           {nest_source});
   };
   const double blocks = static_cast<double>(n.mapping.blocks()), sms = device.sm.count;
   set(&C::blocks, blocks);
   set(&C::threads_per_block, n.mapping.threads());
   set(&C::active_sms, std::min(blocks, sms));
-  set(&C::active_blocks_per_sm, std::min<double>(std::max(n.occupancy.blocks_per_sm, 1u), std::ceil(blocks / std::min(blocks, sms))));
+  set(&C::active_blocks_per_sm,
+      std::min<double>(std::max(n.occupancy.blocks_per_sm, 1u), std::ceil(blocks / std::min(blocks, sms))));
   const double memory = n.coalesced + n.uncoalesced;
   set(&C::comp_insts, std::max(0.0, n.code.instructions - memory));
   set(&C::coal_mem_insts, n.coalesced);
@@ -49,8 +57,10 @@ predict::Inputs inputs_of(const loops::Description& nest, const loops::Shape& sh
   set(&C::l2_bytes, n.l2_bytes);
   set(&C::dram_bytes, n.dram_bytes);
   set(&C::useful_bytes, n.useful_bytes);
-  if (n.l1_bytes > 0) set(&C::l1_miss_ratio, n.chain_miss_ratio);   // bytes per level are given: the ratio is only for latencies
-  // Blocks that run at once go through the nest in step: what none had before all wait for, however many share it afterwards.
+  // Bytes per level are given: the ratio is only for latencies
+  if (n.l1_bytes > 0) set(&C::l1_miss_ratio, n.chain_miss_ratio);
+  // Blocks that run at once go through the nest in step: what none had before all wait for, however many
+  // share it afterwards.
   const double waves = blocks / (sms * std::max(n.occupancy.blocks_per_sm, 1u));
   if (n.l2_bytes > 0) set(&C::l2_miss_ratio, std::max(n.dram_bytes / n.l2_bytes, 1 / std::max(1.0, waves)));
   if (n.l1_bytes > 0) set(&C::miss_ratio, n.l2_bytes / n.l1_bytes);
@@ -67,7 +77,8 @@ predict::Inputs inputs_of(const loops::Description& nest, const loops::Shape& sh
   return in;
 }
 
-loops::Candidate rated(const loops::Description& nest, const loops::Shape& shape, loops::NestCounts counts, const device::Device& device, const std::string& wanted,
+loops::Candidate rated(const loops::Description& nest, const loops::Shape& shape, loops::NestCounts counts,
+                       const device::Device& device, const std::string& wanted,
                        const predict::Options& options, const predict::Inputs& given) {
   loops::Candidate out;
   out.counts = std::move(counts);
@@ -83,12 +94,8 @@ loops::Candidate rated(const loops::Description& nest, const loops::Shape& shape
   return out;
 }
 
-double l2_peak(const predict::Counts& c) {
-  return c.l2_bytes_per_cycle * c.freq * 1e9;
-}
-double dram_peak(const predict::Counts& c) {
-  return c.mem_peak_bandwidth * 1e9;
-}
+double l2_peak(const predict::Counts& c) { return c.l2_bytes_per_cycle * c.freq * 1e9; }
+double dram_peak(const predict::Counts& c) { return c.mem_peak_bandwidth * 1e9; }
 
 std::optional<double> possible_rate(double bytes, double ns, double peak) {
   constexpr double rounding = 1e-6;  // a model may meet the peak exactly
@@ -102,7 +109,9 @@ std::vector<loops::Worth> worth_of(const result::KernelResult& result, const loo
                                    const device::Device& device, const std::string& first,
                                    const predict::Inputs& given, const predict::Counts& evaluated) {
   std::vector<loops::Worth> out;
-  const auto or_given = [&](double C::*member, double unit, double value) { return given.has(member) ? given.counts.*member * unit : value; };
+  const auto or_given = [&](double C::*member, double unit, double value) {
+    return given.has(member) ? given.counts.*member * unit : value;
+  };
   std::vector<std::string> names = predict::model_names();
   std::ranges::stable_partition(names, [&](const std::string& n) { return n == first; });
   for (const std::string& name : names) {
@@ -114,9 +123,15 @@ std::vector<loops::Worth> worth_of(const result::KernelResult& result, const loo
     w.l2_rate = possible_rate(evaluated.l2_bytes, kernel, l2_peak(evaluated));
     w.dram_rate = possible_rate(evaluated.dram_bytes, kernel, dram_peak(evaluated));
     w.launch_ns = or_given(&C::launch_overhead, 1e3, device.host.launch_overhead_ns);
-    const auto copy = [&](double bytes, double bandwidth) { return bytes > 0 && bandwidth > 0 ? bytes / bandwidth * 1e9 + or_given(&C::copy_latency, 1e3, device.host.copy_latency_ns) : 0; };
-    w.transfer_ns = copy(or_given(&C::h2d_bytes, 1, counts.h2d_bytes), or_given(&C::h2d_bandwidth, 1e9, device.host.copy_bandwidth_h2d)) +
-                    copy(or_given(&C::d2h_bytes, 1, counts.d2h_bytes), or_given(&C::d2h_bandwidth, 1e9, device.host.copy_bandwidth_d2h));
+    const auto copy = [&](double bytes, double bandwidth) {
+      return bytes > 0 && bandwidth > 0
+                 ? bytes / bandwidth * 1e9 + or_given(&C::copy_latency, 1e3, device.host.copy_latency_ns)
+                 : 0;
+    };
+    w.transfer_ns = copy(or_given(&C::h2d_bytes, 1, counts.h2d_bytes),
+                         or_given(&C::h2d_bandwidth, 1e9, device.host.copy_bandwidth_h2d)) +
+                    copy(or_given(&C::d2h_bytes, 1, counts.d2h_bytes),
+                         or_given(&C::d2h_bandwidth, 1e9, device.host.copy_bandwidth_d2h));
     w.context_ns = or_given(&C::context_init, 1e6, context_ns);
     // Arithmetic alone: every instruction at the rate of its class.
     double cycles = 0;
@@ -125,7 +140,8 @@ std::vector<loops::Worth> worth_of(const result::KernelResult& result, const loo
       if (what == "load" || what == "store" || device.throughput[c] <= 0) continue;
       cycles = std::max(cycles, counts.code.mix[c] * 32 / device.throughput[c]);
     }
-    const double issue = counts.code.instructions / std::max(1.0, device.sm.issuing_schedulers() * device.sm.issue_width);
+    const double issue =
+        counts.code.instructions / std::max(1.0, device.sm.issuing_schedulers() * device.sm.issue_width);
     w.floor_ns = std::max(cycles, issue) * counts.warps / device.sm.count / device.sm_clock_hz * 1e9;
     out.push_back(std::move(w));
   }

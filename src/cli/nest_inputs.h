@@ -10,9 +10,13 @@
 namespace simtlab::cli {
 
 // given: counts by hand, which stay (predict::parse_counts; of an empty text: none).
-predict::Inputs inputs_of(const loops::Description& nest, const loops::Shape& shape, const loops::NestCounts& counts, const device::Device& device, const predict::Inputs& given);
-// The time by `wanted`, or of the first model that has an answer: throughput, resios, mwp-cwp-2012, mwp-cwp, roofline.
-loops::Candidate rated(const loops::Description& nest, const loops::Shape& shape, loops::NestCounts counts, const device::Device& device, const std::string& wanted,
+predict::Inputs inputs_of(const loops::Description& nest, const loops::Shape& shape,
+                          const loops::NestCounts& counts, const device::Device& device,
+                          const predict::Inputs& given);
+// The time by `wanted`, or of the first model that has an answer: throughput, resios, mwp-cwp-2012, mwp-cwp,
+// roofline.
+loops::Candidate rated(const loops::Description& nest, const loops::Shape& shape, loops::NestCounts counts,
+                       const device::Device& device, const std::string& wanted,
                        const predict::Options& options, const predict::Inputs& given);
 // What the port is worth by every model of the result. evaluated: what the models were given, of which the
 // bytes of L2 and DRAM are.

@@ -19,8 +19,8 @@ constexpr std::size_t differences_shown = 3;
 
 // Arguments whose bytes overlap share a buffer.
 struct Buffer {
-  std::uint64_t low = 0, high = 0;   // addresses in the program
-  std::uint64_t device = 0;          // of the byte at low
+  std::uint64_t low = 0, high = 0;  // addresses in the program
+  std::uint64_t device = 0;         // of the byte at low
   std::vector<std::size_t> arguments;
 };
 
@@ -71,13 +71,15 @@ double as_double(const char* at) {
 bool computes_in_single(const loops::Description& nest) {
   for (const loops::Block& b : nest.blocks)
     for (const loops::Instruction& i : b.instructions)
-      if (i.op_class >= 0 && device::op_class_names[static_cast<std::size_t>(i.op_class)].starts_with("fp32")) return true;
+      if (i.op_class >= 0 && device::op_class_names[static_cast<std::size_t>(i.op_class)].starts_with("fp32"))
+        return true;
   return false;
 }
 
 class Comparison {
  public:
-  // Of structures with members of several kinds every four bytes that differ are looked at as a number of single precision.
+  // Of structures with members of several kinds every four bytes that differ are looked at as a number of
+  // single precision.
   void of(const loops::Description& nest, std::size_t input, const std::string& wanted, const char* got) {
     const Element e = element_of(nest, input);
     const unsigned size = e.mixed ? 4 : e.bytes;
@@ -85,7 +87,9 @@ class Comparison {
     for (std::size_t at = 0; at + size <= wanted.size(); at += size) {
       if (std::memcmp(wanted.data() + at, got + at, size) == 0) continue;
       const bool real = (e.real || e.mixed) && (size == 4 || size == 8);
-      const double w = !real ? 0 : size == 4 ? as_double<float>(wanted.data() + at) : as_double<double>(wanted.data() + at);
+      const double w = !real       ? 0
+                       : size == 4 ? as_double<float>(wanted.data() + at)
+                                   : as_double<double>(wanted.data() + at);
       const double g = !real ? 0 : size == 4 ? as_double<float>(got + at) : as_double<double>(got + at);
       if (real && std::isnan(w) && std::isnan(g)) continue;
       const double off = real ? std::abs(w - g) / std::max(1.0, std::abs(w)) : INFINITY;
@@ -94,7 +98,8 @@ class Comparison {
         continue;
       }
       if (++wrong <= differences_shown)
-        text += fmt::format("{}byte {} of '{}'{}", text.empty() ? "" : ", ", at, nest.inputs[input].name, real ? fmt::format(" is {:g} instead of {:g}", g, w) : "");
+        text += fmt::format("{}byte {} of '{}'{}", text.empty() ? "" : ", ", at, nest.inputs[input].name,
+                            real ? fmt::format(" is {:g} instead of {:g}", g, w) : "");
     }
   }
 
@@ -125,23 +130,28 @@ gpu::Options options_of(const device::ToolOptions& tool, const Signals& signals)
   return o;
 }
 
-std::vector<std::byte> parameters_of(const ptx::Function& f, const loops::Description& nest, const frontend::LoopRun& run, const std::vector<Buffer>& buffers) {
+std::vector<std::byte> parameters_of(const ptx::Function& f, const loops::Description& nest,
+                                     const frontend::LoopRun& run, const std::vector<Buffer>& buffers) {
   SIMTLAB_ASSERT(f.params.size() == nest.inputs.size(), "the kernel has other parameters than the nest");
   std::vector<std::byte> out(f.param_bytes);
   for (std::size_t i = 0; i < nest.inputs.size(); ++i) {
     std::uint64_t value = run.arguments[i].value;
     if (nest.inputs[i].pointer)
       for (const Buffer& b : buffers)
-        if (std::ranges::find(b.arguments, i) != b.arguments.end()) value = b.device + (run.arguments[i].value - b.low);
-    std::memcpy(out.data() + f.params[i].offset, &value, std::min<std::size_t>(f.params[i].bytes, sizeof value));
+        if (std::ranges::find(b.arguments, i) != b.arguments.end())
+          value = b.device + (run.arguments[i].value - b.low);
+    std::memcpy(out.data() + f.params[i].offset, &value,
+                std::min<std::size_t>(f.params[i].bytes, sizeof value));
   }
   return out;
 }
 
 }  // namespace
 
-NestSimulation simulate_nest(const loops::Description& nest, const loops::Mapping& mapping, const std::string& ptx, const std::string& kernel, const frontend::LoopRun& run,
-                             const device::Device& device, const device::ToolOptions& tool, const OutputOptions& output) {
+NestSimulation simulate_nest(const loops::Description& nest, const loops::Mapping& mapping,
+                             const std::string& ptx, const std::string& kernel, const frontend::LoopRun& run,
+                             const device::Device& device, const device::ToolOptions& tool,
+                             const OutputOptions& output) {
   check_data(nest, run);
   const Signals signals(tool.max_time_ns * 1e-9);
   Pulse pulse;
@@ -150,35 +160,52 @@ NestSimulation simulate_nest(const loops::Description& nest, const loops::Mappin
   gpu::Gpu gpu(device, settings);
   std::vector<Buffer> buffers = buffers_of(run);
   for (Buffer& b : buffers) {
-    // Arrays begin at multiples of 256 on a GPU, wherever they begin here: the first argument that points to it, if it points to its bytes.
-    const std::uint64_t start = run.arguments[b.arguments.front()].value, lead = start <= b.low ? (b.low - start) % alignment : (alignment - (start - b.low) % alignment) % alignment;
+    // Arrays begin at multiples of 256 on a GPU, wherever they begin here: the first argument that points to
+    // it, if it points to its bytes.
+    const std::uint64_t start = run.arguments[b.arguments.front()].value,
+                        lead = start <= b.low ? (b.low - start) % alignment
+                                              : (alignment - (start - b.low) % alignment) % alignment;
     const auto address = gpu.allocate(b.high - b.low + lead, nest.inputs[b.arguments.front()].name);
-    if (!address) throw Error(ExitCode::bad_input, "launch-memory", fmt::format("{} bytes do not fit the device's memory", b.high - b.low), "a larger GPU, or a higher --max-memory");
+    if (!address)
+      throw Error(ExitCode::bad_input, "launch-memory",
+                  fmt::format("{} bytes do not fit the device's memory", b.high - b.low),
+                  "a larger GPU, or a higher --max-memory");
     b.device = *address + lead;
     for (const std::size_t i : b.arguments) {
       const auto& a = run.arguments[i];
-      gpu.memory().write(b.device + (a.low - b.low), std::as_bytes(std::span(a.before.data(), a.before.size())));
+      gpu.memory().write(b.device + (a.low - b.low),
+                         std::as_bytes(std::span(a.before.data(), a.before.size())));
     }
   }
   const gpu::ModuleId module = gpu.load_module(kernel + ".ptx", ptx);
   const auto found = gpu.find_kernel(module, kernel);
   SIMTLAB_ASSERT(found.has_value(), "the kernel that was made is not in its module");
-  const std::vector<std::byte> parameters = parameters_of(gpu.module(module).functions[found->function], nest, run, buffers);
+  const std::vector<std::byte> parameters =
+      parameters_of(gpu.module(module).functions[found->function], nest, run, buffers);
   {
     const Progress progress("simulating", output, {settings.pulse, false, device.name, tool.mode});
-    gpu.launch(*found, {static_cast<std::uint32_t>(mapping.grid[0]), static_cast<std::uint32_t>(mapping.grid[1]), static_cast<std::uint32_t>(mapping.grid[2])}, {mapping.block[0], mapping.block[1], mapping.block[2]}, 0, parameters, 0);
+    gpu.launch(*found,
+               {static_cast<std::uint32_t>(mapping.grid[0]), static_cast<std::uint32_t>(mapping.grid[1]),
+                static_cast<std::uint32_t>(mapping.grid[2])},
+               {mapping.block[0], mapping.block[1], mapping.block[2]}, 0, parameters, 0);
     gpu.synchronize();
   }
   Comparison comparison;
   for (const Buffer& b : buffers)
     for (const std::size_t i : b.arguments)
       if (run.arguments[i].written)
-        comparison.of(nest, i, run.arguments[i].after, reinterpret_cast<const char*>(gpu.memory().host(b.device + (run.arguments[i].low - b.low))));
+        comparison.of(
+            nest, i, run.arguments[i].after,
+            reinterpret_cast<const char*>(gpu.memory().host(b.device + (run.arguments[i].low - b.low))));
   if (comparison.wrong > 0) {
     Diagnostic d;
-    d.message = fmt::format("the kernel computes something else than the sequential nest: {} elements differ, {}", comparison.wrong, comparison.text);
+    d.message =
+        fmt::format("the kernel computes something else than the sequential nest: {} elements differ, {}",
+                    comparison.wrong, comparison.text);
     d.pos = {nest.file, nest.line, nest.column};
-    d.hint = "iterations that depend on each other after all (--assume-parallel?), or sums that are sensitive to rounding";
+    d.hint =
+        "iterations that depend on each other after all (--assume-parallel?), or sums that are sensitive to "
+        "rounding";
     throw Error(ExitCode::program_failed, "loop-result", std::move(d));
   }
   const result::Result result = gpu.result();

@@ -10,19 +10,22 @@
 
 namespace simtlab::cli {
 
-// What of floating-point results may differ, relative to max(1, |value|): fused multiply-adds round once less, functions of the library are
-// others. Integers must be equal.
+// What of floating-point results may differ, relative to max(1, |value|): fused multiply-adds round once
+// less, functions of the library are others. Integers must be equal.
 inline constexpr double single_tolerance = 1e-4, double_tolerance = 1e-9;
 
 struct NestSimulation {
   double time_ns = 0, cycles = 0;
-  double thread_instructions = 0;   // of all threads
+  double thread_instructions = 0;  // of all threads
   double l2_bytes = 0, dram_bytes = 0;
-  double difference = 0;            // largest
+  double difference = 0;  // largest
 };
 
-// Throws Error: "loop-data" without data, "loop-result" (program_failed) where they differ, exec::Fault and what else a launch can throw.
-NestSimulation simulate_nest(const loops::Description& nest, const loops::Mapping& mapping, const std::string& ptx, const std::string& kernel, const frontend::LoopRun& run,
-                             const device::Device& device, const device::ToolOptions& tool, const OutputOptions& output);
+// Throws Error: "loop-data" without data, "loop-result" (program_failed) where they differ, exec::Fault and
+// what else a launch can throw.
+NestSimulation simulate_nest(const loops::Description& nest, const loops::Mapping& mapping,
+                             const std::string& ptx, const std::string& kernel, const frontend::LoopRun& run,
+                             const device::Device& device, const device::ToolOptions& tool,
+                             const OutputOptions& output);
 
 }  // namespace simtlab::cli

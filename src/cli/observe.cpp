@@ -1,5 +1,4 @@
 #include "cli/observe.h"
-#include "cli/output_option.h"
 
 #include <fmt/format.h>
 
@@ -12,6 +11,7 @@
 #include "base/files.h"
 #include "base/shown.h"
 #include "base/units.h"
+#include "cli/output_option.h"
 
 namespace simtlab::cli {
 namespace {
@@ -20,7 +20,8 @@ constexpr std::uint64_t max_shown_bytes = 16u << 20;
 constexpr std::size_t longest_line = 300;
 
 [[noreturn]] void refuse(const char* option, const std::string& value, const char* expected) {
-  throw Error(ExitCode::usage, "option-value", fmt::format("{} {} is {}", option, shown(value, 60), expected));
+  throw Error(ExitCode::usage, "option-value",
+              fmt::format("{} {} is {}", option, shown(value, 60), expected));
 }
 
 std::uint64_t whole(const char* option, const std::string& text) {
@@ -37,7 +38,7 @@ std::vector<std::string> lines_of(const std::string& file) {
   try {
     text = read_file(file, max_shown_bytes, "source");
   } catch (const Error&) {
-    return lines;   // the report goes without
+    return lines;  // the report goes without
   }
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
@@ -54,8 +55,10 @@ std::vector<std::string> lines_of(const std::string& file) {
 
 void add_observe_options(CLI::App& command, ObserveOptions& options) {
   const auto group = "Observation";
-  command.add_flag("--lines", options.lines,
-                   "Say which source lines the time goes to, where loads wait, and the stack of cycles per instruction")
+  command
+      .add_flag("--lines", options.lines,
+                "Say which source lines the time goes to, where loads wait, and the stack of cycles per "
+                "instruction")
       ->group(group);
   command.add_option("--series", options.series, "Record what happens every CYCLES cycles in the result")
       ->type_name("CYCLES")
@@ -66,11 +69,19 @@ void add_observe_options(CLI::App& command, ObserveOptions& options) {
       ->check(output_file())
       ->type_name("FILE")
       ->group(group);
-  command.add_flag("--sm-timeline", options.sm_timeline, "Keep in the result what the warps of an SM do in that window: a picture of its page (simtlab report --html)")->group(group);
-  command.add_option("--timeline-window", options.window, "The window, in cycles since the first kernel began (default 0:10000)")
+  command
+      .add_flag("--sm-timeline", options.sm_timeline,
+                "Keep in the result what the warps of an SM do in that window: a picture of its page "
+                "(simtlab report --html)")
+      ->group(group);
+  command
+      .add_option("--timeline-window", options.window,
+                  "The window, in cycles since the first kernel began (default 0:10000)")
       ->type_name("FROM:TO")
       ->group(group);
-  command.add_option("--timeline-sm", options.sm, "The SM, or all (default 0)")->type_name("N|all")->group(group);
+  command.add_option("--timeline-sm", options.sm, "The SM, or all (default 0)")
+      ->type_name("N|all")
+      ->group(group);
 }
 
 Observation observation(const ObserveOptions& options, const device::ToolOptions& tool) {
@@ -81,7 +92,9 @@ Observation observation(const ObserveOptions& options, const device::ToolOptions
     if (out.observe.series == 0) refuse("--series", *options.series, "no interval");
   }
   if (!options.timeline && !options.sm_timeline && (options.window || options.sm))
-    throw Error(ExitCode::usage, "option-conflict", "--timeline-window and --timeline-sm need --timeline or --sm-timeline", "name the file to write: --timeline=FILE");
+    throw Error(ExitCode::usage, "option-conflict",
+                "--timeline-window and --timeline-sm need --timeline or --sm-timeline",
+                "name the file to write: --timeline=FILE");
   if (options.timeline) {
     if (*options.timeline == "-") refuse("--timeline", "-", "no file");
     std::error_code ignored;
@@ -92,7 +105,8 @@ Observation observation(const ObserveOptions& options, const device::ToolOptions
     const std::size_t colon = std::min(window.find(':'), window.size());
     out.observe.timeline.from = whole("--timeline-window", window.substr(0, colon));
     out.observe.timeline.to = whole("--timeline-window", window.substr(std::min(colon + 1, window.size())));
-    if (out.observe.timeline.to <= out.observe.timeline.from) refuse("--timeline-window", window, "no window FROM:TO with FROM below TO");
+    if (out.observe.timeline.to <= out.observe.timeline.from)
+      refuse("--timeline-window", window, "no window FROM:TO with FROM below TO");
     const std::string sm = options.sm.value_or("0");
     const std::uint64_t number = sm == "all" ? timing::TimelineWindow::all_sms : whole("--timeline-sm", sm);
     if (number > timing::TimelineWindow::all_sms) refuse("--timeline-sm", sm, "no SM");
@@ -101,7 +115,9 @@ Observation observation(const ObserveOptions& options, const device::ToolOptions
     out.observe.timeline.states = options.sm_timeline;
   }
   if (tool.mode == "functional" && (out.observe.sms() || out.observe.series != 0))
-    throw Error(ExitCode::usage, "option-conflict", "--lines, --series, --timeline and --sm-timeline have no meaning in functional mode: it times nothing",
+    throw Error(ExitCode::usage, "option-conflict",
+                "--lines, --series, --timeline and --sm-timeline have no meaning in functional mode: it "
+                "times nothing",
                 "leave one of them out");
   return out;
 }

@@ -12,7 +12,7 @@ namespace simtlab::cli {
 
 struct ObserveOptions {
   bool lines = false, sm_timeline = false;
-  std::optional<std::string> series, timeline, window, sm;   // as typed
+  std::optional<std::string> series, timeline, window, sm;  // as typed
 };
 
 void add_observe_options(CLI::App& command, ObserveOptions& options);
@@ -20,7 +20,7 @@ void add_observe_options(CLI::App& command, ObserveOptions& options);
 // What they ask for. Throws Error(usage) for what makes no sense together.
 struct Observation {
   timing::Observe observe;
-  std::string timeline;   // absolute path; empty: none
+  std::string timeline;  // absolute path; empty: none
 };
 Observation observation(const ObserveOptions& options, const device::ToolOptions& tool);
 void add_to(result::RunConfig& config, const Observation& observation);

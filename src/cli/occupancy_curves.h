@@ -8,8 +8,8 @@
 
 namespace simtlab::cli {
 
-// Occupancy of each kernel over its block size, registers and shared memory, on the device as the manifest describes it. Empty if that device's
-// file is not on this machine.
+// Occupancy of each kernel over its block size, registers and shared memory, on the device as the manifest
+// describes it. Empty if that device's file is not on this machine.
 std::vector<report::OccupancyCurve> occupancy_curves(const result::Result& result);
 
 }  // namespace simtlab::cli

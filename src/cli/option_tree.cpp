@@ -19,7 +19,10 @@ std::vector<std::string> comma_separated(const std::string& list) {
 }
 
 // "{auto,always,never}", "INT in [1 - 64]", "POSITIVE".
-bool is_check(std::string_view text) { return text.starts_with('{') || text.find(" in [") != std::string_view::npos || text == "POSITIVE" || text == "NONNEGATIVE"; }
+bool is_check(std::string_view text) {
+  return text.starts_with('{') || text.find(" in [") != std::string_view::npos || text == "POSITIVE" ||
+         text == "NONNEGATIVE";
+}
 
 TreeOption option_of(CLI::Option& option) {
   TreeOption out;
@@ -27,21 +30,27 @@ TreeOption option_of(CLI::Option& option) {
   for (const std::string& name : option.get_lnames()) out.names.push_back("--" + name);
   out.positional = out.names.empty();
   if (out.positional) out.names.push_back(option.get_name());
-  if (option.get_expected_max() > 0) out.value = option.get_type_name().empty() ? "VALUE" : option.get_type_name();
+  if (option.get_expected_max() > 0)
+    out.value = option.get_type_name().empty() ? "VALUE" : option.get_type_name();
   // "[=FILE]": a name may follow behind an equals sign.
   if (out.value.starts_with("[=")) {
     out.value_optional = true;
     out.value = out.value.substr(2, out.value.size() - 3);
   }
   // What follows a colon are the values that a check allows, or a part of the name: "FROM:TO".
-  if (const std::size_t colon = out.value.find(':'); colon != std::string::npos && is_check(std::string_view(out.value).substr(colon + 1))) {
-    if (out.value.compare(colon, 2, ":{") == 0 && out.value.ends_with('}')) out.choices = comma_separated(out.value.substr(colon + 2, out.value.size() - colon - 3));
+  if (const std::size_t colon = out.value.find(':');
+      colon != std::string::npos && is_check(std::string_view(out.value).substr(colon + 1))) {
+    if (out.value.compare(colon, 2, ":{") == 0 && out.value.ends_with('}'))
+      out.choices = comma_separated(out.value.substr(colon + 2, out.value.size() - colon - 3));
     out.value.resize(colon);
   }
   out.required = option.get_required();
   out.output = is_output(option);
   // CLI11 gives a vector that takes one value at a time the largest number of them, and one value otherwise.
-  out.values = option.get_expected_max() > 1000 || option.get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll ? -1 : option.get_expected_max();
+  out.values =
+      option.get_expected_max() > 1000 || option.get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll
+          ? -1
+          : option.get_expected_max();
   out.description = option.get_description();
   out.group = option.get_group() == "Options" ? "" : option.get_group();
   return out;
@@ -54,8 +63,10 @@ TreeCommand command_of(CLI::App& app, const std::string& parent) {
   out.description = app.get_description();
   out.footer = app.get_footer();
   out.extras = app.get_allow_extras();
-  for (CLI::Option* option : app.get_options([](const CLI::Option*) { return true; })) out.options.push_back(option_of(*option));
-  for (CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) out.commands.push_back(command_of(*sub, out.path));
+  for (CLI::Option* option : app.get_options([](const CLI::Option*) { return true; }))
+    out.options.push_back(option_of(*option));
+  for (CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
+    out.commands.push_back(command_of(*sub, out.path));
   return out;
 }
 

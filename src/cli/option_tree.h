@@ -1,4 +1,5 @@
-// The commands and options of the tool as plain data: completion and man pages are written from it, so they cannot fall behind.
+// The commands and options of the tool as plain data: completion and man pages are written from it, so they
+// cannot fall behind.
 #pragma once
 
 #include <string>
@@ -12,25 +13,26 @@ class App;
 namespace simtlab::cli {
 
 struct TreeOption {
-  std::vector<std::string> names;   // "-o", "--output"; of a positional argument its name alone
-  std::string value;                // "FILE"; empty: a flag
+  std::vector<std::string> names;  // "-o", "--output"; of a positional argument its name alone
+  std::string value;               // "FILE"; empty: a flag
   std::string description, group;
   bool positional = false;
-  bool value_optional = false;      // "--json[=FILE]"
+  bool value_optional = false;  // "--json[=FILE]"
   bool required = false;
-  bool output = false;              // names what the command writes (output_option.h)
-  int values = 0;                   // at most so many; 0: a flag; -1: any number, or the option may be repeated
-  std::vector<std::string> choices; // if it is one of these
+  bool output = false;  // names what the command writes (output_option.h)
+  // At most so many; 0: a flag; -1: any number, or the option may be repeated
+  int values = 0;
+  std::vector<std::string> choices;  // if it is one of these
 };
 
 struct TreeCommand {
-  std::string name;                 // "run"
-  std::string path;                 // "simtlab run"
+  std::string name;  // "run"
+  std::string path;  // "simtlab run"
   std::string description, footer;
   std::vector<TreeOption> options;
   std::vector<TreeCommand> commands;
-  bool extras = false;    // takes words that are no options: sources, a kernel, flags of a compiler
-  bool program = false;   // takes a program, or a program's arguments, behind --
+  bool extras = false;   // takes words that are no options: sources, a kernel, flags of a compiler
+  bool program = false;  // takes a program, or a program's arguments, behind --
 };
 
 TreeCommand option_tree(CLI::App& app);

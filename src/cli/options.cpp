@@ -1,5 +1,4 @@
 #include "cli/options.h"
-#include "cli/output_option.h"
 
 #include <fmt/format.h>
 
@@ -9,6 +8,7 @@
 #include "base/error.h"
 #include "base/shown.h"
 #include "cachesim/options.h"
+#include "cli/output_option.h"
 #include "device/main_memory.h"
 #include "gpu/kernel_choice.h"
 #include "gpu/sharing.h"
@@ -32,16 +32,19 @@ Settings settings_of(const DeviceOptions& options) {
   return settings;
 }
 
-// --dram, --channels and --controller are device parameters with a name of their own, so that they reach programs, the manifest
-// and `config show` as any other. The program may run in another folder.
+// --dram, --channels and --controller are device parameters with a name of their own, so that they reach
+// programs, the manifest and `config show` as any other. The program may run in another folder.
 void add_memory(Settings& settings, const RunOptions& options) {
-  const auto option = [&](const char* key, const char* name, const std::optional<std::string>& value, bool is_path) {
+  const auto option = [&](const char* key, const char* name, const std::optional<std::string>& value,
+                          bool is_path) {
     if (!value) return;
     const device::Origin origin{"command line", fmt::format("--{} {}", name, shown(*value)), "", false};
-    settings.push_back({key, is_path ? device::memory_model_in(*value, std::filesystem::current_path()) : *value, origin});
+    settings.push_back(
+        {key, is_path ? device::memory_model_in(*value, std::filesystem::current_path()) : *value, origin});
   };
   if (options.dram && options.mode == "functional")
-    throw Error(ExitCode::usage, "option-conflict", "--dram has no meaning in functional mode: it times nothing", "leave one of them out");
+    throw Error(ExitCode::usage, "option-conflict",
+                "--dram has no meaning in functional mode: it times nothing", "leave one of them out");
   option("dram.model", "dram", options.dram, true);
   option("dram.channels", "channels", options.channels, false);
   option("dram.controller", "controller", options.controller, true);
@@ -53,9 +56,7 @@ device::Configuration gather(const DeviceOptions& options, const Settings& setti
 
 }  // namespace
 
-std::string refuse_empty(std::string& value) {
-  return value.empty() ? "is empty" : "";
-}
+std::string refuse_empty(std::string& value) { return value.empty() ? "is empty" : ""; }
 
 void add_device_options(CLI::App& command, DeviceOptions& options) {
   command
@@ -87,7 +88,9 @@ void add_study_options(CLI::App& command, RunOptions& options) {
   command.add_option("--seed", options.seed, "Seed of random buffers (default 0)")
       ->type_name("N")
       ->group("Configuration");
-  command.add_option("--kernels", options.kernels, "Study these launches only: names (* and ?), numbers from 1, NAME:N; execute the rest")
+  command
+      .add_option("--kernels", options.kernels,
+                  "Study these launches only: names (* and ?), numbers from 1, NAME:N; execute the rest")
       ->type_name("LIST")
       ->group(limits);
   command.add_option("--max-cycles", options.max_cycles, "Stop a kernel after N simulated cycles")
@@ -97,8 +100,9 @@ void add_study_options(CLI::App& command, RunOptions& options) {
       ->type_name("TIME")
       ->group(limits);
   command
-      .add_option("--max-memory", options.max_memory,
-                  "Most host memory for device allocations, resident blocks and cache studies, e.g. \"8 GiB\"")
+      .add_option(
+          "--max-memory", options.max_memory,
+          "Most host memory for device allocations, resident blocks and cache studies, e.g. \"8 GiB\"")
       ->type_name("SIZE")
       ->group(limits);
 }
@@ -113,12 +117,15 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       ->group("Configuration");
   command
       .add_option("--dram", options.dram,
-                  "Another memory, modelled in detail: a name of `simtlab list drams`, a file, `device` (the GPU's own) or "
+                  "Another memory, modelled in detail: a name of `simtlab list drams`, a file, `device` (the "
+                  "GPU's own) or "
                   "plugin:FILE?config=TEXT")
       ->check(CLI::Validator(refuse_empty, ""))
       ->type_name("MEMORY")
       ->group("Configuration");
-  command.add_option("--channels", options.channels, "Channels of --dram, one a memory partition (default: the GPU's partitions)")
+  command
+      .add_option("--channels", options.channels,
+                  "Channels of --dram, one a memory partition (default: the GPU's partitions)")
       ->type_name("N")
       ->group("Configuration");
   command.add_option("--controller", options.controller, "Memory controller of --dram, a name or a file")
@@ -127,27 +134,31 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       ->group("Configuration");
   command
       .add_option("--what-if", options.what_if,
-                  "Lift limits of the GPU: perfect-l1, infinite-dram-bandwidth, no-bank-conflicts, perfect-coalescing, "
+                  "Lift limits of the GPU: perfect-l1, infinite-dram-bandwidth, no-bank-conflicts, "
+                  "perfect-coalescing, "
                   "double-occupancy, double-math, zero-launch-cost, alone")
       ->check(CLI::Validator(refuse_empty, ""))
       ->type_name("NAME,...")
       ->group("Configuration");
-  command.add_option("--lowering", options.lowering, "Time PTX as the machine code that it becomes: on (default) or off")
+  command
+      .add_option("--lowering", options.lowering,
+                  "Time PTX as the machine code that it becomes: on (default) or off")
       ->check(CLI::Validator(refuse_empty, ""))
       ->type_name("on|off")
       ->group("Configuration");
-  command
-      .add_option("--threads", options.threads, "Host threads that simulate the SMs; 0 (default): all")
+  command.add_option("--threads", options.threads, "Host threads that simulate the SMs; 0 (default): all")
       ->type_name("N")
       ->group(limits);
   command
-      .add_option("--sharing", options.sharing,
-                  "How kernels of different streams share the GPU: leftover, spatial, smk, serial, or NAME=SM-SM,...")
+      .add_option(
+          "--sharing", options.sharing,
+          "How kernels of different streams share the GPU: leftover, spatial, smk, serial, or NAME=SM-SM,...")
       ->check(CLI::Validator(refuse_empty, ""))
       ->type_name("POLICY")
       ->group("Configuration");
   command
-      .add_option("--sample", options.sample, "Extrapolate large grids once the pace of their blocks is known so well (0.02: 2 %)")
+      .add_option("--sample", options.sample,
+                  "Extrapolate large grids once the pace of their blocks is known so well (0.02: 2 %)")
       ->type_name("ERROR")
       ->group(limits);
   add_study_options(command, options);
@@ -177,19 +188,27 @@ void add_output_options(CLI::App& command, OutputOptions& options) {
       ->group(group);
   command.add_flag("-q,--quiet", options.quiet, "No report on stderr, no notes, no progress; errors only")
       ->group(group);
-  command.add_flag("-v,--verbose", options.verbose, "As --all, and say what is being done on stderr; twice (-vv): which files are read, and a program's environment, too")
+  command
+      .add_flag("-v,--verbose", options.verbose,
+                "As --all, and say what is being done on stderr; twice (-vv): which files are read, and a "
+                "program's environment, too")
       ->group(group);
 }
 
 void add_progress_option(CLI::App& command, OutputOptions& options) {
-  command.add_option("--progress", options.progress, "auto (default: a line on the terminal), plain (a line on stderr every ten seconds) or none")
+  command
+      .add_option(
+          "--progress", options.progress,
+          "auto (default: a line on the terminal), plain (a line on stderr every ten seconds) or none")
       ->check(CLI::IsMember({"auto", "plain", "none"}))
       ->type_name("HOW")
       ->group("Output");
 }
 
 void add_live_option(CLI::App& command, OutputOptions& options) {
-  command.add_option("--live", options.live, "Write how far the run is to FILE as it goes on, for `simtlab view FILE`")
+  command
+      .add_option("--live", options.live,
+                  "Write how far the run is to FILE as it goes on, for `simtlab view FILE`")
       ->check(output_file())
       ->type_name("FILE")
       ->group("Output");
@@ -210,9 +229,7 @@ std::vector<std::filesystem::path> files_of(const device::Configuration& configu
   return files;
 }
 
-device::Configuration resolve(const DeviceOptions& options) {
-  return gather(options, settings_of(options));
-}
+device::Configuration resolve(const DeviceOptions& options) { return gather(options, settings_of(options)); }
 
 device::Configuration resolve(const RunOptions& options) {
   Settings settings = settings_of(options.device);
@@ -245,13 +262,16 @@ device::Configuration resolve(const RunOptions& options) {
     throw Error(ExitCode::usage, "option-conflict",
                 "--max-cycles has no meaning in functional mode: it counts no cycles",
                 "--max-time stops a functional run");
-  if (options.cache && options.max_cycles && cachesim::orders_threads(cachesim::parse_options(*options.cache).order))
-    throw Error(ExitCode::usage, "option-conflict", "--max-cycles has no meaning where single threads take turns: there is no time then",
+  if (options.cache && options.max_cycles &&
+      cachesim::orders_threads(cachesim::parse_options(*options.cache).order))
+    throw Error(ExitCode::usage, "option-conflict",
+                "--max-cycles has no meaning where single threads take turns: there is no time then",
                 "--max-time stops such a study, --groups makes it smaller");
-  gpu::KernelChoice checked(configuration.options.kernels);   // throws
+  gpu::KernelChoice checked(configuration.options.kernels);  // throws
   gpu::parse_sharing(configuration.options.sharing);
   if (configuration.options.sample < 0 || configuration.options.sample > 0.5)
-    throw Error(ExitCode::usage, "option-value", fmt::format("--sample {:g} is not between 0 and 0.5", configuration.options.sample),
+    throw Error(ExitCode::usage, "option-value",
+                fmt::format("--sample {:g} is not between 0 and 0.5", configuration.options.sample),
                 "--sample 0.02 stops simulating blocks when their pace is known to 2 %");
   return configuration;
 }
@@ -261,9 +281,10 @@ std::string at_place(const std::string& where) {
 }
 
 Error time_limit(const device::ToolOptions& options, const std::string& where) {
-  return {ExitCode::failure, "limit-time",
-          fmt::format("stopped after the time limit of {:g} s{}", options.max_time_ns * 1e-9, at_place(where)),
-          "raise --max-time, or a smaller problem"};
+  return {
+      ExitCode::failure, "limit-time",
+      fmt::format("stopped after the time limit of {:g} s{}", options.max_time_ns * 1e-9, at_place(where)),
+      "raise --max-time, or a smaller problem"};
 }
 
 }  // namespace simtlab::cli

@@ -26,10 +26,11 @@ struct RunOptions {
   DeviceOptions device;
   std::optional<std::string> dram, channels, controller;
   std::optional<std::string> mode, what_if, lowering;
-  std::optional<std::string> cache;   // cachesim::Options as text; the run is a cache study
-  std::optional<std::string> predict;   // gpu::PredictOptions as text; the run is a prediction
+  std::optional<std::string> cache;    // cachesim::Options as text; the run is a cache study
+  std::optional<std::string> predict;  // gpu::PredictOptions as text; the run is a prediction
   // As typed; device::gather() checks them.
-  std::optional<std::string> threads, sample, kernels, sharing, seed, max_cycles, max_time, max_memory, registers;
+  std::optional<std::string> threads, sample, kernels, sharing, seed, max_cycles, max_time, max_memory,
+      registers;
 };
 
 struct OutputOptions {
@@ -37,9 +38,9 @@ struct OutputOptions {
   std::string json, csv;  // file name, "-" for stdout, empty for none
   std::string color = "auto";
   bool all = false, quiet = false;
-  unsigned verbose = 0;   // -v 1, -vv 2
-  std::string progress = "auto";   // plain: lines in a log, none
-  std::string live;                // file that says how far the command is (cli/live_file.h)
+  unsigned verbose = 0;           // -v 1, -vv 2
+  std::string progress = "auto";  // plain: lines in a log, none
+  std::string live;               // file that says how far the command is (cli/live_file.h)
   // What a command writes besides: the option, and the name it was given, which outlives this. "-" is stdout.
   struct More {
     const char* option;

@@ -52,7 +52,8 @@ void write_all(int descriptor, std::string_view text) {
   const bool left = errno == EPIPE;  // the reader has seen enough
   if (left && descriptor == STDOUT_FILENO) stdout_reader_left = true;
   if (left || descriptor == STDERR_FILENO) return;
-  throw Error(ExitCode::failure, "file-write", fmt::format("cannot write to stdout: {}", std::strerror(errno)));
+  throw Error(ExitCode::failure, "file-write",
+              fmt::format("cannot write to stdout: {}", std::strerror(errno)));
 }
 
 // The same for two names of one file: device and inode, or of a file that does not exist its path without
@@ -111,7 +112,7 @@ std::string next_command(const result::Result& result) {
 
 report::Style style_for(int descriptor, const std::string& color) {
   report::Style style;
-  if (host() != nullptr) return style;   // text that nobody's terminal shows
+  if (host() != nullptr) return style;  // text that nobody's terminal shows
   const bool terminal = ::isatty(descriptor) == 1;
   style.colour = color == "always" || (color == "auto" && wants_colour(terminal));
   style.unicode = std::string_view(::nl_langinfo(CODESET)) == "UTF-8";
@@ -126,25 +127,19 @@ report::Style style_for(int descriptor, const std::string& color) {
 
 void write_to(const std::string& file, std::string_view content) {
   if (file == "-")
-    write_all(STDOUT_FILENO, content);   // also what is no text
+    write_all(STDOUT_FILENO, content);  // also what is no text
   else
     write_file_atomically(file, content);
 }
 
-void print(std::string_view text) {
-  write_all(STDOUT_FILENO, terminal_text(text));
-}
+void print(std::string_view text) { write_all(STDOUT_FILENO, terminal_text(text)); }
 void narrate(const OutputOptions& options, unsigned level, std::string_view text) {
   if (options.verbose >= level && !options.quiet) talk(fmt::format("simtlab: {}\n", text));
 }
 
 bool reader_has_left() { return stdout_reader_left; }
-void talk(std::string_view text) {
-  write_all(STDERR_FILENO, terminal_text(text));
-}
-void pass_on(std::string_view text) {
-  write_all(STDERR_FILENO, text);
-}
+void talk(std::string_view text) { write_all(STDERR_FILENO, terminal_text(text)); }
+void pass_on(std::string_view text) { write_all(STDERR_FILENO, text); }
 
 void talk_error(std::string_view formatted, const std::string& color) {
   const report::Style style = style_for(STDERR_FILENO, color);
@@ -162,8 +157,10 @@ void talk_error(std::string_view formatted, const std::string& color) {
       out += line;
       continue;
     }
-    if (at > 0 && !hints) out += report::painted(line.substr(0, at), report::Paint::bold, style);
-    else out += line.substr(0, at);
+    if (at > 0 && !hints)
+      out += report::painted(line.substr(0, at), report::Paint::bold, style);
+    else
+      out += line.substr(0, at);
     out += report::painted(word, hints ? report::Paint::accent : report::Paint::bad, style);
     out += line.substr(at + word.size());
   }
@@ -239,7 +236,9 @@ void write_data(Writing& writing, const result::Result& result, const OutputOpti
 }
 
 // Where a text goes whose file failed, so that it is not lost: data has the stream to itself.
-int descriptor_of_last_resort(const OutputOptions& options, int usual) { return data_on_stdout(options) ? STDERR_FILENO : usual; }
+int descriptor_of_last_resort(const OutputOptions& options, int usual) {
+  return data_on_stdout(options) ? STDERR_FILENO : usual;
+}
 
 }  // namespace
 
@@ -256,7 +255,8 @@ void write_outputs(const result::Result& result, const OutputOptions& options, i
   if (options.output == "-") {
     writing([&] { show(STDOUT_FILENO); });
   } else if (!options.output.empty()) {
-    if (!writing([&] { write_to(options.output, report::text(result, text)); })) show(descriptor_of_last_resort(options, report_descriptor));
+    if (!writing([&] { write_to(options.output, report::text(result, text)); }))
+      show(descriptor_of_last_resort(options, report_descriptor));
   } else if (!data_on_stdout(options) && (report_descriptor == STDOUT_FILENO || !options.quiet)) {
     writing([&] { show(report_descriptor); });
   }
@@ -274,7 +274,8 @@ void write_text(Writing& writing, const OutputOptions& options, std::string_view
   if (!options.output.empty()) {
     const bool to_stdout = options.output == "-";
     const bool written = writing([&] { to_stdout ? print(text) : write_to(options.output, text); });
-    if (!written && !to_stdout) write_all(descriptor_of_last_resort(options, STDOUT_FILENO), terminal_text(text));
+    if (!written && !to_stdout)
+      write_all(descriptor_of_last_resort(options, STDOUT_FILENO), terminal_text(text));
   } else if (!data_on_stdout(options)) {
     writing([&] { print(text); });
   }

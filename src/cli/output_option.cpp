@@ -17,9 +17,7 @@ thread_local bool trying = true;
 bool has(CLI::Option& option, const char* check) {
   try {
     return option.get_validator(check) != nullptr;
-  } catch (const CLI::OptionNotFound&) {
-    return false;
-  }
+  } catch (const CLI::OptionNotFound&) { return false; }
 }
 
 }  // namespace
@@ -44,7 +42,8 @@ CLI::Validator output_file_or_folder() {
   return {[](std::string& value) {
             namespace fs = std::filesystem;
             std::error_code ignored;
-            const bool is_folder = fs::exists(value, ignored) ? fs::is_directory(value, ignored) : !fs::path(value).has_extension();
+            const bool is_folder = fs::exists(value, ignored) ? fs::is_directory(value, ignored)
+                                                              : !fs::path(value).has_extension();
             if (!trying || value.empty() || value == "-") return refuse_empty(value);
             is_folder ? check_writable_folder(value) : check_writable(value);
             return std::string();

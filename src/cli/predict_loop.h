@@ -16,9 +16,9 @@ class App;
 namespace simtlab::cli {
 
 struct LoopOptions {
-  std::string loop;                      // FILE:LINE; empty: the marked one
-  std::vector<std::string> params;       // NAME=VALUE, with commas between
-  std::optional<std::string> run;        // arguments of the program
+  std::string loop;                 // FILE:LINE; empty: the marked one
+  std::vector<std::string> params;  // NAME=VALUE, with commas between
+  std::optional<std::string> run;   // arguments of the program
   std::string cflags, block, map;
   std::string emit_ptx, emit_cuda;
   double run_limit = 60;
@@ -33,10 +33,14 @@ bool names_c_program(const std::vector<std::string>& rest);
 std::optional<std::string> loop_option_given(const LoopOptions& options);
 
 // The prediction alone, of the C program `file`; with --emit-ptx and --emit-cuda their files are written.
-result::Result loop_result(const LoopOptions& options, const RunOptions& run, const gpu::PredictOptions& predict, const std::string& file, const OutputOptions& output);
+result::Result loop_result(const LoopOptions& options, const RunOptions& run,
+                           const gpu::PredictOptions& predict, const std::string& file,
+                           const OutputOptions& output);
 
-// rest: the C file and what else stands on the command line. sweep: axes (gpu, block, map, a device key, a parameter of the nest). Writes the report. Returns the exit code or throws Error.
-int predict_loop(const LoopOptions& options, const RunOptions& run, OutputOptions output, const gpu::PredictOptions& predict, const std::vector<std::string>& rest,
+// rest: the C file and what else stands on the command line. sweep: axes (gpu, block, map, a device key, a
+// parameter of the nest). Writes the report. Returns the exit code or throws Error.
+int predict_loop(const LoopOptions& options, const RunOptions& run, OutputOptions output,
+                 const gpu::PredictOptions& predict, const std::vector<std::string>& rest,
                  const std::vector<std::string>& sweep);
 
 }  // namespace simtlab::cli

@@ -37,10 +37,14 @@ Run varied(Run run, const std::vector<Axis>& axes, const std::vector<std::string
       run.run.device.gpu = values[i];
     } else if (key == "block" || key == "grid" || key == "global" || key == "shared") {
       if (!has_launch(run))
-        throw Error(ExitCode::usage, "predict-sweep", fmt::format("--sweep {}: the program launches its kernels itself", key), "sweep a kernel without a host program, or a device key");
+        throw Error(ExitCode::usage, "predict-sweep",
+                    fmt::format("--sweep {}: the program launches its kernels itself", key),
+                    "sweep a kernel without a host program, or a device key");
       frontend::LaunchOptions& l = run.kernel.launch;
       if (key == "block" && l.grid && !l.global)
-        throw Error(ExitCode::usage, "predict-sweep", "--sweep block: with --grid the number of threads would change with the block", "--global XxYxZ in place of --grid keeps it");
+        throw Error(ExitCode::usage, "predict-sweep",
+                    "--sweep block: with --grid the number of threads would change with the block",
+                    "--global XxYxZ in place of --grid keeps it");
       (key == "block" ? l.block : key == "grid" ? l.grid : key == "global" ? l.global : l.shared) = values[i];
     } else if (key == "regs") {
       run.run.registers = values[i];
@@ -57,24 +61,30 @@ struct PredictedPoint {
 };
 
 // A launch that a GPU does not take, or a value that it can't have, is a row of the table.
-PredictedPoint predicted_point(const std::function<result::Result(const std::vector<std::string>&)>& at, const std::vector<std::string>& values) {
+PredictedPoint predicted_point(const std::function<result::Result(const std::vector<std::string>&)>& at,
+                               const std::vector<std::string>& values) {
   try {
     return {at(values), {}};
   } catch (const Error& e) {
     const bool goes_on = e.code() == ExitCode::bad_input &&
-                         (e.id().starts_with("launch-") || e.id().starts_with("device-value") || e.id().starts_with("config-value") || e.id() == "counts-contradiction");
+                         (e.id().starts_with("launch-") || e.id().starts_with("device-value") ||
+                          e.id().starts_with("config-value") || e.id() == "counts-contradiction");
     if (!goes_on) throw;
     return {{}, e.diagnostics().front().message};
   }
 }
 
-std::optional<double> time_of(const result::Result& r, const std::string& model) { return r.total.get(fmt::format("predict.{}.time", model)); }
+std::optional<double> time_of(const result::Result& r, const std::string& model) {
+  return r.total.get(fmt::format("predict.{}.time", model));
+}
 
 // Models that answered in some point, in their usual order.
 std::vector<std::string> answered(const std::vector<PredictedPoint>& points) {
   std::vector<std::string> out;
   for (const std::string& model : predict::model_names())
-    if (std::ranges::any_of(points, [&](const PredictedPoint& p) { return time_of(p.result, model).has_value(); })) out.push_back(model);
+    if (std::ranges::any_of(points,
+                            [&](const PredictedPoint& p) { return time_of(p.result, model).has_value(); }))
+      out.push_back(model);
   return out;
 }
 
@@ -83,13 +93,15 @@ struct Printed {
   Json document;
 };
 
-Printed printed(const std::vector<Axis>& axes, const std::vector<PredictedPoint>& points, const report::Style& style) {
+Printed printed(const std::vector<Axis>& axes, const std::vector<PredictedPoint>& points,
+                const report::Style& style) {
   const std::vector<std::string> models = answered(points);
   Printed out;
   out.document = {{"schema", result::json_schema}, {"sweep", Json::array()}};
   std::string header;
   for (const Axis& a : axes) header += fmt::format("{:<16}", a.name), out.csv += a.name + ",";
-  for (const std::string& m : models) header += fmt::format("{:>14}", m), out.csv += fmt::format("predict.{}.time,", m);
+  for (const std::string& m : models)
+    header += fmt::format("{:>14}", m), out.csv += fmt::format("predict.{}.time,", m);
   out.text = report::painted(header + "\n", report::Paint::bold, style);
   out.csv += "problem\n";
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -131,16 +143,20 @@ std::vector<Axis> predicted_axes(const RunOptions& run, const std::vector<std::s
   return out;
 }
 
-int predict_points(const std::vector<Axis>& axes, OutputOptions output, const std::function<result::Result(const std::vector<std::string>&)>& at) {
+int predict_points(const std::vector<Axis>& axes, OutputOptions output,
+                   const std::function<result::Result(const std::vector<std::string>&)>& at) {
   check_outputs(output);
   const std::size_t count = count_points(axes, "predict-sweep");
   std::vector<PredictedPoint> points;
   std::optional<Error> stopped;
-  const Signals signals(0);   // between two variants, too
+  const Signals signals(0);  // between two variants, too
   try {
     Progress progress("predicting", output);
     for (std::size_t i = 0; i < count; ++i) {
-      if (signals.interrupted()) throw Error(ExitCode::interrupted, "interrupted", fmt::format("interrupted after {} of {} variants", i, count), "the table has those that were done");
+      if (signals.interrupted())
+        throw Error(ExitCode::interrupted, "interrupted",
+                    fmt::format("interrupted after {} of {} variants", i, count),
+                    "the table has those that were done");
       progress.at(fmt::format("{} of {} variants done", i, count));
       points.push_back(predicted_point(at, point_of(axes, i)));
     }
@@ -152,20 +168,31 @@ int predict_points(const std::vector<Axis>& axes, OutputOptions output, const st
   Printed out = printed(axes, points, style);
   if (stopped) {
     out.document["interrupted"] = true;
-    out.text = report::painted(fmt::format("INCOMPLETE: interrupted after {} of {} variants\n", points.size(), count), report::Paint::bad, style) + out.text;
+    out.text = report::painted(
+                   fmt::format("INCOMPLETE: interrupted after {} of {} variants\n", points.size(), count),
+                   report::Paint::bad, style) +
+               out.text;
   }
   Writing writing;
   if (!output.csv.empty()) writing([&] { write_to(output.csv, out.csv); });
-  if (!output.json.empty()) writing([&] { write_to(output.json, out.document.dump(2, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + "\n"); });
+  if (!output.json.empty())
+    writing([&] {
+      write_to(output.json,
+               out.document.dump(2, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+    });
   write_text(writing, output, out.text);
   writing.end();
   if (stopped) throw *stopped;
-  return std::ranges::all_of(points, [](const PredictedPoint& p) { return !p.problem.empty(); }) ? static_cast<int>(ExitCode::bad_input) : 0;
+  return std::ranges::all_of(points, [](const PredictedPoint& p) { return !p.problem.empty(); })
+             ? static_cast<int>(ExitCode::bad_input)
+             : 0;
 }
 
 int predict_variants(const Run& run, const Target& target, const std::vector<std::string>& texts) {
   const std::vector<Axis> axes = predicted_axes(run.run, texts);
-  return predict_points(axes, run.output, [&](const std::vector<std::string>& values) { return study_result(varied(run, axes, values), target); });
+  return predict_points(axes, run.output, [&](const std::vector<std::string>& values) {
+    return study_result(varied(run, axes, values), target);
+  });
 }
 
 }  // namespace simtlab::cli

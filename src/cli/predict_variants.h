@@ -13,11 +13,13 @@ namespace simtlab::cli {
 
 // Axes of --sweep, before them that of --gpu if it names several.
 std::vector<Axis> predicted_axes(const RunOptions& run, const std::vector<std::string>& texts);
-// A table with the time of every model at all points, JSON and CSV. at: the prediction of the values of a point, in the order of the axes.
-int predict_points(const std::vector<Axis>& axes, OutputOptions output, const std::function<result::Result(const std::vector<std::string>&)>& at);
+// A table with the time of every model at all points, JSON and CSV. at: the prediction of the values of a
+// point, in the order of the axes.
+int predict_points(const std::vector<Axis>& axes, OutputOptions output,
+                   const std::function<result::Result(const std::vector<std::string>&)>& at);
 
-// GPUs are those of --gpu, with commas between; axes: "block=32:1024", "regs=32,64", a device key. Writes a table with the time of every model,
-// JSON and CSV. Returns the exit code or throws Error.
+// GPUs are those of --gpu, with commas between; axes: "block=32:1024", "regs=32,64", a device key. Writes a
+// table with the time of every model, JSON and CSV. Returns the exit code or throws Error.
 int predict_variants(const Run& run, const Target& target, const std::vector<std::string>& axes);
 
 }  // namespace simtlab::cli

@@ -16,27 +16,29 @@ namespace simtlab::cli {
 struct ProbeOptions {
   // A curve.
   std::string analyse;
-  std::optional<std::string> detector;   // default: rank
+  std::optional<std::string> detector;  // default: rank
   std::optional<double> significance, step, confidence;
   // A board.
   RunOptions run;
-  std::optional<std::string> device, method, correction;   // default method and correction: slope
+  std::optional<std::string> device, method, correction;  // default method and correction: slope
   std::string base, curves;
   std::vector<std::string> only, compare;
   bool quick = false;
   OutputOptions output;
 };
 
-int probe_curve(ProbeOptions options);    // probe_curve.cpp
-int probe_board(ProbeOptions options);    // probe_board.cpp
-void check_kinds(const std::vector<std::string>& only);   // the same: throws Error(usage) for a name that no probe has
+int probe_curve(ProbeOptions options);  // probe_curve.cpp
+int probe_board(ProbeOptions options);  // probe_board.cpp
+// The same: throws Error(usage) for a name that no probe has
+void check_kinds(const std::vector<std::string>& only);
 int probe_compare(ProbeOptions options);  // probe_compare.cpp
 
 // probe_tables.cpp
 void add_tables(result::KernelResult& to, const probe::Findings& findings);
 std::string text_of(const probe::Findings& findings, const probe::Outcome& outcome, const std::string& board);
 
-// probe_thesis.cpp: tables 10 to 12 of the thesis whose method --method thesis repeats, with the slopes beside it and what was published.
+// probe_thesis.cpp: tables 10 to 12 of the thesis whose method --method thesis repeats, with the slopes
+// beside it and what was published.
 std::string thesis_tables(const probe::Findings& findings, const gpu::BoardFacts& facts);
 
 }  // namespace simtlab::cli

@@ -47,7 +47,8 @@ std::unique_ptr<gpu::Board> open(const ProbeOptions& o, const Signals& signals, 
 }
 
 std::string board_text(const gpu::BoardFacts& f) {
-  return fmt::format("{}{}: {} SMs, compute capability {}.{}, {}", f.name, f.simulated ? " (simulated)" : "", f.sms, f.cc_major, f.cc_minor, f.driver);
+  return fmt::format("{}{}: {} SMs, compute capability {}.{}, {}", f.name, f.simulated ? " (simulated)" : "",
+                     f.sms, f.cc_major, f.cc_minor, f.driver);
 }
 
 std::string today() {
@@ -62,7 +63,8 @@ probe::Provenance provenance(const gpu::BoardFacts& f, const probe::Findings& fo
   probe::Provenance p;
   p.board = f.name + (f.simulated ? " (simulated)" : "");
   p.driver = f.simulated ? "no driver" : f.driver;
-  if (const auto rate = found.value("clock.rate")) p.clocks = fmt::format("SM clock {:.4g} GHz under load", *rate / 1e9);
+  if (const auto rate = found.value("clock.rate"))
+    p.clocks = fmt::format("SM clock {:.4g} GHz under load", *rate / 1e9);
   if (!f.simulated) p.date = today();
   p.tool = fmt::format("simtlab {}", version());
   p.partial = outcome.interrupted || outcome.lost || !outcome.failed.empty();
@@ -74,10 +76,14 @@ probe::Provenance provenance(const gpu::BoardFacts& f, const probe::Findings& fo
 void write_curves(const std::string& folder, const probe::Findings& found) {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
-  if (failed) throw Error(ExitCode::failure, "file-write", fmt::format("cannot create the folder {}: {}", folder, failed.message()), "choose a folder that can be written to");
+  if (failed)
+    throw Error(ExitCode::failure, "file-write",
+                fmt::format("cannot create the folder {}: {}", folder, failed.message()),
+                "choose a folder that can be written to");
   for (const probe::Series& s : found.curves()) {
     std::string text = fmt::format("# {}\n", s.name);
-    for (const probe::Series::Knee& k : s.knees) text += fmt::format("# {} at {:.6g} ({:.6g} to {:.6g})\n", k.what, k.x, k.low, k.high);
+    for (const probe::Series::Knee& k : s.knees)
+      text += fmt::format("# {} at {:.6g} ({:.6g} to {:.6g})\n", k.what, k.x, k.low, k.high);
     text += fmt::format("{},{}\n", s.x, s.y);
     for (const probe::Series::Point& p : s.points) text += fmt::format("{:.10g},{:.10g}\n", p.x, p.y);
     write_to((std::filesystem::path(folder) / (s.name + ".csv")).string(), text);
@@ -92,13 +98,16 @@ void check_kinds(const std::vector<std::string>& only) {
   for (const std::string& name : only)
     if (std::ranges::find(known, name) == known.end()) {
       const std::string near = nearest_name(name, known);
-      throw Error(ExitCode::usage, "probe-options", fmt::format("there is no probe '{}'", name), near.empty() ? fmt::format("probes: {}", fmt::join(known, ", ")) : fmt::format("did you mean {}?", near));
+      throw Error(ExitCode::usage, "probe-options", fmt::format("there is no probe '{}'", name),
+                  near.empty() ? fmt::format("probes: {}", fmt::join(known, ", "))
+                               : fmt::format("did you mean {}?", near));
     }
 }
 
 namespace {
 
-result::Result result_of(const probe::Findings& found, const probe::Outcome& outcome, std::uint64_t launches, const gpu::BoardFacts& facts, const Source& source) {
+result::Result result_of(const probe::Findings& found, const probe::Outcome& outcome, std::uint64_t launches,
+                         const gpu::BoardFacts& facts, const Source& source) {
   result::Result result;
   result::KernelResult& k = result.kernels.emplace_back();
   k.name = k.demangled = "board";
@@ -120,11 +129,16 @@ result::Result result_of(const probe::Findings& found, const probe::Outcome& out
   return result;
 }
 
-// The error that ends a measurement whose board was lost, or one of whose probes failed; the result says it, too.
+// The error that ends a measurement whose board was lost, or one of whose probes failed; the result says it,
+// too.
 std::optional<Error> failure_of(const probe::Outcome& outcome) {
   if (outcome.interrupted) return std::nullopt;
-  if (outcome.lost) return Error(ExitCode::unavailable, "board-lost", "the device was lost: " + outcome.failed.back(), "what was measured before is in the outputs, marked as partial");
-  if (!outcome.failed.empty()) return Error(ExitCode::failure, "probe-failed", "a probe failed: " + outcome.failed.front(), "what the others found is in the outputs");
+  if (outcome.lost)
+    return Error(ExitCode::unavailable, "board-lost", "the device was lost: " + outcome.failed.back(),
+                 "what was measured before is in the outputs, marked as partial");
+  if (!outcome.failed.empty())
+    return Error(ExitCode::failure, "probe-failed", "a probe failed: " + outcome.failed.front(),
+                 "what the others found is in the outputs");
   return std::nullopt;
 }
 
@@ -202,18 +216,22 @@ int probe_board(ProbeOptions o) {
     facts = board->facts();
     probe::ProbeOptions options;
     options.quick = o.quick;
-    if (o.correction) options.correction = *probe::correction_of(*o.correction);   // its name was checked
+    if (o.correction) options.correction = *probe::correction_of(*o.correction);  // its name was checked
     options.seed = source.configuration.options.seed;
     options.interrupt = signals.flag();
     probe::Bench bench(*board, options, found);
     Progress progress("measuring", o.output);
-    const probe::Begun begun = [&progress](std::string_view kind, std::size_t before, std::size_t of) { progress.at(fmt::format("{}, probe {} of {}", kind, before + 1, of)); };
+    const probe::Begun begun = [&progress](std::string_view kind, std::size_t before, std::size_t of) {
+      progress.at(fmt::format("{}, probe {} of {}", kind, before + 1, of));
+    };
     outcome = thesis ? probe::run_thesis(bench, begun) : probe::run_probes(bench, o.only, begun);
     launches = bench.launches;
   }
   result::Result result = result_of(found, outcome, launches, facts, source);
   const std::optional<Error> failure = failure_of(outcome);
-  if (failure) result.manifest.failure = failure->format(), result.manifest.failure_id = failure->id(), result.manifest.failure_code = static_cast<int>(failure->code());
+  if (failure)
+    result.manifest.failure = failure->format(), result.manifest.failure_id = failure->id(),
+    result.manifest.failure_code = static_cast<int>(failure->code());
   clock.finish(result);
 
   Writing writing;

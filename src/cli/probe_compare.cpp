@@ -23,16 +23,16 @@ namespace {
 constexpr device::Subject devices;
 
 struct Value {
-  probe::Finding finding;                    // with a unit that both kinds of files spell alike
-  std::optional<probe::Interval> interval;   // nullopt: nobody said
-  std::string note;                          // "an estimate: ..."
+  probe::Finding finding;                   // with a unit that both kinds of files spell alike
+  std::optional<probe::Interval> interval;  // nullopt: nobody said
+  std::string note;                         // "an estimate: ..."
 };
 
 struct Side {
   std::string name;
-  std::vector<std::filesystem::path> files;   // that were read
-  std::vector<Value> values;                  // each key once
-  bool rounded = false;                       // printed with six digits
+  std::vector<std::filesystem::path> files;  // that were read
+  std::vector<Value> values;                 // each key once
+  bool rounded = false;                      // printed with six digits
 };
 
 Side side_of_result(const std::string& file, std::string_view text) {
@@ -41,19 +41,30 @@ Side side_of_result(const std::string& file, std::string_view text) {
   const result::Table* table = nullptr;
   for (const result::KernelResult& k : result.kernels)
     if (table == nullptr) table = result::find(k.tables, "findings");
-  if (table == nullptr) throw Error(ExitCode::bad_input, "probe-compare", fmt::format("{} is no measurement of a device: it has no table of findings", file), "write one with: simtlab probe --json=FILE");
+  if (table == nullptr)
+    throw Error(ExitCode::bad_input, "probe-compare",
+                fmt::format("{} is no measurement of a device: it has no table of findings", file),
+                "write one with: simtlab probe --json=FILE");
   const auto at = [&](const char* name) { return result::column("findings", name); };
-  const auto text_at = [](const result::Cell& cell) { return std::holds_alternative<std::string>(cell) ? std::get<std::string>(cell) : std::string{}; };
+  const auto text_at = [](const result::Cell& cell) {
+    return std::holds_alternative<std::string>(cell) ? std::get<std::string>(cell) : std::string{};
+  };
   const auto absent = [](const result::Cell& cell) { return std::holds_alternative<std::monostate>(cell); };
   std::map<std::string, std::size_t> seen;
   for (const auto& row : table->rows) {
     Value v;
-    v.finding.key = text_at(row[at("key")]), v.finding.unit = text_at(row[at("unit")]), v.finding.word = text_at(row[at("word")]), v.finding.unknown = text_at(row[at("unknown")]);
+    v.finding.key = text_at(row[at("key")]), v.finding.unit = text_at(row[at("unit")]),
+    v.finding.word = text_at(row[at("word")]), v.finding.unknown = text_at(row[at("unknown")]);
     v.finding.value = result::number(row[at("value")]);
-    if (v.finding.unknown.empty() && v.finding.word.empty() && absent(row[at("value")])) v.finding.unknown = "no value";
+    if (v.finding.unknown.empty() && v.finding.word.empty() && absent(row[at("value")]))
+      v.finding.unknown = "no value";
     const result::Cell &low = row[at("low")], &high = row[at("high")];
-    if (!absent(low) && !absent(high) && result::number(low) <= result::number(high)) v.interval = {result::number(low), result::number(high)};
-    if (!seen.emplace(v.finding.key, out.values.size()).second) throw Error(ExitCode::bad_input, "probe-compare", fmt::format("{} has the key '{}' twice", file, shown(v.finding.key, 60)), "write it anew with: simtlab probe --json=FILE");
+    if (!absent(low) && !absent(high) && result::number(low) <= result::number(high))
+      v.interval = {result::number(low), result::number(high)};
+    if (!seen.emplace(v.finding.key, out.values.size()).second)
+      throw Error(ExitCode::bad_input, "probe-compare",
+                  fmt::format("{} has the key '{}' twice", file, shown(v.finding.key, 60)),
+                  "write it anew with: simtlab probe --json=FILE");
     out.values.push_back(std::move(v));
   }
   return out;
@@ -62,21 +73,26 @@ Side side_of_result(const std::string& file, std::string_view text) {
 bool is_number(const device::Parameter& parameter) {
   device::Device scratch;
   const device::Field field = parameter.field(scratch);
-  return std::holds_alternative<double*>(field) || std::holds_alternative<std::uint32_t*>(field) || std::holds_alternative<std::uint64_t*>(field) || std::holds_alternative<std::optional<double>*>(field);
+  return std::holds_alternative<double*>(field) || std::holds_alternative<std::uint32_t*>(field) ||
+         std::holds_alternative<std::uint64_t*>(field) ||
+         std::holds_alternative<std::optional<double>*>(field);
 }
 
-// Not as a device that a model runs: what a probe did not find is absent in its file, and that is no error here.
+// Not as a device that a model runs: what a probe did not find is absent in its file, and that is no error
+// here.
 Side side_of_device(const std::string& name, const std::filesystem::path& path) {
   const std::vector<device::Document> chain = device::read_chain(devices, path);
   Side out{name, {}, {}, true};
   std::map<std::string, std::size_t> seen;
   std::vector<Diagnostic> wrong;
-  for (auto document = chain.rbegin(); document != chain.rend(); ++document) {   // from the root: what a file inherits comes first
+  // From the root: what a file inherits comes first
+  for (auto document = chain.rbegin(); document != chain.rend(); ++document) {
     out.files.emplace_back(document->file);
     for (const device::Node& node : document->nodes) {
       const device::Parameter* parameter = device::find_parameter(node.key);
       if (parameter == nullptr) {
-        wrong.push_back(document->diagnostic(node.pos, fmt::format("unknown key '{}'", shown(node.key, 60)), device::unknown_key_hint(node.key)));
+        wrong.push_back(document->diagnostic(node.pos, fmt::format("unknown key '{}'", shown(node.key, 60)),
+                                             device::unknown_key_hint(node.key)));
         continue;
       }
       Value v;
@@ -86,11 +102,14 @@ Side side_of_device(const std::string& name, const std::filesystem::path& path) 
         device::store(*parameter, node.value, scratch);
         if (node.value == "unknown") continue;
         if (is_number(*parameter))
-          v.finding.value = parse_quantity(node.value, parameter->unit), v.finding.unit = name_of(parameter->unit);
+          v.finding.value = parse_quantity(node.value, parameter->unit),
+          v.finding.unit = name_of(parameter->unit);
         else
           v.finding.word = device::show(*parameter, scratch);
       } catch (const Error& error) {
-        wrong.push_back(document->diagnostic(node.pos, fmt::format("{}: {}", node.key, error.diagnostics().front().message), error.diagnostics().front().hint));
+        wrong.push_back(document->diagnostic(
+            node.pos, fmt::format("{}: {}", node.key, error.diagnostics().front().message),
+            error.diagnostics().front().hint));
         continue;
       }
       if (node.estimated)
@@ -107,7 +126,9 @@ Side side_of_device(const std::string& name, const std::filesystem::path& path) 
     }
   }
   if (!wrong.empty()) throw Error(ExitCode::bad_input, "device-file", std::move(wrong));
-  if (out.values.empty()) throw Error(ExitCode::bad_input, "probe-compare", fmt::format("{} has no values", name), "give a device file, such as simtlab probe -o FILE writes");
+  if (out.values.empty())
+    throw Error(ExitCode::bad_input, "probe-compare", fmt::format("{} has no values", name),
+                "give a device file, such as simtlab probe -o FILE writes");
   return out;
 }
 
@@ -116,18 +137,22 @@ Side side_of(const std::string& name) {
   const bool exists = std::filesystem::exists(name, ignored);
   const std::filesystem::path device = device::find_data_file(devices, name);
   if (!exists || (std::filesystem::is_directory(name, ignored) && device != name)) {
-    if (device.empty() && !exists) throw Error(ExitCode::bad_input, "device-unknown", fmt::format("neither a file nor a device: '{}'", shown(name, 60)), device::unknown_name_hint(devices, name));
+    if (device.empty() && !exists)
+      throw Error(ExitCode::bad_input, "device-unknown",
+                  fmt::format("neither a file nor a device: '{}'", shown(name, 60)),
+                  device::unknown_name_hint(devices, name));
     if (!device.empty()) return side_of_device(name, device);
   }
   const std::string text = read_file(name, result::max_json_bytes, "result or device file");
   const std::size_t first = text.find_first_not_of(" \t\r\n");
-  return first != std::string::npos && text[first] == '{' ? side_of_result(name, text) : side_of_device(name, name);
+  return first != std::string::npos && text[first] == '{' ? side_of_result(name, text)
+                                                          : side_of_device(name, name);
 }
 
 struct Row {
   std::string key, state, intervals;
-  const Value *a = nullptr, *b = nullptr;   // null: that side does not have the key
-  std::optional<double> difference;         // b / a - 1
+  const Value *a = nullptr, *b = nullptr;  // null: that side does not have the key
+  std::optional<double> difference;        // b / a - 1
 };
 
 bool known(const Value* v) { return v != nullptr && v->finding.known(); }
@@ -153,7 +178,11 @@ Row row_of(const std::string& key, const Value* a, const Value* b, double roundi
     row.difference = 0;
   else if (x.value != 0 && std::isfinite(y.value / x.value))
     row.difference = y.value / x.value - 1;
-  if (a->interval && b->interval) row.intervals = a->interval->low <= b->interval->high + slack && b->interval->low <= a->interval->high + slack ? "overlap" : "apart";
+  if (a->interval && b->interval)
+    row.intervals =
+        a->interval->low <= b->interval->high + slack && b->interval->low <= a->interval->high + slack
+            ? "overlap"
+            : "apart";
   return row;
 }
 
@@ -173,7 +202,9 @@ std::vector<Row> compare(const Side& a, const Side& b) {
   return rows;
 }
 
-std::string note_of(const Value* v) { return v == nullptr ? "not looked for" : v->finding.known() ? v->note : v->finding.unknown; }
+std::string note_of(const Value* v) {
+  return v == nullptr ? "not looked for" : v->finding.known() ? v->note : v->finding.unknown;
+}
 
 result::Result result_of(const std::vector<Row>& rows) {
   result::Result out;
@@ -183,7 +214,9 @@ result::Result result_of(const std::vector<Row>& rows) {
   std::uint64_t both = 0, equal = 0, apart = 0, only_a = 0, only_b = 0;
   const auto text = [](const std::string& t) { return t.empty() ? result::Cell{} : result::Cell{t}; };
   for (const Row& r : rows) {
-    std::vector<result::Cell> cells = {r.key, text(known(r.a) ? r.a->finding.unit : known(r.b) ? r.b->finding.unit : "")};
+    std::vector<result::Cell> cells = {r.key, text(known(r.a)   ? r.a->finding.unit
+                                                   : known(r.b) ? r.b->finding.unit
+                                                                : "")};
     for (const Value* v : {r.a, r.b}) {
       const bool numeric = known(v) && v->finding.word.empty();
       cells.push_back(numeric ? result::Cell{v->finding.value} : result::Cell{});
@@ -194,7 +227,9 @@ result::Result result_of(const std::vector<Row>& rows) {
     cells.push_back(r.difference ? result::Cell{*r.difference} : result::Cell{});
     for (const std::string& t : {r.intervals, r.state, note_of(r.a), note_of(r.b)}) cells.push_back(text(t));
     table.rows.push_back(std::move(cells));
-    both += known(r.a) && known(r.b) ? 1 : 0, equal += r.state == "equal" ? 1 : 0, apart += r.intervals == "apart" ? 1 : 0, only_a += r.state == "only a" ? 1 : 0, only_b += r.state == "only b" ? 1 : 0;
+    both += known(r.a) && known(r.b) ? 1 : 0, equal += r.state == "equal" ? 1 : 0,
+        apart += r.intervals == "apart" ? 1 : 0, only_a += r.state == "only a" ? 1 : 0,
+        only_b += r.state == "only b" ? 1 : 0;
   }
   k.tables.push_back(std::move(table));
   out.total.set("probe.compare.keys", both);
@@ -207,18 +242,26 @@ result::Result result_of(const std::vector<Row>& rows) {
 
 std::string value_text(const Value& v) {
   std::string out = shown(probe::value_text(v.finding), 40);
-  if (v.interval && v.interval->low != v.interval->high) out += fmt::format(" ({:.5g} to {:.5g})", v.interval->low, v.interval->high);
+  if (v.interval && v.interval->low != v.interval->high)
+    out += fmt::format(" ({:.5g} to {:.5g})", v.interval->low, v.interval->high);
   return v.note.empty() ? out : out + "*";
 }
 
-std::string text_of(const Side& a, const Side& b, const std::vector<Row>& rows, const result::Metrics& total) {
-  std::string out = fmt::format("A: {}\nB: {}\n\n{:<36} {:<36} {:<36} {:>10}  intervals\n", a.name, b.name, "key", "A", "B", "B / A - 1");
+std::string text_of(const Side& a, const Side& b, const std::vector<Row>& rows,
+                    const result::Metrics& total) {
+  std::string out = fmt::format("A: {}\nB: {}\n\n{:<36} {:<36} {:<36} {:>10}  intervals\n", a.name, b.name,
+                                "key", "A", "B", "B / A - 1");
   bool estimates = false;
   for (const Row& r : rows) {
     if (!known(r.a) || !known(r.b)) continue;
     estimates |= !r.a->note.empty() || !r.b->note.empty();
-    const std::string difference = r.difference ? (*r.difference == 0 ? "=" : fmt::format("{:+.2f} %", *r.difference * 100)) : r.state == "equal" ? "=" : r.state == "units" ? "units" : "differs";
-    out += fmt::format("{:<36} {:<36} {:<36} {:>10}  {}\n", shown(r.key, 60), value_text(*r.a), value_text(*r.b), difference, r.intervals.empty() ? "-" : r.intervals);
+    const std::string difference =
+        r.difference         ? (*r.difference == 0 ? "=" : fmt::format("{:+.2f} %", *r.difference * 100))
+        : r.state == "equal" ? "="
+        : r.state == "units" ? "units"
+                             : "differs";
+    out += fmt::format("{:<36} {:<36} {:<36} {:>10}  {}\n", shown(r.key, 60), value_text(*r.a),
+                       value_text(*r.b), difference, r.intervals.empty() ? "-" : r.intervals);
   }
   if (estimates) out += "\n* an estimate, not measured\n";
   const auto list = [&](const char* state, const char* head, bool first) {
@@ -227,14 +270,18 @@ std::string text_of(const Side& a, const Side& b, const std::vector<Row>& rows, 
       if (r.state != state) continue;
       if (!any) out += fmt::format("\n{}\n", head);
       any = true;
-      out += fmt::format("  {:<34} {:<36} {}\n", shown(r.key, 60), value_text(first ? *r.a : *r.b), shown(note_of(first ? r.b : r.a), 120));
+      out += fmt::format("  {:<34} {:<36} {}\n", shown(r.key, 60), value_text(first ? *r.a : *r.b),
+                         shown(note_of(first ? r.b : r.a), 120));
     }
   };
   list("only a", "Only in A, and why not in B:", true);
   list("only b", "Only in B, and why not in A:", false);
   const auto count = [&](const char* name) { return total.get(name).value_or(0); };
-  return out + fmt::format("\n{} keys in both, {} of them equal, {} with intervals apart; {} only in A, {} only in B\n", count("probe.compare.keys"), count("probe.compare.equal"), count("probe.compare.apart"),
-                           count("probe.compare.only_a"), count("probe.compare.only_b"));
+  return out +
+         fmt::format(
+             "\n{} keys in both, {} of them equal, {} with intervals apart; {} only in A, {} only in B\n",
+             count("probe.compare.keys"), count("probe.compare.equal"), count("probe.compare.apart"),
+             count("probe.compare.only_a"), count("probe.compare.only_b"));
 }
 
 std::string csv_of(const result::Table& table) {
@@ -248,7 +295,8 @@ std::string csv_of(const result::Table& table) {
     }
     return std::holds_alternative<std::monostate>(cell) ? "" : fmt::format("{:.10g}", result::number(cell));
   };
-  for (const result::ColumnDeclaration& c : result::find_table(table.name)->columns) out += fmt::format("{}{}", out.empty() ? "" : ",", c.name);
+  for (const result::ColumnDeclaration& c : result::find_table(table.name)->columns)
+    out += fmt::format("{}{}", out.empty() ? "" : ",", c.name);
   out += "\r\n";
   for (const auto& row : table.rows) {
     for (std::size_t i = 0; i < row.size(); ++i) out += (i == 0 ? "" : ",") + field(row[i]);
@@ -273,7 +321,8 @@ int probe_compare(ProbeOptions o) {
   clock.finish(result);
   Writing writing;
   if (!o.output.json.empty()) writing([&] { write_result(o.output.json, result); });
-  if (!o.output.csv.empty()) writing([&] { write_to(o.output.csv, csv_of(result.kernels.front().tables.front())); });
+  if (!o.output.csv.empty())
+    writing([&] { write_to(o.output.csv, csv_of(result.kernels.front().tables.front())); });
   const std::string text = text_of(a, b, rows, result.total);
   write_text(writing, o.output, text);
   writing.end();

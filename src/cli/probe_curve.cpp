@@ -17,7 +17,10 @@ namespace {
 // --step 10 would be a thousand per cent: shares are shares.
 void take_share(const char* option, const std::optional<double>& given, double most, double& out) {
   if (!given) return;
-  if (!(*given > 0) || !(*given <= most)) throw Error(ExitCode::usage, "probe-options", fmt::format("{} {:g} is not above 0 and up to {:g}", option, *given, most), "it is a share: 0.05 is 5 %");
+  if (!(*given > 0) || !(*given <= most))
+    throw Error(ExitCode::usage, "probe-options",
+                fmt::format("{} {:g} is not above 0 and up to {:g}", option, *given, most),
+                "it is a share: 0.05 is 5 %");
   out = *given;
 }
 
@@ -39,7 +42,8 @@ int probe_curve(ProbeOptions o) {
   std::error_code ignored;
   if (std::filesystem::is_regular_file(o.analyse, ignored)) result.manifest.inputs = hash_inputs({o.analyse});
   clock.finish(result);
-  const std::string text = text_of(std::filesystem::path(o.analyse).filename().string(), curve, levels, options);
+  const std::string text =
+      text_of(std::filesystem::path(o.analyse).filename().string(), curve, levels, options);
   write_outputs(result, o.output, text);
   return 0;
 }

@@ -10,9 +10,10 @@ namespace simtlab::cli {
 
 // An entry a level; totals of the curve.
 result::Result result_of(const probe::Curve& curve, const probe::Levels& levels);
-std::string text_of(const std::string& name, const probe::Curve& curve, const probe::Levels& levels, const probe::LevelOptions& options);
+std::string text_of(const std::string& name, const probe::Curve& curve, const probe::Levels& levels,
+                    const probe::LevelOptions& options);
 
-std::string footprint_text(double bytes);   // "128 KiB", "20.7 MiB"
+std::string footprint_text(double bytes);  // "128 KiB", "20.7 MiB"
 void set_edge(result::Metrics& metrics, const probe::Boundary& edge);
 
 }  // namespace simtlab::cli

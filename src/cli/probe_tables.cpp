@@ -21,23 +21,30 @@ std::string group_of(const std::string& key) {
 }  // namespace
 
 void add_tables(result::KernelResult& to, const probe::Findings& findings) {
-  result::Table found{"findings", {}}, curves{"curves", {}}, knees{"knees", {}}, levels{"levels", {}}, samples{"samples", {}};
+  result::Table found{"findings", {}}, curves{"curves", {}}, knees{"knees", {}}, levels{"levels", {}},
+      samples{"samples", {}};
   for (const probe::Finding& f : findings.all()) {
     const bool numeric = f.known() && f.word.empty();
-    found.rows.push_back({f.key, number(numeric, f.value), text(f.word), text(f.unit), number(f.has_interval(), f.interval.low), number(f.has_interval(), f.interval.high), number(f.known() && f.confidence > 0, f.confidence), f.samples, text(f.method),
+    found.rows.push_back({f.key, number(numeric, f.value), text(f.word), text(f.unit),
+                          number(f.has_interval(), f.interval.low), number(f.has_interval(), f.interval.high),
+                          number(f.known() && f.confidence > 0, f.confidence), f.samples, text(f.method),
                           text(f.curve), text(f.unknown), text(f.correction)});
     for (const probe::Histogram::Bin& bin : f.raw) samples.rows.push_back({f.key, bin.value, bin.count});
   }
   for (const probe::Series& s : findings.curves()) {
     for (const probe::Series::Point& p : s.points) curves.rows.push_back({s.name, s.x, s.y, p.x, p.y});
     for (const probe::Series::Knee& k : s.knees) knees.rows.push_back({s.name, k.x, k.low, k.high, k.what});
-    for (const probe::Series::Level& l : s.levels) levels.rows.push_back({s.name, l.first, l.last, l.y, l.low, l.high, l.confidence, static_cast<std::uint64_t>(l.points), l.p ? result::Cell{*l.p} : result::Cell{}});
+    for (const probe::Series::Level& l : s.levels)
+      levels.rows.push_back({s.name, l.first, l.last, l.y, l.low, l.high, l.confidence,
+                             static_cast<std::uint64_t>(l.points),
+                             l.p ? result::Cell{*l.p} : result::Cell{}});
   }
   for (result::Table* t : {&found, &curves, &knees, &levels, &samples})
     if (!t->rows.empty()) to.tables.push_back(std::move(*t));
 }
 
-std::string text_of(const probe::Findings& findings, const probe::Outcome& outcome, const std::string& board) {
+std::string text_of(const probe::Findings& findings, const probe::Outcome& outcome,
+                    const std::string& board) {
   std::string out = board + "\n";
   std::vector<std::string> groups;
   for (const probe::Finding& f : findings.all())
@@ -46,7 +53,9 @@ std::string text_of(const probe::Findings& findings, const probe::Outcome& outco
     out += fmt::format("\n{}\n", group);
     for (const probe::Finding& f : findings.all()) {
       if (group_of(f.key) != group || !f.known()) continue;
-      const std::string interval = f.has_interval() && f.confidence < 1 && f.interval.low != f.interval.high ? fmt::format("  ({:.5g} to {:.5g})", f.interval.low, f.interval.high) : "";
+      const std::string interval = f.has_interval() && f.confidence < 1 && f.interval.low != f.interval.high
+                                       ? fmt::format("  ({:.5g} to {:.5g})", f.interval.low, f.interval.high)
+                                       : "";
       out += fmt::format("  {:<34} {}{}\n", f.key, probe::value_text(f), interval);
     }
   }

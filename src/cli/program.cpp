@@ -14,12 +14,12 @@
 #include <cstring>
 #include <optional>
 
+#include "base/elf.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/own_binary.h"
 #include "base/pulse.h"
 #include "base/shown.h"
-#include "base/elf.h"
 #include "cli/host.h"
 #include "cli/output.h"
 #include "cli/program_results.h"
@@ -55,8 +55,8 @@ void check_startable(const fs::path& path) {
 // Environment of the child as "NAME=value" strings.
 std::vector<std::string> child_environment(const fs::path& config, const fs::path& result) {
   const auto overridden = [](std::string_view entry) {
-    for (const char* name : {"LD_LIBRARY_PATH=", "SIMTLAB_RESULT=", "SIMTLAB_RUN_CONFIG=", "SIMTLAB_DATA=", "OCL_ICD_VENDORS=",
-                             "OCL_ICD_FILENAMES=", "OPENCL_VENDOR_PATH="})
+    for (const char* name : {"LD_LIBRARY_PATH=", "SIMTLAB_RESULT=", "SIMTLAB_RUN_CONFIG=", "SIMTLAB_DATA=",
+                             "OCL_ICD_VENDORS=", "OCL_ICD_FILENAMES=", "OPENCL_VENDOR_PATH="})
       if (entry.starts_with(name)) return true;
     return false;
   };
@@ -86,7 +86,7 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
 struct Streams {
   int out = -1, err = -1;
   bool stdout_to_stderr = false, mute = false;
-  bool of_a_caller = false;   // the signals are those of the program that called us
+  bool of_a_caller = false;  // the signals are those of the program that called us
 };
 
 // In the child, before it becomes the program.
@@ -95,11 +95,13 @@ void take_streams(const Streams& streams) {
   if (streams.err >= 0) ::dup2(streams.err, STDERR_FILENO);
   if (streams.stdout_to_stderr) ::dup2(STDERR_FILENO, STDOUT_FILENO);
   if (!streams.mute) return;
-  if (const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC); nowhere >= 0) ::dup2(nowhere, STDOUT_FILENO);
+  if (const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC); nowhere >= 0)
+    ::dup2(nowhere, STDOUT_FILENO);
 }
 
 // Starts the child; a pipe that exec closes tells whether it worked.
-pid_t start(const fs::path& program, std::vector<std::string> command, std::vector<std::string> environment, const Streams& streams) {
+pid_t start(const fs::path& program, std::vector<std::string> command, std::vector<std::string> environment,
+            const Streams& streams) {
   int report[2];
   if (::pipe2(report, O_CLOEXEC) != 0)
     throw Error(ExitCode::failure, "program-start", fmt::format("pipe: {}", std::strerror(errno)));
@@ -143,13 +145,16 @@ pid_t start(const fs::path& program, std::vector<std::string> command, std::vect
   return child;
 }
 
-// Of a program that somebody else's program started through us: what it prints is theirs to look at, not to be mixed into what they print.
+// Of a program that somebody else's program started through us: what it prints is theirs to look at, not to
+// be mixed into what they print.
 class Words {
  public:
   explicit Words(const fs::path& folder) : file_(folder / "words") {
     if (host() == nullptr) return;
     descriptor_ = ::open(file_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    if (descriptor_ < 0) throw Error(ExitCode::failure, "program-start", fmt::format("{}: {}", file_.string(), std::strerror(errno)));
+    if (descriptor_ < 0)
+      throw Error(ExitCode::failure, "program-start",
+                  fmt::format("{}: {}", file_.string(), std::strerror(errno)));
   }
   Words(const Words&) = delete;
   Words& operator=(const Words&) = delete;
@@ -202,8 +207,9 @@ fs::path find_program(const std::string& name) {
 fs::path runtime_directory() {
   std::error_code ignored;
   const auto holds_runtime = [&](const fs::path& folder) {
-    return std::ranges::any_of(std::initializer_list<const char*>{"libcudart.so.12", "libcudart.so.11.0", "libcudart.so"},
-                               [&](const char* name) { return fs::exists(folder / name, ignored); });
+    return std::ranges::any_of(
+        std::initializer_list<const char*>{"libcudart.so.12", "libcudart.so.11.0", "libcudart.so"},
+        [&](const char* name) { return fs::exists(folder / name, ignored); });
   };
   if (const char* chosen = std::getenv("SIMTLAB_LIBRARY_DIR"); chosen != nullptr && *chosen != '\0') {
     if (holds_runtime(chosen)) return fs::absolute(chosen, ignored);
@@ -238,31 +244,36 @@ ProgramResult run_program(const ProgramRun& run) {
   }
   write_file_atomically(config, result::to_json(given));
   std::vector<std::string> environment = child_environment(config, result);
-  narrate(run.output, 1, fmt::format("{} runs with the CUDA and OpenCL libraries of {}", shown(program.string()), runtime_directory().string()));
+  narrate(run.output, 1,
+          fmt::format("{} runs with the CUDA and OpenCL libraries of {}", shown(program.string()),
+                      runtime_directory().string()));
   for (const std::string& e : environment)
-    if (e.starts_with("SIMTLAB_") || e.starts_with("LD_LIBRARY_PATH=") || e.starts_with("OCL_ICD_VENDORS=")) narrate(run.output, 2, "its environment: " + shown(e));
+    if (e.starts_with("SIMTLAB_") || e.starts_with("LD_LIBRARY_PATH=") || e.starts_with("OCL_ICD_VENDORS="))
+      narrate(run.output, 2, "its environment: " + shown(e));
 
   const Words words(folder.path());
   Signals signals(run.config.max_time_s);
-  Progress progress(run.config.mode == "predict" ? "predicting" : "simulating", run.output, {pulse ? pulse->get() : nullptr, shares_terminal, run.device, run.config.mode});
+  Progress progress(run.config.mode == "predict" ? "predicting" : "simulating", run.output,
+                    {pulse ? pulse->get() : nullptr, shares_terminal, run.device, run.config.mode});
   const bool of_a_caller = words.descriptor() >= 0;
   ProgramResult out;
-  out.begun = fs::last_write_time(config);   // by the clock of files
+  out.begun = fs::last_write_time(config);  // by the clock of files
   const pid_t child = start(program, run.command, std::move(environment),
-                            {of_a_caller ? words.descriptor() : relay.in_place_of(STDOUT_FILENO), of_a_caller ? words.descriptor() : relay.in_place_of(STDERR_FILENO), run.stdout_to_stderr,
-                             run.mute, of_a_caller});
+                            {of_a_caller ? words.descriptor() : relay.in_place_of(STDOUT_FILENO),
+                             of_a_caller ? words.descriptor() : relay.in_place_of(STDERR_FILENO),
+                             run.stdout_to_stderr, run.mute, of_a_caller});
   signals.forward_to(child);
   relay.started(child);
   int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
   signals.forward_to(0);
   relay.ended();
   progress.end(ending(status, signals));
   words.hand_over();
 
-  out.linked = std::ranges::any_of(facts.needed,
-                                   [](const std::string& name) { return name.starts_with("libcudart.so") || name.starts_with("libOpenCL.so"); });
+  out.linked = std::ranges::any_of(facts.needed, [](const std::string& name) {
+    return name.starts_with("libcudart.so") || name.starts_with("libOpenCL.so");
+  });
   out.interrupted = signals.interrupted();
   out.timed_out = signals.timed_out();
   out.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;

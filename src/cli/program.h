@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/program_identity.h"
-#include "result/metrics.h"
 #include "cli/options.h"
+#include "result/metrics.h"
 #include "result/run_config.h"
 
 namespace simtlab::cli {
@@ -29,15 +29,15 @@ struct GpuProcess {
 
 struct ProgramResult {
   result::Result result;
-  std::vector<GpuProcess> processes;   // in the order of the result
-  bool used_gpu = false;  // the runtime library wrote a result, or left a part of one
-  // Of processes that ended without writing their result (_exit, a signal): kernels that were under way, and kernels that ended and are
-  // not in the result.
+  std::vector<GpuProcess> processes;  // in the order of the result
+  bool used_gpu = false;              // the runtime library wrote a result, or left a part of one
+  // Of processes that ended without writing their result (_exit, a signal): kernels that were under way, and
+  // kernels that ended and are not in the result.
   bool cut_off = false;
   std::uint64_t under_way = 0, missing = 0;
-  bool linked = false;    // the program asks for the runtime library, or for OpenCL's loader
-  std::filesystem::file_time_type begun;   // files that are older are of an earlier run
-  int exit_status = 0;    // 128 + signal number if a signal ended it
+  bool linked = false;                    // the program asks for the runtime library, or for OpenCL's loader
+  std::filesystem::file_time_type begun;  // files that are older are of an earlier run
+  int exit_status = 0;                    // 128 + signal number if a signal ended it
   int signal = 0;
   bool interrupted = false, timed_out = false;
 };

@@ -28,7 +28,8 @@ void take_failure(result::Manifest& into, const result::Manifest& from) {
 void add(result::Result&& one, ProgramResult& out) {
   GpuProcess& process = out.processes.emplace_back();
   process.kernels = one.kernels.size();
-  if (!one.manifest.inputs.empty()) process.program = {one.manifest.inputs.front().path, one.manifest.inputs.front().xxh64};
+  if (!one.manifest.inputs.empty())
+    process.program = {one.manifest.inputs.front().path, one.manifest.inputs.front().xxh64};
   if (!std::exchange(out.used_gpu, true)) {
     out.result = std::move(one);
     return;
@@ -40,7 +41,8 @@ void add(result::Result&& one, ProgramResult& out) {
   out.result.total = result::combine_totals(out.result.total, one.total, out.result.kernels);
 }
 
-// A process that had written a result when something failed, and then ended without a word, did what it left later.
+// A process that had written a result when something failed, and then ended without a word, did what it left
+// later.
 void put_right(result::Result& written, session::Kept& kept) {
   if (kept.result.kernels.size() < written.kernels.size()) return;
   written.kernels = std::move(kept.result.kernels);
@@ -51,8 +53,8 @@ void put_right(result::Result& written, session::Kept& kept) {
 
 void collect_results(const fs::path& first, ProgramResult& out) {
   std::error_code ignored;
-  std::vector<result::Result> results;         // in the order in which the processes ended
-  std::map<std::string, std::size_t> places;   // by file
+  std::vector<result::Result> results;        // in the order in which the processes ended
+  std::map<std::string, std::size_t> places;  // by file
   for (unsigned i = 0;; ++i) {
     const fs::path path = i == 0 ? first : fs::path(fmt::format("{}.{}", first.string(), i));
     if (!fs::exists(path, ignored)) break;
@@ -63,27 +65,40 @@ void collect_results(const fs::path& first, ProgramResult& out) {
     out.cut_off = true;
     out.under_way += kept.counters.under_way();
     out.missing += kept.missing;
-    if (const auto at = places.find(kept.written); at != places.end()) put_right(results[at->second], kept);
-    else results.push_back(std::move(kept.result));
+    if (const auto at = places.find(kept.written); at != places.end())
+      put_right(results[at->second], kept);
+    else
+      results.push_back(std::move(kept.result));
   }
   for (result::Result& one : results) add(std::move(one), out);
 }
 
-std::optional<Error> what_is_lost(const ProgramResult& r, const std::string& program, const result::RunConfig& config) {
+std::optional<Error> what_is_lost(const ProgramResult& r, const std::string& program,
+                                  const result::RunConfig& config) {
   std::vector<std::string> lost;
-  if (r.under_way != 0) lost.push_back(fmt::format("{} launch{} had not been simulated to the end", r.under_way, r.under_way == 1 ? "" : "es"));
-  if (r.missing != 0) lost.push_back(fmt::format("{} launch{} not in the report", r.missing, r.missing == 1 ? " is" : "es are"));
+  if (r.under_way != 0)
+    lost.push_back(fmt::format("{} launch{} had not been simulated to the end", r.under_way,
+                               r.under_way == 1 ? "" : "es"));
+  if (r.missing != 0)
+    lost.push_back(
+        fmt::format("{} launch{} not in the report", r.missing, r.missing == 1 ? " is" : "es are"));
   std::error_code ignored;
   if (r.cut_off)
-    for (const auto& [what, file] : {std::pair{"trace", config.record}, std::pair{"checkpoint", config.checkpoint}, std::pair{"timeline", config.timeline}})
-      if (!file.empty() && (!fs::exists(file, ignored) || fs::last_write_time(file, ignored) < r.begun)) lost.push_back(fmt::format("the {} {} was not completed", what, shown(file)));
+    for (const auto& [what, file] :
+         {std::pair{"trace", config.record}, std::pair{"checkpoint", config.checkpoint},
+          std::pair{"timeline", config.timeline}})
+      if (!file.empty() && (!fs::exists(file, ignored) || fs::last_write_time(file, ignored) < r.begun))
+        lost.push_back(fmt::format("the {} {} was not completed", what, shown(file)));
   if (r.cut_off && config.timeline_states) lost.push_back("--sm-timeline recorded nothing");
   if (r.signal != 0) lost.insert(lost.begin(), "what had been simulated until then is in the report");
   if (lost.empty()) return std::nullopt;
   std::string text = fmt::format("{}", fmt::join(lost, "; "));
   if (r.signal != 0)
-    return Error(ExitCode::program_failed, "program-exit", fmt::format("{} was ended by signal {} ({}): {}", program, r.signal, ::strsignal(r.signal), text));
-  return Error(ExitCode::program_failed, "program-left", fmt::format("{} left by _exit, or a process of it was killed: {}", program, text),
+    return Error(
+        ExitCode::program_failed, "program-exit",
+        fmt::format("{} was ended by signal {} ({}): {}", program, r.signal, ::strsignal(r.signal), text));
+  return Error(ExitCode::program_failed, "program-left",
+               fmt::format("{} left by _exit, or a process of it was killed: {}", program, text),
                "let it wait (cudaDeviceSynchronize) and end by exit() or by return from main");
 }
 

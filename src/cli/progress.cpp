@@ -22,7 +22,7 @@ namespace {
 constexpr auto tick = std::chrono::milliseconds(250);
 constexpr double row_interval_s = 1;
 constexpr unsigned bar_columns = 12;
-constexpr double least_for_estimate = 0.01;   // of a kernel's blocks: before that it is a guess
+constexpr double least_for_estimate = 0.01;  // of a kernel's blocks: before that it is a guess
 
 // A piece of a row; where not all fit, those with a low number are shown.
 struct Piece {
@@ -47,12 +47,14 @@ std::string fitting(const std::vector<Piece>& pieces, std::size_t columns) {
   return out;
 }
 
-std::atomic<bool> somebody_tells{false};   // there is a Progress that shows something
+std::atomic<bool> somebody_tells{false};  // there is a Progress that shows something
 std::atomic<bool> somebody_has_row{false};
 
 // The short one counts more than details of the run, the long one less.
 Piece long_hint(Progress::Stopped stopped) {
-  return {9, stop_wanted() ? " (stopping; Ctrl-C again leaves at once)" : stopped == Progress::Stopped::keeps ? " (Ctrl-C stops and keeps what was done)" : " (Ctrl-C stops)"};
+  return {9, stop_wanted()                         ? " (stopping; Ctrl-C again leaves at once)"
+             : stopped == Progress::Stopped::keeps ? " (Ctrl-C stops and keeps what was done)"
+                                                   : " (Ctrl-C stops)"};
 }
 Piece short_hint() { return {4, stop_wanted() ? " (stopping)" : " (Ctrl-C stops)"}; }
 
@@ -61,7 +63,8 @@ Piece short_hint() { return {4, stop_wanted() ? " (stopping)" : " (Ctrl-C stops)
 PulseReading progress_of(const Pulse& pulse) {
   PulseReading out = reading_of(pulse);
   const std::string name = gpu::demangle(out.kernel);
-  out.kernel = report::printable(name.substr(0, name.find('(')));   // it may come from a trace that somebody sent
+  // It may come from a trace that somebody sent
+  out.kernel = report::printable(name.substr(0, name.find('(')));
   return out;
 }
 
@@ -73,26 +76,39 @@ Shown progress_shown(const OutputOptions& output, bool program_prints) {
   return on.overwritable ? Shown::row : Shown::lines;
 }
 
-Progress::Progress(std::string what, const OutputOptions& output, Stopped stopped) : what_(std::move(what)), shown_(progress_shown(output)), stopped_(stopped) { start(); }
+Progress::Progress(std::string what, const OutputOptions& output, Stopped stopped)
+    : what_(std::move(what)), shown_(progress_shown(output)), stopped_(stopped) {
+  start();
+}
 
-Progress::Progress(std::string what, const OutputOptions& output, const Simulation& simulation, Stopped stopped)
-    : what_(std::move(what)), pulse_(simulation.pulse), shown_(progress_shown(output, simulation.program_prints)), stopped_(stopped) {
-  if (!output.live.empty()) live_ = std::make_unique<LiveFile>(output.live, simulation.device, simulation.mode);
+Progress::Progress(std::string what, const OutputOptions& output, const Simulation& simulation,
+                   Stopped stopped)
+    : what_(std::move(what)),
+      pulse_(simulation.pulse),
+      shown_(progress_shown(output, simulation.program_prints)),
+      stopped_(stopped) {
+  if (!output.live.empty())
+    live_ = std::make_unique<LiveFile>(output.live, simulation.device, simulation.mode);
   start();
 }
 
 bool Progress::wanted(const OutputOptions& output, bool program_prints) {
-  return host() != nullptr || !output.live.empty() || progress_shown(output, program_prints) != Shown::nothing;
+  return host() != nullptr || !output.live.empty() ||
+         progress_shown(output, program_prints) != Shown::nothing;
 }
 
-bool Progress::row_wanted(const OutputOptions& output) { return somebody_has_row || progress_shown(output) == Shown::row; }
+bool Progress::row_wanted(const OutputOptions& output) {
+  return somebody_has_row || progress_shown(output) == Shown::row;
+}
 
 void Progress::start() {
   if (Host* const served = host()) served->begin(what_, pulse_);
   if (shown_ != Shown::nothing) {
     is_outermost_ = !somebody_tells.exchange(true);
-    if (!is_outermost_) shown_ = Shown::nothing;
-    else somebody_has_row = shown_ == Shown::row;
+    if (!is_outermost_)
+      shown_ = Shown::nothing;
+    else
+      somebody_has_row = shown_ == Shown::row;
   }
   if (shown_ == Shown::nothing && !live_) return;
   // Signals are for the thread that simulates.
@@ -124,15 +140,19 @@ void Progress::end(const std::string& how) {
   if (live_) live_->end(pulse_ != nullptr ? progress_of(*pulse_) : PulseReading{}, std::max(at_, 0.0), how);
 }
 
-// How long the kernel under way will take from now on; what follows it is not known. Negative: it can't be told.
+// How long the kernel under way will take from now on; what follows it is not known. Negative: it can't be
+// told.
 double Progress::seconds_left(const PulseReading& now, double seconds) const {
-  const double share = now.of_blocks == 0 ? 0 : static_cast<double>(now.blocks) / static_cast<double>(now.of_blocks);
+  const double share =
+      now.of_blocks == 0 ? 0 : static_cast<double>(now.blocks) / static_cast<double>(now.of_blocks);
   return share < least_for_estimate || share >= 1 ? -1 : (seconds - kernel_began_) * (1 - share) / share;
 }
 
 // Warp instructions a second since the last line.
 double Progress::rate(const PulseReading& now, double seconds) {
-  const double out = seconds > line_at_ && now.instructions > instructions_ ? static_cast<double>(now.instructions - instructions_) / (seconds - line_at_) : 0;
+  const double out = seconds > line_at_ && now.instructions > instructions_
+                         ? static_cast<double>(now.instructions - instructions_) / (seconds - line_at_)
+                         : 0;
   instructions_ = now.instructions;
   line_at_ = seconds;
   return out;
@@ -144,9 +164,11 @@ std::string Progress::plain_line(double seconds) {
   if (pulse_ == nullptr) return fmt::format("{}{} {:.0f} s", out, detail_.empty() ? ":" : ",", seconds);
   const PulseReading now = progress_of(*pulse_);
   if (const std::string far = text_of(now); !far.empty()) out += ": " + far;
-  if (const double pace = rate(now, seconds); pace > 0) out += fmt::format(", {:.2f} M a second", pace * 1e-6);
+  if (const double pace = rate(now, seconds); pace > 0)
+    out += fmt::format(", {:.2f} M a second", pace * 1e-6);
   out += fmt::format(", {:.0f} s", seconds);
-  if (const double left = seconds_left(now, seconds); left >= 0) out += fmt::format(", kernel done in about {}", report::format_time(left * 1e9));
+  if (const double left = seconds_left(now, seconds); left >= 0)
+    out += fmt::format(", kernel done in about {}", report::format_time(left * 1e9));
   return out;
 }
 
@@ -154,14 +176,24 @@ std::string Progress::row(double seconds, std::size_t columns) {
   std::vector<Piece> pieces = {{0, what_ + ":"}};
   if (pulse_ != nullptr) {
     const PulseReading now = progress_of(*pulse_);
-    if (now.of_blocks > 1) pieces.push_back({5, fmt::format(" [{}]", report::bar(static_cast<double>(now.blocks) / static_cast<double>(now.of_blocks), bar_columns, {}))});
-    if (!now.kernel.empty()) pieces.push_back({3, " " + report::shortened(now.kernel, std::max<std::size_t>(columns / 4, 8))});
-    if (!now.kernel.empty()) pieces.push_back({2, fmt::format(" {} of {} blocks,", now.blocks, now.of_blocks)});
-    else if (now.launches != 0) pieces.push_back({2, fmt::format(" {} launches,", now.launches)});
-    if (now.cycles != 0) pieces.push_back({6, fmt::format(" {} cycles,", report::format_count(static_cast<double>(now.cycles)))});
-    if (const double pace = rate(now, seconds); pace > 0) pieces.push_back({8, fmt::format(" {} instructions/s,", report::format_count(pace))});
+    if (now.of_blocks > 1)
+      pieces.push_back({5, fmt::format(" [{}]", report::bar(static_cast<double>(now.blocks) /
+                                                                static_cast<double>(now.of_blocks),
+                                                            bar_columns, {}))});
+    if (!now.kernel.empty())
+      pieces.push_back({3, " " + report::shortened(now.kernel, std::max<std::size_t>(columns / 4, 8))});
+    if (!now.kernel.empty())
+      pieces.push_back({2, fmt::format(" {} of {} blocks,", now.blocks, now.of_blocks)});
+    else if (now.launches != 0)
+      pieces.push_back({2, fmt::format(" {} launches,", now.launches)});
+    if (now.cycles != 0)
+      pieces.push_back(
+          {6, fmt::format(" {} cycles,", report::format_count(static_cast<double>(now.cycles)))});
+    if (const double pace = rate(now, seconds); pace > 0)
+      pieces.push_back({8, fmt::format(" {} instructions/s,", report::format_count(pace))});
     pieces.push_back({1, fmt::format(" {:.0f} s", seconds)});
-    if (const double left = seconds_left(now, seconds); left >= 0) pieces.push_back({7, fmt::format(", kernel done in about {}", report::format_time(left * 1e9))});
+    if (const double left = seconds_left(now, seconds); left >= 0)
+      pieces.push_back({7, fmt::format(", kernel done in about {}", report::format_time(left * 1e9))});
   } else {
     if (!detail_.empty()) pieces.push_back({2, " " + detail_ + ","});
     pieces.push_back({1, fmt::format(" {:.0f} s", seconds)});
@@ -174,14 +206,16 @@ std::string Progress::row(double seconds, std::size_t columns) {
 
 void Progress::loop() {
   const auto begin = std::chrono::steady_clock::now();
-  double next = row_interval_s;   // short ones say nothing
+  double next = row_interval_s;  // short ones say nothing
   bool drawn = false, told_stop = false;
   std::unique_lock lock(mutex_);
   const auto look = [&] {
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     if (live_) live_->look(pulse_ != nullptr ? progress_of(*pulse_) : PulseReading{}, seconds);
     if (pulse_ != nullptr)
-      if (const std::uint64_t launches = pulse_->launches.load(std::memory_order_relaxed); launches != kernel_) kernel_ = launches, kernel_began_ = seconds;
+      if (const std::uint64_t launches = pulse_->launches.load(std::memory_order_relaxed);
+          launches != kernel_)
+        kernel_ = launches, kernel_began_ = seconds;
     const bool stopping = stop_wanted() && !told_stop;
     if (shown_ != Shown::nothing && (seconds >= next || (stopping && drawn))) {
       told_stop = stop_wanted();

@@ -1,6 +1,8 @@
-// How far a command is, for whoever waits: a row at the bottom of the terminal (stderr, only if it is one, only after a second), lines in a log
-// (--progress plain, and on a terminal that can't be overwritten), rows in a file that another program follows (--live FILE, docs/view.md). In
-// somebody else's program it is the activity that the caller's callback sees.
+// How far a command is, for whoever waits: a row at the bottom of the terminal (stderr, only if it is one,
+// only after a second), lines in a log
+// (--progress plain, and on a terminal that can't be overwritten), rows in a file that another program
+// follows (--live FILE, docs/view.md). In somebody else's program it is the activity that the caller's
+// callback sees.
 #pragma once
 
 #include <chrono>
@@ -24,12 +26,12 @@ PulseReading progress_of(const Pulse& pulse);
 enum class Shown : std::uint8_t { nothing, row, lines };
 // program_prints: a program writes to the terminal itself.
 Shown progress_shown(const OutputOptions& output, bool program_prints = false);
-inline constexpr double plain_interval_s = 10;   // between two lines
+inline constexpr double plain_interval_s = 10;  // between two lines
 
 // One within another says nothing: the outer one knows more of what the user asked for.
 class Progress {
  public:
-  enum class Stopped : std::uint8_t { keeps, loses };   // what was done until a Ctrl-C
+  enum class Stopped : std::uint8_t { keeps, loses };  // what was done until a Ctrl-C
   // what: "simulating".
   Progress(std::string what, const OutputOptions& output, Stopped stopped = Stopped::keeps);
 
@@ -39,7 +41,8 @@ class Progress {
     bool program_prints = false;
     std::string device, mode;
   };
-  Progress(std::string what, const OutputOptions& output, const Simulation& simulation, Stopped stopped = Stopped::keeps);
+  Progress(std::string what, const OutputOptions& output, const Simulation& simulation,
+           Stopped stopped = Stopped::keeps);
 
   ~Progress();  // removes the row
   Progress(const Progress&) = delete;
@@ -67,10 +70,10 @@ class Progress {
   Shown shown_ = Shown::nothing;
   Stopped stopped_ = Stopped::keeps;
   std::unique_ptr<LiveFile> live_;
-  std::uint64_t instructions_ = 0;   // at the last line, for the rate
-  double line_at_ = 0, at_ = 0;      // seconds: of the last line, of the last look
-  std::uint64_t kernel_ = 0;         // launches before the one under way, and
-  double kernel_began_ = 0;          // when it was first seen
+  std::uint64_t instructions_ = 0;  // at the last line, for the rate
+  double line_at_ = 0, at_ = 0;     // seconds: of the last line, of the last look
+  std::uint64_t kernel_ = 0;        // launches before the one under way, and
+  double kernel_began_ = 0;         // when it was first seen
   std::mutex mutex_;
   std::condition_variable changed_;
   bool done_ = false, is_outermost_ = false;

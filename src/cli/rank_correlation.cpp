@@ -24,13 +24,16 @@ std::vector<double> ranks(const std::vector<double>& values) {
 double correlation(const std::vector<double>& x, const std::vector<double>& y) {
   const double n = static_cast<double>(x.size());
   double sx = 0, sy = 0, sxy = 0, sxx = 0, syy = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) sx += x[i], sy += y[i], sxy += x[i] * y[i], sxx += x[i] * x[i], syy += y[i] * y[i];
+  for (std::size_t i = 0; i < x.size(); ++i)
+    sx += x[i], sy += y[i], sxy += x[i] * y[i], sxx += x[i] * x[i], syy += y[i] * y[i];
   const double below = std::sqrt((sxx - sx * sx / n) * (syy - sy * sy / n));
   return below > 0 ? (sxy - sx * sy / n) / below : 0;
 }
 
 }  // namespace
 
-double rank_correlation(const std::vector<double>& x, const std::vector<double>& y) { return correlation(ranks(x), ranks(y)); }
+double rank_correlation(const std::vector<double>& x, const std::vector<double>& y) {
+  return correlation(ranks(x), ranks(y));
+}
 
 }  // namespace simtlab::cli

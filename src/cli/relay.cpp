@@ -18,10 +18,11 @@
 namespace simtlab::cli {
 namespace {
 
-constexpr int look_every_ms = 100;   // whether the terminal was resized, whether the program has ended
+constexpr int look_every_ms = 100;  // whether the terminal was resized, whether the program has ended
 
 bool same_terminal(int a, int b) {
-  struct stat one {}, other {};
+  struct stat one {
+  }, other{};
   return ::isatty(a) == 1 && ::fstat(a, &one) == 0 && ::fstat(b, &other) == 0 && one.st_rdev == other.st_rdev;
 }
 
@@ -41,7 +42,8 @@ Relay::Relay(bool wanted) {
   const int ours = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
   if (ours < 0) return;
   std::array<char, 64> name{};
-  if (::grantpt(ours) != 0 || ::unlockpt(ours) != 0 || ::ptsname_r(ours, name.data(), name.size()) != 0 || (theirs_ = ::open(name.data(), O_RDWR | O_NOCTTY | O_CLOEXEC)) < 0) {
+  if (::grantpt(ours) != 0 || ::unlockpt(ours) != 0 || ::ptsname_r(ours, name.data(), name.size()) != 0 ||
+      (theirs_ = ::open(name.data(), O_RDWR | O_NOCTTY | O_CLOEXEC)) < 0) {
     ::close(ours);
     return;
   }
@@ -56,7 +58,9 @@ Relay::~Relay() {
   if (ours_ >= 0) ::close(ours_);
 }
 
-int Relay::in_place_of(int descriptor) const { return possible() && same_terminal(descriptor, STDERR_FILENO) ? theirs_ : -1; }
+int Relay::in_place_of(int descriptor) const {
+  return possible() && same_terminal(descriptor, STDERR_FILENO) ? theirs_ : -1;
+}
 
 void Relay::started(pid_t program) {
   if (!possible()) return;
@@ -97,17 +101,18 @@ void Relay::pass_on() {
     if (ready <= 0) continue;
     const ssize_t size = ::read(ours_, piece.data(), piece.size());
     if (size < 0 && errno == EINTR) continue;
-    if (size <= 0) return;   // EIO: nobody has the other side
+    if (size <= 0) return;  // EIO: nobody has the other side
     write_past_status(STDERR_FILENO, std::string_view(piece.data(), static_cast<std::size_t>(size)));
   }
 }
 
 void Relay::resize() {
   winsize size{};
-  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || (size.ws_col == columns_ && size.ws_row == rows_)) return;
+  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || (size.ws_col == columns_ && size.ws_row == rows_))
+    return;
   columns_ = size.ws_col, rows_ = size.ws_row;
   ::ioctl(ours_, TIOCSWINSZ, &size);
-  if (program_ > 0) ::kill(program_, SIGWINCH);   // the kernel's own came before it could see the new size
+  if (program_ > 0) ::kill(program_, SIGWINCH);  // the kernel's own came before it could see the new size
 }
 
 }  // namespace simtlab::cli

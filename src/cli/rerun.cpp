@@ -27,34 +27,64 @@ namespace fs = std::filesystem;
 
 // Options of `run` that say where something is written or shown.
 bool is_output_flag(std::string_view a) {
-  static constexpr std::array flags = {"--json", "--csv", "--all", "-q", "--quiet", "-v", "-vv", "--verbose", "--lines"};
+  static constexpr std::array flags = {"--json", "--csv", "--all",     "-q",     "--quiet",
+                                       "-v",     "-vv",   "--verbose", "--lines"};
   return std::ranges::find(flags, a) != flags.end();
 }
 bool is_output_value(std::string_view a) {
-  static constexpr std::array options = {"-o", "--output", "--report", "--color", "--series", "--timeline", "--timeline-window", "--timeline-sm",
-                                         "--what-if", "--live", "--progress", "--record", "--checkpoint", "--checkpoint-every", "--resume"};
+  static constexpr std::array options = {"-o",
+                                         "--output",
+                                         "--report",
+                                         "--color",
+                                         "--series",
+                                         "--timeline",
+                                         "--timeline-window",
+                                         "--timeline-sm",
+                                         "--what-if",
+                                         "--live",
+                                         "--progress",
+                                         "--record",
+                                         "--checkpoint",
+                                         "--checkpoint-every",
+                                         "--resume"};
   return std::ranges::find(options, a) != options.end();
 }
 
 // Of any command: what it writes besides its result, and how it is shown. Each takes a value.
 bool writes_file(std::string_view a) {
-  static constexpr std::array options = {"-o",       "--output",     "--report",           "--color",         "--timeline", "--plot",     "--rows", "--live", "--progress",
-                                         "--record", "--checkpoint", "--checkpoint-every", "--command-trace", "--emit-ptx", "--emit-cuda"};
+  static constexpr std::array options = {"-o",
+                                         "--output",
+                                         "--report",
+                                         "--color",
+                                         "--timeline",
+                                         "--plot",
+                                         "--rows",
+                                         "--live",
+                                         "--progress",
+                                         "--record",
+                                         "--checkpoint",
+                                         "--checkpoint-every",
+                                         "--command-trace",
+                                         "--emit-ptx",
+                                         "--emit-cuda"};
   return std::ranges::find(options, a) != options.end();
 }
 bool is_shown_flag(std::string_view a) {
-  static constexpr std::array flags = {"--json", "--csv", "--html", "--all", "-q", "--quiet", "-v", "-vv", "--verbose", "--update", "--gate"};
+  static constexpr std::array flags = {"--json", "--csv", "--html",    "--all",    "-q",    "--quiet",
+                                       "-v",     "-vv",   "--verbose", "--update", "--gate"};
   return std::ranges::find(flags, a) != flags.end();
 }
 // Commands whose --json is a result file that can be made again.
 bool has_result(const std::vector<std::string>& words) {
   static constexpr std::array commands = {"run", "cache", "dram", "predict", "probe", "corun", "validate"};
-  static constexpr std::array live = {"exec", "serve", "top"};   // of corun: what they do depends on other processes
+  // Of corun: what they do depends on other processes
+  static constexpr std::array live = {"exec", "serve", "top"};
   if (words.size() < 2 || std::ranges::find(commands, words[1]) == commands.end()) return false;
   return words[1] != "corun" || words.size() < 3 || std::ranges::find(live, words[2]) == live.end();
 }
 
-std::vector<std::string> without(const std::vector<std::string>& words, bool (*flag)(std::string_view), bool (*value)(std::string_view)) {
+std::vector<std::string> without(const std::vector<std::string>& words, bool (*flag)(std::string_view),
+                                 bool (*value)(std::string_view)) {
   std::vector<std::string> out;
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::string& w = words[i];
@@ -65,7 +95,7 @@ std::vector<std::string> without(const std::vector<std::string>& words, bool (*f
     const std::string_view name = std::string_view(w).substr(0, w.find('='));
     if (flag(name)) continue;
     if (value(name)) {
-      if (name.size() == w.size()) ++i;   // its value is the next word
+      if (name.size() == w.size()) ++i;  // its value is the next word
       continue;
     }
     if (w.starts_with("-o") && w.size() > 2) continue;
@@ -74,9 +104,9 @@ std::vector<std::string> without(const std::vector<std::string>& words, bool (*f
   return out;
 }
 
-constexpr const char* plot_anywhere = "--plot=@";   // the folder is made when the run is repeated
+constexpr const char* plot_anywhere = "--plot=@";  // the folder is made when the run is repeated
 
-constexpr std::size_t most_output = 4000;   // of a failed run in our message
+constexpr std::size_t most_output = 4000;  // of a failed run in our message
 
 std::string last_lines(const fs::path& file) {
   std::error_code ignored;
@@ -92,23 +122,27 @@ int run_in(const fs::path& folder, const std::vector<std::string>& arguments, co
   for (std::string& w : words) argv.push_back(w.data());
   argv.push_back(nullptr);
   const pid_t child = ::fork();
-  if (child < 0) throw Error(ExitCode::failure, "program-start", fmt::format("cannot start a process: {}", std::strerror(errno)));
+  if (child < 0)
+    throw Error(ExitCode::failure, "program-start",
+                fmt::format("cannot start a process: {}", std::strerror(errno)));
   if (child == 0) {
     const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
     const int out = ::open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (nothing < 0 || out < 0 || ::dup2(nothing, 0) < 0 || ::dup2(out, 1) < 0 || ::dup2(out, 2) < 0) ::_exit(127);
+    if (nothing < 0 || out < 0 || ::dup2(nothing, 0) < 0 || ::dup2(out, 1) < 0 || ::dup2(out, 2) < 0)
+      ::_exit(127);
     if (::chdir(folder.c_str()) != 0) ::_exit(127);
     ::execv("/proc/self/exe", argv.data());
     ::_exit(127);
   }
   int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 // Changes no simulated time.
-bool is_of_the_host(std::string_view key) { return key == "threads" || key == "max-time" || key == "max-memory"; }
+bool is_of_the_host(std::string_view key) {
+  return key == "threads" || key == "max-time" || key == "max-memory";
+}
 
 std::map<std::string, std::string> effective(const result::Manifest& m) {
   std::map<std::string, std::string> out;
@@ -123,9 +157,10 @@ void check_configuration(const result::Manifest& before, const result::Manifest&
     const auto found = b.find(key);
     if (found != b.end() && found->second == value) continue;
     throw Error(ExitCode::check_failed, "rerun-differs",
-                fmt::format("the run cannot be repeated: '{}' was {} and is {} now", shown(key, 60), shown(value, 60),
-                            found == b.end() ? "not known" : shown(found->second, 60)),
-                "configuration files, SIMTLAB_GPU, SIMTLAB_SET and device files must be as they were; or make a new result");
+                fmt::format("the run cannot be repeated: '{}' was {} and is {} now", shown(key, 60),
+                            shown(value, 60), found == b.end() ? "not known" : shown(found->second, 60)),
+                "configuration files, SIMTLAB_GPU, SIMTLAB_SET and device files must be as they were; or "
+                "make a new result");
   }
 }
 
@@ -139,8 +174,12 @@ std::vector<std::string> repeatable_arguments(const std::vector<std::string>& wo
 std::vector<std::string> same_arguments(const std::vector<std::string>& words) {
   if (!has_result(words)) return {};
   std::vector<std::string> out = without(words, is_shown_flag, writes_file);
-  // What is observed for a timeline or for pictures is in the result, too: it is written where nobody sees it.
-  const auto asked = [&](const std::string& option) { return std::ranges::any_of(words, [&](const std::string& w) { return w == option || w.starts_with(option + "="); }); };
+  // What is observed for a timeline or for pictures is in the result, too: it is written where nobody sees
+  // it.
+  const auto asked = [&](const std::string& option) {
+    return std::ranges::any_of(
+        words, [&](const std::string& w) { return w == option || w.starts_with(option + "="); });
+  };
   if (asked("--timeline")) out.insert(out.begin() + 1, "--timeline=/dev/null");
   if (asked("--plot")) out.insert(out.begin() + 1, plot_anywhere);
   return out;
@@ -153,20 +192,28 @@ void check_inputs_unchanged(const result::Manifest& manifest) {
     const bool there = fs::is_regular_file(path, ignored);
     if (there && hash_file(path) == input.xxh64) continue;
     throw Error(ExitCode::check_failed, "input-changed",
-                fmt::format("{} {} since the result was made", shown(path.string()), there ? "has changed" : "is gone, or was no plain file"),
+                fmt::format("{} {} since the result was made", shown(path.string()),
+                            there ? "has changed" : "is gone, or was no plain file"),
                 "run it again for a new result; `simtlab explain` without --rerun explains the old one");
   }
 }
 
 Rerun::Rerun(const result::Manifest& manifest, What what)
-    : manifest_(manifest), arguments_((what == What::run ? repeatable_arguments : same_arguments)(unquoted(manifest.command_line))), what_(what) {
+    : manifest_(manifest),
+      arguments_(
+          (what == What::run ? repeatable_arguments : same_arguments)(unquoted(manifest.command_line))),
+      what_(what) {
   if (arguments_.empty() && what == What::everything)
-    throw Error(ExitCode::bad_input, "rerun-command", fmt::format("the result does not say by which command it was made, or that cannot be repeated: '{}'", shown(manifest.command_line, 100)),
-                "results of run, cache, dram, predict, probe, corun and validate can");
+    throw Error(
+        ExitCode::bad_input, "rerun-command",
+        fmt::format("the result does not say by which command it was made, or that cannot be repeated: '{}'",
+                    shown(manifest.command_line, 100)),
+        "results of run, cache, dram, predict, probe, corun and validate can");
   if (arguments_.empty())
-    throw Error(ExitCode::bad_input, "explain-result", "the result does not say by which `simtlab run` it was made: it cannot be repeated",
+    throw Error(ExitCode::bad_input, "explain-result",
+                "the result does not say by which `simtlab run` it was made: it cannot be repeated",
                 "without --rerun it is explained from what the file holds");
-  if (what == What::everything) return;   // the command line says it
+  if (what == What::everything) return;  // the command line says it
   for (const result::ConfigValue& c : manifest.configuration)
     if (c.key == "what-if" && c.value != "none") lifted_ = c.value;
 }
@@ -188,9 +235,11 @@ result::Result Rerun::run(const std::string& what_if, bool lines) const {
   words.insert(words.end(), dashes, arguments_.end());
   const int status = run_in(manifest_.working_directory, words, output);
   std::error_code ignored;
-  const bool failed_before = what_ == What::everything && (!manifest_.failure.empty() || manifest_.program_exit_status.value_or(0) != 0);
+  const bool failed_before = what_ == What::everything &&
+                             (!manifest_.failure.empty() || manifest_.program_exit_status.value_or(0) != 0);
   if ((status != 0 && !failed_before) || !fs::exists(json, ignored))
-    throw Error(ExitCode::failure, "rerun-failed", fmt::format("the run could not be repeated: it ended with status {}", status),
+    throw Error(ExitCode::failure, "rerun-failed",
+                fmt::format("the run could not be repeated: it ended with status {}", status),
                 shown_lines(last_lines(output), most_output));
   result::Result out = result::read_result_file(json);
   check_configuration(manifest_, out.manifest);

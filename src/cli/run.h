@@ -1,4 +1,5 @@
-// What `simtlab run` and `simtlab cache` have in common: a source, an executable, a kernel or a trace on the simulated GPU.
+// What `simtlab run` and `simtlab cache` have in common: a source, an executable, a kernel or a trace on the
+// simulated GPU.
 #pragma once
 
 #include <optional>
@@ -16,8 +17,9 @@ namespace simtlab::cli {
 struct Run {
   RunOptions run;
   std::string record, trace;
-  bool mute = false;        // what a program prints goes nowhere
-  std::vector<GpuProcess>* processes = nullptr;   // gets the processes of a program, in the order of the result
+  bool mute = false;  // what a program prints goes nowhere
+  // Gets the processes of a program, in the order of the result
+  std::vector<GpuProcess>* processes = nullptr;
   ObserveOptions observe;
   CheckpointWish checkpoint;
   OutputOptions output;

@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <initializer_list>
 #include <utility>
@@ -22,7 +22,7 @@ volatile bool stop_requested = false;
 volatile std::sig_atomic_t stop_signals = 0;
 volatile std::sig_atomic_t alarms = 0;
 volatile pid_t child_process = 0;
-int objects = 0;   // of Signals; no handler looks
+int objects = 0;  // of Signals; no handler looks
 volatile bool suspension_waits = false, suspension_wanted = false;
 
 constexpr int grace_seconds = 10;  // after the time limit a child that does not stop is killed
@@ -55,10 +55,12 @@ void install(int signal, void (*handler)(int, siginfo_t*, void*)) {
 
 void on_suspend(int, siginfo_t*, void*);
 
-// What Ctrl-Z does where nobody handles it. Not SIGSTOP: a process that no shell would continue must not stop.
+// What Ctrl-Z does where nobody handles it. Not SIGSTOP: a process that no shell would continue must not
+// stop.
 void stop_here() {
   clear_status_in_handler();
-  struct sigaction action {}, before {};
+  struct sigaction action {
+  }, before{};
   action.sa_handler = SIG_DFL;
   sigemptyset(&action.sa_mask);
   ::sigaction(SIGTSTP, &action, &before);
@@ -66,15 +68,17 @@ void stop_here() {
   sigemptyset(&one);
   sigaddset(&one, SIGTSTP);
   ::pthread_sigmask(SIG_UNBLOCK, &one, &old);
-  ::raise(SIGTSTP);   // returns when the process is continued
+  ::raise(SIGTSTP);  // returns when the process is continued
   ::pthread_sigmask(SIG_SETMASK, &old, nullptr);
   ::sigaction(SIGTSTP, &before, nullptr);
 }
 
 void on_suspend(int, siginfo_t*, void*) {
   const int kept = errno;
-  if (suspension_waits) suspension_wanted = true;
-  else stop_here();
+  if (suspension_waits)
+    suspension_wanted = true;
+  else
+    stop_here();
   errno = kept;
 }
 
@@ -82,7 +86,7 @@ void on_suspend(int, siginfo_t*, void*) {
 void on_death(int signal, siginfo_t*, void*) {
   clear_status_in_handler();
   std::signal(signal, SIG_DFL);
-  ::raise(signal);   // when the handler returns
+  ::raise(signal);  // when the handler returns
 }
 
 }  // namespace
@@ -90,10 +94,16 @@ void on_death(int signal, siginfo_t*, void*) {
 bool stop_wanted() { return stop_requested; }
 
 void leave_politely() {
-  const std::pair<int, void (*)(int, siginfo_t*, void*)> all[] = {{SIGTSTP, on_suspend}, {SIGINT, on_death}, {SIGTERM, on_death}, {SIGHUP, on_death}, {SIGQUIT, on_death}};
+  const std::pair<int, void (*)(int, siginfo_t*, void*)> all[] = {{SIGTSTP, on_suspend},
+                                                                  {SIGINT, on_death},
+                                                                  {SIGTERM, on_death},
+                                                                  {SIGHUP, on_death},
+                                                                  {SIGQUIT, on_death}};
   for (const auto& [signal, handler] : all) {
     struct sigaction now {};
-    if (::sigaction(signal, nullptr, &now) == 0 && (now.sa_flags & SA_SIGINFO) == 0 && now.sa_handler == SIG_DFL) install(signal, handler);
+    if (::sigaction(signal, nullptr, &now) == 0 && (now.sa_flags & SA_SIGINFO) == 0 &&
+        now.sa_handler == SIG_DFL)
+      install(signal, handler);
   }
 }
 
@@ -145,18 +155,14 @@ Signals::~Signals() {
     const itimerval off{};
     ::setitimer(ITIMER_REAL, &off, nullptr);
     std::signal(SIGALRM, SIG_DFL);
-    if (stop_signals == 0) stop_requested = false;   // the time that is over was this one's
+    if (stop_signals == 0) stop_requested = false;  // the time that is over was this one's
   }
   if (!outermost_) return;
   for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, SIG_DFL);
 }
 
-const volatile bool* Signals::flag() const {
-  return host_ != nullptr ? host_->stop_flag() : &stop_requested;
-}
-bool Signals::interrupted() const {
-  return host_ != nullptr ? host_->interrupted() : stop_signals != 0;
-}
+const volatile bool* Signals::flag() const { return host_ != nullptr ? host_->stop_flag() : &stop_requested; }
+bool Signals::interrupted() const { return host_ != nullptr ? host_->interrupted() : stop_signals != 0; }
 bool Signals::timed_out() const {
   return host_ != nullptr ? host_->timed_out() : alarms != 0 && stop_signals == 0;
 }

@@ -29,7 +29,9 @@ gpu::Options gpu_options(const device::ToolOptions& o, const Signals& signals) {
   out.what_if = device::parse_what_if(o.what_if);
   out.lowering = o.lowering == "on";
   // stdout is the report. The simulation's threads print, too: they don't know whom this one serves.
-  out.print = [served = host()](std::string_view text) { served != nullptr ? served->add_message(text) : pass_on(text); };
+  out.print = [served = host()](std::string_view text) {
+    served != nullptr ? served->add_message(text) : pass_on(text);
+  };
   return out;
 }
 
@@ -38,7 +40,8 @@ Error what_ended_it(const Error& error, const Signals& signals, const device::To
   if (error.code() != ExitCode::interrupted) return error;
   const std::string& where = error.diagnostics().front().message;
   if (signals.timed_out()) return time_limit(o, where);
-  return {ExitCode::interrupted, "interrupted", "interrupted" + at_place(where), "the result covers what ran until then"};
+  return {ExitCode::interrupted, "interrupted", "interrupted" + at_place(where),
+          "the result covers what ran until then"};
 }
 
 bool has_partial_result(const Error& error, const gpu::Gpu& gpu) {
@@ -57,9 +60,11 @@ int simulate(const Simulation& simulation, const Work& work) {
   const Signals signals(tool.max_time_ns * 1e-9);
   gpu::Options gpu_settings = gpu_options(tool, signals);
   gpu_settings.record = simulation.kept.record;
-  gpu_settings.checkpoint = checkpoint_options(simulation.kept.checkpoint, simulation.configuration, simulation.device);
+  gpu_settings.checkpoint =
+      checkpoint_options(simulation.kept.checkpoint, simulation.configuration, simulation.device);
   auto& traits = gpu_settings.checkpoint.run;
-  for (const result::InputHash& input : simulation.inputs) traits.emplace_back("the hash of input " + std::to_string(traits.size()), input.xxh64);
+  for (const result::InputHash& input : simulation.inputs)
+    traits.emplace_back("the hash of input " + std::to_string(traits.size()), input.xxh64);
   gpu_settings.observe = simulation.observation.observe;
   Pulse pulse;
   if (Progress::wanted(simulation.output, false)) gpu_settings.pulse = &pulse;
@@ -67,7 +72,8 @@ int simulate(const Simulation& simulation, const Work& work) {
   std::optional<Error> failure;
   std::string where;
   try {
-    Progress progress(tool.mode == "predict" ? "predicting" : "simulating", simulation.output, {gpu_settings.pulse, false, simulation.device.device.name, tool.mode});
+    Progress progress(tool.mode == "predict" ? "predicting" : "simulating", simulation.output,
+                      {gpu_settings.pulse, false, simulation.device.device.name, tool.mode});
     try {
       work(gpu, signals.flag());
       progress.end("done");
@@ -98,14 +104,15 @@ int simulate(const Simulation& simulation, const Work& work) {
   if (simulation.add) simulation.add(result);
   simulation.clock.finish(result);
   add_source_texts(result);
-  if (const std::string& file = simulation.observation.timeline; !file.empty()) writing([&] { result::write_timeline(file, gpu.timeline()); });
+  if (const std::string& file = simulation.observation.timeline; !file.empty())
+    writing([&] { result::write_timeline(file, gpu.timeline()); });
   if (simulation.observation.observe.timeline.states) result::add_sm_timeline(result, gpu.timeline());
   writing([&] { write_outputs(result, simulation.output, STDOUT_FILENO); });
   try {
     writing.end();
   } catch (const Error& e) {
     if (!failure) throw;
-    talk_error(e.format(), simulation.output.color);   // what ended the run is the run's error
+    talk_error(e.format(), simulation.output.color);  // what ended the run is the run's error
   }
   if (failure) throw *failure;
   return 0;

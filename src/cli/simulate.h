@@ -15,7 +15,7 @@ namespace simtlab::cli {
 
 // What a run leaves besides its report.
 struct Kept {
-  std::string record;   // the trace to write; empty: none
+  std::string record;  // the trace to write; empty: none
   CheckpointWish checkpoint{};
 };
 
@@ -27,13 +27,14 @@ struct Simulation {
   std::vector<result::InputHash> inputs;
   Kept kept;
   Observation observation{};
-  std::function<void(result::Result&)> add{};   // what else belongs into the result
+  std::function<void(result::Result&)> add{};  // what else belongs into the result
 };
 
 // What happens on the GPU; `stop` is set when the user or the time limit ends it.
 using Work = std::function<void(gpu::Gpu& gpu, const volatile bool* stop)>;
 
-// Does the work and writes the report to stdout, a partial one if it was stopped. Returns the exit code or throws Error.
+// Does the work and writes the report to stdout, a partial one if it was stopped. Returns the exit code or
+// throws Error.
 int simulate(const Simulation& simulation, const Work& work);
 
 }  // namespace simtlab::cli

@@ -16,7 +16,7 @@
 namespace simtlab::cli {
 namespace {
 
-constexpr unsigned fewest_columns = 12;   // on a narrower screen nothing would be left of a row
+constexpr unsigned fewest_columns = 12;  // on a narrower screen nothing would be left of a row
 
 std::mutex terminal_mutex;
 bool line_open = false;                   // what was printed last has no end of line
@@ -42,7 +42,7 @@ void take_away() {
 }
 
 bool in_background() {
-  const pid_t front = ::tcgetpgrp(STDERR_FILENO);   // -1: it is not the terminal of our session
+  const pid_t front = ::tcgetpgrp(STDERR_FILENO);  // -1: it is not the terminal of our session
   return front > 0 && front != ::getpgrp();
 }
 
@@ -83,7 +83,8 @@ void show_status(const std::vector<std::string>& rows) {
   const std::size_t shown = std::min<std::size_t>(rows.size(), std::max(1u, on.rows - 1));
   const unsigned before = rows_on_screen.load();
   std::string text = before > 0 ? to_first_row(before) : "\r";
-  for (std::size_t i = 0; i < shown; ++i) text += fmt::format("{}{}\x1b[K", i == 0 ? "" : "\r\n", report::shortened(rows[i], row_columns(on)));
+  for (std::size_t i = 0; i < shown; ++i)
+    text += fmt::format("{}{}\x1b[K", i == 0 ? "" : "\r\n", report::shortened(rows[i], row_columns(on)));
   if (before > shown) text += "\x1b[J";
   // First, so that a signal in between takes away what may be there.
   rows_on_screen = static_cast<unsigned>(std::max<std::size_t>(before, shown));
@@ -98,7 +99,8 @@ void clear_status() {
 
 bool write_past_status(int descriptor, std::string_view text) {
   if (text.empty()) return true;
-  if (::isatty(descriptor) != 1) return write_whole(descriptor, text);   // a pipe whose reader is slow holds nobody up
+  // A pipe whose reader is slow holds nobody up
+  if (::isatty(descriptor) != 1) return write_whole(descriptor, text);
   const std::lock_guard lock(terminal_mutex);
   take_away();
   line_open = text.back() != '\n';

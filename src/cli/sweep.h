@@ -19,7 +19,7 @@ class App;
 namespace simtlab::cli {
 
 struct SweepOptions {
-  std::string study;                     // TOML file; empty: all is on the command line
+  std::string study;  // TOML file; empty: all is on the command line
   std::vector<std::string> axes, kernels, constraints, metrics, minimise, maximise;
   std::optional<std::string> design, timeout;
   std::optional<std::uint64_t> points, repeats, seed;
@@ -34,7 +34,8 @@ struct SweepOptions {
 };
 
 // The study of a command line. command: what followed `--`. Throws Error.
-sweep::Study study_of(const CLI::App& app, const SweepOptions& options, const std::optional<std::vector<std::string>>& command);
+sweep::Study study_of(const CLI::App& app, const SweepOptions& options,
+                      const std::optional<std::vector<std::string>>& command);
 
 // Whether the study's command, or a value of an axis that is words of it, has the option among simtlab's own
 // words.
@@ -44,9 +45,9 @@ bool sets_option(const sweep::Study& study, const std::string& option);
 bool command_has(const CLI::App& app, const std::string& command, const std::string& option);
 
 struct StudyForms {
-  std::string html, timeline;            // where to; empty: not asked for
+  std::string html, timeline;  // where to; empty: not asked for
   std::string next_command;
-  bool text = true;                      // print the text if nothing else goes to stdout
+  bool text = true;  // print the text if nothing else goes to stdout
 };
 // Writes all that was asked for; the text to -o, else to stdout unless data goes there.
 void write_study(const result::Study& study, const StudyForms& forms, const OutputOptions& output);

@@ -18,7 +18,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* sweep_axis_hint = "--axis dram=[hbm2,hbm3], --axis sm.count=[60:132:12], --axis l1.bytes=[16K:128K]; docs/sweep.md has all forms";
+constexpr const char* sweep_axis_hint =
+    "--axis dram=[hbm2,hbm3], --axis sm.count=[60:132:12], --axis l1.bytes=[16K:128K]; docs/sweep.md has all "
+    "forms";
 
 // Commands whose --json is a result file.
 const std::vector<std::string>& sweepable() {
@@ -29,9 +31,7 @@ const std::vector<std::string>& sweepable() {
 const CLI::Option* swept_option(const CLI::App& app, const std::string& command, const std::string& option) {
   try {
     return app.get_subcommand(command)->get_option_no_throw("--" + option);
-  } catch (const CLI::OptionNotFound&) {
-    return nullptr;
-  }
+  } catch (const CLI::OptionNotFound&) { return nullptr; }
 }
 
 std::vector<std::string> long_options(const CLI::App& app, const std::string& command) {
@@ -43,37 +43,52 @@ std::vector<std::string> long_options(const CLI::App& app, const std::string& co
 
 // Where the study came from, for messages about its axes.
 struct AxisPlaces {
-  std::vector<SourcePos> places;   // of a file's axes; those of the command line have none
+  std::vector<SourcePos> places;  // of a file's axes; those of the command line have none
 
   [[noreturn]] void refuse(std::size_t axis, const std::string& message, const std::string& hint) const {
-    if (axis < places.size() && places[axis].line != 0) throw Error(ExitCode::bad_input, "sweep-axis", Diagnostic{message, places[axis], "", hint});
+    if (axis < places.size() && places[axis].line != 0)
+      throw Error(ExitCode::bad_input, "sweep-axis", Diagnostic{message, places[axis], "", hint});
     throw Error(ExitCode::usage, "sweep-axis", message, hint);
   }
 };
 
-sweep::Binding binding_of(const CLI::App& app, const sweep::Study& study, std::size_t a, const AxisPlaces& places) {
+sweep::Binding binding_of(const CLI::App& app, const sweep::Study& study, std::size_t a,
+                          const AxisPlaces& places) {
   const std::string& name = study.axes[a].name;
   const std::string mark = "{" + name + "}";
-  if (std::ranges::any_of(study.command, [&](const std::string& w) { return w.find(mark) != std::string::npos; })) return name == "kernel" ? sweep::Binding::words : sweep::Binding::placeholder;
+  if (std::ranges::any_of(study.command,
+                          [&](const std::string& w) { return w.find(mark) != std::string::npos; }))
+    return name == "kernel" ? sweep::Binding::words : sweep::Binding::placeholder;
   const std::string& command = study.command.front();
   if (const CLI::Option* option = swept_option(app, command, name)) {
     if (option->get_expected_max() != 0) return sweep::Binding::option;
     for (const std::string& v : study.axes[a].values)
-      if (v != "true" && v != "false") places.refuse(a, fmt::format("axis '{}': --{} of `simtlab {}` takes no value, so '{}' means nothing", name, name, command, shown(v, 40)), "true or false");
+      if (v != "true" && v != "false")
+        places.refuse(a,
+                      fmt::format("axis '{}': --{} of `simtlab {}` takes no value, so '{}' means nothing",
+                                  name, name, command, shown(v, 40)),
+                      "true or false");
     return sweep::Binding::flag;
   }
-  if (name.find('.') != std::string::npos && swept_option(app, command, "set") != nullptr) return sweep::Binding::setting;
+  if (name.find('.') != std::string::npos && swept_option(app, command, "set") != nullptr)
+    return sweep::Binding::setting;
   std::vector<std::string> known = long_options(app, command);
   const std::string near = nearest_name(name.substr(0, 200), known);
-  places.refuse(a, fmt::format("axis '{}' is no option of `simtlab {}`, no key of a device (those have a dot), and no {} is in the command", shown(name, 60), command, shown(mark, 60)),
-                near.empty() ? "the command's options, keys of `simtlab config show`, or {NAME} in the command's words" : fmt::format("did you mean '{}'?", near));
+  places.refuse(a,
+                fmt::format("axis '{}' is no option of `simtlab {}`, no key of a device (those have a dot), "
+                            "and no {} is in the command",
+                            shown(name, 60), command, shown(mark, 60)),
+                near.empty()
+                    ? "the command's options, keys of `simtlab config show`, or {NAME} in the command's words"
+                    : fmt::format("did you mean '{}'?", near));
 }
 
 void add_kernels(sweep::Study& study, const std::vector<std::string>& kernels, AxisPlaces& places) {
   if (kernels.empty()) return;
   study.axes.insert(study.axes.begin(), {"kernel", kernels, std::nullopt});
   places.places.insert(places.places.begin(), SourcePos{});
-  const bool named = std::ranges::any_of(study.command, [](const std::string& w) { return w.find("{kernel}") != std::string::npos; });
+  const bool named = std::ranges::any_of(
+      study.command, [](const std::string& w) { return w.find("{kernel}") != std::string::npos; });
   if (!named) study.command.insert(study.command.begin() + 1, "{kernel}");
 }
 
@@ -88,13 +103,18 @@ void refuse_outputs(std::span<const std::string> words) {
 }
 
 void check_command(sweep::Study& study) {
-  if (!study.command.empty() && study.command.front() == "simtlab") study.command.erase(study.command.begin());
+  if (!study.command.empty() && study.command.front() == "simtlab")
+    study.command.erase(study.command.begin());
   if (study.command.empty())
-    throw Error(ExitCode::usage, "sweep-what", "no command is named that is to run at each point", "simtlab sweep --axis ... -- run kernel.ptx --launch l.toml, or --kernels FILE...");
+    throw Error(ExitCode::usage, "sweep-what", "no command is named that is to run at each point",
+                "simtlab sweep --axis ... -- run kernel.ptx --launch l.toml, or --kernels FILE...");
   const std::string& name = study.command.front();
   if (std::ranges::find(sweepable(), name) == sweepable().end()) {
     const std::string near = nearest_name(name.substr(0, 100), sweepable());
-    throw Error(ExitCode::usage, "sweep-what", fmt::format("`simtlab {}` gives no result that a study could keep", shown(name, 60)), near.empty() ? "run, predict, cache, dram, probe and corun do" : fmt::format("did you mean '{}'?", near));
+    throw Error(ExitCode::usage, "sweep-what",
+                fmt::format("`simtlab {}` gives no result that a study could keep", shown(name, 60)),
+                near.empty() ? "run, predict, cache, dram, probe and corun do"
+                             : fmt::format("did you mean '{}'?", near));
   }
   refuse_outputs(sweep::own_words(study.command));
 }
@@ -131,7 +151,9 @@ void check_words(const CLI::App& app, const sweep::Study& study, std::size_t axi
 void check_axes(const CLI::App& app, sweep::Study& study, const AxisPlaces& places) {
   for (std::size_t a = 0; a < study.axes.size(); ++a) {
     for (std::size_t b = 0; b < a; ++b)
-      if (study.axes[a].name == study.axes[b].name) places.refuse(a, fmt::format("axis '{}' is there twice", shown(study.axes[a].name, 60)), "one list has all its values");
+      if (study.axes[a].name == study.axes[b].name)
+        places.refuse(a, fmt::format("axis '{}' is there twice", shown(study.axes[a].name, 60)),
+                      "one list has all its values");
     study.bindings.push_back(binding_of(app, study, a, places));
   }
   for (std::size_t a = 0; a < study.axes.size(); ++a) {
@@ -148,7 +170,11 @@ void check_axes(const CLI::App& app, sweep::Study& study, const AxisPlaces& plac
   const bool varies = std::ranges::any_of(study.axes, [](const sweep::Axis& a) { return a.name == "seed"; });
   study.takes_seed = swept_option(app, command, "seed") != nullptr && !sets && !varies;
   if (study.repeats > 1 && !study.takes_seed)
-    throw Error(ExitCode::usage, "sweep-what", sets || varies ? "repeats have a seed each, and the study sets the seed itself" : fmt::format("repeats differ by their seed, and `simtlab {}` has none", command), "leave out repeats");
+    throw Error(ExitCode::usage, "sweep-what",
+                sets || varies
+                    ? "repeats have a seed each, and the study sets the seed itself"
+                    : fmt::format("repeats differ by their seed, and `simtlab {}` has none", command),
+                "leave out repeats");
 }
 
 // What the command line says goes before the file.
@@ -156,7 +182,8 @@ void override(sweep::Study& study, const SweepOptions& o, AxisPlaces& places) {
   for (const std::string& text : o.axes) {
     sweep::Axis axis = sweep::parse_axis(text, {"--axis", "sweep-axis", sweep_axis_hint});
     const auto same = std::ranges::find(study.axes, axis.name, &sweep::Axis::name);
-    if (same != study.axes.end() && static_cast<std::size_t>(same - study.axes.begin()) < places.places.size()) {
+    if (same != study.axes.end() &&
+        static_cast<std::size_t>(same - study.axes.begin()) < places.places.size()) {
       places.places[static_cast<std::size_t>(same - study.axes.begin())] = {};
       *same = std::move(axis);
     } else {
@@ -168,7 +195,9 @@ void override(sweep::Study& study, const SweepOptions& o, AxisPlaces& places) {
   if (o.repeats) study.repeats = *o.repeats;
   if (o.seed) study.seed = *o.seed;
   if (o.timeout) study.timeout_s = parse_quantity(*o.timeout, Unit::nanoseconds) / 1e9;
-  for (const auto& [given, kept] : {std::pair(&o.metrics, &study.metrics), std::pair(&o.minimise, &study.minimise), std::pair(&o.maximise, &study.maximise)})
+  for (const auto& [given, kept] :
+       {std::pair(&o.metrics, &study.metrics), std::pair(&o.minimise, &study.minimise),
+        std::pair(&o.maximise, &study.maximise)})
     if (!given->empty()) *kept = *given;
 }
 
@@ -183,9 +212,12 @@ bool sets_option(const sweep::Study& study, const std::string& option) {
   return false;
 }
 
-bool command_has(const CLI::App& app, const std::string& command, const std::string& option) { return swept_option(app, command, option) != nullptr; }
+bool command_has(const CLI::App& app, const std::string& command, const std::string& option) {
+  return swept_option(app, command, option) != nullptr;
+}
 
-sweep::Study study_of(const CLI::App& app, const SweepOptions& o, const std::optional<std::vector<std::string>>& command) {
+sweep::Study study_of(const CLI::App& app, const SweepOptions& o,
+                      const std::optional<std::vector<std::string>>& command) {
   sweep::StudyFile file;
   std::error_code code;
   fs::path folder = fs::current_path(code);
@@ -207,7 +239,8 @@ sweep::Study study_of(const CLI::App& app, const SweepOptions& o, const std::opt
   std::vector<std::string> names;
   for (const sweep::Axis& a : study.axes) names.push_back(a.name);
   std::vector<sweep::Constraint> constraints;
-  for (const sweep::Constraint& c : study.constraints) constraints.emplace_back(c.text(), names);   // their axes have moved
+  // Their axes have moved
+  for (const sweep::Constraint& c : study.constraints) constraints.emplace_back(c.text(), names);
   for (const std::string& text : o.constraints) constraints.emplace_back(text, names);
   study.constraints = std::move(constraints);
   return study;

@@ -1,6 +1,7 @@
 #include "cli/sweep_table.h"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/shown.h"
@@ -14,16 +15,22 @@ namespace {
 
 constexpr std::size_t shown_running = 8, shown_ended = 4;
 constexpr std::chrono::milliseconds redraw_every{250};
-constexpr std::chrono::seconds silent_for{1};   // what is over at once needs no table
+constexpr std::chrono::seconds silent_for{1};  // what is over at once needs no table
 
 }  // namespace
 
 SweepTable::SweepTable(std::vector<std::string> axes, const OutputOptions& output)
-    : axes_(std::move(axes)), quiet_(output.quiet), verbose_(output.verbose > 0), shown_(progress_shown(output)), next_(begun_ + silent_for) {}
+    : axes_(std::move(axes)),
+      quiet_(output.quiet),
+      verbose_(output.verbose > 0),
+      shown_(progress_shown(output)),
+      next_(begun_ + silent_for) {}
 
 std::string SweepTable::label(const std::vector<std::string>& values) const {
   std::string out;
-  for (std::size_t a = 0; a < axes_.size() && a < values.size(); ++a) out += fmt::format("{}{}={}", out.empty() ? "" : " ", report::printable(axes_[a]), report::shortened(report::printable(values[a]), 40));
+  for (std::size_t a = 0; a < axes_.size() && a < values.size(); ++a)
+    out += fmt::format("{}{}={}", out.empty() ? "" : " ", report::printable(axes_[a]),
+                       report::shortened(report::printable(values[a]), 40));
   return out;
 }
 
@@ -35,8 +42,9 @@ void SweepTable::finished(const sweep::Point& p, const sweep::Outcome& o) {
   ++ended_;
   const double seconds = std::max(0.0, o.ended - o.begun);
   const bool failed = !o.error.empty() || o.exit_code != 0;
-  const std::string text = fmt::format("point {}: {} in {} {}{}", p.id, failed ? "failed" : "done", report::format_time(seconds * 1e9), label(p.values),
-                                       failed ? ": " + shown(o.error.substr(0, o.error.find('\n')), 160) : "");
+  const std::string text = fmt::format(
+      "point {}: {} in {} {}{}", p.id, failed ? "failed" : "done", report::format_time(seconds * 1e9),
+      label(p.values), failed ? ": " + shown(o.error.substr(0, o.error.find('\n')), 160) : "");
   if (verbose_) say(text);
   last_.push_back(text);
   if (last_.size() > shown_ended) last_.erase(last_.begin());
@@ -49,12 +57,17 @@ void SweepTable::given_back(const sweep::Point& p, const std::string& why) {
 std::string SweepTable::headline(const sweep::Counts& c) const {
   const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
   const std::uint64_t left = c.pending + c.running;
-  std::string out = fmt::format("{} of {} points done, {} failed, {} running, {:.0f} s", c.done, c.all(), c.failed, c.running, elapsed);
-  if (ended_ > 0 && left > 0) out += fmt::format(", about {} left", report::format_time(elapsed / static_cast<double>(ended_) * static_cast<double>(left) * 1e9));
+  std::string out = fmt::format("{} of {} points done, {} failed, {} running, {:.0f} s", c.done, c.all(),
+                                c.failed, c.running, elapsed);
+  if (ended_ > 0 && left > 0)
+    out += fmt::format(", about {} left", report::format_time(elapsed / static_cast<double>(ended_) *
+                                                              static_cast<double>(left) * 1e9));
   if (shown_ == Shown::lines) return out;
   // The longest hint that fits.
   const std::size_t columns = row_columns(screen());
-  for (const char* hint : {stop_wanted() ? " (stopping; Ctrl-C again leaves at once)" : " (Ctrl-C stops, the same command goes on)", stop_wanted() ? " (stopping)" : " (Ctrl-C stops)"})
+  for (const char* hint : {stop_wanted() ? " (stopping; Ctrl-C again leaves at once)"
+                                         : " (Ctrl-C stops, the same command goes on)",
+                           stop_wanted() ? " (stopping)" : " (Ctrl-C stops)"})
     if (out.size() + std::char_traits<char>::length(hint) <= columns) return out + hint;
   return out;
 }
@@ -63,13 +76,16 @@ void SweepTable::tick(const sweep::Counts& counts, const std::vector<sweep::Runn
   const auto now = std::chrono::steady_clock::now();
   if (shown_ == Shown::nothing || now < next_) return;
   if (shown_ == Shown::lines) {
-    next_ = now + std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(plain_interval_s));
+    next_ = now + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                      std::chrono::duration<double>(plain_interval_s));
     return talk(headline(counts) + "\n");
   }
   next_ = now + redraw_every;
   std::vector<std::string> rows = {headline(counts)};
   for (std::size_t i = 0; i < running.size() && i < shown_running; ++i)
-    rows.push_back(fmt::format("  point {} for {:.0f} s  {}", running[i].id, std::max(0.0, sweep::unix_time() - running[i].begun), label(running[i].values)));
+    rows.push_back(fmt::format("  point {} for {:.0f} s  {}", running[i].id,
+                               std::max(0.0, sweep::unix_time() - running[i].begun),
+                               label(running[i].values)));
   for (const std::string& text : last_) rows.push_back("  " + text);
   show_status(rows);
 }

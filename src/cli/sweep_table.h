@@ -1,5 +1,5 @@
-// What a sweep says while it runs: on a terminal a table that is redrawn, with --progress plain its headline now and then, with --verbose a line a
-// point.
+// What a sweep says while it runs: on a terminal a table that is redrawn, with --progress plain its headline
+// now and then, with --verbose a line a point.
 #pragma once
 
 #include <chrono>
@@ -21,7 +21,7 @@ class SweepTable : public sweep::Listener {
   void tick(const sweep::Counts& counts, const std::vector<sweep::RunningPoint>& running) override;
   void say(const std::string& text) override;
   void suspend() override;
-  void clear();   // removes the table
+  void clear();  // removes the table
 
  private:
   std::string label(const std::vector<std::string>& values) const;
@@ -32,7 +32,7 @@ class SweepTable : public sweep::Listener {
   Shown shown_;
   Suspension suspension_;
   std::uint64_t ended_ = 0;
-  std::vector<std::string> last_;   // points that ended last
+  std::vector<std::string> last_;  // points that ended last
   std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now(), next_;
 
  public:

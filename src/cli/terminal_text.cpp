@@ -31,8 +31,10 @@ std::string terminal_text(std::string_view text) {
   out.reserve(text.size());
   for (std::size_t i = 0; i < text.size();) {
     const std::size_t length = passing(text, i);
-    if (length > 0) out += text.substr(i, length);
-    else out += '?';
+    if (length > 0)
+      out += text.substr(i, length);
+    else
+      out += '?';
     i += std::max({length, utf8_at(text, i).length, std::size_t{1}});
   }
   return out;

@@ -6,8 +6,9 @@
 
 namespace simtlab::cli {
 
-// Whoever writes text makes foreign names printable; this is for those who forgot. Line ends, tabs and the sequences that set colours
-// (ESC [ numbers m) pass, of everything else that printable() replaces nothing does.
+// Whoever writes text makes foreign names printable; this is for those who forgot. Line ends, tabs and the
+// sequences that set colours (ESC [ numbers m) pass, of everything else that printable() replaces nothing
+// does.
 std::string terminal_text(std::string_view text);
 
 }  // namespace simtlab::cli

@@ -34,7 +34,9 @@ int convert(const ConvertOptions& o) {
     return 0;
   }
   if (accelsim::generation(o.version).empty())
-    throw Error(ExitCode::usage, "option-value", fmt::format("--binary-version {} is of no generation from Volta to Hopper", o.version), "70, 75, 80, 86 or 90");
+    throw Error(ExitCode::usage, "option-value",
+                fmt::format("--binary-version {} is of no generation from Volta to Hopper", o.version),
+                "70, 75, 80, 86 or 90");
   const std::unique_ptr<trace::Reader> reader = trace::open(o.in);
   const std::uint64_t kernels = accelsim::export_trace(*reader, o.out, o.version, signals.flag());
   talk(fmt::format("{}/kernelslist.g: {} kernels\n", shown(o.out), kernels));
@@ -51,21 +53,27 @@ void import_accelsim(const std::string& file, const std::filesystem::path& to, c
   writer.close();
   if (!imported.unknown.empty()) {
     std::string list;
-    for (const auto& [opcode, count] : imported.unknown) list += fmt::format("{}{} ({})", list.empty() ? "" : ", ", shown(opcode, 60), count);
-    talk(fmt::format("note: opcodes that data/sass does not know, timed as int_alu (executed so often): {}\n", shown(list, 4000)));
+    for (const auto& [opcode, count] : imported.unknown)
+      list += fmt::format("{}{} ({})", list.empty() ? "" : ", ", shown(opcode, 60), count);
+    talk(fmt::format("note: opcodes that data/sass does not know, timed as int_alu (executed so often): {}\n",
+                     shown(list, 4000)));
   }
-  if (imported.ends_added > 0) talk(fmt::format("note: {} warps end without EXIT; one was added to each\n", imported.ends_added));
+  if (imported.ends_added > 0)
+    talk(fmt::format("note: {} warps end without EXIT; one was added to each\n", imported.ends_added));
 }
 
 void add_trace_convert(CLI::App& trace, Action& chosen) {
-  CLI::App* sub = trace.add_subcommand("convert", "Accel-Sim's format to ours (FILE.simt), or ours to Accel-Sim's (a folder)");
+  CLI::App* sub = trace.add_subcommand(
+      "convert", "Accel-Sim's format to ours (FILE.simt), or ours to Accel-Sim's (a folder)");
   const auto o = std::make_shared<ConvertOptions>();
   sub->add_option("FROM", o->in, "kernelslist.g, kernel-N.traceg[.xz] or FILE.simt")->required();
   sub->add_option("-o,--output", o->out, "FILE.simt, or the folder for kernelslist.g and its kernels")
       ->required()
       ->check(output_file_or_folder())
       ->type_name("FILE|FOLDER");
-  sub->add_option("--binary-version", o->version, "Generation that a written Accel-Sim trace claims: 70 (default), 75, 80, 86, 90")->type_name("N");
+  sub->add_option("--binary-version", o->version,
+                  "Generation that a written Accel-Sim trace claims: 70 (default), 75, 80, 86, 90")
+      ->type_name("N");
   sub->callback([&chosen, o] { chosen = [o] { return convert(*o); }; });
 }
 

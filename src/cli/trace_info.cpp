@@ -23,7 +23,7 @@ namespace {
 namespace trace = stream::trace;
 
 struct InfoOptions {
-  std::string file, json;   // json: a file, "-" for stdout, empty for none
+  std::string file, json;  // json: a file, "-" for stdout, empty for none
   bool mix = false;
 };
 
@@ -38,7 +38,9 @@ void count(const trace::ReplayedLaunch& launch, Counts& counts, const volatile b
   // By function and pc first: names are looked up once an instruction of the code.
   std::map<std::uint32_t, std::vector<std::uint64_t>> by_pc;
   for (std::uint64_t i = 0; i < launch.block_count(); ++i) {
-    if (*stop) throw Error(ExitCode::interrupted, "interrupted", fmt::format("block {} of '{}'", i, launch.function().name));
+    if (*stop)
+      throw Error(ExitCode::interrupted, "interrupted",
+                  fmt::format("block {} of '{}'", i, launch.function().name));
     const trace::BlockEntry block = launch.entry(i);
     for (unsigned warp = 0; warp < launch.warps_per_block(); ++warp)
       for (trace::WarpWalk walk(launch, block, warp); !walk.at_end();) {
@@ -53,7 +55,8 @@ void count(const trace::ReplayedLaunch& launch, Counts& counts, const volatile b
     for (std::uint32_t pc = 0; pc < pcs.size(); ++pc) {
       if (pcs[pc] == 0) continue;
       counts.classes[std::string(ptx::name_of(code.function().code[pc].op_class))] += pcs[pc];
-      if (std::ranges::find(code.guessed, pc) != code.guessed.end()) counts.guessed[trace::name_of(code, pc)] += pcs[pc];
+      if (std::ranges::find(code.guessed, pc) != code.guessed.end())
+        counts.guessed[trace::name_of(code, pc)] += pcs[pc];
     }
   }
 }
@@ -72,7 +75,8 @@ std::string shape(const std::array<std::uint32_t, 3>& d) { return fmt::format("{
 
 std::string json_mix(const Mix& mix) {
   std::string out;
-  for (const auto& [name, n] : mix) out += fmt::format("{}{}: {}", out.empty() ? "" : ", ", result::json_string(name), n);
+  for (const auto& [name, n] : mix)
+    out += fmt::format("{}{}: {}", out.empty() ? "" : ", ", result::json_string(name), n);
   return "{" + out + "}";
 }
 
@@ -88,46 +92,61 @@ std::string as_json(const trace::Reader& reader, const std::vector<Item>& items,
   for (const Item& i : items) {
     const trace::Kernel& k = i.kernel;
     kernels += fmt::format(
-        "{}\n    {{\"name\": {}, \"grid\": [{}, {}, {}], \"block\": [{}, {}, {}], \"shared_bytes\": {}, \"blocks\": {}, \"whole\": {}, "
+        "{}\n    {{\"name\": {}, \"grid\": [{}, {}, {}], \"block\": [{}, {}, {}], \"shared_bytes\": {}, "
+        "\"blocks\": {}, \"whole\": {}, "
         "\"warp_instructions\": {}, \"thread_instructions\": {}, \"stored_bytes\": {}",
-        kernels.empty() ? "" : ",", result::json_string(i.name), k.grid[0], k.grid[1], k.grid[2], k.block[0], k.block[1], k.block[2],
-        k.shared_bytes, k.blocks, k.whole(), k.warp_instructions, k.thread_instructions, k.stored_bytes);
-    if (o.mix) kernels += fmt::format(", \"classes\": {}, \"unknown_opcodes\": {}", json_mix(i.counts.classes), json_mix(i.counts.guessed));
+        kernels.empty() ? "" : ",", result::json_string(i.name), k.grid[0], k.grid[1], k.grid[2], k.block[0],
+        k.block[1], k.block[2], k.shared_bytes, k.blocks, k.whole(), k.warp_instructions,
+        k.thread_instructions, k.stored_bytes);
+    if (o.mix)
+      kernels += fmt::format(", \"classes\": {}, \"unknown_opcodes\": {}", json_mix(i.counts.classes),
+                             json_mix(i.counts.guessed));
     kernels += "}";
   }
   return fmt::format(
-      "{{\n  \"schema\": 1,\n  \"trace\": {{\"version\": {}, \"recorded_on\": {}, \"file_bytes\": {}, \"code_bytes\": {}, \"functions\": {}, "
-      "\"kernels\": {}, \"blocks\": {}, \"warp_instructions\": {}, \"thread_instructions\": {}, \"bytes_per_warp_instruction\": {:.4f}}},\n"
+      "{{\n  \"schema\": 1,\n  \"trace\": {{\"version\": {}, \"recorded_on\": {}, \"file_bytes\": {}, "
+      "\"code_bytes\": {}, \"functions\": {}, "
+      "\"kernels\": {}, \"blocks\": {}, \"warp_instructions\": {}, \"thread_instructions\": {}, "
+      "\"bytes_per_warp_instruction\": {:.4f}}},\n"
       "  \"kernels\": [{}\n  ]\n}}\n",
-      trace::format_version, result::json_string(reader.recorded_on()), reader.file_bytes(), reader.code_bytes(), reader.codes().size(), t.kernels,
-      t.blocks, t.warp_instructions, t.thread_instructions, per_instruction(reader.file_bytes(), t.warp_instructions), kernels);
+      trace::format_version, result::json_string(reader.recorded_on()), reader.file_bytes(),
+      reader.code_bytes(), reader.codes().size(), t.kernels, t.blocks, t.warp_instructions,
+      t.thread_instructions, per_instruction(reader.file_bytes(), t.warp_instructions), kernels);
 }
 
 std::string mix_line(const char* title, const Mix& mix, std::uint64_t all) {
   if (mix.empty()) return {};
   std::string out;
   for (const auto& [name, n] : sorted(mix))
-    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", report::printable(name),
-                       report::format_share(static_cast<double>(n) / static_cast<double>(std::max<std::uint64_t>(1, all))));
+    out += fmt::format(
+        "{}{} {}", out.empty() ? "" : ", ", report::printable(name),
+        report::format_share(static_cast<double>(n) / static_cast<double>(std::max<std::uint64_t>(1, all))));
   return "    " + report::wrapped(fmt::format("{}: {}", title, out), 96, 6) + "\n";
 }
 
 std::string as_text(const trace::Reader& reader, const std::vector<Item>& items) {
   const trace::Totals& t = reader.totals();
   std::string out = fmt::format(
-      "{}: trace of simtlab, format {}, recorded on {}\n  {} kernels, {} blocks, {} warp instructions ({} by threads), {} functions\n"
+      "{}: trace of simtlab, format {}, recorded on {}\n  {} kernels, {} blocks, {} warp instructions ({} by "
+      "threads), {} functions\n"
       "  {} in the file, {:.3f} bytes a warp instruction\n",
-      report::printable(reader.name()), trace::format_version, report::printable(reader.recorded_on()), t.kernels, t.blocks,
-      report::format_exact(t.warp_instructions), report::format_exact(t.thread_instructions), reader.codes().size(),
-      report::format_bytes(static_cast<double>(reader.file_bytes())), per_instruction(reader.file_bytes(), t.warp_instructions));
+      report::printable(reader.name()), trace::format_version, report::printable(reader.recorded_on()),
+      t.kernels, t.blocks, report::format_exact(t.warp_instructions),
+      report::format_exact(t.thread_instructions), reader.codes().size(),
+      report::format_bytes(static_cast<double>(reader.file_bytes())),
+      per_instruction(reader.file_bytes(), t.warp_instructions));
   std::size_t number = 0;
   for (const Item& i : items) {
     const trace::Kernel& k = i.kernel;
-    out += fmt::format("\n  {}. {}\n    grid {}, block {}, {} shared memory; {} of {} blocks\n    {} warp instructions, {:.3f} bytes each\n", ++number,
-                       report::printable(i.name), shape(k.grid), shape(k.block), report::format_bytes(k.shared_bytes), k.blocks,
-                       k.grid_dim().count(), report::format_exact(k.warp_instructions), per_instruction(k.stored_bytes, k.warp_instructions));
+    out += fmt::format(
+        "\n  {}. {}\n    grid {}, block {}, {} shared memory; {} of {} blocks\n    {} warp instructions, "
+        "{:.3f} bytes each\n",
+        ++number, report::printable(i.name), shape(k.grid), shape(k.block),
+        report::format_bytes(k.shared_bytes), k.blocks, k.grid_dim().count(),
+        report::format_exact(k.warp_instructions), per_instruction(k.stored_bytes, k.warp_instructions));
     out += mix_line("classes", i.counts.classes, k.warp_instructions);
-    out += mix_line("opcodes that the tables do not know, taken for int_alu", i.counts.guessed, k.warp_instructions);
+    out += mix_line("opcodes that the tables do not know, taken for int_alu", i.counts.guessed,
+                    k.warp_instructions);
   }
   return out;
 }
@@ -140,12 +159,15 @@ int info(const InfoOptions& o) {
     const Progress progress("reading", OutputOptions{}, Progress::Stopped::loses);
     while (const std::optional<trace::Operation> operation = reader->next()) {
       if (operation->kind != trace::OpKind::kernel) continue;
-      Item& item = items.emplace_back(Item{operation->kernel, reader->codes()[operation->kernel.function].function().name, {}});
+      Item& item = items.emplace_back(
+          Item{operation->kernel, reader->codes()[operation->kernel.function].function().name, {}});
       if (o.mix) count(trace::ReplayedLaunch(*reader, operation->kernel), item.counts, signals.flag());
     }
   }
-  if (o.json.empty()) print(as_text(*reader, items));
-  else write_to(o.json, as_json(*reader, items, o));
+  if (o.json.empty())
+    print(as_text(*reader, items));
+  else
+    write_to(o.json, as_json(*reader, items, o));
   return 0;
 }
 
@@ -155,8 +177,11 @@ void add_trace_info(CLI::App& trace, Action& chosen) {
   CLI::App* sub = trace.add_subcommand("info", "Kernels, blocks, instructions and bytes of a trace");
   const auto o = std::make_shared<InfoOptions>();
   sub->add_option("TRACE", o->file, "Trace (FILE.simt)")->required();
-  sub->add_flag("--mix", o->mix, "Count what was executed, too: instruction classes and unknown opcodes (reads all blocks)");
-  sub->add_option("--json", o->json, "As JSON to stdout, or with --json=FILE to FILE")->check(output_file())->type_name("[=FILE]");
+  sub->add_flag("--mix", o->mix,
+                "Count what was executed, too: instruction classes and unknown opcodes (reads all blocks)");
+  sub->add_option("--json", o->json, "As JSON to stdout, or with --json=FILE to FILE")
+      ->check(output_file())
+      ->type_name("[=FILE]");
   sub->callback([&chosen, o] { chosen = [o] { return info(*o); }; });
 }
 

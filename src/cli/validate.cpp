@@ -33,9 +33,13 @@ std::string safe_cell(const std::string& text) {
 }
 
 // Sentences, one for each row that is worse.
-std::vector<std::string> held_against(const std::vector<AreaReport>& reports, const ValidationOptions& o, std::string& text) {
+std::vector<std::string> held_against(const std::vector<AreaReport>& reports, const ValidationOptions& o,
+                                      std::string& text) {
   std::vector<std::string> out;
-  text += fmt::format("\n## Gate: no error more than {:g} points above the kept one\n\n| area | rows kept | file | worse or gone |\n|---|---|---|---|\n", 100 * o.tolerance);
+  text += fmt::format(
+      "\n## Gate: no error more than {:g} points above the kept one\n\n| area | rows kept | file | worse or "
+      "gone |\n|---|---|---|---|\n",
+      100 * o.tolerance);
   std::string sentences;
   for (const AreaReport& r : reports) {
     const std::filesystem::path file = rows_file(o, r.area);
@@ -43,7 +47,8 @@ std::vector<std::string> held_against(const std::vector<AreaReport>& reports, co
     std::vector<Row> now;
     for (const Row& row : r.rows) now.push_back(validate::rounded(row));
     const std::vector<std::string> worse = validate::worse(kept, now, o.tolerance);
-    text += fmt::format("| {} | {} | {} | {} |\n", r.area, kept.size(), file.filename().string(), worse.size());
+    text +=
+        fmt::format("| {} | {} | {} | {} |\n", r.area, kept.size(), file.filename().string(), worse.size());
     for (const std::string& w : worse) {
       out.push_back(fmt::format("{}: {}", r.area, w));
       sentences += fmt::format("- worse: {}\n", out.back());
@@ -55,20 +60,31 @@ std::vector<std::string> held_against(const std::vector<AreaReport>& reports, co
 
 // The kept rows of programs with those of this run in the place of what they were.
 std::vector<Row> with_recorded(std::vector<Row> kept, const AreaReport& report, const ValidationOptions& o) {
-  if (o.whole_groups) std::erase_if(kept, [&](const Row& row) { return std::ranges::find(report.rows, row.group, &Row::group) != report.rows.end(); });
+  if (o.whole_groups)
+    std::erase_if(kept, [&](const Row& row) {
+      return std::ranges::find(report.rows, row.group, &Row::group) != report.rows.end();
+    });
   for (const Row& row : report.rows) {
     if (std::ranges::find(o.computed, row.group) != o.computed.end()) continue;
     const auto same = std::ranges::find(kept, row.name(), &Row::name);
-    if (same != kept.end()) *same = row;
-    else kept.push_back(row);
+    if (same != kept.end())
+      *same = row;
+    else
+      kept.push_back(row);
   }
   return kept;
 }
 
 std::string recorded_comment(const std::string& area, const ValidationOptions& o, const std::tm& utc) {
-  if (!o.recorded_how.empty()) return fmt::format("{}\nThe last were written on {:%Y-%m-%d}, simtlab {}. Columns: src/validate/rows.h.", o.recorded_how, utc, version());
-  return fmt::format("Rows of programs that were run before: `simtlab validate {} --results DIR --update` on {:%Y-%m-%d}, simtlab {}, replaced those of the programs in DIR.\n"
-                     "tools/rodinia/measure.py and bench/cross_check.py (with --lowering off) make such folders. Columns: src/validate/rows.h.", area, utc, version());
+  if (!o.recorded_how.empty())
+    return fmt::format("{}\nThe last were written on {:%Y-%m-%d}, simtlab {}. Columns: src/validate/rows.h.",
+                       o.recorded_how, utc, version());
+  return fmt::format(
+      "Rows of programs that were run before: `simtlab validate {} --results DIR --update` on {:%Y-%m-%d}, "
+      "simtlab {}, replaced those of the programs in DIR.\n"
+      "tools/rodinia/measure.py and bench/cross_check.py (with --lowering off) make such folders. Columns: "
+      "src/validate/rows.h.",
+      area, utc, version());
 }
 
 void keep_rows(const std::vector<AreaReport>& reports, const ValidationOptions& o) {
@@ -78,12 +94,18 @@ void keep_rows(const std::vector<AreaReport>& reports, const ValidationOptions& 
   for (const AreaReport& r : reports) {
     const std::filesystem::path file = rows_file(o, r.area);
     if (o.recorded) {
-      const std::vector<Row> kept = std::filesystem::exists(file) ? validate::read_rows(file) : std::vector<Row>{};
-      write_file_atomically(file, validate::to_csv(with_recorded(kept, r, o), recorded_comment(r.area, o, utc)));
+      const std::vector<Row> kept =
+          std::filesystem::exists(file) ? validate::read_rows(file) : std::vector<Row>{};
+      write_file_atomically(file,
+                            validate::to_csv(with_recorded(kept, r, o), recorded_comment(r.area, o, utc)));
       continue;
     }
-    write_file_atomically(file, validate::to_csv(r.rows, fmt::format("Rows of `simtlab validate`, area {}{}; written by --update on {:%Y-%m-%d}, simtlab {}.\nColumns: src/validate/rows.h; docs/validation.md shows them.", r.area,
-                                                                     o.quick && has_quick(r.area) ? ", --quick" : "", utc, version())));
+    write_file_atomically(
+        file,
+        validate::to_csv(
+            r.rows, fmt::format("Rows of `simtlab validate`, area {}{}; written by --update on {:%Y-%m-%d}, "
+                                "simtlab {}.\nColumns: src/validate/rows.h; docs/validation.md shows them.",
+                                r.area, o.quick && has_quick(r.area) ? ", --quick" : "", utc, version())));
   }
 }
 
@@ -92,7 +114,8 @@ result::Result joined(std::vector<AreaReport>& reports) {
   if (reports.size() > 1) out.manifest.mode = "validate";
   std::vector<Row> all;
   for (const AreaReport& r : reports) {
-    if (reports.size() > 1) out.kernels.insert(out.kernels.end(), r.result.kernels.begin(), r.result.kernels.end());
+    if (reports.size() > 1)
+      out.kernels.insert(out.kernels.end(), r.result.kernels.begin(), r.result.kernels.end());
     add_rows(out, r.area, r.rows);
     all.insert(all.end(), r.rows.begin(), r.rows.end());
   }
@@ -124,32 +147,55 @@ void add_validation_options(CLI::App& command, ValidationOptions& o, const char*
   if (quick != nullptr) command.add_flag("--quick", o.quick, quick);
   command.add_flag("--check", o.check, "End with exit code 6 if a target is missed");
   const auto group = "Rows that are kept";
-  command.add_flag("--gate", o.gate, "End with exit code 6 if an error is greater than the kept one, or a row is gone")->group(group);
-  command.add_flag("--update", o.update, "Keep the rows of this run: what --gate compares with and docs/validation.md shows")->group(group);
-  command.add_option("--rows", o.rows, "Folder of the kept rows (default: validation/ in the data folder)")->check(CLI::Validator(refuse_empty, ""))->type_name("DIR")->group(group);
-  command.add_option("--tolerance", o.tolerance, "What an error may grow by under --gate, in points (default 0.5)")
+  command
+      .add_flag("--gate", o.gate,
+                "End with exit code 6 if an error is greater than the kept one, or a row is gone")
+      ->group(group);
+  command
+      .add_flag("--update", o.update,
+                "Keep the rows of this run: what --gate compares with and docs/validation.md shows")
+      ->group(group);
+  command.add_option("--rows", o.rows, "Folder of the kept rows (default: validation/ in the data folder)")
+      ->check(CLI::Validator(refuse_empty, ""))
+      ->type_name("DIR")
+      ->group(group);
+  command
+      .add_option("--tolerance", o.tolerance,
+                  "What an error may grow by under --gate, in points (default 0.5)")
       ->transform(CLI::Validator(
           [](std::string& text) -> std::string {
             double points = 0;
-            if (!CLI::detail::lexical_cast(text, points) || !(points >= 0 && points <= 100)) return "takes points from 0 to 100";
+            if (!CLI::detail::lexical_cast(text, points) || !(points >= 0 && points <= 100))
+              return "takes points from 0 to 100";
             text = fmt::format("{}", points / 100);
             return {};
           },
           ""))
       ->type_name("POINTS")
       ->group(group);
-  command.add_option("--html", o.html, "The rows as one self-contained page with charts to stdout, or with --html=FILE to FILE")->check(output_file())->type_name("[=FILE]");
+  command
+      .add_option("--html", o.html,
+                  "The rows as one self-contained page with charts to stdout, or with --html=FILE to FILE")
+      ->check(output_file())
+      ->type_name("[=FILE]");
   add_output_options(command, o.output);
   add_progress_option(command, o.output);
 }
 
-void check_validation(ValidationOptions& o, const std::vector<std::string>& areas, const std::optional<std::string>& chosen) {
+void check_validation(ValidationOptions& o, const std::vector<std::string>& areas,
+                      const std::optional<std::string>& chosen) {
   o.output.more = {{"--html", &o.html}};
   check_outputs(o.output);
-  if (o.gate && o.update) throw Error(ExitCode::usage, "option-conflict", "--gate compares with the kept rows and --update replaces them", "leave one of them out");
+  if (o.gate && o.update)
+    throw Error(ExitCode::usage, "option-conflict",
+                "--gate compares with the kept rows and --update replaces them", "leave one of them out");
   if (chosen && (o.gate || o.update))
-    throw Error(ExitCode::usage, "option-conflict", fmt::format("{} changes what is compared; the kept rows are of the area without it", *chosen), fmt::format("leave {} or {} out", *chosen, o.gate ? "--gate" : "--update"));
-  if (!o.gate && !o.update && !o.rows.empty()) throw Error(ExitCode::usage, "option-conflict", "--rows is of no use without --gate or --update", "add one of them");
+    throw Error(ExitCode::usage, "option-conflict",
+                fmt::format("{} changes what is compared; the kept rows are of the area without it", *chosen),
+                fmt::format("leave {} or {} out", *chosen, o.gate ? "--gate" : "--update"));
+  if (!o.gate && !o.update && !o.rows.empty())
+    throw Error(ExitCode::usage, "option-conflict", "--rows is of no use without --gate or --update",
+                "add one of them");
   for (const std::string& area : areas) {
     const std::filesystem::path file = rows_file(o, area);
     if (o.gate) validate::read_rows(file);
@@ -157,12 +203,17 @@ void check_validation(ValidationOptions& o, const std::vector<std::string>& area
   }
 }
 
-std::filesystem::path rows_folder(const ValidationOptions& o) { return o.rows.empty() ? device::data_directory() / "validation" : std::filesystem::path(o.rows); }
+std::filesystem::path rows_folder(const ValidationOptions& o) {
+  return o.rows.empty() ? device::data_directory() / "validation" : std::filesystem::path(o.rows);
+}
 
 bool has_quick(const std::string& area) { return area == "timing" || area == "cache" || area == "predict"; }
 
 std::filesystem::path rows_file(const ValidationOptions& o, const std::string& area) {
-  return rows_folder(o) / fmt::format("{}{}.csv", area, o.recorded ? ".recorded" : o.quick && has_quick(area) ? ".quick" : "");
+  return rows_folder(o) / fmt::format("{}{}.csv", area,
+                                      o.recorded                   ? ".recorded"
+                                      : o.quick && has_quick(area) ? ".quick"
+                                                                   : "");
 }
 
 void add_rows(result::Result& result, const std::string& area, const std::vector<Row>& rows) {
@@ -176,12 +227,17 @@ void add_rows(result::Result& result, const std::string& area, const std::vector
 }
 
 std::string summary_table(const std::vector<AreaReport>& reports) {
-  std::string out = "| area | rows | tuned | held out | independent | by construction | median error | worst error | targets | missed |\n|---|---|---|---|---|---|---|---|---|---|\n";
+  std::string out =
+      "| area | rows | tuned | held out | independent | by construction | median error | worst error | "
+      "targets | missed |\n|---|---|---|---|---|---|---|---|---|---|\n";
   for (const AreaReport& r : reports) {
     const validate::Summary s = validate::summarise(r.rows);
     out += fmt::format("| {} | {} |", r.area, s.rows);
-    for (const validate::Role role : {validate::Role::tuned, validate::Role::held_out, validate::Role::independent, validate::Role::by_construction}) out += fmt::format(" {} |", std::ranges::count(r.rows, role, &Row::role));
-    out += fmt::format(" {} | {} | {} | {} |\n", shown_percent(s.median), shown_percent(s.worst), s.targets, s.missed);
+    for (const validate::Role role : {validate::Role::tuned, validate::Role::held_out,
+                                      validate::Role::independent, validate::Role::by_construction})
+      out += fmt::format(" {} |", std::ranges::count(r.rows, role, &Row::role));
+    out += fmt::format(" {} | {} | {} | {} |\n", shown_percent(s.median), shown_percent(s.worst), s.targets,
+                       s.missed);
   }
   return out;
 }
@@ -191,22 +247,27 @@ std::string rows_table(const std::vector<Row>& rows) {
     const char* name;
     std::string (*text)(const Row&);
   };
-  const Column columns[] = {{"device", [](const Row& r) { return r.device; }},
-                            {"what", [](const Row& r) { return r.quantity; }},
-                            {"reference", validate::reference_text},
-                            {"ours", validate::ours_text},
-                            {"error", validate::error_text},
-                            {"of", [](const Row& r) { return r.over; }},
-                            {"worst", [](const Row& r) { return r.worst ? shown_percent(*r.worst) : std::string(); }},
-                            {"target", [](const Row& r) { return validate::target_text(r); }},
-                            {"", [](const Row& r) { return std::string(!r.target && !r.worst_target ? "" : r.met() ? "met" : "missed"); }},
-                            {"role", [](const Row& r) { return std::string(validate::name_of(r.role)); }},
-                            {"reference from", [](const Row& r) { return r.source; }},
-                            {"note", [](const Row& r) { return r.note; }}};
+  const Column columns[] = {
+      {"device", [](const Row& r) { return r.device; }},
+      {"what", [](const Row& r) { return r.quantity; }},
+      {"reference", validate::reference_text},
+      {"ours", validate::ours_text},
+      {"error", validate::error_text},
+      {"of", [](const Row& r) { return r.over; }},
+      {"worst", [](const Row& r) { return r.worst ? shown_percent(*r.worst) : std::string(); }},
+      {"target", [](const Row& r) { return validate::target_text(r); }},
+      {"",
+       [](const Row& r) {
+         return std::string(!r.target && !r.worst_target ? "" : r.met() ? "met" : "missed");
+       }},
+      {"role", [](const Row& r) { return std::string(validate::name_of(r.role)); }},
+      {"reference from", [](const Row& r) { return r.source; }},
+      {"note", [](const Row& r) { return r.note; }}};
   // Columns that say nothing of any row are left out.
   std::vector<const Column*> used;
   for (const Column& c : columns)
-    if (std::ranges::any_of(rows, [&](const Row& r) { return !c.text(r).empty() && c.text(r) != "-"; })) used.push_back(&c);
+    if (std::ranges::any_of(rows, [&](const Row& r) { return !c.text(r).empty() && c.text(r) != "-"; }))
+      used.push_back(&c);
   std::string out = "|", line = "|";
   for (const Column* c : used) out += fmt::format(" {} |", c->name), line += "---|";
   out += "\n" + line + "\n";
@@ -222,22 +283,29 @@ std::string missed_list(const std::vector<Row>& rows) {
   std::string out;
   for (const Row& r : rows)
     if (!r.met())
-      out += fmt::format("- {}{}: {}{}, target {}\n", r.device.empty() ? "" : r.device + ", ", r.quantity, validate::error_text(r), r.worst ? fmt::format(", worst {}", shown_percent(*r.worst)) : "", validate::target_text(r));
+      out += fmt::format("- {}{}: {}{}, target {}\n", r.device.empty() ? "" : r.device + ", ", r.quantity,
+                         validate::error_text(r),
+                         r.worst ? fmt::format(", worst {}", shown_percent(*r.worst)) : "",
+                         validate::target_text(r));
   return out;
 }
 
 std::string misses_text(const std::vector<std::string>& misses) {
   std::string out;
-  for (const std::string& miss : misses) out += fmt::format("{}- missed: {}\n", &miss == &misses.front() ? "\n" : "", miss);
+  for (const std::string& miss : misses)
+    out += fmt::format("{}- missed: {}\n", &miss == &misses.front() ? "\n" : "", miss);
   return out;
 }
 
 Error interrupted_validation(const Error& error) {
   if (error.code() != ExitCode::interrupted) return error;
-  return {ExitCode::interrupted, "interrupted", "interrupted before an area was done" + at_place(error.diagnostics().front().message), "--quick leaves out what takes long"};
+  return {ExitCode::interrupted, "interrupted",
+          "interrupted before an area was done" + at_place(error.diagnostics().front().message),
+          "--quick leaves out what takes long"};
 }
 
-int end_page(std::vector<AreaReport> areas, const std::string& page, const RunClock& clock, const ValidationOptions& o) {
+int end_page(std::vector<AreaReport> areas, const std::string& page, const RunClock& clock,
+             const ValidationOptions& o) {
   result::Result result = joined(areas);
   clock.finish(result);
   Writing writing;
@@ -249,24 +317,26 @@ int end_page(std::vector<AreaReport> areas, const std::string& page, const RunCl
   return 0;
 }
 
-int validated(const ValidationOptions& o, const RunClock& clock, const std::function<AreaReport(const volatile bool* stop)>& area) {
+int validated(const ValidationOptions& o, const RunClock& clock,
+              const std::function<AreaReport(const volatile bool* stop)>& area) {
   std::vector<AreaReport> reports;
   {
     const Signals signals(0);
     const Progress progress("validating", o.output, Progress::Stopped::loses);
     try {
       reports.push_back(area(signals.flag()));
-    } catch (const Error& e) {
-      throw interrupted_validation(e);
-    }
+    } catch (const Error& e) { throw interrupted_validation(e); }
   }
   return end_validation(std::move(reports), clock, o);
 }
 
-int end_validation(std::vector<AreaReport> reports, const RunClock& clock, const ValidationOptions& o, const std::optional<Error>& stopped) {
+int end_validation(std::vector<AreaReport> reports, const RunClock& clock, const ValidationOptions& o,
+                   const std::optional<Error>& stopped) {
   for (const AreaReport& r : reports)
     for (std::size_t i = 0; i < r.rows.size(); ++i)
-      SIMTLAB_ASSERT(std::ranges::none_of(r.rows.begin(), r.rows.begin() + static_cast<std::ptrdiff_t>(i), [&](const Row& other) { return other.name() == r.rows[i].name(); }), "rows are found by their names");
+      SIMTLAB_ASSERT(std::ranges::none_of(r.rows.begin(), r.rows.begin() + static_cast<std::ptrdiff_t>(i),
+                                          [&](const Row& other) { return other.name() == r.rows[i].name(); }),
+                     "rows are found by their names");
   std::string text;
   std::vector<std::string> misses;
   if (reports.size() > 1 || stopped) {
@@ -281,7 +351,8 @@ int end_validation(std::vector<AreaReport> reports, const RunClock& clock, const
     text = reports.front().text;
   }
   for (const AreaReport& r : reports)
-    for (const std::string& miss : r.misses) misses.push_back(reports.size() > 1 ? fmt::format("{}: {}", r.area, miss) : miss);
+    for (const std::string& miss : r.misses)
+      misses.push_back(reports.size() > 1 ? fmt::format("{}: {}", r.area, miss) : miss);
   std::vector<std::string> worse;
   if (o.gate && !stopped) worse = held_against(reports, o, text);
   if (o.update && !stopped) keep_rows(reports, o);
@@ -296,9 +367,14 @@ int end_validation(std::vector<AreaReport> reports, const RunClock& clock, const
   writing.end();
   if (stopped) throw *stopped;
   if (!worse.empty())
-    throw Error(ExitCode::check_failed, "validate-gate", fmt::format("{} rows are worse than the kept ones or gone, the first: {}", worse.size(), worse.front()), "the report lists them; where that is meant, --update keeps the new rows");
+    throw Error(ExitCode::check_failed, "validate-gate",
+                fmt::format("{} rows are worse than the kept ones or gone, the first: {}", worse.size(),
+                            worse.front()),
+                "the report lists them; where that is meant, --update keeps the new rows");
   if (!o.check || misses.empty()) return 0;
-  throw Error(ExitCode::check_failed, "validate-target", fmt::format("{} targets are missed, the first: {}", misses.size(), misses.front()), "the report lists them");
+  throw Error(ExitCode::check_failed, "validate-target",
+              fmt::format("{} targets are missed, the first: {}", misses.size(), misses.front()),
+              "the report lists them");
 }
 
 }  // namespace simtlab::cli

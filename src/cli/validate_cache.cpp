@@ -25,7 +25,8 @@ using validate::CacheKernel;
 // GTX 480 with 16 KiB of L1: what the counters were read on.
 device::Device measured_device(const std::vector<std::pair<std::string, std::string>>& changes = {}) {
   std::vector<device::Setting> settings;
-  for (const auto& [key, value] : changes) settings.push_back({key, value, {"command line", "validate cache", "", false}});
+  for (const auto& [key, value] : changes)
+    settings.push_back({key, value, {"command line", "validate cache", "", false}});
   return device::load_device("gtx480", settings).device;
 }
 
@@ -41,7 +42,8 @@ bool covers(const std::string& config, const CacheCase& c) {
   if (dots == std::string::npos) return false;
   const auto groups = [](const std::string& name) { return std::stoul(name.substr(name.find('x') + 1)); };
   const auto width = [](const std::string& name) { return std::stoul(name); };
-  return width(config) == c.width && groups(config.substr(0, dots)) <= c.groups && c.groups <= groups(config.substr(dots + 2));
+  return width(config) == c.width && groups(config.substr(0, dots)) <= c.groups &&
+         c.groups <= groups(config.substr(dots + 2));
 }
 
 class Validation {
@@ -51,7 +53,8 @@ class Validation {
         ptx_(read_file(device::data_directory() / "probes" / "cache.ptx", 1 << 20, "probe kernels")),
         published_(validate::Table::read(device::data_directory() / "measured" / "crawford.csv")) {}
 
-  // quick: without what is not known of the hardware, and beside the cycle level only where there is one schedule.
+  // quick: without what is not known of the hardware, and beside the cycle level only where there is one
+  // schedule.
   void run(bool quick) {
     published();
     if (!quick) band();
@@ -67,7 +70,8 @@ class Validation {
   static double get(const result::Metrics& m, const char* name) { return m.get(name).value_or(0); }
 
   result::KernelResult keep(result::KernelResult r, const CacheCase& c, const std::string& variant) {
-    r.name = fmt::format("{} {}{}", validate::name_of(c.kernel), c.name(), variant.empty() ? "" : ", " + variant);
+    r.name =
+        fmt::format("{} {}{}", validate::name_of(c.kernel), c.name(), variant.empty() ? "" : ", " + variant);
     r.demangled = r.name;
     result_.kernels.push_back(r);
     return r;
@@ -75,47 +79,67 @@ class Validation {
 
   Published published_of(const CacheCase& c, const char* quantity) {
     for (std::size_t i = 0; i < published_.size(); ++i) {
-      if (published_.text(i, "kernel") != validate::name_of(c.kernel) || published_.text(i, "quantity") != quantity || !covers(published_.text(i, "config"), c)) continue;
-      return {published_.text(i, "hardware"), published_.text(i, "simulated"), published_.number(i, "low"), published_.number(i, "high")};
+      if (published_.text(i, "kernel") != validate::name_of(c.kernel) ||
+          published_.text(i, "quantity") != quantity || !covers(published_.text(i, "config"), c))
+        continue;
+      return {published_.text(i, "hardware"), published_.text(i, "simulated"), published_.number(i, "low"),
+              published_.number(i, "high")};
     }
     return {};
   }
 
   // Beside what the profiler of a GTX 480 said and what the dissertation's own simulation said.
   void published() {
-    text_ += "## Published counters of one SM of a GTX 480, 16 KiB of L1\n\n"
-             "| kernel | groups | reads: hardware | simulation | ours, median SM | range | miss rate: hardware | simulation | ours, median SM | range | target |\n"
-             "|---|---|---|---|---|---|---|---|---|---|---|\n";
+    text_ +=
+        "## Published counters of one SM of a GTX 480, 16 KiB of L1\n\n"
+        "| kernel | groups | reads: hardware | simulation | ours, median SM | range | miss rate: hardware | "
+        "simulation | ours, median SM | range | target |\n"
+        "|---|---|---|---|---|---|---|---|---|---|---|\n";
     const device::Device device = measured_device();
     for (const CacheCase& c : validate::published_cases()) {
       const result::Metrics m = keep(validate::run_case(c, device, {}, ptx_, stop_), c, "").metrics;
-      const Published reads = published_of(c, "l1.read.accesses"), rate = published_of(c, "l1.read.miss_rate");
-      const double our_reads = get(m, "l1.read.accesses.median"), our_rate = get(m, "l1.read.miss_rate.median");
+      const Published reads = published_of(c, "l1.read.accesses"),
+                      rate = published_of(c, "l1.read.miss_rate");
+      const double our_reads = get(m, "l1.read.accesses.median"),
+                   our_rate = get(m, "l1.read.miss_rate.median");
       std::string target;
       const auto judge = [&](const Published& p, double ours, const char* what) {
         if (p.high == 0) return;
         published_row(c, p, ours, what == std::string_view("rate"));
         const bool met = ours >= p.low - 1e-9 && ours <= p.high + 1e-9;
         target += fmt::format("{}{} {}", target.empty() ? "" : ", ", what, met ? "met" : "missed");
-        if (!met) misses_.push_back(fmt::format("{} {}: {} {:.4g}, not {:.4g} to {:.4g}", validate::name_of(c.kernel), c.name(), what, ours, p.low, p.high));
+        if (!met)
+          misses_.push_back(fmt::format("{} {}: {} {:.4g}, not {:.4g} to {:.4g}", validate::name_of(c.kernel),
+                                        c.name(), what, ours, p.low, p.high));
       };
       judge(reads, our_reads, "reads");
       judge(rate, our_rate, "rate");
-      const auto share = [](const std::string& text) { return text.empty() || text == "-" ? std::string("-") : fmt::format("{:.4g} %", std::stod(text) * 100); };
-      text_ += fmt::format("| {} | {} | {} | {} | {:.0f} | {:.0f} to {:.0f} | {} | {} | {:.2f} % | {:.2f} to {:.2f} % | {} |\n", validate::name_of(c.kernel), c.name(),
-                           reads.hardware.empty() ? "-" : reads.hardware, reads.simulated.empty() ? "-" : reads.simulated, our_reads, get(m, "l1.read.accesses.min"),
-                           get(m, "l1.read.accesses.max"), share(rate.hardware), share(rate.simulated), our_rate * 100, get(m, "l1.read.miss_rate.min") * 100,
-                           get(m, "l1.read.miss_rate.max") * 100, target.empty() ? "-" : target);
+      const auto share = [](const std::string& text) {
+        return text.empty() || text == "-" ? std::string("-")
+                                           : fmt::format("{:.4g} %", std::stod(text) * 100);
+      };
+      text_ += fmt::format(
+          "| {} | {} | {} | {} | {:.0f} | {:.0f} to {:.0f} | {} | {} | {:.2f} % | {:.2f} to {:.2f} % | {} "
+          "|\n",
+          validate::name_of(c.kernel), c.name(), reads.hardware.empty() ? "-" : reads.hardware,
+          reads.simulated.empty() ? "-" : reads.simulated, our_reads, get(m, "l1.read.accesses.min"),
+          get(m, "l1.read.accesses.max"), share(rate.hardware), share(rate.simulated), our_rate * 100,
+          get(m, "l1.read.miss_rate.min") * 100, get(m, "l1.read.miss_rate.max") * 100,
+          target.empty() ? "-" : target);
     }
   }
 
   // The multiplication was not looked at when jitter, skew and the order of loads were chosen.
   void published_row(const CacheCase& c, const Published& p, double ours, bool rate) {
-    validate::Row row = validate::bounded_row("published counters", "gtx480", fmt::format("{} {}: {}", validate::name_of(c.kernel), c.name(), rate ? "miss rate" : "reads"), rate ? "share" : "1", p.low, p.high, ours);
+    validate::Row row = validate::bounded_row(
+        "published counters", "gtx480",
+        fmt::format("{} {}: {}", validate::name_of(c.kernel), c.name(), rate ? "miss rate" : "reads"),
+        rate ? "share" : "1", p.low, p.high, ours);
     row.target = 0.0;
     row.role = c.kernel == CacheKernel::matmul ? validate::Role::held_out : validate::Role::tuned;
     row.source = "data/measured/crawford.csv";
-    row.note = fmt::format("hardware {}, published simulation {}", p.hardware.empty() ? "-" : p.hardware, p.simulated.empty() ? "-" : p.simulated);
+    row.note = fmt::format("hardware {}, published simulation {}", p.hardware.empty() ? "-" : p.hardware,
+                           p.simulated.empty() ? "-" : p.simulated);
     rows_.push_back(std::move(row));
   }
 
@@ -146,23 +170,33 @@ class Validation {
         {"DRAM 1000 cycles far", {{"dram.latency", "1000 cycles"}}, ""},
         {"no latencies", {}, "zero_latency=1"},
     };
-    text_ += "\n## What is not known of the hardware, varied: miss rate of the median SM\n\n| | matmul 16x8 | matmul 16x9 | matmul 16x10 | stencil |\n|---|---|---|---|---|\n";
+    text_ +=
+        "\n## What is not known of the hardware, varied: miss rate of the median SM\n\n| | matmul 16x8 | "
+        "matmul 16x9 | matmul 16x10 | stencil |\n|---|---|---|---|---|\n";
     for (const Variant& v : variants) {
       text_ += fmt::format("| {} |", v.name);
       const device::Device device = measured_device(v.device);
-      for (const CacheCase& c : {CacheCase{CacheKernel::matmul, 16, 8}, CacheCase{CacheKernel::matmul, 16, 9}, CacheCase{CacheKernel::matmul, 16, 10}, CacheCase{CacheKernel::stencil, 64, 2}}) {
-        const auto r = keep(validate::run_case(c, device, cachesim::parse_options(v.study), ptx_, stop_), c, v.name);
+      for (const CacheCase& c :
+           {CacheCase{CacheKernel::matmul, 16, 8}, CacheCase{CacheKernel::matmul, 16, 9},
+            CacheCase{CacheKernel::matmul, 16, 10}, CacheCase{CacheKernel::stencil, 64, 2}}) {
+        const auto r =
+            keep(validate::run_case(c, device, cachesim::parse_options(v.study), ptx_, stop_), c, v.name);
         text_ += fmt::format(" {:.2f} % |", get(r.metrics, "l1.read.miss_rate.median") * 100);
       }
       text_ += "\n";
     }
   }
 
-  // With one SM that holds one warp at a time there is one schedule: the same reads exactly, the miss rates within a point. With all of them each model has
-  // a schedule of its own: the same reads exactly.
+  // With one SM that holds one warp at a time there is one schedule: the same reads exactly, the miss rates
+  // within a point. With all of them each model has a schedule of its own: the same reads exactly.
   void beside_timing(bool quick) {
-    text_ += "\n## Beside the cycle-level model of the same device, all SMs\n\n| kernel | groups | SMs hold | reads | cycle level | miss rate | cycle level | target |\n|---|---|---|---|---|---|---|---|\n";
-    std::vector<CacheCase> single = {{CacheKernel::transpose, 16, 10, true}, {CacheKernel::matmul, 16, 6, true}, {CacheKernel::matmul, 16, 9, true}, {CacheKernel::stencil, 64, 2, true}};
+    text_ +=
+        "\n## Beside the cycle-level model of the same device, all SMs\n\n| kernel | groups | SMs hold | "
+        "reads | cycle level | miss rate | cycle level | target |\n|---|---|---|---|---|---|---|---|\n";
+    std::vector<CacheCase> single = {{CacheKernel::transpose, 16, 10, true},
+                                     {CacheKernel::matmul, 16, 6, true},
+                                     {CacheKernel::matmul, 16, 9, true},
+                                     {CacheKernel::stencil, 64, 2, true}};
     for (const CacheCase& c : single) beside_timing(c, true);
     if (quick) return;
     for (const CacheCase& c : validate::published_cases())
@@ -172,27 +206,45 @@ class Validation {
   void beside_timing(const CacheCase& c, bool one_schedule) {
     device::Device device = measured_device();
     if (one_schedule) device.sm.count = device.sm.max_blocks = 1;
-    const auto ours = keep(validate::run_case(c, device, cachesim::parse_options("allocate=on-fill,wait=use,jitter=0,skew=0"), ptx_, stop_), c, "beside the cycle level");
+    const auto ours = keep(
+        validate::run_case(c, device, cachesim::parse_options("allocate=on-fill,wait=use,jitter=0,skew=0"),
+                           ptx_, stop_),
+        c, "beside the cycle level");
     const auto timed = validate::time_case(c, device, ptx_, stop_);
-    const double reads = get(ours.metrics, "l1.read.accesses"), timed_reads = get(timed.metrics, "l1.read.accesses");
-    const double rate = get(ours.metrics, "l1.read.miss_rate"), timed_rate = get(timed.metrics, "l1.read.miss_rate");
+    const double reads = get(ours.metrics, "l1.read.accesses"),
+                 timed_reads = get(timed.metrics, "l1.read.accesses");
+    const double rate = get(ours.metrics, "l1.read.miss_rate"),
+                 timed_rate = get(timed.metrics, "l1.read.miss_rate");
     timing_rows(c, one_schedule, {reads, timed_reads, rate, timed_rate});
     const bool met = reads == timed_reads && (!one_schedule || std::abs(rate - timed_rate) <= 0.01);
-    if (!met) misses_.push_back(fmt::format("{} {} beside the cycle-level model: {:.0f} and {:.0f} reads, {:.2f} and {:.2f} % misses", validate::name_of(c.kernel), c.name(), reads, timed_reads, rate * 100, timed_rate * 100));
-    text_ += fmt::format("| {} | {} | {} | {:.0f} | {:.0f} | {:.2f} % | {:.2f} % | {} |\n", validate::name_of(c.kernel), c.name(), one_schedule ? "one warp, one SM" : "all that fit", reads, timed_reads, rate * 100, timed_rate * 100, met ? "met" : "missed");
+    if (!met)
+      misses_.push_back(fmt::format(
+          "{} {} beside the cycle-level model: {:.0f} and {:.0f} reads, {:.2f} and {:.2f} % misses",
+          validate::name_of(c.kernel), c.name(), reads, timed_reads, rate * 100, timed_rate * 100));
+    text_ +=
+        fmt::format("| {} | {} | {} | {:.0f} | {:.0f} | {:.2f} % | {:.2f} % | {} |\n",
+                    validate::name_of(c.kernel), c.name(), one_schedule ? "one warp, one SM" : "all that fit",
+                    reads, timed_reads, rate * 100, timed_rate * 100, met ? "met" : "missed");
   }
 
   struct Beside {
     double reads, timed_reads, rate, timed_rate;
   };
   void timing_rows(const CacheCase& c, bool one_schedule, const Beside& b) {
-    const std::string what = one_schedule ? fmt::format("{} of {} groups of one warp, one SM", validate::name_of(c.kernel), c.groups) : fmt::format("{} {}, all that fit", validate::name_of(c.kernel), c.name());
+    const std::string what =
+        one_schedule
+            ? fmt::format("{} of {} groups of one warp, one SM", validate::name_of(c.kernel), c.groups)
+            : fmt::format("{} {}, all that fit", validate::name_of(c.kernel), c.name());
     for (const bool rate : {false, true}) {
       // With a schedule of its own each model misses as it does: shown, without a target.
       const double share = one_schedule ? 0.01 : 0;
-      validate::Row row = !rate            ? validate::value_row("beside the cycle level", "gtx480", what + ": reads", "1", b.timed_reads, b.reads)
-                          : one_schedule ? validate::bounded_row("beside the cycle level", "gtx480", what + ": miss rate", "share", b.timed_rate - share, b.timed_rate + share, b.rate)
-                                         : validate::value_row("beside the cycle level", "gtx480", what + ": miss rate", "share", b.timed_rate, b.rate);
+      validate::Row row =
+          !rate          ? validate::value_row("beside the cycle level", "gtx480", what + ": reads", "1",
+                                               b.timed_reads, b.reads)
+          : one_schedule ? validate::bounded_row("beside the cycle level", "gtx480", what + ": miss rate",
+                                                 "share", b.timed_rate - share, b.timed_rate + share, b.rate)
+                         : validate::value_row("beside the cycle level", "gtx480", what + ": miss rate",
+                                               "share", b.timed_rate, b.rate);
       if (!rate || one_schedule) row.target = 0.0;
       row.role = validate::Role::independent;
       row.source = "cycle-level model";
@@ -220,16 +272,20 @@ int validate_cache(ValidationOptions o) {
 AreaReport cache_area(bool quick, const volatile bool* stop) {
   Validation validation(stop);
   validation.run(quick);
-  AreaReport out{"cache", validation.text() + misses_text(validation.misses()), validation.result(), validation.misses(), validation.rows()};
+  AreaReport out{"cache", validation.text() + misses_text(validation.misses()), validation.result(),
+                 validation.misses(), validation.rows()};
   out.result.manifest.mode = "cache";
   out.result.manifest.device = "gtx480";
   return out;
 }
 
 void add_validate_cache(CLI::App& validate, Action& chosen) {
-  CLI::App* sub = validate.add_subcommand("cache", "The cache study: counters of a GTX 480, and the cycle-level model");
+  CLI::App* sub =
+      validate.add_subcommand("cache", "The cache study: counters of a GTX 480, and the cycle-level model");
   const auto o = std::make_shared<ValidationOptions>();
-  add_validation_options(*sub, *o, "Without what is varied because it is not known of the hardware, and beside the cycle-level model only where there is one schedule");
+  add_validation_options(*sub, *o,
+                         "Without what is varied because it is not known of the hardware, and beside the "
+                         "cycle-level model only where there is one schedule");
   sub->callback([&chosen, o] { chosen = [o] { return validate_cache(*o); }; });
 }
 

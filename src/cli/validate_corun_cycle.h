@@ -21,14 +21,14 @@ struct HostComparison {
   std::size_t mixes = 20, size = 4;
   std::uint32_t limit = 2;
   std::uint64_t seed = 1;
-  std::vector<std::string> policies;     // empty: all
-  std::string applications, model;       // empty: those of the examples; the SMs of the GPU
+  std::vector<std::string> policies;  // empty: all
+  std::string applications, model;    // empty: those of the examples; the SMs of the GPU
   RunOptions run;
   ValidationOptions keep;
 };
 
-// Runs the same seeded mixes on both, the fast one with the profiles that the other found, and writes the report. Returns the exit code or throws Error.
-// The report alone.
+// Runs the same seeded mixes on both, the fast one with the profiles that the other found, and writes the
+// report. Returns the exit code or throws Error. The report alone.
 AreaReport host_area(const CLI::App& app, const HostComparison& o, const volatile bool* stop);
 int compare_hosts(const CLI::App& app, HostComparison o);
 

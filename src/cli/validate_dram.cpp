@@ -23,19 +23,24 @@ int validate_dram(ValidationOptions o) {
 
 AreaReport dram_area(const volatile bool* stop) {
   const std::filesystem::path peers = device::data_directory() / "measured" / "dram-peers.csv";
-  const std::vector<validate::Row> laws = validate::dram_laws(stop), beside = validate::dram_peers(validate::Table::read(peers), stop);
+  const std::vector<validate::Row> laws = validate::dram_laws(stop),
+                                   beside = validate::dram_peers(validate::Table::read(peers), stop);
   AreaReport out{"dram", {}, {}, {}, laws};
   out.rows.insert(out.rows.end(), beside.begin(), beside.end());
   for (const validate::Row& r : out.rows)
-    if (!r.met()) out.misses.push_back(fmt::format("{}, {}: {}, {} known", r.device, r.quantity, validate::ours_text(r), validate::reference_text(r)));
-  out.text = "## Laws in closed form\n\n" + rows_table(laws) + "\n## Beside other simulators, clocks\n\n" + rows_table(beside) + misses_text(out.misses);
+    if (!r.met())
+      out.misses.push_back(fmt::format("{}, {}: {}, {} known", r.device, r.quantity, validate::ours_text(r),
+                                       validate::reference_text(r)));
+  out.text = "## Laws in closed form\n\n" + rows_table(laws) + "\n## Beside other simulators, clocks\n\n" +
+             rows_table(beside) + misses_text(out.misses);
   out.result.manifest.mode = "dram";
   out.result.manifest.inputs = hash_inputs({peers});
   return out;
 }
 
 void add_validate_dram(CLI::App& validate, Action& chosen) {
-  CLI::App* sub = validate.add_subcommand("dram", "Main memory: laws of every technology, and clocks of other simulators");
+  CLI::App* sub = validate.add_subcommand(
+      "dram", "Main memory: laws of every technology, and clocks of other simulators");
   const auto o = std::make_shared<ValidationOptions>();
   add_validation_options(*sub, *o, nullptr);
   sub->callback([&chosen, o] { chosen = [o] { return validate_dram(*o); }; });

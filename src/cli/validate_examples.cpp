@@ -18,40 +18,54 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A chase measures one latency, and device_printf prints: neither is a kernel whose time anybody would predict.
+// A chase measures one latency, and device_printf prints: neither is a kernel whose time anybody would
+// predict.
 constexpr std::string_view left_out[] = {"pointer_chase", "device_printf"};
 
 std::vector<fs::path> sources_in(const std::string& folder) {
   std::vector<fs::path> out;
   std::error_code failed;
   for (const auto& entry : fs::directory_iterator(folder, failed))
-    if (entry.path().extension() == ".cu" && std::ranges::find(left_out, entry.path().stem().string()) == std::end(left_out)) out.push_back(entry.path());
+    if (entry.path().extension() == ".cu" &&
+        std::ranges::find(left_out, entry.path().stem().string()) == std::end(left_out))
+      out.push_back(entry.path());
   return out;
 }
 
 std::vector<fs::path> programs_in(const std::string& folder) {
   std::vector<fs::path> out = sources_in(folder);
   if (out.empty())
-    throw Error(ExitCode::bad_input, "validate-examples", fmt::format("{} has no example programs (*.cu)", folder), "--examples DIR names their folder: examples/ of the source tree");
+    throw Error(ExitCode::bad_input, "validate-examples",
+                fmt::format("{} has no example programs (*.cu)", folder),
+                "--examples DIR names their folder: examples/ of the source tree");
   std::ranges::sort(out);
   return out;
 }
 
-void pair_up(const std::string& gpu, const std::string& program, const result::Result& timed, const result::Result& predicted, std::vector<ModelledLaunch>& out) {
+void pair_up(const std::string& gpu, const std::string& program, const result::Result& timed,
+             const result::Result& predicted, std::vector<ModelledLaunch>& out) {
   if (timed.kernels.size() != predicted.kernels.size())
-    throw Error(ExitCode::bad_input, "validate-examples", fmt::format("{} launches {} kernels in one run and {} in the other", program, timed.kernels.size(), predicted.kernels.size()),
+    throw Error(ExitCode::bad_input, "validate-examples",
+                fmt::format("{} launches {} kernels in one run and {} in the other", program,
+                            timed.kernels.size(), predicted.kernels.size()),
                 "both results must be of the same program and arguments");
   for (std::size_t i = 0; i < timed.kernels.size(); ++i) {
     const result::KernelResult &t = timed.kernels[i], &p = predicted.kernels[i];
-    ModelledLaunch launch{gpu, program, t.demangled.substr(0, t.demangled.find('(')), t.metrics.get("gpu.cycles").value_or(0), {}};
+    ModelledLaunch launch{gpu,
+                          program,
+                          t.demangled.substr(0, t.demangled.find('(')),
+                          t.metrics.get("gpu.cycles").value_or(0),
+                          {}};
     if (launch.cycles <= 0) continue;
     for (const std::string& model : predict::model_names())
-      if (const auto cycles = p.metrics.get(fmt::format("predict.{}.cycles", model))) launch.predicted[model] = *cycles;
+      if (const auto cycles = p.metrics.get(fmt::format("predict.{}.cycles", model)))
+        launch.predicted[model] = *cycles;
     out.push_back(std::move(launch));
   }
 }
 
-std::string error_table(const std::vector<ModelledLaunch>& launches, const std::vector<std::string>& held_out) {
+std::string error_table(const std::vector<ModelledLaunch>& launches,
+                        const std::vector<std::string>& held_out) {
   std::string out = "| device | launches |", line = "|---|---|";
   for (const std::string& m : predict::model_names()) out += fmt::format(" {} |", m), line += "---|";
   out += fmt::format("\n{}\n", line);
@@ -59,7 +73,8 @@ std::string error_table(const std::vector<ModelledLaunch>& launches, const std::
   if (gpus.size() > 1) gpus.emplace_back();
   for (const std::string& gpu : gpus) {
     const bool unseen = std::ranges::find(held_out, gpu) != held_out.end();
-    out += fmt::format("| {}{} | {} |", gpu.empty() ? "all" : gpu, unseen ? " (held out)" : "", error_of(launches, predict::model_names().front(), gpu).launches);
+    out += fmt::format("| {}{} | {} |", gpu.empty() ? "all" : gpu, unseen ? " (held out)" : "",
+                       error_of(launches, predict::model_names().front(), gpu).launches);
     for (const std::string& m : predict::model_names()) {
       const ModelError e = error_of(launches, m, gpu);
       out += e.launches == 0 ? " - |" : fmt::format(" {:.1f} %, {:.2f} |", 100 * e.mean, e.rank);
@@ -93,7 +108,8 @@ std::vector<std::string> gpus_of(const std::vector<ModelledLaunch>& launches) {
   return out;
 }
 
-ModelError error_of(const std::vector<ModelledLaunch>& launches, const std::string& model, const std::string& gpu) {
+ModelError error_of(const std::vector<ModelledLaunch>& launches, const std::string& model,
+                    const std::string& gpu) {
   std::vector<double> simulated, predicted;
   ModelError out;
   for (const ModelledLaunch& l : launches) {
@@ -113,7 +129,8 @@ ModelError error_of(const std::vector<ModelledLaunch>& launches, const std::stri
 
 bool has_examples(const std::string& folder) { return !sources_in(folder).empty(); }
 
-std::vector<ModelledLaunch> run_examples(const CLI::App& app, const std::string& folder, const std::vector<std::string>& gpus) {
+std::vector<ModelledLaunch> run_examples(const CLI::App& app, const std::string& folder,
+                                         const std::vector<std::string>& gpus) {
   std::vector<ModelledLaunch> out;
   const std::optional<std::vector<std::string>> no_arguments;
   for (const std::string& gpu : gpus)
@@ -144,11 +161,14 @@ std::vector<ModelledLaunch> read_pairs(const std::string& folder) {
     pair_up(timed.manifest.device, fs::path(stem).filename().string(), timed, read(file), out);
   }
   if (out.empty())
-    throw Error(ExitCode::bad_input, "validate-examples", fmt::format("{} has no pairs NAME.json and NAME.predict.json", folder), "tools/rodinia/run.py --mode timing and --mode predict write them");
+    throw Error(ExitCode::bad_input, "validate-examples",
+                fmt::format("{} has no pairs NAME.json and NAME.predict.json", folder),
+                "tools/rodinia/run.py --mode timing and --mode predict write them");
   return out;
 }
 
-std::string text_of(const std::vector<ModelledLaunch>& launches, const std::vector<std::string>& held_out, bool all) {
+std::string text_of(const std::vector<ModelledLaunch>& launches, const std::vector<std::string>& held_out,
+                    bool all) {
   std::string out = error_table(launches, held_out);
   if (all) out += launch_table(launches);
   return out;

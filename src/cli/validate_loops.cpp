@@ -25,10 +25,19 @@ struct NestExample {
   const char *file, *arguments;
   bool quick;
 };
-constexpr NestExample nest_examples[] = {{"copy.c", "1000000", true},     {"saxpy.c", "1000000", true}, {"transpose.c", "1024 1024", false}, {"convolution.c", "512 384", false}, {"matmul.c", "", true},
-                                         {"stencil3d.c", "96", false}, {"nbody.c", "2048", false},   {"black_scholes.c", "200000", true}, {"mandelbrot.c", "384 256 200", false}};
+constexpr NestExample nest_examples[] = {{"copy.c", "1000000", true},
+                                         {"saxpy.c", "1000000", true},
+                                         {"transpose.c", "1024 1024", false},
+                                         {"convolution.c", "512 384", false},
+                                         {"matmul.c", "", true},
+                                         {"stencil3d.c", "96", false},
+                                         {"nbody.c", "2048", false},
+                                         {"black_scholes.c", "200000", true},
+                                         {"mandelbrot.c", "384 256 200", false}};
 
-fs::path nest_file(const std::string& examples, const char* name) { return fs::path(examples) / "loops" / name; }
+fs::path nest_file(const std::string& examples, const char* name) {
+  return fs::path(examples) / "loops" / name;
+}
 
 struct NestError {
   double mean = 0, worst = 0, rank = 0;
@@ -62,7 +71,8 @@ bool has_nests(const std::string& examples) {
     return false;
   }
   std::error_code ignored;
-  return std::ranges::all_of(nest_examples, [&](const NestExample& e) { return fs::exists(nest_file(examples, e.file), ignored); });
+  return std::ranges::all_of(
+      nest_examples, [&](const NestExample& e) { return fs::exists(nest_file(examples, e.file), ignored); });
 }
 
 std::vector<ModelledNest> run_nests(const std::string& examples, bool quick) {
@@ -77,20 +87,29 @@ std::vector<ModelledNest> run_nests(const std::string& examples, bool quick) {
     OutputOptions silent;
     silent.quiet = true;
     const result::Result result = loop_result(options, run, {}, nest_file(examples, e.file).string(), silent);
-    ModelledNest nest{nest_device, fs::path(e.file).stem().string(), e.arguments, result.total.get("predict.nest.simulated.cycles").value_or(0), result.total.get("predict.nest.difference").value_or(0), {}};
+    ModelledNest nest{nest_device,
+                      fs::path(e.file).stem().string(),
+                      e.arguments,
+                      result.total.get("predict.nest.simulated.cycles").value_or(0),
+                      result.total.get("predict.nest.difference").value_or(0),
+                      {}};
     for (const std::string& model : predict::model_names())
-      if (const auto cycles = result.total.get(fmt::format("predict.{}.cycles", model))) nest.predicted[model] = *cycles;
+      if (const auto cycles = result.total.get(fmt::format("predict.{}.cycles", model)))
+        nest.predicted[model] = *cycles;
     out.push_back(std::move(nest));
   }
   return out;
 }
 
 std::string text_of(const std::vector<ModelledNest>& nests) {
-  std::string out = "## Loop nests: models over cycle-level simulation, V100\n\n| program | run | cycles | results |", line = "|---|---|---|---|";
+  std::string
+      out = "## Loop nests: models over cycle-level simulation, V100\n\n| program | run | cycles | results |",
+      line = "|---|---|---|---|";
   for (const std::string& m : predict::model_names()) out += fmt::format(" {} |", m), line += "---|";
   out += fmt::format("\n{}\n", line);
   for (const ModelledNest& n : nests) {
-    out += fmt::format("| {} | {} | {:.0f} | {} |", n.program, n.arguments, n.cycles, n.difference == 0 ? "equal" : fmt::format("{:.0e}", n.difference));
+    out += fmt::format("| {} | {} | {:.0f} | {} |", n.program, n.arguments, n.cycles,
+                       n.difference == 0 ? "equal" : fmt::format("{:.0e}", n.difference));
     for (const std::string& m : predict::model_names()) {
       const auto found = n.predicted.find(m);
       out += found == n.predicted.end() ? " - |" : fmt::format(" {:.2f} |", found->second / n.cycles);
@@ -103,15 +122,18 @@ std::string text_of(const std::vector<ModelledNest>& nests) {
 std::vector<validate::Row> rows_of(const std::vector<ModelledNest>& nests) {
   std::vector<validate::Row> out;
   const auto with_origin = [](validate::Row row) {
-    row.group = "loop nests", row.source = "cycle-level model", row.role = validate::Role::tuned;   // rules for reuse and latencies were chosen with these programs in sight
+    // Rules for reuse and latencies were chosen with these programs in sight
+    row.group = "loop nests", row.source = "cycle-level model", row.role = validate::Role::tuned;
     return row;
   };
   for (const ModelledNest& n : nests) {
     for (const auto& [model, cycles] : n.predicted) {
-      validate::Row& row = out.emplace_back(with_origin(validate::value_row("", n.gpu, fmt::format("{}: {}", n.program, model), "cycles", n.cycles, cycles)));
+      validate::Row& row = out.emplace_back(with_origin(validate::value_row(
+          "", n.gpu, fmt::format("{}: {}", n.program, model), "cycles", n.cycles, cycles)));
       row.note = n.arguments;
     }
-    validate::Row& row = out.emplace_back(with_origin(validate::value_row("", n.gpu, fmt::format("{}: largest difference of the results", n.program), "1", 0, n.difference)));
+    validate::Row& row = out.emplace_back(with_origin(validate::value_row(
+        "", n.gpu, fmt::format("{}: largest difference of the results", n.program), "1", 0, n.difference)));
     row.target = single_tolerance;
     row.source = "the sequential program", row.role = validate::Role::by_construction;
   }
@@ -119,7 +141,8 @@ std::vector<validate::Row> rows_of(const std::vector<ModelledNest>& nests) {
     const NestError e = nest_error(nests, model);
     if (e.nests == 0) continue;
     validate::Row row;
-    row.device = nest_device, row.quantity = "all: " + model, row.over = fmt::format("mean of {} nests", e.nests);
+    row.device = nest_device, row.quantity = "all: " + model,
+    row.over = fmt::format("mean of {} nests", e.nests);
     row.error = e.mean, row.worst = e.worst, row.note = fmt::format("rank correlation {:.2f}", e.rank);
     out.push_back(with_origin(std::move(row)));
   }

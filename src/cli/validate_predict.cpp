@@ -24,7 +24,7 @@ constexpr double least_precision = 0.8, most_precision = 1.25;
 
 // Devices that nobody looked at when the constants of models were chosen; the others were.
 const std::vector<std::string> held_out = {"a100", "h200", "gtx460"};
-constexpr double most_mean_error = 0.25;   // of the best model over all launches
+constexpr double most_mean_error = 0.25;  // of the best model over all launches
 
 struct PredictValidation : ValidationOptions {
   std::vector<std::string> gpus;
@@ -63,15 +63,21 @@ class ModelValidation {
 
   // The examples, or the programs of result files, beside the cycle-level simulator.
   void beside(const std::vector<ModelledLaunch>& launches, const std::string& what, bool all) {
-    text_ += fmt::format("\n## {}: models over cycle-level simulation\n\nMean absolute error of the cycles of a launch, and rank correlation over launches.\n\n{}", what,
-                         text_of(launches, held_out, all));
+    text_ += fmt::format(
+        "\n## {}: models over cycle-level simulation\n\nMean absolute error of the cycles of a launch, and "
+        "rank correlation over launches.\n\n{}",
+        what, text_of(launches, held_out, all));
     double best = 1e300;
     std::string name;
     for (const std::string& model : predict::model_names())
-      if (const ModelError e = error_of(launches, model, {}); e.launches != 0 && e.mean < best) best = e.mean, name = model;
-    text_ += fmt::format("\nBest: {}, {:.1f} % (target {:.0f} %).\n", name, 100 * best, 100 * most_mean_error);
+      if (const ModelError e = error_of(launches, model, {}); e.launches != 0 && e.mean < best)
+        best = e.mean, name = model;
+    text_ +=
+        fmt::format("\nBest: {}, {:.1f} % (target {:.0f} %).\n", name, 100 * best, 100 * most_mean_error);
     launch_rows(launches, what, name);
-    if (best > most_mean_error) misses_.push_back(fmt::format("{}: the best model ({}) is {:.1f} % off in the mean", what, name, 100 * best));
+    if (best > most_mean_error)
+      misses_.push_back(
+          fmt::format("{}: the best model ({}) is {:.1f} % off in the mean", what, name, 100 * best));
   }
 
   void nests(const std::vector<ModelledNest>& nests) {
@@ -79,9 +85,19 @@ class ModelValidation {
     for (validate::Row& row : rows_of(nests)) rows_.push_back(std::move(row));
   }
 
-  void leave_out(const std::string& folder) { text_ += fmt::format("\n## Examples: left out\n\n{} has no example programs; --examples DIR names the examples/ of a source tree.\n", folder); }
+  void leave_out(const std::string& folder) {
+    text_ += fmt::format(
+        "\n## Examples: left out\n\n{} has no example programs; --examples DIR names the examples/ of a "
+        "source tree.\n",
+        folder);
+  }
 
-  void leave_out_nests(const std::string& folder) { text_ += fmt::format("\n## Loop nests: left out\n\nThey need the programs of {}/loops, clang 19 and simtlab-loops (`simtlab doctor`).\n", folder); }
+  void leave_out_nests(const std::string& folder) {
+    text_ += fmt::format(
+        "\n## Loop nests: left out\n\nThey need the programs of {}/loops, clang 19 and simtlab-loops "
+        "(`simtlab doctor`).\n",
+        folder);
+  }
 
   std::string text() const { return text_; }
   const result::Result& result() const { return result_; }
@@ -90,7 +106,8 @@ class ModelValidation {
 
  private:
   // The devices, and all of them together: that of the best model has the target.
-  void launch_rows(const std::vector<ModelledLaunch>& launches, const std::string& what, const std::string& best) {
+  void launch_rows(const std::vector<ModelledLaunch>& launches, const std::string& what,
+                   const std::string& best) {
     std::vector<std::string> gpus = gpus_of(launches);
     if (gpus.size() > 1) gpus.emplace_back();
     for (const std::string& gpu : gpus)
@@ -98,31 +115,41 @@ class ModelValidation {
         const ModelError e = error_of(launches, model, gpu);
         if (e.launches == 0) continue;
         validate::Row& row = rows_.emplace_back();
-        row.group = what == "Programs" ? "programs" : "examples", row.device = gpu.empty() ? "all" : gpu, row.quantity = model;
+        row.group = what == "Programs" ? "programs" : "examples", row.device = gpu.empty() ? "all" : gpu,
+        row.quantity = model;
         row.over = fmt::format("mean of {} launches", e.launches);
         row.source = "cycle-level model";
         row.error = e.mean, row.worst = e.worst;
         if (gpus.back() == gpu && model == best) row.target = most_mean_error;
-        row.role = std::ranges::find(held_out, gpu) != held_out.end() ? validate::Role::held_out : validate::Role::tuned;
+        row.role = std::ranges::find(held_out, gpu) != held_out.end() ? validate::Role::held_out
+                                                                      : validate::Role::tuned;
         row.note = fmt::format("rank correlation {:.2f}", e.rank);
       }
   }
 
   void points() {
-    text_ += "## Resios: formulas at the points that the thesis gives\n\n| | place | quantity | published | ours | |\n|---|---|---|---|---|---|\n";
+    text_ +=
+        "## Resios: formulas at the points that the thesis gives\n\n| | place | quantity | published | ours "
+        "| |\n|---|---|---|---|---|---|\n";
     for (const validate::ResiosPoint& p : validate::resios_points(published_)) {
-      text_ += fmt::format("| {} | {} | {} | {:g} | {:.6g} | {} |\n", p.id, p.place, p.what, p.published, p.ours, p.agrees() ? "met" : "missed");
-      validate::Row& row = rows_.emplace_back(validate::value_row("formulas of Resios", p.place, fmt::format("{}: {}", p.id, p.what), "1", p.published, p.ours));
-      row.target = p.published < 100 && p.published > 10 ? std::max(1e-4, 5e-3 / p.published) : 1e-4;   // the last digit that is published
+      text_ += fmt::format("| {} | {} | {} | {:g} | {:.6g} | {} |\n", p.id, p.place, p.what, p.published,
+                           p.ours, p.agrees() ? "met" : "missed");
+      validate::Row& row = rows_.emplace_back(validate::value_row(
+          "formulas of Resios", p.place, fmt::format("{}: {}", p.id, p.what), "1", p.published, p.ours));
+      // The last digit that is published
+      row.target = p.published < 100 && p.published > 10 ? std::max(1e-4, 5e-3 / p.published) : 1e-4;
       row.role = validate::Role::by_construction, row.source = "data/measured/resios.csv";
-      if (!p.agrees()) misses_.push_back(fmt::format("{} ({}): {:.6g}, not {:g}", p.id, p.what, p.ours, p.published));
+      if (!p.agrees())
+        misses_.push_back(fmt::format("{} ({}): {:.6g}, not {:g}", p.id, p.what, p.ours, p.published));
     }
   }
 
   // Model over cycle-level simulation; the thesis has model over hardware.
   void kernels() {
     const auto variants = validate::resios_variants();
-    text_ += "\n## Resios: model over cycle-level simulation, GTX 460, time of the kernel alone\n\n| kernel | cycles | thesis, on hardware |";
+    text_ +=
+        "\n## Resios: model over cycle-level simulation, GTX 460, time of the kernel alone\n\n| kernel | "
+        "cycles | thesis, on hardware |";
     std::string line = "|---|---|---|";
     for (const validate::ResiosVariant& v : variants) {
       text_ += fmt::format(" {} |", v.name);
@@ -139,15 +166,19 @@ class ModelValidation {
     predict::Inputs in = inputs_of(predicted);
     predict::complete(in, &device_);
     predict::require(in, predict::resios_model());
-    text_ += fmt::format("| {} ({}) | {:.0f} | {:.2f} |", k.name, k.what, cycles, validate::published_precision(published_, k.name));
+    text_ += fmt::format("| {} ({}) | {:.0f} | {:.2f} |", k.name, k.what, cycles,
+                         validate::published_precision(published_, k.name));
     bool met = true;
     for (const validate::ResiosVariant& v : variants) {
-      const double precision = predict::predict(predict::resios_model(), in.counts, v.options).cycles / cycles;
+      const double precision =
+          predict::predict(predict::resios_model(), in.counts, v.options).cycles / cycles;
       text_ += fmt::format(" {:.2f} |", precision);
       kernel_row(k, v, precision, cycles, &v == variants.data());
       if (&v != variants.data()) continue;
       met = precision >= least_precision && precision <= most_precision;
-      if (!met) misses_.push_back(fmt::format("{}: {:.2f} times the simulated cycles, not {:g} to {:g}", k.name, precision, least_precision, most_precision));
+      if (!met)
+        misses_.push_back(fmt::format("{}: {:.2f} times the simulated cycles, not {:g} to {:g}", k.name,
+                                      precision, least_precision, most_precision));
     }
     text_ += fmt::format(" {} |\n", met ? "met" : "missed");
     predicted.metrics.set("gpu.cycles", static_cast<std::uint64_t>(cycles));
@@ -155,14 +186,20 @@ class ModelValidation {
     result_.kernels.push_back(std::move(predicted));
   }
 
-  // As it is the model has a target beside the cycle-level one; with the thesis's simplifications it stands beside the thesis's own ratio, which is to hardware.
-  void kernel_row(const validate::ResiosKernel& k, const validate::ResiosVariant& v, double precision, double cycles, bool as_it_is) {
+  // As it is the model has a target beside the cycle-level one; with the thesis's simplifications it stands
+  // beside the thesis's own ratio, which is to hardware.
+  void kernel_row(const validate::ResiosKernel& k, const validate::ResiosVariant& v, double precision,
+                  double cycles, bool as_it_is) {
     const double published = validate::published_precision(published_, k.name);
-    validate::Row row = validate::bounded_row("kernels of Resios", "gtx460", fmt::format("{}: model over time, {}", k.name, v.name), "times", as_it_is ? least_precision : published, as_it_is ? most_precision : published, precision);
+    validate::Row row = validate::bounded_row(
+        "kernels of Resios", "gtx460", fmt::format("{}: model over time, {}", k.name, v.name), "times",
+        as_it_is ? least_precision : published, as_it_is ? most_precision : published, precision);
     if (as_it_is) row.target = 0.0;
-    row.role = as_it_is ? validate::Role::tuned : validate::Role::independent;   // rules of the queues were chosen while looking at them
+    // Rules of the queues were chosen while looking at them
+    row.role = as_it_is ? validate::Role::tuned : validate::Role::independent;
     row.source = as_it_is ? "cycle-level model" : "data/measured/resios.csv";
-    row.note = as_it_is ? fmt::format("{}; {:.0f} cycles", k.what, cycles) : "the thesis's ratio is to hardware, ours to the cycle-level model";
+    row.note = as_it_is ? fmt::format("{}; {:.0f} cycles", k.what, cycles)
+                        : "the thesis's ratio is to hardware, ours to the cycle-level model";
     rows_.push_back(std::move(row));
   }
 
@@ -201,7 +238,10 @@ std::vector<std::string> chosen_gpus(const PredictValidation& o) {
 }
 
 // Beside the data files in a source tree.
-std::string examples_folder(const PredictValidation& o) { return o.examples.empty() ? (device::data_directory() / ".." / "examples").lexically_normal().string() : o.examples; }
+std::string examples_folder(const PredictValidation& o) {
+  return o.examples.empty() ? (device::data_directory() / ".." / "examples").lexically_normal().string()
+                            : o.examples;
+}
 
 AreaReport run_predict(const CLI::App& app, const PredictValidation& o, const volatile bool* stop) {
   ModelValidation validation(stop);
@@ -220,7 +260,8 @@ AreaReport run_predict(const CLI::App& app, const PredictValidation& o, const vo
   } else {
     validation.beside(read_pairs(o.results), "Programs", o.output.all);
   }
-  AreaReport out{"predict", validation.text() + misses_text(validation.misses()), validation.result(), validation.misses(), validation.rows()};
+  AreaReport out{"predict", validation.text() + misses_text(validation.misses()), validation.result(),
+                 validation.misses(), validation.rows()};
   out.result.manifest.mode = "predict";
   out.result.manifest.device = "gtx460";
   return out;
@@ -229,9 +270,17 @@ AreaReport run_predict(const CLI::App& app, const PredictValidation& o, const vo
 int validate_predict(const CLI::App& app, PredictValidation o) {
   const RunClock clock;
   o.recorded = !o.results.empty() && o.update;
-  check_validation(o, {"predict"}, o.recorded ? std::nullopt : !o.gpus.empty() ? std::optional<std::string>("--gpu") : !o.examples.empty() ? std::optional<std::string>("--examples") : !o.results.empty() ? std::optional<std::string>("--results") : std::nullopt);
+  check_validation(o, {"predict"},
+                   o.recorded            ? std::nullopt
+                   : !o.gpus.empty()     ? std::optional<std::string>("--gpu")
+                   : !o.examples.empty() ? std::optional<std::string>("--examples")
+                   : !o.results.empty()  ? std::optional<std::string>("--results")
+                                         : std::nullopt);
   if (!o.results.empty() && (!o.gpus.empty() || o.quick || !o.examples.empty()))
-    throw Error(ExitCode::usage, "option-conflict", "--results compares programs that were run before; --gpu, --quick and --examples choose what is run", "leave one of them out");
+    throw Error(
+        ExitCode::usage, "option-conflict",
+        "--results compares programs that were run before; --gpu, --quick and --examples choose what is run",
+        "leave one of them out");
   return validated(o, clock, [&](const volatile bool* stop) { return run_predict(app, o, stop); });
 }
 
@@ -244,11 +293,21 @@ AreaReport predict_area(const CLI::App& app, bool quick, const volatile bool* st
 }
 
 void add_validate_predict(CLI::App& validate, Action& chosen) {
-  CLI::App* sub = validate.add_subcommand("predict", "The analytical models: published figures, the cycle-level model on the examples and their loop nests");
+  CLI::App* sub = validate.add_subcommand(
+      "predict",
+      "The analytical models: published figures, the cycle-level model on the examples and their loop nests");
   const auto o = std::make_shared<PredictValidation>();
-  sub->add_option("--gpu", o->gpus, "Examples only on this device (default: all); may be repeated")->check(CLI::Validator(refuse_empty, ""))->type_name("NAME")->allow_extra_args(false);
-  sub->add_option("--examples", o->examples, "Folder of the example programs (default: that of the source tree)")->check(CLI::Validator(refuse_empty, ""))->type_name("DIR");
-  sub->add_option("--results", o->results, "Instead, pairs NAME.json and NAME.predict.json of programs: folder that tools/rodinia/measure.py wrote")
+  sub->add_option("--gpu", o->gpus, "Examples only on this device (default: all); may be repeated")
+      ->check(CLI::Validator(refuse_empty, ""))
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  sub->add_option("--examples", o->examples,
+                  "Folder of the example programs (default: that of the source tree)")
+      ->check(CLI::Validator(refuse_empty, ""))
+      ->type_name("DIR");
+  sub->add_option("--results", o->results,
+                  "Instead, pairs NAME.json and NAME.predict.json of programs: folder that "
+                  "tools/rodinia/measure.py wrote")
       ->check(CLI::Validator(refuse_empty, ""))
       ->type_name("DIR");
   add_validation_options(*sub, *o, "Examples on two devices, the small loop nests");

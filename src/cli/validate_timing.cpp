@@ -23,23 +23,26 @@ namespace fs = std::filesystem;
 
 struct ValidateOptions : ValidationOptions {
   std::vector<std::string> gpus;
-  std::string results;      // folder with one result file an application
+  std::string results;  // folder with one result file an application
 };
 
-constexpr double large_l2 = 16 << 20;   // bytes; to fill it takes most of the time
+constexpr double large_l2 = 16 << 20;  // bytes; to fill it takes most of the time
 
 constexpr const char *kernel_table = "kernels.csv", *peer_table = "gpgpusim.csv";
 
 fs::path measured(const char* name) { return device::data_directory() / "measured" / name; }
 
 // sets: "key=value;key=value..." or empty.
-device::LoadedDevice device_for(const std::string& name, const std::string& set, const std::string& also = {}) {
+device::LoadedDevice device_for(const std::string& name, const std::string& set,
+                                const std::string& also = {}) {
   std::vector<device::Setting> settings;
   for (const std::string& sets : {set, also})
     for (const auto part : std::views::split(sets, ';')) {
       const std::string one(part.begin(), part.end());
       const std::size_t equals = one.find('=');
-      if (equals != std::string::npos) settings.push_back({one.substr(0, equals), one.substr(equals + 1), {"command line", "data/measured", "", false}});
+      if (equals != std::string::npos)
+        settings.push_back(
+            {one.substr(0, equals), one.substr(equals + 1), {"command line", "data/measured", "", false}});
     }
   return device::load_device(name, settings);
 }
@@ -47,15 +50,17 @@ device::LoadedDevice device_for(const std::string& name, const std::string& set,
 // Everything that one device is compared in.
 class Curves {
  public:
-  Curves(const std::string& device, bool quick, const std::string& ptx, const volatile bool* stop, std::vector<validate::Comparison>& out)
+  Curves(const std::string& device, bool quick, const std::string& ptx, const volatile bool* stop,
+         std::vector<validate::Comparison>& out)
       : name_(device), quick_(quick), ptx_(ptx), stop_(stop), out_(out) {}
 
   void run() {
     curves("latency.csv", "cycles", "latency of a chase", validate::Quantity::latency,
            [](validate::Probe& p, std::uint64_t bytes) { return p.chase(bytes); });
     if (!quick_ && device_for(name_, {}).device.tlb.miss_latency > 0)
-      curves("latency.csv", "cycles", "latency of a chase, tlb.enabled", validate::Quantity::latency,
-             [](validate::Probe& p, std::uint64_t bytes) { return p.chase(bytes); }, "tlb.enabled=true");
+      curves(
+          "latency.csv", "cycles", "latency of a chase, tlb.enabled", validate::Quantity::latency,
+          [](validate::Probe& p, std::uint64_t bytes) { return p.chase(bytes); }, "tlb.enabled=true");
     curves("cache-bandwidth.csv", "gbs", "reads of one buffer by all SMs", validate::Quantity::bandwidth,
            [](validate::Probe& p, std::uint64_t bytes) { return p.cache_bandwidth(bytes); });
     curves("l2-bandwidth.csv", "gbs", "reads past L1", validate::Quantity::bandwidth,
@@ -66,7 +71,8 @@ class Curves {
 
  private:
   template <class Measure>
-  void curves(const char* file, const char* column, const char* what, validate::Quantity quantity, Measure measure, const char* also = "") {
+  void curves(const char* file, const char* column, const char* what, validate::Quantity quantity,
+              Measure measure, const char* also = "") {
     const double scale = quantity == validate::Quantity::bandwidth ? 1e9 : 1;
     for (validate::Curve& curve : validate::curves_of(validate::Table::read(measured(file)), name_, column)) {
       for (validate::Point& p : curve.points) p.value *= scale;
@@ -77,7 +83,8 @@ class Curves {
       c.name = what;
       c.source = fmt::format("data/measured/{}", file);
       c.quantity = quantity;
-      validate::compare(c, device, curve, quick_ || *also != '\0', [&](std::uint64_t bytes) { return measure(probe, bytes); });
+      validate::compare(c, device, curve, quick_ || *also != '\0',
+                        [&](std::uint64_t bytes) { return measure(probe, bytes); });
     }
   }
 
@@ -93,7 +100,7 @@ class Curves {
       c.name = "latency of levels";
       c.source = "data/measured/levels.csv";
       validate::compare(c, device, curve, false, [&](std::uint64_t bytes) { return probe.chase(bytes); });
-      c.knees.clear();   // one size a level says nothing about its end
+      c.knees.clear();  // one size a level says nothing about its end
     }
   }
 
@@ -127,7 +134,8 @@ class Curves {
 
 std::vector<std::string> devices_with_figures() {
   std::vector<std::string> out;
-  for (const char* file : {"latency.csv", "cache-bandwidth.csv", "l2-bandwidth.csv", "levels.csv", "memory-bandwidth.csv"})
+  for (const char* file :
+       {"latency.csv", "cache-bandwidth.csv", "l2-bandwidth.csv", "levels.csv", "memory-bandwidth.csv"})
     for (const std::string& name : validate::devices_of(validate::Table::read(measured(file))))
       if (std::ranges::find(out, name) == out.end()) out.push_back(name);
   const std::vector<std::string> known = device::list_devices();
@@ -138,19 +146,25 @@ std::vector<std::string> devices_with_figures() {
 std::vector<std::string> chosen_devices(const ValidateOptions& o) {
   std::vector<std::string> all = devices_with_figures();
   if (o.gpus.empty()) {
-    if (o.quick) std::erase_if(all, [](const std::string& name) { return static_cast<double>(device_for(name, {}).device.l2.bytes) > large_l2; });
+    if (o.quick)
+      std::erase_if(all, [](const std::string& name) {
+        return static_cast<double>(device_for(name, {}).device.l2.bytes) > large_l2;
+      });
     return all;
   }
   if (!o.results.empty())
     for (const char* file : {kernel_table, peer_table})
-      for (std::string& name : validate::devices_of(validate::Table::read(measured(file)), "device")) all.push_back(std::move(name));
+      for (std::string& name : validate::devices_of(validate::Table::read(measured(file)), "device"))
+        all.push_back(std::move(name));
   std::vector<std::string> out;
   for (const std::string& gpu : o.gpus) {
-    const std::string name = device::load_device(gpu).device.name;   // an alias; unknown names are an error
+    const std::string name = device::load_device(gpu).device.name;  // an alias; unknown names are an error
     if (std::ranges::find(all, name) == all.end()) {
       std::string names;
       for (const std::string& n : all) names += (names.empty() ? "" : ", ") + n;
-      throw Error(ExitCode::bad_input, "validate-device", fmt::format("no published measurements of '{}' are at hand", name), "there are some of " + names);
+      throw Error(ExitCode::bad_input, "validate-device",
+                  fmt::format("no published measurements of '{}' are at hand", name),
+                  "there are some of " + names);
     }
     out.push_back(name);
   }
@@ -158,7 +172,8 @@ std::vector<std::string> chosen_devices(const ValidateOptions& o) {
 }
 
 // DIR/DEVICE/APP.json, as tools/rodinia/measure.py and bench/cross_check.py write them.
-std::vector<validate::KernelRow> kernels(const ValidateOptions& o, const char* file_name, const std::vector<std::string>& devices) {
+std::vector<validate::KernelRow> kernels(const ValidateOptions& o, const char* file_name,
+                                         const std::vector<std::string>& devices) {
   std::vector<validate::KernelRow> rows;
   if (o.results.empty()) return rows;
   const validate::Table table = validate::Table::read(measured(file_name));
@@ -171,7 +186,9 @@ std::vector<validate::KernelRow> kernels(const ValidateOptions& o, const char* f
     const fs::path file = fs::path(o.results) / key.first / (key.second + ".json");
     std::error_code ignored;
     if (!fs::exists(file, ignored)) {
-      if (!o.output.quiet) talk(fmt::format("note: {} is not there: the kernels of {} are left out\n", file.string(), key.second));
+      if (!o.output.quiet)
+        talk(fmt::format("note: {} is not there: the kernels of {} are left out\n", file.string(),
+                         key.second));
       continue;
     }
     const result::Result run = result::read_result_file(file);
@@ -189,7 +206,8 @@ AreaReport run_timing(const ValidateOptions& o, const volatile bool* stop) {
   for (const std::string& device : devices) Curves(device, o.quick, ptx, stop, report.curves).run();
   report.kernels = kernels(o, kernel_table, devices);
   report.peers = kernels(o, peer_table, devices);
-  AreaReport out{"timing", text_of(report, o.output.all || o.output.verbose), result_of(report), missed_targets(report), rows_of(report)};
+  AreaReport out{"timing", text_of(report, o.output.all || o.output.verbose), result_of(report),
+                 missed_targets(report), rows_of(report)};
   out.result.manifest.mode = "validate";
   out.result.manifest.inputs = hash_inputs({probes});
   return out;
@@ -199,7 +217,11 @@ int validate_timing(ValidateOptions o) {
   const RunClock clock;
   o.recorded = !o.results.empty() && o.update;
   o.computed = {"plateaus", "ends of levels"};
-  check_validation(o, {"timing"}, o.recorded ? std::nullopt : !o.gpus.empty() ? std::optional<std::string>("--gpu") : !o.results.empty() ? std::optional<std::string>("--results") : std::nullopt);
+  check_validation(o, {"timing"},
+                   o.recorded           ? std::nullopt
+                   : !o.gpus.empty()    ? std::optional<std::string>("--gpu")
+                   : !o.results.empty() ? std::optional<std::string>("--results")
+                                        : std::nullopt);
   return validated(o, clock, [&](const volatile bool* stop) { return run_timing(o, stop); });
 }
 
@@ -212,16 +234,21 @@ AreaReport timing_area(bool quick, const volatile bool* stop) {
 }
 
 void add_validate_timing(CLI::App& validate, Action& chosen) {
-  CLI::App* timing = validate.add_subcommand("timing", "The cycle-level model: latencies, bandwidths, capacities, kernels");
+  CLI::App* timing =
+      validate.add_subcommand("timing", "The cycle-level model: latencies, bandwidths, capacities, kernels");
   const auto o = std::make_shared<ValidateOptions>();
   timing->add_option("--gpu", o->gpus, "Only this device (default: all with measurements); may be repeated")
       ->check(CLI::Validator(refuse_empty, ""))
       ->type_name("NAME")
       ->allow_extra_args(false);
-  timing->add_option("--results", o->results, "Also compare the kernels of programs: folder that tools/rodinia/measure.py or bench/cross_check.py wrote")
+  timing
+      ->add_option("--results", o->results,
+                   "Also compare the kernels of programs: folder that tools/rodinia/measure.py or "
+                   "bench/cross_check.py wrote")
       ->check(CLI::Validator(refuse_empty, ""))
       ->type_name("DIR");
-  add_validation_options(*timing, *o, "Fewer sizes, and no device with more than 16 MiB of L2 unless --gpu names it");
+  add_validation_options(*timing, *o,
+                         "Fewer sizes, and no device with more than 16 MiB of L2 unless --gpu names it");
   timing->callback([&chosen, o] { chosen = [o] { return validate_timing(*o); }; });
 }
 

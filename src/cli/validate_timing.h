@@ -14,7 +14,8 @@ namespace simtlab::cli {
 struct ValidationReport {
   std::vector<validate::Comparison> curves;
   std::vector<validate::KernelRow> kernels;
-  std::vector<validate::KernelRow> peers;   // `measured` is another simulator's figure: no truth, so no target
+  // `measured` is another simulator's figure: no truth, so no target
+  std::vector<validate::KernelRow> peers;
 };
 
 // Markdown. all: every point.
@@ -23,7 +24,8 @@ result::Result result_of(const ValidationReport& report);
 std::vector<std::string> missed_targets(const ValidationReport& report);
 std::vector<validate::Row> rows_of(const ValidationReport& report);
 
-// All that there are measurements of. quick: fewer sizes, no device with a large L2. Throws Error(interrupted) once *stop is set.
+// All that there are measurements of. quick: fewer sizes, no device with a large L2. Throws
+// Error(interrupted) once *stop is set.
 AreaReport timing_area(bool quick, const volatile bool* stop);
 void add_validate_timing(CLI::App& validate, Action& chosen);
 

@@ -9,16 +9,17 @@
 
 namespace simtlab::cohost {
 
-// One application: a CUDA source or a program with arguments; a kernel (.ptx, .cl) with its launch; a recorded trace.
+// One application: a CUDA source or a program with arguments; a kernel (.ptx, .cl) with its launch; a
+// recorded trace.
 struct Described {
   std::string name;
   std::filesystem::path file;
-  std::vector<std::string> arguments;            // of a program
-  std::filesystem::path launch;                  // launch file of a kernel; may be empty
+  std::vector<std::string> arguments;  // of a program
+  std::filesystem::path launch;        // launch file of a kernel; may be empty
   std::optional<std::string> kernel, grid, global, block;
-  std::vector<std::string> args;                 // of a kernel, as --arg
+  std::vector<std::string> args;  // of a kernel, as --arg
   std::uint64_t iterations = 1;
-  double gap_ns = 0;                             // of the host, after each kernel
+  double gap_ns = 0;  // of the host, after each kernel
 
   // FILE.simt, or FILE.simt.1, ...: of further processes of a program that was recorded.
   bool is_trace() const { return file.extension() == ".simt" || file.stem().extension() == ".simt"; }

@@ -16,7 +16,7 @@ namespace {
 
 using corun::Traffic;
 
-constexpr std::size_t results_at_once = 256;   // of launches, before those of one kernel are merged
+constexpr std::size_t results_at_once = 256;  // of launches, before those of one kernel are merged
 
 Traffic traffic_of(const result::Metrics& m) {
   Traffic out;
@@ -28,7 +28,8 @@ Traffic traffic_of(const result::Metrics& m) {
   return out;
 }
 
-void keep(std::vector<result::KernelResult>& results, result::KernelResult&& result, const std::string& name, const stream::WarpSource& launch) {
+void keep(std::vector<result::KernelResult>& results, result::KernelResult&& result, const std::string& name,
+          const stream::WarpSource& launch) {
   result.name = result.demangled = name;
   const stream::Dim3 grid = launch.grid(), block = launch.block();
   result.grid[0] = grid.x, result.grid[1] = grid.y, result.grid[2] = grid.z;
@@ -44,12 +45,14 @@ std::vector<std::string> names_of(const Recording& recording) {
   for (std::size_t i = 0; i < recording.launches(); ++i) {
     const stream::WarpSource& launch = recording.launch(i);
     const stream::Dim3 grid = launch.grid(), block = launch.block();
-    shapes.push_back({recording.kernel(i), {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, launch.shared_bytes()}});
+    shapes.push_back({recording.kernel(i),
+                      {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, launch.shared_bytes()}});
   }
   return step_names(shapes);
 }
 
-std::vector<corun::Copy> copies_of(std::span<const Recording::Transfer> transfers, const device::Device& device) {
+std::vector<corun::Copy> copies_of(std::span<const Recording::Transfer> transfers,
+                                   const device::Device& device) {
   using enum stream::trace::OpKind;
   using Kind = gpu::Gpu::CopyKind;
   std::vector<corun::Copy> out;
@@ -60,7 +63,10 @@ std::vector<corun::Copy> copies_of(std::span<const Recording::Transfer> transfer
       continue;
     }
     const auto kind = static_cast<Kind>(std::min<std::uint64_t>(t.b, 2));
-    out.push_back({kind == Kind::host_to_device ? corun::Copy::in : kind == Kind::device_to_host ? corun::Copy::out : corun::Copy::within, gpu::copy_ns(device, t.a, kind)});
+    out.push_back({kind == Kind::host_to_device   ? corun::Copy::in
+                   : kind == Kind::device_to_host ? corun::Copy::out
+                                                  : corun::Copy::within,
+                   gpu::copy_ns(device, t.a, kind)});
   }
   return out;
 }
@@ -70,14 +76,16 @@ std::vector<corun::Copy> copies_of(std::span<const Recording::Transfer> transfer
 struct CycleHost::Application {
   explicit Application(const std::filesystem::path& trace) : recording(trace), steps(names_of(recording)) {}
   Recording recording;
-  std::vector<std::string> steps;        // names of its launches
+  std::vector<std::string> steps;  // names of its launches
   corun::ApplicationResult alone;
 };
 
-CycleHost::CycleHost(const device::Device& device, const CycleOptions& options) : device_(device), options_(options) {}
+CycleHost::CycleHost(const device::Device& device, const CycleOptions& options)
+    : device_(device), options_(options) {}
 CycleHost::~CycleHost() = default;
 
-void CycleHost::add(const std::string& name, const std::filesystem::path& trace, std::uint64_t iterations, double gap_ns, const std::string& source) {
+void CycleHost::add(const std::string& name, const std::filesystem::path& trace, std::uint64_t iterations,
+                    double gap_ns, const std::string& source) {
   auto application = std::make_unique<Application>(trace);
   corun::Application described;
   described.name = name;
@@ -112,23 +120,30 @@ void CycleHost::add(const std::string& name, const std::filesystem::path& trace,
 
 void CycleHost::add_copies(const Application& application, corun::Workload& workload) const {
   const Recording& recording = application.recording;
-  for (std::size_t i = 0; i < workload.sequence.size(); ++i) workload.sequence[i].before = copies_of(recording.before(i), device_);
+  for (std::size_t i = 0; i < workload.sequence.size(); ++i)
+    workload.sequence[i].before = copies_of(recording.before(i), device_);
   workload.after = copies_of(recording.before(recording.launches()), device_);
 }
 
 // A launch on a GPU that has just been switched on.
-result::KernelResult CycleHost::run_cold(const Application& application, std::size_t launch, const CycleOptions& cycle) const {
+result::KernelResult CycleHost::run_cold(const Application& application, std::size_t launch,
+                                         const CycleOptions& cycle) const {
   result::KernelResult out;
-  CycleMachine machine(device_, cycle, {{"", &application.recording}}, [&](std::size_t, std::size_t, result::KernelResult&& result) { out = std::move(result); });
+  CycleMachine machine(
+      device_, cycle, {{"", &application.recording}},
+      [&](std::size_t, std::size_t, result::KernelResult&& result) { out = std::move(result); });
   machine.begin(0, launch, 0);
   std::vector<std::size_t> ended;
   for (corun::Time now = 0; ended.empty();) now = machine.advance(now, corun::never, ended);
   return out;
 }
 
-const corun::ApplicationResult& CycleHost::alone(const std::string& name) const { return applications_.at(name)->alone; }
+const corun::ApplicationResult& CycleHost::alone(const std::string& name) const {
+  return applications_.at(name)->alone;
+}
 
-corun::MixResult CycleHost::run(std::span<const corun::Workload> mix, const corun::Policy& policy, const corun::HostOptions& options) const {
+corun::MixResult CycleHost::run(std::span<const corun::Workload> mix, const corun::Policy& policy,
+                                const corun::HostOptions& options) const {
   corun::MixResult out = run(mix, policy, options, options_, nullptr);
   for (corun::ApplicationResult& a : out.applications) {
     const corun::ApplicationResult& before = alone(a.name);
@@ -143,22 +158,27 @@ corun::MixResult CycleHost::run(std::span<const corun::Workload> mix, const coru
   return out;
 }
 
-corun::MixResult CycleHost::run(std::span<const corun::Workload> mix, const corun::Policy& policy, const corun::HostOptions& options, const CycleOptions& cycle,
+corun::MixResult CycleHost::run(std::span<const corun::Workload> mix, const corun::Policy& policy,
+                                const corun::HostOptions& options, const CycleOptions& cycle,
                                 std::vector<result::KernelResult>* results) const {
   std::vector<CycleMachine::Process> processes;
   std::vector<const Application*> known;
   std::vector<std::map<std::string, Traffic>> traffic(mix.size());
   for (const corun::Workload& w : mix) {
     const auto at = applications_.find(w.name);
-    if (at == applications_.end()) throw Error(ExitCode::bad_input, "corun-recording", fmt::format("there is no recording of an application {}", shown(w.name)));
+    if (at == applications_.end())
+      throw Error(ExitCode::bad_input, "corun-recording",
+                  fmt::format("there is no recording of an application {}", shown(w.name)));
     processes.push_back({w.name, &at->second->recording});
     known.push_back(at->second.get());
   }
-  CycleMachine machine(device_, cycle, std::move(processes), [&](std::size_t process, std::size_t launch, result::KernelResult&& result) {
-    const std::string& name = known[process]->steps[launch];
-    traffic[process][name].add(traffic_of(result.metrics));
-    if (results != nullptr) keep(*results, std::move(result), name, known[process]->recording.launch(launch));
-  });
+  CycleMachine machine(device_, cycle, std::move(processes),
+                       [&](std::size_t process, std::size_t launch, result::KernelResult&& result) {
+                         const std::string& name = known[process]->steps[launch];
+                         traffic[process][name].add(traffic_of(result.metrics));
+                         if (results != nullptr)
+                           keep(*results, std::move(result), name, known[process]->recording.launch(launch));
+                       });
   std::vector<corun::Workload> with_copies;
   if (cycle.copies) {
     with_copies.assign(mix.begin(), mix.end());

@@ -10,7 +10,7 @@
 namespace simtlab::cohost {
 namespace {
 
-constexpr unsigned address_bits = 42;     // of a process: no device has more than 4 TiB
+constexpr unsigned address_bits = 42;  // of a process: no device has more than 4 TiB
 
 timing::Options timing_options(const CycleOptions& options) {
   timing::Options out = options.timing;
@@ -20,21 +20,35 @@ timing::Options timing_options(const CycleOptions& options) {
 
 }  // namespace
 
-CycleMachine::CycleMachine(const device::Device& device, const CycleOptions& options, std::vector<Process> processes, OnEnd on_end)
-    : device_(device), options_(options), processes_(std::move(processes)), on_end_(std::move(on_end)), gpu_(std::make_unique<timing::Gpu>(device, timing_options(options))) {}
+CycleMachine::CycleMachine(const device::Device& device, const CycleOptions& options,
+                           std::vector<Process> processes, OnEnd on_end)
+    : device_(device),
+      options_(options),
+      processes_(std::move(processes)),
+      on_end_(std::move(on_end)),
+      gpu_(std::make_unique<timing::Gpu>(device, timing_options(options))) {}
 
 // Rounded up: what has ended by a time has ended.
-corun::Time CycleMachine::time_of(std::uint64_t cycle) const { return period_ + static_cast<corun::Time>(std::ceil(static_cast<double>(cycle) / device_.sm_clock_hz * 1e9 - 1e-6)); }
+corun::Time CycleMachine::time_of(std::uint64_t cycle) const {
+  return period_ +
+         static_cast<corun::Time>(std::ceil(static_cast<double>(cycle) / device_.sm_clock_hz * 1e9 - 1e-6));
+}
 
 std::uint64_t CycleMachine::cycle_of(corun::Time time) const {
   if (time == corun::never) return ~std::uint64_t{0};
-  return time <= period_ ? 0 : static_cast<std::uint64_t>(std::ceil(static_cast<double>(time - period_) * device_.sm_clock_hz / 1e9 - 1e-6));
+  return time <= period_ ? 0
+                         : static_cast<std::uint64_t>(std::ceil(
+                               static_cast<double>(time - period_) * device_.sm_clock_hz / 1e9 - 1e-6));
 }
 
 timing::Gpu::Setup CycleMachine::setup_of(const Job& job) const {
   const Process& process = processes_[job.process];
-  const timing::Gpu::Setup of_kernel = gpu::setup_of(options_.sharing, device_, process.recording->mangled(job.launch), process.recording->kernel(job.launch));
-  return of_kernel.sms != 0 ? of_kernel : gpu::setup_of(options_.sharing, device_, process.application, process.application);
+  const timing::Gpu::Setup of_kernel =
+      gpu::setup_of(options_.sharing, device_, process.recording->mangled(job.launch),
+                    process.recording->kernel(job.launch));
+  return of_kernel.sms != 0
+             ? of_kernel
+             : gpu::setup_of(options_.sharing, device_, process.application, process.application);
 }
 
 void CycleMachine::begin(std::size_t process, std::uint64_t launch, corun::Time now) {
@@ -46,7 +60,8 @@ void CycleMachine::begin(std::size_t process, std::uint64_t launch, corun::Time 
   job.source = std::make_unique<stream::MovedLaunch>(recording.launch(job.launch), move);
   if (options_.copies)
     for (const Recording::Transfer& written : recording.before(job.launch))
-      if (written.kind == stream::trace::OpKind::invalidate) gpu::written(*gpu_, device_, written.a + move, written.b);
+      if (written.kind == stream::trace::OpKind::invalidate)
+        gpu::written(*gpu_, device_, written.a + move, written.b);
   queue_.push_back(std::move(job));
   start_what_fits(now);
 }

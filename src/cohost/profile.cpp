@@ -8,7 +8,8 @@
 namespace simtlab::cohost {
 namespace {
 
-// Of the slots that are lost to a reason, those lost to memory: what nvprof's reasons "memory dependency" and "memory throttle" add up to.
+// Of the slots that are lost to a reason, those lost to memory: what nvprof's reasons "memory dependency" and
+// "memory throttle" add up to.
 std::optional<double> memory_stall(const result::Metrics& m) {
   double memory = 0, all = 0;
   bool any = false;
@@ -40,7 +41,8 @@ std::vector<std::string> step_names(std::span<const ShapedKernel> launches) {
   }
   std::vector<std::string> out;
   for (const ShapedKernel& l : launches)
-    out.push_back(several.contains(l.kernel) ? fmt::format("{} {}", l.kernel, corun::text_of(l.shape)) : l.kernel);
+    out.push_back(several.contains(l.kernel) ? fmt::format("{} {}", l.kernel, corun::text_of(l.shape))
+                                             : l.kernel);
   return out;
 }
 
@@ -52,7 +54,8 @@ corun::Profile profile_of(const result::KernelResult& k, const device::Device& d
   p.shared_bytes = static_cast<double>(k.shared_bytes);
   const result::Metrics& m = k.metrics;
   const double launches = k.launches;
-  const auto time = m.get("gpu.time"), cycles = m.get("gpu.cycles"), instructions = m.get("gpu.instructions.warp"), l2 = m.get("l2.bytes");
+  const auto time = m.get("gpu.time"), cycles = m.get("gpu.cycles"),
+             instructions = m.get("gpu.instructions.warp"), l2 = m.get("l2.bytes");
   if (instructions) p.instructions = *instructions / launches;
   if (time && *time > 0) {
     p.time_ns = *time / launches;
@@ -71,7 +74,7 @@ void add_cold(const result::KernelResult& k, const device::Device& device, corun
   const result::Metrics& m = k.metrics;
   if (const auto time = m.get("gpu.time"); time && *time > 0) p.cold_time_ns = *time;
   const auto reads = m.get("l2.read.misses"), writes = m.get("l2.write.misses");
-  if (reads && writes) p.footprint = (*reads + *writes) * device.l2.sector_bytes;   // both count sectors
+  if (reads && writes) p.footprint = (*reads + *writes) * device.l2.sector_bytes;  // both count sectors
 }
 
 }  // namespace simtlab::cohost

@@ -19,8 +19,8 @@ struct ShapedKernel {
 };
 ShapedKernel shape_of(const result::KernelResult& launch);
 
-// What an application's launches are called: by their kernel, and by their shape, too, if it is launched with several. 64 blocks and one block of the same
-// code are two kernels for whoever predicts their time.
+// What an application's launches are called: by their kernel, and by their shape, too, if it is launched with
+// several. 64 blocks and one block of the same code are two kernels for whoever predicts their time.
 std::vector<std::string> step_names(std::span<const ShapedKernel> launches);
 
 // kernel: all its launches of one shape, merged; alone on the device.

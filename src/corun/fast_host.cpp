@@ -53,14 +53,14 @@ class ModelMachine final : public Machine {
  private:
   struct Running {
     std::size_t process = 0;
-    double left = 0;                     // of its time alone, ns
+    double left = 0;  // of its time alone, ns
   };
 
   std::span<const Workload> mix_;
   const InterferenceModel& model_;
   std::vector<Running> running_;
-  std::vector<Demand> demands_;          // of running_
-  std::vector<double> slow_;             // of running_
+  std::vector<Demand> demands_;  // of running_
+  std::vector<double> slow_;     // of running_
   bool changed_ = false;
 };
 
@@ -75,24 +75,31 @@ MixResult run_fast(std::span<const Workload> mix, const Policy& policy, const Fa
   return run_mix(mix, policy, options, machine);
 }
 
-std::vector<Workload> workloads(const Profiles& profiles, std::span<const std::string> names, double shorten) {
+std::vector<Workload> workloads(const Profiles& profiles, std::span<const std::string> names,
+                                double shorten) {
   std::vector<Workload> out;
   for (const std::string& name : names) {
     const auto at = profiles.applications.find(name);
     if (at == profiles.applications.end()) {
       std::vector<std::string> known;
       for (const auto& [n, a] : profiles.applications) known.push_back(n);
-      throw Error(ExitCode::bad_input, "corun-profiles", fmt::format("of an application {} nothing is known", shown(name)), fmt::format("the profiles have {}", fmt::join(known, ", ")));
+      throw Error(ExitCode::bad_input, "corun-profiles",
+                  fmt::format("of an application {} nothing is known", shown(name)),
+                  fmt::format("the profiles have {}", fmt::join(known, ", ")));
     }
     Workload w;
     w.name = name;
     w.gap_ns = at->second.gap_ns;
-    w.iterations = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::llround(static_cast<double>(at->second.iterations) / shorten)));
+    w.iterations = std::max<std::uint64_t>(
+        1, static_cast<std::uint64_t>(std::llround(static_cast<double>(at->second.iterations) / shorten)));
     for (const std::string& kernel : at->second.sequence) {
       const KernelProfile* k = profiles.find(name, kernel);
       const std::string missing = k == nullptr ? "every figure" : missing_figures(k->profile);
       if (!missing.empty())
-        throw Error(ExitCode::bad_input, "corun-profiles", fmt::format("of kernel {} of {} the fast model misses {}", shown(kernel), shown(name), missing), "simtlab corun profile fills a database of profiles from the simulator");
+        throw Error(
+            ExitCode::bad_input, "corun-profiles",
+            fmt::format("of kernel {} of {} the fast model misses {}", shown(kernel), shown(name), missing),
+            "simtlab corun profile fills a database of profiles from the simulator");
       w.sequence.push_back({kernel, k->profile});
     }
     out.push_back(std::move(w));
@@ -112,7 +119,8 @@ double disturbed(const Workload& application, const InterferenceModel& model, co
   return beside / alone;
 }
 
-std::vector<std::vector<std::string>> random_mixes(const std::vector<std::string>& applications, std::size_t count, std::size_t size, std::uint64_t seed) {
+std::vector<std::vector<std::string>> random_mixes(const std::vector<std::string>& applications,
+                                                   std::size_t count, std::size_t size, std::uint64_t seed) {
   std::vector<std::vector<std::string>> out(count);
   // A generator for each size, so that the mixes of one size don't depend on which others are asked for.
   Rng rng(seed * 1000003 + size);

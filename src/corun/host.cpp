@@ -14,13 +14,13 @@ namespace {
 
 struct Process {
   const Workload* workload = nullptr;
-  std::vector<KernelId> kernels;         // of the sequence
-  std::vector<std::size_t> shares;       // the same: places in ApplicationResult::kernels
-  std::uint64_t next = 0;                // launch
-  Sequence sequence = 0;                 // of the launch that runs
+  std::vector<KernelId> kernels;    // of the sequence
+  std::vector<std::size_t> shares;  // the same: places in ApplicationResult::kernels
+  std::uint64_t next = 0;           // launch
+  Sequence sequence = 0;            // of the launch that runs
   Time began = 0;
-  std::vector<Copy> copies;              // that it has yet to make, the next one last
-  std::size_t record = none;             // of its launch, in MixResult::launches
+  std::vector<Copy> copies;   // that it has yet to make, the next one last
+  std::size_t record = none;  // of its launch, in MixResult::launches
   static constexpr std::size_t none = ~std::size_t{0};
   std::size_t step() const { return next % kernels.size(); }
 };
@@ -28,7 +28,9 @@ struct Process {
 struct Arrival {
   Time at = 0;
   std::size_t process = 0;
-  bool operator>(const Arrival& other) const { return at != other.at ? at > other.at : process > other.process; }
+  bool operator>(const Arrival& other) const {
+    return at != other.at ? at > other.at : process > other.process;
+  }
 };
 
 class Host {
@@ -41,7 +43,8 @@ class Host {
     std::vector<std::size_t> ended;
     while (unfinished_ > 0) {
       const Time arrives = arrivals_.empty() ? never : arrivals_.top().at;
-      SIMTLAB_ASSERT(running_ > 0 || arrives != never, "a policy that leaves the GPU idle while launches wait would never end");
+      SIMTLAB_ASSERT(running_ > 0 || arrives != never,
+                     "a policy that leaves the GPU idle while launches wait would never end");
       ended.clear();
       now_ = running_ > 0 ? machine_.advance(now_, arrives, ended) : arrives;
       for (const std::size_t process : ended) end(process);
@@ -61,7 +64,8 @@ class Host {
       ApplicationResult r;
       r.name = w.name;
       for (const Workload::Step& step : w.sequence) {
-        process.kernels.push_back(scheduler_.kernel(0, w.name + "/" + step.kernel, options_.learn ? nullptr : &step.profile));
+        process.kernels.push_back(
+            scheduler_.kernel(0, w.name + "/" + step.kernel, options_.learn ? nullptr : &step.profile));
         const auto at = std::ranges::find(r.kernels, step.kernel, &KernelShare::name);
         process.shares.push_back(static_cast<std::size_t>(at - r.kernels.begin()));
         if (at == r.kernels.end()) r.kernels.emplace_back().name = step.kernel;
@@ -86,7 +90,8 @@ class Host {
     if (p.record != Process::none) out_.launches[p.record].ended = now_;
     --running_;
     scheduler_.end(now_, p.sequence, took);
-    if (options_.learn && scheduler_.profile(p.kernels[step]) == nullptr) scheduler_.kernel(now_, w.name + "/" + w.sequence[step].kernel, &profile);
+    if (options_.learn && scheduler_.profile(p.kernels[step]) == nullptr)
+      scheduler_.kernel(now_, w.name + "/" + w.sequence[step].kernel, &profile);
     ApplicationResult& a = out_.applications[process];
     KernelShare& k = a.kernels[p.shares[step]];
     ++a.launches, ++k.launches;
@@ -96,8 +101,10 @@ class Host {
     a.alone_ns += alone;
     const bool last = step + 1 == w.sequence.size();
     const bool more = ++p.next < w.launches();
-    if (more) copies_of(p, last ? &w.after : nullptr, w.sequence[p.step()]);
-    else p.copies.assign(w.after.rbegin(), w.after.rend());
+    if (more)
+      copies_of(p, last ? &w.after : nullptr, w.sequence[p.step()]);
+    else
+      p.copies.assign(w.after.rbegin(), w.after.rend());
     if (more) a.alone_ns += w.gap_ns;
     if (!more && p.copies.empty()) return finish(process);
     arrivals_.push({now_ + (more ? static_cast<Time>(std::llround(w.gap_ns)) : 0), process});
@@ -109,7 +116,8 @@ class Host {
   }
 
   void finish(std::size_t process) {
-    out_.applications[process].turnaround_ns = static_cast<double>(now_) - processes_[process].workload->start_ns;
+    out_.applications[process].turnaround_ns =
+        static_cast<double>(now_) - processes_[process].workload->start_ns;
     --unfinished_;
     scheduler_.leave(now_, static_cast<ClientId>(process + 1));
   }
@@ -173,7 +181,7 @@ class Host {
   std::priority_queue<Arrival, std::vector<Arrival>, std::greater<>> arrivals_;
   Time now_ = 0;
   std::size_t unfinished_ = 0, running_ = 0;
-  std::array<Time, Copy::engines> engine_free_{};   // when each has done all that was asked of it
+  std::array<Time, Copy::engines> engine_free_{};  // when each has done all that was asked of it
   MixResult out_;
 };
 
@@ -187,6 +195,9 @@ void Traffic::add(const Traffic& other) {
   instructions += other.instructions;
 }
 
-MixResult run_mix(std::span<const Workload> mix, const Policy& policy, const HostOptions& options, Machine& machine) { return Host(mix, policy, options, machine).run(); }
+MixResult run_mix(std::span<const Workload> mix, const Policy& policy, const HostOptions& options,
+                  Machine& machine) {
+  return Host(mix, policy, options, machine).run();
+}
 
 }  // namespace simtlab::corun

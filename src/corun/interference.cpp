@@ -8,9 +8,8 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/shown.h"
-#include "base/units.h"
-
 #include "base/toml_reader.h"
+#include "base/units.h"
 
 namespace simtlab::corun {
 
@@ -26,7 +25,9 @@ double excess(double demand, double capacity, double power) {
 
 void slowdowns(const InterferenceModel& m, std::span<const Demand> together, std::span<double> out) {
   Demand sum;
-  for (const Demand& d : together) sum.l2 += d.l2, sum.dram += d.dram, sum.ipc += d.ipc, sum.threads += std::min(d.threads, m.residency_threads);
+  for (const Demand& d : together)
+    sum.l2 += d.l2, sum.dram += d.dram, sum.ipc += d.ipc,
+        sum.threads += std::min(d.threads, m.residency_threads);
   const double l2 = excess(sum.l2, m.l2_capacity, m.l2_power), dram = excess(sum.dram, m.dram_capacity, 1);
   const double crowd = m.residency_weight * std::max(0.0, sum.threads / m.residency_threads - 1);
   for (std::size_t i = 0; i < together.size(); ++i) {
@@ -34,8 +35,10 @@ void slowdowns(const InterferenceModel& m, std::span<const Demand> together, std
     const double others = std::min(1.0, (sum.dram - d.dram) / m.dram_capacity);
     const double issue = std::max(0.0, sum.ipc - d.ipc) / m.compute_ipc;
     // A kernel's own excess is in its time alone already.
-    const double more_l2 = l2 - excess(d.l2, m.l2_capacity, m.l2_power), more_dram = dram - excess(d.dram, m.dram_capacity, 1);
-    out[i] = 1 + d.stall * (more_l2 + m.dram_latency * others * others + more_dram) + (1 - d.stall) * m.compute_weight * issue;
+    const double more_l2 = l2 - excess(d.l2, m.l2_capacity, m.l2_power),
+                 more_dram = dram - excess(d.dram, m.dram_capacity, 1);
+    out[i] = 1 + d.stall * (more_l2 + m.dram_latency * others * others + more_dram) +
+             (1 - d.stall) * m.compute_weight * issue;
     if (together.size() > 1) out[i] *= 1 + crowd;
   }
 }
@@ -67,11 +70,15 @@ std::string missing_figures(const Profile& p) {
   return out;
 }
 
-Demand demand_of(const Profile& p) { return {p.l2_bandwidth.value(), p.dram_bandwidth.value(), p.ipc.value(), p.threads.value_or(0), p.memory_stall.value()}; }
+Demand demand_of(const Profile& p) {
+  return {p.l2_bandwidth.value(), p.dram_bandwidth.value(), p.ipc.value(), p.threads.value_or(0),
+          p.memory_stall.value()};
+}
 
 namespace {
 
-constexpr TomlText::Form form{"corun-model", "corun-model", "data/corun/model-titanx.toml is a complete one", 4096};
+constexpr TomlText::Form form{"corun-model", "corun-model", "data/corun/model-titanx.toml is a complete one",
+                              4096};
 
 class ModelReader {
  public:
@@ -90,7 +97,8 @@ class ModelReader {
     value("residency", "threads", Unit::none, m.residency_threads);
     value("residency", "weight", Unit::none, m.residency_weight);
     check_keys();
-    for (const double capacity : {m.l2_capacity, m.dram_capacity, m.compute_ipc, m.residency_threads, m.l2_power})
+    for (const double capacity :
+         {m.l2_capacity, m.dram_capacity, m.compute_ipc, m.residency_threads, m.l2_power})
       if (capacity <= 0) fail({}, "capacities and the power are above 0");
     return m;
   }
@@ -109,11 +117,10 @@ class ModelReader {
         out = parse_quantity(*text, unit);
         return;
       }
-    } catch (const Error& e) {
-      fail(node->source(), e.diagnostics().front().message);
-    }
+    } catch (const Error& e) { fail(node->source(), e.diagnostics().front().message); }
     const auto number = node->value<double>();
-    if (!number || unit != Unit::none || !std::isfinite(*number) || *number < 0) fail(node->source(), fmt::format("{}.{} is no quantity that is possible", section, key));
+    if (!number || unit != Unit::none || !std::isfinite(*number) || *number < 0)
+      fail(node->source(), fmt::format("{}.{} is no quantity that is possible", section, key));
     out = *number;
   }
 
@@ -121,11 +128,14 @@ class ModelReader {
   void check_keys() const {
     for (const auto& [section, node] : root_) {
       const toml::table* table = node.as_table();
-      if (table == nullptr) fail(node.source(), fmt::format("\"{}\" is no section of the model", shown(section.str())));
+      if (table == nullptr)
+        fail(node.source(), fmt::format("\"{}\" is no section of the model", shown(section.str())));
       for (const auto& [key, inner] : *table) {
         const bool source = key == "source" || key.str().ends_with("_source");
-        const bool is_known = std::ranges::any_of(known_, [&](const auto& k) { return k.first == section.str() && k.second == key.str(); });
-        if (!source && !is_known) fail(inner.source(), fmt::format("the model has no {}.{}", shown(section.str()), shown(key.str())));
+        const bool is_known = std::ranges::any_of(
+            known_, [&](const auto& k) { return k.first == section.str() && k.second == key.str(); });
+        if (!source && !is_known)
+          fail(inner.source(), fmt::format("the model has no {}.{}", shown(section.str()), shown(key.str())));
       }
     }
   }

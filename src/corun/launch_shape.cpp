@@ -21,8 +21,10 @@ std::string_view kernel_of(std::string_view step) {
   return at == std::string_view::npos || !step.ends_with(">>>") ? step : step.substr(0, at);
 }
 
-std::string key_of(std::string_view program, std::string_view kernel, const std::optional<LaunchShape>& shape) {
-  return shape ? fmt::format("{}/{} {}", program, kernel, text_of(*shape)) : fmt::format("{}/{}", program, kernel);
+std::string key_of(std::string_view program, std::string_view kernel,
+                   const std::optional<LaunchShape>& shape) {
+  return shape ? fmt::format("{}/{} {}", program, kernel, text_of(*shape))
+               : fmt::format("{}/{}", program, kernel);
 }
 
 }  // namespace simtlab::corun

@@ -1,5 +1,5 @@
-// The shape of a launch. With the program and the kernel it is what a profile, or a time that was learnt, is of: 64 blocks and one block of
-// the same code are two kernels for whoever predicts their time.
+// The shape of a launch. With the program and the kernel it is what a profile, or a time that was learnt, is
+// of: 64 blocks and one block of the same code are two kernels for whoever predicts their time.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ namespace simtlab::corun {
 
 struct LaunchShape {
   std::array<std::uint32_t, 3> grid = {1, 1, 1}, block = {1, 1, 1};
-  std::uint64_t shared_bytes = 0;   // of a block: what the code declares and what the launch adds
+  std::uint64_t shared_bytes = 0;  // of a block: what the code declares and what the launch adds
   auto operator<=>(const LaunchShape&) const = default;
 };
 
@@ -21,7 +21,9 @@ struct LaunchShape {
 std::string text_of(const LaunchShape& shape);
 // "add <<<64, 256, 0>>>" is a launch of add.
 std::string_view kernel_of(std::string_view step);
-// "app/add <<<64, 256, 0>>>": what a scheduler and its log call a kernel. Without a shape: of something that has none (a graph).
-std::string key_of(std::string_view program, std::string_view kernel, const std::optional<LaunchShape>& shape);
+// "app/add <<<64, 256, 0>>>": what a scheduler and its log call a kernel. Without a shape: of something that
+// has none (a graph).
+std::string key_of(std::string_view program, std::string_view kernel,
+                   const std::optional<LaunchShape>& shape);
 
 }  // namespace simtlab::corun

@@ -5,8 +5,10 @@
 namespace simtlab::corun {
 
 std::string policy_line(const Policy& policy, const Settings& s) {
-  return fmt::format("policy {} limit={} light={} aging={} quantum={} l2-cap={} dram-cap={} memory-class={} best-effort={}", policy.name, s.limit,
-                     s.light.value_or(s.limit - 1), s.aging, s.quantum, s.l2_cap, s.dram_cap, s.memory_class, s.best_effort);
+  return fmt::format(
+      "policy {} limit={} light={} aging={} quantum={} l2-cap={} dram-cap={} memory-class={} best-effort={}",
+      policy.name, s.limit, s.light.value_or(s.limit - 1), s.aging, s.quantum, s.l2_cap, s.dram_cap,
+      s.memory_class, s.best_effort);
 }
 
 std::string kernel_line(Time now, KernelId kernel, std::string_view name, const Profile* profile) {

@@ -1,8 +1,8 @@
 #include "corun/policy.h"
 
-#include <string>
-
 #include <fmt/format.h>
+
+#include <string>
 
 #include "base/error.h"
 #include "base/shown.h"
@@ -21,7 +21,8 @@ const Policy& policy(std::string_view name) {
   for (const Policy* p : policies()) names.emplace_back(p->name);
   const std::string near = nearest_name(std::string(name), names);
   throw Error(ExitCode::usage, "corun-policy", fmt::format("there is no policy \"{}\"", shown(name)),
-              near.empty() ? fmt::format("one of {}", fmt::join(names, ", ")) : fmt::format("did you mean {}?", near));
+              near.empty() ? fmt::format("one of {}", fmt::join(names, ", "))
+                           : fmt::format("did you mean {}?", near));
 }
 
 unsigned known_of(const Profile* profile) {

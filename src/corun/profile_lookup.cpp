@@ -10,7 +10,8 @@
 namespace simtlab::corun {
 namespace {
 
-// "_Z5scalePfi": itself, "scale(float*, int)" and "scale", in this order, are what a file of profiles may call it.
+// "_Z5scalePfi": itself, "scale(float*, int)" and "scale", in this order, are what a file of profiles may
+// call it.
 std::vector<std::string> names_of(const std::string& kernel) {
   std::vector<std::string> out = {kernel};
   int status = 0;
@@ -18,12 +19,13 @@ std::vector<std::string> names_of(const std::string& kernel) {
   if (status == 0 && text != nullptr) out.emplace_back(text);
   std::free(text);
   const std::string head = out.back().substr(0, out.back().find_first_of("(<"));
-  const std::string bare = head.substr(head.find_last_of(' ') + 1);   // a template's has its result before it
+  const std::string bare = head.substr(head.find_last_of(' ') + 1);  // a template's has its result before it
   if (!bare.empty() && bare != out.back()) out.push_back(bare);
   return out;
 }
 
-// A file that is known to be another one is another program, whatever its name; one that is known to be the same may have another name.
+// A file that is known to be another one is another program, whatever its name; one that is known to be the
+// same may have another name.
 bool is_of(const KernelProfile& k, const ProgramIdentity& program) {
   if (!k.content.empty() && !program.content.empty()) return k.content == program.content;
   return k.program_name() == program.name;
@@ -35,7 +37,8 @@ double size_of(const std::array<std::uint32_t, 3>& e) { return static_cast<doubl
 double distance(const LaunchShape& a, const Profile& of) {
   const double blocks = std::log2(size_of(a.grid) / size_of(of.grid.value_or(a.grid)));
   const double threads = std::log2(size_of(a.block) / size_of(of.block.value_or(a.block)));
-  const double shared = std::log2((static_cast<double>(a.shared_bytes) + 1024) / (of.shared_bytes.value_or(0) + 1024));
+  const double shared =
+      std::log2((static_cast<double>(a.shared_bytes) + 1024) / (of.shared_bytes.value_or(0) + 1024));
   return std::abs(blocks + threads) + std::abs(threads) / 4 + std::abs(shared) / 16;
 }
 
@@ -49,7 +52,9 @@ void choose(const std::vector<const KernelProfile*>& all, const LaunchShape& sha
   const KernelProfile* best = nullptr;
   double nearest = 0;
   for (const KernelProfile* k : all) {
-    const Match match = !k->profile.grid ? Match::any_shape : is_shape(k->profile, shape) ? Match::exact : Match::nearest;
+    const Match match = !k->profile.grid              ? Match::any_shape
+                        : is_shape(k->profile, shape) ? Match::exact
+                                                      : Match::nearest;
     const double far = match == Match::nearest ? distance(shape, k->profile) : 0;
     if (best != nullptr && (match > out.match || (match == out.match && far >= nearest))) continue;
     best = k;
@@ -63,14 +68,17 @@ void choose(const std::vector<const KernelProfile*>& all, const LaunchShape& sha
 
 }  // namespace
 
-Found find_profile(const Profiles& profiles, const ProgramIdentity& program, const std::string& kernel, const LaunchShape& shape) {
+Found find_profile(const Profiles& profiles, const ProgramIdentity& program, const std::string& kernel,
+                   const LaunchShape& shape) {
   Found out;
   for (const std::string& name : names_of(kernel)) {
     std::vector<const KernelProfile*> its;
     for (const auto& [key, k] : profiles.kernels) {
       if (kernel_of(k.name) != name) continue;
-      if (is_of(k, program)) its.push_back(&k);
-      else if (k.program_name() == program.name) out.other_build = true;
+      if (is_of(k, program))
+        its.push_back(&k);
+      else if (k.program_name() == program.name)
+        out.other_build = true;
     }
     choose(its, shape, out);
     if (out.profile) break;

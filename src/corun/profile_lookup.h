@@ -12,18 +12,21 @@ namespace simtlab::corun {
 
 enum class Match {
   none,
-  exact,       // of this shape
-  any_shape,   // the profile has no shape: whoever wrote it says that it holds for all
-  nearest,     // of the nearest shape of the same kernel: Profile::nearest is set
+  exact,      // of this shape
+  any_shape,  // the profile has no shape: whoever wrote it says that it holds for all
+  nearest,    // of the nearest shape of the same kernel: Profile::nearest is set
 };
 
 struct Found {
   Match match = Match::none;
   std::optional<Profile> profile;
-  bool other_build = false;   // nothing is known of this program, but there are profiles of another file of its name
+  // Nothing is known of this program, but there are profiles of another file of its name
+  bool other_build = false;
 };
 
-// kernel: as it is launched, mangled or not. Profiles may have its mangled name, its demangled one ("scale(float*, int)"), or its bare name.
-Found find_profile(const Profiles& profiles, const ProgramIdentity& program, const std::string& kernel, const LaunchShape& shape);
+// kernel: as it is launched, mangled or not. Profiles may have its mangled name, its demangled one
+// ("scale(float*, int)"), or its bare name.
+Found find_profile(const Profiles& profiles, const ProgramIdentity& program, const std::string& kernel,
+                   const LaunchShape& shape);
 
 }  // namespace simtlab::corun

@@ -46,12 +46,19 @@ Profiles load_profiles(const std::filesystem::path& path) {
   const std::string end = path.extension().string();
   if (end == ".db" || end == ".sqlite") {
     std::error_code ignored;
-    if (!std::filesystem::exists(path, ignored)) throw Error(ExitCode::bad_input, "file-missing", fmt::format("there is no profile database {}", shown(path.string())), "simtlab corun profile --database FILE -- APPLICATION makes one");
+    if (!std::filesystem::exists(path, ignored))
+      throw Error(ExitCode::bad_input, "file-missing",
+                  fmt::format("there is no profile database {}", shown(path.string())),
+                  "simtlab corun profile --database FILE -- APPLICATION makes one");
     return profiles_from_database(path);
   }
-  if (end == ".toml") return profiles_from_toml(read_file(path, max_profile_bytes, "profile file"), path.string());
-  if (end == ".csv") return profiles_from_csv(read_file(path, max_profile_bytes, "profile file"), path.string());
-  throw Error(ExitCode::usage, "corun-profiles", fmt::format("{} is no file of profiles by its name", shown(path.string())), "profiles are .toml, .csv, .db or .sqlite");
+  if (end == ".toml")
+    return profiles_from_toml(read_file(path, max_profile_bytes, "profile file"), path.string());
+  if (end == ".csv")
+    return profiles_from_csv(read_file(path, max_profile_bytes, "profile file"), path.string());
+  throw Error(ExitCode::usage, "corun-profiles",
+              fmt::format("{} is no file of profiles by its name", shown(path.string())),
+              "profiles are .toml, .csv, .db or .sqlite");
 }
 
 void save_profiles(const Profiles& profiles, const std::filesystem::path& path) {
@@ -59,7 +66,9 @@ void save_profiles(const Profiles& profiles, const std::filesystem::path& path) 
   if (end == ".db" || end == ".sqlite") return add_to_database(profiles, path);
   if (end == ".toml") return write_file_atomically(path, to_toml(profiles));
   if (end == ".csv") return write_file_atomically(path, to_csv(profiles));
-  throw Error(ExitCode::usage, "corun-profiles", fmt::format("{} is no file of profiles by its name", shown(path.string())), "profiles are .toml, .csv, .db or .sqlite");
+  throw Error(ExitCode::usage, "corun-profiles",
+              fmt::format("{} is no file of profiles by its name", shown(path.string())),
+              "profiles are .toml, .csv, .db or .sqlite");
 }
 
 }  // namespace simtlab::corun

@@ -1,4 +1,5 @@
-// What is known of kernels and applications: a database in memory, and its three forms on disk (SQLite, TOML, CSV).
+// What is known of kernels and applications: a database in memory, and its three forms on disk (SQLite, TOML,
+// CSV).
 #pragma once
 
 #include <cstdint>
@@ -18,8 +19,9 @@ namespace simtlab::corun {
 struct KernelProfile {
   std::string application, name;
   Profile profile;
-  std::string source;                  // where the figures are from
-  // Whose kernel it is (base/program_identity.h). No program: that of the application's name; no content: not known.
+  std::string source;  // where the figures are from
+  // Whose kernel it is (base/program_identity.h). No program: that of the application's name; no content: not
+  // known.
   std::string program = {}, content = {};
   const std::string& program_name() const { return program.empty() ? application : program; }
   bool operator==(const KernelProfile&) const = default;
@@ -29,14 +31,14 @@ struct KernelProfile {
 struct Application {
   std::string name;
   std::uint64_t iterations = 1;
-  std::vector<std::string> sequence;   // names of its kernels
-  double gap_ns = 0;                   // of the host, after each kernel
+  std::vector<std::string> sequence;  // names of its kernels
+  double gap_ns = 0;                  // of the host, after each kernel
   std::string source;
   bool operator==(const Application&) const = default;
 };
 
 struct Profiles {
-  std::map<std::pair<std::string, std::string>, KernelProfile> kernels;   // by application and name
+  std::map<std::pair<std::string, std::string>, KernelProfile> kernels;  // by application and name
   std::map<std::string, Application> applications;
 
   // Later figures of a kernel replace earlier ones.
@@ -55,8 +57,8 @@ std::string to_toml(const Profiles& profiles);
 // One line a kernel; applications have none. An empty cell is a value that is not known.
 Profiles profiles_from_csv(std::string_view text, const std::string& file);
 std::string to_csv(const Profiles& profiles);
-// A file of its own for SQLite. Reading one that isn't there gives no profiles; writing changes all in one transaction, so that a full disk leaves
-// the old content. Throws Error(failure, "corun-database").
+// A file of its own for SQLite. Reading one that isn't there gives no profiles; writing changes all in one
+// transaction, so that a full disk leaves the old content. Throws Error(failure, "corun-database").
 Profiles profiles_from_database(const std::filesystem::path& path);
 void add_to_database(const Profiles& profiles, const std::filesystem::path& path);
 
@@ -66,11 +68,11 @@ void save_profiles(const Profiles& profiles, const std::filesystem::path& path);
 
 // Names and units of a profile's values: the one list behind all forms.
 struct ProfileField {
-  std::string_view key;       // of TOML
-  std::string_view column;    // of CSV and SQLite, with its unit
+  std::string_view key;     // of TOML
+  std::string_view column;  // of CSV and SQLite, with its unit
   bool is_time, is_bytes, is_bandwidth;
-  std::optional<double> Profile::* value;
-  int since = 1;              // the database's format that has it
+  std::optional<double> Profile::*value;
+  int since = 1;  // the database's format that has it
 };
 std::span<const ProfileField> profile_fields();
 

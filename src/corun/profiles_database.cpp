@@ -1,4 +1,5 @@
-// Profiles in an SQLite file. One table of kernels, one of applications; a format number, so that a later simtlab can tell.
+// Profiles in an SQLite file. One table of kernels, one of applications; a format number, so that a later
+// simtlab can tell.
 #include <fmt/format.h>
 #include <sqlite3.h>
 
@@ -11,9 +12,9 @@
 namespace simtlab::corun {
 namespace {
 
-constexpr int format_number = 3;   // 2: cold_time and footprint; 3: whose kernel it is
+constexpr int format_number = 3;  // 2: cold_time and footprint; 3: whose kernel it is
 constexpr int programs_since = 3;
-constexpr int application_number = 0x53494d43;   // "SIMC": what SQLite calls application_id
+constexpr int application_number = 0x53494d43;  // "SIMC": what SQLite calls application_id
 constexpr int most_rows = 1'000'000;
 
 class Database {
@@ -23,7 +24,8 @@ class Database {
     if (code != SQLITE_OK) {
       const std::string text = db_ != nullptr ? sqlite3_errmsg(db_) : sqlite3_errstr(code);
       sqlite3_close(db_);
-      throw Error(ExitCode::failure, "corun-database", fmt::format("profile database {}: {}", shown(name_), shown(text)));
+      throw Error(ExitCode::failure, "corun-database",
+                  fmt::format("profile database {}: {}", shown(name_), shown(text)));
     }
     sqlite3_busy_timeout(db_, 10000);
     sqlite3_limit(db_, SQLITE_LIMIT_LENGTH, 1 << 20);
@@ -32,9 +34,14 @@ class Database {
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
-  [[noreturn]] void fail() const { throw Error(ExitCode::failure, "corun-database", fmt::format("profile database {}: {}", shown(name_), shown(sqlite3_errmsg(db_)))); }
+  [[noreturn]] void fail() const {
+    throw Error(ExitCode::failure, "corun-database",
+                fmt::format("profile database {}: {}", shown(name_), shown(sqlite3_errmsg(db_))));
+  }
   [[noreturn]] void foreign(const std::string& why) const {
-    throw Error(ExitCode::bad_input, "corun-database", fmt::format("{} is no profile database of this simtlab: {}", shown(name_), why), "name another file, or export it with the simtlab that wrote it");
+    throw Error(ExitCode::bad_input, "corun-database",
+                fmt::format("{} is no profile database of this simtlab: {}", shown(name_), why),
+                "name another file, or export it with the simtlab that wrote it");
   }
   void run(const char* sql) const {
     if (sqlite3_exec(db_, sql, nullptr, nullptr, nullptr) != SQLITE_OK) fail();
@@ -56,7 +63,9 @@ class Statement {
   Statement(const Statement&) = delete;
   Statement& operator=(const Statement&) = delete;
 
-  void bind(int at, const std::string& text) { check(sqlite3_bind_text(statement_, at, text.c_str(), static_cast<int>(text.size()), SQLITE_TRANSIENT)); }
+  void bind(int at, const std::string& text) {
+    check(sqlite3_bind_text(statement_, at, text.c_str(), static_cast<int>(text.size()), SQLITE_TRANSIENT));
+  }
   void bind(int at, double value) { check(sqlite3_bind_double(statement_, at, value)); }
   void bind(int at, std::int64_t value) { check(sqlite3_bind_int64(statement_, at, value)); }
   void bind_nothing(int at) { check(sqlite3_bind_null(statement_, at)); }
@@ -68,13 +77,16 @@ class Statement {
   void reset() { sqlite3_reset(statement_); }
   std::string text(int column) const {
     const auto* at = sqlite3_column_text(statement_, column);
-    return at == nullptr ? "" : std::string(reinterpret_cast<const char*>(at), static_cast<std::size_t>(sqlite3_column_bytes(statement_, column)));
+    return at == nullptr ? ""
+                         : std::string(reinterpret_cast<const char*>(at),
+                                       static_cast<std::size_t>(sqlite3_column_bytes(statement_, column)));
   }
   std::optional<double> number(int column) const {
     const int type = sqlite3_column_type(statement_, column);
     if (type == SQLITE_NULL) return std::nullopt;
     const double v = sqlite3_column_double(statement_, column);
-    if ((type != SQLITE_FLOAT && type != SQLITE_INTEGER) || !std::isfinite(v) || v < 0) db_.foreign(fmt::format("column {} holds what is no figure", sqlite3_column_name(statement_, column)));
+    if ((type != SQLITE_FLOAT && type != SQLITE_INTEGER) || !std::isfinite(v) || v < 0)
+      db_.foreign(fmt::format("column {} holds what is no figure", sqlite3_column_name(statement_, column)));
     return v;
   }
   std::int64_t integer(int column) const { return sqlite3_column_int64(statement_, column); }
@@ -106,7 +118,8 @@ void upgrade(const Database& db) {
   for (const ProfileField& f : profile_fields())
     if (f.since > format) db.run(fmt::format("ALTER TABLE kernel ADD COLUMN {} REAL", f.column).c_str());
   if (format < programs_since)
-    for (const char* column : {"program", "content"}) db.run(fmt::format("ALTER TABLE kernel ADD COLUMN {} TEXT NOT NULL DEFAULT ''", column).c_str());
+    for (const char* column : {"program", "content"})
+      db.run(fmt::format("ALTER TABLE kernel ADD COLUMN {} TEXT NOT NULL DEFAULT ''", column).c_str());
   db.run(fmt::format("PRAGMA user_version = {}", format_number).c_str());
 }
 
@@ -114,15 +127,25 @@ void upgrade(const Database& db) {
 void check_format(const Database& db, bool create) {
   const int id = db.number("PRAGMA application_id"), format = db.number("PRAGMA user_version");
   if (id == application_number) {
-    if (format < 1 || format > format_number) db.foreign(fmt::format("its format is {}, this simtlab knows {}", format, format_number));
+    if (format < 1 || format > format_number)
+      db.foreign(fmt::format("its format is {}, this simtlab knows {}", format, format_number));
     return;
   }
-  if (id != 0 || format != 0 || db.number("SELECT count(*) FROM sqlite_master") != 0) db.foreign("it belongs to another program");
+  if (id != 0 || format != 0 || db.number("SELECT count(*) FROM sqlite_master") != 0)
+    db.foreign("it belongs to another program");
   if (!create) db.foreign("it is empty");
-  db.run(("CREATE TABLE kernel (application TEXT NOT NULL, name TEXT NOT NULL, grid_x INTEGER, grid_y INTEGER, grid_z INTEGER, block_x INTEGER, block_y INTEGER, block_z INTEGER" + columns(" REAL") +
-          ", source TEXT NOT NULL, program TEXT NOT NULL DEFAULT '', content TEXT NOT NULL DEFAULT '', PRIMARY KEY (application, name))").c_str());
-  db.run("CREATE TABLE application (name TEXT PRIMARY KEY, iterations INTEGER NOT NULL, gap_ns REAL NOT NULL, source TEXT NOT NULL)");
-  db.run("CREATE TABLE sequence (application TEXT NOT NULL, place INTEGER NOT NULL, kernel TEXT NOT NULL, PRIMARY KEY (application, place))");
+  db.run(("CREATE TABLE kernel (application TEXT NOT NULL, name TEXT NOT NULL, grid_x INTEGER, grid_y "
+          "INTEGER, grid_z INTEGER, block_x INTEGER, block_y INTEGER, block_z INTEGER" +
+          columns(" REAL") +
+          ", source TEXT NOT NULL, program TEXT NOT NULL DEFAULT '', content TEXT NOT NULL DEFAULT '', "
+          "PRIMARY KEY (application, name))")
+             .c_str());
+  db.run(
+      "CREATE TABLE application (name TEXT PRIMARY KEY, iterations INTEGER NOT NULL, gap_ns REAL NOT NULL, "
+      "source TEXT NOT NULL)");
+  db.run(
+      "CREATE TABLE sequence (application TEXT NOT NULL, place INTEGER NOT NULL, kernel TEXT NOT NULL, "
+      "PRIMARY KEY (application, place))");
   db.run(fmt::format("PRAGMA application_id = {}", application_number).c_str());
   db.run(fmt::format("PRAGMA user_version = {}", format_number).c_str());
 }
@@ -140,7 +163,8 @@ std::optional<std::array<std::uint32_t, 3>> shape_at(const Database& db, const S
 
 void read_kernels(const Database& db, Profiles& out) {
   const int format = db.number("PRAGMA user_version");
-  Statement s(db, "SELECT application, name, grid_x, grid_y, grid_z, block_x, block_y, block_z" + columns("", format) + ", source" +
+  Statement s(db, "SELECT application, name, grid_x, grid_y, grid_z, block_x, block_y, block_z" +
+                      columns("", format) + ", source" +
                       (format < programs_since ? ", '', ''" : ", program, content") + " FROM kernel");
   for (int rows = 0; s.step(); ++rows) {
     if (rows == most_rows) db.foreign(fmt::format("it holds more than {} kernels", most_rows));
@@ -152,7 +176,9 @@ void read_kernels(const Database& db, Profiles& out) {
     int column = 8;
     for (const ProfileField& f : profile_fields())
       if (f.since <= format) k.profile.*f.value = s.number(column++);
-    if (k.profile.memory_stall.value_or(0) > 1 || k.profile.time_ns.value_or(1) <= 0 || k.profile.cold_time_ns.value_or(1) <= 0) db.foreign("a figure is not possible");
+    if (k.profile.memory_stall.value_or(0) > 1 || k.profile.time_ns.value_or(1) <= 0 ||
+        k.profile.cold_time_ns.value_or(1) <= 0)
+      db.foreign("a figure is not possible");
     k.source = s.text(column);
     k.program = s.text(column + 1);
     k.content = s.text(column + 2);
@@ -174,7 +200,9 @@ void read_applications(const Database& db, Profiles& out) {
   Statement sequence(db, "SELECT application, kernel FROM sequence ORDER BY application, place");
   for (int rows = 0; sequence.step(); ++rows) {
     const auto at = out.applications.find(sequence.text(0));
-    if (at == out.applications.end() || rows == most_rows || out.find(sequence.text(0), sequence.text(1)) == nullptr) db.foreign("a sequence is not possible");
+    if (at == out.applications.end() || rows == most_rows ||
+        out.find(sequence.text(0), sequence.text(1)) == nullptr)
+      db.foreign("a sequence is not possible");
     at->second.sequence.push_back(sequence.text(1));
   }
   for (const auto& [name, a] : out.applications)
@@ -183,15 +211,19 @@ void read_applications(const Database& db, Profiles& out) {
 
 void bind_shape(Statement& s, int at, const std::optional<std::array<std::uint32_t, 3>>& shape) {
   for (int i = 0; i < 3; ++i) {
-    if (shape) s.bind(at + i, static_cast<std::int64_t>((*shape)[static_cast<std::size_t>(i)]));
-    else s.bind_nothing(at + i);
+    if (shape)
+      s.bind(at + i, static_cast<std::int64_t>((*shape)[static_cast<std::size_t>(i)]));
+    else
+      s.bind_nothing(at + i);
   }
 }
 
 void write_kernels(const Database& db, const Profiles& profiles) {
   std::string values = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?";
   for (std::size_t i = 0; i < profile_fields().size(); ++i) values += ", ?";
-  Statement s(db, fmt::format("INSERT OR REPLACE INTO kernel (application, name, grid_x, grid_y, grid_z, block_x, block_y, block_z{}, source, program, content) VALUES ({})", columns(""), values));
+  Statement s(db, fmt::format("INSERT OR REPLACE INTO kernel (application, name, grid_x, grid_y, grid_z, "
+                              "block_x, block_y, block_z{}, source, program, content) VALUES ({})",
+                              columns(""), values));
   for (const auto& [key, k] : profiles.kernels) {
     s.bind(1, k.application);
     s.bind(2, k.name);
@@ -199,8 +231,10 @@ void write_kernels(const Database& db, const Profiles& profiles) {
     bind_shape(s, 6, k.profile.block);
     int at = 9;
     for (const ProfileField& f : profile_fields()) {
-      if (const auto& v = k.profile.*f.value) s.bind(at++, *v);
-      else s.bind_nothing(at++);
+      if (const auto& v = k.profile.*f.value)
+        s.bind(at++, *v);
+      else
+        s.bind_nothing(at++);
     }
     s.bind(at, k.source), s.bind(at + 1, k.program), s.bind(at + 2, k.content);
     s.step();
@@ -209,9 +243,12 @@ void write_kernels(const Database& db, const Profiles& profiles) {
 }
 
 void write_applications(const Database& db, const Profiles& profiles) {
-  Statement app(db, "INSERT OR REPLACE INTO application VALUES (?, ?, ?, ?)"), clear(db, "DELETE FROM sequence WHERE application = ?"), step(db, "INSERT INTO sequence VALUES (?, ?, ?)");
+  Statement app(db, "INSERT OR REPLACE INTO application VALUES (?, ?, ?, ?)"),
+      clear(db, "DELETE FROM sequence WHERE application = ?"),
+      step(db, "INSERT INTO sequence VALUES (?, ?, ?)");
   for (const auto& [name, a] : profiles.applications) {
-    app.bind(1, name), app.bind(2, static_cast<std::int64_t>(a.iterations)), app.bind(3, a.gap_ns), app.bind(4, a.source);
+    app.bind(1, name), app.bind(2, static_cast<std::int64_t>(a.iterations)), app.bind(3, a.gap_ns),
+        app.bind(4, a.source);
     app.step(), app.reset();
     clear.bind(1, name);
     clear.step(), clear.reset();

@@ -5,15 +5,15 @@
 
 #include "base/error.h"
 #include "base/shown.h"
+#include "base/toml_reader.h"
 #include "base/units.h"
 #include "corun/profiles.h"
-
-#include "base/toml_reader.h"
 
 namespace simtlab::corun {
 namespace {
 
-constexpr TomlText::Form form{"corun-profiles", "corun-profiles", "docs/corun.md describes the file", 64 * 1024};
+constexpr TomlText::Form form{"corun-profiles", "corun-profiles", "docs/corun.md describes the file",
+                              64 * 1024};
 constexpr std::uint64_t most_iterations = 1'000'000'000;
 
 class Reader {
@@ -23,17 +23,23 @@ class Reader {
   void read(const toml::table& root) {
     for (const auto& [key, node] : root) {
       const toml::array* list = node.as_array();
-      if ((key != "kernel" && key != "application") || list == nullptr) fail(node, fmt::format("\"{}\" is neither a [[kernel]] nor an [[application]]", shown(key.str())));
+      if ((key != "kernel" && key != "application") || list == nullptr)
+        fail(node, fmt::format("\"{}\" is neither a [[kernel]] nor an [[application]]", shown(key.str())));
       for (const toml::node& element : *list) {
         const toml::table* table = element.as_table();
         if (table == nullptr) fail(element, fmt::format("[[{}]] is a table", key.str()));
-        if (key == "kernel") kernel(*table);
-        else application(*table);
+        if (key == "kernel")
+          kernel(*table);
+        else
+          application(*table);
       }
     }
     for (const auto& [name, app] : out_.applications)
       for (const std::string& k : app.sequence)
-        if (out_.find(name, k) == nullptr) throw Error(ExitCode::bad_input, "corun-profiles", fmt::format("{}: application {} has a kernel {} of which there is no profile", source_.file(), shown(name), shown(k)));
+        if (out_.find(name, k) == nullptr)
+          throw Error(ExitCode::bad_input, "corun-profiles",
+                      fmt::format("{}: application {} has a kernel {} of which there is no profile",
+                                  source_.file(), shown(name), shown(k)));
   }
 
  private:
@@ -51,43 +57,58 @@ class Reader {
   double quantity(const toml::node& node, std::string_view key, Unit unit) const {
     try {
       if (const auto value = node.value_exact<std::string>()) return parse_quantity(*value, unit);
-    } catch (const Error& e) {
-      fail(node, fmt::format("{}: {}", key, e.diagnostics().front().message));
-    }
+    } catch (const Error& e) { fail(node, fmt::format("{}: {}", key, e.diagnostics().front().message)); }
     const auto number = node.value<double>();
-    if (!number || unit != Unit::none || !std::isfinite(*number) || *number < 0) fail(node, fmt::format("{} is no quantity that is possible", key));
+    if (!number || unit != Unit::none || !std::isfinite(*number) || *number < 0)
+      fail(node, fmt::format("{} is no quantity that is possible", key));
     return *number;
   }
 
   std::array<std::uint32_t, 3> shape(const toml::node& node, std::string_view key) const {
     const toml::array* list = node.as_array();
     std::array<std::uint32_t, 3> out = {1, 1, 1};
-    if (list == nullptr || list->empty() || list->size() > 3) fail(node, fmt::format("{} is a list of one to three numbers", key));
+    if (list == nullptr || list->empty() || list->size() > 3)
+      fail(node, fmt::format("{} is a list of one to three numbers", key));
     for (std::size_t i = 0; i < list->size(); ++i) {
       const auto v = (*list)[i].value_exact<std::int64_t>();
-      if (!v || *v < 1 || *v > 0x7fffffff) fail((*list)[i], fmt::format("{} is a list of one to three numbers above 0", key));
+      if (!v || *v < 1 || *v > 0x7fffffff)
+        fail((*list)[i], fmt::format("{} is a list of one to three numbers above 0", key));
       out[i] = static_cast<std::uint32_t>(*v);
     }
     return out;
   }
 
-  static Unit unit_of(const ProfileField& f) { return f.is_time ? Unit::nanoseconds : f.is_bytes ? Unit::bytes : f.is_bandwidth ? Unit::bytes_per_second : Unit::none; }
+  static Unit unit_of(const ProfileField& f) {
+    return f.is_time        ? Unit::nanoseconds
+           : f.is_bytes     ? Unit::bytes
+           : f.is_bandwidth ? Unit::bytes_per_second
+                            : Unit::none;
+  }
 
   void kernel(const toml::table& table) {
     KernelProfile out;
     for (const auto& [name, node] : table) {
       const std::string_view key = name.str();
-      if (key == "application") out.application = text(node, key);
-      else if (key == "name") out.name = text(node, key);
-      else if (key == "source") out.source = text(node, key);
-      else if (key == "program") out.program = text(node, key);
-      else if (key == "content") out.content = text(node, key);
-      else if (key == "grid") out.profile.grid = shape(node, key);
-      else if (key == "block") out.profile.block = shape(node, key);
-      else value(out.profile, node, key);
+      if (key == "application")
+        out.application = text(node, key);
+      else if (key == "name")
+        out.name = text(node, key);
+      else if (key == "source")
+        out.source = text(node, key);
+      else if (key == "program")
+        out.program = text(node, key);
+      else if (key == "content")
+        out.content = text(node, key);
+      else if (key == "grid")
+        out.profile.grid = shape(node, key);
+      else if (key == "block")
+        out.profile.block = shape(node, key);
+      else
+        value(out.profile, node, key);
     }
     if (out.name.empty() || out.application.empty()) fail(table, "a [[kernel]] needs application and name");
-    if (out_.find(out.application, out.name) != nullptr) fail(table, fmt::format("{} of {} is here twice", shown(out.name), shown(out.application)));
+    if (out_.find(out.application, out.name) != nullptr)
+      fail(table, fmt::format("{} of {} is here twice", shown(out.name), shown(out.application)));
     out_.add(std::move(out));
   }
 
@@ -107,13 +128,19 @@ class Reader {
     Application out;
     for (const auto& [name, node] : table) {
       const std::string_view key = name.str();
-      if (key == "name") out.name = text(node, key);
-      else if (key == "source") out.source = text(node, key);
-      else if (key == "gap") out.gap_ns = quantity(node, key, Unit::nanoseconds);
-      else if (key == "total") quantity(node, key, Unit::nanoseconds);   // what the source says of the whole, for readers
+      if (key == "name")
+        out.name = text(node, key);
+      else if (key == "source")
+        out.source = text(node, key);
+      else if (key == "gap")
+        out.gap_ns = quantity(node, key, Unit::nanoseconds);
+      // What the source says of the whole, for readers
+      else if (key == "total")
+        quantity(node, key, Unit::nanoseconds);
       else if (key == "iterations") {
         const auto v = node.value_exact<std::int64_t>();
-        if (!v || *v < 1 || static_cast<std::uint64_t>(*v) > most_iterations) fail(node, fmt::format("iterations is a number from 1 to {}", most_iterations));
+        if (!v || *v < 1 || static_cast<std::uint64_t>(*v) > most_iterations)
+          fail(node, fmt::format("iterations is a number from 1 to {}", most_iterations));
         out.iterations = static_cast<std::uint64_t>(*v);
       } else if (key == "sequence") {
         const toml::array* list = node.as_array();
@@ -124,7 +151,8 @@ class Reader {
       }
     }
     if (out.name.empty() || out.sequence.empty()) fail(table, "an [[application]] needs name and sequence");
-    if (out_.applications.contains(out.name)) fail(table, fmt::format("application {} is here twice", shown(out.name)));
+    if (out_.applications.contains(out.name))
+      fail(table, fmt::format("application {} is here twice", shown(out.name)));
     out_.add(std::move(out));
   }
 
@@ -174,7 +202,8 @@ std::string to_toml(const Profiles& profiles) {
   for (const auto& [key, a] : profiles.applications) {
     std::vector<std::string> sequence;
     for (const std::string& k : a.sequence) sequence.push_back(quoted(k));
-    out += fmt::format("[[application]]\nname = {}\niterations = {}\nsequence = [{}]\n", quoted(a.name), a.iterations, fmt::join(sequence, ", "));
+    out += fmt::format("[[application]]\nname = {}\niterations = {}\nsequence = [{}]\n", quoted(a.name),
+                       a.iterations, fmt::join(sequence, ", "));
     if (a.gap_ns > 0) out += fmt::format("gap = {}\n", quoted(format_quantity(a.gap_ns, Unit::nanoseconds)));
     if (!a.source.empty()) out += fmt::format("source = {}\n", quoted(a.source));
     out += '\n';

@@ -24,11 +24,15 @@ constexpr std::size_t longest_line = 8192;
 // One line, word by word.
 class Words {
  public:
-  Words(const std::string& file, std::size_t number, const std::string& line) : file_(file), number_(number), line_(line) {}
+  Words(const std::string& file, std::size_t number, const std::string& line)
+      : file_(file), number_(number), line_(line) {}
 
   [[noreturn]] void fail(const std::string& message) const {
     throw Error(ExitCode::bad_input, "corun-trace",
-                Diagnostic{message, {file_, static_cast<std::uint32_t>(number_), static_cast<std::uint32_t>(at_ + 1)}, shown(line_), "docs/corun.md describes the lines of a trace"});
+                Diagnostic{message,
+                           {file_, static_cast<std::uint32_t>(number_), static_cast<std::uint32_t>(at_ + 1)},
+                           shown(line_),
+                           "docs/corun.md describes the lines of a trace"});
   }
 
   bool done() const { return line_.find_first_not_of(' ', at_) == std::string::npos; }
@@ -46,7 +50,8 @@ class Words {
   // The rest of the line after " name=".
   std::string_view rest_after(std::string_view key) {
     at_ = std::min(line_.find_first_not_of(' ', at_), line_.size());
-    if (!std::string_view(line_).substr(at_).starts_with(key)) fail(fmt::format("here \"{}\" is expected", key));
+    if (!std::string_view(line_).substr(at_).starts_with(key))
+      fail(fmt::format("here \"{}\" is expected", key));
     const std::string_view out = std::string_view(line_).substr(at_ + key.size());
     at_ = line_.size();
     return out;
@@ -55,18 +60,23 @@ class Words {
   T number(std::string_view text) const {
     T value{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size()) fail(fmt::format("\"{}\" is no number that is possible here", shown(text)));
+    if (error != std::errc() || end != text.data() + text.size())
+      fail(fmt::format("\"{}\" is no number that is possible here", shown(text)));
     if constexpr (std::is_floating_point_v<T>)
-      if (!std::isfinite(value) || value < 0) fail(fmt::format("\"{}\" is no number that is possible here", shown(text)));
+      if (!std::isfinite(value) || value < 0)
+        fail(fmt::format("\"{}\" is no number that is possible here", shown(text)));
     return value;
   }
   template <typename T>
-  T number() { return number<T>(word()); }
+  T number() {
+    return number<T>(word());
+  }
   // key=value
   template <typename T>
   T field(std::string_view key) {
     const std::string_view text = word();
-    if (!text.starts_with(key) || text.size() <= key.size() || text[key.size()] != '=') fail(fmt::format("here {}=VALUE is expected", key));
+    if (!text.starts_with(key) || text.size() <= key.size() || text[key.size()] != '=')
+      fail(fmt::format("here {}=VALUE is expected", key));
     return number<T>(text.substr(key.size() + 1));
   }
   void end() const {
@@ -125,7 +135,8 @@ void read_kernel(Words& words, Time now, Scheduler& scheduler) {
       if (words.next_is(std::string(key) + '=')) *value = words.field<double>(key);
   }
   const KernelId given = scheduler.kernel(now, words.rest_after("name="), profile ? &*profile : nullptr);
-  if (given != id) words.fail(fmt::format("kernels count from 1 in the order of their coming: this one is {}", given));
+  if (given != id)
+    words.fail(fmt::format("kernels count from 1 in the order of their coming: this one is {}", given));
 }
 
 void read_event(Words& words, Time now, std::string_view what, Scheduler& scheduler) {
@@ -142,7 +153,8 @@ void read_event(Words& words, Time now, std::string_view what, Scheduler& schedu
     const auto slots = words.field<std::uint32_t>("slots");
     const std::uint32_t device = words.done() ? 0 : words.field<std::uint32_t>("device");
     const Sequence given = scheduler.launch(now, client, stream, kernel, slots, device);
-    if (given != sequence) words.fail(fmt::format("launches count from 1 in the order of their coming: this one is {}", given));
+    if (given != sequence)
+      words.fail(fmt::format("launches count from 1 in the order of their coming: this one is {}", given));
   } else if (what == "end") {
     const auto sequence = words.number<Sequence>();
     scheduler.end(now, sequence, words.field<Time>("gpu"));
@@ -167,7 +179,8 @@ void read_event(Words& words, Time now, std::string_view what, Scheduler& schedu
 
 namespace {
 
-// Under another policy launches begin at other times: each then ends as long after its grant as the trace says that it took.
+// Under another policy launches begin at other times: each then ends as long after its grant as the trace
+// says that it took.
 class Ends {
  public:
   Ends(const std::vector<std::string>& lines, const std::string& file) {
@@ -175,7 +188,7 @@ class Ends {
       if (lines[i].find(" end ") == std::string::npos) continue;
       Words words(file, i + 1, lines[i]);
       words.number<Time>();
-      if (words.word() != "end") continue;   // a kernel of that name
+      if (words.word() != "end") continue;  // a kernel of that name
       const auto sequence = words.number<Sequence>();
       took_.emplace(sequence, words.field<Time>("gpu"));
     }
@@ -186,7 +199,7 @@ class Ends {
       const Time now = due_.top().first;
       bool any = false;
       for (; !due_.empty() && due_.top().first == now; due_.pop()) {
-        if (!scheduler.runs(due_.top().second)) continue;   // its client has left
+        if (!scheduler.runs(due_.top().second)) continue;  // its client has left
         scheduler.end(now, due_.top().second, took_.at(due_.top().second));
         any = true;
       }
@@ -195,7 +208,8 @@ class Ends {
   }
   void decide(Scheduler& scheduler, Time now) {
     for (const Grant& g : scheduler.decide())
-      if (const auto took = took_.find(g.sequence); took != took_.end()) due_.emplace(now + std::max<Time>(1, took->second), g.sequence);
+      if (const auto took = took_.find(g.sequence); took != took_.end())
+        due_.emplace(now + std::max<Time>(1, took->second), g.sequence);
   }
 
  private:
@@ -203,11 +217,14 @@ class Ends {
   std::priority_queue<std::pair<Time, Sequence>, std::vector<std::pair<Time, Sequence>>, std::greater<>> due_;
 };
 
-void replay_events(const std::vector<std::string>& lines, const std::string& file, Scheduler& scheduler, Ends* ends, Replayed& out) {
+void replay_events(const std::vector<std::string>& lines, const std::string& file, Scheduler& scheduler,
+                   Ends* ends, Replayed& out) {
   Time now = 0;
   const auto decide = [&] {
-    if (ends != nullptr) ends->decide(scheduler, now);
-    else scheduler.decide();
+    if (ends != nullptr)
+      ends->decide(scheduler, now);
+    else
+      scheduler.decide();
   };
   for (std::size_t i = 2; i < lines.size(); ++i) {
     Words words(file, i + 1, lines[i]);
@@ -246,20 +263,28 @@ void replay_events(const std::vector<std::string>& lines, const std::string& fil
 
 }  // namespace
 
-Replayed replay(std::string_view text, const std::string& file, const Policy* other, const Settings* settings) {
+Replayed replay(std::string_view text, const std::string& file, const Policy* other,
+                const Settings* settings) {
   const std::vector<std::string> lines = checked_lines(text, file, longest_line);
   if (lines.empty() || lines[0] != log_heading)
-    throw Error(ExitCode::bad_input, "corun-trace", Diagnostic{"this is no trace of events", {file, 1, 1}, lines.empty() ? "" : shown(lines[0]), fmt::format("its first line is \"{}\"", log_heading)});
+    throw Error(ExitCode::bad_input, "corun-trace",
+                Diagnostic{"this is no trace of events",
+                           {file, 1, 1},
+                           lines.empty() ? "" : shown(lines[0]),
+                           fmt::format("its first line is \"{}\"", log_heading)});
   const std::string nothing;
   Words second(file, 2, lines.size() > 1 ? lines[1] : nothing);
   const Heading heading = read_policy(second);
   Replayed out;
-  std::size_t compared = 0;   // lines of the trace that the new log has reproduced
-  Scheduler scheduler(other != nullptr ? *other : *heading.policy, settings != nullptr ? *settings : heading.settings, [&](std::string_view line) {
-    if (out.difference.empty() && compared < lines.size() && lines[compared] != line) out.difference = fmt::format("{}:{}: \"{}\" became \"{}\"", file, compared + 1, shown(lines[compared]), shown(line));
-    ++compared;
-    out.log.append(line) += '\n';
-  });
+  std::size_t compared = 0;  // lines of the trace that the new log has reproduced
+  Scheduler scheduler(other != nullptr ? *other : *heading.policy,
+                      settings != nullptr ? *settings : heading.settings, [&](std::string_view line) {
+                        if (out.difference.empty() && compared < lines.size() && lines[compared] != line)
+                          out.difference = fmt::format("{}:{}: \"{}\" became \"{}\"", file, compared + 1,
+                                                       shown(lines[compared]), shown(line));
+                        ++compared;
+                        out.log.append(line) += '\n';
+                      });
   std::optional<Ends> ends;
   if (other != nullptr) ends.emplace(lines, file);
   replay_events(lines, file, scheduler, ends ? &*ends : nullptr, out);
@@ -269,8 +294,10 @@ Replayed replay(std::string_view text, const std::string& file, const Policy* ot
   out.policy = &scheduler.policy();
   out.kernels = static_cast<std::uint32_t>(scheduler.kernels());
   for (KernelId id = 1; id <= out.kernels; ++id)
-    if ((out.policy->needs & ~known_of(scheduler.profile(id))) != 0 && out.unknown++ == 0) out.first_unknown = scheduler.kernel_name(id);
-  if (out.difference.empty() && compared < lines.size()) out.difference = fmt::format("{}:{}: \"{}\" is not repeated", file, compared + 1, shown(lines[compared]));
+    if ((out.policy->needs & ~known_of(scheduler.profile(id))) != 0 && out.unknown++ == 0)
+      out.first_unknown = scheduler.kernel_name(id);
+  if (out.difference.empty() && compared < lines.size())
+    out.difference = fmt::format("{}:{}: \"{}\" is not repeated", file, compared + 1, shown(lines[compared]));
   if (!out.had_grants) out.difference.clear();
   return out;
 }

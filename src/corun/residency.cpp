@@ -13,10 +13,11 @@
 namespace simtlab::corun {
 namespace {
 
-constexpr std::uint64_t groups_of_a_launch = 6;      // of a grid of many waves
-constexpr double nothing_left = 1e-9;                // of a block
-constexpr double nearly = 0.125;                     // of a round
-// Data between two uses of a byte, over the size of L2: up to the first it is still there, from the second on it has gone. Sets fill unevenly.
+constexpr std::uint64_t groups_of_a_launch = 6;  // of a grid of many waves
+constexpr double nothing_left = 1e-9;            // of a block
+constexpr double nearly = 0.125;                 // of a round
+// Data between two uses of a byte, over the size of L2: up to the first it is still there, from the second on
+// it has gone. Sets fill unevenly.
 constexpr double kept_to = 0.95, gone_from = 1.1;
 
 }  // namespace
@@ -28,7 +29,8 @@ std::string missing_shape(const Profile& p) {
   return out;
 }
 
-ResidencyMachine::ResidencyMachine(std::span<const Workload> mix, const device::Device& device, const SmSharing& sharing)
+ResidencyMachine::ResidencyMachine(std::span<const Workload> mix, const device::Device& device,
+                                   const SmSharing& sharing)
     : device_(device), sharing_(sharing.policy), servers_(servers_of(device)) {
   for (const Workload& w : mix) {
     std::vector<Step>& steps = steps_.emplace_back();
@@ -36,7 +38,11 @@ ResidencyMachine::ResidencyMachine(std::span<const Workload> mix, const device::
     footprint.seen.resize(mix.size());
     for (const Workload::Step& step : w.sequence) {
       if (const std::string missing = missing_shape(step.profile); !missing.empty())
-        throw Error(ExitCode::bad_input, "corun-profiles", fmt::format("of kernel {} of {} the SMs want to know {}", shown(step.kernel), shown(w.name), missing), "simtlab corun profile fills a database with them; without --gpu the interference model does without SMs");
+        throw Error(ExitCode::bad_input, "corun-profiles",
+                    fmt::format("of kernel {} of {} the SMs want to know {}", shown(step.kernel),
+                                shown(w.name), missing),
+                    "simtlab corun profile fills a database with them; without --gpu the interference model "
+                    "does without SMs");
       Step& s = steps.emplace_back();
       if (sharing.part) s.part = sharing.part(w.name, step.kernel);
       s.warm = s.cold = grid_work(step.profile, device_, servers_);
@@ -73,8 +79,9 @@ double ResidencyMachine::touched(std::size_t process) const {
   return out;
 }
 
-// The part of a launch's data that has gone from L2 since the process's launch before, by least recent use: what lies between two uses of a byte is the
-// process's own data and what the others have touched in the meantime, of each at most all that it has. Of the first launch the profile knows.
+// The part of a launch's data that has gone from L2 since the process's launch before, by least recent use:
+// what lies between two uses of a byte is the process's own data and what the others have touched in the
+// meantime, of each at most all that it has. Of the first launch the profile knows.
 double ResidencyMachine::missing(std::size_t process, const Step& step) {
   Footprint& own = footprints_[process];
   double between_uses = own.largest;
@@ -88,7 +95,8 @@ double ResidencyMachine::missing(std::size_t process, const Step& step) {
   return std::clamp((between_uses / size - kept_to) / (gone_from - kept_to), 0.0, 1.0);
 }
 
-// SMs that a launch may go to now (timing/sharing.cpp): with spatial its neighbours' change as launches come and go, what lies there stays.
+// SMs that a launch may go to now (timing/sharing.cpp): with spatial its neighbours' change as launches come
+// and go, what lies there stays.
 SmRange ResidencyMachine::range_of(const Running& r) const {
   const std::uint32_t sms = device_.sm.count;
   if (r.part.count() != 0) return r.part;
@@ -101,7 +109,8 @@ SmRange ResidencyMachine::range_of(const Running& r) const {
 // Blocks that a launch may have there.
 std::uint64_t ResidencyMachine::most(const Running& r, const SmRange& range) const {
   const std::uint64_t of_sm = r.grid.occupancy.blocks_per_sm;
-  if (sharing_ == timing::SharePolicy::smk) return std::max<std::uint64_t>(1, of_sm / running_.size()) * range.count();
+  if (sharing_ == timing::SharePolicy::smk)
+    return std::max<std::uint64_t>(1, of_sm / running_.size()) * range.count();
   if (sharing_ == timing::SharePolicy::serial && &r != &running_.front()) return 0;
   return of_sm * range.count();
 }
@@ -121,7 +130,8 @@ ResidencyMachine::Held ResidencyMachine::held_on(const SmRange& range) const {
   return out;
 }
 
-// Places for more blocks, summed over the SMs: blocks are handed out evenly, so what is left lies evenly, too.
+// Places for more blocks, summed over the SMs: blocks are handed out evenly, so what is left lies evenly,
+// too.
 std::uint64_t ResidencyMachine::room(const Running& r) const {
   const device::Device::Sm& sm = device_.sm;
   const device::Occupancy& o = r.grid.occupancy;
@@ -132,23 +142,29 @@ std::uint64_t ResidencyMachine::room(const Running& r) const {
     const std::uint64_t all = of_sm * range.count();
     return block == 0 ? std::numeric_limits<std::uint64_t>::max() : (all - std::min(all, of_held)) / block;
   };
-  return std::min({may_have - std::min(may_have, own), left(sm.max_blocks, held.blocks, 1), left(device::warp_slots(device_), held.warps, r.grid.block_warps),
-                   left(sm.registers, held.registers, o.registers_per_block), left(sm.shared_bytes, held.shared_bytes, o.shared_per_block)});
+  return std::min({may_have - std::min(may_have, own), left(sm.max_blocks, held.blocks, 1),
+                   left(device::warp_slots(device_), held.warps, r.grid.block_warps),
+                   left(sm.registers, held.registers, o.registers_per_block),
+                   left(sm.shared_bytes, held.shared_bytes, o.shared_per_block)});
 }
 
 void ResidencyMachine::hold(Held& all, const GridWork& g, std::uint64_t blocks, bool take) {
-  const auto move = [&](std::uint64_t& held, std::uint64_t each) { held = take ? held + each * blocks : held - each * blocks; };
+  const auto move = [&](std::uint64_t& held, std::uint64_t each) {
+    held = take ? held + each * blocks : held - each * blocks;
+  };
   move(all.blocks, 1);
   move(all.warps, g.block_warps);
   move(all.registers, g.occupancy.registers_per_block);
   move(all.shared_bytes, g.occupancy.shared_per_block);
 }
 
-// A group that would end at nearly the same time as one that is there joins it, which keeps the number of groups small however places were left over.
+// A group that would end at nearly the same time as one that is there joins it, which keeps the number of
+// groups small however places were left over.
 void ResidencyMachine::place(Running& r, std::uint64_t places, double rounds, SmRange sms) {
   const double ends = r.done + rounds;
   for (Group& g : r.groups) {
-    if (g.sms.first != sms.first || g.sms.end != sms.end || std::abs(g.ends - ends) > nearly * rounds) continue;
+    if (g.sms.first != sms.first || g.sms.end != sms.end || std::abs(g.ends - ends) > nearly * rounds)
+      continue;
     const auto there = static_cast<double>(g.places), more = static_cast<double>(places);
     g.ends = (g.ends * there + ends * more) / (there + more);
     g.places += places;
@@ -164,7 +180,8 @@ void ResidencyMachine::hand_out() {
     if (r.pending == 0) continue;
     const std::uint64_t places = std::min(room(r), r.pending);
     if (places == 0) continue;
-    // A grid of many waves keeps its places for several of them: as many as if it had the GPU for itself, or few places would be kept for long.
+    // A grid of many waves keeps its places for several of them: as many as if it had the GPU for itself, or
+    // few places would be kept for long.
     const std::uint64_t rounds = std::max<std::uint64_t>(1, r.pending / r.grid.most / groups_of_a_launch);
     place(r, places, static_cast<double>(rounds), range_of(r));
     r.pending -= places * rounds;
@@ -177,12 +194,19 @@ void ResidencyMachine::hand_out() {
 // The part of the SMs that a launch has for itself; blocks of a time when it had more are still there.
 double ResidencyMachine::own_part(const Running& r) const {
   const SmRange range = range_of(r);
-  return shares_all(range) ? 0 : std::min(1.0, std::max<double>(range.count(), static_cast<double>(r.resident) / r.grid.occupancy.blocks_per_sm) / device_.sm.count);
+  return shares_all(range)
+             ? 0
+             : std::min(1.0, std::max<double>(range.count(), static_cast<double>(r.resident) /
+                                                                 r.grid.occupancy.blocks_per_sm) /
+                                 device_.sm.count);
 }
 
 void ResidencyMachine::set_rates() {
-  const bool same = settled_ == running_.size() && std::ranges::all_of(running_, [](const Running& r) { return r.settled == r.resident; });
-  if (same && crowds_.size() == static_cast<std::size_t>(std::ranges::count_if(running_, [](const Running& r) { return r.resident > 0; }))) return;
+  const bool same = settled_ == running_.size() &&
+                    std::ranges::all_of(running_, [](const Running& r) { return r.settled == r.resident; });
+  if (same && crowds_.size() == static_cast<std::size_t>(std::ranges::count_if(
+                                    running_, [](const Running& r) { return r.resident > 0; })))
+    return;
   settled_ = running_.size();
   crowds_.clear();
   crowd_of_.clear();
@@ -202,7 +226,8 @@ double ResidencyMachine::next_end() const {
   double least = std::numeric_limits<double>::infinity();
   for (const Running& r : running_) {
     if (r.groups.empty()) continue;
-    least = std::min(least, (std::ranges::min(r.groups, {}, &Group::ends).ends - r.done) * r.grid.block_ns * r.stretch);
+    least = std::min(
+        least, (std::ranges::min(r.groups, {}, &Group::ends).ends - r.done) * r.grid.block_ns * r.stretch);
   }
   return std::max(least, 0.0);
 }
@@ -234,7 +259,8 @@ bool ResidencyMachine::retire(std::vector<std::size_t>& ended) {
 }
 
 Time ResidencyMachine::advance(Time now, Time until, std::vector<std::size_t>& ended) {
-  const double stop = until == never ? std::numeric_limits<double>::infinity() : static_cast<double>(until - now);
+  const double stop =
+      until == never ? std::numeric_limits<double>::infinity() : static_cast<double>(until - now);
   for (double at = 0;;) {
     if (std::exchange(changed_, false)) set_rates();
     const double span = next_end();

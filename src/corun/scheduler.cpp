@@ -14,7 +14,9 @@ namespace {
 
 constexpr std::size_t longest_name = 4096;
 
-[[noreturn]] void impossible(const std::string& message) { throw Error(ExitCode::bad_input, "corun-event", message); }
+[[noreturn]] void impossible(const std::string& message) {
+  throw Error(ExitCode::bad_input, "corun-event", message);
+}
 
 }  // namespace
 
@@ -31,13 +33,13 @@ struct Scheduler::Queued {
 };
 
 struct Scheduler::Stream {
-  std::deque<Queued> queue;   // the first one is ready on its device unless `busy`
-  bool busy = false;          // its latest granted launch runs
+  std::deque<Queued> queue;  // the first one is ready on its device unless `busy`
+  bool busy = false;         // its latest granted launch runs
 };
 
 struct Scheduler::Device {
-  std::vector<Launch> ready;                      // in the order of their sequence
-  std::vector<Launch> running;                    // in the order of their grants
+  std::vector<Launch> ready;    // in the order of their sequence
+  std::vector<Launch> running;  // in the order of their grants
   Grants choice;
   std::uint32_t used = 0;
   std::uint64_t grants = 0;
@@ -49,15 +51,20 @@ struct Scheduler::Device {
 };
 
 struct Scheduler::Member {
-  std::deque<Client> facts;                       // by device; they stay where they are
-  std::unordered_map<StreamId, Stream> streams;   // with something that waits or runs
-  bool gone = false;                              // left; something of it still runs
-  bool passed = false;                            // passed over
-  bool runs() const { return std::ranges::any_of(facts, [](const Client& c) { return c.running > 0; }); }
+  std::deque<Client> facts;                      // by device; they stay where they are
+  std::unordered_map<StreamId, Stream> streams;  // with something that waits or runs
+  bool gone = false;                             // left; something of it still runs
+  bool passed = false;                           // passed over
+  bool runs() const {
+    return std::ranges::any_of(facts, [](const Client& c) { return c.running > 0; });
+  }
 };
 
-Scheduler::Scheduler(const Policy& policy, const Settings& settings, LineSink log) : policy_(policy), settings_(settings), log_(std::move(log)) {
-  if (settings_.limit == 0) throw Error(ExitCode::usage, "corun-policy", "a limit of 0 launches would let nothing run", "give a limit of 1 or more");
+Scheduler::Scheduler(const Policy& policy, const Settings& settings, LineSink log)
+    : policy_(policy), settings_(settings), log_(std::move(log)) {
+  if (settings_.limit == 0)
+    throw Error(ExitCode::usage, "corun-policy", "a limit of 0 launches would let nothing run",
+                "give a limit of 1 or more");
   device(0).running.reserve(settings_.limit < 4096 ? settings_.limit : 4096);
   if (log_) {
     log_(log_heading);
@@ -82,7 +89,9 @@ Scheduler::Member& Scheduler::member(ClientId client) {
 
 const Client* Scheduler::find(ClientId client, std::uint32_t device) const {
   const auto at = members_.find(client);
-  return at == members_.end() || at->second->gone || device >= at->second->facts.size() ? nullptr : &at->second->facts[device];
+  return at == members_.end() || at->second->gone || device >= at->second->facts.size()
+             ? nullptr
+             : &at->second->facts[device];
 }
 
 Scheduler::Device& Scheduler::device(std::uint32_t number) {
@@ -102,12 +111,17 @@ Client& Scheduler::facts(Member& m, std::uint32_t device) {
 
 bool Scheduler::runs(Sequence sequence) const {
   const auto is = [sequence](const Launch& launch) { return launch.sequence == sequence; };
-  return std::ranges::any_of(passed_, is) || std::ranges::any_of(devices_, [&](const Device& d) { return std::ranges::any_of(d.running, is); });
+  return std::ranges::any_of(passed_, is) ||
+         std::ranges::any_of(devices_, [&](const Device& d) { return std::ranges::any_of(d.running, is); });
 }
 
-bool Scheduler::runs_alone(std::uint32_t device) const { return device < devices_.size() && devices_[device].running.size() == 1; }
+bool Scheduler::runs_alone(std::uint32_t device) const {
+  return device < devices_.size() && devices_[device].running.size() == 1;
+}
 
-std::uint64_t Scheduler::grants(std::uint32_t device) const { return device < devices_.size() ? devices_[device].grants : 0; }
+std::uint64_t Scheduler::grants(std::uint32_t device) const {
+  return device < devices_.size() ? devices_[device].grants : 0;
+}
 
 std::size_t Scheduler::running() const {
   std::size_t out = 0;
@@ -122,7 +136,9 @@ std::uint32_t Scheduler::used_slots() const {
 }
 
 const Profile* Scheduler::profile(KernelId kernel) const {
-  return kernel == 0 || kernel > kernels_.size() || !kernels_[kernel - 1].known ? nullptr : &kernels_[kernel - 1].profile;
+  return kernel == 0 || kernel > kernels_.size() || !kernels_[kernel - 1].known
+             ? nullptr
+             : &kernels_[kernel - 1].profile;
 }
 
 const std::string& Scheduler::kernel_name(KernelId kernel) const { return kernels_.at(kernel - 1).name; }
@@ -130,11 +146,14 @@ const std::string& Scheduler::kernel_name(KernelId kernel) const { return kernel
 // ---- events
 
 KernelId Scheduler::kernel(Time now, std::string_view name, const Profile* profile) {
-  if (name.empty() || name.size() > longest_name) impossible(fmt::format("a kernel's name has 1 to {} bytes, this one {}", longest_name, name.size()));
-  const auto [at, is_new] = kernel_ids_.try_emplace(shown(name, longest_name), static_cast<KernelId>(kernels_.size() + 1));
+  if (name.empty() || name.size() > longest_name)
+    impossible(fmt::format("a kernel's name has 1 to {} bytes, this one {}", longest_name, name.size()));
+  const auto [at, is_new] =
+      kernel_ids_.try_emplace(shown(name, longest_name), static_cast<KernelId>(kernels_.size() + 1));
   if (is_new) kernels_.push_back({at->first, {}, false});
   Kernel& k = kernels_[at->second - 1];
-  if (!is_new && (profile == nullptr || (k.known && k.profile == *profile))) return at->second;   // nothing new
+  // Nothing new
+  if (!is_new && (profile == nullptr || (k.known && k.profile == *profile))) return at->second;
   if (profile != nullptr) {
     k.profile = *profile;
     k.known = true;
@@ -163,18 +182,24 @@ void Scheduler::join(Time now, ClientId client, std::int32_t priority) {
   if (log_) log_(fmt::format("{} join {} priority={}", now, client, priority));
 }
 
-Sequence Scheduler::launch(Time now, ClientId client, StreamId stream, KernelId kernel, std::uint32_t slots, std::uint32_t device) {
+Sequence Scheduler::launch(Time now, ClientId client, StreamId stream, KernelId kernel, std::uint32_t slots,
+                           std::uint32_t device) {
   Member& m = member(client);
-  if (kernel == 0 || kernel > kernels_.size()) impossible(fmt::format("client {} launches kernel {}, which nobody has named", client, kernel));
+  if (kernel == 0 || kernel > kernels_.size())
+    impossible(fmt::format("client {} launches kernel {}, which nobody has named", client, kernel));
   if (slots == 0) impossible(fmt::format("client {} launches a unit of no kernels", client));
-  if (device >= most_devices) impossible(fmt::format("client {} launches on device {}: there are at most {}", client, device, most_devices));
+  if (device >= most_devices)
+    impossible(
+        fmt::format("client {} launches on device {}: there are at most {}", client, device, most_devices));
   now = advance(now);
   const Sequence sequence = next_++;
   Stream& s = m.streams[stream];
   s.queue.push_back({sequence, kernel, slots, device});
   places_.emplace(sequence, std::pair{client, stream});
   ++queued_;
-  if (log_) log_(fmt::format("{} launch {} client={} stream={} kernel={} slots={}{}", now, sequence, client, stream, kernel, slots, device == 0 ? "" : fmt::format(" device={}", device)));
+  if (log_)
+    log_(fmt::format("{} launch {} client={} stream={} kernel={} slots={}{}", now, sequence, client, stream,
+                     kernel, slots, device == 0 ? "" : fmt::format(" device={}", device)));
   if (s.queue.size() == 1 && !s.busy) make_ready(now, m, stream, s);
   return sequence;
 }
@@ -224,7 +249,8 @@ void Scheduler::end(Time now, Sequence sequence, Time gpu_time) {
   Member& m = *owner->second;
   Client& client = facts(m, launch.device);
   client.gpu_time += gpu_time;
-  client.solo_time += launch.profile != nullptr && launch.profile->time_ns ? *launch.profile->time_ns : static_cast<double>(gpu_time);
+  client.solo_time += launch.profile != nullptr && launch.profile->time_ns ? *launch.profile->time_ns
+                                                                           : static_cast<double>(gpu_time);
   if (m.gone) {
     if (!m.runs()) members_.erase(owner);
     return;
@@ -309,7 +335,7 @@ void Scheduler::back(Time now, ClientId client) {
   now = advance(now);
   m.passed = false;
   if (log_) log_(fmt::format("{} back {}", now, client));
-  std::vector<StreamId> streams;   // in an order that a replay has, too
+  std::vector<StreamId> streams;  // in an order that a replay has, too
   for (const auto& [id, s] : m.streams)
     if (!s.busy && !s.queue.empty()) streams.push_back(id);
   std::ranges::sort(streams);
@@ -349,7 +375,7 @@ void Scheduler::decide_on(Device& d) {
     granted_.push_back({launch.sequence, c.id, launch.stream, launch.kernel, waited});
     if (log_) log_(fmt::format("{} grant {}", now, launch.sequence));
     d.running.push_back(launch);
-    launch.client = nullptr;   // goes
+    launch.client = nullptr;  // goes
   }
   std::erase_if(d.ready, [](const Launch& launch) { return launch.client == nullptr; });
 }

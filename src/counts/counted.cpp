@@ -11,20 +11,24 @@ namespace {
 using stream::Next;
 using stream::Step;
 
-constexpr std::uint64_t looks_at_all = 256;        // accesses of an instruction that are looked at one by one; of the later ones every so many
+// Accesses of an instruction that are looked at one by one; of the later ones every so many
+constexpr std::uint64_t looks_at_all = 256;
 constexpr std::uint64_t look_every = 16;
-constexpr std::size_t ways_kept = 12;              // warps
-constexpr std::size_t steps_kept = 40000;          // of each
-// A coalesced access needs no more sectors than its bytes fill, and one for a start in the middle of a sector.
+constexpr std::size_t ways_kept = 12;      // warps
+constexpr std::size_t steps_kept = 40000;  // of each
+// A coalesced access needs no more sectors than its bytes fill, and one for a start in the middle of a
+// sector.
 constexpr unsigned sectors_to_spare = 1;
 
 // Executions of straight runs of instructions are noted at both ends and added up at the end.
 struct Growing {
   FunctionCounts counts;
-  std::vector<std::int64_t> runs, run_threads;     // differences
+  std::vector<std::int64_t> runs, run_threads;  // differences
 };
 
-bool is_global(ptx::Space space) { return space == ptx::Space::global || space == ptx::Space::local || space == ptx::Space::generic; }
+bool is_global(ptx::Space space) {
+  return space == ptx::Space::global || space == ptx::Space::local || space == ptx::Space::generic;
+}
 
 }  // namespace
 
@@ -58,7 +62,7 @@ struct CountedState {
   stream::Segments segments;
   std::vector<WarpWay> ways;
   BlockSpread spread;
-  std::uint64_t warp_instructions = 0, begun = 0;   // begun: blocks
+  std::uint64_t warp_instructions = 0, begun = 0;  // begun: blocks
 };
 
 void CountedState::settle() {
@@ -76,9 +80,11 @@ void CountedState::settle() {
 
 void CountedState::look(InstCounts& counts, const Step& step, Footstep* footstep) {
   if (step.space == ptx::Space::shared) {
-    const bool atomic = step.inst->op_class == ptx::OpClass::shared_atomic || step.inst->op_class == ptx::OpClass::atomic;
-    const unsigned passes = atomic ? stream::shared_atomic_passes(step.addresses, step.mask, step.bytes, banks)
-                                   : stream::shared_passes(step.addresses, step.mask, step.bytes, banks);
+    const bool atomic =
+        step.inst->op_class == ptx::OpClass::shared_atomic || step.inst->op_class == ptx::OpClass::atomic;
+    const unsigned passes = atomic
+                                ? stream::shared_atomic_passes(step.addresses, step.mask, step.bytes, banks)
+                                : stream::shared_passes(step.addresses, step.mask, step.bytes, banks);
     ++counts.shared_looks;
     counts.passes += passes;
     counts.ideal_passes += stream::shared_passes_ideal(step.mask, step.bytes, banks);
@@ -92,7 +98,8 @@ void CountedState::look(InstCounts& counts, const Step& step, Footstep* footstep
     stream::coalesce(step.addresses, step.mask, step.bytes, segments);
   unsigned bytes = 0;
   for (unsigned i = 0; i < segments.count; ++i)
-    for (const std::uint32_t touched : segments.items[i].bytes) bytes += static_cast<unsigned>(std::popcount(touched));
+    for (const std::uint32_t touched : segments.items[i].bytes)
+      bytes += static_cast<unsigned>(std::popcount(touched));
   const unsigned sectors = segments.sector_count();
   if (sectors <= (bytes + stream::sector_bytes - 1) / stream::sector_bytes + sectors_to_spare) {
     ++counts.coalesced;
@@ -115,7 +122,8 @@ class CountedBlock final : public stream::ResidentBlock {
     executed_ = 0;
     std::ranges::fill(ways_, none);
     std::ranges::fill(warp_executed_, 0u);
-    // Warps of the first blocks, then of ever fewer of the later ones; in the middle of a block, which its edges are not like, and elsewhere.
+    // Warps of the first blocks, then of ever fewer of the later ones; in the middle of a block, which its
+    // edges are not like, and elsewhere.
     const std::uint64_t number = state_.begun++;
     if (number >= 4 && !std::has_single_bit(number)) return;
     const auto count = ways_.size();
@@ -129,7 +137,9 @@ class CountedBlock final : public stream::ResidentBlock {
   Next next(unsigned warp) const override { return inner_->next(warp); }
   std::string whereabouts() const override { return inner_->whereabouts(); }
   void check_progress() const override { inner_->check_progress(); }
-  bool stuck(std::uint32_t steps, std::vector<exec::Stuck>& who) override { return inner_->stuck(steps, who); }
+  bool stuck(std::uint32_t steps, std::vector<exec::Stuck>& who) override {
+    return inner_->stuck(steps, who);
+  }
 
   const Step& step(unsigned warp, std::uint64_t now) override {
     const Step& step = inner_->step(warp, now);
@@ -138,11 +148,13 @@ class CountedBlock final : public stream::ResidentBlock {
     ++counts.executed;
     counts.threads += static_cast<unsigned>(std::popcount(step.mask));
     ++executed_, ++warp_executed_[warp];
-    Footstep* const footstep = ways_[warp] == none ? nullptr : add_step(ways_[warp], {step.function, step.pc, 1, step.mask == 0});
+    Footstep* const footstep =
+        ways_[warp] == none ? nullptr : add_step(ways_[warp], {step.function, step.pc, 1, step.mask == 0});
     if (step.addresses != nullptr && step.mask != 0 &&
         (footstep != nullptr || counts.executed <= looks_at_all || counts.executed % look_every == 0))
       state_.look(counts, step, footstep);
-    if (step.inst->op_class == ptx::OpClass::control && inner_->status(warp) == stream::WarpStatus::exited) ended(warp);
+    if (step.inst->op_class == ptx::OpClass::control && inner_->status(warp) == stream::WarpStatus::exited)
+      ended(warp);
     return step;
   }
 
@@ -156,7 +168,8 @@ class CountedBlock final : public stream::ResidentBlock {
     g.run_threads[from.pc] += threads, g.run_threads[from.pc + run.instructions] -= threads;
     executed_ += run.instructions, warp_executed_[warp] += run.instructions;
     if (ways_[warp] != none)
-      for (std::uint32_t i = 0; i < run.instructions; ++i) add_step(ways_[warp], {from.function, from.pc + i, 1, false});
+      for (std::uint32_t i = 0; i < run.instructions; ++i)
+        add_step(ways_[warp], {from.function, from.pc + i, 1, false});
     return run;
   }
 
@@ -187,8 +200,11 @@ class CountedBlock final : public stream::ResidentBlock {
 
 class CountedShare final : public stream::SmShare {
  public:
-  CountedShare(std::unique_ptr<stream::SmShare> inner, CountedState& state, unsigned warps) : inner_(std::move(inner)), state_(state), warps_(warps) {}
-  std::unique_ptr<stream::ResidentBlock> make_block() override { return std::make_unique<CountedBlock>(inner_->make_block(), state_, warps_); }
+  CountedShare(std::unique_ptr<stream::SmShare> inner, CountedState& state, unsigned warps)
+      : inner_(std::move(inner)), state_(state), warps_(warps) {}
+  std::unique_ptr<stream::ResidentBlock> make_block() override {
+    return std::make_unique<CountedBlock>(inner_->make_block(), state_, warps_);
+  }
   void commit() override { inner_->commit(); }
 
  private:

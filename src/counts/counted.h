@@ -1,5 +1,6 @@
-// A launch that is counted while a model reads it: how often each instruction was executed, by how many threads, with how many passes
-// over shared memory; and what a few of its warps did, instruction by instruction.
+// A launch that is counted while a model reads it: how often each instruction was executed, by how many
+// threads, with how many passes over shared memory; and what a few of its warps did, instruction by
+// instruction.
 #pragma once
 
 #include <cstdint>
@@ -15,34 +16,36 @@ namespace simtlab::counts {
 
 // Of one static instruction.
 struct InstCounts {
-  std::uint64_t executed = 0;        // warp instructions
-  std::uint64_t threads = 0;         // of them: active, guard true
-  std::uint64_t coalesced = 0, uncoalesced = 0;   // warp accesses to global or local memory that were looked at
-  std::uint64_t uncoalesced_sectors = 0;          // of these
-  std::uint64_t shared_looks = 0, passes = 0, ideal_passes = 0;   // shared memory: accesses that were looked at, and their passes
+  std::uint64_t executed = 0;  // warp instructions
+  std::uint64_t threads = 0;   // of them: active, guard true
+  // Warp accesses to global or local memory that were looked at
+  std::uint64_t coalesced = 0, uncoalesced = 0;
+  std::uint64_t uncoalesced_sectors = 0;  // of these
+  // Shared memory: accesses that were looked at, and their passes
+  std::uint64_t shared_looks = 0, passes = 0, ideal_passes = 0;
 };
 
 struct FunctionCounts {
-  std::vector<InstCounts> at;        // by program counter
+  std::vector<InstCounts> at;  // by program counter
 };
 
 // One instruction of a warp whose way is kept.
 struct Footstep {
   const ptx::Function* function = nullptr;
   std::uint32_t pc = 0;
-  std::uint16_t passes = 1;          // of shared memory
-  bool skipped = false;              // the guard was false in all lanes
+  std::uint16_t passes = 1;  // of shared memory
+  bool skipped = false;      // the guard was false in all lanes
 };
 
 struct WarpWay {
-  std::vector<Footstep> steps;       // the first part of a long way
+  std::vector<Footstep> steps;  // the first part of a long way
 };
 
 // How many instructions the blocks executed that have ended: their spread says how good a sample of them is.
 struct BlockSpread {
   std::uint64_t blocks = 0;
-  double mean = 0, squares = 0;      // Welford's sums
-  std::uint64_t longest_warp = 0;    // instructions
+  double mean = 0, squares = 0;    // Welford's sums
+  std::uint64_t longest_warp = 0;  // instructions
   void add(double instructions);
   double variance() const { return blocks < 2 ? 0 : squares / static_cast<double>(blocks - 1); }
 };

@@ -9,18 +9,21 @@ namespace {
 using timing::InstInfo;
 using timing::Kind;
 
-constexpr double fine = 1.0 / 256;   // latencies have 8 binary places
+constexpr double fine = 1.0 / 256;  // latencies have 8 binary places
 
 struct Slot {
   double ready = 0;
-  bool memory = false;            // it comes from global or local memory
-  std::uint32_t group = 0, load_group = 0;   // in which it was written
+  bool memory = false;                      // it comes from global or local memory
+  std::uint32_t group = 0, load_group = 0;  // in which it was written
 };
 
 class Walk {
  public:
   Walk(timing::Programs& programs, const timing::Latencies& latencies, const LoadLatency& load_latency)
-      : programs_(programs), latencies_(latencies), load_latency_(load_latency), slots_(programs.scoreboard_slots()) {}
+      : programs_(programs),
+        latencies_(latencies),
+        load_latency_(load_latency),
+        slots_(programs.scoreboard_slots()) {}
 
   void step(const Footstep& s) {
     const timing::Program& program = *programs_.of(*s.function);
@@ -28,11 +31,13 @@ class Walk {
     const auto registers = program.registers(info);
     const bool loads = is_load(info) && !s.skipped;
     ++d_.insts;
-    if (info.count == 0) return move(registers, info);   // folded into another instruction: its result is there with its operands
+    // Folded into another instruction: its result is there with its operands
+    if (info.count == 0) return move(registers, info);
     wait_for(registers, info, loads);
     const double last = now_ + (info.count - 1) * info.gap;
     const double ready = last + (s.skipped ? 1 : latency_of(info, s));
-    for (const std::uint16_t slot : registers.first(info.dst_count)) slots_[slot] = {ready, loads, group_, load_group_};
+    for (const std::uint16_t slot : registers.first(info.dst_count))
+      slots_[slot] = {ready, loads, group_, load_group_};
     now_ = last + issue_of(info);
     end_ = std::max(end_, ready);
     d_.machine_insts += info.count;
@@ -108,11 +113,13 @@ class Walk {
 }  // namespace
 
 void Dependences::add(const Dependences& o) {
-  insts += o.insts, machine_insts += o.machine_insts, groups += o.groups, loads += o.loads, load_groups += o.load_groups;
+  insts += o.insts, machine_insts += o.machine_insts, groups += o.groups, loads += o.loads,
+      load_groups += o.load_groups;
   latency += o.latency, memory_wait += o.memory_wait;
 }
 
-Dependences follow(const WarpWay& way, timing::Programs& programs, const timing::Latencies& latencies, const LoadLatency& load_latency) {
+Dependences follow(const WarpWay& way, timing::Programs& programs, const timing::Latencies& latencies,
+                   const LoadLatency& load_latency) {
   Walk walk(programs, latencies, load_latency);
   for (const Footstep& s : way.steps) walk.step(s);
   return walk.result();

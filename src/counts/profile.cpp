@@ -13,13 +13,16 @@ using timing::InstInfo;
 
 double over(double part, double all) { return all > 0 ? part / all : 0; }
 
-bool is_memory(OpClass c) { return c == OpClass::load || c == OpClass::store || c == OpClass::atomic || c == OpClass::texture || c == OpClass::async_copy; }
+bool is_memory(OpClass c) {
+  return c == OpClass::load || c == OpClass::store || c == OpClass::atomic || c == OpClass::texture ||
+         c == OpClass::async_copy;
+}
 
 // Sums over the instructions of the sample.
 struct Sums {
   double executed = 0, threads = 0, flops = 0, fma = 0, barriers = 0;
   double requests = 0, sectors = 0, lines = 0, bytes = 0;
-  double coalesced = 0, uncoalesced = 0, uncoalesced_sectors = 0;   // requests; sectors of one
+  double coalesced = 0, uncoalesced = 0, uncoalesced_sectors = 0;  // requests; sectors of one
   double shared = 0, passes = 0, ideal_passes = 0;
   double read_sectors = 0, missed_sectors = 0, l2_reads = 0, l2_misses = 0;
   std::array<double, device::op_class_names.size()> classes{};
@@ -27,7 +30,8 @@ struct Sums {
 
 class Adder {
  public:
-  Adder(const Measured& m, const timing::Lowering& lowering, timing::Programs& programs) : m_(m), lowering_(lowering), programs_(programs) {}
+  Adder(const Measured& m, const timing::Lowering& lowering, timing::Programs& programs)
+      : m_(m), lowering_(lowering), programs_(programs) {}
 
   Sums run() {
     for (const auto& [function, counts] : m_.launch.functions()) {
@@ -39,7 +43,8 @@ class Adder {
   }
 
  private:
-  void add(const ptx::Function& function, const timing::Program& program, std::uint32_t pc, const InstCounts& c) {
+  void add(const ptx::Function& function, const timing::Program& program, std::uint32_t pc,
+           const InstCounts& c) {
     const InstInfo& info = program[pc];
     const auto executed = static_cast<double>(c.executed);
     s_.executed += executed;
@@ -50,7 +55,8 @@ class Adder {
     add_machine_classes(info, lowering_(*info.inst), executed, s_.classes);
     if (c.shared_looks != 0) add_shared(c, executed);
     const cachesim::AccessCounts* accesses = m_.study.counts(function, pc);
-    if (is_memory(info.op_class) && accesses != nullptr && accesses->requests != 0) add_accesses(info, c, *accesses);
+    if (is_memory(info.op_class) && accesses != nullptr && accesses->requests != 0)
+      add_accesses(info, c, *accesses);
   }
 
   void add_shared(const InstCounts& c, double executed) {
@@ -62,8 +68,10 @@ class Adder {
 
   void add_accesses(const InstInfo& info, const InstCounts& c, const cachesim::AccessCounts& a) {
     // Blocks that the study has not seen accessed what the others did.
-    const auto blocks = static_cast<double>(m_.launch.spread().blocks), scale = over(blocks, blocks - static_cast<double>(m_.unstudied_blocks));
-    const double requests = static_cast<double>(a.requests) * scale, sectors = static_cast<double>(a.sectors) * scale;
+    const auto blocks = static_cast<double>(m_.launch.spread().blocks),
+               scale = over(blocks, blocks - static_cast<double>(m_.unstudied_blocks));
+    const double requests = static_cast<double>(a.requests) * scale,
+                 sectors = static_cast<double>(a.sectors) * scale;
     s_.requests += requests;
     s_.sectors += sectors;
     s_.lines += static_cast<double>(a.lines) * scale;
@@ -72,10 +80,13 @@ class Adder {
     const double uncoalesced = requests * over(static_cast<double>(c.uncoalesced), looks);
     s_.uncoalesced += uncoalesced;
     s_.coalesced += requests - uncoalesced;
-    s_.uncoalesced_sectors += uncoalesced * over(static_cast<double>(c.uncoalesced_sectors), static_cast<double>(c.uncoalesced));
+    s_.uncoalesced_sectors +=
+        uncoalesced * over(static_cast<double>(c.uncoalesced_sectors), static_cast<double>(c.uncoalesced));
     if (info.op_class == OpClass::store || info.op_class == OpClass::atomic) return;
     s_.read_sectors += sectors;
-    s_.missed_sectors += sectors * (a.l1.accesses == 0 ? 1 : over(static_cast<double>(a.l1.misses), static_cast<double>(a.l1.accesses)));
+    s_.missed_sectors +=
+        sectors *
+        (a.l1.accesses == 0 ? 1 : over(static_cast<double>(a.l1.misses), static_cast<double>(a.l1.accesses)));
     s_.l2_reads += static_cast<double>(a.l2_accesses);
     s_.l2_misses += static_cast<double>(a.l2_misses);
   }
@@ -89,9 +100,11 @@ class Adder {
 void follow_ways(Profile& p, const Measured& m, timing::Programs& programs) {
   const timing::Latencies latencies(m.device);
   const LoadLatency load_latency = [&](const ptx::Function& function, std::uint32_t pc) {
-    if (function.code[pc].op_class == OpClass::atomic) return m.device.latency[static_cast<std::size_t>(OpClass::atomic)];
+    if (function.code[pc].op_class == OpClass::atomic)
+      return m.device.latency[static_cast<std::size_t>(OpClass::atomic)];
     const cachesim::AccessCounts* a = m.study.counts(function, pc);
-    return a == nullptr ? m.device.l1.latency : over(static_cast<double>(a->waited), static_cast<double>(a->requests));
+    return a == nullptr ? m.device.l1.latency
+                        : over(static_cast<double>(a->waited), static_cast<double>(a->requests));
   };
   Dependences sum;
   for (const WarpWay& way : m.launch.ways()) sum.add(follow(way, programs, latencies, load_latency));
@@ -107,7 +120,8 @@ double with_rest(const Measured& m, double rest_instructions, std::uint64_t cach
   for (const auto& mark : marks)
     if (2 * mark.warp_instructions <= last.warp_instructions) middle = mark;
   if (middle.warp_instructions == last.warp_instructions) middle = {};
-  const double pace = over(static_cast<double>(last.*what - middle.*what), static_cast<double>(last.warp_instructions - middle.warp_instructions));
+  const double pace = over(static_cast<double>(last.*what - middle.*what),
+                           static_cast<double>(last.warp_instructions - middle.warp_instructions));
   return static_cast<double>(last.*what) + pace * rest_instructions;
 }
 
@@ -128,15 +142,20 @@ void set_accesses(Profile& p, const Sums& s, double warps) {
 
 }  // namespace
 
-void add_machine_classes(const InstInfo& info, const timing::Lowered& lowered, double executed, std::array<double, device::op_class_names.size()>& classes) {
-  const auto add = [&](OpClass op_class, unsigned count) { classes[static_cast<std::size_t>(op_class)] += executed * count; };
+void add_machine_classes(const InstInfo& info, const timing::Lowered& lowered, double executed,
+                         std::array<double, device::op_class_names.size()>& classes) {
+  const auto add = [&](OpClass op_class, unsigned count) {
+    classes[static_cast<std::size_t>(op_class)] += executed * count;
+  };
   if (lowered.count == 0) return;
   if (lowered.count == 1) return add(lowered.op_class, 1);
   add(lowered.part, info.switch_at);
   add(lowered.rated > 0 ? lowered.rest : lowered.op_class, lowered.count - info.switch_at);
 }
 
-bool is_fused(const ptx::Inst& inst) { return inst.op == ptx::Op::fma || (inst.op == ptx::Op::mad && ptx::is_float(inst.type)); }
+bool is_fused(const ptx::Inst& inst) {
+  return inst.op == ptx::Op::fma || (inst.op == ptx::Op::mad && ptx::is_float(inst.type));
+}
 
 void set_dependences(Profile& p, const Dependences& sum) {
   if (sum.insts == 0) return;
@@ -165,10 +184,13 @@ Profile profile_of(const Measured& m) {
   const Sums s = Adder(m, lowering, programs).run();
   const double warps = std::max(1.0, static_cast<double>(spread.blocks) * p.warps_per_block);
   // Of all warps of the grid, as far as it is known what they execute.
-  const double rest = m.rest_instructions != 0 ? static_cast<double>(m.rest_instructions) : spread.mean * static_cast<double>(m.rest_blocks);
-  const double whole = over(s.executed + rest, s.executed);                        // the grid's work over the sample's
+  const double rest = m.rest_instructions != 0 ? static_cast<double>(m.rest_instructions)
+                                               : spread.mean * static_cast<double>(m.rest_blocks);
+  // The grid's work over the sample's
+  const double whole = over(s.executed + rest, s.executed);
   const double all_warps = static_cast<double>(p.blocks) * p.warps_per_block;
-  const double per_warp = whole * warps / all_warps;                               // a warp of the grid over one of the sample
+  // A warp of the grid over one of the sample
+  const double per_warp = whole * warps / all_warps;
   for (std::size_t i = 0; i < p.class_insts.size(); ++i) p.class_insts[i] = s.classes[i] / warps * per_warp;
   p.ptx_insts = s.executed / warps * per_warp;
   p.active_lanes = over(s.threads, s.executed);
@@ -182,10 +204,12 @@ Profile profile_of(const Measured& m) {
   p.l1_bytes = s.sectors * whole * stream::sector_bytes;
   const double unstudied = rest + static_cast<double>(m.unstudied_instructions);
   p.l2_bytes = with_rest(m, unstudied, &cachesim::Study::Mark::l2);
-  p.dram_bytes = with_rest(m, unstudied, &cachesim::Study::Mark::dram_read) + with_rest(m, unstudied, &cachesim::Study::Mark::dram_write);
+  p.dram_bytes = with_rest(m, unstudied, &cachesim::Study::Mark::dram_read) +
+                 with_rest(m, unstudied, &cachesim::Study::Mark::dram_write);
   p.useful_bytes = std::min(p.dram_bytes, s.bytes * whole);
   if (m.rest_blocks != 0 && m.rest_instructions == 0 && spread.blocks > 1) {
-    const double n = static_cast<double>(spread.blocks), left = static_cast<double>(m.rest_blocks) / static_cast<double>(p.blocks);
+    const double n = static_cast<double>(spread.blocks),
+                 left = static_cast<double>(m.rest_blocks) / static_cast<double>(p.blocks);
     p.error = over(1.96 * std::sqrt(spread.variance() / n) * std::sqrt(left), spread.mean);
   }
   return p;

@@ -16,7 +16,7 @@ namespace {
 using ptx::OpClass;
 using ptx::OperandKind;
 
-constexpr std::uint64_t longest_way = 100000;   // instructions
+constexpr std::uint64_t longest_way = 100000;  // instructions
 
 // Static memory lies at zero; what is unknown begins at a multiple of everything.
 constexpr std::uint64_t unknown_base = std::uint64_t{1} << 40;
@@ -25,12 +25,13 @@ struct Frame {
   const ptx::Function* function = nullptr;
   std::uint32_t pc = 0;
   std::vector<LaneValue> registers, predicates;
-  std::map<std::uint32_t, std::uint64_t> taken;   // branches back, by pc: how often in a row
+  std::map<std::uint32_t, std::uint64_t> taken;  // branches back, by pc: how often in a row
 };
 
 class Follower {
  public:
-  Follower(const StaticLaunch& launch, const device::Device& device) : l_(launch), banks_{device.shared.banks, device.shared.bank_bytes} {
+  Follower(const StaticLaunch& launch, const device::Device& device)
+      : l_(launch), banks_{device.shared.banks, device.shared.bank_bytes} {
     const auto threads = static_cast<unsigned>(launch.block.count());
     first_thread_ = ((threads + 31) / 32 / 2) * 32;
     mask_ = threads - first_thread_ >= 32 ? ~0u : (1u << (threads - first_thread_)) - 1;
@@ -68,20 +69,17 @@ class Follower {
     ++out.instructions;
     way.steps.push_back({frame.function, frame.pc, 1, false});
     accesses.push_back(access_of(frame, inst));
-    way.steps.back().passes = static_cast<std::uint16_t>(std::clamp(accesses.back().shared ? accesses.back().passes : accesses.back().lines, 1.0, 256.0));
+    way.steps.back().passes = static_cast<std::uint16_t>(
+        std::clamp(accesses.back().shared ? accesses.back().passes : accesses.back().lines, 1.0, 256.0));
     switch (inst.op) {
-      case ptx::Op::bra:
-        return branch(frame, inst);
+      case ptx::Op::bra: return branch(frame, inst);
       case ptx::Op::ret:
       case ptx::Op::exit:
-        if (inst.guard.kind == OperandKind::pred) break;   // a guard of the edge: not taken
+        if (inst.guard.kind == OperandKind::pred) break;  // a guard of the edge: not taken
         frames_.pop_back();
         return;
-      case ptx::Op::call:
-        return call(frame, inst);
-      default:
-        assign(frame, inst);
-        break;
+      case ptx::Op::call: return call(frame, inst);
+      default: assign(frame, inst); break;
     }
     ++frame.pc;
   }
@@ -94,7 +92,11 @@ class Follower {
   }
 
   void enter(const ptx::Function& function) {
-    frames_.push_back({&function, 0, std::vector<LaneValue>(function.reg_rows + 1), std::vector<LaneValue>(function.pred_count + 1), {}});
+    frames_.push_back({&function,
+                       0,
+                       std::vector<LaneValue>(function.reg_rows + 1),
+                       std::vector<LaneValue>(function.pred_count + 1),
+                       {}});
   }
 
   void branch(Frame& frame, const ptx::Inst& inst) {
@@ -130,7 +132,8 @@ class Follower {
       case OperandKind::pred: return predicate(frame, o);
       case OperandKind::imm: {
         const ptx::Constant& c = frame.function->constants[o.index];
-        return c.kind == ptx::Constant::Kind::value ? LaneValue::constant(static_cast<std::int64_t>(c.value)) : LaneValue::uniform();
+        return c.kind == ptx::Constant::Kind::value ? LaneValue::constant(static_cast<std::int64_t>(c.value))
+                                                    : LaneValue::uniform();
       }
       case OperandKind::special: return special(static_cast<ptx::Special>(o.index));
       default: return {};
@@ -172,23 +175,28 @@ class Follower {
       result = compare(inst, values[0], values[1]);
     } else if (ptx::accesses_memory(inst.op_class)) {
       // Loaded values are unknown; from one address they are one.
-      result = inst.op_class == OpClass::constant || (inst.src_count > 0 && values[0].uniform_()) ? LaneValue::uniform() : LaneValue{};
+      result = inst.op_class == OpClass::constant || (inst.src_count > 0 && values[0].uniform_())
+                   ? LaneValue::uniform()
+                   : LaneValue{};
     } else {
       result = evaluate(inst, values.data(), inst.src_count);
     }
     const bool guarded = inst.guard.kind == OperandKind::pred;
     for (unsigned i = 0; i < inst.dst_count; ++i) {
       const ptx::Operand& d = inst.dst[i];
-      if (inst.dst_count > 1 || guarded) result = result.uniform_() && !guarded ? LaneValue::uniform() : LaneValue{};
+      if (inst.dst_count > 1 || guarded)
+        result = result.uniform_() && !guarded ? LaneValue::uniform() : LaneValue{};
       if (d.kind == OperandKind::reg && d.index < frame.registers.size()) frame.registers[d.index] = result;
-      if (d.kind == OperandKind::pred && d.index < frame.predicates.size()) frame.predicates[d.index] = result;
+      if (d.kind == OperandKind::pred && d.index < frame.predicates.size())
+        frame.predicates[d.index] = result;
     }
   }
 
   Access access_of(const Frame& frame, const ptx::Inst& inst) {
     Access a;
     const bool shared = inst.op_class == OpClass::shared || inst.op_class == OpClass::shared_atomic;
-    a.global = inst.op_class == OpClass::load || inst.op_class == OpClass::store || inst.op_class == OpClass::atomic;
+    a.global =
+        inst.op_class == OpClass::load || inst.op_class == OpClass::store || inst.op_class == OpClass::atomic;
     if ((!shared && !a.global) || inst.src_count == 0) {
       a.global = false;
       return a;
@@ -200,9 +208,12 @@ class Follower {
     if (!known) ++out.unknown_accesses;
     std::array<std::uint64_t, 32> lanes{};
     for (unsigned i = 0; i < 32; ++i)
-      lanes[i] = unknown_base + static_cast<std::uint64_t>(inst.imm_offset) + (known ? static_cast<std::uint64_t>(address.lane[i]) : std::uint64_t{i} * 4096);
+      lanes[i] = unknown_base + static_cast<std::uint64_t>(inst.imm_offset) +
+                 (known ? static_cast<std::uint64_t>(address.lane[i]) : std::uint64_t{i} * 4096);
     if (shared) {
-      a.passes = inst.op_class == OpClass::shared_atomic ? stream::shared_atomic_passes(lanes.data(), mask_, bytes, banks_) : stream::shared_passes(lanes.data(), mask_, bytes, banks_);
+      a.passes = inst.op_class == OpClass::shared_atomic
+                     ? stream::shared_atomic_passes(lanes.data(), mask_, bytes, banks_)
+                     : stream::shared_passes(lanes.data(), mask_, bytes, banks_);
       a.ideal = stream::shared_passes_ideal(mask_, bytes, banks_);
       return a;
     }
@@ -223,7 +234,8 @@ class Follower {
 };
 
 // Everything but the dependences.
-void count(const Follower& f, const timing::Lowering& lowering, timing::Programs& programs, double lanes, Profile& p) {
+void count(const Follower& f, const timing::Lowering& lowering, timing::Programs& programs, double lanes,
+           Profile& p) {
   double sectors = 0, lines = 0, bytes = 0, uncoalesced_sectors = 0, passes = 0, ideal = 0;
   for (std::size_t i = 0; i < f.way.steps.size(); ++i) {
     const timing::InstInfo& info = (*programs.of(*f.way.steps[i].function))[f.way.steps[i].pc];
@@ -242,7 +254,8 @@ void count(const Follower& f, const timing::Lowering& lowering, timing::Programs
   const auto over = [](double part, double all) { return all > 0 ? part / all : 0; };
   p.shared_passes = over(passes, p.shared_insts), p.shared_passes_ideal = over(ideal, p.shared_insts);
   p.sectors_per_uncoalesced = over(uncoalesced_sectors, p.uncoalesced_insts);
-  p.sectors_per_access = over(sectors, p.global_insts), p.lines_per_access = over(lines, p.global_insts), p.bytes_per_access = over(bytes, p.global_insts);
+  p.sectors_per_access = over(sectors, p.global_insts), p.lines_per_access = over(lines, p.global_insts),
+  p.bytes_per_access = over(bytes, p.global_insts);
   p.l1_bytes = sectors * stream::sector_bytes;
   p.useful_bytes = bytes;
 }
@@ -275,7 +288,10 @@ StaticProfile static_profile(const StaticLaunch& launch, const device::Device& d
 
   const double atomic = device.latency[static_cast<std::size_t>(OpClass::atomic)];
   set_dependences(p, follow(f.way, programs, timing::Latencies(device),
-                            [&](const ptx::Function& function, std::uint32_t pc) { return function.code[pc].op_class == OpClass::atomic ? atomic : device.dram.latency; }));
+                            [&](const ptx::Function& function, std::uint32_t pc) {
+                              return function.code[pc].op_class == OpClass::atomic ? atomic
+                                                                                   : device.dram.latency;
+                            }));
   return std::move(out);
 }
 

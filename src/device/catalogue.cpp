@@ -34,9 +34,7 @@ void scale_measured_bandwidth(Assembly& assembly, Device& device, double file_ba
 
 }  // namespace
 
-std::vector<std::string> list_devices() {
-  return list_data_files(devices);
-}
+std::vector<std::string> list_devices() { return list_data_files(devices); }
 
 LoadedDevice load_device(const std::string& name_or_file, const std::vector<Setting>& settings) {
   const fs::path path = find_data_file(devices, name_or_file);

@@ -75,15 +75,19 @@ class Checker {
   void check_front_end() {
     const Device::Instruction& i = d_.instruction;
     if (!i.caches) return;
-    require(i.bytes <= i.line_bytes, {"instruction.bytes", "instruction.line_bytes"}, "an instruction is larger than a line", "lower it");
+    require(i.bytes <= i.line_bytes, {"instruction.bytes", "instruction.line_bytes"},
+            "an instruction is larger than a line", "lower it");
     require(d_.sm.schedulers % i.l0_caches == 0, {"instruction.l0_caches", "sm.schedulers"},
-            fmt::format("{} schedulers cannot be divided among {} caches", d_.sm.schedulers, i.l0_caches), "sm.schedulers must be a multiple of it");
+            fmt::format("{} schedulers cannot be divided among {} caches", d_.sm.schedulers, i.l0_caches),
+            "sm.schedulers must be a multiple of it");
     const auto whole = [&](const char* level, std::uint64_t bytes, std::uint32_t ways) {
       const std::uint64_t set_bytes = std::uint64_t{i.line_bytes} * ways;
       const std::string key = std::string("instruction.") + level;
-      require(bytes >= set_bytes && bytes % set_bytes == 0, {key + "_bytes", key + "_ways", "instruction.line_bytes"},
-              fmt::format("{} bytes are no whole number of sets ({} bytes x {} ways)", bytes, i.line_bytes, ways),
-              fmt::format("bytes must be a multiple of {}", set_bytes));
+      require(
+          bytes >= set_bytes && bytes % set_bytes == 0,
+          {key + "_bytes", key + "_ways", "instruction.line_bytes"},
+          fmt::format("{} bytes are no whole number of sets ({} bytes x {} ways)", bytes, i.line_bytes, ways),
+          fmt::format("bytes must be a multiple of {}", set_bytes));
     };
     whole("l0", i.l0_bytes, i.l0_ways);
     whole("l1", i.l1_bytes, i.l1_ways);
@@ -111,9 +115,11 @@ class Checker {
   void check_set_index(const std::string& key, const CacheParams& c, std::uint64_t sets) {
     std::vector<std::string> keys = {key + ".set_index", key + ".bytes", key + ".ways", key + ".line_bytes"};
     if (key == "l2") keys.emplace_back("l2.slices");
-    require(c.set_index != SetIndex::xor_fold || std::has_single_bit(sets), keys, fmt::format("{} sets are no power of two", sets),
+    require(c.set_index != SetIndex::xor_fold || std::has_single_bit(sets), keys,
+            fmt::format("{} sets are no power of two", sets),
             "xor needs a power of two; hash and modulo take any number");
-    require(c.set_index != SetIndex::fermi || sets == 32 || sets == 64, keys, fmt::format("Fermi's hash makes 32 or 64 sets, not {}", sets),
+    require(c.set_index != SetIndex::fermi || sets == 32 || sets == 64, keys,
+            fmt::format("Fermi's hash makes 32 or 64 sets, not {}", sets),
             "hash and modulo take any number of sets");
     if (c.set_index != SetIndex::bits) return;
     const std::string bits_key = key + ".set_bits";
@@ -126,9 +132,11 @@ class Checker {
     }
     keys.insert(keys.begin(), bits_key);
     require(bits.size() < 32 && std::uint64_t{1} << bits.size() == sets, keys,
-            fmt::format("{} bits do not number {} sets", bits.size(), sets), "as many bits as the sets need, which are then a power of two");
-    require(std::ranges::all_of(bits, [&](unsigned bit) { return std::uint64_t{1} << bit >= c.line_bytes; }), keys,
-            fmt::format("a bit lies within a line of {} bytes", c.line_bytes), fmt::format("bits from {} on", std::countr_zero(c.line_bytes)));
+            fmt::format("{} bits do not number {} sets", bits.size(), sets),
+            "as many bits as the sets need, which are then a power of two");
+    require(std::ranges::all_of(bits, [&](unsigned bit) { return std::uint64_t{1} << bit >= c.line_bytes; }),
+            keys, fmt::format("a bit lies within a line of {} bytes", c.line_bytes),
+            fmt::format("bits from {} on", std::countr_zero(c.line_bytes)));
   }
 
   void check_memory() {
@@ -140,18 +148,23 @@ class Checker {
             "there and back takes longer than all of l2.latency", "it is part of l2.latency");
     require(d_.dram.bandwidth_measured <= d_.dram.bandwidth, {"dram.bandwidth_measured", "dram.bandwidth"},
             "is above the peak", "must not exceed dram.bandwidth");
-    require(d_.dram.read_bandwidth_measured <= d_.dram.bandwidth, {"dram.read_bandwidth_measured", "dram.bandwidth"},
-            "is above the peak", "must not exceed dram.bandwidth");
+    require(d_.dram.read_bandwidth_measured <= d_.dram.bandwidth,
+            {"dram.read_bandwidth_measured", "dram.bandwidth"}, "is above the peak",
+            "must not exceed dram.bandwidth");
     require(d_.l2_slices % d_.l2_partitions == 0, {"l2.partitions", "l2.slices"},
             fmt::format("{} slices cannot be divided among {} parts", d_.l2_slices, d_.l2_partitions),
             "l2.slices must be a multiple of it");
-    require(!d_.tlb.enabled || d_.dram.latency - d_.tlb.miss_latency > d_.l2.latency, {"tlb.miss_latency", "dram.latency"},
-            "is all of the way from L2 to memory", "it is part of dram.latency, which is more than it and l2.latency");
-    require(d_.l2_partitions == 1 || d_.dram.latency - d_.l2_far_latency / 2 - (d_.tlb.enabled ? d_.tlb.miss_latency : 0) > d_.l2.latency,
+    require(!d_.tlb.enabled || d_.dram.latency - d_.tlb.miss_latency > d_.l2.latency,
+            {"tlb.miss_latency", "dram.latency"}, "is all of the way from L2 to memory",
+            "it is part of dram.latency, which is more than it and l2.latency");
+    require(d_.l2_partitions == 1 ||
+                d_.dram.latency - d_.l2_far_latency / 2 - (d_.tlb.enabled ? d_.tlb.miss_latency : 0) >
+                    d_.l2.latency,
             {"l2.far_latency", "dram.latency"}, "is too much of the way to memory",
             "half of it is part of dram.latency, which is a mean over near and far lines");
     // Another memory has channels of its own (apply_main_memory), any number of them.
-    require(d_.dram.model != "simple" || d_.l2_slices % d_.dram.partitions == 0, {"l2.slices", "dram.partitions"},
+    require(d_.dram.model != "simple" || d_.l2_slices % d_.dram.partitions == 0,
+            {"l2.slices", "dram.partitions"},
             fmt::format("{} slices cannot be divided among {} partitions", d_.l2_slices, d_.dram.partitions),
             "must be a multiple of dram.partitions");
     require(d_.dram.row_bytes % d_.dram.access_bytes == 0, {"dram.row_bytes", "dram.access_bytes"},
@@ -169,15 +182,18 @@ class Checker {
     const std::uint64_t l1_bytes = std::max(d_.l1.bytes, d_.l1_unified_bytes);
     const std::uint64_t of_sms =
         d_.sm.count * (l1_bytes / d_.l1.line_bytes + d_.constant.bytes / d_.constant.line_bytes +
-                       (d_.instruction.l1_bytes + d_.instruction.l0_caches * d_.instruction.l0_bytes) / d_.instruction.line_bytes);
+                       (d_.instruction.l1_bytes + d_.instruction.l0_caches * d_.instruction.l0_bytes) /
+                           d_.instruction.line_bytes);
     const std::uint64_t of_l2 = d_.l2.bytes / d_.l2.line_bytes;
-    require(of_sms + of_l2 <= max_cache_lines,
-            {"sm.count", "l1.bytes", "l1.unified_bytes", "l1.line_bytes", "constant.bytes",
-             "constant.line_bytes", "l2.bytes", "l2.line_bytes", "instruction.l1_bytes", "instruction.l0_bytes"},
-            fmt::format("the caches have {} lines ({} in L1, constant and instruction caches of {} SMs, {} in L2)",
-                        of_sms + of_l2, of_sms, d_.sm.count, of_l2),
-            fmt::format("at most {} together: lower sm.count, l1.bytes, constant.bytes or l2.bytes",
-                        max_cache_lines));
+    require(
+        of_sms + of_l2 <= max_cache_lines,
+        {"sm.count", "l1.bytes", "l1.unified_bytes", "l1.line_bytes", "constant.bytes", "constant.line_bytes",
+         "l2.bytes", "l2.line_bytes", "instruction.l1_bytes", "instruction.l0_bytes"},
+        fmt::format(
+            "the caches have {} lines ({} in L1, constant and instruction caches of {} SMs, {} in L2)",
+            of_sms + of_l2, of_sms, d_.sm.count, of_l2),
+        fmt::format("at most {} together: lower sm.count, l1.bytes, constant.bytes or l2.bytes",
+                    max_cache_lines));
     const std::uint64_t misses =
         std::uint64_t{d_.sm.count} * d_.l1.mshr_entries + std::uint64_t{d_.l2_slices} * d_.l2.mshr_entries;
     require(misses <= max_outstanding, {"l1.mshr_entries", "l2.mshr_entries", "sm.count", "l2.slices"},
@@ -201,9 +217,7 @@ double& latency_of(Device& device, std::string_view op_class) {
 
 }  // namespace
 
-std::vector<Contradiction> contradictions(const Device& device) {
-  return Checker(device).run();
-}
+std::vector<Contradiction> contradictions(const Device& device) { return Checker(device).run(); }
 
 void derive(Device& device) {
   latency_of(device, "control") = device.sm.branch_latency;

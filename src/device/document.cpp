@@ -190,9 +190,7 @@ bool stops_the_parser(const std::vector<std::string>& lines, std::size_t count) 
   for (std::size_t i = 0; i < count; ++i) text += lines[i] + '\n';
   try {
     static_cast<void>(toml::parse(text));
-  } catch (const toml::parse_error& e) {
-    return !has_position(e);
-  }
+  } catch (const toml::parse_error& e) { return !has_position(e); }
   return false;
 }
 

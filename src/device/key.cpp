@@ -45,35 +45,19 @@ constexpr std::array<std::pair<std::string_view, PagePolicyKind>, 4> page_polici
 constexpr std::array<std::pair<std::string_view, WriteDone>, 3> write_ends = {
     {{"accepted", WriteDone::accepted}, {"issued", WriteDone::issued}, {"written", WriteDone::written}}};
 
-constexpr Names<WritePolicy> names_of(const WritePolicy*) {
-  return write_policies;
-}
-constexpr Names<SliceHash> names_of(const SliceHash*) {
-  return slice_hashes;
-}
-constexpr Names<Refresh> names_of(const Refresh*) {
-  return refreshes;
-}
-constexpr Names<QueueStyle> names_of(const QueueStyle*) {
-  return queue_styles;
-}
-constexpr Names<SchedulerKind> names_of(const SchedulerKind*) {
-  return memory_schedulers;
-}
-constexpr Names<PagePolicyKind> names_of(const PagePolicyKind*) {
-  return page_policies;
-}
-constexpr Names<WriteDone> names_of(const WriteDone*) {
-  return write_ends;
-}
+constexpr Names<WritePolicy> names_of(const WritePolicy*) { return write_policies; }
+constexpr Names<SliceHash> names_of(const SliceHash*) { return slice_hashes; }
+constexpr Names<Refresh> names_of(const Refresh*) { return refreshes; }
+constexpr Names<QueueStyle> names_of(const QueueStyle*) { return queue_styles; }
+constexpr Names<SchedulerKind> names_of(const SchedulerKind*) { return memory_schedulers; }
+constexpr Names<PagePolicyKind> names_of(const PagePolicyKind*) { return page_policies; }
+constexpr Names<WriteDone> names_of(const WriteDone*) { return write_ends; }
 
 [[noreturn]] void refuse(const Key& p, std::string what, std::string hint) {
   throw Error(ExitCode::bad_input, "config-value", fmt::format("{}: {}", p.key, what), std::move(hint));
 }
 
-std::string quoted(std::string_view text) {
-  return fmt::format("'{}'", shown(text, 40));
-}
+std::string quoted(std::string_view text) { return fmt::format("'{}'", shown(text, 40)); }
 
 // One overload per alternative of Field.
 struct Store {
@@ -252,12 +236,8 @@ void store(const Key& key, std::string_view text, Field field) {
   }
 }
 
-std::string show(const Key& key, Field field) {
-  return std::visit(Show{key}, field);
-}
+std::string show(const Key& key, Field field) { return std::visit(Show{key}, field); }
 
-std::string allowed_values(const Key& key, Field field) {
-  return std::visit(Allowed{key}, field);
-}
+std::string allowed_values(const Key& key, Field field) { return std::visit(Allowed{key}, field); }
 
 }  // namespace simtlab::device

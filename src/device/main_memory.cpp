@@ -53,14 +53,14 @@ std::vector<Contradiction> idle_settings(const Assembly& assembly, const Device&
   if (kind == MemoryKind::simple) {
     const char* const why = "has no effect on the simple memory";
     const char* const hint = "choose a memory (--dram NAME), or leave it out";
-    for (const char* key : {"dram.channels", "dram.controller", "dram.request_queue", "dram.return_queue",
-                            "dram.stall_limit"})
+    for (const char* key :
+         {"dram.channels", "dram.controller", "dram.request_queue", "dram.return_queue", "dram.stall_limit"})
       refuse(key, why, hint);
     return found;
   }
   const char* const why = "has no effect: the memory that dram.model (--dram) names decides it";
-  for (const char* key : {"dram.bandwidth", "dram.bandwidth_measured", "dram.read_bandwidth_measured", "dram.access_bytes", "dram.row_bytes",
-                          "dram.row_miss_penalty"})
+  for (const char* key : {"dram.bandwidth", "dram.bandwidth_measured", "dram.read_bandwidth_measured",
+                          "dram.access_bytes", "dram.row_bytes", "dram.row_miss_penalty"})
     refuse(key, why, "leave it out, or change a copy of the memory's file");
   if (kind == MemoryKind::plugin)
     refuse("dram.controller", "has no effect: a plug-in has a controller of its own",
@@ -81,9 +81,10 @@ MemoryChoice memory_choice(std::string_view model) {
   out.library = model.substr(0, end);
   if (end != std::string_view::npos) {
     if (!model.substr(end).starts_with(config_mark))
-      throw Error(ExitCode::bad_input, "config-value",
-                  fmt::format("dram.model: '{}' is not ?config=TEXT", shown(std::string(model.substr(end)), 60)),
-                  "write plugin:/path/to/library.so?config=TEXT");
+      throw Error(
+          ExitCode::bad_input, "config-value",
+          fmt::format("dram.model: '{}' is not ?config=TEXT", shown(std::string(model.substr(end)), 60)),
+          "write plugin:/path/to/library.so?config=TEXT");
     out.config = model.substr(end + config_mark.size());
   }
   if (out.library.empty())
@@ -101,7 +102,8 @@ std::string memory_model_in(const std::string& model, const std::filesystem::pat
 }
 
 double far_and_translation(const Device& device) {
-  return (device.l2_partitions > 1 ? device.l2_far_latency / 2 : 0) + (device.tlb.enabled ? device.tlb.miss_latency : 0);
+  return (device.l2_partitions > 1 ? device.l2_far_latency / 2 : 0) +
+         (device.tlb.enabled ? device.tlb.miss_latency : 0);
 }
 
 std::uint32_t closed_read_clocks(const Technology& technology) {
@@ -115,23 +117,28 @@ double channel_bandwidth(const Technology& technology) {
 
 std::vector<Entry> apply_main_memory(Assembly& assembly, Device& device, const std::string& file) {
   Device::Dram& dram = device.dram;
-  const MemoryChoice choice = placed(assembly.origin("dram.model"), [&] { return memory_choice(dram.model); });
+  const MemoryChoice choice =
+      placed(assembly.origin("dram.model"), [&] { return memory_choice(dram.model); });
   assembly.refuse(idle_settings(assembly, device, choice.kind), file);
   if (choice.kind == MemoryKind::simple) return {};
 
   // The way to the memory and back stays what it is, whatever hangs at its end.
   LoadedTechnology loaded = load(dram.technology, assembly.origin("dram.technology"));
   const Technology own = loaded.technology;
-  dram.path = std::max(0.0, dram.latency - far_and_translation(device) - device.l2.latency - closed_read_cycles(own, device));
+  dram.path = std::max(
+      0.0, dram.latency - far_and_translation(device) - device.l2.latency - closed_read_cycles(own, device));
   if (dram.channels > 0) {
     dram.partitions = dram.channels;
     assembly.follow("dram.partitions", "dram.channels", "one channel a partition");
   }
   if (choice.kind == MemoryKind::plugin) {
     dram.technology = std::filesystem::path(choice.library).filename().string();
-    assembly.follow("dram.technology", "dram.model", "a plug-in, which knows its bandwidth, access and timing");
-    for (const char* key : {"dram.bandwidth", "dram.bandwidth_measured", "dram.read_bandwidth_measured", "dram.access_bytes", "dram.row_bytes", "dram.latency"})
-      assembly.follow(key, "dram.technology", "of the GPU as built, for what is not simulated; the plug-in has its own");
+    assembly.follow("dram.technology", "dram.model",
+                    "a plug-in, which knows its bandwidth, access and timing");
+    for (const char* key : {"dram.bandwidth", "dram.bandwidth_measured", "dram.read_bandwidth_measured",
+                            "dram.access_bytes", "dram.row_bytes", "dram.latency"})
+      assembly.follow(key, "dram.technology",
+                      "of the GPU as built, for what is not simulated; the plug-in has its own");
     return {};
   }
 
@@ -158,9 +165,11 @@ std::vector<Entry> apply_main_memory(Assembly& assembly, Device& device, const s
   dram.bandwidth_measured = dram.read_bandwidth_measured = 0;
   dram.access_bytes = t.burst_bytes();
   dram.row_bytes = t.organisation.row_bytes;
-  dram.latency = device.l2.latency + far_and_translation(device) + std::max(1.0, dram.path + closed_read_cycles(t, device));
-  for (const char* key : {"dram.technology", "dram.bandwidth", "dram.bandwidth_measured", "dram.read_bandwidth_measured", "dram.access_bytes",
-                          "dram.row_bytes", "dram.latency"})
+  dram.latency = device.l2.latency + far_and_translation(device) +
+                 std::max(1.0, dram.path + closed_read_cycles(t, device));
+  for (const char* key :
+       {"dram.technology", "dram.bandwidth", "dram.bandwidth_measured", "dram.read_bandwidth_measured",
+        "dram.access_bytes", "dram.row_bytes", "dram.latency"})
     follow(key);
 
   std::vector<Entry> record;

@@ -16,8 +16,8 @@ enum class MemoryKind : std::uint8_t { simple, technology, plugin };
 
 struct MemoryChoice {
   MemoryKind kind = MemoryKind::simple;
-  std::string technology;        // name or file
-  std::string library, config;   // of a plug-in
+  std::string technology;       // name or file
+  std::string library, config;  // of a plug-in
 };
 
 // What a value of dram.model says. Throws Error(bad_input "config-value") for a malformed plug-in.
@@ -26,8 +26,8 @@ MemoryChoice memory_choice(std::string_view model);
 // The same value with paths that are meant relative to `folder` made independent of it.
 std::string memory_model_in(const std::string& model, const std::filesystem::path& folder);
 
-// SM cycles of dram.latency that are none of a miss to memory beside the near part of L2: half the way to a far part (a chase finds half of its lines
-// there) and, where translations are modelled, one that misses.
+// SM cycles of dram.latency that are none of a miss to memory beside the near part of L2: half the way to a
+// far part (a chase finds half of its lines there) and, where translations are modelled, one that misses.
 double far_and_translation(const Device& device);
 
 // Clocks of the technology from a read of a closed bank to its last data.
@@ -36,9 +36,9 @@ std::uint32_t closed_read_clocks(const Technology& technology);
 // Peak of one channel with all of its pseudo-channels.
 double channel_bandwidth(const Technology& technology);
 
-// Makes dram.partitions, bandwidth, latency and so on follow from dram.model. Settings that it makes meaningless are errors.
-// Afterwards dram.technology names what is simulated. Returns the values of technology and controller ("technology.timing.CL",
-// "controller.page.policy"), for the record.
+// Makes dram.partitions, bandwidth, latency and so on follow from dram.model. Settings that it makes
+// meaningless are errors. Afterwards dram.technology names what is simulated. Returns the values of
+// technology and controller ("technology.timing.CL", "controller.page.policy"), for the record.
 std::vector<Entry> apply_main_memory(Assembly& assembly, Device& device, const std::string& file);
 
 }  // namespace simtlab::device

@@ -45,9 +45,7 @@ std::vector<Contradiction> contradictions_of(const MemoryController& c) {
 
 }  // namespace
 
-std::vector<std::string> list_memory_controllers() {
-  return list_data_files(controllers);
-}
+std::vector<std::string> list_memory_controllers() { return list_data_files(controllers); }
 
 LoadedMemoryController load_memory_controller(const std::string& name_or_file,
                                               const std::vector<Setting>& settings) {

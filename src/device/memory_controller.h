@@ -1,5 +1,6 @@
-// A memory controller as numbers: what `data/controllers/*.toml` says about queues, scheduling, page policy and address
-// mapping. Immutable once loaded. It says nothing about the memory behind it (device/technology.h).
+// A memory controller as numbers: what `data/controllers/*.toml` says about queues, scheduling, page policy
+// and address mapping. Immutable once loaded. It says nothing about the memory behind it
+// (device/technology.h).
 #pragma once
 
 #include <cstdint>
@@ -11,13 +12,15 @@
 
 namespace simtlab::device {
 
-// split: one queue for reads, one for writes, drained between watermarks. unified: one for both. per_bank: requests move
-// from the read and write queue (or the unified one) to a short queue of their bank, one a clock.
+// split: one queue for reads, one for writes, drained between watermarks. unified: one for both. per_bank:
+// requests move from the read and write queue (or the unified one) to a short queue of their bank, one a
+// clock.
 enum class QueueStyle : std::uint8_t { split, unified, per_bank };
 
-// fcfs: in order of arrival. fr_fcfs: ready column commands first, then the oldest. fr_fcfs_cap: at most row_hit_cap
-// accesses of an open row pass an older request to another row of the bank. oldest_ready: the oldest request whose next
-// command may be issued, be it for a row or a column. round_robin: banks in turn. par_bs: fair to sources in batches.
+// fcfs: in order of arrival. fr_fcfs: ready column commands first, then the oldest. fr_fcfs_cap: at most
+// row_hit_cap accesses of an open row pass an older request to another row of the bank. oldest_ready: the
+// oldest request whose next command may be issued, be it for a row or a column. round_robin: banks in turn.
+// par_bs: fair to sources in batches.
 enum class SchedulerKind : std::uint8_t { fcfs, fr_fcfs, fr_fcfs_cap, oldest_ready, round_robin, par_bs };
 
 enum class PagePolicyKind : std::uint8_t { open, closed, timeout, adaptive };
@@ -26,46 +29,52 @@ enum class PagePolicyKind : std::uint8_t { open, closed, timeout, adaptive };
 enum class WriteDone : std::uint8_t { accepted, issued, written };
 
 struct MemoryController {
-  std::string name;         // catalogue name: "default"
+  std::string name;  // catalogue name: "default"
   std::string description;
 
   struct Queues {
     QueueStyle style = QueueStyle::split;
-    std::uint32_t read = 32, write = 32;     // entries; unified: read + write together
-    std::uint32_t bank = 8;                  // entries of a bank's queue; per_bank only
-    double high = 0.8, low = 0.2;            // split: of the write queue; drained from above high to below low
-    bool frees_at_activation = false;        // a request leaves its queue when its row is activated
-    bool merge_reads = false;                // a read of a line that a queued read asks for waits for that one
-    bool merge_writes = true;                // a write of a line that a queued write holds is absorbed by it
+    std::uint32_t read = 32, write = 32;  // entries; unified: read + write together
+    std::uint32_t bank = 8;               // entries of a bank's queue; per_bank only
+    // Split: of the write queue; drained from above high to below low
+    double high = 0.8, low = 0.2;
+    bool frees_at_activation = false;  // a request leaves its queue when its row is activated
+    // A read of a line that a queued read asks for waits for that one
+    bool merge_reads = false;
+    bool merge_writes = true;  // a write of a line that a queued write holds is absorbed by it
   } queues;
 
   struct Schedule {
     SchedulerKind kind = SchedulerKind::fr_fcfs;
-    std::uint32_t row_hit_cap = 16;          // fr_fcfs_cap, round_robin
-    std::uint32_t batch_cap = 5;             // par_bs: marked requests of a source and bank in a batch
+    std::uint32_t row_hit_cap = 16;  // fr_fcfs_cap, round_robin
+    std::uint32_t batch_cap = 5;     // par_bs: marked requests of a source and bank in a batch
   } schedule;
 
   struct Page {
     PagePolicyKind policy = PagePolicyKind::open;
-    std::uint32_t timeout = 200;             // clocks without an access; timeout, and the start of adaptive
+    std::uint32_t timeout = 200;  // clocks without an access; timeout, and the start of adaptive
   } page;
 
   struct Mapping {
-    std::string pattern = "ro-ra-ba-bg-co-pc-ch";   // of the address, most significant first (docs/memory.md)
-    std::string hash;                        // "bg^=ro ba^=ro ch^=ro": exclusive or with low bits of another field; empty or "none": none
+    std::string pattern = "ro-ra-ba-bg-co-pc-ch";  // of the address, most significant first (docs/memory.md)
+    // "bg^=ro ba^=ro ch^=ro": exclusive or with low bits of another field; empty or "none": none
+    std::string hash;
   } mapping;
 
   struct Upkeep {
-    bool precharge_all = true;               // before a refresh: one command for all banks of the rank; false: bank by bank
-    bool staggered = false;                  // ranks are refreshed one after another over tREFI, not together
-    bool blocks_channel = false;             // a refresh that waits holds back the whole channel, not its rank or bank alone
-    std::uint32_t power_down_after = 0;      // clocks without work; 0: never
-    std::uint32_t self_refresh_after = 0;    // clocks without work; 0: never
+    // Before a refresh: one command for all banks of the rank; false: bank by bank
+    bool precharge_all = true;
+    bool staggered = false;  // ranks are refreshed one after another over tREFI, not together
+    // A refresh that waits holds back the whole channel, not its rank or bank alone
+    bool blocks_channel = false;
+    std::uint32_t power_down_after = 0;    // clocks without work; 0: never
+    std::uint32_t self_refresh_after = 0;  // clocks without work; 0: never
   } upkeep;
 
   struct Latency {
-    std::uint32_t read = 0;                  // clocks from the last data to the answer: what the controller adds
-    std::uint32_t forward = 1;               // clocks of a read that a queued write answers
+    // Clocks from the last data to the answer: what the controller adds
+    std::uint32_t read = 0;
+    std::uint32_t forward = 1;  // clocks of a read that a queued write answers
     WriteDone write_done = WriteDone::written;
   } latency;
 };
@@ -80,8 +89,8 @@ struct LoadedMemoryController {
 // Names of the files in data/controllers, sorted.
 std::vector<std::string> list_memory_controllers();
 // name_or_file: "default" or a path to a .toml; settings: on top of the file. Throws Error(bad_input) with
-// position; unknown names suggest the nearest. The mapping is text here: memory/dram/address_mapping.h reads it, as it
-// depends on the memory.
+// position; unknown names suggest the nearest. The mapping is text here: memory/dram/address_mapping.h reads
+// it, as it depends on the memory.
 LoadedMemoryController load_memory_controller(const std::string& name_or_file,
                                               const std::vector<Setting>& settings = {});
 

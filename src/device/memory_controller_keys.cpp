@@ -42,10 +42,12 @@ void add_queues(Rows& rows) {
       "Entries of the queue of a bank; style per_bank only");
   add(
       rows, "queues.high", 0, 1, [](Controller& c) { return &c.queues.high; },
-      "Writes are drained from above this share of the write queue on; per_bank: when it is reached, those that wait then");
+      "Writes are drained from above this share of the write queue on; per_bank: when it is reached, those "
+      "that wait then");
   add(
       rows, "queues.low", 0, 1, [](Controller& c) { return &c.queues.low; },
-      "Draining ends below this share of the write queue; per_bank: above it writes also go while the queues of the banks are empty");
+      "Draining ends below this share of the write queue; per_bank: above it writes also go while the queues "
+      "of the banks are empty");
   add(
       rows, "queues.frees_at_activation", [](Controller& c) { return &c.queues.frees_at_activation; },
       "Whether a request leaves its queue when its row is activated, not only with its own command");

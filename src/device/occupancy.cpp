@@ -15,9 +15,7 @@ namespace {
 constexpr std::uint32_t warp_size = 32;
 constexpr std::uint32_t unlimited = std::numeric_limits<std::uint32_t>::max();
 
-std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
+std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
 std::uint32_t saturated(std::uint64_t value) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(value, unlimited));
@@ -69,16 +67,11 @@ RegisterUse register_use(const Device& device, std::uint32_t warps, std::uint32_
 
 std::string_view name_of(OccupancyLimit limit) {
   switch (limit) {
-    case OccupancyLimit::warps:
-      return "warps";
-    case OccupancyLimit::blocks:
-      return "blocks";
-    case OccupancyLimit::registers:
-      return "registers";
-    case OccupancyLimit::shared_memory:
-      return "shared memory";
-    case OccupancyLimit::none:
-      return "none";
+    case OccupancyLimit::warps: return "warps";
+    case OccupancyLimit::blocks: return "blocks";
+    case OccupancyLimit::registers: return "registers";
+    case OccupancyLimit::shared_memory: return "shared memory";
+    case OccupancyLimit::none: return "none";
   }
   assertion_failed("limit", __FILE__, __LINE__, "unknown occupancy limit");
 }
@@ -120,7 +113,9 @@ Occupancy occupancy(const Device& device, std::uint32_t threads, std::uint32_t r
   return out;
 }
 
-std::uint32_t warp_slots(const Device& device) { return std::min(device.sm.max_warps, device.sm.max_threads / warp_size); }
+std::uint32_t warp_slots(const Device& device) {
+  return std::min(device.sm.max_warps, device.sm.max_threads / warp_size);
+}
 
 void Held::add(const Occupancy& launch, std::uint32_t block_warps) {
   ++blocks;
@@ -136,9 +131,11 @@ void Held::remove(const Occupancy& launch, std::uint32_t block_warps) {
   shared_bytes -= launch.shared_per_block;
 }
 
-bool fits_beside(const Device& device, const Held& held, const Occupancy& launch, std::uint32_t block_warps, std::uint64_t shared_bytes) {
+bool fits_beside(const Device& device, const Held& held, const Occupancy& launch, std::uint32_t block_warps,
+                 std::uint64_t shared_bytes) {
   return held.blocks < device.sm.max_blocks && held.warps + block_warps <= warp_slots(device) &&
-         held.registers + launch.registers_per_block <= device.sm.registers && held.shared_bytes + launch.shared_per_block <= shared_bytes;
+         held.registers + launch.registers_per_block <= device.sm.registers &&
+         held.shared_bytes + launch.shared_per_block <= shared_bytes;
 }
 
 }  // namespace simtlab::device

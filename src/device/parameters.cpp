@@ -53,11 +53,14 @@ void add_cache(std::vector<Parameter>& rows, const std::string& key, const std::
       fmt::format("Whether a store that misses {} allocates the line", what));
   add("replacement", Unit::none, 0, 0, &CacheParams::replacement, fmt::format("Which line {} evicts", what));
   add("set_index", Unit::none, 0, 0, &CacheParams::set_index,
-      fmt::format("How the set of a line of {} follows from its address: line number modulo sets, hashed, folded by exclusive or, Fermi's "
+      fmt::format("How the set of a line of {} follows from its address: line number modulo sets, hashed, "
+                  "folded by exclusive or, Fermi's "
                   "hash, or the bits of {}.set_bits",
                   what, key));
   add("set_bits", Unit::none, 0, 0, &CacheParams::set_bits,
-      fmt::format("Address bits that make the set number of {}, lowest first, for example \"7 8 9 10 13\"; for set_index = \"bits\"", what));
+      fmt::format("Address bits that make the set number of {}, lowest first, for example \"7 8 9 10 13\"; "
+                  "for set_index = \"bits\"",
+                  what));
   rows.back().default_value = "none";
 }
 
@@ -99,18 +102,23 @@ void add_sm(std::vector<Parameter>& rows) {
   add("issue_width", none, 1, 4, &Sm::issue_width,
       "Instructions of one warp that a scheduler may issue in one cycle");
   add("issue_turns", none, 1, 8, &Sm::issue_turns,
-      "Cycles of sm.clock from one turn of a scheduler to its next: 2 on Fermi, whose schedulers run at half of the shader clock");
+      "Cycles of sm.clock from one turn of a scheduler to its next: 2 on Fermi, whose schedulers run at half "
+      "of the shader clock");
   rows.back().power_of_two = true;
   rows.back().default_value = "1";
   add("register_banks", none, 0, 16, &Sm::register_banks,
-      "Banks of the register file of a scheduler, register number modulo banks, for machine code; 0: operands never wait for each other");
+      "Banks of the register file of a scheduler, register number modulo banks, for machine code; 0: "
+      "operands never wait for each other");
   rows.back().default_value = "0";
-  add("register_bank_reads", none, 1, 16, &Sm::register_bank_reads, "32-bit registers of a warp that one bank gives in a cycle");
+  add("register_bank_reads", none, 1, 16, &Sm::register_bank_reads,
+      "32-bit registers of a warp that one bank gives in a cycle");
   rows.back().default_value = "1";
-  add("pairs_fp64", none, 0, 0, &Sm::pairs_fp64, "Whether a double-precision instruction may be one of those that a scheduler issues in one cycle");
+  add("pairs_fp64", none, 0, 0, &Sm::pairs_fp64,
+      "Whether a double-precision instruction may be one of those that a scheduler issues in one cycle");
   rows.back().default_value = "true";
   add("scheduler", none, 0, 0, &Sm::scheduler,
-      "Policy of the warp schedulers: loose round-robin, greedy then oldest, oldest, or two levels of round-robin");
+      "Policy of the warp schedulers: loose round-robin, greedy then oldest, oldest, or two levels of "
+      "round-robin");
   add("max_threads", none, 32, 65536, &Sm::max_threads, "Resident threads of one SM");
   add("max_warps", none, 1, 2048, &Sm::max_warps, "Resident warps of one SM");
   add("max_blocks", none, 1, 1024, &Sm::max_blocks, "Resident blocks of one SM");
@@ -143,32 +151,45 @@ void add_sm(std::vector<Parameter>& rows) {
 // instruction.*
 void add_front_end(std::vector<Parameter>& rows) {
   using Instruction = Device::Instruction;
-  const auto add = [&](const char* name, Unit unit, double minimum, double maximum, auto member, const char* standard, const char* doc) {
+  const auto add = [&](const char* name, Unit unit, double minimum, double maximum, auto member,
+                       const char* standard, const char* doc) {
     rows.push_back(row(
-        std::string("instruction.") + name, unit, minimum, maximum, [member](Device& d) { return &(d.instruction.*member); }, doc));
+        std::string("instruction.") + name, unit, minimum, maximum,
+        [member](Device& d) { return &(d.instruction.*member); }, doc));
     rows.back().default_value = standard;
   };
   constexpr Unit none = Unit::none;
   add("caches", none, 0, 0, &Instruction::caches, "false",
-      "Whether instructions come through caches; false: they are always at hand, and the other keys of instruction mean nothing");
+      "Whether instructions come through caches; false: they are always at hand, and the other keys of "
+      "instruction mean nothing");
   add("bytes", Unit::bytes, 4, 32, &Instruction::bytes, "16 B", "Size of a machine instruction");
   add("group", none, 0, 64, &Instruction::group, "0",
-      "Machine instructions that share a control word of the same size, which lies before them; 0: they carry their own");
-  add("buffer", none, 1, 64, &Instruction::buffer, "4", "Machine instructions that a warp has asked for ahead of the one that it issues");
-  add("line_bytes", Unit::bytes, 32, 4096, &Instruction::line_bytes, "128 B", "Line of the instruction caches");
+      "Machine instructions that share a control word of the same size, which lies before them; 0: they "
+      "carry their own");
+  add("buffer", none, 1, 64, &Instruction::buffer, "4",
+      "Machine instructions that a warp has asked for ahead of the one that it issues");
+  add("line_bytes", Unit::bytes, 32, 4096, &Instruction::line_bytes, "128 B",
+      "Line of the instruction caches");
   rows.back().power_of_two = true;
-  add("l0_caches", none, 1, 16, &Instruction::l0_caches, "1", "Instruction caches of the first level in one SM, each for as many of its schedulers");
-  add("l0_bytes", Unit::bytes, 32, mebi, &Instruction::l0_bytes, "8 KiB", "Capacity of one instruction cache of the first level");
+  add("l0_caches", none, 1, 16, &Instruction::l0_caches, "1",
+      "Instruction caches of the first level in one SM, each for as many of its schedulers");
+  add("l0_bytes", Unit::bytes, 32, mebi, &Instruction::l0_bytes, "8 KiB",
+      "Capacity of one instruction cache of the first level");
   add("l0_ways", none, 1, 1024, &Instruction::l0_ways, "4", "Associativity of the first level");
-  add("l0_prefetch", none, 0, 64, &Instruction::l0_prefetch, "1", "Next lines that a line new to the first level brings along");
-  add("l1_bytes", Unit::bytes, 32, 16 * mebi, &Instruction::l1_bytes, "128 KiB", "Capacity of the instruction cache of an SM behind the first level");
-  add("l1_ways", none, 1, 1024, &Instruction::l1_ways, "8", "Associativity of the instruction cache of an SM");
-  add("l1_prefetch", none, 0, 64, &Instruction::l1_prefetch, "1", "Next lines that a line new to it brings along from L2");
+  add("l0_prefetch", none, 0, 64, &Instruction::l0_prefetch, "1",
+      "Next lines that a line new to the first level brings along");
+  add("l1_bytes", Unit::bytes, 32, 16 * mebi, &Instruction::l1_bytes, "128 KiB",
+      "Capacity of the instruction cache of an SM behind the first level");
+  add("l1_ways", none, 1, 1024, &Instruction::l1_ways, "8",
+      "Associativity of the instruction cache of an SM");
+  add("l1_prefetch", none, 0, 64, &Instruction::l1_prefetch, "1",
+      "Next lines that a line new to it brings along from L2");
   add("l1_latency", Unit::cycles, 0, max_latency, &Instruction::l1_latency, "60 cycles",
       "SM cycles that an instruction comes later from the cache of the SM than from the first level");
   add("l1_bytes_per_cycle", Unit::bytes_per_cycle, 1, 4096, &Instruction::l1_bytes_per_cycle, "32 B/cycle",
       "What the instruction cache of an SM gives to its caches of the first level");
-  add("l2_bytes_per_cycle", Unit::bytes_per_cycle, 1, 4096, &Instruction::l2_bytes_per_cycle, "16 B/cycle", "What one SM gets of instructions from L2");
+  add("l2_bytes_per_cycle", Unit::bytes_per_cycle, 1, 4096, &Instruction::l2_bytes_per_cycle, "16 B/cycle",
+      "What one SM gets of instructions from L2");
 }
 
 void add_memory(std::vector<Parameter>& rows) {
@@ -200,11 +221,13 @@ void add_memory(std::vector<Parameter>& rows) {
       "Slices that the L2 cache consists of");
   add(
       "l2.dirty_share", none, 0.01, 1, [](Device& d) { return &d.l2_dirty_share; },
-      "Of the lines of a set of L2, how many may be modified at once (at least one line); beyond it the least recently used of them is written to memory and stays");
+      "Of the lines of a set of L2, how many may be modified at once (at least one line); beyond it the "
+      "least recently used of them is written to memory and stays");
   rows.back().default_value = "1";
   add(
       "l2.slice_hash", none, 0, 0, [](Device& d) { return &d.l2_slice_hash; },
-      "How addresses are spread over L2 slices and memory partitions: in turns (even), or by as many exclusive ors of address bits as the next "
+      "How addresses are spread over L2 slices and memory partitions: in turns (even), or by as many "
+      "exclusive ors of address bits as the next "
       "power of two needs, modulo their number (bits), which is uneven for other numbers");
   rows.back().default_value = "even";
   add(
@@ -217,14 +240,17 @@ void add_memory(std::vector<Parameter>& rows) {
   rows.back().default_value = "0 cycles";
   add(
       "tlb.enabled", none, 0, 0, [](Device& d) { return &d.tlb.enabled; },
-      "Whether translations of addresses may miss; the time of a miss is then no longer part of every access to memory");
+      "Whether translations of addresses may miss; the time of a miss is then no longer part of every access "
+      "to memory");
   rows.back().default_value = "false";
   add(
-      "tlb.page_bytes", Unit::bytes, 4096, giga, [](Device& d) { return &d.tlb.page_bytes; }, "Page of device memory");
+      "tlb.page_bytes", Unit::bytes, 4096, giga, [](Device& d) { return &d.tlb.page_bytes; },
+      "Page of device memory");
   rows.back().power_of_two = true;
   rows.back().default_value = "2 MiB";
   add(
-      "tlb.entries", none, 1, 1 << 20, [](Device& d) { return &d.tlb.entries; }, "Translations that are at hand, for the whole GPU");
+      "tlb.entries", none, 1, 1 << 20, [](Device& d) { return &d.tlb.entries; },
+      "Translations that are at hand, for the whole GPU");
   rows.back().default_value = "64";
   add(
       "tlb.miss_latency", Unit::cycles, 0, max_latency, [](Device& d) { return &d.tlb.miss_latency; },
@@ -243,7 +269,8 @@ void add_memory(std::vector<Parameter>& rows) {
       "One way between an SM and an L2 slice, part of l2.latency");
   add(
       "interconnect.flit_bytes", Unit::bytes, 0, 4096, [](Device& d) { return &d.interconnect.flit_bytes; },
-      "Data of a flit, its header beside it: a message takes as many as its data fills, one at least; 0: ports count bytes");
+      "Data of a flit, its header beside it: a message takes as many as its data fills, one at least; 0: "
+      "ports count bytes");
   rows.back().default_value = "0 B";
   add(
       "dram.technology", none, 0, 0, [](Device& d) { return &d.dram.technology; },
@@ -267,20 +294,23 @@ void add_memory(std::vector<Parameter>& rows) {
   add(
       "dram.read_bandwidth_measured", Unit::bytes_per_second, 0, 1e15,
       [](Device& d) { return &d.dram.read_bandwidth_measured; },
-      "What a large read reaches; 0: as much as dram.bandwidth_measured. If more, writes cost more than reads");
+      "What a large read reaches; 0: as much as dram.bandwidth_measured. If more, writes cost more than "
+      "reads");
   rows.back().default_value = "0 B/s";
   add(
       "dram.access_bytes", Unit::bytes, 8, 1024, [](Device& d) { return &d.dram.access_bytes; },
       "Smallest transfer of the memory");
   add(
       "dram.row_miss_penalty", none, 0, 100, [](Device& d) { return &d.dram.row_miss_penalty; },
-      "Extra time of one smallest access to another row, as a share of its transfer; longer requests hide it");
+      "Extra time of one smallest access to another row, as a share of its transfer; longer requests hide "
+      "it");
   add(
       "dram.row_bytes", Unit::bytes, 128, 1 << 20, [](Device& d) { return &d.dram.row_bytes; },
       "Bytes of one row of a partition");
   add(
       "dram.model", none, 0, 0, [](Device& d) { return &d.dram.model; },
-      "What models the memory: simple (latency and bandwidth, from the values above), device (dram.technology, command by command), "
+      "What models the memory: simple (latency and bandwidth, from the values above), device "
+      "(dram.technology, command by command), "
       "another technology or its file, or plugin:FILE?config=TEXT");
   rows.back().default_value = "simple";
   add(
@@ -293,7 +323,8 @@ void add_memory(std::vector<Parameter>& rows) {
   rows.back().default_value = "gpu";
   add(
       "dram.request_queue", none, 1, 65536, [](Device& d) { return &d.dram.request_queue; },
-      "Requests that wait between L2 and one channel of a memory that is not simple; 64 as GPGPU-Sim for V100");
+      "Requests that wait between L2 and one channel of a memory that is not simple; 64 as GPGPU-Sim for "
+      "V100");
   rows.back().default_value = "64";
   add(
       "dram.return_queue", none, 1, 65536, [](Device& d) { return &d.dram.return_queue; },
@@ -339,7 +370,8 @@ std::vector<Parameter> make_parameters() {
       "host.block_launch", Unit::cycles, 0, max_latency,
       [](Device& d) { return &d.host.block_launch_cycles; }, "Between two blocks handed to one SM");
   add(
-      "host.max_grids", none, 1, 128, [](Device& d) { return &d.host.max_grids; }, "Kernels that the GPU runs at once");
+      "host.max_grids", none, 1, 128, [](Device& d) { return &d.host.max_grids; },
+      "Kernels that the GPU runs at once");
   add(
       "host.copy_bandwidth_h2d", Unit::bytes_per_second, 1e6, 1e15,
       [](Device& d) { return &d.host.copy_bandwidth_h2d; },

@@ -1,5 +1,6 @@
-// Policies that a device file chooses by name and that are a source file each: the names are those of the files, of which the build makes the lists
-// (cmake/registry.cmake). The enumerations of device.h name those that the code speaks of; the others have values of their own beyond them.
+// Policies that a device file chooses by name and that are a source file each: the names are those of the
+// files, of which the build makes the lists (cmake/registry.cmake). The enumerations of device.h name those
+// that the code speaks of; the others have values of their own beyond them.
 #pragma once
 
 #include <span>

@@ -48,26 +48,36 @@ std::span<const ToolOption> tool_options() {
       {"mode", Unit::none, any, "timing", "timing|functional", "Cycle by cycle, or results only",
        &ToolOptions::mode},
       {"seed", Unit::none, any, "0", "", "Seed of random buffers and policies", &ToolOptions::seed},
-      {"threads", Unit::none, 256, "0", "", "Host threads that simulate the SMs; 0: all that the process may use. Results do not depend on it", &ToolOptions::threads},
+      {"threads", Unit::none, 256, "0", "",
+       "Host threads that simulate the SMs; 0: all that the process may use. Results do not depend on it",
+       &ToolOptions::threads},
       {"sample", Unit::none, any, "0", "",
-       "Relative error (0.02: 2 %) at which the pace of a large grid's blocks counts as known and the rest is extrapolated; 0: never",
+       "Relative error (0.02: 2 %) at which the pace of a large grid's blocks counts as known and the rest "
+       "is extrapolated; 0: never",
        &ToolOptions::sample},
       {"kernels", Unit::none, any, "*", "",
-       "Launches that are simulated cycle by cycle (names with * and ?, numbers, NAME:N); the others are only executed", &ToolOptions::kernels},
+       "Launches that are simulated cycle by cycle (names with * and ?, numbers, NAME:N); the others are "
+       "only executed",
+       &ToolOptions::kernels},
       {"sharing", Unit::none, any, "leftover", "",
-       "How kernels of different streams share the GPU: leftover, spatial, smk, serial, or SMs by kernel (NAME=0-39,NAME=40-79)",
+       "How kernels of different streams share the GPU: leftover, spatial, smk, serial, or SMs by kernel "
+       "(NAME=0-39,NAME=40-79)",
        &ToolOptions::sharing},
       {"max-cycles", Unit::none, any, "0", "", "Simulated cycles after which a kernel is stopped; 0: never",
        &ToolOptions::max_cycles},
       {"max-time", Unit::nanoseconds, any, "0 ns", "", "Wall time after which a run is stopped; 0: never",
        &ToolOptions::max_time_ns},
       {"max-memory", Unit::bytes, any, "0 B", "",
-       "Host memory for device allocations, resident blocks and the lines of cache studies; 0: three quarters of what is free", &ToolOptions::max_memory},
+       "Host memory for device allocations, resident blocks and the lines of cache studies; 0: three "
+       "quarters of what is free",
+       &ToolOptions::max_memory},
       {"regs", Unit::none, 255, "0", "", "Registers per thread; 0: the compiler's or the estimate",
        &ToolOptions::registers},
-      {"what-if", Unit::none, any, "none", "", "Limits of the GPU that are lifted, separated by commas (docs/explain.md)",
-       &ToolOptions::what_if},
-      {"lowering", Unit::none, any, "on", "on|off", "Time PTX as the machine instructions that it becomes, or each of its instructions as one (docs/timing.md)",
+      {"what-if", Unit::none, any, "none", "",
+       "Limits of the GPU that are lifted, separated by commas (docs/explain.md)", &ToolOptions::what_if},
+      {"lowering", Unit::none, any, "on", "on|off",
+       "Time PTX as the machine instructions that it becomes, or each of its instructions as one "
+       "(docs/timing.md)",
        &ToolOptions::lowering},
   });
   return rows;
@@ -98,7 +108,7 @@ void store_text(const ToolOption& option, const std::string& text, std::string& 
   if (!option.choices.empty() && !is_choice(option.choices, text))
     refuse(option, fmt::format("unknown value '{}'", shown(text, 40)),
            fmt::format("one of {}", option.choices));
-  if (option.key == "what-if") parse_what_if(text);   // says what is wrong with it
+  if (option.key == "what-if") parse_what_if(text);  // says what is wrong with it
   out = text;
 }
 

@@ -20,8 +20,8 @@ namespace simtlab::device {
 
 // Options of the tool that are no device parameters; declared once in settings.cpp.
 struct ToolOptions {
-  std::string gpu;   // catalogue name, or the path of a device file
-  std::string mode;  // "timing", "functional"; "cache" of `simtlab cache`, "predict" of `simtlab predict`
+  std::string gpu;      // catalogue name, or the path of a device file
+  std::string mode;     // "timing", "functional"; "cache" of `simtlab cache`, "predict" of `simtlab predict`
   std::string kernels;  // gpu::KernelChoice; "*": all
   std::string sharing;  // gpu::Sharing; "leftover"
   std::uint64_t seed = 0;
@@ -33,8 +33,9 @@ struct ToolOptions {
   std::uint64_t registers = 0;   // per thread; 0: the compiler's or the estimate
   std::string what_if;           // device/what_if.h; "none"
   std::string lowering;          // "on", "off": timing/lowering.h
-  std::string cache;             // cachesim::Options as text, of `simtlab cache`; no option of the configuration
-  std::string predict;           // gpu::PredictOptions as text, of `simtlab predict`; the same
+  // Cachesim::Options as text, of `simtlab cache`; no option of the configuration
+  std::string cache;
+  std::string predict;  // gpu::PredictOptions as text, of `simtlab predict`; the same
 };
 
 // Where gather() looks. current_process() fills it for the tool; tests fill it by hand.

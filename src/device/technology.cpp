@@ -115,9 +115,7 @@ class Checker {
 
 }  // namespace
 
-std::vector<std::string> list_technologies() {
-  return list_data_files(technologies);
-}
+std::vector<std::string> list_technologies() { return list_data_files(technologies); }
 
 LoadedTechnology load_technology(const std::string& name_or_file, const std::vector<Setting>& settings) {
   const fs::path path = find_data_file(technologies, name_or_file);

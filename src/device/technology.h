@@ -38,7 +38,8 @@ struct Technology {
   struct Timing {  // clocks
     std::uint32_t burst = 0, cl = 0, cwl = 0;
     std::uint32_t trcd_read = 0, trcd_write = 0, trp = 0, tras = 0, trc = 0;
-    std::uint32_t tccd_s = 0, tccd_l = 0, tccd_l_write = 0, trrd_s = 0, trrd_l = 0, tfaw = 0;  // tfaw 0: no such limit
+    // Tfaw 0: no such limit
+    std::uint32_t tccd_s = 0, tccd_l = 0, tccd_l_write = 0, trrd_s = 0, trrd_l = 0, tfaw = 0;
     std::uint32_t twtr_s = 0, twtr_l = 0, twr = 0, trtp = 0, trtrs = 0, trtw = 0;
     std::uint32_t trfc = 0, trfc_pb = 0, trefi = 0;  // trfc_pb 0: no refresh of single banks
     std::uint32_t txp = 0, tcke = 0, txs = 0;
@@ -51,7 +52,7 @@ struct Technology {
     }
   } timing;
 
-  bool dual_issue = false;  // a row and a column command in one clock
+  bool dual_issue = false;                          // a row and a column command in one clock
   std::uint32_t act_clocks = 1, column_clocks = 1;  // that these commands hold the command bus
   Refresh refresh = Refresh::all_bank;
 

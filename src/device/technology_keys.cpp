@@ -70,7 +70,8 @@ void add_timing(Rows& rows) {
   row("tWR", 1, &Timing::twr, "From the last data of a write to the precharge of its bank");
   row("tRTP", 1, &Timing::trtp, "From a read to the precharge of its bank");
   row("tRTRS", 0, &Timing::trtrs, "Gap on the data bus between two ranks");
-  row("tRTW", 0, &Timing::trtw, "From a read to a write of a rank, where longer than CL + burst + tRTRS - CWL");
+  row("tRTW", 0, &Timing::trtw,
+      "From a read to a write of a rank, where longer than CL + burst + tRTRS - CWL");
   rows.back().default_value = "0 cycles";
   row("tRFC", 0, &Timing::trfc, "Duration of a refresh of all banks");
   row("tRFC_pb", 0, &Timing::trfc_pb, "Duration of a refresh of one bank; 0: there is none");

@@ -13,21 +13,38 @@ namespace simtlab::device {
 
 std::span<const WhatIfName> what_ifs() {
   static constexpr std::array<WhatIfName, 8> names = {{
-      {"perfect-l1", "every weak load of global, local and texture memory hits L1", "keep the data near the SM: shared memory, registers, "
-       "smaller tiles", &WhatIf::perfect_l1},
-      {"infinite-dram-bandwidth", "main memory answers after its idle latency, however much is asked of it", "move fewer bytes: reuse, "
-       "smaller types, data that stays in L2", &WhatIf::infinite_dram_bandwidth},
-      {"no-bank-conflicts", "an access to shared memory takes the passes it would take without bank conflicts", "pad or swizzle arrays in "
-       "shared memory", &WhatIf::no_bank_conflicts},
-      {"perfect-coalescing", "a load or store touches as few sectors as its bytes fill", "let neighbouring threads access neighbouring "
-       "addresses", &WhatIf::perfect_coalescing},
-      {"double-occupancy", "an SM has room for twice the warps, blocks, registers and shared memory, with the same L1", "use fewer registers "
-       "or less shared memory, or launch more blocks", &WhatIf::double_occupancy},
-      {"double-math", "arithmetic pipelines take twice the instructions per cycle; latencies stay", "execute fewer or cheaper arithmetic "
-       "instructions", &WhatIf::double_math},
-      {"zero-launch-cost", "launching kernels and blocks takes no time", "launch fewer, longer kernels and blocks", &WhatIf::zero_launch_cost},
-      {"alone", "kernels of other streams wait: each kernel has the GPU for itself", "give kernels that get in each other's way SMs of their own "
-       "(--sharing) or run them after each other", &WhatIf::alone},
+      {"perfect-l1", "every weak load of global, local and texture memory hits L1",
+       "keep the data near the SM: shared memory, registers, "
+       "smaller tiles",
+       &WhatIf::perfect_l1},
+      {"infinite-dram-bandwidth", "main memory answers after its idle latency, however much is asked of it",
+       "move fewer bytes: reuse, "
+       "smaller types, data that stays in L2",
+       &WhatIf::infinite_dram_bandwidth},
+      {"no-bank-conflicts",
+       "an access to shared memory takes the passes it would take without bank conflicts",
+       "pad or swizzle arrays in "
+       "shared memory",
+       &WhatIf::no_bank_conflicts},
+      {"perfect-coalescing", "a load or store touches as few sectors as its bytes fill",
+       "let neighbouring threads access neighbouring "
+       "addresses",
+       &WhatIf::perfect_coalescing},
+      {"double-occupancy",
+       "an SM has room for twice the warps, blocks, registers and shared memory, with the same L1",
+       "use fewer registers "
+       "or less shared memory, or launch more blocks",
+       &WhatIf::double_occupancy},
+      {"double-math", "arithmetic pipelines take twice the instructions per cycle; latencies stay",
+       "execute fewer or cheaper arithmetic "
+       "instructions",
+       &WhatIf::double_math},
+      {"zero-launch-cost", "launching kernels and blocks takes no time",
+       "launch fewer, longer kernels and blocks", &WhatIf::zero_launch_cost},
+      {"alone", "kernels of other streams wait: each kernel has the GPU for itself",
+       "give kernels that get in each other's way SMs of their own "
+       "(--sharing) or run them after each other",
+       &WhatIf::alone},
   }};
   return names;
 }
@@ -47,8 +64,10 @@ WhatIf parse_what_if(std::string_view text) {
         list += (list.empty() ? "" : ", ") + std::string(n.name);
       }
       const std::string near = nearest_name(std::string(word.substr(0, 100)), names);
-      throw Error(ExitCode::bad_input, "what-if", fmt::format("what-if: unknown limit '{}'", shown(std::string(word), 40)),
-                  near.empty() ? "one or more of " + list + ", separated by commas" : fmt::format("did you mean '{}'?", near));
+      throw Error(ExitCode::bad_input, "what-if",
+                  fmt::format("what-if: unknown limit '{}'", shown(std::string(word), 40)),
+                  near.empty() ? "one or more of " + list + ", separated by commas"
+                               : fmt::format("did you mean '{}'?", near));
     }
     out.*found->member = true;
     text.remove_prefix(std::min(end + 1, text.size()));

@@ -1,7 +1,7 @@
 // Limits of a GPU that a run may lift: --what-if, and how `simtlab explain` measures what a remedy is worth.
 //
-// Each changes what the model does, none scales a result. What becomes of the rest of the GPU is left as it is: a limit that is lifted
-// may only uncover the next one.
+// Each changes what the model does, none scales a result. What becomes of the rest of the GPU is left as it
+// is: a limit that is lifted may only uncover the next one.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +24,9 @@ struct WhatIf {
 };
 
 struct WhatIfName {
-  std::string_view name;      // "perfect-l1"
-  std::string_view meaning;   // what the model does differently
-  std::string_view remedy;    // what a programmer could do to come near it
+  std::string_view name;     // "perfect-l1"
+  std::string_view meaning;  // what the model does differently
+  std::string_view remedy;   // what a programmer could do to come near it
   bool WhatIf::*member;
 };
 std::span<const WhatIfName> what_ifs();

@@ -35,21 +35,14 @@ Handler common_handler(const Inst& inst) {
     case Op::applypriority:
     case Op::discard:
     case Op::createpolicy:
-    case Op::bar_warp:
-      return handle_nothing;
+    case Op::bar_warp: return handle_nothing;
     case Op::trap:
-    case Op::brkpt:
-      return handle_trap;
-    case Op::vprintf:
-      return handle_print;
-    case Op::assertfail:
-      return handle_assert;
-    case Op::heap_alloc:
-      return handle_heap_alloc;
-    case Op::heap_free:
-      return handle_heap_free;
-    default:
-      return nullptr;
+    case Op::brkpt: return handle_trap;
+    case Op::vprintf: return handle_print;
+    case Op::assertfail: return handle_assert;
+    case Op::heap_alloc: return handle_heap_alloc;
+    case Op::heap_free: return handle_heap_free;
+    default: return nullptr;
   }
 }
 
@@ -63,10 +56,8 @@ bool is_convergent(Op op) {
     case Op::match:
     case Op::redux:
     case Op::activemask:
-    case Op::elect:
-      return true;
-    default:
-      return false;
+    case Op::elect: return true;
+    default: return false;
   }
 }
 
@@ -80,10 +71,8 @@ bool is_memory(Op op) {
     case Op::cp_async:
     case Op::prefetch:
     case Op::prefetchu:
-    case Op::tex:
-      return true;
-    default:
-      return false;
+    case Op::tex: return true;
+    default: return false;
   }
 }
 
@@ -97,16 +86,12 @@ bool predicate_position(const Inst& inst, unsigned i) {
   switch (inst.op) {
     case Op::setp:
     case Op::testp:
-    case Op::isspacep:
-      return true;
-    case Op::vote:
-      return inst.mods.vote != ptx::VoteMode::ballot;
+    case Op::isspacep: return true;
+    case Op::vote: return inst.mods.vote != ptx::VoteMode::ballot;
     case Op::shfl:
     case Op::match:
-    case Op::elect:
-      return i == 1;
-    default:
-      return inst.type == ptx::Type::pred;
+    case Op::elect: return i == 1;
+    default: return inst.type == ptx::Type::pred;
   }
 }
 
@@ -155,15 +140,12 @@ class Binder {
 
   RowRef row(const Operand& operand, bool wide) {
     switch (operand.kind) {
-      case OperandKind::reg:
-        return operand.index * row_bytes;
-      case OperandKind::imm:
-        return constant_row(operand.index, wide);
+      case OperandKind::reg: return operand.index * row_bytes;
+      case OperandKind::imm: return constant_row(operand.index, wide);
       case OperandKind::special: {
         return module_.special_row(static_cast<Special>(operand.index), wide) | special_base;
       }
-      default:
-        return scratch;
+      default: return scratch;
     }
   }
   RowRef row(const Operand& operand) { return row(operand, operand.bytes == 8); }
@@ -183,20 +165,13 @@ class Binder {
 
   std::uint16_t kind_of(const Inst& inst) const {
     switch (inst.op) {
-      case Op::bra:
-        return kind_branch;
-      case Op::brx:
-        return kind_branch_table;
-      case Op::call:
-        return kind_call;
-      case Op::ret:
-        return function_.is_entry ? kind_exit : kind_return;
-      case Op::exit:
-        return kind_exit;
-      case Op::bar:
-        return kind_barrier;
-      default:
-        break;
+      case Op::bra: return kind_branch;
+      case Op::brx: return kind_branch_table;
+      case Op::call: return kind_call;
+      case Op::ret: return function_.is_entry ? kind_exit : kind_return;
+      case Op::exit: return kind_exit;
+      case Op::bar: return kind_barrier;
+      default: break;
     }
     if (is_memory(inst.op)) return kind_memory;
     return reads_clock(inst) ? kind_timed : kind_plain;
@@ -247,8 +222,7 @@ class Binder {
       const Operand& o = inst.src[i];
       // Immediates of barriers and votes are numbers, counts, masks.
       const bool numbers = inst.op == Op::bar || inst.op == Op::vote;
-      const bool immediate_predicate =
-          o.kind == OperandKind::imm && inst.type == ptx::Type::pred && !numbers;
+      const bool immediate_predicate = o.kind == OperandKind::imm && inst.type == ptx::Type::pred && !numbers;
       if (o.kind == OperandKind::pred || immediate_predicate) {
         if (preds < 2) x.psrc[preds++] = predicate(o);
       } else if (rows < 4) {
@@ -342,18 +316,16 @@ class Binder {
 BoundFunction bind_function(LoadedModule::Impl& module, const ptx::Function& function,
                             std::vector<Diagnostic>& problems) {
   BoundFunction bound = Binder(module, function).bind(problems);
-  bound.convergent = std::ranges::any_of(function.code, [](const ptx::Inst& inst) { return is_convergent(inst.op); });
+  bound.convergent =
+      std::ranges::any_of(function.code, [](const ptx::Inst& inst) { return is_convergent(inst.op); });
   return bound;
 }
 
 std::uint64_t constant_value(const LoadedModule::Impl& module, const ptx::Constant& constant) {
   switch (constant.kind) {
-    case ptx::Constant::Kind::value:
-      return constant.value;
-    case ptx::Constant::Kind::global_symbol:
-      return module.addresses.at(constant.symbol) + constant.value;
-    case ptx::Constant::Kind::function:
-      return ptx::function_handles + 16ull * constant.symbol;
+    case ptx::Constant::Kind::value: return constant.value;
+    case ptx::Constant::Kind::global_symbol: return module.addresses.at(constant.symbol) + constant.value;
+    case ptx::Constant::Kind::function: return ptx::function_handles + 16ull * constant.symbol;
   }
   return 0;
 }

@@ -11,15 +11,11 @@ namespace {
 
 std::uint16_t access_bytes(const Block::Impl& block, const ptx::Inst& inst) {
   switch (inst.op) {
-    case ptx::Op::cp_async:
-      return inst.mods.copy_bytes;
-    case ptx::Op::tex:
-      return block.texel_bytes;
+    case ptx::Op::cp_async: return inst.mods.copy_bytes;
+    case ptx::Op::tex: return block.texel_bytes;
     case ptx::Op::prefetch:
-    case ptx::Op::prefetchu:
-      return 1;
-    default:
-      return static_cast<std::uint16_t>(ptx::size_of(inst.type) * inst.mods.vector);
+    case ptx::Op::prefetchu: return 1;
+    default: return static_cast<std::uint16_t>(ptx::size_of(inst.type) * inst.mods.vector);
   }
 }
 
@@ -125,15 +121,9 @@ void Block::reset(std::uint64_t block_index, unsigned sm, unsigned first_warp_sl
   impl_->reset(block_index, sm, first_warp_slot);
 }
 
-std::uint64_t Block::index() const {
-  return impl_->index;
-}
-unsigned Block::warp_count() const {
-  return static_cast<unsigned>(impl_->warps.size());
-}
-WarpStatus Block::status(unsigned warp) const {
-  return impl_->warps[warp].status;
-}
+std::uint64_t Block::index() const { return impl_->index; }
+unsigned Block::warp_count() const { return static_cast<unsigned>(impl_->warps.size()); }
+WarpStatus Block::status(unsigned warp) const { return impl_->warps[warp].status; }
 
 bool Block::finished() const {
   const auto n = impl_->warps.size();
@@ -145,9 +135,7 @@ const ptx::Inst* Block::peek(unsigned warp) const {
   return w.status == WarpStatus::exited ? nullptr : w.code[w.pc].inst;
 }
 
-std::uint32_t Block::peek_pc(unsigned warp) const {
-  return impl_->warps[warp].pc;
-}
+std::uint32_t Block::peek_pc(unsigned warp) const { return impl_->warps[warp].pc; }
 
 const ptx::Function* Block::peek_function(unsigned warp) const {
   Warp& w = impl_->warps[warp];
@@ -170,8 +158,8 @@ const Step& Block::step(unsigned index, std::uint64_t now) {
   s.pc = w.pc;
   s.function = b.module->functions[w.frame().function].function;
   s.active = w.active;
-  s.blocked = (x.kind & kind_mask) == kind_memory && b.view.buffer != nullptr && b.view.buffer->holds_atomics() &&
-              awaits_atomic(w, x);
+  s.blocked = (x.kind & kind_mask) == kind_memory && b.view.buffer != nullptr &&
+              b.view.buffer->holds_atomics() && awaits_atomic(w, x);
   if (s.blocked) [[unlikely]] {
     s.mask = 0;
     s.addresses = s.addresses2 = nullptr;
@@ -190,21 +178,24 @@ const Step& Block::step(unsigned index, std::uint64_t now) {
     s.bytes = access_bytes(b, *x.inst);
   }
   if (w.status != WarpStatus::exited) settle(w);
-  if (w.depth != 0 && b.launch->may_part && ++w.divergent_steps >= spin_period && w.status == WarpStatus::ready)
+  if (w.depth != 0 && b.launch->may_part && ++w.divergent_steps >= spin_period &&
+      w.status == WarpStatus::ready)
     check_spin(w);
   return s;
 }
 
 namespace {
 
-// The warp begins soon: nobody has touched its registers for long where many warps are resident. Always inline: g++ takes a function that only
-// prefetches for one without effect.
+// The warp begins soon: nobody has touched its registers for long where many warps are resident. Always
+// inline: g++ takes a function that only prefetches for one without effect.
 [[gnu::always_inline]] inline void expect_warp(const Block::Impl& block, unsigned index) {
   constexpr std::size_t line = 64, most = 32 * row_bytes;
   const auto expect = [](const void* begin, std::size_t bytes) __attribute__((always_inline)) {
-    for (std::size_t at = 0; at < bytes; at += line) __builtin_prefetch(static_cast<const std::byte*>(begin) + at, 1);
+    for (std::size_t at = 0; at < bytes; at += line)
+      __builtin_prefetch(static_cast<const std::byte*>(begin) + at, 1);
   };
-  const std::size_t rows = std::size_t{block.launch->warp_rows} * row_bytes, specials = block.module->special_bytes;
+  const std::size_t rows = std::size_t{block.launch->warp_rows} * row_bytes,
+                    specials = block.module->special_bytes;
   expect(&block.warps[index], sizeof(Warp));
   expect(block.registers.data() + index * rows, std::min(most, rows));
   expect(block.specials.data() + index * specials, std::min(most, specials));
@@ -218,7 +209,8 @@ Run Block::run_plain(unsigned index, std::uint32_t most) {
   std::uint32_t pc = w.pc;
   if (pc == 0 && index + 1 < impl_->warps.size()) expect_warp(*impl_, index + 1);
   Run run;
-  for (; run.instructions < most && w.code[pc].kind == kind_plain; ++pc, ++run.instructions) w.code[pc].fn(w.ctx, w.code[pc]);
+  for (; run.instructions < most && w.code[pc].kind == kind_plain; ++pc, ++run.instructions)
+    w.code[pc].fn(w.ctx, w.code[pc]);
   if (run.instructions == 0) return run;
   run.threads = std::uint64_t{run.instructions} * w.active_count;
   w.pc = pc;
@@ -226,9 +218,7 @@ Run Block::run_plain(unsigned index, std::uint32_t most) {
   return run;
 }
 
-std::string Block::whereabouts() const {
-  return exec::whereabouts(*impl_);
-}
+std::string Block::whereabouts() const { return exec::whereabouts(*impl_); }
 
 void Block::check_progress() const {
   for (const Warp& w : impl_->warps) {

@@ -20,14 +20,15 @@ std::uint64_t host_of(const std::byte* line, std::uint64_t address) {
 }
 
 struct Range {
-  std::uint64_t first, last;   // lines
+  std::uint64_t first, last;  // lines
 };
 
 Range lines_of(const WarpCtx& ctx, bool ordered) {
   const auto leader = static_cast<unsigned>(std::countr_zero(ctx.mask));
-  if (ordered) return {ctx.addresses[leader] / line_bytes, ctx.addresses[31 - std::countl_zero(ctx.mask)] / line_bytes};
+  if (ordered)
+    return {ctx.addresses[leader] / line_bytes, ctx.addresses[31 - std::countl_zero(ctx.mask)] / line_bytes};
   std::uint64_t low = ctx.addresses[leader], high = low;
-  for (unsigned lane = 0; lane < warp_size; ++lane) {   // inactive lanes have the leader's address
+  for (unsigned lane = 0; lane < warp_size; ++lane) {  // inactive lanes have the leader's address
     low = std::min(low, ctx.addresses[lane]);
     high = std::max(high, ctx.addresses[lane]);
   }
@@ -65,29 +66,36 @@ OwnLines own_lines_to_read(WarpCtx& ctx, bool ordered, std::uint64_t& delta) {
     delta = reinterpret_cast<std::uint64_t>(own) - range.first * line_bytes;
     return OwnLines::one;
   }
-  for (unsigned lane = 0; lane < warp_size; ++lane) memory.hosts[lane] = host_to_read(memory, ctx.addresses[lane]);
+  for (unsigned lane = 0; lane < warp_size; ++lane)
+    memory.hosts[lane] = host_to_read(memory, ctx.addresses[lane]);
   return OwnLines::many;
 }
 
 OwnLines own_lines_to_write(WarpCtx& ctx, unsigned bytes, bool ordered, std::uint64_t& delta) {
   MemoryView& memory = *ctx.memory;
   const auto host = [&](std::uint64_t address) {
-    return host_of(memory.buffer->write(address / line_bytes, static_cast<unsigned>(address % line_bytes), bytes), address);
+    return host_of(
+        memory.buffer->write(address / line_bytes, static_cast<unsigned>(address % line_bytes), bytes),
+        address);
   };
   if (ctx.space == ptx::Space::generic) {
     mixed_spaces(ctx, host);
     return OwnLines::many;
   }
-  const auto leader = static_cast<unsigned>(std::countr_zero(ctx.mask)), last = 31u - static_cast<unsigned>(std::countl_zero(ctx.mask));
+  const auto leader = static_cast<unsigned>(std::countr_zero(ctx.mask)),
+             last = 31u - static_cast<unsigned>(std::countl_zero(ctx.mask));
   const std::uint64_t low = ctx.addresses[leader], high = ctx.addresses[last] + bytes - 1;
   // Lanes side by side without a gap, or all at one address: a piece of a line.
-  const bool piece = ordered && low / line_bytes == high / line_bytes &&
-                     (high - low + 1 == bytes || static_cast<unsigned>(std::popcount(ctx.mask)) == last - leader + 1);
+  const bool piece =
+      ordered && low / line_bytes == high / line_bytes &&
+      (high - low + 1 == bytes || static_cast<unsigned>(std::popcount(ctx.mask)) == last - leader + 1);
   if (piece) {
-    const auto from = static_cast<unsigned>(low % line_bytes), end = static_cast<unsigned>(high % line_bytes) + 1;
+    const auto from = static_cast<unsigned>(low % line_bytes),
+               end = static_cast<unsigned>(high % line_bytes) + 1;
     std::byte* own = nullptr;
     if (from < 64) own = memory.buffer->write(low / line_bytes, from, std::min(end, 64u) - from);
-    if (end > 64) own = memory.buffer->write(low / line_bytes, std::max(from, 64u), end - std::max(from, 64u));
+    if (end > 64)
+      own = memory.buffer->write(low / line_bytes, std::max(from, 64u), end - std::max(from, 64u));
     delta = host_of(own, low) - low;
     return OwnLines::one;
   }
@@ -118,14 +126,18 @@ std::uint32_t defer_atomic(WarpCtx& ctx, const XInst& x, unsigned operand_bytes)
 std::uint64_t address_of(const WarpCtx& ctx, const XInst& x, unsigned side, unsigned lane) {
   const bool wide = x.inst->src[side].bytes == 8 || x.inst->src[side].kind == ptx::OperandKind::imm;
   const auto offset = side == 0 ? static_cast<std::uint64_t>(x.imm) : 0;
-  return wide ? ctx.row64(x.src[side])[lane] + offset : static_cast<std::uint32_t>(ctx.row32(x.src[side])[lane] + offset);
+  return wide ? ctx.row64(x.src[side])[lane] + offset
+              : static_cast<std::uint32_t>(ctx.row32(x.src[side])[lane] + offset);
 }
 
 bool awaits_atomic(const Warp& warp, const XInst& x) {
   const ptx::Inst& inst = *x.inst;
   using enum ptx::Space;
-  if (inst.op == ptx::Op::atom || inst.op == ptx::Op::red) return false;   // they keep their order among themselves
-  if (inst.mods.space == shared || inst.mods.space == local || inst.mods.space == param || inst.mods.space == constant) return false;
+  // They keep their order among themselves
+  if (inst.op == ptx::Op::atom || inst.op == ptx::Op::red) return false;
+  if (inst.mods.space == shared || inst.mods.space == local || inst.mods.space == param ||
+      inst.mods.space == constant)
+    return false;
   const WarpCtx& ctx = warp.ctx;
   const unsigned side = inst.op == ptx::Op::cp_async ? 1 : 0;
   if (side >= inst.src_count || inst.op == ptx::Op::tex) return false;

@@ -13,9 +13,7 @@
 namespace simtlab::exec {
 namespace {
 
-unsigned count(std::uint32_t mask) {
-  return static_cast<unsigned>(__builtin_popcount(mask));
-}
+unsigned count(std::uint32_t mask) { return static_cast<unsigned>(__builtin_popcount(mask)); }
 
 void set_active(Warp& w, std::uint32_t mask) {
   w.active = mask;
@@ -331,33 +329,16 @@ std::uint32_t execute(Block::Impl& b, Warp& w, const XInst& x, std::uint64_t now
     return 0;
   }
   switch (kind) {
-    case kind_timed:
-      fill_clock_rows(b, w, now);
-      [[fallthrough]];
+    case kind_timed: fill_clock_rows(b, w, now); [[fallthrough]];
     case kind_plain:
-    case kind_memory:
-      run_handler(w, x, lanes);
-      break;
-    case kind_branch:
-      branch(b, w, x, lanes);
-      break;
-    case kind_branch_table:
-      branch_table(b, w, x, lanes);
-      break;
-    case kind_call:
-      start_call(b, w, x, lanes);
-      break;
-    case kind_return:
-      leave_function(b, w, lanes);
-      break;
-    case kind_exit:
-      exit_lanes(b, w, lanes);
-      break;
-    case kind_barrier:
-      arrive(b, w, x, lanes);
-      break;
-    default:
-      break;
+    case kind_memory: run_handler(w, x, lanes); break;
+    case kind_branch: branch(b, w, x, lanes); break;
+    case kind_branch_table: branch_table(b, w, x, lanes); break;
+    case kind_call: start_call(b, w, x, lanes); break;
+    case kind_return: leave_function(b, w, lanes); break;
+    case kind_exit: exit_lanes(b, w, lanes); break;
+    case kind_barrier: arrive(b, w, x, lanes); break;
+    default: break;
   }
   return lanes;
 }

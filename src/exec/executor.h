@@ -101,7 +101,7 @@ class Launch {
   std::uint64_t block_count() const;
   unsigned threads_per_block() const;
   unsigned warps_per_block() const;
-  std::uint32_t shared_bytes() const;           // static + dynamic
+  std::uint32_t shared_bytes() const;  // static + dynamic
   GlobalMemory& memory() const;
   const LaunchParams& params() const;
   std::uint64_t state_bytes_per_block() const;  // host memory of one Block: registers, shared, local
@@ -128,7 +128,8 @@ struct Step {
   const std::uint64_t* addresses2 = nullptr;  // cp.async: shared side
   ptx::Space space = ptx::Space::generic;
   std::uint16_t bytes = 0;  // per lane (whole vector)
-  // Nothing was done: the warp would touch what an atomic of its SM is still to change. After StoreBuffer::commit() it can.
+  // Nothing was done: the warp would touch what an atomic of its SM is still to change. After
+  // StoreBuffer::commit() it can.
   bool blocked = false;
   // bar with lanes: which one, and the threads it names (0: all of the block).
   std::uint16_t barrier = 0, barrier_threads = 0;
@@ -186,15 +187,18 @@ class Block {
   // at a barrier releases the others (their status becomes ready). Throws Fault. A warp whose lanes all
   // exited becomes `exited`; barriers then count only the warps that are left.
   const Step& step(unsigned warp, std::uint64_t now);
-  // Executes instructions of a ready warp, at most so many, as long as each is plain: arithmetic without guard that touches no memory, reads no
-  // clock and does not branch. None if the next one is not, or if lanes of the warp run apart.
+  // Executes instructions of a ready warp, at most so many, as long as each is plain: arithmetic without
+  // guard that touches no memory, reads no clock and does not branch. None if the next one is not, or if
+  // lanes of the warp run apart.
   Run run_plain(unsigned warp, std::uint32_t most);
-  // Where its first unfinished warp is, in words: what a user who stops a run that does not end wants to know.
+  // Where its first unfinished warp is, in words: what a user who stops a run that does not end wants to
+  // know.
   std::string whereabouts() const;
   // Throws Fault(deadlock) with who waits where, if no warp is ready and not all exited.
   void check_progress() const;
-  // Whether none of its warps will ever write or end while memory stays as it is (exec/spin.h): then adds what each waits for. Looks at
-  // `steps` instructions of a warp at most. Nothing has changed afterwards, but `who` if false. Not between commits of a store buffer.
+  // Whether none of its warps will ever write or end while memory stays as it is (exec/spin.h): then adds
+  // what each waits for. Looks at `steps` instructions of a warp at most. Nothing has changed afterwards, but
+  // `who` if false. Not between commits of a store buffer.
   bool stuck(std::uint32_t steps, std::vector<Stuck>& who);
 
   struct Impl;
@@ -242,13 +246,14 @@ inline constexpr std::uint64_t functional_turn = 256;
 // What a run that reached max_warp_instructions ends with.
 [[noreturn]] void over_instruction_limit(std::uint64_t limit);
 
-// Runs all blocks in order, one after another, but for those that wait for others (exec/block_turns.h); warps of a block
-// round-robin between barriers. Deterministic.
+// Runs all blocks in order, one after another, but for those that wait for others (exec/block_turns.h); warps
+// of a block round-robin between barriers. Deterministic.
 class FunctionalRun {
  public:
   FunctionalRun(const Launch& launch, const FunctionalOptions& options);
   ~FunctionalRun();
-  // Until all blocks have ended (true), or none can go on unless somebody else writes to memory: then it may be asked again.
+  // Until all blocks have ended (true), or none can go on unless somebody else writes to memory: then it may
+  // be asked again.
   bool go_on();
   [[noreturn]] void report() const;  // go_on() said false: throws Fault(deadlock)
   const FunctionalResult& result() const;

@@ -6,9 +6,7 @@
 namespace simtlab::exec {
 namespace {
 
-std::string tuple(const Dim3& d) {
-  return fmt::format("({},{},{})", d.x, d.y, d.z);
-}
+std::string tuple(const Dim3& d) { return fmt::format("({},{},{})", d.x, d.y, d.z); }
 
 // ", source a.cu:7" if the PTX has .loc.
 std::string source_of(const ptx::Module& module, const ptx::Inst& inst) {
@@ -36,12 +34,9 @@ std::string describe_neighbour(const GlobalMemory& memory, std::uint64_t address
 
 std::string describe_window(const MemoryView& view, ptx::Space space) {
   switch (space) {
-    case ptx::Space::shared:
-      return fmt::format("the block has {} bytes of shared memory", view.shared_bytes);
-    case ptx::Space::local:
-      return fmt::format("the thread has {} bytes of local memory", view.local_bytes);
-    default:
-      return fmt::format("the parameters are {} bytes", view.param_bytes);
+    case ptx::Space::shared: return fmt::format("the block has {} bytes of shared memory", view.shared_bytes);
+    case ptx::Space::local: return fmt::format("the thread has {} bytes of local memory", view.local_bytes);
+    default: return fmt::format("the parameters are {} bytes", view.param_bytes);
   }
 }
 
@@ -71,7 +66,8 @@ std::string whereabouts(const Block::Impl& block) {
     for (std::uint32_t i = 0; i < w.depth; ++i) others |= w.stack[i].mask;
     others &= ~w.active;
     if (others != 0)
-      text += fmt::format("; {} of its lanes run, {} wait for them", w.active_count, __builtin_popcount(others));
+      text +=
+          fmt::format("; {} of its lanes run, {} wait for them", w.active_count, __builtin_popcount(others));
     return text;
   }
   return fmt::format("block {} of kernel {}", tuple(block.position), block.launch->entry->function->name);

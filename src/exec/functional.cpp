@@ -29,7 +29,8 @@ std::uint64_t first_of(const Launch::Impl& launch, const FunctionalOptions& opti
 class FunctionalRun::Runner final : public BlockTurns {
  public:
   Runner(const Launch::Impl& launch, const FunctionalOptions& options)
-      : BlockTurns(first_of(launch, options), std::min(options.block_count, launch.params.grid.count() - first_of(launch, options)),
+      : BlockTurns(first_of(launch, options),
+                   std::min(options.block_count, launch.params.grid.count() - first_of(launch, options)),
                    options.resident_blocks),
         launch_(launch),
         options_(options),
@@ -44,7 +45,9 @@ class FunctionalRun::Runner final : public BlockTurns {
     blocks_[place]->reset(block, 0, 0);
   }
 
-  bool stuck(Place place, std::uint32_t steps, std::vector<Stuck>& who) override { return exec::stuck(*blocks_[place], steps, who); }
+  bool stuck(Place place, std::uint32_t steps, std::vector<Stuck>& who) override {
+    return exec::stuck(*blocks_[place], steps, who);
+  }
 
   void ended() override {
     ++result_.blocks;
@@ -87,7 +90,8 @@ class FunctionalRun::Runner final : public BlockTurns {
       }
       std::uint64_t budget = batch_records;
       if (options_.max_warp_instructions != 0) {
-        if (result_.warp_instructions >= options_.max_warp_instructions) over_instruction_limit(options_.max_warp_instructions);
+        if (result_.warp_instructions >= options_.max_warp_instructions)
+          over_instruction_limit(options_.max_warp_instructions);
         budget = std::min(budget, options_.max_warp_instructions - result_.warp_instructions);
       }
       if (options_.consumer != nullptr) {
@@ -135,8 +139,7 @@ class FunctionalRun::Runner final : public BlockTurns {
         x = &w.code[w.pc];
         const std::uint32_t at = w.pc;
         const std::uint32_t lanes = execute(
-            *block_, w, *x,
-            result_.warp_instructions + static_cast<std::uint64_t>(record - batch_->records));
+            *block_, w, *x, result_.warp_instructions + static_cast<std::uint64_t>(record - batch_->records));
         threads += static_cast<unsigned>(__builtin_popcount(lanes));
         if constexpr (recording) {
           const bool memory = (x->kind & kind_mask) == kind_memory && lanes != 0;
@@ -182,14 +185,15 @@ class FunctionalRun::Runner final : public BlockTurns {
   }
 
   const Launch::Impl& launch_;
-  std::vector<std::unique_ptr<Block::Impl>> blocks_;   // by place
-  Block::Impl* block_ = nullptr;                       // that runs
+  std::vector<std::unique_ptr<Block::Impl>> blocks_;  // by place
+  Block::Impl* block_ = nullptr;                      // that runs
   const FunctionalOptions options_;
   FunctionalResult result_;
   std::unique_ptr<Batch> batch_;
 };
 
-FunctionalRun::FunctionalRun(const Launch& launch, const FunctionalOptions& options) : runner_(std::make_unique<Runner>(launch.impl(), options)) {}
+FunctionalRun::FunctionalRun(const Launch& launch, const FunctionalOptions& options)
+    : runner_(std::make_unique<Runner>(launch.impl(), options)) {}
 FunctionalRun::~FunctionalRun() = default;
 bool FunctionalRun::go_on() { return runner_->go_on(); }
 void FunctionalRun::report() const { runner_->report_all(); }

@@ -29,12 +29,10 @@ bool read_generic(const WarpCtx& ctx, unsigned lane, std::uint64_t address, std:
     return true;
   };
   switch (address / ptx::window_bytes) {
-    case ptx::shared_window / ptx::window_bytes:
-      return within(view.shared, view.shared_bytes);
+    case ptx::shared_window / ptx::window_bytes: return within(view.shared, view.shared_bytes);
     case ptx::local_window / ptx::window_bytes:
       return within(ctx.local + lane * view.local_stride, view.local_bytes);
-    case ptx::param_window / ptx::window_bytes:
-      return within(view.param, view.param_bytes);
+    case ptx::param_window / ptx::window_bytes: return within(view.param, view.param_bytes);
     default:
       if (!view.global->read(address, {out, bytes})) return false;
       if (view.buffer != nullptr) view.buffer->patch(address, out, bytes);

@@ -26,9 +26,10 @@ void DeviceHeap::prepare() {
   if (base_ || bytes_ == 0) return;
   base_ = memory_.allocate(bytes_, "device heap");
   if (!base_)
-    throw Error(ExitCode::program_failed, "device-heap",
-                fmt::format("the heap of {} bytes for malloc in kernels does not fit into device memory", bytes_),
-                "free memory first, or make it smaller: cudaDeviceSetLimit(cudaLimitMallocHeapSize, ...)");
+    throw Error(
+        ExitCode::program_failed, "device-heap",
+        fmt::format("the heap of {} bytes for malloc in kernels does not fit into device memory", bytes_),
+        "free memory first, or make it smaller: cudaDeviceSetLimit(cudaLimitMallocHeapSize, ...)");
   free_.emplace(*base_, bytes_);
 }
 
@@ -78,7 +79,9 @@ bool DeviceHeap::restore(const std::map<std::uint64_t, std::uint64_t>& blocks) {
   std::uint64_t at = *base_;
   const std::uint64_t end = at + bytes_;
   for (const auto& [address, bytes] : blocks) {
-    if (address < at || address >= end || bytes == 0 || bytes > end - address || address % granule != 0 || bytes % granule != 0) return false;
+    if (address < at || address >= end || bytes == 0 || bytes > end - address || address % granule != 0 ||
+        bytes % granule != 0)
+      return false;
     if (address > at) free.emplace(at, address - at);
     at = address + bytes;
   }

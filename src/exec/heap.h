@@ -1,5 +1,5 @@
-// The heap that malloc, free, new and delete of device code use: one allocation of the simulated memory, divided first
-// fit. It lives as long as the context: what one kernel allocates another one may free.
+// The heap that malloc, free, new and delete of device code use: one allocation of the simulated memory,
+// divided first fit. It lives as long as the context: what one kernel allocates another one may free.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,8 @@ class DeviceHeap {
 
   // cudaLimitMallocHeapSize; false once the heap exists.
   bool set_bytes(std::uint64_t bytes);
-  // Before a launch whose kernel allocates. Throws Error(program_failed "device-heap") if the memory is not there.
+  // Before a launch whose kernel allocates. Throws Error(program_failed "device-heap") if the memory is not
+  // there.
   void prepare();
   // Addresses are multiples of 16, the lowest fit; 0 if there is none, or of no bytes.
   std::uint64_t allocate(std::uint64_t bytes);

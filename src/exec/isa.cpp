@@ -16,10 +16,8 @@ bool has(Isa isa) {
                     __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
                     __builtin_cpu_supports("popcnt");
   switch (isa) {
-    case Isa::baseline:
-      return true;
-    case Isa::avx2:
-      return avx2;
+    case Isa::baseline: return true;
+    case Isa::avx2: return avx2;
     case Isa::avx512:
       return avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
              __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
@@ -34,12 +32,9 @@ bool has(Isa isa) {
 
 std::string_view name_of(Isa isa) {
   switch (isa) {
-    case Isa::baseline:
-      return "baseline";
-    case Isa::avx2:
-      return "avx2";
-    case Isa::avx512:
-      return "avx512";
+    case Isa::baseline: return "baseline";
+    case Isa::avx2: return "avx2";
+    case Isa::avx512: return "avx512";
   }
   return "unknown";
 }
@@ -59,9 +54,7 @@ Isa choose_isa() {
               "use baseline, avx2 or avx512");
 }
 
-std::string_view instruction_set() {
-  return name_of(choose_isa());
-}
+std::string_view instruction_set() { return name_of(choose_isa()); }
 
 Handler select_handler(Isa isa, const ptx::Inst& inst) {
   Handler found = nullptr;

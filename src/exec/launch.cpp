@@ -23,15 +23,13 @@ constexpr std::uint64_t max_state_bytes = 2ull << 30;  // registers and local me
               std::move(hint));
 }
 
-std::string text_of(const Dim3& d) {
-  return fmt::format("{}x{}x{}", d.x, d.y, d.z);
-}
+std::string text_of(const Dim3& d) { return fmt::format("{}x{}x{}", d.x, d.y, d.z); }
 
 // A block that .reqntid or .maxntid forbids; the message points at the directive.
 [[noreturn]] void refuse_block(const ptx::Module& module, const ptx::Function& f, const std::string& what) {
-  throw Error(ExitCode::bad_input, "launch-block",
-              module.diagnostic(f.ntid_line, f.ntid_column,
-                                fmt::format("launch of kernel {}: {}", f.name, what)));
+  throw Error(
+      ExitCode::bad_input, "launch-block",
+      module.diagnostic(f.ntid_line, f.ntid_column, fmt::format("launch of kernel {}: {}", f.name, what)));
 }
 
 void check_dimensions(const LaunchParams& p, const ptx::Module& module, const ptx::Function& f) {
@@ -88,8 +86,8 @@ void size_state(Launch::Impl& l, const ptx::Function& f) {
 
 std::uint64_t warp_state_bytes(const Launch::Impl& l) {
   return std::uint64_t{l.warp_rows} * row_bytes + l.warp_preds * 4ull + l.module->special_bytes +
-         l.local_bytes * warp_size + sizeof(Warp) + std::min(l.stack_entries, first_stack_entries) * sizeof(StackEntry) +
-         l.frames * sizeof(Frame);
+         l.local_bytes * warp_size + sizeof(Warp) +
+         std::min(l.stack_entries, first_stack_entries) * sizeof(StackEntry) + l.frames * sizeof(Frame);
 }
 
 }  // namespace
@@ -132,36 +130,16 @@ Launch::Launch(const LaunchParams& params, GlobalMemory& memory) : impl_(std::ma
 }
 
 Launch::~Launch() = default;
-const ptx::Function& Launch::function() const {
-  return *impl_->entry->function;
-}
-const ptx::Module& Launch::module() const {
-  return *impl_->module->module;
-}
-Dim3 Launch::grid() const {
-  return impl_->params.grid;
-}
-Dim3 Launch::block() const {
-  return impl_->params.block;
-}
-std::uint64_t Launch::block_count() const {
-  return impl_->params.grid.count();
-}
-unsigned Launch::threads_per_block() const {
-  return impl_->threads;
-}
-unsigned Launch::warps_per_block() const {
-  return impl_->warps;
-}
-std::uint32_t Launch::shared_bytes() const {
-  return impl_->shared_bytes;
-}
-GlobalMemory& Launch::memory() const {
-  return *impl_->memory;
-}
-const LaunchParams& Launch::params() const {
-  return impl_->params;
-}
+const ptx::Function& Launch::function() const { return *impl_->entry->function; }
+const ptx::Module& Launch::module() const { return *impl_->module->module; }
+Dim3 Launch::grid() const { return impl_->params.grid; }
+Dim3 Launch::block() const { return impl_->params.block; }
+std::uint64_t Launch::block_count() const { return impl_->params.grid.count(); }
+unsigned Launch::threads_per_block() const { return impl_->threads; }
+unsigned Launch::warps_per_block() const { return impl_->warps; }
+std::uint32_t Launch::shared_bytes() const { return impl_->shared_bytes; }
+GlobalMemory& Launch::memory() const { return *impl_->memory; }
+const LaunchParams& Launch::params() const { return impl_->params; }
 std::uint64_t Launch::state_bytes_per_block() const {
   return sizeof(Block::Impl) + impl_->shared_bytes + impl_->warps * warp_state_bytes(*impl_);
 }

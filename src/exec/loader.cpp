@@ -106,13 +106,9 @@ LoadedModule::LoadedModule(std::shared_ptr<const ptx::Module> module, GlobalMemo
   }
 }
 
-LoadedModule::~LoadedModule() {
-  release_variables(*impl_);
-}
+LoadedModule::~LoadedModule() { release_variables(*impl_); }
 
-const ptx::Module& LoadedModule::module() const {
-  return *impl_->module;
-}
+const ptx::Module& LoadedModule::module() const { return *impl_->module; }
 
 std::uint64_t LoadedModule::variable_address(std::uint32_t variable) const {
   SIMTLAB_ASSERT(variable < impl_->addresses.size(), "the variable is one of the module");

@@ -25,9 +25,7 @@ std::uint64_t page_bytes() {
   static const auto bytes = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   return bytes;
 }
-std::uint64_t round_up(std::uint64_t value, std::uint64_t to) {
-  return (value + to - 1) / to * to;
-}
+std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
 
 }  // namespace
 
@@ -180,9 +178,11 @@ const Allocation* GlobalMemory::nearest(std::uint64_t address) const {
   return distance <= best->address - address ? &below : best;
 }
 
-void GlobalMemory::for_each(std::uint64_t begin, std::uint64_t end, const std::function<void(const Allocation&)>& take) const {
+void GlobalMemory::for_each(std::uint64_t begin, std::uint64_t end,
+                            const std::function<void(const Allocation&)>& take) const {
   auto it = map_->allocations.upper_bound(begin);
-  if (it != map_->allocations.begin() && std::prev(it)->second.address + std::prev(it)->second.bytes > begin) --it;
+  if (it != map_->allocations.begin() && std::prev(it)->second.address + std::prev(it)->second.bytes > begin)
+    --it;
   for (; it != map_->allocations.end() && it->first < end; ++it) take(it->second);
 }
 

@@ -19,8 +19,8 @@ namespace simtlab::exec {
 struct Allocation {
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
-  std::string what;        // "cudaMalloc", "global variable 'lut'", ...
-  bool read_only = false;  // constants
+  std::string what;          // "cudaMalloc", "global variable 'lut'", ...
+  bool read_only = false;    // constants
   bool host_writes = false;  // the program on the host reaches it, too: page-locked, managed
 };
 
@@ -41,13 +41,15 @@ class GlobalMemory {
                          std::uint64_t bytes = 1) const;   // the allocation that holds all of it
   const Allocation* nearest(std::uint64_t address) const;  // for messages; null if none
   void set_read_only(std::uint64_t address, bool read_only);
-  // The host may write to the allocation that holds the address, at any time if something of it runs meanwhile (host_runs()).
+  // The host may write to the allocation that holds the address, at any time if something of it runs
+  // meanwhile (host_runs()).
   void set_host_writes(std::uint64_t address);
-  bool host_writes() const { return host_writes_; }   // to anything, ever
+  bool host_writes() const { return host_writes_; }  // to anything, ever
   bool host_runs() const { return host_runs_ && host_runs_(); }
   void set_host_runs(std::function<bool()> runs) { host_runs_ = std::move(runs); }
   // Those that overlap [begin, end), in the order of their addresses.
-  void for_each(std::uint64_t begin, std::uint64_t end, const std::function<void(const Allocation&)>& take) const;
+  void for_each(std::uint64_t begin, std::uint64_t end,
+                const std::function<void(const Allocation&)>& take) const;
 
   // Host pointer of a device address that find() accepted.
   std::byte* host(std::uint64_t address) { return base_ + (address - first_); }

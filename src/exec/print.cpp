@@ -153,18 +153,13 @@ class Formatter {
         if (s.shorten == 1) value = static_cast<unsigned char>(value);
         return emit(s, "ll", value, out);
       }
-      case 'c':
-        return emit_char(s, static_cast<char>(next<int>()), out);
+      case 'c': return emit_char(s, static_cast<char>(next<int>()), out);
       case 'p':
         return emit(s, "", reinterpret_cast<const void*>(static_cast<std::uintptr_t>(next<std::uint64_t>())),
                     out);
-      case 's':
-        return emit_string(s, out);
-      case 'n':
-        static_cast<void>(next<std::uint64_t>());
-        return;  // writes nothing, as on the device
-      default:
-        return emit(s, "", next<double>(), out);
+      case 's': return emit_string(s, out);
+      case 'n': static_cast<void>(next<std::uint64_t>()); return;  // writes nothing, as on the device
+      default: return emit(s, "", next<double>(), out);
     }
   }
 
@@ -214,8 +209,10 @@ void handle_print(WarpCtx& ctx, const XInst& x) {
     }
     Formatter formatter(ctx, x, lane, buffer);
     const std::string out = formatter.format(*text);
-    if (b.view.buffer != nullptr) b.view.buffer->print(out);
-    else if (b.launch->params.print) b.launch->params.print(out);
+    if (b.view.buffer != nullptr)
+      b.view.buffer->print(out);
+    else if (b.launch->params.print)
+      b.launch->params.print(out);
     ctx.row32(x.dst)[lane] = static_cast<std::uint32_t>(formatter.arguments());
   }
 }

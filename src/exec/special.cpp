@@ -2,10 +2,11 @@
 // they're read.
 //
 // Clusters have one block; %pm and %envreg read as 0, %nwarpid as the warps an SM holds.
+#include "ptx/special.h"
+
 #include <algorithm>
 
 #include "exec/state.h"
-#include "ptx/special.h"
 
 namespace simtlab::exec {
 namespace {
@@ -21,93 +22,63 @@ bool changes_with_block(Special s) {
     case Special::clusterid_y:
     case Special::clusterid_z:
     case Special::warpid:
-    case Special::smid:
-      return true;
-    default:
-      return false;
+    case Special::smid: return true;
+    default: return false;
   }
 }
 
 std::uint64_t per_block(const Block::Impl& b, const Warp& w, Special s) {
   switch (s) {
     case Special::ctaid_x:
-    case Special::clusterid_x:
-      return b.position.x;
+    case Special::clusterid_x: return b.position.x;
     case Special::ctaid_y:
-    case Special::clusterid_y:
-      return b.position.y;
+    case Special::clusterid_y: return b.position.y;
     case Special::ctaid_z:
-    case Special::clusterid_z:
-      return b.position.z;
-    case Special::warpid:
-      return b.first_slot + w.ctx.warp;
-    default:
-      return b.sm;
+    case Special::clusterid_z: return b.position.z;
+    case Special::warpid: return b.first_slot + w.ctx.warp;
+    default: return b.sm;
   }
 }
 
 std::uint64_t per_launch(const Block::Impl& b, Special s) {
   const LaunchParams& p = b.launch->params;
   switch (s) {
-    case Special::ntid_x:
-      return p.block.x;
-    case Special::ntid_y:
-      return p.block.y;
-    case Special::ntid_z:
-      return p.block.z;
+    case Special::ntid_x: return p.block.x;
+    case Special::ntid_y: return p.block.y;
+    case Special::ntid_z: return p.block.z;
     case Special::nctaid_x:
-    case Special::nclusterid_x:
-      return p.grid.x;
+    case Special::nclusterid_x: return p.grid.x;
     case Special::nctaid_y:
-    case Special::nclusterid_y:
-      return p.grid.y;
+    case Special::nclusterid_y: return p.grid.y;
     case Special::nctaid_z:
-    case Special::nclusterid_z:
-      return p.grid.z;
-    case Special::nwarpid:
-      return p.max_warps_per_sm;
-    case Special::nsmid:
-      return p.sm_count;
-    case Special::gridid:
-      return p.grid_id;
+    case Special::nclusterid_z: return p.grid.z;
+    case Special::nwarpid: return p.max_warps_per_sm;
+    case Special::nsmid: return p.sm_count;
+    case Special::gridid: return p.grid_id;
     case Special::total_smem_size:
-    case Special::aggr_smem_size:
-      return b.launch->shared_bytes;
-    case Special::dynamic_smem_size:
-      return p.dynamic_shared_bytes;
+    case Special::aggr_smem_size: return b.launch->shared_bytes;
+    case Special::dynamic_smem_size: return p.dynamic_shared_bytes;
     case Special::cluster_nctaid_x:
     case Special::cluster_nctaid_y:
     case Special::cluster_nctaid_z:
-    case Special::cluster_nctarank:
-      return 1;
-    default:
-      return 0;
+    case Special::cluster_nctarank: return 1;
+    default: return 0;
   }
 }
 
 std::uint64_t per_lane(const Block::Impl& b, const Warp& w, Special s, unsigned lane) {
   const std::uint32_t bit = 1u << lane;
   switch (s) {
-    case Special::tid_x:
-      return thread_of(*b.launch, w.ctx.warp, lane).x;
-    case Special::tid_y:
-      return thread_of(*b.launch, w.ctx.warp, lane).y;
-    case Special::tid_z:
-      return thread_of(*b.launch, w.ctx.warp, lane).z;
-    case Special::laneid:
-      return lane;
-    case Special::lanemask_eq:
-      return bit;
-    case Special::lanemask_lt:
-      return bit - 1;
-    case Special::lanemask_le:
-      return (bit - 1) | bit;
-    case Special::lanemask_gt:
-      return ~((bit - 1) | bit);
-    case Special::lanemask_ge:
-      return ~(bit - 1);
-    default:
-      return per_launch(b, s);
+    case Special::tid_x: return thread_of(*b.launch, w.ctx.warp, lane).x;
+    case Special::tid_y: return thread_of(*b.launch, w.ctx.warp, lane).y;
+    case Special::tid_z: return thread_of(*b.launch, w.ctx.warp, lane).z;
+    case Special::laneid: return lane;
+    case Special::lanemask_eq: return bit;
+    case Special::lanemask_lt: return bit - 1;
+    case Special::lanemask_le: return (bit - 1) | bit;
+    case Special::lanemask_gt: return ~((bit - 1) | bit);
+    case Special::lanemask_ge: return ~(bit - 1);
+    default: return per_launch(b, s);
   }
 }
 
@@ -151,21 +122,12 @@ void fill_clock_rows(Block::Impl& b, Warp& w, std::uint64_t now) {
   for (const SpecialRow& row : b.module->specials) {
     switch (row.special) {
       case Special::clock:
-      case Special::clock64:
-        put_all(w, row, now);
-        break;
-      case Special::clock_hi:
-        put_all(w, row, now >> 32);
-        break;
+      case Special::clock64: put_all(w, row, now); break;
+      case Special::clock_hi: put_all(w, row, now >> 32); break;
       case Special::globaltimer:
-      case Special::globaltimer_lo:
-        put_all(w, row, timer);
-        break;
-      case Special::globaltimer_hi:
-        put_all(w, row, timer >> 32);
-        break;
-      default:
-        break;
+      case Special::globaltimer_lo: put_all(w, row, timer); break;
+      case Special::globaltimer_hi: put_all(w, row, timer >> 32); break;
+      default: break;
     }
   }
 }

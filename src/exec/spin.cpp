@@ -87,23 +87,16 @@ Target target_of(const Block::Impl& b, const Warp& w, const XInst& x, unsigned l
   };
   switch (x.inst->mods.space) {
     case Space::local:
-    case Space::param:
-      return {nullptr, true};
-    case Space::shared:
-      return in_shared();
+    case Space::param: return {nullptr, true};
+    case Space::shared: return in_shared();
     case Space::global:
-    case Space::generic:
-      break;
-    default:
-      return {};
+    case Space::generic: break;
+    default: return {};
   }
   switch (address / ptx::window_bytes) {
-    case ptx::shared_window / ptx::window_bytes:
-      return in_shared();
-    case ptx::local_window / ptx::window_bytes:
-      return {nullptr, true};
-    case ptx::param_window / ptx::window_bytes:
-      return {};
+    case ptx::shared_window / ptx::window_bytes: return in_shared();
+    case ptx::local_window / ptx::window_bytes: return {nullptr, true};
+    case ptx::param_window / ptx::window_bytes: return {};
     default:
       return {b.launch->memory->find(address, bytes) == nullptr ? nullptr : b.launch->memory->host(address)};
   }
@@ -175,10 +168,8 @@ bool acts(Op op) {
     case Op::heap_alloc:
     case Op::heap_free:
     case Op::trap:
-    case Op::brkpt:
-      return true;
-    default:
-      return false;
+    case Op::brkpt: return true;
+    default: return false;
   }
 }
 
@@ -305,8 +296,7 @@ class Foresight {
     try {
       execute(b_, w_, x, 0);
       unchanged = before_.unchanged(w_, x);
-    } catch (const Error&) {
-    }
+    } catch (const Error&) {}
     if (!unchanged) before_.put_back();
     return unchanged;
   }
@@ -412,8 +402,6 @@ bool stuck(Block::Impl& b, std::uint32_t steps, std::vector<Stuck>& who) {
   return any;
 }
 
-bool Block::stuck(std::uint32_t steps, std::vector<Stuck>& who) {
-  return exec::stuck(*impl_, steps, who);
-}
+bool Block::stuck(std::uint32_t steps, std::vector<Stuck>& who) { return exec::stuck(*impl_, steps, who); }
 
 }  // namespace simtlab::exec

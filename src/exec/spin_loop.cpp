@@ -6,14 +6,10 @@
 namespace simtlab::exec {
 namespace {
 
-std::uint32_t rows_of(const ptx::Operand& operand) {
-  return std::max(1u, operand.bytes / 4u);
-}
+std::uint32_t rows_of(const ptx::Operand& operand) { return std::max(1u, operand.bytes / 4u); }
 
 // Its operands decide, whatever becomes of its result: where it goes, what it touches, what it stores.
-bool decides(const XInst& x) {
-  return (x.kind & kind_mask) != kind_plain;
-}
+bool decides(const XInst& x) { return (x.kind & kind_mask) != kind_plain; }
 
 }  // namespace
 

@@ -10,9 +10,7 @@
 namespace simtlab::exec {
 namespace {
 
-std::string tuple(const Dim3& d) {
-  return fmt::format("({},{},{})", d.x, d.y, d.z);
-}
+std::string tuple(const Dim3& d) { return fmt::format("({},{},{})", d.x, d.y, d.z); }
 
 // Warps that wait for the same in the same place.
 struct Group {
@@ -56,8 +54,7 @@ std::string wait_of(const Group& g) {
       return fmt::format("read{} {} bytes at {:#x} of {} again and again, which stay {:#x} (thread {})", verb,
                          s.bytes, s.address, allocation_of(s), s.value,
                          tuple(thread_of(*s.launch, s.warp, s.lane)));
-    case Stuck::Why::loop:
-      break;
+    case Stuck::Why::loop: break;
   }
   return fmt::format("go{} round a loop that reads nothing", g.warps > 1 ? "" : "es");
 }

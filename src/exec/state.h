@@ -146,7 +146,7 @@ struct Warp {
   const XInst* wait = nullptr;  // the barrier instruction it waits at
   std::uint32_t wait_mask = 0;
   StackEntry* stack = nullptr;
-  std::uint32_t stack_room = 0;   // entries of it; grow_stack() makes all of them
+  std::uint32_t stack_room = 0;  // entries of it; grow_stack() makes all of them
   Frame* frames = nullptr;
   std::byte* rows = nullptr;  // of the first frame
   std::uint32_t* preds = nullptr;
@@ -167,8 +167,9 @@ struct Block::Impl {
   MemoryView view;
   AlignedBytes registers, preds, specials, scratch{scratch_bytes}, shared, local;
   std::vector<Warp> warps;
-  std::vector<StackEntry> stacks;                        // the first few of each warp, which is all that most need
-  std::vector<std::unique_ptr<StackEntry[]>> deep_stacks;   // of warps that needed more
+  // The first few of each warp, which is all that most need
+  std::vector<StackEntry> stacks;
+  std::vector<std::unique_ptr<StackEntry[]>> deep_stacks;  // of warps that needed more
   std::vector<Frame> frames;
   Barrier barriers[barrier_count];
   std::uint32_t exited = 0;  // warps, one bit each
@@ -199,10 +200,11 @@ void set_mask(WarpCtx& ctx, std::uint32_t mask);
 std::uint32_t execute(Block::Impl& block, Warp& warp, const XInst& x, std::uint64_t now);
 // Pops what has reconverged at the warp's pc.
 void settle(Warp& warp);
-// Every spin_period divergent instructions of a warp: lanes that loop on while others wait for them may be waiting
-// for what those would do next (a lock that one of them holds). After spin_limit such looks at the same lanes in the
-// same place those that wait go first: the two groups meet one level further out. Only in launches without instructions
-// that lanes execute together (may_part): a barrier or a shuffle behind the loop must find all of them.
+// Every spin_period divergent instructions of a warp: lanes that loop on while others wait for them may be
+// waiting for what those would do next (a lock that one of them holds). After spin_limit such looks at the
+// same lanes in the same place those that wait go first: the two groups meet one level further out. Only in
+// launches without instructions that lanes execute together (may_part): a barrier or a shuffle behind the
+// loop must find all of them.
 inline constexpr std::uint32_t spin_period = 256, spin_limit = 128;
 void check_spin(Warp& warp);
 // Lanes that wait for those that run go first, from now on; false: nobody waits within the function.
@@ -223,15 +225,16 @@ std::string thread_name(const Block::Impl& block, unsigned warp,
                         unsigned lane);  // "thread (0,0,0) in block (0,0,0)"
 std::string kernel_name(const Launch::Impl& launch,
                         const ptx::Inst& inst);  // "kernel k (a.ptx:3, source a.cu:7)"
-inline std::string kernel_name(const Block::Impl& block, const ptx::Inst& inst) { return kernel_name(*block.launch, inst); }
+inline std::string kernel_name(const Block::Impl& block, const ptx::Inst& inst) {
+  return kernel_name(*block.launch, inst);
+}
 std::string whereabouts(const Block::Impl& block);
 [[noreturn]] void raise(const Block::Impl& block, const ptx::Inst& inst, Fault::Kind kind, std::string id,
                         std::string message, std::string hint = {});
-inline Block::Impl& block_of(const WarpCtx& ctx) {
-  return *static_cast<Block::Impl*>(ctx.block);
-}
+inline Block::Impl& block_of(const WarpCtx& ctx) { return *static_cast<Block::Impl*>(ctx.block); }
 
-// exec/buffered.cpp: the address in a lane's operand of a memory instruction, offset included, as it stands there.
+// exec/buffered.cpp: the address in a lane's operand of a memory instruction, offset included, as it stands
+// there.
 std::uint64_t address_of(const WarpCtx& ctx, const XInst& x, unsigned side, unsigned lane);
 // The memory instruction would read or write a line that a deferred atomic of the same SM will change.
 bool awaits_atomic(const Warp& warp, const XInst& x);

@@ -9,8 +9,9 @@
 
 namespace simtlab::exec {
 
-// An atomic instruction with all that it needs: its handler is called again when the SM's turn has come. Operands are copies,
-// for the warp goes on; the destination is the warp's own register, which nobody touches before the answer has come.
+// An atomic instruction with all that it needs: its handler is called again when the SM's turn has come.
+// Operands are copies, for the warp goes on; the destination is the warp's own register, which nobody touches
+// before the answer has come.
 struct DeferredAtomic {
   WarpCtx ctx;
   XInst x;
@@ -21,13 +22,16 @@ struct DeferredAtomic {
 
 namespace {
 
-constexpr std::uint32_t operand_row = warp_size * 16;   // bytes between the rows of a DeferredAtomic
-constexpr RowRef row_base = 3;                          // WarpCtx::bases of those rows
+constexpr std::uint32_t operand_row = warp_size * 16;  // bytes between the rows of a DeferredAtomic
+constexpr RowRef row_base = 3;                         // WarpCtx::bases of those rows
 
 }  // namespace
 
 StoreBuffer::StoreBuffer(GlobalMemory& memory, std::function<void(std::string_view)> print)
-    : memory_(memory), print_(std::move(print)), table_(4 * chunk_lines), direct_(std::make_unique<MemoryView>()) {
+    : memory_(memory),
+      print_(std::move(print)),
+      table_(4 * chunk_lines),
+      direct_(std::make_unique<MemoryView>()) {
   direct_->global_delta = memory.host_delta();
   direct_->global = &memory;
 }
@@ -86,7 +90,8 @@ void StoreBuffer::defer(const WarpCtx& ctx, const XInst& x, unsigned operand_byt
     std::memcpy(kept.rows + i * operand_row, ctx.row(x.src[i]), warp_size * std::size_t{operand_bytes});
     kept.x.src[i] = i * operand_row | row_base;
   }
-  for (std::uint32_t m = ctx.mask; m != 0; m &= m - 1) take(ctx.addresses[std::countr_zero(m)] / line_bytes).atomic = true;
+  for (std::uint32_t m = ctx.mask; m != 0; m &= m - 1)
+    take(ctx.addresses[std::countr_zero(m)] / line_bytes).atomic = true;
 }
 
 void StoreBuffer::commit() {

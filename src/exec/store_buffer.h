@@ -1,9 +1,10 @@
 // What the blocks of one SM write to global memory before others may see it.
 //
-// SMs are simulated side by side for a few cycles at a time. Until those are over, memory itself does not change: a store goes
-// to a copy of its 128-byte line here, loads of the same SM find it there, and atomics are kept with their operands. commit()
-// then makes everything visible; called for one SM after the other, in a fixed order, it gives a program the same values
-// however many host threads simulate the SMs, racy programs included.
+// SMs are simulated side by side for a few cycles at a time. Until those are over, memory itself does not
+// change: a store goes to a copy of its 128-byte line here, loads of the same SM find it there, and atomics
+// are kept with their operands. commit() then makes everything visible; called for one SM after the other, in
+// a fixed order, it gives a program the same values however many host threads simulate the SMs, racy programs
+// included.
 #pragma once
 
 #include <array>
@@ -39,13 +40,16 @@ class StoreBuffer {
   // For the executor. Lines are addresses / line_bytes.
   static constexpr unsigned line_bytes = 128;
   bool holds_atomics() const { return atomics_used_ != 0; }
-  bool may_hold(std::uint64_t first_line, std::uint64_t last_line) const { return first_line <= high_ && last_line >= low_; }
+  bool may_hold(std::uint64_t first_line, std::uint64_t last_line) const {
+    return first_line <= high_ && last_line >= low_;
+  }
   // The SM's own copy of a line; null: it has none.
   const std::byte* find(std::uint64_t line) const {
     const Line* const found = look_up(line);
     return found != nullptr && found->copied ? found->bytes.data() : nullptr;
   }
-  // The copy, made if there is none; `bytes` of it from `offset` on, within one half of the line, will be written.
+  // The copy, made if there is none; `bytes` of it from `offset` on, within one half of the line, will be
+  // written.
   std::byte* write(std::uint64_t number, unsigned offset, unsigned bytes) {
     if (last_ == nullptr || last_->number != number) last_ = &take_copy(number);
     const std::uint64_t ones = bytes >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bytes) - 1;
@@ -66,8 +70,8 @@ class StoreBuffer {
   struct alignas(64) Line {
     std::array<std::byte, line_bytes> bytes;
     std::uint64_t number = 0;
-    std::uint64_t dirty[2] = {0, 0};   // bytes to write
-    std::uint32_t place = 0;           // in table_
+    std::uint64_t dirty[2] = {0, 0};  // bytes to write
+    std::uint32_t place = 0;          // in table_
     bool copied = false, atomic = false;
   };
   static constexpr std::uint32_t chunk_lines = 64;
@@ -77,7 +81,8 @@ class StoreBuffer {
   static std::uint64_t hash(std::uint64_t number) { return number * 0x9e3779b97f4a7c15ull >> 32; }
   const Line* look_up(std::uint64_t number) const {
     if (!may_hold(number, number)) return nullptr;
-    for (std::uint64_t at = hash(number) & (table_.size() - 1); table_[at] != 0; at = (at + 1) & (table_.size() - 1))
+    for (std::uint64_t at = hash(number) & (table_.size() - 1); table_[at] != 0;
+         at = (at + 1) & (table_.size() - 1))
       if (line(table_[at] - 1).number == number) return &line(table_[at] - 1);
     return nullptr;
   }
@@ -87,10 +92,10 @@ class StoreBuffer {
 
   GlobalMemory& memory_;
   std::function<void(std::string_view)> print_;
-  std::vector<std::unique_ptr<Line[]>> chunks_;   // lines stay where they are
-  Line* last_ = nullptr;                          // written last
+  std::vector<std::unique_ptr<Line[]>> chunks_;  // lines stay where they are
+  Line* last_ = nullptr;                         // written last
   std::uint32_t used_ = 0;
-  std::vector<std::uint32_t> table_;              // index of a line + 1; 0: free
+  std::vector<std::uint32_t> table_;  // index of a line + 1; 0: free
   std::uint64_t low_ = ~std::uint64_t{0}, high_ = 0;
   std::unique_ptr<MemoryView> direct_;            // of the atomics: without a buffer
   std::uint64_t generation_ = ~std::uint64_t{0};  // of the memory when its bounds were cached

@@ -37,17 +37,13 @@ const Texture& texture_of(const Block::Impl& b, const WarpCtx& ctx, const XInst&
 std::int64_t wrap_index(std::int64_t i, std::int64_t n, AddressMode mode, bool& inside) {
   if (i >= 0 && i < n) return i;
   switch (mode) {
-    case AddressMode::border:
-      inside = false;
-      return 0;
-    case AddressMode::wrap:
-      return ((i % n) + n) % n;
+    case AddressMode::border: inside = false; return 0;
+    case AddressMode::wrap: return ((i % n) + n) % n;
     case AddressMode::mirror: {
       const std::int64_t period = 2 * n, r = ((i % period) + period) % period;
       return r < n ? r : period - 1 - r;
     }
-    case AddressMode::clamp:
-      break;
+    case AddressMode::clamp: break;
   }
   return std::clamp<std::int64_t>(i, 0, n - 1);
 }

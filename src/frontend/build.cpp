@@ -32,15 +32,14 @@ constexpr std::uint64_t kLargestPtx = std::uint64_t{1} << 30, kLargestProduct = 
 // Part of every key: raise it when the commands below change in a way that the flags do not show.
 constexpr const char* kCacheVersion = "simtlab-build-3";
 
-void append(Command& c, const Command& more) {
-  c.insert(c.end(), more.begin(), more.end());
-}
+void append(Command& c, const Command& more) { c.insert(c.end(), more.begin(), more.end()); }
 
 class Builder {
  public:
   explicit Builder(const BuildRequest& request)
       : request_(request),
-        options_(parse_nvcc_options(request.arguments, request.architecture.empty() ? "sm_70" : request.architecture)),
+        options_(parse_nvcc_options(request.arguments,
+                                    request.architecture.empty() ? "sm_70" : request.architecture)),
         cache_(request.cache.empty() ? default_cache() : request.cache),
         tools_(find_toolchain(cache_.folder(), options_.flush_denormals)),
         scratch_(cache_.folder()) {
@@ -48,8 +47,8 @@ class Builder {
     std::error_code ec;
     for (const SourceFile& s : options_.inputs)
       if (!options_.output.empty() && fs::equivalent(s.path, options_.output, ec))
-        throw Error(ExitCode::usage, "option-conflict", "-o " + options_.output + " would overwrite " + s.path,
-                    "choose another name");
+        throw Error(ExitCode::usage, "option-conflict",
+                    "-o " + options_.output + " would overwrite " + s.path, "choose another name");
     if (options_.compile_only || options_.ptx_only) {
       if (!options_.output.empty()) check_writable(options_.output);
     } else {
@@ -72,7 +71,8 @@ class Builder {
     for (const SourceFile& s : options_.inputs) {
       if (s.language == Language::link) continue;
       if (options_.ptx_only && s.language != Language::cuda) continue;
-      const fs::path product = with_room(cache_.folder(), "compilation of " + s.path, [&] { return compile(s); });
+      const fs::path product =
+          with_room(cache_.folder(), "compilation of " + s.path, [&] { return compile(s); });
       if (options_.compile_only || options_.ptx_only) {
         const fs::path plain =
             fs::path(s.path).filename().replace_extension(options_.ptx_only ? ".ptx" : ".o");
@@ -81,7 +81,8 @@ class Builder {
         objects.push_back(product);
       }
     }
-    if (!options_.compile_only && !options_.ptx_only) with_room(cache_.folder(), "linking", [&] { link(objects); });
+    if (!options_.compile_only && !options_.ptx_only)
+      with_room(cache_.folder(), "linking", [&] { link(objects); });
     return result_;
   }
 
@@ -108,22 +109,29 @@ class Builder {
 
   void tell(const std::string& messages) const {
     if (messages.empty()) return;
-    if (request_.tell) request_.tell(messages);
-    else std::fwrite(messages.data(), 1, messages.size(), stderr);
+    if (request_.tell)
+      request_.tell(messages);
+    else
+      std::fwrite(messages.data(), 1, messages.size(), stderr);
   }
 
   // what: "device compilation of app.cu".
-  [[noreturn]] void failed(const ProcessResult& result, const std::string& what, const char* id, const std::string& hint) const {
-    constexpr std::size_t screen = 20;   // lines
+  [[noreturn]] void failed(const ProcessResult& result, const std::string& what, const char* id,
+                           const std::string& hint) const {
+    constexpr std::size_t screen = 20;  // lines
     const Diagnosis d = diagnose(result.output, request_.verbose ? std::string::npos : screen);
     std::error_code ec;
     constexpr std::uintmax_t little = 64u << 10;
-    if (d.no_room || fs::space(cache_.folder(), ec).available < little)
-      throw no_room(cache_.folder(), what);
+    if (d.no_room || fs::space(cache_.folder(), ec).available < little) throw no_room(cache_.folder(), what);
     tell(request_.verbose ? result.output : d.shown);
-    const std::string rest = d.left_out == 0 || request_.verbose ? "" : fmt::format("{} more lines of messages: -v shows them", d.left_out);
-    if (!d.lacking.empty()) throw Error(ExitCode::unsupported, "cuda-absent", fmt::format("{} failed: {}", what, d.lacking), rest);
-    throw Error(ExitCode::bad_input, id, fmt::format("{} failed{}{}", what, d.first.empty() ? "" : ": ", d.first), rest.empty() ? hint : rest);
+    const std::string rest = d.left_out == 0 || request_.verbose
+                                 ? ""
+                                 : fmt::format("{} more lines of messages: -v shows them", d.left_out);
+    if (!d.lacking.empty())
+      throw Error(ExitCode::unsupported, "cuda-absent", fmt::format("{} failed: {}", what, d.lacking), rest);
+    throw Error(ExitCode::bad_input, id,
+                fmt::format("{} failed{}{}", what, d.first.empty() ? "" : ": ", d.first),
+                rest.empty() ? hint : rest);
   }
 
   // Flags that clang needs to compile CUDA without NVIDIA's toolkit.
@@ -147,8 +155,9 @@ class Builder {
   Command device_flags() const {
     Command c{options_.device_debug ? "-O0" : "-O2", "-gline-directives-only", "-w"};
     if (!options_.device_debug) append(c, in_place_of_the_assembler);
-    // `if (lane == 0) x = atomicAdd(...); x = __shfl_sync(mask, x, 0);` passes an x to the shuffle that most lanes
-    // have not set. nvcc allows that; clang's rule that arguments are defined would let it drop the `if`.
+    // `if (lane == 0) x = atomicAdd(...); x = __shfl_sync(mask, x, 0);` passes an x to the shuffle that most
+    // lanes have not set. nvcc allows that; clang's rule that arguments are defined would let it drop the
+    // `if`.
     append(c, {"-Xclang", "-no-enable-noundef-analysis"});
     c.push_back(options_.fuse_multiply_add ? "-ffp-contract=fast" : "-ffp-contract=off");
     if (options_.flush_denormals) c.push_back("-fgpu-flush-denormals-to-zero");
@@ -239,7 +248,8 @@ class Builder {
       append(c, rewritten);
       append(c, {"-Xclang", "-mlink-builtin-bitcode", "-Xclang", tools_.devmath.string()});
       append(c, {"-MD", "-MF", (scratch_ / "device.d").string(), "-S", source, "-o", ptx.string()});
-      if (const ProcessResult r = execute(std::move(c)); r.status != 0) failed(r, fmt::format("device compilation ({}) of {}", architecture, s.path), "compile-failed", "");
+      if (const ProcessResult r = execute(std::move(c)); r.status != 0)
+        failed(r, fmt::format("device compilation ({}) of {}", architecture, s.path), "compile-failed", "");
       note_dependencies(scratch_ / "device.d", read);
       std::string text = read_file(ptx, kLargestPtx, "PTX");
       if (options_.max_registers > 0) limit_registers(text, options_.max_registers);
@@ -260,12 +270,14 @@ class Builder {
     append(c, options_.common);
     append(c, rewritten);
     append(c, {"-MD", "-MF", (scratch_ / "host.d").string(), "-c", source, "-o", object.string()});
-    if (const ProcessResult r = execute(std::move(c)); r.status != 0) failed(r, "host compilation of " + s.path, "compile-failed", "");
+    if (const ProcessResult r = execute(std::move(c)); r.status != 0)
+      failed(r, "host compilation of " + s.path, "compile-failed", "");
     note_dependencies(scratch_ / "host.d", read);
     return object;
   }
 
-  // Our omp.h goes to the next one. That's gcc's if there is no other: clang's own OpenMP is a separate package.
+  // Our omp.h goes to the next one. That's gcc's if there is no other: clang's own OpenMP is a separate
+  // package.
   Command omp_header() const {
     Command c{"-isystem", (tools_.include / "simtlab/openmp").string()};
     const std::string gcc = find_program("gcc");
@@ -298,7 +310,8 @@ class Builder {
       if (cxx || w.rfind("-std=", 0) != 0) c.push_back(w);  // -std=c++NN means nothing for C
     append(c, {"-MD", "-MF", (scratch_ / "host.d").string(), "-c",
                fs::absolute(s.path).lexically_normal().string(), "-o", object.string()});
-    if (const ProcessResult r = execute(std::move(c)); r.status != 0) failed(r, "compilation of " + s.path, "compile-failed", "");
+    if (const ProcessResult r = execute(std::move(c)); r.status != 0)
+      failed(r, "compilation of " + s.path, "compile-failed", "");
     note_dependencies(scratch_ / "host.d", read);
     return object;
   }
@@ -333,7 +346,9 @@ class Builder {
            {"-L" + tools_.library.string(), "-l:libcudart.so.12", "-Wl,-rpath," + tools_.library.string()});
     if (options_.openmp) c.push_back("-lgomp");
     append(c, {"-lm", "-o", product.string()});
-    if (const ProcessResult r = execute(std::move(c)); r.status != 0) failed(r, "linking " + output.string(), "link-failed", "a missing C++ library comes with the Debian package g++");
+    if (const ProcessResult r = execute(std::move(c)); r.status != 0)
+      failed(r, "linking " + output.string(), "link-failed",
+             "a missing C++ library comes with the Debian package g++");
     deliver(cache_.store(key, product, read), output, true);
   }
 
@@ -357,8 +372,6 @@ class Builder {
 
 }  // namespace
 
-BuildResult build(const BuildRequest& request) {
-  return Builder(request).run();
-}
+BuildResult build(const BuildRequest& request) { return Builder(request).run(); }
 
 }  // namespace simtlab::frontend

@@ -25,9 +25,7 @@ constexpr std::uint64_t kLargestManifest = std::uint64_t{16} << 20;
 std::string content_of(const fs::path& file) {
   try {
     return hash_file(file);
-  } catch (const Error&) {
-    return {};
-  }
+  } catch (const Error&) { return {}; }
 }
 
 }  // namespace
@@ -36,9 +34,10 @@ fs::path cache_folder(fs::path folder) {
   const PrivateFolder found = open_private_folder(folder, {});
   if (found.fault == FolderFault::none) return folder;
   const bool absent = found.fault == FolderFault::missing || found.fault == FolderFault::cannot_make;
-  const bool broken = absent && found.error != EACCES && found.error != EPERM;   // no permission is missing
+  const bool broken = absent && found.error != EACCES && found.error != EPERM;  // no permission is missing
   const char* hint = "set SIMTLAB_CACHE to a folder of your own";
-  if (found.fault == FolderFault::open) hint = "chmod 700 it if all that is in it is yours, or set SIMTLAB_CACHE to a folder of your own";
+  if (found.fault == FolderFault::open)
+    hint = "chmod 700 it if all that is in it is yours, or set SIMTLAB_CACHE to a folder of your own";
   throw Error(broken ? ExitCode::failure : ExitCode::unavailable, "cache-folder",
               fmt::format("the cache folder {}: {}", shown(folder.string()), found.why), hint);
 }
@@ -64,7 +63,8 @@ std::optional<fs::path> BuildCache::find(const std::string& key) const {
       return std::nullopt;
   }
   const fs::path file = folder_ / product;
-  if (!is_own_file(file) || content_of(file) != file.stem().string()) return std::nullopt;  // truncated by a full disk, say
+  // Truncated by a full disk, say
+  if (!is_own_file(file) || content_of(file) != file.stem().string()) return std::nullopt;
   return file;
 }
 
@@ -87,7 +87,8 @@ Error no_room(const fs::path& cache, const std::string& what) {
 
 ScratchFolder::ScratchFolder(const fs::path& parent) try : folder_(parent) {
 } catch (const std::system_error& e) {
-  throw Error(ExitCode::failure, "cache-folder", fmt::format("cannot write in {}: {}", shown(parent.string()), e.what()),
+  throw Error(ExitCode::failure, "cache-folder",
+              fmt::format("cannot write in {}: {}", shown(parent.string()), e.what()),
               "set SIMTLAB_CACHE to a folder that you may write");
 }
 

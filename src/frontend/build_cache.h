@@ -30,8 +30,9 @@ class BuildCache {
   std::filesystem::path folder_;
 };
 
-// The cache folder, made if it is not there. Programs in it are run, so it must be the user's own: throws Error "cache-folder" if
-// it belongs to somebody else, is a link, can be written by others (exit code 7) or can't be used at all.
+// The cache folder, made if it is not there. Programs in it are run, so it must be the user's own: throws
+// Error "cache-folder" if it belongs to somebody else, is a link, can be written by others (exit code 7) or
+// can't be used at all.
 std::filesystem::path cache_folder(std::filesystem::path folder);
 
 // The error of a compilation (`what`) for which the cache's folder has no room.
@@ -43,7 +44,9 @@ auto with_room(const std::filesystem::path& cache, const std::string& what, Work
     return work();
   } catch (const Error& error) {
     const std::string text = error.format();
-    if (error.id() == "file-write" && text.find("No space left") != text.npos && text.find(cache.string()) != text.npos) throw no_room(cache, what);
+    if (error.id() == "file-write" && text.find("No space left") != text.npos &&
+        text.find(cache.string()) != text.npos)
+      throw no_room(cache, what);
     throw;
   }
 }

@@ -10,8 +10,8 @@ namespace simtlab::frontend {
 namespace {
 
 struct Line {
-  std::string_view text;   // as it was written
-  std::string plain;       // without colours
+  std::string_view text;  // as it was written
+  std::string plain;      // without colours
 };
 
 std::string without_colours(std::string_view line) {
@@ -31,16 +31,21 @@ std::vector<Line> lines_of(std::string_view text) {
   std::vector<Line> out;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
-    out.push_back({text.substr(0, end), without_colours(text.substr(0, text[end - 1] == '\n' ? end - 1 : end))});
+    out.push_back(
+        {text.substr(0, end), without_colours(text.substr(0, text[end - 1] == '\n' ? end - 1 : end))});
     text.remove_prefix(end);
   }
   return out;
 }
 
-bool is_error(const std::string& line) { return line.find(": error: ") != std::string::npos || line.find(": fatal error: ") != std::string::npos; }
+bool is_error(const std::string& line) {
+  return line.find(": error: ") != std::string::npos || line.find(": fatal error: ") != std::string::npos;
+}
 bool begins_another(const std::string& line) {
-  return is_error(line) || line.find(": warning: ") != std::string::npos || line.find(": note: ") != std::string::npos || line.starts_with("In file included from ") ||
-         line.ends_with(" generated.") || line.ends_with(" generated when compiling for host.") || line.find(" generated when compiling for ") != std::string::npos;
+  return is_error(line) || line.find(": warning: ") != std::string::npos ||
+         line.find(": note: ") != std::string::npos || line.starts_with("In file included from ") ||
+         line.ends_with(" generated.") || line.ends_with(" generated when compiling for host.") ||
+         line.find(" generated when compiling for ") != std::string::npos;
 }
 
 // Behind "error: ".
@@ -56,17 +61,22 @@ std::string absent_header(std::string_view message) {
   const std::string_view name = message.substr(1, message.find('\'', 1) - 1);
   for (const std::string_view folder : {"thrust/", "cub/", "cuda/", "nv/"})
     if (name.starts_with(folder))
-      return fmt::format("simtlab has no <{}>: write the algorithm as a kernel; or build it with nvcc -cudart shared and run that: simtlab run -- ./app", name);
+      return fmt::format(
+          "simtlab has no <{}>: write the algorithm as a kernel; or build it with nvcc -cudart shared and "
+          "run that: simtlab run -- ./app",
+          name);
   return {};
 }
 
 // In the words of simtlab's headers, or of clang where that knows no CUDA of this kind.
 std::string lacking(std::string_view message) {
-  if (const std::size_t own = message.find("simtlab"); own != message.npos && (own == 0 || message[own - 1] == '"' || message[own - 1] == ' ')) {
+  if (const std::size_t own = message.find("simtlab");
+      own != message.npos && (own == 0 || message[own - 1] == '"' || message[own - 1] == ' ')) {
     std::string_view words = message.substr(own);
     return std::string(words.substr(0, words.find('"')));
   }
-  if (message.starts_with("reference to __global__ function ")) return "simtlab does not simulate kernels that launch kernels (dynamic parallelism)";
+  if (message.starts_with("reference to __global__ function "))
+    return "simtlab does not simulate kernels that launch kernels (dynamic parallelism)";
   return absent_header(message);
 }
 
@@ -81,12 +91,13 @@ std::string joined(const std::vector<Line>& lines, std::size_t from, std::size_t
 Diagnosis diagnose(const std::string& messages, std::size_t most_lines) {
   Diagnosis out;
   out.no_room = messages.find("No space left on device") != std::string::npos ||
-                messages.find("File too large") != std::string::npos;   // a limit of the shell (ulimit -f)
+                messages.find("File too large") != std::string::npos;  // a limit of the shell (ulimit -f)
   const std::vector<Line> lines = lines_of(messages);
   const auto first = std::ranges::find_if(lines, [](const Line& l) { return is_error(l.plain); });
   if (first != lines.end()) out.first = first->plain;
   // What is absent explains what follows from it.
-  const auto own = std::ranges::find_if(lines, [](const Line& l) { return is_error(l.plain) && !lacking(message_of(l.plain)).empty(); });
+  const auto own = std::ranges::find_if(
+      lines, [](const Line& l) { return is_error(l.plain) && !lacking(message_of(l.plain)).empty(); });
   if (own != lines.end()) {
     out.first = own->plain;
     out.lacking = lacking(message_of(own->plain));

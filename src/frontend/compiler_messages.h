@@ -7,11 +7,13 @@
 namespace simtlab::frontend {
 
 struct Diagnosis {
-  std::string shown;      // the beginning of the messages, or those of the one error that explains the others
-  std::size_t left_out = 0;   // lines that `shown` lacks
-  std::string first;      // the first error in one line, without colours: "app.cu:3:5: error: ..."; may be empty
-  std::string lacking;    // what the program uses and simtlab does not have, in a header's words; empty: nothing of the kind
-  bool no_room = false;   // the disk is full
+  std::string shown;  // the beginning of the messages, or those of the one error that explains the others
+  std::size_t left_out = 0;  // lines that `shown` lacks
+  // The first error in one line, without colours: "app.cu:3:5: error: ..."; may be empty
+  std::string first;
+  // What the program uses and simtlab does not have, in a header's words; empty: nothing of the kind
+  std::string lacking;
+  bool no_room = false;  // the disk is full
 };
 
 // most_lines: of `shown`, unless the messages are hardly longer.

@@ -18,7 +18,8 @@
 namespace simtlab::frontend {
 namespace {
 
-constexpr TomlText::Form form{"launch-file", "launch-file", "launch files are TOML: see docs/launch-file.md", max_launch_file_bytes};
+constexpr TomlText::Form form{"launch-file", "launch-file", "launch files are TOML: see docs/launch-file.md",
+                              max_launch_file_bytes};
 
 class Reader {
  public:
@@ -27,7 +28,9 @@ class Reader {
 
   LaunchSpec read() {
     const toml::table root = parse(source_);
-    check_keys(source_, root, {"kernel", "options", "grid", "global", "block", "offset", "shared", "arg", "expect"}, "launch file");
+    check_keys(source_, root,
+               {"kernel", "options", "grid", "global", "block", "offset", "shared", "arg", "expect"},
+               "launch file");
     LaunchSpec spec;
     spec.file = source_.file();
     if (const toml::node* n = root.get("kernel")) {
@@ -50,7 +53,9 @@ class Reader {
                          const std::string& hint = {}) const {
     fail_at(source_, node, message, hint);
   }
-  SourcePos pos(const toml::node& n) const { return {source_.file(), n.source().begin.line, n.source().begin.column}; }
+  SourcePos pos(const toml::node& n) const {
+    return {source_.file(), n.source().begin.line, n.source().begin.column};
+  }
 
   void read_shape(const toml::table& root, LaunchSpec& spec) const {
     const auto read = [&](const char* key, auto& out, SourcePos& place) {
@@ -58,7 +63,8 @@ class Reader {
       if (n == nullptr) return;
       out = dimensions(*n, key, std::string_view(key) == "offset");
       place = pos(*n);
-      if (&place == &spec.grid_pos) spec.dimensions = n->is_array() ? static_cast<std::uint32_t>(n->as_array()->size()) : 1;
+      if (&place == &spec.grid_pos)
+        spec.dimensions = n->is_array() ? static_cast<std::uint32_t>(n->as_array()->size()) : 1;
     };
     read("grid", spec.grid, spec.grid_pos);
     read("global", spec.global, spec.grid_pos);
@@ -174,7 +180,8 @@ class Reader {
   std::vector<Number> lanes(const toml::node& node, ElementType type) const {
     std::vector<Number> out;
     for (const toml::node& element : *node.as_array()) out.push_back(number(element, type));
-    if (out.empty() || out.size() > max_lanes) fail(node, fmt::format("a vector of {} elements, allowed are 1 to {}", out.size(), max_lanes));
+    if (out.empty() || out.size() > max_lanes)
+      fail(node, fmt::format("a vector of {} elements, allowed are 1 to {}", out.size(), max_lanes));
     return out;
   }
 
@@ -193,7 +200,8 @@ class Reader {
   }
 
   LaunchArg argument(const toml::table& t) const {
-    check_keys(source_, t, {"name", "type", "value", "shape", "init", "seed", "values", "file", "local"}, "argument");
+    check_keys(source_, t, {"name", "type", "value", "shape", "init", "seed", "values", "file", "local"},
+               "argument");
     LaunchArg arg;
     arg.pos = pos(t);
     if (const toml::node* n = t.get("name")) arg.name = text_of(*n, "name");

@@ -61,8 +61,9 @@ struct LaunchArg {
   std::vector<std::uint64_t> shape;  // buffer
   Contents contents;                 // buffer
   Number value;                      // scalar
-  std::vector<Number> lanes;         // scalar: the elements of a vector or of a structure of such elements; else empty
-  std::uint64_t local_bytes = 0;     // local: shared memory for an OpenCL __local pointer
+  // Scalar: the elements of a vector or of a structure of such elements; else empty
+  std::vector<Number> lanes;
+  std::uint64_t local_bytes = 0;  // local: shared memory for an OpenCL __local pointer
   SourcePos pos;
   std::uint64_t elements() const;  // product of the shape
   std::uint64_t bytes() const { return elements() * size_of(type); }
@@ -80,11 +81,11 @@ struct LaunchSpec {
   std::string file;    // launch file or "command line"
   std::string kernel;  // empty: the module's only kernel
   std::optional<std::array<std::uint32_t, 3>> grid, global,
-      block;                       // grid in blocks or global in threads, not both
+      block;                                           // grid in blocks or global in threads, not both
   std::optional<std::array<std::uint32_t, 3>> offset;  // OpenCL: of the global ids
   std::uint32_t dimensions = 1;                        // as many as grid or global name
   std::vector<std::string> options;                    // OpenCL: build options
-  std::uint32_t shared_bytes = 0;  // dynamic shared memory
+  std::uint32_t shared_bytes = 0;                      // dynamic shared memory
   // Where they were given: a place in the launch file, or the option as the name of a file. grid_pos: of grid
   // or global.
   SourcePos kernel_pos, grid_pos, block_pos, shared_pos, offset_pos;
@@ -92,7 +93,7 @@ struct LaunchSpec {
   std::vector<Expectation> expect;
 };
 
-inline constexpr std::size_t max_lanes = 16;   // OpenCL's widest vector
+inline constexpr std::size_t max_lanes = 16;  // OpenCL's widest vector
 
 inline constexpr std::uint64_t max_launch_file_bytes = std::uint64_t{64} << 20;
 
@@ -105,8 +106,9 @@ LaunchSpec load_launch_file(const std::filesystem::path& file);
 // (and then its expectations must be gone). Throws Error(usage, "launch-option").
 struct LaunchOptions {
   std::optional<std::string> kernel, grid, global, block, offset;  // "64x64", "1024"; --local is `block`
-  std::optional<std::string> shared;                       // bytes
-  std::vector<std::string> args;                           // "buffer:64x64:f32:iota", "f32:1.5", "f32:1,2,3,4", "local:4096"
+  std::optional<std::string> shared;                               // bytes
+  // "buffer:64x64:f32:iota", "f32:1.5", "f32:1,2,3,4", "local:4096"
+  std::vector<std::string> args;
 };
 LaunchSpec launch_from_options(const LaunchOptions& options, LaunchSpec base = {});
 

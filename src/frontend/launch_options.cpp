@@ -39,7 +39,8 @@ std::vector<std::string_view> split(std::string_view text, char separator, std::
   return out;
 }
 
-std::array<std::uint32_t, 3> dimensions(const std::string& option, const std::string& text, bool zero_allowed = false) {
+std::array<std::uint32_t, 3> dimensions(const std::string& option, const std::string& text,
+                                        bool zero_allowed = false) {
   const auto parts = split(text, 'x', 4);
   std::array<std::uint32_t, 3> out{1, 1, 1};
   if (zero_allowed) out = {0, 0, 0};
@@ -47,7 +48,8 @@ std::array<std::uint32_t, 3> dimensions(const std::string& option, const std::st
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const std::optional<std::uint64_t> d = whole(parts[i]);
     if (!d || (*d == 0 && !zero_allowed) || *d > std::numeric_limits<std::uint32_t>::max())
-      usage(option, text, fmt::format("'{}' is not a number of {} to 4294967295", shown(parts[i]), zero_allowed ? 0 : 1),
+      usage(option, text,
+            fmt::format("'{}' is not a number of {} to 4294967295", shown(parts[i]), zero_allowed ? 0 : 1),
             "for instance 64x64 or 1024");
     out[i] = static_cast<std::uint32_t>(*d);
   }
@@ -149,7 +151,8 @@ LaunchArg argument(const std::string& text) {
     arg.kind = LaunchArg::Kind::scalar;
     arg.type = type_of(text, parts[0]);
     const auto elements = split(parts[1], ',', max_lanes + 1);
-    if (elements.size() > max_lanes) usage("--arg", text, fmt::format("a vector has at most {} elements", max_lanes), arg_forms);
+    if (elements.size() > max_lanes)
+      usage("--arg", text, fmt::format("a vector has at most {} elements", max_lanes), arg_forms);
     if (elements.size() == 1)
       arg.value = number(text, parts[1], arg.type);
     else

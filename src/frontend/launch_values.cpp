@@ -32,9 +32,7 @@ constexpr TypeRow types[] = {
     {ElementType::f64, "f64", 8, true, 0, 0},
 };
 
-const TypeRow& row(ElementType type) {
-  return types[static_cast<std::size_t>(type)];
-}
+const TypeRow& row(ElementType type) { return types[static_cast<std::size_t>(type)]; }
 
 // inf and nan may be meant, a number that turns into inf or into zero is not.
 std::string check_single(double value) {
@@ -46,15 +44,9 @@ std::string check_single(double value) {
 
 }  // namespace
 
-std::string_view name_of(ElementType type) {
-  return row(type).name;
-}
-unsigned size_of(ElementType type) {
-  return row(type).bytes;
-}
-bool is_floating(ElementType type) {
-  return row(type).floating;
-}
+std::string_view name_of(ElementType type) { return row(type).name; }
+unsigned size_of(ElementType type) { return row(type).bytes; }
+bool is_floating(ElementType type) { return row(type).floating; }
 
 std::optional<ElementType> element_type(std::string_view name) {
   // The names of C for those who think in them.

@@ -30,9 +30,10 @@ void limit(int what, rlim_t most) {
 }
 
 // Between fork and exec: only calls that are safe there.
-[[noreturn]] void become(const LimitedRun& run, char* const* argv, char* const* environment, int errors, int failed) {
+[[noreturn]] void become(const LimitedRun& run, char* const* argv, char* const* environment, int errors,
+                         int failed) {
   setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);   // it does not outlive a simtlab that is interrupted
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // it does not outlive a simtlab that is interrupted
   const int nothing = open("/dev/null", O_RDWR);
   dup2(nothing, STDIN_FILENO);
   dup2(nothing, STDOUT_FILENO);
@@ -54,7 +55,8 @@ void limit(int what, rlim_t most) {
 class Pipe {
  public:
   Pipe() {
-    if (pipe2(ends_.data(), O_CLOEXEC) != 0) throw Error(ExitCode::failure, "process", std::string("cannot make a pipe: ") + std::strerror(errno));
+    if (pipe2(ends_.data(), O_CLOEXEC) != 0)
+      throw Error(ExitCode::failure, "process", std::string("cannot make a pipe: ") + std::strerror(errno));
   }
   ~Pipe() {
     close_write();
@@ -83,7 +85,7 @@ void follow(pid_t child, int fd, double seconds, LimitedResult& out) {
       const ssize_t n = read(fd, buffer.data(), buffer.size());
       if (n > 0) out.errors.append(buffer.data(), static_cast<std::size_t>(n));
       if (out.errors.size() > 2 * kept_errors) out.errors.erase(0, out.errors.size() - kept_errors);
-      if (n == 0) usleep(2000);   // it closed stderr and goes on
+      if (n == 0) usleep(2000);  // it closed stderr and goes on
     }
     const pid_t gone = waitpid(child, &status, WNOHANG);
     if (gone == child) {
@@ -95,8 +97,8 @@ void follow(pid_t child, int fd, double seconds, LimitedResult& out) {
       kill(-child, SIGKILL);
     }
   }
-  kill(-child, SIGKILL);   // what it left behind
-  for (pollfd p{fd, POLLIN, 0}; poll(&p, 1, 0) > 0;) {   // its last words
+  kill(-child, SIGKILL);                                // what it left behind
+  for (pollfd p{fd, POLLIN, 0}; poll(&p, 1, 0) > 0;) {  // its last words
     const ssize_t n = read(fd, buffer.data(), buffer.size());
     if (n <= 0) break;
     out.errors.append(buffer.data(), static_cast<std::size_t>(n));
@@ -117,7 +119,8 @@ LimitedResult run_limited(const LimitedRun& run) {
 
   Pipe errors, failed;
   const pid_t child = fork();
-  if (child < 0) throw Error(ExitCode::failure, "process", std::string("cannot start a process: ") + std::strerror(errno));
+  if (child < 0)
+    throw Error(ExitCode::failure, "process", std::string("cannot start a process: ") + std::strerror(errno));
   if (child == 0) become(run, argv.data(), environment.data(), errors.write_end(), failed.write_end());
   setpgid(child, child);
   errors.close_write();
@@ -144,8 +147,10 @@ std::vector<std::string> split_words(const std::string& text) {
       word += text[++i];
       in_word = true;
     } else if (quote != 0) {
-      if (c == quote) quote = 0;
-      else word += c;
+      if (c == quote)
+        quote = 0;
+      else
+        word += c;
     } else if (c == '\'' || c == '"') {
       quote = c;
       in_word = true;
@@ -158,7 +163,9 @@ std::vector<std::string> split_words(const std::string& text) {
       in_word = true;
     }
   }
-  if (quote != 0) throw Error(ExitCode::usage, "option-value", "a quotation mark is not closed: " + text, "close it, or write a backslash before it");
+  if (quote != 0)
+    throw Error(ExitCode::usage, "option-value", "a quotation mark is not closed: " + text,
+                "close it, or write a backslash before it");
   if (in_word) out.push_back(word);
   return out;
 }

@@ -5,8 +5,8 @@
 
 namespace simtlab::frontend {
 
-// Bytes from `start` to the first address that is not mapped readable, as the system's table of mappings says; 0 if
-// `start` itself is not. SIZE_MAX if the system has no such table (/proc is not mounted).
+// Bytes from `start` to the first address that is not mapped readable, as the system's table of mappings
+// says; 0 if `start` itself is not. SIZE_MAX if the system has no such table (/proc is not mounted).
 std::size_t mapped_bytes(const void* start);
 
 }  // namespace simtlab::frontend

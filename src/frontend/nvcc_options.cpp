@@ -142,23 +142,87 @@ class Parser {
 
   // What other tools of nvcc get, or what says where their files go.
   void ignore_value_options() {
-    for (const char* n : {"-Xptxas", "--ptxas-options", "-Xcudafe", "--cudafe-options", "-Xnvlink", "-nvlink-options", "--nvlink-options", "-Xarchive",
-                          "--archive-options", "-ccbin", "--compiler-bindir", "-arbin", "--archiver-binary", "-ldir", "--libdevice-directory",
-                          "-target-dir", "--target-directory", "-odir", "--output-directory", "-keep-dir", "--keep-dir", "-opt-info",
-                          "--optimization-info", "-Ofc", "--Ofast-compile", "-dopt", "--dopt", "-diag-suppress", "--diag-suppress", "-diag-error",
-                          "--diag-error", "-diag-warn", "--diag-warn", "-brief-diag", "--brief-diagnostics", "-t", "--threads", "-split-compile",
-                          "--split-compile", "-split-compile-extended", "--split-compile-extended", "-fdevice-time-trace", "--fdevice-time-trace",
-                          "-time", "--time", "-run-args", "--run-args", "-idp", "--input-drive-prefix", "-ddp", "--dependency-drive-prefix", "-dp",
-                          "--drive-prefix", "-MT", "--dependency-target-name", "-MF", "--dependency-output", "-cudadevrt", "--cudadevrt", "-e",
-                          "--entries", "-Werror", "--Werror", "-jtd", "--jump-table-density", "-frandom-seed", "--frandom-seed",
-                          "-static-global-template-stub", "--static-global-template-stub", "-device-entity-has-hidden-visibility",
-                          "--device-entity-has-hidden-visibility", "-hls", "--host-linker-script"}) {
+    for (const char* n : {"-Xptxas",
+                          "--ptxas-options",
+                          "-Xcudafe",
+                          "--cudafe-options",
+                          "-Xnvlink",
+                          "-nvlink-options",
+                          "--nvlink-options",
+                          "-Xarchive",
+                          "--archive-options",
+                          "-ccbin",
+                          "--compiler-bindir",
+                          "-arbin",
+                          "--archiver-binary",
+                          "-ldir",
+                          "--libdevice-directory",
+                          "-target-dir",
+                          "--target-directory",
+                          "-odir",
+                          "--output-directory",
+                          "-keep-dir",
+                          "--keep-dir",
+                          "-opt-info",
+                          "--optimization-info",
+                          "-Ofc",
+                          "--Ofast-compile",
+                          "-dopt",
+                          "--dopt",
+                          "-diag-suppress",
+                          "--diag-suppress",
+                          "-diag-error",
+                          "--diag-error",
+                          "-diag-warn",
+                          "--diag-warn",
+                          "-brief-diag",
+                          "--brief-diagnostics",
+                          "-t",
+                          "--threads",
+                          "-split-compile",
+                          "--split-compile",
+                          "-split-compile-extended",
+                          "--split-compile-extended",
+                          "-fdevice-time-trace",
+                          "--fdevice-time-trace",
+                          "-time",
+                          "--time",
+                          "-run-args",
+                          "--run-args",
+                          "-idp",
+                          "--input-drive-prefix",
+                          "-ddp",
+                          "--dependency-drive-prefix",
+                          "-dp",
+                          "--drive-prefix",
+                          "-MT",
+                          "--dependency-target-name",
+                          "-MF",
+                          "--dependency-output",
+                          "-cudadevrt",
+                          "--cudadevrt",
+                          "-e",
+                          "--entries",
+                          "-Werror",
+                          "--Werror",
+                          "-jtd",
+                          "--jump-table-density",
+                          "-frandom-seed",
+                          "--frandom-seed",
+                          "-static-global-template-stub",
+                          "--static-global-template-stub",
+                          "-device-entity-has-hidden-visibility",
+                          "--device-entity-has-hidden-visibility",
+                          "-hls",
+                          "--host-linker-script"}) {
       const std::string name = n;
       values_[name] = [this, name](const std::string&) { note(name + " has no effect"); };
     }
     for (const char* n : {"-sanitize", "--sanitize"}) {
       const std::string name = n;
-      values_[name] = [name](const std::string&) { unsupported(name + " is not offered by simtlab build", "every run checks addresses and barriers"); };
+      values_[name] = [name](const std::string&) {
+        unsupported(name + " is not offered by simtlab build", "every run checks addresses and barriers");
+      };
     }
     for (const char* n : {"-m", "--machine"})
       values_[n] = [](const std::string& v) {
@@ -196,10 +260,10 @@ class Parser {
     for (const char* n : {"-expt-relaxed-constexpr", "--expt-relaxed-constexpr", "-expt-extended-lambda",
                           "--expt-extended-lambda", "-extended-lambda", "--extended-lambda", "-m64"})
       flags_[n] = [] {};  // clang always allows these
-    for (const char* n : {"-restrict", "--restrict", "-res-usage", "--resource-usage", "-keep", "--keep",
-                          "-save-temps", "-v", "--verbose", "-Wno-deprecated-gpu-targets", "-MD", "-MMD",
-                          "-allow-unsupported-compiler", "--allow-unsupported-compiler", "-src-in-ptx",
-                          "--source-in-ptx"}) {
+    for (const char* n :
+         {"-restrict", "--restrict", "-res-usage", "--resource-usage", "-keep", "--keep", "-save-temps", "-v",
+          "--verbose", "-Wno-deprecated-gpu-targets", "-MD", "-MMD", "-allow-unsupported-compiler",
+          "--allow-unsupported-compiler", "-src-in-ptx", "--source-in-ptx"}) {
       const std::string name = n;
       flags_[name] = [this, name] { note(name + " has no effect"); };
     }
@@ -290,7 +354,8 @@ class Parser {
   }
 
   void library(const std::string& v) {
-    // Ours, always linked; device-side launches, for which cudadevrt is, are refused where a kernel makes one.
+    // Ours, always linked; device-side launches, for which cudadevrt is, are refused where a kernel makes
+    // one.
     if (v == "cudart" || v == "cudart_static" || v == "cuda" || v == "cudadevrt") return;
     for (const char* other : {"cublas", "cufft", "curand", "cusparse", "cusolver", "nvrtc", "cudnn", "npp"})
       if (v.rfind(other, 0) == 0)
@@ -412,11 +477,13 @@ const Parser& names() {
 
 }  // namespace
 
-std::vector<std::string> with_values_joined(const std::vector<std::string>& arguments, const std::vector<std::string>& others) {
+std::vector<std::string> with_values_joined(const std::vector<std::string>& arguments,
+                                            const std::vector<std::string>& others) {
   std::vector<std::string> out;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& a = arguments[i];
-    const bool joins = i + 1 < arguments.size() && names().takes_value(a) && std::find(others.begin(), others.end(), a) == others.end();
+    const bool joins = i + 1 < arguments.size() && names().takes_value(a) &&
+                       std::find(others.begin(), others.end(), a) == others.end();
     out.push_back(joins ? a + "=" + arguments[++i] : a);
   }
   return out;

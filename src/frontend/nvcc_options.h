@@ -41,9 +41,10 @@ struct NvccOptions {
 NvccOptions parse_nvcc_options(const std::vector<std::string>& arguments,
                                const std::string& default_architecture = "sm_70");
 
-// The same arguments with each value as a part of its option ("-Xptxas=-v"), so that nobody takes the value for an option of his own. Options
-// that are in `others` stay as they are: they are of another command line.
-std::vector<std::string> with_values_joined(const std::vector<std::string>& arguments, const std::vector<std::string>& others = {});
+// The same arguments with each value as a part of its option ("-Xptxas=-v"), so that nobody takes the value
+// for an option of his own. Options that are in `others` stay as they are: they are of another command line.
+std::vector<std::string> with_values_joined(const std::vector<std::string>& arguments,
+                                            const std::vector<std::string>& others = {});
 // Whether this word is an option of nvcc that parse_nvcc_options knows, with or without "=value".
 bool is_nvcc_option(const std::string& word);
 

@@ -60,8 +60,10 @@ std::vector<KernelFacts> kernel_facts(std::string_view ir) {
   std::map<std::string_view, std::string_view> nodes;
   std::vector<std::string_view> kernels;
   each_line(ir, [&](std::string_view line) {
-    if (line.starts_with("define ") && line.find(" spir_kernel ") != std::string_view::npos) kernels.push_back(line);
-    if (const std::size_t equals = line.find(" = "); line.starts_with("!") && equals != std::string_view::npos)
+    if (line.starts_with("define ") && line.find(" spir_kernel ") != std::string_view::npos)
+      kernels.push_back(line);
+    if (const std::size_t equals = line.find(" = ");
+        line.starts_with("!") && equals != std::string_view::npos)
       nodes.emplace(line.substr(0, equals), line.substr(equals + 3));
   });
   const auto node = [&](std::string_view line, std::string_view key) {
@@ -75,9 +77,12 @@ std::vector<KernelFacts> kernel_facts(std::string_view ir) {
     KernelFacts facts;
     facts.name = line.substr(at + 1, line.find('(', at) - at - 1);
     facts.required = sizes_of(node(line, "!reqd_work_group_size "));
-    const auto types = texts_of(node(line, "!kernel_arg_type ")), names = texts_of(node(line, "!kernel_arg_name ")),
-               qualifiers = texts_of(node(line, "!kernel_arg_type_qual ")), access = texts_of(node(line, "!kernel_arg_access_qual "));
-    for (std::size_t i = 0; i < names.size() && i < types.size() && i < qualifiers.size() && i < access.size(); ++i)
+    const auto types = texts_of(node(line, "!kernel_arg_type ")),
+               names = texts_of(node(line, "!kernel_arg_name ")),
+               qualifiers = texts_of(node(line, "!kernel_arg_type_qual ")),
+               access = texts_of(node(line, "!kernel_arg_access_qual "));
+    for (std::size_t i = 0;
+         i < names.size() && i < types.size() && i < qualifiers.size() && i < access.size(); ++i)
       facts.arguments.push_back({types[i], names[i], qualifiers[i], access[i]});
     out.push_back(std::move(facts));
   }
@@ -89,7 +94,8 @@ void add_facts(std::string& ptx, const std::vector<KernelFacts>& facts, bool arg
     const std::size_t entry = ptx.find(".entry " + f.name + "(");
     const std::size_t brace = entry == std::string::npos ? entry : ptx.find("\n{", entry);
     if (f.required[0] != 0 && brace != std::string::npos)
-      ptx.insert(brace + 1, fmt::format(".reqntid {}, {}, {}\n", f.required[0], std::max(1u, f.required[1]), std::max(1u, f.required[2])));
+      ptx.insert(brace + 1, fmt::format(".reqntid {}, {}, {}\n", f.required[0], std::max(1u, f.required[1]),
+                                        std::max(1u, f.required[2])));
   }
   if (!arguments) return;
   if (!ptx.ends_with('\n')) ptx += '\n';

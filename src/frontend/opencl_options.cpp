@@ -14,7 +14,8 @@ namespace {
 constexpr std::size_t kMostWords = 4096;
 
 [[noreturn]] void refuse(const std::string& option, const std::string& what, const std::string& hint = {}) {
-  throw Error(ExitCode::usage, "opencl-option", fmt::format("OpenCL build option {}: {}", shown(option), what),
+  throw Error(ExitCode::usage, "opencl-option",
+              fmt::format("OpenCL build option {}: {}", shown(option), what),
               hint.empty() ? "docs/opencl.md lists the options" : hint);
 }
 
@@ -30,13 +31,19 @@ constexpr std::string_view passed_on[] = {"-w",
                                           "-cl-finite-math-only",
                                           "-cl-fast-relaxed-math"};
 // What changes nothing here.
-constexpr std::string_view without_effect[] = {"-cl-strict-aliasing", "-cl-uniform-work-group-size", "-cl-nv-verbose",
-                                               "-cl-nv-opt-level", "-cl-nv-arch", "-cl-no-subgroup-ifp", "-g"};
+constexpr std::string_view without_effect[] = {"-cl-strict-aliasing",
+                                               "-cl-uniform-work-group-size",
+                                               "-cl-nv-verbose",
+                                               "-cl-nv-opt-level",
+                                               "-cl-nv-arch",
+                                               "-cl-no-subgroup-ifp",
+                                               "-g"};
 
 int whole(const std::string& option, std::string_view digits, int most) {
   int value = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (digits.empty() || error != std::errc{} || end != digits.data() + digits.size() || value < 1 || value > most)
+  if (digits.empty() || error != std::errc{} || end != digits.data() + digits.size() || value < 1 ||
+      value > most)
     refuse(option, fmt::format("'{}' is not a number of 1 to {}", shown(digits), most));
   return value;
 }
@@ -82,16 +89,18 @@ class Parser {
     return std::nullopt;
   }
 
-  // Older ones are compiled as 1.2, which contains them, and are only told that they are older: as vendors' compilers do, which
-  // take `static` in OpenCL C 1.1, too.
+  // Older ones are compiled as 1.2, which contains them, and are only told that they are older: as vendors'
+  // compilers do, which take `static` in OpenCL C 1.1, too.
   void language(const std::string& word) {
     const std::string version = word.substr(8);
     if (version == "CL1.2") return;
     if (version != "CL1.0" && version != "CL1.1")
-      throw Error(ExitCode::unsupported, "opencl-version", fmt::format("OpenCL C {}: simtlab compiles OpenCL C 1.0 to 1.2", shown(version)),
+      throw Error(ExitCode::unsupported, "opencl-version",
+                  fmt::format("OpenCL C {}: simtlab compiles OpenCL C 1.0 to 1.2", shown(version)),
                   "leave out -cl-std, or write -cl-std=CL1.2, if the kernels need nothing newer");
-    out_.clang.insert(out_.clang.end(), {"-Wno-builtin-macro-redefined", "-U__OPENCL_C_VERSION__",
-                                         version == "CL1.0" ? "-D__OPENCL_C_VERSION__=100" : "-D__OPENCL_C_VERSION__=110"});
+    out_.clang.insert(out_.clang.end(),
+                      {"-Wno-builtin-macro-redefined", "-U__OPENCL_C_VERSION__",
+                       version == "CL1.0" ? "-D__OPENCL_C_VERSION__=100" : "-D__OPENCL_C_VERSION__=110"});
   }
 
   void unroll(const std::string& word) {
@@ -100,7 +109,8 @@ class Parser {
       out_.clang.push_back("-fno-unroll-loops");
       return;
     }
-    for (const std::string& o : {fmt::format("-unroll-count={}", factor), std::string("-unroll-allow-remainder"), std::string("-unroll-runtime")})
+    for (const std::string& o : {fmt::format("-unroll-count={}", factor),
+                                 std::string("-unroll-allow-remainder"), std::string("-unroll-runtime")})
       out_.clang.insert(out_.clang.end(), {"-mllvm", o});
   }
 
@@ -144,7 +154,7 @@ OpenClOptions parse_opencl_options(const std::vector<std::string>& options) {
 std::vector<std::string> split_opencl_options(std::string_view text) {
   std::vector<std::string> words;
   std::string word;
-  bool inside = false;   // of a word: "" is one
+  bool inside = false;  // of a word: "" is one
   char quote = '\0';
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];

@@ -43,7 +43,7 @@ std::string drain(int fd) {
   return text;
 }
 
-thread_local int messages_to = -1;   // see MessagesTo
+thread_local int messages_to = -1;  // see MessagesTo
 
 }  // namespace
 
@@ -67,7 +67,8 @@ ProcessResult run_process(const std::vector<std::string>& argv, Capture what) {
     if (what != Capture::messages) posix_spawn_file_actions_adddup2(actions.get(), ends[1], STDOUT_FILENO);
     if (what != Capture::output) posix_spawn_file_actions_adddup2(actions.get(), ends[1], STDERR_FILENO);
   }
-  if ((what == Capture::none || what == Capture::output) && messages_to >= 0) posix_spawn_file_actions_adddup2(actions.get(), messages_to, STDERR_FILENO);
+  if ((what == Capture::none || what == Capture::output) && messages_to >= 0)
+    posix_spawn_file_actions_adddup2(actions.get(), messages_to, STDERR_FILENO);
   pid_t pid = 0;
   const int error = posix_spawnp(&pid, pointers[0], actions.get(), nullptr, pointers.data(), environ);
   if (capture) close(ends[1]);

@@ -11,9 +11,10 @@ struct ProcessResult {
   std::string output;  // what was captured
 };
 
-enum class Capture { none, output, messages, all };   // messages: standard error; all: both
+enum class Capture { none, output, messages, all };  // messages: standard error; all: both
 
-// While it lives, what sub-processes of this thread say on standard error goes to this descriptor; -1: where it goes now.
+// While it lives, what sub-processes of this thread say on standard error goes to this descriptor; -1: where
+// it goes now.
 class MessagesTo {
  public:
   explicit MessagesTo(int descriptor);
@@ -25,8 +26,8 @@ class MessagesTo {
   int before_;
 };
 
-// Runs argv[0] (looked up in PATH) and waits. What is not captured (at most 16 MiB are kept) is inherited. Throws
-// Error(failure) if the process cannot be started.
+// Runs argv[0] (looked up in PATH) and waits. What is not captured (at most 16 MiB are kept) is inherited.
+// Throws Error(failure) if the process cannot be started.
 ProcessResult run_process(const std::vector<std::string>& argv, Capture capture = Capture::none);
 
 // The full path of a program in PATH, or empty.

@@ -25,7 +25,8 @@ std::string environment(const char* name) {
   return value ? value : "";
 }
 
-// Folders above this code that may hold share/, lib/ and libexec/: it lies in bin/ or lib/, or in a folder of lib/.
+// Folders above this code that may hold share/, lib/ and libexec/: it lies in bin/ or lib/, or in a folder of
+// lib/.
 std::vector<fs::path> prefixes() {
   const fs::path self = own_folder();
   if (self.empty()) return {};
@@ -58,7 +59,8 @@ std::string find_clang() {
   }
   for (const char* name : {"clang-19", "/usr/lib/llvm-19/bin/clang"})
     if (const std::string found = find_program(name); !found.empty()) return found;
-  throw Error(ExitCode::unavailable, "clang-missing", "compiling CUDA and OpenCL needs clang 19, which is not installed",
+  throw Error(ExitCode::unavailable, "clang-missing",
+              "compiling CUDA and OpenCL needs clang 19, which is not installed",
               "install the Debian package clang-19 (and g++ for its C++ library), or set SIMTLAB_CLANG");
 }
 
@@ -73,7 +75,8 @@ fs::path find_devmath(const std::string& clang, const std::string& version, cons
   const std::string stem = flush_denormals ? "devmath-ftz" : "devmath";
   std::error_code ec;
   for (const fs::path& prefix : prefixes())
-    if (const fs::path built = prefix / "share/simtlab/cuda" / (stem + ".bc"); fs::exists(built, ec)) return built;
+    if (const fs::path built = prefix / "share/simtlab/cuda" / (stem + ".bc"); fs::exists(built, ec))
+      return built;
   std::vector<fs::path> sources;
   std::string key = version;
   for (const auto& entry : fs::directory_iterator(cuda / "devmath", ec))
@@ -87,7 +90,8 @@ fs::path find_devmath(const std::string& clang, const std::string& version, cons
   const ScratchFolder scratch(cache);
   const fs::path temporary = scratch / "devmath.bc";
   std::vector<std::string> command = cuda_compiler(clang);
-  for (const char* word : {"--cuda-device-only", "--cuda-gpu-arch=sm_30", "-O2", "-ffp-contract=off", "-w", "-emit-llvm"})
+  for (const char* word :
+       {"--cuda-device-only", "--cuda-gpu-arch=sm_30", "-O2", "-ffp-contract=off", "-w", "-emit-llvm"})
     command.emplace_back(word);
   command.insert(command.end(), {"-c", (cuda / "devmath/devmath.cu").string(), "-o", temporary.string()});
   if (flush_denormals) command.emplace_back("-fgpu-flush-denormals-to-zero");
@@ -117,8 +121,8 @@ fs::path find_runtime_library() {
 }
 
 std::vector<std::string> cuda_compiler(const std::string& clang) {
-  return {clang,     "-x", "cuda", "--cuda-path=/nonexistent", "-nocudainc", "-nocudalib",
-          "-Xclang", "-target-sdk-version=11.8"};
+  return {clang,        "-x",         "cuda",    "--cuda-path=/nonexistent",
+          "-nocudainc", "-nocudalib", "-Xclang", "-target-sdk-version=11.8"};
 }
 
 fs::path default_cache() {
@@ -144,7 +148,8 @@ LoopToolchain find_loop_toolchain() {
   t.clang = find_clang();
   t.version = version_of(t.clang);
   std::vector<fs::path> candidates;
-  if (const std::string chosen = environment("SIMTLAB_LOOPS"); !chosen.empty()) candidates.emplace_back(chosen);
+  if (const std::string chosen = environment("SIMTLAB_LOOPS"); !chosen.empty())
+    candidates.emplace_back(chosen);
   for (const fs::path& prefix : prefixes()) {
     candidates.push_back(prefix / "bin/simtlab-loops");
     candidates.push_back(prefix / "libexec/simtlab/simtlab-loops");
@@ -153,8 +158,10 @@ LoopToolchain find_loop_toolchain() {
   for (const fs::path& c : candidates)
     if (fs::exists(c, ec)) t.tool = c;
   if (t.tool.empty())
-    throw Error(ExitCode::unavailable, "loops-missing", "sequential C programs need simtlab-loops, which is not beside simtlab: it was built without LLVM 19",
-                "install the Debian package llvm-19-dev and build again (./dev build)");
+    throw Error(
+        ExitCode::unavailable, "loops-missing",
+        "sequential C programs need simtlab-loops, which is not beside simtlab: it was built without LLVM 19",
+        "install the Debian package llvm-19-dev and build again (./dev build)");
   t.run_time = find_data("loops", "run_time.c") / "run_time.c";
   return t;
 }

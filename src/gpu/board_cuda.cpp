@@ -27,7 +27,8 @@ using Clock = std::chrono::steady_clock;
 constexpr auto spin_time = std::chrono::milliseconds(5);
 constexpr auto nap = std::chrono::microseconds(50);
 
-// In place of the driver's own cleaning up at the end of the process, which might wait for a kernel that never ends.
+// In place of the driver's own cleaning up at the end of the process, which might wait for a kernel that
+// never ends.
 void end_without_driver(int status, void*) {
   std::fflush(nullptr);
   ::_exit(status);
@@ -36,7 +37,10 @@ void end_without_driver(int status, void*) {
 class Cuda final : public Board {
  public:
   Cuda(const Driver& driver, const BoardName& name, const CudaOptions& options)
-      : driver_(driver), facts_(facts_of(driver, name)), device_(handle_of(driver, name.index)), interrupt_(options.interrupt) {
+      : driver_(driver),
+        facts_(facts_of(driver, name)),
+        device_(handle_of(driver, name.index)),
+        interrupt_(options.interrupt) {
     Context context = nullptr;
     const std::string doing = fmt::format("starting to use device {} ({})", name.index, name.name);
     check_context(driver_.context_retain(&context, device_), doing);
@@ -65,7 +69,8 @@ class Cuda final : public Board {
 
   std::uint64_t allocate(std::uint64_t bytes) override {
     DevicePointer address = 0;
-    ask(driver_.allocate(&address, std::max<std::uint64_t>(bytes, 1)), "allocating {} bytes of the device's memory", bytes);
+    ask(driver_.allocate(&address, std::max<std::uint64_t>(bytes, 1)),
+        "allocating {} bytes of the device's memory", bytes);
     memory_.insert(address);
     return address;
   }
@@ -80,7 +85,8 @@ class Cuda final : public Board {
       ask(driver_.allocate_host(&memory, bytes, 0), "locking {} bytes of the host's memory", bytes);
     else
       memory = std::malloc(bytes);
-    if (memory == nullptr) throw Error(ExitCode::failure, "board-memory", fmt::format("the host has no {} bytes left", bytes));
+    if (memory == nullptr)
+      throw Error(ExitCode::failure, "board-memory", fmt::format("the host has no {} bytes left", bytes));
     host_memory_[memory] = pinned;
     return memory;
   }
@@ -91,23 +97,27 @@ class Cuda final : public Board {
       host_memory_.erase(at);
     }
   }
-  void copy_in(std::uint64_t to, const void* from, std::uint64_t bytes, std::optional<Stream> stream) override {
+  void copy_in(std::uint64_t to, const void* from, std::uint64_t bytes,
+               std::optional<Stream> stream) override {
     if (bytes == 0) return;
     if (!stream) settle();
-    ask(stream ? driver_.copy_in_async(to, from, bytes, handle(*stream)) : driver_.copy_in(to, from, bytes), "copying {} bytes to the device", bytes);
+    ask(stream ? driver_.copy_in_async(to, from, bytes, handle(*stream)) : driver_.copy_in(to, from, bytes),
+        "copying {} bytes to the device", bytes);
     under_way_ |= stream.has_value();
   }
   void copy_out(void* to, std::uint64_t from, std::uint64_t bytes, std::optional<Stream> stream) override {
     if (bytes == 0) return;
     if (!stream) settle();
-    ask(stream ? driver_.copy_out_async(to, from, bytes, handle(*stream)) : driver_.copy_out(to, from, bytes), "copying {} bytes from the device", bytes);
+    ask(stream ? driver_.copy_out_async(to, from, bytes, handle(*stream)) : driver_.copy_out(to, from, bytes),
+        "copying {} bytes from the device", bytes);
     under_way_ |= stream.has_value();
   }
   void fill(std::uint64_t to, std::byte value, std::uint64_t bytes) override {
     if (bytes == 0) return;
     settle();
-    ask(driver_.fill(to, static_cast<unsigned char>(value), bytes), "filling {} bytes of the device's memory", bytes);
-    wait_for_stream(nullptr);   // the driver's fill does not
+    ask(driver_.fill(to, static_cast<unsigned char>(value), bytes), "filling {} bytes of the device's memory",
+        bytes);
+    wait_for_stream(nullptr);  // the driver's fill does not
   }
 
   Module load(const std::string& name, const std::string& ptx) override {
@@ -125,7 +135,8 @@ class Cuda final : public Board {
   Function function(Module module, const std::string& name) override {
     FunctionHandle found = nullptr;
     const Result result = driver_.module_function(&found, modules_.at(module), name.c_str());
-    if (result == not_found) throw Error(ExitCode::bad_input, "launch-kernel", fmt::format("the module has no kernel '{}'", name));
+    if (result == not_found)
+      throw Error(ExitCode::bad_input, "launch-kernel", fmt::format("the module has no kernel '{}'", name));
     ask(result, "looking for kernel '{}'", name);
     functions_.push_back(found);
     return static_cast<Function>(functions_.size() - 1);
@@ -137,27 +148,32 @@ class Cuda final : public Board {
     if (result != invalid_value && result != not_supported) ask(result, "asking for a large L1");
   }
   void allow_shared(Function function, std::uint32_t bytes) override {
-    ask(driver_.function_set(functions_.at(function), function_max_dynamic_shared, static_cast<int>(bytes)), "allowing a kernel {} bytes of dynamic shared memory", bytes);
+    ask(driver_.function_set(functions_.at(function), function_max_dynamic_shared, static_cast<int>(bytes)),
+        "allowing a kernel {} bytes of dynamic shared memory", bytes);
   }
   std::uint32_t blocks_per_sm(Function function, std::uint32_t threads, std::uint32_t shared_bytes) override {
     int blocks = 0;
-    ask(driver_.occupancy(&blocks, functions_.at(function), static_cast<int>(threads), shared_bytes), "asking how many blocks fit an SM");
+    ask(driver_.occupancy(&blocks, functions_.at(function), static_cast<int>(threads), shared_bytes),
+        "asking how many blocks fit an SM");
     return static_cast<std::uint32_t>(std::max(0, blocks));
   }
   std::uint32_t registers(Function function) override {
     int value = 0;
-    ask(driver_.function_attribute(&value, function_registers, functions_.at(function)), "asking for a kernel's registers");
+    ask(driver_.function_attribute(&value, function_registers, functions_.at(function)),
+        "asking for a kernel's registers");
     return static_cast<std::uint32_t>(std::max(1, value));
   }
 
   void launch(const Launch& l) override {
     ArgumentList arguments(l.arguments.bytes());
-    const Result result = driver_.launch(functions_.at(l.function), l.grid.x, l.grid.y, l.grid.z, l.block.x, l.block.y, l.block.z, l.shared_bytes, handle(l.stream), nullptr,
-                                         arguments.extra());
+    const Result result =
+        driver_.launch(functions_.at(l.function), l.grid.x, l.grid.y, l.grid.z, l.block.x, l.block.y,
+                       l.block.z, l.shared_bytes, handle(l.stream), nullptr, arguments.extra());
     if (result == invalid_value)
       throw Error(ExitCode::bad_input, "launch-shape",
-                  fmt::format("the device refuses a grid of ({},{},{}) blocks of ({},{},{}) threads with {} bytes of dynamic shared memory", l.grid.x, l.grid.y, l.grid.z, l.block.x,
-                              l.block.y, l.block.z, l.shared_bytes));
+                  fmt::format("the device refuses a grid of ({},{},{}) blocks of ({},{},{}) threads with {} "
+                              "bytes of dynamic shared memory",
+                              l.grid.x, l.grid.y, l.grid.z, l.block.x, l.block.y, l.block.z, l.shared_bytes));
     ask(result, "launching a kernel");
     under_way_ = true;
   }
@@ -186,7 +202,7 @@ class Cuda final : public Board {
     if (given_up()) return;
     const auto at = streams_.find(stream);
     if (at == streams_.end()) return;
-    wait_for_stream(at->second);   // destroyed, it could no longer be waited for
+    wait_for_stream(at->second);  // destroyed, it could no longer be waited for
     ask(driver_.stream_destroy(at->second), "destroying a stream");
     streams_.erase(at);
   }
@@ -231,7 +247,8 @@ class Cuda final : public Board {
       if (result != not_ready) throw error_of(driver_, result, "running a kernel");
       if (interrupt_ != nullptr && *interrupt_) {
         abandoned_ = true;
-        throw Error(ExitCode::interrupted, "interrupted", fmt::format("a kernel or a copy on {}", facts_.name));
+        throw Error(ExitCode::interrupted, "interrupted",
+                    fmt::format("a kernel or a copy on {}", facts_.name));
       }
       if (Clock::now() - begin > spin_time) std::this_thread::sleep_for(nap);
     }
@@ -257,11 +274,14 @@ class Cuda final : public Board {
   }
   // Older drivers have no code of its own for a device that another process has for itself.
   void check_context(Result result, const std::string& doing) {
-    if (result == unknown && attribute(driver_, device_, compute_mode).value_or(mode_default) != mode_default) result = device_unavailable;
+    if (result == unknown && attribute(driver_, device_, compute_mode).value_or(mode_default) != mode_default)
+      result = device_unavailable;
     check(driver_, result, doing);
   }
   bool busy() const {
-    return driver_.stream_query(nullptr) == not_ready || std::ranges::any_of(streams_, [&](const auto& s) { return driver_.stream_query(s.second) == not_ready; });
+    return driver_.stream_query(nullptr) == not_ready || std::ranges::any_of(streams_, [&](const auto& s) {
+             return driver_.stream_query(s.second) == not_ready;
+           });
   }
   // Before what the driver would wait in.
   void settle() {
@@ -288,14 +308,26 @@ class Cuda final : public Board {
     GraphNode last = nullptr;
     for (const Launch& l : launches) {
       ArgumentList arguments(l.arguments.bytes());
-      const KernelNode kernel{functions_.at(l.function), l.grid.x, l.grid.y, l.grid.z, l.block.x, l.block.y, l.block.z, l.shared_bytes, nullptr, arguments.extra()};
+      const KernelNode kernel{functions_.at(l.function),
+                              l.grid.x,
+                              l.grid.y,
+                              l.grid.z,
+                              l.block.x,
+                              l.block.y,
+                              l.block.z,
+                              l.shared_bytes,
+                              nullptr,
+                              arguments.extra()};
       GraphNode node = nullptr;
-      result = driver_.graph_add_kernel(&node, graph, last == nullptr ? nullptr : &last, last == nullptr ? 0 : 1, &kernel);
+      result = driver_.graph_add_kernel(&node, graph, last == nullptr ? nullptr : &last,
+                                        last == nullptr ? 0 : 1, &kernel);
       if (result != success) break;
       last = node;
     }
     if (result == success)
-      result = driver_.graph_instantiate != nullptr ? driver_.graph_instantiate(&exec, graph, 0) : driver_.graph_instantiate_v2(&exec, graph, nullptr, nullptr, 0);
+      result = driver_.graph_instantiate != nullptr
+                   ? driver_.graph_instantiate(&exec, graph, 0)
+                   : driver_.graph_instantiate_v2(&exec, graph, nullptr, nullptr, 0);
     driver_.graph_destroy(graph);
     ask(result, "making a graph of {} launches", launches.size());
     return exec;
@@ -305,7 +337,7 @@ class Cuda final : public Board {
   BoardFacts facts_;
   DeviceHandle device_;
   const volatile bool* interrupt_;
-  bool under_way_ = false;   // something may not have ended
+  bool under_way_ = false;  // something may not have ended
   bool abandoned_ = false;
   std::uint32_t next_id_ = 1;
   std::map<Module, ModuleHandle> modules_;
@@ -315,7 +347,7 @@ class Cuda final : public Board {
   std::vector<EventHandle> spare_events_;
   std::map<Batch, GraphExec> batches_;
   std::set<DevicePointer> memory_;
-  std::map<void*, bool> host_memory_;   // pinned
+  std::map<void*, bool> host_memory_;  // pinned
 };
 
 }  // namespace

@@ -13,7 +13,8 @@
 namespace simtlab::gpu {
 namespace {
 
-// What the driver of such a device would say. Its properties are in the device file; what has to be measured on hardware is left out.
+// What the driver of such a device would say. Its properties are in the device file; what has to be measured
+// on hardware is left out.
 BoardFacts facts_of(const device::Device& d) {
   BoardFacts f;
   f.simulated = true;
@@ -21,10 +22,12 @@ BoardFacts facts_of(const device::Device& d) {
   f.driver = "simulated";
   f.cc_major = d.cc_major, f.cc_minor = d.cc_minor;
   f.sms = d.sm.count;
-  f.max_threads_per_sm = d.sm.max_threads, f.max_blocks_per_sm = d.sm.max_blocks, f.max_threads_per_block = d.sm.max_threads_per_block;
+  f.max_threads_per_sm = d.sm.max_threads, f.max_blocks_per_sm = d.sm.max_blocks,
+  f.max_threads_per_block = d.sm.max_threads_per_block;
   f.registers_per_sm = d.sm.registers;
   f.shared_bytes_per_sm = d.sm.shared_bytes, f.shared_bytes_per_block = d.sm.shared_bytes_per_block;
-  f.shared_bytes_per_block_optin = d.sm.shared_bytes_per_block_optin, f.shared_reserved_per_block = d.sm.shared_reserved_per_block;
+  f.shared_bytes_per_block_optin = d.sm.shared_bytes_per_block_optin,
+  f.shared_reserved_per_block = d.sm.shared_reserved_per_block;
   f.memory_bytes = f.free_bytes = d.dram.bytes;
   f.l2_bytes = d.l2.bytes;
   f.sm_clock_hz = d.sm_clock_hz;
@@ -40,7 +43,8 @@ BoardFacts facts_of(const device::Device& d) {
 
 class Simulated final : public Board {
  public:
-  Simulated(const device::Device& device, const SimulatedOptions& options) : facts_(facts_of(device)), gpu_(device, gpu_options(options)) {}
+  Simulated(const device::Device& device, const SimulatedOptions& options)
+      : facts_(facts_of(device)), gpu_(device, gpu_options(options)) {}
   ~Simulated() override {
     for (void* memory : host_memory_) std::free(memory);
   }
@@ -50,28 +54,38 @@ class Simulated final : public Board {
   std::uint64_t allocate(std::uint64_t bytes) override {
     const auto address = gpu_.allocate(std::max<std::uint64_t>(bytes, 1), "probe");
     if (!address)
-      throw Error(ExitCode::failure, "board-memory", fmt::format("{} bytes do not fit what is left of the device's memory", bytes), "measure with less: --quick, or raise --max-memory");
+      throw Error(ExitCode::failure, "board-memory",
+                  fmt::format("{} bytes do not fit what is left of the device's memory", bytes),
+                  "measure with less: --quick, or raise --max-memory");
     return *address;
   }
   void release(std::uint64_t address) override { gpu_.release(address); }
   void* allocate_host(std::uint64_t bytes, bool) override {
     void* memory = std::malloc(std::max<std::uint64_t>(bytes, 1));
-    if (memory == nullptr) throw Error(ExitCode::failure, "board-memory", fmt::format("the host has no {} bytes left", bytes));
+    if (memory == nullptr)
+      throw Error(ExitCode::failure, "board-memory", fmt::format("the host has no {} bytes left", bytes));
     host_memory_.push_back(memory);
     return memory;
   }
   void release_host(void* memory) override {
     if (std::erase(host_memory_, memory) != 0) std::free(memory);
   }
-  void copy_in(std::uint64_t to, const void* from, std::uint64_t bytes, std::optional<Stream> stream) override {
-    copied(gpu_.copy(reinterpret_cast<void*>(to), from, bytes, Gpu::CopyKind::host_to_device, stream.value_or(0), stream.has_value()));
+  void copy_in(std::uint64_t to, const void* from, std::uint64_t bytes,
+               std::optional<Stream> stream) override {
+    copied(gpu_.copy(reinterpret_cast<void*>(to), from, bytes, Gpu::CopyKind::host_to_device,
+                     stream.value_or(0), stream.has_value()));
   }
   void copy_out(void* to, std::uint64_t from, std::uint64_t bytes, std::optional<Stream> stream) override {
-    copied(gpu_.copy(to, reinterpret_cast<const void*>(from), bytes, Gpu::CopyKind::device_to_host, stream.value_or(0), stream.has_value()));
+    copied(gpu_.copy(to, reinterpret_cast<const void*>(from), bytes, Gpu::CopyKind::device_to_host,
+                     stream.value_or(0), stream.has_value()));
   }
-  void fill(std::uint64_t to, std::byte value, std::uint64_t bytes) override { copied(gpu_.fill(to, value, bytes, 0, false)); }
+  void fill(std::uint64_t to, std::byte value, std::uint64_t bytes) override {
+    copied(gpu_.fill(to, value, bytes, 0, false));
+  }
 
-  Module load(const std::string& name, const std::string& ptx) override { return gpu_.load_module(name, ptx); }
+  Module load(const std::string& name, const std::string& ptx) override {
+    return gpu_.load_module(name, ptx);
+  }
   void unload(Module module) override { gpu_.unload_module(module); }
   Function function(Module module, const std::string& name) override {
     const auto kernel = gpu_.find_kernel(module, name);
@@ -79,11 +93,12 @@ class Simulated final : public Board {
     functions_.push_back(*kernel);
     return static_cast<Function>(functions_.size() - 1);
   }
-  void prefer_l1(Function) override {}               // L1 is what the resident blocks' shared memory leaves
+  void prefer_l1(Function) override {}  // L1 is what the resident blocks' shared memory leaves
   void allow_shared(Function, std::uint32_t) override {}
   std::uint32_t blocks_per_sm(Function function, std::uint32_t threads, std::uint32_t shared_bytes) override {
     const std::uint64_t shared = shared_bytes + code(function).shared_bytes;
-    return device::occupancy(gpu_.device(), threads, std::max(1u, code(function).registers), shared).blocks_per_sm;
+    return device::occupancy(gpu_.device(), threads, std::max(1u, code(function).registers), shared)
+        .blocks_per_sm;
   }
   std::uint32_t registers(Function function) override { return std::max(1u, code(function).registers); }
 
@@ -130,7 +145,8 @@ class Simulated final : public Board {
     return gpu_.module(kernel.module).functions[kernel.function];
   }
   void submit(const Launch& launch, Stream stream, bool batched) {
-    gpu_.launch(functions_[launch.function], launch.grid, launch.block, launch.shared_bytes, launch.arguments.bytes(), stream, batched);
+    gpu_.launch(functions_[launch.function], launch.grid, launch.block, launch.shared_bytes,
+                launch.arguments.bytes(), stream, batched);
   }
   static void copied(bool done) { SIMTLAB_ASSERT(done, "copies stay within allocations"); }
 

@@ -43,7 +43,8 @@ std::string result_text(const result::KernelResult* result) {
   return result::to_json(one);
 }
 
-Buffer launch_part(const Checkpoint::Launch& launch, const result::KernelResult* result, std::string_view printed, const exec::DeviceHeap& heap) {
+Buffer launch_part(const Checkpoint::Launch& launch, const result::KernelResult* result,
+                   std::string_view printed, const exec::DeviceHeap& heap) {
   Buffer out;
   put_text(out, launch.kernel);
   put_number(out, launch.traits.size());
@@ -77,8 +78,9 @@ Checkpoint::Checkpoint(const CheckpointOptions& options) : every_(options.every)
 }
 
 void Checkpoint::mismatch(std::string text) const {
-  throw Error(ExitCode::bad_input, "checkpoint-mismatch", fmt::format("{}: {}", reader_->name(), text),
-              "--resume continues the run that wrote the checkpoint: the same command, input and configuration");
+  throw Error(
+      ExitCode::bad_input, "checkpoint-mismatch", fmt::format("{}: {}", reader_->name(), text),
+      "--resume continues the run that wrote the checkpoint: the same command, input and configuration");
 }
 
 void Checkpoint::check_run(const CheckpointOptions& options) const {
@@ -91,13 +93,13 @@ void Checkpoint::check_run(const CheckpointOptions& options) const {
       then[std::move(name)] = in.text(most_text);
     }
     in.end();
-  } catch (const Malformed& e) {
-    reader_->damaged(reader_->run().offset, e.what());
-  }
+  } catch (const Malformed& e) { reader_->damaged(reader_->run().offset, e.what()); }
   for (const auto& [name, value] : options.run) {
     const auto found = then.find(name);
     if (found == then.end()) mismatch(fmt::format("the run that it continues knew no {}", name));
-    if (found->second != value) mismatch(fmt::format("the run that it continues had {} = {}, this one has {}", name, shown(found->second), shown(value)));
+    if (found->second != value)
+      mismatch(fmt::format("the run that it continues had {} = {}, this one has {}", name,
+                           shown(found->second), shown(value)));
   }
 }
 
@@ -111,12 +113,15 @@ void Checkpoint::check(const Launch& launch, Bytes& in) const {
   const std::size_t traits = in.count();
   for (std::size_t i = 0; i < traits; ++i) {
     const std::string name = in.text(most_text), value = in.text(most_text);
-    const auto now = std::ranges::find(launch.traits, std::string_view(name), [](const auto& t) { return t.first; });
+    const auto now =
+        std::ranges::find(launch.traits, std::string_view(name), [](const auto& t) { return t.first; });
     if (now == launch.traits.end()) throw Malformed("a launch has a trait that no launch has");
-    if (now->second != value) refuse(fmt::format("{} of kernel '{}'", name, shown(kernel)), value, now->second);
+    if (now->second != value)
+      refuse(fmt::format("{} of kernel '{}'", name, shown(kernel)), value, now->second);
   }
   if (in.u64() != launch.memory)
-    mismatch(fmt::format("launch {}, kernel '{}': device memory holds something else than it did then", replayed_ + 1, shown(kernel)));
+    mismatch(fmt::format("launch {}, kernel '{}': device memory holds something else than it did then",
+                         replayed_ + 1, shown(kernel)));
 }
 
 std::optional<Checkpoint::Replayed> Checkpoint::before(Launch& launch, const Machine& machine) {
@@ -143,9 +148,7 @@ std::optional<Checkpoint::Replayed> Checkpoint::before(Launch& launch, const Mac
       heap_.emplace(at, in.number());
     }
     in.end();
-  } catch (const Malformed& e) {
-    reader_->damaged(known.entry.offset, e.what());
-  }
+  } catch (const Malformed& e) { reader_->damaged(known.entry.offset, e.what()); }
   copy(known.entry, content);
   return out;
 }
@@ -159,9 +162,7 @@ void Checkpoint::apply(const Machine& machine) {
       stream::checkpoint::apply_changes(Bytes(pages), machine.memory);
       copy(place, pages);
     }
-  } catch (const Malformed& e) {
-    reader_->damaged(known.entry.offset, e.what());
-  }
+  } catch (const Malformed& e) { reader_->damaged(known.entry.offset, e.what()); }
   ++launches_;
   ++incomplete_;
   if (++replayed_ == reader_->launches().size() && machine.timing != nullptr) restore_timing(*machine.timing);
@@ -186,15 +187,21 @@ void Checkpoint::copy(const Reader::Place& place, const Buffer& content) {
   if (writer_) writer_->write(place.part, content);
 }
 
-void Checkpoint::after(const Launch& launch, const result::KernelResult* result, std::string_view printed, const Machine& machine) {
+void Checkpoint::after(const Launch& launch, const result::KernelResult* result, std::string_view printed,
+                       const Machine& machine) {
   if (!writer_) return;
   const std::vector<stream::checkpoint::PageHash> now = stream::checkpoint::hash_pages(machine.memory);
   const Buffer entry = launch_part(launch, result, printed, machine.heap);
   if (std::max(entry.size(), printed.size()) > most_text)
-    throw Error(ExitCode::unsupported, "checkpoint-limit",
-                fmt::format("kernel '{}' printed, measured or allocated more than a checkpoint can hold of one launch", shown(launch.kernel)), "run without --checkpoint");
+    throw Error(
+        ExitCode::unsupported, "checkpoint-limit",
+        fmt::format(
+            "kernel '{}' printed, measured or allocated more than a checkpoint can hold of one launch",
+            shown(launch.kernel)),
+        "run without --checkpoint");
   writer_->write(Part::launch, entry);
-  stream::checkpoint::write_changes(machine.memory, pages_, now, [&](const Buffer& part) { writer_->write(Part::pages, part); });
+  stream::checkpoint::write_changes(machine.memory, pages_, now,
+                                    [&](const Buffer& part) { writer_->write(Part::pages, part); });
   state_.clear();
   if (machine.timing != nullptr) machine.timing->save(state_);
   ++launches_;
@@ -205,7 +212,9 @@ void Checkpoint::after(const Launch& launch, const result::KernelResult* result,
 void Checkpoint::complete() {
   for (std::size_t at = 0; at < state_.size(); at += piece_bytes) {
     const auto first = state_.begin() + static_cast<std::ptrdiff_t>(at);
-    writer_->write(Part::state, Buffer(first, first + static_cast<std::ptrdiff_t>(std::min(piece_bytes, state_.size() - at))));
+    writer_->write(
+        Part::state,
+        Buffer(first, first + static_cast<std::ptrdiff_t>(std::min(piece_bytes, state_.size() - at))));
   }
   writer_->complete();
   incomplete_ = 0;

@@ -7,9 +7,7 @@
 namespace simtlab::gpu {
 namespace {
 
-std::string shape(const exec::Dim3& d) {
-  return fmt::format("({}, {}, {})", d.x, d.y, d.z);
-}
+std::string shape(const exec::Dim3& d) { return fmt::format("({}, {}, {})", d.x, d.y, d.z); }
 
 }  // namespace
 
@@ -21,15 +19,19 @@ Checkpoint::Launch Gpu::Impl::describe(const KernelJob& job) const {
                 {"the block", shape(launch.block())},
                 {"the shared memory", fmt::format("{} bytes", launch.shared_bytes())},
                 {"the stream", fmt::format("{}", job.stream)}};
-  if (const std::shared_ptr<const std::string>& text = launch.module().text) out.traits.emplace_back("the code", "PTX with the hash " + hash_bytes(*text));
+  if (const std::shared_ptr<const std::string>& text = launch.module().text)
+    out.traits.emplace_back("the code", "PTX with the hash " + hash_bytes(*text));
   if (!job.launch) return out;
   const std::span<const std::byte> arguments = job.launch->params().params;
-  out.traits.emplace_back("the value of the arguments",
-                          "bytes with the hash " + hash_bytes({reinterpret_cast<const char*>(arguments.data()), arguments.size()}));
+  out.traits.emplace_back(
+      "the value of the arguments",
+      "bytes with the hash " +
+          hash_bytes({reinterpret_cast<const char*>(arguments.data()), arguments.size()}));
   return out;
 }
 
-// A kernel begins, and no other one runs. None: it is to be run. Else the file that is resumed says what it did; true: it has ended at once.
+// A kernel begins, and no other one runs. None: it is to be run. Else the file that is resumed says what it
+// did; true: it has ended at once.
 std::optional<bool> Gpu::Impl::resumed(Work& work, double at_ns) {
   KernelJob& job = job_of(work);
   job.description = describe(job);

@@ -26,12 +26,9 @@ double copy_ns(const device::Device& device, std::uint64_t bytes, Gpu::CopyKind 
   const double size = static_cast<double>(bytes);
   const device::Device::Host& host = device.host;
   switch (kind) {
-    case Gpu::CopyKind::host_to_device:
-      return host.copy_latency_ns + size / host.copy_bandwidth_h2d * 1e9;
-    case Gpu::CopyKind::device_to_host:
-      return host.copy_latency_ns + size / host.copy_bandwidth_d2h * 1e9;
-    case Gpu::CopyKind::device_to_device:
-      break;
+    case Gpu::CopyKind::host_to_device: return host.copy_latency_ns + size / host.copy_bandwidth_h2d * 1e9;
+    case Gpu::CopyKind::device_to_host: return host.copy_latency_ns + size / host.copy_bandwidth_d2h * 1e9;
+    case Gpu::CopyKind::device_to_device: break;
   }
   // Read and written by the same memory.
   const double bandwidth =
@@ -53,11 +50,15 @@ void written(timing::Gpu& gpu, const device::Device& device, std::uint64_t addre
   for (std::uint64_t at = 0; at < bytes; at += step) gpu.invalidate(address + at, std::min(step, bytes - at));
 }
 
-void Gpu::Impl::charge(std::uint64_t bytes, CopyKind kind, StreamId stream, bool async, std::function<void()> effect) {
-  note(stream::trace::OpKind::copy, {.flag = async, .stream = stream, .a = bytes, .b = static_cast<std::uint64_t>(kind)});
+void Gpu::Impl::charge(std::uint64_t bytes, CopyKind kind, StreamId stream, bool async,
+                       std::function<void()> effect) {
+  note(stream::trace::OpKind::copy,
+       {.flag = async, .stream = stream, .a = bytes, .b = static_cast<std::uint64_t>(kind)});
   Work work;
   work.duration_ns = copy_ns(device, bytes, kind);
-  work.engine = kind == CopyKind::host_to_device ? Engine::copy_in : kind == CopyKind::device_to_host ? Engine::copy_out : Engine::within;
+  work.engine = kind == CopyKind::host_to_device   ? Engine::copy_in
+                : kind == CopyKind::device_to_host ? Engine::copy_out
+                                                   : Engine::within;
   work.effect = std::move(effect);
   ++copy_count;
   copy_bytes[static_cast<std::size_t>(kind)] += bytes;
@@ -82,7 +83,8 @@ namespace {
 void copy_rows(std::byte* to, const std::byte* from, const Gpu::Box& box) {
   for (std::uint64_t z = 0; z < box.depth; ++z)
     for (std::uint64_t y = 0; y < box.height; ++y)
-      std::memmove(to + z * box.dst_slice + y * box.dst_pitch, from + z * box.src_slice + y * box.src_pitch, box.width);
+      std::memmove(to + z * box.dst_slice + y * box.dst_pitch, from + z * box.src_slice + y * box.src_pitch,
+                   box.width);
 }
 
 // What the host may change as soon as an asynchronous copy has been submitted, side by side.
@@ -132,7 +134,7 @@ bool Gpu::copy_box(void* dst, const void* src, const Box& box, CopyKind kind, St
       m.invalidate(to_address, extent);
     };
   } else if (kind == CopyKind::host_to_device && async) {
-    copy_rows(to, from, box);   // nothing is under way that could see the difference
+    copy_rows(to, from, box);  // nothing is under way that could see the difference
     m.invalidate(to_address, *to_extent);
   } else {
     effect = [=, &m, extent = *to_extent] {

@@ -36,7 +36,9 @@ AGAIN:
   ret;
 }}
 )",
-                     cc < 3 ? 20 : cc < 5 ? 30 : 50);
+                     cc < 3   ? 20
+                     : cc < 5 ? 30
+                              : 50);
 }
 
 struct Spin {
@@ -55,11 +57,14 @@ Spin spin(Board& board, Board::Function function, std::uint64_t out, std::uint64
   Spin s;
   s.ns = board.elapsed_ns(begin, end);
   board.copy_out(&s.clocks, out, sizeof s.clocks, {});
-  if (s.clocks < clocks) throw Error(ExitCode::unavailable, "board-lost", "a kernel gave a wrong result", "the device or its memory is not in order");
+  if (s.clocks < clocks)
+    throw Error(ExitCode::unavailable, "board-lost", "a kernel gave a wrong result",
+                "the device or its memory is not in order");
   return s;
 }
 
-// The difference of two lengths has neither launch nor end in it. A clock that is still rising is measured again, until it stays.
+// The difference of two lengths has neither launch nor end in it. A clock that is still rising is measured
+// again, until it stays.
 double clock_of(Board& board) {
   constexpr std::uint64_t shorter = 1000000, longer = 3000000;
   constexpr int most = 200, enough = 3;
@@ -70,7 +75,7 @@ double clock_of(Board& board) {
   double last = 0;
   for (int i = 0, in_a_row = 0; i < most && in_a_row < enough; ++i) {
     const Spin a = spin(board, f, out, shorter), b = spin(board, f, out, longer);
-    if (b.ns <= a.ns) continue;   // the clock changed between
+    if (b.ns <= a.ns) continue;  // the clock changed between
     const double now = static_cast<double>(b.clocks - a.clocks) / (b.ns - a.ns) * 1e9;
     in_a_row = std::abs(now - last) <= same * now ? in_a_row + 1 : 0;
     last = now;
@@ -112,8 +117,10 @@ std::vector<DeviceFile> device_files(const std::filesystem::path& folder) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
     const std::string name = entry.path().filename().string();
-    const bool numbered = name.size() > 6 && name.starts_with("nvidia") && name.find_first_not_of("0123456789", 6) == name.npos;
-    if (numbered || name == "nvidiactl" || name == "nvidia-uvm") out.push_back({entry.path().string(), ::access(entry.path().c_str(), R_OK | W_OK) == 0});
+    const bool numbered =
+        name.size() > 6 && name.starts_with("nvidia") && name.find_first_not_of("0123456789", 6) == name.npos;
+    if (numbered || name == "nvidiactl" || name == "nvidia-uvm")
+      out.push_back({entry.path().string(), ::access(entry.path().c_str(), R_OK | W_OK) == 0});
   }
   std::ranges::sort(out, {}, &DeviceFile::path);
   return out;
@@ -132,7 +139,8 @@ CudaCheck check_cuda(const std::optional<std::string>& only, const CudaOptions& 
     out.graphs = d.has_graphs();
     out.tells_blocks_per_sm = d.version >= 11000;
     if (!d.chosen) out.counters_need_admin = counters_need_admin();
-    for (const BoardName& name : only ? std::vector{find_device(d, *only)} : devices(d)) out.devices.push_back(check_device(d, name, options));
+    for (const BoardName& name : only ? std::vector{find_device(d, *only)} : devices(d))
+      out.devices.push_back(check_device(d, name, options));
   } catch (const Error& e) {
     if (e.code() == ExitCode::interrupted) throw;
     out.problem = e;

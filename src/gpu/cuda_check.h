@@ -13,11 +13,11 @@ namespace simtlab::gpu {
 
 struct CudaDeviceCheck {
   BoardName name;
-  std::optional<BoardFacts> facts;         // absent: the driver does not tell; `problem` says why
-  int compute_mode = 0;                    // 0 default, 2 prohibited, 3 exclusive process
+  std::optional<BoardFacts> facts;  // absent: the driver does not tell; `problem` says why
+  int compute_mode = 0;             // 0 default, 2 prohibited, 3 exclusive process
   bool display_watchdog = false, integrated = false;
-  std::optional<double> clock_hz;          // of an SM, measured under a short load
-  std::optional<Error> problem;            // why it can't be used
+  std::optional<double> clock_hz;  // of an SM, measured under a short load
+  std::optional<Error> problem;    // why it can't be used
 };
 
 // What the driver's kernel module offers in /dev, and whether this account may use it.
@@ -29,12 +29,13 @@ struct DeviceFile {
 std::vector<DeviceFile> device_files(const std::filesystem::path& folder);
 
 struct CudaCheck {
-  std::string library;                     // asked for
-  std::string driver;                      // "CUDA 12.2, driver 535.104"; empty: none
+  std::string library;  // asked for
+  std::string driver;   // "CUDA 12.2, driver 535.104"; empty: none
   bool graphs = false, tells_blocks_per_sm = false;
-  std::optional<std::vector<DeviceFile>> files;   // absent: SIMTLAB_CUDA_DRIVER names a driver, which may need none
-  std::optional<bool> counters_need_admin; // what the kernel module says; absent: nothing
-  std::optional<Error> problem;            // why there is no driver or no device
+  // Absent: SIMTLAB_CUDA_DRIVER names a driver, which may need none
+  std::optional<std::vector<DeviceFile>> files;
+  std::optional<bool> counters_need_admin;  // what the kernel module says; absent: nothing
+  std::optional<Error> problem;             // why there is no driver or no device
   std::vector<CudaDeviceCheck> devices;
 };
 

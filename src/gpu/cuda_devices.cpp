@@ -12,11 +12,12 @@ namespace simtlab::gpu::cuda {
 namespace {
 
 constexpr std::size_t text_room = 256;
-constexpr std::size_t shortest_uuid = 8;   // "GPU-" and four digits
+constexpr std::size_t shortest_uuid = 8;  // "GPU-" and four digits
 
 std::string uuid_text(const Uuid& uuid) {
   std::string out = "GPU";
-  for (std::size_t i = 0; i < sizeof uuid.bytes; ++i) out += fmt::format("{}{:02x}", i == 0 || i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid.bytes[i]);
+  for (std::size_t i = 0; i < sizeof uuid.bytes; ++i)
+    out += fmt::format("{}{:02x}", i == 0 || i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid.bytes[i]);
   return out;
 }
 
@@ -25,12 +26,15 @@ BoardName name_of(const Driver& d, std::size_t index) {
   BoardName out;
   out.index = index;
   std::array<char, text_room> text{};
-  check(d, d.device_name(text.data(), static_cast<int>(text.size() - 1), device), fmt::format("asking device {} for its name", index));
+  check(d, d.device_name(text.data(), static_cast<int>(text.size() - 1), device),
+        fmt::format("asking device {} for its name", index));
   out.name = text.data();
   text = {};
-  if (d.device_bus_id(text.data(), static_cast<int>(text.size() - 1), device) == success) out.bus_id = text.data();
+  if (d.device_bus_id(text.data(), static_cast<int>(text.size() - 1), device) == success)
+    out.bus_id = text.data();
   Uuid uuid{};
-  if ((d.device_uuid_v2 != nullptr && d.device_uuid_v2(&uuid, device) == success) || (d.device_uuid != nullptr && d.device_uuid(&uuid, device) == success))
+  if ((d.device_uuid_v2 != nullptr && d.device_uuid_v2(&uuid, device) == success) ||
+      (d.device_uuid != nullptr && d.device_uuid(&uuid, device) == success))
     out.uuid = uuid_text(uuid);
   return out;
 }
@@ -41,8 +45,11 @@ std::uint32_t number(const Driver& d, DeviceHandle device, Attribute which) {
 
 Error no_such_device(std::string_view wanted, const std::vector<BoardName>& all) {
   std::string list;
-  for (const BoardName& b : all) list += fmt::format("{}{} ({}{}{})", list.empty() ? "" : ", ", b.index, b.name, b.uuid.empty() ? "" : ", ", b.uuid);
-  return {ExitCode::unavailable, "board-none", fmt::format("there is no device {}", shown(std::string(wanted))), "there is: " + list};
+  for (const BoardName& b : all)
+    list += fmt::format("{}{} ({}{}{})", list.empty() ? "" : ", ", b.index, b.name,
+                        b.uuid.empty() ? "" : ", ", b.uuid);
+  return {ExitCode::unavailable, "board-none",
+          fmt::format("there is no device {}", shown(std::string(wanted))), "there is: " + list};
 }
 
 }  // namespace
@@ -78,7 +85,9 @@ BoardName find_device(const Driver& d, std::string_view wanted) {
     if (index < all.size()) return all[index];
     throw no_such_device(wanted, all);
   }
-  const auto matches = [&](const BoardName& b) { return wanted.size() >= shortest_uuid && b.uuid.starts_with(wanted); };
+  const auto matches = [&](const BoardName& b) {
+    return wanted.size() >= shortest_uuid && b.uuid.starts_with(wanted);
+  };
   const auto first = std::ranges::find_if(all, matches);
   if (first == all.end() || std::ranges::count_if(all, matches) > 1) throw no_such_device(wanted, all);
   return *first;
@@ -91,12 +100,15 @@ BoardFacts facts_of(const Driver& d, const BoardName& name) {
   f.name = name.name;
   f.driver = d.text();
   f.uuid = name.uuid, f.bus_id = name.bus_id;
-  f.cc_major = attribute(d, device, cc_major).value_or(0), f.cc_minor = attribute(d, device, cc_minor).value_or(0);
+  f.cc_major = attribute(d, device, cc_major).value_or(0),
+  f.cc_minor = attribute(d, device, cc_minor).value_or(0);
   f.sms = u32(sm_count), f.warp_size = u32(warp_size);
-  f.max_threads_per_sm = u32(max_threads_per_sm), f.max_blocks_per_sm = u32(max_blocks_per_sm), f.max_threads_per_block = u32(max_threads_per_block);
+  f.max_threads_per_sm = u32(max_threads_per_sm), f.max_blocks_per_sm = u32(max_blocks_per_sm),
+  f.max_threads_per_block = u32(max_threads_per_block);
   f.registers_per_sm = u32(max_registers_per_sm);
   f.shared_bytes_per_sm = u32(max_shared_per_sm), f.shared_bytes_per_block = u32(max_shared_per_block);
-  f.shared_bytes_per_block_optin = u32(max_shared_per_block_optin), f.shared_reserved_per_block = u32(reserved_shared_per_block);
+  f.shared_bytes_per_block_optin = u32(max_shared_per_block_optin),
+  f.shared_reserved_per_block = u32(reserved_shared_per_block);
   f.constant_bytes = u32(total_constant_memory);
   std::size_t memory = 0;
   check(d, d.device_memory(&memory, device), "asking for the size of the device's memory");

@@ -15,7 +15,8 @@ struct Driver {
   SIMTLAB_CUDA_NEEDED(SIMTLAB_CUDA_MEMBER)
   SIMTLAB_CUDA_OPTIONAL(SIMTLAB_CUDA_MEMBER)
 #undef SIMTLAB_CUDA_MEMBER
-  // Of a library that SIMTLAB_CUDA_DRIVER names and that keeps the host's time itself, as a simulated one does.
+  // Of a library that SIMTLAB_CUDA_DRIVER names and that keeps the host's time itself, as a simulated one
+  // does.
   double (*host_now_ns)() = nullptr;
 
   std::string library;         // as it was asked for
@@ -24,14 +25,15 @@ struct Driver {
   std::string kernel_version;  // of the kernel module: "580.65.06"; empty: not told
 
   bool has_graphs() const {
-    return graph_create != nullptr && graph_add_kernel != nullptr && (graph_instantiate != nullptr || graph_instantiate_v2 != nullptr) && graph_launch != nullptr &&
+    return graph_create != nullptr && graph_add_kernel != nullptr &&
+           (graph_instantiate != nullptr || graph_instantiate_v2 != nullptr) && graph_launch != nullptr &&
            graph_exec_destroy != nullptr && graph_destroy != nullptr;
   }
-  std::string text() const;    // "CUDA 12.2, driver 535.104"
+  std::string text() const;  // "CUDA 12.2, driver 535.104"
 };
 
-// Loads and initialises it, once a process and library: it is never unloaded, its threads would go on in what is gone. Throws Error(unavailable) "board-driver",
-// "board-driver-old", "board-none".
+// Loads and initialises it, once a process and library: it is never unloaded, its threads would go on in what
+// is gone. Throws Error(unavailable) "board-driver", "board-driver-old", "board-none".
 const Driver& driver();
 
 // What a call of the driver that failed means. doing: "allocating 64 bytes", for the message.

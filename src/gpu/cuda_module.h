@@ -15,7 +15,9 @@ ModuleHandle load_ptx(const Driver& driver, const std::string& name, const std::
 class ArgumentList {
  public:
   explicit ArgumentList(std::span<const std::byte> bytes)
-      : size_(bytes.size()), extra_{launch_buffer, const_cast<std::byte*>(bytes.data()), launch_buffer_bytes, &size_, launch_end} {}
+      : size_(bytes.size()),
+        extra_{launch_buffer, const_cast<std::byte*>(bytes.data()), launch_buffer_bytes, &size_, launch_end} {
+  }
   ArgumentList(const ArgumentList&) = delete;
   ArgumentList& operator=(const ArgumentList&) = delete;
   void** extra() { return extra_; }

@@ -16,12 +16,8 @@ Gpu::Gpu(const device::Device& device, const Options& options)
     : impl_(std::make_unique<Impl>(device, options)) {}
 Gpu::~Gpu() = default;
 
-const device::Device& Gpu::device() const {
-  return impl_->device;
-}
-exec::GlobalMemory& Gpu::memory() {
-  return impl_->memory;
-}
+const device::Device& Gpu::device() const { return impl_->device; }
+exec::GlobalMemory& Gpu::memory() { return impl_->memory; }
 
 std::optional<std::uint64_t> Gpu::allocate(std::uint64_t bytes, std::string what) {
   const std::optional<std::uint64_t> address = impl_->memory.allocate(bytes, std::move(what));
@@ -49,7 +45,8 @@ ModuleId Gpu::load_module(std::string name, std::string ptx) {
   for (std::size_t i = 0; i < slot.module->functions.size(); ++i) {
     const ptx::Function& f = slot.module->functions[i];
     if (f.is_entry) slot.entries.emplace(f.name, static_cast<std::uint32_t>(i));
-    slot.uses_heap |= std::ranges::any_of(f.code, [](const ptx::Inst& inst) { return inst.op == ptx::Op::heap_alloc; });
+    slot.uses_heap |=
+        std::ranges::any_of(f.code, [](const ptx::Inst& inst) { return inst.op == ptx::Op::heap_alloc; });
   }
   impl_->modules.push_back(std::move(slot));
   impl_->peak_bytes = std::max(impl_->peak_bytes, impl_->memory.used());
@@ -60,16 +57,14 @@ void Gpu::unload_module(ModuleId module) {
   impl_->schedule.run();
   Impl::Slot& slot = impl_->slot(module);
   slot.entries.clear();
-  impl_->looked_at.clear();   // of others too: they are looked at once more
+  impl_->looked_at.clear();  // of others too: they are looked at once more
   slot.loaded.reset();
   slot.module.reset();
 }
 
-const ptx::Module& Gpu::module(ModuleId module) const {
-  return *impl_->slot(module).module;
-}
+const ptx::Module& Gpu::module(ModuleId module) const { return *impl_->slot(module).module; }
 exec::LoadedModule& Gpu::loaded(ModuleId module) {
-  impl_->schedule.run();   // what changes now is for launches that follow
+  impl_->schedule.run();  // what changes now is for launches that follow
   return *impl_->slot(module).loaded;
 }
 
@@ -120,22 +115,14 @@ StreamId Gpu::create_stream(bool non_blocking, int priority) {
   impl_->note(OpKind::create_stream, {.flag = non_blocking, .a = static_cast<std::uint64_t>(priority)});
   return impl_->schedule.create_stream(non_blocking, priority);
 }
-int Gpu::priority(StreamId stream) const {
-  return impl_->schedule.priority(stream);
-}
+int Gpu::priority(StreamId stream) const { return impl_->schedule.priority(stream); }
 bool Gpu::destroy_stream(StreamId stream) {
   impl_->note(OpKind::destroy_stream, {.stream = stream});
   return impl_->schedule.destroy_stream(stream);
 }
-bool Gpu::has_stream(StreamId stream) const {
-  return impl_->schedule.has_stream(stream);
-}
-bool Gpu::non_blocking(StreamId stream) const {
-  return impl_->schedule.non_blocking(stream);
-}
-bool Gpu::idle(StreamId stream) {
-  return impl_->schedule.idle(stream);
-}
+bool Gpu::has_stream(StreamId stream) const { return impl_->schedule.has_stream(stream); }
+bool Gpu::non_blocking(StreamId stream) const { return impl_->schedule.non_blocking(stream); }
+bool Gpu::idle(StreamId stream) { return impl_->schedule.idle(stream); }
 void Gpu::synchronize() {
   impl_->note(OpKind::synchronize, {});
   impl_->schedule.synchronize();
@@ -152,9 +139,7 @@ bool Gpu::destroy_event(EventId event) {
   impl_->note(OpKind::destroy_event, {.a = event});
   return impl_->schedule.destroy_event(event);
 }
-bool Gpu::has_event(EventId event) const {
-  return impl_->schedule.has_event(event);
-}
+bool Gpu::has_event(EventId event) const { return impl_->schedule.has_event(event); }
 void Gpu::record_event(EventId event, StreamId stream) {
   impl_->catch_up();
   impl_->note(OpKind::record_event, {.stream = stream, .a = event});
@@ -168,15 +153,9 @@ void Gpu::wait_event(StreamId stream, EventId event) {
   impl_->note(OpKind::wait_event, {.stream = stream, .a = event});
   impl_->schedule.wait(stream, event);
 }
-std::optional<double> Gpu::event_time_ns(EventId event) {
-  return impl_->schedule.event_time(event);
-}
-std::optional<double> Gpu::next_begin_ns(EventId event) {
-  return impl_->schedule.next_begin(event);
-}
-double Gpu::now_ns() const {
-  return impl_->schedule.now_ns();
-}
+std::optional<double> Gpu::event_time_ns(EventId event) { return impl_->schedule.event_time(event); }
+std::optional<double> Gpu::next_begin_ns(EventId event) { return impl_->schedule.next_begin(event); }
+double Gpu::now_ns() const { return impl_->schedule.now_ns(); }
 
 void Gpu::reset() {
   impl_->note(OpKind::reset, {});
@@ -203,9 +182,7 @@ Mode mode_of(std::string_view name) {
   return Mode::timing;
 }
 
-bool Gpu::set_heap_bytes(std::uint64_t bytes) {
-  return impl_->heap.set_bytes(bytes);
-}
+bool Gpu::set_heap_bytes(std::uint64_t bytes) { return impl_->heap.set_bytes(bytes); }
 
 // ---- results
 

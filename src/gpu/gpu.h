@@ -1,9 +1,9 @@
 // The GPU that a program sees: allocate, copy, load modules, launch, synchronise; on simulated time.
 //
-// Copies and kernels are submitted and take effect when simulated time reaches them (gpu/schedule.h): that is when the host waits for
-// them or for something after them. Kernels of different streams run side by side. What a kernel does wrong is thrown by the call that makes
-// time go on. In the other modes everything takes effect when it is submitted, a kernel's time on the stream is 0, and every time of
-// the result is absent.
+// Copies and kernels are submitted and take effect when simulated time reaches them (gpu/schedule.h): that is
+// when the host waits for them or for something after them. Kernels of different streams run side by side.
+// What a kernel does wrong is thrown by the call that makes time go on. In the other modes everything takes
+// effect when it is submitted, a kernel's time on the stream is 0, and every time of the result is absent.
 #pragma once
 
 #include <algorithm>
@@ -42,10 +42,12 @@ class SharedDevice;
 
 // What a GPU counted so far besides its kernels' own metrics: plain numbers, for totals.
 struct Counters {
-  std::uint64_t launches = 0, skipped = 0, ended = 0;   // kernels submitted; those that were not chosen; ended and kept
-  std::uint64_t copies = 0, copied_bytes[3] = {0, 0, 0}, filled_bytes = 0, peak_bytes = 0;   // by Gpu::CopyKind
-  double copy_ns = 0, span_ns = 0;                      // span_ns: from the first activity to the last
-  std::uint64_t timed = 0;                              // 1: span_ns means something
+  // Kernels submitted; those that were not chosen; ended and kept
+  std::uint64_t launches = 0, skipped = 0, ended = 0;
+  // By Gpu::CopyKind
+  std::uint64_t copies = 0, copied_bytes[3] = {0, 0, 0}, filled_bytes = 0, peak_bytes = 0;
+  double copy_ns = 0, span_ns = 0;  // span_ns: from the first activity to the last
+  std::uint64_t timed = 0;          // 1: span_ns means something
   bool operator==(const Counters&) const = default;
   // Kernels that are submitted and have not ended.
   std::uint64_t under_way() const { return launches - std::min(launches, skipped + ended); }
@@ -54,46 +56,56 @@ void set_totals(const Counters& counters, result::Metrics& total);
 
 // A launch whose result is kept: alone, or added to those of the same kernel once there are too many.
 struct EndedKernel {
-  std::uint64_t number = 0;                             // of the launch, from 1
+  std::uint64_t number = 0;  // of the launch, from 1
   const result::KernelResult& kernel;
   bool merged = false;
 };
 
 enum class Mode : std::uint8_t { timing, functional, cache, predict };
-Mode mode_of(std::string_view name);   // "timing" and so on; timing for what is none
+Mode mode_of(std::string_view name);  // "timing" and so on; timing for what is none
 std::string_view name_of(Mode mode);
 
 struct Options {
   Mode mode = Mode::timing;
-  std::uint64_t max_cycles = 0;                 // per kernel
-  std::uint64_t max_warp_instructions = 0;      // functional, per kernel
-  std::uint64_t max_memory_bytes = 0;           // host memory for device allocations, blocks and studies; 0 = three quarters of what is free
+  std::uint64_t max_cycles = 0;             // per kernel
+  std::uint64_t max_warp_instructions = 0;  // functional, per kernel
+  // Host memory for device allocations, blocks and studies; 0 = three quarters of what is free
+  std::uint64_t max_memory_bytes = 0;
   std::uint32_t registers_override = 0;
-  KernelChoice kernels;                         // launches that are simulated cycle by cycle; the others only take effect
-  double sample_error = 0;                      // timing::Options::sample_error; kernels then run one after another
-  Sharing sharing;                              // of the GPU by kernels of different streams
-  unsigned threads = 1;                         // of the host; 0 = all that the process may use. Results do not depend on it
+  // Launches that are simulated cycle by cycle; the others only take effect
+  KernelChoice kernels;
+  // Timing::Options::sample_error; kernels then run one after another
+  double sample_error = 0;
+  Sharing sharing;  // of the GPU by kernels of different streams
+  // Of the host; 0 = all that the process may use. Results do not depend on it
+  unsigned threads = 1;
   const volatile bool* interrupt = nullptr;
-  Pulse* pulse = nullptr;                       // where it tells how far it is; null: nobody looks
+  Pulse* pulse = nullptr;  // where it tells how far it is; null: nobody looks
   device::WhatIf what_if{};
-  bool lowering = true;                         // timing::Options::lowering
-  timing::Observe observe{};                    // timing mode only
-  cachesim::Options cache{};                    // cache mode only
-  PredictOptions predict{};                     // predict mode only
-  std::function<void(std::string_view)> print;  // device printf
-  std::function<void(const result::KernelResult&)> on_kernel;   // as each launch's result is known
-  std::function<void(const EndedKernel&)> on_kept;   // as it has its place in the result
-  std::filesystem::path record;                 // trace of all that happens (docs/traces.md); empty: none
+  bool lowering = true;                                        // timing::Options::lowering
+  timing::Observe observe{};                                   // timing mode only
+  cachesim::Options cache{};                                   // cache mode only
+  PredictOptions predict{};                                    // predict mode only
+  std::function<void(std::string_view)> print;                 // device printf
+  std::function<void(const result::KernelResult&)> on_kernel;  // as each launch's result is known
+  std::function<void(const EndedKernel&)> on_kept;             // as it has its place in the result
+  std::filesystem::path record;  // trace of all that happens (docs/traces.md); empty: none
   CheckpointOptions checkpoint;
-  std::shared_ptr<SharedDevice> shared;         // kernels run there (timing mode); null: on a GPU of their own
+  // Kernels run there (timing mode); null: on a GPU of their own
+  std::shared_ptr<SharedDevice> shared;
 };
 
 using ModuleId = std::uint32_t;
-using StreamId = std::uint32_t;   // 0 = the default stream
+using StreamId = std::uint32_t;  // 0 = the default stream
 using EventId = std::uint32_t;
 
-struct Kernel { ModuleId module = 0; std::uint32_t function = 0; };
-struct Symbol { std::uint64_t address = 0, bytes = 0; };
+struct Kernel {
+  ModuleId module = 0;
+  std::uint32_t function = 0;
+};
+struct Symbol {
+  std::uint64_t address = 0, bytes = 0;
+};
 
 // Not thread-safe: callers serialise (libcudart holds one lock).
 class Gpu {
@@ -102,22 +114,24 @@ class Gpu {
   ~Gpu();
 
   const device::Device& device() const;
-  void check() const;                                          // throws if a shared GPU has gone
+  void check() const;  // throws if a shared GPU has gone
 
-  std::optional<std::uint64_t> allocate(std::uint64_t bytes, std::string what);   // nullopt: out of device memory
+  // Nullopt: out of device memory
+  std::optional<std::uint64_t> allocate(std::uint64_t bytes, std::string what);
   bool release(std::uint64_t address);
   exec::GlobalMemory& memory();
 
-  // Copies return false when a range is outside allocations. Device side times follow the device file; a pageable or
-  // pinned host side is not distinguished here.
+  // Copies return false when a range is outside allocations. Device side times follow the device file; a
+  // pageable or pinned host side is not distinguished here.
   enum class CopyKind : std::uint8_t { host_to_device, device_to_host, device_to_device };
   bool copy(void* dst, const void* src, std::uint64_t bytes, CopyKind kind, StreamId stream, bool async);
   bool fill(std::uint64_t address, std::byte value, std::uint64_t bytes, StreamId stream, bool async);
-  // Strided copies and fills: `depth` slices of `height` rows of `width` bytes; time is that of the bytes moved. False also
-  // when the strides overflow.
+  // Strided copies and fills: `depth` slices of `height` rows of `width` bytes; time is that of the bytes
+  // moved. False also when the strides overflow.
   struct Box {
     std::uint64_t width = 0, height = 1, depth = 1;
-    std::uint64_t dst_pitch = 0, src_pitch = 0, dst_slice = 0, src_slice = 0;   // bytes between rows and between slices
+    // Bytes between rows and between slices
+    std::uint64_t dst_pitch = 0, src_pitch = 0, dst_slice = 0, src_slice = 0;
   };
   bool copy_box(void* dst, const void* src, const Box& box, CopyKind kind, StreamId stream, bool async);
   bool fill_box(std::uint64_t address, std::byte value, const Box& box, StreamId stream, bool async);
@@ -125,7 +139,7 @@ class Gpu {
   void charge_copy(std::uint64_t bytes, CopyKind kind, StreamId stream, bool async);
   void charge_fill(std::uint64_t bytes, StreamId stream, bool async);
 
-  ModuleId load_module(std::string name, std::string ptx);     // throws Error
+  ModuleId load_module(std::string name, std::string ptx);  // throws Error
   void unload_module(ModuleId module);
   const ptx::Module& module(ModuleId module) const;
   exec::LoadedModule& loaded(ModuleId module);
@@ -134,12 +148,12 @@ class Gpu {
 
   std::uint64_t create_texture(const exec::Texture& texture);  // handle
   bool destroy_texture(std::uint64_t handle);
-  const exec::Texture* texture(std::uint64_t handle) const;    // null: no such handle
+  const exec::Texture* texture(std::uint64_t handle) const;  // null: no such handle
 
   // Submits the kernel. Throws Error for bad launches ("launch-...").
   // batched: part of a batch that has been paid for, it costs the host no time.
-  void launch(Kernel kernel, exec::Dim3 grid, exec::Dim3 block, std::uint32_t dynamic_shared_bytes, std::span<const std::byte> params,
-              StreamId stream, bool batched = false);
+  void launch(Kernel kernel, exec::Dim3 grid, exec::Dim3 block, std::uint32_t dynamic_shared_bytes,
+              std::span<const std::byte> params, StreamId stream, bool batched = false);
 
   // priority: 0 to most_priority; higher is served first.
   static constexpr int most_priority = 5;
@@ -148,33 +162,39 @@ class Gpu {
   bool destroy_stream(StreamId stream);
   bool has_stream(StreamId stream) const;
   bool non_blocking(StreamId stream) const;
-  bool idle(StreamId stream);                                  // nothing left to wait for, on simulated time
-  // Time goes on until everything submitted has ended; throws what kernels do wrong, as every call that waits.
+  bool idle(StreamId stream);  // nothing left to wait for, on simulated time
+  // Time goes on until everything submitted has ended; throws what kernels do wrong, as every call that
+  // waits.
   void synchronize();
   void synchronize(StreamId stream);
   EventId create_event();
   bool destroy_event(EventId event);
   bool has_event(EventId event) const;
-  void wait_host(EventId event);                               // the host waits for the event
+  void wait_host(EventId event);  // the host waits for the event
   void record_event(EventId event, StreamId stream);
-  std::optional<double> event_time_ns(EventId event);          // nullopt: never recorded
-  std::optional<double> next_begin_ns(EventId event);          // of the first operation behind it in its stream; nullopt: none
+  std::optional<double> event_time_ns(EventId event);  // nullopt: never recorded
+  // Of the first operation behind it in its stream; nullopt: none
+  std::optional<double> next_begin_ns(EventId event);
   void wait_event(StreamId stream, EventId event);
-  double now_ns() const;                                       // simulated host time
+  double now_ns() const;  // simulated host time
   // Size of the heap that malloc in kernels uses (8 MiB); false once a kernel that uses it has run.
   bool set_heap_bytes(std::uint64_t bytes);
-  // Repeats what a trace recorded: kernels, copies, streams. Throws as launch(), and Error(bad_input "trace-...").
+  // Repeats what a trace recorded: kernels, copies, streams. Throws as launch(), and Error(bad_input
+  // "trace-...").
   void replay(stream::trace::Reader& trace);
-  // Completes the file of Options::record; what comes later is not recorded. Throws Error(failure "file-write").
+  // Completes the file of Options::record; what comes later is not recorded. Throws Error(failure
+  // "file-write").
   void finish_recording();
-  // Completes the file of Options::checkpoint. ended: the run came to its end; Error(bad_input "checkpoint-mismatch") if what it resumes
-  // holds more launches.
+  // Completes the file of Options::checkpoint. ended: the run came to its end; Error(bad_input
+  // "checkpoint-mismatch") if what it resumes holds more launches.
   void finish_checkpoint(bool ended);
-  // Waits for everything, then drops modules, textures, streams and events. Allocations stay: release them. Results stay.
+  // Waits for everything, then drops modules, textures, streams and events. Allocations stay: release them.
+  // Results stay.
   void reset();
 
-  // Everything so far: kernels in launch order, totals (sums, time from first to last activity, copies). Of very many
-  // launches the first 4096 stand one by one; the later ones of a kernel are merged, with `launches` > 1.
+  // Everything so far: kernels in launch order, totals (sums, time from first to last activity, copies). Of
+  // very many launches the first 4096 stand one by one; the later ones of a kernel are merged, with
+  // `launches` > 1.
   result::Result result() const;
   Counters counters() const;
   // What a study counted over all launches so far; nothing in other modes.

@@ -15,8 +15,9 @@ namespace simtlab::gpu {
 namespace {
 
 [[noreturn]] void refuse(std::string_view part, std::string_view why) {
-  throw Error(ExitCode::usage, "kernel-choice", fmt::format("--kernels: '{}' {}", shown(part, 60), why),
-              "a list like 'matmul*,3-7,reduce:1': names, numbers of launches from 1, or launches of one kernel");
+  throw Error(
+      ExitCode::usage, "kernel-choice", fmt::format("--kernels: '{}' {}", shown(part, 60), why),
+      "a list like 'matmul*,3-7,reduce:1': names, numbers of launches from 1, or launches of one kernel");
 }
 
 std::optional<std::uint64_t> number(std::string_view text) {
@@ -68,9 +69,10 @@ std::string demangle(const std::string& name) {
 
 bool names_kernel(const std::string& pattern, const std::string& name, const std::string& demangled) {
   std::string plain = demangled.substr(0, demangled.find('('));
-  if (plain.starts_with("void ")) plain.erase(0, 5);   // templates are demangled with it
-  return std::ranges::any_of(std::initializer_list<const std::string*>{&name, &demangled, &plain},
-                             [&](const std::string* text) { return fnmatch(pattern.c_str(), text->c_str(), FNM_NOESCAPE) == 0; });
+  if (plain.starts_with("void ")) plain.erase(0, 5);  // templates are demangled with it
+  return std::ranges::any_of(
+      std::initializer_list<const std::string*>{&name, &demangled, &plain},
+      [&](const std::string* text) { return fnmatch(pattern.c_str(), text->c_str(), FNM_NOESCAPE) == 0; });
 }
 
 KernelChoice::KernelChoice(std::string_view text) {
@@ -81,7 +83,8 @@ KernelChoice::KernelChoice(std::string_view text) {
     const std::size_t colon = part.rfind(':');
     if (looks_like_range(part)) {
       read_range(part, part, term.first, term.last);
-    } else if (colon != std::string_view::npos && colon > 0 && part[colon - 1] != ':' && looks_like_range(part.substr(colon + 1))) {
+    } else if (colon != std::string_view::npos && colon > 0 && part[colon - 1] != ':' &&
+               looks_like_range(part.substr(colon + 1))) {
       term.pattern = part.substr(0, colon);
       read_range(part, part.substr(colon + 1), term.first, term.last);
     } else {
@@ -91,7 +94,8 @@ KernelChoice::KernelChoice(std::string_view text) {
   }
 }
 
-bool KernelChoice::selects(const std::string& name, const std::string& demangled, std::uint64_t launch, std::uint64_t of_kernel) const {
+bool KernelChoice::selects(const std::string& name, const std::string& demangled, std::uint64_t launch,
+                           std::uint64_t of_kernel) const {
   const auto fits = [&](const Term& term) {
     const std::uint64_t count = term.pattern.empty() ? launch : of_kernel;
     if (count < term.first || count > term.last) return false;

@@ -1,4 +1,5 @@
-// Kernels under way: begins them when their time has come, follows the clock of the cycle-level GPU, keeps what they counted.
+// Kernels under way: begins them when their time has come, follows the clock of the cycle-level GPU, keeps
+// what they counted.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +21,8 @@ constexpr std::size_t series_rows_kept = std::size_t{1} << 19;
 // Lines of all launches with a profile of their own; later launches are added to the first of their kernel.
 constexpr std::size_t profile_lines_kept = 20000;
 
-// Deviations that follow from the module's directives: a limit of registers that took effect, a target above the device.
+// Deviations that follow from the module's directives: a limit of registers that took effect, a target above
+// the device.
 void note_directives(const device::Device& device, const ptx::Module& module, const ptx::Function& function,
                      result::KernelResult& result) {
   if (result.registers == function.registers && function.registers < function.unlimited_registers)
@@ -47,13 +49,19 @@ class Stopwatch {
 bool Gpu::Impl::idle() const { return under_way.empty(); }
 
 // A checkpoint holds what each launch did to memory, one after the other.
-bool Gpu::Impl::full() const { return !options.shared && !under_way.empty() && (checkpoint || (timing && timing->full())); }
+bool Gpu::Impl::full() const {
+  return !options.shared && !under_way.empty() && (checkpoint || (timing && timing->full()));
+}
 
-double Gpu::Impl::time_of(std::uint64_t cycle) const { return period_ns + static_cast<double>(cycle) / device.sm_clock_hz * 1e9; }
+double Gpu::Impl::time_of(std::uint64_t cycle) const {
+  return period_ns + static_cast<double>(cycle) / device.sm_clock_hz * 1e9;
+}
 
 std::uint64_t Gpu::Impl::cycle_of(double ns) const {
   const double cycles = (ns - period_ns) * device.sm_clock_hz / 1e9;
-  return cycles <= 0 ? 0 : cycles >= 1e18 ? ~std::uint64_t{0} : static_cast<std::uint64_t>(std::ceil(cycles - 1e-6));
+  return cycles <= 0      ? 0
+         : cycles >= 1e18 ? ~std::uint64_t{0}
+                          : static_cast<std::uint64_t>(std::ceil(cycles - 1e-6));
 }
 
 bool Gpu::Impl::begin(Work& work, double at_ns) {
@@ -85,13 +93,15 @@ bool Gpu::Impl::begin(Work& work, double at_ns) {
   return false;
 }
 
-// Where kernels run one after another because of how they are simulated, one that waits for the next is no fault of the program.
+// Where kernels run one after another because of how they are simulated, one that waits for the next is no
+// fault of the program.
 std::optional<timing::Gpu::Id> Gpu::Impl::advance_clock(double until_ns) {
   try {
     return timing->advance(cycle_of(until_ns));
   } catch (const exec::Fault& fault) {
     const bool one_by_one = checkpoint || options.sample_error > 0 || options.what_if.alone;
-    if (fault.kind() == exec::Fault::Kind::deadlock && one_by_one && schedule.pending() > under_way.size()) throw waits_for_others(options.mode);
+    if (fault.kind() == exec::Fault::Kind::deadlock && one_by_one && schedule.pending() > under_way.size())
+      throw waits_for_others(options.mode);
     throw;
   }
 }
@@ -120,7 +130,8 @@ Work* Gpu::Impl::advance(double until_ns) {
 
 // What they have counted until now stands in the result, marked.
 void Gpu::Impl::give_up() {
-  if (options.shared) options.shared->give_up();
+  if (options.shared)
+    options.shared->give_up();
   else if (timing && !under_way.empty() && !job_of(*under_way.front()).known) {
     std::vector<timing::Gpu::Ended> partial = timing->partial();
     std::ranges::sort(under_way, {}, [&](Work* work) { return job_of(*work).id; });
@@ -137,7 +148,8 @@ void Gpu::Impl::run_left_out(const KernelJob& job, result::KernelResult& result)
   const timing::Gpu::LeftOut rest = timing->left_out();
   std::optional<std::uint64_t> instructions;
   if (rest.count != 0 && (job.launch || job.recording))
-    instructions = run_to_end(*untimed_run(job, rest.first, rest.count, nullptr));   // a trace that is recorded holds them, too
+    // A trace that is recorded holds them, too
+    instructions = run_to_end(*untimed_run(job, rest.first, rest.count, nullptr));
   else if (rest.count != 0)
     instructions = job.source->recorded_instructions(rest.first, rest.count);
   timing->complete(result, instructions);
@@ -167,7 +179,8 @@ void Gpu::Impl::keep(const KernelJob& job, result::KernelResult&& result, double
   if (timing) result.metrics.set("gpu.begin", begin_ns);
   if (options.on_kernel) options.on_kernel(result);
   note_directives(device, source.module(), function, result);
-  if (const stream::trace::Code* code = source.code_of(function); code != nullptr && !code->mnemonics.empty()) {
+  if (const stream::trace::Code* code = source.code_of(function);
+      code != nullptr && !code->mnemonics.empty()) {
     result.not_modelled.emplace_back("D-TRACE-3");
     if (!code->guessed.empty()) result.not_modelled.emplace_back("D-TRACE-4");
   }
@@ -180,9 +193,8 @@ void Gpu::Impl::keep(const KernelJob& job, result::KernelResult&& result, double
 void Gpu::Impl::keep_within_bounds(std::uint64_t number, result::KernelResult&& result) {
   ++ended;
   if (profile_lines + result.profile.lines.size() > profile_lines_kept) {
-    const auto earlier = std::ranges::find_if(kernels, [&](const result::KernelResult& k) {
-      return k.name == result.name && !k.profile.empty();
-    });
+    const auto earlier = std::ranges::find_if(
+        kernels, [&](const result::KernelResult& k) { return k.name == result.name && !k.profile.empty(); });
     if (earlier != kernels.end()) {
       result::merge(earlier->profile, result.profile);
       result.profile = {};
@@ -200,7 +212,7 @@ void Gpu::Impl::keep_within_bounds(std::uint64_t number, result::KernelResult&& 
     return;
   }
   series_rows -= result.series.rows.size();
-  result.series = {};   // merged launches have none
+  result.series = {};  // merged launches have none
   const auto same = std::find_if(merged.begin(), merged.end(),
                                  [&](const result::KernelResult& k) { return k.name == result.name; });
   const auto place = static_cast<std::size_t>(same - merged.begin());
@@ -216,7 +228,8 @@ void Gpu::Impl::keep_within_bounds(std::uint64_t number, result::KernelResult&& 
 }
 
 void Gpu::Impl::halve_longest_series() {
-  const auto longest = std::ranges::max_element(kernels, {}, [](const result::KernelResult& k) { return k.series.rows.size(); });
+  const auto longest = std::ranges::max_element(
+      kernels, {}, [](const result::KernelResult& k) { return k.series.rows.size(); });
   const std::size_t before = longest->series.rows.size();
   longest->series = result::thinned(longest->series, before / 2);
   series_rows -= before - longest->series.rows.size();

@@ -8,13 +8,15 @@ namespace simtlab::gpu {
 
 bool set_launch_values(Gpu& gpu, ModuleId module, const LaunchValues& values) {
   const std::optional<Symbol> symbol = gpu.find_symbol(module, "simtlab_launch");
-  const std::array<std::uint32_t, 4> wanted = {values.offset[0], values.offset[1], values.offset[2], values.dimensions};
+  const std::array<std::uint32_t, 4> wanted = {values.offset[0], values.offset[1], values.offset[2],
+                                               values.dimensions};
   if (!symbol || symbol->bytes < sizeof wanted) return values.offset == std::array<std::uint32_t, 3>{};
   std::array<std::uint32_t, 4> now{};
   std::memcpy(now.data(), gpu.memory().host(symbol->address), sizeof now);
   if (now == wanted) return true;
-  gpu.loaded(module);   // launches under way keep what they were given: they end first
-  SIMTLAB_ASSERT(gpu.memory().write(symbol->address, std::as_bytes(std::span(wanted))), "a module's variable is allocated");
+  gpu.loaded(module);  // launches under way keep what they were given: they end first
+  SIMTLAB_ASSERT(gpu.memory().write(symbol->address, std::as_bytes(std::span(wanted))),
+                 "a module's variable is allocated");
   return true;
 }
 

@@ -1,4 +1,5 @@
-// What OpenCL launches have and CUDA's have not: offset of the global ids, number of dimensions, arguments in local memory.
+// What OpenCL launches have and CUDA's have not: offset of the global ids, number of dimensions, arguments in
+// local memory.
 #pragma once
 
 #include <array>
@@ -15,14 +16,16 @@ struct LaunchValues {
   bool operator==(const LaunchValues&) const = default;
 };
 
-// Writes the constant simtlab_launch of the module for launches that follow. False if the module has none (nothing in it asks)
-// while there is an offset: get_global_id would not honour it.
+// Writes the constant simtlab_launch of the module for launches that follow. False if the module has none
+// (nothing in it asks) while there is an offset: get_global_id would not honour it.
 bool set_launch_values(Gpu& gpu, ModuleId module, const LaunchValues& values);
 
-// Places local-memory arguments behind the static shared memory of a kernel (and what else it has), one after another.
+// Places local-memory arguments behind the static shared memory of a kernel (and what else it has), one after
+// another.
 class LocalMemory {
  public:
-  explicit LocalMemory(std::uint32_t static_bytes, std::uint64_t dynamic_bytes = 0) : static_(static_bytes), end_(static_bytes + dynamic_bytes) {}
+  explicit LocalMemory(std::uint32_t static_bytes, std::uint64_t dynamic_bytes = 0)
+      : static_(static_bytes), end_(static_bytes + dynamic_bytes) {}
   // Where the argument begins; nullopt: more than 4 GiB.
   std::optional<std::uint64_t> add(std::uint64_t bytes, std::uint64_t alignment);
   std::uint32_t dynamic_bytes() const { return static_cast<std::uint32_t>(end_ - static_); }

@@ -14,9 +14,7 @@ namespace {
   throw Error(ExitCode::bad_input, "launch-shape", fmt::format("kernel '{}': {}", kernel, what), hint);
 }
 
-std::string shape(const exec::Dim3& d) {
-  return fmt::format("({}, {}, {})", d.x, d.y, d.z);
-}
+std::string shape(const exec::Dim3& d) { return fmt::format("({}, {}, {})", d.x, d.y, d.z); }
 
 // Limits of every device of compute capability 3.0 and later; earlier ones had 65535 blocks in x as well.
 void check_shape(const device::Device& device, const std::string& kernel, const exec::Dim3& grid,
@@ -58,7 +56,8 @@ void check_attributes(const ptx::Module& module, const ptx::Function& function, 
 
 }  // namespace
 
-void check_launch(const device::Device& device, const ptx::Module& module, const ptx::Function& function, const exec::Dim3& grid, const exec::Dim3& block) {
+void check_launch(const device::Device& device, const ptx::Module& module, const ptx::Function& function,
+                  const exec::Dim3& grid, const exec::Dim3& block) {
   check_shape(device, function.name, grid, block);
   check_attributes(module, function, block);
 }
@@ -93,26 +92,30 @@ void Gpu::launch(Kernel kernel, exec::Dim3 grid, exec::Dim3 block, std::uint32_t
   }
   auto job = std::make_shared<KernelJob>();
   // The kernel sees the textures of the time of its launch.
-  if (m.textures_seen == nullptr) m.textures_seen = std::make_shared<const std::vector<exec::Texture>>(m.textures);
+  if (m.textures_seen == nullptr)
+    m.textures_seen = std::make_shared<const std::vector<exec::Texture>>(m.textures);
   job->textures = m.textures_seen;
   p.textures = *job->textures;
   job->launch = std::make_unique<exec::Launch>(p, m.memory);
   job->source = std::make_unique<stream::ExecutedLaunch>(*job->launch);
-  m.check_host_memory(*job->launch, timing::fit(m.device, *job->source, m.registers_of(function)).blocks_per_sm);
+  m.check_host_memory(*job->launch,
+                      timing::fit(m.device, *job->source, m.registers_of(function)).blocks_per_sm);
   job->batched = batched;
   m.submit_kernel(std::move(job), stream);
 }
 
-// Told before the launch instead of by the host when nothing is left. Only where a limit was given: local memory that no thread touches costs
-// nothing. Functional runs have few blocks at once.
+// Told before the launch instead of by the host when nothing is left. Only where a limit was given: local
+// memory that no thread touches costs nothing. Functional runs have few blocks at once.
 void Gpu::Impl::check_host_memory(const exec::Launch& launch, std::uint32_t blocks_per_sm) const {
   if (options.max_memory_bytes == 0 || options.mode == Mode::functional) return;
-  const std::uint64_t blocks = std::min<std::uint64_t>(launch.params().grid.count(), std::uint64_t{blocks_per_sm} * device.sm.count);
+  const std::uint64_t blocks =
+      std::min<std::uint64_t>(launch.params().grid.count(), std::uint64_t{blocks_per_sm} * device.sm.count);
   const std::uint64_t bytes = blocks * launch.state_bytes_per_block(), left = host_room();
   if (bytes <= left) return;
   throw Error(ExitCode::failure, "limit-memory",
-              fmt::format("kernel '{}': registers, shared and local memory of {} resident blocks take {} MiB of the host, and {} MiB are left of the limit", launch.function().name,
-                          blocks, (bytes >> 20) + 1, left >> 20),
+              fmt::format("kernel '{}': registers, shared and local memory of {} resident blocks take {} MiB "
+                          "of the host, and {} MiB are left of the limit",
+                          launch.function().name, blocks, (bytes >> 20) + 1, left >> 20),
               "raise --max-memory, or have fewer blocks at once: --set sm.count=4");
 }
 
@@ -121,9 +124,11 @@ void Gpu::Impl::submit_kernel(std::shared_ptr<KernelJob> job, StreamId stream) {
   job->number = ++launches;
   job->stream = stream;
   job->demangled = demangle(name);
-  job->chosen = options.mode == Mode::functional || options.kernels.all() || options.kernels.selects(name, job->demangled, launches, ++launches_of[name]);
+  job->chosen = options.mode == Mode::functional || options.kernels.all() ||
+                options.kernels.selects(name, job->demangled, launches, ++launches_of[name]);
   if (job->chosen) {
-    job->setup = setup_of(options.sharing, device, name, job->demangled);   // may refuse it: before it has a place in the trace
+    // May refuse it: before it has a place in the trace
+    job->setup = setup_of(options.sharing, device, name, job->demangled);
     job->setup.priority = schedule.priority(stream);
     if (recorder) job->place = recorder->reserve_kernel(stream, job->batched);
   } else {

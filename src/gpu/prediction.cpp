@@ -1,7 +1,7 @@
 // Launches through the analytical models.
 //
-// A part of the blocks is executed, counted and studied (counts/profile.h), the others are executed as fast as that goes; from the counts
-// and the device the models answer.
+// A part of the blocks is executed, counted and studied (counts/profile.h), the others are executed as fast
+// as that goes; from the counts and the device the models answer.
 #include "gpu/prediction.h"
 
 #include <fmt/format.h>
@@ -26,14 +26,15 @@ using C = predict::Counts;
 constexpr std::uint64_t enough_instructions = 2'000'000;
 // Of all blocks that the GPU holds at once: if they would execute more, fewer SMs are studied.
 constexpr std::uint64_t most_instructions_at_once = 3'000'000;
-constexpr std::uint64_t few_blocks = 8;   // of a grid: all SMs are studied, whatever its blocks execute
-// Of the rest, where nobody looks at what the kernel leaves: executed all the same if that takes no longer than this.
+constexpr std::uint64_t few_blocks = 8;  // of a grid: all SMs are studied, whatever its blocks execute
+// Of the rest, where nobody looks at what the kernel leaves: executed all the same if that takes no longer
+// than this.
 constexpr std::uint64_t worth_executing = 40'000'000;
 
 // Reuse distances are of no interest here: they are followed for next to no line.
 cachesim::Options study_options(std::uint64_t seed, std::uint32_t sms, const device::Device& device) {
   cachesim::Options o;
-  o.order = "lrr";   // whatever the device's scheduler: the models were compared with the cycle level so
+  o.order = "lrr";  // whatever the device's scheduler: the models were compared with the cycle level so
   // Blocks are dealt as to all SMs: which blocks share an L1 decides what conflicts in it.
   if (sms < device.sm.count) o.sms = {0, sms - 1};
   o.sample = 1.0 / 1024;
@@ -43,7 +44,8 @@ cachesim::Options study_options(std::uint64_t seed, std::uint32_t sms, const dev
   return o;
 }
 
-// Blocks may wait for what others write: with volatile or ordered loads, or with the results of atomics. Then they must be able to run side by side.
+// Blocks may wait for what others write: with volatile or ordered loads, or with the results of atomics. Then
+// they must be able to run side by side.
 bool may_wait_for_others(const ptx::Module& module) {
   for (const ptx::Function& f : module.functions)
     for (const ptx::Inst& inst : f.code) {
@@ -54,13 +56,18 @@ bool may_wait_for_others(const ptx::Module& module) {
 }
 
 // Alone, it may wait for other blocks, by loads that may_wait_for_others() takes for ordinary ones.
-void check_first_block(stream::ResidentBlock& block, std::uint32_t steps, const counts::CountedLaunch& source) {
+void check_first_block(stream::ResidentBlock& block, std::uint32_t steps,
+                       const counts::CountedLaunch& source) {
   std::vector<exec::Stuck> who;
   if (!block.stuck(steps, who)) return;
-  const auto by_others = [](const exec::Stuck& s) { return s.why == exec::Stuck::Why::read && s.space != ptx::Space::shared; };
+  const auto by_others = [](const exec::Stuck& s) {
+    return s.why == exec::Stuck::Why::read && s.space != ptx::Space::shared;
+  };
   if (std::ranges::none_of(who, by_others)) exec::report_stuck(who, {});
-  throw Error(ExitCode::unsupported, "kernel-waits", fmt::format("the first block of kernel '{}' waits for what others write", source.function().name),
-              "--whole runs as many blocks side by side as the GPU");
+  throw Error(
+      ExitCode::unsupported, "kernel-waits",
+      fmt::format("the first block of kernel '{}' waits for what others write", source.function().name),
+      "--whole runs as many blocks side by side as the GPU");
 }
 
 // Executes the first block of a launch and returns its warp instructions.
@@ -78,7 +85,9 @@ std::uint64_t run_first_block(const counts::CountedLaunch& source, const volatil
       check_first_block(*block, look.steps(), source);
       look.looked(executed);
     }
-    if (interrupt != nullptr && *interrupt) throw Error(ExitCode::interrupted, "interrupted", fmt::format("in kernel '{}'", source.function().name));
+    if (interrupt != nullptr && *interrupt)
+      throw Error(ExitCode::interrupted, "interrupted",
+                  fmt::format("in kernel '{}'", source.function().name));
     for (unsigned w = 0; w < warps; ++w)
       for (unsigned i = 0; i < turn && block->status(w) == stream::WarpStatus::ready; ++i) {
         any = true;
@@ -93,10 +102,13 @@ std::uint64_t run_first_block(const counts::CountedLaunch& source, const volatil
   return source.warp_instructions();
 }
 
-// A GPU on which some SMs have as much less of the bandwidth as they are fewer. L2 stays as large: what SMs share is as large for few of them.
+// A GPU on which some SMs have as much less of the bandwidth as they are fewer. L2 stays as large: what SMs
+// share is as large for few of them.
 device::Device with_share(device::Device device, double share) {
   device.l2.bytes_per_cycle *= share;
-  for (double* bandwidth : {&device.dram.bandwidth, &device.dram.bandwidth_measured, &device.dram.read_bandwidth_measured}) *bandwidth *= share;
+  for (double* bandwidth :
+       {&device.dram.bandwidth, &device.dram.bandwidth_measured, &device.dram.read_bandwidth_measured})
+    *bandwidth *= share;
   return device;
 }
 
@@ -104,7 +116,8 @@ class Filler {
  public:
   Filler(predict::Inputs& inputs, std::string origin) : in_(inputs), origin_(std::move(origin)) {}
   void operator()(double C::*member, double value, const char* how = nullptr) {
-    if (!in_.has(member)) in_.set(member, value, {how == nullptr ? origin_ : fmt::format("{}: {}", origin_, how)});
+    if (!in_.has(member))
+      in_.set(member, value, {how == nullptr ? origin_ : fmt::format("{}: {}", origin_, how)});
   }
 
  private:
@@ -117,14 +130,16 @@ std::string origin_of(const counts::Profile& p) {
   return fmt::format("executed, {} of {} blocks", p.sampled_blocks, p.blocks);
 }
 
-void fill_inputs(predict::Inputs& in, const counts::Profile& p, const std::string& origin, const device::Device& device) {
+void fill_inputs(predict::Inputs& in, const counts::Profile& p, const std::string& origin,
+                 const device::Device& device) {
   Filler set(in, origin);
   const double warps = p.warps_per_block;
   set(&C::blocks, static_cast<double>(p.blocks));
   set(&C::threads_per_block, p.threads_per_block);
   const std::uint64_t sms = std::min<std::uint64_t>(p.blocks, device.sm.count);
   const std::uint64_t most = (p.blocks + sms - 1) / sms;
-  set(&C::active_blocks_per_sm, static_cast<double>(std::min<std::uint64_t>(p.occupancy.blocks_per_sm, most)), "occupancy");
+  set(&C::active_blocks_per_sm, static_cast<double>(std::min<std::uint64_t>(p.occupancy.blocks_per_sm, most)),
+      "occupancy");
   double insts = 0;
   for (std::size_t i = 0; i < p.class_insts.size(); ++i) {
     if (std::isnan(in.counts.mix.insts[i])) in.set_insts(i, p.class_insts[i], {origin});
@@ -151,7 +166,8 @@ void fill_inputs(predict::Inputs& in, const counts::Profile& p, const std::strin
   set(&C::mlp, p.mlp, "way of a few warps");
   const double sm_warps = static_cast<double>(p.blocks) * warps / static_cast<double>(sms);
   set(&C::o_cfdiv, 0, "instructions of both sides of a branch are counted");
-  set(&C::o_bank, p.shared_insts * std::max(0.0, p.shared_passes - p.shared_passes_ideal) * sm_warps, "passes beyond those without conflicts");
+  set(&C::o_bank, p.shared_insts * std::max(0.0, p.shared_passes - p.shared_passes_ideal) * sm_warps,
+      "passes beyond those without conflicts");
   set(&C::flops, p.flops);
   set(&C::fma_insts, p.fma_insts);
   set(&C::l1_bytes, p.l1_bytes);
@@ -166,21 +182,28 @@ void fill_inputs(predict::Inputs& in, const counts::Profile& p, const std::strin
 result::Table counts_table(const predict::Inputs& inputs) {
   result::Table table{.name = "counts", .rows = {}};
   for (const predict::Symbol& s : predict::symbols())
-    if (inputs.has(s.member)) table.rows.push_back({std::string(s.key), inputs.counts.*s.member, std::string(s.unit), inputs.source(s.member).text});
+    if (inputs.has(s.member))
+      table.rows.push_back(
+          {std::string(s.key), inputs.counts.*s.member, std::string(s.unit), inputs.source(s.member).text});
   for (std::size_t i = 0; i < device::op_class_names.size(); ++i)
     if (inputs.counts.mix.insts[i] > 0)
-      table.rows.push_back({fmt::format("class.{}.insts", device::op_class_names[i]), inputs.counts.mix.insts[i], std::string("1"), inputs.mix_source(predict::mix_symbols()[0], i).text});
+      table.rows.push_back({fmt::format("class.{}.insts", device::op_class_names[i]),
+                            inputs.counts.mix.insts[i], std::string("1"),
+                            inputs.mix_source(predict::mix_symbols()[0], i).text});
   return table;
 }
 
-result::KernelResult answer(const std::string& name, const counts::Profile& profile, const std::string& origin, const device::Device& device, const PredictOptions& options) {
+result::KernelResult answer(const std::string& name, const counts::Profile& profile,
+                            const std::string& origin, const device::Device& device,
+                            const PredictOptions& options) {
   predict::Inputs inputs = predict::parse_counts(options.counts, options.counts_file);
   fill_inputs(inputs, profile, origin, device);
   predict::complete(inputs, &device);
   if (inputs.source(&C::warp_latency).text.starts_with(origin) && !inputs.has(&C::sampled_latency))
-    inputs.set(&C::sampled_latency, predict::access_latency(inputs.counts), {"derived: hit rates and latencies of the machine"});
-  result::KernelResult out = predict::answer(name, inputs, options.model,
-                                             predict::parse_options(options.rule, options.resios));
+    inputs.set(&C::sampled_latency, predict::access_latency(inputs.counts),
+               {"derived: hit rates and latencies of the machine"});
+  result::KernelResult out =
+      predict::answer(name, inputs, options.model, predict::parse_options(options.rule, options.resios));
   out.tables.push_back(counts_table(inputs));
   out.metrics.set("occupancy.theoretical", profile.occupancy.ratio);
   out.limiter = device::name_of(profile.occupancy.limit);
@@ -190,7 +213,10 @@ result::KernelResult answer(const std::string& name, const counts::Profile& prof
 }  // namespace
 
 std::string to_text(const PredictOptions& o) {
-  return nlohmann::json{{"model", o.model}, {"rule", o.rule}, {"counts", o.counts}, {"counts_file", o.counts_file}, {"whole", o.whole}, {"effects", o.effects}, {"resios", o.resios}}.dump();
+  return nlohmann::json{
+      {"model", o.model}, {"rule", o.rule},       {"counts", o.counts}, {"counts_file", o.counts_file},
+      {"whole", o.whole}, {"effects", o.effects}, {"resios", o.resios}}
+      .dump();
 }
 
 PredictOptions parse_predict_options(std::string_view text) {
@@ -198,7 +224,8 @@ PredictOptions parse_predict_options(std::string_view text) {
   if (text.empty()) return o;
   try {
     const auto j = nlohmann::json::parse(text);
-    o.model = j.at("model"), o.rule = j.at("rule"), o.counts = j.at("counts"), o.counts_file = j.at("counts_file");
+    o.model = j.at("model"), o.rule = j.at("rule"), o.counts = j.at("counts"),
+    o.counts_file = j.at("counts_file");
     o.whole = j.at("whole"), o.effects = j.at("effects");
     o.resios = j.at("resios");
   } catch (const nlohmann::json::exception& e) {
@@ -210,7 +237,9 @@ PredictOptions parse_predict_options(std::string_view text) {
 // Blocks outside of the sample; returns their warp instructions, 0 if nobody has executed them.
 std::uint64_t Gpu::Impl::run_rest(const KernelJob& job, std::uint64_t rest, double instructions_a_block) {
   if (rest == 0) return 0;
-  if (job.launch && !options.predict.effects && instructions_a_block * static_cast<double>(rest) > static_cast<double>(worth_executing)) return 0;
+  if (job.launch && !options.predict.effects &&
+      instructions_a_block * static_cast<double>(rest) > static_cast<double>(worth_executing))
+    return 0;
   std::uint64_t sum = 0;
   bool known = true;
   for (const auto& [first, count] : study->left_out()) {
@@ -226,20 +255,26 @@ std::uint64_t Gpu::Impl::run_rest(const KernelJob& job, std::uint64_t rest, doub
 }
 
 // All SMs, or as many as are worth it.
-cachesim::Study* Gpu::Impl::choose_study(const counts::CountedLaunch& source, const device::Occupancy& fit, SampledLaunch& launch) {
+cachesim::Study* Gpu::Impl::choose_study(const counts::CountedLaunch& source, const device::Occupancy& fit,
+                                         SampledLaunch& launch) {
   std::uint32_t sms = device.sm.count;
   if (!options.predict.whole) {
     launch.enough_instructions = enough_instructions;
     if (source.block_count() > few_blocks && !may_wait_for_others(source.module())) {
       launch.first_block_instructions = run_first_block(source, options.interrupt);
       launch.first_block = 1;
-      const double at_once = static_cast<double>(std::max<std::uint64_t>(launch.first_block_instructions, 1)) * fit.blocks_per_sm;
-      sms = static_cast<std::uint32_t>(std::clamp(most_instructions_at_once / at_once, 1.0, static_cast<double>(sms)));
+      const double at_once =
+          static_cast<double>(std::max<std::uint64_t>(launch.first_block_instructions, 1)) *
+          fit.blocks_per_sm;
+      sms = static_cast<std::uint32_t>(
+          std::clamp(most_instructions_at_once / at_once, 1.0, static_cast<double>(sms)));
     }
     launch.least_blocks = std::uint64_t{fit.blocks_per_sm} * sms;
   }
   // Contents of L2 stay from launch to launch, as long as the same SMs are studied.
-  if (study == nullptr || studied_sms != sms) study = std::make_unique<cachesim::Study>(with_share(device, static_cast<double>(sms) / device.sm.count), study_options(options.cache.seed, sms, device));
+  if (study == nullptr || studied_sms != sms)
+    study = std::make_unique<cachesim::Study>(with_share(device, static_cast<double>(sms) / device.sm.count),
+                                              study_options(options.cache.seed, sms, device));
   studied_sms = sms;
   return study.get();
 }
@@ -248,42 +283,61 @@ result::KernelResult Gpu::Impl::run_prediction(const KernelJob& job) {
   const stream::WarpSource& source = job.read();
   const device::Occupancy fit = timing::fit(device, source, registers_of(source.function()));
   const counts::CountedLaunch counted(source, device);
-  SampledLaunch launch{{.source = &counted, .occupancy = fit, .buffers = {}, .interrupt = options.interrupt, .max_cycles = options.max_cycles, .max_bytes = host_room(), .waits_for_others = waiting()}};
+  SampledLaunch launch{{.source = &counted,
+                        .occupancy = fit,
+                        .buffers = {},
+                        .interrupt = options.interrupt,
+                        .max_cycles = options.max_cycles,
+                        .max_bytes = host_room(),
+                        .waits_for_others = waiting()}};
   cachesim::Study* const used = choose_study(counted, fit, launch);
   used->run(launch);
-  const std::uint64_t counted_blocks = launch.first_block + (used->marks().empty() ? 0 : used->marks().back().blocks);
+  const std::uint64_t counted_blocks =
+      launch.first_block + (used->marks().empty() ? 0 : used->marks().back().blocks);
   const std::uint64_t rest = source.block_count() - std::min(counted_blocks, source.block_count());
   const std::uint64_t rest_instructions = run_rest(job, rest, counted.spread().mean);
-  const counts::Profile profile = counts::profile_of({.launch = counted,
-                                                      .study = *used,
-                                                      .device = device,
-                                                      .occupancy = fit,
-                                                      .unstudied_blocks = launch.first_block,
-                                                      .unstudied_instructions = launch.first_block_instructions,
-                                                      .rest_blocks = rest,
-                                                      .rest_instructions = rest_instructions,
-                                                      .lowering = options.lowering && source.code_of(source.function()) == nullptr});
-  result::KernelResult out = answer(source.function().name, profile, origin_of(profile), device, options.predict);
-  out.metrics.set("gpu.instructions.warp", static_cast<std::uint64_t>(profile.sampled_instructions + rest_instructions));
+  const counts::Profile profile =
+      counts::profile_of({.launch = counted,
+                          .study = *used,
+                          .device = device,
+                          .occupancy = fit,
+                          .unstudied_blocks = launch.first_block,
+                          .unstudied_instructions = launch.first_block_instructions,
+                          .rest_blocks = rest,
+                          .rest_instructions = rest_instructions,
+                          .lowering = options.lowering && source.code_of(source.function()) == nullptr});
+  result::KernelResult out =
+      answer(source.function().name, profile, origin_of(profile), device, options.predict);
+  out.metrics.set("gpu.instructions.warp",
+                  static_cast<std::uint64_t>(profile.sampled_instructions + rest_instructions));
   out.metrics.set("counts.blocks", profile.sampled_blocks);
   if (rest != 0 && rest_instructions == 0) out.metrics.set("counts.error", profile.error);
   return out;
 }
 
-result::KernelResult predict_static(const device::Device& device, const StaticKernel& kernel, const PredictOptions& options) {
-  const std::uint32_t registers = std::max(1u, kernel.registers_override != 0 ? kernel.registers_override : kernel.function.registers);
+result::KernelResult predict_static(const device::Device& device, const StaticKernel& kernel,
+                                    const PredictOptions& options) {
+  const std::uint32_t registers =
+      std::max(1u, kernel.registers_override != 0 ? kernel.registers_override : kernel.function.registers);
   check_launch(device, kernel.module, kernel.function, kernel.grid, kernel.block);
   const std::uint64_t shared = std::uint64_t{kernel.function.shared_bytes} + kernel.dynamic_shared_bytes;
-  const device::Occupancy fit = timing::fit(device, kernel.function, static_cast<std::uint32_t>(kernel.block.count()), registers, shared);
-  const counts::StaticProfile s =
-      counts::static_profile({kernel.module, kernel.function, kernel.grid, kernel.block, fit, kernel.trips, kernel.lowering}, device);
-  const std::string assumed = fmt::format("not executed: {} loops taken to run {:g} times, {} branches not taken, {} accesses taken to lie apart", s.assumed_loops, kernel.trips, s.assumed_branches,
-                                          s.unknown_accesses);
+  const device::Occupancy fit = timing::fit(
+      device, kernel.function, static_cast<std::uint32_t>(kernel.block.count()), registers, shared);
+  const counts::StaticProfile s = counts::static_profile(
+      {kernel.module, kernel.function, kernel.grid, kernel.block, fit, kernel.trips, kernel.lowering},
+      device);
+  const std::string assumed = fmt::format(
+      "not executed: {} loops taken to run {:g} times, {} branches not taken, {} accesses taken to lie apart",
+      s.assumed_loops, kernel.trips, s.assumed_branches, s.unknown_accesses);
   result::KernelResult out = answer(kernel.function.name, s.profile, "static", device, options);
   for (result::Table& table : out.tables) {
     if (table.name != "remarks") continue;
-    const auto remark = [&](std::string text) { table.rows.insert(table.rows.begin(), {std::string("counts"), std::move(text)}); };
-    if (!s.complete) remark(fmt::format("Only the first {} instructions of a warp are counted: its loops run longer.", s.instructions));
+    const auto remark = [&](std::string text) {
+      table.rows.insert(table.rows.begin(), {std::string("counts"), std::move(text)});
+    };
+    if (!s.complete)
+      remark(fmt::format("Only the first {} instructions of a warp are counted: its loops run longer.",
+                         s.instructions));
     remark(fmt::format("The kernel was {}. Every load is taken to come from DRAM.", assumed));
   }
   out.not_modelled.emplace_back("D-PREDICT-16");

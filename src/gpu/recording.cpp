@@ -15,11 +15,13 @@ using stream::trace::OpKind;
 
 void Gpu::Impl::begin_recording() {
   if (options.record.empty()) return;
-  recorder = std::make_unique<stream::trace::Writer>(options.record, fmt::format("{}, {}", device.name, timing ? "timing" : "functional"));
+  recorder = std::make_unique<stream::trace::Writer>(
+      options.record, fmt::format("{}, {}", device.name, timing ? "timing" : "functional"));
 }
 
 void Gpu::Impl::record(OpKind kind, const Noted& what) {
-  recorder->operation({.kind = kind, .flag = what.flag, .stream = what.stream, .a = what.a, .b = what.b, .kernel = {}});
+  recorder->operation(
+      {.kind = kind, .flag = what.flag, .stream = what.stream, .a = what.a, .b = what.b, .kernel = {}});
 }
 
 void Gpu::finish_recording() {
@@ -32,7 +34,7 @@ void Gpu::finish_recording() {
 void Gpu::replay(stream::trace::Reader& trace) {
   trace.rewind();
   while (const std::optional<Operation> operation = trace.next()) impl_->apply(*operation, trace);
-  impl_->schedule.synchronize();   // what was recorded may end without a call that waits
+  impl_->schedule.synchronize();  // what was recorded may end without a call that waits
 }
 
 // What the host wrote to device memory by the copy or fill that follows.
@@ -45,13 +47,17 @@ std::function<void()> Gpu::Impl::replayed_write() {
 
 void Gpu::Impl::apply(const Operation& op, const stream::trace::Reader& trace) {
   const auto require = [&](bool known, const char* what) {
-    if (!known) trace.damaged(0, fmt::format("an operation of kind {} names {} that does not exist", static_cast<int>(op.kind), what));
+    if (!known)
+      trace.damaged(0, fmt::format("an operation of kind {} names {} that does not exist",
+                                   static_cast<int>(op.kind), what));
   };
-  const bool on_stream = op.kind <= OpKind::fill || op.kind == OpKind::destroy_stream || op.kind == OpKind::record_event ||
-                         op.kind == OpKind::wait_event || (op.kind == OpKind::synchronize && op.flag);
+  const bool on_stream = op.kind <= OpKind::fill || op.kind == OpKind::destroy_stream ||
+                         op.kind == OpKind::record_event || op.kind == OpKind::wait_event ||
+                         (op.kind == OpKind::synchronize && op.flag);
   if (on_stream) require(schedule.has_stream(op.stream), "a stream");
   const auto event = static_cast<EventId>(op.a);
-  if (op.kind >= OpKind::destroy_event && op.kind <= OpKind::wait_event) require(op.a == event && schedule.has_event(event), "an event");
+  if (op.kind >= OpKind::destroy_event && op.kind <= OpKind::wait_event)
+    require(op.a == event && schedule.has_event(event), "an event");
   switch (op.kind) {
     case OpKind::kernel: {
       auto job = std::make_shared<KernelJob>();
@@ -65,9 +71,7 @@ void Gpu::Impl::apply(const Operation& op, const stream::trace::Reader& trace) {
       require(op.b <= 2, "a direction");
       charge(op.a, static_cast<CopyKind>(op.b), op.stream, op.flag, replayed_write());
       break;
-    case OpKind::fill:
-      charge_fill(op.a, op.stream, op.flag, replayed_write());
-      break;
+    case OpKind::fill: charge_fill(op.a, op.stream, op.flag, replayed_write()); break;
     case OpKind::invalidate:
       note(OpKind::invalidate, {.a = op.a, .b = op.b});
       replayed_writes.emplace_back(op.a, op.b);
@@ -75,35 +79,16 @@ void Gpu::Impl::apply(const Operation& op, const stream::trace::Reader& trace) {
     case OpKind::create_stream:
       schedule.create_stream(op.flag, static_cast<int>(std::min<std::uint64_t>(op.a, most_priority)));
       break;
-    case OpKind::destroy_stream:
-      schedule.destroy_stream(op.stream);
-      break;
-    case OpKind::synchronize:
-      op.flag ? schedule.synchronize(op.stream) : schedule.synchronize();
-      break;
-    case OpKind::create_event:
-      schedule.create_event();
-      break;
-    case OpKind::destroy_event:
-      schedule.destroy_event(event);
-      break;
-    case OpKind::record_event:
-      schedule.record(event, op.stream);
-      break;
-    case OpKind::wait_host:
-      schedule.synchronize_event(event);
-      break;
-    case OpKind::wait_event:
-      schedule.wait(op.stream, event);
-      break;
-    case OpKind::reset:
-      schedule.reset();
-      break;
-    case OpKind::peak:
-      peak_bytes = op.a;
-      break;
-    case OpKind::count_:
-      break;
+    case OpKind::destroy_stream: schedule.destroy_stream(op.stream); break;
+    case OpKind::synchronize: op.flag ? schedule.synchronize(op.stream) : schedule.synchronize(); break;
+    case OpKind::create_event: schedule.create_event(); break;
+    case OpKind::destroy_event: schedule.destroy_event(event); break;
+    case OpKind::record_event: schedule.record(event, op.stream); break;
+    case OpKind::wait_host: schedule.synchronize_event(event); break;
+    case OpKind::wait_event: schedule.wait(op.stream, event); break;
+    case OpKind::reset: schedule.reset(); break;
+    case OpKind::peak: peak_bytes = op.a; break;
+    case OpKind::count_: break;
   }
 }
 

@@ -9,10 +9,13 @@ namespace simtlab::gpu {
 namespace {
 
 constexpr std::size_t index(Engine engine) { return static_cast<std::size_t>(engine); }
-constexpr std::array engines = {Engine::none, Engine::copy_in, Engine::copy_out, Engine::within, Engine::kernels};
+constexpr std::array engines = {Engine::none, Engine::copy_in, Engine::copy_out, Engine::within,
+                                Engine::kernels};
 
 // Whose turn it is: ready first, then submitted first.
-bool sooner(const WorkPtr& a, const WorkPtr& b) { return a->ready_ns != b->ready_ns ? a->ready_ns < b->ready_ns : a->number < b->number; }
+bool sooner(const WorkPtr& a, const WorkPtr& b) {
+  return a->ready_ns != b->ready_ns ? a->ready_ns < b->ready_ns : a->number < b->number;
+}
 
 bool ended(const WorkPtr& work) { return work == nullptr || work->done; }
 
@@ -65,7 +68,8 @@ WorkPtr Schedule::add(Stream stream, Work what, const WorkPtr& also) {
   StreamState& s = state(stream);
   s.last = work;
   if (work->engine != Engine::none && s.open != 0) {
-    if (const auto open = events_.find(std::exchange(s.open, 0)); open != events_.end()) open->second.next = work;
+    if (const auto open = events_.find(std::exchange(s.open, 0)); open != events_.end())
+      open->second.next = work;
   }
   ++pending_;
   if (work->engine == Engine::kernels) ++kernels_pending_;
@@ -111,7 +115,8 @@ void Schedule::synchronize(Stream stream) {
 bool Schedule::idle(Stream stream) {
   const std::vector<WorkPtr> works = before(stream);
   run_until([&] { return std::ranges::all_of(works, ended); }, now_);
-  return std::ranges::all_of(works, [&](const WorkPtr& work) { return work == nullptr || (work->done && work->end_ns <= now_); });
+  return std::ranges::all_of(
+      works, [&](const WorkPtr& work) { return work == nullptr || (work->done && work->end_ns <= now_); });
 }
 
 void Schedule::reset() {
@@ -163,7 +168,8 @@ std::optional<double> Schedule::next_begin(Event event) {
 // When the next ready operation of an engine can begin.
 double Schedule::next_start(Engine engine) const {
   const std::vector<WorkPtr>& ready = ready_[index(engine)];
-  if (ready.empty() || running_[index(engine)] != nullptr || (engine == Engine::kernels && kernels_.full())) return forever;
+  if (ready.empty() || running_[index(engine)] != nullptr || (engine == Engine::kernels && kernels_.full()))
+    return forever;
   return std::max((*std::ranges::min_element(ready, sooner))->ready_ns, free_at_[index(engine)]);
 }
 
@@ -186,7 +192,7 @@ void Schedule::run_until(const std::function<bool()>& reached, double until_ns) 
           const auto at = kernels_running_.find(work);
           const WorkPtr kept = at->second;
           kernels_running_.erase(at);
-          if (full) free_at_[index(Engine::kernels)] = kept->end_ns;   // the next one could not begin before
+          if (full) free_at_[index(Engine::kernels)] = kept->end_ns;  // the next one could not begin before
           end(kept);
           continue;
         }
@@ -257,7 +263,7 @@ void Schedule::end(const WorkPtr& work) {
 
 // After a failure: what was submitted is given up. Streams and events keep working, as if all had ended now.
 void Schedule::abandon() {
-  kernels_.give_up();   // before the operations that it works on go
+  kernels_.give_up();  // before the operations that it works on go
   const auto drop = [&](WorkPtr& work) {
     if (work == nullptr || work->done) return;
     work = nullptr;

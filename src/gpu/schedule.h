@@ -1,12 +1,14 @@
 // Simulated time of a host and one device: which operation of which stream runs when.
 //
-// The host submits operations and goes on; nothing happens until it has to wait for one (or asks for one). Then time on the device
-// goes on from event to event until that one has ended, so that operations which may overlap do.
+// The host submits operations and goes on; nothing happens until it has to wait for one (or asks for one).
+// Then time on the device goes on from event to event until that one has ended, so that operations which may
+// overlap do.
 //
-// Modelled: a host clock; streams that run their operations in order; the legacy default stream (0), which waits for all
-// blocking streams and makes them wait for it; priorities; engines that take one operation at a time in the order in which they
-// become ready (copies to the device, copies from it, copies and fills within it); kernels, as many at once as their engine takes;
-// events; calls that block the host; a queue that holds most_kernels kernels before a launch waits. Deviates: D-GPU-2, D-GPU-3.
+// Modelled: a host clock; streams that run their operations in order; the legacy default stream (0), which
+// waits for all blocking streams and makes them wait for it; priorities; engines that take one operation at a
+// time in the order in which they become ready (copies to the device, copies from it, copies and fills within
+// it); kernels, as many at once as their engine takes; events; calls that block the host; a queue that holds
+// most_kernels kernels before a launch waits. Deviates: D-GPU-2, D-GPU-3.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +23,8 @@
 
 namespace simtlab::gpu {
 
-enum class Engine : std::uint8_t { kernels, copy_in, copy_out, within, none, count_ };   // none: takes no time
+// None: takes no time
+enum class Engine : std::uint8_t { kernels, copy_in, copy_out, within, none, count_ };
 
 inline constexpr double forever = std::numeric_limits<double>::infinity();
 
@@ -29,14 +32,14 @@ inline constexpr double forever = std::numeric_limits<double>::infinity();
 struct Work {
   std::uint64_t number = 0;
   Engine engine = Engine::none;
-  double duration_ns = 0;               // not of kernels
-  double ready_ns = 0;                  // submitted, and all that it waits for has ended
-  double begin_ns = 0, end_ns = 0;      // once it is done
-  std::uint32_t waits_for = 0;          // operations before it that have not ended
+  double duration_ns = 0;           // not of kernels
+  double ready_ns = 0;              // submitted, and all that it waits for has ended
+  double begin_ns = 0, end_ns = 0;  // once it is done
+  std::uint32_t waits_for = 0;      // operations before it that have not ended
   bool done = false;
   std::vector<std::shared_ptr<Work>> followers;
-  std::function<void()> effect;         // happens at its end
-  std::shared_ptr<void> kernel;         // what the kernel engine needs to know
+  std::function<void()> effect;  // happens at its end
+  std::shared_ptr<void> kernel;  // what the kernel engine needs to know
 };
 using WorkPtr = std::shared_ptr<Work>;
 
@@ -46,7 +49,8 @@ class KernelEngine {
   virtual ~KernelEngine() = default;
   virtual bool idle() const = 0;
   virtual bool full() const = 0;
-  // The kernel may begin at that time. True: that is all, its end is known (work.end_ns is the beginning, if nothing is said).
+  // The kernel may begin at that time. True: that is all, its end is known (work.end_ns is the beginning, if
+  // nothing is said).
   virtual bool begin(Work& work, double at_ns) = 0;
   // Goes on until a kernel ends, which it returns with its times, or until `until_ns` (null).
   virtual Work* advance(double until_ns) = 0;
@@ -66,23 +70,24 @@ class Schedule {
   bool destroy_stream(Stream stream);  // false: unknown, or the default stream
   bool has_stream(Stream stream) const { return stream == 0 || streams_.contains(stream); }
   bool non_blocking(Stream stream) const { return state(stream).non_blocking; }
-  int priority(Stream stream) const { return state(stream).priority; }   // higher is served first
+  int priority(Stream stream) const { return state(stream).priority; }  // higher is served first
 
-  // Puts an operation on a stream. The host spends host_ns in the call; the operation cannot begin before that. A blocking call ends
-  // on the host when the operation does. What effects and kernels throw comes out of whatever makes time go on; then nothing is under way.
+  // Puts an operation on a stream. The host spends host_ns in the call; the operation cannot begin before
+  // that. A blocking call ends on the host when the operation does. What effects and kernels throw comes out
+  // of whatever makes time go on; then nothing is under way.
   WorkPtr submit(Stream stream, Work work, double host_ns, bool blocking);
 
   void synchronize();
   void synchronize(Stream stream);
-  bool idle(Stream stream);        // everything on it has ended by now
-  bool idle() const { return pending_ == 0; }   // nothing was submitted that has not been simulated
+  bool idle(Stream stream);                    // everything on it has ended by now
+  bool idle() const { return pending_ == 0; }  // nothing was submitted that has not been simulated
   // Everything that was submitted takes effect, while the host's clock stands still.
   void run();
   // The same, but for kernels that wait for what somebody else is to write, and for what comes after them.
   void run_ready();
   std::uint64_t pending() const { return pending_; }
   bool only_default_stream() const { return streams_.empty() && destroyed_.empty(); }
-  void reset();                    // waits for everything; streams and events are gone
+  void reset();  // waits for everything; streams and events are gone
 
   Event create_event();
   bool destroy_event(Event event);
@@ -104,10 +109,10 @@ class Schedule {
     WorkPtr last;
     bool non_blocking = false;
     int priority = 0;
-    Event open = 0;       // recorded last, and nothing has come behind it; 0: none
+    Event open = 0;  // recorded last, and nothing has come behind it; 0: none
   };
 
-  std::vector<WorkPtr> before(Stream stream) const;   // what an operation on the stream waits for
+  std::vector<WorkPtr> before(Stream stream) const;  // what an operation on the stream waits for
   WorkPtr add(Stream stream, Work work, const WorkPtr& also = nullptr);
   void wait_for(const WorkPtr& work);
   void run_until(const std::function<bool()>& reached, double until_ns = forever);
@@ -127,14 +132,15 @@ class Schedule {
   StreamState default_;
   std::map<Stream, StreamState> streams_;
   struct EventState {
-    WorkPtr work;                     // null: never recorded
-    WorkPtr next;                     // the first operation behind it
+    WorkPtr work;  // null: never recorded
+    WorkPtr next;  // the first operation behind it
   };
   std::map<Event, EventState> events_;
-  std::vector<WorkPtr> destroyed_;    // last operations of streams that were destroyed: they still run to their end
+  // Last operations of streams that were destroyed: they still run to their end
+  std::vector<WorkPtr> destroyed_;
   std::uint64_t submitted_ = 0, pending_ = 0, kernels_pending_ = 0;
   std::array<std::vector<WorkPtr>, static_cast<std::size_t>(Engine::count_)> ready_;
-  std::array<WorkPtr, static_cast<std::size_t>(Engine::count_)> running_;   // not of kernels
+  std::array<WorkPtr, static_cast<std::size_t>(Engine::count_)> running_;  // not of kernels
   std::array<double, static_cast<std::size_t>(Engine::count_)> free_at_{};
   std::map<Work*, WorkPtr> kernels_running_;
   Stream next_stream_ = 1;

@@ -19,7 +19,8 @@ void Gpu::Impl::begin_shared(Work& work, double at_ns) {
     stream::trace::Writer writer(path, device.name);
     const auto place = writer.reserve_kernel(job.stream);
     stream::trace::RecordingLaunch recording(job.read(), writer, place);
-    run_to_end(*make_stepped_run(recording, {.interrupt = options.interrupt, .resident_blocks = resident_blocks(recording)}));
+    run_to_end(*make_stepped_run(
+        recording, {.interrupt = options.interrupt, .resident_blocks = resident_blocks(recording)}));
     recording.finish();
     writer.close();
   }
@@ -31,7 +32,8 @@ Work* Gpu::Impl::advance_shared(double until_ns) {
   std::optional<SharedDevice::Ended> ended = options.shared->advance(until_ns);
   if (!ended) return nullptr;
   const auto at = std::ranges::find_if(under_way, [&](Work* work) { return job_of(*work).id == ended->id; });
-  if (at == under_way.end()) throw Error(ExitCode::failure, "corun-device", "the shared GPU tells of a launch that it was not given");
+  if (at == under_way.end())
+    throw Error(ExitCode::failure, "corun-device", "the shared GPU tells of a launch that it was not given");
   Work& work = **at;
   under_way.erase(at);
   KernelJob& job = job_of(work);

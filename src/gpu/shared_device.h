@@ -1,7 +1,9 @@
-// A simulated GPU that several processes use at the same time: what runs there of one process, and when, on a clock for all of them.
+// A simulated GPU that several processes use at the same time: what runs there of one process, and when, on a
+// clock for all of them.
 //
-// A process executes its kernels by itself, in its own memory; what the shared GPU gets is the recorded launch, which it times beside those of
-// the others. So nobody sees anybody's data, and a process that ends takes nothing along.
+// A process executes its kernels by itself, in its own memory; what the shared GPU gets is the recorded
+// launch, which it times beside those of the others. So nobody sees anybody's data, and a process that ends
+// takes nothing along.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +20,12 @@ class SharedDevice {
   virtual ~SharedDevice() = default;
   // A name for the trace of a launch, which begin() takes away.
   virtual std::filesystem::path trace_file() = 0;
-  // The device's clock: the host of a program that waited for something else than the device has waited until then.
+  // The device's clock: the host of a program that waited for something else than the device has waited until
+  // then.
   virtual double clock_ns() = 0;
   // The one kernel of the trace may begin at that time (ns), or now if the clock has passed it.
-  virtual std::uint64_t begin(const std::filesystem::path& trace, const timing::Gpu::Setup& setup, double at_ns) = 0;
+  virtual std::uint64_t begin(const std::filesystem::path& trace, const timing::Gpu::Setup& setup,
+                              double at_ns) = 0;
   struct Ended {
     std::uint64_t id = 0;
     double begin_ns = 0, end_ns = 0;

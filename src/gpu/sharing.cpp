@@ -19,7 +19,8 @@ namespace {
 std::uint32_t number(std::string_view part, std::string_view text) {
   std::uint32_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) refuse(part, "does not name SMs by their numbers from 0 on");
+  if (error != std::errc{} || end != text.data() + text.size())
+    refuse(part, "does not name SMs by their numbers from 0 on");
   return value;
 }
 
@@ -47,12 +48,14 @@ Sharing parse_sharing(std::string_view text) {
   return out;
 }
 
-timing::Gpu::Setup setup_of(const Sharing& sharing, const device::Device& device, const std::string& name, const std::string& demangled) {
+timing::Gpu::Setup setup_of(const Sharing& sharing, const device::Device& device, const std::string& name,
+                            const std::string& demangled) {
   for (const Sharing::Part& part : sharing.parts) {
     if (!names_kernel(part.pattern, name, demangled)) continue;
     if (part.last_sm >= device.sm.count)
       throw Error(ExitCode::bad_input, "sharing",
-                  fmt::format("--sharing binds kernel '{}' to SMs {} to {}, {} has {}", demangled, part.first_sm, part.last_sm, device.name, device.sm.count),
+                  fmt::format("--sharing binds kernel '{}' to SMs {} to {}, {} has {}", demangled,
+                              part.first_sm, part.last_sm, device.name, device.sm.count),
                   "SMs are counted from 0");
     return {.first_sm = part.first_sm, .sms = part.last_sm - part.first_sm + 1};
   }

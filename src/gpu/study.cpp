@@ -13,7 +13,8 @@ namespace {
 
 double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-// The pointers that a kernel is given name what they point to: "odata" where the PTX has names, else "parameter 0".
+// The pointers that a kernel is given name what they point to: "odata" where the PTX has names, else
+// "parameter 0".
 std::string parameter_name(const ptx::Param& param, std::size_t number, const std::string& function) {
   const std::string usual = fmt::format("{}_param_{}", function, number);
   if (param.name.empty() || param.name == usual) return fmt::format("parameter {}", number);
@@ -25,7 +26,8 @@ std::vector<cachesim::Buffer> buffers_of(const exec::GlobalMemory& memory, const
   std::size_t unnamed = 0;
   memory.for_each(0, ~std::uint64_t{0}, [&](const exec::Allocation& a) {
     if (a.bytes == 0) return;
-    out.push_back({a.address, a.address + a.bytes, a.what.empty() ? fmt::format("allocation {}", unnamed++) : a.what});
+    out.push_back(
+        {a.address, a.address + a.bytes, a.what.empty() ? fmt::format("allocation {}", unnamed++) : a.what});
   });
   if (launch == nullptr) return out;
   const ptx::Function& function = launch->function();
@@ -63,7 +65,8 @@ result::KernelResult Gpu::Impl::run_study(const KernelJob& job) {
     result::KernelResult out = study->run(launch);
     study_seconds += processor_seconds() - begin;
     if (job.launch && options.cache.effects)
-      for (const auto& [first, count] : study->left_out()) run_to_end(*untimed_run(job, first, count, nullptr));
+      for (const auto& [first, count] : study->left_out())
+        run_to_end(*untimed_run(job, first, count, nullptr));
     return out;
   } catch (const Error&) {
     study_seconds += processor_seconds() - begin;
@@ -76,7 +79,8 @@ result::KernelResult Gpu::Impl::run_study(const KernelJob& job) {
 
 void Gpu::Impl::study_totals(result::Metrics& total) const {
   study->add_totals(total);
-  if (study_seconds > 0) total.set("host.rate.thread_accesses", static_cast<double>(study->thread_accesses()) / study_seconds);
+  if (study_seconds > 0)
+    total.set("host.rate.thread_accesses", static_cast<double>(study->thread_accesses()) / study_seconds);
 }
 
 }  // namespace simtlab::gpu

@@ -71,11 +71,13 @@ class SteppedRun final : public UntimedRun, private exec::BlockTurns {
     return true;
   }
 
-  // Each step takes effect at once, so that the next one finds what it left and an atomic's answer is in its register.
+  // Each step takes effect at once, so that the next one finds what it left and an atomic's answer is in its
+  // register.
   bool take_turn(stream::ResidentBlock& block, unsigned warp) {
     const std::uint64_t most = options_.max_warp_instructions;
     bool progress = false;
-    for (std::uint64_t left = exec::functional_turn; left > 0 && block.status(warp) == stream::WarpStatus::ready; --left) {
+    for (std::uint64_t left = exec::functional_turn;
+         left > 0 && block.status(warp) == stream::WarpStatus::ready; --left) {
       if (most != 0 && result_.warp_instructions >= most) exec::over_instruction_limit(most);
       const stream::Step& step = block.step(warp, result_.warp_instructions);
       progress = true;

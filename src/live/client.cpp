@@ -15,8 +15,10 @@
 namespace simtlab::live {
 namespace {
 
-constexpr int patience_ms = 1000;                // for a daemon that accepts but does not answer, or does not read
-constexpr std::uint64_t longest_wait_ns = 100'000'000;   // before a launch that waits for another one of its own looks whether the daemon is there
+// For a daemon that accepts but does not answer, or does not read
+constexpr int patience_ms = 1000;
+// Before a launch that waits for another one of its own looks whether the daemon is there
+constexpr std::uint64_t longest_wait_ns = 100'000'000;
 
 // False: not within the time.
 bool ready(int fd, short events, int milliseconds) {
@@ -30,10 +32,11 @@ bool ready(int fd, short events, int milliseconds) {
   }
 }
 
-// From here on recv waits; with deadlines not for ever, so that they are looked at in between. Sends never wait (MSG_DONTWAIT).
+// From here on recv waits; with deadlines not for ever, so that they are looked at in between. Sends never
+// wait (MSG_DONTWAIT).
 void let_receive_wait(int fd, bool deadlines) {
   ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) & ~O_NONBLOCK);
-  if (!deadlines) return;   // a timer each time
+  if (!deadlines) return;  // a timer each time
   const timeval tick{0, 200'000};
   ::setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tick, sizeof tick);
 }
@@ -43,14 +46,17 @@ void let_receive_wait(int fd, bool deadlines) {
 std::uint32_t Client::kernel(std::string_view name, std::uint32_t registers, std::uint32_t shared_bytes) {
   const Lock lock(mutex_);
   if (kernels_.size() == most_kernels) return most_kernels - 1;
-  if (kernels_.size() == most_kernels - 1) kernels_.push_back({"(other kernels)", 0, 0});
-  else kernels_.push_back({std::string(name.substr(0, most_name)), registers, shared_bytes});
+  if (kernels_.size() == most_kernels - 1)
+    kernels_.push_back({"(other kernels)", 0, 0});
+  else
+    kernels_.push_back({std::string(name.substr(0, most_name)), registers, shared_bytes});
   return static_cast<std::uint32_t>(kernels_.size() - 1);
 }
 
 Client::Ticket Client::gate(Request launch) {
   Lock lock(mutex_);
-  const std::uint64_t deadline = options_.wait_limit_ns == 0 ? ~std::uint64_t{0} : clock_ns() + options_.wait_limit_ns;
+  const std::uint64_t deadline =
+      options_.wait_limit_ns == 0 ? ~std::uint64_t{0} : clock_ns() + options_.wait_limit_ns;
   for (;;) {
     if (go_alone(lock, launch, deadline)) return {launch.sequence, connection_, false};
     Ticket ticket;
@@ -68,7 +74,10 @@ bool Client::ask(Lock& lock, Request& launch, std::uint64_t deadline, Ticket& ti
   Waiter waiter{next_sequence_++};
   const std::uint32_t connection = connection_;
   launch.sequence = waiter.sequence;
-  while (registered_ < kernels_.size() && send(Register{registered_, kernels_[registered_].registers, kernels_[registered_].shared_bytes, kernels_[registered_].name})) ++registered_;
+  while (registered_ < kernels_.size() &&
+         send(Register{registered_, kernels_[registered_].registers, kernels_[registered_].shared_bytes,
+                       kernels_[registered_].name}))
+    ++registered_;
   if (registered_ != kernels_.size() || !send(launch)) return false;
   waiters_.push_back(&waiter);
   await(lock, waiter, deadline);
@@ -78,7 +87,7 @@ bool Client::ask(Lock& lock, Request& launch, std::uint64_t deadline, Ticket& ti
     ++counts_.gated;
     if (connected() && connection == connection_) flying_.push_back({waiter.sequence, launch.stream});
     ticket = {waiter.sequence, connection, false};
-  } else {   // waited for too long
+  } else {  // waited for too long
     send(Cancel{waiter.sequence});
     ticket.overdue = true;
     ++counts_.overdue;
@@ -86,7 +95,8 @@ bool Client::ask(Lock& lock, Request& launch, std::uint64_t deadline, Ticket& ti
   return true;
 }
 
-// False: it is to ask. Whatever is not plain (another thread waits, another stream runs, a kernel is new) is the daemon's to decide.
+// False: it is to ask. Whatever is not plain (another thread waits, another stream runs, a kernel is new) is
+// the daemon's to decide.
 bool Client::go_alone(Lock& lock, Request& launch, std::uint64_t deadline) {
   if (!ring_ || !await_own(lock, launch.stream, deadline) || registered_ != kernels_.size()) return false;
   launch.sequence = next_sequence_;
@@ -144,8 +154,9 @@ Client::Counts Client::counts() {
   return counts_;
 }
 
-// Other threads of the parent don't exist here, so nobody reads and nobody waits. The mutex was locked by this thread before the fork, but
-// threads that waited for it or on the condition are gone without a trace: both are made anew.
+// Other threads of the parent don't exist here, so nobody reads and nobody waits. The mutex was locked by
+// this thread before the fork, but threads that waited for it or on the condition are gone without a trace:
+// both are made anew.
 void Client::after_fork_in_child() {
   new (&mutex_) std::mutex;
   new (&wake_) std::condition_variable;
@@ -155,15 +166,16 @@ void Client::after_fork_in_child() {
   ring_.abandon();
   ring_.close();
   reading_ = false;
-  socket_.close();                               // the parent's connection stays: only this end's name for it goes
+  // The parent's connection stays: only this end's name for it goes
+  socket_.close();
   connected_.store(false);
   next_try_ns_ = 0;
-  ++connection_;                                 // tickets of the parent are not ours
+  ++connection_;  // tickets of the parent are not ours
 }
 
 bool Client::ensure_connected(Lock& lock) {
   if (connected()) return true;
-  if (left_ || reading_) return false;           // the thread that reads has yet to learn of the end
+  if (left_ || reading_) return false;  // the thread that reads has yet to learn of the end
   const std::uint64_t now = clock_ns();
   if (now < next_try_ns_) return false;
   next_try_ns_ = now + options_.retry_ns;
@@ -183,9 +195,11 @@ bool Client::ensure_connected(Lock& lock) {
 }
 
 bool Client::greet() {
-  encode(Hello{protocol_version, protocol_version, options_.shares, options_.program, options_.priority}, out_);
+  encode(Hello{protocol_version, protocol_version, options_.shares, options_.program, options_.priority},
+         out_);
   sent_ = 1;
-  if (send_packet(socket_.get(), out_.span()) != Sent::yes || !ready(socket_.get(), POLLIN, patience_ms)) return false;
+  if (send_packet(socket_.get(), out_.span()) != Sent::yes || !ready(socket_.get(), POLLIN, patience_ms))
+    return false;
   const std::ptrdiff_t got = receive_packet(socket_.get(), in_);
   if (got <= 0 || got > static_cast<std::ptrdiff_t>(most_bytes)) return false;
   const Decoded decoded = decode(in_.span());
@@ -220,9 +234,12 @@ void Client::await(Lock& lock, Waiter& waiter, std::uint64_t deadline_ns) {
   while (waiter.state == State::waits) {
     const std::uint64_t now = clock_ns();
     if (now >= deadline_ns) return wake_.notify_all();
-    if (!reading_) read_one(lock);
-    else if (deadline_ns == ~std::uint64_t{0}) wake_.wait(lock);
-    else wake_.wait_for(lock, std::chrono::nanoseconds(deadline_ns - now));
+    if (!reading_)
+      read_one(lock);
+    else if (deadline_ns == ~std::uint64_t{0})
+      wake_.wait(lock);
+    else
+      wake_.wait_for(lock, std::chrono::nanoseconds(deadline_ns - now));
   }
   // Somebody else must read now.
   if (!waiters_.empty()) wake_.notify_all();
@@ -233,7 +250,8 @@ void Client::read_one(Lock& lock) {
   const int fd = socket_.get();
   lock.unlock();
   std::ptrdiff_t got = 0;
-  if (!lookout_.look([&] { return (got = receive_packet(fd, in_, &passed_)) != 0; })) got = receive_packet(fd, in_, &passed_, true);
+  if (!lookout_.look([&] { return (got = receive_packet(fd, in_, &passed_)) != 0; }))
+    got = receive_packet(fd, in_, &passed_, true);
   lock.lock();
   reading_ = false;
   if (got != 0) heard(got);
@@ -242,8 +260,10 @@ void Client::read_one(Lock& lock) {
 void Client::heard(std::ptrdiff_t got) {
   if (got < 0) return lose();
   const Decoded decoded = decode(in_.span());
-  if (got <= static_cast<std::ptrdiff_t>(most_bytes) && decoded.message) take(*decoded.message);
-  else lose();
+  if (got <= static_cast<std::ptrdiff_t>(most_bytes) && decoded.message)
+    take(*decoded.message);
+  else
+    lose();
 }
 
 void Client::take(const Message& message) {

@@ -1,8 +1,10 @@
-// The gated program's end. Any thread may ask and waits by itself: no thread of ours, no signal, no descriptor that a child inherits across exec.
+// The gated program's end. Any thread may ask and waits by itself: no thread of ours, no signal, no
+// descriptor that a child inherits across exec.
 //
-// The connection is made at the first launch and again when it was lost. While there is none, launches go on ungated, or with
-// `strict` wait for the daemon. Of several threads that wait, one reads the socket and wakes the others. While nobody else is gated, launches that
-// follow one another go without asking and are noted in a memory that the daemon reads (ring.h).
+// The connection is made at the first launch and again when it was lost. While there is none, launches go on
+// ungated, or with `strict` wait for the daemon. Of several threads that wait, one reads the socket and wakes
+// the others. While nobody else is gated, launches that follow one another go without asking and are noted in
+// a memory that the daemon reads (ring.h).
 #pragma once
 
 #include <atomic>
@@ -23,11 +25,11 @@ namespace simtlab::live {
 struct ClientOptions {
   std::filesystem::path directory;
   std::string program;
-  std::int32_t priority = 0;                     // above 0: served first by the policy priority
+  std::int32_t priority = 0;  // above 0: served first by the policy priority
   bool strict = false;
-  std::uint64_t wait_limit_ns = 0;               // a launch that waits longer goes ungated; 0: no limit
-  std::uint64_t retry_ns = 100'000'000;          // between two attempts to connect
-  bool shares = true;                            // goes without asking when it may (ring.h)
+  std::uint64_t wait_limit_ns = 0;       // a launch that waits longer goes ungated; 0: no limit
+  std::uint64_t retry_ns = 100'000'000;  // between two attempts to connect
+  bool shares = true;                    // goes without asking when it may (ring.h)
 };
 
 class Client {
@@ -41,9 +43,9 @@ class Client {
   std::uint32_t kernel(std::string_view name, std::uint32_t registers = 0, std::uint32_t shared_bytes = 0);
 
   struct Ticket {
-    std::uint64_t sequence = 0;                  // 0: ungated, nothing is to be told
+    std::uint64_t sequence = 0;  // 0: ungated, nothing is to be told
     std::uint32_t connection = 0;
-    bool overdue = false;                        // ungated: it has waited for too long
+    bool overdue = false;  // ungated: it has waited for too long
     explicit operator bool() const { return sequence != 0; }
   };
   // Waits until the launch may be made. launch.sequence is filled in here.
@@ -58,7 +60,8 @@ class Client {
   bool connected() const { return connected_.load(std::memory_order_relaxed); }
 
   struct Counts {
-    std::uint64_t gated = 0, noted = 0, ungated = 0, overdue = 0, connections = 0;   // noted: of those gated, without asking
+    // Noted: of those gated, without asking
+    std::uint64_t gated = 0, noted = 0, ungated = 0, overdue = 0, connections = 0;
   };
   Counts counts();
 
@@ -96,25 +99,25 @@ class Client {
   std::condition_variable wake_;
   Descriptor socket_;
   std::atomic<bool> connected_{false};
-  bool reading_ = false;                         // a thread is in recv, without the lock
+  bool reading_ = false;  // a thread is in recv, without the lock
   bool left_ = false;
-  std::uint32_t connection_ = 0;                 // how many there have been
+  std::uint32_t connection_ = 0;  // how many there have been
   std::uint64_t next_sequence_ = 1, next_try_ns_ = 0;
   struct Kernel {
     std::string name;
     std::uint32_t registers = 0, shared_bytes = 0;
   };
   std::vector<Kernel> kernels_;
-  std::uint32_t registered_ = 0;                 // of them, on this connection
+  std::uint32_t registered_ = 0;  // of them, on this connection
   std::vector<Waiter*> waiters_;
-  std::vector<Flying> flying_;                   // granted, not done, on this connection
-  unsigned await_own_ = 0;                       // threads that wait for them
+  std::vector<Flying> flying_;  // granted, not done, on this connection
+  unsigned await_own_ = 0;      // threads that wait for them
   Ring ring_;
-  std::uint32_t sent_ = 0;                       // messages, on this connection
+  std::uint32_t sent_ = 0;  // messages, on this connection
   Counts counts_;
-  Packet in_{}, out_{};                          // in_: of the thread that reads
-  Lookout lookout_;                              // so is this
-  Descriptor passed_;                            // that came with it
+  Packet in_{}, out_{};  // in_: of the thread that reads
+  Lookout lookout_;      // so is this
+  Descriptor passed_;    // that came with it
 };
 
 }  // namespace simtlab::live

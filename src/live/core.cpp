@@ -17,12 +17,15 @@ std::string printable(std::string text) {
 }
 
 corun::LaunchShape shape_of(const Request& m, std::uint32_t code_shared_bytes) {
-  return {{m.grid[0], m.grid[1], m.grid[2]}, {m.block[0], m.block[1], m.block[2]}, std::uint64_t{m.shared_bytes} + code_shared_bytes};
+  return {{m.grid[0], m.grid[1], m.grid[2]},
+          {m.block[0], m.block[1], m.block[2]},
+          std::uint64_t{m.shared_bytes} + code_shared_bytes};
 }
 
 }  // namespace
 
-Core::Core(const corun::Policy& policy, const corun::Settings& settings, const Caps& caps, FindProfile find_profile, Identify identify)
+Core::Core(const corun::Policy& policy, const corun::Settings& settings, const Caps& caps,
+           FindProfile find_profile, Identify identify)
     : caps_(caps),
       identify_(std::move(identify)),
       scheduler_(policy, settings, [this](std::string_view line) { keep_line(line); }),
@@ -47,8 +50,9 @@ bool Core::greeted(ClientId client) const {
 
 void Core::receive(ClientId id, const Message& message, std::uint64_t now_ns) {
   const auto at = clients_.find(id);
-  if (at == clients_.end()) return;   // it has been refused; what it sent before it knew is of no interest
-  if (!at->second.greeted && !std::holds_alternative<Hello>(message)) return refuse(id, Refusal::out_of_order, "a message before Hello", now_ns);
+  if (at == clients_.end()) return;  // it has been refused; what it sent before it knew is of no interest
+  if (!at->second.greeted && !std::holds_alternative<Hello>(message))
+    return refuse(id, Refusal::out_of_order, "a message before Hello", now_ns);
   back(id, now_ns);
   std::visit([&](const auto& m) { on(id, at->second, m, now_ns); }, message);
   decide(now_ns);
@@ -58,9 +62,11 @@ void Core::noted(ClientId id, const Message& message, std::uint64_t now_ns) {
   receive(id, message, now_ns);
   const auto* request = std::get_if<Request>(&message);
   if (request == nullptr || !clients_.contains(id)) return;
-  const Grant* grant = out_.empty() || out_.back().client != id ? nullptr : std::get_if<Grant>(&out_.back().message);
-  if (grant == nullptr || grant->sequence != request->sequence) return refuse(id, Refusal::out_of_order, "a launch that was not let go", now_ns);
-  out_.pop_back();   // it knows
+  const Grant* grant =
+      out_.empty() || out_.back().client != id ? nullptr : std::get_if<Grant>(&out_.back().message);
+  if (grant == nullptr || grant->sequence != request->sequence)
+    return refuse(id, Refusal::out_of_order, "a launch that was not let go", now_ns);
+  out_.pop_back();  // it knows
 }
 
 std::vector<ClientId> Core::may_go() const {
@@ -81,8 +87,10 @@ std::vector<ClientId> Core::may_go() const {
 void Core::launches_now(ClientId id, const Client& client) {
   if (!client.shares || (!recent_.empty() && recent_.front() == id)) return;
   const auto at = std::ranges::find(recent_, id);
-  if (at != recent_.end()) recent_.erase(at);
-  else if (recent_.size() == most_recent) recent_.pop_back();
+  if (at != recent_.end())
+    recent_.erase(at);
+  else if (recent_.size() == most_recent)
+    recent_.pop_back();
   recent_.insert(recent_.begin(), id);
 }
 
@@ -121,7 +129,8 @@ void Core::drop(ClientId id, std::uint64_t now_ns) {
 void Core::on(ClientId id, Client& client, const Hello& m, std::uint64_t now_ns) {
   if (client.greeted) return refuse(id, Refusal::out_of_order, "a second Hello", now_ns);
   if (m.first_version > protocol_version || m.last_version < protocol_version)
-    return refuse(id, Refusal::version, fmt::format("the daemon speaks version {}", protocol_version), now_ns);
+    return refuse(id, Refusal::version, fmt::format("the daemon speaks version {}", protocol_version),
+                  now_ns);
   client.greeted = true;
   client.shares = m.shares;
   client.program = printable(m.program);
@@ -130,8 +139,10 @@ void Core::on(ClientId id, Client& client, const Hello& m, std::uint64_t now_ns)
 }
 
 void Core::on(ClientId id, Client& client, const Register& m, std::uint64_t now_ns) {
-  if (m.kernel != client.kernels.size()) return refuse(id, Refusal::out_of_order, "kernels are numbered from 0 in steps of 1", now_ns);
-  if (client.kernels.size() >= caps_.kernels) return refuse(id, Refusal::no_memory, fmt::format("more than {} kernels", caps_.kernels), now_ns);
+  if (m.kernel != client.kernels.size())
+    return refuse(id, Refusal::out_of_order, "kernels are numbered from 0 in steps of 1", now_ns);
+  if (client.kernels.size() >= caps_.kernels)
+    return refuse(id, Refusal::no_memory, fmt::format("more than {} kernels", caps_.kernels), now_ns);
   if (!client.joined) join(id, client, now_ns);
   client.kernels.push_back({printable(m.name), m.registers, m.shared_bytes, {}});
 }
@@ -142,7 +153,8 @@ void Core::join(ClientId id, Client& client, std::uint64_t now_ns) {
   scheduler_.join(now_ns, id, client.priority);
   ProgramIdentity identity{client.program, {}};
   if (identify_)
-    if (const ProgramIdentity known = identify_(client.pid, client.program); !known.name.empty()) identity = {printable(known.name), known.content};
+    if (const ProgramIdentity known = identify_(client.pid, client.program); !known.name.empty())
+      identity = {printable(known.name), known.content};
   client.program = identity.name;
   client.number = kernels_.program(identity);
 }
@@ -158,10 +170,13 @@ corun::KernelId Core::kernel_of(Client& client, const Request& m, std::uint64_t 
 }
 
 void Core::on(ClientId id, Client& client, const Request& m, std::uint64_t now_ns) {
-  if (m.sequence <= client.last_sequence) return refuse(id, Refusal::out_of_order, "the numbers of requests only grow", now_ns);
-  if (m.kernel >= client.kernels.size()) return refuse(id, Refusal::out_of_order, "a request for a kernel that was not registered", now_ns);
+  if (m.sequence <= client.last_sequence)
+    return refuse(id, Refusal::out_of_order, "the numbers of requests only grow", now_ns);
+  if (m.kernel >= client.kernels.size())
+    return refuse(id, Refusal::out_of_order, "a request for a kernel that was not registered", now_ns);
   if (client.waiting >= caps_.waiting || client.running >= caps_.waiting)
-    return refuse(id, Refusal::too_many, fmt::format("more than {} requests wait or run", caps_.waiting), now_ns);
+    return refuse(id, Refusal::too_many, fmt::format("more than {} requests wait or run", caps_.waiting),
+                  now_ns);
   ++totals_.requests;
   ++totals_.waiting;
   ++client.waiting;
@@ -179,10 +194,12 @@ void Core::on(ClientId id, Client& client, const Request& m, std::uint64_t now_n
   launches_[pending.launch] = {id, m.sequence};
 }
 
-// Devices count in the order of their coming. Beyond what the scheduler can keep apart they share the last number.
+// Devices count in the order of their coming. Beyond what the scheduler can keep apart they share the last
+// number.
 std::uint32_t Core::device_number(std::uint32_t id) {
   const auto known = std::ranges::find(device_ids_, id);
-  if (known == device_ids_.end() && device_ids_.size() == corun::Scheduler::most_devices) return corun::Scheduler::most_devices - 1;
+  if (known == device_ids_.end() && device_ids_.size() == corun::Scheduler::most_devices)
+    return corun::Scheduler::most_devices - 1;
   const auto number = static_cast<std::uint32_t>(known - device_ids_.begin());
   if (known == device_ids_.end()) device_ids_.push_back(id);
   return number;
@@ -192,7 +209,8 @@ std::uint32_t Core::device_number(std::uint32_t id) {
 void Core::on(ClientId id, Client& client, const Done& m, std::uint64_t now_ns) {
   const auto at = client.pending.find(m.sequence);
   if (at == client.pending.end()) return;
-  if (!at->second.granted) return refuse(id, Refusal::out_of_order, "the end of a launch that was not granted", now_ns);
+  if (!at->second.granted)
+    return refuse(id, Refusal::out_of_order, "the end of a launch that was not granted", now_ns);
   ++totals_.done;
   ++client.work.done;
   client.work.gpu_ns += m.gpu_ns;
@@ -211,7 +229,8 @@ void Core::on(ClientId id, Client& client, const Cancel& m, std::uint64_t now_ns
   const auto at = client.pending.find(m.sequence);
   if (at == client.pending.end()) return;
   ++totals_.cancelled;
-  if (at->second.granted) return finish(id, client, {m.sequence}, now_ns, true);   // the grant and the cancel met on their way
+  // The grant and the cancel met on their way
+  if (at->second.granted) return finish(id, client, {m.sequence}, now_ns, true);
   scheduler_.cancel(now_ns, at->second.launch);
   launches_.erase(at->second.launch);
   client.pending.erase(at);
@@ -224,9 +243,13 @@ void Core::on(ClientId id, Client&, const Bye&, std::uint64_t now_ns) {
   drop(id, now_ns);
 }
 
-void Core::on(ClientId id, Client&, const StatsRequest& m, std::uint64_t now_ns) { out_.push_back({id, stats(m.first, now_ns)}); }
+void Core::on(ClientId id, Client&, const StatsRequest& m, std::uint64_t now_ns) {
+  out_.push_back({id, stats(m.first, now_ns)});
+}
 void Core::on(ClientId id, Client&, const LogRequest& m, std::uint64_t) { out_.push_back({id, log(m.from)}); }
-void Core::on(ClientId id, Client&, const ApplicationsRequest& m, std::uint64_t) { out_.push_back({id, applications(m.first)}); }
+void Core::on(ClientId id, Client&, const ApplicationsRequest& m, std::uint64_t) {
+  out_.push_back({id, applications(m.first)});
+}
 
 void Core::count_down(const Pending& pending) { --(pending.passed ? totals_.passed : totals_.running); }
 
@@ -242,7 +265,8 @@ void Core::finish(ClientId id, Client& client, const Done& m, std::uint64_t now_
   tell(id, client, pending, m, now_ns, lost, alone);
 }
 
-void Core::tell(ClientId id, const Client& client, const Pending& pending, const Done& m, std::uint64_t now_ns, bool lost, bool alone) const {
+void Core::tell(ClientId id, const Client& client, const Pending& pending, const Done& m,
+                std::uint64_t now_ns, bool lost, bool alone) const {
   if (!on_span) return;
   const Kernel& kernel = client.kernels[pending.what.kernel];
   Span span;
@@ -256,8 +280,11 @@ void Core::tell(ClientId id, const Client& client, const Pending& pending, const
   span.registers = kernel.registers;
   span.on_device = device_clock != nullptr;
   span.device_begin_ns = m.begin_ns, span.device_end_ns = m.end_ns;
-  if (span.on_device && m.end_ns == 0) span.device_begin_ns = pending.device_asked_ns, span.device_end_ns = device_clock();   // lost, or failed
-  span.device_asked_ns = std::min(pending.device_asked_ns, span.device_begin_ns);   // what is noted without asking is seen later
+  // Lost, or failed
+  if (span.on_device && m.end_ns == 0)
+    span.device_begin_ns = pending.device_asked_ns, span.device_end_ns = device_clock();
+  // What is noted without asking is seen later
+  span.device_asked_ns = std::min(pending.device_asked_ns, span.device_begin_ns);
   on_span(span);
 }
 
@@ -269,12 +296,14 @@ void Core::decide(std::uint64_t now_ns) {
     SIMTLAB_ASSERT(!pending.granted, "a launch is granted once");
     pending.granted = true;
     pending.granted_ns = now_ns;
-    pending.alone_since = scheduler_.runs_alone(pending.device) && totals_.passed == 0 ? scheduler_.grants(pending.device) : 0;
+    pending.alone_since =
+        scheduler_.runs_alone(pending.device) && totals_.passed == 0 ? scheduler_.grants(pending.device) : 0;
     --client.waiting, --totals_.waiting;
     waits(client, -1);
     ++client.running, ++totals_.running;
     ++client.work.grants, ++totals_.grants;
-    client.work.waited_ns += device_clock ? device_clock() - pending.device_asked_ns : now_ns - pending.asked_ns;
+    client.work.waited_ns +=
+        device_clock ? device_clock() - pending.device_asked_ns : now_ns - pending.asked_ns;
     out_.push_back({place.client, Grant{place.sequence, 0}});
   }
 }

@@ -7,7 +7,9 @@ namespace simtlab::live {
 
 ClientRow Core::row(ClientId id, const Client& c) const {
   const std::string kernel = c.last_kernel < c.kernels.size() ? c.kernels[c.last_kernel].name : std::string{};
-  return {id, c.pid, c.waiting, c.running, c.work.grants, c.work.done, c.work.waited_ns, c.work.gpu_ns, c.program, kernel, c.passed};
+  return {
+      id,        c.pid,  c.waiting, c.running, c.work.grants, c.work.done, c.work.waited_ns, c.work.gpu_ns,
+      c.program, kernel, c.passed};
 }
 
 Stats Core::stats(std::uint32_t first, std::uint64_t now_ns) const {
@@ -39,7 +41,7 @@ Log Core::log(std::uint64_t from) const {
     const std::string& line = lines_[out.next - first_line_];
     if (out.text.size() + line.size() + 1 > most_text) {
       if (!out.text.empty()) break;
-      out.text = line.substr(0, most_text - 1) + "\n";   // so that who asks gets on
+      out.text = line.substr(0, most_text - 1) + "\n";  // so that who asks gets on
       ++out.next;
       break;
     }
@@ -72,7 +74,7 @@ Applications Core::applications(std::uint32_t first) const {
 
 std::vector<Core::Holder> Core::holders() const {
   std::vector<Holder> out;
-  std::uint32_t waiting = 0;   // of clients that would be granted something
+  std::uint32_t waiting = 0;  // of clients that would be granted something
   for (const auto& [id, client] : clients_) waiting += client.passed ? 0 : client.waiting;
   for (const auto& [id, client] : clients_) {
     if (client.running == 0 || client.passed || waiting == client.waiting) continue;

@@ -22,16 +22,19 @@ ProgramNumber Kernels::program(const ProgramIdentity& identity) {
     if (programs_[known].identity == identity) return known;
   if (programs_.size() >= most_names_) {
     if (same_name.empty()) by_name_.erase(identity.name);
-    if (programs_.back().label != other_programs) programs_.push_back({{other_programs, {}}, other_programs, {}});
+    if (programs_.back().label != other_programs)
+      programs_.push_back({{other_programs, {}}, other_programs, {}});
     return static_cast<ProgramNumber>(programs_.size() - 1);
   }
-  const std::string label = same_name.empty() ? identity.name : fmt::format("{}#{}", identity.name, identity.content.substr(0, 8));
+  const std::string label =
+      same_name.empty() ? identity.name : fmt::format("{}#{}", identity.name, identity.content.substr(0, 8));
   same_name.push_back(static_cast<ProgramNumber>(programs_.size()));
   programs_.push_back({identity, label, {}});
   return same_name.back();
 }
 
-corun::KernelId Kernels::of(ProgramNumber number, const std::string& kernel, const std::optional<corun::LaunchShape>& shape, std::uint64_t now_ns) {
+corun::KernelId Kernels::of(ProgramNumber number, const std::string& kernel,
+                            const std::optional<corun::LaunchShape>& shape, std::uint64_t now_ns) {
   Program& program = programs_[number];
   std::string key = corun::key_of(program.label, kernel, shape);
   if (const auto known = by_key_.find(key); known != by_key_.end()) return known->second;
@@ -41,10 +44,11 @@ corun::KernelId Kernels::of(ProgramNumber number, const std::string& kernel, con
     if (const auto known = by_key_.find(key); known != by_key_.end()) return known->second;
   }
   const std::optional<corun::Profile> profile =
-      find_profile_ && !other ? find_profile_(program.identity, kernel, shape.value_or(corun::LaunchShape{})) : std::nullopt;
+      find_profile_ && !other ? find_profile_(program.identity, kernel, shape.value_or(corun::LaunchShape{}))
+                              : std::nullopt;
   const corun::KernelId id = scheduler_.kernel(now_ns, key, profile ? &*profile : nullptr);
   by_key_.emplace(key, id);
-  if (id <= kernels_.size()) return id;   // the log writes both names alike
+  if (id <= kernels_.size()) return id;  // the log writes both names alike
   kernels_.push_back({key, profile && !profile->nearest && profile->time_ns});
   program.kernels.push_back(id);
   if (on_unknown && lacks(id)) on_unknown(kernels_.back().key);

@@ -1,5 +1,5 @@
-// The kernels of a daemon's programs: one for each program, kernel and shape of a launch. Another program's kernel of the same name is another
-// kernel, and so is a launch of another shape.
+// The kernels of a daemon's programs: one for each program, kernel and shape of a launch. Another program's
+// kernel of the same name is another kernel, and so is a launch of another shape.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,10 @@
 
 namespace simtlab::live {
 
-// What is known of a launch of a program's kernel; nothing: unknown, and its time is learnt from launches that ran alone.
-using FindProfile = std::function<std::optional<corun::Profile>(const ProgramIdentity& program, const std::string& kernel,
-                                                                const corun::LaunchShape& shape)>;
+// What is known of a launch of a program's kernel; nothing: unknown, and its time is learnt from launches
+// that ran alone.
+using FindProfile = std::function<std::optional<corun::Profile>(
+    const ProgramIdentity& program, const std::string& kernel, const corun::LaunchShape& shape)>;
 using ProgramNumber = std::uint32_t;
 
 class Kernels {
@@ -26,15 +27,18 @@ class Kernels {
   // Names of kernels and of programs that are kept; further ones share one.
   Kernels(corun::Scheduler& scheduler, FindProfile find_profile, std::uint32_t most_names);
 
-  // A program that was seen before has its number. Programs of one name with different contents are told apart by their labels.
+  // A program that was seen before has its number. Programs of one name with different contents are told
+  // apart by their labels.
   ProgramNumber program(const ProgramIdentity& identity);
   const std::string& label(ProgramNumber program) const { return programs_[program].label; }
   const ProgramIdentity& identity(ProgramNumber program) const { return programs_[program].identity; }
   std::size_t programs() const { return programs_.size(); }
 
   // Named to the scheduler when it comes first. No shape: a graph, which has none.
-  corun::KernelId of(ProgramNumber program, const std::string& kernel, const std::optional<corun::LaunchShape>& shape, std::uint64_t now_ns);
-  // What a kernel takes alone is what policies want to know. Written anew only when it has changed by more than a fifth.
+  corun::KernelId of(ProgramNumber program, const std::string& kernel,
+                     const std::optional<corun::LaunchShape>& shape, std::uint64_t now_ns);
+  // What a kernel takes alone is what policies want to know. Written anew only when it has changed by more
+  // than a fifth.
   void learn(corun::KernelId kernel, double gpu_ns, std::uint64_t now_ns);
   // Of a launch of just this shape; none: not known.
   std::optional<double> alone_ns(corun::KernelId kernel) const;
@@ -42,7 +46,7 @@ class Kernels {
   // Kernels that came, and of them those of which the policy does not know what it decides by.
   struct Lack {
     std::uint32_t kernels = 0, unknown = 0;
-    std::string first;                   // of the unknown ones
+    std::string first;  // of the unknown ones
   };
   Lack lack() const;
   Lack lack(ProgramNumber program) const;
@@ -57,7 +61,7 @@ class Kernels {
   };
   struct Kernel {
     std::string key;
-    bool own_time = false;               // its time is of this shape
+    bool own_time = false;  // its time is of this shape
   };
   bool lacks(corun::KernelId kernel) const;
   void add_to(Lack& out, const Program& program) const;
@@ -68,7 +72,7 @@ class Kernels {
   std::vector<Program> programs_;
   std::map<std::string, std::vector<ProgramNumber>> by_name_;
   std::unordered_map<std::string, corun::KernelId> by_key_;
-  std::vector<Kernel> kernels_;          // by id - 1
+  std::vector<Kernel> kernels_;  // by id - 1
 };
 
 }  // namespace simtlab::live

@@ -1,9 +1,11 @@
 // Looking for something for some microseconds before falling asleep for it.
 //
-// Between two processors a sleep costs two wake-ups, and one of a processor that has nothing else to do is long: 20 to 25 us each on a virtual machine,
-// where the work between them takes 5. So it pays to look, as long as what is waited for is prepared on another processor. Where it would have to be
-// prepared on this one, or comes much later, looking only takes time from others. Nobody says which it is, so it is learned: a look that finds nothing,
-// or during which somebody else had this processor, lets the next 1, 2, 4, ... 512 go by; one that finds something makes up for all of them.
+// Between two processors a sleep costs two wake-ups, and one of a processor that has nothing else to do is
+// long: 20 to 25 us each on a virtual machine, where the work between them takes 5. So it pays to look, as
+// long as what is waited for is prepared on another processor. Where it would have to be prepared on this
+// one, or comes much later, looking only takes time from others. Nobody says which it is, so it is learned: a
+// look that finds nothing, or during which somebody else had this processor, lets the next 1, 2, 4, ... 512
+// go by; one that finds something makes up for all of them.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +24,7 @@ class Lookout {
   template <class There>
   bool look(There&& there, std::uint64_t (*clock)() = clock_ns) {
     if (pass_ != 0) return --pass_, false;
-    if (there()) return true;   // that says nothing
+    if (there()) return true;  // that says nothing
     bool found = false, away = false;
     for (std::uint64_t begin = clock(), last = begin; !found && !away && last - begin <= longest_ns;) {
       found = there();

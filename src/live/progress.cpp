@@ -15,9 +15,7 @@ std::optional<Activity> activity_of(pid_t pid) {
   std::string text;
   try {
     text = read_file(fmt::format("/proc/{}/stat", pid), 4096);
-  } catch (const Error&) {
-    return std::nullopt;
-  }
+  } catch (const Error&) { return std::nullopt; }
   std::size_t at = text.rfind(") ");
   if (at == std::string::npos) return std::nullopt;
   at += 2;
@@ -36,7 +34,8 @@ std::optional<Activity> activity_of(pid_t pid) {
   return out;
 }
 
-std::uint64_t Watch::idle_since(const std::optional<Activity>& activity, std::uint32_t heard, bool sleeps, std::uint64_t now_ns) {
+std::uint64_t Watch::idle_since(const std::optional<Activity>& activity, std::uint32_t heard, bool sleeps,
+                                std::uint64_t now_ns) {
   const std::uint64_t ticks = activity ? activity->processor_ticks : ticks_;
   const bool stopped = activity && activity->stopped;
   const bool moved = !watched_ || !activity || heard != heard_ || (!stopped && (sleeps || ticks != ticks_));

@@ -9,7 +9,8 @@
 namespace simtlab::live {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "both ends are on one machine; the wire is its byte order");
+static_assert(std::endian::native == std::endian::little,
+              "both ends are on one machine; the wire is its byte order");
 
 constexpr std::size_t most_row_text = 64;
 constexpr std::size_t most_refusal = 512;
@@ -20,20 +21,25 @@ class Sink {
  public:
   explicit Sink(Packet& out) : out_(out) { out_.size = header_bytes; }
   template <typename... T>
-  void put(T... values) { (one(values), ...); }
+  void put(T... values) {
+    (one(values), ...);
+  }
   void text(const std::string& text, std::size_t most) {
     const auto size = static_cast<std::uint16_t>(std::min(text.size(), most));
     one(size);
     raw(text.data(), size);
   }
   void seal(std::uint16_t type) {
-    const std::uint32_t words[4] = {magic, std::uint32_t{protocol_version} | (std::uint32_t{type} << 16), static_cast<std::uint32_t>(out_.size), 0};
+    const std::uint32_t words[4] = {magic, std::uint32_t{protocol_version} | (std::uint32_t{type} << 16),
+                                    static_cast<std::uint32_t>(out_.size), 0};
     std::memcpy(out_.bytes.data(), words, sizeof words);
   }
 
  private:
   template <typename T>
-  void one(T value) { raw(&value, sizeof value); }
+  void one(T value) {
+    raw(&value, sizeof value);
+  }
   void raw(const void* from, std::size_t size) {
     SIMTLAB_ASSERT(out_.size + size <= most_bytes, "a message fits a packet");
     std::memcpy(out_.bytes.data() + out_.size, from, size);
@@ -47,7 +53,9 @@ class Source {
  public:
   explicit Source(std::span<const std::byte> bytes) : bytes_(bytes) {}
   template <typename... T>
-  void get(T&... values) { (one(values), ...); }
+  void get(T&... values) {
+    (one(values), ...);
+  }
   void text(std::string& out, std::size_t most) {
     std::uint16_t size = 0;
     one(size);
@@ -68,8 +76,10 @@ class Source {
   void choice(E& out, E last, unsigned first = 0) {
     std::underlying_type_t<E> value{};
     one(value);
-    if (value < first || value > static_cast<std::underlying_type_t<E>>(last)) bad = true;
-    else out = static_cast<E>(value);
+    if (value < first || value > static_cast<std::underlying_type_t<E>>(last))
+      bad = true;
+    else
+      out = static_cast<E>(value);
   }
   bool complete() const { return !bad && bytes_.empty(); }
   bool bad = false;
@@ -87,21 +97,32 @@ class Source {
   std::span<const std::byte> bytes_;
 };
 
-void write(Sink& s, const Hello& m) { s.put(m.first_version, m.last_version, static_cast<std::uint8_t>(m.shares), m.priority), s.text(m.program, most_name); }
-void read(Source& s, Hello& m) { s.get(m.first_version, m.last_version), s.flag(m.shares), s.get(m.priority), s.text(m.program, most_name); }
+void write(Sink& s, const Hello& m) {
+  s.put(m.first_version, m.last_version, static_cast<std::uint8_t>(m.shares), m.priority),
+      s.text(m.program, most_name);
+}
+void read(Source& s, Hello& m) {
+  s.get(m.first_version, m.last_version), s.flag(m.shares), s.get(m.priority), s.text(m.program, most_name);
+}
 
-void write(Sink& s, const Register& m) { s.put(m.kernel, m.registers, m.shared_bytes), s.text(m.name, most_name); }
+void write(Sink& s, const Register& m) {
+  s.put(m.kernel, m.registers, m.shared_bytes), s.text(m.name, most_name);
+}
 void read(Source& s, Register& m) { s.get(m.kernel, m.registers, m.shared_bytes), s.text(m.name, most_name); }
 
 void write(Sink& s, const Request& m) {
-  s.put(m.sequence, m.stream, m.device, m.kernel, m.grid[0], m.grid[1], m.grid[2], m.block[0], m.block[1], m.block[2], m.shared_bytes, static_cast<std::uint8_t>(m.unit));
+  s.put(m.sequence, m.stream, m.device, m.kernel, m.grid[0], m.grid[1], m.grid[2], m.block[0], m.block[1],
+        m.block[2], m.shared_bytes, static_cast<std::uint8_t>(m.unit));
 }
 void read(Source& s, Request& m) {
-  s.get(m.sequence, m.stream, m.device, m.kernel, m.grid[0], m.grid[1], m.grid[2], m.block[0], m.block[1], m.block[2], m.shared_bytes);
+  s.get(m.sequence, m.stream, m.device, m.kernel, m.grid[0], m.grid[1], m.grid[2], m.block[0], m.block[1],
+        m.block[2], m.shared_bytes);
   s.choice(m.unit, Unit::graph);
 }
 
-void write(Sink& s, const Done& m) { s.put(m.sequence, m.gpu_ns, m.begin_ns, m.end_ns, static_cast<std::uint8_t>(m.failed)); }
+void write(Sink& s, const Done& m) {
+  s.put(m.sequence, m.gpu_ns, m.begin_ns, m.end_ns, static_cast<std::uint8_t>(m.failed));
+}
 void read(Source& s, Done& m) {
   s.get(m.sequence, m.gpu_ns, m.begin_ns, m.end_ns), s.flag(m.failed);
   s.bad = s.bad || m.end_ns < m.begin_ns;
@@ -118,35 +139,43 @@ void write(Sink& s, const Welcome& m) { s.put(m.version, m.client, m.most_waitin
 void read(Source& s, Welcome& m) { s.get(m.version, m.client, m.most_waiting); }
 void write(Sink& s, const Grant& m) { s.put(m.sequence, m.credits); }
 void read(Source& s, Grant& m) { s.get(m.sequence, m.credits); }
-void write(Sink& s, const Refused& m) { s.put(static_cast<std::uint16_t>(m.reason)), s.text(m.text, most_refusal); }
-void read(Source& s, Refused& m) { s.choice(m.reason, Refusal::shutting_down, 1), s.text(m.text, most_refusal); }
+void write(Sink& s, const Refused& m) {
+  s.put(static_cast<std::uint16_t>(m.reason)), s.text(m.text, most_refusal);
+}
+void read(Source& s, Refused& m) {
+  s.choice(m.reason, Refusal::shutting_down, 1), s.text(m.text, most_refusal);
+}
 
 void write(Sink& s, const Totals& t) {
-  s.put(t.now_ns, t.clients, t.waiting, t.running, t.limit, t.requests, t.grants, t.done, t.cancelled, t.lost, t.refused, t.connections, t.decisions,
-        t.passed, t.passes, t.profiles, t.kernels, t.unknown);
+  s.put(t.now_ns, t.clients, t.waiting, t.running, t.limit, t.requests, t.grants, t.done, t.cancelled, t.lost,
+        t.refused, t.connections, t.decisions, t.passed, t.passes, t.profiles, t.kernels, t.unknown);
   s.text(t.policy, most_row_text), s.text(t.device, most_device);
 }
 void read(Source& s, Totals& t) {
-  s.get(t.now_ns, t.clients, t.waiting, t.running, t.limit, t.requests, t.grants, t.done, t.cancelled, t.lost, t.refused, t.connections, t.decisions,
-        t.passed, t.passes, t.profiles, t.kernels, t.unknown);
+  s.get(t.now_ns, t.clients, t.waiting, t.running, t.limit, t.requests, t.grants, t.done, t.cancelled, t.lost,
+        t.refused, t.connections, t.decisions, t.passed, t.passes, t.profiles, t.kernels, t.unknown);
   s.text(t.policy, most_row_text), s.text(t.device, most_device);
 }
 
 void write(Sink& s, const ClientRow& r) {
-  s.put(r.client, r.pid, r.waiting, r.running, static_cast<std::uint8_t>(r.passed), r.grants, r.done, r.waited_ns, r.gpu_ns);
+  s.put(r.client, r.pid, r.waiting, r.running, static_cast<std::uint8_t>(r.passed), r.grants, r.done,
+        r.waited_ns, r.gpu_ns);
   s.text(r.program, most_row_text), s.text(r.kernel, most_row_text);
 }
 void read(Source& s, ClientRow& r) {
-  s.get(r.client, r.pid, r.waiting, r.running), s.flag(r.passed), s.get(r.grants, r.done, r.waited_ns, r.gpu_ns);
+  s.get(r.client, r.pid, r.waiting, r.running), s.flag(r.passed),
+      s.get(r.grants, r.done, r.waited_ns, r.gpu_ns);
   s.text(r.program, most_row_text), s.text(r.kernel, most_row_text);
 }
 
 void write(Sink& s, const ApplicationRow& r) {
-  s.put(r.clients, r.connected, r.kernels, r.unknown, r.grants, r.done, r.lost, r.waited_ns, r.gpu_ns, r.judged_ns, r.alone_ns, r.judged, r.slowdowns, r.progress);
+  s.put(r.clients, r.connected, r.kernels, r.unknown, r.grants, r.done, r.lost, r.waited_ns, r.gpu_ns,
+        r.judged_ns, r.alone_ns, r.judged, r.slowdowns, r.progress);
   s.text(r.program, most_row_text), s.text(r.unknown_kernel, most_kernel_text);
 }
 void read(Source& s, ApplicationRow& r) {
-  s.get(r.clients, r.connected, r.kernels, r.unknown, r.grants, r.done, r.lost, r.waited_ns, r.gpu_ns, r.judged_ns, r.alone_ns, r.judged, r.slowdowns, r.progress);
+  s.get(r.clients, r.connected, r.kernels, r.unknown, r.grants, r.done, r.lost, r.waited_ns, r.gpu_ns,
+        r.judged_ns, r.alone_ns, r.judged, r.slowdowns, r.progress);
   s.text(r.program, most_row_text), s.text(r.unknown_kernel, most_kernel_text);
 }
 
@@ -186,7 +215,10 @@ bool read_type(std::uint16_t type, Source& source, std::optional<Message>& out) 
   }
 }
 
-constexpr const char* names[] = {"Hello", "Register", "Request", "Done", "Cancel", "Bye", "StatsRequest", "LogRequest", "Welcome", "Grant", "Refused", "Stats", "Log", "ApplicationsRequest", "Applications"};
+constexpr const char* names[] = {
+    "Hello",       "Register", "Request", "Done",    "Cancel", "Bye", "StatsRequest",
+    "LogRequest",  "Welcome",  "Grant",   "Refused", "Stats",  "Log", "ApplicationsRequest",
+    "Applications"};
 static_assert(std::size(names) == std::variant_size_v<Message>);
 
 }  // namespace
@@ -208,7 +240,8 @@ Decoded decode(std::span<const std::byte> bytes) {
   if (words[2] != bytes.size()) return out.fault = "cut short or too long", out;
   if (words[3] != 0) return out.fault = "reserved bytes are set", out;
   Source source(bytes.subspan(header_bytes));
-  if (!read_type(static_cast<std::uint16_t>(words[1] >> 16), source, out.message)) return out.fault = "of an unknown type", out;
+  if (!read_type(static_cast<std::uint16_t>(words[1] >> 16), source, out.message))
+    return out.fault = "of an unknown type", out;
   if (!source.complete()) {
     out.message.reset();
     out.fault = "its content does not fit its type";

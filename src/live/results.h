@@ -1,4 +1,5 @@
-// What programs did, kept when their processes have left: a row for each program, whatever number of processes it had.
+// What programs did, kept when their processes have left: a row for each program, whatever number of
+// processes it had.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +10,11 @@
 
 namespace simtlab::live {
 
-// What one process did so far. Launches of a kernel are kept together, so that a time alone that is learnt later counts for all of them.
+// What one process did so far. Launches of a kernel are kept together, so that a time alone that is learnt
+// later counts for all of them.
 struct Work {
   struct Ran {
-    std::uint64_t launches = 0, gpu_ns = 0;   // that ended with a time
+    std::uint64_t launches = 0, gpu_ns = 0;  // that ended with a time
   };
   std::uint64_t grants = 0, done = 0, lost = 0, waited_ns = 0, gpu_ns = 0;
   std::map<corun::KernelId, Ran> kernels;
@@ -32,7 +34,7 @@ class Results {
 
  private:
   const Kernels& kernels_;
-  Rows left_;                             // at most as many as there are programs
+  Rows left_;  // at most as many as there are programs
 };
 
 }  // namespace simtlab::live

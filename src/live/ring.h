@@ -1,13 +1,16 @@
-// Memory that the daemon shares with a client: while the client is let go, it launches without asking and notes there what it did.
+// Memory that the daemon shares with a client: while the client is let go, it launches without asking and
+// notes there what it did.
 //
-// While nobody waits and there is room for one launch more of each client that was let go, the policy would grant them at once, in whatever order they
-// come (corun::Policy::all_go). So the answer is given before the question. The daemon says so by a bit of one word; the client takes each launch by
-// an exchange of that word, with the Request written beside it, and notes each Done the same way. Before the daemon looks at anything else it clears the
-// bits of all and reads what was noted up to then. So what a client did before is known, what it does after is asked for, and there is no third case.
+// While nobody waits and there is room for one launch more of each client that was let go, the policy would
+// grant them at once, in whatever order they come (corun::Policy::all_go). So the answer is given before the
+// question. The daemon says so by a bit of one word; the client takes each launch by an exchange of that
+// word, with the Request written beside it, and notes each Done the same way. Before the daemon looks at
+// anything else it clears the bits of all and reads what was noted up to then. So what a client did before is
+// known, what it does after is asked for, and there is no third case.
 //
-//   bits 63..32  messages of the client that the daemon had read when it set the bit: one that has sent more has something on its way, and asks
-//   bits 31..1   notes that the client has written, all told
-//   bit 0        it may go
+//   bits 63..32  messages of the client that the daemon had read when it set the bit: one that has sent more
+//   has something on its way, and asks bits 31..1   notes that the client has written, all told bit 0 it may
+//   go
 #pragma once
 
 #include <atomic>
@@ -22,7 +25,7 @@ namespace simtlab::live {
 class Ring {
  public:
   static constexpr std::uint32_t slots = 1024;
-  static constexpr std::size_t slot_bytes = 112;     // of which a Request or a Done takes less
+  static constexpr std::size_t slot_bytes = 112;  // of which a Request or a Done takes less
 
   Ring() = default;
   Ring(Ring&& other) noexcept { *this = std::move(other); }
@@ -60,7 +63,7 @@ class Ring {
   };
   struct Shared {
     std::atomic<std::uint64_t> word;
-    std::atomic<std::uint32_t> read;       // notes that the daemon has taken
+    std::atomic<std::uint32_t> read;  // notes that the daemon has taken
     std::byte unused[52];
     Slot slot[slots];
   };
@@ -71,7 +74,7 @@ class Ring {
 
   Descriptor file_;
   Shared* shared_ = nullptr;
-  std::uint32_t next_ = 0;                 // note that the daemon reads next
+  std::uint32_t next_ = 0;  // note that the daemon reads next
 };
 
 }  // namespace simtlab::live

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint64_t for_listener = ~std::uint64_t{0}, for_wake = for_listener - 1;
 constexpr int tend_every_ms = 1000, look_every_ms = 10;
-constexpr std::uint64_t looks_of_a_grant = 4;   // until its limit
+constexpr std::uint64_t looks_of_a_grant = 4;  // until its limit
 
 bool add(int epoll, int fd, std::uint32_t events, std::uint64_t what) {
   epoll_event event{};
@@ -33,8 +33,14 @@ bool add(int epoll, int fd, std::uint32_t events, std::uint64_t what) {
 }  // namespace
 
 Server::Server(const corun::Policy& policy, const corun::Settings& settings, ServerOptions options)
-    : options_(std::move(options)), core_(policy, settings, options_.caps, options_.find_profile, options_.identify), listener_(options_.directory, 512), epoll_(::epoll_create1(EPOLL_CLOEXEC)), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), begin_ns_(clock_ns()) {
-  if (!epoll_ || !wake_ || !add(epoll_.get(), listener_.socket.get(), EPOLLIN, for_listener) || !add(epoll_.get(), wake_.get(), EPOLLIN, for_wake))
+    : options_(std::move(options)),
+      core_(policy, settings, options_.caps, options_.find_profile, options_.identify),
+      listener_(options_.directory, 512),
+      epoll_(::epoll_create1(EPOLL_CLOEXEC)),
+      wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      begin_ns_(clock_ns()) {
+  if (!epoll_ || !wake_ || !add(epoll_.get(), listener_.socket.get(), EPOLLIN, for_listener) ||
+      !add(epoll_.get(), wake_.get(), EPOLLIN, for_wake))
     throw Error(ExitCode::failure, "corun-socket", fmt::format("epoll: {}", std::strerror(errno)));
 }
 
@@ -51,11 +57,14 @@ void Server::run(const std::function<bool()>& ended) {
   std::array<epoll_event, 64> events;
   std::uint64_t tended = now_ns();
   Lookout lookout;
-  const auto wait = [&](int milliseconds) { return ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), milliseconds); };
+  const auto wait = [&](int milliseconds) {
+    return ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), milliseconds);
+  };
   for (int count = 0;;) {
     // Who has just said something may soon say more.
     if (count == 0 || !lookout.look([&] { return (count = wait(0)) != 0; })) count = wait(wait_ms());
-    if (count < 0 && errno != EINTR) throw Error(ExitCode::failure, "corun-socket", fmt::format("epoll: {}", std::strerror(errno)));
+    if (count < 0 && errno != EINTR)
+      throw Error(ExitCode::failure, "corun-socket", fmt::format("epoll: {}", std::strerror(errno)));
     for (int i = 0; i < count; ++i) {
       const std::uint64_t what = events[static_cast<std::size_t>(i)].data.u64;
       if (what == for_wake) {
@@ -71,7 +80,7 @@ void Server::run(const std::function<bool()>& ended) {
       const std::uint32_t flags = events[static_cast<std::size_t>(i)].events;
       if ((flags & EPOLLOUT) != 0) {
         flush(at->second);
-        deliver();                               // it may be lost by that
+        deliver();  // it may be lost by that
         at = connections_.find(static_cast<ClientId>(what));
         if (at == connections_.end()) continue;
       }
@@ -91,18 +100,19 @@ void Server::run(const std::function<bool()>& ended) {
 void Server::accept_all() {
   for (;;) {
     Descriptor socket(::accept4(listener_.socket.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (!socket) return;   // none, or no descriptor left: it stays in the queue
+    if (!socket) return;  // none, or no descriptor left: it stays in the queue
     Peer peer;
     try {
       peer = options_.peer(socket.get());
     } catch (const Error&) {
-      continue;                                  // of which nobody knows whose it is
+      continue;  // of which nobody knows whose it is
     }
     // Another user can't reach the directory; whoever gets here anyway (a descriptor passed on) is not heard.
     if (peer.uid != ::geteuid()) continue;
     const ClientId id = core_.connect(peer.pid, now_ns());
     if (id == 0) {
-      encode(Refused{Refusal::too_many, fmt::format("the daemon serves {} clients", options_.caps.clients)}, packet_);
+      encode(Refused{Refusal::too_many, fmt::format("the daemon serves {} clients", options_.caps.clients)},
+             packet_);
       send_packet(socket.get(), packet_.span());
       continue;
     }
@@ -117,7 +127,8 @@ void Server::accept_all() {
 
 // Tokens come with time and go with messages.
 bool Server::has_token(Connection& c, std::uint64_t now) const {
-  c.tokens = std::min<double>(options_.burst, c.tokens + static_cast<double>(now - c.tokens_at_ns) * 1e-9 * options_.messages_per_second);
+  c.tokens = std::min<double>(options_.burst, c.tokens + static_cast<double>(now - c.tokens_at_ns) * 1e-9 *
+                                                             options_.messages_per_second);
   c.tokens_at_ns = now;
   return c.tokens >= 1;
 }
@@ -137,10 +148,13 @@ void Server::serve(Connection& c) {
     c.tokens -= 1;
     ++c.heard;
     settle();
-    const Decoded decoded = packet.size > most_bytes ? Decoded{std::nullopt, "longer than a message may be"} : decode(packet.span());
-    if (decoded.message) core_.receive(id, *decoded.message, now);
-    else core_.malformed(id, decoded.fault, now);
-    let_go();   // before the answer: who gets that may go on at once, before this thread does
+    const Decoded decoded = packet.size > most_bytes ? Decoded{std::nullopt, "longer than a message may be"}
+                                                     : decode(packet.span());
+    if (decoded.message)
+      core_.receive(id, *decoded.message, now);
+    else
+      core_.malformed(id, decoded.fault, now);
+    let_go();  // before the answer: who gets that may go on at once, before this thread does
     deliver();
     if (!connections_.contains(id)) return;
   }
@@ -187,7 +201,8 @@ void Server::let_go() {
   }
 }
 
-// Sends what the core has to say. A client that is lost meanwhile may let others come forward: until nothing is left.
+// Sends what the core has to say. A client that is lost meanwhile may let others come forward: until nothing
+// is left.
 void Server::deliver() {
   for (std::vector<Core::Output> all = core_.take(); !all.empty(); all = core_.take()) {
     for (const Core::Output& one : all) {
@@ -233,24 +248,29 @@ void Server::watch(Connection& c) {
 }
 
 void Server::lose(ClientId id) {
-  if (std::ranges::find(free_, id) != free_.end()) settle();   // what it did before it went
+  if (std::ranges::find(free_, id) != free_.end()) settle();  // what it did before it went
   const auto at = connections_.find(id);
   if (at == connections_.end()) return;
   if (!at->second.reads) --throttled_;
-  connections_.erase(at);   // closes it, which also takes it out of epoll
+  connections_.erase(at);  // closes it, which also takes it out of epoll
   core_.disconnect(id, now_ns());
 }
 
 int Server::wait_ms() const {
-  return throttled_ != 0 ? 1 : !notes_.empty() ? look_every_ms : static_cast<int>(tend_every_ns() / 1'000'000);
+  return throttled_ != 0   ? 1
+         : !notes_.empty() ? look_every_ms
+                           : static_cast<int>(tend_every_ns() / 1'000'000);
 }
 
 std::uint64_t Server::tend_every_ns() const {
   constexpr std::uint64_t longest = std::uint64_t{tend_every_ms} * 1'000'000;
-  return options_.grant_limit_ns == 0 ? longest : std::clamp<std::uint64_t>(options_.grant_limit_ns / looks_of_a_grant, 1'000'000, longest);
+  return options_.grant_limit_ns == 0
+             ? longest
+             : std::clamp<std::uint64_t>(options_.grant_limit_ns / looks_of_a_grant, 1'000'000, longest);
 }
 
-// Who holds a grant, keeps others waiting and does nothing is passed over, and who does something again is back.
+// Who holds a grant, keeps others waiting and does nothing is passed over, and who does something again is
+// back.
 void Server::look_for_progress(std::uint64_t now) {
   if (options_.grant_limit_ns == 0) return;
   const auto idle_since = [&](const Core::Holder& holder) {
@@ -262,10 +282,13 @@ void Server::look_for_progress(std::uint64_t now) {
   for (const auto* list : {&holders, &passed})
     for (const Core::Holder& holder : *list) looked_at.push_back(holder.client);
   for (const ClientId before : std::exchange(watched_, looked_at))
-    if (const auto at = connections_.find(before); at != connections_.end() && std::ranges::find(watched_, before) == watched_.end()) at->second.watch.forget();
+    if (const auto at = connections_.find(before);
+        at != connections_.end() && std::ranges::find(watched_, before) == watched_.end())
+      at->second.watch.forget();
   for (const Core::Holder& holder : holders) {
-    if (now - std::min(now, std::max(idle_since(holder), holder.since_ns)) < options_.grant_limit_ns) continue;
-    settle();   // what it did by itself is known before
+    if (now - std::min(now, std::max(idle_since(holder), holder.since_ns)) < options_.grant_limit_ns)
+      continue;
+    settle();  // what it did by itself is known before
     core_.pass_over(holder.client, now_ns());
   }
   for (const Core::Holder& over : passed)

@@ -1,4 +1,5 @@
-// The daemon's loop: one thread, epoll, non-blocking sockets. All rules are in Core; this is only bytes, time and limits of each connection.
+// The daemon's loop: one thread, epoll, non-blocking sockets. All rules are in Core; this is only bytes, time
+// and limits of each connection.
 #pragma once
 
 #include <array>
@@ -23,13 +24,14 @@ struct ServerOptions {
   Caps caps;
   FindProfile find_profile;
   Identify identify;
-  double messages_per_second = 200000;   // of a client, over time; more of them wait in its socket
+  double messages_per_second = 200000;  // of a client, over time; more of them wait in its socket
   std::uint32_t burst = 4096;
-  std::uint32_t most_unread = 1024;      // messages to a client that does not read; then its connection ends
+  std::uint32_t most_unread = 1024;  // messages to a client that does not read; then its connection ends
   std::uint64_t hello_within_ns = 5'000'000'000;
   // A client that holds a grant, while others wait, and does nothing for so long is passed over; 0: never.
   std::uint64_t grant_limit_ns = 10'000'000'000;
-  bool clients_sleep = false;            // a client that takes no processor time may wait for a simulated GPU: only stopped ones do nothing
+  // A client that takes no processor time may wait for a simulated GPU: only stopped ones do nothing
+  bool clients_sleep = false;
   std::function<Peer(int socket)> peer = peer_of;
   std::function<std::optional<Activity>(pid_t)> activity = activity_of;
 };
@@ -40,7 +42,8 @@ class Server {
   Server(const corun::Policy& policy, const corun::Settings& settings, ServerOptions options);
   ~Server();
   Core& core() { return core_; }
-  // Until stop() is called, from any thread or from a signal handler, or `ended`, which is asked after each wait (of a second at most), says so.
+  // Until stop() is called, from any thread or from a signal handler, or `ended`, which is asked after each
+  // wait (of a second at most), says so.
   void run(const std::function<bool()>& ended = {});
   void stop();
   // Nanoseconds since the daemon began.
@@ -53,10 +56,10 @@ class Server {
     std::deque<Packet> unsent;
     double tokens = 0;
     std::uint64_t since_ns = 0, tokens_at_ns = 0;
-    bool reads = true, writes = false;   // what epoll watches for
-    bool closing = false;                // after what is unsent
+    bool reads = true, writes = false;  // what epoll watches for
+    bool closing = false;               // after what is unsent
     Ring ring;
-    std::uint32_t heard = 0;             // messages
+    std::uint32_t heard = 0;  // messages
     Watch watch;
   };
 
@@ -82,9 +85,9 @@ class Server {
   Descriptor epoll_, wake_;
   std::map<ClientId, Connection> connections_;
   std::vector<ClientId> gone_;
-  std::vector<ClientId> watched_;        // when progress was looked for last
+  std::vector<ClientId> watched_;  // when progress was looked for last
   Packet packet_{};
-  std::array<Packet, remote::most_received> packets_;   // of a client, before others have their turn
+  std::array<Packet, remote::most_received> packets_;  // of a client, before others have their turn
   std::uint64_t begin_ns_ = 0;
   std::uint32_t throttled_ = 0;
   struct Note {
@@ -92,8 +95,8 @@ class Server {
     ClientId client = 0;
     Message message;
   };
-  std::vector<ClientId> free_;           // they may launch without asking
-  std::vector<Note> notes_;              // what they did, when it was last looked at
+  std::vector<ClientId> free_;  // they may launch without asking
+  std::vector<Note> notes_;     // what they did, when it was last looked at
 };
 
 }  // namespace simtlab::live

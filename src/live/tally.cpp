@@ -212,7 +212,8 @@ void Tally::say_all() {
   const unsigned long long running = of_all(
       [&](const Record& r) { return r.process.load() != page_->root && alive(r.process.load()) ? 1u : 0u; });
   const bool simulated = page_->simulated != 0;
-  const bool all_well = std::none_of(page_->records, page_->records + used, [&](const Record& r) { return r.worth_a_line(simulated); });
+  const bool all_well = std::none_of(page_->records, page_->records + used,
+                                     [&](const Record& r) { return r.worth_a_line(simulated); });
   if (page_->quiet != 0 && all_well) return;
   write_line("simtlab corun exec: %llu launches gated, %llu not\n", gated, others);
   for (std::uint32_t i = 0; i < used; ++i)
@@ -230,7 +231,8 @@ void Tally::say_as_root() {
 void Tally::starts_bare() {
   seen(bare_child);
   const pid_t process = ::getpid();
-  if (page_ != nullptr && page_->root == process && process_ == process && !bare_.exchange(true)) say_as_root();
+  if (page_ != nullptr && page_->root == process && process_ == process && !bare_.exchange(true))
+    say_as_root();
 }
 
 void Tally::at_end() {

@@ -44,8 +44,10 @@ class Tally {
   };
 
   // exec's: a file for the process that it is about to become; others that nobody counts in any more are
-  // removed. simulated: on a simulated GPU; quiet: nothing is said if every launch was gated. Throws Error(unavailable, "corun-directory").
-  static std::filesystem::path make(const std::filesystem::path& directory, bool simulated, bool quiet = false);
+  // removed. simulated: on a simulated GPU; quiet: nothing is said if every launch was gated. Throws
+  // Error(unavailable, "corun-directory").
+  static std::filesystem::path make(const std::filesystem::path& directory, bool simulated,
+                                    bool quiet = false);
 
   explicit Tally(const char* path);  // null or not there: counts of this process alone
   Tally(const Tally&) = delete;

@@ -1,6 +1,7 @@
-// What the daemon decided, as a picture: JSON of the Chrome trace format, which ui.perfetto.dev opens. A client is a process, a stream of it a
-// thread; each launch is a slice with the kernel's name from its grant to its end. Waiting is an asynchronous slice: several launches of a
-// stream may wait at once. Launches on the daemon's simulated GPU are drawn by its clock.
+// What the daemon decided, as a picture: JSON of the Chrome trace format, which ui.perfetto.dev opens. A
+// client is a process, a stream of it a thread; each launch is a slice with the kernel's name from its grant
+// to its end. Waiting is an asynchronous slice: several launches of a stream may wait at once. Launches on
+// the daemon's simulated GPU are drawn by its clock.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,9 @@ bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 |
 
 std::string trimmed(std::string_view s) {
   const auto first = s.find_first_not_of(" \t\r\n");
-  return first == std::string_view::npos ? std::string() : std::string(s.substr(first, s.find_last_not_of(" \t\r\n") - first + 1));
+  return first == std::string_view::npos
+             ? std::string()
+             : std::string(s.substr(first, s.find_last_not_of(" \t\r\n") - first + 1));
 }
 
 }  // namespace
@@ -77,7 +79,9 @@ std::size_t CText::find(char c, std::size_t at, std::size_t end) const {
 }
 
 bool CText::word_at(std::size_t at, std::string_view word) const {
-  return text_.substr(at, word.size()) == word && (at + word.size() >= text_.size() || !is_word(text_[at + word.size()])) && (at == 0 || !is_word(text_[at - 1]));
+  return text_.substr(at, word.size()) == word &&
+         (at + word.size() >= text_.size() || !is_word(text_[at + word.size()])) &&
+         (at == 0 || !is_word(text_[at - 1]));
 }
 
 std::size_t CText::statement(std::size_t at) const {
@@ -130,7 +134,8 @@ std::vector<TopLevel> top_level(const CText& text) {
     TopLevel item;
     item.begin = at;
     if (all.substr(at, 2) == "//" || all.substr(at, 2) == "/*") {
-      at = all.substr(at, 2) == "//" ? std::min(all.find('\n', at), all.size()) : std::min(all.find("*/", at), all.size() - 2) + 2;
+      at = all.substr(at, 2) == "//" ? std::min(all.find('\n', at), all.size())
+                                     : std::min(all.find("*/", at), all.size() - 2) + 2;
       continue;
     }
     if (all[at] == '#') {
@@ -140,8 +145,10 @@ std::vector<TopLevel> top_level(const CText& text) {
       item.kind = TopLevel::Kind::preprocessor;
       item.end = at = end;
     } else {
-      // To the semicolon, or to the brace that closes a function's body: one that stands behind its arguments.
-      const std::size_t semicolon = text.find(';', at, all.size()), brace = text.find('{', at, semicolon), bracket = text.find('(', at, semicolon);
+      // To the semicolon, or to the brace that closes a function's body: one that stands behind its
+      // arguments.
+      const std::size_t semicolon = text.find(';', at, all.size()), brace = text.find('{', at, semicolon),
+                        bracket = text.find('(', at, semicolon);
       std::size_t before = brace;
       while (before > at && std::isspace(static_cast<unsigned char>(all[before - 1])) != 0) --before;
       if (brace < semicolon && before > at && all[before - 1] == ')') {

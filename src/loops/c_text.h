@@ -13,7 +13,8 @@ class CText {
   explicit CText(std::string_view text) : text_(text) {}
 
   std::string_view text() const { return text_; }
-  std::size_t offset(unsigned line, unsigned column) const;   // of a place that counts from 1; the text's end if it has no such line
+  // Of a place that counts from 1; the text's end if it has no such line
+  std::size_t offset(unsigned line, unsigned column) const;
   // Behind blanks, comments and preprocessor lines.
   std::size_t skip_blank(std::size_t at) const;
   // Behind the bracket that closes the one at `at`.
@@ -32,7 +33,7 @@ class CText {
 
 // A for statement in pieces.
 struct ForStatement {
-  std::size_t begin = 0, body = 0, end = 0;   // of the whole, of its body, behind it
+  std::size_t begin = 0, body = 0, end = 0;  // of the whole, of its body, behind it
   std::string init, condition, advance;
 };
 // False if no for begins there.
@@ -45,7 +46,7 @@ std::vector<std::size_t> continues(const CText& text, std::size_t begin, std::si
 struct TopLevel {
   enum class Kind : unsigned char { preprocessor, type, function, other } kind = Kind::other;
   std::size_t begin = 0, end = 0;
-  std::string name;   // of a function
+  std::string name;  // of a function
 };
 std::vector<TopLevel> top_level(const CText& text);
 

@@ -8,15 +8,16 @@
 namespace simtlab::loops {
 namespace {
 
-constexpr unsigned reserved_registers = 8;   // stack, thread indices, the scheduler's room
-constexpr double entry_instructions = 4;     // of each thread dimension: block, width, thread, their sum
+constexpr unsigned reserved_registers = 8;  // stack, thread indices, the scheduler's room
+constexpr double entry_instructions = 4;    // of each thread dimension: block, width, thread, their sum
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // As soon as the operands are there; two lengths of the same chains: in instructions and in cycles.
 void chains(const Description& nest, const Block& block, const device::Device& device, BlockCode& out) {
-  std::map<std::uint32_t, std::pair<double, double>> ready;   // of a value: instructions and cycles until it is there
-  std::map<std::uint32_t, double> loads;                      // loads in a chain
+  // Of a value: instructions and cycles until it is there
+  std::map<std::uint32_t, std::pair<double, double>> ready;
+  std::map<std::uint32_t, double> loads;  // loads in a chain
   double all_loads = 0, chain_of_loads = 0;
   for (const Instruction& i : block.instructions) {
     double length = 0, cycles = 0, before = 0;
@@ -29,9 +30,12 @@ void chains(const Description& nest, const Block& block, const device::Device& d
     }
     const double n = i.op_class >= 0 ? i.count + i.more : 0;
     out.instructions += n;
-    if (i.op_class >= 0) cycles += device.latency[at(i.op_class)] * i.count + (i.more > 0 ? device.latency[at(i.more_class)] * i.more : 0);
+    if (i.op_class >= 0)
+      cycles += device.latency[at(i.op_class)] * i.count +
+                (i.more > 0 ? device.latency[at(i.more_class)] * i.more : 0);
     length += n;
-    const bool load = i.access >= 0 && !nest.accesses[at(i.access)].store && nest.accesses[at(i.access)].input >= 0;
+    const bool load =
+        i.access >= 0 && !nest.accesses[at(i.access)].store && nest.accesses[at(i.access)].input >= 0;
     if (load) {
       ++all_loads;
       ++before;
@@ -64,7 +68,8 @@ Spilling belady(const Block& block, unsigned registers) {
     const auto found = std::ranges::lower_bound(list, from);
     return found == list.end() ? never : *found;
   };
-  const auto width = [&](std::uint32_t v) { return words.contains(v) ? words[v] : 1u; };   // from outside: mostly indices and pointers' halves
+  // From outside: mostly indices and pointers' halves
+  const auto width = [&](std::uint32_t v) { return words.contains(v) ? words[v] : 1u; };
   std::set<std::uint32_t> held, in_memory;
   unsigned used = 0;
   const auto make_room = [&](unsigned wanted, std::size_t now, const std::set<std::uint32_t>& keep) {
@@ -88,7 +93,7 @@ Spilling belady(const Block& block, unsigned registers) {
     held.insert(v);
     used += width(v);
   };
-  for (const auto& [v, list] : uses)   // what comes in from outside
+  for (const auto& [v, list] : uses)  // what comes in from outside
     if (!words.contains(v)) hold(v, 0, {});
   out.pressure = used;
   for (std::size_t i = 0; i < n; ++i) {
@@ -98,7 +103,7 @@ Spilling belady(const Block& block, unsigned registers) {
       if (!held.contains(u)) ++out.reloads;
       hold(u, i, keep);
     }
-    for (auto v = held.begin(); v != held.end();)   // what is not needed any more makes room
+    for (auto v = held.begin(); v != held.end();)  // what is not needed any more makes room
       if (next_use(*v, i + 1) == never) {
         used -= width(*v);
         v = held.erase(v);
@@ -111,7 +116,8 @@ Spilling belady(const Block& block, unsigned registers) {
   return out;
 }
 
-Code code_of(const Description& nest, const Shape& shape, const Mapping& mapping, const device::Device& device) {
+Code code_of(const Description& nest, const Shape& shape, const Mapping& mapping,
+             const device::Device& device) {
   Code code;
   unsigned pressure = 0;
   double weighted_ilp = 0, weighted_loads = 0, load_weight = 0, latency = 0;
@@ -149,7 +155,8 @@ Code code_of(const Description& nest, const Shape& shape, const Mapping& mapping
     load_weight += loads * c.executions;
     code.blocks.push_back(c);
   }
-  const auto alu = static_cast<std::size_t>(std::ranges::find(device::op_class_names, "int_alu") - device::op_class_names.begin());
+  const auto alu = static_cast<std::size_t>(std::ranges::find(device::op_class_names, "int_alu") -
+                                            device::op_class_names.begin());
   code.mix[alu] += entry_instructions * static_cast<double>(mapping.loops.size());
   if (code.instructions > 0) code.ilp = weighted_ilp / code.instructions;
   code.instructions += entry_instructions * static_cast<double>(mapping.loops.size());

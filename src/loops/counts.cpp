@@ -12,8 +12,10 @@ namespace {
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // What an input holds of the nest's data: from the run, else from the addresses.
-double bytes_of_input(const Description& nest, std::size_t input, const std::vector<Pattern>& patterns, const std::vector<Touched>& touched) {
-  if (!touched.empty() && touched[input].high > touched[input].low) return static_cast<double>(touched[input].high - touched[input].low);
+double bytes_of_input(const Description& nest, std::size_t input, const std::vector<Pattern>& patterns,
+                      const std::vector<Touched>& touched) {
+  if (!touched.empty() && touched[input].high > touched[input].low)
+    return static_cast<double>(touched[input].high - touched[input].low);
   std::uint64_t most = 0;
   for (const Pattern& p : patterns)
     if (nest.accesses[at(p.access)].input == static_cast<int>(input)) most = std::max(most, p.footprint);
@@ -22,7 +24,8 @@ double bytes_of_input(const Description& nest, std::size_t input, const std::vec
 
 class Counter {
  public:
-  Counter(const Description& nest, const Shape& shape, const device::Device& device, NestCounts& out) : nest_(nest), shape_(shape), device_(device), out_(out) {}
+  Counter(const Description& nest, const Shape& shape, const device::Device& device, NestCounts& out)
+      : nest_(nest), shape_(shape), device_(device), out_(out) {}
 
   void run(const std::vector<Touched>& touched) {
     double threads = 1;
@@ -30,7 +33,8 @@ class Counter {
     const double warps_per_block = std::ceil(out_.mapping.threads() / 32.0);
     out_.warps = warps_per_block * static_cast<double>(out_.mapping.blocks());
     out_.active_lanes = std::min(32.0, std::max(1.0, threads / out_.warps));
-    for (std::size_t i = 0; i < nest_.inputs.size(); ++i) inputs_.push_back(bytes_of_input(nest_, i, out_.patterns, touched));
+    for (std::size_t i = 0; i < nest_.inputs.size(); ++i)
+      inputs_.push_back(bytes_of_input(nest_, i, out_.patterns, touched));
     transfers();
     traffic();
     shares();
@@ -53,12 +57,14 @@ class Counter {
     }
   }
 
-  // The reuse that the caches find: within a block and from step to step in L1, between the blocks that run at once in L2.
+  // The reuse that the caches find: within a block and from step to step in L1, between the blocks that run
+  // at once in L2.
   void traffic() {
     double all_inputs = 0;
     for (const double b : inputs_) all_inputs += b;
     double requests = 0, lines = 0, bytes = 0, uncoalesced_lines = 0, uncoalesced = 0;
-    std::vector<double> through_l2(inputs_.size() * 2), beyond_l2(inputs_.size() * 2);   // of each array, reads and writes
+    // Of each array, reads and writes
+    std::vector<double> through_l2(inputs_.size() * 2), beyond_l2(inputs_.size() * 2);
     for (const Pattern& p : out_.patterns) {
       const Access& a = nest_.accesses[at(p.access)];
       Traffic t;
@@ -80,17 +86,21 @@ class Counter {
       out_.l2_bytes += t.l2;
       out_.traffic.push_back(t);
     }
-    // An array comes at least once; no more often, if all of them fit into L2. Its accesses share what it brings.
+    // An array comes at least once; no more often, if all of them fit into L2. Its accesses share what it
+    // brings.
     double written = 0;
     std::vector<double> scale(beyond_l2.size(), 1);
     for (std::size_t i = 0; i < beyond_l2.size(); ++i) {
       if (beyond_l2[i] == 0) continue;
       const double once = inputs_[i / 2];
-      const double sum = std::min(through_l2[i], all_inputs <= static_cast<double>(device_.l2.bytes) ? once : std::max(once, beyond_l2[i]));
+      const double sum =
+          std::min(through_l2[i],
+                   all_inputs <= static_cast<double>(device_.l2.bytes) ? once : std::max(once, beyond_l2[i]));
       scale[i] = sum / beyond_l2[i];
       (i % 2 == 0 ? out_.dram_bytes : written) += sum;
     }
-    for (std::size_t i = 0; i < out_.traffic.size(); ++i) out_.traffic[i].dram *= scale[side_of(nest_.accesses[at(out_.patterns[i].access)])];
+    for (std::size_t i = 0; i < out_.traffic.size(); ++i)
+      out_.traffic[i].dram *= scale[side_of(nest_.accesses[at(out_.patterns[i].access)])];
     // What was written last is still in L2 when the kernel ends.
     out_.dram_bytes += std::max(0.0, written - static_cast<double>(device_.l2.bytes));
     if (requests > 0) {
@@ -128,14 +138,18 @@ class Counter {
     for (const BlockCode& b : out_.code.blocks) {
       double loads = 0, miss = 0;
       for (const Instruction& i : nest_.blocks[at(b.block)].instructions)
-        if (i.access >= 0 && !nest_.accesses[at(i.access)].store && nest_.accesses[at(i.access)].input >= 0) miss = std::max(miss, misses(i.access));
+        if (i.access >= 0 && !nest_.accesses[at(i.access)].store && nest_.accesses[at(i.access)].input >= 0)
+          miss = std::max(miss, misses(i.access));
       for (const Instruction& i : nest_.blocks[at(b.block)].instructions)
-        if (i.access >= 0 && !nest_.accesses[at(i.access)].store && nest_.accesses[at(i.access)].input >= 0) ++loads;
+        if (i.access >= 0 && !nest_.accesses[at(i.access)].store && nest_.accesses[at(i.access)].input >= 0)
+          ++loads;
       const double in_turn = loads > 0 ? loads / b.memory_parallelism : 0;
       out_.chain_accesses += in_turn * b.executions;
       waits += in_turn * b.executions * miss;
-      const auto load = static_cast<std::size_t>(std::ranges::find(device::op_class_names, "load") - device::op_class_names.begin());
-      out_.chain_cycles += std::max(b.cycles - in_turn * device_.latency[load], b.instructions) * b.executions;
+      const auto load = static_cast<std::size_t>(std::ranges::find(device::op_class_names, "load") -
+                                                 device::op_class_names.begin());
+      out_.chain_cycles +=
+          std::max(b.cycles - in_turn * device_.latency[load], b.instructions) * b.executions;
     }
     if (out_.chain_accesses > 0) out_.chain_miss_ratio = std::min(1.0, waits / out_.chain_accesses);
   }
@@ -149,7 +163,8 @@ class Counter {
 
 }  // namespace
 
-NestCounts counts_of(const Description& nest, const Shape& shape, const Mapping& mapping, const device::Device& device, const std::vector<Touched>& touched) {
+NestCounts counts_of(const Description& nest, const Shape& shape, const Mapping& mapping,
+                     const device::Device& device, const std::vector<Touched>& touched) {
   NestCounts out;
   out.mapping = mapping;
   out.code = code_of(nest, shape, mapping, device);

@@ -21,14 +21,17 @@ std::string declared(const std::string& type, const std::string& name) {
 
 class CudaWriter {
  public:
-  CudaWriter(const Description& nest, const Mapping& mapping, std::string_view source, const std::string& name, const std::vector<std::uint64_t>& bytes)
+  CudaWriter(const Description& nest, const Mapping& mapping, std::string_view source,
+             const std::string& name, const std::vector<std::uint64_t>& bytes)
       : nest_(nest), mapping_(mapping), text_(source), name_(name), bytes_(bytes) {}
 
   std::string run() {
     read_for_checked(nest_.prefix().front(), outer_);
     const std::string body = kernel_body();
-    return fmt::format("// Made by simtlab from {}:{}; a start for a port, not the end of one.\n#include <cuda_runtime.h>\n\n#define restrict __restrict__\n{}\n{}\n{}", nest_.file,
-                       nest_.line, preamble(), kernel(body), launcher());
+    return fmt::format(
+        "// Made by simtlab from {}:{}; a start for a port, not the end of one.\n#include "
+        "<cuda_runtime.h>\n\n#define restrict __restrict__\n{}\n{}\n{}",
+        nest_.file, nest_.line, preamble(), kernel(body), launcher());
   }
 
  private:
@@ -42,7 +45,10 @@ class CudaWriter {
 
   void read_for_checked(int loop, ForStatement& out) const {
     const Loop& l = nest_.loops[at(loop)];
-    if (!read_for(text_, text_.offset(l.line, l.column), out)) refuse(loop, "no for stands in the text where this loop begins (a macro, a while?): it can't be written as CUDA source");
+    if (!read_for(text_, text_.offset(l.line, l.column), out))
+      refuse(loop,
+             "no for stands in the text where this loop begins (a macro, a while?): it can't be written as "
+             "CUDA source");
   }
 
   // Includes, definitions of macros and types, and the functions that the nest calls.
@@ -51,15 +57,19 @@ class CudaWriter {
     for (const TopLevel& item : top_level(text_)) {
       const std::string text(text_.text().substr(item.begin, item.end - item.begin));
       if (item.begin > outer_.begin) break;
-      if (item.kind == TopLevel::Kind::preprocessor || item.kind == TopLevel::Kind::type) out += text + (text.ends_with('\n') ? "" : "\n");
-      if (item.kind == TopLevel::Kind::function && std::ranges::find(nest_.inlined, item.name) != nest_.inlined.end()) out += "\n__host__ __device__ " + text + "\n";
+      if (item.kind == TopLevel::Kind::preprocessor || item.kind == TopLevel::Kind::type)
+        out += text + (text.ends_with('\n') ? "" : "\n");
+      if (item.kind == TopLevel::Kind::function &&
+          std::ranges::find(nest_.inlined, item.name) != nest_.inlined.end())
+        out += "\n__host__ __device__ " + text + "\n";
     }
     return out;
   }
 
   static bool declares(const std::string& init, const std::string& variable) {
     const std::vector<std::string> words = identifiers(init);
-    return words.size() >= 2 && words.front() != variable && std::ranges::find(words, variable) != words.end();
+    return words.size() >= 2 && words.front() != variable &&
+           std::ranges::find(words, variable) != words.end();
   }
 
   // The step of i++, i += 3, i = i + 3, i -= 1.
@@ -77,14 +87,17 @@ class CudaWriter {
 
   // The text of the nest with the heads of the mapped loops replaced, and braces around what they guard.
   std::string kernel_body() {
-    std::multimap<std::size_t, std::pair<std::size_t, std::string>> edits;   // where -> how many characters go, what comes
+    // Where -> how many characters go, what comes
+    std::multimap<std::size_t, std::pair<std::size_t, std::string>> edits;
     std::vector<int> unmapped;
     for (std::size_t l = 0; l < nest_.loops.size(); ++l) {
       const Loop& loop = nest_.loops[l];
       ForStatement f;
       const auto dimension = std::ranges::find(mapping_.loops, static_cast<int>(l));
       if (dimension == mapping_.loops.end()) {
-        if (!loop.name.empty() && read_for(text_, text_.offset(loop.line, loop.column), f) && !declares(f.init, loop.name) && f.init.find('=') != std::string::npos) declare_local(loop);
+        if (!loop.name.empty() && read_for(text_, text_.offset(loop.line, loop.column), f) &&
+            !declares(f.init, loop.name) && f.init.find('=') != std::string::npos)
+          declare_local(loop);
         continue;
       }
       read_for_checked(static_cast<int>(l), f);
@@ -93,13 +106,21 @@ class CudaWriter {
       const char axis = "xyz"[dimension - mapping_.loops.begin()];
       const std::string step = step_of(static_cast<int>(l), f, loop.name);
       const std::string thread = fmt::format("(int)(blockIdx.{0} * blockDim.{0} + threadIdx.{0})", axis);
-      edits.emplace(f.begin, std::pair{f.body - f.begin, fmt::format("{{\n{0};\n{1} += {2}{3};   // one iteration a thread, in {4}\nif ({5}) ", f.init, loop.name, step == "1" ? "" : step + " * ", thread,
-                                                                    axis, f.condition)});
+      edits.emplace(
+          f.begin,
+          std::pair{
+              f.body - f.begin,
+              fmt::format("{{\n{0};\n{1} += {2}{3};   // one iteration a thread, in {4}\nif ({5}) ", f.init,
+                          loop.name, step == "1" ? "" : step + " * ", thread, axis, f.condition)});
       edits.emplace(f.end, std::pair{std::size_t{0}, std::string("\n}")});
       // The end of an iteration is the end of its thread, unless a loop of the thread stands around it.
       const std::vector<int> prefix = nest_.prefix();
-      const bool in_loop = std::ranges::any_of(prefix, [&](int p) { return nest_.inside(static_cast<int>(l), p) && std::ranges::find(mapping_.loops, p) == mapping_.loops.end(); });
-      for (const std::size_t where : continues(text_, f.body, f.end)) edits.emplace(where, std::pair{std::size_t{8}, std::string(in_loop ? "continue" : "return")});
+      const bool in_loop = std::ranges::any_of(prefix, [&](int p) {
+        return nest_.inside(static_cast<int>(l), p) &&
+               std::ranges::find(mapping_.loops, p) == mapping_.loops.end();
+      });
+      for (const std::size_t where : continues(text_, f.body, f.end))
+        edits.emplace(where, std::pair{std::size_t{8}, std::string(in_loop ? "continue" : "return")});
     }
     std::string out;
     std::size_t from = outer_.begin;
@@ -107,11 +128,13 @@ class CudaWriter {
       out.append(text_.text().substr(from, where - from)).append(edit.second);
       from = where + edit.first;
     }
-    return out + std::string(text_.text().substr(std::min(from, outer_.end), outer_.end - std::min(from, outer_.end)));
+    return out + std::string(text_.text().substr(std::min(from, outer_.end),
+                                                 outer_.end - std::min(from, outer_.end)));
   }
 
   void declare_local(const Loop& loop) {
-    if (locals_.insert(loop.name).second) local_text_ += fmt::format("  {};\n", declared(loop.type.empty() ? "int @" : loop.type, loop.name));
+    if (locals_.insert(loop.name).second)
+      local_text_ += fmt::format("  {};\n", declared(loop.type.empty() ? "int @" : loop.type, loop.name));
   }
 
   std::string parameters(const char* restricted) const {
@@ -119,14 +142,18 @@ class CudaWriter {
     for (const Input& i : nest_.inputs) {
       if (i.type.empty()) {
         Diagnostic d;
-        d.message = fmt::format("the type of '{}' can't be written down (an array whose extent is a variable, a structure without a name?)", i.name);
+        d.message = fmt::format(
+            "the type of '{}' can't be written down (an array whose extent is a variable, a structure "
+            "without a name?)",
+            i.name);
         d.pos = {nest_.file, nest_.line, nest_.column};
         d.hint = "--emit-ptx works all the same";
         throw Error(ExitCode::unsupported, "loop-cuda", std::move(d));
       }
       std::string type = i.type;
       if (i.is_restrict && *restricted != 0)
-        if (const std::size_t star = type.find("*@"); star != std::string::npos) type.replace(star, 2, std::string("*") + restricted + " @");
+        if (const std::size_t star = type.find("*@"); star != std::string::npos)
+          type.replace(star, 2, std::string("*") + restricted + " @");
       out += fmt::format("{}{}", out.empty() ? "" : ", ", declared(type, i.name));
     }
     return out;
@@ -135,13 +162,18 @@ class CudaWriter {
   std::string kernel(const std::string& body) const {
     std::string more;
     for (const Variable& v : nest_.variables) {
-      const bool is_input = std::ranges::any_of(nest_.inputs, [&](const Input& i) { return i.name == v.name; });
+      const bool is_input =
+          std::ranges::any_of(nest_.inputs, [&](const Input& i) { return i.name == v.name; });
       const std::vector<std::string> words = identifiers(body);
-      const bool is_counter = std::ranges::any_of(nest_.loops, [&](const Loop& l) { return l.name == v.name; });
-      if (is_input || is_counter || v.type.empty() || locals_.contains(v.name) || std::ranges::find(words, v.name) == words.end()) continue;
+      const bool is_counter =
+          std::ranges::any_of(nest_.loops, [&](const Loop& l) { return l.name == v.name; });
+      if (is_input || is_counter || v.type.empty() || locals_.contains(v.name) ||
+          std::ranges::find(words, v.name) == words.end())
+        continue;
       more += fmt::format("  {} = {};\n", declared(v.type, v.name), v.value);
     }
-    return fmt::format("__global__ void {}({}) {{\n{}{}{}\n}}\n", name_ + "_kernel", parameters("__restrict__"), more, local_text_, indented(body));
+    return fmt::format("__global__ void {}({}) {{\n{}{}{}\n}}\n", name_ + "_kernel",
+                       parameters("__restrict__"), more, local_text_, indented(body));
   }
 
   // Indentation anew, as braces came and went.
@@ -158,7 +190,8 @@ class CudaWriter {
         if (c == '}') --depth;
       }
       if (line.starts_with('}')) --here;
-      if (!line.empty()) out += std::string(static_cast<std::size_t>(std::max(here, 1)) * 2, ' ') + line + "\n";
+      if (!line.empty())
+        out += std::string(static_cast<std::size_t>(std::max(here, 1)) * 2, ' ') + line + "\n";
       at = end + 1;
     }
     out.pop_back();
@@ -167,7 +200,10 @@ class CudaWriter {
 
   // What the C program calls in place of the nest.
   std::string launcher() const {
-    std::string out = fmt::format("// Call this from the C program in place of the nest at {}:{}. Copies cost more than most kernels: keep data on the GPU between calls.\n", nest_.file, nest_.line);
+    std::string out = fmt::format(
+        "// Call this from the C program in place of the nest at {}:{}. Copies cost more than most kernels: "
+        "keep data on the GPU between calls.\n",
+        nest_.file, nest_.line);
     out += fmt::format("extern \"C\" void {}({}) {{\n", name_, parameters(""));
     std::string arguments, back, release;
     for (std::size_t i = 0; i < nest_.inputs.size(); ++i) {
@@ -179,13 +215,20 @@ class CudaWriter {
       bool written = false;
       for (const Access& a : nest_.accesses) written |= a.store && a.input == static_cast<int>(i);
       const std::string size = bytes_[i] > 0 ? fmt::format("{}", bytes_[i]) : "0 /* TODO: bytes */";
-      out += fmt::format("  void *{0}_d;\n  const size_t {0}_bytes = {1};   // of this run: make it depend on the sizes\n  cudaMalloc(&{0}_d, {0}_bytes);\n"
-                         "  cudaMemcpy({0}_d, {0}, {0}_bytes, cudaMemcpyHostToDevice);\n", in.name, size);
-      if (written) back += fmt::format("  cudaMemcpy((void *){0}, {0}_d, {0}_bytes, cudaMemcpyDeviceToHost);\n", in.name);
+      out += fmt::format(
+          "  void *{0}_d;\n  const size_t {0}_bytes = {1};   // of this run: make it depend on the sizes\n  "
+          "cudaMalloc(&{0}_d, {0}_bytes);\n"
+          "  cudaMemcpy({0}_d, {0}, {0}_bytes, cudaMemcpyHostToDevice);\n",
+          in.name, size);
+      if (written)
+        back +=
+            fmt::format("  cudaMemcpy((void *){0}, {0}_d, {0}_bytes, cudaMemcpyDeviceToHost);\n", in.name);
       release += fmt::format("  cudaFree({}_d);\n", in.name);
       arguments += fmt::format("{}({}){}_d", arguments.empty() ? "" : ", ", declared(in.type, ""), in.name);
     }
-    out += fmt::format("  const dim3 block({}), grid({});   // the same: iterations over threads of a block, rounded up\n", fmt::join(mapping_.block, ", "), fmt::join(mapping_.grid, ", "));
+    out += fmt::format(
+        "  const dim3 block({}), grid({});   // the same: iterations over threads of a block, rounded up\n",
+        fmt::join(mapping_.block, ", "), fmt::join(mapping_.grid, ", "));
     out += fmt::format("  {}_kernel<<<grid, block>>>({});\n{}{}}}\n", name_, arguments, back, release);
     return out;
   }
@@ -202,7 +245,8 @@ class CudaWriter {
 
 }  // namespace
 
-std::string cuda_source(const Description& nest, const Mapping& mapping, std::string_view source, const std::string& name, const std::vector<std::uint64_t>& bytes) {
+std::string cuda_source(const Description& nest, const Mapping& mapping, std::string_view source,
+                        const std::string& name, const std::vector<std::uint64_t>& bytes) {
   return CudaWriter(nest, mapping, source, name, bytes).run();
 }
 

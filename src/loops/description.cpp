@@ -13,11 +13,26 @@ using nlohmann::json;
 using Op = Expression::Op;
 
 Expression expression(const json& j) {
-  static const std::unordered_map<std::string, Op> ops = {
-      {"const", Op::constant}, {"arg", Op::input}, {"iv", Op::iteration}, {"load", Op::load}, {"+", Op::add}, {"*", Op::multiply}, {"/", Op::divide},
-      {"s/", Op::signed_divide}, {"%", Op::remainder}, {"s%", Op::signed_remainder}, {"&", Op::bit_and}, {"|", Op::bit_or}, {"^", Op::bit_xor},
-      {"smax", Op::signed_max}, {"smin", Op::signed_min}, {"umax", Op::unsigned_max}, {"umin", Op::unsigned_min},
-      {"sext", Op::sign_extend}, {"zext", Op::zero_extend}, {"trunc", Op::truncate}};
+  static const std::unordered_map<std::string, Op> ops = {{"const", Op::constant},
+                                                          {"arg", Op::input},
+                                                          {"iv", Op::iteration},
+                                                          {"load", Op::load},
+                                                          {"+", Op::add},
+                                                          {"*", Op::multiply},
+                                                          {"/", Op::divide},
+                                                          {"s/", Op::signed_divide},
+                                                          {"%", Op::remainder},
+                                                          {"s%", Op::signed_remainder},
+                                                          {"&", Op::bit_and},
+                                                          {"|", Op::bit_or},
+                                                          {"^", Op::bit_xor},
+                                                          {"smax", Op::signed_max},
+                                                          {"smin", Op::signed_min},
+                                                          {"umax", Op::unsigned_max},
+                                                          {"umin", Op::unsigned_min},
+                                                          {"sext", Op::sign_extend},
+                                                          {"zext", Op::zero_extend},
+                                                          {"trunc", Op::truncate}};
   Expression e;
   const auto found = ops.find(j.at(0).get<std::string>());
   e.op = found == ops.end() ? Op::unknown : found->second;
@@ -27,7 +42,8 @@ Expression expression(const json& j) {
     e.text = j.at(2).get<std::string>();
     return e;
   }
-  if (e.op == Op::constant || e.op == Op::input || e.op == Op::iteration || e.op == Op::load) e.value = j.at(next++).get<std::int64_t>();
+  if (e.op == Op::constant || e.op == Op::input || e.op == Op::iteration || e.op == Op::load)
+    e.value = j.at(next++).get<std::int64_t>();
   for (; next < j.size(); ++next) e.operands.push_back(expression(j.at(next)));
   return e;
 }
@@ -112,12 +128,14 @@ Block block(const json& j) {
 }
 
 Input input(const json& j) {
-  return {j.at("name"), j.at("type"), j.at("pointer"), j.at("float"), j.at("restrict"), j.at("bits"), j.at("object"), j.at("object_bytes")};
+  return {j.at("name"),     j.at("type"), j.at("pointer"), j.at("float"),
+          j.at("restrict"), j.at("bits"), j.at("object"),  j.at("object_bytes")};
 }
 
 [[noreturn]] void refuse(const json& all) {
   std::vector<Diagnostic> diagnostics;
-  for (const json& r : all) diagnostics.push_back({r.at("message"), {r.at("file"), r.at("line"), r.at("column")}, "", r.at("hint")});
+  for (const json& r : all)
+    diagnostics.push_back({r.at("message"), {r.at("file"), r.at("line"), r.at("column")}, "", r.at("hint")});
   throw Error(ExitCode::bad_input, all.at(0).at("id").get<std::string>(), std::move(diagnostics));
 }
 
@@ -132,9 +150,12 @@ Description description(const json& j) {
   for (const json& x : j.at("loops")) d.loops.push_back(loop(x));
   for (const json& x : j.at("accesses")) d.accesses.push_back(access(x));
   for (const json& x : j.at("blocks")) d.blocks.push_back(block(x));
-  for (const json& x : j.at("dependences")) d.dependences.push_back({x.at("a"), x.at("b"), x.at("confused"), x.at("directions").get<std::vector<unsigned>>()});
+  for (const json& x : j.at("dependences"))
+    d.dependences.push_back(
+        {x.at("a"), x.at("b"), x.at("confused"), x.at("directions").get<std::vector<unsigned>>()});
   if (j.contains("variables"))
-    for (const json& x : j.at("variables")) d.variables.push_back({x.at("name"), x.at("type"), x.at("value")});
+    for (const json& x : j.at("variables"))
+      d.variables.push_back({x.at("name"), x.at("type"), x.at("value")});
   return d;
 }
 
@@ -161,7 +182,8 @@ Description parse_description(std::string_view text) {
     if (j.contains("refused")) refuse(j.at("refused"));
     return description(j);
   } catch (const json::exception& e) {
-    throw Error(ExitCode::failure, "loops-tool", std::string("simtlab-loops gave an answer that can't be read: ") + e.what());
+    throw Error(ExitCode::failure, "loops-tool",
+                std::string("simtlab-loops gave an answer that can't be read: ") + e.what());
   }
 }
 

@@ -13,9 +13,12 @@ std::int64_t wrapped(Wide value, unsigned bits) {
   const Wide sign = Wide{1} << (bits - 1), low = value & ((sign << 1) - 1);
   return static_cast<std::int64_t>((low ^ sign) - sign);
 }
-Wide without_sign(std::int64_t value, unsigned bits) { return bits >= 64 ? static_cast<Wide>(value) : static_cast<Wide>(value) & ((Wide{1} << bits) - 1); }
+Wide without_sign(std::int64_t value, unsigned bits) {
+  return bits >= 64 ? static_cast<Wide>(value) : static_cast<Wide>(value) & ((Wide{1} << bits) - 1);
+}
 
-// start + n * step + n(n-1)/2 * ...: the binomials are taken in 128 bits, as their products with small n must not wrap early.
+// start + n * step + n(n-1)/2 * ...: the binomials are taken in 128 bits, as their products with small n must
+// not wrap early.
 std::optional<std::int64_t> polynomial(const Expression& e, const Point& point) {
   __extension__ using Large = unsigned __int128;
   const Large n = static_cast<Wide>(point.iterations[static_cast<std::size_t>(e.value)]);
@@ -36,8 +39,11 @@ std::optional<Wide> combine(Op op, Wide a, Wide b, std::int64_t sa, std::int64_t
     case Op::multiply: return a * b;
     case Op::divide: return ub == 0 ? std::nullopt : std::optional(ua / ub);
     case Op::remainder: return ub == 0 ? std::nullopt : std::optional(ua % ub);
-    case Op::signed_divide: return sb == 0 || sb == -1 ? (sb == 0 ? std::nullopt : std::optional(Wide{0} - a)) : std::optional(static_cast<Wide>(sa / sb));
-    case Op::signed_remainder: return sb == 0 ? std::nullopt : std::optional(sb == -1 ? Wide{0} : static_cast<Wide>(sa % sb));
+    case Op::signed_divide:
+      return sb == 0 || sb == -1 ? (sb == 0 ? std::nullopt : std::optional(Wide{0} - a))
+                                 : std::optional(static_cast<Wide>(sa / sb));
+    case Op::signed_remainder:
+      return sb == 0 ? std::nullopt : std::optional(sb == -1 ? Wide{0} : static_cast<Wide>(sa % sb));
     case Op::bit_and: return a & b;
     case Op::bit_or: return a | b;
     case Op::bit_xor: return a ^ b;
@@ -58,7 +64,8 @@ std::optional<std::int64_t> operation(const Expression& e, const Point& point) {
       out = v;
       continue;
     }
-    const auto r = combine(e.op, static_cast<Wide>(*out), static_cast<Wide>(*v), *out, *v, without_sign(*out, e.bits), without_sign(*v, e.bits));
+    const auto r = combine(e.op, static_cast<Wide>(*out), static_cast<Wide>(*v), *out, *v,
+                           without_sign(*out, e.bits), without_sign(*v, e.bits));
     if (!r) return std::nullopt;
     out = wrapped(*r, e.bits);
   }
@@ -78,7 +85,8 @@ std::optional<std::int64_t> evaluate(const Expression& e, const Point& point) {
     case Op::sign_extend: return evaluate(e.operands.front(), point);
     case Op::zero_extend: {
       const auto v = evaluate(e.operands.front(), point);
-      return v ? std::optional(static_cast<std::int64_t>(without_sign(*v, e.operands.front().bits))) : std::nullopt;
+      return v ? std::optional(static_cast<std::int64_t>(without_sign(*v, e.operands.front().bits)))
+               : std::nullopt;
     }
     case Op::truncate: {
       const auto v = evaluate(e.operands.front(), point);
@@ -94,7 +102,7 @@ std::optional<bool> evaluate(const Condition& c, const Point& point) {
   if (c.test.empty()) return std::nullopt;
   if (!c.parts.empty()) {
     const auto a = evaluate(c.parts[0], point), b = evaluate(c.parts[1], point);
-    const bool decides = c.test == "or";   // the value that alone decides
+    const bool decides = c.test == "or";  // the value that alone decides
     if ((a && *a == decides) || (b && *b == decides)) return decides;
     return a && b ? std::optional(!decides) : std::nullopt;
   }
@@ -115,7 +123,8 @@ std::optional<bool> evaluate(const Condition& c, const Point& point) {
 }
 
 void missing_inputs(const Expression& e, const Point& point, std::vector<int>& out) {
-  if (e.op == Op::input && !point.inputs[static_cast<std::size_t>(e.value)] && std::ranges::find(out, static_cast<int>(e.value)) == out.end())
+  if (e.op == Op::input && !point.inputs[static_cast<std::size_t>(e.value)] &&
+      std::ranges::find(out, static_cast<int>(e.value)) == out.end())
     out.push_back(static_cast<int>(e.value));
   for (const Expression& o : e.operands) missing_inputs(o, point, out);
 }

@@ -10,8 +10,8 @@
 namespace simtlab::loops {
 
 struct Point {
-  std::vector<std::optional<std::int64_t>> inputs;   // values of the inputs
-  std::vector<std::int64_t> iterations;              // of every loop, from 0
+  std::vector<std::optional<std::int64_t>> inputs;  // values of the inputs
+  std::vector<std::int64_t> iterations;             // of every loop, from 0
 };
 
 // The value, with the wrap-around of its width; nothing if it depends on what is not known.

@@ -16,7 +16,7 @@ constexpr unsigned most_steps = 2'000'000;
 // offset = constant + sum of factor[l] * iteration[l].
 struct Linear {
   std::int64_t constant = 0;
-  std::map<int, std::int64_t> factors;   // of loops around the access; none is 0
+  std::map<int, std::int64_t> factors;  // of loops around the access; none is 0
 };
 
 std::optional<Linear> linear(const Description& nest, const Shape& shape, const Access& access) {
@@ -31,12 +31,16 @@ std::optional<Linear> linear(const Description& nest, const Shape& shape, const 
     const auto next = evaluate(access.offset, p);
     n = 0;
     if (!next) return std::nullopt;
-    if (*next != *origin) out.factors[l] = static_cast<std::int64_t>(static_cast<std::uint64_t>(*next) - static_cast<std::uint64_t>(*origin));
+    if (*next != *origin)
+      out.factors[l] =
+          static_cast<std::int64_t>(static_cast<std::uint64_t>(*next) - static_cast<std::uint64_t>(*origin));
   }
   for (const Point& s : shape.samples) {
     // Addresses wrap around, as evaluate() does.
     auto sum = static_cast<std::uint64_t>(out.constant);
-    for (const auto& [l, f] : out.factors) sum += static_cast<std::uint64_t>(f) * static_cast<std::uint64_t>(s.iterations[static_cast<std::size_t>(l)]);
+    for (const auto& [l, f] : out.factors)
+      sum += static_cast<std::uint64_t>(f) *
+             static_cast<std::uint64_t>(s.iterations[static_cast<std::size_t>(l)]);
     if (evaluate(access.offset, s) != static_cast<std::int64_t>(sum)) return std::nullopt;
   }
   return out;
@@ -45,22 +49,25 @@ std::optional<Linear> linear(const Description& nest, const Shape& shape, const 
 // An unknown of the equation: the difference of the two iterations of a loop, or one iteration of its own.
 struct Unknown {
   int loop = 0;
-  int side = 0;              // 0: difference, 1: iteration of a, 2: of b
+  int side = 0;  // 0: difference, 1: iteration of a, 2: of b
   std::int64_t factor = 0, low = 0, high = 0;
 };
 
 // Sums of offsets would not fit 64 bits.
 bool too_far(const std::vector<Unknown>& unknowns) {
   double sum = 0;
-  for (const Unknown& u : unknowns) sum += std::abs(static_cast<double>(u.factor)) * static_cast<double>(std::max(std::abs(u.low), std::abs(u.high)));
+  for (const Unknown& u : unknowns)
+    sum += std::abs(static_cast<double>(u.factor)) *
+           static_cast<double>(std::max(std::abs(u.low), std::abs(u.high)));
   return sum > 2e18;
 }
 
 // Looks for iterations of two accesses that overlap and are different in a given loop.
 class Search {
  public:
-  Search(const Description& nest, const Shape& shape, const Access& a, const Access& b, const Linear& la, const Linear& lb) {
-    from_ = -static_cast<std::int64_t>(a.bytes) + 1;   // of a's address minus b's
+  Search(const Description& nest, const Shape& shape, const Access& a, const Access& b, const Linear& la,
+         const Linear& lb) {
+    from_ = -static_cast<std::int64_t>(a.bytes) + 1;  // of a's address minus b's
     to_ = static_cast<std::int64_t>(b.bytes) - 1;
     constant_ = la.constant - lb.constant;
     std::vector<int> loops;
@@ -68,7 +75,8 @@ class Search {
       const bool of_a = nest.inside(a.loop, l), of_b = nest.inside(b.loop, l);
       if (!of_a && !of_b) continue;
       const auto last = static_cast<std::int64_t>(shape.extents[static_cast<std::size_t>(l)]) - 1;
-      const std::int64_t fa = la.factors.contains(l) ? la.factors.at(l) : 0, fb = lb.factors.contains(l) ? lb.factors.at(l) : 0;
+      const std::int64_t fa = la.factors.contains(l) ? la.factors.at(l) : 0,
+                         fb = lb.factors.contains(l) ? lb.factors.at(l) : 0;
       if (of_a && of_b && fa == fb) {
         unknowns_.push_back({l, 0, fa, -last, last});
       } else {
@@ -76,7 +84,9 @@ class Search {
         if (of_b) unknowns_.push_back({l, 2, -fb, 0, last});
       }
     }
-    std::ranges::stable_sort(unknowns_, [](const Unknown& x, const Unknown& y) { return std::abs(x.factor) > std::abs(y.factor); });
+    std::ranges::stable_sort(unknowns_, [](const Unknown& x, const Unknown& y) {
+      return std::abs(x.factor) > std::abs(y.factor);
+    });
     rest_low_.assign(unknowns_.size() + 1, 0);
     rest_high_.assign(unknowns_.size() + 1, 0);
     values_.assign(unknowns_.size(), 0);
@@ -108,7 +118,9 @@ class Search {
       if (unknowns_[i].side == 1) out.first = values_[i];
       if (unknowns_[i].side == 2) out.second = values_[i];
     }
-    return difference == 0 ? out : std::pair{std::max<std::int64_t>(difference, 0), std::max<std::int64_t>(-difference, 0)};
+    return difference == 0
+               ? out
+               : std::pair{std::max<std::int64_t>(difference, 0), std::max<std::int64_t>(-difference, 0)};
   }
 
  private:
@@ -121,7 +133,8 @@ class Search {
     // Only values from which the rest can still reach the interval.
     const double a = static_cast<double>(from_ - sum - rest_high_[i + 1]) / static_cast<double>(u.factor);
     const double b = static_cast<double>(to_ - sum - rest_low_[i + 1]) / static_cast<double>(u.factor);
-    const auto first = std::max(u.low, static_cast<std::int64_t>(std::min(a, b)) - 1), last = std::min(u.high, static_cast<std::int64_t>(std::max(a, b)) + 1);
+    const auto first = std::max(u.low, static_cast<std::int64_t>(std::min(a, b)) - 1),
+               last = std::min(u.high, static_cast<std::int64_t>(std::max(a, b)) + 1);
     for (std::int64_t v = first; v <= last; ++v) {
       values_[i] = v;
       if (go(i + 1, sum + u.factor * v)) return true;
@@ -133,7 +146,8 @@ class Search {
   // Any value will do: one that makes the wanted loop different if it can.
   bool free_choice(std::size_t i, std::int64_t sum) {
     const Unknown& u = unknowns_[i];
-    for (const std::int64_t v : {u.loop == wanted_ && u.high > 0 ? std::int64_t{1} : std::int64_t{0}, std::int64_t{0}}) {
+    for (const std::int64_t v :
+         {u.loop == wanted_ && u.high > 0 ? std::int64_t{1} : std::int64_t{0}, std::int64_t{0}}) {
       values_[i] = v;
       if (go(i + 1, sum)) return true;
       if (u.loop != wanted_) break;
@@ -158,16 +172,23 @@ class Search {
   unsigned steps_ = 0;
 };
 
-// Loops whose bounds depend on the loops around them: a box holds iterations that there are not, and what meets only there does not count.
-// Both iterations are gone through from the outermost loop on, each with the bounds that it has.
+// Loops whose bounds depend on the loops around them: a box holds iterations that there are not, and what
+// meets only there does not count. Both iterations are gone through from the outermost loop on, each with the
+// bounds that it has.
 class ExactSearch {
  public:
-  ExactSearch(const Description& nest, const Shape& shape, const Access& a, const Access& b, const Linear& la, const Linear& lb)
-      : nest_(nest), from_(-static_cast<std::int64_t>(a.bytes) + 1), to_(static_cast<std::int64_t>(b.bytes) - 1), constant_(la.constant - lb.constant) {
+  ExactSearch(const Description& nest, const Shape& shape, const Access& a, const Access& b, const Linear& la,
+              const Linear& lb)
+      : nest_(nest),
+        from_(-static_cast<std::int64_t>(a.bytes) + 1),
+        to_(static_cast<std::int64_t>(b.bytes) - 1),
+        constant_(la.constant - lb.constant) {
     for (int l = 0; l < static_cast<int>(nest.loops.size()); ++l) {
       const auto last = static_cast<std::int64_t>(shape.extents[static_cast<std::size_t>(l)]) - 1;
-      if (nest.inside(a.loop, l)) choices_.push_back({l, 0, la.factors.contains(l) ? la.factors.at(l) : 0, 0, last});
-      if (nest.inside(b.loop, l)) choices_.push_back({l, 1, lb.factors.contains(l) ? -lb.factors.at(l) : 0, 0, last});
+      if (nest.inside(a.loop, l))
+        choices_.push_back({l, 0, la.factors.contains(l) ? la.factors.at(l) : 0, 0, last});
+      if (nest.inside(b.loop, l))
+        choices_.push_back({l, 1, lb.factors.contains(l) ? -lb.factors.at(l) : 0, 0, last});
     }
     rest_low_.assign(choices_.size() + 1, 0);
     rest_high_.assign(choices_.size() + 1, 0);
@@ -225,24 +246,31 @@ class ExactSearch {
   unsigned steps_ = 0;
 };
 
-// Bounds of a loop around one of the accesses that are not the same for all iterations of the loops around it.
+// Bounds of a loop around one of the accesses that are not the same for all iterations of the loops around
+// it.
 bool has_edges(const Description& nest, const Shape& shape, const Access& a, const Access& b) {
   for (std::size_t l = 0; l < nest.loops.size(); ++l) {
-    if (!nest.loops[l].counted || (!nest.inside(a.loop, static_cast<int>(l)) && !nest.inside(b.loop, static_cast<int>(l)))) continue;
+    if (!nest.loops[l].counted ||
+        (!nest.inside(a.loop, static_cast<int>(l)) && !nest.inside(b.loop, static_cast<int>(l))))
+      continue;
     for (const Point& p : shape.samples)
-      if (const auto t = evaluate(nest.loops[l].trips, p); t && *t != static_cast<std::int64_t>(shape.extents[l])) return true;
+      if (const auto t = evaluate(nest.loops[l].trips, p);
+          t && *t != static_cast<std::int64_t>(shape.extents[l]))
+        return true;
   }
   return false;
 }
 
 class Judge {
  public:
-  Judge(const Description& nest, const Shape& shape, const std::vector<Touched>& touched) : nest_(nest), shape_(shape), touched_(touched), prefix_(nest.prefix()) {}
+  Judge(const Description& nest, const Shape& shape, const std::vector<Touched>& touched)
+      : nest_(nest), shape_(shape), touched_(touched), prefix_(nest.prefix()) {}
 
   Parallelism run() {
     out_.loops.assign(prefix_.size(), Verdict::parallel);
     for (const Dependence& d : nest_.dependences) pair(d);
-    std::ranges::stable_sort(out_.findings, [](const Finding& x, const Finding& y) { return x.verdict > y.verdict; });
+    std::ranges::stable_sort(out_.findings,
+                             [](const Finding& x, const Finding& y) { return x.verdict > y.verdict; });
     return std::move(out_);
   }
 
@@ -252,11 +280,18 @@ class Judge {
 
   // One element is read, changed and written back, and which one is up to the data.
   bool is_histogram(const Access& a, const Access& b) const {
-    const auto same_place = [&](const Access& x) { return x.line == a.line && x.input == a.input && x.loop == a.loop && depends_on_data(x.offset); };
-    return same_place(b) && std::ranges::any_of(nest_.accesses, [&](const Access& x) { return !x.store && same_place(x); }) && (a.store || b.store);
+    const auto same_place = [&](const Access& x) {
+      return x.line == a.line && x.input == a.input && x.loop == a.loop && depends_on_data(x.offset);
+    };
+    return same_place(b) &&
+           std::ranges::any_of(nest_.accesses, [&](const Access& x) { return !x.store && same_place(x); }) &&
+           (a.store || b.store);
   }
 
-  std::string shown(const Access& a) const { return fmt::format("{} '{}' at line {}", a.store ? "the store to" : "the load from", input(a).name, a.line); }
+  std::string shown(const Access& a) const {
+    return fmt::format("{} '{}' at line {}", a.store ? "the store to" : "the load from", input(a).name,
+                       a.line);
+  }
 
   void found(const Dependence& d, std::size_t level, Verdict verdict, std::string text, std::string hint) {
     out_.loops[level] = std::max(out_.loops[level], verdict);
@@ -268,9 +303,11 @@ class Judge {
   // A run saw the two apart.
   bool seen_apart(const Access& a, const Access& b) {
     if (touched_.empty()) return false;
-    const Touched &x = touched_[static_cast<std::size_t>(a.input)], &y = touched_[static_cast<std::size_t>(b.input)];
+    const Touched &x = touched_[static_cast<std::size_t>(a.input)],
+                  &y = touched_[static_cast<std::size_t>(b.input)];
     if (x.high > y.low && y.high > x.low) return false;
-    const std::string note = fmt::format("'{}' and '{}' did not overlap in the run that was measured", input(a).name, input(b).name);
+    const std::string note = fmt::format("'{}' and '{}' did not overlap in the run that was measured",
+                                         input(a).name, input(b).name);
     if (std::ranges::find(out_.notes, note) == out_.notes.end()) out_.notes.push_back(note);
     return true;
   }
@@ -280,31 +317,42 @@ class Judge {
     if (a.input != b.input) {
       if (seen_apart(a, b)) return;
       for (std::size_t level = 0; level < prefix_.size(); ++level)
-        found(d, level, Verdict::unproven, fmt::format("'{}' and '{}' may overlap: {} and {}", input(a).name, input(b).name, shown(a), shown(b)),
-              fmt::format("declare them restrict if they never do ('{}' and '{}')", input(a).name, input(b).name));
+        found(d, level, Verdict::unproven,
+              fmt::format("'{}' and '{}' may overlap: {} and {}", input(a).name, input(b).name, shown(a),
+                          shown(b)),
+              fmt::format("declare them restrict if they never do ('{}' and '{}')", input(a).name,
+                          input(b).name));
       return;
     }
     const std::optional<Linear> la = linear(nest_, shape_, a), lb = linear(nest_, shape_, b);
     for (std::size_t level = 0; level < prefix_.size(); ++level) {
-      if (!d.confused && level < d.directions.size() && d.directions[level] == 2) continue;   // LLVM: only within an iteration
+      // LLVM: only within an iteration
+      if (!d.confused && level < d.directions.size() && d.directions[level] == 2) continue;
       if (!la || !lb) {
         if (is_histogram(a, b)) {
-          found(d, level, Verdict::unproven, fmt::format("which element of '{}' an iteration adds to at line {} depends on data, and two may add to the same one: a histogram", input(a).name, a.line),
+          found(d, level, Verdict::unproven,
+                fmt::format("which element of '{}' an iteration adds to at line {} depends on data, and two "
+                            "may add to the same one: a histogram",
+                            input(a).name, a.line),
                 "a kernel needs atomic additions, or counters of each block that are summed up afterwards");
           continue;
         }
         const bool data = depends_on_data(a.offset) || depends_on_data(b.offset);
-        found(d, level, Verdict::unproven,
-              fmt::format("{} and {} may meet in different iterations: {}", shown(a), shown(b),
-                          data ? "where they go depends on data" : "their place is no linear function of the iterations (a remainder, a division, an index beyond 32 bits)"),
-              "--assume-parallel if no two iterations of the loop write, or write and read, the same element");
+        found(
+            d, level, Verdict::unproven,
+            fmt::format("{} and {} may meet in different iterations: {}", shown(a), shown(b),
+                        data ? "where they go depends on data"
+                             : "their place is no linear function of the iterations (a remainder, a "
+                               "division, an index beyond 32 bits)"),
+            "--assume-parallel if no two iterations of the loop write, or write and read, the same element");
         continue;
       }
       exact(d, level, a, b, *la, *lb);
     }
   }
 
-  void exact(const Dependence& d, std::size_t level, const Access& a, const Access& b, const Linear& la, const Linear& lb) {
+  void exact(const Dependence& d, std::size_t level, const Access& a, const Access& b, const Linear& la,
+             const Linear& lb) {
     Search search(nest_, shape_, a, b, la, lb);
     std::optional<bool> differs = search.differs_in(prefix_[level]);
     auto place = search.witness();
@@ -315,14 +363,18 @@ class Judge {
     }
     const Loop& loop = nest_.loops[static_cast<std::size_t>(prefix_[level])];
     if (!differs) {
-      found(d, level, Verdict::unproven, fmt::format("{} and {}: too many iterations to rule out that two meet", shown(a), shown(b)),
-            "--assume-parallel if no two iterations write, or write and read, the same element; or smaller --params");
+      found(d, level, Verdict::unproven,
+            fmt::format("{} and {}: too many iterations to rule out that two meet", shown(a), shown(b)),
+            "--assume-parallel if no two iterations write, or write and read, the same element; or smaller "
+            "--params");
     } else if (*differs) {
       const auto [x, y] = place;
       found(d, level, Verdict::carried,
-            fmt::format("{} in iteration {} of '{}' and {} in iteration {} meet", shown(a), x, loop.name, shown(b), y),
+            fmt::format("{} in iteration {} of '{}' and {} in iteration {} meet", shown(a), x, loop.name,
+                        shown(b), y),
             la.factors == lb.factors && la.constant == lb.constant && !la.factors.contains(prefix_[level])
-                ? "a sum or a counter over iterations is a reduction: let each iteration store what it contributes, and combine afterwards"
+                ? "a sum or a counter over iterations is a reduction: let each iteration store what it "
+                  "contributes, and combine afterwards"
                 : "write to another array than the one that is read, or take an inner loop with --loop");
     }
   }
@@ -336,6 +388,8 @@ class Judge {
 
 }  // namespace
 
-Parallelism parallelism(const Description& nest, const Shape& shape, const std::vector<Touched>& touched) { return Judge(nest, shape, touched).run(); }
+Parallelism parallelism(const Description& nest, const Shape& shape, const std::vector<Touched>& touched) {
+  return Judge(nest, shape, touched).run();
+}
 
 }  // namespace simtlab::loops

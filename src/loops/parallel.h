@@ -1,5 +1,5 @@
-// Which loops of a nest may become threads: for the given sizes the question is answered exactly, by looking for two iterations that touch
-// the same bytes, one of them writing.
+// Which loops of a nest may become threads: for the given sizes the question is answered exactly, by looking
+// for two iterations that touch the same bytes, one of them writing.
 #pragma once
 
 #include <string>
@@ -18,10 +18,10 @@ struct Touched {
 enum class Verdict : unsigned char { parallel, unproven, carried };
 
 struct Finding {
-  int a = 0, b = 0;          // accesses
-  int loop = 0;              // that carries, or may carry, the dependence
+  int a = 0, b = 0;  // accesses
+  int loop = 0;      // that carries, or may carry, the dependence
   Verdict verdict = Verdict::unproven;
-  std::string text;          // one sentence without a final full stop
+  std::string text;  // one sentence without a final full stop
   std::string hint;
 };
 

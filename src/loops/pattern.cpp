@@ -9,10 +9,11 @@
 namespace simtlab::loops {
 namespace {
 
-constexpr std::uint64_t base = std::uint64_t{1} << 40;   // inputs begin at a line's start, as allocations of a GPU do
-constexpr unsigned places = 12;      // of the grid at which warps are looked at
-constexpr unsigned steps = 8;        // consecutive iterations
-constexpr unsigned blocks_across = 12;   // of those that run at once, in each direction
+// Inputs begin at a line's start, as allocations of a GPU do
+constexpr std::uint64_t base = std::uint64_t{1} << 40;
+constexpr unsigned places = 12;         // of the grid at which warps are looked at
+constexpr unsigned steps = 8;           // consecutive iterations
+constexpr unsigned blocks_across = 12;  // of those that run at once, in each direction
 constexpr std::uint32_t warp_size = stream::lanes;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
@@ -26,8 +27,13 @@ struct Lanes {
 class Looker {
  public:
   Looker(const Description& nest, const Shape& shape, const Mapping& mapping, const device::Device& device)
-      : nest_(nest), shape_(shape), mapping_(mapping), banks_{device.shared.banks, device.shared.bank_bytes}, sms_(std::max(device.sm.count, 1u)),
-        resident_(std::max(1u, std::min(device.sm.max_warps / std::max(1u, warps_per_block()), device.sm.max_blocks))) {}
+      : nest_(nest),
+        shape_(shape),
+        mapping_(mapping),
+        banks_{device.shared.banks, device.shared.bank_bytes},
+        sms_(std::max(device.sm.count, 1u)),
+        resident_(std::max(
+            1u, std::min(device.sm.max_warps / std::max(1u, warps_per_block()), device.sm.max_blocks))) {}
 
   Pattern look(int index) {
     const Access& a = nest_.accesses[at(index)];
@@ -46,8 +52,10 @@ class Looker {
       p.sectors += segments.sector_count();
       p.passes += stream::shared_passes(l.address.data(), l.mask, a.bytes, banks_);
       const auto s = stride(l);
-      if (first) p.stride = s;
-      else if (p.stride != s && (l.mask & (l.mask + 1)) == 0 && l.mask > 1) p.stride.reset();
+      if (first)
+        p.stride = s;
+      else if (p.stride != s && (l.mask & (l.mask + 1)) == 0 && l.mask > 1)
+        p.stride.reset();
       first = false;
       ++seen;
     }
@@ -61,12 +69,16 @@ class Looker {
     return p;
   }
 
-  // Accesses to one array that walk through it together find what the others brought (a stencil's neighbours).
+  // Accesses to one array that walk through it together find what the others brought (a stencil's
+  // neighbours).
   void share(std::vector<Pattern>& patterns, int input) const {
     std::set<std::uint64_t> block, wave;
     double of_blocks = 0, of_waves = 0;
     unsigned n = 0;
-    const auto is_one = [&](const Pattern& p) { return p.evaluable && nest_.accesses[at(p.access)].input == input && !nest_.accesses[at(p.access)].store; };
+    const auto is_one = [&](const Pattern& p) {
+      return p.evaluable && nest_.accesses[at(p.access)].input == input &&
+             !nest_.accesses[at(p.access)].store;
+    };
     for (const Pattern& p : patterns) {
       if (!is_one(p)) continue;
       of_blocks += of_block(nest_.accesses[at(p.access)], block);
@@ -84,7 +96,7 @@ class Looker {
  private:
   double warps() const {
     const double per_block = (mapping_.threads() + warp_size - 1) / warp_size;
-    double unmapped = 1;   // loops of the prefix that stay loops run in each thread
+    double unmapped = 1;  // loops of the prefix that stay loops run in each thread
     for (const int l : nest_.prefix())
       if (std::ranges::find(mapping_.loops, l) == mapping_.loops.end()) unmapped *= shape_.trips[at(l)];
     return per_block * static_cast<double>(mapping_.blocks()) * unmapped;
@@ -104,7 +116,8 @@ class Looker {
       auto& n = p.iterations[at(mapping_.loops[d])];
       n -= n % mapping_.block[d];
       // Mostly warps from within; one that is cut off at the end is as rare here as in the grid.
-      if (k != 1 && n + mapping_.block[d] > static_cast<std::int64_t>(shape_.extents[at(mapping_.loops[d])])) n = std::max<std::int64_t>(0, n - mapping_.block[d]);
+      if (k != 1 && n + mapping_.block[d] > static_cast<std::int64_t>(shape_.extents[at(mapping_.loops[d])]))
+        n = std::max<std::int64_t>(0, n - mapping_.block[d]);
     }
     return p;
   }
@@ -117,7 +130,8 @@ class Looker {
       const std::uint32_t thread = warp * warp_size + lane;
       if (thread >= mapping_.threads()) break;
       const std::uint32_t row = thread / mapping_.block[0];
-      const std::array<std::uint32_t, 3> place = {thread % mapping_.block[0], row % mapping_.block[1], row / mapping_.block[1]};
+      const std::array<std::uint32_t, 3> place = {thread % mapping_.block[0], row % mapping_.block[1],
+                                                  row / mapping_.block[1]};
       bool inside = true;
       for (std::size_t d = 0; d < mapping_.loops.size(); ++d) {
         const std::size_t l = at(mapping_.loops[d]);
@@ -154,10 +168,13 @@ class Looker {
     stream::coalesce(l.address.data(), l.mask, a.bytes, segments);
     for (unsigned i = 0; i < segments.count; ++i)
       for (unsigned s = 0; s < stream::sectors_per_line; ++s)
-        if (segments.items[i].sectors >> s & 1u) all.insert(segments.items[i].line * stream::sectors_per_line + s);
+        if (segments.items[i].sectors >> s & 1u)
+          all.insert(segments.items[i].line * stream::sectors_per_line + s);
     return segments.sector_count();
   }
-  static double ratio(double asked, const std::set<std::uint64_t>& different) { return different.empty() ? 1 : std::max(1.0, asked / static_cast<double>(different.size())); }
+  static double ratio(double asked, const std::set<std::uint64_t>& different) {
+    return different.empty() ? 1 : std::max(1.0, asked / static_cast<double>(different.size()));
+  }
 
   std::uint32_t warps_per_block() const { return (mapping_.threads() + warp_size - 1) / warp_size; }
 
@@ -174,7 +191,8 @@ class Looker {
   // In the innermost loop around the access that is no thread dimension.
   double step_reuse(const Access& a) const {
     int l = a.loop;
-    while (l >= 0 && std::ranges::find(mapping_.loops, l) != mapping_.loops.end()) l = nest_.loops[at(l)].parent;
+    while (l >= 0 && std::ranges::find(mapping_.loops, l) != mapping_.loops.end())
+      l = nest_.loops[at(l)].parent;
     if (l < 0) return 1;
     std::set<std::uint64_t> all;
     double asked = 0;
@@ -194,13 +212,18 @@ class Looker {
     double asked = 0;
     // Of the blocks that run at once, which go through the grid row by row, a rectangle.
     const std::uint64_t wave = std::max<std::uint64_t>(1, std::uint64_t{sms_} * resident_);
-    const std::uint64_t across = std::min<std::uint64_t>(mapping_.grid[0], blocks_across), down = std::clamp<std::uint64_t>(wave / mapping_.grid[0], 1, std::min<std::uint64_t>(mapping_.grid[1], blocks_across));
+    const std::uint64_t across = std::min<std::uint64_t>(mapping_.grid[0], blocks_across),
+                        down = std::clamp<std::uint64_t>(
+                            wave / mapping_.grid[0], 1,
+                            std::min<std::uint64_t>(mapping_.grid[1], blocks_across));
     Point p = place(0);
     for (std::uint64_t y = 0; y < down; ++y)
       for (std::uint64_t x = 0; x < across; ++x) {
         const std::array<std::uint64_t, 3> place = {x, y, 0};
-        for (std::size_t d = 0; d < mapping_.loops.size(); ++d) p.iterations[at(mapping_.loops[d])] = static_cast<std::int64_t>(place[d] * mapping_.block[d]);
-        for (std::uint32_t w = 0; w < warps_per_block(); w += std::max(1u, warps_per_block() / 2)) asked += collect(a, p, w, all);
+        for (std::size_t d = 0; d < mapping_.loops.size(); ++d)
+          p.iterations[at(mapping_.loops[d])] = static_cast<std::int64_t>(place[d] * mapping_.block[d]);
+        for (std::uint32_t w = 0; w < warps_per_block(); w += std::max(1u, warps_per_block() / 2))
+          asked += collect(a, p, w, all);
       }
     return asked;
   }
@@ -220,7 +243,10 @@ class Looker {
     for (unsigned corner = 0; corner < (1u << std::min<std::size_t>(around.size(), 8)); ++corner) {
       Point p = shape_.point;
       for (std::size_t i = 0; i < around.size() && i < 8; ++i)
-        p.iterations[at(around[i])] = corner >> i & 1u ? static_cast<std::int64_t>(std::max<std::uint64_t>(shape_.extents[at(around[i])], 1)) - 1 : 0;
+        p.iterations[at(around[i])] =
+            corner >> i & 1u
+                ? static_cast<std::int64_t>(std::max<std::uint64_t>(shape_.extents[at(around[i])], 1)) - 1
+                : 0;
       take(p);
     }
     end = static_cast<std::uint64_t>(std::max<std::int64_t>(high, 0));
@@ -236,15 +262,18 @@ class Looker {
 
 }  // namespace
 
-Mapping with_block(const Description&, const Shape& shape, std::vector<int> loops, std::array<std::uint32_t, 3> block) {
+Mapping with_block(const Description&, const Shape& shape, std::vector<int> loops,
+                   std::array<std::uint32_t, 3> block) {
   Mapping m;
   m.loops = std::move(loops);
   m.block = block;
-  for (std::size_t d = 0; d < m.loops.size(); ++d) m.grid[d] = (shape.extents[at(m.loops[d])] + block[d] - 1) / block[d];
+  for (std::size_t d = 0; d < m.loops.size(); ++d)
+    m.grid[d] = (shape.extents[at(m.loops[d])] + block[d] - 1) / block[d];
   return m;
 }
 
-std::vector<Pattern> patterns(const Description& nest, const Shape& shape, const Mapping& mapping, const device::Device& device) {
+std::vector<Pattern> patterns(const Description& nest, const Shape& shape, const Mapping& mapping,
+                              const device::Device& device) {
   std::vector<Pattern> out;
   Looker looker(nest, shape, mapping, device);
   for (std::size_t i = 0; i < nest.accesses.size(); ++i)

@@ -21,7 +21,8 @@ std::uint64_t pick(std::uint64_t sample, std::uint64_t what, std::uint64_t range
 
 class ShapeMaker {
  public:
-  ShapeMaker(const Description& nest, Shape& shape, const Measured& measured) : nest_(nest), shape_(shape), measured_(measured) {}
+  ShapeMaker(const Description& nest, Shape& shape, const Measured& measured)
+      : nest_(nest), shape_(shape), measured_(measured) {}
 
   void run() {
     const std::size_t n = nest_.loops.size();
@@ -44,15 +45,19 @@ class ShapeMaker {
   void check_inputs() {
     std::vector<int> missing;
     for (const Loop& l : nest_.loops) {
-      if (l.counted) missing_inputs(l.trips, shape_.point, missing);
-      else if (l.bounded) missing_inputs(l.most_trips, shape_.point, missing);
+      if (l.counted)
+        missing_inputs(l.trips, shape_.point, missing);
+      else if (l.bounded)
+        missing_inputs(l.most_trips, shape_.point, missing);
     }
     std::vector<Diagnostic> all;
     for (const int i : missing) {
       Diagnostic d;
-      d.message = fmt::format("how often the nest runs depends on '{}', whose value is not known", nest_.inputs[index(i)].name);
+      d.message = fmt::format("how often the nest runs depends on '{}', whose value is not known",
+                              nest_.inputs[index(i)].name);
       d.pos = {nest_.file, nest_.line, nest_.column};
-      d.hint = fmt::format("--params {}=VALUE, or --run 'ARGUMENTS' to take it from a run of the program", nest_.inputs[index(i)].name);
+      d.hint = fmt::format("--params {}=VALUE, or --run 'ARGUMENTS' to take it from a run of the program",
+                           nest_.inputs[index(i)].name);
       all.push_back(std::move(d));
     }
     if (!all.empty()) throw Error(ExitCode::bad_input, "loop-parameters", std::move(all));
@@ -63,12 +68,14 @@ class ShapeMaker {
     double sum = 0;
     const std::uint32_t header = nest_.loops[index(loop)].block;
     for (std::size_t b = 0; b < nest_.blocks.size(); ++b)
-      if (!nest_.inside(nest_.blocks[b].loop, loop) && std::ranges::find(nest_.blocks[b].successors, header) != nest_.blocks[b].successors.end())
+      if (!nest_.inside(nest_.blocks[b].loop, loop) &&
+          std::ranges::find(nest_.blocks[b].successors, header) != nest_.blocks[b].successors.end())
         sum += shape_.executions[b];
     return sum;
   }
   bool exits_at_header(int loop) const {
-    return std::ranges::any_of(nest_.blocks[nest_.loops[index(loop)].block].successors, [&](std::uint32_t s) { return !nest_.inside(nest_.blocks[s].loop, loop); });
+    return std::ranges::any_of(nest_.blocks[nest_.loops[index(loop)].block].successors,
+                               [&](std::uint32_t s) { return !nest_.inside(nest_.blocks[s].loop, loop); });
   }
 
   void use_measured() {
@@ -76,14 +83,17 @@ class ShapeMaker {
     for (const std::uint64_t b : measured_.blocks) shape_.executions.push_back(static_cast<double>(b));
     shape_.guessed.assign(nest_.blocks.size(), false);
     for (std::size_t l = 0; l < nest_.loops.size(); ++l) {
-      const double entered = entries(static_cast<int>(l)), at_header = shape_.executions[nest_.loops[l].block];
-      shape_.trips[l] = entered > 0 ? at_header / entered - (exits_at_header(static_cast<int>(l)) ? 1 : 0) : 0;
+      const double entered = entries(static_cast<int>(l)),
+                   at_header = shape_.executions[nest_.loops[l].block];
+      shape_.trips[l] =
+          entered > 0 ? at_header / entered - (exits_at_header(static_cast<int>(l)) ? 1 : 0) : 0;
     }
   }
 
   std::uint64_t trips_at(std::size_t l, const Point& p) const {
     const Loop& loop = nest_.loops[l];
-    if (const auto t = loop.counted ? evaluate(loop.trips, p) : std::nullopt) return static_cast<std::uint64_t>(std::clamp<std::int64_t>(*t, 0, most_iterations));
+    if (const auto t = loop.counted ? evaluate(loop.trips, p) : std::nullopt)
+      return static_cast<std::uint64_t>(std::clamp<std::int64_t>(*t, 0, most_iterations));
     if (shape_.measured) return static_cast<std::uint64_t>(shape_.trips[l] + 0.5);
     Diagnostic d;
     d.message = "how often this loop runs depends on data";
@@ -98,7 +108,7 @@ class ShapeMaker {
     for (unsigned s = 0; s < samples; ++s) {
       Point p = shape_.point;
       std::vector<bool> empty(nest_.loops.size());
-      for (std::size_t l = 0; l < nest_.loops.size(); ++l) {   // outer loops come first
+      for (std::size_t l = 0; l < nest_.loops.size(); ++l) {  // outer loops come first
         const int parent = nest_.loops[l].parent;
         const std::uint64_t t = parent >= 0 && empty[index(parent)] ? 0 : trips_at(l, p);
         empty[l] = t == 0;
@@ -113,7 +123,8 @@ class ShapeMaker {
       shape_.samples.push_back(std::move(p));
     }
     if (shape_.measured) return;
-    for (std::size_t l = 0; l < nest_.loops.size(); ++l) shape_.trips[l] = reached[l] ? sums[l] / reached[l] : 0;
+    for (std::size_t l = 0; l < nest_.loops.size(); ++l)
+      shape_.trips[l] = reached[l] ? sums[l] / reached[l] : 0;
   }
 
   void refuse_empty(int l) const {
@@ -121,7 +132,8 @@ class ShapeMaker {
     Diagnostic d;
     d.message = "the loop does not run at all";
     d.pos = nest_.at(nest_.loops[index(l)]);
-    d.hint = shape_.measured ? "let the program run with arguments that give it something to do" : "other values for --params";
+    d.hint = shape_.measured ? "let the program run with arguments that give it something to do"
+                             : "other values for --params";
     throw Error(ExitCode::bad_input, "loop-empty", std::move(d));
   }
 
@@ -150,7 +162,8 @@ class ShapeMaker {
     return out;
   }
 
-  // From the first block on: what flows into a block flows out of it, times the iterations of the loop that it heads.
+  // From the first block on: what flows into a block flows out of it, times the iterations of the loop that
+  // it heads.
   void flow() {
     shape_.executions.assign(nest_.blocks.size(), 0);
     shape_.guessed.assign(nest_.blocks.size(), false);
@@ -164,7 +177,8 @@ class ShapeMaker {
         entered[index(block.loop)] = here;
         here *= shape_.trips[index(block.loop)] + (exits_at_header(block.loop) ? 1 : 0);
       } else if (block.loop >= 0) {
-        here = std::min(here, entered[index(block.loop)] * shape_.trips[index(block.loop)]);   // both sides of an unknown condition meet again
+        // Both sides of an unknown condition meet again
+        here = std::min(here, entered[index(block.loop)] * shape_.trips[index(block.loop)]);
       } else {
         here = std::min(here, 1.0);
       }
@@ -175,18 +189,22 @@ class ShapeMaker {
   void send(std::uint32_t b, const Block& block, double here, const std::vector<double>& entered) {
     std::vector<std::uint32_t> stay;
     for (const std::uint32_t s : block.successors) {
-      if (block.loop >= 0 && s == nest_.loops[index(block.loop)].block) continue;   // the way back
+      if (block.loop >= 0 && s == nest_.loops[index(block.loop)].block) continue;  // the way back
       if (block.loop >= 0 && !nest_.inside(nest_.blocks[s].loop, block.loop))
         shape_.executions[s] += entered[index(block.loop)] / exits(block.loop);
       else
         stay.push_back(s);
     }
     const bool heads = block.loop >= 0 && nest_.loops[index(block.loop)].block == b;
-    if (heads && stay.size() == 1 && exits_at_header(block.loop)) here = entered[index(block.loop)] * shape_.trips[index(block.loop)];
-    const std::optional<double> yes = stay.size() == 2 && block.successors.size() == 2 ? share(block) : std::optional(1.0);
+    if (heads && stay.size() == 1 && exits_at_header(block.loop))
+      here = entered[index(block.loop)] * shape_.trips[index(block.loop)];
+    const std::optional<double> yes =
+        stay.size() == 2 && block.successors.size() == 2 ? share(block) : std::optional(1.0);
     for (std::size_t i = 0; i < stay.size(); ++i) {
       const bool unknown = stay.size() > 2 || !yes;
-      shape_.executions[stay[i]] += unknown ? here : i == 0 || stay.size() == 1 ? here * *yes : here * (1 - *yes);
+      shape_.executions[stay[i]] += unknown                      ? here
+                                    : i == 0 || stay.size() == 1 ? here * *yes
+                                                                 : here * (1 - *yes);
       if (unknown || shape_.guessed[b]) shape_.guessed[stay[i]] = unknown;
     }
   }
@@ -206,7 +224,8 @@ class ShapeMaker {
 
 }  // namespace
 
-Shape shape_of(const Description& nest, const std::vector<std::optional<std::int64_t>>& inputs, const Measured& measured) {
+Shape shape_of(const Description& nest, const std::vector<std::optional<std::int64_t>>& inputs,
+               const Measured& measured) {
   Shape shape;
   shape.point.inputs = inputs;
   ShapeMaker(nest, shape, measured).run();

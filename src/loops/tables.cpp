@@ -15,7 +15,8 @@ std::uint64_t flag(bool b) { return b ? 1 : 0; }
 
 class Writer {
  public:
-  Writer(const Answer& answer, result::KernelResult& out) : a_(answer), nest_(answer.nest), best_(answer.candidates.front().counts), out_(out) {}
+  Writer(const Answer& answer, result::KernelResult& out)
+      : a_(answer), nest_(answer.nest), best_(answer.candidates.front().counts), out_(out) {}
 
   void run() {
     mappings();
@@ -25,7 +26,9 @@ class Writer {
     worth();
     notes();
     metrics();
-    for (const char* id : {"D-LOOPS-1", "D-LOOPS-3", "D-LOOPS-4", "D-LOOPS-6", "D-LOOPS-7", "D-LOOPS-8", "D-LOOPS-10"}) out_.not_modelled.emplace_back(id);
+    for (const char* id :
+         {"D-LOOPS-1", "D-LOOPS-3", "D-LOOPS-4", "D-LOOPS-6", "D-LOOPS-7", "D-LOOPS-8", "D-LOOPS-10"})
+      out_.not_modelled.emplace_back(id);
   }
 
  private:
@@ -41,9 +44,12 @@ class Writer {
         lines += p.lines * p.requests;
         requests += p.requests;
       }
-      t.rows.push_back({nest_.loops[at(m.loops[0])].name, m.loops.size() > 1 ? Cell(nest_.loops[at(m.loops[1])].name) : Cell(),
-                        m.loops.size() > 2 ? Cell(nest_.loops[at(m.loops[2])].name) : Cell(), std::uint64_t{m.block[0]}, std::uint64_t{m.block[1]}, std::uint64_t{m.block[2]},
-                        m.grid[0], m.grid[1], m.grid[2], requests > 0 ? lines / requests : 0.0, c.counts.l1_bytes, c.counts.l2_bytes, c.counts.dram_bytes,
+      t.rows.push_back({nest_.loops[at(m.loops[0])].name,
+                        m.loops.size() > 1 ? Cell(nest_.loops[at(m.loops[1])].name) : Cell(),
+                        m.loops.size() > 2 ? Cell(nest_.loops[at(m.loops[2])].name) : Cell(),
+                        std::uint64_t{m.block[0]}, std::uint64_t{m.block[1]}, std::uint64_t{m.block[2]},
+                        m.grid[0], m.grid[1], m.grid[2], requests > 0 ? lines / requests : 0.0,
+                        c.counts.l1_bytes, c.counts.l2_bytes, c.counts.dram_bytes,
                         c.time_ns > 0 ? Cell(c.time_ns) : Cell(), c.model, c.counts.occupancy.ratio});
     }
     keep(std::move(t));
@@ -55,8 +61,10 @@ class Writer {
     for (std::size_t i = 0; i < best_.patterns.size(); ++i) {
       const Pattern& p = best_.patterns[i];
       const Access& a = nest_.accesses[at(p.access)];
-      t.rows.push_back({std::uint64_t{a.line}, std::uint64_t{a.column}, std::string(a.store ? "store" : "load"), array(a), std::uint64_t{a.bytes},
-                        p.stride ? Cell(*p.stride) : Cell(), p.lines, p.sectors, p.passes, p.requests, std::max(p.block_reuse, p.step_reuse), best_.traffic[i].dram,
+      t.rows.push_back({std::uint64_t{a.line}, std::uint64_t{a.column},
+                        std::string(a.store ? "store" : "load"), array(a), std::uint64_t{a.bytes},
+                        p.stride ? Cell(*p.stride) : Cell(), p.lines, p.sectors, p.passes, p.requests,
+                        std::max(p.block_reuse, p.step_reuse), best_.traffic[i].dram,
                         best_.traffic[i].share * idle, flag(p.evaluable)});
     }
     keep(std::move(t));
@@ -72,7 +80,9 @@ class Writer {
     Table t{"nest_blocks", {}};
     for (const BlockCode& b : best_.code.blocks)
       if (b.instructions > 0)
-        t.rows.push_back({std::uint64_t{b.line}, b.executions, b.instructions, b.longest, b.cycles, b.ilp, std::uint64_t{b.pressure}, std::uint64_t{b.spills}, std::uint64_t{b.reloads}, flag(b.guessed)});
+        t.rows.push_back({std::uint64_t{b.line}, b.executions, b.instructions, b.longest, b.cycles, b.ilp,
+                          std::uint64_t{b.pressure}, std::uint64_t{b.spills}, std::uint64_t{b.reloads},
+                          flag(b.guessed)});
     keep(std::move(t));
   }
 
@@ -80,7 +90,8 @@ class Writer {
     Table t{"nest_staging", {}};
     for (const Staging& s : a_.staging) {
       const Access& a = nest_.accesses[at(s.access)];
-      t.rows.push_back({std::uint64_t{a.line}, array(a), s.reuse, s.bytes, s.passes, s.saved, flag(s.chosen)});
+      t.rows.push_back(
+          {std::uint64_t{a.line}, array(a), s.reuse, s.bytes, s.passes, s.saved, flag(s.chosen)});
     }
     keep(std::move(t));
   }
@@ -100,7 +111,8 @@ class Writer {
         const double gain = *a_.sequential_ns - w.kernel_ns - w.transfer_ns;
         if (gain > 0) even = (w.launch_ns + w.context_ns) / gain * a_.shape.iterations;
       }
-      t.rows.push_back({w.model, w.kernel_ns, w.launch_ns, w.transfer_ns, w.context_ns, alone, with, with_context, even, best_.useful_bytes / w.kernel_ns * 1e9,
+      t.rows.push_back({w.model, w.kernel_ns, w.launch_ns, w.transfer_ns, w.context_ns, alone, with,
+                        with_context, even, best_.useful_bytes / w.kernel_ns * 1e9,
                         flops() / w.kernel_ns * 1e9, cell(w.l2_rate), cell(w.dram_rate)});
     }
     keep(std::move(t));
@@ -108,7 +120,8 @@ class Writer {
 
   void notes() {
     Table t{"nest_notes", {}};
-    for (const Finding& f : a_.parallel.findings) t.rows.push_back({std::string(f.verdict == Verdict::carried ? "carried" : "unproven"), f.text, f.hint});
+    for (const Finding& f : a_.parallel.findings)
+      t.rows.push_back({std::string(f.verdict == Verdict::carried ? "carried" : "unproven"), f.text, f.hint});
     for (const std::string& n : a_.parallel.notes) t.rows.push_back({std::string("note"), n, std::string()});
     for (const std::string& n : a_.notes) t.rows.push_back({std::string("note"), n, std::string()});
     keep(std::move(t));

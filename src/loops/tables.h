@@ -13,7 +13,7 @@ namespace simtlab::loops {
 // A mapping that was considered, and what the models said of it.
 struct Candidate {
   NestCounts counts;
-  double time_ns = 0;        // by `model`; 0: no model had an answer
+  double time_ns = 0;  // by `model`; 0: no model had an answer
   std::string model;
 };
 
@@ -22,7 +22,7 @@ struct Worth {
   std::string model;
   double kernel_ns = 0;
   double launch_ns = 0, transfer_ns = 0, context_ns = 0;
-  double floor_ns = 0;       // of the kernel: arithmetic alone
+  double floor_ns = 0;  // of the kernel: arithmetic alone
   // Bytes per second that this time implies; none where a model's time is too short for what the board can
   // move.
   std::optional<double> l2_rate, dram_rate;
@@ -32,7 +32,7 @@ struct Answer {
   const Description& nest;
   const Shape& shape;
   const Parallelism& parallel;
-  std::vector<Candidate> candidates;   // best first
+  std::vector<Candidate> candidates;  // best first
   BlockSizes sizes;
   std::vector<Staging> staging;
   std::vector<Worth> worth;

@@ -1,14 +1,15 @@
 // Where a line lives: which L2 slice, which DRAM partition, and its number there.
 //
-// Consecutive chunks of 256 bytes go to consecutive units; each row of `units` chunks starts at another unit (a hash of the
-// row), so that power-of-two strides spread while a sequential stream loads all units exactly evenly. A unit is a slice
-// or, where partitions outnumber slices, a partition; the fewer share the units evenly. Where neither number divides the other no
-// unit can be dealt out evenly: slices and partitions are then found each for itself, both evenly, and any slice may need any
-// partition.
+// Consecutive chunks of 256 bytes go to consecutive units; each row of `units` chunks starts at another unit
+// (a hash of the row), so that power-of-two strides spread while a sequential stream loads all units exactly
+// evenly. A unit is a slice or, where partitions outnumber slices, a partition; the fewer share the units
+// evenly. Where neither number divides the other no unit can be dealt out evenly: slices and partitions are
+// then found each for itself, both evenly, and any slice may need any partition.
 //
-// That is the hash `even`. The hash `bits` is for comparison, what hardware for powers of two does: the exclusive or of all pieces of the
-// chunk's number, each of as many bits as the next power of two needs, modulo the number of slices, and modulo that of partitions. Where these
-// are no powers of two, the first ones come up more often: 16 values on 12 slices give the first four twice what the others get.
+// That is the hash `even`. The hash `bits` is for comparison, what hardware for powers of two does: the
+// exclusive or of all pieces of the chunk's number, each of as many bits as the next power of two needs,
+// modulo the number of slices, and modulo that of partitions. Where these are no powers of two, the first
+// ones come up more often: 16 values on 12 slices give the first four twice what the others get.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +38,8 @@ class AddressMap {
 
   struct Place {
     std::uint32_t slice = 0, partition = 0;
-    std::uint64_t slice_line = 0, partition_line = 0;   // 128-byte lines, dense within the slice and partition
+    // 128-byte lines, dense within the slice and partition
+    std::uint64_t slice_line = 0, partition_line = 0;
   };
 
   Place place(std::uint64_t line) const {
@@ -83,7 +85,8 @@ class AddressMap {
   static constexpr std::uint64_t lines_per_chunk = 2;
   static std::uint64_t spread(std::uint64_t row) { return (row * 0x9e3779b97f4a7c15ull) >> 40; }
   std::uint64_t hash(std::uint64_t row) const { return by_units_.of(spread(row)).rest; }
-  std::uint64_t wrapped(std::uint64_t sum) const { return sum >= units_ ? sum - units_ : sum; }   // of two below units_
+  // Of two below units_
+  std::uint64_t wrapped(std::uint64_t sum) const { return sum >= units_ ? sum - units_ : sum; }
 
   // The exclusive or of all pieces of bits_ bits.
   std::uint64_t fold(std::uint64_t row) const {
@@ -93,7 +96,9 @@ class AddressMap {
     return value;
   }
   // How many hash values fall on number `which` of `count`.
-  std::uint64_t values_of(std::uint64_t which, std::uint64_t count) const { return ((std::uint64_t{1} << bits_) - which + count - 1) / count; }
+  std::uint64_t values_of(std::uint64_t which, std::uint64_t count) const {
+    return ((std::uint64_t{1} << bits_) - which + count - 1) / count;
+  }
 
   Place place_by_bits(std::uint64_t chunk, std::uint64_t line_of_chunk) const {
     const std::uint64_t row = chunk >> bits_;
@@ -102,16 +107,17 @@ class AddressMap {
     p.slice = static_cast<std::uint32_t>(value % slices_);
     p.partition = static_cast<std::uint32_t>(value % partitions_);
     p.slice_line = (row * values_of(p.slice, slices_) + value / slices_) * lines_per_chunk + line_of_chunk;
-    p.partition_line = (row * values_of(p.partition, partitions_) + value / partitions_) * lines_per_chunk + line_of_chunk;
+    p.partition_line =
+        (row * values_of(p.partition, partitions_) + value / partitions_) * lines_per_chunk + line_of_chunk;
     return p;
   }
 
   std::uint32_t units_, slices_, partitions_;
   Divider by_units_, by_slices_, by_partitions_;
-  std::uint64_t per_slice_ = 1, per_partition_ = 1;   // units of one
+  std::uint64_t per_slice_ = 1, per_partition_ = 1;  // units of one
   bool apart_ = false;
   bool by_bits_ = false;
-  unsigned bits_ = 0;                                  // of a hash value
+  unsigned bits_ = 0;  // of a hash value
 };
 
 }  // namespace simtlab::memory

@@ -19,7 +19,8 @@ std::uint8_t whole_sectors(unsigned sectors, std::uint32_t sector_bytes) {
   return static_cast<std::uint8_t>(wide);
 }
 
-// Where a way stands in the order of a set: the lowest four bits that are equal (the zeros beyond the order come after it).
+// Where a way stands in the order of a set: the lowest four bits that are equal (the zeros beyond the order
+// come after it).
 unsigned place_of_way(std::uint64_t order, std::uint64_t way) {
   constexpr std::uint64_t ones = 0x1111'1111'1111'1111ull;
   const std::uint64_t differs = order ^ way * ones;
@@ -41,13 +42,15 @@ CacheConfig cache_config(const device::CacheParams& params, std::uint64_t bytes,
 
 CacheConfig l2_slice_config(const device::Device& device, std::uint32_t slice) {
   CacheConfig config = cache_config(device.l2, device.l2.bytes / device.l2_slices, slice);
-  if (device.l2_dirty_share < 1) config.dirty_ways = std::max(1u, static_cast<std::uint32_t>(device.l2_dirty_share * device.l2.ways));
+  if (device.l2_dirty_share < 1)
+    config.dirty_ways = std::max(1u, static_cast<std::uint32_t>(device.l2_dirty_share * device.l2.ways));
   return config;
 }
 
 Cache::Cache(const CacheConfig& config) : config_(config) {
-  SIMTLAB_ASSERT(is_size(config.line_bytes) && is_size(config.sector_bytes) && config.sector_bytes <= config.line_bytes,
-                 "lines and sectors of a cache are 32, 64 or 128 bytes");
+  SIMTLAB_ASSERT(
+      is_size(config.line_bytes) && is_size(config.sector_bytes) && config.sector_bytes <= config.line_bytes,
+      "lines and sectors of a cache are 32, 64 or 128 bytes");
   SIMTLAB_ASSERT(config.ways > 0 && config.bytes >= config.line_bytes, "a cache has at least one line");
   build();
 }
@@ -59,7 +62,8 @@ void Cache::build() {
   sub_lines_ = 128 / config_.line_bytes;
   subsectors_ = config_.line_bytes / 32;
   part_mask_ = static_cast<std::uint8_t>((1u << subsectors_) - 1);
-  for (unsigned sectors = 0; sectors < widened_.size(); ++sectors) widened_[sectors] = whole_sectors(sectors, config_.sector_bytes);
+  for (unsigned sectors = 0; sectors < widened_.size(); ++sectors)
+    widened_[sectors] = whole_sectors(sectors, config_.sector_bytes);
   const std::size_t slots = std::size_t{sets_} * config_.ways;
   set_index_ = make_set_index(config_.set_index, {sets_, config_.line_bytes, config_.set_bits});
   replacement_ = make_replacement(config_.replacement, sets_, config_.ways);
@@ -78,7 +82,7 @@ void Cache::build() {
 void Cache::clear() {
   if (!touched_) return;
   touched_ = false;
-  random_ = first_random();   // as new, so that what ran before does not matter
+  random_ = first_random();  // as new, so that what ran before does not matter
   std::ranges::fill(keys_, Keys{});
   std::ranges::fill(state_, Line{});
   std::ranges::fill(links_, Link{});
@@ -94,7 +98,9 @@ void Cache::resize_ways(std::uint32_t ways) {
   build();
 }
 
-std::size_t Cache::index_start(std::uint64_t key) const { return mix(key * 0x9e3779b97f4a7c15ull) & index_mask_; }
+std::size_t Cache::index_start(std::uint64_t key) const {
+  return mix(key * 0x9e3779b97f4a7c15ull) & index_mask_;
+}
 
 // number: set_to_search(key).
 Cache::Slot Cache::find(std::uint64_t key, std::uint32_t number) const {
@@ -166,18 +172,20 @@ void Cache::make_newest(std::uint32_t number, Slot slot) {
   }
   const std::uint64_t way = slot - number * config_.ways;
   const unsigned at = 4 * place_of_way(set.order, way);
-  const std::uint64_t newer = (std::uint64_t{1} << at) - 1;   // these move up by one place
+  const std::uint64_t newer = (std::uint64_t{1} << at) - 1;  // these move up by one place
   set.order = (set.order & ~newer & ~(std::uint64_t{15} << at)) | (set.order & newer) << 4 | way;
 }
 
 bool Cache::is_newest(std::uint32_t number, Slot slot) const {
-  return narrow_ ? (set_state_[number].order & 15) == slot - number * config_.ways : links_[slot].newer == none;
+  return narrow_ ? (set_state_[number].order & 15) == slot - number * config_.ways
+                 : links_[slot].newer == none;
 }
 
 Cache::Slot Cache::oldest_of(std::uint32_t number) const {
   const Set& set = set_state_[number];
   if (!narrow_) return set.oldest;
-  return set.used == 0 ? none : number * config_.ways + static_cast<Slot>(set.order >> (4 * (set.used - 1)) & 15);
+  return set.used == 0 ? none
+                       : number * config_.ways + static_cast<Slot>(set.order >> (4 * (set.used - 1)) & 15);
 }
 
 Cache::Slot Cache::newer_than(std::uint32_t number, Slot slot) const {
@@ -193,7 +201,7 @@ void Cache::use(std::uint64_t key, Slot slot) {
     return;
   }
   if (config_.replacement != device::Replacement::lru) return;
-  if (!narrow_ && links_[slot].newer == none) return;   // it is the newest, of whatever set
+  if (!narrow_ && links_[slot].newer == none) return;  // it is the newest, of whatever set
   const std::uint32_t number = set_of(key);
   if (!is_newest(number, slot)) make_newest(number, slot);
 }
@@ -207,7 +215,8 @@ Cache::Slot Cache::victim(std::uint32_t set_number) {
     slot = set_number * config_.ways + static_cast<Slot>((random_ >> 33) % config_.ways);
   }
   if (state_[slot].reserved) [[unlikely]]
-    for (slot = oldest_of(set_number); state_[slot].reserved;) slot = newer_than(set_number, slot);   // has_room() was asked
+    // has_room() was asked
+    for (slot = oldest_of(set_number); state_[slot].reserved;) slot = newer_than(set_number, slot);
   return slot;
 }
 
@@ -225,12 +234,15 @@ void Cache::release(std::uint64_t number) {
   --set_state_[set_of(number)].reserved;
 }
 
-bool Cache::has_room(std::uint64_t number) const { return set_state_[set_of(number)].reserved < config_.ways; }
+bool Cache::has_room(std::uint64_t number) const {
+  return set_state_[set_of(number)].reserved < config_.ways;
+}
 
 // What is dirty in a line has to be written below.
 void Cache::report(Slot slot, Evictions& evicted) const {
   const std::uint64_t key = key_of(slot) - 1;
-  evicted.items[evicted.count++] = {key / sub_lines_, static_cast<std::uint8_t>(state_[slot].dirty << (key % sub_lines_ * subsectors_))};
+  evicted.items[evicted.count++] = {
+      key / sub_lines_, static_cast<std::uint8_t>(state_[slot].dirty << (key % sub_lines_ * subsectors_))};
 }
 
 void Cache::make_dirty(std::uint64_t key, Slot slot, std::uint8_t sectors, Evictions& evicted) {
@@ -240,7 +252,9 @@ void Cache::make_dirty(std::uint64_t key, Slot slot, std::uint8_t sectors, Evict
   if (!first || config_.dirty_ways == 0) return;
   const std::uint32_t number = set_of(key);
   const Line* const lines = &state_[std::size_t{number} * config_.ways];
-  if (std::count_if(lines, lines + config_.ways, [](const Line& l) { return l.dirty != 0; }) <= config_.dirty_ways) return;
+  if (std::count_if(lines, lines + config_.ways, [](const Line& l) { return l.dirty != 0; }) <=
+      config_.dirty_ways)
+    return;
   Slot oldest = oldest_of(number);
   while (state_[oldest].dirty == 0 || oldest == slot) oldest = newer_than(number, oldest);
   report(oldest, evicted);
@@ -283,7 +297,8 @@ Cache::Probe Cache::probe(std::uint64_t line, std::uint8_t sectors) const {
     if (wanted == 0) continue;
     const std::uint64_t key = line * sub_lines_ + sub;
     const Slot slot = find(key, set_to_search(key));
-    const std::uint8_t hit = slot == none ? std::uint8_t{0} : static_cast<std::uint8_t>(wanted & state_[slot].valid);
+    const std::uint8_t hit =
+        slot == none ? std::uint8_t{0} : static_cast<std::uint8_t>(wanted & state_[slot].valid);
     result.hit = static_cast<std::uint8_t>(result.hit | (hit << (sub * subsectors_)));
   }
   result.miss = static_cast<std::uint8_t>(sectors & ~result.hit);
@@ -299,7 +314,8 @@ Cache::Probe Cache::read(std::uint64_t line, std::uint8_t sectors) {
     const Slot slot = find(key, set_to_search(key));
     if (slot == none) continue;
     use(key, slot);
-    result.hit = static_cast<std::uint8_t>(result.hit | ((wanted & state_[slot].valid) << (sub * subsectors_)));
+    result.hit =
+        static_cast<std::uint8_t>(result.hit | ((wanted & state_[slot].valid) << (sub * subsectors_)));
   }
   result.miss = static_cast<std::uint8_t>(sectors & ~result.hit);
   return result;
@@ -318,8 +334,8 @@ void Cache::fill(std::uint64_t line, std::uint8_t sectors, bool mark_dirty, Evic
   }
 }
 
-std::uint8_t Cache::write(std::uint64_t line, const std::array<std::uint32_t, 4>& bytes, std::uint8_t sectors, bool allocate_line,
-                          bool mark_dirty, Evictions& evicted) {
+std::uint8_t Cache::write(std::uint64_t line, const std::array<std::uint32_t, 4>& bytes, std::uint8_t sectors,
+                          bool allocate_line, bool mark_dirty, Evictions& evicted) {
   std::uint8_t present = 0;
   for (unsigned sub = 0; sub < sub_lines_; ++sub) {
     const std::uint8_t wanted = part(sectors, sub);
@@ -337,14 +353,15 @@ std::uint8_t Cache::write(std::uint64_t line, const std::array<std::uint32_t, 4>
     if (mark_dirty) make_dirty(key, slot, wanted, evicted);
     for (unsigned s = 0; s < subsectors_; ++s) {
       if (!(wanted & (1u << s)) || (written_line.valid & (1u << s))) continue;
-      if (bytes[sub * subsectors_ + s] == ~std::uint32_t{0}) {   // all at once
+      if (bytes[sub * subsectors_ + s] == ~std::uint32_t{0}) {  // all at once
         written_line.valid = static_cast<std::uint8_t>(written_line.valid | (1u << s));
         continue;
       }
       written_line.partial = true;
       std::uint32_t& written = partial_[std::size_t{slot} * subsectors_ + s];
       written |= bytes[sub * subsectors_ + s];
-      if (written == ~std::uint32_t{0}) written_line.valid = static_cast<std::uint8_t>(written_line.valid | (1u << s));
+      if (written == ~std::uint32_t{0})
+        written_line.valid = static_cast<std::uint8_t>(written_line.valid | (1u << s));
     }
   }
   return present;

@@ -1,10 +1,11 @@
-// Cache array: tags, sectors, replacement, dirty and partially written bytes. No time and no outstanding misses
-// (memory/mshr.h): a line is allocated when its data arrives or when it is written.
+// Cache array: tags, sectors, replacement, dirty and partially written bytes. No time and no outstanding
+// misses (memory/mshr.h): a line is allocated when its data arrives or when it is written.
 //
-// Addressed by 128-byte lines with a mask of 32-byte sectors whatever the geometry: a cache with shorter lines splits the
-// access, one with larger sectors widens what it fetches. Writes keep byte masks, so a sector that was only partly
-// written is fetched when it is read (lazy fetch on read) and not before. A set of up to 16 ways is searched, and the order of its lines is one
-// word; with more ways a hash index finds lines and lists keep their order: look-up, LRU and FIFO are O(1) for any associativity.
+// Addressed by 128-byte lines with a mask of 32-byte sectors whatever the geometry: a cache with shorter
+// lines splits the access, one with larger sectors widens what it fetches. Writes keep byte masks, so a
+// sector that was only partly written is fetched when it is read (lazy fetch on read) and not before. A set
+// of up to 16 ways is searched, and the order of its lines is one word; with more ways a hash index finds
+// lines and lists keep their order: look-up, LRU and FIFO are O(1) for any associativity.
 #pragma once
 
 #include <array>
@@ -22,21 +23,28 @@ namespace simtlab::memory {
 
 struct CacheConfig {
   std::uint64_t bytes = 0;
-  std::uint32_t line_bytes = 128, sector_bytes = 32, ways = 4;   // both 32, 64 or 128; sector <= line
+  std::uint32_t line_bytes = 128, sector_bytes = 32, ways = 4;  // both 32, 64 or 128; sector <= line
   device::Replacement replacement = device::Replacement::lru;
   device::SetIndex set_index = device::SetIndex::modulo;
   std::string set_bits = "none";
-  std::uint64_t seed = 0;   // random replacement
-  std::uint32_t dirty_ways = 0;   // lines of a set that may be modified at once; beyond it the least recently used of them is reported as if it left, and stays. 0: all
+  std::uint64_t seed = 0;  // random replacement
+  // Lines of a set that may be modified at once; beyond it the least recently used of them is reported as if
+  // it left, and stays. 0: all
+  std::uint32_t dirty_ways = 0;
 };
 
-// A cache of the device; bytes: its capacity, which is not params.bytes where L1 shares its memory or L2 has slices.
+// A cache of the device; bytes: its capacity, which is not params.bytes where L1 shares its memory or L2 has
+// slices.
 CacheConfig cache_config(const device::CacheParams& params, std::uint64_t bytes, std::uint64_t seed);
 CacheConfig l2_slice_config(const device::Device& device, std::uint32_t slice);
 
-// Dirty sectors that had to leave: of each part of a line at most one whose place was taken and one that was cleaned.
+// Dirty sectors that had to leave: of each part of a line at most one whose place was taken and one that was
+// cleaned.
 struct Evictions {
-  struct Item { std::uint64_t line; std::uint8_t sectors; };
+  struct Item {
+    std::uint64_t line;
+    std::uint8_t sectors;
+  };
   std::array<Item, 8> items;
   unsigned count = 0;
 };
@@ -46,7 +54,7 @@ class Cache {
   explicit Cache(const CacheConfig& config);
 
   struct Probe {
-    std::uint8_t hit = 0, miss = 0;   // sectors, as asked
+    std::uint8_t hit = 0, miss = 0;  // sectors, as asked
   };
   // Splits the sectors into present and absent; a hit counts as use.
   Probe read(std::uint64_t line, std::uint8_t sectors);
@@ -58,15 +66,15 @@ class Cache {
   // Data arrived. mark_dirty: the sectors are modified at once (atomics).
   void fill(std::uint64_t line, std::uint8_t sectors, bool mark_dirty, Evictions& evicted);
 
-  // Sectors written. allocate: an absent line gets a place. mark_dirty: write-back; else the copy below is written too.
-  // Returns the sectors that had a line before.
-  std::uint8_t write(std::uint64_t line, const std::array<std::uint32_t, 4>& bytes, std::uint8_t sectors, bool allocate,
-                     bool mark_dirty, Evictions& evicted);
+  // Sectors written. allocate: an absent line gets a place. mark_dirty: write-back; else the copy below is
+  // written too. Returns the sectors that had a line before.
+  std::uint8_t write(std::uint64_t line, const std::array<std::uint32_t, 4>& bytes, std::uint8_t sectors,
+                     bool allocate, bool mark_dirty, Evictions& evicted);
 
-  void invalidate(std::uint64_t line, std::uint8_t sectors);   // drops without writing back
+  void invalidate(std::uint64_t line, std::uint8_t sectors);  // drops without writing back
 
-  // Lines that are allocated before their data comes keep their place until it has: number as of set_of(). A set whose lines all do has no
-  // room. Not part of save().
+  // Lines that are allocated before their data comes keep their place until it has: number as of set_of(). A
+  // set whose lines all do has no room. Not part of save().
   void reserve(std::uint64_t number);
   void release(std::uint64_t number);
   bool has_room(std::uint64_t number) const;
@@ -74,8 +82,8 @@ class Cache {
   // The same geometry with another number of ways (shared-memory carve-out); contents are dropped.
   void resize_ways(std::uint32_t ways);
 
-  // What it holds, for checkpoints; restore() takes what save() wrote of a cache of the same configuration and throws
-  // stream::trace::Malformed for everything else.
+  // What it holds, for checkpoints; restore() takes what save() wrote of a cache of the same configuration
+  // and throws stream::trace::Malformed for everything else.
   void save(stream::trace::Buffer& out) const;
   void restore(stream::trace::Bytes& in);
 
@@ -83,7 +91,8 @@ class Cache {
   std::uint32_t set_of(std::uint64_t number) const { return set_index_->set_of(number); }
   std::uint32_t sets() const { return sets_; }
   std::uint64_t line_count() const { return state_.size(); }
-  // The line is looked up soon: its set comes from memory. Always inline: g++ takes a function that only prefetches for one without effect.
+  // The line is looked up soon: its set comes from memory. Always inline: g++ takes a function that only
+  // prefetches for one without effect.
   [[gnu::always_inline]] void prefetch(std::uint64_t line) const {
     if (!narrow_) return;
     const std::uint32_t number = set_of(line * sub_lines_);
@@ -100,24 +109,29 @@ class Cache {
   using Slot = std::uint32_t;
   static constexpr Slot none = ~Slot{0};
   struct Set {
-    std::uint64_t order = 0;           // narrow_: its ways, four bits each, the newest in the lowest
-    Slot newest = none, oldest = none; // else
+    std::uint64_t order = 0;            // narrow_: its ways, four bits each, the newest in the lowest
+    Slot newest = none, oldest = none;  // else
     Slot used = 0, reserved = 0;
   };
   struct Line {
-    std::uint8_t valid = 0, dirty = 0; // 32-byte sectors wholly present; modified
-    bool partial = false;              // partial_ of the line is not all 0
+    std::uint8_t valid = 0, dirty = 0;  // 32-byte sectors wholly present; modified
+    bool partial = false;               // partial_ of the line is not all 0
     bool reserved = false;
   };
-  struct Link { Slot newer = none, older = none; };
-  struct alignas(64) Keys { std::array<std::uint64_t, 8> of{}; };   // line numbers + 1; 0 = empty
+  struct Link {
+    Slot newer = none, older = none;
+  };
+  struct alignas(64) Keys {
+    std::array<std::uint64_t, 8> of{};
+  };  // line numbers + 1; 0 = empty
 
   std::size_t index_start(std::uint64_t key) const;
   std::uint64_t& key_of(Slot slot) { return keys_[slot / 8].of[slot % 8]; }
   const std::uint64_t& key_of(Slot slot) const { return keys_[slot / 8].of[slot % 8]; }
   Slot find(std::uint64_t key, std::uint32_t number) const;
   Slot find_indexed(std::uint64_t key) const;
-  std::uint32_t set_to_search(std::uint64_t key) const { return narrow_ ? set_of(key) : 0; }   // for find(): the index needs none
+  // For find(): the index needs none
+  std::uint32_t set_to_search(std::uint64_t key) const { return narrow_ ? set_of(key) : 0; }
   void index_insert(std::uint64_t key, Slot slot);
   void index_erase(std::uint64_t key);
   void unlink(Set& set, Slot slot);
@@ -140,26 +154,26 @@ class Cache {
 
   CacheConfig config_;
   std::uint32_t sets_ = 1;
-  unsigned sub_lines_ = 1;             // lines of this cache in 128 bytes
-  unsigned subsectors_ = 4;            // 32-byte sectors in a line of this cache
+  unsigned sub_lines_ = 1;   // lines of this cache in 128 bytes
+  unsigned subsectors_ = 4;  // 32-byte sectors in a line of this cache
   std::uint8_t part_mask_ = 0xf;
-  std::array<std::uint8_t, 16> widened_{};   // by sectors that are asked for
+  std::array<std::uint8_t, 16> widened_{};  // by sectors that are asked for
   std::unique_ptr<SetIndex> set_index_;
-  std::unique_ptr<Replacement> replacement_;   // null: by the order of the lines
-  bool narrow_ = true;                 // up to 16 ways
+  std::unique_ptr<Replacement> replacement_;  // null: by the order of the lines
+  bool narrow_ = true;                        // up to 16 ways
   std::vector<Keys> keys_;
   std::vector<Line> state_;
-  std::vector<std::uint32_t> partial_; // written bytes of sectors that are not wholly present
+  std::vector<std::uint32_t> partial_;  // written bytes of sectors that are not wholly present
   std::vector<Set> set_state_;
   // Unless narrow_.
   std::vector<Link> links_;
-  std::vector<Slot> index_;            // open addressing, power of two, slot + 1
+  std::vector<Slot> index_;  // open addressing, power of two, slot + 1
   std::size_t index_mask_ = 0;
   std::uint64_t random_ = 0;
   void restore_set(std::uint32_t number, stream::trace::Bytes& in);
   void restore_line(Slot slot, std::uint32_t set_number, stream::trace::Bytes& in);
 
-  bool touched_ = false;               // holds anything since clear()
+  bool touched_ = false;  // holds anything since clear()
 };
 
 }  // namespace simtlab::memory

@@ -1,4 +1,5 @@
-// The contents of a cache as bytes: set by set, lines in the order of their last use, each with its place (random replacement picks by it).
+// The contents of a cache as bytes: set by set, lines in the order of their last use, each with its place
+// (random replacement picks by it).
 #include <algorithm>
 
 #include "memory/cache.h"
@@ -25,7 +26,8 @@ void Cache::save(Buffer& out) const {
       put_number(out, key_of(slot));
       out.push_back(static_cast<std::uint8_t>(line.valid | line.dirty << 4));
       out.push_back(line.partial ? 1 : 0);
-      for (unsigned s = 0; line.partial && s < subsectors_; ++s) put_u32(out, partial_[std::size_t{slot} * subsectors_ + s]);
+      for (unsigned s = 0; line.partial && s < subsectors_; ++s)
+        put_u32(out, partial_[std::size_t{slot} * subsectors_ + s]);
     }
   }
   if (replacement_ != nullptr) replacement_->save(out);
@@ -61,9 +63,11 @@ void Cache::restore_line(Slot slot, std::uint32_t set_number, Bytes& in) {
   const std::uint8_t sectors = in.byte();
   line.valid = sectors & 0xf;
   line.dirty = sectors >> 4;
-  if (((line.valid | line.dirty) & ~part_mask_) != 0) throw Malformed("a line of a cache has more sectors than its size");
+  if (((line.valid | line.dirty) & ~part_mask_) != 0)
+    throw Malformed("a line of a cache has more sectors than its size");
   line.partial = in.byte() != 0;
-  for (unsigned s = 0; line.partial && s < subsectors_; ++s) partial_[std::size_t{slot} * subsectors_ + s] = in.u32();
+  for (unsigned s = 0; line.partial && s < subsectors_; ++s)
+    partial_[std::size_t{slot} * subsectors_ + s] = in.u32();
   if (find(stored - 1, set_number) != none) throw Malformed("a line of a cache stands there twice");
   key_of(slot) = stored;
   index_insert(stored - 1, slot);

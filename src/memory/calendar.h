@@ -1,7 +1,8 @@
 // Calendar queue: events of the near future in a ring of one-cycle buckets, the far future in a heap.
 //
-// push and pop are O(1) for events at most `ring` cycles ahead. Events of one cycle come out in the order in which they
-// were pushed (those that waited in the heap before those pushed later). No allocation once the pool has grown.
+// push and pop are O(1) for events at most `ring` cycles ahead. Events of one cycle come out in the order in
+// which they were pushed (those that waited in the heap before those pushed later). No allocation once the
+// pool has grown.
 #pragma once
 
 #include <algorithm>
@@ -72,10 +73,21 @@ class Calendar {
   using Index = std::uint32_t;
   static constexpr std::size_t ring = 2048;
   static constexpr Index none = ~Index{0};
-  struct Node { T item; Index next; };
-  struct Bucket { Index head = none, tail = none; };
-  struct Far { Cycle at; std::uint64_t sequence; Index node; };
-  static bool later(const Far& a, const Far& b) { return a.at != b.at ? a.at > b.at : a.sequence > b.sequence; }
+  struct Node {
+    T item;
+    Index next;
+  };
+  struct Bucket {
+    Index head = none, tail = none;
+  };
+  struct Far {
+    Cycle at;
+    std::uint64_t sequence;
+    Index node;
+  };
+  static bool later(const Far& a, const Far& b) {
+    return a.at != b.at ? a.at > b.at : a.sequence > b.sequence;
+  }
 
   Index new_node(const T& item) {
     if (free_ == none) {

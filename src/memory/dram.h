@@ -1,5 +1,6 @@
-// What lies below the L2 slices. Event-driven: nothing is done between next_event() and the call of advance().
-// DramSimple is latency and bandwidth; DramChannels drives channels with clocks and commands of their own, ours or a plug-in's.
+// What lies below the L2 slices. Event-driven: nothing is done between next_event() and the call of
+// advance(). DramSimple is latency and bandwidth; DramChannels drives channels with clocks and commands of
+// their own, ours or a plug-in's.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +18,12 @@ class Channels;
 
 struct DramRequest {
   std::uint32_t partition = 0;
-  std::uint64_t line = 0;        // partition-local 128-byte line
-  std::uint8_t sectors = 0;      // 32-byte sectors of the line, already widened to whole accesses
+  std::uint64_t line = 0;    // partition-local 128-byte line
+  std::uint8_t sectors = 0;  // 32-byte sectors of the line, already widened to whole accesses
   bool write = false;
-  std::uint64_t tag = 0;         // given back when done
-  std::uint32_t source = 0;      // who asks, for schedulers that are fair
-  std::uint32_t slice = 0;       // of L2, for the backlog
+  std::uint64_t tag = 0;     // given back when done
+  std::uint32_t source = 0;  // who asks, for schedulers that are fair
+  std::uint32_t slice = 0;   // of L2, for the backlog
 };
 
 struct DramDone {
@@ -32,12 +33,13 @@ struct DramDone {
   std::uint8_t sectors = 0;
 };
 
-// Of a request whose end nobody waits for, and of a DramDone that only says that a partition which was full has room again.
+// Of a request whose end nobody waits for, and of a DramDone that only says that a partition which was full
+// has room again.
 inline constexpr std::uint64_t no_tag = ~std::uint64_t{0};
 
 struct DramStatistics {
-  std::uint64_t read_bytes = 0, write_bytes = 0;   // moved, over-fetch included
-  std::uint64_t row_hits = 0, row_misses = 0;      // DramSimple only
+  std::uint64_t read_bytes = 0, write_bytes = 0;  // moved, over-fetch included
+  std::uint64_t row_hits = 0, row_misses = 0;     // DramSimple only
   std::uint64_t least_partition_bytes = 0, most_partition_bytes = 0;
 };
 
@@ -46,7 +48,8 @@ class Dram {
   virtual ~Dram() = default;
   // Room for another request in the partition's queue.
   virtual bool ready(std::uint32_t partition, Cycle now) const = 0;
-  // Reads and writes that can wait only when ready; write-backs at any time (whoever evicts cannot wait). now never goes back.
+  // Reads and writes that can wait only when ready; write-backs at any time (whoever evicts cannot wait). now
+  // never goes back.
   virtual void push(const DramRequest& request, Cycle now) = 0;
   // Earliest cycle at which advance() will have something to report; never if idle.
   virtual Cycle next_event() const = 0;
@@ -58,11 +61,13 @@ class Dram {
   void tell(Backlog* backlog) { backlog_ = backlog; }
   // The channels behind it, for their own statistics; null where there are none.
   virtual dram::Channels* channels() { return nullptr; }
-  // A launch has ended: time passes until `end` for what counts it (energy, idle time). Returns the time in clocks of channels().
+  // A launch has ended: time passes until `end` for what counts it (energy, idle time). Returns the time in
+  // clocks of channels().
   virtual Cycle settle(Cycle) { return 0; }
   // Statistics and clock start again; what was under way is dropped.
   virtual void restart() = 0;
-  // What restart() leaves, for checkpoints; nothing in most memories. restore() throws stream::trace::Malformed.
+  // What restart() leaves, for checkpoints; nothing in most memories. restore() throws
+  // stream::trace::Malformed.
   virtual void save(stream::trace::Buffer&) const {}
   virtual void restore(stream::trace::Bytes&) {}
 

@@ -1,9 +1,9 @@
 #include "memory/dram_channels.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
-
-#include <fmt/format.h>
 
 #include "base/error.h"
 
@@ -11,7 +11,7 @@ namespace simtlab::memory {
 namespace {
 
 constexpr std::uint32_t line_bytes = 128, sector_bytes = 32;
-constexpr std::uint64_t lines_per_chunk = 2;   // as AddressMap spreads lines among partitions
+constexpr std::uint64_t lines_per_chunk = 2;  // as AddressMap spreads lines among partitions
 
 }  // namespace
 
@@ -22,13 +22,17 @@ DramChannels::DramChannels(const DramChannelsConfig& config, std::unique_ptr<dra
       access_bytes_(channels_->access_bytes()),
       partitions_(config.partitions),
       queues_(channels_->count()) {
-  SIMTLAB_ASSERT(config.partitions > 0 && channels_->count() > 0 && channels_->count() % config.partitions == 0,
-                 "channels are divided among partitions");
-  SIMTLAB_ASSERT(config.request_queue > 0 && config.return_queue > 0 && config.return_bytes_per_cycle > 0, "queues have places");
+  SIMTLAB_ASSERT(
+      config.partitions > 0 && channels_->count() > 0 && channels_->count() % config.partitions == 0,
+      "channels are divided among partitions");
+  SIMTLAB_ASSERT(config.request_queue > 0 && config.return_queue > 0 && config.return_bytes_per_cycle > 0,
+                 "queues have places");
   if (!std::has_single_bit(access_bytes_) || access_bytes_ < 4 || access_bytes_ > 4096)
-    throw Error(ExitCode::unsupported, "dram-access",
-                fmt::format("the memory moves {} bytes in one access; a GPU needs a power of two from 4 to 4096", access_bytes_),
-                "change burst length or channel width, or take another technology");
+    throw Error(
+        ExitCode::unsupported, "dram-access",
+        fmt::format("the memory moves {} bytes in one access; a GPU needs a power of two from 4 to 4096",
+                    access_bytes_),
+        "change burst length or channel width, or take another technology");
   per_partition_ = channels_->count() / config.partitions;
   access_cost_ = to_fixed(access_bytes_ / config.return_bytes_per_cycle);
   waiting_.reserve(queues_.size());
@@ -64,7 +68,8 @@ DramChannels::Index DramChannels::new_flight(const DramRequest& request) {
   return index;
 }
 
-// Several channels share a partition as partitions share the memory: chunk by chunk, each row of chunks begun elsewhere.
+// Several channels share a partition as partitions share the memory: chunk by chunk, each row of chunks begun
+// elsewhere.
 std::uint32_t DramChannels::channel_of(const DramRequest& request, std::uint64_t& channel_line) const {
   channel_line = request.line;
   if (per_partition_ == 1) return request.partition;
@@ -97,7 +102,8 @@ void DramChannels::push(const DramRequest& request, Cycle now) {
   const std::uint32_t number = channel_of(request, line);
   const Index index = new_flight(request);
   const std::uint64_t capacity = channels_->channel_bytes();
-  flights_[index].base = capacity == 0 || line < capacity / line_bytes ? line * line_bytes : line * line_bytes % capacity;
+  flights_[index].base =
+      capacity == 0 || line < capacity / line_bytes ? line * line_bytes : line * line_bytes % capacity;
   ++partitions_[request.partition].waiting;
   if (backlog_ != nullptr) backlog_->waits(request.slice, now);
   Channel& channel = queues_[number];
@@ -117,8 +123,8 @@ bool DramChannels::admit(std::uint32_t number, Cycle now) {
     Partition& partition = partitions_[flight.request.partition];
     while (flight.unsent != 0) {
       const auto number_in_line = static_cast<unsigned>(std::countr_zero(flight.unsent));
-      const dram::Access access{flight.base + std::uint64_t{number_in_line} * access_bytes_, flight.request.write,
-                                flight.request.source, index};
+      const dram::Access access{flight.base + std::uint64_t{number_in_line} * access_bytes_,
+                                flight.request.write, flight.request.source, index};
       if (!access.write && partition.places == 0) return false;
       if (!channels_->accepts(number, access)) return false;
       channels_->add(number, access, at);
@@ -147,19 +153,23 @@ void DramChannels::leave_queue(std::uint32_t number, const Flight& flight, Cycle
 
 void DramChannels::complete(const dram::Completion& completion, Cycle now) {
   const auto index = static_cast<Index>(completion.tag);
-  SIMTLAB_ASSERT(index < flights_.size() && flights_[index].outstanding > 0, "a channel completes what it was given, once");
+  SIMTLAB_ASSERT(index < flights_.size() && flights_[index].outstanding > 0,
+                 "a channel completes what it was given, once");
   Flight& flight = flights_[index];
   --flight.outstanding;
   const DramRequest& request = flight.request;
   const bool last = flight.outstanding == 0 && flight.unsent == 0;
   if (!request.write) {
     if (last && backlog_ != nullptr) backlog_->served(request.slice, now);
-    const Cycle begin = partitions_[request.partition].port.take(clocks_.to_outer(completion.at), access_cost_);
+    const Cycle begin =
+        partitions_[request.partition].port.take(clocks_.to_outer(completion.at), access_cost_);
     if (begin <= now)
       give_place(request.partition);
     else
       events_.push(begin, {{0, request.partition, false, 0}, What::place});
-    if (last) events_.push(begin + config_.path, {{request.tag, request.partition, false, request.sectors}, What::done});
+    if (last)
+      events_.push(begin + config_.path,
+                   {{request.tag, request.partition, false, request.sectors}, What::done});
   }
   if (last) free_flights_.push_back(index);
 }
@@ -209,9 +219,12 @@ void DramChannels::advance(Cycle now, std::vector<DramDone>& done) {
   if (changed || place_given_ || stuck) admit_waiting(now);
   place_given_ = false;
   if (stuck && !waiting_.empty() && channels_->next_event() == never)
-    throw Error(ExitCode::failure, "dram-stalled",
-                fmt::format("the memory refuses a request of channel {} and has nothing under way: it would wait for ever", waiting_.front()),
-                "an empty channel must take a request; a plug-in that does not is at fault (docs/plugins.md)");
+    throw Error(
+        ExitCode::failure, "dram-stalled",
+        fmt::format(
+            "the memory refuses a request of channel {} and has nothing under way: it would wait for ever",
+            waiting_.front()),
+        "an empty channel must take a request; a plug-in that does not is at fault (docs/plugins.md)");
 }
 
 DramStatistics DramChannels::statistics() const {
@@ -229,7 +242,7 @@ DramStatistics DramChannels::statistics() const {
 Cycle DramChannels::settle(Cycle end) {
   const Cycle inner = clocks_.to_inner(end);
   if (inner > end_) {
-    completions_.clear();   // there are some only if the launch was stopped
+    completions_.clear();  // there are some only if the launch was stopped
     channels_->advance(inner, completions_);
     end_ = inner;
   }

@@ -7,12 +7,15 @@
 
 namespace simtlab::memory {
 
-DramSimple::DramSimple(const DramSimpleConfig& config) : config_(config), ports_(config.partitions), bytes_(config.partitions) {
-  SIMTLAB_ASSERT(config.partitions > 0 && config.bytes_per_cycle > 0 && config.row_bytes >= 128, "DRAM needs partitions, bandwidth and rows");
+DramSimple::DramSimple(const DramSimpleConfig& config)
+    : config_(config), ports_(config.partitions), bytes_(config.partitions) {
+  SIMTLAB_ASSERT(config.partitions > 0 && config.bytes_per_cycle > 0 && config.row_bytes >= 128,
+                 "DRAM needs partitions, bandwidth and rows");
   read_cost_ = to_fixed(32.0 / config.bytes_per_cycle);
   write_cost_ = to_fixed(32.0 / config.bytes_per_cycle * config.write_cost);
   least_row_miss_ = to_fixed(config.access_bytes / config.bytes_per_cycle * (1 + config.row_miss_penalty));
-  // A whole line fits always: who is refused is asked again when something ends, and the last write ends when it begins.
+  // A whole line fits always: who is refused is asked again when something ends, and the last write ends when
+  // it begins.
   const FixedCycles longest = std::max(4 * std::max(read_cost_, write_cost_), least_row_miss_);
   config_.queue_cycles = std::max(config_.queue_cycles, (longest >> fixed_bits) + 1);
   rows_.assign(std::size_t{config.partitions} * row_sets * row_ways, 0);
@@ -40,12 +43,14 @@ void DramSimple::push(const DramRequest& request, Cycle now) {
   (request.write ? statistics_.write_bytes : statistics_.read_bytes) += sectors * 32;
   bytes_[request.partition] += sectors * 32;
   const FixedCycles transfer = sectors * (request.write ? write_cost_ : read_cost_);
-  const Cycle start = ports_[request.partition].take(now, hit ? transfer : std::max(transfer, least_row_miss_));
+  const Cycle start =
+      ports_[request.partition].take(now, hit ? transfer : std::max(transfer, least_row_miss_));
   if (backlog_ != nullptr && start > now) {
     backlog_->waits(request.slice, now);
     waiting_.push(start, {start, request.slice});
   }
-  done_.push(request.write ? start + 1 : start + config_.latency, {request.tag, request.partition, request.write, request.sectors});
+  done_.push(request.write ? start + 1 : start + config_.latency,
+             {request.tag, request.partition, request.write, request.sectors});
 }
 
 void DramSimple::advance(Cycle now, std::vector<DramDone>& done) {

@@ -9,16 +9,21 @@ bool looks_into_l1(const ptx::Inst& load, const device::Device& device) {
   return device.l1_caches_global || mods.cache == nc || load.op_class == ptx::OpClass::texture;
 }
 
-L1Store store_in_l1(Cache& l1, const device::Device& device, const stream::Segment& segment, bool local, bool room, Evictions& evicted) {
+L1Store store_in_l1(Cache& l1, const device::Device& device, const stream::Segment& segment, bool local,
+                    bool room, Evictions& evicted) {
   using enum L1Store::Effect;
-  if (local) return {room ? allocate : refresh, l1.write(segment.line, segment.bytes, segment.sectors, room, true, evicted)};
+  if (local)
+    return {room ? allocate : refresh,
+            l1.write(segment.line, segment.bytes, segment.sectors, room, true, evicted)};
   if (device.l1.write_policy == device::WritePolicy::write_evict || !device.l1_caches_global) {
     const std::uint8_t present = l1.probe(segment.line, segment.sectors).hit;
     if (present != 0) l1.invalidate(segment.line, l1.widen(segment.sectors));
     return {drop, present};
   }
-  const bool takes_in = device.l1.write_allocate && room, back = device.l1.write_policy == device::WritePolicy::write_back;
-  return {takes_in ? allocate : refresh, l1.write(segment.line, segment.bytes, segment.sectors, takes_in, back, evicted)};
+  const bool takes_in = device.l1.write_allocate && room,
+             back = device.l1.write_policy == device::WritePolicy::write_back;
+  return {takes_in ? allocate : refresh,
+          l1.write(segment.line, segment.bytes, segment.sectors, takes_in, back, evicted)};
 }
 
 }  // namespace simtlab::memory

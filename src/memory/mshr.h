@@ -1,7 +1,8 @@
 // Miss status holding registers: outstanding lines, the sectors under way and who waits for them.
 //
-// One entry a line; a waiter is an opaque number with the sectors it needs. Later misses of a line merge: sectors that are
-// already under way are not asked for again (hit on miss). Both entries and waiters per entry are limited, as in hardware.
+// One entry a line; a waiter is an opaque number with the sectors it needs. Later misses of a line merge:
+// sectors that are already under way are not asked for again (hit on miss). Both entries and waiters per
+// entry are limited, as in hardware.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +16,12 @@ class Mshr {
   Mshr(std::uint32_t entries, std::uint32_t merges);
 
   struct Look {
-    bool room = false;             // false: no free entry, or the entry has no room for another waiter
-    std::uint8_t pending = 0;      // sectors of the line under way
+    bool room = false;         // false: no free entry, or the entry has no room for another waiter
+    std::uint8_t pending = 0;  // sectors of the line under way
   };
   Look look(std::uint64_t line) const;
-  // Only when look() said room. needs: what the waiter waits for; fetch: what the caller asks the next level for now (it
-  // covers every needed sector that is not pending, and may be wider).
+  // Only when look() said room. needs: what the waiter waits for; fetch: what the caller asks the next level
+  // for now (it covers every needed sector that is not pending, and may be wider).
   void add(std::uint64_t line, std::uint8_t needs, std::uint8_t fetch, std::uint64_t waiter);
 
   // Data arrived: calls done(waiter) for each waiter that now has all of its sectors, in order of arrival.
@@ -78,10 +79,10 @@ class Mshr {
   std::uint32_t merges_;
   std::uint32_t used_ = 0;
   std::vector<Entry> entries_;
-  std::vector<Waiter> waiters_;      // grows to the most waiters ever outstanding
+  std::vector<Waiter> waiters_;  // grows to the most waiters ever outstanding
   std::vector<Index> free_entries_;
   Index free_waiters_ = none;
-  std::vector<Index> table_;         // open addressing: entry + 1
+  std::vector<Index> table_;  // open addressing: entry + 1
   std::size_t table_mask_ = 0;
 };
 

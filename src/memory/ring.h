@@ -32,7 +32,7 @@ class Ring {
     items_.swap(larger);
     head_ = 0;
   }
-  std::vector<T> items_;   // size is zero or a power of two
+  std::vector<T> items_;  // size is zero or a power of two
   std::size_t head_ = 0, count_ = 0;
 };
 

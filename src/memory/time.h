@@ -16,12 +16,15 @@ inline constexpr unsigned fixed_bits = 20;
 
 // Rounded up, so that a resource never beats its peak.
 inline FixedCycles to_fixed(double cycles) {
-  return static_cast<FixedCycles>(std::ceil(cycles * static_cast<double>(FixedCycles{1} << fixed_bits) - 1e-6));
+  return static_cast<FixedCycles>(
+      std::ceil(cycles * static_cast<double>(FixedCycles{1} << fixed_bits) - 1e-6));
 }
-inline double to_cycles(FixedCycles fixed) { return static_cast<double>(fixed) / static_cast<double>(FixedCycles{1} << fixed_bits); }
+inline double to_cycles(FixedCycles fixed) {
+  return static_cast<double>(fixed) / static_cast<double>(FixedCycles{1} << fixed_bits);
+}
 
-// A resource that serves one thing at a time, in order of asking. A use delays those behind it by its whole cost but is
-// itself served from its start on (cut-through): an idle resource adds no latency.
+// A resource that serves one thing at a time, in order of asking. A use delays those behind it by its whole
+// cost but is itself served from its start on (cut-through): an idle resource adds no latency.
 class Port {
  public:
   // Start of the service, not before now.
@@ -38,7 +41,7 @@ class Port {
 
  private:
   FixedCycles free_ = 0;
-  FixedCycles busy_ = 0;   // sum of all costs since reset
+  FixedCycles busy_ = 0;  // sum of all costs since reset
 };
 
 }  // namespace simtlab::memory

@@ -8,8 +8,8 @@
 namespace simtlab::opencl::api {
 namespace {
 
-cl_int launch(State& state, const Submission& s, const std::shared_ptr<Kernel>& kernel, cl_uint dimensions, const size_t* offset, const size_t* global,
-              const size_t* local) {
+cl_int launch(State& state, const Submission& s, const std::shared_ptr<Kernel>& kernel, cl_uint dimensions,
+              const size_t* offset, const size_t* global, const size_t* local) {
   gpu::Kernel code = kernel->kernel;
   const Range range = make_range(state.device(), kernel->function(), dimensions, offset, global, local);
   if (range.has_offset) {
@@ -20,17 +20,22 @@ cl_int launch(State& state, const Submission& s, const std::shared_ptr<Kernel>& 
   }
   const ptx::Function& function = state.gpu().module(code.module).functions[code.function];
   Arguments arguments = gather_arguments(state.device(), *kernel, function);
-  for (const auto& buffer : arguments.buffers) require(buffer->context == s.queue->context, CL_INVALID_CONTEXT);
-  return enqueue(state, s, [&state, queue = s.queue.get(), kernel, code, range, arguments = std::move(arguments)] {
-    gpu::set_launch_values(state.gpu(), code.module, {range.offset, range.dimensions});
-    state.gpu().launch(code, range.groups, range.local, arguments.local_bytes, arguments.block, queue->stream);
-  });
+  for (const auto& buffer : arguments.buffers)
+    require(buffer->context == s.queue->context, CL_INVALID_CONTEXT);
+  return enqueue(state, s,
+                 [&state, queue = s.queue.get(), kernel, code, range, arguments = std::move(arguments)] {
+                   gpu::set_launch_values(state.gpu(), code.module, {range.offset, range.dimensions});
+                   state.gpu().launch(code, range.groups, range.local, arguments.local_bytes, arguments.block,
+                                      queue->stream);
+                 });
 }
 
 }  // namespace
 
-cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue queue_handle, cl_kernel kernel_handle, cl_uint dimensions, const size_t* offset,
-                                          const size_t* global, const size_t* local, cl_uint count, const cl_event* list, cl_event* event) {
+cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue queue_handle, cl_kernel kernel_handle,
+                                          cl_uint dimensions, const size_t* offset, const size_t* global,
+                                          const size_t* local, cl_uint count, const cl_event* list,
+                                          cl_event* event) {
   return call([&](State& state) -> cl_int {
     const auto queue = need<Queue>(queue_handle, CL_INVALID_COMMAND_QUEUE);
     const auto kernel = need<Kernel>(kernel_handle, CL_INVALID_KERNEL);
@@ -41,7 +46,8 @@ cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue queue_handle, cl_kern
   });
 }
 
-cl_int CL_API_CALL clEnqueueTask(cl_command_queue queue_handle, cl_kernel kernel_handle, cl_uint count, const cl_event* list, cl_event* event) {
+cl_int CL_API_CALL clEnqueueTask(cl_command_queue queue_handle, cl_kernel kernel_handle, cl_uint count,
+                                 const cl_event* list, cl_event* event) {
   return call([&](State& state) -> cl_int {
     const auto queue = need<Queue>(queue_handle, CL_INVALID_COMMAND_QUEUE);
     const auto kernel = need<Kernel>(kernel_handle, CL_INVALID_KERNEL);

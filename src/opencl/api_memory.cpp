@@ -8,25 +8,27 @@ namespace simtlab::opencl::api {
 namespace {
 
 constexpr cl_mem_flags access_flags = CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY;
-constexpr cl_mem_flags host_access_flags = CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS;
+constexpr cl_mem_flags host_access_flags =
+    CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS;
 constexpr cl_mem_flags pointer_flags = CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR;
 
-bool at_most_one(cl_mem_flags flags) {
-  return (flags & (flags - 1)) == 0;
-}
+bool at_most_one(cl_mem_flags flags) { return (flags & (flags - 1)) == 0; }
 
 void check_flags(cl_mem_flags flags) {
   require((flags & ~(access_flags | host_access_flags | pointer_flags)) == 0, CL_INVALID_VALUE);
   require(at_most_one(flags & access_flags) && at_most_one(flags & host_access_flags), CL_INVALID_VALUE);
-  require((flags & CL_MEM_USE_HOST_PTR) == 0 || (flags & (CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR)) == 0, CL_INVALID_VALUE);
+  require((flags & CL_MEM_USE_HOST_PTR) == 0 || (flags & (CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR)) == 0,
+          CL_INVALID_VALUE);
 }
 
-std::shared_ptr<Buffer> make_buffer(State& state, cl_context context, cl_mem_flags flags, std::size_t size, void* host) {
+std::shared_ptr<Buffer> make_buffer(State& state, cl_context context, cl_mem_flags flags, std::size_t size,
+                                    void* host) {
   auto buffer = std::make_shared<Buffer>();
   buffer->context = need<Context>(context, CL_INVALID_CONTEXT);
   check_flags(flags);
   require(size != 0 && size <= most_buffer_bytes(state.device()), CL_INVALID_BUFFER_SIZE);
-  require((host != nullptr) == ((flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR)) != 0), CL_INVALID_HOST_PTR);
+  require((host != nullptr) == ((flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR)) != 0),
+          CL_INVALID_HOST_PTR);
   state.require_device();
   const auto address = state.gpu().allocate(size, "cl_mem");
   require(address.has_value(), CL_MEM_OBJECT_ALLOCATION_FAILURE);
@@ -35,7 +37,9 @@ std::shared_ptr<Buffer> make_buffer(State& state, cl_context context, cl_mem_fla
   buffer->size = size;
   if ((flags & CL_MEM_USE_HOST_PTR) != 0) buffer->host_pointer = host;
   if (host != nullptr)
-    require(state.gpu().copy(reinterpret_cast<void*>(*address), host, size, gpu::Gpu::CopyKind::host_to_device, 0, false), CL_OUT_OF_RESOURCES);
+    require(state.gpu().copy(reinterpret_cast<void*>(*address), host, size,
+                             gpu::Gpu::CopyKind::host_to_device, 0, false),
+            CL_OUT_OF_RESOURCES);
   return buffer;
 }
 
@@ -43,10 +47,14 @@ std::shared_ptr<Buffer> make_buffer(State& state, cl_context context, cl_mem_fla
 cl_mem_flags inherited(cl_mem_flags flags, cl_mem_flags parent) {
   require((flags & ~(access_flags | host_access_flags)) == 0, CL_INVALID_VALUE);
   require(at_most_one(flags & access_flags) && at_most_one(flags & host_access_flags), CL_INVALID_VALUE);
-  const auto excludes = [&](cl_mem_flags of_parent, cl_mem_flags mine) { return (parent & of_parent) != 0 && (flags & mine) != 0; };
-  require(!excludes(CL_MEM_WRITE_ONLY, CL_MEM_READ_WRITE | CL_MEM_READ_ONLY) && !excludes(CL_MEM_READ_ONLY, CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY),
+  const auto excludes = [&](cl_mem_flags of_parent, cl_mem_flags mine) {
+    return (parent & of_parent) != 0 && (flags & mine) != 0;
+  };
+  require(!excludes(CL_MEM_WRITE_ONLY, CL_MEM_READ_WRITE | CL_MEM_READ_ONLY) &&
+              !excludes(CL_MEM_READ_ONLY, CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY),
           CL_INVALID_VALUE);
-  require(!excludes(CL_MEM_HOST_WRITE_ONLY, CL_MEM_HOST_READ_ONLY) && !excludes(CL_MEM_HOST_READ_ONLY, CL_MEM_HOST_WRITE_ONLY) &&
+  require(!excludes(CL_MEM_HOST_WRITE_ONLY, CL_MEM_HOST_READ_ONLY) &&
+              !excludes(CL_MEM_HOST_READ_ONLY, CL_MEM_HOST_WRITE_ONLY) &&
               !excludes(CL_MEM_HOST_NO_ACCESS, CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY),
           CL_INVALID_VALUE);
   cl_mem_flags out = flags | (parent & pointer_flags);
@@ -57,19 +65,21 @@ cl_mem_flags inherited(cl_mem_flags flags, cl_mem_flags parent) {
 
 }  // namespace
 
-cl_mem CL_API_CALL clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void* host, cl_int* code) {
+cl_mem CL_API_CALL clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void* host,
+                                  cl_int* code) {
   return create<cl_mem>(code, [&](State& state) { return make_buffer(state, context, flags, size, host); });
 }
 
-cl_mem CL_API_CALL clCreateBufferWithProperties(cl_context context, const cl_mem_properties* properties, cl_mem_flags flags, size_t size, void* host,
-                                                cl_int* code) {
+cl_mem CL_API_CALL clCreateBufferWithProperties(cl_context context, const cl_mem_properties* properties,
+                                                cl_mem_flags flags, size_t size, void* host, cl_int* code) {
   return create<cl_mem>(code, [&](State& state) {
     require(properties == nullptr || *properties == 0, CL_INVALID_PROPERTY);
     return make_buffer(state, context, flags, size, host);
   });
 }
 
-cl_mem CL_API_CALL clCreateSubBuffer(cl_mem handle, cl_mem_flags flags, cl_buffer_create_type type, const void* info, cl_int* code) {
+cl_mem CL_API_CALL clCreateSubBuffer(cl_mem handle, cl_mem_flags flags, cl_buffer_create_type type,
+                                     const void* info, cl_int* code) {
   return create<cl_mem>(code, [&](State&) {
     const auto parent = need<Buffer>(handle, CL_INVALID_MEM_OBJECT);
     require(parent->parent == nullptr, CL_INVALID_MEM_OBJECT);
@@ -85,44 +95,35 @@ cl_mem CL_API_CALL clCreateSubBuffer(cl_mem handle, cl_mem_flags flags, cl_buffe
     buffer->size = region.size;
     buffer->origin = region.origin;
     buffer->address = parent->address + region.origin;
-    if (parent->host_pointer != nullptr) buffer->host_pointer = static_cast<std::byte*>(parent->host_pointer) + region.origin;
+    if (parent->host_pointer != nullptr)
+      buffer->host_pointer = static_cast<std::byte*>(parent->host_pointer) + region.origin;
     buffer->parent = parent;
     return buffer;
   });
 }
 
-cl_int CL_API_CALL clRetainMemObject(cl_mem memory) {
-  return retain<Buffer>(memory, CL_INVALID_MEM_OBJECT);
-}
+cl_int CL_API_CALL clRetainMemObject(cl_mem memory) { return retain<Buffer>(memory, CL_INVALID_MEM_OBJECT); }
 cl_int CL_API_CALL clReleaseMemObject(cl_mem memory) {
   return release<Buffer>(memory, CL_INVALID_MEM_OBJECT);
 }
 
-cl_int CL_API_CALL clGetMemObjectInfo(cl_mem handle, cl_mem_info what, size_t size, void* value, size_t* size_out) {
+cl_int CL_API_CALL clGetMemObjectInfo(cl_mem handle, cl_mem_info what, size_t size, void* value,
+                                      size_t* size_out) {
   return call([&](State&) -> cl_int {
     const auto buffer = need<Buffer>(handle, CL_INVALID_MEM_OBJECT);
     const Answer answer(size, value, size_out);
     switch (what) {
-      case CL_MEM_TYPE:
-        return answer.one<cl_mem_object_type>(CL_MEM_OBJECT_BUFFER);
-      case CL_MEM_FLAGS:
-        return answer.bits(buffer->flags);
-      case CL_MEM_SIZE:
-        return answer.size(buffer->size);
-      case CL_MEM_HOST_PTR:
-        return answer.one(buffer->host_pointer);
-      case CL_MEM_MAP_COUNT:
-        return answer.number(static_cast<cl_uint>(buffer->mappings.size()));
-      case CL_MEM_REFERENCE_COUNT:
-        return answer.number(buffer->references());
-      case CL_MEM_CONTEXT:
-        return answer.one(reinterpret_cast<cl_context>(buffer->context->handle()));
+      case CL_MEM_TYPE: return answer.one<cl_mem_object_type>(CL_MEM_OBJECT_BUFFER);
+      case CL_MEM_FLAGS: return answer.bits(buffer->flags);
+      case CL_MEM_SIZE: return answer.size(buffer->size);
+      case CL_MEM_HOST_PTR: return answer.one(buffer->host_pointer);
+      case CL_MEM_MAP_COUNT: return answer.number(static_cast<cl_uint>(buffer->mappings.size()));
+      case CL_MEM_REFERENCE_COUNT: return answer.number(buffer->references());
+      case CL_MEM_CONTEXT: return answer.one(reinterpret_cast<cl_context>(buffer->context->handle()));
       case CL_MEM_ASSOCIATED_MEMOBJECT:
         return answer.one(buffer->parent ? reinterpret_cast<cl_mem>(buffer->parent->handle()) : nullptr);
-      case CL_MEM_OFFSET:
-        return answer.size(buffer->origin);
-      default:
-        return CL_INVALID_VALUE;
+      case CL_MEM_OFFSET: return answer.size(buffer->origin);
+      default: return CL_INVALID_VALUE;
     }
   });
 }
@@ -137,8 +138,8 @@ cl_int CL_API_CALL clSetMemObjectDestructorCallback(cl_mem memory, Buffer::Destr
 }
 
 // There are none.
-cl_int CL_API_CALL clGetSupportedImageFormats(cl_context context, cl_mem_flags, cl_mem_object_type type, cl_uint entries, cl_image_format* formats,
-                                              cl_uint* count) {
+cl_int CL_API_CALL clGetSupportedImageFormats(cl_context context, cl_mem_flags, cl_mem_object_type type,
+                                              cl_uint entries, cl_image_format* formats, cl_uint* count) {
   return call([&](State&) -> cl_int {
     need<Context>(context, CL_INVALID_CONTEXT);
     require(type >= CL_MEM_OBJECT_IMAGE2D && type <= CL_MEM_OBJECT_IMAGE1D_BUFFER, CL_INVALID_VALUE);

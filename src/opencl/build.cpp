@@ -26,7 +26,8 @@ std::vector<std::string> words_of(const std::string& options, cl_int code) {
 }
 
 // False: the log says why.
-bool to_ptx(State& state, Program& program, const std::vector<std::string>& words, bool offset, std::string& ptx, cl_int bad_options) {
+bool to_ptx(State& state, Program& program, const std::vector<std::string>& words, bool offset,
+            std::string& ptx, cl_int bad_options) {
   const device::Device& device = state.device();
   frontend::OpenClRequest request;
   request.source = "program.cl";
@@ -78,20 +79,23 @@ void unload(State& state, Program& program) {
   program.offset_module.reset();
   program.kernel_names.clear();
   program.log.clear();
-  program.status = CL_BUILD_ERROR;   // until it is built
+  program.status = CL_BUILD_ERROR;  // until it is built
   program.binary_type = CL_PROGRAM_BINARY_TYPE_NONE;
 }
 
 // The folder of the headers, named by what they hold.
 std::string write_headers(const std::vector<Header>& headers) {
   std::string all;
-  for (const Header& h : headers) all += fmt::format("{}:{}{}:{}", h.name.size(), h.name, h.text.size(), h.text);
-  const fs::path folder = frontend::cache_folder(frontend::default_cache()) / ("opencl-headers-" + hash_bytes(all));
+  for (const Header& h : headers)
+    all += fmt::format("{}:{}{}:{}", h.name.size(), h.name, h.text.size(), h.text);
+  const fs::path folder =
+      frontend::cache_folder(frontend::default_cache()) / ("opencl-headers-" + hash_bytes(all));
   for (const Header& h : headers) {
     const fs::path name = fs::path(h.name).lexically_normal();
     require(name.is_relative() && !h.name.empty() && *name.begin() != "..", CL_INVALID_VALUE);
     std::error_code code;
-    fs::create_directories((folder / name).parent_path(), code);   // what is wrong shows when the file is written
+    // What is wrong shows when the file is written
+    fs::create_directories((folder / name).parent_path(), code);
     write_file_atomically(folder / name, h.text);
   }
   return folder.string();
@@ -104,27 +108,33 @@ cl_int build(State& state, Program& program, const std::string& options) {
   unload(state, program);
   program.options = options;
   program.build_options = words;
-  if (program.has_source && !to_ptx(state, program, words, false, program.ptx, CL_INVALID_BUILD_OPTIONS)) return CL_BUILD_PROGRAM_FAILURE;
+  if (program.has_source && !to_ptx(state, program, words, false, program.ptx, CL_INVALID_BUILD_OPTIONS))
+    return CL_BUILD_PROGRAM_FAILURE;
   return load(state, program, program.has_source ? CL_BUILD_PROGRAM_FAILURE : CL_INVALID_BINARY);
 }
 
-cl_int compile(State& state, Program& program, const std::string& options, const std::vector<Header>& headers) {
+cl_int compile(State& state, Program& program, const std::string& options,
+               const std::vector<Header>& headers) {
   std::vector<std::string> words = words_of(options, CL_INVALID_COMPILER_OPTIONS);
   unload(state, program);
   program.options = options;
   if (!headers.empty()) words.insert(words.end(), {"-I", write_headers(headers)});
   program.build_options = words;
-  if (!to_ptx(state, program, words, false, program.ptx, CL_INVALID_COMPILER_OPTIONS)) return CL_COMPILE_PROGRAM_FAILURE;
+  if (!to_ptx(state, program, words, false, program.ptx, CL_INVALID_COMPILER_OPTIONS))
+    return CL_COMPILE_PROGRAM_FAILURE;
   program.status = CL_BUILD_SUCCESS;
   program.binary_type = CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT;
   return CL_SUCCESS;
 }
 
-cl_int link(State& state, Program& program, const std::vector<std::shared_ptr<Program>>& inputs, const std::string& options) {
-  // Options of the linker only choose between libraries and executables, or repeat the compiler's for mathematics.
+cl_int link(State& state, Program& program, const std::vector<std::shared_ptr<Program>>& inputs,
+            const std::string& options) {
+  // Options of the linker only choose between libraries and executables, or repeat the compiler's for
+  // mathematics.
   bool library = false;
   for (const std::string& word : words_of(options, CL_INVALID_LINKER_OPTIONS)) {
-    require(word.starts_with("-cl-") || word == "-create-library" || word == "-enable-link-options", CL_INVALID_LINKER_OPTIONS);
+    require(word.starts_with("-cl-") || word == "-create-library" || word == "-enable-link-options",
+            CL_INVALID_LINKER_OPTIONS);
     library |= word == "-create-library";
   }
   std::vector<std::string> words;
@@ -148,11 +158,14 @@ cl_int link(State& state, Program& program, const std::vector<std::shared_ptr<Pr
 gpu::ModuleId offset_module(State& state, Program& program) {
   if (program.offset_module) return *program.offset_module;
   if (!program.has_source) {
-    state.warn("simtlab: a program made from a binary cannot be launched with an offset of the global ids (D-OPENCL-5)\n");
+    state.warn(
+        "simtlab: a program made from a binary cannot be launched with an offset of the global ids "
+        "(D-OPENCL-5)\n");
     throw Failure{CL_INVALID_GLOBAL_OFFSET};
   }
   std::string ptx;
-  require(to_ptx(state, program, program.build_options, true, ptx, CL_INVALID_GLOBAL_OFFSET), CL_INVALID_GLOBAL_OFFSET);
+  require(to_ptx(state, program, program.build_options, true, ptx, CL_INVALID_GLOBAL_OFFSET),
+          CL_INVALID_GLOBAL_OFFSET);
   program.offset_module = state.gpu().load_module("program.cl", std::move(ptx));
   return *program.offset_module;
 }

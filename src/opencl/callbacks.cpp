@@ -9,7 +9,7 @@
 namespace simtlab::opencl {
 
 Callbacks& Callbacks::get() {
-  static Callbacks* callbacks = new Callbacks;   // its thread never ends
+  static Callbacks* callbacks = new Callbacks;  // its thread never ends
   return *callbacks;
 }
 

@@ -25,7 +25,9 @@ void give(State& state, Queue& queue, Command& command) {
   gpu::Gpu& gpu = state.gpu();
   Event& event = *command.event;
   for (const auto& other : command.waits)
-    if (other->queue != nullptr && other->queue.get() != &queue && other->status == CL_SUBMITTED && other->end) gpu.wait_event(queue.stream, *other->end);
+    if (other->queue != nullptr && other->queue.get() != &queue && other->status == CL_SUBMITTED &&
+        other->end)
+      gpu.wait_event(queue.stream, *other->end);
   event.submitted_ns = std::max(event.queued_ns, gpu.now_ns());
   if (event.wanted) {
     event.begin = gpu.create_event();
@@ -61,15 +63,14 @@ bool advance(State& state, const std::shared_ptr<Queue>& queue) {
     queue->pending.erase(queue->pending.begin() + static_cast<std::ptrdiff_t>(i));
     any = true;
     if (now == Readiness::failed || state.broken()) {
-      fail(state, command.event, state.broken() ? CL_OUT_OF_RESOURCES : CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+      fail(state, command.event,
+           state.broken() ? CL_OUT_OF_RESOURCES : CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
       continue;
     }
     try {
       give(state, *queue, command);
       if (!command.event->callbacks.empty()) complete_in_background(command.event);
-    } catch (...) {
-      fail(state, command.event, code_of_current_exception(state));
-    }
+    } catch (...) { fail(state, command.event, code_of_current_exception(state)); }
   }
   return any;
 }
@@ -101,7 +102,8 @@ cl_int enqueue(State& state, const Submission& s, std::function<void()> submit) 
   event->queued_ns = state.gpu().now_ns();
   Command command{event, s.waits, std::move(submit), s.barrier};
   const Readiness now = readiness(s.waits);
-  const bool may_overtake = s.queue->out_of_order() && !s.barrier && std::ranges::none_of(s.queue->pending, &Command::barrier);
+  const bool may_overtake =
+      s.queue->out_of_order() && !s.barrier && std::ranges::none_of(s.queue->pending, &Command::barrier);
   if (now == Readiness::failed) {
     event->status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     if (s.blocking) return event->status;
@@ -150,7 +152,8 @@ void complete(State& state, const std::shared_ptr<Event>& event) {
       gpu.synchronize(event->queue->stream);
     if (event->begin) {
       const double end = std::max(event->submitted_ns, gpu.event_time_ns(*event->end).value_or(0));
-      event->start_ns = std::min(end, std::max(event->start_ns, gpu.event_time_ns(*event->begin).value_or(0)));
+      event->start_ns =
+          std::min(end, std::max(event->start_ns, gpu.event_time_ns(*event->begin).value_or(0)));
       event->end_ns = end;
       gpu.destroy_event(*event->begin);
       gpu.destroy_event(*event->end);
@@ -167,7 +170,8 @@ void complete(State& state, const std::shared_ptr<Event>& event) {
 
 bool wait_for(State& state, const std::shared_ptr<Event>& event) {
   pump(state);
-  while (event->status == CL_QUEUED || (event->queue == nullptr && event->status > CL_COMPLETE)) state.wait(*current_lock());
+  while (event->status == CL_QUEUED || (event->queue == nullptr && event->status > CL_COMPLETE))
+    state.wait(*current_lock());
   complete(state, event);
   return event->status == CL_COMPLETE;
 }
@@ -176,7 +180,8 @@ void notify(State& state, const std::shared_ptr<Event>& event) {
   const auto reached = [&](const Event::Callback& c) { return event->status <= c.status; };
   for (const Event::Callback& c : event->callbacks)
     if (reached(c))
-      Callbacks::get().post([c, held = std::shared_ptr<Event>(event), status = event->status < 0 ? event->status : c.status]() mutable {
+      Callbacks::get().post([c, held = std::shared_ptr<Event>(event),
+                             status = event->status < 0 ? event->status : c.status]() mutable {
         c.function(reinterpret_cast<cl_event>(held->handle()), status, c.data);
         // The last owner of an event must have the lock when it goes.
         static_cast<void>(call([&](State&) -> cl_int {

@@ -24,15 +24,16 @@ struct Submission {
   bool barrier = false;
 };
 
-// Gives the command to the GPU, or keeps it until the program's events allow it. `submit` puts the work on the queue's stream; what it
-// refers to must live as long. blocking: returns when the command has ended.
+// Gives the command to the GPU, or keeps it until the program's events allow it. `submit` puts the work on
+// the queue's stream; what it refers to must live as long. blocking: returns when the command has ended.
 cl_int enqueue(State& state, const Submission& submission, std::function<void()> submit);
 
 // Commands whose events have come go to the GPU.
 void pump(State& state);
 // Waits until all commands of the queue have ended.
 void finish(State& state, const std::shared_ptr<Queue>& queue);
-// Waits until the command has ended, or was given up; true if it ended well. Events of the program are waited for without the lock.
+// Waits until the command has ended, or was given up; true if it ended well. Events of the program are waited
+// for without the lock.
 bool wait_for(State& state, const std::shared_ptr<Event>& event);
 // The same for a command that the GPU already has.
 void complete(State& state, const std::shared_ptr<Event>& event);

@@ -27,9 +27,7 @@ struct Refusal<R(CL_API_CALL*)(A...)> {
   static void note(const T&) {}
 };
 
-cl_int CL_API_CALL refuse_untyped() {
-  return CL_INVALID_OPERATION;
-}
+cl_int CL_API_CALL refuse_untyped() { return CL_INVALID_OPERATION; }
 
 template <typename F>
 void fill_refusal(F& entry) {
@@ -47,33 +45,57 @@ cl_icd_dispatch make_table() {
   SIMTLAB_OPENCL_FUNCTIONS(SIMTLAB_FILL)
 #undef SIMTLAB_FILL
 #define SIMTLAB_REFUSE(name) fill_refusal(t.name);
-  SIMTLAB_REFUSE(clCreateImage2D) SIMTLAB_REFUSE(clCreateImage3D) SIMTLAB_REFUSE(clGetImageInfo) SIMTLAB_REFUSE(clCreateSampler)
-  SIMTLAB_REFUSE(clRetainSampler) SIMTLAB_REFUSE(clReleaseSampler) SIMTLAB_REFUSE(clGetSamplerInfo) SIMTLAB_REFUSE(clEnqueueReadImage)
-  SIMTLAB_REFUSE(clEnqueueWriteImage) SIMTLAB_REFUSE(clEnqueueCopyImage) SIMTLAB_REFUSE(clEnqueueCopyImageToBuffer)
-  SIMTLAB_REFUSE(clEnqueueCopyBufferToImage) SIMTLAB_REFUSE(clEnqueueMapImage) SIMTLAB_REFUSE(clEnqueueNativeKernel)
-  SIMTLAB_REFUSE(clCreateImage) SIMTLAB_REFUSE(clEnqueueFillImage)
-  SIMTLAB_REFUSE(clCreateFromGLBuffer) SIMTLAB_REFUSE(clCreateFromGLTexture2D) SIMTLAB_REFUSE(clCreateFromGLTexture3D)
-  SIMTLAB_REFUSE(clCreateFromGLRenderbuffer) SIMTLAB_REFUSE(clGetGLObjectInfo) SIMTLAB_REFUSE(clGetGLTextureInfo)
-  SIMTLAB_REFUSE(clEnqueueAcquireGLObjects) SIMTLAB_REFUSE(clEnqueueReleaseGLObjects) SIMTLAB_REFUSE(clGetGLContextInfoKHR)
-  SIMTLAB_REFUSE(clGetDeviceIDsFromD3D10KHR) SIMTLAB_REFUSE(clCreateFromD3D10BufferKHR) SIMTLAB_REFUSE(clCreateFromD3D10Texture2DKHR)
-  SIMTLAB_REFUSE(clCreateFromD3D10Texture3DKHR) SIMTLAB_REFUSE(clEnqueueAcquireD3D10ObjectsKHR) SIMTLAB_REFUSE(clEnqueueReleaseD3D10ObjectsKHR)
-  SIMTLAB_REFUSE(clCreateSubDevicesEXT) SIMTLAB_REFUSE(clRetainDeviceEXT) SIMTLAB_REFUSE(clReleaseDeviceEXT)
-  SIMTLAB_REFUSE(clCreateEventFromGLsyncKHR) SIMTLAB_REFUSE(clCreateFromGLTexture)
-  SIMTLAB_REFUSE(clGetDeviceIDsFromD3D11KHR) SIMTLAB_REFUSE(clCreateFromD3D11BufferKHR) SIMTLAB_REFUSE(clCreateFromD3D11Texture2DKHR)
-  SIMTLAB_REFUSE(clCreateFromD3D11Texture3DKHR) SIMTLAB_REFUSE(clCreateFromDX9MediaSurfaceKHR) SIMTLAB_REFUSE(clEnqueueAcquireD3D11ObjectsKHR)
-  SIMTLAB_REFUSE(clEnqueueReleaseD3D11ObjectsKHR) SIMTLAB_REFUSE(clGetDeviceIDsFromDX9MediaAdapterKHR)
-  SIMTLAB_REFUSE(clEnqueueAcquireDX9MediaSurfacesKHR) SIMTLAB_REFUSE(clEnqueueReleaseDX9MediaSurfacesKHR)
-  SIMTLAB_REFUSE(clCreateFromEGLImageKHR) SIMTLAB_REFUSE(clEnqueueAcquireEGLObjectsKHR) SIMTLAB_REFUSE(clEnqueueReleaseEGLObjectsKHR)
-  SIMTLAB_REFUSE(clCreateEventFromEGLSyncKHR)
-  SIMTLAB_REFUSE(clCreatePipe) SIMTLAB_REFUSE(clGetPipeInfo) SIMTLAB_REFUSE(clSVMAlloc) SIMTLAB_REFUSE(clSVMFree) SIMTLAB_REFUSE(clEnqueueSVMFree)
-  SIMTLAB_REFUSE(clEnqueueSVMMemcpy) SIMTLAB_REFUSE(clEnqueueSVMMemFill) SIMTLAB_REFUSE(clEnqueueSVMMap) SIMTLAB_REFUSE(clEnqueueSVMUnmap)
-  SIMTLAB_REFUSE(clCreateSamplerWithProperties) SIMTLAB_REFUSE(clSetKernelArgSVMPointer) SIMTLAB_REFUSE(clSetKernelExecInfo)
-  SIMTLAB_REFUSE(clGetKernelSubGroupInfoKHR) SIMTLAB_REFUSE(clCloneKernel) SIMTLAB_REFUSE(clCreateProgramWithIL)
-  SIMTLAB_REFUSE(clEnqueueSVMMigrateMem) SIMTLAB_REFUSE(clGetDeviceAndHostTimer) SIMTLAB_REFUSE(clGetHostTimer)
-  SIMTLAB_REFUSE(clGetKernelSubGroupInfo) SIMTLAB_REFUSE(clSetDefaultDeviceCommandQueue) SIMTLAB_REFUSE(clSetProgramReleaseCallback)
-  SIMTLAB_REFUSE(clSetProgramSpecializationConstant) SIMTLAB_REFUSE(clCreateImageWithProperties) SIMTLAB_REFUSE(clSetContextDestructorCallback)
+  SIMTLAB_REFUSE(clCreateImage2D)
+  SIMTLAB_REFUSE(clCreateImage3D) SIMTLAB_REFUSE(clGetImageInfo) SIMTLAB_REFUSE(clCreateSampler) SIMTLAB_REFUSE(
+      clRetainSampler) SIMTLAB_REFUSE(clReleaseSampler) SIMTLAB_REFUSE(clGetSamplerInfo) SIMTLAB_REFUSE(clEnqueueReadImage)
+      SIMTLAB_REFUSE(clEnqueueWriteImage) SIMTLAB_REFUSE(clEnqueueCopyImage) SIMTLAB_REFUSE(
+          clEnqueueCopyImageToBuffer) SIMTLAB_REFUSE(clEnqueueCopyBufferToImage) SIMTLAB_REFUSE(clEnqueueMapImage)
+          SIMTLAB_REFUSE(clEnqueueNativeKernel) SIMTLAB_REFUSE(clCreateImage) SIMTLAB_REFUSE(
+              clEnqueueFillImage) SIMTLAB_REFUSE(clCreateFromGLBuffer) SIMTLAB_REFUSE(clCreateFromGLTexture2D)
+              SIMTLAB_REFUSE(clCreateFromGLTexture3D) SIMTLAB_REFUSE(clCreateFromGLRenderbuffer) SIMTLAB_REFUSE(
+                  clGetGLObjectInfo) SIMTLAB_REFUSE(clGetGLTextureInfo) SIMTLAB_REFUSE(clEnqueueAcquireGLObjects)
+                  SIMTLAB_REFUSE(clEnqueueReleaseGLObjects) SIMTLAB_REFUSE(clGetGLContextInfoKHR) SIMTLAB_REFUSE(
+                      clGetDeviceIDsFromD3D10KHR) SIMTLAB_REFUSE(clCreateFromD3D10BufferKHR)
+                      SIMTLAB_REFUSE(clCreateFromD3D10Texture2DKHR) SIMTLAB_REFUSE(clCreateFromD3D10Texture3DKHR) SIMTLAB_REFUSE(
+                          clEnqueueAcquireD3D10ObjectsKHR) SIMTLAB_REFUSE(clEnqueueReleaseD3D10ObjectsKHR)
+                          SIMTLAB_REFUSE(clCreateSubDevicesEXT) SIMTLAB_REFUSE(clRetainDeviceEXT) SIMTLAB_REFUSE(
+                              clReleaseDeviceEXT) SIMTLAB_REFUSE(clCreateEventFromGLsyncKHR)
+                              SIMTLAB_REFUSE(clCreateFromGLTexture) SIMTLAB_REFUSE(clGetDeviceIDsFromD3D11KHR) SIMTLAB_REFUSE(
+                                  clCreateFromD3D11BufferKHR) SIMTLAB_REFUSE(clCreateFromD3D11Texture2DKHR)
+                                  SIMTLAB_REFUSE(clCreateFromD3D11Texture3DKHR) SIMTLAB_REFUSE(
+                                      clCreateFromDX9MediaSurfaceKHR) SIMTLAB_REFUSE(clEnqueueAcquireD3D11ObjectsKHR)
+                                      SIMTLAB_REFUSE(clEnqueueReleaseD3D11ObjectsKHR) SIMTLAB_REFUSE(
+                                          clGetDeviceIDsFromDX9MediaAdapterKHR) SIMTLAB_REFUSE(clEnqueueAcquireDX9MediaSurfacesKHR)
+                                          SIMTLAB_REFUSE(clEnqueueReleaseDX9MediaSurfacesKHR) SIMTLAB_REFUSE(
+                                              clCreateFromEGLImageKHR) SIMTLAB_REFUSE(clEnqueueAcquireEGLObjectsKHR)
+                                              SIMTLAB_REFUSE(clEnqueueReleaseEGLObjectsKHR) SIMTLAB_REFUSE(
+                                                  clCreateEventFromEGLSyncKHR) SIMTLAB_REFUSE(clCreatePipe)
+                                                  SIMTLAB_REFUSE(clGetPipeInfo) SIMTLAB_REFUSE(clSVMAlloc) SIMTLAB_REFUSE(
+                                                      clSVMFree) SIMTLAB_REFUSE(clEnqueueSVMFree)
+                                                      SIMTLAB_REFUSE(clEnqueueSVMMemcpy) SIMTLAB_REFUSE(
+                                                          clEnqueueSVMMemFill) SIMTLAB_REFUSE(clEnqueueSVMMap)
+                                                          SIMTLAB_REFUSE(clEnqueueSVMUnmap) SIMTLAB_REFUSE(
+                                                              clCreateSamplerWithProperties) SIMTLAB_REFUSE(clSetKernelArgSVMPointer)
+                                                              SIMTLAB_REFUSE(clSetKernelExecInfo) SIMTLAB_REFUSE(
+                                                                  clGetKernelSubGroupInfoKHR)
+                                                                  SIMTLAB_REFUSE(clCloneKernel) SIMTLAB_REFUSE(
+                                                                      clCreateProgramWithIL)
+                                                                      SIMTLAB_REFUSE(clEnqueueSVMMigrateMem) SIMTLAB_REFUSE(
+                                                                          clGetDeviceAndHostTimer)
+                                                                          SIMTLAB_REFUSE(clGetHostTimer) SIMTLAB_REFUSE(
+                                                                              clGetKernelSubGroupInfo)
+                                                                              SIMTLAB_REFUSE(
+                                                                                  clSetDefaultDeviceCommandQueue)
+                                                                                  SIMTLAB_REFUSE(
+                                                                                      clSetProgramReleaseCallback)
+                                                                                      SIMTLAB_REFUSE(
+                                                                                          clSetProgramSpecializationConstant)
+                                                                                          SIMTLAB_REFUSE(
+                                                                                              clCreateImageWithProperties)
+                                                                                              SIMTLAB_REFUSE(
+                                                                                                  clSetContextDestructorCallback)
 #undef SIMTLAB_REFUSE
-  return t;
+                                                                                                  return t;
 }
 
 }  // namespace
@@ -94,7 +116,9 @@ cl_int CL_API_CALL icd_platforms(cl_uint entries, cl_platform_id* platforms, cl_
 namespace api {
 
 void* CL_API_CALL clGetExtensionFunctionAddress(const char* name) {
-  return name != nullptr && std::strcmp(name, "clIcdGetPlatformIDsKHR") == 0 ? reinterpret_cast<void*>(&icd_platforms) : nullptr;
+  return name != nullptr && std::strcmp(name, "clIcdGetPlatformIDsKHR") == 0
+             ? reinterpret_cast<void*>(&icd_platforms)
+             : nullptr;
 }
 
 void* CL_API_CALL clGetExtensionFunctionAddressForPlatform(cl_platform_id, const char* name) {
@@ -109,11 +133,15 @@ extern "C" {
 __attribute__((visibility("default"))) void* CL_API_CALL clGetExtensionFunctionAddress(const char* name) {
   return simtlab::opencl::api::clGetExtensionFunctionAddress(name);
 }
-__attribute__((visibility("default"))) cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id platform, cl_platform_info what, size_t size, void* value,
+__attribute__((visibility("default"))) cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id platform,
+                                                                            cl_platform_info what,
+                                                                            size_t size, void* value,
                                                                             size_t* size_ret) {
   return simtlab::opencl::api::clGetPlatformInfo(platform, what, size, value, size_ret);
 }
-__attribute__((visibility("default"))) cl_int CL_API_CALL clIcdGetPlatformIDsKHR(cl_uint entries, cl_platform_id* platforms, cl_uint* count) {
+__attribute__((visibility("default"))) cl_int CL_API_CALL clIcdGetPlatformIDsKHR(cl_uint entries,
+                                                                                 cl_platform_id* platforms,
+                                                                                 cl_uint* count) {
   return simtlab::opencl::api::clGetPlatformIDs(entries, platforms, count);
 }
 }

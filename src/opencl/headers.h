@@ -1,4 +1,5 @@
-// OpenCL's own headers, all versions of the interface: the table of the loader is filled with what OpenCL 1.2 has.
+// OpenCL's own headers, all versions of the interface: the table of the loader is filled with what OpenCL 1.2
+// has.
 #pragma once
 
 #define CL_TARGET_OPENCL_VERSION 300

@@ -11,7 +11,8 @@ namespace simtlab::opencl {
 
 class Answer {
  public:
-  Answer(std::size_t size, void* value, std::size_t* size_out) : size_(size), value_(value), size_out_(size_out) {}
+  Answer(std::size_t size, void* value, std::size_t* size_out)
+      : size_(size), value_(value), size_out_(size_out) {}
 
   cl_int bytes(const void* data, std::size_t n) const {
     if (value_ != nullptr && size_ < n) return CL_INVALID_VALUE;

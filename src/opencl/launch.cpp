@@ -9,7 +9,8 @@
 namespace simtlab::opencl {
 namespace {
 
-constexpr std::uint64_t kMostGroupsOfDefault = 256;   // work-items of a group, where the program leaves the choice
+// work-items of a group, where the program leaves the choice
+constexpr std::uint64_t kMostGroupsOfDefault = 256;
 
 std::uint64_t largest_divisor(std::uint64_t n, std::uint64_t most) {
   for (std::uint64_t d = std::min(n, most); d > 1; --d)
@@ -17,9 +18,7 @@ std::uint64_t largest_divisor(std::uint64_t n, std::uint64_t most) {
   return 1;
 }
 
-std::uint32_t at(const std::uint32_t* values, cl_uint d) {
-  return std::max(1u, values[d]);
-}
+std::uint32_t at(const std::uint32_t* values, cl_uint d) { return std::max(1u, values[d]); }
 
 std::array<std::uint64_t, 3> chosen_local(std::uint64_t most, const std::array<std::uint64_t, 3>& global) {
   std::array<std::uint64_t, 3> local{1, 1, 1};
@@ -36,12 +35,13 @@ std::array<std::uint64_t, 3> chosen_local(std::uint64_t most, const std::array<s
 std::uint32_t most_work_items(const device::Device& device, const ptx::Function& f) {
   std::uint32_t most = device.sm.max_threads_per_block;
   if (f.max_ntid[0] != 0) most = std::min(most, at(f.max_ntid, 0) * at(f.max_ntid, 1) * at(f.max_ntid, 2));
-  while (most > 32 && device::occupancy(device, most, f.registers, f.shared_bytes).blocks_per_sm == 0) most -= 32;
+  while (most > 32 && device::occupancy(device, most, f.registers, f.shared_bytes).blocks_per_sm == 0)
+    most -= 32;
   return most;
 }
 
-Range make_range(const device::Device& device, const ptx::Function& f, cl_uint dimensions, const size_t* offset, const size_t* global,
-                 const size_t* local) {
+Range make_range(const device::Device& device, const ptx::Function& f, cl_uint dimensions,
+                 const size_t* offset, const size_t* global, const size_t* local) {
   require(dimensions >= 1 && dimensions <= 3, CL_INVALID_WORK_DIMENSION);
   require(global != nullptr, CL_INVALID_GLOBAL_WORK_SIZE);
   std::array<std::uint64_t, 3> whole{1, 1, 1}, group{1, 1, 1};
@@ -65,9 +65,11 @@ Range make_range(const device::Device& device, const ptx::Function& f, cl_uint d
       group = chosen_local(most_items, whole);
   } else {
     for (cl_uint d = 0; d < dimensions; ++d) group[d] = local[d];
-    for (cl_uint d = 0; required && d < 3; ++d) require(group[d] == at(f.req_ntid, d), CL_INVALID_WORK_GROUP_SIZE);
+    for (cl_uint d = 0; required && d < 3; ++d)
+      require(group[d] == at(f.req_ntid, d), CL_INVALID_WORK_GROUP_SIZE);
   }
-  const std::array<std::uint64_t, 3> most_of = {device.sm.max_threads_per_block, device.sm.max_threads_per_block, 64};
+  const std::array<std::uint64_t, 3> most_of = {device.sm.max_threads_per_block,
+                                                device.sm.max_threads_per_block, 64};
   for (std::size_t d = 0; d < 3; ++d) {
     require(group[d] != 0, CL_INVALID_WORK_GROUP_SIZE);
     require(group[d] <= most_of[d], CL_INVALID_WORK_ITEM_SIZE);
@@ -75,13 +77,15 @@ Range make_range(const device::Device& device, const ptx::Function& f, cl_uint d
   }
   require(group[0] * group[1] * group[2] <= most_items, CL_INVALID_WORK_GROUP_SIZE);
   const auto dim = [](std::uint64_t x, std::uint64_t y, std::uint64_t z) {
-    return exec::Dim3{static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y), static_cast<std::uint32_t>(z)};
+    return exec::Dim3{static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y),
+                      static_cast<std::uint32_t>(z)};
   };
   out.groups = dim(whole[0] / group[0], whole[1] / group[1], whole[2] / group[2]);
   out.local = dim(group[0], group[1], group[2]);
   // Limits of the device's grid (D-OPENCL-8).
   const std::uint32_t most_groups = device.cc_major >= 3 ? 0x7fffffff : 65535;
-  require(out.groups.x <= most_groups && out.groups.y <= 65535 && out.groups.z <= 65535, CL_INVALID_GLOBAL_WORK_SIZE);
+  require(out.groups.x <= most_groups && out.groups.y <= 65535 && out.groups.z <= 65535,
+          CL_INVALID_GLOBAL_WORK_SIZE);
   return out;
 }
 
@@ -112,7 +116,8 @@ Arguments gather_arguments(const device::Device& device, const Kernel& kernel, c
     std::memcpy(to, &address, p.bytes);
   }
   out.local_bytes = local.dynamic_bytes();
-  require(std::uint64_t{f.shared_bytes} + out.local_bytes <= device.sm.shared_bytes_per_block_optin, CL_OUT_OF_RESOURCES);
+  require(std::uint64_t{f.shared_bytes} + out.local_bytes <= device.sm.shared_bytes_per_block_optin,
+          CL_OUT_OF_RESOURCES);
   return out;
 }
 

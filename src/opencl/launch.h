@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "opencl/objects.h"
 #include "gpu/launch_values.h"
+#include "opencl/objects.h"
 #include "opencl/state.h"
 
 namespace simtlab::opencl {
@@ -18,15 +18,15 @@ struct Range {
   std::array<std::uint32_t, 3> offset{};
   bool has_offset = false;
 };
-// The arrays as clEnqueueNDRangeKernel gets them. Without local sizes the largest that divide are taken, 256 work-items at most. Throws
-// Failure with OpenCL's code for what is wrong.
-Range make_range(const device::Device& device, const ptx::Function& function, cl_uint dimensions, const size_t* offset, const size_t* global,
-                 const size_t* local);
+// The arrays as clEnqueueNDRangeKernel gets them. Without local sizes the largest that divide are taken, 256
+// work-items at most. Throws Failure with OpenCL's code for what is wrong.
+Range make_range(const device::Device& device, const ptx::Function& function, cl_uint dimensions,
+                 const size_t* offset, const size_t* global, const size_t* local);
 
 // The parameter block of a launch, and what it keeps alive.
 struct Arguments {
   std::vector<std::byte> block;
-  std::uint32_t local_bytes = 0;   // dynamic shared memory
+  std::uint32_t local_bytes = 0;  // dynamic shared memory
   std::vector<std::shared_ptr<Buffer>> buffers;
 };
 // Throws Failure: CL_INVALID_KERNEL_ARGS, CL_INVALID_MEM_OBJECT, CL_OUT_OF_RESOURCES.

@@ -8,7 +8,8 @@
 
 namespace simtlab::opencl {
 
-inline constexpr std::uint32_t base_alignment = 256;   // bytes; of buffers, and what sub-buffers begin at multiples of
+// Bytes; of buffers, and what sub-buffers begin at multiples of
+inline constexpr std::uint32_t base_alignment = 256;
 
 // A quarter of the memory, as drivers have it.
 inline std::uint64_t most_buffer_bytes(const device::Device& d) {

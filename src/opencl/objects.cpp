@@ -12,15 +12,15 @@ void quietly(Body&& body) {
   State& state = State::get();
   try {
     body(state);
-  } catch (...) {
-    static_cast<void>(code_of_current_exception(state));
-  }
+  } catch (...) { static_cast<void>(code_of_current_exception(state)); }
 }
 
 }  // namespace
 
 Queue::Queue(std::shared_ptr<Context> its_context, cl_command_queue_properties its_properties)
-    : context(std::move(its_context)), properties(its_properties), stream(State::get().gpu().create_stream(true)) {}
+    : context(std::move(its_context)),
+      properties(its_properties),
+      stream(State::get().gpu().create_stream(true)) {}
 
 Queue::~Queue() {
   quietly([&](State& state) { state.gpu().destroy_stream(stream); });
@@ -30,7 +30,8 @@ Buffer::~Buffer() {
   if (parent == nullptr && address != 0) quietly([&](State& state) { state.gpu().release(address); });
   // The last one registered is called first.
   for (auto it = destructors.rbegin(); it != destructors.rend(); ++it)
-    Callbacks::get().post([function = it->first, data = it->second, mem = reinterpret_cast<cl_mem>(handle())] { function(mem, data); });
+    Callbacks::get().post([function = it->first, data = it->second,
+                           mem = reinterpret_cast<cl_mem>(handle())] { function(mem, data); });
 }
 
 Program::~Program() {

@@ -20,7 +20,7 @@ class DeviceObject : public Object {};
 
 class Context : public Object {
  public:
-  std::vector<cl_context_properties> properties;   // as given, with the final 0
+  std::vector<cl_context_properties> properties;  // as given, with the final 0
 };
 
 class Event;
@@ -29,12 +29,12 @@ class Event;
 struct Command {
   std::shared_ptr<Event> event;
   std::vector<std::shared_ptr<Event>> waits;
-  std::function<void()> submit;   // puts the work on the queue's stream
-  bool barrier = false;           // nothing behind it may overtake
+  std::function<void()> submit;  // puts the work on the queue's stream
+  bool barrier = false;          // nothing behind it may overtake
 };
 
-// A stream of the GPU. Commands go to it in order, or, out of order, as soon as what they wait for is known to come; there they run in
-// that order one after another.
+// A stream of the GPU. Commands go to it in order, or, out of order, as soon as what they wait for is known
+// to come; there they run in that order one after another.
 class Queue : public Object {
  public:
   Queue(std::shared_ptr<Context> its_context, cl_command_queue_properties its_properties);
@@ -52,17 +52,17 @@ class Buffer : public Object {
   ~Buffer() override;
 
   std::shared_ptr<Context> context;
-  std::shared_ptr<Buffer> parent;   // of a sub-buffer
+  std::shared_ptr<Buffer> parent;  // of a sub-buffer
   cl_mem_flags flags = 0;
   std::size_t size = 0, origin = 0;
-  void* host_pointer = nullptr;     // CL_MEM_USE_HOST_PTR
+  void* host_pointer = nullptr;  // CL_MEM_USE_HOST_PTR
   std::uint64_t address = 0;
 
   struct Mapping {
     std::byte* pointer = nullptr;
     std::size_t offset = 0, size = 0;
     cl_map_flags flags = 0;
-    std::shared_ptr<std::vector<std::byte>> memory;   // unless it is the program's own
+    std::shared_ptr<std::vector<std::byte>> memory;  // unless it is the program's own
   };
   std::vector<Mapping> mappings;
   using Destructor = void(CL_CALLBACK*)(cl_mem, void*);
@@ -74,17 +74,17 @@ class Program : public Object {
   ~Program() override;
 
   std::shared_ptr<Context> context;
-  std::string source;            // empty: made from a binary
+  std::string source;  // empty: made from a binary
   bool has_source = false;
   std::string options, log;
   cl_build_status status = CL_BUILD_NONE;
   cl_program_binary_type binary_type = CL_PROGRAM_BINARY_TYPE_NONE;
   std::string ptx;
   std::optional<gpu::ModuleId> module;
-  std::optional<gpu::ModuleId> offset_module;   // the same with an offset of the global ids
+  std::optional<gpu::ModuleId> offset_module;  // the same with an offset of the global ids
   std::vector<std::string> build_options;
   std::vector<std::string> kernel_names;
-  unsigned kernels = 0;          // objects that exist
+  unsigned kernels = 0;  // objects that exist
 };
 
 class Kernel : public Object {
@@ -96,8 +96,8 @@ class Kernel : public Object {
   gpu::Kernel kernel;
   struct Argument {
     bool set = false;
-    std::vector<std::byte> value;     // by value
-    std::weak_ptr<Buffer> buffer;     // of a pointer
+    std::vector<std::byte> value;  // by value
+    std::weak_ptr<Buffer> buffer;  // of a pointer
     bool null_pointer = false;
     std::uint64_t local_bytes = 0;
   };
@@ -110,10 +110,10 @@ class Event : public Object {
   ~Event() override;
 
   std::shared_ptr<Context> context;
-  std::shared_ptr<Queue> queue;      // null: an event of the program
+  std::shared_ptr<Queue> queue;  // null: an event of the program
   cl_command_type type = CL_COMMAND_USER;
-  cl_int status = CL_QUEUED;         // CL_QUEUED, CL_SUBMITTED, CL_COMPLETE or an error
-  bool wanted = false;               // the program has it, or something waits for it: times are kept
+  cl_int status = CL_QUEUED;  // CL_QUEUED, CL_SUBMITTED, CL_COMPLETE or an error
+  bool wanted = false;        // the program has it, or something waits for it: times are kept
   double queued_ns = 0, submitted_ns = 0, start_ns = 0, end_ns = 0;
   std::optional<gpu::EventId> begin, end;
   using Function = void(CL_CALLBACK*)(cl_event, cl_int, void*);

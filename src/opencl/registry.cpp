@@ -6,9 +6,7 @@ namespace simtlab::opencl {
 
 Object::Object() : handle_(Registry::get().add(this)) {}
 
-Object::~Object() {
-  Registry::get().remove(handle_);
-}
+Object::~Object() { Registry::get().remove(handle_); }
 
 void Object::hand_out() {
   if (references_++ == 0) self_ = shared_from_this();
@@ -23,13 +21,14 @@ bool Object::retain() {
 bool Object::release() {
   if (references_ == 0) return false;
   if (--references_ == 0) {
-    const std::shared_ptr<Object> last = std::move(self_);   // *this may end here
+    const std::shared_ptr<Object> last = std::move(self_);  // *this may end here
   }
   return true;
 }
 
 Registry& Registry::get() {
-  static Registry* registry = new Registry;   // never destroyed: programs release objects in their own exit handlers
+  // Never destroyed: programs release objects in their own exit handlers
+  static Registry* registry = new Registry;
   return *registry;
 }
 

@@ -1,8 +1,9 @@
 // Handles: what a program holds of an object.
 //
-// The loader reads the first word of every handle, so a handle is a small block of its own that points to the table of functions and
-// stays readable for a long time after its object is gone. Whether it still means something is asked here, by address: a handle that
-// was released, or never was one, gets the error code that OpenCL has for it.
+// The loader reads the first word of every handle, so a handle is a small block of its own that points to the
+// table of functions and stays readable for a long time after its object is gone. Whether it still means
+// something is asked here, by address: a handle that was released, or never was one, gets the error code that
+// OpenCL has for it.
 #pragma once
 
 #include <deque>
@@ -29,13 +30,13 @@ class Object : public std::enable_shared_from_this<Object> {
   // The program's own references. A new object has one as soon as it is handed out.
   cl_uint references() const { return references_; }
   void hand_out();
-  bool retain();    // false: the program has no reference any more
+  bool retain();  // false: the program has no reference any more
   bool release();
 
  private:
   Handle* handle_;
   cl_uint references_ = 0;
-  std::shared_ptr<Object> self_;   // while the program has references
+  std::shared_ptr<Object> self_;  // while the program has references
 };
 
 class Registry {
@@ -47,7 +48,7 @@ class Registry {
   std::shared_ptr<Object> find(const void* handle) const;
 
  private:
-  static constexpr std::size_t kept = 65536;   // handles of objects that are gone
+  static constexpr std::size_t kept = 65536;  // handles of objects that are gone
   std::unordered_map<const void*, Object*> living_;
   std::deque<std::unique_ptr<Handle>> gone_;
 };

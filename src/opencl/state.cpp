@@ -6,7 +6,7 @@
 namespace simtlab::opencl {
 
 State& State::get() {
-  static State* state = new State;   // never destroyed: programs call us from their own exit handlers
+  static State* state = new State;  // never destroyed: programs call us from their own exit handlers
   return *state;
 }
 
@@ -44,22 +44,17 @@ void State::settle() {
   const session::DefaultFloatControl float_control;
   try {
     gpu().synchronize();
-  } catch (...) {
-    static_cast<void>(code_of_current_exception(*this));
-  }
+  } catch (...) { static_cast<void>(code_of_current_exception(*this)); }
 }
 
 cl_int code_of_current_exception(State& state) {
   try {
     throw;
-  } catch (const Failure& failure) {
-    return failure.code;
-  } catch (const Error& error) {
-    if (error.code() == ExitCode::interrupted) session::stop_interrupted(state, error.diagnostics().front().message);
+  } catch (const Failure& failure) { return failure.code; } catch (const Error& error) {
+    if (error.code() == ExitCode::interrupted)
+      session::stop_interrupted(state, error.diagnostics().front().message);
     return state.report(error);
-  } catch (const std::bad_alloc&) {
-    return CL_OUT_OF_HOST_MEMORY;
-  } catch (const std::exception& error) {
+  } catch (const std::bad_alloc&) { return CL_OUT_OF_HOST_MEMORY; } catch (const std::exception& error) {
     return state.report_internal(error.what());
   }
 }

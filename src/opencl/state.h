@@ -1,4 +1,5 @@
-// The process-wide state of the OpenCL library, and the shell around every function: lock, checks, exceptions to error codes.
+// The process-wide state of the OpenCL library, and the shell around every function: lock, checks, exceptions
+// to error codes.
 #pragma once
 
 #include <condition_variable>
@@ -55,7 +56,8 @@ class State : public session::Session {
 
   // Queues with commands that have to wait for an event of the program.
   std::vector<std::shared_ptr<Queue>> waiting;
-  // Events that functions of the program wait for: they live until those were called, whatever the program released.
+  // Events that functions of the program wait for: they live until those were called, whatever the program
+  // released.
   std::set<std::shared_ptr<Event>> owed;
 
  private:
@@ -81,9 +83,7 @@ cl_int call(Body&& body) {
   cl_int code = CL_SUCCESS;
   try {
     code = body(state);
-  } catch (...) {
-    code = code_of_current_exception(state);
-  }
+  } catch (...) { code = code_of_current_exception(state); }
   state.keep_counts();
   return code;
 }

@@ -23,7 +23,8 @@ namespace {
 
 }  // namespace
 
-result::KernelResult answer(const std::string& name, const Inputs& inputs, const std::string& model, const Options& options) {
+result::KernelResult answer(const std::string& name, const Inputs& inputs, const std::string& model,
+                            const Options& options) {
   std::vector<Prediction> predictions;
   std::vector<Skipped> skipped;
   for (const Model* one : models()) {
@@ -33,7 +34,8 @@ result::KernelResult answer(const std::string& name, const Inputs& inputs, const
     if (lacking.empty())
       predictions.push_back(predict(*one, inputs.counts, options));
     else
-      skipped.push_back({std::string(one->name()), fmt::format("Not evaluated, for want of {}.", fmt::join(lacking, ", "))});
+      skipped.push_back({std::string(one->name()),
+                         fmt::format("Not evaluated, for want of {}.", fmt::join(lacking, ", "))});
   }
   if (predictions.empty()) refuse(inputs, skipped);
   return to_result(name, inputs.counts, predictions, skipped);

@@ -9,8 +9,9 @@
 
 namespace simtlab::predict {
 
-// model: "all" answers with every model for which the inputs suffice, and says of the others what they lack. A model that is named must be
-// answered: Error(bad_input, "counts-missing"), as when none can be.
-result::KernelResult answer(const std::string& name, const Inputs& inputs, const std::string& model, const Options& options);
+// model: "all" answers with every model for which the inputs suffice, and says of the others what they lack.
+// A model that is named must be answered: Error(bad_input, "counts-missing"), as when none can be.
+result::KernelResult answer(const std::string& name, const Inputs& inputs, const std::string& model,
+                            const Options& options);
 
 }  // namespace simtlab::predict

@@ -15,7 +15,7 @@ namespace simtlab::predict {
 namespace {
 
 constexpr std::size_t max_diagnostics = 20;
-constexpr double least = 1e-9;   // of what is not 0: quotients of counts stay finite
+constexpr double least = 1e-9;  // of what is not 0: quotients of counts stay finite
 
 constexpr std::string_view class_prefix = "class.";
 
@@ -28,7 +28,8 @@ struct Entry {
 };
 
 std::string example_of(const Entry& e) {
-  return fmt::format("{} is a number{}: {}, from {:g} to {:g}", e.key, e.unit == "1" ? "" : fmt::format(" in {}", e.unit), e.doc, e.minimum, e.maximum);
+  return fmt::format("{} is a number{}: {}, from {:g} to {:g}", e.key,
+                     e.unit == "1" ? "" : fmt::format(" in {}", e.unit), e.doc, e.minimum, e.maximum);
 }
 
 class CountsReader {
@@ -47,27 +48,34 @@ class CountsReader {
 
  private:
   void complain(const device::Node& node, std::string message, std::string hint) {
-    if (diagnostics_.size() < max_diagnostics) diagnostics_.push_back(document_.diagnostic(node.pos, std::move(message), std::move(hint)));
+    if (diagnostics_.size() < max_diagnostics)
+      diagnostics_.push_back(document_.diagnostic(node.pos, std::move(message), std::move(hint)));
   }
 
   void one(const device::Node& node) {
-    if (node.key.starts_with(class_prefix)) return one_of_a_class(node, std::string_view(node.key).substr(class_prefix.size()));
+    if (node.key.starts_with(class_prefix))
+      return one_of_a_class(node, std::string_view(node.key).substr(class_prefix.size()));
     const auto s = std::ranges::find(symbols(), std::string_view(node.key), &Symbol::key);
     if (s == symbols().end()) return unknown_key(node, {});
-    if (const auto value = number(node, {std::string(s->key), s->unit, s->doc, s->minimum, s->maximum, s->kind})) inputs_.set(s->member, *value, source(node));
+    if (const auto value =
+            number(node, {std::string(s->key), s->unit, s->doc, s->minimum, s->maximum, s->kind}))
+      inputs_.set(s->member, *value, source(node));
   }
 
   // [class.fp32] insts, latency, throughput.
   void one_of_a_class(const device::Node& node, std::string_view rest) {
     const auto dot = rest.find('.');
-    const std::string_view name = rest.substr(0, dot), column = dot == std::string_view::npos ? std::string_view() : rest.substr(dot + 1);
+    const std::string_view name = rest.substr(0, dot),
+                           column = dot == std::string_view::npos ? std::string_view() : rest.substr(dot + 1);
     const auto known = std::ranges::find(device::op_class_names, name);
-    if (known == device::op_class_names.end()) return unknown_key(node, {device::op_class_names.begin(), device::op_class_names.end()}, name);
+    if (known == device::op_class_names.end())
+      return unknown_key(node, {device::op_class_names.begin(), device::op_class_names.end()}, name);
     if (dot == std::string_view::npos && node.is_empty_table) return;
     const auto s = std::ranges::find(mix_symbols(), column, &MixSymbol::key);
     if (s == mix_symbols().end()) return unknown_key(node, {"insts", "latency", "throughput"}, column);
     if (const auto value = number(node, {node.key, s->unit, s->doc, s->minimum, s->maximum, Kind::real}))
-      inputs_.set_mix(*s, static_cast<std::size_t>(known - device::op_class_names.begin()), *value, source(node));
+      inputs_.set_mix(*s, static_cast<std::size_t>(known - device::op_class_names.begin()), *value,
+                      source(node));
   }
 
   std::optional<double> number(const device::Node& node, const Entry& e) {
@@ -79,13 +87,20 @@ class CountsReader {
       return std::nullopt;
     };
     if (node.is_text || node.is_empty_table || code != std::errc() || stop != end)
-      return refuse(fmt::format("{}: '{}' is no number", e.key, shown(node.value, 40)), example_of(e) + "; write it without quotes and unit");
-    if (!std::isfinite(value)) return refuse(fmt::format("{}: {} is no finite number", e.key, node.value), example_of(e));
-    if (value == 0 && e.minimum > 0) return refuse(fmt::format("{} is 0, with which no model has an answer", e.key), example_of(e));
-    if (value > 0 && value < least) return refuse(fmt::format("{}: {} is neither 0 nor at least {:g}", e.key, node.value, least), example_of(e));
+      return refuse(fmt::format("{}: '{}' is no number", e.key, shown(node.value, 40)),
+                    example_of(e) + "; write it without quotes and unit");
+    if (!std::isfinite(value))
+      return refuse(fmt::format("{}: {} is no finite number", e.key, node.value), example_of(e));
+    if (value == 0 && e.minimum > 0)
+      return refuse(fmt::format("{} is 0, with which no model has an answer", e.key), example_of(e));
+    if (value > 0 && value < least)
+      return refuse(fmt::format("{}: {} is neither 0 nor at least {:g}", e.key, node.value, least),
+                    example_of(e));
     if (value < e.minimum || value > e.maximum)
-      return refuse(fmt::format("{}: {} is not from {:g} to {:g}", e.key, node.value, e.minimum, e.maximum), example_of(e));
-    if (e.kind == Kind::whole && value != std::floor(value)) return refuse(fmt::format("{}: {} is no whole number", e.key, node.value), example_of(e));
+      return refuse(fmt::format("{}: {} is not from {:g} to {:g}", e.key, node.value, e.minimum, e.maximum),
+                    example_of(e));
+    if (e.kind == Kind::whole && value != std::floor(value))
+      return refuse(fmt::format("{}: {} is no whole number", e.key, node.value), example_of(e));
     return value;
   }
 
@@ -112,7 +127,9 @@ class CountsReader {
 
 bool Inputs::has(double Counts::*member) const { return !std::isnan(counts.*member); }
 
-const Source& Inputs::source(double Counts::*member) const { return sources[static_cast<std::size_t>(&symbol(member) - symbols().data())]; }
+const Source& Inputs::source(double Counts::*member) const {
+  return sources[static_cast<std::size_t>(&symbol(member) - symbols().data())];
+}
 
 void Inputs::set(double Counts::*member, double value, Source source) {
   counts.*member = value;
@@ -123,7 +140,9 @@ bool Inputs::has_mix() const {
   return std::ranges::any_of(counts.mix.insts, [](double n) { return !std::isnan(n); });
 }
 
-void Inputs::set_insts(std::size_t index, double value, Source source) { set_mix(mix_symbols()[0], index, value, std::move(source)); }
+void Inputs::set_insts(std::size_t index, double value, Source source) {
+  set_mix(mix_symbols()[0], index, value, std::move(source));
+}
 
 void Inputs::set_mix(const MixSymbol& symbol, std::size_t index, double value, Source source) {
   (counts.mix.*symbol.column)[index] = value;

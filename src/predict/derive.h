@@ -1,5 +1,5 @@
-// Parts of complete(): values that follow from a device file, from the instruction mix, from the shape of the memory accesses. None of them
-// replaces what is known already.
+// Parts of complete(): values that follow from a device file, from the instruction mix, from the shape of the
+// memory accesses. None of them replaces what is known already.
 #pragma once
 
 #include "predict/counts.h"

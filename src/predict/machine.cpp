@@ -14,21 +14,23 @@ using device::Device;
 struct Given {
   double C::*member;
   double (*value)(const Device&);
-  std::string_view key;   // of the device file
+  std::string_view key;  // of the device file
 };
 
 double of_class(const Mix::Column& values, std::string_view name) { return values[class_index(name)]; }
 
 // 32 banks of which a warp may use fewer a cycle: the lower of what the banks and the pipeline pass.
 double shared_bandwidth(const Device& d) {
-  return static_cast<double>(d.shared.bank_bytes) * std::min(static_cast<double>(d.shared.banks), of_class(d.throughput, "shared"));
+  return static_cast<double>(d.shared.bank_bytes) *
+         std::min(static_cast<double>(d.shared.banks), of_class(d.throughput, "shared"));
 }
 
 constexpr Given rows[] = {
     {&C::freq, [](const Device& d) { return d.sm_clock_hz * 1e-9; }, "sm.clock"},
     {&C::mem_bandwidth, [](const Device& d) { return d.dram.bandwidth * 1e-9; }, "dram.bandwidth"},
     {&C::mem_peak_bandwidth, [](const Device& d) { return d.dram.bandwidth * 1e-9; }, "dram.bandwidth"},
-    {&C::dram_bandwidth_measured, [](const Device& d) { return d.dram.bandwidth_measured * 1e-9; }, "dram.bandwidth_measured"},
+    {&C::dram_bandwidth_measured, [](const Device& d) { return d.dram.bandwidth_measured * 1e-9; },
+     "dram.bandwidth_measured"},
     {&C::mem_ld, [](const Device& d) { return d.dram.latency; }, "dram.latency"},
     {&C::dram_lat, [](const Device& d) { return d.dram.latency; }, "dram.latency"},
     {&C::simd_width, [](const Device& d) { return of_class(d.throughput, "fp32"); }, "throughput.fp32"},
@@ -39,19 +41,27 @@ constexpr Given rows[] = {
     {&C::shared_lat, [](const Device& d) { return d.shared.latency; }, "shared.latency"},
     {&C::l1_bytes_per_cycle, [](const Device& d) { return d.l1.bytes_per_cycle; }, "l1.bytes_per_cycle"},
     {&C::l2_bytes_per_cycle, [](const Device& d) { return d.l2.bytes_per_cycle; }, "l2.bytes_per_cycle"},
-    {&C::shared_bytes_per_cycle, shared_bandwidth, "shared.bank_bytes * min(shared.banks, throughput.shared)"},
-    {&C::sm_read_bytes_per_cycle, [](const Device& d) { return d.interconnect.sm_bytes_per_cycle; }, "interconnect.sm_bytes_per_cycle"},
-    {&C::sm_write_bytes_per_cycle, [](const Device& d) { return d.interconnect.sm_write_bytes_per_cycle; }, "interconnect.sm_write_bytes_per_cycle"},
+    {&C::shared_bytes_per_cycle, shared_bandwidth,
+     "shared.bank_bytes * min(shared.banks, throughput.shared)"},
+    {&C::sm_read_bytes_per_cycle, [](const Device& d) { return d.interconnect.sm_bytes_per_cycle; },
+     "interconnect.sm_bytes_per_cycle"},
+    {&C::sm_write_bytes_per_cycle, [](const Device& d) { return d.interconnect.sm_write_bytes_per_cycle; },
+     "interconnect.sm_write_bytes_per_cycle"},
     {&C::line_bytes, [](const Device& d) { return static_cast<double>(d.l1.line_bytes); }, "l1.line_bytes"},
     {&C::sm_count, [](const Device& d) { return static_cast<double>(d.sm.count); }, "sm.count"},
-    {&C::schedulers, [](const Device& d) { return d.sm.issuing_schedulers(); }, "sm.schedulers / sm.issue_turns"},
-    {&C::issue_per_cycle, [](const Device& d) { return d.sm.issuing_schedulers() * static_cast<double>(d.sm.issue_width); },
+    {&C::schedulers, [](const Device& d) { return d.sm.issuing_schedulers(); },
+     "sm.schedulers / sm.issue_turns"},
+    {&C::issue_per_cycle,
+     [](const Device& d) { return d.sm.issuing_schedulers() * static_cast<double>(d.sm.issue_width); },
      "sm.schedulers / sm.issue_turns * sm.issue_width"},
     {&C::barrier_lat, [](const Device& d) { return d.sm.barrier_latency; }, "sm.barrier_latency"},
     {&C::block_launch, [](const Device& d) { return d.host.block_launch_cycles; }, "host.block_launch"},
-    {&C::launch_overhead, [](const Device& d) { return d.host.launch_overhead_ns * 1e-3; }, "host.launch_overhead"},
-    {&C::h2d_bandwidth, [](const Device& d) { return d.host.copy_bandwidth_h2d * 1e-9; }, "host.copy_bandwidth_h2d"},
-    {&C::d2h_bandwidth, [](const Device& d) { return d.host.copy_bandwidth_d2h * 1e-9; }, "host.copy_bandwidth_d2h"},
+    {&C::launch_overhead, [](const Device& d) { return d.host.launch_overhead_ns * 1e-3; },
+     "host.launch_overhead"},
+    {&C::h2d_bandwidth, [](const Device& d) { return d.host.copy_bandwidth_h2d * 1e-9; },
+     "host.copy_bandwidth_h2d"},
+    {&C::d2h_bandwidth, [](const Device& d) { return d.host.copy_bandwidth_d2h * 1e-9; },
+     "host.copy_bandwidth_d2h"},
     {&C::copy_latency, [](const Device& d) { return d.host.copy_latency_ns * 1e-3; }, "host.copy_latency"},
 };
 
@@ -74,7 +84,8 @@ class Giver {
   // A value that a device file leaves at 0 is one that it doesn't have.
   void give(double C::*member, double value, std::string_view key) {
     const Symbol& s = symbol(member);
-    if (!in_.has(member) && value > 0 && value >= s.minimum && value <= s.maximum) in_.set(member, value, from(key));
+    if (!in_.has(member) && value > 0 && value >= s.minimum && value <= s.maximum)
+      in_.set(member, value, from(key));
   }
 
   void give_class(const MixSymbol& s, std::string_view name, double value, std::string_view key) {
@@ -90,7 +101,8 @@ class Giver {
   const Device& gpu_;
 };
 
-// An SM issues a warp instruction in as many cycles as its lanes or its schedulers take, whichever are slower.
+// An SM issues a warp instruction in as many cycles as its lanes or its schedulers take, whichever are
+// slower.
 double issue_cycles_of(const Device& gpu, double fp32, double warp) {
   const double slots = gpu.sm.issuing_schedulers() * static_cast<double>(gpu.sm.issue_width);
   return std::max(warp / fp32, slots > 0 ? 1 / slots : 0);
@@ -102,16 +114,24 @@ void add_machine(Inputs& in, const Device& gpu) {
   Giver giver(in, gpu);
   for (const Given& g : rows) giver.give(g.member, g.value(gpu), g.key);
   if (!in.has(&C::cores_shared))
-    in.set(&C::cores_shared, gpu.cc_major < 7 ? 1 : 0, {fmt::format("gpu {} (compute_capability: integer lanes of their own from 7.0 on)", gpu.name)});
+    in.set(&C::cores_shared, gpu.cc_major < 7 ? 1 : 0,
+           {fmt::format("gpu {} (compute_capability: integer lanes of their own from 7.0 on)", gpu.name)});
   // Without L1 for global memory a load fetches sectors of L2.
   const device::CacheParams& first = gpu.l1_caches_global ? gpu.l1 : gpu.l2;
-  giver.give(&C::sector_bytes, first.sector_bytes, gpu.l1_caches_global ? "l1.sector_bytes" : "l2.sector_bytes: its L1 does not cache global memory");
+  giver.give(
+      &C::sector_bytes, first.sector_bytes,
+      gpu.l1_caches_global ? "l1.sector_bytes" : "l2.sector_bytes: its L1 does not cache global memory");
   // Known misses of L1 say how often its latency counts: the memory's shape gives the mean then.
   if (!in.has(&C::l1_miss_ratio))
-    giver.give(&C::hit_lat, first.latency, gpu.l1_caches_global ? "l1.latency" : "l2.latency: its L1 does not cache global memory");
+    giver.give(&C::hit_lat, first.latency,
+               gpu.l1_caches_global ? "l1.latency" : "l2.latency: its L1 does not cache global memory");
   const double fp32 = of_class(gpu.throughput, "fp32");
-  if (fp32 > 0) giver.give(&C::issue_cycles, issue_cycles_of(gpu, fp32, in.counts.threads_per_warp), "throughput.fp32, sm.schedulers, sm.issue_turns, sm.issue_width");
-  if (in.has(&C::blocks)) giver.give(&C::active_sms, std::min(in.counts.blocks, static_cast<double>(gpu.sm.count)), "sm.count, and blocks");
+  if (fp32 > 0)
+    giver.give(&C::issue_cycles, issue_cycles_of(gpu, fp32, in.counts.threads_per_warp),
+               "throughput.fp32, sm.schedulers, sm.issue_turns, sm.issue_width");
+  if (in.has(&C::blocks))
+    giver.give(&C::active_sms, std::min(in.counts.blocks, static_cast<double>(gpu.sm.count)),
+               "sm.count, and blocks");
   const MixSymbol &latency = mix_symbols()[1], &throughput = mix_symbols()[2];
   for (const Elsewhere& e : latencies) giver.give_class(latency, e.op_class, e.value(gpu), e.key);
   for (std::size_t c = 0; c < device::op_class_names.size(); ++c) {

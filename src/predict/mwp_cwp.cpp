@@ -1,8 +1,9 @@
-// MWP-CWP: Hong and Kim, "An analytical model for a GPU architecture with memory-level and thread-level parallelism awareness", ISCA 2009.
+// MWP-CWP: Hong and Kim, "An analytical model for a GPU architecture with memory-level and thread-level
+// parallelism awareness", ISCA 2009.
 //
-// MWP is how many warps of an SM can be in memory at once, CWP how many could compute while one waits for memory; which of the two is
-// larger decides what the time follows from. Not modelled: arithmetic latency, parallelism within a warp, caches, bank conflicts, latency
-// that grows with load.
+// MWP is how many warps of an SM can be in memory at once, CWP how many could compute while one waits for
+// memory; which of the two is larger decides what the time follows from. Not modelled: arithmetic latency,
+// parallelism within a warp, caches, bank conflicts, latency that grows with load.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,15 +16,30 @@ namespace {
 
 using C = Counts;
 
-constexpr double C::*mwp_cwp_needs[] = {
-    &C::freq,           &C::active_sms,       &C::threads_per_warp, &C::issue_cycles,  &C::mem_bandwidth,       &C::mem_ld, &C::departure_del_uncoal,
-    &C::departure_del_coal, &C::blocks,       &C::threads_per_block, &C::active_blocks_per_sm, &C::comp_insts,  &C::coal_mem_insts,
-    &C::uncoal_mem_insts, &C::synch_insts,    &C::coal_per_mw,      &C::uncoal_per_mw, &C::load_bytes_per_warp};
-constexpr std::string_view mwp_cwp_deviations[] = {"D-PREDICT-1", "D-PREDICT-2", "D-PREDICT-3", "D-PREDICT-4", "D-PREDICT-5", "D-PREDICT-7", "D-PREDICT-8"};
+constexpr double C::*mwp_cwp_needs[] = {&C::freq,
+                                        &C::active_sms,
+                                        &C::threads_per_warp,
+                                        &C::issue_cycles,
+                                        &C::mem_bandwidth,
+                                        &C::mem_ld,
+                                        &C::departure_del_uncoal,
+                                        &C::departure_del_coal,
+                                        &C::blocks,
+                                        &C::threads_per_block,
+                                        &C::active_blocks_per_sm,
+                                        &C::comp_insts,
+                                        &C::coal_mem_insts,
+                                        &C::uncoal_mem_insts,
+                                        &C::synch_insts,
+                                        &C::coal_per_mw,
+                                        &C::uncoal_per_mw,
+                                        &C::load_bytes_per_warp};
+constexpr std::string_view mwp_cwp_deviations[] = {"D-PREDICT-1", "D-PREDICT-2", "D-PREDICT-3", "D-PREDICT-4",
+                                                   "D-PREDICT-5", "D-PREDICT-7", "D-PREDICT-8"};
 
 struct Parallelism {
-  double mem_l = 0, departure = 0;               // cycles of a warp access, cycles between two
-  double without_bw_full = 0, peak_bw = 0;       // what departures, what bandwidth allow
+  double mem_l = 0, departure = 0;          // cycles of a warp access, cycles between two
+  double without_bw_full = 0, peak_bw = 0;  // what departures, what bandwidth allow
   double mwp = 0, cwp_full = 0, cwp = 0;
 };
 
@@ -56,13 +72,20 @@ class Evaluator {
     out_.cycles = exec + synch_cost_;
     if (synch_cost_ > exec) out_.limit = "barriers: warps wait for each other's memory accesses";
     term("Exec_total", "cycles", out_.cycles);
-    term("CPI", "cycles", out_.cycles / (total_insts_ * (c_.threads_per_block / c_.threads_per_warp) * (c_.blocks / c_.active_sms)));
-    if (rep_ < 1) note("The grid does not fill the SMs once: less than one wave of blocks is counted as that part of a wave.");
+    term("CPI", "cycles",
+         out_.cycles /
+             (total_insts_ * (c_.threads_per_block / c_.threads_per_warp) * (c_.blocks / c_.active_sms)));
+    if (rep_ < 1)
+      note(
+          "The grid does not fill the SMs once: less than one wave of blocks is counted as that part of a "
+          "wave.");
     return std::move(out_);
   }
 
  private:
-  void term(const char* name, const char* unit, double value) { out_.terms.push_back({name, unit, value, Evidence::verified}); }
+  void term(const char* name, const char* unit, double value) {
+    out_.terms.push_back({name, unit, value, Evidence::verified});
+  }
   void note(std::string text) { out_.notes.push_back(std::move(text)); }
 
   void set_floors() {
@@ -77,7 +100,10 @@ class Evaluator {
     term("Rep", "1", rep_);
     out_.which_case = "no memory accesses";
     out_.limit = "issue: the SM's issue rate times its instructions";
-    if (c_.synch_insts > 0) note("Barriers cost nothing here: the model derives their cost from memory accesses, and there are none.");
+    if (c_.synch_insts > 0)
+      note(
+          "Barriers cost nothing here: the model derives their cost from memory accesses, and there are "
+          "none.");
     note("MWP and CWP do not exist without memory accesses.");
     return comp_cycles_ * n_ * rep_;
   }
@@ -113,7 +139,10 @@ class Evaluator {
   double with_memory() {
     const Parallelism p = parallelism();
     list(p);
-    if (p.mwp < 1) note("MWP is below 1: not even one access at a time is served as fast as it is asked for. Its terms MWP - 1 are taken as 0.");
+    if (p.mwp < 1)
+      note(
+          "MWP is below 1: not even one access at a time is served as fast as it is asked for. Its terms MWP "
+          "- 1 are taken as 0.");
     const double rest = std::max(p.mwp - 1, 0.0);
     Cases cases;
     cases.few_warps = (mem_cycles_ + comp_cycles_ + comp_cycles_ / mem_insts_ * rest) * rep_;
@@ -143,7 +172,9 @@ class Evaluator {
       else
         out_.limit = "warps: MWP is the number of resident warps";
       if (p.cwp < p.mwp)
-        note("Rule paper: this case only because Comp_cycles > Mem_cycles; MWP > CWP says that the kernel is bound by computation (--rule order).");
+        note(
+            "Rule paper: this case only because Comp_cycles > Mem_cycles; MWP > CWP says that the kernel is "
+            "bound by computation (--rule order).");
       return cases.memory;
     }
     out_.which_case = "3: MWP > CWP";
@@ -162,9 +193,11 @@ class MwpCwp final : public Model {
  public:
   std::string_view name() const override { return "mwp-cwp"; }
   std::string_view title() const override { return "Hong and Kim 2009"; }
-  std::span<double C::* const> needs() const override { return mwp_cwp_needs; }
+  std::span<double C::*const> needs() const override { return mwp_cwp_needs; }
   std::span<const std::string_view> deviations() const override { return mwp_cwp_deviations; }
-  Evaluation evaluate(const Counts& counts, const Options& options) const override { return Evaluator(counts, options.rule).run(); }
+  Evaluation evaluate(const Counts& counts, const Options& options) const override {
+    return Evaluator(counts, options.rule).run();
+  }
 };
 
 }  // namespace

@@ -12,15 +12,22 @@ namespace {
 constexpr double max_p_of_the_thesis = 8;
 
 void add_simplification(Options& o, std::string_view name) {
-  if (name == "thesis") o = Options::resios_as_in_the_thesis();
-  else if (name == "fma") o.resios_fma = false;
-  else if (name == "per-sm") o.resios_per_sm = true;
-  else if (name == "caches") o.resios_caches = false;
-  else if (name == "max-p") o.resios_max_p = max_p_of_the_thesis;
-  else if (name == "transfer") o.resios_transfer = true;
+  if (name == "thesis")
+    o = Options::resios_as_in_the_thesis();
+  else if (name == "fma")
+    o.resios_fma = false;
+  else if (name == "per-sm")
+    o.resios_per_sm = true;
+  else if (name == "caches")
+    o.resios_caches = false;
+  else if (name == "max-p")
+    o.resios_max_p = max_p_of_the_thesis;
+  else if (name == "transfer")
+    o.resios_transfer = true;
   else if (name != "corrected")
     throw Error(ExitCode::usage, "predict-option", fmt::format("--resios: unknown simplification '{}'", name),
-                "corrected (default), thesis (all), or of fma, per-sm, caches, max-p, transfer those you want, with commas between");
+                "corrected (default), thesis (all), or of fma, per-sm, caches, max-p, transfer those you "
+                "want, with commas between");
 }
 
 }  // namespace

@@ -13,17 +13,17 @@ namespace simtlab::predict::resios {
 namespace {
 
 struct Warp {
-  std::uint32_t block = 0;   // its place on the SM
+  std::uint32_t block = 0;  // its place on the SM
   double round = 0;
   std::size_t station = 0;
-  bool waited = false;       // at the barrier of this round
+  bool waited = false;  // at the barrier of this round
 };
 
 // A unit begins with one warp after the other, in the order in which they come.
 struct Queue {
   const Station* of = nullptr;
-  double free = 0;             // when the unit can begin with the next warp
-  std::deque<double> ends;     // of the last at_a_time warps
+  double free = 0;          // when the unit can begin with the next warp
+  std::deque<double> ends;  // of the last at_a_time warps
   double busy_until = 0, busy = 0;
 
   // A warp comes at `now`; when it leaves.
@@ -44,14 +44,14 @@ struct Queue {
 
 struct Event {
   double at = 0;
-  std::uint64_t order = 0;     // of those at one time the first that was made
+  std::uint64_t order = 0;  // of those at one time the first that was made
   std::uint32_t warp = 0;
   bool operator>(const Event& o) const { return at != o.at ? at > o.at : order > o.order; }
 };
 
 struct Place {
   double warps_left = 0;
-  std::vector<std::uint32_t> waiting;   // at a barrier
+  std::vector<std::uint32_t> waiting;  // at a barrier
 };
 
 class Simulation {
@@ -96,10 +96,12 @@ class Simulation {
 
   void wake(std::uint32_t warp, double at) { events_.push({at, made_++, warp}); }
 
-  // A round: what is staged, the barriers, the other units. Barriers divide the rounds; only the first behind one stages and waits.
+  // A round: what is staged, the barriers, the other units. Barriers divide the rounds; only the first behind
+  // one stages and waits.
   void step(std::uint32_t number) {
     Warp& w = warps_[number];
-    const double barriers = std::floor((w.round + 1) * work_.barriers / work_.rounds) - std::floor(w.round * work_.barriers / work_.rounds);
+    const double barriers = std::floor((w.round + 1) * work_.barriers / work_.rounds) -
+                            std::floor(w.round * work_.barriers / work_.rounds);
     const bool first = work_.barriers == 0 || barriers > 0;
     while (w.station < queues_.size() && queues_[w.station].of->staging && !first) ++w.station;
     if (!w.waited && barriers > 0 && (w.station >= queues_.size() || !queues_[w.station].of->staging)) {
@@ -108,7 +110,8 @@ class Simulation {
     }
     if (w.station < queues_.size()) {
       Queue& q = queues_[w.station++];
-      const double rounds = work_.barriers == 0 || !q.of->staging ? 1 : std::max(work_.rounds / work_.barriers, 1.0);
+      const double rounds =
+          work_.barriers == 0 || !q.of->staging ? 1 : std::max(work_.rounds / work_.barriers, 1.0);
       return wake(number, q.serve(now_, rounds));
     }
     w.round += 1;
@@ -147,7 +150,8 @@ class Simulation {
 
 namespace {
 
-// More warps than any GPU holds come only from odd counts: pairs of them then count as one with twice the work.
+// More warps than any GPU holds come only from odd counts: pairs of them then count as one with twice the
+// work.
 Work bounded(Work work) {
   constexpr double most_warps = 128;
   while (work.resident * work.warps_per_block > most_warps) {
@@ -176,7 +180,8 @@ Outcome simulate(const Work& asked) {
     for (const Station& station : work.stations) out.busy.push_back(s.busy(station) * scale);
   };
   // Beyond some waves every further one takes as long as the last: two lengths give its time.
-  const double rest = std::fmod(work.blocks, work.resident), few = work.resident + rest, more = 2 * work.resident + rest;
+  const double rest = std::fmod(work.blocks, work.resident), few = work.resident + rest,
+               more = 2 * work.resident + rest;
   if (work.blocks <= more) {
     Simulation all(work, work.blocks);
     out.cycles = all.run();

@@ -15,7 +15,8 @@ struct Skipped {
 };
 
 // One entry for all predictions of one counts file. Its bottleneck is the limiting term of the first model.
-result::KernelResult to_result(const std::string& name, const Counts& counts, std::span<const Prediction> predictions, std::span<const Skipped> skipped);
+result::KernelResult to_result(const std::string& name, const Counts& counts,
+                               std::span<const Prediction> predictions, std::span<const Skipped> skipped);
 
 // The counts with the origin of each, for the manifest.
 std::vector<result::ConfigValue> to_configuration(const Inputs& inputs);

@@ -66,10 +66,12 @@ class Relaxed {
 
 }  // namespace
 
-// CUDA's handles: 0 the default stream of the kind that the program was compiled for, 1 the legacy one, 2 that of the calling thread.
+// CUDA's handles: 0 the default stream of the kind that the program was compiled for, 1 the legacy one, 2
+// that of the calling thread.
 Stream stream_of(void* handle, bool per_thread) {
   const auto number = reinterpret_cast<std::uintptr_t>(handle);
-  if (number == 2 || (number == 0 && per_thread)) return {per_thread_key | thread_number(), reinterpret_cast<void*>(std::uintptr_t{2})};
+  if (number == 2 || (number == 0 && per_thread))
+    return {per_thread_key | thread_number(), reinterpret_cast<void*>(std::uintptr_t{2})};
   if (number <= 1) return {0, handle};
   return {number, handle};
 }
@@ -95,7 +97,7 @@ void Gate::name(const void* function, const char* kernel) {
   if (!enabled_ || kernel == nullptr) return;
   const std::lock_guard lock(names_mutex_);
   pending_names_[function] = kernel;
-  kernels_.erase(function);   // a library that was unloaded may have had the address before
+  kernels_.erase(function);  // a library that was unloaded may have had the address before
 }
 
 void Gate::same(const void* function, const void* as) {
@@ -127,14 +129,16 @@ std::uint32_t Gate::kernel_of(const void* function, const char* otherwise, const
   const std::lock_guard lock(names_mutex_);
   if (const auto known = kernels_.find(function); known != kernels_.end()) return known->second;
   const auto named = pending_names_.find(function);
-  const std::uint32_t kernel = client_.kernel(named != pending_names_.end() ? named->second.c_str() : otherwise, registers, shared_bytes);
+  const std::uint32_t kernel = client_.kernel(
+      named != pending_names_.end() ? named->second.c_str() : otherwise, registers, shared_bytes);
   kernels_.emplace(function, kernel);
   return kernel;
 }
 
 bool Gate::enter(const EventApi& api, Stream stream, std::uint32_t kernel, const Shape& shape,
                  Flight& flight) {
-  // A launch into a graph runs later, and nothing may wait while a stream is captured. A stream that cannot say so is left alone.
+  // A launch into a graph runs later, and nothing may wait while a stream is captured. A stream that cannot
+  // say so is left alone.
   int status = 0;
   if (api.capturing != nullptr) {
     if (api.capturing(stream.handle, &status) != 0) {
@@ -197,7 +201,8 @@ void Gate::leave(const Flight& flight, const Stream& stream, int code) {
 bool Gate::take_events(Flight& flight) {
   {
     const std::lock_guard lock(mutex_);
-    const auto free = std::ranges::find_if(pool_, [&](const Pair& p) { return p.api == flight.api && p.place == flight.place; });
+    const auto free = std::ranges::find_if(
+        pool_, [&](const Pair& p) { return p.api == flight.api && p.place == flight.place; });
     if (free != pool_.end()) {
       flight.start = free->start, flight.end = free->end;
       *free = pool_.back();
@@ -205,7 +210,7 @@ bool Gate::take_events(Flight& flight) {
       return true;
     }
   }
-  const Relaxed capture(*flight.api);   // another stream of this thread may be captured
+  const Relaxed capture(*flight.api);  // another stream of this thread may be captured
   if (flight.api->create(&flight.start, 0) == 0 && flight.api->create(&flight.end, 0) == 0) return true;
   flight.api->forget_error();
   flight.start = flight.end = nullptr;
@@ -217,19 +222,25 @@ void Gate::give_events(const Flight& flight) {
   keep_events(flight);
 }
 
-void Gate::keep_events(const Flight& flight) { pool_.push_back({flight.api, flight.place, flight.start, flight.end}); }
+void Gate::keep_events(const Flight& flight) {
+  pool_.push_back({flight.api, flight.place, flight.start, flight.end});
+}
 
-// Whether it has ended; then that is told. An event that cannot be asked (the device was reset, the runtime is going) is one that no longer runs.
+// Whether it has ended; then that is told. An event that cannot be asked (the device was reset, the runtime
+// is going) is one that no longer runs.
 bool Gate::look(const Flight& flight) {
   const int code = flight.api->query(flight.end);
   if (code == not_ready) return false;
   float milliseconds = 0;
   std::uint64_t gpu_ns = 0;
-  if (code == 0 && flight.api->elapsed(&milliseconds, flight.start, flight.end) == 0 && milliseconds > 0) gpu_ns = static_cast<std::uint64_t>(std::llround(static_cast<double>(milliseconds) * 1e6));
+  if (code == 0 && flight.api->elapsed(&milliseconds, flight.start, flight.end) == 0 && milliseconds > 0)
+    gpu_ns = static_cast<std::uint64_t>(std::llround(static_cast<double>(milliseconds) * 1e6));
   live::Client::Span span;
   double begin_ns = 0, end_ns = 0;
-  if (code == 0 && flight.api->span != nullptr && flight.api->span(flight.start, flight.end, &begin_ns, &end_ns) == 0 && end_ns > begin_ns) {
-    span = {static_cast<std::uint64_t>(std::llround(begin_ns)), static_cast<std::uint64_t>(std::llround(end_ns))};
+  if (code == 0 && flight.api->span != nullptr &&
+      flight.api->span(flight.start, flight.end, &begin_ns, &end_ns) == 0 && end_ns > begin_ns) {
+    span = {static_cast<std::uint64_t>(std::llround(begin_ns)),
+            static_cast<std::uint64_t>(std::llround(end_ns))};
     gpu_ns = static_cast<std::uint64_t>(std::llround(end_ns - begin_ns));
   }
   client_.done(flight.ticket, gpu_ns, false, span);
@@ -239,7 +250,9 @@ bool Gate::look(const Flight& flight) {
 
 // In the place where this thread is already: a context of the program is not changed under it.
 void Gate::look_at_own(const Flight& next) {
-  const auto own = [&](const Flight& f) { return f.stream == next.stream && f.api == next.api && f.place == next.place; };
+  const auto own = [&](const Flight& f) {
+    return f.stream == next.stream && f.api == next.api && f.place == next.place;
+  };
   const std::lock_guard lock(mutex_);
   if (std::ranges::none_of(flights_, own)) return;
   const Relaxed capture(*next.api);
@@ -269,7 +282,7 @@ void Gate::follow() {
         ++ended;
         flights_.erase(flights_.begin() + static_cast<std::ptrdiff_t>(i));
       }
-      lock.unlock();           // those who launch come in between
+      lock.unlock();  // those who launch come in between
       lock.lock();
     }
     if (ended != 0 && flights_.empty()) wake_.notify_all();
@@ -277,7 +290,7 @@ void Gate::follow() {
     if (ended != 0) {
       idle = 0;
     } else if (++idle > 200) {
-      nap(50'000);             // a long kernel: its end may be seen this late
+      nap(50'000);  // a long kernel: its end may be seen this late
     } else if (idle > 20) {
       nap(2'000);
     } else {
@@ -286,7 +299,8 @@ void Gate::follow() {
   }
 }
 
-// The last launches have ended, but perhaps nobody has seen it. A program that leaves launches behind does not wait for them.
+// The last launches have ended, but perhaps nobody has seen it. A program that leaves launches behind does
+// not wait for them.
 void Gate::at_end() {
   if (!enabled_) return;
   {
@@ -324,7 +338,7 @@ void Gate::unlock_all(bool child) {
   client_.after_fork_in_child();
   new (&names_mutex_) std::mutex;
   flights_.clear();
-  pool_.clear();               // events of a context that the child does not have
+  pool_.clear();  // events of a context that the child does not have
   following_ = false;
 }
 

@@ -1,8 +1,10 @@
-// The gate inside a program that `simtlab corun exec` started: every launch asks the daemon, and its end is told.
+// The gate inside a program that `simtlab corun exec` started: every launch asks the daemon, and its end is
+// told.
 //
-// Loaded by LD_PRELOAD before anything else of the program, so nothing here runs before the first launch, except for the registration of what
-// happens at a fork. One thread of ours, with all signals blocked, asks events whether launches have ended; a thread that launches asks for those of its
-// stream itself first, which is sooner than being woken.
+// Loaded by LD_PRELOAD before anything else of the program, so nothing here runs before the first launch,
+// except for the registration of what happens at a fork. One thread of ours, with all signals blocked, asks
+// events whether launches have ended; a thread that launches asks for those of its stream itself first, which
+// is sooner than being woken.
 #pragma once
 
 #include <condition_variable>
@@ -25,8 +27,8 @@ struct Shape {
 
 // What a stream handle stands for.
 struct Stream {
-  std::uint64_t key = 0;       // of the daemon's order
-  void* handle = nullptr;      // for calls without _ptsz
+  std::uint64_t key = 0;   // of the daemon's order
+  void* handle = nullptr;  // for calls without _ptsz
 };
 Stream stream_of(void* handle, bool per_thread);  // of the first device
 // Default streams of two devices are two streams.
@@ -34,12 +36,12 @@ void set_device(Stream& stream, std::uint32_t ordinal);
 
 class Gate {
  public:
-  static Gate& get();          // never destroyed
+  static Gate& get();  // never destroyed
   bool enabled() const { return enabled_; }
 
   // Names of kernels, by what the program launches them with.
   void name(const void* function, const char* kernel);
-  void same(const void* function, const void* as);        // another handle of a function that has a name
+  void same(const void* function, const void* as);  // another handle of a function that has a name
   // api: asks what the kernel's code takes, once; null: it is none.
   std::uint32_t kernel_of(const void* function, const char* otherwise, const EventApi* api);
 
@@ -47,8 +49,8 @@ class Gate {
     live::Client::Ticket ticket;
     const EventApi* api = nullptr;
     std::uintptr_t place = 0;
-    std::uint64_t stream = 0;                             // its key
-    void *start = nullptr, *end = nullptr;                // null: cannot be followed
+    std::uint64_t stream = 0;               // its key
+    void *start = nullptr, *end = nullptr;  // null: cannot be followed
   };
   // Waits for the grant; false: it goes ungated, which is counted, and nothing is to be told.
   bool enter(const EventApi& api, Stream stream, std::uint32_t kernel, const Shape& shape, Flight& flight);
@@ -106,7 +108,8 @@ void look_into_own_scopes();
 
 // The launch itself, gated.
 template <typename Real>
-int gated(const EventApi& api, const Stream& stream, const void* function, const char* otherwise, const Shape& shape, Real&& real) {
+int gated(const EventApi& api, const Stream& stream, const void* function, const char* otherwise,
+          const Shape& shape, Real&& real) {
   bool& inside = inside_a_launch();
   if (inside) return real();
   Gate& gate = Gate::get();
@@ -117,7 +120,9 @@ int gated(const EventApi& api, const Stream& stream, const void* function, const
   inside = true;
   Gate::Flight flight;
   int code = 0;
-  if (gate.enter(api, stream, gate.kernel_of(function, otherwise, shape.unit == live::Unit::graph ? nullptr : &api), shape, flight)) {
+  if (gate.enter(api, stream,
+                 gate.kernel_of(function, otherwise, shape.unit == live::Unit::graph ? nullptr : &api), shape,
+                 flight)) {
     code = real();
     gate.leave(flight, stream, code);
   } else {

@@ -20,9 +20,7 @@ Nearness nearness(const device::Device& device, const gpu::BoardFacts& facts) {
   return same ? same_capability : same_major ? same_generation : other_generation;
 }
 
-double ratio(double a, double b) {
-  return a <= 0 || b <= 0 ? 0 : std::abs(std::log(a / b));
-}
+double ratio(double a, double b) { return a <= 0 || b <= 0 ? 0 : std::abs(std::log(a / b)); }
 
 // What is smaller is nearer.
 auto distance(const device::Device& device, const gpu::BoardFacts& facts) {
@@ -41,8 +39,7 @@ std::string remark_on(const Lender& base, const gpu::BoardFacts& facts) {
                     has = fmt::format("{} has {}.{}", base.name, d.cc_major, d.cc_minor);
   switch (nearness(d, facts)) {
     case same_product:
-    case same_capability:
-      return {};
+    case same_capability: return {};
     case same_generation:
       return fmt::format("no shipped device has compute capability {}; {}, the nearest of {}.x", wanted, has,
                          facts.cc_major);

@@ -1,5 +1,5 @@
-// Confidence intervals by resampling: what the statistic would be of other samples of the same size, drawn with
-// replacement from those at hand. Seeds are fixed, so equal samples have equal intervals.
+// Confidence intervals by resampling: what the statistic would be of other samples of the same size, drawn
+// with replacement from those at hand. Seeds are fixed, so equal samples have equal intervals.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +24,10 @@ struct BootstrapOptions {
 
 using Statistic = std::function<double(const Histogram&)>;
 
-// Percentile interval of `statistic`. Not of an empty histogram. Beyond `most_draws` samples each replicate has that many
-// and the interval is narrowed by the square root of the ratio (m out of n bootstrap).
-Interval bootstrap(const Histogram& samples, const Statistic& statistic, const BootstrapOptions& options = {});
+// Percentile interval of `statistic`. Not of an empty histogram. Beyond `most_draws` samples each replicate
+// has that many and the interval is narrowed by the square root of the ratio (m out of n bootstrap).
+Interval bootstrap(const Histogram& samples, const Statistic& statistic,
+                   const BootstrapOptions& options = {});
 inline constexpr std::uint64_t most_draws = 4096;
 
 // The interval that holds the middle `confidence` of replicates.

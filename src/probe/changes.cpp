@@ -19,7 +19,8 @@ struct Split {
 };
 
 std::vector<double> mid_ranks(const std::vector<std::uint32_t>& classes) {
-  std::vector<double> first(classes.empty() ? 0 : *std::ranges::max_element(classes) + 1), count(first.size());
+  std::vector<double> first(classes.empty() ? 0 : *std::ranges::max_element(classes) + 1),
+      count(first.size());
   for (const std::uint32_t c : classes) ++count[c];
   double below = 0;
   for (std::size_t c = 0; c < first.size(); ++c) first[c] = below + (count[c] + 1) / 2, below += count[c];
@@ -35,7 +36,8 @@ void shuffle(auto& items, Rng& rng) {
 // The split with the largest standardised difference of mean ranks.
 class RankScan {
  public:
-  RankScan(const std::vector<std::uint32_t>& classes, std::size_t least) : items_(mid_ranks(classes)), least_(least) {
+  RankScan(const std::vector<std::uint32_t>& classes, std::size_t least)
+      : items_(mid_ranks(classes)), least_(least) {
     mean_ = static_cast<double>(items_.size() + 1) / 2;
     for (const double rank : items_) spread_ += (rank - mean_) * (rank - mean_);
     spread_ /= static_cast<double>(items_.size() - 1);
@@ -104,7 +106,8 @@ class KsScan {
   void coarsen() {
     const std::vector<double> ranks = mid_ranks(items_);
     for (std::size_t i = 0; i < items_.size(); ++i)
-      items_[i] = static_cast<std::uint32_t>((ranks[i] - 1) * static_cast<double>(most_classes) / static_cast<double>(items_.size()));
+      items_[i] = static_cast<std::uint32_t>((ranks[i] - 1) * static_cast<double>(most_classes) /
+                                             static_cast<double>(items_.size()));
     std::vector<double> values(items_.begin(), items_.end());
     items_ = classes_of(values, 0);
     classes_ = *std::ranges::max_element(items_) + 1;
@@ -122,7 +125,7 @@ Change tested(Scan scan, const ChangeOptions& options, std::uint32_t permutation
   const Split here = scan.best();
   Rng rng(seed);
   std::uint32_t as_good = 0;
-  const double rounding = 1 - 1e-9;   // equal statistics must not differ by the order of a sum
+  const double rounding = 1 - 1e-9;  // equal statistics must not differ by the order of a sum
   for (std::uint32_t i = 0; i < permutations; ++i) {
     scan.shuffle_items(rng);
     as_good += scan.best().statistic >= here.statistic * rounding ? 1U : 0U;
@@ -131,7 +134,8 @@ Change tested(Scan scan, const ChangeOptions& options, std::uint32_t permutation
   return {here.at, static_cast<double>(as_good + 1) / (permutations + 1)};
 }
 
-void search(std::span<const double> values, std::size_t first, const ChangeOptions& options, std::vector<Change>& out) {
+void search(std::span<const double> values, std::size_t first, const ChangeOptions& options,
+            std::vector<Change>& out) {
   // An explicit list: the depth of a recursion could be the number of values.
   struct Part {
     std::size_t first, size;
@@ -146,7 +150,8 @@ void search(std::span<const double> values, std::size_t first, const ChangeOptio
     const std::vector<std::uint32_t> classes = classes_of(values.subspan(part.first, part.size), options.tie);
     std::uint64_t seed = options.seed ^ (part.first << 32) ^ part.size;
     seed = splitmix64(seed);
-    Change found = by_rank ? tested(RankScan(classes, options.least), options, permutations, seed) : tested(KsScan(classes, options.least), options, permutations, seed);
+    Change found = by_rank ? tested(RankScan(classes, options.least), options, permutations, seed)
+                           : tested(KsScan(classes, options.least), options, permutations, seed);
     if (found.at == 0) continue;
     parts.push_back({part.first, found.at});
     parts.push_back({part.first + found.at, part.size - found.at});
@@ -179,13 +184,18 @@ std::vector<Change> change_points(std::span<const double> values, const ChangeOp
   return out;
 }
 
-double rank_sum_p(std::span<const double> a, std::span<const double> b, std::uint32_t permutations, std::uint64_t seed) {
+double rank_sum_p(std::span<const double> a, std::span<const double> b, std::uint32_t permutations,
+                  std::uint64_t seed) {
   SIMTLAB_ASSERT(!a.empty() && !b.empty(), "both samples have values");
   std::vector<double> all(a.begin(), a.end());
   all.insert(all.end(), b.begin(), b.end());
   std::vector<double> ranks = mid_ranks(classes_of(all, 0));
   const double expected = static_cast<double>(a.size()) * static_cast<double>(all.size() + 1) / 2;
-  const auto away = [&] { return std::abs(std::accumulate(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(a.size()), 0.0) - expected); };
+  const auto away = [&] {
+    return std::abs(
+        std::accumulate(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(a.size()), 0.0) -
+        expected);
+  };
   const double here = away();
   Rng rng(seed);
   std::uint32_t as_far = 0;

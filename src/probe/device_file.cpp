@@ -29,27 +29,37 @@ std::string quoted(const std::string& text) {
 std::string plain(const Finding& f) {
   if (!f.word.empty()) return f.word;
   const double rounded = std::round(f.value);
-  const std::string number = std::abs(f.value - rounded) < 1e-9 * std::abs(f.value) && std::abs(rounded) < 9e15 ? fmt::format("{:.0f}", rounded) : fmt::format("{:.6g}", f.value);
+  const std::string number =
+      std::abs(f.value - rounded) < 1e-9 * std::abs(f.value) && std::abs(rounded) < 9e15
+          ? fmt::format("{:.0f}", rounded)
+          : fmt::format("{:.6g}", f.value);
   return f.unit.empty() ? number : number + " " + f.unit;
 }
 
-constexpr std::string_view interval_begin = " % interval ", not_repeated = "not repeated, so without an interval";
+constexpr std::string_view interval_begin = " % interval ",
+                           not_repeated = "not repeated, so without an interval";
 
 std::string source_of(const Finding& f) {
   std::string out = "probe: " + f.method;
   if (!f.correction.empty() && f.correction != "slope") out += fmt::format("; correction {}", f.correction);
   if (f.confidence == 1) return out;
-  if (f.confidence == 0) return out + fmt::format("; {}{}", not_repeated, f.curve.empty() ? "" : ", curve " + f.curve);
-  return out + fmt::format("; {:.0f} % interval {:.6g} to {:.6g} {}, {} samples{}", f.confidence * 100, f.interval.low, f.interval.high, f.unit, f.samples, f.curve.empty() ? "" : ", curve " + f.curve);
+  if (f.confidence == 0)
+    return out + fmt::format("; {}{}", not_repeated, f.curve.empty() ? "" : ", curve " + f.curve);
+  return out + fmt::format("; {:.0f} % interval {:.6g} to {:.6g} {}, {} samples{}", f.confidence * 100,
+                           f.interval.low, f.interval.high, f.unit, f.samples,
+                           f.curve.empty() ? "" : ", curve " + f.curve);
 }
 
 bool is_text(const std::string& value) {
   if (value == "true" || value == "false") return false;
-  return !std::ranges::all_of(value, [](char c) { return (c >= '0' && c <= '9') || c == '.'; }) || std::ranges::count(value, '.') > 1;
+  return !std::ranges::all_of(value, [](char c) { return (c >= '0' && c <= '9') || c == '.'; }) ||
+         std::ranges::count(value, '.') > 1;
 }
 
-std::string entry(const std::string& name, const std::string& value, const char* kind, const std::string& why, bool text) {
-  return fmt::format("{} = {{ value = {}, {} = {} }}\n", name, text ? quoted(value) : value, kind, quoted(why));
+std::string entry(const std::string& name, const std::string& value, const char* kind, const std::string& why,
+                  bool text) {
+  return fmt::format("{} = {{ value = {}, {} = {} }}\n", name, text ? quoted(value) : value, kind,
+                     quoted(why));
 }
 
 std::string header(const Provenance& p, bool base) {
@@ -64,7 +74,9 @@ std::string header(const Provenance& p, bool base) {
 }
 
 // As written, or with the title that the file's [sources] has for it.
-bool from_a_probe(std::string_view source) { return source.starts_with("probe: ") || source.starts_with("simtlab "); }
+bool from_a_probe(std::string_view source) {
+  return source.starts_with("probe: ") || source.starts_with("simtlab ");
+}
 
 }  // namespace
 
@@ -79,7 +91,10 @@ std::string file_value(const device::Parameter& parameter, const Finding& f) {
   }
 }
 
-bool is_exact(std::string_view source) { return from_a_probe(source) && source.find(interval_begin) == std::string_view::npos && source.find(not_repeated) == std::string_view::npos; }
+bool is_exact(std::string_view source) {
+  return from_a_probe(source) && source.find(interval_begin) == std::string_view::npos &&
+         source.find(not_repeated) == std::string_view::npos;
+}
 
 std::optional<Interval> interval_in(std::string_view source) {
   constexpr std::string_view middle = " to ";
@@ -89,8 +104,12 @@ std::optional<Interval> interval_in(std::string_view source) {
   const std::size_t to = rest.find(middle);
   if (to == std::string_view::npos) return std::nullopt;
   Interval out;
-  const auto read = [](std::string_view text, double& number) { return std::from_chars(text.data(), text.data() + text.size(), number).ec == std::errc{}; };
-  if (!read(rest.substr(0, to), out.low) || !read(rest.substr(to + middle.size()), out.high) || !(out.low <= out.high)) return std::nullopt;
+  const auto read = [](std::string_view text, double& number) {
+    return std::from_chars(text.data(), text.data() + text.size(), number).ec == std::errc{};
+  };
+  if (!read(rest.substr(0, to), out.low) || !read(rest.substr(to + middle.size()), out.high) ||
+      !(out.low <= out.high))
+    return std::nullopt;
   return out;
 }
 
@@ -135,7 +154,8 @@ DeviceFile device_file(const Findings& findings, const Provenance& p, const Loan
   std::string top, tables, section;
   for (const device::Parameter& parameter : device::parameters()) {
     const std::size_t dot = parameter.key.find('.');
-    const std::string table = dot == std::string::npos ? "" : parameter.key.substr(0, dot), name = dot == std::string::npos ? parameter.key : parameter.key.substr(dot + 1);
+    const std::string table = dot == std::string::npos ? "" : parameter.key.substr(0, dot),
+                      name = dot == std::string::npos ? parameter.key : parameter.key.substr(dot + 1);
     std::string line;
     const Finding* f = findings.find(parameter.key);
     const std::string value = f != nullptr && f->known() ? file_value(parameter, *f) : "";

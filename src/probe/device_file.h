@@ -14,10 +14,11 @@
 namespace simtlab::probe {
 
 struct Provenance {
-  std::string board, driver, clocks, date, tool;   // date: empty for simulated boards, whose files are the same every day
-  bool partial = false;                            // something ended the measurement early
-  std::string base_name;                           // empty: nobody lends anything
-  std::string base_remark = {};                    // why it is only the nearest (base.h); may be empty
+  // Date: empty for simulated boards, whose files are the same every day
+  std::string board, driver, clocks, date, tool;
+  bool partial = false;          // something ended the measurement early
+  std::string base_name;         // empty: nobody lends anything
+  std::string base_remark = {};  // why it is only the nearest (base.h); may be empty
 };
 
 struct DeviceFile {

@@ -14,35 +14,44 @@ void Findings::add(Finding finding) {
     findings_.push_back(std::move(finding));
 }
 
-void Findings::exact(std::string key, double value, std::string unit, std::string method, std::uint64_t samples) {
+void Findings::exact(std::string key, double value, std::string unit, std::string method,
+                     std::uint64_t samples) {
   Finding f;
-  f.key = std::move(key), f.unit = std::move(unit), f.value = value, f.interval = {value, value}, f.confidence = 1, f.samples = samples, f.method = std::move(method);
+  f.key = std::move(key), f.unit = std::move(unit), f.value = value, f.interval = {value, value},
+  f.confidence = 1, f.samples = samples, f.method = std::move(method);
   add(std::move(f));
 }
 
 void Findings::word(std::string key, std::string value, std::string method, std::uint64_t samples) {
   Finding f;
-  f.key = std::move(key), f.word = std::move(value), f.confidence = 1, f.samples = samples, f.method = std::move(method);
+  f.key = std::move(key), f.word = std::move(value), f.confidence = 1, f.samples = samples,
+  f.method = std::move(method);
   add(std::move(f));
 }
 
-void Findings::measured(std::string key, double value, std::string unit, Interval interval, std::string method, std::uint64_t samples, std::string curve) {
+void Findings::measured(std::string key, double value, std::string unit, Interval interval,
+                        std::string method, std::uint64_t samples, std::string curve) {
   Finding f;
-  f.key = std::move(key), f.unit = std::move(unit), f.value = value, f.interval = interval, f.confidence = samples > 1 ? 0.95 : 0, f.samples = samples, f.method = std::move(method);
+  f.key = std::move(key), f.unit = std::move(unit), f.value = value, f.interval = interval,
+  f.confidence = samples > 1 ? 0.95 : 0, f.samples = samples, f.method = std::move(method);
   f.curve = std::move(curve);
   add(std::move(f));
 }
 
-void Findings::measured(std::string key, const Estimate& e, std::string unit, std::string method, std::string curve) {
+void Findings::measured(std::string key, const Estimate& e, std::string unit, std::string method,
+                        std::string curve) {
   Finding f;
-  f.key = std::move(key), f.unit = std::move(unit), f.value = e.value, f.interval = e.interval, f.confidence = e.samples > 1 ? 0.95 : 0, f.samples = e.samples, f.method = std::move(method);
+  f.key = std::move(key), f.unit = std::move(unit), f.value = e.value, f.interval = e.interval,
+  f.confidence = e.samples > 1 ? 0.95 : 0, f.samples = e.samples, f.method = std::move(method);
   f.curve = std::move(curve), f.raw = e.histogram.bins();
   add(std::move(f));
 }
 
-void Findings::once(std::string key, double value, std::string unit, std::string method, std::uint64_t samples, std::string curve) {
+void Findings::once(std::string key, double value, std::string unit, std::string method,
+                    std::uint64_t samples, std::string curve) {
   Finding f;
-  f.key = std::move(key), f.unit = std::move(unit), f.value = value, f.interval = {value, value}, f.samples = samples, f.method = std::move(method), f.curve = std::move(curve);
+  f.key = std::move(key), f.unit = std::move(unit), f.value = value, f.interval = {value, value},
+  f.samples = samples, f.method = std::move(method), f.curve = std::move(curve);
   add(std::move(f));
 }
 

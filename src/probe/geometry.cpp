@@ -13,12 +13,15 @@
 namespace simtlab::probe {
 namespace {
 
-constexpr std::uint64_t line_step = 128;   // no line of a known cache is longer
+constexpr std::uint64_t line_step = 128;  // no line of a known cache is longer
 
-// Hits of a set's lines visited in this order, from empty: what such a cache would do, bit 0 the last of the sequence.
-std::uint64_t predicted(const std::vector<unsigned>& order, std::uint32_t ways, device::Replacement replacement) {
+// Hits of a set's lines visited in this order, from empty: what such a cache would do, bit 0 the last of the
+// sequence.
+std::uint64_t predicted(const std::vector<unsigned>& order, std::uint32_t ways,
+                        device::Replacement replacement) {
   memory::CacheConfig config;
-  config.bytes = std::uint64_t{ways} * line_step, config.line_bytes = config.sector_bytes = line_step, config.ways = ways, config.replacement = replacement;
+  config.bytes = std::uint64_t{ways} * line_step, config.line_bytes = config.sector_bytes = line_step,
+  config.ways = ways, config.replacement = replacement;
   memory::Cache cache(config);
   memory::Evictions ignored;
   std::uint64_t hits = 0;
@@ -30,7 +33,8 @@ std::uint64_t predicted(const std::vector<unsigned>& order, std::uint32_t ways, 
   return hits;
 }
 
-// A random walk over the lines, none of them twice in a row, each at most `most` times; begins with all of them in turn.
+// A random walk over the lines, none of them twice in a row, each at most `most` times; begins with all of
+// them in turn.
 std::vector<unsigned> walk(std::size_t lines, std::size_t length, unsigned most, std::uint64_t seed) {
   Rng rng(seed);
   std::vector<unsigned> out, visits(lines, 1);
@@ -49,8 +53,8 @@ std::vector<unsigned> walk(std::size_t lines, std::size_t length, unsigned most,
 
 }  // namespace
 
-// Contents of a cache that is not empty at first have to leave before lines that fit find all their places: with the policies that count, after one pass; otherwise
-// they settle pass by pass.
+// Contents of a cache that is not empty at first have to leave before lines that fit find all their places:
+// with the policies that count, after one pass; otherwise they settle pass by pass.
 bool Geometry::conflict(const std::vector<std::uint64_t>& lines) {
   if (lines.size() < 2) return false;
   std::uint64_t last = 0;
@@ -71,13 +75,15 @@ std::optional<std::uint32_t> Geometry::sector_bytes() {
   for (const std::uint32_t next : {32u, 64u, 128u, 256u}) {
     // A place of its own each time; both bytes are new to the cache.
     place += 4096;
-    if (visit({place, place + next}, 0, 2, 8).last_fast == 0) return next >= 32 && next <= 128 ? std::optional(next) : std::nullopt;
+    if (visit({place, place + next}, 0, 2, 8).last_fast == 0)
+      return next >= 32 && next <= 128 ? std::optional(next) : std::nullopt;
   }
   return std::nullopt;
 }
 
-std::optional<std::uint64_t> Geometry::clean_bytes(std::uint64_t step, std::uint64_t least, std::uint64_t most) {
-  std::uint64_t low = 0, high = std::max(least, 2 * step) / step;   // clean; to be tried
+std::optional<std::uint64_t> Geometry::clean_bytes(std::uint64_t step, std::uint64_t least,
+                                                   std::uint64_t most) {
+  std::uint64_t low = 0, high = std::max(least, 2 * step) / step;  // clean; to be tried
   const std::uint64_t end = most / step;
   while (!conflict(steps(high * step, step))) {
     low = high;
@@ -91,11 +97,12 @@ std::optional<std::uint64_t> Geometry::clean_bytes(std::uint64_t step, std::uint
   return low * step;
 }
 
-// The last line conflicts with some of those before it. Of these the nearest beginning that still conflicts ends with one of them; then those before that one are searched
-// with it at hand, until the members alone conflict.
+// The last line conflicts with some of those before it. Of these the nearest beginning that still conflicts
+// ends with one of them; then those before that one are searched with it at hand, until the members alone
+// conflict.
 std::vector<std::uint64_t> Geometry::conflicting(std::uint64_t step, std::uint64_t last) {
   std::vector<std::uint64_t> members = {last};
-  std::uint64_t before = last / step;   // lines 0 to before - 1 are left
+  std::uint64_t before = last / step;  // lines 0 to before - 1 are left
   constexpr std::size_t most_ways = 2048;
   while (!conflict(members)) {
     if (before == 0 || members.size() > most_ways) return {};
@@ -104,7 +111,7 @@ std::vector<std::uint64_t> Geometry::conflicting(std::uint64_t step, std::uint64
       lines.insert(lines.end(), members.rbegin(), members.rend());
       return lines;
     };
-    std::uint64_t low = 0, high = before;   // `high` of them conflict, `low` do not
+    std::uint64_t low = 0, high = before;  // `high` of them conflict, `low` do not
     if (!conflict(with(high))) return {};
     while (high - low > 1) {
       const std::uint64_t middle = (low + high) / 2;
@@ -122,7 +129,8 @@ std::uint32_t Geometry::line_bytes(const std::vector<std::uint64_t>& members, st
     if (next < sector) continue;
     // In the same line: takes its place (still one too many), and beside it needs none of its own.
     unsigned same = 0, tried = 0;
-    for (std::size_t i = 0; i < members.size() && tried < 3; i += std::max<std::size_t>(1, members.size() / 3), ++tried) {
+    for (std::size_t i = 0; i < members.size() && tried < 3;
+         i += std::max<std::size_t>(1, members.size() / 3), ++tried) {
       std::vector<std::uint64_t> instead = members, beside = members;
       instead[i] += next;
       beside[(i + 1) % members.size()] = members[i] + next;
@@ -133,7 +141,8 @@ std::uint32_t Geometry::line_bytes(const std::vector<std::uint64_t>& members, st
   return 128;
 }
 
-// Every set is given far more lines than it has ways, each read once. Backwards, each set's youngest lines hit; the first that misses pushes out only what has been counted.
+// Every set is given far more lines than it has ways, each read once. Backwards, each set's youngest lines
+// hit; the first that misses pushes out only what has been counted.
 std::uint64_t Geometry::resident(std::uint32_t line, std::uint64_t lines) {
   std::vector<std::uint64_t> sequence = steps(lines * line, line);
   std::vector<std::uint64_t> back(sequence.rbegin(), sequence.rend());
@@ -143,10 +152,16 @@ std::uint64_t Geometry::resident(std::uint32_t line, std::uint64_t lines) {
 
 std::string Geometry::replacement(const std::vector<std::uint64_t>& members, std::uint32_t sector) {
   using device::Replacement;
-  struct Candidate { Replacement kind; std::string_view name; bool fits; };
+  struct Candidate {
+    Replacement kind;
+    std::string_view name;
+    bool fits;
+  };
   const auto ways = static_cast<std::uint32_t>(members.size() - 1);
-  std::array candidates = {Candidate{Replacement::lru, "lru", true}, Candidate{Replacement::fifo, "fifo", true}, Candidate{Replacement::plru, "plru", std::has_single_bit(ways)},
-                           Candidate{Replacement::lfu, "lfu", true}, Candidate{Replacement::mfu, "mfu", true}};
+  std::array candidates = {
+      Candidate{Replacement::lru, "lru", true}, Candidate{Replacement::fifo, "fifo", true},
+      Candidate{Replacement::plru, "plru", std::has_single_bit(ways)},
+      Candidate{Replacement::lfu, "lfu", true}, Candidate{Replacement::mfu, "mfu", true}};
   const unsigned most = sector / Ring::slot_bytes;
   bool varies = false;
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
@@ -154,7 +169,8 @@ std::string Geometry::replacement(const std::vector<std::uint64_t>& members, std
     const std::uint64_t seen_bits = std::min<std::uint64_t>(order.size() - members.size(), 64);
     const std::uint64_t mask = seen_bits == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << seen_bits) - 1;
     std::vector<std::uint64_t> seen;
-    for (const std::size_t turn : {std::size_t{0}, members.size() / 2}) {   // other lines in the same roles, after conflicts elsewhere
+    // Other lines in the same roles, after conflicts elsewhere
+    for (const std::size_t turn : {std::size_t{0}, members.size() / 2}) {
       std::vector<std::uint64_t> sequence;
       for (std::size_t i = 0; turn != 0 && i < 2 * members.size(); ++i) {
         const std::uint64_t neighbour = members[i % members.size()] + line_step;
@@ -165,19 +181,26 @@ std::string Geometry::replacement(const std::vector<std::uint64_t>& members, std
       seen.push_back(visit(sequence, before, order.size(), sector).last_fast & mask);
     }
     varies |= seen.front() != seen.back();
-    for (Candidate& c : candidates) c.fits = c.fits && (predicted(order, ways, c.kind) & mask) == seen.front() && seen.front() == seen.back();
+    for (Candidate& c : candidates)
+      c.fits =
+          c.fits && (predicted(order, ways, c.kind) & mask) == seen.front() && seen.front() == seen.back();
   }
   const auto fitting = std::ranges::count_if(candidates, &Candidate::fits);
   if (fitting == 1) return std::string(std::ranges::find_if(candidates, &Candidate::fits)->name);
   return fitting == 0 && varies ? "random" : "";
 }
 
-std::vector<std::string> fitting_indexes(const std::vector<std::vector<std::uint64_t>>& groups, std::uint32_t sets, std::uint32_t line, std::uint32_t ways) {
+std::vector<std::string> fitting_indexes(const std::vector<std::vector<std::uint64_t>>& groups,
+                                         std::uint32_t sets, std::uint32_t line, std::uint32_t ways) {
   using device::SetIndex;
   std::vector<std::string> out;
   if (sets < 2) return out;
-  for (const auto& [kind, name] : {std::pair{SetIndex::modulo, "modulo"}, std::pair{SetIndex::hash, "hash"}, std::pair{SetIndex::xor_fold, "xor"}, std::pair{SetIndex::fermi, "fermi"}}) {
-    if ((kind == SetIndex::xor_fold && !std::has_single_bit(sets)) || (kind == SetIndex::fermi && sets != 32 && sets != 64)) continue;
+  for (const auto& [kind, name] :
+       {std::pair{SetIndex::modulo, "modulo"}, std::pair{SetIndex::hash, "hash"},
+        std::pair{SetIndex::xor_fold, "xor"}, std::pair{SetIndex::fermi, "fermi"}}) {
+    if ((kind == SetIndex::xor_fold && !std::has_single_bit(sets)) ||
+        (kind == SetIndex::fermi && sets != 32 && sets != 64))
+      continue;
     const auto index = memory::make_set_index(kind, {.sets = sets, .line_bytes = line});
     bool fits = true;
     for (const std::vector<std::uint64_t>& group : groups) {

@@ -57,7 +57,7 @@ double Histogram::mad() const {
   std::vector<Bin> bins;
   for (const Bin& bin : bins_) bins.push_back({std::abs(bin.value - middle), bin.count});
   std::ranges::sort(bins, {}, &Bin::value);
-  away.bins_ = std::move(bins);   // equal values side by side do no harm here
+  away.bins_ = std::move(bins);  // equal values side by side do no harm here
   away.count_ = count_;
   return away.median();
 }
@@ -72,7 +72,8 @@ double Histogram::mean() const {
 double Histogram::variance() const {
   const double middle = mean();
   double sum = 0;
-  for (const Bin& bin : bins_) sum += (bin.value - middle) * (bin.value - middle) * static_cast<double>(bin.count);
+  for (const Bin& bin : bins_)
+    sum += (bin.value - middle) * (bin.value - middle) * static_cast<double>(bin.count);
   return sum / static_cast<double>(count_);
 }
 
@@ -87,7 +88,9 @@ double weighted_median(std::span<const double> values, std::span<const double> w
   SIMTLAB_ASSERT(!values.empty() && values.size() == weights.size(), "each value has its weight");
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return values[a] != values[b] ? values[a] < values[b] : weights[a] < weights[b]; });
+  std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
+    return values[a] != values[b] ? values[a] < values[b] : weights[a] < weights[b];
+  });
   // Summed in the order of the values: the same whatever the order of the samples.
   double total = 0, below = 0;
   for (const std::size_t i : order) total += weights[i];

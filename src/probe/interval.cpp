@@ -41,8 +41,10 @@ Estimate corrected_estimate(Correction correction, const Singles& s) {
     const Interval i = h.bins().size() == 1 ? Interval{mean, mean} : bootstrap(h, mean_of);
     return Interval{i.low - mean, i.high - mean};
   };
-  const Interval timed = around(s.timed), empty = correction == Correction::none ? Interval{} : around(s.empty);
-  e.interval = {e.value + (timed.low - empty.high) / s.operations, e.value + (timed.high - empty.low) / s.operations};
+  const Interval timed = around(s.timed),
+                 empty = correction == Correction::none ? Interval{} : around(s.empty);
+  e.interval = {e.value + (timed.low - empty.high) / s.operations,
+                e.value + (timed.high - empty.low) / s.operations};
   e.samples = s.timed.count(), e.histogram = s.timed;
   return e;
 }
@@ -62,20 +64,32 @@ void report_latency(Bench& bench, const TimedLatency& l, const std::function<Sin
   }
   for (const std::string& key : l.keys) slope("slope." + key);
   const Singles s = measure();
-  const Estimate cost{s.empty.mean(), s.empty.bins().size() == 1 ? Interval{s.empty.mean(), s.empty.mean()} : bootstrap(s.empty, mean_of), s.empty.count(), s.empty};
-  for (const std::string& key : l.keys) bench.found.measured("cost." + key, cost, "cycles", "interval between two readings of the clock with nothing between, else as " + key);
+  const Estimate cost{
+      s.empty.mean(),
+      s.empty.bins().size() == 1 ? Interval{s.empty.mean(), s.empty.mean()} : bootstrap(s.empty, mean_of),
+      s.empty.count(), s.empty};
+  for (const std::string& key : l.keys)
+    bench.found.measured("cost." + key, cost, "cycles",
+                         "interval between two readings of the clock with nothing between, else as " + key);
   const auto give_up = [&](const std::string& why) {
     for (const std::string& key : l.keys) bench.found.unknown(key, why);
   };
   try {
     const Estimate e = corrected_estimate(correction, s);
-    if (e.value <= 0) return give_up(fmt::format("an interval around {} is no longer than one around nothing", l.what));
-    const std::string less = s.less == 0 ? "" : fmt::format(", and less {:.4g} cycles that do not belong to it", s.less), part = s.operations == 1 ? "" : fmt::format(", a {:g}th of it", s.operations);
+    if (e.value <= 0)
+      return give_up(fmt::format("an interval around {} is no longer than one around nothing", l.what));
+    const std::string less = s.less == 0
+                                 ? ""
+                                 : fmt::format(", and less {:.4g} cycles that do not belong to it", s.less),
+                      part = s.operations == 1 ? "" : fmt::format(", a {:g}th of it", s.operations);
     for (const std::string& key : l.keys) {
-      bench.found.measured(key, e, "cycles", fmt::format("mean interval around {}{}, {}{}; one around nothing takes {:.4g} cycles", l.what, part, way_of(correction), less, cost.value));
+      bench.found.measured(
+          key, e, "cycles",
+          fmt::format("mean interval around {}{}, {}{}; one around nothing takes {:.4g} cycles", l.what, part,
+                      way_of(correction), less, cost.value));
       bench.found.correct(key, std::string(name_of(correction)));
     }
-  } catch (const Error& error) {   // distributions too wide for it
+  } catch (const Error& error) {  // distributions too wide for it
     give_up(error.what());
   }
 }

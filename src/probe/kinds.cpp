@@ -37,7 +37,8 @@ std::vector<const Kind*> kinds() {
 
 bool single_operations(std::span<const std::string> chosen) {
   const std::set<std::string_view> names = wanted(chosen);
-  return std::ranges::any_of(kinds(), [&](const Kind* kind) { return kind->single && names.contains(kind->name); });
+  return std::ranges::any_of(kinds(),
+                             [&](const Kind* kind) { return kind->single && names.contains(kind->name); });
 }
 
 Outcome run_probes(Bench& bench, std::span<const std::string> chosen, const Begun& begun) {

@@ -12,7 +12,7 @@
 namespace simtlab::probe {
 namespace {
 
-constexpr double to_deviation = 1.4826;   // of a normal distribution: standard deviation over MAD
+constexpr double to_deviation = 1.4826;  // of a normal distribution: standard deviation over MAD
 
 class LevelSearch {
  public:
@@ -33,12 +33,14 @@ class LevelSearch {
     merge();
     widen();
     for (std::size_t i = 0; i < out_.plateaus.size(); ++i) describe(i);
-    for (std::size_t i = 1; i < out_.plateaus.size(); ++i) out_.boundaries.push_back(between(out_.plateaus[i - 1], out_.plateaus[i], i));
+    for (std::size_t i = 1; i < out_.plateaus.size(); ++i)
+      out_.boundaries.push_back(between(out_.plateaus[i - 1], out_.plateaus[i], i));
     return std::move(out_);
   }
 
  private:
-  // From second differences, so that neither levels nor slopes count: most neighbours are on one level or one slope.
+  // From second differences, so that neither levels nor slopes count: most neighbours are on one level or one
+  // slope.
   double noise() const {
     std::vector<double> steps;
     for (std::size_t i = 2; i < y_.size(); ++i) steps.push_back(std::abs(y_[i] - 2 * y_[i - 1] + y_[i - 2]));
@@ -52,7 +54,8 @@ class LevelSearch {
   }
 
   bool level(std::size_t first, std::size_t last) const {
-    if (last + 1 - first < options_.change.least || x_[last] - x_[first] < std::log(options_.least_span)) return false;
+    if (last + 1 - first < options_.change.least || x_[last] - x_[first] < std::log(options_.least_span))
+      return false;
     const Histogram values(std::span<const double>(y_).subspan(first, last + 1 - first));
     return values.percentile(0.9) - values.percentile(0.1) <= step_;
   }
@@ -69,7 +72,8 @@ class LevelSearch {
   // All of its values are within a step.
   bool even(std::size_t first, std::size_t last) const {
     if (!level(first, last)) return false;
-    const auto [low, high] = std::minmax_element(y_.begin() + static_cast<std::ptrdiff_t>(first), y_.begin() + static_cast<std::ptrdiff_t>(last) + 1);
+    const auto [low, high] = std::minmax_element(y_.begin() + static_cast<std::ptrdiff_t>(first),
+                                                 y_.begin() + static_cast<std::ptrdiff_t>(last) + 1);
     return *high - *low <= step_;
   }
 
@@ -92,7 +96,8 @@ class LevelSearch {
   void merge() {
     std::vector<Plateau> merged;
     for (const Plateau& p : out_.plateaus) {
-      if (!merged.empty() && std::abs(middle(p.first, p.last) - middle(merged.back().first, merged.back().last)) < step_)
+      if (!merged.empty() &&
+          std::abs(middle(p.first, p.last) - middle(merged.back().first, merged.back().last)) < step_)
         merged.back().last = p.last;
       else
         merged.push_back(p);
@@ -108,7 +113,8 @@ class LevelSearch {
       const double here = middle(p.first, p.last);
       const auto on = [&](std::size_t at) { return std::abs(y_[at] - here) < near; };
       const std::size_t lowest = i == 0 ? 0 : out_.plateaus[i - 1].last + 1;
-      const std::size_t highest = i + 1 < out_.plateaus.size() ? out_.plateaus[i + 1].first - 1 : y_.size() - 1;
+      const std::size_t highest =
+          i + 1 < out_.plateaus.size() ? out_.plateaus[i + 1].first - 1 : y_.size() - 1;
       while (p.first < p.last && !on(p.first)) ++p.first;
       while (p.last > p.first && !on(p.last)) --p.last;
       while (p.first > lowest && on(p.first - 1)) --p.first;
@@ -146,21 +152,27 @@ class LevelSearch {
     p.cycles = drawn_middle(cycles_, points, nullptr);
     Rng rng(options_.change.seed + index);
     std::vector<double> replicates, away;
-    for (std::uint32_t r = 0; r < options_.replicates; ++r) replicates.push_back(drawn_middle(cycles_, points, &rng));
+    for (std::uint32_t r = 0; r < options_.replicates; ++r)
+      replicates.push_back(drawn_middle(cycles_, points, &rng));
     p.interval = middle_of(std::move(replicates), options_.confidence);
     for (const std::size_t i : points) away.push_back(std::abs(curve_[i].cycles - p.cycles));
     p.mad = median_of(std::move(away));
   }
 
-  // One level's values before, the other's behind; in between each point says which share of the change has happened: of
-  // the cycles, as the mean of hits and misses has it.
-  // The edge lies where a sharp one would leave the same area (sizes on a logarithmic scale). `rng`: edges anywhere between
-  // two sizes, values as noisy as on the plateaus.
-  double edge(const Plateau& a, const Plateau& b, double low, double high, const std::vector<double>& residuals, Rng* rng) const {
+  // One level's values before, the other's behind; in between each point says which share of the change has
+  // happened: of the cycles, as the mean of hits and misses has it. The edge lies where a sharp one would
+  // leave the same area (sizes on a logarithmic scale). `rng`: edges anywhere between two sizes, values as
+  // noisy as on the plateaus.
+  double edge(const Plateau& a, const Plateau& b, double low, double high,
+              const std::vector<double>& residuals, Rng* rng) const {
     double place = 0, done = 0;
     for (std::size_t i = a.last + 1; i <= b.first; ++i) {
       const double moved = rng == nullptr ? 0 : residuals[rng->below(residuals.size())];
-      const double share = i == b.first ? 1 : std::clamp((std::exp(y_[i] + moved) - std::exp(low)) / (std::exp(high) - std::exp(low)), 0.0, 1.0);
+      const double share =
+          i == b.first
+              ? 1
+              : std::clamp((std::exp(y_[i] + moved) - std::exp(low)) / (std::exp(high) - std::exp(low)), 0.0,
+                           1.0);
       const double u = rng == nullptr ? 0.5 : rng->unit();
       place += (share - done) * (x_[i - 1] + u * (x_[i] - x_[i - 1]));
       done = share;
@@ -183,7 +195,8 @@ class LevelSearch {
     std::vector<double> replicates;
     for (std::uint32_t r = 0; r < options_.replicates; ++r) {
       const double l = drawn_middle(y_, left, &rng), h = drawn_middle(y_, right, &rng);
-      replicates.push_back(std::exp(h == l ? edge(a, b, low, high, residuals, &rng) : edge(a, b, l, h, residuals, &rng)));
+      replicates.push_back(
+          std::exp(h == l ? edge(a, b, low, high, residuals, &rng) : edge(a, b, l, h, residuals, &rng)));
     }
     out.interval = middle_of(std::move(replicates), options_.confidence);
     return out;
@@ -191,7 +204,7 @@ class LevelSearch {
 
   const Curve& curve_;
   const LevelOptions& options_;
-  std::vector<double> x_, y_, cycles_;   // logarithms of sizes and values; the values
+  std::vector<double> x_, y_, cycles_;  // logarithms of sizes and values; the values
   double tie_ = 0, step_ = 0;
   Levels out_;
 };
@@ -211,10 +224,18 @@ void mark_levels(Series& series) {
   const Levels found = find_levels(curve, options);
   for (std::size_t i = 0; i < found.plateaus.size(); ++i) {
     const Plateau& p = found.plateaus[i];
-    series.levels.push_back({curve[p.first].bytes, curve[p.last].bytes, p.cycles, p.interval.low, p.interval.high, options.confidence, p.points, {}});
+    series.levels.push_back({curve[p.first].bytes,
+                             curve[p.last].bytes,
+                             p.cycles,
+                             p.interval.low,
+                             p.interval.high,
+                             options.confidence,
+                             p.points,
+                             {}});
     if (i > 0) series.levels.back().p = found.boundaries[i - 1].p;
   }
-  for (const Boundary& b : found.boundaries) series.knees.push_back({b.bytes, b.interval.low, b.interval.high, b.rises ? "rises" : "falls"});
+  for (const Boundary& b : found.boundaries)
+    series.knees.push_back({b.bytes, b.interval.low, b.interval.high, b.rises ? "rises" : "falls"});
 }
 
 const Boundary* boundary_at(const Levels& levels, double bytes, double tolerance) {

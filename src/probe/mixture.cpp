@@ -9,16 +9,16 @@
 namespace simtlab::probe {
 namespace {
 
-constexpr std::size_t most_bins = 1024;   // of the partition that begins the fit
+constexpr std::size_t most_bins = 1024;  // of the partition that begins the fit
 constexpr int most_rounds = 500;
-constexpr double narrowest = 0.25;        // cycles: a level whose samples are all equal still has a width
+constexpr double narrowest = 0.25;  // cycles: a level whose samples are all equal still has a width
 
 using Bin = Histogram::Bin;
 
 std::vector<Bin> thinned(const std::vector<Bin>& bins, std::uint64_t count) {
   if (bins.size() <= most_bins) return bins;
   std::vector<Bin> out;
-  std::uint64_t below = 0, place = most_bins;   // no place yet
+  std::uint64_t below = 0, place = most_bins;  // no place yet
   for (const Bin& bin : bins) {
     const std::uint64_t now = below * most_bins / count;
     below += bin.count;
@@ -28,8 +28,8 @@ std::vector<Bin> thinned(const std::vector<Bin>& bins, std::uint64_t count) {
   return out;
 }
 
-// First bin of each part of the partition of the bins into `parts` with the least weighted sum of squares: exact, by
-// dynamic programming.
+// First bin of each part of the partition of the bins into `parts` with the least weighted sum of squares:
+// exact, by dynamic programming.
 std::vector<std::size_t> partition(const std::vector<Bin>& bins, std::size_t parts) {
   const std::size_t n = bins.size();
   std::vector<double> w(n + 1), s(n + 1), q(n + 1);
@@ -37,7 +37,9 @@ std::vector<std::size_t> partition(const std::vector<Bin>& bins, std::size_t par
     const double c = static_cast<double>(bins[i].count), v = bins[i].value - bins[0].value;
     w[i + 1] = w[i] + c, s[i + 1] = s[i] + c * v, q[i + 1] = q[i] + c * v * v;
   }
-  const auto cost = [&](std::size_t a, std::size_t b) { return q[b] - q[a] - (s[b] - s[a]) * (s[b] - s[a]) / (w[b] - w[a]); };
+  const auto cost = [&](std::size_t a, std::size_t b) {
+    return q[b] - q[a] - (s[b] - s[a]) * (s[b] - s[a]) / (w[b] - w[a]);
+  };
   std::vector<double> best(n + 1);
   for (std::size_t b = 1; b <= n; ++b) best[b] = cost(0, b);
   std::vector<std::vector<std::size_t>> from(parts, std::vector<std::size_t>(n + 1));
@@ -74,7 +76,8 @@ Normal fitted(const std::vector<Bin>& bins, const auto& weight) {
   for (std::size_t i = 0; i < bins.size(); ++i) w += weight(i), mean += weight(i) * bins[i].value;
   if (!(w > 0)) return {};
   mean /= w;
-  for (std::size_t i = 0; i < bins.size(); ++i) variance += weight(i) * (bins[i].value - mean) * (bins[i].value - mean);
+  for (std::size_t i = 0; i < bins.size(); ++i)
+    variance += weight(i) * (bins[i].value - mean) * (bins[i].value - mean);
   return {w, mean, std::max(narrowest, std::sqrt(variance / w))};
 }
 
@@ -82,15 +85,18 @@ std::vector<Normal> fit(const std::vector<Bin>& bins, const std::vector<std::siz
   const std::size_t levels = firsts.size();
   std::vector<std::vector<double>> belongs(levels, std::vector<double>(bins.size()));
   for (std::size_t k = 0; k < levels; ++k)
-    for (std::size_t i = firsts[k]; i < (k + 1 < levels ? firsts[k + 1] : bins.size()); ++i) belongs[k][i] = 1;
+    for (std::size_t i = firsts[k]; i < (k + 1 < levels ? firsts[k + 1] : bins.size()); ++i)
+      belongs[k][i] = 1;
   std::vector<Normal> normals(levels);
   std::vector<double> p(levels);
   for (int round = 0; round < most_rounds; ++round) {
     double moved = 0;
     for (std::size_t k = 0; k < levels; ++k) {
-      Normal next = fitted(bins, [&](std::size_t i) { return belongs[k][i] * static_cast<double>(bins[i].count); });
+      Normal next =
+          fitted(bins, [&](std::size_t i) { return belongs[k][i] * static_cast<double>(bins[i].count); });
       next.share /= count;
-      moved = std::max(moved, std::abs(next.mean - normals[k].mean) + std::abs(next.deviation - normals[k].deviation));
+      moved = std::max(
+          moved, std::abs(next.mean - normals[k].mean) + std::abs(next.deviation - normals[k].deviation));
       normals[k] = next;
     }
     if (moved < 1e-6) break;
@@ -103,7 +109,8 @@ std::vector<Normal> fit(const std::vector<Bin>& bins, const std::vector<std::siz
 }
 
 // Samples from bin `first` up to before `end`, described.
-MixtureLevel described(const std::vector<Bin>& bins, std::size_t first, std::size_t end, std::uint64_t count) {
+MixtureLevel described(const std::vector<Bin>& bins, std::size_t first, std::size_t end,
+                       std::uint64_t count) {
   Histogram own;
   for (std::size_t i = first; i < end; ++i) own.add(bins[i].value, bins[i].count);
   MixtureLevel level;
@@ -122,14 +129,16 @@ Mixture split_levels(const Histogram& samples, std::size_t levels) {
   levels = std::min(levels, coarse.size());
   std::vector<Normal> normals = fit(coarse, partition(coarse, levels), static_cast<double>(samples.count()));
   std::ranges::sort(normals, {}, &Normal::mean);
-  // Between two means, a value belongs to the likelier side. Beyond all means a wide level would reach over a narrow one:
-  // levels are ordered, so it does not.
+  // Between two means, a value belongs to the likelier side. Beyond all means a wide level would reach over a
+  // narrow one: levels are ordered, so it does not.
   std::vector<std::size_t> ends;
   std::vector<double> p(levels);
   Mixture out;
   for (std::size_t k = 0, i = 0; k < levels; ++k) {
     for (; i < bins.size() && (k + 1 == levels || bins[i].value < normals[k + 1].mean); ++i)
-      if (k + 1 < levels && bins[i].value > normals[k].mean && normals[k + 1].log_density(bins[i].value) > normals[k].log_density(bins[i].value)) break;
+      if (k + 1 < levels && bins[i].value > normals[k].mean &&
+          normals[k + 1].log_density(bins[i].value) > normals[k].log_density(bins[i].value))
+        break;
     ends.push_back(i);
   }
   for (std::size_t k = 0, first = 0; k < levels; first = ends[k++]) {
@@ -159,9 +168,12 @@ Mixture split_levels(const Histogram& samples, std::span<const double> shares) {
     wanted += shares[k] / total * count;
     std::size_t end = first;
     // A bin goes to the side on which more of it belongs.
-    while (end < bins.size() && (k + 1 == shares.size() || taken + static_cast<double>(bins[end].count) / 2 <= wanted)) taken += static_cast<double>(bins[end++].count);
+    while (end < bins.size() &&
+           (k + 1 == shares.size() || taken + static_cast<double>(bins[end].count) / 2 <= wanted))
+      taken += static_cast<double>(bins[end++].count);
     if (end == first) continue;
-    out.doubtful += k + 1 < shares.size() ? std::abs(taken - wanted) / count : 0;   // equal samples on both sides of the share
+    // Equal samples on both sides of the share
+    out.doubtful += k + 1 < shares.size() ? std::abs(taken - wanted) / count : 0;
     out.levels.push_back(described(bins, first, end, samples.count()));
     first = end;
   }

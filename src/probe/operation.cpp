@@ -13,7 +13,8 @@ namespace {
 
 using enum Register;
 
-// Steps alternate where an assembler would make one instruction of two: sums of sums (three operands), logic of logic, a shift and a sum, a product and a sum.
+// Steps alternate where an assembler would make one instruction of two: sums of sums (three operands), logic
+// of logic, a shift and a sum, a product and a sum.
 constexpr Operation table[] = {
     {"add.s32", "int_alu", b32, "add.s32 X, X, Y; min.s32 X, X, Z;", 2, 0, 1 << 30},
     {"sub.s32", "", b32, "sub.s32 X, X, Y; max.s32 X, X, Z;", 2, 0, -(1 << 30)},
@@ -68,7 +69,8 @@ constexpr Operation table[] = {
 };
 
 std::string replaced(std::string text, std::string_view what, const std::string& by) {
-  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size()) text.replace(at, what.size(), by);
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
+    text.replace(at, what.size(), by);
   return text;
 }
 
@@ -76,7 +78,9 @@ std::string replaced(std::string text, std::string_view what, const std::string&
 std::string with_register(const std::string& text, char letter, const std::string& by) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto word = [&](std::size_t k) { return k < text.size() && (std::isalnum(static_cast<unsigned char>(text[k])) != 0 || text[k] == '%'); };
+    const auto word = [&](std::size_t k) {
+      return k < text.size() && (std::isalnum(static_cast<unsigned char>(text[k])) != 0 || text[k] == '%');
+    };
     const bool alone = (i == 0 || !word(i - 1)) && !word(i + 1);
     if (text[i] == letter && alone)
       out += by;
@@ -115,7 +119,8 @@ std::string for_chain(std::string text, unsigned chain, bool synchronised) {
   text = with_register(text, 'X', fmt::format("%x{}", chain));
   text = with_register(text, 'Y', "%y");
   text = with_register(text, 'Z', "%z");
-  for (const char letter : {'A', 'B', 'F', 'D', 'P'}) text = with_register(text, letter, fmt::format("%{}{}", static_cast<char>(letter - 'A' + 'a'), chain));
+  for (const char letter : {'A', 'B', 'F', 'D', 'P'})
+    text = with_register(text, letter, fmt::format("%{}{}", static_cast<char>(letter - 'A' + 'a'), chain));
   return text + "\n";
 }
 
@@ -147,7 +152,9 @@ std::string begin_of(const Operation& op, unsigned i) {
   const double offset = i * op.x_step;
   switch (op.kind) {
     case b64: return fmt::format("add.s64 %x{}, %x, {};\n", i, static_cast<long long>(offset));
-    case f32: return fmt::format("add.f32 %x{}, %x, 0f{:08x};\n", i, std::bit_cast<std::uint32_t>(static_cast<float>(offset)));
+    case f32:
+      return fmt::format("add.f32 %x{}, %x, 0f{:08x};\n", i,
+                         std::bit_cast<std::uint32_t>(static_cast<float>(offset)));
     case f64: return fmt::format("add.f64 %x{}, %x, 0d{:016x};\n", i, std::bit_cast<std::uint64_t>(offset));
     case f16x2: return fmt::format("mov.b32 %x{}, %x;\n", i);
     case predicate: return fmt::format("setp.ne.s32 %x{}, %x, {};\n", i, 100 + i);
@@ -162,7 +169,9 @@ std::string sum_of_chain(const Operation& op, unsigned i) {
     case f32: convert = fmt::format("cvt.f64.f32 %s1, %x{};", i); break;
     case f64: convert = fmt::format("mov.f64 %s1, %x{};", i); break;
     case f16x2: convert = fmt::format("and.b32 %pass, %x{}, 65535; cvt.rn.f64.u32 %s1, %pass;", i); break;
-    case predicate: convert = fmt::format("selp.f64 %s1, 0d3ff0000000000000, 0d0000000000000000, %x{};", i); break;
+    case predicate:
+      convert = fmt::format("selp.f64 %s1, 0d3ff0000000000000, 0d0000000000000000, %x{};", i);
+      break;
     default: convert = fmt::format("cvt.rn.f64.s32 %s1, %x{};", i); break;
   }
   return convert + " add.f64 %s, %s, %s1;\n";
@@ -185,17 +194,21 @@ struct Text {
 
 Text text_of(const Operation& op, unsigned chains, const gpu::BoardFacts& facts) {
   const char* type = register_type(op.kind);
-  const char* held = op.kind == predicate ? ".b32" : type;   // of the parameter
+  const char* held = op.kind == predicate ? ".b32" : type;  // of the parameter
   const std::string parameter = fmt::format(".param .b{}", value_bytes(op.kind) * 8);
   Text t;
   t.parameters = fmt::format("{0} px, {0} py, {0} pz, .param .u32 pzero", parameter);
   t.registers = fmt::format(".reg {} %x<{}>;\n.reg {} %x, %y, %z;\n", type, chains, held);
-  t.registers += fmt::format(".reg .b32 %a<{0}>, %u, %t, %w, %pass, %sm, %zero; .reg .b64 %b<{0}>, %t0, %t1, %o, %v, %n, %zero64; .reg .f32 %f<{0}>; .reg .f64 %d<{0}>, %s, %s1; .reg .pred %p<{0}>, %q;\n", chains);
+  t.registers += fmt::format(
+      ".reg .b32 %a<{0}>, %u, %t, %w, %pass, %sm, %zero; .reg .b64 %b<{0}>, %t0, %t1, %o, %v, %n, %zero64; "
+      ".reg .f32 %f<{0}>; .reg .f64 %d<{0}>, %s, %s1; .reg .pred %p<{0}>, %q;\n",
+      chains);
   t.step = step_of(op, chains, facts.cc_major >= 7);
   if (op.pattern.find('l') != std::string_view::npos) t.registers += ".shared .align 4 .b32 cell;\n";
   t.begin = "ld.param.u32 %zero, [pzero];\ncvt.u64.u32 %zero64, %zero;\n";
   if (op.pattern.find('l') != std::string_view::npos) t.begin += "st.shared.u32 [cell], %zero;\n";
-  for (const char* name : {"x", "y", "z"}) t.begin += fmt::format("ld.param{} %{}, [p{}];\n", held, name, name);
+  for (const char* name : {"x", "y", "z"})
+    t.begin += fmt::format("ld.param{} %{}, [p{}];\n", held, name, name);
   for (unsigned i = 0; i < chains; ++i) {
     t.begin += begin_of(op, i);
     t.sum += sum_of_chain(op, i);
@@ -205,30 +218,41 @@ Text text_of(const Operation& op, unsigned chains, const gpu::BoardFacts& facts)
 
 // What each warp leaves: its two readings, %s, the multiprocessor.
 constexpr const char* leave =
-    "mov.u32 %t, %tid.x;\nand.b32 %u, %t, 31;\nsetp.ne.u32 %q, %u, 0;\n@%q bra DONE;\nmul.wide.u32 %v, %t, 1;\nld.param.u64 %o, [out];\nadd.u64 %o, %o, %v;\n"
-                     "st.global.u64 [%o], %t0;\nst.global.u64 [%o+8], %t1;\nst.global.f64 [%o+16], %s;\nmov.u32 %sm, %smid;\ncvt.u64.u32 %v, %sm;\nst.global.u64 [%o+24], %v;\nDONE:\nret;\n}\n";
+    "mov.u32 %t, %tid.x;\nand.b32 %u, %t, 31;\nsetp.ne.u32 %q, %u, 0;\n@%q bra DONE;\nmul.wide.u32 %v, %t, "
+    "1;\nld.param.u64 %o, [out];\nadd.u64 %o, %o, %v;\n"
+    "st.global.u64 [%o], %t0;\nst.global.u64 [%o+8], %t1;\nst.global.f64 [%o+16], %s;\nmov.u32 %sm, "
+    "%smid;\ncvt.u64.u32 %v, %sm;\nst.global.u64 [%o+24], %v;\nDONE:\nret;\n}\n";
 
 }  // namespace
 
-std::string chain_kernels(const Operation& op, unsigned chains, unsigned steps, const gpu::BoardFacts& facts) {
+std::string chain_kernels(const Operation& op, unsigned chains, unsigned steps,
+                          const gpu::BoardFacts& facts) {
   const Text t = text_of(op, chains, facts);
   std::string out;
   for (const unsigned factor : {1u, 2u, 4u}) {
-    out += fmt::format(".visible .entry chain_{}(.param .u64 out, {})\n{{\n", factor, t.parameters) + t.registers + t.begin + "mov.u32 %pass, 2;\nPASS:\nbar.sync 0;\nmov.u64 %t0, %clock64;\n";
+    out += fmt::format(".visible .entry chain_{}(.param .u64 out, {})\n{{\n", factor, t.parameters) +
+           t.registers + t.begin + "mov.u32 %pass, 2;\nPASS:\nbar.sync 0;\nmov.u64 %t0, %clock64;\n";
     for (unsigned n = 0; n < steps * factor; ++n) out += t.step;
-    out += "mov.u64 %t1, %clock64;\nsub.u32 %pass, %pass, 1;\nsetp.ne.u32 %q, %pass, 0;\n@%q bra PASS;\nmov.f64 %s, 0d0000000000000000;\n" + t.sum + leave;
+    out +=
+        "mov.u64 %t1, %clock64;\nsub.u32 %pass, %pass, 1;\nsetp.ne.u32 %q, %pass, 0;\n@%q bra PASS;\nmov.f64 "
+        "%s, 0d0000000000000000;\n" +
+        t.sum + leave;
   }
   return out;
 }
 
-std::string window_kernel(const Operation& op, unsigned chains, unsigned steps, const gpu::BoardFacts& facts) {
+std::string window_kernel(const Operation& op, unsigned chains, unsigned steps,
+                          const gpu::BoardFacts& facts) {
   const Text t = text_of(op, chains, facts);
   std::string body;
   for (unsigned n = 0; n < steps; ++n) body += t.step;
-  return fmt::format(".visible .entry window(.param .u64 out, {}, .param .u64 cycles)\n{{\n", t.parameters) + t.registers + t.begin + window_text(body, "mov.f64 %s, 0d0000000000000000;\n" + t.sum, "%s");
+  return fmt::format(".visible .entry window(.param .u64 out, {}, .param .u64 cycles)\n{{\n", t.parameters) +
+         t.registers + t.begin + window_text(body, "mov.f64 %s, 0d0000000000000000;\n" + t.sum, "%s");
 }
 
-const char* const rest_text = "sub.u64 %n, %t1, %t0;\nmul.lo.u64 %n, %n, 3;\nadd.u64 %n, %n, %t1;\nREST:\nmov.u64 %v, %clock64;\nsetp.lt.u64 %q, %v, %n;\n@%q bra REST;\n";
+const char* const rest_text =
+    "sub.u64 %n, %t1, %t0;\nmul.lo.u64 %n, %n, 3;\nadd.u64 %n, %n, %t1;\nREST:\nmov.u64 %v, "
+    "%clock64;\nsetp.lt.u64 %q, %v, %n;\n@%q bra REST;\n";
 
 namespace {
 
@@ -236,9 +260,15 @@ namespace {
 std::pair<const char*, const char*> tied(Register kind) {
   switch (kind) {
     case b64: return {"xor.b64 %x0, %x0, %v;", "setp.eq.u64 %q, %x0, 0x5555555555555555;"};
-    case f32: return {"cvt.u32.u64 %t, %v; mov.b32 %u, %x0; xor.b32 %u, %u, %t; mov.b32 %x0, %u;", "mov.b32 %u, %x0; setp.eq.u32 %q, %u, 0x55555555;"};
-    case f64: return {"mov.b64 %n, %x0; xor.b64 %n, %n, %v; mov.b64 %x0, %n;", "mov.b64 %n, %x0; setp.eq.u64 %q, %n, 0x5555555555555555;"};
-    case predicate: return {"setp.ne.u64 %q, %v, 0; or.pred %x0, %x0, %q;", "selp.b32 %u, 1, 0, %x0; setp.eq.u32 %q, %u, 7;"};
+    case f32:
+      return {"cvt.u32.u64 %t, %v; mov.b32 %u, %x0; xor.b32 %u, %u, %t; mov.b32 %x0, %u;",
+              "mov.b32 %u, %x0; setp.eq.u32 %q, %u, 0x55555555;"};
+    case f64:
+      return {"mov.b64 %n, %x0; xor.b64 %n, %n, %v; mov.b64 %x0, %n;",
+              "mov.b64 %n, %x0; setp.eq.u64 %q, %n, 0x5555555555555555;"};
+    case predicate:
+      return {"setp.ne.u64 %q, %v, 0; or.pred %x0, %x0, %q;",
+              "selp.b32 %u, 1, 0, %x0; setp.eq.u32 %q, %u, 7;"};
     default: return {"cvt.u32.u64 %t, %v; xor.b32 %x0, %x0, %t;", "setp.eq.u32 %q, %x0, 0x55555555;"};
   }
 }
@@ -250,12 +280,25 @@ std::string single_kernels(const Operation& op, const gpu::BoardFacts& facts) {
   const auto [tie, wait] = tied(op.kind);
   std::string out = fmt::format(".shared .align 4 .b32 kept[{}];\n", single_steps);
   for (const unsigned n : {0u, 1u})
-    out += fmt::format(".visible .entry singles_{}(.param .u64 out, {})\n{{\n", n, t.parameters) + t.registers + t.begin + fmt::format("mov.u32 %sm, kept;\nmov.u32 %pass, {};\nmov.u64 %t0, %clock64;\nmov.u64 %t1, %t0;\nPASS:\n", single_steps) + rest_text +
-           "mov.u64 %t0, %clock64;\nsetp.eq.u64 %q, %t0, 1;\n@%q bra DONE;\nand.b64 %v, %t0, %zero64;\n" + tie + "\n" + (n == 0 ? "" : t.step) + wait +
-           "\n@%q bra DONE;\nmov.u64 %t1, %clock64;\nsub.u64 %n, %t1, %t0;\ncvt.u32.u64 %u, %n;\nst.volatile.shared.u32 [%sm], %u;\nadd.u32 %sm, %sm, 4;\nsub.u32 %pass, %pass, 1;\n"
-           "setp.ne.u32 %q, %pass, 0;\n@%q bra PASS;\nmov.f64 %s, 0d0000000000000000;\n" + t.sum +
-           fmt::format("mov.u32 %t, %tid.x;\nsetp.ne.u32 %q, %t, 0;\n@%q bra DONE;\nld.param.u64 %o, [out];\nst.global.f64 [%o], %s;\nmov.u32 %sm, kept;\nmov.u32 %pass, {};\nOUT:\n", single_steps) +
-           "ld.volatile.shared.u32 %u, [%sm];\ncvt.u64.u32 %v, %u;\nadd.u64 %o, %o, 8;\nst.global.u64 [%o], %v;\nadd.u32 %sm, %sm, 4;\nsub.u32 %pass, %pass, 1;\nsetp.ne.u32 %q, %pass, 0;\n@%q bra OUT;\nDONE:\nret;\n}\n";
+    out += fmt::format(".visible .entry singles_{}(.param .u64 out, {})\n{{\n", n, t.parameters) +
+           t.registers + t.begin +
+           fmt::format(
+               "mov.u32 %sm, kept;\nmov.u32 %pass, {};\nmov.u64 %t0, %clock64;\nmov.u64 %t1, %t0;\nPASS:\n",
+               single_steps) +
+           rest_text +
+           "mov.u64 %t0, %clock64;\nsetp.eq.u64 %q, %t0, 1;\n@%q bra DONE;\nand.b64 %v, %t0, %zero64;\n" +
+           tie + "\n" + (n == 0 ? "" : t.step) + wait +
+           "\n@%q bra DONE;\nmov.u64 %t1, %clock64;\nsub.u64 %n, %t1, %t0;\ncvt.u32.u64 %u, "
+           "%n;\nst.volatile.shared.u32 [%sm], %u;\nadd.u32 %sm, %sm, 4;\nsub.u32 %pass, %pass, 1;\n"
+           "setp.ne.u32 %q, %pass, 0;\n@%q bra PASS;\nmov.f64 %s, 0d0000000000000000;\n" +
+           t.sum +
+           fmt::format(
+               "mov.u32 %t, %tid.x;\nsetp.ne.u32 %q, %t, 0;\n@%q bra DONE;\nld.param.u64 %o, "
+               "[out];\nst.global.f64 [%o], %s;\nmov.u32 %sm, kept;\nmov.u32 %pass, {};\nOUT:\n",
+               single_steps) +
+           "ld.volatile.shared.u32 %u, [%sm];\ncvt.u64.u32 %v, %u;\nadd.u64 %o, %o, 8;\nst.global.u64 [%o], "
+           "%v;\nadd.u32 %sm, %sm, 4;\nsub.u32 %pass, %pass, 1;\nsetp.ne.u32 %q, %pass, 0;\n@%q bra "
+           "OUT;\nDONE:\nret;\n}\n";
   return out;
 }
 
@@ -265,7 +308,7 @@ gpu::Arguments chain_arguments(const Operation& op, std::uint64_t out) {
       case b64: a.add(static_cast<std::int64_t>(v)); break;
       case f32: a.add(static_cast<float>(v)); break;
       case f64: a.add(v); break;
-      case f16x2: a.add(v == 1 ? 0x3c003c00u : 0u); break;   // 1 or 0, twice
+      case f16x2: a.add(v == 1 ? 0x3c003c00u : 0u); break;  // 1 or 0, twice
       default: a.add(static_cast<std::int32_t>(v)); break;
     }
   a.add(0u);

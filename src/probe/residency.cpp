@@ -11,7 +11,7 @@ std::string resident_text(unsigned values) {
   std::string declared, read, used;
   if (values != 0) declared = fmt::format(".reg .b32 %v<{}>, %x;", values);
   for (unsigned i = 0; i < values; ++i) {
-    read += fmt::format("mov.u32 %v{}, %clock;\n", i);   // no assembler can compute it again later
+    read += fmt::format("mov.u32 %v{}, %clock;\n", i);  // no assembler can compute it again later
     used += fmt::format("xor.b32 %x, {}, %v{};\n", i == 0 ? "%old" : "%x", i);
   }
   // What was kept is used where no thread comes: the exclusive or of readings of the clock is hardly that.
@@ -46,12 +46,16 @@ WAIT:
   {}
   ret;
 }}
-)", declared, read, used);
+)",
+                     declared, read, used);
 }
 
-gpu::Board::Function resident_kernel(Bench& bench, unsigned values) { return bench.kernel(resident_text(values), "resident"); }
+gpu::Board::Function resident_kernel(Bench& bench, unsigned values) {
+  return bench.kernel(resident_text(values), "resident");
+}
 
-std::uint32_t blocks_seen(Bench& bench, gpu::Board::Function function, std::uint32_t threads, std::uint32_t shared_bytes, unsigned values) {
+std::uint32_t blocks_seen(Bench& bench, gpu::Board::Function function, std::uint32_t threads,
+                          std::uint32_t shared_bytes, unsigned values) {
   const gpu::BoardFacts& facts = bench.board.facts();
   const std::uint32_t told = bench.board.blocks_per_sm(function, threads, shared_bytes);
   const std::size_t words = (facts.sms + 1) / 2;
@@ -59,8 +63,11 @@ std::uint32_t blocks_seen(Bench& bench, gpu::Board::Function function, std::uint
   bench.board.fill(counters.address(), std::byte{0}, counters.bytes());
   bench.board.fill(most.address(), std::byte{0}, most.bytes());
   // Long enough for an SM to be filled, at a block every 100 cycles and a value of a warp every two.
-  const std::uint64_t cycles = 4000 + 150 * std::uint64_t{told} + 2 * std::uint64_t{told} * values * (threads / 32);
-  const auto seen = bench.run(function, facts.sms * (told + 1), threads, gpu::Arguments(counters.address(), most.address(), cycles), most.address(), words, shared_bytes);
+  const std::uint64_t cycles =
+      4000 + 150 * std::uint64_t{told} + 2 * std::uint64_t{told} * values * (threads / 32);
+  const auto seen = bench.run(function, facts.sms * (told + 1), threads,
+                              gpu::Arguments(counters.address(), most.address(), cycles), most.address(),
+                              words, shared_bytes);
   std::uint64_t out = 0;
   for (const std::uint64_t w : seen) out = std::max({out, w & 0xffffffff, w >> 32});
   return static_cast<std::uint32_t>(out);

@@ -154,7 +154,8 @@ END:
 )";
 
 std::string replace_all(std::string text, std::string_view what, std::string_view by) {
-  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size()) text.replace(at, what.size(), by);
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
+    text.replace(at, what.size(), by);
   return text;
 }
 
@@ -177,57 +178,74 @@ std::string ring_kernels(const std::string& load, const std::string& setup) {
 
 namespace {
 
-// Where kernels leave what they found: a buffer of its own, so that writing it does not touch what is measured.
+// Where kernels leave what they found: a buffer of its own, so that writing it does not touch what is
+// measured.
 constexpr std::size_t result_bytes = 256;
 
 }  // namespace
 
-Ring::Ring(Bench& bench, const Bench::Buffer& buffer, std::span<const std::uint64_t> offsets, std::uint32_t unit) : visits_(offsets.size()) {
+Ring::Ring(Bench& bench, const Bench::Buffer& buffer, std::span<const std::uint64_t> offsets,
+           std::uint32_t unit)
+    : visits_(offsets.size()) {
   SIMTLAB_ASSERT(!offsets.empty(), "a chain has a link");
-  std::map<std::uint64_t, std::uint32_t> before;   // visits of a unit
+  std::map<std::uint64_t, std::uint32_t> before;  // visits of a unit
   std::vector<std::uint64_t> address(offsets.size());
   for (std::size_t i = 0; i < offsets.size(); ++i) {
     const std::uint32_t slot = before[offsets[i]]++;
-    SIMTLAB_ASSERT((slot + 1) * slot_bytes <= unit && offsets[i] + unit <= buffer.bytes(), "a unit has room for its visits");
+    SIMTLAB_ASSERT((slot + 1) * slot_bytes <= unit && offsets[i] + unit <= buffer.bytes(),
+                   "a unit has room for its visits");
     address[i] = buffer.address() + offsets[i] + slot * slot_bytes;
   }
   start_ = address.front();
   const auto [low, high] = std::ranges::minmax(address);
   const std::uint64_t span = high - low + slot_bytes;
-  if (span <= 64 * address.size() * slot_bytes || span < (1 << 20)) {   // dense: one copy
+  if (span <= 64 * address.size() * slot_bytes || span < (1 << 20)) {  // dense: one copy
     std::vector<std::uint64_t> image(span / slot_bytes);
-    for (std::size_t i = 0; i < address.size(); ++i) image[(address[i] - low) / slot_bytes] = address[(i + 1) % address.size()];
+    for (std::size_t i = 0; i < address.size(); ++i)
+      image[(address[i] - low) / slot_bytes] = address[(i + 1) % address.size()];
     bench.board.copy_in(low, image.data(), span);
     return;
   }
-  for (std::size_t i = 0; i < address.size(); ++i) bench.board.copy_in(address[i], &address[(i + 1) % address.size()], slot_bytes);
+  for (std::size_t i = 0; i < address.size(); ++i)
+    bench.board.copy_in(address[i], &address[(i + 1) % address.size()], slot_bytes);
 }
 
-double chase(Bench& bench, gpu::Board::Function function, std::uint64_t start, std::uint64_t skip, std::uint32_t n) {
+double chase(Bench& bench, gpu::Board::Function function, std::uint64_t start, std::uint64_t skip,
+             std::uint32_t n) {
   const Bench::Buffer out(bench, result_bytes);
-  const auto w = bench.run(function, 1, 1, gpu::Arguments(start, std::uint64_t{0}, static_cast<std::uint32_t>((skip + 7) / 8), n / chase_round, out.address()), out.address(), 4);
+  const auto w = bench.run(function, 1, 1,
+                           gpu::Arguments(start, std::uint64_t{0}, static_cast<std::uint32_t>((skip + 7) / 8),
+                                          n / chase_round, out.address()),
+                           out.address(), 4);
   return (static_cast<double>(w[2] - w[1]) - static_cast<double>(w[1] - w[0])) / n;
 }
 
 double chase(Bench& bench, Path path, const Ring& ring, std::uint64_t skip, std::uint32_t n) {
-  return chase(bench, bench.kernel(ring_kernels(load_of(path, bench.board.facts()), ""), "chase"), ring.start(), skip, n);
+  return chase(bench, bench.kernel(ring_kernels(load_of(path, bench.board.facts()), ""), "chase"),
+               ring.start(), skip, n);
 }
 
-Census census(Bench& bench, gpu::Board::Function function, std::uint64_t start, std::uint64_t skip, std::uint64_t loads, std::uint64_t near, std::uint64_t far, std::uint32_t shared_bytes) {
+Census census(Bench& bench, gpu::Board::Function function, std::uint64_t start, std::uint64_t skip,
+              std::uint64_t loads, std::uint64_t near, std::uint64_t far, std::uint32_t shared_bytes) {
   const Bench::Buffer out(bench, result_bytes);
-  const auto w = bench.run(function, 1, 1, gpu::Arguments(start, std::uint64_t{0}, skip, loads, near, far, out.address()), out.address(), 7, shared_bytes);
+  const auto w = bench.run(function, 1, 1,
+                           gpu::Arguments(start, std::uint64_t{0}, skip, loads, near, far, out.address()),
+                           out.address(), 7, shared_bytes);
   Census c;
   c.loads = loads;
   c.fast = w[0], c.medium = w[1], c.cycles = w[2], c.least = w[3], c.most = w[4], c.last_fast = w[5];
   return c;
 }
 
-Census census(Bench& bench, Path path, const Ring& ring, std::uint64_t skip, std::uint64_t loads, std::uint64_t near, std::uint64_t far, std::uint32_t shared_bytes) {
-  return census(bench, bench.kernel(ring_kernels(load_of(path, bench.board.facts()), ""), "census"), ring.start(), skip, loads, near, far, shared_bytes);
+Census census(Bench& bench, Path path, const Ring& ring, std::uint64_t skip, std::uint64_t loads,
+              std::uint64_t near, std::uint64_t far, std::uint32_t shared_bytes) {
+  return census(bench, bench.kernel(ring_kernels(load_of(path, bench.board.facts()), ""), "census"),
+                ring.start(), skip, loads, near, far, shared_bytes);
 }
 
 std::uint32_t census_blocks(Bench& bench, std::uint32_t shared_bytes) {
-  return bench.board.blocks_per_sm(bench.kernel(ring_kernels(load_of(Path::through, bench.board.facts()), ""), "census"), 1, shared_bytes);
+  return bench.board.blocks_per_sm(
+      bench.kernel(ring_kernels(load_of(Path::through, bench.board.facts()), ""), "census"), 1, shared_bytes);
 }
 
 void read_over(Bench& bench, const Bench::Buffer& buffer) {
@@ -235,7 +253,8 @@ void read_over(Bench& bench, const Bench::Buffer& buffer) {
   const Bench::Buffer out(bench, result_bytes);
   const auto function = bench.kernel(ring_kernels(load_of(Path::past, facts), ""), "over");
   const std::uint32_t threads = std::min(facts.max_threads_per_block, 512u);
-  bench.run(function, facts.sms * std::max(1u, facts.max_threads_per_sm / threads), threads, gpu::Arguments(buffer.address(), buffer.bytes() / 16 * 16, out.address()), out.address(), 0);
+  bench.run(function, facts.sms * std::max(1u, facts.max_threads_per_sm / threads), threads,
+            gpu::Arguments(buffer.address(), buffer.bytes() / 16 * 16, out.address()), out.address(), 0);
 }
 
 void flush(Bench& bench) {

@@ -14,10 +14,10 @@ namespace simtlab::probe {
 Histogram sample(const std::function<double()>& measure, unsigned most = 9);
 
 struct Estimate {
-  double value = 0;      // median
-  Interval interval;     // 95 % of the median
+  double value = 0;   // median
+  Interval interval;  // 95 % of the median
   std::uint64_t samples = 0;
-  Histogram histogram = {};   // what they were
+  Histogram histogram = {};  // what they were
 };
 Estimate estimate(const Histogram& samples);
 

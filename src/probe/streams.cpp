@@ -5,8 +5,8 @@
 namespace simtlab::probe {
 namespace {
 
-// A thread reads (writes, copies, adds up) 16 bytes at its own place, then as many threads further, `count` times; the whole `rounds` times.
-// The kernels differ in what they do at one place.
+// A thread reads (writes, copies, adds up) 16 bytes at its own place, then as many threads further, `count`
+// times; the whole `rounds` times. The kernels differ in what they do at one place.
 std::string stream_text(const char* name, const char* access) {
   return fmt::format(R"(
 .visible .entry {}(.param .u64 x, .param .u64 y, .param .u64 z, .param .u32 count, .param .u32 rounds, .param .u64 out)
@@ -35,23 +35,33 @@ PLACE:
 END:
   ret;
 }}
-)", name, access);
+)",
+                     name, access);
 }
 
 std::string stream_texts() {
-  return stream_text("read", "ld.global.cg.v4.u32 {%r0, %r1, %r2, %r3}, [%px]; xor.b32 %r0, %r0, %r1; xor.b32 %r2, %r2, %r3; add.u32 %s, %s, %r0; add.u32 %s, %s, %r2;") +
+  return stream_text("read",
+                     "ld.global.cg.v4.u32 {%r0, %r1, %r2, %r3}, [%px]; xor.b32 %r0, %r0, %r1; xor.b32 %r2, "
+                     "%r2, %r3; add.u32 %s, %s, %r0; add.u32 %s, %s, %r2;") +
          stream_text("write", "st.global.v4.u32 [%px], {%r8, %r9, %r10, %r11};") +
-         stream_text("copy", "ld.global.cg.v4.u32 {%r0, %r1, %r2, %r3}, [%px]; st.global.v4.u32 [%py], {%r0, %r1, %r2, %r3};") +
-         stream_text("triad",
-                     "ld.global.cg.v4.f32 {%r0, %r1, %r2, %r3}, [%px]; ld.global.cg.v4.f32 {%r4, %r5, %r6, %r7}, [%py]; fma.rn.f32 %r0, %r4, 0f40400000, %r0; fma.rn.f32 %r1, %r5, 0f40400000, %r1; "
-                     "fma.rn.f32 %r2, %r6, 0f40400000, %r2; fma.rn.f32 %r3, %r7, 0f40400000, %r3; st.global.v4.f32 [%pz], {%r0, %r1, %r2, %r3};");
+         stream_text("copy",
+                     "ld.global.cg.v4.u32 {%r0, %r1, %r2, %r3}, [%px]; st.global.v4.u32 [%py], {%r0, %r1, "
+                     "%r2, %r3};") +
+         stream_text(
+             "triad",
+             "ld.global.cg.v4.f32 {%r0, %r1, %r2, %r3}, [%px]; ld.global.cg.v4.f32 {%r4, %r5, %r6, %r7}, "
+             "[%py]; fma.rn.f32 %r0, %r4, 0f40400000, %r0; fma.rn.f32 %r1, %r5, 0f40400000, %r1; "
+             "fma.rn.f32 %r2, %r6, 0f40400000, %r2; fma.rn.f32 %r3, %r7, 0f40400000, %r3; st.global.v4.f32 "
+             "[%pz], {%r0, %r1, %r2, %r3};");
 }
 
 }  // namespace
 
-Streams::Streams(Bench& bench, std::uint32_t threads, std::uint32_t blocks) : bench_(bench), out_(bench, 256), text_(stream_texts()), threads_(threads), blocks_(blocks) {}
+Streams::Streams(Bench& bench, std::uint32_t threads, std::uint32_t blocks)
+    : bench_(bench), out_(bench, 256), text_(stream_texts()), threads_(threads), blocks_(blocks) {}
 
-double Streams::time(const char* kernel, std::uint64_t x, std::uint64_t y, std::uint64_t z, std::uint32_t count, std::uint32_t rounds) {
+double Streams::time(const char* kernel, std::uint64_t x, std::uint64_t y, std::uint64_t z,
+                     std::uint32_t count, std::uint32_t rounds) {
   bench_.check_interrupt();
   ++bench_.launches;
   gpu::Board::Launch launch;

@@ -10,11 +10,14 @@ namespace simtlab::probe {
 
 class Streams {
  public:
-  Streams(Bench& bench, std::uint32_t threads, std::uint32_t blocks);   // of the whole GPU
+  Streams(Bench& bench, std::uint32_t threads, std::uint32_t blocks);  // of the whole GPU
 
-  std::uint64_t step() const { return std::uint64_t{16} * threads_ * blocks_; }   // bytes of one access of all threads
-  // Nanoseconds of a launch of "read", "write", "copy" or "triad": `count` accesses of each thread, the whole `rounds` times.
-  double time(const char* kernel, std::uint64_t x, std::uint64_t y, std::uint64_t z, std::uint32_t count, std::uint32_t rounds);
+  // Bytes of one access of all threads
+  std::uint64_t step() const { return std::uint64_t{16} * threads_ * blocks_; }
+  // Nanoseconds of a launch of "read", "write", "copy" or "triad": `count` accesses of each thread, the whole
+  // `rounds` times.
+  double time(const char* kernel, std::uint64_t x, std::uint64_t y, std::uint64_t z, std::uint32_t count,
+              std::uint32_t rounds);
 
  private:
   Bench& bench_;

@@ -11,8 +11,10 @@
 namespace simtlab::probe {
 namespace {
 
-constexpr std::int64_t widest_grid = 1 << 20;   // cycles between the shortest and the longest interval of a deconvolution
-constexpr std::array<std::string_view, 5> correction_names = {"slope", "difference", "deconvolve", "subtract", "none"};
+// Cycles between the shortest and the longest interval of a deconvolution
+constexpr std::int64_t widest_grid = 1 << 20;
+constexpr std::array<std::string_view, 5> correction_names = {"slope", "difference", "deconvolve", "subtract",
+                                                              "none"};
 
 // Probabilities as an array from `first` on.
 struct Grid {
@@ -26,10 +28,12 @@ struct Grid {
 };
 
 // One step of Richardson-Lucy: x_j <- x_j sum_i y_(i-j) z_i / (x*y)_i. Returns the residual before the step.
-double step(std::vector<double>& x, const Distribution& overhead, std::int64_t overhead_first, const std::vector<double>& z) {
+double step(std::vector<double>& x, const Distribution& overhead, std::int64_t overhead_first,
+            const std::vector<double>& z) {
   std::vector<double> made(z.size());
   for (std::size_t j = 0; j < x.size(); ++j)
-    for (const auto& [cycles, mass] : overhead.masses()) made[j + static_cast<std::size_t>(cycles - overhead_first)] += x[j] * mass;
+    for (const auto& [cycles, mass] : overhead.masses())
+      made[j + static_cast<std::size_t>(cycles - overhead_first)] += x[j] * mass;
   double residual = 0;
   std::vector<double> ratio(z.size());
   for (std::size_t i = 0; i < z.size(); ++i) {
@@ -38,7 +42,8 @@ double step(std::vector<double>& x, const Distribution& overhead, std::int64_t o
   }
   for (std::size_t j = 0; j < x.size(); ++j) {
     double factor = 0;
-    for (const auto& [cycles, mass] : overhead.masses()) factor += mass * ratio[j + static_cast<std::size_t>(cycles - overhead_first)];
+    for (const auto& [cycles, mass] : overhead.masses())
+      factor += mass * ratio[j + static_cast<std::size_t>(cycles - overhead_first)];
     x[j] *= factor;
   }
   return residual;
@@ -59,7 +64,9 @@ Distribution shifted(const Distribution& d, std::int64_t by) {
 
 }  // namespace
 
-std::string_view name_of(Correction correction) { return correction_names[static_cast<std::size_t>(correction)]; }
+std::string_view name_of(Correction correction) {
+  return correction_names[static_cast<std::size_t>(correction)];
+}
 
 std::optional<Correction> correction_of(std::string_view name) {
   const auto found = std::ranges::find(correction_names, name);
@@ -85,7 +92,8 @@ Distribution::Distribution(std::vector<Mass> masses) {
 
 Distribution::Distribution(const Histogram& samples) {
   std::vector<Mass> masses;
-  for (const Histogram::Bin& bin : samples.bins()) masses.emplace_back(std::llround(bin.value), static_cast<double>(bin.count));
+  for (const Histogram::Bin& bin : samples.bins())
+    masses.emplace_back(std::llround(bin.value), static_cast<double>(bin.count));
   *this = Distribution(std::move(masses));
 }
 
@@ -98,7 +106,8 @@ double Distribution::mean() const {
 double Distribution::variance() const {
   const double middle = mean();
   double sum = 0;
-  for (const auto& [cycles, mass] : masses_) sum += (static_cast<double>(cycles) - middle) * (static_cast<double>(cycles) - middle) * mass;
+  for (const auto& [cycles, mass] : masses_)
+    sum += (static_cast<double>(cycles) - middle) * (static_cast<double>(cycles) - middle) * mass;
   return sum;
 }
 
@@ -127,14 +136,21 @@ double Distribution::distance(const Distribution& other) const {
 Distribution sum_of(const Distribution& a, const Distribution& b) { return combined(a, b, 1); }
 Distribution difference_of(const Distribution& a, const Distribution& b) { return combined(a, b, -1); }
 
-Deconvolved deconvolve(const Distribution& measured, const Distribution& overhead, const DeconvolveOptions& options) {
-  const auto spread = [](const Distribution& d) { return d.masses().back().first - d.masses().front().first; };
+Deconvolved deconvolve(const Distribution& measured, const Distribution& overhead,
+                       const DeconvolveOptions& options) {
+  const auto spread = [](const Distribution& d) {
+    return d.masses().back().first - d.masses().front().first;
+  };
   if (const std::int64_t widest = std::max(spread(measured), spread(overhead)); widest >= widest_grid)
-    throw Error(ExitCode::bad_input, "timer-range", fmt::format("timed intervals are up to {} cycles apart, the limit is {}", widest, widest_grid), "leave out the outliers, or take the slope");
+    throw Error(
+        ExitCode::bad_input, "timer-range",
+        fmt::format("timed intervals are up to {} cycles apart, the limit is {}", widest, widest_grid),
+        "leave out the outliers, or take the slope");
   Grid z(measured);
   const std::int64_t first = overhead.masses().front().first, last = overhead.masses().back().first;
   const std::size_t width = static_cast<std::size_t>(last - first) + 1;
-  // Intervals shorter than the clock's own spread: latencies may only begin where the shortest is, so the grid grows.
+  // Intervals shorter than the clock's own spread: latencies may only begin where the shortest is, so the
+  // grid grows.
   if (z.p.size() < width) z.p.resize(width);
   std::vector<double> x(z.p.size() - width + 1, 1.0 / static_cast<double>(z.p.size() - width + 1));
   Deconvolved out;
@@ -158,7 +174,8 @@ Deconvolved deconvolve(const Distribution& measured, const Distribution& overhea
 double sampling_error(const Distribution& measured, std::uint64_t samples) {
   // The mean absolute deviation of a binomial share is about sqrt(2/pi) of its standard deviation.
   double sum = 0;
-  for (const auto& [cycles, mass] : measured.masses()) sum += std::sqrt(mass * (1 - mass) / static_cast<double>(std::max<std::uint64_t>(samples, 1)));
+  for (const auto& [cycles, mass] : measured.masses())
+    sum += std::sqrt(mass * (1 - mass) / static_cast<double>(std::max<std::uint64_t>(samples, 1)));
   return 0.7978845608028654 * sum;
 }
 
@@ -188,7 +205,8 @@ Slope slope_of(std::span<const Chain> chains) {
   Slope s;
   s.latency = xy / xx;
   s.overhead = y - s.latency * x;
-  for (const Chain& c : chains) s.residual = std::max(s.residual, std::abs(c.cycles - s.overhead - s.latency * c.operations));
+  for (const Chain& c : chains)
+    s.residual = std::max(s.residual, std::abs(c.cycles - s.overhead - s.latency * c.operations));
   s.r2 = yy > 0 ? xy * xy / (xx * yy) : 1;
   return s;
 }

@@ -1,5 +1,6 @@
-// A module as written: declarations with sizes, and instructions whose registers and function-scope variables are
-// already resolved to numbers (their scope is known only while parsing). Everything else waits for decode.
+// A module as written: declarations with sizes, and instructions whose registers and function-scope variables
+// are already resolved to numbers (their scope is known only while parsing). Everything else waits for
+// decode.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,8 @@ namespace simtlab::ptx {
 
 inline constexpr std::uint32_t no_index = 0xffffffffu;
 
-// Operands are stored in pre-order in one array a function: a vector, list, address or pair is followed by its children.
+// Operands are stored in pre-order in one array a function: a vector, list, address or pair is followed by
+// its children.
 struct AstOperand {
   enum class Kind : std::uint8_t {
     reg,        // index = virtual register
@@ -33,23 +35,23 @@ struct AstOperand {
     pair,       // p|q: two children
   };
   Kind kind = Kind::integer;
-  bool negated = false;        // !p, or -a of video instructions
-  bool is_unsigned = false;    // integer constant of type u64
-  std::uint8_t children = 0;   // direct children
-  std::uint32_t span = 1;      // this operand and all its descendants
+  bool negated = false;       // !p, or -a of video instructions
+  bool is_unsigned = false;   // integer constant of type u64
+  std::uint8_t children = 0;  // direct children
+  std::uint32_t span = 1;     // this operand and all its descendants
   std::uint32_t index = 0;
   std::int64_t value = 0;
-  std::string_view text;       // symbol name
-  std::string_view selector;   // .b0, .h1, .xy of video instructions, without the dot
+  std::string_view text;      // symbol name
+  std::string_view selector;  // .b0, .h1, .xy of video instructions, without the dot
   Place at;
 };
 
 struct AstInst {
-  std::string_view opcode;     // with all modifiers: "ld.global.v2.f32"
+  std::string_view opcode;         // with all modifiers: "ld.global.v2.f32"
   std::uint32_t guard = no_index;  // virtual register
   bool guard_negated = false;
   std::uint32_t first = 0, count = 0;  // operands: index of the first, number at top level
-  std::uint32_t scope = 0;     // for labels
+  std::uint32_t scope = 0;             // for labels
   std::uint32_t file = 0, source_line = 0;
   Place at;
 };
@@ -64,25 +66,25 @@ struct AstVariable {
   Space space = Space::global;
   Type type = Type::b8;
   Type reference = Type::none;
-  std::uint64_t count = 1;       // elements, all dimensions multiplied
+  std::uint64_t count = 1;  // elements, all dimensions multiplied
   std::uint64_t bytes = 0;
   std::uint32_t align = 1;
   unsigned vector = 1;
   bool external = false, weak = false, common = false, managed = false;
-  bool unsized = false;          // x[]
-  bool is_pointer = false;       // .ptr
+  bool unsized = false;     // x[]
+  bool is_pointer = false;  // .ptr
   Space pointee = Space::generic;
   std::uint32_t pointee_align = 1;
   std::uint32_t reg = no_index;  // formal declared in .reg space: the virtual register
   Place at;
 
-  struct Value {                 // one element of an initialiser
+  struct Value {  // one element of an initialiser
     enum class Kind : std::uint8_t { integer, float32, float64, symbol } kind = Kind::integer;
     bool generic = false;
-    bool is_unsigned = false;    // integer of type u64
-    std::uint64_t offset = 0;    // in the variable
-    std::uint64_t bits = 0;      // number, or what is added to the symbol
-    std::uint64_t mask = 0;      // 0xff00(symbol): which byte; 0 = the whole address
+    bool is_unsigned = false;  // integer of type u64
+    std::uint64_t offset = 0;  // in the variable
+    std::uint64_t bits = 0;    // number, or what is added to the symbol
+    std::uint64_t mask = 0;    // 0xff00(symbol): which byte; 0 = the whole address
     std::string_view symbol;
     Place at;
   };
@@ -93,7 +95,7 @@ struct AstVariable {
 struct AstLabel {
   std::string_view name;
   std::uint32_t scope = 0;
-  std::uint32_t inst = 0;       // the instruction that follows
+  std::uint32_t inst = 0;  // the instruction that follows
   Place at;
 };
 
@@ -103,7 +105,7 @@ struct AstSignature {
   bool noreturn = false;
 };
 
-struct AstTable {               // .branchtargets, .calltargets, .callprototype
+struct AstTable {  // .branchtargets, .calltargets, .callprototype
   enum class Kind : std::uint8_t { branch, call, prototype } kind = Kind::branch;
   std::string_view name;
   std::uint32_t scope = 0;
@@ -117,15 +119,15 @@ struct AstFunction {
   bool is_entry = false, has_body = false, external = false, weak = false;
   AstSignature signature;
   std::vector<AstRegister> registers;
-  std::vector<AstVariable> variables;      // formals first: returns, params; then the body's
+  std::vector<AstVariable> variables;  // formals first: returns, params; then the body's
   std::vector<AstInst> code;
   std::vector<AstOperand> operands;
   std::vector<AstLabel> labels;
   std::vector<AstTable> tables;
-  std::vector<std::uint32_t> scope_parent; // scope 0 = the body; parent of 0 is no_index
+  std::vector<std::uint32_t> scope_parent;  // scope 0 = the body; parent of 0 is no_index
   std::uint32_t max_ntid[3] = {0, 0, 0}, req_ntid[3] = {0, 0, 0}, req_cluster[3] = {0, 0, 0};
   std::uint32_t max_nreg = 0, min_nctapersm = 0, max_cluster_rank = 0;
-  Place at, ntid_at;                       // the name; .maxntid or .reqntid
+  Place at, ntid_at;  // the name; .maxntid or .reqntid
 };
 
 struct AstAlias {
@@ -137,12 +139,12 @@ struct AstModule {
   std::string_view version, target;
   unsigned address_size = 64;
   bool texmode_independent = false;
-  std::vector<AstFunction> functions;      // one a name; a definition replaces its declarations
+  std::vector<AstFunction> functions;  // one a name; a definition replaces its declarations
   std::vector<AstVariable> variables;
   std::unordered_map<std::string_view, std::uint32_t> function_index, variable_index;
   std::map<unsigned, std::string> files;
   std::vector<AstAlias> aliases;
-  std::vector<Diagnostic> unsupported;     // constructs that are PTX, but not ours (exit 4)
+  std::vector<Diagnostic> unsupported;  // constructs that are PTX, but not ours (exit 4)
 };
 
 // Throws Error(bad_input) at the first thing that is not PTX.

@@ -15,8 +15,8 @@ struct Rows {
   const std::vector<std::uint32_t>& edges;
 };
 
-void compress(std::size_t nodes, const std::vector<std::pair<std::uint32_t, std::uint32_t>>& edges, bool reverse,
-              std::vector<std::uint32_t>& start, std::vector<std::uint32_t>& out) {
+void compress(std::size_t nodes, const std::vector<std::pair<std::uint32_t, std::uint32_t>>& edges,
+              bool reverse, std::vector<std::uint32_t>& start, std::vector<std::uint32_t>& out) {
   start.assign(nodes + 1, 0);
   for (const auto& [from, to] : edges) ++start[(reverse ? to : from) + 1];
   std::partial_sum(start.begin(), start.end(), start.begin());
@@ -29,7 +29,13 @@ void compress(std::size_t nodes, const std::vector<std::pair<std::uint32_t, std:
 class LengauerTarjan {
  public:
   LengauerTarjan(Rows forward, Rows backward, std::uint32_t nodes)
-      : forward_(forward), backward_(backward), number_(nodes, none), ancestor_(nodes, none), label_(nodes), semi_(nodes, none), idom_(nodes, none) {}
+      : forward_(forward),
+        backward_(backward),
+        number_(nodes, none),
+        ancestor_(nodes, none),
+        label_(nodes),
+        semi_(nodes, none),
+        idom_(nodes, none) {}
 
   std::vector<std::uint32_t> run(std::uint32_t root) {
     search(root);
@@ -96,7 +102,7 @@ class LengauerTarjan {
 
   Rows forward_, backward_;
   std::vector<std::uint32_t> number_, ancestor_, label_, semi_, idom_;
-  std::vector<std::uint32_t> vertex_, parent_;   // by depth-first number
+  std::vector<std::uint32_t> vertex_, parent_;  // by depth-first number
   std::vector<std::uint32_t> path_;
 };
 
@@ -179,7 +185,7 @@ void tie_endless_loops(Cfg& cfg, Edges& edges) {
     edges.emplace_back(b, exit);
     flood(b);
   }
-  for (std::uint32_t b = 0; b < exit; ++b)   // code that nothing reaches
+  for (std::uint32_t b = 0; b < exit; ++b)  // code that nothing reaches
     if (!reaches[b] && !cfg.blocks[b].empty()) edges.emplace_back(b, exit), flood(b);
   if (edges.size() == before) return;
   compress(exit + 1, edges, false, cfg.successor_start, cfg.successors);
@@ -203,7 +209,8 @@ Cfg build_cfg(const Function& f) {
   const std::uint32_t exit = cfg.exit();
   Edges edges;
   auto add_targets = [&](std::uint32_t from, const std::vector<std::uint32_t>& table) {
-    for (const std::uint32_t target : table) edges.emplace_back(from, target < size ? cfg.block_of[target] : exit);
+    for (const std::uint32_t target : table)
+      edges.emplace_back(from, target < size ? cfg.block_of[target] : exit);
   };
   auto block_at = [&](std::uint32_t pc) { return pc < size ? cfg.block_of[pc] : exit; };
   for (std::uint32_t b = 0; b < code_blocks; ++b) {
@@ -212,8 +219,10 @@ Cfg build_cfg(const Function& f) {
     const bool guarded = inst.guard.kind != OperandKind::none;
     const std::size_t first = edges.size();
     if (inst.op == Op::bra) edges.emplace_back(b, block_at(inst.target));
-    if (inst.op == Op::brx && table_node[inst.target] != none) edges.emplace_back(b, table_node[inst.target]);
-    else if (inst.op == Op::brx) add_targets(b, f.branch_tables[inst.target]);
+    if (inst.op == Op::brx && table_node[inst.target] != none)
+      edges.emplace_back(b, table_node[inst.target]);
+    else if (inst.op == Op::brx)
+      add_targets(b, f.branch_tables[inst.target]);
     if (leaves(inst.op)) edges.emplace_back(b, exit);
     const bool ends = inst.op == Op::bra || inst.op == Op::brx || leaves(inst.op);
     if (!ends || guarded) edges.emplace_back(b, block_at(last + 1));
@@ -246,12 +255,13 @@ void set_reconvergence(Function& function, const Cfg& cfg) {
     Inst& inst = function.code[pc];
     if (inst.op != Op::bra && inst.op != Op::brx) continue;
     std::uint32_t d = post[cfg.block_of[pc]];
-    while (d != cfg.exit() && cfg.blocks[d].empty()) d = post[d];   // lanes meet in code, not in a table
+    while (d != cfg.exit() && cfg.blocks[d].empty()) d = post[d];  // lanes meet in code, not in a table
     inst.reconverge = d == cfg.exit() ? no_pc : cfg.blocks[d].first;
   }
 }
 
-std::vector<std::uint32_t> dominators(const std::vector<std::vector<std::uint32_t>>& successors, std::uint32_t root) {
+std::vector<std::uint32_t> dominators(const std::vector<std::vector<std::uint32_t>>& successors,
+                                      std::uint32_t root) {
   Edges edges;
   for (std::uint32_t v = 0; v < successors.size(); ++v)
     for (const std::uint32_t w : successors[v]) edges.emplace_back(v, w);

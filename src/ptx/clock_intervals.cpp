@@ -13,18 +13,14 @@ constexpr std::size_t long_chain =
 
 bool is_load(const Inst& inst) {
   switch (inst.op) {
-    case Op::ld:
-      return inst.mods.space != Space::param;
+    case Op::ld: return inst.mods.space != Space::param;
     case Op::ldu:
     case Op::tex:
     case Op::tld4:
     case Op::suld:
-    case Op::cp_async:
-      return true;
-    case Op::atom:
-      return inst.dst_count != 0 && inst.dst[0].kind == OperandKind::reg;
-    default:
-      return false;
+    case Op::cp_async: return true;
+    case Op::atom: return inst.dst_count != 0 && inst.dst[0].kind == OperandKind::reg;
+    default: return false;
   }
 }
 

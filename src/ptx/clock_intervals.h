@@ -25,8 +25,9 @@ struct UnwaitedLoad {
   auto operator<=>(const UnwaitedLoad&) const = default;
 };
 
-// In the order of the code. Of a decoded function, whose registers are slots. folding: what the assembler folds
-// into others (Inst::fold: copies, sums in addresses) is no instruction, so it does not wait; its users do.
+// In the order of the code. Of a decoded function, whose registers are slots. folding: what the assembler
+// folds into others (Inst::fold: copies, sums in addresses) is no instruction, so it does not wait; its users
+// do.
 std::vector<UnwaitedLoad> unwaited_loads(const Function& function, bool folding);
 
 }  // namespace simtlab::ptx

@@ -5,7 +5,8 @@
 namespace simtlab::ptx {
 namespace {
 
-std::string join(const std::vector<std::string_view>& words, std::string_view before, std::string_view between) {
+std::string join(const std::vector<std::string_view>& words, std::string_view before,
+                 std::string_view between) {
   std::string out;
   for (const std::string_view word : words) {
     if (!out.empty()) out += between;

@@ -1,4 +1,5 @@
-// What of PTX is supported: the opcode table in readable form, for `simtlab list ptx` and docs/ptx-coverage.md.
+// What of PTX is supported: the opcode table in readable form, for `simtlab list ptx` and
+// docs/ptx-coverage.md.
 #pragma once
 
 #include <string>
@@ -7,10 +8,11 @@
 namespace simtlab::ptx {
 
 struct CoverageEntry {
-  std::string form;     // "add{.rn|.rz|.rm|.rp}{.ftz}{.sat}.type": braces = may be left out; "mma.*" = all forms
-  std::string types;    // "f32"; "f16, bf16 <- f32" where result and source differ; may be empty
+  // "add{.rn|.rz|.rm|.rp}{.ftz}{.sat}.type": braces = may be left out; "mma.*" = all forms
+  std::string form;
+  std::string types;  // "f32"; "f16, bf16 <- f32" where result and source differ; may be empty
   bool supported = false;
-  std::string note;     // why refused, or how it is executed; may be empty
+  std::string note;  // why refused, or how it is executed; may be empty
 };
 
 // In the order of the table: by group of instructions.

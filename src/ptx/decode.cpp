@@ -8,15 +8,19 @@
 namespace simtlab::ptx {
 namespace {
 
-std::uint64_t round_up(std::uint64_t value, std::uint64_t align) { return (value + align - 1) / align * align; }
+std::uint64_t round_up(std::uint64_t value, std::uint64_t align) {
+  return (value + align - 1) / align * align;
+}
 
 }  // namespace
 
 void ModuleScope::report(Place at, std::string message, std::string hint) {
-  if (unsupported.size() < Limits::diagnostics) unsupported.push_back(source->diagnostic(at, std::move(message), std::move(hint)));
+  if (unsupported.size() < Limits::diagnostics)
+    unsupported.push_back(source->diagnostic(at, std::move(message), std::move(hint)));
 }
 
-std::uint64_t place_formals(const std::vector<AstVariable>& formals, std::uint64_t start, std::vector<Param>& out) {
+std::uint64_t place_formals(const std::vector<AstVariable>& formals, std::uint64_t start,
+                            std::vector<Param>& out) {
   std::uint64_t offset = start;
   for (const AstVariable& v : formals) {
     offset = round_up(offset, v.align);
@@ -37,7 +41,9 @@ std::uint64_t place_formals(const std::vector<AstVariable>& formals, std::uint64
   return offset;
 }
 
-VirtualFunction decode_function(ModuleScope& scope, std::uint32_t ast_index) { return FunctionDecoder(scope, ast_index).run(); }
+VirtualFunction decode_function(ModuleScope& scope, std::uint32_t ast_index) {
+  return FunctionDecoder(scope, ast_index).run();
+}
 
 FunctionDecoder::FunctionDecoder(ModuleScope& scope, std::uint32_t ast_index)
     : scope_(scope), ast_(scope.ast->functions[ast_index]), ast_index_(ast_index) {}
@@ -61,9 +67,12 @@ VirtualFunction FunctionDecoder::run() {
     const AstLabel& label = ast_.labels[i];
     const auto [it, fresh] = labels_.try_emplace({label.scope, label.name}, i);
     if (!fresh)
-      scope_.source->fail(label.at, "ptx-redefined", fmt::format("label '{}' is defined twice in this scope; the first is on line {}", label.name.substr(0, 64), ast_.labels[it->second].at.line));
+      scope_.source->fail(label.at, "ptx-redefined",
+                          fmt::format("label '{}' is defined twice in this scope; the first is on line {}",
+                                      label.name.substr(0, 64), ast_.labels[it->second].at.line));
   }
-  for (std::uint32_t i = 0; i < ast_.tables.size(); ++i) tables_.try_emplace({ast_.tables[i].scope, ast_.tables[i].name}, i);
+  for (std::uint32_t i = 0; i < ast_.tables.size(); ++i)
+    tables_.try_emplace({ast_.tables[i].scope, ast_.tables[i].name}, i);
   lay_out_frame();
   fn.code.reserve(ast_.code.size() + 1);
   pc_of_.reserve(ast_.code.size() + 1);
@@ -81,8 +90,9 @@ VirtualFunction FunctionDecoder::run() {
   return std::move(out_);
 }
 
-// Kernel parameters have their own block; everything else lives in the frame: formals of functions first (returns, then
-// parameters, so that functions of one prototype agree), then .local variables and .param variables of call sites.
+// Kernel parameters have their own block; everything else lives in the frame: formals of functions first
+// (returns, then parameters, so that functions of one prototype agree), then .local variables and .param
+// variables of call sites.
 void FunctionDecoder::lay_out_frame() {
   Function& fn = out_.fn;
   const AstSignature& s = ast_.signature;
@@ -90,7 +100,9 @@ void FunctionDecoder::lay_out_frame() {
   if (ast_.is_entry) {
     const std::uint64_t bytes = place_formals(s.params, 0, fn.params);
     if (bytes > Limits::param_bytes)
-      scope_.source->fail(ast_.at, "ptx-limit", fmt::format("parameters of kernel '{}' need {} bytes; the limit is {}", fn.name.substr(0, 64), bytes, Limits::param_bytes));
+      scope_.source->fail(ast_.at, "ptx-limit",
+                          fmt::format("parameters of kernel '{}' need {} bytes; the limit is {}",
+                                      fn.name.substr(0, 64), bytes, Limits::param_bytes));
     fn.param_bytes = static_cast<std::uint32_t>(bytes);
     for (const Param& p : fn.params) offset_.push_back(p.offset);
   } else {
@@ -114,7 +126,9 @@ void FunctionDecoder::lay_out_frame() {
     if (frame > Limits::local_bytes) break;
   }
   if (frame > Limits::local_bytes)
-    scope_.source->fail(ast_.at, "ptx-limit", fmt::format("local memory of '{}' needs more than the limit of {} bytes per thread", fn.name.substr(0, 64), Limits::local_bytes));
+    scope_.source->fail(ast_.at, "ptx-limit",
+                        fmt::format("local memory of '{}' needs more than the limit of {} bytes per thread",
+                                    fn.name.substr(0, 64), Limits::local_bytes));
   fn.frame_bytes = static_cast<std::uint32_t>(frame);
   if (ast_.is_entry) return;
   // Formals in .reg space arrive in the frame as all others do.
@@ -168,7 +182,8 @@ Inst FunctionDecoder::begin(const AstInst& ast, const Match& match) const {
 }
 
 void FunctionDecoder::emit(Inst inst) {
-  if (out_.fn.code.size() >= Limits::instructions) fail_here(fmt::format("function has more than {} instructions", Limits::instructions));
+  if (out_.fn.code.size() >= Limits::instructions)
+    fail_here(fmt::format("function has more than {} instructions", Limits::instructions));
   out_.fn.code.push_back(inst);
 }
 
@@ -187,23 +202,39 @@ void FunctionDecoder::instruction(const AstInst& ast) {
   const AstOperand* o = ast_.operands.data() + ast.first;
   for (std::uint32_t i = 0; i < ast.count; ++i, o += o->span) args_.top.push_back(o);
   Inst inst = begin(ast, match);
-  if (match.family.empty()) signature(inst, match);
-  else if (match.family == "ld") load(inst, match);
-  else if (match.family == "st") store(inst, match);
-  else if (match.family == "mov") move(inst);
-  else if (match.family == "cvta") convert_address(inst);
-  else if (match.family == "atom" || match.family == "red") atomic(inst, match, match.family == "atom");
-  else if (match.family == "bra") branch();
-  else if (match.family == "brx") branch_indexed(inst);
-  else if (match.family == "call") return call(inst);
-  else if (match.family == "bar") barrier(inst);
-  else if (match.family == "cp_async") copy_async(inst, match);
-  else if (match.family == "tex") texture(inst);
-  else if (match.family == "video") video(inst);
-  else if (match.family == "policy") policy(inst);
-  else SIMTLAB_ASSERT(match.family == "hint", "every family of the opcode table has a decoder");
+  if (match.family.empty())
+    signature(inst, match);
+  else if (match.family == "ld")
+    load(inst, match);
+  else if (match.family == "st")
+    store(inst, match);
+  else if (match.family == "mov")
+    move(inst);
+  else if (match.family == "cvta")
+    convert_address(inst);
+  else if (match.family == "atom" || match.family == "red")
+    atomic(inst, match, match.family == "atom");
+  else if (match.family == "bra")
+    branch();
+  else if (match.family == "brx")
+    branch_indexed(inst);
+  else if (match.family == "call")
+    return call(inst);
+  else if (match.family == "bar")
+    barrier(inst);
+  else if (match.family == "cp_async")
+    copy_async(inst, match);
+  else if (match.family == "tex")
+    texture(inst);
+  else if (match.family == "video")
+    video(inst);
+  else if (match.family == "policy")
+    policy(inst);
+  else
+    SIMTLAB_ASSERT(match.family == "hint", "every family of the opcode table has a decoder");
   // The space may be known better now than from the opcode.
-  if (inst.op == Op::ld || inst.op == Op::ldu || inst.op == Op::st || inst.op == Op::atom || inst.op == Op::red)
+  if (inst.op == Op::ld || inst.op == Op::ldu || inst.op == Op::st || inst.op == Op::atom ||
+      inst.op == Op::red)
     inst.op_class = class_of(match.form->rule, inst.type, inst.stype, inst.mods);
   if (inst.op == Op::ret) return return_(inst);
   emit(inst);
@@ -223,8 +254,10 @@ Type FunctionDecoder::spec_type(const Inst& inst, const OperandSpec& spec) const
         case Type::u32: return Type::u64;
         default: return Type::s64;
       }
-    case What::pred: case What::pred_pair: return Type::pred;
-    case What::address: case What::constant: break;
+    case What::pred:
+    case What::pred_pair: return Type::pred;
+    case What::address:
+    case What::constant: break;
   }
   return Type::none;
 }
@@ -236,8 +269,10 @@ void FunctionDecoder::apply_spec(Inst& inst, const OperandSpec& spec, const AstO
   if (spec.what == What::constant) {
     const std::uint64_t limit = inst.op == Op::lop3 ? 255 : 0xffffffffu;
     const std::uint64_t value = integer_constant(o, "this operand", limit);
-    if (inst.op == Op::lop3) inst.mods.lut = static_cast<std::uint8_t>(value);
-    else add_src(inst, constant(value, 4));
+    if (inst.op == Op::lop3)
+      inst.mods.lut = static_cast<std::uint8_t>(value);
+    else
+      add_src(inst, constant(value, 4));
     return;
   }
   if (spec.result && (spec.what == What::pred_pair || spec.what == What::value_pred)) {
@@ -248,7 +283,8 @@ void FunctionDecoder::apply_spec(Inst& inst, const OperandSpec& spec, const AstO
     return;
   }
   if (o.kind == Kind::pair) fail(o, "only one result is possible here");
-  if (type == Type::pred) return spec.result ? add_dst(inst, predicate_result(o)) : add_src(inst, predicate(o));
+  if (type == Type::pred)
+    return spec.result ? add_dst(inst, predicate_result(o)) : add_src(inst, predicate(o));
   if (spec.result) return add_dst(inst, result(o, type, spec.relaxed));
   // An integer register narrower than the result of isspacep's 64-bit address never occurs in 64-bit code.
   add_src(inst, source(o, type, spec.relaxed));
@@ -274,7 +310,8 @@ void FunctionDecoder::finish_code() {
   const std::uint32_t end = pc_of_.back();
   bool target_at_end = false;
   for (const AstLabel& label : ast_.labels) target_at_end = target_at_end || pc_of_[label.inst] == end;
-  const bool ends = !code.empty() && (code.back().op == Op::ret || code.back().op == Op::exit) && code.back().guard.kind == OperandKind::none;
+  const bool ends = !code.empty() && (code.back().op == Op::ret || code.back().op == Op::exit) &&
+                    code.back().guard.kind == OperandKind::none;
   if (ends && !target_at_end) return;
   Inst ret = plain(code.empty() ? Inst{} : code.back(), Op::ret, OpClass::control, Type::none);
   return_(ret);

@@ -1,7 +1,8 @@
 // From the syntax tree to instructions over virtual registers.
 //
 // decode_function resolves names, checks operands and rewrites what the executor need not know:
-//   - constants as predicate operands become setp instructions, .reg formals become loads and stores of the frame,
+//   - constants as predicate operands become setp instructions, .reg formals become loads and stores of the
+//   frame,
 //     vprintf and __assertfail calls become their Op with loads of their arguments in front,
 //   - accesses to .param variables in frames become local accesses.
 // Registers keep virtual numbers; allocate() (liveness.h) then gives them slots.
@@ -24,13 +25,20 @@ namespace simtlab::ptx {
 // A function whose Operands of kind reg and pred hold virtual register numbers.
 struct VirtualFunction {
   Function fn;
-  std::vector<Type> registers;                 // type of each virtual register
-  struct SharedUse { std::uint32_t constant, variable; };   // constants to which a shared offset is added
+  std::vector<Type> registers;  // type of each virtual register
+  struct SharedUse {
+    std::uint32_t constant, variable;
+  };  // constants to which a shared offset is added
   std::vector<SharedUse> shared_uses;
   std::vector<std::uint32_t> callees;          // direct calls, sorted, unique
   std::vector<std::uint32_t> addresses_taken;  // functions whose handle the code makes
-  struct Indirect { std::uint32_t site; AstSignature prototype; std::vector<std::uint32_t> targets; bool any = false; };
-  std::vector<Indirect> indirect;              // candidates are known when all functions are decoded
+  struct Indirect {
+    std::uint32_t site;
+    AstSignature prototype;
+    std::vector<std::uint32_t> targets;
+    bool any = false;
+  };
+  std::vector<Indirect> indirect;  // candidates are known when all functions are decoded
   std::uint32_t frame_align = 16;
 };
 
@@ -38,11 +46,11 @@ struct VirtualFunction {
 struct ModuleScope {
   const Source* source = nullptr;
   const AstModule* ast = nullptr;
-  Module* module = nullptr;                    // variables are complete; functions have names
-  std::unordered_map<std::string_view, std::uint32_t> variables, functions;   // of Module; aliases too
+  Module* module = nullptr;  // variables are complete; functions have names
+  std::unordered_map<std::string_view, std::uint32_t> variables, functions;  // of Module; aliases too
   // Function-scope shared, global and const variables: (function in ast, variable) -> Module variable.
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> promoted;
-  std::vector<Diagnostic> unsupported;         // found while decoding
+  std::vector<Diagnostic> unsupported;  // found while decoding
   bool reject_unsupported = true;
   OpcodeMatcher matcher;
 
@@ -53,7 +61,8 @@ struct ModuleScope {
 std::string_view hint_for_undefined(std::string_view name);
 
 // Layout of formals in a parameter block or a frame; returns the bytes used.
-std::uint64_t place_formals(const std::vector<AstVariable>& formals, std::uint64_t start, std::vector<Param>& out);
+std::uint64_t place_formals(const std::vector<AstVariable>& formals, std::uint64_t start,
+                            std::vector<Param>& out);
 
 VirtualFunction decode_function(ModuleScope& scope, std::uint32_t ast_index);
 
@@ -94,7 +103,8 @@ class FunctionDecoder {
   Operand constant(std::uint64_t value, unsigned bytes);
   Operand constant_of(Constant c, unsigned bytes);
   Operand shared_address(std::uint32_t variable, std::uint64_t addend, unsigned bytes);
-  const VirtualFunction::SharedUse* shared_use(Operand constant) const;   // null: not an address in shared memory
+  // Null: not an address in shared memory
+  const VirtualFunction::SharedUse* shared_use(Operand constant) const;
   Operand new_reg(Type type);
   std::uint64_t bits_of(const AstOperand& o, Type type) const;
   std::uint64_t integer_constant(const AstOperand& o, std::string_view what, std::uint64_t limit) const;
@@ -124,10 +134,13 @@ class FunctionDecoder {
   void branch_indexed(Inst& inst);
   void barrier(Inst& inst);
   void call(Inst& inst);
-  void call_direct(Inst& inst, std::string_view name, const AstOperand& at, const AstOperand* returns, const AstOperand* params);
-  void call_indirect(Inst& inst, const AstOperand& pointer, const AstOperand* returns, const AstOperand* params, const AstOperand* table);
+  void call_direct(Inst& inst, std::string_view name, const AstOperand& at, const AstOperand* returns,
+                   const AstOperand* params);
+  void call_indirect(Inst& inst, const AstOperand& pointer, const AstOperand* returns,
+                     const AstOperand* params, const AstOperand* table);
   bool call_builtin(Inst& inst, std::string_view name, const AstOperand* returns, const AstOperand* params);
-  void bind_arguments(CallSite& site, const std::vector<Param>& formals, const AstOperand* list, bool returns);
+  void bind_arguments(CallSite& site, const std::vector<Param>& formals, const AstOperand* list,
+                      bool returns);
   void return_(Inst& inst);
   Inst plain(const Inst& like, Op op, OpClass c, Type type) const;
   const AstTable* find_table(std::string_view name) const;
@@ -140,16 +153,19 @@ class FunctionDecoder {
   const AstFunction& ast_;
   std::uint32_t ast_index_;
   VirtualFunction out_;
-  std::vector<std::uint64_t> offset_;      // of ast variables: in the parameter block or the frame
+  std::vector<std::uint64_t> offset_;  // of ast variables: in the parameter block or the frame
   const AstInst* current_ = nullptr;
   Args args_;
-  std::vector<std::uint32_t> pc_of_;       // syntax tree index -> pc
-  struct Pending { std::uint32_t pc, label; };
-  std::vector<Pending> branches_;          // bra: target = index of label until all pcs are known
+  std::vector<std::uint32_t> pc_of_;  // syntax tree index -> pc
+  struct Pending {
+    std::uint32_t pc, label;
+  };
+  std::vector<Pending> branches_;  // bra: target = index of label until all pcs are known
   std::vector<std::vector<std::uint32_t>> table_labels_;
-  std::unordered_map<const AstTable*, std::uint32_t> table_index_;   // in table_labels_
-  std::map<std::pair<std::uint32_t, std::string_view>, std::uint32_t> labels_, tables_;   // (scope, name) -> index
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> constants_;   // (key, value) -> index
+  std::unordered_map<const AstTable*, std::uint32_t> table_index_;  // in table_labels_
+  // (scope, name) -> index
+  std::map<std::pair<std::uint32_t, std::string_view>, std::uint32_t> labels_, tables_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> constants_;  // (key, value) -> index
 };
 
 }  // namespace simtlab::ptx

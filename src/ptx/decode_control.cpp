@@ -9,11 +9,15 @@ namespace simtlab::ptx {
 
 // Why a function that is only declared can't be called.
 std::string_view hint_for_undefined(std::string_view name) {
-  static constexpr std::string_view runtime[] = {"vprintf", "__assertfail", "__assert_fail", "printf", "memcpy", "memset"};
-  if (name.starts_with("__nv_")) return "link the device mathematics library (the front end does it when it compiles the program)";
+  static constexpr std::string_view runtime[] = {"vprintf", "__assertfail", "__assert_fail",
+                                                 "printf",  "memcpy",       "memset"};
+  if (name.starts_with("__nv_"))
+    return "link the device mathematics library (the front end does it when it compiles the program)";
   const bool known = std::find(std::begin(runtime), std::end(runtime), name) != std::end(runtime);
-  if (known || name.starts_with("cuda") || name.starts_with("__cuda")) return "launches from kernels and other device run-time calls are not supported";
-  return "the function is in another file, and linking of device code (-rdc=true) is not supported: put it into the same file";
+  if (known || name.starts_with("cuda") || name.starts_with("__cuda"))
+    return "launches from kernels and other device run-time calls are not supported";
+  return "the function is in another file, and linking of device code (-rdc=true) is not supported: put it "
+         "into the same file";
 }
 
 // A label of the scope or of one around it.
@@ -34,7 +38,9 @@ void FunctionDecoder::branch() {
   const AstOperand& target = arg(0);
   if (target.kind != Kind::symbol) fail(target, "a label is needed here");
   const std::uint32_t label = find_label(target.text, current_->scope);
-  if (label == no_index) scope_.source->fail(target.at, "ptx-undeclared", fmt::format("label '{}' is not defined in this function", target.text.substr(0, 64)));
+  if (label == no_index)
+    scope_.source->fail(target.at, "ptx-undeclared",
+                        fmt::format("label '{}' is not defined in this function", target.text.substr(0, 64)));
   branches_.push_back({static_cast<std::uint32_t>(out_.fn.code.size()), label});
 }
 
@@ -43,15 +49,20 @@ void FunctionDecoder::branch_indexed(Inst& inst) {
   add_src(inst, source(arg(0), Type::u32));
   const AstOperand& name = arg(1);
   const AstTable* table = name.kind == Kind::symbol ? find_table(name.text) : nullptr;
-  if (table == nullptr || table->kind != AstTable::Kind::branch) fail(name, "a label of .branchtargets is needed here");
+  if (table == nullptr || table->kind != AstTable::Kind::branch)
+    fail(name, "a label of .branchtargets is needed here");
   // Branches through one table share its list.
-  const auto [known, fresh] = table_index_.try_emplace(table, static_cast<std::uint32_t>(table_labels_.size()));
+  const auto [known, fresh] =
+      table_index_.try_emplace(table, static_cast<std::uint32_t>(table_labels_.size()));
   inst.target = known->second;
   if (!fresh) return;
   std::vector<std::uint32_t> labels;
   for (const AstOperand& target : table->targets) {
     const std::uint32_t label = find_label(target.text, table->scope);
-    if (label == no_index) scope_.source->fail(target.at, "ptx-undeclared", fmt::format("label '{}' is not defined in this function", target.text.substr(0, 64)));
+    if (label == no_index)
+      scope_.source->fail(
+          target.at, "ptx-undeclared",
+          fmt::format("label '{}' is not defined in this function", target.text.substr(0, 64)));
     labels.push_back(label);
   }
   table_labels_.push_back(std::move(labels));
@@ -64,9 +75,11 @@ void FunctionDecoder::barrier(Inst& inst) {
   std::size_t i = 0, n = args_.top.size();
   if (reduce) {
     expect_count(3, 4);
-    if (mode == BarMode::red_popc) add_dst(inst, result(arg(i++), Type::u32));
-    else add_dst(inst, predicate_result(arg(i++)));
-    --n;   // the predicate at the end
+    if (mode == BarMode::red_popc)
+      add_dst(inst, result(arg(i++), Type::u32));
+    else
+      add_dst(inst, predicate_result(arg(i++)));
+    --n;  // the predicate at the end
   } else if (mode == BarMode::arrive) {
     expect_count(2, 2);
   } else {
@@ -80,8 +93,10 @@ void FunctionDecoder::barrier(Inst& inst) {
     out_.fn.barriers = 16;
   }
   add_src(inst, source(arg(i++), Type::u32));
-  if (i < n) add_src(inst, source(arg(i++), Type::u32));
-  else if (reduce) add_src(inst, Operand{});
+  if (i < n)
+    add_src(inst, source(arg(i++), Type::u32));
+  else if (reduce)
+    add_src(inst, Operand{});
   if (reduce) add_src(inst, predicate(arg(i)));
 }
 
@@ -125,18 +140,22 @@ void FunctionDecoder::call(Inst& inst) {
   call_indirect(inst, target, returns, params, table);
 }
 
-void FunctionDecoder::call_direct(Inst& inst, std::string_view name, const AstOperand& at, const AstOperand* returns, const AstOperand* params) {
+void FunctionDecoder::call_direct(Inst& inst, std::string_view name, const AstOperand& at,
+                                  const AstOperand* returns, const AstOperand* params) {
   const auto f = scope_.functions.find(name);
   if (f == scope_.functions.end()) {
     if (call_builtin(inst, name, returns, params)) return;
     if (!scope_.ast->function_index.contains(name))
-      scope_.source->fail(at.at, "ptx-undeclared", fmt::format("function '{}' is not declared", name.substr(0, 256)));
+      scope_.source->fail(at.at, "ptx-undeclared",
+                          fmt::format("function '{}' is not declared", name.substr(0, 256)));
     scope_.report(at.at, fmt::format("call of '{}', which the module does not define", name.substr(0, 256)),
                   std::string(hint_for_undefined(name)));
     return emit(plain(inst, Op::trap, OpClass::control, Type::none));
   }
-  // Functions of Module have the order of the definitions; formals are laid out as decode does for the callee.
-  const AstFunction& callee = scope_.ast->functions[scope_.ast->function_index.at(scope_.module->functions[f->second].name)];
+  // Functions of Module have the order of the definitions; formals are laid out as decode does for the
+  // callee.
+  const AstFunction& callee =
+      scope_.ast->functions[scope_.ast->function_index.at(scope_.module->functions[f->second].name)];
   if (callee.is_entry) fail(at, "a kernel can't be called");
   CallSite site;
   site.function = f->second;
@@ -150,7 +169,8 @@ void FunctionDecoder::call_direct(Inst& inst, std::string_view name, const AstOp
   emit(inst);
 }
 
-void FunctionDecoder::call_indirect(Inst& inst, const AstOperand& pointer, const AstOperand* returns, const AstOperand* params, const AstOperand* table_name) {
+void FunctionDecoder::call_indirect(Inst& inst, const AstOperand& pointer, const AstOperand* returns,
+                                    const AstOperand* params, const AstOperand* table_name) {
   CallSite site;
   site.indirect = true;
   site.pointer = reg_operand(pointer, Type::b64, false);
@@ -158,23 +178,34 @@ void FunctionDecoder::call_indirect(Inst& inst, const AstOperand& pointer, const
   indirect.site = static_cast<std::uint32_t>(out_.fn.call_sites.size());
   const AstTable* table = nullptr;
   if (table_name != nullptr) {
-    if (table_name->kind != Kind::symbol) fail(*table_name, "a .callprototype or .calltargets label is needed here");
+    if (table_name->kind != Kind::symbol)
+      fail(*table_name, "a .callprototype or .calltargets label is needed here");
     table = find_table(table_name->text);
-    if (table == nullptr || table->kind == AstTable::Kind::branch) fail(*table_name, fmt::format("'{}' is no .callprototype or .calltargets label", table_name->text.substr(0, 64)));
+    if (table == nullptr || table->kind == AstTable::Kind::branch)
+      fail(*table_name,
+           fmt::format("'{}' is no .callprototype or .calltargets label", table_name->text.substr(0, 64)));
   }
-  if (table == nullptr) fail(pointer, "an indirect call needs a .callprototype or .calltargets label", "write call (result), %register, (arguments), prototype;");
+  if (table == nullptr)
+    fail(pointer, "an indirect call needs a .callprototype or .calltargets label",
+         "write call (result), %register, (arguments), prototype;");
   if (table->kind == AstTable::Kind::prototype) {
     indirect.prototype = table->prototype;
   } else {
     for (const AstOperand& target : table->targets) {
       const auto f = scope_.functions.find(target.text);
-      if (f == scope_.functions.end()) scope_.source->fail(target.at, "ptx-undeclared", fmt::format("function '{}' is not defined", target.text.substr(0, 256)));
+      if (f == scope_.functions.end())
+        scope_.source->fail(target.at, "ptx-undeclared",
+                            fmt::format("function '{}' is not defined", target.text.substr(0, 256)));
       indirect.targets.push_back(f->second);
     }
-    indirect.prototype = scope_.ast->functions[scope_.ast->function_index.at(scope_.module->functions[indirect.targets.front()].name)].signature;
+    indirect.prototype = scope_.ast
+                             ->functions[scope_.ast->function_index.at(
+                                 scope_.module->functions[indirect.targets.front()].name)]
+                             .signature;
   }
   std::vector<Param> result_formals, formals;
-  const std::uint64_t bytes = place_formals(indirect.prototype.params, place_formals(indirect.prototype.returns, 0, result_formals), formals);
+  const std::uint64_t bytes = place_formals(
+      indirect.prototype.params, place_formals(indirect.prototype.returns, 0, result_formals), formals);
   if (bytes > Limits::local_bytes) fail(pointer, "the arguments of this call are too large");
   bind_arguments(site, result_formals, returns, true);
   bind_arguments(site, formals, params, false);
@@ -184,10 +215,12 @@ void FunctionDecoder::call_indirect(Inst& inst, const AstOperand& pointer, const
   emit(inst);
 }
 
-void FunctionDecoder::bind_arguments(CallSite& site, const std::vector<Param>& formals, const AstOperand* list, bool returns) {
+void FunctionDecoder::bind_arguments(CallSite& site, const std::vector<Param>& formals,
+                                     const AstOperand* list, bool returns) {
   const std::size_t given = list == nullptr ? 0 : list->children;
   if (given != formals.size())
-    fail_here(fmt::format("the function has {} {}{}, the call gives {}", formals.size(), returns ? "result" : "parameter", formals.size() == 1 ? "" : "s", given));
+    fail_here(fmt::format("the function has {} {}{}, the call gives {}", formals.size(),
+                          returns ? "result" : "parameter", formals.size() == 1 ? "" : "s", given));
   for (std::size_t i = 0; i < given; ++i) {
     const AstOperand& o = child(*list, i);
     const Param& formal = formals[i];
@@ -197,8 +230,11 @@ void FunctionDecoder::bind_arguments(CallSite& site, const std::vector<Param>& f
     if (o.kind == Kind::local_var) {
       const AstVariable& v = ast_.variables[o.index];
       const bool kernel_param = ast_.is_entry && o.index < ast_.signature.params.size();
-      if ((v.space != Space::param && v.space != Space::local) || kernel_param) fail(o, "an argument is a .param variable, a register or a constant");
-      if (v.bytes != formal.bytes) fail(o, fmt::format("'{}' has {} bytes, the {} has {}", o.text.substr(0, 64), v.bytes, returns ? "result" : "parameter", formal.bytes));
+      if ((v.space != Space::param && v.space != Space::local) || kernel_param)
+        fail(o, "an argument is a .param variable, a register or a constant");
+      if (v.bytes != formal.bytes)
+        fail(o, fmt::format("'{}' has {} bytes, the {} has {}", o.text.substr(0, 64), v.bytes,
+                            returns ? "result" : "parameter", formal.bytes));
       arg.caller_offset = static_cast<std::uint32_t>(offset_[o.index]);
     } else {
       const Type type = formal.bytes == size_of(formal.type) ? formal.type : Type::none;
@@ -209,8 +245,10 @@ void FunctionDecoder::bind_arguments(CallSite& site, const std::vector<Param>& f
   }
 }
 
-// vprintf, __assertfail, malloc and free are instructions of ours: their arguments are loaded from the .param variables in front.
-bool FunctionDecoder::call_builtin(Inst& inst, std::string_view name, const AstOperand* returns, const AstOperand* params) {
+// vprintf, __assertfail, malloc and free are instructions of ours: their arguments are loaded from the .param
+// variables in front.
+bool FunctionDecoder::call_builtin(Inst& inst, std::string_view name, const AstOperand* returns,
+                                   const AstOperand* params) {
   struct Builtin {
     std::string_view name;
     Op op;
@@ -227,7 +265,8 @@ bool FunctionDecoder::call_builtin(Inst& inst, std::string_view name, const AstO
   for (const Builtin& b : builtins)
     if (b.name == name) found = &b;
   if (found == nullptr) return false;
-  if (params == nullptr || params->children != found->params.size()) fail_here(fmt::format("'{}' takes {} arguments", name, found->params.size()));
+  if (params == nullptr || params->children != found->params.size())
+    fail_here(fmt::format("'{}' takes {} arguments", name, found->params.size()));
   inst.op = found->op;
   inst.op_class = OpClass::control;
   auto access = [&](Op op, const AstOperand& o, Operand reg, Type type) {
@@ -241,7 +280,8 @@ bool FunctionDecoder::call_builtin(Inst& inst, std::string_view name, const AstO
     emit(mem);
   };
   auto is_param = [&](const AstOperand& o) {
-    return o.kind == Kind::local_var && ast_.variables[o.index].space == Space::param && !(ast_.is_entry && o.index < ast_.signature.params.size());
+    return o.kind == Kind::local_var && ast_.variables[o.index].space == Space::param &&
+           !(ast_.is_entry && o.index < ast_.signature.params.size());
   };
   for (std::size_t i = 0; i < found->params.size(); ++i) {
     const AstOperand& o = child(*params, i);
@@ -258,7 +298,8 @@ bool FunctionDecoder::call_builtin(Inst& inst, std::string_view name, const AstO
     emit(inst);
     return true;
   }
-  if (found->result == Type::none || returns->children != 1) fail_here(fmt::format("'{}' does not return that many results", name));
+  if (found->result == Type::none || returns->children != 1)
+    fail_here(fmt::format("'{}' does not return that many results", name));
   const AstOperand& r = child(*returns, 0);
   const Operand reg = is_param(r) ? new_reg(found->result) : result(r, found->result);
   add_dst(inst, reg);

@@ -6,7 +6,8 @@
 
 namespace simtlab::ptx {
 
-// The base of an address in brackets; its constant part goes to `offset`. May change the space of the instruction.
+// The base of an address in brackets; its constant part goes to `offset`. May change the space of the
+// instruction.
 Operand FunctionDecoder::address(Inst& inst, const AstOperand& o, std::int64_t& offset) {
   if (o.kind != Kind::address) fail(o, "an address in brackets is needed here");
   if (o.children != 1) fail(o, "this address has too many parts");
@@ -17,14 +18,16 @@ Operand FunctionDecoder::address(Inst& inst, const AstOperand& o, std::int64_t& 
       const Type type = out_.registers[base.index];
       if (base.negated || !base.selector.empty() || type == Type::pred || size_of(type) < 4)
         fail(base, "an address register must have 32 or 64 bits");
-      if (is_float(type)) fail(base, fmt::format("an address register must be an integer, not .{}", name_of(type)));
+      if (is_float(type))
+        fail(base, fmt::format("an address register must be an integer, not .{}", name_of(type)));
       if (size_of(type) == 4 && (inst.mods.space == Space::generic || inst.mods.space == Space::global))
         fail(base, "an address of global or generic memory must be a 64-bit register");
       if (inst.mods.space == Space::param && !ast_.is_entry) inst.mods.space = Space::local;
       return reg_operand(base, type, false);
     }
     case Kind::integer: return constant(static_cast<std::uint64_t>(base.value), 8);
-    case Kind::local_var: case Kind::symbol: {
+    case Kind::local_var:
+    case Kind::symbol: {
       offset += base.value;
       return variable_address(inst, base);
     }
@@ -39,7 +42,8 @@ Operand FunctionDecoder::variable_address(Inst& inst, const AstOperand& o) {
     if (!access) return;
     if (inst.mods.space == Space::generic) inst.mods.space = space;
     if (inst.mods.space != space)
-      fail(o, fmt::format("'{}' is in .{} memory, the instruction accesses .{}", o.text.substr(0, 64), name_of(space), name_of(inst.mods.space)));
+      fail(o, fmt::format("'{}' is in .{} memory, the instruction accesses .{}", o.text.substr(0, 64),
+                          name_of(space), name_of(inst.mods.space)));
   };
   std::uint32_t variable = no_index;
   if (o.kind == Kind::local_var) {
@@ -58,7 +62,9 @@ Operand FunctionDecoder::variable_address(Inst& inst, const AstOperand& o) {
     variable = scope_.promoted.at({ast_index_, o.index});
   } else {
     const auto it = scope_.variables.find(o.text);
-    if (it == scope_.variables.end()) scope_.source->fail(o.at, "ptx-undeclared", fmt::format("'{}' is not declared", o.text.substr(0, 64)), "declare it before use; registers are declared with .reg");
+    if (it == scope_.variables.end())
+      scope_.source->fail(o.at, "ptx-undeclared", fmt::format("'{}' is not declared", o.text.substr(0, 64)),
+                          "declare it before use; registers are declared with .reg");
     variable = it->second;
   }
   const Variable& v = scope_.module->variables[variable];
@@ -79,7 +85,8 @@ Operand FunctionDecoder::fold_offset(const Inst& inst, Operand base, std::int64_
       c.value += static_cast<std::uint64_t>(offset);
       return constant_of(c, base.bytes);
     }
-    if (const auto* use = shared_use(base)) return shared_address(use->variable, c.value + static_cast<std::uint64_t>(offset), base.bytes);
+    if (const auto* use = shared_use(base))
+      return shared_address(use->variable, c.value + static_cast<std::uint64_t>(offset), base.bytes);
     return constant(c.value + static_cast<std::uint64_t>(offset), base.bytes);
   }
   const Type type = base.bytes == 8 ? Type::s64 : Type::s32;
@@ -98,7 +105,8 @@ void FunctionDecoder::load(Inst& inst, const Match& match) {
   const AstOperand& d = arg(0);
   const unsigned lanes = inst.mods.vector;
   if (lanes > 1) {
-    if (d.kind != Kind::vector || d.children != lanes) fail(d, fmt::format("a vector of {} registers is needed here", lanes));
+    if (d.kind != Kind::vector || d.children != lanes)
+      fail(d, fmt::format("a vector of {} registers is needed here", lanes));
     if (lanes * size_of(inst.type) > 32) fail_here("vector is wider than 256 bits");
     for (unsigned i = 0; i < lanes; ++i) add_dst(inst, result(child(d, i), inst.type, true));
   } else {
@@ -116,7 +124,8 @@ void FunctionDecoder::store(Inst& inst, const Match& match) {
   const AstOperand& v = arg(1);
   const unsigned lanes = inst.mods.vector;
   if (lanes > 1) {
-    if (v.kind != Kind::vector || v.children != lanes) fail(v, fmt::format("a vector of {} values is needed here", lanes));
+    if (v.kind != Kind::vector || v.children != lanes)
+      fail(v, fmt::format("a vector of {} values is needed here", lanes));
     if (lanes * size_of(inst.type) > 32) fail_here("vector is wider than 256 bits");
     for (unsigned i = 0; i < lanes; ++i) add_src(inst, source(child(v, i), inst.type, true));
   } else {
@@ -132,7 +141,8 @@ void FunctionDecoder::atomic(Inst& inst, const Match& match, bool has_result) {
   if (has_result) add_dst(inst, result(arg(i++), inst.type));
   add_src(inst, address(inst, arg(i++), inst.imm_offset));
   for (std::size_t v = 0; v < values; ++v) add_src(inst, source(arg(i++), inst.type));
-  if (inst.mods.space != Space::generic && inst.mods.space != Space::global && inst.mods.space != Space::shared)
+  if (inst.mods.space != Space::generic && inst.mods.space != Space::global &&
+      inst.mods.space != Space::shared)
     fail_here("atomic operations work on global and shared memory only");
 }
 
@@ -150,7 +160,8 @@ void FunctionDecoder::copy_async(Inst& inst, const Match& match) {
   const std::uint64_t bytes = integer_constant(arg(2), "the size of a copy", 16);
   const bool all_caches = inst.mods.cache == CacheOp::ca;
   if (bytes != 16 && !(all_caches && (bytes == 4 || bytes == 8)))
-    fail(arg(2), fmt::format("size {} of cp.async.{} is not {}", bytes, all_caches ? "ca" : "cg", all_caches ? "4, 8 or 16" : "16"));
+    fail(arg(2), fmt::format("size {} of cp.async.{} is not {}", bytes, all_caches ? "ca" : "cg",
+                             all_caches ? "4, 8 or 16" : "16"));
   inst.mods.space = Space::shared;
   inst.mods.copy_bytes = static_cast<std::uint8_t>(bytes);
   inst.imm_offset = to_offset;
@@ -175,16 +186,20 @@ void FunctionDecoder::copy_async(Inst& inst, const Match& match) {
 // tex D, [TEXTURE, {coordinates}] or [TEXTURE, SAMPLER, {coordinates}]
 void FunctionDecoder::texture(Inst& inst) {
   if (args_.top.size() > 2) {
-    scope_.report(current_->at, fmt::format("'{}' with offsets or depth comparison is not supported", current_->opcode.substr(0, 64)));
+    scope_.report(current_->at, fmt::format("'{}' with offsets or depth comparison is not supported",
+                                            current_->opcode.substr(0, 64)));
     return;
   }
   expect_count(2, 2);
   const AstOperand& d = arg(0);
-  if (d.kind == Kind::pair) return scope_.report(current_->at, fmt::format("'{}' with a residency predicate is not supported", current_->opcode.substr(0, 64)));
+  if (d.kind == Kind::pair)
+    return scope_.report(current_->at, fmt::format("'{}' with a residency predicate is not supported",
+                                                   current_->opcode.substr(0, 64)));
   if (d.kind != Kind::vector || d.children != 4) fail(d, "a vector of 4 registers is needed here");
   for (unsigned i = 0; i < 4; ++i) add_dst(inst, result(child(d, i), inst.type));
   const AstOperand& a = arg(1);
-  if (a.kind != Kind::address || a.children < 2 || a.children > 3) fail(a, "a texture address is [texture, {coordinates}] or [texture, sampler, {coordinates}]");
+  if (a.kind != Kind::address || a.children < 2 || a.children > 3)
+    fail(a, "a texture address is [texture, {coordinates}] or [texture, sampler, {coordinates}]");
   auto handle = [&](const AstOperand& o) {
     if (o.kind == Kind::reg) return reg_operand(o, Type::b64, false);
     if (o.kind != Kind::symbol && o.kind != Kind::local_var) fail(o, "a texture or sampler is needed here");
@@ -204,7 +219,8 @@ void FunctionDecoder::texture(Inst& inst) {
     return add_src(inst, source(c, inst.stype));
   }
   if (c.children < wanted) fail(c, fmt::format("a vector of {} coordinates is needed here", wanted));
-  for (unsigned i = 0; i < wanted; ++i) add_src(inst, source(child(c, i), array && i == 0 ? Type::u32 : inst.stype));
+  for (unsigned i = 0; i < wanted; ++i)
+    add_src(inst, source(child(c, i), array && i == 0 ? Type::u32 : inst.stype));
 }
 
 void FunctionDecoder::convert_address(Inst& inst) {
@@ -263,7 +279,11 @@ void FunctionDecoder::move_scalar(Inst& inst) {
     const auto special = static_cast<Special>(a.index);
     const unsigned have = size_of(special), want = size_of(inst.type);
     if (have == 0) fail(a, "this special register is a predicate");
-    if (is_float(inst.type)) fail(a, fmt::format("special register %{} where a value of type .{} is needed", name_of(special), name_of(inst.type)), "special registers are integers");
+    if (is_float(inst.type))
+      fail(a,
+           fmt::format("special register %{} where a value of type .{} is needed", name_of(special),
+                       name_of(inst.type)),
+           "special registers are integers");
     if (have != want) {
       inst.op = Op::cvt;
       inst.op_class = OpClass::int_alu;
@@ -292,15 +312,18 @@ Operand FunctionDecoder::symbol_address(const AstOperand& o, Type type, Inst& in
       return constant_of(c, 8);
     }
     if (const auto f = scope_.ast->function_index.find(name); f != scope_.ast->function_index.end()) {
-      scope_.report(o.at, fmt::format("function '{}' is declared but not defined", name.substr(0, 256)), std::string(hint_for_undefined(name)));
+      scope_.report(o.at, fmt::format("function '{}' is declared but not defined", name.substr(0, 256)),
+                    std::string(hint_for_undefined(name)));
       return constant(0, bytes);
     }
   }
   Operand base = variable_address(inst, o);
   if (bytes == 4) {
     const Constant& c = out_.fn.constants[base.index];
-    if (c.kind == Constant::Kind::global_symbol) fail(o, "an address of global memory needs a 64-bit register");
-    if (const auto* use = shared_use(base)) return shared_address(use->variable, static_cast<std::uint64_t>(o.value), 4);
+    if (c.kind == Constant::Kind::global_symbol)
+      fail(o, "an address of global memory needs a 64-bit register");
+    if (const auto* use = shared_use(base))
+      return shared_address(use->variable, static_cast<std::uint64_t>(o.value), 4);
     return constant(c.value + static_cast<std::uint64_t>(o.value), 4);
   }
   return fold_offset(inst, base, o.value);

@@ -64,11 +64,15 @@ void FunctionDecoder::video(Inst& inst) {
     }
     o.negated = false;
     o.selector = {};
-    if (i == 0) add_dst(inst, result(o, Type::b32));
-    else add_src(inst, source(o, Type::b32));
+    if (i == 0)
+      add_dst(inst, result(o, Type::b32));
+    else
+      add_src(inst, source(o, Type::b32));
   };
   auto field = [&](std::size_t i, int value, unsigned shift) {
-    if (value < 0) fail(arg(i), fmt::format("'.{}' is no selector of '{}'", arg(i).selector.substr(0, 16), current_->opcode.substr(0, 64)));
+    if (value < 0)
+      fail(arg(i), fmt::format("'.{}' is no selector of '{}'", arg(i).selector.substr(0, 16),
+                               current_->opcode.substr(0, 64)));
     inst.mods.video |= static_cast<std::uint32_t>(value) << shift;
   };
   if (simd) {
@@ -79,7 +83,8 @@ void FunctionDecoder::video(Inst& inst) {
     field(0, scalar_selector(arg(0).selector), video_d_shift);
     field(1, scalar_selector(arg(1).selector), video_a_shift);
     field(2, scalar_selector(arg(2).selector), video_b_shift);
-    if (!arg(0).selector.empty() && args_.top.size() < 4) fail(arg(0), "a part of the result needs a third source that gives the rest");
+    if (!arg(0).selector.empty() && args_.top.size() < 4)
+      fail(arg(0), "a part of the result needs a third source that gives the rest");
   }
   take(0, false);
   const bool mad = inst.op == Op::vmad;

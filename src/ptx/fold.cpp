@@ -10,8 +10,8 @@ namespace simtlab::ptx {
 namespace {
 
 constexpr std::uint32_t none = no_pc;
-constexpr unsigned look_ahead = 64;            // instructions between one that is taken in and its user
-constexpr std::int64_t largest_offset = (1 << 23) - 1;   // of an access in machine code: 24 bits with sign
+constexpr unsigned look_ahead = 64;  // instructions between one that is taken in and its user
+constexpr std::int64_t largest_offset = (1 << 23) - 1;  // of an access in machine code: 24 bits with sign
 
 class Folder {
  public:
@@ -43,7 +43,9 @@ class Folder {
       for (const std::uint32_t r : now.reads) ++use_start_[r + 1];
       for (const std::uint32_t r : now.writes) {
         ++defs_[r];
-        def_[r] = defs_[r] == 1 && f_.code[pc].guard.kind == OperandKind::none && f_.code[pc].op != Op::call ? pc : none;
+        def_[r] = defs_[r] == 1 && f_.code[pc].guard.kind == OperandKind::none && f_.code[pc].op != Op::call
+                      ? pc
+                      : none;
       }
     }
     for (std::size_t r = 0; r < types_.size(); ++r) use_start_[r + 1] += use_start_[r];
@@ -61,7 +63,9 @@ class Folder {
     const std::uint32_t* end() const { return last; }
     std::size_t size() const { return static_cast<std::size_t>(last - first); }
   };
-  Uses uses(std::uint32_t r) const { return {uses_.data() + use_start_[r], uses_.data() + use_start_[r + 1]}; }
+  Uses uses(std::uint32_t r) const {
+    return {uses_.data() + use_start_[r], uses_.data() + use_start_[r + 1]};
+  }
   // The only instruction that writes it; none.
   std::uint32_t definition(const Operand& o) const { return is_register(o) ? def_[o.index] : none; }
 
@@ -75,7 +79,8 @@ class Folder {
   const Constant* constant(const Operand& o) const {
     if (o.kind == OperandKind::imm) return &f_.constants[o.index];
     const std::uint32_t d = definition(o);
-    if (d == none || f_.code[d].op != Op::mov || f_.code[d].src_count != 1 || f_.code[d].frame_relative) return nullptr;
+    if (d == none || f_.code[d].op != Op::mov || f_.code[d].src_count != 1 || f_.code[d].frame_relative)
+      return nullptr;
     return f_.code[d].src[0].kind == OperandKind::imm ? &f_.constants[f_.code[d].src[0].index] : nullptr;
   }
   bool is_number(const Operand& o) const {
@@ -83,7 +88,8 @@ class Folder {
     return c != nullptr && c->kind == Constant::Kind::value;
   }
 
-  // No operand of the instruction at `from` is written between it and `to`, which comes after it in the same block.
+  // No operand of the instruction at `from` is written between it and `to`, which comes after it in the same
+  // block.
   bool keeps(std::uint32_t from, std::uint32_t to) const {
     if (to <= from || to - from > look_ahead || cfg_.block_of[from] != cfg_.block_of[to]) return false;
     const Inst& inst = f_.code[from];
@@ -101,7 +107,8 @@ class Folder {
   bool keeps_for_all(std::uint32_t from) const {
     const Inst& inst = f_.code[from];
     bool single = true;
-    for (unsigned i = 0; i < inst.src_count; ++i) single = single && (!is_register(inst.src[i]) || defs_[inst.src[i].index] <= 1);
+    for (unsigned i = 0; i < inst.src_count; ++i)
+      single = single && (!is_register(inst.src[i]) || defs_[inst.src[i].index] <= 1);
     if (single) return true;
     for (unsigned k = 0; k < inst.dst_count; ++k)
       if (is_register(inst.dst[k]))
@@ -110,7 +117,8 @@ class Folder {
     return true;
   }
 
-  // A copy whose source and result can be one register: nobody writes either of them again, or the source ends here.
+  // A copy whose source and result can be one register: nobody writes either of them again, or the source
+  // ends here.
   bool coalesces(std::uint32_t pc) const {
     const Inst& inst = f_.code[pc];
     bool ends = true, once = true;
@@ -118,11 +126,13 @@ class Folder {
       if (!is_register(inst.src[i])) return false;
       ends = ends && defs_[inst.src[i].index] == 1 && uses(inst.src[i].index).size() == 1;
     }
-    for (unsigned k = 0; k < inst.dst_count; ++k) once = once && is_register(inst.dst[k]) && defs_[inst.dst[k].index] == 1;
+    for (unsigned k = 0; k < inst.dst_count; ++k)
+      once = once && is_register(inst.dst[k]) && defs_[inst.dst[k].index] == 1;
     return ends || (once && keeps_for_all(pc));
   }
 
-  // Somebody needs it in a register: as an address, as a value to store, for a call. zero: a register of its own in machine code.
+  // Somebody needs it in a register: as an address, as a value to store, for a call. zero: a register of its
+  // own in machine code.
   bool needs_register(std::uint32_t r, bool zero) const {
     for (const std::uint32_t user : uses(r)) {
       const Inst& inst = f_.code[user];
@@ -135,18 +145,21 @@ class Folder {
     return false;
   }
 
-  // An assembler lays blocks out so that one of the jumps to a block that nothing falls into need not jump. The last one, for it is a loop's.
+  // An assembler lays blocks out so that one of the jumps to a block that nothing falls into need not jump.
+  // The last one, for it is a loop's.
   void fold_branches() {
     std::vector<bool> placed(cfg_.blocks.size() + 1, false);
     placed[0] = true;
     for (std::uint32_t pc = 0; pc + 1 < f_.code.size(); ++pc) {
       const Inst& inst = f_.code[pc];
-      const bool ends = inst.op == Op::bra || inst.op == Op::brx || inst.op == Op::ret || inst.op == Op::exit || inst.op == Op::trap;
+      const bool ends = inst.op == Op::bra || inst.op == Op::brx || inst.op == Op::ret ||
+                        inst.op == Op::exit || inst.op == Op::trap;
       if (!ends || inst.guard.kind != OperandKind::none) placed[cfg_.block_of[pc + 1]] = true;
     }
     for (std::size_t pc = f_.code.size(); pc-- > 0;) {
       Inst& inst = f_.code[pc];
-      if (inst.op != Op::bra || inst.guard.kind != OperandKind::none || inst.target >= f_.code.size()) continue;
+      if (inst.op != Op::bra || inst.guard.kind != OperandKind::none || inst.target >= f_.code.size())
+        continue;
       const std::uint32_t block = cfg_.block_of[inst.target];
       if (placed[block] || (block == cfg_.block_of[pc] && cfg_.blocks[block].first == pc)) continue;
       placed[block] = true;
@@ -174,7 +187,8 @@ class Folder {
 
   // Arithmetic with numbers only is done by the assembler.
   bool is_arithmetic(const Inst& inst) const {
-    return inst.op_class <= OpClass::convert64 && inst.type != Type::pred && inst.op != Op::mov && !inst.mods.cc_in && !inst.mods.cc_out;
+    return inst.op_class <= OpClass::convert64 && inst.type != Type::pred && inst.op != Op::mov &&
+           !inst.mods.cc_in && !inst.mods.cc_out;
   }
 
   bool disappears(std::uint32_t pc, const Inst& inst) const {
@@ -182,37 +196,38 @@ class Folder {
     if (is_arithmetic(inst) && once && knows_operands(inst)) return !needs_register(inst.dst[0].index, false);
     switch (inst.op) {
       case Op::ld:
-        return inst.mods.space == Space::param && !inst.frame_relative && once && inst.src[0].kind == OperandKind::imm &&
-               !needs_register(inst.dst[0].index, false);
+        return inst.mods.space == Space::param && !inst.frame_relative && once &&
+               inst.src[0].kind == OperandKind::imm && !needs_register(inst.dst[0].index, false);
       case Op::mov:
         if (inst.frame_relative) return false;
         if (inst.src_count == 1 && inst.src[0].kind == OperandKind::imm) {
           const Constant& c = f_.constants[inst.src[0].index];
           return once && !needs_register(inst.dst[0].index, c.kind == Constant::Kind::value && c.value == 0);
         }
-        if (inst.src_count == 1 && inst.src[0].kind == OperandKind::special) return once && is_launch_constant(inst.src[0]);
+        if (inst.src_count == 1 && inst.src[0].kind == OperandKind::special)
+          return once && is_launch_constant(inst.src[0]);
         return coalesces(pc);
       case Op::cvta:
         return (inst.mods.to || inst.mods.space == Space::global) && !inst.frame_relative &&
                (inst.src[0].kind == OperandKind::imm ? once : coalesces(pc));
-      case Op::cvt:
-        return once && ((keeps_bits(inst) && coalesces(pc)) || saturates(pc, inst));
-      case Op::not_:
-        return inst.type == Type::pred && once && keeps_for_all(pc);
-      default:
-        return false;
+      case Op::cvt: return once && ((keeps_bits(inst) && coalesces(pc)) || saturates(pc, inst));
+      case Op::not_: return inst.type == Type::pred && once && keeps_for_all(pc);
+      default: return false;
     }
   }
 
   // The same for the whole grid: machine code has it among the constants.
   static bool is_launch_constant(const Operand& o) {
     const auto s = static_cast<Special>(o.index);
-    return (s >= Special::ntid_x && s <= Special::ntid_z) || (s >= Special::nctaid_x && s <= Special::nctaid_z);
+    return (s >= Special::ntid_x && s <= Special::ntid_z) ||
+           (s >= Special::nctaid_x && s <= Special::nctaid_z);
   }
 
   // Cutting to [0, 1] is a modifier of the sum or product before it.
   bool saturates(std::uint32_t pc, const Inst& inst) const {
-    if (!inst.mods.sat || inst.type != Type::f32 || inst.stype != Type::f32 || inst.src[0].kind != OperandKind::reg) return false;
+    if (!inst.mods.sat || inst.type != Type::f32 || inst.stype != Type::f32 ||
+        inst.src[0].kind != OperandKind::reg)
+      return false;
     const std::uint32_t d = definition(inst.src[0]);
     if (d == none || !plain(f_.code[d]) || f_.code[d].type != Type::f32 || !only_user(d, pc)) return false;
     const Op made = f_.code[d].op;
@@ -221,7 +236,9 @@ class Folder {
 
   // A conversion between integers that leaves the register as it is.
   bool keeps_bits(const Inst& inst) const {
-    if (!is_integer(inst.type) || !is_integer(inst.stype) || inst.mods.sat || inst.src[0].kind != OperandKind::reg) return false;
+    if (!is_integer(inst.type) || !is_integer(inst.stype) || inst.mods.sat ||
+        inst.src[0].kind != OperandKind::reg)
+      return false;
     const unsigned to = size_of(inst.type), from = size_of(inst.stype);
     if (to >= 4 && from >= 4) return to <= from || inst.low_half;
     if (to == from || (to == 2 && from > 2)) return true;
@@ -229,23 +246,26 @@ class Folder {
     const std::uint32_t d = definition(inst.src[0]);
     if (to < from || d == none) return false;
     const Inst& load = f_.code[d];
-    return (load.op == Op::ld || load.op == Op::ldu) && is_signed(load.type) == is_signed(inst.stype) && size_of(load.type) <= from;
+    return (load.op == Op::ld || load.op == Op::ldu) && is_signed(load.type) == is_signed(inst.stype) &&
+           size_of(load.type) <= from;
   }
 
   // Every use is the address of an access, or a sum of which the same is true.
   bool only_address(std::uint32_t r, unsigned depth = 0) {
     Answer& known = only_address_[r];
     if (known != Answer::unknown) return known == Answer::yes;
-    known = Answer::no;   // also of what depends on itself
+    known = Answer::no;  // also of what depends on itself
     if (defs_[r] != 1 || uses(r).size() == 0) return false;
     for (const std::uint32_t user : uses(r)) {
       const Inst& inst = f_.code[user];
       for (unsigned i = 0; i < inst.src_count; ++i) {
         if (!is_register(inst.src[i]) || inst.src[i].index != r || is_base(inst, i)) continue;
-        if (depth == look_ahead || !is_sum(inst) || !plain(inst) || (inst.op == Op::sub && i == 1) || !only_address(inst.dst[0].index, depth + 1))
+        if (depth == look_ahead || !is_sum(inst) || !plain(inst) || (inst.op == Op::sub && i == 1) ||
+            !only_address(inst.dst[0].index, depth + 1))
           return false;
       }
-      if (inst.op == Op::call || (inst.guard.kind != OperandKind::none && inst.guard.index == r)) return false;
+      if (inst.op == Op::call || (inst.guard.kind != OperandKind::none && inst.guard.index == r))
+        return false;
     }
     only_address_[r] = Answer::yes;
     return true;
@@ -253,19 +273,26 @@ class Folder {
 
   void fold_address(std::uint32_t pc) {
     Inst& inst = f_.code[pc];
-    if (!is_sum(inst) || !plain(inst) || !is_integer(inst.type) || inst.fold != Fold::none || defs_[inst.dst[0].index] != 1) return;
+    if (!is_sum(inst) || !plain(inst) || !is_integer(inst.type) || inst.fold != Fold::none ||
+        defs_[inst.dst[0].index] != 1)
+      return;
     const unsigned number = inst.op == Op::add && is_number(inst.src[0]) ? 0 : 1;
     if (!is_number(inst.src[number]) || inst.src[1 - number].kind != OperandKind::reg) return;
     const std::uint64_t bits = constant(inst.src[number])->value;
-    const auto offset = size_of(inst.type) == 8 ? static_cast<std::int64_t>(bits) : static_cast<std::int32_t>(static_cast<std::uint32_t>(bits));
+    const auto offset = size_of(inst.type) == 8 ? static_cast<std::int64_t>(bits)
+                                                : static_cast<std::int32_t>(static_cast<std::uint32_t>(bits));
     if (offset > largest_offset || offset < -largest_offset) return;
     if (keeps_for_all(pc) && only_address(inst.dst[0].index)) inst.fold = Fold::address;
   }
 
   bool by_power_of_two(const Inst& inst) const {
-    if ((inst.op != Op::mul && inst.op != Op::mad) || !is_integer(inst.type) || inst.mods.cc_in || inst.mods.cc_out || inst.mods.sat) return false;
+    if ((inst.op != Op::mul && inst.op != Op::mad) || !is_integer(inst.type) || inst.mods.cc_in ||
+        inst.mods.cc_out || inst.mods.sat)
+      return false;
     const unsigned sign = 8 * size_of(inst.type) - 1;
-    const auto fits = [&](const Operand& o) { return is_number(o) && std::has_single_bit(constant(o)->value) && constant(o)->value >> sign == 0; };
+    const auto fits = [&](const Operand& o) {
+      return is_number(o) && std::has_single_bit(constant(o)->value) && constant(o)->value >> sign == 0;
+    };
     return fits(inst.src[0]) || fits(inst.src[1]);
   }
 
@@ -289,20 +316,28 @@ class Folder {
     if (inst.takes == Fold::wide) share_wide(inst);
   }
 
-  bool only_user(std::uint32_t producer, std::uint32_t user) const { return uses(f_.code[producer].dst[0].index).size() == 1 && keeps(producer, user); }
+  bool only_user(std::uint32_t producer, std::uint32_t user) const {
+    return uses(f_.code[producer].dst[0].index).size() == 1 && keeps(producer, user);
+  }
 
   Fold kind_of(const Inst& user, unsigned operand, const Inst& made, std::uint32_t producer) const {
     const auto pc = static_cast<std::uint32_t>(&user - f_.code.data());
-    if ((made.op == Op::neg || made.op == Op::abs) && can_modify(user, made, operand) && only_user(producer, pc)) return Fold::sign;
+    if ((made.op == Op::neg || made.op == Op::abs) && can_modify(user, made, operand) &&
+        only_user(producer, pc))
+      return Fold::sign;
     if (user.op == Op::setp || user.op == Op::mov) return Fold::none;
     if ((user.op == Op::and_ || user.op == Op::or_) && user.type == Type::pred)
-      return made.op == Op::setp && made.takes == Fold::none && made.mods.bool_op == BoolOp::none && only_user(producer, pc) ? Fold::predicate : Fold::none;
+      return made.op == Op::setp && made.takes == Fold::none && made.mods.bool_op == BoolOp::none &&
+                     only_user(producer, pc)
+                 ? Fold::predicate
+                 : Fold::none;
     if (is_logic(user.op) && is_logic(made.op) && user.type == made.type && user.type != Type::pred)
       return made.takes == Fold::none && only_user(producer, pc) ? Fold::logic : Fold::none;
     if (!is_sum(user)) return Fold::none;
     if (is_float(user.type)) {
-      const bool contracts = made.op == Op::mul && made.type == user.type && made.mods.rounding == Rounding::none &&
-                             user.mods.rounding == Rounding::none && made.mods.ftz == user.mods.ftz && !made.mods.sat;
+      const bool contracts = made.op == Op::mul && made.type == user.type &&
+                             made.mods.rounding == Rounding::none && user.mods.rounding == Rounding::none &&
+                             made.mods.ftz == user.mods.ftz && !made.mods.sat;
       return contracts && only_user(producer, pc) ? Fold::product : Fold::none;
     }
     return kind_in_sum(user, made, producer, pc);
@@ -313,7 +348,8 @@ class Folder {
     if (made.op == Op::mul && made.mods.mul == MulMode::wide && bytes == 8 && size_of(made.type) == 4)
       return summed_everywhere(made) && keeps_for_all(producer) ? Fold::wide : Fold::none;
     if (!only_user(producer, pc) || size_of(types_[made.dst[0].index]) != bytes) return Fold::none;
-    if (made.op == Op::mul && made.mods.mul == MulMode::lo && bytes == 4) return made.shifts ? Fold::shift : Fold::product;
+    if (made.op == Op::mul && made.mods.mul == MulMode::lo && bytes == 4)
+      return made.shifts ? Fold::shift : Fold::product;
     if (made.op == Op::shl && is_number(made.src[1])) return Fold::shift;
     if (is_sum(made) && made.takes == Fold::none && is_integer(made.type)) return Fold::sum;
     return Fold::none;
@@ -323,7 +359,8 @@ class Folder {
   bool summed_everywhere(const Inst& product) const {
     for (const std::uint32_t user : uses(product.dst[0].index)) {
       const Inst& inst = f_.code[user];
-      if (!is_sum(inst) || !plain(inst) || !is_integer(inst.type) || size_of(inst.type) != 8 || inst.takes != Fold::none || inst.fold != Fold::none)
+      if (!is_sum(inst) || !plain(inst) || !is_integer(inst.type) || size_of(inst.type) != 8 ||
+          inst.takes != Fold::none || inst.fold != Fold::none)
         return false;
       if (inst.src[0] == inst.src[1] || (inst.op == Op::sub && inst.src[0] == product.dst[0])) return false;
     }
@@ -338,17 +375,22 @@ class Folder {
     }
   }
 
-  // Operands of floating-point arithmetic and of comparisons have a sign and a bar; those of integer sums a sign.
+  // Operands of floating-point arithmetic and of comparisons have a sign and a bar; those of integer sums a
+  // sign.
   static bool can_modify(const Inst& user, const Inst& made, unsigned operand) {
-    if (!is_float(made.type)) return made.op == Op::neg && is_sum(user) && is_integer(user.type) && size_of(user.type) == size_of(made.type);
+    if (!is_float(made.type))
+      return made.op == Op::neg && is_sum(user) && is_integer(user.type) &&
+             size_of(user.type) == size_of(made.type);
     if (user.type != made.type) return false;
     switch (user.op) {
-      case Op::add: case Op::sub: case Op::mul: case Op::min: case Op::max: case Op::setp:
-        return true;
-      case Op::fma:
-        return made.op == Op::neg && operand < 3;
-      default:
-        return false;
+      case Op::add:
+      case Op::sub:
+      case Op::mul:
+      case Op::min:
+      case Op::max:
+      case Op::setp: return true;
+      case Op::fma: return made.op == Op::neg && operand < 3;
+      default: return false;
     }
   }
 
@@ -357,11 +399,13 @@ class Folder {
   const std::vector<Type>& types_;
   std::vector<std::uint32_t> def_, defs_, use_start_, uses_;
   std::vector<Answer> only_address_;
-  std::vector<bool> known_;   // instructions whose result is a number that the assembler knows
+  std::vector<bool> known_;  // instructions whose result is a number that the assembler knows
 };
 
 }  // namespace
 
-void fold(Function& function, const Cfg& cfg, const std::vector<Type>& types) { Folder(function, cfg, types).run(); }
+void fold(Function& function, const Cfg& cfg, const std::vector<Type>& types) {
+  Folder(function, cfg, types).run();
+}
 
 }  // namespace simtlab::ptx

@@ -1,4 +1,5 @@
-// Which 64-bit results nobody looks at the upper half of: addresses in shared memory above all, which have 32 bits in machine code.
+// Which 64-bit results nobody looks at the upper half of: addresses in shared memory above all, which have 32
+// bits in machine code.
 #include "ptx/fold_parts.h"
 
 namespace simtlab::ptx {
@@ -10,32 +11,44 @@ class Demands {
  public:
   Demands(Function& f, const std::vector<Type>& types) : f_(f), types_(types) {}
 
-  // Whether the upper half of a 64-bit result is looked at, by whether the upper halves of what is made of it are.
+  // Whether the upper half of a 64-bit result is looked at, by whether the upper halves of what is made of it
+  // are.
   enum class Demand : std::uint8_t { whole, low, as_result };
   Demand demand(const Inst& inst, unsigned operand) const {
-    if (is_base(inst, operand)) return inst.mods.space == Space::shared || inst.mods.space == Space::local ? Demand::low : Demand::whole;
+    if (is_base(inst, operand))
+      return inst.mods.space == Space::shared || inst.mods.space == Space::local ? Demand::low
+                                                                                 : Demand::whole;
     switch (inst.op) {
       case Op::cvt:
-        return is_float(inst.type) ? Demand::whole : size_of(inst.type) <= 4 ? Demand::low : Demand::as_result;
-      case Op::mul: case Op::mad:
-        return inst.mods.mul == MulMode::lo || (inst.mods.mul == MulMode::wide && operand == 2) ? Demand::as_result : Demand::whole;
-      case Op::add: case Op::sub:
-        return is_sum(inst) ? Demand::as_result : Demand::whole;
-      case Op::mov:
-        return inst.dst_count == 1 && inst.src_count == 1 ? Demand::as_result : Demand::whole;
+        return is_float(inst.type)       ? Demand::whole
+               : size_of(inst.type) <= 4 ? Demand::low
+                                         : Demand::as_result;
+      case Op::mul:
+      case Op::mad:
+        return inst.mods.mul == MulMode::lo || (inst.mods.mul == MulMode::wide && operand == 2)
+                   ? Demand::as_result
+                   : Demand::whole;
+      case Op::add:
+      case Op::sub: return is_sum(inst) ? Demand::as_result : Demand::whole;
+      case Op::mov: return inst.dst_count == 1 && inst.src_count == 1 ? Demand::as_result : Demand::whole;
       case Op::cvta:
         return inst.mods.to && inst.mods.space != Space::global ? Demand::low : Demand::as_result;
-      case Op::shl:
-        return operand == 0 ? Demand::as_result : Demand::low;
-      case Op::and_: case Op::or_: case Op::xor_: case Op::not_: case Op::neg: case Op::selp:
-        return Demand::as_result;
-      default:
-        return Demand::whole;
+      case Op::shl: return operand == 0 ? Demand::as_result : Demand::low;
+      case Op::and_:
+      case Op::or_:
+      case Op::xor_:
+      case Op::not_:
+      case Op::neg:
+      case Op::selp: return Demand::as_result;
+      default: return Demand::whole;
     }
   }
-  bool wide(const Operand& o) const { return o.kind == OperandKind::reg && size_of(types_[o.index]) == 8 && is_integer(types_[o.index]); }
+  bool wide(const Operand& o) const {
+    return o.kind == OperandKind::reg && size_of(types_[o.index]) == 8 && is_integer(types_[o.index]);
+  }
 
-  // Backwards over the code until nothing changes; where that takes long, all of everything is taken to be looked at.
+  // Backwards over the code until nothing changes; where that takes long, all of everything is taken to be
+  // looked at.
   void find_low_halves() {
     std::vector<bool> high(types_.size(), false);
     bool changed = true;
@@ -45,7 +58,8 @@ class Demands {
     }
     if (changed) return;
     for (Inst& inst : f_.code)
-      inst.low_half = inst.dst_count == 1 && wide(inst.dst[0]) && !high[inst.dst[0].index] && !accesses_memory(inst.op_class);
+      inst.low_half = inst.dst_count == 1 && wide(inst.dst[0]) && !high[inst.dst[0].index] &&
+                      !accesses_memory(inst.op_class);
   }
   bool ask(const Inst& inst, std::vector<bool>& high) const {
     bool changed = false;
@@ -72,6 +86,8 @@ class Demands {
 
 }  // namespace
 
-void find_low_halves(Function& function, const std::vector<Type>& types) { Demands(function, types).find_low_halves(); }
+void find_low_halves(Function& function, const std::vector<Type>& types) {
+  Demands(function, types).find_low_halves();
+}
 
 }  // namespace simtlab::ptx

@@ -14,16 +14,20 @@ using Value = AstVariable::Value;
 std::uint64_t number_bits(const ModuleScope& scope, const Value& v, Type type) {
   if (v.kind == Value::Kind::integer) {
     // C rules for a floating-point element: the value, not its bits.
-    const auto value = v.is_unsigned ? static_cast<double>(v.bits) : static_cast<double>(static_cast<std::int64_t>(v.bits));
+    const auto value =
+        v.is_unsigned ? static_cast<double>(v.bits) : static_cast<double>(static_cast<std::int64_t>(v.bits));
     if (type == Type::f32) return std::bit_cast<std::uint32_t>(static_cast<float>(value));
     if (type == Type::f64) return std::bit_cast<std::uint64_t>(value);
     return v.bits;
   }
   const bool single = v.kind == Value::Kind::float32;
-  const double value = single ? static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(v.bits))) : std::bit_cast<double>(v.bits);
-  if (type == Type::f32 || type == Type::b32) return single ? v.bits : std::bit_cast<std::uint32_t>(static_cast<float>(value));
+  const double value = single ? static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(v.bits)))
+                              : std::bit_cast<double>(v.bits);
+  if (type == Type::f32 || type == Type::b32)
+    return single ? v.bits : std::bit_cast<std::uint32_t>(static_cast<float>(value));
   if (type == Type::f64 || type == Type::b64) return single ? std::bit_cast<std::uint64_t>(value) : v.bits;
-  scope.source->fail(v.at, "ptx-operand", fmt::format("floating-point value in an array of .{}", name_of(type)));
+  scope.source->fail(v.at, "ptx-operand",
+                     fmt::format("floating-point value in an array of .{}", name_of(type)));
 }
 
 // Byte number of a mask such as 0xff00, or fails.
@@ -48,7 +52,9 @@ void add_symbol(ModuleScope& scope, Variable& out, const Value& v, unsigned elem
     reloc.symbol = f->second;
     if (user != nullptr) user->addresses_taken.push_back(f->second);
   } else if (scope.ast->function_index.contains(v.symbol)) {
-    return scope.report(v.at, fmt::format("function '{}' is declared but not defined", v.symbol.substr(0, 256)), std::string(hint_for_undefined(v.symbol)));
+    return scope.report(v.at,
+                        fmt::format("function '{}' is declared but not defined", v.symbol.substr(0, 256)),
+                        std::string(hint_for_undefined(v.symbol)));
   } else {
     scope.source->fail(v.at, "ptx-undeclared", fmt::format("'{}' is not declared", v.symbol.substr(0, 256)));
   }
@@ -63,8 +69,8 @@ void add_symbol(ModuleScope& scope, Variable& out, const Value& v, unsigned elem
   // Eight bytes of one address in a row are the address.
   if (!out.relocs.empty() && byte != 0) {
     Variable::Reloc& last = out.relocs.back();
-    if (last.shift == 0 && last.bytes == byte && last.offset + byte == v.offset && last.symbol == reloc.symbol &&
-        last.is_function == reloc.is_function && last.addend == reloc.addend) {
+    if (last.shift == 0 && last.bytes == byte && last.offset + byte == v.offset &&
+        last.symbol == reloc.symbol && last.is_function == reloc.is_function && last.addend == reloc.addend) {
       ++last.bytes;
       return;
     }
@@ -74,7 +80,8 @@ void add_symbol(ModuleScope& scope, Variable& out, const Value& v, unsigned elem
 
 }  // namespace
 
-void fill_initialisers(ModuleScope& scope, const std::vector<const AstVariable*>& origin, std::vector<VirtualFunction>& functions) {
+void fill_initialisers(ModuleScope& scope, const std::vector<const AstVariable*>& origin,
+                       std::vector<VirtualFunction>& functions) {
   std::uint64_t total = 0;
   for (std::size_t i = 0; i < origin.size(); ++i) {
     const AstVariable& from = *origin[i];
@@ -84,9 +91,14 @@ void fill_initialisers(ModuleScope& scope, const std::vector<const AstVariable*>
     // Only up to the last value that is given: a huge array of which three elements are set stays small.
     std::uint64_t bytes = 0;
     for (const Value& v : from.initial) bytes = std::max(bytes, v.offset + element);
-    if (bytes > from.bytes) scope.source->fail(from.at, "ptx-operand", fmt::format("initialiser of '{}' has {} bytes, the variable has {}", out.name.substr(0, 64), bytes, from.bytes));
+    if (bytes > from.bytes)
+      scope.source->fail(from.at, "ptx-operand",
+                         fmt::format("initialiser of '{}' has {} bytes, the variable has {}",
+                                     out.name.substr(0, 64), bytes, from.bytes));
     total += bytes;
-    if (total > Limits::initial_bytes) scope.source->fail(from.at, "ptx-limit", fmt::format("initial values need more than {} MiB", Limits::initial_bytes >> 20));
+    if (total > Limits::initial_bytes)
+      scope.source->fail(from.at, "ptx-limit",
+                         fmt::format("initial values need more than {} MiB", Limits::initial_bytes >> 20));
     out.initial.assign(bytes, std::byte{0});
     for (const Value& v : from.initial) {
       if (v.kind == Value::Kind::symbol) {

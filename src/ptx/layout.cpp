@@ -9,9 +9,12 @@
 namespace simtlab::ptx {
 namespace {
 
-std::uint64_t round_up(std::uint64_t value, std::uint64_t align) { return (value + align - 1) / align * align; }
+std::uint64_t round_up(std::uint64_t value, std::uint64_t align) {
+  return (value + align - 1) / align * align;
+}
 
-std::string cycle_text(const std::vector<VirtualFunction>& functions, const std::vector<std::uint32_t>& stack, std::uint32_t again) {
+std::string cycle_text(const std::vector<VirtualFunction>& functions, const std::vector<std::uint32_t>& stack,
+                       std::uint32_t again) {
   std::string out;
   const auto from = std::find(stack.begin(), stack.end(), again);
   std::size_t shown = 0;
@@ -26,7 +29,9 @@ std::string cycle_text(const std::vector<VirtualFunction>& functions, const std:
 }
 
 [[noreturn]] void too_many_edges(const ModuleScope& scope) {
-  throw Error(ExitCode::bad_input, "ptx-limit", fmt::format("{}: kernels, functions and indirect calls combine to more than {} possible calls", scope.source->name(), Limits::call_edges));
+  throw Error(ExitCode::bad_input, "ptx-limit",
+              fmt::format("{}: kernels, functions and indirect calls combine to more than {} possible calls",
+                          scope.source->name(), Limits::call_edges));
 }
 
 // What two signatures must have in common for a call through a pointer.
@@ -37,9 +42,11 @@ std::vector<std::uint64_t> layout_key(const AstSignature& s) {
   return key;
 }
 
-void find_candidates(ModuleScope& scope, std::vector<VirtualFunction>& functions, const std::vector<std::uint32_t>& ast_of) {
+void find_candidates(ModuleScope& scope, std::vector<VirtualFunction>& functions,
+                     const std::vector<std::uint32_t>& ast_of) {
   std::vector<std::uint32_t> taken;
-  for (const VirtualFunction& f : functions) taken.insert(taken.end(), f.addresses_taken.begin(), f.addresses_taken.end());
+  for (const VirtualFunction& f : functions)
+    taken.insert(taken.end(), f.addresses_taken.begin(), f.addresses_taken.end());
   std::sort(taken.begin(), taken.end());
   taken.erase(std::unique(taken.begin(), taken.end()), taken.end());
   // Functions of one layout are found once; a site then has a list to copy.
@@ -71,7 +78,8 @@ void find_candidates(ModuleScope& scope, std::vector<VirtualFunction>& functions
 
 }  // namespace
 
-CallGraph build_call_graph(ModuleScope& scope, std::vector<VirtualFunction>& functions, const std::vector<std::uint32_t>& ast_of) {
+CallGraph build_call_graph(ModuleScope& scope, std::vector<VirtualFunction>& functions,
+                           const std::vector<std::uint32_t>& ast_of) {
   find_candidates(scope, functions, ast_of);
   CallGraph graph;
   const auto n = static_cast<std::uint32_t>(functions.size());
@@ -111,7 +119,9 @@ CallGraph build_call_graph(ModuleScope& scope, std::vector<VirtualFunction>& fun
           continue;
         }
         const AstFunction& where = scope.ast->functions[ast_of[callee]];
-        scope.report(where.at, fmt::format("recursion is not supported: {}", cycle_text(functions, path, callee)), "rewrite it as a loop with an explicit stack");
+        scope.report(where.at,
+                     fmt::format("recursion is not supported: {}", cycle_text(functions, path, callee)),
+                     "rewrite it as a loop with an explicit stack");
         graph.callees[f].erase(graph.callees[f].begin() + static_cast<std::ptrdiff_t>(next[f]));
         continue;
       }
@@ -126,11 +136,12 @@ namespace {
 
 // For each shared variable the kernels that reach it, and whether a function (not a kernel itself) uses it.
 struct SharedUsers {
-  std::vector<std::vector<std::uint32_t>> kernels;           // by variable, kernel numbers in order, unique
-  std::vector<std::vector<std::uint32_t>> by_function;       // kernels that reach each function
+  std::vector<std::vector<std::uint32_t>> kernels;      // by variable, kernel numbers in order, unique
+  std::vector<std::vector<std::uint32_t>> by_function;  // kernels that reach each function
 };
 
-SharedUsers shared_users(const ModuleScope& scope, const std::vector<VirtualFunction>& functions, const CallGraph& graph) {
+SharedUsers shared_users(const ModuleScope& scope, const std::vector<VirtualFunction>& functions,
+                         const CallGraph& graph) {
   SharedUsers users;
   const std::size_t n = functions.size();
   users.kernels.resize(scope.module->variables.size());
@@ -160,33 +171,40 @@ SharedUsers shared_users(const ModuleScope& scope, const std::vector<VirtualFunc
 
 }  // namespace
 
-void lay_out_shared(ModuleScope& scope, std::vector<VirtualFunction>& functions, const CallGraph& graph, const std::vector<const AstVariable*>& origin) {
+void lay_out_shared(ModuleScope& scope, std::vector<VirtualFunction>& functions, const CallGraph& graph,
+                    const std::vector<const AstVariable*>& origin) {
   std::vector<Variable>& variables = scope.module->variables;
   const SharedUsers users = shared_users(scope, functions, graph);
   std::vector<std::uint32_t> order;
   for (std::uint32_t v = 0; v < variables.size(); ++v)
     if (variables[v].space == Space::shared) order.push_back(v);
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return users.kernels[a].size() != users.kernels[b].size() ? users.kernels[a].size() > users.kernels[b].size() : a < b;
+    return users.kernels[a].size() != users.kernels[b].size()
+               ? users.kernels[a].size() > users.kernels[b].size()
+               : a < b;
   });
   auto dynamic = [&](std::uint32_t v) { return variables[v].external && variables[v].bytes == 0; };
   std::vector<std::uint64_t> end(functions.size(), 0), align(functions.size(), 0);
   for (const std::uint32_t v : order) {
     if (dynamic(v)) {
-      for (const std::uint32_t k : users.kernels[v]) align[k] = std::max<std::uint64_t>(align[k], variables[v].align);
+      for (const std::uint32_t k : users.kernels[v])
+        align[k] = std::max<std::uint64_t>(align[k], variables[v].align);
       continue;
     }
     std::uint64_t at = 0;
     for (const std::uint32_t k : users.kernels[v]) at = std::max(at, end[k]);
     at = round_up(at, variables[v].align);
     if (variables[v].bytes > Limits::shared_bytes || at + variables[v].bytes > Limits::shared_bytes)
-      scope.source->fail(origin[v]->at, "ptx-limit", fmt::format("shared variables need more than {} MiB with '{}'", Limits::shared_bytes >> 20, origin[v]->name.substr(0, 64)));
+      scope.source->fail(origin[v]->at, "ptx-limit",
+                         fmt::format("shared variables need more than {} MiB with '{}'",
+                                     Limits::shared_bytes >> 20, origin[v]->name.substr(0, 64)));
     variables[v].shared_offset = static_cast<std::uint32_t>(at);
     for (const std::uint32_t k : users.kernels[v]) end[k] = at + variables[v].bytes;
   }
   for (std::size_t k = 0; k < functions.size(); ++k)
     if (align[k] != 0) end[k] = round_up(end[k], align[k]);
-  // Kernels that reach one function with dynamic shared memory must agree: sets joined by such functions, the largest counts.
+  // Kernels that reach one function with dynamic shared memory must agree: sets joined by such functions, the
+  // largest counts.
   std::vector<std::uint32_t> set(functions.size());
   std::iota(set.begin(), set.end(), 0u);
   auto root = [&](std::uint32_t k) {
@@ -196,7 +214,9 @@ void lay_out_shared(ModuleScope& scope, std::vector<VirtualFunction>& functions,
   for (std::uint32_t f = 0; f < functions.size(); ++f) {
     const auto& uses = functions[f].shared_uses;
     const auto& kernels = users.by_function[f];
-    if (functions[f].fn.is_entry || kernels.empty() || std::none_of(uses.begin(), uses.end(), [&](const auto& use) { return dynamic(use.variable); })) continue;
+    if (functions[f].fn.is_entry || kernels.empty() ||
+        std::none_of(uses.begin(), uses.end(), [&](const auto& use) { return dynamic(use.variable); }))
+      continue;
     for (const std::uint32_t k : kernels) set[root(k)] = root(kernels.front());
   }
   std::vector<std::uint64_t> most(functions.size(), 0);
@@ -205,9 +225,12 @@ void lay_out_shared(ModuleScope& scope, std::vector<VirtualFunction>& functions,
   for (std::uint32_t f = 0; f < functions.size(); ++f) {
     Function& fn = functions[f].fn;
     if (fn.is_entry) fn.shared_bytes = static_cast<std::uint32_t>(end[f]);
-    const std::uint32_t kernel = fn.is_entry ? f : users.by_function[f].empty() ? no_index : users.by_function[f].front();
+    const std::uint32_t kernel = fn.is_entry                    ? f
+                                 : users.by_function[f].empty() ? no_index
+                                                                : users.by_function[f].front();
     for (const auto& use : functions[f].shared_uses) {
-      const std::uint64_t offset = dynamic(use.variable) ? (kernel == no_index ? 0 : end[kernel]) : variables[use.variable].shared_offset;
+      const std::uint64_t offset = dynamic(use.variable) ? (kernel == no_index ? 0 : end[kernel])
+                                                         : variables[use.variable].shared_offset;
       fn.constants[use.constant].value += offset;
     }
   }
@@ -215,22 +238,24 @@ void lay_out_shared(ModuleScope& scope, std::vector<VirtualFunction>& functions,
 
 namespace {
 
-// What .maxnreg, and .minnctapersm with the largest block, leave a thread. The assembler ignores .minnctapersm when the blocks
-// can't be resident together for their threads alone; a register file has 64 K registers, handed out by 8 a thread and whole warps.
+// What .maxnreg, and .minnctapersm with the largest block, leave a thread. The assembler ignores
+// .minnctapersm when the blocks can't be resident together for their threads alone; a register file has 64 K
+// registers, handed out by 8 a thread and whole warps.
 std::uint32_t register_limit(const Function& fn) {
   constexpr std::uint64_t file = 65536, resident_threads = 2048;
   std::uint32_t limit = fn.max_nreg != 0 ? fn.max_nreg : no_index;
-  const std::uint32_t (&ntid)[3] = fn.req_ntid[0] != 0 ? fn.req_ntid : fn.max_ntid;
+  const std::uint32_t(&ntid)[3] = fn.req_ntid[0] != 0 ? fn.req_ntid : fn.max_ntid;
   if (fn.min_nctapersm == 0 || ntid[0] == 0) return limit;
   std::uint64_t threads = 1;
-  for (const std::uint32_t n : ntid) threads = std::min<std::uint64_t>(threads * std::max(n, 1u), resident_threads + 1);
+  for (const std::uint32_t n : ntid)
+    threads = std::min<std::uint64_t>(threads * std::max(n, 1u), resident_threads + 1);
   threads = round_up(threads, 32) * fn.min_nctapersm;
   if (threads > resident_threads) return limit;
   return std::min(limit, static_cast<std::uint32_t>(file / threads / 8 * 8));
 }
 
-// Calls through pointers that lead back: room for some turns of the longest such cycle. A warp that goes deeper is stopped
-// with a stack overflow when it does.
+// Calls through pointers that lead back: room for some turns of the longest such cycle. A warp that goes
+// deeper is stopped with a stack overflow when it does.
 void add_room_for_cycles(std::vector<VirtualFunction>& functions, const CallGraph& graph) {
   constexpr std::uint64_t most_rows = 512, fewest_turns = 4, most_turns = 24;
   std::uint32_t rows = 0, preds = 0, frame = 0, depth = 0;
@@ -244,23 +269,27 @@ void add_room_for_cycles(std::vector<VirtualFunction>& functions, const CallGrap
     }
   }
   if (depth == 0) return;
-  const auto turns = static_cast<std::uint32_t>(std::clamp(most_rows / std::max(rows, 1u), fewest_turns, most_turns));
+  const auto turns =
+      static_cast<std::uint32_t>(std::clamp(most_rows / std::max(rows, 1u), fewest_turns, most_turns));
   for (VirtualFunction& v : functions) {
     if (!v.fn.is_entry || v.fn.max_call_depth == 0) continue;
     v.fn.total_reg_rows += turns * rows;
     v.fn.total_preds += turns * preds;
-    v.fn.total_frame_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(v.fn.total_frame_bytes + std::uint64_t{turns} * frame, Limits::local_bytes));
+    v.fn.total_frame_bytes = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(v.fn.total_frame_bytes + std::uint64_t{turns} * frame, Limits::local_bytes));
     v.fn.max_call_depth += turns * depth;
   }
 }
 
 }  // namespace
 
-void total_resources(const ModuleScope& scope, std::vector<VirtualFunction>& functions, const CallGraph& graph, const std::vector<Allocation>& allocations,
+void total_resources(const ModuleScope& scope, std::vector<VirtualFunction>& functions,
+                     const CallGraph& graph, const std::vector<Allocation>& allocations,
                      const std::vector<std::uint32_t>& ast_of) {
   std::uint64_t frame_align = 16;
-  for (const VirtualFunction& f : functions) frame_align = std::max<std::uint64_t>(frame_align, f.frame_align);
-  std::vector<std::uint32_t> values(functions.size(), 0);   // live values, callees included
+  for (const VirtualFunction& f : functions)
+    frame_align = std::max<std::uint64_t>(frame_align, f.frame_align);
+  std::vector<std::uint32_t> values(functions.size(), 0);  // live values, callees included
   for (const std::uint32_t i : graph.bottom_up) {
     Function& fn = functions[i].fn;
     const Allocation& a = allocations[i];
@@ -278,7 +307,10 @@ void total_resources(const ModuleScope& scope, std::vector<VirtualFunction>& fun
       frame = std::max(frame, std::uint64_t{fn.frame_bytes} + callee.total_frame_bytes);
     }
     if (frame > Limits::local_bytes)
-      scope.source->fail(scope.ast->functions[ast_of[i]].at, "ptx-limit", fmt::format("local memory of '{}' and the functions it calls needs more than the limit of {} bytes per thread", fn.name.substr(0, 64), Limits::local_bytes));
+      scope.source->fail(scope.ast->functions[ast_of[i]].at, "ptx-limit",
+                         fmt::format("local memory of '{}' and the functions it calls needs more than the "
+                                     "limit of {} bytes per thread",
+                                     fn.name.substr(0, 64), Limits::local_bytes));
     fn.total_frame_bytes = static_cast<std::uint32_t>(frame);
     for (std::size_t s = 0; s < fn.call_sites.size(); ++s) {
       const CallSite& site = fn.call_sites[s];
@@ -288,7 +320,8 @@ void total_resources(const ModuleScope& scope, std::vector<VirtualFunction>& fun
       values[i] = std::max(values[i], a.live_at_call[s] + callee);
     }
     fn.unlimited_registers = values[i] + register_overhead;
-    fn.registers = fn.is_entry ? std::min(fn.unlimited_registers, register_limit(fn)) : fn.unlimited_registers;
+    fn.registers =
+        fn.is_entry ? std::min(fn.unlimited_registers, register_limit(fn)) : fn.unlimited_registers;
   }
   add_room_for_cycles(functions, graph);
 }

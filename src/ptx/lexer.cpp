@@ -19,7 +19,8 @@ int hex_value(char c) {
   return -1;
 }
 
-// Whether a decimal number that no double can hold is too large rather than too small: the power of ten of its first digit.
+// Whether a decimal number that no double can hold is too large rather than too small: the power of ten of
+// its first digit.
 bool is_huge(std::string_view number) {
   const std::size_t e = number.find_first_of("eE");
   std::int64_t exponent = 0;
@@ -99,7 +100,10 @@ void Lexer::skip_blanks() {
       const Place start = here();
       pos_ += 2;
       while (pos_ + 1 < text_.size() && !(text_[pos_] == '*' && text_[pos_ + 1] == '/')) {
-        if (text_[pos_] == '\n') newline(); else ++pos_;
+        if (text_[pos_] == '\n')
+          newline();
+        else
+          ++pos_;
       }
       if (pos_ + 1 >= text_.size()) fail(start, "comment is never closed", "end it with */");
       pos_ += 2;
@@ -144,8 +148,10 @@ Token Lexer::scan() {
     std::size_t end = pos_ + 1;
     while (true) {
       while (end < text_.size() && is_follow(text_[end])) ++end;
-      if (end + 2 < text_.size() && text_[end] == ':' && text_[end + 1] == ':' && is_follow(text_[end + 2])) end += 2;
-      else break;
+      if (end + 2 < text_.size() && text_[end] == ':' && text_[end + 1] == ':' && is_follow(text_[end + 2]))
+        end += 2;
+      else
+        break;
     }
     if (end - start > Limits::identifier)
       fail(t.at, fmt::format("directive of {} characters; the limit is {}", end - start, Limits::identifier));
@@ -154,7 +160,8 @@ Token Lexer::scan() {
   if (c == '"') {
     std::size_t end = pos_ + 1;
     while (end < text_.size() && text_[end] != '"' && text_[end] != '\n') end += text_[end] == '\\' ? 2 : 1;
-    if (end >= text_.size() || text_[end] != '"') fail(t.at, "string is never closed", "end it with a quote on the same line");
+    if (end >= text_.size() || text_[end] != '"')
+      fail(t.at, "string is never closed", "end it with a quote on the same line");
     pos_ = end + 1;
     t.kind = Token::Kind::string;
     t.text = text_.substr(start + 1, end - start - 1);
@@ -166,7 +173,8 @@ Token Lexer::scan() {
   if (single.find(c) != std::string_view::npos) return take(Token::Kind::punct, 1);
   const auto byte = static_cast<unsigned char>(c);
   if (byte < 0x20 || byte >= 0x7f)
-    fail(t.at, fmt::format("byte 0x{:02x} is not PTX text", byte), "is this a PTX file, or a binary (cubin, fatbin, object file)?");
+    fail(t.at, fmt::format("byte 0x{:02x} is not PTX text", byte),
+         "is this a PTX file, or a binary (cubin, fatbin, object file)?");
   fail(t.at, fmt::format("unexpected character '{}'", c));
 }
 
@@ -181,7 +189,8 @@ Token Lexer::float_bits(Place at, unsigned digits) {
     bits = bits << 4 | static_cast<std::uint64_t>(hex_value(h));
   }
   if (hex.size() != digits)
-    fail(at, fmt::format("'{}' has {} hexadecimal digits; {} needs {}", word, hex.size(), word.substr(0, 2), digits));
+    fail(at, fmt::format("'{}' has {} hexadecimal digits; {} needs {}", word, hex.size(), word.substr(0, 2),
+                         digits));
   t.kind = digits == 8 ? Token::Kind::float32 : Token::Kind::float64;
   t.text = word;
   t.value = bits;
@@ -201,7 +210,8 @@ Token Lexer::number(Place at) {
   std::size_t end = pos_;
   while (end < text_.size() && is_digit(text_[end])) ++end;
   const bool fraction = !hex && end < text_.size() && text_[end] == '.' &&
-                        !(end + 1 < text_.size() && (is_letter(text_[end + 1]) && text_[end + 1] != 'e' && text_[end + 1] != 'E'));
+                        !(end + 1 < text_.size() &&
+                          (is_letter(text_[end + 1]) && text_[end + 1] != 'e' && text_[end + 1] != 'E'));
   const bool exponent = !hex && end < text_.size() && (text_[end] == 'e' || text_[end] == 'E');
   if (fraction || exponent) {
     if (fraction) {
@@ -222,7 +232,8 @@ Token Lexer::number(Place at) {
     const auto [rest, error] = std::from_chars(t.text.data(), t.text.data() + t.text.size(), value);
     // Too small is zero, as in C; too large has no value.
     if (error == std::errc::result_out_of_range && is_huge(t.text))
-      fail(at, fmt::format("number '{}' is out of range: a double reaches 1.8e308", t.text.substr(0, 64)), "write infinity as 0d7FF0000000000000");
+      fail(at, fmt::format("number '{}' is out of range: a double reaches 1.8e308", t.text.substr(0, 64)),
+           "write infinity as 0d7FF0000000000000");
     t.value = std::bit_cast<std::uint64_t>(value);
     pos_ = end;
     return t;
@@ -233,14 +244,18 @@ Token Lexer::number(Place at) {
     digits.remove_suffix(1);
   }
   unsigned base = 10;
-  if (hex) base = 16, digits.remove_prefix(2);
-  else if (digits.size() > 1 && digits[0] == '0' && (second == 'b' || second == 'B')) base = 2, digits.remove_prefix(2);
-  else if (digits.size() > 1 && digits[0] == '0') base = 8, digits.remove_prefix(1);
+  if (hex)
+    base = 16, digits.remove_prefix(2);
+  else if (digits.size() > 1 && digits[0] == '0' && (second == 'b' || second == 'B'))
+    base = 2, digits.remove_prefix(2);
+  else if (digits.size() > 1 && digits[0] == '0')
+    base = 8, digits.remove_prefix(1);
   if (digits.empty()) fail(at, fmt::format("'{}' is not a number", word.substr(0, 64)));
   std::uint64_t value = 0;
   for (const char d : digits) {
     const int v = hex_value(d);
-    if (v < 0 || static_cast<unsigned>(v) >= base) fail(at, fmt::format("'{}' is not a number", word.substr(0, 64)));
+    if (v < 0 || static_cast<unsigned>(v) >= base)
+      fail(at, fmt::format("'{}' is not a number", word.substr(0, 64)));
     if (value > (~std::uint64_t{0} - static_cast<unsigned>(v)) / base)
       fail(at, fmt::format("number '{}' does not fit in 64 bits", word.substr(0, 64)));
     value = value * base + static_cast<unsigned>(v);

@@ -34,9 +34,9 @@ class Lexer {
   explicit Lexer(const Source& source);
 
   const Token& peek() const { return current_; }
-  const Token& peek2();            // the token after peek()
-  Token next();                    // returns peek() and moves on
-  void skip_line();                // drops the rest of the line of peek() (DWARF in "@@" lines, '#' lines)
+  const Token& peek2();  // the token after peek()
+  Token next();          // returns peek() and moves on
+  void skip_line();      // drops the rest of the line of peek() (DWARF in "@@" lines, '#' lines)
 
  private:
   Token scan();

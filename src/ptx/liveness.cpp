@@ -1,15 +1,15 @@
 #include "ptx/liveness.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <queue>
-#include <functional>
 
 namespace simtlab::ptx {
 namespace {
 
-// Steps of the backward walks in one function; a hostile graph could ask for their square. Beyond it registers are
-// taken to live throughout the function: sound, only wasteful.
+// Steps of the backward walks in one function; a hostile graph could ask for their square. Beyond it
+// registers are taken to live throughout the function: sound, only wasteful.
 constexpr std::uint64_t walk_budget = 100'000'000;
 
 struct Interval {
@@ -27,7 +27,12 @@ bool is_register(const Operand& o) { return o.kind == OperandKind::reg || o.kind
 class Analysis {
  public:
   Analysis(const Function& f, const Cfg& cfg, const std::vector<Type>& types)
-      : f_(f), cfg_(cfg), types_(types), intervals_(types.size()), live_out_rows_(cfg.blocks.size(), 0), live_out_(cfg.blocks.size()) {}
+      : f_(f),
+        cfg_(cfg),
+        types_(types),
+        intervals_(types.size()),
+        live_out_rows_(cfg.blocks.size(), 0),
+        live_out_(cfg.blocks.size()) {}
 
   Allocation run() {
     weigh();
@@ -39,10 +44,13 @@ class Analysis {
   }
 
  private:
-  std::uint32_t rows_of(std::uint32_t r) const { return types_[r] == Type::pred ? 0 : size_of(types_[r]) > 4 ? 2 : 1; }
+  std::uint32_t rows_of(std::uint32_t r) const {
+    return types_[r] == Type::pred ? 0 : size_of(types_[r]) > 4 ? 2 : 1;
+  }
 
-  // Registers that a value takes in machine code: parameters and constants are operands there, a folded address is its base, a
-  // folded index its own 32 bits, and of 64 bits of which only the lower half counts there is only that.
+  // Registers that a value takes in machine code: parameters and constants are operands there, a folded
+  // address is its base, a folded index its own 32 bits, and of 64 bits of which only the lower half counts
+  // there is only that.
   void weigh() {
     weight_.resize(types_.size());
     for (std::uint32_t r = 0; r < types_.size(); ++r) weight_[r] = static_cast<std::uint8_t>(rows_of(r));
@@ -53,13 +61,16 @@ class Analysis {
       if (inst.fold == Fold::address) weight = 0;
       if (inst.fold == Fold::wide) weight = 1;
       if (inst.fold != Fold::operand) continue;
-      if (inst.op == Op::ld || inst.src[0].kind != OperandKind::reg || weight_[inst.src[0].index] == 0) weight = 0;
+      if (inst.op == Op::ld || inst.src[0].kind != OperandKind::reg || weight_[inst.src[0].index] == 0)
+        weight = 0;
     }
   }
 
-  // Local facts: for each register, the blocks that read it before writing it, and the blocks that write it for certain.
+  // Local facts: for each register, the blocks that read it before writing it, and the blocks that write it
+  // for certain.
   void gather() {
-    std::vector<std::uint32_t> killed_in(types_.size(), no_pc), exposed_in(types_.size(), no_pc), mentioned_in(types_.size(), no_pc);
+    std::vector<std::uint32_t> killed_in(types_.size(), no_pc), exposed_in(types_.size(), no_pc),
+        mentioned_in(types_.size(), no_pc);
     exposed_.resize(types_.size());
     killed_.resize(types_.size());
     mentioned_.resize(types_.size());
@@ -74,7 +85,8 @@ class Analysis {
         for (const std::uint32_t r : now_.writes) {
           intervals_[r].cover(2 * pc + 1);
           if (mentioned_in[r] != b) mentioned_in[r] = b, mentioned_[r].push_back(b);
-          if (f_.code[pc].guard.kind == OperandKind::none && killed_in[r] != b) killed_in[r] = b, killed_[r].push_back(b);
+          if (f_.code[pc].guard.kind == OperandKind::none && killed_in[r] != b)
+            killed_in[r] = b, killed_[r].push_back(b);
         }
       }
     }
@@ -124,7 +136,8 @@ class Analysis {
   // Registers alive after each instruction, backwards through each block.
   void measure_pressure() {
     live_at_call_.assign(f_.call_sites.size(), 0);
-    std::vector<std::uint32_t> live(types_.size(), no_pc);   // block in which the register is known to be live now
+    // Block in which the register is known to be live now
+    std::vector<std::uint32_t> live(types_.size(), no_pc);
     for (std::uint32_t b = 0; b < cfg_.blocks.size(); ++b) {
       std::uint32_t rows = live_out_rows_[b];
       for (const std::uint32_t r : live_out_[b]) live[r] = b;
@@ -134,8 +147,10 @@ class Analysis {
         accesses_of(f_, inst, now_);
         std::uint32_t dead_results = 0;
         for (const std::uint32_t r : now_.writes) {
-          if (live[r] != b) dead_results += weight_[r];
-          else if (inst.guard.kind == OperandKind::none) live[r] = no_pc, rows -= weight_[r];
+          if (live[r] != b)
+            dead_results += weight_[r];
+          else if (inst.guard.kind == OperandKind::none)
+            live[r] = no_pc, rows -= weight_[r];
         }
         if (inst.op == Op::call) live_at_call_[inst.target] = rows + everywhere_rows_;
         for (const std::uint32_t r : now_.reads)
@@ -168,7 +183,7 @@ class Analysis {
   std::vector<std::vector<std::uint32_t>> exposed_, killed_, mentioned_;
   std::vector<std::uint32_t> block_stamp_, kill_stamp_, out_stamp_, mention_stamp_, work_;
   std::vector<std::uint32_t> live_out_rows_;
-  std::vector<std::vector<std::uint32_t>> live_out_;   // registers live out of a block that mentions them
+  std::vector<std::vector<std::uint32_t>> live_out_;  // registers live out of a block that mentions them
   std::vector<std::uint32_t> live_at_call_;
   Accesses now_;
   std::uint64_t steps_ = 0;
@@ -203,12 +218,15 @@ Allocation Analysis::scan() {
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
     return intervals_[a].start != intervals_[b].start ? intervals_[a].start < intervals_[b].start : a < b;
   });
-  using Active = std::pair<std::uint32_t, std::uint32_t>;   // end, register
+  using Active = std::pair<std::uint32_t, std::uint32_t>;  // end, register
   std::priority_queue<Active, std::vector<Active>, std::greater<>> active;
-  // Narrow and wide values never share rows. Lane i of a 64-bit value lies in bytes 8i.. of its two rows, lane i of a 32-bit value
-  // in bytes 4i.. of one: on divergent paths a value that is dead for some lanes would otherwise overwrite what other lanes still need.
+  // Narrow and wide values never share rows. Lane i of a 64-bit value lies in bytes 8i.. of its two rows,
+  // lane i of a 32-bit value in bytes 4i.. of one: on divergent paths a value that is dead for some lanes
+  // would otherwise overwrite what other lanes still need.
   SlotPool narrow, wide, preds;
-  auto pool_of = [&](std::uint32_t r) -> SlotPool& { return types_[r] == Type::pred ? preds : rows_of(r) == 2 ? wide : narrow; };
+  auto pool_of = [&](std::uint32_t r) -> SlotPool& {
+    return types_[r] == Type::pred ? preds : rows_of(r) == 2 ? wide : narrow;
+  };
   for (const std::uint32_t r : order) {
     while (!active.empty() && active.top().first < intervals_[r].start) {
       const std::uint32_t done = active.top().second;
@@ -246,7 +264,9 @@ void accesses_of(const Function& f, const Inst& inst, Accesses& out) {
     if (is_register(arg.reg)) out.writes.push_back(arg.reg.index);
 }
 
-Allocation allocate(const Function& f, const Cfg& cfg, const std::vector<Type>& types) { return Analysis(f, cfg, types).run(); }
+Allocation allocate(const Function& f, const Cfg& cfg, const std::vector<Type>& types) {
+  return Analysis(f, cfg, types).run();
+}
 
 void apply(Function& f, const Allocation& allocation) {
   auto place = [&](Operand& o) {

@@ -1,5 +1,5 @@
-// load_module: parse, decode every function, then what concerns them together: reachability, recursion, the layout of shared
-// memory, the resources of whole call chains.
+// load_module: parse, decode every function, then what concerns them together: reachability, recursion, the
+// layout of shared memory, the resources of whole call chains.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -58,7 +58,9 @@ void check_constants(const ModuleScope& scope, const std::vector<const AstVariab
     if (v->space != Space::constant || v->external) continue;
     used = (used + v->align - 1) / v->align * v->align;
     if (v->bytes > Limits::constant_bytes || used + v->bytes > Limits::constant_bytes)
-      scope.source->fail(v->at, "ptx-limit", fmt::format("constant memory of the module needs more than {} bytes with '{}'", Limits::constant_bytes, v->name.substr(0, 64)),
+      scope.source->fail(v->at, "ptx-limit",
+                         fmt::format("constant memory of the module needs more than {} bytes with '{}'",
+                                     Limits::constant_bytes, v->name.substr(0, 64)),
                          "keep large tables in .global memory");
     used += v->bytes;
   }
@@ -76,10 +78,13 @@ void collect_functions(ModuleScope& scope, std::vector<std::uint32_t>& ast_of) {
   }
   for (const AstAlias& a : scope.ast->aliases) {
     if (!scope.ast->function_index.contains(a.name))
-      scope.source->fail(a.at, "ptx-undeclared", fmt::format("function '{}' is not declared", a.name.substr(0, 256)), "an alias needs a declaration: .func name(...);");
+      scope.source->fail(a.at, "ptx-undeclared",
+                         fmt::format("function '{}' is not declared", a.name.substr(0, 256)),
+                         "an alias needs a declaration: .func name(...);");
     const auto f = scope.functions.find(a.target);
     if (f == scope.functions.end())
-      scope.source->fail(a.target_at, "ptx-undeclared", fmt::format("function '{}' is not defined in this module", a.target.substr(0, 256)));
+      scope.source->fail(a.target_at, "ptx-undeclared",
+                         fmt::format("function '{}' is not defined in this module", a.target.substr(0, 256)));
     scope.functions.emplace(a.name, f->second);
   }
 }
@@ -113,14 +118,16 @@ unsigned Module::capability() const {
   return out;
 }
 
-Diagnostic Module::diagnostic(std::uint32_t line, std::uint32_t column, std::string message, std::string hint) const {
+Diagnostic Module::diagnostic(std::uint32_t line, std::uint32_t column, std::string message,
+                              std::string hint) const {
   std::string shown;
   std::size_t from = line == 0 || !text ? std::string::npos : 0;
   for (std::uint32_t at = 1; at < line && from != std::string::npos; ++at) {
     from = text->find('\n', from);
     if (from != std::string::npos) ++from;
   }
-  if (from != std::string::npos) shown = text->substr(from, std::min<std::size_t>(text->find('\n', from) - from, 4096));
+  if (from != std::string::npos)
+    shown = text->substr(from, std::min<std::size_t>(text->find('\n', from) - from, 4096));
   return {std::move(message), {name, line, column}, std::move(shown), std::move(hint)};
 }
 
@@ -163,9 +170,11 @@ std::shared_ptr<const Module> load_module(std::string name, std::string text, co
   fill_initialisers(scope, origin, functions);
   CallGraph graph = build_call_graph(scope, functions, ast_of);
   if (options.reject_unsupported && !scope.unsupported.empty()) {
-    std::sort(scope.unsupported.begin(), scope.unsupported.end(), [](const Diagnostic& a, const Diagnostic& b) {
-      return std::tie(a.pos.line, a.pos.column, a.message) < std::tie(b.pos.line, b.pos.column, b.message);
-    });
+    std::sort(scope.unsupported.begin(), scope.unsupported.end(),
+              [](const Diagnostic& a, const Diagnostic& b) {
+                return std::tie(a.pos.line, a.pos.column, a.message) <
+                       std::tie(b.pos.line, b.pos.column, b.message);
+              });
     throw Error(ExitCode::unsupported, "ptx-unsupported", std::move(scope.unsupported));
   }
   lay_out_shared(scope, functions, graph, origin);

@@ -56,8 +56,11 @@ constexpr Macro macros[] = {
     {"ASPACE", "global|shared|shared::cta|shared::cluster", true},
     {"LDCACHE", "ca|cg|cs|lu|cv|nc", true, true},
     {"STCACHE", "wb|cg|cs|wt", true},
-    {"HINTS", "L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate|L2::evict_last|L2::evict_first|"
-              "L2::evict_normal|L2::cache_hint|L2::64B|L2::128B|L2::256B", true, true},
+    {"HINTS",
+     "L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate|L2::evict_last|L2::"
+     "evict_first|"
+     "L2::evict_normal|L2::cache_hint|L2::64B|L2::128B|L2::256B",
+     true, true},
     {"EVICT", "L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged"},
     {"VECTOR", "v2|v4|v8", true},
     {"V32", "u32|s32"},
@@ -65,10 +68,12 @@ constexpr Macro macros[] = {
 };
 
 constexpr std::pair<std::string_view, Type> type_words[] = {
-    {"b8", Type::b8}, {"b16", Type::b16}, {"b32", Type::b32}, {"b64", Type::b64}, {"u8", Type::u8}, {"u16", Type::u16},
-    {"u32", Type::u32}, {"u64", Type::u64}, {"s8", Type::s8}, {"s16", Type::s16}, {"s32", Type::s32}, {"s64", Type::s64},
-    {"f16", Type::f16}, {"f16x2", Type::f16x2}, {"bf16", Type::bf16}, {"bf16x2", Type::bf16x2}, {"tf32", Type::tf32},
-    {"f32", Type::f32}, {"f64", Type::f64}, {"u16x2", Type::u16x2}, {"s16x2", Type::s16x2}, {"pred", Type::pred},
+    {"b8", Type::b8},       {"b16", Type::b16},     {"b32", Type::b32},   {"b64", Type::b64},
+    {"u8", Type::u8},       {"u16", Type::u16},     {"u32", Type::u32},   {"u64", Type::u64},
+    {"s8", Type::s8},       {"s16", Type::s16},     {"s32", Type::s32},   {"s64", Type::s64},
+    {"f16", Type::f16},     {"f16x2", Type::f16x2}, {"bf16", Type::bf16}, {"bf16x2", Type::bf16x2},
+    {"tf32", Type::tf32},   {"f32", Type::f32},     {"f64", Type::f64},   {"u16x2", Type::u16x2},
+    {"s16x2", Type::s16x2}, {"pred", Type::pred},
 };
 Type type_of(std::string_view word) {
   for (const auto& [name, type] : type_words)
@@ -98,7 +103,8 @@ Group compile_group(std::string_view text) {
     g.optional = true;
     text.remove_prefix(1);
   }
-  if (const std::size_t colon = text.find(':'); colon != std::string_view::npos && text.substr(0, colon) == "OP") {
+  if (const std::size_t colon = text.find(':');
+      colon != std::string_view::npos && text.substr(0, colon) == "OP") {
     g.macro = "OP";
     text.remove_prefix(colon + 1);
   }
@@ -133,12 +139,18 @@ OperandSpec compile_operand(std::string_view text) {
     return spec;
   }
   const bool pair = spec.what == What::value_pred;
-  if (text == "T") spec.what = pair ? What::value_pred : What::type;
-  else if (text == "S") spec.what = What::stype;
-  else if (text == "W") spec.what = What::wide;
-  else if (text == "p") spec.what = What::pred;
-  else if (text == "A") spec.what = What::address;
-  else if (text == "#") spec.what = What::constant;
+  if (text == "T")
+    spec.what = pair ? What::value_pred : What::type;
+  else if (text == "S")
+    spec.what = What::stype;
+  else if (text == "W")
+    spec.what = What::wide;
+  else if (text == "p")
+    spec.what = What::pred;
+  else if (text == "A")
+    spec.what = What::address;
+  else if (text == "#")
+    spec.what = What::constant;
   else {
     spec.fixed = type_of(text);
     if (!pair) spec.what = What::fixed;
@@ -155,9 +167,11 @@ const Index& compiled() {
     for (const Form& form : opcode_table()) {
       Compiled c;
       c.form = &form;
-      for (const std::string_view group : split(form.modifiers, ' ')) c.groups.push_back(compile_group(group));
+      for (const std::string_view group : split(form.modifiers, ' '))
+        c.groups.push_back(compile_group(group));
       if (!form.operands.starts_with('<'))
-        for (const std::string_view operand : split(form.operands, ' ')) c.operands.push_back(compile_operand(operand));
+        for (const std::string_view operand : split(form.operands, ' '))
+          c.operands.push_back(compile_operand(operand));
       out[form.base].push_back(std::move(c));
     }
     return out;
@@ -170,9 +184,12 @@ struct Chosen {
   std::string_view word;
 };
 
-bool has_word(const Group& g, std::string_view word) { return std::find(g.words.begin(), g.words.end(), word) != g.words.end(); }
+bool has_word(const Group& g, std::string_view word) {
+  return std::find(g.words.begin(), g.words.end(), word) != g.words.end();
+}
 
-bool match_ordered(const std::vector<Group>& groups, std::size_t g, const Words& words, std::size_t w, std::vector<Chosen>& chosen) {
+bool match_ordered(const std::vector<Group>& groups, std::size_t g, const Words& words, std::size_t w,
+                   std::vector<Chosen>& chosen) {
   if (g == groups.size()) return w == words.size();
   const Group& group = groups[g];
   if (group.rest) return true;
@@ -184,11 +201,13 @@ bool match_ordered(const std::vector<Group>& groups, std::size_t g, const Words&
   return group.optional && match_ordered(groups, g + 1, words, w, chosen);
 }
 
-// Compilers, headers and people write modifiers in several orders, and assemblers take them: 'atom.add.release.gpu.u32',
-// 'vote.ballot.sync.b32'. What belongs to the instruction's name stays in front, and types keep their order.
+// Compilers, headers and people write modifiers in several orders, and assemblers take them:
+// 'atom.add.release.gpu.u32', 'vote.ballot.sync.b32'. What belongs to the instruction's name stays in front,
+// and types keep their order.
 class AnyOrder {
  public:
-  AnyOrder(const std::vector<Group>& groups, const Words& words) : groups_(groups), words_(words), used_(groups.size(), false) {}
+  AnyOrder(const std::vector<Group>& groups, const Words& words)
+      : groups_(groups), words_(words), used_(groups.size(), false) {}
 
   // Chosen words stand in the order of their groups, as if they had been written so.
   bool match(std::vector<Chosen>& chosen) {
@@ -216,7 +235,7 @@ class AnyOrder {
 
   // Whether a word of group g may stand behind those that have their places.
   bool may_follow(std::size_t g) const {
-    if (!complete(g, true)) return false;   // the name comes first
+    if (!complete(g, true)) return false;  // the name comes first
     for (std::size_t other = g + 1; other < groups_.size(); ++other)
       if (used_[other] && (groups_[g].named || (groups_[g].types && groups_[other].types))) return false;
     for (std::size_t other = 0; other < g; ++other)
@@ -234,19 +253,23 @@ class AnyOrder {
   const std::vector<Group>& groups_;
   const Words& words_;
   std::vector<bool> used_;
-  std::vector<std::size_t> places_;   // of the words, in their order
+  std::vector<std::size_t> places_;  // of the words, in their order
 };
 
 enum class Order : std::uint8_t { as_listed, any, rest };
 
-// The first form that takes the words: in the order of the table, else in any order, else as one that takes whatever follows.
-const Compiled* choose_form(const std::vector<Compiled>& forms, const Words& words, std::vector<Chosen>& chosen) {
+// The first form that takes the words: in the order of the table, else in any order, else as one that takes
+// whatever follows.
+const Compiled* choose_form(const std::vector<Compiled>& forms, const Words& words,
+                            std::vector<Chosen>& chosen) {
   for (const Order order : {Order::as_listed, Order::any, Order::rest})
     for (const Compiled& c : forms) {
       const bool takes_rest = !c.groups.empty() && c.groups.back().rest;
       chosen.clear();
       if (takes_rest != (order == Order::rest)) continue;
-      if (order == Order::any ? AnyOrder(c.groups, words).match(chosen) : match_ordered(c.groups, 0, words, 0, chosen)) return &c;
+      if (order == Order::any ? AnyOrder(c.groups, words).match(chosen)
+                              : match_ordered(c.groups, 0, words, 0, chosen))
+        return &c;
     }
   return nullptr;
 }
@@ -266,31 +289,63 @@ bool set_from(E& out, const Named<E> (&table)[N], std::string_view word) {
   return false;
 }
 
-constexpr Named<Rounding> roundings[] = {{"rn", Rounding::rn}, {"rz", Rounding::rz}, {"rm", Rounding::rm}, {"rp", Rounding::rp}, {"rna", Rounding::rna},
-                                         {"rni", Rounding::rni}, {"rzi", Rounding::rzi}, {"rmi", Rounding::rmi}, {"rpi", Rounding::rpi}};
-constexpr Named<Compare> compares[] = {{"eq", Compare::eq}, {"ne", Compare::ne}, {"lt", Compare::lt}, {"le", Compare::le}, {"gt", Compare::gt},
-                                       {"ge", Compare::ge}, {"lo", Compare::lo}, {"ls", Compare::ls}, {"hi", Compare::hi}, {"hs", Compare::hs},
-                                       {"equ", Compare::equ}, {"neu", Compare::neu}, {"ltu", Compare::ltu}, {"leu", Compare::leu},
-                                       {"gtu", Compare::gtu}, {"geu", Compare::geu}, {"num", Compare::num}, {"nan", Compare::nan}};
+constexpr Named<Rounding> roundings[] = {
+    {"rn", Rounding::rn},   {"rz", Rounding::rz},   {"rm", Rounding::rm},
+    {"rp", Rounding::rp},   {"rna", Rounding::rna}, {"rni", Rounding::rni},
+    {"rzi", Rounding::rzi}, {"rmi", Rounding::rmi}, {"rpi", Rounding::rpi}};
+constexpr Named<Compare> compares[] = {{"eq", Compare::eq},   {"ne", Compare::ne},   {"lt", Compare::lt},
+                                       {"le", Compare::le},   {"gt", Compare::gt},   {"ge", Compare::ge},
+                                       {"lo", Compare::lo},   {"ls", Compare::ls},   {"hi", Compare::hi},
+                                       {"hs", Compare::hs},   {"equ", Compare::equ}, {"neu", Compare::neu},
+                                       {"ltu", Compare::ltu}, {"leu", Compare::leu}, {"gtu", Compare::gtu},
+                                       {"geu", Compare::geu}, {"num", Compare::num}, {"nan", Compare::nan}};
 constexpr Named<BoolOp> bools[] = {{"and", BoolOp::and_}, {"or", BoolOp::or_}, {"xor", BoolOp::xor_}};
 constexpr Named<MulMode> muls[] = {{"lo", MulMode::lo}, {"hi", MulMode::hi}, {"wide", MulMode::wide}};
-constexpr Named<AtomOp> atoms[] = {{"add", AtomOp::add}, {"min", AtomOp::min}, {"max", AtomOp::max}, {"inc", AtomOp::inc}, {"dec", AtomOp::dec},
-                                   {"and", AtomOp::and_}, {"or", AtomOp::or_}, {"xor", AtomOp::xor_}, {"exch", AtomOp::exch}, {"cas", AtomOp::cas}};
-constexpr Named<ShflMode> shuffles[] = {{"up", ShflMode::up}, {"down", ShflMode::down}, {"bfly", ShflMode::bfly}, {"idx", ShflMode::idx}};
-constexpr Named<VoteMode> votes[] = {{"all", VoteMode::all}, {"any", VoteMode::any}, {"uni", VoteMode::uni}, {"ballot", VoteMode::ballot}};
-constexpr Named<CacheOp> caches[] = {{"ca", CacheOp::ca}, {"cg", CacheOp::cg}, {"cs", CacheOp::cs}, {"lu", CacheOp::lu},
-                                     {"cv", CacheOp::cv}, {"wb", CacheOp::wb}, {"wt", CacheOp::wt}, {"nc", CacheOp::nc}};
-constexpr Named<Scope> scopes[] = {{"cta", Scope::cta}, {"cluster", Scope::cluster}, {"gpu", Scope::gpu}, {"gl", Scope::gpu}, {"sys", Scope::sys}};
-constexpr Named<MemOrder> orders[] = {{"weak", MemOrder::weak}, {"volatile", MemOrder::volatile_}, {"relaxed", MemOrder::relaxed}, {"acquire", MemOrder::acquire},
-                                      {"release", MemOrder::release}, {"acq_rel", MemOrder::acq_rel}, {"sc", MemOrder::sc}, {"mmio", MemOrder::mmio}};
-constexpr Named<Space> spaces[] = {{"global", Space::global}, {"shared", Space::shared}, {"local", Space::local}, {"param", Space::param}, {"const", Space::constant},
-                                   {"shared::cta", Space::shared}, {"shared::cluster", Space::shared}, {"param::entry", Space::param}, {"param::func", Space::param}};
-constexpr Named<PrmtMode> prmts[] = {{"f4e", PrmtMode::f4e}, {"b4e", PrmtMode::b4e}, {"rc8", PrmtMode::rc8}, {"ecl", PrmtMode::ecl}, {"ecr", PrmtMode::ecr}, {"rc16", PrmtMode::rc16}};
-constexpr Named<Geometry> geometries[] = {{"1d", Geometry::d1}, {"2d", Geometry::d2}, {"3d", Geometry::d3}, {"a1d", Geometry::a1d}, {"a2d", Geometry::a2d}};
-constexpr Named<bool Mods::*> flags[] = {{"ftz", &Mods::ftz}, {"sat", &Mods::sat}, {"approx", &Mods::approx}, {"full", &Mods::full}, {"relu", &Mods::relu},
-                                         {"NaN", &Mods::nan}, {"xorsign", &Mods::xorsign}, {"abs", &Mods::abs}, {"uni", &Mods::uni}, {"to", &Mods::to},
-                                         {"cc", &Mods::cc_out}, {"shiftamt", &Mods::shift_amount}, {"wrap", &Mods::wrap}, {"aligned", &Mods::aligned}, {"wait_all", &Mods::wait_all}};
-constexpr Named<std::uint8_t> tests[] = {{"finite", 0}, {"infinite", 1}, {"number", 2}, {"notanumber", 3}, {"normal", 4}, {"subnormal", 5}};
+constexpr Named<AtomOp> atoms[] = {{"add", AtomOp::add}, {"min", AtomOp::min},  {"max", AtomOp::max},
+                                   {"inc", AtomOp::inc}, {"dec", AtomOp::dec},  {"and", AtomOp::and_},
+                                   {"or", AtomOp::or_},  {"xor", AtomOp::xor_}, {"exch", AtomOp::exch},
+                                   {"cas", AtomOp::cas}};
+constexpr Named<ShflMode> shuffles[] = {
+    {"up", ShflMode::up}, {"down", ShflMode::down}, {"bfly", ShflMode::bfly}, {"idx", ShflMode::idx}};
+constexpr Named<VoteMode> votes[] = {
+    {"all", VoteMode::all}, {"any", VoteMode::any}, {"uni", VoteMode::uni}, {"ballot", VoteMode::ballot}};
+constexpr Named<CacheOp> caches[] = {{"ca", CacheOp::ca}, {"cg", CacheOp::cg}, {"cs", CacheOp::cs},
+                                     {"lu", CacheOp::lu}, {"cv", CacheOp::cv}, {"wb", CacheOp::wb},
+                                     {"wt", CacheOp::wt}, {"nc", CacheOp::nc}};
+constexpr Named<Scope> scopes[] = {{"cta", Scope::cta},
+                                   {"cluster", Scope::cluster},
+                                   {"gpu", Scope::gpu},
+                                   {"gl", Scope::gpu},
+                                   {"sys", Scope::sys}};
+constexpr Named<MemOrder> orders[] = {{"weak", MemOrder::weak},       {"volatile", MemOrder::volatile_},
+                                      {"relaxed", MemOrder::relaxed}, {"acquire", MemOrder::acquire},
+                                      {"release", MemOrder::release}, {"acq_rel", MemOrder::acq_rel},
+                                      {"sc", MemOrder::sc},           {"mmio", MemOrder::mmio}};
+constexpr Named<Space> spaces[] = {{"global", Space::global},
+                                   {"shared", Space::shared},
+                                   {"local", Space::local},
+                                   {"param", Space::param},
+                                   {"const", Space::constant},
+                                   {"shared::cta", Space::shared},
+                                   {"shared::cluster", Space::shared},
+                                   {"param::entry", Space::param},
+                                   {"param::func", Space::param}};
+constexpr Named<PrmtMode> prmts[] = {{"f4e", PrmtMode::f4e}, {"b4e", PrmtMode::b4e},
+                                     {"rc8", PrmtMode::rc8}, {"ecl", PrmtMode::ecl},
+                                     {"ecr", PrmtMode::ecr}, {"rc16", PrmtMode::rc16}};
+constexpr Named<Geometry> geometries[] = {{"1d", Geometry::d1},
+                                          {"2d", Geometry::d2},
+                                          {"3d", Geometry::d3},
+                                          {"a1d", Geometry::a1d},
+                                          {"a2d", Geometry::a2d}};
+constexpr Named<bool Mods::*> flags[] = {
+    {"ftz", &Mods::ftz},         {"sat", &Mods::sat},         {"approx", &Mods::approx},
+    {"full", &Mods::full},       {"relu", &Mods::relu},       {"NaN", &Mods::nan},
+    {"xorsign", &Mods::xorsign}, {"abs", &Mods::abs},         {"uni", &Mods::uni},
+    {"to", &Mods::to},           {"cc", &Mods::cc_out},       {"shiftamt", &Mods::shift_amount},
+    {"wrap", &Mods::wrap},       {"aligned", &Mods::aligned}, {"wait_all", &Mods::wait_all}};
+constexpr Named<std::uint8_t> tests[] = {{"finite", 0},     {"infinite", 1}, {"number", 2},
+                                         {"notanumber", 3}, {"normal", 4},   {"subnormal", 5}};
 constexpr Named<std::uint8_t> vectors[] = {{"v2", 2}, {"v4", 4}, {"v8", 8}};
 
 // .nc may stand beside a cache operator; it is what matters to a model of the caches.
@@ -299,33 +354,49 @@ void set_cache(Mods& mods, std::string_view word) {
 }
 
 void set_bar(Mods& mods, std::string_view word) {
-  if (word == "sync") mods.bar = BarMode::sync;
-  else if (word == "arrive") mods.bar = BarMode::arrive;
-  else if (word == "wait") mods.bar = BarMode::sync;
-  else if (word == "popc") mods.bar = BarMode::red_popc;
-  else if (word == "and") mods.bar = BarMode::red_and;
-  else if (word == "or") mods.bar = BarMode::red_or;
-  else if (word == "aligned") mods.aligned = true;
+  if (word == "sync")
+    mods.bar = BarMode::sync;
+  else if (word == "arrive")
+    mods.bar = BarMode::arrive;
+  else if (word == "wait")
+    mods.bar = BarMode::sync;
+  else if (word == "popc")
+    mods.bar = BarMode::red_popc;
+  else if (word == "and")
+    mods.bar = BarMode::red_and;
+  else if (word == "or")
+    mods.bar = BarMode::red_or;
+  else if (word == "aligned")
+    mods.aligned = true;
 }
 
 bool is_video(Op op) { return op >= Op::vadd && op <= Op::vset4; }
 
 void apply_video(Mods& mods, std::string_view word) {
-  if (word == "sat") mods.sat = true;
-  else if (word == "wrap") mods.wrap = true;
-  else if (word == "add") mods.atom = AtomOp::add;
-  else if (word == "min") mods.atom = AtomOp::min;
-  else if (word == "max") mods.atom = AtomOp::max;
-  else if (word == "shr7") mods.src_type_hi |= 2;
-  else if (word == "shr15") mods.src_type_hi |= 4;
-  else if (word == "po") mods.src_type_hi |= 64;
+  if (word == "sat")
+    mods.sat = true;
+  else if (word == "wrap")
+    mods.wrap = true;
+  else if (word == "add")
+    mods.atom = AtomOp::add;
+  else if (word == "min")
+    mods.atom = AtomOp::min;
+  else if (word == "max")
+    mods.atom = AtomOp::max;
+  else if (word == "shr7")
+    mods.src_type_hi |= 2;
+  else if (word == "shr15")
+    mods.src_type_hi |= 4;
+  else if (word == "po")
+    mods.src_type_hi |= 64;
 }
 
 // A word whose meaning depends on the operation.
 bool apply_by_op(Match& m, std::string_view word) {
   Mods& mods = m.mods;
   switch (m.op) {
-    case Op::bar: case Op::barrier_cluster: set_bar(mods, word); return true;
+    case Op::bar:
+    case Op::barrier_cluster: set_bar(mods, word); return true;
     case Op::shfl: return set_from(mods.shfl, shuffles, word);
     case Op::vote: return set_from(mods.vote, votes, word);
     case Op::match: mods.all = mods.all || word == "all"; return true;
@@ -333,12 +404,23 @@ bool apply_by_op(Match& m, std::string_view word) {
     case Op::prmt: return set_from(mods.prmt, prmts, word);
     case Op::tex: return set_from(mods.geometry, geometries, word) || set_from(mods.vector, vectors, word);
     case Op::lop3: return set_from(mods.bool_op, bools, word);
-    case Op::shf: if (word == "l") mods.left = true; break;
-    case Op::cp_async: if (word == "ca" || word == "cg") { set_cache(mods, word); return true; } break;
-    case Op::dp2a: if (word == "hi") mods.src_type_hi = 1; break;
-    case Op::membar: case Op::fence:
+    case Op::shf:
+      if (word == "l") mods.left = true;
+      break;
+    case Op::cp_async:
+      if (word == "ca" || word == "cg") {
+        set_cache(mods, word);
+        return true;
+      }
+      break;
+    case Op::dp2a:
+      if (word == "hi") mods.src_type_hi = 1;
+      break;
+    case Op::membar:
+    case Op::fence:
       if (word == "proxy" || word == "mbarrier_init") mods.scope = Scope::sys;
-      if (word == "sc" || word == "acquire" || word == "release" || word == "acq_rel") return set_from(mods.order, orders, word);
+      if (word == "sc" || word == "acquire" || word == "release" || word == "acq_rel")
+        return set_from(mods.order, orders, word);
       return set_from(mods.scope, scopes, word);
     case Op::testp: return set_from(mods.testp, tests, word);
     default: break;
@@ -350,9 +432,12 @@ void apply_word(Match& m, const Group& group, std::string_view word, unsigned& t
   Mods& mods = m.mods;
   if (group.types) {
     const Type type = type_of(word);
-    if (types == 0) m.type = type;
-    else if (types == 1) m.stype = type;
-    else if (is_signed(type)) mods.src_type_hi |= 1;  // third type: b of video instructions
+    if (types == 0)
+      m.type = type;
+    else if (types == 1)
+      m.stype = type;
+    else if (is_signed(type))
+      mods.src_type_hi |= 1;  // third type: b of video instructions
     ++types;
     return;
   }
@@ -361,7 +446,8 @@ void apply_word(Match& m, const Group& group, std::string_view word, unsigned& t
   if (group.macro == "OP") return void(set_from(mods.atom, atoms, word));
   if (group.macro.ends_with("ORDER")) return void(set_from(mods.order, orders, word));
   if (group.macro == "SCOPE") return void(set_from(mods.scope, scopes, word));
-  if (group.macro.ends_with("SPACE") || group.macro == "CVTA") return void(set_from(mods.space, spaces, word));
+  if (group.macro.ends_with("SPACE") || group.macro == "CVTA")
+    return void(set_from(mods.space, spaces, word));
   if (group.macro.ends_with("CACHE")) return set_cache(mods, word);
   if (group.macro == "VECTOR") return void(set_from(mods.vector, vectors, word));
   if (group.macro == "HINTS" || group.macro == "EVICT" || word == "L2::cache_hint") {
@@ -371,7 +457,8 @@ void apply_word(Match& m, const Group& group, std::string_view word, unsigned& t
   if (is_video(m.op)) return apply_video(mods, word);
   if (apply_by_op(m, word)) return;
   if (set_from(mods.rounding, roundings, word) || set_from(mods.mul, muls, word)) return;
-  if (m.op == Op::prefetch || m.op == Op::isspacep || m.op == Op::ldu || m.op == Op::cp_async) set_from(mods.space, spaces, word);
+  if (m.op == Op::prefetch || m.op == Op::isspacep || m.op == Op::ldu || m.op == Op::cp_async)
+    set_from(mods.space, spaces, word);
   if (m.op == Op::ldu) set_from(mods.vector, vectors, word);
   bool Mods::*flag = nullptr;
   if (set_from(flag, flags, word)) mods.*flag = true;
@@ -412,7 +499,9 @@ std::string modifier_problem(const std::vector<Compiled>& forms, const Words& wo
     bool known = false;
     for (const Compiled& c : forms)
       for (const Group& g : c.groups) known = known || has_word(g, word);
-    if (!known) return fmt::format("'.{}' is not a modifier that simtlab knows for this instruction", word.substr(0, 64));
+    if (!known)
+      return fmt::format("'.{}' is not a modifier that simtlab knows for this instruction",
+                         word.substr(0, 64));
   }
   return "simtlab does not know this combination of modifiers";
 }
@@ -442,7 +531,8 @@ OpClass class_of(ClassRule rule, Type type, Type stype, const Mods& mods) {
       if (mods.approx && type != Type::f64) return OpClass::sfu;
       return float_class(type, OpClass::fp32_sqrt, OpClass::fp64_sqrt);
     case ClassRule::sfu: return OpClass::sfu;
-    case ClassRule::convert: return size_of(type) == 8 || size_of(stype) == 8 ? OpClass::convert64 : OpClass::convert;
+    case ClassRule::convert:
+      return size_of(type) == 8 || size_of(stype) == 8 ? OpClass::convert64 : OpClass::convert;
     case ClassRule::shuffle: return OpClass::shuffle;
     case ClassRule::vote: return OpClass::vote;
     case ClassRule::control: return OpClass::control;
@@ -473,8 +563,10 @@ const OpcodeMatcher::Result& OpcodeMatcher::find(std::string_view opcode) {
     for (const auto& [name, forms] : compiled()) known.emplace_back(name);
     const std::string nearest = base.size() <= 32 ? nearest_name(std::string(base), known) : std::string{};
     result.problem = fmt::format("unknown instruction '{}'", shown);
-    if (!nearest.empty()) result.hint = fmt::format("did you mean '{}'? 'simtlab list ptx' shows what is supported", nearest);
-    else result.hint = "'simtlab list ptx' shows what is supported";
+    if (!nearest.empty())
+      result.hint = fmt::format("did you mean '{}'? 'simtlab list ptx' shows what is supported", nearest);
+    else
+      result.hint = "'simtlab list ptx' shows what is supported";
     return result;
   }
   std::vector<Chosen> chosen;

@@ -1,14 +1,14 @@
-// The one table of PTX instructions: what may follow a base opcode, which operands it takes, how it is classed for
-// timing, whether simtlab executes it. Decode, `simtlab list ptx` and the tests read it.
+// The one table of PTX instructions: what may follow a base opcode, which operands it takes, how it is
+// classed for timing, whether simtlab executes it. Decode, `simtlab list ptx` and the tests read it.
 //
 // A form is   base opcode | modifiers | operands.
-// Modifiers are groups separated by blanks: "a|b" one of, "?a" optional, "!a" part of the name, UPPER CASE a macro of
-// opcode_match.cpp. The first group of type names sets Inst::type, the second Inst::stype. A text may have its modifiers in another
-// order than the form, as ptxas takes them; the name stays in front, and types keep their order.
-// Operands are separated by blanks, in order, "=" marks results:
-//   T the type, S the source type, W twice as wide as the type, u32 etc. that type, p a predicate, p|q a pair whose second
-//   half may be left out, A an address, # an integer constant, ? may be left out, ~ the register may be wider than the type.
-//   Names in < > are families with rules of their own in decode.
+// Modifiers are groups separated by blanks: "a|b" one of, "?a" optional, "!a" part of the name, UPPER CASE a
+// macro of opcode_match.cpp. The first group of type names sets Inst::type, the second Inst::stype. A text
+// may have its modifiers in another order than the form, as ptxas takes them; the name stays in front, and
+// types keep their order. Operands are separated by blanks, in order, "=" marks results:
+//   T the type, S the source type, W twice as wide as the type, u32 etc. that type, p a predicate, p|q a pair
+//   whose second half may be left out, A an address, # an integer constant, ? may be left out, ~ the register
+//   may be wider than the type. Names in < > are families with rules of their own in decode.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +19,32 @@
 #include <unordered_map>
 #include <vector>
 
-#include "ptx/op.h"
 #include "ptx/inst.h"
+#include "ptx/op.h"
 
 namespace simtlab::ptx {
 
 // How the class of an instruction follows from its types and modifiers.
 enum class ClassRule : std::uint8_t {
-  int_alu, int_mul, int_div, bit,
-  by_type,     // int_alu, fp16, fp32 or fp64 by the operand type
-  float_div, float_sqrt, sfu, convert, shuffle, vote, control, barrier, fence, load, store, atomic, texture, async_copy,
+  int_alu,
+  int_mul,
+  int_div,
+  bit,
+  by_type,  // int_alu, fp16, fp32 or fp64 by the operand type
+  float_div,
+  float_sqrt,
+  sfu,
+  convert,
+  shuffle,
+  vote,
+  control,
+  barrier,
+  fence,
+  load,
+  store,
+  atomic,
+  texture,
+  async_copy,
 };
 
 struct Form {
@@ -36,24 +52,34 @@ struct Form {
   Op op = Op::nop;
   ClassRule rule = ClassRule::int_alu;
   bool refused = false;
-  std::string_view note;      // refused: why; supported: remark for the coverage table; may be empty
+  std::string_view note;  // refused: why; supported: remark for the coverage table; may be empty
 };
 std::span<const Form> opcode_table();
 
 // One group of modifiers of a form, macros expanded.
 struct FormGroup {
-  std::string_view macro;                  // name of the macro or prefix, or empty
+  std::string_view macro;  // name of the macro or prefix, or empty
   std::vector<std::string_view> words;
   bool optional = false, repeats = false;
-  bool rest = false;                       // "*": whatever follows
-  bool types = false;                      // names of types
-  bool named = false;                      // "!": part of the instruction's name, stays in front
+  bool rest = false;   // "*": whatever follows
+  bool types = false;  // names of types
+  bool named = false;  // "!": part of the instruction's name, stays in front
 };
-const std::vector<FormGroup>& groups_of(const Form& form);   // `form` is an element of opcode_table()
+const std::vector<FormGroup>& groups_of(const Form& form);  // `form` is an element of opcode_table()
 
 // What an operand of a signature is.
 struct OperandSpec {
-  enum class What : std::uint8_t { type, stype, wide, fixed, pred, pred_pair, value_pred, address, constant } what = What::type;
+  enum class What : std::uint8_t {
+    type,
+    stype,
+    wide,
+    fixed,
+    pred,
+    pred_pair,
+    value_pred,
+    address,
+    constant
+  } what = What::type;
   Type fixed = Type::none;
   bool result = false, optional = false, relaxed = false;
 };
@@ -65,8 +91,8 @@ struct Match {
   OpClass op_class = OpClass::int_alu;
   Type type = Type::none, stype = Type::none;
   Mods mods;
-  bool cache_policy = false;               // .L2::cache_hint: one more operand at the end
-  std::string_view family;                 // "<ld>" without brackets, or empty: `operands` rules
+  bool cache_policy = false;  // .L2::cache_hint: one more operand at the end
+  std::string_view family;    // "<ld>" without brackets, or empty: `operands` rules
   const std::vector<OperandSpec>* operands = nullptr;
 };
 
@@ -74,8 +100,8 @@ struct Match {
 class OpcodeMatcher {
  public:
   struct Result {
-    std::optional<Match> match;            // supported
-    std::string problem, hint;             // otherwise: why not
+    std::optional<Match> match;  // supported
+    std::string problem, hint;   // otherwise: why not
   };
   const Result& find(std::string_view opcode);
 

@@ -10,7 +10,8 @@ namespace simtlab::ptx {
 AstModule parse(const Source& source) {
   if (source.text().size() > Limits::text_bytes)
     throw Error(ExitCode::bad_input, "ptx-limit",
-                fmt::format("{}: text of {} bytes; the limit is {} MiB", source.name(), source.text().size(), Limits::text_bytes >> 20));
+                fmt::format("{}: text of {} bytes; the limit is {} MiB", source.name(), source.text().size(),
+                            Limits::text_bytes >> 20));
   AstModule module;
   Parser parser(source, module);
   parser.run();
@@ -32,7 +33,8 @@ std::string Parser::shown(const Token& t) const {
 }
 
 Token Parser::expect(char c, std::string_view where) {
-  if (!lexer_.peek().is(c)) fail(lexer_.peek().at, fmt::format("expected '{}' {}, found {}", c, where, shown(lexer_.peek())));
+  if (!lexer_.peek().is(c))
+    fail(lexer_.peek().at, fmt::format("expected '{}' {}, found {}", c, where, shown(lexer_.peek())));
   return lexer_.next();
 }
 
@@ -68,7 +70,8 @@ void Parser::run() {
 // The architecture comes before everything that is code or data.
 void Parser::need_target() {
   if (!module_.target.empty()) return;
-  fail(lexer_.peek().at, fmt::format("expected .target, found {}", shown(lexer_.peek())), "a PTX module starts with .version and .target, e.g. '.target sm_70'");
+  fail(lexer_.peek().at, fmt::format("expected .target, found {}", shown(lexer_.peek())),
+       "a PTX module starts with .version and .target, e.g. '.target sm_70'");
 }
 
 // MAJOR.MINOR. What the number says never decides whether a module is accepted.
@@ -77,20 +80,25 @@ void Parser::version_directive() {
   if (!module_.version.empty()) fail(at, "a second .version: a module has one", {}, "ptx-redefined");
   const Token number = lexer_.next();
   const std::size_t point = number.text.find('.');
-  auto digits = [](std::string_view s) { return !s.empty() && s.size() <= 2 && s.find_first_not_of("0123456789") == std::string_view::npos; };
-  if (number.kind != Token::Kind::float64 || point == std::string_view::npos || number.text[0] == '0' || !digits(number.text.substr(0, point)) || !digits(number.text.substr(point + 1)))
+  auto digits = [](std::string_view s) {
+    return !s.empty() && s.size() <= 2 && s.find_first_not_of("0123456789") == std::string_view::npos;
+  };
+  if (number.kind != Token::Kind::float64 || point == std::string_view::npos || number.text[0] == '0' ||
+      !digits(number.text.substr(0, point)) || !digits(number.text.substr(point + 1)))
     fail(number.at, fmt::format("expected a version such as 7.8, found {}", shown(number)));
   module_.version = number.text;
 }
 
-// .target sm_90a, texmode_independent. Later directives may add options and architectures; the highest is what the module needs.
+// .target sm_90a, texmode_independent. Later directives may add options and architectures; the highest is
+// what the module needs.
 void Parser::target_directive() {
   lexer_.next();
-  auto number_of = [](std::string_view name) {   // 90 of sm_90a; 0: not an architecture
+  auto number_of = [](std::string_view name) {  // 90 of sm_90a; 0: not an architecture
     if (!name.starts_with("sm_")) return 0u;
     unsigned n = 0;
     std::size_t i = 3;
-    for (; i < name.size() && i < 6 && name[i] >= '0' && name[i] <= '9'; ++i) n = n * 10 + static_cast<unsigned>(name[i] - '0');
+    for (; i < name.size() && i < 6 && name[i] >= '0' && name[i] <= '9'; ++i)
+      n = n * 10 + static_cast<unsigned>(name[i] - '0');
     if (i + 1 == name.size() && (name[i] == 'a' || name[i] == 'f')) ++i;
     return i == name.size() && n >= 10 ? n : 0u;
   };
@@ -101,7 +109,9 @@ void Parser::target_directive() {
     } else if (t.text == "texmode_independent") {
       module_.texmode_independent = true;
     } else if (t.text != "texmode_unified" && t.text != "debug" && t.text != "map_f64_to_f32") {
-      fail(t.at, fmt::format("{} is no target", shown(t)), "write an architecture such as sm_70 or sm_90a, or texmode_unified, texmode_independent, debug, map_f64_to_f32");
+      fail(t.at, fmt::format("{} is no target", shown(t)),
+           "write an architecture such as sm_70 or sm_90a, or texmode_unified, texmode_independent, debug, "
+           "map_f64_to_f32");
     }
   } while (accept(','));
   need_target();
@@ -125,14 +135,16 @@ void Parser::directive() {
     const Place at = lexer_.peek().at;
     const ConstValue size = integer_value("an address size");
     const std::uint64_t bits = size.bits;
-    if (bits != 32 && bits != 64) fail(at, fmt::format("address size {} is neither 32 nor 64", as_written(size)));
+    if (bits != 32 && bits != 64)
+      fail(at, fmt::format("address size {} is neither 32 nor 64", as_written(size)));
     if (bits == 32) unsupported(at, "32-bit addresses (.address_size 32)", "compile for a 64-bit target");
     module_.address_size = static_cast<unsigned>(bits);
     return;
   }
   if (t.text == ".pragma") {
     lexer_.next();
-    do lexer_.next(); while (accept(','));
+    do lexer_.next();
+    while (accept(','));
     expect(';', "after .pragma");
     return;
   }
@@ -144,9 +156,18 @@ void Parser::linkage_then_declaration() {
   bool external = false, weak = false, common = false;
   while (true) {
     if (accept(".visible")) continue;
-    if (accept(".extern")) { external = true; continue; }
-    if (accept(".weak")) { weak = true; continue; }
-    if (accept(".common")) { common = true; continue; }
+    if (accept(".extern")) {
+      external = true;
+      continue;
+    }
+    if (accept(".weak")) {
+      weak = true;
+      continue;
+    }
+    if (accept(".common")) {
+      common = true;
+      continue;
+    }
     break;
   }
   const Token t = lexer_.next();
@@ -154,7 +175,8 @@ void Parser::linkage_then_declaration() {
   if (t.text == ".func") return function(false, external, weak);
   if (t.text == ".global") return module_variable(Space::global, external, weak, common);
   if (t.text == ".const") return module_variable(Space::constant, external, weak, common);
-  if (t.text == ".shared" || t.text == ".shared::cta") return module_variable(Space::shared, external, weak, common);
+  if (t.text == ".shared" || t.text == ".shared::cta")
+    return module_variable(Space::shared, external, weak, common);
   if (t.text == ".tex") return module_variable(Space::tex, external, weak, common);
   if (t.text == ".local" || t.text == ".param" || t.text == ".reg")
     fail(t.at, fmt::format("{} variables belong inside a function", t.text));
@@ -165,7 +187,8 @@ void Parser::file_directive(bool) {
   lexer_.next();
   const std::uint64_t number = integer_expression("a file number");
   const Token name = lexer_.next();
-  if (name.kind != Token::Kind::string) fail(name.at, fmt::format("expected a file name in quotes, found {}", shown(name)));
+  if (name.kind != Token::Kind::string)
+    fail(name.at, fmt::format("expected a file name in quotes, found {}", shown(name)));
   if (number <= 0xffffffffu) module_.files[static_cast<unsigned>(number)] = std::string(name.text);
   while (accept(',')) integer_expression("a file time or size");
 }
@@ -192,7 +215,9 @@ void Parser::loc_directive() {
 void Parser::section_directive() {
   lexer_.next();
   const Token name = lexer_.next();  // .debug_info, or an identifier
-  if (!lexer_.peek().is('{')) fail(lexer_.peek().at, fmt::format("expected '{{' after .section {}, found {}", name.text.substr(0, 64), shown(lexer_.peek())));
+  if (!lexer_.peek().is('{'))
+    fail(lexer_.peek().at, fmt::format("expected '{{' after .section {}, found {}", name.text.substr(0, 64),
+                                       shown(lexer_.peek())));
   skip_braces();
 }
 
@@ -231,32 +256,51 @@ AstVariable Parser::formal(bool prototype) {
   AstVariable v;
   const Token space = lexer_.next();
   v.at = space.at;
-  if (space.text == ".param") v.space = Space::param;
-  else if (space.text == ".reg") v.space = Space::reg;
-  else fail(space.at, fmt::format("expected .param or .reg in a parameter list, found {}", shown(space)));
+  if (space.text == ".param")
+    v.space = Space::param;
+  else if (space.text == ".reg")
+    v.space = Space::reg;
+  else
+    fail(space.at, fmt::format("expected .param or .reg in a parameter list, found {}", shown(space)));
   bool have_type = false;
   while (lexer_.peek().kind == Token::Kind::dotted) {
-    if (accept(".align")) { v.align = alignment(); continue; }
+    if (accept(".align")) {
+      v.align = alignment();
+      continue;
+    }
     if (accept(".ptr")) {
       v.is_pointer = true;
-      if (accept(".global")) v.pointee = Space::global;
-      else if (accept(".shared")) v.pointee = Space::shared;
-      else if (accept(".const")) v.pointee = Space::constant;
-      else if (accept(".local")) v.pointee = Space::local;
+      if (accept(".global"))
+        v.pointee = Space::global;
+      else if (accept(".shared"))
+        v.pointee = Space::shared;
+      else if (accept(".const"))
+        v.pointee = Space::constant;
+      else if (accept(".local"))
+        v.pointee = Space::local;
       if (accept(".align")) v.pointee_align = alignment();
       continue;
     }
-    if (accept(".v2")) { v.vector = 2; continue; }
-    if (accept(".v4")) { v.vector = 4; continue; }
+    if (accept(".v2")) {
+      v.vector = 2;
+      continue;
+    }
+    if (accept(".v4")) {
+      v.vector = 4;
+      continue;
+    }
     const Token t = lexer_.next();
     v.type = fundamental_type(t);
     if (v.type == Type::texref || v.type == Type::samplerref || v.type == Type::surfref) v.reference = v.type;
     have_type = true;
   }
-  if (!have_type) fail(lexer_.peek().at, fmt::format("expected a type in the parameter, found {}", shown(lexer_.peek())));
+  if (!have_type)
+    fail(lexer_.peek().at, fmt::format("expected a type in the parameter, found {}", shown(lexer_.peek())));
   std::vector<std::uint64_t> dims;
-  if (lexer_.peek().kind == Token::Kind::identifier) declarator(v, dims);
-  else if (!prototype) fail(lexer_.peek().at, fmt::format("expected a parameter name, found {}", shown(lexer_.peek())));
+  if (lexer_.peek().kind == Token::Kind::identifier)
+    declarator(v, dims);
+  else if (!prototype)
+    fail(lexer_.peek().at, fmt::format("expected a parameter name, found {}", shown(lexer_.peek())));
   finish_size(v, dims);
   return v;
 }
@@ -272,28 +316,42 @@ void Parser::dims(std::uint32_t (&out)[3]) {
 }
 
 void Parser::performance_directives(AstFunction& f) {
-  auto number = [&] { return static_cast<std::uint32_t>(number_in("the number of a directive", 0, 0x7fffffffu)); };
+  auto number = [&] {
+    return static_cast<std::uint32_t>(number_in("the number of a directive", 0, 0x7fffffffu));
+  };
   while (lexer_.peek().kind == Token::Kind::dotted) {
     const Token t = lexer_.next();
-    if (t.text == ".maxntid") dims(f.max_ntid), f.ntid_at = t.at;
-    else if (t.text == ".reqntid") dims(f.req_ntid), f.ntid_at = t.at;
-    else if (t.text == ".reqnctapercluster") dims(f.req_cluster);
-    else if (t.text == ".maxnreg") f.max_nreg = static_cast<std::uint32_t>(number_in("a limit of registers", 1, 255));
-    else if (t.text == ".minnctapersm" || t.text == ".maxnctapersm") f.min_nctapersm = number();
-    else if (t.text == ".maxclusterrank") f.max_cluster_rank = number();
-    else if (t.text == ".explicitcluster" || t.text == ".blocksareclusters") {}
-    else if (t.text == ".noreturn") f.signature.noreturn = true;
-    else if (t.text == ".abi_preserve" || t.text == ".abi_preserve_control") number();
+    if (t.text == ".maxntid")
+      dims(f.max_ntid), f.ntid_at = t.at;
+    else if (t.text == ".reqntid")
+      dims(f.req_ntid), f.ntid_at = t.at;
+    else if (t.text == ".reqnctapercluster")
+      dims(f.req_cluster);
+    else if (t.text == ".maxnreg")
+      f.max_nreg = static_cast<std::uint32_t>(number_in("a limit of registers", 1, 255));
+    else if (t.text == ".minnctapersm" || t.text == ".maxnctapersm")
+      f.min_nctapersm = number();
+    else if (t.text == ".maxclusterrank")
+      f.max_cluster_rank = number();
+    else if (t.text == ".explicitcluster" || t.text == ".blocksareclusters") {
+    } else if (t.text == ".noreturn")
+      f.signature.noreturn = true;
+    else if (t.text == ".abi_preserve" || t.text == ".abi_preserve_control")
+      number();
     else if (t.text == ".attribute") {
       AstVariable ignored;
       attributes(ignored);
     } else if (t.text == ".pragma") {
-      do lexer_.next(); while (accept(','));
+      do lexer_.next();
+      while (accept(','));
       expect(';', "after .pragma");
-    } else fail(t.at, fmt::format("unknown directive {} of a function", shown(t)));
+    } else
+      fail(t.at, fmt::format("unknown directive {} of a function", shown(t)));
   }
-  const std::uint64_t cluster = std::uint64_t{f.req_cluster[0]} * (f.req_cluster[1] | 1) * (f.req_cluster[2] | 1);
-  if (cluster > 1) unsupported(f.at, fmt::format("kernel '{}' needs clusters of more than one block", f.name.substr(0, 64)));
+  const std::uint64_t cluster =
+      std::uint64_t{f.req_cluster[0]} * (f.req_cluster[1] | 1) * (f.req_cluster[2] | 1);
+  if (cluster > 1)
+    unsupported(f.at, fmt::format("kernel '{}' needs clusters of more than one block", f.name.substr(0, 64)));
 }
 
 void Parser::function(bool is_entry, bool external, bool weak) {
@@ -313,7 +371,8 @@ void Parser::function(bool is_entry, bool external, bool weak) {
   performance_directives(f);
   if (accept(';')) return add_function(std::move(f));
   if (!lexer_.peek().is('{'))
-    fail(lexer_.peek().at, fmt::format("expected '{{' or ';' after the head of '{}', found {}", f.name.substr(0, 64), shown(lexer_.peek())));
+    fail(lexer_.peek().at, fmt::format("expected '{{' or ';' after the head of '{}', found {}",
+                                       f.name.substr(0, 64), shown(lexer_.peek())));
   if (external) fail(f.at, fmt::format(".extern function '{}' has a body", f.name.substr(0, 64)));
   f.has_body = true;
   body(f);
@@ -321,8 +380,10 @@ void Parser::function(bool is_entry, bool external, bool weak) {
 }
 
 void Parser::add_function(AstFunction&& f) {
-  if (module_.variable_index.contains(f.name)) fail(f.at, fmt::format("'{}' is already a variable", f.name.substr(0, 64)), {}, "ptx-redefined");
-  const auto [it, fresh] = module_.function_index.try_emplace(f.name, static_cast<std::uint32_t>(module_.functions.size()));
+  if (module_.variable_index.contains(f.name))
+    fail(f.at, fmt::format("'{}' is already a variable", f.name.substr(0, 64)), {}, "ptx-redefined");
+  const auto [it, fresh] =
+      module_.function_index.try_emplace(f.name, static_cast<std::uint32_t>(module_.functions.size()));
   if (fresh) {
     module_.functions.push_back(std::move(f));
     return;
@@ -330,7 +391,10 @@ void Parser::add_function(AstFunction&& f) {
   AstFunction& old = module_.functions[it->second];
   if (!f.has_body) return;
   if (old.has_body)
-    fail(f.at, fmt::format("'{}' is defined twice; the first definition is on line {}", f.name.substr(0, 64), old.at.line), {}, "ptx-redefined");
+    fail(f.at,
+         fmt::format("'{}' is defined twice; the first definition is on line {}", f.name.substr(0, 64),
+                     old.at.line),
+         {}, "ptx-redefined");
   old = std::move(f);
 }
 

@@ -18,24 +18,25 @@ namespace simtlab::ptx {
 // Value of a constant expression.
 struct ConstValue {
   bool is_float = false;
-  bool is_float32 = false;   // written as 0f...
+  bool is_float32 = false;  // written as 0f...
   bool is_unsigned = false;
   std::uint64_t bits = 0;
 };
 
 class Parser {
  public:
-  explicit Parser(const Source& source, AstModule& module) : source_(source), lexer_(source), module_(module) {}
+  explicit Parser(const Source& source, AstModule& module)
+      : source_(source), lexer_(source), module_(module) {}
   void run();
 
  private:
   // What a name means inside a function scope.
   struct Name {
     enum class Kind : std::uint8_t { reg, vector_reg, variable } kind = Kind::reg;
-    std::uint32_t index = 0;   // virtual register (first of `lanes`) or variable
+    std::uint32_t index = 0;  // virtual register (first of `lanes`) or variable
     std::uint8_t lanes = 1;
   };
-  struct Family {              // .reg .b32 %r<100>: registers are made when first used
+  struct Family {  // .reg .b32 %r<100>: registers are made when first used
     std::uint64_t count = 0;
     Type type = Type::b32;
     std::uint8_t lanes = 1;
@@ -71,7 +72,8 @@ class Parser {
   void attributes(AstVariable& v);
   void declarator(AstVariable& v, std::vector<std::uint64_t>& dims);
   void initialiser(AstVariable& v, const std::vector<std::uint64_t>& dims);
-  void initial_level(AstVariable& v, const std::vector<std::uint64_t>& dims, std::size_t level, std::uint64_t& position);
+  void initial_level(AstVariable& v, const std::vector<std::uint64_t>& dims, std::size_t level,
+                     std::uint64_t& position);
   void initial_element(AstVariable& v, std::uint64_t& position);
   std::uint32_t alignment();
   Type fundamental_type(const Token& t);
@@ -113,7 +115,8 @@ class Parser {
   ConstValue apply(std::string_view op, ConstValue a, ConstValue b, Place at);
 
   // shared helpers
-  [[noreturn]] void fail(Place at, std::string message, std::string hint = {}, std::string id = "ptx-syntax") const;
+  [[noreturn]] void fail(Place at, std::string message, std::string hint = {},
+                         std::string id = "ptx-syntax") const;
   void unsupported(Place at, std::string message, std::string hint = {});
   Token expect(char c, std::string_view where);
   bool accept(char c);
@@ -129,6 +132,5 @@ class Parser {
   std::uint32_t file_ = 0, source_line_ = 0;
   std::size_t instruction_count_ = 0, variable_count_ = 0, target_count_ = 0, value_count_ = 0;
 };
-
 
 }  // namespace simtlab::ptx

@@ -7,7 +7,8 @@ namespace simtlab::ptx {
 
 std::uint32_t Parser::new_register(Type type) {
   if (function_->registers.size() >= Limits::registers)
-    fail(lexer_.peek().at, fmt::format("function has more than {} registers", Limits::registers), {}, "ptx-limit");
+    fail(lexer_.peek().at, fmt::format("function has more than {} registers", Limits::registers), {},
+         "ptx-limit");
   function_->registers.push_back({type});
   return static_cast<std::uint32_t>(function_->registers.size() - 1);
 }
@@ -18,7 +19,8 @@ void Parser::declare(std::string_view name, Name what, Place at) {
     fail(at, fmt::format("'{}' is declared twice in this scope", name.substr(0, 64)), {}, "ptx-redefined");
 }
 
-// A name of this scope: declared as it is, or a member of a family (%r57 of %r<100>), which gets its register now.
+// A name of this scope: declared as it is, or a member of a family (%r57 of %r<100>), which gets its register
+// now.
 const Parser::Name* Parser::lookup_in(Scope& scope, std::string_view name) {
   if (const auto it = scope.names.find(name); it != scope.names.end()) return &it->second;
   if (scope.families.empty()) return nullptr;
@@ -67,7 +69,10 @@ void Parser::body(AstFunction& f) {
   const Token open = lexer_.next();
   while (!scopes_.empty()) {
     if (lexer_.peek().kind == Token::Kind::end)
-      fail(lexer_.peek().at, fmt::format("the body of '{}' is never closed; it starts on line {}", f.name.substr(0, 64), open.at.line), "is the file truncated?");
+      fail(lexer_.peek().at,
+           fmt::format("the body of '{}' is never closed; it starts on line {}", f.name.substr(0, 64),
+                       open.at.line),
+           "is the file truncated?");
     statement();
   }
   function_ = nullptr;
@@ -76,7 +81,8 @@ void Parser::body(AstFunction& f) {
 void Parser::statement() {
   const Token& t = lexer_.peek();
   if (t.is('{')) {
-    if (scopes_.size() >= Limits::nesting) fail(t.at, fmt::format("scopes are nested deeper than {} levels", Limits::nesting), {}, "ptx-limit");
+    if (scopes_.size() >= Limits::nesting)
+      fail(t.at, fmt::format("scopes are nested deeper than {} levels", Limits::nesting), {}, "ptx-limit");
     lexer_.next();
     const std::uint32_t parent = scopes_.back().id;
     scopes_.emplace_back();
@@ -98,7 +104,8 @@ void Parser::statement() {
     if (d == ".section") return section_directive();
     if (d == ".pragma") {
       lexer_.next();
-      do lexer_.next(); while (accept(','));
+      do lexer_.next();
+      while (accept(','));
       expect(';', "after .pragma");
       return;
     }
@@ -109,7 +116,8 @@ void Parser::statement() {
     if (d == ".param") return function_variable(Space::param);
     if (d == ".global") return function_variable(Space::global);
     if (d == ".const") return function_variable(Space::constant);
-    if (d == ".branchtargets" || d == ".calltargets" || d == ".callprototype") fail(directive.at, fmt::format("{} needs a label before it", d));
+    if (d == ".branchtargets" || d == ".calltargets" || d == ".callprototype")
+      fail(directive.at, fmt::format("{} needs a label before it", d));
     fail(directive.at, fmt::format("unknown directive {} in a function", shown(directive)));
   }
   if (t.is('@')) return instruction();
@@ -127,8 +135,10 @@ void Parser::statement() {
 void Parser::label(const Token& name) {
   const Token& t = lexer_.peek();
   if (t.is(".branchtargets") || t.is(".calltargets") || t.is(".callprototype")) return table_directive(name);
-  if (function_->labels.size() >= Limits::labels) fail(name.at, fmt::format("function has more than {} labels", Limits::labels), {}, "ptx-limit");
-  function_->labels.push_back({name.text, scopes_.back().id, static_cast<std::uint32_t>(function_->code.size()), name.at});
+  if (function_->labels.size() >= Limits::labels)
+    fail(name.at, fmt::format("function has more than {} labels", Limits::labels), {}, "ptx-limit");
+  function_->labels.push_back(
+      {name.text, scopes_.back().id, static_cast<std::uint32_t>(function_->code.size()), name.at});
 }
 
 void Parser::table_directive(const Token& name) {
@@ -143,15 +153,20 @@ void Parser::table_directive(const Token& name) {
     expect_identifier("'_' in .callprototype");
     if (lexer_.peek().is('(')) table.prototype.params = formals(true);
     while (lexer_.peek().kind == Token::Kind::dotted) {
-      if (accept(".noreturn")) table.prototype.noreturn = true;
-      else if (accept(".abi_preserve") || accept(".abi_preserve_control")) integer_expression("a number");
-      else fail(lexer_.peek().at, fmt::format("unknown directive {} in .callprototype", shown(lexer_.peek())));
+      if (accept(".noreturn"))
+        table.prototype.noreturn = true;
+      else if (accept(".abi_preserve") || accept(".abi_preserve_control"))
+        integer_expression("a number");
+      else
+        fail(lexer_.peek().at, fmt::format("unknown directive {} in .callprototype", shown(lexer_.peek())));
     }
   } else {
     table.kind = directive.text == ".branchtargets" ? AstTable::Kind::branch : AstTable::Kind::call;
     do {
       const Token target = expect_identifier("a name");
-      if (++target_count_ > Limits::labels) fail(target.at, fmt::format("module has more than {} branch and call targets", Limits::labels), {}, "ptx-limit");
+      if (++target_count_ > Limits::labels)
+        fail(target.at, fmt::format("module has more than {} branch and call targets", Limits::labels), {},
+             "ptx-limit");
       AstOperand o;
       o.kind = AstOperand::Kind::symbol;
       o.text = target.text;
@@ -169,7 +184,9 @@ std::string_view Parser::opcode_text(const Token& first, std::uint32_t& mods) {
   mods = 0;
   while (lexer_.peek().kind == Token::Kind::dotted) {
     const Token& t = lexer_.peek();
-    if (t.at.offset != end) fail(t.at, fmt::format("unexpected {} after '{}'", shown(t), first.text.substr(0, 64)), "write the modifiers of an instruction without blanks");
+    if (t.at.offset != end)
+      fail(t.at, fmt::format("unexpected {} after '{}'", shown(t), first.text.substr(0, 64)),
+           "write the modifiers of an instruction without blanks");
     end = t.at.offset + static_cast<std::uint32_t>(t.text.size());
     ++mods;
     lexer_.next();
@@ -186,7 +203,8 @@ void Parser::instruction() {
     inst.guard_negated = accept('!');
     const Token guard = expect_identifier("a predicate register after '@'");
     const Name* name = lookup(guard.text);
-    if (name == nullptr || name->kind != Name::Kind::reg || function_->registers[name->index].type != Type::pred)
+    if (name == nullptr || name->kind != Name::Kind::reg ||
+        function_->registers[name->index].type != Type::pred)
       fail(guard.at, fmt::format("{} is not a predicate register", shown(guard)), {}, "ptx-operand");
     inst.guard = name->index;
   }
@@ -205,8 +223,10 @@ void Parser::instruction() {
   }
   if (!lexer_.peek().is(';')) {
     const bool no_mods = mods == 0 && inst.count == 0;
-    fail(lexer_.peek().at, fmt::format("expected ';' after '{}', found {}", inst.opcode.substr(0, 64), shown(lexer_.peek())),
-         no_mods ? "an instruction is an opcode with modifiers, operands and ';'" : "is a ';' or ',' missing?");
+    fail(lexer_.peek().at,
+         fmt::format("expected ';' after '{}', found {}", inst.opcode.substr(0, 64), shown(lexer_.peek())),
+         no_mods ? "an instruction is an opcode with modifiers, operands and ';'"
+                 : "is a ';' or ',' missing?");
   }
   lexer_.next();
   if (++instruction_count_ > Limits::instructions)

@@ -14,7 +14,16 @@ struct Level {
 };
 // From loosest to tightest.
 constexpr std::array<Level, 10> levels{{
-    {{"||"}}, {{"&&"}}, {{"|"}}, {{"^"}}, {{"&"}}, {{"==", "!="}}, {{"<", "<=", ">", ">="}}, {{"<<", ">>"}}, {{"+", "-"}}, {{"*", "/", "%"}},
+    {{"||"}},
+    {{"&&"}},
+    {{"|"}},
+    {{"^"}},
+    {{"&"}},
+    {{"==", "!="}},
+    {{"<", "<=", ">", ">="}},
+    {{"<<", ">>"}},
+    {{"+", "-"}},
+    {{"*", "/", "%"}},
 }};
 
 ConstValue integer(std::uint64_t bits, bool is_unsigned = false) { return {false, false, is_unsigned, bits}; }
@@ -23,7 +32,8 @@ ConstValue integer(std::uint64_t bits, bool is_unsigned = false) { return {false
 
 ConstValue Parser::integer_value(std::string_view what) {
   const Token& t = lexer_.peek();
-  if (t.kind != Token::Kind::integer && t.kind != Token::Kind::identifier && !t.is('(') && !t.is('-') && !t.is('+') && !t.is('~') && !t.is('!'))
+  if (t.kind != Token::Kind::integer && t.kind != Token::Kind::identifier && !t.is('(') && !t.is('-') &&
+      !t.is('+') && !t.is('~') && !t.is('!'))
     fail(t.at, fmt::format("expected {}, found {}", what, shown(t)));
   const Place at = t.at;
   // Only a parenthesised or simple number here: '.loc 1 2 3' must not read '2 -3'.
@@ -39,12 +49,15 @@ std::string Parser::as_written(const ConstValue& v) {
 std::uint64_t Parser::number_in(std::string_view what, std::uint64_t low, std::uint64_t high) {
   const Place at = lexer_.peek().at;
   const ConstValue v = integer_value(what);
-  if (v.bits < low || v.bits > high) fail(at, fmt::format("{} is out of range; {} is from {} to {}", as_written(v), what, low, high));
+  if (v.bits < low || v.bits > high)
+    fail(at, fmt::format("{} is out of range; {} is from {} to {}", as_written(v), what, low, high));
   return v.bits;
 }
 
 ConstValue Parser::conditional(unsigned depth) {
-  if (depth > Limits::nesting) fail(lexer_.peek().at, fmt::format("expression is nested deeper than {} levels", Limits::nesting), {}, "ptx-limit");
+  if (depth > Limits::nesting)
+    fail(lexer_.peek().at, fmt::format("expression is nested deeper than {} levels", Limits::nesting), {},
+         "ptx-limit");
   const Place at = lexer_.peek().at;
   const ConstValue condition = binary(0, depth);
   if (!accept('?')) return condition;
@@ -101,7 +114,9 @@ ConstValue Parser::apply(std::string_view op, ConstValue a, ConstValue b, Place 
 }
 
 ConstValue Parser::unary(unsigned depth) {
-  if (depth > Limits::nesting) fail(lexer_.peek().at, fmt::format("expression is nested deeper than {} levels", Limits::nesting), {}, "ptx-limit");
+  if (depth > Limits::nesting)
+    fail(lexer_.peek().at, fmt::format("expression is nested deeper than {} levels", Limits::nesting), {},
+         "ptx-limit");
   const Token t = lexer_.next();
   if (t.kind == Token::Kind::integer) return integer(t.value, t.is_unsigned);
   if (t.kind == Token::Kind::float32) return {true, true, false, t.value};
@@ -123,8 +138,10 @@ ConstValue Parser::unary(unsigned depth) {
   if (t.is('+')) return unary(depth + 1);
   if (t.is('-')) {
     ConstValue v = unary(depth + 1);
-    if (v.is_float) v.bits ^= std::uint64_t{1} << (v.is_float32 ? 31 : 63);
-    else v.bits = 0 - v.bits, v.is_unsigned = false;
+    if (v.is_float)
+      v.bits ^= std::uint64_t{1} << (v.is_float32 ? 31 : 63);
+    else
+      v.bits = 0 - v.bits, v.is_unsigned = false;
     return v;
   }
   if (t.is('~') || t.is('!')) {

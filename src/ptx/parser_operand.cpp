@@ -11,7 +11,8 @@ std::size_t Parser::open_operand(AstOperand::Kind kind, Place at) {
   o.kind = kind;
   o.at = at;
   function_->operands.push_back(o);
-  if (function_->operands.size() > Limits::operands) fail(at, "module has too many operands", {}, "ptx-limit");
+  if (function_->operands.size() > Limits::operands)
+    fail(at, "module has too many operands", {}, "ptx-limit");
   return function_->operands.size() - 1;
 }
 
@@ -42,14 +43,16 @@ void Parser::operand(bool call, unsigned depth) {
     address_operand(depth);
   } else if (t.is('(') && call) {
     list_operand(depth);
-  } else if (t.is('!') || (t.is('-') && lexer_.peek2().kind == Token::Kind::identifier && lexer_.peek2().text != "WARP_SZ")) {
+  } else if (t.is('!') || (t.is('-') && lexer_.peek2().kind == Token::Kind::identifier &&
+                           lexer_.peek2().text != "WARP_SZ")) {
     lexer_.next();
     name_operand();
     function_->operands[start].negated = true;
   } else if (t.kind == Token::Kind::identifier && t.text != "WARP_SZ") {
     name_operand();
-  } else if (t.kind == Token::Kind::integer || t.kind == Token::Kind::float32 || t.kind == Token::Kind::float64 || t.is('(') ||
-             t.is('-') || t.is('+') || t.is('~') || t.is("WARP_SZ")) {
+  } else if (t.kind == Token::Kind::integer || t.kind == Token::Kind::float32 ||
+             t.kind == Token::Kind::float64 || t.is('(') || t.is('-') || t.is('+') || t.is('~') ||
+             t.is("WARP_SZ")) {
     constant_operand();
   } else {
     fail(t.at, fmt::format("expected an operand, found {}", shown(t)));
@@ -61,7 +64,8 @@ void Parser::operand(bool call, unsigned depth) {
     pair.at = function_->operands[start].at;
     function_->operands.insert(function_->operands.begin() + static_cast<std::ptrdiff_t>(start), pair);
     const Token& second = lexer_.peek();
-    if (second.kind != Token::Kind::identifier) fail(second.at, fmt::format("expected a register after '|', found {}", shown(second)));
+    if (second.kind != Token::Kind::identifier)
+      fail(second.at, fmt::format("expected a register after '|', found {}", shown(second)));
     name_operand();
     close_operand(start, 2);
   }
@@ -101,7 +105,9 @@ void Parser::address_operand(unsigned depth) {
     ++n;
   } while (accept(',') && n <= 64);
   if (n == 1) function_->operands[index].value = symbol_offset();
-  if (!lexer_.peek().is(']')) fail(lexer_.peek().at, fmt::format("expected ']' to close an address, found {}", shown(lexer_.peek())), "an address is [register], [register+constant], [symbol+constant] or [constant]");
+  if (!lexer_.peek().is(']'))
+    fail(lexer_.peek().at, fmt::format("expected ']' to close an address, found {}", shown(lexer_.peek())),
+         "an address is [register], [register+constant], [symbol+constant] or [constant]");
   lexer_.next();
   close_operand(index, n);
 }
@@ -109,9 +115,10 @@ void Parser::address_operand(unsigned depth) {
 void Parser::constant_operand() {
   const Place at = lexer_.peek().at;
   const ConstValue v = expression();
-  const std::size_t index = open_operand(!v.is_float      ? AstOperand::Kind::integer
+  const std::size_t index = open_operand(!v.is_float    ? AstOperand::Kind::integer
                                          : v.is_float32 ? AstOperand::Kind::float32
-                                                        : AstOperand::Kind::float64, at);
+                                                        : AstOperand::Kind::float64,
+                                         at);
   AstOperand& o = function_->operands[index];
   o.value = static_cast<std::int64_t>(v.bits);
   o.is_unsigned = v.is_unsigned;
@@ -121,7 +128,8 @@ void Parser::register_operand(const Name& name, const Token& token) {
   if (name.kind == Name::Kind::reg) {
     const std::size_t index = open_operand(AstOperand::Kind::reg, token.at);
     function_->operands[index].index = name.index;
-    if (lexer_.peek().kind == Token::Kind::dotted) function_->operands[index].selector = lexer_.next().text.substr(1);
+    if (lexer_.peek().kind == Token::Kind::dotted)
+      function_->operands[index].selector = lexer_.next().text.substr(1);
     return;
   }
   // A vector register: one component, or all of them.
@@ -130,7 +138,8 @@ void Parser::register_operand(const Name& name, const Token& token) {
     static constexpr std::string_view parts = "xyzwrgba";
     const std::size_t at = part.text.size() == 2 ? parts.find(part.text[1]) : std::string_view::npos;
     if (at == std::string_view::npos || at % 4 >= name.lanes)
-      fail(part.at, fmt::format("register {} has no component {}", shown(token), shown(part)), {}, "ptx-operand");
+      fail(part.at, fmt::format("register {} has no component {}", shown(token), shown(part)), {},
+           "ptx-operand");
     const std::size_t index = open_operand(AstOperand::Kind::reg, token.at);
     function_->operands[index].index = name.index + static_cast<std::uint32_t>(at % 4);
     return;
@@ -166,18 +175,22 @@ void Parser::name_operand() {
         const std::size_t index = open_operand(AstOperand::Kind::vector, t.at);
         for (unsigned i = 0; i < 4; ++i) {
           const std::size_t lane = open_operand(AstOperand::Kind::special, t.at);
-          function_->operands[lane].index = i < 3 ? static_cast<std::uint32_t>(*vector) + i : static_cast<std::uint32_t>(Special::zero);
+          function_->operands[lane].index =
+              i < 3 ? static_cast<std::uint32_t>(*vector) + i : static_cast<std::uint32_t>(Special::zero);
         }
         return close_operand(index, 4);
       }
       const Token part = lexer_.next();
       static constexpr std::string_view parts = "xyzw";
       const std::size_t at = part.text.size() == 2 ? parts.find(part.text[1]) : std::string_view::npos;
-      if (at == std::string_view::npos) fail(part.at, fmt::format("register {} has no component {}", shown(t), shown(part)), {}, "ptx-operand");
+      if (at == std::string_view::npos)
+        fail(part.at, fmt::format("register {} has no component {}", shown(t), shown(part)), {},
+             "ptx-operand");
       special = at < 3 ? static_cast<Special>(static_cast<std::uint32_t>(*vector) + at) : Special::zero;
     }
     if (!special)
-      fail(t.at, fmt::format("register {} is not declared", shown(t)), "declare it with .reg in this scope or an outer one", "ptx-undeclared");
+      fail(t.at, fmt::format("register {} is not declared", shown(t)),
+           "declare it with .reg in this scope or an outer one", "ptx-undeclared");
     const std::size_t index = open_operand(AstOperand::Kind::special, t.at);
     function_->operands[index].index = static_cast<std::uint32_t>(*special);
     return;

@@ -19,22 +19,23 @@ struct Place {
 struct Limits {
   static constexpr std::size_t text_bytes = std::size_t{256} << 20;
   static constexpr std::size_t identifier = 4096;
-  static constexpr std::size_t nesting = 256;           // { } scopes and parentheses
+  static constexpr std::size_t nesting = 256;             // { } scopes and parentheses
   static constexpr std::size_t instructions = 2'000'000;  // a module
   static constexpr std::size_t operands = 8'000'000;
-  static constexpr std::size_t registers = 4'000'000;     // a function
-  static constexpr std::size_t variables = 1'000'000;     // a module
-  static constexpr std::size_t labels = 2'000'000;        // a function, targets of tables included
+  static constexpr std::size_t registers = 4'000'000;       // a function
+  static constexpr std::size_t variables = 1'000'000;       // a module
+  static constexpr std::size_t labels = 2'000'000;          // a function, targets of tables included
   static constexpr std::size_t initial_values = 8'000'000;  // a module
-  static constexpr std::size_t call_edges = 10'000'000;   // candidates of indirect calls, kernels times functions
+  // Candidates of indirect calls, kernels times functions
+  static constexpr std::size_t call_edges = 10'000'000;
   static constexpr std::uint64_t variable_bytes = std::uint64_t{1} << 40;
   static constexpr std::uint64_t initial_bytes = std::uint64_t{1} << 30;
-  static constexpr std::uint64_t local_bytes = 512u << 10;  // per thread, as on hardware
-  static constexpr std::uint64_t param_bytes = 32764;       // kernel parameter block, as on hardware
+  static constexpr std::uint64_t local_bytes = 512u << 10;    // per thread, as on hardware
+  static constexpr std::uint64_t param_bytes = 32764;         // kernel parameter block, as on hardware
   static constexpr std::uint64_t constant_bytes = 64u << 10;  // a module, as on hardware
   static constexpr std::uint64_t shared_bytes = std::uint64_t{1} << 31;
   static constexpr std::uint32_t align = 1u << 16;
-  static constexpr std::size_t diagnostics = 1000;      // unsupported findings kept for one report
+  static constexpr std::size_t diagnostics = 1000;  // unsupported findings kept for one report
 };
 
 class Source {
@@ -45,7 +46,7 @@ class Source {
   const std::string& name() const { return name_; }
   std::string_view text() const { return *text_; }
   std::shared_ptr<const std::string> share() const { return text_; }
-  std::string_view line_at(std::uint32_t offset) const;   // the whole line around a byte
+  std::string_view line_at(std::uint32_t offset) const;  // the whole line around a byte
 
   Diagnostic diagnostic(Place at, std::string message, std::string hint = {}) const;
   // Throws bad_input.

@@ -1,7 +1,6 @@
 #include "ptx/special.h"
 
 #include <algorithm>
-
 #include <array>
 
 namespace simtlab::ptx {
@@ -14,17 +13,60 @@ struct Info {
 
 // Indexed by Special.
 constexpr Info table[] = {
-    {"tid.x"}, {"tid.y"}, {"tid.z"}, {"ntid.x"}, {"ntid.y"}, {"ntid.z"}, {"ctaid.x"}, {"ctaid.y"}, {"ctaid.z"},
-    {"nctaid.x"}, {"nctaid.y"}, {"nctaid.z"},
-    {"laneid"}, {"warpid"}, {"nwarpid"}, {"smid"}, {"nsmid"}, {"gridid", 8},
-    {"lanemask_eq"}, {"lanemask_le"}, {"lanemask_lt"}, {"lanemask_ge"}, {"lanemask_gt"},
-    {"clock"}, {"clock_hi"}, {"clock64", 8}, {"globaltimer", 8}, {"globaltimer_lo"}, {"globaltimer_hi"},
-    {"total_smem_size"}, {"dynamic_smem_size"}, {"aggr_smem_size"},
-    {"reserved_smem_offset_begin"}, {"reserved_smem_offset_end"}, {"reserved_smem_offset_cap"},
-    {"is_explicit_cluster", 0}, {"clusterid.x"}, {"clusterid.y"}, {"clusterid.z"}, {"nclusterid.x"}, {"nclusterid.y"}, {"nclusterid.z"},
-    {"cluster_ctaid.x"}, {"cluster_ctaid.y"}, {"cluster_ctaid.z"}, {"cluster_nctaid.x"}, {"cluster_nctaid.y"}, {"cluster_nctaid.z"},
-    {"cluster_ctarank"}, {"cluster_nctarank"}, {"current_graph_exec", 8},
-    {"pm0"}, {"envreg0"}, {"zero"},
+    {"tid.x"},
+    {"tid.y"},
+    {"tid.z"},
+    {"ntid.x"},
+    {"ntid.y"},
+    {"ntid.z"},
+    {"ctaid.x"},
+    {"ctaid.y"},
+    {"ctaid.z"},
+    {"nctaid.x"},
+    {"nctaid.y"},
+    {"nctaid.z"},
+    {"laneid"},
+    {"warpid"},
+    {"nwarpid"},
+    {"smid"},
+    {"nsmid"},
+    {"gridid", 8},
+    {"lanemask_eq"},
+    {"lanemask_le"},
+    {"lanemask_lt"},
+    {"lanemask_ge"},
+    {"lanemask_gt"},
+    {"clock"},
+    {"clock_hi"},
+    {"clock64", 8},
+    {"globaltimer", 8},
+    {"globaltimer_lo"},
+    {"globaltimer_hi"},
+    {"total_smem_size"},
+    {"dynamic_smem_size"},
+    {"aggr_smem_size"},
+    {"reserved_smem_offset_begin"},
+    {"reserved_smem_offset_end"},
+    {"reserved_smem_offset_cap"},
+    {"is_explicit_cluster", 0},
+    {"clusterid.x"},
+    {"clusterid.y"},
+    {"clusterid.z"},
+    {"nclusterid.x"},
+    {"nclusterid.y"},
+    {"nclusterid.z"},
+    {"cluster_ctaid.x"},
+    {"cluster_ctaid.y"},
+    {"cluster_ctaid.z"},
+    {"cluster_nctaid.x"},
+    {"cluster_nctaid.y"},
+    {"cluster_nctaid.z"},
+    {"cluster_ctarank"},
+    {"cluster_nctarank"},
+    {"current_graph_exec", 8},
+    {"pm0"},
+    {"envreg0"},
+    {"zero"},
 };
 static_assert(std::size(table) == static_cast<std::size_t>(Special::count_), "one entry a special register");
 
@@ -56,7 +98,9 @@ std::optional<Special> find_special(std::string_view name) {
 
 std::optional<Special> find_special_vector(std::string_view name) {
   for (std::size_t i = 0; i < std::size(table); ++i)
-    if (table[i].name.size() == name.size() + 2 && table[i].name.starts_with(name) && table[i].name.ends_with(".x")) return static_cast<Special>(i);
+    if (table[i].name.size() == name.size() + 2 && table[i].name.starts_with(name) &&
+        table[i].name.ends_with(".x"))
+      return static_cast<Special>(i);
   return std::nullopt;
 }
 

@@ -12,8 +12,9 @@ namespace simtlab::ptx {
 
 class TextLines {
  public:
-  explicit TextLines(const Module& module);   // which must outlive it
-  // Without what surrounds it, at most 200 characters; empty for a line that is not there (line 0, traces without text).
+  explicit TextLines(const Module& module);  // which must outlive it
+  // Without what surrounds it, at most 200 characters; empty for a line that is not there (line 0, traces
+  // without text).
   std::string operator[](std::uint32_t number) const;
 
  private:

@@ -21,7 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void lost(const std::string& why) {
-  throw Error(ExitCode::unavailable, "corun-device", "the shared GPU: " + why, "simtlab corun serve --device sim:NAME has it; see its messages");
+  throw Error(ExitCode::unavailable, "corun-device", "the shared GPU: " + why,
+              "simtlab corun serve --device sim:NAME has it; see its messages");
 }
 
 std::string content(int fd) {
@@ -39,7 +40,8 @@ class Client final : public gpu::SharedDevice {
     ask(call);
   }
 
-  // The count is the process's: programs of one process, as threads may be, are different clients of the same directory.
+  // The count is the process's: programs of one process, as threads may be, are different clients of the same
+  // directory.
   fs::path trace_file() override {
     static std::atomic<std::uint64_t> traces{0};
     return directory_ / fmt::format("launch-{}-{}", ::getpid(), ++traces);
@@ -55,7 +57,7 @@ class Client final : public gpu::SharedDevice {
     const Descriptor file(::open(trace.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
     const int error = errno;
     std::error_code ignored;
-    fs::remove(trace, ignored);          // the file stays as long as somebody has it open
+    fs::remove(trace, ignored);  // the file stays as long as somebody has it open
     if (!file) lost(fmt::format("the recorded launch: {}", std::strerror(error)));
     Call call;
     call.kind = Call::begin;
@@ -98,8 +100,7 @@ class Client final : public gpu::SharedDevice {
       Call call;
       call.kind = Call::give_up;
       ask(call);
-    } catch (const Error&) {
-    }
+    } catch (const Error&) {}
   }
 
  private:
@@ -134,6 +135,8 @@ class Client final : public gpu::SharedDevice {
 
 }  // namespace
 
-std::shared_ptr<gpu::SharedDevice> connect_device(const fs::path& directory, const std::string& device) { return std::make_shared<Client>(directory, device); }
+std::shared_ptr<gpu::SharedDevice> connect_device(const fs::path& directory, const std::string& device) {
+  return std::make_shared<Client>(directory, device);
+}
 
 }  // namespace simtlab::remote

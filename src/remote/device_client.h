@@ -9,7 +9,9 @@
 
 namespace simtlab::remote {
 
-// Throws Error(unavailable, "corun-device"): no daemon with a device in that directory, or it has another one than `device`.
-std::shared_ptr<gpu::SharedDevice> connect_device(const std::filesystem::path& directory, const std::string& device);
+// Throws Error(unavailable, "corun-device"): no daemon with a device in that directory, or it has another one
+// than `device`.
+std::shared_ptr<gpu::SharedDevice> connect_device(const std::filesystem::path& directory,
+                                                  const std::string& device);
 
 }  // namespace simtlab::remote

@@ -1,5 +1,5 @@
-// What programs and the shared simulated GPU say to each other: one call at a time, each with an answer. Records of fixed size; recorded
-// launches and results come as descriptors of files.
+// What programs and the shared simulated GPU say to each other: one call at a time, each with an answer.
+// Records of fixed size; recorded launches and results come as descriptors of files.
 #pragma once
 
 #include <cmath>
@@ -15,12 +15,12 @@
 namespace simtlab::remote {
 
 inline constexpr const char* device_socket = "device";
-inline constexpr std::uint32_t device_magic = 0x31564453;   // "SDV1"
+inline constexpr std::uint32_t device_magic = 0x31564453;  // "SDV1"
 
 struct Call {
   enum Kind : std::uint32_t { open = 1, begin, advance, invalidate, give_up, clock };
   std::uint32_t magic = device_magic, kind = 0;
-  double ns = 0;                         // begin, advance
+  double ns = 0;  // begin, advance
   std::int32_t priority = 0;
   std::uint32_t first_sm = 0, sms = 0, unused = 0;
   std::uint64_t address = 0, bytes = 0;  // invalidate
@@ -32,7 +32,7 @@ struct Answer {
   std::uint32_t magic = device_magic, kind = 0;
   std::uint64_t id = 0;
   double begin_ns = 0, end_ns = 0, clock_ns = 0;
-  char text[256] = {};                   // failed: why
+  char text[256] = {};  // failed: why
 };
 
 template <typename Record>
@@ -58,6 +58,8 @@ void set_text(char (&to)[size], const std::string& text) {
   to[length] = '\0';
 }
 template <std::size_t size>
-std::string text_of(const char (&from)[size]) { return std::string(from, ::strnlen(from, size)); }
+std::string text_of(const char (&from)[size]) {
+  return std::string(from, ::strnlen(from, size));
+}
 
 }  // namespace simtlab::remote

@@ -20,11 +20,13 @@ namespace simtlab::remote {
 namespace {
 
 constexpr double forever = std::numeric_limits<double>::infinity();
-constexpr std::uint64_t cycles_at_once = 20000;        // before somebody is listened to
-constexpr unsigned address_bits = 42;                  // of a process: no device has more than 4 TiB
+constexpr std::uint64_t cycles_at_once = 20000;  // before somebody is listened to
+constexpr unsigned address_bits = 42;            // of a process: no device has more than 4 TiB
 
 std::uint64_t real_ns() {
-  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count());
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                        std::chrono::steady_clock::now().time_since_epoch())
+                                        .count());
 }
 
 Descriptor file_of(const std::string& text) {
@@ -40,12 +42,17 @@ Descriptor file_of(const std::string& text) {
 }  // namespace
 
 DeviceServer::DeviceServer(const device::Device& device, DeviceOptions options)
-    : device_(device), options_(std::move(options)), listener_(options_.directory, 512, device_socket), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), gpu_(make_gpu()) {
-  if (!wake_) throw Error(ExitCode::failure, "corun-socket", fmt::format("eventfd: {}", std::strerror(errno)));
+    : device_(device),
+      options_(std::move(options)),
+      listener_(options_.directory, 512, device_socket),
+      wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      gpu_(make_gpu()) {
+  if (!wake_)
+    throw Error(ExitCode::failure, "corun-socket", fmt::format("eventfd: {}", std::strerror(errno)));
 }
 
 DeviceServer::~DeviceServer() {
-  if (!under_way_.empty()) gpu_->partial();            // nothing of it may outlive the launches that it runs
+  if (!under_way_.empty()) gpu_->partial();  // nothing of it may outlive the launches that it runs
 }
 
 std::unique_ptr<timing::Gpu> DeviceServer::make_gpu() const {
@@ -67,7 +74,9 @@ void DeviceServer::stop() {
 
 std::uint64_t DeviceServer::cycle_of(double ns) const {
   const double cycles = (ns - period_ns_) * device_.sm_clock_hz / 1e9;
-  return cycles <= 0 ? 0 : cycles >= 1e18 ? ~std::uint64_t{0} : static_cast<std::uint64_t>(std::ceil(cycles - 1e-6));
+  return cycles <= 0      ? 0
+         : cycles >= 1e18 ? ~std::uint64_t{0}
+                          : static_cast<std::uint64_t>(std::ceil(cycles - 1e-6));
 }
 
 void DeviceServer::run() {
@@ -75,8 +84,10 @@ void DeviceServer::run() {
   while (!interrupt_) {
     std::vector<pollfd> fds = {{wake_.get(), POLLIN, 0}, {listener_.socket.get(), POLLIN, 0}};
     std::vector<Number> numbers;
-    for (auto& [number, client] : clients_) fds.push_back({client.socket.get(), POLLIN, 0}), numbers.push_back(number);
-    if (::poll(fds.data(), fds.size(), wait_ms) < 0 && errno != EINTR) throw Error(ExitCode::failure, "corun-socket", fmt::format("poll: {}", std::strerror(errno)));
+    for (auto& [number, client] : clients_)
+      fds.push_back({client.socket.get(), POLLIN, 0}), numbers.push_back(number);
+    if (::poll(fds.data(), fds.size(), wait_ms) < 0 && errno != EINTR)
+      throw Error(ExitCode::failure, "corun-socket", fmt::format("poll: {}", std::strerror(errno)));
     std::uint64_t ignored = 0;
     [[maybe_unused]] const ssize_t n = ::read(wake_.get(), &ignored, sizeof ignored);
     if (fds[1].revents != 0) accept_all();
@@ -84,7 +95,7 @@ void DeviceServer::run() {
       if (fds[i + 2].revents != 0) hear(numbers[i], clients_.at(numbers[i]));
     for (const Number number : std::exchange(gone_, {})) lose(number);
     wait_ms = 1000;
-    told_clock_ns_.store(clock_ns_, std::memory_order_relaxed);   // before anybody is answered
+    told_clock_ns_.store(clock_ns_, std::memory_order_relaxed);  // before anybody is answered
     if (deliver() || go_on(horizon(real_ns(), wait_ms))) wait_ms = 0;
   }
   counts_.clock_ns = clock_ns_;
@@ -120,7 +131,9 @@ void DeviceServer::on_call(Number number, Client& client, const Call& call, Desc
   if (!client.opened && call.kind != Call::open) return gone_.push_back(number);
   switch (call.kind) {
     case Call::open:
-      if (text_of(call.device) != device_.name) return refuse(client, fmt::format("it is a {}, and the program was told {}", device_.name, text_of(call.device)));
+      if (text_of(call.device) != device_.name)
+        return refuse(client, fmt::format("it is a {}, and the program was told {}", device_.name,
+                                          text_of(call.device)));
       client.opened = true;
       return answer(client, {.kind = Answer::opened});
     case Call::begin: return take_launch(number, client, call, std::move(file));
@@ -132,9 +145,7 @@ void DeviceServer::on_call(Number number, Client& client, const Call& call, Desc
       gpu::written(*gpu_, device_, call.address + (number << address_bits), call.bytes);
       return answer(client, {.kind = Answer::done});
     case Call::clock: return answer(client, {.kind = Answer::done});
-    case Call::give_up:
-      forget_launches(number);
-      return answer(client, {.kind = Answer::done});
+    case Call::give_up: forget_launches(number); return answer(client, {.kind = Answer::done});
     default: return gone_.push_back(number);
   }
 }
@@ -144,15 +155,18 @@ void DeviceServer::take_launch(Number number, Client& client, const Call& call, 
   try {
     Job job;
     job.reader = stream::trace::open(fmt::format("/proc/self/fd/{}", file.get()));
-    for (std::optional<stream::trace::Operation> operation = job.reader->next(); operation && !job.recorded; operation = job.reader->next())
-      if (operation->kind == stream::trace::OpKind::kernel) job.recorded = std::make_unique<stream::trace::ReplayedLaunch>(*job.reader, operation->kernel);
+    for (std::optional<stream::trace::Operation> operation = job.reader->next(); operation && !job.recorded;
+         operation = job.reader->next())
+      if (operation->kind == stream::trace::OpKind::kernel)
+        job.recorded = std::make_unique<stream::trace::ReplayedLaunch>(*job.reader, operation->kernel);
     if (!job.recorded) return refuse(client, "a record without a launch");
     job.launch = std::make_unique<stream::MovedLaunch>(*job.recorded, number << address_bits);
     timing::fit(device_, *job.launch, std::max(1u, job.launch->function().registers));
     job.id = next_job_++;
     job.owner = number;
     job.setup.priority = std::clamp(call.priority, 0, 5);
-    if (call.sms <= device_.sm.count && call.first_sm <= device_.sm.count - call.sms) job.setup.first_sm = call.first_sm, job.setup.sms = call.sms;
+    if (call.sms <= device_.sm.count && call.first_sm <= device_.sm.count - call.sms)
+      job.setup.first_sm = call.first_sm, job.setup.sms = call.sms;
     job.at_ns = call.ns;
     if (job.at_ns < clock_ns_) job.at_ns = clock_ns_, ++counts_.late;
     ++counts_.launches;
@@ -160,9 +174,7 @@ void DeviceServer::take_launch(Number number, Client& client, const Call& call, 
     began.id = job.id;
     waiting_.push_back(std::move(job));
     answer(client, began);
-  } catch (const Error& e) {
-    refuse(client, e.what());
-  }
+  } catch (const Error& e) { refuse(client, e.what()); }
 }
 
 void DeviceServer::answer(Client& client, const Answer& answer, int pass) {
@@ -170,8 +182,10 @@ void DeviceServer::answer(Client& client, const Answer& answer, int pass) {
   out.clock_ns = clock_ns_;
   client.in_call = false;
   client.heard_ns = real_ns();
-  // A program that asks one thing at a time has room for the answer; one that does not read is closed with it.
-  if (send_packet(client.socket.get(), bytes_of(out), pass) != Sent::yes) ::shutdown(client.socket.get(), SHUT_RDWR);
+  // A program that asks one thing at a time has room for the answer; one that does not read is closed with
+  // it.
+  if (send_packet(client.socket.get(), bytes_of(out), pass) != Sent::yes)
+    ::shutdown(client.socket.get(), SHUT_RDWR);
 }
 
 void DeviceServer::refuse(Client& client, const std::string& why) {
@@ -188,7 +202,8 @@ void DeviceServer::lose(Number number) {
 
 // What runs goes on to its end, as on a real GPU; nobody will hear of it.
 void DeviceServer::forget_launches(Number number) {
-  counts_.orphaned += static_cast<std::uint64_t>(std::ranges::count(under_way_, number, &Job::owner)) + std::erase_if(waiting_, [&](const Job& job) { return job.owner == number; });
+  counts_.orphaned += static_cast<std::uint64_t>(std::ranges::count(under_way_, number, &Job::owner)) +
+                      std::erase_if(waiting_, [&](const Job& job) { return job.owner == number; });
   for (Job& job : under_way_)
     if (job.owner == number) job.owner = 0;
   clients_.at(number).finished.clear();
@@ -242,7 +257,8 @@ void DeviceServer::begin_those_due() {
     under_way_.push_back(std::move(waiting_.front()));
     waiting_.erase(waiting_.begin());
     Job& job = under_way_.back();
-    job.timing_id = gpu_->begin(*job.launch, job.setup, std::max(gpu_->idle() ? 0 : gpu_->clock(), cycle_of(clock_ns_)));
+    job.timing_id =
+        gpu_->begin(*job.launch, job.setup, std::max(gpu_->idle() ? 0 : gpu_->clock(), cycle_of(clock_ns_)));
   }
 }
 
@@ -252,16 +268,19 @@ bool DeviceServer::go_on(double horizon_ns) {
   try {
     begin_those_due();
     double next = horizon_ns;
-    if (!waiting_.empty() && !gpu_->full()) next = std::min(next, std::max(clock_ns_, waiting_.front().at_ns));
+    if (!waiting_.empty() && !gpu_->full())
+      next = std::min(next, std::max(clock_ns_, waiting_.front().at_ns));
     if (gpu_->idle()) {
       if (next == forever) return false;
       clock_ns_ = std::max(clock_ns_, next);
       return true;
     }
-    const std::uint64_t until = std::min(cycle_of(next), std::max(gpu_->clock(), cycle_of(clock_ns_)) + cycles_at_once);
-    if (const auto ended = gpu_->advance(until))
-      end(*ended);
-    else  // The GPU's own clock stays at the last event: nothing happens from there to 'until', whose cycle may begin a rounding error before 'next'.
+    const std::uint64_t until =
+        std::min(cycle_of(next), std::max(gpu_->clock(), cycle_of(clock_ns_)) + cycles_at_once);
+    if (const auto ended = gpu_->advance(until)) end(*ended);
+    // The GPU's own clock stays at the last event: nothing happens from there to 'until', whose cycle may
+    // begin a rounding error before 'next'.
+    else
       clock_ns_ = std::max(clock_ns_, until == cycle_of(next) ? next : std::min(time_of(until), next));
     clock_ns_ = std::max(clock_ns_, std::min(time_of(gpu_->idle() ? 0 : gpu_->clock()), horizon_ns));
   } catch (const std::exception& e) {

@@ -1,9 +1,10 @@
 // The shared simulated GPU: one cycle-level GPU and one clock for the launches of several processes.
 //
-// Time goes on only when nobody could still ask for something earlier: every program waits for a kernel, or waits at the gate, or has let
-// `patience` of real time pass without a word (its host code takes no simulated time, but the others shall not wait for it for ever; what it asks
-// for later begins at the clock of then). So what runs beside what does not depend on how fast the programs' processes happen to be, as
-// long as nobody's patience is needed.
+// Time goes on only when nobody could still ask for something earlier: every program waits for a kernel, or
+// waits at the gate, or has let `patience` of real time pass without a word (its host code takes no simulated
+// time, but the others shall not wait for it for ever; what it asks for later begins at the clock of then).
+// So what runs beside what does not depend on how fast the programs' processes happen to be, as long as
+// nobody's patience is needed.
 #pragma once
 
 #include <atomic>
@@ -28,16 +29,16 @@ struct DeviceOptions {
   unsigned threads = 1;
   std::uint64_t patience_ns = 200'000'000;
   std::uint32_t clients = 512;
-  std::function<bool(pid_t)> waits_at_gate;      // from the thread of run()
+  std::function<bool(pid_t)> waits_at_gate;  // from the thread of run()
 };
 
 class DeviceServer {
  public:
-  DeviceServer(const device::Device& device, DeviceOptions options);   // throws Error as Listener
+  DeviceServer(const device::Device& device, DeviceOptions options);  // throws Error as Listener
   ~DeviceServer();
-  void run();                                    // until stop(), from any thread
+  void run();  // until stop(), from any thread
   void stop();
-  void nudge();                                  // the gate has changed its mind about somebody
+  void nudge();  // the gate has changed its mind about somebody
 
   struct Counts {
     double clock_ns = 0;
@@ -45,7 +46,7 @@ class DeviceServer {
   };
   // The simulated time, from any thread.
   double now_ns() const { return told_clock_ns_.load(std::memory_order_relaxed); }
-  const Counts& counts() const { return counts_; }   // once run() has ended
+  const Counts& counts() const { return counts_; }  // once run() has ended
 
  private:
   using Number = std::uint64_t;
@@ -56,14 +57,14 @@ class DeviceServer {
   struct Client {
     Descriptor socket;
     pid_t pid = 0;
-    bool opened = false, in_call = false, given_up = false;   // given_up: on, for now
+    bool opened = false, in_call = false, given_up = false;  // given_up: on, for now
     double until_ns = 0;
-    std::uint64_t heard_ns = 0;                  // real time
+    std::uint64_t heard_ns = 0;  // real time
     std::deque<Finished> finished;
   };
   struct Job {
     std::uint64_t id = 0;
-    Number owner = 0;                            // 0: nobody any more
+    Number owner = 0;  // 0: nobody any more
     std::unique_ptr<stream::trace::Reader> reader;
     std::unique_ptr<stream::trace::ReplayedLaunch> recorded;
     std::unique_ptr<stream::MovedLaunch> launch;
@@ -86,7 +87,9 @@ class DeviceServer {
   void begin_those_due();
   void end(timing::Gpu::Id id);
   void fail_all(const std::string& why);
-  double time_of(std::uint64_t cycle) const { return period_ns_ + static_cast<double>(cycle) / device_.sm_clock_hz * 1e9; }
+  double time_of(std::uint64_t cycle) const {
+    return period_ns_ + static_cast<double>(cycle) / device_.sm_clock_hz * 1e9;
+  }
   std::uint64_t cycle_of(double ns) const;
 
   const device::Device device_;

@@ -22,7 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void refuse(const fs::path& path, const std::string& why, const std::string& hint) {
-  throw Error(ExitCode::unavailable, "corun-directory", fmt::format("{}: {}", shown(path.string()), why), hint);
+  throw Error(ExitCode::unavailable, "corun-directory", fmt::format("{}: {}", shown(path.string()), why),
+              hint);
 }
 
 // Through the open directory: no length limit of a path, and nobody can exchange the directory meanwhile.
@@ -44,13 +45,16 @@ Peer peer_of(int socket) {
   ucred who{};
   socklen_t size = sizeof who;
   if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &size) != 0)
-    throw Error(ExitCode::failure, "corun-socket", fmt::format("the peer's credentials: {}", std::strerror(errno)));
+    throw Error(ExitCode::failure, "corun-socket",
+                fmt::format("the peer's credentials: {}", std::strerror(errno)));
   return {who.pid, who.uid};
 }
 
 fs::path default_directory() {
-  for (const auto& [name, below] : {std::pair{"SIMTLAB_CORUN_DIR", ""}, std::pair{"XDG_RUNTIME_DIR", "simtlab-corun"}})
-    if (const char* value = std::getenv(name); value != nullptr && *value != '\0') return *below == '\0' ? fs::path(value) : fs::path(value) / below;
+  for (const auto& [name, below] :
+       {std::pair{"SIMTLAB_CORUN_DIR", ""}, std::pair{"XDG_RUNTIME_DIR", "simtlab-corun"}})
+    if (const char* value = std::getenv(name); value != nullptr && *value != '\0')
+      return *below == '\0' ? fs::path(value) : fs::path(value) / below;
   return fmt::format("/tmp/simtlab-corun-{}", ::getuid());
 }
 
@@ -68,17 +72,22 @@ Descriptor open_directory(const fs::path& path, bool make) {
   return std::move(folder.descriptor);
 }
 
-Listener::Listener(const fs::path& path, int backlog, std::string socket_name) : name(std::move(socket_name)), directory(open_directory(path, true)) {
-  lock = Descriptor(::openat(directory.get(), (name + ".lock").c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+Listener::Listener(const fs::path& path, int backlog, std::string socket_name)
+    : name(std::move(socket_name)), directory(open_directory(path, true)) {
+  lock = Descriptor(
+      ::openat(directory.get(), (name + ".lock").c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!lock) refuse(path, fmt::format("its file '{}.lock': {}", name, std::strerror(errno)), "");
   if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0)
-    throw Error(ExitCode::unavailable, "corun-busy", fmt::format("a daemon runs already in {}", shown(path.string())), "stop it, or give this one its own --directory");
-  ::unlinkat(directory.get(), name.c_str(), 0);   // left by a daemon that was killed
+    throw Error(ExitCode::unavailable, "corun-busy",
+                fmt::format("a daemon runs already in {}", shown(path.string())),
+                "stop it, or give this one its own --directory");
+  ::unlinkat(directory.get(), name.c_str(), 0);  // left by a daemon that was killed
   socket = seqpacket();
   const sockaddr_un address = address_in(directory.get(), name);
-  if (!socket || ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 || ::fchmodat(directory.get(), name.c_str(), 0600, 0) != 0 ||
-      ::listen(socket.get(), backlog) != 0)
-    throw Error(ExitCode::failure, "corun-socket", fmt::format("{}: the socket: {}", shown(path.string()), std::strerror(errno)));
+  if (!socket || ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      ::fchmodat(directory.get(), name.c_str(), 0600, 0) != 0 || ::listen(socket.get(), backlog) != 0)
+    throw Error(ExitCode::failure, "corun-socket",
+                fmt::format("{}: the socket: {}", shown(path.string()), std::strerror(errno)));
 }
 
 Listener::~Listener() {
@@ -106,7 +115,10 @@ Descriptor connect_to(const fs::path& path, const std::string& name) {
 
 namespace {
 
-Sent unsent() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS || errno == ENOMEM ? Sent::full : Sent::gone; }
+Sent unsent() {
+  return errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS || errno == ENOMEM ? Sent::full
+                                                                                        : Sent::gone;
+}
 
 }  // namespace
 
@@ -147,7 +159,8 @@ int receive_packets(int socket, std::span<Packet, most_received> into) {
     if (got < 0) return errno == EAGAIN || errno == EWOULDBLOCK ? 0 : -1;
     for (int i = 0; i < got; ++i) {
       const auto at = static_cast<std::size_t>(i);
-      into[at].size = (messages[at].msg_hdr.msg_flags & MSG_TRUNC) != 0 ? most_bytes + 1 : messages[at].msg_len;
+      into[at].size =
+          (messages[at].msg_hdr.msg_flags & MSG_TRUNC) != 0 ? most_bytes + 1 : messages[at].msg_len;
       if (messages[at].msg_len == 0) return i + 1;
     }
     return got;
@@ -166,7 +179,8 @@ std::ptrdiff_t receive_packet(int socket, Packet& into, Descriptor* passed, bool
     if (got > 0) {
       if (passed != nullptr) {
         *passed = {};
-        for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr; header = CMSG_NXTHDR(&message, header)) {
+        for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr;
+             header = CMSG_NXTHDR(&message, header)) {
           if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
           int fd = -1;
           std::memcpy(&fd, CMSG_DATA(header), sizeof fd);
@@ -176,8 +190,9 @@ std::ptrdiff_t receive_packet(int socket, Packet& into, Descriptor* passed, bool
       into.size = std::min<std::size_t>(static_cast<std::size_t>(got), most_bytes);
       return got > static_cast<ssize_t>(most_bytes) ? static_cast<std::ptrdiff_t>(most_bytes) + 1 : got;
     }
-    if (got == 0) return -1;   // hang-up; a packet without bytes is no message either
-    // ECONNRESET is told once, if the other end went without having read everything: what it said before is still there.
+    if (got == 0) return -1;  // hang-up; a packet without bytes is no message either
+    // ECONNRESET is told once, if the other end went without having read everything: what it said before is
+    // still there.
     if (errno == ECONNRESET || (errno == EINTR && !wait)) continue;
     return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR ? 0 : -1;
   }

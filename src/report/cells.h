@@ -9,8 +9,12 @@
 
 namespace simtlab::report {
 
-inline const result::Cell& cell(const result::Table& table, std::size_t row, std::string_view name) { return table.rows[row][result::column(table.name, name)]; }
-inline double number(const result::Table& table, std::size_t row, std::string_view name) { return result::number(cell(table, row, name)); }
+inline const result::Cell& cell(const result::Table& table, std::size_t row, std::string_view name) {
+  return table.rows[row][result::column(table.name, name)];
+}
+inline double number(const result::Table& table, std::size_t row, std::string_view name) {
+  return result::number(cell(table, row, name));
+}
 // Empty for what is no text.
 inline std::string words(const result::Table& table, std::size_t row, std::string_view name) {
   const auto* text = std::get_if<std::string>(&cell(table, row, name));

@@ -25,16 +25,20 @@ std::string shown_name(const KernelResult& k) { return k.demangled.empty() ? k.n
 std::string headline(const Result& a, const Result& b, const std::string& wanted) {
   if (!wanted.empty()) {
     if (a.total.get(wanted) && b.total.get(wanted)) return wanted;
-    throw Error(ExitCode::bad_input, "compare-metric", fmt::format("not both results have '{}' in their totals", printable(wanted.substr(0, 100))),
+    throw Error(ExitCode::bad_input, "compare-metric",
+                fmt::format("not both results have '{}' in their totals", printable(wanted.substr(0, 100))),
                 "`simtlab report RESULT --all` lists what a result has");
   }
-  for (const char* metric : {"gpu.time", "dram.time", "predict.throughput.time", "predict.resios.time", "predict.mwp-cwp.time", "predict.roofline.time", "corun.stp.turnaround",
-                             "l1.read.misses", "validate.error.median", "gpu.instructions.warp", "probe.points"})
+  for (const char* metric :
+       {"gpu.time", "dram.time", "predict.throughput.time", "predict.resios.time", "predict.mwp-cwp.time",
+        "predict.roofline.time", "corun.stp.turnaround", "l1.read.misses", "validate.error.median",
+        "gpu.instructions.warp", "probe.points"})
     if (result::find_metric(metric) != nullptr && a.total.get(metric) && b.total.get(metric)) return metric;
   // Anything is better than nothing: the first metric of both that is not the host's.
   for (const Metrics::Value& v : a.total.values())
     if (!v.name.starts_with("host.") && b.total.get(v.name)) return v.name;
-  throw Error(ExitCode::bad_input, "compare-metric", "the results have no metric in common", "compare results of the same command");
+  throw Error(ExitCode::bad_input, "compare-metric", "the results have no metric in common",
+              "compare results of the same command");
 }
 
 std::vector<ComparedText> configuration(const result::Manifest& a, const result::Manifest& b) {
@@ -62,7 +66,8 @@ std::vector<ComparedText> configuration(const result::Manifest& a, const result:
   for (const result::InputHash& i : a.inputs) inputs[i.path] = i.xxh64;
   for (const result::InputHash& i : b.inputs) {
     const auto found = inputs.find(i.path);
-    if (found == inputs.end() || found->second != i.xxh64) out.push_back({"input " + i.path, found == inputs.end() ? "" : found->second, i.xxh64, ""});
+    if (found == inputs.end() || found->second != i.xxh64)
+      out.push_back({"input " + i.path, found == inputs.end() ? "" : found->second, i.xxh64, ""});
     inputs.erase(i.path);
   }
   for (const auto& [path, hash] : inputs) out.push_back({"input " + path, hash, "", ""});
@@ -73,10 +78,12 @@ std::vector<ComparedValue> differences(const Metrics& a, const Metrics& b) {
   std::vector<ComparedValue> out;
   for (const Metrics::Value& v : a.values()) {
     const auto after = b.get(v.name);
-    if (!v.name.starts_with("host.") && after != a.get(v.name)) out.push_back({v.name, std::string(result::find_metric(v.name)->unit), a.get(v.name), after});
+    if (!v.name.starts_with("host.") && after != a.get(v.name))
+      out.push_back({v.name, std::string(result::find_metric(v.name)->unit), a.get(v.name), after});
   }
   for (const Metrics::Value& v : b.values())
-    if (!v.name.starts_with("host.") && !a.get(v.name)) out.push_back({v.name, std::string(result::find_metric(v.name)->unit), std::nullopt, b.get(v.name)});
+    if (!v.name.starts_with("host.") && !a.get(v.name))
+      out.push_back({v.name, std::string(result::find_metric(v.name)->unit), std::nullopt, b.get(v.name)});
   return out;
 }
 
@@ -93,8 +100,11 @@ std::vector<ComparedValue> parts(const Metrics& a, const Metrics& b, double befo
     value.unit = "ns";
     if (value.before.value_or(0) != value.after.value_or(0)) out.push_back(value);
   }
-  const auto size = [](const ComparedValue& v) { return std::abs(v.after.value_or(0) - v.before.value_or(0)); };
-  std::ranges::stable_sort(out, [&](const ComparedValue& x, const ComparedValue& y) { return size(x) > size(y); });
+  const auto size = [](const ComparedValue& v) {
+    return std::abs(v.after.value_or(0) - v.before.value_or(0));
+  };
+  std::ranges::stable_sort(out,
+                           [&](const ComparedValue& x, const ComparedValue& y) { return size(x) > size(y); });
   return out;
 }
 
@@ -102,7 +112,8 @@ std::vector<ComparedValue> parts(const Metrics& a, const Metrics& b, double befo
 std::vector<KernelResult> by_name(const std::vector<KernelResult>& all) {
   std::vector<KernelResult> out = result::merge_by_name(all);
   for (KernelResult& k : out)
-    if (std::ranges::count(all, k.name, &KernelResult::name) == 1) k = *std::ranges::find(all, k.name, &KernelResult::name);
+    if (std::ranges::count(all, k.name, &KernelResult::name) == 1)
+      k = *std::ranges::find(all, k.name, &KernelResult::name);
   return out;
 }
 
@@ -136,8 +147,11 @@ Comparison compare(const Result& before, const Result& after, const std::string&
       out.kernels.push_back(compared(*found, k));
   }
   for (const KernelResult& k : a)
-    if (std::ranges::find(b, k.name, &KernelResult::name) == b.end()) out.only_before.push_back(shown_name(k));
-  std::ranges::stable_sort(out.kernels, [](const ComparedKernel& x, const ComparedKernel& y) { return std::max(x.before, x.after) > std::max(y.before, y.after); });
+    if (std::ranges::find(b, k.name, &KernelResult::name) == b.end())
+      out.only_before.push_back(shown_name(k));
+  std::ranges::stable_sort(out.kernels, [](const ComparedKernel& x, const ComparedKernel& y) {
+    return std::max(x.before, x.after) > std::max(y.before, y.after);
+  });
   return out;
 }
 

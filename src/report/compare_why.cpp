@@ -28,10 +28,12 @@ class Steps {
   }
   std::string moved(const char* label, const std::string& name) const {
     const std::string_view unit = result::find_metric(name)->unit;
-    return fmt::format("{} {} -> {}", label, value_text(*a_.metrics.get(name), name, unit), value_text(*b_.metrics.get(name), name, unit));
+    return fmt::format("{} {} -> {}", label, value_text(*a_.metrics.get(name), name, unit),
+                       value_text(*b_.metrics.get(name), name, unit));
   }
   // Those of the list that differ, in one sentence.
-  std::string sentence(const char* head, std::initializer_list<std::pair<const char*, const char*>> list) const {
+  std::string sentence(const char* head,
+                       std::initializer_list<std::pair<const char*, const char*>> list) const {
     std::string out;
     for (const auto& [label, name] : list)
       if (differs(name)) out += (out.empty() ? "" : "; ") + moved(label, name);
@@ -40,22 +42,26 @@ class Steps {
 
   std::string launch() const {
     std::string out;
-    const auto shape = [](const std::uint32_t (&x)[3]) { return fmt::format("{}x{}x{}", x[0], x[1], x[2]); };
+    const auto shape = [](const std::uint32_t(&x)[3]) { return fmt::format("{}x{}x{}", x[0], x[1], x[2]); };
     const auto add = [&](const char* label, const std::string& x, const std::string& y) {
       if (x != y) out += fmt::format("{}{} {} -> {}", out.empty() ? "" : "; ", label, x, y);
     };
     add("grid", shape(a_.grid), shape(b_.grid));
     add("block", shape(a_.block), shape(b_.block));
     add("registers", fmt::format("{}", a_.registers), fmt::format("{}", b_.registers));
-    add("shared memory", format_bytes(static_cast<double>(a_.shared_bytes)), format_bytes(static_cast<double>(b_.shared_bytes)));
+    add("shared memory", format_bytes(static_cast<double>(a_.shared_bytes)),
+        format_bytes(static_cast<double>(b_.shared_bytes)));
     add("launches", fmt::format("{}", a_.launches), fmt::format("{}", b_.launches));
     return out.empty() ? "" : "Launch: " + out + ".";
   }
 
   std::string occupancy() const {
-    std::string out = sentence("Occupancy", {{"theoretical", "occupancy.theoretical"}, {"achieved", "occupancy.achieved"}, {"waves", "gpu.waves"}});
+    std::string out = sentence("Occupancy", {{"theoretical", "occupancy.theoretical"},
+                                             {"achieved", "occupancy.achieved"},
+                                             {"waves", "gpu.waves"}});
     if (!out.empty() && a_.limiter != b_.limiter)
-      out += fmt::format(" The limit was {} and is {}.", printable(a_.limiter.empty() ? "none" : a_.limiter), printable(b_.limiter.empty() ? "none" : b_.limiter));
+      out += fmt::format(" The limit was {} and is {}.", printable(a_.limiter.empty() ? "none" : a_.limiter),
+                         printable(b_.limiter.empty() ? "none" : b_.limiter));
     return out;
   }
 
@@ -94,7 +100,8 @@ class Steps {
         stage = v.name.substr(13);
       }
     }
-    std::string out = fmt::format("A load takes {:.0f} -> {:.0f} cycles", *a_.metrics.get("load.latency"), *b_.metrics.get("load.latency"));
+    std::string out = fmt::format("A load takes {:.0f} -> {:.0f} cycles", *a_.metrics.get("load.latency"),
+                                  *b_.metrics.get("load.latency"));
     if (!stage.empty()) out += fmt::format(", {:+.0f} of them in {}", most, printable(stage));
     return out + ".";
   }
@@ -112,29 +119,39 @@ std::string slots(const ComparedKernel& k) {
   for (const ComparedValue& p : k.parts) {
     const double moved = p.after.value_or(0) - p.before.value_or(0);
     if (shown == 3 || std::abs(moved) < 0.02 * std::abs(change)) break;
-    out += fmt::format("{}{} {}{} ({:+.0f} % of the difference)", shown == 0 ? "" : ", ", p.name, moved < 0 ? "-" : "+", format_time(std::abs(moved)), 100 * moved / change);
+    out += fmt::format("{}{} {}{} ({:+.0f} % of the difference)", shown == 0 ? "" : ", ", p.name,
+                       moved < 0 ? "-" : "+", format_time(std::abs(moved)), 100 * moved / change);
     ++shown;
   }
   if (shown == 0) return {};
   const Term* term = find_term(stall_reasons(), k.parts.front().name);
-  return fmt::format("Schedulers: {}.{}", out, term == nullptr ? "" : fmt::format(" {}: {}", k.parts.front().name, term->meaning));
+  return fmt::format("Schedulers: {}.{}", out,
+                     term == nullptr ? "" : fmt::format(" {}: {}", k.parts.front().name, term->meaning));
 }
 
 }  // namespace
 
-std::vector<std::string> why(const KernelResult& before, const KernelResult& after, const ComparedKernel& compared) {
+std::vector<std::string> why(const KernelResult& before, const KernelResult& after,
+                             const ComparedKernel& compared) {
   const Steps steps(before, after);
   std::vector<std::string> out;
   const auto add = [&](std::string sentence) {
     if (!sentence.empty()) out.push_back(std::move(sentence));
   };
   add(steps.launch());
-  add(steps.sentence("Work", {{"warp instructions", "gpu.instructions.warp"}, {"machine instructions", "gpu.instructions.machine"}, {"active lanes", "gpu.instructions.lanes"},
-                              {"sectors of global loads", "global.load.sectors"}, {"bank conflicts", "shared.bank_conflicts"}}));
+  add(steps.sentence("Work", {{"warp instructions", "gpu.instructions.warp"},
+                              {"machine instructions", "gpu.instructions.machine"},
+                              {"active lanes", "gpu.instructions.lanes"},
+                              {"sectors of global loads", "global.load.sectors"},
+                              {"bank conflicts", "shared.bank_conflicts"}}));
   add(steps.occupancy());
   add(steps.caches());
   add(steps.latency());
-  add(steps.sentence("Use", {{"DRAM", "dram.utilisation"}, {"L2", "l2.utilisation"}, {"L1", "l1.utilisation"}, {"shared memory", "shared.utilisation"}, {"compute", "sol.compute"},
+  add(steps.sentence("Use", {{"DRAM", "dram.utilisation"},
+                             {"L2", "l2.utilisation"},
+                             {"L1", "l1.utilisation"},
+                             {"shared memory", "shared.utilisation"},
+                             {"compute", "sol.compute"},
                              {"issue slots", "sol.issue"}}));
   add(slots(compared));
   const bool timed = compared.before > 0 && compared.after > 0;
@@ -142,7 +159,10 @@ std::vector<std::string> why(const KernelResult& before, const KernelResult& aft
   if (timed && cycles_before && cycles_after && *cycles_before != 0) {
     // The same cycles in another time: the clock changed.
     const double clock = (*cycles_after / compared.after) / (*cycles_before / compared.before);
-    if (std::abs(clock - 1) > least_change) add(fmt::format("Clock: a cycle takes {} of the time that it took; cycles {} -> {}.", format_share(1 / clock), format_exact(static_cast<std::uint64_t>(*cycles_before)), format_exact(static_cast<std::uint64_t>(*cycles_after))));
+    if (std::abs(clock - 1) > least_change)
+      add(fmt::format("Clock: a cycle takes {} of the time that it took; cycles {} -> {}.",
+                      format_share(1 / clock), format_exact(static_cast<std::uint64_t>(*cycles_before)),
+                      format_exact(static_cast<std::uint64_t>(*cycles_after))));
   }
   return out;
 }
@@ -151,7 +171,8 @@ std::string change_text(double before, double after) {
   if (before == after) return "the same";
   if (before == 0) return "from 0";
   const double percent = (after / before - 1) * 100;
-  return std::abs(percent) >= 1000 ? fmt::format("{:.3g} times", after / before) : fmt::format("{:+.1f} %", percent);
+  return std::abs(percent) >= 1000 ? fmt::format("{:.3g} times", after / before)
+                                   : fmt::format("{:+.1f} %", percent);
 }
 
 std::string value_text(double value, std::string_view name, std::string_view unit) {
@@ -159,14 +180,18 @@ std::string value_text(double value, std::string_view name, std::string_view uni
   if (unit == "bytes") return format_bytes(value);
   if (unit == "bytes/s") return format_rate(value);
   // Ratios are told from counts by their names: both have the unit 1.
-  const bool share = unit == "1" && value >= 0 && value <= 1 &&
-                     (name.find("rate") != std::string_view::npos || name.find("utilisation") != std::string_view::npos || name.starts_with("sol.") ||
-                      name.starts_with("occupancy.theoretical") || name.starts_with("occupancy.achieved") || name.starts_with("stall.") || name.starts_with("pipe.") ||
-                      name.ends_with(".share") || name.ends_with("efficiency") || name.starts_with("dram.loss.") || name == "probe.noise" || name.starts_with("validate.error"));
+  const bool share =
+      unit == "1" && value >= 0 && value <= 1 &&
+      (name.find("rate") != std::string_view::npos || name.find("utilisation") != std::string_view::npos ||
+       name.starts_with("sol.") || name.starts_with("occupancy.theoretical") ||
+       name.starts_with("occupancy.achieved") || name.starts_with("stall.") || name.starts_with("pipe.") ||
+       name.ends_with(".share") || name.ends_with("efficiency") || name.starts_with("dram.loss.") ||
+       name == "probe.noise" || name.starts_with("validate.error"));
   if (share) return format_share(value);
   if (unit == "1") return format_count(value);
   if (unit == "1/cycle") return fmt::format("{:.4g} per cycle", value);
-  if (unit == "cycles" && value >= 0 && value < 1e15 && value == std::floor(value)) return format_exact(static_cast<std::uint64_t>(value)) + " cycles";
+  if (unit == "cycles" && value >= 0 && value < 1e15 && value == std::floor(value))
+    return format_exact(static_cast<std::uint64_t>(value)) + " cycles";
   return fmt::format("{:.6g} {}", value, unit);
 }
 

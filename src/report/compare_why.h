@@ -9,7 +9,8 @@
 namespace simtlab::report {
 
 // Only steps at which the kernels differ. `compared` has times and parts already.
-std::vector<std::string> why(const result::KernelResult& before, const result::KernelResult& after, const ComparedKernel& compared);
+std::vector<std::string> why(const result::KernelResult& before, const result::KernelResult& after,
+                             const ComparedKernel& compared);
 
 // "+12.3 %", "-4.0 %", "+1.2e+04 %".
 std::string change_text(double before, double after);

@@ -20,8 +20,8 @@ std::string csv(const result::Result& result) {
   for (std::size_t i = 0; i < result.kernels.size(); ++i) {
     const result::KernelResult& k = result.kernels[i];
     const std::string prefix =
-        fmt::format("{},{},{},{}x{}x{},{}x{}x{}", i, csv_cell(k.name), csv_cell(k.demangled), k.grid[0], k.grid[1],
-                    k.grid[2], k.block[0], k.block[1], k.block[2]);
+        fmt::format("{},{},{},{}x{}x{},{}x{}x{}", i, csv_cell(k.name), csv_cell(k.demangled), k.grid[0],
+                    k.grid[1], k.grid[2], k.block[0], k.block[1], k.block[2]);
     append_rows(out, prefix, k.metrics);
   }
   append_rows(out, "total,,,,", result.total);

@@ -5,9 +5,28 @@ import re
 import sys
 
 # In the order of upstream's own index; maps, forces, trees and the like are left out.
-PACKAGES = ("util", "time", "format", "loader", "statistics", "dataflow", "scale", "canvas", "scenegraph", "transforms", "view-transforms", "encode", "expression",
-            "selection", "functions", "event-selector", "runtime", "view", "parser")
-PART = 15000   # characters: compilers need not take longer literals
+PACKAGES = (
+    "util",
+    "time",
+    "format",
+    "loader",
+    "statistics",
+    "dataflow",
+    "scale",
+    "canvas",
+    "scenegraph",
+    "transforms",
+    "view-transforms",
+    "encode",
+    "expression",
+    "selection",
+    "functions",
+    "event-selector",
+    "runtime",
+    "view",
+    "parser",
+)
+PART = 15000  # characters: compilers need not take longer literals
 
 
 def literal(text):
@@ -19,7 +38,7 @@ def package(folder, name):
     text = (folder / f"vega-{name}.min.js").read_text(encoding="utf-8")
     text = re.sub(r"//# sourceMappingURL=.*", "", text)
     assert "</script" not in text
-    called = "vega-selections" if name == "selection" else f"vega-{name}"   # by its plural
+    called = "vega-selections" if name == "selection" else f"vega-{name}"  # by its plural
     return f"define('{called}', function (require, exports, module) {{{text}\n}});\n"
 
 

@@ -36,33 +36,38 @@ std::vector<std::pair<double, std::string>> sorted(const Metrics& metrics, std::
   std::vector<std::pair<double, std::string>> out;
   for (const Metrics::Value& v : metrics.values())
     if (v.name.starts_with(prefix)) out.emplace_back(v.real, v.name.substr(prefix.size()));
-  std::ranges::sort(out, [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
+  std::ranges::sort(out, [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first > b.first : a.second < b.second;
+  });
   return out;
 }
 
 std::string time_sentence(const Facts& f, const std::string& device) {
   const std::string name = f.k.demangled.empty() ? f.k.name : f.k.demangled;
-  return fmt::format("{} takes {} on {}: {} cycles{}.", printable(name), format_time(f("gpu.time")), printable(device),
-                     format_exact(static_cast<std::uint64_t>(f("gpu.cycles"))),
+  return fmt::format("{} takes {} on {}: {} cycles{}.", printable(name), format_time(f("gpu.time")),
+                     printable(device), format_exact(static_cast<std::uint64_t>(f("gpu.cycles"))),
                      f.k.launches > 1 ? fmt::format(" in {} launches", f.k.launches) : "");
 }
 
 std::string occupancy_sentence(const Facts& f) {
-  std::string out = fmt::format("An SM has room for {} of its warps", format_share(f("occupancy.theoretical")));
-  if (f("occupancy.theoretical") < 1 && !f.k.limiter.empty()) out += fmt::format(" (limited by {})", printable(f.k.limiter));
+  std::string out =
+      fmt::format("An SM has room for {} of its warps", format_share(f("occupancy.theoretical")));
+  if (f("occupancy.theoretical") < 1 && !f.k.limiter.empty())
+    out += fmt::format(" (limited by {})", printable(f.k.limiter));
   out += fmt::format("; {} were there while it worked", format_share(f("occupancy.achieved")));
   const double empty = f("stall.no_warp");
   if (empty >= 0.05)
-    out += fmt::format(". In {} of their slots schedulers had no warp at all{}", format_share(empty),
-                       f.has("gpu.waves") ? fmt::format(": the grid is {:.2f} waves of blocks", f("gpu.waves")) : "");
+    out += fmt::format(
+        ". In {} of their slots schedulers had no warp at all{}", format_share(empty),
+        f.has("gpu.waves") ? fmt::format(": the grid is {:.2f} waves of blocks", f("gpu.waves")) : "");
   return out + ".";
 }
 
 std::string issue_sentence(const Facts& f) {
   const double instructions = f("gpu.instructions.warp");
   const double cpi = instructions > 0 ? f("scheduler.slots") / instructions : 0;
-  return fmt::format("Schedulers issued in {} of their slots: {:.2f} slots for each of {} warp instructions.", format_share(f("stall.selected")), cpi,
-                     format_count(instructions));
+  return fmt::format("Schedulers issued in {} of their slots: {:.2f} slots for each of {} warp instructions.",
+                     format_share(f("stall.selected")), cpi, format_count(instructions));
 }
 
 std::string stall_sentence(const Facts& f) {
@@ -71,27 +76,36 @@ std::string stall_sentence(const Facts& f) {
     if (name == "selected" || name == "no_warp") continue;
     if (share <= 0) break;
     const Term* term = find_term(stall_reasons(), name);
-    return fmt::format("Of the slots lost with warps there, most were lost to {}: {} of all slots, {} of the lost ones. {}", printable(name),
-                       format_share(share), format_share(lost > 0 ? share / lost : 0), term == nullptr ? "" : term->meaning);
+    return fmt::format(
+        "Of the slots lost with warps there, most were lost to {}: {} of all slots, {} of the lost ones. {}",
+        printable(name), format_share(share), format_share(lost > 0 ? share / lost : 0),
+        term == nullptr ? "" : term->meaning);
   }
   return {};
 }
 
 std::string load_sentence(const Facts& f) {
   if (!f.has("load.latency")) return {};
-  static constexpr std::pair<const char*, const char*> places[] = {
-      {"l1_queue", "for their turn at L1"},    {"mshr", "for a free miss register of L1"},  {"l1", "in L1 itself"},
-      {"crossbar", "in the crossbar"},         {"l2_queue", "for their turn at L2"},        {"l2", "in L2 itself"},
-      {"dram_queue", "for their turn at DRAM"}, {"dram_bank", "for a DRAM bank"},            {"dram_bus", "for the DRAM's bus"},
-      {"dram", "in DRAM itself"}};
+  static constexpr std::pair<const char*, const char*> places[] = {{"l1_queue", "for their turn at L1"},
+                                                                   {"mshr", "for a free miss register of L1"},
+                                                                   {"l1", "in L1 itself"},
+                                                                   {"crossbar", "in the crossbar"},
+                                                                   {"l2_queue", "for their turn at L2"},
+                                                                   {"l2", "in L2 itself"},
+                                                                   {"dram_queue", "for their turn at DRAM"},
+                                                                   {"dram_bank", "for a DRAM bank"},
+                                                                   {"dram_bus", "for the DRAM's bus"},
+                                                                   {"dram", "in DRAM itself"}};
   std::string parts;
   unsigned count = 0;
   for (const auto& [cycles, name] : sorted(f.k.metrics, "load.latency.")) {
     if (count++ == 3 || cycles <= 0) break;
     const auto* const place = std::ranges::find_if(places, [&](const auto& p) { return name == p.first; });
-    parts += fmt::format("{}{:.0f} {}", parts.empty() ? "" : ", ", cycles, place == std::end(places) ? name : std::string(place->second));
+    parts += fmt::format("{}{:.0f} {}", parts.empty() ? "" : ", ", cycles,
+                         place == std::end(places) ? name : std::string(place->second));
   }
-  return fmt::format("Its {} loads take {:.0f} cycles on average: {}.", format_count(f("load.count")), f("load.latency"), parts);
+  return fmt::format("Its {} loads take {:.0f} cycles on average: {}.", format_count(f("load.count")),
+                     f("load.latency"), parts);
 }
 
 std::string level_sentence(const Facts& f) {
@@ -124,12 +138,17 @@ std::string line_sentence(const Facts& f) {
     double share = 0;
     const std::string stall = top_stall(l, f.k.profile, share);
     if (stall.empty()) continue;
-    std::string out = fmt::format("The line that takes most is {}: {} of the slots, {} of them {}", place_of(l),
-                                  format_share(static_cast<double>(result::slots_of(l)) / static_cast<double>(std::max<std::uint64_t>(all, 1))),
-                                  format_share(share), printable(stall));
+    std::string out =
+        fmt::format("The line that takes most is {}: {} of the slots, {} of them {}", place_of(l),
+                    format_share(static_cast<double>(result::slots_of(l)) /
+                                 static_cast<double>(std::max<std::uint64_t>(all, 1))),
+                    format_share(share), printable(stall));
     if (l.requests > 0)
-      out += fmt::format("; a request touches {:.1f} sectors", static_cast<double>(l.sectors) / static_cast<double>(l.requests));
-    if (l.loads > 0) out += fmt::format(", a load takes {:.0f} cycles", static_cast<double>(l.load_cycles) / static_cast<double>(l.loads));
+      out += fmt::format("; a request touches {:.1f} sectors",
+                         static_cast<double>(l.sectors) / static_cast<double>(l.requests));
+    if (l.loads > 0)
+      out += fmt::format(", a load takes {:.0f} cycles",
+                         static_cast<double>(l.load_cycles) / static_cast<double>(l.loads));
     const std::string& text = l.text.empty() ? l.ptx : l.text;
     return out + (text.empty() ? "." : fmt::format(": `{}`.", shortened(printable(text), 100)));
   }
@@ -141,8 +160,9 @@ std::string line_sentence(const Facts& f) {
 std::vector<std::string> evidence(const KernelResult& kernel, const std::string& device) {
   const Facts f(kernel);
   std::vector<std::string> out;
-  for (std::string sentence : {time_sentence(f, device), occupancy_sentence(f), issue_sentence(f), stall_sentence(f), load_sentence(f),
-                               level_sentence(f), line_sentence(f), printable(kernel.bottleneck)})
+  for (std::string sentence :
+       {time_sentence(f, device), occupancy_sentence(f), issue_sentence(f), stall_sentence(f),
+        load_sentence(f), level_sentence(f), line_sentence(f), printable(kernel.bottleneck)})
     if (!sentence.empty()) out.push_back(std::move(sentence));
   return out;
 }

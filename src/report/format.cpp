@@ -31,7 +31,8 @@ std::string scaled(double value, const Step (&steps)[N], const char* exact_unit)
     if (std::abs(value) >= s.scale * 0.9995) best = &s;
   if (best == nullptr) {
     const bool whole = value == std::floor(value);
-    return whole ? fmt::format("{:.0f}{}", value, exact_unit) : fmt::format("{}{}", three_digits(value), exact_unit);
+    return whole ? fmt::format("{:.0f}{}", value, exact_unit)
+                 : fmt::format("{}{}", three_digits(value), exact_unit);
   }
   return fmt::format("{} {}", three_digits(value / best->scale), best->unit);
 }
@@ -72,9 +73,7 @@ std::string format_exact(std::uint64_t count) {
   return digits;
 }
 
-std::string format_share(double ratio) {
-  return result::share_text(ratio);
-}
+std::string format_share(double ratio) { return result::share_text(ratio); }
 
 std::string bar(double ratio, unsigned width, const Style& style) {
   const double clamped = std::clamp(std::isfinite(ratio) ? ratio : 0.0, 0.0, 1.0);

@@ -1,4 +1,5 @@
-// Applications that share a GPU: policies beside each other, the applications of a mix, its launches over time, sensitivity to interference.
+// Applications that share a GPU: policies beside each other, the applications of a mix, its launches over
+// time, sensitivity to interference.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -48,7 +49,8 @@ std::vector<Cell> cells_of(const Result& result) {
     const auto limit = k.metrics.get("corun.limit"), size = k.metrics.get("corun.applications");
     if (!k.metrics.get("corun.antt.turnaround") || !limit || !size) continue;
     const std::string all = k.name, tail = fmt::format(" of {:.0f}, limit {:.0f}", *size, *limit);
-    out.push_back({&k, printable(all.ends_with(tail) ? all.substr(0, all.size() - tail.size()) : all), *limit, *size});
+    out.push_back(
+        {&k, printable(all.ends_with(tail) ? all.substr(0, all.size() - tail.size()) : all), *limit, *size});
   }
   return out;
 }
@@ -63,7 +65,7 @@ bool take_number(std::string_view& text, unsigned& out) {
 
 Study study_of(const Result& result) {
   Study out{cells_of(result), {}, {}};
-  std::size_t cell = 0;   // entries of a cell follow it
+  std::size_t cell = 0;  // entries of a cell follow it
   for (const KernelResult& k : result.kernels) {
     if (cell + 1 < out.cells.size() && out.cells[cell + 1].entry == &k) ++cell;
     if (out.cells.empty() || !k.metrics.get("corun.slowdown.gpu_time")) continue;
@@ -84,18 +86,25 @@ Study study_of(const Result& result) {
 struct Figure {
   const char *name, *title, *good;
 };
-constexpr Figure figures[] = {{"corun.antt", "ANTT", "Mean slowdown of the applications: less is better."},
-                              {"corun.stp", "STP", "System throughput, the sum of the applications' progress: more is better."},
-                              {"corun.fairness", "Fairness", "Largest slowdown over the smallest: 1 is fair."}};
-constexpr std::pair<const char*, const char*> countings[] = {{".turnaround", "turnaround"}, {".gpu_time", "time on the GPU"}};
+constexpr Figure figures[] = {
+    {"corun.antt", "ANTT", "Mean slowdown of the applications: less is better."},
+    {"corun.stp", "STP", "System throughput, the sum of the applications' progress: more is better."},
+    {"corun.fairness", "Fairness", "Largest slowdown over the smallest: 1 is fair."}};
+constexpr std::pair<const char*, const char*> countings[] = {{".turnaround", "turnaround"},
+                                                             {".gpu_time", "time on the GPU"}};
 
 // One limit: policies as bars. Several: a line a policy.
-std::string figure_chart(const std::vector<const Cell*>& cells, const Figure& f, const char* suffix, const char* counting) {
+std::string figure_chart(const std::vector<const Cell*>& cells, const Figure& f, const char* suffix,
+                         const char* counting) {
   const std::string metric = std::string(f.name) + suffix;
   std::set<double> limits;
   for (const Cell* c : cells) limits.insert(c->limit);
   const bool lines = limits.size() > 1;
-  HtmlChart chart{lines ? "xy" : "bars", fmt::format("{}, {}", f.title, counting), f.good, {}, {{"policy", "limit#", std::string(f.title) + "#"}, {}, ""}};
+  HtmlChart chart{lines ? "xy" : "bars",
+                  fmt::format("{}, {}", f.title, counting),
+                  f.good,
+                  {},
+                  {{"policy", "limit#", std::string(f.title) + "#"}, {}, ""}};
   chart.data[lines ? "lines" : "rows"] = ChartData::array();
   if (lines) chart.data["points"] = ChartData::array();
   double least = 0, most = 0;
@@ -109,15 +118,23 @@ std::string figure_chart(const std::vector<const Cell*>& cells, const Figure& f,
       chart.data["lines"].push_back({{"series", c->policy}, {"x", c->limit}, {"y", *value}});
       chart.data["points"].push_back({{"series", c->policy}, {"x", c->limit}, {"y", *value}, {"tip", tip}});
     } else {
-      chart.data["rows"].push_back({{"label", c->policy}, {"value", *value}, {"text", fmt::format("{:.3f}", *value)}, {"tip", tip}});
+      chart.data["rows"].push_back(
+          {{"label", c->policy}, {"value", *value}, {"text", fmt::format("{:.3f}", *value)}, {"tip", tip}});
     }
-    chart.table.rows.push_back({html_escaped(c->policy), fmt::format("{:.0f}", c->limit), html_metric(metric, *value)});
+    chart.table.rows.push_back(
+        {html_escaped(c->policy), fmt::format("{:.0f}", c->limit), html_metric(metric, *value)});
   }
   if (lines) {
     chart.data["small"] = true;
-    chart.data["x"] = {{"title", "launches at a time"}, {"log", true}, {"base", 2}, {"domain", {*limits.begin() / 1.1, *limits.rbegin() * 1.1}}};
+    chart.data["x"] = {{"title", "launches at a time"},
+                       {"log", true},
+                       {"base", 2},
+                       {"domain", {*limits.begin() / 1.1, *limits.rbegin() * 1.1}}};
     const double margin = std::max(0.06 * (most - least), 0.01);
-    chart.data["y"] = {{"title", f.title}, {"zero", false}, {"format", ",.3~f"}, {"domain", {least - margin, most + margin}}};
+    chart.data["y"] = {{"title", f.title},
+                       {"zero", false},
+                       {"format", ",.3~f"},
+                       {"domain", {least - margin, most + margin}}};
   }
   return html_chart(chart);
 }
@@ -126,14 +143,17 @@ std::string policy_table(const std::vector<Cell>& cells) {
   HtmlTable table{{"applications#", "mixes#", "limit#", "policy"}, {}, ""};
   std::vector<std::string> columns;
   for (const auto& [suffix, counting] : countings)
-    for (const char* name : {"corun.antt", "corun.stp", "corun.speedup_gm", "corun.fairness", "corun.jain"}) columns.push_back(std::string(name) + suffix);
+    for (const char* name : {"corun.antt", "corun.stp", "corun.speedup_gm", "corun.fairness", "corun.jain"})
+      columns.push_back(std::string(name) + suffix);
   for (const auto& [suffix, counting] : countings)
-    for (const char* name : {"ANTT", "STP", "speed-up", "max/min", "Jain"}) table.head.push_back(fmt::format("{}, {}#", name, suffix[1] == 't' ? "turnaround" : "GPU time"));
+    for (const char* name : {"ANTT", "STP", "speed-up", "max/min", "Jain"})
+      table.head.push_back(fmt::format("{}, {}#", name, suffix[1] == 't' ? "turnaround" : "GPU time"));
   for (const char* name : {"corun.wait.mean", "corun.wait.longest"}) columns.emplace_back(name);
   table.head.insert(table.head.end(), {"mean wait#", "longest wait#"});
   for (const Cell& c : cells) {
     const Metrics& m = c.entry->metrics;
-    std::vector<std::string> row = {html_metric("corun.applications", c.size), html_metric(m, "corun.mixes"), html_metric("corun.limit", c.limit), html_escaped(c.policy)};
+    std::vector<std::string> row = {html_metric("corun.applications", c.size), html_metric(m, "corun.mixes"),
+                                    html_metric("corun.limit", c.limit), html_escaped(c.policy)};
     for (const std::string& column : columns) row.push_back(html_metric(m, column));
     table.rows.push_back(std::move(row));
   }
@@ -141,7 +161,10 @@ std::string policy_table(const std::vector<Cell>& cells) {
 }
 
 std::string policies(const Study& s) {
-  std::string out = "<section id=\"policies\"><h2>Policies</h2>\n<p>Turnaround is what users feel; time on the GPU counts no waiting. Speed-ups are against mps with the same limit; figures are means over the mixes.</p>\n" + policy_table(s.cells);
+  std::string out =
+      "<section id=\"policies\"><h2>Policies</h2>\n<p>Turnaround is what users feel; time on the GPU counts "
+      "no waiting. Speed-ups are against mps with the same limit; figures are means over the mixes.</p>\n" +
+      policy_table(s.cells);
   std::vector<double> sizes;
   for (const Cell& c : s.cells)
     if (std::ranges::find(sizes, c.size) == sizes.end()) sizes.push_back(c.size);
@@ -152,14 +175,17 @@ std::string policies(const Study& s) {
     out += fmt::format("<h3>Mixes of {:.0f} applications</h3>\n", size);
     for (const Figure& f : figures) {
       out += "<div class=\"columns\">";
-      for (const auto& [suffix, counting] : countings) out += "<div>" + figure_chart(cells, f, suffix, counting) + "</div>";
+      for (const auto& [suffix, counting] : countings)
+        out += "<div>" + figure_chart(cells, f, suffix, counting) + "</div>";
       out += "</div>\n";
     }
   }
   return out + "</section>\n";
 }
 
-std::string plural(std::size_t n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); }
+std::string plural(std::size_t n, const char* what) {
+  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+}
 
 // A mix at a limit: its applications, bars for the policies.
 struct MixKey {
@@ -168,8 +194,14 @@ struct MixKey {
   auto operator<=>(const MixKey&) const = default;
 };
 
-std::string slowdown_chart(const Study& s, const std::vector<const Member*>& members, const char* metric, const char* title) {
-  HtmlChart chart{"grouped", title, "Time in the mix over time alone: 1 is undisturbed.", {}, {{"application", "policy", "slowdown#", "launches#", "mean wait#", "longest wait#"}, {}, ""}};
+std::string slowdown_chart(const Study& s, const std::vector<const Member*>& members, const char* metric,
+                           const char* title) {
+  HtmlChart chart{
+      "grouped",
+      title,
+      "Time in the mix over time alone: 1 is undisturbed.",
+      {},
+      {{"application", "policy", "slowdown#", "launches#", "mean wait#", "longest wait#"}, {}, ""}};
   chart.data["rows"] = ChartData::array();
   std::vector<std::string> parts;
   chart.data["x"] = "slowdown";
@@ -180,8 +212,16 @@ std::string slowdown_chart(const Study& s, const std::vector<const Member*>& mem
     const std::string& policy = s.cells[m->cell].policy;
     const std::string label = fmt::format("{} {}", m->number, shortened(m->name, 30));
     if (std::ranges::find(parts, policy) == parts.end()) parts.push_back(policy);
-    chart.data["rows"].push_back({{"label", label}, {"part", policy}, {"value", *value}, {"text", fmt::format("{:.2f}", *value)}, {"tip", fmt::format("{} under {}: {:.3f} times as long as alone", label, policy, *value)}});
-    chart.table.rows.push_back({html_escaped(label), html_escaped(policy), html_metric(metric, *value), html_metric(m->entry->metrics, "corun.launches"), html_metric(m->entry->metrics, "corun.wait.mean"), html_metric(m->entry->metrics, "corun.wait.longest")});
+    chart.data["rows"].push_back(
+        {{"label", label},
+         {"part", policy},
+         {"value", *value},
+         {"text", fmt::format("{:.2f}", *value)},
+         {"tip", fmt::format("{} under {}: {:.3f} times as long as alone", label, policy, *value)}});
+    chart.table.rows.push_back({html_escaped(label), html_escaped(policy), html_metric(metric, *value),
+                                html_metric(m->entry->metrics, "corun.launches"),
+                                html_metric(m->entry->metrics, "corun.wait.mean"),
+                                html_metric(m->entry->metrics, "corun.wait.longest")});
   }
   chart.data["parts"] = parts;
   return html_chart(chart);
@@ -189,16 +229,27 @@ std::string slowdown_chart(const Study& s, const std::vector<const Member*>& mem
 
 std::string kernel_table(const Study& s, const std::vector<const Member*>& members) {
   HtmlTable table{{"application and kernel", "policy"}, {}, ""};
-  const std::pair<const char*, const char*> columns[] = {{"corun.launches", "launches"}, {"corun.time.alone", "alone"}, {"corun.time.together", "together"}, {"corun.slowdown.gpu_time", "slowdown"}, {"corun.wait.mean", "mean wait"},
-                                                         {"corun.l2.share", "of L2 traffic"}, {"corun.dram.share", "of DRAM traffic"}, {"corun.l2.miss_rate.alone", "L2 misses alone"}, {"corun.l2.miss_rate.together", "together"}};
+  const std::pair<const char*, const char*> columns[] = {{"corun.launches", "launches"},
+                                                         {"corun.time.alone", "alone"},
+                                                         {"corun.time.together", "together"},
+                                                         {"corun.slowdown.gpu_time", "slowdown"},
+                                                         {"corun.wait.mean", "mean wait"},
+                                                         {"corun.l2.share", "of L2 traffic"},
+                                                         {"corun.dram.share", "of DRAM traffic"},
+                                                         {"corun.l2.miss_rate.alone", "L2 misses alone"},
+                                                         {"corun.l2.miss_rate.together", "together"}};
   for (const auto& [metric, title] : columns) table.head.push_back(std::string(title) + "#");
   for (const Member* m : members) {
     if (table.rows.size() == rows_shown) break;
-    std::vector<std::string> row = {html_escaped(fmt::format("{} {}", m->number, m->name)), html_escaped(s.cells[m->cell].policy)};
+    std::vector<std::string> row = {html_escaped(fmt::format("{} {}", m->number, m->name)),
+                                    html_escaped(s.cells[m->cell].policy)};
     for (const auto& [metric, title] : columns) row.push_back(html_metric(m->entry->metrics, metric));
     table.rows.push_back(std::move(row));
   }
-  return table.rows.empty() ? "" : "<details class=\"data\" open><summary>Kernels alone and in the mix</summary>\n" + html_table(table) + "</details>\n";
+  return table.rows.empty()
+             ? ""
+             : "<details class=\"data\" open><summary>Kernels alone and in the mix</summary>\n" +
+                   html_table(table) + "</details>\n";
 }
 
 std::string mixes(const Study& s) {
@@ -218,25 +269,44 @@ std::string mixes(const Study& s) {
     if (number == mixes_shown) break;
     std::ranges::stable_sort(members.first, {}, &Member::number);
     const std::string title = fmt::format("mix {} of {:.0f}, limit {:.0f}", key.mix, key.size, key.limit);
-    options += fmt::format("<option value=\"m{}\"{}>{}</option>\n", number, number == 0 && all.size() > 1 ? " selected" : "", title);
-    body += fmt::format("<div class=\"mix\" data-tags=\"m{}\">\n<h3>{}{}</h3>\n<div class=\"columns\"><div>{}</div><div>{}</div></div>\n{}</div>\n", number, static_cast<char>(title[0] - 'a' + 'A'), title.substr(1),
-                        slowdown_chart(s, members.first, "corun.slowdown.turnaround", "Slowdown of turnaround"), slowdown_chart(s, members.first, "corun.slowdown.gpu_time", "Slowdown on the GPU"), kernel_table(s, members.second));
+    options += fmt::format("<option value=\"m{}\"{}>{}</option>\n", number,
+                           number == 0 && all.size() > 1 ? " selected" : "", title);
+    body += fmt::format(
+        "<div class=\"mix\" data-tags=\"m{}\">\n<h3>{}{}</h3>\n<div "
+        "class=\"columns\"><div>{}</div><div>{}</div></div>\n{}</div>\n",
+        number, static_cast<char>(title[0] - 'a' + 'A'), title.substr(1),
+        slowdown_chart(s, members.first, "corun.slowdown.turnaround", "Slowdown of turnaround"),
+        slowdown_chart(s, members.first, "corun.slowdown.gpu_time", "Slowdown on the GPU"),
+        kernel_table(s, members.second));
     ++number;
   }
   std::string out = "<section id=\"mixes\"><h2>Applications</h2>\n";
   if (all.size() > 1)
-    out += fmt::format("<p class=\"filter\"><label for=\"mix-choice\">Show </label><select id=\"mix-choice\" data-choose=\".mix\" aria-describedby=\"mix-choice-count\">\n<option value=\"\">all mixes ({})</option>\n{}</select> "
-                       "<span id=\"mix-choice-count\" role=\"status\" class=\"muted\"></span></p>\n", number, options);
-  if (all.size() > number) out += fmt::format("<p class=\"warning\">{} more are in the result file.</p>\n", all.size() - number);
+    out += fmt::format(
+        "<p class=\"filter\"><label for=\"mix-choice\">Show </label><select id=\"mix-choice\" "
+        "data-choose=\".mix\" aria-describedby=\"mix-choice-count\">\n<option value=\"\">all mixes "
+        "({})</option>\n{}</select> "
+        "<span id=\"mix-choice-count\" role=\"status\" class=\"muted\"></span></p>\n",
+        number, options);
+  if (all.size() > number)
+    out += fmt::format("<p class=\"warning\">{} more are in the result file.</p>\n", all.size() - number);
   return out + body + "</section>\n";
 }
 
 // Launches of one mix (or of a daemon): a row an application and stream, waiting below running.
-std::string launch_chart(const result::Table& t, const std::vector<std::size_t>& rows, const std::string& title, double more) {
+std::string launch_chart(const result::Table& t, const std::vector<std::size_t>& rows,
+                         const std::string& title, double more) {
   std::map<double, std::size_t> colours;
-  std::map<double, double> streams;   // of an application, the last one
-  for (const std::size_t r : rows) streams[number(t, r, "application")] = std::max(streams[number(t, r, "application")], number(t, r, "stream"));
-  HtmlChart chart{"gantt", title, "A row an application: above when its launches ran, the thin bar below when one waited for its grant.", {}, {{"application", "stream#", "kernel", "asked#", "waited#", "ran#", "ended#"}, {}, ""}};
+  std::map<double, double> streams;  // of an application, the last one
+  for (const std::size_t r : rows)
+    streams[number(t, r, "application")] =
+        std::max(streams[number(t, r, "application")], number(t, r, "stream"));
+  HtmlChart chart{
+      "gantt",
+      title,
+      "A row an application: above when its launches ran, the thin bar below when one waited for its grant.",
+      {},
+      {{"application", "stream#", "kernel", "asked#", "waited#", "ran#", "ended#"}, {}, ""}};
   chart.data["rows"] = ChartData::array();
   chart.data["rows_of"] = ChartData::array();
   double begin = 0, end = 0;
@@ -246,20 +316,44 @@ std::string launch_chart(const result::Table& t, const std::vector<std::size_t>&
   }
   const double unit = end - begin > 1e7 ? 1e6 : 1e3;
   const auto row_name = [&](double application, double stream, const std::string& name) {
-    return fmt::format("{:.0f} {}{}", application, shortened(name, 24), streams[application] > 1 ? fmt::format(", stream {:.0f}", stream) : "");
+    return fmt::format("{:.0f} {}{}", application, shortened(name, 24),
+                       streams[application] > 1 ? fmt::format(", stream {:.0f}", stream) : "");
   };
   std::map<std::pair<double, double>, std::string> labels;
-  for (const std::size_t r : rows) labels.try_emplace({number(t, r, "application"), number(t, r, "stream")}, printable(words(t, r, "name")));
-  for (const auto& [place, name] : labels) chart.data["rows_of"].push_back(row_name(place.first, place.second, name));
+  for (const std::size_t r : rows)
+    labels.try_emplace({number(t, r, "application"), number(t, r, "stream")}, printable(words(t, r, "name")));
+  for (const auto& [place, name] : labels)
+    chart.data["rows_of"].push_back(row_name(place.first, place.second, name));
   for (const std::size_t r : rows) {
     if (chart.table.rows.size() == launches_drawn) break;
-    const double application = number(t, r, "application"), stream = number(t, r, "stream"), asked = number(t, r, "asked"), granted = number(t, r, "granted"), ended = number(t, r, "ended");
-    const std::string name = printable(words(t, r, "name")), kernel = printable(words(t, r, "kernel")), row = row_name(application, stream, labels[{application, stream}]);
+    const double application = number(t, r, "application"), stream = number(t, r, "stream"),
+                 asked = number(t, r, "asked"), granted = number(t, r, "granted"),
+                 ended = number(t, r, "ended");
+    const std::string name = printable(words(t, r, "name")), kernel = printable(words(t, r, "kernel")),
+                      row = row_name(application, stream, labels[{application, stream}]);
     const auto colour = static_cast<int>(colours.emplace(application, colours.size()).first->second);
-    const std::string tip = fmt::format("{:.0f} {}: {}\nasked at {}, waited {}, ran {}", application, name, kernel, format_time(asked), format_time(granted - asked), format_time(ended - granted));
-    if (granted > asked) chart.data["rows"].push_back({{"row", row}, {"from", (asked - begin) / unit}, {"to", (granted - begin) / unit}, {"label", ""}, {"colour", colour}, {"thin", true}, {"tip", "waits: " + tip}});
-    if (ended > granted || granted == asked) chart.data["rows"].push_back({{"row", row}, {"from", (granted - begin) / unit}, {"to", (ended - begin) / unit}, {"label", shortened(kernel, 40)}, {"colour", colour}, {"tip", tip}});
-    chart.table.rows.push_back({html_escaped(fmt::format("{:.0f} {}", application, name)), fmt::format("{:.0f}", stream), html_escaped(kernel), format_time(asked), format_time(granted - asked), format_time(ended - granted), format_time(ended)});
+    const std::string tip =
+        fmt::format("{:.0f} {}: {}\nasked at {}, waited {}, ran {}", application, name, kernel,
+                    format_time(asked), format_time(granted - asked), format_time(ended - granted));
+    if (granted > asked)
+      chart.data["rows"].push_back({{"row", row},
+                                    {"from", (asked - begin) / unit},
+                                    {"to", (granted - begin) / unit},
+                                    {"label", ""},
+                                    {"colour", colour},
+                                    {"thin", true},
+                                    {"tip", "waits: " + tip}});
+    if (ended > granted || granted == asked)
+      chart.data["rows"].push_back({{"row", row},
+                                    {"from", (granted - begin) / unit},
+                                    {"to", (ended - begin) / unit},
+                                    {"label", shortened(kernel, 40)},
+                                    {"colour", colour},
+                                    {"tip", tip}});
+    chart.table.rows.push_back({html_escaped(fmt::format("{:.0f} {}", application, name)),
+                                fmt::format("{:.0f}", stream), html_escaped(kernel), format_time(asked),
+                                format_time(granted - asked), format_time(ended - granted),
+                                format_time(ended)});
   }
   chart.table.declared = "launches";
   chart.table.columns = {"name", "stream", "kernel", "asked", "granted", "ended", "ended"};
@@ -267,7 +361,9 @@ std::string launch_chart(const result::Table& t, const std::vector<std::size_t>&
   chart.data["x"] = unit == 1e6 ? "milliseconds" : "microseconds";
   std::string out = html_chart(chart);
   if (rows.size() > launches_drawn) more += static_cast<double>(rows.size() - launches_drawn);
-  if (more > 0) out += fmt::format("<p class=\"warning\">Cut: the first {} launches; {:.0f} more are not shown.</p>\n", std::min(rows.size(), launches_drawn), more);
+  if (more > 0)
+    out += fmt::format("<p class=\"warning\">Cut: the first {} launches; {:.0f} more are not shown.</p>\n",
+                       std::min(rows.size(), launches_drawn), more);
   return out;
 }
 
@@ -284,31 +380,47 @@ std::string launches(const Result& result) {
         ++more;
         continue;
       }
-      const std::string title = mixes.size() > 1 ? fmt::format("{}, mix {:.0f}", name_of(k), mix) : name_of(k);
+      const std::string title =
+          mixes.size() > 1 ? fmt::format("{}, mix {:.0f}", name_of(k), mix) : name_of(k);
       // What is missing is known of all mixes together.
-      const std::string chart = launch_chart(*t, rows, title, mixes.size() > 1 ? 0 : k.metrics.get("corun.launches.left_out").value_or(0));
-      options += fmt::format("<option value=\"l{}\"{}>{}</option>\n", count, count == 0 ? " selected" : "", html_escaped(title));
+      const std::string chart = launch_chart(
+          *t, rows, title, mixes.size() > 1 ? 0 : k.metrics.get("corun.launches.left_out").value_or(0));
+      options += fmt::format("<option value=\"l{}\"{}>{}</option>\n", count, count == 0 ? " selected" : "",
+                             html_escaped(title));
       body += fmt::format("<div class=\"launch-log\" data-tags=\"l{}\">\n{}</div>\n", count++, chart);
     }
     if (mixes.size() > 1)
-      if (const auto missing = k.metrics.get("corun.launches.left_out"); missing && *missing > 0) body += fmt::format("<p class=\"warning\">{}: {} launches are not in the result; --launches keeps more.</p>\n", html_escaped(name_of(k)), html_metric("corun.launches.left_out", *missing));
+      if (const auto missing = k.metrics.get("corun.launches.left_out"); missing && *missing > 0)
+        body += fmt::format(
+            "<p class=\"warning\">{}: {} launches are not in the result; --launches keeps more.</p>\n",
+            html_escaped(name_of(k)), html_metric("corun.launches.left_out", *missing));
   }
   if (body.empty()) return {};
   std::string out = "<section id=\"launches\"><h2>Launches over time</h2>\n";
   if (count > 1)
-    out += fmt::format("<p class=\"filter\"><label for=\"launch-choice\">Show </label><select id=\"launch-choice\" data-choose=\".launch-log\" aria-describedby=\"launch-choice-count\">\n<option value=\"\">all ({})</option>\n{}</select> "
-                       "<span id=\"launch-choice-count\" role=\"status\" class=\"muted\"></span></p>\n", count, options);
-  if (more > 0) out += fmt::format("<p class=\"warning\">{} of further mixes are in the result file.</p>\n", plural(more, "picture"));
+    out += fmt::format(
+        "<p class=\"filter\"><label for=\"launch-choice\">Show </label><select id=\"launch-choice\" "
+        "data-choose=\".launch-log\" aria-describedby=\"launch-choice-count\">\n<option value=\"\">all "
+        "({})</option>\n{}</select> "
+        "<span id=\"launch-choice-count\" role=\"status\" class=\"muted\"></span></p>\n",
+        count, options);
+  if (more > 0)
+    out += fmt::format("<p class=\"warning\">{} of further mixes are in the result file.</p>\n",
+                       plural(more, "picture"));
   return out + body + "</section>\n";
 }
 
 std::string interference(const Result& result) {
-  struct Point { const KernelResult* entry; std::string application; };
+  struct Point {
+    const KernelResult* entry;
+    std::string application;
+  };
   std::vector<std::pair<std::string, std::vector<Point>>> kinds;
   for (const KernelResult& k : result.kernels) {
     if (!k.metrics.get("corun.interfere.slowdown") || !k.metrics.get("corun.interfere.load")) continue;
     const std::string name = name_of(k);
-    const std::size_t colon = name.rfind(": "), blank = name.rfind(' ');   // "APPLICATION: what disturbs STEP"
+    // "APPLICATION: what disturbs STEP"
+    const std::size_t colon = name.rfind(": "), blank = name.rfind(' ');
     if (colon == std::string::npos || blank <= colon + 1) continue;
     const std::string kind = name.substr(colon + 2, blank - colon - 2);
     auto at = std::ranges::find(kinds, kind, &std::pair<std::string, std::vector<Point>>::first);
@@ -318,22 +430,41 @@ std::string interference(const Result& result) {
   if (kinds.empty()) return {};
   std::string out = "<section id=\"interference\"><h2>Sensitivity to interference</h2>\n";
   for (const auto& [kind, points] : kinds) {
-    HtmlChart chart{"xy", "Beside: " + (kind == "l2" ? "L2 traffic" : kind == "dram" ? "DRAM traffic" : kind == "compute" ? "computation" : kind), "Time of the application beside a micro-benchmark over its time beside the lowest intensity of that, against what the micro-benchmark does.", {}, {{"application", "intensity#", "load#", "slowdown#"}, {}, ""}};
+    HtmlChart chart{"xy",
+                    "Beside: " + (kind == "l2"        ? "L2 traffic"
+                                  : kind == "dram"    ? "DRAM traffic"
+                                  : kind == "compute" ? "computation"
+                                                      : kind),
+                    "Time of the application beside a micro-benchmark over its time beside the lowest "
+                    "intensity of that, against what the micro-benchmark does.",
+                    {},
+                    {{"application", "intensity#", "load#", "slowdown#"}, {}, ""}};
     chart.data["lines"] = ChartData::array();
     chart.data["points"] = ChartData::array();
     chart.data["small"] = true;
     double most = 0, slowest = 1, least = 1;
     for (const Point& p : points) {
-      const double load = *p.entry->metrics.get("corun.interfere.load"), slowdown = *p.entry->metrics.get("corun.interfere.slowdown");
+      const double load = *p.entry->metrics.get("corun.interfere.load"),
+                   slowdown = *p.entry->metrics.get("corun.interfere.slowdown");
       most = std::max(most, load);
       slowest = std::max(slowest, slowdown);
       least = std::min(least, slowdown);
       chart.data["lines"].push_back({{"series", p.application}, {"x", load}, {"y", slowdown}});
-      chart.data["points"].push_back({{"series", p.application}, {"x", load}, {"y", slowdown}, {"tip", fmt::format("{} beside {:.4g}: {:.3f}", p.application, load, slowdown)}});
-      chart.table.rows.push_back({html_escaped(p.application), html_metric(p.entry->metrics, "corun.interfere.intensity"), html_metric("corun.interfere.load", load), html_metric("corun.interfere.slowdown", slowdown)});
+      chart.data["points"].push_back(
+          {{"series", p.application},
+           {"x", load},
+           {"y", slowdown},
+           {"tip", fmt::format("{} beside {:.4g}: {:.3f}", p.application, load, slowdown)}});
+      chart.table.rows.push_back(
+          {html_escaped(p.application), html_metric(p.entry->metrics, "corun.interfere.intensity"),
+           html_metric("corun.interfere.load", load), html_metric("corun.interfere.slowdown", slowdown)});
     }
-    chart.data["x"] = {{"title", most > 1e6 ? "bytes per second" : "warp instructions per cycle"}, {"format", "~s"}};
-    chart.data["y"] = {{"title", "slowdown"}, {"format", ",.3~f"}, {"zero", false}, {"domain", {least * 0.98, slowest * 1.05}}};
+    chart.data["x"] = {{"title", most > 1e6 ? "bytes per second" : "warp instructions per cycle"},
+                       {"format", "~s"}};
+    chart.data["y"] = {{"title", "slowdown"},
+                       {"format", ",.3~f"},
+                       {"zero", false},
+                       {"domain", {least * 0.98, slowest * 1.05}}};
     out += html_chart(chart);
   }
   return out + "</section>\n";

@@ -18,14 +18,19 @@ using result::Metrics;
 std::vector<std::pair<double, std::string>> family(const Metrics& metrics, std::string_view prefix) {
   std::vector<std::pair<double, std::string>> out;
   for (const Metrics::Value& v : metrics.values())
-    if (v.name.starts_with(prefix) && v.name.size() > prefix.size()) out.emplace_back(*metrics.get(v.name), v.name);
-  std::ranges::sort(out, [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
+    if (v.name.starts_with(prefix) && v.name.size() > prefix.size())
+      out.emplace_back(*metrics.get(v.name), v.name);
+  std::ranges::sort(out, [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first > b.first : a.second < b.second;
+  });
   return out;
 }
 
 // Shares as bars with the table of the same numbers.
-HtmlChart share_bars(std::string title, std::string description, const std::vector<std::pair<double, std::string>>& values, std::size_t skip) {
-  HtmlChart chart{"bars", std::move(title), std::move(description), {}, {{"metric", "share#", "meaning"}, {}, ""}};
+HtmlChart share_bars(std::string title, std::string description,
+                     const std::vector<std::pair<double, std::string>>& values, std::size_t skip) {
+  HtmlChart chart{
+      "bars", std::move(title), std::move(description), {}, {{"metric", "share#", "meaning"}, {}, ""}};
   chart.data["rows"] = ChartData::array();
   chart.data["domain"] = {0, 1};
   chart.data["format"] = ".0%";
@@ -33,7 +38,10 @@ HtmlChart share_bars(std::string title, std::string description, const std::vect
     const result::MetricDeclaration* d = result::find_metric(name);
     const Term* term = find_term(stall_reasons(), name.substr(std::min(skip, name.size())));
     const std::string meaning(term != nullptr ? term->meaning : d->doc);
-    chart.data["rows"].push_back({{"label", name.substr(skip)}, {"value", value}, {"text", format_share(value)}, {"tip", fmt::format("{}: {}\n{}", name, format_share(value), meaning)}});
+    chart.data["rows"].push_back({{"label", name.substr(skip)},
+                                  {"value", value},
+                                  {"text", format_share(value)},
+                                  {"tip", fmt::format("{}: {}\n{}", name, format_share(value), meaning)}});
     chart.table.rows.push_back({html_metric_name(name), html_metric(name, value), html_escaped(meaning)});
   }
   return chart;
@@ -44,21 +52,31 @@ std::string speed_of_light(const Metrics& m) {
   for (const char* name : {"sol.compute", "sol.memory", "sol.issue"})
     if (const auto v = m.get(name)) values.emplace_back(*v, name);
   if (values.empty()) return {};
-  std::string out = "<h3>Speed of light</h3>\n<div class=\"columns\"><div>" +
-                    html_chart(share_bars("Whole GPU", "Share of the highest possible rate. Above 60 % of one: bound by it; below that of all: latency.", values, 4)) + "</div><div>";
+  std::string out =
+      "<h3>Speed of light</h3>\n<div class=\"columns\"><div>" +
+      html_chart(share_bars(
+          "Whole GPU",
+          "Share of the highest possible rate. Above 60 % of one: bound by it; below that of all: latency.",
+          values, 4)) +
+      "</div><div>";
   values.clear();
   for (const char* part : {"l1", "shared", "interconnect", "l2", "dram"})
-    if (const auto v = m.get(fmt::format("{}.utilisation", part))) values.emplace_back(*v, fmt::format("{}.utilisation", part));
+    if (const auto v = m.get(fmt::format("{}.utilisation", part)))
+      values.emplace_back(*v, fmt::format("{}.utilisation", part));
   for (const auto& [value, name] : family(m, "pipe."))
     if (value > 0.001) values.emplace_back(value, name);
-  return out + html_chart(share_bars("Units", "What each unit was used of its peak.", values, 0)) + "</div></div>\n";
+  return out + html_chart(share_bars("Units", "What each unit was used of its peak.", values, 0)) +
+         "</div></div>\n";
 }
 
 std::string stalls(const KernelResult& k) {
   std::vector<std::pair<double, std::string>> values = family(k.metrics, "stall.");
   std::erase_if(values, [](const auto& v) { return v.first <= 0; });
   if (values.empty()) return {};
-  HtmlChart chart = share_bars("Where scheduler slots went", "Every slot has one reason; the shares add up to 100 %. selected: an instruction was issued.", values, 6);
+  HtmlChart chart = share_bars(
+      "Where scheduler slots went",
+      "Every slot has one reason; the shares add up to 100 %. selected: an instruction was issued.", values,
+      6);
   chart.heading = true;
   return html_chart(chart);
 }
@@ -67,13 +85,20 @@ std::string loads(const Metrics& m) {
   const auto all = m.get("load.latency");
   const std::vector<std::pair<double, std::string>> stages = family(m, "load.latency.");
   if (!all || *all <= 0 || stages.empty()) return {};
-  HtmlChart chart{"bars", fmt::format("Where loads wait: {:.0f} cycles on average", *all), "Cycles of a load by the stage that it waits in; they add up to its latency.", {}, {{"stage", "cycles#", "meaning"}, {}, ""}};
+  HtmlChart chart{"bars",
+                  fmt::format("Where loads wait: {:.0f} cycles on average", *all),
+                  "Cycles of a load by the stage that it waits in; they add up to its latency.",
+                  {},
+                  {{"stage", "cycles#", "meaning"}, {}, ""}};
   chart.data["rows"] = ChartData::array();
   chart.data["x"] = "cycles";
   for (const auto& [value, name] : stages) {
     if (value <= 0) continue;
     const std::string_view doc = result::find_metric(name)->doc;
-    chart.data["rows"].push_back({{"label", name.substr(13)}, {"value", value}, {"text", fmt::format("{:.0f}", value)}, {"tip", fmt::format("{}: {:.1f} cycles\n{}", name, value, doc)}});
+    chart.data["rows"].push_back({{"label", name.substr(13)},
+                                  {"value", value},
+                                  {"text", fmt::format("{:.0f}", value)},
+                                  {"tip", fmt::format("{}: {:.1f} cycles\n{}", name, value, doc)}});
     chart.table.rows.push_back({html_metric_name(name), html_metric(name, value), html_escaped(doc)});
   }
   chart.heading = true;
@@ -83,20 +108,26 @@ std::string loads(const Metrics& m) {
 std::string losses(const Metrics& m) {
   std::vector<std::pair<double, std::string>> values = family(m, "dram.loss.");
   if (values.empty()) return {};
-  HtmlChart chart = share_bars("Where the DRAM's bandwidth went", "Shares of the time of the data buses; the rest of it they carried data.", values, 10);
+  HtmlChart chart =
+      share_bars("Where the DRAM's bandwidth went",
+                 "Shares of the time of the data buses; the rest of it they carried data.", values, 10);
   chart.heading = true;
   return html_chart(chart);
 }
 
 std::string facts(const KernelResult& k) {
   HtmlTable table{{"", ""}, {}, ""};
-  const auto row = [&](const char* name, std::string value) { table.rows.push_back({name, std::move(value)}); };
+  const auto row = [&](const char* name, std::string value) {
+    table.rows.push_back({name, std::move(value)});
+  };
   row("grid", fmt::format("{} x {} x {} blocks", k.grid[0], k.grid[1], k.grid[2]));
   row("block", fmt::format("{} x {} x {} threads", k.block[0], k.block[1], k.block[2]));
   if (k.registers != 0) row("registers", fmt::format("{} a thread", k.registers));
-  if (k.shared_bytes != 0) row("shared memory", format_bytes(static_cast<double>(k.shared_bytes)) + " a block");
+  if (k.shared_bytes != 0)
+    row("shared memory", format_bytes(static_cast<double>(k.shared_bytes)) + " a block");
   if (k.launches > 1) row("launches", fmt::format("{}; shape of the longest", k.launches));
-  for (const char* name : {"gpu.cycles", "gpu.ipc", "gpu.instructions.warp", "gpu.instructions.lanes", "occupancy.theoretical", "occupancy.achieved", "gpu.waves"})
+  for (const char* name : {"gpu.cycles", "gpu.ipc", "gpu.instructions.warp", "gpu.instructions.lanes",
+                           "occupancy.theoretical", "occupancy.achieved", "gpu.waves"})
     if (k.metrics.get(name)) table.rows.push_back({html_metric_name(name), html_metric(k.metrics, name)});
   if (!k.limiter.empty()) row("occupancy is limited by", html_escaped(k.limiter));
   return html_table(table);
@@ -107,17 +138,22 @@ std::string facts(const KernelResult& k) {
 std::string html_kernel(const KernelResult& k, const HtmlOptions& options) {
   std::string out;
   if (k.metrics.get("gpu.blocks")) out += "<h3>Launch</h3>\n" + facts(k);
-  out += speed_of_light(k.metrics) + html_roofline(k) + stalls(k) + html_profile(k) + html_memory_chart(k) + loads(k.metrics) + losses(k.metrics) + html_occupancy(k, options) + html_series(k);
+  out += speed_of_light(k.metrics) + html_roofline(k) + stalls(k) + html_profile(k) + html_memory_chart(k) +
+         loads(k.metrics) + losses(k.metrics) + html_occupancy(k, options) + html_series(k);
   return out;
 }
 
 std::string html_not_modelled(const KernelResult& k) {
   std::string out;
   if (!k.not_modelled.empty()) {
-    out += fmt::format("<details class=\"data\"><summary>Not modelled: {} deviations from hardware concern this</summary>\n<p>", k.not_modelled.size());
+    out += fmt::format(
+        "<details class=\"data\"><summary>Not modelled: {} deviations from hardware concern "
+        "this</summary>\n<p>",
+        k.not_modelled.size());
     for (const std::string& id : k.not_modelled) {
       const Term* term = find_term(deviations(), id);
-      out += fmt::format("<code>{}</code> {}<br>", html_escaped(id), term == nullptr ? "" : html_escaped(term->meaning));
+      out += fmt::format("<code>{}</code> {}<br>", html_escaped(id),
+                         term == nullptr ? "" : html_escaped(term->meaning));
     }
     out += "</p></details>\n";
   }

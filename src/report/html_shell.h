@@ -8,12 +8,13 @@
 namespace simtlab::report {
 
 struct HtmlShell {
-  std::string title;                        // text
+  std::string title;  // text
   std::string generator = "simtlab";
-  ChartData words = ChartData::object();    // of metrics: {doc, unit, formula, aliases}, by name
-  std::string footer;                       // HTML; before the line on the charts' library
-  std::string style, script;                // of this page alone
-  bool fetches = false;                     // it asks the server that it comes from for more; else it loads nothing at all
+  ChartData words = ChartData::object();  // of metrics: {doc, unit, formula, aliases}, by name
+  std::string footer;                     // HTML; before the line on the charts' library
+  std::string style, script;              // of this page alone
+  // It asks the server that it comes from for more; else it loads nothing at all
+  bool fetches = false;
 };
 
 // body: HTML of header and main.

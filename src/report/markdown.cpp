@@ -30,7 +30,8 @@ std::string cell_text(std::string_view text) {
 // The same between backticks, where nothing can be escaped.
 std::string code_text(std::string_view text) {
   std::string out = printable(text);
-  std::ranges::replace_if(out, [](char c) { return c == '|' || c == '`'; }, '?');
+  std::ranges::replace_if(
+      out, [](char c) { return c == '|' || c == '`'; }, '?');
   return out;
 }
 
@@ -39,7 +40,8 @@ std::string number_text(const Metrics::Value& v) {
 }
 
 std::string title(const Result& r) {
-  return fmt::format("# simtlab: {} on {}\n\n", cell_text(r.manifest.mode), cell_text(r.manifest.device.empty() ? "no device" : r.manifest.device));
+  return fmt::format("# simtlab: {} on {}\n\n", cell_text(r.manifest.mode),
+                     cell_text(r.manifest.device.empty() ? "no device" : r.manifest.device));
 }
 
 std::string state(const result::Manifest& m) {
@@ -67,7 +69,8 @@ std::string metric_table(const Metrics& metrics) {
   std::string out = "| metric | value | unit | meaning |\n|---|---:|---|---|\n";
   for (const Metrics::Value& v : metrics.values()) {
     const result::MetricDeclaration* d = result::find_metric(v.name);
-    out += fmt::format("| `{}` | {} | {} | {} |\n", code_text(v.name), number_text(v), d->unit, cell_text(d->doc));
+    out += fmt::format("| `{}` | {} | {} | {} |\n", code_text(v.name), number_text(v), d->unit,
+                       cell_text(d->doc));
   }
   return out + "\n";
 }
@@ -77,11 +80,14 @@ std::string stalls(const Metrics& m) {
   for (const Metrics::Value& v : m.values())
     if (v.name.starts_with("stall.") && v.real > 0) reasons.emplace_back(v.real, v.name.substr(6));
   if (reasons.empty()) return {};
-  std::ranges::sort(reasons, [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
+  std::ranges::sort(reasons, [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first > b.first : a.second < b.second;
+  });
   std::string out = "| where scheduler slots went | share | meaning |\n|---|---:|---|\n";
   for (const auto& [share, name] : reasons) {
     const Term* term = find_term(stall_reasons(), name);
-    out += fmt::format("| `{}` | {} | {} |\n", code_text(name), format_share(share), term == nullptr ? "" : cell_text(term->meaning));
+    out += fmt::format("| `{}` | {} | {} |\n", code_text(name), format_share(share),
+                       term == nullptr ? "" : cell_text(term->meaning));
   }
   return out + "\n";
 }
@@ -94,16 +100,20 @@ std::string table(const result::Table& t) {
     line += "---|";
   }
   out += "\n" + line + "\n";
-  constexpr std::size_t most = 200;   // a page, no data set
+  constexpr std::size_t most = 200;  // a page, no data set
   for (std::size_t i = 0; i < std::min(t.rows.size(), most); ++i) {
     out += "|";
     for (const result::Cell& c : t.rows[i]) {
       const auto* text = std::get_if<std::string>(&c);
-      out += fmt::format(" {} |", text != nullptr ? cell_text(*text) : std::holds_alternative<std::monostate>(c) ? "" : fmt::format("{:.6g}", result::number(c)));
+      out += fmt::format(" {} |", text != nullptr ? cell_text(*text)
+                                  : std::holds_alternative<std::monostate>(c)
+                                      ? ""
+                                      : fmt::format("{:.6g}", result::number(c)));
     }
     out += "\n";
   }
-  if (t.rows.size() > most) out += fmt::format("\n{} more rows: `--json` and `--sqlite` have them.\n", t.rows.size() - most);
+  if (t.rows.size() > most)
+    out += fmt::format("\n{} more rows: `--json` and `--sqlite` have them.\n", t.rows.size() - most);
   return out + "\n";
 }
 
@@ -111,9 +121,11 @@ std::string kernel(const KernelResult& k) {
   std::string out = fmt::format("## {}\n\n", cell_text(k.demangled.empty() ? k.name : k.demangled));
   if (k.partial) out += "Stopped before its end: what was counted until then.\n\n";
   if (const auto time = k.metrics.get("gpu.time")) out += fmt::format("**{}**", format_time(*time));
-  if (const auto cycles = k.metrics.get("gpu.cycles")) out += fmt::format(", {} cycles", format_exact(static_cast<std::uint64_t>(*cycles)));
+  if (const auto cycles = k.metrics.get("gpu.cycles"))
+    out += fmt::format(", {} cycles", format_exact(static_cast<std::uint64_t>(*cycles)));
   if (k.metrics.get("gpu.blocks"))
-    out += fmt::format("; grid {}x{}x{}, block {}x{}x{}, launches {}", k.grid[0], k.grid[1], k.grid[2], k.block[0], k.block[1], k.block[2], k.launches);
+    out += fmt::format("; grid {}x{}x{}, block {}x{}x{}, launches {}", k.grid[0], k.grid[1], k.grid[2],
+                       k.block[0], k.block[1], k.block[2], k.launches);
   if (!out.ends_with("\n\n")) out += ".\n\n";
   if (!k.bottleneck.empty()) out += cell_text(k.bottleneck) + "\n\n";
   out += stalls(k.metrics) + metric_table(k.metrics);

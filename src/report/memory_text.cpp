@@ -108,8 +108,9 @@ class Writer : TextWriter {
       const auto clocks = [&](const char* part) {
         return m.get(fmt::format("dram.latency.{}", part)).value_or(0) / clock;
       };
-      line(fmt::format("    of a mean read: {:.1f} in the queue, {:.1f} for the row, {:.1f} for the bus, {:.1f} transfer",
-                       clocks("queue"), clocks("row"), clocks("bus"), clocks("transfer")));
+      line(fmt::format(
+          "    of a mean read: {:.1f} in the queue, {:.1f} for the row, {:.1f} for the bus, {:.1f} transfer",
+          clocks("queue"), clocks("row"), clocks("bus"), clocks("transfer")));
     }
     if (const double wait = m.get("dram.wait.mean").value_or(0); wait > 0)
       line(fmt::format(

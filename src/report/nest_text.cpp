@@ -67,46 +67,66 @@ class NestWriter {
   }
 
   void mappings() {
-    head(fmt::format("{:<34} {:>9}  {:>6}  {:>10}  {:>10}", "loops to threads", "block", "lines", "DRAM", "time"));
+    head(fmt::format("{:<34} {:>9}  {:>6}  {:>10}  {:>10}", "loops to threads", "block", "lines", "DRAM",
+                     "time"));
     std::size_t n = 0;
     const Table* all = result::find(k_.tables, "nest_mappings");
     rows("nest_mappings", [&](const Row& r) {
       if (n++ >= mappings_shown && !options_.all) return;
-      std::string loops = fmt::format("x <- {}", r.text("x")), block = fmt::format("{}x{}", r.number("block_x"), r.number("block_y"));
+      std::string loops = fmt::format("x <- {}", r.text("x")),
+                  block = fmt::format("{}x{}", r.number("block_x"), r.number("block_y"));
       if (r.has("y")) loops += fmt::format(", y <- {}", r.text("y"));
       if (r.has("z")) {
         loops += fmt::format(", z <- {}", r.text("z"));
         block += fmt::format("x{}", r.number("block_z"));
       }
       line(fmt::format("    {:<32} {:>9}  {:>6.1f}  {:>10}  {:>10}{}", loops, block, r.number("lines"),
-                       format_bytes(r.number("dram")), r.has("time") ? format_time(r.number("time")) : "-", n == 1 ? "  best" : ""));
+                       format_bytes(r.number("dram")), r.has("time") ? format_time(r.number("time")) : "-",
+                       n == 1 ? "  best" : ""));
     });
-    if (all->rows.size() > mappings_shown && !options_.all) line(fmt::format("    ... {} more; --explain prints them", all->rows.size() - mappings_shown));
+    if (all->rows.size() > mappings_shown && !options_.all)
+      line(fmt::format("    ... {} more; --explain prints them", all->rows.size() - mappings_shown));
   }
 
   void accesses() {
-    head(fmt::format("{:<6} {:<6} {:<16} {:>10}  {:>6} {:>8} {:>7} {:>7}  {}", "line", "", "array", "stride", "lines", "sectors", "passes", "reuse", "waiting"));
+    head(fmt::format("{:<6} {:<6} {:<16} {:>10}  {:>6} {:>8} {:>7} {:>7}  {}", "line", "", "array", "stride",
+                     "lines", "sectors", "passes", "reuse", "waiting"));
     rows("nest_accesses", [&](const Row& r) {
-      const std::string stride = r.has("stride") ? fmt::format("{} B", r.number("stride")) : r.is("evaluated") ? "varies" : "data";
-      line(fmt::format("    {:<4} {:<6} {:<16} {:>10}  {:>6.1f} {:>8.1f} {:>7.1f} {:>7.1f}  {}{}", r.number("line"), r.text("kind"), r.text("array"), stride, r.number("lines"),
-                       r.number("sectors"), r.number("passes"), r.number("reuse"), format_share(r.number("idle")), r.is("evaluated") ? "" : "  (worst case assumed)"));
+      const std::string stride = r.has("stride")     ? fmt::format("{} B", r.number("stride"))
+                                 : r.is("evaluated") ? "varies"
+                                                     : "data";
+      line(fmt::format("    {:<4} {:<6} {:<16} {:>10}  {:>6.1f} {:>8.1f} {:>7.1f} {:>7.1f}  {}{}",
+                       r.number("line"), r.text("kind"), r.text("array"), stride, r.number("lines"),
+                       r.number("sectors"), r.number("passes"), r.number("reuse"),
+                       format_share(r.number("idle")), r.is("evaluated") ? "" : "  (worst case assumed)"));
     });
   }
 
   void code() {
     head("Code of a thread");
-    line(fmt::format("    {:.0f} instructions, ILP {:.2f}, {:.0f} registers{}", metric("predict.nest.instructions"), metric("predict.nest.ilp"), metric("predict.nest.registers"),
-                     metric("predict.nest.spills") > 0 ? fmt::format(", {:.0f} spills and reloads", metric("predict.nest.spills")) : ""));
-    line(fmt::format("    {} threads; {} flops, {:.3g} per byte on chip, {:.3g} per byte of DRAM", format_count(metric("predict.nest.threads")), format_count(metric("predict.nest.flops")),
+    line(fmt::format("    {:.0f} instructions, ILP {:.2f}, {:.0f} registers{}",
+                     metric("predict.nest.instructions"), metric("predict.nest.ilp"),
+                     metric("predict.nest.registers"),
+                     metric("predict.nest.spills") > 0
+                         ? fmt::format(", {:.0f} spills and reloads", metric("predict.nest.spills"))
+                         : ""));
+    line(fmt::format("    {} threads; {} flops, {:.3g} per byte on chip, {:.3g} per byte of DRAM",
+                     format_count(metric("predict.nest.threads")), format_count(metric("predict.nest.flops")),
                      metric("predict.nest.intensity.on_chip"), metric("predict.nest.intensity.off_chip")));
-    line(fmt::format("    block: {:.0f} threads (hides latency from {:.0f}, occupancy from {:.0f}, even work from {:.0f}); warps an SM needs: {:.0f} for arithmetic, {:.0f} for memory",
-                     metric("predict.nest.block.chosen"), metric("predict.nest.block.latency"), metric("predict.nest.block.occupancy"), metric("predict.nest.block.even"),
-                     metric("predict.nest.warps.compute"), metric("predict.nest.warps.memory")));
+    line(
+        fmt::format("    block: {:.0f} threads (hides latency from {:.0f}, occupancy from {:.0f}, even work "
+                    "from {:.0f}); warps an SM needs: {:.0f} for arithmetic, {:.0f} for memory",
+                    metric("predict.nest.block.chosen"), metric("predict.nest.block.latency"),
+                    metric("predict.nest.block.occupancy"), metric("predict.nest.block.even"),
+                    metric("predict.nest.warps.compute"), metric("predict.nest.warps.memory")));
     if (!options_.all) return;
-    line(fmt::format("    {:<6} {:>10} {:>12} {:>8} {:>8} {:>6} {:>9} {:>7}", "line", "executions", "instructions", "longest", "cycles", "ILP", "registers", "spills"));
+    line(fmt::format("    {:<6} {:>10} {:>12} {:>8} {:>8} {:>6} {:>9} {:>7}", "line", "executions",
+                     "instructions", "longest", "cycles", "ILP", "registers", "spills"));
     rows("nest_blocks", [&](const Row& r) {
-      line(fmt::format("    {:<6} {:>10.5g} {:>12.3g} {:>8.3g} {:>8.4g} {:>6.2f} {:>9} {:>7}{}", r.number("line"), r.number("executions"), r.number("instructions"), r.number("longest"),
-                       r.number("cycles"), r.number("ilp"), r.number("pressure"), r.number("spills"), r.is("guessed") ? "  taken for executed" : ""));
+      line(fmt::format("    {:<6} {:>10.5g} {:>12.3g} {:>8.3g} {:>8.4g} {:>6.2f} {:>9} {:>7}{}",
+                       r.number("line"), r.number("executions"), r.number("instructions"),
+                       r.number("longest"), r.number("cycles"), r.number("ilp"), r.number("pressure"),
+                       r.number("spills"), r.is("guessed") ? "  taken for executed" : ""));
     });
   }
 
@@ -116,8 +136,12 @@ class NestWriter {
       if (!r.is("chosen")) return;
       if (first) head("Worth staging in shared memory");
       first = false;
-      line(fmt::format("    line {}: {}, {} a block, read {:.1f} times{}", r.number("line"), r.text("array"), format_bytes(r.number("bytes")), r.number("reuse"),
-                       r.number("passes") > 1.5 ? fmt::format("; as it lies {:.0f} passes an access: pad its rows", r.number("passes")) : ""));
+      line(fmt::format(
+          "    line {}: {}, {} a block, read {:.1f} times{}", r.number("line"), r.text("array"),
+          format_bytes(r.number("bytes")), r.number("reuse"),
+          r.number("passes") > 1.5
+              ? fmt::format("; as it lies {:.0f} passes an access: pad its rows", r.number("passes"))
+              : ""));
     });
   }
 
@@ -125,19 +149,30 @@ class NestWriter {
     const auto time = k_.metrics.get("predict.nest.simulated.time");
     if (!time) return;
     head("Simulated at cycle level, on the program's own data");
-    line(fmt::format("    {} ({} cycles), {:.0f} instructions a thread; results {}", format_time(*time), format_exact(static_cast<std::uint64_t>(metric("predict.nest.simulated.cycles"))),
+    line(fmt::format("    {} ({} cycles), {:.0f} instructions a thread; results {}", format_time(*time),
+                     format_exact(static_cast<std::uint64_t>(metric("predict.nest.simulated.cycles"))),
                      metric("predict.nest.simulated.instructions"),
-                     metric("predict.nest.difference") > 0 ? fmt::format("differ by {:.2g} at most", metric("predict.nest.difference")) : std::string("are equal")));
+                     metric("predict.nest.difference") > 0
+                         ? fmt::format("differ by {:.2g} at most", metric("predict.nest.difference"))
+                         : std::string("are equal")));
   }
 
   void worth() {
     const auto sequential = k_.metrics.get("predict.nest.sequential.time");
-    head(sequential ? fmt::format("Worth: sequential {} on this host", format_time(*sequential)) : std::string("Worth (--run measures the sequential time)"));
-    line(fmt::format("    {:<14} {:>10} {:>10} {:>10}  {:>9} {:>9} {:>9}  {:>11} {:>11} {:>10}", "model", "kernel", "launch", "copies", "speed-up", "with copy", "first run", "asked for", "from DRAM", "FLOPS"));
+    head(sequential ? fmt::format("Worth: sequential {} on this host", format_time(*sequential))
+                    : std::string("Worth (--run measures the sequential time)"));
+    line(fmt::format("    {:<14} {:>10} {:>10} {:>10}  {:>9} {:>9} {:>9}  {:>11} {:>11} {:>10}", "model",
+                     "kernel", "launch", "copies", "speed-up", "with copy", "first run", "asked for",
+                     "from DRAM", "FLOPS"));
     rows("nest_worth", [&](const Row& r) {
-      const auto factor = [&](const char* name) { return r.has(name) ? fmt::format("{:.3g}", r.number(name)) : std::string("-"); };
-      line(fmt::format("    {:<14} {:>10} {:>10} {:>10}  {:>9} {:>9} {:>9}  {:>11} {:>11} {:>10}", r.text("model"), format_time(r.number("kernel")), format_time(r.number("launch")),
-                       format_time(r.number("transfer")), factor("speedup"), factor("speedup_overhead"), factor("speedup_context"), format_rate(r.number("bandwidth")), r.has("dram_bandwidth") ? format_rate(r.number("dram_bandwidth")) : "-",
+      const auto factor = [&](const char* name) {
+        return r.has(name) ? fmt::format("{:.3g}", r.number(name)) : std::string("-");
+      };
+      line(fmt::format("    {:<14} {:>10} {:>10} {:>10}  {:>9} {:>9} {:>9}  {:>11} {:>11} {:>10}",
+                       r.text("model"), format_time(r.number("kernel")), format_time(r.number("launch")),
+                       format_time(r.number("transfer")), factor("speedup"), factor("speedup_overhead"),
+                       factor("speedup_context"), format_rate(r.number("bandwidth")),
+                       r.has("dram_bandwidth") ? format_rate(r.number("dram_bandwidth")) : "-",
                        format_count(r.number("flops"))));
     });
     if (sequential) verdict();
@@ -150,16 +185,24 @@ class NestWriter {
       said = true;
       const std::string model = r.text("model");
       if (r.number("speedup_overhead") < 1)
-        line(fmt::format("    Not worth porting by {}{}", model, r.number("speedup") > 1 ? ": the copies eat the gain, unless the data stay on the GPU" : ": the kernel alone is not faster"));
+        line(fmt::format("    Not worth porting by {}{}", model,
+                         r.number("speedup") > 1
+                             ? ": the copies eat the gain, unless the data stay on the GPU"
+                             : ": the kernel alone is not faster"));
       else
-        line(fmt::format("    Worth porting by {}: {:.3g} times as fast with launch and copies{}", model, r.number("speedup_overhead"),
-                         r.has("break_even") ? fmt::format("; with the context of a first run from {} iterations on", format_count(r.number("break_even"))) : ""));
+        line(fmt::format("    Worth porting by {}: {:.3g} times as fast with launch and copies{}", model,
+                         r.number("speedup_overhead"),
+                         r.has("break_even")
+                             ? fmt::format("; with the context of a first run from {} iterations on",
+                                           format_count(r.number("break_even")))
+                             : ""));
     });
   }
 
   void notes() {
     rows("nest_notes", [&](const Row& r) {
-      const std::string text = r.text("hint").empty() ? r.text("text") : fmt::format("{} ({})", r.text("text"), r.text("hint"));
+      const std::string text =
+          r.text("hint").empty() ? r.text("text") : fmt::format("{} ({})", r.text("text"), r.text("hint"));
       line("  note: " + wrapped(text, std::max(options_.style.width, 60u) - 2, 8));
     });
   }
@@ -171,6 +214,8 @@ class NestWriter {
 
 }  // namespace
 
-std::string nest_text(const KernelResult& kernel, const TextOptions& options) { return NestWriter(kernel, options).run(); }
+std::string nest_text(const KernelResult& kernel, const TextOptions& options) {
+  return NestWriter(kernel, options).run();
+}
 
 }  // namespace simtlab::report

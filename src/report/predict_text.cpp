@@ -16,8 +16,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "report/nest_text.h"
@@ -31,11 +31,12 @@ using result::Table;
 
 constexpr std::size_t parameters_shown = 4;
 constexpr std::size_t launches_in_full = 2;
-constexpr double change_shown = 5e-5;   // less is 0.0 %
+constexpr double change_shown = 5e-5;  // less is 0.0 %
 
 class PredictWriter {
  public:
-  PredictWriter(const Result& result, const TextOptions& options) : result_(result), options_(options), style_(options.style) {}
+  PredictWriter(const Result& result, const TextOptions& options)
+      : result_(result), options_(options), style_(options.style) {}
 
   std::string run() {
     // Of many launches the table alone, but for those that take longest.
@@ -46,7 +47,8 @@ class PredictWriter {
     for (const KernelResult& k : result_.kernels) one(k, time_of(k) >= full);
     if (result_.kernels.size() > 1) total();
     if (options_.all && !has_counts()) configuration();
-    if (!options_.all && !result_.kernels.empty()) note("--explain shows every intermediate value and where each count is from");
+    if (!options_.all && !result_.kernels.empty())
+      note("--explain shows every intermediate value and where each count is from");
     return out_;
   }
 
@@ -61,7 +63,10 @@ class PredictWriter {
   // What limits, without why.
   static std::string verdict(const std::string& limit) { return limit.substr(0, limit.find(": ")); }
   // Cycles are counted in wholes as long as they can be.
-  static std::string cycles(double n) { return n < 1e15 ? format_exact(static_cast<std::uint64_t>(std::llround(std::max(n, 0.0)))) : fmt::format("{:.6g}", n); }
+  static std::string cycles(double n) {
+    return n < 1e15 ? format_exact(static_cast<std::uint64_t>(std::llround(std::max(n, 0.0))))
+                    : fmt::format("{:.6g}", n);
+  }
 
   void line(std::string_view text) {
     out_ += text.substr(0, text.find_last_not_of(' ') + 1);
@@ -75,22 +80,30 @@ class PredictWriter {
   // By the first model that answered.
   static double time_of(const KernelResult& k) {
     const Table* predictions = result::find(k.tables, "predictions");
-    return predictions == nullptr || predictions->rows.empty() ? 0 : value(*predictions, predictions->rows.front(), "time");
+    return predictions == nullptr || predictions->rows.empty()
+               ? 0
+               : value(*predictions, predictions->rows.front(), "time");
   }
   bool has_counts() const {
-    return std::ranges::any_of(result_.kernels, [](const KernelResult& k) { return result::find(k.tables, "counts") != nullptr; });
+    return std::ranges::any_of(
+        result_.kernels, [](const KernelResult& k) { return result::find(k.tables, "counts") != nullptr; });
   }
 
   void one(const KernelResult& k, bool full) {
     const std::string name = k.demangled.empty() ? k.name : k.demangled;
-    line(painted(fmt::format("{}: {} on {}", printable(name), launch_of(k), printable(result_.manifest.device)), Paint::bold, style_));
+    line(painted(
+        fmt::format("{}: {} on {}", printable(name), launch_of(k), printable(result_.manifest.device)),
+        Paint::bold, style_));
     sample(k);
     const Table* predictions = result::find(k.tables, "predictions");
     if (predictions == nullptr) return line("");
-    line(painted(fmt::format("  {:<14} {:>18}  {:>10}  {}", "model", "cycles", "time", "limited by"), Paint::bold, style_));
+    line(painted(fmt::format("  {:<14} {:>18}  {:>10}  {}", "model", "cycles", "time", "limited by"),
+                 Paint::bold, style_));
     for (const auto& row : predictions->rows)
-      line(fmt::format("  {:<14} {:>18}  {:>10}  {}", words(*predictions, row, "model"), cycles(value(*predictions, row, "cycles")),
-                       format_time(value(*predictions, row, "time")), verdict(words(*predictions, row, "limit"))));
+      line(fmt::format("  {:<14} {:>18}  {:>10}  {}", words(*predictions, row, "model"),
+                       cycles(value(*predictions, row, "cycles")),
+                       format_time(value(*predictions, row, "time")),
+                       verdict(words(*predictions, row, "limit"))));
     if (full) {
       for (const auto& row : predictions->rows) model(k, *predictions, row);
       others(k, *predictions);
@@ -104,24 +117,31 @@ class PredictWriter {
 
   // Of all launches, one after the other.
   void total() {
-    line(painted(fmt::format("{} launches, one after the other", result_.kernels.size()), Paint::bold, style_));
+    line(painted(fmt::format("{} launches, one after the other", result_.kernels.size()), Paint::bold,
+                 style_));
     std::vector<std::string> models;
     for (const KernelResult& k : result_.kernels)
       if (const Table* t = result::find(k.tables, "predictions"))
         for (const auto& row : t->rows)
-          if (const std::string name = words(*t, row, "model"); std::ranges::find(models, name) == models.end()) models.push_back(name);
+          if (const std::string name = words(*t, row, "model");
+              std::ranges::find(models, name) == models.end())
+            models.push_back(name);
     for (const std::string& m : models)
-      if (const auto time = result_.total.get(fmt::format("predict.{}.time", m))) line(fmt::format("  {:<14} {:>10}", m, format_time(*time)));
+      if (const auto time = result_.total.get(fmt::format("predict.{}.time", m)))
+        line(fmt::format("  {:<14} {:>10}", m, format_time(*time)));
     line("");
   }
 
-  static std::string shape(const std::uint32_t (&d)[3]) { return d[2] > 1 ? fmt::format("{}x{}x{}", d[0], d[1], d[2]) : fmt::format("{}x{}", d[0], d[1]); }
+  static std::string shape(const std::uint32_t (&d)[3]) {
+    return d[2] > 1 ? fmt::format("{}x{}x{}", d[0], d[1], d[2]) : fmt::format("{}x{}", d[0], d[1]);
+  }
   static std::string launch_of(const KernelResult& k) {
-    const auto count = [](const std::uint32_t (&d)[3]) { return std::uint64_t{d[0]} * d[1] * d[2]; };
+    const auto count = [](const std::uint32_t(&d)[3]) { return std::uint64_t{d[0]} * d[1] * d[2]; };
     const std::uint64_t blocks = count(k.grid), threads = count(k.block);
     if (blocks <= 1 && threads <= 1) return "a kernel of counts";
     const bool flat = blocks == k.grid[0] && threads == k.block[0];
-    return fmt::format("{} blocks of {} threads{}", blocks, threads, flat ? "" : fmt::format(" ({} of {})", shape(k.grid), shape(k.block)));
+    return fmt::format("{} blocks of {} threads{}", blocks, threads,
+                       flat ? "" : fmt::format(" ({} of {})", shape(k.grid), shape(k.block)));
   }
 
   // How good the counts are, if not all of the kernel was counted.
@@ -129,8 +149,13 @@ class PredictWriter {
     const auto blocks = k.metrics.get("counts.blocks"), error = k.metrics.get("counts.error");
     const double all = static_cast<double>(k.grid[0]) * k.grid[1] * k.grid[2];
     if (!blocks || *blocks >= all) return;
-    const std::string doubt = error ? fmt::format("; instructions of the whole grid known to {}, if the others are like them", format_share(*error)) : "; the others were executed uncounted";
-    note(fmt::format("counted {} of {} blocks{} (--whole counts all)", format_exact(static_cast<std::uint64_t>(*blocks)), format_exact(static_cast<std::uint64_t>(all)), doubt));
+    const std::string doubt =
+        error ? fmt::format("; instructions of the whole grid known to {}, if the others are like them",
+                            format_share(*error))
+              : "; the others were executed uncounted";
+    note(fmt::format("counted {} of {} blocks{} (--whole counts all)",
+                     format_exact(static_cast<std::uint64_t>(*blocks)),
+                     format_exact(static_cast<std::uint64_t>(all)), doubt));
   }
 
   void model(const KernelResult& k, const Table& predictions, const std::vector<result::Cell>& row) {
@@ -138,7 +163,8 @@ class PredictWriter {
     line(fmt::format("\n  {} ({})", painted(name, Paint::bold, style_), words(predictions, row, "authors")));
     paragraph("limited by", words(predictions, row, "limit"));
     paragraph("case", words(predictions, row, "case"));
-    paragraph("floor", fmt::format("{} cycles ({})", cycles(value(predictions, row, "floor")), words(predictions, row, "floor_by")));
+    paragraph("floor", fmt::format("{} cycles ({})", cycles(value(predictions, row, "floor")),
+                                   words(predictions, row, "floor_by")));
     overhead(k, name);
     sensitivity(k, name);
     benefits(k, name);
@@ -152,9 +178,13 @@ class PredictWriter {
     const Table* table = result::find(k.tables, "terms");
     if (!total || table == nullptr) return;
     std::string parts;
-    for (const auto& [term, what] : {std::pair{"T_context", "context"}, {"T_launch", "launch"}, {"T_h2d", "copy to the GPU"}, {"T_d2h", "copy back"}})
+    for (const auto& [term, what] : {std::pair{"T_context", "context"},
+                                     {"T_launch", "launch"},
+                                     {"T_h2d", "copy to the GPU"},
+                                     {"T_d2h", "copy back"}})
       for (const auto& row : table->rows)
-        if (words(*table, row, "model") == name && words(*table, row, "name") == term && value(*table, row, "value") > 0)
+        if (words(*table, row, "model") == name && words(*table, row, "name") == term &&
+            value(*table, row, "value") > 0)
           parts += fmt::format(", {} {}", what, format_time(value(*table, row, "value")));
     if (!parts.empty()) paragraph("with overhead", fmt::format("{}: kernel{}", format_time(*total), parts));
   }
@@ -166,9 +196,11 @@ class PredictWriter {
     std::size_t shown = 0;
     for (const auto& row : table->rows) {
       const double change = value(*table, row, "change");
-      if (words(*table, row, "model") != name || (!options_.all && (shown == parameters_shown || std::abs(change) < change_shown))) continue;
-      text += fmt::format("{}{} {:+.1f} %{}", text.empty() ? "" : ", ", words(*table, row, "parameter"), change * 100,
-                          value(*table, row, "other_case") != 0 ? " (another case)" : "");
+      if (words(*table, row, "model") != name ||
+          (!options_.all && (shown == parameters_shown || std::abs(change) < change_shown)))
+        continue;
+      text += fmt::format("{}{} {:+.1f} %{}", text.empty() ? "" : ", ", words(*table, row, "parameter"),
+                          change * 100, value(*table, row, "other_case") != 0 ? " (another case)" : "");
       ++shown;
     }
     paragraph("time with 10 % more of", text.empty() ? "any parameter: unchanged" : text);
@@ -178,7 +210,9 @@ class PredictWriter {
     const std::string prefix = fmt::format("predict.{}.benefit.", name);
     std::string text;
     for (const result::Metrics::Value& v : k.metrics.values())
-      if (v.name.starts_with(prefix)) text += fmt::format("{}B_{} {}", text.empty() ? "" : ", ", v.name.substr(prefix.size()), cycles(v.real));
+      if (v.name.starts_with(prefix))
+        text +=
+            fmt::format("{}B_{} {}", text.empty() ? "" : ", ", v.name.substr(prefix.size()), cycles(v.real));
     if (!text.empty()) paragraph("gain at most (cycles)", text);
   }
 
@@ -189,8 +223,8 @@ class PredictWriter {
     for (const auto& row : table->rows) {
       if (words(*table, row, "model") != name) continue;
       const std::string unit = words(*table, row, "unit");
-      line(fmt::format("      {:<20} {:>16.8g} {:<7} {}", words(*table, row, "name"), value(*table, row, "value"), unit == "1" ? "" : unit,
-                       words(*table, row, "evidence")));
+      line(fmt::format("      {:<20} {:>16.8g} {:<7} {}", words(*table, row, "name"),
+                       value(*table, row, "value"), unit == "1" ? "" : unit, words(*table, row, "evidence")));
     }
   }
 
@@ -207,8 +241,11 @@ class PredictWriter {
     if (table == nullptr) return;
     for (const auto& row : table->rows) {
       const std::string name = words(*table, row, "model");
-      const bool predicted = std::ranges::any_of(predictions.rows, [&](const auto& p) { return words(predictions, p, "model") == name; });
-      if (!predicted) line(fmt::format("\n  {}: {}", painted(name, Paint::bold, style_), wrapped(words(*table, row, "text"), std::max(style_.width, 60u) - 2, 4)));
+      const bool predicted = std::ranges::any_of(
+          predictions.rows, [&](const auto& p) { return words(predictions, p, "model") == name; });
+      if (!predicted)
+        line(fmt::format("\n  {}: {}", painted(name, Paint::bold, style_),
+                         wrapped(words(*table, row, "text"), std::max(style_.width, 60u) - 2, 4)));
     }
   }
 
@@ -224,7 +261,8 @@ class PredictWriter {
     line(fmt::format("\n  {}", painted("Counts, and where each is from", Paint::bold, style_)));
     for (const auto& row : table->rows) {
       const std::string unit = words(*table, row, "unit");
-      line(fmt::format("    {:<26} {:>14.8g} {:<12} {}", words(*table, row, "key"), value(*table, row, "value"), unit == "1" ? "" : unit, words(*table, row, "origin")));
+      line(fmt::format("    {:<26} {:>14.8g} {:<12} {}", words(*table, row, "key"),
+                       value(*table, row, "value"), unit == "1" ? "" : unit, words(*table, row, "origin")));
     }
   }
 
@@ -242,6 +280,8 @@ class PredictWriter {
 
 }  // namespace
 
-std::string predict_text(const Result& result, const TextOptions& options) { return PredictWriter(result, options).run(); }
+std::string predict_text(const Result& result, const TextOptions& options) {
+  return PredictWriter(result, options).run();
+}
 
 }  // namespace simtlab::report

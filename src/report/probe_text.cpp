@@ -26,7 +26,10 @@ class ProbeWriter : TextWriter {
       if (v.name.starts_with("host.")) continue;
       const double value = v.is_integer ? static_cast<double>(v.integer) : v.real;
       const std::string_view unit = result::find_metric(v.name)->unit;
-      out_ += fmt::format("  {:<28} {}\n", printable(v.name), unit == "bytes" ? format_bytes(value) : unit == "1" ? fmt::format("{:.4g}", value) : fmt::format("{:.5g} {}", value, unit));
+      out_ += fmt::format("  {:<28} {}\n", printable(v.name),
+                          unit == "bytes" ? format_bytes(value)
+                          : unit == "1"   ? fmt::format("{:.4g}", value)
+                                          : fmt::format("{:.5g} {}", value, unit));
     }
     out_ += "\n";
   }
@@ -34,6 +37,8 @@ class ProbeWriter : TextWriter {
 
 }  // namespace
 
-std::string probe_text(const result::Result& result, const TextOptions& options) { return ProbeWriter(result, options).run(); }
+std::string probe_text(const result::Result& result, const TextOptions& options) {
+  return ProbeWriter(result, options).run();
+}
 
 }  // namespace simtlab::report

@@ -28,7 +28,8 @@ std::uint64_t sum(const std::vector<std::uint64_t>& counts) {
 
 class Writer {
  public:
-  Writer(const KernelResult& kernel, const TextOptions& options) : k_(kernel), m_(kernel.metrics), options_(options), style_(options.style) {}
+  Writer(const KernelResult& kernel, const TextOptions& options)
+      : k_(kernel), m_(kernel.metrics), options_(options), style_(options.style) {}
 
   std::string run() {
     cpi_stack();
@@ -40,7 +41,9 @@ class Writer {
   }
 
  private:
-  void title(std::string_view text, std::string_view rest = {}) { out_ += fmt::format("\n  {}{}\n", painted(text, Paint::bold, style_), rest); }
+  void title(std::string_view text, std::string_view rest = {}) {
+    out_ += fmt::format("\n  {}{}\n", painted(text, Paint::bold, style_), rest);
+  }
   double get(const std::string& name) const { return m_.get(name).value_or(0); }
 
   // Slots of a scheduler per instruction: the parts add up to it.
@@ -49,35 +52,47 @@ class Writer {
     const auto slots = static_cast<double>(sum(p.slots));
     const double instructions = get("gpu.instructions.warp");
     if (slots == 0 || instructions == 0) return;
-    title("Cycles per instruction", fmt::format(" (scheduler slots per warp instruction): {:.2f}", slots / instructions));
+    title("Cycles per instruction",
+          fmt::format(" (scheduler slots per warp instruction): {:.2f}", slots / instructions));
     std::vector<std::size_t> order(p.slots.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return p.slots[a] != p.slots[b] ? p.slots[a] > p.slots[b] : a < b; });
+    std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
+      return p.slots[a] != p.slots[b] ? p.slots[a] > p.slots[b] : a < b;
+    });
     for (const std::size_t i : order) {
       const double share = static_cast<double>(p.slots[i]) / slots;
       if (p.slots[i] == 0 || (share < 0.005 && !options_.all)) continue;
-      out_ += fmt::format("    {:<18} {:>8.2f}  {:>7}  {}\n", printable(p.reasons[i]), static_cast<double>(p.slots[i]) / instructions,
-                          format_share(share), bar(share, bar_width, style_));
+      out_ += fmt::format("    {:<18} {:>8.2f}  {:>7}  {}\n", printable(p.reasons[i]),
+                          static_cast<double>(p.slots[i]) / instructions, format_share(share),
+                          bar(share, bar_width, style_));
     }
   }
 
   std::string hits(const std::string& level) const {
     const result::HitRate rate = result::hit_rate(m_, level);
-    return rate.accesses == 0 ? format_hits(rate) : fmt::format("{} of {} sectors", format_hits(rate), format_count(rate.accesses));
+    return rate.accesses == 0
+               ? format_hits(rate)
+               : fmt::format("{} of {} sectors", format_hits(rate), format_count(rate.accesses));
   }
 
   void memory_chart() {
     title("Memory chart");
-    const double requests = get("global.load.requests") + get("global.store.requests") + get("texture.requests") + get("atomic.requests");
+    const double requests = get("global.load.requests") + get("global.store.requests") +
+                            get("texture.requests") + get("atomic.requests");
     const double sectors = get("global.load.sectors") + get("global.store.sectors");
-    out_ += fmt::format("    SM    {} requests, {} sectors; shared memory {} passes, {} of them conflicts\n", format_count(requests),
-                        format_count(sectors), format_count(get("shared.wavefronts")), format_count(get("shared.bank_conflicts")));
-    out_ += fmt::format("    L1    {}; {} used of its peak\n", hits("l1"), format_share(get("l1.utilisation")));
-    out_ += fmt::format("    net   {} to the SMs, {} from them; {} used\n", format_bytes(get("interconnect.read.bytes")),
-                        format_bytes(get("interconnect.write.bytes")), format_share(get("interconnect.utilisation")));
+    out_ += fmt::format("    SM    {} requests, {} sectors; shared memory {} passes, {} of them conflicts\n",
+                        format_count(requests), format_count(sectors), format_count(get("shared.wavefronts")),
+                        format_count(get("shared.bank_conflicts")));
+    out_ +=
+        fmt::format("    L1    {}; {} used of its peak\n", hits("l1"), format_share(get("l1.utilisation")));
+    out_ += fmt::format(
+        "    net   {} to the SMs, {} from them; {} used\n", format_bytes(get("interconnect.read.bytes")),
+        format_bytes(get("interconnect.write.bytes")), format_share(get("interconnect.utilisation")));
     out_ += fmt::format("    L2    {}; {} used\n", hits("l2"), format_share(get("l2.utilisation")));
-    out_ += fmt::format("    DRAM  {} read, {} written", format_bytes(get("dram.read.bytes")), format_bytes(get("dram.write.bytes")));
-    out_ += m_.get("dram.utilisation") ? fmt::format("; {} used\n", format_share(get("dram.utilisation"))) : "\n";
+    out_ += fmt::format("    DRAM  {} read, {} written", format_bytes(get("dram.read.bytes")),
+                        format_bytes(get("dram.write.bytes")));
+    out_ +=
+        m_.get("dram.utilisation") ? fmt::format("; {} used\n", format_share(get("dram.utilisation"))) : "\n";
   }
 
   void roofline() {
@@ -87,27 +102,32 @@ class Writer {
       const double flops = get(fmt::format("gpu.flops.{}", type));
       const double peak = get(fmt::format("peak.flops.{}", type));
       if (flops == 0 || peak == 0) continue;
-      title("Roofline", fmt::format(" ({}): {:.4g} GFLOP/s = {} of the peak", type, flops / seconds * 1e-9, format_share(flops / seconds / peak)));
+      title("Roofline", fmt::format(" ({}): {:.4g} GFLOP/s = {} of the peak", type, flops / seconds * 1e-9,
+                                    format_share(flops / seconds / peak)));
       level("L1", get("l1.bytes"), "peak.bandwidth.l1", flops, peak, seconds);
       level("L2", get("l2.bytes"), "peak.bandwidth.l2", flops, peak, seconds);
-      level("DRAM", get("dram.read.bytes") + get("dram.write.bytes"), "peak.bandwidth.dram.sustained", flops, peak, seconds);
+      level("DRAM", get("dram.read.bytes") + get("dram.write.bytes"), "peak.bandwidth.dram.sustained", flops,
+            peak, seconds);
     }
   }
-  void level(const char* name, double bytes, const char* bandwidth, double flops, double peak, double seconds) {
+  void level(const char* name, double bytes, const char* bandwidth, double flops, double peak,
+             double seconds) {
     if (bytes == 0) return;
     const double roof = std::min(peak, flops / bytes * get(bandwidth));
-    out_ += fmt::format("    {:<5} {:>9.3g} FLOP/byte: at most {:.4g} GFLOP/s, {} reached\n", name, flops / bytes, roof * 1e-9,
-                        format_share(ratio(flops / seconds, roof)));
+    out_ += fmt::format("    {:<5} {:>9.3g} FLOP/byte: at most {:.4g} GFLOP/s, {} reached\n", name,
+                        flops / bytes, roof * 1e-9, format_share(ratio(flops / seconds, roof)));
   }
 
   void load_waits() {
     if (!m_.get("load.latency")) return;
     const double latency = get("load.latency");
-    title("Where loads wait", fmt::format(": {:.0f} cycles on average, {} loads", latency, format_count(get("load.count"))));
+    title("Where loads wait",
+          fmt::format(": {:.0f} cycles on average, {} loads", latency, format_count(get("load.count"))));
     for (const Metrics::Value& v : m_.values()) {
       if (!v.name.starts_with("load.latency.") || (v.real < latency * 0.005 && !options_.all)) continue;
-      out_ += fmt::format("    {:<12} {:>8.1f}  {:>7}  {}\n", printable(v.name.substr(13)), v.real, format_share(ratio(v.real, latency)),
-                          bar(ratio(v.real, latency), bar_width, style_));
+      out_ +=
+          fmt::format("    {:<12} {:>8.1f}  {:>7}  {}\n", printable(v.name.substr(13)), v.real,
+                      format_share(ratio(v.real, latency)), bar(ratio(v.real, latency), bar_width, style_));
     }
   }
 
@@ -115,8 +135,10 @@ class Writer {
     const std::vector<LineProfile> lines = result::by_source(k_.profile);
     const auto all = static_cast<double>(sum(k_.profile.slots));
     if (lines.empty() || all == 0) return;
-    title("Hottest lines", lines.front().file.empty() ? " (of PTX; compiled with -lineinfo it would be the source's)" : "");
-    out_ += fmt::format("    {:>7}  {:>9}  {:<26}  {:>8}  {:>8}  {}\n", "slots", "executed", "mostly", "sect/req", "latency", "line");
+    title("Hottest lines",
+          lines.front().file.empty() ? " (of PTX; compiled with -lineinfo it would be the source's)" : "");
+    out_ += fmt::format("    {:>7}  {:>9}  {:<26}  {:>8}  {:>8}  {}\n", "slots", "executed", "mostly",
+                        "sect/req", "latency", "line");
     const std::size_t most = options_.all ? lines.size() : std::min(lines.size(), lines_shown);
     for (std::size_t i = 0; i < most; ++i) row(lines[i], all);
     if (most < lines.size()) out_ += fmt::format("    ... {} more; --all prints them\n", lines.size() - most);
@@ -126,11 +148,16 @@ class Writer {
     const std::string stall = top_stall(l, k_.profile, share);
     const std::string mostly = stall.empty() ? "issue" : fmt::format("{} {}", stall, format_share(share));
     const std::string where = fmt::format("{}  {}", place_of(l), printable(l.text.empty() ? l.ptx : l.text));
-    out_ += fmt::format("    {:>7}  {:>9}  {:<26}  {:>8}  {:>8}  {}\n", format_share(static_cast<double>(slots_of(l)) / all),
-                        format_count(static_cast<double>(l.instructions)), printable(mostly),
-                        l.requests == 0 ? "" : fmt::format("{:.1f}", ratio(static_cast<double>(l.sectors), static_cast<double>(l.requests))),
-                        l.loads == 0 ? "" : fmt::format("{:.0f}", ratio(static_cast<double>(l.load_cycles), static_cast<double>(l.loads))),
-                        shortened(where, std::max(style_.width, 100u) - 72 + 20));
+    out_ += fmt::format(
+        "    {:>7}  {:>9}  {:<26}  {:>8}  {:>8}  {}\n", format_share(static_cast<double>(slots_of(l)) / all),
+        format_count(static_cast<double>(l.instructions)), printable(mostly),
+        l.requests == 0
+            ? ""
+            : fmt::format("{:.1f}", ratio(static_cast<double>(l.sectors), static_cast<double>(l.requests))),
+        l.loads == 0
+            ? ""
+            : fmt::format("{:.0f}", ratio(static_cast<double>(l.load_cycles), static_cast<double>(l.loads))),
+        shortened(where, std::max(style_.width, 100u) - 72 + 20));
   }
 
   const KernelResult& k_;

@@ -1,4 +1,5 @@
-// What an observed kernel adds to the text report: cycles per instruction, memory chart, roofline, waits of loads, hottest lines.
+// What an observed kernel adds to the text report: cycles per instruction, memory chart, roofline, waits of
+// loads, hottest lines.
 #pragma once
 
 #include <string>

@@ -15,7 +15,7 @@ using result::KernelResult;
 using result::Metrics;
 using result::Result;
 
-constexpr int application_id = 0x73696d74;   // "simt": `file` tells our databases from others
+constexpr int application_id = 0x73696d74;  // "simt": `file` tells our databases from others
 
 class Database {
  public:
@@ -37,18 +37,32 @@ class Database {
       std::string marks = "?";
       for (std::size_t i = 1; i < columns; ++i) marks += ",?";
       sqlite3_stmt* raw = nullptr;
-      if (sqlite3_prepare_v2(db.db_.get(), fmt::format("INSERT INTO {} VALUES ({})", table, marks).c_str(), -1, &raw, nullptr) != SQLITE_OK) db.fail();
+      if (sqlite3_prepare_v2(db.db_.get(), fmt::format("INSERT INTO {} VALUES ({})", table, marks).c_str(),
+                             -1, &raw, nullptr) != SQLITE_OK)
+        db.fail();
       statement_.reset(raw);
     }
 
-    Insert& add(const std::string& text) { return check(sqlite3_bind_text(statement_.get(), ++at_, text.data(), static_cast<int>(text.size()), SQLITE_TRANSIENT)); }
+    Insert& add(const std::string& text) {
+      return check(sqlite3_bind_text(statement_.get(), ++at_, text.data(), static_cast<int>(text.size()),
+                                     SQLITE_TRANSIENT));
+    }
     Insert& add(double value) { return check(sqlite3_bind_double(statement_.get(), ++at_, value)); }
     Insert& add(std::int64_t value) { return check(sqlite3_bind_int64(statement_.get(), ++at_, value)); }
     // SQLite's whole numbers end at 2^63: what is larger becomes a real number.
-    Insert& add(std::uint64_t value) { return value >> 63 == 0 ? add(static_cast<std::int64_t>(value)) : add(static_cast<double>(value)); }
+    Insert& add(std::uint64_t value) {
+      return value >> 63 == 0 ? add(static_cast<std::int64_t>(value)) : add(static_cast<double>(value));
+    }
     Insert& nothing() { return check(sqlite3_bind_null(statement_.get(), ++at_)); }
     Insert& add(const result::Cell& cell) {
-      return std::visit([&](const auto& value) -> Insert& { if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::monostate>) return nothing(); else return add(value); }, cell);
+      return std::visit(
+          [&](const auto& value) -> Insert& {
+            if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::monostate>)
+              return nothing();
+            else
+              return add(value);
+          },
+          cell);
     }
     void row() {
       if (sqlite3_step(statement_.get()) != SQLITE_DONE) db_.fail();
@@ -68,13 +82,15 @@ class Database {
 
   std::string bytes() {
     sqlite3_int64 size = 0;
-    const std::unique_ptr<unsigned char, decltype(&sqlite3_free)> image(sqlite3_serialize(db_.get(), "main", &size, 0), sqlite3_free);
+    const std::unique_ptr<unsigned char, decltype(&sqlite3_free)> image(
+        sqlite3_serialize(db_.get(), "main", &size, 0), sqlite3_free);
     if (image == nullptr) fail();
     return {reinterpret_cast<const char*>(image.get()), static_cast<std::size_t>(size)};
   }
 
   [[noreturn]] void fail() {
-    throw Error(ExitCode::failure, "report-sqlite", fmt::format("SQLite refuses: {}", sqlite3_errmsg(db_.get())));
+    throw Error(ExitCode::failure, "report-sqlite",
+                fmt::format("SQLite refuses: {}", sqlite3_errmsg(db_.get())));
   }
 
  private:
@@ -101,7 +117,9 @@ CREATE INDEX metrics_by_name ON metrics(name, kernel);
 
 void manifest(Database& db, const result::Manifest& m) {
   Insert row(db, "manifest", 2);
-  const auto text = [&](const char* key, const std::string& value) { row.add(std::string(key)).add(value).row(); };
+  const auto text = [&](const char* key, const std::string& value) {
+    row.add(std::string(key)).add(value).row();
+  };
   text("version", m.tool_version);
   text("command", m.command_line);
   text("working_directory", m.working_directory);
@@ -115,7 +133,8 @@ void manifest(Database& db, const result::Manifest& m) {
   row.add(std::string("interrupted")).add(std::uint64_t{m.interrupted}).row();
   row.add(std::string("schema")).add(std::uint64_t{result::json_schema}).row();
   Insert values(db, "configuration", 4);
-  for (const result::ConfigValue& c : m.configuration) values.add(c.key).add(c.value).add(c.origin).add(c.source).row();
+  for (const result::ConfigValue& c : m.configuration)
+    values.add(c.key).add(c.value).add(c.origin).add(c.source).row();
   Insert inputs(db, "inputs", 2);
   for (const result::InputHash& i : m.inputs) inputs.add(i.path).add(i.xxh64).row();
 }
@@ -123,7 +142,12 @@ void manifest(Database& db, const result::Manifest& m) {
 void declarations(Database& db) {
   Insert row(db, "declarations", 5);
   for (const result::MetricDeclaration& d : result::registry())
-    row.add(std::string(d.name)).add(std::string(d.unit)).add(std::string(d.scope)).add(std::string(d.doc)).add(std::string(d.formula)).row();
+    row.add(std::string(d.name))
+        .add(std::string(d.unit))
+        .add(std::string(d.scope))
+        .add(std::string(d.doc))
+        .add(std::string(d.formula))
+        .row();
 }
 
 // kernel: none for the total.
@@ -140,8 +164,17 @@ void lines(Database& db, std::uint64_t kernel, const result::Profile& p) {
   Insert row(db, "lines", 16), slots(db, "line_slots", 4);
   for (std::uint64_t i = 0; i < p.lines.size(); ++i) {
     const result::LineProfile& l = p.lines[i];
-    row.add(kernel).add(i).add(l.function).add(std::uint64_t{l.ptx_line}).add(l.ptx).add(l.file).add(std::uint64_t{l.line}).add(l.text);
-    for (const std::uint64_t n : {l.instructions, l.threads, l.requests, l.sectors, l.shared_passes, l.shared_conflicts, l.loads, l.load_cycles}) row.add(n);
+    row.add(kernel)
+        .add(i)
+        .add(l.function)
+        .add(std::uint64_t{l.ptx_line})
+        .add(l.ptx)
+        .add(l.file)
+        .add(std::uint64_t{l.line})
+        .add(l.text);
+    for (const std::uint64_t n : {l.instructions, l.threads, l.requests, l.sectors, l.shared_passes,
+                                  l.shared_conflicts, l.loads, l.load_cycles})
+      row.add(n);
     row.row();
     for (std::size_t k = 0; k < l.slots.size(); ++k)
       if (l.slots[k] != 0) slots.add(kernel).add(i).add(p.reasons[k]).add(l.slots[k]).row();
@@ -151,10 +184,12 @@ void lines(Database& db, std::uint64_t kernel, const result::Profile& p) {
 void series(Database& db, std::uint64_t kernel, const result::Series& s) {
   Insert row(db, "series", 4);
   for (std::uint64_t i = 0; i < s.rows.size(); ++i)
-    for (std::size_t k = 0; k < s.columns.size(); ++k) row.add(kernel).add(i).add(s.columns[k]).add(s.rows[i][k]).row();
+    for (std::size_t k = 0; k < s.columns.size(); ++k)
+      row.add(kernel).add(i).add(s.columns[k]).add(s.rows[i][k]).row();
 }
 
-std::string in_quotes(std::string_view name) { return fmt::format("\"{}\"", name); }   // names of declarations have no quotes
+// Names of declarations have no quotes
+std::string in_quotes(std::string_view name) { return fmt::format("\"{}\"", name); }
 
 void tables(Database& db, const Result& result) {
   for (const result::TableDeclaration& d : result::table_registry()) {
@@ -183,8 +218,15 @@ void kernels(Database& db, const Result& result) {
   for (std::uint64_t i = 0; i < result.kernels.size(); ++i) {
     const KernelResult& k = result.kernels[i];
     row.add(i).add(k.name).add(k.demangled);
-    for (const std::uint32_t n : {k.grid[0], k.grid[1], k.grid[2], k.block[0], k.block[1], k.block[2]}) row.add(std::uint64_t{n});
-    row.add(k.shared_bytes).add(std::uint64_t{k.registers}).add(std::uint64_t{k.launches}).add(k.limiter).add(k.bottleneck).add(std::uint64_t{k.partial}).row();
+    for (const std::uint32_t n : {k.grid[0], k.grid[1], k.grid[2], k.block[0], k.block[1], k.block[2]})
+      row.add(std::uint64_t{n});
+    row.add(k.shared_bytes)
+        .add(std::uint64_t{k.registers})
+        .add(std::uint64_t{k.launches})
+        .add(k.limiter)
+        .add(k.bottleneck)
+        .add(std::uint64_t{k.partial})
+        .row();
     metrics(values, i, k.metrics);
     for (const std::string& id : k.not_modelled) missing.add(i).add(id).row();
     lines(db, i, k.profile);
@@ -196,7 +238,8 @@ void kernels(Database& db, const Result& result) {
 
 std::string sqlite_database(const Result& result) {
   Database db;
-  db.run(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}; BEGIN;", application_id, result::json_schema));
+  db.run(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}; BEGIN;", application_id,
+                     result::json_schema));
   db.run(schema_text);
   manifest(db, result.manifest);
   declarations(db);

@@ -10,22 +10,25 @@ namespace simtlab::report {
 
 struct StudyTextOptions {
   Style style;
-  bool all = false;          // every point
+  bool all = false;  // every point
   std::string next_command;
 };
-// Headline, the points (the best first, all with `all`), the failed ones with their error, Pareto front, main effects.
+// Headline, the points (the best first, all with `all`), the failed ones with their error, Pareto front, main
+// effects.
 std::string study_text(const result::Study& study, const StudyTextOptions& options);
 // A row a point.
 std::string study_csv(const result::Study& study);
 std::string study_json(const result::Study& study);
 std::string study_markdown(const result::Study& study);
 std::string study_html(const result::Study& study);
-// Which point ran when and where, in the Chrome trace format. Throws Error(bad_input, "report-timeline") if none ran.
+// Which point ran when and where, in the Chrome trace format. Throws Error(bad_input, "report-timeline") if
+// none ran.
 std::string study_timeline(const result::Study& study);
 
 // What the printers share.
-std::string study_value(const result::StudyMetric& metric, double value);          // as people read it
-std::string study_goal(const result::StudyMetric& metric);                          // "gpu.time, the less the better"
+std::string study_value(const result::StudyMetric& metric, double value);  // as people read it
+// "gpu.time, the less the better"
+std::string study_goal(const result::StudyMetric& metric);
 std::string combination_label(const result::Study& study, const result::StudyCombination& c);
 // Of the combinations in the order of the first goal or metric, at most `most`.
 std::vector<const result::StudyCombination*> best_first(const result::Study& study, std::size_t most);

@@ -22,7 +22,11 @@ using Json = nlohmann::ordered_json;
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 Json combination(const Study& s, const result::StudyCombination& c) {
-  Json out = {{"first_point", c.first_point}, {"repeats", c.repeats}, {"front", c.on_front}, {"values", Json::object()}, {"metrics", Json::object()}};
+  Json out = {{"first_point", c.first_point},
+              {"repeats", c.repeats},
+              {"front", c.on_front},
+              {"values", Json::object()},
+              {"metrics", Json::object()}};
   for (std::size_t a = 0; a < s.axes.size(); ++a) out["values"][s.axes[a]] = c.values[a];
   for (std::size_t m = 0; m < s.metrics.size(); ++m)
     if (std::isfinite(c.mean[m])) {
@@ -33,18 +37,28 @@ Json combination(const Study& s, const result::StudyCombination& c) {
 }
 
 Json point(const Study& s, const StudyPoint& p) {
-  Json out = {{"id", p.id}, {"combination", p.combination}, {"repeat", p.repeat}, {"seed", p.seed}, {"state", p.state}, {"attempts", p.attempts}, {"values", Json::object()}};
+  Json out = {{"id", p.id},       {"combination", p.combination}, {"repeat", p.repeat},      {"seed", p.seed},
+              {"state", p.state}, {"attempts", p.attempts},       {"values", Json::object()}};
   for (std::size_t a = 0; a < s.axes.size(); ++a) out["values"][s.axes[a]] = p.values[a];
-  if (p.begun > 0) out["begun"] = p.begun, out["ended"] = p.ended, out["host"] = p.host, out["worker"] = p.worker;
+  if (p.begun > 0)
+    out["begun"] = p.begun, out["ended"] = p.ended, out["host"] = p.host, out["worker"] = p.worker;
   for (std::size_t m = 0; m < s.metrics.size(); ++m)
     if (std::isfinite(p.metrics[m])) out["metrics"][s.metrics[m].name] = p.metrics[m];
-  if (p.state == "failed") out["exit_code"] = p.exit_code, out["error_id"] = p.error_id, out["error"] = p.error;
+  if (p.state == "failed")
+    out["exit_code"] = p.exit_code, out["error_id"] = p.error_id, out["error"] = p.error;
   return out;
 }
 
 Json effect(const Study& s, const result::StudyEffect& e) {
-  Json out = {{"metric", s.metrics[e.metric].name}, {"axis", s.axes[e.axis]}, {"share", number(e.share)}, {"rank_correlation", number(e.rank_correlation)}, {"elasticity", number(e.elasticity)}, {"levels", Json::array()}};
-  for (const auto& l : e.levels) out["levels"].push_back({{"label", l.label}, {"combinations", l.count}, {"mean", number(l.mean)}, {"low", number(l.low)}, {"high", number(l.high)}});
+  Json out = {{"metric", s.metrics[e.metric].name}, {"axis", s.axes[e.axis]},
+              {"share", number(e.share)},           {"rank_correlation", number(e.rank_correlation)},
+              {"elasticity", number(e.elasticity)}, {"levels", Json::array()}};
+  for (const auto& l : e.levels)
+    out["levels"].push_back({{"label", l.label},
+                             {"combinations", l.count},
+                             {"mean", number(l.mean)},
+                             {"low", number(l.low)},
+                             {"high", number(l.high)}});
   return out;
 }
 
@@ -82,18 +96,35 @@ std::string study_csv(const Study& s) {
     out += fmt::format("{},{},{},{}", p.id, p.repeat, p.seed, csv_cell(p.state));
     for (const std::string& v : p.values) out += "," + csv_cell(v);
     for (std::size_t m = 0; m < s.metrics.size(); ++m)
-      if (!s.metrics[m].is_axis) out += "," + (std::isfinite(p.metrics[m]) ? fmt::format("{}", p.metrics[m]) : "");
+      if (!s.metrics[m].is_axis)
+        out += "," + (std::isfinite(p.metrics[m]) ? fmt::format("{}", p.metrics[m]) : "");
     out += fmt::format(",{}", p.attempts);
     out += p.begun > 0 && p.ended > 0 ? fmt::format(",{:.6f},{:.6f}", p.begun, p.ended) : ",,";
-    out += fmt::format(",{},{},{},{},{}\r\n", csv_cell(p.host), csv_cell(p.worker), p.state == "failed" || p.state == "done" ? fmt::format("{}", p.exit_code) : "", csv_cell(p.error_id), csv_cell(p.error));
+    out += fmt::format(",{},{},{},{},{}\r\n", csv_cell(p.host), csv_cell(p.worker),
+                       p.state == "failed" || p.state == "done" ? fmt::format("{}", p.exit_code) : "",
+                       csv_cell(p.error_id), csv_cell(p.error));
   }
   return out;
 }
 
 std::string study_json(const Study& s) {
-  Json out = {{"schema", result::json_schema}, {"study", {{"name", s.name}, {"created", s.created}, {"points", s.points.size()}, {"done", s.done}, {"failed", s.failed}, {"pending", s.pending + s.running}, {"axes", s.axes}, {"metrics", Json::array()}, {"notes", s.notes}}}};
+  Json out = {{"schema", result::json_schema},
+              {"study",
+               {{"name", s.name},
+                {"created", s.created},
+                {"points", s.points.size()},
+                {"done", s.done},
+                {"failed", s.failed},
+                {"pending", s.pending + s.running},
+                {"axes", s.axes},
+                {"metrics", Json::array()},
+                {"notes", s.notes}}}};
   for (const StudyMetric& m : s.metrics)
-    out["study"]["metrics"].push_back({{"name", m.name}, {"unit", m.unit}, {"goal", m.goal == StudyMetric::Goal::minimise ? "minimise" : m.goal == StudyMetric::Goal::maximise ? "maximise" : "none"}});
+    out["study"]["metrics"].push_back({{"name", m.name},
+                                       {"unit", m.unit},
+                                       {"goal", m.goal == StudyMetric::Goal::minimise   ? "minimise"
+                                                : m.goal == StudyMetric::Goal::maximise ? "maximise"
+                                                                                        : "none"}});
   for (const char* list : {"combinations", "front", "effects", "points"}) out[list] = Json::array();
   for (const auto& c : s.combinations) {
     out["combinations"].push_back(combination(s, c));
@@ -110,7 +141,9 @@ std::string study_markdown(const Study& s) {
     for (const char c : printable(text)) out += c == '|' ? std::string("\\|") : std::string(1, c);
     return out;
   };
-  std::string head = "| point |", rule = "|---|", out = fmt::format("# Study {}\n\n{} points: {} done, {} failed, {} to run\n\n", cell(s.name), s.points.size(), s.done, s.failed, s.pending + s.running);
+  std::string head = "| point |", rule = "|---|",
+              out = fmt::format("# Study {}\n\n{} points: {} done, {} failed, {} to run\n\n", cell(s.name),
+                                s.points.size(), s.done, s.failed, s.pending + s.running);
   for (const std::string& a : s.axes) head += fmt::format(" {} |", cell(a)), rule += "---|";
   for (const StudyMetric& m : s.metrics)
     if (!m.is_axis) head += fmt::format(" {} |", cell(m.name)), rule += "---|";
@@ -122,12 +155,19 @@ std::string study_markdown(const Study& s) {
       if (!s.metrics[m].is_axis) out += fmt::format(" {} |", study_value(s.metrics[m], c->mean[m]));
     out += c->on_front ? " * |\n" : " |\n";
   }
-  if (!s.effects.empty()) out += "\n| metric | axis | share of the variance | rank correlation | elasticity |\n|---|---|---|---|---|\n";
+  if (!s.effects.empty())
+    out +=
+        "\n| metric | axis | share of the variance | rank correlation | elasticity "
+        "|\n|---|---|---|---|---|\n";
   const auto figure = [](double v) { return std::isfinite(v) ? fmt::format("{:+.3f}", v) : std::string(); };
-  for (const auto& e : s.effects) out += fmt::format("| {} | {} | {} | {} | {} |\n", cell(s.metrics[e.metric].name), cell(s.axes[e.axis]), format_share(e.share), figure(e.rank_correlation), figure(e.elasticity));
+  for (const auto& e : s.effects)
+    out += fmt::format("| {} | {} | {} | {} | {} |\n", cell(s.metrics[e.metric].name), cell(s.axes[e.axis]),
+                       format_share(e.share), figure(e.rank_correlation), figure(e.elasticity));
   if (s.failed > 0) out += "\n| failed point | exit code | error |\n|---|---|---|\n";
   for (const StudyPoint& p : s.points)
-    if (p.state == "failed") out += fmt::format("| {} | {} | {} |\n", p.id, p.exit_code, cell(p.error.substr(0, p.error.find('\n'))));
+    if (p.state == "failed")
+      out +=
+          fmt::format("| {} | {} | {} |\n", p.id, p.exit_code, cell(p.error.substr(0, p.error.find('\n'))));
   return out;
 }
 
@@ -135,33 +175,53 @@ std::string study_timeline(const Study& s) {
   std::vector<const StudyPoint*> ran;
   for (const StudyPoint& p : s.points)
     if (p.begun > 0 && p.ended >= p.begun && p.ended < 1e11) ran.push_back(&p);
-  if (ran.empty()) throw Error(ExitCode::bad_input, "report-timeline", "no point of the study has run: there is nothing to draw");
+  if (ran.empty())
+    throw Error(ExitCode::bad_input, "report-timeline",
+                "no point of the study has run: there is nothing to draw");
   std::ranges::stable_sort(ran, {}, &StudyPoint::begun);
   const double zero = ran.front()->begun;
-  const auto microseconds = [&](double at) { return static_cast<std::int64_t>(std::llround((at - zero) * 1e6)); };
+  const auto microseconds = [&](double at) {
+    return static_cast<std::int64_t>(std::llround((at - zero) * 1e6));
+  };
   std::map<std::string, std::pair<std::size_t, HostRows>> hosts;
   std::string events;
   std::map<std::pair<std::size_t, std::size_t>, std::int64_t> row_ends;
   for (const StudyPoint* p : ran) {
     auto& [number, rows] = hosts.emplace(p->host, std::pair(hosts.size() + 1, HostRows())).first->second;
     const std::size_t row = rows.row(*p, !s.cluster);
-    std::string args = fmt::format("\"point\": {}, \"state\": {}, \"repeat\": {}, \"worker\": {}", p->id, result::json_string(p->state), p->repeat, result::json_string(p->worker));
-    for (std::size_t a = 0; a < s.axes.size(); ++a) args += fmt::format(", {}: {}", result::json_string("axis " + s.axes[a]), result::json_string(p->values[a]));
+    std::string args = fmt::format("\"point\": {}, \"state\": {}, \"repeat\": {}, \"worker\": {}", p->id,
+                                   result::json_string(p->state), p->repeat, result::json_string(p->worker));
+    for (std::size_t a = 0; a < s.axes.size(); ++a)
+      args += fmt::format(", {}: {}", result::json_string("axis " + s.axes[a]),
+                          result::json_string(p->values[a]));
     for (std::size_t m = 0; m < s.metrics.size(); ++m)
-      if (std::isfinite(p->metrics[m])) args += fmt::format(", {}: {:.9g}", result::json_string("metric " + s.metrics[m].name), p->metrics[m]);
+      if (std::isfinite(p->metrics[m]))
+        args +=
+            fmt::format(", {}: {:.9g}", result::json_string("metric " + s.metrics[m].name), p->metrics[m]);
     if (p->state == "failed") args += fmt::format(", \"error\": {}", result::json_string(p->error));
-    // A worker has one point at a time; its clock was read before and after, so that the last microsecond may be counted twice.
+    // A worker has one point at a time; its clock was read before and after, so that the last microsecond may
+    // be counted twice.
     std::int64_t& end = row_ends[{number, row}];
     const std::int64_t from = std::max(end, microseconds(p->begun));
     end = std::max(from, microseconds(p->ended));
-    events += fmt::format(",\n{{\"name\": {}, \"cat\": {}, \"ph\": \"X\", \"pid\": {}, \"tid\": {}, \"ts\": {}, \"dur\": {}, \"args\": {{{}}}}}", result::json_string(fmt::format("point {}", p->id)), result::json_string(p->state), number, row + 1,
-                          from, end - from, args);
+    events += fmt::format(
+        ",\n{{\"name\": {}, \"cat\": {}, \"ph\": \"X\", \"pid\": {}, \"tid\": {}, \"ts\": {}, \"dur\": {}, "
+        "\"args\": {{{}}}}}",
+        result::json_string(fmt::format("point {}", p->id)), result::json_string(p->state), number, row + 1,
+        from, end - from, args);
   }
   std::string head;
   for (const auto& [name, host] : hosts) {
-    head += fmt::format(",\n{{\"name\": \"process_name\", \"ph\": \"M\", \"pid\": {}, \"tid\": 0, \"args\": {{\"name\": {}}}}}", host.first, result::json_string(name.empty() ? "unknown host" : name));
+    head += fmt::format(
+        ",\n{{\"name\": \"process_name\", \"ph\": \"M\", \"pid\": {}, \"tid\": 0, \"args\": {{\"name\": "
+        "{}}}}}",
+        host.first, result::json_string(name.empty() ? "unknown host" : name));
     const std::vector<std::string> names = host.second.names();
-    for (std::size_t i = 0; i < names.size(); ++i) head += fmt::format(",\n{{\"name\": \"thread_name\", \"ph\": \"M\", \"pid\": {}, \"tid\": {}, \"args\": {{\"name\": {}}}}}", host.first, i + 1, result::json_string(names[i]));
+    for (std::size_t i = 0; i < names.size(); ++i)
+      head += fmt::format(
+          ",\n{{\"name\": \"thread_name\", \"ph\": \"M\", \"pid\": {}, \"tid\": {}, \"args\": {{\"name\": "
+          "{}}}}}",
+          host.first, i + 1, result::json_string(names[i]));
   }
   return "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [" + (head + events).substr(1) + "\n]}\n";
 }

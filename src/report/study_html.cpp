@@ -27,7 +27,8 @@ class StudyPage {
   explicit StudyPage(const Study& study) : s_(study), rows_(best_first(study, table_rows)) {}
 
   std::string run() {
-    std::string body = header() + "<main id=\"main\">\n" + summary() + front() + effects() + points() + failures() + "</main>\n";
+    std::string body = header() + "<main id=\"main\">\n" + summary() + front() + effects() + points() +
+                       failures() + "</main>\n";
     HtmlShell shell;
     shell.title = title();
     shell.footer = "<p>Written by simtlab.</p>";
@@ -35,25 +36,40 @@ class StudyPage {
   }
 
  private:
-  std::string title() const { return fmt::format("study {} ({} points)", printable(s_.name), format_exact(s_.points.size())); }
+  std::string title() const {
+    return fmt::format("study {} ({} points)", printable(s_.name), format_exact(s_.points.size()));
+  }
 
   std::string header() const {
-    std::string out = fmt::format("<header><h1>{}</h1>\n<p class=\"muted\">begun {}</p>\n", html_escaped(title()), safe(s_.created));
-    if (s_.pending + s_.running > 0) out += fmt::format("<p class=\"warning\">{} points have not been run yet: the figures cover what is there.</p>\n", format_exact(s_.pending + s_.running));
+    std::string out = fmt::format("<header><h1>{}</h1>\n<p class=\"muted\">begun {}</p>\n",
+                                  html_escaped(title()), safe(s_.created));
+    if (s_.pending + s_.running > 0)
+      out += fmt::format(
+          "<p class=\"warning\">{} points have not been run yet: the figures cover what is there.</p>\n",
+          format_exact(s_.pending + s_.running));
     for (const std::string& note : s_.notes) out += fmt::format("<p class=\"warning\">{}</p>\n", safe(note));
-    out += "<nav aria-label=\"Sections\"><ul>\n<li><a href=\"#summary\">Summary</a></li>\n<li><a href=\"#front\">Best points</a></li>\n<li><a href=\"#effects\">Effects</a></li>\n<li><a href=\"#points\">Points</a></li>\n";
+    out +=
+        "<nav aria-label=\"Sections\"><ul>\n<li><a href=\"#summary\">Summary</a></li>\n<li><a "
+        "href=\"#front\">Best points</a></li>\n<li><a href=\"#effects\">Effects</a></li>\n<li><a "
+        "href=\"#points\">Points</a></li>\n";
     if (s_.failed > 0) out += "<li><a href=\"#failures\">Failures</a></li>\n";
     return out + "</ul></nav></header>\n";
   }
   std::string summary() const {
     std::string out = "<section id=\"summary\" aria-label=\"Summary\">\n<ul class=\"headline\">\n";
-    const auto tile = [&](const std::string& value, const std::string& label) { out += fmt::format("<li><b>{}</b><span class=\"label\">{}</span></li>\n", html_escaped(value), html_escaped(label)); };
+    const auto tile = [&](const std::string& value, const std::string& label) {
+      out += fmt::format("<li><b>{}</b><span class=\"label\">{}</span></li>\n", html_escaped(value),
+                         html_escaped(label));
+    };
     tile(format_exact(s_.done), "points done");
     tile(format_exact(s_.failed), "points failed");
     tile(format_exact(s_.combinations.size()), "combinations");
     if (!rows_.empty())
       for (std::size_t m = 0; m < s_.metrics.size(); ++m)
-        if (!s_.metrics[m].is_axis) tile(study_value(s_.metrics[m], rows_.front()->mean[m]), fmt::format("{} of the {} point", printable(s_.metrics[m].name), s_.metrics[m].goal == Goal::none ? "first" : "best"));
+        if (!s_.metrics[m].is_axis)
+          tile(study_value(s_.metrics[m], rows_.front()->mean[m]),
+               fmt::format("{} of the {} point", printable(s_.metrics[m].name),
+                           s_.metrics[m].goal == Goal::none ? "first" : "best"));
     return out + "</ul>\n</section>\n";
   }
 
@@ -74,7 +90,11 @@ class StudyPage {
       std::vector<std::string> row = {fmt::format("{}", c->first_point)};
       for (const std::string& v : c->values) row.push_back(safe(v));
       for (std::size_t m = 0; m < s_.metrics.size(); ++m)
-        if (!s_.metrics[m].is_axis) row.push_back(html_escaped(study_value(s_.metrics[m], c->mean[m])) + (std::isfinite(c->deviation[m]) && c->deviation[m] > 0 ? fmt::format(" &plusmn; {:.3g}", c->deviation[m]) : ""));
+        if (!s_.metrics[m].is_axis)
+          row.push_back(html_escaped(study_value(s_.metrics[m], c->mean[m])) +
+                        (std::isfinite(c->deviation[m]) && c->deviation[m] > 0
+                             ? fmt::format(" &plusmn; {:.3g}", c->deviation[m])
+                             : ""));
       row.push_back(fmt::format("{}", c->repeats));
       row.emplace_back(c->on_front ? "yes" : "");
       table.rows.push_back(std::move(row));
@@ -89,20 +109,33 @@ class StudyPage {
     std::vector<const StudyCombination*> best;
     for (const StudyCombination* c : rows_)
       if (c->on_front) best.push_back(c);
-    std::string out = fmt::format("<section id=\"front\"><h2>{}</h2>\n<p>", g.size() > 1 ? "Pareto front" : "Best point");
-    for (std::size_t i = 0; i < g.size(); ++i) out += (i == 0 ? "" : "; ") + html_escaped(study_goal(s_.metrics[g[i]]));
+    std::string out =
+        fmt::format("<section id=\"front\"><h2>{}</h2>\n<p>", g.size() > 1 ? "Pareto front" : "Best point");
+    for (std::size_t i = 0; i < g.size(); ++i)
+      out += (i == 0 ? "" : "; ") + html_escaped(study_goal(s_.metrics[g[i]]));
     out += ".</p>\n";
     if (g.size() >= 2) out += front_chart(g[0], g[1], best);
     return out + html_table(table_of(best, "front-row")) + "</section>\n";
   }
-  std::string front_chart(std::size_t x, std::size_t y, const std::vector<const StudyCombination*>& best) const {
-    HtmlChart chart{"xy", fmt::format("{} over {}", printable(s_.metrics[y].name), printable(s_.metrics[x].name)), "A point a combination; those on the front are beaten by none in every goal.", {}, table_of(best, ""), false};
+  std::string front_chart(std::size_t x, std::size_t y,
+                          const std::vector<const StudyCombination*>& best) const {
+    HtmlChart chart{"xy",
+                    fmt::format("{} over {}", printable(s_.metrics[y].name), printable(s_.metrics[x].name)),
+                    "A point a combination; those on the front are beaten by none in every goal.",
+                    {},
+                    table_of(best, ""),
+                    false};
     chart.data["lines"] = ChartData::array();
     chart.data["points"] = ChartData::array();
     const auto add = [&](const StudyCombination* c, const char* series) {
       if (!std::isfinite(c->mean[x]) || !std::isfinite(c->mean[y])) return;
-      chart.data["points"].push_back({{"series", series}, {"x", c->mean[x]}, {"y", c->mean[y]},
-                                      {"tip", fmt::format("point {}\n{}\n{}: {}\n{}: {}", c->first_point, combination_label(s_, *c), s_.metrics[x].name, study_value(s_.metrics[x], c->mean[x]), s_.metrics[y].name, study_value(s_.metrics[y], c->mean[y]))}});
+      chart.data["points"].push_back(
+          {{"series", series},
+           {"x", c->mean[x]},
+           {"y", c->mean[y]},
+           {"tip", fmt::format("point {}\n{}\n{}: {}\n{}: {}", c->first_point, combination_label(s_, *c),
+                               s_.metrics[x].name, study_value(s_.metrics[x], c->mean[x]), s_.metrics[y].name,
+                               study_value(s_.metrics[y], c->mean[y]))}});
     };
     for (const StudyCombination* c : best) add(c, "on the front");
     std::size_t others = 0;
@@ -116,12 +149,17 @@ class StudyPage {
   // A little more than the points take: marks at the rim would be cut.
   static ChartData around(const ChartData& points, const char* axis) {
     double low = std::numeric_limits<double>::infinity(), high = -low;
-    for (const ChartData& p : points) low = std::min(low, p[axis].get<double>()), high = std::max(high, p[axis].get<double>());
+    for (const ChartData& p : points)
+      low = std::min(low, p[axis].get<double>()), high = std::max(high, p[axis].get<double>());
     const double margin = high > low ? 0.05 * (high - low) : std::max(1.0, 0.05 * std::abs(high));
     return {low - margin, high + margin};
   }
   ChartData axis_of(std::size_t m) const {
-    return {{"title", printable(s_.metrics[m].name) + (s_.metrics[m].unit.empty() || s_.metrics[m].unit == "1" ? "" : ", " + s_.metrics[m].unit)}, {"format", "~s"}, {"zero", false}};
+    return {{"title",
+             printable(s_.metrics[m].name) +
+                 (s_.metrics[m].unit.empty() || s_.metrics[m].unit == "1" ? "" : ", " + s_.metrics[m].unit)},
+            {"format", "~s"},
+            {"zero", false}};
   }
 
   std::string effects() const {
@@ -132,32 +170,55 @@ class StudyPage {
     return out + "</section>\n";
   }
   std::string shares(std::size_t m) const {
-    HtmlChart chart{"bars", fmt::format("Sensitivity of {}", printable(s_.metrics[m].name)), "Share of its variance between combinations that the axis explains alone; what is left is interaction.", {},
-                    {{"axis", "share#", "rank correlation#", "per cent for one per cent of the axis#"}, {}, ""}, false};
+    HtmlChart chart{
+        "bars",
+        fmt::format("Sensitivity of {}", printable(s_.metrics[m].name)),
+        "Share of its variance between combinations that the axis explains alone; what is left is "
+        "interaction.",
+        {},
+        {{"axis", "share#", "rank correlation#", "per cent for one per cent of the axis#"}, {}, ""},
+        false};
     chart.data["rows"] = ChartData::array();
     chart.data["x"] = "share of the variance";
     chart.data["domain"] = {0, 1};
     chart.data["format"] = ".0%";
-    const auto figure = [](double v) { return std::isfinite(v) ? fmt::format("{:+.3f}", v) : std::string("-"); };
+    const auto figure = [](double v) {
+      return std::isfinite(v) ? fmt::format("{:+.3f}", v) : std::string("-");
+    };
     for (const StudyEffect& e : s_.effects) {
       if (e.metric != m) continue;
       const std::string axis = printable(s_.axes[e.axis]);
-      chart.data["rows"].push_back({{"label", shortened(axis, 40)}, {"value", e.share}, {"text", format_share(e.share)}, {"tip", fmt::format("{}: {}", axis, format_share(e.share))}});
-      chart.table.rows.push_back({html_escaped(axis), format_share(e.share), figure(e.rank_correlation), figure(e.elasticity)});
+      chart.data["rows"].push_back({{"label", shortened(axis, 40)},
+                                    {"value", e.share},
+                                    {"text", format_share(e.share)},
+                                    {"tip", fmt::format("{}: {}", axis, format_share(e.share))}});
+      chart.table.rows.push_back(
+          {html_escaped(axis), format_share(e.share), figure(e.rank_correlation), figure(e.elasticity)});
     }
     return chart.table.rows.empty() ? "" : html_chart(chart);
   }
   std::string levels(const StudyEffect& e) const {
     const StudyMetric& metric = s_.metrics[e.metric];
-    HtmlChart chart{"bars", fmt::format("{} by {}", printable(metric.name), printable(s_.axes[e.axis])), "Mean over the combinations with that value.", {}, {{printable(s_.axes[e.axis]), "mean#", "lowest#", "highest#", "combinations#"}, {}, ""}, false};
+    HtmlChart chart{"bars",
+                    fmt::format("{} by {}", printable(metric.name), printable(s_.axes[e.axis])),
+                    "Mean over the combinations with that value.",
+                    {},
+                    {{printable(s_.axes[e.axis]), "mean#", "lowest#", "highest#", "combinations#"}, {}, ""},
+                    false};
     chart.data["rows"] = ChartData::array();
     chart.data["x"] = axis_of(e.metric)["title"];
     chart.data["format"] = "~s";
     for (std::size_t i = 0; i < e.levels.size() && i < effect_levels; ++i) {
       const auto& l = e.levels[i];
       const std::string mean = study_value(metric, l.mean);
-      chart.data["rows"].push_back({{"label", shortened(printable(l.label), 40)}, {"value", l.mean}, {"text", mean}, {"tip", fmt::format("{}: {} ({} to {})", printable(l.label), mean, study_value(metric, l.low), study_value(metric, l.high))}});
-      chart.table.rows.push_back({safe(l.label), html_escaped(mean), html_escaped(study_value(metric, l.low)), html_escaped(study_value(metric, l.high)), fmt::format("{}", l.count)});
+      chart.data["rows"].push_back(
+          {{"label", shortened(printable(l.label), 40)},
+           {"value", l.mean},
+           {"text", mean},
+           {"tip", fmt::format("{}: {} ({} to {})", printable(l.label), mean, study_value(metric, l.low),
+                               study_value(metric, l.high))}});
+      chart.table.rows.push_back({safe(l.label), html_escaped(mean), html_escaped(study_value(metric, l.low)),
+                                  html_escaped(study_value(metric, l.high)), fmt::format("{}", l.count)});
     }
     return html_chart(chart);
   }
@@ -165,8 +226,14 @@ class StudyPage {
   std::string points() const {
     if (rows_.empty()) return {};
     std::string out = "<section id=\"points\"><h2>Points</h2>\n";
-    if (rows_.size() < s_.combinations.size()) out += fmt::format("<p>The first {} of {} combinations; the CSV form has all.</p>\n", rows_.size(), s_.combinations.size());
-    out += "<p class=\"filter\"><label for=\"point-filter\">Show rows that contain: </label><input type=\"search\" id=\"point-filter\" data-filter=\"tr.point-row\" aria-describedby=\"point-filter-count\"> <span id=\"point-filter-count\" role=\"status\" class=\"muted\"></span></p>\n";
+    if (rows_.size() < s_.combinations.size())
+      out += fmt::format("<p>The first {} of {} combinations; the CSV form has all.</p>\n", rows_.size(),
+                         s_.combinations.size());
+    out +=
+        "<p class=\"filter\"><label for=\"point-filter\">Show rows that contain: </label><input "
+        "type=\"search\" id=\"point-filter\" data-filter=\"tr.point-row\" "
+        "aria-describedby=\"point-filter-count\"> <span id=\"point-filter-count\" role=\"status\" "
+        "class=\"muted\"></span></p>\n";
     return out + html_table(table_of(rows_, "point-row")) + "</section>\n";
   }
   std::string failures() const {
@@ -180,7 +247,9 @@ class StudyPage {
       row.insert(row.end(), {fmt::format("{}", p.exit_code), safe(p.error_id), safe(p.error.substr(0, 400))});
       table.rows.push_back(std::move(row));
     }
-    return table.rows.empty() ? "" : "<section id=\"failures\"><h2>Failures</h2>\n" + html_table(table) + "</section>\n";
+    return table.rows.empty()
+               ? ""
+               : "<section id=\"failures\"><h2>Failures</h2>\n" + html_table(table) + "</section>\n";
   }
 
   const Study& s_;

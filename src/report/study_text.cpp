@@ -37,7 +37,8 @@ class StudyText {
     table();
     failures();
     effects();
-    for (const std::string& note : s_.notes) line(painted(wrapped("note: " + printable(note), o_.style.width, 2), Paint::warn, o_.style));
+    for (const std::string& note : s_.notes)
+      line(painted(wrapped("note: " + printable(note), o_.style.width, 2), Paint::warn, o_.style));
     if (!o_.next_command.empty()) line("next: " + o_.next_command);
     return std::move(out_);
   }
@@ -49,7 +50,9 @@ class StudyText {
   }
 
   void headline() {
-    std::string text = fmt::format("study {}: {} point{}, {} done", printable(s_.name), format_exact(s_.points.size()), s_.points.size() == 1 ? "" : "s", format_exact(s_.done));
+    std::string text =
+        fmt::format("study {}: {} point{}, {} done", printable(s_.name), format_exact(s_.points.size()),
+                    s_.points.size() == 1 ? "" : "s", format_exact(s_.done));
     if (s_.failed > 0) text += fmt::format(", {} failed", format_exact(s_.failed));
     if (s_.running > 0) text += fmt::format(", {} running", format_exact(s_.running));
     if (s_.pending > 0) text += fmt::format(", {} to run", format_exact(s_.pending));
@@ -65,8 +68,11 @@ class StudyText {
     std::vector<std::vector<std::string>> cells(1);
     const std::vector<bool> varies = varying();
     for (std::size_t a = 0; a < s_.axes.size(); ++a) {
-      if (varies[a]) cells[0].push_back(printable(s_.axes[a]));
-      else line(fmt::format("  {}: {}", printable(s_.axes[a]), shortened(printable(rows.front()->values[a]), o_.style.width)));
+      if (varies[a])
+        cells[0].push_back(printable(s_.axes[a]));
+      else
+        line(fmt::format("  {}: {}", printable(s_.axes[a]),
+                         shortened(printable(rows.front()->values[a]), o_.style.width)));
     }
     for (const StudyMetric& m : s_.metrics)
       if (!m.is_axis) cells[0].push_back(printable(m.name));
@@ -87,11 +93,13 @@ class StudyText {
       if (r > 0 && rows[r - 1]->on_front) text += "*";
       line(r == 0 ? painted(text, Paint::bold, o_.style) : text);
     }
-    if (rows.size() < s_.combinations.size()) line(fmt::format("  ... {} more (--all, --csv)", format_exact(s_.combinations.size() - rows.size())));
+    if (rows.size() < s_.combinations.size())
+      line(fmt::format("  ... {} more (--all, --csv)", format_exact(s_.combinations.size() - rows.size())));
     std::string goals;
     for (const StudyMetric& m : s_.metrics)
       if (m.goal != Goal::none) goals += (goals.empty() ? "" : "; ") + study_goal(m);
-    const bool several = std::ranges::count_if(s_.metrics, [](const StudyMetric& m) { return m.goal != Goal::none; }) > 1;
+    const bool several =
+        std::ranges::count_if(s_.metrics, [](const StudyMetric& m) { return m.goal != Goal::none; }) > 1;
     if (!goals.empty()) line(fmt::format("  * {}: {}", several ? "on the Pareto front" : "best", goals));
     line();
   }
@@ -99,13 +107,15 @@ class StudyText {
   std::vector<bool> varying() const {
     std::vector<bool> out(s_.axes.size(), s_.combinations.size() < 2);
     for (const StudyCombination& c : s_.combinations)
-      for (std::size_t a = 0; a < out.size(); ++a) out[a] = out[a] || c.values[a] != s_.combinations.front().values[a];
+      for (std::size_t a = 0; a < out.size(); ++a)
+        out[a] = out[a] || c.values[a] != s_.combinations.front().values[a];
     return out;
   }
   std::string measured(const StudyCombination& c, std::size_t m) const {
     if (!std::isfinite(c.mean[m])) return "-";
     std::string out = study_value(s_.metrics[m], c.mean[m]);
-    if (std::isfinite(c.deviation[m]) && c.mean[m] != 0 && c.deviation[m] > 0) out += fmt::format(" +-{}", format_share(c.deviation[m] / std::abs(c.mean[m])));
+    if (std::isfinite(c.deviation[m]) && c.mean[m] != 0 && c.deviation[m] > 0)
+      out += fmt::format(" +-{}", format_share(c.deviation[m] / std::abs(c.mean[m])));
     return out;
   }
 
@@ -114,7 +124,8 @@ class StudyText {
     if (s_.failed == 0) return;
     std::map<std::string, std::vector<const result::StudyPoint*>> by_error;
     for (const result::StudyPoint& p : s_.points)
-      if (p.state == "failed") by_error[p.error_id + '\n' + p.error.substr(0, p.error.find('\n'))].push_back(&p);
+      if (p.state == "failed")
+        by_error[p.error_id + '\n' + p.error.substr(0, p.error.find('\n'))].push_back(&p);
     line(painted(fmt::format("Failed: {} points", format_exact(s_.failed)), Paint::bad, o_.style));
     std::size_t shown_errors = 0;
     for (const auto& [key, points] : by_error) {
@@ -123,12 +134,18 @@ class StudyText {
         break;
       }
       std::string ids;
-      for (std::size_t i = 0; i < points.size() && i < 12; ++i) ids += fmt::format("{}{}", i == 0 ? "" : ", ", points[i]->id);
+      for (std::size_t i = 0; i < points.size() && i < 12; ++i)
+        ids += fmt::format("{}{}", i == 0 ? "" : ", ", points[i]->id);
       if (points.size() > 12) ids += ", ...";
       const result::StudyPoint& p = *points.front();
       std::string values;
-      for (std::size_t a = 0; a < s_.axes.size(); ++a) values += fmt::format(" {}={}", printable(s_.axes[a]), shortened(printable(p.values[a]), 40));
-      line(fmt::format("  point{} {}, exit code {}{}{}", points.size() > 1 ? "s" : "", ids, p.exit_code, values.empty() ? "" : points.size() > 1 ? "; the first:" : ":", values));
+      for (std::size_t a = 0; a < s_.axes.size(); ++a)
+        values += fmt::format(" {}={}", printable(s_.axes[a]), shortened(printable(p.values[a]), 40));
+      line(fmt::format("  point{} {}, exit code {}{}{}", points.size() > 1 ? "s" : "", ids, p.exit_code,
+                       values.empty()      ? ""
+                       : points.size() > 1 ? "; the first:"
+                                           : ":",
+                       values));
       line("    " + wrapped(printable(p.error.substr(0, p.error.find('\n'))), o_.style.width, 4));
     }
     line();
@@ -139,7 +156,10 @@ class StudyText {
       bool first = true;
       for (const StudyEffect& e : s_.effects) {
         if (e.metric != m) continue;
-        if (first) line(painted(fmt::format("What each axis does to {} (share of its variance; mean of each value)", printable(s_.metrics[m].name)), Paint::bold, o_.style));
+        if (first)
+          line(painted(fmt::format("What each axis does to {} (share of its variance; mean of each value)",
+                                   printable(s_.metrics[m].name)),
+                       Paint::bold, o_.style));
         first = false;
         effect(e);
       }
@@ -147,19 +167,25 @@ class StudyText {
     }
   }
   void effect(const StudyEffect& e) {
-    std::string text = fmt::format("  {}  {:>7}  ", padded(shortened(printable(s_.axes[e.axis]), 20), 20), format_share(e.share));
+    std::string text = fmt::format("  {}  {:>7}  ", padded(shortened(printable(s_.axes[e.axis]), 20), 20),
+                                   format_share(e.share));
     std::string levels;
     const std::size_t skip = e.levels.size() > levels_shown ? e.levels.size() - levels_shown : 0;
     for (std::size_t i = 0; i < e.levels.size(); ++i) {
       if (skip > 0 && i == levels_shown / 2) levels += ", ...", i += skip;
-      levels += fmt::format("{}{} {}", levels.empty() ? "" : ", ", shortened(printable(e.levels[i].label), 30), study_value(s_.metrics[e.metric], e.levels[i].mean));
+      levels +=
+          fmt::format("{}{} {}", levels.empty() ? "" : ", ", shortened(printable(e.levels[i].label), 30),
+                      study_value(s_.metrics[e.metric], e.levels[i].mean));
     }
     std::string lines = wrapped(levels, std::max<std::size_t>(o_.style.width, 72) - 33, 0);
-    for (std::size_t at = lines.find('\n'); at != std::string::npos; at = lines.find('\n', at + 1)) lines.insert(at + 1, 33, ' ');
+    for (std::size_t at = lines.find('\n'); at != std::string::npos; at = lines.find('\n', at + 1))
+      lines.insert(at + 1, 33, ' ');
     line(text + lines);
     std::string more;
-    if (std::isfinite(e.rank_correlation)) more += fmt::format("rank correlation {:+.2f}", e.rank_correlation);
-    if (std::isfinite(e.elasticity)) more += fmt::format("{}{:+.2f} % for each per cent more", more.empty() ? "" : "; ", e.elasticity);
+    if (std::isfinite(e.rank_correlation))
+      more += fmt::format("rank correlation {:+.2f}", e.rank_correlation);
+    if (std::isfinite(e.elasticity))
+      more += fmt::format("{}{:+.2f} % for each per cent more", more.empty() ? "" : "; ", e.elasticity);
     if (!more.empty()) line(std::string(33, ' ') + more);
   }
 
@@ -170,7 +196,9 @@ class StudyText {
 
 }  // namespace
 
-std::string study_text(const Study& study, const StudyTextOptions& options) { return StudyText(study, options).run(); }
+std::string study_text(const Study& study, const StudyTextOptions& options) {
+  return StudyText(study, options).run();
+}
 
 std::string study_value(const StudyMetric& metric, double value) {
   if (!std::isfinite(value)) return "-";
@@ -179,28 +207,37 @@ std::string study_value(const StudyMetric& metric, double value) {
   if (metric.unit == "bytes") return format_bytes(value);
   if (metric.unit == "bytes/s") return format_rate(value);
   if (metric.unit == "1" && value >= 0 && value <= 1) return format_share(value);
-  if (value == std::floor(value) && value >= 0 && value < 1e15) return format_exact(static_cast<std::uint64_t>(value));
+  if (value == std::floor(value) && value >= 0 && value < 1e15)
+    return format_exact(static_cast<std::uint64_t>(value));
   return fmt::format("{:.5g}", value);
 }
 
 std::string study_goal(const StudyMetric& metric) {
-  return fmt::format("{}{}", printable(metric.name), metric.goal == Goal::minimise ? ", the less the better" : metric.goal == Goal::maximise ? ", the more the better" : "");
+  return fmt::format("{}{}", printable(metric.name),
+                     metric.goal == Goal::minimise   ? ", the less the better"
+                     : metric.goal == Goal::maximise ? ", the more the better"
+                                                     : "");
 }
 
 std::string combination_label(const Study& study, const StudyCombination& c) {
   std::string out;
-  for (std::size_t a = 0; a < study.axes.size(); ++a) out += fmt::format("{}{}={}", out.empty() ? "" : " ", printable(study.axes[a]), shortened(printable(c.values[a]), 40));
+  for (std::size_t a = 0; a < study.axes.size(); ++a)
+    out += fmt::format("{}{}={}", out.empty() ? "" : " ", printable(study.axes[a]),
+                       shortened(printable(c.values[a]), 40));
   return out.empty() ? "the only combination" : out;
 }
 
 std::vector<const StudyCombination*> best_first(const Study& study, std::size_t most) {
   std::vector<const StudyCombination*> out;
   for (const StudyCombination& c : study.combinations) out.push_back(&c);
-  const auto goal = std::ranges::find_if(study.metrics, [](const StudyMetric& m) { return m.goal != Goal::none; });
+  const auto goal =
+      std::ranges::find_if(study.metrics, [](const StudyMetric& m) { return m.goal != Goal::none; });
   if (goal != study.metrics.end()) {
     const auto m = static_cast<std::size_t>(goal - study.metrics.begin());
     const double sign = goal->goal == Goal::minimise ? 1 : -1;
-    const auto key = [&](const StudyCombination* c) { return std::isfinite(c->mean[m]) ? sign * c->mean[m] : std::numeric_limits<double>::infinity(); };
+    const auto key = [&](const StudyCombination* c) {
+      return std::isfinite(c->mean[m]) ? sign * c->mean[m] : std::numeric_limits<double>::infinity();
+    };
     std::ranges::stable_sort(out, {}, key);
   }
   if (out.size() > most) out.resize(most);

@@ -46,7 +46,8 @@ class Writer : TextWriter {
       const bool stopped = result_.manifest.interrupted || !result_.manifest.failure.empty();
       line(stopped ? "no kernel completed" : "no kernel was launched");
     }
-    if (skipped != 0) note(fmt::format("{} launches were executed but not timed (--kernels)", format_exact(skipped)));
+    if (skipped != 0)
+      note(fmt::format("{} launches were executed but not timed (--kernels)", format_exact(skipped)));
     if (result_.kernels.size() <= 1) copies();
     footer();
     return out_;
@@ -173,7 +174,8 @@ class Writer : TextWriter {
     }
     out_ += profile_text(k, options_);
     if (!k.series.empty())
-      note(fmt::format("\n  Series: {} rows, one about every {} cycles, in the result", k.series.rows.size(), k.series.interval));
+      note(fmt::format("\n  Series: {} rows, one about every {} cycles, in the result", k.series.rows.size(),
+                       k.series.interval));
     if (options_.all) every_metric(k.metrics);
     line("");
   }

@@ -11,7 +11,9 @@ void TextWriter::line(std::string_view text) {
   out_ += '\n';
 }
 
-void TextWriter::heading(std::string_view text, std::string_view more) { line(fmt::format("\n  {}{}", painted(text, Paint::bold, style_), more)); }
+void TextWriter::heading(std::string_view text, std::string_view more) {
+  line(fmt::format("\n  {}{}", painted(text, Paint::bold, style_), more));
+}
 
 void TextWriter::state_line() {
   const result::Manifest& m = result_.manifest;
@@ -19,7 +21,8 @@ void TextWriter::state_line() {
   if (m.interrupted)
     line(painted(fmt::format("INCOMPLETE: the run was interrupted{}", rest), Paint::bad, style_));
   else if (!m.failure.empty())
-    line(painted(fmt::format("INCOMPLETE: the run failed ({}){}", printable(m.failure_id), rest), Paint::bad, style_));
+    line(painted(fmt::format("INCOMPLETE: the run failed ({}){}", printable(m.failure_id), rest), Paint::bad,
+                 style_));
 }
 
 void TextWriter::every_metric(const Metrics& metrics) {

@@ -1,4 +1,5 @@
-// A result as a timeline of the Chrome trace format (ui.perfetto.dev): kernels on rows of their own time, series as counters.
+// A result as a timeline of the Chrome trace format (ui.perfetto.dev): kernels on rows of their own time,
+// series as counters.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +17,8 @@ namespace {
 using result::KernelResult;
 using result::Result;
 
-// The format counts microseconds; we write whole picoseconds, so that what follows each other does so exactly.
+// The format counts microseconds; we write whole picoseconds, so that what follows each other does so
+// exactly.
 std::int64_t picoseconds(double ns) { return std::llround(std::min(ns, 1e15) * 1000); }
 std::string microseconds(std::int64_t ps) { return fmt::format("{}.{:06}", ps / 1000000, ps % 1000000); }
 std::string microseconds(double ns) { return microseconds(picoseconds(ns)); }
@@ -24,7 +26,7 @@ std::string microseconds(double ns) { return microseconds(picoseconds(ns)); }
 struct Slice {
   const KernelResult* kernel;
   double begin = 0, length = 0;
-  bool recorded = true;    // else it was placed behind what comes before it
+  bool recorded = true;  // else it was placed behind what comes before it
   std::size_t row = 0;
 };
 
@@ -36,7 +38,7 @@ std::vector<Slice> placed(const Result& result, std::size_t& rows) {
     const auto time = k.metrics.get("gpu.time");
     if (!time) continue;
     const auto begin = k.metrics.get("gpu.begin");
-    if (*time < 0 || begin.value_or(0) < 0) continue;   // no file of ours
+    if (*time < 0 || begin.value_or(0) < 0) continue;  // no file of ours
     slices.push_back({&k, begin.value_or(end), *time, begin.has_value()});
     end = std::max(end, slices.back().begin + *time);
   }
@@ -54,12 +56,16 @@ std::vector<Slice> placed(const Result& result, std::size_t& rows) {
 
 std::string slice_text(const Slice& s) {
   const KernelResult& k = *s.kernel;
-  std::string args = fmt::format(R"("grid": "{}x{}x{}", "block": "{}x{}x{}", "launches": {}, "begin": "{}")", k.grid[0], k.grid[1], k.grid[2], k.block[0], k.block[1],
-                                 k.block[2], k.launches, s.recorded ? "recorded" : "not recorded: placed behind the kernel before it");
+  std::string args =
+      fmt::format(R"("grid": "{}x{}x{}", "block": "{}x{}x{}", "launches": {}, "begin": "{}")", k.grid[0],
+                  k.grid[1], k.grid[2], k.block[0], k.block[1], k.block[2], k.launches,
+                  s.recorded ? "recorded" : "not recorded: placed behind the kernel before it");
   for (const char* metric : {"gpu.cycles", "occupancy.achieved", "sol.compute", "sol.memory"})
     if (const auto v = k.metrics.get(metric)) args += fmt::format(", \"{}\": {:.6g}", metric, *v);
-  return fmt::format(R"({{"ph": "X", "name": {}, "cat": "kernel", "pid": 1, "tid": {}, "ts": {}, "dur": {}, "args": {{{}}}}})",
-                     result::json_string(shortened(k.demangled.empty() ? k.name : k.demangled, 200)), s.row + 1, microseconds(s.begin), microseconds(picoseconds(s.begin + s.length) - picoseconds(s.begin)), args);
+  return fmt::format(
+      R"({{"ph": "X", "name": {}, "cat": "kernel", "pid": 1, "tid": {}, "ts": {}, "dur": {}, "args": {{{}}}}})",
+      result::json_string(shortened(k.demangled.empty() ? k.name : k.demangled, 200)), s.row + 1,
+      microseconds(s.begin), microseconds(picoseconds(s.begin + s.length) - picoseconds(s.begin)), args);
 }
 
 // A counter holds its value until the next one: each row is drawn from the end of the one before it.
@@ -76,7 +82,9 @@ void counters(const Slice& s, std::vector<std::string>& out) {
     const double at = s.begin + std::min(from / cycles, 1.0) * s.length;
     for (std::size_t i = 0; i < row.size(); ++i)
       if (i != end_at)
-        out.push_back(fmt::format(R"({{"ph": "C", "name": {}, "pid": 1, "ts": {}, "args": {{"value": {:.9g}}}}})", result::json_string(series.columns[i]), microseconds(at), row[i]));
+        out.push_back(
+            fmt::format(R"({{"ph": "C", "name": {}, "pid": 1, "ts": {}, "args": {{"value": {:.9g}}}}})",
+                        result::json_string(series.columns[i]), microseconds(at), row[i]));
     from = row[end_at];
   }
 }
@@ -88,15 +96,21 @@ std::string timeline(const Result& result) {
   const std::vector<Slice> slices = placed(result, rows);
   if (slices.empty())
     throw Error(ExitCode::bad_input, "report-timeline", "the result has no times: no timeline can be drawn",
-                "run it with `simtlab run --json=FILE` (mode timing); `simtlab run --timeline FILE` and `simtlab dram --timeline FILE` draw single cycles");
-  std::vector<std::string> events = {fmt::format(R"({{"ph": "M", "name": "process_name", "pid": 1, "args": {{"name": {}}}}})", result::json_string(result.manifest.device))};
+                "run it with `simtlab run --json=FILE` (mode timing); `simtlab run --timeline FILE` and "
+                "`simtlab dram --timeline FILE` draw single cycles");
+  std::vector<std::string> events = {
+      fmt::format(R"({{"ph": "M", "name": "process_name", "pid": 1, "args": {{"name": {}}}}})",
+                  result::json_string(result.manifest.device))};
   for (std::size_t row = 1; row <= rows; ++row)
-    events.push_back(fmt::format(R"({{"ph": "M", "name": "thread_name", "pid": 1, "tid": {}, "args": {{"name": "kernels {}"}}}})", row, row));
+    events.push_back(fmt::format(
+        R"({{"ph": "M", "name": "thread_name", "pid": 1, "tid": {}, "args": {{"name": "kernels {}"}}}})", row,
+        row));
   for (const Slice& s : slices) {
     events.push_back(slice_text(s));
     counters(s, events);
   }
-  std::string out = R"({"displayTimeUnit": "ns", "otherData": {"unit": "microseconds of simulated time"},)" "\n\"traceEvents\": [";
+  std::string out = R"({"displayTimeUnit": "ns", "otherData": {"unit": "microseconds of simulated time"},)"
+                    "\n\"traceEvents\": [";
   for (std::size_t i = 0; i < events.size(); ++i) out += (i == 0 ? "\n" : ",\n") + events[i];
   return out + "\n]}\n";
 }

@@ -1,4 +1,5 @@
-// What is large of a result, series and tables of many rows, stands beside its JSON as compressed columns (columns.h).
+// What is large of a result, series and tables of many rows, stands beside its JSON as compressed columns
+// (columns.h).
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,8 @@ class Beside {
  public:
   // Whether it took the rows; if not, they belong into the JSON.
   bool take(const std::string& prefix, const Series& series);
-  // Tables whose columns mix types, or hold long texts, are not taken. Where a value does not exist, PREFIX.COLUMN.absent is true.
+  // Tables whose columns mix types, or hold long texts, are not taken. Where a value does not exist,
+  // PREFIX.COLUMN.absent is true.
   bool take(const std::string& prefix, const Table& table, const TableDeclaration& declaration);
 
   // The file, after everything was offered; empty: nothing is beside.

@@ -51,7 +51,9 @@ ZPOS64_T tell_byte(voidpf, voidpf stream) { return memory(stream).at; }
 
 long seek_byte(voidpf, voidpf stream, ZPOS64_T offset, int origin) {
   Memory& m = memory(stream);
-  const std::size_t from = origin == ZLIB_FILEFUNC_SEEK_CUR ? m.at : origin == ZLIB_FILEFUNC_SEEK_END ? m.bytes.size() : 0;
+  const std::size_t from = origin == ZLIB_FILEFUNC_SEEK_CUR   ? m.at
+                           : origin == ZLIB_FILEFUNC_SEEK_END ? m.bytes.size()
+                                                              : 0;
   if (offset > m.bytes.size() - from) return -1;
   m.at = from + static_cast<std::size_t>(offset);
   return 0;
@@ -73,7 +75,7 @@ zlib_filefunc64_def functions(Memory& of) {
 // What a .npy says of its values: "<f8" ...
 struct Form {
   std::string type;
-  std::size_t bytes = 0;   // of a value
+  std::size_t bytes = 0;  // of a value
 };
 
 Form form_of(const Column& column) {
@@ -93,16 +95,19 @@ Form form_of(const Column& column) {
 
 std::string npy_head(const Form& form, std::size_t rows) {
   constexpr std::size_t before = 10, alignment = 64;
-  std::string text = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({},), }}", form.type, rows);
+  std::string text =
+      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({},), }}", form.type, rows);
   const std::size_t whole = (before + text.size() + 1 + alignment - 1) / alignment * alignment;
   text.resize(whole - before - 1, ' ');
   text += '\n';
-  return std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(text.size() & 0xff) + static_cast<char>(text.size() >> 8) + text;
+  return std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(text.size() & 0xff) +
+         static_cast<char>(text.size() >> 8) + text;
 }
 
 std::string packed(const std::vector<std::string>& text, std::size_t width) {
   std::string out(text.size() * width, '\0');
-  for (std::size_t i = 0; i < text.size(); ++i) std::ranges::copy(text[i], out.begin() + static_cast<std::ptrdiff_t>(i * width));
+  for (std::size_t i = 0; i < text.size(); ++i)
+    std::ranges::copy(text[i], out.begin() + static_cast<std::ptrdiff_t>(i * width));
   return out;
 }
 
@@ -126,11 +131,14 @@ struct ColumnWriter::Impl {
   zipFile zip = nullptr;
   bool used = false;
 
-  [[noreturn]] static void fail(const std::string& what) { throw Error(ExitCode::failure, "columns-write", what, "record fewer rows"); }
+  [[noreturn]] static void fail(const std::string& what) {
+    throw Error(ExitCode::failure, "columns-write", what, "record fewer rows");
+  }
   void put(std::string_view bytes) {
-    constexpr std::size_t most = std::size_t{1} << 30;   // of one call
+    constexpr std::size_t most = std::size_t{1} << 30;  // of one call
     for (; !bytes.empty(); bytes.remove_prefix(std::min(most, bytes.size())))
-      if (zipWriteInFileInZip(zip, bytes.data(), static_cast<unsigned>(std::min(most, bytes.size()))) != ZIP_OK)
+      if (zipWriteInFileInZip(zip, bytes.data(), static_cast<unsigned>(std::min(most, bytes.size()))) !=
+          ZIP_OK)
         fail(fmt::format("columns take more than {} MiB", max_columns_bytes >> 20));
   }
 };
@@ -149,11 +157,13 @@ bool ColumnWriter::empty() const { return !impl_->used; }
 
 void ColumnWriter::add(const std::string& name, const Column& column) {
   const std::size_t rows = std::visit([](const auto& values) { return values.size(); }, column);
-  if (rows > most_column_rows) Impl::fail(fmt::format("column {} has {} rows, more than {}", name, rows, most_column_rows));
+  if (rows > most_column_rows)
+    Impl::fail(fmt::format("column {} has {} rows, more than {}", name, rows, most_column_rows));
   const Form form = form_of(column);
-  zip_fileinfo info{};   // no time of day: same input, same bytes
-  info.dosDate = (1u << 21) | (1u << 16);   // 1 January 1980
-  if (zipOpenNewFileInZip64(impl_->zip, (name + ".npy").c_str(), &info, nullptr, 0, nullptr, 0, nullptr, Z_DEFLATED, 6, 1) != ZIP_OK)
+  zip_fileinfo info{};                     // no time of day: same input, same bytes
+  info.dosDate = (1u << 21) | (1u << 16);  // 1 January 1980
+  if (zipOpenNewFileInZip64(impl_->zip, (name + ".npy").c_str(), &info, nullptr, 0, nullptr, 0, nullptr,
+                            Z_DEFLATED, 6, 1) != ZIP_OK)
     Impl::fail("cannot begin column " + name);
   impl_->used = true;
   impl_->put(npy_head(form, rows));
@@ -179,7 +189,11 @@ struct ColumnReader::Impl {
   std::uint64_t unpacked = 0;
 
   [[noreturn]] void fail(const std::string& what) const {
-    throw Error(ExitCode::bad_input, "result-columns", Diagnostic{what, {file, 0, 0}, {}, "expected the columns that simtlab wrote beside a result (docs/json.md)"});
+    throw Error(ExitCode::bad_input, "result-columns",
+                Diagnostic{what,
+                           {file, 0, 0},
+                           {},
+                           "expected the columns that simtlab wrote beside a result (docs/json.md)"});
   }
   void find_members();
   // The member's bytes; it must not have more than `most`.
@@ -193,11 +207,14 @@ void ColumnReader::Impl::find_members() {
     char name[1024] = {};
     unz_file_info64 info{};
     unz64_file_pos place{};
-    if (state != UNZ_OK || unzGetCurrentFileInfo64(zip, &info, name, sizeof name - 1, nullptr, 0, nullptr, 0) != UNZ_OK || unzGetFilePos64(zip, &place) != UNZ_OK)
+    if (state != UNZ_OK ||
+        unzGetCurrentFileInfo64(zip, &info, name, sizeof name - 1, nullptr, 0, nullptr, 0) != UNZ_OK ||
+        unzGetFilePos64(zip, &place) != UNZ_OK)
       fail("its directory is damaged");
     const std::string_view text(name);
     if (!text.ends_with(".npy")) fail("it holds other things than columns");
-    if (!places.emplace(text.substr(0, text.size() - 4), place).second) fail("two of its columns have one name");
+    if (!places.emplace(text.substr(0, text.size() - 4), place).second)
+      fail("two of its columns have one name");
     if (places.size() > most_members) fail(fmt::format("it has more than {} columns", most_members));
   }
 }
@@ -206,7 +223,8 @@ std::string ColumnReader::Impl::bytes(const std::string& name, std::uint64_t mos
   const auto found = places.find(name);
   if (found == places.end()) fail(fmt::format("column {} is missing", name));
   unz64_file_pos place = found->second;
-  if (unzGoToFilePos64(zip, &place) != UNZ_OK || unzOpenCurrentFile(zip) != UNZ_OK) fail(fmt::format("column {} is damaged", name));
+  if (unzGoToFilePos64(zip, &place) != UNZ_OK || unzOpenCurrentFile(zip) != UNZ_OK)
+    fail(fmt::format("column {} is damaged", name));
   std::string out;
   // In pieces: what the directory says of the size is not trusted.
   constexpr std::size_t piece = std::size_t{1} << 20;
@@ -222,7 +240,8 @@ std::string ColumnReader::Impl::bytes(const std::string& name, std::uint64_t mos
     }
     if (n == 0) break;
   }
-  if (unzCloseCurrentFile(zip) != UNZ_OK) fail(fmt::format("column {} is damaged (its checksum differs)", name));
+  if (unzCloseCurrentFile(zip) != UNZ_OK)
+    fail(fmt::format("column {} is damaged (its checksum differs)", name));
   return out;
 }
 
@@ -252,7 +271,8 @@ namespace {
 std::size_t head_bytes(std::string_view npy) {
   constexpr std::size_t before = 10;
   if (npy.size() < before || !npy.starts_with(std::string_view("\x93NUMPY\x01\x00", 8))) return 0;
-  const std::size_t all = before + static_cast<unsigned char>(npy[8]) + (std::size_t{static_cast<unsigned char>(npy[9])} << 8);
+  const std::size_t all =
+      before + static_cast<unsigned char>(npy[8]) + (std::size_t{static_cast<unsigned char>(npy[9])} << 8);
   return all <= npy.size() ? all : 0;
 }
 
@@ -283,24 +303,30 @@ std::vector<std::string> texts(std::string_view bytes, std::size_t width) {
 
 Column ColumnReader::read(const std::string& name, std::uint64_t rows) {
   constexpr std::size_t longest_head = 4096;
-  if (rows > most_column_rows) refuse(fmt::format("column {} of {} rows, more than {}", name, rows, most_column_rows));
+  if (rows > most_column_rows)
+    refuse(fmt::format("column {} of {} rows, more than {}", name, rows, most_column_rows));
   std::string bytes = impl_->bytes(name, longest_head + rows * most_text_bytes);
   const std::string head = bytes.substr(0, head_bytes(bytes));
   const Form form = form_named(head);
   // As a whole, so that any other order or shape is refused.
-  if (form.bytes == 0 || npy_head(form, rows) != head) refuse(fmt::format("column {} is not one of {} values as simtlab writes them", name, rows));
+  if (form.bytes == 0 || npy_head(form, rows) != head)
+    refuse(fmt::format("column {} is not one of {} values as simtlab writes them", name, rows));
   bytes.erase(0, head.size());
-  if (bytes.size() != rows * form.bytes) refuse(fmt::format("column {} has {} bytes of values in place of {}", name, bytes.size(), rows * form.bytes));
+  if (bytes.size() != rows * form.bytes)
+    refuse(fmt::format("column {} has {} bytes of values in place of {}", name, bytes.size(),
+                       rows * form.bytes));
   if (form.type == "<u8") return unpacked<std::uint64_t>(bytes);
   if (form.type == "<i8") return unpacked<std::int64_t>(bytes);
   if (form.type == "<f8") {
     std::vector<double> out = unpacked<double>(bytes);
-    if (!std::ranges::all_of(out, [](double v) { return std::isfinite(v); })) refuse(fmt::format("column {} has a value that is not finite", name));
+    if (!std::ranges::all_of(out, [](double v) { return std::isfinite(v); }))
+      refuse(fmt::format("column {} has a value that is not finite", name));
     return out;
   }
   if (form.type == "|b1") {
     Flags out = unpacked<std::uint8_t>(bytes);
-    if (!std::ranges::all_of(out, [](std::uint8_t v) { return v <= 1; })) refuse(fmt::format("column {} has a flag that is neither true nor false", name));
+    if (!std::ranges::all_of(out, [](std::uint8_t v) { return v <= 1; }))
+      refuse(fmt::format("column {} has a flag that is neither true nor false", name));
     return out;
   }
   return texts(bytes, form.bytes);

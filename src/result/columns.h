@@ -1,5 +1,5 @@
-// Columns of numbers and text, compressed, in one file: a zip with a .npy for each, as numpy.savez_compressed writes it and numpy.load reads it
-// (NumPy Enhancement Proposal 1, format 1.0). Little endian, one dimension.
+// Columns of numbers and text, compressed, in one file: a zip with a .npy for each, as numpy.savez_compressed
+// writes it and numpy.load reads it (NumPy Enhancement Proposal 1, format 1.0). Little endian, one dimension.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,14 @@
 namespace simtlab::result {
 
 // f8, u8, i8, b1 and S: text has no zero bytes, and none is longer than most_text_bytes.
-using Flags = std::vector<std::uint8_t>;   // 0 or 1 each
-using Column = std::variant<std::vector<double>, std::vector<std::uint64_t>, std::vector<std::int64_t>, Flags, std::vector<std::string>>;
+using Flags = std::vector<std::uint8_t>;  // 0 or 1 each
+using Column = std::variant<std::vector<double>, std::vector<std::uint64_t>, std::vector<std::int64_t>, Flags,
+                            std::vector<std::string>>;
 inline constexpr std::size_t most_text_bytes = 256;
 inline constexpr std::uint64_t most_column_rows = std::uint64_t{1} << 22;
 // Of a file, and of what it unpacks to.
-inline constexpr std::uint64_t max_columns_bytes = std::uint64_t{256} << 20, max_unpacked_bytes = std::uint64_t{512} << 20;
+inline constexpr std::uint64_t max_columns_bytes = std::uint64_t{256} << 20,
+                               max_unpacked_bytes = std::uint64_t{512} << 20;
 
 class ColumnWriter {
  public:

@@ -80,9 +80,7 @@ class Facts {
 
 }  // namespace
 
-std::vector<LikelyGain> likely_gains(const Metrics& metrics) {
-  return Facts(metrics).run();
-}
+std::vector<LikelyGain> likely_gains(const Metrics& metrics) { return Facts(metrics).run(); }
 
 Waits waits_of(const Metrics& metrics) {
   const auto get = [&](const char* name) { return metrics.get(name).value_or(0); };

@@ -19,11 +19,12 @@ inline constexpr std::uint64_t max_json_bytes = std::uint64_t{256} << 20;
 
 std::string to_json(const Result& result);
 
-// The same in two files: what is large (beside.h) stands in columns_name, in the same folder as the JSON, whose name is given without a folder.
-// The name has the content's hash in it: a result never meets the columns of another.
+// The same in two files: what is large (beside.h) stands in columns_name, in the same folder as the JSON,
+// whose name is given without a folder. The name has the content's hash in it: a result never meets the
+// columns of another.
 struct ResultFiles {
   std::string json;
-  std::string columns, columns_name;   // both empty: everything is in the JSON
+  std::string columns, columns_name;  // both empty: everything is in the JSON
 };
 ResultFiles to_files(const Result& result, const std::string& name);
 
@@ -32,16 +33,19 @@ std::string json_string(std::string_view text);
 
 // Reads what to_json wrote. Hostile input is an Error(bad_input, "result-json") with line and column or the
 // path of the member ("kernels[3].metrics.gpu.time"); a newer schema is Error(bad_input, "result-schema").
-// What stands beside the file is asked of `beside` by its name; without one it is Error(bad_input, "result-columns").
+// What stands beside the file is asked of `beside` by its name; without one it is Error(bad_input,
+// "result-columns").
 using OpenBeside = std::function<std::string(const std::string& name)>;
 Result result_from_json(std::string_view text, const std::string& file, const OpenBeside& beside = {});
 
-// Reads a file that save_result_file or write_result_file wrote, with what stands beside it. Throws as read_file and result_from_json.
+// Reads a file that save_result_file or write_result_file wrote, with what stands beside it. Throws as
+// read_file and result_from_json.
 Result read_result_file(const std::filesystem::path& path);
 // For a text that was read from `path`.
 OpenBeside beside_of(std::filesystem::path path);
 
-// Replaces `path` in one step, and what stood beside the result that was there. Writes everything into what is not a regular file. Throws Error(failure, "file-write").
+// Replaces `path` in one step, and what stood beside the result that was there. Writes everything into what
+// is not a regular file. Throws Error(failure, "file-write").
 void save_result_file(const std::filesystem::path& path, const Result& result);
 
 // Removes the file and what stands beside it, as far as they exist.

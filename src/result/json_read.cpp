@@ -122,7 +122,8 @@ Manifest manifest(const Node& node) {
   if (node.has("program")) m.program_exit_status = node.at("program").object().at("exit_status").integer();
   const Node inputs = node.at("inputs");
   for (std::size_t i = 0; i < inputs.array_size(); ++i)
-    m.inputs.push_back({path_of(inputs.at(i).object().at("path").string()), inputs.at(i).at("xxh64").string()});
+    m.inputs.push_back(
+        {path_of(inputs.at(i).object().at("path").string()), inputs.at(i).at("xxh64").string()});
   const Node configuration = node.at("configuration");
   for (std::size_t i = 0; i < configuration.array_size(); ++i) {
     const Node c = configuration.at(i);
@@ -190,12 +191,14 @@ Profile profile(const Node& node) {
   p.reasons = names(node.at("reasons"), max_reasons);
   p.slots = slots(node.at("slots"), p.reasons);
   const Node lines = node.at("lines");
-  for (std::size_t i = 0; i < lines.array_size(); ++i) p.lines.push_back(line_profile(lines.at(i), p.reasons));
+  for (std::size_t i = 0; i < lines.array_size(); ++i)
+    p.lines.push_back(line_profile(lines.at(i), p.reasons));
   return p;
 }
 
 // How many rows stand beside the file, by the name `prefix`; none: they stand here.
-std::optional<std::uint64_t> rows_beside_file(const Node& rows, const std::string& prefix, const BesideReader* beside) {
+std::optional<std::uint64_t> rows_beside_file(const Node& rows, const std::string& prefix,
+                                              const BesideReader* beside) {
   if (!rows.json.is_object()) return {};
   if (rows.at("beside").string() != prefix) rows.at("beside").bad("the name of these rows");
   if (beside == nullptr) rows.bad("a list of rows (the file names nothing beside it)");
@@ -236,7 +239,8 @@ const TableDeclaration& declaration(const std::string& name, const Node& node) {
   return *found;
 }
 
-// Rows as lists; the columns are those of the declaration. Columns that came later are the last ones: files of before have fewer, and empty cells there.
+// Rows as lists; the columns are those of the declaration. Columns that came later are the last ones: files
+// of before have fewer, and empty cells there.
 Table table(const std::string& name, const Node& node, const std::string& prefix, BesideReader* beside) {
   Table out{.name = name, .rows = {}};
   const TableDeclaration& known = declaration(name, node);
@@ -304,9 +308,11 @@ KernelResult kernel(const Node& node, const std::string& prefix, BesideReader* b
   if (node.has("tables")) {
     const Node tables = node.at("tables");
     tables.object();
-    for (const TableDeclaration& known : table_registry())   // in its order
-      if (const std::string name(known.name); tables.has(name.c_str())) k.tables.push_back(table(name, tables.at(name.c_str()), prefix + ".tables." + name, beside));
-    for (const auto& [name, value] : tables.json.items()) declaration(name, Node{value, tables.path + "." + name, tables.file});
+    for (const TableDeclaration& known : table_registry())  // in its order
+      if (const std::string name(known.name); tables.has(name.c_str()))
+        k.tables.push_back(table(name, tables.at(name.c_str()), prefix + ".tables." + name, beside));
+    for (const auto& [name, value] : tables.json.items())
+      declaration(name, Node{value, tables.path + "." + name, tables.file});
   }
   return k;
 }
@@ -320,22 +326,25 @@ Json parse(std::string_view text, const std::string& file) {
     return Json::parse(text, bounded);
   } catch (const Json::parse_error& e) {
     fail(file, "not valid JSON", position(text, e.byte));
-  } catch (const Json::out_of_range&) {
-    fail(file, "a number is out of range");
-  }
+  } catch (const Json::out_of_range&) { fail(file, "a number is out of range"); }
 }
 
 // The bytes of the file beside this one.
 std::string columns_of(const Node& node, const OpenBeside& open) {
   const std::string name = node.object().at("file").string();
-  if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos || name.find('\0') != std::string::npos) node.at("file").bad("the name of a file in the same folder");
+  if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos ||
+      name.find('\0') != std::string::npos)
+    node.at("file").bad("the name of a file in the same folder");
   const auto refuse = [&](const std::string& what, const char* hint) {
     throw Error(ExitCode::bad_input, "result-columns", Diagnostic{what, {node.file, 0, 0}, {}, hint});
   };
-  if (!open) refuse(fmt::format("its longest tables stand in {} beside it", shown(name)), "name the file itself, in the folder that has both");
+  if (!open)
+    refuse(fmt::format("its longest tables stand in {} beside it", shown(name)),
+           "name the file itself, in the folder that has both");
   std::string bytes = open(name);
   if (bytes.size() != node.at("bytes").whole() || hash_bytes(bytes) != node.at("xxh64").string())
-    refuse(fmt::format("{} beside it is not what this result was written with", shown(name)), "make the result again (`simtlab rerun` says whether it is the same)");
+    refuse(fmt::format("{} beside it is not what this result was written with", shown(name)),
+           "make the result again (`simtlab rerun` says whether it is the same)");
   return bytes;
 }
 
@@ -359,8 +368,11 @@ Result result_from_json(std::string_view text, const std::string& file, const Op
   result.total = metrics(root.at("total"));
   const Node kernels = root.at("kernels");
   std::optional<BesideReader> beside;
-  if (root.has("beside")) beside.emplace(columns_of(root.at("beside"), open), root.at("beside").at("file").string());
-  for (std::size_t i = 0; i < kernels.array_size(); ++i) result.kernels.push_back(kernel(kernels.at(i), fmt::format("kernels.{}", i), beside ? &*beside : nullptr));
+  if (root.has("beside"))
+    beside.emplace(columns_of(root.at("beside"), open), root.at("beside").at("file").string());
+  for (std::size_t i = 0; i < kernels.array_size(); ++i)
+    result.kernels.push_back(
+        kernel(kernels.at(i), fmt::format("kernels.{}", i), beside ? &*beside : nullptr));
   return result;
 }
 

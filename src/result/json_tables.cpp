@@ -27,24 +27,28 @@ std::string objects(const Table& table, const TableDeclaration& declaration) {
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     out += i == 0 ? "\n        {" : ",\n        {";
     for (std::size_t k = 0; k < table.rows[i].size(); ++k)
-      out += fmt::format("{}{}: {}", k == 0 ? "" : ", ", json_string(declaration.columns[k].name), std::visit(Written{}, table.rows[i][k]));
+      out += fmt::format("{}{}: {}", k == 0 ? "" : ", ", json_string(declaration.columns[k].name),
+                         std::visit(Written{}, table.rows[i][k]));
     out += "}";
   }
   return out + (table.rows.empty() ? "]" : "\n      ]");
 }
 
-std::string lists(const Table& table, const TableDeclaration& declaration, const std::string& prefix, Beside* beside) {
+std::string lists(const Table& table, const TableDeclaration& declaration, const std::string& prefix,
+                  Beside* beside) {
   std::string out = "{\n          \"columns\": [", units;
   for (std::size_t k = 0; k < declaration.columns.size(); ++k) {
     out += (k == 0 ? "" : ", ") + json_string(declaration.columns[k].name);
     units += (k == 0 ? "" : ", ") + json_string(declaration.columns[k].unit);
   }
   out += fmt::format("],\n          \"units\": [{}],\n          \"rows\": ", units);
-  if (beside != nullptr && beside->take(prefix, table, declaration)) return out + rows_beside(prefix, table.rows.size()) + "\n        }";
+  if (beside != nullptr && beside->take(prefix, table, declaration))
+    return out + rows_beside(prefix, table.rows.size()) + "\n        }";
   out += "[";
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     out += i == 0 ? "\n            [" : ",\n            [";
-    for (std::size_t k = 0; k < table.rows[i].size(); ++k) out += (k == 0 ? "" : ", ") + std::visit(Written{}, table.rows[i][k]);
+    for (std::size_t k = 0; k < table.rows[i].size(); ++k)
+      out += (k == 0 ? "" : ", ") + std::visit(Written{}, table.rows[i][k]);
     out += "]";
   }
   return out + (table.rows.empty() ? "]\n        }" : "\n          ]\n        }");
@@ -60,7 +64,8 @@ std::string tables_json(const std::vector<Table>& tables, const std::string& pre
     if (table.name == "sms")
       sms = ",\n      \"sms\": " + objects(table, *declaration);
     else
-      others += fmt::format("{}\n        {}: {}", others.empty() ? "" : ",", json_string(table.name), lists(table, *declaration, prefix + "." + table.name, beside));
+      others += fmt::format("{}\n        {}: {}", others.empty() ? "" : ",", json_string(table.name),
+                            lists(table, *declaration, prefix + "." + table.name, beside));
   }
   if (!others.empty()) others = ",\n      \"tables\": {" + others + "\n      }";
   return sms + others;

@@ -49,8 +49,7 @@ std::string manifest(const Manifest& m) {
       json_string(m.tool_version), json_string(m.command_line), json_string(path_text(m.working_directory)),
       json_string(m.start_time), real(m.wall_seconds), json_string(m.host), json_string(m.device),
       json_string(m.mode), m.seed, m.interrupted);
-  if (!m.stopped_at.empty())
-    out += fmt::format("    \"stopped_at\": {},\n", json_string(m.stopped_at));
+  if (!m.stopped_at.empty()) out += fmt::format("    \"stopped_at\": {},\n", json_string(m.stopped_at));
   if (!m.failure.empty())
     out += fmt::format("    \"failure\": {{\"id\": {}, \"exit_code\": {}, \"text\": {}}},\n",
                        json_string(m.failure_id), m.failure_code, json_string(m.failure));
@@ -87,7 +86,8 @@ std::string kernel(const KernelResult& k, const std::string& prefix, Beside* bes
   append_metrics(out, k.metrics, "      ");
   if (k.partial) out += ",\n      \"partial\": true";
   if (!k.order.empty()) out += fmt::format(",\n      \"order\": {}", json_string(k.order));
-  return out + profile_json(k.profile) + series_json(k.series, prefix + ".series", beside) + tables_json(k.tables, prefix + ".tables", beside) + "\n    }";
+  return out + profile_json(k.profile) + series_json(k.series, prefix + ".series", beside) +
+         tables_json(k.tables, prefix + ".tables", beside) + "\n    }";
 }
 
 }  // namespace
@@ -107,7 +107,7 @@ std::string json_string(std::string_view text) {
       out += "\\t";
     else if (c.code == '\r')
       out += "\\r";
-    else if (is_command(c.code))   // none of them is beyond U+FFFF
+    else if (is_command(c.code))  // none of them is beyond U+FFFF
       out += fmt::format("\\u{:04x}", c.code);
     else
       out += text.substr(i, length);
@@ -122,17 +122,20 @@ ResultFiles to_files(const Result& result, const std::string& name) {
   ResultFiles out;
   std::optional<Beside> beside;
   if (!name.empty()) beside.emplace();
-  out.json = fmt::format("{{\n  \"schema\": {},\n  \"manifest\": {},\n  \"total\": ", json_schema, manifest(result.manifest));
+  out.json = fmt::format("{{\n  \"schema\": {},\n  \"manifest\": {},\n  \"total\": ", json_schema,
+                         manifest(result.manifest));
   append_metrics(out.json, result.total, "  ");
   out.json += ",\n  \"kernels\": [";
   for (std::size_t i = 0; i < result.kernels.size(); ++i)
-    out.json += (i == 0 ? "\n" : ",\n") + kernel(result.kernels[i], fmt::format("kernels.{}", i), beside ? &*beside : nullptr);
+    out.json += (i == 0 ? "\n" : ",\n") +
+                kernel(result.kernels[i], fmt::format("kernels.{}", i), beside ? &*beside : nullptr);
   out.json += result.kernels.empty() ? "]" : "\n  ]";
   if (beside) out.columns = beside->finish();
   if (!out.columns.empty()) {
     const std::string hash = hash_bytes(out.columns);
     out.columns_name = fmt::format("{}.{}.npz", name, hash);
-    out.json += fmt::format(",\n  \"beside\": {{\"file\": {}, \"bytes\": {}, \"xxh64\": {}}}", json_string(out.columns_name), out.columns.size(), json_string(hash));
+    out.json += fmt::format(",\n  \"beside\": {{\"file\": {}, \"bytes\": {}, \"xxh64\": {}}}",
+                            json_string(out.columns_name), out.columns.size(), json_string(hash));
   }
   out.json += "\n}\n";
   return out;

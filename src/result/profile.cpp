@@ -28,7 +28,8 @@ std::size_t place(const Series& s, std::string_view column) {
   return found == s.columns.end() ? not_a_column : static_cast<std::size_t>(found - s.columns.begin());
 }
 
-// Which column weighs the values of column k when rows become one; not_a_column: they are added. `end` stands for the length of a row.
+// Which column weighs the values of column k when rows become one; not_a_column: they are added. `end` stands
+// for the length of a row.
 std::size_t weight_of(const Series& s, std::size_t k, std::size_t end) {
   const std::string& name = s.columns[k];
   if (name == "instructions.warp" || name.ends_with(".accesses")) return not_a_column;
@@ -77,7 +78,8 @@ void merge(Profile& into, const Profile& from) {
     return;
   }
   into.launches += from.launches;
-  for (std::size_t i = 0; i < std::min(into.slots.size(), from.slots.size()); ++i) into.slots[i] += from.slots[i];
+  for (std::size_t i = 0; i < std::min(into.slots.size(), from.slots.size()); ++i)
+    into.slots[i] += from.slots[i];
   const auto key = [](const LineProfile& l) { return std::tie(l.function, l.ptx_line, l.ptx); };
   std::map<std::tuple<std::string, std::uint32_t, std::string>, std::size_t> places;
   for (std::size_t i = 0; i < into.lines.size(); ++i) places.emplace(key(into.lines[i]), i);
@@ -105,7 +107,9 @@ std::vector<LineProfile> by_source(const Profile& profile) {
   for (auto& [key, line] : sums) out.push_back(std::move(line));
   std::ranges::sort(out, [](const LineProfile& a, const LineProfile& b) {
     const std::uint64_t more = slots_of(a), less = slots_of(b);
-    return more != less ? more > less : std::tie(a.file, a.line, a.function, a.ptx_line) < std::tie(b.file, b.line, b.function, b.ptx_line);
+    return more != less ? more > less
+                        : std::tie(a.file, a.line, a.function, a.ptx_line) <
+                              std::tie(b.file, b.line, b.function, b.ptx_line);
   });
   return out;
 }

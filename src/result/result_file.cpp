@@ -27,7 +27,8 @@ fs::path folder_of(const fs::path& path) {
   return folder.empty() ? fs::path(".") : folder;
 }
 
-// The name after `"beside": {"file": ` at the end of a result, where the writer puts it; empty: nothing is beside.
+// The name after `"beside": {"file": ` at the end of a result, where the writer puts it; empty: nothing is
+// beside.
 std::string name_beside(const fs::path& path) {
   constexpr std::streamoff tail = 1024;
   std::ifstream in(path, std::ios::binary | std::ios::ate);
@@ -43,7 +44,9 @@ std::string name_beside(const fs::path& path) {
   // Only names that we give are ours to remove.
   const std::string own = path.filename().string() + ".";
   constexpr std::size_t hash = 16;
-  if (!name.starts_with(own) || name.size() != own.size() + hash + 4 || !name.ends_with(".npz") || name.find_first_not_of("0123456789abcdef", own.size()) != own.size() + hash) return {};
+  if (!name.starts_with(own) || name.size() != own.size() + hash + 4 || !name.ends_with(".npz") ||
+      name.find_first_not_of("0123456789abcdef", own.size()) != own.size() + hash)
+    return {};
   return name;
 }
 
@@ -62,12 +65,19 @@ OpenBeside beside_of(fs::path path) {
       return read_file(folder_of(path) / name, max_columns_bytes, "file beside the result");
     } catch (const Error& e) {
       if (e.id() != "file-missing") throw;
-      throw Error(ExitCode::bad_input, "result-columns", Diagnostic{fmt::format("its longest tables stand in {}, which is not beside it", shown(name)), {path.string(), 0, 0}, {}, "put the two files into one folder, or make the result again"});
+      throw Error(
+          ExitCode::bad_input, "result-columns",
+          Diagnostic{fmt::format("its longest tables stand in {}, which is not beside it", shown(name)),
+                     {path.string(), 0, 0},
+                     {},
+                     "put the two files into one folder, or make the result again"});
     }
   };
 }
 
-Result read_result_file(const fs::path& path) { return result_from_json(read_file(path, max_json_bytes, "result file"), path.string(), beside_of(path)); }
+Result read_result_file(const fs::path& path) {
+  return result_from_json(read_file(path, max_json_bytes, "result file"), path.string(), beside_of(path));
+}
 
 void save_result_file(const fs::path& path, const Result& result) {
   std::error_code ignored;
@@ -121,9 +131,12 @@ std::string write_result_file(const std::string& path, const Result& result) {
     }
     if (reason == 0) return name;
     remove_beside(folder, files.columns_name);
-    if (reason != EEXIST) throw Error(ExitCode::failure, "file-write", fmt::format("cannot write result file {}: {}", name, std::strerror(reason)));
+    if (reason != EEXIST)
+      throw Error(ExitCode::failure, "file-write",
+                  fmt::format("cannot write result file {}: {}", name, std::strerror(reason)));
   }
-  throw Error(ExitCode::failure, "file-write", fmt::format("there are already {} result files {}.*", most, path));
+  throw Error(ExitCode::failure, "file-write",
+              fmt::format("there are already {} result files {}.*", most, path));
 }
 
 }  // namespace simtlab::result

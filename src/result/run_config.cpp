@@ -74,8 +74,9 @@ Json object_of(const RunConfig& config) {
 
 // Where and how fast a run is done, not what comes of it. Of the GPU the values count, not the name.
 bool is_of_the_host(std::string_view key) {
-  static constexpr std::string_view keys[] = {"gpu",     "settings",   "threads",          "max_cycles", "max_time_s", "max_memory_bytes",
-                                              "record", "checkpoint", "checkpoint_every", "resume", "pulse"};
+  static constexpr std::string_view keys[] = {
+      "gpu",    "settings",   "threads",          "max_cycles", "max_time_s", "max_memory_bytes",
+      "record", "checkpoint", "checkpoint_every", "resume",     "pulse"};
   return std::ranges::find(keys, key) != std::end(keys) || key.starts_with("timeline");
 }
 
@@ -87,9 +88,10 @@ std::string to_json(const RunConfig& config) {
 
 std::vector<std::pair<std::string, std::string>> what_results_depend_on(const RunConfig& config) {
   std::vector<std::pair<std::string, std::string>> out;
-  const Json object = object_of(config);   // outlives items()
+  const Json object = object_of(config);  // outlives items()
   for (const auto& [key, value] : object.items())
-    if (!is_of_the_host(key)) out.emplace_back(key, value.is_string() ? value.get<std::string>() : value.dump());
+    if (!is_of_the_host(key))
+      out.emplace_back(key, value.is_string() ? value.get<std::string>() : value.dump());
   return out;
 }
 
@@ -99,7 +101,8 @@ RunConfig run_config_from_json(std::string_view text, const std::string& file) {
   RunConfig config;
   config.gpu = member<std::string>(in, "gpu", file);
   config.mode = member<std::string>(in, "mode", file);
-  if (config.mode != "timing" && config.mode != "functional" && config.mode != "cache" && config.mode != "predict")
+  if (config.mode != "timing" && config.mode != "functional" && config.mode != "cache" &&
+      config.mode != "predict")
     fail(file, "key 'mode' is neither timing, functional, cache nor predict");
   config.cache = member<std::string>(in, "cache", file);
   config.predict = member<std::string>(in, "predict", file);

@@ -45,7 +45,8 @@ struct RunConfig {
   double sample = 0;                   // relative error of sampled kernels; 0 = all blocks are simulated
   std::uint32_t threads = 0;           // of the host; 0 = all that the process may use
   std::uint64_t seed = 0;
-  std::string pulse;                   // file where the program tells how far it is (base/pulse.h); empty: nobody looks
+  // File where the program tells how far it is (base/pulse.h); empty: nobody looks
+  std::string pulse;
   std::string record;                  // absolute path of the trace to write; empty: none
   std::string checkpoint, resume;      // absolute paths; empty: none
   std::uint64_t checkpoint_every = 0;  // launches; 0 = a minute
@@ -53,15 +54,16 @@ struct RunConfig {
   bool lowering = true;                // timing/lowering.h
   bool lines = false;                  // what is to be observed (timing/timing.h)
   std::uint64_t series = 0;
-  std::string timeline;                // absolute path; empty: none
+  std::string timeline;  // absolute path; empty: none
   std::uint64_t timeline_from = 0, timeline_to = 0;
   std::uint32_t timeline_sm = 0;
-  bool timeline_states = false;        // states of warps as a table of the result
+  bool timeline_states = false;  // states of warps as a table of the result
   bool operator==(const RunConfig&) const = default;
 };
 
 std::string to_json(const RunConfig& config);
-// All keys but those of the host, with their values: runs that agree in them (and in the device) have the same results.
+// All keys but those of the host, with their values: runs that agree in them (and in the device) have the
+// same results.
 std::vector<std::pair<std::string, std::string>> what_results_depend_on(const RunConfig& config);
 // Throws Error(bad_input, "run-config") naming `file` and the key.
 RunConfig run_config_from_json(std::string_view text, const std::string& file);

@@ -13,25 +13,25 @@ inline constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
 struct StudyMetric {
   std::string name, unit;
   enum class Goal : std::uint8_t { none, minimise, maximise } goal = Goal::none;
-  bool is_axis = false;   // an objective that is an axis, as the number of SMs
+  bool is_axis = false;  // an objective that is an axis, as the number of SMs
 };
 
 struct StudyPoint {
   std::uint64_t id = 0, combination = 0, repeat = 0, seed = 0, attempts = 0;
-  std::vector<std::string> values;       // one an axis
-  std::string state;                     // pending, running, done, failed
+  std::vector<std::string> values;  // one an axis
+  std::string state;                // pending, running, done, failed
   int exit_code = 0;
   std::string error_id, error;
-  double begun = 0, ended = 0;           // seconds since 1970; 0: not known
+  double begun = 0, ended = 0;  // seconds since 1970; 0: not known
   std::string host, worker;
-  std::vector<double> metrics;           // one a metric of the study; NaN: it has none
+  std::vector<double> metrics;  // one a metric of the study; NaN: it has none
 };
 
 // All repeats of one combination.
 struct StudyCombination {
-  std::uint64_t first_point = 0, repeats = 0;   // repeats that are done
+  std::uint64_t first_point = 0, repeats = 0;  // repeats that are done
   std::vector<std::string> values;
-  std::vector<double> mean, deviation;          // one a metric; deviation: of the repeats, NaN below two
+  std::vector<double> mean, deviation;  // one a metric; deviation: of the repeats, NaN below two
   bool on_front = false;
 };
 
@@ -40,13 +40,15 @@ struct StudyEffect {
   std::size_t axis = 0, metric = 0;
   struct Level {
     std::string label;
-    std::uint64_t count = 0;       // combinations
+    std::uint64_t count = 0;  // combinations
     double mean = no_value, low = no_value, high = no_value;
   };
-  std::vector<Level> levels;       // its values, or parts of its range with equally many combinations
-  double share = no_value;         // of the metric's variance between combinations that lies between the levels, 0 to 1
-  double rank_correlation = no_value;   // Spearman's, of axes that are numbers
-  double elasticity = no_value;    // per cent of the metric for a per cent of the axis: slope of the logarithms
+  std::vector<Level> levels;  // its values, or parts of its range with equally many combinations
+  // Of the metric's variance between combinations that lies between the levels, 0 to 1
+  double share = no_value;
+  double rank_correlation = no_value;  // Spearman's, of axes that are numbers
+  // Per cent of the metric for a per cent of the axis: slope of the logarithms
+  double elasticity = no_value;
 };
 
 struct Study {
@@ -54,11 +56,12 @@ struct Study {
   std::vector<std::string> axes;
   std::vector<StudyMetric> metrics;
   std::vector<StudyPoint> points;
-  std::vector<StudyCombination> combinations;   // those with a result
-  std::vector<StudyEffect> effects;             // by metric, the largest share first
-  std::vector<std::string> notes;               // what a reader must know: inputs that changed, points that are missing
+  std::vector<StudyCombination> combinations;  // those with a result
+  std::vector<StudyEffect> effects;            // by metric, the largest share first
+  // What a reader must know: inputs that changed, points that are missing
+  std::vector<std::string> notes;
   std::uint64_t pending = 0, running = 0, done = 0, failed = 0;
-  bool cluster = false;                         // workers are tasks of jobs
+  bool cluster = false;  // workers are tasks of jobs
 };
 
 }  // namespace simtlab::result

@@ -19,26 +19,20 @@ constexpr std::uint32_t first_warp = 1000, first_load = 10000;
 
 std::uint32_t thread_of(const TimelineEvent& e) {
   switch (e.kind) {
-    case TimelineEvent::Kind::block:
-      return e.slot;
-    case TimelineEvent::Kind::instruction:
-      return first_warp + e.slot;
+    case TimelineEvent::Kind::block: return e.slot;
+    case TimelineEvent::Kind::instruction: return first_warp + e.slot;
     case TimelineEvent::Kind::load:
-    case TimelineEvent::Kind::state:
-      break;
+    case TimelineEvent::Kind::state: break;
   }
   return first_load + e.slot;
 }
 
 std::string thread_name(const TimelineEvent& e) {
   switch (e.kind) {
-    case TimelineEvent::Kind::block:
-      return fmt::format("block slot {}", e.slot);
-    case TimelineEvent::Kind::instruction:
-      return fmt::format("warp {}", e.slot);
+    case TimelineEvent::Kind::block: return fmt::format("block slot {}", e.slot);
+    case TimelineEvent::Kind::instruction: return fmt::format("warp {}", e.slot);
     case TimelineEvent::Kind::load:
-    case TimelineEvent::Kind::state:
-      break;
+    case TimelineEvent::Kind::state: break;
   }
   return fmt::format("warp {} loads", e.slot);
 }
@@ -51,29 +45,32 @@ std::string place(const TimelineEvent& e) {
 std::string text(const TimelineEvent& e, std::uint64_t number) {
   switch (e.kind) {
     case TimelineEvent::Kind::block:
-      return fmt::format(R"({{"ph": "X", "name": "block {}", "cat": "block", "pid": {}, "tid": {}, "ts": {}, "dur": {}}})", e.what, e.sm,
-                         thread_of(e), e.at, e.length);
+      return fmt::format(
+          R"({{"ph": "X", "name": "block {}", "cat": "block", "pid": {}, "tid": {}, "ts": {}, "dur": {}}})",
+          e.what, e.sm, thread_of(e), e.at, e.length);
     case TimelineEvent::Kind::instruction:
-      return fmt::format(R"({{"ph": "X", "name": "{}", "cat": "issue", "pid": {}, "tid": {}, "ts": {}, "dur": {}, "args": {{{}, "lanes": {}}}}})",
-                         e.name, e.sm, thread_of(e), e.at, e.length, place(e), e.what);
+      return fmt::format(
+          R"({{"ph": "X", "name": "{}", "cat": "issue", "pid": {}, "tid": {}, "ts": {}, "dur": {}, "args": {{{}, "lanes": {}}}}})",
+          e.name, e.sm, thread_of(e), e.at, e.length, place(e), e.what);
     case TimelineEvent::Kind::load:
-    case TimelineEvent::Kind::state:
-      break;
+    case TimelineEvent::Kind::state: break;
   }
   // Loads of a warp overlap: asynchronous slices, which are stacked.
-  const std::string common =
-      fmt::format(R"("name": "{}", "cat": "load", "pid": {}, "tid": {}, "id": {})", e.name, e.sm, thread_of(e), number);
-  return fmt::format(R"({{"ph": "b", {}, "ts": {}, "args": {{{}, "cycles": {}}}}},{}{{"ph": "e", {}, "ts": {}}})", common, e.at, place(e),
-                     e.length, "\n", common, e.at + e.length);
+  const std::string common = fmt::format(R"("name": "{}", "cat": "load", "pid": {}, "tid": {}, "id": {})",
+                                         e.name, e.sm, thread_of(e), number);
+  return fmt::format(
+      R"({{"ph": "b", {}, "ts": {}, "args": {{{}, "cycles": {}}}}},{}{{"ph": "e", {}, "ts": {}}})", common,
+      e.at, place(e), e.length, "\n", common, e.at + e.length);
 }
 
 }  // namespace
 
 void write_timeline(const std::filesystem::path& path, const Timeline& timeline) {
   FileWriter file(path);
-  file.write(fmt::format(R"({{"displayTimeUnit": "ns", "otherData": {{"unit": "a microsecond is a cycle", "from": {}, "to": {}, "left_out": {}}},)"
-                         "\n\"traceEvents\": [",
-                         timeline.from, timeline.to, timeline.left_out));
+  file.write(fmt::format(
+      R"({{"displayTimeUnit": "ns", "otherData": {{"unit": "a microsecond is a cycle", "from": {}, "to": {}, "left_out": {}}},)"
+      "\n\"traceEvents\": [",
+      timeline.from, timeline.to, timeline.left_out));
   bool first = true;
   const auto write = [&](std::string_view event) {
     file.write(first ? "\n" : ",\n");
@@ -84,12 +81,15 @@ void write_timeline(const std::filesystem::path& path, const Timeline& timeline)
   std::set<std::pair<std::uint32_t, std::uint32_t>> threads;
   std::uint64_t number = 0;
   for (const TimelineEvent& e : timeline.events) {
-    if (e.kind == TimelineEvent::Kind::state) continue;   // instructions and loads say more
+    if (e.kind == TimelineEvent::Kind::state) continue;  // instructions and loads say more
     const std::uint32_t thread = thread_of(e);
     if (processes.insert(e.sm).second)
-      write(fmt::format(R"({{"ph": "M", "name": "process_name", "pid": {0}, "args": {{"name": "SM {0}"}}}})", e.sm));
+      write(fmt::format(R"({{"ph": "M", "name": "process_name", "pid": {0}, "args": {{"name": "SM {0}"}}}})",
+                        e.sm));
     if (threads.emplace(e.sm, thread).second)
-      write(fmt::format(R"({{"ph": "M", "name": "thread_name", "pid": {}, "tid": {}, "args": {{"name": "{}"}}}})", e.sm, thread, thread_name(e)));
+      write(fmt::format(
+          R"({{"ph": "M", "name": "thread_name", "pid": {}, "tid": {}, "args": {{"name": "{}"}}}})", e.sm,
+          thread, thread_name(e)));
     write(text(e, number++));
   }
   file.write("\n]}\n");
@@ -104,7 +104,9 @@ TableDeclaration sm_timeline_table() {
            {"slot", "1", "Number of the warp or of the block's slot in the SM"},
            {"from", "cycles", "Since the program's first kernel began"},
            {"to", "cycles", "The same; states follow each other"},
-           {"what", "", "State of the warp: selected (issues), not_selected (another warp issues), or why it stalls; number of the block"}}};
+           {"what", "",
+            "State of the warp: selected (issues), not_selected (another warp issues), or why it stalls; "
+            "number of the block"}}};
 }
 
 void add_sm_timeline(Result& result, const Timeline& timeline) {
@@ -113,8 +115,10 @@ void add_sm_timeline(Result& result, const Timeline& timeline) {
   for (const TimelineEvent& e : timeline.events)
     if (e.kind == TimelineEvent::Kind::block || e.kind == TimelineEvent::Kind::state) shown.push_back(&e);
   const auto begins = [&](const TimelineEvent& e) { return std::max(e.at, timeline.from); };
-  std::ranges::stable_sort(shown, {}, [&](const TimelineEvent* e) { return std::tuple(begins(*e), e->sm, e->kind != TimelineEvent::Kind::block, e->slot); });
-  std::uint64_t until = timeline.from;   // nothing happened behind that
+  std::ranges::stable_sort(shown, {}, [&](const TimelineEvent* e) {
+    return std::tuple(begins(*e), e->sm, e->kind != TimelineEvent::Kind::block, e->slot);
+  });
+  std::uint64_t until = timeline.from;  // nothing happened behind that
   for (const TimelineEvent* e : shown) until = std::max(until, std::min(e->at + e->length, timeline.to));
   const std::size_t kept = std::min(shown.size(), most_timeline_rows);
   if (kept < shown.size()) until = begins(*shown[kept]);
@@ -124,7 +128,8 @@ void add_sm_timeline(Result& result, const Timeline& timeline) {
     const std::uint64_t from = begins(e), to = std::min(e.at + e.length, until);
     if (to <= from) continue;
     const bool block = e.kind == TimelineEvent::Kind::block;
-    table.rows.push_back({std::uint64_t{e.sm}, block ? "block" : "warp", std::uint64_t{e.slot}, from, to, block ? fmt::format("block {}", e.what) : std::string(e.name)});
+    table.rows.push_back({std::uint64_t{e.sm}, block ? "block" : "warp", std::uint64_t{e.slot}, from, to,
+                          block ? fmt::format("block {}", e.what) : std::string(e.name)});
   }
   result.total.set("timeline.from", timeline.from);
   result.total.set("timeline.to", until);

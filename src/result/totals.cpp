@@ -85,17 +85,10 @@ Metrics combine(const Launches& kernels) {
   for (const std::string_view name : names_of(kernels)) {
     const MetricDeclaration& d = *find_metric(name);
     switch (d.combine) {
-      case Combine::sum:
-        combine_sum(kernels, name, out);
-        break;
-      case Combine::max:
-        combine_max(kernels, name, out);
-        break;
-      case Combine::weighted:
-        combine_weighted(kernels, name, d.weight, out);
-        break;
-      case Combine::none:
-        break;
+      case Combine::sum: combine_sum(kernels, name, out); break;
+      case Combine::max: combine_max(kernels, name, out); break;
+      case Combine::weighted: combine_weighted(kernels, name, d.weight, out); break;
+      case Combine::none: break;
     }
   }
   return out;

@@ -13,8 +13,8 @@ namespace simtlab::result {
 Metrics combine(const std::vector<const KernelResult*>& kernels);
 Metrics combine(const std::vector<KernelResult>& kernels);
 
-// The total of two processes of one program: kernel metrics from `kernels` (all of both), copies and times added. Times
-// add up because simulated time of separate processes is not aligned.
+// The total of two processes of one program: kernel metrics from `kernels` (all of both), copies and times
+// added. Times add up because simulated time of separate processes is not aligned.
 Metrics combine_totals(const Metrics& first, const Metrics& second, const std::vector<KernelResult>& kernels);
 
 // One row per kernel name, in the order of first launch: metrics combined, launches counted. Launch shape,

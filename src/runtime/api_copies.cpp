@@ -21,9 +21,7 @@ Box plane(std::size_t width, std::size_t height, std::size_t dst_pitch, std::siz
   return box;
 }
 
-bool known(Runtime& r, const CudaArray* array) {
-  return r.arrays.contains(const_cast<CudaArray*>(array));
-}
+bool known(Runtime& r, const CudaArray* array) { return r.arrays.contains(const_cast<CudaArray*>(array)); }
 
 // Start of a region of an array; x in bytes. False if the region leaves it.
 bool region(const CudaArray& a, std::size_t x, std::size_t y, std::size_t width, std::size_t height,
@@ -186,9 +184,7 @@ SIMTLAB_CUDA_API CudaError cudaMemcpy2DAsync(void* dst, std::size_t dst_pitch, c
                                              int kind, StreamHandle stream) {
   return copy_2d(dst, dst_pitch, src, src_pitch, width, height, kind, stream, true);
 }
-SIMTLAB_CUDA_API CudaError cudaMemcpy3D(const Memcpy3DParms* p) {
-  return copy_3d(p, 0, false);
-}
+SIMTLAB_CUDA_API CudaError cudaMemcpy3D(const Memcpy3DParms* p) { return copy_3d(p, 0, false); }
 SIMTLAB_CUDA_API CudaError cudaMemcpy3DAsync(const Memcpy3DParms* p, StreamHandle stream) {
   return copy_3d(p, stream, true);
 }

@@ -36,12 +36,8 @@ CudaError nothing_to_do() {
 
 }  // namespace
 
-SIMTLAB_CUDA_API CudaError cudaGetDeviceCount(int* out) {
-  return answer(out, 1);
-}
-SIMTLAB_CUDA_API CudaError cudaGetDevice(int* out) {
-  return answer(out, 0);
-}
+SIMTLAB_CUDA_API CudaError cudaGetDeviceCount(int* out) { return answer(out, 1); }
+SIMTLAB_CUDA_API CudaError cudaGetDevice(int* out) { return answer(out, 0); }
 SIMTLAB_CUDA_API CudaError cudaSetDevice(int device) {
   return call([&](Runtime& r) {
     if (device != 0) return error_invalid_device;
@@ -49,15 +45,9 @@ SIMTLAB_CUDA_API CudaError cudaSetDevice(int device) {
     return success;
   });
 }
-SIMTLAB_CUDA_API CudaError cudaInitDevice(int device, unsigned, unsigned) {
-  return cudaSetDevice(device);
-}
-SIMTLAB_CUDA_API CudaError cudaSetValidDevices(int*, int) {
-  return nothing_to_do();
-}
-SIMTLAB_CUDA_API CudaError cudaChooseDevice(int* out, const void*) {
-  return answer(out, 0);
-}
+SIMTLAB_CUDA_API CudaError cudaInitDevice(int device, unsigned, unsigned) { return cudaSetDevice(device); }
+SIMTLAB_CUDA_API CudaError cudaSetValidDevices(int*, int) { return nothing_to_do(); }
+SIMTLAB_CUDA_API CudaError cudaChooseDevice(int* out, const void*) { return answer(out, 0); }
 SIMTLAB_CUDA_API CudaError cudaSetDeviceFlags(unsigned flags) {
   return call([&](Runtime& r) {
     r.device_flags = flags;
@@ -124,18 +114,10 @@ SIMTLAB_CUDA_ALIAS(cudaThreadSetLimit, cudaDeviceSetLimit);
 SIMTLAB_CUDA_ALIAS(cudaThreadGetLimit, cudaDeviceGetLimit);
 
 // Preferences between L1 and shared memory are hints; the device file decides (D-RUNTIME-5).
-SIMTLAB_CUDA_API CudaError cudaDeviceSetCacheConfig(int) {
-  return nothing_to_do();
-}
-SIMTLAB_CUDA_API CudaError cudaDeviceGetCacheConfig(int* out) {
-  return answer(out, 0);
-}
-SIMTLAB_CUDA_API CudaError cudaDeviceSetSharedMemConfig(int) {
-  return nothing_to_do();
-}
-SIMTLAB_CUDA_API CudaError cudaDeviceGetSharedMemConfig(int* out) {
-  return answer(out, 1);
-}
+SIMTLAB_CUDA_API CudaError cudaDeviceSetCacheConfig(int) { return nothing_to_do(); }
+SIMTLAB_CUDA_API CudaError cudaDeviceGetCacheConfig(int* out) { return answer(out, 0); }
+SIMTLAB_CUDA_API CudaError cudaDeviceSetSharedMemConfig(int) { return nothing_to_do(); }
+SIMTLAB_CUDA_API CudaError cudaDeviceGetSharedMemConfig(int* out) { return answer(out, 1); }
 SIMTLAB_CUDA_ALIAS(cudaThreadSetCacheConfig, cudaDeviceSetCacheConfig);
 SIMTLAB_CUDA_ALIAS(cudaThreadGetCacheConfig, cudaDeviceGetCacheConfig);
 
@@ -152,15 +134,9 @@ SIMTLAB_CUDA_API CudaError cudaDeviceGetByPCIBusId(int* out, const char* id) {
   return answer(out, 0);
 }
 
-SIMTLAB_CUDA_API CudaError cudaDeviceCanAccessPeer(int* out, int, int) {
-  return answer(out, 0);
-}
-SIMTLAB_CUDA_API CudaError cudaDeviceEnablePeerAccess(int, unsigned) {
-  return note(error_invalid_device);
-}
-SIMTLAB_CUDA_API CudaError cudaDeviceDisablePeerAccess(int) {
-  return note(error_invalid_device);
-}
+SIMTLAB_CUDA_API CudaError cudaDeviceCanAccessPeer(int* out, int, int) { return answer(out, 0); }
+SIMTLAB_CUDA_API CudaError cudaDeviceEnablePeerAccess(int, unsigned) { return note(error_invalid_device); }
+SIMTLAB_CUDA_API CudaError cudaDeviceDisablePeerAccess(int) { return note(error_invalid_device); }
 
 // The driver's way to ask the same; mummergpu of Rodinia uses it.
 extern "C" CudaError cudaMemGetInfo(std::size_t* free, std::size_t* total);

@@ -7,9 +7,7 @@ using namespace simtlab::runtime;
 namespace {
 
 // What each library says it is; programs compare the major number.
-int version() {
-  return library_major == 11 ? 11080 : library_major == 12 ? 12080 : 13000;
-}
+int version() { return library_major == 11 ? 11080 : library_major == 12 ? 12080 : 13000; }
 
 CudaError sticky() {
   Runtime& runtime = Runtime::get();
@@ -54,6 +52,4 @@ SIMTLAB_CUDA_API CudaError cudaProfilerStart() {
 SIMTLAB_CUDA_API CudaError cudaProfilerStop() {
   return call([](Runtime&) { return success; });
 }
-SIMTLAB_CUDA_API CudaError cudaProfilerInitialize(const char*, const char*, int) {
-  return success;
-}
+SIMTLAB_CUDA_API CudaError cudaProfilerInitialize(const char*, const char*, int) { return success; }

@@ -1,7 +1,7 @@
 // Graphs and stream capture.
 //
-// A launch puts the nodes on streams of its own that wait for the stream of the launch, and lets that stream wait for them: branches run side by
-// side. The whole batch costs the host one launch (D-RUNTIME-12).
+// A launch puts the nodes on streams of its own that wait for the stream of the launch, and lets that stream
+// wait for them: branches run side by side. The whole batch costs the host one launch (D-RUNTIME-12).
 #include <algorithm>
 #include <span>
 
@@ -25,7 +25,7 @@ struct MemsetParams {
   void* target;
   std::size_t pitch;
   unsigned value, element_bytes;
-  std::size_t width, height;   // in elements, rows
+  std::size_t width, height;  // in elements, rows
 };
 struct HostNodeParams {
   void (*function)(void*);
@@ -36,9 +36,11 @@ struct HostNodeParams {
 template <typename Body>
 CudaError add_node(GraphNode** out, Graph* graph, GraphNode* const* after, std::size_t count, Body&& body) {
   return call([&](Runtime& r) {
-    if (out == nullptr || !r.graphs.has(graph) || (count != 0 && after == nullptr)) return error_invalid_value;
+    if (out == nullptr || !r.graphs.has(graph) || (count != 0 && after == nullptr))
+      return error_invalid_value;
     const std::span<GraphNode* const> first(after, count);
-    if (!std::ranges::all_of(first, [&](GraphNode* node) { return r.graphs.has_node(graph, node); })) return error_invalid_value;
+    if (!std::ranges::all_of(first, [&](GraphNode* node) { return r.graphs.has_node(graph, node); }))
+      return error_invalid_value;
     return body(r, first);
   });
 }
@@ -54,7 +56,8 @@ CudaError kernel_node(Runtime& r, const KernelNodeParams* p, SubmitNode& submit)
 // Streams and events that live for one launch.
 class Batch {
  public:
-  Batch(gpu::Gpu& gpu, gpu::StreamId stream, const GraphProgram& program) : gpu_(gpu), stream_(stream), program_(program), ends_(program.nodes.size()) {
+  Batch(gpu::Gpu& gpu, gpu::StreamId stream, const GraphProgram& program)
+      : gpu_(gpu), stream_(stream), program_(program), ends_(program.nodes.size()) {
     begin_ = event(stream);
   }
   ~Batch() {
@@ -64,7 +67,8 @@ class Batch {
   Batch(const Batch&) = delete;
   Batch& operator=(const Batch&) = delete;
 
-  // A stream on which everything that the node waits for has been submitted: that of a node before it, if nobody has gone on there.
+  // A stream on which everything that the node waits for has been submitted: that of a node before it, if
+  // nobody has gone on there.
   gpu::StreamId stream_for(std::size_t node) {
     const std::vector<std::size_t>& after = program_.nodes[node].after;
     const auto free = std::ranges::find_if(after, [&](std::size_t other) { return ends_[other].open; });
@@ -92,7 +96,7 @@ class Batch {
   struct End {
     gpu::StreamId stream = 0;
     gpu::EventId event = 0;
-    bool open = false;   // the node is the last on its stream
+    bool open = false;  // the node is the last on its stream
   };
   gpu::EventId event(gpu::StreamId stream) {
     const gpu::EventId e = gpu_.create_event();
@@ -111,7 +115,8 @@ class Batch {
 };
 
 // Up to the next host function; true: there is one, and everything before it has been waited for.
-CudaError go_on(Runtime& r, const GraphProgram& program, Batch& batch, std::size_t& next, bool& first, bool& host) {
+CudaError go_on(Runtime& r, const GraphProgram& program, Batch& batch, std::size_t& next, bool& first,
+                bool& host) {
   host = false;
   for (; next < program.nodes.size(); ++next) {
     const GraphProgram::Node& node = program.nodes[next];
@@ -160,7 +165,8 @@ SIMTLAB_CUDA_API CudaError cudaStreamEndCapture(StreamHandle stream, Graph** gra
     return id ? r.graphs.end(*id, graph) : error_invalid_resource_handle;
   });
 }
-SIMTLAB_CUDA_API CudaError cudaStreamGetCaptureInfo(StreamHandle stream, int* status, unsigned long long* id_out) {
+SIMTLAB_CUDA_API CudaError cudaStreamGetCaptureInfo(StreamHandle stream, int* status,
+                                                    unsigned long long* id_out) {
   return call([&](Runtime& r) {
     if (status == nullptr) return error_invalid_value;
     const std::optional<gpu::StreamId> id = r.stream(stream);
@@ -193,7 +199,8 @@ SIMTLAB_CUDA_API CudaError cudaGraphDestroy(Graph* graph) {
 SIMTLAB_CUDA_API CudaError cudaGraphGetNodes(Graph* graph, GraphNode** nodes, std::size_t* count) {
   return call([&](Runtime& r) {
     if (count == nullptr || !r.graphs.has(graph)) return error_invalid_value;
-    for (std::size_t i = 0; nodes != nullptr && i < *count; ++i) nodes[i] = i < graph->nodes.size() ? graph->nodes[i].get() : nullptr;
+    for (std::size_t i = 0; nodes != nullptr && i < *count; ++i)
+      nodes[i] = i < graph->nodes.size() ? graph->nodes[i].get() : nullptr;
     *count = nodes == nullptr ? graph->nodes.size() : std::min(*count, graph->nodes.size());
     return success;
   });
@@ -206,7 +213,8 @@ SIMTLAB_CUDA_API CudaError cudaGraphNodeGetType(const GraphNode* node, int* type
   });
 }
 
-SIMTLAB_CUDA_API CudaError cudaGraphAddKernelNode(GraphNode** out, Graph* graph, GraphNode* const* after, std::size_t count, const KernelNodeParams* p) {
+SIMTLAB_CUDA_API CudaError cudaGraphAddKernelNode(GraphNode** out, Graph* graph, GraphNode* const* after,
+                                                  std::size_t count, const KernelNodeParams* p) {
   return add_node(out, graph, after, count, [&](Runtime& r, std::span<GraphNode* const> first) {
     SubmitNode submit;
     const CudaError code = kernel_node(r, p, submit);
@@ -216,24 +224,31 @@ SIMTLAB_CUDA_API CudaError cudaGraphAddKernelNode(GraphNode** out, Graph* graph,
     return success;
   });
 }
-SIMTLAB_CUDA_API CudaError cudaGraphAddMemcpyNode1D(GraphNode** out, Graph* graph, GraphNode* const* after, std::size_t count, void* dst, const void* src,
+SIMTLAB_CUDA_API CudaError cudaGraphAddMemcpyNode1D(GraphNode** out, Graph* graph, GraphNode* const* after,
+                                                    std::size_t count, void* dst, const void* src,
                                                     std::size_t bytes, int kind) {
   return add_node(out, graph, after, count, [&](Runtime&, std::span<GraphNode* const> first) {
     if (dst == nullptr || src == nullptr) return error_invalid_value;
     *out = graph->add(NodeType::copy, first);
-    (*out)->submit = [=](Runtime& r, StreamHandle stream, bool) { return copy_linear(r, dst, src, bytes, kind, stream, true); };
+    (*out)->submit = [=](Runtime& r, StreamHandle stream, bool) {
+      return copy_linear(r, dst, src, bytes, kind, stream, true);
+    };
     return success;
   });
 }
-SIMTLAB_CUDA_API CudaError cudaGraphAddMemcpyNode(GraphNode** out, Graph* graph, GraphNode* const* after, std::size_t count, const Memcpy3DParms* p) {
+SIMTLAB_CUDA_API CudaError cudaGraphAddMemcpyNode(GraphNode** out, Graph* graph, GraphNode* const* after,
+                                                  std::size_t count, const Memcpy3DParms* p) {
   return add_node(out, graph, after, count, [&](Runtime&, std::span<GraphNode* const> first) {
     if (p == nullptr) return error_invalid_value;
     *out = graph->add(NodeType::copy, first);
-    (*out)->submit = [what = *p](Runtime& r, StreamHandle stream, bool) { return copy_3d(r, what, stream, true); };
+    (*out)->submit = [what = *p](Runtime& r, StreamHandle stream, bool) {
+      return copy_3d(r, what, stream, true);
+    };
     return success;
   });
 }
-SIMTLAB_CUDA_API CudaError cudaGraphAddMemsetNode(GraphNode** out, Graph* graph, GraphNode* const* after, std::size_t count, const MemsetParams* p) {
+SIMTLAB_CUDA_API CudaError cudaGraphAddMemsetNode(GraphNode** out, Graph* graph, GraphNode* const* after,
+                                                  std::size_t count, const MemsetParams* p) {
   return add_node(out, graph, after, count, [&](Runtime& r, std::span<GraphNode* const> first) {
     if (p == nullptr || p->target == nullptr) return error_invalid_value;
     // Wider elements only as far as all of their bytes are equal: fills are by bytes.
@@ -253,7 +268,8 @@ SIMTLAB_CUDA_API CudaError cudaGraphAddMemsetNode(GraphNode** out, Graph* graph,
     return success;
   });
 }
-SIMTLAB_CUDA_API CudaError cudaGraphAddHostNode(GraphNode** out, Graph* graph, GraphNode* const* after, std::size_t count, const HostNodeParams* p) {
+SIMTLAB_CUDA_API CudaError cudaGraphAddHostNode(GraphNode** out, Graph* graph, GraphNode* const* after,
+                                                std::size_t count, const HostNodeParams* p) {
   return add_node(out, graph, after, count, [&](Runtime&, std::span<GraphNode* const> first) {
     if (p == nullptr || p->function == nullptr) return error_invalid_value;
     *out = graph->add(NodeType::host, first);
@@ -262,15 +278,18 @@ SIMTLAB_CUDA_API CudaError cudaGraphAddHostNode(GraphNode** out, Graph* graph, G
     return success;
   });
 }
-SIMTLAB_CUDA_API CudaError cudaGraphAddEmptyNode(GraphNode** out, Graph* graph, GraphNode* const* after, std::size_t count) {
+SIMTLAB_CUDA_API CudaError cudaGraphAddEmptyNode(GraphNode** out, Graph* graph, GraphNode* const* after,
+                                                 std::size_t count) {
   return add_node(out, graph, after, count, [&](Runtime&, std::span<GraphNode* const> first) {
     *out = graph->add(NodeType::empty, first);
     return success;
   });
 }
-SIMTLAB_CUDA_API CudaError cudaGraphAddDependencies(Graph* graph, GraphNode* const* from, GraphNode* const* to, std::size_t count) {
+SIMTLAB_CUDA_API CudaError cudaGraphAddDependencies(Graph* graph, GraphNode* const* from,
+                                                    GraphNode* const* to, std::size_t count) {
   return call([&](Runtime& r) {
-    if (!r.graphs.has(graph) || (count != 0 && (from == nullptr || to == nullptr))) return error_invalid_value;
+    if (!r.graphs.has(graph) || (count != 0 && (from == nullptr || to == nullptr)))
+      return error_invalid_value;
     for (std::size_t i = 0; i < count; ++i)
       if (!r.graphs.has_node(graph, from[i]) || !r.graphs.has_node(graph, to[i])) return error_invalid_value;
     for (std::size_t i = 0; i < count; ++i) to[i]->after.push_back(from[i]);
@@ -279,16 +298,23 @@ SIMTLAB_CUDA_API CudaError cudaGraphAddDependencies(Graph* graph, GraphNode* con
 }
 
 // CUDA 11 and 12 differ in what follows the graph: flags, or where to report; nothing of it is wanted here.
-SIMTLAB_CUDA_API CudaError cudaGraphInstantiate(GraphProgram** out, const Graph* graph) { return instantiate(out, graph); }
-SIMTLAB_CUDA_API CudaError cudaGraphInstantiateWithFlags(GraphProgram** out, const Graph* graph, unsigned long long) { return instantiate(out, graph); }
+SIMTLAB_CUDA_API CudaError cudaGraphInstantiate(GraphProgram** out, const Graph* graph) {
+  return instantiate(out, graph);
+}
+SIMTLAB_CUDA_API CudaError cudaGraphInstantiateWithFlags(GraphProgram** out, const Graph* graph,
+                                                         unsigned long long) {
+  return instantiate(out, graph);
+}
 SIMTLAB_CUDA_API CudaError cudaGraphExecDestroy(GraphProgram* program) {
   return call([&](Runtime& r) { return r.graphs.destroy(program) ? success : error_invalid_value; });
 }
-SIMTLAB_CUDA_API CudaError cudaGraphExecKernelNodeSetParams(GraphProgram* program, const GraphNode* node, const KernelNodeParams* p) {
+SIMTLAB_CUDA_API CudaError cudaGraphExecKernelNodeSetParams(GraphProgram* program, const GraphNode* node,
+                                                            const KernelNodeParams* p) {
   return call([&](Runtime& r) {
     if (!r.graphs.has(program)) return error_invalid_value;
     const auto at = std::ranges::find(program->nodes, node, &GraphProgram::Node::origin);
-    if (node == nullptr || at == program->nodes.end() || at->type != NodeType::kernel) return error_invalid_value;
+    if (node == nullptr || at == program->nodes.end() || at->type != NodeType::kernel)
+      return error_invalid_value;
     return kernel_node(r, p, at->submit);
   });
 }
@@ -308,7 +334,8 @@ SIMTLAB_CUDA_API CudaError cudaGraphLaunch(GraphProgram* program, StreamHandle s
     if (!r.graphs.has(program)) return error_invalid_value;
     const std::optional<gpu::StreamId> id = r.stream(stream);
     if (!id) return error_invalid_resource_handle;
-    if (r.graphs.capture_of(*id) != nullptr) return r.unsupported("cudaGraphLaunch", "a stream that is being captured");
+    if (r.graphs.capture_of(*id) != nullptr)
+      return r.unsupported("cudaGraphLaunch", "a stream that is being captured");
     batch = std::make_unique<Batch>(r.gpu(), *id, *program);
     return go_on(r, *program, *batch, next, first, host);
   });

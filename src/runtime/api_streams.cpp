@@ -14,9 +14,7 @@ namespace {
 constexpr unsigned event_no_timing = 2;
 
 // Event handles are never null and never collide with those of streams in a debugger.
-EventHandle handle_of_event(gpu::EventId id) {
-  return std::uintptr_t{id} + 0x100000;
-}
+EventHandle handle_of_event(gpu::EventId id) { return std::uintptr_t{id} + 0x100000; }
 
 std::optional<gpu::EventId> event_of(Runtime& r, EventHandle handle) {
   if (handle < 0x100000 || handle - 0x100000 > 0xffffffffu) return std::nullopt;
@@ -29,7 +27,8 @@ std::optional<gpu::EventId> event_of(Runtime& r, EventHandle handle) {
 CudaError create_stream(StreamHandle* out, unsigned flags, int priority) {
   return call([&](Runtime& r) {
     if (out == nullptr || flags > 1) return error_invalid_value;
-    *out = Runtime::handle_of(r.gpu().create_stream(flags == 1, std::clamp(-std::max(priority, -1000), 0, gpu::Gpu::most_priority)));
+    *out = Runtime::handle_of(r.gpu().create_stream(
+        flags == 1, std::clamp(-std::max(priority, -1000), 0, gpu::Gpu::most_priority)));
     return success;
   });
 }
@@ -84,9 +83,7 @@ bool captured_host(StreamHandle stream, void (*function)(void*), void* data) {
 
 }  // namespace
 
-SIMTLAB_CUDA_API CudaError cudaStreamCreate(StreamHandle* out) {
-  return create_stream(out, 0, 0);
-}
+SIMTLAB_CUDA_API CudaError cudaStreamCreate(StreamHandle* out) { return create_stream(out, 0, 0); }
 SIMTLAB_CUDA_API CudaError cudaStreamCreateWithFlags(StreamHandle* out, unsigned flags) {
   return create_stream(out, flags, 0);
 }
@@ -180,9 +177,7 @@ SIMTLAB_CUDA_API CudaError cudaLaunchHostFunc(StreamHandle stream, void (*functi
   return success;
 }
 
-SIMTLAB_CUDA_API CudaError cudaEventCreate(EventHandle* out) {
-  return create_event(out, 0);
-}
+SIMTLAB_CUDA_API CudaError cudaEventCreate(EventHandle* out) { return create_event(out, 0); }
 SIMTLAB_CUDA_API CudaError cudaEventCreateWithFlags(EventHandle* out, unsigned flags) {
   return create_event(out, flags);
 }
@@ -238,16 +233,18 @@ SIMTLAB_CUDA_API CudaError cudaEventElapsedTime(float* milliseconds, EventHandle
   });
 }
 
-// Not of CUDA: when, on simulated time, what was launched between two events of a stream began and ended. The cost of the launch, which the
-// events have between them as on a board, is not in it. Both 0: not known. For simtlab's own library that gates launches, which must
-// leave no error behind.
-SIMTLAB_CUDA_API CudaError simtlabEventSpan(EventHandle start, EventHandle end, double* begin_ns, double* end_ns) {
+// Not of CUDA: when, on simulated time, what was launched between two events of a stream began and ended. The
+// cost of the launch, which the events have between them as on a board, is not in it. Both 0: not known. For
+// simtlab's own library that gates launches, which must leave no error behind.
+SIMTLAB_CUDA_API CudaError simtlabEventSpan(EventHandle start, EventHandle end, double* begin_ns,
+                                            double* end_ns) {
   return call([&](Runtime& r) {
     const std::optional<gpu::EventId> a = event_of(r, start), b = event_of(r, end);
     *begin_ns = *end_ns = 0;
     if (!a || !b) return success;
     const std::optional<double> begin = r.gpu().next_begin_ns(*a), finish = r.gpu().event_time_ns(*b);
-    if (begin && finish && *begin <= *finish && *finish <= r.gpu().now_ns()) *begin_ns = *begin, *end_ns = *finish;
+    if (begin && finish && *begin <= *finish && *finish <= r.gpu().now_ns())
+      *begin_ns = *begin, *end_ns = *finish;
     return success;
   });
 }

@@ -37,18 +37,10 @@ bool set_format(exec::Texture& t, const ChannelFormat& f) {
 void set_sampling(exec::Texture& t, const Sampling& s) {
   for (int i = 0; i < 3; ++i) {
     switch (s.address_mode[i]) {
-      case 0:
-        t.address_mode[i] = exec::AddressMode::wrap;
-        break;
-      case 2:
-        t.address_mode[i] = exec::AddressMode::mirror;
-        break;
-      case 3:
-        t.address_mode[i] = exec::AddressMode::border;
-        break;
-      default:
-        t.address_mode[i] = exec::AddressMode::clamp;
-        break;
+      case 0: t.address_mode[i] = exec::AddressMode::wrap; break;
+      case 2: t.address_mode[i] = exec::AddressMode::mirror; break;
+      case 3: t.address_mode[i] = exec::AddressMode::border; break;
+      default: t.address_mode[i] = exec::AddressMode::clamp; break;
     }
   }
   t.linear_filter = s.filter_mode == 1;
@@ -56,9 +48,7 @@ void set_sampling(exec::Texture& t, const Sampling& s) {
   t.read_normalized_float = s.read_normalized && t.kind != exec::ChannelKind::floating;
 }
 
-std::uint64_t texel_bytes(const exec::Texture& t) {
-  return std::uint64_t{t.channels} * t.channel_bits / 8;
-}
+std::uint64_t texel_bytes(const exec::Texture& t) { return std::uint64_t{t.channels} * t.channel_bits / 8; }
 
 // Texels of linear memory; `bytes` may say more than there is ("all of it").
 CudaError set_linear(Runtime& r, exec::Texture& t, const void* pointer, std::size_t bytes) {
@@ -141,18 +131,15 @@ std::map<std::uint64_t, ObjectDescription>& objects() {
 
 CudaError describe_object(Runtime& r, const ResourceDesc& d, exec::Texture& t) {
   switch (d.type) {
-    case resource_array:
-      return set_array(r, t, d.array);
+    case resource_array: return set_array(r, t, d.array);
     case resource_linear:
       if (!set_format(t, d.linear.format)) return error_invalid_channel_descriptor;
       return set_linear(r, t, d.linear.pointer, d.linear.bytes);
     case resource_pitch2d:
       if (!set_format(t, d.pitch2d.format)) return error_invalid_channel_descriptor;
       return set_plane(r, t, d.pitch2d.pointer, d.pitch2d.width, d.pitch2d.height, d.pitch2d.pitch);
-    case resource_mipmapped:
-      return r.unsupported("cudaCreateTextureObject", "mipmapped arrays");
-    default:
-      return error_invalid_value;
+    case resource_mipmapped: return r.unsupported("cudaCreateTextureObject", "mipmapped arrays");
+    default: return error_invalid_value;
   }
 }
 

@@ -15,10 +15,8 @@ simtlab::runtime::CudaError refuse(const char* name) {
 
 }  // namespace
 
-#define UNSUPPORTED(name)                               \
-  SIMTLAB_CUDA_API simtlab::runtime::CudaError name() { \
-    return refuse(#name);                               \
-  }
+#define UNSUPPORTED(name) \
+  SIMTLAB_CUDA_API simtlab::runtime::CudaError name() { return refuse(#name); }
 
 UNSUPPORTED(cudaArrayGetMemoryRequirements)
 UNSUPPORTED(cudaArrayGetPlane)

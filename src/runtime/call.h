@@ -22,11 +22,10 @@ CudaError guarded(Runtime& runtime, Body&& body) {
   try {
     return body(runtime);
   } catch (const Error& error) {
-    if (error.code() == ExitCode::interrupted) session::stop_interrupted(runtime, error.diagnostics().front().message);
+    if (error.code() == ExitCode::interrupted)
+      session::stop_interrupted(runtime, error.diagnostics().front().message);
     return runtime.report(error);
-  } catch (const std::bad_alloc&) {
-    return error_memory_allocation;
-  } catch (const std::exception& error) {
+  } catch (const std::bad_alloc&) { return error_memory_allocation; } catch (const std::exception& error) {
     return runtime.report_internal(error.what());
   }
 }
@@ -38,7 +37,7 @@ CudaError call(Body&& body) {
   const std::lock_guard lock(runtime.mutex);
   if (runtime.sticky() != success) return note(runtime.sticky());
   const CudaError code = guarded(runtime, [&](Runtime& r) {
-    if (r.started()) r.gpu();   // a shared GPU may have gone
+    if (r.started()) r.gpu();  // a shared GPU may have gone
     return body(r);
   });
   runtime.keep_counts();

@@ -63,7 +63,7 @@ enum CudaError : int {
   error_launch_failure = 719,
   error_cooperative_launch_too_large = 720,
   error_not_supported = 801,
-  error_mps_rpc_failure = 806,   // the server of a GPU that several programs share does not answer
+  error_mps_rpc_failure = 806,  // the server of a GPU that several programs share does not answer
   error_unknown = 999,
 };
 

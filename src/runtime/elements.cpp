@@ -25,26 +25,16 @@ T load(const std::byte* at) {
 
 double value_of(const std::byte* at, ElementType type) {
   switch (type) {
-    case ElementType::u8:
-      return load<std::uint8_t>(at);
-    case ElementType::s8:
-      return load<std::int8_t>(at);
-    case ElementType::u16:
-      return load<std::uint16_t>(at);
-    case ElementType::s16:
-      return load<std::int16_t>(at);
-    case ElementType::u32:
-      return load<std::uint32_t>(at);
-    case ElementType::s32:
-      return load<std::int32_t>(at);
-    case ElementType::u64:
-      return static_cast<double>(load<std::uint64_t>(at));
-    case ElementType::s64:
-      return static_cast<double>(load<std::int64_t>(at));
-    case ElementType::f32:
-      return static_cast<double>(load<float>(at));
-    case ElementType::f64:
-      return load<double>(at);
+    case ElementType::u8: return load<std::uint8_t>(at);
+    case ElementType::s8: return load<std::int8_t>(at);
+    case ElementType::u16: return load<std::uint16_t>(at);
+    case ElementType::s16: return load<std::int16_t>(at);
+    case ElementType::u32: return load<std::uint32_t>(at);
+    case ElementType::s32: return load<std::int32_t>(at);
+    case ElementType::u64: return static_cast<double>(load<std::uint64_t>(at));
+    case ElementType::s64: return static_cast<double>(load<std::int64_t>(at));
+    case ElementType::f32: return static_cast<double>(load<float>(at));
+    case ElementType::f64: return load<double>(at);
   }
   return 0;
 }

@@ -39,7 +39,9 @@ GraphProgram* Graphs::instantiate(const Graph& graph) {
   while (program->nodes.size() < graph.nodes.size()) {
     const std::size_t before = program->nodes.size();
     for (const auto& node : graph.nodes) {
-      if (place.contains(node.get()) || !std::ranges::all_of(node->after, [&](GraphNode* other) { return place.contains(other); })) continue;
+      if (place.contains(node.get()) ||
+          !std::ranges::all_of(node->after, [&](GraphNode* other) { return place.contains(other); }))
+        continue;
       GraphProgram::Node out{node.get(), node->type, {}, true, node->submit, node->function, node->data};
       for (const GraphNode* other : node->after) {
         out.after.push_back(place.at(other));
@@ -61,7 +63,7 @@ Capture* Graphs::capture_of(gpu::StreamId stream) {
 }
 
 CudaError Graphs::begin(gpu::StreamId stream) {
-  if (stream == 0) return error_stream_capture_unsupported;   // the legacy stream cannot be captured
+  if (stream == 0) return error_stream_capture_unsupported;  // the legacy stream cannot be captured
   if (captures_.contains(stream)) return error_illegal_state;
   auto capture = std::make_shared<Capture>();
   capture->origin = stream;
@@ -88,7 +90,8 @@ CudaError Graphs::end(gpu::StreamId stream, Graph** graph) {
     if (joined.insert(node).second) open.insert(open.end(), node->after.begin(), node->after.end());
   }
   for (const auto& [other, ends] : capture->ends)
-    if (!std::ranges::all_of(ends, [&](const GraphNode* node) { return joined.contains(node); })) return error_stream_capture_unjoined;
+    if (!std::ranges::all_of(ends, [&](const GraphNode* node) { return joined.contains(node); }))
+      return error_stream_capture_unjoined;
   *graph = keep(std::move(capture->graph));
   return success;
 }
@@ -112,7 +115,7 @@ bool Graphs::wait(gpu::StreamId stream, gpu::EventId event, CudaError& code) {
   if (mark == events_.end() && own == captures_.end()) return false;
   code = success;
   if (mark == events_.end()) {
-    code = error_stream_capture_isolation;   // of work outside of the capture
+    code = error_stream_capture_isolation;  // of work outside of the capture
     own->second->valid = false;
   } else if (own != captures_.end() && own->second != mark->second.capture) {
     code = error_stream_capture_merge;

@@ -1,11 +1,10 @@
 #include "runtime/images.h"
 
+#include <fmt/format.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <fmt/format.h>
-
 #include <cstring>
 
 #include "frontend/frontend.h"

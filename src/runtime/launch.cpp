@@ -33,8 +33,8 @@ CudaError check_shared(Runtime& runtime, const KernelEntry& entry, const ptx::Fu
 
 }  // namespace
 
-CudaError prepare(Runtime& runtime, const void* host, const Dim3Arg& grid, const Dim3Arg& block, void** arguments, std::size_t shared,
-                  PreparedLaunch& out) {
+CudaError prepare(Runtime& runtime, const void* host, const Dim3Arg& grid, const Dim3Arg& block,
+                  void** arguments, std::size_t shared, PreparedLaunch& out) {
   KernelEntry* entry = runtime.images.find_kernel(host);
   if (entry == nullptr) return error_invalid_device_function;
   gpu::Gpu& gpu = runtime.gpu();
@@ -61,7 +61,8 @@ SubmitNode submit_of(PreparedLaunch launch) {
   return [l = std::move(launch)](Runtime& runtime, StreamHandle handle, bool first) {
     const std::optional<gpu::StreamId> stream = runtime.stream(handle);
     if (!stream) return error_invalid_resource_handle;
-    runtime.gpu().launch(l.kernel, {l.grid.x, l.grid.y, l.grid.z}, {l.block.x, l.block.y, l.block.z}, l.shared, l.parameters, *stream, !first);
+    runtime.gpu().launch(l.kernel, {l.grid.x, l.grid.y, l.grid.z}, {l.block.x, l.block.y, l.block.z},
+                         l.shared, l.parameters, *stream, !first);
     return success;
   };
 }
@@ -75,7 +76,8 @@ CudaError launch(Runtime& runtime, const void* host, const Dim3Arg& grid, const 
   PreparedLaunch prepared;
   const CudaError code = prepare(runtime, host, grid, block, arguments, shared, prepared);
   if (code != success) return code;
-  if (runtime.graphs.capture_of(*stream) == nullptr) return submit_of(std::move(prepared))(runtime, stream_handle, true);
+  if (runtime.graphs.capture_of(*stream) == nullptr)
+    return submit_of(std::move(prepared))(runtime, stream_handle, true);
   runtime.graphs.add(*stream, NodeType::kernel)->submit = submit_of(std::move(prepared));
   return success;
 }

@@ -21,8 +21,8 @@ struct PreparedLaunch {
   std::uint32_t shared = 0;
   std::vector<std::byte> parameters;
 };
-CudaError prepare(Runtime& runtime, const void* host, const Dim3Arg& grid, const Dim3Arg& block, void** arguments, std::size_t shared,
-                  PreparedLaunch& out);
+CudaError prepare(Runtime& runtime, const void* host, const Dim3Arg& grid, const Dim3Arg& block,
+                  void** arguments, std::size_t shared, PreparedLaunch& out);
 SubmitNode submit_of(PreparedLaunch launch);
 
 // Launch attributes that only hint are ignored; those that change what a kernel may do are refused by name.

@@ -126,21 +126,15 @@ void store(std::byte* at, ElementType type, const Number& n) {
   const auto bits = static_cast<std::uint64_t>(n.integer);
   switch (type) {
     case ElementType::u8:
-    case ElementType::s8:
-      return store_bits(at, static_cast<std::uint8_t>(bits));
+    case ElementType::s8: return store_bits(at, static_cast<std::uint8_t>(bits));
     case ElementType::u16:
-    case ElementType::s16:
-      return store_bits(at, static_cast<std::uint16_t>(bits));
+    case ElementType::s16: return store_bits(at, static_cast<std::uint16_t>(bits));
     case ElementType::u32:
-    case ElementType::s32:
-      return store_bits(at, static_cast<std::uint32_t>(bits));
+    case ElementType::s32: return store_bits(at, static_cast<std::uint32_t>(bits));
     case ElementType::u64:
-    case ElementType::s64:
-      return store_bits(at, bits);
-    case ElementType::f32:
-      return store_bits(at, static_cast<float>(n.as_double()));
-    case ElementType::f64:
-      return store_bits(at, n.as_double());
+    case ElementType::s64: return store_bits(at, bits);
+    case ElementType::f32: return store_bits(at, static_cast<float>(n.as_double()));
+    case ElementType::f64: return store_bits(at, n.as_double());
   }
 }
 

@@ -87,8 +87,8 @@ void check_lanes(const LaunchArg& arg, std::size_t i, const ptx::Param& p) {
   const std::size_t size = frontend::size_of(arg.type), n = arg.lanes.size();
   if (p.bytes == n * size || (n == 3 && p.bytes == 4 * size)) return;
   bad_arguments(arg.pos,
-                fmt::format("{} is {} values of {}, {} bytes, but parameter '{}' has {}", label_of(arg, i), n, frontend::name_of(arg.type),
-                            n * size, p.name, p.bytes));
+                fmt::format("{} is {} values of {}, {} bytes, but parameter '{}' has {}", label_of(arg, i), n,
+                            frontend::name_of(arg.type), n * size, p.name, p.bytes));
 }
 
 void check_against_parameters(const LaunchSpec& spec, const ptx::Function& f) {
@@ -125,9 +125,7 @@ void check_against_parameters(const LaunchSpec& spec, const ptx::Function& f) {
   }
 }
 
-exec::Dim3 dim(const std::array<std::uint32_t, 3>& d) {
-  return {d[0], d[1], d[2]};
-}
+exec::Dim3 dim(const std::array<std::uint32_t, 3>& d) { return {d[0], d[1], d[2]}; }
 
 void find_shape(const LaunchSpec& spec, const ptx::Function& f, exec::Dim3& grid, exec::Dim3& block) {
   if (spec.block)
@@ -157,7 +155,8 @@ void set_offset(const LaunchSpec& spec, gpu::ModuleId module, gpu::Gpu& gpu) {
   if (spec.offset) values.offset = *spec.offset;
   values.dimensions = spec.dimensions;
   if (!gpu::set_launch_values(gpu, module, values) && !gpu.module(module).name.ends_with(".cl"))
-    bad_arguments(place_or_file(spec.offset_pos, spec), "an offset of the global ids is for OpenCL C", "leave it out: PTX counts its threads from 0");
+    bad_arguments(place_or_file(spec.offset_pos, spec), "an offset of the global ids is for OpenCL C",
+                  "leave it out: PTX counts its threads from 0");
 }
 
 // Errors about the shape of a launch know no file: they get the place of what is to blame.
@@ -240,7 +239,8 @@ void run_launch(const LaunchSpec& spec, gpu::ModuleId module, gpu::Gpu& gpu, std
     std::byte* at = params.data() + f.params[i].offset;
     if (arg.kind == LaunchArg::Kind::scalar) {
       if (arg.lanes.empty()) store(at, arg.type, arg.value);
-      for (std::size_t lane = 0; lane < arg.lanes.size(); ++lane) store(at + lane * frontend::size_of(arg.type), arg.type, arg.lanes[lane]);
+      for (std::size_t lane = 0; lane < arg.lanes.size(); ++lane)
+        store(at + lane * frontend::size_of(arg.type), arg.type, arg.lanes[lane]);
       continue;
     }
     std::uint64_t address = 0;
@@ -276,7 +276,8 @@ void run_launch(const LaunchSpec& spec, gpu::ModuleId module, gpu::Gpu& gpu, std
   if (after) {
     Launched launched{spec, kernel, grid, block, local.dynamic_bytes(), params, {}};
     for (std::size_t i = 0; i < spec.args.size(); ++i)
-      if (spec.args[i].kind == LaunchArg::Kind::buffer) launched.buffers.push_back({i, f.params[i].offset, addresses[i]});
+      if (spec.args[i].kind == LaunchArg::Kind::buffer)
+        launched.buffers.push_back({i, f.params[i].offset, addresses[i]});
     after(launched);
   }
 

@@ -16,14 +16,14 @@ namespace simtlab::runtime {
 // What was launched, while its buffers hold what the kernel left.
 struct Launched {
   struct Buffer {
-    std::size_t arg = 0;              // of spec.args
-    std::uint32_t param_offset = 0;   // where its address is
+    std::size_t arg = 0;             // of spec.args
+    std::uint32_t param_offset = 0;  // where its address is
     std::uint64_t address = 0;
   };
   const frontend::LaunchSpec& spec;
   gpu::Kernel kernel;
   exec::Dim3 grid, block;
-  std::uint32_t shared_bytes = 0;     // dynamic
+  std::uint32_t shared_bytes = 0;  // dynamic
   std::span<const std::byte> params;
   std::vector<Buffer> buffers;
 };
@@ -41,7 +41,8 @@ void run_launch(const frontend::LaunchSpec& spec, gpu::ModuleId module, gpu::Gpu
                 const volatile bool* interrupt = nullptr, const AfterLaunch& after = {});
 
 // Whether an element is what it has to be: equal, or |got - wanted| <= tolerance * max(1, |wanted|).
-bool equal_elements(const std::byte* got, const std::byte* wanted, frontend::ElementType type, double tolerance);
+bool equal_elements(const std::byte* got, const std::byte* wanted, frontend::ElementType type,
+                    double tolerance);
 // For comparisons and messages; integers beyond 2^53 lose their last bits.
 double value_of(const std::byte* at, frontend::ElementType type);
 std::string text_of(const std::byte* at, frontend::ElementType type);
@@ -50,7 +51,8 @@ std::string place_of(const frontend::LaunchArg& arg, std::uint64_t index);
 // "argument 2 'y'".
 std::string label_of(const frontend::LaunchArg& arg, std::size_t index);
 
-// What is launched, and in which shape; arguments are not looked at. Throws Error(bad_input, "launch-arguments").
+// What is launched, and in which shape; arguments are not looked at. Throws Error(bad_input,
+// "launch-arguments").
 struct PlannedLaunch {
   gpu::Kernel kernel;
   exec::Dim3 grid, block;

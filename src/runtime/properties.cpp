@@ -63,9 +63,7 @@ class Writer {
   std::size_t at_ = 0;
 };
 
-std::int64_t khz(double hz) {
-  return std::llround(hz / 1000);
-}
+std::int64_t khz(double hz) { return std::llround(hz / 1000); }
 
 std::int64_t double_ratio(const device::Device& d) {
   const auto rate = [&](std::string_view name) {
@@ -75,9 +73,7 @@ std::int64_t double_ratio(const device::Device& d) {
   return rate("fp64") > 0 ? std::llround(rate("fp32") / rate("fp64")) : 0;
 }
 
-std::int64_t max_grid_x(const device::Device& d) {
-  return d.cc_major >= 3 ? 0x7fffffff : 65535;
-}
+std::int64_t max_grid_x(const device::Device& d) { return d.cc_major >= 3 ? 0x7fffffff : 65535; }
 
 void write_limits(Writer& w, const device::Device& d) {
   const int threads = static_cast<int>(d.sm.max_threads_per_block);
@@ -172,31 +168,20 @@ bool device_attribute(const device::Device& d, int attribute, int& value) {
   switch (attribute) {
     case 1:
     case 2:
-    case 3:
-      return answer(d.sm.max_threads_per_block);
-    case 4:
-      return answer(64);
-    case 5:
-      return answer(max_grid_x(d));
+    case 3: return answer(d.sm.max_threads_per_block);
+    case 4: return answer(64);
+    case 5: return answer(max_grid_x(d));
     case 6:
-    case 7:
-      return answer(65535);
-    case 8:
-      return answer(static_cast<std::int64_t>(d.sm.shared_bytes_per_block));
-    case 9:
-      return answer(65536);
-    case 10:
-      return answer(32);
-    case 11:
-      return answer(0x7fffffff);
+    case 7: return answer(65535);
+    case 8: return answer(static_cast<std::int64_t>(d.sm.shared_bytes_per_block));
+    case 9: return answer(65536);
+    case 10: return answer(32);
+    case 11: return answer(0x7fffffff);
     case 12:
-    case 82:
-      return answer(d.sm.registers);
-    case 13:
-      return answer(khz(d.sm_clock_hz));
+    case 82: return answer(d.sm.registers);
+    case 13: return answer(khz(d.sm_clock_hz));
     case 14:
-    case 30:
-      return answer(512);
+    case 30: return answer(512);
     case 15:
     case 19:
     case 31:
@@ -204,61 +189,37 @@ bool device_attribute(const device::Device& d, int attribute, int& value) {
     case 80:
     case 83:
     case 89:
-    case 99:
-      return answer(1);
-    case 16:
-      return answer(d.sm.count);
+    case 99: return answer(1);
+    case 16: return answer(d.sm.count);
     case 21:
-    case 22:
-      return answer(131072);
+    case 22: return answer(131072);
     case 55:
-    case 77:
-      return answer(32768);
-    case 23:
-      return answer(65536);
+    case 77: return answer(32768);
+    case 23: return answer(65536);
     case 24:
     case 25:
-    case 26:
-      return answer(16384);
+    case 26: return answer(16384);
     case 27:
     case 28:
-    case 42:
-      return answer(32768);
+    case 42: return answer(32768);
     case 29:
-    case 43:
-      return answer(2048);
-    case 33:
-      return answer(1);
-    case 36:
-      return answer(khz(d.memory_clock_hz));
-    case 37:
-      return answer(device::bus_bits(d));
-    case 38:
-      return answer(static_cast<std::int64_t>(d.l2.bytes));
-    case 39:
-      return answer(d.sm.max_threads);
-    case 40:
-      return answer(2);
-    case 51:
-      return answer(32);
-    case 69:
-      return answer(1 << 28);
-    case 75:
-      return answer(d.cc_major);
-    case 76:
-      return answer(d.cc_minor);
-    case 79:
-      return answer(d.l1_caches_global ? 1 : 0);
-    case 81:
-      return answer(static_cast<std::int64_t>(d.sm.shared_bytes));
-    case 87:
-      return answer(double_ratio(d));
-    case 97:
-      return answer(static_cast<std::int64_t>(d.sm.shared_bytes_per_block_optin));
-    case 106:
-      return answer(d.sm.max_blocks);
-    case 111:
-      return answer(d.sm.shared_reserved_per_block);
+    case 43: return answer(2048);
+    case 33: return answer(1);
+    case 36: return answer(khz(d.memory_clock_hz));
+    case 37: return answer(device::bus_bits(d));
+    case 38: return answer(static_cast<std::int64_t>(d.l2.bytes));
+    case 39: return answer(d.sm.max_threads);
+    case 40: return answer(2);
+    case 51: return answer(32);
+    case 69: return answer(1 << 28);
+    case 75: return answer(d.cc_major);
+    case 76: return answer(d.cc_minor);
+    case 79: return answer(d.l1_caches_global ? 1 : 0);
+    case 81: return answer(static_cast<std::int64_t>(d.sm.shared_bytes));
+    case 87: return answer(double_ratio(d));
+    case 97: return answer(static_cast<std::int64_t>(d.sm.shared_bytes_per_block_optin));
+    case 106: return answer(d.sm.max_blocks);
+    case 111: return answer(d.sm.shared_reserved_per_block);
     // Features a program may ask for before it uses them; none of these is there.
     case 17:
     case 18:
@@ -292,10 +253,8 @@ bool device_attribute(const device::Device& d, int attribute, int& value) {
     case 120:
     case 121:
     case 125:
-    case 133:
-      return answer(0);
-    default:
-      return false;
+    case 133: return answer(0);
+    default: return false;
   }
 }
 

@@ -12,20 +12,13 @@ namespace {
 
 CudaError code_of(exec::Fault::Kind kind) {
   switch (kind) {
-    case exec::Fault::Kind::illegal_address:
-      return error_illegal_address;
-    case exec::Fault::Kind::misaligned_address:
-      return error_misaligned_address;
-    case exec::Fault::Kind::illegal_instruction:
-      return error_illegal_instruction;
-    case exec::Fault::Kind::trap:
-      return error_launch_failure;
-    case exec::Fault::Kind::assertion:
-      return error_assert;
-    case exec::Fault::Kind::deadlock:
-      return error_launch_timeout;
-    case exec::Fault::Kind::stack_overflow:
-      return error_hardware_stack;
+    case exec::Fault::Kind::illegal_address: return error_illegal_address;
+    case exec::Fault::Kind::misaligned_address: return error_misaligned_address;
+    case exec::Fault::Kind::illegal_instruction: return error_illegal_instruction;
+    case exec::Fault::Kind::trap: return error_launch_failure;
+    case exec::Fault::Kind::assertion: return error_assert;
+    case exec::Fault::Kind::deadlock: return error_launch_timeout;
+    case exec::Fault::Kind::stack_overflow: return error_hardware_stack;
   }
   return error_launch_failure;
 }
@@ -36,14 +29,10 @@ CudaError code_of(const Error& error) {
   if (error.id().starts_with("launch-")) return error_invalid_configuration;
   if (error.id().starts_with("fatbin")) return error_no_kernel_image_for_device;
   switch (error.code()) {
-    case ExitCode::unsupported:
-      return error_not_supported;
-    case ExitCode::bad_input:
-      return error_invalid_ptx;
-    case ExitCode::program_failed:
-      return error_launch_failure;
-    default:
-      return error_unknown;
+    case ExitCode::unsupported: return error_not_supported;
+    case ExitCode::bad_input: return error_invalid_ptx;
+    case ExitCode::program_failed: return error_launch_failure;
+    default: return error_unknown;
   }
 }
 

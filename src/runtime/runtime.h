@@ -1,5 +1,5 @@
-// The process-wide state behind libcudart: a session, what the program registered, CUDA's errors. All of it is under the session's lock,
-// taken by call().
+// The process-wide state behind libcudart: a session, what the program registered, CUDA's errors. All of it
+// is under the session's lock, taken by call().
 #pragma once
 
 #include <cstddef>
@@ -43,7 +43,7 @@ class Runtime : public session::Session {
   // Memory that programs got from cudaMalloc*, by start address.
   std::map<std::uint64_t, MemoryKind> allocations;
   std::map<void*, unsigned> host_flags;  // of cudaHostAlloc
-  std::set<void*> plain_host;  // page-locked memory that is not visible to the device
+  std::set<void*> plain_host;            // page-locked memory that is not visible to the device
   std::map<const void*, std::size_t> registered_host;
   std::map<gpu::EventId, unsigned> event_flags;
   std::set<CudaArray*> arrays;

@@ -38,7 +38,9 @@ CudaError copy_box(Runtime& runtime, void* dst, const void* src, const gpu::Gpu:
   if (dst == nullptr || src == nullptr) return error_invalid_value;
   if (runtime.graphs.capture_of(*stream) != nullptr) {
     if (!async) return error_stream_capture_unsupported;
-    runtime.graphs.add(*stream, NodeType::copy)->submit = [=](Runtime& r, StreamHandle to, bool) { return copy_box(r, dst, src, box, kind, to, true); };
+    runtime.graphs.add(*stream, NodeType::copy)->submit = [=](Runtime& r, StreamHandle to, bool) {
+      return copy_box(r, dst, src, box, kind, to, true);
+    };
     return success;
   }
   bool done = false;
@@ -47,18 +49,13 @@ CudaError copy_box(Runtime& runtime, void* dst, const void* src, const gpu::Gpu:
       gpu.synchronize(*stream);
       copy_on_host(dst, src, box);
       return success;
-    case host_to_device:
-      done = gpu.copy_box(dst, src, box, CopyKind::host_to_device, *stream, async);
-      break;
-    case device_to_host:
-      done = gpu.copy_box(dst, src, box, CopyKind::device_to_host, *stream, async);
-      break;
+    case host_to_device: done = gpu.copy_box(dst, src, box, CopyKind::host_to_device, *stream, async); break;
+    case device_to_host: done = gpu.copy_box(dst, src, box, CopyKind::device_to_host, *stream, async); break;
     // The host does not wait for copies within the device.
     case device_to_device:
       done = gpu.copy_box(dst, src, box, CopyKind::device_to_device, *stream, true);
       break;
-    default:
-      return error_invalid_memcpy_direction;
+    default: return error_invalid_memcpy_direction;
   }
   return done ? success : error_invalid_value;
 }
@@ -76,7 +73,9 @@ CudaError fill_box(Runtime& runtime, void* dst, int value, const gpu::Gpu::Box& 
   const std::optional<gpu::StreamId> stream = runtime.stream(stream_handle);
   if (!stream) return error_invalid_resource_handle;
   if (runtime.graphs.capture_of(*stream) != nullptr) {
-    runtime.graphs.add(*stream, NodeType::fill)->submit = [=](Runtime& r, StreamHandle to, bool) { return fill_box(r, dst, value, box, to, true); };
+    runtime.graphs.add(*stream, NodeType::fill)->submit = [=](Runtime& r, StreamHandle to, bool) {
+      return fill_box(r, dst, value, box, to, true);
+    };
     return success;
   }
   // cudaMemset returns before the device is done, in its synchronous form too.

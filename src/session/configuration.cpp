@@ -32,7 +32,8 @@ result::RunConfig run_config(const device::Configuration& c) {
   return config;
 }
 
-gpu::CheckpointOptions checkpoint_options(const result::RunConfig& config, const device::LoadedDevice& device) {
+gpu::CheckpointOptions checkpoint_options(const result::RunConfig& config,
+                                          const device::LoadedDevice& device) {
   gpu::CheckpointOptions out;
   out.write = config.checkpoint;
   out.resume = config.resume;

@@ -12,6 +12,7 @@ namespace simtlab::session {
 result::RunConfig run_config(const device::Configuration& configuration);
 
 // The checkpoint options of a run, with what its results depend on.
-gpu::CheckpointOptions checkpoint_options(const result::RunConfig& config, const device::LoadedDevice& device);
+gpu::CheckpointOptions checkpoint_options(const result::RunConfig& config,
+                                          const device::LoadedDevice& device);
 
 }  // namespace simtlab::session

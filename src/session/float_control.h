@@ -7,7 +7,8 @@
 
 namespace simtlab::session {
 
-// A program built with -ffast-math flushes denormals in this process; the simulated GPU's arithmetic must not notice.
+// A program built with -ffast-math flushes denormals in this process; the simulated GPU's arithmetic must not
+// notice.
 class DefaultFloatControl {
  public:
 #if defined(__x86_64__)

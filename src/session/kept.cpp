@@ -26,19 +26,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The head of the file, and of each piece behind it. Written and read by one version of simtlab on one machine.
+// The head of the file, and of each piece behind it. Written and read by one version of simtlab on one
+// machine.
 struct Head {
   char magic[8] = {'s', 'i', 'm', 'k', 'e', 'p', 't', '1'};
   gpu::Counters counters;
 };
 struct Piece {
-  std::uint64_t bytes = 0, number = 0;   // number: of the launch
-  std::uint64_t kind = 0;                // a letter below
+  std::uint64_t bytes = 0, number = 0;  // number: of the launch
+  std::uint64_t kind = 0;               // a letter below
 };
 constexpr char alone = 'k', together = 'm', failed = 'f', elsewhere = 'w', process = 'p';
 constexpr unsigned most_processes = 10000;
 
-std::string numbered(const std::string& base, unsigned i) { return i == 0 ? base : fmt::format("{}.{}", base, i); }
+std::string numbered(const std::string& base, unsigned i) {
+  return i == 0 ? base : fmt::format("{}.{}", base, i);
+}
 
 bool write_at(int file, const void* bytes, std::size_t count, std::uint64_t at) {
   const auto* from = static_cast<const char*>(bytes);
@@ -51,8 +54,11 @@ bool write_at(int file, const void* bytes, std::size_t count, std::uint64_t at) 
   return true;
 }
 
-// A kernel's metrics are most of it, and JSON would cost more than a small kernel: they follow the rest as they are.
-void put_number(std::string& out, std::uint64_t value) { out.append(reinterpret_cast<const char*>(&value), sizeof value); }
+// A kernel's metrics are most of it, and JSON would cost more than a small kernel: they follow the rest as
+// they are.
+void put_number(std::string& out, std::uint64_t value) {
+  out.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
 
 bool take_number(std::string_view& from, std::uint64_t& value) {
   if (from.size() < sizeof value) return false;
@@ -101,7 +107,9 @@ std::optional<result::Result> unpacked(std::string_view from) {
   result::Result out = result::result_from_json(from.substr(0, bytes), "what a program left behind");
   from.remove_prefix(bytes);
   result::Metrics none;
-  if (!take_metrics(from, out.kernels.empty() ? none : out.kernels.front().metrics) || !take_metrics(from, out.total)) return std::nullopt;
+  if (!take_metrics(from, out.kernels.empty() ? none : out.kernels.front().metrics) ||
+      !take_metrics(from, out.total))
+    return std::nullopt;
   return out;
 }
 
@@ -110,8 +118,10 @@ result::KernelResult without_metrics(const result::KernelResult& k) {
   out.name = k.name, out.demangled = k.demangled;
   std::ranges::copy(k.grid, out.grid);
   std::ranges::copy(k.block, out.block);
-  out.shared_bytes = k.shared_bytes, out.registers = k.registers, out.launches = k.launches, out.partial = k.partial;
-  out.limiter = k.limiter, out.order = k.order, out.bottleneck = k.bottleneck, out.not_modelled = k.not_modelled;
+  out.shared_bytes = k.shared_bytes, out.registers = k.registers, out.launches = k.launches,
+  out.partial = k.partial;
+  out.limiter = k.limiter, out.order = k.order, out.bottleneck = k.bottleneck,
+  out.not_modelled = k.not_modelled;
   out.profile = k.profile, out.series = k.series, out.tables = k.tables;
   return out;
 }
@@ -149,21 +159,24 @@ class Reading {
     if (piece.kernels.empty()) return;
     out_.result.total = std::move(piece.total);
     result::KernelResult& kernel = piece.kernels.front();
-    if (kind == alone) alone_.insert_or_assign(number, std::move(kernel));
-    else together_.insert_or_assign(kernel.name, std::pair(number, std::move(kernel)));
+    if (kind == alone)
+      alone_.insert_or_assign(number, std::move(kernel));
+    else
+      together_.insert_or_assign(kernel.name, std::pair(number, std::move(kernel)));
   }
 
   Kept finish(const gpu::Counters& counters) {
     out_.counters = counters;
     std::uint64_t launches = 0;
     for (auto& [number, kernel] : alone_) out_.result.kernels.push_back(std::move(kernel));
-    std::map<std::uint64_t, result::KernelResult> in_order;   // of the last launch that each has
+    std::map<std::uint64_t, result::KernelResult> in_order;  // of the last launch that each has
     for (auto& [name, kernel] : together_) in_order.insert(std::move(kernel));
     for (auto& [number, kernel] : in_order) out_.result.kernels.push_back(std::move(kernel));
     for (const result::KernelResult& k : out_.result.kernels) launches += k.launches;
     out_.missing = counters.ended - std::min(counters.ended, launches);
     result::Metrics study = std::exchange(out_.result.total, result::combine(out_.result.kernels));
-    for (const result::Metrics::Value& v : study.values()) v.is_integer ? out_.result.total.set(v.name, v.integer) : out_.result.total.set(v.name, v.real);
+    for (const result::Metrics::Value& v : study.values())
+      v.is_integer ? out_.result.total.set(v.name, v.integer) : out_.result.total.set(v.name, v.real);
     gpu::set_totals(counters, out_.result.total);
     return std::move(out_);
   }
@@ -185,7 +198,7 @@ std::optional<Kept> read_one(const fs::path& path) {
     Piece piece;
     std::memcpy(&piece, text.data() + at, sizeof piece);
     at += sizeof piece;
-    if (piece.bytes > text.size() - at) break;   // the process ended in the midst of writing
+    if (piece.bytes > text.size() - at) break;  // the process ended in the midst of writing
     reading.take(static_cast<char>(piece.kind), piece.number, std::string_view(text).substr(at, piece.bytes));
     at += piece.bytes;
   }
@@ -208,8 +221,7 @@ NoFileSizeSignal::~NoFileSizeSignal() {
   sigemptyset(&wanted);
   sigaddset(&wanted, SIGXFSZ);
   const timespec now{};
-  while (::sigtimedwait(&wanted, nullptr, &now) == SIGXFSZ) {
-  }
+  while (::sigtimedwait(&wanted, nullptr, &now) == SIGXFSZ) {}
   ::pthread_sigmask(SIG_UNBLOCK, &wanted, nullptr);
 }
 
@@ -261,11 +273,13 @@ void KeptWriter::append(char kind, std::uint64_t number, const std::string& cont
   const Piece piece{content.size(), number, static_cast<std::uint64_t>(kind)};
   const NoFileSizeSignal quiet;
   // A piece that did not fit is overwritten by the next one.
-  if (write_at(file_, &piece, sizeof piece, end_) && write_at(file_, content.data(), content.size(), end_ + sizeof piece)) end_ += sizeof piece + content.size();
+  if (write_at(file_, &piece, sizeof piece, end_) &&
+      write_at(file_, content.data(), content.size(), end_ + sizeof piece))
+    end_ += sizeof piece + content.size();
 }
 
 void KeptWriter::add(const gpu::EndedKernel& kernel, const result::Metrics& study) {
-  constexpr int share = 20;   // merged kernels take at most a twentieth of the time
+  constexpr int share = 20;  // merged kernels take at most a twentieth of the time
   const Clock::time_point begin = Clock::now();
   if ((kernel.merged && begin < free_at_) || !ours()) return;
   result::Result piece;
@@ -296,12 +310,12 @@ void KeptWriter::remove() {
 
 std::vector<Kept> read_kept(const fs::path& result) {
   std::vector<Kept> out;
-  std::vector<std::pair<std::size_t, fs::path>> left;   // a process that ended in order leaves a gap
+  std::vector<std::pair<std::size_t, fs::path>> left;  // a process that ended in order leaves a gap
   const std::string name = result.filename().string() + ".kept";
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(result.parent_path(), ignored)) {
     const std::string own = entry.path().filename().string();
-    if (own.starts_with(name)) left.emplace_back(own.size(), entry.path());   // .kept.2 before .kept.10
+    if (own.starts_with(name)) left.emplace_back(own.size(), entry.path());  // .kept.2 before .kept.10
   }
   std::ranges::sort(left);
   for (const auto& [length, path] : left)

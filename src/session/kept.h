@@ -1,14 +1,17 @@
-// What outlives a process that ends without a word: by _exit, SIGKILL, the host's memory running out, another program in its place.
+// What outlives a process that ends without a word: by _exit, SIGKILL, the host's memory running out, another
+// program in its place.
 //
-// Beside the result that it will write at its end (SIMTLAB_RESULT), a process of `simtlab run` keeps a file RESULT.kept, which grows by the
-// result of each kernel as that ends, and whose head has the counts so far. An orderly end removes it. `simtlab run` reads what is left. A
-// child that was forked keeps a file of its own, with what it did itself.
+// Beside the result that it will write at its end (SIMTLAB_RESULT), a process of `simtlab run` keeps a file
+// RESULT.kept, which grows by the result of each kernel as that ends, and whose head has the counts so far.
+// An orderly end removes it. `simtlab run` reads what is left. A child that was forked keeps a file of its
+// own, with what it did itself.
 #pragma once
+
+#include <sys/types.h>
 
 #include <chrono>
 #include <filesystem>
 #include <string>
-#include <sys/types.h>
 #include <vector>
 
 #include "gpu/gpu.h"
@@ -44,21 +47,24 @@ class KeptWriter {
   std::string base_, path_;
   int file_ = -1;
   pid_t process_ = 0;
-  gpu::Counters before_, last_;   // of a forked child: when it was forked; what the head says
-  std::uint64_t end_ = 0;         // of what is written
-  Clock::time_point free_at_{};   // merged kernels are not kept more often: each costs as much as a kernel of its own
+  gpu::Counters before_, last_;  // of a forked child: when it was forked; what the head says
+  std::uint64_t end_ = 0;        // of what is written
+  // Merged kernels are not kept more often: each costs as much as a kernel of its own
+  Clock::time_point free_at_{};
 };
 
 struct Kept {
   gpu::Counters counters;
-  result::Result result;          // kernels, and totals without those of kernels; of the manifest the failure
-  std::string written;            // the result that this process wrote earlier; may be empty
-  std::uint64_t missing = 0;      // kernels that ended and are not in `result`
+  result::Result result;      // kernels, and totals without those of kernels; of the manifest the failure
+  std::string written;        // the result that this process wrote earlier; may be empty
+  std::uint64_t missing = 0;  // kernels that ended and are not in `result`
 };
-// The files that processes left beside `result`, in the order of their names. What is half written is not read.
+// The files that processes left beside `result`, in the order of their names. What is half written is not
+// read.
 std::vector<Kept> read_kept(const std::filesystem::path& result);
 
-// Writing beyond the limit of a file's size (ulimit -f) is an error of the write and no signal while it lives.
+// Writing beyond the limit of a file's size (ulimit -f) is an error of the write and no signal while it
+// lives.
 class NoFileSizeSignal {
  public:
   NoFileSizeSignal();

@@ -102,7 +102,8 @@ void watch(Session& session, int requests, int answers, double limit_s) {
 bool write_or_throw(Session& session, const char* path) {
   std::optional<result::Result> result = session.result();
   if (!result) return false;
-  if (session.config().timeline_states && session.started()) result::add_sm_timeline(*result, session.gpu().timeline());
+  if (session.config().timeline_states && session.started())
+    result::add_sm_timeline(*result, session.gpu().timeline());
   if (written_as.empty()) {
     written_as = result::write_result_file(path, *result);
     return true;
@@ -138,9 +139,7 @@ void quick_end() { const AtEnd end{*at_quick_end}; }
 
 }  // namespace
 
-const volatile bool* interrupt_flag() {
-  return &interrupted;
-}
+const volatile bool* interrupt_flag() { return &interrupted; }
 
 void watch_process(Session& session) {
   if (watching) return;

@@ -17,10 +17,11 @@ class Session;
 const volatile bool* interrupt_flag();
 // Called once, when the GPU is made (under the lock).
 void watch_process(Session& session);
-// Several processes of a program that write such a file get files of their own: FILE, FILE.1, ... Empty stays empty.
-// kind: ".trace", ...: what they take in turns.
+// Several processes of a program that write such a file get files of their own: FILE, FILE.1, ... Empty stays
+// empty. kind: ".trace", ...: what they take in turns.
 std::string claim_output(const std::string& file, const std::string& kind);
-// Writes the result now (again: replaces what this process wrote). last: the process ends. Never throws; says on stderr if it can't.
+// Writes the result now (again: replaces what this process wrote). last: the process ends. Never throws; says
+// on stderr if it can't.
 void write_result(Session& session, bool last);
 // A launch was stopped by the flag: partial result, exit 130.
 [[noreturn]] void stop_interrupted(Session& session, const std::string& where);

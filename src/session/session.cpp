@@ -25,7 +25,9 @@ std::string environment(const char* name) {
 }
 
 // `simtlab run` waits for the end of this process.
-bool started_by_tool() { return !environment("SIMTLAB_RUN_CONFIG").empty() && !environment("SIMTLAB_RESULT").empty(); }
+bool started_by_tool() {
+  return !environment("SIMTLAB_RUN_CONFIG").empty() && !environment("SIMTLAB_RESULT").empty();
+}
 
 // The data files of this library, for programs that are started without `simtlab run`: beside the library, or
 // in the source tree that built it.
@@ -46,9 +48,7 @@ void find_data() {
 
 }  // namespace
 
-std::string Session::program() const {
-  return program_invocation_short_name;
-}
+std::string Session::program() const { return program_invocation_short_name; }
 
 void Session::read_configuration() {
   if (configured_) return;
@@ -111,7 +111,10 @@ gpu::Gpu& Session::gpu() {
       options.shared = remote::connect_device(remote::default_directory(), loaded_->device.name);
     options.what_if = device::parse_what_if(config_.what_if);
     options.lowering = config_.lowering;
-    options.observe = {config_.lines, config_.series, {config_.timeline_from, config_.timeline_to, config_.timeline_sm, !config_.timeline.empty(), config_.timeline_states}};
+    options.observe = {config_.lines,
+                       config_.series,
+                       {config_.timeline_from, config_.timeline_to, config_.timeline_sm,
+                        !config_.timeline.empty(), config_.timeline_states}};
     // Through stdio, so that it keeps its place among the program's own output.
     options.print = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); };
     begin_to_keep(options);
@@ -140,8 +143,10 @@ void Session::begin_to_keep(gpu::Options& options) {
 
 void Session::result_is_written(const std::string& file, bool last) {
   if (!kept_) return;
-  if (last) kept_->remove();
-  else kept_->wrote(file);
+  if (last)
+    kept_->remove();
+  else
+    kept_->wrote(file);
 }
 
 void Session::warn(const std::string& text) {
@@ -184,27 +189,21 @@ void Session::finish_recording() {
   if (!gpu_) return;
   try {
     gpu_->finish_recording();
-  } catch (const Error& error) {
-    note_failure(error);
-  }
+  } catch (const Error& error) { note_failure(error); }
 }
 
 void Session::finish_checkpoint() {
   if (!gpu_) return;
   try {
     gpu_->finish_checkpoint(!interrupted_ && failure_.empty());
-  } catch (const Error& error) {
-    note_failure(error);
-  }
+  } catch (const Error& error) { note_failure(error); }
 }
 
 void Session::finish_timeline() {
   if (!gpu_ || config_.timeline.empty()) return;
   try {
     result::write_timeline(config_.timeline, gpu_->timeline());
-  } catch (const Error& error) {
-    note_failure(error);
-  }
+  } catch (const Error& error) { note_failure(error); }
 }
 
 std::optional<result::Result> Session::result() {

@@ -1,8 +1,9 @@
-// The simulated GPU inside somebody else's process: configuration, failures, and the result that the process leaves.
+// The simulated GPU inside somebody else's process: configuration, failures, and the result that the process
+// leaves.
 //
-// What the drop-in libraries (libcudart, the OpenCL library) share. Such a library is process state by its nature, so each has one
-// session that is never destroyed. Everything below (gpu/, timing/, exec/) keeps no such state. All of it is under one lock, which
-// the libraries take in every call.
+// What the drop-in libraries (libcudart, the OpenCL library) share. Such a library is process state by its
+// nature, so each has one session that is never destroyed. Everything below (gpu/, timing/, exec/) keeps no
+// such state. All of it is under one lock, which the libraries take in every call.
 #pragma once
 
 #include <memory>
@@ -45,7 +46,8 @@ class Session {
     interrupted_ = true;
     stopped_at_ = where;
   }
-  // Complete the files that a run writes besides its result. What can't be written is the run's failure; the result is not lost for it.
+  // Complete the files that a run writes besides its result. What can't be written is the run's failure; the
+  // result is not lost for it.
   void finish_recording();
   void finish_checkpoint();
   void finish_timeline();
@@ -66,7 +68,7 @@ class Session {
  private:
   void read_configuration();
   void keep_failure(const Error& error);
-  void note_failure(const Error& error);   // for the result that is about to be written
+  void note_failure(const Error& error);  // for the result that is about to be written
   Pulse* pulse();
   void begin_to_keep(gpu::Options& options);
 
@@ -74,8 +76,8 @@ class Session {
   result::RunConfig config_;
   std::optional<device::LoadedDevice> loaded_;
   std::shared_ptr<const Error> start_failure_;
-  std::unique_ptr<PulseFile> pulse_;   // before the GPU, which writes there
-  std::unique_ptr<KeptWriter> kept_;   // likewise; null: nobody would read it
+  std::unique_ptr<PulseFile> pulse_;  // before the GPU, which writes there
+  std::unique_ptr<KeptWriter> kept_;  // likewise; null: nobody would read it
   std::unique_ptr<gpu::Gpu> gpu_;
   std::set<std::string> told_;
   std::string failure_, failure_id_, stopped_at_;

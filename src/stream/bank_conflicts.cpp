@@ -50,7 +50,7 @@ class Group {
   // Most distinct words that one bank has to deliver.
   unsigned distinct_words(const std::uint64_t* offsets, std::uint32_t lanes, unsigned bytes) const {
     std::array<std::uint8_t, max_banks> counts{};
-    std::array<std::array<std::uint64_t, warp_lanes>, max_banks> words;   // the first counts[bank] are set
+    std::array<std::array<std::uint64_t, warp_lanes>, max_banks> words;  // the first counts[bank] are set
     unsigned most = 0;
     for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
       const std::uint64_t offset = offsets[std::countr_zero(rest)];
@@ -58,7 +58,9 @@ class Group {
       for (std::uint64_t word = offset >> word_shift_; word <= last; ++word) {
         auto& list = words[word & bank_mask_];
         std::uint8_t& known = counts[word & bank_mask_];
-        if (known == warp_lanes || std::find(list.begin(), list.begin() + known, word) != list.begin() + known) continue;
+        if (known == warp_lanes ||
+            std::find(list.begin(), list.begin() + known, word) != list.begin() + known)
+          continue;
         list[known++] = word;
         most = std::max<unsigned>(most, known);
       }
@@ -86,7 +88,8 @@ bool conflict_free(const std::uint64_t* offsets, std::uint32_t mask, unsigned by
 unsigned shared_passes_ideal(std::uint32_t mask, unsigned bytes, const Banks& banks) {
   const unsigned width = lanes_per_group(bytes, banks);
   unsigned passes = 0;
-  for (unsigned first = 0; first < warp_lanes; first += width) passes += (mask & group_mask(first, width)) != 0 ? 1u : 0u;
+  for (unsigned first = 0; first < warp_lanes; first += width)
+    passes += (mask & group_mask(first, width)) != 0 ? 1u : 0u;
   return passes;
 }
 
@@ -102,7 +105,8 @@ unsigned shared_passes(const std::uint64_t* offsets, std::uint32_t mask, unsigne
   return passes;
 }
 
-unsigned shared_atomic_passes(const std::uint64_t* offsets, std::uint32_t mask, unsigned bytes, const Banks& banks) {
+unsigned shared_atomic_passes(const std::uint64_t* offsets, std::uint32_t mask, unsigned bytes,
+                              const Banks& banks) {
   const unsigned width = lanes_per_group(bytes, banks);
   unsigned passes = 0;
   for (unsigned first = 0; first < warp_lanes; first += width) {

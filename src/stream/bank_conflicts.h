@@ -1,8 +1,9 @@
 // Bank-conflict rule of shared memory and the serialisation rule of the constant cache.
 //
-// A pass reads one row-wide word of every bank. Accesses wider than a bank row allows for 32 lanes are done in groups of
-// consecutive lanes (64-bit on 4-byte banks: half-warps, 128-bit: quarter-warps). Lanes of a group that read the same
-// word share it (broadcast), so a group needs as many passes as the busiest bank has distinct words.
+// A pass reads one row-wide word of every bank. Accesses wider than a bank row allows for 32 lanes are done
+// in groups of consecutive lanes (64-bit on 4-byte banks: half-warps, 128-bit: quarter-warps). Lanes of a
+// group that read the same word share it (broadcast), so a group needs as many passes as the busiest bank has
+// distinct words.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +11,8 @@
 namespace simtlab::stream {
 
 struct Banks {
-  unsigned count = 32;   // a power of two, at most 64
-  unsigned bytes = 4;    // width of a bank, a power of two
+  unsigned count = 32;  // a power of two, at most 64
+  unsigned bytes = 4;   // width of a bank, a power of two
 };
 
 // Passes of one shared-memory load or store; 0 if mask is 0.
@@ -19,7 +20,8 @@ unsigned shared_passes(const std::uint64_t* offsets, std::uint32_t mask, unsigne
 // Passes without any conflict: what the same lanes would need on conflict-free addresses.
 unsigned shared_passes_ideal(std::uint32_t mask, unsigned bytes, const Banks& banks);
 // Atomics on shared memory: lanes on one word are done in turn as well.
-unsigned shared_atomic_passes(const std::uint64_t* offsets, std::uint32_t mask, unsigned bytes, const Banks& banks);
+unsigned shared_atomic_passes(const std::uint64_t* offsets, std::uint32_t mask, unsigned bytes,
+                              const Banks& banks);
 // Constant cache: one distinct 4-byte-aligned address a pass, broadcast to all lanes that want it.
 unsigned constant_passes(const std::uint64_t* addresses, std::uint32_t mask);
 

@@ -16,7 +16,7 @@ std::uint32_t byte_range(unsigned first, unsigned count) {
 
 // Adds the bytes [begin, end) of one line (offsets within the line) to a segment.
 [[gnu::always_inline]] inline void touch(Segment& segment, unsigned begin, unsigned end) {
-  if (const unsigned sector = begin / sector_bytes; end <= (sector + 1) * sector_bytes) {   // most are of one
+  if (const unsigned sector = begin / sector_bytes; end <= (sector + 1) * sector_bytes) {  // most are of one
     segment.bytes[sector] |= byte_range(begin % sector_bytes, end - begin);
     segment.sectors = static_cast<std::uint8_t>(segment.sectors | (1u << sector));
     return;
@@ -43,10 +43,12 @@ Segment& find_segment(Segments& out, unsigned first, std::uint64_t line) {
   return open_segment(out, line);
 }
 
-// The same for lane after lane of an access: rows of lanes often go through the same lines in the same order, and most lines lie beyond all before.
+// The same for lane after lane of an access: rows of lanes often go through the same lines in the same order,
+// and most lines lie beyond all before.
 class SegmentFinder {
  public:
-  SegmentFinder(Segments& out, unsigned first) : out_(out), first_(first), last_(first), lowest_(~std::uint64_t{0}), highest_(0) {}
+  SegmentFinder(Segments& out, unsigned first)
+      : out_(out), first_(first), last_(first), lowest_(~std::uint64_t{0}), highest_(0) {}
   Segment& find(std::uint64_t line) {
     if (line > highest_ || line < lowest_) {
       highest_ = std::max(highest_, line);
@@ -64,7 +66,7 @@ class SegmentFinder {
  private:
   Segments& out_;
   unsigned first_, last_;
-  std::uint64_t lowest_, highest_;   // lines; without any, every line is above or below
+  std::uint64_t lowest_, highest_;  // lines; without any, every line is above or below
 };
 
 void add_lane(SegmentFinder& finder, std::uint64_t address, unsigned bytes) {
@@ -77,12 +79,15 @@ void add_lane(SegmentFinder& finder, std::uint64_t address, unsigned bytes) {
   if (here < bytes) touch(finder.find(line + 1), 0, bytes - here);
 }
 
-// Rows of `width` lanes, `step` apart within a row, rows `stride` apart: 0 if the warp is that pattern exactly, else bits of what differs.
-std::uint64_t deviation(const std::uint64_t* addresses, unsigned width, std::uint64_t step, std::uint64_t stride) {
+// Rows of `width` lanes, `step` apart within a row, rows `stride` apart: 0 if the warp is that pattern
+// exactly, else bits of what differs.
+std::uint64_t deviation(const std::uint64_t* addresses, unsigned width, std::uint64_t step,
+                        std::uint64_t stride) {
   std::uint64_t difference = 0, row = addresses[0];
   for (unsigned lane = 0; lane < lanes; row += stride) {
     std::uint64_t expected = row;
-    for (const unsigned end = lane + width; lane < end; ++lane, expected += step) difference |= addresses[lane] ^ expected;
+    for (const unsigned end = lane + width; lane < end; ++lane, expected += step)
+      difference |= addresses[lane] ^ expected;
   }
   return difference;
 }
@@ -101,12 +106,15 @@ void coalesce_contiguous(std::uint64_t begin, unsigned bytes, Segments& out) {
   }
 }
 
-// A full warp of rows of consecutive elements (a block narrower than a warp), each within a line. False: it is not that.
+// A full warp of rows of consecutive elements (a block narrower than a warp), each within a line. False: it
+// is not that.
 bool coalesce_rows(const std::uint64_t* addresses, unsigned bytes, SegmentFinder& finder) {
   const std::uint64_t begin = addresses[0];
   unsigned width = 2;
   while (width < lanes && addresses[width] == begin + width * bytes) width *= 2;
-  if (width == lanes || width * bytes > line_bytes || deviation(addresses, width, bytes, addresses[width] - begin) != 0) return false;
+  if (width == lanes || width * bytes > line_bytes ||
+      deviation(addresses, width, bytes, addresses[width] - begin) != 0)
+    return false;
   for (unsigned lane = 0; lane < lanes; lane += width)
     if (addresses[lane] % line_bytes + width * bytes > line_bytes) return false;
   for (unsigned lane = 0; lane < lanes; lane += width) {
@@ -118,10 +126,11 @@ bool coalesce_rows(const std::uint64_t* addresses, unsigned bytes, SegmentFinder
   return true;
 }
 
-// A full warp on a column of an array whose rows are whole lines, or on a few columns side by side: every line but its number is the same.
+// A full warp on a column of an array whose rows are whole lines, or on a few columns side by side: every
+// line but its number is the same.
 bool coalesce_columns(const std::uint64_t* addresses, unsigned bytes, Segments& out) {
   const std::uint64_t begin = addresses[0], stride = addresses[1] - begin;
-  constexpr std::uint64_t longest = std::uint64_t{1} << 40;   // no line comes twice
+  constexpr std::uint64_t longest = std::uint64_t{1} << 40;  // no line comes twice
   if (stride % line_bytes != 0 || stride == 0 || stride + longest > 2 * longest) return false;
   unsigned height = 2;
   while (height < lanes && addresses[height] != begin + bytes) height *= 2;
@@ -144,7 +153,9 @@ void coalesce_into(const std::uint64_t* addresses, std::uint32_t mask, unsigned 
       coalesce_contiguous(addresses[0], bytes, out);
       return;
     }
-    if (addresses[1] - addresses[0] == bytes ? coalesce_rows(addresses, bytes, finder) : coalesce_columns(addresses, bytes, out)) return;
+    if (addresses[1] - addresses[0] == bytes ? coalesce_rows(addresses, bytes, finder)
+                                             : coalesce_columns(addresses, bytes, out))
+      return;
   }
   for (std::uint32_t rest = mask; rest != 0;) {
     const std::uint64_t begin = addresses[std::countr_zero(rest)];
@@ -193,7 +204,8 @@ void coalesce_atomic(const std::uint64_t* addresses, std::uint32_t mask, unsigne
   }
 }
 
-void coalesce_local(const std::uint64_t* offsets, std::uint32_t mask, unsigned bytes, std::uint64_t base, Segments& out) {
+void coalesce_local(const std::uint64_t* offsets, std::uint32_t mask, unsigned bytes, std::uint64_t base,
+                    Segments& out) {
   out.count = 0;
   const unsigned words = std::max(1u, bytes / 4);
   const unsigned part = std::min(bytes, 4u);

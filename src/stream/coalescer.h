@@ -1,8 +1,9 @@
 // The one coalescer: lanes' addresses of a warp instruction -> lines and 32-byte sectors.
 //
-// Models the rule of Fermi and later: the lanes of a warp are merged into 128-byte lines, and of each line only the
-// 32-byte sectors that some lane touches are asked for. A cache with larger sectors (Fermi's L1 fetches whole lines)
-// widens the mask itself (memory::Cache::widen). The half-warp rules of compute capability 1.x are not modelled.
+// Models the rule of Fermi and later: the lanes of a warp are merged into 128-byte lines, and of each line
+// only the 32-byte sectors that some lane touches are asked for. A cache with larger sectors (Fermi's L1
+// fetches whole lines) widens the mask itself (memory::Cache::widen). The half-warp rules of compute
+// capability 1.x are not modelled.
 #pragma once
 
 #include <array>
@@ -16,21 +17,24 @@ inline constexpr unsigned line_bytes = 128;
 inline constexpr unsigned sector_bytes = 32;
 inline constexpr unsigned sectors_per_line = line_bytes / sector_bytes;
 
-// Sectors in a mask of four, without the library call that std::popcount is on processors without the instruction.
+// Sectors in a mask of four, without the library call that std::popcount is on processors without the
+// instruction.
 constexpr unsigned count_sectors(std::uint8_t sectors) {
   return static_cast<unsigned>(0x4332'3221'3221'2110ull >> (4 * (sectors & 15u))) & 7u;
 }
 
 // All accesses of one warp instruction that fall in one line.
 struct Segment {
-  std::uint64_t line = 0;                              // address / line_bytes
+  std::uint64_t line = 0;                               // address / line_bytes
   std::array<std::uint32_t, sectors_per_line> bytes{};  // touched bytes of each sector
-  std::uint8_t sectors = 0;                            // touched sectors, one bit each
-  std::uint8_t lane_count = 0;                         // lanes whose first byte is in this line
-  std::uint8_t same_address = 0;                       // atomics: most lanes at one address (they are done in turn)
+  std::uint8_t sectors = 0;                             // touched sectors, one bit each
+  std::uint8_t lane_count = 0;                          // lanes whose first byte is in this line
+  // Atomics: most lanes at one address (they are done in turn)
+  std::uint8_t same_address = 0;
 };
 
-// One lane's access may be up to 32 bytes and cross a line; local accesses are split in words: 8 words of 32 lanes.
+// One lane's access may be up to 32 bytes and cross a line; local accesses are split in words: 8 words of 32
+// lanes.
 inline constexpr unsigned max_segments = 256;
 
 // Caller-owned buffer, reused.
@@ -44,7 +48,8 @@ struct Segments {
   }
 };
 
-// Global-like accesses: addresses[lane] is valid where mask has the bit. Segments come in order of their first lane.
+// Global-like accesses: addresses[lane] is valid where mask has the bit. Segments come in order of their
+// first lane.
 void coalesce(const std::uint64_t* addresses, std::uint32_t mask, unsigned bytes, Segments& out);
 
 // As coalesce, and counts for every segment how many lanes share one address.
@@ -52,6 +57,7 @@ void coalesce_atomic(const std::uint64_t* addresses, std::uint32_t mask, unsigne
 
 // Local memory is interleaved by 4-byte words, so that lanes with equal offsets touch one line per word.
 // base: where the local memory of this warp starts, a multiple of line_bytes.
-void coalesce_local(const std::uint64_t* offsets, std::uint32_t mask, unsigned bytes, std::uint64_t base, Segments& out);
+void coalesce_local(const std::uint64_t* offsets, std::uint32_t mask, unsigned bytes, std::uint64_t base,
+                    Segments& out);
 
 }  // namespace simtlab::stream

@@ -9,7 +9,9 @@ namespace {
 class ExecutedBlock final : public ResidentBlock {
  public:
   ExecutedBlock(const exec::Launch& launch, exec::StoreBuffer* buffer) : block_(launch, buffer) {}
-  void reset(std::uint64_t block, unsigned sm, unsigned first_warp_slot) override { block_.reset(block, sm, first_warp_slot); }
+  void reset(std::uint64_t block, unsigned sm, unsigned first_warp_slot) override {
+    block_.reset(block, sm, first_warp_slot);
+  }
   WarpStatus status(unsigned warp) const override { return block_.status(warp); }
   Next next(unsigned warp) const override { return {block_.peek_function(warp), block_.peek_pc(warp)}; }
   const Step& step(unsigned warp, std::uint64_t now) override { return block_.step(warp, now); }
@@ -24,8 +26,11 @@ class ExecutedBlock final : public ResidentBlock {
 
 class ExecutedShare final : public SmShare {
  public:
-  explicit ExecutedShare(const exec::Launch& launch) : launch_(launch), buffer_(launch.memory(), launch.params().print) {}
-  std::unique_ptr<ResidentBlock> make_block() override { return std::make_unique<ExecutedBlock>(launch_, &buffer_); }
+  explicit ExecutedShare(const exec::Launch& launch)
+      : launch_(launch), buffer_(launch.memory(), launch.params().print) {}
+  std::unique_ptr<ResidentBlock> make_block() override {
+    return std::make_unique<ExecutedBlock>(launch_, &buffer_);
+  }
   void commit() override {
     if (!buffer_.empty()) buffer_.commit();
   }
@@ -38,7 +43,9 @@ class ExecutedShare final : public SmShare {
 class DirectShare final : public SmShare {
  public:
   explicit DirectShare(const exec::Launch& launch) : launch_(launch) {}
-  std::unique_ptr<ResidentBlock> make_block() override { return std::make_unique<ExecutedBlock>(launch_, nullptr); }
+  std::unique_ptr<ResidentBlock> make_block() override {
+    return std::make_unique<ExecutedBlock>(launch_, nullptr);
+  }
 
  private:
   const exec::Launch& launch_;

@@ -7,14 +7,15 @@ namespace simtlab::stream {
 
 class ExecutedLaunch final : public WarpSource {
  public:
-  explicit ExecutedLaunch(const exec::Launch& launch) : launch_(launch) {}   // which must outlive it
+  explicit ExecutedLaunch(const exec::Launch& launch) : launch_(launch) {}  // which must outlive it
   const ptx::Function& function() const override { return launch_.function(); }
   const ptx::Module& module() const override { return launch_.module(); }
   Dim3 grid() const override { return launch_.grid(); }
   Dim3 block() const override { return launch_.block(); }
   std::uint32_t shared_bytes() const override { return launch_.shared_bytes(); }
   std::unique_ptr<SmShare> make_share(Effects effects) const override;
-  bool one_at_a_time() const override { return launch_.params().heap != nullptr; }   // malloc in kernels: one heap for all
+  // Malloc in kernels: one heap for all
+  bool one_at_a_time() const override { return launch_.params().heap != nullptr; }
 
  private:
   const exec::Launch& launch_;

@@ -8,12 +8,16 @@ namespace {
 class Block final : public ResidentBlock {
  public:
   Block(std::unique_ptr<ResidentBlock> inner, std::uint64_t by) : inner_(std::move(inner)), by_(by) {}
-  void reset(std::uint64_t block, unsigned sm, unsigned first_warp_slot) override { inner_->reset(block, sm, first_warp_slot); }
+  void reset(std::uint64_t block, unsigned sm, unsigned first_warp_slot) override {
+    inner_->reset(block, sm, first_warp_slot);
+  }
   WarpStatus status(unsigned warp) const override { return inner_->status(warp); }
   Next next(unsigned warp) const override { return inner_->next(warp); }
   const Step& step(unsigned warp, std::uint64_t now) override {
     const Step& step = inner_->step(warp, now);
-    if (step.addresses == nullptr || (step.space != ptx::Space::global && step.space != ptx::Space::tex && step.space != ptx::Space::constant)) return step;
+    if (step.addresses == nullptr || (step.space != ptx::Space::global && step.space != ptx::Space::tex &&
+                                      step.space != ptx::Space::constant))
+      return step;
     step_ = step;
     for (std::size_t lane = 0; lane < exec::warp_size; ++lane) addresses_[lane] = step.addresses[lane] + by_;
     step_.addresses = addresses_.data();
@@ -22,7 +26,9 @@ class Block final : public ResidentBlock {
   exec::Run run_plain(unsigned warp, std::uint32_t most) override { return inner_->run_plain(warp, most); }
   std::string whereabouts() const override { return inner_->whereabouts(); }
   void check_progress() const override { inner_->check_progress(); }
-  bool stuck(std::uint32_t steps, std::vector<exec::Stuck>& who) override { return inner_->stuck(steps, who); }
+  bool stuck(std::uint32_t steps, std::vector<exec::Stuck>& who) override {
+    return inner_->stuck(steps, who);
+  }
 
  private:
   std::unique_ptr<ResidentBlock> inner_;
@@ -34,7 +40,9 @@ class Block final : public ResidentBlock {
 class Share final : public SmShare {
  public:
   Share(std::unique_ptr<SmShare> inner, std::uint64_t by) : inner_(std::move(inner)), by_(by) {}
-  std::unique_ptr<ResidentBlock> make_block() override { return std::make_unique<Block>(inner_->make_block(), by_); }
+  std::unique_ptr<ResidentBlock> make_block() override {
+    return std::make_unique<Block>(inner_->make_block(), by_);
+  }
   void commit() override { inner_->commit(); }
 
  private:

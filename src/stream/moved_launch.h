@@ -1,4 +1,5 @@
-// A launch whose device addresses are moved, so that those of several processes do not meet: each process has the same ones.
+// A launch whose device addresses are moved, so that those of several processes do not meet: each process has
+// the same ones.
 #pragma once
 
 #include "stream/warp_source.h"
@@ -7,7 +8,7 @@ namespace simtlab::stream {
 
 class MovedLaunch final : public WarpSource {
  public:
-  MovedLaunch(const WarpSource& inner, std::uint64_t by) : inner_(inner), by_(by) {}   // which outlives it
+  MovedLaunch(const WarpSource& inner, std::uint64_t by) : inner_(inner), by_(by) {}  // which outlives it
 
   const ptx::Function& function() const override { return inner_.function(); }
   const ptx::Module& module() const override { return inner_.module(); }
@@ -19,7 +20,10 @@ class MovedLaunch final : public WarpSource {
   std::unique_ptr<SmShare> make_share(Effects effects) const override;
   bool one_at_a_time() const override { return inner_.one_at_a_time(); }
   const trace::Code* code_of(const ptx::Function& f) const override { return inner_.code_of(f); }
-  std::optional<std::uint64_t> recorded_instructions(std::uint64_t first, std::uint64_t count) const override { return inner_.recorded_instructions(first, count); }
+  std::optional<std::uint64_t> recorded_instructions(std::uint64_t first,
+                                                     std::uint64_t count) const override {
+    return inner_.recorded_instructions(first, count);
+  }
 
  private:
   const WarpSource& inner_;

@@ -1,8 +1,10 @@
-// Where the warps of a launch come from: what the models read, whether a kernel is executed now or was recorded.
+// Where the warps of a launch come from: what the models read, whether a kernel is executed now or was
+// recorded.
 //
-// A model asks a resident block for the next instruction of a warp, decides when it issues, and lets it happen (step): pc, lanes and
-// addresses follow. Static code is the decoded form of ptx/inst.h. Implementations: executed.h (the functional executor),
-// trace/replay.h (a recorded trace), trace/record.h (another source, written down on the way), accelsim/launch.h (SASS).
+// A model asks a resident block for the next instruction of a warp, decides when it issues, and lets it
+// happen (step): pc, lanes and addresses follow. Static code is the decoded form of ptx/inst.h.
+// Implementations: executed.h (the functional executor), trace/replay.h (a recorded trace), trace/record.h
+// (another source, written down on the way), accelsim/launch.h (SASS).
 #pragma once
 
 #include <cstdint>
@@ -36,28 +38,33 @@ class ResidentBlock {
   // Makes it another block of the launch, without allocating where that can be helped.
   virtual void reset(std::uint64_t block, unsigned sm, unsigned first_warp_slot) = 0;
   virtual WarpStatus status(unsigned warp) const = 0;
-  virtual Next next(unsigned warp) const = 0;                            // of a warp that has not exited
-  // Executes the next instruction of a ready warp; as exec::Block::step: nothing has happened if it says `blocked`.
+  virtual Next next(unsigned warp) const = 0;  // of a warp that has not exited
+  // Executes the next instruction of a ready warp; as exec::Block::step: nothing has happened if it says
+  // `blocked`.
   virtual const Step& step(unsigned warp, std::uint64_t now) = 0;
-  // Executes what it can at once of a warp's next instructions, at most so many: arithmetic that no model looks at one by one. May be none.
+  // Executes what it can at once of a warp's next instructions, at most so many: arithmetic that no model
+  // looks at one by one. May be none.
   virtual exec::Run run_plain(unsigned /*warp*/, std::uint32_t /*most*/) { return {}; }
   virtual std::string whereabouts() const = 0;
-  virtual void check_progress() const = 0;   // throws if no warp is ready and not all exited
+  virtual void check_progress() const = 0;  // throws if no warp is ready and not all exited
   // As exec::Block::stuck(); only between commits of its share. What was recorded comes to an end.
   virtual bool stuck(std::uint32_t /*steps*/, std::vector<exec::Stuck>& /*who*/) { return false; }
 };
 
 // When others see what the blocks of a share write to global memory and what their atomics do.
 enum class Effects : std::uint8_t {
-  at_commit,   // the shares of a launch may be worked on by several threads in between; a step may be blocked until then
-  at_once,     // for one thread that steps all blocks; no step is ever blocked, and atomics have their answer when the step returns
+  // The shares of a launch may be worked on by several threads in between; a step may be blocked until then
+  at_commit,
+  // For one thread that steps all blocks; no step is ever blocked, and atomics have their answer when the
+  // step returns
+  at_once,
 };
 
 // The blocks of one SM.
 class SmShare {
  public:
   virtual ~SmShare() = default;
-  virtual std::unique_ptr<ResidentBlock> make_block() = 0;   // in need of reset(); does not outlive the share
+  virtual std::unique_ptr<ResidentBlock> make_block() = 0;  // in need of reset(); does not outlive the share
   // Everybody sees what was kept. Called share by share, in the order of the SMs, while none of them works.
   virtual void commit() {}
 };
@@ -66,11 +73,12 @@ class SmShare {
 class WarpSource {
  public:
   virtual ~WarpSource() = default;
-  virtual const ptx::Function& function() const = 0;   // the entry
-  virtual const ptx::Module& module() const = 0;       // of the functions' file numbers; a trace's has no text
+  virtual const ptx::Function& function() const = 0;  // the entry
+  // Of the functions' file numbers; a trace's has no text
+  virtual const ptx::Module& module() const = 0;
   virtual Dim3 grid() const = 0;
   virtual Dim3 block() const = 0;
-  virtual std::uint32_t shared_bytes() const = 0;      // static + dynamic, a block
+  virtual std::uint32_t shared_bytes() const = 0;  // static + dynamic, a block
   virtual std::unique_ptr<SmShare> make_share(Effects effects) const = 0;
   // The shares use something in common: they are to be worked on in the order of the SMs, never at once.
   virtual bool one_at_a_time() const { return false; }
@@ -79,9 +87,11 @@ class WarpSource {
 
   // Blocks to run: all of the grid, unless a trace holds a part of them. A model counts them from 0.
   virtual std::uint64_t block_count() const { return grid().count(); }
-  virtual std::uint64_t block_number(std::uint64_t index) const { return index; }   // in the grid
+  virtual std::uint64_t block_number(std::uint64_t index) const { return index; }  // in the grid
   // Warp instructions of some blocks, if that is known before they run.
-  virtual std::optional<std::uint64_t> recorded_instructions(std::uint64_t, std::uint64_t) const { return std::nullopt; }
+  virtual std::optional<std::uint64_t> recorded_instructions(std::uint64_t, std::uint64_t) const {
+    return std::nullopt;
+  }
   unsigned threads_per_block() const { return static_cast<unsigned>(block().count()); }
   unsigned warps_per_block() const { return (threads_per_block() + exec::warp_size - 1) / exec::warp_size; }
 };

@@ -21,7 +21,9 @@ using result::StudyMetric;
 using Goal = StudyMetric::Goal;
 
 // What one looks at first where nothing was said, by command.
-constexpr const char* headlines[] = {"gpu.time", "dram.bandwidth", "l1.read.miss_rate", "predict.throughput.time", "corun.stp", "gpu.instructions.warp"};
+constexpr const char* headlines[] = {"gpu.time",          "dram.bandwidth",
+                                     "l1.read.miss_rate", "predict.throughput.time",
+                                     "corun.stp",         "gpu.instructions.warp"};
 
 std::vector<std::string> list_in(const std::string& text) {
   std::vector<std::string> out;
@@ -37,26 +39,39 @@ class Reader {
   Reader(const Store& store, const Interest& interest) : store_(store), known_(store.metric_names()) {
     out_.name = store.value("name"), out_.created = store.value("created");
     out_.axes = store.axis_names();
-    const auto wanted = [&](const std::vector<std::string>& asked, const char* key) { return asked.empty() ? list_in(store.value(key)) : asked; };
+    const auto wanted = [&](const std::vector<std::string>& asked, const char* key) {
+      return asked.empty() ? list_in(store.value(key)) : asked;
+    };
     for (const std::string& name : wanted(interest.minimise, "minimise")) add(name, Goal::minimise);
     for (const std::string& name : wanted(interest.maximise, "maximise")) add(name, Goal::maximise);
     for (const std::string& name : wanted(interest.metrics, "metrics")) add(name, Goal::none);
     if (out_.metrics.empty())
       for (const char* name : headlines)
-        if (std::ranges::find(known_, name) != known_.end() && out_.metrics.empty()) out_.metrics.push_back({name, store.unit_of(name), std::string_view(name).ends_with("time") ? Goal::minimise : Goal::none, false});
+        if (std::ranges::find(known_, name) != known_.end() && out_.metrics.empty())
+          out_.metrics.push_back({name, store.unit_of(name),
+                                  std::string_view(name).ends_with("time") ? Goal::minimise : Goal::none,
+                                  false});
   }
 
   result::Study read() {
     const Counts counts = store_.counts();
-    out_.pending = counts.pending, out_.running = counts.running, out_.done = counts.done, out_.failed = counts.failed;
+    out_.pending = counts.pending, out_.running = counts.running, out_.done = counts.done,
+    out_.failed = counts.failed;
     store_.each_point([&](const Point& p) {
-      out_.points.push_back({p.id, p.combination, p.repeat, p.seed, p.attempts, p.values, std::string(name_of(p.state)), p.exit_code, p.error_id, p.error, p.begun, p.ended, p.host, p.worker,
+      out_.points.push_back({p.id, p.combination, p.repeat, p.seed, p.attempts, p.values,
+                             std::string(name_of(p.state)), p.exit_code, p.error_id, p.error, p.begun,
+                             p.ended, p.host, p.worker,
                              std::vector<double>(out_.metrics.size(), result::no_value)});
-      if (p.values.size() != out_.axes.size()) throw Error(ExitCode::bad_input, "sweep-database", fmt::format("point {} has {} values for {} axes", p.id, p.values.size(), out_.axes.size()));
+      if (p.values.size() != out_.axes.size())
+        throw Error(
+            ExitCode::bad_input, "sweep-database",
+            fmt::format("point {} has {} values for {} axes", p.id, p.values.size(), out_.axes.size()));
     });
     for (std::size_t m = 0; m < out_.metrics.size(); ++m) values_of(m);
     combine();
-    for (const std::string& path : store_.changed_inputs()) out_.notes.push_back(fmt::format("{} changed while the study ran: its points are not all of the same input", shown(path, 100)));
+    for (const std::string& path : store_.changed_inputs())
+      out_.notes.push_back(fmt::format(
+          "{} changed while the study ran: its points are not all of the same input", shown(path, 100)));
     out_.cluster = !store_.batches(false).empty();
     return std::move(out_);
   }
@@ -70,7 +85,9 @@ class Reader {
       std::vector<std::string> names = known_;
       names.insert(names.end(), out_.axes.begin(), out_.axes.end());
       const std::string near = nearest_name(name.substr(0, 200), names);
-      throw Error(ExitCode::bad_input, "sweep-metric", fmt::format("no point has a metric '{}'", shown(name, 60)), near.empty() ? "`simtlab list stats` has the names" : fmt::format("did you mean '{}'?", near));
+      throw Error(
+          ExitCode::bad_input, "sweep-metric", fmt::format("no point has a metric '{}'", shown(name, 60)),
+          near.empty() ? "`simtlab list stats` has the names" : fmt::format("did you mean '{}'?", near));
     }
     out_.metrics.push_back({name, axis ? "" : store_.unit_of(name), goal, axis});
   }
@@ -78,15 +95,17 @@ class Reader {
   void values_of(std::size_t m) {
     const StudyMetric& metric = out_.metrics[m];
     if (metric.is_axis) {
-      const auto axis = static_cast<std::size_t>(std::ranges::find(out_.axes, metric.name) - out_.axes.begin());
+      const auto axis =
+          static_cast<std::size_t>(std::ranges::find(out_.axes, metric.name) - out_.axes.begin());
       for (result::StudyPoint& p : out_.points)
         if (p.state == "done") p.metrics[m] = number_of(p.values[axis]).value_or(result::no_value);
       return;
     }
-    std::size_t at = 0;   // both are in the order of the ids
+    std::size_t at = 0;  // both are in the order of the ids
     store_.each_metric(metric.name, [&](std::uint64_t id, double value) {
       while (at < out_.points.size() && out_.points[at].id < id) ++at;
-      if (at < out_.points.size() && out_.points[at].id == id && out_.points[at].state == "done") out_.points[at].metrics[m] = value;
+      if (at < out_.points.size() && out_.points[at].id == id && out_.points[at].state == "done")
+        out_.points[at].metrics[m] = value;
     });
   }
 
@@ -130,10 +149,10 @@ bool at_least_as_good(const std::vector<double>& a, const std::vector<double>& b
   return std::ranges::equal(a, b, [](double x, double y) { return x <= y; });
 }
 
-constexpr std::size_t most_levels = 8;   // of a range, in parts
+constexpr std::size_t most_levels = 8;  // of a range, in parts
 
 struct Sample {
-  double x = 0;        // of axes that are numbers
+  double x = 0;  // of axes that are numbers
   std::string label;
   double y = 0;
 };
@@ -151,7 +170,9 @@ std::vector<double> ranks(const std::vector<double>& values) {
   return out;
 }
 
-double mean_of(const std::vector<double>& v) { return std::accumulate(v.begin(), v.end(), 0.0) / static_cast<double>(v.size()); }
+double mean_of(const std::vector<double>& v) {
+  return std::accumulate(v.begin(), v.end(), 0.0) / static_cast<double>(v.size());
+}
 
 struct Moments {
   double xx = 0, yy = 0, xy = 0;
@@ -159,7 +180,9 @@ struct Moments {
 Moments moments(const std::vector<double>& x, const std::vector<double>& y) {
   const double mx = mean_of(x), my = mean_of(y);
   Moments out;
-  for (std::size_t i = 0; i < x.size(); ++i) out.xx += (x[i] - mx) * (x[i] - mx), out.yy += (y[i] - my) * (y[i] - my), out.xy += (x[i] - mx) * (y[i] - my);
+  for (std::size_t i = 0; i < x.size(); ++i)
+    out.xx += (x[i] - mx) * (x[i] - mx), out.yy += (y[i] - my) * (y[i] - my),
+        out.xy += (x[i] - mx) * (y[i] - my);
   return out;
 }
 
@@ -180,7 +203,8 @@ class EffectOf {
       const std::size_t l = level[i];
       sum[l] += samples_[i].y, ++count[l], all += samples_[i].y;
       low[l] = std::min(low[l], samples_[i].y), high[l] = std::max(high[l], samples_[i].y);
-      if (in_parts_ && out.levels[l].count > 0) out.levels[l].label = first_label(out.levels[l].label) + " to " + samples_[i].label;
+      if (in_parts_ && out.levels[l].count > 0)
+        out.levels[l].label = first_label(out.levels[l].label) + " to " + samples_[i].label;
       ++out.levels[l].count;
     }
     const double mean = all / static_cast<double>(samples_.size());
@@ -206,7 +230,8 @@ class EffectOf {
     for (const Sample& s : samples_) of.emplace(s.label, of.size());
     std::vector<std::size_t> out;
     in_parts_ = numeric_ && of.size() > 2 * most_levels;
-    for (std::size_t i = 0; i < samples_.size(); ++i) out.push_back(in_parts_ ? i * most_levels / samples_.size() : of.at(samples_[i].label));
+    for (std::size_t i = 0; i < samples_.size(); ++i)
+      out.push_back(in_parts_ ? i * most_levels / samples_.size() : of.at(samples_[i].label));
     return out;
   }
 
@@ -236,7 +261,8 @@ result::Study summary(const Store& store, const Interest& interest) {
   return out;
 }
 
-// Sorted by the first goal a combination can only be beaten by one before it; the front is short, so that is fast.
+// Sorted by the first goal a combination can only be beaten by one before it; the front is short, so that is
+// fast.
 void mark_front(result::Study& study) {
   std::vector<std::pair<std::vector<double>, StudyCombination*>> all;
   for (StudyCombination& c : study.combinations) {
@@ -244,10 +270,12 @@ void mark_front(result::Study& study) {
     std::vector<double> goals = goals_of(study, c);
     if (!goals.empty()) all.emplace_back(std::move(goals), &c);
   }
-  std::ranges::stable_sort(all, {}, [](const auto& entry) -> const std::vector<double>& { return entry.first; });
+  std::ranges::stable_sort(all, {},
+                           [](const auto& entry) -> const std::vector<double>& { return entry.first; });
   std::vector<const std::vector<double>*> front;
   for (auto& [goals, c] : all) {
-    const bool beaten = std::ranges::any_of(front, [&](const std::vector<double>* f) { return at_least_as_good(*f, goals) && *f != goals; });
+    const bool beaten = std::ranges::any_of(
+        front, [&](const std::vector<double>* f) { return at_least_as_good(*f, goals) && *f != goals; });
     if (beaten) continue;
     c->on_front = true;
     front.push_back(&goals);
@@ -268,7 +296,8 @@ void find_effects(result::Study& study) {
         numeric = numeric && x.has_value();
         samples.push_back({x.value_or(0), c.values[a], c.mean[m]});
       }
-      const bool varies = std::ranges::any_of(samples, [&](const Sample& s) { return s.label != samples.front().label; });
+      const bool varies =
+          std::ranges::any_of(samples, [&](const Sample& s) { return s.label != samples.front().label; });
       if (!varies) continue;
       StudyEffect effect;
       effect.axis = a, effect.metric = m;

@@ -55,7 +55,9 @@ std::optional<std::uint64_t> whole_number(std::string_view text, bool& scaled) {
   return out << (10 * (power + 1));
 }
 
-std::string short_size(std::uint64_t n, bool kilo) { return kilo && n % 1024 == 0 ? fmt::format("{}K", n / 1024) : fmt::format("{}", n); }
+std::string short_size(std::uint64_t n, bool kilo) {
+  return kilo && n % 1024 == 0 ? fmt::format("{}K", n / 1024) : fmt::format("{}", n);
+}
 
 // Twelve digits: 0.1 + 0.2 is 0.3.
 std::string plain(double value) {
@@ -65,7 +67,9 @@ std::string plain(double value) {
 
 class Parser {
  public:
-  Parser(std::string name, const std::string& text, const AxisErrors& errors) : text_(text), errors_(errors) { out_.name = std::move(name); }
+  Parser(std::string name, const std::string& text, const AxisErrors& errors) : text_(text), errors_(errors) {
+    out_.name = std::move(name);
+  }
 
   Axis run() {
     std::string_view rest = trimmed(text_);
@@ -82,7 +86,9 @@ class Parser {
 
  private:
   [[noreturn]] void refuse(const std::string& why) const {
-    throw Error(ExitCode::usage, errors_.id, fmt::format("{} {}={}: {}", errors_.option, shown(out_.name, 60), shown(text_, 60), why), errors_.hint);
+    throw Error(ExitCode::usage, errors_.id,
+                fmt::format("{} {}={}: {}", errors_.option, shown(out_.name, 60), shown(text_, 60), why),
+                errors_.hint);
   }
 
   void item(std::string_view text) {
@@ -102,11 +108,14 @@ class Parser {
     Range range;
     if (last.ends_with(" log")) range.log = true, last.remove_suffix(4);
     const auto from = leading_number(first), to = leading_number(last);
-    if (!from || !to || !from->unit.empty() || from->value >= to->value) refuse("FROM..TO has two numbers, the second above the first; a unit stands behind the second");
+    if (!from || !to || !from->unit.empty() || from->value >= to->value)
+      refuse("FROM..TO has two numbers, the second above the first; a unit stands behind the second");
     range.from = from->value, range.to = to->value, range.unit = to->unit;
     range.whole = from->whole && to->whole;
     if (range.log && range.from <= 0) refuse("a logarithmic range begins above 0");
-    if (std::abs(range.from) > static_cast<double>(largest) || std::abs(range.to) > static_cast<double>(largest)) refuse("a number is too large");
+    if (std::abs(range.from) > static_cast<double>(largest) ||
+        std::abs(range.to) > static_cast<double>(largest))
+      refuse("a number is too large");
     out_.range = range;
   }
 
@@ -115,7 +124,8 @@ class Parser {
     const std::size_t second = more.find(':');
     if (second == std::string_view::npos) {
       bool understood = true;
-      const std::vector<std::string> values = parse_doublings(std::string(first), std::string(more), understood);
+      const std::vector<std::string> values =
+          parse_doublings(std::string(first), std::string(more), understood);
       if (!understood) refuse("a range goes from one number to another, as 16K:128K");
       if (values.empty()) refuse("the first value is above the last");
       out_.values.insert(out_.values.end(), values.begin(), values.end());
@@ -123,10 +133,12 @@ class Parser {
     }
     const std::string_view last = more.substr(0, second), step = more.substr(second + 1);
     bool scaled = false, other = false;
-    const auto from = whole_number(first, scaled), to = whole_number(last, other), by = whole_number(step, other);
+    const auto from = whole_number(first, scaled), to = whole_number(last, other),
+               by = whole_number(step, other);
     if (from && to && by) return whole_steps(*from, *to, *by, scaled);
     const auto a = leading_number(first), b = leading_number(last), c = leading_number(step);
-    if (!a || !b || !c || !a->unit.empty() || !b->unit.empty() || !c->unit.empty() || c->value <= 0) refuse("FIRST:LAST:STEP has three numbers, the step above 0");
+    if (!a || !b || !c || !a->unit.empty() || !b->unit.empty() || !c->unit.empty() || c->value <= 0)
+      refuse("FIRST:LAST:STEP has three numbers, the step above 0");
     if (a->value > b->value) refuse("the first value is above the last");
     const double count = std::floor((b->value - a->value) / c->value + 1e-9);
     if (!(count < static_cast<double>(most_values))) refuse(fmt::format("more than {} values", most_values));
@@ -147,7 +159,8 @@ class Parser {
 
 }  // namespace
 
-std::vector<std::string> parse_doublings(const std::string& first, const std::string& last, bool& understood) {
+std::vector<std::string> parse_doublings(const std::string& first, const std::string& last,
+                                         bool& understood) {
   bool kilo = false, other = false;
   const auto from = whole_number(first, kilo), to = whole_number(last, other);
   understood = from && to && *from > 0 && *to > 0;
@@ -160,11 +173,14 @@ std::vector<std::string> parse_doublings(const std::string& first, const std::st
 Axis parse_axis(const std::string& text, const AxisErrors& errors) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
-    throw Error(ExitCode::usage, errors.id, fmt::format("{} {}: NAME=VALUES is expected", errors.option, shown(text, 60)), errors.hint);
+    throw Error(ExitCode::usage, errors.id,
+                fmt::format("{} {}: NAME=VALUES is expected", errors.option, shown(text, 60)), errors.hint);
   return parse_values(text.substr(0, equals), text.substr(equals + 1), errors);
 }
 
-Axis parse_values(const std::string& name, const std::string& text, const AxisErrors& errors) { return Parser(name, text, errors).run(); }
+Axis parse_values(const std::string& name, const std::string& text, const AxisErrors& errors) {
+  return Parser(name, text, errors).run();
+}
 
 std::optional<double> number_of(std::string_view text) {
   text = trimmed(text);
@@ -173,17 +189,19 @@ std::optional<double> number_of(std::string_view text) {
   if (number->unit.empty()) return number->value;
   bool scaled = false;
   if (const auto n = whole_number(text, scaled)) return static_cast<double>(*n);
-  for (const Unit unit : {Unit::bytes, Unit::hertz, Unit::nanoseconds, Unit::bytes_per_second, Unit::bytes_per_cycle, Unit::cycles, Unit::per_cycle, Unit::bits, Unit::megatransfers, Unit::milliamperes, Unit::volts}) {
+  for (const Unit unit :
+       {Unit::bytes, Unit::hertz, Unit::nanoseconds, Unit::bytes_per_second, Unit::bytes_per_cycle,
+        Unit::cycles, Unit::per_cycle, Unit::bits, Unit::megatransfers, Unit::milliamperes, Unit::volts}) {
     try {
       return parse_quantity(text, unit);
-    } catch (const Error&) {   // not this unit
+    } catch (const Error&) {  // not this unit
     }
   }
   return std::nullopt;
 }
 
 std::string drawn(const Range& r, double u) {
-  const double top = r.whole ? r.to + 1 : r.to;   // the last whole number has its share
+  const double top = r.whole ? r.to + 1 : r.to;  // the last whole number has its share
   double value = r.log ? r.from * std::pow(top / r.from, u) : r.from + (top - r.from) * u;
   if (r.whole) value = std::clamp(std::floor(value), r.from, r.to);
   return plain(value) + r.unit;

@@ -18,17 +18,17 @@ namespace simtlab::sweep {
 struct Range {
   double from = 0, to = 0;
   bool whole = false, log = false;
-  std::string unit;   // behind the drawn number, "" or " GHz"
+  std::string unit;  // behind the drawn number, "" or " GHz"
   bool operator==(const Range&) const = default;
 };
 
 struct Axis {
   std::string name;
-  std::vector<std::string> values;   // empty: `range`
+  std::vector<std::string> values;  // empty: `range`
   std::optional<Range> range;
 };
 
-inline constexpr std::size_t most_values = 1'000'000;   // of an axis
+inline constexpr std::size_t most_values = 1'000'000;  // of an axis
 
 // Where a text came from, for messages: how the option is called, the error's id, what to do.
 struct AxisErrors {

@@ -15,7 +15,7 @@ namespace simtlab::sweep {
 struct Constraint::Node {
   enum class Kind { number, text, axis, negate, not_, binary } kind = Kind::number;
   double number = 0;
-  std::string text;      // a word, or the operator
+  std::string text;  // a word, or the operator
   std::size_t axis = 0;
   std::unique_ptr<Node> a, b;
 };
@@ -39,22 +39,27 @@ struct Token {
 
 class Parser {
  public:
-  Parser(const std::string& text, const std::vector<std::string>& axes, const SourcePos& pos) : text_(text), axes_(axes), pos_(pos) {
+  Parser(const std::string& text, const std::vector<std::string>& axes, const SourcePos& pos)
+      : text_(text), axes_(axes), pos_(pos) {
     if (text.size() > most_text) refuse(0, fmt::format("a constraint has at most {} letters", most_text), "");
     next();
   }
 
   NodePtr run() {
     NodePtr out = either(0);
-    if (token_.kind != Token::Kind::end) refuse(token_.at, fmt::format("'{}' is not expected here", shown(token_.text, 40)), "parts are joined by 'and' and 'or'");
+    if (token_.kind != Token::Kind::end)
+      refuse(token_.at, fmt::format("'{}' is not expected here", shown(token_.text, 40)),
+             "parts are joined by 'and' and 'or'");
     return out;
   }
 
  private:
   [[noreturn]] void refuse(std::size_t at, const std::string& what, const std::string& hint) const {
     Diagnostic d{fmt::format("constraint: {}", what), pos_, "", hint};
-    if (pos_.line != 0) d.message = fmt::format("constraint \"{}\", letter {}: {}", shown(text_, 100), at + 1, what);
-    else d.pos = {"--constraint", 1, static_cast<std::uint32_t>(at + 1)}, d.text = text_;
+    if (pos_.line != 0)
+      d.message = fmt::format("constraint \"{}\", letter {}: {}", shown(text_, 100), at + 1, what);
+    else
+      d.pos = {"--constraint", 1, static_cast<std::uint32_t>(at + 1)}, d.text = text_;
     throw Error(ExitCode::bad_input, "sweep-constraint", std::move(d));
   }
 
@@ -66,7 +71,8 @@ class Parser {
     if (is_digit(c) || (c == '.' && at_ + 1 < text_.size() && is_digit(text_[at_ + 1]))) return quantity();
     if (c == '\'' || c == '"' || c == '`') return quoted(c);
     if (is_letter(c)) {
-      while (at_ < text_.size() && (is_letter(text_[at_]) || is_digit(text_[at_]) || text_[at_] == '.')) token_.text += text_[at_++];
+      while (at_ < text_.size() && (is_letter(text_[at_]) || is_digit(text_[at_]) || text_[at_] == '.'))
+        token_.text += text_[at_++];
       token_.kind = Token::Kind::name;
       return;
     }
@@ -140,27 +146,36 @@ class Parser {
   }
   NodePtr negated(int depth) {
     if (depth > most_depth) refuse(token_.at, "it is nested too deeply", "");
-    if (take(Token::Kind::name, "not") || take(Token::Kind::sign, "!")) return unary(Node::Kind::not_, negated(depth + 1));
+    if (take(Token::Kind::name, "not") || take(Token::Kind::sign, "!"))
+      return unary(Node::Kind::not_, negated(depth + 1));
     NodePtr a = sum(depth + 1);
     for (const char* sign : {"<=", ">=", "==", "!=", "<", ">", "="})
-      if (take(Token::Kind::sign, sign)) return binary(std::string(sign) == "=" ? "==" : sign, std::move(a), sum(depth + 1));
+      if (take(Token::Kind::sign, sign))
+        return binary(std::string(sign) == "=" ? "==" : sign, std::move(a), sum(depth + 1));
     return a;
   }
   NodePtr sum(int depth) {
     NodePtr a = product(depth + 1);
     for (;;) {
-      if (take(Token::Kind::sign, "+")) a = binary("+", std::move(a), product(depth + 1));
-      else if (take(Token::Kind::sign, "-")) a = binary("-", std::move(a), product(depth + 1));
-      else return a;
+      if (take(Token::Kind::sign, "+"))
+        a = binary("+", std::move(a), product(depth + 1));
+      else if (take(Token::Kind::sign, "-"))
+        a = binary("-", std::move(a), product(depth + 1));
+      else
+        return a;
     }
   }
   NodePtr product(int depth) {
     NodePtr a = single(depth + 1);
     for (;;) {
-      if (take(Token::Kind::sign, "*")) a = binary("*", std::move(a), single(depth + 1));
-      else if (take(Token::Kind::sign, "/")) a = binary("/", std::move(a), single(depth + 1));
-      else if (take(Token::Kind::sign, "%")) a = binary("%", std::move(a), single(depth + 1));
-      else return a;
+      if (take(Token::Kind::sign, "*"))
+        a = binary("*", std::move(a), single(depth + 1));
+      else if (take(Token::Kind::sign, "/"))
+        a = binary("/", std::move(a), single(depth + 1));
+      else if (take(Token::Kind::sign, "%"))
+        a = binary("%", std::move(a), single(depth + 1));
+      else
+        return a;
     }
   }
   NodePtr single(int depth) {
@@ -172,10 +187,18 @@ class Parser {
       return inside;
     }
     auto out = std::make_unique<Node>();
-    if (token_.kind == Token::Kind::number) out->kind = Node::Kind::number, out->number = token_.number;
-    else if (token_.kind == Token::Kind::word) out->kind = Node::Kind::text, out->text = token_.text;
-    else if (token_.kind == Token::Kind::name) out->kind = Node::Kind::axis, out->axis = axis();
-    else refuse(token_.at, token_.kind == Token::Kind::end ? "something is missing at its end" : fmt::format("'{}' is not expected here", shown(token_.text, 40)), "an axis, a number or a 'word' is");
+    if (token_.kind == Token::Kind::number)
+      out->kind = Node::Kind::number, out->number = token_.number;
+    else if (token_.kind == Token::Kind::word)
+      out->kind = Node::Kind::text, out->text = token_.text;
+    else if (token_.kind == Token::Kind::name)
+      out->kind = Node::Kind::axis, out->axis = axis();
+    else
+      refuse(token_.at,
+             token_.kind == Token::Kind::end
+                 ? "something is missing at its end"
+                 : fmt::format("'{}' is not expected here", shown(token_.text, 40)),
+             "an axis, a number or a 'word' is");
     next();
     return out;
   }
@@ -183,7 +206,9 @@ class Parser {
     const auto found = std::ranges::find(axes_, token_.text);
     if (found != axes_.end()) return static_cast<std::size_t>(found - axes_.begin());
     const std::string near = nearest_name(token_.text.substr(0, 200), axes_);
-    refuse(token_.at, fmt::format("no axis is called '{}'", shown(token_.text, 60)), near.empty() ? fmt::format("a word stands in quotation marks: '{}'", shown(token_.text, 60)) : fmt::format("did you mean '{}'?", near));
+    refuse(token_.at, fmt::format("no axis is called '{}'", shown(token_.text, 60)),
+           near.empty() ? fmt::format("a word stands in quotation marks: '{}'", shown(token_.text, 60))
+                        : fmt::format("did you mean '{}'?", near));
   }
 
   const std::string& text_;
@@ -195,7 +220,7 @@ class Parser {
 
 struct Value {
   std::optional<double> number;
-  std::string text;   // if it is a word
+  std::string text;  // if it is a word
 };
 
 class Evaluation {
@@ -206,14 +231,17 @@ class Evaluation {
     if (n.kind == Node::Kind::not_) return !truth(*n.a);
     if (n.kind == Node::Kind::binary && n.text == "and") return truth(*n.a) && truth(*n.b);
     if (n.kind == Node::Kind::binary && n.text == "or") return truth(*n.a) || truth(*n.b);
-    if (n.kind == Node::Kind::binary && std::string_view("<=>=!==").find(n.text) != std::string_view::npos) return compared(n.text, value(*n.a), value(*n.b));
+    if (n.kind == Node::Kind::binary && std::string_view("<=>=!==").find(n.text) != std::string_view::npos)
+      return compared(n.text, value(*n.a), value(*n.b));
     const Value v = value(n);
     return v.number ? *v.number != 0 : v.text == "true" || v.text == "on" || v.text == "yes";
   }
 
  private:
   [[noreturn]] void refuse(const std::string& what) const {
-    throw Error(ExitCode::bad_input, "sweep-constraint", fmt::format("constraint \"{}\": {}", shown(text_, 100), what), "words can be compared; numbers can be computed with, too");
+    throw Error(ExitCode::bad_input, "sweep-constraint",
+                fmt::format("constraint \"{}\": {}", shown(text_, 100), what),
+                "words can be compared; numbers can be computed with, too");
   }
   static bool compared(const std::string& sign, const Value& a, const Value& b) {
     const auto by = [&](const auto& x, const auto& y) {
@@ -257,11 +285,14 @@ class Evaluation {
 
 }  // namespace
 
-Constraint::Constraint(std::string text, const std::vector<std::string>& axes, const SourcePos& pos) : text_(std::move(text)), root_(Parser(text_, axes, pos).run()) {}
+Constraint::Constraint(std::string text, const std::vector<std::string>& axes, const SourcePos& pos)
+    : text_(std::move(text)), root_(Parser(text_, axes, pos).run()) {}
 Constraint::~Constraint() = default;
 Constraint::Constraint(Constraint&&) noexcept = default;
 Constraint& Constraint::operator=(Constraint&&) noexcept = default;
 
-bool Constraint::holds(std::span<const std::string> values) const { return Evaluation(text_, values).truth(*root_); }
+bool Constraint::holds(std::span<const std::string> values) const {
+  return Evaluation(text_, values).truth(*root_);
+}
 
 }  // namespace simtlab::sweep

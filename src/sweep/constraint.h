@@ -1,7 +1,7 @@
 // Which points a study leaves out: "sm.count * 2 <= 200 and (dram != 'hbm2' or l1.bytes < 128 KiB)".
 //
-// Names are axes; a name with other letters than a-z, 0-9, _ and . stands in backquotes. Values are compared as numbers where both are
-// (quantities by their size: 1 KiB = 1024), else as text.
+// Names are axes; a name with other letters than a-z, 0-9, _ and . stands in backquotes. Values are compared
+// as numbers where both are (quantities by their size: 1 KiB = 1024), else as text.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,8 @@ class Constraint {
   Constraint& operator=(Constraint&&) noexcept;
 
   const std::string& text() const { return text_; }
-  // values: one an axis. Throws Error(bad_input, "sweep-constraint") if it computes with words or divides by 0.
+  // values: one an axis. Throws Error(bad_input, "sweep-constraint") if it computes with words or divides by
+  // 0.
   bool holds(std::span<const std::string> values) const;
 
   struct Node;

@@ -121,9 +121,7 @@ std::vector<std::string> differences(const std::string& there, const std::string
   std::vector<std::string> out;
   try {
     compare(Json::parse(there), Json::parse(here), out);
-  } catch (const Json::exception&) {
-    return {"what the database says of its study cannot be read"};
-  }
+  } catch (const Json::exception&) { return {"what the database says of its study cannot be read"}; }
   return out;
 }
 

@@ -22,13 +22,15 @@ std::string id_in(const std::string& text) {
     const std::size_t close = text.find(']', open);
     if (close == std::string::npos) break;
     const std::string id = text.substr(open + 1, close - open - 1);
-    const bool is_id = id.size() > 3 && id.size() < 40 && id.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
+    const bool is_id = id.size() > 3 && id.size() < 40 &&
+                       id.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
     if (is_id && (close + 1 == text.size() || text[close + 1] == '\n')) return id;
   }
   return {};
 }
 
-void describe_failure(const Store& store, const result::Manifest* manifest, double timed_out_s, Outcome& out) {
+void describe_failure(const Store& store, const result::Manifest* manifest, double timed_out_s,
+                      Outcome& out) {
   if (timed_out_s > 0) {
     out.error_id = "sweep-timeout";
     out.error = fmt::format("it took longer than {:g} s", timed_out_s);
@@ -43,7 +45,8 @@ void describe_failure(const Store& store, const result::Manifest* manifest, doub
   while (!out.error.empty() && out.error.back() == '\n') out.error.pop_back();
   if (out.exit_code >= 128) {
     out.error_id = "sweep-crash";
-    out.error = fmt::format("it ended by signal {}{}{}", out.exit_code - 128, out.error.empty() ? "" : ": ", out.error);
+    out.error = fmt::format("it ended by signal {}{}{}", out.exit_code - 128, out.error.empty() ? "" : ": ",
+                            out.error);
   }
   if (out.error.empty()) out.error = fmt::format("it ended with {} and said nothing", out.exit_code);
 }
@@ -63,7 +66,8 @@ std::string without_kernels(const result::Result& result) {
 
 }  // namespace
 
-std::vector<std::string> process_words(const Study& study, const Point& point, const EngineOptions& options, const std::filesystem::path& result) {
+std::vector<std::string> process_words(const Study& study, const Point& point, const EngineOptions& options,
+                                       const std::filesystem::path& result) {
   std::vector<std::string> words = point_command(study, point.values, point.seed);
   std::vector<std::string> more = options.extra;
   more.insert(more.end(), {"--quiet", "--json=" + result.string()});
@@ -85,11 +89,13 @@ Outcome outcome_of(const Store& store, const Point& point, int status, double ti
       out.json = read_file(file, result::max_json_bytes, "result file");
       bool apart = false;
       const result::OpenBeside beside = result::beside_of(file);
-      out.result = result::result_from_json(out.json, file.string(), [&](const std::string& name) { return apart = true, beside(name); });
-      if (apart) out.json = result::to_json(*out.result);   // the database keeps it as a whole
+      out.result = result::result_from_json(
+          out.json, file.string(), [&](const std::string& name) { return apart = true, beside(name); });
+      if (apart) out.json = result::to_json(*out.result);  // the database keeps it as a whole
     } catch (const Error& e) {
       out.result.reset();
-      if (status == 0) out.exit_code = static_cast<int>(e.code()), out.error_id = e.id(), out.error = e.what();
+      if (status == 0)
+        out.exit_code = static_cast<int>(e.code()), out.error_id = e.id(), out.error = e.what();
     }
   } else if (status == 0) {
     out.exit_code = static_cast<int>(ExitCode::failure);
@@ -99,11 +105,13 @@ Outcome outcome_of(const Store& store, const Point& point, int status, double ti
     if (const std::string why = without_kernels(*out.result); !why.empty())
       out.exit_code = static_cast<int>(ExitCode::bad_input), out.error_id = "sweep-no-kernel",
       out.error = why;
-  if ((status != 0 && out.error.empty()) || timed_out_s > 0) describe_failure(store, out.result ? &out.result->manifest : nullptr, timed_out_s, out);
+  if ((status != 0 && out.error.empty()) || timed_out_s > 0)
+    describe_failure(store, out.result ? &out.result->manifest : nullptr, timed_out_s, out);
   return out;
 }
 
-// A result that is there is whole: it got its name by a rename. It may be one of a run that failed, or that was stopped with the sweep.
+// A result that is there is whole: it got its name by a rename. It may be one of a run that failed, or that
+// was stopped with the sweep.
 std::uint64_t recover(Store& store) {
   std::uint64_t taken = 0;
   std::error_code ignored;
@@ -114,7 +122,7 @@ std::uint64_t recover(Store& store) {
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), id);
     if (error != std::errc{} || end != name.data() + name.size()) continue;
     const auto point = store.point(id);
-    if (!point || (point->state == State::running && point->batch != 0)) continue;   // the cluster has it
+    if (!point || (point->state == State::running && point->batch != 0)) continue;  // the cluster has it
     if (entry.path().extension() == ".json") {
       if (point->state == State::pending || point->state == State::running) {
         Outcome out = outcome_of(store, *point, 0, 0);
@@ -123,8 +131,11 @@ std::uint64_t recover(Store& store) {
           continue;
         }
         const result::Manifest& m = out.result->manifest;
-        if (!m.failure.empty()) out.exit_code = m.failure_code == 0 ? 1 : m.failure_code, out.error = m.failure, out.error_id = m.failure_id;
-        else if (m.program_exit_status.value_or(0) != 0) out.exit_code = 5, out.error = fmt::format("the program ended with {}", *m.program_exit_status);
+        if (!m.failure.empty())
+          out.exit_code = m.failure_code == 0 ? 1 : m.failure_code, out.error = m.failure,
+          out.error_id = m.failure_id;
+        else if (m.program_exit_status.value_or(0) != 0)
+          out.exit_code = 5, out.error = fmt::format("the program ended with {}", *m.program_exit_status);
         if (out.begun == 0) out.begun = out.ended - m.wall_seconds;
         out.ended = out.begun + m.wall_seconds;
         if (out.host.empty()) out.host = m.host.substr(0, m.host.find(' ')), out.worker = "recovered";

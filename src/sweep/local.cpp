@@ -1,5 +1,6 @@
-// The engine of one machine: as many processes as there are cores. A point that ended is replaced by the next at once; what it wrote is put into
-// the database while the others run.
+// The engine of one machine: as many processes as there are cores. A point that ended is replaced by the next
+// at once; what it wrote is put into the database while the others run.
+#include <fmt/format.h>
 #include <poll.h>
 
 #include <algorithm>
@@ -8,8 +9,6 @@
 #include <csignal>
 #include <deque>
 #include <memory>
-
-#include <fmt/format.h>
 
 #include "base/error.h"
 #include "result/json.h"
@@ -21,18 +20,26 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds commit_every{200}, tick_every{200}, poll_at_most{100};
-constexpr std::chrono::seconds patience{3};   // of a process that was asked to stop
-constexpr std::size_t ahead = 256;            // points that are read at once
+constexpr std::chrono::seconds patience{3};  // of a process that was asked to stop
+constexpr std::size_t ahead = 256;           // points that are read at once
 
 class Local {
  public:
   Local(const Study& study, Store& store, const EngineOptions& options, Listener& listener)
-      : study_(study), store_(store), o_(options), listener_(listener), host_(host_name()), counts_(store.counts()), slots_(options.jobs) {}
+      : study_(study),
+        store_(store),
+        o_(options),
+        listener_(listener),
+        host_(host_name()),
+        counts_(store.counts()),
+        slots_(options.jobs) {}
 
   Ending run() {
     std::error_code code;
     std::filesystem::create_directory(store_.spool(), code);
-    if (!std::filesystem::is_directory(store_.spool())) throw Error(ExitCode::failure, "sweep-database", fmt::format("cannot make the folder {}: {}", store_.spool().string(), code.message()));
+    if (!std::filesystem::is_directory(store_.spool()))
+      throw Error(ExitCode::failure, "sweep-database",
+                  fmt::format("cannot make the folder {}: {}", store_.spool().string(), code.message()));
     for (;;) {
       if (o_.suspend != nullptr && *o_.suspend) stand_still();
       if (stopping()) break;
@@ -58,9 +65,14 @@ class Local {
     bool timed_out = false;
   };
 
-  std::size_t running() const { return static_cast<std::size_t>(std::ranges::count_if(slots_, [](const Slot& s) { return s.process != nullptr; })); }
+  std::size_t running() const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(slots_, [](const Slot& s) { return s.process != nullptr; }));
+  }
   bool interrupted() const { return o_.stop != nullptr && *o_.stop; }
-  bool stopping() const { return interrupted() || (o_.most_failures != 0 && counts_.failed >= o_.most_failures); }
+  bool stopping() const {
+    return interrupted() || (o_.most_failures != 0 && counts_.failed >= o_.most_failures);
+  }
   Ending ending_of() const {
     if (interrupted()) return Ending::interrupted;
     return stopping() ? Ending::too_many_failures : Ending::complete;
@@ -87,9 +99,13 @@ class Local {
     if (!next(slot.point)) return false;
     Point& p = slot.point;
     p.host = host_, p.worker = fmt::format("{}", i + 1), p.begun = unix_time();
-    slot.process = std::make_unique<Process>(Process::Start{process_words(study_, p, o_, store_.result_file(p.id)), study_.folder, store_.error_file(p.id), store_.lock()});
+    slot.process =
+        std::make_unique<Process>(Process::Start{process_words(study_, p, o_, store_.result_file(p.id)),
+                                                 study_.folder, store_.error_file(p.id), store_.lock()});
     slot.timed_out = false;
-    slot.deadline = study_.timeout_s > 0 ? Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(study_.timeout_s)) : Clock::time_point::max();
+    slot.deadline = study_.timeout_s > 0 ? Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                                              std::chrono::duration<double>(study_.timeout_s))
+                                         : Clock::time_point::max();
     store_.start(p.id, p.begun, p.host, p.worker);
     --counts_.pending, ++counts_.running;
     return true;
@@ -120,7 +136,7 @@ class Local {
       ended.push_back({slot.point, slot.process->status(), unix_time(), slot.timed_out});
       slot.process.reset();
       --counts_.running;
-      if (!stopping()) fill(i);   // the core works on while the result is read
+      if (!stopping()) fill(i);  // the core works on while the result is read
     }
     for (const Ended& e : ended) take(e);
   }
@@ -133,7 +149,9 @@ class Local {
     if (out.error_id == "file-write" && !out.result) {
       give_back(e.point, out.error);
       keep_now();
-      throw Error(ExitCode::failure, "sweep-disk", fmt::format("point {} could not write its result: {}", e.point.id, out.error), "make room; the same command goes on");
+      throw Error(ExitCode::failure, "sweep-disk",
+                  fmt::format("point {} could not write its result: {}", e.point.id, out.error),
+                  "make room; the same command goes on");
     }
     store_.finish(out);
     out.error.empty() && out.exit_code == 0 ? ++counts_.done : ++counts_.failed;
@@ -146,7 +164,8 @@ class Local {
     listener_.given_back(p, why);
   }
 
-  // Ctrl-Z: points are in process groups of their own, which the terminal does not stop. The time does not count against their limit.
+  // Ctrl-Z: points are in process groups of their own, which the terminal does not stop. The time does not
+  // count against their limit.
   void stand_still() {
     const auto all = [this](int signal) {
       for (const Slot& s : slots_)
@@ -231,6 +250,8 @@ class Local {
 
 }  // namespace
 
-Ending run_local(const Study& study, Store& store, const EngineOptions& options, Listener& listener) { return Local(study, store, options, listener).run(); }
+Ending run_local(const Study& study, Store& store, const EngineOptions& options, Listener& listener) {
+  return Local(study, store, options, listener).run();
+}
 
 }  // namespace simtlab::sweep

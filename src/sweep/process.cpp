@@ -34,10 +34,11 @@ std::vector<char*> pointers_to(const std::vector<std::string>& words) {
 }
 
 // Between fork and exec: only calls that are safe there.
-[[noreturn]] void become(const Process::Start& start, char* const* argv, const char* errors, pid_t parent, int failed) {
+[[noreturn]] void become(const Process::Start& start, char* const* argv, const char* errors, pid_t parent,
+                         int failed) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(127);   // it ended before that was said
+  if (::getppid() != parent) ::_exit(127);  // it ended before that was said
   for (const int s : {SIGINT, SIGTERM, SIGPIPE, SIGALRM}) ::signal(s, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
@@ -67,7 +68,9 @@ Process::Process(const Start& start) {
   const std::string errors = start.errors.string();
   std::array<int, 2> failed{-1, -1};
   const auto refuse = [&](const char* what, int error) {
-    throw Error(ExitCode::failure, "process", fmt::format("{} {}: {}", what, shown(start.argv.front()), std::strerror(error)), "the limits of processes and open files (ulimit -u, -n), the folder, the program");
+    throw Error(ExitCode::failure, "process",
+                fmt::format("{} {}: {}", what, shown(start.argv.front()), std::strerror(error)),
+                "the limits of processes and open files (ulimit -u, -n), the folder, the program");
   };
   if (::pipe2(failed.data(), O_CLOEXEC) != 0) refuse("no pipe for", errno);
   const pid_t parent = ::getpid();
@@ -90,7 +93,8 @@ Process::Process(const Start& start) {
     pid_ = -1;
     refuse("cannot run", reason);
   }
-  descriptor_ = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0))   /* sys/pidfd.h of glibc 2.36 has no C linkage */;
+  descriptor_ =
+      static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)) /* sys/pidfd.h of glibc 2.36 has no C linkage */;
   if (descriptor_ < 0) {
     const int why = errno;
     ::kill(-pid_, SIGKILL);
@@ -103,8 +107,7 @@ Process::Process(const Start& start) {
 Process::~Process() {
   if (pid_ > 0) {
     ::kill(-pid_, SIGKILL);
-    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-    }
+    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {}
   }
   if (descriptor_ >= 0) ::close(descriptor_);
 }
@@ -122,7 +125,7 @@ bool Process::ended() {
   int status = 0;
   const pid_t gone = ::waitpid(pid_, &status, WNOHANG);
   if (gone != pid_) return false;
-  ::kill(-pid_, SIGKILL);   // what it left behind
+  ::kill(-pid_, SIGKILL);  // what it left behind
   pid_ = -1;
   status_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return true;
@@ -130,13 +133,16 @@ bool Process::ended() {
 
 Finished run_program(const std::vector<std::string>& argv, bool with_errors) {
   std::array<int, 2> ends{-1, -1};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw Error(ExitCode::failure, "process", fmt::format("no pipe: {}", std::strerror(errno)));
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0)
+    throw Error(ExitCode::failure, "process", fmt::format("no pipe: {}", std::strerror(errno)));
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  if (with_errors) posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
-  else posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  if (with_errors)
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
+  else
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   const std::vector<char*> words = pointers_to(argv);
   pid_t pid = 0;
   const int error = ::posix_spawnp(&pid, words[0], &actions, nullptr, words.data(), environ);
@@ -144,7 +150,9 @@ Finished run_program(const std::vector<std::string>& argv, bool with_errors) {
   ::close(ends[1]);
   if (error != 0) {
     ::close(ends[0]);
-    throw Error(ExitCode::unavailable, "sweep-slurm", fmt::format("cannot run {}: {}", shown(argv.front()), std::strerror(error)), "Slurm's commands must be in PATH (Debian: slurm-client)");
+    throw Error(ExitCode::unavailable, "sweep-slurm",
+                fmt::format("cannot run {}: {}", shown(argv.front()), std::strerror(error)),
+                "Slurm's commands must be in PATH (Debian: slurm-client)");
   }
   Finished out;
   std::array<char, 65536> buffer;
@@ -156,8 +164,7 @@ Finished run_program(const std::vector<std::string>& argv, bool with_errors) {
   }
   ::close(ends[0]);
   int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
   out.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return out;
 }
@@ -173,7 +180,9 @@ std::string end_of_file(const std::filesystem::path& file, std::size_t most) {
   return out;
 }
 
-double unix_time() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
+double unix_time() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
 
 std::string host_name() {
   utsname host{};

@@ -12,13 +12,16 @@ namespace simtlab::sweep {
 
 std::filesystem::path list_file(const std::filesystem::path& spool, std::uint64_t batch);
 std::filesystem::path script_file(const std::filesystem::path& spool, std::uint64_t batch);
-std::filesystem::path log_file(const std::filesystem::path& spool, std::uint64_t batch, const std::string& task);
+std::filesystem::path log_file(const std::filesystem::path& spool, std::uint64_t batch,
+                               const std::string& task);
 std::filesystem::path outcome_file(const std::filesystem::path& spool, std::uint64_t point);
 
 std::uint64_t points_a_task(std::uint64_t pending, const SlurmOptions& slurm);
-std::string script_text(const Store& store, const Batch& batch, const EngineOptions& options, const SlurmOptions& slurm);
+std::string script_text(const Store& store, const Batch& batch, const EngineOptions& options,
+                        const SlurmOptions& slurm);
 // A line of JSON for the batch, then one a point.
-std::string list_text(const Study& study, const Store& store, const std::vector<Point>& points, const EngineOptions& options, std::uint64_t points_a_task);
+std::string list_text(const Study& study, const Store& store, const std::vector<Point>& points,
+                      const EngineOptions& options, std::uint64_t points_a_task);
 
 // What a task says of a point, written when its process has ended.
 struct TaskOutcome {

@@ -18,7 +18,8 @@ void Statement::fail() const {
   const char* name = sqlite3_db_filename(db_, "main");
   const bool input = code == SQLITE_CORRUPT || code == SQLITE_NOTADB || code == SQLITE_ERROR;
   const bool full = code == SQLITE_FULL || code == SQLITE_IOERR;
-  throw Error(input ? ExitCode::bad_input : ExitCode::failure, "sweep-database", fmt::format("{}: {}", shown(name == nullptr ? "" : name), shown(sqlite3_errmsg(db_))),
+  throw Error(input ? ExitCode::bad_input : ExitCode::failure, "sweep-database",
+              fmt::format("{}: {}", shown(name == nullptr ? "" : name), shown(sqlite3_errmsg(db_))),
               full ? "make room; the same command goes on, results that are in its .d folder are taken" : "");
 }
 
@@ -27,9 +28,15 @@ Statement& Statement::check(int code) {
   return *this;
 }
 
-Statement& Statement::bind(int at, const std::string& text) { return check(sqlite3_bind_text64(statement_, at, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8)); }
-Statement& Statement::bind_blob(int at, const std::string& bytes) { return check(sqlite3_bind_blob64(statement_, at, bytes.data(), bytes.size(), SQLITE_TRANSIENT)); }
-Statement& Statement::bind(int at, std::int64_t value) { return check(sqlite3_bind_int64(statement_, at, value)); }
+Statement& Statement::bind(int at, const std::string& text) {
+  return check(sqlite3_bind_text64(statement_, at, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
+}
+Statement& Statement::bind_blob(int at, const std::string& bytes) {
+  return check(sqlite3_bind_blob64(statement_, at, bytes.data(), bytes.size(), SQLITE_TRANSIENT));
+}
+Statement& Statement::bind(int at, std::int64_t value) {
+  return check(sqlite3_bind_int64(statement_, at, value));
+}
 Statement& Statement::bind(int at, std::uint64_t value) { return bind(at, static_cast<std::int64_t>(value)); }
 Statement& Statement::bind(int at, double value) { return check(sqlite3_bind_double(statement_, at, value)); }
 
@@ -40,8 +47,7 @@ bool Statement::step() {
 }
 
 void Statement::run() {
-  while (step()) {
-  }
+  while (step()) {}
   sqlite3_reset(statement_);
   sqlite3_clear_bindings(statement_);
 }
@@ -49,7 +55,8 @@ void Statement::run() {
 std::string Statement::text(int column) const {
   const void* data = sqlite3_column_blob(statement_, column);
   const int size = sqlite3_column_bytes(statement_, column);
-  return data == nullptr ? std::string() : std::string(static_cast<const char*>(data), static_cast<std::size_t>(size));
+  return data == nullptr ? std::string()
+                         : std::string(static_cast<const char*>(data), static_cast<std::size_t>(size));
 }
 std::int64_t Statement::integer(int column) const { return sqlite3_column_int64(statement_, column); }
 double Statement::real(int column) const { return sqlite3_column_double(statement_, column); }

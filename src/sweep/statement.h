@@ -18,12 +18,13 @@ class Statement {
 
   Statement& bind(int at, const std::string& text);
   Statement& bind(int at, std::int64_t value);
-  Statement& bind(int at, std::uint64_t value);   // below 2^63
+  Statement& bind(int at, std::uint64_t value);  // below 2^63
   Statement& bind(int at, double value);
   Statement& bind_blob(int at, const std::string& bytes);
-  bool step();                                    // whether there is a row
-  void run();                                     // to its end; ready for the next values, which begin as nothing
-  std::string text(int column) const;             // also of blobs; empty for nothing
+  bool step();  // whether there is a row
+  // To its end; ready for the next values, which begin as nothing
+  void run();
+  std::string text(int column) const;  // also of blobs; empty for nothing
   std::int64_t integer(int column) const;
   double real(int column) const;
 

@@ -72,9 +72,12 @@ std::vector<std::string> value_words(const std::string& value) {
   std::vector<std::string> out;
   bool inside = false;
   for (const char c : value) {
-    if (c == ' ') inside = false;
-    else if (inside) out.back() += c;
-    else out.emplace_back(1, c), inside = true;
+    if (c == ' ')
+      inside = false;
+    else if (inside)
+      out.back() += c;
+    else
+      out.emplace_back(1, c), inside = true;
   }
   return out;
 }
@@ -94,8 +97,9 @@ Design parse_design(const std::string& text) {
   const auto found = std::ranges::find(design_names(), text);
   if (found != design_names().end()) return static_cast<Design>(found - design_names().begin());
   const std::string near = nearest_name(text.substr(0, 100), design_names());
-  throw Error(ExitCode::bad_input, "sweep-design", fmt::format("there is no design '{}'", shown(text, 60)),
-              near.empty() ? "cartesian, zip, random or latin-hypercube" : fmt::format("did you mean '{}'?", near));
+  throw Error(
+      ExitCode::bad_input, "sweep-design", fmt::format("there is no design '{}'", shown(text, 60)),
+      near.empty() ? "cartesian, zip, random or latin-hypercube" : fmt::format("did you mean '{}'?", near));
 }
 
 std::string definition(const Study& study) {
@@ -109,8 +113,10 @@ std::string definition(const Study& study) {
   for (std::size_t a = 0; a < study.axes.size(); ++a) {
     const Axis& axis = study.axes[a];
     nlohmann::ordered_json one = {{"name", axis.name}, {"binding", static_cast<int>(study.bindings[a])}};
-    if (axis.range) one["range"] = {axis.range->from, axis.range->to, axis.range->whole, axis.range->log, axis.range->unit};
-    else one["values"] = axis.values;
+    if (axis.range)
+      one["range"] = {axis.range->from, axis.range->to, axis.range->whole, axis.range->log, axis.range->unit};
+    else
+      one["values"] = axis.values;
     out["axes"].push_back(std::move(one));
   }
   out["constraints"] = nlohmann::ordered_json::array();
@@ -120,7 +126,8 @@ std::string definition(const Study& study) {
   return out.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-std::vector<std::string> point_command(const Study& study, const std::vector<std::string>& values, std::uint64_t seed) {
+std::vector<std::string> point_command(const Study& study, const std::vector<std::string>& values,
+                                       std::uint64_t seed) {
   Words words;
   for (const std::string& word : study.command) {
     std::size_t whole = 0;  // the axis whose mark the word is

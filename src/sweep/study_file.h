@@ -13,12 +13,13 @@ namespace simtlab::sweep {
 inline constexpr std::size_t max_study_bytes = std::size_t{4} << 20;
 
 struct StudyFile {
-  Study study;                         // without bindings
+  Study study;  // without bindings
   std::vector<std::string> kernels;
   std::vector<SourcePos> axis_positions;
   bool has_points = false;
 };
-// file: for messages. Throws Error(bad_input): "toml-syntax", "sweep-file" and those of axes, constraints and designs, with positions.
+// file: for messages. Throws Error(bad_input): "toml-syntax", "sweep-file" and those of axes, constraints and
+// designs, with positions.
 StudyFile read_study(std::string_view text, const std::filesystem::path& file);
 
 }  // namespace simtlab::sweep

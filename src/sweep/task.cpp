@@ -1,4 +1,5 @@
 // What runs on a node: the points of one task, one after the other.
+#include <fmt/format.h>
 #include <poll.h>
 
 #include <chrono>
@@ -7,8 +8,6 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
-
-#include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/shown.h"
@@ -31,14 +30,16 @@ struct Job {
 };
 
 // Whether it ended; false: the task is to stop.
-bool run_point(const Job& job, std::uint64_t id, const std::vector<std::string>& words, const volatile bool* stop) {
+bool run_point(const Job& job, std::uint64_t id, const std::vector<std::string>& words,
+               const volatile bool* stop) {
   TaskOutcome out;
   out.begun = unix_time();
   out.host = host_name(), out.worker = job.worker;
   Process process({words, job.folder, job.spool / fmt::format("{}.err", id), -1});
   while (!process.ended()) {
     if (stop != nullptr && *stop) return false;
-    if (job.timeout_s > 0 && unix_time() - out.begun > job.timeout_s) out.timed_out = true, process.signal(SIGKILL);
+    if (job.timeout_s > 0 && unix_time() - out.begun > job.timeout_s)
+      out.timed_out = true, process.signal(SIGKILL);
     pollfd p{process.descriptor(), POLLIN, 0};
     ::poll(&p, 1, poll_ms);
   }
@@ -73,21 +74,24 @@ std::string worker_name(std::uint64_t task) {
 int run_task(const std::filesystem::path& list, std::uint64_t task, const volatile bool* stop) {
   std::ifstream in(list);
   std::string line;
-  const auto refuse = [&](const char* what) { return Error(ExitCode::bad_input, "sweep-task", fmt::format("{}: {}", shown(list.string()), what), "`simtlab sweep --engine slurm` writes it; nodes must see it under the same path"); };
+  const auto refuse = [&](const char* what) {
+    return Error(ExitCode::bad_input, "sweep-task", fmt::format("{}: {}", shown(list.string()), what),
+                 "`simtlab sweep --engine slurm` writes it; nodes must see it under the same path");
+  };
   if (!std::getline(in, line)) throw refuse("cannot be read");
   try {
     const Json head = Json::parse(line);
-    const Job job{head.at("spool").get<std::string>(), head.at("folder").get<std::string>(), head.at("timeout_s").get<double>(), worker_name(task)};
+    const Job job{head.at("spool").get<std::string>(), head.at("folder").get<std::string>(),
+                  head.at("timeout_s").get<double>(), worker_name(task)};
     while (std::getline(in, line)) {
       if (line.size() > most_line) throw refuse("a line is too long");
       const Json point = Json::parse(line);
       const auto id = point.at("point").get<std::uint64_t>();
       if (point.at("task").get<std::uint64_t>() != task || finish_what_is_there(job, id)) continue;
-      if (!run_point(job, id, point.at("words").get<std::vector<std::string>>(), stop)) return static_cast<int>(ExitCode::interrupted);
+      if (!run_point(job, id, point.at("words").get<std::vector<std::string>>(), stop))
+        return static_cast<int>(ExitCode::interrupted);
     }
-  } catch (const Json::exception&) {
-    throw refuse("is no list of points");
-  }
+  } catch (const Json::exception&) { throw refuse("is no list of points"); }
   return 0;
 }
 

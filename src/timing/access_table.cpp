@@ -27,9 +27,7 @@ struct Line {
   SpaceCounters counters;
 };
 
-std::uint64_t wasted(const SpaceCounters& c) {
-  return c.sectors * 32 - std::min(c.bytes, c.sectors * 32);
-}
+std::uint64_t wasted(const SpaceCounters& c) { return c.sectors * 32 - std::min(c.bytes, c.sectors * 32); }
 
 }  // namespace
 

@@ -7,7 +7,8 @@
 
 namespace simtlab::timing {
 
-// Share of the theoretical bandwidth that refresh and bus turnarounds leave, where the device file has no measured copy.
+// Share of the theoretical bandwidth that refresh and bus turnarounds leave, where the device file has no
+// measured copy.
 inline constexpr double sustained_share = 0.95;
 
 inline double sustained_bandwidth(const device::Device& device) {

@@ -25,11 +25,15 @@ struct Part {
 };
 
 constexpr Part memory_parts[] = {
-    {"dram.utilisation", "DRAM bandwidth", "move fewer bytes: reuse data in shared memory or caches, use smaller types"},
-    {"l2.utilisation", "L2 bandwidth", "reuse data in shared memory or L1; atomics to few addresses also show here"},
+    {"dram.utilisation", "DRAM bandwidth",
+     "move fewer bytes: reuse data in shared memory or caches, use smaller types"},
+    {"l2.utilisation", "L2 bandwidth",
+     "reuse data in shared memory or L1; atomics to few addresses also show here"},
     {"interconnect.utilisation", "the network between SMs and L2", "reuse data in shared memory or L1"},
-    {"l1.utilisation", "L1 and the load-store units", "coalesce accesses, use wider loads, keep values in registers"},
-    {"shared.utilisation", "shared memory", "remove bank conflicts, use wider accesses, keep values in registers"},
+    {"l1.utilisation", "L1 and the load-store units",
+     "coalesce accesses, use wider loads, keep values in registers"},
+    {"shared.utilisation", "shared memory",
+     "remove bank conflicts, use wider accesses, keep values in registers"},
 };
 
 constexpr std::size_t below_l1 = 3;  // so many of them
@@ -37,9 +41,11 @@ constexpr std::size_t below_l1 = 3;  // so many of them
 constexpr Part pipe_parts[] = {
     {"pipe.fma", "the arithmetic pipeline (fma)", "do less arithmetic per result"},
     {"pipe.alu", "the integer pipeline", "simplify index arithmetic, unroll loops"},
-    {"pipe.slow_int", "the integer multiply and bit units", "replace multiplications and bit-field operations"},
+    {"pipe.slow_int", "the integer multiply and bit units",
+     "replace multiplications and bit-field operations"},
     {"pipe.fp64", "the double-precision pipeline", "use single precision where it suffices"},
-    {"pipe.xu", "the special-function and conversion units", "hoist transcendental functions and conversions"},
+    {"pipe.xu", "the special-function and conversion units",
+     "hoist transcendental functions and conversions"},
     {"pipe.subroutine", "division and square root", "multiply by reciprocals, use approximate functions"},
 };
 
@@ -49,19 +55,25 @@ struct Advice {
 };
 
 constexpr Advice advices[] = {
-    {Stall::long_scoreboard, "waiting for data from L1, L2 or DRAM", "more independent loads per thread, more warps, or reuse closer to the SM"},
-    {Stall::short_scoreboard, "waiting for shared memory, special functions or shuffles", "more independent work between such an operation and its use"},
-    {Stall::wait, "waiting for fixed-latency results", "more instruction-level parallelism (unrolling) or more warps"},
+    {Stall::long_scoreboard, "waiting for data from L1, L2 or DRAM",
+     "more independent loads per thread, more warps, or reuse closer to the SM"},
+    {Stall::short_scoreboard, "waiting for shared memory, special functions or shuffles",
+     "more independent work between such an operation and its use"},
+    {Stall::wait, "waiting for fixed-latency results",
+     "more instruction-level parallelism (unrolling) or more warps"},
     {Stall::math_pipe_throttle, "waiting for a busy arithmetic pipeline", "a better mix of instructions"},
-    {Stall::mio_throttle, "waiting for the queue of shared memory", "fewer or wider shared-memory accesses, no bank conflicts"},
-    {Stall::lg_throttle, "waiting for the queue of global and local memory", "fewer, wider or better coalesced accesses"},
+    {Stall::mio_throttle, "waiting for the queue of shared memory",
+     "fewer or wider shared-memory accesses, no bank conflicts"},
+    {Stall::lg_throttle, "waiting for the queue of global and local memory",
+     "fewer, wider or better coalesced accesses"},
     {Stall::tex_throttle, "waiting for the texture queue", "fewer texture fetches"},
     {Stall::barrier, "waiting at barriers", "smaller blocks, or more blocks per SM, so that others can run"},
     {Stall::membar, "waiting at memory fences", "fewer fences, or narrower ones"},
     {Stall::branch_resolving, "waiting for branch targets", "fewer branches: unroll, use predication"},
     {Stall::dispatch, "waiting to be dispatched", "longer-running warps"},
     {Stall::imc_miss, "waiting for constants", "fewer different constants at a time"},
-    {Stall::no_instruction, "waiting for instructions from their caches", "smaller loops: less unrolling and inlining"},
+    {Stall::no_instruction, "waiting for instructions from their caches",
+     "smaller loops: less unrolling and inlining"},
     {Stall::drain, "waiting for stores at the end of warps", "longer-running warps"},
     {Stall::sleeping, "sleeping", "shorter nanosleep intervals"},
 };
@@ -243,7 +255,8 @@ std::vector<std::string> not_modelled(const LaunchStatistics& s) {
     else
       ids.insert(ids.end(), {"D-DRAM-1", "D-DRAM-2", "D-DRAM-3"});
   }
-  if (used(int_div) || used(fp32_div) || used(fp32_sqrt) || used(fp64_div) || used(fp64_sqrt)) ids.emplace_back("D-TIMING-5");
+  if (used(int_div) || used(fp32_div) || used(fp32_sqrt) || used(fp64_div) || used(fp64_sqrt))
+    ids.emplace_back("D-TIMING-5");
   if (used(texture)) ids.emplace_back("D-TIMING-6");
   if (s.sm.local_load.requests + s.sm.local_store.requests > 0) ids.emplace_back("D-TIMING-7");
   if (used(atomic)) ids.emplace_back("D-TIMING-8");

@@ -11,8 +11,9 @@ SharedUse Gpu::Impl::shared_use() const {
   SharedUse use;
   const memory::DramStatistics dram = memory.dram_statistics();
   const L2Counters l2 = memory.counters();
-  use.parts = {dram.read_bytes, dram.write_bytes, dram.row_hits,   dram.row_misses,      network.read_bytes(), network.request_busy(),
-               network.reply_busy(), l2.busy,     l2.full_cycles, l2.reply_held_cycles, l2.writebacks, network.reply_flits()};
+  use.parts = {dram.read_bytes,      dram.write_bytes,       dram.row_hits,        dram.row_misses,
+               network.read_bytes(), network.request_busy(), network.reply_busy(), l2.busy,
+               l2.full_cycles,       l2.reply_held_cycles,   l2.writebacks,        network.reply_flits()};
   return use;
 }
 
@@ -20,7 +21,8 @@ SharedUse Gpu::Impl::shared_use() const {
 void Gpu::Impl::account(Cycle now) {
   if (active.empty()) return;
   SharedUse since = shared_use();
-  for (std::size_t i = 0; i < since.parts.size(); ++i) since.parts[i] -= std::exchange(used.parts[i], since.parts[i]);
+  for (std::size_t i = 0; i < since.parts.size(); ++i)
+    since.parts[i] -= std::exchange(used.parts[i], since.parts[i]);
   std::vector<ActiveLaunch*> launches;
   std::vector<std::uint64_t> moved;
   for (const auto& launch : active) {
@@ -87,7 +89,8 @@ void Gpu::Impl::add_tenants(const ActiveLaunch& launch, LaunchStatistics& statis
     if (tenant == nullptr) continue;
     statistics.sm.add(tenant->counters);
     statistics.accesses.add(tenant->accesses);
-    const SmObserver::Observed* observed = sm.observer() == nullptr ? nullptr : sm.observer()->of(launch.context.slot);
+    const SmObserver::Observed* observed =
+        sm.observer() == nullptr ? nullptr : sm.observer()->of(launch.context.slot);
     if (observed == nullptr) continue;
     statistics.loads.add(observed->latency);
     lines.add(observed->table);
@@ -146,7 +149,8 @@ result::KernelResult Gpu::Impl::collect(ActiveLaunch& launch, Cycle end, bool ch
   result.registers = launch.context.registers;
   result.metrics = to_metrics(statistics);
   result.limiter = std::string(device::name_of(launch.context.occupancy.limit));
-  if (result::Table wasteful = statistics.accesses.wasteful(source.module()); !wasteful.rows.empty()) result.tables.push_back(std::move(wasteful));
+  if (result::Table wasteful = statistics.accesses.wasteful(source.module()); !wasteful.rows.empty())
+    result.tables.push_back(std::move(wasteful));
   result.bottleneck = bottleneck_of(result, statistics);
   result.not_modelled = not_modelled(statistics);
   if (options.observe.lines) result.profile = lines.profile(source.module(), statistics.sm.slots);
@@ -162,7 +166,8 @@ Gpu::Ended Gpu::Impl::finish(ActiveLaunch& launch) {
     settled = std::max(settled, launch.ended);
     for (Sm& sm : sms) sm.settle(settled);
     check_end(settled);
-    if (options.pulse != nullptr) tell(launch, launch.ended);   // programs of many short kernels would show little else
+    // Programs of many short kernels would show little else
+    if (options.pulse != nullptr) tell(launch, launch.ended);
   } else {
     settled = horizon;
     for (Sm& sm : sms) sm.settle(settled);
@@ -176,8 +181,10 @@ Gpu::Ended Gpu::Impl::finish(ActiveLaunch& launch) {
   memory.take(launch.context.slot);
   std::erase_if(active, [&](const auto& other) { return other.get() == &launch; });
   reshare();
-  if (last) epoch += out.end;
-  else hand_out(horizon);
+  if (last)
+    epoch += out.end;
+  else
+    hand_out(horizon);
   return out;
 }
 
@@ -192,7 +199,7 @@ std::vector<Gpu::Ended> Gpu::Impl::partial() {
     const Cycle end = launch->over() ? launch->ended : std::max(horizon, launch->begun);
     try {
       out.push_back({collect(*launch, end, true), launch->begun, end});
-    } catch (const Error&) {   // a plug-in that failed is not asked again
+    } catch (const Error&) {  // a plug-in that failed is not asked again
       out.push_back({collect(*launch, end, false), launch->begun, end});
     }
   }
@@ -203,7 +210,7 @@ std::vector<Gpu::Ended> Gpu::Impl::partial() {
 void Gpu::Impl::give_up() {
   if (active.empty()) return;
   epoch += horizon;
-  for (Sm& sm : sms) sm.begin(epoch);   // blocks go before their launches do
+  for (Sm& sm : sms) sm.begin(epoch);  // blocks go before their launches do
   active.clear();
   contexts.clear();
 }

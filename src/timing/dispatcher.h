@@ -1,8 +1,9 @@
-// Hands thread blocks to SMs: launch by launch in the order of priority and coming, a launch's blocks in the order of their index,
-// round-robin over the SMs with room, one at a time.
+// Hands thread blocks to SMs: launch by launch in the order of priority and coming, a launch's blocks in the
+// order of their index, round-robin over the SMs with room, one at a time.
 //
-// An SM takes a block at most every block_launch_cycles. Freed places are seen at the end of a quantum (the network's latency), so that
-// SMs can be simulated independently in between: a refill is late by half a quantum on average.
+// An SM takes a block at most every block_launch_cycles. Freed places are seen at the end of a quantum (the
+// network's latency), so that SMs can be simulated independently in between: a refill is late by half a
+// quantum on average.
 #pragma once
 
 #include <algorithm>

@@ -24,7 +24,8 @@ void InstructionCache::restart() {
 void InstructionCache::save(stream::trace::Buffer& out) const {
   stream::trace::put_number(out, tags_.size());
   stream::trace::put_number(out, clock_);
-  stream::trace::put_number(out, static_cast<std::uint64_t>(std::ranges::count_if(tags_, [](const Tag& tag) { return tag.line != 0; })));
+  stream::trace::put_number(out, static_cast<std::uint64_t>(std::ranges::count_if(
+                                     tags_, [](const Tag& tag) { return tag.line != 0; })));
   for (std::size_t i = 0; i < tags_.size(); ++i) {
     if (tags_[i].line == 0) continue;
     stream::trace::put_number(out, i);
@@ -37,7 +38,8 @@ void InstructionCache::restore(stream::trace::Bytes& in) {
   if (in.number() != tags_.size()) throw stream::trace::Malformed("an instruction cache of another size");
   const auto narrow = [&] {
     const std::uint64_t value = in.number();
-    if (value > 0xffffffff) throw stream::trace::Malformed("a line of an instruction cache that it can't have");
+    if (value > 0xffffffff)
+      throw stream::trace::Malformed("a line of an instruction cache that it can't have");
     return static_cast<std::uint32_t>(value);
   };
   std::ranges::fill(tags_, Tag{});
@@ -45,7 +47,8 @@ void InstructionCache::restore(stream::trace::Bytes& in) {
   clock_ = narrow() & ~1u;
   for (std::uint64_t left = in.number(); left > 0; --left) {
     const std::uint32_t at = narrow();
-    if (at >= tags_.size()) throw stream::trace::Malformed("a line of an instruction cache that it can't have");
+    if (at >= tags_.size())
+      throw stream::trace::Malformed("a line of an instruction cache that it can't have");
     tags_[at].line = narrow();
     tags_[at].used = narrow();
   }
@@ -84,7 +87,7 @@ FrontEnd::FrontEnd(const device::Device& device)
       l2_cost_(memory::to_fixed(device.instruction.line_bytes / device.instruction.l2_bytes_per_cycle)) {}
 
 void FrontEnd::begin() {
-  if (!p_.caches || !l0_.empty()) return;   // now only: SMs that are never used cost no memory
+  if (!p_.caches || !l0_.empty()) return;  // now only: SMs that are never used cost no memory
   l0_.resize(p_.l0_caches);
   for (InstructionCache& cache : l0_) cache.set_size(p_.l0_bytes / p_.line_bytes, p_.l0_ways);
   l1_.set_size(p_.l1_bytes / p_.line_bytes, p_.l1_ways);

@@ -1,11 +1,13 @@
 // How instructions come to the schedulers of an SM: instruction caches and what warps ask of them.
 //
-// A warp asks for the line that the end of its instruction buffer reaches, so a new line is under way `instruction.buffer` instructions before
-// its first one is needed. L0 (one for all schedulers up to Pascal, one each from Volta on) costs nothing on a hit: what it takes is part of
-// the latency of branches. Behind it L1 of the SM (Volta: the 128 KiB beside constants), behind that L2. A line that is new to a cache brings
-// the next ones along (prefetch). When a line is there is known when it is asked for: lines under way wait in a short list, no events.
-// Code does not change, so what the caches hold stays from launch to launch; only the first one that comes to an SM finds them cold. The way to L2
-// has a width and L2's latency of its own: it takes nothing from data (docs/deviations.d/timing.md).
+// A warp asks for the line that the end of its instruction buffer reaches, so a new line is under way
+// `instruction.buffer` instructions before its first one is needed. L0 (one for all schedulers up to Pascal,
+// one each from Volta on) costs nothing on a hit: what it takes is part of the latency of branches. Behind it
+// L1 of the SM (Volta: the 128 KiB beside constants), behind that L2. A line that is new to a cache brings
+// the next ones along (prefetch). When a line is there is known when it is asked for: lines under way wait in
+// a short list, no events. Code does not change, so what the caches hold stays from launch to launch; only
+// the first one that comes to an SM finds them cold. The way to L2 has a width and L2's latency of its own:
+// it takes nothing from data (docs/deviations.d/timing.md).
 #pragma once
 
 #include <cstdint>
@@ -22,7 +24,8 @@ namespace simtlab::timing {
 class CodeLayout {
  public:
   explicit CodeLayout(const device::Device::Instruction& parameters) : p_(parameters) {}
-  // First byte of the n-th machine instruction of a function: control words lie before the instructions that they belong to.
+  // First byte of the n-th machine instruction of a function: control words lie before the instructions that
+  // they belong to.
   std::uint64_t address(std::uint64_t n) const {
     return (p_.group == 0 ? n : n + n / p_.group + 1) * p_.bytes;
   }
@@ -38,13 +41,13 @@ class CodeLayout {
 class InstructionCache {
  public:
   using Line = std::uint32_t;
-  void set_size(std::uint64_t lines, std::uint32_t ways);   // and cold
-  void restart();   // time begins anew: all lines have come
+  void set_size(std::uint64_t lines, std::uint32_t ways);  // and cold
+  void restart();                                          // time begins anew: all lines have come
 
   struct Place {
     bool hit = false;
-    bool first = false;       // nobody has asked for it since it came
-    memory::Cycle at = 0;     // of a hit: when it is there
+    bool first = false;    // nobody has asked for it since it came
+    memory::Cycle at = 0;  // of a hit: when it is there
   };
   // Somebody asks for the line.
   Place look(Line line, memory::Cycle now) {
@@ -64,7 +67,7 @@ class InstructionCache {
  private:
   struct Tag {
     Line line = 0;
-    std::uint32_t used = 0;   // time of the last use; the lowest bit: nobody has asked for it yet
+    std::uint32_t used = 0;  // time of the last use; the lowest bit: nobody has asked for it yet
   };
   struct Coming {
     Line line;
@@ -84,7 +87,7 @@ class InstructionCache {
   std::uint32_t sets_ = 1, ways_ = 1;
   std::vector<Tag> tags_;
   std::vector<Coming> coming_;
-  memory::Cycle settled_ = 0;   // nothing is under way from here on
+  memory::Cycle settled_ = 0;  // nothing is under way from here on
   std::uint32_t clock_ = 0;
 };
 
@@ -92,8 +95,8 @@ class FrontEnd {
  public:
   explicit FrontEnd(const device::Device& device);
   bool on() const { return p_.caches; }
-  void begin();     // before the first fetch
-  void restart();   // time begins anew
+  void begin();    // before the first fetch
+  void restart();  // time begins anew
   // Between launches, for checkpoints.
   void save(stream::trace::Buffer& out) const;
   void restore(stream::trace::Bytes& in);
@@ -105,7 +108,7 @@ class FrontEnd {
   memory::Cycle from_l2(memory::Cycle now);
 
   const device::Device::Instruction& p_;
-  unsigned sharing_;            // schedulers of an L0
+  unsigned sharing_;  // schedulers of an L0
   memory::Cycle l1_latency_, l2_latency_;
   memory::FixedCycles l1_cost_, l2_cost_;
   std::vector<InstructionCache> l0_;

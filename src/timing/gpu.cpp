@@ -1,14 +1,15 @@
 // The GPU under the clock: wires the parts together and moves time.
 //
-// Time advances in quanta of the network's latency. In a quantum the SMs and the memory system run on their own, on as many host
-// threads as there are; nothing that one of them sends can reach another before the quantum's end. There requests and replies
-// change hands and what the SMs wrote to memory becomes visible, SM by SM: results are the same for any number of threads.
-// Quanta without events are skipped. The clock starts at 0 whenever a launch finds the GPU idle; launches that come later join it.
+// Time advances in quanta of the network's latency. In a quantum the SMs and the memory system run on their
+// own, on as many host threads as there are; nothing that one of them sends can reach another before the
+// quantum's end. There requests and replies change hands and what the SMs wrote to memory becomes visible, SM
+// by SM: results are the same for any number of threads. Quanta without events are skipped. The clock starts
+// at 0 whenever a launch finds the GPU idle; launches that come later join it.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/pulse.h"
@@ -38,7 +39,8 @@ Gpu::Impl::Impl(Machine machine, const Options& o)
     sms[i].observe(std::make_unique<SmObserver>(i, device.sm.schedulers, options.observe, listener));
 }
 
-Gpu::Gpu(const device::Device& device, const Options& options) : impl_(std::make_unique<Impl>(Machine(device, options.what_if), options)) {}
+Gpu::Gpu(const device::Device& device, const Options& options)
+    : impl_(std::make_unique<Impl>(Machine(device, options.what_if), options)) {}
 Gpu::~Gpu() = default;
 
 void Gpu::move_timeline_to(result::Timeline& out) {
@@ -71,10 +73,15 @@ result::KernelResult Gpu::run(const stream::WarpSource& launch) {
   return impl_->finish(*impl_->advance(never)).result;
 }
 
-Gpu::Id Gpu::begin(const stream::WarpSource& launch, const Setup& setup, std::uint64_t at) { return impl_->begin(launch, setup, at).id; }
+Gpu::Id Gpu::begin(const stream::WarpSource& launch, const Setup& setup, std::uint64_t at) {
+  return impl_->begin(launch, setup, at).id;
+}
 bool Gpu::idle() const { return impl_->active.empty(); }
 bool Gpu::full() const {
-  const std::size_t most = impl_->options.sharing == SharePolicy::serial || impl_->options.what_if.alone || impl_->options.sample_error > 0 ? 1 : impl_->device.host.max_grids;
+  const std::size_t most = impl_->options.sharing == SharePolicy::serial || impl_->options.what_if.alone ||
+                                   impl_->options.sample_error > 0
+                               ? 1
+                               : impl_->device.host.max_grids;
   return impl_->active.size() >= std::min<std::size_t>(most, max_launches);
 }
 std::uint64_t Gpu::clock() const { return impl_->horizon; }
@@ -100,24 +107,31 @@ void Gpu::complete(result::KernelResult& result, std::optional<std::uint64_t> wa
   result.not_modelled.emplace_back("D-TIMING-13");
 }
 
-device::Occupancy fit(const device::Device& device, const stream::WarpSource& launch, std::uint32_t registers) {
+device::Occupancy fit(const device::Device& device, const stream::WarpSource& launch,
+                      std::uint32_t registers) {
   return fit(device, launch.function(), launch.threads_per_block(), registers, launch.shared_bytes());
 }
 
-device::Occupancy fit(const device::Device& device, const ptx::Function& kernel, unsigned threads, std::uint32_t registers, std::uint64_t shared_bytes) {
+device::Occupancy fit(const device::Device& device, const ptx::Function& kernel, unsigned threads,
+                      std::uint32_t registers, std::uint64_t shared_bytes) {
   const device::Occupancy occupancy = device::occupancy(device, threads, registers, shared_bytes);
   if (occupancy.blocks_per_sm == 0)
-    throw Error(ExitCode::bad_input, "launch-resources",
-                fmt::format("a block of kernel '{}' does not fit an SM of {}: {} threads, {} registers per thread, {} bytes of shared memory",
-                            kernel.name, device.name, threads, registers, shared_bytes),
-                fmt::format("its limit is the {}: use a smaller block, fewer registers (--regs) or less shared memory",
-                            device::name_of(occupancy.limit)));
+    throw Error(
+        ExitCode::bad_input, "launch-resources",
+        fmt::format("a block of kernel '{}' does not fit an SM of {}: {} threads, {} registers per thread, "
+                    "{} bytes of shared memory",
+                    kernel.name, device.name, threads, registers, shared_bytes),
+        fmt::format(
+            "its limit is the {}: use a smaller block, fewer registers (--regs) or less shared memory",
+            device::name_of(occupancy.limit)));
   return occupancy;
 }
 
 std::uint32_t Gpu::Impl::l1_ways(const LaunchContext& launch) const {
-  const std::uint64_t room = options.what_if.double_occupancy ? 2 : 1;   // of shared memory; L1 stays what it was
-  return device::l1_ways_beside(device, std::uint64_t{launch.occupancy.blocks_per_sm} * launch.occupancy.shared_per_block / room);
+  // Of shared memory; L1 stays what it was
+  const std::uint64_t room = options.what_if.double_occupancy ? 2 : 1;
+  return device::l1_ways_beside(
+      device, std::uint64_t{launch.occupancy.blocks_per_sm} * launch.occupancy.shared_per_block / room);
 }
 
 void Gpu::Impl::begin_period() {
@@ -137,7 +151,8 @@ void Gpu::Impl::begin_period() {
 void Gpu::Impl::place(ActiveLaunch& launch, const stream::WarpSource& source, const Setup& setup) {
   LaunchContext& context = launch.context;
   context.launch = &source;
-  context.registers = std::max(1u, options.registers_override != 0 ? options.registers_override : source.function().registers);
+  context.registers = std::max(
+      1u, options.registers_override != 0 ? options.registers_override : source.function().registers);
   context.occupancy = fit(device, source, context.registers);
   const stream::trace::Code* code = source.code_of(source.function());
   const bool machine_code = code != nullptr && !code->mnemonics.empty();
@@ -147,11 +162,13 @@ void Gpu::Impl::place(ActiveLaunch& launch, const stream::WarpSource& source, co
   context.warps_per_block = source.warps_per_block();
   context.l1_ways = l1_ways(context);
   context.priority = setup.priority;
-  SIMTLAB_ASSERT(setup.sms == 0 || (setup.first_sm < device.sm.count && setup.sms <= device.sm.count - setup.first_sm),
-                 "a launch is bound to SMs that the device has");
+  SIMTLAB_ASSERT(
+      setup.sms == 0 || (setup.first_sm < device.sm.count && setup.sms <= device.sm.count - setup.first_sm),
+      "a launch is bound to SMs that the device has");
   context.own_first_sm = setup.first_sm;
   context.own_sms = setup.sms;
-  while (std::ranges::any_of(active, [&](const auto& other) { return other->context.slot == context.slot; })) ++context.slot;
+  while (std::ranges::any_of(active, [&](const auto& other) { return other->context.slot == context.slot; }))
+    ++context.slot;
   launch.grid = {&context, source.block_count(), 0};
 }
 
@@ -164,7 +181,9 @@ ActiveLaunch& Gpu::Impl::begin(const stream::WarpSource& source, const Setup& se
     left_out = {};
     sampler.reset();
     if (options.sample_error > 0)
-      launch->sampler.emplace(options.sample_error, std::uint64_t{device.sm.count} * launch->context.occupancy.blocks_per_sm, 64 * latencies.network);
+      launch->sampler.emplace(options.sample_error,
+                              std::uint64_t{device.sm.count} * launch->context.occupancy.blocks_per_sm,
+                              64 * latencies.network);
   } else {
     account(horizon);
     launch->alone = false;
@@ -172,7 +191,8 @@ ActiveLaunch& Gpu::Impl::begin(const stream::WarpSource& source, const Setup& se
   }
   launch->begun = std::max(at, horizon);
   if (launch->series.on()) launch->series.begin(launch->begun == 0 ? Snapshot{} : snapshot(launch->begun));
-  const auto behind = std::ranges::find_if(active, [&](const auto& other) { return other->context.priority < setup.priority; });
+  const auto behind = std::ranges::find_if(
+      active, [&](const auto& other) { return other->context.priority < setup.priority; });
   ActiveLaunch& placed = **active.insert(behind, std::move(launch));
   reshare();
   arrived = true;
@@ -191,15 +211,16 @@ void Gpu::Impl::reshare() {
   share(options.sharing, device.sm.count, contexts);
 }
 
-// Those behind a launch that still has blocks get none of what is left, if the policy goes by their order. Who is bound to SMs neither holds
-// others up nor waits for them.
+// Those behind a launch that still has blocks get none of what is left, if the policy goes by their order.
+// Who is bound to SMs neither holds others up nor waits for them.
 void Gpu::Impl::hand_out(Cycle at) {
   bool held_up = false;
   for (const auto& launch : active) {
     const bool bound = launch->context.own_sms != 0;
     if (launch->grid.all_handed_out() || (held_up && !bound)) continue;
     dispatcher.hand_out(launch->grid, std::max(at, launch->begun), sms);
-    held_up = held_up || (!bound && !launch->grid.all_handed_out() && options.sharing == SharePolicy::leftover);
+    held_up =
+        held_up || (!bound && !launch->grid.all_handed_out() && options.sharing == SharePolicy::leftover);
   }
 }
 
@@ -217,13 +238,14 @@ void Gpu::Impl::run_quantum(Cycle end) {
   failures.assign(busy.size() + 1, nullptr);
   const auto job = [&](std::size_t i) {
     try {
-      if (i == 0) memory.advance(end);
-      else busy[i - 1]->run(end);
-    } catch (...) {
-      failures[i == 0 ? busy.size() : i - 1] = std::current_exception();
-    }
+      if (i == 0)
+        memory.advance(end);
+      else
+        busy[i - 1]->run(end);
+    } catch (...) { failures[i == 0 ? busy.size() : i - 1] = std::current_exception(); }
   };
-  if (std::ranges::any_of(contexts, [](const LaunchContext* context) { return context->launch->one_at_a_time(); }))
+  if (std::ranges::any_of(contexts,
+                          [](const LaunchContext* context) { return context->launch->one_at_a_time(); }))
     for (std::size_t i = 0; i <= busy.size(); ++i) job(i);
   else
     team.run(busy.size() + 1, job);
@@ -292,7 +314,8 @@ ActiveLaunch* Gpu::Impl::advance(Cycle until) {
     if (options.pulse != nullptr) beat(now);
     look_ahead(until);
     step(now);
-    if (std::ranges::all_of(active, [](const auto& launch) { return launch->grid.all_handed_out(); })) continue;
+    if (std::ranges::all_of(active, [](const auto& launch) { return launch->grid.all_handed_out(); }))
+      continue;
     hand_out(horizon);
     if (active.front()->sampler) sample(*active.front(), horizon);
   }

@@ -67,29 +67,31 @@ struct Gpu::Impl {
   Interconnect network;
   MemorySystem memory;
   std::vector<Sm> sms;
-  MemoryObserver listener;   // listens only if somebody asked
+  MemoryObserver listener;  // listens only if somebody asked
   Team team;
   BlockDispatcher dispatcher;
 
-  std::vector<std::unique_ptr<ActiveLaunch>> active;   // in the order in which they are served
-  std::vector<LaunchContext*> contexts;                // theirs
+  std::vector<std::unique_ptr<ActiveLaunch>> active;  // in the order in which they are served
+  std::vector<LaunchContext*> contexts;               // theirs
   std::uint64_t launches = 0;
-  std::optional<stream::ExecutedLaunch> executed;      // of run(), kept for partial()
-  SharedUse used;                                      // accounted for until now
+  std::optional<stream::ExecutedLaunch> executed;  // of run(), kept for partial()
+  SharedUse used;                                  // accounted for until now
   Cycle accounted = 0;
-  Cycle settled = 0;                                   // slots are charged until here at least
-  bool arrived = false;                                // launches whose blocks have not been handed out yet
+  Cycle settled = 0;     // slots are charged until here at least
+  bool arrived = false;  // launches whose blocks have not been handed out yet
 
-  std::vector<Sm*> busy;                         // in the current quantum
-  std::vector<std::exception_ptr> failures;      // theirs; the last one is the memory system's
-  exec::Lookout lookout{std::uint64_t{1} << 16, 64};   // for lack of progress
-  std::uint64_t quanta = 0, seen_blocks = 0;           // since the GPU was idle; blocks handed out and ended, at the last look
+  std::vector<Sm*> busy;                              // in the current quantum
+  std::vector<std::exception_ptr> failures;           // theirs; the last one is the memory system's
+  exec::Lookout lookout{std::uint64_t{1} << 16, 64};  // for lack of progress
+  // Since the GPU was idle; blocks handed out and ended, at the last look
+  std::uint64_t quanta = 0, seen_blocks = 0;
   std::uint64_t epoch = 0;
-  Cycle horizon = 0;                             // nothing has been simulated beyond
-  std::optional<Sampler> sampler;                // of the launch that ended last
+  Cycle horizon = 0;               // nothing has been simulated beyond
+  std::optional<Sampler> sampler;  // of the launch that ended last
   std::uint64_t last_blocks = 0;
   LeftOut left_out;
-  std::uint64_t beats = 0, told = ~std::uint64_t{0};   // for options.pulse: quanta, the launch whose name it has
+  // For options.pulse: quanta, the launch whose name it has
+  std::uint64_t beats = 0, told = ~std::uint64_t{0};
 };
 
 }  // namespace simtlab::timing

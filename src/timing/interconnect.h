@@ -1,8 +1,10 @@
 // The network between SMs and L2 slices: a crossbar of fixed latency with one port per SM and direction.
 //
-// A request crosses in `latency` cycles once its SM's port is free; the port is then busy for its flits: as many as its data fills, one at least
-// (a read's address, a write's acknowledgement), each with address and command beside the data. Where the device has no flits bytes count: those
-// of data, and of a request a header's. Slices have their own bandwidth (memory_system.h). Not modelled: contention inside the switch, virtual channels.
+// A request crosses in `latency` cycles once its SM's port is free; the port is then busy for its flits: as
+// many as its data fills, one at least (a read's address, a write's acknowledgement), each with address and
+// command beside the data. Where the device has no flits bytes count: those of data, and of a request a
+// header's. Slices have their own bandwidth (memory_system.h). Not modelled: contention inside the switch,
+// virtual channels.
 #pragma once
 
 #include <algorithm>
@@ -15,17 +17,21 @@
 
 namespace simtlab::timing {
 
-inline constexpr unsigned header_bytes = 8;   // address and command of a request; estimated
+inline constexpr unsigned header_bytes = 8;  // address and command of a request; estimated
 
 class Interconnect {
  public:
   Interconnect(const device::Device& device, Cycle latency)
-      : latency_(latency), request_ports_(device.sm.count), reply_ports_(device.sm.count), inboxes_(device.sm.count) {
+      : latency_(latency),
+        request_ports_(device.sm.count),
+        reply_ports_(device.sm.count),
+        inboxes_(device.sm.count) {
     const std::uint32_t flit = device.interconnect.flit_bytes;
     for (unsigned sectors = 0; sectors <= most_sectors; ++sectors) {
       const unsigned data = sectors * 32;
       flits_[sectors] = static_cast<std::uint8_t>(flit == 0 ? 0 : std::max(1u, (data + flit - 1) / flit));
-      const unsigned request = flit == 0 ? header_bytes + data : flits_[sectors] * flit, reply = flit == 0 ? data : flits_[sectors] * flit;
+      const unsigned request = flit == 0 ? header_bytes + data : flits_[sectors] * flit,
+                     reply = flit == 0 ? data : flits_[sectors] * flit;
       request_cost_[sectors] = memory::to_fixed(request / device.interconnect.sm_write_bytes_per_cycle);
       reply_cost_[sectors] = memory::to_fixed(reply / device.interconnect.sm_bytes_per_cycle);
     }
@@ -39,8 +45,9 @@ class Interconnect {
   }
   Cycle request_port_free(std::uint32_t sm) const { return request_ports_[sm].free_at(); }
 
-  // Slices -> SM: in order of `now`. Returns when it begins to leave the network; later than now + latency if the port is taken.
-  // Replies are in the SMs' inboxes after deliver(): SMs and slices may work on one quantum at the same time.
+  // Slices -> SM: in order of `now`. Returns when it begins to leave the network; later than now + latency if
+  // the port is taken. Replies are in the SMs' inboxes after deliver(): SMs and slices may work on one
+  // quantum at the same time.
   Cycle reply(std::uint32_t sm, Cycle now, unsigned data_sectors, Reply reply) {
     reply.at = reply_ports_[sm].take(now + latency_, reply_cost_[data_sectors]);
     reply_flits_ += flits_[data_sectors];
@@ -78,8 +85,8 @@ class Interconnect {
   }
 
   Cycle latency_;
-  static constexpr unsigned most_sectors = 4;   // of a line
-  std::array<FixedCycles, most_sectors + 1> request_cost_{}, reply_cost_{};   // by sectors of data
+  static constexpr unsigned most_sectors = 4;                                // of a line
+  std::array<FixedCycles, most_sectors + 1> request_cost_{}, reply_cost_{};  // by sectors of data
   std::array<std::uint8_t, most_sectors + 1> flits_{};
   std::vector<memory::Port> request_ports_, reply_ports_;
   std::vector<memory::Ring<Reply>> inboxes_;

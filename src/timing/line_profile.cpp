@@ -41,9 +41,11 @@ void InstCounters::add(const InstCounters& o) {
 }
 
 void InstTable::find(const ptx::Function& function) {
-  const auto known = std::ranges::find(functions_, &function, [](const auto& entry) { return entry->function; });
+  const auto known =
+      std::ranges::find(functions_, &function, [](const auto& entry) { return entry->function; });
   if (known == functions_.end()) {
-    functions_.push_back(std::make_unique<Entry>(Entry{&function, std::vector<InstCounters>(function.code.size())}));
+    functions_.push_back(
+        std::make_unique<Entry>(Entry{&function, std::vector<InstCounters>(function.code.size())}));
     last_ = functions_.back().get();
   } else {
     last_ = known->get();
@@ -53,7 +55,8 @@ void InstTable::find(const ptx::Function& function) {
 
 void InstTable::add(const InstTable& other) {
   for (const auto& entry : other.functions_)
-    for (std::size_t pc = 0; pc < entry->counters.size(); ++pc) at(*entry->function, static_cast<std::uint32_t>(pc)).add(entry->counters[pc]);
+    for (std::size_t pc = 0; pc < entry->counters.size(); ++pc)
+      at(*entry->function, static_cast<std::uint32_t>(pc)).add(entry->counters[pc]);
 }
 
 void InstTable::clear() {

@@ -1,7 +1,9 @@
-// Counts per static instruction: what it issued, which scheduler slots it lost and why, what it asked of memory.
+// Counts per static instruction: what it issued, which scheduler slots it lost and why, what it asked of
+// memory.
 //
-// A slot without an issue is charged to the instruction that the warp waits to issue, of the warp that gives the slot its reason
-// (sm.cpp, evaluate). So the sums over all instructions are the kernel's own, but for slots without any warp.
+// A slot without an issue is charged to the instruction that the warp waits to issue, of the warp that gives
+// the slot its reason (sm.cpp, evaluate). So the sums over all instructions are the kernel's own, but for
+// slots without any warp.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +42,7 @@ class InstTable {
  private:
   struct Entry {
     const ptx::Function* function;
-    std::vector<InstCounters> counters;   // by pc
+    std::vector<InstCounters> counters;  // by pc
   };
   void find(const ptx::Function& function);
 

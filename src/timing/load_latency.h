@@ -1,9 +1,10 @@
 // Where loads wait, in cycles that add up exactly to their latencies.
 //
-// A load instruction is followed from its issue to the cycle in which its registers are there. Until the last of its lines has been
-// looked up in L1 it waits there (queue, miss register, network that takes no more); from then on for the last of its answers. Every answer
-// carries the times at which its request passed the stations; what lies before the load joined it (a load that hits on a miss
-// under way) does not count for that load. Returning atomics count as loads; constants don't.
+// A load instruction is followed from its issue to the cycle in which its registers are there. Until the last
+// of its lines has been looked up in L1 it waits there (queue, miss register, network that takes no more);
+// from then on for the last of its answers. Every answer carries the times at which its request passed the
+// stations; what lies before the load joined it (a load that hits on a miss under way) does not count for
+// that load. Returning atomics count as loads; constants don't.
 #pragma once
 
 #include <algorithm>
@@ -18,38 +19,38 @@
 namespace simtlab::timing {
 
 enum class LoadStage : std::uint8_t {
-  l1_queue,     // for the unit's turn, behind other loads and its own lines
-  mshr,         // at the head of the queue, for a free miss register or a place in one
-  l1,           // look-up, and the data of a hit
-  crossbar,     // for a port of the network and in it, both ways
-  l2_queue,     // for the slice's turn, or for a miss register of it
-  l2,           // look-up, data, atomic operation
-  dram_queue,   // for room in the memory's queue and for its turn there
-  dram,         // the idle latency of the memory, or all of a detailed memory
+  l1_queue,    // for the unit's turn, behind other loads and its own lines
+  mshr,        // at the head of the queue, for a free miss register or a place in one
+  l1,          // look-up, and the data of a hit
+  crossbar,    // for a port of the network and in it, both ways
+  l2_queue,    // for the slice's turn, or for a miss register of it
+  l2,          // look-up, data, atomic operation
+  dram_queue,  // for room in the memory's queue and for its turn there
+  dram,        // the idle latency of the memory, or all of a detailed memory
   count_,
 };
 inline constexpr std::size_t load_stage_count = static_cast<std::size_t>(LoadStage::count_);
-std::string_view name_of(LoadStage stage);   // "l1_queue"
+std::string_view name_of(LoadStage stage);  // "l1_queue"
 
 struct LoadLatency {
-  std::array<Cycle, load_stage_count> stages{};   // sums over loads
+  std::array<Cycle, load_stage_count> stages{};  // sums over loads
   Cycle total = 0;
   std::uint64_t loads = 0;
-  std::uint64_t from_dram = 0;     // loads whose last answer came from main memory
+  std::uint64_t from_dram = 0;  // loads whose last answer came from main memory
   void add(const LoadLatency& other);
 };
 
 // The times of one request at its stations; 0: not reached.
 struct Flight {
-  Cycle sent = 0;         // offered to the network
-  Cycle arrived = 0;      // at the slice
-  Cycle started = 0;      // the slice's turn
+  Cycle sent = 0;     // offered to the network
+  Cycle arrived = 0;  // at the slice
+  Cycle started = 0;  // the slice's turn
   Cycle looked_up = 0;
-  Cycle served = 0;       // hit, or asked of DRAM
-  Cycle dram_start = 0;   // DRAM's turn
+  Cycle served = 0;      // hit, or asked of DRAM
+  Cycle dram_start = 0;  // DRAM's turn
   Cycle dram_done = 0;
-  Cycle answered = 0;     // offered to the network
-  bool dram_full = false;      // what it waited for between look-up and service
+  Cycle answered = 0;      // offered to the network
+  bool dram_full = false;  // what it waited for between look-up and service
   bool from_dram = false;
 };
 
@@ -70,7 +71,8 @@ class MemoryObserver {
     flights_[index] = flight;
   }
   void started(std::uint32_t index, Cycle at, Cycle looked_up) {
-    if (flights_[index].started == 0) flights_[index].started = at;   // what follows in the other part of L2 is L2's
+    // What follows in the other part of L2 is L2's
+    if (flights_[index].started == 0) flights_[index].started = at;
     flights_[index].looked_up = looked_up;
   }
   // The slice's head cannot be served: why it and all behind it wait.
@@ -87,10 +89,13 @@ class MemoryObserver {
       flight.dram_full = dram_full_[slice];
     } else {
       flight.dram_done = at;
-      flight.dram_start = dram_latency_ != 0 && at > dram_latency_ ? std::max(flight.served, at - dram_latency_) : flight.served;
+      flight.dram_start = dram_latency_ != 0 && at > dram_latency_
+                              ? std::max(flight.served, at - dram_latency_)
+                              : flight.served;
     }
   }
-  // In the order in which replies enter the inbox of the SM, which is not before deliver(): SMs may be at work meanwhile.
+  // In the order in which replies enter the inbox of the SM, which is not before deliver(): SMs may be at
+  // work meanwhile.
   void answered(std::uint32_t index, std::uint32_t sm, Cycle at) {
     Flight flight = flights_[index];
     flight.answered = at;
@@ -121,13 +126,16 @@ class MemoryObserver {
   }
 
  private:
-  struct Leaving { std::uint32_t sm; Flight flight; };
+  struct Leaving {
+    std::uint32_t sm;
+    Flight flight;
+  };
 
   Cycle dram_latency_;
   std::vector<Leaving> leaving_;
   std::vector<Flight> crossings_;
   std::vector<Flight> flights_;
-  std::vector<bool> dram_full_;   // by slice
+  std::vector<bool> dram_full_;  // by slice
   std::vector<memory::Ring<Flight>> replies_;
 };
 

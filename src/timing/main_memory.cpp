@@ -13,7 +13,8 @@
 namespace simtlab::timing {
 namespace {
 
-// Measured copies and reads include their row misses, so the simple model's streams of whole lines get exactly that much.
+// Measured copies and reads include their row misses, so the simple model's streams of whole lines get
+// exactly that much.
 std::unique_ptr<memory::Dram> make_simple(const device::Device& device, const Latencies& latencies) {
   memory::DramSimpleConfig config;
   config.partitions = device.dram.partitions;
@@ -26,7 +27,8 @@ std::unique_ptr<memory::Dram> make_simple(const device::Device& device, const La
   return std::make_unique<memory::DramSimple>(config);
 }
 
-std::unique_ptr<memory::Dram> behind_queues(const device::Device& device, std::unique_ptr<memory::dram::Channels> channels) {
+std::unique_ptr<memory::Dram> behind_queues(const device::Device& device,
+                                            std::unique_ptr<memory::dram::Channels> channels) {
   memory::DramChannelsConfig config;
   config.partitions = device.dram.partitions;
   config.clock_period = 1e12 / device.sm_clock_hz;
@@ -39,13 +41,15 @@ std::unique_ptr<memory::Dram> behind_queues(const device::Device& device, std::u
 
 std::unique_ptr<memory::Dram> make_technology(const device::Device& device) {
   const device::Technology technology = device::load_technology(device.dram.technology).technology;
-  const device::MemoryController controller = device::load_memory_controller(device.dram.controller).controller;
-  return behind_queues(device, std::make_unique<memory::dram::DramSystem>(technology, controller, device.dram.partitions));
+  const device::MemoryController controller =
+      device::load_memory_controller(device.dram.controller).controller;
+  return behind_queues(
+      device, std::make_unique<memory::dram::DramSystem>(technology, controller, device.dram.partitions));
 }
 
 std::unique_ptr<memory::Dram> make_plugin(device::Device& device, const device::MemoryChoice& choice) {
-  auto channels = std::make_unique<memory::dram::PluginChannels>(
-      memory::dram::PluginConfig{choice.library, choice.config, device.dram.partitions, device.dram.stall_limit});
+  auto channels = std::make_unique<memory::dram::PluginChannels>(memory::dram::PluginConfig{
+      choice.library, choice.config, device.dram.partitions, device.dram.stall_limit});
   device.dram.technology = channels->name();
   device.dram.bandwidth = channels->peak_bytes_per_second() * device.dram.partitions;
   device.dram.bandwidth_measured = device.dram.read_bandwidth_measured = 0;
@@ -69,18 +73,16 @@ std::unique_ptr<memory::Dram> make_dram(device::Device& device, const Latencies&
   if (unlimited) return make_unlimited(device, latencies);
   const device::MemoryChoice choice = device::memory_choice(device.dram.model);
   switch (choice.kind) {
-    case device::MemoryKind::plugin:
-      return make_plugin(device, choice);
-    case device::MemoryKind::technology:
-      return make_technology(device);
-    case device::MemoryKind::simple:
-      break;
+    case device::MemoryKind::plugin: return make_plugin(device, choice);
+    case device::MemoryKind::technology: return make_technology(device);
+    case device::MemoryKind::simple: break;
   }
   return make_simple(device, latencies);
 }
 
 void check_main_memory(device::Device device) {
-  if (device::memory_choice(device.dram.model).kind != device::MemoryKind::simple) make_dram(device, Latencies(device));
+  if (device::memory_choice(device.dram.model).kind != device::MemoryKind::simple)
+    make_dram(device, Latencies(device));
 }
 
 }  // namespace simtlab::timing

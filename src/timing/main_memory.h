@@ -9,10 +9,11 @@
 
 namespace simtlab::timing {
 
-// What a plug-in knows better than the device file (bandwidth, smallest transfer) goes into `device`. Throws Error: a technology,
-// controller or plug-in that cannot be used.
-// unlimited: as if it answered everything after its idle latency, whatever it is (--what-if).
-std::unique_ptr<memory::Dram> make_dram(device::Device& device, const Latencies& latencies, bool unlimited = false);
+// What a plug-in knows better than the device file (bandwidth, smallest transfer) goes into `device`. Throws
+// Error: a technology, controller or plug-in that cannot be used. unlimited: as if it answered everything
+// after its idle latency, whatever it is (--what-if).
+std::unique_ptr<memory::Dram> make_dram(device::Device& device, const Latencies& latencies,
+                                        bool unlimited = false);
 
 // Throws what make_dram would: before a program is started for nothing.
 void check_main_memory(device::Device device);

@@ -24,7 +24,7 @@ void set_requests(result::Metrics& m, const Report& r, double clock_ns) {
   m.set("dram.row.conflicts", c.row_conflicts);
   const std::uint64_t rows = c.row_hits + c.row_misses + c.row_conflicts;
   m.set("dram.row.hit_rate", rows > 0 ? static_cast<double>(c.row_hits) / static_cast<double>(rows) : 0.0);
-  if (c.read_bursts == 0) return;   // no read reached the memory: there is no latency
+  if (c.read_bursts == 0) return;  // no read reached the memory: there is no latency
   const double share = clock_ns / static_cast<double>(c.read_bursts);
   m.set("dram.latency.queue", static_cast<double>(c.latency_queue) * share);
   m.set("dram.latency.row", static_cast<double>(c.latency_row) * share);
@@ -38,7 +38,8 @@ void set_bus(result::Metrics& m, const Report& r) {
   if (total == 0) return;
   m.set("dram.bus.data", static_cast<double>(r.bus.data) / total);
   for (unsigned i = 0; i < memory::dram::loss_count; ++i)
-    m.set("dram.loss." + std::string(name(static_cast<memory::dram::Loss>(i))), static_cast<double>(r.bus.lost[i]) / total);
+    m.set("dram.loss." + std::string(name(static_cast<memory::dram::Loss>(i))),
+          static_cast<double>(r.bus.lost[i]) / total);
 }
 
 void set_energy(result::Metrics& m, const Report& r, const DramSystem& system) {
@@ -76,7 +77,8 @@ void set_memory(result::Metrics& m, memory::dram::Channels& channels, memory::Cy
 void set_channels(result::Metrics& m, const LaunchStatistics& s) {
   if (s.channels == nullptr) return;
   set_memory(m, *s.channels, s.channel_clocks);
-  // What the bus carried: bytes count when a channel takes them, and the last writes may be queued when a kernel ends.
+  // What the bus carried: bytes count when a channel takes them, and the last writes may be queued when a
+  // kernel ends.
   if (const auto data = m.get("dram.bus.data")) m.set("dram.utilisation", *data);
 }
 

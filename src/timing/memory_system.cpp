@@ -1,10 +1,10 @@
 #include "timing/memory_system.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "base/error.h"
 #include "memory/dram/channels.h"
@@ -37,7 +37,8 @@ MemorySystem::MemorySystem(const device::Device& device, const Latencies& latenc
   const double slice_bandwidth = device.l2.bytes_per_cycle / device.l2_slices;
   sector_cost_ = memory::to_fixed(32 / slice_bandwidth);
   // throughput[atomic] is per SM; the work is done at the slices.
-  const double rate = device.throughput[static_cast<std::size_t>(ptx::OpClass::atomic)] * device.sm.count / device.l2_slices;
+  const double rate =
+      device.throughput[static_cast<std::size_t>(ptx::OpClass::atomic)] * device.sm.count / device.l2_slices;
   atomic_cost_ = memory::to_fixed(1 / rate);
   slices_.reserve(device.l2_slices);
   for (std::uint32_t i = 0; i < device.l2_slices; ++i) {
@@ -114,19 +115,14 @@ void MemorySystem::advance(Cycle end) {
     for (const memory::DramDone& done : done_) dram_done(now, done);
     for (Event event; events_.pop(now, event);) {
       switch (event.what) {
-        case What::arrive:
-          arrive(now, event.request);
-          break;
-        case What::look_up:
-          look_up(now, event.request);
-          break;
+        case What::arrive: arrive(now, event.request); break;
+        case What::look_up: look_up(now, event.request); break;
         case What::answer:
-          answer(now, slices_[pool_[event.request].place.slice], event.request, pool_[event.request].request, pool_[event.request].request.sectors);
+          answer(now, slices_[pool_[event.request].place.slice], event.request, pool_[event.request].request,
+                 pool_[event.request].request.sectors);
           drop(event.request);
           break;
-        case What::cross:
-          cross(now, event.request);
-          break;
+        case What::cross: cross(now, event.request); break;
       }
     }
   }
@@ -138,17 +134,20 @@ void MemorySystem::arrive(Cycle now, Index index) {
   const Request& request = pending.request;
   Slice& slice = slices_[pending.place.slice];
   // Copies that are not there cost the near part no data.
-  const std::uint8_t moved = pending.copy ? slice.cache.probe(pending.place.slice_line, request.sectors).hit : request.sectors;
+  const std::uint8_t moved =
+      pending.copy ? slice.cache.probe(pending.place.slice_line, request.sectors).hit : request.sectors;
   FixedCycles cost = count(moved) * sector_cost_;
   if (request.kind == RequestKind::atomic)
-    cost = std::max({cost, request.lanes * atomic_cost_, FixedCycles{request.same_address} << memory::fixed_bits});
+    cost = std::max(
+        {cost, request.lanes * atomic_cost_, FixedCycles{request.same_address} << memory::fixed_bits});
   counters_.busy += cost;
   served_[request.launch].sectors_moved += count(moved);
   slice.accesses += count(moved);
   const Cycle start = slice.port.take(now, cost);
   Cycle wait = 0;
   // Translated once, where it enters L2.
-  if (translation_.enabled() && !(request.crossed && request.kind == RequestKind::read)) wait = translation_.wait(request.line, now);
+  if (translation_.enabled() && !(request.crossed && request.kind == RequestKind::read))
+    wait = translation_.wait(request.line, now);
   if (observer_ != nullptr) observer_->started(index, start, start + latencies_.slice + wait);
   events_.push(start + latencies_.slice + wait, {index, What::look_up});
 }
@@ -244,8 +243,8 @@ bool MemorySystem::serve_write(Cycle now, Index index) {
     return false;
   }
   memory::Evictions evicted;
-  const std::uint8_t present =
-      slice.cache.write(pending.place.slice_line, request.bytes, request.sectors, write_allocate_, write_back_, evicted);
+  const std::uint8_t present = slice.cache.write(pending.place.slice_line, request.bytes, request.sectors,
+                                                 write_allocate_, write_back_, evicted);
   CacheCounters& counters = served_[request.launch].cache;
   counters.write_accesses += count(request.sectors);
   counters.write_hits += count(present);
@@ -313,10 +312,12 @@ void MemorySystem::cross(Cycle now, Index crossing) {
 void MemorySystem::drop_copies(const memory::AddressMap::Place& place, std::uint8_t sectors) {
   for (std::uint32_t part = 0; part < parts_.count(); ++part)
     if (part != parts_.part_of_slice(place.slice))
-      slices_[parts_.opposite(place.slice, part)].cache.invalidate(parts_.copy(place.slice, place.slice_line), sectors);
+      slices_[parts_.opposite(place.slice, part)].cache.invalidate(parts_.copy(place.slice, place.slice_line),
+                                                                   sectors);
 }
 
-void MemorySystem::answer(Cycle now, Slice& slice, Index asked, const Request& request, std::uint8_t sectors) {
+void MemorySystem::answer(Cycle now, Slice& slice, Index asked, const Request& request,
+                          std::uint8_t sectors) {
   if (request.crossed) {
     if (free_crossings_.empty()) {
       free_crossings_.push_back(static_cast<Index>(crossings_.size()));
@@ -331,7 +332,8 @@ void MemorySystem::answer(Cycle now, Slice& slice, Index asked, const Request& r
   }
   if (observer_ != nullptr && asked != no_index) observer_->answered(asked, request.sm, now);
   const Cycle ready = now + network_.latency();
-  const Cycle start = network_.reply(request.sm, now, count(sectors), {0, request.line, request.tag, request.route, sectors});
+  const Cycle start =
+      network_.reply(request.sm, now, count(sectors), {0, request.line, request.tag, request.route, sectors});
   const Cycle counted = std::max(ready, slice.reply_held_until);
   if (start <= counted) return;
   counters_.reply_held_cycles += start - counted;
@@ -378,7 +380,8 @@ void MemorySystem::retry_waiting(Cycle now, std::uint32_t partition) {
     for (std::uint64_t bits = asked; bits != 0; bits &= bits - 1) {
       const auto slice =
           static_cast<std::uint32_t>(word * 64 + static_cast<std::size_t>(std::countr_zero(bits)));
-      if (!std::exchange(turned, true)) turn_[partition] = static_cast<std::uint32_t>((slice + 1) % slices_.size());
+      if (!std::exchange(turned, true))
+        turn_[partition] = static_cast<std::uint32_t>((slice + 1) % slices_.size());
       retry(now, slice);
     }
   };
@@ -398,12 +401,14 @@ void MemorySystem::retry(Cycle now, std::uint32_t number) {
 }
 
 std::string MemorySystem::unfinished() const {
-  if (pool_.size() != free_.size()) return fmt::format("L2: {} requests without an answer", pool_.size() - free_.size());
+  if (pool_.size() != free_.size())
+    return fmt::format("L2: {} requests without an answer", pool_.size() - free_.size());
   if (crossings_.size() != free_crossings_.size())
     return fmt::format("L2: {} answers between its parts", crossings_.size() - free_crossings_.size());
   for (const Slice& slice : slices_) {
     if (!slice.blocked.empty()) return fmt::format("L2: {} requests wait at a slice", slice.blocked.size());
-    if (slice.mshr.used() != 0) return fmt::format("L2: {} miss registers of a slice in use", slice.mshr.used());
+    if (slice.mshr.used() != 0)
+      return fmt::format("L2: {} miss registers of a slice in use", slice.mshr.used());
   }
   return {};
 }

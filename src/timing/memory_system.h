@@ -1,9 +1,10 @@
 // Everything behind the network: L2 slices with their miss registers, and the DRAM below them.
 //
-// Event-driven over a calendar. A request occupies its slice for bytes / bandwidth (atomics: for their operations), looks its tag up
-// `slice` cycles later, and either answers or waits in the slice's miss registers for DRAM. A slice whose head request finds
-// no register, no waiter slot or a full DRAM queue blocks, in order, until one frees. Writes allocate with byte masks and are
-// acknowledged at the tag look-up; dirty sectors go to DRAM when their line is replaced. Atomics are performed at the slice.
+// Event-driven over a calendar. A request occupies its slice for bytes / bandwidth (atomics: for their
+// operations), looks its tag up `slice` cycles later, and either answers or waits in the slice's miss
+// registers for DRAM. A slice whose head request finds no register, no waiter slot or a full DRAM queue
+// blocks, in order, until one frees. Writes allocate with byte masks and are acknowledged at the tag look-up;
+// dirty sectors go to DRAM when their line is replaced. Atomics are performed at the slice.
 #pragma once
 
 #include <array>
@@ -20,8 +21,8 @@
 #include "memory/ring.h"
 #include "timing/interconnect.h"
 #include "timing/l2_parts.h"
-#include "timing/launch.h"
 #include "timing/latencies.h"
+#include "timing/launch.h"
 #include "timing/load_latency.h"
 #include "timing/statistics.h"
 #include "timing/translation.h"
@@ -30,7 +31,8 @@ namespace simtlab::timing {
 
 class MemorySystem {
  public:
-  MemorySystem(const device::Device& device, const Latencies& latencies, Interconnect& network, std::unique_ptr<memory::Dram> dram);
+  MemorySystem(const device::Device& device, const Latencies& latencies, Interconnect& network,
+               std::unique_ptr<memory::Dram> dram);
 
   void push(const TimedRequest& request);
   Cycle next_event() const;
@@ -56,11 +58,12 @@ class MemorySystem {
   // At the end of a launch: what is still under way, in words; empty if nothing is.
   std::string unfinished() const;
   memory::DramStatistics dram_statistics() const { return dram_->statistics(); }
-  memory::dram::Channels* dram_channels() { return dram_->channels(); }   // null: not modelled
+  memory::dram::Channels* dram_channels() { return dram_->channels(); }  // null: not modelled
   // The GPU is idle again: the memory's clock goes on to `end`; returns it.
   Cycle settle(Cycle end) { return dram_->settle(end); }
   void invalidate(std::uint64_t address, std::uint64_t bytes);
-  // The GPU was idle: time and counters start at 0, contents stay, what a failed launch left under way is dropped.
+  // The GPU was idle: time and counters start at 0, contents stay, what a failed launch left under way is
+  // dropped.
   void restart();
   // What stays between launches, for checkpoints. restore() throws stream::trace::Malformed.
   void save(stream::trace::Buffer& out) const;
@@ -70,12 +73,15 @@ class MemorySystem {
   using Index = std::uint32_t;
   static constexpr Index no_index = ~Index{0};
   enum class What : std::uint8_t { arrive, look_up, answer, cross };
-  struct Event { Index request; What what; };
+  struct Event {
+    Index request;
+    What what;
+  };
   struct Pending {
     Request request;
     memory::AddressMap::Place place;
     bool counted = false;
-    bool copy = false;   // looks for a copy in its near part of L2 (l2_parts.h)
+    bool copy = false;  // looks for a copy in its near part of L2 (l2_parts.h)
   };
   // An answer on its way from a line's home to the part of L2 that asked.
   struct Crossing {
@@ -87,22 +93,23 @@ class MemorySystem {
     memory::Mshr mshr;
     memory::Port port;
     memory::Ring<Index> blocked;
-    std::uint64_t accesses = 0;          // sectors moved
-    Cycle reply_held_until = 0;          // the latest start of a reply that found its SM's port taken
+    std::uint64_t accesses = 0;  // sectors moved
+    Cycle reply_held_until = 0;  // the latest start of a reply that found its SM's port taken
   };
 
   void arrive(Cycle now, Index index);
   void look_up(Cycle now, Index index);
-  bool serve(Cycle now, Index index);            // false: must wait
-  bool serve_read(Cycle now, Index index);       // reads and atomics
+  bool serve(Cycle now, Index index);       // false: must wait
+  bool serve_read(Cycle now, Index index);  // reads and atomics
   bool serve_write(Cycle now, Index index);
   void serve_copy(Cycle now, Index index);
   void cross(Cycle now, Index crossing);
   void drop_copies(const memory::AddressMap::Place& place, std::uint8_t sectors);
   void count_read(Pending& pending, const memory::Cache::Probe& probe, std::uint8_t under_way);
   void performed(Cycle now, Index index, std::uint8_t sectors);
-  void answer(Cycle now, Slice& slice, Index asked, const Request& request, std::uint8_t sectors);   // asked: no_index of a crossing
-  bool dram_ready(Cycle now, const memory::AddressMap::Place& place);   // false: the slice will be retried
+  // Asked: no_index of a crossing
+  void answer(Cycle now, Slice& slice, Index asked, const Request& request, std::uint8_t sectors);
+  bool dram_ready(Cycle now, const memory::AddressMap::Place& place);  // false: the slice will be retried
   void block(Cycle now, Index index);
   void retry_waiting(Cycle now, std::uint32_t partition);
   void dram_done(Cycle now, const memory::DramDone& done);
@@ -122,10 +129,11 @@ class MemorySystem {
   unsigned dram_access_sectors_ = 1;
   FixedCycles sector_cost_ = 0, atomic_cost_ = 0;
   std::vector<Slice> slices_;
-  memory::Backlog backlog_;                 // for gpu.stall.classic.dram_full
-  std::vector<std::uint64_t> wants_dram_;   // partitions x words of 64 slices: who waits for room there
+  memory::Backlog backlog_;                // for gpu.stall.classic.dram_full
+  std::vector<std::uint64_t> wants_dram_;  // partitions x words of 64 slices: who waits for room there
   std::size_t slice_words_ = 1;
-  std::vector<std::uint32_t> turn_;         // of each partition: the slice that is asked first when there is room
+  // Of each partition: the slice that is asked first when there is room
+  std::vector<std::uint32_t> turn_;
   memory::Calendar<Event> events_;
   std::vector<Pending> pool_;
   std::vector<Index> free_;
@@ -134,10 +142,10 @@ class MemorySystem {
   std::vector<memory::DramDone> done_;
   L2Counters counters_;
   std::array<L2Served, max_launches> served_{};
-  L2Served past_;                           // of launches that have ended
+  L2Served past_;  // of launches that have ended
   MemoryObserver* observer_ = nullptr;
-  Index last_ = 0;                          // request that was pushed last
-  Cycle last_delay_ = 0;                    // its way to the other part of L2
+  Index last_ = 0;        // request that was pushed last
+  Cycle last_delay_ = 0;  // its way to the other part of L2
 };
 
 }  // namespace simtlab::timing

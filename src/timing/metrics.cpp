@@ -12,9 +12,13 @@ using ptx::OpClass;
 
 // A ratio over nothing is 0.
 double ratio(double a, double b) { return b > 0 ? a / b : 0.0; }
-double ratio(std::uint64_t a, std::uint64_t b) { return ratio(static_cast<double>(a), static_cast<double>(b)); }
+double ratio(std::uint64_t a, std::uint64_t b) {
+  return ratio(static_cast<double>(a), static_cast<double>(b));
+}
 
-std::uint64_t of_class(const std::array<std::uint64_t, class_count>& counts, OpClass c) { return counts[static_cast<std::size_t>(c)]; }
+std::uint64_t of_class(const std::array<std::uint64_t, class_count>& counts, OpClass c) {
+  return counts[static_cast<std::size_t>(c)];
+}
 
 // Peaks and totals that several metrics need.
 struct Derived {
@@ -47,7 +51,8 @@ void set_work(result::Metrics& m, const LaunchStatistics& s, const Derived& d) {
   m.set("gpu.flops.fp64", flops({OpClass::fp64, OpClass::fp64_div, OpClass::fp64_sqrt}));
   m.set("gpu.blocks", sm.blocks);
   m.set("gpu.warps", sm.warps);
-  m.set("gpu.waves", ratio(static_cast<double>(sm.blocks), static_cast<double>(s.device.sm.count) * s.occupancy.blocks_per_sm));
+  m.set("gpu.waves", ratio(static_cast<double>(sm.blocks),
+                           static_cast<double>(s.device.sm.count) * s.occupancy.blocks_per_sm));
   m.set("gpu.sm.active", ratio(static_cast<double>(sm.active_cycles), d.sm_cycles));
   for (std::size_t c = 0; c < class_count; ++c)
     if (sm.by_class[c] > 0) m.set("instructions." + std::string(device::op_class_names[c]), sm.by_class[c]);
@@ -60,7 +65,8 @@ void set_work(result::Metrics& m, const LaunchStatistics& s, const Derived& d) {
 void set_occupancy(result::Metrics& m, const LaunchStatistics& s) {
   const double most = static_cast<double>(s.device.sm.max_warps);
   m.set("occupancy.theoretical", s.occupancy.ratio);
-  m.set("occupancy.achieved", ratio(static_cast<double>(s.sm.warp_cycles), static_cast<double>(s.sm.active_cycles) * most));
+  m.set("occupancy.achieved",
+        ratio(static_cast<double>(s.sm.warp_cycles), static_cast<double>(s.sm.active_cycles) * most));
   m.set("occupancy.blocks_per_sm", std::uint64_t{s.occupancy.blocks_per_sm});
   m.set("occupancy.limit.warps", std::uint64_t{s.occupancy.by_warps});
   m.set("occupancy.limit.blocks", std::uint64_t{s.occupancy.by_blocks});
@@ -93,7 +99,8 @@ void set_requests(result::Metrics& m, const LaunchStatistics& s, const Derived& 
   m.set("constant.misses", sm.constant_misses);
   m.set("constant.miss_rate", ratio(sm.constant_misses, sm.constant_accesses));
   m.set("texture.requests", sm.texture_requests);
-  if (s.machine_code && s.device.sm.register_banks > 0) m.set("register.bank_conflicts", sm.register_conflicts);
+  if (s.machine_code && s.device.sm.register_banks > 0)
+    m.set("register.bank_conflicts", sm.register_conflicts);
   if (!s.device.instruction.caches) return;
   m.set("instruction.l0.accesses", sm.fetch.l0_accesses);
   m.set("instruction.l0.misses", sm.fetch.l0_misses);
@@ -108,7 +115,8 @@ void set_cache(result::Metrics& m, const std::string& name, const CacheCounters&
   m.set(name + ".read.hits_pending", c.read_pending);
   m.set(name + ".read.misses", c.read_misses);
   const auto number = [](std::uint64_t n) { return static_cast<double>(n); };
-  result::set_hit_rate(m, name, result::hit_rate(number(c.read_hits), number(c.read_pending), number(c.read_accesses)));
+  result::set_hit_rate(
+      m, name, result::hit_rate(number(c.read_hits), number(c.read_pending), number(c.read_accesses)));
   m.set(name + ".write.accesses", c.write_accesses);
   m.set(name + ".write.hits", c.write_hits);
   m.set(name + ".write.misses", c.write_accesses - c.write_hits);
@@ -126,7 +134,8 @@ void set_memory(result::Metrics& m, const LaunchStatistics& s, const Derived& d)
     m.set("interconnect.read.flits", s.reply_flits);
     m.set("interconnect.write.flits", s.sm.request_flits);
   }
-  m.set("interconnect.utilisation", ratio(memory::to_cycles(std::max(s.request_busy, s.reply_busy)), d.sm_cycles));
+  m.set("interconnect.utilisation",
+        ratio(memory::to_cycles(std::max(s.request_busy, s.reply_busy)), d.sm_cycles));
   set_cache(m, "l2", s.served.cache);
   m.set("l2.bytes", s.served.sectors_moved * 32);
   m.set("l2.utilisation", ratio(memory::to_cycles(s.l2.busy), d.cycles * s.device.l2_slices));
@@ -134,7 +143,8 @@ void set_memory(result::Metrics& m, const LaunchStatistics& s, const Derived& d)
   if (!s.overlapped) {
     m.set("l2.slice.accesses.min", s.l2.least_slice_accesses);
     m.set("l2.slice.accesses.max", s.l2.most_slice_accesses);
-    m.set("l2.slice.imbalance", ratio(static_cast<double>(s.l2.most_slice_accesses) * s.device.l2_slices, static_cast<double>(s.served.sectors_moved)));
+    m.set("l2.slice.imbalance", ratio(static_cast<double>(s.l2.most_slice_accesses) * s.device.l2_slices,
+                                      static_cast<double>(s.served.sectors_moved)));
   }
   const auto bytes = static_cast<double>(s.dram.read_bytes + s.dram.write_bytes);
   m.set("dram.read.bytes", s.dram.read_bytes);
@@ -143,10 +153,11 @@ void set_memory(result::Metrics& m, const LaunchStatistics& s, const Derived& d)
   if (s.device.dram.bandwidth > 0 && !s.unlimited_dram)
     m.set("dram.utilisation", ratio(ratio(bytes, d.seconds), s.device.dram.bandwidth));
   if (s.channels == nullptr) m.set("dram.row_misses", s.dram.row_misses);
-  if (s.overlapped) return;   // of single units nobody knows whose
+  if (s.overlapped) return;  // of single units nobody knows whose
   m.set("dram.partition.bytes.min", s.dram.least_partition_bytes);
   m.set("dram.partition.bytes.max", s.dram.most_partition_bytes);
-  m.set("dram.partition.imbalance", ratio(static_cast<double>(s.dram.most_partition_bytes) * s.device.dram.partitions, bytes));
+  m.set("dram.partition.imbalance",
+        ratio(static_cast<double>(s.dram.most_partition_bytes) * s.device.dram.partitions, bytes));
 }
 
 void set_speed_of_light(result::Metrics& m, const LaunchStatistics& s, const Derived& d) {
@@ -160,13 +171,16 @@ void set_speed_of_light(result::Metrics& m, const LaunchStatistics& s, const Der
   }
   m.set("sol.compute", compute);
   double memory = 0;
-  for (const char* part : {"l1.utilisation", "shared.utilisation", "l2.utilisation", "interconnect.utilisation", "dram.utilisation"})
+  for (const char* part : {"l1.utilisation", "shared.utilisation", "l2.utilisation",
+                           "interconnect.utilisation", "dram.utilisation"})
     memory = std::max(memory, m.get(part).value_or(0));
   m.set("sol.memory", memory);
-  m.set("sol.issue", ratio(static_cast<double>(s.sm.slots[static_cast<std::size_t>(Stall::selected)]), d.slots));
+  m.set("sol.issue",
+        ratio(static_cast<double>(s.sm.slots[static_cast<std::size_t>(Stall::selected)]), d.slots));
 }
 
-// What GPGPU-Sim counts under these names, as far as this model has the parts (the registry has the definitions).
+// What GPGPU-Sim counts under these names, as far as this model has the parts (the registry has the
+// definitions).
 void set_classic_stalls(result::Metrics& m, const LaunchStatistics& s) {
   m.set("gpu.stall.classic.dram_full", s.l2.full_cycles);
   m.set("gpu.stall.classic.icnt_to_sm", s.l2.reply_held_cycles);
@@ -209,14 +223,33 @@ void SmCounters::add(const SmCounters& o) {
   local_store.add(o.local_store);
   atomic.add(o.atomic);
   using Member = std::uint64_t SmCounters::*;
-  static constexpr Member scalars[] = {
-      &SmCounters::blocks,          &SmCounters::warps,           &SmCounters::active_cycles,     &SmCounters::warp_cycles,
-      &SmCounters::branches,        &SmCounters::divergent_branches, &SmCounters::atomic_operations,
-      &SmCounters::texture_requests, &SmCounters::async_copies,   &SmCounters::shared_loads,      &SmCounters::shared_stores,
-      &SmCounters::shared_atomics,  &SmCounters::shared_passes,   &SmCounters::shared_conflicts,  &SmCounters::shared_bytes,
-      &SmCounters::barriers,        &SmCounters::fences,          &SmCounters::constant_accesses, &SmCounters::constant_misses,
-      &SmCounters::mshr_stall_cycles, &SmCounters::memory_stage_cycles, &SmCounters::l1_bytes,      &SmCounters::l1_busy,           &SmCounters::shared_busy,
-      &SmCounters::request_bytes,   &SmCounters::request_flits, &SmCounters::register_conflicts};
+  static constexpr Member scalars[] = {&SmCounters::blocks,
+                                       &SmCounters::warps,
+                                       &SmCounters::active_cycles,
+                                       &SmCounters::warp_cycles,
+                                       &SmCounters::branches,
+                                       &SmCounters::divergent_branches,
+                                       &SmCounters::atomic_operations,
+                                       &SmCounters::texture_requests,
+                                       &SmCounters::async_copies,
+                                       &SmCounters::shared_loads,
+                                       &SmCounters::shared_stores,
+                                       &SmCounters::shared_atomics,
+                                       &SmCounters::shared_passes,
+                                       &SmCounters::shared_conflicts,
+                                       &SmCounters::shared_bytes,
+                                       &SmCounters::barriers,
+                                       &SmCounters::fences,
+                                       &SmCounters::constant_accesses,
+                                       &SmCounters::constant_misses,
+                                       &SmCounters::mshr_stall_cycles,
+                                       &SmCounters::memory_stage_cycles,
+                                       &SmCounters::l1_bytes,
+                                       &SmCounters::l1_busy,
+                                       &SmCounters::shared_busy,
+                                       &SmCounters::request_bytes,
+                                       &SmCounters::request_flits,
+                                       &SmCounters::register_conflicts};
   for (const Member member : scalars) this->*member += o.*member;
   l1.add(o.l1);
   fetch.add(o.fetch);

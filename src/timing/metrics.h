@@ -15,23 +15,24 @@ namespace simtlab::timing {
 
 // Everything that one launch left behind.
 struct LaunchStatistics {
-  LaunchStatistics(const device::Device& d, const device::Occupancy& o, Cycle c) : device(d), occupancy(o), cycles(c) {}
+  LaunchStatistics(const device::Device& d, const device::Occupancy& o, Cycle c)
+      : device(d), occupancy(o), cycles(c) {}
   const device::Device& device;
   const device::Occupancy& occupancy;
   Cycle cycles;
-  SmCounters sm;                 // sum over the SMs
-  AccessTable accesses;          // of all SMs
-  L2Served served;               // by L2
+  SmCounters sm;         // sum over the SMs
+  AccessTable accesses;  // of all SMs
+  L2Served served;       // by L2
   L2Counters l2;
   memory::DramStatistics dram;
-  memory::dram::Channels* channels = nullptr;   // of a memory that is modelled in detail
-  Cycle channel_clocks = 0;                     // that they ran
+  memory::dram::Channels* channels = nullptr;  // of a memory that is modelled in detail
+  Cycle channel_clocks = 0;                    // that they ran
   std::uint64_t interconnect_read_bytes = 0, reply_flits = 0;
-  FixedCycles request_busy = 0, reply_busy = 0;   // sums over the SMs
-  LoadLatency loads;                         // nothing where nobody listened
+  FixedCycles request_busy = 0, reply_busy = 0;  // sums over the SMs
+  LoadLatency loads;                             // nothing where nobody listened
   bool machine_code = false;
-  bool unlimited_dram = false;               // --what-if: its use has no meaning
-  std::optional<Cycle> overlapped;           // cycles in which other launches ran, of one that was not alone
+  bool unlimited_dram = false;      // --what-if: its use has no meaning
+  std::optional<Cycle> overlapped;  // cycles in which other launches ran, of one that was not alone
 };
 
 result::Metrics to_metrics(const LaunchStatistics& statistics);

@@ -5,8 +5,8 @@
 namespace simtlab::timing {
 
 std::string_view name_of(LoadStage stage) {
-  static constexpr std::array<std::string_view, load_stage_count> names = {"l1_queue", "mshr", "l1",         "crossbar",
-                                                                           "l2_queue", "l2",   "dram_queue", "dram"};
+  static constexpr std::array<std::string_view, load_stage_count> names = {
+      "l1_queue", "mshr", "l1", "crossbar", "l2_queue", "l2", "dram_queue", "dram"};
   return names[static_cast<std::size_t>(stage)];
 }
 
@@ -19,7 +19,12 @@ void LoadLatency::add(const LoadLatency& other) {
 
 void SmObserver::load_begins(std::uint32_t load, std::uint32_t warp, const ptx::Inst& inst, Cycle now) {
   if (loads_.size() <= load) loads_.resize(std::size_t{load} + 1);
-  loads_[load] = {.line = current_, .latency = &launch_->latency, .inst = &inst, .warp = warp, .issued = now, .looked_up = now};
+  loads_[load] = {.line = current_,
+                  .latency = &launch_->latency,
+                  .inst = &inst,
+                  .warp = warp,
+                  .issued = now,
+                  .looked_up = now};
 }
 
 void SmObserver::load_refused(std::uint32_t load, LoadStage why, Cycle now) {
@@ -29,11 +34,10 @@ void SmObserver::load_refused(std::uint32_t load, LoadStage why, Cycle now) {
   record.why = why;
 }
 
-void SmObserver::load_looked_up(std::uint32_t load, Cycle at) {
-  loads_[load].looked_up = at;
-}
+void SmObserver::load_looked_up(std::uint32_t load, Cycle at) { loads_[load].looked_up = at; }
 
-// Walks through the stations in their order; what lies outside of what is left counts for nobody, so that the parts add up.
+// Walks through the stations in their order; what lies outside of what is left counts for nobody, so that the
+// parts add up.
 void SmObserver::load_ends(std::uint32_t load, Cycle at) {
   if (load >= loads_.size() || loads_[load].line == nullptr) return;
   const LoadRecord record = loads_[load];

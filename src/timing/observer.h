@@ -1,6 +1,8 @@
-// What an SM tells when somebody listens. Without a listener the SM has no observer, and each place that would tell costs one branch.
+// What an SM tells when somebody listens. Without a listener the SM has no observer, and each place that
+// would tell costs one branch.
 //
-// One observer an SM, shared with nobody: SMs can be simulated independently, and the sums are formed in the order of the SMs.
+// One observer an SM, shared with nobody: SMs can be simulated independently, and the sums are formed in the
+// order of the SMs.
 #pragma once
 
 #include <memory>
@@ -16,7 +18,10 @@ namespace simtlab::timing {
 class SmObserver {
  public:
   SmObserver(std::uint32_t sm, unsigned schedulers, const Observe& observe, MemoryObserver& memory)
-      : sm_(sm), memory_(memory), blamed_(schedulers, Blamed{&nobody_, no_launch}), timeline_(sm, observe.timeline) {}
+      : sm_(sm),
+        memory_(memory),
+        blamed_(schedulers, Blamed{&nobody_, no_launch}),
+        timeline_(sm, observe.timeline) {}
 
   void begin(Cycle epoch) {
     launches_.clear();
@@ -42,12 +47,15 @@ class SmObserver {
   // The line of the instruction issued last, which is the launch's.
   void blame_issued(unsigned scheduler, unsigned launch) { blamed_[scheduler] = {current_, launch}; }
   void blame_nobody(unsigned scheduler) { blamed_[scheduler] = {&nobody_, no_launch}; }
-  void charge(unsigned scheduler, Stall reason, Cycle slots) { blamed_[scheduler].line->slots[static_cast<std::size_t>(reason)] += slots; }
+  void charge(unsigned scheduler, Stall reason, Cycle slots) {
+    blamed_[scheduler].line->slots[static_cast<std::size_t>(reason)] += slots;
+  }
   // The slot is that of the instruction issued last.
   void selected() { ++current_->slots[static_cast<std::size_t>(Stall::selected)]; }
 
   // An instruction is issued; what it asks of memory follows.
-  void issued(unsigned launch, std::uint32_t warp, const Program& program, std::uint32_t pc, unsigned lanes, Cycle now) {
+  void issued(unsigned launch, std::uint32_t warp, const Program& program, std::uint32_t pc, unsigned lanes,
+              Cycle now) {
     launch_ = launches_[launch].get();
     current_ = &launch_->table.at(program.function(), pc);
     ++current_->instructions;
@@ -86,7 +94,9 @@ class SmObserver {
 
   bool states(Cycle now) const { return timeline_.states(now); }
   void state(std::uint32_t warp, std::string_view name, Cycle now) { timeline_.state(warp, name, now); }
-  void block_begins(std::uint32_t slot, std::uint64_t block, Cycle now) { timeline_.block_begins(slot, block, now); }
+  void block_begins(std::uint32_t slot, std::uint64_t block, Cycle now) {
+    timeline_.block_begins(slot, block, now);
+  }
   void block_ends(std::uint32_t slot, Cycle now) { timeline_.block_ends(slot, now); }
 
   // What a launch did here; null: it has not been here.
@@ -94,7 +104,9 @@ class SmObserver {
     InstTable table;
     LoadLatency latency;
   };
-  const Observed* of(unsigned launch) const { return launch < launches_.size() ? launches_[launch].get() : nullptr; }
+  const Observed* of(unsigned launch) const {
+    return launch < launches_.size() ? launches_[launch].get() : nullptr;
+  }
   void leave(unsigned launch) {
     if (launch >= launches_.size()) return;
     for (Blamed& blamed : blamed_)
@@ -111,7 +123,7 @@ class SmObserver {
     unsigned launch;
   };
   struct LoadRecord {
-    InstCounters* line = nullptr;   // null: a load that is not followed
+    InstCounters* line = nullptr;  // null: a load that is not followed
     LoadLatency* latency = nullptr;
     const ptx::Inst* inst = nullptr;
     std::uint32_t warp = 0;
@@ -121,14 +133,14 @@ class SmObserver {
 
   std::uint32_t sm_;
   MemoryObserver& memory_;
-  std::vector<std::unique_ptr<Observed>> launches_;   // by slot
-  Observed* launch_ = nullptr;       // whose instruction was issued last
-  InstCounters nobody_;              // takes what belongs to no instruction
+  std::vector<std::unique_ptr<Observed>> launches_;  // by slot
+  Observed* launch_ = nullptr;                       // whose instruction was issued last
+  InstCounters nobody_;                              // takes what belongs to no instruction
   InstCounters* current_ = &nobody_;
-  std::vector<Blamed> blamed_;       // by scheduler
+  std::vector<Blamed> blamed_;  // by scheduler
   std::vector<LoadRecord> loads_;
   std::vector<Flight> sent_;
-  Flight flight_;                    // of the reply that is being delivered
+  Flight flight_;  // of the reply that is being delivered
   Cycle reply_at_ = 0;
   bool answering_ = false;
   TimelineRecorder timeline_;

@@ -1,11 +1,12 @@
 // Pipelines of an SM: which class of instruction uses which, and how long it occupies it.
 //
-// Every scheduler owns an equal share of each pipeline: a class with `throughput` thread results per cycle and SM occupies its
-// scheduler's share for 32 * schedulers / throughput cycles an instruction. Classes that share hardware share a pipeline: up to
-// compute capability 6.x integer and floating point run on the same cores, later integer has its own. A class much slower than the
-// cores (under half of their rate) runs beside them on units of its own. Shared memory and shuffles (mio) and global memory (lg, tex)
-// are units of the whole SM behind a short queue: there a scheduler may hand over one instruction a cycle.
-// Division and square root in software occupy one pipeline of their own per precision instead of the issue slots of their many
+// Every scheduler owns an equal share of each pipeline: a class with `throughput` thread results per cycle
+// and SM occupies its scheduler's share for 32 * schedulers / throughput cycles an instruction. Classes that
+// share hardware share a pipeline: up to compute capability 6.x integer and floating point run on the same
+// cores, later integer has its own. A class much slower than the cores (under half of their rate) runs beside
+// them on units of its own. Shared memory and shuffles (mio) and global memory (lg, tex) are units of the
+// whole SM behind a short queue: there a scheduler may hand over one instruction a cycle. Division and square
+// root in software occupy one pipeline of their own per precision instead of the issue slots of their many
 // instructions (docs/deviations.md).
 #pragma once
 
@@ -25,9 +26,9 @@ using memory::FixedCycles;
 using memory::never;
 
 enum class Pipe : std::uint8_t {
-  fma,         // fp32, fp16; up to cc 6.x also integer: the "cores"
-  alu,         // integer and logic from cc 7.0 on
-  slow_int,    // integer multiply and bit operations where they have units of their own
+  fma,       // fp32, fp16; up to cc 6.x also integer: the "cores"
+  alu,       // integer and logic from cc 7.0 on
+  slow_int,  // integer multiply and bit operations where they have units of their own
   fp64,
   xu,          // special functions, conversions
   subroutine,  // division, remainder, square root built from other instructions
@@ -48,12 +49,12 @@ Stall throttle_stall(Pipe pipe);
 struct PipeTable {
   struct Entry {
     Pipe pipe = Pipe::fma;
-    std::uint32_t latency = 0;      // issue to dependent issue, cycles with 8 binary places
-    FixedCycles interval = 0;       // of a scheduler's share
-    FixedCycles sm_cost = 0;        // of the whole SM's unit: what mio and lg charge their shared port
+    std::uint32_t latency = 0;  // issue to dependent issue, cycles with 8 binary places
+    FixedCycles interval = 0;   // of a scheduler's share
+    FixedCycles sm_cost = 0;    // of the whole SM's unit: what mio and lg charge their shared port
   };
   std::array<Entry, class_count> classes{};
-  std::uint32_t turns = 1;          // a scheduler issues in every so-many-th cycle
+  std::uint32_t turns = 1;  // a scheduler issues in every so-many-th cycle
 
   explicit PipeTable(const device::Device& device);
   const Entry& operator[](ptx::OpClass c) const { return classes[static_cast<std::size_t>(c)]; }

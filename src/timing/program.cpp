@@ -11,26 +11,18 @@ namespace {
 Kind kind_of(const ptx::Inst& inst) {
   using enum ptx::OpClass;
   switch (inst.op) {
-    case ptx::Op::cp_async_commit:
-      return Kind::async_commit;
-    case ptx::Op::cp_async_wait:
-      return Kind::async_wait;
-    case ptx::Op::nanosleep:
-      return Kind::sleep;
-    case ptx::Op::bar_warp:   // nothing to wait for: the lanes of a warp move together here
+    case ptx::Op::cp_async_commit: return Kind::async_commit;
+    case ptx::Op::cp_async_wait: return Kind::async_wait;
+    case ptx::Op::nanosleep: return Kind::sleep;
+    case ptx::Op::bar_warp:  // nothing to wait for: the lanes of a warp move together here
       return Kind::compute;
-    default:
-      break;
+    default: break;
   }
   switch (inst.op_class) {
-    case control:
-      return Kind::control;
-    case barrier:
-      return Kind::barrier;
-    case fence:
-      return Kind::fence;
-    default:
-      return ptx::accesses_memory(inst.op_class) ? Kind::memory : Kind::compute;
+    case control: return Kind::control;
+    case barrier: return Kind::barrier;
+    case fence: return Kind::fence;
+    default: return ptx::accesses_memory(inst.op_class) ? Kind::memory : Kind::compute;
   }
 }
 
@@ -44,13 +36,10 @@ std::uint8_t flops_of(const ptx::Inst& inst) {
     case ptx::Op::mul:
     case ptx::Op::div:
     case ptx::Op::rcp:
-    case ptx::Op::sqrt:
-      return pair ? 2 : 1;
+    case ptx::Op::sqrt: return pair ? 2 : 1;
     case ptx::Op::fma:
-    case ptx::Op::mad:
-      return pair ? 4 : 2;
-    default:
-      return 0;
+    case ptx::Op::mad: return pair ? 4 : 2;
+    default: return 0;
   }
 }
 
@@ -68,18 +57,22 @@ void set_cost(InstInfo& info, const Lowered& lowered, const PipeTable& pipes) {
   info.part_pipe = part.pipe;
   info.part_interval = part.interval;
   info.switch_at = static_cast<std::uint8_t>(lowered.count - 1);
-  std::uint32_t spread = 0;   // from the first to the last, where their latency counts
+  std::uint32_t spread = 0;  // from the first to the last, where their latency counts
   if (lowered.rated > 0) {
     const bool two = pipes[lowered.rest].pipe != part.pipe;
     // Whole turns of the scheduler; the last one's latency is the rest.
     if (lowered.chain)
-      info.gap = static_cast<std::uint16_t>(std::clamp<std::uint32_t>((last.latency >> 8) / lowered.rated / pipes.turns, 1, 0xffff / pipes.turns) * pipes.turns);
+      info.gap = static_cast<std::uint16_t>(
+          std::clamp<std::uint32_t>((last.latency >> 8) / lowered.rated / pipes.turns, 1,
+                                    0xffff / pipes.turns) *
+          pipes.turns);
     info.pipe = pipes[lowered.rest].pipe;
     info.interval = info.part_interval = last.interval * (two ? 2 : 1) / lowered.rated;
     info.switch_at = static_cast<std::uint8_t>(lowered.count / 2);
     spread = info.gap * (lowered.rated - 1u);
   } else if (lowered.whole_latency) {
-    const FixedCycles cycles = std::clamp<FixedCycles>((part.interval + whole - 1) >> memory::fixed_bits, 1, 0xff00);
+    const FixedCycles cycles =
+        std::clamp<FixedCycles>((part.interval + whole - 1) >> memory::fixed_bits, 1, 0xff00);
     info.gap = static_cast<std::uint16_t>((cycles + pipes.turns - 1) / pipes.turns * pipes.turns);
     spread = info.gap * (lowered.count - 1u);
   }
@@ -88,16 +81,18 @@ void set_cost(InstInfo& info, const Lowered& lowered, const PipeTable& pipes) {
 
 }  // namespace
 
-Program::Program(const ptx::Function& function, std::uint32_t first_predicate, std::uint32_t carry_slot, const PipeTable& pipes, const Lowering& lowering)
+Program::Program(const ptx::Function& function, std::uint32_t first_predicate, std::uint32_t carry_slot,
+                 const PipeTable& pipes, const Lowering& lowering)
     : function_(&function), first_predicate_(first_predicate), carry_slot_(carry_slot) {
   code_.reserve(function.code.size());
   slots_.reserve(function.code.size() * 4);
   for (const ptx::Inst& inst : function.code) add_instruction(inst, pipes, lowering);
-  slots_.push_back(0);   // so that an empty list at the end has an address
+  slots_.push_back(0);  // so that an empty list at the end has an address
 }
 
-// Distinct source registers, bank by bank, less those that the instruction before read in the same place: the assembler keeps such operands in the
-// reuse cache where it can, and traces do not say where it did. Accesses to memory read their operands on a way of their own.
+// Distinct source registers, bank by bank, less those that the instruction before read in the same place: the
+// assembler keeps such operands in the reuse cache where it can, and traces do not say where it did. Accesses
+// to memory read their operands on a way of their own.
 void Program::count_bank_conflicts(const device::Device::Sm& sm) {
   constexpr unsigned most_banks = 16;
   const unsigned banks = std::min(sm.register_banks, most_banks);
@@ -108,34 +103,45 @@ void Program::count_bank_conflicts(const device::Device::Sm& sm) {
     std::array<std::uint8_t, most_banks> reads{};
     for (unsigned k = 0; k < inst.src_count; ++k) {
       const ptx::Operand& operand = inst.src[k];
-      const auto same = [&](const ptx::Operand& other) { return other.kind == ptx::OperandKind::reg && other.index == operand.index; };
-      if (operand.kind != ptx::OperandKind::reg || std::any_of(inst.src.begin(), inst.src.begin() + k, same)) continue;
-      if (i > 0 && code_[i - 1].kind == Kind::compute && k < code_[i - 1].inst->src_count && same(code_[i - 1].inst->src[k])) continue;
+      const auto same = [&](const ptx::Operand& other) {
+        return other.kind == ptx::OperandKind::reg && other.index == operand.index;
+      };
+      if (operand.kind != ptx::OperandKind::reg || std::any_of(inst.src.begin(), inst.src.begin() + k, same))
+        continue;
+      if (i > 0 && code_[i - 1].kind == Kind::compute && k < code_[i - 1].inst->src_count &&
+          same(code_[i - 1].inst->src[k]))
+        continue;
       ++reads[operand.index % banks];
     }
-    const unsigned cycles = (*std::ranges::max_element(reads) + sm.register_bank_reads - 1) / sm.register_bank_reads;
+    const unsigned cycles =
+        (*std::ranges::max_element(reads) + sm.register_bank_reads - 1) / sm.register_bank_reads;
     // A pipeline of fewer lanes than a warp reads its operands in as many turns.
     const unsigned turns = info.op_class == ptx::OpClass::fp64 ? 2 : 1;
     info.conflicts = static_cast<std::uint8_t>(cycles > turns ? cycles - turns : 0);
-    info.interval += FixedCycles{info.conflicts} << memory::fixed_bits;   // the pipeline waits as the scheduler does
+    // The pipeline waits as the scheduler does
+    info.interval += FixedCycles{info.conflicts} << memory::fixed_bits;
   }
 }
 
 void Program::lay_out(const CodeLayout& layout, std::span<const std::uint64_t> addresses) {
-  // Functions lie apart from each other, the same in every run: at a line made of name and operations (FNV-1a), for modules may have functions of one
-  // name and the caches outlive launches. 0 stands for no line.
+  // Functions lie apart from each other, the same in every run: at a line made of name and operations
+  // (FNV-1a), for modules may have functions of one name and the caches outlive launches. 0 stands for no
+  // line.
   std::uint32_t base = 2166136261u;
   for (const char c : function_->name) base = (base ^ static_cast<unsigned char>(c)) * 16777619u;
   for (const InstInfo& info : code_) base = (base ^ static_cast<std::uint32_t>(info.inst->op)) * 16777619u;
-  base = (base >> 1) + 1;   // and the sum fits 32 bits, whatever addresses a trace has
-  const auto line = [&](std::uint64_t address) { return base + static_cast<std::uint32_t>(layout.line(address) & 0x3fffffff); };
-  std::uint64_t n = 0;   // machine instructions before
+  base = (base >> 1) + 1;  // and the sum fits 32 bits, whatever addresses a trace has
+  const auto line = [&](std::uint64_t address) {
+    return base + static_cast<std::uint32_t>(layout.line(address) & 0x3fffffff);
+  };
+  std::uint64_t n = 0;  // machine instructions before
   for (std::size_t i = 0; i < code_.size(); ++i) {
     InstInfo& info = code_[i];
     const std::uint64_t last = n + std::max<unsigned>(info.count, 1) - 1;
     const bool known = i < addresses.size();
     info.line = line(known ? addresses[i] : layout.address(n));
-    info.reach = line(known ? addresses[i] + (layout.buffer() - 1) * layout.bytes() : layout.address(last + layout.buffer() - 1));
+    info.reach = line(known ? addresses[i] + (layout.buffer() - 1) * layout.bytes()
+                            : layout.address(last + layout.buffer() - 1));
     n += info.count;
   }
 }
@@ -159,7 +165,8 @@ void Program::add_instruction(const ptx::Inst& inst, const PipeTable& pipes, con
   for (unsigned i = 0; i < inst.dst_count; ++i) add_operand(inst.dst[i]);
   if (inst.mods.cc_out) slots_.push_back(static_cast<std::uint16_t>(carry_slot_));
   const ptx::CallSite* call = nullptr;
-  if (inst.op == ptx::Op::call && inst.target < function_->call_sites.size()) call = &function_->call_sites[inst.target];
+  if (inst.op == ptx::Op::call && inst.target < function_->call_sites.size())
+    call = &function_->call_sites[inst.target];
   if (call != nullptr)
     for (const ptx::CallArg& value : call->returns) add_operand(value.reg);
   info.dst_count = static_cast<std::uint8_t>(std::min<std::size_t>(slots_.size() - info.registers, 255));
@@ -170,7 +177,8 @@ void Program::add_instruction(const ptx::Inst& inst, const PipeTable& pipes, con
     add_operand(call->pointer);
     for (const ptx::CallArg& value : call->args) add_operand(value.reg);
   }
-  info.register_count = static_cast<std::uint16_t>(std::min<std::size_t>(slots_.size() - info.registers, 0xffff));
+  info.register_count =
+      static_cast<std::uint16_t>(std::min<std::size_t>(slots_.size() - info.registers, 0xffff));
   info.kind = kind_of(inst);
   if (info.kind == Kind::memory) info.access = accesses_++;
   info.stall = dependence_stall(inst.op_class);
@@ -206,7 +214,8 @@ const Program* Programs::of(const ptx::Function& function) {
   if (source_ != nullptr) {
     const stream::trace::Code* const code = source_->code_of(function);
     if (device_->instruction.caches)
-      program->lay_out(CodeLayout(device_->instruction), code == nullptr ? std::span<const std::uint64_t>() : code->addresses);
+      program->lay_out(CodeLayout(device_->instruction),
+                       code == nullptr ? std::span<const std::uint64_t>() : code->addresses);
     if (code != nullptr && !code->mnemonics.empty()) program->count_bank_conflicts(device_->sm);
   }
   programs_.push_back(std::move(program));

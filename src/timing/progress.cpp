@@ -1,8 +1,8 @@
 // Does the program get anywhere, is it within its limits, has nothing been lost?
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/pulse.h"
@@ -11,7 +11,8 @@
 
 namespace simtlab::timing {
 
-// The GPU is idle: everything that was sent has arrived, every slot is accounted for. What does not hold is a fault of the simulator.
+// The GPU is idle: everything that was sent has arrived, every slot is accounted for. What does not hold is a
+// fault of the simulator.
 void Gpu::Impl::check_end(Cycle end) const {
   SlotCounts slots{};
   for (const Sm& sm : sms) {
@@ -22,11 +23,12 @@ void Gpu::Impl::check_end(Cycle end) const {
   SIMTLAB_ASSERT(listener.replies_left() == 0, "every observed reply reached its SM");
   std::uint64_t all = 0;
   for (const std::uint64_t count : slots) all += count;
-  SIMTLAB_ASSERT(all == end * device.sm.count * device.sm.schedulers, "every scheduler slot has exactly one reason");
+  SIMTLAB_ASSERT(all == end * device.sm.count * device.sm.schedulers,
+                 "every scheduler slot has exactly one reason");
 }
 
-// Can anybody ever go on? Asked seldom, and less and less often, unless blocks come and go. What counts is the work that it took to get here: the
-// quanta of few warps are as dear as many instructions.
+// Can anybody ever go on? Asked seldom, and less and less often, unless blocks come and go. What counts is
+// the work that it took to get here: the quanta of few warps are as dear as many instructions.
 void Gpu::Impl::look_ahead(Cycle until) {
   constexpr std::uint64_t seldom = 256, work_of_quantum = 64;
   if (++quanta % seldom != 0) return;
@@ -39,8 +41,9 @@ void Gpu::Impl::look_ahead(Cycle until) {
   lookout.looked(work);
 }
 
-// Throws if every warp that is there spins or waits at a barrier, and neither a block nor anybody outside can come in between: memory is as all
-// have left it, for this is between quanta. until: when the next launch or copy comes; never: none does before a launch has ended.
+// Throws if every warp that is there spins or waits at a barrier, and neither a block nor anybody outside can
+// come in between: memory is as all have left it, for this is between quanta. until: when the next launch or
+// copy comes; never: none does before a launch has ended.
 void Gpu::Impl::check_stuck(std::uint32_t steps, Cycle until) {
   if (until != never) return;
   std::vector<exec::Stuck> who;
@@ -52,10 +55,14 @@ void Gpu::Impl::check_stuck(std::uint32_t steps, Cycle until) {
     const stream::WarpSource& source = *launch->context.launch;
     const Grid& grid = launch->grid;
     if (launch->left_out != 0)
-      throw Error(ExitCode::unsupported, "sampling-waits",
-                  fmt::format("blocks of kernel '{}' wait for what others do, and sampling has left {} blocks out", source.function().name, launch->left_out),
-                  "run it without --sample");
-    if (!grid.all_handed_out()) left += exec::not_started(source.function().name, source.grid(), source.block_number(grid.next), grid.blocks - grid.next);
+      throw Error(
+          ExitCode::unsupported, "sampling-waits",
+          fmt::format("blocks of kernel '{}' wait for what others do, and sampling has left {} blocks out",
+                      source.function().name, launch->left_out),
+          "run it without --sample");
+    if (!grid.all_handed_out())
+      left += exec::not_started(source.function().name, source.grid(), source.block_number(grid.next),
+                                grid.blocks - grid.next);
   }
   exec::report_stuck(who, left);
 }
@@ -66,13 +73,16 @@ void Gpu::Impl::check_limits(Cycle now, Cycle until) {
       if (std::string text = sm.whereabouts(&launch.context); !text.empty()) return text;
     return "kernel " + launch.context.launch->function().name;
   };
-  if (options.interrupt != nullptr && *options.interrupt) throw Error(ExitCode::interrupted, "interrupted", where(*active.front()));
+  if (options.interrupt != nullptr && *options.interrupt)
+    throw Error(ExitCode::interrupted, "interrupted", where(*active.front()));
   if (options.max_cycles == 0) return;
-  const auto over = std::ranges::find_if(active, [&](const auto& launch) { return now >= launch->begun + options.max_cycles; });
+  const auto over = std::ranges::find_if(
+      active, [&](const auto& launch) { return now >= launch->begun + options.max_cycles; });
   if (over == active.end()) return;
-  check_stuck(exec::Lookout::longest, until);   // the program's fault, not that of the limit
+  check_stuck(exec::Lookout::longest, until);  // the program's fault, not that of the limit
   throw Error(ExitCode::failure, "limit-cycles",
-              fmt::format("kernel '{}' reached the limit of {} cycles: {}", (*over)->context.launch->function().name, options.max_cycles, where(**over)),
+              fmt::format("kernel '{}' reached the limit of {} cycles: {}",
+                          (*over)->context.launch->function().name, options.max_cycles, where(**over)),
               "raise --max-cycles, or shrink the problem");
 }
 
@@ -91,7 +101,8 @@ void Gpu::Impl::tell(const ActiveLaunch& launch, Cycle now) const {
   options.pulse->at(launch.ended_blocks, launch.grid.blocks, now, instructions);
 }
 
-// Nothing can happen any more, and blocks are there. A deadlock of the program is thrown as one; anything else is our fault.
+// Nothing can happen any more, and blocks are there. A deadlock of the program is thrown as one; anything
+// else is our fault.
 void Gpu::Impl::stuck() const {
   for (const Sm& sm : sms) {
     sm.check_progress();

@@ -9,13 +9,13 @@
 namespace simtlab::timing {
 namespace {
 
-constexpr std::size_t fewest = 9;     // batches: a third warms up, six are looked at
-constexpr std::size_t most = 96;      // then pairs become one
+constexpr std::size_t fewest = 9;  // batches: a third warms up, six are looked at
+constexpr std::size_t most = 96;   // then pairs become one
 
 // Two-sided 95 % quantiles of Student's t for 1 to 30 degrees of freedom (any table of the distribution).
-constexpr std::array<double, 30> student = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
-                                            2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
-                                            2.080,  2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042};
+constexpr std::array<double, 30> student = {
+    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
+    2.120,  2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042};
 
 double quantile(std::size_t freedom) { return freedom <= student.size() ? student[freedom - 1] : 2.042; }
 
@@ -62,10 +62,11 @@ bool Sampler::steady() const {
   if (batches_.size() < fewest || half_width() > target_) return false;
   const std::size_t from = first() + 1, middle = (from + batches_.size()) / 2;
   const double early = mean_pace(from, middle), late = mean_pace(middle, batches_.size());
-  return std::abs(late - early) <= 2 * target_ * std::min(early, late);   // no drift
+  return std::abs(late - early) <= 2 * target_ * std::min(early, late);  // no drift
 }
 
-result::Metrics Sampler::extrapolate(const result::Metrics& simulated, std::uint64_t left_out, std::optional<std::uint64_t> instructions) const {
+result::Metrics Sampler::extrapolate(const result::Metrics& simulated, std::uint64_t left_out,
+                                     std::optional<std::uint64_t> instructions) const {
   const Batch &from = batches_[first()], &to = batches_.back();
   const auto stretch = [&](std::string_view name) -> std::optional<double> {
     const auto a = from.metrics.get(name), b = to.metrics.get(name);
@@ -74,15 +75,18 @@ result::Metrics Sampler::extrapolate(const result::Metrics& simulated, std::uint
   };
   const double by_blocks = static_cast<double>(left_out) / static_cast<double>(to.blocks - from.blocks);
   const double stretch_instructions = stretch("gpu.instructions.warp").value_or(0);
-  const double times = stretch_instructions > 0 && instructions ? static_cast<double>(*instructions) / stretch_instructions : by_blocks;
+  const double times = stretch_instructions > 0 && instructions
+                           ? static_cast<double>(*instructions) / stretch_instructions
+                           : by_blocks;
   result::Metrics out;
   for (const result::Metrics::Value& value : simulated.values()) {
     const result::MetricDeclaration& declared = *result::find_metric(value.name);
     if (declared.combine == result::Combine::sum) {
       const auto more = stretch(value.name);
-      if (!more) continue;   // not known for the part left out
+      if (!more) continue;  // not known for the part left out
       const double sum = value.real + times * *more;
-      value.is_integer ? out.set(value.name, static_cast<std::uint64_t>(std::llround(std::max(sum, 0.0)))) : out.set(value.name, sum);
+      value.is_integer ? out.set(value.name, static_cast<std::uint64_t>(std::llround(std::max(sum, 0.0))))
+                       : out.set(value.name, sum);
       continue;
     }
     if (declared.combine != result::Combine::weighted) {
@@ -90,22 +94,26 @@ result::Metrics Sampler::extrapolate(const result::Metrics& simulated, std::uint
       continue;
     }
     // A ratio of the whole: of the numerators and denominators.
-    const auto own = simulated.get(declared.weight), a = from.metrics.get(declared.weight), b = to.metrics.get(declared.weight);
+    const auto own = simulated.get(declared.weight), a = from.metrics.get(declared.weight),
+               b = to.metrics.get(declared.weight);
     const auto ratio_a = from.metrics.get(value.name), ratio_b = to.metrics.get(value.name);
     double ratio = value.real;
     if (own && a && b && ratio_a && ratio_b) {
       const double weight = *own + times * (*b - *a);
-      if (weight > 0) ratio = std::max(0.0, (value.real * *own + times * (*ratio_b * *b - *ratio_a * *a)) / weight);
+      if (weight > 0)
+        ratio = std::max(0.0, (value.real * *own + times * (*ratio_b * *b - *ratio_a * *a)) / weight);
     }
     out.set(value.name, ratio);
   }
-  const double own_cycles = simulated.get("gpu.cycles").value_or(0), added = times * stretch("gpu.cycles").value_or(0);
+  const double own_cycles = simulated.get("gpu.cycles").value_or(0),
+               added = times * stretch("gpu.cycles").value_or(0);
   const double doubt = half_width() + std::abs(times - by_blocks) / std::max(by_blocks, 1e-9);
   out.set("gpu.cycles.error", own_cycles + added > 0 ? added * doubt / (own_cycles + added) : 0.0);
   const double blocks = simulated.get("gpu.blocks").value_or(0);
   out.set("sampling.blocks", static_cast<std::uint64_t>(blocks));
   out.set("gpu.blocks", static_cast<std::uint64_t>(blocks) + left_out);
-  if (const auto waves = simulated.get("gpu.waves"); waves && blocks > 0) out.set("gpu.waves", *waves * (blocks + static_cast<double>(left_out)) / blocks);
+  if (const auto waves = simulated.get("gpu.waves"); waves && blocks > 0)
+    out.set("gpu.waves", *waves * (blocks + static_cast<double>(left_out)) / blocks);
   return out;
 }
 

@@ -1,9 +1,10 @@
 // One warp scheduler: which of its warps have their operands, when the next one will, and whose turn it is.
 //
-// Warps are known by their number within the scheduler (bit positions of 64-bit masks). Wake-ups up to 64 cycles ahead sit in a ring
-// of masks, so that advancing time costs a few bit operations whatever the number of warps; later ones are kept aside.
-// The policy only picks among warps that could issue now: one file a policy, schedulers/NAME.cpp, which gives a SchedulerPolicy scheduler_NAME. A new
-// one is a new file: the build makes the list (cmake/registry.cmake).
+// Warps are known by their number within the scheduler (bit positions of 64-bit masks). Wake-ups up to 64
+// cycles ahead sit in a ring of masks, so that advancing time costs a few bit operations whatever the number
+// of warps; later ones are kept aside. The policy only picks among warps that could issue now: one file a
+// policy, schedulers/NAME.cpp, which gives a SchedulerPolicy scheduler_NAME. A new one is a new file: the
+// build makes the list (cmake/registry.cmake).
 #pragma once
 
 #include <algorithm>
@@ -24,10 +25,10 @@ inline constexpr unsigned max_scheduler_warps = 64;
 struct WarpScheduler {
   using Mask = std::uint64_t;
 
-  Mask ready = 0;                 // operands are there
+  Mask ready = 0;  // operands are there
   Mask resident = 0;
-  Mask waiting = 0;               // for an event that has no time yet: memory, barrier, stores
-  std::array<Mask, pipe_count> next_pipe{};      // warps by the pipeline of their next instruction
+  Mask waiting = 0;                          // for an event that has no time yet: memory, barrier, stores
+  std::array<Mask, pipe_count> next_pipe{};  // warps by the pipeline of their next instruction
   std::array<FixedCycles, pipe_count> pipe_free{};
   std::uint32_t busy_pipes = 0;   // superset of the pipelines that are not free
   Cycle closed_until = 0;         // no issue before: registers are read
@@ -35,12 +36,13 @@ struct WarpScheduler {
   Cycle charged_until = 0;        // slots before this cycle have their reason
   Stall reason = Stall::no_warp;  // of the slots from charged_until on
   std::uint8_t last = 0;          // who issued last
-  std::uint8_t conflicts = 0;     // of the registers of what issued last: cycles of `dispatch` before the next issue
-  std::uint8_t turn = 0;          // it issues in cycles with this remainder (sm.issue_turns)
-  bool gated = false;             // it has turns, or closed_until may be to come
+  // Of the registers of what issued last: cycles of `dispatch` before the next issue
+  std::uint8_t conflicts = 0;
+  std::uint8_t turn = 0;                         // it issues in cycles with this remainder (sm.issue_turns)
+  bool gated = false;                            // it has turns, or closed_until may be to come
   std::array<Stall, max_scheduler_warps> why{};  // of warps that are not ready
-  std::array<std::uint64_t, max_scheduler_warps> age{};   // order of launch: lower is older
-  SlotCounts* account = nullptr;  // whose slots those are
+  std::array<std::uint64_t, max_scheduler_warps> age{};  // order of launch: lower is older
+  SlotCounts* account = nullptr;                         // whose slots those are
 
   static constexpr Mask bit(unsigned warp) { return Mask{1} << warp; }
 
@@ -68,10 +70,14 @@ struct WarpScheduler {
   }
 
   // When the next timed warp becomes ready, and which; never if none.
-  struct Next { Cycle at = never; unsigned warp = 0; };
+  struct Next {
+    Cycle at = never;
+    unsigned warp = 0;
+  };
   Next next_wake() const {
     if (ring_used_ != 0) {
-      const auto ahead = static_cast<unsigned>(std::countr_zero(std::rotr(ring_used_, static_cast<int>((time_ + 1) % ring_size))));
+      const auto ahead = static_cast<unsigned>(
+          std::countr_zero(std::rotr(ring_used_, static_cast<int>((time_ + 1) % ring_size))));
       const Cycle at = time_ + 1 + ahead;
       return {at, static_cast<unsigned>(std::countr_zero(ring_[at % ring_size]))};
     }
@@ -130,7 +136,7 @@ struct WarpScheduler {
 
   std::array<Mask, ring_size> ring_{};
   Mask ring_used_ = 0;
-  Cycle time_ = 0;                // wake-ups until here have been collected
+  Cycle time_ = 0;  // wake-ups until here have been collected
   Mask far_ = 0;
   Cycle far_next_ = never;
   std::array<Cycle, max_scheduler_warps> far_at_{};
@@ -147,10 +153,11 @@ inline unsigned oldest_of(const WarpScheduler& scheduler, WarpScheduler::Mask el
 }
 
 struct SchedulerPolicy {
-  std::string_view doc;   // one sentence
-  unsigned (*pick)(const WarpScheduler& scheduler, WarpScheduler::Mask eligible);   // one of the warps of `eligible` (never 0)
+  std::string_view doc;  // one sentence
+  // One of the warps of `eligible` (never 0)
+  unsigned (*pick)(const WarpScheduler& scheduler, WarpScheduler::Mask eligible);
 };
-std::span<const Named<SchedulerPolicy>> scheduler_policies();   // in the order of the names
+std::span<const Named<SchedulerPolicy>> scheduler_policies();  // in the order of the names
 const SchedulerPolicy& scheduler_policy(device::Scheduler id);
 
 }  // namespace simtlab::timing

@@ -12,7 +12,9 @@ std::vector<double> row(Cycle begin, const Snapshot& a, const Snapshot& b, const
   const auto cycles = static_cast<double>(b.end - a.end);
   const double sm_cycles = cycles * device.sm.count;
   const double per_second = device.sm_clock_hz;
-  const auto rate = [](std::uint64_t hits, std::uint64_t accesses) { return ratio(hits, static_cast<double>(accesses)); };
+  const auto rate = [](std::uint64_t hits, std::uint64_t accesses) {
+    return ratio(hits, static_cast<double>(accesses));
+  };
   std::vector<double> out = {
       static_cast<double>(b.end - begin),
       static_cast<double>(b.warp_instructions - a.warp_instructions),
@@ -27,7 +29,8 @@ std::vector<double> row(Cycle begin, const Snapshot& a, const Snapshot& b, const
       ratio(b.dram_read_bytes - a.dram_read_bytes, cycles) * per_second,
       ratio(b.dram_write_bytes - a.dram_write_bytes, cycles) * per_second,
   };
-  for (std::size_t i = 0; i < stall_count; ++i) out.push_back(ratio(b.slots[i] - a.slots[i], sm_cycles * device.sm.schedulers));
+  for (std::size_t i = 0; i < stall_count; ++i)
+    out.push_back(ratio(b.slots[i] - a.slots[i], sm_cycles * device.sm.schedulers));
   return out;
 }
 
@@ -49,9 +52,20 @@ result::Series Series::finish(const Snapshot& last, const device::Device& device
   if (last.end > base_.end) snapshots_.push_back(last);
   result::Series out;
   out.interval = interval_;
-  out.columns = {"end", "instructions.warp", "ipc", "occupancy", "l1.read.accesses", "l1.hit_rate", "l1.pending_rate",
-                 "l2.read.accesses", "l2.hit_rate", "l2.pending_rate", "dram.read.bandwidth", "dram.write.bandwidth"};
-  for (std::size_t i = 0; i < stall_count; ++i) out.columns.push_back("stall." + std::string(name_of(static_cast<Stall>(i))));
+  out.columns = {"end",
+                 "instructions.warp",
+                 "ipc",
+                 "occupancy",
+                 "l1.read.accesses",
+                 "l1.hit_rate",
+                 "l1.pending_rate",
+                 "l2.read.accesses",
+                 "l2.hit_rate",
+                 "l2.pending_rate",
+                 "dram.read.bandwidth",
+                 "dram.write.bandwidth"};
+  for (std::size_t i = 0; i < stall_count; ++i)
+    out.columns.push_back("stall." + std::string(name_of(static_cast<Stall>(i))));
   Snapshot before = base_;
   for (const Snapshot& snapshot : snapshots_) {
     out.rows.push_back(row(base_.end, before, snapshot, device));

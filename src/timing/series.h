@@ -1,7 +1,8 @@
 // A kernel over time: counters are read every so many cycles, rows are their differences.
 //
-// They are read at the end of the first quantum that reaches the interval's end, so that observing changes nothing; a row says where it
-// ends. Where there are very many rows, every second one is dropped and the interval doubled.
+// They are read at the end of the first quantum that reaches the interval's end, so that observing changes
+// nothing; a row says where it ends. Where there are very many rows, every second one is dropped and the
+// interval doubled.
 #pragma once
 
 #include <vector>
@@ -13,11 +14,12 @@
 namespace simtlab::timing {
 
 struct Snapshot {
-  Cycle end = 0;   // since the GPU was idle
+  Cycle end = 0;  // since the GPU was idle
   std::uint64_t warp_instructions = 0, thread_instructions = 0;
   std::uint64_t warp_cycles = 0;
   SlotCounts slots{};
-  std::uint64_t l1_accesses = 0, l1_hits = 0, l1_pending = 0, l2_accesses = 0, l2_hits = 0, l2_pending = 0;   // sectors read
+  // Sectors read
+  std::uint64_t l1_accesses = 0, l1_hits = 0, l1_pending = 0, l2_accesses = 0, l2_hits = 0, l2_pending = 0;
   std::uint64_t dram_read_bytes = 0, dram_write_bytes = 0;
 };
 

@@ -6,7 +6,8 @@
 namespace simtlab::timing {
 namespace {
 
-constexpr std::array<std::string_view, static_cast<std::size_t>(SharePolicy::count_)> names = {"leftover", "spatial", "smk", "serial"};
+constexpr std::array<std::string_view, static_cast<std::size_t>(SharePolicy::count_)> names = {
+    "leftover", "spatial", "smk", "serial"};
 
 }  // namespace
 
@@ -25,14 +26,16 @@ void share(SharePolicy policy, std::uint32_t sms, std::span<LaunchContext* const
     launch.first_sm = 0;
     launch.end_sm = sms;
     launch.blocks_per_sm = launch.occupancy.blocks_per_sm;
-    if (policy == SharePolicy::smk) launch.blocks_per_sm = std::max(1u, launch.occupancy.blocks_per_sm / count);
+    if (policy == SharePolicy::smk)
+      launch.blocks_per_sm = std::max(1u, launch.occupancy.blocks_per_sm / count);
     if (launch.own_sms > 0) {
       launch.first_sm = launch.own_first_sm;
       launch.end_sm = launch.own_first_sm + launch.own_sms;
     } else if (policy == SharePolicy::spatial) {
       // More launches than SMs: neighbours share one.
       launch.first_sm = static_cast<std::uint32_t>(std::uint64_t{i} * sms / count);
-      launch.end_sm = std::max(launch.first_sm + 1, static_cast<std::uint32_t>((std::uint64_t{i} + 1) * sms / count));
+      launch.end_sm =
+          std::max(launch.first_sm + 1, static_cast<std::uint32_t>((std::uint64_t{i} + 1) * sms / count));
     }
   }
 }

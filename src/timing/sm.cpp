@@ -38,7 +38,7 @@ void Sm::begin(std::uint64_t epoch) {
   unused_ = true;
   launches_.clear();
   outbox_.clear();
-  blocks_.clear();   // they belong to the shares of tenants
+  blocks_.clear();  // they belong to the shares of tenants
   tenants_.clear();
   account_ = &past_;
   past_ = {};
@@ -89,12 +89,15 @@ Tenant* Sm::tenant(unsigned slot) {
   return nullptr;
 }
 
-// A launch that has the SM for itself fits as often as the occupancy calculator says; beside others what they hold counts.
+// A launch that has the SM for itself fits as often as the occupancy calculator says; beside others what they
+// hold counts.
 bool Sm::takes(const LaunchContext& launch) const {
   if (held_.blocks == 0) return launch.blocks_per_sm > 0;
-  const auto own = std::ranges::find_if(tenants_, [&](const auto& tenant) { return tenant->context == &launch; });
+  const auto own =
+      std::ranges::find_if(tenants_, [&](const auto& tenant) { return tenant->context == &launch; });
   if (own != tenants_.end() && (*own)->blocks >= launch.blocks_per_sm) return false;
-  return launch.blocks_per_sm > 0 && device::fits_beside(config_.device, held_, launch.occupancy, launch.warps_per_block, shared_room_) &&
+  return launch.blocks_per_sm > 0 &&
+         device::fits_beside(config_.device, held_, launch.occupancy, launch.warps_per_block, shared_room_) &&
          free_run(launch.warps_per_block) < warps_.size();
 }
 
@@ -105,8 +108,8 @@ std::uint32_t Sm::free_run(std::uint32_t warps) const {
   return first + warps <= taken_warps_.size() ? first : static_cast<std::uint32_t>(taken_warps_.size());
 }
 
-// Where L1 and shared memory share their storage, the launch that finds the SM empty decides on the parts, as drivers do; later ones
-// have to do with them until it is empty again.
+// Where L1 and shared memory share their storage, the launch that finds the SM empty decides on the parts, as
+// drivers do; later ones have to do with them until it is empty again.
 void Sm::make_cold(const LaunchContext& launch) {
   const device::Device& device = config_.device;
   if (launch.l1_ways != l1_.ways()) l1_.resize_ways(launch.l1_ways);
@@ -115,8 +118,11 @@ void Sm::make_cold(const LaunchContext& launch) {
   constant_cache_.clear();
   const std::uint64_t own = std::uint64_t{launch.occupancy.blocks_per_sm} * launch.occupancy.shared_per_block;
   const std::uint64_t l1_bytes = device.l1.bytes / device.l1.ways * launch.l1_ways;
-  shared_room_ = device.l1_unified_bytes == 0 ? device.sm.shared_bytes
-                                              : std::min<std::uint64_t>(device.l1_unified_bytes - std::min<std::uint64_t>(l1_bytes, device.l1_unified_bytes), device.sm.shared_bytes);
+  shared_room_ = device.l1_unified_bytes == 0
+                     ? device.sm.shared_bytes
+                     : std::min<std::uint64_t>(device.l1_unified_bytes -
+                                                   std::min<std::uint64_t>(l1_bytes, device.l1_unified_bytes),
+                                               device.sm.shared_bytes);
   shared_room_ = std::max(shared_room_, own);
 }
 
@@ -159,7 +165,8 @@ void Sm::assign(LaunchContext& launch, std::uint64_t block, Cycle at) {
 }
 
 void Sm::leave(unsigned slot) {
-  const auto at = std::ranges::find_if(tenants_, [&](const auto& tenant) { return tenant->context->slot == slot; });
+  const auto at =
+      std::ranges::find_if(tenants_, [&](const auto& tenant) { return tenant->context->slot == slot; });
   if (at == tenants_.end()) return;
   Tenant& tenant = **at;
   for (WarpScheduler& scheduler : schedulers_) {
@@ -225,19 +232,19 @@ void Sm::deliver(Cycle now) {
       case Route::constant: {
         memory::Evictions none;
         constant_cache_.fill(reply.line, reply.sectors, false, none);
-        constant_mshr_.fill(reply.line, reply.sectors, [&](std::uint64_t load) { answer_load(static_cast<std::uint32_t>(load), at); });
+        constant_mshr_.fill(reply.line, reply.sectors,
+                            [&](std::uint64_t load) { answer_load(static_cast<std::uint32_t>(load), at); });
         break;
       }
-      case Route::store:
-        acknowledge_store(reply.tag, at);
-        break;
+      case Route::store: acknowledge_store(reply.tag, at); break;
     }
   }
   if (observer_ != nullptr) observer_->replies_end();
 }
 
 void Sm::launch_blocks(Cycle now) {
-  for (; !launches_.empty() && launches_.front().at <= now; launches_.pop()) start_block(launches_.front().slot, now);
+  for (; !launches_.empty() && launches_.front().at <= now; launches_.pop())
+    start_block(launches_.front().slot, now);
 }
 
 void Sm::start_block(std::uint32_t number, Cycle now) {
@@ -255,7 +262,8 @@ void Sm::start_block(std::uint32_t number, Cycle now) {
   ++tenant.counters.blocks;
   tenant.counters.warps += warps;
   if (observer_ != nullptr) observer_->block_begins(number, slot.number, now);
-  std::fill_n(scoreboard_.begin() + static_cast<std::ptrdiff_t>(std::size_t{slot.first_warp} * slots_), std::size_t{warps} * slots_, 0);
+  std::fill_n(scoreboard_.begin() + static_cast<std::ptrdiff_t>(std::size_t{slot.first_warp} * slots_),
+              std::size_t{warps} * slots_, 0);
   for (std::uint32_t i = 0; i < warps; ++i) {
     Warp& warp = warps_[slot.first_warp + i];
     WarpScheduler& scheduler = schedulers_[warp.scheduler];
@@ -268,13 +276,15 @@ void Sm::start_block(std::uint32_t number, Cycle now) {
     scheduler.resident |= WarpScheduler::bit(warp.local);
     scheduler.age[warp.local] = launch_order_++;
     advance_warp(slot.first_warp + i, now, Stall::dispatch);
-    scheduler.next_try = std::min(scheduler.next_try, now);   // its slots have another reason from now on, though the first instruction may come later
+    // Its slots have another reason from now on, though the first instruction may come later
+    scheduler.next_try = std::min(scheduler.next_try, now);
   }
 }
 
 // One scheduler, one cycle: account for what was skipped, find who could issue, let the policy choose, issue.
 void Sm::evaluate(WarpScheduler& scheduler, Cycle now) {
-  if (scheduler.gated && !open(scheduler, now)) [[unlikely]] return;
+  if (scheduler.gated && !open(scheduler, now)) [[unlikely]]
+    return;
   if (observer_ != nullptr) observe_charge(scheduler, now);
   scheduler.charge(now);
   scheduler.collect(now);
@@ -284,7 +294,7 @@ void Sm::evaluate(WarpScheduler& scheduler, Cycle now) {
   for (std::uint32_t pipes = scheduler.busy_pipes; pipes != 0; pipes &= pipes - 1) {
     const auto pipe = static_cast<unsigned>(std::countr_zero(pipes));
     const Cycle free = scheduler.pipe_free[pipe] >> memory::fixed_bits;
-    if (free <= now + tick_mask_) {   // within this turn
+    if (free <= now + tick_mask_) {  // within this turn
       scheduler.busy_pipes &= ~(1u << pipe);
     } else if ((scheduler.next_pipe[pipe] & scheduler.ready) != 0) {
       throttled |= scheduler.next_pipe[pipe];
@@ -299,17 +309,21 @@ void Sm::evaluate(WarpScheduler& scheduler, Cycle now) {
     throttled |= wanting;
     free_again = std::min(free_again, free);
   }
-  for (WarpScheduler::Mask eligible = scheduler.ready & ~throttled; eligible != 0; eligible &= scheduler.ready) {
+  for (WarpScheduler::Mask eligible = scheduler.ready & ~throttled; eligible != 0;
+       eligible &= scheduler.ready) {
     if (!issue(scheduler, config_.policy.pick(scheduler, eligible), now)) continue;
-    if (observer_ != nullptr && observer_->states(now)) observe_warps(scheduler, scheduler.last, throttled, now);
+    if (observer_ != nullptr && observer_->states(now))
+      observe_warps(scheduler, scheduler.last, throttled, now);
     scheduler.charge_issue(now, account_->slots);
     scheduler.next_try = now + 1;
-    if (scheduler.gated) [[unlikely]] hold(scheduler);
+    if (scheduler.gated) [[unlikely]]
+      hold(scheduler);
     return;
   }
   const WarpScheduler::Next next = scheduler.next_wake();
   scheduler.next_try = std::min(free_again, next.at);
-  // The warp nearest to issue gives the reason: operands ready, then soonest known, then waiting for an event.
+  // The warp nearest to issue gives the reason: operands ready, then soonest known, then waiting for an
+  // event.
   if (scheduler.ready != 0) {
     const Warp& warp = warp_of(scheduler, static_cast<unsigned>(std::countr_zero(scheduler.ready)));
     scheduler.reason = throttle_stall((*warp.program)[warp.pc].pipe_of(warp.part));
@@ -320,7 +334,8 @@ void Sm::evaluate(WarpScheduler& scheduler, Cycle now) {
   }
   if (observer_ != nullptr && observer_->states(now)) observe_warps(scheduler, nobody, throttled, now);
   if (tenants_.size() == 1 && observer_ == nullptr) {
-    // Slots without a warp are nobody's: this SM may be settled beyond the launch's end while others still run.
+    // Slots without a warp are nobody's: this SM may be settled beyond the launch's end while others still
+    // run.
     scheduler.account = scheduler.reason == Stall::no_warp ? &nobody_ : &tenants_.front()->counters.slots;
     return;
   }
@@ -329,8 +344,8 @@ void Sm::evaluate(WarpScheduler& scheduler, Cycle now) {
   if (observer_ != nullptr) observe_stall(scheduler, local);
 }
 
-// Not before its turn, and the end of what has issued; one without warps is done at once, for nothing comes after the launch's end.
-// Out of line, as hold(): most schedulers have no turns, and rarely conflicts.
+// Not before its turn, and the end of what has issued; one without warps is done at once, for nothing comes
+// after the launch's end. Out of line, as hold(): most schedulers have no turns, and rarely conflicts.
 [[gnu::noinline]] bool Sm::open(WarpScheduler& scheduler, Cycle now) const {
   const Cycle from = std::max(now, scheduler.closed_until);
   const Cycle turn = from + ((scheduler.turn - from) & tick_mask_);
@@ -342,34 +357,40 @@ void Sm::evaluate(WarpScheduler& scheduler, Cycle now) {
   return true;
 }
 
-// The cycles until its next turn belong to what has issued, and those in which its registers are read; the launch may have ended with it.
+// The cycles until its next turn belong to what has issued, and those in which its registers are read; the
+// launch may have ended with it.
 [[gnu::noinline]] void Sm::hold(WarpScheduler& scheduler) {
-  if (scheduler.resident == 0) {   // that was its last one: no slot beyond it
+  if (scheduler.resident == 0) {  // that was its last one: no slot beyond it
     scheduler.conflicts = 0;
     return;
   }
   const Warp& warp = warp_of(scheduler, scheduler.last);
   const bool ended = warp.state == State::empty;
   scheduler.reason = ended ? Stall::no_warp : tick_mask_ != 0 ? Stall::selected : Stall::dispatch;
-  scheduler.next_try = scheduler.closed_until = scheduler.next_try + tick_mask_ + scheduler.conflicts * (tick_mask_ + 1);
+  scheduler.next_try = scheduler.closed_until =
+      scheduler.next_try + tick_mask_ + scheduler.conflicts * (tick_mask_ + 1);
   scheduler.conflicts = 0;
   scheduler.account = ended ? &nobody_ : &account_->slots;
   if (observer_ == nullptr) return;
-  if (ended) observer_->blame_nobody(index_of(scheduler));
-  else observer_->blame_issued(index_of(scheduler), warp.tenant->context->slot);
+  if (ended)
+    observer_->blame_nobody(index_of(scheduler));
+  else
+    observer_->blame_issued(index_of(scheduler), warp.tenant->context->slot);
 }
 
 unsigned Sm::blamed(const WarpScheduler& scheduler, const WarpScheduler::Next& next) const {
   if (scheduler.ready != 0) return static_cast<unsigned>(std::countr_zero(scheduler.ready));
   if (next.at != never) return next.warp;
   for (WarpScheduler::Mask rest = scheduler.waiting; rest != 0; rest &= rest - 1)
-    if (const auto warp = static_cast<unsigned>(std::countr_zero(rest)); scheduler.why[warp] == scheduler.reason) return warp;
+    if (const auto warp = static_cast<unsigned>(std::countr_zero(rest));
+        scheduler.why[warp] == scheduler.reason)
+      return warp;
   return nobody;
 }
 
 // First cycle at which the unit's queue takes another instruction; never: an event will say.
-// Of schedulers that issue in turns (Fermi) the one whose turn comes as the unit takes more would always be the same: who used it last waits for
-// the others' turns.
+// Of schedulers that issue in turns (Fermi) the one whose turn comes as the unit takes more would always be
+// the same: who used it last waits for the others' turns.
 Cycle Sm::throttled_until(const WarpScheduler& scheduler, Pipe pipe, Cycle now) const {
   const memory::Port& port = pipe == Pipe::mio ? mio_port_ : lg_port_;
   if (pipe != Pipe::mio && lg_queue_.size() >= lg_queue_depth) return never;
@@ -379,7 +400,8 @@ Cycle Sm::throttled_until(const WarpScheduler& scheduler, Pipe pipe, Cycle now) 
 
 // All warps wait for events: data first, then what the program itself orders.
 Stall Sm::waiting_reason(const WarpScheduler& scheduler) const {
-  static constexpr std::array order = {Stall::long_scoreboard, Stall::imc_miss, Stall::short_scoreboard, Stall::membar, Stall::barrier};
+  static constexpr std::array order = {Stall::long_scoreboard, Stall::imc_miss, Stall::short_scoreboard,
+                                       Stall::membar, Stall::barrier};
   std::uint32_t seen = 0;
   for (WarpScheduler::Mask rest = scheduler.waiting; rest != 0; rest &= rest - 1)
     seen |= 1u << static_cast<unsigned>(scheduler.why[static_cast<std::size_t>(std::countr_zero(rest))]);
@@ -451,7 +473,9 @@ std::uint64_t Sm::warp_instructions() const {
 
 bool Sm::stuck(std::uint32_t steps, std::vector<exec::Stuck>& who) {
   if (unused_) return true;
-  return launches_.empty() && std::ranges::all_of(blocks_, [&](BlockSlot& slot) { return !slot.busy || slot.block->stuck(steps, who); });
+  return launches_.empty() && std::ranges::all_of(blocks_, [&](BlockSlot& slot) {
+           return !slot.busy || slot.block->stuck(steps, who);
+         });
 }
 
 }  // namespace simtlab::timing

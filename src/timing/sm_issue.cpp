@@ -1,4 +1,5 @@
-// Issue of one warp instruction: run it, occupy its pipeline, set when its results are there, find out when the warp can go on.
+// Issue of one warp instruction: run it, occupy its pipeline, set when its results are there, find out when
+// the warp can go on.
 #include <algorithm>
 #include <cmath>
 
@@ -8,7 +9,8 @@
 
 namespace simtlab::timing {
 
-// Up to issue_width instructions of one warp in a cycle (dual issue takes the next instruction of the same warp).
+// Up to issue_width instructions of one warp in a cycle (dual issue takes the next instruction of the same
+// warp).
 bool Sm::issue(WarpScheduler& scheduler, unsigned local, Cycle now) {
   bool any = false;
   for (unsigned left = config_.device.sm.issue_width; left > 0; --left) {
@@ -23,7 +25,8 @@ bool Sm::issue(WarpScheduler& scheduler, unsigned local, Cycle now) {
 
 // more: the same warp may issue again in this cycle.
 Sm::Issued Sm::issue_one(WarpScheduler& scheduler, unsigned local, Cycle now, bool more) {
-  const auto number = static_cast<std::uint32_t>(local * schedulers_.size() + static_cast<std::size_t>(&scheduler - schedulers_.data()));
+  const auto number = static_cast<std::uint32_t>(local * schedulers_.size() +
+                                                 static_cast<std::size_t>(&scheduler - schedulers_.data()));
   Warp& warp = warps_[number];
   const InstInfo& info = (*warp.program)[warp.pc];
   const Program& program = *warp.program;
@@ -31,7 +34,7 @@ Sm::Issued Sm::issue_one(WarpScheduler& scheduler, unsigned local, Cycle now, bo
   if (warp.part + 1u < info.count) return issue_part(scheduler, local, warp, info, now);
   const stream::Step& step = warp.block->step(warp.in_block, epoch_ + now);
   scheduler.ready &= ~WarpScheduler::bit(local);
-  if (step.blocked) {   // by an atomic of this SM, which acts at the end of the quantum
+  if (step.blocked) {  // by an atomic of this SM, which acts at the end of the quantum
     warp.floor = std::max(end_, now + 1);
     scheduler.why[local] = Stall::long_scoreboard;
     scheduler.wake(local, warp.floor);
@@ -41,7 +44,8 @@ Sm::Issued Sm::issue_one(WarpScheduler& scheduler, unsigned local, Cycle now, bo
   ++account_->machine_instructions;
   count(info, step);
   if (observer_ != nullptr)
-    observer_->issued(warp.tenant->context->slot, number, program, warp.pc, static_cast<unsigned>(std::popcount(step.mask)), now);
+    observer_->issued(warp.tenant->context->slot, number, program, warp.pc,
+                      static_cast<unsigned>(std::popcount(step.mask)), now);
   occupy(scheduler, info.pipe, info.interval, now);
   if (info.conflicts != 0) [[unlikely]] {
     scheduler.conflicts = info.conflicts;
@@ -66,44 +70,42 @@ Sm::Issued Sm::issue_one(WarpScheduler& scheduler, unsigned local, Cycle now, bo
       memory(number, info, step, now);
       advance_warp(number, next, Stall::dispatch);
       break;
-    case Kind::control:
-      after_control(number, info, now);
-      break;
-    case Kind::barrier:
-      after_barrier(number, info, now);
-      break;
-    case Kind::fence:
-      after_fence(number, info, now);
-      break;
+    case Kind::control: after_control(number, info, now); break;
+    case Kind::barrier: after_barrier(number, info, now); break;
+    case Kind::fence: after_fence(number, info, now); break;
     case Kind::async_commit:
       warp.async_group = static_cast<std::uint8_t>(warp.async_group + 1);
       advance_warp(number, next, Stall::dispatch);
       break;
-    case Kind::async_wait:
-      after_async_wait(number, info, now);
-      break;
-    case Kind::sleep:
-      advance_warp(number, now + sleep_cycles(warp, info), Stall::sleeping);
-      break;
+    case Kind::async_wait: after_async_wait(number, info, now); break;
+    case Kind::sleep: advance_warp(number, now + sleep_cycles(warp, info), Stall::sleeping); break;
   }
   if (!more || (scheduler.ready & WarpScheduler::bit(local)) == 0) return Issued::last;
   const InstInfo& following = (*warp.program)[warp.pc];
   if (!pairs(info, following)) return Issued::last;
   const Pipe pipe = following.pipe_of(0);
-  const bool free = (scheduler.pipe_free[static_cast<std::size_t>(pipe)] >> memory::fixed_bits) <= now + tick_mask_ &&   // within this turn
-                    (pipe != Pipe::mio && pipe != Pipe::lg && pipe != Pipe::tex ? true : throttled_until(scheduler, pipe, now) <= now);
+  // Within this turn
+  const bool free =
+      (scheduler.pipe_free[static_cast<std::size_t>(pipe)] >> memory::fixed_bits) <= now + tick_mask_ &&
+      (pipe != Pipe::mio && pipe != Pipe::lg && pipe != Pipe::tex
+           ? true
+           : throttled_until(scheduler, pipe, now) <= now);
   return free ? Issued::more : Issued::last;
 }
 
-// Two of a warp in one cycle: not both to memory, which have one way out of the SM; double precision only where the generation pairs it.
+// Two of a warp in one cycle: not both to memory, which have one way out of the SM; double precision only
+// where the generation pairs it.
 bool Sm::pairs(const InstInfo& first, const InstInfo& second) const {
-  const auto memory = [](Pipe pipe) { return pipe == Pipe::mio || pipe == Pipe::constant || pipe == Pipe::lg || pipe == Pipe::tex; };
+  const auto memory = [](Pipe pipe) {
+    return pipe == Pipe::mio || pipe == Pipe::constant || pipe == Pipe::lg || pipe == Pipe::tex;
+  };
   if (memory(first.pipe) && memory(second.pipe_of(0))) return false;
   return config_.device.sm.pairs_fp64 || (first.pipe != Pipe::fp64 && second.pipe_of(0) != Pipe::fp64);
 }
 
 // One of the machine instructions before the last, with which the instruction happens.
-Sm::Issued Sm::issue_part(WarpScheduler& scheduler, unsigned local, Warp& warp, const InstInfo& info, Cycle now) {
+Sm::Issued Sm::issue_part(WarpScheduler& scheduler, unsigned local, Warp& warp, const InstInfo& info,
+                          Cycle now) {
   const auto bit = WarpScheduler::bit(local);
   const Pipe pipe = info.pipe_of(warp.part++), next = info.pipe_of(warp.part);
   ++account_->machine_instructions;
@@ -143,20 +145,22 @@ Cycle Sm::latency(Warp& warp, std::uint32_t fine) const {
   return sum >> 8;
 }
 
-void Sm::set_destinations(std::uint32_t warp, const Program& program, const InstInfo& info, std::uint64_t value) {
+void Sm::set_destinations(std::uint32_t warp, const Program& program, const InstInfo& info,
+                          std::uint64_t value) {
   std::uint64_t* board = &scoreboard_[std::size_t{warp} * slots_];
   for (const std::uint16_t slot : program.registers(info).first(info.dst_count)) board[slot] = value;
 }
 
 const InstInfo& Sm::look(Warp& warp) {
   const stream::Next next = warp.block->next(warp.in_block);
-  if (warp.program == nullptr || &warp.program->function() != next.function) warp.program = warp.tenant->context->programs.of(*next.function);
+  if (warp.program == nullptr || &warp.program->function() != next.function)
+    warp.program = warp.tenant->context->programs.of(*next.function);
   warp.pc = next.pc;
   return (*warp.program)[warp.pc];
 }
 
-// Looks at the warp's next instruction; those that are none in machine code happen on the way. floor: no issue before that cycle, for
-// that reason.
+// Looks at the warp's next instruction; those that are none in machine code happen on the way. floor: no
+// issue before that cycle, for that reason.
 void Sm::advance_warp(std::uint32_t number, Cycle floor, Stall reason) {
   Warp& warp = warps_[number];
   const InstInfo* info = &look(warp);
@@ -168,14 +172,15 @@ void Sm::advance_warp(std::uint32_t number, Cycle floor, Stall reason) {
   if (!try_ready(number, reason)) scheduler.waiting |= WarpScheduler::bit(warp.local);
 }
 
-// Asks for lines that the warp's instruction buffer has not asked for yet; one that comes late delays the next issue. The target of a branch is
-// asked for when it is known.
+// Asks for lines that the warp's instruction buffer has not asked for yet; one that comes late delays the
+// next issue. The target of a branch is asked for when it is known.
 Stall Sm::fetch(Warp& warp, const InstInfo& info, Stall reason) {
   Cycle at = info.line == warp.reach ? warp.reach_at : now_;
   if (info.reach != warp.reach) {
     Cycle there = now_;
     for (std::uint32_t line = info.line; line <= info.reach; ++line) {
-      there = line == warp.reach ? warp.reach_at : front_end_.fetch(warp.scheduler, line, now_, warp.tenant->counters.fetch);
+      there = line == warp.reach ? warp.reach_at
+                                 : front_end_.fetch(warp.scheduler, line, now_, warp.tenant->counters.fetch);
       if (line == info.line) at = there;
     }
     warp.reach = info.reach;
@@ -188,14 +193,15 @@ Stall Sm::fetch(Warp& warp, const InstInfo& info, Stall reason) {
   return Stall::no_instruction;
 }
 
-// An instruction that is folded into others happens without a slot: its results are there when its operands are. false: too many wait for
-// loads already, or it may need what an atomic answers, which is in no register yet; it has to issue in its turn.
+// An instruction that is folded into others happens without a slot: its results are there when its operands
+// are. false: too many wait for loads already, or it may need what an atomic answers, which is in no register
+// yet; it has to issue in its turn.
 bool Sm::pass(std::uint32_t number, const InstInfo& info, Cycle at) {
   Warp& warp = warps_[number];
   const Program& program = *warp.program;
   const std::uint64_t* board = &scoreboard_[std::size_t{number} * slots_];
-  // The answer of an atomic comes to its register at the end of a quantum, on top of what is there: also one that nobody reads, whose
-  // register others use already.
+  // The answer of an atomic comes to its register at the end of a quantum, on top of what is there: also one
+  // that nobody reads, whose register others use already.
   if (warp.answers > 0)
     for (const std::uint16_t slot : program.registers(info).first(info.dst_count))
       if (cycle_of(board[slot]) == no_cycle) return false;
@@ -215,7 +221,9 @@ bool Sm::pass(std::uint32_t number, const InstInfo& info, Cycle at) {
   work_for(warp);
   const stream::Step& step = warp.block->step(warp.in_block, epoch_ + at);
   count(info, step);
-  if (observer_ != nullptr) observer_->issued(warp.tenant->context->slot, number, program, pc, static_cast<unsigned>(std::popcount(step.mask)), at);
+  if (observer_ != nullptr)
+    observer_->issued(warp.tenant->context->slot, number, program, pc,
+                      static_cast<unsigned>(std::popcount(step.mask)), at);
   set_destinations(number, program, info, latest);
   return true;
 }
@@ -251,7 +259,8 @@ bool Sm::try_ready(std::uint32_t number, Stall reason) {
   WarpScheduler& scheduler = schedulers_[warp.scheduler];
   const std::uint64_t* board = &scoreboard_[std::size_t{number} * slots_];
   std::uint64_t latest = entry(warp.floor, reason);
-  for (const std::uint16_t slot : warp.program->registers((*warp.program)[warp.pc])) latest = std::max(latest, board[slot]);
+  for (const std::uint16_t slot : warp.program->registers((*warp.program)[warp.pc]))
+    latest = std::max(latest, board[slot]);
   scheduler.why[warp.local] = reason_of(latest);
   if (cycle_of(latest) == no_cycle) {
     warp.state = State::on_register;
@@ -305,16 +314,19 @@ void Sm::after_barrier(std::uint32_t number, const InstInfo& info, Cycle now) {
 // Warps of a block that the executor let go.
 void Sm::release_barriers(std::uint32_t block_slot, Cycle now) {
   const std::uint32_t first = blocks_[block_slot].first_warp;
-  for (std::uint32_t number = first; number < first + blocks_[block_slot].tenant->context->warps_per_block; ++number) {
+  for (std::uint32_t number = first; number < first + blocks_[block_slot].tenant->context->warps_per_block;
+       ++number) {
     Warp& warp = warps_[number];
-    if (warp.state != State::at_barrier || warp.block->status(warp.in_block) != stream::WarpStatus::ready) continue;
+    if (warp.state != State::at_barrier || warp.block->status(warp.in_block) != stream::WarpStatus::ready)
+      continue;
     --blocks_[block_slot].at_barrier;
     schedulers_[warp.scheduler].waiting &= ~WarpScheduler::bit(warp.local);
     advance_warp(number, now + config_.latencies.barrier, Stall::barrier);
   }
 }
 
-// A fence beyond the block waits until L2 has acknowledged the warp's stores; one within the block only orders this SM.
+// A fence beyond the block waits until L2 has acknowledged the warp's stores; one within the block only
+// orders this SM.
 void Sm::after_fence(std::uint32_t number, const InstInfo& info, Cycle now) {
   Warp& warp = warps_[number];
   ++account_->fences;
@@ -332,11 +344,13 @@ void Sm::after_fence(std::uint32_t number, const InstInfo& info, Cycle now) {
 
 std::uint64_t Sm::immediate(const Warp& warp, const ptx::Operand& operand) const {
   const auto& constants = warp.program->function().constants;
-  return operand.kind == ptx::OperandKind::imm && operand.index < constants.size() ? constants[operand.index].value : 0;
+  return operand.kind == ptx::OperandKind::imm && operand.index < constants.size()
+             ? constants[operand.index].value
+             : 0;
 }
 
-// All groups older than the newest `async_wait` committed ones. The ring holds the open group and seven committed ones; older
-// copies count with the group whose place they share.
+// All groups older than the newest `async_wait` committed ones. The ring holds the open group and seven
+// committed ones; older copies count with the group whose place they share.
 bool Sm::async_done(const Warp& warp) const {
   for (unsigned back = warp.async_wait; back + 1 < async_groups; ++back)
     if (warp.async[(warp.async_group + 2 * async_groups - 1 - back) % async_groups] > 0) return false;
@@ -356,10 +370,12 @@ void Sm::after_async_wait(std::uint32_t number, const InstInfo& info, Cycle now)
   }
 }
 
-// The time is exact for an immediate operand; the executor does not tell values of registers: then one microsecond.
+// The time is exact for an immediate operand; the executor does not tell values of registers: then one
+// microsecond.
 Cycle Sm::sleep_cycles(const Warp& warp, const InstInfo& info) const {
   const ptx::Operand& operand = info.inst->src[0];
-  const double ns = operand.kind == ptx::OperandKind::imm ? static_cast<double>(immediate(warp, operand)) : 1000.0;
+  const double ns =
+      operand.kind == ptx::OperandKind::imm ? static_cast<double>(immediate(warp, operand)) : 1000.0;
   return std::max<Cycle>(1, static_cast<Cycle>(std::min(ns, 1e6) * config_.device.sm_clock_hz / 1e9));
 }
 

@@ -18,7 +18,8 @@ constexpr auto popcount = stream::count_sectors;
 
 // Answers to write-backs of L1 belong to no warp.
 constexpr std::uint32_t no_warp = ~std::uint32_t{0};
-// Stores of an SM that may be under way at once, 128-byte lines; estimated: covers latency times the write bandwidth of an SM.
+// Stores of an SM that may be under way at once, 128-byte lines; estimated: covers latency times the write
+// bandwidth of an SM.
 constexpr std::uint32_t store_credits = 256;
 // Requests wait in the SM, not in the network, when its port is so far behind.
 constexpr Cycle port_backlog = 64;
@@ -31,16 +32,10 @@ void Sm::memory(std::uint32_t number, const InstInfo& info, const stream::Step& 
     return;
   }
   switch (step.space) {
-    case Space::shared:
-      shared_access(number, info, step, now);
-      break;
+    case Space::shared: shared_access(number, info, step, now); break;
     case Space::constant:
-    case Space::param:
-      constant_access(number, info, step, now);
-      break;
-    default:
-      global_access(number, info, step, now);
-      break;
+    case Space::param: constant_access(number, info, step, now); break;
+    default: global_access(number, info, step, now); break;
   }
 }
 
@@ -48,8 +43,9 @@ void Sm::shared_access(std::uint32_t number, const InstInfo& info, const stream:
   const bool atomic = info.op_class == OpClass::shared_atomic || info.op_class == OpClass::atomic;
   const unsigned ideal = stream::shared_passes_ideal(step.mask, step.bytes, banks_);
   const unsigned passes = config_.what_if.no_bank_conflicts ? ideal
-                          : atomic ? stream::shared_atomic_passes(step.addresses, step.mask, step.bytes, banks_)
-                                   : stream::shared_passes(step.addresses, step.mask, step.bytes, banks_);
+                          : atomic
+                              ? stream::shared_atomic_passes(step.addresses, step.mask, step.bytes, banks_)
+                              : stream::shared_passes(step.addresses, step.mask, step.bytes, banks_);
   const bool store = info.inst->op == ptx::Op::st;
   ++(atomic ? account_->shared_atomics : store ? account_->shared_stores : account_->shared_loads);
   account_->shared_passes += passes;
@@ -63,11 +59,14 @@ void Sm::shared_access(std::uint32_t number, const InstInfo& info, const stream:
   const Cycle behind = ((passes - 1) * pass) >> memory::fixed_bits;
   account_->memory_stage_cycles += behind;
   Warp& warp = warps_[number];
-  const std::uint32_t fine = atomic ? config_.pipes[OpClass::shared_atomic].latency : config_.latencies.shared;
-  set_destinations(number, *warp.program, info, entry(start + behind + latency(warp, fine), Stall::short_scoreboard));
+  const std::uint32_t fine =
+      atomic ? config_.pipes[OpClass::shared_atomic].latency : config_.latencies.shared;
+  set_destinations(number, *warp.program, info,
+                   entry(start + behind + latency(warp, fine), Stall::short_scoreboard));
 }
 
-// Parameters always hit (the launch puts them there); constants come through a small cache, one address at a time.
+// Parameters always hit (the launch puts them there); constants come through a small cache, one address at a
+// time.
 void Sm::constant_access(std::uint32_t number, const InstInfo& info, const stream::Step& step, Cycle now) {
   Warp& warp = warps_[number];
   const unsigned passes = stream::constant_passes(step.addresses, step.mask);
@@ -93,7 +92,7 @@ void Sm::constant_access(std::uint32_t number, const InstInfo& info, const strea
     if (look.room) {
       constant_mshr_.add(line, miss, fetch, load);
       ++loads_[load].remaining;
-    } else {   // no register left: fetched for this load alone
+    } else {  // no register left: fetched for this load alone
       request.route = Route::direct;
       request.sectors = miss;
       direct_outstanding_ += popcount(miss);
@@ -148,7 +147,8 @@ void Sm::global_access(std::uint32_t number, const InstInfo& info, const stream:
   if (local) {
     const LaunchContext& launch = *warp.tenant->context;
     const std::uint64_t place = std::uint64_t{id_} * config_.device.sm.max_warps + number;
-    const std::uint64_t base = stream::local_address(launch.slot, place, stream::local_bytes_of_warp(launch.launch->function()));
+    const std::uint64_t base =
+        stream::local_address(launch.slot, place, stream::local_bytes_of_warp(launch.launch->function()));
     stream::coalesce_local(step.addresses, step.mask, step.bytes, base, segments_);
   } else if (atomic) {
     stream::coalesce_atomic(step.addresses, step.mask, step.bytes, segments_);
@@ -183,7 +183,8 @@ void Sm::global_access(std::uint32_t number, const InstInfo& info, const stream:
   unsigned done = 0;
   FixedCycles turn = 0;
   if (lg_queue_.empty())
-    while (done < segments_.count && process(instruction, segments_.items[done], start + (turn >> memory::fixed_bits), now))
+    while (done < segments_.count &&
+           process(instruction, segments_.items[done], start + (turn >> memory::fixed_bits), now))
       turn += l1_cost(segments_.items[done++]);
   if (done > 1) account_->memory_stage_cycles += (turn - l1_cost(segments_.items[0])) >> memory::fixed_bits;
   if (done < segments_.count) {
@@ -246,7 +247,8 @@ void Sm::complete_load(std::uint32_t index, Cycle at) {
   if (load.info->op_class == OpClass::async_copy) --warp.async[load.async_group % async_groups];
   switch (warp.state) {
     case State::on_register:
-      if (try_ready(load.warp, scheduler.why[warp.local])) scheduler.waiting &= ~WarpScheduler::bit(warp.local);
+      if (try_ready(load.warp, scheduler.why[warp.local]))
+        scheduler.waiting &= ~WarpScheduler::bit(warp.local);
       break;
     case State::on_async:
       if (!async_done(warp)) break;
@@ -256,8 +258,7 @@ void Sm::complete_load(std::uint32_t index, Cycle at) {
     case State::drain:
       if (warp.loads + warp.stores == 0) end_warp(load.warp, at);
       break;
-    default:
-      break;
+    default: break;
   }
 }
 
@@ -276,16 +277,14 @@ void Sm::acknowledge_store(std::uint32_t number, Cycle now) {
 
 bool Sm::process(LgInstruction& instruction, const stream::Segment& segment, Cycle at, Cycle now) {
   if (network_full(now)) {
-    if (observer_ != nullptr && is_load(instruction.access)) observer_->load_refused(instruction.load, LoadStage::crossbar, now);
+    if (observer_ != nullptr && is_load(instruction.access))
+      observer_->load_refused(instruction.load, LoadStage::crossbar, now);
     return false;
   }
   switch (instruction.access) {
-    case Access::load:
-      return process_load(instruction, segment, at, now);
-    case Access::store:
-      return process_store(instruction, segment, at, now);
-    default:
-      return process_atomic(instruction, segment, at, now);
+    case Access::load: return process_load(instruction, segment, at, now);
+    case Access::store: return process_store(instruction, segment, at, now);
+    default: return process_atomic(instruction, segment, at, now);
   }
 }
 
@@ -305,7 +304,8 @@ bool Sm::process_load(LgInstruction& instruction, const stream::Segment& segment
   }
   // A cache without sectors counts lines.
   const std::uint8_t wanted = l1_.widen(segment.sectors);
-  const memory::Cache::Probe probe = config_.what_if.perfect_l1 ? memory::Cache::Probe{.hit = wanted} : l1_.read(segment.line, wanted);
+  const memory::Cache::Probe probe =
+      config_.what_if.perfect_l1 ? memory::Cache::Probe{.hit = wanted} : l1_.read(segment.line, wanted);
   memory::Mshr::Look look;
   if (probe.miss != 0) {
     look = mshr_.look(segment.line);
@@ -322,7 +322,8 @@ bool Sm::process_load(LgInstruction& instruction, const stream::Segment& segment
   account_->l1.read_misses += popcount(fresh) >> l1_unit_;
   account_->l1.read_pending += (popcount(probe.miss) - popcount(fresh)) >> l1_unit_;
   if (probe.miss == 0 || probe.hit != 0 || instruction.found)
-    load.ready_at = std::max(load.ready_at, at + latency(warps_[instruction.warp], config_.latencies.l1_hit + instruction.extra));
+    load.ready_at = std::max(
+        load.ready_at, at + latency(warps_[instruction.warp], config_.latencies.l1_hit + instruction.extra));
   if (probe.miss == 0) return true;
   mshr_.add(segment.line, probe.miss, fresh, instruction.found ? no_load : instruction.load);
   load.remaining += instruction.found ? 0 : 1;
@@ -335,7 +336,8 @@ bool Sm::process_store(LgInstruction& instruction, const stream::Segment& segmen
   if (stores_outstanding_ >= store_credits) return false;
   memory::Evictions evicted;
   // Lines of this model have a place only while they hold data: there is always one to be had.
-  const std::uint8_t present = memory::store_in_l1(l1_, config_.device, segment, instruction.local, true, evicted).present;
+  const std::uint8_t present =
+      memory::store_in_l1(l1_, config_.device, segment, instruction.local, true, evicted).present;
   const unsigned touched = popcount(l1_.widen(segment.sectors)) >> l1_unit_;
   account_->l1.write_accesses += touched;
   account_->l1.write_hits += std::min(touched, popcount(l1_.widen(present)) >> l1_unit_);

@@ -1,4 +1,5 @@
-// Stall reasons inside the SM: short names for the closed set of timing.h, and which reason a class of instruction causes.
+// Stall reasons inside the SM: short names for the closed set of timing.h, and which reason a class of
+// instruction causes.
 #pragma once
 
 #include <array>

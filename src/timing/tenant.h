@@ -11,12 +11,12 @@ namespace simtlab::timing {
 
 struct Tenant {
   LaunchContext* context = nullptr;
-  std::unique_ptr<stream::SmShare> work;       // before the blocks, which it makes
-  SmCounters counters;                         // slots: those lost or used by its warps
+  std::unique_ptr<stream::SmShare> work;  // before the blocks, which it makes
+  SmCounters counters;                    // slots: those lost or used by its warps
   AccessTable accesses;
-  std::uint32_t blocks = 0;                    // that the SM has taken and not finished
+  std::uint32_t blocks = 0;  // that the SM has taken and not finished
   std::uint32_t resident_blocks = 0, resident_warps = 0;
-  std::uint32_t ended = 0;                     // blocks, since somebody asked
+  std::uint32_t ended = 0;  // blocks, since somebody asked
   Cycle residency_since = 0, finished_at = 0;
 
   void count_residency(Cycle now) {

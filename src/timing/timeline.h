@@ -13,7 +13,9 @@ namespace simtlab::timing {
 class TimelineRecorder {
  public:
   TimelineRecorder(std::uint32_t sm, const TimelineWindow& window)
-      : sm_(sm), window_(window), on_(window.to > window.from && (window.sm == TimelineWindow::all_sms || window.sm == sm)) {}
+      : sm_(sm),
+        window_(window),
+        on_(window.to > window.from && (window.sm == TimelineWindow::all_sms || window.sm == sm)) {}
 
   void begin(Cycle epoch) {
     epoch_ = epoch;
@@ -30,17 +32,20 @@ class TimelineRecorder {
     if (epoch_ + now >= window_.to) name = {};
     if (is == name) return;
     const Cycle from = std::max(epoch_ + since, window_.from), to = std::min(epoch_ + now, window_.to);
-    if (!is.empty() && to > from) add({result::TimelineEvent::Kind::state, is, sm_, warp, from, to - from, 0, 0, 0});
+    if (!is.empty() && to > from)
+      add({result::TimelineEvent::Kind::state, is, sm_, warp, from, to - from, 0, 0, 0});
     open_ += (name.empty() ? 0 : 1) - (is.empty() ? 0 : 1);
     is = name, since = now;
   }
   void issued(std::uint32_t warp, const ptx::Inst& inst, unsigned lanes, Cycle now) {
     if (!on_ || !window_.events || !inside(now)) return;
-    add({result::TimelineEvent::Kind::instruction, inst_name(inst), sm_, warp, epoch_ + now, 1, inst.line, inst.source_line, lanes});
+    add({result::TimelineEvent::Kind::instruction, inst_name(inst), sm_, warp, epoch_ + now, 1, inst.line,
+         inst.source_line, lanes});
   }
   void load(std::uint32_t warp, const ptx::Inst& inst, Cycle from, Cycle to) {
     if (!on_ || !window_.events || !inside(from)) return;
-    add({result::TimelineEvent::Kind::load, inst_name(inst), sm_, warp, epoch_ + from, to - from, inst.line, inst.source_line, 0});
+    add({result::TimelineEvent::Kind::load, inst_name(inst), sm_, warp, epoch_ + from, to - from, inst.line,
+         inst.source_line, 0});
   }
   void block_begins(std::uint32_t slot, std::uint64_t block, Cycle now) {
     if (!on_) return;
@@ -64,8 +69,11 @@ class TimelineRecorder {
   }
 
  private:
-  struct BlockStart { std::uint64_t block = 0; Cycle since = 0; };
-  static constexpr std::size_t most_events = 1u << 20;   // of an SM
+  struct BlockStart {
+    std::uint64_t block = 0;
+    Cycle since = 0;
+  };
+  static constexpr std::size_t most_events = 1u << 20;  // of an SM
   static std::string_view inst_name(const ptx::Inst& inst) { return ptx::name_of(inst.op); }
   bool inside(Cycle now) const { return epoch_ + now >= window_.from && epoch_ + now < window_.to; }
   void add(const result::TimelineEvent& event) {
@@ -80,9 +88,12 @@ class TimelineRecorder {
   bool on_;
   Cycle epoch_ = 0;
   std::vector<BlockStart> blocks_;
-  struct WarpState { std::string_view name; Cycle since = 0; };
-  std::vector<WarpState> states_;   // by warp
-  int open_ = 0;                    // warps that are in one
+  struct WarpState {
+    std::string_view name;
+    Cycle since = 0;
+  };
+  std::vector<WarpState> states_;  // by warp
+  int open_ = 0;                   // warps that are in one
   std::vector<result::TimelineEvent> events_;
   std::uint64_t left_out_ = 0;
 };

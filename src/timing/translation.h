@@ -1,5 +1,6 @@
-// Translation of addresses (tlb.* of the device file; off by default): one table for the whole GPU, least recently used page out. A request whose page
-// is not in it waits miss_latency before L2 looks at it; requests of a page whose translation is under way wait for that one.
+// Translation of addresses (tlb.* of the device file; off by default): one table for the whole GPU, least
+// recently used page out. A request whose page is not in it waits miss_latency before L2 looks at it;
+// requests of a page whose translation is under way wait for that one.
 #pragma once
 
 #include <vector>
@@ -16,7 +17,10 @@ class Translation {
       : enabled_(device.tlb.enabled),
         page_lines_(device.tlb.page_bytes / 128),
         latency_(static_cast<memory::Cycle>(device.tlb.miss_latency + 0.5)),
-        table_({.bytes = std::uint64_t{device.tlb.entries} * 128, .line_bytes = 128, .sector_bytes = 128, .ways = device.tlb.entries}) {}
+        table_({.bytes = std::uint64_t{device.tlb.entries} * 128,
+                .line_bytes = 128,
+                .sector_bytes = 128,
+                .ways = device.tlb.entries}) {}
 
   bool enabled() const { return enabled_; }
 

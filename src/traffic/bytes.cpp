@@ -47,8 +47,7 @@ class Buffered : public Bytes {
 
   // What there is without taking it; at least `want` bytes unless the stream ends before.
   std::string_view look(std::size_t want) {
-    while (end_ - at_ < want && fill()) {
-    }
+    while (end_ - at_ < want && fill()) {}
     return {buffer_.data() + at_, end_ - at_};
   }
   void take(std::size_t n) { at_ += n; }
@@ -182,9 +181,7 @@ std::unique_ptr<Bytes> file_bytes(const std::filesystem::path& path, const volat
   return std::make_unique<FileBytes>(path, stop);
 }
 
-std::unique_ptr<Bytes> memory_bytes(std::string_view text) {
-  return std::make_unique<MemoryBytes>(text);
-}
+std::unique_ptr<Bytes> memory_bytes(std::string_view text) { return std::make_unique<MemoryBytes>(text); }
 
 std::unique_ptr<Bytes> decompressed(std::unique_ptr<Bytes> raw) {
   auto buffered = std::make_unique<Buffered>(std::move(raw));

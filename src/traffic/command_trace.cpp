@@ -18,30 +18,19 @@ namespace {
 // Empty: DRAMsim3 has no such command.
 std::string_view dramsim3_name(Command command) {
   switch (command) {
-    case Command::act:
-      return "activate";
+    case Command::act: return "activate";
     case Command::pre:
-    case Command::prea:
-      return "precharge";
-    case Command::rd:
-      return "read";
-    case Command::rda:
-      return "read_p";
-    case Command::wr:
-      return "write";
-    case Command::wra:
-      return "write_p";
-    case Command::ref:
-      return "refresh";
-    case Command::refpb:
-      return "refresh_bank";
-    case Command::sre:
-      return "self_refresh_enter";
-    case Command::srx:
-      return "self_refresh_exit";
+    case Command::prea: return "precharge";
+    case Command::rd: return "read";
+    case Command::rda: return "read_p";
+    case Command::wr: return "write";
+    case Command::wra: return "write_p";
+    case Command::ref: return "refresh";
+    case Command::refpb: return "refresh_bank";
+    case Command::sre: return "self_refresh_enter";
+    case Command::srx: return "self_refresh_exit";
     case Command::pde:
-    case Command::pdx:
-      return {};
+    case Command::pdx: return {};
   }
   return {};
 }
@@ -58,8 +47,7 @@ CommandFormat command_format_named(std::string_view name) {
 CommandTrace::CommandTrace(const std::filesystem::path& path, CommandFormat format,
                            const device::Technology& technology)
     : file_(path), format_(format), organisation_(technology.organisation) {
-  if (format_ == CommandFormat::simtlab)
-    file_.write(memory::dram::command_trace_header(technology.name));
+  if (format_ == CommandFormat::simtlab) file_.write(memory::dram::command_trace_header(technology.name));
 }
 
 void CommandTrace::command(const CommandRecord& r) {

@@ -1,6 +1,7 @@
-// The commands of a run as a text file, in our own format or in that of DRAMsim3 (memory/dram/command_trace.h), which
-// Verilog benches read. DRAMsim3 has no pseudo-channels (each becomes a channel), no precharge of all banks (each bank's
-// own is written, in one clock; upkeep.precharge_all=false avoids it) and no power-down (left out).
+// The commands of a run as a text file, in our own format or in that of DRAMsim3
+// (memory/dram/command_trace.h), which Verilog benches read. DRAMsim3 has no pseudo-channels (each becomes a
+// channel), no precharge of all banks (each bank's own is written, in one clock; upkeep.precharge_all=false
+// avoids it) and no power-down (left out).
 #pragma once
 
 #include <filesystem>

@@ -28,7 +28,8 @@ struct DriverOptions {
   std::uint64_t max_cycles = 0;         // 0: no limit
   const volatile bool* stop = nullptr;  // looked at now and then
   CoreOptions core;                     // Pace::instructions
-  std::function<void(std::uint64_t requests, memory::Cycle now)> told;   // now and then: requests taken, clocks gone
+  // Now and then: requests taken, clocks gone
+  std::function<void(std::uint64_t requests, memory::Cycle now)> told;
 };
 
 enum class Outcome : std::uint8_t { finished, cycle_limit, stopped };

@@ -71,8 +71,7 @@ bool Lines::next(std::string_view& line) {
 }
 
 std::string_view Lines::sample() {
-  while (end_ - at_ < sample_bytes && fill()) {
-  }
+  while (end_ - at_ < sample_bytes && fill()) {}
   std::string_view text(buffer_.data() + at_, end_ - at_);
   if (!over_) text = text.substr(0, text.rfind('\n') + 1);
   return text;

@@ -54,10 +54,13 @@ CommandTimeline::Line& CommandTimeline::line(const Track& t) {
                                                          t.group * o.banks_per_group + t.bank;
     found->second.number = 1 + t.pseudo * (1 + o.ranks + banks) + number;
     // A channel is named with the first of its lines.
-    const bool first_of_channel = std::ranges::none_of(lines_, [&](const auto& other) { return other.first.channel == t.channel && other.second.number != found->second.number; });
-    if (first_of_channel) event(
-        fmt::format(R"({{"ph": "M", "name": "process_name", "pid": {0}, "args": {{"name": "channel {0}"}}}})",
-                    t.channel));
+    const bool first_of_channel = std::ranges::none_of(lines_, [&](const auto& other) {
+      return other.first.channel == t.channel && other.second.number != found->second.number;
+    });
+    if (first_of_channel)
+      event(fmt::format(
+          R"({{"ph": "M", "name": "process_name", "pid": {0}, "args": {{"name": "channel {0}"}}}})",
+          t.channel));
     event(
         fmt::format(R"({{"ph": "M", "name": "thread_name", "pid": {}, "tid": {}, "args": {{"name": "{}"}}}})",
                     t.channel, found->second.number, name(t)));
@@ -111,25 +114,17 @@ void CommandTimeline::command(const CommandRecord& r) {
       slice(bank, word, r.at, timing.trcd_read, fmt::format(R"("row": "{:#x}")", r.row));
       line(bank).open = {r.at, r.row, true, {}};
       return;
-    case Command::pre:
-      end_row(bank, r.at);
-      return slice(bank, word, r.at, timing.trp);
-    case Command::prea:
-      end_rows_of_rank(r);
-      return slice(rank, word, r.at, timing.trp);
-    case Command::ref:
-      return slice(rank, word, r.at, timing.trfc);
-    case Command::refpb:
-      return slice(bank, word, r.at, timing.trfc_pb);
+    case Command::pre: end_row(bank, r.at); return slice(bank, word, r.at, timing.trp);
+    case Command::prea: end_rows_of_rank(r); return slice(rank, word, r.at, timing.trp);
+    case Command::ref: return slice(rank, word, r.at, timing.trfc);
+    case Command::refpb: return slice(bank, word, r.at, timing.trfc_pb);
     case Command::pde:
     case Command::sre:
       line(rank).open = {r.at, 0, true, r.command == Command::pde ? "power-down" : "self-refresh"};
       return;
     case Command::pdx:
-    case Command::srx:
-      return end_row(rank, r.at);
-    default:
-      return column(r);
+    case Command::srx: return end_row(rank, r.at);
+    default: return column(r);
   }
 }
 

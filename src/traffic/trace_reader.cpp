@@ -74,9 +74,7 @@ bool TraceReader::next(Access& access) {
   return true;
 }
 
-Diagnostic TraceReader::place() const {
-  return at(lines_, line_, 1);
-}
+Diagnostic TraceReader::place() const { return at(lines_, line_, 1); }
 
 void TraceReader::refuse(const Cursor& cursor) const {
   Diagnostic d = at(lines_, line_, cursor.column() + 1);

@@ -15,10 +15,10 @@
 namespace simtlab::validate {
 namespace {
 
-// A thread. Not published; few enough that six groups of 256 fit an SM, as its other limits allow. The estimate of our PTX is 24, which leaves five: then 16x10
-// has 9.2 % instead of 11.3 %.
+// A thread. Not published; few enough that six groups of 256 fit an SM, as its other limits allow. The
+// estimate of our PTX is 24, which leaves five: then 16x10 has 9.2 % instead of 11.3 %.
 constexpr std::uint32_t registers = 20;
-constexpr std::uint32_t nx = 128, ny = 128, nz = 32;   // of the stencil
+constexpr std::uint32_t nx = 128, ny = 128, nz = 32;  // of the stencil
 
 // A device's memory with the kernels and one launch of one of them.
 class Prepared {
@@ -42,7 +42,9 @@ class Prepared {
     } else {
       p.grid = c.warps ? exec::Dim3{n / 32, n, 1} : exec::Dim3{c.groups, c.groups, 1};
       p.block = c.warps ? exec::Dim3{32, 1, 1} : exec::Dim3{c.width, c.width, 1};
-      packed = c.kernel == CacheKernel::transpose ? exec::pack_arguments(buffer(n * n), buffer(n * n), n, n) : exec::pack_arguments(buffer(n * n), buffer(n * n), buffer(n * n), n);
+      packed = c.kernel == CacheKernel::transpose
+                   ? exec::pack_arguments(buffer(n * n), buffer(n * n), n, n)
+                   : exec::pack_arguments(buffer(n * n), buffer(n * n), buffer(n * n), n);
     }
     p.params = packed;
     launch_ = std::make_unique<exec::Launch>(p, memory_);
@@ -65,12 +67,17 @@ std::string CacheCase::name() const {
   return kernel == CacheKernel::stencil ? "64x1" : fmt::format("{}x{}", width, groups);
 }
 
-std::string_view name_of(CacheKernel kernel) { return kernel == CacheKernel::transpose ? "transpose" : kernel == CacheKernel::matmul ? "matmul" : "stencil"; }
+std::string_view name_of(CacheKernel kernel) {
+  return kernel == CacheKernel::transpose ? "transpose"
+         : kernel == CacheKernel::matmul  ? "matmul"
+                                          : "stencil";
+}
 
 std::vector<CacheCase> published_cases() {
   std::vector<CacheCase> out;
   for (const CacheKernel kernel : {CacheKernel::transpose, CacheKernel::matmul}) {
-    for (const std::uint32_t groups : {2u, 3u, 4u, 5u, 6u, 7u, 8u, 9u, 10u}) out.push_back({kernel, 16, groups});
+    for (const std::uint32_t groups : {2u, 3u, 4u, 5u, 6u, 7u, 8u, 9u, 10u})
+      out.push_back({kernel, 16, groups});
     if (kernel == CacheKernel::transpose) out.push_back({kernel, 16, 16});
     for (const std::uint32_t groups : {2u, 3u, 4u, 5u}) out.push_back({kernel, 32, groups});
     if (kernel == CacheKernel::transpose) out.push_back({kernel, 32, 10});
@@ -79,14 +86,20 @@ std::vector<CacheCase> published_cases() {
   return out;
 }
 
-result::KernelResult run_case(const CacheCase& c, const device::Device& device, const cachesim::Options& options, const std::string& ptx, const volatile bool* interrupt) {
+result::KernelResult run_case(const CacheCase& c, const device::Device& device,
+                              const cachesim::Options& options, const std::string& ptx,
+                              const volatile bool* interrupt) {
   const Prepared prepared(c, device, ptx);
   const stream::ExecutedLaunch source(prepared.launch());
   cachesim::Study study(device, options);
-  return study.run({.source = &source, .occupancy = timing::fit(device, source, registers), .buffers = {}, .interrupt = interrupt});
+  return study.run({.source = &source,
+                    .occupancy = timing::fit(device, source, registers),
+                    .buffers = {},
+                    .interrupt = interrupt});
 }
 
-result::KernelResult time_case(const CacheCase& c, const device::Device& device, const std::string& ptx, const volatile bool* interrupt) {
+result::KernelResult time_case(const CacheCase& c, const device::Device& device, const std::string& ptx,
+                               const volatile bool* interrupt) {
   const Prepared prepared(c, device, ptx);
   timing::Options options;
   options.interrupt = interrupt;

@@ -24,16 +24,18 @@ bool near_capacity(const device::Device& d, double bytes) {
   return false;
 }
 
-// Sizes near the capacity of L2 take long: every second one. quick: of them every third, of each plateau its first and last size, and those near
-// the capacity of L1.
+// Sizes near the capacity of L2 take long: every second one. quick: of them every third, of each plateau its
+// first and last size, and those near the capacity of L1.
 std::vector<Point> chosen(const device::Device& d, const std::vector<Point>& all, bool quick) {
   std::vector<Point> out;
   std::size_t since = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Level level = level_of(d, all[i].bytes);
-    const bool edge = i == 0 || i + 1 == all.size() || level_of(d, all[i - 1].bytes) != level || level_of(d, all[i + 1].bytes) != level;
+    const bool edge = i == 0 || i + 1 == all.size() || level_of(d, all[i - 1].bytes) != level ||
+                      level_of(d, all[i + 1].bytes) != level;
     ++since;
-    const bool plateau_edge = edge && level != Level::between, near = near_capacity(d, all[i].bytes), small = all[i].bytes < 2 * l1_bytes(d);
+    const bool plateau_edge = edge && level != Level::between, near = near_capacity(d, all[i].bytes),
+               small = all[i].bytes < 2 * l1_bytes(d);
     const bool wanted = plateau_edge || (near ? small || since >= (quick ? 3u : 2u) : !quick);
     if (!wanted) continue;
     out.push_back(all[i]);
@@ -55,7 +57,8 @@ void add_plateau(Comparison& c, Level level) {
   std::vector<double> errors;
   for (const Compared& p : c.points)
     if (p.level == level) errors.push_back(std::abs(p.error()));
-  c.plateaus.push_back({level, measured.size(), median(measured), median(values_at(c, level, &Compared::simulated)), median(errors),
+  c.plateaus.push_back({level, measured.size(), median(measured),
+                        median(values_at(c, level, &Compared::simulated)), median(errors),
                         *std::ranges::max_element(errors)});
 }
 
@@ -108,8 +111,8 @@ void compare(Comparison& comparison, const device::Device& device, const Curve& 
              const std::function<double(std::uint64_t)>& simulate) {
   comparison.board = curve.board;
   for (const Point& point : chosen(device, curve.points, quick))
-    comparison.points.push_back(
-        {point.bytes, level_of(device, point.bytes), point.value, simulate(static_cast<std::uint64_t>(point.bytes))});
+    comparison.points.push_back({point.bytes, level_of(device, point.bytes), point.value,
+                                 simulate(static_cast<std::uint64_t>(point.bytes))});
   for (const Level level : levels) add_plateau(comparison, level);
   add_knee(comparison, Level::l1, Level::l2);
   add_knee(comparison, Level::l2, Level::dram);
@@ -120,13 +123,16 @@ std::vector<std::string> missed(const Comparison& c) {
   const std::string where = fmt::format("{}, {}", c.device, c.name);
   for (const Plateau& p : c.plateaus) {
     if (p.median_error > target_median)
-      out.push_back(fmt::format("{}, {}: median error {:.1f} % above {:.0f} %", where, name_of(p.level), 100 * p.median_error, 100 * target_median));
+      out.push_back(fmt::format("{}, {}: median error {:.1f} % above {:.0f} %", where, name_of(p.level),
+                                100 * p.median_error, 100 * target_median));
     if (p.worst_error > target_worst)
-      out.push_back(fmt::format("{}, {}: worst error {:.1f} % above {:.0f} %", where, name_of(p.level), 100 * p.worst_error, 100 * target_worst));
+      out.push_back(fmt::format("{}, {}: worst error {:.1f} % above {:.0f} %", where, name_of(p.level),
+                                100 * p.worst_error, 100 * target_worst));
   }
   for (const Knee& k : c.knees)
     if (std::abs(k.error()) > target_knee)
-      out.push_back(fmt::format("{}, end of {}: error {:.1f} % above {:.0f} %", where, name_of(k.level), 100 * std::abs(k.error()), 100 * target_knee));
+      out.push_back(fmt::format("{}, end of {}: error {:.1f} % above {:.0f} %", where, name_of(k.level),
+                                100 * std::abs(k.error()), 100 * target_knee));
   return out;
 }
 

@@ -1,4 +1,5 @@
-// Main memory beside what its numbers say in closed form, and beside other simulators' clocks for the same requests.
+// Main memory beside what its numbers say in closed form, and beside other simulators' clocks for the same
+// requests.
 #pragma once
 
 #include <vector>
@@ -8,9 +9,11 @@
 
 namespace simtlab::validate {
 
-// For every technology of the catalogue: unloaded reads, row conflicts, streams. Throws Error(interrupted) once *stop is set.
+// For every technology of the catalogue: unloaded reads, row conflicts, streams. Throws Error(interrupted)
+// once *stop is set.
 std::vector<Row> dram_laws(const volatile bool* stop);
-// data/measured/dram-peers.csv: traces that need no generator of random numbers, with the parameters that the other simulator had.
+// data/measured/dram-peers.csv: traces that need no generator of random numbers, with the parameters that the
+// other simulator had.
 std::vector<Row> dram_peers(const Table& table, const volatile bool* stop);
 
 }  // namespace simtlab::validate

@@ -1,22 +1,23 @@
 #include "validate/kernels.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
 #include <string_view>
-
-#include <fmt/format.h>
 
 #include "base/error.h"
 
 namespace simtlab::validate {
 namespace {
 
-// A quantity as a profiler defines it over several launches: the sum of some metrics over that of another, or over the number of launches.
+// A quantity as a profiler defines it over several launches: the sum of some metrics over that of another, or
+// over the number of launches.
 struct ProfiledQuantity {
   std::string_view name;
   std::vector<const char*> over;
-  const char* under;   // nullptr: per launch
+  const char* under;  // nullptr: per launch
   double scale;
 };
 
@@ -27,7 +28,7 @@ const ProfiledQuantity* quantity_of(std::string_view name) {
       {"time_us", {"gpu.time"}, nullptr, 1e-3},
       {"instructions", {"gpu.instructions.machine"}, nullptr, 1},
       {"ipc", {"gpu.instructions.machine"}, "gpu.cycles", 1},
-      {"l2_gbs", {"l2.bytes"}, "gpu.time", 1},   // bytes a nanosecond
+      {"l2_gbs", {"l2.bytes"}, "gpu.time", 1},  // bytes a nanosecond
       {"dram_gbs", {"dram.read.bytes", "dram.write.bytes"}, "gpu.time", 1},
   };
   const auto found = std::ranges::find(all, name, &ProfiledQuantity::name);
@@ -69,23 +70,29 @@ bool is_kernel(const result::KernelResult& k, const std::string& name) {
 }  // namespace
 
 bool held_out(const std::string& app, const std::string& kernel) {
-  std::uint64_t hash = 0xcbf29ce484222325ull;   // FNV-1a
+  std::uint64_t hash = 0xcbf29ce484222325ull;  // FNV-1a
   for (const char c : app + "/" + kernel) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
-  hash ^= hash >> 29;   // the last letters reach the upper bits by this
+  hash ^= hash >> 29;  // the last letters reach the upper bits by this
   hash *= 0xbf58476d1ce4e5b9ull;
   return (hash >> 63) != 0;
 }
 
-std::vector<KernelRow> compare_kernels(const Table& reference, const std::string& device, const std::string& app, const result::Result& run) {
+std::vector<KernelRow> compare_kernels(const Table& reference, const std::string& device,
+                                       const std::string& app, const result::Result& run) {
   std::vector<KernelRow> out;
   for (std::size_t i = 0; i < reference.size(); ++i) {
     if (reference.text(i, "device") != device || reference.text(i, "app") != app) continue;
-    KernelRow row{.device = device, .app = app, .kernel = reference.text(i, "kernel"), .quantity = reference.text(i, "quantity"),
+    KernelRow row{.device = device,
+                  .app = app,
+                  .kernel = reference.text(i, "kernel"),
+                  .quantity = reference.text(i, "quantity"),
                   .measured = reference.number(i, "value")};
     row.held_out = held_out(app, row.kernel);
     const ProfiledQuantity* quantity = quantity_of(row.quantity);
     if (quantity == nullptr)
-      throw Error(ExitCode::bad_input, "measured-quantity", fmt::format("no profiler's quantity '{}' is known (kernel {} of {})", row.quantity, row.kernel, app),
+      throw Error(ExitCode::bad_input, "measured-quantity",
+                  fmt::format("no profiler's quantity '{}' is known (kernel {} of {})", row.quantity,
+                              row.kernel, app),
                   "quantities are cycles, time_us, instructions, ipc, l2_gbs and dram_gbs");
     const double first = reference.has("first") ? reference.number(i, "first") : 1;
     Sums sums;
@@ -102,7 +109,8 @@ std::vector<KernelRow> compare_kernels(const Table& reference, const std::string
 std::vector<KernelSummary> summarise(const std::vector<KernelRow>& rows) {
   std::vector<KernelSummary> out;
   for (const KernelRow& row : rows) {
-    auto found = std::ranges::find_if(out, [&](const KernelSummary& s) { return s.device == row.device && s.quantity == row.quantity; });
+    auto found = std::ranges::find_if(
+        out, [&](const KernelSummary& s) { return s.device == row.device && s.quantity == row.quantity; });
     if (found == out.end()) found = out.insert(out.end(), {row.device, row.quantity});
     ++found->kernels;
     found->mean += std::abs(row.error());
@@ -114,7 +122,8 @@ std::vector<KernelSummary> summarise(const std::vector<KernelRow>& rows) {
     }
   }
   for (KernelSummary& s : out) {
-    const auto tuned = static_cast<double>(s.kernels - s.kernels_held_out), held = static_cast<double>(s.kernels_held_out);
+    const auto tuned = static_cast<double>(s.kernels - s.kernels_held_out),
+               held = static_cast<double>(s.kernels_held_out);
     s.mean /= static_cast<double>(s.kernels);
     s.mean_tuned /= std::max(tuned, 1.0);
     s.mean_held_out /= std::max(held, 1.0);

@@ -1,4 +1,5 @@
-// What a published model of GPU performance says of itself: its formulas at the points that it gives, and the five kernels on which it was tried.
+// What a published model of GPU performance says of itself: its formulas at the points that it gives, and the
+// five kernels on which it was tried.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +16,9 @@
 namespace simtlab::validate {
 
 struct ResiosPoint {
-  std::string id, place, what;     // "R067", "4.3.1", "delay_madd, TLP=12"
+  std::string id, place, what;  // "R067", "4.3.1", "delay_madd, TLP=12"
   double published = 0, ours = 0;
-  bool agrees() const;             // to the digits that are published
+  bool agrees() const;  // to the digits that are published
 };
 // Every row of data/measured/resios.csv that a formula answers.
 std::vector<ResiosPoint> resios_points(const Table& table);
@@ -30,7 +31,7 @@ struct ResiosKernel {
   std::vector<std::byte> (*arguments)(const std::function<std::uint64_t(std::uint64_t)>& buffer);
 };
 std::span<const ResiosKernel> resios_kernels();
-double published_precision(const Table& table, std::string_view kernel);   // predicted over measured time
+double published_precision(const Table& table, std::string_view kernel);  // predicted over measured time
 
 // The model as it is here, with one simplification of the thesis each, and with all of them.
 struct ResiosVariant {

@@ -1,4 +1,5 @@
-// Small kernels (data/probes/validate.ptx) run on a simulated GPU to find its latencies and bandwidths, as one does on hardware.
+// Small kernels (data/probes/validate.ptx) run on a simulated GPU to find its latencies and bandwidths, as
+// one does on hardware.
 #pragma once
 
 #include <cstdint>

@@ -49,10 +49,13 @@ Table::Table(const std::filesystem::path& file, std::string_view text) : file_(f
   if (columns_.empty()) wrong(0, "no line of column names");
 }
 
-Table Table::read(const std::filesystem::path& file) { return {file, read_file(file, max_file, "table of measurements")}; }
+Table Table::read(const std::filesystem::path& file) {
+  return {file, read_file(file, max_file, "table of measurements")};
+}
 
 void Table::wrong(std::uint32_t line, const std::string& what) const {
-  throw Error(ExitCode::bad_input, "measured-syntax", Diagnostic{what, {file_, line, 0}, {}, "comment lines with #, a line of column names, rows"});
+  throw Error(ExitCode::bad_input, "measured-syntax",
+              Diagnostic{what, {file_, line, 0}, {}, "comment lines with #, a line of column names, rows"});
 }
 
 std::size_t Table::column(std::string_view name) const {
@@ -61,7 +64,9 @@ std::size_t Table::column(std::string_view name) const {
   return static_cast<std::size_t>(found - columns_.begin());
 }
 
-const std::string& Table::text(std::size_t row, std::string_view name) const { return rows_[row].cells[column(name)]; }
+const std::string& Table::text(std::size_t row, std::string_view name) const {
+  return rows_[row].cells[column(name)];
+}
 
 bool Table::has(std::string_view name) const { return std::ranges::find(columns_, name) != columns_.end(); }
 

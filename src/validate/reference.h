@@ -1,4 +1,5 @@
-// Published measurements, data/measured/*.csv: comment lines that name the source, a line of column names, rows.
+// Published measurements, data/measured/*.csv: comment lines that name the source, a line of column names,
+// rows.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@ class Table {
   std::size_t size() const { return rows_.size(); }
   bool has(std::string_view column) const;
   const std::string& text(std::size_t row, std::string_view column) const;
-  double number(std::size_t row, std::string_view column) const;   // above 0
+  double number(std::size_t row, std::string_view column) const;  // above 0
 
  private:
   struct Row {
@@ -40,7 +41,7 @@ struct Point {
 // One measured curve: value by size, sizes rising.
 struct Curve {
   std::string board;
-  std::string set;   // what the board has other than the device file, key=value; may be empty
+  std::string set;  // what the board has other than the device file, key=value; may be empty
   std::vector<Point> points;
 };
 

@@ -15,20 +15,28 @@ struct RoleName {
   Role role;
   std::string_view name;
 };
-constexpr RoleName roles[] = {{Role::tuned, "tuned"}, {Role::held_out, "held out"}, {Role::independent, "independent"}, {Role::by_construction, "by construction"}};
+constexpr RoleName roles[] = {{Role::tuned, "tuned"},
+                              {Role::held_out, "held out"},
+                              {Role::independent, "independent"},
+                              {Role::by_construction, "by construction"}};
 
 Role role_of(std::string_view name) {
   const auto found = std::ranges::find(roles, name, &RoleName::name);
-  if (found == std::end(roles)) throw Error(ExitCode::bad_input, "validation-rows", fmt::format("there is no role '{}'", name), "tuned, held out, independent or by construction");
+  if (found == std::end(roles))
+    throw Error(ExitCode::bad_input, "validation-rows", fmt::format("there is no role '{}'", name),
+                "tuned, held out, independent or by construction");
   return found->role;
 }
 
-std::string plain(double v) { return std::abs(v) >= 1e5 && std::abs(v) < 1e15 ? fmt::format("{:.0f}", v) : fmt::format("{:.5g}", v); }
+std::string plain(double v) {
+  return std::abs(v) >= 1e5 && std::abs(v) < 1e15 ? fmt::format("{:.0f}", v) : fmt::format("{:.5g}", v);
+}
 
 std::string in_unit(const std::string& unit, double v) {
   if (unit == "bytes/s") return fmt::format("{:.4g} GB/s", v / 1e9);
   if (unit == "share") return fmt::format("{:.4g} %", 100 * v);
-  if (unit == "bytes") return v < 1 << 20 ? fmt::format("{:.4g} KiB", v / 1024) : fmt::format("{:.4g} MiB", v / 1048576);
+  if (unit == "bytes")
+    return v < 1 << 20 ? fmt::format("{:.4g} KiB", v / 1024) : fmt::format("{:.4g} MiB", v / 1048576);
   if (unit == "1") return plain(v);
   return plain(v) + " " + unit;
 }
@@ -45,8 +53,9 @@ std::string percents(double share) {
 std::string_view name_of(Role role) { return std::ranges::find(roles, role, &RoleName::role)->name; }
 
 bool Row::met() const {
-  constexpr double rounding = 1e-12;   // of an error that is exactly its target
-  return (!target || std::abs(error) <= *target + rounding) && (!worst || !worst_target || *worst <= *worst_target + rounding);
+  constexpr double rounding = 1e-12;  // of an error that is exactly its target
+  return (!target || std::abs(error) <= *target + rounding) &&
+         (!worst || !worst_target || *worst <= *worst_target + rounding);
 }
 
 double error_of(double ours, std::optional<double> low, std::optional<double> high) {
@@ -56,23 +65,32 @@ double error_of(double ours, std::optional<double> low, std::optional<double> hi
   return 0;
 }
 
-Row bounded_row(std::string group, std::string device, std::string quantity, std::string unit, std::optional<double> low, std::optional<double> high, double ours) {
+Row bounded_row(std::string group, std::string device, std::string quantity, std::string unit,
+                std::optional<double> low, std::optional<double> high, double ours) {
   Row row;
-  row.group = std::move(group), row.device = std::move(device), row.quantity = std::move(quantity), row.unit = std::move(unit);
+  row.group = std::move(group), row.device = std::move(device), row.quantity = std::move(quantity),
+  row.unit = std::move(unit);
   row.low = low, row.high = high, row.ours = ours;
   row.error = error_of(ours, low, high);
   return row;
 }
 
-Row value_row(std::string group, std::string device, std::string quantity, std::string unit, double reference, double ours) {
-  return bounded_row(std::move(group), std::move(device), std::move(quantity), std::move(unit), reference, reference, ours);
+Row value_row(std::string group, std::string device, std::string quantity, std::string unit, double reference,
+              double ours) {
+  return bounded_row(std::move(group), std::move(device), std::move(quantity), std::move(unit), reference,
+                     reference, ours);
 }
 
 result::Table table_of(const std::vector<Row>& rows) {
   result::Table table{"validation", {}};
   for (const Row& r : rows)
-    table.rows.push_back({r.group, r.device, r.quantity, r.over, r.unit, r.source, cell_of(r.low), cell_of(r.high), cell_of(r.ours), r.error, cell_of(r.worst), cell_of(r.target),
-                          cell_of(r.worst_target), std::string(!r.target && !r.worst_target ? "" : r.met() ? "met" : "missed"), std::string(name_of(r.role)), r.note});
+    table.rows.push_back({r.group, r.device, r.quantity, r.over, r.unit, r.source, cell_of(r.low),
+                          cell_of(r.high), cell_of(r.ours), r.error, cell_of(r.worst), cell_of(r.target),
+                          cell_of(r.worst_target),
+                          std::string(!r.target && !r.worst_target ? ""
+                                      : r.met()                    ? "met"
+                                                                   : "missed"),
+                          std::string(name_of(r.role)), r.note});
   return table;
 }
 
@@ -88,13 +106,16 @@ std::vector<Row> rows_of(const result::Table& table) {
       if (std::holds_alternative<std::monostate>(c)) return std::nullopt;
       return result::number(c);
     };
-    out.push_back({text("group"), text("device"), text("quantity"), text("over"), text("unit"), text("source"), number("low"), number("high"), number("ours"), number("error").value_or(0), number("worst"),
-                   number("target"), number("worst_target"), role_of(text("role")), text("note")});
+    out.push_back({text("group"), text("device"), text("quantity"), text("over"), text("unit"),
+                   text("source"), number("low"), number("high"), number("ours"), number("error").value_or(0),
+                   number("worst"), number("target"), number("worst_target"), role_of(text("role")),
+                   text("note")});
   }
   return out;
 }
 
-std::vector<std::string> worse(const std::vector<Row>& before, const std::vector<Row>& now, double tolerance) {
+std::vector<std::string> worse(const std::vector<Row>& before, const std::vector<Row>& now,
+                               double tolerance) {
   std::vector<std::string> out;
   for (const Row& then : before) {
     const auto found = std::ranges::find_if(now, [&](const Row& r) { return r.name() == then.name(); });
@@ -103,11 +124,13 @@ std::vector<std::string> worse(const std::vector<Row>& before, const std::vector
       continue;
     }
     const double was = std::abs(then.error), is = std::abs(found->error);
-    if (is > was + tolerance) out.push_back(fmt::format("{}: error {}, was {}", then.name(), percents(is), percents(was)));
+    if (is > was + tolerance)
+      out.push_back(fmt::format("{}: error {}, was {}", then.name(), percents(is), percents(was)));
     if (then.worst && !found->worst)
       out.push_back(fmt::format("{}: its worst error is gone", then.name()));
     else if (then.worst && *found->worst > *then.worst + tolerance)
-      out.push_back(fmt::format("{}: worst error {}, was {}", then.name(), percents(*found->worst), percents(*then.worst)));
+      out.push_back(fmt::format("{}: worst error {}, was {}", then.name(), percents(*found->worst),
+                                percents(*then.worst)));
   }
   return out;
 }
@@ -143,9 +166,12 @@ std::string error_text(const Row& r) {
 
 std::string target_text(const Row& r) {
   std::string out;
-  if (r.target && *r.target == 0) out = r.low && r.high && *r.low == *r.high ? "equal" : "inside";
-  else if (r.target) out = fmt::format("{:g} %", 100 * *r.target);
-  if (r.worst && r.worst_target) out += fmt::format("{}worst {:g} %", out.empty() ? "" : ", ", 100 * *r.worst_target);
+  if (r.target && *r.target == 0)
+    out = r.low && r.high && *r.low == *r.high ? "equal" : "inside";
+  else if (r.target)
+    out = fmt::format("{:g} %", 100 * *r.target);
+  if (r.worst && r.worst_target)
+    out += fmt::format("{}worst {:g} %", out.empty() ? "" : ", ", 100 * *r.worst_target);
   return out.empty() ? "-" : out;
 }
 

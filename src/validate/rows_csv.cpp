@@ -15,11 +15,13 @@ namespace {
 
 constexpr std::size_t most_line = 4096;
 constexpr std::uint64_t most_bytes = 16 << 20;
-constexpr std::string_view heading = "group,device,quantity,over,unit,source,low,high,ours,error,worst,target,worst_target,role,note";
+constexpr std::string_view heading =
+    "group,device,quantity,over,unit,source,low,high,ours,error,worst,target,worst_target,role,note";
 constexpr std::size_t columns = 15;
 
 [[noreturn]] void wrong_row(const std::string& file, std::uint32_t line, const std::string& what) {
-  throw Error(ExitCode::bad_input, "validation-rows", Diagnostic{what, {file, line, 0}, {}, "`simtlab validate --update` writes these files anew"});
+  throw Error(ExitCode::bad_input, "validation-rows",
+              Diagnostic{what, {file, line, 0}, {}, "`simtlab validate --update` writes these files anew"});
 }
 
 std::string quoted(const std::string& text) {
@@ -60,7 +62,8 @@ std::vector<std::string> cells_of(const std::string& line, const std::string& fi
     }
   }
   if (inside) wrong_row(file, number, "a cell without its closing quotation mark");
-  if (out.size() != columns) wrong_row(file, number, fmt::format("{} cells in a row of {} columns", out.size(), columns));
+  if (out.size() != columns)
+    wrong_row(file, number, fmt::format("{} cells in a row of {} columns", out.size(), columns));
   return out;
 }
 
@@ -70,19 +73,22 @@ Row row_of(const std::vector<std::string>& cells, const std::string& file, std::
     if (cell.empty()) return std::nullopt;
     double value = 0;
     const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-    if (error != std::errc{} || end != cell.data() + cell.size() || !std::isfinite(value)) wrong_row(file, line, fmt::format("'{}' is no number", cell));
+    if (error != std::errc{} || end != cell.data() + cell.size() || !std::isfinite(value))
+      wrong_row(file, line, fmt::format("'{}' is no number", cell));
     return value;
   };
   if (cells[0].empty() || cells[2].empty()) wrong_row(file, line, "a row without its group or quantity");
   const auto error = number(9);
   if (!error) wrong_row(file, line, "a row without an error");
-  Row row{cells[0], cells[1], cells[2], cells[3], cells[4], cells[5], number(6), number(7), number(8), *error, number(10), number(11), number(12), Role::independent, cells[14]};
+  Row row{cells[0],  cells[1], cells[2],   cells[3],   cells[4],   cells[5],          number(6), number(7),
+          number(8), *error,   number(10), number(11), number(12), Role::independent, cells[14]};
   for (const Role role : {Role::tuned, Role::held_out, Role::independent, Role::by_construction})
     if (name_of(role) == cells[13]) {
       row.role = role;
       return row;
     }
-  wrong_row(file, line, fmt::format("there is no role '{}': tuned, held out, independent or by construction", cells[13]));
+  wrong_row(file, line,
+            fmt::format("there is no role '{}': tuned, held out, independent or by construction", cells[13]));
 }
 
 }  // namespace
@@ -96,8 +102,11 @@ std::string to_csv(const std::vector<Row>& rows, std::string_view comment) {
   }
   out += fmt::format("{}\n", heading);
   for (const Row& r : rows) {
-    for (const std::string& text : {r.group, r.device, r.quantity, r.over, r.unit, r.source}) out += quoted(text) + ",";
-    out += fmt::format("{},{},{},{},{},{},{},{},{}\n", figure(r.low), figure(r.high), figure(r.ours), share(r.error), share(r.worst), share(r.target), share(r.worst_target), name_of(r.role), quoted(r.note));
+    for (const std::string& text : {r.group, r.device, r.quantity, r.over, r.unit, r.source})
+      out += quoted(text) + ",";
+    out += fmt::format("{},{},{},{},{},{},{},{},{}\n", figure(r.low), figure(r.high), figure(r.ours),
+                       share(r.error), share(r.worst), share(r.target), share(r.worst_target),
+                       name_of(r.role), quoted(r.note));
   }
   return out;
 }
@@ -117,13 +126,16 @@ std::vector<Row> parse_csv(const std::string& file, std::string_view text) {
     }
     out.push_back(row_of(cells_of(line, file, number), file, number));
     names.push_back(out.back().name());
-    if (std::ranges::count(names, names.back()) > 1) wrong_row(file, number, fmt::format("'{}' is there twice", names.back()));
+    if (std::ranges::count(names, names.back()) > 1)
+      wrong_row(file, number, fmt::format("'{}' is there twice", names.back()));
   }
   if (!headed) wrong_row(file, number, "no line of column names");
   return out;
 }
 
-std::vector<Row> read_rows(const std::filesystem::path& file) { return parse_csv(file.string(), read_file(file, most_bytes, "rows of a validation")); }
+std::vector<Row> read_rows(const std::filesystem::path& file) {
+  return parse_csv(file.string(), read_file(file, most_bytes, "rows of a validation"));
+}
 
 Row rounded(const Row& row) { return parse_csv("row", to_csv({row}, "")).front(); }
 

@@ -38,7 +38,8 @@ void read_result(Entry& e) {
   e.total = r.total;
   const std::vector<result::KernelResult> kernels = result::merge_by_name(r.kernels);
   e.kernels = kernels.size();
-  if (const auto longest = std::ranges::max_element(kernels, {}, time_of); longest != kernels.end()) e.kernel = longest->demangled.empty() ? longest->name : longest->demangled;
+  if (const auto longest = std::ranges::max_element(kernels, {}, time_of); longest != kernels.end())
+    e.kernel = longest->demangled.empty() ? longest->name : longest->demangled;
   e.complete = !m.interrupted && m.failure.empty();
   if (m.interrupted) e.note = "interrupted";
   if (!m.failure.empty()) e.note = "failed: " + m.failure_id;
@@ -51,7 +52,9 @@ void read_live_head(Entry& e) {
   e.device = run.device;
   if (!run.rows.empty()) e.kernel = run.rows.back().kernel;
   e.complete = run.ended;
-  e.note = run.ended ? run.end : run.abandoned() ? "ended without a word" : fmt::format("running, {:.0f} s", run.seconds);
+  e.note = run.ended         ? run.end
+           : run.abandoned() ? "ended without a word"
+                             : fmt::format("running, {:.0f} s", run.seconds);
 }
 
 Entry read_entry(const fs::path& path) {
@@ -73,15 +76,22 @@ Entry read_entry(const fs::path& path) {
   return e;
 }
 
-bool may_be_ours(const fs::path& path) { return path.extension() == ".json" || path.extension() == ".live" || path.extension() == ".db"; }
+bool may_be_ours(const fs::path& path) {
+  return path.extension() == ".json" || path.extension() == ".live" || path.extension() == ".db";
+}
 
 }  // namespace
 
 Collection::Collection(std::vector<fs::path> names) : names_(std::move(names)) {
   for (fs::path& name : names_) {
     std::error_code error;
-    if (!fs::exists(name, error)) throw Error(ExitCode::bad_input, "file-missing", fmt::format("{} is not there", shown(name.string())), "result files (--json=FILE), live files (--live), databases of sweeps, or folders of them");
-    if (!fs::is_regular_file(name, error) && !fs::is_directory(name, error)) throw Error(ExitCode::bad_input, "file-read", fmt::format("{} is neither a file nor a folder", shown(name.string())), "save it as a file first");
+    if (!fs::exists(name, error))
+      throw Error(ExitCode::bad_input, "file-missing", fmt::format("{} is not there", shown(name.string())),
+                  "result files (--json=FILE), live files (--live), databases of sweeps, or folders of them");
+    if (!fs::is_regular_file(name, error) && !fs::is_directory(name, error))
+      throw Error(ExitCode::bad_input, "file-read",
+                  fmt::format("{} is neither a file nor a folder", shown(name.string())),
+                  "save it as a file first");
     name = fs::weakly_canonical(fs::absolute(name));
   }
   refresh();
@@ -100,7 +110,9 @@ std::vector<std::pair<fs::path, bool>> Collection::files() {
       if (may_be_ours(at->path()) && at->is_regular_file(ignored)) out.emplace_back(at->path(), false);
     }
   }
-  std::ranges::sort(out, [](const auto& a, const auto& b) { return a.first != b.first ? a.first < b.first : a.second > b.second; });
+  std::ranges::sort(out, [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first < b.first : a.second > b.second;
+  });
   out.erase(std::ranges::unique(out, {}, &std::pair<fs::path, bool>::first).begin(), out.end());
   cut_ = out.size() > most_files;
   if (cut_) out.resize(most_files);
@@ -113,12 +125,15 @@ void Collection::refresh() {
   for (const auto& [path, named] : files()) {
     std::error_code error;
     const Stamp stamp{fs::last_write_time(path, error), fs::file_size(path, error)};
-    if (error && !named) continue;   // it went while we looked
+    if (error && !named) continue;  // it went while we looked
     const auto old = known_.find(path);
     // What runs has something new to say even where its file has not changed.
-    const bool same = old != known_.end() && old->second.stamp == stamp && !(old->second.entry.kind == Kind::live && !old->second.entry.complete);
+    const bool same = old != known_.end() && old->second.stamp == stamp &&
+                      !(old->second.entry.kind == Kind::live && !old->second.entry.complete);
     Known known = same ? std::move(old->second) : Known{stamp, read_entry(path), named};
-    if (!same) changed = changed || old == known_.end() || old->second.stamp != stamp || old->second.entry.note != known.entry.note;
+    if (!same)
+      changed = changed || old == known_.end() || old->second.stamp != stamp ||
+                old->second.entry.note != known.entry.note;
     now.emplace(path, std::move(known));
   }
   changed = changed || now.size() != known_.size();
@@ -127,8 +142,10 @@ void Collection::refresh() {
   entries_.clear();
   foreign_ = 0;
   for (const auto& [path, known] : known_) {
-    if (known.entry.kind == Kind::unreadable && !known.named) ++foreign_;
-    else entries_.push_back(&known.entry);
+    if (known.entry.kind == Kind::unreadable && !known.named)
+      ++foreign_;
+    else
+      entries_.push_back(&known.entry);
   }
 }
 

@@ -9,8 +9,8 @@
 namespace simtlab::view {
 
 struct LiveRow {
-  double seconds = 0;                       // since it began
-  std::string kernel;                       // under way; empty: none
+  double seconds = 0;  // since it began
+  std::string kernel;  // under way; empty: none
   std::uint64_t launches = 0, blocks = 0, of_blocks = 0, cycles = 0, instructions = 0;
 };
 
@@ -19,8 +19,8 @@ struct LiveRun {
   std::uint64_t process = 0;
   std::vector<LiveRow> rows;
   bool ended = false;
-  std::string end;                          // "done", or why not
-  double seconds = 0;                       // of the last line
+  std::string end;     // "done", or why not
+  double seconds = 0;  // of the last line
   // No end, and its process is there no more: it was killed. Only on the machine that it runs on.
   bool abandoned() const;
 };

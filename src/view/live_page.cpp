@@ -74,28 +74,49 @@ std::string live_json(const LiveRun& run, std::size_t from) {
   out["rows"] = report::ChartData::array();
   for (std::size_t i = from; i < run.rows.size(); ++i) {
     const LiveRow& r = run.rows[i];
-    out["rows"].push_back({{"seconds", r.seconds}, {"kernel", report::printable(r.kernel)}, {"launches", r.launches}, {"blocks", r.blocks}, {"of_blocks", r.of_blocks}, {"cycles", r.cycles}, {"instructions", r.instructions}});
+    out["rows"].push_back({{"seconds", r.seconds},
+                           {"kernel", report::printable(r.kernel)},
+                           {"launches", r.launches},
+                           {"blocks", r.blocks},
+                           {"of_blocks", r.of_blocks},
+                           {"cycles", r.cycles},
+                           {"instructions", r.instructions}});
   }
   return out.dump(-1, ' ', false, report::ChartData::error_handler_t::replace);
 }
 
 std::string live_page(const Entry& entry, const LiveRun& run, const std::string& home) {
-  report::HtmlChart chart{"xy", "Speed of the simulation", "Warp instructions per second of host time, between two looks.", {}, {{"what", "value"}, {}, ""}};
+  report::HtmlChart chart{"xy",
+                          "Speed of the simulation",
+                          "Warp instructions per second of host time, between two looks.",
+                          {},
+                          {{"what", "value"}, {}, ""}};
   chart.data["lines"] = report::ChartData::array();
   chart.data["x"] = {{"title", "seconds of host time"}};
   chart.data["y"] = {{"title", "M warp instructions a second"}};
-  const auto row = [&](const char* name, const char* id, const std::string& text) { return std::vector<std::string>{name, fmt::format("<span id=\"{}\">{}</span>", id, safe(text))}; };
+  const auto row = [&](const char* name, const char* id, const std::string& text) {
+    return std::vector<std::string>{name, fmt::format("<span id=\"{}\">{}</span>", id, safe(text))};
+  };
   const LiveRow last = run.rows.empty() ? LiveRow{} : run.rows.back();
-  chart.table.rows = {row("kernel", "kernel", last.kernel), row("blocks that have ended", "blocks", last.of_blocks != 0 ? fmt::format("{} of {}", last.blocks, last.of_blocks) : "-"),
-                      row("launches that have ended", "launches", report::format_exact(last.launches)), row("cycles", "cycles", report::format_exact(last.cycles)),
-                      row("warp instructions", "instructions", report::format_exact(last.instructions)), row("since", "seconds", fmt::format("{:.1f} s", run.seconds))};
+  chart.table.rows = {row("kernel", "kernel", last.kernel),
+                      row("blocks that have ended", "blocks",
+                          last.of_blocks != 0 ? fmt::format("{} of {}", last.blocks, last.of_blocks) : "-"),
+                      row("launches that have ended", "launches", report::format_exact(last.launches)),
+                      row("cycles", "cycles", report::format_exact(last.cycles)),
+                      row("warp instructions", "instructions", report::format_exact(last.instructions)),
+                      row("since", "seconds", fmt::format("{:.1f} s", run.seconds))};
   const std::string table = report::html_table(chart.table);
   chart.table = {{""}, {{"The figures are above; the file has all rows."}}, ""};
   const std::string body = fmt::format(
-      "<header><p><a href=\"{}\">All results</a></p><h1>{}</h1>\n<p class=\"muted\"><code>{}</code></p>\n<p><strong id=\"state\" role=\"status\">{}</strong>, {} on {}</p></header>\n"
-      "<main id=\"main\" data-id=\"{}\">\n<p><label>Blocks of the kernel: <progress id=\"bar\" max=\"1\" value=\"0\"></progress></label></p>\n",
-      safe(home), safe(entry.path.filename().string()), safe(run.command), safe(state_of(run)), safe(run.mode), safe(run.device), entry.id);
-  return page_shell("simtlab: " + entry.path.filename().string(), body + table + report::html_chart(chart) + "</main>\n", script);
+      "<header><p><a href=\"{}\">All results</a></p><h1>{}</h1>\n<p "
+      "class=\"muted\"><code>{}</code></p>\n<p><strong id=\"state\" role=\"status\">{}</strong>, {} on "
+      "{}</p></header>\n"
+      "<main id=\"main\" data-id=\"{}\">\n<p><label>Blocks of the kernel: <progress id=\"bar\" max=\"1\" "
+      "value=\"0\"></progress></label></p>\n",
+      safe(home), safe(entry.path.filename().string()), safe(run.command), safe(state_of(run)),
+      safe(run.mode), safe(run.device), entry.id);
+  return page_shell("simtlab: " + entry.path.filename().string(),
+                    body + table + report::html_chart(chart) + "</main>\n", script);
 }
 
 }  // namespace simtlab::view

@@ -9,7 +9,8 @@
 namespace simtlab::view {
 
 // body: header and main. script: of this page alone.
-std::string page_shell(const std::string& title, const std::string& body, const char* script = "", const report::ChartData& words = report::ChartData::object());
+std::string page_shell(const std::string& title, const std::string& body, const char* script = "",
+                       const report::ChartData& words = report::ChartData::object());
 
 // Foreign text as HTML.
 std::string safe(std::string_view text);

@@ -1,4 +1,5 @@
-// The pages of `simtlab view`: all results, several side by side, a run under way. home: address of the first one.
+// The pages of `simtlab view`: all results, several side by side, a run under way. home: address of the first
+// one.
 #pragma once
 
 #include <string>
@@ -10,7 +11,8 @@
 
 namespace simtlab::view {
 
-// metric: one more column, empty: none. sort: "path", "time", "started" or the name of a metric; descending with a '-' before it.
+// metric: one more column, empty: none. sort: "path", "time", "started" or the name of a metric; descending
+// with a '-' before it.
 struct IndexWish {
   std::string metric, sort;
 };
@@ -22,7 +24,8 @@ struct Compared {
   std::string label;
   result::Result result;
 };
-std::string compare_page(const std::vector<Compared>& results, const std::string& metric, const std::string& home);
+std::string compare_page(const std::vector<Compared>& results, const std::string& metric,
+                         const std::string& home);
 
 std::string live_page(const Entry& entry, const LiveRun& run, const std::string& home);
 // Rows from number `from` on, and what the page says beside them.

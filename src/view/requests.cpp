@@ -25,7 +25,8 @@ int digit(char c) {
 std::string decoded(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool pair = text[i] == '%' && i + 2 < text.size() && digit(text[i + 1]) >= 0 && digit(text[i + 2]) >= 0;
+    const bool pair =
+        text[i] == '%' && i + 2 < text.size() && digit(text[i + 1]) >= 0 && digit(text[i + 2]) >= 0;
     if (pair) {
       out += static_cast<char>(digit(text[i + 1]) * 16 + digit(text[i + 2]));
       i += 2;
@@ -39,13 +40,15 @@ std::string decoded(std::string_view text) {
 // As long for a wrong one as for the right one.
 bool is_secret(std::string_view given, std::string_view secret) {
   unsigned different = given.size() == secret.size() ? 0 : 1;
-  for (std::size_t i = 0; i < given.size(); ++i) different |= static_cast<unsigned>(given[i] ^ secret[i % secret.size()]);
+  for (std::size_t i = 0; i < given.size(); ++i)
+    different |= static_cast<unsigned>(given[i] ^ secret[i % secret.size()]);
   return different == 0;
 }
 
 class Request {
  public:
-  Request(Collection& collection, const ServerOptions& options, std::string_view path, std::string_view query) : c_(collection), o_(options), path_(path), query_(query_of(query)) {}
+  Request(Collection& collection, const ServerOptions& options, std::string_view path, std::string_view query)
+      : c_(collection), o_(options), path_(path), query_(query_of(query)) {}
 
   // path: behind the secret.
   Answer run() {
@@ -66,11 +69,14 @@ class Request {
     const Entry* const e = c_.find(id);
     if (e == nullptr) return failure(404, "Not there", "There is no such result. It may have been removed.");
     if (what == "result" && e->kind == Kind::result) return result(*e, rest);
-    if (what == "study" && e->kind == Kind::study && rest.empty()) return page(with_way_back(o_.study(e->path), home()));
+    if (what == "study" && e->kind == Kind::study && rest.empty())
+      return page(with_way_back(o_.study(e->path), home()));
     if (what == "live" && e->kind == Kind::live) return live(*e, rest);
     return failure(404, "Not there", "There is no such page.");
   }
-  Answer failure(int status, const std::string& title, const std::string& message) const { return {status, "text/html; charset=utf-8", error_page(title, message, home()), {}}; }
+  Answer failure(int status, const std::string& title, const std::string& message) const {
+    return {status, "text/html; charset=utf-8", error_page(title, message, home()), {}};
+  }
 
  private:
   std::string home() const { return "/" + o_.secret + "/"; }
@@ -94,17 +100,20 @@ class Request {
     const std::string text = one("from");
     std::size_t from = 0;
     const auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), from);
-    if (bad != std::errc{} || end != text.data() + text.size()) return failure(400, "Bad request", "from= is a number of rows.");
+    if (bad != std::errc{} || end != text.data() + text.size())
+      return failure(400, "Bad request", "from= is a number of rows.");
     return {200, "application/json", live_json(run, from), {}};
   }
 
   Answer compare() const {
     std::vector<Compared> results;
     const auto [first, last] = query_.equal_range("id");
-    if (static_cast<std::size_t>(std::distance(first, last)) > most_compared) return failure(400, "Too many", fmt::format("At most {} results stand side by side.", most_compared));
+    if (static_cast<std::size_t>(std::distance(first, last)) > most_compared)
+      return failure(400, "Too many", fmt::format("At most {} results stand side by side.", most_compared));
     for (auto at = first; at != last; ++at) {
       const Entry* const e = c_.find(at->second);
-      if (e == nullptr || e->kind != Kind::result) return failure(404, "Not there", "One of these results is not there. It may have been removed.");
+      if (e == nullptr || e->kind != Kind::result)
+        return failure(404, "Not there", "One of these results is not there. It may have been removed.");
       results.push_back({e->path.filename().string(), read(*e)});
     }
     if (results.size() < 2) return failure(400, "Too few", "Choose two results or more.");
@@ -126,7 +135,8 @@ std::multimap<std::string, std::string> query_of(std::string_view text) {
     const std::string_view pair = text.substr(0, text.find('&'));
     text.remove_prefix(std::min(text.size(), pair.size() + 1));
     const std::size_t equals = std::min(pair.find('='), pair.size());
-    if (!pair.empty()) out.emplace(decoded(pair.substr(0, equals)), decoded(pair.substr(std::min(equals + 1, pair.size()))));
+    if (!pair.empty())
+      out.emplace(decoded(pair.substr(0, equals)), decoded(pair.substr(std::min(equals + 1, pair.size()))));
   }
   return out;
 }
@@ -137,14 +147,17 @@ Answer answer(Collection& collection, const ServerOptions& options, std::string_
   const std::string_view rest = path.substr(path.starts_with('/') ? 1 : 0);
   const std::size_t slash = rest.find('/');
   // Whoever does not know the secret learns nothing, not even that there is one.
-  if (!is_secret(rest.substr(0, slash), options.secret)) return {404, "text/plain; charset=utf-8", "not there\n", {}};
-  if (slash == std::string_view::npos) return {301, "text/plain; charset=utf-8", "", "/" + options.secret + "/"};
+  if (!is_secret(rest.substr(0, slash), options.secret))
+    return {404, "text/plain; charset=utf-8", "not there\n", {}};
+  if (slash == std::string_view::npos)
+    return {301, "text/plain; charset=utf-8", "", "/" + options.secret + "/"};
   Request request(collection, options, rest.substr(slash + 1), query);
   try {
     return request.run();
   } catch (const Error& error) {
     const bool asked_wrongly = error.id() == "view-request";
-    return request.failure(asked_wrongly ? 400 : 500, asked_wrongly ? "Bad request" : "This could not be shown", error.format());
+    return request.failure(asked_wrongly ? 400 : 500,
+                           asked_wrongly ? "Bad request" : "This could not be shown", error.format());
   } catch (const std::exception& error) {
     return request.failure(500, "This could not be shown", error.what());
   }

@@ -14,7 +14,7 @@ struct Answer {
   int status = 200;
   std::string type = "text/html; charset=utf-8";
   std::string body;
-  std::string location;            // of a redirection
+  std::string location;  // of a redirection
 };
 
 // Of the part behind '?': values by name, in their order. Bytes that are no %XX stay as they are.

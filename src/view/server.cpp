@@ -1,10 +1,10 @@
 #include "view/server.h"
 
+#include <arpa/inet.h>
 #include <event2/buffer.h>
 #include <event2/event.h>
 #include <event2/http.h>
 #include <event2/keyvalq_struct.h>
-#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <sys/random.h>
@@ -20,7 +20,7 @@
 namespace simtlab::view {
 namespace {
 
-constexpr int patience_s = 30;                      // with a browser that says nothing
+constexpr int patience_s = 30;  // with a browser that says nothing
 constexpr ev_ssize_t most_header_bytes = 16 << 10, most_body_bytes = 1 << 10;
 
 struct Free {
@@ -36,9 +36,12 @@ class Server {
     base_.reset(event_base_new());
     http_.reset(base_ ? evhttp_new(base_.get()) : nullptr);
     if (!http_) throw Error(ExitCode::failure, "view-port", "the server cannot be started: out of memory");
-    evhttp_bound_socket* const bound = evhttp_bind_socket_with_handle(http_.get(), "127.0.0.1", options_.port);
+    evhttp_bound_socket* const bound =
+        evhttp_bind_socket_with_handle(http_.get(), "127.0.0.1", options_.port);
     if (bound == nullptr)
-      throw Error(ExitCode::failure, "view-port", fmt::format("127.0.0.1:{} cannot be had: {}", options_.port, std::strerror(errno)), "--port 0 takes one that is free");
+      throw Error(ExitCode::failure, "view-port",
+                  fmt::format("127.0.0.1:{} cannot be had: {}", options_.port, std::strerror(errno)),
+                  "--port 0 takes one that is free");
     sockaddr_in address{};
     socklen_t length = sizeof address;
     ::getsockname(evhttp_bound_socket_get_fd(bound), reinterpret_cast<sockaddr*>(&address), &length);
@@ -47,10 +50,15 @@ class Server {
     evhttp_set_max_headers_size(http_.get(), most_header_bytes);
     evhttp_set_max_body_size(http_.get(), most_body_bytes);
     evhttp_set_timeout(http_.get(), patience_s);
-    evhttp_set_gencb(http_.get(), [](evhttp_request* request, void* self) { static_cast<Server*>(self)->serve(request); }, this);
-    watch_.reset(event_new(base_.get(), -1, EV_PERSIST, [](evutil_socket_t, short, void* self) { static_cast<Server*>(self)->watch(); }, this));
+    evhttp_set_gencb(
+        http_.get(), [](evhttp_request* request, void* self) { static_cast<Server*>(self)->serve(request); },
+        this);
+    watch_.reset(event_new(
+        base_.get(), -1, EV_PERSIST,
+        [](evutil_socket_t, short, void* self) { static_cast<Server*>(self)->watch(); }, this));
     const timeval tenth{0, 100'000};
-    if (!watch_ || event_add(watch_.get(), &tenth) != 0) throw Error(ExitCode::failure, "view-port", "the server cannot be started: out of memory");
+    if (!watch_ || event_add(watch_.get(), &tenth) != 0)
+      throw Error(ExitCode::failure, "view-port", "the server cannot be started: out of memory");
   }
 
   void run() {
@@ -72,12 +80,14 @@ class Server {
 
   void serve(evhttp_request* request) {
     const char* const target = evhttp_request_get_uri(request);
-    Answer out = !is_our_name(request) || target == nullptr || target[0] != '/' ? Answer{403, "text/plain; charset=utf-8", "this server is for 127.0.0.1 and localhost\n", {}}
-                                                                               : answer(collection_, options_, target);
+    Answer out =
+        !is_our_name(request) || target == nullptr || target[0] != '/'
+            ? Answer{403, "text/plain; charset=utf-8", "this server is for 127.0.0.1 and localhost\n", {}}
+            : answer(collection_, options_, target);
     evkeyvalq* const headers = evhttp_request_get_output_headers(request);
     evhttp_add_header(headers, "Content-Type", out.type.c_str());
     evhttp_add_header(headers, "Cache-Control", "no-store");
-    evhttp_add_header(headers, "Referrer-Policy", "no-referrer");   // the secret is in the address
+    evhttp_add_header(headers, "Referrer-Policy", "no-referrer");  // the secret is in the address
     evhttp_add_header(headers, "X-Content-Type-Options", "nosniff");
     evhttp_add_header(headers, "X-Frame-Options", "DENY");
     evhttp_add_header(headers, "Cross-Origin-Resource-Policy", "same-origin");
@@ -91,7 +101,7 @@ class Server {
   Collection& collection_;
   ServerOptions options_;
   std::uint16_t port_ = 0;
-  std::unique_ptr<event_base, Free> base_;   // before what lives in it
+  std::unique_ptr<event_base, Free> base_;  // before what lives in it
   std::unique_ptr<evhttp, Free> http_;
   std::unique_ptr<event, Free> watch_;
 };
@@ -100,7 +110,8 @@ class Server {
 
 std::string new_secret() {
   unsigned char bytes[16];
-  if (::getrandom(bytes, sizeof bytes, 0) != static_cast<ssize_t>(sizeof bytes)) throw Error(ExitCode::failure, "view-port", "the system gives no random numbers");
+  if (::getrandom(bytes, sizeof bytes, 0) != static_cast<ssize_t>(sizeof bytes))
+    throw Error(ExitCode::failure, "view-port", "the system gives no random numbers");
   std::string out;
   for (const unsigned char b : bytes) out += fmt::format("{:02x}", b);
   return out;

@@ -1,4 +1,5 @@
-// The pages over HTTP, for browsers on this machine: bound to 127.0.0.1, behind a secret in the address, nothing but reading.
+// The pages over HTTP, for browsers on this machine: bound to 127.0.0.1, behind a secret in the address,
+// nothing but reading.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +12,14 @@
 namespace simtlab::view {
 
 struct ServerOptions {
-  std::uint16_t port = 0;                                             // 0: any that is free
-  std::string secret;                                                 // a segment of every address; empty: a new one
-  std::function<std::string(const result::Result&)> page;             // of a result
-  std::function<std::string(const std::filesystem::path&)> study;     // of a sweep's database; may throw Error
-  std::function<void(const std::string& address)> ready;              // it answers now
-  const volatile bool* stop = nullptr;                                // looked at ten times a second
+  std::uint16_t port = 0;  // 0: any that is free
+  // A segment of every address; empty: a new one
+  std::string secret;
+  std::function<std::string(const result::Result&)> page;  // of a result
+  // Of a sweep's database; may throw Error
+  std::function<std::string(const std::filesystem::path&)> study;
+  std::function<void(const std::string& address)> ready;  // it answers now
+  const volatile bool* stop = nullptr;                    // looked at ten times a second
 };
 
 // Answers until *stop. Throws Error(failure, "view-port") if the port cannot be had.

@@ -12,21 +12,24 @@ static void report(const char* file, int line, const std::string& what) {
   if (++failures <= 20) printf("%s:%d: %s\n", file, line, what.c_str());
 }
 template <class A, class B>
-void expect_equal(const A& got, const B& wanted, const char* text, const char* file, int line, long long index = -1) {
+void expect_equal(const A& got, const B& wanted, const char* text, const char* file, int line,
+                  long long index = -1) {
   if (got == wanted) return;
-  report(file, line, std::string(text) + (index >= 0 ? " at " + std::to_string(index) : "") + ": got " +
-                         std::to_string(got) + ", not " + std::to_string(wanted));
+  report(file, line,
+         std::string(text) + (index >= 0 ? " at " + std::to_string(index) : "") + ": got " +
+             std::to_string(got) + ", not " + std::to_string(wanted));
 }
-#define EXPECT(condition) \
-  do {                    \
+#define EXPECT(condition)                                     \
+  do {                                                        \
     if (!(condition)) report(__FILE__, __LINE__, #condition); \
   } while (0)
 #define EXPECT_EQ(got, wanted) expect_equal(got, wanted, #got, __FILE__, __LINE__)
 #define EXPECT_EQ_AT(index, got, wanted) expect_equal(got, wanted, #got, __FILE__, __LINE__, index)
-#define CUDA(call)                                                                                           \
-  do {                                                                                                       \
-    const cudaError_t error_ = (call);                                                                       \
-    if (error_ != cudaSuccess) report(__FILE__, __LINE__, std::string(#call ": ") + cudaGetErrorString(error_)); \
+#define CUDA(call)                                                                      \
+  do {                                                                                  \
+    const cudaError_t error_ = (call);                                                  \
+    if (error_ != cudaSuccess)                                                          \
+      report(__FILE__, __LINE__, std::string(#call ": ") + cudaGetErrorString(error_)); \
   } while (0)
 
 // An array that the host and the device see.

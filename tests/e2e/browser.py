@@ -14,14 +14,20 @@ import zlib
 
 CHROMIUM = shutil.which("chromium")
 DRIVER = shutil.which("chromedriver")
-MISSING = None if CHROMIUM and DRIVER else "chromium and chromedriver are not installed (./dev test installs the Debian packages chromium and chromium-driver)"
+MISSING = (
+    None
+    if CHROMIUM and DRIVER
+    else "chromium and chromedriver are not installed (./dev test installs the Debian packages chromium and chromium-driver)"
+)
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 
 
 class Browser:
     def __init__(self, width=1000, height=900):
         self._folder = tempfile.TemporaryDirectory(prefix="simtlab-browser-")
-        self._driver = subprocess.Popen([DRIVER, "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self._driver = subprocess.Popen(
+            [DRIVER, "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
         self._base = None
         while self._base is None:
             line = self._driver.stdout.readline()
@@ -30,10 +36,30 @@ class Browser:
             if match := re.search(r"started successfully on port (\d+)", line):
                 self._base = f"http://127.0.0.1:{match.group(1)}"
         # No sandbox: containers lack the rights for it, and the page is ours.
-        arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--force-device-scale-factor=1", "--no-first-run",
-                     f"--window-size={width},{height}", f"--user-data-dir={self._folder.name}"]
-        session = self._call("POST", "/session", {"capabilities": {"alwaysMatch": {"browserName": "chrome", "goog:loggingPrefs": {"browser": "ALL"},
-                                                                               "goog:chromeOptions": {"binary": CHROMIUM, "args": arguments}}}})
+        arguments = [
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--hide-scrollbars",
+            "--force-device-scale-factor=1",
+            "--no-first-run",
+            f"--window-size={width},{height}",
+            f"--user-data-dir={self._folder.name}",
+        ]
+        session = self._call(
+            "POST",
+            "/session",
+            {
+                "capabilities": {
+                    "alwaysMatch": {
+                        "browserName": "chrome",
+                        "goog:loggingPrefs": {"browser": "ALL"},
+                        "goog:chromeOptions": {"binary": CHROMIUM, "args": arguments},
+                    }
+                }
+            },
+        )
         self._session = f"/session/{session['sessionId']}"
 
     def close(self):
@@ -47,7 +73,9 @@ class Browser:
 
     def _call(self, method, path, body=None, timeout=120):
         data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(self._base + path, data=data, method=method, headers={"Content-Type": "application/json"})
+        request = urllib.request.Request(
+            self._base + path, data=data, method=method, headers={"Content-Type": "application/json"}
+        )
         try:
             with urllib.request.urlopen(request, timeout=timeout) as answer:
                 return json.load(answer)["value"]
@@ -84,25 +112,77 @@ class Browser:
 
     def press(self, key):
         """A key where the focus is."""
-        self.post("/actions", {"actions": [{"type": "key", "id": "keyboard", "actions": [{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]}]})
+        self.post(
+            "/actions",
+            {
+                "actions": [
+                    {
+                        "type": "key",
+                        "id": "keyboard",
+                        "actions": [{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}],
+                    }
+                ]
+            },
+        )
 
     def clear(self, selector):
         self.post(f"/element/{self.element(selector)}/clear")
 
     def move_to(self, element):
-        self.post("/actions", {"actions": [{"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"},
-                                            "actions": [{"type": "pointerMove", "duration": 0, "x": 0, "y": 0, "origin": {ELEMENT: element}}]}]})
+        self.post(
+            "/actions",
+            {
+                "actions": [
+                    {
+                        "type": "pointer",
+                        "id": "mouse",
+                        "parameters": {"pointerType": "mouse"},
+                        "actions": [
+                            {"type": "pointerMove", "duration": 0, "x": 0, "y": 0, "origin": {ELEMENT: element}}
+                        ],
+                    }
+                ]
+            },
+        )
 
     def media(self, scheme="light", medium=""):
-        self.post("/goog/cdp/execute", {"cmd": "Emulation.setEmulatedMedia", "params": {"media": medium, "features": [{"name": "prefers-color-scheme", "value": scheme}]}})
+        self.post(
+            "/goog/cdp/execute",
+            {
+                "cmd": "Emulation.setEmulatedMedia",
+                "params": {"media": medium, "features": [{"name": "prefers-color-scheme", "value": scheme}]},
+            },
+        )
 
     def size(self, width, height):
-        self.post("/goog/cdp/execute", {"cmd": "Emulation.setDeviceMetricsOverride", "params": {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}})
+        self.post(
+            "/goog/cdp/execute",
+            {
+                "cmd": "Emulation.setDeviceMetricsOverride",
+                "params": {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False},
+            },
+        )
 
     def screenshot(self, whole=False):
         if whole:
-            return base64.b64decode(self.post("/goog/cdp/execute", {"cmd": "Page.captureScreenshot", "params": {"format": "png", "captureBeyondViewport": True,
-                "clip": {**self.run("return {x: 0, y: 0, width: document.documentElement.clientWidth, height: document.documentElement.scrollHeight}"), "scale": 1}}})["data"])
+            return base64.b64decode(
+                self.post(
+                    "/goog/cdp/execute",
+                    {
+                        "cmd": "Page.captureScreenshot",
+                        "params": {
+                            "format": "png",
+                            "captureBeyondViewport": True,
+                            "clip": {
+                                **self.run(
+                                    "return {x: 0, y: 0, width: document.documentElement.clientWidth, height: document.documentElement.scrollHeight}"
+                                ),
+                                "scale": 1,
+                            },
+                        },
+                    },
+                )["data"]
+            )
         return base64.b64decode(self._call("GET", self._session + "/screenshot"))
 
     def picture_of(self, selector):
@@ -116,8 +196,8 @@ def pixels(png):
     """Width, height and rows of RGB bytes of an 8-bit PNG."""
     at, data, width, height, channels = 8, b"", 0, 0, 0
     while at < len(png):
-        length, kind = struct.unpack(">I4s", png[at:at + 8])
-        body = png[at + 8:at + 8 + length]
+        length, kind = struct.unpack(">I4s", png[at : at + 8])
+        body = png[at + 8 : at + 8 + length]
         if kind == b"IHDR":
             width, height, depth, colour = struct.unpack(">IIBB", body[:10])
             channels = {2: 3, 6: 4}[colour]
@@ -127,9 +207,13 @@ def pixels(png):
         at += 12 + length
     raw, rows, before, stride = zlib.decompress(data), [], bytearray(width * channels), width * channels
     for y in range(height):
-        kind, line = raw[y * (stride + 1)], bytearray(raw[y * (stride + 1) + 1:(y + 1) * (stride + 1)])
+        kind, line = raw[y * (stride + 1)], bytearray(raw[y * (stride + 1) + 1 : (y + 1) * (stride + 1)])
         for i in range(stride if kind else 0):
-            left, up, corner = (line[i - channels] if i >= channels else 0), before[i], (before[i - channels] if i >= channels else 0)
+            left, up, corner = (
+                (line[i - channels] if i >= channels else 0),
+                before[i],
+                (before[i - channels] if i >= channels else 0),
+            )
             if kind == 1:
                 line[i] = (line[i] + left) & 255
             elif kind == 2:
@@ -148,7 +232,7 @@ def pixels(png):
 def drawn(png):
     """Share of the pixels that are not of the most frequent colour: 0 of a blank picture."""
     width, height, channels, rows = pixels(png)
-    colours = collections.Counter(bytes(row[i:i + 3]) for row in rows for i in range(0, width * channels, channels))
+    colours = collections.Counter(bytes(row[i : i + 3]) for row in rows for i in range(0, width * channels, channels))
     return 1 - colours.most_common(1)[0][1] / (width * height)
 
 
@@ -158,12 +242,17 @@ def mosaic(png, columns=20, lines=10):
     out = []
     for j in range(lines):
         for i in range(columns):
-            x0, x1, y0, y1 = i * width // columns, max((i + 1) * width // columns, i * width // columns + 1), j * height // lines, max((j + 1) * height // lines, j * height // lines + 1)
+            x0, x1, y0, y1 = (
+                i * width // columns,
+                max((i + 1) * width // columns, i * width // columns + 1),
+                j * height // lines,
+                max((j + 1) * height // lines, j * height // lines + 1),
+            )
             cell = [0, 0, 0]
             for y in range(y0, min(y1, height)):
                 row = rows[y]
                 for c in range(3):
-                    cell[c] += sum(row[x0 * channels + c:x1 * channels:channels])
+                    cell[c] += sum(row[x0 * channels + c : x1 * channels : channels])
             count = (min(y1, height) - y0) * (x1 - x0)
             out += [round(v / count) for v in cell]
     return {"width": width, "height": height, "cells": bytes(out).hex()}

@@ -99,7 +99,13 @@ class Checker:
             self.asynchronous(e, phase, ts)
 
     def metadata(self, e, pid):
-        if e["name"] not in ("process_name", "thread_name", "process_sort_index", "thread_sort_index", "process_labels"):
+        if e["name"] not in (
+            "process_name",
+            "thread_name",
+            "process_sort_index",
+            "thread_sort_index",
+            "process_labels",
+        ):
             raise Malformed(f"unknown metadata {e}")
         if not e["name"].endswith("_name"):
             return
@@ -142,7 +148,9 @@ class Checker:
                 while enclosing and enclosing[-1][1] <= begin:
                     enclosing.pop()
                 if enclosing and end > enclosing[-1][1]:
-                    raise Malformed(f"{name} ({begin} to {end} us) crosses {enclosing[-1][2]} ({enclosing[-1][0]} to {enclosing[-1][1]} us) on row {row}")
+                    raise Malformed(
+                        f"{name} ({begin} to {end} us) crosses {enclosing[-1][2]} ({enclosing[-1][0]} to {enclosing[-1][1]} us) on row {row}"
+                    )
                 enclosing.append((begin, end, name))
         for row, stack in self.open.items():
             if stack:

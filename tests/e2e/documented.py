@@ -8,14 +8,25 @@ from harness import SOURCE
 FENCE = re.compile(r"^```(\w*)")
 COMMAND = re.compile(r"(?:^|[;&] *|= )(?:\$ )?(?:[A-Z_]+=\S+ )*(?:\S+/)?simtlab (?=\S)")
 # What a reader puts something for: a value that the option takes.
-STAND_INS = {"N": "1", "P": "5", "N|UUID": "0", "LINE": "9", "K=V": "l2.ways=8:16", "KEY=VALUE": "l2.ways=8", "NAME=[VALUES]": "l2.ways=[8,16]", "PATH": "path", "AREA": "timing", "--model NAME": "all"}
+STAND_INS = {
+    "N": "1",
+    "P": "5",
+    "N|UUID": "0",
+    "LINE": "9",
+    "K=V": "l2.ways=8:16",
+    "KEY=VALUE": "l2.ways=8",
+    "NAME=[VALUES]": "l2.ways=[8,16]",
+    "PATH": "path",
+    "AREA": "timing",
+    "--model NAME": "all",
+}
 
 
 class Command(typing.NamedTuple):
     page: str
     line: int
-    text: str          # as it stands there
-    words: list        # without "simtlab"
+    text: str  # as it stands there
+    words: list  # without "simtlab"
 
     @property
     def place(self):
@@ -24,7 +35,12 @@ class Command(typing.NamedTuple):
     @property
     def schematic(self):
         """Not to be typed as it stands: alternatives, parts that may be left out, names of what the reader has."""
-        return "[" in self.text.replace("=[", "") or " | " in self.text or "..." in self.text or bool(re.search(r"\b[A-Z]{4,}\b|\bN\b", self.text))
+        return (
+            "[" in self.text.replace("=[", "")
+            or " | " in self.text
+            or "..." in self.text
+            or bool(re.search(r"\b[A-Z]{4,}\b|\bN\b", self.text))
+        )
 
 
 def code_lines(text):
@@ -64,7 +80,7 @@ def without_remark(line):
             quoted = "" if letter == quoted else quoted
         elif letter in "'\"":
             quoted = letter
-        elif letter == "#" and line[i - 1:i] == " " or line.startswith("  ", i):
+        elif letter == "#" and line[i - 1 : i] == " " or line.startswith("  ", i):
             return line[:i].rstrip()
     return line.rstrip()
 
@@ -78,9 +94,11 @@ def alternatives(words, commands):
             continue
         if out:
             path = []
-            while tuple(path) in commands and out[0][len(path):] and out[0][len(path)] in commands[tuple(path)]:
+            while tuple(path) in commands and out[0][len(path) :] and out[0][len(path)] in commands[tuple(path)]:
                 path.append(out[0][len(path)])
-            while path and part[0] not in commands.get(tuple(path), ()) and part[0] in commands.get(tuple(path[:-1]), ()):
+            while (
+                path and part[0] not in commands.get(tuple(path), ()) and part[0] in commands.get(tuple(path[:-1]), ())
+            ):
                 path.pop()
             part = path + part
         out.append(part)
@@ -107,7 +125,7 @@ def without_optional_brackets(text):
     out, kept = "", []
     for i, letter in enumerate(text):
         if letter == "[":
-            kept.append(text[i - 1:i] in tuple("=,:'"))
+            kept.append(text[i - 1 : i] in tuple("=,:'"))
         if letter == "]" and kept:
             out += letter if kept.pop() else ""
         elif letter != "[" or kept[-1]:
@@ -121,8 +139,12 @@ def words_of(text, commands):
         found = COMMAND.search(piece)
         if not found:
             continue
-        for words in alternatives(shlex.split(without_optional_brackets(piece[found.end():])), commands):
-            yield [STAND_INS.get(f"{before} {word}") or usual(word) for before, word in zip(["", *words], words) if word != "..."] + (["u32:1"] if words[-2:] == ["--arg", "..."] else [])
+        for words in alternatives(shlex.split(without_optional_brackets(piece[found.end() :])), commands):
+            yield [
+                STAND_INS.get(f"{before} {word}") or usual(word)
+                for before, word in zip(["", *words], words)
+                if word != "..."
+            ] + (["u32:1"] if words[-2:] == ["--arg", "..."] else [])
 
 
 def commands_of(page, commands):

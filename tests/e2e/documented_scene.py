@@ -64,8 +64,18 @@ run = "app.cu"
 
 # Words that stand for something of the reader's.
 STAND_FOR = {
-    "RESULT.json": "a.json", "A.json": "a.json", "B.json": "b.json", "STUDY.toml": "study.toml", "STUDY.db": "study.db", "TRACE.simt": "run.simt", "CURVE.csv": "curve.csv",
-    "COMMANDS": "commands.txt", "RESULTS": "results", "ARGUMENTS": "1", "RESULT...": "a.json", "DIR": "results",
+    "RESULT.json": "a.json",
+    "A.json": "a.json",
+    "B.json": "b.json",
+    "STUDY.toml": "study.toml",
+    "STUDY.db": "study.db",
+    "TRACE.simt": "run.simt",
+    "CURVE.csv": "curve.csv",
+    "COMMANDS": "commands.txt",
+    "RESULTS": "results",
+    "ARGUMENTS": "1",
+    "RESULT...": "a.json",
+    "DIR": "results",
 }
 # The same for whole commands: what is typed in place of these words.
 TYPED = {
@@ -128,7 +138,7 @@ LESS = [
 ]
 
 
-LIVE = {"serve", "exec", "top"}   # of corun: they share a daemon
+LIVE = {"serve", "exec", "top"}  # of corun: they share a daemon
 
 
 def typed(words):
@@ -166,7 +176,7 @@ class Scene:
         (self.folder / "examples").symlink_to(SOURCE / "examples")
         for name in ("app.cu", "other.cu"):
             self.file(name, APP)
-        self.file("more.cu", "#include \"more.h\"\n__global__ void more(int* x) { *x = 1; }\n")
+        self.file("more.cu", '#include "more.h"\n__global__ void more(int* x) { *x = 1; }\n')
         self.file("include/more.h", "// of more.cu\n")
         for name in ("kernel.ptx", "k.ptx", "saxpy.ptx"):
             self.file(name, example("saxpy.ptx"))
@@ -181,8 +191,13 @@ class Scene:
         self.file("over.toml", "ilp = 1\n")
         self.file("my.toml", APPLICATIONS)
         self.file("trace.gz", (SOURCE / "examples/traces/dramsim3.trace.gz").read_bytes())
-        self.file("curve.csv", "size_bytes,cycles\n" + "".join(f"{1024 << i},{30 if i < 7 else 200}\n" for i in range(14)))
-        self.file("study.toml", 'command = ["run", "k.ptx", "--launch", "k.toml"]\n[axes]\ngpu = ["v100", "k40"]\n"l2.ways" = [4, 8, 16]\n"sm.count" = [1, 2, 4]\n')
+        self.file(
+            "curve.csv", "size_bytes,cycles\n" + "".join(f"{1024 << i},{30 if i < 7 else 200}\n" for i in range(14))
+        )
+        self.file(
+            "study.toml",
+            'command = ["run", "k.ptx", "--launch", "k.toml"]\n[axes]\ngpu = ["v100", "k40"]\n"l2.ways" = [4, 8, 16]\n"sm.count" = [1, 2, 4]\n',
+        )
         shutil.copytree(SOURCE / "tests/data/accelsim", self.folder / "traces")
         for name in ("kernelslist.g", "kernel-1.traceg"):
             shutil.copy(SOURCE / "tests/data/accelsim" / name, self.folder / name)
@@ -200,14 +215,36 @@ class Scene:
         ok("run", "app.cu", "--mode", "functional", "--record", "run.simt")
         for name in ("a.simt", "b.simt", "app.simt"):
             shutil.copy(self.folder / "run.simt", self.folder / name)
-        ok("dram", "--generate", "stream", "--requests", "100", "--dram", "ddr4-2400", "--command-trace", "commands.txt")
+        ok(
+            "dram",
+            "--generate",
+            "stream",
+            "--requests",
+            "100",
+            "--dram",
+            "ddr4-2400",
+            "--command-trace",
+            "commands.txt",
+        )
 
     def programs(self):
         self.case.ok("build", "app.cu", "-o", "app")
         for name in ("built_with_nvcc", "heartwall", "srad"):
             shutil.copy(self.folder / "app", self.folder / name)
         if HAS_OPENCL:
-            subprocess.run(["gcc", "-O1", "-w", str(SOURCE / "tests/opencl/threads.c"), "-o", str(self.folder / "opencl_app"), "-lOpenCL", "-lpthread"], check=True)
+            subprocess.run(
+                [
+                    "gcc",
+                    "-O1",
+                    "-w",
+                    str(SOURCE / "tests/opencl/threads.c"),
+                    "-o",
+                    str(self.folder / "opencl_app"),
+                    "-lOpenCL",
+                    "-lpthread",
+                ],
+                check=True,
+            )
         shutil.copy(BUILD / "plugins/fixed_latency.so", self.folder / "mine.so")
         plugin = self.folder / "build/release/plugins/dramsim3.so"
         plugin.parent.mkdir(parents=True)
@@ -217,7 +254,10 @@ class Scene:
         """For one command."""
         more = {}
         if "--device" in words and not words[words.index("--device") + 1].startswith("sim:"):
-            more = {"SIMTLAB_CUDA_DRIVER": str(MOCK), "SIMTLAB_MOCK_GPU": "gtx480" if words[0] == "probe" else "v100"}   # a board of the tests
+            more = {
+                "SIMTLAB_CUDA_DRIVER": str(MOCK),
+                "SIMTLAB_MOCK_GPU": "gtx480" if words[0] == "probe" else "v100",
+            }  # a board of the tests
         if words[0] == "sweep" and "slurm" in words and "--dry-run" not in words:
             more = self.slurm().environment
         if words[0] == "corun" and set(words[1:2]) & LIVE:
@@ -232,7 +272,7 @@ class Scene:
 
     def slurm(self):
         if self.cluster is None:
-            home = tempfile.mkdtemp(prefix="simtlab-slurm-")   # its sockets have short names
+            home = tempfile.mkdtemp(prefix="simtlab-slurm-")  # its sockets have short names
             self.stack.callback(shutil.rmtree, home, ignore_errors=True)
             self.cluster = slurm_cluster.Cluster(home, partitions=("all", "long"))
             self.stack.callback(self.cluster.stop)
@@ -248,18 +288,39 @@ class Scene:
         if words[:2] in (["corun", "exec"], ["corun", "top"]):
             daemon = self.start(["corun", "serve", "--policy", "shark"])
             self.wait_for_daemon(daemon)
-            done = self.until_stopped(words, lambda table: table.stdout.readline()) if words[1] == "top" and "--json" not in words else self.foreground(words)
+            done = (
+                self.until_stopped(words, lambda table: table.stdout.readline())
+                if words[1] == "top" and "--json" not in words
+                else self.foreground(words)
+            )
             self.assert_stops(daemon)
             return done
         if words[0] == "sweep" and "--db" not in words and "--axis" in words:
-            (self.folder / "sweep.db").unlink(missing_ok=True)   # of another study
+            (self.folder / "sweep.db").unlink(missing_ok=True)  # of another study
         return self.foreground(words)
 
     def foreground(self, words):
-        return subprocess.run([SIMTLAB, *words], cwd=self.folder, env=self.environment(words), stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=600)
+        return subprocess.run(
+            [SIMTLAB, *words],
+            cwd=self.folder,
+            env=self.environment(words),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=600,
+        )
 
     def start(self, words):
-        process = subprocess.Popen([SIMTLAB, *words], cwd=self.folder, env=self.environment(words), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            [SIMTLAB, *words],
+            cwd=self.folder,
+            env=self.environment(words),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         self.stack.callback(lambda: process.poll() is None and process.kill())
         return process
 

@@ -46,8 +46,20 @@ DONE:
   ret;
 }
 """
-SAXPY_LAUNCH = ["--grid", "64", "--block", "256", "--arg", "f32:2", "--arg", "buffer:16384:f32:iota",
-                "--arg", "buffer:16384:f32:random", "--arg", "u32:16384"]
+SAXPY_LAUNCH = [
+    "--grid",
+    "64",
+    "--block",
+    "256",
+    "--arg",
+    "f32:2",
+    "--arg",
+    "buffer:16384:f32:iota",
+    "--arg",
+    "buffer:16384:f32:random",
+    "--arg",
+    "u32:16384",
+]
 
 # One thread that never ends: for limits and interruption.
 # Never ends, and nobody can say so, for it looks at the clock. LOCKED is one of which it is sure.
@@ -98,9 +110,18 @@ class Case(unittest.TestCase):
 
     def simtlab(self, *args, env=None, stdin=None, timeout=300):
         """Runs simtlab; a crash by a signal or a hang is always a failure."""
-        result = subprocess.run([SIMTLAB, *map(str, args)], cwd=self.folder, env=self.environment(env), input=stdin,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=timeout, errors="replace",
-                                stdin=subprocess.DEVNULL if stdin is None else None)
+        result = subprocess.run(
+            [SIMTLAB, *map(str, args)],
+            cwd=self.folder,
+            env=self.environment(env),
+            input=stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=timeout,
+            errors="replace",
+            stdin=subprocess.DEVNULL if stdin is None else None,
+        )
         self.assertGreaterEqual(result.returncode, 0, f"ended by signal {-result.returncode}: {args}\n{result.stderr}")
         return result
 

@@ -80,8 +80,13 @@ class Cluster:
         self.folder.chmod(0o755)
         # Version 1 asks for nothing while nothing is limited; what is chosen by default wants /sys/fs/cgroup, which a bare root does not have.
         (self.folder / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
-        text = CONFIGURATION.format(folder=self.folder, host=self.host, cpus=cpus, controller_port=free_port(), node_port=free_port())
-        text += "".join(PARTITION.format(name=name, host=self.host, default="NO" if i else "YES") for i, name in enumerate(partitions))
+        text = CONFIGURATION.format(
+            folder=self.folder, host=self.host, cpus=cpus, controller_port=free_port(), node_port=free_port()
+        )
+        text += "".join(
+            PARTITION.format(name=name, host=self.host, default="NO" if i else "YES")
+            for i, name in enumerate(partitions)
+        )
         (self.folder / "slurm.conf").write_text(text)
 
     def start(self):
@@ -89,8 +94,16 @@ class Cluster:
         key.write_bytes(os.urandom(1024))
         key.chmod(0o600)
         # --force: the folder of a test lies below one that everybody can write to.
-        self.daemon("munged", "--foreground", "--force", f"--key-file={key}", f"--socket={self.folder}/munge.socket", f"--pid-file={self.folder}/munged.pid", f"--log-file={self.folder}/munged.log",
-                    f"--seed-file={self.folder}/munged.seed")
+        self.daemon(
+            "munged",
+            "--foreground",
+            "--force",
+            f"--key-file={key}",
+            f"--socket={self.folder}/munge.socket",
+            f"--pid-file={self.folder}/munged.pid",
+            f"--log-file={self.folder}/munged.log",
+            f"--seed-file={self.folder}/munged.seed",
+        )
         self.wait_for(lambda: (self.folder / "munge.socket").exists(), "munged's socket")
         self.daemon("slurmctld", "-D")
         self.start_node()
@@ -102,7 +115,14 @@ class Cluster:
 
     def daemon(self, name, *args):
         out = open(self.folder / f"{name}.out", "ab")
-        self.processes[name] = subprocess.Popen([shutil.which(name, path=SEARCHED), *args], env={**os.environ, **self.environment}, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True)
+        self.processes[name] = subprocess.Popen(
+            [shutil.which(name, path=SEARCHED), *args],
+            env={**os.environ, **self.environment},
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=out,
+            start_new_session=True,
+        )
         out.close()
 
     def run(self, *args):
@@ -122,7 +142,10 @@ class Cluster:
             time.sleep(0.05)
 
     def logs(self):
-        return "".join(f"--- {p.name}\n{p.read_text(errors='replace')[-3000:]}\n" for p in sorted(self.folder.glob("*.log")) + sorted(self.folder.glob("*.out")))
+        return "".join(
+            f"--- {p.name}\n{p.read_text(errors='replace')[-3000:]}\n"
+            for p in sorted(self.folder.glob("*.log")) + sorted(self.folder.glob("*.out"))
+        )
 
     def steps(self):
         """Processes of our slurmd's jobs: they lead sessions of their own, and name our configuration in their environment."""

@@ -15,18 +15,19 @@ import unittest
 
 from harness import SIMTLAB
 
-PATIENCE = 60   # seconds until a wait has failed, however slow the machine
+PATIENCE = 60  # seconds until a wait has failed, however slow the machine
 
 
 class Screen:
     """As much of a terminal as simtlab uses: what stands where after all that was written."""
+
     PART = re.compile(r"\x1b\[(\??[0-9;]*)([A-Za-z])|(\r)|(\n)|([^\x1b\r\n]+)|(\x1b)")
 
     def __init__(self, columns=80, rows=24):
         self.columns, self.rows = columns, rows
         self.lines, self.row, self.column = [""], 0, 0
-        self.wrapped = False     # a line that was too long went on in the next one
-        self.above = False       # the cursor was to go above the screen
+        self.wrapped = False  # a line that was too long went on in the next one
+        self.above = False  # the cursor was to go above the screen
 
     def feed(self, text):
         for match in self.PART.finditer(text):
@@ -39,7 +40,9 @@ class Screen:
             elif down:
                 self.next_row()
             elif broken:
-                raise AssertionError(f"an escape sequence that no terminal knows: {text[match.start():match.start() + 20]!r}")
+                raise AssertionError(
+                    f"an escape sequence that no terminal knows: {text[match.start():match.start() + 20]!r}"
+                )
             else:
                 self.control(number, command)
 
@@ -49,7 +52,7 @@ class Screen:
             self.column = 0
             self.next_row()
         line = self.lines[self.row].ljust(self.column)
-        self.lines[self.row] = line[:self.column] + letter + line[self.column + 1:]
+        self.lines[self.row] = line[: self.column] + letter + line[self.column + 1 :]
         self.column += 1
 
     def next_row(self):
@@ -59,10 +62,10 @@ class Screen:
 
     def control(self, number, command):
         if command == "K":
-            self.lines[self.row] = self.lines[self.row][:self.column]
+            self.lines[self.row] = self.lines[self.row][: self.column]
         elif command == "J" and number in ("", "0"):
-            self.lines[self.row] = self.lines[self.row][:self.column]
-            del self.lines[self.row + 1:]
+            self.lines[self.row] = self.lines[self.row][: self.column]
+            del self.lines[self.row + 1 :]
         elif command == "J":
             self.lines, self.row = [""] * (self.row + 1), self.row
         elif command == "A":
@@ -89,15 +92,23 @@ class Session:
     def __init__(self, case, args, streams="012", columns=80, rows=24, env=None, program=SIMTLAB):
         try:
             self.ours, theirs = os.openpty()
-        except OSError as reason:   # a bare chroot or container without /dev/pts
+        except OSError as reason:  # a bare chroot or container without /dev/pts
             raise unittest.SkipTest(f"no pseudo terminal: {reason}")
         self.case, self.bytes, self.raw = case, b"", ""
         self.columns, self.rows = columns, rows
         self.resize(columns, rows)
         end = lambda n, other: theirs if str(n) in streams else other
-        self.process = subprocess.Popen([program, *map(str, args)], cwd=case.folder, env=case.environment({"TERM": "xterm", **(env or {})}), start_new_session=True,
-                                        preexec_fn=lambda: fcntl.ioctl(theirs, termios.TIOCSCTTY, 0), pass_fds=[theirs],
-                                        stdin=end(0, subprocess.DEVNULL), stdout=end(1, subprocess.PIPE), stderr=end(2, subprocess.PIPE))
+        self.process = subprocess.Popen(
+            [program, *map(str, args)],
+            cwd=case.folder,
+            env=case.environment({"TERM": "xterm", **(env or {})}),
+            start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(theirs, termios.TIOCSCTTY, 0),
+            pass_fds=[theirs],
+            stdin=end(0, subprocess.DEVNULL),
+            stdout=end(1, subprocess.PIPE),
+            stderr=end(2, subprocess.PIPE),
+        )
         os.close(theirs)
         case.addCleanup(self.close)
 
@@ -125,7 +136,7 @@ class Session:
             return True
         try:
             piece = os.read(self.ours, 65536)
-        except OSError:   # the last writer has gone
+        except OSError:  # the last writer has gone
             return False
         self.bytes += piece
         self.raw = self.bytes.decode(errors="replace")

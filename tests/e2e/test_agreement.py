@@ -37,7 +37,9 @@ def share(ratio):
 
 def hits(metrics, level):
     """The text of a level's hit rate, from the counts of the result alone."""
-    accesses, found, pending = (metrics[f"{level}.read.{what}"]["value"] for what in ("accesses", "hits", "hits_pending"))
+    accesses, found, pending = (
+        metrics[f"{level}.read.{what}"]["value"] for what in ("accesses", "hits", "hits_pending")
+    )
     if accesses == 0:
         return "no reads"
     return share(found / accesses) + " hits" + (f" + {share(pending / accesses)} pending" if pending else "")
@@ -65,7 +67,11 @@ class HitRates(Case):
                 others = json.loads((self.folder / "warps.json").read_text())["kernels"][0]["metrics"]
                 self.ok("report", "rows.json", "--html=rows.html")
                 page = (self.folder / "rows.html").read_text()
-                printers = {"run": text, "report": self.ok("report", "rows.json").stdout, "explain": self.ok("explain", "rows.json").stdout}
+                printers = {
+                    "run": text,
+                    "report": self.ok("report", "rows.json").stdout,
+                    "explain": self.ok("explain", "rows.json").stdout,
+                }
                 for name, out in printers.items():
                     self.assertEqual(self.found(out), expected, name)
                 # In boxes of the page the pending part is a line of its own.
@@ -73,7 +79,11 @@ class HitRates(Case):
                 for box in boxes:
                     self.assertIn(box, page.replace('", "', '","'))
                 self.assertTrue(self.found(page) >= {one for one in expected if "pending" not in one})
-                caches = re.search(r"Caches: (.*?\.)(?:\s*\n\s*-|\s*\n\s*\n|\Z)", self.ok("compare", "rows.json", "warps.json").stdout, re.S).group(1)
+                caches = re.search(
+                    r"Caches: (.*?\.)(?:\s*\n\s*-|\s*\n\s*\n|\Z)",
+                    self.ok("compare", "rows.json", "warps.json").stdout,
+                    re.S,
+                ).group(1)
                 self.assertLessEqual(self.found(caches), expected | {hits(others, "l1"), hits(others, "l2")})
                 if hits(metrics, "l1") != hits(others, "l1"):
                     self.assertIn(f"{hits(metrics, 'l1')} -> {hits(others, 'l1')}", ALL_OUT.sub(" ", caches))
@@ -83,7 +93,10 @@ class HitRates(Case):
 
     def rates(self, metrics):
         for level in ("l1", "l2"):
-            value = {what: metrics[f"{level}.read.{what}"]["value"] for what in ("accesses", "hits", "hits_pending", "hit_rate", "pending_rate", "miss_rate")}
+            value = {
+                what: metrics[f"{level}.read.{what}"]["value"]
+                for what in ("accesses", "hits", "hits_pending", "hit_rate", "pending_rate", "miss_rate")
+            }
             if value["accesses"]:
                 self.assertAlmostEqual(value["hit_rate"] * value["accesses"], value["hits"], 3)
                 self.assertAlmostEqual(value["pending_rate"] * value["accesses"], value["hits_pending"], 3)
@@ -102,14 +115,19 @@ class HitRates(Case):
             text = self.ok("cache", "rows.cu", "--gpu", gpu, "--json=c.json").stderr
             metrics = json.loads((self.folder / "c.json").read_text())["kernels"][0]["metrics"]
             self.rates(metrics)
-            self.assertEqual(self.found(text + self.ok("report", "c.json").stdout), {hits(metrics, "l1"), hits(metrics, "l2")} - {"no reads"})
+            self.assertEqual(
+                self.found(text + self.ok("report", "c.json").stdout),
+                {hits(metrics, "l1"), hits(metrics, "l2")} - {"no reads"},
+            )
 
 
 class Predictions(Case):
     GPUS = ("gtx480", "v100", "h100")
     # What an equation is called says nothing of what bounds the kernel.
-    CASE = re.compile(r"(no memory accesses|1: MWP = N and CWP = N|2: CWP >= MWP|2: Comp_cycles > Mem_cycles|3: MWP > CWP|CWP <= MWP|CWP > MWP|T_[\w-]+ is the longest|"
-                      r"nothing to do|T_latency > T_throughput|T_throughput >= T_latency|T_issue > T_queues|T_queues >= T_issue)(; less than the floor)?")
+    CASE = re.compile(
+        r"(no memory accesses|1: MWP = N and CWP = N|2: CWP >= MWP|2: Comp_cycles > Mem_cycles|3: MWP > CWP|CWP <= MWP|CWP > MWP|T_[\w-]+ is the longest|"
+        r"nothing to do|T_latency > T_throughput|T_throughput >= T_latency|T_issue > T_queues|T_queues >= T_issue)(; less than the floor)?"
+    )
     MODELS = {"throughput", "mwp-cwp", "mwp-cwp-2012", "resios", "roofline"}
 
     def rows(self, kernel, name):
@@ -124,15 +142,24 @@ class Predictions(Case):
             self.assertRegex(p["case"], rf"\A{self.CASE.pattern}\Z")
             self.assertEqual("the floor" in p["limit"], "less than the floor" in p["case"], p)
             column = re.findall(rf"^  {re.escape(p['model'])} +[\d,]+ +[\d.]+ [num]?s  (.+)$", text, re.M)
-            section = re.findall(rf"^  {re.escape(p['model'])} \(.*?\)\n    limited by: (.+?)\n    case: (.+?)\n    floor", text, re.M | re.S)
+            section = re.findall(
+                rf"^  {re.escape(p['model'])} \(.*?\)\n    limited by: (.+?)\n    case: (.+?)\n    floor",
+                text,
+                re.M | re.S,
+            )
             said = [ALL_OUT.sub(" ", limit) for limit, _ in section]
             self.assertIn(p["limit"], said, name)
-            self.assertEqual(sorted(c for c in column), sorted(limit.split(": ")[0] for limit in said), (name, p["model"]))
+            self.assertEqual(
+                sorted(c for c in column), sorted(limit.split(": ")[0] for limit in said), (name, p["model"])
+            )
             self.possible(p, counts)
 
     def possible(self, p, counts):
         seconds = p["time"] * 1e-9
-        for level, peak in (("dram", counts["mem_peak_bandwidth"] * 1e9), ("l2", counts["l2_bytes_per_cycle"] * counts["freq"] * 1e9)):
+        for level, peak in (
+            ("dram", counts["mem_peak_bandwidth"] * 1e9),
+            ("l2", counts["l2_bytes_per_cycle"] * counts["freq"] * 1e9),
+        ):
             self.assertLessEqual(counts[f"{level}_bytes"] / seconds, peak * (1 + 1e-6), (p["model"], level))
 
     def predicted(self, *args):
@@ -163,28 +190,51 @@ class Predictions(Case):
 
     def test_rule_paper_reports_the_impossible_and_says_so(self):
         self.file("saxpy.ptx", SAXPY)
-        result, text = self.predicted("saxpy.ptx", *SAXPY_LAUNCH, "--gpu", "v100", "--rule", "paper", "--model", "mwp-cwp")
-        self.one_verdict(result["kernels"][0], text, {"mem_peak_bandwidth": 1e30, "l2_bytes_per_cycle": 1e30, "freq": 1, "dram_bytes": 0, "l2_bytes": 0})
+        result, text = self.predicted(
+            "saxpy.ptx", *SAXPY_LAUNCH, "--gpu", "v100", "--rule", "paper", "--model", "mwp-cwp"
+        )
+        self.one_verdict(
+            result["kernels"][0],
+            text,
+            {"mem_peak_bandwidth": 1e30, "l2_bytes_per_cycle": 1e30, "freq": 1, "dram_bytes": 0, "l2_bytes": 0},
+        )
 
-    LOOPS = (("transpose.c", "width=1024,height=1024"), ("saxpy.c", "n=1048576"), ("copy.c", "n=1048576"), ("matmul.c", "n=256"))
+    LOOPS = (
+        ("transpose.c", "width=1024,height=1024"),
+        ("saxpy.c", "n=1048576"),
+        ("copy.c", "n=1048576"),
+        ("matmul.c", "n=256"),
+    )
 
     def test_loops_name_their_bytes_and_stay_below_the_peaks(self):
-        self.file("axpy.c", "void axpy(int n, float a, const float* restrict x, float* restrict y) {\n#pragma simtlab kernel\n  for (int i = 0; i < n; ++i)\n    y[i] = a * x[i] + y[i];\n}\n")
+        self.file(
+            "axpy.c",
+            "void axpy(int n, float a, const float* restrict x, float* restrict y) {\n#pragma simtlab kernel\n  for (int i = 0; i < n; ++i)\n    y[i] = a * x[i] + y[i];\n}\n",
+        )
         for gpu in self.GPUS:
             for rule in ([], ["--rule", "paper"]):
                 with self.subTest(gpu=gpu, rule=rule):
                     result, text = self.predicted("axpy.c", "--params", "n=1048576", "--gpu", gpu, *rule)
                     kernel = result["kernels"][0]
-                    configuration = {c["key"]: float(c["value"].split()[0]) for c in result["manifest"]["configuration"] if re.match(r"[\d.]", c["value"])}
+                    configuration = {
+                        c["key"]: float(c["value"].split()[0])
+                        for c in result["manifest"]["configuration"]
+                        if re.match(r"[\d.]", c["value"])
+                    }
                     self.one_verdict(kernel, text, configuration)
                     rows = self.rows(kernel, "nest_worth")
                     self.assertEqual({r["model"] for r in rows}, self.MODELS)
                     beyond = 0
                     for r in rows:
                         seconds = r["kernel"] * 1e-9
-                        self.assertAlmostEqual(r["bandwidth"] * seconds / (12 << 20), 1, 6)   # x, y, and y again: what is asked for
+                        self.assertAlmostEqual(
+                            r["bandwidth"] * seconds / (12 << 20), 1, 6
+                        )  # x, y, and y again: what is asked for
                         beyond += r["bandwidth"] > configuration["mem_peak_bandwidth"] * 1e9
-                        for level, peak in (("dram", configuration["mem_peak_bandwidth"] * 1e9), ("l2", configuration["l2_bytes_per_cycle"] * configuration["freq"] * 1e9)):
+                        for level, peak in (
+                            ("dram", configuration["mem_peak_bandwidth"] * 1e9),
+                            ("l2", configuration["l2_bytes_per_cycle"] * configuration["freq"] * 1e9),
+                        ):
                             rate = r[f"{level}_bandwidth"]
                             if rate is None:
                                 self.assertTrue(rule, r)

@@ -12,7 +12,9 @@ TOOL = harness.SOURCE / "tools/baseline/baseline.py"
 
 class Baseline(harness.Case):
     def tool(self, *arguments):
-        return subprocess.run([sys.executable, "-B", TOOL, *arguments], cwd=self.folder, capture_output=True, text=True, timeout=120)
+        return subprocess.run(
+            [sys.executable, "-B", TOOL, *arguments], cwd=self.folder, capture_output=True, text=True, timeout=120
+        )
 
     def record(self, folder):
         done = self.tool("record", folder, "--binary", harness.SIMTLAB, "--only", "dram-ddr3-1600-*")

@@ -42,7 +42,10 @@ class Doctor(Case):
         self.assertEqual(state["schema"], 1)
         self.assertEqual({f["state"] for f in state["installation"]} - {"ok", "optional"}, set())
         self.assertIn("data", [f["what"] for f in state["installation"]])
-        self.assertEqual([(d["index"], d["compute_capability"], d["usable"]) for d in state["devices"]], [(0, "3.5", True), (1, "9.0", True)])
+        self.assertEqual(
+            [(d["index"], d["compute_capability"], d["usable"]) for d in state["devices"]],
+            [(0, "3.5", True), (1, "9.0", True)],
+        )
         self.assertIsNone(state["driver"]["problem"])
         state = json.loads(self.ok("doctor", "--json", env=ABSENT).stdout)
         self.assertEqual(state["devices"], [])
@@ -52,11 +55,18 @@ class Doctor(Case):
         self.assertEqual(json.loads((self.folder / "d.json").read_text()), state)
 
     def test_what_is_wrong_is_named_with_a_remedy(self):
-        for env, error, remedy in ((mock(fault="no-device"), "board-none", "CUDA_VISIBLE_DEVICES"), (mock(fault="busy"), "board-busy", "nvidia-smi -c DEFAULT"),
-                                   (mock(fault="mismatch"), "board-driver", "kernel module"), (mock(fault="permission"), "board-permission", "/dev/nvidia"),
-                                   (mock(fault="lost=0"), "board-lost", "dmesg"), (mock(fault="jit"), "board-ptx", ""), (mock(fault="ptx-version"), "board-driver-old", "newer driver"),
-                                   (mock(SIMTLAB_MOCK_VERSION="8000"), "board-driver-old", "CUDA 9.0"), (mock("v100") | {"SIMTLAB_CUDA_DRIVER": str(PARTIAL)}, "board-driver", "has no cuDeviceGetCount"),
-                                   ({"SIMTLAB_CUDA_DRIVER": "libm.so.6"}, "board-driver", "is no CUDA driver")):
+        for env, error, remedy in (
+            (mock(fault="no-device"), "board-none", "CUDA_VISIBLE_DEVICES"),
+            (mock(fault="busy"), "board-busy", "nvidia-smi -c DEFAULT"),
+            (mock(fault="mismatch"), "board-driver", "kernel module"),
+            (mock(fault="permission"), "board-permission", "/dev/nvidia"),
+            (mock(fault="lost=0"), "board-lost", "dmesg"),
+            (mock(fault="jit"), "board-ptx", ""),
+            (mock(fault="ptx-version"), "board-driver-old", "newer driver"),
+            (mock(SIMTLAB_MOCK_VERSION="8000"), "board-driver-old", "CUDA 9.0"),
+            (mock("v100") | {"SIMTLAB_CUDA_DRIVER": str(PARTIAL)}, "board-driver", "has no cuDeviceGetCount"),
+            ({"SIMTLAB_CUDA_DRIVER": "libm.so.6"}, "board-driver", "is no CUDA driver"),
+        ):
             done = self.simtlab("doctor", "--device", "0", env=env)
             self.assertEqual(done.returncode, 7, done.stdout + done.stderr)
             self.assertIn(f"[{error}]", done.stdout)
@@ -76,7 +86,9 @@ class Doctor(Case):
     def test_permission_is_part_of_the_answer_unless_the_driver_was_named(self):
         out = self.ok("doctor").stdout
         self.assertRegex(out, r"(?m)^  (ok|none) +permission ")
-        self.assertEqual([f["what"] for f in json.loads(self.ok("doctor", "--json").stdout)["driver"]["permission"]], ["permission"])
+        self.assertEqual(
+            [f["what"] for f in json.loads(self.ok("doctor", "--json").stdout)["driver"]["permission"]], ["permission"]
+        )
         self.assertNotIn("permission", self.ok("doctor", env=mock()).stdout)
 
     def test_missing_data_is_an_error_and_a_missing_compiler_is_not(self):
@@ -92,15 +104,23 @@ class RunOnABoard(Case):
     def test_values_are_compared_and_times_stand_side_by_side(self):
         done = self.on_board("--gpu", "v100", "--repeat", "5")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stdout, r"(?m)^on .*V100.* \(CUDA 12\.2\)\n  time  .* in 5 launches; an empty kernel .* us\n  simulated .*\n  values       32768 elements as simulated\n")
+        self.assertRegex(
+            done.stdout,
+            r"(?m)^on .*V100.* \(CUDA 12\.2\)\n  time  .* in 5 launches; an empty kernel .* us\n  simulated .*\n  values       32768 elements as simulated\n",
+        )
         result = json.loads(self.on_board("--gpu", "v100", "--json").stdout)
         metrics = result["kernels"][0]["metrics"]
         # The mock is the same simulator: its kernel takes what the simulated one takes, and the launch.
         self.assertLess(metrics["gpu.time"]["value"], metrics["board.time"]["value"])
-        self.assertLess(metrics["board.time"]["value"], metrics["gpu.time"]["value"] + 2 * metrics["board.time.empty"]["value"])
+        self.assertLess(
+            metrics["board.time"]["value"], metrics["gpu.time"]["value"] + 2 * metrics["board.time.empty"]["value"]
+        )
         self.assertEqual(metrics["board.launches"]["value"], 20)
         self.assertEqual(metrics["board.difference"]["value"], 0)
-        self.assertAlmostEqual(metrics["board.simulated_over_measured"]["value"], metrics["gpu.time"]["value"] / metrics["board.time"]["value"])
+        self.assertAlmostEqual(
+            metrics["board.simulated_over_measured"]["value"],
+            metrics["gpu.time"]["value"] / metrics["board.time"]["value"],
+        )
         self.assertEqual(result["total"]["board.elements"]["value"], 32768)
         # A result file is printed again with its figures.
         (self.folder / "r.json").write_text(json.dumps(result))
@@ -113,7 +133,9 @@ class RunOnABoard(Case):
 
     def test_a_wrong_value_on_the_board_is_found(self):
         # A race: what the last writer left. The mock's is another GPU than the simulated one.
-        racy = self.file("racy.ptx", """.version 6.0
+        racy = self.file(
+            "racy.ptx",
+            """.version 6.0
 .target sm_30
 .address_size 64
 .visible .entry racy(.param .u64 out)
@@ -124,15 +146,38 @@ class RunOnABoard(Case):
   st.global.u32 [%d1], %r1;
   ret;
 }
-""")
-        done = self.simtlab("run", racy, "--grid", "1", "--block", "32", "--arg", "buffer:1:u32:zero", "--gpu", "h100", "--device", "0", "--quiet", env=mock("v100"))
+""",
+        )
+        done = self.simtlab(
+            "run",
+            racy,
+            "--grid",
+            "1",
+            "--block",
+            "32",
+            "--arg",
+            "buffer:1:u32:zero",
+            "--gpu",
+            "h100",
+            "--device",
+            "0",
+            "--quiet",
+            env=mock("v100"),
+        )
         self.assertEqual(done.returncode, 5, done.stdout + done.stderr)
         self.assertIn("[board-result]", done.stderr)
         self.assertRegex(done.stderr, r"\[0\] is \d+ on the board and \d+ simulated")
 
     def test_errors_of_the_board(self):
-        for fault, code, error in (("no-device", 7, "board-none"), ("busy", 7, "board-busy"), ("lost=0", 7, "board-lost"), ("lost=7", 7, "board-lost"), ("memory=1000", 1, "board-memory"),
-                                   ("jit", 3, "board-ptx"), ("ptx-version", 7, "board-driver-old")):
+        for fault, code, error in (
+            ("no-device", 7, "board-none"),
+            ("busy", 7, "board-busy"),
+            ("lost=0", 7, "board-lost"),
+            ("lost=7", 7, "board-lost"),
+            ("memory=1000", 1, "board-memory"),
+            ("jit", 3, "board-ptx"),
+            ("ptx-version", 7, "board-driver-old"),
+        ):
             done = self.on_board("--mode", "functional", env=mock(fault=fault))
             self.assertEqual(done.returncode, code, fault + done.stderr)
             self.assertIn(f"[{error}]", done.stderr)
@@ -145,7 +190,12 @@ class RunOnABoard(Case):
         self.assertEqual(done.returncode, 7)
         self.assertIn("INCOMPLETE", done.stdout)
         result = json.loads((self.folder / "r.json").read_text())
-        self.assertIn("board-lost", result["manifest"]["failure"]["text"] if isinstance(result["manifest"]["failure"], dict) else result["manifest"]["failure"])
+        self.assertIn(
+            "board-lost",
+            result["manifest"]["failure"]["text"]
+            if isinstance(result["manifest"]["failure"], dict)
+            else result["manifest"]["failure"],
+        )
         self.assertIn("gpu.time", result["kernels"][0]["metrics"])
         self.assertNotIn("board.time", result["kernels"][0]["metrics"])
 
@@ -167,8 +217,26 @@ class RunOnABoard(Case):
     def test_ctrl_c_leaves_a_launch_that_never_ends(self):
         """A kernel can't be called back: the wait for it is left, the simulated half is written and marked, and the process ends by itself."""
         # The values take one launch, the fourth timed one hangs.
-        process = subprocess.Popen([SIMTLAB, "run", self.saxpy(), *SAXPY_LAUNCH, "--device", "0", "--gpu", "v100", "--json=r.json", "-o", "r.txt"], cwd=self.folder,
-                                   env=self.environment(mock(fault="hang=4", SIMTLAB_MOCK_VERBOSE="1")), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            [
+                SIMTLAB,
+                "run",
+                self.saxpy(),
+                *SAXPY_LAUNCH,
+                "--device",
+                "0",
+                "--gpu",
+                "v100",
+                "--json=r.json",
+                "-o",
+                "r.txt",
+            ],
+            cwd=self.folder,
+            env=self.environment(mock(fault="hang=4", SIMTLAB_MOCK_VERBOSE="1")),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         self.assertEqual(process.stderr.readline(), "mock driver: this launch never ends\n")
         time.sleep(0.2)
         self.assertIsNone(process.poll(), "it should still wait for the kernel")
@@ -185,8 +253,15 @@ class MeasureGpu(Case):
     """tools/measure-gpu.sh: a step that fails leaves its log, and the others go on."""
 
     def measure(self, *args, env, timeout=500):
-        return subprocess.run([str(SOURCE / "tools/measure-gpu.sh"), "--simtlab", SIMTLAB, "--quick", *args], cwd=self.folder, env=self.environment(env | {"TMPDIR": str(self.folder)}),
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=timeout)
+        return subprocess.run(
+            [str(SOURCE / "tools/measure-gpu.sh"), "--simtlab", SIMTLAB, "--quick", *args],
+            cwd=self.folder,
+            env=self.environment(env | {"TMPDIR": str(self.folder)}),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=timeout,
+        )
 
     def archive(self, name):
         with tarfile.open(self.folder / name) as tar:
@@ -215,7 +290,11 @@ class MeasureGpu(Case):
         steps = self.steps(files)
         runs = {name: status for name, status in steps.items() if name.startswith("run-")}
         self.assertGreaterEqual(len(runs), 14)
-        self.assertEqual({name: status for name, status in runs.items() if status != 0}, {}, done.stdout + "".join(files[f"board/logs/{n}.log"] for n, s in runs.items() if s != 0))
+        self.assertEqual(
+            {name: status for name, status in runs.items() if status != 0},
+            {},
+            done.stdout + "".join(files[f"board/logs/{n}.log"] for n, s in runs.items() if s != 0),
+        )
         self.assertEqual(steps["doctor"], 0)
         self.assertIn("board.time", files["board/examples/matmul_tiled.json"])
         rows = {row[0]: row[1:] for row in (line.split("\t") for line in files["board/examples.tsv"].splitlines()[1:])}
@@ -230,8 +309,15 @@ class MeasureGpu(Case):
         self.assertEqual(done.returncode, 0, done.stdout)
         moved = self.folder / "elsewhere"
         (self.folder / "carried").rename(moved)
-        done = subprocess.run([str(moved / "measure-gpu.sh"), "-o", "b.tar.gz", "--limit", "20"], cwd=self.folder, env=self.environment(mock(fault="busy") | {"TMPDIR": str(self.folder)}),
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
+        done = subprocess.run(
+            [str(moved / "measure-gpu.sh"), "-o", "b.tar.gz", "--limit", "20"],
+            cwd=self.folder,
+            env=self.environment(mock(fault="busy") | {"TMPDIR": str(self.folder)}),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=120,
+        )
         self.assertEqual(done.returncode, 7, done.stdout)
         files = self.archive("b.tar.gz")
         self.assertIn("elsewhere/share/simtlab/data", files["board/logs/version.log"])

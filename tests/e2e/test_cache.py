@@ -9,12 +9,44 @@ PROBES = SOURCE / "data/probes/cache.ptx"
 
 def matmul(n):
     buffer = f"buffer:{n}x{n}:f32"
-    return [PROBES, "--kernel", "matmul", "--global", f"{n}x{n}", "--local", "16x16", "--arg", buffer, "--arg", buffer, "--arg", buffer, "--arg", f"u32:{n}"]
+    return [
+        PROBES,
+        "--kernel",
+        "matmul",
+        "--global",
+        f"{n}x{n}",
+        "--local",
+        "16x16",
+        "--arg",
+        buffer,
+        "--arg",
+        buffer,
+        "--arg",
+        buffer,
+        "--arg",
+        f"u32:{n}",
+    ]
 
 
 def transpose(n):
     buffer = f"buffer:{n}x{n}:f32"
-    return [PROBES, "--kernel", "transpose", "--global", f"{n}x{n}", "--local", "16x16", "--arg", buffer, "--arg", buffer, "--arg", f"u32:{n}", "--arg", f"u32:{n}"]
+    return [
+        PROBES,
+        "--kernel",
+        "transpose",
+        "--global",
+        f"{n}x{n}",
+        "--local",
+        "16x16",
+        "--arg",
+        buffer,
+        "--arg",
+        buffer,
+        "--arg",
+        f"u32:{n}",
+        "--arg",
+        f"u32:{n}",
+    ]
 
 
 class Cache(Case):
@@ -28,7 +60,10 @@ class Cache(Case):
         kernel = self.study(*matmul(96), "--gpu", "gtx480")["kernels"][0]
         metric = lambda name: kernel["metrics"][name]["value"]
         self.assertEqual(metric("l1.read.accesses"), 3 * 96 * 96 * 96 // 32)
-        self.assertEqual(metric("l1.read.misses"), sum(metric("l1.read.misses." + c) for c in ("cold", "partial", "capacity", "conflict", "invalidated")))
+        self.assertEqual(
+            metric("l1.read.misses"),
+            sum(metric("l1.read.misses." + c) for c in ("cold", "partial", "capacity", "conflict", "invalidated")),
+        )
         self.assertEqual(sum(sm["l1.read.accesses"] for sm in kernel["sms"]), metric("l1.read.accesses"))
         for name in ("instructions", "buffers"):
             table = kernel["tables"][name]
@@ -39,7 +74,9 @@ class Cache(Case):
         self.assertEqual(ratios, sorted(ratios, reverse=True))
 
     def test_two_runs_are_byte_for_byte_the_same(self):
-        strip = lambda r: {k: v for k, v in r.items() if k != "manifest"} | {"total": {k: v for k, v in r["total"].items() if not k.startswith("host.")}}
+        strip = lambda r: {k: v for k, v in r.items() if k != "manifest"} | {
+            "total": {k: v for k, v in r["total"].items() if not k.startswith("host.")}
+        }
         first, second = (strip(self.study(*matmul(64), "--gpu", "v100", "--order", "random")) for _ in range(2))
         self.assertEqual(first, second)
 
@@ -48,12 +85,18 @@ class Cache(Case):
         again = self.ok("report", self.folder / "r.json").stdout
         self.assertIn("What stands out", direct)
         self.assertIn("conflict" if "conflict" in direct else "L1 reads", again)
-        self.assertEqual([line for line in direct.splitlines() if "Study:" not in line], [line for line in again.splitlines() if "Study:" not in line])
+        self.assertEqual(
+            [line for line in direct.splitlines() if "Study:" not in line],
+            [line for line in again.splitlines() if "Study:" not in line],
+        )
 
     def test_the_report_names_buffers_and_bad_strides(self):
         text = " ".join(self.ok("cache", *transpose(160), "--gpu", "v100").stdout.split())
         self.assertIn("parameter 1", text)
-        self.assertRegex(text, r"parameter 1 is written with stride 640 B between threads, 16 sectors a request, 25 % of their bytes used")
+        self.assertRegex(
+            text,
+            r"parameter 1 is written with stride 640 B between threads, 16 sectors a request, 25 % of their bytes used",
+        )
 
     def test_orders_differ_and_all_of_them_see_the_same_threads(self):
         seen = {}
@@ -73,7 +116,10 @@ class Cache(Case):
             self.assertEqual(own["kernels"][0]["metrics"], named["kernels"][0]["metrics"])
         other = self.study(*matmul(144), "--gpu", "gtx480", "--set", "sm.scheduler=two_level")
         self.assertEqual(other["kernels"][0]["order"], "two_level")
-        self.assertIn("the device's warp scheduler is gto", self.ok("cache", *matmul(144), "--gpu", "gtx480", "--order", "random").stdout)
+        self.assertIn(
+            "the device's warp scheduler is gto",
+            self.ok("cache", *matmul(144), "--gpu", "gtx480", "--order", "random").stdout,
+        )
 
     def test_single_threads_have_no_time(self):
         for order in ("sequential", "round_robin", "random"):
@@ -83,7 +129,17 @@ class Cache(Case):
             at_once = self.study(*matmul(96), "--gpu", "gtx480", "--order", order, "--zero-latency")
             self.assertEqual(r["kernels"][0]["metrics"], at_once["kernels"][0]["metrics"])
         for option in ("--jitter=5", "--skew=5", "--wait=use", "--turn=access", "--allocate=on-fill"):
-            self.fails(2, "cache", *matmul(32), "--gpu", "gtx480", "--order", "random", option, says="no meaning where single threads")
+            self.fails(
+                2,
+                "cache",
+                *matmul(32),
+                "--gpu",
+                "gtx480",
+                "--order",
+                "random",
+                option,
+                says="no meaning where single threads",
+            )
 
     def test_geometry_is_the_devices(self):
         small = self.study(*matmul(96), "--gpu", "gtx480", "--set", "l1.bytes=4KiB", "--set", "l1.set_index=hash")
@@ -94,22 +150,65 @@ class Cache(Case):
         self.study(*matmul(32), "--gpu", "gtx480", "--set", "l1.set_index=bits", "--set", "l1.set_bits=7 8 9 10 13")
 
     def test_geometry_that_cannot_be_is_refused(self):
-        for setting, says in (("l1.ways=3", "no whole number of sets"), ("l1.ways=1000", "no whole number of sets"), ("l1.bytes=48KiB", "32 or 64 sets"),
-                              ("l1.line_bytes=96B", "power of two"), ("l1.bytes=nan", "'nan'"), ("l1.replacement=belady", "unknown value"),
-                              ("l1.set_index=bits", "do not number"), ("l1.set_bits=7 7", "")):
+        for setting, says in (
+            ("l1.ways=3", "no whole number of sets"),
+            ("l1.ways=1000", "no whole number of sets"),
+            ("l1.bytes=48KiB", "32 or 64 sets"),
+            ("l1.line_bytes=96B", "power of two"),
+            ("l1.bytes=nan", "'nan'"),
+            ("l1.replacement=belady", "unknown value"),
+            ("l1.set_index=bits", "do not number"),
+            ("l1.set_bits=7 7", ""),
+        ):
             if says:
                 self.fails(3, "cache", *matmul(32), "--gpu", "gtx480", "--set", setting, says=says)
-        self.fails(3, "cache", *matmul(32), "--gpu", "gtx480", "--set", "l1.set_index=bits", "--set", "l1.set_bits=7 7 8 9 10", says="twice")
-        self.fails(3, "cache", *matmul(32), "--gpu", "gtx480", "--set", "l1.set_index=bits", "--set", "l1.set_bits=2 7 8 9 10", says="within a line")
+        self.fails(
+            3,
+            "cache",
+            *matmul(32),
+            "--gpu",
+            "gtx480",
+            "--set",
+            "l1.set_index=bits",
+            "--set",
+            "l1.set_bits=7 7 8 9 10",
+            says="twice",
+        )
+        self.fails(
+            3,
+            "cache",
+            *matmul(32),
+            "--gpu",
+            "gtx480",
+            "--set",
+            "l1.set_index=bits",
+            "--set",
+            "l1.set_bits=2 7 8 9 10",
+            says="within a line",
+        )
 
     def test_options_that_cannot_be_are_refused(self):
-        for option, value in (("--order", "fastest"), ("--prefetch", "all"), ("--allocate", "never"), ("--sms", "3-1"), ("--sms", "a"), ("--sms", "0-99"), ("--groups", "-1"),
-                              ("--reuse-sample", "0"), ("--reuse-sample", "nan"), ("--jitter", "-4"), ("--wait", "x"), ("--turn", "x")):
+        for option, value in (
+            ("--order", "fastest"),
+            ("--prefetch", "all"),
+            ("--allocate", "never"),
+            ("--sms", "3-1"),
+            ("--sms", "a"),
+            ("--sms", "0-99"),
+            ("--groups", "-1"),
+            ("--reuse-sample", "0"),
+            ("--reuse-sample", "nan"),
+            ("--jitter", "-4"),
+            ("--wait", "x"),
+            ("--turn", "x"),
+        ):
             self.fails(2, "cache", *matmul(32), "--gpu", "gtx480", f"{option}={value}")
         self.fails(2, "cache", *matmul(32), "--mode", "timing")
 
     def test_a_program_is_studied_kernel_by_kernel(self):
-        run = self.ok("cache", SOURCE / "examples/saxpy.cu", "--gpu", "a100", f"--json={self.folder / 's.json'}", "--", "10000")
+        run = self.ok(
+            "cache", SOURCE / "examples/saxpy.cu", "--gpu", "a100", f"--json={self.folder / 's.json'}", "--", "10000"
+        )
         result = json.loads((self.folder / "s.json").read_text())
         self.assertEqual(result["manifest"]["mode"], "cache")
         self.assertGreater(self.value(result, "l1.read.misses.cold"), 0)
@@ -126,23 +225,39 @@ class Cache(Case):
         folder = self.folder / "pictures"
         self.ok("cache", *matmul(64), "--gpu", "gtx480", "--plot", folder)
         names = {p.name for p in folder.iterdir()}
-        self.assertEqual(names, {"accesses.svg", "sets.svg", "set_map.svg", "reuse.svg", "miss_ratio.svg", "cache.html"})
+        self.assertEqual(
+            names, {"accesses.svg", "sets.svg", "set_map.svg", "reuse.svg", "miss_ratio.svg", "cache.html"}
+        )
         for name in names - {"cache.html"}:
             document = xml.dom.minidom.parse(str(folder / name))
             self.assertTrue(document.getElementsByTagName("title"))
-        self.assertEqual(len(xml.dom.minidom.parse(str(folder / "accesses.svg")).getElementsByTagName("desc")), 3)   # a panel for each buffer
+        self.assertEqual(
+            len(xml.dom.minidom.parse(str(folder / "accesses.svg")).getElementsByTagName("desc")), 3
+        )  # a panel for each buffer
         page = (folder / "cache.html").read_text()
         self.assertIn("<h1>matmul</h1>", page)
         self.assertNotIn("http-equiv", page)
         self.assertNotIn("src=", page)
 
     def test_a_sweep_is_a_table_over_all_combinations(self):
-        text = self.ok("cache", *matmul(64), "--gpu", "gtx480", "--sweep", "size=16K:64K", "ways=4,3", "policy=lru,fifo", f"--csv={self.folder / 's.csv'}").stdout
+        text = self.ok(
+            "cache",
+            *matmul(64),
+            "--gpu",
+            "gtx480",
+            "--sweep",
+            "size=16K:64K",
+            "ways=4,3",
+            "policy=lru,fifo",
+            f"--csv={self.folder / 's.csv'}",
+        ).stdout
         rows = text.splitlines()
         self.assertEqual(len(rows), 1 + 3 * 2 * 2)
-        self.assertIn("Fermi", text)   # 48 KiB and more are no 32 or 64 sets: said, and the sweep goes on
+        self.assertIn("Fermi", text)  # 48 KiB and more are no 32 or 64 sets: said, and the sweep goes on
         self.assertEqual(len((self.folder / "s.csv").read_text().splitlines()), 13)
-        document = json.loads(self.ok("cache", *matmul(32), "--gpu", "v100", "--sweep", "order=lrr,sequential", "--json").stdout)
+        document = json.loads(
+            self.ok("cache", *matmul(32), "--gpu", "v100", "--sweep", "order=lrr,sequential", "--json").stdout
+        )
         self.assertEqual([p["point"] for p in document["sweep"]], [{"order": "lrr"}, {"order": "sequential"}])
         for bad in ("size", "size=", "size=K:4K", "size=8K:4K", "size=1,,2"):
             self.fails(2, "cache", *matmul(32), "--sweep", bad)
@@ -150,14 +265,20 @@ class Cache(Case):
 
     def test_a_comparison_has_both_sides(self):
         self.ok("cache", *matmul(64), "--gpu", "gtx480", f"--json={self.folder / 'a.json'}")
-        text = self.ok("cache", *matmul(64), "--gpu", "gtx480", "--compare", self.folder / "a.json", "order=gto,l1.mshr_entries=8").stdout
+        text = self.ok(
+            "cache", *matmul(64), "--gpu", "gtx480", "--compare", self.folder / "a.json", "order=gto,l1.mshr_entries=8"
+        ).stdout
         self.assertIn("L1 miss rate", text)
-        document = json.loads(self.ok("cache", *matmul(64), "--gpu", "gtx480", "--compare", "order=lrr", "order=lrr", "--json").stdout)
+        document = json.loads(
+            self.ok("cache", *matmul(64), "--gpu", "gtx480", "--compare", "order=lrr", "order=lrr", "--json").stdout
+        )
         self.assertTrue(all(m["a"] == m["b"] for m in document["metrics"].values()))
         self.fails(3, "cache", *matmul(64), "--compare", self.folder / "none.json", "order=gto")
 
     def test_limits_leave_a_partial_result(self):
-        stopped = self.simtlab("cache", *matmul(256), "--gpu", "gtx480", "--max-cycles", "2000", f"--json={self.folder / 'p.json'}")
+        stopped = self.simtlab(
+            "cache", *matmul(256), "--gpu", "gtx480", "--max-cycles", "2000", f"--json={self.folder / 'p.json'}"
+        )
         self.assertEqual(stopped.returncode, 1)
         self.assertIn("[limit-cycles]", stopped.stderr)
         result = json.loads((self.folder / "p.json").read_text())
@@ -165,7 +286,9 @@ class Cache(Case):
         self.assertGreater(self.value(result, "l1.read.accesses"), 0)
 
     def test_the_histories_of_lines_are_within_the_memory_limit(self):
-        stopped = self.simtlab("cache", *transpose(1024), "--gpu", "gtx480", "--max-memory", "12 MiB", f"--json={self.folder / 'm.json'}")
+        stopped = self.simtlab(
+            "cache", *transpose(1024), "--gpu", "gtx480", "--max-memory", "12 MiB", f"--json={self.folder / 'm.json'}"
+        )
         self.assertEqual(stopped.returncode, 1, stopped.stderr)
         self.assertIn("[limit-memory]", stopped.stderr)
         self.assertTrue(json.loads((self.folder / "m.json").read_text())["kernels"][0]["partial"])
@@ -184,7 +307,10 @@ class Cache(Case):
         self.assertIn("[config-value]", refused.stderr)
         seeded = self.file("seed.toml", "seed = 5\n")
         order = [*matmul(96), "--gpu", "gtx480", "--order", "random"]
-        misses = [self.value(self.study(*order, *more), "l1.read.misses") for more in ([], ["--seed", "5"], ["--config", seeded])]
+        misses = [
+            self.value(self.study(*order, *more), "l1.read.misses")
+            for more in ([], ["--seed", "5"], ["--config", seeded])
+        ]
         self.assertEqual(misses[1], misses[2])
         self.assertNotEqual(misses[0], misses[1])
 
@@ -193,7 +319,9 @@ class Cache(Case):
         self.assertIn("simtlab run app.cu", self.simtlab("run").stderr)
 
     def test_a_loop_without_end_can_be_stopped_in_every_order(self):
-        ptx = self.file("endless.ptx", """
+        ptx = self.file(
+            "endless.ptx",
+            """
 .version 7.0
 .target sm_70
 .address_size 64
@@ -204,9 +332,24 @@ LOOP:
   mov.u32 %r1, %clock;
   bra LOOP;
 }
-""")
+""",
+        )
         for order in ("lrr", "sequential", "random"):
-            stopped = self.simtlab("cache", ptx, "--grid", "1", "--block", "32", "--arg", "buffer:4:u32", "--order", order, "--max-time", "1", timeout=60)
+            stopped = self.simtlab(
+                "cache",
+                ptx,
+                "--grid",
+                "1",
+                "--block",
+                "32",
+                "--arg",
+                "buffer:4:u32",
+                "--order",
+                order,
+                "--max-time",
+                "1",
+                timeout=60,
+            )
             self.assertEqual(stopped.returncode, 1, stopped.stderr)
             self.assertIn("[limit-time]", stopped.stderr)
 
@@ -214,7 +357,7 @@ LOOP:
         checked = self.simtlab("validate", "cache", "--check", "--gate")
         text = checked.stdout
         self.assertEqual(checked.returncode, 6)
-        self.assertIn("[validate-target]", checked.stderr)   # and not the gate, which comes first
+        self.assertIn("[validate-target]", checked.stderr)  # and not the gate, which comes first
         self.assertIn("No row is worse or gone.", text)
         self.assertIn("| stencil | 64x1 | 11778 |", text)
         self.assertIn("| transpose | 16x10 | 96 | 112 | 96 |", text)

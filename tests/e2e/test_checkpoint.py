@@ -132,9 +132,12 @@ class Programs(Case):
 
     def test_another_run_is_refused_with_the_first_difference(self):
         self.program("--checkpoint", "c")
-        for options, words, text in ((("--set", "sm.count=4"), (), "sm.count"), ((), ("19999",), "launch 1, kernel '_Z4takev': device memory holds something else"),
-                                     (("--lowering", "off"), (), "lowering = 1, this one has 0"),
-                                     (("--regs", "40"), (), "registers = 0, this one has 40")):
+        for options, words, text in (
+            (("--set", "sm.count=4"), (), "sm.count"),
+            ((), ("19999",), "launch 1, kernel '_Z4takev': device memory holds something else"),
+            (("--lowering", "off"), (), "lowering = 1, this one has 0"),
+            (("--regs", "40"), (), "registers = 0, this one has 40"),
+        ):
             *_, said = self.program("--resume", "c", *options, words=words, code=3)
             self.assertIn("[checkpoint-mismatch]", said)
             self.assertIn(text, said)
@@ -159,7 +162,9 @@ class Kernels(Case):
         whole = self.run_json(self.saxpy(), *SAXPY_LAUNCH)
         self.ok("run", self.saxpy(), *SAXPY_LAUNCH, "--checkpoint", "c", "-q")
         self.assertEqual(comparable(whole), comparable(self.run_json("saxpy.ptx", *SAXPY_LAUNCH, "--resume", "c")))
-        self.fails(3, "run", "saxpy.ptx", *SAXPY_LAUNCH, "--seed", "3", "--resume", "c", says=("checkpoint-mismatch", "seed"))
+        self.fails(
+            3, "run", "saxpy.ptx", *SAXPY_LAUNCH, "--seed", "3", "--resume", "c", says=("checkpoint-mismatch", "seed")
+        )
 
     def test_what_does_not_go_together(self):
         saxpy = self.saxpy()

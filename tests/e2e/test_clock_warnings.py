@@ -23,50 +23,62 @@ def program(body):
     return HEAD + "__global__ void k(const unsigned* in, unsigned* t, unsigned* out) {\n" + body + "}\n" + TAIL
 
 
-LITERAL = program("""  unsigned a, b, v;
+LITERAL = program(
+    """  unsigned a, b, v;
   CLOCK(a);
   asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(v) : "l"(in + threadIdx.x));
   CLOCK(b);
   t[threadIdx.x] = b - a;
   out[threadIdx.x] = v;
-""")
+"""
+)
 
 RIGHT = {
-    "used": program("""  unsigned a, b, v, w;
+    "used": program(
+        """  unsigned a, b, v, w;
   CLOCK(a);
   asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(v) : "l"(in + threadIdx.x));
   asm volatile("add.u32 %0, %1, 1;" : "=r"(w) : "r"(v));
   CLOCK(b);
   t[threadIdx.x] = b - a;
   out[threadIdx.x] = w;
-"""),
-    "with a fence": program("""  unsigned a, b, v;
+"""
+    ),
+    "with a fence": program(
+        """  unsigned a, b, v;
   CLOCK(a);
   asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(v) : "l"(in + threadIdx.x));
   __threadfence();
   CLOCK(b);
   t[threadIdx.x] = b - a;
   out[threadIdx.x] = v;
-"""),
-    "chase": program("""  unsigned a, b, j = threadIdx.x;
+"""
+    ),
+    "chase": program(
+        """  unsigned a, b, j = threadIdx.x;
   CLOCK(a);
   for (int i = 0; i < 100; ++i) j = __ldcg(in + j);
   CLOCK(b);
   t[threadIdx.x] = b - a;
   out[threadIdx.x] = j;
-"""),
-    "whole kernel": program("""  long long a = clock64();
+"""
+    ),
+    "whole kernel": program(
+        """  long long a = clock64();
   unsigned sum = 0;
   for (int i = 0; i < 64; ++i) sum += in[(threadIdx.x * 7 + i) % 1024];
   out[threadIdx.x] = sum;
   __syncthreads();
   t[threadIdx.x] = (unsigned)(clock64() - a);
-"""),
-    "time-out": program("""  long long a = clock64();
+"""
+    ),
+    "time-out": program(
+        """  long long a = clock64();
   while (*(volatile const unsigned*)in == 7 && clock64() - a < 1000) {}
   out[threadIdx.x] = in[threadIdx.x];
   t[threadIdx.x] = 1;
-"""),
+"""
+    ),
 }
 
 
@@ -90,7 +102,7 @@ class ClockWarnings(Case):
         clocks = [n for n, line in enumerate(lines, 1) if line.strip().startswith("CLOCK(")]
         load = next(n for n, line in enumerate(lines, 1) if "ld.global" in line)
         rows = self.rows(result)
-        self.assertEqual(len(rows), 1, rows)   # of three launches
+        self.assertEqual(len(rows), 1, rows)  # of three launches
         self.assertEqual(rows[0]["id"], "unwaited-load")
         self.assertTrue(rows[0]["file"].endswith("k.cu"))
         self.assertEqual(rows[0]["line"], load)

@@ -85,19 +85,27 @@ class Rerun(Case):
         self.same("cache", *run, "--plot", "pictures")
         self.same("predict", *run)
         self.same("dram", "--generate", "random", "--requests", "500", "--dram", "ddr4-3200")
-        self.file("c.csv", "size_bytes,cycles\n" + "".join(f"{1024 * (i + 1)},{30 if i < 32 else 200}\n" for i in range(64)))
+        self.file(
+            "c.csv", "size_bytes,cycles\n" + "".join(f"{1024 * (i + 1)},{30 if i < 32 else 200}\n" for i in range(64))
+        )
         self.same("probe", "--analyse", "c.csv")
 
     def test_files_that_the_run_wrote_are_left_alone(self):
         self.saxpy()
-        self.ok("run", "saxpy.ptx", *SAXPY_LAUNCH, "--json=r.json", "--timeline", "t.json", "-o", "text", "--record=x.simt")
+        self.ok(
+            "run", "saxpy.ptx", *SAXPY_LAUNCH, "--json=r.json", "--timeline", "t.json", "-o", "text", "--record=x.simt"
+        )
         before = {p.name: (p.read_bytes(), p.stat().st_mtime_ns) for p in self.folder.iterdir() if p.is_file()}
         self.ok("rerun", "r.json", "-q")
-        self.assertEqual({p.name: (p.read_bytes(), p.stat().st_mtime_ns) for p in self.folder.iterdir() if p.is_file()}, before)
+        self.assertEqual(
+            {p.name: (p.read_bytes(), p.stat().st_mtime_ns) for p in self.folder.iterdir() if p.is_file()}, before
+        )
 
     def test_a_run_that_failed_fails_the_same_way(self):
         self.saxpy()
-        self.assertNotEqual(self.simtlab("run", "saxpy.ptx", *SAXPY_LAUNCH, "--max-cycles", "200", "--json=r.json").returncode, 0)
+        self.assertNotEqual(
+            self.simtlab("run", "saxpy.ptx", *SAXPY_LAUNCH, "--max-cycles", "200", "--json=r.json").returncode, 0
+        )
         self.assertIn("the same: ", self.ok("rerun", "r.json").stdout)
 
     def test_a_result_that_was_tampered_with(self):
@@ -119,7 +127,14 @@ class Rerun(Case):
         self.file("saxpy.ptx", SAXPY + "\n")
         self.fails(6, "rerun", "r.json", says="[input-changed]")
         self.saxpy()
-        for command in ("", "rm -rf /", "simtlab", "simtlab explain x", "simtlab rerun r.json", "simtlab report r.json"):
+        for command in (
+            "",
+            "rm -rf /",
+            "simtlab",
+            "simtlab explain x",
+            "simtlab rerun r.json",
+            "simtlab report r.json",
+        ):
             data["manifest"]["command"] = command
             self.file("x.json", json.dumps(data))
             self.fails(3, "rerun", "x.json", says="[rerun-command]")
@@ -129,7 +144,10 @@ class Rerun(Case):
 
     @needs_clang
     def test_a_program(self):
-        self.file("app.cu", "__global__ void k(int* x) { atomicAdd(x, 1); }\nint main(int, char** v) { int* x; cudaMalloc(&x, 4); k<<<4, 64>>>(x); cudaDeviceSynchronize(); return v[1][0] == 'a' ? 0 : 1; }\n")
+        self.file(
+            "app.cu",
+            "__global__ void k(int* x) { atomicAdd(x, 1); }\nint main(int, char** v) { int* x; cudaMalloc(&x, 4); k<<<4, 64>>>(x); cudaDeviceSynchronize(); return v[1][0] == 'a' ? 0 : 1; }\n",
+        )
         self.ok("run", "app.cu", "--json=r.json", "--", "a b", "it's")
         self.assertIn("the same: ", self.ok("rerun", "r.json").stdout)
 
@@ -141,13 +159,24 @@ class Configuration(Case):
         self.assertIn("are the same", self.ok("config", "diff", "v100", "v100").stdout)
         self.file("mine.toml", 'inherits = "v100"\nsm.count = { value = 7, source = "a test" }\n')
         data = json.loads(self.ok("config", "diff", "v100", "./mine.toml", "--json").stdout)
-        self.assertEqual([v for v in data["values"] if v["key"] == "sm.count"], [{"key": "sm.count", "a": "80", "b": "7"}])
+        self.assertEqual(
+            [v for v in data["values"] if v["key"] == "sm.count"], [{"key": "sm.count", "a": "80", "b": "7"}]
+        )
         self.fails(3, "config", "diff", "v100", "nothing")
 
     def test_diff_of_results(self):
         self.saxpy()
         for name, latency in (("a", "300"), ("b", "301")):
-            self.ok("run", "saxpy.ptx", *SAXPY_LAUNCH, "--gpu", "v100", "--set", f"l2.latency={latency} cycles", f"--json={name}.json")
+            self.ok(
+                "run",
+                "saxpy.ptx",
+                *SAXPY_LAUNCH,
+                "--gpu",
+                "v100",
+                "--set",
+                f"l2.latency={latency} cycles",
+                f"--json={name}.json",
+            )
         text = self.ok("config", "diff", "a.json", "b.json").stdout
         self.assertEqual(len(text.splitlines()), 2)
         self.assertRegex(text, r"l2\.latency +300 cycles +301 cycles")
@@ -157,7 +186,11 @@ class Configuration(Case):
         self.assertIn("# a100:", self.ok("config", "show").stdout)
         text = (self.folder / "simtlab.toml").read_text()
         # Every line that is commented out is one that works.
-        lines = [line[1:] for line in text.splitlines() if line.startswith("#") and " = " in line and not line.startswith("# ")]
+        lines = [
+            line[1:]
+            for line in text.splitlines()
+            if line.startswith("#") and " = " in line and not line.startswith("# ")
+        ]
         self.assertGreater(len(lines), 8)
         self.file("all.toml", "\n".join(lines) + "\n")
         self.ok("config", "show", "--config", "all.toml")

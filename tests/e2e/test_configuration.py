@@ -43,7 +43,9 @@ class Configuration(Case):
         self.assertNotIn("DRAMsim3", self.ok("config", "show", "--dram", "ddr4-3200").stdout)
         self.fails(3, "config", "show", "--dram", "ddr4-320", says=["[dram-unknown]", "did you mean 'ddr4-3200'?"])
         self.fails(3, "config", "show", "--dram", "ddr4", "--set", "timing.CLL=3 cycles", says="timing.CL")
-        self.fails(3, "config", "show", "--dram", "ddr4", "--set", "timing.tRAS=90 cycles", says="--set timing.tRAS=90 cycles")
+        self.fails(
+            3, "config", "show", "--dram", "ddr4", "--set", "timing.tRAS=90 cycles", says="--set timing.tRAS=90 cycles"
+        )
         self.fails(2, "config", "show", "--dram", "ddr4", "--gpu", "h100", says="[option-conflict]")
         self.file("mine.toml", 'inherits = "hbm3"\n[timing]\nCL = { value = 3, source = "me" }\n')
         self.fails(3, "config", "show", "--dram", "mine.toml", says=["mine.toml:3:", "has no unit"])
@@ -52,7 +54,9 @@ class Configuration(Case):
 
     def test_memory_controllers_are_listed_shown_and_changed(self):
         names = [line.split()[0] for line in self.ok("list", "controllers").stdout.splitlines()[1:]]
-        self.assertLessEqual({"default", "dramsim2", "dramsim3", "ramulator2", "fcfs", "closed_page", "gpu-frfcfs"}, set(names))
+        self.assertLessEqual(
+            {"default", "dramsim2", "dramsim3", "ramulator2", "fcfs", "closed_page", "gpu-frfcfs"}, set(names)
+        )
         for name in names:
             shown = json.loads(self.ok("config", "show", "--controller", name, "--json").stdout)
             self.assertEqual((shown["controller"], shown["schema"]), (name, 1))
@@ -63,8 +67,24 @@ class Configuration(Case):
         self.assertRegex(out, r"queues.read *= 16 +# command line")
         self.assertRegex(out, r"schedule.kind *= fcfs .*fcfs.toml:\d+\), estimated")
         self.assertRegex(out, r"queues.write .*default.toml:\d+\)")
-        self.fails(3, "config", "show", "--controller", "ramulator", says=["[controller-unknown]", "did you mean 'ramulator2'?"])
-        self.fails(3, "config", "show", "--controller", "default", "--set", "queues.low=0.9", says=["--set queues.low=0.9", "is not below queues.high"])
+        self.fails(
+            3,
+            "config",
+            "show",
+            "--controller",
+            "ramulator",
+            says=["[controller-unknown]", "did you mean 'ramulator2'?"],
+        )
+        self.fails(
+            3,
+            "config",
+            "show",
+            "--controller",
+            "default",
+            "--set",
+            "queues.low=0.9",
+            says=["--set queues.low=0.9", "is not below queues.high"],
+        )
         self.fails(2, "config", "show", "--controller", "default", "--dram", "ddr4", says="[option-conflict]")
         self.fails(2, "config", "show", "--controller", "default", "--gpu", "h100", says="[option-conflict]")
 
@@ -76,7 +96,9 @@ class Configuration(Case):
         self.file("simtlab.toml", "[sm]\ncount = 3\n")
         self.assertEqual((self.value("sm.count")["value"], self.value("sm.count")["layer"]), ("3", "project"))
         env = {"SIMTLAB_SET": "sm.count=4"}
-        self.assertEqual((self.value("sm.count", env=env)["value"], self.value("sm.count", env=env)["layer"]), ("4", "environment"))
+        self.assertEqual(
+            (self.value("sm.count", env=env)["value"], self.value("sm.count", env=env)["layer"]), ("4", "environment")
+        )
         self.file("more.toml", "[sm]\ncount = 5\n")
         self.assertEqual(self.value("sm.count", "--config", "more.toml", env=env)["value"], "5")
         last = self.value("sm.count", "--config", "more.toml", "--set", "sm.count=6", env=env)
@@ -85,7 +107,9 @@ class Configuration(Case):
     def test_text_shows_origins_on_request(self):
         plain = self.ok("config", "show", "--gpu", "a100", "--set", "sm.count=4").stdout
         self.assertNotIn("command line", plain)
-        self.assertIn("command line", self.ok("config", "show", "--gpu", "a100", "--set", "sm.count=4", "--origin").stdout)
+        self.assertIn(
+            "command line", self.ok("config", "show", "--gpu", "a100", "--set", "sm.count=4", "--origin").stdout
+        )
 
     def test_an_unknown_key_names_the_nearest_and_its_place(self):
         self.fails(3, "config", "show", "--set", "sm.cuont=4", says="sm.count")
@@ -106,7 +130,15 @@ class Configuration(Case):
         self.fails(3, "config", "show", "--gpu", "binary.toml", says="binary.toml")
 
     def test_impossible_values_are_errors(self):
-        for setting in ("sm.count=0", "sm.count=-1", "sm.count=1e30", "sm.clock=5", "sm.clock=5 GB", "dram.bandwidth=0 GB/s", "sm.count="):
+        for setting in (
+            "sm.count=0",
+            "sm.count=-1",
+            "sm.count=1e30",
+            "sm.clock=5",
+            "sm.clock=5 GB",
+            "dram.bandwidth=0 GB/s",
+            "sm.count=",
+        ):
             result = self.simtlab("config", "show", "--set", setting)
             self.assertEqual(result.returncode, 3, (setting, result.stdout[:200], result.stderr))
 

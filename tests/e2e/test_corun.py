@@ -25,7 +25,18 @@ KERNEL = """.version 6.0
   ret;
 }
 """
-EACH = ("mps", "exclusive", "round-robin", "shark", "shark-aging", "shortest-first", "complementary", "priority", "bandwidth-budget", "fair")
+EACH = (
+    "mps",
+    "exclusive",
+    "round-robin",
+    "shark",
+    "shark-aging",
+    "shortest-first",
+    "complementary",
+    "priority",
+    "bandwidth-budget",
+    "fair",
+)
 
 
 class Corun(Case):
@@ -36,12 +47,12 @@ class Corun(Case):
         mix = ("--mix", "HW,HW,HW,HW,LAVA,QTC", "--limit", "3", "--shorten", "50")
         mps, shark = self.total(*mix, "--policy", "mps"), self.total(*mix, "--policy", "shark")
         self.assertEqual(mps["corun.speedup_gm.gpu_time"], 1)
-        self.assertGreater(shark["corun.speedup_gm.gpu_time"], 1.05)   # heartwalls apart from each other
+        self.assertGreater(shark["corun.speedup_gm.gpu_time"], 1.05)  # heartwalls apart from each other
         for figures in (mps, shark):
             for kind in ("gpu_time", "turnaround"):
                 self.assertGreaterEqual(figures[f"corun.antt.{kind}"], 1)
                 self.assertLessEqual(figures[f"corun.stp.{kind}"], 6)
-            self.assertGreater(figures["corun.antt.turnaround"], figures["corun.antt.gpu_time"])   # waiting counts
+            self.assertGreater(figures["corun.antt.turnaround"], figures["corun.antt.gpu_time"])  # waiting counts
 
     def test_random_mixes_depend_on_the_seed_alone(self):
         arguments = ("--mixes", "2", "--size", "4,8", "--limit", "2,4", "--policy", ",".join(EACH), "--shorten", "500")
@@ -56,7 +67,10 @@ class Corun(Case):
     def test_without_a_limit_policies_have_something_to_decide(self):
         """The first example of the documentation, and every size of a mix."""
         out = self.ok("corun", "--policy", "mps,shark,fair", "--mixes", "2").stdout
-        rows = {policy: [line for line in out.splitlines() if line.startswith(f"| 8 | 4 | {policy} |")] for policy in ("mps", "shark", "fair")}
+        rows = {
+            policy: [line for line in out.splitlines() if line.startswith(f"| 8 | 4 | {policy} |")]
+            for policy in ("mps", "shark", "fair")
+        }
         figures = {tuple(row[0].split("|")[4:]) for row in rows.values()}
         self.assertEqual(len(figures), 3, out)
         out = self.ok("corun", "--policy", "shark", "--mixes", "1", "--size", "1,2,3,16", "--shorten", "500").stdout
@@ -71,7 +85,20 @@ class Corun(Case):
 
     def test_a_log_replays_to_the_same_decisions(self):
         for policy in EACH:
-            self.ok("corun", "--mix", "HW,HW,SRAD,QTC,BH", "--limit", "2", "--policy", policy, "--shorten", "1000", "--learn", "--log", "run.log")
+            self.ok(
+                "corun",
+                "--mix",
+                "HW,HW,SRAD,QTC,BH",
+                "--limit",
+                "2",
+                "--policy",
+                policy,
+                "--shorten",
+                "1000",
+                "--learn",
+                "--log",
+                "run.log",
+            )
             log = (self.folder / "run.log").read_text()
             self.assertIn(f"policy {policy} limit=2", log)
             run = self.ok("corun", "replay", "run.log")
@@ -104,7 +131,19 @@ class Corun(Case):
 
     def test_a_kernel_beside_the_micro_benchmarks_at_cycle_level(self):
         (self.folder / "k.ptx").write_text(KERNEL)
-        launch = ("k.ptx", "--gpu", "titanx-maxwell", "--global", "262144", "--block", "128", "--arg", "buffer:262144:f32:iota", "--steps", "2")
+        launch = (
+            "k.ptx",
+            "--gpu",
+            "titanx-maxwell",
+            "--global",
+            "262144",
+            "--block",
+            "128",
+            "--arg",
+            "buffer:262144:f32:iota",
+            "--steps",
+            "2",
+        )
         out = self.ok("corun", "interfere", *launch, "--json=r.json").stdout
         result = json.loads((self.folder / "r.json").read_text())
         points = {k["name"]: k["metrics"] for k in result["kernels"]}
@@ -121,7 +160,9 @@ class Corun(Case):
 
     def test_profiles_of_ones_own(self):
         kernel = '[[kernel]]\napplication = "A"\nname = "k"\ntime = "1 ms"\nipc = 10\nl2 = "100 GB/s"\ndram = "10 GB/s"\nmemory_stall = 0.5\n'
-        (self.folder / "own.toml").write_text(kernel + '[[application]]\nname = "A"\niterations = 10\nsequence = ["k"]\n')
+        (self.folder / "own.toml").write_text(
+            kernel + '[[application]]\nname = "A"\niterations = 10\nsequence = ["k"]\n'
+        )
         self.assertIn("| 1 | A | 1 | mps |", self.ok("corun", "--profiles", "own.toml", "--mix", "A,A").stdout)
         self.fails(3, "corun", "--profiles", "own.toml", "--mix", "A,B", says="of an application B nothing is known")
         self.fails(2, "corun", "--profiles", "own.toml", "--mix", "A,,A", says="--mix A,,A: a name is empty")
@@ -133,15 +174,22 @@ class Corun(Case):
         (self.folder / "k.ptx").write_text(KERNEL)
         launch = ("k.ptx", "--gpu", "gtx480", "--global", "4096", "--block", "128", "--arg", "buffer:4096:f32:iota")
         for database in ("p.db", "p.toml"):
-            self.assertIn("| first | scale | 1 |", self.ok("corun", "profile", "--database", database, "--application", "first", *launch).stdout)
+            self.assertIn(
+                "| first | scale | 1 |",
+                self.ok("corun", "profile", "--database", database, "--application", "first", *launch).stdout,
+            )
             self.ok("corun", "profile", "--database", database, "--application", "second", *launch)
-            out = self.ok("corun", "--profiles", database, "--mix", "first,second", "--limit", "1", "--policy", "mps").stdout
-            self.assertRegex(out, r"\| 1 \| second \| 1 \| mps \| 1\.00\d \| 2\.00\d \|")   # waits for the first
+            out = self.ok(
+                "corun", "--profiles", database, "--mix", "first,second", "--limit", "1", "--policy", "mps"
+            ).stdout
+            self.assertRegex(out, r"\| 1 \| second \| 1 \| mps \| 1\.00\d \| 2\.00\d \|")  # waits for the first
         self.ok("corun", "profile", "--database", "p.csv", *launch)
         self.assertIn("k,scale,32x1x1,128x1x1,", (self.folder / "p.csv").read_text())
         self.fails(2, "corun", "profile", *launch, says="--database")
         (self.folder / "other.db").write_text("no database" * 1000)
-        lost = self.simtlab("corun", "profile", "--database", "other.db", *launch)   # what was measured is printed all the same
+        lost = self.simtlab(
+            "corun", "profile", "--database", "other.db", *launch
+        )  # what was measured is printed all the same
         self.assertEqual(lost.returncode, 1)
         self.assertIn("| k | scale | 1 |", lost.stdout)
         self.assertIn("corun-database", lost.stderr)
@@ -151,8 +199,13 @@ class Corun(Case):
         self.assertIn("| BH | ForceCalculation |", self.ok("corun", "profiles", thesis, "--into", "a.db").stdout)
         self.ok("corun", "profiles", "a.db", "--into", "b.toml", "-q")
         a, b = (tomllib.loads(p.read_text()) for p in (thesis, self.folder / "b.toml"))
-        self.assertEqual(sorted(k["application"] + k["name"] for k in a["kernel"]), sorted(k["application"] + k["name"] for k in b["kernel"]))
-        self.assertEqual({x["name"]: x["sequence"] for x in a["application"]}, {x["name"]: x["sequence"] for x in b["application"]})
+        self.assertEqual(
+            sorted(k["application"] + k["name"] for k in a["kernel"]),
+            sorted(k["application"] + k["name"] for k in b["kernel"]),
+        )
+        self.assertEqual(
+            {x["name"]: x["sequence"] for x in a["application"]}, {x["name"]: x["sequence"] for x in b["application"]}
+        )
         done = self.ok("corun", "profiles", "b.toml", "--into", "c.csv", "--json=r.json")
         self.assertIn("the sequences of 6 applications are not in c.csv", done.stderr)
         kernels = json.loads((self.folder / "r.json").read_text())["kernels"]
@@ -160,20 +213,41 @@ class Corun(Case):
         bounding_box = next(k for k in kernels if k["name"] == "BH: BoundingBox")
         self.assertEqual(bounding_box["metrics"]["dram.bandwidth"]["value"], 2.86e9)
         # The whole way round nothing is lost; what was there stays.
-        (self.folder / "d.csv").write_text((self.folder / "c.csv").read_text().splitlines()[0] + "\nmine,k,,,,,1,,,,,,,,,,,\n")
+        (self.folder / "d.csv").write_text(
+            (self.folder / "c.csv").read_text().splitlines()[0] + "\nmine,k,,,,,1,,,,,,,,,,,\n"
+        )
         self.ok("corun", "profiles", "c.csv", "--into", "d.csv", "-q")
-        self.assertEqual(set((self.folder / "c.csv").read_text().splitlines()) - set((self.folder / "d.csv").read_text().splitlines()), set())
+        self.assertEqual(
+            set((self.folder / "c.csv").read_text().splitlines())
+            - set((self.folder / "d.csv").read_text().splitlines()),
+            set(),
+        )
         self.assertIn("mine,k,", (self.folder / "d.csv").read_text())
-        self.assertIn("| BH | ForceCalculation |", self.ok("corun", "profiles").stdout)   # without a file: the thesis'
+        self.assertIn("| BH | ForceCalculation |", self.ok("corun", "profiles").stdout)  # without a file: the thesis'
         self.fails(3, "corun", "profiles", "absent.db", says="there is no profile database absent.db")
         self.fails(2, "corun", "profiles", "c.csv", "--into", "c.csv", says="would overwrite")
         self.fails(2, "corun", "profiles", "c.csv", "--into", "c.txt", says="profiles are .toml")
 
     # The mock driver's board: the same simulator, behind the driver's interface.
     def test_a_kernel_beside_the_micro_benchmarks_on_a_board(self):
-        board = {"SIMTLAB_CUDA_DRIVER": str(pathlib.Path(SIMTLAB).parents[1] / "mockcuda/libsimtlab-mockcuda.so"), "SIMTLAB_MOCK_GPU": "titanx-maxwell"}
+        board = {
+            "SIMTLAB_CUDA_DRIVER": str(pathlib.Path(SIMTLAB).parents[1] / "mockcuda/libsimtlab-mockcuda.so"),
+            "SIMTLAB_MOCK_GPU": "titanx-maxwell",
+        }
         (self.folder / "k.ptx").write_text(KERNEL)
-        launch = ("k.ptx", "--global", "262144", "--block", "128", "--arg", "buffer:262144:f32:iota", "--steps", "2", "--repeat", "1")
+        launch = (
+            "k.ptx",
+            "--global",
+            "262144",
+            "--block",
+            "128",
+            "--arg",
+            "buffer:262144:f32:iota",
+            "--steps",
+            "2",
+            "--repeat",
+            "1",
+        )
         out = self.ok("corun", "interfere", *launch, "--device", "0", "--json=r.json", env=board).stdout
         self.assertIn("scale beside micro-benchmarks on GeForce GTX TITAN X; alone it takes ", out)
         points = {k["name"]: k["metrics"] for k in json.loads((self.folder / "r.json").read_text())["kernels"]}
@@ -181,33 +255,119 @@ class Corun(Case):
             low, high = (points[f"scale: {kind} {busy}"]["corun.interfere.load"]["value"] for busy in (1, 32))
             self.assertGreater(high, 2 * low)
         self.assertGreater(points["scale: dram 32"]["corun.interfere.slowdown"]["value"], 1.1)
-        self.assertLess(points["scale: dram 32"]["corun.interfere.load"]["value"], 336.6e9)   # of its memory
-        self.fails(2, "corun", "interfere", *launch, "--device", "0", "--gpu", "h100", says="--gpu has no effect on a real board", env=board)
+        self.assertLess(points["scale: dram 32"]["corun.interfere.load"]["value"], 336.6e9)  # of its memory
+        self.fails(
+            2,
+            "corun",
+            "interfere",
+            *launch,
+            "--device",
+            "0",
+            "--gpu",
+            "h100",
+            says="--gpu has no effect on a real board",
+            env=board,
+        )
         for other in ("HW", "k.cl"):
-            self.fails(2, "corun", "interfere", other, "--device", "0", says="--device is for the launch of one PTX kernel", env=board)
-        self.fails(7, "corun", "interfere", *launch, "--device", "0", says="[board-driver]", env={"SIMTLAB_CUDA_DRIVER": "/nonexistent/libcuda.so.1"})
-        self.fails(7, "corun", "interfere", *launch, "--device", "0", says="[board-lost]", env=board | {"SIMTLAB_MOCK_FAULT": "lost=2"})
+            self.fails(
+                2,
+                "corun",
+                "interfere",
+                other,
+                "--device",
+                "0",
+                says="--device is for the launch of one PTX kernel",
+                env=board,
+            )
+        self.fails(
+            7,
+            "corun",
+            "interfere",
+            *launch,
+            "--device",
+            "0",
+            says="[board-driver]",
+            env={"SIMTLAB_CUDA_DRIVER": "/nonexistent/libcuda.so.1"},
+        )
+        self.fails(
+            7,
+            "corun",
+            "interfere",
+            *launch,
+            "--device",
+            "0",
+            says="[board-lost]",
+            env=board | {"SIMTLAB_MOCK_FAULT": "lost=2"},
+        )
 
     # On SMs a grid that fills the GPU keeps the next one off; half of a GPU each they do not meet.
     def test_the_sms_of_a_gpu(self):
         figures = 'block = [256, 1, 1]\nipc = 1\nl2 = "1 GB/s"\ndram = "1 GB/s"\nmemory_stall = 0\n'
-        (self.folder / "shapes.toml").write_text(f'[[kernel]]\napplication = "A"\nname = "k"\ngrid = [384]\ntime = "20 us"\n{figures}[[kernel]]\napplication = "B"\nname = "k"\ngrid = [1]\ntime = "10 us"\n{figures}'
-                                                 '[[application]]\nname = "A"\nsequence = ["k"]\n[[application]]\nname = "B"\nsequence = ["k"]\n')
+        (self.folder / "shapes.toml").write_text(
+            f'[[kernel]]\napplication = "A"\nname = "k"\ngrid = [384]\ntime = "20 us"\n{figures}[[kernel]]\napplication = "B"\nname = "k"\ngrid = [1]\ntime = "10 us"\n{figures}'
+            '[[application]]\nname = "A"\nsequence = ["k"]\n[[application]]\nname = "B"\nsequence = ["k"]\n'
+        )
 
         def slowdowns(*more):
-            out = self.ok("corun", "--profiles", "shapes.toml", "--gpu", "titanx-maxwell", "--mix", "A,B", "--limit", "2", "--policy", "mps", *more).stdout
+            out = self.ok(
+                "corun",
+                "--profiles",
+                "shapes.toml",
+                "--gpu",
+                "titanx-maxwell",
+                "--mix",
+                "A,B",
+                "--limit",
+                "2",
+                "--policy",
+                "mps",
+                *more,
+            ).stdout
             return [float(v) for v in re.findall(r"\| 1 \| [AB] \| 2 \| mps \| ([0-9.]+) \|", out)]
-        self.assertEqual([round(v, 1) for v in slowdowns()], [1.0, 3.0])          # two waves of 10 us before it
+
+        self.assertEqual([round(v, 1) for v in slowdowns()], [1.0, 3.0])  # two waves of 10 us before it
         self.assertEqual([round(v, 1) for v in slowdowns("--sharing", "A=0-11,B=12-23")], [2.0, 1.0])
-        self.assertEqual([round(v, 1) for v in slowdowns("--set", "sm.count=49")], [1.0, 1.0])          # there is room beside it
-        self.fails(3, "corun", "--profiles", "shapes.toml", "--gpu", "titanx-maxwell", "--mix", "A", "--sharing", "A=99", says="SMs are counted from 0")
+        self.assertEqual(
+            [round(v, 1) for v in slowdowns("--set", "sm.count=49")], [1.0, 1.0]
+        )  # there is room beside it
+        self.fails(
+            3,
+            "corun",
+            "--profiles",
+            "shapes.toml",
+            "--gpu",
+            "titanx-maxwell",
+            "--mix",
+            "A",
+            "--sharing",
+            "A=99",
+            says="SMs are counted from 0",
+        )
         (self.folder / "shapes.toml").write_text((self.folder / "shapes.toml").read_text().replace("256", "4096"))
-        self.fails(3, "corun", "--profiles", "shapes.toml", "--gpu", "titanx-maxwell", "--mix", "A", says="fits on no SM of titanx-maxwell")
+        self.fails(
+            3,
+            "corun",
+            "--profiles",
+            "shapes.toml",
+            "--gpu",
+            "titanx-maxwell",
+            "--mix",
+            "A",
+            says="fits on no SM of titanx-maxwell",
+        )
 
     def test_what_has_no_effect_is_refused(self):
-        for arguments, says in ((("--policy", "sharc"), "did you mean shark?"), (("--policy", "mps", "--light", "3"), "--light has no effect"), (("--mix", "HW", "--seed", "3"), "--mix names"),
-                                (("--mixes", "3", "--log", "l"), "one mix under one policy"), (("--limit", "0"), "--limit"), (("--shorten", "nan"), "--shorten"), (("--mixes", "100000", "--size", "1024"), "corun-amount"), (("--priority", "HW=1"), "no effect"),
-                                (("--policy", "priority", "--priority", "HW"), "APPLICATION=NUMBER")):
+        for arguments, says in (
+            (("--policy", "sharc"), "did you mean shark?"),
+            (("--policy", "mps", "--light", "3"), "--light has no effect"),
+            (("--mix", "HW", "--seed", "3"), "--mix names"),
+            (("--mixes", "3", "--log", "l"), "one mix under one policy"),
+            (("--limit", "0"), "--limit"),
+            (("--shorten", "nan"), "--shorten"),
+            (("--mixes", "100000", "--size", "1024"), "corun-amount"),
+            (("--priority", "HW=1"), "no effect"),
+            (("--policy", "priority", "--priority", "HW"), "APPLICATION=NUMBER"),
+        ):
             self.fails(2, "corun", *arguments, says=says)
         self.fails(2, "corun", "replay", "x", "--limit", "3", says="without --policy")
         (self.folder / "trace").write_text("simtlab-corun 1\npolicy mps limit=1\n")
@@ -217,9 +377,21 @@ class Corun(Case):
         out = self.ok("validate", "corun", "--mixes", "2", "--shorten", "500").stdout
         self.assertIn("| 5.1 | HW | l2 | 1.57", out)
         self.assertRegex(out, r"\d+ of \d+ statements are reproduced")
-        self.assertIn("missed", out)   # LEUKO beside L2 traffic, at least
+        self.assertIn("missed", out)  # LEUKO beside L2 traffic, at least
         self.fails(2, "validate", "corun", "--mixes", "2", "--gate", says="--mixes changes what is compared")
-        self.fails(6, "validate", "corun", "--mixes", "2", "--shorten", "500", "--check", "-o", "report.md", says="validate-target")
+        self.fails(
+            6,
+            "validate",
+            "corun",
+            "--mixes",
+            "2",
+            "--shorten",
+            "500",
+            "--check",
+            "-o",
+            "report.md",
+            says="validate-target",
+        )
 
 
 if __name__ == "__main__":

@@ -104,7 +104,11 @@ class Profiles(test_corun_live.Live):
         self.assertIn(" known ", here[f"light/{name}"])
         renamed = self.kernels_of("p.db", ["dir/light.v2"])
         self.assertIn(" known ", renamed[f"light.v2/{name}"], "the same file")
-        other = self.kernels_of("p.db", ["dir/light"], said=["another program of the name light", f"kernel light/{name} the L2 bandwidth is not known"])
+        other = self.kernels_of(
+            "p.db",
+            ["dir/light"],
+            said=["another program of the name light", f"kernel light/{name} the L2 bandwidth is not known"],
+        )
         self.assertNotIn(" known ", other[f"light/{name}"], "another file of that name")
         self.profile("p.db", "dir/light.v2")
         both = self.ok("corun", "profiles", "p.db").stdout
@@ -119,14 +123,21 @@ class Profiles(test_corun_live.Live):
 
     def test_files_without_programs_are_read_and_only_their_own_application_is_found(self):
         self.file("old.toml", '[[kernel]]\napplication = "heavy"\nname = "work"\nl2 = "75 GB/s"\ntime = "5 us"\n')
-        found = self.kernels_of("old.toml", ["./heavy"], ["./light"], said=["kernel light/_Z4workPfi <<<48, 256, 0>>> the L2 bandwidth is not known"])
+        found = self.kernels_of(
+            "old.toml",
+            ["./heavy"],
+            ["./light"],
+            said=["kernel light/_Z4workPfi <<<48, 256, 0>>> the L2 bandwidth is not known"],
+        )
         self.assertIn("l2=75000000000", found["heavy/_Z4workPfi <<<48, 256, 0>>>"])
         self.assertNotIn(" known ", found["light/_Z4workPfi <<<48, 256, 0>>>"])
 
     def test_a_kernel_of_two_shapes_has_two_profiles_and_a_third_shape_the_nearest(self):
         self.profile("p.csv", "./shapes")
         found = self.kernels_of("p.csv", ["./shapes"], ["./shapes", "x"])
-        small, large, third = (found[f"shapes/_Z3addPfi <<<{shape}>>>"] for shape in ("64, 256, 0", "512, 128, 1024", "60, 256, 0"))
+        small, large, third = (
+            found[f"shapes/_Z3addPfi <<<{shape}>>>"] for shape in ("64, 256, 0", "512, 128, 1024", "60, 256, 0")
+        )
         self.assertNotEqual(number_after("l2", small), number_after("l2", large))
         self.assertIn(" known near ", third)
         self.assertEqual(number_after("l2", third), number_after("l2", small))
@@ -139,13 +150,17 @@ class Profiles(test_corun_live.Live):
             self.finish(self.start(program, options=["--gpu", "titanx"]))
         self.stop()
         log = (self.folder / "log").read_text()
-        times = {line.split(" name=")[1]: number_after("time", line) for line in log.splitlines() if " known time=" in line}
+        times = {
+            line.split(" name=")[1]: number_after("time", line) for line in log.splitlines() if " known time=" in line
+        }
         self.assertEqual(len(times), 4, log)
         self.assertEqual(len(set(times.values())), 4, "each its own")
         # What the simulator says of the same kernels: the cost of a launch is not in it.
         self.profile("p.toml", "./light")
         simulated = self.kernels_of("p.toml", ["./light"])["light/_Z4workPfi <<<48, 256, 0>>>"]
-        self.assertAlmostEqual(times["light/_Z4workPfi <<<48, 256, 0>>>"] / number_after("time", simulated), 1, delta=0.2)
+        self.assertAlmostEqual(
+            times["light/_Z4workPfi <<<48, 256, 0>>>"] / number_after("time", simulated), 1, delta=0.2
+        )
         result = json.loads((self.folder / "r.json").read_text())
         rows = {row["name"]: row["metrics"] for row in result["kernels"]}
         self.assertEqual(rows["application light"]["corun.live.ended"]["value"], 4)
@@ -155,7 +170,19 @@ class Profiles(test_corun_live.Live):
         self.assertAlmostEqual(result["total"]["corun.stp.gpu_time"]["value"], 3, delta=0.6)
 
     def test_the_picture_of_a_shared_gpu_is_on_its_clock(self):
-        self.serve("--policy", "mps", "--limit", "1", "--device", "sim:titanx", "--patience", "60", "--timeline", "t.json", "--json=r.json")
+        self.serve(
+            "--policy",
+            "mps",
+            "--limit",
+            "1",
+            "--device",
+            "sim:titanx",
+            "--patience",
+            "60",
+            "--timeline",
+            "t.json",
+            "--json=r.json",
+        )
         for program in [self.start("./heavy"), self.start("./light")]:
             self.finish(program)
         self.stop()
@@ -181,21 +208,35 @@ class Said(test_corun_live.Live):
     def note_of(self, *args):
         self.serve(*args)
         self.daemon.send_signal(signal.SIGTERM)
-        err = self.daemon.stderr.read()   # communicate() loses what came along with the first line
+        err = self.daemon.stderr.read()  # communicate() loses what came along with the first line
         self.daemon.communicate(timeout=30)
         self.daemon = None
         return err
 
     def test_each_policy_says_what_it_lacks_and_the_others_nothing(self):
-        needs = {"shark": "L2 bandwidth", "shark-aging": "L2 bandwidth", "bandwidth-budget": "L2 bandwidth, DRAM bandwidth", "complementary": "memory stalls",
-                 "shortest-first": "time", "fair": "time", "mps": None, "exclusive": None, "round-robin": None, "priority": None}
+        needs = {
+            "shark": "L2 bandwidth",
+            "shark-aging": "L2 bandwidth",
+            "bandwidth-budget": "L2 bandwidth, DRAM bandwidth",
+            "complementary": "memory stalls",
+            "shortest-first": "time",
+            "fair": "time",
+            "mps": None,
+            "exclusive": None,
+            "round-robin": None,
+            "priority": None,
+        }
         for policy, what in needs.items():
             with self.subTest(policy):
                 err = self.note_of("--policy", policy)
                 if what is None:
                     self.assertNotIn("note:", err)
                 else:
-                    self.assertEqual(err.count(f"policy {policy} decides by the {what} of kernels, and the daemon has no profiles"), 1, err)
+                    self.assertEqual(
+                        err.count(f"policy {policy} decides by the {what} of kernels, and the daemon has no profiles"),
+                        1,
+                        err,
+                    )
                     self.assertEqual("times are learnt" in err, what == "time", err)
 
     def test_exec_top_the_summary_and_the_counts_say_it_too(self):
@@ -208,11 +249,16 @@ class Said(test_corun_live.Live):
         self.assertEqual(quiet.communicate(timeout=60)[1], "")
         top = self.ok("corun", "top", "--count", "1").stdout
         self.assertIn("1/1  launcher", top)
-        self.assertIn("of 1 of 1 kernels the L2 bandwidth is not known (first launcher/test_kernel <<<4, 64, 256>>>)", top)
+        self.assertIn(
+            "of 1 of 1 kernels the L2 bandwidth is not known (first launcher/test_kernel <<<4, 64, 256>>>)", top
+        )
         self.assertIn("of 1 of 1 kernels the L2 bandwidth was not known to policy shark", self.stop())
         total = json.loads((self.folder / "r.json").read_text())["total"]
         self.assertEqual(total["corun.live.kernels.unknown"]["value"], 1)
-        self.assertIn("note: policy shark decides by the L2 bandwidth of kernels, which 1 of 1 kernels lack", self.ok("corun", "replay", "log").stderr)
+        self.assertIn(
+            "note: policy shark decides by the L2 bandwidth of kernels, which 1 of 1 kernels lack",
+            self.ok("corun", "replay", "log").stderr,
+        )
         self.assertNotIn("note:", self.ok("corun", "replay", "log", "--policy", "mps").stderr)
 
     def test_what_programs_did_stays_when_they_have_left(self):
@@ -226,7 +272,10 @@ class Said(test_corun_live.Live):
         for result in (now, json.loads((self.folder / "r.json").read_text())):
             rows = {row["name"]: row["metrics"] for row in result["kernels"]}
             launcher, another = rows["application launcher"], rows["application another"]
-            self.assertEqual([launcher[f"corun.live.{k}"]["value"] for k in ("processes", "clients", "granted", "ended", "lost")], [2, 0, 12, 12, 0])
+            self.assertEqual(
+                [launcher[f"corun.live.{k}"]["value"] for k in ("processes", "clients", "granted", "ended", "lost")],
+                [2, 0, 12, 12, 0],
+            )
             self.assertEqual(another["corun.live.ended"]["value"], 3)
             self.assertGreaterEqual(launcher["corun.live.gpu_time"]["value"], 12e6)
             self.assertGreaterEqual(launcher["corun.slowdown.gpu_time"]["value"], 0.2)
@@ -249,7 +298,9 @@ class Said(test_corun_live.Live):
         self.daemon = None
         self.assertIn("60 launches asked for, 60 granted, 60 ended, 0 withdrawn, 0 lost", out)
         self.assertIn("passed over 1 times", out)
-        self.assertRegex(err, r"note: client \d+ \(launcher, process \d+\) holds a grant and does nothing: it is passed over")
+        self.assertRegex(
+            err, r"note: client \d+ \(launcher, process \d+\) holds a grant and does nothing: it is passed over"
+        )
         self.assertIn("does something again", err)
         log = (self.folder / "log").read_text()
         self.assertRegex(log, r"(?m)^\d+ pass \d+$")
@@ -269,10 +320,34 @@ class Said(test_corun_live.Live):
 
     def test_settings_of_policies_and_of_a_daemon_that_has_others(self):
         self.serve("--policy", "shark-aging", "--limit", "3", "--light", "1", "--aging", "4", "--log", "log")
-        self.fails(2, "corun", "exec", "--policy", "shark-aging", "--limit", "8", "--", str(self.launcher), "1", says=["a limit of 3, not 8", "[corun-options]"])
+        self.fails(
+            2,
+            "corun",
+            "exec",
+            "--policy",
+            "shark-aging",
+            "--limit",
+            "8",
+            "--",
+            str(self.launcher),
+            "1",
+            says=["a limit of 3, not 8", "[corun-options]"],
+        )
         self.fails(2, "corun", "exec", "--limit", "8", "--", str(self.launcher), "1", says="a limit of 3, not 8")
-        self.fails(2, "corun", "exec", "--priority", "1", "--", str(self.launcher), "1", says="--priority has no effect under the daemon's policy shark-aging")
-        self.finish(self.start(self.launcher, 1, options=["--policy", "shark-aging", "--limit", "3"], env=self.launcher_env()))
+        self.fails(
+            2,
+            "corun",
+            "exec",
+            "--priority",
+            "1",
+            "--",
+            str(self.launcher),
+            "1",
+            says="--priority has no effect under the daemon's policy shark-aging",
+        )
+        self.finish(
+            self.start(self.launcher, 1, options=["--policy", "shark-aging", "--limit", "3"], env=self.launcher_env())
+        )
         self.stop()
         self.assertIn("policy shark-aging limit=3 light=1 aging=4 ", (self.folder / "log").read_text())
         self.fails(2, "corun", "serve", "--policy", "mps", "--light", "1", says="--light has no effect on mps")

@@ -96,7 +96,14 @@ class Live(Case):
         return super().environment({"SIMTLAB_CORUN_DIR": str(self.run_directory), **(extra or {})})
 
     def serve(self, *args):
-        self.daemon = subprocess.Popen([SIMTLAB, "corun", "serve", *map(str, args)], cwd=self.folder, env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.daemon = subprocess.Popen(
+            [SIMTLAB, "corun", "serve", *map(str, args)],
+            cwd=self.folder,
+            env=self.environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         self.assertIn("policy", self.daemon.stderr.readline())
 
     def stop(self, sig=signal.SIGTERM):
@@ -109,7 +116,14 @@ class Live(Case):
         return out
 
     def start(self, *command, options=(), env=None):
-        return subprocess.Popen([SIMTLAB, "corun", "exec", *options, "--", *map(str, command)], cwd=self.folder, env=self.environment(env), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        return subprocess.Popen(
+            [SIMTLAB, "corun", "exec", *options, "--", *map(str, command)],
+            cwd=self.folder,
+            env=self.environment(env),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
 
     def finish(self, process, timeout=120):
         out, err = process.communicate(timeout=timeout)
@@ -127,12 +141,40 @@ class OnFake(Live):
     @classmethod
     def setUpClass(cls):
         import tempfile
+
         cls.built = tempfile.TemporaryDirectory(prefix="simtlab-corun-")
         cls.addClassCleanup(cls.built.cleanup)
         at = pathlib.Path(cls.built.name)
         for library in ("libcudart.so.12",):
-            subprocess.run(["gcc", "-O1", "-w", "-shared", "-fPIC", HERE / "fake_cuda.c", f"-Wl,-soname,{library}", "-o", at / library, "-lpthread"], check=True)
-        subprocess.run(["gcc", "-O1", "-w", HERE / "launcher.c", at / "libcudart.so.12", f"-Wl,-rpath,{at}", "-o", at / "launcher", "-lpthread"], check=True)
+            subprocess.run(
+                [
+                    "gcc",
+                    "-O1",
+                    "-w",
+                    "-shared",
+                    "-fPIC",
+                    HERE / "fake_cuda.c",
+                    f"-Wl,-soname,{library}",
+                    "-o",
+                    at / library,
+                    "-lpthread",
+                ],
+                check=True,
+            )
+        subprocess.run(
+            [
+                "gcc",
+                "-O1",
+                "-w",
+                HERE / "launcher.c",
+                at / "libcudart.so.12",
+                f"-Wl,-rpath,{at}",
+                "-o",
+                at / "launcher",
+                "-lpthread",
+            ],
+            check=True,
+        )
         cls.launcher = at / "launcher"
         cls.at = at
 
@@ -172,7 +214,9 @@ class Fake(OnFake):
             with self.subTest(policy=policy, limit=limit):
                 (self.folder / "fake.trace").unlink(missing_ok=True)
                 self.serve("--policy", policy, "--limit", limit)
-                for process in [self.start(self.launcher, 40, "launch", 2, env=self.launcher_env(200000)) for _ in range(4)]:
+                for process in [
+                    self.start(self.launcher, 40, "launch", 2, env=self.launcher_env(200000)) for _ in range(4)
+                ]:
                     self.finish(process)
                 spans = self.spans()
                 self.assertEqual(len(spans), 4 * 40 * 2)
@@ -183,7 +227,14 @@ class Fake(OnFake):
 
     def test_without_the_gate_they_overlap(self):
         """What the test above sees is the daemon's work."""
-        for process in [subprocess.Popen([self.launcher, "40", "launch", "2"], env=self.environment(self.launcher_env(2000000)), stdout=subprocess.DEVNULL) for _ in range(4)]:
+        for process in [
+            subprocess.Popen(
+                [self.launcher, "40", "launch", "2"],
+                env=self.environment(self.launcher_env(2000000)),
+                stdout=subprocess.DEVNULL,
+            )
+            for _ in range(4)
+        ]:
             process.wait(timeout=60)
         self.assertGreater(self.most_at_once(self.spans()), 2)
 
@@ -214,21 +265,29 @@ class Fake(OnFake):
         while self.totals()["clients"] != "1" and time.monotonic() < deadline:
             time.sleep(0.05)
         totals = self.totals()
-        self.assertEqual((totals["clients"], totals["running"], totals["waiting"]), ("1", "0", "0"), "only the one that asks is left")
+        self.assertEqual(
+            (totals["clients"], totals["running"], totals["waiting"]), ("1", "0", "0"), "only the one that asks is left"
+        )
 
     def test_policies_decide_by_profiles(self):
-        self.file("profiles.toml", """
+        self.file(
+            "profiles.toml",
+            """
 [[kernel]]
 application = "launcher"
 name = "test_kernel"
 time = "1 us"
 l2 = "21 GB/s"
 source = "made up"
-""")
+""",
+        )
         self.serve("--policy", "shark", "--profiles", "profiles.toml", "--log", "log")
         self.finish(self.start(self.launcher, 3, env=self.launcher_env()))
         self.stop()
-        self.assertRegex((self.folder / "log").read_text(), r"(?m)^[0-9]+ kernel 1 .*l2=21000000000 name=launcher/test_kernel <<<4, 64, 256>>>$")
+        self.assertRegex(
+            (self.folder / "log").read_text(),
+            r"(?m)^[0-9]+ kernel 1 .*l2=21000000000 name=launcher/test_kernel <<<4, 64, 256>>>$",
+        )
         self.fails(3, "corun", "serve", "--profiles", "nothing.toml", says="nothing.toml")
 
     def test_a_full_disk_ends_the_log_and_not_the_daemon(self):
@@ -280,7 +339,7 @@ source = "made up"
         for row in launches["rows"]:
             asked, granted, ended = row[5:8]
             self.assertTrue(asked <= granted <= ended, row)
-        self.assertIn("data-kind=\"gantt\"", self.ok("report", "counts.json", "--html").stdout)
+        self.assertIn('data-kind="gantt"', self.ok("report", "counts.json", "--html").stdout)
 
     def test_a_daemon_that_is_killed_lets_everybody_run_on_and_a_new_one_takes_over(self):
         self.serve("--policy", "mps", "--limit", 1)
@@ -349,8 +408,12 @@ source = "made up"
         self.assertEqual(self.totals()["running"], "0")
 
     def test_programs_that_are_not_gated_run_as_they_are(self):
-        env = self.launcher_env(SIMTLAB_CORUN="off", LD_PRELOAD=str(pathlib.Path(SIMTLAB).parent.parent / "lib" / "libsimtlab_corun.so"))
-        out = subprocess.run([self.launcher, "100", "all", "3"], env=self.environment(env), capture_output=True, text=True, timeout=60)
+        env = self.launcher_env(
+            SIMTLAB_CORUN="off", LD_PRELOAD=str(pathlib.Path(SIMTLAB).parent.parent / "lib" / "libsimtlab_corun.so")
+        )
+        out = subprocess.run(
+            [self.launcher, "100", "all", "3"], env=self.environment(env), capture_output=True, text=True, timeout=60
+        )
         self.assertEqual(out.returncode, 0, out.stderr)
         self.assertIn("fine", out.stdout)
 
@@ -368,7 +431,9 @@ source = "made up"
         chrome_trace.check((self.folder / "t.json").read_text())
         timeline = json.loads((self.folder / "t.json").read_text())
         self.assertEqual(sum(e.get("cat") == "launch" for e in timeline["traceEvents"]), 4800)
-        self.assertEqual(sum(line.split()[1] == "grant" for line in (self.folder / "log").read_text().splitlines()[2:]), 4800)
+        self.assertEqual(
+            sum(line.split()[1] == "grant" for line in (self.folder / "log").read_text().splitlines()[2:]), 4800
+        )
 
     def test_exec_with_a_policy_starts_a_daemon_that_ends_by_itself_and_refuses_another_policy(self):
         program = self.start(self.launcher, 200, options=["--policy", "exclusive"], env=self.launcher_env(2000000))
@@ -376,7 +441,9 @@ source = "made up"
         while not (self.run_directory / "socket").exists() and time.monotonic() < deadline:
             time.sleep(0.02)
         self.assertEqual(self.totals()["policy"], "exclusive")
-        self.fails(2, "corun", "exec", "--policy", "mps", "--", str(self.launcher), says=["exclusive", "[corun-policy]"])
+        self.fails(
+            2, "corun", "exec", "--policy", "mps", "--", str(self.launcher), says=["exclusive", "[corun-policy]"]
+        )
         self.finish(program)
         deadline = time.monotonic() + 40
         while (self.run_directory / "socket").exists() and time.monotonic() < deadline:
@@ -407,9 +474,23 @@ class Ways(OnFake):
 
         def compiled(out, *words, compiler="gcc"):
             subprocess.run([compiler, "-O1", "-Wall", "-Werror", *map(str, words), "-o", at / out], check=True)
+
         linked = (at / "libcudart.so.12", f"-Wl,-rpath,{at}")
         shared = ("-shared", "-fPIC")
-        subprocess.run(["gcc", "-O1", "-w", *shared, HERE / "fake_cuda.c", "-Wl,-soname,libcuda.so.1", "-o", at / "libcuda.so.1", "-lpthread"], check=True)
+        subprocess.run(
+            [
+                "gcc",
+                "-O1",
+                "-w",
+                *shared,
+                HERE / "fake_cuda.c",
+                "-Wl,-soname,libcuda.so.1",
+                "-o",
+                at / "libcuda.so.1",
+                "-lpthread",
+            ],
+            check=True,
+        )
         compiled("libplugin.so", *shared, HERE / "plugin.c", *linked)
         compiled("opener", HERE / "opener.c", "-ldl")
         compiled("opener++", "-x", "c++", HERE / "opener.c", "-ldl", compiler="g++")
@@ -418,12 +499,21 @@ class Ways(OnFake):
         compiled("static", "-DFATBIN", HERE / "opener.c", "-ldl")
         cls.include = pathlib.Path(sysconfig.get_paths()["include"])
         if (cls.include / "Python.h").exists():
-            compiled("ways" + sysconfig.get_config_var("EXT_SUFFIX"), *shared, "-DPYTHON", f"-I{cls.include}", HERE / "plugin.c", *linked)
+            compiled(
+                "ways" + sysconfig.get_config_var("EXT_SUFFIX"),
+                *shared,
+                "-DPYTHON",
+                f"-I{cls.include}",
+                HERE / "plugin.c",
+                *linked,
+            )
 
     def tried(self, *command, gated, others=0, unseen=0, says=(), status=0, options=(), **env):
         """unseen: launches that nobody can count."""
         (self.folder / "fake.trace").unlink(missing_ok=True)
-        process = self.start(*command, options=options, env=self.launcher_env(1000, **{"LD_LIBRARY_PATH": str(self.at), **env}))
+        process = self.start(
+            *command, options=options, env=self.launcher_env(1000, **{"LD_LIBRARY_PATH": str(self.at), **env})
+        )
         out, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, status, out + err)
         self.assertIn(f"simtlab corun exec: {gated} launches gated, {others} not\n", err)
@@ -439,13 +529,23 @@ class Ways(OnFake):
         self.serve("--policy", "mps", "--log", "log")
         plugin, runtime, driver = (self.at / name for name in ("libplugin.so", "libcudart.so.12", "libcuda.so.1"))
         for opener in ("opener", "opener++"):
-            for way, library, gated in (("local", plugin, 5), ("global", plugin, 5), ("closed", plugin, 10), ("symbol", runtime, 5), ("default", runtime, 5),
-                                        ("driver", driver, 5), ("asked", driver, 5), ("fork", plugin, 10), ("exec", plugin, 10), ("nothing", "", 0)):
+            for way, library, gated in (
+                ("local", plugin, 5),
+                ("global", plugin, 5),
+                ("closed", plugin, 10),
+                ("symbol", runtime, 5),
+                ("default", runtime, 5),
+                ("driver", driver, 5),
+                ("asked", driver, 5),
+                ("fork", plugin, 10),
+                ("exec", plugin, 10),
+                ("nothing", "", 0),
+            ):
                 with self.subTest(opener=opener, way=way):
                     self.tried(self.at / opener, way, library, 5, gated=gated)
         self.assertEqual(self.totals()["granted"], str(2 * 60))
         self.stop()
-        for name in ("plugin_kernel", "told_kernel"):       # registered by the runtime, or asked of the driver
+        for name in ("plugin_kernel", "told_kernel"):  # registered by the runtime, or asked of the driver
             self.assertIn("/" + name + " <<<", (self.folder / "log").read_text())
 
     def test_the_loader_still_sees_who_asks(self):
@@ -466,22 +566,31 @@ class Ways(OnFake):
     def test_python(self):
         self.serve("--policy", "mps")
         self.file("library.py", f"import ctypes, sys\nsys.exit(ctypes.CDLL('{self.at}/libplugin.so').go(5))\n")
-        self.file("symbol.py", f"""
+        self.file(
+            "symbol.py",
+            f"""
 import ctypes, sys
 class Dim(ctypes.Structure):
     _fields_ = [(name, ctypes.c_uint) for name in "xyz"]
 runtime = ctypes.CDLL("{self.at}/libcudart.so.12")
 runtime.cudaLaunchKernel.argtypes = [ctypes.c_void_p, Dim, Dim, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p]
 sys.exit(sum(runtime.cudaLaunchKernel(1, Dim(1, 1, 1), Dim(1, 1, 1), None, 0, None) for _ in range(5)))
-""")
-        self.file("driver.py", """
+""",
+        )
+        self.file(
+            "driver.py",
+            """
 import ctypes, sys
 driver = ctypes.CDLL("libcuda.so.1")
 driver.cuLaunchKernel.argtypes = [ctypes.c_void_p] + [ctypes.c_uint] * 7 + [ctypes.c_void_p] * 3
 sys.exit(sum(driver.cuLaunchKernel(1, 1, 1, 1, 1, 1, 1, 0, None, None, None) for _ in range(5)))
-""")
-        self.file("processes.py", f"import ctypes, multiprocessing as m\ndef go(n): assert ctypes.CDLL('{self.at}/libplugin.so').go(n) == 0\n"
-                  "if __name__ == '__main__':\n  for method in ('fork', 'spawn'):\n    p = m.get_context(method).Process(target=go, args=(3,))\n    p.start(); p.join(); assert p.exitcode == 0\n")
+""",
+        )
+        self.file(
+            "processes.py",
+            f"import ctypes, multiprocessing as m\ndef go(n): assert ctypes.CDLL('{self.at}/libplugin.so').go(n) == 0\n"
+            "if __name__ == '__main__':\n  for method in ('fork', 'spawn'):\n    p = m.get_context(method).Process(target=go, args=(3,))\n    p.start(); p.join(); assert p.exitcode == 0\n",
+        )
         for script, gated in (("library.py", 5), ("symbol.py", 5), ("driver.py", 5), ("processes.py", 6)):
             with self.subTest(script):
                 self.tried(sys.executable, script, gated=gated)
@@ -494,13 +603,24 @@ sys.exit(sum(driver.cuLaunchKernel(1, 1, 1, 1, 1, 1, 1, 0, None, None, None) for
 
     def test_scripts_and_what_they_start(self):
         self.serve("--policy", "mps")
-        self.file("script.sh", f"#!/bin/sh\n{self.launcher} 2 launch\n{self.at}/opener local {self.at}/libplugin.so 3\nenv true\nexit 7\n").chmod(0o755)
-        for command in (("./script.sh",), ("sh", "script.sh"), ("bash", "./script.sh"), ("bash", "-c", "(./script.sh)")):
+        self.file(
+            "script.sh",
+            f"#!/bin/sh\n{self.launcher} 2 launch\n{self.at}/opener local {self.at}/libplugin.so 3\nenv true\nexit 7\n",
+        ).chmod(0o755)
+        for command in (
+            ("./script.sh",),
+            ("sh", "script.sh"),
+            ("bash", "./script.sh"),
+            ("bash", "-c", "(./script.sh)"),
+        ):
             with self.subTest(command):
                 self.tried(*command, gated=5, status=7)
-        self.tried("ls", gated=0)                               # which closes its standard error at its end
+        self.tried("ls", gated=0)  # which closes its standard error at its end
         with self.subTest("a program that is killed has counted"):
-            self.file("killed.py", f"import ctypes, os\nif os.fork() == 0:\n  ctypes.CDLL('{self.at}/libplugin.so').go(4)\n  os.kill(os.getpid(), 9)\nos.wait()\n")
+            self.file(
+                "killed.py",
+                f"import ctypes, os\nif os.fork() == 0:\n  ctypes.CDLL('{self.at}/libplugin.so').go(4)\n  os.kill(os.getpid(), 9)\nos.wait()\n",
+            )
             self.tried(sys.executable, "killed.py", gated=4)
         with self.subTest("the process that exec became ends first"):
             self.file("late.sh", f"(sleep 0.7; {self.launcher} 2 launch) & exit 0")
@@ -512,41 +632,121 @@ sys.exit(sum(driver.cuLaunchKernel(1, 1, 1, 1, 1, 1, 1, 0, None, None, None) for
     def test_a_static_runtime_is_gated_on_a_board_by_the_driver_and_said_where_it_is_not(self):
         self.serve("--policy", "mps")
         static = self.at / "static"
-        self.file("wrapper.sh", f"#!/bin/sh\n{static} \"$@\"\n").chmod(0o755)
+        self.file("wrapper.sh", f'#!/bin/sh\n{static} "$@"\n').chmod(0o755)
         for command in ((static,), ("./wrapper.sh",)):
             with self.subTest(command):
                 self.tried(*command, "asked", self.at / "libcuda.so.1", 4, gated=4)
-                self.tried(*command, "nothing", gated=0, says=["static (process ", "the CUDA runtime is linked in statically and no launch of it was seen"])
-        self.tried("./wrapper.sh", "nothing", gated=0, options=["--gpu", "titanx"], says=["it does not use the simulated GPU", "-cudart shared"])
+                self.tried(
+                    *command,
+                    "nothing",
+                    gated=0,
+                    says=["static (process ", "the CUDA runtime is linked in statically and no launch of it was seen"],
+                )
+        self.tried(
+            "./wrapper.sh",
+            "nothing",
+            gated=0,
+            options=["--gpu", "titanx"],
+            says=["it does not use the simulated GPU", "-cudart shared"],
+        )
         extension = self.folder / "static-extension.so"
-        subprocess.run(["gcc", "-shared", "-fPIC", "-x", "c", "-", "-o", extension], text=True, check=True,
-                       input='__attribute__((section(".nv_fatbin"), used)) static char kernels[8] = "k"; int go(int n) { return 0 * n; }')
-        self.tried(self.at / "opener", "local", extension, gated=0, says=["opener (process ", "the CUDA runtime is linked in statically and no launch of it was seen"])
+        subprocess.run(
+            ["gcc", "-shared", "-fPIC", "-x", "c", "-", "-o", extension],
+            text=True,
+            check=True,
+            input='__attribute__((section(".nv_fatbin"), used)) static char kernels[8] = "k"; int go(int n) { return 0 * n; }',
+        )
+        self.tried(
+            self.at / "opener",
+            "local",
+            extension,
+            gated=0,
+            says=["opener (process ", "the CUDA runtime is linked in statically and no launch of it was seen"],
+        )
         # One that holds kernels and leaves the runtime to whoever opens it is none.
-        subprocess.run(["gcc", "-shared", "-fPIC", "-x", "c", "-", "-o", extension], text=True, check=True,
-                       input='void __cudaRegisterFatBinary(void*) __attribute__((weak)); int go(int n) { if (n < 0) __cudaRegisterFatBinary(0); return 0; } '
-                             '__attribute__((section(".nv_fatbin"), used)) static char kernels[8] = "k";')
+        subprocess.run(
+            ["gcc", "-shared", "-fPIC", "-x", "c", "-", "-o", extension],
+            text=True,
+            check=True,
+            input="void __cudaRegisterFatBinary(void*) __attribute__((weak)); int go(int n) { if (n < 0) __cudaRegisterFatBinary(0); return 0; } "
+            '__attribute__((section(".nv_fatbin"), used)) static char kernels[8] = "k";',
+        )
         self.tried(self.at / "opener", "local", extension, gated=0)
-        self.fails(4, "corun", "exec", "--gpu", "titanx", "--", str(static), "nothing", says=["[program-static-cudart]", "-cudart shared"])
-        subprocess.run(["gcc", "-static", "-x", "c", "-", "-o", self.folder / "whole"], input="int main() { return 0; }", text=True, check=True)
+        self.fails(
+            4,
+            "corun",
+            "exec",
+            "--gpu",
+            "titanx",
+            "--",
+            str(static),
+            "nothing",
+            says=["[program-static-cudart]", "-cudart shared"],
+        )
+        subprocess.run(
+            ["gcc", "-static", "-x", "c", "-", "-o", self.folder / "whole"],
+            input="int main() { return 0; }",
+            text=True,
+            check=True,
+        )
         self.fails(4, "corun", "exec", "--", "./whole", says="[program-static]")
 
     def test_what_is_not_gated_is_said(self):
         self.serve("--policy", "mps")
         plugin, runtime = self.at / "libplugin.so", self.at / "libcudart.so.12"
-        self.tried(self.launcher, 2, "several", gated=0, others=8, says=["launcher (process ", "8 not gated: a cooperative launch over several devices", "hint: "])
+        self.tried(
+            self.launcher,
+            2,
+            "several",
+            gated=0,
+            others=8,
+            says=["launcher (process ", "8 not gated: a cooperative launch over several devices", "hint: "],
+        )
         self.tried(self.launcher, 2, "opencl", gated=0, others=4, says=["4 not gated: launches of OpenCL"])
         self.tried(self.launcher, 3, gated=0, others=3, SIMTLAB_CORUN="off", says=["3 not gated: SIMTLAB_CORUN=off"])
-        self.tried(self.at / "opener", "own-scope", plugin, 5, gated=0, unseen=5, says=["opener (process ", "RTLD_DEEPBIND"])
+        self.tried(
+            self.at / "opener", "own-scope", plugin, 5, gated=0, unseen=5, says=["opener (process ", "RTLD_DEEPBIND"]
+        )
         self.tried(self.at / "opener", "namespace", plugin, 5, gated=0, unseen=5, says=["namespace of its own"])
         self.tried(self.at / "opener", "two", runtime, 5, gated=5, unseen=5, says=["a second CUDA library"])
-        self.tried("sh", "-c", f"env -u LD_PRELOAD {self.launcher} 3; exit 0", gated=0, unseen=3, says=["env (process ", "started a program without the gate"])
-        self.tried("sh", "-c", f"unset LD_PRELOAD; {self.launcher} 3; exit 0", gated=0, unseen=3, says=["started a program without the gate"])
-        self.tried("env", "-u", "LD_PRELOAD", self.launcher, 3, gated=0, unseen=3, says=["env (process ", "started a program without the gate"])
+        self.tried(
+            "sh",
+            "-c",
+            f"env -u LD_PRELOAD {self.launcher} 3; exit 0",
+            gated=0,
+            unseen=3,
+            says=["env (process ", "started a program without the gate"],
+        )
+        self.tried(
+            "sh",
+            "-c",
+            f"unset LD_PRELOAD; {self.launcher} 3; exit 0",
+            gated=0,
+            unseen=3,
+            says=["started a program without the gate"],
+        )
+        self.tried(
+            "env",
+            "-u",
+            "LD_PRELOAD",
+            self.launcher,
+            3,
+            gated=0,
+            unseen=3,
+            says=["env (process ", "started a program without the gate"],
+        )
         for way in ("system", "popen", "execl", "execlp", "execle"):
             with self.subTest(way):
                 # Without its environment the stand-in writes no trace.
-                self.tried(self.at / "opener", f"bare-{way}", plugin, 5, gated=0, unseen=0 if way == "execle" else 5, says=["started a program without the gate"])
+                self.tried(
+                    self.at / "opener",
+                    f"bare-{way}",
+                    plugin,
+                    5,
+                    gated=0,
+                    unseen=0 if way == "execle" else 5,
+                    says=["started a program without the gate"],
+                )
         # Its launch did not happen: the code, cudaGetLastError and standard error say so.
         (self.folder / "fake.trace").touch()
         process = self.start(self.at / "opener", "nowhere")
@@ -572,7 +772,9 @@ sys.exit(sum(driver.cuLaunchKernel(1, 1, 1, 1, 1, 1, 1, 0, None, None, None) for
         deadline = time.monotonic() + 30
         while int(self.totals()["granted"]) == 0 and time.monotonic() < deadline:
             time.sleep(0.02)
-        _, err = self.start(self.launcher, 2, options=["--wait-limit", "0.2"], env=self.launcher_env()).communicate(timeout=60)
+        _, err = self.start(self.launcher, 2, options=["--wait-limit", "0.2"], env=self.launcher_env()).communicate(
+            timeout=60
+        )
         self.assertIn("0 launches gated, 2 not", err)
         self.assertIn("2 not gated: they waited longer than --wait-limit", err)
         self.finish(long)
@@ -606,18 +808,37 @@ class Board(Live):
 
     def profile(self, *args, expect=0, fault="", **env):
         driver = {"SIMTLAB_CUDA_DRIVER": str(MOCK), "SIMTLAB_MOCK_GPU": "v100", "SIMTLAB_MOCK_FAULT": fault}
-        out = self.simtlab("corun", "profile", *args, env=self.environment({**driver, **self.launcher_env(2000000), **env}))
+        out = self.simtlab(
+            "corun", "profile", *args, env=self.environment({**driver, **self.launcher_env(2000000), **env})
+        )
         self.assertEqual(out.returncode, expect, out.stdout + out.stderr)
         return out
 
     def test_times_shapes_and_the_sequence_are_kept(self):
-        out = self.profile("--device", "0", "--database", "a.toml", "--application", "app", "--json=r.json", "--", self.launcher, 6, "launch")
+        out = self.profile(
+            "--device",
+            "0",
+            "--database",
+            "a.toml",
+            "--application",
+            "app",
+            "--json=r.json",
+            "--",
+            self.launcher,
+            6,
+            "launch",
+        )
         self.assertIn("| app | test_kernel | 6 |", out.stdout)
         kept = tomllib.loads((self.folder / "a.toml").read_text())
         (kernel,), (application,) = kept["kernel"], kept["application"]
-        self.assertEqual((kernel["grid"], kernel["block"], kernel["registers"], kernel["shared"]), ([4, 1, 1], [64, 1, 1], 32, "256 B"))
+        self.assertEqual(
+            (kernel["grid"], kernel["block"], kernel["registers"], kernel["shared"]),
+            ([4, 1, 1], [64, 1, 1], 32, "256 B"),
+        )
         number, unit = kernel["time"].split()
-        self.assertGreaterEqual(float(number) * {"s": 1e3, "ms": 1, "us": 1e-3}[unit], 2)   # and more, where others have the processors
+        self.assertGreaterEqual(
+            float(number) * {"s": 1e3, "ms": 1, "us": 1e-3}[unit], 2
+        )  # and more, where others have the processors
         self.assertNotIn("l2", kernel)
         self.assertIn("V100", kernel["source"])
         self.assertEqual(application["sequence"], ["test_kernel"] * 6)
@@ -626,35 +847,67 @@ class Board(Live):
 
     def test_one_launch_runs_at_a_time_whatever_the_program_does(self):
         self.profile("--device", "0", "--database", "a.db", "--", self.launcher, 5, "all", 3)
-        spans = sorted(tuple(map(int, line.split()[1:3])) for line in (self.folder / "fake.trace").read_text().splitlines())
+        spans = sorted(
+            tuple(map(int, line.split()[1:3])) for line in (self.folder / "fake.trace").read_text().splitlines()
+        )
         self.assertGreater(len(spans), 100)
         for (_, end), (begin, _) in zip(spans, spans[1:]):
             self.assertGreaterEqual(begin, end)
         # What events cannot tell is missing, not made up.
-        mixed = self.simtlab("corun", "--profiles", "a.db", "--mix", "launcher,launcher", "--limit", "2", "--policy", "mps")
+        mixed = self.simtlab(
+            "corun", "--profiles", "a.db", "--mix", "launcher,launcher", "--limit", "2", "--policy", "mps"
+        )
         self.assertEqual(mixed.returncode, 3)
         self.assertIn("misses ipc, l2, dram, memory_stall", mixed.stderr)
         self.serve("--policy", "shortest-first", "--profiles", "a.db", "--log", "log")
         self.finish(self.start(self.launcher, 2, "launch", env=self.launcher_env()))
         self.stop()
-        self.assertRegex((self.folder / "log").read_text().split(" launch ")[0], r"kernel 1 known time=\d{7,}[.\d]* name=launcher/test_kernel <<<4, 64, 256>>>", "known before it is launched")
+        self.assertRegex(
+            (self.folder / "log").read_text().split(" launch ")[0],
+            r"kernel 1 known time=\d{7,}[.\d]* name=launcher/test_kernel <<<4, 64, 256>>>",
+            "known before it is launched",
+        )
 
     def test_what_was_there_stays_and_what_fails_keeps_nothing(self):
         self.profile("--device", "0", "--database", "a.csv", "--application", "one", "--", self.launcher, 2, "launch")
         self.profile("--device", "0", "--database", "a.csv", "--application", "two", "--", self.launcher, 2, "driver")
         before = (self.folder / "a.csv").read_text()
         self.assertIn("one,", before)
-        self.assertRegex(before, r'(?m)^two,"driver_kernel <<<4, 64, 256>>>",4x1x1,64x1x1,32,256,.*,launcher,[0-9a-f]{16}$')
-        for message, status, args, env in (("ended with status", 5, (self.launcher, 2, "launch"), {"FAKE_FAIL": "1"}), ("there is nothing to profile", 3, (self.launcher, 0), {}), ("ended by signal 9", 5, ("sh", "-c", "kill -9 $$"), {})):
+        self.assertRegex(
+            before, r'(?m)^two,"driver_kernel <<<4, 64, 256>>>",4x1x1,64x1x1,32,256,.*,launcher,[0-9a-f]{16}$'
+        )
+        for message, status, args, env in (
+            ("ended with status", 5, (self.launcher, 2, "launch"), {"FAKE_FAIL": "1"}),
+            ("there is nothing to profile", 3, (self.launcher, 0), {}),
+            ("ended by signal 9", 5, ("sh", "-c", "kill -9 $$"), {}),
+        ):
             with self.subTest(message):
-                self.assertIn(message, self.profile("--device", "0", "--database", "a.csv", "--", *args, expect=status, **env).stderr)
+                self.assertIn(
+                    message,
+                    self.profile("--device", "0", "--database", "a.csv", "--", *args, expect=status, **env).stderr,
+                )
         self.assertEqual((self.folder / "a.csv").read_text(), before)
 
     def test_without_a_board_or_with_options_of_the_simulator_it_says_so(self):
-        self.assertIn("board-none", self.profile("--device", "0", "--database", "a.db", "--", self.launcher, 1, expect=7, fault="no-device").stderr)
-        self.assertIn("there is: 0 (", self.profile("--device", "7", "--database", "a.db", "--", self.launcher, 1, expect=7).stderr)
-        self.assertIn("--gpu is of simulated runs", self.profile("--device", "0", "--gpu", "v100", "--database", "a.db", "--", self.launcher, 1, expect=2).stderr)
-        self.assertIn("compiled already", self.profile("--device", "0", "--database", "a.db", "app.cu", expect=2).stderr)
+        self.assertIn(
+            "board-none",
+            self.profile(
+                "--device", "0", "--database", "a.db", "--", self.launcher, 1, expect=7, fault="no-device"
+            ).stderr,
+        )
+        self.assertIn(
+            "there is: 0 (",
+            self.profile("--device", "7", "--database", "a.db", "--", self.launcher, 1, expect=7).stderr,
+        )
+        self.assertIn(
+            "--gpu is of simulated runs",
+            self.profile(
+                "--device", "0", "--gpu", "v100", "--database", "a.db", "--", self.launcher, 1, expect=2
+            ).stderr,
+        )
+        self.assertIn(
+            "compiled already", self.profile("--device", "0", "--database", "a.db", "app.cu", expect=2).stderr
+        )
         self.assertFalse((self.folder / "a.db").exists())
 
 
@@ -671,24 +924,36 @@ class Simulated(Live):
                 log = (self.folder / "log").read_text()
                 self.assertIn("name=app/_Z5scalePfi <<<4, 256, 0>>>", log)
                 ends = [line for line in log.splitlines() if len(line.split()) > 1 and line.split()[1] == "end"]
-                self.assertTrue(ends and all(int(line.split("gpu=")[1].split()[0]) > 0 for line in ends), "simulated time of each")
+                self.assertTrue(
+                    ends and all(int(line.split("gpu=")[1].split()[0]) > 0 for line in ends), "simulated time of each"
+                )
 
     def kernel_times(self):
         log = (self.folder / "log").read_text()
-        return [int(line.split("gpu=")[1].split()[0]) for line in log.splitlines() if len(line.split()) > 1 and line.split()[1] == "end"]
+        return [
+            int(line.split("gpu=")[1].split()[0])
+            for line in log.splitlines()
+            if len(line.split()) > 1 and line.split()[1] == "end"
+        ]
 
     def test_programs_share_one_simulated_gpu_and_slow_each_other(self):
         self.file("app.cu", SHARED)
         self.ok("build", "app.cu", "-o", "app")
         means = {}
         for name, programs, limit in (("alone", 1, 8), ("together", 2, 8), ("in turns", 2, 1)):
-            self.serve("--policy", "mps", "--limit", limit, "--device", "sim:titanx", "--log", "log", "--patience", "60")
+            self.serve(
+                "--policy", "mps", "--limit", limit, "--device", "sim:titanx", "--log", "log", "--patience", "60"
+            )
             for ready in self.folder.glob("ready-*"):
                 ready.unlink()
-            for process in [self.start("./app", env={"NUMBER": str(i), "PROGRAMS": str(programs)}) for i in range(programs)]:
+            for process in [
+                self.start("./app", env={"NUMBER": str(i), "PROGRAMS": str(programs)}) for i in range(programs)
+            ]:
                 self.assertEqual(self.finish(process), "fine\n")
             out = self.stop()
-            self.assertIn(f"device titanx: {6 * programs} launches, {6 * programs} ended, 0 of them for nobody, 0 failed", out)
+            self.assertIn(
+                f"device titanx: {6 * programs} launches, {6 * programs} ended, 0 of them for nobody, 0 failed", out
+            )
             times = self.kernel_times()
             self.assertEqual(len(times), 6 * programs)
             means[name] = sum(times) / len(times)
@@ -707,9 +972,10 @@ class Simulated(Live):
         self.assertEqual(self.finish(self.start("./app")), "fine\n")
         self.fails(2, "corun", "exec", "--gpu", "h100", "--", "./app", says=["titanx", "[corun-options]"])
 
-
     def test_an_extension_of_python_is_gated_and_its_values_are_right(self):
-        self.file("ext.cu", """
+        self.file(
+            "ext.cu",
+            """
 __global__ void add(int* x) { *x += 1; }
 extern "C" int go(int n) {
   int *d, h = 0;
@@ -719,11 +985,15 @@ extern "C" int go(int n) {
   cudaMemcpy(&h, d, sizeof h, cudaMemcpyDeviceToHost);
   return code != cudaSuccess ? -static_cast<int>(code) : h;
 }
-""")
+""",
+        )
         self.ok("build", "ext.cu", "-o", "libext.so", "-shared", "-Xcompiler", "-fPIC")
         script = "import ctypes; print('value', ctypes.CDLL('./libext.so').go(5))"
-        for options, serve, env, says in ((["--gpu", "titanx"], (), None, "5 launches gated, 0 not"), ([], ("--device", "sim:titanx"), None, "5 launches gated, 0 not"),
-                                          (["--gpu", "titanx"], (), {"SIMTLAB_CORUN": "off"}, "0 launches gated, 5 not")):
+        for options, serve, env, says in (
+            (["--gpu", "titanx"], (), None, "5 launches gated, 0 not"),
+            ([], ("--device", "sim:titanx"), None, "5 launches gated, 0 not"),
+            (["--gpu", "titanx"], (), {"SIMTLAB_CORUN": "off"}, "0 launches gated, 5 not"),
+        ):
             with self.subTest(serve=serve, env=env):
                 self.serve("--policy", "mps", *serve)
                 process = self.start(sys.executable, "-c", script, options=options, env=env)
@@ -734,11 +1004,23 @@ extern "C" int go(int n) {
 
     @unittest.skipUnless(shutil.which("nvcc"), "nvcc is not installed")
     def test_nvidias_static_runtime_behind_a_script_is_noticed(self):
-        self.file("s.cu", "__global__ void k() {}\nint main() { k<<<1, 1>>>(); return cudaDeviceSynchronize() == cudaSuccess; }\n")
-        subprocess.run(["nvcc", "-cudart", "static", "s.cu", "-o", "static"], cwd=self.folder, env={**os.environ, "HOME": str(self.folder)}, check=True, capture_output=True)
+        self.file(
+            "s.cu",
+            "__global__ void k() {}\nint main() { k<<<1, 1>>>(); return cudaDeviceSynchronize() == cudaSuccess; }\n",
+        )
+        subprocess.run(
+            ["nvcc", "-cudart", "static", "s.cu", "-o", "static"],
+            cwd=self.folder,
+            env={**os.environ, "HOME": str(self.folder)},
+            check=True,
+            capture_output=True,
+        )
         self.file("wrapper.sh", "#!/bin/sh\n./static\n").chmod(0o755)
         self.serve("--policy", "mps")
-        for options, says in (([], "the CUDA runtime is linked in statically"), (["--gpu", "titanx"], "it does not use the simulated GPU")):
+        for options, says in (
+            ([], "the CUDA runtime is linked in statically"),
+            (["--gpu", "titanx"], "it does not use the simulated GPU"),
+        ):
             _, err = self.start("./wrapper.sh", options=options).communicate(timeout=60)
             self.assertRegex(err, r"static \(process \d+\): .*" + says if not options else says)
 
@@ -772,7 +1054,9 @@ extern "C" int go(int n) {
                 self.assertIn("[corun-device]", err)
 
     def test_a_lost_shared_gpu_fails_every_call_of_opencl(self):
-        if not (LOADER and os.path.exists("/usr/include/CL/cl.h") and os.path.exists("/usr/lib/clc/nvptx64--nvidiacl.bc")):
+        if not (
+            LOADER and os.path.exists("/usr/include/CL/cl.h") and os.path.exists("/usr/lib/clc/nvptx64--nvidiacl.bc")
+        ):
             self.skipTest("OpenCL's loader, its headers or libclc are not installed")
         subprocess.run(["gcc", "-O1", "-w", HERE / "lost.c", "-o", self.folder / "lost-opencl", "-lOpenCL"], check=True)
         for when in ("idle", "busy"):

@@ -68,13 +68,24 @@ class Deadlocks(Case):
             self.assertEqual(result.stdout, f"cudaSuccess {out}\n", mode)
 
     def test_a_flag_that_nobody_sets(self):
-        self.stopped("nobody", "app.cu:6", "warp 0 of block (0,0,0) reads 4 bytes at 0x", "byte 0 of cudaMalloc", "which stay 0x0 (thread (0,0,0))")
+        self.stopped(
+            "nobody",
+            "app.cu:6",
+            "warp 0 of block (0,0,0) reads 4 bytes at 0x",
+            "byte 0 of cudaMalloc",
+            "which stay 0x0 (thread (0,0,0))",
+        )
 
     def test_tries_that_are_counted_do_not_hide_it(self):
         self.stopped("tries", "app.cu:7")
 
     def test_the_rest_of_the_block_waits_at_a_barrier(self):
-        self.stopped("barrier", "app.cu:11", "warp 1 of block (0,0,0) and 2 more wait at barrier 0 (3 of 4 warps arrived)", "31 lanes of the same warp wait")
+        self.stopped(
+            "barrier",
+            "app.cu:11",
+            "warp 1 of block (0,0,0) and 2 more wait at barrier 0 (3 of 4 warps arrived)",
+            "31 lanes of the same warp wait",
+        )
 
     def test_managed_memory_that_nobody_writes(self):
         self.stopped("managed", "cudaMallocManaged")

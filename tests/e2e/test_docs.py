@@ -62,8 +62,14 @@ class Documentation(Case):
     def test_every_command_is_understood(self):
         self.assertGreater(len(self.commands), 200)
         lines = self.file("commands", "".join("\t".join([c.place, *c.words]) + "\n" for c in self.commands))
-        done = subprocess.run([TEST_CLI, "--gtest_filter=Words.OfTheDocumentation*"], cwd=self.folder, env=self.environment({"SIMTLAB_DOCUMENTED_COMMANDS": str(lines)}),
-                              capture_output=True, text=True, timeout=300)
+        done = subprocess.run(
+            [TEST_CLI, "--gtest_filter=Words.OfTheDocumentation*"],
+            cwd=self.folder,
+            env=self.environment({"SIMTLAB_DOCUMENTED_COMMANDS": str(lines)}),
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
         self.assertEqual(done.returncode, 0, done.stdout)
         self.assertIn("[  PASSED  ] 1 test", done.stdout)
 
@@ -75,12 +81,16 @@ class Documentation(Case):
         for command in self.commands:
             words = typed(command.words)
             text = " ".join(words)
-            if text in ran or text in TYPED_BY or reason_not_to_run(command) is not None:   # once is enough
+            if text in ran or text in TYPED_BY or reason_not_to_run(command) is not None:  # once is enough
                 continue
             with self.subTest(place=command.place, typed=text):
                 done = scene.run(words)
                 # Targets of validations that are known to be missed (docs/validation.md) have an exit code of their own.
-                self.assertIn(done.returncode, (0, 6) if words[0] == "validate" and "--check" in words else (0,), done.stdout[-2000:] + done.stderr)
+                self.assertIn(
+                    done.returncode,
+                    (0, 6) if words[0] == "validate" and "--check" in words else (0,),
+                    done.stdout[-2000:] + done.stderr,
+                )
             ran.add(text)
         self.assertGreater(len(ran), 150)
 
@@ -102,11 +112,15 @@ class Documentation(Case):
         for row in self.ok("list", "exit-codes", "--markdown").stdout.splitlines()[2:]:
             self.assertIn(row.rstrip("| "), codes, "docs/exit-codes.md is stale")
         for header in (SOURCE / "include/simtlab").glob("*.h"):
-            self.assertIn(header.name, (SOURCE / "docs/library.md").read_text() + (SOURCE / "docs/plugins.md").read_text())
+            self.assertIn(
+                header.name, (SOURCE / "docs/library.md").read_text() + (SOURCE / "docs/plugins.md").read_text()
+            )
 
     def test_the_page_of_interfaces_is_what_the_headers_say(self):
         page = (SOURCE / "docs/interfaces.md").read_text()
-        made = subprocess.run([sys.executable, "-B", SOURCE / "tools/interfaces.py"], check=True, stdout=subprocess.PIPE, text=True).stdout
+        made = subprocess.run(
+            [sys.executable, "-B", SOURCE / "tools/interfaces.py"], check=True, stdout=subprocess.PIPE, text=True
+        ).stdout
         self.assertEqual(page, made, "stale: python3 tools/interfaces.py > docs/interfaces.md")
         for header in (SOURCE / "include/simtlab").glob("*.h"):
             self.assertIn(f"`include/simtlab/{header.name}`", page)

@@ -24,10 +24,19 @@ class Dram(Case):
 
 class Traces(Dram):
     def test_every_example_is_read_in_its_format(self):
-        expected = {"k6_small.trc": "k6", "k6_small.trc.zst": "k6, zstd", "mase_small.trc": "mase", "misc_small.trc": "misc",
-                    "dramsim3.trace": "dramsim3", "dramsim3.trace.gz": "dramsim3, gzip",
-                    "ramulator1_dram.trace": "ramulator1-dram", "ramulator1_cpu.trace": "ramulator1-cpu",
-                    "simpleo3.trace": "simpleo3", "loadstore.trace": "loadstore", "readwrite_ddr4.trace": "readwrite"}
+        expected = {
+            "k6_small.trc": "k6",
+            "k6_small.trc.zst": "k6, zstd",
+            "mase_small.trc": "mase",
+            "misc_small.trc": "misc",
+            "dramsim3.trace": "dramsim3",
+            "dramsim3.trace.gz": "dramsim3, gzip",
+            "ramulator1_dram.trace": "ramulator1-dram",
+            "ramulator1_cpu.trace": "ramulator1-cpu",
+            "simpleo3.trace": "simpleo3",
+            "loadstore.trace": "loadstore",
+            "readwrite_ddr4.trace": "readwrite",
+        }
         self.assertEqual({p.name for p in TRACES.iterdir()}, set(expected))
         for name, form in expected.items():
             m, result = self.measured(TRACES / name, *DDR4, "--check")
@@ -38,8 +47,10 @@ class Traces(Dram):
             self.assertAlmostEqual(self.losses(m), 1)
 
     def test_one_trace_in_four_formats_is_one_run(self):
-        runs = [self.measured(TRACES / n, *DDR4)[0]
-                for n in ("k6_small.trc", "mase_small.trc", "dramsim3.trace", "dramsim3.trace.gz", "k6_small.trc.zst")]
+        runs = [
+            self.measured(TRACES / n, *DDR4)[0]
+            for n in ("k6_small.trc", "mase_small.trc", "dramsim3.trace", "dramsim3.trace.gz", "k6_small.trc.zst")
+        ]
         for run in runs:
             for key in list(run):
                 if key.startswith("host."):
@@ -48,8 +59,14 @@ class Traces(Dram):
 
     def test_standard_input_may_be_a_compressed_trace(self):
         data = (TRACES / "dramsim3.trace.gz").read_bytes()
-        r = subprocess.run([SIMTLAB, "dram", "-", *DDR4, "--json"], input=data, stdout=subprocess.PIPE, cwd=self.folder,
-                           env=self.environment(), check=True)
+        r = subprocess.run(
+            [SIMTLAB, "dram", "-", *DDR4, "--json"],
+            input=data,
+            stdout=subprocess.PIPE,
+            cwd=self.folder,
+            env=self.environment(),
+            check=True,
+        )
         self.assertEqual(json.loads(r.stdout)["total"]["dram.requests"]["value"], 400)
 
     def test_a_long_trace_needs_no_more_memory_than_a_short_one(self):
@@ -66,6 +83,7 @@ class Traces(Dram):
         def bad(text, says, *args, code=3):
             path = self.file("bad.trace", text)
             self.fails(code, "dram", path, *DDR4, *args, says=says)
+
         good = "0x40 READ 1\n"
         bad(good + "0x80 WRITE x\n", ["bad.trace:2:12: error: 'x' is not a decimal number", "[trace-syntax]", "hint:"])
         bad(good + "0x80 READ -1\n", "a negative number")
@@ -95,7 +113,9 @@ class Generated(Dram):
     def test_each_pattern_runs_and_every_command_keeps_the_rules(self):
         for name in ("stream", "copy", "random", "stride", "conflict", "pointer-chase"):
             for dram in ("ddr4-3200", "hbm2-2000", "lpddr4-3200"):
-                m, _ = self.measured("--generate", name, "--dram", dram, "--requests", 2000, "--check", "--read-share", 0.8)
+                m, _ = self.measured(
+                    "--generate", name, "--dram", dram, "--requests", 2000, "--check", "--read-share", 0.8
+                )
                 self.assertEqual(m["dram.requests"], 2000)
                 self.assertAlmostEqual(self.losses(m), 1)
 
@@ -113,7 +133,19 @@ class Generated(Dram):
     def test_equal_seeds_are_equal_runs(self):
         runs = []
         for seed in (1, 1, 2):
-            self.ok("dram", "--generate", "random", *DDR4, "--requests", 5000, "--read-share", 0.5, "--seed", seed, "--csv=out.csv")
+            self.ok(
+                "dram",
+                "--generate",
+                "random",
+                *DDR4,
+                "--requests",
+                5000,
+                "--read-share",
+                0.5,
+                "--seed",
+                seed,
+                "--csv=out.csv",
+            )
             text = (self.folder / "out.csv").read_text()
             runs.append([row for row in text.splitlines() if "host." not in row])
         self.assertEqual(runs[0], runs[1])
@@ -125,7 +157,9 @@ class Generated(Dram):
         self.assertGreater(m["dram.loss.idle"], 0.99)
 
     def test_the_load_sweep_is_a_curve_that_bends(self):
-        result = json.loads(self.ok("dram", "--generate", "random", *DDR4, "--requests", 5000, "--sweep-load", "--json").stdout)
+        result = json.loads(
+            self.ok("dram", "--generate", "random", *DDR4, "--requests", 5000, "--sweep-load", "--json").stdout
+        )
         points = [{k: v["value"] for k, v in p["metrics"].items()} for p in result["kernels"]]
         self.assertGreater(len(points), 8)
         first, last = points[0], points[-1]
@@ -138,29 +172,34 @@ class Generated(Dram):
 
     def test_wrong_options_are_refused(self):
         for args, says in (
-                ([], "[dram-what]"),
-                (["x.trace"], "no memory is named"),
-                (DDR4, "no traffic"),
-                (["x.trace", "--generate", "random", *DDR4], "[dram-what]"),
-                (["--generate", "randon", *DDR4], "did you mean random?"),
-                (["--generate", "random", *DDR4, "--read-share", "2"], "[generate-option]"),
-                (["--generate", "random", *DDR4, "--footprint", "1 PiB"], "error"),
-                (["--generate", "random", *DDR4, "--line", "48"], "[dram-line]"),
-                (["--generate", "pointer-chase", *DDR4, "--sweep-load"], "[sweep-load]"),
-                (["-", *DDR4, "--sweep-load"], "[option-conflict]"),
-                (["x.trace", *DDR4, "--stride", "64"], "[option-conflict]"),
-                (["--generate", "random", *DDR4, "--channels", "0"], "error"),
-                (["--generate", "random", *DDR4, "--requests", "0"], "error"),
-                (["--generate", "random", *DDR4, "--command-trace", "c", "--command-format", "vcd"], "[command-format]"),
-                (["--generate", "random", *DDR4, "--timeline", "t", "--from", "9", "--to", "9"], "window"),
-                (["--generate", "random", *DDR4, "--json=a", "--command-trace", "a"], "same file")):
+            ([], "[dram-what]"),
+            (["x.trace"], "no memory is named"),
+            (DDR4, "no traffic"),
+            (["x.trace", "--generate", "random", *DDR4], "[dram-what]"),
+            (["--generate", "randon", *DDR4], "did you mean random?"),
+            (["--generate", "random", *DDR4, "--read-share", "2"], "[generate-option]"),
+            (["--generate", "random", *DDR4, "--footprint", "1 PiB"], "error"),
+            (["--generate", "random", *DDR4, "--line", "48"], "[dram-line]"),
+            (["--generate", "pointer-chase", *DDR4, "--sweep-load"], "[sweep-load]"),
+            (["-", *DDR4, "--sweep-load"], "[option-conflict]"),
+            (["x.trace", *DDR4, "--stride", "64"], "[option-conflict]"),
+            (["--generate", "random", *DDR4, "--channels", "0"], "error"),
+            (["--generate", "random", *DDR4, "--requests", "0"], "error"),
+            (["--generate", "random", *DDR4, "--command-trace", "c", "--command-format", "vcd"], "[command-format]"),
+            (["--generate", "random", *DDR4, "--timeline", "t", "--from", "9", "--to", "9"], "window"),
+            (["--generate", "random", *DDR4, "--json=a", "--command-trace", "a"], "same file"),
+        ):
             result = self.simtlab("dram", *args)
             self.assertIn(result.returncode, (2, 3), args)
             self.assertIn(says, result.stderr, args)
             self.assertEqual(list(self.folder.glob("*")), [], args)
         self.fails(3, "dram", "--generate", "random", "--dram", "ddr9", says="[dram-unknown]")
-        self.fails(3, "dram", "--generate", "random", *DDR4, "--set", "timing.CLL=3 cycles", says="[config-unknown-key]")
-        self.fails(3, "dram", "--generate", "random", *DDR4, "--set", "mapping.pattern=ro-ba-bg-ra", says="[dram-mapping]")
+        self.fails(
+            3, "dram", "--generate", "random", *DDR4, "--set", "timing.CLL=3 cycles", says="[config-unknown-key]"
+        )
+        self.fails(
+            3, "dram", "--generate", "random", *DDR4, "--set", "mapping.pattern=ro-ba-bg-ra", says="[dram-mapping]"
+        )
 
     def test_settings_reach_technology_and_controller(self):
         base = ("--generate", "pointer-chase", *DDR4, "--requests", 500)
@@ -177,15 +216,43 @@ class Outputs(Dram):
     def test_commands_are_checked_again_from_their_trace(self):
         args = ("--generate", "random", "--dram", "ddr4-2400", "--requests", 3000, "--read-share", 0.5)
         self.ok("dram", *args, "--command-trace", "c.txt")
-        self.assertRegex(self.ok("dram", "--check-commands", "c.txt", "--dram", "ddr4-2400").stdout, r"commands keep the rules")
-        self.fails(6, "dram", "--check-commands", "c.txt", "--dram", "ddr4-3200", says=["c.txt:", "tRCD", "[dram-rule]"])
-        self.ok("dram", *args, "--command-trace", "d3.txt", "--command-format", "dramsim3", "--set", "upkeep.precharge_all=false")
+        self.assertRegex(
+            self.ok("dram", "--check-commands", "c.txt", "--dram", "ddr4-2400").stdout, r"commands keep the rules"
+        )
+        self.fails(
+            6, "dram", "--check-commands", "c.txt", "--dram", "ddr4-3200", says=["c.txt:", "tRCD", "[dram-rule]"]
+        )
+        self.ok(
+            "dram",
+            *args,
+            "--command-trace",
+            "d3.txt",
+            "--command-format",
+            "dramsim3",
+            "--set",
+            "upkeep.precharge_all=false",
+        )
         self.assertRegex((self.folder / "d3.txt").read_text(), r"(?m)^\d+ +activate +0 +0 +\d +\d +0x")
         self.ok("dram", "--check-commands", "d3.txt", "--dram", "ddr4-2400")
-        self.fails(3, "dram", "--check-commands", self.file("empty.txt", ""), "--dram", "ddr4-2400", says="[trace-empty]")
+        self.fails(
+            3, "dram", "--check-commands", self.file("empty.txt", ""), "--dram", "ddr4-2400", says="[trace-empty]"
+        )
 
     def test_the_timeline_is_a_picture_of_its_window(self):
-        self.ok("dram", "--generate", "random", *DDR4, "--requests", 3000, "--timeline", "t.json", "--from", 1000, "--to", 1500)
+        self.ok(
+            "dram",
+            "--generate",
+            "random",
+            *DDR4,
+            "--requests",
+            3000,
+            "--timeline",
+            "t.json",
+            "--from",
+            1000,
+            "--to",
+            1500,
+        )
         events = json.loads((self.folder / "t.json").read_text())["traceEvents"]
         slices = [e for e in events if e["ph"] == "X"]
         self.assertGreater(len(slices), 100)
@@ -201,20 +268,31 @@ class Outputs(Dram):
         self.assertIn("Where the time of the data bus went", text)
 
     def test_a_stopped_run_is_reported_and_marked(self):
-        r = self.simtlab("dram", "--generate", "random", *DDR4, "--requests", 100000, "--max-cycles", 5000, "--json=r.json")
+        r = self.simtlab(
+            "dram", "--generate", "random", *DDR4, "--requests", 100000, "--max-cycles", 5000, "--json=r.json"
+        )
         self.assertEqual(r.returncode, 1)
         self.assertIn("[limit-cycles]", r.stderr)
         result = json.loads((self.folder / "r.json").read_text())
         self.assertEqual(result["manifest"]["failure"]["id"], "limit-cycles")
         self.assertEqual(result["total"]["dram.cycles"]["value"], 5000)
-        r = self.simtlab("dram", "--generate", "random", *DDR4, "--requests", 10 ** 10, "--max-time", "0.5 s", timeout=30)
+        r = self.simtlab(
+            "dram", "--generate", "random", *DDR4, "--requests", 10**10, "--max-time", "0.5 s", timeout=30
+        )
         self.assertEqual(r.returncode, 1)
         self.assertIn("[limit-time]", r.stderr)
         self.assertIn("INCOMPLETE", r.stdout)
 
     def test_a_pipe_that_stays_silent_can_be_stopped(self):
-        process = subprocess.Popen([SIMTLAB, "dram", "-", *DDR4, "--max-time", "0.5 s"], cwd=self.folder, env=self.environment(),
-                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            [SIMTLAB, "dram", "-", *DDR4, "--max-time", "0.5 s"],
+            cwd=self.folder,
+            env=self.environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         self.assertEqual(process.wait(20), 1)
         self.assertIn("[limit-time]", process.stderr.read())
         for stream in (process.stdin, process.stdout, process.stderr):
@@ -228,7 +306,9 @@ class Outputs(Dram):
         self.assertNotIn("dram.bus.data", m)
         self.assertNotIn("dram.commands.read", m)
         self.assertTrue(any(k.startswith("dram.plugin.") for k in m))
-        self.fails(2, "dram", "--generate", "random", "--dram", model, "--set", "timing.CL=3 cycles", says="[option-conflict]")
+        self.fails(
+            2, "dram", "--generate", "random", "--dram", model, "--set", "timing.CL=3 cycles", says="[option-conflict]"
+        )
         self.fails(4, "dram", "--generate", "random", "--dram", model, "--check", says="[plugin-commands]")
         self.fails(3, "dram", "--generate", "random", "--dram", "plugin:/absent.so", says="[plugin-missing]")
 

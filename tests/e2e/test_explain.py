@@ -32,7 +32,9 @@ class Observed(Case):
         (kernel,) = self.observed("--lines")["kernels"]
         profile, metrics = kernel["profile"], kernel["metrics"]
         self.assertEqual(sum(profile["slots"].values()), metrics["scheduler.slots"]["value"])
-        self.assertEqual(sum(line["instructions"] for line in profile["lines"]), metrics["gpu.instructions.warp"]["value"])
+        self.assertEqual(
+            sum(line["instructions"] for line in profile["lines"]), metrics["gpu.instructions.warp"]["value"]
+        )
         load = next(line for line in profile["lines"] if line["ptx"].startswith("ld.global"))
         self.assertEqual((load["requests"], load["sectors"]), (512, 2048))
         self.assertEqual(load["loads"], 512)
@@ -46,8 +48,18 @@ class Observed(Case):
         self.assertNotIn("load.latency", kernel["metrics"])
 
     def test_report_prints_the_lines_again(self):
-        text = self.ok("run", self.saxpy(), *SAXPY_LAUNCH, "--lines", "--json=r.json", "-o", "r.txt") and (self.folder / "r.txt").read_text()
-        for word in ("Cycles per instruction", "Memory chart", "Roofline", "Where loads wait", "Hottest lines", "fma.rn.f32"):
+        text = (
+            self.ok("run", self.saxpy(), *SAXPY_LAUNCH, "--lines", "--json=r.json", "-o", "r.txt")
+            and (self.folder / "r.txt").read_text()
+        )
+        for word in (
+            "Cycles per instruction",
+            "Memory chart",
+            "Roofline",
+            "Where loads wait",
+            "Hottest lines",
+            "fma.rn.f32",
+        ):
             self.assertIn(word, text)
         again = self.ok("report", "r.json").stdout
         self.assertIn("Hottest lines", again)
@@ -61,7 +73,16 @@ class Observed(Case):
         self.assertEqual(sum(row[at] for row in series["rows"]), kernel["metrics"]["gpu.instructions.warp"]["value"])
 
     def test_the_timeline_is_a_chrome_trace(self):
-        self.ok("run", self.saxpy(), *SAXPY_LAUNCH, "--timeline=t.json", "--timeline-window", "0:500", "--timeline-sm", "all")
+        self.ok(
+            "run",
+            self.saxpy(),
+            *SAXPY_LAUNCH,
+            "--timeline=t.json",
+            "--timeline-window",
+            "0:500",
+            "--timeline-sm",
+            "all",
+        )
         events = json.loads((self.folder / "t.json").read_text())["traceEvents"]
         kinds = {e.get("cat") for e in events}
         self.assertTrue({"issue", "load", "block"} <= kinds)
@@ -71,8 +92,13 @@ class Observed(Case):
                 self.assertLess(e["ts"], 500)
 
     def test_options_that_make_no_sense(self):
-        for args, name in ((["--timeline-sm", "1"], "option-conflict"), (["--series", "x"], "option-value"), (["--series", "0"], "option-value"),
-                           (["--timeline=t", "--timeline-window", "9:3"], "option-value"), (["--lines", "--mode", "functional"], "option-conflict")):
+        for args, name in (
+            (["--timeline-sm", "1"], "option-conflict"),
+            (["--series", "x"], "option-value"),
+            (["--series", "0"], "option-value"),
+            (["--timeline=t", "--timeline-window", "9:3"], "option-value"),
+            (["--lines", "--mode", "functional"], "option-conflict"),
+        ):
             self.fails(2, "run", self.saxpy(), *SAXPY_LAUNCH, *args, says=f"[{name}]")
         self.fails(3, "run", self.saxpy(), *SAXPY_LAUNCH, "--what-if", "perfect-l2", says="[what-if]")
 
@@ -91,7 +117,14 @@ class Explain(Case):
     def test_evidence_is_read_from_the_file(self):
         done = self.ok("explain", self.result())
         text = " ".join(done.stdout.split())
-        for word in ("saxpy takes", "Schedulers issued", "long_scoreboard", "L1: ", "--lines of `simtlab run` records them", "was not tried: --rerun runs the command of the file again for each, about "):
+        for word in (
+            "saxpy takes",
+            "Schedulers issued",
+            "long_scoreboard",
+            "L1: ",
+            "--lines of `simtlab run` records them",
+            "was not tried: --rerun runs the command of the file again for each, about ",
+        ):
             self.assertIn(word, text)
         self.assertNotIn("loads take", text)
         self.assertEqual(done.stderr, "")
@@ -108,7 +141,15 @@ class Explain(Case):
 
     def test_evidence_and_remedies(self):
         text = self.ok("explain", self.result(), "--rerun").stdout
-        for word in ("saxpy takes", "Schedulers issued", "long_scoreboard", "loads take", "L1: ", "The line that takes most", "lifting a limit"):
+        for word in (
+            "saxpy takes",
+            "Schedulers issued",
+            "long_scoreboard",
+            "loads take",
+            "L1: ",
+            "The line that takes most",
+            "lifting a limit",
+        ):
             self.assertIn(word, text)
 
     def test_each_remedy_is_a_run_of_the_model(self):

@@ -11,20 +11,49 @@ from harness import SIMTLAB, SOURCE, Case, main
 
 EXTENDED = os.environ.get("SIMTLAB_EXTENDED")
 EXAMPLES = SOURCE / "examples/extend"
-LISTS = {"replacements": "lip", "schedulers": "memory_first", "orders": "youngest", "policies": "least-served", "probes": "predication"}
+LISTS = {
+    "replacements": "lip",
+    "schedulers": "memory_first",
+    "orders": "youngest",
+    "policies": "least-served",
+    "probes": "predication",
+}
 matrices = ["--arg", "buffer:192x192:f32"] * 3
-MATMUL = [SOURCE / "data/probes/cache.ptx", "--kernel", "matmul", "--global", "192x192", "--local", "16x16", *matrices, "--arg", "u32:192", "--gpu", "v100"]
+MATMUL = [
+    SOURCE / "data/probes/cache.ptx",
+    "--kernel",
+    "matmul",
+    "--global",
+    "192x192",
+    "--local",
+    "16x16",
+    *matrices,
+    "--arg",
+    "u32:192",
+    "--gpu",
+    "v100",
+]
 
 
 @unittest.skipUnless(EXTENDED, "$SIMTLAB_EXTENDED is not set")
 class Extended(Case):
     def extended(self, *arguments):
-        done = subprocess.run([EXTENDED, *map(str, arguments)], cwd=self.folder, env=self.environment({}), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
+        done = subprocess.run(
+            [EXTENDED, *map(str, arguments)],
+            cwd=self.folder,
+            env=self.environment({}),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
         self.assertEqual(done.returncode, 0, f"{arguments}\n{done.stdout}\n{done.stderr}")
         return done.stdout
 
     def total(self, *arguments):
-        return {name: metric["value"] for name, metric in json.loads(self.extended(*arguments, "--json"))["total"].items()}
+        return {
+            name: metric["value"] for name, metric in json.loads(self.extended(*arguments, "--json"))["total"].items()
+        }
 
     def test_lists_have_one_name_more(self):
         names = lambda text: [row.split()[0] for row in text.splitlines()[1:]]
@@ -36,30 +65,50 @@ class Extended(Case):
                 self.assertEqual(after, sorted(after))
 
     def test_a_program_without_them_says_what_there_is(self):
-        self.fails(3, "config", "show", "--set", "sm.scheduler=memory_first", says=["unknown value 'memory_first'", "gto"])
+        self.fails(
+            3, "config", "show", "--set", "sm.scheduler=memory_first", says=["unknown value 'memory_first'", "gto"]
+        )
         self.fails(3, "config", "show", "--set", "l1.replacement=lip", says="unknown value 'lip'")
-        self.fails(2, "cache", *MATMUL, "--order", "youngest", says=["order: unknown value 'youngest'", "gto, lrr, oldest"])
+        self.fails(
+            2, "cache", *MATMUL, "--order", "youngest", says=["order: unknown value 'youngest'", "gto, lrr, oldest"]
+        )
         self.fails(2, "corun", "--mixes", "1", "--policy", "least-served", says="least-served")
         self.fails(2, "probe", "--only", "predication", says="predication")
 
     def test_a_device_file_takes_the_new_names(self):
-        self.file("mine.toml", 'inherits = "v100"\nproduct = { value = "x", estimated = "a test" }\n[l1]\nreplacement = { value = "lip", estimated = "a test" }\n')
+        self.file(
+            "mine.toml",
+            'inherits = "v100"\nproduct = { value = "x", estimated = "a test" }\n[l1]\nreplacement = { value = "lip", estimated = "a test" }\n',
+        )
         self.assertRegex(self.extended("config", "show", "--gpu", "./mine.toml"), r"l1\.replacement\s.*lip")
 
     def test_the_scheduler_decides(self):
-        cycles = {name: self.total("run", *MATMUL, "--set", f"sm.scheduler={name}")["gpu.cycles"] for name in ("memory_first", "oldest", "lrr")}
+        cycles = {
+            name: self.total("run", *MATMUL, "--set", f"sm.scheduler={name}")["gpu.cycles"]
+            for name in ("memory_first", "oldest", "lrr")
+        }
         self.assertEqual(len(set(cycles.values())), 3, cycles)
         # Of the same instructions, and the same with one thread.
         again = self.total("run", *MATMUL, "--set", "sm.scheduler=memory_first", "--threads", "1")
         self.assertEqual(again["gpu.cycles"], cycles["memory_first"])
 
     def test_the_order_of_a_cache_study_decides(self):
-        misses = {name: self.total("cache", *MATMUL, "--zero-latency", "--set", "sm.count=3", "--order", name)["l1.read.misses"] for name in ("youngest", "oldest", "lrr")}
+        misses = {
+            name: self.total("cache", *MATMUL, "--zero-latency", "--set", "sm.count=3", "--order", name)[
+                "l1.read.misses"
+            ]
+            for name in ("youngest", "oldest", "lrr")
+        }
         self.assertEqual(len(set(misses.values())), 3, misses)
 
     def test_the_corun_policy_decides(self):
-        fairness = {name: self.total("corun", "--mixes", "5", "--size", "4", "--limit", "2", "--policy", name)["corun.fairness.turnaround"] for name in ("mps", "least-served")}
-        self.assertLess(fairness["least-served"], 0.7 * fairness["mps"])   # 1: all are slowed down alike
+        fairness = {
+            name: self.total("corun", "--mixes", "5", "--size", "4", "--limit", "2", "--policy", name)[
+                "corun.fairness.turnaround"
+            ]
+            for name in ("mps", "least-served")
+        }
+        self.assertLess(fairness["least-served"], 0.7 * fairness["mps"])  # 1: all are slowed down alike
 
     def test_the_probe_measures(self):
         text = self.extended("probe", "--gpu", "v100", "--only", "predication")
@@ -72,10 +121,15 @@ class Lists(Case):
     """What the build makes of folders of further files."""
 
     def lists(self, *folders):
-        out = self.folder / "lists"   # a script takes the working directory for the build's
+        out = self.folder / "lists"  # a script takes the working directory for the build's
         out.mkdir(exist_ok=True)
-        return subprocess.run(["cmake", f"-DSIMTLAB_EXTENSIONS={';'.join(map(str, folders))}", "-P", SOURCE / "cmake/registry.cmake"], cwd=out, capture_output=True, text=True,
-                              timeout=60)
+        return subprocess.run(
+            ["cmake", f"-DSIMTLAB_EXTENSIONS={';'.join(map(str, folders))}", "-P", SOURCE / "cmake/registry.cmake"],
+            cwd=out,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
 
     def refused(self, says, *folders):
         done = self.lists(*folders)
@@ -94,7 +148,10 @@ class Lists(Case):
         self.assertEqual(seen[0], seen[1])
         names = re.findall(r'\{"(\w+)", &scheduler_\1\}', seen[0]["timing_schedulers.cpp"])
         self.assertEqual(names, ["aaa", "gto", "lrr", "memory_first", "oldest", "two_level"])
-        self.assertEqual(re.findall(r'\{"(\w+)", &order_\1\}', seen[0]["cachesim_orders.cpp"]), ["gto", "lrr", "oldest", "random", "round_robin", "sequential", "two_level", "youngest"])
+        self.assertEqual(
+            re.findall(r'\{"(\w+)", &order_\1\}', seen[0]["cachesim_orders.cpp"]),
+            ["gto", "lrr", "oldest", "random", "round_robin", "sequential", "two_level", "youngest"],
+        )
         self.assertIn('{"aaa", "gto", "lrr", "memory_first", "oldest", "two_level"}', seen[0]["device_policies.cpp"])
 
     @unittest.skipUnless(shutil.which("cmake"), "cmake is not installed")
@@ -111,11 +168,33 @@ class Lists(Case):
 
     @unittest.skipUnless(shutil.which("ninja") and shutil.which("cmake"), "cmake and ninja are not installed")
     def test_a_build_compiles_the_files_into_their_layers(self):
-        done = subprocess.run(["cmake", "-S", SOURCE, "-B", "build", "-G", "Ninja", "-DSIMTLAB_TESTS=OFF", "-DSIMTLAB_BENCH=OFF", f"-DSIMTLAB_EXTENSIONS={EXAMPLES}"],
-                              cwd=self.folder, capture_output=True, text=True, timeout=300)
+        done = subprocess.run(
+            [
+                "cmake",
+                "-S",
+                SOURCE,
+                "-B",
+                "build",
+                "-G",
+                "Ninja",
+                "-DSIMTLAB_TESTS=OFF",
+                "-DSIMTLAB_BENCH=OFF",
+                f"-DSIMTLAB_EXTENSIONS={EXAMPLES}",
+            ],
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         rules = (self.folder / "build/build.ninja").read_text()
-        for layer, file in (("memory", "memory/policies/replace_lip"), ("timing", "timing/schedulers/memory_first"), ("cachesim", "cachesim/orders/youngest"), ("corun", "corun/policies/least_served"), ("probe", "probe/kinds/predication")):
+        for layer, file in (
+            ("memory", "memory/policies/replace_lip"),
+            ("timing", "timing/schedulers/memory_first"),
+            ("cachesim", "cachesim/orders/youngest"),
+            ("corun", "corun/policies/least_served"),
+            ("probe", "probe/kinds/predication"),
+        ):
             self.assertRegex(rules, rf"(?m)^build CMakeFiles/simtlab_{layer}\.dir/\S*{re.escape(file)}\.cpp\.o:")
 
 

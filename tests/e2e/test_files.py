@@ -79,8 +79,14 @@ class Outputs(Case):
 
     def test_an_output_is_not_the_file_that_the_shell_opened(self):
         with open(self.folder / "out", "w") as out:
-            result = subprocess.run([SIMTLAB, "run", "saxpy.ptx", "--launch", "l.toml", "--json=out"], cwd=self.folder, env=self.environment(),
-                                    stdout=out, stderr=subprocess.PIPE, text=True)
+            result = subprocess.run(
+                [SIMTLAB, "run", "saxpy.ptx", "--launch", "l.toml", "--json=out"],
+                cwd=self.folder,
+                env=self.environment(),
+                stdout=out,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
         self.assertEqual(result.returncode, 2, result.stderr)
 
     def test_a_report_does_not_replace_its_result(self):
@@ -114,7 +120,16 @@ class Outputs(Case):
 
     def test_empty_values_are_usage_errors(self):
         run = ["run", "saxpy.ptx", "--launch", "l.toml"]
-        for args in (["--dram", ""], ["-o", ""], ["--kernel", ""], ["--config", ""], ["--json="], ["--csv="], ["--json=", "x.ptx"], ["--set", ""]):
+        for args in (
+            ["--dram", ""],
+            ["-o", ""],
+            ["--kernel", ""],
+            ["--config", ""],
+            ["--json="],
+            ["--csv="],
+            ["--json=", "x.ptx"],
+            ["--set", ""],
+        ):
             self.fails(2, *run, *args)
         self.fails(2, "run", "saxpy.ptx", "--launch", "")
 
@@ -123,7 +138,9 @@ class Outputs(Case):
         result = self.simtlab("run", "k.ptx", "--grid", "1", "--block", "1", "--arg", "buffer:1:u32")
         self.assertEqual(result.returncode, 5)
         self.assertIn("stopped before its end", result.stdout)
-        functional = self.simtlab("run", "k.ptx", "--grid", "1", "--block", "1", "--arg", "buffer:1:u32", "--mode", "functional")
+        functional = self.simtlab(
+            "run", "k.ptx", "--grid", "1", "--block", "1", "--arg", "buffer:1:u32", "--mode", "functional"
+        )
         self.assertIn("no kernel completed", functional.stdout)
 
     def test_a_nested_command_without_its_parent_is_recognised(self):
@@ -133,8 +150,16 @@ class Outputs(Case):
         self.file("l.toml", 'kernel = "\\u001b[31mEVIL\\u0007"\ngrid = 1\nblock = 1\n')
         result = self.fails(3, "run", "saxpy.ptx", "--launch", "l.toml", says="?[31mEVIL?")
         self.assertNotRegex(result.stderr, "[\x1b\x07]")
-        for args in (["explain", "x" * 100000], ["run", "x" * 100000], ["run", "--" + "x" * 100000], ["x" * 100000], ["run", "--seed", "x" * 100000],
-                     ["run", "saxpy.ptx", "--grid", "y" * 100000], ["run", "saxpy.ptx", "--gpu", "z" * 100000], ["run", "--mode", "\x1b" * 100000]):
+        for args in (
+            ["explain", "x" * 100000],
+            ["run", "x" * 100000],
+            ["run", "--" + "x" * 100000],
+            ["x" * 100000],
+            ["run", "--seed", "x" * 100000],
+            ["run", "saxpy.ptx", "--grid", "y" * 100000],
+            ["run", "saxpy.ptx", "--gpu", "z" * 100000],
+            ["run", "--mode", "\x1b" * 100000],
+        ):
             result = self.simtlab(*args)
             self.assertIn(result.returncode, (2, 3))
             self.assertLess(len(result.stderr), 5000, args[0])
@@ -145,7 +170,9 @@ class Pipes(Case):
     def test_named_pipes_are_read_and_never_waited_for_without_end(self):
         os.mkfifo(self.folder / "in.ptx")
         begin = time.monotonic()
-        self.fails(3, "run", "in.ptx", *SAXPY_LAUNCH, "--max-time", "2", says="nobody writes into the pipe in.ptx", timeout=30)
+        self.fails(
+            3, "run", "in.ptx", *SAXPY_LAUNCH, "--max-time", "2", says="nobody writes into the pipe in.ptx", timeout=30
+        )
         self.assertLess(time.monotonic() - begin, 20)
         writer = threading.Thread(target=lambda: (self.folder / "in.ptx").write_text(SAXPY))
         writer.start()
@@ -156,7 +183,14 @@ class Pipes(Case):
     def test_process_substitution(self):
         self.saxpy()
         command = f"{SIMTLAB} run <(cat saxpy.ptx) {' '.join(SAXPY_LAUNCH)} --json | {SIMTLAB} report -"
-        result = subprocess.run(["/bin/bash", "-o", "pipefail", "-c", command], cwd=self.folder, env=self.environment(), capture_output=True, text=True, timeout=60)
+        result = subprocess.run(
+            ["/bin/bash", "-o", "pipefail", "-c", command],
+            cwd=self.folder,
+            env=self.environment(),
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("saxpy", result.stdout)
 
@@ -169,21 +203,56 @@ class Limits(Case):
     def test_the_time_limit_holds_while_buffers_are_filled(self):
         self.file("k.ptx", STORE)
         begin = time.monotonic()
-        result = self.simtlab("run", "k.ptx", "--grid", "1", "--block", "1", "--arg", "buffer:500000000:f32:random", "--max-time", "1", timeout=60)
+        result = self.simtlab(
+            "run",
+            "k.ptx",
+            "--grid",
+            "1",
+            "--block",
+            "1",
+            "--arg",
+            "buffer:500000000:f32:random",
+            "--max-time",
+            "1",
+            timeout=60,
+        )
         self.assertEqual(result.returncode, 1, result.stderr)
         self.assertIn("stopped after the time limit of 1 s at the contents of argument 0 [limit-time]", result.stderr)
         self.assertLess(time.monotonic() - begin, 6)
 
     def test_zeros_cost_nothing(self):
         self.file("k.ptx", STORE)
-        self.ok("run", "k.ptx", "--grid", "1", "--block", "1", "--arg", "buffer:1500000000:f32:zero", "--mode", "functional", "--json=r.json", timeout=60)
+        self.ok(
+            "run",
+            "k.ptx",
+            "--grid",
+            "1",
+            "--block",
+            "1",
+            "--arg",
+            "buffer:1500000000:f32:zero",
+            "--mode",
+            "functional",
+            "--json=r.json",
+            timeout=60,
+        )
         peak = json.loads((self.folder / "r.json").read_text())["total"]["host.peak_memory"]["value"]
         self.assertLess(peak, 1 << 30)
 
     def test_a_device_cannot_ask_for_all_the_memory_of_the_host(self):
         self.saxpy()
         for more in ("l2.bytes=16000 MiB", "constant.bytes=16 MiB", "l1.unified_bytes=64 MiB"):
-            self.fails(3, "run", "saxpy.ptx", *SAXPY_LAUNCH, "--set", "sm.count=4096", "--set", more, says=["[device-value]", "lower sm.count"])
+            self.fails(
+                3,
+                "run",
+                "saxpy.ptx",
+                *SAXPY_LAUNCH,
+                "--set",
+                "sm.count=4096",
+                "--set",
+                more,
+                says=["[device-value]", "lower sm.count"],
+            )
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from harness import SIMTLAB, SOURCE, Case, main, needs_clang
 
 BLOCK = re.compile(r"(?ms)^```(\w+)(?: ([\w./-]+))?\n(.*?)^```$")
 CHAPTER = re.compile(r"(?m)^## ")
-EXTENDED = os.environ.get("SIMTLAB_EXTENDED")   # the same with the policies that the last chapter adds
+EXTENDED = os.environ.get("SIMTLAB_EXTENDED")  # the same with the policies that the last chapter adds
 
 
 def has_loops():
@@ -28,7 +28,15 @@ class Guide(Case):
             if not (folder / "simtlab").exists():
                 (folder / "simtlab").symlink_to(EXTENDED)
         env = self.environment({"PATH": f"{folder}:{os.environ['PATH']}"})
-        return subprocess.run(["bash", "-euo", "pipefail", "-c", text], cwd=self.folder, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
+        return subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", text],
+            cwd=self.folder,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
 
     def test_every_block_works(self):
         ran = 0
@@ -40,7 +48,7 @@ class Guide(Case):
                 if name:
                     self.file(name, body)
                     continue
-                if language == "console":   # a build with further files: test_extend.py
+                if language == "console":  # a build with further files: test_extend.py
                     self.assertIn("-DSIMTLAB_EXTENSIONS=", body)
                     continue
                 self.assertEqual(language, "sh", "a block of the guide is a file with its name, or commands")
@@ -63,12 +71,22 @@ class Guide(Case):
         times = [self.gpu_time(f"{name}.json") for name in ("rows", "warps")]
         self.assertGreater(times[0], times[1])
         if EXTENDED:
-            hits = [json.loads((self.folder / f"{name}.json").read_text())["total"]["l1.read.hits"]["value"] for name in ("lru", "lip")]
+            hits = [
+                json.loads((self.folder / f"{name}.json").read_text())["total"]["l1.read.hits"]["value"]
+                for name in ("lru", "lip")
+            ]
             self.assertEqual(hits, [0, 7200])
 
     def test_the_code_of_the_guide_is_the_code_that_is_built(self):
-        shown = {name.removeprefix("mine/"): body for language, name, body in BLOCK.findall((SOURCE / "docs/guide.md").read_text()) if language == "cpp"}
-        built = {str(path.relative_to(SOURCE / "examples/extend")): path.read_text() for path in (SOURCE / "examples/extend").rglob("*.cpp")}
+        shown = {
+            name.removeprefix("mine/"): body
+            for language, name, body in BLOCK.findall((SOURCE / "docs/guide.md").read_text())
+            if language == "cpp"
+        }
+        built = {
+            str(path.relative_to(SOURCE / "examples/extend")): path.read_text()
+            for path in (SOURCE / "examples/extend").rglob("*.cpp")
+        }
         self.assertEqual(shown, built)
         self.assertEqual(len(built), 5)
 

@@ -94,9 +94,17 @@ int main(int argc, char** argv) {
 """
 # How it leaves: the exit code of simtlab, words of the report.
 WAYS = {
-    "return": (0, []), "exit": (0, []), "_exit": (0, []), "_Exit": (0, []), "quick_exit": (0, []), "exec": (0, []),
-    "_exit3": (5, ["ended with status 3"]), "abort": (5, ["INCOMPLETE", "signal 6"]), "segv": (5, ["INCOMPLETE", "signal 11"]),
-    "kill": (5, ["INCOMPLETE", "signal 9 (Killed): what had been simulated until then is in the report"]), "term": (5, ["INCOMPLETE", "signal 15"]),
+    "return": (0, []),
+    "exit": (0, []),
+    "_exit": (0, []),
+    "_Exit": (0, []),
+    "quick_exit": (0, []),
+    "exec": (0, []),
+    "_exit3": (5, ["ended with status 3"]),
+    "abort": (5, ["INCOMPLETE", "signal 6"]),
+    "segv": (5, ["INCOMPLETE", "signal 11"]),
+    "kill": (5, ["INCOMPLETE", "signal 9 (Killed): what had been simulated until then is in the report"]),
+    "term": (5, ["INCOMPLETE", "signal 15"]),
 }
 HAS_OPENCL = ctypes.util.find_library("OpenCL") is not None and shutil.which("cc") is not None
 
@@ -117,7 +125,9 @@ class Leaving(Case):
 
     def opencl(self):
         self.file("app.c", OPENCL)
-        built = subprocess.run(["cc", "app.c", "-o", "app", "-lOpenCL"], cwd=self.folder, capture_output=True, text=True)
+        built = subprocess.run(
+            ["cc", "app.c", "-o", "app", "-lOpenCL"], cwd=self.folder, capture_output=True, text=True
+        )
         if built.returncode != 0:
             self.skipTest("OpenCL's headers are not installed")
 
@@ -171,18 +181,42 @@ class Leaving(Case):
     def test_profiles_are_those_of_a_program_that_leaves_by_exit(self):
         self.cuda()
         for way in ("return", "_exit"):
-            self.ok("corun", "profile", "--gpu", "v100", "--database", way + ".toml", "--application", "a", "--", "./app", way)
+            self.ok(
+                "corun",
+                "profile",
+                "--gpu",
+                "v100",
+                "--database",
+                way + ".toml",
+                "--application",
+                "a",
+                "--",
+                "./app",
+                way,
+            )
         self.assertEqual((self.folder / "return.toml").read_text(), (self.folder / "_exit.toml").read_text())
 
     def test_what_is_lost_is_said(self):
         self.cuda()
-        r = self.leaves(["run", "--gpu", "v100"], "unwaited", 5, ["INCOMPLETE", "[program-left]", "2 launches had not been simulated to the end"])
+        r = self.leaves(
+            ["run", "--gpu", "v100"],
+            "unwaited",
+            5,
+            ["INCOMPLETE", "[program-left]", "2 launches had not been simulated to the end"],
+        )
         self.assertEqual(len(r["kernels"]), 2)
         for option, what in (("--record=t.simt", "trace t.simt"), ("--timeline=t.json", "timeline t.json")):
             for before in (False, True):
                 if before:
-                    self.leaves(["run", "--gpu", "v100", option], "return", 0)   # an old file is not taken for this run's
-                r = self.leaves(["run", "--gpu", "v100", option], "_exit", 5, ["INCOMPLETE", "[program-left]", what.split()[0], "was not completed"])
+                    self.leaves(
+                        ["run", "--gpu", "v100", option], "return", 0
+                    )  # an old file is not taken for this run's
+                r = self.leaves(
+                    ["run", "--gpu", "v100", option],
+                    "_exit",
+                    5,
+                    ["INCOMPLETE", "[program-left]", what.split()[0], "was not completed"],
+                )
                 self.assertEqual(len(r["kernels"]), 2)
                 self.leaves(["run", "--gpu", "v100", option], "kill", 5, ["signal 9", "was not completed"])
 
@@ -200,7 +234,7 @@ class Leaving(Case):
         self.assertEqual(len(self.leaves(["run", "--gpu", "v100"], "fork-only", 0)["kernels"]), 2)
         for way in ("fork-and-go-on", "fork-killed"):
             names = kernels(self.leaves(["run", "--gpu", "v100"], way, 0))
-            self.assertEqual(sum("second" in n for n in names), 2, names)   # the parent's and the child's
+            self.assertEqual(sum("second" in n for n in names), 2, names)  # the parent's and the child's
             self.assertEqual(sum("first" in n for n in names), 2 if way == "fork-and-go-on" else 1, names)
 
 

@@ -9,20 +9,30 @@ from harness import SIMTLAB, SOURCE, Case, main
 class Listing(Case):
     def test_the_metric_page_is_what_the_registry_says(self):
         page = (SOURCE / "docs/metrics.md").read_text()
-        self.assertEqual(page, self.ok("list", "stats", "--markdown").stdout,
-                         "stale: simtlab list stats --markdown > docs/metrics.md")
+        self.assertEqual(
+            page,
+            self.ok("list", "stats", "--markdown").stdout,
+            "stale: simtlab list stats --markdown > docs/metrics.md",
+        )
 
     def test_the_page_of_options_is_what_the_commands_take(self):
         page = (SOURCE / "docs/options.md").read_text()
         # A build without the OpenCL headers has the same commands; names of optional parts do not occur.
-        self.assertEqual(page, self.ok("list", "options", "--markdown").stdout, "stale: simtlab list options --markdown > docs/options.md")
+        self.assertEqual(
+            page,
+            self.ok("list", "options", "--markdown").stdout,
+            "stale: simtlab list options --markdown > docs/options.md",
+        )
         rows = self.ok("list", "options").stdout.splitlines()
         self.assertTrue(any(row.startswith("simtlab config show") and "--origin" in row for row in rows))
 
     def test_the_ptx_page_is_what_the_decoder_says(self):
         page = (SOURCE / "docs/ptx-coverage.md").read_text()
-        self.assertEqual(page, self.ok("list", "ptx", "--markdown").stdout,
-                         "stale: simtlab list ptx --markdown > docs/ptx-coverage.md")
+        self.assertEqual(
+            page,
+            self.ok("list", "ptx", "--markdown").stdout,
+            "stale: simtlab list ptx --markdown > docs/ptx-coverage.md",
+        )
 
     def test_every_metric_is_explained(self):
         rows = self.ok("list", "stats").stdout.splitlines()[1:]
@@ -62,8 +72,14 @@ class Listing(Case):
         self.assertEqual(missing, [])
 
     def test_names_of_other_tools_are_explained(self):
-        for name, ours in (("gpu_sim_cycle", "gpu.cycles"), ("achieved_occupancy", "occupancy.achieved"), ("ipc", "gpu.ipc.warp"), ("W0_Scoreboard", "stall.*"),
-                           ("l1tex__t_sector_hit_rate.pct", "l1.read.miss_rate"), ("gpgpu_n_shmem_bkconflict", "shared.bank_conflicts")):
+        for name, ours in (
+            ("gpu_sim_cycle", "gpu.cycles"),
+            ("achieved_occupancy", "occupancy.achieved"),
+            ("ipc", "gpu.ipc.warp"),
+            ("W0_Scoreboard", "stall.*"),
+            ("l1tex__t_sector_hit_rate.pct", "l1.read.miss_rate"),
+            ("gpgpu_n_shmem_bkconflict", "shared.bank_conflicts"),
+        ):
             self.assertIn(f"{ours}: metric\n", self.ok("explain", name).stdout)
         for name in ("times", "sum", "nvprof", "occupancy", "gpu_sim", "_", " "):
             self.fails(2, "explain", name, says="nothing is known")
@@ -71,12 +87,20 @@ class Listing(Case):
     def test_the_migration_page_is_fresh(self):
         sys.path.insert(0, str(SOURCE / "tools"))
         import migration
+
         page = (SOURCE / "docs/migration.md").read_text()
-        self.assertIn(migration.tables(SIMTLAB), page, "stale: tools/migration.py build/release/bin/simtlab docs/migration.md")
+        self.assertIn(
+            migration.tables(SIMTLAB), page, "stale: tools/migration.py build/release/bin/simtlab docs/migration.md"
+        )
         # What it names by hand exists.
         metrics = {name for name, _, _ in migration.metrics(SIMTLAB)}
         keys = set(re.findall(r"(?m)^(\S+) +=", self.ok("config", "show").stdout))
-        own = set(re.findall(r"`((?:sm|l1|l2|shared|constant|dram|host|latency|throughput|interconnect|gpu|stall|occupancy)\.[a-z0-9_.*]+)`", page))
+        own = set(
+            re.findall(
+                r"`((?:sm|l1|l2|shared|constant|dram|host|latency|throughput|interconnect|gpu|stall|occupancy)\.[a-z0-9_.*]+)`",
+                page,
+            )
+        )
         self.assertGreater(len(own), 100)
         for name in sorted(own - keys - metrics):
             if name == "throughput.*":
@@ -105,7 +129,7 @@ class Listing(Case):
             names = [row.split()[0] for row in self.ok("list", what).stdout.splitlines()[1:]]
             self.assertEqual(names, sorted(names))
             for name in names:
-                if name in ("bits", "xor", "fermi"):   # not of every number of sets: test_cache.py
+                if name in ("bits", "xor", "fermi"):  # not of every number of sets: test_cache.py
                     continue
                 for key in keys:
                     self.ok("config", "show", "--set", f"{key}={name}")
@@ -127,7 +151,19 @@ class Listing(Case):
         self.fails(2, "probe", "--only", "nothing-like-it", says=", ".join(names))
 
     def test_lists_have_json_free_text_only_on_stdout(self):
-        for what in ("gpus", "drams", "controllers", "stats", "schedulers", "replacements", "set-indexes", "policies", "probes", "exit-codes", "ptx"):
+        for what in (
+            "gpus",
+            "drams",
+            "controllers",
+            "stats",
+            "schedulers",
+            "replacements",
+            "set-indexes",
+            "policies",
+            "probes",
+            "exit-codes",
+            "ptx",
+        ):
             result = self.ok("list", what)
             self.assertTrue(result.stdout)
             self.assertEqual(result.stderr, "")

@@ -30,7 +30,10 @@ class Loops(Case):
         return [dict(zip(t["columns"], row)) for row in t["rows"]]
 
     def c_file(self, body, declarations=""):
-        return self.file("nest.c", f"#include <stdlib.h>\n{declarations}\nvoid f(int n, int m, float *restrict a, const float *restrict b, const int *restrict c) {{\n{body}\n}}\n")
+        return self.file(
+            "nest.c",
+            f"#include <stdlib.h>\n{declarations}\nvoid f(int n, int m, float *restrict a, const float *restrict b, const int *restrict c) {{\n{body}\n}}\n",
+        )
 
     def test_transpose(self):
         m, result = self.predicted("transpose.c", "--loop", "transpose.c:9", "--params", "width=1024,height=1024")
@@ -43,12 +46,13 @@ class Loops(Case):
 
     def test_ptx_of_the_nest(self):
         path = self.file("k.ptx", "")
-        self.predicted("transpose.c", "--loop", "transpose.c:9", "--params", "width=1024,height=1024", "--emit-ptx", path)
+        self.predicted(
+            "transpose.c", "--loop", "transpose.c:9", "--params", "width=1024,height=1024", "--emit-ptx", path
+        )
         text = pathlib.Path(path).read_text()
         self.assertIn(".entry transpose_9", text)
         self.assertIn("%ctaid.y", text)
         self.assertNotIn("debug_info", text)
-
 
     def simulated(self, file, arguments=""):
         m, result = self.predicted(file, "--run", arguments, "--simulate")
@@ -63,8 +67,16 @@ class Loops(Case):
         return m, result
 
     def test_examples_are_simulated_on_their_own_data(self):
-        for file, equal in (("copy.c", True), ("saxpy.c", True), ("transpose.c", True), ("convolution.c", True), ("mandelbrot.c", True),
-                            ("stencil3d.c", False), ("nbody.c", False), ("black_scholes.c", False)):
+        for file, equal in (
+            ("copy.c", True),
+            ("saxpy.c", True),
+            ("transpose.c", True),
+            ("convolution.c", True),
+            ("mandelbrot.c", True),
+            ("stencil3d.c", False),
+            ("nbody.c", False),
+            ("black_scholes.c", False),
+        ):
             with self.subTest(file=file):
                 m, _ = self.simulated(file, "64 48" if file in ("transpose.c", "convolution.c") else "")
                 if equal:
@@ -85,14 +97,26 @@ class Loops(Case):
     def test_three_dimensions(self):
         m, result = self.simulated("stencil3d.c", "20")
         self.assertEqual(len(self.table(result, "nest_mappings")), 3 + 6 + 6)
-        cube, result = self.predicted("stencil3d.c", "--run", "20", "--nest-map", "x,y,z", "--nest-block", "16x4x2", "--simulate")
+        cube, result = self.predicted(
+            "stencil3d.c", "--run", "20", "--nest-map", "x,y,z", "--nest-block", "16x4x2", "--simulate"
+        )
         self.assertEqual(cube["predict.nest.threads"], 18**3)
         self.assertEqual(result["kernels"][0]["launch"]["block"], [16, 4, 2])
         self.assertEqual(result["kernels"][0]["launch"]["grid"], [2, 5, 9])
-        self.refused(2, "option-value", "predict", EXAMPLES / "stencil3d.c", "--params", "n=20", "--nest-block", "16x4x2x2")
+        self.refused(
+            2, "option-value", "predict", EXAMPLES / "stencil3d.c", "--params", "n=20", "--nest-block", "16x4x2x2"
+        )
 
     def test_listing_7_2(self):
-        _, result = self.predicted("convolution.c", "--params", "width=1024,height=1024,size=5,row=3072,half=2", "--nest-map", "px,py", "--nest-block", "32x8")
+        _, result = self.predicted(
+            "convolution.c",
+            "--params",
+            "width=1024,height=1024,size=5,row=3072,half=2",
+            "--nest-map",
+            "px,py",
+            "--nest-block",
+            "32x8",
+        )
         by_array = {}
         for r in self.table(result, "nest_accesses"):
             by_array.setdefault((r["kind"], r["array"]), []).append(r)
@@ -100,10 +124,12 @@ class Loops(Case):
         self.assertEqual({r["stride"] for r in by_array["store", "out"]}, {3})
         self.assertEqual({r["stride"] for r in by_array["load", "filter"]}, {0})
         self.assertEqual({r["passes"] for r in by_array["load", "in"]}, {1})
-        _, result = self.predicted("convolution.c", "--params", "width=1024,height=1024,size=5,row=3072,half=2", "--nest-map", "py,px")
+        _, result = self.predicted(
+            "convolution.c", "--params", "width=1024,height=1024,size=5,row=3072,half=2", "--nest-map", "py,px"
+        )
         row = [r for r in self.table(result, "nest_accesses") if r["array"] == "in"][0]
         self.assertEqual(row["stride"], 3072)
-        self.assertGreater(row["sectors"], 31)   # 1020 rows: the last warp is cut off
+        self.assertGreater(row["sectors"], 31)  # 1020 rows: the last warp is cut off
         self.assertEqual(row["sectors"], row["lines"])
 
     def test_the_histogram_is_refused_with_the_reason(self):
@@ -116,7 +142,9 @@ class Loops(Case):
         self.assertIn("[loop-result]", r.stderr)
 
     def test_a_trip_count_of_data_needs_a_run(self):
-        r = self.refused(3, "loop-trip-count", "predict", EXAMPLES / "mandelbrot.c", "--params", "width=96,height=64,most=200")
+        r = self.refused(
+            3, "loop-trip-count", "predict", EXAMPLES / "mandelbrot.c", "--params", "width=96,height=64,most=200"
+        )
         self.assertRegex(r.stderr, r"mandelbrot\.c:11:7: error")
 
     def test_bad_nests(self):
@@ -135,8 +163,11 @@ class Loops(Case):
         ]
         for body, identifier, line in cases:
             with self.subTest(body=body):
-                path = self.c_file(body, "static float (*g)(float); float **list; static int down(int n) { return n > 0 ? down(n - 1) * n + down(n / 2) : 0; } "
-                                         "void set(float (*f)(float)) { g = f; }")
+                path = self.c_file(
+                    body,
+                    "static float (*g)(float); float **list; static int down(int n) { return n > 0 ? down(n - 1) * n + down(n / 2) : 0; } "
+                    "void set(float (*f)(float)) { g = f; }",
+                )
                 r = self.refused(3, identifier, "predict", path, "--loop", f"{path}:4", "--params", "n=100")
                 if line is not None:
                     self.assertRegex(r.stderr, rf"nest\.c:{line}:\d+: error: ")
@@ -163,14 +194,20 @@ class Loops(Case):
 
     def test_runs_that_fail(self):
         spin = "#include <unistd.h>\nint main(int argc, char **argv) {\n  float a[100];\n  for (int i = 0; i < 100; i++) a[i] = argc;\n  "
-        for text, word in (("for (volatile int k = 1; k;) ; return (int)a[3]; }", "did not end"), ("return a[3] < 9 ? 7 : 0; }", "status 7"),
-                           ("return *(volatile char *)0 + (int)a[0]; }", "status 139")):
+        for text, word in (
+            ("for (volatile int k = 1; k;) ; return (int)a[3]; }", "did not end"),
+            ("return a[3] < 9 ? 7 : 0; }", "status 7"),
+            ("return *(volatile char *)0 + (int)a[0]; }", "status 139"),
+        ):
             path = self.file("run.c", spin + text + "\n")
             r = self.simtlab("predict", path, "--loop", f"{path}:4", "--run", "", "--run-limit", "0.5")
             self.assertEqual(r.returncode, 5, r.stderr)
             self.assertIn("[loop-run]", r.stderr)
             self.assertIn(word, r.stderr)
-        path = self.file("run.c", "int main(int argc, char **argv) {\n  static float a[100];\n  if (argc > 1)\n    for (int i = 0; i < 100; i++) a[i] = argc;\n  return a[5] > 100; }\n")
+        path = self.file(
+            "run.c",
+            "int main(int argc, char **argv) {\n  static float a[100];\n  if (argc > 1)\n    for (int i = 0; i < 100; i++) a[i] = argc;\n  return a[5] > 100; }\n",
+        )
         r = self.simtlab("predict", path, "--loop", f"{path}:4", "--run", "")
         self.assertIn("without reaching the loop", r.stderr)
         self.assertEqual(self.simtlab("predict", path, "--loop", f"{path}:4", "--run", "x").returncode, 0)
@@ -178,46 +215,82 @@ class Loops(Case):
     def test_without_the_part_that_uses_llvm(self):
         alone = pathlib.Path(self.folder) / "simtlab"
         shutil.copy(SIMTLAB, alone)
-        r = subprocess.run([alone, "predict", EXAMPLES / "copy.c"], env=self.environment(), capture_output=True, text=True)
+        r = subprocess.run(
+            [alone, "predict", EXAMPLES / "copy.c"], env=self.environment(), capture_output=True, text=True
+        )
         self.assertEqual(r.returncode, 7, r.stderr)
         self.assertIn("llvm-19-dev", r.stderr)
         self.assertIn("[loops-missing]", r.stderr)
 
     def test_of_several_calls_the_one_with_most_to_do_is_measured(self):
-        path = self.file("run.c", "static float a[500];\nvoid f(int n) {\n  for (int i = 0; i < n; i++) a[i] = i;\n}\nint main(void) {\n"
-                                  "  for (int k = 0; k < 30; k++) f(k < 20 ? 25 * k : 3);\n  return 0; }\n")
+        path = self.file(
+            "run.c",
+            "static float a[500];\nvoid f(int n) {\n  for (int i = 0; i < n; i++) a[i] = i;\n}\nint main(void) {\n"
+            "  for (int k = 0; k < 30; k++) f(k < 20 ? 25 * k : 3);\n  return 0; }\n",
+        )
         r = json.loads(self.ok("predict", path, "--loop", f"{path}:3", "--run", "", "--simulate", "--json").stdout)
         self.assertEqual(r["total"]["predict.nest.iterations"]["value"], 475)
         t = r["kernels"][0]["tables"]["nest_notes"]
         self.assertTrue(any("30 times" in row[1] and "number 20" in row[1] for row in t["rows"]), t)
 
     def test_forms_of_loops(self):
-        forms = ["for (int i = n - 1; i >= 0; i--) a[i] = i * 3;", "for (int i = n; i > 0; i -= 3) a[i] = i * 3;",
-                 "for (unsigned i = 0; i < (unsigned)n; i++) a[i] = i;", "for (size_t i = 0; i < 200; i += 7) a[i] = i;",
-                 "for (int i = 0; i != n; i++) a[i] = i;", "for (int i = n; i != 0; --i) a[i] = i;", "for (int i = 0; i + 1 < n; i++) a[i] = i;",
-                 "for (int i = 0; i < n; i++) { if (i % 3 == 0) continue; a[i] = i; }",
-                 "for (int i = 0; i < 20; i++) for (int j = i + 1; j < 30; j++) g[i][j] = i * 100 + j;",
-                 "for (int i = 0; i < 20; i++) for (int j = 0; j < 30; j++) { if (j == 5) break; g[i][j] = i + j; }",
-                 "for (int i = 0; i < n; i++) { float t[8]; for (int k = 0; k < 8; k++) t[k] = k * i; a[i] = t[i % 8] + t[(i + 3) % 8]; }",
-                 "for (int i = 0; i < n; i++) switch (i % 5) { case 0: a[i] = 1; break; case 3: a[i] = -1; break; default: a[i] = i; }",
-                 "for (int i = 0; i < n; i++) { int k = i, c = 0; do { k /= 2; c++; } while (k > 0); a[i] = c + twice(k); }"]
+        forms = [
+            "for (int i = n - 1; i >= 0; i--) a[i] = i * 3;",
+            "for (int i = n; i > 0; i -= 3) a[i] = i * 3;",
+            "for (unsigned i = 0; i < (unsigned)n; i++) a[i] = i;",
+            "for (size_t i = 0; i < 200; i += 7) a[i] = i;",
+            "for (int i = 0; i != n; i++) a[i] = i;",
+            "for (int i = n; i != 0; --i) a[i] = i;",
+            "for (int i = 0; i + 1 < n; i++) a[i] = i;",
+            "for (int i = 0; i < n; i++) { if (i % 3 == 0) continue; a[i] = i; }",
+            "for (int i = 0; i < 20; i++) for (int j = i + 1; j < 30; j++) g[i][j] = i * 100 + j;",
+            "for (int i = 0; i < 20; i++) for (int j = 0; j < 30; j++) { if (j == 5) break; g[i][j] = i + j; }",
+            "for (int i = 0; i < n; i++) { float t[8]; for (int k = 0; k < 8; k++) t[k] = k * i; a[i] = t[i % 8] + t[(i + 3) % 8]; }",
+            "for (int i = 0; i < n; i++) switch (i % 5) { case 0: a[i] = 1; break; case 3: a[i] = -1; break; default: a[i] = i; }",
+            "for (int i = 0; i < n; i++) { int k = i, c = 0; do { k /= 2; c++; } while (k > 0); a[i] = c + twice(k); }",
+        ]
         for form in forms:
             with self.subTest(form=form):
-                path = self.file("form.c", "#include <stdlib.h>\nstatic float a[300], g[20][30];\nstatic int twice(int x) { return 2 * x; }\n"
-                                           f"int main(void) {{ int n = 200;\n{form}\n return twice(0); }}\n")
-                r = json.loads(self.ok("predict", path, "--loop", f"{path}:5", "--run", "", "--simulate", "--json", "--emit-cuda", self.file("f.cu", "")).stdout)
+                path = self.file(
+                    "form.c",
+                    "#include <stdlib.h>\nstatic float a[300], g[20][30];\nstatic int twice(int x) { return 2 * x; }\n"
+                    f"int main(void) {{ int n = 200;\n{form}\n return twice(0); }}\n",
+                )
+                r = json.loads(
+                    self.ok(
+                        "predict",
+                        path,
+                        "--loop",
+                        f"{path}:5",
+                        "--run",
+                        "",
+                        "--simulate",
+                        "--json",
+                        "--emit-cuda",
+                        self.file("f.cu", ""),
+                    ).stdout
+                )
                 self.assertEqual(r["total"]["predict.nest.difference"]["value"], 0)
 
     def test_several_gpus_blocks_and_sizes(self):
         nest = EXAMPLES / "transpose.c"
         sizes = ["--params", "width=1024,height=512"]
-        alone = {gpu: json.loads(self.ok("predict", nest, *sizes, "--gpu", gpu, "--json").stdout)["total"]["predict.throughput.time"]["value"] for gpu in ("v100", "gtx480")}
+        alone = {
+            gpu: json.loads(self.ok("predict", nest, *sizes, "--gpu", gpu, "--json").stdout)["total"][
+                "predict.throughput.time"
+            ]["value"]
+            for gpu in ("v100", "gtx480")
+        }
         both = json.loads(self.ok("predict", nest, *sizes, "--gpu", "v100,gtx480", "--json").stdout)["sweep"]
         self.assertEqual({p["point"]["gpu"]: p["total"]["predict.throughput.time"]["value"] for p in both}, alone)
-        rows = self.ok("predict", nest, "--gpu", "v100", "--params", "height=512", "--sweep", "width=256:1024", "--csv").stdout.splitlines()
+        rows = self.ok(
+            "predict", nest, "--gpu", "v100", "--params", "height=512", "--sweep", "width=256:1024", "--csv"
+        ).stdout.splitlines()
         self.assertEqual([row.split(",")[0] for row in rows], ["width", "256", "512", "1024"])
         self.assertEqual(float(rows[3].split(",")[1]), alone["v100"])
-        table = self.ok("predict", nest, *sizes, "--gpu", "v100", "--sweep", "block=32:128", "map=x+y,y+x", "sm.count=40,80").stdout.splitlines()
+        table = self.ok(
+            "predict", nest, *sizes, "--gpu", "v100", "--sweep", "block=32:128", "map=x+y,y+x", "sm.count=40,80"
+        ).stdout.splitlines()
         self.assertEqual(len(table), 1 + 3 * 2 * 2)
         # The program runs once, however many devices there are.
         r = self.ok("predict", nest, "--run", "64 64", "--gpu", "v100,a100,h100")
@@ -231,7 +304,10 @@ class Loops(Case):
     def test_counts_by_hand_take_precedence(self):
         nest = EXAMPLES / "transpose.c"
         words = ["predict", nest, "--params", "width=1024,height=1024", "--gpu", "v100", "--json"]
-        as_it_is, slow = (json.loads(self.ok(*words, *more).stdout) for more in ([], ["--counts", self.file("c.toml", "dram_bytes = 1e9\nh2d_bytes = 4e9\n")]))
+        as_it_is, slow = (
+            json.loads(self.ok(*words, *more).stdout)
+            for more in ([], ["--counts", self.file("c.toml", "dram_bytes = 1e9\nh2d_bytes = 4e9\n")])
+        )
         time = slow["total"]["predict.roofline.time"]["value"]
         self.assertAlmostEqual(time, 1e9 / 900e9 * 1e9, delta=0.01 * time)
         self.assertLess(as_it_is["total"]["predict.roofline.time"]["value"], time / 50)
@@ -239,7 +315,10 @@ class Loops(Case):
 
     def test_other_sources_of_the_program(self):
         other = self.file("other.c", "int size(void) { return SIZE; }\n")
-        path = self.file("run.c", "int size(void);\nstatic float a[SIZE];\nint main(void) {\n  int n = size();\n  for (int i = 0; i < n; i++) a[i] = i;\n  return 0; }\n")
+        path = self.file(
+            "run.c",
+            "int size(void);\nstatic float a[SIZE];\nint main(void) {\n  int n = size();\n  for (int i = 0; i < n; i++) a[i] = i;\n  return 0; }\n",
+        )
         r = self.ok("predict", path, "--loop", f"{path}:5", "--run", "", "--cflags", f"-DSIZE=700 {other}", "--json")
         self.assertEqual(json.loads(r.stdout)["total"]["predict.nest.iterations"]["value"], 700)
 
@@ -249,7 +328,9 @@ class Loops(Case):
         self.assertNotIn("999", r.stdout.splitlines()[0])
 
     def test_pointers_that_may_overlap(self):
-        path = self.file("overlap.c", "void f(int n, float *a, float *b) {\n  for (int i = 0; i < n; i++) a[i] = b[i];\n}\n")
+        path = self.file(
+            "overlap.c", "void f(int n, float *a, float *b) {\n  for (int i = 0; i < n; i++) a[i] = b[i];\n}\n"
+        )
         r = self.refused(3, "loop-unproven", "predict", path, "--loop", f"{path}:2", "--params", "n=100")
         self.assertIn("may overlap", r.stderr)
         self.ok("predict", path, "--loop", f"{path}:2", "--params", "n=100", "--assume-parallel")
@@ -284,7 +365,6 @@ int main() {{
                 self.ok("predict", EXAMPLES / file, "--run", "", "--emit-cuda", path)
                 pathlib.Path(path).write_text(pathlib.Path(path).read_text() + "int main() { return 0; }\n")
                 self.ok("build", path, "-o", self.file("x", ""))
-
 
 
 if __name__ == "__main__":

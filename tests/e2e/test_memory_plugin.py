@@ -37,14 +37,24 @@ class Technologies(Case):
         return result["kernels"][0]["metrics"][name]["value"]
 
     def test_any_technology_can_be_the_memory_of_a_gpu_and_equal_runs_are_equal(self):
-        slow, fast, again = self.run_with("--dram", "ddr2-800"), self.run_with("--dram", "hbm3"), self.run_with("--dram", "hbm3")
+        slow, fast, again = (
+            self.run_with("--dram", "ddr2-800"),
+            self.run_with("--dram", "hbm3"),
+            self.run_with("--dram", "hbm3"),
+        )
         self.assertEqual(fast["kernels"], again["kernels"])
         self.assertGreater(self.value(slow, "gpu.cycles"), self.value(fast, "gpu.cycles"))
         for r in (slow, fast):
             metrics = r["kernels"][0]["metrics"]
-            self.assertAlmostEqual(sum(m["value"] for n, m in metrics.items() if n.startswith("dram.loss.")) + self.value(r, "dram.bus.data"), 1)
-            self.assertEqual(sum(self.value(r, "dram.row." + k) for k in ("hits", "misses", "conflicts")),
-                             self.value(r, "dram.accesses.read") + self.value(r, "dram.accesses.write"))
+            self.assertAlmostEqual(
+                sum(m["value"] for n, m in metrics.items() if n.startswith("dram.loss."))
+                + self.value(r, "dram.bus.data"),
+                1,
+            )
+            self.assertEqual(
+                sum(self.value(r, "dram.row." + k) for k in ("hits", "misses", "conflicts")),
+                self.value(r, "dram.accesses.read") + self.value(r, "dram.accesses.write"),
+            )
             self.assertNotIn("D-TIMING-4", r["kernels"][0]["not_modelled"])
         self.assertGreater(self.value(slow, "dram.energy.total"), 0)
         self.assertNotIn("dram.energy.total", fast["kernels"][0]["metrics"], "no source gives the currents")
@@ -68,11 +78,17 @@ class Technologies(Case):
 
     def test_a_file_a_wrong_name_and_a_wrong_controller(self):
         self.file("mine.toml", 'inherits = "ddr4-3200"\ndescription = { value = "mine", source = "me at home" }\n')
-        self.assertEqual({c["key"]: c["value"] for c in self.run_with("--dram", "mine.toml")["manifest"]["configuration"]}["technology.timing.CL"],
-                         "22 cycles")
+        self.assertEqual(
+            {c["key"]: c["value"] for c in self.run_with("--dram", "mine.toml")["manifest"]["configuration"]}[
+                "technology.timing.CL"
+            ],
+            "22 cycles",
+        )
         base = ["run", self.saxpy(), *SAXPY_LAUNCH]
         self.fails(3, *base, "--dram", "hbm33", says=["--dram hbm33", "[dram-unknown]"])
-        self.fails(3, *base, "--dram", "hbm3", "--controller", "fcfss", says=["--controller fcfss", "[controller-unknown]"])
+        self.fails(
+            3, *base, "--dram", "hbm3", "--controller", "fcfss", says=["--controller fcfss", "[controller-unknown]"]
+        )
         self.file("bad.toml", 'inherits = "gpu"\n[mapping]\npattern = { value = "ro-ba", source = "me at home" }\n')
         self.fails(3, *base, "--dram", "hbm3", "--controller", "bad.toml", says="[dram-mapping]")
 
@@ -98,7 +114,9 @@ class MemoryPlugin(Case):
         self.assertIn("D-DRAM-1", r["kernels"][0]["not_modelled"])
 
     def test_equal_runs_are_equal_and_a_slow_memory_is_slower(self):
-        fast, again, slow = (self.run_with(plugin("fixed_latency", c)) for c in ("latency=40", "latency=40", "latency=900,room=1"))
+        fast, again, slow = (
+            self.run_with(plugin("fixed_latency", c)) for c in ("latency=40", "latency=40", "latency=900,room=1")
+        )
         self.assertEqual(fast["kernels"], again["kernels"])
         self.assertGreater(self.value(slow, "gpu.cycles"), 2 * self.value(fast, "gpu.cycles"))
 
@@ -119,23 +137,59 @@ class MemoryPlugin(Case):
         self.assertNotIn("dram.utilisation", r["kernels"][0]["metrics"])
 
     def test_what_a_plugin_does_wrong_is_an_error_with_its_code(self):
-        for dram, code, name in [("plugin:/nowhere/x.so", 3, "plugin-missing"), (f"plugin:{__file__}", 3, "plugin-missing"),
-                                 (plugin("no_symbol"), 3, "plugin-symbol"), (plugin("wrong_version"), 4, "plugin-version"),
-                                 (plugin("no_function"), 1, "plugin-fault"), (plugin("behaviours", "create-fails"), 3, "plugin-create"),
-                                 (plugin("behaviours", "silent"), 1, "plugin-stalled"), (plugin("behaviours", "refuses"), 1, "plugin-stalled"),
-                                 (plugin("behaviours", "twice"), 1, "plugin-fault"), (plugin("behaviours", "advance-throws"), 1, "plugin-fault"),
-                                 (plugin("behaviours", "odd-access"), 4, "dram-access"), ("plugin:", 3, "config-value"),
-                                 ("plugin:x.so?speed=9", 3, "config-value")]:
+        for dram, code, name in [
+            ("plugin:/nowhere/x.so", 3, "plugin-missing"),
+            (f"plugin:{__file__}", 3, "plugin-missing"),
+            (plugin("no_symbol"), 3, "plugin-symbol"),
+            (plugin("wrong_version"), 4, "plugin-version"),
+            (plugin("no_function"), 1, "plugin-fault"),
+            (plugin("behaviours", "create-fails"), 3, "plugin-create"),
+            (plugin("behaviours", "silent"), 1, "plugin-stalled"),
+            (plugin("behaviours", "refuses"), 1, "plugin-stalled"),
+            (plugin("behaviours", "twice"), 1, "plugin-fault"),
+            (plugin("behaviours", "advance-throws"), 1, "plugin-fault"),
+            (plugin("behaviours", "odd-access"), 4, "dram-access"),
+            ("plugin:", 3, "config-value"),
+            ("plugin:x.so?speed=9", 3, "config-value"),
+        ]:
             with self.subTest(dram=dram):
-                self.fails(code, "run", self.saxpy(), *SAXPY_LAUNCH, "--gpu", "gtx480", "--dram", dram, says=[f"[{name}]", "hint:"])
+                self.fails(
+                    code,
+                    "run",
+                    self.saxpy(),
+                    *SAXPY_LAUNCH,
+                    "--gpu",
+                    "gtx480",
+                    "--dram",
+                    dram,
+                    says=[f"[{name}]", "hint:"],
+                )
 
     def test_options_that_would_do_nothing_are_errors(self):
         base = ["run", self.saxpy(), *SAXPY_LAUNCH, "--gpu", "gtx480"]
         self.fails(3, *base, "--channels", "4", says=["--channels 4", "no effect on the simple memory"])
         self.fails(3, *base, "--controller", "default", says="no effect on the simple memory")
-        self.fails(3, *base, "--dram", plugin("fixed_latency"), "--controller", "default", says="a plug-in has a controller of its own")
+        self.fails(
+            3,
+            *base,
+            "--dram",
+            plugin("fixed_latency"),
+            "--controller",
+            "default",
+            says="a plug-in has a controller of its own",
+        )
         self.fails(3, *base, "--dram", plugin("fixed_latency"), "--set", "dram.bandwidth=1 GB/s", says="no effect")
-        self.fails(3, *base, "--dram", plugin("fixed_latency"), "--channels", "4", "--set", "dram.partitions=6", says="--channels")
+        self.fails(
+            3,
+            *base,
+            "--dram",
+            plugin("fixed_latency"),
+            "--channels",
+            "4",
+            "--set",
+            "dram.partitions=6",
+            says="--channels",
+        )
         self.fails(3, *base, "--dram", plugin("fixed_latency"), "--channels", "0x", says="--channels")
         self.fails(2, *base, "--dram", plugin("fixed_latency"), "--mode", "functional", says="[option-conflict]")
 
@@ -152,7 +206,9 @@ class MemoryPlugin(Case):
         (self.folder / "p.cu").write_text(PROGRAM)
         r = self.run_json("p.cu", "--gpu", "gtx480", "--dram", plugin("fixed_latency"))
         self.assertEqual(self.value(r, "dram.plugin.reads"), 256)
-        self.fails(3, "run", "p.cu", "--gpu", "gtx480", "--dram", plugin("behaviours", "create-fails"), says="[plugin-create]")
+        self.fails(
+            3, "run", "p.cu", "--gpu", "gtx480", "--dram", plugin("behaviours", "create-fails"), says="[plugin-create]"
+        )
         stalled = self.simtlab("run", "p.cu", "--gpu", "gtx480", "--dram", plugin("behaviours", "silent"))
         self.assertEqual(stalled.returncode, 1)
         self.assertIn("[plugin-stalled]", stalled.stderr)
@@ -160,7 +216,11 @@ class MemoryPlugin(Case):
     @unittest.skipUnless(shutil.which("cc"), "no C compiler")
     def test_the_example_is_compiled_by_the_line_in_its_header(self):
         source = SOURCE / "examples/memory_plugin/fixed_latency.c"
-        line = next(l for l in source.read_text().splitlines() if " cc " in l).strip(" *").replace("/path/to/simtlab", str(SOURCE))
+        line = (
+            next(l for l in source.read_text().splitlines() if " cc " in l)
+            .strip(" *")
+            .replace("/path/to/simtlab", str(SOURCE))
+        )
         subprocess.run(line.replace("fixed_latency.c", str(source)), shell=True, check=True, cwd=self.folder)
         r = self.run_with("plugin:./fixed_latency.so?config=latency=40,room=32")
         self.assertEqual(self.value(r, "dram.plugin.reads"), 2048)

@@ -74,7 +74,9 @@ PLAIN = "__global__ void k() {}\nint main() { k<<<1, 1>>>(); return cudaDeviceSy
 class Nvcc(Case):
     def build(self, text, *flags):
         self.file("app.cu", text)
-        built = subprocess.run(["nvcc", "app.cu", "-o", "app", *flags], cwd=self.folder, capture_output=True, text=True, timeout=600)
+        built = subprocess.run(
+            ["nvcc", "app.cu", "-o", "app", *flags], cwd=self.folder, capture_output=True, text=True, timeout=600
+        )
         if built.returncode != 0:
             self.skipTest("this nvcc does not build it: " + built.stderr[-300:])
 
@@ -92,12 +94,20 @@ class Nvcc(Case):
 
     def test_the_usual_build_is_told_the_words_of_nvcc_and_cmake(self):
         self.build(PLAIN)
-        self.fails(4, "run", "--", "./app", says=["[program-static-cudart]", "nvcc -cudart shared", "-DCMAKE_CUDA_RUNTIME_LIBRARY=Shared"])
+        self.fails(
+            4,
+            "run",
+            "--",
+            "./app",
+            says=["[program-static-cudart]", "nvcc -cudart shared", "-DCMAKE_CUDA_RUNTIME_LIBRARY=Shared"],
+        )
 
     def test_relocatable_code_is_named_at_once(self):
         for more in ([], ["-gencode", "arch=compute_90,code=compute_90"]):
             self.build(PLAIN, "-rdc=true", "-cudart", "shared", *more)
-            self.fails(4, "run", "--", "./app", says=["[program-relocatable]", "-rdc=true", "CUDA_SEPARABLE_COMPILATION"])
+            self.fails(
+                4, "run", "--", "./app", says=["[program-relocatable]", "-rdc=true", "CUDA_SEPARABLE_COMPILATION"]
+            )
 
 
 if __name__ == "__main__":

@@ -7,8 +7,18 @@ from harness import Case, main
 
 class Options(Case):
     def test_help_and_version_go_to_stdout_with_status_0(self):
-        for args in (["--help"], ["run", "--help"], ["list", "--help"], ["list", "gpus", "--help"], ["config", "show", "--help"],
-                     ["explain", "--help"], ["build", "--help"], ["report", "--help"], ["version"], ["--version"]):
+        for args in (
+            ["--help"],
+            ["run", "--help"],
+            ["list", "--help"],
+            ["list", "gpus", "--help"],
+            ["config", "show", "--help"],
+            ["explain", "--help"],
+            ["build", "--help"],
+            ["report", "--help"],
+            ["version"],
+            ["--version"],
+        ):
             result = self.ok(*args)
             self.assertTrue(result.stdout, args)
             self.assertEqual(result.stderr, "", args)
@@ -34,9 +44,18 @@ class Options(Case):
     def test_a_file_instead_of_a_command_is_answered_with_the_line_to_type(self):
         program = self.file("app", "#!/bin/sh\n")
         program.chmod(0o755)
-        for args, line in ((["app.cu"], "simtlab run app.cu"), (["./app"], "simtlab run -- ./app"), (["app"], "simtlab run -- ./app"), (["k.ptx"], "simtlab run k.ptx --launch FILE"),
-                           (["k.cl"], "simtlab run k.cl --global"), (["t.simt"], "simtlab run t.simt"), (["r.json"], "simtlab report r.json"),
-                           (["run", "./app"], "simtlab run -- ./app"), (["run", "./app", "1", "2"], "simtlab run -- ./app 1 2"), (["cache", "./app"], "simtlab cache -- ./app")):
+        for args, line in (
+            (["app.cu"], "simtlab run app.cu"),
+            (["./app"], "simtlab run -- ./app"),
+            (["app"], "simtlab run -- ./app"),
+            (["k.ptx"], "simtlab run k.ptx --launch FILE"),
+            (["k.cl"], "simtlab run k.cl --global"),
+            (["t.simt"], "simtlab run t.simt"),
+            (["r.json"], "simtlab report r.json"),
+            (["run", "./app"], "simtlab run -- ./app"),
+            (["run", "./app", "1", "2"], "simtlab run -- ./app 1 2"),
+            (["cache", "./app"], "simtlab cache -- ./app"),
+        ):
             self.fails(2, *args, says="hint: " + line)
 
     def test_an_argument_too_many_is_an_error(self):
@@ -44,8 +63,19 @@ class Options(Case):
         self.fails(2, "explain", "gpu.time", "x", says="'x'")
 
     def test_values_that_are_no_values_are_errors(self):
-        for args in (["--seed", "x"], ["--seed", "-1"], ["--regs", "9999"], ["--threads", "0"], ["--mode", "fast"], ["--max-time", "soon"],
-                     ["--max-memory", "3 parsec"], ["--max-cycles", "1e99"], ["--set", "novalue"], ["--set", "=3"], ["--color", "pink"]):
+        for args in (
+            ["--seed", "x"],
+            ["--seed", "-1"],
+            ["--regs", "9999"],
+            ["--threads", "0"],
+            ["--mode", "fast"],
+            ["--max-time", "soon"],
+            ["--max-memory", "3 parsec"],
+            ["--max-cycles", "1e99"],
+            ["--set", "novalue"],
+            ["--set", "=3"],
+            ["--color", "pink"],
+        ):
             result = self.simtlab("run", *args, "x.ptx")
             self.assertIn(result.returncode, (2, 3), (args, result.stderr))
             self.assertRegex(result.stderr, r"error: .+ \[[a-z0-9-]+\]")

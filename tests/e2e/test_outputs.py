@@ -18,19 +18,27 @@ int main() { int* p; cudaMalloc(&p, 128); k<<<1, 32>>>(p); return cudaDeviceSync
 
 class Early(Case):
     def test_a_mistyped_folder_costs_no_simulation(self):
-        self.file("spin.ptx", SPIN)   # it never ends
+        self.file("spin.ptx", SPIN)  # it never ends
         for option in ("--json=", "--csv=", "-o", "--timeline=", "--record=", "--checkpoint=", "--live="):
-            for place, reason in (("missing/x", "No such file or directory"), (".", "Is a directory"), ("spin.ptx/x", "Not a directory")):
+            for place, reason in (
+                ("missing/x", "No such file or directory"),
+                (".", "Is a directory"),
+                ("spin.ptx/x", "Not a directory"),
+            ):
                 value = [option + place] if option.endswith("=") else [option, place]
                 begin = time.monotonic()
-                result = self.fails(1, "run", "spin.ptx", *SPIN_LAUNCH, *value, says=["[file-write]", place, reason], timeout=30)
+                result = self.fails(
+                    1, "run", "spin.ptx", *SPIN_LAUNCH, *value, says=["[file-write]", place, reason], timeout=30
+                )
                 self.assertLess(time.monotonic() - begin, 20, result.stderr)
 
     @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
     def test_a_folder_without_permission(self):
         self.saxpy()
         (self.folder / "closed").mkdir(mode=0o500)
-        self.fails(1, "run", "saxpy.ptx", *SAXPY_LAUNCH, "--json=closed/x.json", says=["closed/x.json", "Permission denied"])
+        self.fails(
+            1, "run", "saxpy.ptx", *SAXPY_LAUNCH, "--json=closed/x.json", says=["closed/x.json", "Permission denied"]
+        )
 
     @needs_clang
     def test_the_compilers_output_too(self):
@@ -63,20 +71,35 @@ class Full(Case):
                 self.full(*command, "saxpy.ptx", *SAXPY_LAUNCH, "--gpu", "v100", option + "/dev/full", words="saxpy")
         for more in (["--sweep", "l1.ways=2,4"], ["--compare", "l1.ways=2", "l1.ways=4"]):
             for option in ("--json=", "--csv=", "--report="):
-                self.full("cache", "saxpy.ptx", *SAXPY_LAUNCH, "--gpu", "v100", *more, option + "/dev/full", words="l1.ways")
+                self.full(
+                    "cache", "saxpy.ptx", *SAXPY_LAUNCH, "--gpu", "v100", *more, option + "/dev/full", words="l1.ways"
+                )
         self.full("predict", "saxpy.ptx", *SAXPY_LAUNCH, "--gpu", "v100,a100", "--json=/dev/full", words="a100")
 
     def test_one_that_fails_loses_none_of_the_others(self):
         self.saxpy()
-        self.full("run", "saxpy.ptx", *SAXPY_LAUNCH, "--gpu", "v100", "--json=/dev/full", "--csv=r.csv", "-o", "r.txt", words="")
+        self.full(
+            "run",
+            "saxpy.ptx",
+            *SAXPY_LAUNCH,
+            "--gpu",
+            "v100",
+            "--json=/dev/full",
+            "--csv=r.csv",
+            "-o",
+            "r.txt",
+            words="",
+        )
         self.assertIn("saxpy", (self.folder / "r.txt").read_text())
         self.assertIn("gpu.time", (self.folder / "r.csv").read_text())
 
     def test_a_quiet_run_whose_report_fails_prints_it(self):
         self.saxpy()
         self.full("run", "saxpy.ptx", *SAXPY_LAUNCH, "--gpu", "v100", "-q", "-o", "/dev/full", words="Bottleneck")
-        result = self.full("run", "saxpy.ptx", *SAXPY_LAUNCH, "--gpu", "v100", "--json", "-o", "/dev/full", words="Bottleneck")
-        json.loads(result.stdout)   # the report does not get between the data
+        result = self.full(
+            "run", "saxpy.ptx", *SAXPY_LAUNCH, "--gpu", "v100", "--json", "-o", "/dev/full", words="Bottleneck"
+        )
+        json.loads(result.stdout)  # the report does not get between the data
 
     def test_other_commands(self):
         self.saxpy()
@@ -87,18 +110,42 @@ class Full(Case):
         self.full("compare", "r.json", "r.json", "-o", "/dev/full", words="gpu.time")
         self.full("rerun", "r.json", "--json=/dev/full", words="the same")
         for option in ("--json=", "--command-trace=", "--timeline=", "--csv=", "--report="):
-            self.full("dram", "--generate", "stream", "--requests", "20000", "--dram", "ddr4-3200", option + "/dev/full", words="ddr4-3200")
+            self.full(
+                "dram",
+                "--generate",
+                "stream",
+                "--requests",
+                "20000",
+                "--dram",
+                "ddr4-3200",
+                option + "/dev/full",
+                words="ddr4-3200",
+            )
         for option in ("--json=", "--html=", "--csv="):
             self.full("validate", "dram", option + "/dev/full", words="|")
         for option in ("--json=", "--csv=", "--html=", "--timeline="):
-            self.full("sweep", "--axis", "gpu=[v100]", "--db", "s.db", option + "/dev/full", "--", "run", "saxpy.ptx", *SAXPY_LAUNCH, words="v100")
+            self.full(
+                "sweep",
+                "--axis",
+                "gpu=[v100]",
+                "--db",
+                "s.db",
+                option + "/dev/full",
+                "--",
+                "run",
+                "saxpy.ptx",
+                *SAXPY_LAUNCH,
+                words="v100",
+            )
 
     @needs_clang
     def test_programs(self):
         self.file("app.cu", PROGRAM)
         for option in ("--json=", "--csv=", "--report=", "--timeline=", "--record="):
             self.full("run", "app.cu", "--gpu", "v100", option + "/dev/full", words="k(int*)")
-        self.full("corun", "profile", "app.cu", "--gpu", "v100", "--database", "p.toml", "--json=/dev/full", words="k(int*)")
+        self.full(
+            "corun", "profile", "app.cu", "--gpu", "v100", "--database", "p.toml", "--json=/dev/full", words="k(int*)"
+        )
 
 
 class SizeLimit(Case):
@@ -106,7 +153,15 @@ class SizeLimit(Case):
 
     def limited(self, kib, *args):
         limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (kib * 1024, kib * 1024))
-        return subprocess.run([SIMTLAB, *args], cwd=self.folder, env=self.environment(), capture_output=True, text=True, timeout=120, preexec_fn=limit)
+        return subprocess.run(
+            [SIMTLAB, *args],
+            cwd=self.folder,
+            env=self.environment(),
+            capture_output=True,
+            text=True,
+            timeout=120,
+            preexec_fn=limit,
+        )
 
     def test_a_kernel(self):
         self.saxpy()
@@ -133,7 +188,12 @@ class FullCache(Case):
         self.file("app.cu", PROGRAM)
         self.file("k.cl", "__kernel void k(__global int* p) { p[get_global_id(0)] = 1; }\n")
         with tempfile.TemporaryDirectory() as disk:
-            if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k,mode=700", "tmpfs", disk], capture_output=True).returncode != 0:
+            if (
+                subprocess.run(
+                    ["mount", "-t", "tmpfs", "-o", "size=256k,mode=700", "tmpfs", disk], capture_output=True
+                ).returncode
+                != 0
+            ):
                 self.skipTest("may not mount a small disk")
             try:
                 full = pathlib.Path(disk, "ballast")
@@ -143,9 +203,14 @@ class FullCache(Case):
                             ballast.write(bytes(4096))
                     except OSError:
                         pass
-                full.write_bytes(bytes(max(0, full.stat().st_size - 8192)))   # two pages are left
-                for command in (["run", "app.cu"], ["run", "k.cl", "--global", "32", "--local", "32", "--arg", "buffer:32:u32"]):
-                    result = self.fails(1, *command, env={"SIMTLAB_CACHE": disk}, says=["[cache-full]", disk, "SIMTLAB_CACHE"])
+                full.write_bytes(bytes(max(0, full.stat().st_size - 8192)))  # two pages are left
+                for command in (
+                    ["run", "app.cu"],
+                    ["run", "k.cl", "--global", "32", "--local", "32", "--arg", "buffer:32:u32"],
+                ):
+                    result = self.fails(
+                        1, *command, env={"SIMTLAB_CACHE": disk}, says=["[cache-full]", disk, "SIMTLAB_CACHE"]
+                    )
                     self.assertLess(len(result.stderr.splitlines()), 8, result.stderr)
                     self.assertNotIn("bug report", result.stderr)
             finally:

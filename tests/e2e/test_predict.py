@@ -96,7 +96,9 @@ class Predict(Case):
         terms = {t["name"]: t["value"] for t in self.table(result, "terms")}
         self.assertEqual((terms["MWP"], terms["CWP"], terms["N"]), (2.28125, 20, 20))
         # The other model lacks its counts: it says so instead of being silently absent.
-        self.assertTrue(any(r["model"] == "mwp-cwp-2012" and "avg_inst_lat" in r["text"] for r in self.table(result, "remarks")))
+        self.assertTrue(
+            any(r["model"] == "mwp-cwp-2012" and "avg_inst_lat" in r["text"] for r in self.table(result, "remarks"))
+        )
         self.assertNotIn("predict.mwp-cwp-2012.cycles", m)
 
     def test_the_report_is_the_same_from_the_result_file(self):
@@ -118,8 +120,12 @@ class Predict(Case):
             self.assertNotIn(says, plain)
 
     def test_rules_differ_where_the_paper_is_impossible(self):
-        text = EXAMPLE.replace("comp_insts = 27", "comp_insts = 2000").replace("uncoal_mem_insts = 6", "uncoal_mem_insts = 0")
-        text = text.replace("\ncoal_mem_insts = 0", "\ncoal_mem_insts = 6").replace("synch_insts = 6", "synch_insts = 0")
+        text = EXAMPLE.replace("comp_insts = 27", "comp_insts = 2000").replace(
+            "uncoal_mem_insts = 6", "uncoal_mem_insts = 0"
+        )
+        text = text.replace("\ncoal_mem_insts = 0", "\ncoal_mem_insts = 6").replace(
+            "synch_insts = 6", "synch_insts = 0"
+        )
         order, _ = self.predicted(text)
         paper, result = self.predicted(text, "--rule", "paper")
         self.assertAlmostEqual(order["predict.mwp-cwp.cycles"], 160900)
@@ -144,16 +150,22 @@ class Predict(Case):
         self.assertIn("kernel.toml", origins["class.load.insts"])
         self.assertEqual(origins["class.fp32.throughput"], "gpu v100 (throughput.fp32)")
         self.assertTrue(origins["departure_del_coal"].startswith("derived: "))
-        self.assertTrue(any(r["parameter"] == "mem_peak_bandwidth" and r["change"] < 0 for r in self.table(result, "sensitivity")))
+        self.assertTrue(
+            any(r["parameter"] == "mem_peak_bandwidth" and r["change"] < 0 for r in self.table(result, "sensitivity"))
+        )
 
     def test_the_time_with_copies_launch_and_context_stands_beside_the_kernels(self):
         mix = MIX.replace("active_blocks_per_sm = 8", "active_blocks_per_sm = 6")
         text = "h2d_bytes = 1e8\nd2h_bytes = 0\ncontext_init = 65\n" + mix
         m, _ = self.predicted(text, "--gpu", "gtx460", "--model", "resios")
         self.assertAlmostEqual(m["predict.resios.time.total"] - m["predict.resios.time"], 65e6 + 4e3 + 2e7 + 1e4, -1)
-        out = self.ok("predict", "--counts", self.file("kernel.toml", text), "--gpu", "gtx460", "--model", "resios").stdout
+        out = self.ok(
+            "predict", "--counts", self.file("kernel.toml", text), "--gpu", "gtx460", "--model", "resios"
+        ).stdout
         self.assertRegex(out, r"with overhead: .*context 65\.0 ms, launch 4\.00 us, copy to the GPU 20\.0 ms")
-        plain = self.ok("predict", "--counts", self.file("kernel.toml", mix), "--gpu", "gtx460", "--model", "throughput").stdout
+        plain = self.ok(
+            "predict", "--counts", self.file("kernel.toml", mix), "--gpu", "gtx460", "--model", "throughput"
+        ).stdout
         self.assertNotIn("with overhead", plain)
 
     def kernel(self, *args):
@@ -185,13 +197,34 @@ class Predict(Case):
         slow, fast = self.kernel("--gpu", "v100", "--counts", over), self.kernel("--gpu", "v100")
         counts = {c["key"]: c for c in self.table(slow, "counts")}
         self.assertIn("over.toml:1", counts["dram_bytes"]["origin"])
-        self.assertGreater(slow["total"]["predict.throughput.time"]["value"], 100 * fast["total"]["predict.throughput.time"]["value"])
-        self.fails(3, "predict", "saxpy.ptx", *SAXPY_LAUNCH, "--counts", self.file("bad.toml", "blocks = x\n"), says="bad.toml:1")
+        self.assertGreater(
+            slow["total"]["predict.throughput.time"]["value"], 100 * fast["total"]["predict.throughput.time"]["value"]
+        )
+        self.fails(
+            3,
+            "predict",
+            "saxpy.ptx",
+            *SAXPY_LAUNCH,
+            "--counts",
+            self.file("bad.toml", "blocks = x\n"),
+            says="bad.toml:1",
+        )
 
     def test_several_devices_and_launches_make_a_table(self):
         path = self.file("saxpy.ptx", SAXPY)
         launch = ["--global", "16384"] + SAXPY_LAUNCH[4:]
-        out = self.ok("predict", path, *launch, "--gpu", "h100,gtx480", "--sweep", "block=64:256", "l1.bytes=16K,48K", "--json=s.json", "--csv=s.csv").stdout
+        out = self.ok(
+            "predict",
+            path,
+            *launch,
+            "--gpu",
+            "h100,gtx480",
+            "--sweep",
+            "block=64:256",
+            "l1.bytes=16K,48K",
+            "--json=s.json",
+            "--csv=s.csv",
+        ).stdout
         sweep = json.loads((self.folder / "s.json").read_text())["sweep"]
         self.assertEqual(len(sweep), 2 * 3 * 2)
         self.assertEqual(sweep[1]["point"], {"gpu": "h100", "block": "64", "l1.bytes": "48K"})
@@ -201,17 +234,24 @@ class Predict(Case):
         rows = (self.folder / "t.txt").read_text().splitlines()
         self.assertIn("exceeds 1024 threads", rows[2])
         self.fails(2, "predict", path, *launch, "--sweep", "block", says="[predict-sweep]")
-        self.fails(2, "predict", path, *SAXPY_LAUNCH, "--sweep", "block=64,128", says="--global XxYxZ in place of --grid")
+        self.fails(
+            2, "predict", path, *SAXPY_LAUNCH, "--sweep", "block=64,128", says="--global XxYxZ in place of --grid"
+        )
         self.assertIn("mwp-cwp-2012", out)
 
     def test_without_arguments_a_kernel_is_followed(self):
         path = self.file("saxpy.ptx", SAXPY)
-        out = self.ok("predict", path, "--static", "--global", "65536", "--block", "256", "--gpu", "v100", "--json=p.json").stdout
+        out = self.ok(
+            "predict", path, "--static", "--global", "65536", "--block", "256", "--gpu", "v100", "--json=p.json"
+        ).stdout
         r = json.loads((self.folder / "p.json").read_text())
         counts = {c["key"]: c for c in self.table(r, "counts")}
         self.assertEqual((counts["class.load.insts"]["value"], counts["blocks"]["value"]), (2, 256))
         self.assertTrue(any("1 branches not taken" in t["text"] for t in self.table(r, "remarks")))
-        self.assertIn("The kernel was not executed", out or self.ok("predict", path, "--static", "--global", "65536", "--block", "256").stdout)
+        self.assertIn(
+            "The kernel was not executed",
+            out or self.ok("predict", path, "--static", "--global", "65536", "--block", "256").stdout,
+        )
         self.fails(2, "predict", path, "--static", *SAXPY_LAUNCH, says="arguments have no meaning")
         self.fails(2, "predict", "--static", "--", "/bin/true", says="--static")
         self.fails(3, "predict", path, "--static", "--block", "256", says="the size of the grid is missing")
@@ -219,7 +259,20 @@ class Predict(Case):
 
     def test_the_memory_of_the_study_is_bounded(self):
         path = self.file("saxpy.ptx", SAXPY)
-        big = ["--grid", "4096", "--block", "256", "--arg", "f32:2", "--arg", "buffer:1048576:f32", "--arg", "buffer:1048576:f32", "--arg", "u32:1048576"]
+        big = [
+            "--grid",
+            "4096",
+            "--block",
+            "256",
+            "--arg",
+            "f32:2",
+            "--arg",
+            "buffer:1048576:f32",
+            "--arg",
+            "buffer:1048576:f32",
+            "--arg",
+            "u32:1048576",
+        ]
         self.ok("predict", path, *big, "--gpu", "v100")
         self.fails(1, "predict", path, *big, "--gpu", "v100", "--whole", "--max-memory", "10MiB", says="[limit-memory]")
 
@@ -238,9 +291,18 @@ class Predict(Case):
     def test_bad_counts_say_where_and_what(self):
         def bad(text, says, *args):
             self.fails(3, "predict", "--counts", self.file("bad.toml", text), *args, says=says)
-        bad(EXAMPLE.replace("mem_ld = 420", "mem_ld = -420"), ["bad.toml:14:10: error: mem_ld: -420", "[counts-file]", "hint:"])
+
+        bad(
+            EXAMPLE.replace("mem_ld = 420", "mem_ld = -420"),
+            ["bad.toml:14:10: error: mem_ld: -420", "[counts-file]", "hint:"],
+        )
         bad(EXAMPLE.replace("mem_ld", "mem_lt"), ["unknown symbol 'mem_lt'", "did you mean 'mem_ld'?"])
-        bad(EXAMPLE.replace("mem_ld = 420\n", ""), ["mem_ld is missing", "[counts-missing]", "or give --gpu NAME"], "--model", "mwp-cwp")
+        bad(
+            EXAMPLE.replace("mem_ld = 420\n", ""),
+            ["mem_ld is missing", "[counts-missing]", "or give --gpu NAME"],
+            "--model",
+            "mwp-cwp",
+        )
         bad(EXAMPLE.replace("freq = 1.0", "freq = nan"), "no finite number")
         bad(EXAMPLE.replace("active_sms = 16", "active_sms = 81"), ["[counts-contradiction]", "only 80 blocks"])
         bad("", ["[counts-missing]", "model mwp-cwp:", "model mwp-cwp-2012:"])
@@ -253,14 +315,27 @@ class Predict(Case):
         self.fails(2, "predict", "--counts", path, "--model", "rooflines")
         self.fails(2, "predict", "--counts", path, "--rule", "other")
         self.fails(2, "predict", "--counts", path, "--set", "sm.count=4", says="--gpu")
-        self.fails(2, "predict", "--counts", path, "--model", "mwp-cwp-2012", "--rule", "paper", says="[option-conflict]")
+        self.fails(
+            2, "predict", "--counts", path, "--model", "mwp-cwp-2012", "--rule", "paper", says="[option-conflict]"
+        )
         self.fails(2, "predict", "--counts", path, f"--json={path}", says="would overwrite")
         self.fails(3, "predict", "--counts", path, "--gpu", "v1000", says="v100")
         # Nothing is ignored silently.
         self.fails(2, "predict", "--counts", path, "--static", says="none is named")
         self.fails(2, "predict", "--counts", path, "--grid", "4", says="none is named")
         self.fails(2, "predict", "--counts", path, "--trips", "4", says="add --static")
-        self.fails(2, "predict", self.file("saxpy.ptx", SAXPY), "--static", "--whole", "--grid", "4", "--block", "32", says="one of them")
+        self.fails(
+            2,
+            "predict",
+            self.file("saxpy.ptx", SAXPY),
+            "--static",
+            "--whole",
+            "--grid",
+            "4",
+            "--block",
+            "32",
+            says="one of them",
+        )
         self.fails(2, "validate", "predict", "--results", ".", "--quick", says="[option-conflict]")
 
 

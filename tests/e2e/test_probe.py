@@ -22,7 +22,20 @@ def curve(levels, step=1.06, first=2048):
     return "\n".join(rows) + "\n"
 
 
-COLUMNS = ["key", "value", "word", "unit", "low", "high", "confidence", "samples", "method", "curve", "unknown", "correction"]
+COLUMNS = [
+    "key",
+    "value",
+    "word",
+    "unit",
+    "low",
+    "high",
+    "confidence",
+    "samples",
+    "method",
+    "curve",
+    "unknown",
+    "correction",
+]
 
 
 class Probe(Case):
@@ -33,7 +46,9 @@ class Probe(Case):
     def test_levels_of_a_curve_and_their_ends(self):
         file = self.write(curve([(128 << 10, 30), (6 << 20, 200), (64 << 20, 430)]))
         out = self.ok("probe", "--analyse", file).stdout
-        self.assertRegex(out, r"(?m)^\| 1 \| 30\.0 cycles, 30\.0 to 30\.0 \| \d+ \| 2 KiB \| 12\d\.?\d* KiB \| 12\d\.?\d* KiB, ")
+        self.assertRegex(
+            out, r"(?m)^\| 1 \| 30\.0 cycles, 30\.0 to 30\.0 \| \d+ \| 2 KiB \| 12\d\.?\d* KiB \| 12\d\.?\d* KiB, "
+        )
         self.assertRegex(out, r"(?m)^\| 3 \| 430\.0 cycles.* \| - \| - \| - \|$")
         result = json.loads(self.ok("probe", "--analyse", file, "--json").stdout)
         self.assertEqual(result["manifest"]["inputs"][0]["path"], file)
@@ -61,13 +76,24 @@ class Probe(Case):
     def test_bad_curves_are_named_with_their_place(self):
         good = curve([(1 << 20, 30)])
         end = len(good.splitlines()) + 1
-        for row, place, says in ((f"{2 << 20},nan", f"{end}:9", "curve-value"), (f"{2 << 20},-3", f"{end}:9", "curve-value"), ("1024,30", f"{end}:1", "curve-order"),
-                                 (good.splitlines()[-1], f"{end}:1", "curve-order"), ("5", f"{end}:1", "curve-syntax")):
+        for row, place, says in (
+            (f"{2 << 20},nan", f"{end}:9", "curve-value"),
+            (f"{2 << 20},-3", f"{end}:9", "curve-value"),
+            ("1024,30", f"{end}:1", "curve-order"),
+            (good.splitlines()[-1], f"{end}:1", "curve-order"),
+            ("5", f"{end}:1", "curve-syntax"),
+        ):
             self.fails(3, "probe", "--analyse", self.write(good + row + "\n"), says=f"curve.csv:{place}: ")
             self.fails(3, "probe", "--analyse", "curve.csv", says=says)
         self.fails(3, "probe", "--analyse", self.write("size_bytes,cycles\n1024,30\n"), says="curve-points")
         self.fails(3, "probe", "--analyse", self.write("1024 30\n"), says="size_bytes,cycles")
-        self.fails(3, "probe", "--analyse", self.write("#" * 600 + "\n" + ("# " + "x" * 500 + "\n") * 9000), says="file-too-large")
+        self.fails(
+            3,
+            "probe",
+            "--analyse",
+            self.write("#" * 600 + "\n" + ("# " + "x" * 500 + "\n") * 9000),
+            says="file-too-large",
+        )
         self.fails(3, "probe", "--analyse", "nowhere.csv", says="file-missing")
         self.fails(3, "probe", "--analyse", ".", says="file-directory")
 
@@ -77,12 +103,31 @@ class Probe(Case):
             self.fails(2, "probe", "--analyse", file, option)
         self.fails(2, "probe", "--analyse", file, "--gpu", "v100", says="probe-options")
         self.fails(2, "probe", "--analyse", file, "--detector", "mean")
-        for option in (("--quick",), ("--seed", "3"), ("--only", "shared"), ("--base", "k40"), ("--method", "slope"), ("--max-time", "1s")):
+        for option in (
+            ("--quick",),
+            ("--seed", "3"),
+            ("--only", "shared"),
+            ("--base", "k40"),
+            ("--method", "slope"),
+            ("--max-time", "1s"),
+        ):
             self.fails(2, "probe", "--analyse", file, *option, says=option[0] + " has no effect")
         self.fails(2, "probe", "--analyse", file, "-o", file)
 
     def test_a_simulated_board_is_measured_and_its_device_file_can_be_used(self):
-        done = self.ok("probe", "--gpu", "gtx480", "--quick", "--base", "gtx480", "-o", "mine.toml", "--json=r.json", "--curves", "curves")
+        done = self.ok(
+            "probe",
+            "--gpu",
+            "gtx480",
+            "--quick",
+            "--base",
+            "gtx480",
+            "-o",
+            "mine.toml",
+            "--json=r.json",
+            "--curves",
+            "curves",
+        )
         self.assertRegex(done.stdout, r"(?m)^  l1.bytes +16 KiB$")
         self.assertRegex(done.stdout, r"(?m)^  l1.replacement +lru$")
         result = json.loads((self.folder / "r.json").read_text())
@@ -91,8 +136,27 @@ class Probe(Case):
         self.assertRegex(text, r'(?m)^latency = \{ value = "36 cycles", source = "probe: slope of a pointer chase')
         self.assertIn('estimated = "not measured; as gtx480', text)
         self.assertRegex((self.folder / "curves/l1.curve.csv").read_text(), r"(?m)^bytes,cycles$")
-        run = ("run", SOURCE / "data/probes/validate.ptx", "--kernel", "scale", "--grid", "8", "--block", "128", "--arg", "buffer:4096:f32:iota", "--arg", "buffer:4096:f32", "--arg", "u32:1024", "--json")
-        cycles = [json.loads(self.ok(*run, "--gpu", gpu).stdout)["total"]["gpu.cycles"]["value"] for gpu in ("mine.toml", "gtx480")]
+        run = (
+            "run",
+            SOURCE / "data/probes/validate.ptx",
+            "--kernel",
+            "scale",
+            "--grid",
+            "8",
+            "--block",
+            "128",
+            "--arg",
+            "buffer:4096:f32:iota",
+            "--arg",
+            "buffer:4096:f32",
+            "--arg",
+            "u32:1024",
+            "--json",
+        )
+        cycles = [
+            json.loads(self.ok(*run, "--gpu", gpu).stdout)["total"]["gpu.cycles"]["value"]
+            for gpu in ("mine.toml", "gtx480")
+        ]
         self.assertAlmostEqual(cycles[0] / cycles[1], 1, delta=0.03)
 
     def test_only_some_probes(self):
@@ -103,11 +167,13 @@ class Probe(Case):
 
     def test_the_clocks_cost_is_taken_out_as_one_chooses_and_every_output_says_how(self):
         only = ("--gpu", "k40", "--quick", "--only", "shared,cache")
+
         def findings(*options):
             self.ok("probe", *only, *options, "--json=r.json", "-o", "mine.toml")
             rows = json.loads((self.folder / "r.json").read_text())["kernels"][0]["tables"]["findings"]["rows"]
             return {row[0]: dict(zip(COLUMNS, row)) for row in rows}
-        truth = {"shared.latency": 26, "l1.latency": 32, "l2.latency": 188}   # data/devices/k40.toml
+
+        truth = {"shared.latency": 26, "l1.latency": 32, "l2.latency": 188}  # data/devices/k40.toml
         by_slope = findings()
         self.assertEqual({by_slope[key]["correction"] for key in truth}, {"slope"})
         self.assertNotIn("slope.l1.latency", by_slope)
@@ -116,17 +182,26 @@ class Probe(Case):
             for key, cycles in truth.items():
                 cost = found["cost." + key]["value"]
                 self.assertGreater(cost, 10)
-                self.assertAlmostEqual(found[key]["value"], cycles + (cost if method == "none" else 0), places=9, msg=f"{method} {key}")
+                self.assertAlmostEqual(
+                    found[key]["value"], cycles + (cost if method == "none" else 0), places=9, msg=f"{method} {key}"
+                )
                 self.assertEqual(found[key]["correction"], method)
                 self.assertAlmostEqual(found["slope." + key]["value"], by_slope[key]["value"], places=9)
-            self.assertRegex((self.folder / "mine.toml").read_text(), rf'(?m)^latency = .*source = "probe: mean interval around a load .*; correction {method}; ')
+            self.assertRegex(
+                (self.folder / "mine.toml").read_text(),
+                rf'(?m)^latency = .*source = "probe: mean interval around a load .*; correction {method}; ',
+            )
             self.assertEqual(found["l1.bytes"]["value"], by_slope["l1.bytes"]["value"])
             self.assertIsNone(found["l1.bytes"]["correction"])
         self.ok("report", "r.json", "--html=r.html")
         self.assertIn("; correction: deconvolve", (self.folder / "r.html").read_text())
         self.fails(2, "probe", "--gpu", "k40", "--correction", "mean", says="--correction")
-        self.fails(2, "probe", "--gpu", "k40", "--correction", "none", "--only", "launch,copy", says="times single operations")
-        self.fails(2, "probe", "--gpu", "k40", "--correction", "none", "--method", "thesis", says="--correction has no effect")
+        self.fails(
+            2, "probe", "--gpu", "k40", "--correction", "none", "--only", "launch,copy", says="times single operations"
+        )
+        self.fails(
+            2, "probe", "--gpu", "k40", "--correction", "none", "--method", "thesis", says="--correction has no effect"
+        )
         self.fails(2, "probe", "--compare", "k40", "v100", "--correction", "none", says="--correction has no effect")
 
     def test_the_published_method_has_its_artefacts_and_the_slopes_beside_it_do_not(self):
@@ -136,25 +211,48 @@ class Probe(Case):
         row = re.search(r"(?m)^\| add, cycles \| ([\d.]+) \| 9 \| \+(\d+) % \| 17 \|$", done.stdout)
         self.assertGreater(float(row[1]), 9.5)
         self.assertEqual(round((float(row[1]) / 9 - 1) * 100), int(row[2]))
-        self.assertRegex(done.stdout, r"(?m)^\| mul \| - \| 9 \| 12 \| 17 \| [\d.]+ \| 9 \|$")     # Mei, Andersch, Parra, Sanchez, the method, slope
+        self.assertRegex(
+            done.stdout, r"(?m)^\| mul \| - \| 9 \| 12 \| 17 \| [\d.]+ \| 9 \|$"
+        )  # Mei, Andersch, Parra, Sanchez, the method, slope
         self.assertRegex(done.stdout, r"(?m)^\| 2 \| [\d.]+ \| 18 \| 6 \|")
-        findings = {row[0]: row[1] for row in json.loads((self.folder / "r.json").read_text())["kernels"][0]["tables"]["findings"]["rows"]}
+        findings = {
+            row[0]: row[1]
+            for row in json.loads((self.folder / "r.json").read_text())["kernels"][0]["tables"]["findings"]["rows"]
+        }
         self.assertAlmostEqual(findings["slope.add"], 9, places=9)
-        self.assertAlmostEqual(findings["slope.div"], 149, delta=0.5)   # the longest chains are longer than the first instruction cache
-        self.assertEqual(len([key for key in findings if re.fullmatch(r"thesis\.(add|sub|mul|div|mad)\.[1-8]", key)]), 40)
+        self.assertAlmostEqual(
+            findings["slope.div"], 149, delta=0.5
+        )  # the longest chains are longer than the first instruction cache
+        self.assertEqual(
+            len([key for key in findings if re.fullmatch(r"thesis\.(add|sub|mul|div|mad)\.[1-8]", key)]), 40
+        )
         # As published: L2 serves about 10,000 threads, and the line through what lies beyond is negative for few.
         self.assertAlmostEqual(findings["thesis.l2.threads"], 9984, delta=1000)
         self.assertLess(findings["thesis.memory.intercept"], 0)
         self.assertGreater(findings["thesis.memory.slope"], 0)
         self.assertAlmostEqual(findings["dram.latency"], 331, delta=4)
-        self.assertRegex(done.stdout, r"(?m)^- memory: the line is at -\d.* which is no latency; one thread waits 331 cycles$")
-        self.assertIn('[l2]', (self.folder / "mine.toml").read_text())
+        self.assertRegex(
+            done.stdout, r"(?m)^- memory: the line is at -\d.* which is no latency; one thread waits 331 cycles$"
+        )
+        self.assertIn("[l2]", (self.folder / "mine.toml").read_text())
         self.fails(2, "probe", "--method", "thesis", "--only", "shared", "--gpu", "k40", says="probe-options")
         self.fails(2, "probe", "--method", "thesis", "--compare", "k40", "v100", says="probe-options")
         self.fails(2, "probe", "--method", "deconvolve")
 
     def test_an_output_that_cannot_be_written_loses_none_of_the_others(self):
-        done = self.simtlab("probe", "--gpu", "gtx480", "--only", "shared", "--quick", "-o", "/dev/full", "--json=r.json", "--curves", "curves")
+        done = self.simtlab(
+            "probe",
+            "--gpu",
+            "gtx480",
+            "--only",
+            "shared",
+            "--quick",
+            "-o",
+            "/dev/full",
+            "--json=r.json",
+            "--curves",
+            "curves",
+        )
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("/dev/full", done.stderr)
         self.assertIn("shared.banks", done.stdout)
@@ -171,7 +269,16 @@ class Probe(Case):
         self.fails(2, "probe", "--gpu", "v100", "--detector", "rank", says="--detector has no effect")
         self.fails(3, "probe", "--gpu", "v10", says="v100")
         self.fails(3, "probe", "--gpu", "v100", "--base", "nothing", says="nothing")
-        self.fails(7, "probe", "--device", "0", "--only", "shared", env={"SIMTLAB_CUDA_DRIVER": "/nowhere/libcuda.so.1"}, says="board-driver")
+        self.fails(
+            7,
+            "probe",
+            "--device",
+            "0",
+            "--only",
+            "shared",
+            env={"SIMTLAB_CUDA_DRIVER": "/nowhere/libcuda.so.1"},
+            says="board-driver",
+        )
         (self.folder / "bad.toml").write_text("[l1]\nbytes = 3\n")
         self.fails(3, "probe", "--gpu", "v100", "--base", "bad.toml", says="bad.toml:2")
 
@@ -191,7 +298,12 @@ class Probe(Case):
         self.assertIn("The device was lost", done.stdout)
         self.assertIn("# Partial", (self.folder / "part.toml").read_text())
         result = json.loads((self.folder / "r.json").read_text())
-        self.assertEqual(result["manifest"]["failure"]["id"] if isinstance(result["manifest"]["failure"], dict) else result["manifest"]["failure_id"], "board-lost")
+        self.assertEqual(
+            result["manifest"]["failure"]["id"]
+            if isinstance(result["manifest"]["failure"], dict)
+            else result["manifest"]["failure_id"],
+            "board-lost",
+        )
         self.assertGreater(result["total"]["probe.findings"]["value"], 10)
         self.assertIn("INCOMPLETE", self.ok("report", "r.json").stdout)
 
@@ -199,13 +311,40 @@ class Probe(Case):
         """The last line of a probe that writes p.toml, which runs as it is."""
         done = self.ok("probe", "--quick", "-o", "p.toml", *probe)
         last = done.stdout.splitlines()[-1]
-        self.assertRegex(last, rf"^p\.toml: [1-9]\d* values? measured, [1-9]\d* from {base}(, \d+ from [\w-]+)* \(--base NAME for another.*\)$")
+        self.assertRegex(
+            last,
+            rf"^p\.toml: [1-9]\d* values? measured, [1-9]\d* from {base}(, \d+ from [\w-]+)* \(--base NAME for another.*\)$",
+        )
         self.assertNotIn("warning", done.stderr)
         return last
 
     def test_a_written_file_is_complete_for_every_shipped_device(self):
-        subsets = ("device", "memory", "launch,copy", "clock", "shared,atomic", "occupancy", "coalescing", "constant", "control")
-        kernel = (SOURCE / "data/probes/validate.ptx", "--kernel", "scale", "--grid", "8", "--block", "128", "--arg", "buffer:4096:f32:iota", "--arg", "buffer:4096:f32", "--arg", "u32:1024")
+        subsets = (
+            "device",
+            "memory",
+            "launch,copy",
+            "clock",
+            "shared,atomic",
+            "occupancy",
+            "coalescing",
+            "constant",
+            "control",
+        )
+        kernel = (
+            SOURCE / "data/probes/validate.ptx",
+            "--kernel",
+            "scale",
+            "--grid",
+            "8",
+            "--block",
+            "128",
+            "--arg",
+            "buffer:4096:f32:iota",
+            "--arg",
+            "buffer:4096:f32",
+            "--arg",
+            "u32:1024",
+        )
         gpus = sorted(path.stem for path in (SOURCE / "data/devices").glob("*.toml"))
         self.assertGreaterEqual(len(gpus), 9)
         for gpu, subset in zip(gpus, subsets):
@@ -215,22 +354,37 @@ class Probe(Case):
                 origins = self.ok("config", "show", "--gpu", "./p.toml", "--origin").stdout
                 self.assertEqual(len(re.findall(rf"estimated: not measured; as {gpu}", origins)), lent)
                 self.assertEqual(len(re.findall(r"device \(.*p\.toml:\d+\): simtlab ", origins)), measured)
-                cycles = [json.loads(self.ok("run", *kernel, "--json", "--gpu", g).stdout)["total"]["gpu.cycles"]["value"] for g in ("./p.toml", gpu)]
+                cycles = [
+                    json.loads(self.ok("run", *kernel, "--json", "--gpu", g).stdout)["total"]["gpu.cycles"]["value"]
+                    for g in ("./p.toml", gpu)
+                ]
                 self.assertAlmostEqual(cycles[0] / cycles[1], 1, delta=0.05)
                 self.ok("predict", *kernel, "--gpu", "./p.toml")
                 self.ok("cache", *kernel, "--gpu", "./p.toml")
                 self.ok("corun", "profile", "--database", f"{gpu}.toml", "--gpu", "./p.toml", *kernel)
 
     def test_the_nearest_device_lends_where_none_matches(self):
-        for gpu, capability, base, says in (("a100", "8.6", "a100", "no shipped device has compute capability 8.6; a100 has 8.0, the nearest of 8.x"),
-                                            ("titanx-maxwell", "6.1", "titanx-maxwell", "no shipped device is of the generation of compute capability 6.1; titanx-maxwell has 5.2, the nearest"),
-                                            ("h100", "12.0", "h100", "generation of compute capability 12.0; h100 has 9.0")):
-            self.assertIn(says, self.written("--gpu", gpu, "--set", f"compute_capability={capability}", "--only", "device", base=base))
+        for gpu, capability, base, says in (
+            ("a100", "8.6", "a100", "no shipped device has compute capability 8.6; a100 has 8.0, the nearest of 8.x"),
+            (
+                "titanx-maxwell",
+                "6.1",
+                "titanx-maxwell",
+                "no shipped device is of the generation of compute capability 6.1; titanx-maxwell has 5.2, the nearest",
+            ),
+            ("h100", "12.0", "h100", "generation of compute capability 12.0; h100 has 9.0"),
+        ):
+            self.assertIn(
+                says,
+                self.written("--gpu", gpu, "--set", f"compute_capability={capability}", "--only", "device", base=base),
+            )
             self.assertIn(says, (self.folder / "p.toml").read_text())
             self.assertIn(capability, self.ok("config", "show", "--gpu", "./p.toml").stdout)
         # Another base, and none.
         self.assertIn("from v100", self.written("--gpu", "h100", "--only", "launch", "--base", "v100", base="v100"))
-        alone = self.ok("probe", "--gpu", "k40", "--only", "shared", "--quick", "--base", "none", "-o", "p.toml").stdout.splitlines()[-1]
+        alone = self.ok(
+            "probe", "--gpu", "k40", "--only", "shared", "--quick", "--base", "none", "-o", "p.toml"
+        ).stdout.splitlines()[-1]
         self.assertRegex(alone, r"^p\.toml: \d+ values measured, \d+ missing, so no command takes it as it is")
         self.assertNotIn("estimated", (self.folder / "p.toml").read_text())
         self.fails(3, "config", "show", "--gpu", "./p.toml", says="missing value")
@@ -245,8 +399,27 @@ class Probe(Case):
                 last = self.written("--gpu", gpu, "--only", "shared", "--base", base, base=base)
                 self.ok("config", "show", "--gpu", "./p.toml")
                 self.assertRegex(last, rf"from {base}, \d+ from|together with no device's values: ")
-                self.ok("run", SOURCE / "data/probes/validate.ptx", "--kernel", "scale", "--grid", "8", "--block", "128", "--arg", "buffer:4096:f32:iota", "--arg", "buffer:4096:f32", "--arg", "u32:1024", "--gpu", "./p.toml")
-        self.assertRegex(self.written("--gpu", "k40", "--only", "shared", "--base", "k40", base="k40"), r", \d+ from k40 \(")
+                self.ok(
+                    "run",
+                    SOURCE / "data/probes/validate.ptx",
+                    "--kernel",
+                    "scale",
+                    "--grid",
+                    "8",
+                    "--block",
+                    "128",
+                    "--arg",
+                    "buffer:4096:f32:iota",
+                    "--arg",
+                    "buffer:4096:f32",
+                    "--arg",
+                    "u32:1024",
+                    "--gpu",
+                    "./p.toml",
+                )
+        self.assertRegex(
+            self.written("--gpu", "k40", "--only", "shared", "--base", "k40", base="k40"), r", \d+ from k40 \("
+        )
 
     def test_what_was_measured_is_kept_repetition_by_repetition(self):
         self.ok("probe", "--gpu", "k40", "--only", "shared", "--quick", "--json=r.json")
@@ -261,17 +434,28 @@ class Probe(Case):
         """Kernels of many chains take more registers than a thread of Fermi may have."""
         done = self.ok("probe", "--gpu", "gtx480", "--only", "arithmetic,issue", "--json=r.json")
         self.assertNotIn("Failed", done.stdout)
-        findings = {row[0]: row[1] for row in json.loads((self.folder / "r.json").read_text())["kernels"][0]["tables"]["findings"]["rows"]}
+        findings = {
+            row[0]: row[1]
+            for row in json.loads((self.folder / "r.json").read_text())["kernels"][0]["tables"]["findings"]["rows"]
+        }
         self.assertGreaterEqual(len([key for key in findings if re.fullmatch(r"op\..*\.latency", key)]), 45)
         self.assertAlmostEqual(findings["throughput.fp32"], 32, delta=0.96)
-        self.assertEqual(findings["issue.interval"], 2)   # two schedulers at half of the shader clock
+        self.assertEqual(findings["issue.interval"], 2)  # two schedulers at half of the shader clock
         self.assertEqual(findings["sm.schedulers"], 2)
         self.assertEqual((findings["sm.issue_turns"], findings["sm.issue_width"]), (2, 1))
 
     def test_published_curves_have_their_known_sizes(self):
         out = self.ok("validate", "probe", "--check").stdout
-        for board, size in (("v100", "128 KiB"), ("a40", "128 KiB"), ("l40", "128 KiB"), ("a100-80", "192 KiB"), ("gh200", "256 KiB"), ("mi100", "16 KiB"), ("mi210", "16 KiB"),
-                            ("mi300x", "32 KiB")):
+        for board, size in (
+            ("v100", "128 KiB"),
+            ("a40", "128 KiB"),
+            ("l40", "128 KiB"),
+            ("a100-80", "192 KiB"),
+            ("gh200", "256 KiB"),
+            ("mi100", "16 KiB"),
+            ("mi210", "16 KiB"),
+            ("mi300x", "32 KiB"),
+        ):
             self.assertRegex(out, rf"(?m)^\| {board} \| L1 \| {size} .* \| met \|$")
         for board, size in (("a100-80", "20 MiB"), ("gh200", "30 MiB")):
             self.assertRegex(out, rf"(?m)^\| {board} \| half of L2 \| {size} .* \| met \|$")

@@ -56,11 +56,23 @@ class RefusedCuda(Case):
 
     def test_a_header_that_is_not_even_refused_is_explained(self):
         self.file("zip.cu", "#include <thrust/iterator/zip_iterator.h>\nint main() {}\n")
-        self.fails(4, "run", "zip.cu", says=["simtlab has no <thrust/iterator/zip_iterator.h>", "nvcc -cudart shared", "[cuda-absent]"])
+        self.fails(
+            4,
+            "run",
+            "zip.cu",
+            says=["simtlab has no <thrust/iterator/zip_iterator.h>", "nvcc -cudart shared", "[cuda-absent]"],
+        )
 
     def test_the_rest_of_the_messages_is_shown_when_asked_for(self):
-        self.file("sort.cu", "#include <thrust/sort.h>\n" + "".join(f"int f{i}() {{ return thrust::sort{i}(); }}\n" for i in range(18)) + "int main() {}\n")
-        short, long = self.fails(4, "run", "sort.cu", says="simtlab has no Thrust"), self.fails(4, "run", "-v", "sort.cu", says="simtlab has no Thrust")
+        self.file(
+            "sort.cu",
+            "#include <thrust/sort.h>\n"
+            + "".join(f"int f{i}() {{ return thrust::sort{i}(); }}\n" for i in range(18))
+            + "int main() {}\n",
+        )
+        short, long = self.fails(4, "run", "sort.cu", says="simtlab has no Thrust"), self.fails(
+            4, "run", "-v", "sort.cu", says="simtlab has no Thrust"
+        )
         self.assertLessEqual(len(short.stderr.splitlines()), 10)
         self.assertGreater(len(long.stderr.splitlines()), 40)
         self.assertIn("-v shows them", short.stderr)

@@ -9,7 +9,7 @@ import unittest
 
 try:
     import jsonschema
-except ImportError:   # Debian: python3-jsonschema, of ./dev test
+except ImportError:  # Debian: python3-jsonschema, of ./dev test
     jsonschema = None
 
 from harness import SAXPY_LAUNCH, SIMTLAB, SOURCE, Case, main, needs_clang
@@ -41,9 +41,22 @@ class Schema(Case):
         self.check("result", self.ok("cache", *run, "--json").stdout)
         self.check("result", self.ok("predict", *run, "--json").stdout)
         self.check("sweep", self.ok("cache", *run, "--sweep", "l1.bytes=16 KiB,32 KiB", "--json").stdout)
-        table = ["cache", *run, "--sweep", "l1.bytes=" + ",".join(f"{k} KiB" for k in range(16, 129, 4)), "l1.ways=" + ",".join(map(str, range(1, 65))), "--json=stopped.json"]
-        for seconds in (1, 4, 16):   # until a variant is done, however slow the machine
-            with subprocess.Popen([SIMTLAB, *map(str, table)], cwd=self.folder, env=self.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        table = [
+            "cache",
+            *run,
+            "--sweep",
+            "l1.bytes=" + ",".join(f"{k} KiB" for k in range(16, 129, 4)),
+            "l1.ways=" + ",".join(map(str, range(1, 65))),
+            "--json=stopped.json",
+        ]
+        for seconds in (1, 4, 16):  # until a variant is done, however slow the machine
+            with subprocess.Popen(
+                [SIMTLAB, *map(str, table)],
+                cwd=self.folder,
+                env=self.environment(),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            ) as process:
                 time.sleep(seconds)
                 process.send_signal(signal.SIGINT)
                 self.assertEqual(process.wait(60), 130)
@@ -52,7 +65,9 @@ class Schema(Case):
         stopped = (self.folder / "stopped.json").read_text()
         self.assertIs(json.loads(stopped)["interrupted"], True)
         self.check("sweep", stopped)
-        self.check("cache-compare", self.ok("cache", *run, "--compare", "l1.bytes=16 KiB", "l1.bytes=32 KiB", "--json").stdout)
+        self.check(
+            "cache-compare", self.ok("cache", *run, "--compare", "l1.bytes=16 KiB", "l1.bytes=32 KiB", "--json").stdout
+        )
         self.check("sweep", self.ok("predict", *run, "--sweep", "regs=32,64", "--json").stdout)
         self.check("explain", self.ok("explain", "r.json", "--json").stdout)
         self.ok("run", *run, "--set", "sm.count=20", "--record", "t.simt", "--json=s.json")
@@ -64,7 +79,9 @@ class Schema(Case):
 
     def test_of_memories_curves_and_configurations(self):
         self.check("result", self.ok("dram", *SORT, "--json").stdout)
-        self.file("c.csv", "size_bytes,cycles\n" + "".join(f"{1024 * (i + 1)},{30 if i < 32 else 200}\n" for i in range(64)))
+        self.file(
+            "c.csv", "size_bytes,cycles\n" + "".join(f"{1024 * (i + 1)},{30 if i < 32 else 200}\n" for i in range(64))
+        )
         self.check("result", self.ok("probe", "--analyse", "c.csv", "--json").stdout)
         self.check("result", self.ok("probe", "--compare", "k40", "v100", "--json").stdout)
         self.check("configuration", self.ok("config", "show", "--json").stdout)
@@ -75,7 +92,10 @@ class Schema(Case):
 
     @needs_clang
     def test_of_programs(self):
-        self.file("app.cu", "#include <stdlib.h>\n__global__ void k(int* x) { *x = 1; }\nint main() { int* x; cudaMalloc(&x, 4); k<<<1, 1>>>(x); cudaDeviceSynchronize(); return 3; }\n")
+        self.file(
+            "app.cu",
+            "#include <stdlib.h>\n__global__ void k(int* x) { *x = 1; }\nint main() { int* x; cudaMalloc(&x, 4); k<<<1, 1>>>(x); cudaDeviceSynchronize(); return 3; }\n",
+        )
         result = self.simtlab("run", "app.cu", "--json=r.json")
         self.assertEqual(result.returncode, 5)
         self.check("result", (self.folder / "r.json").read_text())
@@ -83,8 +103,13 @@ class Schema(Case):
     def test_a_file_that_breaks_it_is_noticed(self):
         self.saxpy()
         good = json.loads(self.ok("run", "saxpy.ptx", *SAXPY_LAUNCH, "--json").stdout)
-        for spoil in (lambda d: d.update(schema=2), lambda d: d.pop("total"), lambda d: d["kernels"][0].update(extra=1), lambda d: d["total"].update({"gpu.time": 3}),
-                      lambda d: d["manifest"].update(seed=-1)):
+        for spoil in (
+            lambda d: d.update(schema=2),
+            lambda d: d.pop("total"),
+            lambda d: d["kernels"][0].update(extra=1),
+            lambda d: d["total"].update({"gpu.time": 3}),
+            lambda d: d["manifest"].update(seed=-1),
+        ):
             bad = json.loads(json.dumps(good))
             spoil(bad)
             with self.assertRaises(jsonschema.ValidationError):
@@ -95,7 +120,10 @@ class Forms(Case):
     def setUp(self):
         super().setUp()
         self.saxpy()
-        self.result = json.loads(self.ok("run", "saxpy.ptx", *SAXPY_LAUNCH, "--gpu", "v100", "--lines", "--series", "500", "--json=r.json") and (self.folder / "r.json").read_text())
+        self.result = json.loads(
+            self.ok("run", "saxpy.ptx", *SAXPY_LAUNCH, "--gpu", "v100", "--lines", "--series", "500", "--json=r.json")
+            and (self.folder / "r.json").read_text()
+        )
 
     def test_sqlite_has_every_number(self):
         self.ok("report", "r.json", "--sqlite=r.db")
@@ -104,13 +132,27 @@ class Forms(Case):
         self.assertEqual(db.execute("PRAGMA integrity_check").fetchone(), ("ok",))
         self.assertEqual(db.execute("PRAGMA user_version").fetchone(), (1,))
         kernel = self.result["kernels"][0]
-        self.assertEqual(dict(db.execute("SELECT name, value FROM metrics WHERE kernel = 0")), {name: m["value"] for name, m in kernel["metrics"].items()})
-        self.assertEqual(dict(db.execute("SELECT name, value FROM metrics WHERE kernel IS NULL")), {name: m["value"] for name, m in self.result["total"].items()})
-        self.assertEqual(dict(db.execute("SELECT reason, sum(slots) FROM line_slots GROUP BY reason")),
-                         {r: n for r, n in kernel["profile"]["slots"].items() if r != "no_warp"})
-        self.assertEqual(db.execute("SELECT count(*) FROM series").fetchone()[0], len(kernel["series"]["rows"]) * len(kernel["series"]["columns"]))
+        self.assertEqual(
+            dict(db.execute("SELECT name, value FROM metrics WHERE kernel = 0")),
+            {name: m["value"] for name, m in kernel["metrics"].items()},
+        )
+        self.assertEqual(
+            dict(db.execute("SELECT name, value FROM metrics WHERE kernel IS NULL")),
+            {name: m["value"] for name, m in self.result["total"].items()},
+        )
+        self.assertEqual(
+            dict(db.execute("SELECT reason, sum(slots) FROM line_slots GROUP BY reason")),
+            {r: n for r, n in kernel["profile"]["slots"].items() if r != "no_warp"},
+        )
+        self.assertEqual(
+            db.execute("SELECT count(*) FROM series").fetchone()[0],
+            len(kernel["series"]["rows"]) * len(kernel["series"]["columns"]),
+        )
         self.assertEqual(db.execute("SELECT value FROM manifest WHERE key = 'device'").fetchone(), ("v100",))
-        self.assertEqual(db.execute("SELECT meaning FROM declarations WHERE name = 'gpu.ipc'").fetchone()[0], "Thread instructions per SM clock cycle, whole GPU.")
+        self.assertEqual(
+            db.execute("SELECT meaning FROM declarations WHERE name = 'gpu.ipc'").fetchone()[0],
+            "Thread instructions per SM clock cycle, whole GPU.",
+        )
 
     def test_sqlite_of_tables(self):
         self.ok("cache", "saxpy.ptx", *SAXPY_LAUNCH, "--gpu", "v100", "--json=c.json")
@@ -153,8 +195,27 @@ class Beside(Case):
 
     def setUp(self):
         super().setUp()
-        self.run_words = [self.saxpy(), "--grid", "16384", "--block", "256", "--arg", "f32:2", "--arg", "buffer:16384:f32:iota", "--arg", "buffer:16384:f32:random",
-                          "--arg", "u32:16384", "--gpu", "v100", "--set", "sm.count=1", "--series", "64"]
+        self.run_words = [
+            self.saxpy(),
+            "--grid",
+            "16384",
+            "--block",
+            "256",
+            "--arg",
+            "f32:2",
+            "--arg",
+            "buffer:16384:f32:iota",
+            "--arg",
+            "buffer:16384:f32:random",
+            "--arg",
+            "u32:16384",
+            "--gpu",
+            "v100",
+            "--set",
+            "sm.count=1",
+            "--series",
+            "64",
+        ]
         self.ok("run", *self.run_words, "--json=r.json")
         self.result = json.loads((self.folder / "r.json").read_text())
         self.columns = self.folder / self.result["beside"]["file"]
@@ -169,22 +230,29 @@ class Beside(Case):
         self.assertEqual(rows["beside"], "kernels.0.series")
         self.assertGreater(rows["count"], 4096)
         if jsonschema is not None:
-            jsonschema.Draft202012Validator(json.loads((SCHEMAS / "result-1.schema.json").read_text())).validate(self.result)
+            jsonschema.Draft202012Validator(json.loads((SCHEMAS / "result-1.schema.json").read_text())).validate(
+                self.result
+            )
         whole = self.inside()
         self.assertNotIn("beside", whole)
         series = whole["kernels"][0]["series"]
         self.assertEqual(len(series["rows"]), rows["count"])
         at = series["columns"].index("instructions.warp")
-        self.assertEqual(sum(row[at] for row in series["rows"]), whole["kernels"][0]["metrics"]["gpu.instructions.warp"]["value"])
+        self.assertEqual(
+            sum(row[at] for row in series["rows"]), whole["kernels"][0]["metrics"]["gpu.instructions.warp"]["value"]
+        )
         self.ok("report", "r.json", "--sqlite=r.db", "--html=r.html", "--timeline=t.json")
-        self.assertEqual(sqlite3.connect(self.folder / "r.db").execute("SELECT count(*) FROM series").fetchone()[0], rows["count"] * len(series["columns"]))
-        self.assertLess((self.folder / "r.html").stat().st_size, 4 << 20)   # thinned: a screen has no more points
+        self.assertEqual(
+            sqlite3.connect(self.folder / "r.db").execute("SELECT count(*) FROM series").fetchone()[0],
+            rows["count"] * len(series["columns"]),
+        )
+        self.assertLess((self.folder / "r.html").stat().st_size, 4 << 20)  # thinned: a screen has no more points
         self.ok("rerun", "r.json")
         self.ok("compare", "r.json", "r.json")
         self.ok("explain", "r.json")
 
     def test_a_new_result_takes_the_old_columns_along(self):
-        self.ok("run", *self.run_words, "--json=r.json")   # the same again
+        self.ok("run", *self.run_words, "--json=r.json")  # the same again
         self.assertEqual(self.columns.name, json.loads((self.folder / "r.json").read_text())["beside"]["file"])
         self.assertTrue(self.columns.exists())
         self.ok("run", *self.run_words[:-2], "--json=r.json")
@@ -196,7 +264,12 @@ class Beside(Case):
             self.columns.write_bytes(content)
             self.fails(3, "report", "r.json", says=["[result-columns]", "is not what this result was written with"])
         self.columns.unlink()
-        for command in (["report", "r.json"], ["rerun", "r.json"], ["compare", "r.json", "r.json"], ["explain", "r.json"]):
+        for command in (
+            ["report", "r.json"],
+            ["rerun", "r.json"],
+            ["compare", "r.json", "r.json"],
+            ["explain", "r.json"],
+        ):
             self.fails(3, *command, says=["[result-columns]", "put the two files into one folder"])
         self.fails(3, "report", "-", stdin=(self.folder / "r.json").read_text(), says="[result-columns]")
 
@@ -212,11 +285,29 @@ class Hostile(Case):
 
     def refused(self, content, says=()):
         self.file("r.json", content)
-        for command in (["report", "r.json"], ["explain", "r.json"], ["rerun", "r.json"], ["compare", "r.json", "r.json"], ["config", "diff", "r.json", "v100"]):
+        for command in (
+            ["report", "r.json"],
+            ["explain", "r.json"],
+            ["rerun", "r.json"],
+            ["compare", "r.json", "r.json"],
+            ["config", "diff", "r.json", "v100"],
+        ):
             self.fails(3, *command, says=says)
 
     def test_foreign_files(self):
-        for content in ("", "[]", "null", "{}", '{"schema": "one"}', "PK\x03\x04", "<html>", '{"traceEvents": []}', "{" * 100000, "[" * 1000000, '{"schema": 1e999}'):
+        for content in (
+            "",
+            "[]",
+            "null",
+            "{}",
+            '{"schema": "one"}',
+            "PK\x03\x04",
+            "<html>",
+            '{"traceEvents": []}',
+            "{" * 100000,
+            "[" * 1000000,
+            '{"schema": 1e999}',
+        ):
             self.refused(content, says="[result-json]")
         self.refused(bytes(range(256)), says="[result-json]")
 
@@ -225,13 +316,19 @@ class Hostile(Case):
 
     def test_cut_off_and_changed(self):
         self.saxpy()
-        good = self.ok("run", "saxpy.ptx", *SAXPY_LAUNCH, "--gpu", "v100", "--lines", "--series", "500", "--json").stdout
+        good = self.ok(
+            "run", "saxpy.ptx", *SAXPY_LAUNCH, "--gpu", "v100", "--lines", "--series", "500", "--json"
+        ).stdout
         chance = random.Random(1)
         for i in range(60):
-            text = good[:chance.randrange(len(good))] if i % 2 else good
+            text = good[: chance.randrange(len(good))] if i % 2 else good
             if i % 2 == 0:
                 at = chance.randrange(len(good))
-                text = good[:at] + chance.choice(['"', "}", "]", "-", "9" * 40, "null", "\\", "\x00", "[", "{"]) + good[at + chance.randrange(1, 40):]
+                text = (
+                    good[:at]
+                    + chance.choice(['"', "}", "]", "-", "9" * 40, "null", "\\", "\x00", "[", "{"])
+                    + good[at + chance.randrange(1, 40) :]
+                )
             self.file("r.json", text)
             result = self.simtlab("report", "r.json", "--sqlite=/dev/null", "--md=/dev/null", "--all")
             self.assertIn(result.returncode, (0, 3), result.stderr[:500])

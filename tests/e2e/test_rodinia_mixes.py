@@ -33,25 +33,60 @@ class RodiniaMixes(Case):
         super().setUp()
         self.file("suite/cuda/bfs/bfs.cu", PROGRAM.replace("INPUT", 'fopen(words[1], "r")').replace("LAUNCHES", "3"))
         self.file("suite/cuda/pathfinder/pathfinder.cu", PROGRAM.replace("INPUT", "stdin").replace("LAUNCHES", "2"))
-        self.file("few.toml", '# more\n[[application]]\nname = "bfs"\nrun = "folder/own.cu"\narguments = ["run = \'x\'"]\n')
+        self.file(
+            "few.toml", '# more\n[[application]]\nname = "bfs"\nrun = "folder/own.cu"\narguments = ["run = \'x\'"]\n'
+        )
         self.file("folder/own.cu", PROGRAM.replace("INPUT", "stdin").replace("LAUNCHES", "1"))
 
     def script(self, *arguments):
-        return subprocess.run([sys.executable, "-B", str(SCRIPT), "suite", "out", "--simtlab", SIMTLAB, "--examples", "few.toml", *arguments], cwd=self.folder,
-                              env=self.environment(), capture_output=True, text=True, timeout=300)
+        return subprocess.run(
+            [
+                sys.executable,
+                "-B",
+                str(SCRIPT),
+                "suite",
+                "out",
+                "--simtlab",
+                SIMTLAB,
+                "--examples",
+                "few.toml",
+                *arguments,
+            ],
+            cwd=self.folder,
+            env=self.environment(),
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
 
     def test_traces_and_an_applications_file_with_the_examples(self):
         done = self.script("--apps", "pathfinder,bfs")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertRegex(done.stdout, r"bfs: 3 launches, ")
         self.assertIn("2 applications of Rodinia, 1 examples", done.stdout)
-        self.assertEqual(sorted(p.name for p in (self.folder / "out").iterdir()), ["bfs.simt", "pathfinder.simt", "rodinia.toml"])
+        self.assertEqual(
+            sorted(p.name for p in (self.folder / "out").iterdir()), ["bfs.simt", "pathfinder.simt", "rodinia.toml"]
+        )
         self.assertFalse((self.folder / "suite/cuda/bfs/app").exists(), "the checkout is not touched")
         text = (self.folder / "out/rodinia.toml").read_text()
         self.assertEqual(re.findall(r'^name = "(.*)"', text, re.M), ["rodinia-bfs", "rodinia-pathfinder", "bfs"])
         self.assertIn(f'run = "{self.folder.resolve() / "folder/own.cu"}"', text)
         self.assertIn("""arguments = ["run = 'x'"]""", text)
-        out = self.ok("corun", "--host", "cycle", "--gpu", "titanx-maxwell", "--applications", "out/rodinia.toml", "--mix", "rodinia-bfs,rodinia-pathfinder,bfs", "--limit", "2", "--policy", "mps").stdout
+        out = self.ok(
+            "corun",
+            "--host",
+            "cycle",
+            "--gpu",
+            "titanx-maxwell",
+            "--applications",
+            "out/rodinia.toml",
+            "--mix",
+            "rodinia-bfs,rodinia-pathfinder,bfs",
+            "--limit",
+            "2",
+            "--policy",
+            "mps",
+        ).stdout
         self.assertRegex(out, r"\| 1 \| rodinia-bfs \| 2 \| mps \| 1\.\d+ \|")
 
     def test_what_can_not_be_recorded_is_said_and_no_file_is_written(self):
@@ -67,6 +102,7 @@ class RodiniaMixes(Case):
         sys.path.insert(0, str(SCRIPT.parent))
         import apps
         import corun
+
         known = {a.name for a in apps.APPS}
         names = [name for name, _, _ in corun.APPLICATIONS]
         self.assertGreaterEqual(len(names), 6)

@@ -12,9 +12,24 @@ from pathlib import Path
 
 from harness import LOCKED, SAXPY_LAUNCH, SIMTLAB, SPIN, SPIN_LAUNCH, Case, main
 
-FIXED_METRICS = ["gpu.cycles", "gpu.time", "gpu.instructions.warp", "gpu.instructions.thread", "gpu.ipc", "occupancy.theoretical",
-                 "occupancy.achieved", "l1.read.accesses", "l1.read.misses", "l1.read.miss_rate", "l2.read.accesses", "l2.read.misses",
-                 "l2.read.miss_rate", "dram.read.bytes", "dram.write.bytes", "dram.utilisation"]
+FIXED_METRICS = [
+    "gpu.cycles",
+    "gpu.time",
+    "gpu.instructions.warp",
+    "gpu.instructions.thread",
+    "gpu.ipc",
+    "occupancy.theoretical",
+    "occupancy.achieved",
+    "l1.read.accesses",
+    "l1.read.misses",
+    "l1.read.miss_rate",
+    "l2.read.accesses",
+    "l2.read.misses",
+    "l2.read.miss_rate",
+    "dram.read.bytes",
+    "dram.write.bytes",
+    "dram.utilisation",
+]
 
 
 def varying_removed(text):
@@ -43,12 +58,29 @@ class RunKernel(Case):
         self.assertEqual(r["total"]["program.kernels.skipped"]["value"], 1)
         self.assertNotIn("program.time", r["total"])
         self.assertEqual(len(self.run_json(self.saxpy(), *SAXPY_LAUNCH, "--kernels", "sax*:1")["kernels"]), 1)
-        self.assertIn("1 launches were executed but not timed", self.ok("run", self.saxpy(), *SAXPY_LAUNCH, "--kernels", "other*").stdout)
+        self.assertIn(
+            "1 launches were executed but not timed",
+            self.ok("run", self.saxpy(), *SAXPY_LAUNCH, "--kernels", "other*").stdout,
+        )
         self.fails(2, "run", self.saxpy(), *SAXPY_LAUNCH, "--kernels", "7-3", says=("[kernel-choice]", "7-3"))
 
     def test_large_grids_can_be_sampled(self):
-        launch = ["--kernel", "saxpy", "--grid", "20000", "--block", "64", "--arg", "f32:2", "--arg", "buffer:1280000:f32:iota",
-                  "--arg", "buffer:1280000:f32:iota", "--arg", "u32:1280000"]
+        launch = [
+            "--kernel",
+            "saxpy",
+            "--grid",
+            "20000",
+            "--block",
+            "64",
+            "--arg",
+            "f32:2",
+            "--arg",
+            "buffer:1280000:f32:iota",
+            "--arg",
+            "buffer:1280000:f32:iota",
+            "--arg",
+            "u32:1280000",
+        ]
         arguments = (self.saxpy(), *launch, "--gpu", "v100", "--set", "sm.count=4")
         whole = self.run_json(*arguments)
         sampled = self.run_json(*arguments, "--sample", "0.03")
@@ -74,7 +106,12 @@ class RunKernel(Case):
         self.assertEqual(r["manifest"]["mode"], "timing")
         self.assertFalse(r["manifest"]["interrupted"])
         self.assertNotIn("failure", r["manifest"])
-        self.assertTrue(any(i["path"].endswith("saxpy.ptx") and re.fullmatch("[0-9a-f]{16}", i["xxh64"]) for i in r["manifest"]["inputs"]))
+        self.assertTrue(
+            any(
+                i["path"].endswith("saxpy.ptx") and re.fullmatch("[0-9a-f]{16}", i["xxh64"])
+                for i in r["manifest"]["inputs"]
+            )
+        )
         keys = {c["key"] for c in r["manifest"]["configuration"]}
         self.assertTrue({"gpu", "seed", "sm.count", "dram.bandwidth"} <= keys)
         (kernel,) = r["kernels"]
@@ -118,8 +155,18 @@ class RunKernel(Case):
     def test_the_report_says_what_matters_on_stdout(self):
         result = self.ok("run", self.saxpy(), *SAXPY_LAUNCH, "--gpu", "v100")
         self.assertEqual(result.stderr, "")
-        for part in ("saxpy", "grid 64x1x1, block 256x1x1", "on v100, simulated at cycle level", "Speed of light", "Bottleneck:", "Why schedulers",
-                     "Memory:", "Occupancy:", "Not modelled:", "Next:"):
+        for part in (
+            "saxpy",
+            "grid 64x1x1, block 256x1x1",
+            "on v100, simulated at cycle level",
+            "Speed of light",
+            "Bottleneck:",
+            "Why schedulers",
+            "Memory:",
+            "Occupancy:",
+            "Not modelled:",
+            "Next:",
+        ):
             self.assertIn(part, result.stdout)
         self.assertLessEqual(len(result.stdout.splitlines()), 40)
         self.assertTrue(result.stdout.isascii())
@@ -177,10 +224,10 @@ class RunKernel(Case):
 
     def test_a_launch_file_runs_and_checks_its_outputs(self):
         self.saxpy()
-        launch = '''kernel = "saxpy"\ngrid = 1\nblock = 32\n
+        launch = """kernel = "saxpy"\ngrid = 1\nblock = 32\n
 [[arg]]\ntype = "f32"\nvalue = 2.0\n[[arg]]\nname = "x"\ntype = "f32"\nshape = [32]\ninit = "iota"\n
 [[arg]]\nname = "y"\ntype = "f32"\nshape = [32]\ninit = "zero"\n[[arg]]\ntype = "u32"\nvalue = 32\n
-[[expect]]\narg = "y"\nvalues = [%s]\n'''
+[[expect]]\narg = "y"\nvalues = [%s]\n"""
         self.file("good.toml", launch % ", ".join(f"{2.0 * i}" for i in range(32)))
         self.ok("run", "saxpy.ptx", "--launch", "good.toml")
         self.file("bad.toml", launch % ", ".join(f"{3.0 * i}" for i in range(32)))
@@ -195,11 +242,26 @@ class RunKernel(Case):
 
     def test_a_kernel_that_waits_for_what_nobody_writes_is_stopped_everywhere(self):
         ptx = self.file("locked.ptx", LOCKED)
-        for command in (["run"], ["run", "--mode", "functional"], ["run", "--max-cycles", "20000"], ["run", "--record", "r.trace"],
-                        ["run", "--mode", "functional", "--record", "f.trace"], ["cache"], ["cache", "--order", "sequential"], ["predict"], ["predict", "--whole"]):
+        for command in (
+            ["run"],
+            ["run", "--mode", "functional"],
+            ["run", "--max-cycles", "20000"],
+            ["run", "--record", "r.trace"],
+            ["run", "--mode", "functional", "--record", "f.trace"],
+            ["cache"],
+            ["cache", "--order", "sequential"],
+            ["predict"],
+            ["predict", "--whole"],
+        ):
             result = self.simtlab(*command, ptx, *SPIN_LAUNCH, timeout=60)
             self.assertEqual(result.returncode, 5, (command, result.stderr))
-            for part in ("[deadlock]", "locked.ptx:11", "Deadlock in kernel spin", "warp 0 of block (0,0,0)", "which stay 0x0 (thread (0,0,0))"):
+            for part in (
+                "[deadlock]",
+                "locked.ptx:11",
+                "Deadlock in kernel spin",
+                "warp 0 of block (0,0,0)",
+                "which stay 0x0 (thread (0,0,0))",
+            ):
                 self.assertIn(part, result.stderr, command)
 
     def test_a_deadlock_keeps_what_was_done(self):
@@ -222,12 +284,20 @@ class RunKernel(Case):
             self.assertEqual(result.returncode, 1, result.stderr)
             self.assertIn("[limit-time]", result.stderr)
             self.assertLess(time.monotonic() - begin, 60)
-            self.assertEqual(json.loads((self.folder / "r.json").read_text())["manifest"]["failure"]["id"], "limit-time")
+            self.assertEqual(
+                json.loads((self.folder / "r.json").read_text())["manifest"]["failure"]["id"], "limit-time"
+            )
 
     def test_an_interruption_writes_a_marked_partial_result_and_ends_with_130(self):
         for number in (signal.SIGINT, signal.SIGTERM):
-            process = subprocess.Popen([SIMTLAB, *map(str, self.spin("--json=r.json"))], cwd=self.folder, env=self.environment(),
-                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            process = subprocess.Popen(
+                [SIMTLAB, *map(str, self.spin("--json=r.json"))],
+                cwd=self.folder,
+                env=self.environment(),
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
             time.sleep(1.5)
             process.send_signal(number)
             out, err = process.communicate(timeout=60)

@@ -47,13 +47,16 @@ class Programs(Case):
         return "./app"
 
     def test_a_register_limit_of_the_compiler_counts_for_occupancy(self):
-        self.file("many.cu", """__global__ void k(float* p) {
+        self.file(
+            "many.cu",
+            """__global__ void k(float* p) {
           float v[64];
           for (int i = 0; i < 64; ++i) v[i] = p[i * 32 + threadIdx.x];
           __syncthreads();
           for (int i = 0; i < 64; ++i) p[i * 32 + threadIdx.x] = v[63 - i] * v[(i * 7) % 64];
         }
-        int main() { float* p; cudaMalloc(&p, 8192); k<<<1, 32>>>(p); return cudaDeviceSynchronize(); }""")
+        int main() { float* p; cudaMalloc(&p, 8192); k<<<1, 32>>>(p); return cudaDeviceSynchronize(); }""",
+        )
         free = self.run_json("many.cu")["kernels"][0]
         self.assertGreater(free["launch"]["registers"], 10)
         self.assertNotIn("D-PTX-8", free["not_modelled"])
@@ -62,8 +65,14 @@ class Programs(Case):
         self.assertIn("D-PTX-8", limited["not_modelled"])
 
     def test_a_simtlab_that_is_killed_takes_its_program_along(self):
-        process = subprocess.Popen([SIMTLAB, "run", "--", self.executable(), "forever"], cwd=self.folder, env=self.environment(),
-                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        process = subprocess.Popen(
+            [SIMTLAB, "run", "--", self.executable(), "forever"],
+            cwd=self.folder,
+            env=self.environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
         self.assertEqual(process.stdout.readline(), "waiting\n")
         process.kill()
         # The pipe closes when the last process that holds it is gone.
@@ -71,9 +80,15 @@ class Programs(Case):
 
     def test_a_program_started_without_simtlab_takes_its_settings_from_the_environment(self):
         executable, library = self.executable(), Path(SIMTLAB).parent.parent / "lib"
+
         def start(**settings):
-            environment = self.environment({"LD_LIBRARY_PATH": str(library), "SIMTLAB_RESULT": "direct.json", **settings})
-            return subprocess.run([executable], cwd=self.folder, env=environment, capture_output=True, text=True, timeout=60)
+            environment = self.environment(
+                {"LD_LIBRARY_PATH": str(library), "SIMTLAB_RESULT": "direct.json", **settings}
+            )
+            return subprocess.run(
+                [executable], cwd=self.folder, env=environment, capture_output=True, text=True, timeout=60
+            )
+
         self.assertEqual(start(SIMTLAB_GPU="gtx480", SIMTLAB_SET="sm.count=3").returncode, 0)
         manifest = json.loads((self.folder / "direct.json").read_text())["manifest"]
         self.assertEqual(manifest["device"], "gtx480")
@@ -81,7 +96,9 @@ class Programs(Case):
         self.assertIn("sm.count", start(SIMTLAB_SET="sm.count=0").stderr)
 
     def test_a_folder_of_libraries_without_libcudart_is_refused(self):
-        self.fails(3, "run", "--", self.executable(), env={"SIMTLAB_LIBRARY_DIR": str(self.folder)}, says="SIMTLAB_LIBRARY_DIR")
+        self.fails(
+            3, "run", "--", self.executable(), env={"SIMTLAB_LIBRARY_DIR": str(self.folder)}, says="SIMTLAB_LIBRARY_DIR"
+        )
 
     def test_a_run_that_is_stopped_says_where_it_was(self):
         for mode in ("timing", "functional"):
@@ -151,8 +168,14 @@ class Programs(Case):
         self.assertIn("fill(int*, int)", [k["demangled"] for k in r["kernels"]])
 
     def test_ctrl_c_keeps_what_was_done(self):
-        process = subprocess.Popen([SIMTLAB, "run", "--json=r.json", "--", self.executable(), "forever"], cwd=self.folder, env=self.environment(),
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            [SIMTLAB, "run", "--json=r.json", "--", self.executable(), "forever"],
+            cwd=self.folder,
+            env=self.environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         self.assertEqual(process.stdout.readline(), "waiting\n")
         time.sleep(0.5)
         process.send_signal(signal.SIGINT)
@@ -167,23 +190,38 @@ class Programs(Case):
         self.fails(3, "run", "bad.cu", says=["oops", "[compile-failed]"])
 
     def test_flags_reach_the_compiler(self):
-        self.file("flag.cu", '#include <cstdio>\n__global__ void k() {}\nint main() { k<<<1, 1>>>(); printf("%d\\n", VALUE); return cudaDeviceSynchronize(); }\n')
+        self.file(
+            "flag.cu",
+            '#include <cstdio>\n__global__ void k() {}\nint main() { k<<<1, 1>>>(); printf("%d\\n", VALUE); return cudaDeviceSynchronize(); }\n',
+        )
         self.assertEqual(self.ok("run", "-DVALUE=42", "flag.cu", "-std=c++17", "-O3").stdout, "42\n")
 
     def test_a_value_of_nvccs_options_stays_with_its_option(self):
-        self.file("flag.cu", '__global__ void k() {}\nint main() { k<<<1, 1>>>(); return cudaDeviceSynchronize(); }\n')
-        for flags in (["-Xptxas", "-v"], ["-Xptxas=-v"], ["--ptxas-options", "-v"], ["--ptxas-options=-v"], ["-Xptxas", "-q"], ["-Xptxas", "--gpu"], ["-Xlinker", "--as-needed"],
-                      ["-ccbin", "g++"], ["-Xcompiler", "-O1"], ["-t", "4"]):
+        self.file("flag.cu", "__global__ void k() {}\nint main() { k<<<1, 1>>>(); return cudaDeviceSynchronize(); }\n")
+        for flags in (
+            ["-Xptxas", "-v"],
+            ["-Xptxas=-v"],
+            ["--ptxas-options", "-v"],
+            ["--ptxas-options=-v"],
+            ["-Xptxas", "-q"],
+            ["-Xptxas", "--gpu"],
+            ["-Xlinker", "--as-needed"],
+            ["-ccbin", "g++"],
+            ["-Xcompiler", "-O1"],
+            ["-t", "4"],
+        ):
             with self.subTest(flags):
                 noted = "-X" if "ptxas" in flags[0] else ""
                 result = self.ok("run", "flag.cu", *flags, "--gpu", "v100")
-                self.assertIn("k()", result.stderr)   # -q and -v were none of simtlab's
+                self.assertIn("k()", result.stderr)  # -q and -v were none of simtlab's
                 self.assertNotIn("clang", result.stderr)
                 if noted:
                     self.assertIn("has no effect", result.stderr)
                 built = self.ok("build", "flag.cu", *flags, "-o", "flag")
                 self.assertNotIn("clang", built.stderr)
-        self.assertIn("clang version", self.ok("build", "flag.cu", "-Xcompiler", "-v", "-o", "other").stderr)   # clang's -v
+        self.assertIn(
+            "clang version", self.ok("build", "flag.cu", "-Xcompiler", "-v", "-o", "other").stderr
+        )  # clang's -v
 
     def test_the_same_program_gives_the_same_bytes(self):
         results = []
@@ -218,7 +256,9 @@ class Executables(Case):
         source = self.file("main.cpp", "int main() {}\n")
         subprocess.run(["g++", source, "-o", self.folder / "app"], check=True)
         self.file("fat", bytes(64))
-        subprocess.run(["objcopy", "--add-section", f".nv_fatbin={self.folder / 'fat'}", self.folder / "app"], check=True)
+        subprocess.run(
+            ["objcopy", "--add-section", f".nv_fatbin={self.folder / 'fat'}", self.folder / "app"], check=True
+        )
         self.fails(4, "run", "--", "./app", says=["-cudart shared", "[program-static-cudart]"])
 
 

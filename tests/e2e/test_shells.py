@@ -7,7 +7,27 @@ import unittest
 
 from harness import SIMTLAB, Case, main
 
-COMMANDS = ["run", "cache", "build", "dram", "predict", "probe", "trace", "report", "compare", "rerun", "list", "config", "explain", "validate", "doctor", "corun", "completion", "man", "version"]
+COMMANDS = [
+    "run",
+    "cache",
+    "build",
+    "dram",
+    "predict",
+    "probe",
+    "trace",
+    "report",
+    "compare",
+    "rerun",
+    "list",
+    "config",
+    "explain",
+    "validate",
+    "doctor",
+    "corun",
+    "completion",
+    "man",
+    "version",
+]
 
 
 def needs(program):
@@ -17,7 +37,9 @@ def needs(program):
 class Shell(Case):
     def shell(self, *command, text=None):
         env = self.environment({"PATH": f"{os.path.dirname(SIMTLAB)}:{os.environ['PATH']}"})
-        result = subprocess.run(command, cwd=self.folder, env=env, input=text, capture_output=True, text=True, timeout=120)
+        result = subprocess.run(
+            command, cwd=self.folder, env=env, input=text, capture_output=True, text=True, timeout=120
+        )
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(result.stderr, "")
         return result.stdout
@@ -30,7 +52,12 @@ class Bash(Shell):
         self.file("script", self.ok("completion", "bash").stdout)
         words = re.findall(r"=|[^ =]+", line) + ([""] if line.endswith((" ", "=")) else [])
         quoted = " ".join("'" + w + "'" for w in words)
-        return self.shell("bash", "--norc", "-c", f"source ./script; COMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1}; _simtlab; printf '%s\\n' \"${{COMPREPLY[@]}}\"").split()
+        return self.shell(
+            "bash",
+            "--norc",
+            "-c",
+            f"source ./script; COMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1}; _simtlab; printf '%s\\n' \"${{COMPREPLY[@]}}\"",
+        ).split()
 
     def test_commands(self):
         self.assertLessEqual(set(COMMANDS), set(self.complete("simtlab ")))
@@ -62,14 +89,19 @@ class OtherShells(Shell):
         self.file("_simtlab", self.ok("completion", "zsh").stdout)
         self.shell("zsh", "-f", "-n", "_simtlab")
         # The script is loaded as zsh does it, and asked for its commands and options.
-        out = self.shell("zsh", "-f", "-c", """
+        out = self.shell(
+            "zsh",
+            "-f",
+            "-c",
+            """
 fpath=($PWD $fpath); autoload -Uz compinit; compinit -D -u
 _describe() { print -l -- ${(P)2} }
 _arguments() { print -l -- "$@" }
 words=(simtlab ''); CURRENT=2; _simtlab
 words=(simtlab run ''); CURRENT=3; _simtlab
 words=(simtlab config ''); CURRENT=3; _simtlab
-""")
+""",
+        )
         for command in COMMANDS:
             self.assertRegex(out, f"(?m)^{command}:")
         self.assertIn("*--gpu=[The simulated GPU", out)
@@ -78,7 +110,12 @@ words=(simtlab config ''); CURRENT=3; _simtlab
     @needs("fish")
     def test_fish(self):
         self.file("simtlab.fish", self.ok("completion", "fish").stdout)
-        out = self.shell("fish", "--no-config", "-c", "source simtlab.fish; complete -C 'simtlab '; complete -C 'simtlab run --gp'; complete -C 'simtlab run --gpu h10'; complete -C 'simtlab config '")
+        out = self.shell(
+            "fish",
+            "--no-config",
+            "-c",
+            "source simtlab.fish; complete -C 'simtlab '; complete -C 'simtlab run --gp'; complete -C 'simtlab run --gpu h10'; complete -C 'simtlab config '",
+        )
         for command in COMMANDS:
             self.assertRegex(out, f"(?m)^{command}\t")
         self.assertRegex(out, r"(?m)^--gpu\t")
@@ -90,7 +127,9 @@ words=(simtlab config ''); CURRENT=3; _simtlab
 
 
 class Man(Shell):
-    PAGES = [[]] + [[c] for c in COMMANDS] + [["config", "show"], ["config", "diff"], ["trace", "info"], ["list", "stats"]]
+    PAGES = (
+        [[]] + [[c] for c in COMMANDS] + [["config", "show"], ["config", "diff"], ["trace", "info"], ["list", "stats"]]
+    )
 
     def test_pages_have_every_option(self):
         for page in self.PAGES:
@@ -103,8 +142,12 @@ class Man(Shell):
     def test_mandoc_finds_no_fault(self):
         for page in self.PAGES:
             text = self.ok("man", *page).stdout
-            out = subprocess.run(["mandoc", "-Tlint", "-Wwarning"], input=text, capture_output=True, text=True, timeout=60)
-            faults = [line for line in (out.stdout + out.stderr).splitlines() if "missing date" not in line]   # a version has no date
+            out = subprocess.run(
+                ["mandoc", "-Tlint", "-Wwarning"], input=text, capture_output=True, text=True, timeout=60
+            )
+            faults = [
+                line for line in (out.stdout + out.stderr).splitlines() if "missing date" not in line
+            ]  # a version has no date
             self.assertEqual(faults, [], page)
 
     def test_an_unknown_page(self):

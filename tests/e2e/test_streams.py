@@ -77,7 +77,21 @@ class Streams(Case):
         expected = self.ok("run", "--mode", "functional", "-q", "--", "./app", "", "700", "300").stdout
         for policy in ("leftover", "spatial", "smk", "serial", "spin*=0-9,*other*=10-19"):
             for threads in ("1", "2"):
-                done = self.ok("run", "--gpu", "v100", "--sharing", policy, "--threads", threads, "-q", "--", "./app", "", "700", "300")
+                done = self.ok(
+                    "run",
+                    "--gpu",
+                    "v100",
+                    "--sharing",
+                    policy,
+                    "--threads",
+                    threads,
+                    "-q",
+                    "--",
+                    "./app",
+                    "",
+                    "700",
+                    "300",
+                )
                 self.assertEqual(done.stdout, expected, policy)
 
     def test_a_full_gpu_is_left_to_the_urgent_stream_first(self):
@@ -92,7 +106,9 @@ class Streams(Case):
         done = self.simtlab("run", "--gpu", "v100", "-q", "--json=r.json", "--", "./app", "fault")
         self.assertEqual(done.returncode, 5, done.stderr)
         self.assertIn("Invalid global write", done.stderr)
-        self.assertEqual(json.loads((self.folder / "r.json").read_text())["manifest"]["failure"]["id"], "illegal-address")
+        self.assertEqual(
+            json.loads((self.folder / "r.json").read_text())["manifest"]["failure"]["id"], "illegal-address"
+        )
 
     def test_explain_says_what_the_others_cost(self):
         self.result()

@@ -13,7 +13,7 @@ import unittest
 
 try:
     import jsonschema
-except ImportError:   # Debian: python3-jsonschema, of ./dev test
+except ImportError:  # Debian: python3-jsonschema, of ./dev test
     jsonschema = None
 
 import browser
@@ -71,25 +71,50 @@ class Sweep(Case):
         return path
 
     def start(self, *args, nap="0"):
-        return subprocess.Popen([SIMTLAB, "sweep", *map(str, args), *POINT], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                env=self.environment({"LOG": str(self.folder / "log"), "REAL": SIMTLAB, "NAP": nap}))
+        return subprocess.Popen(
+            [SIMTLAB, "sweep", *map(str, args), *POINT],
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=self.environment({"LOG": str(self.folder / "log"), "REAL": SIMTLAB, "NAP": nap}),
+        )
 
 
 class Points(Sweep):
     def test_all_combinations_and_their_report(self):
-        result = self.sweep("--axis", "sm.count=[2,4]", "--axis", "dram=[hbm2-2000,ddr4-3200]", "--minimise", "gpu.time", "--minimise", "sm.count", "--timeline=t.json", "--csv=p.csv", "--html=r.html")
+        result = self.sweep(
+            "--axis",
+            "sm.count=[2,4]",
+            "--axis",
+            "dram=[hbm2-2000,ddr4-3200]",
+            "--minimise",
+            "gpu.time",
+            "--minimise",
+            "sm.count",
+            "--timeline=t.json",
+            "--csv=p.csv",
+            "--html=r.html",
+        )
         self.assertIn("4 points, 4 done", result.stdout)
         self.assertRegex(result.stdout, r"What each axis does to gpu\.time")
         counts = chrome_trace.check((self.folder / "t.json").read_text())
         self.assertEqual(counts["X"], 4)
         rows = list(csv.DictReader(io.StringIO((self.folder / "p.csv").read_text())))
-        self.assertEqual([(r["sm.count"], r["dram"]) for r in rows], [("2", "hbm2-2000"), ("2", "ddr4-3200"), ("4", "hbm2-2000"), ("4", "ddr4-3200")])
+        self.assertEqual(
+            [(r["sm.count"], r["dram"]) for r in rows],
+            [("2", "hbm2-2000"), ("2", "ddr4-3200"), ("4", "hbm2-2000"), ("4", "ddr4-3200")],
+        )
         # Each point is what a run by hand gives.
-        by_hand = self.run_json("saxpy.ptx", "--launch", "l.toml", "--gpu", "v100", "--dram", "ddr4-3200", "--set", "sm.count=4")
+        by_hand = self.run_json(
+            "saxpy.ptx", "--launch", "l.toml", "--gpu", "v100", "--dram", "ddr4-3200", "--set", "sm.count=4"
+        )
         self.assertEqual(float(rows[3]["gpu.time"]), by_hand["total"]["gpu.time"]["value"])
         manifest = json.loads(self.rows("sweep.db", "SELECT manifest FROM manifests WHERE point = 4")[0][0])
         self.assertIn("--dram=ddr4-3200", manifest["command"])
-        self.assertEqual(self.rows("sweep.db", "SELECT dram, state FROM study_points WHERE id = 4"), [("ddr4-3200", "done")])
+        self.assertEqual(
+            self.rows("sweep.db", "SELECT dram, state FROM study_points WHERE id = 4"), [("ddr4-3200", "done")]
+        )
         self.assertFalse((self.folder / "sweep.db.d").exists(), "what was put into the database is cleared away")
         page = (self.folder / "r.html").read_text()
         self.assertIn("Pareto front", page)
@@ -106,27 +131,83 @@ class Points(Sweep):
     def test_ranges_and_designs(self):
         plan = lambda *args: [line for line in self.ok("sweep", *args, "--dry-run", *POINT).stdout.splitlines()]
         self.assertEqual(len(plan("--axis", "sm.count=[60:132:12]")), 7)
-        self.assertEqual([re.search(r"bytes=(\S+)", p).group(1) for p in plan("--axis", "l2.bytes=[512K:2048K]")], ["512K", "1024K", "2048K"])
+        self.assertEqual(
+            [re.search(r"bytes=(\S+)", p).group(1) for p in plan("--axis", "l2.bytes=[512K:2048K]")],
+            ["512K", "1024K", "2048K"],
+        )
         self.assertEqual(len(plan("--axis", "sm.count=1,2,3", "--axis", "l1.ways=1,2,4", "--design", "zip")), 3)
-        self.assertEqual(len(plan("--axis", "sm.count=1,2,3", "--axis", "l1.ways=1,2,4", "--constraint", "sm.count * l1.ways <= 4")), 6)
-        cube = plan("--axis", "sm.count=[1..100]", "--axis", "l1.ways=[1..100]", "--design", "latin-hypercube", "--points", "100")
+        self.assertEqual(
+            len(plan("--axis", "sm.count=1,2,3", "--axis", "l1.ways=1,2,4", "--constraint", "sm.count * l1.ways <= 4")),
+            6,
+        )
+        cube = plan(
+            "--axis",
+            "sm.count=[1..100]",
+            "--axis",
+            "l1.ways=[1..100]",
+            "--design",
+            "latin-hypercube",
+            "--points",
+            "100",
+        )
         for axis in ("sm.count", "l1.ways"):
-            self.assertEqual(sorted(int(re.search(re.escape(axis) + r"=(\d+)", p).group(1)) for p in cube), list(range(1, 101)), "each part is drawn from once")
-        self.assertEqual(cube, plan("--axis", "sm.count=[1..100]", "--axis", "l1.ways=[1..100]", "--design", "latin-hypercube", "--points", "100"))
-        self.assertNotEqual(cube, plan("--axis", "sm.count=[1..100]", "--axis", "l1.ways=[1..100]", "--design", "latin-hypercube", "--points", "100", "--seed", "1"))
+            self.assertEqual(
+                sorted(int(re.search(re.escape(axis) + r"=(\d+)", p).group(1)) for p in cube),
+                list(range(1, 101)),
+                "each part is drawn from once",
+            )
+        self.assertEqual(
+            cube,
+            plan(
+                "--axis",
+                "sm.count=[1..100]",
+                "--axis",
+                "l1.ways=[1..100]",
+                "--design",
+                "latin-hypercube",
+                "--points",
+                "100",
+            ),
+        )
+        self.assertNotEqual(
+            cube,
+            plan(
+                "--axis",
+                "sm.count=[1..100]",
+                "--axis",
+                "l1.ways=[1..100]",
+                "--design",
+                "latin-hypercube",
+                "--points",
+                "100",
+                "--seed",
+                "1",
+            ),
+        )
         drawn = plan("--axis", "sm.count=[1..4]", "--axis", "l1.ways=1,2", "--design", "random", "--points", "8")
         self.assertEqual(len(set(drawn)), 8, "no combination twice")
 
     def test_study_file_kernels_and_repeats(self):
         self.file("sub/k/saxpy.ptx", SAXPY)
         self.file("sub/k/l.toml", LAUNCH)
-        self.file("sub/memory.toml", 'command = ["run", "--gpu", "v100"]\nkernels = ["k/saxpy.ptx --launch k/l.toml"]\nrepeats = 2\nseed = 5\n'
-                  '[axes]\nsm.count = { from = 2, to = 6, step = 2 }\n"l1.ways" = [2, 4]\n[report]\nminimise = ["gpu.time"]\n')
+        self.file(
+            "sub/memory.toml",
+            'command = ["run", "--gpu", "v100"]\nkernels = ["k/saxpy.ptx --launch k/l.toml"]\nrepeats = 2\nseed = 5\n'
+            '[axes]\nsm.count = { from = 2, to = 6, step = 2 }\n"l1.ways" = [2, 4]\n[report]\nminimise = ["gpu.time"]\n',
+        )
         self.ok("sweep", "sub/memory.toml")
-        self.assertEqual(self.rows("memory.db", "SELECT count(*), min(seed), max(seed), count(DISTINCT combination) FROM points WHERE state = 'done'"), [(12, 5, 6, 6)])
+        self.assertEqual(
+            self.rows(
+                "memory.db",
+                "SELECT count(*), min(seed), max(seed), count(DISTINCT combination) FROM points WHERE state = 'done'",
+            ),
+            [(12, 5, 6, 6)],
+        )
         commands = [json.loads(m)["command"] for (m,) in self.rows("memory.db", "SELECT manifest FROM manifests")]
         self.assertTrue(any("--seed=6" in c and "sm.count=6" in c for c in commands), commands)
-        self.assertEqual(self.rows("memory.db", "SELECT name FROM axes ORDER BY id"), [("kernel",), ("sm.count",), ("l1.ways",)])
+        self.assertEqual(
+            self.rows("memory.db", "SELECT name FROM axes ORDER BY id"), [("kernel",), ("sm.count",), ("l1.ways",)]
+        )
 
     def test_a_points_result_and_the_forms_of_a_report(self):
         self.sweep("--axis", "sm.count=[2,4]")
@@ -135,17 +216,28 @@ class Points(Sweep):
         data = json.loads(self.ok("report", "sweep.db", "--json").stdout)
         self.assertEqual([p["state"] for p in data["points"]], ["done", "done"])
         if jsonschema is not None:
-            jsonschema.Draft202012Validator(json.loads((SOURCE / "docs/schema/study-1.schema.json").read_text())).validate(data)
+            jsonschema.Draft202012Validator(
+                json.loads((SOURCE / "docs/schema/study-1.schema.json").read_text())
+            ).validate(data)
         self.assertEqual(data["effects"][0]["axis"], "sm.count")
         self.ok("report", "sweep.db", "--html=r.html", "--timeline=t.json", "--md=r.md")
         chrome_trace.check((self.folder / "t.json").read_text())
         self.fails(3, "report", "sweep.db", "--point", "3", says="[sweep-point]")
         self.fails(2, "report", "sweep.db", "--sqlite=x.db", says="it is one")
 
-
     @unittest.skipIf(browser.MISSING, browser.MISSING)
     def test_the_page_in_a_browser(self):
-        self.sweep("--axis", "sm.count=[2,4,8]", "--axis", "l1.ways=[2,4]", "--minimise", "gpu.time", "--minimise", "sm.count", "--html=r.html")
+        self.sweep(
+            "--axis",
+            "sm.count=[2,4,8]",
+            "--axis",
+            "l1.ways=[2,4]",
+            "--minimise",
+            "gpu.time",
+            "--minimise",
+            "sm.count",
+            "--html=r.html",
+        )
         b = browser.Browser()
         try:
             b.open(self.folder / "r.html")
@@ -160,7 +252,9 @@ class Points(Sweep):
 
 class Failures(Sweep):
     def test_failed_points_are_listed_and_do_not_stop_the_rest(self):
-        result = self.simtlab("sweep", "--axis", "gpu=[v100,nosuch,a100]", "--", "run", "saxpy.ptx", "--launch", "l.toml")
+        result = self.simtlab(
+            "sweep", "--axis", "gpu=[v100,nosuch,a100]", "--", "run", "saxpy.ptx", "--launch", "l.toml"
+        )
         self.assertEqual(result.returncode, 1)
         self.assertIn("[sweep-failed]", result.stderr)
         self.assertIn("3 points, 2 done, 1 failed", result.stdout)
@@ -168,29 +262,71 @@ class Failures(Sweep):
         self.assertEqual(self.rows("sweep.db", "SELECT error_id <> '', exit_code FROM points WHERE id = 2"), [(1, 3)])
 
     def test_a_crash_and_a_point_that_takes_too_long(self):
-        script = self.file("odd", '#!/bin/sh\ncase "$*" in *sm.count=2*) kill -SEGV $$;; *sm.count=3*) sleep 20;; esac\nexec "$REAL" "$@"\n')
+        script = self.file(
+            "odd",
+            '#!/bin/sh\ncase "$*" in *sm.count=2*) kill -SEGV $$;; *sm.count=3*) sleep 20;; esac\nexec "$REAL" "$@"\n',
+        )
         script.chmod(0o755)
-        result = self.simtlab("sweep", "--axis", "sm.count=[2,3,4]", "--timeout", "400 ms", "--program", script, *POINT, env={"REAL": SIMTLAB})
+        result = self.simtlab(
+            "sweep",
+            "--axis",
+            "sm.count=[2,3,4]",
+            "--timeout",
+            "400 ms",
+            "--program",
+            script,
+            *POINT,
+            env={"REAL": SIMTLAB},
+        )
         self.assertEqual(result.returncode, 1)
-        self.assertEqual(self.rows("sweep.db", "SELECT state, error_id FROM points ORDER BY id"), [("failed", "sweep-crash"), ("failed", "sweep-timeout"), ("done", None)])
+        self.assertEqual(
+            self.rows("sweep.db", "SELECT state, error_id FROM points ORDER BY id"),
+            [("failed", "sweep-crash"), ("failed", "sweep-timeout"), ("done", None)],
+        )
         # Only those again.
         self.ok("sweep", "--axis", "sm.count=[2,3,4]", "--retry-failed", *POINT)
         self.assertEqual(self.rows("sweep.db", "SELECT attempts FROM points ORDER BY id"), [(2,), (2,), (1,)])
 
     def test_the_example(self):
-        result = self.ok("sweep", SOURCE / "examples/sweep/memory.toml", "--constraint", "sm.count <= 20", "--html=r.html")
+        result = self.ok(
+            "sweep", SOURCE / "examples/sweep/memory.toml", "--constraint", "sm.count <= 20", "--html=r.html"
+        )
         self.assertIn("study memory: 6 points, 6 done", result.stdout)
-        self.assertRegex(result.stdout, r"on the Pareto front: gpu\.time, the less the better; sm\.count, the less the better")
+        self.assertRegex(
+            result.stdout, r"on the Pareto front: gpu\.time, the less the better; sm\.count, the less the better"
+        )
 
     def test_a_limit_of_failures(self):
-        result = self.simtlab("sweep", "--axis", "gpu=[n1,n2,n3,n4,n5,n6]", "-j", "1", "--max-failures", "2", "--", "run", "saxpy.ptx", "--launch", "l.toml")
+        result = self.simtlab(
+            "sweep",
+            "--axis",
+            "gpu=[n1,n2,n3,n4,n5,n6]",
+            "-j",
+            "1",
+            "--max-failures",
+            "2",
+            "--",
+            "run",
+            "saxpy.ptx",
+            "--launch",
+            "l.toml",
+        )
         self.assertEqual(result.returncode, 1)
-        self.assertEqual(self.rows("sweep.db", "SELECT state, count(*) FROM points GROUP BY state"), [("failed", 2), ("pending", 4)])
+        self.assertEqual(
+            self.rows("sweep.db", "SELECT state, count(*) FROM points GROUP BY state"), [("failed", 2), ("pending", 4)]
+        )
 
     def test_full_disk(self):
         # A file may not grow beyond the limit: as on a full disk the write fails in the middle.
         args = ["sweep", "--axis", "sm.count=[1:40:1]", "-j", "2", *POINT]
-        limited = subprocess.run(["bash", "-c", 'ulimit -f 150; trap "" XFSZ; exec "$@"', "-", SIMTLAB, *args], cwd=self.folder, env=self.environment(), capture_output=True, text=True, timeout=120)
+        limited = subprocess.run(
+            ["bash", "-c", 'ulimit -f 150; trap "" XFSZ; exec "$@"', "-", SIMTLAB, *args],
+            cwd=self.folder,
+            env=self.environment(),
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
         self.assertEqual(limited.returncode, 1, limited.stderr)
         self.assertRegex(limited.stderr, r"\[sweep-(database|disk)\]")
         self.assertIn("the same command goes on", limited.stderr)
@@ -229,16 +365,47 @@ class CommandLines(Sweep):
     def test_every_argument_reaches_every_point(self):
         kernels = ["--kernels", "a.cu", "a.cu -- 20000", "a.cu --regs 32 -- 5 --gpu=x", "-- ./app 7"]
         seed = "--seed=0"
-        self.assertEqual(self.points(*kernels, "--", "run", "--gpu", "gtx480"),
-                         [f"run a.cu --gpu gtx480 {seed}", f"run a.cu --gpu gtx480 {seed} -- 20000", f"run a.cu --regs 32 --gpu gtx480 {seed} -- 5 --gpu=x", f"run --gpu gtx480 {seed} -- ./app 7"])
-        self.assertEqual(self.points(*kernels, "--axis", "gpu=[gtx480]", "--axis", "sm.count=[2]", "--axis", "lines=true", "--", "run", "--mode=timing", "--", "x", "--seed=9"),
-                         [f"run a.cu --mode=timing --gpu=gtx480 --set sm.count=2 --lines {seed} -- x --seed=9",
-                          f"run a.cu --mode=timing --gpu=gtx480 --set sm.count=2 --lines {seed} -- 20000 x --seed=9",
-                          f"run a.cu --regs 32 --mode=timing --gpu=gtx480 --set sm.count=2 --lines {seed} -- 5 --gpu=x x --seed=9",
-                          f"run --mode=timing --gpu=gtx480 --set sm.count=2 --lines {seed} -- ./app 7 x --seed=9"])
+        self.assertEqual(
+            self.points(*kernels, "--", "run", "--gpu", "gtx480"),
+            [
+                f"run a.cu --gpu gtx480 {seed}",
+                f"run a.cu --gpu gtx480 {seed} -- 20000",
+                f"run a.cu --regs 32 --gpu gtx480 {seed} -- 5 --gpu=x",
+                f"run --gpu gtx480 {seed} -- ./app 7",
+            ],
+        )
+        self.assertEqual(
+            self.points(
+                *kernels,
+                "--axis",
+                "gpu=[gtx480]",
+                "--axis",
+                "sm.count=[2]",
+                "--axis",
+                "lines=true",
+                "--",
+                "run",
+                "--mode=timing",
+                "--",
+                "x",
+                "--seed=9",
+            ),
+            [
+                f"run a.cu --mode=timing --gpu=gtx480 --set sm.count=2 --lines {seed} -- x --seed=9",
+                f"run a.cu --mode=timing --gpu=gtx480 --set sm.count=2 --lines {seed} -- 20000 x --seed=9",
+                f"run a.cu --regs 32 --mode=timing --gpu=gtx480 --set sm.count=2 --lines {seed} -- 5 --gpu=x x --seed=9",
+                f"run --mode=timing --gpu=gtx480 --set sm.count=2 --lines {seed} -- ./app 7 x --seed=9",
+            ],
+        )
         self.file("s.toml", 'command = ["cache", "--gpu", "k40"]\nkernels = ["a.cu -- 1", "b.ptx --launch l.toml"]\n')
-        self.assertEqual(self.points("s.toml"), [f"cache a.cu --gpu k40 {seed} -- 1", f"cache b.ptx --launch l.toml --gpu k40 {seed}"])
-        self.assertEqual(self.points("--axis", "kernel=[a.cu -- 1]", "--", "predict", "{kernel}", "--gpu", "k40"), [f"predict a.cu --gpu k40 {seed} -- 1"])
+        self.assertEqual(
+            self.points("s.toml"),
+            [f"cache a.cu --gpu k40 {seed} -- 1", f"cache b.ptx --launch l.toml --gpu k40 {seed}"],
+        )
+        self.assertEqual(
+            self.points("--axis", "kernel=[a.cu -- 1]", "--", "predict", "{kernel}", "--gpu", "k40"),
+            [f"predict a.cu --gpu k40 {seed} -- 1"],
+        )
 
     def test_options_that_both_give(self):
         refuses = lambda *args, says: self.fails(2, "sweep", "--dry-run", *args, says=says)
@@ -247,18 +414,46 @@ class CommandLines(Sweep):
         refuses("--kernels", "a.cu --json=x", "--", "run", says="same file")
         refuses("--kernels", "a.cu --seed 4", "--repeats", "2", "--", "run", says="sets the seed itself")
         # Those that may be repeated, and words of programs, are nobody's option.
-        self.assertEqual(self.points("--kernels", "a.cu --set l1.ways=2 -- --gpu x --json=y --seed 3", "--", "run", "--set", "sm.count=3"),
-                         ["run a.cu --set l1.ways=2 --set sm.count=3 --seed=0 -- --gpu x --json=y --seed 3"])
+        self.assertEqual(
+            self.points(
+                "--kernels", "a.cu --set l1.ways=2 -- --gpu x --json=y --seed 3", "--", "run", "--set", "sm.count=3"
+            ),
+            ["run a.cu --set l1.ways=2 --set sm.count=3 --seed=0 -- --gpu x --json=y --seed 3"],
+        )
 
     @needs_clang
     def test_points_run_on_the_gpu_that_was_asked_for(self):
         self.file("p.cu", PROGRAM)
-        result = self.simtlab("sweep", "--kernels", "p.cu", "p.cu -- 20000", "p.cu -- idle", "--db", "s.db", "-j", "1", "--", "run", "--gpu", "gtx480", "--", "last")
+        result = self.simtlab(
+            "sweep",
+            "--kernels",
+            "p.cu",
+            "p.cu -- 20000",
+            "p.cu -- idle",
+            "--db",
+            "s.db",
+            "-j",
+            "1",
+            "--",
+            "run",
+            "--gpu",
+            "gtx480",
+            "--",
+            "last",
+        )
         self.assertEqual(result.returncode, 1, result.stderr)
-        self.assertEqual(sorted((self.folder / "log.txt").read_text().splitlines()), ["GeForce GTX 480: 20000 last", "GeForce GTX 480: idle last", "GeForce GTX 480: last"])
-        self.assertEqual(self.rows("s.db", "SELECT state, error_id FROM points ORDER BY id"), [("done", None), ("done", None), ("failed", "sweep-no-kernel")])
+        self.assertEqual(
+            sorted((self.folder / "log.txt").read_text().splitlines()),
+            ["GeForce GTX 480: 20000 last", "GeForce GTX 480: idle last", "GeForce GTX 480: last"],
+        )
+        self.assertEqual(
+            self.rows("s.db", "SELECT state, error_id FROM points ORDER BY id"),
+            [("done", None), ("done", None), ("failed", "sweep-no-kernel")],
+        )
         self.assertIn("it launched no kernel", result.stdout)
-        devices = {json.loads(m)["device"] for (m,) in self.rows("s.db", "SELECT manifest FROM manifests WHERE point < 3")}
+        devices = {
+            json.loads(m)["device"] for (m,) in self.rows("s.db", "SELECT manifest FROM manifests WHERE point < 3")
+        }
         self.assertEqual(devices, {"gtx480"})
         # Another choice of launches leaves nothing either.
         self.simtlab("sweep", "--axis", "kernels=[1,9]", "--db", "t.db", "--", "run", "--gpu", "gtx480", "p.cu")
@@ -276,9 +471,20 @@ class OtherStudies(Sweep):
 
     def test_a_study_with_results_is_not(self):
         self.sweep("--axis", "sm.count=[2,4]", "--axis", "l2.bytes=[3MiB]")
-        self.fails(3, "sweep", "--axis", "sm.count=[2,5]", "--axis", "l2.bytes=[3MiB]", *POINT, says=["[sweep-other-study]", "axis 'sm.count' has 2, 4 there and 2, 5 here"])
+        self.fails(
+            3,
+            "sweep",
+            "--axis",
+            "sm.count=[2,5]",
+            "--axis",
+            "l2.bytes=[3MiB]",
+            *POINT,
+            says=["[sweep-other-study]", "axis 'sm.count' has 2, 4 there and 2, 5 here"],
+        )
         self.fails(3, "sweep", "--axis", "sm.count=[2,4]", *POINT, says="axis 'l2.bytes' is there and not here")
-        self.sweep("--axis", "sm.count=[2,4]", "--axis", "l2.bytes=[3 MiB]", "--program", "/bin/false")   # the same: nothing is run
+        self.sweep(
+            "--axis", "sm.count=[2,4]", "--axis", "l2.bytes=[3 MiB]", "--program", "/bin/false"
+        )  # the same: nothing is run
 
 
 class Kills(Sweep):
@@ -305,7 +511,10 @@ class Kills(Sweep):
             process.kill()
             process.communicate()
             if (self.folder / "sweep.db").exists() and kill > 5:
-                done = self.rows("sweep.db", "SELECT count(*) FROM sqlite_master WHERE name = 'points'") == [(1,)] and self.rows("sweep.db", "SELECT count(*) FROM points WHERE state = 'done'")[0][0]
+                done = (
+                    self.rows("sweep.db", "SELECT count(*) FROM sqlite_master WHERE name = 'points'") == [(1,)]
+                    and self.rows("sweep.db", "SELECT count(*) FROM points WHERE state = 'done'")[0][0]
+                )
                 if done and done >= 36:
                     break
         process = self.start(*self.AXIS, "--program", wrapper)
@@ -333,7 +542,9 @@ class Kills(Sweep):
     def test_interrupted(self):
         process = self.start(*self.AXIS, "--program", self.wrapper(), nap="0.2")
         deadline = time.time() + 20
-        while time.time() < deadline and not ((self.folder / "log").exists() and "end" in (self.folder / "log").read_text()):
+        while time.time() < deadline and not (
+            (self.folder / "log").exists() and "end" in (self.folder / "log").read_text()
+        ):
             time.sleep(0.02)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=20)
@@ -365,15 +576,22 @@ class BadInput(Sweep):
         return self.fails(code, "sweep", "s.toml", says=says)
 
     def test_study_files(self):
-        self.study(3, "command = [\"run\"\n", "s.toml:1:18", "[toml-syntax]")
-        self.study(3, "comand = [\"run\"]\n", "s.toml:1:", "did you mean 'command'?", "[sweep-file]")
+        self.study(3, 'command = ["run"\n', "s.toml:1:18", "[toml-syntax]")
+        self.study(3, 'comand = ["run"]\n', "s.toml:1:", "did you mean 'command'?", "[sweep-file]")
         self.study(3, "command = []\n", "s.toml:1:11", "no list of words")
-        self.study(3, "[design]\nkind = \"cartesan\"\n", "s.toml:2:8", "did you mean 'cartesian'?")
-        self.study(3, "[axes]\nsm.count = \"9:1:2\"\n", "s.toml:2:12", "above the last")
+        self.study(3, '[design]\nkind = "cartesan"\n', "s.toml:2:8", "did you mean 'cartesian'?")
+        self.study(3, '[axes]\nsm.count = "9:1:2"\n', "s.toml:2:12", "above the last")
         self.study(3, "repeats = 0\n", "s.toml:1:11")
-        self.study(3, 'command = ["run", "saxpy.ptx"]\nconstraints = ["sm.cout < 3"]\n[axes]\nsm.count = [1, 2]\n', "s.toml:2:16", "did you mean 'sm.count'?")
-        self.study(3, 'command = ["run", "saxpy.ptx"]\n[axes]\nthreds = [1, 2]\n', "s.toml:3:10", "did you mean 'threads'?")
-        self.study(3, b"command = [\"run\"]\nname = \"\xff\"\n", "s.toml:2:")
+        self.study(
+            3,
+            'command = ["run", "saxpy.ptx"]\nconstraints = ["sm.cout < 3"]\n[axes]\nsm.count = [1, 2]\n',
+            "s.toml:2:16",
+            "did you mean 'sm.count'?",
+        )
+        self.study(
+            3, 'command = ["run", "saxpy.ptx"]\n[axes]\nthreds = [1, 2]\n', "s.toml:3:10", "did you mean 'threads'?"
+        )
+        self.study(3, b'command = ["run"]\nname = "\xff"\n', "s.toml:2:")
         self.study(3, "a" + ".a" * 5000 + " = 1\n", "nested too deeply")
         self.assertFalse((self.folder / "s.db").exists(), "nothing was made")
 
@@ -389,18 +607,59 @@ class BadInput(Sweep):
         self.fails(2, "sweep", "--axis", "sm.count=1,2", "--", "run", "saxpy.ptx", "--json=x", says="same file")
         self.fails(2, "sweep", "--axis", "gpu=v100,a100", *POINT, says="varies what --gpu")
         self.fails(3, "sweep", "--axis", "sm.count=[1..9]", *POINT, says=["[sweep-design]", "latin-hypercube"])
-        self.fails(3, "sweep", "--axis", "sm.count=1,2", "--axis", "l1.ways=1", "--design", "zip", *POINT, says="2 values")
-        self.fails(3, "sweep", "--axis", "sm.count=1,2", "--constraint", "sm.count > 2", "--constraint", "sm.count < 2", *POINT, says=["[sweep-empty]", '"sm.count > 2" excludes 2'])
-        self.fails(3, "sweep", "--axis", "sm.count=1,2", "--constraint", "sm.count >", *POINT, says="missing at its end")
-        self.fails(3, "sweep", "--axis", "sm.count=1,2", "--constraint", "gpu == 'v100'", *POINT, says="no axis is called 'gpu'")
-        self.fails(3, "sweep", "--axis", "sm.count=[1..3]", "--design", "random", "--points", "4", *POINT, says="only 3 different")
+        self.fails(
+            3, "sweep", "--axis", "sm.count=1,2", "--axis", "l1.ways=1", "--design", "zip", *POINT, says="2 values"
+        )
+        self.fails(
+            3,
+            "sweep",
+            "--axis",
+            "sm.count=1,2",
+            "--constraint",
+            "sm.count > 2",
+            "--constraint",
+            "sm.count < 2",
+            *POINT,
+            says=["[sweep-empty]", '"sm.count > 2" excludes 2'],
+        )
+        self.fails(
+            3, "sweep", "--axis", "sm.count=1,2", "--constraint", "sm.count >", *POINT, says="missing at its end"
+        )
+        self.fails(
+            3,
+            "sweep",
+            "--axis",
+            "sm.count=1,2",
+            "--constraint",
+            "gpu == 'v100'",
+            *POINT,
+            says="no axis is called 'gpu'",
+        )
+        self.fails(
+            3,
+            "sweep",
+            "--axis",
+            "sm.count=[1..3]",
+            "--design",
+            "random",
+            "--points",
+            "4",
+            *POINT,
+            says="only 3 different",
+        )
 
     def test_more_points_than_memory(self):
         large = ["--axis", "sm.count=[1:100000:1]", "--axis", "l1.ways=[1:100000:1]"]
         self.fails(3, "sweep", *large, *POINT, says=["[sweep-large]", "random"])
         before = time.time()
         # 200,000 points are written before the first one runs, in little memory.
-        process = subprocess.Popen([SIMTLAB, "sweep", "--axis", "sm.count=[1:200000:1]", "-j", "1", *POINT], cwd=self.folder, env=self.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(
+            [SIMTLAB, "sweep", "--axis", "sm.count=[1:200000:1]", "-j", "1", *POINT],
+            cwd=self.folder,
+            env=self.environment(),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         while time.time() - before < 60 and self.started() == 0:
             time.sleep(0.05)
         peak = int(re.search(r"VmHWM:\s+(\d+)", pathlib.Path(f"/proc/{process.pid}/status").read_text()).group(1))
@@ -423,7 +682,9 @@ class BadInput(Sweep):
             connection.execute("CREATE TABLE t(x)")
         self.fails(3, "sweep", *args, "--db", "foreign.db", *POINT, says="of another program")
         self.sweep(*args)
-        self.fails(3, "sweep", "--axis", "sm.count=[2,5]", *POINT, says=["[sweep-other-study]", "axis 'sm.count'", "--db"])
+        self.fails(
+            3, "sweep", "--axis", "sm.count=[2,5]", *POINT, says=["[sweep-other-study]", "axis 'sm.count'", "--db"]
+        )
         with sqlite3.connect(self.folder / "sweep.db") as connection:
             connection.execute("PRAGMA user_version = 99")
         self.fails(3, "sweep", *args, *POINT, says="[sweep-schema]")
@@ -431,7 +692,7 @@ class BadInput(Sweep):
         self.fails(1, "sweep", *args, "--db", "nowhere/x.db", *POINT, says=["[file-write]", "nowhere/x.db"])
         data = bytearray((self.folder / "sweep.db").read_bytes())
         for at in range(4096, len(data), 7):
-            data[at] ^= 0x5a
+            data[at] ^= 0x5A
         (self.folder / "broken.db").write_bytes(data)
         self.assertIn(self.simtlab("report", "broken.db").returncode, (1, 3))
 

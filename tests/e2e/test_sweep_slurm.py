@@ -50,10 +50,29 @@ class Slurm(Case):
         return env
 
     def words(self, *args, points="[1:8:1]"):
-        return ["sweep", "--engine", "slurm", "--poll", "0.2", "--program", str(self.wrapper), "--axis", f"sm.count={points}", *args, *POINT]
+        return [
+            "sweep",
+            "--engine",
+            "slurm",
+            "--poll",
+            "0.2",
+            "--program",
+            str(self.wrapper),
+            "--axis",
+            f"sm.count={points}",
+            *args,
+            *POINT,
+        ]
 
     def start(self, *args, nap="0", points="[1:8:1]"):
-        process = subprocess.Popen([SIMTLAB, *self.words(*args, points=points)], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.environment({"NAP": nap}))
+        process = subprocess.Popen(
+            [SIMTLAB, *self.words(*args, points=points)],
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=self.environment({"NAP": nap}),
+        )
         self.addCleanup(self.end, process)
         return process
 
@@ -115,7 +134,20 @@ class Slurm(Case):
         self.assertEqual(self.rows("SELECT state, count(*) FROM points GROUP BY state"), [("pending", 8)])
 
     def test_failed_points(self):
-        result = self.simtlab("sweep", "--engine", "slurm", "--poll", "0.2", "--axis", "gpu=[v100,nosuch]", "--", "run", "saxpy.ptx", "--launch", "l.toml")
+        result = self.simtlab(
+            "sweep",
+            "--engine",
+            "slurm",
+            "--poll",
+            "0.2",
+            "--axis",
+            "gpu=[v100,nosuch]",
+            "--",
+            "run",
+            "saxpy.ptx",
+            "--launch",
+            "l.toml",
+        )
         self.assertEqual(result.returncode, 1, result.stderr)
         self.assertRegex(result.stdout, r"point 2, exit code 3: gpu=nosuch\n.*nosuch")
 
@@ -124,7 +156,7 @@ class Slurm(Case):
         self.wait_for_log(r"begin 1\n")
         for pid in self.of_jobs():
             if b"--task-list" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes():
-                os.kill(pid, signal.SIGKILL)   # and with it the point that it runs
+                os.kill(pid, signal.SIGKILL)  # and with it the point that it runs
         out, err = self.finish(process)
         self.assertIn("to be run again: its task ended as FAILED", err)
         self.check_once(4)
@@ -219,7 +251,17 @@ class WithoutSlurm(Case):
     def test_no_commands(self):
         self.file("saxpy.ptx", SAXPY)
         self.file("l.toml", LAUNCH)
-        self.fails(7, "sweep", "--engine", "slurm", "--axis", "sm.count=1,2", *POINT, env={"PATH": str(self.folder)}, says=["[sweep-slurm]", "slurm-client"])
+        self.fails(
+            7,
+            "sweep",
+            "--engine",
+            "slurm",
+            "--axis",
+            "sm.count=1,2",
+            *POINT,
+            env={"PATH": str(self.folder)},
+            says=["[sweep-slurm]", "slurm-client"],
+        )
 
 
 if __name__ == "__main__":

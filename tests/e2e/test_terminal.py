@@ -14,11 +14,16 @@ class Terminal(Case):
         """Runs with a pseudo terminal as stdout or stderr (the other one is dropped) and returns what was shown on it."""
         try:
             ours, theirs = pty.openpty()
-        except OSError as reason:   # a bare chroot or container without /dev/pts
+        except OSError as reason:  # a bare chroot or container without /dev/pts
             self.skipTest(f"no pseudo terminal: {reason}")
-        process = subprocess.Popen([SIMTLAB, *map(str, args)], cwd=self.folder, env=self.environment({"TERM": "xterm", **(env or {})}),
-                                   stdin=subprocess.DEVNULL, stdout=theirs if stdout else subprocess.DEVNULL,
-                                   stderr=theirs if stderr else subprocess.DEVNULL)
+        process = subprocess.Popen(
+            [SIMTLAB, *map(str, args)],
+            cwd=self.folder,
+            env=self.environment({"TERM": "xterm", **(env or {})}),
+            stdin=subprocess.DEVNULL,
+            stdout=theirs if stdout else subprocess.DEVNULL,
+            stderr=theirs if stderr else subprocess.DEVNULL,
+        )
         os.close(theirs)
         shown, end = b"", time.monotonic() + timeout
         while time.monotonic() < end:
@@ -27,7 +32,7 @@ class Terminal(Case):
                 continue
             try:
                 piece = os.read(ours, 65536)
-            except OSError:   # the last writer has gone
+            except OSError:  # the last writer has gone
                 break
             if not piece:
                 break
@@ -61,7 +66,9 @@ class Terminal(Case):
         self.assertIn("\x1b[1m", self.ok(*run, "--color", "always").stdout)
         self.assertNotIn("\x1b[", self.ok(*run, "--color", "never", env={"CLICOLOR_FORCE": "1"}).stdout)
         self.assertNotIn("\x1b[", self.ok(*run, env={"CLICOLOR_FORCE": "0"}).stdout)
-        self.assertNotIn("\x1b[", self.ok(*run, env={"CLICOLOR_FORCE": "1", "NO_COLOR": "1"}).stdout, "who wants none is heard first")
+        self.assertNotIn(
+            "\x1b[", self.ok(*run, env={"CLICOLOR_FORCE": "1", "NO_COLOR": "1"}).stdout, "who wants none is heard first"
+        )
         self.assertIn("\x1b[1m", self.ok(*run, "--color", "always", env={"NO_COLOR": "1"}).stdout)
         self.assertNotIn("\x1b[", self.on_terminal(run, stdout=True, stderr=False, env={"CLICOLOR": "0"}))
 
@@ -84,7 +91,9 @@ class Terminal(Case):
         run = ["run", self.saxpy(), *SAXPY_LAUNCH]
         self.assertEqual(self.ok(*run).stderr, "")
         said = self.ok(*run, "-v")
-        self.assertRegex(said.stderr, r"\Asimtlab: timing on simulated .*h100.*, seed 0\n\Z|\Asimtlab: timing on simulated ")
+        self.assertRegex(
+            said.stderr, r"\Asimtlab: timing on simulated .*h100.*, seed 0\n\Z|\Asimtlab: timing on simulated "
+        )
         self.assertIn("gpu.cycles", said.stdout)
         self.assertRegex(self.ok(*run, "-vv").stderr, r"(?m)^simtlab: read .*saxpy\.ptx \(xxh64 [0-9a-f]+\)$")
         self.assertEqual(self.ok(*run, "-vv", "-q").stderr, "")
@@ -94,7 +103,14 @@ class Terminal(Case):
 
     def test_streams_that_are_closed(self):
         run = [SIMTLAB, "run", str(self.saxpy()), *SAXPY_LAUNCH]
-        shell = lambda words: subprocess.run(["sh", "-c", words, "sh", *run], cwd=self.folder, env=self.environment(), stderr=subprocess.PIPE, text=True, timeout=60)
+        shell = lambda words: subprocess.run(
+            ["sh", "-c", words, "sh", *run],
+            cwd=self.folder,
+            env=self.environment(),
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+        )
         closed = shell('exec "$@" --json=r.json >&-')
         self.assertEqual(closed.returncode, 1)
         self.assertIn("[file-write]", closed.stderr)
@@ -119,7 +135,13 @@ class Terminal(Case):
     def test_a_reader_that_leaves_is_no_error(self):
         self.ok("run", self.saxpy(), *SAXPY_LAUNCH, "--lines", "--json=a.json")
         for form in ("--html", "--json", "--md", "--sqlite"):
-            process = subprocess.Popen([SIMTLAB, "report", "a.json", form], cwd=self.folder, env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            process = subprocess.Popen(
+                [SIMTLAB, "report", "a.json", form],
+                cwd=self.folder,
+                env=self.environment(),
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
             process.stdout.read(10)
             process.stdout.close()
             self.assertEqual((process.wait(timeout=30), process.stderr.read()), (0, b""), form)

@@ -10,7 +10,6 @@ from harness import SAXPY_LAUNCH, SIMTLAB, SPIN, SPIN_LAUNCH, Case, main, needs_
 from terminal import Session
 
 
-
 class Terminal(Case):
     def spin(self, *more):
         return ["run", self.file("spin.ptx", SPIN), *SPIN_LAUNCH, *more]
@@ -35,24 +34,32 @@ class Terminal(Case):
 class Row(Terminal):
     def test_what_it_says_and_that_it_goes(self):
         session = Session(self, self.spin("--json=r.json"), columns=120)
-        session.until(r"simulating: spin 0 of 1 blocks, [0-9.]+ [kM] cycles,[^\r]* \d+ s \(Ctrl-C stops and keeps what was done\)")
+        session.until(
+            r"simulating: spin 0 of 1 blocks, [0-9.]+ [kM] cycles,[^\r]* \d+ s \(Ctrl-C stops and keeps what was done\)"
+        )
         session.press("\x03")
         self.assertEqual(session.end(), 130)
-        self.assert_clean(session, "INCOMPLETE: the run was interrupted", "[interrupted]", "the result covers what ran until then")
+        self.assert_clean(
+            session, "INCOMPLETE: the run was interrupted", "[interrupted]", "the result covers what ran until then"
+        )
         manifest = json.loads((self.folder / "r.json").read_text())["manifest"]
         self.assertTrue(manifest["interrupted"])
 
     def test_it_fits_the_screen_whatever_its_width(self):
         session = Session(self, self.spin(), columns=200)
         at = session.until(r"[kM] cycles[^\r]*instructions/s[^\r]*keeps what was done")
-        for columns, pattern in ((60, r"simulating: spin 0 of 1 blocks,[^\r]*\(Ctrl-C stops\)"), (40, r"simulating: spin 0 of 1 blocks"), (20, r"simulating: \d+ s")):
+        for columns, pattern in (
+            (60, r"simulating: spin 0 of 1 blocks,[^\r]*\(Ctrl-C stops\)"),
+            (40, r"simulating: spin 0 of 1 blocks"),
+            (20, r"simulating: \d+ s"),
+        ):
             session.resize(columns, 24)
             # One more than was under way when the screen became narrow.
             at = session.until("\r" + pattern, session.until("\r", session.until("\r", at)))
             row = re.findall(r"\r(simulating[^\r\x1b]*)", session.raw)[-1]
             self.assertLessEqual(len(row), columns - 3, "behind it ^C fits")
         session.resize(11, 24)
-        session.until("\x1b\\[J", at)   # nothing would be left of it: it goes
+        session.until("\x1b\\[J", at)  # nothing would be left of it: it goes
         session.press("\x03")
         self.assertEqual(session.end(), 130)
 
@@ -67,7 +74,9 @@ class Row(Terminal):
         result = self.simtlab(*self.spin("--max-time", "1.3", "--progress", "plain"))
         self.assertEqual(result.returncode, 1)
         self.assertRegex(result.stderr, r"(?m)^simulating: kernel spin: 0 of 1 blocks, .* s$")
-        self.assertNotIn("simulating", self.simtlab(*self.spin("--max-time", "1.3")).stderr, "no terminal, nothing asked for")
+        self.assertNotIn(
+            "simulating", self.simtlab(*self.spin("--max-time", "1.3")).stderr, "no terminal, nothing asked for"
+        )
         for quiet in (["--progress", "none"], ["-q"], ["-q", "--progress", "plain"]):
             session = Session(self, self.spin("--max-time", "1.3", *quiet))
             self.assertEqual(session.end(), 1)
@@ -99,9 +108,13 @@ class Everywhere(Terminal):
             "validate": ["validate", "timing"],
             "interfere": ["corun", "interfere", "saxpy.ptx", *SAXPY_LAUNCH],
         }
-        sessions = {name: Session(self, [*words, f"--json={name}.json"], columns=120) for name, words in commands.items()}
+        sessions = {
+            name: Session(self, [*words, f"--json={name}.json"], columns=120) for name, words in commands.items()
+        }
         for name, session in sessions.items():
-            said = {"dram": r"\d+ of 4000000000 requests, \d+ clocks, ", "probe": r"\w+, probe \d+ of \d+, "}.get(name, r"[^\r]*")
+            said = {"dram": r"\d+ of 4000000000 requests, \d+ clocks, ", "probe": r"\w+, probe \d+ of \d+, "}.get(
+                name, r"[^\r]*"
+            )
             session.until(rf"\r(simulating|predicting|measuring|validating): {said}[^\r]*\d s \(Ctrl-C stops")
             session.press("\x03")
             self.assertEqual(session.end(), 130, (name, session.raw[-500:]))
@@ -110,7 +123,22 @@ class Everywhere(Terminal):
             self.assertTrue(json.loads((self.folder / f"{name}.json").read_text())["manifest"]["interrupted"], name)
 
     def test_mixes_that_were_done_are_reported(self):
-        session = Session(self, ["corun", "--mixes", "50", "--size", "2", "--policy", "mps,shark", "--limit", ",".join(str(i) for i in range(1, 1000)), "--json=c.json"], columns=120)
+        session = Session(
+            self,
+            [
+                "corun",
+                "--mixes",
+                "50",
+                "--size",
+                "2",
+                "--policy",
+                "mps,shark",
+                "--limit",
+                ",".join(str(i) for i in range(1, 1000)),
+                "--json=c.json",
+            ],
+            columns=120,
+        )
         session.until(r"\rsimulating: [1-9]\d\d+ of \d+ runs of mixes")
         session.press("\x03")
         self.assertEqual(session.end(), 130)
@@ -123,7 +151,11 @@ class Everywhere(Terminal):
 class Programs(Terminal):
     def test_a_row_beside_what_a_program_prints(self):
         finish, leave = self.fifo("finish"), self.fifo("leave")
-        session = Session(self, self.program('echo first\nprintf half\nread x < finish\necho " and half"\nread x < leave\necho last >&2\n'), columns=100)
+        session = Session(
+            self,
+            self.program('echo first\nprintf half\nread x < finish\necho " and half"\nread x < leave\necho last >&2\n'),
+            columns=100,
+        )
         session.until("half")
         # Nothing is drawn behind half a line; as soon as it is whole, the row is there.
         finish()
@@ -133,10 +165,17 @@ class Programs(Terminal):
         leave()
         self.assertEqual(session.end(), 3, "it did not use the GPU")
         self.assert_clean(session, "first\nhalf and half\nlast\nerror: ./program ran, but")
-        self.assertNotIn("simulating", session.raw[:session.raw.index("and half")])
+        self.assertNotIn("simulating", session.raw[: session.raw.index("and half")])
 
     def test_the_program_has_the_terminal_that_it_would_have(self):
-        session = Session(self, self.program("test -t 0 && test -t 1 && test -t 2 && echo a terminal\nstty size <&1\ntput cols 2> /dev/null\n"), columns=93, rows=31)
+        session = Session(
+            self,
+            self.program(
+                "test -t 0 && test -t 1 && test -t 2 && echo a terminal\nstty size <&1\ntput cols 2> /dev/null\n"
+            ),
+            columns=93,
+            rows=31,
+        )
         session.end()
         self.assertIn("a terminal\r\n31 93\r\n", session.raw)
         mixed = Session(self, self.program("echo data\necho talk >&2\ntest -t 1 || echo a pipe\n"), streams="02")
@@ -178,16 +217,20 @@ exec CLANG "$@"
 class Compiling(Terminal):
     def start(self, *words):
         self.file("slow.cu", "__global__ void k() {}\nint main() { k<<<1, 1>>>(); return cudaDeviceSynchronize(); }\n")
-        path = self.file("slow-clang", SLOW_CLANG.replace("CLANG", shutil.which("clang++-19") or shutil.which("clang-19")))
+        path = self.file(
+            "slow-clang", SLOW_CLANG.replace("CLANG", shutil.which("clang++-19") or shutil.which("clang-19"))
+        )
         path.chmod(0o755)
-        return Session(self, words, columns=100, env={"SIMTLAB_CLANG": str(path), "SIMTLAB_CACHE": str(self.folder / "cache")})
+        return Session(
+            self, words, columns=100, env={"SIMTLAB_CLANG": str(path), "SIMTLAB_CACHE": str(self.folder / "cache")}
+        )
 
     def test_a_row_beside_what_the_compiler_says(self):
         for words in (("run", "slow.cu", "--gpu", "v100"), ("build", "slow.cu", "-o", "slow")):
             finish = self.fifo("finish")
             session = self.start(*words)
             session.until(r"\rcompiling: \d+ s \(Ctrl-C stops")
-            finish()   # what the compiler says is shown then: it may be more than a screen
+            finish()  # what the compiler says is shown then: it may be more than a screen
             self.assertEqual(session.end(), 0, session.raw[-500:])
             self.assertNotIn("Ctrl-C", session.screen().text())
             self.assertIn("a word of the compiler", session.screen().text())
@@ -207,7 +250,13 @@ class Compiling(Terminal):
 
 class Jobs(Terminal):
     def test_ctrl_z_background_and_back(self):
-        shell = Session(self, ["--norc", "--noprofile", "--noediting", "-i"], program="/bin/bash", env={"PS1": "$ ", "S": SIMTLAB}, columns=100)
+        shell = Session(
+            self,
+            ["--norc", "--noprofile", "--noediting", "-i"],
+            program="/bin/bash",
+            env={"PS1": "$ ", "S": SIMTLAB},
+            columns=100,
+        )
         self.file("spin.ptx", SPIN)
         shell.press("$S run spin.ptx " + " ".join(SPIN_LAUNCH) + " -o r.txt\n")
         at = shell.until(r"\(Ctrl-C stops")

@@ -28,7 +28,26 @@ class Sweep(Case):
 
     def sweep(self, *more, axis="sm.count=[1:8:1]", **kw):
         env = {"REAL": SIMTLAB, "GATE": str(self.folder / "open"), **kw.pop("env", {})}
-        return Session(self, ["sweep", "--axis", axis, "-j", "4", "--program", "./gate", *more, "--", "run", "saxpy.ptx", "--launch", "l.toml"], env=env, **kw)
+        return Session(
+            self,
+            [
+                "sweep",
+                "--axis",
+                axis,
+                "-j",
+                "4",
+                "--program",
+                "./gate",
+                *more,
+                "--",
+                "run",
+                "saxpy.ptx",
+                "--launch",
+                "l.toml",
+            ],
+            env=env,
+            **kw,
+        )
 
 
 class Table(Sweep):
@@ -37,7 +56,10 @@ class Table(Sweep):
         session.until(r"0 of 8 points done, 0 failed, 4 running, \d+ s \(Ctrl-C stops, the same command goes on\)")
         session.until("sm.count=4\x1b")
         screen = session.screen()
-        self.assertRegex(screen.text(), r"\A0 of 8 points done.*\n  point 1 for \d s  sm\.count=1\n  point 2 .*\n  point 3 .*\n  point 4 .*\Z")
+        self.assertRegex(
+            screen.text(),
+            r"\A0 of 8 points done.*\n  point 1 for \d s  sm\.count=1\n  point 2 .*\n  point 3 .*\n  point 4 .*\Z",
+        )
         self.assertFalse(screen.wrapped or screen.above)
         self.file("open", "")
         self.assertEqual(session.end(), 0)
@@ -49,7 +71,7 @@ class Table(Sweep):
         for columns, rows in ((40, 24), (100, 3), (30, 2)):
             session = self.sweep("--db", f"{columns}.db", columns=columns, rows=rows)
             at = session.until("points done")
-            at = session.until("points done", at)   # it is drawn again over itself
+            at = session.until("points done", at)  # it is drawn again over itself
             screen = session.screen()
             self.assertFalse(screen.wrapped or screen.above, (columns, rows))
             self.assertEqual(screen.text().count("points done"), 1, (columns, rows, screen.text()))
@@ -64,7 +86,10 @@ class Table(Sweep):
         self.file("open", "")
         self.assertEqual(session.end(), 1)
         text = session.screen().text()
-        self.assertRegex(text, r"point 2: failed in .* gpu=nosuch: error: no device file for 'nosuch'|point 2: failed in .* gpu=nosuch: ")
+        self.assertRegex(
+            text,
+            r"point 2: failed in .* gpu=nosuch: error: no device file for 'nosuch'|point 2: failed in .* gpu=nosuch: ",
+        )
         self.assertIn("1 failed", text)
         self.assertIn("[sweep-failed]", text)
 
@@ -90,18 +115,25 @@ class Table(Sweep):
                 if any(w.startswith(str(self.folder)) and w.endswith("/gate") for w in words[:2]):
                     out.append((folder / "stat").read_text().rpartition(")")[2].split()[0])
             except OSError:
-                pass   # it has ended
+                pass  # it has ended
         return out
 
     def test_ctrl_z_stops_the_points_too(self):
-        shell = Session(self, ["--norc", "--noprofile", "--noediting", "-i"], program="/bin/bash", columns=120,
-                        env={"PS1": "$ ", "S": SIMTLAB, "REAL": SIMTLAB, "GATE": str(self.folder / "open")})
-        shell.press("$S sweep --axis sm.count=[1:4:1] -j 2 --timeout '60 s' --program ./gate -- run saxpy.ptx --launch l.toml -v\n")
+        shell = Session(
+            self,
+            ["--norc", "--noprofile", "--noediting", "-i"],
+            program="/bin/bash",
+            columns=120,
+            env={"PS1": "$ ", "S": SIMTLAB, "REAL": SIMTLAB, "GATE": str(self.folder / "open")},
+        )
+        shell.press(
+            "$S sweep --axis sm.count=[1:4:1] -j 2 --timeout '60 s' --program ./gate -- run saxpy.ptx --launch l.toml -v\n"
+        )
         at = shell.until("2 running")
         shell.press("\x1a")
         at = shell.until("Stopped", at)
         self.assertNotIn("running", shell.screen().text())
-        deadline = time.monotonic() + 20   # a process that waits for a processor stops when it has one
+        deadline = time.monotonic() + 20  # a process that waits for a processor stops when it has one
         while self.states() != ["T", "T"] and time.monotonic() < deadline:
             time.sleep(0.05)
         self.assertEqual(self.states(), ["T", "T"])
@@ -117,7 +149,9 @@ class Databases(Sweep):
 
     def run_sweep(self, *more, **kw):
         self.file("open", "")
-        return self.simtlab("sweep", "--axis", "sm.count=[1:3:1]", *more, "--", "run", "saxpy.ptx", "--launch", "l.toml", **kw)
+        return self.simtlab(
+            "sweep", "--axis", "sm.count=[1:3:1]", *more, "--", "run", "saxpy.ptx", "--launch", "l.toml", **kw
+        )
 
     def refused(self, result, *says):
         self.assertEqual((result.returncode, result.stdout), (1, ""), result.stderr)

@@ -6,7 +6,10 @@ import chrome_trace
 from chrome_trace import Malformed
 from harness import SAXPY_LAUNCH, Case, main, needs_clang
 
-ROW = [{"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "p"}}, {"ph": "M", "name": "thread_name", "pid": 1, "tid": 1, "args": {"name": "t"}}]
+ROW = [
+    {"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "p"}},
+    {"ph": "M", "name": "thread_name", "pid": 1, "tid": 1, "args": {"name": "t"}},
+]
 
 
 def slice_(ts, dur, **more):
@@ -24,16 +27,41 @@ class TheChecker(unittest.TestCase):
     def test_refuses_what_is_wrong(self):
         begin = {"ph": "b", "name": "l", "cat": "load", "id": 1, "pid": 1, "tid": 1, "ts": 5}
         end = {**begin, "ph": "e"}
-        for events in ([slice_(0, 10), slice_(5, 10)], [slice_(-1, 1)], [slice_(0, -1)], [slice_(0, 1, name="")], [slice_(0, 1, pid="x")], [slice_(0, 1, tid=7)],
-                       [slice_(0, 1, ph="Q")], [begin], [end], [begin, begin, end], [begin, {**end, "ts": 4}], [{**begin, "cat": ""}, end],
-                       [{"ph": "C", "name": "c", "pid": 1, "ts": 1, "args": {}}], [{"ph": "C", "name": "c", "pid": 1, "ts": 1, "args": {"v": "x"}}],
-                       [{"ph": "C", "name": "c", "pid": 1, "ts": t, "args": {"v": 1}} for t in (2, 1)], [ROW[0]], [{"ph": "B", "name": "s", "pid": 1, "tid": 1, "ts": 1}],
-                       [{"ph": "E", "name": "s", "pid": 1, "tid": 1, "ts": 1}], ["x"], [slice_(True, 1)]):
+        for events in (
+            [slice_(0, 10), slice_(5, 10)],
+            [slice_(-1, 1)],
+            [slice_(0, -1)],
+            [slice_(0, 1, name="")],
+            [slice_(0, 1, pid="x")],
+            [slice_(0, 1, tid=7)],
+            [slice_(0, 1, ph="Q")],
+            [begin],
+            [end],
+            [begin, begin, end],
+            [begin, {**end, "ts": 4}],
+            [{**begin, "cat": ""}, end],
+            [{"ph": "C", "name": "c", "pid": 1, "ts": 1, "args": {}}],
+            [{"ph": "C", "name": "c", "pid": 1, "ts": 1, "args": {"v": "x"}}],
+            [{"ph": "C", "name": "c", "pid": 1, "ts": t, "args": {"v": 1}} for t in (2, 1)],
+            [ROW[0]],
+            [{"ph": "B", "name": "s", "pid": 1, "tid": 1, "ts": 1}],
+            [{"ph": "E", "name": "s", "pid": 1, "tid": 1, "ts": 1}],
+            ["x"],
+            [slice_(True, 1)],
+        ):
             with self.subTest(events=events), self.assertRaises(Malformed):
                 chrome_trace.check(trace(*events))
 
     def test_refuses_what_is_no_trace(self):
-        for content in ("", "[]", "{}", '{"traceEvents": 1}', '{"traceEvents": [{"ph": "X", "ph": "X"}]}', '{"traceEvents": [], "a": NaN}', '{"traceEvents": [],}'):
+        for content in (
+            "",
+            "[]",
+            "{}",
+            '{"traceEvents": 1}',
+            '{"traceEvents": [{"ph": "X", "ph": "X"}]}',
+            '{"traceEvents": [], "a": NaN}',
+            '{"traceEvents": [],}',
+        ):
             with self.subTest(content=content), self.assertRaises(Malformed):
                 chrome_trace.check(content)
 

@@ -44,7 +44,7 @@ def comparable(text):
     for metrics in [result["total"]] + [k["metrics"] for k in result["kernels"]]:
         for name in [n for n in metrics if n.startswith("host.")]:
             del metrics[name]
-    for kernel in result["kernels"]:   # a trace holds no text of instructions
+    for kernel in result["kernels"]:  # a trace holds no text of instructions
         table = kernel.get("tables", {}).get("coalescing", {"columns": [], "rows": []})
         for row in table["rows"]:
             del row[table["columns"].index("ptx")]
@@ -68,7 +68,9 @@ class Recording(Case):
     def test_a_trace_recorded_on_one_gpu_runs_on_another(self):
         trace, _ = self.record("--gpu", "gtx480")
         plain = self.ok("run", self.saxpy(), *SAXPY_LAUNCH, "--json", "--gpu", "v100").stdout
-        self.assertEqual(comparable(plain), comparable(self.ok("run", "--trace", trace, "--json", "--gpu", "v100").stdout))
+        self.assertEqual(
+            comparable(plain), comparable(self.ok("run", "--trace", trace, "--json", "--gpu", "v100").stdout)
+        )
 
     def test_functional_runs_record_the_same_kernel(self):
         trace, _ = self.record("--mode", "functional")
@@ -100,12 +102,25 @@ class Recording(Case):
         trace, checkpoint = self.folder / "t.simt", self.folder / "c"
         plain = self.ok("run", source, "--mode", "functional").stdout
         self.assertEqual(plain, "tickets 32640 of 256, last block 496\n")
-        for command in (["run", "--mode", "functional", "--record", trace], ["run", "--mode", "functional", "--checkpoint", checkpoint], ["run", "--mode", "functional", "--resume", checkpoint],
-                        ["run"], ["run", "--record", trace], ["run", "--lines"], ["run", "--timeline=t.json"], ["run", "--sample", "0.5"], ["run", "--threads", "2"],
-                        ["cache"], ["cache", "--order", "sequential"], ["cache", "--sms", "0"], ["cache", "--groups", "1-2"], ["predict"]):
+        for command in (
+            ["run", "--mode", "functional", "--record", trace],
+            ["run", "--mode", "functional", "--checkpoint", checkpoint],
+            ["run", "--mode", "functional", "--resume", checkpoint],
+            ["run"],
+            ["run", "--record", trace],
+            ["run", "--lines"],
+            ["run", "--timeline=t.json"],
+            ["run", "--sample", "0.5"],
+            ["run", "--threads", "2"],
+            ["cache"],
+            ["cache", "--order", "sequential"],
+            ["cache", "--sms", "0"],
+            ["cache", "--groups", "1-2"],
+            ["predict"],
+        ):
             with self.subTest(command=command):
                 self.assertEqual(self.ok(*command, source).stdout, plain)
-                if "--record" in command:   # answers that are needed at once block nobody where there is no clock
+                if "--record" in command:  # answers that are needed at once block nobody where there is no clock
                     self.ok("cache", trace, timeout=60)
                     self.ok("run", trace)
 
@@ -117,8 +132,12 @@ class Damage(Case):
         return trace
 
     def test_files_that_are_no_trace(self):
-        for content, error in ((b"", "trace-file"), (b"hello, I am a text\n" * 10, "trace-file"),
-                               (b"SIMTRACE" + bytes([1, 0, 0, 0]) + bytes(100), "trace-version"), (b"SIMTRACE" + bytes([9, 0, 0, 0]) + bytes(100), "trace-version")):
+        for content, error in (
+            (b"", "trace-file"),
+            (b"hello, I am a text\n" * 10, "trace-file"),
+            (b"SIMTRACE" + bytes([1, 0, 0, 0]) + bytes(100), "trace-version"),
+            (b"SIMTRACE" + bytes([9, 0, 0, 0]) + bytes(100), "trace-version"),
+        ):
             file = self.folder / "x.simt"
             file.write_bytes(content)
             self.fails(3, "run", file, says=error)
@@ -131,7 +150,7 @@ class Damage(Case):
         replayed = self.ok("run", trace, "--json").stdout
         content = bytearray(trace.read_bytes())
         self.assertEqual(content[8], 3)
-        content[8] = 2   # the code of this kernel has nothing that version 2 lacks
+        content[8] = 2  # the code of this kernel has nothing that version 2 lacks
         trace.write_bytes(content)
         self.assertEqual(comparable(self.ok("run", trace, "--json").stdout), comparable(replayed))
 
@@ -143,7 +162,7 @@ class Damage(Case):
             self.fails(3, "run", file, says=["[trace-damaged]", "x.simt"])
         for place in range(17, len(whole), max(1, len(whole) // 40)):
             changed = bytearray(whole)
-            changed[place] ^= 0x5a
+            changed[place] ^= 0x5A
             file.write_bytes(changed)
             self.fails(3, "run", file, says=["[trace-damaged]", "at byte"])
 
@@ -169,7 +188,9 @@ class Tools(Case):
         trace, part = self.trace(), self.folder / "part.simt"
         self.ok("trace", "cut", trace, "-o", part, "--blocks", "8-15")
         whole, cut = (json.loads(self.ok("run", t, "--json").stdout)["kernels"][0] for t in (trace, part))
-        self.assertEqual(cut["metrics"]["gpu.instructions.warp"]["value"] * 8, whole["metrics"]["gpu.instructions.warp"]["value"])
+        self.assertEqual(
+            cut["metrics"]["gpu.instructions.warp"]["value"] * 8, whole["metrics"]["gpu.instructions.warp"]["value"]
+        )
         self.assertIn("D-TRACE-2", cut["not_modelled"])
         self.assertIn("the same 1 kernels", self.ok("trace", "diff", trace, trace).stdout)
         found = self.simtlab("trace", "diff", trace, part)
@@ -220,10 +241,16 @@ class AccelSim(Case):
         self.ok("run", self.saxpy(), *SAXPY_LAUNCH, "--json", "--record", trace)
         self.ok("trace", "convert", trace, "-o", self.folder / "out")
         self.ok("trace", "convert", self.folder / "out" / "kernelslist.g", "-o", self.folder / "back.simt")
-        ours, back = (json.loads(self.ok("trace", "info", t, "--json").stdout)["trace"] for t in (trace, self.folder / "back.simt"))
+        ours, back = (
+            json.loads(self.ok("trace", "info", t, "--json").stdout)["trace"]
+            for t in (trace, self.folder / "back.simt")
+        )
         for name in ("kernels", "blocks", "warp_instructions", "thread_instructions"):
             self.assertEqual(ours[name], back[name])
-        a, b = (json.loads(self.ok("run", t, "--gpu", "v100", "--json").stdout)["kernels"][0]["metrics"] for t in (trace, self.folder / "back.simt"))
+        a, b = (
+            json.loads(self.ok("run", t, "--gpu", "v100", "--json").stdout)["kernels"][0]["metrics"]
+            for t in (trace, self.folder / "back.simt")
+        )
         for name in ("l1.read.accesses", "l1.write.accesses", "l2.write.accesses"):
             self.assertEqual(a[name], b[name], name)
         self.ok("trace", "convert", self.folder / "back.simt", "-o", self.folder / "again")
@@ -234,14 +261,18 @@ class AccelSim(Case):
         kernels = self.list_file()
         kernel = kernels.parent / "kernel-1.traceg"
         text = kernel.read_text()
-        for old, new, error in (("ffffffff", "zzzz", "accelsim-syntax"), ("(2,1,1)", "(2000000000,2000000000,9)", "accelsim-syntax"),
-                                ("insts = 20", "insts = 99999999999", "accelsim-syntax"), ("binary version = 70", "binary version = 35", "sass-generation")):
+        for old, new, error in (
+            ("ffffffff", "zzzz", "accelsim-syntax"),
+            ("(2,1,1)", "(2000000000,2000000000,9)", "accelsim-syntax"),
+            ("insts = 20", "insts = 99999999999", "accelsim-syntax"),
+            ("binary version = 70", "binary version = 35", "sass-generation"),
+        ):
             kernel.write_text(text.replace(old, new, 1))
             code = 4 if error == "sass-generation" else 3
             self.fails(code, "run", kernels, "--gpu", "v100", says=f"[{error}]")
-        kernel.write_text(text[:len(text) // 2])
+        kernel.write_text(text[: len(text) // 2])
         self.fails(3, "run", kernels, "--gpu", "v100", says=["[accelsim-syntax]", "ends within this line"])
-        kernel.write_text(text[:text.find("\n", len(text) // 2) + 1])
+        kernel.write_text(text[: text.find("\n", len(text) // 2) + 1])
         self.fails(3, "run", kernels, "--gpu", "v100", says="[accelsim-truncated]")
         kernel.with_suffix(".traceg.xz").write_bytes(lzma.compress(text.encode())[:-100])
         kernel.unlink()

@@ -44,7 +44,10 @@ class Trap(Case):
         return self.file(name, json.dumps(data)).name
 
     def plug_in(self):
-        source = self.file("trap.c", f'#include <stdio.h>\n__attribute__((constructor)) static void spring(void) {{ fclose(fopen("{self.mark}", "w")); }}\n')
+        source = self.file(
+            "trap.c",
+            f'#include <stdio.h>\n__attribute__((constructor)) static void spring(void) {{ fclose(fopen("{self.mark}", "w")); }}\n',
+        )
         library = self.folder / "trap.so"
         subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
         return library
@@ -60,18 +63,41 @@ class Reading(Trap):
         trap = str(self.script)
         yield self.hostile("command.json")
         yield self.hostile("source.json", command=f"simtlab run {self.folder}/trap.cu --gpu v100")
-        yield self.hostile("shell.json", command=f"simtlab run x; {trap} `{trap}` $({trap}) | {trap}", device=f"$({trap})", host=f"`{trap}`")
+        yield self.hostile(
+            "shell.json",
+            command=f"simtlab run x; {trap} `{trap}` $({trap}) | {trap}",
+            device=f"$({trap})",
+            host=f"`{trap}`",
+        )
         if shutil.which("cc"):
             plug_in = f"plugin:{self.plug_in()}"
             device = self.file("evil.toml", f'inherits = "v100"\n[dram]\nmodel = "{plug_in}"\n')
-            configuration = [c for c in data["manifest"]["configuration"] if c["key"] not in ("gpu", "dram.model", "dram")]
+            configuration = [
+                c for c in data["manifest"]["configuration"] if c["key"] not in ("gpu", "dram.model", "dram")
+            ]
             for key, value in (("gpu", str(device)), ("dram", plug_in), ("dram.model", plug_in)):
                 configuration.append({"key": key, "value": value, "origin": "file", "source": ""})
-            yield self.hostile("plugin.json", configuration=configuration, device=str(device), command=f"simtlab run saxpy.ptx --dram {plug_in}")
+            yield self.hostile(
+                "plugin.json",
+                configuration=configuration,
+                device=str(device),
+                command=f"simtlab run saxpy.ptx --dram {plug_in}",
+            )
 
     # Of a file `r`, those that only read.
-    READERS = (["report"], ["report", "--all"], ["report", "--csv"], ["report", "--md"], ["report", "--html"], ["report", "--timeline"], ["report", "--sqlite=x.db"], ["report", "--json"],
-               ["explain"], ["explain", "--json"], ["explain", "--kernel", "saxpy"])
+    READERS = (
+        ["report"],
+        ["report", "--all"],
+        ["report", "--csv"],
+        ["report", "--md"],
+        ["report", "--html"],
+        ["report", "--timeline"],
+        ["report", "--sqlite=x.db"],
+        ["report", "--json"],
+        ["explain"],
+        ["explain", "--json"],
+        ["explain", "--kernel", "saxpy"],
+    )
 
     def test_the_trap_works(self):
         self.simtlab("run", "--", self.script)
@@ -82,7 +108,7 @@ class Reading(Trap):
             self.assertTrue(self.mark.exists())
 
     def test_no_command_that_reads_results_runs_what_they_name(self):
-        if shutil.which("cc"):   # nor what the project file does
+        if shutil.which("cc"):  # nor what the project file does
             self.file("simtlab.toml", f'dram = "plugin:{self.plug_in()}"\n')
         for line in (["config", "show"], ["doctor"], ["list", "gpus"]):
             self.simtlab(*line)
@@ -91,9 +117,19 @@ class Reading(Trap):
             for command, *options in self.READERS:
                 self.ok(command, file, *options)
                 self.assert_nothing_ran([command, file, *options])
-            for line in (["compare", "good.json", file], ["compare", file, "good.json", "--json"], ["config", "diff", file, "v100"], ["config", "diff", "good.json", file],
-                         ["probe", "--compare", file, "good.json"], ["trace", "info", file], ["corun", "replay", file], ["corun", "profiles", "--profiles", file], ["predict", "--counts", file],
-                         ["probe", "--analyse", file], ["dram", "--check-commands", file, "--dram", "ddr4-3200"]):
+            for line in (
+                ["compare", "good.json", file],
+                ["compare", file, "good.json", "--json"],
+                ["config", "diff", file, "v100"],
+                ["config", "diff", "good.json", file],
+                ["probe", "--compare", file, "good.json"],
+                ["trace", "info", file],
+                ["corun", "replay", file],
+                ["corun", "profiles", "--profiles", file],
+                ["predict", "--counts", file],
+                ["probe", "--analyse", file],
+                ["dram", "--check-commands", file, "--dram", "ddr4-3200"],
+            ):
                 self.simtlab(*line)
                 self.assert_nothing_ran(line)
 
@@ -110,8 +146,20 @@ class Reading(Trap):
             evil = json.loads((self.folder / "command.json").read_text())["manifest"]
             db.execute("UPDATE study SET value = replace(value, 'saxpy.ptx', ?)", (str(self.script),))
             db.execute("UPDATE manifests SET manifest = ?", (json.dumps(evil),))
-            db.execute("UPDATE points SET host = ?, worker = ?, error = ?", (f"`{self.script}`", f"$({self.script})", str(self.script)))
-        for options in ([], ["--html=s.html"], ["--csv"], ["--json"], ["--md"], ["--timeline=t.json"], ["--point", "1"], ["--point", "1", "--html=p.html"]):
+            db.execute(
+                "UPDATE points SET host = ?, worker = ?, error = ?",
+                (f"`{self.script}`", f"$({self.script})", str(self.script)),
+            )
+        for options in (
+            [],
+            ["--html=s.html"],
+            ["--csv"],
+            ["--json"],
+            ["--md"],
+            ["--timeline=t.json"],
+            ["--point", "1"],
+            ["--point", "1", "--html=p.html"],
+        ):
             self.ok("report", "s.db", *options)
             self.assert_nothing_ran(["report", "s.db", *options])
         shutil.copy(self.folder / "s.db", folder / "s.db")
@@ -145,11 +193,16 @@ class Again(Trap):
         self.refused(self.hostile(), ["is not among the inputs", "trap.sh"])
         self.file("trap.cu", PROGRAM_CU)
         self.refused(self.hostile(command="simtlab run trap.cu --gpu v100"), ["is not among the inputs", "trap.cu"])
-        self.refused(self.hostile(command="simtlab run saxpy.ptx trap.cu", inputs=[{"path": "saxpy.ptx", "xxh64": "0"}]), ["is not among the inputs"])
+        self.refused(
+            self.hostile(command="simtlab run saxpy.ptx trap.cu", inputs=[{"path": "saxpy.ptx", "xxh64": "0"}]),
+            ["is not among the inputs"],
+        )
 
     def test_a_program_that_is_found_by_path(self):
         touch = shutil.which("touch")
-        self.refused(self.hostile(command=f"simtlab run --gpu v100 -- touch {self.mark}"), ["is not among the inputs", touch])
+        self.refused(
+            self.hostile(command=f"simtlab run --gpu v100 -- touch {self.mark}"), ["is not among the inputs", touch]
+        )
 
     def test_a_program_with_another_hash(self):
         file = self.hostile(inputs=[{"path": str(self.script), "xxh64": "0123456789abcdef"}])
@@ -185,7 +238,10 @@ class Again(Trap):
         said = self.ok("explain", "good.json", "--rerun").stderr
         self.assertRegex(said, r"note: running again (once|[23] times), about [0-9.]+ m?s( each)?, in ")
         self.ok("run", "saxpy.ptx", *SAXPY_LAUNCH, "--gpu", "v100", "--json=plain.json")
-        self.assertRegex(self.ok("explain", "plain.json", "--rerun").stderr, r"note: running again up to 4 times, about [0-9.]+ m?s each, in ")
+        self.assertRegex(
+            self.ok("explain", "plain.json", "--rerun").stderr,
+            r"note: running again up to 4 times, about [0-9.]+ m?s each, in ",
+        )
         said = self.ok("explain", "plain.json", "--try", "perfect-l1", "--try", "alone")
         self.assertIn("note: running again 3 times, ", said.stderr)
         self.assertIn("What lifting a limit would gain", said.stdout)
@@ -215,7 +271,15 @@ class Cache(Case):
         return env
 
     def refused(self, says, code=7, **env):
-        result = self.fails(code, "run", "app.cu", "--gpu", "v100", env={"SIMTLAB_CACHE": None, **env}, says=["[cache-folder]", says, "SIMTLAB_CACHE"])
+        result = self.fails(
+            code,
+            "run",
+            "app.cu",
+            "--gpu",
+            "v100",
+            env={"SIMTLAB_CACHE": None, **env},
+            says=["[cache-folder]", says, "SIMTLAB_CACHE"],
+        )
         self.assertNotIn("[internal]", result.stderr)
 
     def test_a_new_one_is_the_users_alone(self):
@@ -255,7 +319,7 @@ class Cache(Case):
         for planted in entries:
             os.chown(planted, NOBODY, NOBODY)
         self.ok("run", "app.cu", "--gpu", "v100", env=env)
-        for entry in entries:   # compiled again, and put in their place
+        for entry in entries:  # compiled again, and put in their place
             self.assertEqual(entry.stat().st_uid, 0, entry.name)
 
     def as_nobody(self, words, **env):
@@ -268,7 +332,18 @@ class Cache(Case):
         env = {k: v for k, v in {**self.environment({"SIMTLAB_CACHE": None}), **env}.items() if v is not None}
 
         try:
-            return subprocess.run([SIMTLAB, *words], cwd=folder, env=env, user=NOBODY, group=NOBODY, extra_groups=[], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=300)
+            return subprocess.run(
+                [SIMTLAB, *words],
+                cwd=folder,
+                env=env,
+                user=NOBODY,
+                group=NOBODY,
+                extra_groups=[],
+                capture_output=True,
+                text=True,
+                stdin=subprocess.DEVNULL,
+                timeout=300,
+            )
         except PermissionError:
             self.skipTest(f"{SIMTLAB} lies where other users have no access")
 

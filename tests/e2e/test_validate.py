@@ -43,7 +43,17 @@ class Validate(Case):
     @needs_clang
     def test_predictions_beside_what_was_published_of_them(self):
         env = self.data("resios.csv", "TLP=12,2.1667", "TLP=12,2.2667")
-        done = self.simtlab("validate", "predict", "--check", "--gpu", "gtx480", "--examples", self.one_example(), "--json=p.json", env=env)
+        done = self.simtlab(
+            "validate",
+            "predict",
+            "--check",
+            "--gpu",
+            "gtx480",
+            "--examples",
+            self.one_example(),
+            "--json=p.json",
+            env=env,
+        )
         self.assertEqual(done.returncode, 6, done.stderr)
         self.assertIn("R067 (delay_madd; TLP=12)".replace(";", ","), done.stderr)
         self.assertIn("| R067 | 4.3.1 | delay_madd, TLP=12 | 2.2667 | 2.16667 | missed |", done.stdout)
@@ -51,11 +61,17 @@ class Validate(Case):
             self.assertRegex(done.stdout, rf"(?m)^\| {kernel} .*\| met \|$")
         self.assertIn("## Loop nests: left out", done.stdout)
         result = json.loads((self.folder / "p.json").read_text())
-        self.assertEqual([k["name"] for k in result["kernels"]], ["mul", "madd", "memcpy", "transpose", "convolution", "validation of predict"])
+        self.assertEqual(
+            [k["name"] for k in result["kernels"]],
+            ["mul", "madd", "memcpy", "transpose", "convolution", "validation of predict"],
+        )
 
     def test_levels_of_a_device_are_compared_and_meet_their_targets(self):
         out = self.ok("validate", "timing", "--gpu", "rtx2060", "--check").stdout
-        self.assertRegex(out, r"\| rtx2060 \| Turing \(ppt19\) \| latency of levels \| L2 \| 1 \| 234\.0 cycles \| 23[34]\.\d cycles \|")
+        self.assertRegex(
+            out,
+            r"\| rtx2060 \| Turing \(ppt19\) \| latency of levels \| L2 \| 1 \| 234\.0 cycles \| 23[34]\.\d cycles \|",
+        )
         self.assertIn("All targets are met.", out)
 
     def test_the_json_has_every_level_and_the_total(self):
@@ -91,13 +107,15 @@ class Validate(Case):
         (self.folder / "saxpy.ptx").write_text(SAXPY)
         (self.folder / "results/gtx480").mkdir(parents=True)
         self.ok("run", "saxpy.ptx", *SAXPY_LAUNCH, "--gpu", "gtx480", "--json=results/gtx480/saxpy.json")
-        env = self.data("gpgpusim.csv", "_Z5saxpyifPKfPf,time_us,", "saxpy,time_us,1")   # far off
+        env = self.data("gpgpusim.csv", "_Z5saxpyifPKfPf,time_us,", "saxpy,time_us,1")  # far off
         arguments = ("validate", "timing", "--gpu", "gtx480", "--results", "results", "--check")
         out = self.ok(*arguments, env=env).stdout
         self.assertRegex(out, r"\| gtx480 \| saxpy \| saxpy \| time_us \| 1\d+\.\d+ \| \d\.\d+ \| -\d+\.\d % \|")
         self.assertIn("All targets are met.", out)
         kernels = json.loads(self.ok(*arguments, "--json", env=env).stdout)["kernels"]
-        self.assertEqual([k["name"] for k in kernels], ["gtx480: GPGPU-Sim: saxpy: saxpy: time_us", "validation of timing"])
+        self.assertEqual(
+            [k["name"] for k in kernels], ["gtx480: GPGPU-Sim: saxpy: saxpy: time_us", "validation of timing"]
+        )
         self.assertEqual(rows_of(kernels[1])[0]["role"], "independent")
         self.assertLess(kernels[0]["metrics"]["validate.peer.difference"]["value"], -0.5)
         # Kept in the place of what they were; the rows of other programs stay.
@@ -105,12 +123,23 @@ class Validate(Case):
         file.parent.mkdir()
         head = (SOURCE / "data/validation/timing.recorded.csv").read_text().splitlines()
         other = next(line for line in head if line.startswith("kernels,"))
-        file.write_text("\n".join([next(line for line in head if line.startswith("group,")), other,
-                                   "beside GPGPU-Sim,gtx480,saxpy: saxpy: time_us,,us,old,1,1,7,6,,,,independent,"]) + "\n")
+        file.write_text(
+            "\n".join(
+                [
+                    next(line for line in head if line.startswith("group,")),
+                    other,
+                    "beside GPGPU-Sim,gtx480,saxpy: saxpy: time_us,,us,old,1,1,7,6,,,,independent,",
+                ]
+            )
+            + "\n"
+        )
         self.ok(*arguments[:-1], "--update", "--rows", "rows", env=env)
         lines = [line for line in file.read_text().splitlines() if not line.startswith("#")]
         self.assertIn(other, lines)
-        self.assertEqual([line.split(",")[0] for line in lines], ["group", "kernels", "beside GPGPU-Sim", *["beside GPGPU-Sim"] * (len(lines) - 3)])
+        self.assertEqual(
+            [line.split(",")[0] for line in lines],
+            ["group", "kernels", "beside GPGPU-Sim", *["beside GPGPU-Sim"] * (len(lines) - 3)],
+        )
         self.assertNotIn(",old,", file.read_text())
         self.assertFalse((file.parent / "timing.csv").exists())
 
@@ -122,21 +151,38 @@ class Validate(Case):
             done = self.simtlab("validate", "--quick", "--gate", "--json=v.json", "--html=v.html", timeout=600)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             self.assertIn("No row is worse or gone.", done.stdout)
-            entries = {k["name"]: k for k in json.loads((self.folder / "v.json").read_text())["kernels"] if k["name"].startswith("validation of ")}
+            entries = {
+                k["name"]: k
+                for k in json.loads((self.folder / "v.json").read_text())["kernels"]
+                if k["name"].startswith("validation of ")
+            }
             areas = ["timing", "cache", "dram", "probe", "corun", "predict"]
             self.assertEqual(list(entries), [f"validation of {a}" for a in areas])
             for area in areas:
                 rows = rows_of(entries[f"validation of {area}"])
                 self.assertGreater(len(rows), 15, area)
-                self.assertTrue(all(r["role"] in ("tuned", "held out", "independent", "by construction") and r["source"] for r in rows), area)
+                self.assertTrue(
+                    all(
+                        r["role"] in ("tuned", "held out", "independent", "by construction") and r["source"]
+                        for r in rows
+                    ),
+                    area,
+                )
             groups = {r["group"] for r in rows_of(entries["validation of predict"])}
             self.assertEqual(groups, {"formulas of Resios", "kernels of Resios", "examples", "loop nests"})
             html = (self.folder / "v.html").read_text()
-            for text in ("probe: ours over the reference, bytes", "ours over the reference, clocks", "stencil 64x1: miss rate"):
+            for text in (
+                "probe: ours over the reference, bytes",
+                "ours over the reference, clocks",
+                "stencil 64x1: miss rate",
+            ):
                 self.assertTrue(text in html, text)
-        else:   # what needs no compiler
+        else:  # what needs no compiler
             for area in ("timing", "cache", "dram", "probe", "corun"):
-                self.assertIn("No row is worse or gone.", self.ok("validate", area, *(["--quick"] if area in ("timing", "cache") else []), "--gate").stdout)
+                self.assertIn(
+                    "No row is worse or gone.",
+                    self.ok("validate", area, *(["--quick"] if area in ("timing", "cache") else []), "--gate").stdout,
+                )
 
     def test_the_gate_fails_where_a_row_is_worse_or_gone(self):
         shutil.copytree(KEPT, self.folder / "kept")
@@ -150,20 +196,32 @@ class Validate(Case):
         done = self.simtlab("validate", "probe", "--gate", "--rows", "kept")
         self.assertEqual(done.returncode, 6)
         self.assertIn("[validate-gate]", done.stderr)
-        self.assertIn("- worse: probe: sizes: v100: L1: error 7.1 %, was 6.1 %\n- worse: probe: sizes: v99: L1: the row is gone\n", done.stdout)
+        self.assertIn(
+            "- worse: probe: sizes: v100: L1: error 7.1 %, was 6.1 %\n- worse: probe: sizes: v99: L1: the row is gone\n",
+            done.stdout,
+        )
         self.assertIn("2 rows are worse than the kept ones or gone", done.stderr)
 
     def test_update_keeps_rows_and_the_gate_takes_them(self):
         (self.folder / "kept").mkdir()
         self.ok("validate", "probe", "--update", "--rows", "kept")
-        self.assertIn("No row is worse or gone.", self.ok("validate", "probe", "--gate", "--rows", "kept", "--tolerance", "0").stdout)
-        now, then = [[line for line in f.read_text().splitlines() if not line.startswith("#")] for f in (self.folder / "kept/probe.csv", KEPT / "probe.csv")]
+        self.assertIn(
+            "No row is worse or gone.",
+            self.ok("validate", "probe", "--gate", "--rows", "kept", "--tolerance", "0").stdout,
+        )
+        now, then = [
+            [line for line in f.read_text().splitlines() if not line.startswith("#")]
+            for f in (self.folder / "kept/probe.csv", KEPT / "probe.csv")
+        ]
         self.assertEqual(now, then, "stale: simtlab validate probe --update")
         self.fails(3, "validate", "probe", "--gate", "--rows", "nowhere", says="nowhere/probe.csv")
         self.fails(2, "validate", "probe", "--gate", "--rows", "kept", "-o", "kept/probe.csv", says="probe.csv")
 
     def test_what_is_quick_and_whole_alike_is_kept_alike(self):
-        for area, groups in (("cache", ("published counters", "beside the cycle level")), ("predict", ("formulas of Resios", "kernels of Resios"))):
+        for area, groups in (
+            ("cache", ("published counters", "beside the cycle level")),
+            ("predict", ("formulas of Resios", "kernels of Resios")),
+        ):
             whole = kept(f"{area}.csv")
             for row in kept(f"{area}.quick.csv"):
                 if row["group"] in groups:
@@ -182,8 +240,17 @@ class Validate(Case):
         (self.folder / "kept").mkdir()
         head = "group,device,quantity,over,unit,source,low,high,ours,error,worst,target,worst_target,role,note\n"
         good = "sizes,v100,L1,,bytes,s,1,1,2,1,,,,tuned,\n"
-        for content, says in (("", "no line of column names"), ("a,b\n", "probe.csv:1: "), (head + "sizes,v100\n", "2 cells"), (head + good + good, "twice"), (head + good.replace("tuned", "x"), "no role 'x'"),
-                              (head + good.replace(",2,1,", ",2,nan,"), "no number"), (head + good.replace("sizes", '"sizes'), "quotation mark"), (head + good.replace(",2,1,", ",2,,"), "without an error"), ("\0", "text-encoding")):
+        for content, says in (
+            ("", "no line of column names"),
+            ("a,b\n", "probe.csv:1: "),
+            (head + "sizes,v100\n", "2 cells"),
+            (head + good + good, "twice"),
+            (head + good.replace("tuned", "x"), "no role 'x'"),
+            (head + good.replace(",2,1,", ",2,nan,"), "no number"),
+            (head + good.replace("sizes", '"sizes'), "quotation mark"),
+            (head + good.replace(",2,1,", ",2,,"), "without an error"),
+            ("\0", "text-encoding"),
+        ):
             (self.folder / "kept/probe.csv").write_text(content)
             self.fails(3, "validate", "probe", "--gate", "--rows", "kept", says=says)
 
@@ -191,7 +258,9 @@ class Validate(Case):
 
     def test_the_page_is_what_the_kept_rows_and_the_prose_give(self):
         out = self.ok("validate", "page", "--html=page.html").stdout
-        self.assertEqual(out, (SOURCE / "docs/validation.md").read_text(), "stale: simtlab validate page -o docs/validation.md")
+        self.assertEqual(
+            out, (SOURCE / "docs/validation.md").read_text(), "stale: simtlab validate page -o docs/validation.md"
+        )
         html = (self.folder / "page.html").read_text()
         self.assertTrue("timing: ours over the reference, cycles" in html)
         self.assertFalse(re.search(r"<(script|img|link|iframe)[^>]* (src|href)=.?https?:", html))
@@ -200,8 +269,14 @@ class Validate(Case):
         shutil.copytree(SOURCE / "docs/validation.d", self.folder / "prose")
         path = self.folder / "prose/50-probe.md"
         text = path.read_text()
-        for new, says in (("", "the rows 'sizes' of probe are in no part of the page"), ("{{rows probe sizes}}\n{{rows probe sizes}}", "on the page twice"), ("{{rows probe size}}", "50-probe.md:"),
-                          ("{{rows nothing sizes}}", "areas: timing, cache"), ("{{table}}", "nothing that the page has"), ("{{rows probe sizes", "ends with }}")):
+        for new, says in (
+            ("", "the rows 'sizes' of probe are in no part of the page"),
+            ("{{rows probe sizes}}\n{{rows probe sizes}}", "on the page twice"),
+            ("{{rows probe size}}", "50-probe.md:"),
+            ("{{rows nothing sizes}}", "areas: timing, cache"),
+            ("{{table}}", "nothing that the page has"),
+            ("{{rows probe sizes", "ends with }}"),
+        ):
             path.write_text(text.replace("{{rows probe sizes}}", new))
             self.fails(3, "validate", "page", "--prose", "prose", says=("validation-page", says))
         self.fails(3, "validate", "page", "--prose", "nowhere", says="validation-page")

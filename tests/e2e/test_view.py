@@ -31,7 +31,9 @@ int main() {
 
 class Server:
     def __init__(self, folder, *words):
-        self.process = subprocess.Popen([SIMTLAB, "view", *words], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(
+            [SIMTLAB, "view", *words], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
         self.address = self.process.stdout.readline().strip()
         assert self.address, self.process.stderr.read()
 
@@ -98,7 +100,11 @@ class Manners(View):
         server = self.serve("r")
         port = int(server.address.split(":")[2].split("/")[0])
         with open("/proc/net/tcp") as table:
-            bound = [line.split()[1] for line in table if line.split()[3] == "0A" and line.split()[1].endswith(f":{port:04X}")]
+            bound = [
+                line.split()[1]
+                for line in table
+                if line.split()[3] == "0A" and line.split()[1].endswith(f":{port:04X}")
+            ]
         self.assertEqual(bound, [f"0100007F:{port:04X}"])
 
     def test_bad_requests(self):
@@ -106,9 +112,21 @@ class Manners(View):
         server = self.serve("r")
         ids = re.findall(r'name="id" value="([0-9a-f]+)"', server.get()[2])
         self.assertEqual(len(ids), 2)
-        for path, status in (("result/none", 404), ("nothing", 404), (f"live/{ids[0]}", 404), (f"result/{ids[0]}/other", 404), ("compare", 400), (f"compare?id={ids[0]}", 400),
-                             ("compare?id=x&id=y", 404), ("?metric=no.such", 400), ("compare?" + "&".join(f"id={ids[0]}" for _ in range(17)), 400),
-                             (f"compare?id={ids[0]}&id={ids[1]}&metric=%00%ff", 400), ("result/../../etc/passwd", 404), ("a" * 4000, 404), ("?sort=%zz", 200)):
+        for path, status in (
+            ("result/none", 404),
+            ("nothing", 404),
+            (f"live/{ids[0]}", 404),
+            (f"result/{ids[0]}/other", 404),
+            ("compare", 400),
+            (f"compare?id={ids[0]}", 400),
+            ("compare?id=x&id=y", 404),
+            ("?metric=no.such", 400),
+            ("compare?" + "&".join(f"id={ids[0]}" for _ in range(17)), 400),
+            (f"compare?id={ids[0]}&id={ids[1]}&metric=%00%ff", 400),
+            ("result/../../etc/passwd", 404),
+            ("a" * 4000, 404),
+            ("?sort=%zz", 200),
+        ):
             self.assertEqual(server.get(path)[0], status, path)
         self.assertIsNone(server.process.poll())
 
@@ -159,7 +177,19 @@ class Manners(View):
 
     def test_a_sweep(self):
         self.saxpy()
-        self.ok("sweep", "--axis", "sm.count=[2:6:2]", "--db", "s.db", "--", "run", "saxpy.ptx", *SAXPY_LAUNCH, "--gpu", "gtx480")
+        self.ok(
+            "sweep",
+            "--axis",
+            "sm.count=[2:6:2]",
+            "--db",
+            "s.db",
+            "--",
+            "run",
+            "saxpy.ptx",
+            *SAXPY_LAUNCH,
+            "--gpu",
+            "gtx480",
+        )
         server = self.serve("s.db")
         (number,) = re.findall(r"study/([0-9a-f]+)", server.get()[2])
         status, _, page = server.get(f"study/{number}")
@@ -191,7 +221,12 @@ class Following(View):
             self.ok("run", "saxpy.ptx", *SAXPY_LAUNCH, "--gpu", "gtx480", "--mode", mode, "--live", f"r/{mode}.live")
             lines = [json.loads(line) for line in (self.folder / f"r/{mode}.live").read_text().splitlines()]
             self.assertEqual((lines[0]["mode"], lines[-1]["end"], lines[-2]["launches"]), (mode, "done", 1))
-        self.assertEqual(self.simtlab("run", "saxpy.ptx", *SAXPY_LAUNCH, "--gpu", "gtx480", "--max-cycles", "10", "--live", "r/limit.live").returncode, 1)
+        self.assertEqual(
+            self.simtlab(
+                "run", "saxpy.ptx", *SAXPY_LAUNCH, "--gpu", "gtx480", "--max-cycles", "10", "--live", "r/limit.live"
+            ).returncode,
+            1,
+        )
         self.assertIn("limit", (self.folder / "r/limit.live").read_text().splitlines()[-1])
         self.fails(2, "run", "saxpy.ptx", *SAXPY_LAUNCH, "--live", "-", says="option-value")
         self.fails(1, "run", "saxpy.ptx", *SAXPY_LAUNCH, "--live", "none/x.live", says="file-write")
@@ -205,7 +240,10 @@ class Following(View):
     def test_lines_for_a_log(self):
         self.file("spin.cu", SPIN.replace("8000", "20000"))
         plain = self.ok("run", "spin.cu", "--gpu", "gtx480", "--progress", "plain", "--threads", "1").stderr
-        self.assertRegex(plain, r"(?m)^simulating: kernel spin: \d+ of 64 blocks, [0-9.]+ M cycles, [0-9.]+ M warp instructions, [0-9.]+ M a second, \d+ s(, kernel done in about [^\n]+)?$")
+        self.assertRegex(
+            plain,
+            r"(?m)^simulating: kernel spin: \d+ of 64 blocks, [0-9.]+ M cycles, [0-9.]+ M warp instructions, [0-9.]+ M a second, \d+ s(, kernel done in about [^\n]+)?$",
+        )
         for words in (["--progress", "none"], ["--progress", "plain", "-q"]):
             self.assertNotIn("simulating", self.ok("run", "spin.cu", "--gpu", "gtx480", *words).stderr)
 
@@ -213,12 +251,19 @@ class Following(View):
         self.saxpy()
         for mode in ("timing", "functional"):
             words = ["run", "saxpy.ptx", *SAXPY_LAUNCH, "--gpu", "v100", "--mode", mode, "--csv"]
-            plain, looked_at = (re.sub(r".*,host\..*\n", "", self.ok(*words, *more).stdout) for more in ([], ["--live", f"{mode}.live"]))
+            plain, looked_at = (
+                re.sub(r".*,host\..*\n", "", self.ok(*words, *more).stdout) for more in ([], ["--live", f"{mode}.live"])
+            )
             self.assertEqual(looked_at, plain)
 
     def test_a_file_that_is_cut_or_foreign(self):
-        self.file("r/cut.live", '{"simtlab_live":1,"command":"c","device":"d","mode":"timing","process":0}\n{"seconds":1.0,"kern')
-        self.file("bad.live", '{"simtlab_live":1,"command":"c","device":"d","mode":"timing","process":0}\n{"seconds":-1}\n')
+        self.file(
+            "r/cut.live",
+            '{"simtlab_live":1,"command":"c","device":"d","mode":"timing","process":0}\n{"seconds":1.0,"kern',
+        )
+        self.file(
+            "bad.live", '{"simtlab_live":1,"command":"c","device":"d","mode":"timing","process":0}\n{"seconds":-1}\n'
+        )
         self.file("newer.live", '{"simtlab_live":2,"command":"c"}\n')
         server = self.serve("r", "bad.live", "newer.live")
         page = server.text()
@@ -230,7 +275,13 @@ class Following(View):
     def test_killed_outright(self):
         self.file("spin.cu", SPIN.replace("8000", "8000000"))
         with open(os.devnull, "w") as nowhere:
-            run = subprocess.Popen([SIMTLAB, "run", "spin.cu", "--gpu", "gtx480", "--live", "r/k.live"], cwd=self.folder, stdout=nowhere, stderr=nowhere, env=self.environment())
+            run = subprocess.Popen(
+                [SIMTLAB, "run", "spin.cu", "--gpu", "gtx480", "--live", "r/k.live"],
+                cwd=self.folder,
+                stdout=nowhere,
+                stderr=nowhere,
+                env=self.environment(),
+            )
         server = self.serve("r")
         end = time.monotonic() + 120
         while "running," not in server.text() and time.monotonic() < end:
@@ -268,7 +319,9 @@ class InBrowser(View):
         self.assertTrue(run("return document.getElementById('compare').disabled"))
         self.browser.type("#filter", "gtx")
         self.assertEqual(run("return document.querySelectorAll('tr.entry:not([hidden])').length"), 1)
-        run("document.getElementById('filter').value = ''; document.getElementById('filter').dispatchEvent(new Event('input'))")
+        run(
+            "document.getElementById('filter').value = ''; document.getElementById('filter').dispatchEvent(new Event('input'))"
+        )
         run("document.querySelectorAll('input[name=id]').forEach(function (b) { b.click(); })")
         self.assertEqual(run("return document.getElementById('chosen').textContent"), "2 chosen")
         self.picture("index")
@@ -288,7 +341,10 @@ class InBrowser(View):
     def go_on(self, what):
         end = time.monotonic() + 60
         while time.monotonic() < end:
-            if self.browser.run("return (location.href.indexOf(arguments[0]) >= 0 || !!(/^[a-z.]+$/.test(arguments[0]) && document.querySelector(arguments[0]))) && document.documentElement.dataset.ready === 'yes'", what):
+            if self.browser.run(
+                "return (location.href.indexOf(arguments[0]) >= 0 || !!(/^[a-z.]+$/.test(arguments[0]) && document.querySelector(arguments[0]))) && document.documentElement.dataset.ready === 'yes'",
+                what,
+            ):
                 return
             time.sleep(0.1)
         self.fail(f"no {what}: {self.browser.run('return location.href')}")
@@ -302,23 +358,39 @@ class InBrowser(View):
         self.results()
         server = self.serve("r")
         self.go(server.address + "?metric=gpu.cycles&sort=-gpu.cycles")
-        names = self.browser.run("return Array.from(document.querySelectorAll('tr.entry a')).map(function (a) { return a.textContent; })")
+        names = self.browser.run(
+            "return Array.from(document.querySelectorAll('tr.entry a')).map(function (a) { return a.textContent; })"
+        )
         cycles = [json.loads((self.folder / "r" / name).read_text())["total"]["gpu.cycles"]["value"] for name in names]
         self.assertEqual(cycles, sorted(cycles, reverse=True))
-        self.assertEqual(self.browser.run("return document.querySelector('th[aria-sort=descending]').textContent.indexOf('gpu.cycles')"), 0)
+        self.assertEqual(
+            self.browser.run(
+                "return document.querySelector('th[aria-sort=descending]').textContent.indexOf('gpu.cycles')"
+            ),
+            0,
+        )
 
     @needs_clang
     def test_a_run_is_followed_to_its_end(self):
         self.file("spin.cu", SPIN.replace("8000", "20000"))
         with open(os.devnull, "w") as nowhere:
-            run = subprocess.Popen([SIMTLAB, "run", "spin.cu", "--gpu", "gtx480", "--live", "r/s.live"], cwd=self.folder, stdout=nowhere, stderr=nowhere, env=self.environment())
+            run = subprocess.Popen(
+                [SIMTLAB, "run", "spin.cu", "--gpu", "gtx480", "--live", "r/s.live"],
+                cwd=self.folder,
+                stdout=nowhere,
+                stderr=nowhere,
+                env=self.environment(),
+            )
         self.addCleanup(run.wait)
         self.addCleanup(run.kill)
         server = self.serve("r")
         end = time.monotonic() + 120
         while not (ids := re.findall(r'href="live/([0-9a-f]+)"', server.get()[2])) and time.monotonic() < end:
             time.sleep(0.1)
-        self.go(f"{server.address}live/{ids[0]}", "return document.querySelector('main').dataset.rows > 4 && document.querySelector('#state').textContent === 'running'")
+        self.go(
+            f"{server.address}live/{ids[0]}",
+            "return document.querySelector('main').dataset.rows > 4 && document.querySelector('#state').textContent === 'running'",
+        )
         self.picture("live")
         self.go_on_to("return document.querySelector('main').dataset.over === 'yes'")
         self.assertEqual(self.browser.run("return document.querySelector('#state').textContent"), "done")

@@ -37,15 +37,18 @@ DFMA = { value = "fp64 fma", estimated = "x" }
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const stream::accelsim::SassTable known = table();
-  static const std::filesystem::path file = std::filesystem::temp_directory_path() / ("simtlab-fuzz-" + std::to_string(::getpid()) + ".simt");
+  static const std::filesystem::path file =
+      std::filesystem::temp_directory_path() / ("simtlab-fuzz-" + std::to_string(::getpid()) + ".simt");
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  if (text.starts_with("\xfd" "7zXZ") && size > most_compressed) return 0;
+  if (text.starts_with("\xfd"
+                       "7zXZ") &&
+      size > most_compressed)
+    return 0;
   try {
     stream::trace::Writer writer(file, "fuzz");
     stream::accelsim::Imported imported;
-    stream::accelsim::import_kernel([&] { return stream::accelsim::memory_text(text); }, "input", known, writer, 0, imported, nullptr);
-  } catch (const Error& e) {
-    static_cast<void>(e.format());
-  }
+    stream::accelsim::import_kernel([&] { return stream::accelsim::memory_text(text); }, "input", known,
+                                    writer, 0, imported, nullptr);
+  } catch (const Error& e) { static_cast<void>(e.format()); }
   return 0;
 }

@@ -30,8 +30,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const memory::dram::AddressMapping mapping(t, 1u + (data[0] >> 5), text.substr(0, end), hash);
     for (std::uint64_t address = 0; address < mapping.capacity(); address += 64 * 37)
       if (mapping.encode(mapping.decode(address)) != address) std::abort();
-  } catch (const Error& e) {
-    static_cast<void>(e.format());
-  }
+  } catch (const Error& e) { static_cast<void>(e.format()); }
   return 0;
 }

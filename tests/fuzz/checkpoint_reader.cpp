@@ -1,6 +1,8 @@
-// Checkpoints: any bytes are one or an Error, in bounded memory; what is read goes into memory and caches or is refused.
+// Checkpoints: any bytes are one or an Error, in bounded memory; what is read goes into memory and caches or
+// is refused.
 //
-// The first byte chooses: a file as it is (checksums stop most of these), changed pages, or the contents of a cache.
+// The first byte chooses: a file as it is (checksums stop most of these), changed pages, or the contents of a
+// cache.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -25,9 +27,7 @@ void read_all(const std::string& file) {
       for (const Reader::Place& place : launch.pages) static_cast<void>(reader.read(place));
     }
     for (const Reader::Place& place : reader.state()) static_cast<void>(reader.read(place));
-  } catch (const Error& e) {
-    static_cast<void>(e.format());
-  }
+  } catch (const Error& e) { static_cast<void>(e.format()); }
 }
 
 void pages(Bytes in) {
@@ -36,19 +36,19 @@ void pages(Bytes in) {
   memory.allocate(300, "b");
   try {
     apply_changes(in, memory);
-  } catch (const stream::trace::Malformed&) {
-  }
+  } catch (const stream::trace::Malformed&) {}
   static_cast<void>(digest(memory, hash_pages(memory)));
 }
 
 void cache(Bytes in, std::uint8_t kind) {
   const std::uint32_t line_bytes = 32u << kind % 3;
-  memory::Cache cache({.bytes = 64 * 128, .line_bytes = line_bytes, .ways = 4, .set_index = (kind & 4) != 0 ? device::SetIndex::hash : device::SetIndex::modulo});
+  memory::Cache cache({.bytes = 64 * 128,
+                       .line_bytes = line_bytes,
+                       .ways = 4,
+                       .set_index = (kind & 4) != 0 ? device::SetIndex::hash : device::SetIndex::modulo});
   try {
     cache.restore(in);
-  } catch (const stream::trace::Malformed&) {
-    return;
-  }
+  } catch (const stream::trace::Malformed&) { return; }
   memory::Evictions evicted;
   for (std::uint64_t line = 0; line < 100; ++line) {
     evicted.count = 0;

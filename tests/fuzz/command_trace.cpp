@@ -63,8 +63,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     }
     checker.finish(~std::uint64_t{0});
-  } catch (const Error& e) {
-    static_cast<void>(e.format());
-  }
+  } catch (const Error& e) { static_cast<void>(e.format()); }
   return 0;
 }

@@ -21,13 +21,9 @@ static void read(std::string_view text, device::Form form) {
       try {
         device::store(*parameter, node.value, device);
         device::store(*parameter, device::show(*parameter, device), device);
-      } catch (const Error& e) {
-        static_cast<void>(e.format());
-      }
+      } catch (const Error& e) { static_cast<void>(e.format()); }
     }
-  } catch (const Error& e) {
-    static_cast<void>(e.format());
-  }
+  } catch (const Error& e) { static_cast<void>(e.format()); }
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -24,9 +24,7 @@ static void store_all(const device::Document& document, device::Record& record) 
     try {
       device::store(key, node.value, record.field(*i));
       device::store(key, device::show(key, record.field(*i)), record.field(*i));
-    } catch (const Error& e) {
-      static_cast<void>(e.format());
-    }
+    } catch (const Error& e) { static_cast<void>(e.format()); }
   }
 }
 
@@ -40,8 +38,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     device::MemoryController controller;
     device::RecordOf controller_record(device::memory_controller_keys(), controller);
     store_all(document, controller_record);
-  } catch (const Error& e) {
-    static_cast<void>(e.format());
-  }
+  } catch (const Error& e) { static_cast<void>(e.format()); }
   return 0;
 }

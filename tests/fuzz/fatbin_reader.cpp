@@ -6,11 +6,10 @@
 #include "frontend/frontend.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size == 0) return 0;   // 0 means "size unknown" to the reader
+  if (size == 0) return 0;  // 0 means "size unknown" to the reader
   try {
     const auto entries = simtlab::frontend::read_fatbin(data, size, "fuzz");
     simtlab::frontend::pick_ptx(entries, 8, 0, "fuzz");
-  } catch (const simtlab::Error&) {
-  }
+  } catch (const simtlab::Error&) {}
   return 0;
 }

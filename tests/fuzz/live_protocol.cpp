@@ -1,4 +1,5 @@
-// The daemon's ears: any packets, from three connections, and any notes of theirs, end in messages or in connections that are closed; counts stay consistent.
+// The daemon's ears: any packets, from three connections, and any notes of theirs, end in messages or in
+// connections that are closed; counts stay consistent.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -24,17 +25,23 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::size_t length = std::min<std::size_t>(size - 3, data[1] + 256u * data[2]);
     if (!core.knows(who)) who = core.connect(1, now);
     const live::Decoded decoded = live::decode(std::as_bytes(std::span(data + 3, length)));
-    const bool note = data[0] >= 128 && decoded.message && (std::holds_alternative<live::Request>(*decoded.message) || std::holds_alternative<live::Done>(*decoded.message));
-    if (note) core.noted(who, *decoded.message, ++now);
-    else if (decoded.message) core.receive(who, *decoded.message, ++now);
-    else core.malformed(who, decoded.fault, ++now);
+    const bool note = data[0] >= 128 && decoded.message &&
+                      (std::holds_alternative<live::Request>(*decoded.message) ||
+                       std::holds_alternative<live::Done>(*decoded.message));
+    if (note)
+      core.noted(who, *decoded.message, ++now);
+    else if (decoded.message)
+      core.receive(who, *decoded.message, ++now);
+    else
+      core.malformed(who, decoded.fault, ++now);
     for (const live::Core::Output& one : core.take()) {
       live::Packet packet;
       live::encode(one.message, packet);
       if (!live::decode(packet.span()).message) std::abort();
     }
     const live::Totals t = core.stats(0, now).totals;
-    if (t.requests != t.done + t.cancelled + t.lost + t.running + t.waiting || t.running > t.limit) std::abort();
+    if (t.requests != t.done + t.cancelled + t.lost + t.running + t.waiting || t.running > t.limit)
+      std::abort();
     for (const live::ClientId id : core.may_go())
       if (!core.knows(id)) std::abort();
     data += 3 + length;

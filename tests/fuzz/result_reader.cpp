@@ -19,16 +19,15 @@ template <class Work>
 void tried(const Work& work) {
   try {
     work();
-  } catch (const Error& e) {
-    static_cast<void>(e.format());
-  }
+  } catch (const Error& e) { static_cast<void>(e.format()); }
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   tried([&] {
-    const result::Result r = result::result_from_json(std::string_view(reinterpret_cast<const char*>(data), size), "r.json");
+    const result::Result r =
+        result::result_from_json(std::string_view(reinterpret_cast<const char*>(data), size), "r.json");
     const std::string text = result::to_json(r);
     if (result::to_json(result::result_from_json(text, "again.json")) != text) __builtin_trap();
     tried([&] { static_cast<void>(report::text(r, {.style = {}, .all = true, .next_command = {}})); });

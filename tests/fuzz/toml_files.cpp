@@ -1,5 +1,5 @@
-// Files that people write by hand: studies of sweeps and profiles of applications. Any bytes give one, or an Error with a place; what was read is
-// written and read again without a change.
+// Files that people write by hand: studies of sweeps and profiles of applications. Any bytes give one, or an
+// Error with a place; what was read is written and read again without a change.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -29,9 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const auto read : {study, profiles}) {
     try {
       read(text);
-    } catch (const Error& e) {
-      static_cast<void>(e.format());
-    }
+    } catch (const Error& e) { static_cast<void>(e.format()); }
   }
   return 0;
 }

@@ -1,7 +1,8 @@
-// Recorded traces: any bytes are a trace or an Error, in bounded memory, and what is read can be stepped to its end.
+// Recorded traces: any bytes are a trace or an Error, in bounded memory, and what is read can be stepped to
+// its end.
 //
-// The first byte chooses: a file as it is (checksums stop most of these), the code of a function, or a whole file made around code and
-// a segment, with right checksums, so that what is behind them is reached.
+// The first byte chooses: a file as it is (checksums stop most of these), the code of a function, or a whole
+// file made around code and a segment, with right checksums, so that what is behind them is reached.
 #include <zstd.h>
 
 #define XXH_INLINE_ALL
@@ -46,9 +47,7 @@ void run(const std::string& file) {
       }
       if (steps < most_steps) block->check_progress();
     }
-  } catch (const Error& e) {
-    static_cast<void>(e.format());
-  }
+  } catch (const Error& e) { static_cast<void>(e.format()); }
 }
 
 class File {
@@ -84,7 +83,8 @@ class File {
 
 std::string framed(const Buffer& code, const Buffer& segment, unsigned warps) {
   File file;
-  const std::uint64_t code_at = file.chunk(ChunkType::code, code), segment_at = file.chunk(ChunkType::segment, segment);
+  const std::uint64_t code_at = file.chunk(ChunkType::code, code),
+                      segment_at = file.chunk(ChunkType::segment, segment);
   Buffer table;
   for (const unsigned n : {1u, 0u, 0u, 1u}) put_number(table, n);
   put_signed(table, segment_at);
@@ -98,7 +98,8 @@ std::string framed(const Buffer& code, const Buffer& segment, unsigned warps) {
   const std::uint64_t operations_at = file.chunk(ChunkType::operations, operations);
   Buffer index;
   put_text(index, "fuzz");
-  for (const std::uint64_t n : {std::uint64_t{1}, code_at, std::uint64_t{1}, operations_at, std::uint64_t{1}, std::uint64_t{1}, std::uint64_t{0}, std::uint64_t{0}})
+  for (const std::uint64_t n : {std::uint64_t{1}, code_at, std::uint64_t{1}, operations_at, std::uint64_t{1},
+                                std::uint64_t{1}, std::uint64_t{0}, std::uint64_t{0}})
     put_number(index, n);
   return file.finish(file.chunk(ChunkType::index, index));
 }
@@ -117,8 +118,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (mode == 1) {
     try {
       static_cast<void>(read_code(Bytes(first)));
-    } catch (const Malformed&) {
-    }
+    } catch (const Malformed&) {}
     return 0;
   }
   run(framed(first, second, data[1] % 4 + 1u));

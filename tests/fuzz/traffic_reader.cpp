@@ -27,9 +27,7 @@ void read(std::string_view text, const traffic::Format* format) {
       cycle = access.cycle;
     }
     static_cast<void>(reader.place());
-  } catch (const Error& e) {
-    static_cast<void>(e.format());
-  }
+  } catch (const Error& e) { static_cast<void>(e.format()); }
 }
 
 }  // namespace

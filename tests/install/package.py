@@ -8,9 +8,20 @@ import sys
 import tempfile
 
 BUILD, SOURCE = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-MUST = ["usr/bin/simtlab", "usr/lib/libsimtlab.so", "usr/include/simtlab/simtlab.h", "usr/lib/cmake/simtlab/simtlabConfig.cmake", "usr/lib/simtlab/libcudart.so.12",
-        "usr/share/simtlab/data/devices/h100.toml", "usr/share/man/man1/simtlab.1", "usr/share/doc/simtlab/copyright", "usr/share/doc/simtlab/CHANGELOG.md",
-        "usr/share/doc/simtlab/CITATION.cff", "usr/share/doc/simtlab/examples/saxpy.ptx", "usr/share/bash-completion/completions/simtlab"]
+MUST = [
+    "usr/bin/simtlab",
+    "usr/lib/libsimtlab.so",
+    "usr/include/simtlab/simtlab.h",
+    "usr/lib/cmake/simtlab/simtlabConfig.cmake",
+    "usr/lib/simtlab/libcudart.so.12",
+    "usr/share/simtlab/data/devices/h100.toml",
+    "usr/share/man/man1/simtlab.1",
+    "usr/share/doc/simtlab/copyright",
+    "usr/share/doc/simtlab/CHANGELOG.md",
+    "usr/share/doc/simtlab/CITATION.cff",
+    "usr/share/doc/simtlab/examples/saxpy.ptx",
+    "usr/share/bash-completion/completions/simtlab",
+]
 LIBRARIES = ["libc6", "libstdc++6", "libfmt9", "libsqlite3-0", "libzstd1", "zlib1g", "libxxhash0"]
 
 
@@ -26,7 +37,9 @@ def check(condition, what):
 def check_fields(package, version):
     depends = {d.split()[0] for d in run("dpkg-deb", "-f", package, "Depends").split(",")}
     check(set(LIBRARIES) <= depends, f"dependencies are missing: {set(LIBRARIES) - depends}")
-    check(not [d for d in depends if "llvm" in d or "python" in d or "simtlab" in d], f"it depends on too much: {depends}")
+    check(
+        not [d for d in depends if "llvm" in d or "python" in d or "simtlab" in d], f"it depends on too much: {depends}"
+    )
     check(run("dpkg-deb", "-f", package, "Version").strip() == version, "another version than the tool's")
     check("clang-19" in run("dpkg-deb", "-f", package, "Recommends"), "clang is not recommended")
     check(len(run("dpkg-deb", "-f", package, "Description").splitlines()) > 3, "no description")
@@ -42,7 +55,10 @@ def check_files(package):
         check(name.startswith("./usr/") or name == "./", f"outside /usr: {line}")
     check(set(MUST) <= names, f"files are missing: {set(MUST) - names}")
     if list((BUILD / "python/simtlab").glob("_simtlab*.so")):
-        check(any(re.match(r"usr/lib/python3/dist-packages/simtlab/_simtlab.*\.so", n) for n in names), "Python's module is missing")
+        check(
+            any(re.match(r"usr/lib/python3/dist-packages/simtlab/_simtlab.*\.so", n) for n in names),
+            "Python's module is missing",
+        )
     stray = [n for n in names if re.search(r"__pycache__|\.o$|\.a$|gtest|mockcuda|/test_", n)]
     check(not stray, f"files that belong to nobody: {stray}")
 
@@ -52,7 +68,10 @@ def check_tool(package, folder, version):
     tool = folder / "usr/bin/simtlab"
     examples = folder / "usr/share/doc/simtlab/examples"
     check(run(tool, "--version").split()[1] == version, "version")
-    check("gpu.time" in run(tool, "run", examples / "saxpy.ptx", "--launch", examples / "saxpy.toml", "--json"), "it does not simulate")
+    check(
+        "gpu.time" in run(tool, "run", examples / "saxpy.ptx", "--launch", examples / "saxpy.toml", "--json"),
+        "it does not simulate",
+    )
 
 
 def main():
@@ -70,7 +89,10 @@ def main():
         check_files(packages["simtlab"])
         check_tool(packages["simtlab"], folder / "root", version)
         if "simtlab-loops" in packages:
-            check("libllvm19" in run("dpkg-deb", "-f", packages["simtlab-loops"], "Depends"), "simtlab-loops does not depend on LLVM")
+            check(
+                "libllvm19" in run("dpkg-deb", "-f", packages["simtlab-loops"], "Depends"),
+                "simtlab-loops does not depend on LLVM",
+            )
     print("package: PASS")
 
 

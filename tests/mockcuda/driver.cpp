@@ -29,7 +29,9 @@ MOCK_EXPORT double simtlab_host_now_ns();
 namespace {
 
 Result result_of(const Error& e) {
-  if (e.code() == ExitCode::program_failed) return e.diagnostics().front().message.find("allocat") != std::string::npos ? illegal_address : launch_failed;
+  if (e.code() == ExitCode::program_failed)
+    return e.diagnostics().front().message.find("allocat") != std::string::npos ? illegal_address
+                                                                                : launch_failed;
   if (e.id() == "launch-resources") return launch_out_of_resources;
   if (e.code() == ExitCode::bad_input) return invalid_value;
   return e.id().starts_with("memory-") || e.id() == "limit-memory" ? out_of_memory : unknown;
@@ -44,9 +46,7 @@ Result guarded(const Work& work) {
     const Result result = result_of(e);
     if (e.code() == ExitCode::program_failed && state().current != nullptr) state().current->sticky = result;
     return result;
-  } catch (const std::bad_alloc&) {
-    return out_of_memory;
-  } catch (...) {
+  } catch (const std::bad_alloc&) { return out_of_memory; } catch (...) {
     return unknown;
   }
 }
@@ -63,7 +63,9 @@ Result on_device(const Work& work) {
 
 DeviceState* device_at(DeviceHandle device) {
   State& s = state();
-  return device >= 0 && static_cast<std::size_t>(device) < s.devices.size() ? s.devices[static_cast<std::size_t>(device)].get() : nullptr;
+  return device >= 0 && static_cast<std::size_t>(device) < s.devices.size()
+             ? s.devices[static_cast<std::size_t>(device)].get()
+             : nullptr;
 }
 
 template <class Tag>
@@ -103,11 +105,15 @@ Result copy_text(char* to, int room, const std::string& text) {
 
 // Before a launch: nullopt goes on.
 std::optional<Result> refuse_launch(DeviceState& d, const FunctionTag& f, std::uint32_t shared_bytes) {
-  if (std::uint64_t{f.static_shared} + shared_bytes > std::max<std::uint64_t>(d.facts.shared_bytes_per_block, f.static_shared + std::uint64_t{f.max_dynamic_shared})) return invalid_value;
+  if (std::uint64_t{f.static_shared} + shared_bytes >
+      std::max<std::uint64_t>(d.facts.shared_bytes_per_block,
+                              f.static_shared + std::uint64_t{f.max_dynamic_shared}))
+    return invalid_value;
   if (d.launches >= state().faults.lost) return d.sticky = unknown;
   if (d.launches >= state().faults.hang) {
     d.hung = true;
-    if (std::getenv("SIMTLAB_MOCK_VERBOSE") != nullptr) std::fputs("mock driver: this launch never ends\n", stderr);
+    if (std::getenv("SIMTLAB_MOCK_VERBOSE") != nullptr)
+      std::fputs("mock driver: this launch never ends\n", stderr);
     return success;
   }
   ++d.launches;
@@ -121,9 +127,12 @@ std::optional<std::vector<std::byte>> arguments_of(void** parameters, void** ext
   const std::byte* bytes = nullptr;
   std::size_t size = 0;
   for (; *extra != launch_end; extra += 2) {
-    if (extra[0] == launch_buffer) bytes = static_cast<const std::byte*>(extra[1]);
-    else if (extra[0] == launch_buffer_bytes) size = *static_cast<const std::size_t*>(extra[1]);
-    else return std::nullopt;
+    if (extra[0] == launch_buffer)
+      bytes = static_cast<const std::byte*>(extra[1]);
+    else if (extra[0] == launch_buffer_bytes)
+      size = *static_cast<const std::size_t*>(extra[1]);
+    else
+      return std::nullopt;
   }
   if (bytes == nullptr && size > 0) return std::nullopt;
   return std::vector<std::byte>(bytes, bytes + size);
@@ -186,12 +195,14 @@ Result cuDeviceTotalMem_v2(std::size_t* bytes, DeviceHandle device) {
   return success;
 }
 Result cuDeviceGetPCIBusId(char* id, int room, DeviceHandle device) {
-  return device_at(device) == nullptr ? invalid_device : copy_text(id, room, fmt::format("0000:{:02X}:00.0", device + 1));
+  return device_at(device) == nullptr ? invalid_device
+                                      : copy_text(id, room, fmt::format("0000:{:02X}:00.0", device + 1));
 }
 Result cuDeviceGetUuid_v2(Uuid* uuid, DeviceHandle device) {
   if (state().faults.no_uuid) return not_supported;
   if (device_at(device) == nullptr) return invalid_device;
-  for (unsigned i = 0; i < sizeof uuid->bytes; ++i) uuid->bytes[i] = static_cast<unsigned char>(0x10 * i + static_cast<unsigned>(device));
+  for (unsigned i = 0; i < sizeof uuid->bytes; ++i)
+    uuid->bytes[i] = static_cast<unsigned char>(0x10 * i + static_cast<unsigned>(device));
   return success;
 }
 Result cuDeviceGetUuid(Uuid* uuid, DeviceHandle device) { return cuDeviceGetUuid_v2(uuid, device); }
@@ -211,7 +222,8 @@ Result cuDeviceGetAttribute(int* value, int which, DeviceHandle device) {
     case warp_size: return give(f.warp_size);
     case clock_rate_khz: return give(std::llround(f.sm_clock_hz.value_or(0) / 1e3));
     case sm_count: return give(f.sms);
-    case kernel_timeout: case integrated: return give(0);
+    case kernel_timeout:
+    case integrated: return give(0);
     case compute_mode: return give(state().mode);
     case concurrent_kernels: return give(f.concurrent_kernels);
     case ecc_enabled: return give(0);
@@ -227,7 +239,8 @@ Result cuDeviceGetAttribute(int* value, int which, DeviceHandle device) {
     case max_registers_per_sm: return give(f.registers_per_sm);
     case max_shared_per_block_optin: return give(f.shared_bytes_per_block_optin);
     case max_blocks_per_sm: return state().version >= 11000 ? give(f.max_blocks_per_sm) : invalid_value;
-    case reserved_shared_per_block: return state().version >= 11000 ? give(f.shared_reserved_per_block) : invalid_value;
+    case reserved_shared_per_block:
+      return state().version >= 11000 ? give(f.shared_reserved_per_block) : invalid_value;
     default: return invalid_value;
   }
 }
@@ -255,7 +268,8 @@ Result cuDevicePrimaryCtxRelease_v2(DeviceHandle device) {
   waits(*d);
   // Whoever used it has to have given all back: the tests count on this.
   if (d->sticky == success && (!d->handles.empty() || !d->sizes.empty() || !d->host.empty()))
-    std::fprintf(stderr, "mock driver: %zu handles, %zu allocations and %zu host allocations were left\n", d->handles.size(), d->sizes.size(), d->host.size());
+    std::fprintf(stderr, "mock driver: %zu handles, %zu allocations and %zu host allocations were left\n",
+                 d->handles.size(), d->sizes.size(), d->host.size());
   d->gpu.reset();
   d->handles.clear();
   d->functions.clear();
@@ -324,7 +338,8 @@ Result cuMemFreeHost(void* memory) {
 
 namespace {
 
-Result copy_any(void* to, const void* from, DevicePointer device, std::size_t bytes, Gpu::CopyKind kind, StreamHandle stream, bool async) {
+Result copy_any(void* to, const void* from, DevicePointer device, std::size_t bytes, Gpu::CopyKind kind,
+                StreamHandle stream, bool async) {
   return on_device([&](DeviceState& d, Gpu& gpu) {
     const auto id = stream_id(d, stream);
     if (!id || !inside(d, device, bytes)) return id ? invalid_value : invalid_handle;
@@ -339,24 +354,30 @@ Result copy_any(void* to, const void* from, DevicePointer device, std::size_t by
 }  // namespace
 
 Result cuMemcpyHtoD_v2(DevicePointer to, const void* from, std::size_t bytes) {
-  return copy_any(reinterpret_cast<void*>(to), from, to, bytes, Gpu::CopyKind::host_to_device, nullptr, false);
+  return copy_any(reinterpret_cast<void*>(to), from, to, bytes, Gpu::CopyKind::host_to_device, nullptr,
+                  false);
 }
 Result cuMemcpyDtoH_v2(void* to, DevicePointer from, std::size_t bytes) {
-  return copy_any(to, reinterpret_cast<const void*>(from), from, bytes, Gpu::CopyKind::device_to_host, nullptr, false);
+  return copy_any(to, reinterpret_cast<const void*>(from), from, bytes, Gpu::CopyKind::device_to_host,
+                  nullptr, false);
 }
 Result cuMemcpyHtoDAsync_v2(DevicePointer to, const void* from, std::size_t bytes, StreamHandle stream) {
   return copy_any(reinterpret_cast<void*>(to), from, to, bytes, Gpu::CopyKind::host_to_device, stream, true);
 }
 Result cuMemcpyDtoHAsync_v2(void* to, DevicePointer from, std::size_t bytes, StreamHandle stream) {
-  return copy_any(to, reinterpret_cast<const void*>(from), from, bytes, Gpu::CopyKind::device_to_host, stream, true);
+  return copy_any(to, reinterpret_cast<const void*>(from), from, bytes, Gpu::CopyKind::device_to_host, stream,
+                  true);
 }
 Result cuMemsetD8_v2(DevicePointer to, unsigned char value, std::size_t bytes) {
-  return on_device([&](DeviceState& d, Gpu& gpu) { return inside(d, to, bytes) ? copied(gpu.fill(to, std::byte{value}, bytes, 0, false)) : invalid_value; });
+  return on_device([&](DeviceState& d, Gpu& gpu) {
+    return inside(d, to, bytes) ? copied(gpu.fill(to, std::byte{value}, bytes, 0, false)) : invalid_value;
+  });
 }
 
 // Modules and functions.
 
-Result cuModuleLoadDataEx(ModuleHandle* module, const void* image, unsigned options, int* names, void** values) {
+Result cuModuleLoadDataEx(ModuleHandle* module, const void* image, unsigned options, int* names,
+                          void** values) {
   const auto log = [&](const std::string& text) {
     char* to = nullptr;
     std::size_t room = 0;
@@ -397,7 +418,8 @@ Result cuModuleGetFunction(FunctionHandle* function, ModuleHandle module, const 
     const auto kernel = gpu.find_kernel(module->id, name);
     if (!kernel) return not_found;
     const ptx::Function& f = gpu.module(kernel->module).functions[kernel->function];
-    auto tag = std::make_unique<FunctionTag>(FunctionTag{*kernel, f.shared_bytes, std::max(1u, f.registers), 0});
+    auto tag =
+        std::make_unique<FunctionTag>(FunctionTag{*kernel, f.shared_bytes, std::max(1u, f.registers), 0});
     *function = tag.get();
     d.functions[*function] = {std::move(tag), module};
     return success;
@@ -406,9 +428,12 @@ Result cuModuleGetFunction(FunctionHandle* function, ModuleHandle module, const 
 Result cuFuncGetAttribute(int* value, int which, FunctionHandle function) {
   return on_device([&](DeviceState& d, Gpu&) {
     if (!d.functions.contains(function)) return invalid_handle;
-    if (which == function_registers) *value = static_cast<int>(function->registers);
-    else if (which == function_shared_bytes) *value = static_cast<int>(function->static_shared);
-    else return invalid_value;
+    if (which == function_registers)
+      *value = static_cast<int>(function->registers);
+    else if (which == function_shared_bytes)
+      *value = static_cast<int>(function->static_shared);
+    else
+      return invalid_value;
     return success;
   });
 }
@@ -416,25 +441,34 @@ Result cuFuncSetAttribute(FunctionHandle function, int which, int value) {
   return on_device([&](DeviceState& d, Gpu&) {
     if (!d.functions.contains(function)) return invalid_handle;
     if (which == function_carve_out) return value >= -1 && value <= 100 ? success : invalid_value;
-    if (which != function_max_dynamic_shared || value < 0 || std::uint64_t{function->static_shared} + static_cast<std::uint32_t>(value) > d.facts.shared_bytes_per_block_optin) return invalid_value;
+    if (which != function_max_dynamic_shared || value < 0 ||
+        std::uint64_t{function->static_shared} + static_cast<std::uint32_t>(value) >
+            d.facts.shared_bytes_per_block_optin)
+      return invalid_value;
     function->max_dynamic_shared = static_cast<std::uint32_t>(value);
     return success;
   });
 }
 Result cuFuncSetCacheConfig(FunctionHandle function, int preference) {
-  return on_device([&](DeviceState& d, Gpu&) { return d.functions.contains(function) && preference >= 0 && preference <= 3 ? success : invalid_value; });
+  return on_device([&](DeviceState& d, Gpu&) {
+    return d.functions.contains(function) && preference >= 0 && preference <= 3 ? success : invalid_value;
+  });
 }
-Result cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, FunctionHandle function, int threads, std::size_t shared_bytes) {
+Result cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, FunctionHandle function, int threads,
+                                                   std::size_t shared_bytes) {
   return on_device([&](DeviceState& d, Gpu&) {
     if (threads <= 0 || !d.functions.contains(function)) return invalid_value;
-    *blocks = static_cast<int>(device::occupancy(d.device, static_cast<std::uint32_t>(threads), function->registers, shared_bytes + function->static_shared).blocks_per_sm);
+    *blocks = static_cast<int>(device::occupancy(d.device, static_cast<std::uint32_t>(threads),
+                                                 function->registers, shared_bytes + function->static_shared)
+                                   .blocks_per_sm);
     return success;
   });
 }
 
 // Launches.
 
-Result cuLaunchKernel(FunctionHandle function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+Result cuLaunchKernel(FunctionHandle function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                      unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                       StreamHandle stream, void** parameters, void** extra) {
   return on_device([&](DeviceState& d, Gpu& gpu) {
     const auto id = stream_id(d, stream);
@@ -442,7 +476,8 @@ Result cuLaunchKernel(FunctionHandle function, unsigned grid_x, unsigned grid_y,
     if (!id || !d.functions.contains(function)) return invalid_handle;
     if (!arguments) return invalid_value;
     if (const auto refused = refuse_launch(d, *function, shared_bytes)) return *refused;
-    gpu.launch(function->kernel, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, *arguments, *id);
+    gpu.launch(function->kernel, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes,
+               *arguments, *id);
     return success;
   });
 }
@@ -452,14 +487,20 @@ Result cuGraphCreate(Graph* graph, unsigned flags) {
     return flags == 0 ? success : invalid_value;
   });
 }
-Result cuGraphAddKernelNode(GraphNode* node, Graph graph, const GraphNode* after, std::size_t count, const KernelNode* kernel) {
+Result cuGraphAddKernelNode(GraphNode* node, Graph graph, const GraphNode* after, std::size_t count,
+                            const KernelNode* kernel) {
   return on_device([&](DeviceState& d, Gpu&) {
     auto arguments = arguments_of(kernel->parameters, kernel->extra);
     // A chain, each after the one before: all that the simulator's graph is asked for.
-    const bool chained = graph->nodes.empty() ? count == 0 : count == 1 && *after == graph->nodes.back().get();
+    const bool chained =
+        graph->nodes.empty() ? count == 0 : count == 1 && *after == graph->nodes.back().get();
     if (!lives(d, graph) || !arguments || !chained) return invalid_value;
-    graph->nodes.push_back(std::make_unique<GraphNodeTag>(GraphNodeTag{kernel->function, {kernel->grid_x, kernel->grid_y, kernel->grid_z},
-                                                                       {kernel->block_x, kernel->block_y, kernel->block_z}, kernel->shared_bytes, std::move(*arguments)}));
+    graph->nodes.push_back(
+        std::make_unique<GraphNodeTag>(GraphNodeTag{kernel->function,
+                                                    {kernel->grid_x, kernel->grid_y, kernel->grid_z},
+                                                    {kernel->block_x, kernel->block_y, kernel->block_z},
+                                                    kernel->shared_bytes,
+                                                    std::move(*arguments)}));
     *node = graph->nodes.back().get();
     return success;
   });
@@ -473,7 +514,9 @@ Result cuGraphInstantiateWithFlags(GraphExec* exec, Graph graph, unsigned long l
     return success;
   });
 }
-Result cuGraphInstantiate_v2(GraphExec* exec, Graph graph, GraphNode*, char*, std::size_t) { return cuGraphInstantiateWithFlags(exec, graph, 0); }
+Result cuGraphInstantiate_v2(GraphExec* exec, Graph graph, GraphNode*, char*, std::size_t) {
+  return cuGraphInstantiateWithFlags(exec, graph, 0);
+}
 Result cuGraphLaunch(GraphExec exec, StreamHandle stream) {
   return on_device([&](DeviceState& d, Gpu& gpu) {
     const auto id = stream_id(d, stream);
@@ -481,7 +524,8 @@ Result cuGraphLaunch(GraphExec exec, StreamHandle stream) {
     bool paid = false;
     for (const GraphNodeTag& node : exec->nodes) {
       if (const auto refused = refuse_launch(d, *node.function, node.shared_bytes)) return *refused;
-      gpu.launch(node.function->kernel, node.grid, node.block, node.shared_bytes, node.arguments, *id, std::exchange(paid, true));
+      gpu.launch(node.function->kernel, node.grid, node.block, node.shared_bytes, node.arguments, *id,
+                 std::exchange(paid, true));
     }
     return success;
   });
@@ -580,4 +624,6 @@ Result cuGetErrorString(Result result, const char** text) {
 }
 
 // The host's time is simulated, too: what is measured with it does not depend on how fast the simulator is.
-double simtlab_host_now_ns() { return state().current == nullptr || state().current->gpu == nullptr ? 0 : state().current->gpu->now_ns(); }
+double simtlab_host_now_ns() {
+  return state().current == nullptr || state().current->gpu == nullptr ? 0 : state().current->gpu->now_ns();
+}

@@ -31,20 +31,35 @@ Faults parse_faults(const std::string& list) {
   for (const std::string& word : split(list)) {
     const std::size_t equals = word.find('=');
     const std::string name = word.substr(0, equals);
-    const std::uint64_t value = equals == word.npos ? 0 : std::strtoull(word.c_str() + equals + 1, nullptr, 10);
-    if (name == "no-device") f.no_device = true;
-    else if (name == "busy") f.busy = true;
-    else if (name == "busy-old") f.busy = f.busy_old = true;
-    else if (name == "jit") f.jit = true;
-    else if (name == "ptx-version") f.ptx_version = true;
-    else if (name == "mismatch") f.mismatch = true;
-    else if (name == "permission") f.permission = true;
-    else if (name == "no-uuid") f.no_uuid = true;
-    else if (name == "memory") f.memory = value;
-    else if (name == "used") f.used = value;
-    else if (name == "lost") f.lost = value;
-    else if (name == "hang") f.hang = value;
-    else throw Error(ExitCode::usage, "option-value", fmt::format("SIMTLAB_MOCK_FAULT: no fault is called {}", name));
+    const std::uint64_t value =
+        equals == word.npos ? 0 : std::strtoull(word.c_str() + equals + 1, nullptr, 10);
+    if (name == "no-device")
+      f.no_device = true;
+    else if (name == "busy")
+      f.busy = true;
+    else if (name == "busy-old")
+      f.busy = f.busy_old = true;
+    else if (name == "jit")
+      f.jit = true;
+    else if (name == "ptx-version")
+      f.ptx_version = true;
+    else if (name == "mismatch")
+      f.mismatch = true;
+    else if (name == "permission")
+      f.permission = true;
+    else if (name == "no-uuid")
+      f.no_uuid = true;
+    else if (name == "memory")
+      f.memory = value;
+    else if (name == "used")
+      f.used = value;
+    else if (name == "lost")
+      f.lost = value;
+    else if (name == "hang")
+      f.hang = value;
+    else
+      throw Error(ExitCode::usage, "option-value",
+                  fmt::format("SIMTLAB_MOCK_FAULT: no fault is called {}", name));
   }
   return f;
 }
@@ -81,13 +96,20 @@ void start(State& s) {
 
 std::string refusal(const State& s, const device::Device& device, const char* ptx, Result& result) {
   result = invalid_ptx;
-  if (s.faults.jit) return "ptxas application ptx input, line 7; fatal   : Parsing error near 'mock': syntax error\nptxas fatal   : Ptx assembly aborted due to errors";
+  if (s.faults.jit)
+    return "ptxas application ptx input, line 7; fatal   : Parsing error near 'mock': syntax error\nptxas "
+           "fatal   : Ptx assembly aborted due to errors";
   if (s.faults.ptx_version) {
     result = unsupported_ptx_version;
-    return "ptxas application ptx input, line 1; fatal   : Unsupported .version 8.7; current version is '8.2'";
+    return "ptxas application ptx input, line 1; fatal   : Unsupported .version 8.7; current version is "
+           "'8.2'";
   }
   const int target = number_after(ptx, ".target sm_"), own = device.cc_major * 10 + device.cc_minor;
-  if (target > own) return fmt::format("ptxas fatal   : SM version specified by .target is higher than default SM version assumed: sm_{} above sm_{}", target, own);
+  if (target > own)
+    return fmt::format(
+        "ptxas fatal   : SM version specified by .target is higher than default SM version assumed: sm_{} "
+        "above sm_{}",
+        target, own);
   return {};
 }
 

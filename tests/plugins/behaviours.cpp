@@ -1,5 +1,5 @@
-// A memory plug-in that behaves or misbehaves as its configuration says: "fixed", "polled" (no hint about the next event) or what it does
-// wrong. Fixed latency of 20 clocks of 2 ns, 4 accesses of 32 bytes under way.
+// A memory plug-in that behaves or misbehaves as its configuration says: "fixed", "polled" (no hint about the
+// next event) or what it does wrong. Fixed latency of 20 clocks of 2 ns, 4 accesses of 32 bytes under way.
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -10,7 +10,9 @@
 #include "simtlab/memory_plugin.h"
 
 struct simtlab_memory {
-  struct Access { std::uint64_t id, at; };
+  struct Access {
+    std::uint64_t id, at;
+  };
   std::string does;
   std::deque<Access> under_way;
   std::uint64_t now = 0, adds = 0, last_id = 0;
@@ -21,7 +23,8 @@ namespace {
 
 constexpr std::uint64_t latency = 20;
 
-simtlab_memory* create(const char* config, std::uint32_t channel, std::uint32_t channels, char* error, std::size_t bytes) {
+simtlab_memory* create(const char* config, std::uint32_t channel, std::uint32_t channels, char* error,
+                       std::size_t bytes) {
   const std::string does = config;
   if (does == "create-throws") throw std::runtime_error("no such chip");
   if (does == "create-fails" || channel >= channels) {
@@ -115,8 +118,9 @@ int reset(simtlab_memory* m) {
   return does == "reset-fails" ? 1 : 0;
 }
 
-const simtlab_memory_plugin plugin = {sizeof plugin, "behaviours", create,     destroy,    info,  will_accept, add,
-                                      advance,       next_event,   statistics, last_error, reset};
+const simtlab_memory_plugin plugin = {sizeof plugin, "behaviours", create,     destroy,
+                                      info,          will_accept,  add,        advance,
+                                      next_event,    statistics,   last_error, reset};
 
 }  // namespace
 

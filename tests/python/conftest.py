@@ -14,15 +14,21 @@ def examples():
 @pytest.fixture
 def saxpy(examples):
     """Words for run(): 16384 threads on a small GPU."""
-    return [examples / "saxpy.ptx"], {"grid": "64", "block": "256", "arg": ["u32:16384", "f32:2", "buffer:16384:f32:iota", "buffer:16384:f32:random"],
-                                      "gpu": "v100", "set": {"sm.count": 4}}
+    return [examples / "saxpy.ptx"], {
+        "grid": "64",
+        "block": "256",
+        "arg": ["u32:16384", "f32:2", "buffer:16384:f32:iota", "buffer:16384:f32:random"],
+        "gpu": "v100",
+        "set": {"sm.count": 4},
+    }
 
 
 @pytest.fixture
 def spin(tmp_path):
     """A kernel that never ends, though nobody can say so: it looks at the clock."""
     path = tmp_path / "spin.ptx"
-    path.write_text(""".version 7.0
+    path.write_text(
+        """.version 7.0
 .target sm_70
 .address_size 64
 .visible .entry spin(.param .u64 flag)
@@ -35,5 +41,6 @@ AGAIN:
   @%p1 bra AGAIN;
   ret;
 }
-""")
+"""
+    )
     return [path], {"grid": "1", "block": "32", "arg": "buffer:1:u32:zero", "gpu": "v100"}

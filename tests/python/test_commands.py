@@ -46,8 +46,12 @@ def test_the_same_call_gives_the_same_bytes_and_what_the_tool_writes(saxpy, tmp_
     what, options = saxpy
     first, second = simtlab.run(*what, **options), simtlab.run(*what, **options)
     assert lasting(first) == lasting(second)
-    words = ["run", *map(str, what), "--gpu=v100", "--set=sm.count=4", "--grid=64", "--block=256"] + [f"--arg={a}" for a in options["arg"]]
-    tool = json.loads(subprocess.run([os.environ["SIMTLAB"], *words, "--json"], check=True, stdout=subprocess.PIPE).stdout)
+    words = ["run", *map(str, what), "--gpu=v100", "--set=sm.count=4", "--grid=64", "--block=256"] + [
+        f"--arg={a}" for a in options["arg"]
+    ]
+    tool = json.loads(
+        subprocess.run([os.environ["SIMTLAB"], *words, "--json"], check=True, stdout=subprocess.PIPE).stdout
+    )
     assert tool["kernels"] == first["kernels"]
 
 
@@ -58,7 +62,10 @@ def test_a_saved_result_is_read_back_by_us_and_by_the_tool(saxpy, tmp_path):
     result.save(path)
     assert path.read_text() == result.text
     assert simtlab.load(path) == result
-    assert "saxpy" in subprocess.run([os.environ["SIMTLAB"], "report", path], check=True, stdout=subprocess.PIPE, text=True).stdout
+    assert (
+        "saxpy"
+        in subprocess.run([os.environ["SIMTLAB"], "report", path], check=True, stdout=subprocess.PIPE, text=True).stdout
+    )
     assert os.listdir(tmp_path) == ["r.json"]
     with pytest.raises(OSError):
         result.save(tmp_path / "missing" / "r.json")
@@ -69,8 +76,21 @@ def test_a_saved_result_is_read_back_by_us_and_by_the_tool(saxpy, tmp_path):
 
 def test_a_result_file_is_loaded_with_the_columns_beside_it(examples, tmp_path):
     path = tmp_path / "r.json"
-    words = ["run", examples / "saxpy.ptx", "--gpu=v100", "--set=sm.count=1", "--grid=16384", "--block=256", "--series=8", f"--json={path}", "-q",
-             "--arg=u32:16384", "--arg=f32:2", "--arg=buffer:16384:f32:iota", "--arg=buffer:16384:f32:random"]
+    words = [
+        "run",
+        examples / "saxpy.ptx",
+        "--gpu=v100",
+        "--set=sm.count=1",
+        "--grid=16384",
+        "--block=256",
+        "--series=8",
+        f"--json={path}",
+        "-q",
+        "--arg=u32:16384",
+        "--arg=f32:2",
+        "--arg=buffer:16384:f32:iota",
+        "--arg=buffer:16384:f32:random",
+    ]
     subprocess.run([os.environ["SIMTLAB"], *words], check=True, stdout=subprocess.DEVNULL)
     written = json.loads(path.read_text())
     count = written["kernels"][0]["series"]["rows"]["count"]
@@ -78,6 +98,7 @@ def test_a_result_file_is_loaded_with_the_columns_beside_it(examples, tmp_path):
     series = simtlab.load(path)["kernels"][0]["series"]
     assert len(series["rows"]) == count
     import numpy
+
     columns = numpy.load(tmp_path / written["beside"]["file"])
     for k, name in enumerate(series["columns"]):
         assert numpy.allclose(columns["kernels.0.series." + name], [row[k] for row in series["rows"]], rtol=1e-8), name
@@ -91,9 +112,14 @@ def test_the_other_commands(examples, saxpy):
     predicted = simtlab.predict(*what, **{k: v for k, v in options.items() if k != "set"})
     assert predicted.metric("predict.roofline.time") > 0
     cached = simtlab.cache(*what, **options)
-    assert cached.metric("l1.read.accesses") == cached.metric("l1.read.hits") + cached.metrics().get("l1.read.hits_pending", 0) + cached.metric("l1.read.misses")
+    assert cached.metric("l1.read.accesses") == cached.metric("l1.read.hits") + cached.metrics().get(
+        "l1.read.hits_pending", 0
+    ) + cached.metric("l1.read.misses")
     rates = [cached.metric(f"l1.read.{rate}_rate") for rate in ("hit", "pending", "miss")]
-    assert abs(sum(rates) - 1) < 1e-9 and abs(rates[0] * cached.metric("l1.read.accesses") - cached.metric("l1.read.hits")) < 1e-3
+    assert (
+        abs(sum(rates) - 1) < 1e-9
+        and abs(rates[0] * cached.metric("l1.read.accesses") - cached.metric("l1.read.hits")) < 1e-3
+    )
     memory = simtlab.dram(dram="ddr4-3200", generate="stream", requests=5000)
     assert 0 < memory.metric("dram.bandwidth.share") <= 1
     probed = simtlab.probe(gpu="gtx480", only=["clock"])
@@ -114,7 +140,9 @@ def test_results_can_be_compared(saxpy, tmp_path):
 
 def test_errors_say_where(tmp_path):
     path = tmp_path / "bad.ptx"
-    path.write_text(".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k()\n{\n  .reg .b32 %r<3>;\n  foo.u32 %r1, 5;\n  ret;\n}\n")
+    path.write_text(
+        ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k()\n{\n  .reg .b32 %r<3>;\n  foo.u32 %r1, 5;\n  ret;\n}\n"
+    )
     with pytest.raises(simtlab.UnsupportedError) as caught:
         simtlab.run(path, grid="1", block="1")
     e = caught.value
@@ -174,7 +202,7 @@ def test_ctrl_c_stops_a_run(spin):
     with pytest.raises(KeyboardInterrupt):
         simtlab.run(*what, **options)
     timer.join()
-    assert simtlab.dram(dram="ddr4-3200", generate="stream", requests=100)["schema"] == 1   # nothing is left over
+    assert simtlab.dram(dram="ddr4-3200", generate="stream", requests=100)["schema"] == 1  # nothing is left over
 
 
 def test_the_time_limit(spin):

@@ -4,7 +4,9 @@ import hypothesis.strategies as st
 import simtlab
 from simtlab.call import words_of
 
-settings = hypothesis.settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(hypothesis.HealthCheck))
+settings = hypothesis.settings(
+    max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(hypothesis.HealthCheck)
+)
 plain = st.text(st.characters(blacklist_characters="\0", blacklist_categories=("Cs",)), max_size=30)
 
 
@@ -12,12 +14,17 @@ def dram(**options):
     try:
         return simtlab.dram(**options)
     except simtlab.Error as error:
-        assert error.code in (2, 3, 4) and error.id and str(error) and error.text.endswith("\n"), (error.code, error.text)
+        assert error.code in (2, 3, 4) and error.id and str(error) and error.text.endswith("\n"), (
+            error.code,
+            error.text,
+        )
         return None
 
 
 @settings
-@hypothesis.given(st.dictionaries(plain.filter(lambda k: "=" not in k), st.one_of(plain, st.integers(), st.floats()), max_size=3))
+@hypothesis.given(
+    st.dictionaries(plain.filter(lambda k: "=" not in k), st.one_of(plain, st.integers(), st.floats()), max_size=3)
+)
 def test_any_setting(settings_of_memory):
     dram(dram="ddr4-3200", generate="stream", requests=10, set=settings_of_memory)
 
@@ -30,22 +37,44 @@ def test_any_text_and_number(memory, traffic, requests, share):
 
 
 @settings
-@hypothesis.given(st.sampled_from(["ddr3-1600", "ddr4-3200", "hbm2-2000", "pcm-800"]), st.sampled_from(["stream", "random"]), st.integers(1, 3000), st.integers(0, 2**32))
+@hypothesis.given(
+    st.sampled_from(["ddr3-1600", "ddr4-3200", "hbm2-2000", "pcm-800"]),
+    st.sampled_from(["stream", "random"]),
+    st.integers(1, 3000),
+    st.integers(0, 2**32),
+)
 def test_laws_of_memories(memory, traffic, requests, seed):
     result = dram(dram=memory, generate=traffic, requests=requests, seed=seed, read_share=1)
     assert result is not None
     assert 0 < result.metric("dram.bandwidth.share") <= 1
     assert result.metric("dram.read.latency.mean") > 0
     again = dram(dram=memory, generate=traffic, requests=requests, seed=seed, read_share=1)
-    assert {k: v for k, v in again["total"].items() if not k.startswith("host.")} == {k: v for k, v in result["total"].items() if not k.startswith("host.")}
+    assert {k: v for k, v in again["total"].items() if not k.startswith("host.")} == {
+        k: v for k, v in result["total"].items() if not k.startswith("host.")
+    }
 
 
 @settings
-@hypothesis.given(st.lists(plain, max_size=3), st.one_of(st.none(), plain, st.integers(), st.floats()), st.booleans(), st.lists(plain, max_size=3),
-                  st.one_of(st.none(), st.lists(plain, max_size=3)))
+@hypothesis.given(
+    st.lists(plain, max_size=3),
+    st.one_of(st.none(), plain, st.integers(), st.floats()),
+    st.booleans(),
+    st.lists(plain, max_size=3),
+    st.one_of(st.none(), st.lists(plain, max_size=3)),
+)
 def test_words_keep_what_was_given(positional, value, flag, several, program):
-    words = words_of(["run"], [("what", positional)], [("gpu", "--gpu", value, 1), ("lines", "--lines", flag, 0), ("arg", "--arg", several, -1)], program)
-    expected = ["run", *positional] + ([] if value is None else [f"--gpu={value}"]) + (["--lines"] if flag else []) + [f"--arg={v}" for v in several]
+    words = words_of(
+        ["run"],
+        [("what", positional)],
+        [("gpu", "--gpu", value, 1), ("lines", "--lines", flag, 0), ("arg", "--arg", several, -1)],
+        program,
+    )
+    expected = (
+        ["run", *positional]
+        + ([] if value is None else [f"--gpu={value}"])
+        + (["--lines"] if flag else [])
+        + [f"--arg={v}" for v in several]
+    )
     assert words == expected + ([] if program is None else ["--", *program])
 
 

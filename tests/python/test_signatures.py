@@ -31,8 +31,14 @@ def test_the_stub_has_the_signatures_of_the_functions():
     for name, node in stubs.items():
         parameters = inspect.signature(getattr(simtlab, name)).parameters
         a = node.args
-        assert [p.arg for p in a.posonlyargs + a.args] + ([a.vararg.arg] if a.vararg else []) + [p.arg for p in a.kwonlyargs] == list(parameters), name
-        annotations = [p.annotation for p in a.posonlyargs + a.args] + ([a.vararg.annotation] if a.vararg else []) + [p.annotation for p in a.kwonlyargs]
+        assert [p.arg for p in a.posonlyargs + a.args] + ([a.vararg.arg] if a.vararg else []) + [
+            p.arg for p in a.kwonlyargs
+        ] == list(parameters), name
+        annotations = (
+            [p.annotation for p in a.posonlyargs + a.args]
+            + ([a.vararg.annotation] if a.vararg else [])
+            + [p.annotation for p in a.kwonlyargs]
+        )
         for written, actual in zip(annotations, parameters.values()):
             assert ast.unparse(written) == ast.unparse(ast.parse(actual.annotation, mode="eval").body), (name, actual)
         assert ast.unparse(node.returns) == "Result"

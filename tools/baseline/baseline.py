@@ -30,7 +30,9 @@ SOURCE = HERE.parents[1]
 # Members of a result that tell when, where and how fast, not what.
 VOLATILE = re.compile(r"(^|\.)(host(\.|$)|start_time$|wall_time_s$|working_directory$|version$|command$|xxh64$)")
 # Parts of text lines that do so: a trace holds when it was recorded, so its compressed size varies.
-VOLATILE_TEXT = re.compile(r'simtlab-[A-Za-z0-9]{6}|"file_bytes": \d+|"bytes_per_warp_instruction": [0-9.]+|^\| started \|.*')
+VOLATILE_TEXT = re.compile(
+    r'simtlab-[A-Za-z0-9]{6}|"file_bytes": \d+|"bytes_per_warp_instruction": [0-9.]+|^\| started \|.*'
+)
 
 
 def rows(only):
@@ -57,14 +59,27 @@ def execute(binary, row, prefix=()):
         # Relative names, so that nothing of this machine gets into a result.
         for name in ("examples", "data", "tests"):
             (folder / name).symlink_to(SOURCE / name)
-        environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "LANG": "C.UTF-8",
-                       "SIMTLAB_CACHE": os.environ.get("SIMTLAB_CACHE", "/tmp/simtlab-baseline-cache")}
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(folder),
+            "LANG": "C.UTF-8",
+            "SIMTLAB_CACHE": os.environ.get("SIMTLAB_CACHE", "/tmp/simtlab-baseline-cache"),
+        }
         (folder / "simtlab").symlink_to(binary)
         script = "simtlab() { " + " ".join([*prefix, "./simtlab"]) + ' "$@"; }\n' + row["command"]
-        done = subprocess.run(["bash", "-c", script], cwd=folder, env=environment, capture_output=True, timeout=1800,
-                              stdin=subprocess.DEVNULL)
-        files = {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*"))
-                 if p.is_file() and not p.is_symlink() and not p.name.startswith(".") and "/." not in str(p)}
+        done = subprocess.run(
+            ["bash", "-c", script],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            timeout=1800,
+            stdin=subprocess.DEVNULL,
+        )
+        files = {
+            str(p.relative_to(folder)): p.read_bytes()
+            for p in sorted(folder.rglob("*"))
+            if p.is_file() and not p.is_symlink() and not p.name.startswith(".") and "/." not in str(p)
+        }
         return done.returncode, done.stdout, done.stderr, files, str(folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -89,8 +104,11 @@ def normalised(data, folder):
         return without_volatile(json.loads(text))
     except ValueError:
         pass
-    lines = [VOLATILE_TEXT.sub("...", line) for line in text.splitlines()
-             if not re.search(r"host[. ]|[Ss]imulated in|wall|instructions/s|peak memory|\bMiB of memory", line)]
+    lines = [
+        VOLATILE_TEXT.sub("...", line)
+        for line in text.splitlines()
+        if not re.search(r"host[. ]|[Ss]imulated in|wall|instructions/s|peak memory|\bMiB of memory", line)
+    ]
     return lines
 
 
@@ -101,8 +119,13 @@ def record(arguments):
 
     def one(row):
         status, stdout, stderr, files, folder = execute(binary, row)
-        state = {"command": row["command"], "exit": status, "stdout": normalised(stdout, folder),
-                 "stderr": normalised(stderr, folder), "files": {k: normalised(v, folder) for k, v in files.items()}}
+        state = {
+            "command": row["command"],
+            "exit": status,
+            "stdout": normalised(stdout, folder),
+            "stderr": normalised(stderr, folder),
+            "files": {k: normalised(v, folder) for k, v in files.items()},
+        }
         (out / (row["name"] + ".json")).write_text(json.dumps(state, indent=1, sort_keys=True) + "\n")
         return row["name"], status
 
@@ -145,7 +168,7 @@ def compare(arguments):
         if found:
             changed += 1
             print(f"{name[:-5]}: {len(found)} differences")
-            for line in found[:arguments.most]:
+            for line in found[: arguments.most]:
                 print("   ", line[:300])
     print(f"{len(names)} runs compared, {changed} differ")
     sys.exit(6 if changed else 0)
@@ -161,7 +184,9 @@ def count(arguments):
         status, _, stderr, _, _ = execute(binary, row, prefix)
         found = re.findall(r"I +refs: +([0-9,]+)", stderr.decode(errors="replace"))
         if status or not found:
-            raise SystemExit(f"{row['name']}: exit status {status}, no count\n{stderr.decode(errors='replace')[-2000:]}")
+            raise SystemExit(
+                f"{row['name']}: exit status {status}, no count\n{stderr.decode(errors='replace')[-2000:]}"
+            )
         counts[row["name"]] = int(found[-1].replace(",", ""))
         print(f"{row['name']}: {counts[row['name']]:,} instructions", flush=True)
     pathlib.Path(arguments.file).write_text(json.dumps(counts, indent=1) + "\n")

@@ -25,10 +25,22 @@ sys.path.insert(0, str(HERE.parent / "rodinia"))
 import inputs  # noqa: E402
 
 SIMTLAB = HERE.parents[1] / "build/release/bin/simtlab"
-DATA = {"bfs": inputs.bfs, "b+tree": inputs.btree, "cfd": inputs.cfd, "dwt2d": inputs.dwt2d, "heartwall": inputs.heartwall,
-        "hotspot": inputs.hotspot, "hotspot3D": inputs.hotspot3d, "hybridsort": inputs.hybridsort, "kmeans": inputs.kmeans,
-        "leukocyte": inputs.leukocyte, "myocyte": inputs.myocyte, "nn": inputs.nn, "srad": lambda data: inputs.srad(data, 502, 458)}
-OLD = 'g++ -std=gnu++98 -w'
+DATA = {
+    "bfs": inputs.bfs,
+    "b+tree": inputs.btree,
+    "cfd": inputs.cfd,
+    "dwt2d": inputs.dwt2d,
+    "heartwall": inputs.heartwall,
+    "hotspot": inputs.hotspot,
+    "hotspot3D": inputs.hotspot3d,
+    "hybridsort": inputs.hybridsort,
+    "kmeans": inputs.kmeans,
+    "leukocyte": inputs.leukocyte,
+    "myocyte": inputs.myocyte,
+    "nn": inputs.nn,
+    "srad": lambda data: inputs.srad(data, 502, 458),
+}
+OLD = "g++ -std=gnu++98 -w"
 # name: (program, arguments, compiler of the Makefile if it needs an older language, element type of the comparison, tolerance)
 RODINIA = {
     "backprop": ("backprop.out", "-n 4096", None, "f", 1e-4),
@@ -39,7 +51,13 @@ RODINIA = {
     "gaussian": ("gaussian.out", "-s 64 -q", None, "f", 1e-4),
     "heartwall": ("heartwall.out", "-f ../../data/heartwall/test.avi -i info/input.txt -n 3", None, "f", 1e-3),
     "hotspot": ("hotspot.out", "128 2 4 ../../data/hotspot/temp ../../data/hotspot/power output.txt", None, "f", 1e-5),
-    "hotspot3D": ("hotspot3D.out", "-n 64 -l 8 -i 20 -f ../../data/hotspot3D/power ../../data/hotspot3D/temp output.txt", None, "f", 1e-5),
+    "hotspot3D": (
+        "hotspot3D.out",
+        "-n 64 -l 8 -i 20 -f ../../data/hotspot3D/power ../../data/hotspot3D/temp output.txt",
+        None,
+        "f",
+        1e-5,
+    ),
     "hybridsort": ("hybridsort.out", "r", "gcc -fcommon", "f", 0),
     "kmeans": ("kmeans.out", "-o -i ../../data/kmeans/points.txt", OLD, "i", 0),
     "lavaMD": ("lavaMD.out", "-boxes1d 3", None, "f", 1e-4),
@@ -54,9 +72,28 @@ RODINIA = {
     "streamcluster": ("streamcluster.out", "3 10 16 512 512 100 none output.txt 1 -p 0 -d 0", OLD, "f", 1e-4),
 }
 # name: sizes of the problem (all dimensions), steps
-POLYBENCH = {"2DCONV": (512, 0), "2MM": (128, 0), "3DCONV": (64, 0), "3MM": (128, 0), "ADI": (1024, 1), "ATAX": (512, 0), "BICG": (512, 0), "CORR": (128, 0),
-             "COVAR": (128, 0), "FDTD-2D": (128, 10), "GEMM": (128, 0), "GEMVER": (512, 0), "GESUMMV": (512, 0), "GRAMSCHM": (128, 0), "JACOBI1D": (1024, 10),
-             "JACOBI2D": (128, 10), "LU": (128, 0), "MVT": (512, 0), "SYR2K": (128, 0), "SYRK": (128, 0)}
+POLYBENCH = {
+    "2DCONV": (512, 0),
+    "2MM": (128, 0),
+    "3DCONV": (64, 0),
+    "3MM": (128, 0),
+    "ADI": (1024, 1),
+    "ATAX": (512, 0),
+    "BICG": (512, 0),
+    "CORR": (128, 0),
+    "COVAR": (128, 0),
+    "FDTD-2D": (128, 10),
+    "GEMM": (128, 0),
+    "GEMVER": (512, 0),
+    "GESUMMV": (512, 0),
+    "GRAMSCHM": (128, 0),
+    "JACOBI1D": (1024, 10),
+    "JACOBI2D": (128, 10),
+    "LU": (128, 0),
+    "MVT": (512, 0),
+    "SYR2K": (128, 0),
+    "SYRK": (128, 0),
+}
 
 
 # What of a read is compared: name: which element of which read. cfd leaves the padding of its cells uninitialised, pathfinder's second
@@ -72,7 +109,9 @@ def run(command, folder, log, env=None, limit=300):
     with open(log, "w") as out:
         begin = time.monotonic()
         # b+tree reads the rest of a line from its terminal after each command.
-        code = subprocess.run(command, cwd=folder, stdout=out, stderr=subprocess.STDOUT, env=env, timeout=limit, input=b"\n" * 1000).returncode
+        code = subprocess.run(
+            command, cwd=folder, stdout=out, stderr=subprocess.STDOUT, env=env, timeout=limit, input=b"\n" * 1000
+        ).returncode
     return code, time.monotonic() - begin
 
 
@@ -80,7 +119,7 @@ def dumped(path):
     data, out, at = path.read_bytes() if path.exists() else b"", [], 0
     while at < len(data):
         (length,) = struct.unpack_from("<Q", data, at)
-        out.append(data[at + 8:at + 8 + length])
+        out.append(data[at + 8 : at + 8 + length])
         at += 8 + length
     return out
 
@@ -107,7 +146,9 @@ def compare(ours, reference, kind, tolerance, compared):
                 raise ValueError(f"read {n}: element {i} is {p}, reference {q}")
             worst = max(worst, error)
     total = sum(map(len, reference))
-    return f"{len(reference)} reads, {total} bytes: " + ("identical" if worst == 0 else f"largest difference {worst:.1e}")
+    return f"{len(reference)} reads, {total} bytes: " + (
+        "identical" if worst == 0 else f"largest difference {worst:.1e}"
+    )
 
 
 def cycles(path):
@@ -119,8 +160,14 @@ def cycles(path):
 
 
 def build_rodinia(name, folder, compiler):
-    (folder / "unistd.h").unlink(missing_ok=True)   # kmeans brings one of another system
-    command = ["make", "NV_OPENCL_INC=/usr/include", "NV_OPENCL_LIB=/usr/lib/x86_64-linux-gnu", "OPENCL_INC=/usr/include", "OPENCL_LIB=/usr/lib/x86_64-linux-gnu"]
+    (folder / "unistd.h").unlink(missing_ok=True)  # kmeans brings one of another system
+    command = [
+        "make",
+        "NV_OPENCL_INC=/usr/include",
+        "NV_OPENCL_LIB=/usr/lib/x86_64-linux-gnu",
+        "OPENCL_INC=/usr/include",
+        "OPENCL_LIB=/usr/lib/x86_64-linux-gnu",
+    ]
     if compiler:
         command += [f"CC={compiler}", f"CXX={compiler}"]
     code, _ = run(command, folder, folder / "build.log")
@@ -152,8 +199,20 @@ def rodinia(args, name):
         if who == "simtlab":
             # Only the program is hooked, not the simulator that starts it.
             e.pop("LD_PRELOAD")
-            command = [str(SIMTLAB), "run", "--gpu", args.gpu, "--mode", args.mode, "-q", f"--json={args.work}/{name}.json", "--", "/usr/bin/env",
-                       "LD_PRELOAD=" + env["LD_PRELOAD"], *command]
+            command = [
+                str(SIMTLAB),
+                "run",
+                "--gpu",
+                args.gpu,
+                "--mode",
+                args.mode,
+                "-q",
+                f"--json={args.work}/{name}.json",
+                "--",
+                "/usr/bin/env",
+                "LD_PRELOAD=" + env["LD_PRELOAD"],
+                *command,
+            ]
         else:
             e["CL_ANY_DEVICE"] = "1"
         code, seconds = run(command, place, args.work / f"{name}.{who}.log", e)
@@ -166,7 +225,17 @@ def rodinia(args, name):
         if texts["simtlab"] != texts["reference"]:
             raise ValueError(FILES[name] + " differs")
         return arguments, seconds, f"{FILES[name]}, {len(texts['simtlab'])} bytes: identical"
-    return arguments, seconds, compare(dumped(dumps["simtlab"]), dumped(dumps["reference"]), kind, tolerance, COMPARED.get(name, lambda read, element: True))
+    return (
+        arguments,
+        seconds,
+        compare(
+            dumped(dumps["simtlab"]),
+            dumped(dumps["reference"]),
+            kind,
+            tolerance,
+            COMPARED.get(name, lambda read, element: True),
+        ),
+    )
 
 
 def polybench(args, name):
@@ -180,13 +249,48 @@ def polybench(args, name):
             text = path.read_text().replace("\r", "")
             text = re.sub(r"(?m)^(#\s*define (?:NI|NJ|NK|NL|NM|N|M|NX|NY)) \d+", rf"\1 {size}", text)
             text = re.sub(r"(?m)^(#\s*define (?:TMAX|TSTEPS|_PB_TSTEPS)) \d+", rf"\1 {steps}", text)
-            path.write_text(text.replace("//#define RUN_ON_CPU", "#define RUN_ON_CPU").replace("//define RUN_ON_CPU", "#define RUN_ON_CPU"))
+            path.write_text(
+                text.replace("//#define RUN_ON_CPU", "#define RUN_ON_CPU").replace(
+                    "//define RUN_ON_CPU", "#define RUN_ON_CPU"
+                )
+            )
         sources = [p.name for p in folder.glob("*.c")]
-        code, _ = run(["gcc", "-O1", "-w", "-DMINI_DATASET", "-DPOLYBENCH_TIME", "-I../../common", *sources, "-o", "app", "-lOpenCL", "-lm"], folder, folder / "build.log")
+        code, _ = run(
+            [
+                "gcc",
+                "-O1",
+                "-w",
+                "-DMINI_DATASET",
+                "-DPOLYBENCH_TIME",
+                "-I../../common",
+                *sources,
+                "-o",
+                "app",
+                "-lOpenCL",
+                "-lm",
+            ],
+            folder,
+            folder / "build.log",
+        )
         if code != 0:
             raise ValueError("does not build: " + str(folder / "build.log"))
     log = args.work / f"{name}.log"
-    code, seconds = run([str(SIMTLAB), "run", "--gpu", args.gpu, "--mode", args.mode, "-q", f"--json={args.work}/{name}.json", "--", "./app"], folder, log)
+    code, seconds = run(
+        [
+            str(SIMTLAB),
+            "run",
+            "--gpu",
+            args.gpu,
+            "--mode",
+            args.mode,
+            "-q",
+            f"--json={args.work}/{name}.json",
+            "--",
+            "./app",
+        ],
+        folder,
+        log,
+    )
     text = log.read_text(errors="replace")
     found = re.findall(r"Threshold of ([\d.]+) Percent: (\d+)", text)
     if code != 0 or not found or "Error in" in text or any(n != "0" for _, n in found):
@@ -204,7 +308,10 @@ def main():
     args = p.parse_args()
     args.work = args.work.resolve()
     args.work.mkdir(parents=True, exist_ok=True)
-    subprocess.run(["gcc", "-shared", "-fPIC", "-w", str(HERE / "read_dump.c"), "-o", str(args.work / "read_dump.so"), "-ldl"], check=True)
+    subprocess.run(
+        ["gcc", "-shared", "-fPIC", "-w", str(HERE / "read_dump.c"), "-o", str(args.work / "read_dump.so"), "-ldl"],
+        check=True,
+    )
     only = [n for n in args.only.split(",") if n]
     print("| application | arguments | launches | kernels | host time | checked |\n|---|---|---|---|---|---|")
     failed = 0
@@ -218,7 +325,10 @@ def main():
                 failed += 1
                 arguments, seconds, how = "", 0, f"FAILED: {e}"
             launches, kernels = cycles(args.work / f"{name}.json")
-            print(f"| {name} | {arguments.replace('../../data/', '')} | {launches} | {kernels} | {seconds:.1f} s | {how} |", flush=True)
+            print(
+                f"| {name} | {arguments.replace('../../data/', '')} | {launches} | {kernels} | {seconds:.1f} s | {how} |",
+                flush=True,
+            )
     return 1 if failed else 0
 
 

@@ -11,7 +11,12 @@ import statistics
 import subprocess
 
 MODELS = ("throughput", "resios", "mwp-cwp-2012", "mwp-cwp")
-SHORT = {"loop-dependence": "dependence", "loop-carried": "scalar carried", "loop-unproven": "unproven", "loop-empty": "does not run"}
+SHORT = {
+    "loop-dependence": "dependence",
+    "loop-carried": "scalar carried",
+    "loop-unproven": "unproven",
+    "loop-empty": "does not run",
+}
 
 
 def loops_of(text):
@@ -23,14 +28,36 @@ def loops_of(text):
 
 def predict(options, root, path, line):
     flags = f"-I{root}/utilities -D{options.dataset}_DATASET {root}/utilities/polybench.c"
-    command = [options.simtlab, "predict", str(path), "--loop", f"{path}:{line}", "--cflags", flags, "--run", "", "--simulate", "--gpu", options.gpu, "--json"]
+    command = [
+        options.simtlab,
+        "predict",
+        str(path),
+        "--loop",
+        f"{path}:{line}",
+        "--cflags",
+        flags,
+        "--run",
+        "",
+        "--simulate",
+        "--gpu",
+        options.gpu,
+        "--json",
+    ]
     result = subprocess.run(command, capture_output=True, text=True)
     if result.returncode != 0:
         reason = re.search(r"\[([a-z-]+)\]", result.stderr)
-        return {"line": line, "refused": reason.group(1) if reason else "?", "status": result.returncode, "text": result.stderr}
+        return {
+            "line": line,
+            "refused": reason.group(1) if reason else "?",
+            "status": result.returncode,
+            "text": result.stderr,
+        }
     metrics = {k: v["value"] for k, v in json.loads(result.stdout)["total"].items()}
     simulated = metrics["predict.nest.simulated.time"]
-    return {"line": line, "ratio": {m: metrics[f"predict.{m}.time"] / simulated for m in MODELS if f"predict.{m}.time" in metrics}}
+    return {
+        "line": line,
+        "ratio": {m: metrics[f"predict.{m}.time"] / simulated for m in MODELS if f"predict.{m}.time" in metrics},
+    }
 
 
 def row(name, found):
@@ -64,7 +91,9 @@ def main():
     for model in MODELS:
         ratios = [f["ratio"][model] for f in taken if model in f["ratio"]]
         if ratios:
-            print(f"{model}: median {statistics.median(ratios):.2f}, mean absolute error {statistics.mean(abs(r - 1) for r in ratios):.0%}")
+            print(
+                f"{model}: median {statistics.median(ratios):.2f}, mean absolute error {statistics.mean(abs(r - 1) for r in ratios):.0%}"
+            )
 
 
 if __name__ == "__main__":

@@ -52,13 +52,13 @@ def dumps(path):
     data, out, at = path.read_bytes(), [], 0
     while at < len(data):
         (length,) = struct.unpack_from("<Q", data, at)
-        out.append(data[at + 8:at + 8 + length])
+        out.append(data[at + 8 : at + 8 + length])
         at += 8 + length
     return out
 
 
 def floats(raw):
-    return list(struct.unpack(f"<{len(raw) // 4}f", raw[:len(raw) // 4 * 4]))
+    return list(struct.unpack(f"<{len(raw) // 4}f", raw[: len(raw) // 4 * 4]))
 
 
 def gaussian(dump, size):
@@ -85,7 +85,7 @@ def kmeans(stdout):
     points = inputs.kmeans_points()
     means = []
     for c in range(inputs.KMEANS_CENTRES):
-        members = points[c::inputs.KMEANS_CENTRES]
+        members = points[c :: inputs.KMEANS_CENTRES]
         means.append([sum(column) / len(members) for column in zip(*members)])
     ours = sorted(found.values())
     for a, b in zip(ours, sorted(means)):
@@ -121,12 +121,14 @@ def lift53(v):
 def dwt53(dump, pixels, width, height, levels):
     """The integer 5/3 transform computed on the host, compared sample by sample with what came back from the device."""
     # Columns, then rows; each band is one piece, the deepest bands first.
-    rows = [[p - 128 for p in pixels[y * width:(y + 1) * width]] for y in range(height)]
+    rows = [[p - 128 for p in pixels[y * width : (y + 1) * width]] for y in range(height)]
     bands = []
     for _ in range(levels):
         columns = [lift53([r[x] for r in rows]) for x in range(len(rows[0]))]
         low, high = ([lift53(list(r)) for r in zip(*(c[k] for c in columns))] for k in (0, 1))
-        bands = [v for r in low for v in r[1]] + [v for r in high for v in r[0]] + [v for r in high for v in r[1]] + bands
+        bands = (
+            [v for r in low for v in r[1]] + [v for r in high for v in r[0]] + [v for r in high for v in r[1]] + bands
+        )
         rows = [r[0] for r in low]
     result = [v for r in rows for v in r] + bands
     copies = dumps(dump)

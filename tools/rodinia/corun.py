@@ -34,10 +34,32 @@ APPLICATIONS = [
     ("b+tree", {}, 2),
     ("backprop", {"run": ["16384"], "dump": False}, 1),
     ("bfs", {"make_input": sized(inputs.bfs, nodes=16384)}, 1),
-    ("dwt2d", {"run": ["image.bmp", "-d", "384x384", "-c", "1", "-f", "-5", "-l", "3"], "make_input": sized(inputs.dwt2d, width=384, height=384), "dump": False}, 1),
+    (
+        "dwt2d",
+        {
+            "run": ["image.bmp", "-d", "384x384", "-c", "1", "-f", "-5", "-l", "3"],
+            "make_input": sized(inputs.dwt2d, width=384, height=384),
+            "dump": False,
+        },
+        1,
+    ),
     ("gaussian", {"run": ["-s", "32"], "dump": False}, 1),
-    ("hotspot", {"run": ["256", "2", "2", "../../data/hotspot/temp", "../../data/hotspot/power", "output.out"], "make_input": sized(inputs.hotspot, side=256)}, 2),
-    ("hotspot3D", {"run": ["128", "8", "4", "../../data/hotspot3D/power", "../../data/hotspot3D/temp", "output.out"], "make_input": sized(inputs.hotspot3d, side=128)}, 1),
+    (
+        "hotspot",
+        {
+            "run": ["256", "2", "2", "../../data/hotspot/temp", "../../data/hotspot/power", "output.out"],
+            "make_input": sized(inputs.hotspot, side=256),
+        },
+        2,
+    ),
+    (
+        "hotspot3D",
+        {
+            "run": ["128", "8", "4", "../../data/hotspot3D/power", "../../data/hotspot3D/temp", "output.out"],
+            "make_input": sized(inputs.hotspot3d, side=128),
+        },
+        1,
+    ),
     ("kmeans", {"make_input": sized(inputs.kmeans, points=16000)}, 1),
     ("lavaMD", {"run": ["-boxes1d", "2"]}, 1),
     ("lud", {}, 1),
@@ -67,14 +89,19 @@ def record(name, changes, options, work):
     if not trace.exists():
         raise run.Failed("nothing was launched")
     launches, instructions = context.totals()
-    print(f"{name}: {launches} launches, {instructions / 1e6:.2f} M warp instructions, {trace.stat().st_size / 1024:.0f} KiB", flush=True)
+    print(
+        f"{name}: {launches} launches, {instructions / 1e6:.2f} M warp instructions, {trace.stat().st_size / 1024:.0f} KiB",
+        flush=True,
+    )
 
 
 def with_paths(text, folder):
     """The entries of an applications file, as seen from elsewhere."""
+
     def absolute(match):
         return f'{match.group(1)}"{(folder / match.group(2)).resolve()}"'
-    return re.sub(r'^((?:run|launch)\s*=\s*)"([^"]*)"', absolute, text[text.index("[[application]]"):], flags=re.M)
+
+    return re.sub(r'^((?:run|launch)\s*=\s*)"([^"]*)"', absolute, text[text.index("[[application]]") :], flags=re.M)
 
 
 def entry(name, iterations):
@@ -118,7 +145,12 @@ def main():
         return 1
     examples = with_paths(options.examples.read_text(), options.examples.parent)
     partial = target.with_suffix(".part")
-    partial.write_text("# Written by tools/rodinia/corun.py: Rodinia applications, recorded, and the examples.\n\n" + "\n".join(entry(n, i) for n, _, i in chosen) + "\n" + examples)
+    partial.write_text(
+        "# Written by tools/rodinia/corun.py: Rodinia applications, recorded, and the examples.\n\n"
+        + "\n".join(entry(n, i) for n, _, i in chosen)
+        + "\n"
+        + examples
+    )
     os.replace(partial, target)
     print(f"{target}: {len(chosen)} applications of Rodinia, {examples.count('[[application]]')} examples")
     return 0

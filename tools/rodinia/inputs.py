@@ -36,7 +36,7 @@ def cfd(data, side=24):
                 index[(x, y)] = len(index) + 1  # Fortran numbering
     h = 1.0 / side
     lines = [str(len(index))]
-    for (x, y) in index:
+    for x, y in index:
         # Areas far above the geometric ones shorten the time step: the program always makes 2000 iterations, and a mesh
         # this coarse would diverge if they covered a long time.
         words = [f"{10000 * h * h:.8f}"]
@@ -53,7 +53,11 @@ def cfd(data, side=24):
 
 def dwt2d(data, width=192, height=192):
     rng = random.Random(3)
-    pixels = bytes(int(127 + 80 * math.sin(x / 9.0) * math.cos(y / 13.0)) + rng.randint(0, 20) for y in range(height) for x in range(width))
+    pixels = bytes(
+        int(127 + 80 * math.sin(x / 9.0) * math.cos(y / 13.0)) + rng.randint(0, 20)
+        for y in range(height)
+        for x in range(width)
+    )
     (data / "image.bmp").write_bytes(pixels)
 
 
@@ -94,11 +98,14 @@ def kmeans_points(points=2000):
 
 
 def kmeans(data, points=2000):
-    (data / "points.txt").write_text("".join(f"{i} " + " ".join(f"{v:.4f}" for v in p) + "\n" for i, p in enumerate(kmeans_points(points))))
+    (data / "points.txt").write_text(
+        "".join(f"{i} " + " ".join(f"{v:.4f}" for v in p) + "\n" for i, p in enumerate(kmeans_points(points)))
+    )
 
 
 def avi(path, width, height, frames):
     """Uncompressed 8-bit AVI as the suite's avilib reads it. frames: bytes objects of width * height."""
+
     def chunk(tag, body):
         return tag + struct.pack("<I", len(body)) + body + (b"\0" if len(body) % 2 else b"")
 
@@ -107,7 +114,11 @@ def avi(path, width, height, frames):
 
     size = width * height
     avih = struct.pack("<14I", 40000, size * 25, 0, 0x10, len(frames), 0, 1, size, width, height, 0, 0, 0, 0)
-    strh = b"vids" + b"DIB " + struct.pack("<IHHIIIIIIII4H", 0, 0, 0, 0, 1, 25, 0, len(frames), size, 0, 0, 0, 0, width, height)
+    strh = (
+        b"vids"
+        + b"DIB "
+        + struct.pack("<IHHIIIIIIII4H", 0, 0, 0, 0, 1, 25, 0, len(frames), size, 0, 0, 0, 0, width, height)
+    )
     strf = struct.pack("<IiiHHIIiiII", 40, width, height, 1, 8, 0, size, 0, 0, 256, 0)
     header = box(b"hdrl", chunk(b"avih", avih) + box(b"strl", chunk(b"strh", strh) + chunk(b"strf", strf)))
     movi, index, offset = b"", b"", 4
@@ -126,8 +137,12 @@ def textured_frame(width, height, shift, seed):
     waves = [(rng.uniform(0.02, 0.2), rng.uniform(0.02, 0.2), rng.uniform(0, 6)) for _ in range(6)]
     rows = []
     for y in range(height):
-        rows.append(bytes(int(128 + 20 * sum(math.sin(a * (x - shift) + b * (y - shift) + c) for a, b, c in waves)) & 0xff
-                          for x in range(width)))
+        rows.append(
+            bytes(
+                int(128 + 20 * sum(math.sin(a * (x - shift) + b * (y - shift) + c) for a, b, c in waves)) & 0xFF
+                for x in range(width)
+            )
+        )
     return b"".join(rows)
 
 
@@ -142,7 +157,11 @@ def leukocyte(data, grid=None):
     rng = random.Random(12)
     cells = [(rng.randint(60, width - 60), rng.randint(150, 290)) for _ in range(12)]
     if grid:
-        cells = [(60 + x * (width - 120) // (grid[0] - 1), 170 + y * 100 // (grid[1] - 1)) for y in range(grid[1]) for x in range(grid[0])]
+        cells = [
+            (60 + x * (width - 120) // (grid[0] - 1), 170 + y * 100 // (grid[1] - 1))
+            for y in range(grid[1])
+            for x in range(grid[0])
+        ]
     frames = []
     for t in range(3):
         image = bytearray(rng.randint(30, 50) for _ in range(width * height))
@@ -161,11 +180,11 @@ def leukocyte(data, grid=None):
 def mummergpu(data, length=4000, reads=200, size=50):
     rng = random.Random(13)
     text = "".join(rng.choice("ACGT") for _ in range(length))
-    (data / "reference.fna").write_text(">ref\n" + "\n".join(text[i:i + 70] for i in range(0, length, 70)) + "\n")
+    (data / "reference.fna").write_text(">ref\n" + "\n".join(text[i : i + 70] for i in range(0, length, 70)) + "\n")
     with open(data / "reads.fna", "w") as f:
         for i in range(reads):
             start = rng.randrange(length - size)
-            read = list(text[start:start + size])
+            read = list(text[start : start + size])
             if i % 3 == 0:
                 read[rng.randrange(size)] = rng.choice("ACGT")
             f.write(f">{i}\n{''.join(read)}\n")
@@ -173,9 +192,54 @@ def mummergpu(data, length=4000, reads=200, size=50):
 
 def myocyte(data):
     """Rest state in the order of magnitude of a ventricular cell: gates, buffers, concentrations (mM), membrane potential (mV)."""
-    ecc = [1.4e-3, 0.987, 0.992, 7.2e-6, 1.0, 0.027, 0.016, 4.0e-3, 0.99, 4.0e-3, 1.0, 4.3e-3, 0.018, 0.89, 8.8e-7, 1.0e-7, 3.5, 0.77,
-           9.0e-3, 0.117, 0.01, 3.0e-4, 1.3e-3, 0.138, 2.1e-3, 7.6e-3, 9.9e-3, 0.077, 0.114, 1.19, 0.55, 8.8, 8.8, 8.8, 120.0,
-           1.7e-4, 1.1e-4, 8.9e-5, -85.7, 0.99, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    ecc = [
+        1.4e-3,
+        0.987,
+        0.992,
+        7.2e-6,
+        1.0,
+        0.027,
+        0.016,
+        4.0e-3,
+        0.99,
+        4.0e-3,
+        1.0,
+        4.3e-3,
+        0.018,
+        0.89,
+        8.8e-7,
+        1.0e-7,
+        3.5,
+        0.77,
+        9.0e-3,
+        0.117,
+        0.01,
+        3.0e-4,
+        1.3e-3,
+        0.138,
+        2.1e-3,
+        7.6e-3,
+        9.9e-3,
+        0.077,
+        0.114,
+        1.19,
+        0.55,
+        8.8,
+        8.8,
+        8.8,
+        120.0,
+        1.7e-4,
+        1.1e-4,
+        8.9e-5,
+        -85.7,
+        0.99,
+        0.0,
+        0.0,
+        0.0,
+        0.0,
+        0.0,
+        0.0,
+    ]
     rng = random.Random(14)
     cam = [rng.uniform(1.0, 10.0) for _ in range(91 - len(ecc))]
     (data / "y.txt").write_text("\n".join(f"{v:.8g}" for v in ecc + cam) + "\n")
@@ -190,9 +254,23 @@ def nn_records(files=2, records=500):
     names = ["ALBERTO", "BERYL", "CHRIS", "DEBBY", "ERNESTO", "FLORENCE"]
     out = []
     for _ in range(files):
-        out.append([(1950 + rng.randrange(55), 1 + rng.randrange(12), 1 + rng.randrange(28), rng.choice((0, 6, 12, 18)), 1 + rng.randrange(28),
-                     rng.choice(names), rng.uniform(7, 70), rng.uniform(0, 358), 10 + rng.randrange(155), rng.randrange(900))
-                    for _ in range(records)])
+        out.append(
+            [
+                (
+                    1950 + rng.randrange(55),
+                    1 + rng.randrange(12),
+                    1 + rng.randrange(28),
+                    rng.choice((0, 6, 12, 18)),
+                    1 + rng.randrange(28),
+                    rng.choice(names),
+                    rng.uniform(7, 70),
+                    rng.uniform(0, 358),
+                    10 + rng.randrange(155),
+                    rng.randrange(900),
+                )
+                for _ in range(records)
+            ]
+        )
     return out
 
 
@@ -210,6 +288,10 @@ def nn(data, records=500):
 
 def srad(data, rows=128, cols=128):
     rng = random.Random(16)
-    values = [max(1, min(255, int(120 + 60 * math.sin(x / 11.0) + 40 * math.cos(y / 7.0) + rng.randint(-15, 15)))) for y in range(rows) for x in range(cols)]
-    lines = [" ".join(map(str, values[i:i + 16])) for i in range(0, len(values), 16)]
+    values = [
+        max(1, min(255, int(120 + 60 * math.sin(x / 11.0) + 40 * math.cos(y / 7.0) + rng.randint(-15, 15))))
+        for y in range(rows)
+        for x in range(cols)
+    ]
+    lines = [" ".join(map(str, values[i : i + 16])) for i in range(0, len(values), 16)]
     (data / "image.pgm").write_text(f"P2\n# synthetic\n{cols} {rows}\n255\n" + "\n".join(lines) + "\n")

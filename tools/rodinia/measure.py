@@ -51,13 +51,35 @@ def leukocyte_36(data):
 RUNS = [
     ("b+tree", "v100", {"make_input": btree_million}),
     ("backprop", "v100", {"run": ["65536"]}),
-    ("hotspot", "v100", {"run": ["1024", "2", "2", "../../data/hotspot/temp", "../../data/hotspot/power", "output.out"], "make_input": hotspot_1024}),
-    ("kmeans", "v100", {"run": ["-o", "-t", "900000", "-i", "../../data/kmeans/points.txt"], "make_input": kmeans_819200}),
+    (
+        "hotspot",
+        "v100",
+        {
+            "run": ["1024", "2", "2", "../../data/hotspot/temp", "../../data/hotspot/power", "output.out"],
+            "make_input": hotspot_1024,
+        },
+    ),
+    (
+        "kmeans",
+        "v100",
+        {"run": ["-o", "-t", "900000", "-i", "../../data/kmeans/points.txt"], "make_input": kmeans_819200},
+    ),
     ("srad", "v100", {"run": ["4", "0.5", "502", "458"]}),
     ("srad", "titanx-maxwell", {"run": ["4", "0.5", "502", "458"]}),
-    ("lavaMD", "titanx-maxwell", {"run": ["-boxes1d", "5"], "edit": ("main.h", "#define fp double", "#define fp float")}),
-    ("leukocyte", "titanx-maxwell", {"make_input": leukocyte_36, "run": ["../../../data/leukocyte/testfile.avi", "1"],
-                                     "edit": ("track_ellipse.c", "int iterations = 500;", "int iterations = 1;")}),
+    (
+        "lavaMD",
+        "titanx-maxwell",
+        {"run": ["-boxes1d", "5"], "edit": ("main.h", "#define fp double", "#define fp float")},
+    ),
+    (
+        "leukocyte",
+        "titanx-maxwell",
+        {
+            "make_input": leukocyte_36,
+            "run": ["../../../data/leukocyte/testfile.avi", "1"],
+            "edit": ("track_ellipse.c", "int iterations = 500;", "int iterations = 1;"),
+        },
+    ),
     ("heartwall", "titanx-maxwell", {"run": ["../../data/heartwall/test.avi", "2"]}),
 ]
 

@@ -28,7 +28,9 @@ class Failed(Exception):
 
 def call(command, cwd, timeout, env=None, tolerate=False):
     try:
-        done = subprocess.run(command, cwd=cwd, timeout=timeout, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, input=b"\n" * 64)
+        done = subprocess.run(
+            command, cwd=cwd, timeout=timeout, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, input=b"\n" * 64
+        )
     except subprocess.TimeoutExpired:
         raise Failed(f"{pathlib.Path(command[0]).name} ran over {timeout} s") from None
     stdout, stderr = done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
@@ -46,7 +48,20 @@ def copy_suite(suite, work, folders=("cuda", "common")):
 
 def build_hooks(work):
     for hook in ("d2h_dump", "fixed_time"):
-        call(["gcc", "-shared", "-fPIC", "-O1", "-o", str(work / f"{hook}.so"), str(HERE / "hooks" / f"{hook}.c"), "-ldl"], work, 60)
+        call(
+            [
+                "gcc",
+                "-shared",
+                "-fPIC",
+                "-O1",
+                "-o",
+                str(work / f"{hook}.so"),
+                str(HERE / "hooks" / f"{hook}.c"),
+                "-ldl",
+            ],
+            work,
+            60,
+        )
 
 
 class Context:
@@ -58,7 +73,7 @@ class Context:
         self.dump = work / f"{app.name}.dump"
         self.json = work / f"{app.name}.json"
         self.stdout = self.reference_stdout = ""
-        self.extra = []                          # more options of simtlab run
+        self.extra = []  # more options of simtlab run
 
     def fill(self, words):
         return [w.replace("{hooks}", str(HERE / "hooks")).replace("{stubs}", str(HERE / "stubs")) for w in words]
@@ -67,9 +82,31 @@ class Context:
         objects = []
         for source in self.app.c:
             target = str(pathlib.Path(source).with_suffix(".c.o"))
-            call(["gcc", "-std=gnu89" if self.app.name == "backprop" else "-std=gnu99", "-O2", "-w", "-c", source, "-o", target] + self.fill(self.app.cflags), self.cuda, 120)
+            call(
+                [
+                    "gcc",
+                    "-std=gnu89" if self.app.name == "backprop" else "-std=gnu99",
+                    "-O2",
+                    "-w",
+                    "-c",
+                    source,
+                    "-o",
+                    target,
+                ]
+                + self.fill(self.app.cflags),
+                self.cuda,
+                120,
+            )
             objects.append(target)
-        call([self.options.simtlab, "build", "-w", "-O2"] + self.app.cu + objects + self.fill(self.app.flags) + ["-o", "app"], self.cuda, 900)
+        call(
+            [self.options.simtlab, "build", "-w", "-O2"]
+            + self.app.cu
+            + objects
+            + self.fill(self.app.flags)
+            + ["-o", "app"],
+            self.cuda,
+            900,
+        )
 
     def run_program(self, arguments):
         env = dict(os.environ)
@@ -85,7 +122,14 @@ class Context:
             # Through env, so that only the program is preloaded.
             program = ["env", "LD_PRELOAD=" + ":".join(preload)] + program
         what = ["predict"] if self.options.mode == "predict" else ["run", "--mode", self.options.mode]
-        command = [self.options.simtlab] + what + ["--gpu", self.options.gpu, f"--json={self.json}"] + self.extra + ["--"] + program
+        command = (
+            [self.options.simtlab]
+            + what
+            + ["--gpu", self.options.gpu, f"--json={self.json}"]
+            + self.extra
+            + ["--"]
+            + program
+        )
         stdout, _ = call(command, self.cuda, self.options.timeout, env)
         return stdout
 
@@ -173,8 +217,10 @@ def main():
         row = run_app(app, options, work)
         good += row["ok"] and not app.note.startswith("second")
         note = f" ({app.note})" if app.note else ""
-        print(f"| {row['app']} | {row['build']} | {row['run']} | {row['launches']} | {row['instructions']} | {row['seconds']} | {row['check']} | {app.how}{note} |",
-              flush=True)
+        print(
+            f"| {row['app']} | {row['build']} | {row['run']} | {row['launches']} | {row['instructions']} | {row['seconds']} | {row['check']} | {app.how}{note} |",
+            flush=True,
+        )
     print(f"\n{good} of {sum(not a.note.startswith('second') for a in chosen)} applications correct.")
     return 0 if good == sum(not a.note.startswith("second") for a in chosen) else 1
 

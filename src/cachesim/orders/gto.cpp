@@ -1,4 +1,5 @@
-// Greedy, then oldest: the same warp as long as it is ready, else the one that began first (Rogers, O'Connor, Aamodt, MICRO 2012).
+// Greedy, then oldest: the same warp as long as it is ready, else the one that began first (Rogers, O'Connor,
+// Aamodt, MICRO 2012).
 #include "cachesim/order.h"
 #include "cachesim/orders/ages.h"
 
@@ -22,10 +23,13 @@ class GreedyThenOldest final : public Schedule {
   std::uint32_t last_ = WarpSet::none;
 };
 
-std::unique_ptr<Schedule> make_gto(std::uint32_t places) { return std::make_unique<GreedyThenOldest>(places); }
+std::unique_ptr<Schedule> make_gto(std::uint32_t places) {
+  return std::make_unique<GreedyThenOldest>(places);
+}
 
 }  // namespace
 
-extern constinit const OrderPolicy order_gto{.doc = "Warps: greedy, the same one as long as it is ready, then the oldest", .warps = make_gto};
+extern constinit const OrderPolicy order_gto{
+    .doc = "Warps: greedy, the same one as long as it is ready, then the oldest", .warps = make_gto};
 
 }  // namespace simtlab::cachesim

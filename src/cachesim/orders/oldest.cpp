@@ -19,6 +19,7 @@ std::unique_ptr<Schedule> make_oldest(std::uint32_t places) { return std::make_u
 
 }  // namespace
 
-extern constinit const OrderPolicy order_oldest{.doc = "Warps: the ready one that began first", .warps = make_oldest};
+extern constinit const OrderPolicy order_oldest{.doc = "Warps: the ready one that began first",
+                                                .warps = make_oldest};
 
 }  // namespace simtlab::cachesim

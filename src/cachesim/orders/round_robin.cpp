@@ -13,13 +13,14 @@ class RoundRobin final : public ThreadOrder {
   }
 
  private:
-  std::uint32_t last_ = none - 1;   // the first pick is from 0
+  std::uint32_t last_ = none - 1;  // the first pick is from 0
 };
 
 std::unique_ptr<ThreadOrder> make_round_robin(std::uint64_t) { return std::make_unique<RoundRobin>(); }
 
 }  // namespace
 
-extern constinit const OrderPolicy order_round_robin{.doc = "Threads: one access of each in turn", .threads = make_round_robin};
+extern constinit const OrderPolicy order_round_robin{.doc = "Threads: one access of each in turn",
+                                                     .threads = make_round_robin};
 
 }  // namespace simtlab::cachesim

@@ -1,5 +1,5 @@
-// One thread after another, each as far as it comes: to its end or to a barrier. One that spins on what another thread will write must not keep it
-// from running: after 65536 accesses it is the next thread's turn.
+// One thread after another, each as far as it comes: to its end or to a barrier. One that spins on what
+// another thread will write must not keep it from running: after 65536 accesses it is the next thread's turn.
 #include "cachesim/order.h"
 
 namespace simtlab::cachesim {
@@ -33,6 +33,7 @@ std::unique_ptr<ThreadOrder> make_sequential(std::uint64_t) { return std::make_u
 
 }  // namespace
 
-extern constinit const OrderPolicy order_sequential{.doc = "Threads: one after another, each to its end or to a barrier", .threads = make_sequential};
+extern constinit const OrderPolicy order_sequential{
+    .doc = "Threads: one after another, each to its end or to a barrier", .threads = make_sequential};
 
 }  // namespace simtlab::cachesim

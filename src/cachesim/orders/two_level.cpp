@@ -1,5 +1,6 @@
-// Two levels: round-robin among a few active warps; one that waits for data leaves them, and the ready warp that has been out longest comes in
-// (Narasiman et al., MICRO 2011; Gebhart et al., ISCA 2011, which keeps 8 active).
+// Two levels: round-robin among a few active warps; one that waits for data leaves them, and the ready warp
+// that has been out longest comes in (Narasiman et al., MICRO 2011; Gebhart et al., ISCA 2011, which keeps 8
+// active).
 #include <algorithm>
 
 #include "cachesim/order.h"
@@ -14,7 +15,8 @@ class TwoLevel final : public Schedule {
   void waits(std::uint32_t warp) override { leave(warp); }
 
   std::uint32_t pick(const WarpSet& ready) override {
-    for (std::uint32_t warp; count_ < most_active && (warp = longest_out(ready)) != WarpSet::none; ++count_) active_.add(warp);
+    for (std::uint32_t warp; count_ < most_active && (warp = longest_out(ready)) != WarpSet::none; ++count_)
+      active_.add(warp);
     // Active warps are ready, or they would have left; only those that ended are not.
     std::uint32_t warp = last_;
     for (std::uint32_t tries = 0; tries <= most_active; ++tries) {
@@ -36,7 +38,8 @@ class TwoLevel final : public Schedule {
   }
   std::uint32_t longest_out(const WarpSet& ready) const {
     std::uint32_t best = WarpSet::none;
-    for (std::uint32_t warp = ready.next(0); warp != WarpSet::none; warp = warp + 1 < out_since_.size() ? ready.next(warp + 1) : WarpSet::none)
+    for (std::uint32_t warp = ready.next(0); warp != WarpSet::none;
+         warp = warp + 1 < out_since_.size() ? ready.next(warp + 1) : WarpSet::none)
       if (!active_.has(warp) && (best == WarpSet::none || out_since_[warp] < out_since_[best])) best = warp;
     return best;
   }
@@ -51,6 +54,7 @@ std::unique_ptr<Schedule> make_two_level(std::uint32_t places) { return std::mak
 
 }  // namespace
 
-extern constinit const OrderPolicy order_two_level{.doc = "Warps: round-robin among eight, of which one that waits is replaced", .warps = make_two_level};
+extern constinit const OrderPolicy order_two_level{
+    .doc = "Warps: round-robin among eight, of which one that waits is replaced", .warps = make_two_level};
 
 }  // namespace simtlab::cachesim

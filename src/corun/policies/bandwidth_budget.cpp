@@ -1,7 +1,9 @@
-// bandwidth-budget: in the order of arrival, as long as the sum of what the kernels demand alone stays under the caps of L2 and DRAM.
+// bandwidth-budget: in the order of arrival, as long as the sum of what the kernels demand alone stays under
+// the caps of L2 and DRAM.
 //
-// What does not fit under a cap is passed by, until it has been overtaken Settings::aging times: then nobody passes it any more, and when
-// the GPU is empty it goes whatever it demands. Unknown kernels count as the median of the known active ones.
+// What does not fit under a cap is passed by, until it has been overtaken Settings::aging times: then nobody
+// passes it any more, and when the GPU is empty it goes whatever it demands. Unknown kernels count as the
+// median of the known active ones.
 #include "corun/policies/choice.h"
 
 namespace simtlab::corun {
@@ -30,6 +32,13 @@ void decide(const View& view, Grants& grants) {
 
 }  // namespace
 
-extern constinit const Policy policy_bandwidth_budget{"bandwidth-budget", "In the order of arrival, while the sums of L2 and DRAM bandwidth stay under caps.", decide, "--aging --l2-cap --dram-cap", nullptr, knows_l2 | knows_dram, median_or_arrival};
+extern constinit const Policy policy_bandwidth_budget{
+    "bandwidth-budget",
+    "In the order of arrival, while the sums of L2 and DRAM bandwidth stay under caps.",
+    decide,
+    "--aging --l2-cap --dram-cap",
+    nullptr,
+    knows_l2 | knows_dram,
+    median_or_arrival};
 
 }  // namespace simtlab::corun

@@ -1,4 +1,5 @@
-// What several policies share: choosing the best of the waiting launches again and again, and the kernels whose profile is unknown.
+// What several policies share: choosing the best of the waiting launches again and again, and the kernels
+// whose profile is unknown.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +14,8 @@ namespace simtlab::corun {
 
 inline constexpr std::size_t nobody = static_cast<std::size_t>(-1);
 
-// The first of the waiting launches, in order of their sequence, that is not taken and satisfies `may`, with the least `key`.
+// The first of the waiting launches, in order of their sequence, that is not taken and satisfies `may`, with
+// the least `key`.
 template <typename Key, typename May>
 std::size_t least_waiting(const View& view, const Grants& grants, Key key, May may) {
   std::size_t best = nobody;
@@ -45,8 +47,9 @@ void grant_by(const View& view, Grants& grants, Key key, May may) {
   }
 }
 
-// Launches that have been overtaken `aging` times go first, who could go first foremost. (Not by sequence: what has queued long behind others of
-// its stream would pass those that could go before it.) False: one of them is next and does not fit.
+// Launches that have been overtaken `aging` times go first, who could go first foremost. (Not by sequence:
+// what has queued long behind others of its stream would pass those that could go before it.) False: one of
+// them is next and does not fit.
 inline bool grant_aged(const View& view, Grants& grants) {
   const auto aged = [&](const Launch& launch) { return view.overtaken(launch) >= view.settings->aging; };
   const auto since = [](const Launch& launch) { return launch.grants_before; };
@@ -58,8 +61,8 @@ inline bool grant_aged(const View& view, Grants& grants) {
   return true;
 }
 
-// The (lower) median over the launches that wait or run and whose value is known: what a kernel that nobody knows is taken for. 0 if
-// none is known.
+// The (lower) median over the launches that wait or run and whose value is known: what a kernel that nobody
+// knows is taken for. 0 if none is known.
 template <typename Value>
 double median_known(const View& view, Value value) {
   std::vector<double> known;
@@ -90,15 +93,25 @@ class OrMedian {
   bool computed_ = false;
 };
 
-inline std::optional<double> l2_of(const Launch& launch) { return launch.profile == nullptr ? std::nullopt : launch.profile->l2_bandwidth; }
-inline std::optional<double> dram_of(const Launch& launch) { return launch.profile == nullptr ? std::nullopt : launch.profile->dram_bandwidth; }
-inline std::optional<double> time_of(const Launch& launch) { return launch.profile == nullptr ? std::nullopt : launch.profile->time_ns; }
-inline std::optional<double> stall_of(const Launch& launch) { return launch.profile == nullptr ? std::nullopt : launch.profile->memory_stall; }
+inline std::optional<double> l2_of(const Launch& launch) {
+  return launch.profile == nullptr ? std::nullopt : launch.profile->l2_bandwidth;
+}
+inline std::optional<double> dram_of(const Launch& launch) {
+  return launch.profile == nullptr ? std::nullopt : launch.profile->dram_bandwidth;
+}
+inline std::optional<double> time_of(const Launch& launch) {
+  return launch.profile == nullptr ? std::nullopt : launch.profile->time_ns;
+}
+inline std::optional<double> stall_of(const Launch& launch) {
+  return launch.profile == nullptr ? std::nullopt : launch.profile->memory_stall;
+}
 
 // Policy::all_go of those that leave no slot empty.
 inline std::uint32_t all_that_fit(const Settings& settings) { return settings.limit; }
 // Of SHARK: as many as are among the allowed.
-inline std::uint32_t heaviest_and_lightest(const Settings& settings) { return settings.light && *settings.light < settings.limit ? *settings.light + 1 : settings.limit; }
+inline std::uint32_t heaviest_and_lightest(const Settings& settings) {
+  return settings.light && *settings.light < settings.limit ? *settings.light + 1 : settings.limit;
+}
 
 // Policy::unknown of those that use OrMedian.
 inline constexpr std::string_view median_or_arrival =

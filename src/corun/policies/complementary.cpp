@@ -1,9 +1,11 @@
-// complementary: kernels bound by memory beside kernels bound by computation, after Orion (Strati et al., EuroSys 2024).
+// complementary: kernels bound by memory beside kernels bound by computation, after Orion (Strati et al.,
+// EuroSys 2024).
 //
-// A kernel whose share of memory stalls reaches Settings::memory_class is of the memory class, any other known one of the compute class; an
-// unknown one is of neither and may go beside all. A free slot goes to the class of which fewer run, in order of arrival; to the other one
-// if nobody of that class waits and the other holds fewer than half of the slots (rounded up). So one class alone leaves slots
-// empty on purpose, but never all.
+// A kernel whose share of memory stalls reaches Settings::memory_class is of the memory class, any other
+// known one of the compute class; an unknown one is of neither and may go beside all. A free slot goes to the
+// class of which fewer run, in order of arrival; to the other one if nobody of that class waits and the other
+// holds fewer than half of the slots (rounded up). So one class alone leaves slots empty on purpose, but
+// never all.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -25,7 +27,8 @@ Class class_of(const Launch& launch, double memory_class) {
   return static_cast<Class>(*p->memory_stall >= memory_class);
 }
 
-// Classes of the waiting launches, a byte each, so that the first of a class is found without looking at launches again.
+// Classes of the waiting launches, a byte each, so that the first of a class is found without looking at
+// launches again.
 class Classes {
  public:
   Classes(std::span<const Launch> waiting, double memory_class) : of_(waiting.size()) {
@@ -34,7 +37,8 @@ class Classes {
   }
   std::size_t first(Class c) const {
     const void* at = of_.empty() ? nullptr : std::memchr(of_.data(), static_cast<int>(c), of_.size());
-    return at == nullptr ? nobody : static_cast<std::size_t>(static_cast<const std::uint8_t*>(at) - of_.data());
+    return at == nullptr ? nobody
+                         : static_cast<std::size_t>(static_cast<const std::uint8_t*>(at) - of_.data());
   }
   Class at(std::size_t waiting) const { return static_cast<Class>(of_[waiting]); }
   void take(std::size_t waiting) { of_[waiting] = taken; }
@@ -68,6 +72,13 @@ void decide(const View& view, Grants& grants) {
 
 }  // namespace
 
-extern constinit const Policy policy_complementary{"complementary", "Kernels bound by memory beside kernels bound by computation.", decide, "--memory-class", nullptr, knows_stalls, "is of neither class and goes beside all"};
+extern constinit const Policy policy_complementary{
+    "complementary",
+    "Kernels bound by memory beside kernels bound by computation.",
+    decide,
+    "--memory-class",
+    nullptr,
+    knows_stalls,
+    "is of neither class and goes beside all"};
 
 }  // namespace simtlab::corun

@@ -1,7 +1,8 @@
 // fair: the client that is slowed down most is next.
 //
-// Slowdown is what a user feels: (waiting, the present one included, + time on the GPU) / time alone, over all launches so far. A client of which
-// nothing has ended yet goes first. For kernels whose time alone is unknown the time on the GPU stands in, so that only waiting counts.
+// Slowdown is what a user feels: (waiting, the present one included, + time on the GPU) / time alone, over
+// all launches so far. A client of which nothing has ended yet goes first. For kernels whose time alone is
+// unknown the time on the GPU stands in, so that only waiting counts.
 #include <limits>
 
 #include "corun/policies/choice.h"
@@ -20,7 +21,13 @@ void decide(const View& view, Grants& grants) {
 
 }  // namespace
 
-extern constinit const Policy policy_fair{"fair", "The client that is slowed down most is next.", decide, {}, all_that_fit, knows_time,
-                                           "counts with its time on the GPU in place of its time alone: only waiting makes it slow"};
+extern constinit const Policy policy_fair{
+    "fair",
+    "The client that is slowed down most is next.",
+    decide,
+    {},
+    all_that_fit,
+    knows_time,
+    "counts with its time on the GPU in place of its time alone: only waiting makes it slow"};
 
 }  // namespace simtlab::corun

@@ -1,4 +1,5 @@
-// mps: in the order of arrival, as the hardware's queues take what several processes send through NVIDIA's MPS.
+// mps: in the order of arrival, as the hardware's queues take what several processes send through NVIDIA's
+// MPS.
 #include "corun/policies/choice.h"
 
 namespace simtlab::corun {
@@ -11,6 +12,7 @@ void decide(const View& view, Grants& grants) {
 
 }  // namespace
 
-extern constinit const Policy policy_mps{"mps", "In the order of arrival, as the hardware's queue does.", decide, {}, all_that_fit};
+extern constinit const Policy policy_mps{
+    "mps", "In the order of arrival, as the hardware's queue does.", decide, {}, all_that_fit};
 
 }  // namespace simtlab::corun

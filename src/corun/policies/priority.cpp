@@ -1,7 +1,8 @@
 // priority: clients with a priority above 0 first, the highest foremost; the others are best effort.
 //
-// While a client with priority has something that waits or runs, best-effort launches hold at most Settings::best_effort slots; otherwise
-// they go in the order of arrival. Nothing is taken from the GPU: best-effort work that runs already stays.
+// While a client with priority has something that waits or runs, best-effort launches hold at most
+// Settings::best_effort slots; otherwise they go in the order of arrival. Nothing is taken from the GPU:
+// best-effort work that runs already stays.
 #include <limits>
 
 #include "corun/policies/choice.h"
@@ -12,7 +13,9 @@ namespace {
 bool prior(const Launch& launch) { return launch.client->priority > 0; }
 
 void decide(const View& view, Grants& grants) {
-  const auto by_priority = [](const Launch& launch) { return -static_cast<std::int64_t>(launch.client->priority); };
+  const auto by_priority = [](const Launch& launch) {
+    return -static_cast<std::int64_t>(launch.client->priority);
+  };
   const bool throttled = std::ranges::any_of(view.waiting, prior) || std::ranges::any_of(view.running, prior);
   while (grants.free() > 0) {
     const std::size_t next = least_waiting(view, grants, by_priority, prior);
@@ -35,6 +38,8 @@ void decide(const View& view, Grants& grants) {
 
 }  // namespace
 
-extern constinit const Policy policy_priority{"priority", "Clients with priority first; the others are throttled while those are active.", decide, "--best-effort --priority"};
+extern constinit const Policy policy_priority{
+    "priority", "Clients with priority first; the others are throttled while those are active.", decide,
+    "--best-effort --priority"};
 
 }  // namespace simtlab::corun

@@ -10,7 +10,7 @@ namespace {
 
 void decide(const View& view, Grants& grants) {
   std::uint64_t now = view.grants;
-  std::vector<std::pair<const Client*, std::uint64_t>> served;   // by this decision
+  std::vector<std::pair<const Client*, std::uint64_t>> served;  // by this decision
   const auto last = [&](const Launch& launch) {
     for (auto at = served.rbegin(); at != served.rend(); ++at)
       if (at->first == launch.client) return at->second;
@@ -25,6 +25,7 @@ void decide(const View& view, Grants& grants) {
 
 }  // namespace
 
-extern constinit const Policy policy_round_robin{"round-robin", "The client that was served longest ago is next.", decide, {}, all_that_fit};
+extern constinit const Policy policy_round_robin{
+    "round-robin", "The client that was served longest ago is next.", decide, {}, all_that_fit};
 
 }  // namespace simtlab::corun

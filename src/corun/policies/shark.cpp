@@ -1,14 +1,18 @@
 // shark: the kernel with the most L2 traffic together with the M that have the least (the thesis's SHARK).
 //
-// Active launches are those that wait or run, at most one a client. Allowed are the heaviest of them by the L2 bandwidth that they have
-// alone, and the M lightest of the rest. What the thesis leaves open is defined so:
+// Active launches are those that wait or run, at most one a client. Allowed are the heaviest of them by the
+// L2 bandwidth that they have alone, and the M lightest of the rest. What the thesis leaves open is defined
+// so:
 //   - M is limit - 1 unless Settings::light says otherwise; with limit 1 only the heaviest is allowed.
-//   - Ties: who came first is the heavier among candidates for the heaviest and the lighter among candidates for the lightest. (By client
+//   - Ties: who came first is the heavier among candidates for the heaviest and the lighter among candidates
+//   for the lightest. (By client
 //     number, as a stable order would, one of several equal applications would wait for all others to end.)
 //   - An unknown kernel counts as the (lower) median of the known active ones, as 0 if none is known.
-//   - With no more active launches than M + 1 all are allowed and only their order differs from mps: the heaviest, then from the lightest up.
+//   - With no more active launches than M + 1 all are allowed and only their order differs from mps: the
+//   heaviest, then from the lightest up.
 //   - What runs stays when it is no longer among the allowed: nothing is taken from the GPU.
-//   - A client with several streams competes with the one of its waiting launches that came first, and only while none of its own runs.
+//   - A client with several streams competes with the one of its waiting launches that came first, and only
+//   while none of its own runs.
 //   - It starves the middle of the order: see shark-aging.
 #include "corun/policies/choice.h"
 
@@ -49,10 +53,13 @@ std::size_t heaviest(const View& view, const Grants& grants, L2& l2, Rank& rank)
     found = place;
   };
   for (const Launch& launch : view.running) look(launch, nobody);
-  for (const std::uint32_t i : grants.chosen()) look(view.waiting[i], nobody);   // by aging: as good as running
+  // By aging: as good as running
+  for (const std::uint32_t i : grants.chosen()) look(view.waiting[i], nobody);
   // Most are not heavier, and that is sooner known than whether they compete.
   for (std::size_t i = 0; i < view.waiting.size(); ++i)
-    if ((!any || Rank{l2(view.waiting[i]), view.waiting[i].sequence}.heavier(rank)) && competes(view, grants, i)) look(view.waiting[i], i);
+    if ((!any || Rank{l2(view.waiting[i]), view.waiting[i].sequence}.heavier(rank)) &&
+        competes(view, grants, i))
+      look(view.waiting[i], i);
   return found;
 }
 
@@ -76,7 +83,8 @@ void grant_shark(const View& view, Grants& grants) {
   const std::size_t heavy = heaviest(view, grants, l2, first);
   if (heavy != nobody && !grants.take(heavy)) return;
   const std::size_t light = view.settings->light.value_or(view.settings->limit - 1);
-  // The lightest that waits is among the M lightest if fewer than M lighter ones run: all that is lighter and waits has been granted by then.
+  // The lightest that waits is among the M lightest if fewer than M lighter ones run: all that is lighter and
+  // waits has been granted by then.
   while (grants.free() > 0) {
     Rank next;
     const std::size_t place = lightest_waiting(view, grants, l2, next);
@@ -98,6 +106,12 @@ void decide(const View& view, Grants& grants) { grant_shark(view, grants); }
 
 }  // namespace
 
-extern constinit const Policy policy_shark{"shark", "The kernel with the most L2 traffic beside the M with the least.", decide, "--light", heaviest_and_lightest, knows_l2, median_or_arrival};
+extern constinit const Policy policy_shark{"shark",
+                                           "The kernel with the most L2 traffic beside the M with the least.",
+                                           decide,
+                                           "--light",
+                                           heaviest_and_lightest,
+                                           knows_l2,
+                                           median_or_arrival};
 
 }  // namespace simtlab::corun

@@ -172,27 +172,18 @@ Handler select_approximate(const ptx::Inst& inst) {
   }
   if (inst.type != Type::f32 || inst.mods.sat) return nullptr;
   switch (inst.op) {
-    case Op::rcp:
-      return unary<Rcp>;
-    case Op::sqrt:
-      return unary<Sqrt>;
-    case Op::rsqrt:
-      return unary<Rsqrt>;
-    case Op::sin:
-      return unary<Trigonometric<false>>;
-    case Op::cos:
-      return unary<Trigonometric<true>>;
-    case Op::ex2:
-      return unary<Ex2>;
-    case Op::lg2:
-      return unary<Lg2>;
-    case Op::tanh:
-      return unary<Tanh>;
+    case Op::rcp: return unary<Rcp>;
+    case Op::sqrt: return unary<Sqrt>;
+    case Op::rsqrt: return unary<Rsqrt>;
+    case Op::sin: return unary<Trigonometric<false>>;
+    case Op::cos: return unary<Trigonometric<true>>;
+    case Op::ex2: return unary<Ex2>;
+    case Op::lg2: return unary<Lg2>;
+    case Op::tanh: return unary<Tanh>;
     case Op::div:
       return inst.mods.full ? run<Approximation<DivFull>, float, float, float>
                             : run<Approximation<DivApprox>, float, float, float>;
-    default:
-      return nullptr;
+    default: return nullptr;
   }
 }
 

@@ -143,17 +143,10 @@ void lop3_pred(WarpCtx& w, const XInst& x) {
   }
   const u32 q = x.psrc[0] == no_pred ? 0 : w.pred(x.psrc[0]);
   switch (x.inst->mods.bool_op) {
-    case BoolOp::and_:
-      nonzero &= q;
-      break;
-    case BoolOp::or_:
-      nonzero |= q;
-      break;
-    case BoolOp::xor_:
-      nonzero ^= q;
-      break;
-    default:
-      break;
+    case BoolOp::and_: nonzero &= q; break;
+    case BoolOp::or_: nonzero |= q; break;
+    case BoolOp::xor_: nonzero ^= q; break;
+    default: break;
   }
   if (x.pdst != no_pred) w.set_pred(x.pdst, nonzero);
 }
@@ -213,30 +206,20 @@ struct Prmt {
 
 Handler select_bfind(Type type) {
   switch (type) {
-    case Type::u32:
-      return each<Bfind<u32>, u32, u32>;
-    case Type::s32:
-      return each<Bfind<s32>, u32, s32>;
-    case Type::u64:
-      return each<Bfind<u64>, u32, u64>;
-    case Type::s64:
-      return each<Bfind<s64>, u32, s64>;
-    default:
-      return nullptr;
+    case Type::u32: return each<Bfind<u32>, u32, u32>;
+    case Type::s32: return each<Bfind<s32>, u32, s32>;
+    case Type::u64: return each<Bfind<u64>, u32, u64>;
+    case Type::s64: return each<Bfind<s64>, u32, s64>;
+    default: return nullptr;
   }
 }
 Handler select_bfe(Type type) {
   switch (type) {
-    case Type::u32:
-      return each<Bfe<u32>, u32, u32, u32, u32>;
-    case Type::s32:
-      return each<Bfe<s32>, s32, s32, u32, u32>;
-    case Type::u64:
-      return each<Bfe<u64>, u64, u64, u32, u32>;
-    case Type::s64:
-      return each<Bfe<s64>, s64, s64, u32, u32>;
-    default:
-      return nullptr;
+    case Type::u32: return each<Bfe<u32>, u32, u32, u32, u32>;
+    case Type::s32: return each<Bfe<s32>, s32, s32, u32, u32>;
+    case Type::u64: return each<Bfe<u64>, u64, u64, u32, u32>;
+    case Type::s64: return each<Bfe<s64>, s64, s64, u32, u32>;
+    default: return nullptr;
   }
 }
 Handler by_size(Type type, Handler four, Handler eight) {
@@ -249,33 +232,23 @@ Handler by_size(Type type, Handler four, Handler eight) {
 Handler select_bits(const ptx::Inst& inst) {
   const Type type = inst.type;
   switch (inst.op) {
-    case Op::popc:
-      return by_size(type, each<Popc<u32>, u32, u32>, each<Popc<u64>, u32, u64>);
-    case Op::clz:
-      return by_size(type, each<Clz<u32>, u32, u32>, each<Clz<u64>, u32, u64>);
-    case Op::bfind:
-      return select_bfind(type);
-    case Op::fns:
-      return each<Fns, u32, u32, u32, s32>;
-    case Op::brev:
-      return by_size(type, each<Brev<u32>, u32, u32>, each<Brev<u64>, u64, u64>);
-    case Op::bfe:
-      return select_bfe(type);
+    case Op::popc: return by_size(type, each<Popc<u32>, u32, u32>, each<Popc<u64>, u32, u64>);
+    case Op::clz: return by_size(type, each<Clz<u32>, u32, u32>, each<Clz<u64>, u32, u64>);
+    case Op::bfind: return select_bfind(type);
+    case Op::fns: return each<Fns, u32, u32, u32, s32>;
+    case Op::brev: return by_size(type, each<Brev<u32>, u32, u32>, each<Brev<u64>, u64, u64>);
+    case Op::bfe: return select_bfe(type);
     case Op::bfi:
       return by_size(type, each<Bfi<u32>, u32, u32, u32, u32, u32>, each<Bfi<u64>, u64, u64, u64, u32, u32>);
-    case Op::bmsk:
-      return each<Bmsk, u32, u32, u32>;
-    case Op::szext:
-      return each<Szext, u32, u32, u32>;
+    case Op::bmsk: return each<Bmsk, u32, u32, u32>;
+    case Op::szext: return each<Szext, u32, u32, u32>;
     case Op::lop3:
       return inst.mods.bool_op != BoolOp::none || inst.dst_count > 1 ? lop3_pred
                                                                      : run<Lop3, u32, u32, u32, u32>;
     case Op::shf:
       return inst.mods.left ? run<Shf<true>, u32, u32, u32, u32> : run<Shf<false>, u32, u32, u32, u32>;
-    case Op::prmt:
-      return run<Prmt, u32, u32, u32, u32>;
-    default:
-      return nullptr;
+    case Op::prmt: return run<Prmt, u32, u32, u32, u32>;
+    default: return nullptr;
   }
 }
 

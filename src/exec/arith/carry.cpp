@@ -55,27 +55,19 @@ Handler select_carry(const ptx::Inst& inst) {
     return nullptr;
   switch (inst.op) {
     case Op::add:
-    case Op::addc:
-      return bytes == 4 ? add_carry<u32, false> : add_carry<u64, false>;
+    case Op::addc: return bytes == 4 ? add_carry<u32, false> : add_carry<u64, false>;
     case Op::sub:
-    case Op::subc:
-      return bytes == 4 ? add_carry<u32, true> : add_carry<u64, true>;
+    case Op::subc: return bytes == 4 ? add_carry<u32, true> : add_carry<u64, true>;
     case Op::mad:
     case Op::madc:
       switch (inst.type) {
-        case Type::u32:
-          return hi ? mad_carry<u32, true> : mad_carry<u32, false>;
-        case Type::s32:
-          return hi ? mad_carry<s32, true> : mad_carry<u32, false>;
-        case Type::u64:
-          return hi ? mad_carry<u64, true> : mad_carry<u64, false>;
-        case Type::s64:
-          return hi ? mad_carry<s64, true> : mad_carry<u64, false>;
-        default:
-          return nullptr;
+        case Type::u32: return hi ? mad_carry<u32, true> : mad_carry<u32, false>;
+        case Type::s32: return hi ? mad_carry<s32, true> : mad_carry<u32, false>;
+        case Type::u64: return hi ? mad_carry<u64, true> : mad_carry<u64, false>;
+        case Type::s64: return hi ? mad_carry<s64, true> : mad_carry<u64, false>;
+        default: return nullptr;
       }
-    default:
-      return nullptr;
+    default: return nullptr;
   }
 }
 

@@ -14,12 +14,8 @@ using ptx::Compare;
 using ptx::Op;
 using ptx::Type;
 
-constexpr bool is_float_elem(float) {
-  return true;
-}
-constexpr bool is_float_elem(double) {
-  return true;
-}
+constexpr bool is_float_elem(float) { return true; }
+constexpr bool is_float_elem(double) { return true; }
 template <class T>
 constexpr bool is_float_elem(T) {
   return false;
@@ -28,34 +24,20 @@ constexpr bool is_float_elem(T) {
 #if defined(__AVX512F__)
 constexpr int vcmp_code(Compare compare, bool floating) {
   switch (compare) {
-    case Compare::eq:
-      return floating ? _CMP_EQ_OQ : _MM_CMPINT_EQ;
-    case Compare::ne:
-      return floating ? _CMP_NEQ_OQ : _MM_CMPINT_NE;
-    case Compare::lt:
-      return floating ? _CMP_LT_OQ : _MM_CMPINT_LT;
-    case Compare::le:
-      return floating ? _CMP_LE_OQ : _MM_CMPINT_LE;
-    case Compare::gt:
-      return floating ? _CMP_GT_OQ : _MM_CMPINT_NLE;
-    case Compare::ge:
-      return floating ? _CMP_GE_OQ : _MM_CMPINT_NLT;
-    case Compare::equ:
-      return _CMP_EQ_UQ;
-    case Compare::neu:
-      return _CMP_NEQ_UQ;
-    case Compare::ltu:
-      return _CMP_NGE_UQ;
-    case Compare::leu:
-      return _CMP_NGT_UQ;
-    case Compare::gtu:
-      return _CMP_NLE_UQ;
-    case Compare::geu:
-      return _CMP_NLT_UQ;
-    case Compare::num:
-      return _CMP_ORD_Q;
-    default:
-      return _CMP_UNORD_Q;
+    case Compare::eq: return floating ? _CMP_EQ_OQ : _MM_CMPINT_EQ;
+    case Compare::ne: return floating ? _CMP_NEQ_OQ : _MM_CMPINT_NE;
+    case Compare::lt: return floating ? _CMP_LT_OQ : _MM_CMPINT_LT;
+    case Compare::le: return floating ? _CMP_LE_OQ : _MM_CMPINT_LE;
+    case Compare::gt: return floating ? _CMP_GT_OQ : _MM_CMPINT_NLE;
+    case Compare::ge: return floating ? _CMP_GE_OQ : _MM_CMPINT_NLT;
+    case Compare::equ: return _CMP_EQ_UQ;
+    case Compare::neu: return _CMP_NEQ_UQ;
+    case Compare::ltu: return _CMP_NGE_UQ;
+    case Compare::leu: return _CMP_NGT_UQ;
+    case Compare::gtu: return _CMP_NLE_UQ;
+    case Compare::geu: return _CMP_NLT_UQ;
+    case Compare::num: return _CMP_ORD_Q;
+    default: return _CMP_UNORD_Q;
   }
 }
 #endif
@@ -64,34 +46,20 @@ template <Compare compare, class V>
 SIMTLAB_INLINE AsS<V> compare_vectors(V a, V b) {
   using M = AsS<V>;
   switch (compare) {
-    case Compare::eq:
-      return (M)(a == b);
-    case Compare::ne:
-      return is_float_elem(Elem<V>{}) ? (M)((a < b) | (a > b)) : (M)(a != b);
-    case Compare::lt:
-      return (M)(a < b);
-    case Compare::le:
-      return (M)(a <= b);
-    case Compare::gt:
-      return (M)(a > b);
-    case Compare::ge:
-      return (M)(a >= b);
-    case Compare::equ:
-      return ~(M)((a < b) | (a > b));
-    case Compare::neu:
-      return (M)(a != b);
-    case Compare::ltu:
-      return ~(M)(a >= b);
-    case Compare::leu:
-      return ~(M)(a > b);
-    case Compare::gtu:
-      return ~(M)(a <= b);
-    case Compare::geu:
-      return ~(M)(a < b);
-    case Compare::num:
-      return (M)((a == a) & (b == b));
-    default:
-      return ~(M)((a == a) & (b == b));
+    case Compare::eq: return (M)(a == b);
+    case Compare::ne: return is_float_elem(Elem<V>{}) ? (M)((a < b) | (a > b)) : (M)(a != b);
+    case Compare::lt: return (M)(a < b);
+    case Compare::le: return (M)(a <= b);
+    case Compare::gt: return (M)(a > b);
+    case Compare::ge: return (M)(a >= b);
+    case Compare::equ: return ~(M)((a < b) | (a > b));
+    case Compare::neu: return (M)(a != b);
+    case Compare::ltu: return ~(M)(a >= b);
+    case Compare::leu: return ~(M)(a > b);
+    case Compare::gtu: return ~(M)(a <= b);
+    case Compare::geu: return ~(M)(a < b);
+    case Compare::num: return (M)((a == a) & (b == b));
+    default: return ~(M)((a == a) & (b == b));
   }
 }
 template <Compare compare, class V>
@@ -140,78 +108,42 @@ void setp(WarpCtx& w, const XInst& x) {
 // The unsigned spellings of comparisons of integers, and equality in its bit form, come down to six.
 constexpr Compare integer_compare(Compare compare) {
   switch (compare) {
-    case Compare::lo:
-      return Compare::lt;
-    case Compare::ls:
-      return Compare::le;
-    case Compare::hi:
-      return Compare::gt;
-    case Compare::hs:
-      return Compare::ge;
-    default:
-      return compare;
+    case Compare::lo: return Compare::lt;
+    case Compare::ls: return Compare::le;
+    case Compare::hi: return Compare::gt;
+    case Compare::hs: return Compare::ge;
+    default: return compare;
   }
 }
 // Calls visit.operator()<compare>() for the comparison; false if the type has none of that name.
 template <class Visit>
 SIMTLAB_INLINE bool visit_integer(Compare compare, Visit visit) {
   switch (integer_compare(compare)) {
-    case Compare::eq:
-      visit.template operator()<Compare::eq>();
-      return true;
-    case Compare::ne:
-      visit.template operator()<Compare::ne>();
-      return true;
-    case Compare::lt:
-      visit.template operator()<Compare::lt>();
-      return true;
-    case Compare::le:
-      visit.template operator()<Compare::le>();
-      return true;
-    case Compare::gt:
-      visit.template operator()<Compare::gt>();
-      return true;
-    case Compare::ge:
-      visit.template operator()<Compare::ge>();
-      return true;
-    default:
-      return false;
+    case Compare::eq: visit.template operator()<Compare::eq>(); return true;
+    case Compare::ne: visit.template operator()<Compare::ne>(); return true;
+    case Compare::lt: visit.template operator()<Compare::lt>(); return true;
+    case Compare::le: visit.template operator()<Compare::le>(); return true;
+    case Compare::gt: visit.template operator()<Compare::gt>(); return true;
+    case Compare::ge: visit.template operator()<Compare::ge>(); return true;
+    default: return false;
   }
 }
 template <class Visit>
 SIMTLAB_INLINE bool visit_float(Compare compare, Visit visit) {
   switch (compare) {
-    case Compare::equ:
-      visit.template operator()<Compare::equ>();
-      return true;
-    case Compare::neu:
-      visit.template operator()<Compare::neu>();
-      return true;
-    case Compare::ltu:
-      visit.template operator()<Compare::ltu>();
-      return true;
-    case Compare::leu:
-      visit.template operator()<Compare::leu>();
-      return true;
-    case Compare::gtu:
-      visit.template operator()<Compare::gtu>();
-      return true;
-    case Compare::geu:
-      visit.template operator()<Compare::geu>();
-      return true;
-    case Compare::num:
-      visit.template operator()<Compare::num>();
-      return true;
-    case Compare::nan:
-      visit.template operator()<Compare::nan>();
-      return true;
+    case Compare::equ: visit.template operator()<Compare::equ>(); return true;
+    case Compare::neu: visit.template operator()<Compare::neu>(); return true;
+    case Compare::ltu: visit.template operator()<Compare::ltu>(); return true;
+    case Compare::leu: visit.template operator()<Compare::leu>(); return true;
+    case Compare::gtu: visit.template operator()<Compare::gtu>(); return true;
+    case Compare::geu: visit.template operator()<Compare::geu>(); return true;
+    case Compare::num: visit.template operator()<Compare::num>(); return true;
+    case Compare::nan: visit.template operator()<Compare::nan>(); return true;
     case Compare::lo:
     case Compare::ls:
     case Compare::hi:
-    case Compare::hs:
-      return false;
-    default:
-      return visit_integer(compare, visit);
+    case Compare::hs: return false;
+    default: return visit_integer(compare, visit);
   }
 }
 
@@ -257,16 +189,12 @@ struct Widened {
   template <class U>
   SIMTLAB_INLINE static U widen(U v, Type type, bool ftz) {
     switch (type) {
-      case Type::s16:
-        return (U)((AsS<U>)(v << 16) >> 16);
+      case Type::s16: return (U)((AsS<U>)(v << 16) >> 16);
       case Type::f16:
-      case Type::f16x2:
-        return (U)(ftz ? flush_f16(widen_f16(v)) : widen_f16(v));
+      case Type::f16x2: return (U)(ftz ? flush_f16(widen_f16(v)) : widen_f16(v));
       case Type::bf16:
-      case Type::bf16x2:
-        return (U)(ftz ? flush(widen_bf16(v)) : widen_bf16(v));
-      default:
-        return v;
+      case Type::bf16x2: return (U)(ftz ? flush(widen_bf16(v)) : widen_bf16(v));
+      default: return v;
     }
   }
 };
@@ -278,17 +206,12 @@ u32 compare_sources(const WarpCtx& w, const XInst& x, Type type, bool high) {
   const bool ftz = x.inst->mods.ftz;
   switch (type) {
     case Type::b32:
-    case Type::u32:
-      return compare_as<u32>(compare, a, b);
-    case Type::s32:
-      return compare_as<s32>(compare, a, b);
+    case Type::u32: return compare_as<u32>(compare, a, b);
+    case Type::s32: return compare_as<s32>(compare, a, b);
     case Type::b64:
-    case Type::u64:
-      return compare_as<u64>(compare, a, b);
-    case Type::s64:
-      return compare_as<s64>(compare, a, b);
-    case Type::f64:
-      return compare_as<double>(compare, a, b);
+    case Type::u64: return compare_as<u64>(compare, a, b);
+    case Type::s64: return compare_as<s64>(compare, a, b);
+    case Type::f64: return compare_as<double>(compare, a, b);
     case Type::f32: {
       if (!ftz) return compare_as<float>(compare, a, b);
       alignas(64) std::byte flushed[2][warp_lanes * 4];
@@ -314,20 +237,14 @@ u32 compare_sources(const WarpCtx& w, const XInst& x, Type type, bool high) {
 
 u32 combine(BoolOp op, u32 compared, const WarpCtx& w, const XInst& x) {
   switch (op) {
-    case BoolOp::and_:
-      return compared & w.pred(x.psrc[0]);
-    case BoolOp::or_:
-      return compared | w.pred(x.psrc[0]);
-    case BoolOp::xor_:
-      return compared ^ w.pred(x.psrc[0]);
-    default:
-      return compared;
+    case BoolOp::and_: return compared & w.pred(x.psrc[0]);
+    case BoolOp::or_: return compared | w.pred(x.psrc[0]);
+    case BoolOp::xor_: return compared ^ w.pred(x.psrc[0]);
+    default: return compared;
   }
 }
 
-bool is_pair(Type type) {
-  return type == Type::f16x2 || type == Type::bf16x2;
-}
+bool is_pair(Type type) { return type == Type::f16x2 || type == Type::bf16x2; }
 
 // setp in every form: p = (a cmp b) op c, q = !(a cmp b) op c; of pairs: p from the low, q from the high
 // halves.
@@ -344,20 +261,15 @@ void setp_any(WarpCtx& w, const XInst& x) {
 // What set writes for true.
 u32 true_value(Type type) {
   switch (type) {
-    case Type::f32:
-      return 0x3f800000u;
+    case Type::f32: return 0x3f800000u;
     case Type::f16:
-    case Type::f16x2:
-      return 0x3c00u;
+    case Type::f16x2: return 0x3c00u;
     case Type::bf16:
-    case Type::bf16x2:
-      return 0x3f80u;
+    case Type::bf16x2: return 0x3f80u;
     case Type::b16:
     case Type::u16:
-    case Type::s16:
-      return 0xffffu;
-    default:
-      return 0xffffffffu;
+    case Type::s16: return 0xffffu;
+    default: return 0xffffffffu;
   }
 }
 void set_any(WarpCtx& w, const XInst& x) {
@@ -383,8 +295,7 @@ bool has_compare(Type type, Compare compare) {
     case Type::bf16:
     case Type::bf16x2:
     case Type::f32:
-    case Type::f64:
-      return visit_float(compare, none);
+    case Type::f64: return visit_float(compare, none);
     case Type::b16:
     case Type::u16:
     case Type::s16:
@@ -393,10 +304,8 @@ bool has_compare(Type type, Compare compare) {
     case Type::s32:
     case Type::b64:
     case Type::u64:
-    case Type::s64:
-      return visit_integer(compare, none);
-    default:
-      return false;
+    case Type::s64: return visit_integer(compare, none);
+    default: return false;
   }
 }
 
@@ -408,21 +317,14 @@ Handler select_setp(const ptx::Inst& inst) {
     case Type::b16:
     case Type::u16:
     case Type::b32:
-    case Type::u32:
-      return plain_setp<u32>(compare);
-    case Type::s32:
-      return plain_setp<s32>(compare);
+    case Type::u32: return plain_setp<u32>(compare);
+    case Type::s32: return plain_setp<s32>(compare);
     case Type::b64:
-    case Type::u64:
-      return plain_setp<u64>(compare);
-    case Type::s64:
-      return plain_setp<s64>(compare);
-    case Type::f32:
-      return inst.mods.ftz ? plain_setp<float, true>(compare) : plain_setp<float>(compare);
-    case Type::f64:
-      return plain_setp<double>(compare);
-    default:
-      return setp_any;
+    case Type::u64: return plain_setp<u64>(compare);
+    case Type::s64: return plain_setp<s64>(compare);
+    case Type::f32: return inst.mods.ftz ? plain_setp<float, true>(compare) : plain_setp<float>(compare);
+    case Type::f64: return plain_setp<double>(compare);
+    default: return setp_any;
   }
 }
 
@@ -442,12 +344,9 @@ Handler select_slct(const ptx::Inst& inst) {
   const bool floating = inst.stype == Type::f32;
   switch (ptx_bytes(inst.type)) {
     case 2:
-    case 4:
-      return floating ? run<Slct<float>, u32, u32, u32, float> : run<Slct<s32>, u32, u32, u32, s32>;
-    case 8:
-      return floating ? run<Slct<float>, u64, u64, u64, float> : run<Slct<s32>, u64, u64, u64, s32>;
-    default:
-      return nullptr;
+    case 4: return floating ? run<Slct<float>, u32, u32, u32, float> : run<Slct<s32>, u32, u32, u32, s32>;
+    case 8: return floating ? run<Slct<float>, u64, u64, u64, float> : run<Slct<s32>, u64, u64, u64, s32>;
+    default: return nullptr;
   }
 }
 
@@ -461,24 +360,12 @@ u32 classify(const WarpCtx& w, const XInst& x) {
     const U exponent = splat<U>(Layout<V>::exponent), smallest_normal = exponent & (U{} - exponent);
     AsS<V> is{};
     switch (x.inst->mods.testp) {
-      case 0:
-        is = (AsS<V>)(magnitude < exponent);
-        break;
-      case 1:
-        is = (AsS<V>)(magnitude == exponent);
-        break;
-      case 2:
-        is = (AsS<V>)(magnitude <= exponent);
-        break;
-      case 3:
-        is = (AsS<V>)(magnitude > exponent);
-        break;
-      case 4:
-        is = (AsS<V>)((magnitude >= smallest_normal) & (magnitude < exponent));
-        break;
-      default:
-        is = (AsS<V>)((magnitude < smallest_normal) & (magnitude != U{}));
-        break;
+      case 0: is = (AsS<V>)(magnitude < exponent); break;
+      case 1: is = (AsS<V>)(magnitude == exponent); break;
+      case 2: is = (AsS<V>)(magnitude <= exponent); break;
+      case 3: is = (AsS<V>)(magnitude > exponent); break;
+      case 4: is = (AsS<V>)((magnitude >= smallest_normal) & (magnitude < exponent)); break;
+      default: is = (AsS<V>)((magnitude < smallest_normal) & (magnitude != U{})); break;
     }
     bits |= pack_bits(is) << i;
   }
@@ -493,17 +380,13 @@ void testp(WarpCtx& w, const XInst& x) {
 
 Handler select_compare(const ptx::Inst& inst) {
   switch (inst.op) {
-    case Op::setp:
-      return select_setp(inst);
-    case Op::set:
-      return has_compare(inst.stype, inst.mods.compare) ? set_any : nullptr;
-    case Op::slct:
-      return select_slct(inst);
+    case Op::setp: return select_setp(inst);
+    case Op::set: return has_compare(inst.stype, inst.mods.compare) ? set_any : nullptr;
+    case Op::slct: return select_slct(inst);
     case Op::testp:
       if (inst.mods.testp > 5) return nullptr;
       return inst.type == Type::f32 ? testp<float> : inst.type == Type::f64 ? testp<double> : nullptr;
-    default:
-      return nullptr;
+    default: return nullptr;
   }
 }
 

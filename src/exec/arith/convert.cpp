@@ -20,27 +20,18 @@ struct IntType {
 SIMTLAB_INLINE IntType int_type(Type type) {
   switch (type) {
     case Type::b8:
-    case Type::u8:
-      return {8, false};
-    case Type::s8:
-      return {8, true};
+    case Type::u8: return {8, false};
+    case Type::s8: return {8, true};
     case Type::b16:
-    case Type::u16:
-      return {16, false};
-    case Type::s16:
-      return {16, true};
+    case Type::u16: return {16, false};
+    case Type::s16: return {16, true};
     case Type::b32:
-    case Type::u32:
-      return {32, false};
-    case Type::s32:
-      return {32, true};
+    case Type::u32: return {32, false};
+    case Type::s32: return {32, true};
     case Type::b64:
-    case Type::u64:
-      return {64, false};
-    case Type::s64:
-      return {64, true};
-    default:
-      return {0, false};
+    case Type::u64: return {64, false};
+    case Type::s64: return {64, true};
+    default: return {0, false};
   }
 }
 // Bytes of an operand's row element: 4 or 8.
@@ -51,16 +42,12 @@ unsigned row_bytes(const ptx::Operand& operand, Type type) {
 Integral integral_mode(Rounding mode) {
   switch (mode) {
     case Rounding::rni:
-    case Rounding::rn:
-      return Integral::nearest;
+    case Rounding::rn: return Integral::nearest;
     case Rounding::rmi:
-    case Rounding::rm:
-      return Integral::down;
+    case Rounding::rm: return Integral::down;
     case Rounding::rpi:
-    case Rounding::rp:
-      return Integral::up;
-    default:
-      return Integral::zero;
+    case Rounding::rp: return Integral::up;
+    default: return Integral::zero;
   }
 }
 bool rounds_to_integer(Rounding mode) {
@@ -132,18 +119,10 @@ struct FloatToInt {
     if (ftz) v = flush(v);
     V r = v;
     switch (mode) {
-      case Integral::nearest:
-        r = round_integral(v, Integral::nearest);
-        break;
-      case Integral::zero:
-        r = round_integral(v, Integral::zero);
-        break;
-      case Integral::down:
-        r = round_integral(v, Integral::down);
-        break;
-      default:
-        r = round_integral(v, Integral::up);
-        break;
+      case Integral::nearest: r = round_integral(v, Integral::nearest); break;
+      case Integral::zero: r = round_integral(v, Integral::zero); break;
+      case Integral::down: r = round_integral(v, Integral::down); break;
+      default: r = round_integral(v, Integral::up); break;
     }
     const AsS<V> over = (AsS<V>)(r >= limit), under = (AsS<V>)(r < floor), nan = (AsS<V>)(v != v);
     const R inside = __builtin_convertvector(blend(over | under | nan, V{}, r), R);
@@ -196,18 +175,10 @@ struct SameFloat {
     V r = v;
     if (integral) {
       switch (mode) {
-        case Integral::nearest:
-          r = round_integral(v, Integral::nearest);
-          break;
-        case Integral::zero:
-          r = round_integral(v, Integral::zero);
-          break;
-        case Integral::down:
-          r = round_integral(v, Integral::down);
-          break;
-        default:
-          r = round_integral(v, Integral::up);
-          break;
+        case Integral::nearest: r = round_integral(v, Integral::nearest); break;
+        case Integral::zero: r = round_integral(v, Integral::zero); break;
+        case Integral::down: r = round_integral(v, Integral::down); break;
+        default: r = round_integral(v, Integral::up); break;
       }
     }
     return sat ? saturate01(r) : settle_nan(r, v);
@@ -354,9 +325,7 @@ void convert_any(WarpCtx& w, const XInst& x) {
   store_results(w, w.row(x.dst), to, result);
 }
 
-unsigned element_bits(Type pair) {
-  return pair == Type::e4m3x2 || pair == Type::e5m2x2 ? 8 : 16;
-}
+unsigned element_bits(Type pair) { return pair == Type::e4m3x2 || pair == Type::e5m2x2 ? 8 : 16; }
 // Results are pairs: from two f32 (the first becomes the upper element) or from another kind of pair.
 void convert_pairs(WarpCtx& w, const XInst& x) {
   const ptx::Inst& inst = *x.inst;

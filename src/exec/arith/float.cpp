@@ -115,24 +115,19 @@ Handler rounded32(const ptx::Inst& inst) {
       return ftz ? run<Nearest<F, true, false>, float, S...> : run<Nearest<F, false, false>, float, S...>;
     case Rounding::rz:
     case Rounding::rm:
-    case Rounding::rp:
-      return run_directed<F, float, S...>;
-    default:
-      return nullptr;
+    case Rounding::rp: return run_directed<F, float, S...>;
+    default: return nullptr;
   }
 }
 template <class F, class... S>
 Handler rounded64(const ptx::Inst& inst) {
   switch (inst.mods.rounding) {
     case Rounding::none:
-    case Rounding::rn:
-      return run<Nearest<F, false, false>, double, S...>;
+    case Rounding::rn: return run<Nearest<F, false, false>, double, S...>;
     case Rounding::rz:
     case Rounding::rm:
-    case Rounding::rp:
-      return run_directed<F, double, S...>;
-    default:
-      return nullptr;
+    case Rounding::rp: return run_directed<F, double, S...>;
+    default: return nullptr;
   }
 }
 template <class F>
@@ -174,21 +169,14 @@ Handler select_float(const ptx::Inst& inst) {
   const bool f32 = inst.type == Type::f32, ftz = inst.mods.ftz;
   if (!f32 && inst.type != Type::f64) return nullptr;
   switch (inst.op) {
-    case Op::add:
-      return rounded2<Add>(inst);
-    case Op::sub:
-      return rounded2<Sub>(inst);
-    case Op::mul:
-      return rounded2<Mul>(inst);
-    case Op::div:
-      return rounded2<Div>(inst);
+    case Op::add: return rounded2<Add>(inst);
+    case Op::sub: return rounded2<Sub>(inst);
+    case Op::mul: return rounded2<Mul>(inst);
+    case Op::div: return rounded2<Div>(inst);
     case Op::fma:
-    case Op::mad:
-      return rounded3<Fma>(inst);
-    case Op::rcp:
-      return rounded1<Rcp>(inst);
-    case Op::sqrt:
-      return rounded1<Sqrt>(inst);
+    case Op::mad: return rounded3<Fma>(inst);
+    case Op::rcp: return rounded1<Rcp>(inst);
+    case Op::sqrt: return rounded1<Sqrt>(inst);
     case Op::abs:
       return !f32 ? run<Abs, double, double> : ftz ? run<AbsFtz, float, float> : run<Abs, float, float>;
     case Op::neg:
@@ -201,8 +189,7 @@ Handler select_float(const ptx::Inst& inst) {
     case Op::max:
       if (inst.src_count != 2) return nullptr;
       return f32 ? run<Extremum<true>, float, float, float> : run<Extremum<true>, double, double, double>;
-    default:
-      return nullptr;
+    default: return nullptr;
   }
 }
 

@@ -17,21 +17,14 @@ SIMTLAB_INLINE Format format_of(ptx::Type type) {
   using ptx::Type;
   switch (type) {
     case Type::f16:
-    case Type::f16x2:
-      return {11, -24, 0x7c00, 0x7fff, 0x8000, 0};
+    case Type::f16x2: return {11, -24, 0x7c00, 0x7fff, 0x8000, 0};
     case Type::bf16:
-    case Type::bf16x2:
-      return {8, -133, 0x7f80, 0x7fff, 0x8000, 0};
-    case Type::tf32:
-      return {11, -136, 0x7f800000, 0x7fffffff, 0x80000000, 13};
-    case Type::f32:
-      return {24, -149, 0x7f800000, 0x7fffffff, 0x80000000, 0};
-    case Type::e4m3x2:
-      return {4, -9, 0x7f, 0x7f, 0x80, 0};  // no infinity; 0x7f is NaN
-    case Type::e5m2x2:
-      return {3, -16, 0x7c, 0x7f, 0x80, 0};
-    default:
-      return {53, -1074, 0x7ff0000000000000ull, 0x7ff8000000000000ull, 0x8000000000000000ull, 0};
+    case Type::bf16x2: return {8, -133, 0x7f80, 0x7fff, 0x8000, 0};
+    case Type::tf32: return {11, -136, 0x7f800000, 0x7fffffff, 0x80000000, 13};
+    case Type::f32: return {24, -149, 0x7f800000, 0x7fffffff, 0x80000000, 0};
+    case Type::e4m3x2: return {4, -9, 0x7f, 0x7f, 0x80, 0};  // no infinity; 0x7f is NaN
+    case Type::e5m2x2: return {3, -16, 0x7c, 0x7f, 0x80, 0};
+    default: return {53, -1074, 0x7ff0000000000000ull, 0x7ff8000000000000ull, 0x8000000000000000ull, 0};
   }
 }
 
@@ -55,18 +48,13 @@ SIMTLAB_INLINE bool rounds_up(ptx::Rounding mode, bool negative, u64 kept, u64 r
   using ptx::Rounding;
   switch (mode) {
     case Rounding::rz:
-    case Rounding::rzi:
-      return false;
+    case Rounding::rzi: return false;
     case Rounding::rm:
-    case Rounding::rmi:
-      return negative && rest != 0;
+    case Rounding::rmi: return negative && rest != 0;
     case Rounding::rp:
-    case Rounding::rpi:
-      return !negative && rest != 0;
-    case Rounding::rna:
-      return rest >= half;
-    default:
-      return rest > half || (rest == half && (kept & 1) != 0);
+    case Rounding::rpi: return !negative && rest != 0;
+    case Rounding::rna: return rest >= half;
+    default: return rest > half || (rest == half && (kept & 1) != 0);
   }
 }
 

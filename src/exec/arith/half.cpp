@@ -236,28 +236,19 @@ Handler select_format(const ptx::Inst& inst, bool pair) {
     if (inst.op == Op::mul && !is_bf16) return single_or_pair<Single<Format, Mul>, u32, u32>(pair);
   }
   switch (inst.op) {
-    case Op::add:
-      return single_or_pair<Rounded<Format, Add>, u32, u32>(pair);
-    case Op::sub:
-      return single_or_pair<Rounded<Format, Sub>, u32, u32>(pair);
-    case Op::mul:
-      return single_or_pair<Rounded<Format, Mul>, u32, u32>(pair);
-    case Op::fma:
-      return single_or_pair<Rounded<Format, Fma>, u32, u32, u32>(pair);
+    case Op::add: return single_or_pair<Rounded<Format, Add>, u32, u32>(pair);
+    case Op::sub: return single_or_pair<Rounded<Format, Sub>, u32, u32>(pair);
+    case Op::mul: return single_or_pair<Rounded<Format, Mul>, u32, u32>(pair);
+    case Op::fma: return single_or_pair<Rounded<Format, Fma>, u32, u32, u32>(pair);
     case Op::min:
       return inst.src_count == 2 ? single_or_pair<Extremum<Format, false>, u32, u32>(pair) : nullptr;
     case Op::max:
       return inst.src_count == 2 ? single_or_pair<Extremum<Format, true>, u32, u32>(pair) : nullptr;
-    case Op::neg:
-      return single_or_pair<Sign<Format, true>, u32>(pair);
-    case Op::abs:
-      return single_or_pair<Sign<Format, false>, u32>(pair);
-    case Op::ex2:
-      return single_or_pair<Rounded<Format, Ex2>, u32>(pair);
-    case Op::tanh:
-      return single_or_pair<Rounded<Format, Tanh>, u32>(pair);
-    default:
-      return nullptr;
+    case Op::neg: return single_or_pair<Sign<Format, true>, u32>(pair);
+    case Op::abs: return single_or_pair<Sign<Format, false>, u32>(pair);
+    case Op::ex2: return single_or_pair<Rounded<Format, Ex2>, u32>(pair);
+    case Op::tanh: return single_or_pair<Rounded<Format, Tanh>, u32>(pair);
+    default: return nullptr;
   }
 }
 
@@ -265,16 +256,11 @@ Handler select_format(const ptx::Inst& inst, bool pair) {
 
 Handler select_half(const ptx::Inst& inst) {
   switch (inst.type) {
-    case Type::f16:
-      return select_format<F16>(inst, false);
-    case Type::f16x2:
-      return select_format<F16>(inst, true);
-    case Type::bf16:
-      return select_format<Bf16>(inst, false);
-    case Type::bf16x2:
-      return select_format<Bf16>(inst, true);
-    default:
-      return nullptr;
+    case Type::f16: return select_format<F16>(inst, false);
+    case Type::f16x2: return select_format<F16>(inst, true);
+    case Type::bf16: return select_format<Bf16>(inst, false);
+    case Type::bf16x2: return select_format<Bf16>(inst, true);
+    default: return nullptr;
   }
 }
 

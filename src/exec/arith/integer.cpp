@@ -159,96 +159,65 @@ template <class F>
 Handler binary(Type type) {
   switch (type) {
     case Type::b16:
-    case Type::u16:
-      return run<On16<F, false>, u32, u32, u32>;
-    case Type::s16:
-      return run<On16<F, true>, s32, s32, s32>;
+    case Type::u16: return run<On16<F, false>, u32, u32, u32>;
+    case Type::s16: return run<On16<F, true>, s32, s32, s32>;
     case Type::b32:
-    case Type::u32:
-      return run<F, u32, u32, u32>;
-    case Type::s32:
-      return run<F, s32, s32, s32>;
+    case Type::u32: return run<F, u32, u32, u32>;
+    case Type::s32: return run<F, s32, s32, s32>;
     case Type::b64:
-    case Type::u64:
-      return run<F, u64, u64, u64>;
-    case Type::s64:
-      return run<F, s64, s64, s64>;
-    case Type::u16x2:
-      return run<OnPairs<F, false>, u32, u32, u32>;
-    case Type::s16x2:
-      return run<OnPairs<F, true>, s32, s32, s32>;
-    default:
-      return nullptr;
+    case Type::u64: return run<F, u64, u64, u64>;
+    case Type::s64: return run<F, s64, s64, s64>;
+    case Type::u16x2: return run<OnPairs<F, false>, u32, u32, u32>;
+    case Type::s16x2: return run<OnPairs<F, true>, s32, s32, s32>;
+    default: return nullptr;
   }
 }
 template <class F>
 Handler unary(Type type) {
   switch (type) {
     case Type::b16:
-    case Type::u16:
-      return run<On16<F, false>, u32, u32>;
-    case Type::s16:
-      return run<On16<F, true>, s32, s32>;
+    case Type::u16: return run<On16<F, false>, u32, u32>;
+    case Type::s16: return run<On16<F, true>, s32, s32>;
     case Type::b32:
-    case Type::u32:
-      return run<F, u32, u32>;
-    case Type::s32:
-      return run<F, s32, s32>;
+    case Type::u32: return run<F, u32, u32>;
+    case Type::s32: return run<F, s32, s32>;
     case Type::b64:
-    case Type::u64:
-      return run<F, u64, u64>;
-    case Type::s64:
-      return run<F, s64, s64>;
-    default:
-      return nullptr;
+    case Type::u64: return run<F, u64, u64>;
+    case Type::s64: return run<F, s64, s64>;
+    default: return nullptr;
   }
 }
 // Logic has no signs: one instance a width.
 template <class F>
 Handler logic(Type type) {
   switch (ptx_bytes(type)) {
-    case 2:
-      return run<F, u32, u32, u32>;
-    case 4:
-      return run<F, u32, u32, u32>;
-    case 8:
-      return run<F, u64, u64, u64>;
-    default:
-      return nullptr;
+    case 2: return run<F, u32, u32, u32>;
+    case 4: return run<F, u32, u32, u32>;
+    case 8: return run<F, u64, u64, u64>;
+    default: return nullptr;
   }
 }
 
 Handler select_shift(const ptx::Inst& inst) {
   if (inst.op == Op::shl) {
     switch (ptx_bytes(inst.type)) {
-      case 2:
-        return run<Cut16<Shl>, u32, u32, u32>;
-      case 4:
-        return run<Shl, u32, u32, u32>;
-      case 8:
-        return run<Shl, u64, u64, u32>;
-      default:
-        return nullptr;
+      case 2: return run<Cut16<Shl>, u32, u32, u32>;
+      case 4: return run<Shl, u32, u32, u32>;
+      case 8: return run<Shl, u64, u64, u32>;
+      default: return nullptr;
     }
   }
   switch (inst.type) {
     case Type::b16:
-    case Type::u16:
-      return run<ShrU, u32, u32, u32>;
-    case Type::s16:
-      return run<ShrS16, s32, s32, u32>;
+    case Type::u16: return run<ShrU, u32, u32, u32>;
+    case Type::s16: return run<ShrS16, s32, s32, u32>;
     case Type::b32:
-    case Type::u32:
-      return run<ShrU, u32, u32, u32>;
-    case Type::s32:
-      return run<ShrS, s32, s32, u32>;
+    case Type::u32: return run<ShrU, u32, u32, u32>;
+    case Type::s32: return run<ShrS, s32, s32, u32>;
     case Type::b64:
-    case Type::u64:
-      return run<ShrU, u64, u64, u32>;
-    case Type::s64:
-      return run<ShrS, s64, s64, u32>;
-    default:
-      return nullptr;
+    case Type::u64: return run<ShrU, u64, u64, u32>;
+    case Type::s64: return run<ShrS, s64, s64, u32>;
+    default: return nullptr;
   }
 }
 
@@ -263,29 +232,18 @@ Handler select_integer(const ptx::Inst& inst) {
       return sat ? (type == Type::s32 ? Handler(run<AddSat, s32, s32, s32>) : nullptr) : binary<Add>(type);
     case Op::sub:
       return sat ? (type == Type::s32 ? Handler(run<SubSat, s32, s32, s32>) : nullptr) : binary<Sub>(type);
-    case Op::min:
-      return relu ? binary<Relu<Min>>(type) : binary<Min>(type);
-    case Op::max:
-      return relu ? binary<Relu<Max>>(type) : binary<Max>(type);
-    case Op::and_:
-      return logic<And>(type);
-    case Op::or_:
-      return logic<Or>(type);
-    case Op::xor_:
-      return logic<Xor>(type);
-    case Op::not_:
-      return unary<Not>(type);
-    case Op::cnot:
-      return unary<Cnot>(type);
-    case Op::neg:
-      return unary<Neg>(type);
-    case Op::abs:
-      return unary<Abs>(type);
+    case Op::min: return relu ? binary<Relu<Min>>(type) : binary<Min>(type);
+    case Op::max: return relu ? binary<Relu<Max>>(type) : binary<Max>(type);
+    case Op::and_: return logic<And>(type);
+    case Op::or_: return logic<Or>(type);
+    case Op::xor_: return logic<Xor>(type);
+    case Op::not_: return unary<Not>(type);
+    case Op::cnot: return unary<Cnot>(type);
+    case Op::neg: return unary<Neg>(type);
+    case Op::abs: return unary<Abs>(type);
     case Op::shl:
-    case Op::shr:
-      return select_shift(inst);
-    default:
-      return nullptr;
+    case Op::shr: return select_shift(inst);
+    default: return nullptr;
   }
 }
 

@@ -70,9 +70,7 @@ void mov_vector(WarpCtx& w, const XInst& x) {
   }
 }
 
-void mov_pred(WarpCtx& w, const XInst& x) {
-  w.set_pred(x.pdst, w.pred(x.psrc[0]));
-}
+void mov_pred(WarpCtx& w, const XInst& x) { w.set_pred(x.pdst, w.pred(x.psrc[0])); }
 
 // Addresses of local variables are relative to the frame of the running function.
 void mov_frame(WarpCtx& w, const XInst& x) {
@@ -96,16 +94,11 @@ Handler select_mov(const ptx::Inst& inst) {
   if (inst.frame_relative) return bytes == 4 || bytes == 8 ? mov_frame : nullptr;
   if (inst.dst_count == 1 && inst.src_count == 1) {
     switch (bytes) {
-      case 2:
-        return run<Copy16, u32, u32>;
-      case 4:
-        return run<Copy, u32, u32>;
-      case 8:
-        return run<Copy, u64, u64>;
-      case 16:
-        return mov_vector;
-      default:
-        return nullptr;
+      case 2: return run<Copy16, u32, u32>;
+      case 4: return run<Copy, u32, u32>;
+      case 8: return run<Copy, u64, u64>;
+      case 16: return mov_vector;
+      default: return nullptr;
     }
   }
   if (inst.dst_count == 0 || inst.src_count == 0 || inst.src_count > 4 || bytes % inst.dst_count != 0 ||
@@ -151,14 +144,10 @@ void logic_pred(WarpCtx& w, const XInst& x) {
 // The window of a space in the generic address space; 0: addresses are the same in both.
 u64 window_of(Space space) {
   switch (space) {
-    case Space::shared:
-      return ptx::shared_window;
-    case Space::local:
-      return ptx::local_window;
-    case Space::param:
-      return ptx::param_window;
-    default:
-      return 0;
+    case Space::shared: return ptx::shared_window;
+    case Space::local: return ptx::local_window;
+    case Space::param: return ptx::param_window;
+    default: return 0;
   }
 }
 struct Cvta {
@@ -199,29 +188,22 @@ void isspacep(WarpCtx& w, const XInst& x) {
 Handler select_move(const ptx::Inst& inst) {
   const bool pred = inst.type == Type::pred;
   switch (inst.op) {
-    case Op::mov:
-      return select_mov(inst);
+    case Op::mov: return select_mov(inst);
     case Op::selp: {
       const unsigned bytes = ptx_bytes(inst.type);
       return bytes == 8 ? selp<u64> : bytes == 4 || bytes == 2 ? selp<u32> : nullptr;
     }
-    case Op::not_:
-      return pred ? logic_pred<Op::not_> : nullptr;
-    case Op::and_:
-      return pred ? logic_pred<Op::and_> : nullptr;
-    case Op::or_:
-      return pred ? logic_pred<Op::or_> : nullptr;
-    case Op::xor_:
-      return pred ? logic_pred<Op::xor_> : nullptr;
-    case Op::cvta:
-      return select_cvta(inst);
+    case Op::not_: return pred ? logic_pred<Op::not_> : nullptr;
+    case Op::and_: return pred ? logic_pred<Op::and_> : nullptr;
+    case Op::or_: return pred ? logic_pred<Op::or_> : nullptr;
+    case Op::xor_: return pred ? logic_pred<Op::xor_> : nullptr;
+    case Op::cvta: return select_cvta(inst);
     case Op::isspacep: {
       const Space space = inst.mods.space;
       const bool known = space == Space::global || window_of(space) != 0;
       return known && ptx_bytes(inst.type == Type::none ? Type::u64 : inst.type) == 8 ? isspacep : nullptr;
     }
-    default:
-      return nullptr;
+    default: return nullptr;
   }
 }
 

@@ -189,20 +189,15 @@ template <bool remainder>
 Handler select_divide(Type type) {
   constexpr bool vectors = vector_bytes > 16;
   switch (type) {
-    case Type::u16:
-      return run<On16<Divide<remainder>>, u32, u32, u32>;
-    case Type::s16:
-      return run<On16<Divide<remainder>>, s32, s32, s32>;
+    case Type::u16: return run<On16<Divide<remainder>>, u32, u32, u32>;
+    case Type::s16: return run<On16<Divide<remainder>>, s32, s32, s32>;
     case Type::u32:
       return vectors ? run<Divide<remainder>, u32, u32, u32> : each<DivideOne<u32, remainder>, u32, u32, u32>;
     case Type::s32:
       return vectors ? run<Divide<remainder>, s32, s32, s32> : each<DivideOne<s32, remainder>, s32, s32, s32>;
-    case Type::u64:
-      return each<DivideOne<u64, remainder>, u64, u64, u64>;
-    case Type::s64:
-      return each<DivideOne<s64, remainder>, s64, s64, s64>;
-    default:
-      return nullptr;
+    case Type::u64: return each<DivideOne<u64, remainder>, u64, u64, u64>;
+    case Type::s64: return each<DivideOne<s64, remainder>, s64, s64, s64>;
+    default: return nullptr;
   }
 }
 
@@ -229,8 +224,7 @@ Handler select_mul(const ptx::Inst& inst) {
       return mode == MulMode::hi ? each<MulHi64<u64>, u64, u64, u64> : run<MulLo, u64, u64, u64>;
     case Type::s64:
       return mode == MulMode::hi ? each<MulHi64<s64>, u64, s64, s64> : run<MulLo, u64, u64, u64>;
-    default:
-      return nullptr;
+    default: return nullptr;
   }
 }
 Handler select_mad(const ptx::Inst& inst) {
@@ -258,8 +252,7 @@ Handler select_mad(const ptx::Inst& inst) {
       return mode == MulMode::hi ? each<MadHi64<u64>, u64, u64, u64, u64> : run<MadLo, u64, u64, u64, u64>;
     case Type::s64:
       return mode == MulMode::hi ? each<MadHi64<s64>, u64, s64, s64, s64> : run<MadLo, u64, u64, u64, u64>;
-    default:
-      return nullptr;
+    default: return nullptr;
   }
 }
 Handler select_24(const ptx::Inst& inst) {
@@ -275,20 +268,13 @@ Handler select_24(const ptx::Inst& inst) {
 }
 Handler select_sad(Type type) {
   switch (type) {
-    case Type::u16:
-      return run<Sad16, u32, u32, u32, u32>;
-    case Type::s16:
-      return run<Sad16, s32, s32, s32, s32>;
-    case Type::u32:
-      return run<Sad, u32, u32, u32, u32>;
-    case Type::s32:
-      return run<Sad, s32, s32, s32, s32>;
-    case Type::u64:
-      return run<Sad, u64, u64, u64, u64>;
-    case Type::s64:
-      return run<Sad, s64, s64, s64, s64>;
-    default:
-      return nullptr;
+    case Type::u16: return run<Sad16, u32, u32, u32, u32>;
+    case Type::s16: return run<Sad16, s32, s32, s32, s32>;
+    case Type::u32: return run<Sad, u32, u32, u32, u32>;
+    case Type::s32: return run<Sad, s32, s32, s32, s32>;
+    case Type::u64: return run<Sad, u64, u64, u64, u64>;
+    case Type::s64: return run<Sad, s64, s64, s64, s64>;
+    default: return nullptr;
   }
 }
 
@@ -323,24 +309,16 @@ struct DotProduct {
 Handler select_multiply(const ptx::Inst& inst) {
   if (inst.mods.cc_in || inst.mods.cc_out) return nullptr;
   switch (inst.op) {
-    case Op::mul:
-      return select_mul(inst);
-    case Op::mad:
-      return select_mad(inst);
+    case Op::mul: return select_mul(inst);
+    case Op::mad: return select_mad(inst);
     case Op::mul24:
-    case Op::mad24:
-      return select_24(inst);
-    case Op::sad:
-      return select_sad(inst.type);
-    case Op::div:
-      return select_divide<false>(inst.type);
-    case Op::rem:
-      return select_divide<true>(inst.type);
+    case Op::mad24: return select_24(inst);
+    case Op::sad: return select_sad(inst.type);
+    case Op::div: return select_divide<false>(inst.type);
+    case Op::rem: return select_divide<true>(inst.type);
     case Op::dp4a:
-    case Op::dp2a:
-      return run<DotProduct, u32, u32, u32, u32>;
-    default:
-      return nullptr;
+    case Op::dp2a: return run<DotProduct, u32, u32, u32, u32>;
+    default: return nullptr;
   }
 }
 

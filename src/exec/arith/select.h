@@ -26,16 +26,14 @@ SIMTLAB_INLINE unsigned ptx_bytes(ptx::Type type) {
   switch (type) {
     case Type::b8:
     case Type::u8:
-    case Type::s8:
-      return 1;
+    case Type::s8: return 1;
     case Type::b16:
     case Type::u16:
     case Type::s16:
     case Type::f16:
     case Type::bf16:
     case Type::e4m3x2:
-    case Type::e5m2x2:
-      return 2;
+    case Type::e5m2x2: return 2;
     case Type::b32:
     case Type::u32:
     case Type::s32:
@@ -44,15 +42,12 @@ SIMTLAB_INLINE unsigned ptx_bytes(ptx::Type type) {
     case Type::f16x2:
     case Type::bf16x2:
     case Type::u16x2:
-    case Type::s16x2:
-      return 4;
+    case Type::s16x2: return 4;
     case Type::b64:
     case Type::u64:
     case Type::s64:
-    case Type::f64:
-      return 8;
-    default:
-      return 0;
+    case Type::f64: return 8;
+    default: return 0;
   }
 }
 SIMTLAB_INLINE bool is_floating(ptx::Type type) {

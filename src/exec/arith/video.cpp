@@ -14,21 +14,15 @@ using ptx::Type;
 
 bool compare_values(Compare compare, s64 a, s64 b) {
   switch (compare) {
-    case Compare::eq:
-      return a == b;
-    case Compare::ne:
-      return a != b;
+    case Compare::eq: return a == b;
+    case Compare::ne: return a != b;
     case Compare::lt:
-    case Compare::lo:
-      return a < b;
+    case Compare::lo: return a < b;
     case Compare::le:
-    case Compare::ls:
-      return a <= b;
+    case Compare::ls: return a <= b;
     case Compare::gt:
-    case Compare::hi:
-      return a > b;
-    default:
-      return a >= b;
+    case Compare::hi: return a > b;
+    default: return a >= b;
   }
 }
 s64 clamp_to(s64 v, unsigned bits, bool is_signed) {
@@ -86,20 +80,13 @@ struct Scalar : Video {
  private:
   s64 compute(s64 a, s64 b) const {
     switch (inst.op) {
-      case Op::vadd:
-        return a + b;
-      case Op::vsub:
-        return a - b;
-      case Op::vabsdiff:
-        return a < b ? b - a : a - b;
-      case Op::vmin:
-        return a < b ? a : b;
-      case Op::vmax:
-        return a > b ? a : b;
-      case Op::vset:
-        return compare_values(inst.mods.compare, a, b) ? 1 : 0;
-      default:
-        return shift(a, (u32)b);
+      case Op::vadd: return a + b;
+      case Op::vsub: return a - b;
+      case Op::vabsdiff: return a < b ? b - a : a - b;
+      case Op::vmin: return a < b ? a : b;
+      case Op::vmax: return a > b ? a : b;
+      case Op::vset: return compare_values(inst.mods.compare, a, b) ? 1 : 0;
+      default: return shift(a, (u32)b);
     }
   }
   // A left shift by 32 of a 33-bit value still has to saturate: it is cut to what 64 bits tell apart.
@@ -113,12 +100,9 @@ struct Scalar : Video {
   u32 secondary(u32 v, u32 c) const {
     const bool less = d_signed ? (s32)v < (s32)c : v < c;
     switch (inst.mods.atom) {
-      case AtomOp::add:
-        return v + c;
-      case AtomOp::min:
-        return less ? v : c;
-      default:
-        return less ? c : v;
+      case AtomOp::add: return v + c;
+      case AtomOp::min: return less ? v : c;
+      default: return less ? c : v;
     }
   }
 };
@@ -185,25 +169,18 @@ struct Simd : Video {
   s64 compute(s64 a, s64 b) const {
     switch (inst.op) {
       case Op::vadd2:
-      case Op::vadd4:
-        return a + b;
+      case Op::vadd4: return a + b;
       case Op::vsub2:
-      case Op::vsub4:
-        return a - b;
+      case Op::vsub4: return a - b;
       case Op::vavrg2:
-      case Op::vavrg4:
-        return a + b >= 0 ? (a + b + 1) >> 1 : (a + b) >> 1;
+      case Op::vavrg4: return a + b >= 0 ? (a + b + 1) >> 1 : (a + b) >> 1;
       case Op::vabsdiff2:
-      case Op::vabsdiff4:
-        return a < b ? b - a : a - b;
+      case Op::vabsdiff4: return a < b ? b - a : a - b;
       case Op::vmin2:
-      case Op::vmin4:
-        return a < b ? a : b;
+      case Op::vmin4: return a < b ? a : b;
       case Op::vmax2:
-      case Op::vmax4:
-        return a > b ? a : b;
-      default:
-        return compare_values(inst.mods.compare, a, b) ? 1 : 0;
+      case Op::vmax4: return a > b ? a : b;
+      default: return compare_values(inst.mods.compare, a, b) ? 1 : 0;
     }
   }
 };

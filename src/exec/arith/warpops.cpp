@@ -88,12 +88,9 @@ void shfl(WarpCtx& w, const XInst& x) {
 
 u32 vote_of(VoteMode mode, u32 votes, u32 group) {
   switch (mode) {
-    case VoteMode::all:
-      return votes == group ? group : 0;
-    case VoteMode::any:
-      return votes != 0 ? group : 0;
-    default:
-      return votes == group || votes == 0 ? group : 0;
+    case VoteMode::all: return votes == group ? group : 0;
+    case VoteMode::any: return votes != 0 ? group : 0;
+    default: return votes == group || votes == 0 ? group : 0;
   }
 }
 // The member mask is the one source row of the .sync forms.
@@ -152,18 +149,12 @@ void match_all(WarpCtx& w, const XInst& x) {
 
 u32 reduce(AtomOp op, bool is_signed, u32 a, u32 b) {
   switch (op) {
-    case AtomOp::add:
-      return a + b;
-    case AtomOp::min:
-      return (is_signed ? (s32)a < (s32)b : a < b) ? a : b;
-    case AtomOp::max:
-      return (is_signed ? (s32)a > (s32)b : a > b) ? a : b;
-    case AtomOp::and_:
-      return a & b;
-    case AtomOp::or_:
-      return a | b;
-    default:
-      return a ^ b;
+    case AtomOp::add: return a + b;
+    case AtomOp::min: return (is_signed ? (s32)a < (s32)b : a < b) ? a : b;
+    case AtomOp::max: return (is_signed ? (s32)a > (s32)b : a > b) ? a : b;
+    case AtomOp::and_: return a & b;
+    case AtomOp::or_: return a | b;
+    default: return a ^ b;
   }
 }
 void redux(WarpCtx& w, const XInst& x) {
@@ -223,16 +214,11 @@ void elect(WarpCtx& w, const XInst& x) {
 Handler select_shfl(const ptx::Inst& inst) {
   if (inst.src_count < 3) return nullptr;
   switch (inst.mods.shfl) {
-    case ShflMode::up:
-      return shfl<ShflMode::up>;
-    case ShflMode::down:
-      return shfl<ShflMode::down>;
-    case ShflMode::bfly:
-      return shfl<ShflMode::bfly>;
-    case ShflMode::idx:
-      return shfl<ShflMode::idx>;
-    default:
-      return nullptr;
+    case ShflMode::up: return shfl<ShflMode::up>;
+    case ShflMode::down: return shfl<ShflMode::down>;
+    case ShflMode::bfly: return shfl<ShflMode::bfly>;
+    case ShflMode::idx: return shfl<ShflMode::idx>;
+    default: return nullptr;
   }
 }
 Handler select_redux(const ptx::Inst& inst) {
@@ -249,8 +235,7 @@ Handler select_redux(const ptx::Inst& inst) {
 Handler select_warp(const ptx::Inst& inst) {
   const bool wide = ptx_bytes(inst.type) == 8;
   switch (inst.op) {
-    case Op::shfl:
-      return select_shfl(inst);
+    case Op::shfl: return select_shfl(inst);
     case Op::vote:
       return inst.mods.vote == VoteMode::ballot ? vote_ballot
              : inst.mods.vote == VoteMode::none ? nullptr
@@ -258,14 +243,10 @@ Handler select_warp(const ptx::Inst& inst) {
     case Op::match:
       if (inst.mods.all) return wide ? match_all<u64> : match_all<u32>;
       return wide ? match_any<u64> : match_any<u32>;
-    case Op::redux:
-      return select_redux(inst);
-    case Op::elect:
-      return elect;
-    case Op::activemask:
-      return activemask;
-    default:
-      return nullptr;
+    case Op::redux: return select_redux(inst);
+    case Op::elect: return elect;
+    case Op::activemask: return activemask;
+    default: return nullptr;
   }
 }
 

@@ -5,14 +5,10 @@ namespace {
 
 ptx::Space space_of_window(u64 address) {
   switch (address >> 32) {
-    case ptx::shared_window >> 32:
-      return ptx::Space::shared;
-    case ptx::local_window >> 32:
-      return ptx::Space::local;
-    case ptx::param_window >> 32:
-      return ptx::Space::param;
-    default:
-      return ptx::Space::global;
+    case ptx::shared_window >> 32: return ptx::Space::shared;
+    case ptx::local_window >> 32: return ptx::Space::local;
+    case ptx::param_window >> 32: return ptx::Space::param;
+    default: return ptx::Space::global;
   }
 }
 
@@ -33,17 +29,12 @@ void check_lane(WarpCtx& w, const XInst& x, unsigned lane, u64 address, Bounds& 
 
 Where where_of(const ptx::Inst& inst) {
   switch (inst.mods.space) {
-    case ptx::Space::shared:
-      return Where::shared;
-    case ptx::Space::param:
-      return Where::param;
-    case ptx::Space::local:
-      return inst.frame_relative ? Where::frame : Where::local;
+    case ptx::Space::shared: return Where::shared;
+    case ptx::Space::param: return Where::param;
+    case ptx::Space::local: return inst.frame_relative ? Where::frame : Where::local;
     case ptx::Space::global:
-    case ptx::Space::constant:
-      return Where::global;
-    default:
-      return Where::generic;
+    case ptx::Space::constant: return Where::global;
+    default: return Where::generic;
   }
 }
 
@@ -104,18 +95,12 @@ Access prepare_where(WarpCtx& w, const XInst& x, unsigned bytes, bool writes) {
 
 Access prepare_any(WarpCtx& w, const XInst& x, unsigned bytes, bool writes) {
   switch (where_of(*x.inst)) {
-    case Where::global:
-      return prepare_where<Where::global>(w, x, bytes, writes);
-    case Where::shared:
-      return prepare_where<Where::shared>(w, x, bytes, writes);
-    case Where::param:
-      return prepare_where<Where::param>(w, x, bytes, writes);
-    case Where::local:
-      return prepare_where<Where::local>(w, x, bytes, writes);
-    case Where::frame:
-      return prepare_where<Where::frame>(w, x, bytes, writes);
-    case Where::generic:
-      break;
+    case Where::global: return prepare_where<Where::global>(w, x, bytes, writes);
+    case Where::shared: return prepare_where<Where::shared>(w, x, bytes, writes);
+    case Where::param: return prepare_where<Where::param>(w, x, bytes, writes);
+    case Where::local: return prepare_where<Where::local>(w, x, bytes, writes);
+    case Where::frame: return prepare_where<Where::frame>(w, x, bytes, writes);
+    case Where::generic: break;
   }
   return prepare_where<Where::generic>(w, x, bytes, writes);
 }

@@ -43,9 +43,7 @@ SIMTLAB_INLINE AddressVec load_lanes(const u64* row, unsigned lane) {
 SIMTLAB_INLINE void store_lanes(u64* row, unsigned lane, AddressVec v) {
   store<AddressVec>(reinterpret_cast<std::byte*>(row), lane, v);
 }
-SIMTLAB_INLINE bool any(AddressVec v) {
-  return pack_bits((AsS<AddressVec>)(v != AddressVec{})) != 0;
-}
+SIMTLAB_INLINE bool any(AddressVec v) { return pack_bits((AsS<AddressVec>)(v != AddressVec{})) != 0; }
 
 // Address registers of 64 bits, plus an offset.
 struct WideRow {
@@ -163,14 +161,10 @@ struct Region {
 SIMTLAB_INLINE Region region_of(const WarpCtx& w, const XInst& x, ptx::Space space, bool writes) {
   MemoryView& m = *w.memory;
   switch (space) {
-    case ptx::Space::shared:
-      return {{0, m.shared_bytes}, (u64)m.shared, 0};
-    case ptx::Space::param:
-      return {{0, m.param_bytes}, (u64)m.param, 0};
-    case ptx::Space::local:
-      return {{0, m.local_bytes}, (u64)w.local, m.local_stride};
-    default:
-      return {m.bounds(x, writes), m.global_delta, 0};
+    case ptx::Space::shared: return {{0, m.shared_bytes}, (u64)m.shared, 0};
+    case ptx::Space::param: return {{0, m.param_bytes}, (u64)m.param, 0};
+    case ptx::Space::local: return {{0, m.local_bytes}, (u64)w.local, m.local_stride};
+    default: return {m.bounds(x, writes), m.global_delta, 0};
   }
 }
 
@@ -248,8 +242,7 @@ SIMTLAB_INLINE void use_own_lines(WarpCtx& w, Access& access, unsigned bytes) {
   u64 delta = 0;
   const bool ordered = access.pattern != Pattern::scatter;
   switch (writes ? own_lines_to_write(w, bytes, ordered, delta) : own_lines_to_read(w, ordered, delta)) {
-    case OwnLines::none:
-      return;
+    case OwnLines::none: return;
     case OwnLines::one: {
       const u64 first = access.first - access.delta;
       access.whole = access.whole && first / 128 == (first + warp_lanes * bytes - 1) / 128;

@@ -1,6 +1,6 @@
 // atom and red: read-modify-write lane by lane in lane order, so that every result is exact and repeatable.
-// Order between warps is the order in which they're stepped, or that of StoreBuffer::commit() where there is one:
-// only then may blocks of one memory be stepped by several host threads at once.
+// Order between warps is the order in which they're stepped, or that of StoreBuffer::commit() where there is
+// one: only then may blocks of one memory be stepped by several host threads at once.
 #include "exec/arith/half.h"
 #include "exec/memops/ops.h"
 
@@ -186,54 +186,36 @@ void atomic128(WarpCtx& w, const XInst& x) {
 Handler pick_add(ptx::Type type) {
   switch (type) {
     case ptx::Type::u32:
-    case ptx::Type::s32:
-      return atomic<Add, u32>;
+    case ptx::Type::s32: return atomic<Add, u32>;
     case ptx::Type::u64:
-    case ptx::Type::s64:
-      return atomic<Add, u64>;
-    case ptx::Type::f32:
-      return add_f32;
-    case ptx::Type::f64:
-      return atomic<AddF64, u64>;
-    case ptx::Type::f16:
-      return atomic<AddHalf<false>, u16>;
-    case ptx::Type::bf16:
-      return atomic<AddHalf<true>, u16>;
-    case ptx::Type::f16x2:
-      return atomic<AddHalfPair<false>, u32>;
-    case ptx::Type::bf16x2:
-      return atomic<AddHalfPair<true>, u32>;
-    default:
-      return nullptr;
+    case ptx::Type::s64: return atomic<Add, u64>;
+    case ptx::Type::f32: return add_f32;
+    case ptx::Type::f64: return atomic<AddF64, u64>;
+    case ptx::Type::f16: return atomic<AddHalf<false>, u16>;
+    case ptx::Type::bf16: return atomic<AddHalf<true>, u16>;
+    case ptx::Type::f16x2: return atomic<AddHalfPair<false>, u32>;
+    case ptx::Type::bf16x2: return atomic<AddHalfPair<true>, u32>;
+    default: return nullptr;
   }
 }
 template <class Op>
 Handler pick_ordered(ptx::Type type) {
   switch (type) {
-    case ptx::Type::u32:
-      return atomic<Op, u32>;
-    case ptx::Type::s32:
-      return atomic<Op, s32>;
-    case ptx::Type::u64:
-      return atomic<Op, u64>;
-    case ptx::Type::s64:
-      return atomic<Op, s64>;
-    default:
-      return nullptr;
+    case ptx::Type::u32: return atomic<Op, u32>;
+    case ptx::Type::s32: return atomic<Op, s32>;
+    case ptx::Type::u64: return atomic<Op, u64>;
+    case ptx::Type::s64: return atomic<Op, s64>;
+    default: return nullptr;
   }
 }
 // Operations on bits: the size alone matters.
 template <class Op>
 Handler pick_bits(ptx::Type type) {
   switch (ptx::size_of(type)) {
-    case 2:
-      return atomic<Op, u16>;
-    case 4:
-      return atomic<Op, u32>;
-    case 8:
-      return atomic<Op, u64>;
-    default:
-      return nullptr;
+    case 2: return atomic<Op, u16>;
+    case 4: return atomic<Op, u32>;
+    case 8: return atomic<Op, u64>;
+    default: return nullptr;
   }
 }
 
@@ -244,30 +226,20 @@ Handler select_atomic(const ptx::Inst& inst) {
   if (inst.mods.space == ptx::Space::param || inst.mods.space == ptx::Space::constant) return nullptr;
   const bool wide = ptx::size_of(inst.type) == 16;
   switch (inst.mods.atom) {
-    case ptx::AtomOp::add:
-      return pick_add(inst.type);
-    case ptx::AtomOp::min:
-      return pick_ordered<Min>(inst.type);
-    case ptx::AtomOp::max:
-      return pick_ordered<Max>(inst.type);
-    case ptx::AtomOp::inc:
-      return inst.type == ptx::Type::u32 ? atomic<Inc, u32> : nullptr;
-    case ptx::AtomOp::dec:
-      return inst.type == ptx::Type::u32 ? atomic<Dec, u32> : nullptr;
-    case ptx::AtomOp::and_:
-      return pick_bits<And>(inst.type);
-    case ptx::AtomOp::or_:
-      return pick_bits<Or>(inst.type);
-    case ptx::AtomOp::xor_:
-      return pick_bits<Xor>(inst.type);
-    case ptx::AtomOp::exch:
-      return wide ? atomic128<false> : pick_bits<Exch>(inst.type);
+    case ptx::AtomOp::add: return pick_add(inst.type);
+    case ptx::AtomOp::min: return pick_ordered<Min>(inst.type);
+    case ptx::AtomOp::max: return pick_ordered<Max>(inst.type);
+    case ptx::AtomOp::inc: return inst.type == ptx::Type::u32 ? atomic<Inc, u32> : nullptr;
+    case ptx::AtomOp::dec: return inst.type == ptx::Type::u32 ? atomic<Dec, u32> : nullptr;
+    case ptx::AtomOp::and_: return pick_bits<And>(inst.type);
+    case ptx::AtomOp::or_: return pick_bits<Or>(inst.type);
+    case ptx::AtomOp::xor_: return pick_bits<Xor>(inst.type);
+    case ptx::AtomOp::exch: return wide ? atomic128<false> : pick_bits<Exch>(inst.type);
     case ptx::AtomOp::cas: {
       if (inst.src_count < 3) return nullptr;
       return wide ? atomic128<true> : pick_bits<Cas>(inst.type);
     }
-    case ptx::AtomOp::none:
-      break;
+    case ptx::AtomOp::none: break;
   }
   return nullptr;
 }

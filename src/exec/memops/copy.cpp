@@ -56,7 +56,8 @@ void copy_async(WarpCtx& w, const XInst& x) {
   for (u32 m = mask; m != 0; m &= m - 1) {
     const unsigned lane = (unsigned)__builtin_ctz(m);
     u8 value[16] = {};
-    __builtin_memcpy(value, reinterpret_cast<const void*>(host_to_read(*w.memory, w.addresses[lane])), sizes[lane]);
+    __builtin_memcpy(value, reinterpret_cast<const void*>(host_to_read(*w.memory, w.addresses[lane])),
+                     sizes[lane]);
     __builtin_memcpy(reinterpret_cast<void*>(targets[lane]), value, bytes);
   }
 }

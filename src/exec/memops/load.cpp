@@ -149,10 +149,8 @@ Handler select_load(const ptx::Inst& inst) {
       if (bytes == 8) return sign ? pick<s32, u64>(inst) : pick<u32, u64>(inst);
       return pick<u32, u32>(inst);
     case 8:
-    case 16:
-      return pick<u64, u64>(inst);
-    default:
-      return nullptr;
+    case 16: return pick<u64, u64>(inst);
+    default: return nullptr;
   }
 }
 

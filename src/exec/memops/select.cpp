@@ -20,21 +20,15 @@ Handler select_texture(const ptx::Inst& inst) {
 Handler select_memory(const ptx::Inst& inst) {
   switch (inst.op) {
     case ptx::Op::ld:
-    case ptx::Op::ldu:
-      return select_load(inst);
-    case ptx::Op::st:
-      return select_store(inst);
+    case ptx::Op::ldu: return select_load(inst);
+    case ptx::Op::st: return select_store(inst);
     case ptx::Op::atom:
-    case ptx::Op::red:
-      return select_atomic(inst);
+    case ptx::Op::red: return select_atomic(inst);
     case ptx::Op::cp_async:
     case ptx::Op::prefetch:
-    case ptx::Op::prefetchu:
-      return select_copy(inst);
-    case ptx::Op::tex:
-      return select_texture(inst);
-    default:
-      return nullptr;
+    case ptx::Op::prefetchu: return select_copy(inst);
+    case ptx::Op::tex: return select_texture(inst);
+    default: return nullptr;
   }
 }
 

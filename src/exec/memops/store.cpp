@@ -136,8 +136,7 @@ Handler pick(const ptx::Inst& inst) {
     SIMTLAB_PICK(local)
     SIMTLAB_PICK(frame)
     SIMTLAB_PICK(generic)
-    case Where::param:
-      return nullptr;
+    case Where::param: return nullptr;
   }
 #undef SIMTLAB_PICK
   return nullptr;
@@ -152,17 +151,12 @@ Handler select_store(const ptx::Inst& inst) {
     if (inst.src[i].bytes > bytes) bytes = inst.src[i].bytes;
   }
   switch (ptx::size_of(inst.type)) {
-    case 1:
-      return bytes == 8 ? pick<u8, u64>(inst) : pick<u8, u32>(inst);
-    case 2:
-      return bytes == 8 ? pick<u16, u64>(inst) : pick<u16, u32>(inst);
-    case 4:
-      return bytes == 8 ? pick<u32, u64>(inst) : pick<u32, u32>(inst);
+    case 1: return bytes == 8 ? pick<u8, u64>(inst) : pick<u8, u32>(inst);
+    case 2: return bytes == 8 ? pick<u16, u64>(inst) : pick<u16, u32>(inst);
+    case 4: return bytes == 8 ? pick<u32, u64>(inst) : pick<u32, u32>(inst);
     case 8:
-    case 16:
-      return pick<u64, u64>(inst);
-    default:
-      return nullptr;
+    case 16: return pick<u64, u64>(inst);
+    default: return nullptr;
   }
 }
 

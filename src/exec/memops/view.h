@@ -28,7 +28,7 @@ struct MemoryView {
   std::uint64_t local_stride = 0;  // bytes from one lane's local memory to the next one's
   std::uint64_t local_bytes = 0;   // bytes a lane may touch
   GlobalMemory* global = nullptr;
-  StoreBuffer* buffer = nullptr;   // null: stores and atomics act on memory at once
+  StoreBuffer* buffer = nullptr;  // null: stores and atomics act on memory at once
   Bounds read[bounds_slots], write[bounds_slots];
   alignas(64) std::uint64_t hosts[32];  // scratch of the handlers
 
@@ -43,13 +43,14 @@ struct MemoryView {
 bool find_bounds(const MemoryView& memory, std::uint64_t address, unsigned bytes, bool writes,
                  Bounds& bounds);
 
-// Where the data of a prepared access to global memory is while an SM keeps its stores to itself. none: in memory; one: all of
-// it in one line of the buffer, host address = device address + delta; many: MemoryView::hosts has the lanes' addresses.
-// ordered: the active lanes' addresses do not decrease.
+// Where the data of a prepared access to global memory is while an SM keeps its stores to itself. none: in
+// memory; one: all of it in one line of the buffer, host address = device address + delta; many:
+// MemoryView::hosts has the lanes' addresses. ordered: the active lanes' addresses do not decrease.
 enum class OwnLines : std::uint8_t { none, one, many };
 OwnLines own_lines_to_read(WarpCtx& ctx, bool ordered, std::uint64_t& delta);
 OwnLines own_lines_to_write(WarpCtx& ctx, unsigned bytes, bool ordered, std::uint64_t& delta);
-// Keeps the lanes of an atomic that are in global memory for later; returns the others. operand_bytes: of a lane in a row.
+// Keeps the lanes of an atomic that are in global memory for later; returns the others. operand_bytes: of a
+// lane in a row.
 std::uint32_t defer_atomic(WarpCtx& ctx, const XInst& x, unsigned operand_bytes);
 // Host address of one lane's global data to read.
 std::uint64_t host_to_read(const MemoryView& memory, std::uint64_t address);

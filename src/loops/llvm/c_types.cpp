@@ -8,9 +8,13 @@ namespace {
 
 std::string declare(const llvm::DIType* type, const std::string& name);
 
-bool is_array(const llvm::DIType* type) { return type != nullptr && type->getTag() == llvm::dwarf::DW_TAG_array_type; }
+bool is_array(const llvm::DIType* type) {
+  return type != nullptr && type->getTag() == llvm::dwarf::DW_TAG_array_type;
+}
 
-std::string named(llvm::StringRef type, const std::string& name) { return fmt::format("{} {}", type.str(), name); }
+std::string named(llvm::StringRef type, const std::string& name) {
+  return fmt::format("{} {}", type.str(), name);
+}
 
 // "[4][8]", from the dimension `first` on; nothing where an extent is no constant.
 bool extents(const llvm::DICompositeType& array, unsigned first, std::string& out) {
@@ -37,7 +41,8 @@ std::string declare_derived(const llvm::DIDerivedType& t, const std::string& nam
     }
     case llvm::dwarf::DW_TAG_volatile_type:
     case llvm::dwarf::DW_TAG_restrict_type: return declare(base, name);
-    case llvm::dwarf::DW_TAG_pointer_type: return declare(base, is_array(base) ? fmt::format("(*{})", name) : "*" + name);
+    case llvm::dwarf::DW_TAG_pointer_type:
+      return declare(base, is_array(base) ? fmt::format("(*{})", name) : "*" + name);
     default: return {};
   }
 }
@@ -54,8 +59,10 @@ std::string declare(const llvm::DIType* type, const std::string& name) {
   }
   if (composite->getTag() == llvm::dwarf::DW_TAG_enumeration_type) return named("int", name);
   if (composite->getName().empty()) return {};
-  if (composite->getTag() == llvm::dwarf::DW_TAG_structure_type) return named("struct " + composite->getName().str(), name);
-  if (composite->getTag() == llvm::dwarf::DW_TAG_union_type) return named("union " + composite->getName().str(), name);
+  if (composite->getTag() == llvm::dwarf::DW_TAG_structure_type)
+    return named("struct " + composite->getName().str(), name);
+  if (composite->getTag() == llvm::dwarf::DW_TAG_union_type)
+    return named("union " + composite->getName().str(), name);
   return {};
 }
 
@@ -64,7 +71,8 @@ std::string declare(const llvm::DIType* type, const std::string& name) {
 std::string c_type(const llvm::DIType* type) { return declare(type, "@"); }
 
 std::string c_pointer_to(const llvm::DIType* type) {
-  if (const auto* array = llvm::dyn_cast_or_null<llvm::DICompositeType>(type); array != nullptr && is_array(array)) {
+  if (const auto* array = llvm::dyn_cast_or_null<llvm::DICompositeType>(type);
+      array != nullptr && is_array(array)) {
     std::string rest;
     if (!extents(*array, 1, rest)) return {};
     return declare(array->getBaseType(), rest.empty() ? "*@" : fmt::format("(*@){}", rest));

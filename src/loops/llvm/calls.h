@@ -16,7 +16,8 @@ std::vector<std::string> inline_calls(llvm::Function& parent, const Request& req
 
 // A function of the C library that the device has, too: "expf" -> "__nv_expf". Empty: none.
 std::string device_function(llvm::StringRef name);
-// The C library's name of an intrinsic ("llvm.exp.f32" -> "expf"); empty if the device computes it by instructions of its own, or it is none.
+// The C library's name of an intrinsic ("llvm.exp.f32" -> "expf"); empty if the device computes it by
+// instructions of its own, or it is none.
 std::string library_name(const llvm::CallBase& call);
 
 }  // namespace simtlab::loops

@@ -20,7 +20,7 @@ namespace {
 struct Access {
   llvm::Instruction* instruction = nullptr;
   llvm::Value* pointer = nullptr;
-  int argument = -1;     // that the pointer comes from; -1: memory of the thread itself
+  int argument = -1;  // that the pointer comes from; -1: memory of the thread itself
   std::uint64_t bytes = 0;
   bool store = false;
   llvm::Type* element = nullptr;
@@ -28,12 +28,16 @@ struct Access {
 
 bool has_effect(const llvm::Instruction& i) {
   if (llvm::isa<llvm::DbgInfoIntrinsic>(i) || llvm::isa<llvm::LifetimeIntrinsic>(i)) return false;
-  if (const auto* call = llvm::dyn_cast<llvm::CallBase>(&i); call && (!library_name(*call).empty() || !call->mayWriteToMemory())) return false;
+  if (const auto* call = llvm::dyn_cast<llvm::CallBase>(&i);
+      call && (!library_name(*call).empty() || !call->mayWriteToMemory()))
+    return false;
   return i.mayHaveSideEffects();
 }
 
 bool is_long_double(const llvm::Instruction& i) {
-  const auto is = [](const llvm::Value* v) { return v->getType()->isX86_FP80Ty() || v->getType()->isFP128Ty(); };
+  const auto is = [](const llvm::Value* v) {
+    return v->getType()->isX86_FP80Ty() || v->getType()->isFP128Ty();
+  };
   return is(&i) || llvm::any_of(i.operands(), [&](const llvm::Use& u) { return is(u.get()); });
 }
 
@@ -53,20 +57,29 @@ bool device_has(const llvm::IntrinsicInst& call) {
 class Describer {
  public:
   Describer(Nest& nest, Analyses& analyses)
-      : nest_(nest), f_(*nest.function), loops_(analyses.functions.getResult<llvm::LoopAnalysis>(f_)),
+      : nest_(nest),
+        f_(*nest.function),
+        loops_(analyses.functions.getResult<llvm::LoopAnalysis>(f_)),
         evolution_(analyses.functions.getResult<llvm::ScalarEvolutionAnalysis>(f_)),
-        dependences_(analyses.functions.getResult<llvm::DependenceAnalysis>(f_)), layout_(nest.module->getDataLayout()) {
-    for (const llvm::Loop* l : loops_.getLoopsInPreorder()) numbering_.loops.emplace(l, static_cast<unsigned>(numbering_.loops.size()));
+        dependences_(analyses.functions.getResult<llvm::DependenceAnalysis>(f_)),
+        layout_(nest.module->getDataLayout()) {
+    for (const llvm::Loop* l : loops_.getLoopsInPreorder())
+      numbering_.loops.emplace(l, static_cast<unsigned>(numbering_.loops.size()));
   }
 
   Json run() {
-    Json out{{"function", nest_.parent}, {"file", nest_.file}, {"line", nest_.line}, {"column", nest_.column}, {"inlined", nest_.inlined}};
+    Json out{{"function", nest_.parent},
+             {"file", nest_.file},
+             {"line", nest_.line},
+             {"column", nest_.column},
+             {"inlined", nest_.inlined}};
     prefix_ = prefix_of(loops_);
     check_outermost();
     collect();
     out["inputs"] = inputs();
     out["variables"] = Json::array();
-    for (const Variable& v : nest_.variables) out["variables"].push_back({{"name", v.name}, {"type", v.type}, {"value", v.value}});
+    for (const Variable& v : nest_.variables)
+      out["variables"].push_back({{"name", v.name}, {"type", v.type}, {"value", v.value}});
     out["loops"] = loops();
     out["accesses"] = accesses();
     out["blocks"] = blocks();
@@ -78,7 +91,10 @@ class Describer {
   void check_outermost() {
     const llvm::Loop* outer = prefix_.front();
     if (const Induction i = induction_of(*outer); i.phi == nullptr || !i.tested) {
-      Refusal r = at(outer, "loop-form", "the loop does not count: no variable that changes by the same step decides alone whether it goes on", "write it as for (int i = a; i < b; i += c), without changing i in its body");
+      Refusal r = at(outer, "loop-form",
+                     "the loop does not count: no variable that changes by the same step decides alone "
+                     "whether it goes on",
+                     "write it as for (int i = a; i < b; i += c), without changing i in its body");
       for (llvm::PHINode& phi : outer->getHeader()->phis())
         if (&phi != i.phi && !evolution_.isSCEVable(phi.getType())) r = carried(*outer, phi);
       throw Refused{{r}};
@@ -91,7 +107,8 @@ class Describer {
     std::string name = phi.getName().str();
     name = name.substr(0, name.find('.'));
     return at(&loop, "loop-carried", fmt::format("'{}' goes from one iteration to the next", name),
-              "a thread doesn't know the one before: compute it from the loop's variable, or store what each iteration contributes and combine afterwards");
+              "a thread doesn't know the one before: compute it from the loop's variable, or store what each "
+              "iteration contributes and combine afterwards");
   }
 
   // Every access of memory, and what the pointer comes from.
@@ -109,12 +126,24 @@ class Describer {
         a.store = true;
       } else {
         if (auto* call = llvm::dyn_cast<llvm::MemIntrinsic>(&i))
-          refused.all.push_back(at(call, "loop-call", "the nest copies or clears memory as a whole (memcpy, memset or an assignment of a structure)", "write the elements one by one"));
-        else if (const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&i); call != nullptr && !device_has(*call))
-          refused.all.push_back(at(&i, "loop-call", fmt::format("the nest calls '{}', which the device has not", call->getCalledFunction()->getName().split('.').second.split('.').first.str()), "express it by other functions of the library"));
+          refused.all.push_back(at(
+              call, "loop-call",
+              "the nest copies or clears memory as a whole (memcpy, memset or an assignment of a structure)",
+              "write the elements one by one"));
+        else if (const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&i);
+                 call != nullptr && !device_has(*call))
+          refused.all.push_back(
+              at(&i, "loop-call",
+                 fmt::format("the nest calls '{}', which the device has not",
+                             call->getCalledFunction()->getName().split('.').second.split('.').first.str()),
+                 "express it by other functions of the library"));
         else if (i.mayWriteToMemory() && has_effect(i))
-          refused.all.push_back(at(&i, "loop-call", "the nest has an operation on memory that a kernel doesn't know", "plain loads and stores only"));
-        if (is_long_double(i)) refused.all.push_back(at(&i, "loop-call", "the nest computes with long double, which a GPU has not", "double"));
+          refused.all.push_back(at(&i, "loop-call",
+                                   "the nest has an operation on memory that a kernel doesn't know",
+                                   "plain loads and stores only"));
+        if (is_long_double(i))
+          refused.all.push_back(
+              at(&i, "loop-call", "the nest computes with long double, which a GPU has not", "double"));
         continue;
       }
       a.bytes = layout_.getTypeStoreSize(a.element);
@@ -122,8 +151,10 @@ class Describer {
       if (const auto* argument = llvm::dyn_cast<llvm::Argument>(object))
         a.argument = static_cast<int>(argument->getArgNo());
       else if (!llvm::isa<llvm::AllocaInst>(object)) {
-        refused.all.push_back(at(&i, "loop-pointer", "the nest follows a pointer that it reads or chooses itself",
-                                 "arrays of pointers and linked data can't be copied to a GPU as they are: use one flat array, a[i * columns + j]"));
+        refused.all.push_back(at(&i, "loop-pointer",
+                                 "the nest follows a pointer that it reads or chooses itself",
+                                 "arrays of pointers and linked data can't be copied to a GPU as they are: "
+                                 "use one flat array, a[i * columns + j]"));
         continue;
       }
       numbering_.accesses.emplace(&i, static_cast<unsigned>(accesses_.size()));
@@ -147,9 +178,14 @@ class Describer {
       const llvm::Argument* a = f_.getArg(i);
       const Input& in = nest_.inputs[i];
       const llvm::Type* t = a->getType();
-      out.push_back({{"name", in.name}, {"type", in.type}, {"pointer", t->isPointerTy()}, {"float", t->isFloatingPointTy()},
-                     {"bits", t->isPointerTy() ? 64u : t->getPrimitiveSizeInBits().getFixedValue()}, {"restrict", a->hasNoAliasAttr()},
-                     {"object", in.object}, {"object_bytes", in.object_bytes}});
+      out.push_back({{"name", in.name},
+                     {"type", in.type},
+                     {"pointer", t->isPointerTy()},
+                     {"float", t->isFloatingPointTy()},
+                     {"bits", t->isPointerTy() ? 64u : t->getPrimitiveSizeInBits().getFixedValue()},
+                     {"restrict", a->hasNoAliasAttr()},
+                     {"object", in.object},
+                     {"object_bytes", in.object_bytes}});
     }
     return out;
   }
@@ -166,7 +202,9 @@ class Describer {
       // A loop that tests at its end runs once more than it goes back.
       const auto trips = [&](const llvm::SCEV* backs) -> Json {
         if (llvm::isa<llvm::SCEVCouldNotCompute>(backs)) return nullptr;
-        return to_json(header_exit ? backs : evolution_.getAddExpr(backs, evolution_.getOne(backs->getType())), numbering_, evolution_);
+        return to_json(
+            header_exit ? backs : evolution_.getAddExpr(backs, evolution_.getOne(backs->getType())),
+            numbering_, evolution_);
       };
       const Induction induction = induction_of(*l);
       std::string name = induction.phi ? induction.phi->getName().str() : "", type;
@@ -175,25 +213,37 @@ class Describer {
         type = c_type(v->getType());
       }
       Json entry{{"parent", parent ? static_cast<int>(numbering_.loops.at(parent)) : -1},
-                     {"level", level == prefix_.end() ? -1 : static_cast<int>(level - prefix_.begin())},
-                     {"line", place ? place.getLine() : 0u}, {"column", place ? place.getCol() : 0u},
-                     {"name", name.substr(0, name.find('.'))}, {"type", type}, {"trips", trips(count)}, {"most_trips", trips(most)}, {"block", index_of(l->getHeader())}};
-      if (induction.phi != nullptr && evolution_.isSCEVable(induction.phi->getType())) entry["iv"] = to_json(evolution_.getSCEV(induction.phi), numbering_, evolution_);
+                 {"level", level == prefix_.end() ? -1 : static_cast<int>(level - prefix_.begin())},
+                 {"line", place ? place.getLine() : 0u},
+                 {"column", place ? place.getCol() : 0u},
+                 {"name", name.substr(0, name.find('.'))},
+                 {"type", type},
+                 {"trips", trips(count)},
+                 {"most_trips", trips(most)},
+                 {"block", index_of(l->getHeader())}};
+      if (induction.phi != nullptr && evolution_.isSCEVable(induction.phi->getType()))
+        entry["iv"] = to_json(evolution_.getSCEV(induction.phi), numbering_, evolution_);
       out.push_back(entry);
     }
     return out;
   }
 
   unsigned index_of(const llvm::BasicBlock* block) const {
-    return static_cast<unsigned>(std::distance(static_cast<const llvm::Function&>(f_).begin(), block->getIterator()));
+    return static_cast<unsigned>(
+        std::distance(static_cast<const llvm::Function&>(f_).begin(), block->getIterator()));
   }
 
   Json accesses() {
     Json out = Json::array();
     for (const Access& a : accesses_) {
       const llvm::Loop* l = loops_.getLoopFor(a.instruction->getParent());
-      Json entry{{"place", place(*a.instruction)}, {"store", a.store}, {"bytes", a.bytes}, {"input", a.argument}, {"float", a.element->isFloatingPointTy()},
-                 {"loop", loop_of(a.instruction->getParent())}, {"block", index_of(a.instruction->getParent())}};
+      Json entry{{"place", place(*a.instruction)},
+                 {"store", a.store},
+                 {"bytes", a.bytes},
+                 {"input", a.argument},
+                 {"float", a.element->isFloatingPointTy()},
+                 {"loop", loop_of(a.instruction->getParent())},
+                 {"block", index_of(a.instruction->getParent())}};
       if (a.argument >= 0) {
         const llvm::SCEV* address = evolution_.getSCEVAtScope(a.pointer, l);
         const llvm::SCEV* base = evolution_.getSCEV(f_.getArg(static_cast<unsigned>(a.argument)));
@@ -212,15 +262,20 @@ class Describer {
       const llvm::Loop* l = loops_.getLoopFor(&b);
       Json successors = Json::array();
       for (const llvm::BasicBlock* s : llvm::successors(&b)) successors.push_back(index_of(s));
-      Json entry{{"loop", loop_of(&b)}, {"successors", successors}, {"instructions", table.of_block(b, numbering_)}, {"outgoing", table.outgoing(b)}};
-      if (const auto* branch = llvm::dyn_cast<llvm::BranchInst>(b.getTerminator()); branch && branch->isConditional())
+      Json entry{{"loop", loop_of(&b)},
+                 {"successors", successors},
+                 {"instructions", table.of_block(b, numbering_)},
+                 {"outgoing", table.outgoing(b)}};
+      if (const auto* branch = llvm::dyn_cast<llvm::BranchInst>(b.getTerminator());
+          branch && branch->isConditional())
         entry["condition"] = condition_to_json(branch->getCondition(), l, numbering_, evolution_);
       out.push_back(entry);
     }
     return out;
   }
 
-  // Every pair with a store in it: what LLVM's analysis can prove. The directions are of the loops around both, outermost first.
+  // Every pair with a store in it: what LLVM's analysis can prove. The directions are of the loops around
+  // both, outermost first.
   Json dependences() {
     Json out = Json::array();
     for (unsigned i = 0; i < accesses_.size(); ++i)
@@ -230,7 +285,8 @@ class Describer {
         const auto d = dependences_.depends(a.instruction, b.instruction, true);
         if (d == nullptr) continue;
         Json directions = Json::array();
-        for (unsigned level = 1; level <= d->getLevels(); ++level) directions.push_back(d->isScalar(level) ? 7u : d->getDirection(level));
+        for (unsigned level = 1; level <= d->getLevels(); ++level)
+          directions.push_back(d->isScalar(level) ? 7u : d->getDirection(level));
         out.push_back({{"a", i}, {"b", j}, {"confused", d->isConfused()}, {"directions", directions}});
       }
     return out;
@@ -261,12 +317,15 @@ Induction induction_of(const llvm::Loop& loop) {
     const bool first = next->getOperand(0) == &phi;
     if (!first && next->getOperand(1) != &phi) continue;
     if (!loop.isLoopInvariant(next->getOperand(first ? 1 : 0))) continue;
-    const auto* compare = test != nullptr && test->isConditional() ? llvm::dyn_cast<llvm::ICmpInst>(test->getCondition()) : nullptr;
-    const auto is_it = [&](const llvm::Value* v) {   // i, or i + 1
+    const auto* compare = test != nullptr && test->isConditional()
+                              ? llvm::dyn_cast<llvm::ICmpInst>(test->getCondition())
+                              : nullptr;
+    const auto is_it = [&](const llvm::Value* v) {  // i, or i + 1
       const auto* sum = llvm::dyn_cast<llvm::BinaryOperator>(v);
       return v == &phi || (sum != nullptr && (sum->getOperand(0) == &phi || sum->getOperand(1) == &phi));
     };
-    const bool tested = compare != nullptr && (is_it(compare->getOperand(0)) || is_it(compare->getOperand(1)));
+    const bool tested =
+        compare != nullptr && (is_it(compare->getOperand(0)) || is_it(compare->getOperand(1)));
     if (out.phi == nullptr || tested) out = {&phi, next, tested};
   }
   return out;

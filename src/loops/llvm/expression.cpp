@@ -14,7 +14,9 @@ std::string text_of(const llvm::SCEV* s) {
   return text;
 }
 
-std::uint64_t bits_of(const llvm::SCEV* s, llvm::ScalarEvolution& evolution) { return evolution.getTypeSizeInBits(s->getType()); }
+std::uint64_t bits_of(const llvm::SCEV* s, llvm::ScalarEvolution& evolution) {
+  return evolution.getTypeSizeInBits(s->getType());
+}
 
 const char* name_of(llvm::SCEVTypes kind) {
   switch (kind) {
@@ -38,7 +40,8 @@ Json of_value(const llvm::SCEVUnknown* u, const Numbering& numbering, llvm::Scal
   const std::uint64_t bits = bits_of(u, evolution);
   llvm::Value* v = u->getValue();
   if (const auto* a = llvm::dyn_cast<llvm::Argument>(v)) return Json::array({"arg", bits, a->getArgNo()});
-  if (const auto found = numbering.accesses.find(v); found != numbering.accesses.end()) return Json::array({"load", bits, found->second});
+  if (const auto found = numbering.accesses.find(v); found != numbering.accesses.end())
+    return Json::array({"load", bits, found->second});
   if (auto* op = llvm::dyn_cast<llvm::BinaryOperator>(v)) {
     const char* name = op->getOpcode() == llvm::Instruction::SDiv   ? "s/"
                        : op->getOpcode() == llvm::Instruction::SRem ? "s%"
@@ -59,7 +62,8 @@ Json of_value(const llvm::SCEVUnknown* u, const Numbering& numbering, llvm::Scal
 Json to_json(const llvm::SCEV* s, const Numbering& numbering, llvm::ScalarEvolution& evolution) {
   if (llvm::isa<llvm::SCEVCouldNotCompute>(s)) return Json::array({"unknown", 64, "can't be computed"});
   const std::uint64_t bits = bits_of(s, evolution);
-  if (const auto* c = llvm::dyn_cast<llvm::SCEVConstant>(s)) return Json::array({"const", bits, c->getAPInt().getSExtValue()});
+  if (const auto* c = llvm::dyn_cast<llvm::SCEVConstant>(s))
+    return Json::array({"const", bits, c->getAPInt().getSExtValue()});
   if (const auto* u = llvm::dyn_cast<llvm::SCEVUnknown>(s)) return of_value(u, numbering, evolution);
   if (const auto* r = llvm::dyn_cast<llvm::SCEVAddRecExpr>(s)) {
     const auto loop = numbering.loops.find(r->getLoop());
@@ -68,7 +72,8 @@ Json to_json(const llvm::SCEV* s, const Numbering& numbering, llvm::ScalarEvolut
     for (const llvm::SCEV* o : r->operands()) out.push_back(to_json(o, numbering, evolution));
     return out;
   }
-  if (const auto* p = llvm::dyn_cast<llvm::SCEVPtrToIntExpr>(s)) return to_json(p->getOperand(), numbering, evolution);
+  if (const auto* p = llvm::dyn_cast<llvm::SCEVPtrToIntExpr>(s))
+    return to_json(p->getOperand(), numbering, evolution);
   const char* name = name_of(s->getSCEVType());
   if (name == nullptr) return Json::array({"unknown", bits, text_of(s)});
   Json out = Json::array({name, bits});
@@ -76,24 +81,30 @@ Json to_json(const llvm::SCEV* s, const Numbering& numbering, llvm::ScalarEvolut
   return out;
 }
 
-Json condition_to_json(llvm::Value* condition, const llvm::Loop* loop, const Numbering& numbering, llvm::ScalarEvolution& evolution) {
+Json condition_to_json(llvm::Value* condition, const llvm::Loop* loop, const Numbering& numbering,
+                       llvm::ScalarEvolution& evolution) {
   if (auto* compare = llvm::dyn_cast<llvm::ICmpInst>(condition)) {
     if (!compare->getOperand(0)->getType()->isIntegerTy()) return nullptr;
     return {{"test", llvm::CmpInst::getPredicateName(compare->getPredicate()).str()},
             {"a", to_json(evolution.getSCEVAtScope(compare->getOperand(0), loop), numbering, evolution)},
             {"b", to_json(evolution.getSCEVAtScope(compare->getOperand(1), loop), numbering, evolution)}};
   }
-  if (auto* op = llvm::dyn_cast<llvm::BinaryOperator>(condition); op && (op->getOpcode() == llvm::Instruction::And || op->getOpcode() == llvm::Instruction::Or)) {
-    Json a = condition_to_json(op->getOperand(0), loop, numbering, evolution), b = condition_to_json(op->getOperand(1), loop, numbering, evolution);
+  if (auto* op = llvm::dyn_cast<llvm::BinaryOperator>(condition);
+      op && (op->getOpcode() == llvm::Instruction::And || op->getOpcode() == llvm::Instruction::Or)) {
+    Json a = condition_to_json(op->getOperand(0), loop, numbering, evolution),
+         b = condition_to_json(op->getOperand(1), loop, numbering, evolution);
     if (a.is_null() || b.is_null()) return nullptr;
     return {{"test", op->getOpcode() == llvm::Instruction::And ? "and" : "or"}, {"a", a}, {"b", b}};
   }
-  if (auto* select = llvm::dyn_cast<llvm::SelectInst>(condition)) {   // && and || that must not look at the second part
-    const auto *yes = llvm::dyn_cast<llvm::ConstantInt>(select->getTrueValue()), *no = llvm::dyn_cast<llvm::ConstantInt>(select->getFalseValue());
+  // && and || that must not look at the second part
+  if (auto* select = llvm::dyn_cast<llvm::SelectInst>(condition)) {
+    const auto *yes = llvm::dyn_cast<llvm::ConstantInt>(select->getTrueValue()),
+               *no = llvm::dyn_cast<llvm::ConstantInt>(select->getFalseValue());
     if ((no == nullptr || !no->isZero()) && (yes == nullptr || !yes->isOne())) return nullptr;
     const bool is_and = no != nullptr && no->isZero();
     Json a = condition_to_json(select->getCondition(), loop, numbering, evolution);
-    Json b = condition_to_json(is_and ? select->getTrueValue() : select->getFalseValue(), loop, numbering, evolution);
+    Json b = condition_to_json(is_and ? select->getTrueValue() : select->getFalseValue(), loop, numbering,
+                               evolution);
     if (a.is_null() || b.is_null()) return nullptr;
     return {{"test", is_and ? "and" : "or"}, {"a", a}, {"b", b}};
   }

@@ -12,16 +12,17 @@
 namespace simtlab::loops {
 namespace {
 
-// Machine instructions of the library's functions, counted in the PTX of the device maths (single precision; the doubles are polynomials of
-// more terms). special: of them, on the special function units.
+// Machine instructions of the library's functions, counted in the PTX of the device maths (single precision;
+// the doubles are polynomials of more terms). special: of them, on the special function units.
 struct LibraryCost {
   llvm::StringRef name;
   double single, wide, special;
 };
 constexpr LibraryCost library_costs[] = {
-    {"exp", 10, 30, 1},  {"exp2", 4, 26, 1},  {"log", 18, 45, 0},  {"log2", 18, 50, 0}, {"log10", 20, 50, 0}, {"pow", 60, 150, 2},
-    {"sin", 30, 60, 0},  {"cos", 30, 60, 0},  {"tan", 40, 90, 1},  {"erf", 25, 60, 1},  {"erfc", 30, 80, 1},  {"tanh", 18, 50, 2},
-    {"atan", 20, 45, 1}, {"atan2", 30, 70, 1}, {"fmod", 40, 60, 0}, {"cbrt", 20, 50, 1}, {"hypot", 15, 30, 1}};
+    {"exp", 10, 30, 1},  {"exp2", 4, 26, 1},  {"log", 18, 45, 0},  {"log2", 18, 50, 0},  {"log10", 20, 50, 0},
+    {"pow", 60, 150, 2}, {"sin", 30, 60, 0},  {"cos", 30, 60, 0},  {"tan", 40, 90, 1},   {"erf", 25, 60, 1},
+    {"erfc", 30, 80, 1}, {"tanh", 18, 50, 2}, {"atan", 20, 45, 1}, {"atan2", 30, 70, 1}, {"fmod", 40, 60, 0},
+    {"cbrt", 20, 50, 1}, {"hypot", 15, 30, 1}};
 constexpr LibraryCost other_library_cost{"", 30, 70, 1};
 
 Cost of_library(llvm::StringRef name, bool single) {
@@ -34,7 +35,8 @@ Cost of_library(llvm::StringRef name, bool single) {
 
 Cost of_call(const llvm::CallBase& call) {
   const bool single = call.getType()->isFloatTy();
-  if (llvm::isa<llvm::DbgInfoIntrinsic>(call) || llvm::isa<llvm::LifetimeIntrinsic>(call)) return {nullptr, 0};
+  if (llvm::isa<llvm::DbgInfoIntrinsic>(call) || llvm::isa<llvm::LifetimeIntrinsic>(call))
+    return {nullptr, 0};
   if (const std::string name = library_name(call); !name.empty()) return of_library(name, single);
   const auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&call);
   if (intrinsic == nullptr) return {"int_alu"};
@@ -43,7 +45,7 @@ Cost of_call(const llvm::CallBase& call) {
     case llvm::Intrinsic::fma:
     case llvm::Intrinsic::fmuladd: return {fp, 1, nullptr, 0, 2};
     case llvm::Intrinsic::sqrt: return {single ? "fp32_sqrt" : "fp64_sqrt", 1, nullptr, 0, 1};
-    case llvm::Intrinsic::fabs: return {fp, 0};   // a modifier of the operand
+    case llvm::Intrinsic::fabs: return {fp, 0};  // a modifier of the operand
     case llvm::Intrinsic::floor:
     case llvm::Intrinsic::ceil:
     case llvm::Intrinsic::trunc:
@@ -59,7 +61,9 @@ Cost of_call(const llvm::CallBase& call) {
 }
 
 // Of the address: a sum with a product in one instruction; constants are part of the access.
-Cost of_address(const llvm::GetElementPtrInst& address) { return address.hasAllConstantIndices() ? Cost{nullptr, 0} : Cost{"int_mul"}; }
+Cost of_address(const llvm::GetElementPtrInst& address) {
+  return address.hasAllConstantIndices() ? Cost{nullptr, 0} : Cost{"int_mul"};
+}
 
 bool wide(const llvm::Type* t) { return t->isIntegerTy() && t->getIntegerBitWidth() > 32; }
 
@@ -103,11 +107,15 @@ Cost cost_of(const llvm::Instruction& i, const llvm::DataLayout& layout) {
     case llvm::Instruction::SIToFP:
     case llvm::Instruction::UIToFP:
     case llvm::Instruction::FPExt:
-    case llvm::Instruction::FPTrunc: return {i.getType()->isDoubleTy() || i.getOperand(0)->getType()->isDoubleTy() ? "convert64" : "convert"};
+    case llvm::Instruction::FPTrunc:
+      return {i.getType()->isDoubleTy() || i.getOperand(0)->getType()->isDoubleTy() ? "convert64"
+                                                                                    : "convert"};
     case llvm::Instruction::SExt:
     case llvm::Instruction::ZExt: {
-      // Of an index: part of the multiplication with the element's size. Of a byte that was just loaded: part of the load.
-      const bool only_index = std::ranges::all_of(i.users(), [](const llvm::User* u) { return llvm::isa<llvm::GetElementPtrInst>(u); });
+      // Of an index: part of the multiplication with the element's size. Of a byte that was just loaded: part
+      // of the load.
+      const bool only_index = std::ranges::all_of(
+          i.users(), [](const llvm::User* u) { return llvm::isa<llvm::GetElementPtrInst>(u); });
       if (only_index || llvm::isa<llvm::LoadInst>(i.getOperand(0))) return {nullptr, 0};
       return {"int_alu"};
     }
@@ -124,9 +132,11 @@ Cost cost_of(const llvm::Instruction& i, const llvm::DataLayout& layout) {
   }
 }
 
-InstructionTable::InstructionTable(const llvm::Function& function, const llvm::DataLayout& layout) : layout_(layout) {
+InstructionTable::InstructionTable(const llvm::Function& function, const llvm::DataLayout& layout)
+    : layout_(layout) {
   for (const llvm::Argument& a : function.args()) ids_.emplace(&a, static_cast<unsigned>(ids_.size()));
-  for (const llvm::Instruction& i : llvm::instructions(function)) ids_.emplace(&i, static_cast<unsigned>(ids_.size()));
+  for (const llvm::Instruction& i : llvm::instructions(function))
+    ids_.emplace(&i, static_cast<unsigned>(ids_.size()));
   // Liveness, backwards until nothing changes.
   std::map<const llvm::BasicBlock*, std::set<const llvm::Value*>> in, out;
   for (bool changed = true; changed;) {
@@ -166,14 +176,18 @@ Json InstructionTable::of_block(const llvm::BasicBlock& block, const Numbering& 
         if (ids_.contains(v)) uses.push_back(value(*v));
     const llvm::Type* t = i.getType();
     const unsigned words = t->isVoidTy() ? 0u : t->isPointerTy() || t->isDoubleTy() || wide(t) ? 2u : 1u;
-    Json entry{{"id", value(i)}, {"uses", uses}, {"words", words}, {"line", i.getDebugLoc() ? i.getDebugLoc().getLine() : 0u}};
+    Json entry{{"id", value(i)},
+               {"uses", uses},
+               {"words", words},
+               {"line", i.getDebugLoc() ? i.getDebugLoc().getLine() : 0u}};
     if (c.op_class != nullptr && c.count > 0) {
       entry["class"] = c.op_class;
       entry["count"] = c.count;
       if (c.more > 0) entry["more"] = {c.more_class, c.more};
       if (c.flops > 0) entry["flops"] = c.flops;
     }
-    if (const auto found = numbering.accesses.find(&i); found != numbering.accesses.end()) entry["access"] = found->second;
+    if (const auto found = numbering.accesses.find(&i); found != numbering.accesses.end())
+      entry["access"] = found->second;
     out.push_back(std::move(entry));
   }
   return out;

@@ -10,11 +10,12 @@
 
 namespace simtlab::loops {
 
-// What one instruction costs. `count`: how many machine instructions of the class it becomes, 0 if none (folded into another one).
+// What one instruction costs. `count`: how many machine instructions of the class it becomes, 0 if none
+// (folded into another one).
 struct Cost {
-  const char* op_class = nullptr;   // of device::op_class_names; null: nothing
+  const char* op_class = nullptr;  // of device::op_class_names; null: nothing
   double count = 1;
-  const char* more_class = nullptr;   // of library functions: what else they are made of
+  const char* more_class = nullptr;  // of library functions: what else they are made of
   double more = 0;
   double flops = 0;
 };

@@ -18,12 +18,14 @@ llvm::GlobalVariable* array_of(llvm::Module& m, std::uint64_t count, const char*
   llvm::Type* word = llvm::Type::getInt64Ty(m.getContext());
   auto* type = llvm::ArrayType::get(word, std::max<std::uint64_t>(count, 1));
   const std::vector<std::uint64_t> values(std::max<std::uint64_t>(count, 1), fill);
-  return new llvm::GlobalVariable(m, type, false, llvm::GlobalValue::ExternalLinkage, llvm::ConstantDataArray::get(m.getContext(), values), name);
+  return new llvm::GlobalVariable(m, type, false, llvm::GlobalValue::ExternalLinkage,
+                                  llvm::ConstantDataArray::get(m.getContext(), values), name);
 }
 
 void scalar_of(llvm::Module& m, std::uint64_t value, const char* name) {
   llvm::Type* word = llvm::Type::getInt64Ty(m.getContext());
-  new llvm::GlobalVariable(m, word, true, llvm::GlobalValue::ExternalLinkage, llvm::ConstantInt::get(word, value), name);
+  new llvm::GlobalVariable(m, word, true, llvm::GlobalValue::ExternalLinkage,
+                           llvm::ConstantInt::get(word, value), name);
 }
 
 void count_block(llvm::BasicBlock& block, unsigned index, llvm::GlobalVariable* counts) {
@@ -33,13 +35,16 @@ void count_block(llvm::BasicBlock& block, unsigned index, llvm::GlobalVariable* 
 }
 
 // The lowest and highest address that is reached from each argument.
-void note_access(llvm::Instruction& i, llvm::Value* pointer, llvm::Type* element, bool store, const Counters& c) {
+void note_access(llvm::Instruction& i, llvm::Value* pointer, llvm::Type* element, bool store,
+                 const Counters& c) {
   const auto* argument = llvm::dyn_cast<llvm::Argument>(llvm::getUnderlyingObject(pointer, 0));
   if (argument == nullptr) return;
   llvm::IRBuilder<> b(&i);
   llvm::Value* first = b.CreatePtrToInt(pointer, b.getInt64Ty());
   llvm::Value* end = b.CreateAdd(first, b.getInt64(i.getModule()->getDataLayout().getTypeStoreSize(element)));
-  const auto place = [&](llvm::GlobalVariable* g) { return b.CreateConstInBoundsGEP2_64(g->getValueType(), g, 0, argument->getArgNo()); };
+  const auto place = [&](llvm::GlobalVariable* g) {
+    return b.CreateConstInBoundsGEP2_64(g->getValueType(), g, 0, argument->getArgNo());
+  };
   llvm::Value *low = place(c.low), *high = place(c.high);
   llvm::Value *old_low = b.CreateLoad(b.getInt64Ty(), low), *old_high = b.CreateLoad(b.getInt64Ty(), high);
   b.CreateStore(b.CreateSelect(b.CreateICmpULT(first, old_low), first, old_low), low);
@@ -52,16 +57,20 @@ llvm::Function* counting_copy(llvm::Function& nest) {
   llvm::ValueToValueMapTy values;
   llvm::Function* copy = llvm::CloneFunction(&nest, values);
   copy->setName("simtlab_nest_counted");
-  const Counters c{array_of(m, copy->size(), "simtlab_blocks", 0), array_of(m, nest.arg_size(), "simtlab_low", ~std::uint64_t{0}),
-                   array_of(m, nest.arg_size(), "simtlab_high", 0), array_of(m, nest.arg_size(), "simtlab_written", 0)};
+  const Counters c{array_of(m, copy->size(), "simtlab_blocks", 0),
+                   array_of(m, nest.arg_size(), "simtlab_low", ~std::uint64_t{0}),
+                   array_of(m, nest.arg_size(), "simtlab_high", 0),
+                   array_of(m, nest.arg_size(), "simtlab_written", 0)};
   scalar_of(m, copy->size(), "simtlab_block_count");
   scalar_of(m, nest.arg_size(), "simtlab_argument_count");
   std::vector<llvm::Instruction*> accesses;
   for (llvm::Instruction& i : llvm::instructions(*copy))
     if (llvm::isa<llvm::LoadInst>(i) || llvm::isa<llvm::StoreInst>(i)) accesses.push_back(&i);
   for (llvm::Instruction* i : accesses) {
-    if (auto* load = llvm::dyn_cast<llvm::LoadInst>(i)) note_access(*i, load->getPointerOperand(), load->getType(), false, c);
-    if (auto* store = llvm::dyn_cast<llvm::StoreInst>(i)) note_access(*i, store->getPointerOperand(), store->getValueOperand()->getType(), true, c);
+    if (auto* load = llvm::dyn_cast<llvm::LoadInst>(i))
+      note_access(*i, load->getPointerOperand(), load->getType(), false, c);
+    if (auto* store = llvm::dyn_cast<llvm::StoreInst>(i))
+      note_access(*i, store->getPointerOperand(), store->getValueOperand()->getType(), true, c);
   }
   unsigned index = 0;
   for (llvm::BasicBlock& block : *copy) count_block(block, index++, c.blocks);
@@ -86,7 +95,8 @@ void instrument(Nest& nest) {
   auto* call = llvm::cast<llvm::CallInst>(*f.user_begin());
   llvm::Function* counted = counting_copy(f);
   llvm::LLVMContext& context = m.getContext();
-  llvm::Type *none = llvm::Type::getVoidTy(context), *word = llvm::Type::getInt64Ty(context), *whole = llvm::Type::getInt32Ty(context);
+  llvm::Type *none = llvm::Type::getVoidTy(context), *word = llvm::Type::getInt64Ty(context),
+             *whole = llvm::Type::getInt32Ty(context);
   const auto note = m.getOrInsertFunction("simtlab_argument", none, whole, word);
   const auto enter = m.getOrInsertFunction("simtlab_enter", whole);
   const auto leave_counting = m.getOrInsertFunction("simtlab_counted", none);
@@ -98,11 +108,12 @@ void instrument(Nest& nest) {
   llvm::BasicBlock* counting = llvm::BasicBlock::Create(context, "nest.counted", here->getParent(), rest);
   here->getTerminator()->eraseFromParent();
   llvm::IRBuilder<> b(here);
-  for (unsigned i = 0; i < call->arg_size(); ++i) b.CreateCall(note, {b.getInt32(i), as_word(b, call->getArgOperand(i))});
+  for (unsigned i = 0; i < call->arg_size(); ++i)
+    b.CreateCall(note, {b.getInt32(i), as_word(b, call->getArgOperand(i))});
   b.CreateCondBr(b.CreateICmpNE(b.CreateCall(enter), b.getInt32(0)), counting, rest);
   b.SetInsertPoint(counting);
   b.CreateCall(counted, llvm::SmallVector<llvm::Value*>(call->args()));
-  b.CreateCall(leave_counting);   // does not come back
+  b.CreateCall(leave_counting);  // does not come back
   b.CreateUnreachable();
   b.SetInsertPoint(call);
   b.CreateCall(before);

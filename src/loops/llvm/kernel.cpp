@@ -18,9 +18,12 @@ namespace simtlab::loops {
 namespace {
 
 constexpr std::array<std::array<llvm::Intrinsic::ID, 3>, 3> places = {{
-    {llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x, llvm::Intrinsic::nvvm_read_ptx_sreg_ntid_x, llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x},
-    {llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_y, llvm::Intrinsic::nvvm_read_ptx_sreg_ntid_y, llvm::Intrinsic::nvvm_read_ptx_sreg_tid_y},
-    {llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_z, llvm::Intrinsic::nvvm_read_ptx_sreg_ntid_z, llvm::Intrinsic::nvvm_read_ptx_sreg_tid_z},
+    {llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x, llvm::Intrinsic::nvvm_read_ptx_sreg_ntid_x,
+     llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x},
+    {llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_y, llvm::Intrinsic::nvvm_read_ptx_sreg_ntid_y,
+     llvm::Intrinsic::nvvm_read_ptx_sreg_tid_y},
+    {llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_z, llvm::Intrinsic::nvvm_read_ptx_sreg_ntid_z,
+     llvm::Intrinsic::nvvm_read_ptx_sreg_tid_z},
 }};
 
 llvm::Value* thread_of(unsigned dimension, llvm::IRBuilder<>& at) {
@@ -36,15 +39,21 @@ void mend_test(llvm::BranchInst& branch, const llvm::Loop& loop, llvm::Value* iv
   if (test != nullptr && !test->isEquality()) return;
   const bool known = test != nullptr && (test->getOperand(0) == iv || test->getOperand(1) == iv);
   if (!known || constant == nullptr)
-    throw Refused{{at(&loop, "loop-form", "the loop's condition doesn't compare its variable, or its step is no constant", "write it as for (i = a; i < b; i += c) with a number for c")}};
+    throw Refused{{at(&loop, "loop-form",
+                      "the loop's condition doesn't compare its variable, or its step is no constant",
+                      "write it as for (i = a; i < b; i += c) with a number for c")}};
   const bool up = !constant->isNegative();
-  const bool ends_when_equal = (test->getPredicate() == llvm::CmpInst::ICMP_EQ) == loop.contains(branch.getSuccessor(1));
-  if (!ends_when_equal) throw Refused{{at(&loop, "loop-form", "the loop goes on only while its variable equals something", "write it as for (i = a; i < b; i += c)")}};
+  const bool ends_when_equal =
+      (test->getPredicate() == llvm::CmpInst::ICMP_EQ) == loop.contains(branch.getSuccessor(1));
+  if (!ends_when_equal)
+    throw Refused{{at(&loop, "loop-form", "the loop goes on only while its variable equals something",
+                      "write it as for (i = a; i < b; i += c)")}};
   const bool first = test->getOperand(0) == iv;
   llvm::IRBuilder<> builder(test);
   const auto go_on = up == first ? llvm::CmpInst::ICMP_SLT : llvm::CmpInst::ICMP_SGT;
-  llvm::Value* less = builder.CreateICmp(test->getPredicate() == llvm::CmpInst::ICMP_NE ? go_on : llvm::CmpInst::getInversePredicate(go_on),
-                                         test->getOperand(0), test->getOperand(1));
+  llvm::Value* less = builder.CreateICmp(
+      test->getPredicate() == llvm::CmpInst::ICMP_NE ? go_on : llvm::CmpInst::getInversePredicate(go_on),
+      test->getOperand(0), test->getOperand(1));
   branch.setCondition(less);
 }
 
@@ -56,7 +65,8 @@ void map_loop(const llvm::Loop& loop, unsigned dimension) {
   mend_test(*branch, loop, i.phi, step);
   llvm::IRBuilder<> builder(&*header->getFirstInsertionPt());
   llvm::Value* thread = builder.CreateZExtOrTrunc(thread_of(dimension, builder), i.phi->getType());
-  llvm::Value* value = builder.CreateAdd(i.phi->getIncomingValueForBlock(loop.getLoopPreheader()), builder.CreateMul(thread, step), i.phi->getName());
+  llvm::Value* value = builder.CreateAdd(i.phi->getIncomingValueForBlock(loop.getLoopPreheader()),
+                                         builder.CreateMul(thread, step), i.phi->getName());
   llvm::BasicBlock* exit = branch->getSuccessor(loop.contains(branch->getSuccessor(0)) ? 1 : 0);
   i.phi->replaceAllUsesWith(value);
   i.phi->eraseFromParent();
@@ -70,7 +80,8 @@ void name_library(llvm::Function& f) {
   std::vector<std::pair<llvm::CallBase*, std::string>> calls;
   for (llvm::Instruction& i : llvm::instructions(f))
     if (auto* call = llvm::dyn_cast<llvm::CallBase>(&i))
-      if (const std::string name = device_function(library_name(*call)); !name.empty()) calls.emplace_back(call, name);
+      if (const std::string name = device_function(library_name(*call)); !name.empty())
+        calls.emplace_back(call, name);
   for (auto& [call, name] : calls) {
     llvm::FunctionCallee callee = f.getParent()->getOrInsertFunction(name, call->getFunctionType());
     if (auto* declared = llvm::dyn_cast<llvm::Function>(callee.getCallee())) {
@@ -99,7 +110,8 @@ void become_kernel(llvm::Module& module, llvm::Function& f, const std::string& n
   module.setDataLayout("e-i64:64-i128:128-v16:16-v32:32-n16:32:64");
   llvm::AttributeList kept;
   for (unsigned i = 0; i < f.arg_size(); ++i)
-    if (f.getArg(i)->hasNoAliasAttr()) kept = kept.addParamAttribute(f.getContext(), i, llvm::Attribute::NoAlias);
+    if (f.getArg(i)->hasNoAliasAttr())
+      kept = kept.addParamAttribute(f.getContext(), i, llvm::Attribute::NoAlias);
   f.setAttributes(kept);
   f.addFnAttr(llvm::Attribute::NoUnwind);
   f.setName(name);
@@ -107,8 +119,9 @@ void become_kernel(llvm::Module& module, llvm::Function& f, const std::string& n
   f.setVisibility(llvm::GlobalValue::DefaultVisibility);
   f.setDSOLocal(false);
   llvm::LLVMContext& c = module.getContext();
-  llvm::Metadata* entry[] = {llvm::ValueAsMetadata::get(&f), llvm::MDString::get(c, "kernel"),
-                             llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt32Ty(c), 1))};
+  llvm::Metadata* entry[] = {
+      llvm::ValueAsMetadata::get(&f), llvm::MDString::get(c, "kernel"),
+      llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt32Ty(c), 1))};
   module.getOrInsertNamedMetadata("nvvm.annotations")->addOperand(llvm::MDNode::get(c, entry));
 }
 
@@ -118,9 +131,10 @@ void keep_lines(llvm::Module& module) {
   llvm::NamedMDNode* units = module.getNamedMetadata("llvm.dbg.cu");
   if (units == nullptr || units->getNumOperands() == 0) return;
   const auto* old = llvm::cast<llvm::DICompileUnit>(units->getOperand(0));
-  auto* lines = llvm::DICompileUnit::getDistinct(module.getContext(), old->getSourceLanguage(), old->getFile(), old->getProducer(), true, "", 0, "",
-                                                 llvm::DICompileUnit::DebugDirectivesOnly, nullptr, nullptr, nullptr, nullptr, nullptr, 0, false, false,
-                                                 llvm::DICompileUnit::DebugNameTableKind::None, false, "", "");
+  auto* lines = llvm::DICompileUnit::getDistinct(
+      module.getContext(), old->getSourceLanguage(), old->getFile(), old->getProducer(), true, "", 0, "",
+      llvm::DICompileUnit::DebugDirectivesOnly, nullptr, nullptr, nullptr, nullptr, nullptr, 0, false, false,
+      llvm::DICompileUnit::DebugNameTableKind::None, false, "", "");
   units->clearOperands();
   units->addOperand(lines);
   llvm::DebugInfoFinder finder;
@@ -131,13 +145,18 @@ void keep_lines(llvm::Module& module) {
 
 }  // namespace
 
-void make_kernel(Nest& nest, const std::vector<unsigned>& levels, const std::string& name, Analyses& analyses) {
+void make_kernel(Nest& nest, const std::vector<unsigned>& levels, const std::string& name,
+                 Analyses& analyses) {
   llvm::Function& f = *nest.function;
   auto& loops = analyses.functions.getResult<llvm::LoopAnalysis>(f);
   const std::vector<llvm::Loop*> prefix = prefix_of(loops);
   for (std::size_t d = 0; d < levels.size(); ++d) {
     if (levels[d] >= prefix.size())
-      throw Refused{{at(prefix.front(), "loop-form", fmt::format("the nest has {} loops that can become threads, and the mapping names another", prefix.size()), "see the mappings in the report")}};
+      throw Refused{
+          {at(prefix.front(), "loop-form",
+              fmt::format("the nest has {} loops that can become threads, and the mapping names another",
+                          prefix.size()),
+              "see the mappings in the report")}};
     map_loop(*prefix[levels[d]], static_cast<unsigned>(d));
   }
   analyses.functions.invalidate(f, llvm::PreservedAnalyses::none());

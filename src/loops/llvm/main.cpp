@@ -1,6 +1,7 @@
 // simtlab-loops: the part of simtlab that uses LLVM. Not for people; src/frontend/loops.cpp starts it.
 //
-//   simtlab-loops describe|kernel|instrument INPUT.bc --line N [--file F] [--after] [--levels 1,0] [--name NAME] [-o OUT.bc]
+//   simtlab-loops describe|kernel|instrument INPUT.bc --line N [--file F] [--after] [--levels 1,0] [--name
+//   NAME] [-o OUT.bc]
 //
 // JSON goes to stdout: what there is to know, or {"refused": [...]} with status 3.
 #include <llvm/Bitcode/BitcodeWriter.h>
@@ -29,7 +30,8 @@ struct Command {
 
 Command parse(int argc, char** argv) {
   Command c;
-  if (argc < 3) throw std::invalid_argument("usage: simtlab-loops describe|kernel|instrument INPUT.bc --line N");
+  if (argc < 3)
+    throw std::invalid_argument("usage: simtlab-loops describe|kernel|instrument INPUT.bc --line N");
   c.what = argv[1];
   c.input = argv[2];
   for (int i = 3; i < argc; ++i) {
@@ -40,14 +42,20 @@ Command parse(int argc, char** argv) {
     }
     if (i + 1 == argc) throw std::invalid_argument(option + " needs a value");
     const std::string value = argv[++i];
-    if (option == "--line") c.request.line = static_cast<unsigned>(std::stoul(value));
-    else if (option == "--file") c.request.file = value;
-    else if (option == "--name") c.name = value;
-    else if (option == "-o") c.output = value;
+    if (option == "--line")
+      c.request.line = static_cast<unsigned>(std::stoul(value));
+    else if (option == "--file")
+      c.request.file = value;
+    else if (option == "--name")
+      c.name = value;
+    else if (option == "-o")
+      c.output = value;
     else if (option == "--levels")
-      for (std::size_t at = 0; at < value.size(); at = value.find(',', at) == std::string::npos ? value.size() : value.find(',', at) + 1)
+      for (std::size_t at = 0; at < value.size();
+           at = value.find(',', at) == std::string::npos ? value.size() : value.find(',', at) + 1)
         c.levels.push_back(static_cast<unsigned>(std::stoul(value.substr(at))));
-    else throw std::invalid_argument("unknown option " + option);
+    else
+      throw std::invalid_argument("unknown option " + option);
   }
   return c;
 }
@@ -55,14 +63,20 @@ Command parse(int argc, char** argv) {
 Json refusal_json(const Refused& refused) {
   Json all = Json::array();
   for (const Refusal& r : refused.all)
-    all.push_back({{"id", r.id}, {"message", r.message}, {"hint", r.hint}, {"file", r.file}, {"line", r.line}, {"column", r.column}});
+    all.push_back({{"id", r.id},
+                   {"message", r.message},
+                   {"hint", r.hint},
+                   {"file", r.file},
+                   {"line", r.line},
+                   {"column", r.column}});
   return {{"refused", all}};
 }
 
 void write_module(llvm::Module& module, const std::string& file) {
   std::string problem;
   llvm::raw_string_ostream text(problem);
-  if (llvm::verifyModule(module, &text)) throw std::runtime_error("the module that was made is not valid: " + problem);
+  if (llvm::verifyModule(module, &text))
+    throw std::runtime_error("the module that was made is not valid: " + problem);
   std::error_code error;
   llvm::raw_fd_ostream out(file, error);
   if (error) throw std::runtime_error("cannot write " + file + ": " + error.message());

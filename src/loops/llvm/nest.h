@@ -1,7 +1,7 @@
 // The loop nest as LLVM sees it: found by its line, made canonical, put into a function of its own.
 //
-// LLVM is used in this folder only, which is an executable beside simtlab (simtlab-loops). What it finds out leaves as JSON; what is done
-// with that is in src/loops and needs no LLVM.
+// LLVM is used in this folder only, which is an executable beside simtlab (simtlab-loops). What it finds out
+// leaves as JSON; what is done with that is in src/loops and needs no LLVM.
 #pragma once
 
 #include <llvm/Analysis/LoopInfo.h>
@@ -27,17 +27,17 @@ struct Refused {
 };
 
 struct Request {
-  std::string file;        // of the source, as the debug information names it; empty: the module's own
-  unsigned line = 0;       // of the loop
-  bool first_after = false;   // the first loop at or after `line`: a pragma stands there
+  std::string file;          // of the source, as the debug information names it; empty: the module's own
+  unsigned line = 0;         // of the loop
+  bool first_after = false;  // the first loop at or after `line`: a pragma stands there
 };
 
 // A value that the nest takes from around it.
 struct Input {
-  std::string name;        // of the variable, where debug information has it
-  std::string type;        // as C writes it; empty if unknown
+  std::string name;  // of the variable, where debug information has it
+  std::string type;  // as C writes it; empty if unknown
   bool is_restrict = false;
-  std::string object;      // what it points to if that is known: "global", "local", "heap", "" = unknown
+  std::string object;  // what it points to if that is known: "global", "local", "heap", "" = unknown
   std::uint64_t object_bytes = 0;
 };
 
@@ -47,14 +47,14 @@ struct Variable {
 };
 
 struct Nest {
-  std::unique_ptr<llvm::Module> module;   // the whole program
-  llvm::Function* function = nullptr;     // the nest alone
-  std::string parent;                     // the function that it was in
+  std::unique_ptr<llvm::Module> module;  // the whole program
+  llvm::Function* function = nullptr;    // the nest alone
+  std::string parent;                    // the function that it was in
   std::string file;
   unsigned line = 0, column = 0;
-  std::vector<Input> inputs;              // of the arguments of `function`
+  std::vector<Input> inputs;  // of the arguments of `function`
   std::vector<Variable> variables;
-  std::vector<std::string> inlined;       // functions of the program that the nest calls
+  std::vector<std::string> inlined;  // functions of the program that the nest calls
 };
 
 // Throws Refused.

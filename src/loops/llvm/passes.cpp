@@ -5,7 +5,6 @@
 #include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/IR/Dominators.h>
-
 #include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
 #include <llvm/Transforms/Scalar/LICM.h>
@@ -58,8 +57,10 @@ void rotate_inner(llvm::Function& function, Analyses& analyses) {
     if (std::ranges::find(prefix, l) == prefix.end()) inner.push_back(l);
   const llvm::SimplifyQuery query = llvm::getBestSimplifyQuery(a, function);
   for (llvm::Loop* l : inner)
-    llvm::LoopRotation(l, &loops, &a.getResult<llvm::TargetIRAnalysis>(function), &a.getResult<llvm::AssumptionAnalysis>(function),
-                       &a.getResult<llvm::DominatorTreeAnalysis>(function), &a.getResult<llvm::ScalarEvolutionAnalysis>(function), nullptr, query,
+    llvm::LoopRotation(l, &loops, &a.getResult<llvm::TargetIRAnalysis>(function),
+                       &a.getResult<llvm::AssumptionAnalysis>(function),
+                       &a.getResult<llvm::DominatorTreeAnalysis>(function),
+                       &a.getResult<llvm::ScalarEvolutionAnalysis>(function), nullptr, query,
                        /*RotationOnly=*/false, /*Threshold=*/64, /*IsUtilMode=*/false);
   a.invalidate(function, llvm::PreservedAnalyses::none());
 }
@@ -69,7 +70,8 @@ void rotate_inner(llvm::Function& function, Analyses& analyses) {
 void hoist_invariants(llvm::Function& function, Analyses& analyses) {
   rotate_inner(function, analyses);
   llvm::FunctionPassManager passes;
-  passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
+  passes.addPass(
+      llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
   passes.addPass(llvm::EarlyCSEPass(true));
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::LoopSimplifyPass());

@@ -20,7 +20,8 @@ struct Analyses {
 void simplify(llvm::Function& function, Analyses& analyses);
 // Preheaders, dedicated exits, closed form.
 void canonical_loops(llvm::Function& function, Analyses& analyses);
-// The loops that stay loops of a thread test at their end, as the optimiser would have it, and what does not change in them is moved before them.
+// The loops that stay loops of a thread test at their end, as the optimiser would have it, and what does not
+// change in them is moved before them.
 void hoist_invariants(llvm::Function& function, Analyses& analyses);
 
 }  // namespace simtlab::loops

@@ -44,7 +44,8 @@ Refusal at(const llvm::Instruction* where, std::string id, std::string message, 
 
 Refusal at(const llvm::Loop* loop, std::string id, std::string message, std::string hint) {
   if (const llvm::DebugLoc place = loop->getStartLoc())
-    return {std::move(id), std::move(message), std::move(hint), place->getFilename().str(), place.getLine(), place.getCol()};
+    return {std::move(id),   std::move(message), std::move(hint), place->getFilename().str(),
+            place.getLine(), place.getCol()};
   return at(&loop->getHeader()->front(), std::move(id), std::move(message), std::move(hint));
 }
 
@@ -53,13 +54,16 @@ const llvm::DILocalVariable* variable_of(llvm::Value* value) {
   llvm::SmallVector<llvm::DbgValueInst*> intrinsics;
   llvm::SmallVector<llvm::DbgVariableRecord*> records;
   llvm::findDbgValues(intrinsics, value, &records);
-  // The one that was declared first: `for (int i = start; ...)` makes i a second name of start. Names in functions that were called come last.
+  // The one that was declared first: `for (int i = start; ...)` makes i a second name of start. Names in
+  // functions that were called come last.
   const llvm::DILocalVariable* first = nullptr;
   bool first_inlined = true;
   for (const llvm::DbgVariableRecord* r : records) {
     if (r->getExpression()->getNumElements() != 0) continue;
     const bool inlined = r->getDebugLoc() && r->getDebugLoc()->getInlinedAt() != nullptr;
-    if (first != nullptr && (inlined > first_inlined || (inlined == first_inlined && r->getVariable()->getLine() >= first->getLine()))) continue;
+    if (first != nullptr && (inlined > first_inlined ||
+                             (inlined == first_inlined && r->getVariable()->getLine() >= first->getLine())))
+      continue;
     first = r->getVariable();
     first_inlined = inlined;
   }
@@ -90,8 +94,10 @@ Input describe_input(llvm::Value* value, const llvm::DataLayout& layout) {
     in.name = v->getName().str();
     in.type = llvm::isa<llvm::AllocaInst>(value) ? c_pointer_to(v->getType()) : c_type(v->getType());
   }
-  if (in.type.empty() && value->getType()->isPointerTy())   // an element of something that has a name
-    if (const llvm::DILocalVariable* v = variable_of(const_cast<llvm::Value*>(llvm::getUnderlyingObject(value, 0)))) in.name = v->getName().str() + "_part";
+  if (in.type.empty() && value->getType()->isPointerTy())  // an element of something that has a name
+    if (const llvm::DILocalVariable* v =
+            variable_of(const_cast<llvm::Value*>(llvm::getUnderlyingObject(value, 0))))
+      in.name = v->getName().str() + "_part";
   if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(value))
     if (const auto* global = llvm::dyn_cast<llvm::GlobalVariable>(load->getPointerOperand())) {
       in.name = global->getName().str();
@@ -102,7 +108,8 @@ Input describe_input(llvm::Value* value, const llvm::DataLayout& layout) {
     in.object = "local";
     if (const auto bytes = local->getAllocationSize(layout)) in.object_bytes = bytes->getFixedValue();
   }
-  if (const auto* call = llvm::dyn_cast<llvm::CallInst>(value); call && call->returnDoesNotAlias()) in.object = "heap";
+  if (const auto* call = llvm::dyn_cast<llvm::CallInst>(value); call && call->returnDoesNotAlias())
+    in.object = "heap";
   return in;
 }
 
@@ -124,11 +131,14 @@ void read_scalars_before(const llvm::Loop& loop) {
     for (llvm::Instruction& i : *block) {
       if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&i)) stored.insert(store->getPointerOperand());
       if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&i))
-        if (auto* g = llvm::dyn_cast<llvm::GlobalVariable>(load->getPointerOperand()); g && is_private_scalar(*g) && load->getType() == g->getValueType()) loads[g].push_back(load);
+        if (auto* g = llvm::dyn_cast<llvm::GlobalVariable>(load->getPointerOperand());
+            g && is_private_scalar(*g) && load->getType() == g->getValueType())
+          loads[g].push_back(load);
     }
   for (auto& [g, all] : loads) {
     if (stored.contains(g)) continue;
-    auto* before = new llvm::LoadInst(g->getValueType(), g, g->getName(), loop.getLoopPreheader()->getTerminator()->getIterator());
+    auto* before = new llvm::LoadInst(g->getValueType(), g, g->getName(),
+                                      loop.getLoopPreheader()->getTerminator()->getIterator());
     for (llvm::LoadInst* l : all) {
       l->replaceAllUsesWith(before);
       l->eraseFromParent();
@@ -155,10 +165,12 @@ void lift_globals(llvm::Function& parent, const llvm::Loop& loop) {
 }
 
 bool is_arithmetic(const llvm::Instruction& i) {
-  return llvm::isa<llvm::GetElementPtrInst>(i) || llvm::isa<llvm::CastInst>(i) || (llvm::isa<llvm::BinaryOperator>(i) && i.getType()->isIntegerTy() && !i.isIntDivRem());
+  return llvm::isa<llvm::GetElementPtrInst>(i) || llvm::isa<llvm::CastInst>(i) ||
+         (llvm::isa<llvm::BinaryOperator>(i) && i.getType()->isIntegerTy() && !i.isIntDivRem());
 }
 
-// Parts of addresses that are computed before the nest are computed again in it: its inputs are then the program's variables.
+// Parts of addresses that are computed before the nest are computed again in it: its inputs are then the
+// program's variables.
 void take_in(const llvm::Loop& loop) {
   llvm::BasicBlock* header = loop.getHeader();
   const auto next = [&]() -> llvm::Instruction* {
@@ -166,7 +178,9 @@ void take_in(const llvm::Loop& loop) {
       for (llvm::Instruction& i : *block) {
         if (llvm::isa<llvm::PHINode>(i)) continue;
         for (llvm::Value* v : i.operands())
-          if (auto* o = llvm::dyn_cast<llvm::Instruction>(v); o != nullptr && !loop.contains(o) && is_arithmetic(*o) && variable_of(o) == nullptr) return o;
+          if (auto* o = llvm::dyn_cast<llvm::Instruction>(v);
+              o != nullptr && !loop.contains(o) && is_arithmetic(*o) && variable_of(o) == nullptr)
+            return o;
       }
     return nullptr;
   };
@@ -188,7 +202,8 @@ void hoist_shared(const llvm::Loop& loop) {
   for (llvm::BasicBlock* exit : exits)
     for (llvm::PHINode& phi : exit->phis())
       for (llvm::Value* v : phi.incoming_values())
-        if (auto* i = llvm::dyn_cast<llvm::Instruction>(v); i != nullptr && loop.contains(i) && is_arithmetic(*i)) {
+        if (auto* i = llvm::dyn_cast<llvm::Instruction>(v);
+            i != nullptr && loop.contains(i) && is_arithmetic(*i)) {
           bool changed = false;
           loop.makeLoopInvariant(v, changed);
         }
@@ -205,10 +220,13 @@ void refuse_live_out(const llvm::Loop& loop) {
     for (const llvm::BasicBlock* b : exiting)
       if (b != loop.getHeader()) where = b->getTerminator();
     if (exiting.size() == 1)
-      refused.all.push_back(at(&loop, "loop-form", "the loop tests its condition at the end or has none", "write it as for (i = a; i < b; i += c)"));
+      refused.all.push_back(at(&loop, "loop-form", "the loop tests its condition at the end or has none",
+                               "write it as for (i = a; i < b; i += c)"));
     else
-      refused.all.push_back(at(where, "loop-form", "the nest is left from within (break, return, goto or exit)",
-                               "iterations that run side by side can't end the others: let each compute a flag, and look at the flags after the nest"));
+      refused.all.push_back(at(where, "loop-form",
+                               "the nest is left from within (break, return, goto or exit)",
+                               "iterations that run side by side can't end the others: let each compute a "
+                               "flag, and look at the flags after the nest"));
     throw refused;
   }
   for (llvm::PHINode& phi : exits.front()->phis())
@@ -217,8 +235,10 @@ void refuse_live_out(const llvm::Loop& loop) {
       if (inside == nullptr || !loop.contains(inside)) continue;
       const llvm::DILocalVariable* variable = variable_of(inside);
       const std::string name = variable ? fmt::format("'{}'", variable->getName().str()) : "a scalar";
-      refused.all.push_back(at(&loop, "loop-carried", fmt::format("the value of {} is used after the nest", name),
-                               "a sum or last value over all iterations is a reduction: store what each iteration contributes, and combine afterwards"));
+      refused.all.push_back(at(&loop, "loop-carried",
+                               fmt::format("the value of {} is used after the nest", name),
+                               "a sum or last value over all iterations is a reduction: store what each "
+                               "iteration contributes, and combine afterwards"));
       break;
     }
   if (!refused.all.empty()) throw refused;
@@ -228,9 +248,11 @@ void refuse_live_out(const llvm::Loop& loop) {
 void keep_aliasing(llvm::Function& nest, const std::vector<Input>& inputs) {
   bool all_known = true;
   for (unsigned i = 0; i < nest.arg_size(); ++i)
-    if (nest.getArg(i)->getType()->isPointerTy() && !inputs[i].is_restrict && inputs[i].object.empty()) all_known = false;
+    if (nest.getArg(i)->getType()->isPointerTy() && !inputs[i].is_restrict && inputs[i].object.empty())
+      all_known = false;
   for (unsigned i = 0; i < nest.arg_size(); ++i)
-    if (nest.getArg(i)->getType()->isPointerTy() && (inputs[i].is_restrict || inputs[i].object == "heap" || (all_known && !inputs[i].object.empty())))
+    if (nest.getArg(i)->getType()->isPointerTy() &&
+        (inputs[i].is_restrict || inputs[i].object == "heap" || (all_known && !inputs[i].object.empty())))
       nest.addParamAttr(i, llvm::Attribute::NoAlias);
 }
 
@@ -244,16 +266,21 @@ std::string text_of(const llvm::Constant* c) {
   return digits.str().str() + (f->getType()->isFloatTy() ? "f" : "");
 }
 
-// What debug information says of the function's variables just before the nest, in the order of the blocks that lead there.
-std::vector<std::pair<const llvm::DILocalVariable*, llvm::Value*>> variables_before(llvm::BasicBlock& preheader, const llvm::DominatorTree& dominators) {
+// What debug information says of the function's variables just before the nest, in the order of the blocks
+// that lead there.
+std::vector<std::pair<const llvm::DILocalVariable*, llvm::Value*>> variables_before(
+    llvm::BasicBlock& preheader, const llvm::DominatorTree& dominators) {
   std::vector<std::pair<const llvm::DILocalVariable*, llvm::Value*>> out;
   std::vector<llvm::BasicBlock*> way;
-  for (const llvm::DomTreeNode* n = dominators.getNode(&preheader); n != nullptr; n = n->getIDom()) way.push_back(n->getBlock());
+  for (const llvm::DomTreeNode* n = dominators.getNode(&preheader); n != nullptr; n = n->getIDom())
+    way.push_back(n->getBlock());
   for (llvm::BasicBlock* block : llvm::reverse(way))
     for (llvm::Instruction& i : *block)
       for (llvm::DbgVariableRecord& r : llvm::filterDbgVars(i.getDbgRecordRange())) {
         std::erase_if(out, [&](const auto& x) { return x.first == r.getVariable(); });
-        if (!r.isKillLocation() && r.getExpression()->getNumElements() == 0 && r.getNumVariableLocationOps() == 1) out.emplace_back(r.getVariable(), r.getVariableLocationOp(0));
+        if (!r.isKillLocation() && r.getExpression()->getNumElements() == 0 &&
+            r.getNumVariableLocationOps() == 1)
+          out.emplace_back(r.getVariable(), r.getVariableLocationOp(0));
       }
   return out;
 }
@@ -265,7 +292,12 @@ void extract(Nest& nest, llvm::Function& parent, const Request& request, Analyse
   auto& loops = analyses.functions.getResult<llvm::LoopAnalysis>(parent);
   llvm::Loop* loop = find_loop(loops, request);
   if (loop == nullptr) {
-    Refusal r{"loop-form", "the loop does nothing that is needed: the compiler removes it", "use what it computes", request.file, request.line, 1};
+    Refusal r{"loop-form",
+              "the loop does nothing that is needed: the compiler removes it",
+              "use what it computes",
+              request.file,
+              request.line,
+              1};
     throw Refused{{r}};
   }
   hoist_shared(*loop);
@@ -280,11 +312,14 @@ void extract(Nest& nest, llvm::Function& parent, const Request& request, Analyse
   lift_globals(parent, *loop);
   llvm::CodeExtractorAnalysisCache cache(parent);
   llvm::CodeExtractor extractor(loop->getBlocks(), &dominators, /*AggregateArgs=*/false, nullptr, nullptr,
-                                &analyses.functions.getResult<llvm::AssumptionAnalysis>(parent), false, /*AllowAlloca=*/true, nullptr, "nest");
+                                &analyses.functions.getResult<llvm::AssumptionAnalysis>(parent), false,
+                                /*AllowAlloca=*/true, nullptr, "nest");
   nest.function = extractor.isEligible() ? extractor.extractCodeRegion(cache) : nullptr;
   if (nest.function == nullptr)
-    throw Refused{{at(loop, "loop-form", "the nest can't be taken out of its function", "no goto into it, no setjmp, no variable arguments")}};
-  for (llvm::Value* v : the_call(*nest.function)->args()) nest.inputs.push_back(describe_input(v, nest.module->getDataLayout()));
+    throw Refused{{at(loop, "loop-form", "the nest can't be taken out of its function",
+                      "no goto into it, no setjmp, no variable arguments")}};
+  for (llvm::Value* v : the_call(*nest.function)->args())
+    nest.inputs.push_back(describe_input(v, nest.module->getDataLayout()));
   for (unsigned i = 0; i < nest.inputs.size(); ++i) {
     if (nest.inputs[i].name.empty()) nest.inputs[i].name = fmt::format("value{}", i);
     for (unsigned j = 0; j < i; ++j)
@@ -295,7 +330,8 @@ void extract(Nest& nest, llvm::Function& parent, const Request& request, Analyse
     Variable v{variable->getName().str(), c_type(variable->getType()), {}};
     if (const auto* c = llvm::dyn_cast<llvm::Constant>(value)) v.value = text_of(c);
     for (unsigned i = 0; i < nest.inputs.size(); ++i)
-      if (the_call(*nest.function)->getArgOperand(i) == value && nest.inputs[i].name != v.name) v.value = nest.inputs[i].name;
+      if (the_call(*nest.function)->getArgOperand(i) == value && nest.inputs[i].name != v.name)
+        v.value = nest.inputs[i].name;
     if (!v.value.empty()) nest.variables.push_back(std::move(v));
   }
   keep_aliasing(*nest.function, nest.inputs);

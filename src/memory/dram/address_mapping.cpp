@@ -80,7 +80,8 @@ void AddressMapping::build_segments(const std::vector<Piece>& pieces) {
   for (const Segment& segment : local_) {
     if (!segment.power) return masked_.clear();
     if (segment.radix == 1) continue;
-    masked_.push_back({segment.radix - 1, static_cast<std::uint32_t>(segment.weight), static_cast<std::uint8_t>(shift), segment.field});
+    masked_.push_back({segment.radix - 1, static_cast<std::uint32_t>(segment.weight),
+                       static_cast<std::uint8_t>(shift), segment.field});
     shift += segment.shift;
   }
 }
@@ -116,7 +117,8 @@ AddressMapping::Digits AddressMapping::digits_of(std::uint64_t local) const {
   Digits digits{};
   std::uint64_t rest = number(local);
   if (!masked_.empty()) {
-    for (const Masked& m : masked_) digits[m.field] += static_cast<std::uint32_t>((rest >> m.shift) & m.mask) * m.weight;
+    for (const Masked& m : masked_)
+      digits[m.field] += static_cast<std::uint32_t>((rest >> m.shift) & m.mask) * m.weight;
     return digits;
   }
   for (const Segment& segment : local_)
@@ -167,9 +169,7 @@ std::uint64_t AddressMapping::local_of(const Digits& digits) const {
   return local * access_bytes_;
 }
 
-std::uint64_t AddressMapping::encode_local(const Place& place) const {
-  return local_of(unhash(place));
-}
+std::uint64_t AddressMapping::encode_local(const Place& place) const { return local_of(unhash(place)); }
 
 std::uint32_t AddressMapping::channel_hash(std::uint32_t channel, std::uint64_t local, bool undo) const {
   if (channel_hash_.empty()) return channel;

@@ -5,7 +5,8 @@
 
 namespace simtlab::memory::dram {
 
-// Times are counted from the floor; no limit lies 2^24 clocks ahead (device::technology_keys bounds each by 10^6).
+// Times are counted from the floor; no limit lies 2^24 clocks ahead (device::technology_keys bounds each by
+// 10^6).
 class Channel::Best {
  public:
   explicit Best(Cycle floor) : floor_(floor) {}
@@ -32,8 +33,8 @@ class Channel::Best {
   BankIndex bank_ = 0;
 };
 
-Channel::Channel(std::uint32_t number, const device::Technology& technology, const device::MemoryController& controller,
-                 const AddressMapping& mapping)
+Channel::Channel(std::uint32_t number, const device::Technology& technology,
+                 const device::MemoryController& controller, const AddressMapping& mapping)
     : number_(number),
       controller_(controller),
       t_(technology.timing),
@@ -44,15 +45,18 @@ Channel::Channel(std::uint32_t number, const device::Technology& technology, con
       per_bank_(controller.queues.style == device::QueueStyle::per_bank),
       capacity_{controller.queues.read, controller.queues.write},
       timing_(technology),
-      queues_(timing_.shape().all_banks(), controller.queues.read + controller.queues.write + timing_.shape().all_banks()),
+      queues_(timing_.shape().all_banks(),
+              controller.queues.read + controller.queues.write + timing_.shape().all_banks()),
       upkeep_(technology, controller, timing_),
       loss_(technology),
       scheduler_(make_scheduler(controller, timing_.shape().all_banks())),
       pages_(make_page_policy(controller, timing_.shape().all_banks())),
       strict_(scheduler_->strict()),
       rotates_(scheduler_->rotates()),
-      steady_(scheduler_->steady() && controller.queues.style == device::QueueStyle::split && !controller.queues.frees_at_activation),
-      row_frees_(controller.queues.frees_at_activation && controller.queues.style != device::QueueStyle::per_bank),
+      steady_(scheduler_->steady() && controller.queues.style == device::QueueStyle::split &&
+              !controller.queues.frees_at_activation),
+      row_frees_(controller.queues.frees_at_activation &&
+                 controller.queues.style != device::QueueStyle::per_bank),
       columns_(timing_.shape().all_banks()),
       rows_(timing_.shape().all_banks()),
       column_keys_(timing_.shape().all_banks(), key_none),
@@ -188,7 +192,8 @@ std::uint64_t Channel::key_of(BankIndex bank, std::uint64_t key) const {
 }
 
 template <class Ready>
-Channel::Pick Channel::pick(Cycle floor, const BankSet& set, const std::vector<std::uint64_t>& keys, Ready ready) const {
+Channel::Pick Channel::pick(Cycle floor, const BankSet& set, const std::vector<std::uint64_t>& keys,
+                            Ready ready) const {
   if (strict_ || rotates_) return pick_in_order(floor, set, keys, ready);
   Best best(floor);
   const std::uint64_t* const key = keys.data();
@@ -197,7 +202,8 @@ Channel::Pick Channel::pick(Cycle floor, const BankSet& set, const std::vector<s
 }
 
 template <class Ready>
-[[gnu::noinline]] Channel::Pick Channel::pick_in_order(Cycle floor, const BankSet& set, const std::vector<std::uint64_t>& keys,
+[[gnu::noinline]] Channel::Pick Channel::pick_in_order(Cycle floor, const BankSet& set,
+                                                       const std::vector<std::uint64_t>& keys,
                                                        Ready ready) const {
   Best best(floor);
   set.each([&](BankIndex bank) {
@@ -220,7 +226,8 @@ Channel::Pick Channel::pick_precharge(Cycle floor) const {
 }
 
 // A bank's candidate is new: the pick changes if it is better, and has to be made anew if it was this bank's.
-inline void Channel::offer(Pick& pick, bool& dirty, BankIndex bank, bool candidate, Cycle ready, Cycle floor, std::uint64_t key) {
+inline void Channel::offer(Pick& pick, bool& dirty, BankIndex bank, bool candidate, Cycle ready, Cycle floor,
+                           std::uint64_t key) {
   if (dirty) return;
   if (pick.at != never && pick.bank == bank) {
     dirty = true;
@@ -231,15 +238,18 @@ inline void Channel::offer(Pick& pick, bool& dirty, BankIndex bank, bool candida
 }
 
 void Channel::offer_column(BankIndex bank) {
-  offer(column_pick_, column_dirty_, bank, has_column_.test(bank), column_ready(bank), column_floor(), column_keys_[bank]);
+  offer(column_pick_, column_dirty_, bank, has_column_.test(bank), column_ready(bank), column_floor(),
+        column_keys_[bank]);
 }
 
 void Channel::offer_activation(BankIndex bank) {
-  offer(act_pick_, act_dirty_, bank, has_act_.test(bank), timing_.activate(bank), row_floor(), row_keys_[bank]);
+  offer(act_pick_, act_dirty_, bank, has_act_.test(bank), timing_.activate(bank), row_floor(),
+        row_keys_[bank]);
 }
 
 void Channel::offer_precharge(BankIndex bank) {
-  offer(close_pick_, close_dirty_, bank, has_close_.test(bank), precharge_ready(bank), row_floor(), row_keys_[bank]);
+  offer(close_pick_, close_dirty_, bank, has_close_.test(bank), precharge_ready(bank), row_floor(),
+        row_keys_[bank]);
 }
 
 void Channel::choose(BankIndex bank) {
@@ -265,9 +275,12 @@ void Channel::choose(BankIndex bank) {
     offer_column(bank);
   }
   Candidate& row = rows_[bank];
-  if (row.slot == choice.row && row_keys_[bank] == choice.row_key && row.close == q.open && row.not_before == not_before) return;
+  if (row.slot == choice.row && row_keys_[bank] == choice.row_key && row.close == q.open &&
+      row.not_before == not_before)
+    return;
   const bool any = choice.row_key != key_none, had = row_keys_[bank] != key_none;
-  const bool acts = any && !q.open, closes = any && q.open, acted = had && !row.close, closed = had && row.close;
+  const bool acts = any && !q.open, closes = any && q.open, acted = had && !row.close,
+             closed = had && row.close;
   row = {choice.row, false, q.open, not_before};
   row_keys_[bank] = choice.row_key;
   if (acts || acted) {
@@ -300,8 +313,8 @@ void Channel::choose_rank(std::uint32_t rank) {
   for (BankIndex b = first; b < first + timing_.shape().rank_banks(); ++b) choose(b);
 }
 
-// Seen from outside are completions and room in the queues. A row command makes room for none: the column command that
-// does comes tRCD later at the earliest.
+// Seen from outside are completions and room in the queues. A row command makes room for none: the column
+// command that does comes tRCD later at the earliest.
 void Channel::update_next_event() {
   if (alive_ == 0) {
     next_event_ = next_done_;
@@ -311,7 +324,8 @@ void Channel::update_next_event() {
   const Cycle rows = std::min(act_pick_.at, close_pick_.at);
   Cycle seen = action;
   if (action == rows && !row_frees_) {
-    const Cycle others = std::min(std::min(column_pick_.at, transfer_at_), std::min(upkeep_pick_.at, upkeep_.timer()));
+    const Cycle others =
+        std::min(std::min(column_pick_.at, transfer_at_), std::min(upkeep_pick_.at, upkeep_.timer()));
     seen = std::min(others, rows + std::min(t_.trcd_read, t_.trcd_write));
   }
   next_event_ = std::min(seen, next_done_);

@@ -5,7 +5,8 @@
 
 namespace simtlab::memory::dram {
 
-void Channel::write_record(Command command, BankIndex bank, Cycle now, std::uint32_t row, std::uint32_t column) {
+void Channel::write_record(Command command, BankIndex bank, Cycle now, std::uint32_t row,
+                           std::uint32_t column) {
   const Shape& shape = timing_.shape();
   const std::uint32_t group = timing_.group_of(bank), rank = timing_.rank_of(bank);
   CommandRecord record;
@@ -14,7 +15,8 @@ void Channel::write_record(Command command, BankIndex bank, Cycle now, std::uint
   record.channel = number_;
   record.pseudo = static_cast<std::uint8_t>(rank / shape.ranks);
   record.rank = static_cast<std::uint8_t>(rank % shape.ranks);
-  const bool of_bank = is_column(command) || command == Command::act || command == Command::pre || command == Command::refpb;
+  const bool of_bank =
+      is_column(command) || command == Command::act || command == Command::pre || command == Command::refpb;
   if (of_bank) {
     record.group = static_cast<std::uint8_t>(group % shape.groups);
     record.bank = static_cast<std::uint8_t>(bank % shape.banks);
@@ -32,7 +34,7 @@ void Channel::after_command(Cycle now, bool column, std::uint32_t clocks) {
   if (act_pick_.at < row_bus_) act_dirty_ = true;
   if (close_pick_.at < row_bus_) close_dirty_ = true;
   if (upkeep_.busy() || upkeep_pick_.at != never) upkeep_dirty_ = true;
-  if (rotates_) column_dirty_ = act_dirty_ = close_dirty_ = true;   // the next bank's turn
+  if (rotates_) column_dirty_ = act_dirty_ = close_dirty_ = true;  // the next bank's turn
 }
 
 void Channel::issue_column(BankIndex bank, Cycle now) {
@@ -43,8 +45,9 @@ void Channel::issue_column(BankIndex bank, Cycle now) {
   const Cycle row_ready = timing_.column_bank(bank, write);
   loss_.column(bank, write, now, r.arrived);
   if (!write) count_latency(r, now, row_ready);
-  ++(r.result == RowResult::hit ? statistics_.row_hits
-     : r.result == RowResult::miss ? statistics_.row_misses : statistics_.row_conflicts);
+  ++(r.result == RowResult::hit    ? statistics_.row_hits
+     : r.result == RowResult::miss ? statistics_.row_misses
+                                   : statistics_.row_conflicts);
   ++(write ? statistics_.write_bursts : statistics_.read_bursts);
   ++(write ? bank_activity_[bank].writes : bank_activity_[bank].reads);
   const std::uint32_t row = r.row, column = r.column;
@@ -52,7 +55,7 @@ void Channel::issue_column(BankIndex bank, Cycle now) {
   ++q.hits;
   q.used = now;
   last_bank_ = bank;
-  leave(slot, now);   // r is gone
+  leave(slot, now);  // r is gone
   const bool close = pages_->closes_with(queues_, bank);
   const Command command = write ? (close ? Command::wra : Command::wr) : (close ? Command::rda : Command::rd);
   timing_.column_issued(bank, write, now, close);
@@ -62,9 +65,9 @@ void Channel::issue_column(BankIndex bank, Cycle now) {
     q.open = false;
   }
   after_command(now, true, column_clocks_);
-  column_dirty_ = true;     // limits of column commands have changed
+  column_dirty_ = true;  // limits of column commands have changed
   choose(bank);
-  if (close_pick_.bank == bank) close_dirty_ = true;   // its precharge may have become later
+  if (close_pick_.bank == bank) close_dirty_ = true;  // its precharge may have become later
 }
 
 void Channel::count_latency(const Request& r, Cycle now, Cycle row_ready) {
@@ -92,9 +95,12 @@ void Channel::issue_row(BankIndex bank, Cycle now) {
     close_bank(bank, now);
   }
   after_command(now, false, q.open ? act_clocks_ : 1);
-  if (!steady_ || slot == no_slot) choose(bank);
-  else if (q.open) row_to_column(bank, slot);
-  else row_to_activate(bank);
+  if (!steady_ || slot == no_slot)
+    choose(bank);
+  else if (q.open)
+    row_to_column(bank, slot);
+  else
+    row_to_activate(bank);
 }
 
 // What choose() would find, for a scheduler whose choice stays with the request.
@@ -125,7 +131,7 @@ void Channel::activate(BankIndex bank, Slot slot, Cycle now) {
   timing_.activated(bank, now);
   upkeep_.opened(bank, now);
   send(Command::act, bank, now, r.row, 0);
-  act_dirty_ = true;        // limits of activations have changed
+  act_dirty_ = true;  // limits of activations have changed
   ++bank_activity_[bank].activations;
   q.open = true;
   q.row = r.row;

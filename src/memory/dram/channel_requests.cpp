@@ -1,4 +1,5 @@
-// The requests of a channel: how they come in, are answered from the queues, move to queues of banks, and leave.
+// The requests of a channel: how they come in, are answered from the queues, move to queues of banks, and
+// leave.
 #include <algorithm>
 
 #include "memory/dram/channel.h"
@@ -6,13 +7,15 @@
 namespace simtlab::memory::dram {
 namespace {
 
-// Writes that nothing else drains (per_bank: too few, and no reads) go after so many clocks without a request.
+// Writes that nothing else drains (per_bank: too few, and no reads) go after so many clocks without a
+// request.
 constexpr Cycle last_drain = 512;
 
 }  // namespace
 
 bool Channel::accepts(const Access& access) const {
-  if (controller_.queues.style == device::QueueStyle::unified) return held_[0] + held_[1] < capacity_[0] + capacity_[1];
+  if (controller_.queues.style == device::QueueStyle::unified)
+    return held_[0] + held_[1] < capacity_[0] + capacity_[1];
   return held_[access.write] < capacity_[access.write];
 }
 
@@ -20,8 +23,8 @@ void Channel::add(const Access& access, Cycle at) {
   if (at > now_) run(at);
   const Place place = mapping_.decode_local(access.address);
   const Shape& shape = timing_.shape();
-  const auto bank = static_cast<std::uint16_t>(((place.pseudo * shape.ranks + place.rank) * shape.groups + place.group) * shape.banks +
-                                               place.bank);
+  const auto bank = static_cast<std::uint16_t>(
+      ((place.pseudo * shape.ranks + place.rank) * shape.groups + place.group) * shape.banks + place.bank);
   ++(access.write ? statistics_.writes : statistics_.reads);
   last_arrival_ = at;
   if (answered_by_queue(access, bank, place, at)) {
@@ -71,7 +74,7 @@ bool Channel::answered_by_queue(const Access& access, BankIndex bank, const Plac
     push_done(writes_done_, {at + 1, access.tag, number_, true});
     return true;
   }
-  const Slot slot = queues_.take();   // done together with the other
+  const Slot slot = queues_.take();  // done together with the other
   queues_[slot].tag = access.tag;
   queues_[slot].merged = queues_[same].merged;
   queues_[same].merged = slot;
@@ -84,7 +87,8 @@ void Channel::insert(Slot slot, Cycle at) {
   const std::uint32_t rank = timing_.rank_of(bank);
   if (r.write) {
     r.after_read = queues_.find(bank, false, r.row, r.column) != no_slot;
-    if (controller_.latency.write_done == device::WriteDone::accepted) push_done(writes_done_, {at + 1, r.tag, number_, true});
+    if (controller_.latency.write_done == device::WriteDone::accepted)
+      push_done(writes_done_, {at + 1, r.tag, number_, true});
   }
   queues_.append(slot);
   const bool quiet = changes_nothing(r);
@@ -92,7 +96,8 @@ void Channel::insert(Slot slot, Cycle at) {
   ++alive_;
   loaded_.set(bank);
   upkeep_.arrived(rank);
-  if (upkeep_.wants_commands() || upkeep_pick_.at != never) upkeep_dirty_ = true;   // it may wish to sleep no more
+  // It may wish to sleep no more
+  if (upkeep_.wants_commands() || upkeep_pick_.at != never) upkeep_dirty_ = true;
   if (per_bank_) {
     queues_.wait(slot);
     if (!r.write) busy(rank / timing_.shape().ranks, at);
@@ -101,9 +106,12 @@ void Channel::insert(Slot slot, Cycle at) {
   }
   busy(rank / timing_.shape().ranks, at);
   const bool all = scheduler_->arrived(queues_, slot);
-  if (set_write_mode() || all) choose_loaded();
-  else if (!quiet) choose(bank);
-  else if (controller_.latency.write_done != device::WriteDone::accepted && !upkeep_dirty_) return;
+  if (set_write_mode() || all)
+    choose_loaded();
+  else if (!quiet)
+    choose(bank);
+  else if (controller_.latency.write_done != device::WriteDone::accepted && !upkeep_dirty_)
+    return;
   update_next_event();
 }
 
@@ -115,8 +123,10 @@ void Channel::busy(std::uint32_t pseudo, Cycle at) {
 bool Channel::set_write_mode() {
   if (lists_ == BankView::Lists::both) return false;
   const bool before = write_mode_;
-  if (!write_mode_) write_mode_ = held_[1] > high_ || (held_[0] == 0 && held_[1] != 0);
-  else if (held_[1] < std::max(low_, 1u) && held_[0] != 0) write_mode_ = false;
+  if (!write_mode_)
+    write_mode_ = held_[1] > high_ || (held_[0] == 0 && held_[1] != 0);
+  else if (held_[1] < std::max(low_, 1u) && held_[0] != 0)
+    write_mode_ = false;
   lists_ = write_mode_ ? BankView::Lists::writes : BankView::Lists::reads;
   return write_mode_ != before;
 }
@@ -129,8 +139,10 @@ void Channel::transfer(Cycle now) {
     const bool full = writes >= std::max(high_, 1u), calm = writes > low_ && moved_ == 0;
     if (full || calm) draining_ = writes;
     if (draining_ == 0 && writes != 0 && moved_ == 0 && queues_.waiting(false) == 0) {
-      if (now >= last_arrival_ + last_drain) draining_ = writes;
-      else transfer_at_ = last_arrival_ + last_drain;
+      if (now >= last_arrival_ + last_drain)
+        draining_ = writes;
+      else
+        transfer_at_ = last_arrival_ + last_drain;
     }
   }
   if (transfer_first(draining_ != 0)) transfer_at_ = now + 1;
@@ -143,7 +155,7 @@ bool Channel::transfer_first(bool write) {
     if (!write || !r.after_read) return move(s), true;
     const Slot read = queues_.find(r.bank, false, r.row, r.column);
     if (read == no_slot) return move(s), true;
-    if (!queues_[read].moved) return move(read), true;   // the older read of its address goes first
+    if (!queues_[read].moved) return move(read), true;  // the older read of its address goes first
   }
   return false;
 }
@@ -216,7 +228,7 @@ void Channel::report(Cycle end, std::vector<Completion>& done) {
     if (next_done_ >= end) return;
     done.push_back(first->front());
     first->pop();
-    next_done_ = 0;   // looked up again
+    next_done_ = 0;  // looked up again
   }
 }
 

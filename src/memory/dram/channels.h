@@ -1,8 +1,9 @@
-// Main memory as independent channels in one clock: what the GPU's partitions and the stand-alone tool drive. The
-// event-driven controller and external simulators (plug-ins) implement it.
+// Main memory as independent channels in one clock: what the GPU's partitions and the stand-alone tool drive.
+// The event-driven controller and external simulators (plug-ins) implement it.
 //
-// Time is in clocks of the memory and never goes back. advance(end) does everything that happens before cycle `end`;
-// requests are then added at cycles >= end, and may be scheduled in the very cycle in which they are added.
+// Time is in clocks of the memory and never goes back. advance(end) does everything that happens before cycle
+// `end`; requests are then added at cycles >= end, and may be scheduled in the very cycle in which they are
+// added.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +15,10 @@ namespace simtlab::memory::dram {
 
 // One transaction of access_bytes().
 struct Access {
-  std::uint64_t address = 0;   // bytes within the channel; the part below access_bytes() is ignored
+  std::uint64_t address = 0;  // bytes within the channel; the part below access_bytes() is ignored
   bool write = false;
-  std::uint32_t source = 0;    // who asks (an SM, a core, an application): for fair schedulers
-  std::uint64_t tag = 0;       // given back when done
+  std::uint32_t source = 0;  // who asks (an SM, a core, an application): for fair schedulers
+  std::uint64_t tag = 0;     // given back when done
 };
 
 struct Completion {
@@ -31,9 +32,9 @@ class Channels {
  public:
   virtual ~Channels() = default;
   virtual std::uint32_t count() const = 0;
-  virtual double clock_period() const = 0;           // ps
-  virtual std::uint32_t access_bytes() const = 0;    // one transaction
-  virtual std::uint64_t channel_bytes() const = 0;   // capacity of one channel; 0: unknown
+  virtual double clock_period() const = 0;          // ps
+  virtual std::uint32_t access_bytes() const = 0;   // one transaction
+  virtual std::uint64_t channel_bytes() const = 0;  // capacity of one channel; 0: unknown
   // Whether the channel takes this access now.
   virtual bool accepts(std::uint32_t channel, const Access& access) const = 0;
   // Only when accepted. at: not before the end of the last advance().

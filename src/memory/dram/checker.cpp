@@ -20,13 +20,9 @@ std::string place_of(const CommandRecord& r) {
   return fmt::format("bank {}.{}.{}.{}", r.pseudo, r.rank, r.group, r.bank);
 }
 
-std::string text_of(const CommandRecord& r) {
-  return fmt::format("{} at {}", name(r.command), r.at);
-}
+std::string text_of(const CommandRecord& r) { return fmt::format("{} at {}", name(r.command), r.at); }
 
-std::int64_t distance(Cycle later, Cycle earlier) {
-  return static_cast<std::int64_t>(later - earlier);
-}
+std::int64_t distance(Cycle later, Cycle earlier) { return static_cast<std::int64_t>(later - earlier); }
 
 }  // namespace
 
@@ -139,10 +135,10 @@ bool CommandChecker::check_command_bus(const CommandRecord& r) {
   if (before && before->at == r.at)
     return refuse("command bus", r,
                   fmt::format("comes in the same clock as {} of {}", text_of(*before), place_of(*before)));
-  const std::uint32_t held = !before                             ? 0
-                             : is_column(before->command)        ? technology_.column_clocks
-                             : before->command == Command::act   ? technology_.act_clocks
-                                                                 : 1;
+  const std::uint32_t held = !before                           ? 0
+                             : is_column(before->command)      ? technology_.column_clocks
+                             : before->command == Command::act ? technology_.act_clocks
+                                                               : 1;
   if (before && r.at < before->at + held)
     return refuse("command bus", r,
                   fmt::format("comes {} clocks after {} of {}, which takes {}", r.at - before->at,
@@ -186,8 +182,7 @@ bool CommandChecker::check_row(const CommandRecord& r, Rank& rank) {
     case Command::refpb:
       if (!bank.open) return true;
       return refuse("row state", r, fmt::format("finds row {:#x} open", *bank.open));
-    default:
-      return true;
+    default: return true;
   }
 }
 
@@ -207,15 +202,9 @@ bool CommandChecker::check_rules(const CommandRecord& r, Rank& rank) {
     if (!rule.later.has(r.command)) continue;
     bool broken = false;
     switch (rule.scope) {
-      case Scope::bank:
-        broken = too_near(rule, rank.banks[r.group * o.banks_per_group + r.bank]);
-        break;
-      case Scope::group:
-        broken = too_near(rule, rank.groups[r.group]);
-        break;
-      case Scope::rank:
-        broken = too_near(rule, rank);
-        break;
+      case Scope::bank: broken = too_near(rule, rank.banks[r.group * o.banks_per_group + r.bank]); break;
+      case Scope::group: broken = too_near(rule, rank.groups[r.group]); break;
+      case Scope::rank: broken = too_near(rule, rank); break;
       case Scope::other_rank:
         for (std::uint32_t other = 0; other < o.ranks && !broken; ++other) {
           const std::unique_ptr<Rank>& node = ranks_[std::size_t{r.pseudo} * o.ranks + other];
@@ -299,17 +288,10 @@ void CommandChecker::note(const CommandRecord& r, Rank& rank) {
       rank.open = 0;
       break;
     case Command::rda:
-    case Command::wra:
-      note_automatic_precharge(r, rank);
-      break;
-    case Command::ref:
-      rank.refreshed = r.at;
-      break;
-    case Command::refpb:
-      bank.refreshed = r.at;
-      break;
-    default:
-      note_power(r, rank);
+    case Command::wra: note_automatic_precharge(r, rank); break;
+    case Command::ref: rank.refreshed = r.at; break;
+    case Command::refpb: bank.refreshed = r.at; break;
+    default: note_power(r, rank);
   }
 }
 

@@ -33,9 +33,7 @@ constexpr bool names_a_bank(Command c) {
   return is_column(c) || c == Command::act || c == Command::pre || c == Command::refpb;
 }
 
-constexpr bool is_blank(char c) {
-  return c == ' ' || c == '\t' || c == '\r';
-}
+constexpr bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
 }  // namespace
 
@@ -66,7 +64,8 @@ void append_command(std::string& text, const CommandRecord& r) {
 void CommandTraceReader::refuse(std::string_view line, std::string_view word, std::string message,
                                 std::string hint) const {
   const std::string_view shown_line = line.substr(0, 500);
-  const auto column = static_cast<std::uint32_t>(word.empty() ? line.size() : static_cast<std::size_t>(word.data() - line.data()));
+  const auto column = static_cast<std::uint32_t>(
+      word.empty() ? line.size() : static_cast<std::size_t>(word.data() - line.data()));
   throw Error(
       ExitCode::bad_input, "dram-command-trace",
       Diagnostic{std::move(message), {file_, line_, column + 1}, std::string(shown_line), std::move(hint)});

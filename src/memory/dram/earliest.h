@@ -1,4 +1,5 @@
-// The smallest of many times that change one at a time: a tournament over a power of two of leaves, O(log n) a change.
+// The smallest of many times that change one at a time: a tournament over a power of two of leaves, O(log n)
+// a change.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +13,8 @@ namespace simtlab::memory::dram {
 
 class Earliest {
  public:
-  explicit Earliest(std::uint32_t count) : leaves_(std::bit_ceil(std::max(count, 1u))), tree_(2 * leaves_, never) {}
+  explicit Earliest(std::uint32_t count)
+      : leaves_(std::bit_ceil(std::max(count, 1u))), tree_(2 * leaves_, never) {}
 
   Cycle smallest() const { return tree_[1]; }
   void set(std::uint32_t leaf, Cycle at) {

@@ -19,9 +19,7 @@ Amount times(std::uint64_t count, const Amount& each) {
 
 }  // namespace
 
-Amount Energy::total() const {
-  return plus(plus(plus(activate, read), plus(write, refresh)), background);
-}
+Amount Energy::total() const { return plus(plus(plus(activate, read), plus(write, refresh)), background); }
 
 Energy& Energy::operator+=(const Energy& other) {
   activate = plus(activate, other.activate);

@@ -4,9 +4,10 @@
 
 namespace simtlab::memory::dram {
 
-// The clocks of a gap. Refresh cuts out a span; everything else counts from the left or lies within what is left.
+// The clocks of a gap. Refresh cuts out a span; everything else counts from the left or lies within what is
+// left.
 struct LossMeter::Window {
-  Cycle from, until;          // not charged yet, less the refresh
+  Cycle from, until;  // not charged yet, less the refresh
   Cycle cut_from = 0, cut_until = 0;
   BusTime& time;
 
@@ -33,7 +34,12 @@ struct LossMeter::Window {
 };
 
 LossMeter::LossMeter(const device::Technology& technology)
-    : t_(technology.timing), distances_(t_), shape_(technology), banks_(shape_.all_banks()), buses_(shape_.pseudo), groups_(shape_.all_groups()),
+    : t_(technology.timing),
+      distances_(t_),
+      shape_(technology),
+      banks_(shape_.all_banks()),
+      buses_(shape_.pseudo),
+      groups_(shape_.all_groups()),
       ranks_(shape_.all_ranks()) {}
 
 void LossMeter::restart() {
@@ -65,7 +71,8 @@ void LossMeter::charge_gap(BankIndex bank, bool write, Cycle at, Cycle gap, Cycl
   const std::uint32_t rank = bank / shape_.rank_banks();
   Bus& bus = buses_[rank / shape_.ranks];
   const Bank& b = banks_[bank];
-  // Before the first command of all, a gap can begin before cycle 0: that much was lost to nothing but the start.
+  // Before the first command of all, a gap can begin before cycle 0: that much was lost to nothing but the
+  // start.
   const Cycle before = gap > at ? gap - at : 0;
   bus.time.lost[static_cast<unsigned>(Loss::idle)] += before;
   Window window{at - (gap - before), at, 0, 0, bus.time};
@@ -76,9 +83,9 @@ void LossMeter::charge_gap(BankIndex bank, bool write, Cycle at, Cycle gap, Cycl
   if (shape_.ranks > 1) window.take_until(rank_end(bank, write), Loss::rank);
   window.take_until(group_end(bank, write), Loss::bank_group);
   if (window.from == at) return;
-  // The row: until it is open, and as long as the request had not come, others waited for their rows. Of these clocks the
-  // row would have been open sooner by those that its activation waited for tRRD and tFAW, and by those in which the
-  // controller could have activated it and did something else.
+  // The row: until it is open, and as long as the request had not come, others waited for their rows. Of
+  // these clocks the row would have been open sooner by those that its activation waited for tRRD and tFAW,
+  // and by those in which the controller could have activated it and did something else.
   const Cycle from = window.from;
   window.from = std::clamp(std::max(b.activated + (write ? t_.trcd_write : t_.trcd_read), arrived), from, at);
   const Cycle row = window.length(from, window.from);
@@ -108,12 +115,14 @@ Cycle LossMeter::rank_end(BankIndex bank, bool write) const {
   const std::uint32_t rank = bank / shape_.rank_banks(), first = rank / shape_.ranks * shape_.ranks;
   Cycle end = 0;
   for (std::uint32_t r = first; r < first + shape_.ranks; ++r)
-    if (r != rank && ranks_[r].at[write] != 0) end = std::max(end, ranks_[r].at[write] - 1 + distances_.other_rank[write][write]);
+    if (r != rank && ranks_[r].at[write] != 0)
+      end = std::max(end, ranks_[r].at[write] - 1 + distances_.other_rank[write][write]);
   return end;
 }
 
 Cycle LossMeter::group_end(BankIndex bank, bool write) const {
-  const Cycle own = groups_[bank / shape_.banks].at[write], any = ranks_[bank / shape_.rank_banks()].at[write];
+  const Cycle own = groups_[bank / shape_.banks].at[write],
+              any = ranks_[bank / shape_.rank_banks()].at[write];
   Cycle end = 0;
   if (own != 0) end = own - 1 + distances_.own_group[write][write];
   if (any != 0) end = std::max(end, any - 1 + distances_.own_rank[write][write]);

@@ -28,9 +28,7 @@ constexpr std::array<FieldName, map_fields> names = {{{"ch", "channel"},
 constexpr const char* fields_hint =
     "fields: ch channel, pc pseudo-channel, ra rank, bg bank group, ba bank in the group, ro row, co column";
 
-constexpr std::size_t index(MapField field) {
-  return static_cast<std::size_t>(field);
-}
+constexpr std::size_t index(MapField field) { return static_cast<std::size_t>(field); }
 
 std::optional<MapField> field_named(std::string_view text) {
   for (std::size_t i = 0; i < map_fields; ++i)
@@ -95,9 +93,7 @@ SizedPiece read_piece(const Reader& reader, std::string_view text) {
   return piece;
 }
 
-std::string bits(int count) {
-  return fmt::format("{} bit{}", count, count == 1 ? "" : "s");
-}
+std::string bits(int count) { return fmt::format("{} bit{}", count, count == 1 ? "" : "s"); }
 
 // "12 values" or "16 values (4 bits)".
 std::string amount(std::uint32_t count) {
@@ -167,13 +163,9 @@ HashTerm read_term(const Reader& reader, std::string_view text) {
 
 }  // namespace
 
-std::string_view short_name(MapField field) {
-  return names[index(field)].brief;
-}
+std::string_view short_name(MapField field) { return names[index(field)].brief; }
 
-std::string_view long_name(MapField field) {
-  return names[index(field)].full;
-}
+std::string_view long_name(MapField field) { return names[index(field)].full; }
 
 std::vector<Piece> parse_pattern(std::string_view pattern, const Counts& counts, const SourcePos& where) {
   const Reader reader("address mapping", pattern, where);

@@ -1,5 +1,5 @@
-// A timeout per bank that learns: a conflict halves it (the row should have been closed before), the return of a row that
-// the timeout closed doubles it. Between 1/16 of the given clocks and 16 times as many.
+// A timeout per bank that learns: a conflict halves it (the row should have been closed before), the return
+// of a row that the timeout closed doubles it. Between 1/16 of the given clocks and 16 times as many.
 #include <algorithm>
 #include <vector>
 
@@ -10,9 +10,13 @@ namespace {
 
 class PageAdaptive final : public PagePolicy {
  public:
-  PageAdaptive(std::uint32_t clocks, std::uint32_t banks) : start_(std::max(clocks, 16u)), banks_(banks) { restart(); }
+  PageAdaptive(std::uint32_t clocks, std::uint32_t banks) : start_(std::max(clocks, 16u)), banks_(banks) {
+    restart();
+  }
 
-  Cycle close_at(const Queues& queues, BankIndex bank) const override { return queues.bank(bank).used + banks_[bank].clocks; }
+  Cycle close_at(const Queues& queues, BankIndex bank) const override {
+    return queues.bank(bank).used + banks_[bank].clocks;
+  }
   void opened(BankIndex bank, std::uint32_t row) override {
     Bank& b = banks_[bank];
     if (b.timed_out && b.row == row) b.clocks = std::min<Cycle>(b.clocks * 2, Cycle{start_} * 16);

@@ -7,7 +7,9 @@ namespace {
 class PageTimeout final : public PagePolicy {
  public:
   explicit PageTimeout(std::uint32_t clocks) : clocks_(clocks) {}
-  Cycle close_at(const Queues& queues, BankIndex bank) const override { return queues.bank(bank).used + clocks_; }
+  Cycle close_at(const Queues& queues, BankIndex bank) const override {
+    return queues.bank(bank).used + clocks_;
+  }
 
  private:
   std::uint32_t clocks_;
@@ -15,6 +17,8 @@ class PageTimeout final : public PagePolicy {
 
 }  // namespace
 
-std::unique_ptr<PagePolicy> make_page_timeout(std::uint32_t clocks) { return std::make_unique<PageTimeout>(clocks); }
+std::unique_ptr<PagePolicy> make_page_timeout(std::uint32_t clocks) {
+  return std::make_unique<PageTimeout>(clocks);
+}
 
 }  // namespace simtlab::memory::dram

@@ -1,8 +1,9 @@
-// Channels of an external simulator: a shared library with the C interface of include/simtlab/memory_plugin.h.
+// Channels of an external simulator: a shared library with the C interface of
+// include/simtlab/memory_plugin.h.
 //
-// Nothing that a plug-in does wrong may hang or crash the simulation as far as that can be seen from outside: every answer is
-// checked, and a plug-in without progress is given up after `stall_limit` clocks. A library that never returns from a call, or
-// that writes where it should not, is beyond help.
+// Nothing that a plug-in does wrong may hang or crash the simulation as far as that can be seen from outside:
+// every answer is checked, and a plug-in without progress is given up after `stall_limit` clocks. A library
+// that never returns from a call, or that writes where it should not, is beyond help.
 #pragma once
 
 #include <memory>
@@ -17,10 +18,10 @@ struct simtlab_memory_plugin;
 namespace simtlab::memory::dram {
 
 struct PluginConfig {
-  std::string library;               // path; a bare name is searched for as the system does
-  std::string config;                // handed to it
+  std::string library;  // path; a bare name is searched for as the system does
+  std::string config;   // handed to it
   std::uint32_t channels = 1;
-  Cycle stall_limit = 1'000'000;     // clocks with work and without progress
+  Cycle stall_limit = 1'000'000;  // clocks with work and without progress
 };
 
 struct NamedStatistic {
@@ -30,7 +31,8 @@ struct NamedStatistic {
 
 class PluginChannels final : public Channels {
  public:
-  // Throws Error: "plugin-missing", "plugin-symbol", "plugin-create" (bad input), "plugin-version" (unsupported), "plugin-fault".
+  // Throws Error: "plugin-missing", "plugin-symbol", "plugin-create" (bad input), "plugin-version"
+  // (unsupported), "plugin-fault".
   explicit PluginChannels(const PluginConfig& config);
   ~PluginChannels() override;
   PluginChannels(const PluginChannels&) = delete;
@@ -48,7 +50,7 @@ class PluginChannels final : public Channels {
   void restart() override;
 
   std::string name() const;
-  double peak_bytes_per_second() const { return peak_bytes_per_second_; }   // of a channel; 0: unknown
+  double peak_bytes_per_second() const { return peak_bytes_per_second_; }  // of a channel; 0: unknown
   // Of all channels together, in the order of the plug-in.
   std::vector<NamedStatistic> statistics() const;
 
@@ -61,21 +63,23 @@ class PluginChannels final : public Channels {
     Cycle refused_since = never;  // run since, with nothing under way and an access refused
     Cycle next = never;           // when it has to be run
     std::uint32_t under_way = 0;
-    bool listed = false;          // in busy_
-    bool refused = false;         // since its last run
+    bool listed = false;   // in busy_
+    bool refused = false;  // since its last run
   };
-  // An access in the plug-in. The id that it gets is the slot and, above 32 bits, how often the slot was used.
+  // An access in the plug-in. The id that it gets is the slot and, above 32 bits, how often the slot was
+  // used.
   struct Slot {
     std::uint64_t tag = 0;
     std::uint32_t uses = 0, channel = 0;
     bool open = false, write = false;
   };
-  struct Report;   // what done() needs
+  struct Report;  // what done() needs
 
   simtlab_memory* create(std::uint32_t channel) const;
   void read_info();
   void run(std::uint32_t channel, Cycle end);
-  std::string done(std::uint32_t channel, std::uint64_t id, Cycle at, Cycle from, Cycle end);   // what is wrong; empty if nothing
+  // What is wrong; empty if nothing
+  std::string done(std::uint32_t channel, std::uint64_t id, Cycle at, Cycle from, Cycle end);
   void schedule(std::uint32_t channel) const;
   void check_progress(std::uint32_t channel) const;
   [[noreturn]] void fault(std::uint32_t channel, const std::string& what) const;
@@ -90,11 +94,11 @@ class PluginChannels final : public Channels {
   std::uint32_t access_bytes_ = 0;
   // accepts() is a question, but the plug-in has to be run for the answer to change.
   mutable std::vector<Channel> channels_;
-  mutable std::vector<std::uint32_t> busy_;   // channels with accesses under way or refused
+  mutable std::vector<std::uint32_t> busy_;  // channels with accesses under way or refused
   mutable Cycle next_event_ = never;
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> free_slots_;
-  std::vector<Completion> completions_;       // not yet handed out
+  std::vector<Completion> completions_;  // not yet handed out
 };
 
 }  // namespace simtlab::memory::dram

@@ -1,5 +1,6 @@
-// The requests that a channel holds: one pool of slots, for every bank a list of reads and one of writes in order of
-// arrival, and (where the controller moves requests to queues of banks) a list of those that have not moved yet.
+// The requests that a channel holds: one pool of slots, for every bank a list of reads and one of writes in
+// order of arrival, and (where the controller moves requests to queues of banks) a list of those that have
+// not moved yet.
 #pragma once
 
 #include <array>
@@ -13,36 +14,36 @@ namespace simtlab::memory::dram {
 using Slot = std::uint32_t;
 inline constexpr Slot no_slot = ~Slot{0};
 
-enum class RowResult : std::uint8_t { hit, miss, conflict };   // open row; bank closed; another row was open
+enum class RowResult : std::uint8_t { hit, miss, conflict };  // open row; bank closed; another row was open
 
 struct Request {
   std::uint64_t tag = 0;
-  std::uint64_t order = 0;        // of scheduling: arrival, or the move to the bank's queue
+  std::uint64_t order = 0;  // of scheduling: arrival, or the move to the bank's queue
   Cycle arrived = 0;
-  Cycle begun = never;            // first command on its behalf
+  Cycle begun = never;  // first command on its behalf
   std::uint32_t row = 0, column = 0;
   std::uint32_t source = 0;
-  Slot next = no_slot, previous = no_slot;               // of its bank and direction
-  Slot queue_next = no_slot, queue_previous = no_slot;   // of those that have not moved
-  Slot merged = no_slot;          // reads of the same address that it answers too
+  Slot next = no_slot, previous = no_slot;              // of its bank and direction
+  Slot queue_next = no_slot, queue_previous = no_slot;  // of those that have not moved
+  Slot merged = no_slot;                                // reads of the same address that it answers too
   std::uint16_t bank = 0;
   RowResult result = RowResult::hit;
   bool write = false;
-  bool moved = true;              // may be scheduled
-  bool after_read = false;        // a write whose address an older queued read asks for
-  bool marked = false;            // by the scheduler
+  bool moved = true;        // may be scheduled
+  bool after_read = false;  // a write whose address an older queued read asks for
+  bool marked = false;      // by the scheduler
 };
 
 struct BankQueue {
-  std::array<Slot, 2> head{no_slot, no_slot}, tail{no_slot, no_slot};   // reads, writes
+  std::array<Slot, 2> head{no_slot, no_slot}, tail{no_slot, no_slot};  // reads, writes
   std::array<std::uint32_t, 2> count{};
-  std::uint32_t moved = 0;        // requests in the bank's own queue
-  Slot active = no_slot;          // its row is activated and it has left its list
-  std::uint32_t row = 0;          // open row
-  std::uint32_t hits = 0;         // column commands since the activation
+  std::uint32_t moved = 0;  // requests in the bank's own queue
+  Slot active = no_slot;    // its row is activated and it has left its list
+  std::uint32_t row = 0;    // open row
+  std::uint32_t hits = 0;   // column commands since the activation
   bool open = false;
-  bool blocked = false;           // held back for a refresh, power-down...
-  Cycle used = 0;                 // last command
+  bool blocked = false;  // held back for a refresh, power-down...
+  Cycle used = 0;        // last command
   bool empty() const { return head[0] == no_slot && head[1] == no_slot && active == no_slot; }
 };
 
@@ -130,7 +131,7 @@ class Queues {
     Slot head = no_slot, tail = no_slot;
     std::uint32_t count = 0;
   };
-  std::vector<Request> pool_;   // grows to the most requests ever held
+  std::vector<Request> pool_;  // grows to the most requests ever held
   std::vector<Slot> free_;
   std::vector<BankQueue> banks_;
   std::array<Waiting, 2> waiting_{};

@@ -1,8 +1,9 @@
-// Which of a bank's requests may go next, and before which of other banks. One file per policy (scheduler_*.cpp).
+// Which of a bank's requests may go next, and before which of other banks. One file per policy
+// (scheduler_*.cpp).
 //
-// A policy looks at one bank at a time and only when something about that bank changed. It names the request whose column
-// command it would issue and the request whose row it would open, each with a key; the channel issues what is ready first
-// and, of several, the smallest key.
+// A policy looks at one bank at a time and only when something about that bank changed. It names the request
+// whose column command it would issue and the request whose row it would open, each with a key; the channel
+// issues what is ready first and, of several, the smallest key.
 #pragma once
 
 #include <memory>
@@ -13,13 +14,16 @@
 
 namespace simtlab::memory::dram {
 
-// Keys of 40 bits: classes in the upper ones, the order of arrival below. Column and row commands compete with each other.
+// Keys of 40 bits: classes in the upper ones, the order of arrival below. Column and row commands compete
+// with each other.
 inline constexpr unsigned key_bits = 40;
-inline constexpr std::uint64_t key_waits = std::uint64_t{1} << 39;    // everything but active requests and upkeep
-inline constexpr std::uint64_t key_upkeep = std::uint64_t{1} << 38;   // refresh
-inline constexpr std::uint64_t key_row = std::uint64_t{1} << 37;      // row commands after column commands
+// Everything but active requests and upkeep
+inline constexpr std::uint64_t key_waits = std::uint64_t{1} << 39;
+inline constexpr std::uint64_t key_upkeep = std::uint64_t{1} << 38;  // refresh
+inline constexpr std::uint64_t key_row = std::uint64_t{1} << 37;     // row commands after column commands
 inline constexpr std::uint64_t key_none = (std::uint64_t{1} << key_bits) - 1;
-inline constexpr std::uint64_t key_page = key_none - 1;               // of the page policy: after all that serve a request
+// Of the page policy: after all that serve a request
+inline constexpr std::uint64_t key_page = key_none - 1;
 
 struct Choice {
   Slot column = no_slot, row = no_slot;
@@ -47,7 +51,8 @@ class BankView {
     return queues_[at_[0]].order < queues_[at_[1]].order ? at_[0] : at_[1];
   }
   void advance() {
-    const bool write = at_[1] != no_slot && (at_[0] == no_slot || queues_[at_[1]].order < queues_[at_[0]].order);
+    const bool write =
+        at_[1] != no_slot && (at_[0] == no_slot || queues_[at_[1]].order < queues_[at_[0]].order);
     at_[write] = queues_[at_[write]].next;
     skip_unmoved();
   }
@@ -75,14 +80,16 @@ class Scheduler {
  public:
   virtual ~Scheduler() = default;
   virtual void choose(BankView view, Choice& choice) const = 0;
-  // Told of requests that come and of those whose column command was issued. True: every bank has to choose again.
+  // Told of requests that come and of those whose column command was issued. True: every bank has to choose
+  // again.
   virtual bool arrived(Queues&, Slot) { return false; }
   virtual bool served(Queues&, Slot) { return false; }
   virtual void restart() {}
   // The smallest key goes first even when others are ready earlier.
   virtual bool strict() const { return false; }
-  // A bank's choice changes only when its own request goes, or when a request comes that hits its open row while none of
-  // its choices does: the channel then asks less often. Keys of rows are those of columns plus key_row.
+  // A bank's choice changes only when its own request goes, or when a request comes that hits its open row
+  // while none of its choices does: the channel then asks less often. Keys of rows are those of columns plus
+  // key_row.
   virtual bool steady() const { return false; }
   // Banks take turns; keys are not looked at.
   virtual bool rotates() const { return false; }
@@ -92,7 +99,7 @@ std::unique_ptr<Scheduler> make_scheduler(const device::MemoryController& contro
 
 // Each in its own file.
 std::unique_ptr<Scheduler> make_fcfs();
-std::unique_ptr<Scheduler> make_fr_fcfs(std::uint32_t row_hit_cap);   // 0: no cap
+std::unique_ptr<Scheduler> make_fr_fcfs(std::uint32_t row_hit_cap);  // 0: no cap
 std::unique_ptr<Scheduler> make_oldest_ready();
 std::unique_ptr<Scheduler> make_round_robin(std::uint32_t row_hit_cap);
 std::unique_ptr<Scheduler> make_par_bs(std::uint32_t batch_cap, std::uint32_t banks);

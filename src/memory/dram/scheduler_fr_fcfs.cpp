@@ -1,6 +1,8 @@
-// First ready, first come, first served (Rixner et al., ISCA 2000): accesses of open rows first, then the oldest.
+// First ready, first come, first served (Rixner et al., ISCA 2000): accesses of open rows first, then the
+// oldest.
 //
-// With a cap, a row that has served so many accesses since it was opened gives way to an older request for another row.
+// With a cap, a row that has served so many accesses since it was opened gives way to an older request for
+// another row.
 #include "memory/dram/scheduler.h"
 
 namespace simtlab::memory::dram {
@@ -34,6 +36,8 @@ class FrFcfs final : public Scheduler {
 
 }  // namespace
 
-std::unique_ptr<Scheduler> make_fr_fcfs(std::uint32_t row_hit_cap) { return std::make_unique<FrFcfs>(row_hit_cap); }
+std::unique_ptr<Scheduler> make_fr_fcfs(std::uint32_t row_hit_cap) {
+  return std::make_unique<FrFcfs>(row_hit_cap);
+}
 
 }  // namespace simtlab::memory::dram

@@ -1,5 +1,5 @@
-// The oldest request whose next command, whatever it is, may be issued: so an older request to another row closes a row
-// that younger ones still want, as soon as timing allows. What Ramulator 2 calls FRFCFS.
+// The oldest request whose next command, whatever it is, may be issued: so an older request to another row
+// closes a row that younger ones still want, as soon as timing allows. What Ramulator 2 calls FRFCFS.
 #include "memory/dram/scheduler.h"
 
 namespace simtlab::memory::dram {

@@ -1,8 +1,8 @@
 // Parallelism-aware batch scheduling (Mutlu and Moscibroda, ISCA 2008): fair to the sources of requests.
 //
-// When no marked request is left, the oldest `batch_cap` of every source and bank are marked. Marked requests go first;
-// among them row hits, then the source with the smallest share of the batch (its largest number in one bank, then its
-// total), then the oldest. Sources are counted modulo 64.
+// When no marked request is left, the oldest `batch_cap` of every source and bank are marked. Marked requests
+// go first; among them row hits, then the source with the smallest share of the batch (its largest number in
+// one bank, then its total), then the oldest. Sources are counted modulo 64.
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -16,11 +16,15 @@ namespace {
 constexpr std::uint32_t source_count = 64;
 constexpr std::uint64_t key_unmarked = std::uint64_t{1} << 37;
 constexpr std::uint64_t key_miss = std::uint64_t{1} << 36;
-constexpr unsigned rank_shift = 30;   // the order below wraps after 2^30 requests, far more than are ever queued
+// The order below wraps after 2^30 requests, far more than are ever queued
+constexpr unsigned rank_shift = 30;
 
 class ParBs final : public Scheduler {
  public:
-  ParBs(std::uint32_t cap, std::uint32_t banks) : cap_(cap), banks_(banks), taken_(std::size_t{banks} * source_count) { restart(); }
+  ParBs(std::uint32_t cap, std::uint32_t banks)
+      : cap_(cap), banks_(banks), taken_(std::size_t{banks} * source_count) {
+    restart();
+  }
 
   void choose(BankView view, Choice& choice) const override {
     for (Slot s = view.current(); s != no_slot; view.advance(), s = view.current()) {
@@ -33,8 +37,10 @@ class ParBs final : public Scheduler {
       if (!hit && key < choice.row_key) choice.row = s, choice.row_key = key;
     }
     // A row that the batch's better requests want stays open.
-    if (choice.column_key < choice.row_key) choice.row = no_slot, choice.row_key = key_none;
-    else if (choice.row != no_slot && view.bank().open) choice.column = no_slot, choice.column_key = key_none;
+    if (choice.column_key < choice.row_key)
+      choice.row = no_slot, choice.row_key = key_none;
+    else if (choice.row != no_slot && view.bank().open)
+      choice.column = no_slot, choice.column_key = key_none;
   }
 
   bool arrived(Queues& queues, Slot slot) override {
@@ -79,12 +85,14 @@ class ParBs final : public Scheduler {
 
   std::uint32_t cap_, banks_;
   std::uint64_t marked_ = 0;
-  std::vector<std::uint16_t> taken_;              // banks x sources
+  std::vector<std::uint16_t> taken_;  // banks x sources
   std::array<std::uint8_t, source_count> rank_{};
 };
 
 }  // namespace
 
-std::unique_ptr<Scheduler> make_par_bs(std::uint32_t batch_cap, std::uint32_t banks) { return std::make_unique<ParBs>(batch_cap, banks); }
+std::unique_ptr<Scheduler> make_par_bs(std::uint32_t batch_cap, std::uint32_t banks) {
+  return std::make_unique<ParBs>(batch_cap, banks);
+}
 
 }  // namespace simtlab::memory::dram

@@ -1,5 +1,5 @@
-// Banks in turn, each with its first request that is ready; a bank's oldest request closes a row that others of its queue
-// want only after `cap` accesses of it. What DRAMsim3 does.
+// Banks in turn, each with its first request that is ready; a bank's oldest request closes a row that others
+// of its queue want only after `cap` accesses of it. What DRAMsim3 does.
 #include "memory/dram/scheduler.h"
 
 namespace simtlab::memory::dram {
@@ -33,6 +33,8 @@ class RoundRobin final : public Scheduler {
 
 }  // namespace
 
-std::unique_ptr<Scheduler> make_round_robin(std::uint32_t row_hit_cap) { return std::make_unique<RoundRobin>(row_hit_cap); }
+std::unique_ptr<Scheduler> make_round_robin(std::uint32_t row_hit_cap) {
+  return std::make_unique<RoundRobin>(row_hit_cap);
+}
 
 }  // namespace simtlab::memory::dram

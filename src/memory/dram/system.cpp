@@ -1,8 +1,8 @@
 #include "memory/dram/system.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "base/error.h"
 
@@ -13,7 +13,8 @@ const device::Technology& checked(const device::Technology& technology) {
   const std::uint32_t banks = Shape(technology).all_banks();
   if (banks > most_banks)
     throw Error(ExitCode::bad_input, "dram-banks",
-                fmt::format("memory technology '{}' has {} banks in a channel; at most {} can be simulated", technology.name, banks, most_banks),
+                fmt::format("memory technology '{}' has {} banks in a channel; at most {} can be simulated",
+                            technology.name, banks, most_banks),
                 "fewer pseudo_channels, ranks, bank_groups or banks_per_group");
   return technology;
 }
@@ -37,14 +38,16 @@ void add(ChannelStatistics& to, const ChannelStatistics& from) {
 
 }  // namespace
 
-DramSystem::DramSystem(const device::Technology& technology, const device::MemoryController& controller, std::uint32_t channels)
+DramSystem::DramSystem(const device::Technology& technology, const device::MemoryController& controller,
+                       std::uint32_t channels)
     : technology_(checked(technology)),
       controller_(controller),
       mapping_(technology_, channels, controller.mapping.pattern, controller.mapping.hash),
       next_(channels) {
   SIMTLAB_ASSERT(channels > 0, "a memory has channels");
   channels_.reserve(channels);
-  for (std::uint32_t i = 0; i < channels; ++i) channels_.push_back(std::make_unique<Channel>(i, technology_, controller_, mapping_));
+  for (std::uint32_t i = 0; i < channels; ++i)
+    channels_.push_back(std::make_unique<Channel>(i, technology_, controller_, mapping_));
 }
 
 void DramSystem::add(std::uint32_t channel, const Access& access, Cycle at) {
@@ -67,9 +70,11 @@ void DramSystem::advance(Cycle end, std::vector<Completion>& done) {
     ++visited;
   });
   if (visited < 2 || done.size() - first < 2) return;
-  std::sort(done.begin() + static_cast<std::ptrdiff_t>(first), done.end(), [](const Completion& a, const Completion& b) {
-    return a.at != b.at ? a.at < b.at : a.channel != b.channel ? a.channel < b.channel : a.tag < b.tag;
-  });
+  std::sort(
+      done.begin() + static_cast<std::ptrdiff_t>(first), done.end(),
+      [](const Completion& a, const Completion& b) {
+        return a.at != b.at ? a.at < b.at : a.channel != b.channel ? a.channel < b.channel : a.tag < b.tag;
+      });
 }
 
 void DramSystem::restart() {
@@ -110,7 +115,8 @@ void DramSystem::add_to(Report& report, std::uint32_t number, Cycle end) {
   for (std::uint32_t r = 0; r < shape.all_ranks(); ++r) report.ranks.push_back(channel.rank_activity(r, end));
   report.banks.insert(report.banks.end(), channel.banks().begin(), channel.banks().end());
   report.peak_bandwidth += technology_.bytes_per_second() * shape.pseudo;
-  const double bursts = static_cast<double>(channel.statistics().read_bursts + channel.statistics().write_bursts);
+  const double bursts =
+      static_cast<double>(channel.statistics().read_bursts + channel.statistics().write_bursts);
   const double seconds = static_cast<double>(end) * technology_.tck.count * 1e-12;
   if (end > 0) report.bandwidth += bursts * mapping_.access_bytes() / seconds;
 }

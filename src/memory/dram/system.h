@@ -15,26 +15,29 @@ namespace simtlab::memory::dram {
 
 // What the memory did until `end`. Sums over its channels.
 struct Report {
-  Cycle end = 0;                       // clocks of every channel
-  std::uint32_t channels = 0, buses = 0;   // buses: pseudo-channels of all channels
+  Cycle end = 0;                          // clocks of every channel
+  std::uint32_t channels = 0, buses = 0;  // buses: pseudo-channels of all channels
   ChannelStatistics requests;
-  BusTime bus;                         // sum over the buses: total() is the clocks of all
-  std::vector<RankActivity> ranks;     // of every channel, in order
+  BusTime bus;                      // sum over the buses: total() is the clocks of all
+  std::vector<RankActivity> ranks;  // of every channel, in order
   std::vector<BankActivity> banks;
-  double peak_bandwidth = 0;           // bytes/s
-  double bandwidth = 0;                // bytes/s carried by the buses
+  double peak_bandwidth = 0;  // bytes/s
+  double bandwidth = 0;       // bytes/s carried by the buses
 };
 
 class DramSystem final : public Channels {
  public:
   // Throws Error(bad_input) for a technology with too many banks, or a mapping that does not fit it.
-  DramSystem(const device::Technology& technology, const device::MemoryController& controller, std::uint32_t channels);
+  DramSystem(const device::Technology& technology, const device::MemoryController& controller,
+             std::uint32_t channels);
 
   std::uint32_t count() const override { return static_cast<std::uint32_t>(channels_.size()); }
   double clock_period() const override { return technology_.tck.count; }
   std::uint32_t access_bytes() const override { return mapping_.access_bytes(); }
   std::uint64_t channel_bytes() const override { return mapping_.channel_bytes(); }
-  bool accepts(std::uint32_t channel, const Access& access) const override { return channels_[channel]->accepts(access); }
+  bool accepts(std::uint32_t channel, const Access& access) const override {
+    return channels_[channel]->accepts(access);
+  }
   void add(std::uint32_t channel, const Access& access, Cycle at) override;
   Cycle next_event() const override { return next_.smallest(); }
   void advance(Cycle end, std::vector<Completion>& done) override;

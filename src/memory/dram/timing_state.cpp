@@ -3,8 +3,10 @@
 namespace simtlab::memory::dram {
 namespace {
 
-// Clocks between two column commands whose data must not meet: the first ends `gap` clocks before the second begins.
-std::uint32_t bus_distance(std::uint32_t first_latency, std::uint32_t burst, std::uint32_t gap, std::uint32_t second_latency) {
+// Clocks between two column commands whose data must not meet: the first ends `gap` clocks before the second
+// begins.
+std::uint32_t bus_distance(std::uint32_t first_latency, std::uint32_t burst, std::uint32_t gap,
+                           std::uint32_t second_latency) {
   const std::int64_t distance = std::int64_t{first_latency} + burst + gap - second_latency;
   return static_cast<std::uint32_t>(std::max<std::int64_t>(distance, 1));
 }
@@ -22,7 +24,7 @@ ColumnDistances::ColumnDistances(const device::Technology::Timing& t) {
   own_group[0][1] = own_rank[0][1];
   own_group[1][0] = after_write + t.twtr_l;
   other_rank[0][0] = t.burst + t.trtrs;
-  other_rank[1][1] = t.burst;   // the controller drives the bus for both
+  other_rank[1][1] = t.burst;  // the controller drives the bus for both
   other_rank[0][1] = bus_distance(t.cl, t.burst, t.trtrs, t.cwl);
   other_rank[1][0] = bus_distance(t.cwl, t.burst, t.trtrs, t.cl);
 }
@@ -30,7 +32,8 @@ ColumnDistances::ColumnDistances(const device::Technology::Timing& t) {
 TimingState::TimingState(const device::Technology& technology)
     : t_(technology.timing), shape_(technology), distances_(t_), ranks_(shape_.all_ranks()) {
   for (Limits* limits : {&act_, &pre_, &column_[0], &column_[1]}) limits->resize(shape_.all_banks());
-  for (Limits* limits : {&group_act_, &group_column_[0], &group_column_[1]}) limits->resize(shape_.all_groups());
+  for (Limits* limits : {&group_act_, &group_column_[0], &group_column_[1]})
+    limits->resize(shape_.all_groups());
   for (BankIndex bank = 0; bank < shape_.all_banks(); ++bank) {
     group_.push_back(static_cast<std::uint16_t>(bank / shape_.banks));
     rank_.push_back(static_cast<std::uint16_t>(bank / shape_.rank_banks()));
@@ -43,7 +46,8 @@ TimingState::TimingState(const device::Technology& technology)
 }
 
 void TimingState::restart() {
-  for (Limits* limits : {&act_, &pre_, &column_[0], &column_[1], &group_act_, &group_column_[0], &group_column_[1]})
+  for (Limits* limits :
+       {&act_, &pre_, &column_[0], &column_[1], &group_act_, &group_column_[0], &group_column_[1]})
     std::fill(limits->begin(), limits->end(), Cycle{0});
   std::fill(ranks_.begin(), ranks_.end(), Rank{});
 }
@@ -60,29 +64,21 @@ Cycle TimingState::earliest(Command command, BankIndex bank) const {
   const BankIndex first = rank * shape_.rank_banks();
   Cycle at = 0;
   switch (command) {
-    case Command::act:
-      return activate(bank);
-    case Command::pre:
-      return precharge(bank);
+    case Command::act: return activate(bank);
+    case Command::pre: return precharge(bank);
     case Command::prea:
       for (BankIndex b = first; b < first + shape_.rank_banks(); ++b) raise(at, pre_[b]);
       return at;
     case Command::rd:
-    case Command::rda:
-      return column(bank, false);
+    case Command::rda: return column(bank, false);
     case Command::wr:
-    case Command::wra:
-      return column(bank, true);
+    case Command::wra: return column(bank, true);
     case Command::ref:
-    case Command::sre:
-      return std::max(latest_act(rank), command == Command::sre ? ranks_[rank].quiet : 0);
-    case Command::refpb:
-      return act_[bank];
-    case Command::pde:
-      return ranks_[rank].quiet;
+    case Command::sre: return std::max(latest_act(rank), command == Command::sre ? ranks_[rank].quiet : 0);
+    case Command::refpb: return act_[bank];
+    case Command::pde: return ranks_[rank].quiet;
     case Command::pdx:
-    case Command::srx:
-      return ranks_[rank].wake;
+    case Command::srx: return ranks_[rank].wake;
   }
   return at;
 }
@@ -91,23 +87,15 @@ void TimingState::issue(Command command, BankIndex bank, Cycle at) {
   const std::uint32_t rank = rank_[bank];
   const BankIndex first = rank * shape_.rank_banks();
   switch (command) {
-    case Command::act:
-      activated(bank, at);
-      break;
-    case Command::pre:
-      precharged(bank, at);
-      break;
+    case Command::act: activated(bank, at); break;
+    case Command::pre: precharged(bank, at); break;
     case Command::prea:
       for (BankIndex b = first; b < first + shape_.rank_banks(); ++b) raise(act_[b], at + t_.trp);
       break;
     case Command::rd:
-    case Command::rda:
-      column_issued(bank, false, at, command == Command::rda);
-      break;
+    case Command::rda: column_issued(bank, false, at, command == Command::rda); break;
     case Command::wr:
-    case Command::wra:
-      column_issued(bank, true, at, command == Command::wra);
-      break;
+    case Command::wra: column_issued(bank, true, at, command == Command::wra); break;
     case Command::ref:
       for (BankIndex b = first; b < first + shape_.rank_banks(); ++b) raise(act_[b], at + t_.trfc);
       raise(ranks_[rank].quiet, at + t_.trfc);
@@ -117,15 +105,9 @@ void TimingState::issue(Command command, BankIndex bank, Cycle at) {
       raise(ranks_[rank].quiet, at + t_.trfc_pb);
       break;
     case Command::pde:
-    case Command::sre:
-      ranks_[rank].wake = at + std::max(t_.tcke, 1u);
-      break;
-    case Command::pdx:
-      hold(rank, at + t_.txp);
-      break;
-    case Command::srx:
-      hold(rank, at + t_.txs);
-      break;
+    case Command::sre: ranks_[rank].wake = at + std::max(t_.tcke, 1u); break;
+    case Command::pdx: hold(rank, at + t_.txp); break;
+    case Command::srx: hold(rank, at + t_.txs); break;
   }
 }
 

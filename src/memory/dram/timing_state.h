@@ -1,5 +1,6 @@
-// Earliest cycles of every command of a channel, kept up to date incrementally: each issued command pushes the limits
-// that it sets at its bank and at the bank groups that its rank and the data bus reach; a question reads those two.
+// Earliest cycles of every command of a channel, kept up to date incrementally: each issued command pushes
+// the limits that it sets at its bank and at the bank groups that its rank and the data bus reach; a question
+// reads those two.
 //
 // Times are clocks of the technology. What is not modelled is in docs/deviations.md (D-DRAM-*).
 #pragma once
@@ -14,14 +15,17 @@
 
 namespace simtlab::memory::dram {
 
-// Flat number of a bank: ((pseudo x ranks + rank) x groups + group) x banks + bank. Groups and ranks are numbered alike;
-// a rank of another pseudo-channel is another rank.
+// Flat number of a bank: ((pseudo x ranks + rank) x groups + group) x banks + bank. Groups and ranks are
+// numbered alike; a rank of another pseudo-channel is another rank.
 using BankIndex = std::uint32_t;
 
 struct Shape {
-  std::uint32_t pseudo = 1, ranks = 1, groups = 1, banks = 1;   // ranks of a pseudo-channel, groups of a rank, banks of a group
+  // Ranks of a pseudo-channel, groups of a rank, banks of a group
+  std::uint32_t pseudo = 1, ranks = 1, groups = 1, banks = 1;
   explicit Shape(const device::Technology& t)
-      : pseudo(t.organisation.pseudo_channels), ranks(t.organisation.ranks), groups(t.organisation.bank_groups),
+      : pseudo(t.organisation.pseudo_channels),
+        ranks(t.organisation.ranks),
+        groups(t.organisation.bank_groups),
         banks(t.organisation.banks_per_group) {}
   std::uint32_t all_ranks() const { return pseudo * ranks; }
   std::uint32_t all_groups() const { return all_ranks() * groups; }
@@ -29,8 +33,8 @@ struct Shape {
   std::uint32_t all_banks() const { return all_ranks() * rank_banks(); }
 };
 
-// Clocks between two column commands, by [preceding write][following write]: in one bank group, in one rank, in two ranks of
-// a pseudo-channel. At least 1.
+// Clocks between two column commands, by [preceding write][following write]: in one bank group, in one rank,
+// in two ranks of a pseudo-channel. At least 1.
 struct ColumnDistances {
   std::uint32_t own_group[2][2], own_rank[2][2], other_rank[2][2];
   explicit ColumnDistances(const device::Technology::Timing& timing);
@@ -47,17 +51,20 @@ class TimingState {
   std::uint32_t group_of(BankIndex bank) const { return group_[bank]; }
   std::uint32_t rank_of(BankIndex bank) const { return rank_[bank]; }
 
-  // First cycle at which the rules of time allow the command. Whether the bank's state allows it (an activation of an open
-  // bank...) is for the caller to know, as is the command bus.
+  // First cycle at which the rules of time allow the command. Whether the bank's state allows it (an
+  // activation of an open bank...) is for the caller to know, as is the command bus.
   Cycle activate(BankIndex bank) const { return later(act_[bank], group_act_[group_[bank]]); }
-  Cycle activate_bank(BankIndex bank) const { return act_[bank]; }                      // without limits of rank and group
-  Cycle activate_group(BankIndex bank) const { return group_act_[group_[bank]]; }       // those alone: tRRD, tFAW
+  // Without limits of rank and group
+  Cycle activate_bank(BankIndex bank) const { return act_[bank]; }
+  // Those alone: tRRD, tFAW
+  Cycle activate_group(BankIndex bank) const { return group_act_[group_[bank]]; }
   Cycle precharge(BankIndex bank) const { return pre_[bank]; }
   Cycle column(BankIndex bank, bool write) const {
     return later(column_[write][bank], group_column_[write][group_[bank]]);
   }
-  Cycle column_bank(BankIndex bank, bool write) const { return column_[write][bank]; }   // tRCD alone
-  // The same for any command; for those of a rank the bank is any of the rank. prea and ref ask all of its banks.
+  Cycle column_bank(BankIndex bank, bool write) const { return column_[write][bank]; }  // tRCD alone
+  // The same for any command; for those of a rank the bank is any of the rank. prea and ref ask all of its
+  // banks.
   Cycle earliest(Command command, BankIndex bank) const;
 
   void issue(Command command, BankIndex bank, Cycle at);
@@ -69,28 +76,29 @@ class TimingState {
 
  private:
   struct Rank {
-    std::array<Cycle, 4> recent{};   // the last four activations, plus tFAW
+    std::array<Cycle, 4> recent{};  // the last four activations, plus tFAW
     unsigned oldest = 0;
-    Cycle quiet = 0;                 // the last data of reads and writes is through: power-down may begin
-    Cycle wake = 0;                  // end of the shortest power-down or self-refresh
+    Cycle quiet = 0;  // the last data of reads and writes is through: power-down may begin
+    Cycle wake = 0;   // end of the shortest power-down or self-refresh
   };
   using Limits = std::vector<Cycle>;
   static void raise(Cycle& limit, Cycle to) { limit = later(limit, to); }
   static void raise(Limits& limits, std::uint32_t first, std::uint32_t count, Cycle to) {
     for (Cycle *limit = &limits[first], *end = limit + count; limit != end; ++limit) raise(*limit, to);
   }
-  void hold(std::uint32_t rank, Cycle until);   // no command of the rank before
+  void hold(std::uint32_t rank, Cycle until);  // no command of the rank before
   Cycle latest_act(std::uint32_t rank) const;
 
   device::Technology::Timing t_;
   Shape shape_;
   ColumnDistances distances_;
-  std::uint32_t to_precharge_[2], to_quiet_[2];   // by [write]
-  // Limits by kind and bank or group, each in an array of its own: the channel looks at one kind of many banks.
-  Limits act_, pre_, column_[2];                  // of the bank; column: by [write]
-  Limits group_act_, group_column_[2];            // of its group, its rank, and the data bus
+  std::uint32_t to_precharge_[2], to_quiet_[2];  // by [write]
+  // Limits by kind and bank or group, each in an array of its own: the channel looks at one kind of many
+  // banks.
+  Limits act_, pre_, column_[2];        // of the bank; column: by [write]
+  Limits group_act_, group_column_[2];  // of its group, its rank, and the data bus
   std::vector<Rank> ranks_;
-  std::vector<std::uint16_t> group_, rank_;       // by bank
+  std::vector<std::uint16_t> group_, rank_;  // by bank
 };
 
 inline void TimingState::activated(BankIndex bank, Cycle at) {
@@ -103,7 +111,8 @@ inline void TimingState::activated(BankIndex bank, Cycle at) {
   r.recent[r.oldest] = at + t_.tfaw;
   r.oldest = (r.oldest + 1) % 4;
   raise(r.quiet, at + 1);
-  raise(group_act_, rank * shape_.groups, shape_.groups, later(at + t_.trrd_s, r.recent[r.oldest]));   // the fourth last, plus tFAW
+  // The fourth last, plus tFAW
+  raise(group_act_, rank * shape_.groups, shape_.groups, later(at + t_.trrd_s, r.recent[r.oldest]));
   raise(group_act_[group_[bank]], at + t_.trrd_l);
 }
 

@@ -4,11 +4,17 @@
 
 namespace simtlab::memory::dram {
 
-Upkeep::Upkeep(const device::Technology& technology, const device::MemoryController& controller, const TimingState& timing)
-    : settings_(controller.upkeep), timing_(timing), shape_(technology), kind_(technology.refresh), ranks_(shape_.all_ranks()) {
+Upkeep::Upkeep(const device::Technology& technology, const device::MemoryController& controller,
+               const TimingState& timing)
+    : settings_(controller.upkeep),
+      timing_(timing),
+      shape_(technology),
+      kind_(technology.refresh),
+      ranks_(shape_.all_ranks()) {
   if (technology.timing.trefi == 0) kind_ = device::Refresh::none;
   if (kind_ == device::Refresh::all_bank) interval_ = technology.timing.trefi;
-  if (kind_ == device::Refresh::per_bank) interval_ = std::max(1u, technology.timing.trefi / shape_.rank_banks());
+  if (kind_ == device::Refresh::per_bank)
+    interval_ = std::max(1u, technology.timing.trefi / shape_.rank_banks());
   restart();
 }
 
@@ -28,7 +34,8 @@ Cycle Upkeep::sleep_at(const Rank& rank) const {
   Cycle at = never;
   if (settings_.power_down_after != 0 && rank.state == State::awake && rank.wish == Wish::none)
     at = rank.idle_since + settings_.power_down_after;
-  if (settings_.self_refresh_after != 0 && rank.state != State::self_refresh && rank.wish != Wish::self_refresh)
+  if (settings_.self_refresh_after != 0 && rank.state != State::self_refresh &&
+      rank.wish != Wish::self_refresh)
     at = std::min(at, rank.idle_since + settings_.self_refresh_after);
   return at;
 }
@@ -52,7 +59,8 @@ void Upkeep::tick(Cycle now, std::vector<std::uint32_t>& changed) {
       change = true;
     }
     if (sleep_at(rank) <= now) {
-      const bool deep = settings_.self_refresh_after != 0 && rank.idle_since + settings_.self_refresh_after <= now;
+      const bool deep =
+          settings_.self_refresh_after != 0 && rank.idle_since + settings_.self_refresh_after <= now;
       if (rank.wish == Wish::none) ++falling_;
       rank.wish = deep ? Wish::self_refresh : Wish::power_down;
       change = true;
@@ -67,7 +75,7 @@ Upkeep::Next Upkeep::next(const Queues& queues) const {
   for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
     const Next next = next_of(r, queues);
     if (next.at < best.at) best = next;
-    if (settings_.blocks_channel && ranks_[r].refreshing) break;   // in the order of the ranks
+    if (settings_.blocks_channel && ranks_[r].refreshing) break;  // in the order of the ranks
   }
   return best;
 }
@@ -75,10 +83,13 @@ Upkeep::Next Upkeep::next(const Queues& queues) const {
 Upkeep::Next Upkeep::next_of(std::uint32_t r, const Queues& queues) const {
   const Rank& rank = ranks_[r];
   const BankIndex first = r * shape_.rank_banks();
-  const auto at = [&](Command command, BankIndex bank) { return Next{timing_.earliest(command, bank), command, bank}; };
+  const auto at = [&](Command command, BankIndex bank) {
+    return Next{timing_.earliest(command, bank), command, bank};
+  };
   if (rank.state == State::self_refresh) return rank.pending != 0 ? at(Command::srx, first) : Next{};
   if (rank.state == State::power_down)
-    return rank.pending != 0 || rank.refreshing || rank.wish == Wish::self_refresh ? at(Command::pdx, first) : Next{};
+    return rank.pending != 0 || rank.refreshing || rank.wish == Wish::self_refresh ? at(Command::pdx, first)
+                                                                                   : Next{};
   if (rank.refreshing) {
     if (kind_ == device::Refresh::per_bank) {
       const BankIndex bank = first + rank.target;
@@ -132,9 +143,12 @@ void Upkeep::account(Rank& rank, Cycle now) const {
   const Cycle passed = now - rank.accounted;
   rank.accounted = now;
   RankActivity& a = rank.activity;
-  if (rank.state == State::self_refresh) a.self_refresh += passed;
-  else if (rank.state == State::power_down) (rank.open != 0 ? a.active_power_down : a.precharge_power_down) += passed;
-  else (rank.open != 0 ? a.active_standby : a.precharge_standby) += passed;
+  if (rank.state == State::self_refresh)
+    a.self_refresh += passed;
+  else if (rank.state == State::power_down)
+    (rank.open != 0 ? a.active_power_down : a.precharge_power_down) += passed;
+  else
+    (rank.open != 0 ? a.active_standby : a.precharge_standby) += passed;
 }
 
 RankActivity Upkeep::activity(std::uint32_t rank, Cycle end) const {
@@ -146,9 +160,7 @@ RankActivity Upkeep::activity(std::uint32_t rank, Cycle end) const {
 bool Upkeep::issued(Command command, BankIndex bank, Cycle at) {
   Rank& rank = ranks_[timing_.rank_of(bank)];
   switch (command) {
-    case Command::pre:
-      closed(bank, at);
-      return false;
+    case Command::pre: closed(bank, at); return false;
     case Command::prea:
       account(rank, at);
       rank.open = 0;
@@ -167,14 +179,13 @@ bool Upkeep::issued(Command command, BankIndex bank, Cycle at) {
       rank.state = command == Command::pde ? State::power_down : State::self_refresh;
       if (rank.wish != Wish::none) rank.wish = Wish::none, --falling_;
       ++sleeping_;
-      if (command == Command::sre) rank.due = never;   // it refreshes itself
+      if (command == Command::sre) rank.due = never;  // it refreshes itself
       break;
     case Command::act:
     case Command::rd:
     case Command::rda:
     case Command::wr:
-    case Command::wra:
-      return false;   // not of upkeep
+    case Command::wra: return false;  // not of upkeep
     case Command::pdx:
     case Command::srx:
       account(rank, at);

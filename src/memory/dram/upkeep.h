@@ -1,5 +1,5 @@
-// Refresh, power-down and self-refresh of the ranks of a channel: what is due, which command comes next, and how long each
-// rank has been in which state. The channel issues the commands.
+// Refresh, power-down and self-refresh of the ranks of a channel: what is due, which command comes next, and
+// how long each rank has been in which state. The channel issues the commands.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,8 @@ namespace simtlab::memory::dram {
 
 class Upkeep {
  public:
-  Upkeep(const device::Technology& technology, const device::MemoryController& controller, const TimingState& timing);
+  Upkeep(const device::Technology& technology, const device::MemoryController& controller,
+         const TimingState& timing);
 
   // Next cycle at which tick() has something to do.
   Cycle timer() const { return timer_; }
@@ -46,7 +47,7 @@ class Upkeep {
   void finished(std::uint32_t rank, Cycle now);
   // Requests may not use the bank now (an active one excepted while a refresh waits).
   bool held(BankIndex bank) const { return (waiting_ | sleeping_) != 0 && held_back(bank); }
-  bool busy() const { return waiting_ != 0; }   // some rank waits for a command
+  bool busy() const { return waiting_ != 0; }  // some rank waits for a command
   bool wants_commands() const { return waiting_ != 0 || sleeping_ != 0 || falling_ != 0; }
 
   RankActivity activity(std::uint32_t rank, Cycle end) const;
@@ -56,15 +57,15 @@ class Upkeep {
   enum class State : std::uint8_t { awake, power_down, self_refresh };
   enum class Wish : std::uint8_t { none, power_down, self_refresh };
   struct Rank {
-    Cycle due = never;             // next refresh
+    Cycle due = never;  // next refresh
     Cycle idle_since = 0;
-    Cycle accounted = 0;           // activity is complete up to here
-    std::uint32_t pending = 0;     // requests
-    std::uint32_t open = 0;        // banks
-    BankIndex target = 0;          // bank of the rank to be refreshed next (per bank)
+    Cycle accounted = 0;        // activity is complete up to here
+    std::uint32_t pending = 0;  // requests
+    std::uint32_t open = 0;     // banks
+    BankIndex target = 0;       // bank of the rank to be refreshed next (per bank)
     State state = State::awake;
     Wish wish = Wish::none;
-    bool refreshing = false;       // a refresh is due and not issued
+    bool refreshing = false;  // a refresh is due and not issued
     RankActivity activity;
   };
   Next next_of(std::uint32_t rank, const Queues& queues) const;
@@ -78,9 +79,9 @@ class Upkeep {
   const TimingState& timing_;
   Shape shape_;
   device::Refresh kind_;
-  Cycle interval_ = never;         // between two refreshes of a rank
+  Cycle interval_ = never;  // between two refreshes of a rank
   std::vector<Rank> ranks_;
-  unsigned waiting_ = 0, sleeping_ = 0, falling_ = 0;   // ranks with a refresh due; asleep; that wish to be
+  unsigned waiting_ = 0, sleeping_ = 0, falling_ = 0;  // ranks with a refresh due; asleep; that wish to be
   Cycle timer_ = never;
 };
 

@@ -15,7 +15,8 @@ class Bits final : public SetIndex {
   }
   std::uint32_t set_of(std::uint64_t key) const override {
     std::uint32_t set = 0;
-    for (std::size_t i = 0; i < bits_.size(); ++i) set |= static_cast<std::uint32_t>(key >> bits_[i] & 1) << i;
+    for (std::size_t i = 0; i < bits_.size(); ++i)
+      set |= static_cast<std::uint32_t>(key >> bits_[i] & 1) << i;
     return set;
   }
 

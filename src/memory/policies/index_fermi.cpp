@@ -1,5 +1,6 @@
-// The hash of Fermi's L1, found by microbenchmarks (Nugteren, van den Braak, Corporaal, Bal: A detailed GPU cache model based on reuse distance
-// theory, HPCA 2014): bits 0 to 4 of the line's number with bits 6, 7, 8, 10 and 12 by exclusive or; with 64 sets (48 KiB) bit 5 on top.
+// The hash of Fermi's L1, found by microbenchmarks (Nugteren, van den Braak, Corporaal, Bal: A detailed GPU
+// cache model based on reuse distance theory, HPCA 2014): bits 0 to 4 of the line's number with bits 6, 7, 8,
+// 10 and 12 by exclusive or; with 64 sets (48 KiB) bit 5 on top.
 #include "memory/set_index.h"
 
 namespace simtlab::memory {

@@ -10,7 +10,9 @@ class MostFrequent final : public UseCounts {
   std::uint32_t victim(std::uint32_t set) override { return find(set, true); }
 };
 
-std::unique_ptr<Replacement> make(std::uint32_t sets, std::uint32_t ways) { return std::make_unique<MostFrequent>(sets, ways); }
+std::unique_ptr<Replacement> make(std::uint32_t sets, std::uint32_t ways) {
+  return std::make_unique<MostFrequent>(sets, ways);
+}
 
 }  // namespace
 

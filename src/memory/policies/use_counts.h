@@ -20,7 +20,8 @@ class UseCounts : public Replacement {
     for (const std::uint32_t uses : uses_) stream::trace::put_number(out, uses);
   }
   void restore(stream::trace::Bytes& in) override {
-    for (std::uint32_t& uses : uses_) uses = static_cast<std::uint32_t>(in.number(~std::uint32_t{0}, "the uses of a line"));
+    for (std::uint32_t& uses : uses_)
+      uses = static_cast<std::uint32_t>(in.number(~std::uint32_t{0}, "the uses of a line"));
   }
 
  protected:

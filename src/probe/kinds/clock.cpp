@@ -39,23 +39,33 @@ LOOP:
 }
 )";
 
-// The timer of nanoseconds moves in steps of up to a microsecond on boards: two lengths, whose difference is long beside that.
+// The timer of nanoseconds moves in steps of up to a microsecond on boards: two lengths, whose difference is
+// long beside that.
 void rate(Bench& bench) {
   const gpu::BoardFacts& facts = bench.board.facts();
-  if (!facts.simulated && facts.cc_major < 3) return bench.found.unknown("clock.rate", "no timer of nanoseconds before compute capability 3.0");
+  if (!facts.simulated && facts.cc_major < 3)
+    return bench.found.unknown("clock.rate", "no timer of nanoseconds before compute capability 3.0");
   const Bench::Buffer out(bench, 32);
   const auto function = bench.kernel(spin, "spin");
   const std::uint64_t length = facts.simulated ? 100'000 : 20'000'000;
-  const auto once = [&](std::uint64_t cycles) { return bench.run(function, 1, 1, gpu::Arguments(out.address(), cycles), out.address(), 4); };
+  const auto once = [&](std::uint64_t cycles) {
+    return bench.run(function, 1, 1, gpu::Arguments(out.address(), cycles), out.address(), 4);
+  };
   const Estimate e = estimate(sample([&] {
     const auto w = once(length), v = once(2 * length);
-    const double cycles = static_cast<double>(v[1] - v[0]) - static_cast<double>(w[1] - w[0]), ns = static_cast<double>(v[3] - v[2]) - static_cast<double>(w[3] - w[2]);
+    const double cycles = static_cast<double>(v[1] - v[0]) - static_cast<double>(w[1] - w[0]),
+                 ns = static_cast<double>(v[3] - v[2]) - static_cast<double>(w[3] - w[2]);
     return ns > 0 ? cycles / ns * 1e9 : 0;
   }));
-  bench.found.measured("clock.rate", e, "Hz", fmt::format("clock against the timer of nanoseconds over {} and {} cycles", length, 2 * length));
+  bench.found.measured(
+      "clock.rate", e, "Hz",
+      fmt::format("clock against the timer of nanoseconds over {} and {} cycles", length, 2 * length));
   const auto told = bench.found.value("sm.clock");
   if (told && std::abs(e.value / *told - 1) < 0.005) return;
-  bench.found.measured("sm.clock", e, "Hz", told ? fmt::format("clock against the timer of nanoseconds; the driver says {:.4g} GHz", *told / 1e9) : "clock against the timer of nanoseconds");
+  bench.found.measured(
+      "sm.clock", e, "Hz",
+      told ? fmt::format("clock against the timer of nanoseconds; the driver says {:.4g} GHz", *told / 1e9)
+           : "clock against the timer of nanoseconds");
 }
 
 void probe_clock(Bench& bench) {
@@ -65,6 +75,7 @@ void probe_clock(Bench& bench) {
 
 }  // namespace
 
-extern constinit const Kind kind_clock{"clock", "What reading the clock costs, and the clock's rate under load", probe_clock, "device", 20};
+extern constinit const Kind kind_clock{
+    "clock", "What reading the clock costs, and the clock's rate under load", probe_clock, "device", 20};
 
 }  // namespace simtlab::probe

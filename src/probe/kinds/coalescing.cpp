@@ -1,4 +1,5 @@
-// A warp's load by the stride of its lanes: how much each further sector costs. Every lane follows a cell that holds its own address.
+// A warp's load by the stride of its lanes: how much each further sector costs. Every lane follows a cell
+// that holds its own address.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,22 +31,30 @@ void measure(Bench& bench, const char* name, const char* load) {
     const double cycles = slope_of_timed(bench, t, run);
     curve.points.push_back({static_cast<double>(stride), cycles});
     // Sectors of 32 bytes that 32 lanes of 8 bytes touch.
-    if (stride <= 128) chains.push_back({static_cast<double>(stride == 0 ? 1 : std::min<std::uint64_t>(32, std::max<std::uint64_t>(8, stride))), cycles});
+    if (stride <= 128)
+      chains.push_back(
+          {static_cast<double>(stride == 0 ? 1
+                                           : std::min<std::uint64_t>(32, std::max<std::uint64_t>(8, stride))),
+           cycles});
   }
   const Slope slope = slope_of(chains);
-  bench.found.once(fmt::format("coalescing.{}.sector", name), slope.latency, "cycles", "slope of a warp's dependent loads by the sectors of 32 bytes that they touch", curve.points.size(), curve.name);
+  bench.found.once(fmt::format("coalescing.{}.sector", name), slope.latency, "cycles",
+                   "slope of a warp's dependent loads by the sectors of 32 bytes that they touch",
+                   curve.points.size(), curve.name);
   bench.found.correct(fmt::format("coalescing.{}.sector", name), "slope");
   bench.found.series(std::move(curve));
 }
 
 void probe_coalescing(Bench& bench) {
   const Finding* l1 = bench.found.find("l1.latency");
-  if (l1 != nullptr && l1->known() && bench.board.facts().l1_caches_global != false) measure(bench, "l1", "ld.global.ca.u64 %l0, [%l0];");
+  if (l1 != nullptr && l1->known() && bench.board.facts().l1_caches_global != false)
+    measure(bench, "l1", "ld.global.ca.u64 %l0, [%l0];");
   measure(bench, "l2", "ld.global.cg.u64 %l0, [%l0];");
 }
 
 }  // namespace
 
-extern constinit const Kind kind_coalescing{"coalescing", "Cost of a warp's load by the stride of its lanes", probe_coalescing, "cache", 110};
+extern constinit const Kind kind_coalescing{"coalescing", "Cost of a warp's load by the stride of its lanes",
+                                            probe_coalescing, "cache", 110};
 
 }  // namespace simtlab::probe

@@ -10,22 +10,31 @@
 namespace simtlab::probe {
 namespace {
 
-// One round of a loop of which the clock sees nothing but: count, compare, branch back. The comparison waits for the count and the branch for the comparison.
+// One round of a loop of which the clock sees nothing but: count, compare, branch back. The comparison waits
+// for the count and the branch for the comparison.
 void branch(Bench& bench) {
   Timed t;
   t.body = [](unsigned n) {
-    return fmt::format("mov.u32 %r0, 8;\nLOOP{0}:\nsub.u32 %r0, %r0, 1;\nsetp.ne.u32 %p0, %r0, 0;\n@%p0 bra LOOP{0};", n);
+    return fmt::format(
+        "mov.u32 %r0, 8;\nLOOP{0}:\nsub.u32 %r0, %r0, 1;\nsetp.ne.u32 %p0, %r0, 0;\n@%p0 bra LOOP{0};", n);
   };
   Timed longer = t;
   longer.body = [](unsigned n) {
-    return fmt::format("mov.u32 %r0, 24;\nLOOP{0}:\nsub.u32 %r0, %r0, 1;\nsetp.ne.u32 %p0, %r0, 0;\n@%p0 bra LOOP{0};", n);
+    return fmt::format(
+        "mov.u32 %r0, 24;\nLOOP{0}:\nsub.u32 %r0, %r0, 1;\nsetp.ne.u32 %p0, %r0, 0;\n@%p0 bra LOOP{0};", n);
   };
   t.repetitions = longer.repetitions = 8;
   const auto arithmetic = bench.found.by_slope("latency.int_alu");
-  if (!arithmetic) return bench.found.unknown("sm.branch_latency", "the latency of integer instructions is not known");
-  const Estimate e = estimate(sample([&] { return (slope_of_timed(bench, longer, {}) - slope_of_timed(bench, t, {})) / 16 - 2 * *arithmetic; }));
-  bench.found.measured("control.loop", e.value + 2 * *arithmetic, "cycles", {e.interval.low + 2 * *arithmetic, e.interval.high + 2 * *arithmetic}, "slope of rounds of a loop of count, comparison and branch", e.samples);
-  bench.found.measured("sm.branch_latency", e, "cycles", "round of a loop of count, comparison and branch, less two integer latencies");
+  if (!arithmetic)
+    return bench.found.unknown("sm.branch_latency", "the latency of integer instructions is not known");
+  const Estimate e = estimate(sample([&] {
+    return (slope_of_timed(bench, longer, {}) - slope_of_timed(bench, t, {})) / 16 - 2 * *arithmetic;
+  }));
+  bench.found.measured("control.loop", e.value + 2 * *arithmetic, "cycles",
+                       {e.interval.low + 2 * *arithmetic, e.interval.high + 2 * *arithmetic},
+                       "slope of rounds of a loop of count, comparison and branch", e.samples);
+  bench.found.measured("sm.branch_latency", e, "cycles",
+                       "round of a loop of count, comparison and branch, less two integer latencies");
   for (const char* key : {"control.loop", "sm.branch_latency"}) bench.found.correct(key, "slope");
 }
 
@@ -35,7 +44,10 @@ void divergence(Bench& bench) {
   for (const unsigned paths : {1u, 2u, 4u, 8u, 16u, 32u}) {
     Timed t;
     t.repetitions = 2;
-    t.setup = fmt::format("and.b32 %r1, %lane, {}; mov.f32 %f0, 0f3f800000; mov.f32 %f1, 0f3f800000; cvt.rn.f32.u64 %f1, %c; mov.f32 %f2, 0f00000000;", paths - 1);
+    t.setup = fmt::format(
+        "and.b32 %r1, %lane, {}; mov.f32 %f0, 0f3f800000; mov.f32 %f1, 0f3f800000; cvt.rn.f32.u64 %f1, %c; "
+        "mov.f32 %f2, 0f00000000;",
+        paths - 1);
     t.body = [paths](unsigned n) {
       std::string out;
       for (unsigned p = 0; p < paths; ++p) {
@@ -50,8 +62,11 @@ void divergence(Bench& bench) {
     run.c = 1;
     curve.points.push_back({static_cast<double>(paths), slope_of_timed(bench, t, run)});
   }
-  const double slope = (curve.points.back().y - curve.points.front().y) / (curve.points.back().x - curve.points.front().x);
-  bench.found.once("control.path", slope, "cycles", "cost of one more path of eight dependent multiply-adds within a warp", curve.points.size(), curve.name);
+  const double slope =
+      (curve.points.back().y - curve.points.front().y) / (curve.points.back().x - curve.points.front().x);
+  bench.found.once("control.path", slope, "cycles",
+                   "cost of one more path of eight dependent multiply-adds within a warp",
+                   curve.points.size(), curve.name);
   bench.found.correct("control.path", "slope");
   bench.found.series(std::move(curve));
 }
@@ -68,12 +83,24 @@ void barrier(Bench& bench) {
   }
   if (curve.points.size() > 1) {
     // Warps of one scheduler arrive a cycle after each other, and those of two that take turns.
-    const double issue = bench.found.value("sm.schedulers") == 1.0 || bench.found.value("sm.issue_turns") == 2.0 ? 1 : 0, two = curve.points[1].y - issue;
-    report_latency(bench, {{"sm.barrier_latency"}, {two, {two, two}, 3}, issue == 0 ? "slope of barriers of two warps" : "slope of barriers of two warps, less the cycle between them", "a barrier of two warps, for the one that comes last", curve.name, false}, [&] {
-      TimedRun run;
-      run.threads = 64;
-      return singles_of_timed(bench, t, run);
-    });
+    const double issue =
+                     bench.found.value("sm.schedulers") == 1.0 || bench.found.value("sm.issue_turns") == 2.0
+                         ? 1
+                         : 0,
+                 two = curve.points[1].y - issue;
+    report_latency(bench,
+                   {{"sm.barrier_latency"},
+                    {two, {two, two}, 3},
+                    issue == 0 ? "slope of barriers of two warps"
+                               : "slope of barriers of two warps, less the cycle between them",
+                    "a barrier of two warps, for the one that comes last",
+                    curve.name,
+                    false},
+                   [&] {
+                     TimedRun run;
+                     run.threads = 64;
+                     return singles_of_timed(bench, t, run);
+                   });
   }
   bench.found.series(std::move(curve));
 }
@@ -82,7 +109,12 @@ void fence(Bench& bench) {
   Timed t;
   t.body = [](unsigned) { return std::string("membar.gl;"); };
   const Estimate e = estimate(sample([&] { return slope_of_timed(bench, t, {}); }));
-  report_latency(bench, {{"latency.fence"}, e, "slope of fences of one warp with nothing under way", "a fence of one warp with nothing under way"}, [&] { return singles_of_timed(bench, t, {}); });
+  report_latency(bench,
+                 {{"latency.fence"},
+                  e,
+                  "slope of fences of one warp with nothing under way",
+                  "a fence of one warp with nothing under way"},
+                 [&] { return singles_of_timed(bench, t, {}); });
 }
 
 void probe_control(Bench& bench) {
@@ -94,6 +126,7 @@ void probe_control(Bench& bench) {
 
 }  // namespace
 
-extern constinit const Kind kind_control{"control", "Branches, divergence, barriers, fences", probe_control, "arithmetic issue", 140, true};
+extern constinit const Kind kind_control{
+    "control", "Branches, divergence, barriers, fences", probe_control, "arithmetic issue", 140, true};
 
 }  // namespace simtlab::probe

@@ -1,4 +1,5 @@
-// Copies between host and device by size: t = a + s / B (latency and bandwidth), and the thesis of Sanchez's form of the bandwidth, min(peak, k s + c) (equation 4.2).
+// Copies between host and device by size: t = a + s / B (latency and bandwidth), and the thesis of Sanchez's
+// form of the bandwidth, min(peak, k s + c) (equation 4.2).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +11,9 @@
 namespace simtlab::probe {
 namespace {
 
-struct Fit { double latency_ns = 0, bandwidth = 0; };
+struct Fit {
+  double latency_ns = 0, bandwidth = 0;
+};
 
 // Least squares of the relative error: small copies count as much as large ones.
 Fit fit(const std::vector<Series::Point>& points) {
@@ -38,7 +41,9 @@ void thesis_form(Bench& bench, const std::string& name, const std::vector<Series
   const double determinant = n * sxx - sx * sx;
   if (n < 3 || determinant <= 0) return;
   const double k = (n * sxy - sx * sy) / determinant;
-  const std::string method = "bandwidth by size as min(peak, k s + c), the thesis's equation 4.2: least squares below half of the peak";
+  const std::string method =
+      "bandwidth by size as min(peak, k s + c), the thesis's equation 4.2: least squares below half of the "
+      "peak";
   const auto count = static_cast<std::uint64_t>(points.size());
   bench.found.once(name + ".peak", peak, "B/s", method, count, name);
   bench.found.once(name + ".k", k, "1/s", method, count, name);
@@ -50,27 +55,34 @@ void measure(Bench& bench, bool in, bool pinned) {
   const std::uint64_t most = bench.options.quick ? 8 << 20 : 64 << 20;
   const Bench::Buffer device(bench, most);
   void* host = board.allocate_host(most, pinned);
-  std::fill_n(static_cast<unsigned char*>(host), most, static_cast<unsigned char>(1));   // the pages are there
+  // The pages are there
+  std::fill_n(static_cast<unsigned char*>(host), most, static_cast<unsigned char>(1));
   const std::string name = fmt::format("copy.{}.{}", in ? "h2d" : "d2h", pinned ? "pinned" : "pageable");
   Series curve{name, "bytes", "ns", {}, {}};
   for (std::uint64_t bytes = 1; bytes <= most; bytes *= 4) {
-    const Estimate e = estimate(sample([&] {
-      const double start = board.host_now_ns();
-      if (in)
-        board.copy_in(device.address(), host, bytes);
-      else
-        board.copy_out(host, device.address(), bytes);
-      return board.host_now_ns() - start;
-    }, 7));
+    const Estimate e = estimate(sample(
+        [&] {
+          const double start = board.host_now_ns();
+          if (in)
+            board.copy_in(device.address(), host, bytes);
+          else
+            board.copy_out(host, device.address(), bytes);
+          return board.host_now_ns() - start;
+        },
+        7));
     curve.points.push_back({static_cast<double>(bytes), e.value});
   }
   board.release_host(host);
   const Fit f = fit(curve.points);
   const auto count = static_cast<std::uint64_t>(curve.points.size());
-  const std::string method = fmt::format("t = a + s / B, least squares of the relative error over {} sizes of {} copies", count, pinned ? "pinned" : "pageable");
+  const std::string method =
+      fmt::format("t = a + s / B, least squares of the relative error over {} sizes of {} copies", count,
+                  pinned ? "pinned" : "pageable");
   bench.found.once(name + ".bandwidth", f.bandwidth, "B/s", method, count, name);
   bench.found.once(name + ".latency", f.latency_ns, "ns", method, count, name);
-  if (pinned) bench.found.once(in ? "host.copy_bandwidth_h2d" : "host.copy_bandwidth_d2h", f.bandwidth, "B/s", method, count, name);
+  if (pinned)
+    bench.found.once(in ? "host.copy_bandwidth_h2d" : "host.copy_bandwidth_d2h", f.bandwidth, "B/s", method,
+                     count, name);
   if (pinned && in) bench.found.once("host.copy_latency", f.latency_ns, "ns", method, count, name);
   thesis_form(bench, name, curve.points);
   bench.found.series(std::move(curve));
@@ -83,6 +95,7 @@ void probe_copy(Bench& bench) {
 
 }  // namespace
 
-extern constinit const Kind kind_copy{"copy", "Copies between host and device, pinned and pageable", probe_copy, "device", 160};
+extern constinit const Kind kind_copy{"copy", "Copies between host and device, pinned and pageable",
+                                      probe_copy, "device", 160};
 
 }  // namespace simtlab::probe

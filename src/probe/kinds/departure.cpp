@@ -1,5 +1,6 @@
-// Departure delays, as MWP-CWP (Hong and Kim 2009) has them: how long after one memory transaction the next one of the same kind follows. Uncoalesced: transactions of one
-// load whose lanes ask for k lines. Coalesced: loads of one line each by w warps that begin together.
+// Departure delays, as MWP-CWP (Hong and Kim 2009) has them: how long after one memory transaction the next
+// one of the same kind follows. Uncoalesced: transactions of one load whose lanes ask for k lines. Coalesced:
+// loads of one line each by w warps that begin together.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,8 +13,9 @@
 namespace simtlab::probe {
 namespace {
 
-// One load a launch, past L1: lane l reads line min(l, b) of the warp's own part of the buffer, c bytes apart; the second reading of the clock waits for it. The first pass would bring
-// the lines in: where they are to come from memory, b is of lines never read, and there is one pass only.
+// One load a launch, past L1: lane l reads line min(l, b) of the warp's own part of the buffer, c bytes
+// apart; the second reading of the clock waits for it. The first pass would bring the lines in: where they
+// are to come from memory, b is of lines never read, and there is one pass only.
 constexpr const char* text = R"(
 .visible .entry departure(.param .u64 data, .param .u64 lanes, .param .u64 line, .param .u64 part, .param .u64 passes, .param .u64 out)
 {
@@ -42,17 +44,24 @@ END:
 )";
 
 // Cycles from the first begin to the last end.
-double span(Bench& bench, std::uint32_t warps, std::uint64_t data, std::uint64_t lanes, std::uint64_t line, std::uint64_t part, std::uint64_t passes, std::uint64_t out) {
-  const auto w = bench.run(bench.kernel(text, "departure"), 1, 32 * warps, gpu::Arguments(data, lanes, line, part, passes, out), out, 2 * std::size_t{warps});
+double span(Bench& bench, std::uint32_t warps, std::uint64_t data, std::uint64_t lanes, std::uint64_t line,
+            std::uint64_t part, std::uint64_t passes, std::uint64_t out) {
+  const auto w = bench.run(bench.kernel(text, "departure"), 1, 32 * warps,
+                           gpu::Arguments(data, lanes, line, part, passes, out), out, 2 * std::size_t{warps});
   std::uint64_t begin = ~std::uint64_t{0}, end = 0;
-  for (std::uint32_t i = 0; i < warps; ++i) begin = std::min(begin, w[2 * i]), end = std::max(end, w[2 * i + 1]);
+  for (std::uint32_t i = 0; i < warps; ++i)
+    begin = std::min(begin, w[2 * i]), end = std::max(end, w[2 * i + 1]);
   return static_cast<double>(end - begin);
 }
 
-struct Source { const char* name; bool cached; };
+struct Source {
+  const char* name;
+  bool cached;
+};
 
 void measure(Bench& bench, const Source& source) {
-  constexpr std::uint64_t line = 512, part = 32 * line;   // lines in chunks of their own, so that they spread over slices
+  // Lines in chunks of their own, so that they spread over slices
+  constexpr std::uint64_t line = 512, part = 32 * line;
   const std::uint32_t most_warps = std::min(bench.board.facts().max_threads_per_block, 1024u) / 32;
   const std::uint64_t range = part * most_warps;
   constexpr std::uint32_t rounds = 3;
@@ -61,7 +70,8 @@ void measure(Bench& bench, const Source& source) {
   if (!source.cached) flush(bench);
   std::uint64_t used = 0;
   const auto at = [&] { return data.address() + (source.cached ? 0 : used++ % (2 * rounds * 8) * range); };
-  const auto fit = [&](const char* what, const char* x, const std::vector<std::uint32_t>& counts, const auto& run, std::string method) {
+  const auto fit = [&](const char* what, const char* x, const std::vector<std::uint32_t>& counts,
+                       const auto& run, std::string method) {
     Series curve{fmt::format("departure.{}.{}", what, source.name), x, "cycles", {}, {}};
     std::vector<Chain> chains;
     for (const std::uint32_t count : counts) {
@@ -73,15 +83,22 @@ void measure(Bench& bench, const Source& source) {
     }
     const Slope slope = slope_of(chains);
     const auto n = static_cast<std::uint64_t>(counts.size()) * rounds;
-    bench.found.once(curve.name, slope.latency, "cycles", method + fmt::format("; R2 {:.3g}", slope.r2), n, curve.name);
+    bench.found.once(curve.name, slope.latency, "cycles", method + fmt::format("; R2 {:.3g}", slope.r2), n,
+                     curve.name);
     bench.found.correct(curve.name, "slope");
     bench.found.series(std::move(curve));
   };
   const std::uint64_t passes = source.cached ? 2 : 1;
-  fit("uncoalesced", "lines", {1, 2, 4, 8, 16, 32}, [&](std::uint32_t k) { return span(bench, 1, at(), k - 1, line, part, passes, out.address()); }, "slope of one load by the lines that its lanes ask for");
+  fit(
+      "uncoalesced", "lines", {1, 2, 4, 8, 16, 32},
+      [&](std::uint32_t k) { return span(bench, 1, at(), k - 1, line, part, passes, out.address()); },
+      "slope of one load by the lines that its lanes ask for");
   std::vector<std::uint32_t> warps;
   for (std::uint32_t w = 1; w <= most_warps; w *= 2) warps.push_back(w);
-  fit("coalesced", "warps", warps, [&](std::uint32_t w) { return span(bench, w, at(), 0, line, part, passes, out.address()); }, "slope of the last of several warps' loads of one line each");
+  fit(
+      "coalesced", "warps", warps,
+      [&](std::uint32_t w) { return span(bench, w, at(), 0, line, part, passes, out.address()); },
+      "slope of the last of several warps' loads of one line each");
 }
 
 void probe_departure(Bench& bench) {
@@ -91,6 +108,8 @@ void probe_departure(Bench& bench) {
 
 }  // namespace
 
-extern constinit const Kind kind_departure{"departure", "Departure delays: between loads of a warp, and between those of several", probe_departure, "cache memory", 120};
+extern constinit const Kind kind_departure{
+    "departure", "Departure delays: between loads of a warp, and between those of several", probe_departure,
+    "cache memory", 120};
 
 }  // namespace simtlab::probe

@@ -27,7 +27,8 @@ void probe_device(Bench& bench) {
   const std::string told = f.simulated ? "device file of the simulated board" : "driver";
   found.word("product", f.name, told);
   found.word("compute_capability", fmt::format("{}.{}", f.cc_major, f.cc_minor), told);
-  if (const std::string architecture = architecture_of(f.cc_major, f.cc_minor); !architecture.empty()) found.word("architecture", architecture, "compute capability");
+  if (const std::string architecture = architecture_of(f.cc_major, f.cc_minor); !architecture.empty())
+    found.word("architecture", architecture, "compute capability");
   const auto count = [&](const char* key, std::uint64_t value, const char* unit = "") {
     if (value != 0) found.exact(key, static_cast<double>(value), unit, told);
   };
@@ -45,7 +46,9 @@ void probe_device(Bench& bench) {
   if (f.memory_clock_hz) found.exact("memory_clock", *f.memory_clock_hz, "Hz", told);
   count("dram.bytes", f.memory_bytes, "B");
   count("l2.bytes", f.l2_bytes.value_or(0), "B");
-  if (f.memory_clock_hz && f.bus_bits) found.exact("dram.bandwidth", 2 * *f.memory_clock_hz * *f.bus_bits / 8, "B/s", told + ": two transfers a clock on the whole bus");
+  if (f.memory_clock_hz && f.bus_bits)
+    found.exact("dram.bandwidth", 2 * *f.memory_clock_hz * *f.bus_bits / 8, "B/s",
+                told + ": two transfers a clock on the whole bus");
   if (f.l1_caches_global) found.word("l1.caches_global", *f.l1_caches_global ? "true" : "false", told);
 }
 

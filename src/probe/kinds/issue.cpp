@@ -1,5 +1,6 @@
-// Schedulers: with independent work for every warp a further warp costs nothing until every scheduler has one; the next one shares. Issue width: instructions of one warp
-// in a cycle, of two kinds whose pipelines could take more than one together.
+// Schedulers: with independent work for every warp a further warp costs nothing until every scheduler has
+// one; the next one shares. Issue width: instructions of one warp in a cycle, of two kinds whose pipelines
+// could take more than one together.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,22 +17,30 @@ namespace {
 
 constexpr unsigned most_warps = 17;
 
-double cycles_a_step(Bench& bench, const Operation& op, unsigned warps, unsigned chains, unsigned steps, std::uint64_t out) {
+double cycles_a_step(Bench& bench, const Operation& op, unsigned warps, unsigned chains, unsigned steps,
+                     std::uint64_t out) {
   const std::string text = chain_kernels(op, chains, steps, bench.board.facts());
-  return (chain_cycles(bench, op, text, 2, warps, chains, out) - chain_cycles(bench, op, text, 1, warps, chains, out)) / steps;
+  return (chain_cycles(bench, op, text, 2, warps, chains, out) -
+          chain_cycles(bench, op, text, 1, warps, chains, out)) /
+         steps;
 }
 
 constexpr unsigned readings = 25;
 
-// Readings of the clock by one warp, with a little work of many kinds between them: independent and dependent, of several pipelines and of memory.
+// Readings of the clock by one warp, with a little work of many kinds between them: independent and
+// dependent, of several pipelines and of memory.
 std::string readings_text() {
-  std::string declared = fmt::format(".reg .b32 %c<{}>; .reg .f32 %x<8>; .reg .b32 %i<4>;", readings), begin, body, end;
-  for (unsigned n = 0; n < 8; ++n) begin += fmt::format("add.f32 %x{}, %y, 0f{:08x};\n", n, 0x3f800000 + n * 0x10000), end += fmt::format("add.f32 %y, %y, %x{};\n", n);
+  std::string declared = fmt::format(".reg .b32 %c<{}>; .reg .f32 %x<8>; .reg .b32 %i<4>;", readings), begin,
+              body, end;
+  for (unsigned n = 0; n < 8; ++n)
+    begin += fmt::format("add.f32 %x{}, %y, 0f{:08x};\n", n, 0x3f800000 + n * 0x10000),
+        end += fmt::format("add.f32 %y, %y, %x{};\n", n);
   for (unsigned n = 0; n < readings; ++n) {
     body += fmt::format("mov.u32 %c{}, %clock;\n", n);
     for (unsigned i = 0; i < n % 6; ++i) body += fmt::format("fma.rn.f32 %x{0}, %x{0}, %y, %z;\n", i);
     for (unsigned i = 0; i < n % 4; ++i) body += "xor.b32 %i0, %i0, %i1;\n";
-    if (n % 5 == 1) body += "ld.volatile.shared.u32 %r, [%r];\nld.volatile.shared.u32 %r, [%r];\nadd.u32 %i0, %i0, %r;\n";
+    if (n % 5 == 1)
+      body += "ld.volatile.shared.u32 %r, [%r];\nld.volatile.shared.u32 %r, [%r];\nadd.u32 %i0, %i0, %r;\n";
     if (n % 5 == 2) body += "ex2.approx.f32 %x6, %x6;\nadd.f32 %x7, %x7, %x6;\n";
     if (n % 7 == 3) body += "popc.b32 %i2, %i0;\nadd.u32 %i1, %i1, %i2;\n";
     if (n % 7 == 4) body += "setp.eq.u32 %q, %i0, 12345;\n@%q bra END;\n";
@@ -50,33 +59,48 @@ std::string readings_text() {
 END:
   ret;
 }}
-)", declared, begin, body, end, 8 * readings);
+)",
+                     declared, begin, body, end, 8 * readings);
 }
 
-// A scheduler at a part of the clock issues in every so-many-th cycle: whatever a warp does, it sees the clock at multiples of that.
+// A scheduler at a part of the clock issues in every so-many-th cycle: whatever a warp does, it sees the
+// clock at multiples of that.
 void turns(Bench& bench) {
   const Bench::Buffer out(bench, 8 * (readings + 1));
   const auto function = bench.kernel(readings_text(), "readings");
   const gpu::Arguments arguments(out.address(), 1.0F, 0.0F);
   bench.board.fill(out.address(), std::byte{0}, out.bytes());
-  bench.run(function, 1, 32, arguments, out.address(), 0);   // fetches the instructions
+  bench.run(function, 1, 32, arguments, out.address(), 0);  // fetches the instructions
   const auto words = bench.run(function, 1, 32, arguments, out.address(), readings);
   std::uint32_t common = 0;
-  for (unsigned n = 1; n < readings; ++n) common = std::gcd(common, static_cast<std::uint32_t>(words[n]) - static_cast<std::uint32_t>(words[n - 1]));
+  for (unsigned n = 1; n < readings; ++n)
+    common =
+        std::gcd(common, static_cast<std::uint32_t>(words[n]) - static_cast<std::uint32_t>(words[n - 1]));
   const std::uint32_t turn = common & (~common + 1);
-  if (turn == 0 || turn > 8) return bench.found.unknown("sm.issue_turns", fmt::format("{} readings of the clock by one warp are multiples of {} cycles apart", readings, common));
-  bench.found.exact("sm.issue_turns", turn, "", fmt::format("{} readings of the clock by one warp, with different work between them, are multiples of {} cycles apart", readings, common), readings);
+  if (turn == 0 || turn > 8)
+    return bench.found.unknown(
+        "sm.issue_turns", fmt::format("{} readings of the clock by one warp are multiples of {} cycles apart",
+                                      readings, common));
+  bench.found.exact("sm.issue_turns", turn, "",
+                    fmt::format("{} readings of the clock by one warp, with different work between them, are "
+                                "multiples of {} cycles apart",
+                                readings, common),
+                    readings);
 }
 
 void schedulers(Bench& bench, std::uint64_t out) {
   const Operation& op = *find_operation("fma.rn.f32");
   const unsigned chains = 40;
-  const double alone = cycles_a_step(bench, op, 1, chains, 4, out), fewer = cycles_a_step(bench, op, 1, chains * 4 / 5, 4, out);
+  const double alone = cycles_a_step(bench, op, 1, chains, 4, out),
+               fewer = cycles_a_step(bench, op, 1, chains * 4 / 5, 4, out);
   if (std::abs(alone / fewer * 4 / 5 - 1) > 0.03) {
-    bench.found.unknown("sm.schedulers", fmt::format("{} independent chains of one warp do not saturate its scheduler", chains));
+    bench.found.unknown(
+        "sm.schedulers",
+        fmt::format("{} independent chains of one warp do not saturate its scheduler", chains));
     return;
   }
-  bench.found.once("issue.interval", alone / chains, "cycles", fmt::format("a multiply-add of one warp with {} independent chains", chains), 2);
+  bench.found.once("issue.interval", alone / chains, "cycles",
+                   fmt::format("a multiply-add of one warp with {} independent chains", chains), 2);
   bench.found.correct("issue.interval", "slope");
   Series curve{"issue.warps", "warps", "cycles", {}, {}};
   unsigned result = 0;
@@ -90,13 +114,20 @@ void schedulers(Bench& bench, std::uint64_t out) {
   if (result == 0)
     bench.found.unknown("sm.schedulers", fmt::format("{} warps take no longer than one", most));
   else
-    bench.found.exact("sm.schedulers", result, "", fmt::format("warps of {} independent chains that take no longer than one", chains), curve.points.size());
-  if (result != 0) curve.knees.push_back({static_cast<double>(result), static_cast<double>(result), static_cast<double>(result) + 1, "schedulers"});
+    bench.found.exact("sm.schedulers", result, "",
+                      fmt::format("warps of {} independent chains that take no longer than one", chains),
+                      curve.points.size());
+  if (result != 0)
+    curve.knees.push_back({static_cast<double>(result), static_cast<double>(result),
+                           static_cast<double>(result) + 1, "schedulers"});
   bench.found.series(std::move(curve));
 }
 
 // Kinds of instructions (operation.h) and how many of each the pipelines take from one warp in a cycle.
-struct Stage { char letter; double rate; };
+struct Stage {
+  char letter;
+  double rate;
+};
 
 // Instructions in the proportions of what their pipelines take, spread evenly over so many chains.
 struct Mixture {
@@ -114,7 +145,8 @@ Mixture mixture_of(const std::vector<Stage>& stages, unsigned chains) {
     std::size_t next = 0;
     double most = -1e9;
     for (std::size_t i = 0; i < stages.size(); ++i)
-      if (const double behind = stages[i].rate / sum * (n + 1) - out.counts[i]; behind > most) most = behind, next = i;
+      if (const double behind = stages[i].rate / sum * (n + 1) - out.counts[i]; behind > most)
+        most = behind, next = i;
     ++out.counts[next], out.pattern += stages[next].letter;
   }
   return out;
@@ -142,20 +174,23 @@ bool sharing_explains_one(const Mixture& m, std::vector<unsigned>& group, std::s
   return false;
 }
 
-// Instructions a cycle of one warp. What decides: above 1.05, a second one was issued in some cycle. At 1 although the pipelines alone would let more through, and whatever of them
-// are one would give another rate: none was.
+// Instructions a cycle of one warp. What decides: above 1.05, a second one was issued in some cycle. At 1
+// although the pipelines alone would let more through, and whatever of them are one would give another rate:
+// none was.
 void width(Bench& bench, std::uint64_t out) {
-  const unsigned most_chains = bench.board.facts().registers_per_sm >= 65536 && bench.board.facts().cc_major > 2 ? 64 : 48;
+  const unsigned most_chains =
+      bench.board.facts().registers_per_sm >= 65536 && bench.board.facts().cc_major > 2 ? 64 : 48;
   const double turn = bench.found.value_or("sm.issue_turns", 1);
   const auto rate_of = [&](const std::string& pattern, unsigned chains) {
     Operation op;
     op.name = "mix", op.kind = Register::b32, op.pattern = pattern;
-    op.x = op.y = 0x3f800000, op.z = 0, op.identity = false;   // 1 and 0 as bits
+    op.x = op.y = 0x3f800000, op.z = 0, op.identity = false;  // 1 and 0 as bits
     return turn * chains / cycles_a_step(bench, op, 1, chains, 4, out);
   };
   // What one warp gets of each by itself, in a turn of its scheduler.
   std::vector<Stage> stages;
-  for (const char letter : {'f', 'l', 'i', 'p', 's'}) stages.push_back({letter, rate_of(std::string(1, letter), most_chains)});
+  for (const char letter : {'f', 'l', 'i', 'p', 's'})
+    stages.push_back({letter, rate_of(std::string(1, letter), most_chains)});
   double best = 0;
   for (const Stage& s : stages) best = std::max(best, s.rate);
   bool limited = false;
@@ -182,12 +217,19 @@ void width(Bench& bench, std::uint64_t out) {
     limited = limited && std::abs(rate_of(m.pattern, most_chains * 7 / 8) - 1) < 0.02;
   }
   if (best > 1.05)
-    bench.found.exact("sm.issue_width", std::ceil(best - 0.05), "", fmt::format("one warp issued {:.3g} instructions a cycle", best));
+    bench.found.exact("sm.issue_width", std::ceil(best - 0.05), "",
+                      fmt::format("one warp issued {:.3g} instructions a cycle", best));
   else if (limited)
-    bench.found.exact("sm.issue_width", 1, "", fmt::format("one warp issued one instruction a cycle where its pipelines would take more: {}", told));
+    bench.found.exact(
+        "sm.issue_width", 1, "",
+        fmt::format("one warp issued one instruction a cycle where its pipelines would take more: {}", told));
   else
-    bench.found.unknown("sm.issue_width", tried == 0 ? "the pipelines of one scheduler take no more than one instruction a cycle together"
-                                                     : fmt::format("{} mixtures reached {:.3g} instructions a cycle of one warp, which pipelines in common would explain as well", tried, best));
+    bench.found.unknown(
+        "sm.issue_width",
+        tried == 0 ? "the pipelines of one scheduler take no more than one instruction a cycle together"
+                   : fmt::format("{} mixtures reached {:.3g} instructions a cycle of one warp, which "
+                                 "pipelines in common would explain as well",
+                                 tried, best));
 }
 
 void probe_issue(Bench& bench) {
@@ -199,6 +241,7 @@ void probe_issue(Bench& bench) {
 
 }  // namespace
 
-extern constinit const Kind kind_issue{"issue", "Schedulers of an SM and instructions that one issues in a cycle", probe_issue, "device", 40};
+extern constinit const Kind kind_issue{
+    "issue", "Schedulers of an SM and instructions that one issues in a cycle", probe_issue, "device", 40};
 
 }  // namespace simtlab::probe

@@ -49,9 +49,11 @@ void host_side(Bench& bench) {
   };
   timed(1, true);
   const double first = board.host_now_ns() - begin;
-  bench.found.once("launch.first", first, "ns", "loading the module, the first launch, and waiting for it", 1);
+  bench.found.once("launch.first", first, "ns", "loading the module, the first launch, and waiting for it",
+                   1);
   const Estimate blocking = estimate(sample([&] { return timed(8, true) / 8; }));
-  bench.found.measured("launch.blocking", blocking, "ns", "launch of an empty kernel and waiting for it, mean of 8");
+  bench.found.measured("launch.blocking", blocking, "ns",
+                       "launch of an empty kernel and waiting for it, mean of 8");
   const Estimate queued = estimate(sample([&] { return (timed(96, false) - timed(32, false)) / 64; }));
   bench.found.measured("host.launch_overhead", queued, "ns", "slope of 32 and 96 launches one after another");
   std::vector<gpu::Board::Launch> launches(32, launch);
@@ -72,20 +74,27 @@ void host_side(Bench& bench) {
 void blocks(Bench& bench) {
   const auto function = bench.kernel(text, "arrival");
   // As many as the SMs hold at once: later ones wait for the end of others.
-  const std::uint32_t count = bench.board.facts().sms * std::max(2u, bench.board.blocks_per_sm(function, 32, 0));
+  const std::uint32_t count =
+      bench.board.facts().sms * std::max(2u, bench.board.blocks_per_sm(function, 32, 0));
   const Bench::Buffer out(bench, std::uint64_t{16} * count);
-  const Estimate e = estimate(sample([&] {
-    const auto words = bench.run(function, count, 32, gpu::Arguments(out.address()), out.address(), 2 * std::size_t{count});
-    std::map<std::uint64_t, std::vector<double>> by_sm;
-    for (std::uint32_t i = 0; i < count; ++i) by_sm[words[2 * i + 1]].push_back(static_cast<double>(words[2 * i]));
-    std::vector<double> gaps;   // mean of each SM
-    for (auto& [sm, times] : by_sm) {
-      std::ranges::sort(times);
-      if (times.size() > 1) gaps.push_back((times.back() - times.front()) / static_cast<double>(times.size() - 1));
-    }
-    return gaps.empty() ? 0 : median_of(gaps);
-  }, 3));
-  bench.found.measured("launch.block_gap", e, "cycles", "mean gap between the first blocks that begin on one SM, median of SMs");
+  const Estimate e = estimate(sample(
+      [&] {
+        const auto words = bench.run(function, count, 32, gpu::Arguments(out.address()), out.address(),
+                                     2 * std::size_t{count});
+        std::map<std::uint64_t, std::vector<double>> by_sm;
+        for (std::uint32_t i = 0; i < count; ++i)
+          by_sm[words[2 * i + 1]].push_back(static_cast<double>(words[2 * i]));
+        std::vector<double> gaps;  // mean of each SM
+        for (auto& [sm, times] : by_sm) {
+          std::ranges::sort(times);
+          if (times.size() > 1)
+            gaps.push_back((times.back() - times.front()) / static_cast<double>(times.size() - 1));
+        }
+        return gaps.empty() ? 0 : median_of(gaps);
+      },
+      3));
+  bench.found.measured("launch.block_gap", e, "cycles",
+                       "mean gap between the first blocks that begin on one SM, median of SMs");
 }
 
 void probe_launch(Bench& bench) {
@@ -95,6 +104,8 @@ void probe_launch(Bench& bench) {
 
 }  // namespace
 
-extern constinit const Kind kind_launch{"launch", "Launching kernels: first, blocking, queued, as a graph; between blocks", probe_launch, "device", 150};
+extern constinit const Kind kind_launch{
+    "launch", "Launching kernels: first, blocking, queued, as a graph; between blocks", probe_launch,
+    "device", 150};
 
 }  // namespace simtlab::probe

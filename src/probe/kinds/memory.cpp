@@ -1,4 +1,5 @@
-// Main memory: its latency to one thread, and to many at once, as the thesis of Sanchez reports it: mean latency by the number of threads with a line through it.
+// Main memory: its latency to one thread, and to many at once, as the thesis of Sanchez reports it: mean
+// latency by the number of threads with a line through it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,21 +29,30 @@ void latency(Bench& bench) {
   std::uint64_t round = 0;
   const auto fresh = [&] {
     lines.clear();
-    // Equal parts in random order, a line of each, then in the same order another line of each: never a line twice, and all other parts between two lines of one, so that no table holds
-    // its translation.
-    const std::uint64_t parts = std::min<std::uint64_t>(bytes / (2 << 20), 512), part = bytes / parts / 128 * 128, rounds = (3 * loads + chase_before + 64 + parts - 1) / parts;
+    // Equal parts in random order, a line of each, then in the same order another line of each: never a line
+    // twice, and all other parts between two lines of one, so that no table holds its translation.
+    const std::uint64_t parts = std::min<std::uint64_t>(bytes / (2 << 20), 512),
+                        part = bytes / parts / 128 * 128,
+                        rounds = (3 * loads + chase_before + 64 + parts - 1) / parts;
     std::vector<std::uint64_t> order = shuffled(steps(parts * part, part), bench.options.seed + ++round);
     const std::uint64_t slice = part / rounds / 128 * 128;
     for (std::uint64_t k = 0; k < rounds; ++k)
-      for (const std::uint64_t at : order) lines.push_back(at + k * slice + rng.below(std::max<std::uint64_t>(slice / 128, 1)) * 128);
+      for (const std::uint64_t at : order)
+        lines.push_back(at + k * slice + rng.below(std::max<std::uint64_t>(slice / 128, 1)) * 128);
     const Ring ring(bench, buffer, lines, 128);
-    flush(bench);   // writing the chain may have left it in L2
+    flush(bench);  // writing the chain may have left it in L2
     return ring;
   };
-  const Estimate e = estimate(sample([&] { return chase(bench, Path::past, fresh(), 0, loads); }, bench.options.quick ? 1 : 3));
-  report_latency(bench, {{"dram.latency"}, e, fmt::format("slope of {} and {} loads of lines never read before, in random order over {} MiB", loads, 2 * loads, bytes >> 20),
-                         fmt::format("a load of a line never read before, in random order over {} MiB", bytes >> 20)},
-                 [&] { return singles(bench, Path::past, fresh(), 0, loads); });
+  const Estimate e = estimate(
+      sample([&] { return chase(bench, Path::past, fresh(), 0, loads); }, bench.options.quick ? 1 : 3));
+  report_latency(
+      bench,
+      {{"dram.latency"},
+       e,
+       fmt::format("slope of {} and {} loads of lines never read before, in random order over {} MiB", loads,
+                   2 * loads, bytes >> 20),
+       fmt::format("a load of a line never read before, in random order over {} MiB", bytes >> 20)},
+      [&] { return singles(bench, Path::past, fresh(), 0, loads); });
 }
 
 constexpr const char* loaded_text = R"(
@@ -84,19 +94,24 @@ std::string both_entries() {
 }
 
 // Intervals, one a warp: the lanes of a warp wait for the last of their lines together.
-Histogram intervals(Bench& bench, const char* entry, std::uint32_t blocks, std::uint32_t threads, std::uint64_t data, std::uint64_t out) {
-  const auto words = bench.run(bench.kernel(both_entries(), entry), blocks, threads, gpu::Arguments(data, std::uint64_t{0}, out), out, std::size_t{blocks} * threads);
+Histogram intervals(Bench& bench, const char* entry, std::uint32_t blocks, std::uint32_t threads,
+                    std::uint64_t data, std::uint64_t out) {
+  const auto words =
+      bench.run(bench.kernel(both_entries(), entry), blocks, threads,
+                gpu::Arguments(data, std::uint64_t{0}, out), out, std::size_t{blocks} * threads);
   return Histogram(one_per_warp(std::vector<double>(words.begin(), words.end()), 32));
 }
 
-// Median of a warp's means. The slope has nothing to say of one interval: it leaves the cost in, as none does.
-double median_latency(Bench& bench, std::uint32_t blocks, std::uint32_t threads, std::uint64_t data, std::uint64_t out) {
+// Median of a warp's means. The slope has nothing to say of one interval: it leaves the cost in, as none
+// does.
+double median_latency(Bench& bench, std::uint32_t blocks, std::uint32_t threads, std::uint64_t data,
+                      std::uint64_t out) {
   const Histogram timed = intervals(bench, "loaded", blocks, threads, data, out);
   const Correction correction = bench.options.correction;
   if (correction == Correction::slope || correction == Correction::none) return timed.median() / 4;
   Singles s;
   s.timed = timed;
-  intervals(bench, "unloaded", blocks, threads, data, out);   // fetches the instructions
+  intervals(bench, "unloaded", blocks, threads, data, out);  // fetches the instructions
   s.empty = intervals(bench, "unloaded", blocks, threads, data, out);
   return static_cast<double>(left_of(correction, s).median()) / 4;
 }
@@ -113,22 +128,28 @@ void under_load(Bench& bench) {
     lines += std::uint64_t{4} * blocks.back() * threads;
   }
   const Bench::Buffer data(bench, 128 * lines), out(bench, std::uint64_t{8} * most_blocks * threads);
-  bench.board.fill(data.address(), std::byte{0}, data.bytes());   // what is read is added to the next address
+  bench.board.fill(data.address(), std::byte{0}, data.bytes());  // what is read is added to the next address
   flush(bench);
   Series curve{"memory.loaded", "threads", "cycles", {}, {}};
   std::uint64_t used = 0;
   for (const std::uint32_t b : blocks) {
-    curve.points.push_back({static_cast<double>(b) * threads, median_latency(bench, b, threads, data.address() + used, out.address())});
+    curve.points.push_back({static_cast<double>(b) * threads,
+                            median_latency(bench, b, threads, data.address() + used, out.address())});
     used += std::uint64_t{4} * 128 * b * threads;
   }
   const Slope line = slope_of(curve.points);
   const auto n = curve.points.size();
-  const Correction correction = bench.options.correction == Correction::slope ? Correction::none : bench.options.correction;
-  const std::string method = fmt::format("least squares through {} numbers of threads, each of which reads four lines of its own in one interval, {}", n, way_of(correction));
+  const Correction correction =
+      bench.options.correction == Correction::slope ? Correction::none : bench.options.correction;
+  const std::string method = fmt::format(
+      "least squares through {} numbers of threads, each of which reads four lines of its own in one "
+      "interval, {}",
+      n, way_of(correction));
   bench.found.once("memory.loaded.slope", line.latency, "cycles/thread", method, n, curve.name);
   bench.found.once("memory.loaded.intercept", line.overhead, "cycles", method, n, curve.name);
   bench.found.once("memory.loaded.r2", line.r2, "", method, n, curve.name);
-  for (const char* what : {"slope", "intercept", "r2"}) bench.found.correct(fmt::format("memory.loaded.{}", what), std::string(name_of(correction)));
+  for (const char* what : {"slope", "intercept", "r2"})
+    bench.found.correct(fmt::format("memory.loaded.{}", what), std::string(name_of(correction)));
   bench.found.series(std::move(curve));
 }
 
@@ -139,6 +160,7 @@ void probe_memory(Bench& bench) {
 
 }  // namespace
 
-extern constinit const Kind kind_memory{"memory", "Latency of main memory, alone and under load", probe_memory, "cache", 80, true};
+extern constinit const Kind kind_memory{
+    "memory", "Latency of main memory, alone and under load", probe_memory, "cache", 80, true};
 
 }  // namespace simtlab::probe

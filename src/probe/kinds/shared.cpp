@@ -1,5 +1,5 @@
-// Shared memory. Every lane reads a cell that holds its own address, again and again: the time of a read by the stride of the lanes says how many banks there are, and reads of two
-// cells side by side how wide one is.
+// Shared memory. Every lane reads a cell that holds its own address, again and again: the time of a read by
+// the stride of the lanes says how many banks there are, and reads of two cells side by side how wide one is.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,8 @@ Timed reads(const char* body) {
   Timed t;
   t.declarations = fmt::format(".shared .align 16 .b8 cells[{}];\n", 32 * most_stride + 64);
   t.setup =
-      "cvt.u32.u64 %r1, %a; mul.lo.u32 %r0, %lane, %r1; cvt.u32.u64 %r1, %b; and.b32 %r2, %lane, 1; mad.lo.u32 %r0, %r1, %r2, %r0;\n"
+      "cvt.u32.u64 %r1, %a; mul.lo.u32 %r0, %lane, %r1; cvt.u32.u64 %r1, %b; and.b32 %r2, %lane, 1; "
+      "mad.lo.u32 %r0, %r1, %r2, %r0;\n"
       "mov.u32 %r3, cells; add.u32 %r0, %r0, %r3; st.shared.u32 [%r0], %r0; bar.sync 0;\n";
   const std::string text = body;
   t.body = [text](unsigned) { return text; };
@@ -43,23 +44,29 @@ double cycles_of(Bench& bench, std::uint32_t stride, std::uint32_t odd, std::uin
 
 void banks(Bench& bench) {
   Series curve{"shared.stride", "bytes", "cycles", {}, {}};
-  for (std::uint32_t stride = 4; stride <= most_stride; stride *= 2) curve.points.push_back({static_cast<double>(stride), cycles_of(bench, stride, 0)});
+  for (std::uint32_t stride = 4; stride <= most_stride; stride *= 2)
+    curve.points.push_back({static_cast<double>(stride), cycles_of(bench, stride, 0)});
   const double free = curve.points.front().y, most = curve.points.back().y;
-  std::uint32_t row = 0;   // bytes of all banks
+  std::uint32_t row = 0;  // bytes of all banks
   for (const Series::Point& p : curve.points)
     if (row == 0 && p.y > most - 0.25 * (most - free) / 16) row = static_cast<std::uint32_t>(p.x);
   if (most < 1.5 * free || row == most_stride || row == 4) {
     bench.found.unknown("shared.banks", "no stride makes all lanes wait for one bank");
     bench.found.unknown("shared.bank_bytes", "the number of banks is not known");
   } else {
-    // Odd lanes one word further: in a bank of four bytes it is the next one, and two halves of the warp have one each.
+    // Odd lanes one word further: in a bank of four bytes it is the next one, and two halves of the warp have
+    // one each.
     const double apart = cycles_of(bench, row, 4);
     const std::uint32_t width = apart < free + 0.75 * (most - free) ? 4 : 8;
-    bench.found.exact("shared.bank_bytes", width, "B", "odd lanes one word further than those that conflict", 2);
-    bench.found.exact("shared.banks", row / width, "", "smallest stride at which all lanes wait for one bank", curve.points.size());
-    curve.knees.push_back({static_cast<double>(row), static_cast<double>(row), static_cast<double>(row), "all lanes in one bank"});
+    bench.found.exact("shared.bank_bytes", width, "B", "odd lanes one word further than those that conflict",
+                      2);
+    bench.found.exact("shared.banks", row / width, "", "smallest stride at which all lanes wait for one bank",
+                      curve.points.size());
+    curve.knees.push_back({static_cast<double>(row), static_cast<double>(row), static_cast<double>(row),
+                           "all lanes in one bank"});
     const double passes = 32;
-    bench.found.once("shared.conflict", (most - free) / (passes - 1), "cycles", "cost of one more pass, from the worst conflict", curve.points.size(), curve.name);
+    bench.found.once("shared.conflict", (most - free) / (passes - 1), "cycles",
+                     "cost of one more pass, from the worst conflict", curve.points.size(), curve.name);
     bench.found.correct("shared.conflict", "slope");
   }
   bench.found.series(std::move(curve));
@@ -79,7 +86,8 @@ double throughput(Bench& bench, unsigned threads, const char* operation, unsigne
   const std::string text = operation;
   t.body = [text](unsigned n) {
     std::string out = text;
-    for (std::size_t at = 0; (at = out.find('X', at)) != std::string::npos;) out.replace(at, 1, fmt::format("%r{}", 4 + n % 4));
+    for (std::size_t at = 0; (at = out.find('X', at)) != std::string::npos;)
+      out.replace(at, 1, fmt::format("%r{}", 4 + n % 4));
     return out;
   };
   t.finish = "add.u32 %r0, %r4, %r5; add.u32 %r0, %r0, %r6; add.u32 %r0, %r0, %r7; cvt.u64.u32 %l15, %r0;";
@@ -92,19 +100,29 @@ double throughput(Bench& bench, unsigned threads, const char* operation, unsigne
 void atomics(Bench& bench, unsigned threads) {
   TimedRun run;
   run.a = 4, run.threads = 1;
-  const Estimate e = estimate(sample([&] { return slope_of_timed(bench, reads("atom.shared.or.b32 %r0, [%r0], 0;"), run); }));
-  report_latency(bench, {{"latency.shared_atomic"}, e, "slope of dependent atomics of one thread", "an atomic of one thread"}, [&] { return single_reads(bench, "atom.shared.or.b32 %r0, [%r0], 0;", 4); });
-  const Estimate rate = estimate(sample([&] { return throughput(bench, threads, "atom.shared.or.b32 X, [X], 0;", 128); }, 3));
-  bench.found.measured("throughput.shared_atomic", rate, "/cycle", fmt::format("atomics in two lengths of time, {} threads on one SM, an address a thread", threads));
+  const Estimate e = estimate(
+      sample([&] { return slope_of_timed(bench, reads("atom.shared.or.b32 %r0, [%r0], 0;"), run); }));
+  report_latency(
+      bench,
+      {{"latency.shared_atomic"}, e, "slope of dependent atomics of one thread", "an atomic of one thread"},
+      [&] { return single_reads(bench, "atom.shared.or.b32 %r0, [%r0], 0;", 4); });
+  const Estimate rate =
+      estimate(sample([&] { return throughput(bench, threads, "atom.shared.or.b32 X, [X], 0;", 128); }, 3));
+  bench.found.measured(
+      "throughput.shared_atomic", rate, "/cycle",
+      fmt::format("atomics in two lengths of time, {} threads on one SM, an address a thread", threads));
 }
 
 void probe_shared(Bench& bench) {
   const Estimate e = estimate(sample([&] { return cycles_of(bench, 0, 0, 1); }));
-  report_latency(bench, {{"shared.latency"}, e, "slope of dependent reads of one thread", "a read of one thread"}, [&] { return single_reads(bench, "ld.volatile.shared.u32 %r0, [%r0];", 0); });
+  report_latency(bench,
+                 {{"shared.latency"}, e, "slope of dependent reads of one thread", "a read of one thread"},
+                 [&] { return single_reads(bench, "ld.volatile.shared.u32 %r0, [%r0];", 0); });
   banks(bench);
   const unsigned threads = std::min(bench.board.facts().max_threads_per_block, 1024u);
   if (const auto count = bench.found.value("shared.banks"); count && *count < 32) {
-    for (const char* what : {"throughput.shared", "throughput.shared_atomic", "latency.shared_atomic"}) bench.found.unknown(what, "with fewer banks than lanes a warp takes several passes");
+    for (const char* what : {"throughput.shared", "throughput.shared_atomic", "latency.shared_atomic"})
+      bench.found.unknown(what, "with fewer banks than lanes a warp takes several passes");
     return;
   }
   const char* read = "ld.volatile.shared.u32 X, [X];";
@@ -113,12 +131,16 @@ void probe_shared(Bench& bench) {
   if (threads >= 64 && throughput(bench, threads / 2, read, 512) < 0.97 * rate.value)
     bench.found.unknown("throughput.shared", fmt::format("{} threads on one SM do not saturate it", threads));
   else
-    bench.found.measured("throughput.shared", rate, "/cycle", fmt::format("reads without conflict in two lengths of time, {} threads on one SM", threads));
+    bench.found.measured(
+        "throughput.shared", rate, "/cycle",
+        fmt::format("reads without conflict in two lengths of time, {} threads on one SM", threads));
   atomics(bench, threads);
 }
 
 }  // namespace
 
-extern constinit const Kind kind_shared{"shared", "Shared memory: latency, banks, their width, throughput, atomics", probe_shared, "device", 50, true};
+extern constinit const Kind kind_shared{
+    "shared", "Shared memory: latency, banks, their width, throughput, atomics", probe_shared, "device", 50,
+    true};
 
 }  // namespace simtlab::probe

@@ -1,5 +1,6 @@
-// What a store does in the caches. One warp stores a line that is there, or one that is not, waits until all has settled, and reads it again: how long that takes says whether the line was
-// kept, dropped or brought in. What reaches memory is told from how fast stores to few lines are (kinds/bandwidth.cpp).
+// What a store does in the caches. One warp stores a line that is there, or one that is not, waits until all
+// has settled, and reads it again: how long that takes says whether the line was kept, dropped or brought in.
+// What reaches memory is told from how fast stores to few lines are (kinds/bandwidth.cpp).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,7 +44,8 @@ WAIT:
 END:
   ret;
 }}
-)", load);
+)",
+                     load);
 }
 
 class StoreEffect {
@@ -51,15 +53,20 @@ class StoreEffect {
   StoreEffect(Bench& bench, const char* load) : bench_(bench), text_(stores_text(load)), out_(bench, 256) {}
 
   // Cycles of the last load: median over lines.
-  double cycles(const Bench::Buffer& data, std::uint64_t from, std::uint64_t distance, bool read_first, bool store) {
+  double cycles(const Bench::Buffer& data, std::uint64_t from, std::uint64_t distance, bool read_first,
+                bool store) {
     std::vector<double> times;
-    for (std::uint64_t i = 0; i < 7; ++i) times.push_back(once(data.address() + from + i * distance, read_first, store));
+    for (std::uint64_t i = 0; i < 7; ++i)
+      times.push_back(once(data.address() + from + i * distance, read_first, store));
     return median_of(times);
   }
 
  private:
   double once(std::uint64_t address, bool read_first, bool store) {
-    const auto w = bench_.run(bench_.kernel(text_, "stores"), 1, 32, gpu::Arguments(address, std::uint64_t{0}, read_first ? 1u : 0u, store ? 1u : 0u, std::uint64_t{20000}, out_.address()), out_.address(), 1);
+    const auto w = bench_.run(bench_.kernel(text_, "stores"), 1, 32,
+                              gpu::Arguments(address, std::uint64_t{0}, read_first ? 1u : 0u, store ? 1u : 0u,
+                                             std::uint64_t{20000}, out_.address()),
+                              out_.address(), 1);
     return static_cast<double>(w[0]);
   }
 
@@ -76,7 +83,8 @@ std::optional<bool> is_fast(double cycles, double fast, double slow) {
   return std::nullopt;
 }
 
-// Block 0 stores and stays; block 1, on another SM, looks past L1 whether it sees that before the other has ended.
+// Block 0 stores and stays; block 1, on another SM, looks past L1 whether it sees that before the other has
+// ended.
 constexpr const char* seen_text = R"(
 .visible .entry seen(.param .u64 cell, .param .u64 cycles, .param .u64 out)
 {
@@ -109,7 +117,9 @@ LEAVE:
 std::optional<bool> seen_by_others(Bench& bench) {
   const Bench::Buffer cell(bench, 256), out(bench, 256);
   bench.board.fill(cell.address(), std::byte{0}, cell.bytes());
-  const auto w = bench.run(bench.kernel(seen_text, "seen"), 2, 1, gpu::Arguments(cell.address(), std::uint64_t{30000}, out.address()), out.address(), 2);
+  const auto w =
+      bench.run(bench.kernel(seen_text, "seen"), 2, 1,
+                gpu::Arguments(cell.address(), std::uint64_t{30000}, out.address()), out.address(), 2);
   if (w[0] >> 32 == w[1] >> 32) return std::nullopt;
   return (w[1] & 0xffffffff) == 1;
 }
@@ -123,25 +133,40 @@ void of_l1(Bench& bench) {
   // Where ordinary loads pass by L1 the read-only path looks into it.
   const gpu::BoardFacts& facts = bench.board.facts();
   const bool read_only = facts.l1_caches_global == false;
-  if (read_only && facts.cc_major * 10 + facts.cc_minor < 35) return give_up("ordinary loads and stores pass by L1 here");
+  if (read_only && facts.cc_major * 10 + facts.cc_minor < 35)
+    return give_up("ordinary loads and stores pass by L1 here");
   const Bench::Buffer data(bench, 64 << 10);
   bench.board.fill(data.address(), std::byte{0}, data.bytes());
   StoreEffect effect(bench, read_only ? "ld.global.nc.u32" : "ld.global.ca.u32");
   constexpr std::uint64_t distance = 1024;
-  effect.cycles(data, 0, distance, true, false);   // into L2
-  const double hit = effect.cycles(data, 0, distance, true, false), miss = effect.cycles(data, 0, distance, false, false);
+  effect.cycles(data, 0, distance, true, false);  // into L2
+  const double hit = effect.cycles(data, 0, distance, true, false),
+               miss = effect.cycles(data, 0, distance, false, false);
   if (miss < 1.3 * hit) return give_up("a load that finds its line in L1 takes as long as one that does not");
-  const auto kept = is_fast(effect.cycles(data, 0, distance, true, true), hit, miss), brought = is_fast(effect.cycles(data, 0, distance, false, true), hit, miss);
-  if (!kept || !brought || (*brought && !*kept)) return give_up("loads after a store take neither as long as hits nor as misses");
+  const auto kept = is_fast(effect.cycles(data, 0, distance, true, true), hit, miss),
+             brought = is_fast(effect.cycles(data, 0, distance, false, true), hit, miss);
+  if (!kept || !brought || (*brought && !*kept))
+    return give_up("loads after a store take neither as long as hits nor as misses");
   if (!*kept) {
-    bench.found.word("l1.write_policy", "write_evict", "a line that was read and then stored to is not there any more", 7);
+    bench.found.word("l1.write_policy", "write_evict",
+                     "a line that was read and then stored to is not there any more", 7);
   } else if (const auto seen = seen_by_others(bench); !seen) {
-    bench.found.unknown("l1.write_policy", "a line that was stored to stays; no two blocks ran on different SMs to see whether the store is written through");
+    bench.found.unknown("l1.write_policy",
+                        "a line that was stored to stays; no two blocks ran on different SMs to see whether "
+                        "the store is written through");
   } else {
-    bench.found.word("l1.write_policy", *seen ? "write_through" : "write_back",
-                     *seen ? "a line that was read and then stored to is still there, and another SM sees the store while the kernel goes on" : "a line that was read and then stored to is still there, and another SM does not see the store", 8);
+    bench.found.word(
+        "l1.write_policy", *seen ? "write_through" : "write_back",
+        *seen
+            ? "a line that was read and then stored to is still there, and another SM sees the store while "
+              "the kernel goes on"
+            : "a line that was read and then stored to is still there, and another SM does not see the store",
+        8);
   }
-  bench.found.word("l1.write_allocate", *brought ? "true" : "false", *brought ? "a line that was stored to and never read is there" : "a line that was stored to and never read is not there", 7);
+  bench.found.word("l1.write_allocate", *brought ? "true" : "false",
+                   *brought ? "a line that was stored to and never read is there"
+                            : "a line that was stored to and never read is not there",
+                   7);
 }
 
 void of_l2_stores(Bench& bench) {
@@ -151,13 +176,20 @@ void of_l2_stores(Bench& bench) {
   StoreEffect effect(bench, "ld.global.cg.u32");
   constexpr std::uint64_t distance = 4096, apart = 64 << 10;
   // Each case has lines of its own, never read before, in one page's reach of a line that was.
-  const double miss = effect.cycles(data, 0, distance, false, false), hit = effect.cycles(data, 0, distance, false, false);
-  if (miss < 1.15 * hit) return bench.found.unknown("l2.write_allocate", "a load that finds its line in L2 takes as long as one from memory");
+  const double miss = effect.cycles(data, 0, distance, false, false),
+               hit = effect.cycles(data, 0, distance, false, false);
+  if (miss < 1.15 * hit)
+    return bench.found.unknown("l2.write_allocate",
+                               "a load that finds its line in L2 takes as long as one from memory");
   const auto brought = is_fast(effect.cycles(data, apart, distance, false, true), hit, miss);
   if (!brought)
-    bench.found.unknown("l2.write_allocate", "loads after a store take neither as long as hits nor as misses");
+    bench.found.unknown("l2.write_allocate",
+                        "loads after a store take neither as long as hits nor as misses");
   else
-    bench.found.word("l2.write_allocate", *brought ? "true" : "false", *brought ? "a line that was stored to and never read is there" : "a line that was stored to and never read is not there", 7);
+    bench.found.word("l2.write_allocate", *brought ? "true" : "false",
+                     *brought ? "a line that was stored to and never read is there"
+                              : "a line that was stored to and never read is not there",
+                     7);
 }
 
 void probe_stores(Bench& bench) {
@@ -167,6 +199,7 @@ void probe_stores(Bench& bench) {
 
 }  // namespace
 
-extern constinit const Kind kind_stores{"stores", "What a store does in L1 and L2", probe_stores, "cache", 127};
+extern constinit const Kind kind_stores{"stores", "What a store does in L1 and L2", probe_stores, "cache",
+                                        127};
 
 }  // namespace simtlab::probe

@@ -24,7 +24,11 @@ std::string_view machine_name(const ptx::Inst& inst) {
     case int_div: return "IMAD.HI";
     case bit: return "POPC";
     case fp16: return fma ? "HFMA2" : mul ? "HMUL2" : "HADD2";
-    case fp32: return fma ? "FFMA" : mul ? "FMUL" : inst.op == ptx::Op::add || inst.op == ptx::Op::sub ? "FADD" : "FSEL";
+    case fp32:
+      return fma                                                  ? "FFMA"
+             : mul                                                ? "FMUL"
+             : inst.op == ptx::Op::add || inst.op == ptx::Op::sub ? "FADD"
+                                                                  : "FSEL";
     case fp64: return fma ? "DFMA" : mul ? "DMUL" : "DADD";
     case fp32_div:
     case fp32_sqrt:
@@ -35,9 +39,14 @@ std::string_view machine_name(const ptx::Inst& inst) {
     case convert64: return "F2F";
     case shuffle: return "SHFL";
     case vote: return "VOTE";
-    case barrier: return inst.op == ptx::Op::bar ? (inst.mods.bar == ptx::BarMode::arrive ? "BAR.ARV" : "BAR.SYNC") : "WARPSYNC";
+    case barrier:
+      return inst.op == ptx::Op::bar ? (inst.mods.bar == ptx::BarMode::arrive ? "BAR.ARV" : "BAR.SYNC")
+                                     : "WARPSYNC";
     case fence: return inst.mods.scope == ptx::Scope::cta ? "MEMBAR.SC.CTA" : "MEMBAR.SC.GPU";
-    case async_copy: return inst.op == ptx::Op::cp_async_commit ? "LDGDEPBAR" : inst.op == ptx::Op::cp_async_wait ? "DEPBAR.LE" : "LDGSTS.E";
+    case async_copy:
+      return inst.op == ptx::Op::cp_async_commit ? "LDGDEPBAR"
+             : inst.op == ptx::Op::cp_async_wait ? "DEPBAR.LE"
+                                                 : "LDGSTS.E";
     default: return inst.op == ptx::Op::bar_warp ? "WARPSYNC" : "IADD3";
   }
 }
@@ -56,15 +65,24 @@ std::string_view control_name(const ptx::Inst& inst, bool entry) {
 std::string memory_name(const ptx::Inst& inst, ptx::Space space, unsigned bytes) {
   const bool store = inst.op == ptx::Op::st;
   std::string name;
-  if (inst.op == ptx::Op::cp_async) name = "LDGSTS.E";
-  else if (inst.op == ptx::Op::tex) name = "TEX";
-  else if (inst.op == ptx::Op::red) name = space == ptx::Space::shared ? "ATOMS" : "RED.E";
-  else if (inst.op == ptx::Op::atom) name = space == ptx::Space::shared ? "ATOMS" : "ATOMG.E";
-  else if (space == ptx::Space::shared) name = store ? "STS" : "LDS";
-  else if (space == ptx::Space::local) name = store ? "STL" : "LDL";
-  else if (space == ptx::Space::constant || space == ptx::Space::param) name = "LDC";
-  else if (space == ptx::Space::generic) name = store ? "ST.E" : "LD.E";
-  else name = store ? "STG.E" : "LDG.E";
+  if (inst.op == ptx::Op::cp_async)
+    name = "LDGSTS.E";
+  else if (inst.op == ptx::Op::tex)
+    name = "TEX";
+  else if (inst.op == ptx::Op::red)
+    name = space == ptx::Space::shared ? "ATOMS" : "RED.E";
+  else if (inst.op == ptx::Op::atom)
+    name = space == ptx::Space::shared ? "ATOMS" : "ATOMG.E";
+  else if (space == ptx::Space::shared)
+    name = store ? "STS" : "LDS";
+  else if (space == ptx::Space::local)
+    name = store ? "STL" : "LDL";
+  else if (space == ptx::Space::constant || space == ptx::Space::param)
+    name = "LDC";
+  else if (space == ptx::Space::generic)
+    name = store ? "ST.E" : "LD.E";
+  else
+    name = store ? "STG.E" : "LDG.E";
   if (bytes == 4 || bytes == 0 || inst.op == ptx::Op::tex) return name;
   return name + (bytes < 4 ? fmt::format(".U{}", bytes * 8) : fmt::format(".{}", bytes * 8));
 }
@@ -75,19 +93,23 @@ class Exporter {
 
   void header(std::uint64_t id, std::uint32_t stream, unsigned version) {
     const trace::Kernel& k = launch_.kernel();
-    put("-kernel name = {}\n-kernel id = {}\n-grid dim = ({},{},{})\n-block dim = ({},{},{})\n-shmem = {}\n-nregs = {}\n-binary version = {}\n",
-        launch_.function().name, id, k.grid[0], k.grid[1], k.grid[2], k.block[0], k.block[1], k.block[2], k.shared_bytes, launch_.function().registers,
-        version);
-    put("-cuda stream id = {}\n-shmem base_addr = 0x0000000000000000\n-local mem base_addr = 0x0000000000000000\n-nvbit version = 0\n"
+    put("-kernel name = {}\n-kernel id = {}\n-grid dim = ({},{},{})\n-block dim = ({},{},{})\n-shmem = "
+        "{}\n-nregs = {}\n-binary version = {}\n",
+        launch_.function().name, id, k.grid[0], k.grid[1], k.grid[2], k.block[0], k.block[1], k.block[2],
+        k.shared_bytes, launch_.function().registers, version);
+    put("-cuda stream id = {}\n-shmem base_addr = 0x0000000000000000\n-local mem base_addr = "
+        "0x0000000000000000\n-nvbit version = 0\n"
         "-accelsim tracer version = 5\n-enable lineinfo = 1\n\n",
         stream);
-    put("#traces format = [line_num] PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width [adrrescompress?] [mem_addresses] immediate\n\n");
+    put("#traces format = [line_num] PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width "
+        "[adrrescompress?] [mem_addresses] immediate\n\n");
   }
 
   void block(const trace::BlockEntry& block) {
     const trace::Kernel& k = launch_.kernel();
     const std::uint64_t n = block.number;
-    put("#BEGIN_TB\n\nthread block = {},{},{}\n\n", n % k.grid[0], n / k.grid[0] % k.grid[1], n / k.grid[0] / k.grid[1]);
+    put("#BEGIN_TB\n\nthread block = {},{},{}\n\n", n % k.grid[0], n / k.grid[0] % k.grid[1],
+        n / k.grid[0] / k.grid[1]);
     for (unsigned warp = 0; warp < launch_.warps_per_block(); ++warp) {
       // How many come stands before them.
       std::uint64_t count = 0;
@@ -114,12 +136,15 @@ class Exporter {
     const Code& code = launch_.reader().codes()[function];
     const ptx::Inst& inst = code.function().code[step.pc];
     // Functions lie apart; 16 bytes an instruction.
-    const std::uint64_t pc = code.addresses.empty() ? (std::uint64_t{function} << 28) + std::uint64_t{step.pc} * 16 : code.addresses[step.pc];
+    const std::uint64_t pc = code.addresses.empty()
+                                 ? (std::uint64_t{function} << 28) + std::uint64_t{step.pc} * 16
+                                 : code.addresses[step.pc];
     const bool memory = trace::has_addresses(inst);
     std::string name = !code.mnemonics.empty() ? code.mnemonics[step.pc]
-                       : inst.op_class == ptx::OpClass::control ? std::string(control_name(inst, code.function().is_entry))
-                       : memory                                 ? memory_name(inst, step.space, step.bytes)
-                                                                : std::string(machine_name(inst));
+                       : inst.op_class == ptx::OpClass::control
+                           ? std::string(control_name(inst, code.function().is_entry))
+                       : memory ? memory_name(inst, step.space, step.bytes)
+                                : std::string(machine_name(inst));
     text_.clear();
     const auto out = std::back_inserter(text_);
     fmt::format_to(out, "{} {:04x} {:08x} ", inst.source_line, pc, step.mask);
@@ -137,7 +162,8 @@ class Exporter {
   }
 
   static std::uint64_t immediate(const ptx::Function& f, const ptx::Inst& inst) {
-    if (inst.op != ptx::Op::cp_async_wait || inst.src_count == 0 || inst.src[0].kind != ptx::OperandKind::imm) return 0;
+    if (inst.op != ptx::Op::cp_async_wait || inst.src_count == 0 || inst.src[0].kind != ptx::OperandKind::imm)
+      return 0;
     return inst.src[0].index < f.constants.size() ? f.constants[inst.src[0].index].value & 7 : 0;
   }
 
@@ -159,10 +185,12 @@ class Exporter {
       fmt::format_to(out, "1 0x0000000000000000 0 ");
       return;
     }
-    const auto first = static_cast<unsigned>(std::countr_zero(step.mask)), last = 31u - static_cast<unsigned>(std::countl_zero(step.mask));
+    const auto first = static_cast<unsigned>(std::countr_zero(step.mask)),
+               last = 31u - static_cast<unsigned>(std::countl_zero(step.mask));
     const std::uint64_t stride = last > first ? step.addresses[first + 1] - step.addresses[first] : 0;
     bool regular = last > first && static_cast<unsigned>(std::popcount(step.mask)) == last - first + 1;
-    for (unsigned lane = first; regular && lane < last; ++lane) regular = step.addresses[lane + 1] - step.addresses[lane] == stride;
+    for (unsigned lane = first; regular && lane < last; ++lane)
+      regular = step.addresses[lane + 1] - step.addresses[lane] == stride;
     fmt::format_to(out, "{} 0x{:016x} ", regular ? 1 : 2, step.addresses[first]);
     if (regular) {
       fmt::format_to(out, "{} ", static_cast<std::int64_t>(stride));
@@ -183,13 +211,15 @@ class Exporter {
 
 }  // namespace
 
-std::uint64_t export_trace(trace::Reader& from, const std::filesystem::path& folder, unsigned version, const volatile bool* stop) {
+std::uint64_t export_trace(trace::Reader& from, const std::filesystem::path& folder, unsigned version,
+                           const volatile bool* stop) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (error) throw Error(ExitCode::failure, "file-write", fmt::format("{}: {}", folder.string(), error.message()));
+  if (error)
+    throw Error(ExitCode::failure, "file-write", fmt::format("{}: {}", folder.string(), error.message()));
   FileWriter list(folder / "kernelslist.g");
   std::uint64_t kernels = 0;
-  std::optional<trace::Operation> written;   // what a copy to the device wrote stands before it
+  std::optional<trace::Operation> written;  // what a copy to the device wrote stands before it
   from.rewind();
   while (const std::optional<trace::Operation> op = from.next()) {
     if (op->kind == trace::OpKind::copy && op->b == 0 && written && written->b == op->a)
@@ -203,7 +233,8 @@ std::uint64_t export_trace(trace::Reader& from, const std::filesystem::path& fol
     Exporter exporter(launch, file);
     exporter.header(kernels, op->stream, version);
     for (std::uint64_t i = 0; i < launch.block_count(); ++i) {
-      if (stop != nullptr && *stop) throw Error(ExitCode::interrupted, "interrupted", fmt::format("kernel {}, block {}", kernels, i));
+      if (stop != nullptr && *stop)
+        throw Error(ExitCode::interrupted, "interrupted", fmt::format("kernel {}, block {}", kernels, i));
       exporter.block(launch.entry(i));
     }
     file.close();

@@ -1,4 +1,5 @@
-// Traces of ours as Accel-Sim traces: kernelslist.g and a kernel-N.traceg each. What gets lost is in docs/traces.md.
+// Traces of ours as Accel-Sim traces: kernelslist.g and a kernel-N.traceg each. What gets lost is in
+// docs/traces.md.
 #pragma once
 
 #include <filesystem>
@@ -7,7 +8,9 @@
 
 namespace simtlab::stream::accelsim {
 
-// Into a folder, made if it is not there. Returns how many kernels were written. version: of the machine code that it claims to be.
-std::uint64_t export_trace(trace::Reader& from, const std::filesystem::path& folder, unsigned version, const volatile bool* stop);
+// Into a folder, made if it is not there. Returns how many kernels were written. version: of the machine code
+// that it claims to be.
+std::uint64_t export_trace(trace::Reader& from, const std::filesystem::path& folder, unsigned version,
+                           const volatile bool* stop);
 
 }  // namespace simtlab::stream::accelsim

@@ -13,11 +13,13 @@
 namespace simtlab::stream::accelsim {
 namespace {
 
-constexpr std::size_t most_static = 200000;       // instructions of one kernel's code
-constexpr std::uint64_t local_bytes = 16384;      // of a thread: the window that Accel-Sim's own reader assumes
+constexpr std::size_t most_static = 200000;  // instructions of one kernel's code
+// Of a thread: the window that Accel-Sim's own reader assumes
+constexpr std::uint64_t local_bytes = 16384;
 constexpr unsigned zero_register = 255;
 
-// Static instructions of a kernel by what their lines say; the same pc with other registers is another instruction.
+// Static instructions of a kernel by what their lines say; the same pc with other registers is another
+// instruction.
 class CodeTable {
  public:
   explicit CodeTable(const SassTable& table) : table_(table) {}
@@ -25,7 +27,9 @@ class CodeTable {
   void add(const KernelFile& file) {
     const Instruction& i = file.instruction();
     if (!known_.try_emplace(key(i), static_cast<std::uint32_t>(entries_.size())).second) return;
-    if (entries_.size() == most_static) file.lines().refuse({}, fmt::format("the kernel's code has more than {} different instructions", most_static));
+    if (entries_.size() == most_static)
+      file.lines().refuse(
+          {}, fmt::format("the kernel's code has more than {} different instructions", most_static));
     entries_.push_back({i.pc, i, std::string(i.opcode)});
   }
 
@@ -41,7 +45,8 @@ class CodeTable {
     ptx::Function& f = module->functions.emplace_back();
     f.name = header.name.empty() ? "kernel" : header.name;
     f.is_entry = true;
-    f.registers = f.unlimited_registers = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, header.registers));
+    f.registers = f.unlimited_registers =
+        static_cast<std::uint32_t>(std::max<std::uint64_t>(1, header.registers));
     f.reg_rows = f.total_reg_rows = 512;
     f.pred_count = f.total_preds = 1;
     f.total_frame_bytes = f.frame_bytes = local_bytes;
@@ -55,7 +60,8 @@ class CodeTable {
       code.mnemonics.push_back(e.opcode);
       code.addresses.push_back(e.pc);
     }
-    f.code.push_back(decode({ptx::Op::exit, ptx::OpClass::control, ptx::Type::none, ptx::Space::generic, true}, "EXIT"));
+    f.code.push_back(
+        decode({ptx::Op::exit, ptx::OpClass::control, ptx::Type::none, ptx::Space::generic, true}, "EXIT"));
     code.mnemonics.push_back("EXIT");
     code.addresses.push_back(entries_.empty() ? 0 : entries_[order.back()].pc + 16);
     code.module = std::move(module);
@@ -77,7 +83,9 @@ class CodeTable {
 
   const std::string& key(const Instruction& i) {
     key_.clear();
-    const auto put = [&](const auto& value) { key_.append(reinterpret_cast<const char*>(&value), sizeof value); };
+    const auto put = [&](const auto& value) {
+      key_.append(reinterpret_cast<const char*>(&value), sizeof value);
+    };
     put(i.pc);
     put(i.source_line);
     put(i.destinations);
@@ -91,24 +99,32 @@ class CodeTable {
   static ptx::Inst instruction(const Meaning& meaning, const Entry& e, ptx::Function& f) {
     ptx::Inst inst = decode(meaning, e.opcode);
     const Instruction& line = e.line;
-    const auto add = [](ptx::Operand* operands, std::uint8_t& count, std::size_t most, unsigned number, unsigned wide) {
+    const auto add = [](ptx::Operand* operands, std::uint8_t& count, std::size_t most, unsigned number,
+                        unsigned wide) {
       for (unsigned k = 0; k < wide && number + k < zero_register && count < most; ++k)
         operands[count++] = {ptx::OperandKind::reg, 4, false, number + k};
     };
-    const bool fp64 = meaning.op_class == ptx::OpClass::fp64, extended = e.opcode.find(".E") != std::string::npos;
+    const bool fp64 = meaning.op_class == ptx::OpClass::fp64,
+               extended = e.opcode.find(".E") != std::string::npos;
     const unsigned words = std::max(1u, access_bytes(e.opcode) / 4);
-    const bool load = meaning.op == ptx::Op::ld || meaning.op == ptx::Op::atom, store = meaning.op == ptx::Op::st;
+    const bool load = meaning.op == ptx::Op::ld || meaning.op == ptx::Op::atom,
+               store = meaning.op == ptx::Op::st;
     const unsigned result = load ? words : fp64 || e.opcode.find(".WIDE") != std::string::npos ? 2 : 1;
-    for (unsigned k = 0; k < line.destinations; ++k) add(inst.dst.data(), inst.dst_count, ptx::max_dst, line.registers[k], result);
+    for (unsigned k = 0; k < line.destinations; ++k)
+      add(inst.dst.data(), inst.dst_count, ptx::max_dst, line.registers[k], result);
     for (unsigned k = 0; k < line.sources; ++k) {
       const bool address = k == 0 && extended, data = k == 1 && store;
-      add(inst.src.data(), inst.src_count, ptx::max_src, line.registers[line.destinations + k], data ? words : address || fp64 ? 2 : 1);
+      add(inst.src.data(), inst.src_count, ptx::max_src, line.registers[line.destinations + k],
+          data              ? words
+          : address || fp64 ? 2
+                            : 1);
     }
     if (meaning.op == ptx::Op::cp_async_wait) {
       inst.src = {};
       inst.src_count = 1;
       inst.src[0] = {ptx::OperandKind::imm, 4, false, static_cast<std::uint32_t>(f.constants.size())};
-      f.constants.push_back({ptx::Constant::Kind::value, 0, static_cast<std::uint64_t>(std::clamp<std::int64_t>(line.immediate, 0, 7))});
+      f.constants.push_back({ptx::Constant::Kind::value, 0,
+                             static_cast<std::uint64_t>(std::clamp<std::int64_t>(line.immediate, 0, 7))});
     }
     inst.source_line = inst.line = line.source_line;
     return inst;
@@ -117,12 +133,13 @@ class CodeTable {
   const SassTable& table_;
   std::unordered_map<std::string, std::uint32_t> known_;
   std::vector<Entry> entries_;
-  std::vector<std::uint32_t> place_;     // in the code, by number
+  std::vector<std::uint32_t> place_;  // in the code, by number
   std::string key_;
 };
 
 // A line as a step of its warp; addresses as the model wants them: offsets for shared and local memory.
-void to_step(const Header& header, const ptx::Inst& inst, std::uint32_t pc, Instruction line, std::array<std::uint64_t, 32>& addresses, Step& step) {
+void to_step(const Header& header, const ptx::Inst& inst, std::uint32_t pc, Instruction line,
+             std::array<std::uint64_t, 32>& addresses, Step& step) {
   step = {};
   step.inst = &inst;
   step.pc = pc;
@@ -133,7 +150,7 @@ void to_step(const Header& header, const ptx::Inst& inst, std::uint32_t pc, Inst
   const auto first = line.addresses[static_cast<unsigned>(std::countr_zero(line.mask))];
   if (step.space == generic) {
     const bool bases = header.shared_base != 0 && header.local_base != 0;
-    step.space = !bases || (first >= header.shared_base && first < header.local_base)                       ? shared
+    step.space = !bases || (first >= header.shared_base && first < header.local_base)    ? shared
                  : first >= header.local_base && first - header.local_base < local_bytes ? local
                                                                                          : global;
   } else if (step.space == tex) {
@@ -144,8 +161,12 @@ void to_step(const Header& header, const ptx::Inst& inst, std::uint32_t pc, Inst
   for (std::uint32_t rest = line.mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     std::uint64_t address = line.addresses[lane];
-    if (step.space == shared && header.shared_base != 0 && address >= header.shared_base) address -= header.shared_base;
-    if (step.space == local) address = (header.local_base != 0 && address >= header.local_base ? address - header.local_base : address) % local_bytes;
+    if (step.space == shared && header.shared_base != 0 && address >= header.shared_base)
+      address -= header.shared_base;
+    if (step.space == local)
+      address =
+          (header.local_base != 0 && address >= header.local_base ? address - header.local_base : address) %
+          local_bytes;
     addresses[lane] = address;
   }
   step.addresses = addresses.data();
@@ -153,7 +174,8 @@ void to_step(const Header& header, const ptx::Inst& inst, std::uint32_t pc, Inst
 
 class BlockWriter {
  public:
-  BlockWriter(const trace::Code& code, std::uint32_t number, unsigned warps, trace::Writer& to, trace::Writer::Place place)
+  BlockWriter(const trace::Code& code, std::uint32_t number, unsigned warps, trace::Writer& to,
+              trace::Writer::Place place)
       : view_(code.function(), number), warps_(warps), to_(to), place_(place) {}
 
   void begin(std::uint64_t block) {
@@ -204,13 +226,15 @@ class BlockWriter {
 };
 
 void check(const volatile bool* stop, const KernelFile& file) {
-  if (stop != nullptr && *stop) throw Error(ExitCode::interrupted, "interrupted", fmt::format("{} line {}", file.lines().name(), file.lines().number()));
+  if (stop != nullptr && *stop)
+    throw Error(ExitCode::interrupted, "interrupted",
+                fmt::format("{} line {}", file.lines().name(), file.lines().number()));
 }
 
 }  // namespace
 
-void import_kernel(const Opener& open, const std::string& name, const SassTable& table, trace::Writer& to, std::uint32_t stream, Imported& out,
-                   const volatile bool* stop) {
+void import_kernel(const Opener& open, const std::string& name, const SassTable& table, trace::Writer& to,
+                   std::uint32_t stream, Imported& out, const volatile bool* stop) {
   CodeTable codes(table);
   {
     KernelFile file(open(), name);
@@ -239,7 +263,8 @@ void import_kernel(const Opener& open, const std::string& name, const SassTable&
     switch (event) {
       case KernelFile::Event::block:
         check(stop, file);
-        if (!blocks.insert(file.block()).second) file.lines().refuse({}, fmt::format("block {} has been there already", file.block()));
+        if (!blocks.insert(file.block()).second)
+          file.lines().refuse({}, fmt::format("block {} has been there already", file.block()));
         writer.begin(file.block());
         break;
       case KernelFile::Event::instruction: {
@@ -250,11 +275,8 @@ void import_kernel(const Opener& open, const std::string& name, const SassTable&
         ++out.warp_instructions;
         break;
       }
-      case KernelFile::Event::block_end:
-        out.ends_added += writer.end();
-        break;
-      default:
-        break;
+      case KernelFile::Event::block_end: out.ends_added += writer.end(); break;
+      default: break;
     }
   }
   if (blocks.empty()) file.lines().truncated("the kernel has no block");

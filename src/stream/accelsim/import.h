@@ -15,17 +15,17 @@ namespace simtlab::stream::accelsim {
 
 struct Imported {
   std::uint64_t kernels = 0, warp_instructions = 0;
-  std::map<std::string, std::uint64_t> unknown;   // opcodes of no table, with how often they were executed
-  std::uint64_t ends_added = 0;                   // warps without a last EXIT
+  std::map<std::string, std::uint64_t> unknown;  // opcodes of no table, with how often they were executed
+  std::uint64_t ends_added = 0;                  // warps without a last EXIT
 };
 
 // Opens a kernel's text anew; a kernel is read twice: its code first, its warps then.
 using Opener = std::function<std::unique_ptr<Text>()>;
-void import_kernel(const Opener& open, const std::string& name, const SassTable& table, trace::Writer& to, std::uint32_t stream, Imported& out,
-                   const volatile bool* stop);
+void import_kernel(const Opener& open, const std::string& name, const SassTable& table, trace::Writer& to,
+                   std::uint32_t stream, Imported& out, const volatile bool* stop);
 
-bool is_list(const std::string& file);        // kernelslist.g
-bool is_kernel(const std::string& file);      // *.traceg, *.traceg.xz
+bool is_list(const std::string& file);    // kernelslist.g
+bool is_kernel(const std::string& file);  // *.traceg, *.traceg.xz
 Imported import(const std::filesystem::path& file, trace::Writer& to, const volatile bool* stop);
 
 }  // namespace simtlab::stream::accelsim

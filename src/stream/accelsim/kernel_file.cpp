@@ -38,7 +38,8 @@ template <class T>
 T number(const Lines& lines, std::string_view word, const char* what, int base = 10) {
   T value{};
   if (word.empty()) lines.refuse({}, fmt::format("the line ends before {}", what));
-  if (!parse(word, value, base)) lines.refuse(word, fmt::format("not {}{}", what, base == 16 ? " (a hexadecimal number)" : ""));
+  if (!parse(word, value, base))
+    lines.refuse(word, fmt::format("not {}{}", what, base == 16 ? " (a hexadecimal number)" : ""));
   return value;
 }
 
@@ -58,7 +59,10 @@ exec::Dim3 triple(const Lines& lines, std::string_view text) {
 
 }  // namespace
 
-KernelFile::KernelFile(std::unique_ptr<Text> text, std::string name) : lines_(std::move(text), std::move(name)) { read_header(); }
+KernelFile::KernelFile(std::unique_ptr<Text> text, std::string name)
+    : lines_(std::move(text), std::move(name)) {
+  read_header();
+}
 
 std::string_view KernelFile::required_line(const char* what) {
   if (!lines_.next()) lines_.truncated(fmt::format("the file ends where {} should follow", what));
@@ -71,13 +75,16 @@ void KernelFile::read_header() {
     if (line.starts_with('#')) break;
     if (line.empty()) continue;
     const std::size_t equals = line.find('=');
-    if (!line.starts_with('-') || equals == std::string_view::npos) lines_.refuse(line, "not a line '-key = value' of a kernel's header");
+    if (!line.starts_with('-') || equals == std::string_view::npos)
+      lines_.refuse(line, "not a line '-key = value' of a kernel's header");
     read_key(trimmed(line.substr(1, equals - 1)), trimmed(line.substr(equals + 1)));
   }
   const exec::Dim3 &g = header_.grid, &b = header_.block;
-  const unsigned __int128 blocks = static_cast<unsigned __int128>(g.x) * g.y * g.z, threads = static_cast<unsigned __int128>(b.x) * b.y * b.z;
+  const unsigned __int128 blocks = static_cast<unsigned __int128>(g.x) * g.y * g.z,
+                          threads = static_cast<unsigned __int128>(b.x) * b.y * b.z;
   if (blocks == 0 || blocks > max_blocks || threads == 0 || threads > 1024)
-    lines_.refuse({}, fmt::format("the header's grid {}x{}x{} or block {}x{}x{} is empty or too large", g.x, g.y, g.z, b.x, b.y, b.z));
+    lines_.refuse({}, fmt::format("the header's grid {}x{}x{} or block {}x{}x{} is empty or too large", g.x,
+                                  g.y, g.z, b.x, b.y, b.z));
 }
 
 void KernelFile::read_key(std::string_view key, std::string_view value) {
@@ -87,17 +94,28 @@ void KernelFile::read_key(std::string_view key, std::string_view value) {
     return n;
   };
   constexpr std::uint64_t any = ~std::uint64_t{0};
-  if (key == "kernel name") header_.name = std::string(value.substr(0, 4096));
-  else if (key == "grid dim") header_.grid = triple(lines_, value);
-  else if (key == "block dim") header_.block = triple(lines_, value);
-  else if (key == "shmem") header_.shared_bytes = whole(1u << 20);
-  else if (key == "nregs") header_.registers = whole(512);
-  else if (key == "binary version") header_.binary_version = whole(1000);
-  else if (key == "cuda stream id") header_.stream = whole(any);
-  else if (key == "shmem base_addr") header_.shared_base = whole(any, 16);
-  else if (key == "local mem base_addr") header_.local_base = whole(any, 16);
-  else if (key == "accelsim tracer version") header_.tracer_version = whole(1000);
-  else if (key == "enable lineinfo") header_.line_info = whole(1) != 0;
+  if (key == "kernel name")
+    header_.name = std::string(value.substr(0, 4096));
+  else if (key == "grid dim")
+    header_.grid = triple(lines_, value);
+  else if (key == "block dim")
+    header_.block = triple(lines_, value);
+  else if (key == "shmem")
+    header_.shared_bytes = whole(1u << 20);
+  else if (key == "nregs")
+    header_.registers = whole(512);
+  else if (key == "binary version")
+    header_.binary_version = whole(1000);
+  else if (key == "cuda stream id")
+    header_.stream = whole(any);
+  else if (key == "shmem base_addr")
+    header_.shared_base = whole(any, 16);
+  else if (key == "local mem base_addr")
+    header_.local_base = whole(any, 16);
+  else if (key == "accelsim tracer version")
+    header_.tracer_version = whole(1000);
+  else if (key == "enable lineinfo")
+    header_.line_info = whole(1) != 0;
 }
 
 KernelFile::Event KernelFile::next() {
@@ -124,14 +142,16 @@ KernelFile::Event KernelFile::next() {
     if (line.starts_with('#')) continue;
     if (!in_block_ || !line.starts_with("warp"))
       lines_.refuse(line, in_block_ ? "neither 'warp = N' nor #END_TB"
-                                    : "not #BEGIN_TB; traces that are not grouped by block must go through Accel-Sim's post-processor");
+                                    : "not #BEGIN_TB; traces that are not grouped by block must go through "
+                                      "Accel-Sim's post-processor");
     warp_ = number<unsigned>(lines_, trimmed(line.substr(line.find('=') + 1)), "a warp's number");
     if (warp_ >= header_.warps()) lines_.refuse(line, fmt::format("the block has {} warps", header_.warps()));
     if ((warps_seen_ >> warp_ & 1) != 0) lines_.refuse(line, "this warp has been there already");
     warps_seen_ |= 1u << warp_;
     const std::string_view count = trimmed(required_line("'insts = N'"));
     if (!count.starts_with("insts")) lines_.refuse(count, "not 'insts = N'");
-    left_ = number<std::uint64_t>(lines_, trimmed(count.substr(count.find('=') + 1)), "a number of instructions");
+    left_ =
+        number<std::uint64_t>(lines_, trimmed(count.substr(count.find('=') + 1)), "a number of instructions");
     return Event::warp;
   }
   if (in_block_) lines_.truncated("the file ends within a block");
@@ -145,7 +165,8 @@ void KernelFile::read_block() {
   if (!line.starts_with("thread block")) lines_.refuse(line, "not 'thread block = x,y,z'");
   const exec::Dim3 at = triple(lines_, trimmed(line.substr(line.find('=') + 1)));
   const exec::Dim3& grid = header_.grid;
-  if (at.x >= grid.x || at.y >= grid.y || at.z >= grid.z) lines_.refuse(line, "the block lies outside of the grid");
+  if (at.x >= grid.x || at.y >= grid.y || at.z >= grid.z)
+    lines_.refuse(line, "the block lies outside of the grid");
   block_ = (std::uint64_t{at.z} * grid.y + at.y) * grid.x + at.x;
   warps_seen_ = 0;
 }
@@ -155,7 +176,8 @@ void KernelFile::read_instruction() {
   std::string_view rest = lines_.line();
   // Older tracers repeat block and warp on each line.
   if (header_.tracer_version < 3)
-    for (unsigned k = 0; k < 4; ++k) number<std::uint32_t>(lines_, next_word(rest), "block and warp of the instruction");
+    for (unsigned k = 0; k < 4; ++k)
+      number<std::uint32_t>(lines_, next_word(rest), "block and warp of the instruction");
   i.source_line = header_.line_info ? number<std::uint32_t>(lines_, next_word(rest), "a source line") : 0;
   i.pc = number<std::uint64_t>(lines_, next_word(rest), "a program counter", 16);
   i.mask = number<std::uint32_t>(lines_, next_word(rest), "a mask of lanes", 16);
@@ -166,7 +188,8 @@ void KernelFile::read_instruction() {
     for (unsigned k = 0; k < n; ++k) {
       const std::string_view word = next_word(rest);
       std::uint16_t value = 0;
-      if (!word.starts_with('R') || !parse(word.substr(1), value) || value > 511) lines_.refuse(word, "not a register (R0 to R255)");
+      if (!word.starts_with('R') || !parse(word.substr(1), value) || value > 511)
+        lines_.refuse(word, "not a register (R0 to R255)");
       i.registers[used++] = value;
     }
     return static_cast<std::uint8_t>(n);
@@ -186,18 +209,23 @@ void KernelFile::read_addresses(std::string_view& rest) {
   Instruction& i = instruction_;
   const auto mode = number<unsigned>(lines_, next_word(rest), "the form of the addresses");
   const auto address = [&] { return number<std::uint64_t>(lines_, next_word(rest), "an address", 16); };
-  const auto difference = [&] { return static_cast<std::uint64_t>(number<std::int64_t>(lines_, next_word(rest), "a difference of addresses")); };
+  const auto difference = [&] {
+    return static_cast<std::uint64_t>(
+        number<std::int64_t>(lines_, next_word(rest), "a difference of addresses"));
+  };
   i.has_addresses = i.mask != 0;
   std::uint32_t lanes = i.mask;
   const std::string_view first = rest;
   switch (mode) {
     case 0:
-      for (; lanes != 0; lanes &= lanes - 1) i.addresses[static_cast<unsigned>(std::countr_zero(lanes))] = address();
+      for (; lanes != 0; lanes &= lanes - 1)
+        i.addresses[static_cast<unsigned>(std::countr_zero(lanes))] = address();
       break;
     case 1: {
       std::uint64_t at = address();
       const std::uint64_t stride = difference();
-      for (; lanes != 0; lanes &= lanes - 1, at += stride) i.addresses[static_cast<unsigned>(std::countr_zero(lanes))] = at;
+      for (; lanes != 0; lanes &= lanes - 1, at += stride)
+        i.addresses[static_cast<unsigned>(std::countr_zero(lanes))] = at;
       break;
     }
     case 2: {
@@ -209,12 +237,14 @@ void KernelFile::read_addresses(std::string_view& rest) {
       }
       break;
     }
-    default:
-      lines_.refuse({}, fmt::format("addresses of form {}; there are 0, 1 and 2", mode));
+    default: lines_.refuse({}, fmt::format("addresses of form {}; there are 0, 1 and 2", mode));
   }
   std::uint64_t seen = 0;
-  for (lanes = i.mask; lanes != 0; lanes &= lanes - 1) seen |= i.addresses[static_cast<unsigned>(std::countr_zero(lanes))];
-  if (seen >> trace::address_bits != 0) lines_.refuse(trimmed(first).substr(0, 40), fmt::format("addresses of more than {} bits", trace::address_bits));
+  for (lanes = i.mask; lanes != 0; lanes &= lanes - 1)
+    seen |= i.addresses[static_cast<unsigned>(std::countr_zero(lanes))];
+  if (seen >> trace::address_bits != 0)
+    lines_.refuse(trimmed(first).substr(0, 40),
+                  fmt::format("addresses of more than {} bits", trace::address_bits));
 }
 
 }  // namespace simtlab::stream::accelsim

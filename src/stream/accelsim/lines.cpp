@@ -15,8 +15,8 @@ namespace simtlab::stream::accelsim {
 namespace {
 
 constexpr std::size_t piece = 64u << 10;
-constexpr std::size_t max_line = 64u << 10;             // the longest that the format can have is about 2000
-constexpr std::uint64_t xz_memory = 256u << 20;         // xz -9 needs 65 MiB
+constexpr std::size_t max_line = 64u << 10;      // the longest that the format can have is about 2000
+constexpr std::uint64_t xz_memory = 256u << 20;  // xz -9 needs 65 MiB
 
 class FileText final : public Text {
  public:
@@ -43,7 +43,8 @@ class MemoryText final : public Text {
 
 class Xz final : public Text {
  public:
-  Xz(std::unique_ptr<Text> raw, std::string_view start, std::string name) : raw_(std::move(raw)), name_(std::move(name)) {
+  Xz(std::unique_ptr<Text> raw, std::string_view start, std::string name)
+      : raw_(std::move(raw)), name_(std::move(name)) {
     if (lzma_stream_decoder(&state_, xz_memory, LZMA_CONCATENATED) != LZMA_OK) throw std::bad_alloc();
     std::ranges::copy(start, input_.begin());
     state_.next_in = reinterpret_cast<const std::uint8_t*>(input_.data());
@@ -110,7 +111,10 @@ class Resumed final : public Text {
 };
 
 std::unique_ptr<Text> decompressed(std::unique_ptr<Text> raw, const std::string& name) {
-  constexpr std::string_view magic{"\xfd" "7zXZ\0", 6};
+  constexpr std::string_view magic{
+      "\xfd"
+      "7zXZ\0",
+      6};
   std::string start(magic.size(), '\0');
   std::size_t n = 0;
   while (n < start.size()) {
@@ -125,10 +129,13 @@ std::unique_ptr<Text> decompressed(std::unique_ptr<Text> raw, const std::string&
 
 }  // namespace
 
-std::unique_ptr<Text> file_text(const std::filesystem::path& path) { return std::make_unique<FileText>(path); }
+std::unique_ptr<Text> file_text(const std::filesystem::path& path) {
+  return std::make_unique<FileText>(path);
+}
 std::unique_ptr<Text> memory_text(std::string_view text) { return std::make_unique<MemoryText>(text); }
 
-Lines::Lines(std::unique_ptr<Text> text, std::string name) : text_(decompressed(std::move(text), name)), name_(std::move(name)) {}
+Lines::Lines(std::unique_ptr<Text> text, std::string name)
+    : text_(decompressed(std::move(text), name)), name_(std::move(name)) {}
 
 bool Lines::fill() {
   buffer_.erase(0, at_);

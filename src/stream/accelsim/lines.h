@@ -15,16 +15,16 @@ namespace simtlab::stream::accelsim {
 class Text {
  public:
   virtual ~Text() = default;
-  virtual std::size_t read(char* to, std::size_t room) = 0;   // 0 at the end
+  virtual std::size_t read(char* to, std::size_t room) = 0;  // 0 at the end
 };
-std::unique_ptr<Text> file_text(const std::filesystem::path& path);   // .xz by its first bytes
-std::unique_ptr<Text> memory_text(std::string_view text);              // which outlives it
+std::unique_ptr<Text> file_text(const std::filesystem::path& path);  // .xz by its first bytes
+std::unique_ptr<Text> memory_text(std::string_view text);            // which outlives it
 
 class Lines {
  public:
   Lines(std::unique_ptr<Text> text, std::string name);
 
-  bool next();                                  // false at the end
+  bool next();  // false at the end
   std::string_view line() const { return line_; }
   std::uint32_t number() const { return number_; }
   const std::string& name() const { return name_; }
@@ -40,7 +40,7 @@ class Lines {
   std::size_t at_ = 0;
   std::string_view line_;
   std::uint32_t number_ = 0;
-  bool ended_ = false, unfinished_ = false;   // unfinished_: the current line has no end
+  bool ended_ = false, unfinished_ = false;  // unfinished_: the current line has no end
 };
 
 }  // namespace simtlab::stream::accelsim

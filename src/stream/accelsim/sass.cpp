@@ -67,8 +67,9 @@ const Word special_words[] = {
     {"reconvergence", {Op::bar_warp, OpClass::int_alu, Type::none, Space::generic, true}},
 };
 // Classes that need nothing but their name.
-constexpr OpClass plain[] = {OpClass::int_alu, OpClass::int_mul, OpClass::bit, OpClass::fp16, OpClass::fp32, OpClass::fp64,
-                             OpClass::sfu, OpClass::convert, OpClass::convert64, OpClass::shuffle, OpClass::vote, OpClass::control};
+constexpr OpClass plain[] = {OpClass::int_alu,   OpClass::int_mul, OpClass::bit,  OpClass::fp16,
+                             OpClass::fp32,      OpClass::fp64,    OpClass::sfu,  OpClass::convert,
+                             OpClass::convert64, OpClass::shuffle, OpClass::vote, OpClass::control};
 
 std::optional<Meaning> meaning_of(std::string_view word) {
   for (const Word& w : special_words)
@@ -116,7 +117,8 @@ std::string_view generation(unsigned version) {
 SassTable SassTable::of_version(unsigned version) {
   const std::string_view name = generation(version);
   if (name.empty())
-    throw Error(ExitCode::unsupported, "sass-generation", fmt::format("the trace is of machine code for binary version {}", version),
+    throw Error(ExitCode::unsupported, "sass-generation",
+                fmt::format("the trace is of machine code for binary version {}", version),
                 "tables exist for Volta to Hopper: 70 to 90");
   return SassTable(device::read_chain(subject, device::find_data_file(subject, std::string(name))));
 }
@@ -128,9 +130,12 @@ SassTable::SassTable(const std::vector<device::Document>& chain) {
       if (node.key == "description") continue;
       const std::optional<Meaning> meaning = meaning_of(node.value);
       if (!node.key.starts_with(prefix) || !meaning)
-        throw Error(ExitCode::bad_input, "sass-table",
-                    document.diagnostic(node.pos, fmt::format("'{}' is no class of instructions, or stands outside of [opcode]", shown(node.value)),
-                                        "docs/traces.md lists the classes"));
+        throw Error(
+            ExitCode::bad_input, "sass-table",
+            document.diagnostic(node.pos,
+                                fmt::format("'{}' is no class of instructions, or stands outside of [opcode]",
+                                            shown(node.value)),
+                                "docs/traces.md lists the classes"));
       entries_.try_emplace(node.key.substr(prefix.size()), *meaning);
     }
   }
@@ -163,10 +168,14 @@ ptx::Inst decode(const Meaning& meaning, std::string_view mnemonic) {
   mods.space = meaning.space;
   switch (meaning.op) {
     case Op::bar:
-      mods.bar = has(mnemonic, "ARV") ? ptx::BarMode::arrive : has(mnemonic, "RED") ? ptx::BarMode::red_and : ptx::BarMode::sync;
+      mods.bar = has(mnemonic, "ARV")   ? ptx::BarMode::arrive
+                 : has(mnemonic, "RED") ? ptx::BarMode::red_and
+                                        : ptx::BarMode::sync;
       break;
     case Op::membar:
-      mods.scope = has(mnemonic, "CTA") ? ptx::Scope::cta : has(mnemonic, "SYS") ? ptx::Scope::sys : ptx::Scope::gpu;
+      mods.scope = has(mnemonic, "CTA")   ? ptx::Scope::cta
+                   : has(mnemonic, "SYS") ? ptx::Scope::sys
+                                          : ptx::Scope::gpu;
       break;
     case Op::ld:
     case Op::st:
@@ -179,8 +188,7 @@ ptx::Inst decode(const Meaning& meaning, std::string_view mnemonic) {
       mods.copy_bytes = static_cast<std::uint8_t>(access_bytes(mnemonic));
       if (has(mnemonic, "BYPASS")) mods.cache = ptx::CacheOp::cg;
       break;
-    default:
-      break;
+    default: break;
   }
   return inst;
 }

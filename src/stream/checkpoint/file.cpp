@@ -49,7 +49,8 @@ void Writer::put(const void* data, std::size_t bytes) {
 void Writer::write(Part part, const Buffer& content) {
   SIMTLAB_ASSERT(content.size() <= max_part_bytes, "a part of a checkpoint is within its limit");
   packed_.resize(ZSTD_compressBound(content.size()));
-  const std::size_t size = ZSTD_compress(packed_.data(), packed_.size(), content.data(), content.size(), level);
+  const std::size_t size =
+      ZSTD_compress(packed_.data(), packed_.size(), content.data(), content.size(), level);
   SIMTLAB_ASSERT(ZSTD_isError(size) == 0, "zstd compresses what fits its bound");
   Buffer header;
   header.push_back(static_cast<std::uint8_t>(part));
@@ -66,22 +67,28 @@ void Writer::complete() {
   if (const int error = file_.publish(); error != 0) cannot_write(path_, error);
 }
 
-Reader::Reader(std::unique_ptr<trace::Input> input, std::string name) : input_(std::move(input)), name_(std::move(name)) {
+Reader::Reader(std::unique_ptr<trace::Input> input, std::string name)
+    : input_(std::move(input)), name_(std::move(name)) {
   std::array<std::uint8_t, header_bytes> header{};
-  if (input_->size() < header_bytes) throw Error(ExitCode::bad_input, "checkpoint-file", fmt::format("{} is no checkpoint", name_));
+  if (input_->size() < header_bytes)
+    throw Error(ExitCode::bad_input, "checkpoint-file", fmt::format("{} is no checkpoint", name_));
   input_->read(0, header);
   if (std::memcmp(header.data(), magic.data(), magic.size()) != 0)
-    throw Error(ExitCode::bad_input, "checkpoint-file", fmt::format("{} is no checkpoint", name_), "simtlab run --checkpoint FILE writes one");
+    throw Error(ExitCode::bad_input, "checkpoint-file", fmt::format("{} is no checkpoint", name_),
+                "simtlab run --checkpoint FILE writes one");
   const std::uint32_t version = Bytes(std::span(header).subspan(magic.size())).u32();
   if (version != format_version)
-    throw Error(ExitCode::bad_input, "checkpoint-version", fmt::format("{} has version {} of the format, this simtlab reads {}", name_, version, format_version),
-                "run again with --checkpoint");
+    throw Error(
+        ExitCode::bad_input, "checkpoint-version",
+        fmt::format("{} has version {} of the format, this simtlab reads {}", name_, version, format_version),
+        "run again with --checkpoint");
   std::uint64_t at = header_bytes, good = 0;
   std::vector<Launch> launches;
   std::vector<Place> state;
   std::size_t good_launches = 0;
   for (Place place; next(at, place);) {
-    if (run_.offset == 0 && place.part != Part::run) damaged(place.offset, "it does not begin with what was run");
+    if (run_.offset == 0 && place.part != Part::run)
+      damaged(place.offset, "it does not begin with what was run");
     switch (place.part) {
       case Part::run:
         if (run_.offset != 0) damaged(place.offset, "two runs in one file");
@@ -95,9 +102,7 @@ Reader::Reader(std::unique_ptr<trace::Input> input, std::string name) : input_(s
         if (launches.empty()) damaged(place.offset, "memory before the first launch");
         launches.back().pages.push_back(place);
         break;
-      case Part::state:
-        state.push_back(place);
-        break;
+      case Part::state: state.push_back(place); break;
       case Part::complete:
         good = at;
         good_launches = launches.size();
@@ -119,7 +124,8 @@ std::unique_ptr<Reader> open(const std::filesystem::path& path) {
   try {
     input = trace::file_input(path);
   } catch (const Error& e) {
-    throw Error(e.code(), "checkpoint-file", e.diagnostics().front().message, "simtlab run --checkpoint FILE writes one");
+    throw Error(e.code(), "checkpoint-file", e.diagnostics().front().message,
+                "simtlab run --checkpoint FILE writes one");
   }
   return std::make_unique<Reader>(std::move(input), path.string());
 }
@@ -134,8 +140,8 @@ bool Reader::next(std::uint64_t& at, Place& place) const {
   place.bytes = in.u32();
   const std::uint64_t expected = in.u64();
   place.offset = at + header.size();
-  if (place.part < Part::run || place.part > Part::complete || place.bytes > max_part_bytes || place.packed > ZSTD_compressBound(place.bytes) ||
-      place.packed > input_->size() - place.offset)
+  if (place.part < Part::run || place.part > Part::complete || place.bytes > max_part_bytes ||
+      place.packed > ZSTD_compressBound(place.bytes) || place.packed > input_->size() - place.offset)
     return false;
   Buffer packed(place.packed);
   input_->read(place.offset, packed);
@@ -148,12 +154,14 @@ Buffer Reader::read(const Place& place) const {
   Buffer packed(place.packed), content(place.bytes);
   input_->read(place.offset, packed);
   const std::size_t got = ZSTD_decompress(content.data(), content.size(), packed.data(), packed.size());
-  if (ZSTD_isError(got) != 0 || got != content.size()) damaged(place.offset, "a part does not decompress to its size");
+  if (ZSTD_isError(got) != 0 || got != content.size())
+    damaged(place.offset, "a part does not decompress to its size");
   return content;
 }
 
 void Reader::damaged(std::uint64_t offset, const std::string& what) const {
-  throw Error(ExitCode::bad_input, "checkpoint-damaged", fmt::format("{}: byte {}: {}", name_, offset, what), "run again with --checkpoint");
+  throw Error(ExitCode::bad_input, "checkpoint-damaged", fmt::format("{}: byte {}: {}", name_, offset, what),
+              "run again with --checkpoint");
 }
 
 }  // namespace simtlab::stream::checkpoint

@@ -1,7 +1,9 @@
-// The file behind --checkpoint (docs/checkpoints.md): parts that are compressed and checksummed one by one, appended as a run goes on.
+// The file behind --checkpoint (docs/checkpoints.md): parts that are compressed and checksummed one by one,
+// appended as a run goes on.
 //
-// A part `complete` says that everything before it belongs together; what follows the last one (a run that was killed while it wrote) is
-// not used. The file gets its name with the first `complete`; before, it is a temporary one that an end of the run removes.
+// A part `complete` says that everything before it belongs together; what follows the last one (a run that
+// was killed while it wrote) is not used. The file gets its name with the first `complete`; before, it is a
+// temporary one that an end of the run removes.
 #pragma once
 
 #include <filesystem>
@@ -22,10 +24,10 @@ using trace::Buffer;
 using trace::Bytes;
 
 enum class Part : std::uint8_t {
-  run = 1,    // what the run was started with; the first one
-  launch,     // what was launched and what came of it
-  pages,      // memory that the launch before it changed; any number
-  state,      // of the cycle-level GPU behind the last launch; any number, one text in pieces
+  run = 1,  // what the run was started with; the first one
+  launch,   // what was launched and what came of it
+  pages,    // memory that the launch before it changed; any number
+  state,    // of the cycle-level GPU behind the last launch; any number, one text in pieces
   complete,
 };
 
@@ -39,18 +41,19 @@ class Writer {
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  void write(Part part, const Buffer& content);   // at most max_part_bytes
+  void write(Part part, const Buffer& content);  // at most max_part_bytes
   void complete();
 
  private:
   void put(const void* data, std::size_t bytes);
 
   std::filesystem::path path_;
-  TemporaryFile file_;   // has the name with the first `complete`
+  TemporaryFile file_;  // has the name with the first `complete`
   Buffer packed_;
 };
 
-// Throws Error(bad_input): "checkpoint-file" (none), "checkpoint-version", "checkpoint-damaged" with the byte.
+// Throws Error(bad_input): "checkpoint-file" (none), "checkpoint-version", "checkpoint-damaged" with the
+// byte.
 class Reader {
  public:
   Reader(std::unique_ptr<trace::Input> input, std::string name);
@@ -58,7 +61,7 @@ class Reader {
 
   struct Place {
     Part part;
-    std::uint64_t offset = 0;   // of the packed bytes
+    std::uint64_t offset = 0;  // of the packed bytes
     std::uint32_t packed = 0, bytes = 0;
   };
   struct Launch {
@@ -76,7 +79,7 @@ class Reader {
   [[noreturn]] void damaged(std::uint64_t offset, const std::string& what) const;
 
  private:
-  bool next(std::uint64_t& at, Place& place) const;   // false: no whole part there
+  bool next(std::uint64_t& at, Place& place) const;  // false: no whole part there
 
   std::unique_ptr<trace::Input> input_;
   std::string name_;
@@ -86,6 +89,6 @@ class Reader {
   std::uint64_t unused_ = 0;
 };
 
-std::unique_ptr<Reader> open(const std::filesystem::path& path);   // regular files only
+std::unique_ptr<Reader> open(const std::filesystem::path& path);  // regular files only
 
 }  // namespace simtlab::stream::checkpoint

@@ -21,7 +21,9 @@ constexpr std::uint64_t present_or_swapped = std::uint64_t{3} << 62;
 class Residency {
  public:
   explicit Residency(const exec::GlobalMemory& memory)
-      : memory_(memory), fd_(::sysconf(_SC_PAGESIZE) == page_bytes ? ::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC) : -1) {}
+      : memory_(memory),
+        fd_(::sysconf(_SC_PAGESIZE) == page_bytes ? ::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC) : -1) {
+  }
   ~Residency() {
     if (fd_ >= 0) ::close(fd_);
   }
@@ -60,7 +62,9 @@ void for_pieces(const exec::GlobalMemory& memory, std::uint64_t page, const Take
 
 std::array<std::uint8_t, page_bytes> image(const exec::GlobalMemory& memory, std::uint64_t page) {
   std::array<std::uint8_t, page_bytes> out{};
-  for_pieces(memory, page, [&](std::uint64_t from, std::uint64_t bytes) { std::memcpy(out.data() + from % page_bytes, memory.host(from), bytes); });
+  for_pieces(memory, page, [&](std::uint64_t from, std::uint64_t bytes) {
+    std::memcpy(out.data() + from % page_bytes, memory.host(from), bytes);
+  });
   return out;
 }
 
@@ -70,7 +74,7 @@ std::vector<PageHash> hash_pages(const exec::GlobalMemory& memory) {
   static constexpr std::array<std::uint8_t, page_bytes> zero{};
   std::vector<PageHash> out;
   Residency residency(memory);
-  std::uint64_t next = 0;   // an allocation may begin on the page on which the one before ends
+  std::uint64_t next = 0;  // an allocation may begin on the page on which the one before ends
   memory.for_each(0, ~std::uint64_t{0}, [&](const exec::Allocation& a) {
     if (a.bytes == 0) return;
     const std::uint64_t last = (a.address + a.bytes - 1) / page_bytes;
@@ -98,8 +102,8 @@ std::uint64_t digest(const exec::GlobalMemory& memory, const std::vector<PageHas
   return XXH3_64bits(words.data(), words.size() * sizeof words[0]);
 }
 
-void write_changes(const exec::GlobalMemory& memory, const std::vector<PageHash>& before, const std::vector<PageHash>& after,
-                   const std::function<void(const Buffer&)>& take) {
+void write_changes(const exec::GlobalMemory& memory, const std::vector<PageHash>& before,
+                   const std::vector<PageHash>& after, const std::function<void(const Buffer&)>& take) {
   Buffer part;
   std::size_t pages = 0;
   const auto put = [&](std::uint64_t page, bool zero) {
@@ -135,7 +139,8 @@ void apply_changes(Bytes part, exec::GlobalMemory& memory) {
   while (!part.at_end()) {
     const std::uint64_t page = part.number(~std::uint64_t{0} / page_bytes - 1, "a page");
     const bool filled = part.byte() != 0;
-    const std::span<const std::uint8_t> bytes = filled ? part.take(page_bytes) : std::span<const std::uint8_t>(zero);
+    const std::span<const std::uint8_t> bytes =
+        filled ? part.take(page_bytes) : std::span<const std::uint8_t>(zero);
     bool any = false;
     for_pieces(memory, page, [&](std::uint64_t from, std::uint64_t count) {
       std::memcpy(memory.host(from), bytes.data() + from % page_bytes, count);

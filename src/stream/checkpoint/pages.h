@@ -13,7 +13,7 @@ namespace simtlab::stream::checkpoint {
 inline constexpr std::uint64_t page_bytes = 4096;
 
 struct PageHash {
-  std::uint64_t page = 0;   // address / page_bytes
+  std::uint64_t page = 0;  // address / page_bytes
   std::uint64_t low = 0, high = 0;
   bool operator==(const PageHash&) const = default;
 };
@@ -24,8 +24,8 @@ std::vector<PageHash> hash_pages(const exec::GlobalMemory& memory);
 std::uint64_t digest(const exec::GlobalMemory& memory, const std::vector<PageHash>& pages);
 
 // The pages in which `after` differs, in parts of bounded size.
-void write_changes(const exec::GlobalMemory& memory, const std::vector<PageHash>& before, const std::vector<PageHash>& after,
-                   const std::function<void(const Buffer&)>& take);
+void write_changes(const exec::GlobalMemory& memory, const std::vector<PageHash>& before,
+                   const std::vector<PageHash>& after, const std::function<void(const Buffer&)>& take);
 // Puts them in memory again. Throws trace::Malformed.
 void apply_changes(Bytes part, exec::GlobalMemory& memory);
 

@@ -8,7 +8,8 @@ constexpr std::uint8_t changed = 8;
 constexpr std::uint8_t no_pattern = 6;
 
 void check(std::uint64_t all_bits) {
-  if (all_bits >> address_bits != 0) throw Malformed("an address has more than " + std::to_string(address_bits) + " bits");
+  if (all_bits >> address_bits != 0)
+    throw Malformed("an address has more than " + std::to_string(address_bits) + " bits");
 }
 
 bool follows(const AddressState& s, const std::uint64_t* addresses, std::uint32_t mask) {
@@ -59,8 +60,8 @@ bool find_rows(AddressState& s, const std::uint64_t* addresses, std::uint32_t ma
 
 }  // namespace
 
-void put_addresses(Buffer& out, AddressState& state, const std::uint64_t* addresses, std::uint32_t mask, ptx::Space space,
-                   std::uint16_t bytes) {
+void put_addresses(Buffer& out, AddressState& state, const std::uint64_t* addresses, std::uint32_t mask,
+                   ptx::Space space, std::uint16_t bytes) {
   if (addresses == nullptr) return out.push_back(none);
   const std::uint64_t old_base = state.base;
   const bool other = state.space != static_cast<std::uint8_t>(space) || state.bytes != bytes;
@@ -114,17 +115,18 @@ bool get_addresses(Bytes& in, AddressState& state, std::uint64_t* addresses, std
   const unsigned how = head & 7;
   if (how == none) return false;
   if ((head & changed) != 0) {
-    state.space = static_cast<std::uint8_t>(in.number(static_cast<std::uint64_t>(ptx::Space::tex), "a memory space"));
+    state.space =
+        static_cast<std::uint8_t>(in.number(static_cast<std::uint64_t>(ptx::Space::tex), "a memory space"));
     state.bytes = static_cast<std::uint16_t>(in.number(32, "the bytes of an access"));
     const auto space = static_cast<ptx::Space>(state.space);
-    const bool banked = space == ptx::Space::shared || space == ptx::Space::constant || space == ptx::Space::param;
-    if (banked && !std::has_single_bit(state.bytes)) throw Malformed("an access of " + std::to_string(state.bytes) + " bytes");
+    const bool banked =
+        space == ptx::Space::shared || space == ptx::Space::constant || space == ptx::Space::param;
+    if (banked && !std::has_single_bit(state.bytes))
+      throw Malformed("an access of " + std::to_string(state.bytes) + " bytes");
   }
-  std::uint64_t seen = 0;   // bits of all addresses
+  std::uint64_t seen = 0;  // bits of all addresses
   switch (how) {
-    case predicted:
-      state.base += state.step;
-      break;
+    case predicted: state.base += state.step; break;
     case new_base:
       state.step = in.signed_number();
       state.base += state.step;
@@ -152,8 +154,7 @@ bool get_addresses(Bytes& in, AddressState& state, std::uint64_t* addresses, std
       state.base = addresses[std::countr_zero(mask)];
       return true;
     }
-    default:
-      throw Malformed("addresses of an unknown kind");
+    default: throw Malformed("addresses of an unknown kind");
   }
   if (state.row == no_pattern) throw Malformed("a pattern of addresses that is not known");
   if (mask == ~0u && state.row == 5) {
@@ -167,7 +168,8 @@ bool get_addresses(Bytes& in, AddressState& state, std::uint64_t* addresses, std
     std::uint64_t row = state.base;
     for (unsigned first = 0; first < 32; first += width, row += state.row_stride) {
       std::uint64_t address = row;
-      for (unsigned lane = first; lane < first + width; ++lane, address += state.stride) seen |= addresses[lane] = address;
+      for (unsigned lane = first; lane < first + width; ++lane, address += state.stride)
+        seen |= addresses[lane] = address;
     }
     check(seen);
     return true;

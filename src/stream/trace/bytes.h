@@ -1,7 +1,8 @@
 // Numbers as bytes: what every part of a trace is written with and read from.
 //
-// Whole numbers take seven bits a byte, low ones first; signed ones are folded (0, -1, 1, -2 ...) before. Reading is bounded: whoever asks
-// for more than there is gets Malformed, which the trace reader turns into an Error with the place.
+// Whole numbers take seven bits a byte, low ones first; signed ones are folded (0, -1, 1, -2 ...) before.
+// Reading is bounded: whoever asks for more than there is gets Malformed, which the trace reader turns into
+// an Error with the place.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,9 @@ inline void put_number(Buffer& out, std::uint64_t value) {
   for (; value >= 0x80; value >>= 7) out.push_back(static_cast<std::uint8_t>(value | 0x80));
   out.push_back(static_cast<std::uint8_t>(value));
 }
-inline std::uint64_t folded(std::uint64_t value) { return value << 1 ^ (value >> 63 != 0 ? ~std::uint64_t{0} : 0); }
+inline std::uint64_t folded(std::uint64_t value) {
+  return value << 1 ^ (value >> 63 != 0 ? ~std::uint64_t{0} : 0);
+}
 inline std::uint64_t unfolded(std::uint64_t value) { return value >> 1 ^ (~(value & 1) + 1); }
 inline void put_signed(Buffer& out, std::uint64_t value) { put_number(out, folded(value)); }
 inline void put_u32(Buffer& out, std::uint32_t value) {
@@ -65,7 +68,8 @@ class Bytes {
   // At most `most`; `what` names it.
   std::uint64_t number(std::uint64_t most, const char* what) {
     const std::uint64_t value = number();
-    if (value > most) throw Malformed(std::string(what) + " is " + std::to_string(value) + ", above " + std::to_string(most));
+    if (value > most)
+      throw Malformed(std::string(what) + " is " + std::to_string(value) + ", above " + std::to_string(most));
     return value;
   }
   std::uint64_t signed_number() { return unfolded(number()); }

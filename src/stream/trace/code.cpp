@@ -12,9 +12,13 @@ class Out {
  public:
   explicit Out(Buffer& out) : out_(out) {}
   template <class E>
-  void one_of(const E& value, E) { put_number(out_, static_cast<std::uint64_t>(value)); }
+  void one_of(const E& value, E) {
+    put_number(out_, static_cast<std::uint64_t>(value));
+  }
   template <class T>
-  void number(const T& value) { put_number(out_, value); }
+  void number(const T& value) {
+    put_number(out_, value);
+  }
   void signed_number(const std::int64_t& value) { put_signed(out_, static_cast<std::uint64_t>(value)); }
   // Few of the many flags are ever set: one number for all.
   template <class... T>
@@ -39,9 +43,13 @@ class In {
  public:
   explicit In(Bytes& in) : in_(in) {}
   template <class E>
-  void one_of(E& value, E last) { value = static_cast<E>(in_.number(static_cast<std::uint64_t>(last), "an enumerated value")); }
+  void one_of(E& value, E last) {
+    value = static_cast<E>(in_.number(static_cast<std::uint64_t>(last), "an enumerated value"));
+  }
   template <class T>
-  void number(T& value) { value = static_cast<T>(in_.number(std::numeric_limits<T>::max(), "a number")); }
+  void number(T& value) {
+    value = static_cast<T>(in_.number(std::numeric_limits<T>::max(), "a number"));
+  }
   void signed_number(std::int64_t& value) { value = static_cast<std::int64_t>(in_.signed_number()); }
   template <class... T>
   void flags(T&... value) {
@@ -91,8 +99,8 @@ void mods(Io& io, M& m) {
   io.one_of(m.geometry, Geometry::a2d);
   io.one_of(m.space, Space::tex);
   io.number(m.vector);
-  io.flags(m.ftz, m.sat, m.approx, m.full, m.relu, m.nan, m.xorsign, m.abs, m.uni, m.to, m.cc_in, m.cc_out, m.shift_amount, m.left, m.wrap,
-           m.all, m.aligned, m.wait_all);
+  io.flags(m.ftz, m.sat, m.approx, m.full, m.relu, m.nan, m.xorsign, m.abs, m.uni, m.to, m.cc_in, m.cc_out,
+           m.shift_amount, m.left, m.wrap, m.all, m.aligned, m.wait_all);
   io.number(m.testp);
   io.number(m.lut);
   io.number(m.copy_bytes);
@@ -110,10 +118,11 @@ void instruction(Io& io, I& i) {
   operand(io, i.guard);
   io.number(i.dst_count);
   io.number(i.src_count);
-  if (i.dst_count > ptx::max_dst || i.src_count > ptx::max_src) throw Malformed("an instruction has too many operands");
+  if (i.dst_count > ptx::max_dst || i.src_count > ptx::max_src)
+    throw Malformed("an instruction has too many operands");
   for (unsigned k = 0; k < i.dst_count; ++k) operand(io, i.dst[k]);
   for (unsigned k = 0; k < i.src_count; ++k) operand(io, i.src[k]);
-  io.flags(i.frame_relative, i.low_half, i.shifts);   // shifts: from version 3 on
+  io.flags(i.frame_relative, i.low_half, i.shifts);  // shifts: from version 3 on
   io.one_of(i.fold, ptx::Fold::predicate);
   io.one_of(i.takes, ptx::Fold::predicate);
   io.signed_number(i.imm_offset);
@@ -157,9 +166,10 @@ void function(Io& io, F& f) {
   });
   io.list(f.call_sites, [](Io& o, auto& c) { call_site(o, c); });
   io.list(f.branch_tables, [](Io& o, auto& t) { o.list(t, [](Io& p, auto& pc) { p.number(pc); }); });
-  for (auto* n : {&f.reg_rows, &f.pred_count, &f.frame_bytes, &f.shared_bytes, &f.param_bytes, &f.registers, &f.max_call_depth,
-                  &f.total_reg_rows, &f.total_preds, &f.total_frame_bytes, &f.max_nreg, &f.min_nctapersm, &f.unlimited_registers, &f.barriers,
-                  &f.line, &f.ntid_line, &f.ntid_column})
+  for (auto* n :
+       {&f.reg_rows, &f.pred_count, &f.frame_bytes, &f.shared_bytes, &f.param_bytes, &f.registers,
+        &f.max_call_depth, &f.total_reg_rows, &f.total_preds, &f.total_frame_bytes, &f.max_nreg,
+        &f.min_nctapersm, &f.unlimited_registers, &f.barriers, &f.line, &f.ntid_line, &f.ntid_column})
     io.number(*n);
   for (auto& n : f.max_ntid) io.number(n);
   for (auto& n : f.req_ntid) io.number(n);
@@ -168,13 +178,15 @@ void function(Io& io, F& f) {
 void check(const ptx::Function& f) {
   if (f.code.empty()) throw Malformed("a function has no instructions");
   for (const ptx::Inst& i : f.code) {
-    if ((i.op == ptx::Op::bra) && i.target >= f.code.size() && i.target != ptx::no_pc) throw Malformed("a branch leaves its function");
+    if ((i.op == ptx::Op::bra) && i.target >= f.code.size() && i.target != ptx::no_pc)
+      throw Malformed("a branch leaves its function");
     if (i.mods.vector == 0 || i.mods.vector > 32) throw Malformed("a vector has no elements or too many");
   }
   // Rows and predicates are places of the scoreboard.
   for (const std::uint32_t n : {f.reg_rows, f.pred_count, f.total_reg_rows, f.total_preds})
     if (n > 0x7000) throw Malformed("a function has " + std::to_string(n) + " registers");
-  if (f.total_frame_bytes > (1u << 24) || f.registers > 0xffff) throw Malformed("a function has too much local memory or too many registers");
+  if (f.total_frame_bytes > (1u << 24) || f.registers > 0xffff)
+    throw Malformed("a function has too much local memory or too many registers");
 }
 
 }  // namespace
@@ -215,7 +227,8 @@ Code read_code(Bytes bytes) {
   bytes.end();
   const ptx::Function& f = module->functions.front();
   check(f);
-  if ((!code.mnemonics.empty() && code.mnemonics.size() != f.code.size()) || code.addresses.size() != code.mnemonics.size())
+  if ((!code.mnemonics.empty() && code.mnemonics.size() != f.code.size()) ||
+      code.addresses.size() != code.mnemonics.size())
     throw Malformed("mnemonics and instructions are not equally many");
   code.module = module;
   return code;
@@ -223,11 +236,13 @@ Code read_code(Bytes bytes) {
 
 // Commits and waits of asynchronous copies touch nothing.
 bool has_addresses(const ptx::Inst& inst) {
-  return ptx::accesses_memory(inst.op_class) && (inst.op_class != ptx::OpClass::async_copy || inst.op == ptx::Op::cp_async);
+  return ptx::accesses_memory(inst.op_class) &&
+         (inst.op_class != ptx::OpClass::async_copy || inst.op == ptx::Op::cp_async);
 }
 
 bool has_own_mask(const ptx::Inst& inst) {
-  return inst.guard.kind != ptx::OperandKind::none || inst.op_class == ptx::OpClass::control || inst.op_class == ptx::OpClass::barrier;
+  return inst.guard.kind != ptx::OperandKind::none || inst.op_class == ptx::OpClass::control ||
+         inst.op_class == ptx::OpClass::barrier;
 }
 
 }  // namespace simtlab::stream::trace

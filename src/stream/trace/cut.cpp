@@ -30,7 +30,8 @@ class Part final : public WarpSource {
   Dim3 block() const override { return whole_.block(); }
   std::uint32_t shared_bytes() const override { return whole_.shared_bytes(); }
   std::uint64_t block_count() const override { return count_; }
-  std::uint64_t block_number(std::uint64_t index) const override { return whole_.block_number(index); }   // by place in the whole
+  // By place in the whole
+  std::uint64_t block_number(std::uint64_t index) const override { return whole_.block_number(index); }
   std::unique_ptr<SmShare> make_share(Effects effects) const override { return whole_.make_share(effects); }
   const Code* code_of(const ptx::Function& f) const override { return whole_.code_of(f); }
   std::uint64_t first() const { return first_; }
@@ -58,14 +59,18 @@ void run(ResidentBlock& block, unsigned warps) {
 
 class Comparison {
  public:
-  Comparison(std::uint64_t kernel, const ReplayedLaunch& a, const ReplayedLaunch& b) : a_(a), b_(b) { found_.kernel = kernel; }
+  Comparison(std::uint64_t kernel, const ReplayedLaunch& a, const ReplayedLaunch& b) : a_(a), b_(b) {
+    found_.kernel = kernel;
+  }
 
   std::optional<Difference> run(const volatile bool* stop) {
     const Kernel &x = a_.kernel(), &y = b_.kernel();
-    if (a_.function().name != b_.function().name) return differ("name", a_.function().name, b_.function().name);
+    if (a_.function().name != b_.function().name)
+      return differ("name", a_.function().name, b_.function().name);
     if (x.grid != y.grid) return differ("grid", shape(x.grid), shape(y.grid));
     if (x.block != y.block) return differ("block", shape(x.block), shape(y.block));
-    if (x.shared_bytes != y.shared_bytes) return differ("shared memory", number(x.shared_bytes), number(y.shared_bytes));
+    if (x.shared_bytes != y.shared_bytes)
+      return differ("shared memory", number(x.shared_bytes), number(y.shared_bytes));
     for (std::uint64_t i = 0; i < std::min(x.blocks, y.blocks); ++i) {
       const BlockEntry p = a_.entry(i), q = b_.entry(i);
       found_.block = std::min(p.number, q.number);
@@ -81,7 +86,9 @@ class Comparison {
 
  private:
   static std::string number(std::uint64_t n) { return std::to_string(n); }
-  static std::string shape(const std::array<std::uint32_t, 3>& d) { return fmt::format("{}x{}x{}", d[0], d[1], d[2]); }
+  static std::string shape(const std::array<std::uint32_t, 3>& d) {
+    return fmt::format("{}x{}x{}", d[0], d[1], d[2]);
+  }
 
   Difference& differ(std::string what, std::string first, std::string second) {
     found_.what = std::move(what);
@@ -106,23 +113,33 @@ class Comparison {
   bool compare(const Code& cx, const Step& s, const Code& cy, const Step& t) {
     const std::string x = place(cx, s), y = place(cy, t);
     if (x != y) return differ("instruction", x, y), true;
-    if (s.mask != t.mask) return differ("lanes of " + x, fmt::format("{:08x}", s.mask), fmt::format("{:08x}", t.mask)), true;
-    if (s.active != t.active) return differ("active lanes of " + x, fmt::format("{:08x}", s.active), fmt::format("{:08x}", t.active)), true;
+    if (s.mask != t.mask)
+      return differ("lanes of " + x, fmt::format("{:08x}", s.mask), fmt::format("{:08x}", t.mask)), true;
+    if (s.active != t.active)
+      return differ("active lanes of " + x, fmt::format("{:08x}", s.active), fmt::format("{:08x}", t.active)),
+             true;
     if (s.space != t.space || s.bytes != t.bytes)
-      return differ("access of " + x, fmt::format("{} bytes, {}", s.bytes, ptx::name_of(s.space)), fmt::format("{} bytes, {}", t.bytes, ptx::name_of(t.space))), true;
-    if (s.barrier != t.barrier || s.barrier_threads != t.barrier_threads) return differ("barrier of " + x, number(s.barrier), number(t.barrier)), true;
+      return differ("access of " + x, fmt::format("{} bytes, {}", s.bytes, ptx::name_of(s.space)),
+                    fmt::format("{} bytes, {}", t.bytes, ptx::name_of(t.space))),
+             true;
+    if (s.barrier != t.barrier || s.barrier_threads != t.barrier_threads)
+      return differ("barrier of " + x, number(s.barrier), number(t.barrier)), true;
     return addresses(x, s.addresses, t.addresses, s.mask) || addresses(x, s.addresses2, t.addresses2, s.mask);
   }
 
-  bool addresses(const std::string& place, const std::uint64_t* x, const std::uint64_t* y, std::uint32_t mask) {
+  bool addresses(const std::string& place, const std::uint64_t* x, const std::uint64_t* y,
+                 std::uint32_t mask) {
     if (x == nullptr || y == nullptr) {
       if (x == y) return false;
-      return differ("addresses of " + place, x == nullptr ? "none" : "some", y == nullptr ? "none" : "some"), true;
+      return differ("addresses of " + place, x == nullptr ? "none" : "some", y == nullptr ? "none" : "some"),
+             true;
     }
     for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
       const auto lane = static_cast<unsigned>(std::countr_zero(rest));
       if (x[lane] != y[lane])
-        return differ(fmt::format("address of lane {} of {}", lane, place), fmt::format("{:#x}", x[lane]), fmt::format("{:#x}", y[lane])), true;
+        return differ(fmt::format("address of lane {} of {}", lane, place), fmt::format("{:#x}", x[lane]),
+                      fmt::format("{:#x}", y[lane])),
+               true;
     }
     return false;
   }

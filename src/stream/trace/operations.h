@@ -7,6 +7,6 @@
 namespace simtlab::stream::trace {
 
 void put_operation(Buffer& out, const Operation& operation);
-Operation get_operation(Bytes& in);   // throws Malformed
+Operation get_operation(Bytes& in);  // throws Malformed
 
 }  // namespace simtlab::stream::trace

@@ -1,5 +1,6 @@
-// Reads a trace file: what it holds, its operations in order, blocks of its kernels in any order. Memory is bounded whatever the file
-// claims; everything is checked. Throws Error(bad_input): "trace-file" (no trace), "trace-version", "trace-damaged" with the byte.
+// Reads a trace file: what it holds, its operations in order, blocks of its kernels in any order. Memory is
+// bounded whatever the file claims; everything is checked. Throws Error(bad_input): "trace-file" (no trace),
+// "trace-version", "trace-damaged" with the byte.
 #pragma once
 
 #include <filesystem>
@@ -22,14 +23,17 @@ class Input {
  public:
   virtual ~Input() = default;
   virtual std::uint64_t size() const = 0;
-  virtual void read(std::uint64_t offset, std::span<std::uint8_t> out) const = 0;   // within size(); thread-safe
+  // Within size(); thread-safe
+  virtual void read(std::uint64_t offset, std::span<std::uint8_t> out) const = 0;
 };
-std::unique_ptr<Input> file_input(const std::filesystem::path& path);   // regular files only
-std::unique_ptr<Input> memory_input(std::string_view bytes);            // which outlive it
+std::unique_ptr<Input> file_input(const std::filesystem::path& path);  // regular files only
+std::unique_ptr<Input> memory_input(std::string_view bytes);           // which outlive it
 
 // A decompressed segment: the streams of each warp.
 struct Segment {
-  struct Streams { Bytes control, data; };
+  struct Streams {
+    Bytes control, data;
+  };
   Buffer content;
   std::vector<Streams> warps;
 };
@@ -46,14 +50,15 @@ class Reader {
   const std::vector<Code>& codes() const { return codes_; }
   std::uint64_t code_bytes() const { return code_bytes_; }
 
-  std::optional<Operation> next();   // in order
+  std::optional<Operation> next();  // in order
   void rewind();
 
   std::vector<BlockEntry> table(const Kernel& kernel, std::size_t part) const;
   // `dictionary`: the kernel's, from dictionary().
   class Dictionary;
   std::shared_ptr<const Dictionary> dictionary(const Kernel& kernel) const;
-  std::shared_ptr<const Segment> segment(std::uint64_t offset, const Dictionary* dictionary, unsigned warps) const;
+  std::shared_ptr<const Segment> segment(std::uint64_t offset, const Dictionary* dictionary,
+                                         unsigned warps) const;
 
   [[noreturn]] void damaged(std::uint64_t offset, const std::string& what) const;
 
@@ -69,7 +74,7 @@ class Reader {
   std::vector<Code> codes_;
   std::uint64_t code_bytes_ = 0;
   std::vector<std::uint64_t> operation_offsets_;
-  std::size_t part_ = 0;             // of the operations: the one that comes
+  std::size_t part_ = 0;  // of the operations: the one that comes
   Buffer operations_;
   Bytes rest_;
   struct Zstd;

@@ -1,24 +1,28 @@
 #include "stream/trace/record.h"
 
-#include "stream/trace/segment.h"
-
 #include <bit>
 #include <set>
+
+#include "stream/trace/segment.h"
 
 namespace simtlab::stream::trace {
 namespace {
 
-// What the blocks of an SM finish goes to the file when all SMs meet, in their order: the same file for any number of threads.
+// What the blocks of an SM finish goes to the file when all SMs meet, in their order: the same file for any
+// number of threads.
 class RecordingShare final : public SmShare {
  public:
-  RecordingShare(const RecordingLaunch& launch, std::unique_ptr<SmShare> inner) : launch_(launch), inner_(std::move(inner)) {}
+  RecordingShare(const RecordingLaunch& launch, std::unique_ptr<SmShare> inner)
+      : launch_(launch), inner_(std::move(inner)) {}
   std::unique_ptr<ResidentBlock> make_block() override;
   void commit() override {
     inner_->commit();
     for (const auto& [segment, content] : finished_) launch_.keep(segment, content);
     finished_.clear();
   }
-  void keep(const Writer::Segment& segment, Buffer content) { finished_.emplace_back(segment, std::move(content)); }
+  void keep(const Writer::Segment& segment, Buffer content) {
+    finished_.emplace_back(segment, std::move(content));
+  }
 
  private:
   const RecordingLaunch& launch_;
@@ -28,7 +32,8 @@ class RecordingShare final : public SmShare {
 
 class RecordingBlock final : public ResidentBlock {
  public:
-  RecordingBlock(const RecordingLaunch& launch, RecordingShare& share, std::unique_ptr<ResidentBlock> inner, unsigned warps)
+  RecordingBlock(const RecordingLaunch& launch, RecordingShare& share, std::unique_ptr<ResidentBlock> inner,
+                 unsigned warps)
       : launch_(launch), share_(share), inner_(std::move(inner)), warps_(warps) {}
 
   void reset(std::uint64_t block, unsigned sm, unsigned first_warp_slot) override {
@@ -42,7 +47,9 @@ class RecordingBlock final : public ResidentBlock {
   Next next(unsigned warp) const override { return inner_->next(warp); }
   std::string whereabouts() const override { return inner_->whereabouts(); }
   void check_progress() const override { inner_->check_progress(); }
-  bool stuck(std::uint32_t steps, std::vector<exec::Stuck>& who) override { return inner_->stuck(steps, who); }
+  bool stuck(std::uint32_t steps, std::vector<exec::Stuck>& who) override {
+    return inner_->stuck(steps, who);
+  }
 
   const Step& step(unsigned warp, std::uint64_t now) override {
     const Step& step = inner_->step(warp, now);
@@ -84,7 +91,8 @@ std::unique_ptr<ResidentBlock> RecordingShare::make_block() {
 }
 
 // The functions that a kernel may call get their numbers before any thread meets them.
-void number_callees(const RecordingLaunch& launch, const ptx::Function& function, std::set<const ptx::Function*>& seen) {
+void number_callees(const RecordingLaunch& launch, const ptx::Function& function,
+                    std::set<const ptx::Function*>& seen) {
   if (!seen.insert(&function).second) return;
   launch.code(function);
   const std::vector<ptx::Function>& all = launch.module().functions;
@@ -99,7 +107,8 @@ void number_callees(const RecordingLaunch& launch, const ptx::Function& function
 
 }  // namespace
 
-RecordingLaunch::RecordingLaunch(const WarpSource& inner, Writer& writer, Writer::Place place) : inner_(inner), writer_(writer), place_(place) {
+RecordingLaunch::RecordingLaunch(const WarpSource& inner, Writer& writer, Writer::Place place)
+    : inner_(inner), writer_(writer), place_(place) {
   Kernel kernel;
   kernel.function = code(inner.function()).number;
   const Dim3 grid = inner.grid(), block = inner.block();
@@ -131,7 +140,8 @@ const CodeView& RecordingLaunch::code(const ptx::Function& function) const {
   if (known != nullptr) return *known;
   const Code* recorded = inner_.code_of(function);
   known = std::make_unique<CodeView>(
-      function, writer_.add_code(write_code(recorded == nullptr ? inner_.module() : *recorded->module, function, recorded)));
+      function, writer_.add_code(write_code(recorded == nullptr ? inner_.module() : *recorded->module,
+                                            function, recorded)));
   return *known;
 }
 

@@ -16,7 +16,7 @@ class RecordingLaunch final : public WarpSource {
   // Both outlive it; the place is reserved.
   RecordingLaunch(const WarpSource& inner, Writer& writer, Writer::Place place);
   ~RecordingLaunch() override;
-  void finish();    // the kernel has run; without it nothing of the kernel is kept
+  void finish();  // the kernel has run; without it nothing of the kernel is kept
 
   const ptx::Function& function() const override { return inner_.function(); }
   const ptx::Module& module() const override { return inner_.module(); }
@@ -30,7 +30,9 @@ class RecordingLaunch final : public WarpSource {
   const Code* code_of(const ptx::Function& f) const override { return inner_.code_of(f); }
 
   const CodeView& code(const ptx::Function& function) const;
-  void keep(const Writer::Segment& segment, const Buffer& content) const { writer_.add_segment(place_, segment, content); }
+  void keep(const Writer::Segment& segment, const Buffer& content) const {
+    writer_.add_segment(place_, segment, content);
+  }
 
  private:
   const WarpSource& inner_;

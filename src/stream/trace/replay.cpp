@@ -45,7 +45,8 @@ class ReplayedShare final : public SmShare {
   }
   template <class F>
   static bool for_global(const Step& step, F&& each) {
-    if (step.addresses == nullptr || (step.space != ptx::Space::global && step.space != ptx::Space::generic)) return false;
+    if (step.addresses == nullptr || (step.space != ptx::Space::global && step.space != ptx::Space::generic))
+      return false;
     for (std::uint32_t rest = step.mask; rest != 0; rest &= rest - 1) {
       const std::uint64_t address = step.addresses[std::countr_zero(rest)];
       if (!in_window(address) && each(address / exec::StoreBuffer::line_bytes)) return true;
@@ -60,7 +61,8 @@ class ReplayedShare final : public SmShare {
 
 class ReplayedBlock final : public ResidentBlock {
  public:
-  ReplayedBlock(const ReplayedLaunch& launch, ReplayedShare& share) : launch_(launch), share_(share), warps_(launch.warps_per_block()) {}
+  ReplayedBlock(const ReplayedLaunch& launch, ReplayedShare& share)
+      : launch_(launch), share_(share), warps_(launch.warps_per_block()) {}
 
   void reset(std::uint64_t block, unsigned, unsigned) override {
     entry_ = launch_.entry(block);
@@ -112,7 +114,8 @@ class ReplayedBlock final : public ResidentBlock {
     const std::uint32_t active = warp.decoder.active();
     exec::Run run{.instructions = warp.decoder.skip_plain(most)};
     if (run.instructions == 0) return run;
-    run.threads = std::uint64_t{run.instructions} * (active == ~0u ? 32u : static_cast<unsigned>(std::popcount(active)));
+    run.threads = std::uint64_t{run.instructions} *
+                  (active == ~0u ? 32u : static_cast<unsigned>(std::popcount(active)));
     guarded(warp, [&] { advance(warp); });
     return run;
   }
@@ -120,26 +123,31 @@ class ReplayedBlock final : public ResidentBlock {
   std::string whereabouts() const override { return fmt::format("{}, block {}", name(), entry_.number); }
 
   void check_progress() const override {
-    if (exited_ == everybody() || std::ranges::any_of(warps_, [](const Warp& w) { return w.status == WarpStatus::ready; })) return;
-    launch_.reader().damaged(entry_.segments.front(), whereabouts() + ": warps wait at a barrier that the others don't reach");
+    if (exited_ == everybody() ||
+        std::ranges::any_of(warps_, [](const Warp& w) { return w.status == WarpStatus::ready; }))
+      return;
+    launch_.reader().damaged(entry_.segments.front(),
+                             whereabouts() + ": warps wait at a barrier that the others don't reach");
   }
 
  private:
   struct Warp {
     WarpDecoder decoder;
     std::shared_ptr<const Segment> segment;
-    std::size_t part = 0;            // of the block: the segment it reads
+    std::size_t part = 0;  // of the block: the segment it reads
     WarpStatus status = WarpStatus::ready;
   };
 
   static bool may_wait(const ptx::Inst& inst) {
     using enum ptx::Space;
     const ptx::Space space = inst.mods.space;
-    return inst.op != ptx::Op::atom && inst.op != ptx::Op::red && inst.op != ptx::Op::tex && space != shared && space != local &&
-           space != param && space != constant;
+    return inst.op != ptx::Op::atom && inst.op != ptx::Op::red && inst.op != ptx::Op::tex &&
+           space != shared && space != local && space != param && space != constant;
   }
 
-  std::string name() const { return fmt::format("kernel '{}' of {}", launch_.function().name, launch_.reader().name()); }
+  std::string name() const {
+    return fmt::format("kernel '{}' of {}", launch_.function().name, launch_.reader().name());
+  }
   std::uint32_t everybody() const { return warps_.size() == 32 ? ~0u : (1u << warps_.size()) - 1; }
 
   template <class F>
@@ -148,7 +156,8 @@ class ReplayedBlock final : public ResidentBlock {
       f();
     } catch (const Malformed& e) {
       const std::size_t part = std::min(warp.part, entry_.segments.size() - 1);
-      launch_.reader().damaged(entry_.segments[part], fmt::format("{}, warp {}: {}", whereabouts(), &warp - warps_.data(), e.what()));
+      launch_.reader().damaged(entry_.segments[part], fmt::format("{}, warp {}: {}", whereabouts(),
+                                                                  &warp - warps_.data(), e.what()));
     }
   }
 
@@ -156,7 +165,8 @@ class ReplayedBlock final : public ResidentBlock {
   void feed(Warp& warp) {
     if (warp.part >= entry_.segments.size()) throw Malformed("a warp does not end");
     warp.segment.reset();
-    const auto shared = std::ranges::find_if(warps_, [&](const Warp& other) { return other.segment != nullptr && other.part == warp.part; });
+    const auto shared = std::ranges::find_if(
+        warps_, [&](const Warp& other) { return other.segment != nullptr && other.part == warp.part; });
     if (shared != warps_.end()) warp.segment = shared->segment;
     if (warp.segment == nullptr) warp.segment = launch_.segment(entry_, warp.part);
     const Segment::Streams& streams = warp.segment->warps[static_cast<std::size_t>(&warp - warps_.data())];
@@ -207,11 +217,14 @@ class ReplayedBlock final : public ResidentBlock {
   alignas(64) std::array<std::uint64_t, 32> addresses_{}, addresses2_{};
 };
 
-std::unique_ptr<ResidentBlock> ReplayedShare::make_block() { return std::make_unique<ReplayedBlock>(launch_, *this); }
+std::unique_ptr<ResidentBlock> ReplayedShare::make_block() {
+  return std::make_unique<ReplayedBlock>(launch_, *this);
+}
 
 }  // namespace
 
-ReplayedLaunch::ReplayedLaunch(const Reader& reader, Kernel kernel) : reader_(reader), kernel_(std::move(kernel)) {
+ReplayedLaunch::ReplayedLaunch(const Reader& reader, Kernel kernel)
+    : reader_(reader), kernel_(std::move(kernel)) {
   dictionary_ = reader_.dictionary(kernel_);
   std::uint64_t blocks = 0;
   for (std::size_t part = 0; part < kernel_.tables.size(); ++part) {
@@ -219,7 +232,8 @@ ReplayedLaunch::ReplayedLaunch(const Reader& reader, Kernel kernel) : reader_(re
     blocks += reader_.table(kernel_, part).size();
   }
   if (blocks != kernel_.blocks)
-    reader_.damaged(kernel_.dictionary, fmt::format("kernel '{}' has {} blocks in its tables, not {}", function().name, blocks, kernel_.blocks));
+    reader_.damaged(kernel_.dictionary, fmt::format("kernel '{}' has {} blocks in its tables, not {}",
+                                                    function().name, blocks, kernel_.blocks));
 }
 
 ReplayedLaunch::~ReplayedLaunch() = default;
@@ -231,7 +245,8 @@ BlockEntry ReplayedLaunch::entry(std::uint64_t index) const {
   if (known != tables_.end()) {
     tables_.splice(tables_.begin(), tables_, known);
   } else {
-    tables_.emplace_front(part, std::make_shared<const std::vector<BlockEntry>>(reader_.table(kernel_, part)));
+    tables_.emplace_front(part,
+                          std::make_shared<const std::vector<BlockEntry>>(reader_.table(kernel_, part)));
     if (tables_.size() > tables_kept) tables_.pop_back();
   }
   return tables_.front().second->at(index - first_[part]);
@@ -239,25 +254,29 @@ BlockEntry ReplayedLaunch::entry(std::uint64_t index) const {
 
 std::shared_ptr<const Segment> ReplayedLaunch::segment(const BlockEntry& block, std::size_t part) const {
   const std::uint64_t offset = block.segments[part];
-  return reader_.segment(offset, offset == kernel_.dictionary ? nullptr : dictionary_.get(), warps_per_block());
+  return reader_.segment(offset, offset == kernel_.dictionary ? nullptr : dictionary_.get(),
+                         warps_per_block());
 }
 
 const CodeView& ReplayedLaunch::code(std::uint32_t number) const {
-  if (number >= reader_.codes().size()) throw Malformed(fmt::format("function {} is not in the trace", number));
+  if (number >= reader_.codes().size())
+    throw Malformed(fmt::format("function {} is not in the trace", number));
   const std::lock_guard lock(mutex_);
   auto& known = codes_[number];
   if (known == nullptr) known = std::make_unique<CodeView>(reader_.codes()[number].function(), number);
   return *known;
 }
 
-std::optional<std::uint64_t> ReplayedLaunch::recorded_instructions(std::uint64_t first, std::uint64_t count) const {
+std::optional<std::uint64_t> ReplayedLaunch::recorded_instructions(std::uint64_t first,
+                                                                   std::uint64_t count) const {
   std::uint64_t sum = 0;
   for (std::uint64_t i = first; i < first + count; ++i) sum += entry(i).warp_instructions;
   return sum;
 }
 
 const Code* ReplayedLaunch::code_of(const ptx::Function& function) const {
-  const auto found = std::ranges::find_if(reader_.codes(), [&](const Code& code) { return &code.function() == &function; });
+  const auto found =
+      std::ranges::find_if(reader_.codes(), [&](const Code& code) { return &code.function() == &function; });
   return found == reader_.codes().end() ? nullptr : &*found;
 }
 

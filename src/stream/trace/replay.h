@@ -13,7 +13,7 @@ namespace simtlab::stream::trace {
 
 class ReplayedLaunch final : public WarpSource, public CodeTable {
  public:
-  ReplayedLaunch(const Reader& reader, Kernel kernel);   // the reader outlives it
+  ReplayedLaunch(const Reader& reader, Kernel kernel);  // the reader outlives it
   ~ReplayedLaunch() override;
 
   const ptx::Function& function() const override { return reader_.codes()[kernel_.function].function(); }
@@ -28,7 +28,7 @@ class ReplayedLaunch final : public WarpSource, public CodeTable {
   const CodeView& code(std::uint32_t number) const override;
   std::optional<std::uint64_t> recorded_instructions(std::uint64_t first, std::uint64_t count) const override;
   const Code* code_of(const ptx::Function& function) const override;
-  BlockEntry entry(std::uint64_t index) const;           // by place in the trace
+  BlockEntry entry(std::uint64_t index) const;  // by place in the trace
   std::shared_ptr<const Segment> segment(const BlockEntry& block, std::size_t part) const;
   const Kernel& kernel() const { return kernel_; }
   const Reader& reader() const { return reader_; }
@@ -41,8 +41,8 @@ class ReplayedLaunch final : public WarpSource, public CodeTable {
   std::shared_ptr<const Reader::Dictionary> dictionary_;
   mutable std::mutex mutex_;
   mutable std::map<std::uint32_t, std::unique_ptr<CodeView>> codes_;
-  mutable std::list<std::pair<std::size_t, Table>> tables_;   // the latest first
-  std::vector<std::uint64_t> first_;                          // place of the first block of each table
+  mutable std::list<std::pair<std::size_t, Table>> tables_;  // the latest first
+  std::vector<std::uint64_t> first_;                         // place of the first block of each table
 };
 
 }  // namespace simtlab::stream::trace

@@ -9,14 +9,15 @@ namespace simtlab::stream::trace {
 
 // Takes what the encoders hold; their warps may go on afterwards.
 inline Buffer take_segment(std::span<WarpEncoder> warps) {
-  Buffer content(1, 1);   // the first byte: never taken for a zstd dictionary with a header
+  Buffer content(1, 1);  // the first byte: never taken for a zstd dictionary with a header
   put_number(content, warps.size());
   for (WarpEncoder& warp : warps) {
     warp.cut();
     put_number(content, warp.control().size());
     put_number(content, warp.data().size());
   }
-  for (const WarpEncoder& warp : warps) content.insert(content.end(), warp.control().begin(), warp.control().end());
+  for (const WarpEncoder& warp : warps)
+    content.insert(content.end(), warp.control().begin(), warp.control().end());
   for (WarpEncoder& warp : warps) {
     content.insert(content.end(), warp.data().begin(), warp.data().end());
     warp.take();

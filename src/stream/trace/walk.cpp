@@ -6,7 +6,8 @@
 
 namespace simtlab::stream::trace {
 
-WarpWalk::WarpWalk(const ReplayedLaunch& launch, const BlockEntry& block, unsigned warp) : launch_(launch), block_(block), warp_(warp) {
+WarpWalk::WarpWalk(const ReplayedLaunch& launch, const BlockEntry& block, unsigned warp)
+    : launch_(launch), block_(block), warp_(warp) {
   decoder_.begin();
   guarded([&] {
     feed();
@@ -21,7 +22,8 @@ void WarpWalk::guarded(F&& f) {
     f();
   } catch (const Malformed& e) {
     launch_.reader().damaged(block_.segments[std::min(part_, block_.segments.size() - 1)],
-                             fmt::format("kernel '{}', block {}, warp {}: {}", launch_.function().name, block_.number, warp_, e.what()));
+                             fmt::format("kernel '{}', block {}, warp {}: {}", launch_.function().name,
+                                         block_.number, warp_, e.what()));
   }
 }
 
@@ -51,7 +53,8 @@ std::string name_of(const Code& code, std::uint32_t pc) {
   if (!code.mnemonics.empty()) return code.mnemonics[pc];
   const ptx::Inst& inst = code.function().code[pc];
   std::string text{ptx::name_of(inst.op)};
-  if (inst.mods.space != ptx::Space::generic && has_addresses(inst)) text += fmt::format(".{}", ptx::name_of(inst.mods.space));
+  if (inst.mods.space != ptx::Space::generic && has_addresses(inst))
+    text += fmt::format(".{}", ptx::name_of(inst.mods.space));
   if (inst.mods.vector > 1) text += fmt::format(".v{}", inst.mods.vector);
   if (inst.type != ptx::Type::none) text += fmt::format(".{}", ptx::name_of(inst.type));
   return text;

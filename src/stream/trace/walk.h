@@ -1,4 +1,5 @@
-// A recorded block instruction by instruction, warp after warp: for tools that look at traces without a model.
+// A recorded block instruction by instruction, warp after warp: for tools that look at traces without a
+// model.
 #pragma once
 
 #include <array>
@@ -14,7 +15,7 @@ class WarpWalk {
   WarpWalk(const ReplayedLaunch& launch, const BlockEntry& block, unsigned warp);
   bool at_end() const { return decoder_.exited(); }
   std::uint32_t function() const { return decoder_.code().number; }
-  const Step& step();        // the next instruction; not at_end()
+  const Step& step();  // the next instruction; not at_end()
 
  private:
   template <class F>

@@ -13,8 +13,12 @@ enum Lanes : std::uint8_t { all_lanes, no_lanes, these_lanes, same_lanes, other_
 
 CodeView::CodeView(const ptx::Function& f, std::uint32_t n) : function(&f), number(n) {
   for (const ptx::Inst& inst : f.code) {
-    const Traits t{has_own_mask(inst), has_addresses(inst), inst.op == ptx::Op::cp_async, inst.op == ptx::Op::bar,
-                   inst.op_class == ptx::OpClass::control, inst.op == ptx::Op::atom || inst.op == ptx::Op::red};
+    const Traits t{has_own_mask(inst),
+                   has_addresses(inst),
+                   inst.op == ptx::Op::cp_async,
+                   inst.op == ptx::Op::bar,
+                   inst.op_class == ptx::OpClass::control,
+                   inst.op == ptx::Op::atom || inst.op == ptx::Op::red};
     traits.push_back(t);
     place.push_back(places);
     places += t.addresses ? (t.copy ? 2 : 1) : 0;
@@ -90,7 +94,8 @@ void WarpEncoder::add(const CodeView& code, const Step& step) {
   if (traits.addresses) {
     AddressState* state = state_ + code.place[step.pc];
     put_addresses(data_, state[0], step.addresses, step.mask, step.space, step.bytes);
-    if (traits.copy) put_addresses(data_, state[1], step.addresses2, step.mask, ptx::Space::shared, step.bytes);
+    if (traits.copy)
+      put_addresses(data_, state[1], step.addresses2, step.mask, ptx::Space::shared, step.bytes);
   } else if (traits.barrier) {
     put_number(data_, step.barrier);
     put_number(data_, step.barrier_threads);
@@ -116,13 +121,15 @@ void WarpDecoder::begin() {
 
 void WarpDecoder::mark(Mark& to) const {
   to.place = c_;
-  const std::uint32_t place = c_.code->place[c_.pc], next = c_.pc + 1 < c_.code->place.size() ? c_.code->place[c_.pc + 1] : c_.code->places;
+  const std::uint32_t place = c_.code->place[c_.pc],
+                      next = c_.pc + 1 < c_.code->place.size() ? c_.code->place[c_.pc + 1] : c_.code->places;
   for (std::uint32_t i = place; i < next; ++i) to.states[i - place] = c_.state[i];
 }
 
 void WarpDecoder::undo(const Mark& mark) {
   c_ = mark.place;
-  const std::uint32_t place = c_.code->place[c_.pc], next = c_.pc + 1 < c_.code->place.size() ? c_.code->place[c_.pc + 1] : c_.code->places;
+  const std::uint32_t place = c_.code->place[c_.pc],
+                      next = c_.pc + 1 < c_.code->place.size() ? c_.code->place[c_.pc + 1] : c_.code->places;
   for (std::uint32_t i = place; i < next; ++i) c_.state[i] = mark.states[i - place];
 }
 
@@ -150,7 +157,8 @@ void WarpDecoder::start_run(const CodeTable& table) {
   }
   if ((number & 4) != 0) c_.active = c_.control.u32();
   const std::uint64_t size = c_.code->traits.size(), length = number >> 3;
-  if (length == 0 || pc >= size || length > size - pc) throw Malformed("a run of instructions leaves its function");
+  if (length == 0 || pc >= size || length > size - pc)
+    throw Malformed("a run of instructions leaves its function");
   c_.pc = static_cast<std::uint32_t>(pc);
   c_.run = static_cast<std::uint32_t>(length);
 }
@@ -161,20 +169,15 @@ void WarpDecoder::advance(const CodeTable& table) {
 
 std::uint32_t WarpDecoder::read_mask() {
   switch (c_.data.byte()) {
-    case all_lanes:
-      return c_.active;
-    case no_lanes:
-      return 0;
+    case all_lanes: return c_.active;
+    case no_lanes: return 0;
     case these_lanes:
       c_.last_mask = c_.data.u32();
       if ((c_.last_mask & ~c_.active) != 0) throw Malformed("lanes execute that are not active");
       return c_.last_mask;
-    case same_lanes:
-      return c_.last_mask & c_.active;
-    case other_lanes:
-      return c_.last_mask = c_.active & ~c_.last_mask;
-    default:
-      throw Malformed("lanes of an unknown kind");
+    case same_lanes: return c_.last_mask & c_.active;
+    case other_lanes: return c_.last_mask = c_.active & ~c_.last_mask;
+    default: throw Malformed("lanes of an unknown kind");
   }
 }
 

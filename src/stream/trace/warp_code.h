@@ -1,11 +1,13 @@
 // The stream of one warp as bytes, in two parts.
 //
-// Control stream: runs of instructions that follow each other in the code with the same active lanes. A run is one number,
-// length << 3 | (active lanes change) << 2 | where it starts, then what that needs:
-//   start 0: behind the last instruction; 1: at the last instruction's branch target; 2: a signed distance from behind the last
-//   instruction; 3: function and pc. Changed lanes follow as four bytes. The number 0 ends the warp.
-// Data stream, instruction by instruction: lanes of those that have a mask of their own (guarded, control, barriers), addresses of
-// memory instructions as base + lane * stride, predicted from the same instruction's last execution by this warp, barrier numbers.
+// Control stream: runs of instructions that follow each other in the code with the same active lanes. A run
+// is one number, length << 3 | (active lanes change) << 2 | where it starts, then what that needs:
+//   start 0: behind the last instruction; 1: at the last instruction's branch target; 2: a signed distance
+//   from behind the last instruction; 3: function and pc. Changed lanes follow as four bytes. The number 0
+//   ends the warp.
+// Data stream, instruction by instruction: lanes of those that have a mask of their own (guarded, control,
+// barriers), addresses of memory instructions as base + lane * stride, predicted from the same instruction's
+// last execution by this warp, barrier numbers.
 #pragma once
 
 #include <algorithm>
@@ -20,9 +22,9 @@ namespace simtlab::stream::trace {
 
 // What is remembered of a memory instruction between two executions.
 struct AddressState {
-  std::uint64_t base = 0, step = 0;         // of lane 0 if the lanes follow the pattern; its last change
+  std::uint64_t base = 0, step = 0;  // of lane 0 if the lanes follow the pattern; its last change
   std::uint64_t stride = 0, row_stride = 0;
-  std::uint8_t row = 5;                     // log2 of the lanes in a row; 5: one row; 6: no pattern
+  std::uint8_t row = 5;  // log2 of the lanes in a row; 5: one row; 6: no pattern
   std::uint8_t space = 0;
   std::uint16_t bytes = 0;
 };
@@ -30,11 +32,14 @@ struct AddressState {
 // A function as the streams need it; shared by all warps of a launch.
 struct CodeView {
   const ptx::Function* function = nullptr;
-  std::uint32_t number = 0;                 // in the trace
-  struct Traits { bool own_mask, addresses, copy, barrier, control, atomic; };
-  std::vector<Traits> traits;               // by pc
-  std::vector<std::uint32_t> place;         // of its AddressState, by pc
-  std::vector<std::uint32_t> plain;         // by pc: instructions from there on that nothing but the code says anything about
+  std::uint32_t number = 0;  // in the trace
+  struct Traits {
+    bool own_mask, addresses, copy, barrier, control, atomic;
+  };
+  std::vector<Traits> traits;        // by pc
+  std::vector<std::uint32_t> place;  // of its AddressState, by pc
+  // By pc: instructions from there on that nothing but the code says anything about
+  std::vector<std::uint32_t> plain;
   std::uint32_t places = 0;
 
   CodeView(const ptx::Function& f, std::uint32_t n);
@@ -61,8 +66,8 @@ class WarpEncoder {
  public:
   void begin();
   void add(const CodeView& code, const Step& step);
-  void end();                    // the warp has exited
-  void cut();                    // closes the open run: what is in the buffers stands for itself
+  void end();  // the warp has exited
+  void cut();  // closes the open run: what is in the buffers stands for itself
   std::size_t bytes() const { return control_.size() + data_.size(); }
   const Buffer& control() const { return control_; }
   const Buffer& data() const { return data_; }
@@ -76,9 +81,9 @@ class WarpEncoder {
   AddressStates states_;
   const CodeView* code_ = nullptr;
   AddressState* state_ = nullptr;
-  std::uint32_t pc_ = 0, target_ = 0;        // behind the last instruction; its branch target
+  std::uint32_t pc_ = 0, target_ = 0;  // behind the last instruction; its branch target
   std::uint32_t active_ = 0, last_mask_ = 0;
-  std::uint32_t run_ = 0, start_ = 0;        // length of the open run, its number without the length
+  std::uint32_t run_ = 0, start_ = 0;  // length of the open run, its number without the length
   Buffer run_rest_;
 };
 
@@ -86,25 +91,27 @@ class WarpEncoder {
 class CodeTable {
  public:
   virtual ~CodeTable() = default;
-  virtual const CodeView& code(std::uint32_t number) const = 0;   // throws Malformed
+  virtual const CodeView& code(std::uint32_t number) const = 0;  // throws Malformed
 };
 
 class WarpDecoder {
  public:
   void begin();
-  void feed(Bytes control, Bytes data) { c_.control = control, c_.data = data; }   // the next part
+  void feed(Bytes control, Bytes data) { c_.control = control, c_.data = data; }    // the next part
   bool hungry() const { return !c_.exited && c_.run == 0 && c_.control.at_end(); }  // the part is used up
   // After feed(): finds the next instruction.
   void advance(const CodeTable& table);
   bool exited() const { return c_.exited; }
   Next next() const { return {c_.code->function, c_.pc}; }
-  // The instruction at next(); addresses go to `lanes` and `lanes2` (32 each). Afterwards advance() unless hungry().
+  // The instruction at next(); addresses go to `lanes` and `lanes2` (32 each). Afterwards advance() unless
+  // hungry().
   void step(Step& out, std::uint64_t* lanes, std::uint64_t* lanes2);
   const CodeView& code() const { return *c_.code; }
   const CodeView::Traits& traits() const { return c_.code->traits[c_.pc]; }
   const ptx::Inst& inst() const { return c_.code->function->code[c_.pc]; }
 
-  // Up to `most` instructions at once of which the data stream says nothing. Afterwards advance() unless hungry().
+  // Up to `most` instructions at once of which the data stream says nothing. Afterwards advance() unless
+  // hungry().
   std::uint32_t skip_plain(std::uint32_t most) {
     const std::uint32_t count = std::min({most, c_.run, c_.code->plain[c_.pc]});
     if (count == 0) return 0;
@@ -132,7 +139,6 @@ class WarpDecoder {
   };
   void mark(Mark& to) const;
   void undo(const Mark& mark);
-
 
  private:
   void start_run(const CodeTable& table);

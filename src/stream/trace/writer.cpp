@@ -18,7 +18,9 @@ constexpr int level = 6;
 constexpr std::size_t operations_bytes = 256u << 10;
 constexpr std::size_t most_dictionaries = 32;
 
-std::string_view view(const Buffer& bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+std::string_view view(const Buffer& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
 
 }  // namespace
 
@@ -26,7 +28,8 @@ std::string_view view(const Buffer& bytes) { return {reinterpret_cast<const char
 struct Writer::Dictionary {
   std::uint64_t offset = 0;
   ZSTD_CDict* prepared = nullptr;
-  explicit Dictionary(const Buffer& content) : prepared(ZSTD_createCDict(content.data(), content.size(), level)) {
+  explicit Dictionary(const Buffer& content)
+      : prepared(ZSTD_createCDict(content.data(), content.size(), level)) {
     if (prepared == nullptr) throw std::bad_alloc();
   }
   ~Dictionary() { ZSTD_freeCDict(prepared); }
@@ -61,10 +64,12 @@ Writer::Writer(const std::filesystem::path& path, std::string recorded_on)
 Writer::~Writer() = default;
 
 std::uint64_t Writer::write_chunk(ChunkType type, const Buffer& content, const Dictionary* dictionary) {
-  SIMTLAB_ASSERT(content.size() <= (type == ChunkType::code ? max_code_bytes : max_part_bytes), "a part of a trace is within its limit");
+  SIMTLAB_ASSERT(content.size() <= (type == ChunkType::code ? max_code_bytes : max_part_bytes),
+                 "a part of a trace is within its limit");
   zstd_->out.resize(ZSTD_compressBound(content.size()));
   ZSTD_CCtx_refCDict(zstd_->context, dictionary == nullptr ? nullptr : dictionary->prepared);
-  const std::size_t stored = ZSTD_compress2(zstd_->context, zstd_->out.data(), zstd_->out.size(), content.data(), content.size());
+  const std::size_t stored =
+      ZSTD_compress2(zstd_->context, zstd_->out.data(), zstd_->out.size(), content.data(), content.size());
   SIMTLAB_ASSERT(ZSTD_isError(stored) == 0, "zstd compresses what fits its bound");
   Buffer header;
   put_u32(header, static_cast<std::uint32_t>(type));
@@ -83,7 +88,8 @@ std::uint32_t Writer::add_code(const Buffer& code) {
   const std::lock_guard lock(mutex_);
   if (code.size() > max_code_bytes)
     throw Error(ExitCode::failure, "trace-limit", "a function has more instructions than a trace can hold");
-  const auto [entry, fresh] = code_by_hash_.try_emplace(hash, static_cast<std::uint32_t>(code_offsets_.size()));
+  const auto [entry, fresh] =
+      code_by_hash_.try_emplace(hash, static_cast<std::uint32_t>(code_offsets_.size()));
   if (fresh) code_offsets_.push_back(write_chunk(ChunkType::code, code));
   return entry->second;
 }
@@ -156,9 +162,12 @@ void Writer::add_segment(Place place, const Segment& segment, const Buffer& cont
   if (known == nullptr) {
     // One that is in use stays: a kernel names a single dictionary.
     const auto used = [&](std::uint32_t function) {
-      return std::ranges::any_of(open_, [&](const auto& other) { return other.second.begun && other.second.kernel.function == function; });
+      return std::ranges::any_of(open_, [&](const auto& other) {
+        return other.second.begun && other.second.kernel.function == function;
+      });
     };
-    if (dictionaries_.size() > most_dictionaries) std::erase_if(dictionaries_, [&](const auto& d) { return !used(d.first); });
+    if (dictionaries_.size() > most_dictionaries)
+      std::erase_if(dictionaries_, [&](const auto& d) { return !used(d.first); });
     auto& own = dictionaries_[kernel.function];
     own = std::make_unique<Dictionary>(content);
     own->offset = at;
@@ -230,7 +239,9 @@ void Writer::close() {
       last = at;
     }
   }
-  for (const std::uint64_t n : {totals_.kernels, totals_.blocks, totals_.warp_instructions, totals_.thread_instructions}) put_number(index, n);
+  for (const std::uint64_t n :
+       {totals_.kernels, totals_.blocks, totals_.warp_instructions, totals_.thread_instructions})
+    put_number(index, n);
   const std::uint64_t at = write_chunk(ChunkType::index, index);
   Buffer footer;
   put_u64(footer, at);

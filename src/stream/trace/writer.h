@@ -1,4 +1,5 @@
-// Writes a trace file piece by piece. Memory is bounded by the blocks under way and about 100 bytes a block of the running kernels.
+// Writes a trace file piece by piece. Memory is bounded by the blocks under way and about 100 bytes a block
+// of the running kernels.
 #pragma once
 
 #include <deque>
@@ -21,21 +22,23 @@ class Writer {
   Writer(const std::filesystem::path& path, std::string recorded_on);
   ~Writer();
 
-  void operation(const Operation& operation);   // in order; of kernels see reserve_kernel
+  void operation(const Operation& operation);  // in order; of kernels see reserve_kernel
   // Number of a function; the same code is kept once.
   std::uint32_t add_code(const Buffer& code);
 
-  // A kernel's place among the operations is where it was reserved, whenever it runs. Several may be open; segments may come from several
-  // threads: a block's in their order, blocks in any.
+  // A kernel's place among the operations is where it was reserved, whenever it runs. Several may be open;
+  // segments may come from several threads: a block's in their order, blocks in any.
   using Place = std::uint64_t;
   Place reserve_kernel(std::uint32_t stream, bool batched = false);
   void begin_kernel(Place place, Kernel kernel);
-  struct Segment { std::uint64_t block = 0, warp_instructions = 0, thread_instructions = 0; };
+  struct Segment {
+    std::uint64_t block = 0, warp_instructions = 0, thread_instructions = 0;
+  };
   void add_segment(Place place, const Segment& segment, const Buffer& content);
   void finish_kernel(Place place);
-  void drop_kernel(Place place);                // it failed: as if it had not been reserved
+  void drop_kernel(Place place);  // it failed: as if it had not been reserved
 
-  void close();                                 // kernels that have not been finished are dropped
+  void close();  // kernels that have not been finished are dropped
 
  private:
   struct Dictionary;
@@ -49,7 +52,7 @@ class Writer {
   };
   // An operation that may have to wait for those before it.
   struct Queued {
-    Place place = 0;      // of a kernel that is not complete
+    Place place = 0;  // of a kernel that is not complete
     Operation operation;
   };
 

@@ -11,6 +11,7 @@ unsigned pick(const WarpScheduler& scheduler, WarpScheduler::Mask eligible) {
 
 }  // namespace
 
-extern constinit const SchedulerPolicy scheduler_gto{"Greedy then oldest: the same warp while it is ready, else the oldest", pick};
+extern constinit const SchedulerPolicy scheduler_gto{
+    "Greedy then oldest: the same warp while it is ready, else the oldest", pick};
 
 }  // namespace simtlab::timing

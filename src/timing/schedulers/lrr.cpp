@@ -12,6 +12,7 @@ unsigned pick(const WarpScheduler& scheduler, WarpScheduler::Mask eligible) {
 
 }  // namespace
 
-extern constinit const SchedulerPolicy scheduler_lrr{"Loose round-robin: the ready warp after the one that issued last", pick};
+extern constinit const SchedulerPolicy scheduler_lrr{
+    "Loose round-robin: the ready warp after the one that issued last", pick};
 
 }  // namespace simtlab::timing

@@ -4,7 +4,9 @@
 namespace simtlab::timing {
 namespace {
 
-unsigned pick(const WarpScheduler& scheduler, WarpScheduler::Mask eligible) { return oldest_of(scheduler, eligible); }
+unsigned pick(const WarpScheduler& scheduler, WarpScheduler::Mask eligible) {
+  return oldest_of(scheduler, eligible);
+}
 
 }  // namespace
 

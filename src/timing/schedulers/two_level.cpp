@@ -1,6 +1,7 @@
-// Two levels: the scheduler's warps are in groups of eight. Warps of one group take turns; only when none of them can issue the next group
-// that has one becomes the current one. So the groups reach their long waits at different times (Narasiman et al., MICRO 2011, who
-// switch when the whole group waits for memory; here any wait of the whole group counts, as a slot would be lost otherwise).
+// Two levels: the scheduler's warps are in groups of eight. Warps of one group take turns; only when none of
+// them can issue the next group that has one becomes the current one. So the groups reach their long waits at
+// different times (Narasiman et al., MICRO 2011, who switch when the whole group waits for memory; here any
+// wait of the whole group counts, as a slot would be lost otherwise).
 #include "timing/scheduler.h"
 
 namespace simtlab::timing {
@@ -10,7 +11,8 @@ constexpr unsigned group_warps = 8;
 
 // The next of `eligible` from `start` on, around the end.
 unsigned next_of(WarpScheduler::Mask eligible, unsigned start) {
-  const auto ahead = static_cast<unsigned>(std::countr_zero(std::rotr(eligible, static_cast<int>(start % max_scheduler_warps))));
+  const auto ahead = static_cast<unsigned>(
+      std::countr_zero(std::rotr(eligible, static_cast<int>(start % max_scheduler_warps))));
   return (start + ahead) % max_scheduler_warps;
 }
 
@@ -25,6 +27,7 @@ unsigned pick(const WarpScheduler& scheduler, WarpScheduler::Mask eligible) {
 
 }  // namespace
 
-extern constinit const SchedulerPolicy scheduler_two_level{"Round-robin within a group of eight warps, the next group when none of them is ready", pick};
+extern constinit const SchedulerPolicy scheduler_two_level{
+    "Round-robin within a group of eight warps, the next group when none of them is ready", pick};
 
 }  // namespace simtlab::timing

@@ -46,23 +46,26 @@ class Execute : public testing::Test {
   static std::vector<std::string> saxpy(const std::string& gpu) {
     return {"run", example("saxpy.ptx"), "--launch", example("saxpy.toml"), "--gpu", gpu};
   }
-  std::vector<std::string> spin() const { return {"run", folder_ / "spin.ptx", "--grid", "1", "--block", "32", "--arg", "buffer:1:u32:zero", "--gpu", "v100"}; }
+  std::vector<std::string> spin() const {
+    return {"run",   folder_ / "spin.ptx", "--grid", "1",   "--block", "32",
+            "--arg", "buffer:1:u32:zero",  "--gpu",  "v100"};
+  }
   template <typename Work>
   static Failure failure_of(Work&& work) {
     try {
       work();
-    } catch (const Failure& e) {
-      return e;
-    }
+    } catch (const Failure& e) { return e; }
     return {0, "none", "nothing failed", "nothing failed"};
   }
 
-  const std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) / ("simtlab-execute-" + std::to_string(getpid()));
+  const std::filesystem::path folder_ =
+      std::filesystem::path(testing::TempDir()) / ("simtlab-execute-" + std::to_string(getpid()));
 };
 
 // All but what differs from run to run.
 std::string lasting(const std::string& json) {
-  static const std::regex varying(R"re("(start_time|wall_time_s|host|host\.[a-z_.]+)": *(\{[^}]*\}|"[^"]*"|[0-9.e+-]+))re");
+  static const std::regex varying(
+      R"re("(start_time|wall_time_s|host|host\.[a-z_.]+)": *(\{[^}]*\}|"[^"]*"|[0-9.e+-]+))re");
   return std::regex_replace(json, varying, "");
 }
 
@@ -74,15 +77,19 @@ TEST_F(Execute, a_command_returns_its_result_and_prints_nothing) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
   EXPECT_THAT(done.json, HasSubstr("\"schema\": 1"));
   EXPECT_THAT(done.json, HasSubstr("gpu.time"));
-  EXPECT_THAT(done.json, HasSubstr("simtlab run "));   // the command of the manifest
+  EXPECT_THAT(done.json, HasSubstr("simtlab run "));  // the command of the manifest
 }
 
 TEST_F(Execute, two_simulations_in_two_threads_of_a_process_are_what_each_is_alone) {
-  const std::vector<std::vector<std::string>> commands = {saxpy("a100"), saxpy("k40"), {"dram", "--dram", "ddr4-3200", "--generate", "random", "--requests", "20000"}};
+  const std::vector<std::vector<std::string>> commands = {
+      saxpy("a100"),
+      saxpy("k40"),
+      {"dram", "--dram", "ddr4-3200", "--generate", "random", "--requests", "20000"}};
   std::vector<std::string> alone, together(commands.size());
   for (const auto& command : commands) alone.push_back(execute(command).json);
   std::vector<std::thread> threads;
-  for (std::size_t i = 0; i < commands.size(); ++i) threads.emplace_back([&, i] { together[i] = execute(commands[i]).json; });
+  for (std::size_t i = 0; i < commands.size(); ++i)
+    threads.emplace_back([&, i] { together[i] = execute(commands[i]).json; });
   for (std::thread& t : threads) t.join();
   for (std::size_t i = 0; i < commands.size(); ++i) EXPECT_EQ(lasting(together[i]), lasting(alone[i])) << i;
   EXPECT_NE(lasting(alone[0]), lasting(alone[1]));
@@ -148,7 +155,8 @@ TEST_F(Execute, the_time_limit_holds_without_an_alarm) {
 }
 
 TEST_F(Execute, commands_of_a_terminal_are_refused) {
-  for (const std::vector<std::string>& command : {std::vector<std::string>{"corun", "exec", "--", "true"}, {"rerun", "x.json"}, {"doctor"}}) {
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"corun", "exec", "--", "true"}, {"rerun", "x.json"}, {"doctor"}}) {
     const Failure e = failure_of([&] { execute(command); });
     EXPECT_EQ(e.exit_code(), 2) << command.front();
   }
@@ -158,7 +166,9 @@ TEST_F(Execute, commands_of_a_terminal_are_refused) {
 }
 
 TEST_F(Execute, a_program_s_words_come_back_with_the_error) {
-  const Failure e = failure_of([] { execute({"run", "--", "/bin/sh", "-c", "echo out; echo err >&2; exit 3"}); });
+  const Failure e = failure_of([] {
+    execute({"run", "--", "/bin/sh", "-c", "echo out; echo err >&2; exit 3"});
+  });
   EXPECT_EQ(e.exit_code(), 5);
   EXPECT_EQ(e.id(), "program-exit");
   EXPECT_THAT(e.messages(), HasSubstr("out\nerr\n"));

@@ -60,9 +60,7 @@ template <typename Work>
 Failure failure_of(Work&& work) {
   try {
     work();
-  } catch (const Failure& f) {
-    return f;
-  }
+  } catch (const Failure& f) { return f; }
   ADD_FAILURE() << "nothing was thrown";
   return {0, "", "", ""};
 }

@@ -88,9 +88,7 @@ TEST(CudaLinkage, ALibraryThatIsNotReplacedIsNamed) {
 Error refusal(const ElfFacts& facts) {
   try {
     check_cuda_linkage(facts, "./app");
-  } catch (const Error& e) {
-    return e;
-  }
+  } catch (const Error& e) { return e; }
   return {ExitCode::ok, "none", "none"};
 }
 

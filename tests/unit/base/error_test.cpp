@@ -6,8 +6,9 @@ namespace simtlab {
 namespace {
 
 TEST(Error, PrintsPositionTextCaretAndHintLikeACompiler) {
-  const Error error(ExitCode::bad_input, "ptx-syntax",
-                    Diagnostic{"expected ';'", {"k.ptx", 12, 5}, "\tadd.s32 %r1", "end the statement with ';'"});
+  const Error error(
+      ExitCode::bad_input, "ptx-syntax",
+      Diagnostic{"expected ';'", {"k.ptx", 12, 5}, "\tadd.s32 %r1", "end the statement with ';'"});
   EXPECT_EQ(error.format(),
             "k.ptx:12:5: error: expected ';' [ptx-syntax]\n"
             "   add.s32 %r1\n"
@@ -24,7 +25,8 @@ TEST(Error, LeavesOutWhatIsUnknown) {
 TEST(Error, ShowsAWindowOfAHugeLineAndHidesUnprintableBytes) {
   std::string line(100000, 'x');
   line[50000] = '\x01';
-  const Error error(ExitCode::bad_input, "ptx-syntax", Diagnostic{"unexpected byte", {"k.ptx", 1, 50001}, line, ""});
+  const Error error(ExitCode::bad_input, "ptx-syntax",
+                    Diagnostic{"unexpected byte", {"k.ptx", 1, 50001}, line, ""});
   const std::string text = error.format();
   EXPECT_LT(text.size(), 400u);
   EXPECT_EQ(text.find('\x01'), std::string::npos);

@@ -54,14 +54,17 @@ TEST_F(Files, reads_back_what_it_wrote_byte_for_byte) {
 
 TEST_F(Files, trying_to_write_finds_what_writing_would_and_leaves_nothing) {
   write_file_atomically(directory_ / "old", "1");
-  const auto entries = [&] { return std::distance(fs::directory_iterator(directory_), fs::directory_iterator()); };
+  const auto entries = [&] {
+    return std::distance(fs::directory_iterator(directory_), fs::directory_iterator());
+  };
   for (const char* good : {"new", "old"}) check_writable(directory_ / good);
   check_writable("/dev/null");
   for (const char* good : {".", "made/and/made"}) check_writable_folder(directory_ / good);
   EXPECT_EQ(entries(), 1);
   EXPECT_EQ(read_file(directory_ / "old", 10), "1");
   std::string message;
-  for (const fs::path& bad : {directory_, directory_ / "none" / "x", directory_ / "old" / "x", fs::path("/proc/x")}) {
+  for (const fs::path& bad :
+       {directory_, directory_ / "none" / "x", directory_ / "old" / "x", fs::path("/proc/x")}) {
     std::string written;
     EXPECT_EQ(error_id([&] { check_writable(bad); }, &message), "file-write") << bad;
     EXPECT_EQ(error_id([&] { write_file_atomically(bad, ""); }, &written), "file-write") << bad;
@@ -125,9 +128,7 @@ TEST_F(Files, the_wait_for_a_silent_pipe_can_be_stopped) {
     char byte;
     file.read(&byte, 1);
     FAIL();
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ExitCode::interrupted);
-  }
+  } catch (const Error& e) { EXPECT_EQ(e.code(), ExitCode::interrupted); }
   ::close(ends[0]);
   ::close(ends[1]);
 }
@@ -174,12 +175,15 @@ TEST_F(Files, a_file_written_in_pieces_has_its_name_only_when_it_is_whole) {
   writer.close();
   EXPECT_EQ(std::filesystem::file_size(path), 1000000u);
   FileWriter full("/dev/full");
-  EXPECT_THROW({ full.write(piece); full.close(); }, Error);
+  EXPECT_THROW(
+      {
+        full.write(piece);
+        full.close();
+      },
+      Error);
 }
 
-TEST_F(Files, writes_into_devices_in_place) {
-  EXPECT_NO_THROW(write_file_atomically("/dev/null", "text"));
-}
+TEST_F(Files, writes_into_devices_in_place) { EXPECT_NO_THROW(write_file_atomically("/dev/null", "text")); }
 
 TEST_F(Files, a_full_disk_is_an_error) {
   EXPECT_EQ(error_id([&] { write_file_atomically("/dev/full", "text"); }), "file-write");

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-
 namespace simtlab {
 namespace {
 
@@ -22,7 +21,9 @@ class PrivateFolders : public testing::Test {
   }
   void TearDown() override { fs::remove_all(base_); }
 
-  FolderFault fault(const fs::path& path, FolderRule rule = {}) const { return open_private_folder(path, rule).fault; }
+  FolderFault fault(const fs::path& path, FolderRule rule = {}) const {
+    return open_private_folder(path, rule).fault;
+  }
   void make(const char* name, mode_t mode) const {
     fs::create_directory(base_ / name);
     ASSERT_EQ(::chmod((base_ / name).c_str(), mode), 0);
@@ -33,7 +34,8 @@ class PrivateFolders : public testing::Test {
 
 TEST_F(PrivateFolders, OneThatIsNotThereIsMadeForTheUserAlone) {
   EXPECT_EQ(fault(base_ / "a/b/c/"), FolderFault::none);
-  for (const char* name : {"a", "a/b", "a/b/c"}) EXPECT_EQ(fs::status(base_ / name).permissions(), fs::perms::owner_all) << name;
+  for (const char* name : {"a", "a/b", "a/b/c"})
+    EXPECT_EQ(fs::status(base_ / name).permissions(), fs::perms::owner_all) << name;
   EXPECT_EQ(fault(base_ / "x/y", {FolderRule::Make::last}), FolderFault::missing);
   EXPECT_EQ(fault(base_ / "x", {FolderRule::Make::nothing}), FolderFault::missing);
   EXPECT_EQ(fault(base_ / "x", {FolderRule::Make::last}), FolderFault::none);
@@ -80,15 +82,16 @@ TEST_F(PrivateFolders, OfSomebodyElse) {
 TEST_F(PrivateFolders, AGroupOfTheUserAloneIsNobodyElse) {
   const passwd* me = ::getpwuid(::geteuid());
   const group* mine = me == nullptr ? nullptr : ::getgrgid(me->pw_gid);
-  if (mine == nullptr || std::string(mine->gr_name) != me->pw_name || mine->gr_mem[0] != nullptr) GTEST_SKIP() << "the user has no such group";
+  if (mine == nullptr || std::string(mine->gr_name) != me->pw_name || mine->gr_mem[0] != nullptr)
+    GTEST_SKIP() << "the user has no such group";
   struct stat status {};
   status.st_uid = ::geteuid();
   status.st_gid = mine->gr_gid;
   status.st_mode = S_IFREG | 0664;
   EXPECT_FALSE(others_may_write(status));
-  status.st_gid = 100;   // users
+  status.st_gid = 100;  // users
   EXPECT_TRUE(others_may_write(status));
-  status.st_gid = 4'000'000'000;   // that nobody knows
+  status.st_gid = 4'000'000'000;  // that nobody knows
   EXPECT_TRUE(others_may_write(status));
   status.st_mode = S_IFREG | 0644;
   EXPECT_FALSE(others_may_write(status));

@@ -1,4 +1,5 @@
-// Which program a process runs: names without folders, contents of files, scripts, and what is replaced or renamed.
+// Which program a process runs: names without folders, contents of files, scripts, and what is replaced or
+// renamed.
 #include "base/program_identity.h"
 
 #include <fcntl.h>
@@ -65,7 +66,7 @@ struct Programs : testing::Test {
     char byte = 0;
     EXPECT_EQ(::read(ready[0], &byte, 1), 0) << "closed by exec";
     ::close(ready[0]);
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));   // a script's interpreter follows
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // a script's interpreter follows
     const ProgramIdentity out = identity_of_process(child);
     ::kill(child, SIGKILL);
     ::waitpid(child, nullptr, 0);
@@ -80,7 +81,9 @@ struct Programs : testing::Test {
 
 TEST_F(Programs, CopiesAndOtherNamesHaveTheSameContent) {
   fs::copy_file("/bin/sleep", folder / "sleep.v1");
-  const ProgramIdentity one = running({"/bin/sleep", "9"}), copy = running({(folder / "sleep.v1").string(), "9"}), relative = running({"./sleep.v1", "9"});
+  const ProgramIdentity one = running({"/bin/sleep", "9"}),
+                        copy = running({(folder / "sleep.v1").string(), "9"}),
+                        relative = running({"./sleep.v1", "9"});
   EXPECT_EQ(one.name, "sleep");
   EXPECT_EQ(copy.name, "sleep.v1");
   EXPECT_EQ(copy.content, one.content);
@@ -91,8 +94,8 @@ TEST_F(Programs, CopiesAndOtherNamesHaveTheSameContent) {
 TEST_F(Programs, ScriptsAreProgramsOfTheirOwn) {
   const std::string text = "#!/bin/bash\nread -t 9 <> <(:)\n";
   write("a.sh", text), write("b.sh", text), write("c.sh", text + "# more\n");
-  const ProgramIdentity a = running({(folder / "a.sh").string()}), same = running({"/bin/bash", "a.sh"}), b = running({"/bin/bash", "./b.sh", "x"}),
-                        c = running({"/bin/bash", "c.sh"});
+  const ProgramIdentity a = running({(folder / "a.sh").string()}), same = running({"/bin/bash", "a.sh"}),
+                        b = running({"/bin/bash", "./b.sh", "x"}), c = running({"/bin/bash", "c.sh"});
   EXPECT_EQ(a.name, "a.sh");
   EXPECT_EQ(same, a);
   EXPECT_EQ(b.name, "b.sh");

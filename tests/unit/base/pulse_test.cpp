@@ -22,7 +22,8 @@ TEST(Pulse, says_how_far_the_kernel_and_all_before_it_are) {
   EXPECT_EQ(text_of(reading_of(pulse)), "");
   pulse.begin_kernel("scan", 40);
   pulse.at(10, 40, 2'000'000, 30'000'000);
-  EXPECT_EQ(text_of(reading_of(pulse)), "kernel scan: 10 of 40 blocks, 2.00 M cycles, 30 M warp instructions");
+  EXPECT_EQ(text_of(reading_of(pulse)),
+            "kernel scan: 10 of 40 blocks, 2.00 M cycles, 30 M warp instructions");
   pulse.end_kernel();
   const PulseReading between = reading_of(pulse);
   EXPECT_EQ(between.kernel, "");
@@ -78,7 +79,7 @@ TEST(Pulse, what_is_no_pulse_is_refused) {
   const std::filesystem::path path = fresh("pulse_short");
   std::ofstream(path) << "short";
   EXPECT_THROW(PulseFile(path, PulseFile::Mode::open), Error);
-  EXPECT_THROW(PulseFile(path, PulseFile::Mode::create), Error);   // it is somebody's
+  EXPECT_THROW(PulseFile(path, PulseFile::Mode::create), Error);  // it is somebody's
   EXPECT_THROW(PulseFile(fresh("pulse_none"), PulseFile::Mode::open), Error);
 }
 

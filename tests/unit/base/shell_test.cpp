@@ -22,7 +22,17 @@ TEST(Shell, WhatCannotBePrintedIsEscaped) {
 TEST(Shell, EveryWordComesBack) {
   std::string all;
   for (int c = 1; c < 256; ++c) all += static_cast<char>(c);
-  Words words = {"", "plain", "a b", "it's", "$'x'", "\\", "$(x)", all, all + "f", "\xe9" "0"};
+  Words words = {"",
+                 "plain",
+                 "a b",
+                 "it's",
+                 "$'x'",
+                 "\\",
+                 "$(x)",
+                 all,
+                 all + "f",
+                 "\xe9"
+                 "0"};
   for (int c = 1; c < 256; ++c) words.push_back(std::string(1, static_cast<char>(c)) + "a0");
   EXPECT_EQ(unquoted(shell_words(words)), words);
   EXPECT_EQ(unquoted(script_words(words)), words);
@@ -30,7 +40,9 @@ TEST(Shell, EveryWordComesBack) {
 }
 
 TEST(Shell, PathsInJsonComeBack) {
-  for (const std::string path : {"a/b c.ptx", "caf\xe9.ptx", "$'x'", "$'", "'", "a\nb", "gr\xc3\xbcn", "", "\xff'\\"}) EXPECT_EQ(path_of(path_text(path)), path);
+  for (const std::string path :
+       {"a/b c.ptx", "caf\xe9.ptx", "$'x'", "$'", "'", "a\nb", "gr\xc3\xbcn", "", "\xff'\\"})
+    EXPECT_EQ(path_of(path_text(path)), path);
   EXPECT_EQ(path_text("a/b c"), "a/b c");
 }
 

@@ -26,7 +26,8 @@ TEST(Shown, ReplacesWhatATerminalWouldObey) {
   EXPECT_EQ(shown("a\x9b"
                   "31m\xff"),
             "a?31m?");
-  EXPECT_EQ(shown("user\xe2\x80\xaegpj.exe\xe2\x81\xa6\xe2\x80\xa8\xd8\x9c"), "user?gpj.exe???");   // turns the text round
+  // Turns the text round
+  EXPECT_EQ(shown("user\xe2\x80\xaegpj.exe\xe2\x81\xa6\xe2\x80\xa8\xd8\x9c"), "user?gpj.exe???");
 }
 
 TEST(Shown, CutsBetweenCharacters) {

@@ -28,7 +28,8 @@ TEST(Team, sees_what_the_caller_wrote_between_two_lists) {
   Team team(3);
   std::vector<std::uint64_t> values(64, 0);
   for (unsigned round = 0; round < 500; ++round) {
-    team.run(values.size(), [&](std::size_t i) { values[i] += i; });   // plain memory: each list is ordered after the last
+    // Plain memory: each list is ordered after the last
+    team.run(values.size(), [&](std::size_t i) { values[i] += i; });
     for (std::uint64_t& v : values) v += 1;
   }
   for (std::size_t i = 0; i < values.size(); ++i) EXPECT_EQ(values[i], 500 * (i + 1));

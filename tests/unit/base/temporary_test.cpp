@@ -118,7 +118,7 @@ TEST_F(Temporary, OursAreNotCleared) {
 }
 
 TEST_F(Temporary, WhatLooksLikeOneAndHasNoLockOrOwnerStays) {
-  fs::create_directory(base_ / "simtlab-tmp-abcdef");   // without a lock: nobody knows whose
+  fs::create_directory(base_ / "simtlab-tmp-abcdef");  // without a lock: nobody knows whose
   write_file_atomically(base_ / "simtlab-tmp-file", "a file of this name is no folder");
   fs::create_directory(base_ / "x.1.0.simtlab-tmp");
   write_file_atomically(base_ / "target", "1");
@@ -132,7 +132,7 @@ TEST_F(Temporary, WhatLooksLikeOneAndHasNoLockOrOwnerStays) {
       const bool result = entry.path().filename().string().starts_with("result.json.");
       ASSERT_TRUE(!result || ::chown(entry.path().c_str(), 65534, 65534) == 0);
     }
-    left = count() - 1;   // the folder is ours and goes
+    left = count() - 1;  // the folder is ours and goes
   }
   clear_leftovers(base_);
   EXPECT_EQ(count(), left);
@@ -156,7 +156,8 @@ TEST_F(Temporary, ManyThreadsAndACleanerNeverLoseAFile) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([this, t] {
-      for (int i = 0; i < 200; ++i) write_file_atomically(base_ / ("f" + std::to_string(t)), std::to_string(i));
+      for (int i = 0; i < 200; ++i)
+        write_file_atomically(base_ / ("f" + std::to_string(t)), std::to_string(i));
     });
   threads.emplace_back([this] {
     for (int i = 0; i < 300; ++i) clear_leftovers(base_);

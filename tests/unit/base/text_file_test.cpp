@@ -14,9 +14,7 @@ using testing::HasSubstr;
 std::string error_of(std::string_view text) {
   try {
     checked_lines(text, "f", 100);
-  } catch (const Error& e) {
-    return e.format();
-  }
+  } catch (const Error& e) { return e.format(); }
   ADD_FAILURE() << "accepted";
   return {};
 }

@@ -16,9 +16,7 @@ template <typename F>
 std::string error_of(F&& f) {
   try {
     f();
-  } catch (const Error& e) {
-    return e.format();
-  }
+  } catch (const Error& e) { return e.format(); }
   return "none";
 }
 
@@ -39,13 +37,22 @@ TEST(TomlText, shows_the_line_that_it_is_about) {
 
 TEST(TomlText, keys_that_are_not_known) {
   const TomlText toml("shapes = 1\n", "f.toml", form);
-  EXPECT_THAT(error_of([&] { toml.fail_key(1, 1, "shapes", {"shape", "seed"}, "box"); }), HasSubstr("did you mean 'shape'?"));
-  EXPECT_THAT(error_of([&] { toml.fail_key(1, 1, "q", {"shape", "seed"}, "box"); }), HasSubstr("known: shape, seed"));
+  EXPECT_THAT(error_of([&] {
+                toml.fail_key(1, 1, "shapes", {"shape", "seed"}, "box");
+              }),
+              HasSubstr("did you mean 'shape'?"));
+  EXPECT_THAT(error_of([&] {
+                toml.fail_key(1, 1, "q", {"shape", "seed"}, "box");
+              }),
+              HasSubstr("known: shape, seed"));
 }
 
 TEST(TomlText, what_would_exhaust_a_parser_that_descends_is_refused) {
-  const auto refused = [](const std::string& text) { return error_of([&] { TomlText(text, "f.toml", form); }); };
-  EXPECT_THAT(refused("x = 1\ny = " + std::string(17, '[')), HasSubstr("f.toml:2:1: error: arrays or tables are nested too deeply"));
+  const auto refused = [](const std::string& text) {
+    return error_of([&] { TomlText(text, "f.toml", form); });
+  };
+  EXPECT_THAT(refused("x = 1\ny = " + std::string(17, '[')),
+              HasSubstr("f.toml:2:1: error: arrays or tables are nested too deeply"));
   std::string key = "a";
   for (int i = 0; i < 200; ++i) key += ".a";
   EXPECT_THAT(refused(key + " = 1\n"), HasSubstr("nested too deeply"));

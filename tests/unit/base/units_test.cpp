@@ -42,9 +42,7 @@ TEST(Units, reads_the_forms_people_write) {
   EXPECT_EQ(parse_quantity("1e3 B", Unit::bytes), 1000);
 }
 
-TEST(Units, zero_needs_no_unit) {
-  EXPECT_EQ(parse_quantity("0", Unit::bytes), 0);
-}
+TEST(Units, zero_needs_no_unit) { EXPECT_EQ(parse_quantity("0", Unit::bytes), 0); }
 
 TEST(Units, refuses_a_bare_number_where_a_unit_is_needed) {
   EXPECT_THAT(error_of("1.41", Unit::hertz), HasSubstr("'1.41' has no unit"));

@@ -12,7 +12,8 @@ namespace {
 
 std::uint64_t naive_distance(std::vector<std::uint64_t>& stack, std::uint64_t key) {
   const auto found = std::ranges::find(stack, key);
-  const std::uint64_t distance = found == stack.end() ? never_before : static_cast<std::uint64_t>(found - stack.begin());
+  const std::uint64_t distance =
+      found == stack.end() ? never_before : static_cast<std::uint64_t>(found - stack.begin());
   if (found != stack.end()) stack.erase(found);
   stack.insert(stack.begin(), key);
   return distance;
@@ -23,7 +24,7 @@ TEST(ReuseStack, CountsTheOtherLinesSinceTheLastTouchAsAListDoes) {
   LineTable lines;
   ReuseStack stack(lines);
   std::vector<std::uint64_t> list;
-  for (int i = 0; i < 60000; ++i) {   // beyond several renumberings
+  for (int i = 0; i < 60000; ++i) {  // beyond several renumberings
     const std::uint64_t key = random() % (i % 1000 < 500 ? 50 : 700);
     ASSERT_EQ(stack.touch(lines.at(key)), naive_distance(list, key)) << i;
   }
@@ -35,7 +36,7 @@ TEST(ReuseStack, CountsFarReuseAsATreeDoes) {
   LineTable lines;
   ReuseStack stack(lines);
   constexpr std::size_t touches = 700000;
-  std::vector<std::uint32_t> tree(touches + 1, 0);   // marks at the last touch of each key (Fenwick)
+  std::vector<std::uint32_t> tree(touches + 1, 0);  // marks at the last touch of each key (Fenwick)
   const auto add = [&](std::size_t time, std::uint32_t by) {
     for (std::size_t i = time; i <= touches; i += i & (0 - i)) tree[i] += by;
   };
@@ -86,7 +87,9 @@ TEST(ReuseHistogram, IsTheMissRatioOfEveryFullyAssociativeCache) {
       ++misses;
       cache.fill(key, 0xf, false, ignored);
     }
-    EXPECT_DOUBLE_EQ(histogram.miss_ratio(size), static_cast<double>(misses) / static_cast<double>(keys.size())) << size;
+    EXPECT_DOUBLE_EQ(histogram.miss_ratio(size),
+                     static_cast<double>(misses) / static_cast<double>(keys.size()))
+        << size;
   }
 }
 
@@ -95,11 +98,13 @@ TEST(History, TellsTheCausesOfMissesByAFullyAssociativeCacheBeside) {
   for (const double sample : {1.0, 0.5}) {
     History history(config, sample);
     ReadCounts counts;
-    const auto miss = [&](std::uint64_t key) { history.read(history.lines().at(key), 0xf, 0xf, 0, 2, {}, counts); };
-    miss(0), miss(4);            // cold
-    miss(0);                     // 4 lines would hold it: conflict
+    const auto miss = [&](std::uint64_t key) {
+      history.read(history.lines().at(key), 0xf, 0xf, 0, 2, {}, counts);
+    };
+    miss(0), miss(4);  // cold
+    miss(0);           // 4 lines would hold it: conflict
     for (std::uint64_t key = 10; key < 14; ++key) miss(key);
-    miss(0);                     // four others since: capacity
+    miss(0);  // four others since: capacity
     history.write(0, 0xf, {}, History::Store::drop);
     miss(0);
     EXPECT_EQ(counts.cold, 6u) << sample;

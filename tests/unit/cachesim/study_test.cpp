@@ -19,7 +19,8 @@ Options exact() {
   return o;
 }
 
-// Every counter of a read is one of its outcomes, every miss has one cause; SMs, instructions and buffers add up to the whole.
+// Every counter of a read is one of its outcomes, every miss has one cause; SMs, instructions and buffers add
+// up to the whole.
 void check_sums(const result::KernelResult& r) {
   for (const std::string level : {"l1", "l2"}) {
     const auto of = [&](const char* name) { return metric(r, (level + ".read." + name).c_str()); };
@@ -45,17 +46,23 @@ TEST(CacheStudy, TranspositionReadsTwoLinesAWarpAndMissesThemAll) {
     const auto r = k.transpose(device_with("gtx480"), o, 10);
     EXPECT_EQ(metric(r, "l1.read.accesses"), 100 * 8 * 2);
     EXPECT_EQ(metric(r, "l1.read.miss_rate"), 1);
-    EXPECT_EQ(metric(r, "l1.read.accesses.median"), 96);   // 6 blocks: 90 start at once, 10 go to whoever ends first
+    // 6 blocks: 90 start at once, 10 go to whoever ends first
+    EXPECT_EQ(metric(r, "l1.read.accesses.median"), 96);
     check_sums(r);
   }
 }
 
 TEST(CacheStudy, MultiplicationMissesEveryLineOnceAGroup) {
   StudyKernels k;
-  const auto device = device_with("gtx480", {{"sm.count", "1"}, {"sm.max_blocks", "1"}, {"l1.bytes", "48 KiB"}, {"l1.ways", "384"}, {"l1.set_index", "modulo"}, {"sm.shared_bytes", "48 KiB"}});
+  const auto device = device_with("gtx480", {{"sm.count", "1"},
+                                             {"sm.max_blocks", "1"},
+                                             {"l1.bytes", "48 KiB"},
+                                             {"l1.ways", "384"},
+                                             {"l1.set_index", "modulo"},
+                                             {"sm.shared_bytes", "48 KiB"}});
   const auto r = k.matmul(device, exact(), 16, 4);
   const double n = 64;
-  EXPECT_EQ(metric(r, "l1.read.accesses"), 16 * 8 * 3 * n);   // three lines a warp and step
+  EXPECT_EQ(metric(r, "l1.read.accesses"), 16 * 8 * 3 * n);  // three lines a warp and step
   // One group after another through a cache that holds both matrices: each line once on the whole.
   EXPECT_EQ(metric(r, "l1.read.misses"), 2 * n * n * 4 / 128);
   EXPECT_EQ(metric(r, "l1.read.misses.cold"), metric(r, "l1.read.misses"));
@@ -65,7 +72,8 @@ TEST(CacheStudy, MultiplicationMissesEveryLineOnceAGroup) {
 TEST(CacheStudy, GroupsSixteenWideHaveSixAndAQuarterPerCentColdMissesAndThirtyTwoHalf) {
   StudyKernels k;
   const auto device = device_with("gtx480", {{"l1.set_index", "modulo"}, {"l1.ways", "128"}});
-  const auto sixteen = k.matmul(device, exact(), 16, 3), wide = k.matmul(device, exact(), 32, 3);   // 9 groups, each on an SM of its own
+  // 9 groups, each on an SM of its own
+  const auto sixteen = k.matmul(device, exact(), 16, 3), wide = k.matmul(device, exact(), 32, 3);
   EXPECT_DOUBLE_EQ(metric(sixteen, "l1.read.miss_rate"), 0.0625);
   EXPECT_DOUBLE_EQ(metric(wide, "l1.read.miss_rate"), 0.03125);
 }
@@ -90,7 +98,8 @@ TEST(CacheStudy, ThreadOrdersSeeEveryAccessOfEveryThread) {
   }
 }
 
-// Every order that the build knows is chosen by its name, hands out every access of every thread, and orders either warps or threads.
+// Every order that the build knows is chosen by its name, hands out every access of every thread, and orders
+// either warps or threads.
 TEST(CacheStudy, EveryOrderIsReached) {
   ASSERT_GE(order_policies().size(), 7u);
   StudyKernels k;
@@ -135,8 +144,10 @@ TEST(CacheStudy, SequentialThreadsOfOneRowReuseItsLines) {
   StudyKernels k;
   Options o;
   o.order = "sequential";
-  // One thread reads its row of A element by element and its column of B line by line: 32 + 1 lines, of which a cache of 128 keeps all.
-  const auto r = k.matmul(device_with("gtx480", {{"sm.count", "1"}, {"l1.set_index", "modulo"}, {"l1.ways", "128"}}), o, 16, 2);
+  // One thread reads its row of A element by element and its column of B line by line: 32 + 1 lines, of which
+  // a cache of 128 keeps all.
+  const auto r = k.matmul(
+      device_with("gtx480", {{"sm.count", "1"}, {"l1.set_index", "modulo"}, {"l1.ways", "128"}}), o, 16, 2);
   EXPECT_EQ(metric(r, "l1.read.misses"), 2.0 * 32 * 32 * 4 / 128);
 }
 
@@ -199,8 +210,10 @@ TEST(CacheStudy, APendingLineIsAHitOfItsOwnKind) {
 TEST(CacheStudy, ThreadsDoNotPassABarrier) {
   Kernels k(shared_line);
   const std::uint64_t p = k.allocate(1 << 16);
-  // One line in the cache: if a thread could pass the barrier, the lines would push each other out and miss again.
-  const auto device = device_with("gtx480", {{"sm.count", "1"}, {"l1.bytes", "128 B"}, {"l1.ways", "1"}, {"l1.set_index", "modulo"}});
+  // One line in the cache: if a thread could pass the barrier, the lines would push each other out and miss
+  // again.
+  const auto device = device_with(
+      "gtx480", {{"sm.count", "1"}, {"l1.bytes", "128 B"}, {"l1.ways", "1"}, {"l1.set_index", "modulo"}});
   for (const char* order : {"sequential", "round_robin", "random"}) {
     Options o;
     o.order = order;
@@ -220,7 +233,9 @@ TEST(CacheStudy, BuffersAreNamedAndStridesFound) {
   // Two rows of sixteen threads in a warp: neighbours lie 640 bytes apart, except where a row ends.
   const result::Table* advice = result::find(r.tables, "advice");
   ASSERT_FALSE(advice->rows.empty());
-  EXPECT_NE(std::get<std::string>(advice->rows[0][1]).find("odata is written with stride 640 B between threads"), std::string::npos);
+  EXPECT_NE(
+      std::get<std::string>(advice->rows[0][1]).find("odata is written with stride 640 B between threads"),
+      std::string::npos);
 }
 
 TEST(CacheStudy, ANextLineComesWithAMiss) {
@@ -239,7 +254,8 @@ TEST(CacheStudy, RestrictedToSmsAndGroupsItRunsOnlyThose) {
   StudyKernels k;
   Options o;
   o.sms = {0, 2};
-  const auto some = k.transpose(device_with("gtx480"), o, 10);   // blocks 0, 15, 30 ... of SM 0: seven, and so on
+  // Blocks 0, 15, 30 ... of SM 0: seven, and so on
+  const auto some = k.transpose(device_with("gtx480"), o, 10);
   EXPECT_EQ(metric(some, "l1.read.accesses"), 3 * 7 * 16);
   o.sms = {};
   o.groups = {10, 19};
@@ -260,11 +276,13 @@ TEST(CacheStudy, PicturesAreBoundedAndEven) {
 TEST(CacheOptions, GoThroughTextAndBack) {
   Options o;
   EXPECT_EQ(to_text(o), "");
-  EXPECT_FALSE(orders_threads(o.order));   // the device's is of warps
-  o.order = "two_level", o.zero_latency = true, o.l2 = false, o.prefetch = Prefetch::next_line, o.allocate = Allocate::on_fill, o.wait = Wait::use;
+  EXPECT_FALSE(orders_threads(o.order));  // the device's is of warps
+  o.order = "two_level", o.zero_latency = true, o.l2 = false, o.prefetch = Prefetch::next_line,
+  o.allocate = Allocate::on_fill, o.wait = Wait::use;
   o.sms = {1, 2}, o.groups = {5, 5}, o.sample = 0.25, o.pictures = 7, o.seed = 9;
   EXPECT_EQ(parse_options(to_text(o)), o);
-  for (const char* bad : {"order=fast", "sms=3-1", "sms=", "sample=2", "sample=nan", "x=1", "order", "seed=-1", "pictures=1e9"})
+  for (const char* bad :
+       {"order=fast", "sms=3-1", "sms=", "sample=2", "sample=nan", "x=1", "order", "seed=-1", "pictures=1e9"})
     EXPECT_THROW(parse_options(bad), Error) << bad;
 }
 

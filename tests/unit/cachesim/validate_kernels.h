@@ -12,7 +12,7 @@ class StudyKernels {
  public:
   bool name_buffers = false;
   std::uint64_t max_bytes = 0;
-  std::vector<Buffer> buffers;   // of the last multiplication, if they are named
+  std::vector<Buffer> buffers;  // of the last multiplication, if they are named
 
   result::KernelResult transpose(const device::Device& device, const Options& options, std::uint32_t groups) {
     Kernels k(text());
@@ -22,7 +22,8 @@ class StudyKernels {
     k.max_bytes = max_bytes;
     return k.run(device, options, "transpose", {groups, groups, 1}, {16, 16, 1}, in, out, n, n);
   }
-  result::KernelResult matmul(const device::Device& device, const Options& options, std::uint32_t width, std::uint32_t groups) {
+  result::KernelResult matmul(const device::Device& device, const Options& options, std::uint32_t width,
+                              std::uint32_t groups) {
     Kernels k(text());
     const std::uint32_t n = width * groups;
     const std::uint64_t a = k.allocate(n * n * 4), b = k.allocate(n * n * 4), c = k.allocate(n * n * 4);

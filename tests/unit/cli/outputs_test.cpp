@@ -58,7 +58,7 @@ std::vector<std::string> words(const Place& place, const std::string& value) {
 // The error of reading the command line; its id, or nothing.
 std::string refusal(const std::vector<std::string>& line, std::string& message) {
   try {
-    static_cast<void>(parse_and_run(line));   // ends before anything is run
+    static_cast<void>(parse_and_run(line));  // ends before anything is run
   } catch (const Error& e) {
     message = e.format();
     EXPECT_TRUE(e.id() != "file-write" || e.code() == ExitCode::failure) << message;
@@ -70,17 +70,23 @@ std::string refusal(const std::vector<std::string>& line, std::string& message) 
 // An option that names a file is an output or stands here: a new one is not forgotten.
 TEST(Outputs, EveryOptionThatNamesAFileIsAnInputOrAnOutput) {
   const std::set<std::string> inputs = {
-      "--config", "--gpu", "--dram", "--controller", "--trace", "--launch", "--resume", "--profiles", "--model", "--applications", "--directory", "--counts", "--loop",
-      "--base", "--analyse", "--compare", "--program", "--kernels", "--rows", "--prose", "--examples", "--correction", "--check-commands", "--suite", "--data", "--results", "--rodinia"};
+      "--config", "--gpu",      "--dram",     "--controller",   "--trace",          "--launch",
+      "--resume", "--profiles", "--model",    "--applications", "--directory",      "--counts",
+      "--loop",   "--base",     "--analyse",  "--compare",      "--program",        "--kernels",
+      "--rows",   "--prose",    "--examples", "--correction",   "--check-commands", "--suite",
+      "--data",   "--results",  "--rodinia"};
   std::size_t seen = 0;
   for (const Place& p : all_options()) {
     const std::string& value = p.option.value;
-    const bool names_a_file = value.find("FILE") != value.npos || value.find("FOLDER") != value.npos || value.find("DIR") != value.npos;
+    const bool names_a_file = value.find("FILE") != value.npos || value.find("FOLDER") != value.npos ||
+                              value.find("DIR") != value.npos;
     if (!names_a_file || p.option.positional) continue;
     ++seen;
     bool input = false;
     for (const std::string& name : p.option.names) input = input || inputs.contains(name);
-    EXPECT_NE(input, p.option.output) << p.name() << " (" << value << "): check it with output_file() of cli/output_option.h, or list it as an input here";
+    EXPECT_NE(input, p.option.output)
+        << p.name() << " (" << value
+        << "): check it with output_file() of cli/output_option.h, or list it as an input here";
   }
   EXPECT_GT(seen, 100u);
 }
@@ -94,7 +100,9 @@ TEST(Outputs, NothingBeginsIfOneCannotBeWritten) {
   for (const Place& p : all) {
     const bool is_folder = p.option.value == "FOLDER", either = p.option.value == "FILE|FOLDER";
     // A folder that is missing is made where a folder is wanted, and is the user's slip where a file is.
-    for (const fs::path& bad : {is_folder ? fs::path("/proc/simtlab") : folder / "missing" / "x.out", is_folder || either ? folder / "file" / "x.out" : folder / "taken", fs::path("/proc/simtlab.out")}) {
+    for (const fs::path& bad : {is_folder ? fs::path("/proc/simtlab") : folder / "missing" / "x.out",
+                                is_folder || either ? folder / "file" / "x.out" : folder / "taken",
+                                fs::path("/proc/simtlab.out")}) {
       std::string message;
       EXPECT_EQ(refusal(words(p, bad.string()), message), "file-write") << p.name() << " " << bad;
       EXPECT_NE(message.find(bad.string()), std::string::npos) << message;

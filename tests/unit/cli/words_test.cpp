@@ -44,9 +44,7 @@ std::string what_is_wrong(const Words& words) {
     if (!understood(words)) return "does nothing";
     const std::string option = unknown_option(words);
     return option.empty() ? "" : "no option " + option;
-  } catch (const Error& error) {
-    return error.what();
-  }
+  } catch (const Error& error) { return error.what(); }
 }
 
 TEST(Words, AreUnderstoodOrNot) {

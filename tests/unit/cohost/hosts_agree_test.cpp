@@ -1,4 +1,5 @@
-// One trace of events, three hosts: the cycle-level GPU that it comes from, the frame of the fast host, the daemon. The same decisions.
+// One trace of events, three hosts: the cycle-level GPU that it comes from, the frame of the fast host, the
+// daemon. The same decisions.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -66,7 +67,8 @@ std::vector<Line> lines_of(const std::string& log) {
 }
 
 // Launches, ends and grants: what is decided, and on what. A daemon's programs come and go by other words.
-// Kernels by the number of their client and the order in which it launched them first: the daemon numbers kernels when they are launched.
+// Kernels by the number of their client and the order in which it launched them first: the daemon numbers
+// kernels when they are launched.
 std::string decisions(const std::string& log) {
   std::string out;
   std::map<std::uint64_t, std::map<std::string, std::size_t>> kernels;
@@ -76,7 +78,9 @@ std::string decisions(const std::string& log) {
     if (const std::size_t at = text.find("kernel="); at != std::string::npos) {
       const std::size_t end = text.find(' ', at);
       auto& its = kernels[line.client];
-      text.replace(at, end - at, "kernel " + std::to_string(its.try_emplace(text.substr(at, end - at), its.size()).first->second));
+      text.replace(
+          at, end - at,
+          "kernel " + std::to_string(its.try_emplace(text.substr(at, end - at), its.size()).first->second));
     }
     out += text + "\n";
   }
@@ -87,8 +91,11 @@ struct Mix {
   Host host;
   std::vector<corun::Workload> workloads;
   Mix() : workloads(host.workloads({"both", "memory", "compute", "both", "memory"})) {
-    // The host's own time keeps events apart: the daemon decides after each message, the others after all of one time.
-    for (std::size_t p = 0; p < workloads.size(); ++p) workloads[p].start_ns = static_cast<double>(1000 + 137 * p), workloads[p].gap_ns = static_cast<double>(501 + 97 * p);
+    // The host's own time keeps events apart: the daemon decides after each message, the others after all of
+    // one time.
+    for (std::size_t p = 0; p < workloads.size(); ++p)
+      workloads[p].start_ns = static_cast<double>(1000 + 137 * p),
+      workloads[p].gap_ns = static_cast<double>(501 + 97 * p);
   }
 };
 
@@ -114,9 +121,12 @@ std::string fast_log(const Mix& mix, const corun::Policy& policy, const std::str
 
 std::string live_log(const Mix& mix, const corun::Policy& policy, const std::string& log) {
   std::string settings_log;
-  live::Core core(policy, logging_to(settings_log).settings, {}, [&](const ProgramIdentity& program, const std::string& kernel, const corun::LaunchShape&) -> std::optional<corun::Profile> {
-    return mix.host.cycle.profiles().find(program.name, kernel.substr(program.name.size() + 1))->profile;
-  });
+  live::Core core(
+      policy, logging_to(settings_log).settings, {},
+      [&](const ProgramIdentity& program, const std::string& kernel,
+          const corun::LaunchShape&) -> std::optional<corun::Profile> {
+        return mix.host.cycle.profiles().find(program.name, kernel.substr(program.name.size() + 1))->profile;
+      });
   std::string out = core.log(0).text;
   core.on_decision = [&out](std::string_view line) { out.append(line) += '\n'; };
   std::uint64_t now = 0;
@@ -124,20 +134,24 @@ std::string live_log(const Mix& mix, const corun::Policy& policy, const std::str
     ++now;
     const live::ClientId id = core.connect(static_cast<std::int32_t>(now), now);
     core.receive(id, live::Hello{live::protocol_version, live::protocol_version, false, w.name}, ++now);
-    for (std::uint32_t k = 0; k < w.sequence.size(); ++k) core.receive(id, live::Register{k, 0, 0, w.name + "/" + w.sequence[k].kernel}, ++now);
+    for (std::uint32_t k = 0; k < w.sequence.size(); ++k)
+      core.receive(id, live::Register{k, 0, 0, w.name + "/" + w.sequence[k].kernel}, ++now);
   }
   std::map<std::uint64_t, std::uint64_t> client_of;
   std::vector<std::uint64_t> asked(mix.workloads.size() + 1);
   for (const Line& line : lines_of(log)) {
-    const auto client = static_cast<live::ClientId>(line.what == "end" ? client_of.at(line.number) : line.client);
+    const auto client =
+        static_cast<live::ClientId>(line.what == "end" ? client_of.at(line.number) : line.client);
     if (line.what == "launch") {
       client_of[line.number] = client;
       live::Request request;
       request.sequence = line.number;
-      request.kernel = static_cast<std::uint32_t>(asked[client]++ % mix.workloads[client - 1].sequence.size());
+      request.kernel =
+          static_cast<std::uint32_t>(asked[client]++ % mix.workloads[client - 1].sequence.size());
       core.receive(client, request, line.time);
     } else if (line.what == "end") {
-      core.receive(client, live::Done{line.number, line.gpu, true}, line.time);   // "failed": nothing is learnt from its time
+      // "failed": nothing is learnt from its time
+      core.receive(client, live::Done{line.number, line.gpu, true}, line.time);
     } else if (line.what == "leave") {
       core.receive(static_cast<live::ClientId>(line.number), live::Bye{}, line.time);
     }

@@ -78,7 +78,9 @@ struct Folder {
   std::filesystem::path path;
 };
 
-inline device::Device four_sms() { return device::load_device("titanx-maxwell", {{"sm.count", "4", {}}}).device; }
+inline device::Device four_sms() {
+  return device::load_device("titanx-maxwell", {{"sm.count", "4", {}}}).device;
+}
 
 struct Launched {
   const char* kernel;
@@ -87,7 +89,8 @@ struct Launched {
 
 // What a program that launches these leaves behind.
 // copied: bytes to the GPU before the launches, and back after them.
-inline std::filesystem::path record(const std::filesystem::path& folder, const std::string& name, const std::vector<Launched>& launches, std::uint64_t copied = 0) {
+inline std::filesystem::path record(const std::filesystem::path& folder, const std::string& name,
+                                    const std::vector<Launched>& launches, std::uint64_t copied = 0) {
   const std::filesystem::path path = folder / (name + ".simt");
   gpu::Options options;
   options.mode = gpu::Mode::functional;
@@ -96,12 +99,20 @@ inline std::filesystem::path record(const std::filesystem::path& folder, const s
   const gpu::ModuleId module = gpu.load_module("two.ptx", two_kernels);
   const std::uint64_t data = *gpu.allocate(std::uint64_t{1} << 22, "data");
   std::vector<std::byte> bytes(copied);
-  if (copied != 0) gpu.copy(reinterpret_cast<void*>(data), bytes.data(), copied, gpu::Gpu::CopyKind::host_to_device, 0, false);
+  if (copied != 0)
+    gpu.copy(reinterpret_cast<void*>(data), bytes.data(), copied, gpu::Gpu::CopyKind::host_to_device, 0,
+             false);
   for (const Launched& l : launches) {
-    struct { std::uint64_t data; std::uint32_t rounds, unused; } const params{data, l.rounds, 0};
-    gpu.launch(*gpu.find_kernel(module, l.kernel), {l.blocks, 1, 1}, {128, 1, 1}, 0, std::as_bytes(std::span(&params, 1)).first(12), 0);
+    struct {
+      std::uint64_t data;
+      std::uint32_t rounds, unused;
+    } const params{data, l.rounds, 0};
+    gpu.launch(*gpu.find_kernel(module, l.kernel), {l.blocks, 1, 1}, {128, 1, 1}, 0,
+               std::as_bytes(std::span(&params, 1)).first(12), 0);
   }
-  if (copied != 0) gpu.copy(bytes.data(), reinterpret_cast<const void*>(data), copied, gpu::Gpu::CopyKind::device_to_host, 0, false);
+  if (copied != 0)
+    gpu.copy(bytes.data(), reinterpret_cast<const void*>(data), copied, gpu::Gpu::CopyKind::device_to_host, 0,
+             false);
   gpu.synchronize();
   gpu.finish_recording();
   return path;
@@ -114,8 +125,11 @@ struct Host {
     cycle.add("compute", record(folder.path, "compute", {{"compute", 16, 60}}), 3, 0, "test");
     cycle.add("both", record(folder.path, "both", {{"stream", 8, 2}, {"compute", 8, 30}}), 2, 0, "test");
   }
-  std::vector<corun::Workload> workloads(const std::vector<std::string>& names) const { return corun::workloads(cycle.profiles(), names, 1); }
-  corun::MixResult run(const std::vector<std::string>& names, std::uint32_t limit, const char* policy = "mps") const {
+  std::vector<corun::Workload> workloads(const std::vector<std::string>& names) const {
+    return corun::workloads(cycle.profiles(), names, 1);
+  }
+  corun::MixResult run(const std::vector<std::string>& names, std::uint32_t limit,
+                       const char* policy = "mps") const {
     corun::HostOptions options;
     options.settings.limit = limit;
     const std::vector<corun::Workload> mix = workloads(names);

@@ -40,7 +40,8 @@ TEST(Interference, AloneNothingIsSlower) {
 // HW beside the micro-benchmark of L2 at its maximum: 1 + 0.6355 * ((380 + 344.86) / 380 - 1).
 TEST(Interference, FollowsItsEquation) {
   const InterferenceModel m;
-  const Demand together[] = {{344.86e9, 10.2e9, 23.62, 13000, 0.6355}, disturbance(m, Disturbance::l2, intensities - 1)};
+  const Demand together[] = {{344.86e9, 10.2e9, 23.62, 13000, 0.6355},
+                             disturbance(m, Disturbance::l2, intensities - 1)};
   double slow[2];
   slowdowns(m, together, slow);
   EXPECT_NEAR(slow[0], 1.5767, 1e-4);
@@ -58,7 +59,7 @@ TEST(FastHost, AnApplicationAloneTakesItsTime) {
   const MixResult r = run_fast(mix, policy("mps"), fast_with(4));
   EXPECT_EQ(r.applications[0].launches, 5u);
   EXPECT_DOUBLE_EQ(r.applications[0].gpu_ns, 5000);
-  EXPECT_DOUBLE_EQ(r.applications[0].turnaround_ns, 5400);   // no gap after the last
+  EXPECT_DOUBLE_EQ(r.applications[0].turnaround_ns, 5400);  // no gap after the last
   EXPECT_DOUBLE_EQ(r.applications[0].slowdown_turnaround(), 1);
   EXPECT_DOUBLE_EQ(r.applications[0].waited_ns, 0);
 }
@@ -72,7 +73,8 @@ TEST(FastHost, WithOneSlotApplicationsTakeTurnsAndNobodyIsDisturbed) {
   EXPECT_DOUBLE_EQ(r.applications[1].slowdown_turnaround(), 2);
 }
 
-// Two kernels of 1000 ns that slow each other down to 1.5: 1500 ns. The longer one of 2000 has 1000 left then and runs it alone.
+// Two kernels of 1000 ns that slow each other down to 1.5: 1500 ns. The longer one of 2000 has 1000 left then
+// and runs it alone.
 TEST(FastHost, KernelsSlowDownOnlyWhileTheyRunTogether) {
   const Workload mix[] = {app("a", figures(1000, 0, 0, 48), 1), app("b", figures(2000, 0, 0, 48), 1)};
   const MixResult r = run_fast(mix, policy("mps"), fast_with(2));
@@ -83,15 +85,18 @@ TEST(FastHost, KernelsSlowDownOnlyWhileTheyRunTogether) {
 TEST(FastHost, EveryPolicyRunsEveryLaunchAndRepeats) {
   for (const Policy* p : policies()) {
     std::vector<Workload> mix;
-    for (int i = 0; i < 6; ++i) mix.push_back(app("a" + std::to_string(i), figures(100 + 37 * i, 70.0 * i, 0.15 * i, 10), 40 + static_cast<std::uint64_t>(i), i == 3 ? 50 : 0));
+    for (int i = 0; i < 6; ++i)
+      mix.push_back(app("a" + std::to_string(i), figures(100 + 37 * i, 70.0 * i, 0.15 * i, 10),
+                        40 + static_cast<std::uint64_t>(i), i == 3 ? 50 : 0));
     mix[0].priority = 1;
     std::string log;
     FastOptions o = fast_with(3);
     o.learn = true;
     o.log = [&](std::string_view line) { log.append(line) += '\n'; };
     const MixResult r = run_fast(mix, *p, o);
-    for (std::size_t i = 0; i < mix.size(); ++i) EXPECT_EQ(r.applications[i].launches, mix[i].launches()) << p->name;
-    const Replayed again = replay(log, "log");   // the fast host decides as the replay of its events does
+    for (std::size_t i = 0; i < mix.size(); ++i)
+      EXPECT_EQ(r.applications[i].launches, mix[i].launches()) << p->name;
+    const Replayed again = replay(log, "log");  // the fast host decides as the replay of its events does
     EXPECT_EQ(again.log, log) << p->name;
     EXPECT_EQ(again.launches, 6u * 40 + 15);
     EXPECT_EQ(again.waiting + again.running, 0u);
@@ -99,7 +104,8 @@ TEST(FastHost, EveryPolicyRunsEveryLaunchAndRepeats) {
 }
 
 TEST(FastHost, AMillionLaunchesKeepNothing) {
-  const Workload mix[] = {app("a", figures(100, 10, 0.1, 5), 500000), app("b", figures(150, 300, 0.6, 5), 500000)};
+  const Workload mix[] = {app("a", figures(100, 10, 0.1, 5), 500000),
+                          app("b", figures(150, 300, 0.6, 5), 500000)};
   EXPECT_EQ(run_fast(mix, policy("shark"), fast_with(2)).applications[1].launches, 500000u);
 }
 
@@ -119,23 +125,30 @@ TEST(Judge, FollowsTheDefinitions) {
   EXPECT_NEAR(j.jain, 1.75 * 1.75 / (3 * 1.3125), 1e-12);
 }
 
-Profiles thesis() { return load_profiles(std::filesystem::path(SIMTLAB_SOURCE_DIR) / "data" / "corun" / "titanx-thesis.toml"); }
+Profiles thesis() {
+  return load_profiles(std::filesystem::path(SIMTLAB_SOURCE_DIR) / "data" / "corun" / "titanx-thesis.toml");
+}
 
 // Rows TOTAL of Table 5.1, which the data file does not hold as kernels.
 TEST(Thesis, ApplicationsAddUpToThePublishedTotals) {
-  const std::pair<const char*, double> totals[] = {{"BH", 4013.26}, {"HW", 1276.18}, {"LAVA", 13392.46}, {"LEUKO", 6373.1}, {"SRAD", 1365.14}, {"QTC", 1133.23}};
+  const std::pair<const char*, double> totals[] = {{"BH", 4013.26},   {"HW", 1276.18},   {"LAVA", 13392.46},
+                                                   {"LEUKO", 6373.1}, {"SRAD", 1365.14}, {"QTC", 1133.23}};
   const Profiles p = thesis();
   EXPECT_EQ(p.applications.size(), std::size(totals));
   for (const auto& [name, ms] : totals) {
     const std::vector<std::string> one = {name};
     const Workload w = workloads(p, one, 1).front();
     double sum = 0;
-    for (const Workload::Step& s : w.sequence) sum += *s.profile.time_ns * static_cast<double>(w.iterations) / 1e6;
-    EXPECT_NEAR(sum / ms, 1, 0.03) << name;   // the table's times have one to four digits
+    for (const Workload::Step& s : w.sequence)
+      sum += *s.profile.time_ns * static_cast<double>(w.iterations) / 1e6;
+    EXPECT_NEAR(sum / ms, 1, 0.03) << name;  // the table's times have one to four digits
   }
 }
 
-TEST(Thesis, TheModelFileIsTheDefault) { EXPECT_EQ(load_model(std::filesystem::path(SIMTLAB_SOURCE_DIR) / "data" / "corun" / "model-titanx.toml"), InterferenceModel{}); }
+TEST(Thesis, TheModelFileIsTheDefault) {
+  EXPECT_EQ(load_model(std::filesystem::path(SIMTLAB_SOURCE_DIR) / "data" / "corun" / "model-titanx.toml"),
+            InterferenceModel{});
+}
 
 TEST(Workloads, SayWhatIsMissing) {
   Profiles p = thesis();
@@ -145,9 +158,7 @@ TEST(Workloads, SayWhatIsMissing) {
   try {
     workloads(p, hw, 1);
     FAIL();
-  } catch (const Error& e) {
-    EXPECT_THAT(e.format(), testing::HasSubstr("misses ipc"));
-  }
+  } catch (const Error& e) { EXPECT_THAT(e.format(), testing::HasSubstr("misses ipc")); }
 }
 
 }  // namespace

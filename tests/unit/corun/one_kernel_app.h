@@ -8,7 +8,8 @@
 
 namespace simtlab::corun {
 
-inline Workload app(const std::string& name, const Profile& profile, std::uint64_t iterations = 1, double gap_ns = 0) {
+inline Workload app(const std::string& name, const Profile& profile, std::uint64_t iterations = 1,
+                    double gap_ns = 0) {
   Workload w;
   w.name = name;
   w.sequence = {{"k", profile}};

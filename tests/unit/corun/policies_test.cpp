@@ -32,7 +32,8 @@ struct Bench {
     scheduler.join(time, ++clients, priority);
     return again(clients, profile, slots);
   }
-  Sequence again(ClientId client, const std::optional<Profile>& profile, std::uint32_t slots = 1, StreamId stream = 0) {
+  Sequence again(ClientId client, const std::optional<Profile>& profile, std::uint32_t slots = 1,
+                 StreamId stream = 0) {
     const KernelId k = scheduler.kernel(time, "k" + std::to_string(++kernels), profile ? &*profile : nullptr);
     return scheduler.launch(time, client, stream, k, slots);
   }
@@ -69,9 +70,9 @@ TEST(Mps, GoesByArrival) {
 TEST(Shark, RunsTheHeaviestBesideTheLightest) {
   Bench b("shark", limit_of(3));
   for (const double l2 : {100.0, 300.0, 10.0, 200.0, 20.0, 30.0}) b.add(demanding(l2));
-  EXPECT_THAT(b.decide(), ElementsAre(2, 3, 5));   // 300 beside 10 and 20
-  EXPECT_THAT(b.end(3), ElementsAre(6));           // now 20 and 30 are the lightest
-  EXPECT_THAT(b.end(2), ElementsAre(4));           // and 200 the heaviest
+  EXPECT_THAT(b.decide(), ElementsAre(2, 3, 5));  // 300 beside 10 and 20
+  EXPECT_THAT(b.end(3), ElementsAre(6));          // now 20 and 30 are the lightest
+  EXPECT_THAT(b.end(2), ElementsAre(4));          // and 200 the heaviest
 }
 
 TEST(Shark, AKernelInTheMiddleWaitsEvenIfASlotIsFree) {
@@ -87,7 +88,7 @@ TEST(Shark, TiesGoByArrivalSoThatEqualApplicationsTakeTurns) {
   Bench b("shark", limit_of(1));
   for (int i = 0; i < 3; ++i) b.add(demanding(344));
   EXPECT_THAT(b.decide(), ElementsAre(1));
-  b.again(1, demanding(344));          // the first application comes again, behind the others
+  b.again(1, demanding(344));  // the first application comes again, behind the others
   EXPECT_THAT(b.end(1), ElementsAre(2));
   EXPECT_THAT(b.end(2), ElementsAre(3));
   EXPECT_THAT(b.end(3), ElementsAre(4));
@@ -95,9 +96,9 @@ TEST(Shark, TiesGoByArrivalSoThatEqualApplicationsTakeTurns) {
 
 TEST(Shark, AnUnknownKernelCountsAsTheMedian) {
   Bench b("shark", limit_of(3));
-  b.add(std::nullopt);                 // the median of 10, 50, 60, 300 is 50
+  b.add(std::nullopt);  // the median of 10, 50, 60, 300 is 50
   for (const double l2 : {300.0, 10.0, 60.0, 50.0}) b.add(demanding(l2));
-  EXPECT_THAT(b.decide(), ElementsAre(2, 3, 1));   // and it came before the 50
+  EXPECT_THAT(b.decide(), ElementsAre(2, 3, 1));  // and it came before the 50
 }
 
 TEST(Shark, WithNoMoreThanTheLimitOnlyTheOrderDiffers) {
@@ -109,7 +110,7 @@ TEST(Shark, WithNoMoreThanTheLimitOnlyTheOrderDiffers) {
 TEST(Shark, AClientHasOneKernelOutstanding) {
   Bench b("shark", limit_of(4));
   b.add(demanding(10));
-  b.again(1, demanding(20), 1, 7);     // another stream of the same client
+  b.again(1, demanding(20), 1, 7);  // another stream of the same client
   EXPECT_THAT(b.decide(), ElementsAre(1));
   EXPECT_THAT(b.end(1), ElementsAre(2));
 }
@@ -122,18 +123,23 @@ TEST(Shark, LimitOneTakesTheHeaviest) {
 }
 
 // The definition, step by step: sort, mark the allowed, grant those that wait.
-std::vector<Sequence> shark_by_definition(std::vector<std::pair<double, Sequence>> waiting, std::vector<std::pair<double, Sequence>> running, std::uint32_t limit, std::uint32_t m) {
+std::vector<Sequence> shark_by_definition(std::vector<std::pair<double, Sequence>> waiting,
+                                          std::vector<std::pair<double, Sequence>> running,
+                                          std::uint32_t limit, std::uint32_t m) {
   std::vector<std::pair<double, Sequence>> active = waiting;
   active.insert(active.end(), running.begin(), running.end());
   if (active.empty()) return {};
-  const auto heaviest = *std::ranges::min_element(active, [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
+  const auto heaviest = *std::ranges::min_element(active, [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first > b.first : a.second < b.second;
+  });
   std::erase(active, heaviest);
   std::ranges::sort(active);
   active.resize(std::min<std::size_t>(active.size(), m));
   active.insert(active.begin(), heaviest);
   std::vector<Sequence> out;
   for (const auto& a : active)
-    if (running.size() + out.size() < limit && std::ranges::find(waiting, a) != waiting.end()) out.push_back(a.second);
+    if (running.size() + out.size() < limit && std::ranges::find(waiting, a) != waiting.end())
+      out.push_back(a.second);
   return out;
 }
 
@@ -181,7 +187,7 @@ TEST(SharkAging, ServesTheMiddleOnceItWasOvertakenOftenEnough) {
   s.aging = 4;
   Bench b("shark-aging", s);
   b.add(demanding(300)), b.add(demanding(10)), b.add(demanding(100));
-  EXPECT_THAT(b.decide(), ElementsAre(1, 2));   // two grants pass the 100 by
+  EXPECT_THAT(b.decide(), ElementsAre(1, 2));  // two grants pass the 100 by
   b.again(2, demanding(10));
   EXPECT_THAT(b.end(2), ElementsAre(4));
   b.again(2, demanding(10));
@@ -199,7 +205,8 @@ TEST(ShortestFirst, GoesByTheTimeAlone) {
 TEST(RoundRobin, ServesEveryClientInTurn) {
   Bench b("round-robin", limit_of(1));
   b.add(demanding(1));
-  for (StreamId stream = 1; stream < 4; ++stream) b.again(1, demanding(1), 1, stream);   // one client with four streams
+  // One client with four streams
+  for (StreamId stream = 1; stream < 4; ++stream) b.again(1, demanding(1), 1, stream);
   b.add(demanding(1)), b.add(demanding(1));
   EXPECT_THAT(b.decide(), ElementsAre(1));
   EXPECT_THAT(b.end(1), ElementsAre(5));
@@ -216,10 +223,10 @@ TEST(Exclusive, OneClientAtATimeUntilItsQuantumIsOver) {
   b.add(demanding(1));
   EXPECT_THAT(b.decide(), ElementsAre(1, 2));
   b.again(1, demanding(1));
-  EXPECT_THAT(b.end(1), ElementsAre(4));       // still its turn
+  EXPECT_THAT(b.end(1), ElementsAre(4));  // still its turn
   b.time += 200;
   b.again(1, demanding(1));
-  EXPECT_THAT(b.end(4), ElementsAre());        // over; but the second stream still runs
+  EXPECT_THAT(b.end(4), ElementsAre());  // over; but the second stream still runs
   EXPECT_THAT(b.end(2), ElementsAre(3));
   EXPECT_THAT(b.end(3), ElementsAre(5));
 }
@@ -237,7 +244,7 @@ TEST(Complementary, OneClassAloneHoldsHalfOfTheSlots) {
   for (int i = 0; i < 4; ++i) b.add(demanding(1, 1000, 0.8));
   EXPECT_THAT(b.decide(), ElementsAre(1, 2));
   b.add(std::nullopt);
-  EXPECT_THAT(b.decide(), ElementsAre(5));     // of neither class
+  EXPECT_THAT(b.decide(), ElementsAre(5));  // of neither class
 }
 
 TEST(Priority, ThrottlesBestEffortWhileSomebodyElseIsActive) {
@@ -247,7 +254,7 @@ TEST(Priority, ThrottlesBestEffortWhileSomebodyElseIsActive) {
   b.add(demanding(1), 2);
   EXPECT_THAT(b.decide(), ElementsAre(6, 5, 1));
   EXPECT_THAT(b.end(6), ElementsAre());
-  EXPECT_THAT(b.end(5), ElementsAre(2, 3, 4));   // only best effort is left: no reason to hold it back
+  EXPECT_THAT(b.end(5), ElementsAre(2, 3, 4));  // only best effort is left: no reason to hold it back
 }
 
 TEST(BandwidthBudget, KeepsTheSumUnderTheCapAndNeverStops) {
@@ -256,12 +263,12 @@ TEST(BandwidthBudget, KeepsTheSumUnderTheCapAndNeverStops) {
   s.aging = 2;
   Bench b("bandwidth-budget", s);
   for (const double l2 : {300.0, 200.0, 50.0, 40.0, 20.0}) b.add(demanding(l2));
-  EXPECT_THAT(b.decide(), ElementsAre(1, 3, 4));   // 390
-  EXPECT_THAT(b.end(3), ElementsAre());            // the 200 has been overtaken twice: nobody passes it now
+  EXPECT_THAT(b.decide(), ElementsAre(1, 3, 4));  // 390
+  EXPECT_THAT(b.end(3), ElementsAre());           // the 200 has been overtaken twice: nobody passes it now
   EXPECT_THAT(b.end(1), ElementsAre(2, 5));
   Bench alone("bandwidth-budget", s);
   alone.add(demanding(900));
-  EXPECT_THAT(alone.decide(), ElementsAre(1));     // more than the cap, but nothing else runs
+  EXPECT_THAT(alone.decide(), ElementsAre(1));  // more than the cap, but nothing else runs
 }
 
 TEST(Fair, ServesWhoIsSlowedDownMost) {
@@ -270,9 +277,9 @@ TEST(Fair, ServesWhoIsSlowedDownMost) {
   EXPECT_THAT(b.decide(), ElementsAre(1));
   b.add(demanding(1, 1000));
   b.again(1, demanding(1, 1000));
-  EXPECT_THAT(b.end(1, 5000), ElementsAre(2));     // nothing of the second has ended yet: it goes first
+  EXPECT_THAT(b.end(1, 5000), ElementsAre(2));  // nothing of the second has ended yet: it goes first
   b.again(2, demanding(1, 1000));
-  EXPECT_THAT(b.end(2, 1000), ElementsAre(3));     // 5 times slower against once
+  EXPECT_THAT(b.end(2, 1000), ElementsAre(3));  // 5 times slower against once
 }
 
 TEST(Units, AreGrantedTogetherAndNotOvertaken) {
@@ -280,11 +287,11 @@ TEST(Units, AreGrantedTogetherAndNotOvertaken) {
   b.add(demanding(1)), b.add(demanding(1));
   b.add(demanding(1), 0, 3);
   b.add(demanding(1));
-  EXPECT_THAT(b.decide(), ElementsAre(1, 2));      // two slots are left and the third needs three
+  EXPECT_THAT(b.decide(), ElementsAre(1, 2));  // two slots are left and the third needs three
   EXPECT_THAT(b.end(1), ElementsAre(3));
   EXPECT_EQ(b.scheduler.used_slots(), 4u);
   b.end(2), b.end(3), b.end(4);
-  b.add(demanding(1), 0, 100);                     // more than there are: alone
+  b.add(demanding(1), 0, 100);  // more than there are: alone
   EXPECT_THAT(b.decide(), ElementsAre(5));
   EXPECT_EQ(b.scheduler.used_slots(), 4u);
 }

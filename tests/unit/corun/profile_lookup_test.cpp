@@ -1,4 +1,5 @@
-// Which profile is of a launch: its program's, its kernel's, of its shape or the nearest; never another program's.
+// Which profile is of a launch: its program's, its kernel's, of its shape or the nearest; never another
+// program's.
 #include "corun/profile_lookup.h"
 
 #include <gtest/gtest.h>
@@ -10,9 +11,12 @@
 namespace simtlab::corun {
 namespace {
 
-LaunchShape blocks(std::uint32_t n, std::uint32_t threads = 256, std::uint64_t shared = 0) { return {{n, 1, 1}, {threads, 1, 1}, shared}; }
+LaunchShape blocks(std::uint32_t n, std::uint32_t threads = 256, std::uint64_t shared = 0) {
+  return {{n, 1, 1}, {threads, 1, 1}, shared};
+}
 
-KernelProfile of(const std::string& application, const std::string& kernel, double time, std::optional<LaunchShape> shape = std::nullopt) {
+KernelProfile of(const std::string& application, const std::string& kernel, double time,
+                 std::optional<LaunchShape> shape = std::nullopt) {
   KernelProfile k;
   k.application = application;
   k.name = kernel;
@@ -27,7 +31,8 @@ KernelProfile of(const std::string& application, const std::string& kernel, doub
 struct Lookup : testing::Test {
   Profiles profiles;
   // The time of what is found; 0: nothing. `match` is how.
-  double time(const ProgramIdentity& program, const std::string& kernel, const LaunchShape& shape = blocks(1)) {
+  double time(const ProgramIdentity& program, const std::string& kernel,
+              const LaunchShape& shape = blocks(1)) {
     const Found found = find_profile(profiles, program, kernel, shape);
     match = found.match;
     other_build = found.other_build;
@@ -80,7 +85,8 @@ TEST_F(Lookup, ShapesAreFoundExactlyThenNearest) {
   EXPECT_EQ(time({"app", ""}, "add", blocks(32, 512)), 40) << "as many threads";
   EXPECT_EQ(match, Match::nearest);
   profiles.add(of("app", "add", 11));
-  EXPECT_EQ(time({"app", ""}, "add", blocks(50)), 11) << "one without a shape is of all of which there is no other";
+  EXPECT_EQ(time({"app", ""}, "add", blocks(50)), 11)
+      << "one without a shape is of all of which there is no other";
   EXPECT_EQ(match, Match::any_shape);
   EXPECT_EQ(time({"app", ""}, "add", blocks(64)), 40);
 }

@@ -67,8 +67,10 @@ TEST_F(ProfileFiles, TomlAndDatabaseGiveBackWhatTheyWereGiven) {
 
 // A text file of before there were programs and contents: that of the application's name is meant.
 TEST_F(ProfileFiles, TextWithoutProgramsIsRead) {
-  write_file_atomically(folder / "old.toml", "[[kernel]]\napplication = \"app\"\nname = \"k\"\ntime = \"1 us\"\n");
-  write_file_atomically(folder / "old.csv", "application,kernel,grid,block,time_ns,source\napp,k,4x1x1,64x1x1,1000,board\n");
+  write_file_atomically(folder / "old.toml",
+                        "[[kernel]]\napplication = \"app\"\nname = \"k\"\ntime = \"1 us\"\n");
+  write_file_atomically(folder / "old.csv",
+                        "application,kernel,grid,block,time_ns,source\napp,k,4x1x1,64x1x1,1000,board\n");
   for (const char* name : {"old.toml", "old.csv"}) {
     const Profiles old = load_profiles(folder / name);
     ASSERT_EQ(old.kernels.size(), 1u) << name;
@@ -83,11 +85,17 @@ TEST_F(ProfileFiles, ADatabaseOfTheFirstFormatIsReadAndUpgraded) {
   sqlite3* db = nullptr;
   ASSERT_EQ(sqlite3_open(file.c_str(), &db), SQLITE_OK);
   const char* const made =
-      "CREATE TABLE kernel (application TEXT NOT NULL, name TEXT NOT NULL, grid_x INTEGER, grid_y INTEGER, grid_z INTEGER, block_x INTEGER, block_y INTEGER, block_z INTEGER, registers REAL, shared_bytes REAL,"
-      " time_ns REAL, warp_instructions REAL, warp_instructions_per_cycle REAL, threads REAL, l2_bytes_per_second REAL, dram_bytes_per_second REAL, memory_stall_share REAL, source TEXT NOT NULL, PRIMARY KEY (application, name));"
-      "CREATE TABLE application (name TEXT PRIMARY KEY, iterations INTEGER NOT NULL, gap_ns REAL NOT NULL, source TEXT NOT NULL);"
-      "CREATE TABLE sequence (application TEXT NOT NULL, place INTEGER NOT NULL, kernel TEXT NOT NULL, PRIMARY KEY (application, place));"
-      "INSERT INTO kernel VALUES ('old', 'k', 8, 1, 1, 256, 1, 1, 16, 0, 1000, 5, 2, 2048, 1e9, 2e9, 0.25, 'board'); PRAGMA application_id = 1397312835; PRAGMA user_version = 1;";
+      "CREATE TABLE kernel (application TEXT NOT NULL, name TEXT NOT NULL, grid_x INTEGER, grid_y INTEGER, "
+      "grid_z INTEGER, block_x INTEGER, block_y INTEGER, block_z INTEGER, registers REAL, shared_bytes REAL,"
+      " time_ns REAL, warp_instructions REAL, warp_instructions_per_cycle REAL, threads REAL, "
+      "l2_bytes_per_second REAL, dram_bytes_per_second REAL, memory_stall_share REAL, source TEXT NOT NULL, "
+      "PRIMARY KEY (application, name));"
+      "CREATE TABLE application (name TEXT PRIMARY KEY, iterations INTEGER NOT NULL, gap_ns REAL NOT NULL, "
+      "source TEXT NOT NULL);"
+      "CREATE TABLE sequence (application TEXT NOT NULL, place INTEGER NOT NULL, kernel TEXT NOT NULL, "
+      "PRIMARY KEY (application, place));"
+      "INSERT INTO kernel VALUES ('old', 'k', 8, 1, 1, 256, 1, 1, 16, 0, 1000, 5, 2, 2048, 1e9, 2e9, 0.25, "
+      "'board'); PRAGMA application_id = 1397312835; PRAGMA user_version = 1;";
   ASSERT_EQ(sqlite3_exec(db, made, nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(db);
   sqlite3_close(db);
   const Profiles old = load_profiles(file);
@@ -144,16 +152,14 @@ TEST_F(ProfileFiles, AFullDiskLeavesTheDatabaseAsItWas) {
     }
     try {
       save_profiles(many, folder / "p.db");
-    } catch (const Error& e) {
-      ::_exit(e.id() == "corun-database" && e.code() == ExitCode::failure ? 0 : 1);
-    }
+    } catch (const Error& e) { ::_exit(e.id() == "corun-database" && e.code() == ExitCode::failure ? 0 : 1); }
     ::_exit(2);
   }
   int status = -1;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
   EXPECT_EQ(load_profiles(folder / "p.db"), some());
-  save_profiles(some(), folder / "p.db");   // and it can be written again
+  save_profiles(some(), folder / "p.db");  // and it can be written again
 }
 
 TEST_F(ProfileFiles, FilesOfOthersAreRefusedAndLeftAlone) {
@@ -210,9 +216,7 @@ TEST_F(ProfileFiles, BadCsvIsNamedWithItsLine) {
     try {
       profiles_from_csv(text, "f.csv");
       ADD_FAILURE() << text;
-    } catch (const Error& e) {
-      EXPECT_THAT(e.format(), testing::HasSubstr(message)) << text;
-    }
+    } catch (const Error& e) { EXPECT_THAT(e.format(), testing::HasSubstr(message)) << text; }
   }
 }
 

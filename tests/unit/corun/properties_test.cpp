@@ -1,10 +1,9 @@
-// What holds for every policy, on random traces: each launch granted once, streams in order, the limit kept, nothing forgotten, and the same
-// decisions when the log is replayed.
-#include "random_host.h"
-
+// What holds for every policy, on random traces: each launch granted once, streams in order, the limit kept,
+// nothing forgotten, and the same decisions when the log is replayed.
 #include <gmock/gmock.h>
 
 #include "corun/log.h"
+#include "random_host.h"
 
 namespace simtlab::corun {
 namespace {
@@ -79,7 +78,10 @@ TEST_P(EveryPolicy, GrantsAtOnceWhileNoMoreAreActiveThanItSays) {
     const std::uint32_t most = host.scheduler.all_go();
     ASSERT_GE(most, 1u);
     ASSERT_LE(most, settings.limit);
-    const auto busy = [&](ClientId client) { return std::ranges::any_of(host.running, [&](Sequence s) { return host.launches.at(s).client == client; }); };
+    const auto busy = [&](ClientId client) {
+      return std::ranges::any_of(host.running,
+                                 [&](Sequence s) { return host.launches.at(s).client == client; });
+    };
     for (int i = 0; i < 400; ++i) {
       host.time += host.rng.below(400);
       const std::uint64_t dice = host.rng.below(100);
@@ -90,7 +92,10 @@ TEST_P(EveryPolicy, GrantsAtOnceWhileNoMoreAreActiveThanItSays) {
         host.leave(host.clients[host.rng.below(host.clients.size())], false);
       } else if (dice < 60 && host.running.size() < most) {
         const ClientId client = host.clients[host.rng.below(host.clients.size())];
-        if (!busy(client)) host.launches.emplace(host.scheduler.launch(host.time, client, host.rng.below(2), static_cast<KernelId>(1 + host.rng.below(6))), RandomHost::Seen{client});
+        if (!busy(client))
+          host.launches.emplace(host.scheduler.launch(host.time, client, host.rng.below(2),
+                                                      static_cast<KernelId>(1 + host.rng.below(6))),
+                                RandomHost::Seen{client});
       } else if (!host.running.empty()) {
         host.end(host.running[host.rng.below(host.running.size())]);
       }
@@ -124,15 +129,20 @@ TEST_P(EveryPolicy, NeedsToKnowWhatItSays) {
   EXPECT_EQ(p.needs == knows_nothing, p.unknown.empty());
   for (const unsigned value : {knows_time, knows_l2, knows_dram, knows_stalls}) {
     bool matters = false;
-    for (std::uint64_t seed = 0; seed < 30 && !matters; ++seed) matters = grants_with(p, seed, all) != grants_with(p, seed, all & ~value);
+    for (std::uint64_t seed = 0; seed < 30 && !matters; ++seed)
+      matters = grants_with(p, seed, all) != grants_with(p, seed, all & ~value);
     EXPECT_EQ(matters, (p.needs & value) != 0) << knowledge_text(value);
   }
 }
 
 // Grants that a launch saw given to others between the moment when it could go and its own.
 std::uint64_t worst_overtaking(const std::string& log) {
-  struct Waiting { Sequence sequence; std::uint64_t key, since; };
-  std::map<std::uint64_t, std::vector<Sequence>> streams;   // (client, stream) -> launches that have not ended
+  struct Waiting {
+    Sequence sequence;
+    std::uint64_t key, since;
+  };
+  // (client, stream) -> launches that have not ended
+  std::map<std::uint64_t, std::vector<Sequence>> streams;
   std::map<Sequence, std::uint64_t> key_of, ready_at;
   std::uint64_t grants = 0, worst = 0;
   for (std::size_t at = 0; at < log.size();) {
@@ -140,7 +150,8 @@ std::uint64_t worst_overtaking(const std::string& log) {
     const std::string line = log.substr(at, end - at);
     at = end + 1;
     unsigned long long time = 0, s = 0, client = 0, stream = 0;
-    if (std::sscanf(line.c_str(), "%llu launch %llu client=%llu stream=%llu", &time, &s, &client, &stream) == 4) {
+    if (std::sscanf(line.c_str(), "%llu launch %llu client=%llu stream=%llu", &time, &s, &client, &stream) ==
+        4) {
       const std::uint64_t key = client * 1000 + stream;
       key_of[s] = key;
       streams[key].push_back(s);
@@ -169,7 +180,7 @@ TEST(Aging, BoundsHowOftenALaunchIsOvertaken) {
     EXPECT_LE(worst_overtaking(with.log), s.aging + 24) << "seed " << seed;
     shark_worst = std::max(shark_worst, worst_overtaking(without.log));
   }
-  EXPECT_GT(shark_worst, 60u);   // or the bound above would prove nothing
+  EXPECT_GT(shark_worst, 60u);  // or the bound above would prove nothing
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// A host that makes up applications: random launches, ends, withdrawals and deaths against a Scheduler, checked at every step.
+// A host that makes up applications: random launches, ends, withdrawals and deaths against a Scheduler,
+// checked at every step.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,14 +25,16 @@ struct RandomHost {
   };
 
   RandomHost(const Policy& policy, Settings settings, std::uint64_t seed)
-      : rng(seed), scheduler(policy, settings, [this](std::string_view line) { log.append(line) += '\n'; }), limit(settings.limit) {
+      : rng(seed),
+        scheduler(policy, settings, [this](std::string_view line) { log.append(line) += '\n'; }),
+        limit(settings.limit) {
     for (int k = 1; k <= 6; ++k) {
       Profile p;
       p.time_ns = static_cast<double>(100 * (1 + rng.below(50)));
-      p.l2_bandwidth = static_cast<double>(rng.below(5)) * 80e9;   // ties are wanted
+      p.l2_bandwidth = static_cast<double>(rng.below(5)) * 80e9;  // ties are wanted
       p.dram_bandwidth = static_cast<double>(rng.below(100)) * 1e9;
       p.memory_stall = rng.unit();
-      scheduler.kernel(0, "kernel " + std::to_string(k), k == 6 ? nullptr : &p);   // one is unknown
+      scheduler.kernel(0, "kernel " + std::to_string(k), k == 6 ? nullptr : &p);  // one is unknown
     }
   }
 
@@ -49,8 +52,10 @@ struct RandomHost {
       scheduler.join(time, last_client, static_cast<std::int32_t>(rng.below(3)));
     } else if (dice < 55) {
       const ClientId client = clients[rng.below(clients.size())];
-      Seen seen{client, rng.below(2), rng.below(10) == 0 ? static_cast<std::uint32_t>(1 + rng.below(2 * limit)) : 1u};
-      const Sequence s = scheduler.launch(time, client, seen.stream, static_cast<KernelId>(1 + rng.below(6)), seen.slots);
+      Seen seen{client, rng.below(2),
+                rng.below(10) == 0 ? static_cast<std::uint32_t>(1 + rng.below(2 * limit)) : 1u};
+      const Sequence s =
+          scheduler.launch(time, client, seen.stream, static_cast<KernelId>(1 + rng.below(6)), seen.slots);
       EXPECT_TRUE(launches.emplace(s, seen).second);
     } else if (dice < 92 && !running.empty()) {
       end(running[rng.below(running.size())]);
@@ -107,13 +112,13 @@ struct RandomHost {
 
   void granted(const Grant& g) {
     Seen& seen = launches.at(g.sequence);
-    EXPECT_FALSE(seen.granted) << g.sequence;   // once
-    EXPECT_FALSE(seen.over) << g.sequence;      // not after it was withdrawn or its client died
+    EXPECT_FALSE(seen.granted) << g.sequence;  // once
+    EXPECT_FALSE(seen.over) << g.sequence;     // not after it was withdrawn or its client died
     EXPECT_EQ(seen.client, g.client);
     EXPECT_EQ(std::ranges::count(passed, g.client), 0) << "a client that is passed over is granted nothing";
     seen.granted = true;
     ++grants;
-    for (const auto& [s, other] : launches) {   // the order within a stream
+    for (const auto& [s, other] : launches) {  // the order within a stream
       if (s >= g.sequence) break;
       if (other.client == seen.client && other.stream == seen.stream) {
         EXPECT_TRUE(other.over) << s << " before " << g.sequence;
@@ -153,7 +158,7 @@ struct RandomHost {
   Time time = 0;
   ClientId last_client = 0;
   std::vector<ClientId> clients;
-  std::vector<Sequence> running, passed_over;   // passed_over: without slots
+  std::vector<Sequence> running, passed_over;  // passed_over: without slots
   std::vector<ClientId> passed;
   std::map<Sequence, Seen> launches;
   std::uint64_t grants = 0;

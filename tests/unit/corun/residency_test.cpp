@@ -1,4 +1,5 @@
-// Blocks on SMs, on cases whose answer can be worked out: a GPU of 24 SMs (Titan X) of which each takes 8 blocks of 256 threads.
+// Blocks on SMs, on cases whose answer can be worked out: a GPU of 24 SMs (Titan X) of which each takes 8
+// blocks of 256 threads.
 #include "corun/residency.h"
 
 #include <gmock/gmock.h>
@@ -16,7 +17,7 @@
 namespace simtlab::corun {
 namespace {
 
-constexpr std::uint32_t places = 24 * 8;      // of blocks of 256 threads
+constexpr std::uint32_t places = 24 * 8;  // of blocks of 256 threads
 
 const device::Device& titan() {
   static const device::Device device = [] {
@@ -56,7 +57,8 @@ TEST(Residency, AloneALaunchTakesItsTime) {
       p.dram_bandwidth = load * titan().dram.bandwidth;
       p.l2_bandwidth = p.dram_bandwidth;
       p.ipc = 10;
-      EXPECT_NEAR(run({app("a", p)}).applications[0].gpu_ns, 50'000, 50) << blocks << " blocks, " << load << " of DRAM";
+      EXPECT_NEAR(run({app("a", p)}).applications[0].gpu_ns, 50'000, 50)
+          << blocks << " blocks, " << load << " of DRAM";
     }
 }
 
@@ -66,7 +68,8 @@ TEST(Residency, WhatFitsBesideIsNotSlower) {
   EXPECT_NEAR(r.applications[1].gpu_ns, 7'000, 2);
 }
 
-// Two waves of 1000 ns fill the GPU; the single block of the other waits for them. With half a wave at the end it waits for the first wave only.
+// Two waves of 1000 ns fill the GPU; the single block of the other waits for them. With half a wave at the
+// end it waits for the first wave only.
 TEST(Residency, AGridThatFillsTheGpuKeepsTheNextOneOff) {
   const MixResult full = run({app("a", blocks_of(2 * places, 2'000)), app("b", blocks_of(1, 500))});
   EXPECT_NEAR(full.applications[0].gpu_ns, 2'000, 2);
@@ -76,25 +79,26 @@ TEST(Residency, AGridThatFillsTheGpuKeepsTheNextOneOff) {
   EXPECT_NEAR(part.applications[1].gpu_ns, 1'500, 2);
 }
 
-// The other way round the large grid has all places but one for 500 ns: its 2 x 192 blocks need three waves, of which the last has one block.
+// The other way round the large grid has all places but one for 500 ns: its 2 x 192 blocks need three waves,
+// of which the last has one block.
 TEST(Residency, AWaveThatIsOnePlaceShortCostsAnother) {
   const MixResult r = run({app("b", blocks_of(1, 500)), app("a", blocks_of(2 * places, 2'000))});
   EXPECT_NEAR(r.applications[0].gpu_ns, 500, 2);
-  EXPECT_NEAR(r.applications[1].gpu_ns, 2'500, 2);     // that block began at 500 and again at 1500
+  EXPECT_NEAR(r.applications[1].gpu_ns, 2'500, 2);  // that block began at 500 and again at 1500
 }
 
 TEST(Residency, RegistersAndSharedMemoryAreShared) {
   Profile shared = blocks_of(48, 1'000);
-  shared.shared_bytes = 48 * 1024;                     // two blocks an SM, of which nothing is left
+  shared.shared_bytes = 48 * 1024;  // two blocks an SM, of which nothing is left
   EXPECT_NEAR(run({app("a", shared), app("b", shared)}).applications[1].gpu_ns, 2'000, 2);
   EXPECT_NEAR(run({app("a", shared), app("b", blocks_of(48, 1'000))}).applications[1].gpu_ns, 1'000, 2);
   Profile registers = blocks_of(4 * 24, 1'000);
-  registers.registers = 64;                            // four blocks an SM
+  registers.registers = 64;  // four blocks an SM
   EXPECT_NEAR(run({app("a", registers), app("b", registers)}).applications[1].gpu_ns, 2'000, 2);
 }
 
-// Nobody gets more than there is: two kernels that use 80 % of DRAM each together take at least 1.6 times as long, and one that doesn't
-// use it is not slower.
+// Nobody gets more than there is: two kernels that use 80 % of DRAM each together take at least 1.6 times as
+// long, and one that doesn't use it is not slower.
 TEST(Residency, BandwidthIsConserved) {
   Profile p = blocks_of(48, 100'000);
   p.memory_stall = 0.9;
@@ -117,20 +121,22 @@ Profile with_data(double mib) {
   return p;
 }
 
-// 3 MiB of L2, one launch at a time: 1 and 1 fit, 2 and 2 throw each other out; the first launch finds what the profile says.
+// 3 MiB of L2, one launch at a time: 1 and 1 fit, 2 and 2 throw each other out; the first launch finds what
+// the profile says.
 TEST(Residency, DataOfOthersPushOnesOwnOutOfL2) {
   const MixResult fit = run({app("a", with_data(1), 10), app("b", with_data(1), 10)}, 1);
   EXPECT_NEAR(fit.applications[0].gpu_ns, 100'000, 200);
   const MixResult thrash = run({app("a", with_data(2), 10), app("b", with_data(2), 10)}, 1);
   EXPECT_NEAR(thrash.applications[0].gpu_ns, 190'000, 300);
   EXPECT_NEAR(run({app("a", with_data(2), 10)}).applications[0].gpu_ns, 100'000, 200);
-  Workload late = app("b", with_data(2));     // a single launch between: of a, one is cold
+  Workload late = app("b", with_data(2));  // a single launch between: of a, one is cold
   late.start_ns = 45'000;
   EXPECT_NEAR(run({app("a", with_data(2), 10), late}, 1).applications[0].gpu_ns, 110'000, 300);
 }
 
 TEST(Residency, SharingGivesPartsOfTheSms) {
-  const std::vector<Workload> mix = {app("a", blocks_of(4 * places, 4'000)), app("b", blocks_of(places, 1'000))};
+  const std::vector<Workload> mix = {app("a", blocks_of(4 * places, 4'000)),
+                                     app("b", blocks_of(places, 1'000))};
   using timing::SharePolicy;
   EXPECT_NEAR(run(mix).applications[1].gpu_ns, 5'000, 2);
   EXPECT_NEAR(run(mix, 8, {SharePolicy::serial, {}}).applications[1].gpu_ns, 5'000, 2);
@@ -140,13 +146,16 @@ TEST(Residency, SharingGivesPartsOfTheSms) {
     EXPECT_NEAR(r.applications[1].gpu_ns, 3'000, 2);
     EXPECT_NEAR(r.applications[0].gpu_ns, 5'000, 2);
   }
-  const MixResult parts = run(mix, 8, {SharePolicy::leftover, [](const std::string& application, const std::string&) { return application == "a" ? SmRange{0, 16} : SmRange{16, 24}; }});
+  const MixResult parts =
+      run(mix, 8, {SharePolicy::leftover, [](const std::string& application, const std::string&) {
+                     return application == "a" ? SmRange{0, 16} : SmRange{16, 24};
+                   }});
   EXPECT_NEAR(parts.applications[0].gpu_ns, 6'000, 2);
   EXPECT_NEAR(parts.applications[1].gpu_ns, 3'000, 2);
 }
 
-// A kernel that fills the issue slots finds its half of the SMs as full as all of them were: it takes twice as long. On half of each SM it has the slots that its
-// neighbour does not use.
+// A kernel that fills the issue slots finds its half of the SMs as full as all of them were: it takes twice
+// as long. On half of each SM it has the slots that its neighbour does not use.
 TEST(Residency, PartsOfTheSmsHaveIssueSlotsOfTheirOwn) {
   using timing::SharePolicy;
   Profile busy = blocks_of(20 * places, 20'000), idle = blocks_of(20 * places, 20'000);
@@ -155,13 +164,17 @@ TEST(Residency, PartsOfTheSmsHaveIssueSlotsOfTheirOwn) {
     const MixResult r = run({app("n", neighbour), app("b", busy)}, 8, sharing);
     return r.applications[1].kernels[0].gpu_ns;
   };
-  const auto halves = [](const std::string& application, const std::string&) { return application == "n" ? SmRange{0, 12} : SmRange{12, 24}; };
+  const auto halves = [](const std::string& application, const std::string&) {
+    return application == "n" ? SmRange{0, 12} : SmRange{12, 24};
+  };
   EXPECT_NEAR(busy_takes(idle, {SharePolicy::leftover, halves}), 40'000, 800);
   EXPECT_NEAR(busy_takes(busy, {SharePolicy::leftover, halves}), 40'000, 800);
-  EXPECT_LT(busy_takes(idle, {SharePolicy::smk, {}}), 38'000) << "the neighbour leaves it the slots of all SMs";
+  EXPECT_LT(busy_takes(idle, {SharePolicy::smk, {}}), 38'000)
+      << "the neighbour leaves it the slots of all SMs";
 }
 
-// What came before a part was made lies on all SMs. 64 of 192 places are taken: the second launch has 96 - 32 on its half of the SMs, but 96 on half of each SM.
+// What came before a part was made lies on all SMs. 64 of 192 places are taken: the second launch has 96 - 32
+// on its half of the SMs, but 96 on half of each SM.
 TEST(Residency, WhatLiesOnThePartOfAnotherStaysThere) {
   using timing::SharePolicy;
   const std::vector<Workload> mix = {app("a", blocks_of(64, 100'000)), app("b", blocks_of(256, 2'000))};
@@ -171,14 +184,16 @@ TEST(Residency, WhatLiesOnThePartOfAnotherStaysThere) {
 
 TEST(Residency, NoMoreGridsThanTheHardwareHolds) {
   std::vector<Workload> mix;
-  for (std::uint32_t i = 0; i <= titan().host.max_grids; ++i) mix.push_back(app("a" + std::to_string(i), blocks_of(1, 1'000)));
+  for (std::uint32_t i = 0; i <= titan().host.max_grids; ++i)
+    mix.push_back(app("a" + std::to_string(i), blocks_of(1, 1'000)));
   const MixResult r = run(mix, 64);
   EXPECT_NEAR(r.applications.front().gpu_ns, 1'000, 2);
   EXPECT_NEAR(r.applications.back().gpu_ns, 2'000, 2);
 }
 
 TEST(Residency, ManyLaunchesAndManyBlocksKeepLittle) {
-  const MixResult r = run({app("a", blocks_of(100, 1'000), 100'000), app("b", blocks_of(2'000'000'000, 100'000'000), 1)}, 2);
+  const MixResult r =
+      run({app("a", blocks_of(100, 1'000), 100'000), app("b", blocks_of(2'000'000'000, 100'000'000), 1)}, 2);
   EXPECT_EQ(r.applications[0].launches, 100'000u);
   EXPECT_GT(r.applications[0].slowdown_gpu(), 1);
 }

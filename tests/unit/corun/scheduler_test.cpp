@@ -18,7 +18,9 @@ namespace simtlab::corun {
 namespace {
 
 struct Logged {
-  explicit Logged(std::uint32_t limit) : scheduler(policy("mps"), {.limit = limit}, [this](std::string_view line) { log.append(line) += '\n'; }) {}
+  explicit Logged(std::uint32_t limit)
+      : scheduler(policy("mps"), {.limit = limit},
+                  [this](std::string_view line) { log.append(line) += '\n'; }) {}
   std::string log;
   Scheduler scheduler;
 };
@@ -37,7 +39,8 @@ TEST(Scheduler, WritesWhatHappensAndWhatItDecides) {
   l.scheduler.leave(12, 3);
   EXPECT_EQ(l.log,
             "simtlab-corun 1\n"
-            "policy mps limit=2 light=1 aging=64 quantum=30000000 l2-cap=380000000000 dram-cap=250000000000 memory-class=0.3 best-effort=1\n"
+            "policy mps limit=2 light=1 aging=64 quantum=30000000 l2-cap=380000000000 dram-cap=250000000000 "
+            "memory-class=0.3 best-effort=1\n"
             "0 kernel 1 known time=60000 l2=20940000000 name=IMGVF kernel\n"
             "0 join 3 priority=1\n"
             "0 launch 1 client=3 stream=0 kernel=1 slots=1\n"
@@ -130,9 +133,7 @@ TEST(Scheduler, DevicesDoNotKnowOfEachOtherWhateverThePolicy) {
       d.decide();
       most = std::max(most, d.running.size());
     }
-    if (policy->all_go != nullptr) {
-      EXPECT_EQ(most, 6u) << "the limit is each one's";
-    }
+    if (policy->all_go != nullptr) { EXPECT_EQ(most, 6u) << "the limit is each one's"; }
   }
 }
 
@@ -161,11 +162,11 @@ TEST(Scheduler, ADeadClientsKernelHoldsItsSlotWhileItDrains) {
   l.scheduler.decide();
   l.scheduler.leave(5, 1, true);
   EXPECT_TRUE(l.scheduler.decide().empty());
-  EXPECT_EQ(l.scheduler.waiting(), 1u);   // what it had queued is gone
+  EXPECT_EQ(l.scheduler.waiting(), 1u);  // what it had queued is gone
   EXPECT_EQ(l.scheduler.find(1), nullptr);
   l.scheduler.end(9, 1, 9);
   EXPECT_EQ(l.scheduler.decide()[0].sequence, 2u);
-  l.scheduler.join(10, 1);                // its number is free again
+  l.scheduler.join(10, 1);  // its number is free again
 }
 
 TEST(Scheduler, WhatIsLearntOfAKernelHoldsForThoseThatWait) {
@@ -196,7 +197,9 @@ TEST(Scheduler, ImpossibleEventsAreRefusedAndChangeNothing) {
   EXPECT_EQ(l.log, before);
 }
 
-constexpr const char* heading = "simtlab-corun 1\npolicy mps limit=1 light=0 aging=64 quantum=1 l2-cap=1 dram-cap=1 memory-class=0.3 best-effort=1\n";
+constexpr const char* heading =
+    "simtlab-corun 1\npolicy mps limit=1 light=0 aging=64 quantum=1 l2-cap=1 dram-cap=1 memory-class=0.3 "
+    "best-effort=1\n";
 
 TEST(Replay, SaysWhereATraceIsWrong) {
   const std::pair<const char*, const char*> cases[] = {
@@ -228,16 +231,21 @@ TEST(Replay, SaysWhereATraceIsWrong) {
 }
 
 TEST(Replay, ShowsTheFirstDifference) {
-  const std::string log = std::string(heading) + "0 kernel 1 name=k\n0 join 1 priority=0\n0 join 2 priority=0\n0 launch 1 client=1 stream=0 kernel=1 slots=1\n"
-                                                 "0 launch 2 client=2 stream=0 kernel=1 slots=1\n0 grant 2\n";
+  const std::string log = std::string(heading) +
+                          "0 kernel 1 name=k\n0 join 1 priority=0\n0 join 2 priority=0\n0 launch 1 client=1 "
+                          "stream=0 kernel=1 slots=1\n"
+                          "0 launch 2 client=2 stream=0 kernel=1 slots=1\n0 grant 2\n";
   const Replayed r = replay(log, "t");
   EXPECT_THAT(r.difference, testing::HasSubstr("t:8: \"0 grant 2\" became \"0 grant 1\""));
   EXPECT_EQ(r.waiting, 1u);
 }
 
 TEST(Replay, RunsAnotherPolicyOverTheSameEvents) {
-  const std::string trace = std::string(heading) + "0 kernel 1 known l2=5 name=a\n0 kernel 2 known l2=50 name=b\n0 join 1 priority=0\n0 join 2 priority=0\n"
-                                                   "0 launch 1 client=1 stream=0 kernel=1 slots=1\n0 launch 2 client=2 stream=0 kernel=2 slots=1\n";
+  const std::string trace =
+      std::string(heading) +
+      "0 kernel 1 known l2=5 name=a\n0 kernel 2 known l2=50 name=b\n0 join 1 priority=0\n0 join 2 "
+      "priority=0\n"
+      "0 launch 1 client=1 stream=0 kernel=1 slots=1\n0 launch 2 client=2 stream=0 kernel=2 slots=1\n";
   const Settings one{.limit = 1};
   EXPECT_THAT(replay(trace, "t").log, testing::EndsWith("0 grant 1\n"));
   EXPECT_THAT(replay(trace, "t", find_policy("shark"), &one).log, testing::EndsWith("0 grant 2\n"));
@@ -245,11 +253,15 @@ TEST(Replay, RunsAnotherPolicyOverTheSameEvents) {
 
 // a takes 10, b 4. Under mps with one slot a goes first and b at 10; under shortest-first b goes first.
 TEST(Replay, UnderAnotherPolicyLaunchesTakeAsLongAsBefore) {
-  const std::string trace = std::string(heading) + "0 kernel 1 known time=10 name=a\n0 kernel 2 known time=4 name=b\n0 join 1 priority=0\n0 join 2 priority=0\n"
-                                                   "0 launch 1 client=1 stream=0 kernel=1 slots=1\n0 launch 2 client=2 stream=0 kernel=2 slots=1\n"
-                                                   "10 end 1 gpu=10\n14 end 2 gpu=4\n";
+  const std::string trace =
+      std::string(heading) +
+      "0 kernel 1 known time=10 name=a\n0 kernel 2 known time=4 name=b\n0 join 1 priority=0\n0 join 2 "
+      "priority=0\n"
+      "0 launch 1 client=1 stream=0 kernel=1 slots=1\n0 launch 2 client=2 stream=0 kernel=2 slots=1\n"
+      "10 end 1 gpu=10\n14 end 2 gpu=4\n";
   const Settings one{.limit = 1};
-  EXPECT_THAT(replay(trace, "t", find_policy("shortest-first"), &one).log, testing::EndsWith("0 grant 2\n4 end 2 gpu=4\n4 grant 1\n14 end 1 gpu=10\n"));
+  EXPECT_THAT(replay(trace, "t", find_policy("shortest-first"), &one).log,
+              testing::EndsWith("0 grant 2\n4 end 2 gpu=4\n4 grant 1\n14 end 1 gpu=10\n"));
 }
 
 }  // namespace

@@ -28,9 +28,7 @@ TEST_P(ShippedDevice, loads_with_a_source_or_the_reason_of_an_estimate_for_every
       EXPECT_GT(entry.origin.source.size(), 3U) << entry.key;
       EXPECT_THAT(entry.origin.where, testing::MatchesRegex(".*\\.toml:[0-9]+")) << entry.key;
     }
-  } catch (const Error& e) {
-    FAIL() << e.format();
-  }
+  } catch (const Error& e) { FAIL() << e.format(); }
 }
 
 TEST_P(ShippedDevice, obeys_the_order_of_the_memory_hierarchy) {
@@ -50,9 +48,7 @@ TEST_P(ShippedDevice, has_no_operation_without_a_rate) {
   const Device d = load_device(GetParam()).device;
   for (std::size_t i = 0; i < op_class_names.size(); ++i) {
     EXPECT_GT(d.throughput[i], 0) << op_class_names[i];
-    if (op_class_names[i] != "store") {
-      EXPECT_GT(d.latency[i], 0) << op_class_names[i];
-    }
+    if (op_class_names[i] != "store") { EXPECT_GT(d.latency[i], 0) << op_class_names[i]; }
   }
 }
 
@@ -94,13 +90,15 @@ TEST(Catalogue, SIMTLAB_DATA_replaces_the_data_files_and_must_name_some) {
   EXPECT_EQ(data_directory(), usual);
 }
 
-// The device's own partitions divide its slices; another memory brings channels of its own, any number of them.
+// The device's own partitions divide its slices; another memory brings channels of its own, any number of
+// them.
 TEST(Catalogue, slices_need_not_be_divisible_among_the_channels_of_another_memory) {
   const auto with = [](std::vector<Setting> settings) {
     for (Setting& setting : settings) setting.origin = {"command line", "--set", "", false};
     return load_device("gtx480", settings).device;
   };
-  const Device eight = with({{"dram.model", "hbm-1000", {}}, {"dram.channels", "8", {}}, {"l2.slices", "8", {}}});
+  const Device eight =
+      with({{"dram.model", "hbm-1000", {}}, {"dram.channels", "8", {}}, {"l2.slices", "8", {}}});
   EXPECT_EQ(eight.l2_slices, 8U);
   EXPECT_EQ(eight.dram.partitions, 8U);
   EXPECT_EQ(with({{"dram.model", "hbm-1000", {}}, {"dram.channels", "18", {}}}).l2_slices, 12U);

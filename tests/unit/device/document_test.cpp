@@ -190,9 +190,7 @@ TEST_F(DeviceFile, a_contradiction_of_a_setting_names_the_option_or_the_line) {
   const auto with = [](Setting setting) {
     try {
       load_device("h100", {std::move(setting)});
-    } catch (const Error& e) {
-      return e.format();
-    }
+    } catch (const Error& e) { return e.format(); }
     return std::string("accepted");
   };
   EXPECT_THAT(with({"l1.latency", "900 cycles", {"command line", "--set l1.latency=900 cycles", "", false}}),
@@ -302,18 +300,10 @@ TEST_F(DeviceFile, damaged_files_give_an_error_or_a_sound_device_never_a_crash) 
     for (std::uint64_t k = rng.below(4) + 1; k > 0; --k) {
       const std::size_t at = rng.below(text.size());
       switch (rng.below(4)) {
-        case 0:
-          text[at] = static_cast<char>(rng.below(256));
-          break;
-        case 1:
-          text.erase(at, rng.below(200));
-          break;
-        case 2:
-          text.insert(at, text.substr(rng.below(text.size()), rng.below(200)));
-          break;
-        default:
-          text.resize(at + 1);
-          break;
+        case 0: text[at] = static_cast<char>(rng.below(256)); break;
+        case 1: text.erase(at, rng.below(200)); break;
+        case 2: text.insert(at, text.substr(rng.below(text.size()), rng.below(200))); break;
+        default: text.resize(at + 1); break;
       }
     }
     try {

@@ -41,9 +41,7 @@ TEST(MemoryControllers, have_a_source_or_the_reason_of_an_estimate_for_every_val
       }
       EXPECT_THAT(loaded.pattern_at.file, HasSubstr(".toml"));
       EXPECT_GT(loaded.pattern_at.line, 0U);
-    } catch (const Error& e) {
-      ADD_FAILURE() << e.format();
-    }
+    } catch (const Error& e) { ADD_FAILURE() << e.format(); }
   }
 }
 
@@ -70,7 +68,7 @@ TEST(MemoryControllers, match_the_peers_they_are_named_after) {
   // A full queue begins a drain, or more than 8 writes while the queues of the banks are empty.
   EXPECT_EQ(dramsim.queues.high * 32, 32);
   EXPECT_EQ(dramsim.queues.low * 32, 8);
-  EXPECT_EQ(dramsim.latency.read, 1U);   // and a clock for the move to the queue of the bank
+  EXPECT_EQ(dramsim.latency.read, 1U);  // and a clock for the move to the queue of the bank
   EXPECT_EQ(dramsim.schedule.kind, SchedulerKind::round_robin);
   EXPECT_EQ(dramsim.schedule.row_hit_cap, 4U);
   EXPECT_FALSE(dramsim.upkeep.precharge_all);
@@ -174,9 +172,7 @@ TEST_F(MemoryControllerFile, what_depends_on_another_value_is_checked_together) 
   const auto refused = [&](const std::vector<Setting>& settings) -> std::string {
     try {
       load_memory_controller("default", settings);
-    } catch (const Error& e) {
-      return e.format();
-    }
+    } catch (const Error& e) { return e.format(); }
     return "accepted";
   };
   EXPECT_EQ(refused({set("queues.bank", "0")}), "accepted");
@@ -200,9 +196,7 @@ TEST_F(MemoryControllerFile, damaged_files_give_an_error_or_a_sound_controller_n
       const MemoryController c = load_memory_controller(write(text)).controller;
       EXPECT_LT(c.queues.low, c.queues.high);
       EXPECT_GT(c.queues.read, 0U);
-    } catch (const Error& e) {
-      EXPECT_EQ(e.code(), ExitCode::bad_input) << e.format();
-    }
+    } catch (const Error& e) { EXPECT_EQ(e.code(), ExitCode::bad_input) << e.format(); }
   }
 }
 

@@ -9,9 +9,7 @@ namespace {
 
 constexpr std::uint64_t kib = 1024;
 
-Device device_of(const std::string& name) {
-  return load_device(name).device;
-}
+Device device_of(const std::string& name) { return load_device(name).device; }
 
 // CUDA C++ Best Practices Guide, section "Calculating Occupancy": compute capability 7.0, 37 registers per
 // thread.
@@ -137,16 +135,19 @@ TEST(Occupancy, refuses_a_block_that_fits_only_without_rounding_its_warps) {
 // Blocks of two launches in turns: each of the four sums ends them.
 TEST(Occupancy, sums_what_blocks_of_several_launches_hold) {
   const Device v100 = device_of("v100");
-  const auto beside = [&](const Occupancy& a, std::uint32_t a_warps, const Occupancy& b, std::uint32_t b_warps, std::uint64_t shared) {
+  const auto beside = [&](const Occupancy& a, std::uint32_t a_warps, const Occupancy& b,
+                          std::uint32_t b_warps, std::uint64_t shared) {
     Held held;
-    for (bool first = true; fits_beside(v100, held, first ? a : b, first ? a_warps : b_warps, shared); first = !first)
+    for (bool first = true; fits_beside(v100, held, first ? a : b, first ? a_warps : b_warps, shared);
+         first = !first)
       held.add(first ? a : b, first ? a_warps : b_warps);
     return held;
   };
-  const Occupancy tiny = occupancy(v100, 32, 16, 0), large = occupancy(v100, 512, 16, 0), hungry = occupancy(v100, 256, 128, 0);
+  const Occupancy tiny = occupancy(v100, 32, 16, 0), large = occupancy(v100, 512, 16, 0),
+                  hungry = occupancy(v100, 256, 128, 0);
   const Occupancy shared = occupancy(v100, 32, 16, 20 * kib);
   EXPECT_EQ(beside(tiny, 1, tiny, 1, 0).blocks, 32U);
-  EXPECT_EQ(beside(large, 16, tiny, 1, 0).warps, 3U * 16 + 3);   // a fourth large one would make 67
+  EXPECT_EQ(beside(large, 16, tiny, 1, 0).warps, 3U * 16 + 3);  // a fourth large one would make 67
   EXPECT_EQ(beside(hungry, 8, large, 16, 0).registers, 40960U);
   EXPECT_EQ(beside(shared, 1, tiny, 1, 64 * kib).shared_bytes, 60 * kib);
   EXPECT_EQ(beside(shared, 1, shared, 1, v100.sm.shared_bytes).blocks, 4U);
@@ -166,7 +167,8 @@ TEST(Occupancy, what_a_block_held_is_free_when_it_has_gone) {
   EXPECT_EQ(held.blocks + held.warps + held.registers + held.shared_bytes, 0U);
 }
 
-// Alone, the sums allow what the calculator allows, or more: it also knows how warps lie in the parts of the register file.
+// Alone, the sums allow what the calculator allows, or more: it also knows how warps lie in the parts of the
+// register file.
 TEST(Occupancy, of_one_launch_is_within_the_sums) {
   for (const std::string& name : list_devices()) {
     const Device d = device_of(name);
@@ -176,11 +178,13 @@ TEST(Occupancy, of_one_launch_is_within_the_sums) {
         const std::uint32_t warps = (threads + 31) / 32;
         Held held;
         for (std::uint32_t i = 0; i < o.blocks_per_sm; ++i) {
-          ASSERT_TRUE(fits_beside(d, held, o, warps, d.sm.shared_bytes)) << name << ' ' << threads << ' ' << registers << ' ' << i;
+          ASSERT_TRUE(fits_beside(d, held, o, warps, d.sm.shared_bytes))
+              << name << ' ' << threads << ' ' << registers << ' ' << i;
           held.add(o, warps);
         }
         if (o.limit != OccupancyLimit::registers) {
-          EXPECT_FALSE(fits_beside(d, held, o, warps, d.sm.shared_bytes)) << name << ' ' << threads << ' ' << registers;
+          EXPECT_FALSE(fits_beside(d, held, o, warps, d.sm.shared_bytes))
+              << name << ' ' << threads << ' ' << registers;
         }
       }
     }

@@ -72,9 +72,7 @@ TEST_F(Settings, a_wrong_gpu_is_reported_where_it_was_chosen) {
   const auto error_with = [&](const std::vector<Setting>& line) {
     try {
       load_device(gather_all({}, line));
-    } catch (const Error& e) {
-      return e.format();
-    }
+    } catch (const Error& e) { return e.format(); }
     return std::string("accepted");
   };
   project("# mine\ngpu = \"nope\"\n");

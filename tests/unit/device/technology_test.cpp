@@ -36,7 +36,7 @@ TEST_P(ShippedTechnology, loads_with_a_source_or_the_reason_of_an_estimate_for_e
     const LoadedTechnology loaded = load_technology(GetParam());
     EXPECT_EQ(loaded.technology.name, GetParam());
     for (const Entry& entry : loaded.entries) {
-      if (entry.origin.layer == "default") continue;   // rules that most memories do not have
+      if (entry.origin.layer == "default") continue;  // rules that most memories do not have
       EXPECT_EQ(entry.origin.layer, "technology") << entry.key;
       EXPECT_GT(entry.origin.source.size(), 3U) << entry.key;
       EXPECT_THAT(entry.origin.where, testing::MatchesRegex(".*\\.toml:[0-9]+")) << entry.key;
@@ -47,9 +47,7 @@ TEST_P(ShippedTechnology, loads_with_a_source_or_the_reason_of_an_estimate_for_e
             << entry.key;
       }
     }
-  } catch (const Error& e) {
-    FAIL() << e.format();
-  }
+  } catch (const Error& e) { FAIL() << e.format(); }
 }
 
 TEST_P(ShippedTechnology, obeys_the_order_of_commands) {
@@ -217,9 +215,7 @@ TEST_F(TechnologyFile, states_only_what_differs_and_may_inherit_from_a_file_besi
   EXPECT_EQ(loaded.technology.timing.cl, 17U);
   EXPECT_EQ(loaded.files.size(), 3U);
   for (const Entry& e : loaded.entries) {
-    if (e.key == "organisation.ranks") {
-      EXPECT_EQ(e.origin.where, child + ":3");
-    }
+    if (e.key == "organisation.ranks") { EXPECT_EQ(e.origin.where, child + ":3"); }
   }
 }
 
@@ -327,9 +323,7 @@ TEST_F(TechnologyFile, damaged_files_give_an_error_or_a_sound_technology_never_a
       const Technology t = load_technology(write("damaged.toml", text)).technology;
       EXPECT_GE(t.timing.trc, t.timing.tras);
       EXPECT_EQ(t.organisation.row_bytes % t.burst_bytes(), 0U);
-    } catch (const Error& e) {
-      EXPECT_EQ(e.code(), ExitCode::bad_input) << e.format();
-    }
+    } catch (const Error& e) { EXPECT_EQ(e.code(), ExitCode::bad_input) << e.format(); }
   }
 }
 

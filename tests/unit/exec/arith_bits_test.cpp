@@ -9,12 +9,8 @@ namespace {
 using ptx::BoolOp;
 using ptx::PrmtMode;
 
-unsigned bits_of(Type t) {
-  return 8 * bytes_of(t);
-}
-bool bit(u64 v, u64 i) {
-  return (v >> i & 1) != 0;
-}
+unsigned bits_of(Type t) { return 8 * bytes_of(t); }
+bool bit(u64 v, u64 i) { return (v >> i & 1) != 0; }
 
 TEST(BitHandlers, counts_and_positions) {
   for (const Type type : {Type::b32, Type::b64}) {
@@ -212,27 +208,13 @@ TEST(BitHandlers, prmt_picks_bytes_in_every_mode) {
             u64 pick = 0;
             bool sign = false;
             switch (mode) {
-              case PrmtMode::none:
-                pick = s.v[2] >> (4 * i) & 7, sign = bit(s.v[2], 4 * i + 3);
-                break;
-              case PrmtMode::f4e:
-                pick = c + i;
-                break;
-              case PrmtMode::b4e:
-                pick = (c + 8 - i) % 8;
-                break;
-              case PrmtMode::rc8:
-                pick = c;
-                break;
-              case PrmtMode::ecl:
-                pick = std::max(c, i);
-                break;
-              case PrmtMode::ecr:
-                pick = std::min(c, i);
-                break;
-              default:
-                pick = (c % 2) * 2 + i % 2;
-                break;
+              case PrmtMode::none: pick = s.v[2] >> (4 * i) & 7, sign = bit(s.v[2], 4 * i + 3); break;
+              case PrmtMode::f4e: pick = c + i; break;
+              case PrmtMode::b4e: pick = (c + 8 - i) % 8; break;
+              case PrmtMode::rc8: pick = c; break;
+              case PrmtMode::ecl: pick = std::max(c, i); break;
+              case PrmtMode::ecr: pick = std::min(c, i); break;
+              default: pick = (c % 2) * 2 + i % 2; break;
             }
             const u64 byte = (pick < 4 ? s.v[0] >> (8 * pick) : s.v[1] >> (8 * (pick - 4))) & 0xff;
             r |= (sign ? (byte >= 128 ? 0xff : 0) : byte) << (8 * i);

@@ -22,67 +22,43 @@ int order(Type type, u64 x, u64 y, bool ftz) {
   };
   auto small_half = [&](double v) { return ftz && std::fabs(v) < 0x1p-14 ? 0.0 : v; };
   switch (type) {
-    case Type::s16:
-      return of(static_cast<s16>(x), static_cast<s16>(y));
-    case Type::s32:
-      return of(static_cast<s32>(x), static_cast<s32>(y));
-    case Type::s64:
-      return of(static_cast<s64>(x), static_cast<s64>(y));
-    case Type::f32:
-      return of(small(f32(x)), small(f32(y)));
-    case Type::f64:
-      return of(f64(x), f64(y));
-    case Type::f16:
-      return of(small_half(half(x)), small_half(half(y)));
-    case Type::bf16:
-      return of(f32(x << 16), f32(y << 16));
-    default:
-      return of(x, y);
+    case Type::s16: return of(static_cast<s16>(x), static_cast<s16>(y));
+    case Type::s32: return of(static_cast<s32>(x), static_cast<s32>(y));
+    case Type::s64: return of(static_cast<s64>(x), static_cast<s64>(y));
+    case Type::f32: return of(small(f32(x)), small(f32(y)));
+    case Type::f64: return of(f64(x), f64(y));
+    case Type::f16: return of(small_half(half(x)), small_half(half(y)));
+    case Type::bf16: return of(f32(x << 16), f32(y << 16));
+    default: return of(x, y);
   }
 }
 bool holds(Compare compare, int o) {
   const bool unordered = o == 2;
   switch (compare) {
-    case Compare::eq:
-      return o == 0;
-    case Compare::ne:
-      return o == -1 || o == 1;
+    case Compare::eq: return o == 0;
+    case Compare::ne: return o == -1 || o == 1;
     case Compare::lt:
-    case Compare::lo:
-      return o == -1;
+    case Compare::lo: return o == -1;
     case Compare::le:
-    case Compare::ls:
-      return o == -1 || o == 0;
+    case Compare::ls: return o == -1 || o == 0;
     case Compare::gt:
-    case Compare::hi:
-      return o == 1;
+    case Compare::hi: return o == 1;
     case Compare::ge:
-    case Compare::hs:
-      return o == 0 || o == 1;
-    case Compare::equ:
-      return unordered || o == 0;
-    case Compare::neu:
-      return unordered || o != 0;
-    case Compare::ltu:
-      return unordered || o == -1;
-    case Compare::leu:
-      return unordered || o <= 0;
-    case Compare::gtu:
-      return unordered || o == 1;
-    case Compare::geu:
-      return unordered || o >= 0;
-    case Compare::num:
-      return !unordered;
-    default:
-      return unordered;
+    case Compare::hs: return o == 0 || o == 1;
+    case Compare::equ: return unordered || o == 0;
+    case Compare::neu: return unordered || o != 0;
+    case Compare::ltu: return unordered || o == -1;
+    case Compare::leu: return unordered || o <= 0;
+    case Compare::gtu: return unordered || o == 1;
+    case Compare::geu: return unordered || o >= 0;
+    case Compare::num: return !unordered;
+    default: return unordered;
   }
 }
 bool combined(BoolOp op, bool t, bool c) {
   return op == BoolOp::and_ ? t && c : op == BoolOp::or_ ? t || c : op == BoolOp::xor_ ? t != c : t;
 }
-bool is_float_type(Type t) {
-  return t == Type::f16 || t == Type::bf16 || t == Type::f32 || t == Type::f64;
-}
+bool is_float_type(Type t) { return t == Type::f16 || t == Type::bf16 || t == Type::f32 || t == Type::f64; }
 std::vector<Compare> compares_of(Type t) {
   using enum Compare;
   if (is_float_type(t)) return {eq, ne, lt, le, gt, ge, equ, neu, ltu, leu, gtu, geu, num, nan};

@@ -26,14 +26,10 @@ u64 to_float(Type type, long double v, Rounding mode) {
 }
 long double integral(long double v, Rounding mode) {
   switch (mode) {
-    case Rounding::rni:
-      return std::nearbyint(v);
-    case Rounding::rmi:
-      return std::floor(v);
-    case Rounding::rpi:
-      return std::ceil(v);
-    default:
-      return std::trunc(v);
+    case Rounding::rni: return std::nearbyint(v);
+    case Rounding::rmi: return std::floor(v);
+    case Rounding::rpi: return std::ceil(v);
+    default: return std::trunc(v);
   }
 }
 u64 extended(Type type, s128 v, unsigned register_bytes) {
@@ -44,12 +40,8 @@ u64 extended(Type type, s128 v, unsigned register_bytes) {
                           : r & ((u64{1} << n) - 1);
   return register_bytes == 8 ? r : r & ((u64{1} << (8 * register_bytes)) - 1);
 }
-s128 highest(Type t) {
-  return (static_cast<s128>(1) << (8 * bytes_of(t) - (signed_type(t) ? 1 : 0))) - 1;
-}
-s128 lowest(Type t) {
-  return signed_type(t) ? -highest(t) - 1 : 0;
-}
+s128 highest(Type t) { return (static_cast<s128>(1) << (8 * bytes_of(t) - (signed_type(t) ? 1 : 0))) - 1; }
+s128 lowest(Type t) { return signed_type(t) ? -highest(t) - 1 : 0; }
 
 std::vector<unsigned> registers_of(Type t) {
   const unsigned n = bytes_of(t);

@@ -24,14 +24,10 @@ void for_each_text(const ptx::Form& form, const std::function<void(const std::st
 
 Type wider(Type t) {
   switch (t) {
-    case Type::u16:
-      return Type::u32;
-    case Type::s16:
-      return Type::s32;
-    case Type::u32:
-      return Type::u64;
-    default:
-      return Type::s64;
+    case Type::u16: return Type::u32;
+    case Type::s16: return Type::s32;
+    case Type::u32: return Type::u64;
+    default: return Type::s64;
   }
 }
 
@@ -58,25 +54,14 @@ ptx::Inst instruction_of(const ptx::Match& m) {
   }
   for (const ptx::OperandSpec& spec : *m.operands) {
     switch (spec.what) {
-      case What::type:
-        add(spec.result, m.type);
-        break;
-      case What::stype:
-        add(spec.result, m.stype);
-        break;
-      case What::wide:
-        add(spec.result, wider(m.type));
-        break;
-      case What::fixed:
-        add(spec.result, spec.fixed);
-        break;
+      case What::type: add(spec.result, m.type); break;
+      case What::stype: add(spec.result, m.stype); break;
+      case What::wide: add(spec.result, wider(m.type)); break;
+      case What::fixed: add(spec.result, spec.fixed); break;
       case What::pred:
       case What::value_pred:
-      case What::pred_pair:
-        add(spec.result, Type::pred);
-        break;
-      default:
-        break;
+      case What::pred_pair: add(spec.result, Type::pred); break;
+      default: break;
     }
   }
   return inst;

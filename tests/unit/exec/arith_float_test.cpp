@@ -40,27 +40,13 @@ template <class T>
 T compute(Op op, T a, T b, T c) {
   volatile T x = a, y = b, z = c, r = 0;
   switch (op) {
-    case Op::add:
-      r = x + y;
-      break;
-    case Op::sub:
-      r = x - y;
-      break;
-    case Op::mul:
-      r = x * y;
-      break;
-    case Op::div:
-      r = x / y;
-      break;
-    case Op::rcp:
-      r = T{1} / x;
-      break;
-    case Op::sqrt:
-      r = std::sqrt(T{x});
-      break;
-    default:
-      r = std::fma(T{x}, T{y}, T{z});
-      break;
+    case Op::add: r = x + y; break;
+    case Op::sub: r = x - y; break;
+    case Op::mul: r = x * y; break;
+    case Op::div: r = x / y; break;
+    case Op::rcp: r = T{1} / x; break;
+    case Op::sqrt: r = std::sqrt(T{x}); break;
+    default: r = std::fma(T{x}, T{y}, T{z}); break;
   }
   return r;
 }

@@ -13,9 +13,7 @@ using ptx::Rounding;
 inline bool signed_type(Type t) {
   return t == Type::s8 || t == Type::s16 || t == Type::s32 || t == Type::s64;
 }
-inline bool is_half(Type t) {
-  return t == Type::f16 || t == Type::bf16;
-}
+inline bool is_half(Type t) { return t == Type::f16 || t == Type::bf16; }
 // A small format by definition: value of its bits.
 struct Small {
   int exponent_bits, fraction_bits;
@@ -54,14 +52,10 @@ inline bool takes_high(long double v, long double low, long double high, bool lo
                        Rounding mode) {
   if (v == low) return false;
   switch (mode) {
-    case Rounding::rz:
-      return false;
-    case Rounding::rm:
-      return negative;
-    case Rounding::rp:
-      return !negative;
-    default:
-      break;
+    case Rounding::rz: return false;
+    case Rounding::rm: return negative;
+    case Rounding::rp: return !negative;
+    default: break;
   }
   const long double below = v - low, above = high - v;
   if (below != above) return below > above;

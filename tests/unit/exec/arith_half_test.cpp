@@ -22,14 +22,10 @@ long double exact_sum(long double a, long double b) {
 }
 long double compute(Op op, long double a, long double b, long double c) {
   switch (op) {
-    case Op::add:
-      return exact_sum(a, b);
-    case Op::sub:
-      return exact_sum(a, -b);
-    case Op::mul:
-      return a * b;
-    default:
-      return exact_sum(a * b, c);
+    case Op::add: return exact_sum(a, b);
+    case Op::sub: return exact_sum(a, -b);
+    case Op::mul: return a * b;
+    default: return exact_sum(a * b, c);
   }
 }
 

@@ -99,23 +99,19 @@ unsigned bytes_of(Type type) {
   switch (type) {
     case Type::b8:
     case Type::u8:
-    case Type::s8:
-      return 1;
+    case Type::s8: return 1;
     case Type::b16:
     case Type::u16:
     case Type::s16:
     case Type::f16:
     case Type::bf16:
     case Type::e4m3x2:
-    case Type::e5m2x2:
-      return 2;
+    case Type::e5m2x2: return 2;
     case Type::b64:
     case Type::u64:
     case Type::s64:
-    case Type::f64:
-      return 8;
-    default:
-      return 4;
+    case Type::f64: return 8;
+    default: return 4;
   }
 }
 
@@ -125,17 +121,12 @@ const std::vector<u64>& edges(Type type) {
                                 f = float_edges(32, 23), d = float_edges(64, 52);
   switch (type) {
     case Type::f16:
-    case Type::f16x2:
-      return h;
+    case Type::f16x2: return h;
     case Type::bf16:
-    case Type::bf16x2:
-      return b;
-    case Type::f32:
-      return f;
-    case Type::f64:
-      return d;
-    default:
-      break;
+    case Type::bf16x2: return b;
+    case Type::f32: return f;
+    case Type::f64: return d;
+    default: break;
   }
   const unsigned n = bytes_of(type);
   return n == 1 ? i8 : n == 2 ? i16 : n == 4 ? i32 : i64;
@@ -154,16 +145,13 @@ u64 sample(Random& random, Type type) {
     case 0:
     case 1:
     case 2:
-    case 3:
-      return e[random.below(e.size())];
-    case 4:
-      return random.next() & all & 0x3f;
+    case 3: return e[random.below(e.size())];
+    case 4: return random.next() & all & 0x3f;
     case 5:  // floats near 1, where rounding matters
       if (type == Type::f32) return 0x3f000000u + (random.next() & 0x81ffffffu);
       if (type == Type::f64) return 0x3fe0000000000000ull + (random.next() & 0x803fffffffffffffull);
       [[fallthrough]];
-    default:
-      return random.next() & all;
+    default: return random.next() & all;
   }
 }
 
@@ -191,9 +179,7 @@ namespace {
 struct alignas(64) Rows {
   std::byte bytes[64 * 128];
 };
-unsigned element_bytes(unsigned bytes) {
-  return bytes == 8 ? 8 : 4;
-}
+unsigned element_bytes(unsigned bytes) { return bytes == 8 ? 8 : 4; }
 
 void put_row(std::byte* row, unsigned element, const std::array<u64, 32>& values) {
   for (unsigned lane = 0; lane < 32; ++lane) std::memcpy(row + lane * element, &values[lane], element);

@@ -46,18 +46,10 @@ To bits_as(From v) {
   std::memcpy(&r, &v, sizeof r);
   return r;
 }
-inline float f32(u64 bits) {
-  return bits_as<float>(static_cast<u32>(bits));
-}
-inline double f64(u64 bits) {
-  return bits_as<double>(bits);
-}
-inline u64 bits(float v) {
-  return bits_as<u32>(v);
-}
-inline u64 bits(double v) {
-  return bits_as<u64>(v);
-}
+inline float f32(u64 bits) { return bits_as<float>(static_cast<u32>(bits)); }
+inline double f64(u64 bits) { return bits_as<double>(bits); }
+inline u64 bits(float v) { return bits_as<u32>(v); }
+inline u64 bits(double v) { return bits_as<u64>(v); }
 
 // Deterministic random numbers (splitmix64).
 class Random {

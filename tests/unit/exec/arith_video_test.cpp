@@ -20,9 +20,7 @@ s64 part(u64 word, unsigned selector, bool by_sign) {  // 0 word, 1..4 bytes, 5.
   const u64 v = word >> (16 * (selector - 5)) & 0xffff;
   return by_sign ? static_cast<s16>(v) : static_cast<s64>(v);
 }
-Type sign_type(bool by_sign) {
-  return by_sign ? Type::s32 : Type::u32;
-}
+Type sign_type(bool by_sign) { return by_sign ? Type::s32 : Type::u32; }
 
 TEST(VideoHandlers, scalar_forms_select_saturate_and_merge) {
   Random random(31);
@@ -180,27 +178,13 @@ TEST(VideoHandlers, simd_forms_work_on_chosen_parts) {
                 const s64 b = part(pick_b[i] < parts ? s.v[0] : s.v[1], base + pick_b[i] % parts, bs);
                 s64 v = 0;
                 switch (kind) {
-                  case 0:
-                    v = a + b;
-                    break;
-                  case 1:
-                    v = a - b;
-                    break;
-                  case 2:
-                    v = (a + b + (a + b >= 0 ? 1 : 0)) >> 1;
-                    break;
-                  case 3:
-                    v = std::max(a - b, b - a);
-                    break;
-                  case 4:
-                    v = std::min(a, b);
-                    break;
-                  case 5:
-                    v = std::max(a, b);
-                    break;
-                  default:
-                    v = a > b;
-                    break;
+                  case 0: v = a + b; break;
+                  case 1: v = a - b; break;
+                  case 2: v = (a + b + (a + b >= 0 ? 1 : 0)) >> 1; break;
+                  case 3: v = std::max(a - b, b - a); break;
+                  case 4: v = std::min(a, b); break;
+                  case 5: v = std::max(a, b); break;
+                  default: v = a > b; break;
                 }
                 if (form.mods.sat) {
                   const s64 high = (s64{1} << (ds ? n - 1 : n)) - 1;

@@ -12,9 +12,7 @@ using ptx::AtomOp;
 using ptx::ShflMode;
 using ptx::VoteMode;
 
-bool in(u32 mask, unsigned lane) {
-  return (mask >> lane & 1) != 0;
-}
+bool in(u32 mask, unsigned lane) { return (mask >> lane & 1) != 0; }
 const u32 masks[] = {0xffffffffu, 0x0000ffffu, 0xf0f0f0f1u, 0x80000001u, 0x00000010u};
 
 // The lane that shfl reads, by the manual's pseudo code in signed integers; valid: inside the segment.
@@ -84,12 +82,8 @@ TEST(WarpHandlers, shfl_reads_the_lane_that_the_mode_names) {
 }
 
 // Member masks: one of all lanes, or two tiles of 16 lanes that run the instruction together.
-u64 members(bool tiles, unsigned lane) {
-  return !tiles ? 0xffffffffu : lane < 16 ? 0xffffu : 0xffff0000u;
-}
-u32 group_of(bool tiles, unsigned lane, u32 mask) {
-  return static_cast<u32>(members(tiles, lane)) & mask;
-}
+u64 members(bool tiles, unsigned lane) { return !tiles ? 0xffffffffu : lane < 16 ? 0xffffu : 0xffff0000u; }
+u32 group_of(bool tiles, unsigned lane, u32 mask) { return static_cast<u32>(members(tiles, lane)) & mask; }
 
 TEST(WarpHandlers, vote_counts_only_the_lanes_that_take_part) {
   Random random(12);
@@ -156,9 +150,7 @@ TEST(WarpHandlers, match_finds_equal_values) {
                   if (in(group, other) && warp.sources[0][other] == warp.sources[0][lane])
                     equal |= 1u << other;
                 ASSERT_EQ(all ? (equal == group ? group : 0) : equal, out.d[lane]) << isa.name;
-                if (all) {
-                  ASSERT_EQ(equal == group, in(out.p, lane)) << isa.name;
-                }
+                if (all) { ASSERT_EQ(equal == group, in(out.p, lane)) << isa.name; }
               }
             }
           }

@@ -124,9 +124,7 @@ class EachIsa : public testing::TestWithParam<const char*> {
     setenv("SIMTLAB_ISA", GetParam(), 1);
     try {
       instruction_set();
-    } catch (const Error&) {
-      GTEST_SKIP() << "this processor lacks " << GetParam();
-    }
+    } catch (const Error&) { GTEST_SKIP() << "this processor lacks " << GetParam(); }
   }
   void TearDown() override { unsetenv("SIMTLAB_ISA"); }
 };
@@ -139,9 +137,7 @@ template <class F>
 std::string error_of(const F& f) {
   try {
     f();
-  } catch (const Error& e) {
-    return "[" + e.id() + "] " + e.what();
-  }
+  } catch (const Error& e) { return "[" + e.id() + "] " + e.what(); }
   return "no error";
 }
 

@@ -157,15 +157,18 @@ TEST(Texture, references_are_bound_by_variable_and_fetched_by_integer_in_one_and
 TEST(Texture, an_integer_fetch_reports_the_address_of_its_texel) {
   class Addresses final : public Consumer {
    public:
-    void consume(std::uint64_t, std::span<const Record> records, std::span<const std::uint64_t> addresses) override {
+    void consume(std::uint64_t, std::span<const Record> records,
+                 std::span<const std::uint64_t> addresses) override {
       for (const Record& r : records)
         if (r.address_index != ptx::no_pc && first.empty())
-          first.assign(addresses.begin() + r.address_index * warp_size, addresses.begin() + (r.address_index + 1) * warp_size);
+          first.assign(addresses.begin() + r.address_index * warp_size,
+                       addresses.begin() + (r.address_index + 1) * warp_size);
     }
     std::vector<std::uint64_t> first;
   };
-  Machine m(".global .texref line;\n.visible .entry k() { .reg .b32 %r<8>; mov.u32 %r1, %tid.x;\n"
-            "tex.1d.v4.u32.s32 {%r2, %r3, %r4, %r5}, [line, {%r1}]; ret; }\n");
+  Machine m(
+      ".global .texref line;\n.visible .entry k() { .reg .b32 %r<8>; mov.u32 %r1, %tid.x;\n"
+      "tex.1d.v4.u32.s32 {%r2, %r3, %r4, %r5}, [line, {%r1}]; ret; }\n");
   Texture t;
   t.address = m.upload(std::vector<std::uint32_t>(20));
   t.width = 20;

@@ -134,9 +134,10 @@ TEST_F(CompileTest, FastMathsLinksWithTheDeviceMaths) {
 }
 
 TEST_F(CompileTest, ALeadersValueMayBeShuffledToLanesThatHaveNone) {
-  const fs::path source = write("k.cu",
-                                "__global__ void k(int* p) { int v; if (threadIdx.x % 32 == 0) v = atomicAdd(p, 1);\n"
-                                "  p[threadIdx.x] = __shfl_sync(~0u, v, 0); }\n");
+  const fs::path source =
+      write("k.cu",
+            "__global__ void k(int* p) { int v; if (threadIdx.x % 32 == 0) v = atomicAdd(p, 1);\n"
+            "  p[threadIdx.x] = __shfl_sync(~0u, v, 0); }\n");
   // The atomic stays conditional: a branch around it, or a guard.
   EXPECT_THAT(text_of(build_with({"-ptx", source.string()}, "k.ptx")), testing::ContainsRegex("@%p[0-9]+"));
 }
@@ -158,9 +159,10 @@ TEST_F(CompileTest, ALinkAsOutputKeepsItsPlace) {
 
 TEST_F(CompileTest, OpenMpOnTheHostSideNeedsGccOnly) {
   if (find_program("gcc").empty()) GTEST_SKIP() << "gcc is not installed";
-  const fs::path source = write("k.cu",
-                                "#include <omp.h>\n__global__ void k(int* p) { *p = 1; }\n"
-                                "int main() { k<<<1, 1>>>(nullptr); return omp_get_max_threads() > 0 ? 0 : 1; }\n");
+  const fs::path source =
+      write("k.cu",
+            "#include <omp.h>\n__global__ void k(int* p) { *p = 1; }\n"
+            "int main() { k<<<1, 1>>>(nullptr); return omp_get_max_threads() > 0 ? 0 : 1; }\n");
   EXPECT_NO_THROW(build_with({"-Xcompiler", "-fopenmp", "-c", source.string()}, "k.o"));
 }
 
@@ -194,9 +196,7 @@ TEST_F(BuildTest, ACacheThatCannotBeWrittenIsSaid) {
   try {
     build_with({source.string()}, "k");
     FAIL() << "built";
-  } catch (const Error& e) {
-    EXPECT_THAT(e.format(), HasSubstr("SIMTLAB_CACHE"));
-  }
+  } catch (const Error& e) { EXPECT_THAT(e.format(), HasSubstr("SIMTLAB_CACHE")); }
 }
 
 TEST_F(BuildTest, AStoredProductIsFoundUntilItOrItsSourcesAreDamaged) {

@@ -158,7 +158,8 @@ TEST(DeviceMaths, FunctionsThatTheCLibraryLacksAreWithinTheirBounds) {
   check_functions_that_c_lacks<double>(1e-323, 1e308);
   const auto root = [](long double x) { return 1 / std::sqrt(x); };
   const auto rsqrt = [](double x) { return dm::rsqrt(x); };
-  check<double>({{"rsqrt", rsqrt, root, 1, 4, Spread::even, 1}, {"rsqrt", rsqrt, root, 1e-323, 1e308, Spread::logarithmic, 1}});
+  check<double>({{"rsqrt", rsqrt, root, 1, 4, Spread::even, 1},
+                 {"rsqrt", rsqrt, root, 1e-323, 1e308, Spread::logarithmic, 1}});
   EXPECT_EQ(dm::rsqrt(0.0), INFINITY);
   EXPECT_EQ(dm::rsqrt(INFINITY), 0.0);
   EXPECT_TRUE(std::isnan(dm::rsqrt(-1.0)));
@@ -253,12 +254,8 @@ void two_arguments(double range) {
       "fdim", [](T a, T b) { return dm::fdim(a, b); }, [](L a, L b) { return std::fdim(a, b); }, small, small,
       0.5);
 }
-TEST(DeviceMaths, FunctionsOfTwoSinglePrecisionArgumentsAreWithinTheirBounds) {
-  two_arguments<float>(37);
-}
-TEST(DeviceMaths, FunctionsOfTwoDoublePrecisionArgumentsAreWithinTheirBounds) {
-  two_arguments<double>(300);
-}
+TEST(DeviceMaths, FunctionsOfTwoSinglePrecisionArgumentsAreWithinTheirBounds) { two_arguments<float>(37); }
+TEST(DeviceMaths, FunctionsOfTwoDoublePrecisionArgumentsAreWithinTheirBounds) { two_arguments<double>(300); }
 
 template <class T>
 void same(const char* what, T got, T want) {
@@ -304,9 +301,7 @@ void special_values() {
     int e_ours, e;
     const T m = dm::frexp(x, &e_ours);
     same("frexp", m, std::frexp(x, &e));
-    if (std::isfinite(x)) {
-      EXPECT_EQ(e_ours, e);
-    }
+    if (std::isfinite(x)) { EXPECT_EQ(e_ours, e); }
     for (const int k : {0, 1, -1, 30, -30, 150, -150, 1100, -1100, 100000, -100000})
       same("ldexp", dm::scale_any(x, k), std::ldexp(x, k));
     if (!std::isfinite(x) || x == 0) {
@@ -340,12 +335,8 @@ void special_values() {
     }
   }
 }
-TEST(DeviceMaths, SpecialValuesOfSinglePrecisionAgreeWithTheCLibrary) {
-  special_values<float>();
-}
-TEST(DeviceMaths, SpecialValuesOfDoublePrecisionAgreeWithTheCLibrary) {
-  special_values<double>();
-}
+TEST(DeviceMaths, SpecialValuesOfSinglePrecisionAgreeWithTheCLibrary) { special_values<float>(); }
+TEST(DeviceMaths, SpecialValuesOfDoublePrecisionAgreeWithTheCLibrary) { special_values<double>(); }
 
 TEST(DeviceMaths, MultiplesOfPiAreExactWhereTheResultIs) {
   for (int i = -9; i <= 9; ++i) {

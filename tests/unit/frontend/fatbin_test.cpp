@@ -41,7 +41,8 @@ Image packed(const Entry& e) {
   } else if (e.pack == Pack::lz4) {
     out.resize(static_cast<std::size_t>(LZ4_compressBound(static_cast<int>(text.size()))));
     out.resize(static_cast<std::size_t>(LZ4_compress_default(text.data(), reinterpret_cast<char*>(out.data()),
-                                                             static_cast<int>(text.size()), static_cast<int>(out.size()))));
+                                                             static_cast<int>(text.size()),
+                                                             static_cast<int>(out.size()))));
   } else {
     out.resize(ZSTD_compressBound(text.size()));
     out.resize(ZSTD_compress(out.data(), out.size(), text.data(), text.size(), 3));
@@ -75,7 +76,9 @@ Image container(const std::vector<Entry>& entries) {
   return out;
 }
 
-std::vector<FatbinEntry> read(const Image& image) { return read_fatbin(image.data(), image.size(), "app:image1"); }
+std::vector<FatbinEntry> read(const Image& image) {
+  return read_fatbin(image.data(), image.size(), "app:image1");
+}
 
 std::string error_of(const Image& image, ExitCode code = ExitCode::bad_input) {
   try {
@@ -119,9 +122,7 @@ TEST_P(Packing, EveryTruncationIsAnErrorOrAShorterList) {
     try {
       read(Image(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(n)));
       ADD_FAILURE() << "accepted " << n << " bytes of " << whole.size();
-    } catch (const Error& e) {
-      EXPECT_NE(e.code(), ExitCode::ok);
-    }
+    } catch (const Error& e) { EXPECT_NE(e.code(), ExitCode::ok); }
   }
 }
 
@@ -130,11 +131,11 @@ TEST_P(Packing, FlippedBytesNeverCrash) {
   std::mt19937 random(1);
   for (int i = 0; i < 2000; ++i) {
     Image bad = whole;
-    for (int k = 0; k < 3; ++k) bad[random() % std::min<std::size_t>(bad.size(), 200)] = static_cast<std::uint8_t>(random());
+    for (int k = 0; k < 3; ++k)
+      bad[random() % std::min<std::size_t>(bad.size(), 200)] = static_cast<std::uint8_t>(random());
     try {
       for (const FatbinEntry& e : read(bad)) EXPECT_LE(e.text.size(), 256u << 20);
-    } catch (const Error&) {
-    }
+    } catch (const Error&) {}
   }
 }
 
@@ -174,7 +175,8 @@ TEST(Fatbin, MachineCodeAloneSaysHowToRebuild) {
     EXPECT_THAT(e.what(), testing::HasSubstr("machine code only (sm_90)"));
     EXPECT_THAT(e.format(), testing::HasSubstr("-gencode arch=compute_90,code=compute_90"));
   }
-  EXPECT_THAT(error_of(Image{0x7f, 'E', 'L', 'F', 2, 1}, ExitCode::unsupported), testing::HasSubstr("machine code only"));
+  EXPECT_THAT(error_of(Image{0x7f, 'E', 'L', 'F', 2, 1}, ExitCode::unsupported),
+              testing::HasSubstr("machine code only"));
 }
 
 TEST(Fatbin, AClaimOfMoreThanTheLimitIsRefusedBeforeMemoryIsTaken) {
@@ -189,7 +191,7 @@ TEST(Fatbin, AClaimOfMoreThanTheLimitIsRefusedBeforeMemoryIsTaken) {
 
 TEST(Fatbin, AnImageOfThisProcessThatClaimsMoreThanIsMappedIsRefused) {
   Image image = container({{1, 80, ".version 7.0", Pack::raw}});
-  put<std::uint64_t>(image, 8, std::uint64_t{1} << 44);            // the container
+  put<std::uint64_t>(image, 8, std::uint64_t{1} << 44);              // the container
   put<std::uint64_t>(image, 16 + 8, (std::uint64_t{1} << 44) - 64);  // its entry
   EXPECT_THROW(read_fatbin(image.data(), 0, "app"), Error);
   EXPECT_THROW(read_fatbin(reinterpret_cast<const void*>(std::uintptr_t{4096}), 0, "app"), Error);
@@ -214,10 +216,11 @@ TEST(Fatbin, AnUnknownPackingIsNamed) {
 }
 
 TEST(PickPtx, TakesTheHighestThatIsNotAboveTheDevice) {
-  const auto entries = read(container({{1, 50, "// 50", Pack::raw}, {1, 90, "// 90", Pack::raw}, {1, 75, "// 75", Pack::raw}}));
+  const auto entries = read(
+      container({{1, 50, "// 50", Pack::raw}, {1, 90, "// 90", Pack::raw}, {1, 75, "// 75", Pack::raw}}));
   EXPECT_EQ(pick_ptx(entries, 8, 0, "app").text, "// 75");
   EXPECT_EQ(pick_ptx(entries, 9, 0, "app").text, "// 90");
-  EXPECT_EQ(pick_ptx(entries, 3, 5, "app").text, "// 50");   // none is low enough: the lowest
+  EXPECT_EQ(pick_ptx(entries, 3, 5, "app").text, "// 50");  // none is low enough: the lowest
 }
 
 }  // namespace

@@ -9,7 +9,9 @@
 namespace simtlab::frontend {
 namespace {
 
-LimitedResult shell(const std::string& command, double seconds = 20) { return run_limited({{"/bin/sh", "-c", command}, "/", {{"SIMTLAB_TEST_WORD", "seven"}}, seconds, 0}); }
+LimitedResult shell(const std::string& command, double seconds = 20) {
+  return run_limited({{"/bin/sh", "-c", command}, "/", {{"SIMTLAB_TEST_WORD", "seven"}}, seconds, 0});
+}
 
 TEST(RunLimited, StatusErrorsFolderAndEnvironment) {
   const LimitedResult r = shell("pwd >&2; echo $SIMTLAB_TEST_WORD >&2; echo lost; read x || exit 3");
@@ -39,7 +41,8 @@ TEST(RunLimited, WhatIsNoProgramIsSaid) {
 }
 
 TEST(SplitWords, AsAShellDoes) {
-  EXPECT_EQ(split_words("a  'b c' \"d 'e\" f\\ g ''"), (std::vector<std::string>{"a", "b c", "d 'e", "f g", ""}));
+  EXPECT_EQ(split_words("a  'b c' \"d 'e\" f\\ g ''"),
+            (std::vector<std::string>{"a", "b c", "d 'e", "f g", ""}));
   EXPECT_TRUE(split_words("  ").empty());
   EXPECT_THROW(split_words("'open"), Error);
 }

@@ -1,4 +1,5 @@
-// The real board's code on the mock driver, beside the simulated board: the same answers, the same times, and an error for whatever can go wrong.
+// The real board's code on the mock driver, beside the simulated board: the same answers, the same times, and
+// an error for whatever can go wrong.
 #include "gpu/board.h"
 
 #include <fmt/format.h>
@@ -57,10 +58,13 @@ class Boards : public testing::Test {
     ::unsetenv("SIMTLAB_MOCK_FAULT");
   }
   ~Boards() override {
-    for (const char* name : {"SIMTLAB_CUDA_DRIVER", "SIMTLAB_MOCK_GPU", "SIMTLAB_MOCK_FAULT"}) ::unsetenv(name);
+    for (const char* name : {"SIMTLAB_CUDA_DRIVER", "SIMTLAB_MOCK_GPU", "SIMTLAB_MOCK_FAULT"})
+      ::unsetenv(name);
   }
   static void fault(const char* what) { ::setenv("SIMTLAB_MOCK_FAULT", what, 1); }
-  static std::unique_ptr<Board> simulated(const char* name = "v100") { return simulated_board(device::load_device(name).device); }
+  static std::unique_ptr<Board> simulated(const char* name = "v100") {
+    return simulated_board(device::load_device(name).device);
+  }
 
   // What the work gives, of either board.
   template <class Work>
@@ -71,17 +75,21 @@ class Boards : public testing::Test {
   }
 };
 
-testing::AssertionResult board_error(const std::function<void()>& work, ExitCode code, const std::string& id, const std::string& says = {}) {
+testing::AssertionResult board_error(const std::function<void()>& work, ExitCode code, const std::string& id,
+                                     const std::string& says = {}) {
   try {
     work();
   } catch (const Error& e) {
-    if (e.code() == code && e.id() == id && e.format().find(says) != std::string::npos) return testing::AssertionSuccess();
-    return testing::AssertionFailure() << "another error: " << static_cast<int>(e.code()) << " " << e.format();
+    if (e.code() == code && e.id() == id && e.format().find(says) != std::string::npos)
+      return testing::AssertionSuccess();
+    return testing::AssertionFailure()
+           << "another error: " << static_cast<int>(e.code()) << " " << e.format();
   }
   return testing::AssertionFailure() << "no error";
 }
 
-Board::Launch add_launch(Board& board, Board::Module module, std::uint64_t x, std::uint32_t n, std::uint32_t blocks = 160) {
+Board::Launch add_launch(Board& board, Board::Module module, std::uint64_t x, std::uint32_t n,
+                         std::uint32_t blocks = 160) {
   Board::Launch l;
   l.function = board.function(module, "add");
   l.grid = {blocks, 1, 1}, l.block = {128, 1, 1};
@@ -99,9 +107,11 @@ TEST_F(Boards, WhatTheDriverTellsIsWhatTheSimulatedBoardTells) {
     EXPECT_EQ(r.driver, "CUDA 12.2");
     EXPECT_EQ(r.uuid, "GPU-00102030-4050-6070-8090-a0b0c0d0e0f0");
     const auto both = [](const BoardFacts& f) {
-      return std::tuple(f.name, f.cc_major, f.cc_minor, f.sms, f.warp_size, f.max_threads_per_sm, f.max_blocks_per_sm, f.max_threads_per_block, f.registers_per_sm, f.shared_bytes_per_sm,
-                        f.shared_bytes_per_block, f.shared_bytes_per_block_optin, f.shared_reserved_per_block, f.constant_bytes, f.memory_bytes, f.free_bytes, f.l2_bytes, f.bus_bits,
-                        f.l1_caches_global, f.copy_engines, f.concurrent_kernels);
+      return std::tuple(f.name, f.cc_major, f.cc_minor, f.sms, f.warp_size, f.max_threads_per_sm,
+                        f.max_blocks_per_sm, f.max_threads_per_block, f.registers_per_sm,
+                        f.shared_bytes_per_sm, f.shared_bytes_per_block, f.shared_bytes_per_block_optin,
+                        f.shared_reserved_per_block, f.constant_bytes, f.memory_bytes, f.free_bytes,
+                        f.l2_bytes, f.bus_bits, f.l1_caches_global, f.copy_engines, f.concurrent_kernels);
     };
     EXPECT_EQ(both(r), both(s)) << name;
     EXPECT_NEAR(*r.sm_clock_hz, *s.sm_clock_hz, 1e3);
@@ -171,7 +181,7 @@ TEST_F(Boards, TimesAreThoseOfTheSimulatedBoard) {
   ASSERT_EQ(got.size(), wanted.size());
   for (std::size_t i = 0; i < got.size(); ++i) {
     EXPECT_GT(wanted[i], 0);
-    EXPECT_NEAR(got[i], wanted[i], wanted[i] * 1e-6) << i;   // the driver's are milliseconds in 24 bits
+    EXPECT_NEAR(got[i], wanted[i], wanted[i] * 1e-6) << i;  // the driver's are milliseconds in 24 bits
   }
 }
 
@@ -179,13 +189,17 @@ TEST_F(Boards, OccupancyAndRegistersAreTheSame) {
   for (const char* name : {"gtx480", "k40", "h100"})
     on_both(
         [](Board& b) {
-          const Board::Function f = b.function(b.load("test.ptx", std::string(b.facts().cc_major < 3 ? ".version 6.0\n.target sm_20\n" : ".version 6.0\n.target sm_30\n") +
-                                                          std::string(board_ptx).substr(std::strlen(".version 6.0\n.target sm_30\n"))),
-                                               "add");
+          const Board::Function f = b.function(
+              b.load("test.ptx",
+                     std::string(b.facts().cc_major < 3 ? ".version 6.0\n.target sm_20\n"
+                                                        : ".version 6.0\n.target sm_30\n") +
+                         std::string(board_ptx).substr(std::strlen(".version 6.0\n.target sm_30\n"))),
+              "add");
           b.prefer_l1(f);
           std::vector<std::uint32_t> out = {b.registers(f)};
           for (const std::uint32_t threads : {32u, 96u, 256u, 1024u})
-            for (const std::uint32_t shared : {0u, 1000u, 40000u}) out.push_back(b.blocks_per_sm(f, threads, shared));
+            for (const std::uint32_t shared : {0u, 1000u, 40000u})
+              out.push_back(b.blocks_per_sm(f, threads, shared));
           return out;
         },
         name);
@@ -217,7 +231,8 @@ TEST_F(Boards, DevicesAreListedAndFoundByIndexAndUuid) {
   EXPECT_EQ(cuda_board(all[0].uuid)->facts().cc_major, 3);
   EXPECT_EQ(cuda_board("GPU-011121")->facts().cc_major, 9);
   for (const char* wrong : {"2", "-1", "GPU-", "GPU-ffff0000", "", "0x", "99999999999999999999"})
-    EXPECT_TRUE(board_error([&] { cuda_board(wrong); }, ExitCode::unavailable, "board-none", "there is: 0 (")) << wrong;
+    EXPECT_TRUE(board_error([&] { cuda_board(wrong); }, ExitCode::unavailable, "board-none", "there is: 0 ("))
+        << wrong;
 }
 
 TEST_F(Boards, WithoutUuidsTheIndexNamesADevice) {
@@ -232,7 +247,7 @@ TEST_F(Boards, WhatIsMissingIsSaidWithARemedy) {
   EXPECT_TRUE(board_error(open, ExitCode::unavailable, "board-none", "CUDA_VISIBLE_DEVICES"));
   fault("busy");
   EXPECT_TRUE(board_error(open, ExitCode::unavailable, "board-busy", "compute mode"));
-  EXPECT_EQ(list_cuda_boards().size(), 1u);   // listed all the same
+  EXPECT_EQ(list_cuda_boards().size(), 1u);  // listed all the same
   fault("busy-old");
   EXPECT_TRUE(board_error(open, ExitCode::unavailable, "board-busy", "compute mode"));
   fault("mismatch");
@@ -251,7 +266,8 @@ TEST_F(Boards, MemoryThatIsNotThereIsAFailureAndTheRestGoesOn) {
   fault("memory=1000000");
   const auto b = cuda_board();
   const std::uint64_t first = b->allocate(600000);
-  EXPECT_TRUE(board_error([&] { b->allocate(600000); }, ExitCode::failure, "board-memory", "allocating 600000 bytes"));
+  EXPECT_TRUE(board_error([&] { b->allocate(600000); }, ExitCode::failure, "board-memory",
+                          "allocating 600000 bytes"));
   b->release(first);
   EXPECT_NE(b->allocate(600000), 0u);
 }
@@ -264,7 +280,8 @@ TEST_F(Boards, ADeviceLostInTheMiddleIsSaidByEveryCallAfter) {
   b->launch(l);
   b->launch(l);
   b->synchronize();
-  EXPECT_TRUE(board_error([&] { b->launch(l); }, ExitCode::unavailable, "board-lost", "CUDA_ERROR_UNKNOWN (999)"));
+  EXPECT_TRUE(
+      board_error([&] { b->launch(l); }, ExitCode::unavailable, "board-lost", "CUDA_ERROR_UNKNOWN (999)"));
   EXPECT_TRUE(board_error([&] { b->synchronize(); }, ExitCode::unavailable, "board-lost", "dmesg"));
   EXPECT_TRUE(board_error([&] { b->allocate(4); }, ExitCode::unavailable, "board-lost"));
 }
@@ -277,14 +294,20 @@ TEST_F(Boards, AKernelsFaultIsTheProgramsNotTheBoards) {
 
 TEST_F(Boards, WhatTheAssemblerSaysIsShown) {
   fault("jit");
-  EXPECT_TRUE(board_error([] { cuda_board()->load("bad.ptx", board_ptx); }, ExitCode::bad_input, "board-ptx", "the driver's assembler: ptxas fatal   : Ptx assembly aborted"));
+  EXPECT_TRUE(board_error([] { cuda_board()->load("bad.ptx", board_ptx); }, ExitCode::bad_input, "board-ptx",
+                          "the driver's assembler: ptxas fatal   : Ptx assembly aborted"));
   fault("ptx-version");
-  EXPECT_TRUE(board_error([] { cuda_board()->load("new.ptx", board_ptx); }, ExitCode::unavailable, "board-driver-old", "new.ptx, which is PTX 6.0 and too new for this driver (CUDA 12.2)"));
+  EXPECT_TRUE(board_error([] { cuda_board()->load("new.ptx", board_ptx); }, ExitCode::unavailable,
+                          "board-driver-old",
+                          "new.ptx, which is PTX 6.0 and too new for this driver (CUDA 12.2)"));
   ::unsetenv("SIMTLAB_MOCK_FAULT");
   const auto b = cuda_board();
-  EXPECT_TRUE(board_error([&] { b->load("bad.ptx", "nonsense"); }, ExitCode::bad_input, "board-ptx", "the driver's assembler: "));
-  EXPECT_TRUE(board_error([&] { b->load("new.ptx", ".version 7.8\n.target sm_90\n.address_size 64\n"); }, ExitCode::bad_input, "board-ptx", ".target"));
-  EXPECT_TRUE(board_error([&] { b->function(b->load("test.ptx", board_ptx), "absent"); }, ExitCode::bad_input, "launch-kernel", "'absent'"));
+  EXPECT_TRUE(board_error([&] { b->load("bad.ptx", "nonsense"); }, ExitCode::bad_input, "board-ptx",
+                          "the driver's assembler: "));
+  EXPECT_TRUE(board_error([&] { b->load("new.ptx", ".version 7.8\n.target sm_90\n.address_size 64\n"); },
+                          ExitCode::bad_input, "board-ptx", ".target"));
+  EXPECT_TRUE(board_error([&] { b->function(b->load("test.ptx", board_ptx), "absent"); }, ExitCode::bad_input,
+                          "launch-kernel", "'absent'"));
 }
 
 TEST(DeviceFiles, ThoseOfTheDriverAreFoundByTheirNames) {
@@ -292,12 +315,14 @@ TEST(DeviceFiles, ThoseOfTheDriverAreFoundByTheirNames) {
   std::filesystem::create_directories(folder);
   EXPECT_TRUE(device_files(folder).empty());
   EXPECT_TRUE(device_files(folder / "absent").empty());
-  for (const char* name : {"nvidia1", "nvidia0", "nvidiactl", "nvidia-uvm", "nvidia-uvm-tools", "nvidia", "null", "nvidiax"}) std::ofstream(folder / name) << "";
+  for (const char* name :
+       {"nvidia1", "nvidia0", "nvidiactl", "nvidia-uvm", "nvidia-uvm-tools", "nvidia", "null", "nvidiax"})
+    std::ofstream(folder / name) << "";
   std::filesystem::permissions(folder / "nvidia1", std::filesystem::perms::none);
   std::vector<std::string> names;
   for (const DeviceFile& f : device_files(folder)) {
     names.push_back(std::filesystem::path(f.path).filename().string());
-    EXPECT_EQ(f.usable, names.back() != "nvidia1" || ::geteuid() == 0) << f.path;   // root may do anything
+    EXPECT_EQ(f.usable, names.back() != "nvidia1" || ::geteuid() == 0) << f.path;  // root may do anything
   }
   EXPECT_THAT(names, testing::ElementsAre("nvidia-uvm", "nvidia0", "nvidia1", "nvidiactl"));
   std::filesystem::remove_all(folder);
@@ -314,7 +339,8 @@ TEST_F(Boards, BadLaunchesAreRefusedAndTheBoardGoesOn) {
   b->synchronize();
 }
 
-// A kernel that never ends can't be called back: the wait for it is left, the board is given up, and the process ends with its own status.
+// A kernel that never ends can't be called back: the wait for it is left, the board is given up, and the
+// process ends with its own status.
 TEST_F(Boards, AnInterruptEndsTheWaitForAKernelThatNeverEnds) {
   fault("hang=1");
   const auto interrupted_wait = [](bool by_event) {
@@ -347,9 +373,21 @@ TEST_F(Boards, AnInterruptEndsTheWaitForAKernelThatNeverEnds) {
     std::_Exit(1);
   };
   for (const bool by_event : {false, true})
-    EXPECT_EXIT({ interrupted_wait(by_event); std::atexit([] { std::_Exit(9); }); std::exit(130); }, testing::ExitedWithCode(9), "");
+    EXPECT_EXIT(
+        {
+          interrupted_wait(by_event);
+          std::atexit([] { std::_Exit(9); });
+          std::exit(130);
+        },
+        testing::ExitedWithCode(9), "");
   // The board's own end comes first where the driver registered before it.
-  EXPECT_EXIT({ std::atexit([] { std::_Exit(9); }); interrupted_wait(true); std::exit(130); }, testing::ExitedWithCode(130), "");
+  EXPECT_EXIT(
+      {
+        std::atexit([] { std::_Exit(9); });
+        interrupted_wait(true);
+        std::exit(130);
+      },
+      testing::ExitedWithCode(130), "");
 }
 
 }  // namespace

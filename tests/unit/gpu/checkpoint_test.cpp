@@ -1,4 +1,5 @@
-// A run that goes on from a checkpoint is the run that was never interrupted; a file that is not of this run is refused.
+// A run that goes on from a checkpoint is the run that was never interrupted; a file that is not of this run
+// is refused.
 #include "gpu/checkpoint.h"
 
 #include <gmock/gmock.h>
@@ -38,7 +39,7 @@ constexpr const char* adder = R"(.version 7.0
 constexpr std::uint32_t words = 40000;
 
 struct Outcome {
-  std::string result;               // all of it but host.*
+  std::string result;  // all of it but host.*
   std::vector<std::uint32_t> data;
   double last_cycles = 0;
 };
@@ -53,17 +54,24 @@ class CheckpointTest : public testing::TestWithParam<Mode> {
     return {};
   }
 
-  CheckpointTest() : device_((setenv("SIMTLAB_DATA", SIMTLAB_SOURCE_DIR "/data", 1), device::load_device("gtx480").device)) {
+  CheckpointTest()
+      : device_(
+            (setenv("SIMTLAB_DATA", SIMTLAB_SOURCE_DIR "/data", 1), device::load_device("gtx480").device)) {
     std::string name = testing::TempDir() + "checkpoint-XXXXXX";
     folder_ = mkdtemp(name.data());
   }
   ~CheckpointTest() override { std::filesystem::remove_all(folder_); }
 
-  CheckpointOptions writing(const std::string& name, std::uint64_t every = 1) { return {folder_ / name, {}, every, {{"sm.count", "15"}}}; }
-  CheckpointOptions resuming(const std::string& name) { return {{}, folder_ / name, 0, {{"sm.count", "15"}}}; }
+  CheckpointOptions writing(const std::string& name, std::uint64_t every = 1) {
+    return {folder_ / name, {}, every, {{"sm.count", "15"}}};
+  }
+  CheckpointOptions resuming(const std::string& name) {
+    return {{}, folder_ / name, 0, {{"sm.count", "15"}}};
+  }
 
   // Launches with a copy between them. first: the first word of the input.
-  Outcome run(const CheckpointOptions& checkpoint, unsigned launches, bool ended = true, std::uint32_t first = 1, unsigned threads = 200) {
+  Outcome run(const CheckpointOptions& checkpoint, unsigned launches, bool ended = true,
+              std::uint32_t first = 1, unsigned threads = 200) {
     Options options;
     options.mode = GetParam();
     options.checkpoint = checkpoint;
@@ -78,7 +86,9 @@ class CheckpointTest : public testing::TestWithParam<Mode> {
       std::memcpy(params.data(), &x, 8);
       std::memcpy(params.data() + 8, &i, 4);
       gpu.launch(*gpu.find_kernel(module, "add"), {20 + 20 * i, 1, 1}, {threads, 1, 1}, 0, params, 0);
-      if (i == 1) gpu.copy(reinterpret_cast<void*>(x + 400), data.data(), 4000, Gpu::CopyKind::host_to_device, 0, false);
+      if (i == 1)
+        gpu.copy(reinterpret_cast<void*>(x + 400), data.data(), 4000, Gpu::CopyKind::host_to_device, 0,
+                 false);
     }
     gpu.copy(data.data(), reinterpret_cast<void*>(x), words * 4, Gpu::CopyKind::device_to_host, 0, false);
     gpu.finish_checkpoint(ended);
@@ -86,12 +96,14 @@ class CheckpointTest : public testing::TestWithParam<Mode> {
     Outcome out{{}, data, result.kernels.back().metrics.get("gpu.cycles").value_or(0)};
     result::Metrics total;
     for (const auto& v : result.total.values())
-      if (!v.name.starts_with("host.")) v.is_integer ? total.set(v.name, v.integer) : total.set(v.name, v.real);
+      if (!v.name.starts_with("host."))
+        v.is_integer ? total.set(v.name, v.integer) : total.set(v.name, v.real);
     result.total = total;
     out.result = result::to_json(result);
     return out;
   }
-  std::string error(const CheckpointOptions& checkpoint, unsigned launches, std::uint32_t first = 1, unsigned threads = 200) {
+  std::string error(const CheckpointOptions& checkpoint, unsigned launches, std::uint32_t first = 1,
+                    unsigned threads = 200) {
     try {
       run(checkpoint, launches, true, first, threads);
     } catch (const Error& e) {
@@ -104,7 +116,9 @@ class CheckpointTest : public testing::TestWithParam<Mode> {
     std::ifstream in(folder_ / name, std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};
   }
-  void put(const std::string& name, const std::string& content) { std::ofstream(folder_ / name, std::ios::binary) << content; }
+  void put(const std::string& name, const std::string& content) {
+    std::ofstream(folder_ / name, std::ios::binary) << content;
+  }
 
   std::filesystem::path folder_;
   device::Device device_;
@@ -140,8 +154,10 @@ TEST_P(CheckpointTest, ARunMayGoOnSeveralTimes) {
 
 TEST_P(CheckpointTest, NamesTheFirstDifference) {
   run(writing("c"), 3, false);
-  EXPECT_THAT(error(resuming("c"), 4, 2), HasSubstr("launch 1, kernel 'add': device memory holds something else"));
-  EXPECT_THAT(error(resuming("c"), 4, 1, 100), HasSubstr("launch 1: the block of kernel 'add' was (200, 1, 1), now it is (100, 1, 1)"));
+  EXPECT_THAT(error(resuming("c"), 4, 2),
+              HasSubstr("launch 1, kernel 'add': device memory holds something else"));
+  EXPECT_THAT(error(resuming("c"), 4, 1, 100),
+              HasSubstr("launch 1: the block of kernel 'add' was (200, 1, 1), now it is (100, 1, 1)"));
   EXPECT_THAT(error(resuming("c"), 2), HasSubstr("it holds 3 launches, this run made only 2"));
   CheckpointOptions other = resuming("c");
   other.run = {{"sm.count", "14"}};
@@ -161,9 +177,7 @@ TEST_P(CheckpointTest, DamagedFilesAreRefusedOrGoOnFromAnEarlierLaunch) {
     for (const char* name : {"short", "flipped"}) {
       try {
         EXPECT_EQ(difference(run(resuming(name), 4).result, whole.result), "") << name << " at " << at;
-      } catch (const Error& e) {
-        EXPECT_TRUE(e.id().starts_with("checkpoint-")) << e.format();
-      }
+      } catch (const Error& e) { EXPECT_TRUE(e.id().starts_with("checkpoint-")) << e.format(); }
     }
   }
 }

@@ -197,21 +197,21 @@ TEST_P(Gpus, ErrorsOfDeclarationsPointAtThem) {
   const std::string head = ".version 7.0\n.target sm_70\n.address_size 64\n";
   EXPECT_EQ(place_of([&] { gpu_->load_module("big.ptx", head + ".global .b8 x[900000000000];\n"); }),
             "big.ptx:4:13");
-  EXPECT_EQ(place_of([&] { gpu_->load_module("e.ptx", head + "\n.extern .global .u32 y;\n"); }), "e.ptx:5:22");
+  EXPECT_EQ(place_of([&] { gpu_->load_module("e.ptx", head + "\n.extern .global .u32 y;\n"); }),
+            "e.ptx:5:22");
 }
 
 TEST_P(Gpus, ResultsNameDirectivesThatHardwareWouldHaveObeyed) {
   const auto deviations = [&](const std::string& target, const std::string& directive) {
-    const std::string body = "{ .reg .b32 %r<9>; mov.u32 %r1, %clock; mov.u32 %r2, %clock; mov.u32 %r3, %clock; "
-                             "add.u32 %r1, %r1, %r2; add.u32 %r1, %r1, %r3; st.shared.u32 [0], %r1; ret; }\n";
-    const ModuleId m = gpu_->load_module("d.ptx", ".version 7.0\n.target " + target +
-                                                      "\n.shared .u32 s;\n.entry k() " + directive + body);
+    const std::string body =
+        "{ .reg .b32 %r<9>; mov.u32 %r1, %clock; mov.u32 %r2, %clock; mov.u32 %r3, %clock; "
+        "add.u32 %r1, %r1, %r2; add.u32 %r1, %r1, %r3; st.shared.u32 [0], %r1; ret; }\n";
+    const ModuleId m = gpu_->load_module(
+        "d.ptx", ".version 7.0\n.target " + target + "\n.shared .u32 s;\n.entry k() " + directive + body);
     try {
       gpu_->launch(gpu_->find_kernel(m, "k").value(), {1, 1, 1}, {32, 1, 1}, 4, {}, 0);
       gpu_->synchronize();
-    } catch (const Error& e) {
-      ADD_FAILURE() << e.what();
-    }
+    } catch (const Error& e) { ADD_FAILURE() << e.what(); }
     const result::KernelResult k = gpu_->result().kernels.back();
     std::string ids;
     for (const std::string& id : k.not_modelled)
@@ -296,7 +296,9 @@ TEST(PartialResults, SayWhenEachKernelBegan) {
 .address_size 64
 .visible .entry long() { .reg .b32 %r<4>; .reg .pred %p<2>; mov.u32 %r1, 100000000;
 again: sub.u32 %r1, %r1, 1; setp.ne.u32 %p1, %r1, 0; @%p1 bra again; ret; })");
-  for (int i = 0; i < 2; ++i) gpu.launch(gpu.find_kernel(module, "long").value(), {1, 1, 1}, {32, 1, 1}, 0, {}, gpu.create_stream(true));
+  for (int i = 0; i < 2; ++i)
+    gpu.launch(gpu.find_kernel(module, "long").value(), {1, 1, 1}, {32, 1, 1}, 0, {},
+               gpu.create_stream(true));
   EXPECT_THROW(gpu.synchronize(), Error);
   const result::Result r = gpu.result();
   ASSERT_EQ(r.kernels.size(), 2u);
@@ -314,7 +316,8 @@ TEST(HostMemory, TheDefaultLimitIsAShareOfThisHost) {
   EXPECT_LT(default_memory_limit(), std::uint64_t{1} << 50);
 }
 
-// Each thread has 64 KiB of local memory: a block of a warp takes 2 MiB of the host, and the GPU holds many at once.
+// Each thread has 64 KiB of local memory: a block of a warp takes 2 MiB of the host, and the GPU holds many
+// at once.
 TEST(HostMemory, BlocksThatDoNotFitTheLimitAreToldBeforeTheyRun) {
   Options options;
   options.max_memory_bytes = 64 << 20;

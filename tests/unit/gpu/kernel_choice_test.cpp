@@ -7,7 +7,8 @@
 namespace simtlab::gpu {
 namespace {
 
-bool selects(const char* text, const char* name, std::uint64_t launch = 1, std::uint64_t of_kernel = 1, const char* demangled = nullptr) {
+bool selects(const char* text, const char* name, std::uint64_t launch = 1, std::uint64_t of_kernel = 1,
+             const char* demangled = nullptr) {
   return KernelChoice(text).selects(name, demangled == nullptr ? name : demangled, launch, of_kernel);
 }
 
@@ -44,7 +45,8 @@ TEST(KernelChoice, a_number_behind_a_name_counts_launches_of_that_kernel) {
 }
 
 TEST(KernelChoice, what_makes_no_sense_is_refused) {
-  for (const char* text : {"0", "k:0", "4-2", "-3", "a,,b", ",", "3-2-1", "99999999999999999999"}) EXPECT_THROW(KernelChoice{text}, Error) << text;
+  for (const char* text : {"0", "k:0", "4-2", "-3", "a,,b", ",", "3-2-1", "99999999999999999999"})
+    EXPECT_THROW(KernelChoice{text}, Error) << text;
 }
 
 }  // namespace

@@ -77,28 +77,17 @@ class RandomKernel {
     switch (any(depth == 0 ? 13 : 9)) {
       case 0:
       case 1:
-      case 2:
-        return arithmetic();
-      case 3:
-        return own_memory();
-      case 4:
-        return own_atomic();
-      case 5:
-        return counted_atomic();
-      case 6:
-        return reduction();
-      case 7:
-        return depth < 2 ? branch(depth) : arithmetic();
-      case 8:
-        return depth < 2 ? loop(depth) : call();
-      case 9:
-        return warp_atomic();
-      case 10:
-        return warp_operation();
-      case 11:
-        return exchange("shared", "%d4", "%d5");
-      default:
-        return exchange("global", "%d1", "%d7");
+      case 2: return arithmetic();
+      case 3: return own_memory();
+      case 4: return own_atomic();
+      case 5: return counted_atomic();
+      case 6: return reduction();
+      case 7: return depth < 2 ? branch(depth) : arithmetic();
+      case 8: return depth < 2 ? loop(depth) : call();
+      case 9: return warp_atomic();
+      case 10: return warp_operation();
+      case 11: return exchange("shared", "%d4", "%d5");
+      default: return exchange("global", "%d1", "%d7");
     }
   }
 
@@ -107,10 +96,8 @@ class RandomKernel {
                                           "or.b32",  "min.u32", "max.s32",    "mul.hi.u32"};
     const unsigned a = reg(), b = reg(), c = reg();
     switch (any(6)) {
-      case 0:
-        return line(fmt::format("shl.b32 %r{}, %r{}, {};", a, b, any(31)));
-      case 1:
-        return line(fmt::format("mad.lo.u32 %r{}, %r{}, {}, %r{};", a, b, any(1000) + 1, c));
+      case 0: return line(fmt::format("shl.b32 %r{}, %r{}, {};", a, b, any(31)));
+      case 1: return line(fmt::format("mad.lo.u32 %r{}, %r{}, {}, %r{};", a, b, any(1000) + 1, c));
       case 2:
         return line(
             fmt::format("setp.lt.u32 %p0, %r{}, %r{}; selp.b32 %r{}, %r{}, %r{}, %p0;", b, c, a, c, b));
@@ -120,8 +107,7 @@ class RandomKernel {
       case 4:
         return line(
             fmt::format("setp.gt.u32 %p0, %r{}, %r{}; @%p0 add.u32 %r{}, %r{}, {};", b, c, a, a, any(99)));
-      default:
-        return line(fmt::format("{} %r{}, %r{}, %r{};", two[any(9)], a, b, c));
+      default: return line(fmt::format("{} %r{}, %r{}, %r{};", two[any(9)], a, b, c));
     }
   }
 
@@ -143,8 +129,7 @@ class RandomKernel {
       case 3:
         return line(fmt::format("st.local.u32 [kept+{}], %r{}; ld.local.u32 %r{}, [kept+{}];", 4 * word,
                                 reg(), reg(), 4 * any(8)));
-      case 4:
-        return line(fmt::format("st.shared.u32 [%d4], %r{}; ld.shared.u32 %r{}, [%d4];", reg(), reg()));
+      case 4: return line(fmt::format("st.shared.u32 [%d4], %r{}; ld.shared.u32 %r{}, [%d4];", reg(), reg()));
       default:
         return line(
             fmt::format("ld.volatile.global.u32 %r{}, [%d1+{}]; st.volatile.global.u32 [%d1+{}], %r{};",
@@ -165,8 +150,7 @@ class RandomKernel {
       case 0:
         return line(
             fmt::format("atom.global.cas.b32 %r{}, [%d1+{}], %r{}, %r{};", a, 4 * any(own_words), b, reg()));
-      case 1:
-        return line(fmt::format("atom.shared.{} %r{}, [%d4], %r{};", operation(), a, b));
+      case 1: return line(fmt::format("atom.shared.{} %r{}, [%d4], %r{};", operation(), a, b));
       case 2:
         return line(
             fmt::format("mov.b64 %d14, {{%r{}, %r{}}}; atom.global.add.u64 %d15, [%d1+8], %d14; mov.b64 "
@@ -244,8 +228,7 @@ class RandomKernel {
                                 reg(), a));
       case 1:
         return line(fmt::format("shfl.sync.bfly.b32 %r{}, %r{}, {}, 31, 0xffffffff;", a, b, any(31) + 1));
-      case 2:
-        return line(fmt::format("shfl.sync.idx.b32 %r{}, %r{}, %r{}, 31, 0xffffffff;", a, b, reg()));
+      case 2: return line(fmt::format("shfl.sync.idx.b32 %r{}, %r{}, %r{}, 31, 0xffffffff;", a, b, reg()));
       default:
         return line(fmt::format("and.b32 %r30, %r{}, 7; match.any.sync.b32 %r{}, %r30, 0xffffffff;", b, a));
     }

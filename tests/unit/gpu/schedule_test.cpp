@@ -23,7 +23,8 @@ class FixedKernels final : public KernelEngine {
     return false;
   }
   Work* advance(double until_ns) override {
-    const auto first = std::min_element(running_.begin(), running_.end(), [](Work* a, Work* b) { return a->end_ns < b->end_ns; });
+    const auto first = std::min_element(running_.begin(), running_.end(),
+                                        [](Work* a, Work* b) { return a->end_ns < b->end_ns; });
     if ((*first)->end_ns > until_ns) return nullptr;
     Work* work = *first;
     running_.erase(first);
@@ -39,7 +40,8 @@ class FixedKernels final : public KernelEngine {
 
 class Schedules : public testing::Test {
  protected:
-  WorkPtr put(Schedule::Stream stream, Engine engine, double duration, double host = 0, bool blocking = false, std::function<void()> effect = {}) {
+  WorkPtr put(Schedule::Stream stream, Engine engine, double duration, double host = 0, bool blocking = false,
+              std::function<void()> effect = {}) {
     Work work;
     work.engine = engine;
     work.duration_ns = duration;
@@ -73,7 +75,7 @@ TEST_F(Schedules, OperationsOfOneStreamRunInOrderOnAnyEngine) {
   t.run();
   EXPECT_DOUBLE_EQ(kernel->begin_ns, 10);
   EXPECT_DOUBLE_EQ(out->begin_ns, 20);
-  EXPECT_DOUBLE_EQ(t.now_ns(), 0);   // the host did not wait
+  EXPECT_DOUBLE_EQ(t.now_ns(), 0);  // the host did not wait
 }
 
 TEST_F(Schedules, CopiesOfOneDirectionQueueAndThoseOfTheOtherOverlap) {
@@ -101,14 +103,15 @@ TEST_F(Schedules, KernelsOfDifferentStreamsRunSideBySideUpToTheLimit) {
   t.synchronize();
   EXPECT_DOUBLE_EQ(works[0]->begin_ns, 0);
   EXPECT_DOUBLE_EQ(works[1]->begin_ns, 0);
-  EXPECT_DOUBLE_EQ(works[2]->begin_ns, 100);   // two at once
+  EXPECT_DOUBLE_EQ(works[2]->begin_ns, 100);  // two at once
   EXPECT_DOUBLE_EQ(t.now_ns(), 220);
 }
 
 TEST_F(Schedules, TheDefaultStreamWaitsForBlockingStreamsAndTheyForIt) {
   const auto blocking = t.create_stream(false), free = t.create_stream(true);
   put(blocking, Engine::copy_in, 30);
-  const WorkPtr middle = put(0, Engine::kernels, 10), after = put(blocking, Engine::copy_in, 5), beside = put(free, Engine::copy_out, 5);
+  const WorkPtr middle = put(0, Engine::kernels, 10), after = put(blocking, Engine::copy_in, 5),
+                beside = put(free, Engine::copy_out, 5);
   t.run();
   EXPECT_DOUBLE_EQ(middle->begin_ns, 30);
   EXPECT_DOUBLE_EQ(after->begin_ns, 40);
@@ -130,7 +133,7 @@ TEST_F(Schedules, AnEventTakesTheTimeOfTheWorkBeforeIt) {
 TEST_F(Schedules, AWaitHoldsUpTheOtherStream) {
   const auto a = t.create_stream(true), b = t.create_stream(true);
   const auto e = t.create_event();
-  t.wait(b, e);   // never recorded: holds nothing up
+  t.wait(b, e);  // never recorded: holds nothing up
   put(a, Engine::copy_in, 70);
   t.record(e, a);
   t.wait(b, e);
@@ -157,7 +160,7 @@ TEST_F(Schedules, AQueryDoesNotWait) {
   const auto s = t.create_stream(true);
   put(s, Engine::kernels, 25);
   EXPECT_FALSE(t.idle(s));
-  put(t.create_stream(true), Engine::copy_in, 30, 0, true);   // the host is at 30 now
+  put(t.create_stream(true), Engine::copy_in, 30, 0, true);  // the host is at 30 now
   EXPECT_TRUE(t.idle(s));
 }
 

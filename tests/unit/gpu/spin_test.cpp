@@ -59,9 +59,7 @@ class Spinning : public testing::Test {
   std::string failure() {
     try {
       gpu_->synchronize();
-    } catch (const Error& e) {
-      return e.id();
-    }
+    } catch (const Error& e) { return e.id(); }
     return "none";
   }
 

@@ -1,18 +1,20 @@
 // The rules of the daemon, message by message.
+#include "live/core.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
 
 #include "corun/log.h"
-#include "live/core.h"
 
 namespace simtlab::live {
 namespace {
 
 // A daemon and what it said.
 struct Daemon {
-  explicit Daemon(const char* policy = "mps", std::uint32_t limit = 8, Caps caps = {}) : core(corun::policy(policy), settings(limit), caps) {
+  explicit Daemon(const char* policy = "mps", std::uint32_t limit = 8, Caps caps = {})
+      : core(corun::policy(policy), settings(limit), caps) {
     core.on_decision = [this](std::string_view line) { log += std::string(line) + "\n"; };
     log = core.log(0).text;
   }
@@ -44,7 +46,9 @@ struct Daemon {
   }
   std::optional<Refusal> refused(ClientId id) {
     for (const Core::Output& one : core.take())
-      if (const auto* refusal = std::get_if<Refused>(&one.message); refusal != nullptr && one.client == id && one.close) return refusal->reason;
+      if (const auto* refusal = std::get_if<Refused>(&one.message);
+          refusal != nullptr && one.client == id && one.close)
+        return refusal->reason;
     return std::nullopt;
   }
   Totals totals() { return core.stats(0, now).totals; }
@@ -136,10 +140,10 @@ TEST(LiveCore, WhoCancelsLetsOthersGo) {
   const ClientId a = d.join(), b = d.join(), c = d.join();
   d.ask(a, 1), d.ask(b, 1), d.ask(c, 1);
   d.granted();
-  d.say(b, Cancel{1});                 // it waited
-  d.say(a, Cancel{1});                 // it was granted, but does not want it any more
+  d.say(b, Cancel{1});  // it waited
+  d.say(a, Cancel{1});  // it was granted, but does not want it any more
   EXPECT_EQ(d.granted(), (Granted{{c, 1}}));
-  d.say(b, Cancel{77});                // nothing of the kind: late, not wrong
+  d.say(b, Cancel{77});  // nothing of the kind: late, not wrong
   d.say(b, Done{77, 0, false});
   EXPECT_TRUE(d.core.knows(b));
 }
@@ -155,17 +159,22 @@ TEST(LiveCore, WhatIsOutOfOrderEndsTheClientAndNobodyElse) {
     wrong(id);
     return d.refused(id);
   };
-  EXPECT_EQ(ends([&](ClientId id) { d.ask(id, 5); }), Refusal::out_of_order);                            // a number again
-  EXPECT_EQ(ends([&](ClientId id) { d.say(id, Done{5, 0, false}); }), Refusal::out_of_order);             // it only waits
-  EXPECT_EQ(ends([&](ClientId id) { d.say(id, Register{3, 0, 0, "x"}); }), Refusal::out_of_order);        // a number left out
+  // A number again
+  EXPECT_EQ(ends([&](ClientId id) { d.ask(id, 5); }), Refusal::out_of_order);
+  // It only waits
+  EXPECT_EQ(ends([&](ClientId id) { d.say(id, Done{5, 0, false}); }), Refusal::out_of_order);
+  // A number left out
+  EXPECT_EQ(ends([&](ClientId id) { d.say(id, Register{3, 0, 0, "x"}); }), Refusal::out_of_order);
   EXPECT_EQ(ends([&](ClientId id) { d.say(id, Hello{}); }), Refusal::out_of_order);
-  EXPECT_EQ(ends([&](ClientId id) { d.say(id, Grant{5, 0}); }), Refusal::out_of_order);                   // the daemon's own words
+  // The daemon's own words
+  EXPECT_EQ(ends([&](ClientId id) { d.say(id, Grant{5, 0}); }), Refusal::out_of_order);
   EXPECT_EQ(ends([&](ClientId id) {
-    Request request;
-    request.sequence = 6;
-    request.kernel = 1;
-    d.say(id, request);
-  }), Refusal::out_of_order);
+              Request request;
+              request.sequence = 6;
+              request.kernel = 1;
+              d.say(id, request);
+            }),
+            Refusal::out_of_order);
   EXPECT_EQ(ends([&](ClientId id) { d.core.malformed(id, "garbage", d.now); }), Refusal::malformed);
   d.say(good, Done{1, 1, false});
   EXPECT_EQ(d.totals().done, 1u);
@@ -197,14 +206,16 @@ TEST(LiveCore, KernelsThatRanAloneAreLearnt) {
   Daemon d;
   const ClientId a = d.join("slow"), b = d.join("quick");
   d.ask(a, 1), d.say(a, Done{1, 5000, false});
-  d.ask(a, 2), d.ask(b, 1), d.say(b, Done{1, 10, false}), d.say(a, Done{2, 9999, false});   // together: nothing learnt
+  // Together: nothing learnt
+  d.ask(a, 2), d.ask(b, 1), d.say(b, Done{1, 10, false}), d.say(a, Done{2, 9999, false});
   EXPECT_THAT(d.log, testing::HasSubstr("time=5000"));
   EXPECT_THAT(d.log, testing::Not(testing::HasSubstr("time=10 ")));
   EXPECT_THAT(d.log, testing::Not(testing::HasSubstr("time=9999")));
 }
 
 TEST(LiveCore, KnownKernelsHaveTheirProfile) {
-  const FindProfile find = [](const ProgramIdentity& program, const std::string& kernel, const corun::LaunchShape&) -> std::optional<corun::Profile> {
+  const FindProfile find = [](const ProgramIdentity& program, const std::string& kernel,
+                              const corun::LaunchShape&) -> std::optional<corun::Profile> {
     if (program.name != "app" || kernel != "known") return std::nullopt;
     corun::Profile out;
     out.l2_bandwidth = 5e9;
@@ -379,7 +390,9 @@ TEST(LiveCore, ADecisionLogReplaysToItself) {
     std::vector<std::pair<ClientId, std::uint64_t>> running;
     std::uint64_t state = 12345;
     std::vector<std::uint64_t> next(ids.size(), 1);
-    const auto random = [&](std::uint64_t below) { return (state = state * 6364136223846793005u + 1442695040888963407u, (state >> 33) % below); };
+    const auto random = [&](std::uint64_t below) {
+      return (state = state * 6364136223846793005u + 1442695040888963407u, (state >> 33) % below);
+    };
     for (int step = 0; step < 400; ++step) {
       d.now += random(3) == 0 ? 0 : random(100000);
       const std::size_t who = random(ids.size());

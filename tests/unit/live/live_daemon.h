@@ -28,7 +28,8 @@ struct Folder {
 
 // A daemon in a thread.
 struct Running {
-  explicit Running(const std::filesystem::path& directory, const char* policy = "mps", std::uint32_t limit = 8, ServerOptions options = {}) {
+  explicit Running(const std::filesystem::path& directory, const char* policy = "mps",
+                   std::uint32_t limit = 8, ServerOptions options = {}) {
     corun::Settings settings;
     settings.limit = limit;
     options.directory = directory;
@@ -69,7 +70,9 @@ struct Raw {
     encode(message, packet);
     return send_packet(socket.get(), packet.span()) == Sent::yes;
   }
-  bool bytes(std::string_view text) { return send_packet(socket.get(), std::as_bytes(std::span(text))) == Sent::yes; }
+  bool bytes(std::string_view text) {
+    return send_packet(socket.get(), std::as_bytes(std::span(text))) == Sent::yes;
+  }
   std::optional<Message> hear(int milliseconds = 5000) {
     pollfd one{socket.get(), POLLIN, 0};
     if (::poll(&one, 1, milliseconds) <= 0) return std::nullopt;
@@ -77,7 +80,10 @@ struct Raw {
     if (receive_packet(socket.get(), packet) <= 0) return std::nullopt;
     return decode(packet.span()).message;
   }
-  bool greet() { return say(Hello{protocol_version, protocol_version, false, "raw"}) && say(Register{0, 0, 0, "k"}) && hear().has_value(); }
+  bool greet() {
+    return say(Hello{protocol_version, protocol_version, false, "raw"}) && say(Register{0, 0, 0, "k"}) &&
+           hear().has_value();
+  }
   Descriptor socket;
 };
 

@@ -9,7 +9,8 @@ namespace {
 std::uint64_t lookout_now = 0;
 std::uint64_t lookout_clock() { return lookout_now; }
 
-// A wait for something that comes after `after_ns`; each try takes `step_ns`. What it found, and how often it tried.
+// A wait for something that comes after `after_ns`; each try takes `step_ns`. What it found, and how often it
+// tried.
 struct Wait {
   bool found = false;
   int tries = 0;
@@ -17,12 +18,14 @@ struct Wait {
 Wait wait_for(Lookout& lookout, std::uint64_t after_ns, std::uint64_t step_ns = 500) {
   Wait out;
   const std::uint64_t at = lookout_now + after_ns;
-  out.found = lookout.look([&] {
-    ++out.tries;
-    const bool there = lookout_now >= at;
-    lookout_now += step_ns;
-    return there;
-  }, lookout_clock);
+  out.found = lookout.look(
+      [&] {
+        ++out.tries;
+        const bool there = lookout_now >= at;
+        lookout_now += step_ns;
+        return there;
+      },
+      lookout_clock);
   return out;
 }
 
@@ -42,14 +45,14 @@ TEST(Lookout, LooksEverMoreRarelyWhereNothingComes) {
   Lookout lookout;
   int looks = 0;
   for (int i = 0; i < 10'000; ++i) looks += wait_for(lookout, 1'000'000).tries != 0;
-  EXPECT_EQ(looks, 10 + (10'000 - 1023) / 513 + 1);   // 1, 2, 4, ... 512 of them pass after each, then always 512
+  // 1, 2, 4, ... 512 of them pass after each, then always 512
+  EXPECT_EQ(looks, 10 + (10'000 - 1023) / 513 + 1);
 }
 
 TEST(Lookout, OneFindMakesUpForAllMisses) {
   Lookout lookout;
   for (int i = 0; i < 5000; ++i) wait_for(lookout, 1'000'000);
-  while (wait_for(lookout, 5000).tries == 0) {
-  }
+  while (wait_for(lookout, 5000).tries == 0) {}
   EXPECT_TRUE(wait_for(lookout, 5000).found);
 }
 
@@ -63,11 +66,11 @@ TEST(Lookout, AFindAfterTheProcessorWasAwayIsAMiss) {
 TEST(Lookout, WhatIsThereAtOnceSaysNothing) {
   Lookout lookout;
   wait_for(lookout, 1'000'000);
-  wait_for(lookout, 5000);                            // passed
+  wait_for(lookout, 5000);  // passed
   EXPECT_EQ(wait_for(lookout, 0).tries, 1);
   wait_for(lookout, 1'000'000);
   EXPECT_EQ(wait_for(lookout, 5000).tries, 0);
-  EXPECT_EQ(wait_for(lookout, 5000).tries, 0);        // the second miss: two pass
+  EXPECT_EQ(wait_for(lookout, 5000).tries, 0);  // the second miss: two pass
   EXPECT_TRUE(wait_for(lookout, 5000).found);
 }
 

@@ -1,5 +1,6 @@
-// A model check: every order in which three clients can join, ask, give up, end and die (once each, and come back), with grants that are
-// still on their way. States that were seen are not gone on from; what is checked holds in all of them.
+// A model check: every order in which three clients can join, ask, give up, end and die (once each, and come
+// back), with grants that are still on their way. States that were seen are not gone on from; what is checked
+// holds in all of them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,14 +16,16 @@ namespace simtlab::live {
 namespace {
 
 enum class Phase : char { away = 'a', joined = 'j', asked = 'r', granted = 'g', finished = 'f' };
-enum Action : std::uint8_t { join, ask, go, hear, done, cancel, bye, crash, stall, wake, actions };   // go: launch without asking; stall: passed over
+// Go: launch without asking; stall: passed over
+enum Action : std::uint8_t { join, ask, go, hear, done, cancel, bye, crash, stall, wake, actions };
 constexpr unsigned clients = 3;
 
 // The daemon and three clients, each of whom knows only what it has heard.
 struct World {
   // shares: clients go by themselves when they may.
-  World(const char* policy, std::uint32_t limit, bool shares = false) : limit(limit), shares(shares), core(corun::policy(policy), settings(limit), {}) {
-    all[0].stalls = 1;         // one that may be passed over, in whatever place it comes
+  World(const char* policy, std::uint32_t limit, bool shares = false)
+      : limit(limit), shares(shares), core(corun::policy(policy), settings(limit), {}) {
+    all[0].stalls = 1;  // one that may be passed over, in whatever place it comes
     if (shares)
       for (One& c : all) c.lives = 1, c.launches = 2;
   }
@@ -35,13 +38,13 @@ struct World {
   struct One {
     Phase phase = Phase::away;
     ClientId id = 0;
-    bool on_its_way = false;   // a grant
-    bool passed = false;       // over: until it says something, or the daemon sees it at work (wake)
-    bool slotless = false;     // its launch was granted before that
-    unsigned stalls = 0;       // yet to come
-    unsigned lives = 2, launches = 1;   // yet to come; launches: of a life
+    bool on_its_way = false;           // a grant
+    bool passed = false;               // over: until it says something, or the daemon sees it at work (wake)
+    bool slotless = false;             // its launch was granted before that
+    unsigned stalls = 0;               // yet to come
+    unsigned lives = 2, launches = 1;  // yet to come; launches: of a life
     std::uint64_t sequence = 0;
-    std::uint64_t order = 0;   // of its request among all
+    std::uint64_t order = 0;  // of its request among all
   };
 
   bool possible(unsigned who, Action action) const {
@@ -86,12 +89,17 @@ struct World {
       case hear: c.phase = Phase::granted, c.on_its_way = false; break;
       case done: {
         const Done end{c.sequence, 10, false};
-        if (is_free(c)) core.noted(c.id, end, now), noted = true;
-        else core.receive(c.id, end, now);
+        if (is_free(c))
+          core.noted(c.id, end, now), noted = true;
+        else
+          core.receive(c.id, end, now);
         c.phase = c.launches != 0 ? Phase::joined : Phase::finished;
         break;
       }
-      case cancel: core.receive(c.id, Cancel{c.sequence}, now), c.phase = c.launches != 0 ? Phase::joined : Phase::finished, c.on_its_way = false; break;
+      case cancel:
+        core.receive(c.id, Cancel{c.sequence}, now),
+            c.phase = c.launches != 0 ? Phase::joined : Phase::finished, c.on_its_way = false;
+        break;
       case bye: core.receive(c.id, Bye{}, now), end(c); break;
       case crash: core.disconnect(c.id, now), end(c); break;
       case stall: core.pass_over(c.id, now), c.passed = c.slotless = true, --c.stalls; break;
@@ -103,10 +111,12 @@ struct World {
       const auto to = std::ranges::find(all, one.client, &One::id);
       if (std::holds_alternative<Refused>(one.message)) fault = "a client that did nothing wrong was refused";
       if (grant == nullptr) continue;
-      if (to == all.end() || to->phase != Phase::asked || to->on_its_way) fault = "a grant that nobody waits for, or a second one";
-      else to->on_its_way = true;
+      if (to == all.end() || to->phase != Phase::asked || to->on_its_way)
+        fault = "a grant that nobody waits for, or a second one";
+      else
+        to->on_its_way = true;
     }
-    if (action != stall && action != hear && c.passed) c.passed = false;   // it was heard
+    if (action != stall && action != hear && c.passed) c.passed = false;  // it was heard
     if (c.phase != Phase::granted && !c.on_its_way) c.slotless = false;
     // The daemon says anew who may go whenever it has heard something, and not for what is noted.
     if (!noted) free = core.may_go();
@@ -145,9 +155,11 @@ struct World {
       may_be_granted += c.phase == Phase::asked && !c.on_its_way && !c.passed;
     }
     if (t.running > limit) return "more run than the limit allows";
-    if (t.running != running || t.waiting != waiting || t.passed != passed) return "daemon and clients disagree on what runs and waits";
+    if (t.running != running || t.waiting != waiting || t.passed != passed)
+      return "daemon and clients disagree on what runs and waits";
     if (may_be_granted != 0 && running < limit) return "somebody waits although there is room";
-    if (t.requests != t.done + t.cancelled + t.lost + t.running + t.waiting + t.passed) return "a launch is lost";
+    if (t.requests != t.done + t.cancelled + t.lost + t.running + t.waiting + t.passed)
+      return "a launch is lost";
     return {};
   }
 
@@ -165,7 +177,10 @@ struct World {
       out += static_cast<char>('0' + c.stalls);
       for (const One& other : all) out += other.id < c.id ? '<' : '-';
       if (c.phase == Phase::asked || c.phase == Phase::granted)
-        for (const One& other : all) out += (other.phase == Phase::asked || other.phase == Phase::granted) && other.order < c.order ? '<' : '-';
+        for (const One& other : all)
+          out += (other.phase == Phase::asked || other.phase == Phase::granted) && other.order < c.order
+                     ? '<'
+                     : '-';
     }
     return out;
   }

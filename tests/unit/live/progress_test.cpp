@@ -1,4 +1,5 @@
-// Clients that hold a grant and do nothing: who is passed over, who is not, and what happens when one comes back.
+// Clients that hold a grant and do nothing: who is passed over, who is not, and what happens when one comes
+// back.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -27,7 +28,9 @@ struct Watched {
   Watched() {
     ServerOptions options;
     options.grant_limit_ns = limit_ns;
-    options.activity = [this](pid_t) { return std::optional(Activity{stopped, ticks_move ? ++ticks : ticks.load()}); };
+    options.activity = [this](pid_t) {
+      return std::optional(Activity{stopped, ticks_move ? ++ticks : ticks.load()});
+    };
     daemon.emplace(folder.path, "mps", 1, options);
   }
   Folder folder;
@@ -100,7 +103,8 @@ TEST(LiveProgress, ZeroMeansNever) {
   EXPECT_FALSE(granted(other, 1, 1500));
 }
 
-// A process that is stopped by a signal, as the system tells it, goes without asking before: what it did is known, and it comes back by itself.
+// A process that is stopped by a signal, as the system tells it, goes without asking before: what it did is
+// known, and it comes back by itself.
 TEST(LiveProgress, AStoppedProcessComesBackWhenItGoesOn) {
   Folder folder;
   ServerOptions options;

@@ -1,10 +1,10 @@
 // What goes over the wire: every message comes back as it was; everything else is refused with a reason.
+#include "live/protocol.h"
+
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <random>
-
-#include "live/protocol.h"
 
 namespace simtlab::live {
 namespace {
@@ -13,17 +13,32 @@ std::vector<Message> wire_samples() {
   Stats stats;
   stats.totals.policy = "shark";
   stats.totals.requests = 7;
-  for (unsigned i = 0; i < most_rows; ++i) stats.rows.push_back({i, 100, 1, 2, 3, 4, 5, 6, std::string(64, 'p'), std::string(64, 'k'), i % 2 == 0});
+  for (unsigned i = 0; i < most_rows; ++i)
+    stats.rows.push_back({i, 100, 1, 2, 3, 4, 5, 6, std::string(64, 'p'), std::string(64, 'k'), i % 2 == 0});
   Applications applications{16, {}};
   for (unsigned i = 0; i < most_applications; ++i)
-    applications.rows.push_back({i, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 1.5, 0.25, std::string(64, 'p'), std::string(128, 'k')});
+    applications.rows.push_back(
+        {i, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 1.5, 0.25, std::string(64, 'p'), std::string(128, 'k')});
   Request request;
   request.sequence = 1ull << 40;
   request.stream = ~0ull;
   request.grid[2] = 65535;
   request.unit = Unit::graph;
-  return {Hello{1, 3, true, "heartwall", -7}, Register{2, 32, 4096, "_Z3fooPf"}, request, Done{9, 1234, true, 77, 1311}, Cancel{3}, Bye{}, StatsRequest{32}, LogRequest{1ull << 33},
-          Welcome{1, 5, 1024}, Grant{9, 3}, Refused{Refusal::too_fast, "slow down"}, stats, Log{1, 3, "a\nb\n"}, ApplicationsRequest{48}, applications};
+  return {Hello{1, 3, true, "heartwall", -7},
+          Register{2, 32, 4096, "_Z3fooPf"},
+          request,
+          Done{9, 1234, true, 77, 1311},
+          Cancel{3},
+          Bye{},
+          StatsRequest{32},
+          LogRequest{1ull << 33},
+          Welcome{1, 5, 1024},
+          Grant{9, 3},
+          Refused{Refusal::too_fast, "slow down"},
+          stats,
+          Log{1, 3, "a\nb\n"},
+          ApplicationsRequest{48},
+          applications};
 }
 
 TEST(LiveProtocol, EveryMessageComesBackAsItWas) {
@@ -76,12 +91,12 @@ TEST(LiveProtocol, HeadersOfOthersAreRefused) {
 TEST(LiveProtocol, ValuesOutOfRangeAreRefused) {
   Packet packet;
   encode(Request{}, packet);
-  packet.bytes[packet.size - 1] = std::byte{3};   // a unit that does not exist
+  packet.bytes[packet.size - 1] = std::byte{3};  // a unit that does not exist
   EXPECT_FALSE(decode(packet.span()).message);
   encode(Done{}, packet);
-  packet.bytes[packet.size - 1] = std::byte{2};   // a flag
+  packet.bytes[packet.size - 1] = std::byte{2};  // a flag
   EXPECT_FALSE(decode(packet.span()).message);
-  encode(Done{1, 2, false, 9, 8}, packet);        // an end before its beginning
+  encode(Done{1, 2, false, 9, 8}, packet);  // an end before its beginning
   EXPECT_FALSE(decode(packet.span()).message);
 }
 
@@ -100,13 +115,15 @@ TEST(LiveProtocol, AnyBytesGiveAMessageOrAReason) {
     encode(sample, packet);
     for (int round = 0; round < 2000; ++round) {
       Packet other = packet;
-      for (unsigned flips = 1 + random() % 4; flips != 0; --flips) other.bytes[random() % other.size] = static_cast<std::byte>(random());
+      for (unsigned flips = 1 + random() % 4; flips != 0; --flips)
+        other.bytes[random() % other.size] = static_cast<std::byte>(random());
       const Decoded decoded = decode(other.span());
       EXPECT_NE(decoded.message.has_value(), decoded.fault != nullptr);
       if (!decoded.message) continue;
       Packet again;
       encode(*decoded.message, again);
-      EXPECT_EQ(std::memcmp(again.bytes.data(), other.bytes.data(), other.size), 0) << "one form for each message";
+      EXPECT_EQ(std::memcmp(again.bytes.data(), other.bytes.data(), other.size), 0)
+          << "one form for each message";
     }
   }
 }

@@ -1,4 +1,5 @@
-// Launches that go without asking: the memory, the daemon's word for it, and what holds whatever the clients do.
+// Launches that go without asking: the memory, the daemon's word for it, and what holds whatever the clients
+// do.
 #include "live/ring.h"
 
 #include <fcntl.h>
@@ -26,7 +27,8 @@ Request launch_of(std::uint64_t sequence) {
 
 std::vector<std::uint64_t> sequences_in(Ring& ring) {
   std::vector<std::uint64_t> out;
-  EXPECT_TRUE(ring.read([&](const Message& message, std::uint64_t) { out.push_back(std::get<Request>(message).sequence); }));
+  EXPECT_TRUE(ring.read(
+      [&](const Message& message, std::uint64_t) { out.push_back(std::get<Request>(message).sequence); }));
   return out;
 }
 
@@ -122,7 +124,8 @@ TEST(LiveFree, ItIsSeenWithoutBeingAsked) {
   EXPECT_EQ(std::get<Stats>(*answer).totals.done, client.counts().gated);
 }
 
-// As launches of one stream have it: the next goes once the one before has ended. Two streams are the daemon's affair.
+// As launches of one stream have it: the next goes once the one before has ended. Two streams are the
+// daemon's affair.
 TEST(LiveFree, ALaunchWaitsForTheOneBeforeItInItsStream) {
   Folder folder;
   Running daemon(folder.path);
@@ -143,7 +146,8 @@ TEST(LiveFree, ALaunchWaitsForTheOneBeforeItInItsStream) {
   EXPECT_EQ(corun::replay(daemon.log, "log").difference, "");
 }
 
-// Clients come, launch, pause and go, with one stream and with two: the limit holds at every moment, and the log repeats itself.
+// Clients come, launch, pause and go, with one stream and with two: the limit holds at every moment, and the
+// log repeats itself.
 void check_crowd(const char* policy, std::uint32_t limit) {
   Folder folder;
   Running daemon(folder.path, policy, limit);
@@ -263,7 +267,8 @@ struct Hostile {
     while (const std::optional<Message> got = hear())
       if (const auto* grant = std::get_if<Grant>(&*got); grant != nullptr && grant->credits != 0) break;
     size = ::lseek(file.get(), 0, SEEK_END);
-    words = static_cast<std::atomic<std::uint64_t>*>(::mmap(nullptr, static_cast<std::size_t>(size), PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0));
+    words = static_cast<std::atomic<std::uint64_t>*>(
+        ::mmap(nullptr, static_cast<std::size_t>(size), PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0));
   }
   ~Hostile() { ::munmap(words, static_cast<std::size_t>(size)); }
   void say(const Message& message) {
@@ -295,22 +300,22 @@ TEST(LiveFree, GarbageInTheMemoryEndsItsConnectionAndNobodyElses) {
   Raw fine(folder.path);
   ASSERT_TRUE(fine.greet());
   {
-    Hostile far(folder.path);              // more notes than there is room for
+    Hostile far(folder.path);  // more notes than there is room for
     far.words[0] += 2ull * 5000;
     EXPECT_TRUE(far.refused());
   }
   {
-    Hostile garbage(folder.path);          // notes that are no messages
+    Hostile garbage(folder.path);  // notes that are no messages
     std::memset(static_cast<void*>(garbage.words + 8), 0x5a, 4096);
     garbage.words[0] += 2 * 3;
     EXPECT_TRUE(garbage.refused());
   }
   {
-    Hostile many(folder.path);             // launches that nobody let go: more at once than the limit
+    Hostile many(folder.path);  // launches that nobody let go: more at once than the limit
     const Descriptor file(::dup(many.file.get()));
     Ring ring = Ring::of(file);
     ASSERT_TRUE(ring);
-    while (!ring.may_go(4)) std::this_thread::yield();   // its four messages have been read
+    while (!ring.may_go(4)) std::this_thread::yield();  // its four messages have been read
     for (std::uint64_t i = 0; i < 20; ++i) {
       Request request = launch_of(2 + i);
       request.stream = i;

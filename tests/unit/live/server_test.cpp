@@ -74,7 +74,7 @@ TEST(LiveServer, ADaemonThatDiesReleasesWhoWaitsAndANewOneTakesOver) {
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   daemon.reset();
   waiting.join();
-  holder.done(held, 1, false);         // nobody listens; nothing happens
+  holder.done(held, 1, false);  // nobody listens; nothing happens
   daemon = std::make_unique<Running>(folder.path, "mps", 1);
   Client::Ticket again;
   for (int i = 0; i < 500 && !again; ++i) {
@@ -126,7 +126,7 @@ TEST(LiveServer, AForkedChildHasAConnectionOfItsOwn) {
   const pid_t child = ::fork();
   if (child == 0) {
     client.after_fork_in_child();
-    client.done(mine, 1, false);       // not the child's
+    client.done(mine, 1, false);  // not the child's
     const Client::Ticket own = client.gate({});
     client.done(own, 1, false);
     client.leave();
@@ -151,7 +151,7 @@ TEST(LiveServer, AClientKilledAtAnyStepHarmsNobody) {
   std::uint64_t sequence = 0;
   for (int step = 0; step < 7; ++step) {
     {
-      Raw victim(folder.path);         // its socket closes at every stage of a launch
+      Raw victim(folder.path);  // its socket closes at every stage of a launch
       if (step >= 1) victim.say(Hello{protocol_version, protocol_version, false, "victim"});
       if (step >= 2) victim.say(Register{0, 0, 0, "k"});
       Request request;
@@ -166,7 +166,8 @@ TEST(LiveServer, AClientKilledAtAnyStepHarmsNobody) {
     request.sequence = ++sequence;
     ASSERT_TRUE(other.say(request));
     const std::optional<Message> answer = other.hear();
-    ASSERT_TRUE(answer && std::holds_alternative<Grant>(*answer)) << "after a client that was killed at step " << step;
+    ASSERT_TRUE(answer && std::holds_alternative<Grant>(*answer))
+        << "after a client that was killed at step " << step;
     other.say(Done{sequence, 1, false});
   }
   const Totals totals = daemon.end();
@@ -180,7 +181,8 @@ TEST(LiveServer, GarbageAndHalfMessagesEndTheirConnection) {
   Packet whole;
   encode(Hello{protocol_version, protocol_version, false, "x"}, whole);
   const std::string good(reinterpret_cast<const char*>(whole.bytes.data()), whole.size);
-  for (const std::string& bytes : {std::string("GET / HTTP/1.1\r\n"), good.substr(0, 20), good.substr(0, 4), std::string(100000, 'A'), good + "x"}) {
+  for (const std::string& bytes : {std::string("GET / HTTP/1.1\r\n"), good.substr(0, 20), good.substr(0, 4),
+                                   std::string(100000, 'A'), good + "x"}) {
     Raw peer(folder.path);
     ASSERT_TRUE(peer.socket);
     ASSERT_TRUE(peer.bytes(bytes));
@@ -264,7 +266,8 @@ TEST(LiveServer, ManyConnectionsAndNoMore) {
   }
   std::uint64_t grants = 0;
   for (auto& one : all)
-    if (const std::optional<Message> got = one->hear(5000); got && std::holds_alternative<Grant>(*got)) ++grants, one->say(Done{1, 1, false});
+    if (const std::optional<Message> got = one->hear(5000); got && std::holds_alternative<Grant>(*got))
+      ++grants, one->say(Done{1, 1, false});
   EXPECT_EQ(grants, 500u) << "each end lets the next go";
 }
 
@@ -302,7 +305,7 @@ TEST(LiveSocket, TheDirectoryIsTheUsersOwnAndNoLinkIsFollowed) {
   ASSERT_EQ(::chmod((base / "fine").c_str(), 0750), 0);
   EXPECT_TRUE(refused(base / "fine"));
   EXPECT_TRUE(refused(base / "no" / "such"));
-  EXPECT_TRUE(refused("/"));           // of root, or open to all
+  EXPECT_TRUE(refused("/"));  // of root, or open to all
 }
 
 TEST(LiveSocket, OneDaemonADirectoryAndTheRestOfADeadOneIsNoHindrance) {
@@ -312,9 +315,7 @@ TEST(LiveSocket, OneDaemonADirectoryAndTheRestOfADeadOneIsNoHindrance) {
     try {
       Listener second(folder.path, 8);
       FAIL();
-    } catch (const Error& e) {
-      EXPECT_EQ(e.id(), "corun-busy");
-    }
+    } catch (const Error& e) { EXPECT_EQ(e.id(), "corun-busy"); }
   }
   std::ofstream(folder.path / "socket") << "left behind";
   Listener again(folder.path, 8);

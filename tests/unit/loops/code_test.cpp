@@ -24,7 +24,7 @@ Block chain(std::initializer_list<std::pair<std::uint32_t, std::vector<std::uint
   return b;
 }
 
-TEST(Code, TwoAddsAndAMultiplicationOfThemHaveAParallelismOfOneAndAHalf) {   // Resios, equation 6.1
+TEST(Code, TwoAddsAndAMultiplicationOfThemHaveAParallelismOfOneAndAHalf) {  // Resios, equation 6.1
   Description nest = parse_description(nest_json(offset(columns, one), offset(columns, one)));
   nest.blocks[3].instructions = chain({{10, {}}, {11, {}}, {12, {10, 11}}}).instructions;
   const Shape shape = shape_of(nest, {64, 64, std::nullopt, std::nullopt}, {});
@@ -70,10 +70,10 @@ TEST(BlockSizes, TheLeastOfThreeWins) {
   code.instructions = 100;
   code.memory = 2;
   const BlockSizes s = block_sizes(code, 1 << 20, device);
-  EXPECT_DOUBLE_EQ(s.warps_for_compute, 40);      // c * L of Resios 5.2.1
-  EXPECT_DOUBLE_EQ(s.warps_for_memory, 20);       // c * L / (instructions between accesses)
-  EXPECT_EQ(s.latency, 160u);                     // 8 blocks of 5 warps are 40
-  EXPECT_EQ(s.occupancy, 192u);                   // 8 blocks of 6 warps are all 48
+  EXPECT_DOUBLE_EQ(s.warps_for_compute, 40);  // c * L of Resios 5.2.1
+  EXPECT_DOUBLE_EQ(s.warps_for_memory, 20);   // c * L / (instructions between accesses)
+  EXPECT_EQ(s.latency, 160u);                 // 8 blocks of 5 warps are 40
+  EXPECT_EQ(s.occupancy, 192u);               // 8 blocks of 6 warps are all 48
   EXPECT_EQ(s.chosen, std::min({s.latency, s.occupancy, s.even}));
 }
 

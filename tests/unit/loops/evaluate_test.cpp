@@ -26,7 +26,8 @@ TEST(Evaluate, IterationsArePolynomials) {
   Point p;
   p.iterations = {5};
   EXPECT_EQ(evaluate({Op::iteration, 32, 0, {constant(3), constant(2)}, ""}, p), 13);
-  EXPECT_EQ(evaluate({Op::iteration, 32, 0, {constant(0), constant(0), constant(1)}, ""}, p), 10);   // 5 * 4 / 2
+  // 5 * 4 / 2
+  EXPECT_EQ(evaluate({Op::iteration, 32, 0, {constant(0), constant(0), constant(1)}, ""}, p), 10);
 }
 
 TEST(Shape, TripsAndExecutions) {
@@ -34,8 +35,9 @@ TEST(Shape, TripsAndExecutions) {
   const Shape s = shape_of(nest, {100, 50, std::nullopt, std::nullopt}, {});
   EXPECT_EQ(s.iterations, 5000);
   EXPECT_EQ(s.executions[3], 5000);
-  EXPECT_EQ(s.executions[2], 5100);   // the inner test, once more for each row
-  const Shape counted = shape_of(nest, {100, 50, std::nullopt, std::nullopt}, {{1, 101, 5100, 5000, 100, 1, 100}});
+  EXPECT_EQ(s.executions[2], 5100);  // the inner test, once more for each row
+  const Shape counted =
+      shape_of(nest, {100, 50, std::nullopt, std::nullopt}, {{1, 101, 5100, 5000, 100, 1, 100}});
   EXPECT_TRUE(counted.measured);
   EXPECT_EQ(counted.trips, s.trips);
 }
@@ -45,9 +47,7 @@ TEST(Shape, MissingAndEmptyAreRefused) {
   const auto id = [&](std::optional<std::int64_t> n, std::optional<std::int64_t> m) -> std::string {
     try {
       shape_of(nest, {n, m, std::nullopt, std::nullopt}, {});
-    } catch (const Error& e) {
-      return e.id() + std::to_string(e.diagnostics().size());
-    }
+    } catch (const Error& e) { return e.id() + std::to_string(e.diagnostics().size()); }
     return "";
   };
   EXPECT_EQ(id(std::nullopt, std::nullopt), "loop-parameters2");

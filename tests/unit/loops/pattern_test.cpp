@@ -1,4 +1,5 @@
-// The table of the thesis' listings 7.1 and 7.2 (1024-wide images): strides, sectors, lines and passes under both mappings.
+// The table of the thesis' listings 7.1 and 7.2 (1024-wide images): strides, sectors, lines and passes under
+// both mappings.
 #include "loops/pattern.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +25,8 @@ Looked look(const std::string& load, const std::string& store, std::vector<int> 
   device.sm.count = 16;
   device.sm.max_warps = 64;
   device.sm.max_blocks = 32;
-  out.patterns = patterns(out.nest, out.shape, with_block(out.nest, out.shape, std::move(loops), {32, 8, 1}), device);
+  out.patterns =
+      patterns(out.nest, out.shape, with_block(out.nest, out.shape, std::move(loops), {32, 8, 1}), device);
   return out;
 }
 
@@ -55,10 +57,10 @@ TEST(Listing72, BytesOfPixels) {
   const Looked x = look(offset(row, three, 1), offset(none, none, 1), {1, 0}, 1);
   ASSERT_TRUE(x.patterns[0].stride);
   EXPECT_EQ(*x.patterns[0].stride, 3);
-  EXPECT_GE(x.patterns[0].sectors, 3);   // 94 bytes: three or four sectors, one or two lines, as the row lies
+  EXPECT_GE(x.patterns[0].sectors, 3);  // 94 bytes: three or four sectors, one or two lines, as the row lies
   EXPECT_LE(x.patterns[0].sectors, 4);
   EXPECT_EQ(x.patterns[0].passes, 1);
-  expect(x.patterns[1], 0, 1, 1, 1);     // the filter: the same for all lanes
+  expect(x.patterns[1], 0, 1, 1, 1);  // the filter: the same for all lanes
   const Looked y = look(offset(row, three, 1), offset(none, none, 1), {0, 1}, 1);
   expect(y.patterns[0], 3072, 32, 32, 32);
 }
@@ -71,7 +73,7 @@ TEST(Pattern, WhatDependsOnDataIsTakenForTheWorst) {
 }
 
 TEST(Pattern, RowsThatAreReadByAllWarpsOfABlockAreReused) {
-  const Looked l = look(offset(none, one), offset(columns, one), {1, 0});   // in[j]: the same for each i
+  const Looked l = look(offset(none, one), offset(columns, one), {1, 0});  // in[j]: the same for each i
   EXPECT_EQ(l.patterns[0].block_reuse, 8);
   EXPECT_EQ(l.patterns[1].block_reuse, 1);
 }

@@ -28,16 +28,22 @@ std::vector<std::uint64_t> use(Cache& cache, std::mt19937& random, unsigned time
     cache.fill(line, probe.miss, random() % 4 == 0, evicted);
     if (random() % 11 == 0) cache.invalidate(line, sectors);
     seen.push_back(probe.hit);
-    for (unsigned k = 0; k < evicted.count; ++k) seen.push_back(evicted.items[k].line << 4 | evicted.items[k].sectors);
+    for (unsigned k = 0; k < evicted.count; ++k)
+      seen.push_back(evicted.items[k].line << 4 | evicted.items[k].sectors);
   }
   return seen;
 }
 
 TEST(CacheState, GoesOnWhereItWasSaved) {
   for (const std::uint32_t line_bytes : {32u, 64u, 128u})
-    for (const auto& [name, replacement] : device::names_of(static_cast<const device::Replacement*>(nullptr))) {
+    for (const auto& [name, replacement] :
+         device::names_of(static_cast<const device::Replacement*>(nullptr))) {
       SCOPED_TRACE(name);
-      const CacheConfig config{.bytes = 48 * 128, .line_bytes = line_bytes, .ways = 4, .replacement = replacement, .set_index = device::SetIndex::hash};
+      const CacheConfig config{.bytes = 48 * 128,
+                               .line_bytes = line_bytes,
+                               .ways = 4,
+                               .replacement = replacement,
+                               .set_index = device::SetIndex::hash};
       Cache cache(config), other(config);
       std::mt19937 random(1), elsewhere(2);
       use(cache, random, 500);
@@ -71,15 +77,12 @@ TEST(CacheState, RefusesWhatNoCacheWrites) {
       Bytes in(bad);
       other.restore(in);
       use(other, random, 100);
-    } catch (const Malformed&) {
-      ++refused;
-    }
+    } catch (const Malformed&) { ++refused; }
     try {
       Bytes in(std::span<const std::uint8_t>(saved.data(), at));
       other.restore(in);
       FAIL() << at;
-    } catch (const Malformed&) {
-    }
+    } catch (const Malformed&) {}
   }
   EXPECT_GT(refused, saved.size() / 4);
   Cache larger({.bytes = 32 * 128, .ways = 4});

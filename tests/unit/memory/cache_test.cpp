@@ -11,7 +11,8 @@
 namespace simtlab::memory {
 namespace {
 
-CacheConfig small() { return {.bytes = 4 * 128, .line_bytes = 128, .sector_bytes = 32, .ways = 4}; }   // one set of four lines
+// One set of four lines
+CacheConfig small() { return {.bytes = 4 * 128, .line_bytes = 128, .sector_bytes = 32, .ways = 4}; }
 constexpr std::array<std::uint32_t, 4> all_bytes = {~0u, ~0u, ~0u, ~0u};
 
 void fill(Cache& cache, std::uint64_t line, std::uint8_t sectors = 0xf) {
@@ -58,7 +59,8 @@ TEST(CachePolicies, EveryNameOfTheDeviceFileIsAFileAndHasASentence) {
   for (const auto& [name, kind] : device::names_of(static_cast<const device::Replacement*>(nullptr))) {
     names.push_back(name);
     EXPECT_EQ(device::name_of(kind), name);
-    EXPECT_EQ(make_replacement(kind, 4, 2) == nullptr, name == "lru" || name == "fifo" || name == "random") << name;
+    EXPECT_EQ(make_replacement(kind, 4, 2) == nullptr, name == "lru" || name == "fifo" || name == "random")
+        << name;
   }
   EXPECT_EQ(names, files);
   EXPECT_TRUE(std::ranges::is_sorted(names));
@@ -109,7 +111,8 @@ TEST(Cache, DirtySectorsAreReportedWhenTheirLineLeavesAndOnlyThen) {
   EXPECT_EQ(evicted.items[0].sectors, 0x6);
 }
 
-// At most `dirty_ways` lines of a set are modified: the least recently used of them is reported, stays, and is not reported again when it leaves.
+// At most `dirty_ways` lines of a set are modified: the least recently used of them is reported, stays, and
+// is not reported again when it leaves.
 TEST(Cache, WhereAShareOfASetMayBeDirtyTheOldestIsCleanedAndStays) {
   CacheConfig config = small();
   config.dirty_ways = 2;
@@ -122,26 +125,31 @@ TEST(Cache, WhereAShareOfASetMayBeDirtyTheOldestIsCleanedAndStays) {
   write(0), write(1);
   cache.read(0, 0x3);
   write(0);
-  EXPECT_EQ(evicted.count, 0u);   // it was dirty before
+  EXPECT_EQ(evicted.count, 0u);  // it was dirty before
   write(2);
   ASSERT_EQ(evicted.count, 1u);
   EXPECT_EQ(evicted.items[0].line, 1u);
   EXPECT_EQ(evicted.items[0].sectors, 0x3);
   EXPECT_EQ(cache.probe(1, 0x3).hit, 0x3);
   fill(cache, 3);
-  fill(cache, 4);   // in place of line 1, which is clean
+  fill(cache, 4);  // in place of line 1, which is clean
   EXPECT_EQ(cache.probe(1, 0x3).hit, 0);
   cache.invalidate(2, 0xf);
-  write(5);         // line 0 leaves; lines 2 and 0 count no more
+  write(5);  // line 0 leaves; lines 2 and 0 count no more
   ASSERT_EQ(evicted.count, 1u);
   EXPECT_EQ(evicted.items[0].line, 0u);
   write(6);
   EXPECT_EQ(evicted.count, 0u);
 }
 
-// What is left in a cache of sixteen ways after a long stream of writes is half of it, as counters of a GV100 have it.
+// What is left in a cache of sixteen ways after a long stream of writes is half of it, as counters of a GV100
+// have it.
 TEST(Cache, AStreamOfWritesLeavesTheShareThatMayBeDirty) {
-  CacheConfig config{.bytes = 1 << 20, .line_bytes = 128, .sector_bytes = 32, .ways = 16, .set_index = device::SetIndex::hash};
+  CacheConfig config{.bytes = 1 << 20,
+                     .line_bytes = 128,
+                     .sector_bytes = 32,
+                     .ways = 16,
+                     .set_index = device::SetIndex::hash};
   config.dirty_ways = 8;
   Cache cache(config);
   std::uint64_t written = 0;
@@ -192,14 +200,18 @@ TEST(Cache, ShortLinesAreLookedUpOneByOne) {
   EXPECT_EQ(cache.read(1, 0xf).hit, 0x5);
   fill(cache, 2, 0x1);
   fill(cache, 3, 0x1);
-  fill(cache, 4, 0x1);   // five lines in four places
+  fill(cache, 4, 0x1);  // five lines in four places
   EXPECT_EQ(cache.probe(1, 0x5).hit & 0x4, cache.probe(1, 0x4).hit);
   EXPECT_EQ(std::popcount(static_cast<unsigned>(cache.probe(1, 0x5).hit)), 1);
 }
 
 TEST(Cache, AWorkingSetOfItsSizeStaysWhetherSetsAreHashedOrNot) {
   for (const bool hashed : {false, true}) {
-    Cache cache({.bytes = 96 << 10, .line_bytes = 128, .sector_bytes = 32, .ways = 6, .set_index = hashed ? device::SetIndex::hash : device::SetIndex::modulo});
+    Cache cache({.bytes = 96 << 10,
+                 .line_bytes = 128,
+                 .sector_bytes = 32,
+                 .ways = 6,
+                 .set_index = hashed ? device::SetIndex::hash : device::SetIndex::modulo});
     for (std::uint64_t line = 1000; line < 1000 + 768; ++line) fill(cache, line);
     unsigned present = 0;
     for (std::uint64_t line = 1000; line < 1000 + 768; ++line) present += cache.probe(line, 0xf).miss == 0;

@@ -39,9 +39,7 @@ CommandRecord record(const Step& s) {
 std::optional<Violation> check(const Technology& t, const std::vector<Step>& steps) {
   CommandChecker checker(t);
   for (const Step& step : steps) checker.command(record(step));
-  if (!checker.violation()) {
-    EXPECT_EQ(checker.commands(), steps.size());
-  }
+  if (!checker.violation()) { EXPECT_EQ(checker.commands(), steps.size()); }
   return checker.violation();
 }
 
@@ -68,8 +66,8 @@ struct Case {
   std::function<Cycle(const Timing&)> earliest;
 };
 
-constexpr Cycle long_after = 20000;   // all that was
-constexpr Cycle more = 3000;          // longer than any other rule asks for
+constexpr Cycle long_after = 20000;  // all that was
+constexpr Cycle more = 3000;         // longer than any other rule asks for
 using enum Command;
 
 std::vector<Step> opened(const Timing&) {
@@ -356,15 +354,11 @@ TEST_P(EveryRule, is_broken_one_clock_early_and_kept_on_the_clock) {
     ASSERT_TRUE(early);
     EXPECT_EQ(early->rule, c.rule) << early->message;
     EXPECT_EQ(early->command.at, steps.back().at);
-    if (early->earlier) {
-      EXPECT_EQ(early->distance, early->limit - 1) << early->message;
-    }
+    if (early->earlier) { EXPECT_EQ(early->distance, early->limit - 1) << early->message; }
     // The same clock far from where the rule holds: another pseudo-channel has banks and data pins of its
     // own.
     steps.back().pseudo = 1;
-    if (steps.back().command == act) {
-      EXPECT_FALSE(check(t, steps));
-    }
+    if (steps.back().command == act) { EXPECT_FALSE(check(t, steps)); }
   }
 }
 
@@ -462,8 +456,9 @@ TEST(CommandChecker, CommandsOfTwoClocksHoldTheCommandBus) {
   t.dual_issue = true;
   t.act_clocks = 2;
   const auto after_act = [&](Cycle at) { return check(t, {{0, act}, {at, act, 0, 0, 0, 1}}); };
-  EXPECT_THAT(after_act(1)->message, HasSubstr("command bus: ACT at 1 of bank 1.0.0.0 comes 1 clocks after ACT at 0 of "
-                                               "bank 0.0.0.0, which takes 2"));
+  EXPECT_THAT(after_act(1)->message,
+              HasSubstr("command bus: ACT at 1 of bank 1.0.0.0 comes 1 clocks after ACT at 0 of "
+                        "bank 0.0.0.0, which takes 2"));
   EXPECT_FALSE(after_act(2));
   t.act_clocks = 1;
   EXPECT_FALSE(after_act(1));
@@ -557,9 +552,7 @@ TEST_P(Mutations, OfATightTraceAreNoticed) {
     }
     std::vector<Step> other_row = sound;
     other_row[i].row ^= 1;
-    if (sound[i].command != pre) {
-      EXPECT_EQ(check(t, other_row)->rule, "row state");
-    }
+    if (sound[i].command != pre) { EXPECT_EQ(check(t, other_row)->rule, "row state"); }
     std::vector<Step> twice = sound;
     twice.insert(twice.begin() + static_cast<std::ptrdiff_t>(i), sound[i]);
     EXPECT_TRUE(check(t, twice));

@@ -1,4 +1,5 @@
-// The channel as its users see it: latencies and rates that follow from the technology alone, nothing lost or done twice.
+// The channel as its users see it: latencies and rates that follow from the technology alone, nothing lost or
+// done twice.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,10 +17,12 @@ TEST(DramChannel, EveryRequestIsDoneOnceAndEveryClockOfTheBusIsAccountedFor) {
   using device::SchedulerKind;
   const std::vector<Technology> all = technologies();
   unsigned seed = 0;
-  for (const SchedulerKind scheduler : {SchedulerKind::fcfs, SchedulerKind::fr_fcfs, SchedulerKind::fr_fcfs_cap, SchedulerKind::oldest_ready,
-                                        SchedulerKind::round_robin, SchedulerKind::par_bs}) {
+  for (const SchedulerKind scheduler :
+       {SchedulerKind::fcfs, SchedulerKind::fr_fcfs, SchedulerKind::fr_fcfs_cap, SchedulerKind::oldest_ready,
+        SchedulerKind::round_robin, SchedulerKind::par_bs}) {
     for (const QueueStyle style : {QueueStyle::split, QueueStyle::unified, QueueStyle::per_bank}) {
-      for (const PagePolicyKind page : {PagePolicyKind::open, PagePolicyKind::closed, PagePolicyKind::timeout, PagePolicyKind::adaptive}) {
+      for (const PagePolicyKind page : {PagePolicyKind::open, PagePolicyKind::closed, PagePolicyKind::timeout,
+                                        PagePolicyKind::adaptive}) {
         const Technology& t = all[seed % all.size()];
         MemoryController c;
         c.schedule.kind = scheduler;
@@ -34,11 +37,13 @@ TEST(DramChannel, EveryRequestIsDoneOnceAndEveryClockOfTheBusIsAccountedFor) {
         c.latency.write_done = static_cast<device::WriteDone>(seed % 3);
         DramSystem memory(t, c, 1);
         const std::uint64_t lines = seed % 2 == 0 ? 300 : 1 << 20;
-        const Outcome run = drive(memory, random_accesses(memory, 3000, seed % 3 * 30, lines, seed), seed % 11 == 0 ? 200 : 1);
+        const Outcome run = drive(memory, random_accesses(memory, 3000, seed % 3 * 30, lines, seed),
+                                  seed % 11 == 0 ? 200 : 1);
         EXPECT_THAT(run.times_done, testing::Each(1u)) << t.name << " seed " << seed;
         const Report report = memory.report(run.end + 100000);
         EXPECT_EQ(report.bus.total(), report.end * report.buses) << t.name << " seed " << seed;
-        EXPECT_EQ(report.bus.data, (report.requests.read_bursts + report.requests.write_bursts) * t.timing.burst);
+        EXPECT_EQ(report.bus.data,
+                  (report.requests.read_bursts + report.requests.write_bursts) * t.timing.burst);
         ++seed;
       }
     }
@@ -53,7 +58,7 @@ TEST(DramChannel, SteppingMoreOftenChangesNothing) {
   memory.restart();
   std::vector<Completion> done, all;
   std::size_t next = 0;
-  for (Cycle now = 0; all.size() < accesses.size(); ++now) {   // clock by clock
+  for (Cycle now = 0; all.size() < accesses.size(); ++now) {  // clock by clock
     memory.advance(now, done);
     all.insert(all.end(), done.begin(), done.end());
     done.clear();

@@ -16,13 +16,21 @@ namespace {
 using dram::FixedChannels;
 
 // A clock of the memory that is half as fast as the side that asks.
-FixedChannels::Config channel_config() { return {.count = 1, .clock_period = 2000, .access_bytes = 32, .latency = 10, .room = 4}; }
+FixedChannels::Config channel_config() {
+  return {.count = 1, .clock_period = 2000, .access_bytes = 32, .latency = 10, .room = 4};
+}
 DramChannelsConfig config() {
-  return {.partitions = 1, .clock_period = 1000, .path = 0, .request_queue = 4, .return_queue = 64, .return_bytes_per_cycle = 1024};
+  return {.partitions = 1,
+          .clock_period = 1000,
+          .path = 0,
+          .request_queue = 4,
+          .return_queue = 64,
+          .return_bytes_per_cycle = 1024};
 }
 
 struct Fixture {
-  explicit Fixture(const DramChannelsConfig& c = config(), const FixedChannels::Config& f = channel_config()) {
+  explicit Fixture(const DramChannelsConfig& c = config(),
+                   const FixedChannels::Config& f = channel_config()) {
     auto owned = std::make_unique<FixedChannels>(f);
     channels = owned.get();
     dram = std::make_unique<DramChannels>(c, std::move(owned));
@@ -73,7 +81,8 @@ TEST(ClockRatio, AMillionCyclesAreExactToOne) {
   EXPECT_EQ(ratio.to_inner(1'000'000'000), static_cast<Cycle>(1'000'000'000 * (1e12 / 1.98e9 / 764)));
 }
 
-// Cycle 7 is in the middle of memory clock 3: the access enters in clock 4 and ends in clock 14, which begins with cycle 28.
+// Cycle 7 is in the middle of memory clock 3: the access enters in clock 4 and ends in clock 14, which begins
+// with cycle 28.
 TEST(DramChannels, AReadEntersAtTheNextMemoryClockAndIsSeenInTheCycleOfItsCompletion) {
   Fixture f;
   f.at(7);
@@ -93,14 +102,19 @@ TEST(DramChannels, TheWayBackAddsToALatencyOnce) {
   DramChannelsConfig c = config();
   c.path = 100;
   Fixture f(c);
-  f.dram->push({.line = 0, .sectors = 0xf, .tag = 1}, 0);   // clock 1, ends in 11 = cycle 22
+  f.dram->push({.line = 0, .sectors = 0xf, .tag = 1}, 0);  // clock 1, ends in 11 = cycle 22
   EXPECT_EQ(f.drain()[1], 122u);
 }
 
 TEST(DramChannels, SectorsBecomeAsManyAccessesAsTheMemoryNeeds) {
-  struct Row { std::uint32_t access_bytes; std::uint8_t sectors; std::vector<std::uint64_t> addresses; };
-  for (const Row& row : {Row{32, 0b1010, {32, 96}}, Row{64, 0b1010, {0, 64}}, Row{64, 0b1100, {64}}, Row{128, 0b0001, {0}},
-                         Row{256, 0b1111, {0}}, Row{16, 0b0010, {32, 48}}, Row{8, 0b1000, {96, 104, 112, 120}}}) {
+  struct Row {
+    std::uint32_t access_bytes;
+    std::uint8_t sectors;
+    std::vector<std::uint64_t> addresses;
+  };
+  for (const Row& row :
+       {Row{32, 0b1010, {32, 96}}, Row{64, 0b1010, {0, 64}}, Row{64, 0b1100, {64}}, Row{128, 0b0001, {0}},
+        Row{256, 0b1111, {0}}, Row{16, 0b0010, {32, 48}}, Row{8, 0b1000, {96, 104, 112, 120}}}) {
     FixedChannels::Config channel = channel_config();
     channel.access_bytes = row.access_bytes;
     channel.room = 100;
@@ -109,7 +123,8 @@ TEST(DramChannels, SectorsBecomeAsManyAccessesAsTheMemoryNeeds) {
     std::vector<std::uint64_t> addresses;
     for (const auto& added : f.channels->log) addresses.push_back(added.access.address - 256);
     EXPECT_EQ(addresses, row.addresses) << row.access_bytes;
-    EXPECT_EQ(f.dram->statistics().read_bytes, row.addresses.size() * row.access_bytes) << "over-fetch is counted";
+    EXPECT_EQ(f.dram->statistics().read_bytes, row.addresses.size() * row.access_bytes)
+        << "over-fetch is counted";
     EXPECT_EQ(f.drain().size(), 1u) << "done when the last is back, once";
   }
 }
@@ -127,7 +142,7 @@ TEST(DramChannels, AnAccessThatDoesNotFitALineIsRefused) {
 }
 
 TEST(DramChannels, AFullQueueSaysSoAndTellsWhenItHasRoomAgain) {
-  Fixture f;   // the channel holds 4 accesses, the queue 4 requests
+  Fixture f;  // the channel holds 4 accesses, the queue 4 requests
   std::uint64_t tag = 0;
   while (f.dram->ready(0, 0)) f.dram->push({.line = tag, .sectors = 1, .tag = tag}, 0), ++tag;
   EXPECT_EQ(tag, 8u);
@@ -157,7 +172,7 @@ TEST(DramChannels, AWriteIsReportedWhenItLeavesTheQueueNotWhenItIsWritten) {
 TEST(DramChannels, AFullReturnQueueHoldsReadsBackAndLosesNone) {
   DramChannelsConfig c = config();
   c.return_queue = 1;
-  c.return_bytes_per_cycle = 1;   // 32 cycles an access
+  c.return_bytes_per_cycle = 1;  // 32 cycles an access
   Fixture f(c);
   for (std::uint64_t i = 0; i < 4; ++i) f.dram->push({.line = i, .sectors = 1, .tag = i}, 0);
   EXPECT_EQ(f.channels->log.size(), 1u);
@@ -168,7 +183,7 @@ TEST(DramChannels, AFullReturnQueueHoldsReadsBackAndLosesNone) {
 
 TEST(DramChannels, TheReturnQueueIsDrainedAtItsBandwidth) {
   DramChannelsConfig c = config();
-  c.return_bytes_per_cycle = 2;   // 16 cycles an access
+  c.return_bytes_per_cycle = 2;  // 16 cycles an access
   FixedChannels::Config channel = channel_config();
   channel.room = 100;
   c.request_queue = 100;
@@ -185,7 +200,8 @@ TEST(DramChannels, EveryRequestIsDoneExactlyOnceUnderRandomLoad) {
     c.return_queue = 5;
     c.return_bytes_per_cycle = 7;
     c.path = 33;
-    FixedChannels::Config channel{.count = 12, .clock_period = 1371, .access_bytes = access_bytes, .latency = 17, .room = 3};
+    FixedChannels::Config channel{
+        .count = 12, .clock_period = 1371, .access_bytes = access_bytes, .latency = 17, .room = 3};
     Fixture f(c, channel);
     std::mt19937_64 random(7);
     std::map<std::uint64_t, bool> open;
@@ -201,9 +217,14 @@ TEST(DramChannels, EveryRequestIsDoneExactlyOnceUnderRandomLoad) {
       now += random() % 4;
       take(now);
       const auto partition = static_cast<std::uint32_t>(random() % 6);
-      if (!f.dram->ready(partition, now) && random() % 50 != 0) continue;   // write-backs don't ask
+      if (!f.dram->ready(partition, now) && random() % 50 != 0) continue;  // write-backs don't ask
       const bool write = !f.dram->ready(partition, now) || random() % 3 == 0;
-      f.dram->push({.partition = partition, .line = random() % 5000, .sectors = static_cast<std::uint8_t>(1 + random() % 15), .write = write, .tag = tag}, now);
+      f.dram->push({.partition = partition,
+                    .line = random() % 5000,
+                    .sectors = static_cast<std::uint8_t>(1 + random() % 15),
+                    .write = write,
+                    .tag = tag},
+                   now);
       open[tag++] = true;
       ++expected;
     }
@@ -217,7 +238,8 @@ TEST(DramChannels, SeveralChannelsOfAPartitionShareItsLinesEvenlyAndWithoutOverl
   DramChannelsConfig c = config();
   c.request_queue = 100000;
   c.return_queue = 100000;
-  FixedChannels::Config channel{.count = 3, .clock_period = 1000, .access_bytes = 128, .latency = 1, .room = 100000};
+  FixedChannels::Config channel{
+      .count = 3, .clock_period = 1000, .access_bytes = 128, .latency = 1, .room = 100000};
   Fixture f(c, channel);
   for (std::uint64_t i = 0; i < 6000; ++i) f.dram->push({.line = i, .sectors = 0xf, .tag = i}, 0);
   std::map<std::uint32_t, std::map<std::uint64_t, int>> seen;
@@ -238,15 +260,14 @@ TEST(DramChannels, AChannelThatRefusesForEverIsAnErrorAndNotAHang) {
   try {
     f.at(f.dram->next_event());
     FAIL();
-  } catch (const Error& e) {
-    EXPECT_EQ(e.id(), "dram-stalled");
-  }
+  } catch (const Error& e) { EXPECT_EQ(e.id(), "dram-stalled"); }
 }
 
 TEST(DramChannels, AfterARestartTimeAndStatisticsBeginAgain) {
   Fixture f;
   for (int round = 0; round < 2; ++round) {
-    for (std::uint64_t i = 0; i < 7; ++i) f.dram->push({.line = i, .sectors = 1, .write = i % 2 == 0, .tag = i}, 0);
+    for (std::uint64_t i = 0; i < 7; ++i)
+      f.dram->push({.line = i, .sectors = 1, .write = i % 2 == 0, .tag = i}, 0);
     f.at(5);
     f.dram->restart();
     EXPECT_EQ(f.dram->next_event(), never);
@@ -270,8 +291,10 @@ TEST(AddressMap, SlicesAndPartitionsAreEvenWhateverTheirNumbers) {
         ASSERT_EQ(map.global_line(place.slice, place.slice_line), i * stride);
       }
       const double limit = stride <= 2 ? 1.01 : 1.15;
-      EXPECT_LT(static_cast<double>(*std::max_element(slices.begin(), slices.end())), limit * lines / 12) << partitions << ' ' << stride;
-      EXPECT_LT(static_cast<double>(*std::max_element(of_partition.begin(), of_partition.end())), limit * lines / partitions)
+      EXPECT_LT(static_cast<double>(*std::max_element(slices.begin(), slices.end())), limit * lines / 12)
+          << partitions << ' ' << stride;
+      EXPECT_LT(static_cast<double>(*std::max_element(of_partition.begin(), of_partition.end())),
+                limit * lines / partitions)
           << partitions << ' ' << stride;
     }
 }

@@ -12,13 +12,14 @@ namespace simtlab::memory::dram {
 
 inline std::vector<device::Technology> technologies() {
   std::vector<device::Technology> all;
-  for (const std::string& name : device::list_technologies()) all.push_back(device::load_technology(name).technology);
+  for (const std::string& name : device::list_technologies())
+    all.push_back(device::load_technology(name).technology);
   return all;
 }
 
 struct Outcome {
-  Cycle end = 0;                         // after the last completion
-  std::vector<Cycle> latency;            // by request; 0: never done
+  Cycle end = 0;               // after the last completion
+  std::vector<Cycle> latency;  // by request; 0: never done
   std::vector<unsigned> times_done;
 };
 
@@ -60,7 +61,8 @@ inline Outcome drive(DramSystem& memory, const std::vector<Access>& accesses, Cy
   return run;
 }
 
-inline std::vector<Access> random_accesses(const DramSystem& memory, std::size_t count, unsigned write_share, std::uint64_t lines, unsigned seed) {
+inline std::vector<Access> random_accesses(const DramSystem& memory, std::size_t count, unsigned write_share,
+                                           std::uint64_t lines, unsigned seed) {
   std::mt19937_64 random(seed);
   std::vector<Access> made(count);
   for (std::size_t i = 0; i < count; ++i) {

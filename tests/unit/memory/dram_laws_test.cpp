@@ -1,5 +1,5 @@
-// What every technology costs by its numbers alone: laws in closed form that any controller has to meet, for each file of
-// data/dram under the default controller.
+// What every technology costs by its numbers alone: laws in closed form that any controller has to meet, for
+// each file of data/dram under the default controller.
 #include <gtest/gtest.h>
 
 #include "dram_drive.h"
@@ -47,7 +47,8 @@ double row_cycle(const Technology& t, bool write) {
   return std::max(c.trc, std::max(c.tras, used) + c.trp);
 }
 
-// Clocks of a data bus for each access of a stream over all bank groups. The technology may forbid what its data bus could do.
+// Clocks of a data bus for each access of a stream over all bank groups. The technology may forbid what its
+// data bus could do.
 double stream_distance(const Technology& t, bool write) {
   const auto& c = t.timing;
   const double groups = t.organisation.bank_groups;
@@ -117,12 +118,14 @@ TEST_P(DramLaws, AccessesOfAnOpenRowKeepTheDistanceOfABankGroup) {
     const Outcome run = drive(memory, accesses);
     const Cycle first = write ? c.trcd_write + c.cwl : c.trcd_read + c.cl;
     const Cycle distance = std::max({write ? c.write_distance() : c.tccd_l, c.burst, t.column_clocks});
-    EXPECT_EQ(run.end - 1, first + (accesses.size() - 1) * distance + c.burst) << (write ? "writes" : "reads");
+    EXPECT_EQ(run.end - 1, first + (accesses.size() - 1) * distance + c.burst)
+        << (write ? "writes" : "reads");
   }
 }
 
-// A refresh of all banks stops a stream. One of a bank stops the default controller where the stream has come to it, which uses
-// one bank of each group at a time; behind the longer queues of the other the banks around it go on.
+// A refresh of all banks stops a stream. One of a bank stops the default controller where the stream has come
+// to it, which uses one bank of each group at a time; behind the longer queues of the other the banks around
+// it go on.
 TEST_P(DramLaws, StreamsReachNineTenthsOfThePeakLessRefresh) {
   for (const char* controller : {"default", "gpu"}) {
     double refresh = refresh_share(technology_);
@@ -153,7 +156,8 @@ TEST_P(DramLaws, RandomReadsAreNeverFasterThanAStreamNorThanActivationsAllow) {
   EXPECT_GE(scattered, streamed);
   const Report report = memory.report(scattered);
   double activations = 0;
-  for (const RankActivity& rank : report.ranks) activations = std::max(activations, static_cast<double>(rank.activations));
+  for (const RankActivity& rank : report.ranks)
+    activations = std::max(activations, static_cast<double>(rank.activations));
   const double each = std::max<double>(technology_.timing.tfaw / 4.0, technology_.timing.trrd_s);
   EXPECT_GE(scattered, (activations - 4) * each);
   double all = 0;
@@ -178,11 +182,14 @@ TEST_P(DramLaws, TwoRanksShareTheDataBus) {
       accesses[i] = access_of(memory, place, i, write);
     }
     const Outcome run = drive(memory, accesses);
-    // Reads leave a gap on the bus, writes come from one driver; every other access is in the same bank again.
-    const Cycle pair = std::max<Cycle>(2 * (c.burst + (write ? 0 : c.trtrs)), write ? c.write_distance() : c.tccd_l);
+    // Reads leave a gap on the bus, writes come from one driver; every other access is in the same bank
+    // again.
+    const Cycle pair =
+        std::max<Cycle>(2 * (c.burst + (write ? 0 : c.trtrs)), write ? c.write_distance() : c.tccd_l);
     const Cycle steady = (count / 2 - 2) * pair;
     EXPECT_GE(run.end, steady);
-    EXPECT_LE(run.end, steady + 4 * pair + 2 * (c.trcd_read + c.trcd_write + c.cl + c.cwl)) << (write ? "writes" : "reads");
+    EXPECT_LE(run.end, steady + 4 * pair + 2 * (c.trcd_read + c.trcd_write + c.cl + c.cwl))
+        << (write ? "writes" : "reads");
   }
 }
 

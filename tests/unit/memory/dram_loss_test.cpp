@@ -49,7 +49,7 @@ TEST_F(DramLoss, OneBankGroupIsLimitedByTheDistanceOfItsColumnCommands) {
     p.column = static_cast<std::uint32_t>(i % 128);
     return p;
   });
-  EXPECT_NEAR(lost(Loss::bank_group), 1 - 4.0 / 6, 0.01);   // tCCD_L 6, burst 4
+  EXPECT_NEAR(lost(Loss::bank_group), 1 - 4.0 / 6, 0.01);  // tCCD_L 6, burst 4
 }
 
 TEST_F(DramLoss, RandomRowsOfManyBanksAreLimitedByActivations) {
@@ -61,7 +61,7 @@ TEST_F(DramLoss, RandomRowsOfManyBanksAreLimitedByActivations) {
     p.row = random() % 65536;
     return p;
   });
-  EXPECT_NEAR(lost(Loss::activation), 1 - 4 * 4.0 / 26, 0.04);   // tFAW 26: four bursts of 4 in it
+  EXPECT_NEAR(lost(Loss::activation), 1 - 4 * 4.0 / 26, 0.04);  // tFAW 26: four bursts of 4 in it
   EXPECT_LT(lost(Loss::row_miss), 0.04);
 }
 
@@ -71,7 +71,7 @@ TEST_F(DramLoss, RowsOfOneBankAreRowMisses) {
     p.row = static_cast<std::uint32_t>(i);
     return p;
   });
-  EXPECT_NEAR(lost(Loss::row_miss), 1 - 6.0 / 56, 0.01);   // tRC 56, less the tCCD_L that counts first
+  EXPECT_NEAR(lost(Loss::row_miss), 1 - 6.0 / 56, 0.01);  // tRC 56, less the tCCD_L that counts first
 }
 
 TEST_F(DramLoss, WritesAmongReadsTurnTheBusRound) {
@@ -104,13 +104,15 @@ TEST_F(DramLoss, TwoRanksInTurnLeaveAGapBetweenTheirBursts) {
 
 TEST_F(DramLoss, RefreshTakesItsShare) {
   technology.refresh = device::Refresh::all_bank;
-  const auto lost = run([](std::size_t i, Access&) {
-    Place p;
-    p.group = i % 4;
-    p.column = static_cast<std::uint32_t>(i / 4 % 128);
-    return p;
-  }, 20000);
-  EXPECT_NEAR(lost(Loss::refresh), 420.0 / 9360, 0.01);   // tRFC, tREFI
+  const auto lost = run(
+      [](std::size_t i, Access&) {
+        Place p;
+        p.group = i % 4;
+        p.column = static_cast<std::uint32_t>(i / 4 % 128);
+        return p;
+      },
+      20000);
+  EXPECT_NEAR(lost(Loss::refresh), 420.0 / 9360, 0.01);  // tRFC, tREFI
 }
 
 TEST_F(DramLoss, WithoutWorkTheBusIsIdle) {

@@ -20,7 +20,8 @@ struct Issued final : CommandSink {
   std::vector<CommandRecord> all;
   void command(const CommandRecord& record) override { all.push_back(record); }
   std::size_t count(Command c) const {
-    return static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [&](const CommandRecord& r) { return r.command == c; }));
+    return static_cast<std::size_t>(
+        std::count_if(all.begin(), all.end(), [&](const CommandRecord& r) { return r.command == c; }));
   }
 };
 
@@ -30,8 +31,8 @@ class DramPolicies : public testing::Test {
   MemoryController controller;
 
   DramSystem make() { return DramSystem(technology, controller, 1); }
-  static Access at(const DramSystem& memory, std::uint32_t bank, std::uint32_t row, std::uint32_t column, std::uint64_t tag,
-                   bool write = false, std::uint32_t source = 0) {
+  static Access at(const DramSystem& memory, std::uint32_t bank, std::uint32_t row, std::uint32_t column,
+                   std::uint64_t tag, bool write = false, std::uint32_t source = 0) {
     Place place;
     place.bank = static_cast<std::uint8_t>(bank);
     place.row = row;
@@ -52,14 +53,16 @@ class DramPolicies : public testing::Test {
 TEST_F(DramPolicies, FcfsKeepsTheOrderOfArrival) {
   controller.schedule.kind = SchedulerKind::fcfs;
   DramSystem memory = make();
-  EXPECT_THAT(order(memory, {at(memory, 0, 1, 0, 0), at(memory, 0, 2, 0, 1), at(memory, 1, 1, 0, 2), at(memory, 0, 1, 1, 3)}),
+  EXPECT_THAT(order(memory, {at(memory, 0, 1, 0, 0), at(memory, 0, 2, 0, 1), at(memory, 1, 1, 0, 2),
+                             at(memory, 0, 1, 1, 3)}),
               ElementsAre(0, 1, 2, 3));
 }
 
 TEST_F(DramPolicies, FrFcfsServesTheOpenRowFirst) {
   controller.schedule.kind = SchedulerKind::fr_fcfs;
   DramSystem memory = make();
-  EXPECT_THAT(order(memory, {at(memory, 0, 1, 0, 0), at(memory, 0, 2, 0, 1), at(memory, 0, 1, 1, 2), at(memory, 0, 1, 2, 3)}),
+  EXPECT_THAT(order(memory, {at(memory, 0, 1, 0, 0), at(memory, 0, 2, 0, 1), at(memory, 0, 1, 1, 2),
+                             at(memory, 0, 1, 2, 3)}),
               ElementsAre(0, 2, 3, 1));
 }
 
@@ -67,7 +70,8 @@ TEST_F(DramPolicies, ACapLetsTheOlderRequestHaveItsRow) {
   controller.schedule.kind = SchedulerKind::fr_fcfs_cap;
   controller.schedule.row_hit_cap = 2;
   DramSystem memory = make();
-  EXPECT_THAT(order(memory, {at(memory, 0, 1, 0, 0), at(memory, 0, 2, 0, 1), at(memory, 0, 1, 1, 2), at(memory, 0, 1, 2, 3)}),
+  EXPECT_THAT(order(memory, {at(memory, 0, 1, 0, 0), at(memory, 0, 2, 0, 1), at(memory, 0, 1, 1, 2),
+                             at(memory, 0, 1, 2, 3)}),
               ElementsAre(0, 2, 1, 3));
 }
 
@@ -133,7 +137,8 @@ TEST_F(DramPolicies, ATimeoutClosesAnIdleRow) {
 TEST_F(DramPolicies, AQueuedWriteAnswersAReadAndAbsorbsAWrite) {
   DramSystem memory = make();
   // Reads first, so that the write waits in its queue.
-  EXPECT_THAT(order(memory, {at(memory, 0, 1, 0, 0), at(memory, 1, 1, 0, 1, true), at(memory, 1, 1, 0, 2), at(memory, 1, 1, 0, 3, true)}),
+  EXPECT_THAT(order(memory, {at(memory, 0, 1, 0, 0), at(memory, 1, 1, 0, 1, true), at(memory, 1, 1, 0, 2),
+                             at(memory, 1, 1, 0, 3, true)}),
               testing::UnorderedElementsAre(0, 1, 2, 3));
   const Report report = memory.report(5000);
   EXPECT_EQ(report.requests.forwarded, 1u);
@@ -145,10 +150,11 @@ TEST_F(DramPolicies, AQueuedWriteAnswersAReadAndAbsorbsAWrite) {
 TEST_F(DramPolicies, NoWritePassesAnOlderReadOfItsAddress) {
   unsigned seed = 0;
   for (const QueueStyle style : {QueueStyle::split, QueueStyle::unified, QueueStyle::per_bank})
-    for (const SchedulerKind kind : {SchedulerKind::fr_fcfs, SchedulerKind::oldest_ready, SchedulerKind::round_robin, SchedulerKind::par_bs}) {
+    for (const SchedulerKind kind : {SchedulerKind::fr_fcfs, SchedulerKind::oldest_ready,
+                                     SchedulerKind::round_robin, SchedulerKind::par_bs}) {
       controller.queues.style = style;
       controller.schedule.kind = kind;
-      controller.queues.high = 0.1;   // writes are drained early
+      controller.queues.high = 0.1;  // writes are drained early
       controller.queues.low = 0.05;
       DramSystem memory = make();
       Issued commands;
@@ -161,7 +167,8 @@ TEST_F(DramPolicies, NoWritePassesAnOlderReadOfItsAddress) {
       for (std::uint32_t line = 0; line < 400; ++line) {
         for (const bool write : {false, true}) {
           const Access access = at(memory, line % 4, line * 7 % 5 + line / 100 * 5, line % 100, tag++, write);
-          while (!memory.accepts(0, access)) memory.advance(now = std::max(now, memory.next_event() + 1), done);
+          while (!memory.accepts(0, access))
+            memory.advance(now = std::max(now, memory.next_event() + 1), done);
           memory.add(0, access, now);
           memory.advance(now += random() % 3, done);
         }
@@ -171,8 +178,11 @@ TEST_F(DramPolicies, NoWritePassesAnOlderReadOfItsAddress) {
       for (const CommandRecord& c : commands.all) {
         if (!is_column(c.command)) continue;
         bool& was_read = read[{c.bank, c.row, c.column}];
-        if (is_read(c.command)) was_read = true;
-        else EXPECT_TRUE(was_read) << "style " << static_cast<int>(style) << ", scheduler " << static_cast<int>(kind);
+        if (is_read(c.command))
+          was_read = true;
+        else
+          EXPECT_TRUE(was_read) << "style " << static_cast<int>(style) << ", scheduler "
+                                << static_cast<int>(kind);
       }
       EXPECT_EQ(done.size(), tag);
     }
@@ -191,7 +201,7 @@ TEST_F(DramPolicies, PowerDownCostsItsExitAndIsAccountedFor) {
   EXPECT_EQ(done[0].at, 1000 + t.txp + t.trcd_read + t.cl + t.burst);
   const Report report = memory.report(2000);
   ASSERT_EQ(report.ranks.size(), 1u);
-  EXPECT_EQ(report.ranks[0].precharge_power_down, 900u);   // from 100 on
+  EXPECT_EQ(report.ranks[0].precharge_power_down, 900u);  // from 100 on
   EXPECT_GT(report.ranks[0].active_power_down, 700u);
 }
 

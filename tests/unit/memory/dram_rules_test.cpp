@@ -33,8 +33,7 @@ enum class Traffic { stream, random, conflicts, sparse, bursts };
 // False: the technology has no such thing.
 bool vary(Technology& t, MemoryController& c, Variant variant) {
   switch (variant) {
-    case Variant::plain:
-      return true;
+    case Variant::plain: return true;
     case Variant::power_down:
       t.organisation.ranks = 2;
       t.timing.trtrs = std::max(t.timing.trtrs, 1u);

@@ -16,7 +16,9 @@ namespace {
 
 using device::SliceHash;
 
-DramSimpleConfig simple_config() { return {.partitions = 2, .latency = 100, .bytes_per_cycle = 16, .row_miss_penalty = 0.5}; }
+DramSimpleConfig simple_config() {
+  return {.partitions = 2, .latency = 100, .bytes_per_cycle = 16, .row_miss_penalty = 0.5};
+}
 
 std::vector<DramDone> at(Dram& dram, Cycle now) {
   std::vector<DramDone> done;
@@ -38,7 +40,7 @@ TEST(DramSimple, SecondReadOfAPartitionWaitsForTheFirstOnesTransfer) {
   DramSimpleConfig c = simple_config();
   c.row_miss_penalty = 0;
   DramSimple dram(c);
-  dram.push({.partition = 0, .line = 0, .sectors = 0xf, .tag = 1}, 0);   // 128 bytes: 8 cycles
+  dram.push({.partition = 0, .line = 0, .sectors = 0xf, .tag = 1}, 0);  // 128 bytes: 8 cycles
   dram.push({.partition = 0, .line = 1, .sectors = 0xf, .tag = 2}, 0);
   dram.push({.partition = 1, .line = 1, .sectors = 0xf, .tag = 3}, 0);
   EXPECT_EQ(at(dram, 100).size(), 2u);
@@ -50,7 +52,8 @@ TEST(DramSimple, ScatteredSectorsTakeLongerThanSequentialOnes) {
   Cycle last[2];
   for (const int scattered : {0, 1}) {
     DramSimple dram(simple_config());
-    for (std::uint64_t i = 0; i < 1000; ++i) dram.push({.partition = 0, .line = scattered ? i * 4099 : i, .sectors = 1, .tag = i}, 0);
+    for (std::uint64_t i = 0; i < 1000; ++i)
+      dram.push({.partition = 0, .line = scattered ? i * 4099 : i, .sectors = 1, .tag = i}, 0);
     while (dram.next_event() != never) {
       last[scattered] = dram.next_event();
       at(dram, last[scattered]);
@@ -59,13 +62,15 @@ TEST(DramSimple, ScatteredSectorsTakeLongerThanSequentialOnes) {
   EXPECT_NEAR(static_cast<double>(last[1] - 100) / static_cast<double>(last[0] - 100), 1.44, 0.06);
 }
 
-// Boards read whole lines all over memory as fast as in sequence: the other banks carry data while a row is opened.
+// Boards read whole lines all over memory as fast as in sequence: the other banks carry data while a row is
+// opened.
 TEST(DramSimple, WholeLinesHideTheOpeningOfTheirRow) {
   const auto end_of = [](std::uint64_t step, bool write) {
     DramSimpleConfig c = simple_config();
     c.write_cost = 1.25;
     DramSimple dram(c);
-    for (std::uint64_t i = 0; i < 1000; ++i) dram.push({.partition = 0, .line = i * step, .sectors = 0xf, .write = write, .tag = i}, 0);
+    for (std::uint64_t i = 0; i < 1000; ++i)
+      dram.push({.partition = 0, .line = i * step, .sectors = 0xf, .write = write, .tag = i}, 0);
     Cycle last = 0;
     while (dram.next_event() != never) {
       last = dram.next_event();
@@ -74,12 +79,14 @@ TEST(DramSimple, WholeLinesHideTheOpeningOfTheirRow) {
     return static_cast<double>(last);
   };
   EXPECT_EQ(end_of(1, false), end_of(4099, false));
-  EXPECT_NEAR(end_of(1, true) / (end_of(1, false) - 100), 1.25, 0.01) << "writes cost what the file's bandwidths say";
+  EXPECT_NEAR(end_of(1, true) / (end_of(1, false) - 100), 1.25, 0.01)
+      << "writes cost what the file's bandwidths say";
 }
 
 TEST(DramSimple, AQueueThatIsFullSaysSoUntilItHasDrained) {
   DramSimple dram(simple_config());
-  for (std::uint64_t i = 0; dram.ready(0, 0); ++i) dram.push({.partition = 0, .line = i, .sectors = 0xf, .write = true}, 0);
+  for (std::uint64_t i = 0; dram.ready(0, 0); ++i)
+    dram.push({.partition = 0, .line = i, .sectors = 0xf, .write = true}, 0);
   EXPECT_TRUE(dram.ready(1, 0));
   EXPECT_TRUE(dram.ready(0, 1000));
   EXPECT_NEAR(static_cast<double>(dram.statistics().write_bytes), 256 * 16, 256);
@@ -99,7 +106,8 @@ TEST(Calendar, ReturnsEventsInTimeOrderAndEqualTimesInOrderOfPushing) {
       ASSERT_EQ(calendar.next_time(), reference.begin()->first);
       now = reference.begin()->first;
       std::set<int> expected, got;
-      for (auto it = reference.begin(); it != reference.end() && it->first == now; it = reference.erase(it)) expected.insert(it->second);
+      for (auto it = reference.begin(); it != reference.end() && it->first == now; it = reference.erase(it))
+        expected.insert(it->second);
       for (int item; calendar.pop(now, item);) got.insert(item);
       ASSERT_EQ(got, expected);
     }
@@ -137,9 +145,14 @@ TEST(AddressMap, ASequentialStreamLoadsAllUnitsEvenly) {
 }
 
 TEST(AddressMap, PlacesAreUniqueAndReversible) {
-  for (const auto& [slices, partitions, hash] :
-       {std::tuple{12u, 6u, SliceHash::even}, {80u, 40u, SliceHash::even}, {6u, 18u, SliceHash::even}, {10u, 4u, SliceHash::even},
-        {12u, 6u, SliceHash::bits}, {6u, 18u, SliceHash::bits}, {16u, 8u, SliceHash::bits}, {1u, 1u, SliceHash::bits}}) {
+  for (const auto& [slices, partitions, hash] : {std::tuple{12u, 6u, SliceHash::even},
+                                                 {80u, 40u, SliceHash::even},
+                                                 {6u, 18u, SliceHash::even},
+                                                 {10u, 4u, SliceHash::even},
+                                                 {12u, 6u, SliceHash::bits},
+                                                 {6u, 18u, SliceHash::bits},
+                                                 {16u, 8u, SliceHash::bits},
+                                                 {1u, 1u, SliceHash::bits}}) {
     AddressMap map(slices, partitions, hash);
     std::set<std::pair<std::uint32_t, std::uint64_t>> in_slice, in_partition;
     for (std::uint64_t line = 0; line < 20000; ++line) {
@@ -163,7 +176,8 @@ TEST(AddressMap, AHashOfBitsIsEvenForPowersOfTwoOnly) {
       ++of_partition[place.partition];
     }
     const auto ratio = [&](const std::vector<unsigned>& of) {
-      return static_cast<double>(*std::max_element(of.begin(), of.end())) * static_cast<double>(of.size()) / lines;
+      return static_cast<double>(*std::max_element(of.begin(), of.end())) * static_cast<double>(of.size()) /
+             lines;
     };
     return std::pair{ratio(of_slice), ratio(of_partition)};
   };

@@ -1,5 +1,5 @@
-// The controller's knowledge of the rules against the independent checker's: what TimingState calls the first cycle of a
-// command is one that the checker accepts, and the cycle before is one that it refuses.
+// The controller's knowledge of the rules against the independent checker's: what TimingState calls the first
+// cycle of a command is one that the checker accepts, and the cycle before is one that it refuses.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -14,7 +14,8 @@ using device::Technology;
 
 CommandRecord record_of(const Shape& shape, Command command, BankIndex bank, Cycle at, std::uint32_t row) {
   const std::uint32_t rank = bank / shape.rank_banks();
-  const bool of_bank = is_column(command) || command == Command::act || command == Command::pre || command == Command::refpb;
+  const bool of_bank =
+      is_column(command) || command == Command::act || command == Command::pre || command == Command::refpb;
   CommandRecord r;
   r.at = at;
   r.command = command;
@@ -45,10 +46,12 @@ class Walk {
   Step next() {
     const Shape& shape = state_.shape();
     // Few banks, so that their commands meet.
-    const BankIndex bank = static_cast<BankIndex>(random_() % std::min(shape.all_banks(), 6u) * 5 % shape.all_banks());
+    const BankIndex bank =
+        static_cast<BankIndex>(random_() % std::min(shape.all_banks(), 6u) * 5 % shape.all_banks());
     Command command = Command::act;
     if (open_[bank]) {
-      constexpr Command choices[] = {Command::rd, Command::wr, Command::rd, Command::wr, Command::pre, Command::rda, Command::wra};
+      constexpr Command choices[] = {Command::rd,  Command::wr,  Command::rd, Command::wr,
+                                     Command::pre, Command::rda, Command::wra};
       command = choices[random_() % std::size(choices)];
     }
     return {command, bank, state_.earliest(command, bank)};
@@ -96,11 +99,12 @@ TEST_P(TightRules, FirstCycleIsAcceptedAndTheOneBeforeRefused) {
   EXPECT_GT(refused, 100u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Catalogue, TightRules, testing::ValuesIn(device::list_technologies()), [](const auto& info) {
-  std::string name = info.param;
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Catalogue, TightRules, testing::ValuesIn(device::list_technologies()),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace simtlab::memory::dram

@@ -119,9 +119,7 @@ TEST(Energy, OfATechnologyWithoutCurrentsIsUnknownNotZero) {
   EXPECT_THAT(m.missing({}), ElementsAre("current.VDD"));
 }
 
-TEST(Energy, NoTimeHasNoPower) {
-  EXPECT_FALSE(EnergyModel(plain()).average_power({.reads = 1}));
-}
+TEST(Energy, NoTimeHasNoPower) { EXPECT_FALSE(EnergyModel(plain()).average_power({.reads = 1})); }
 
 // DDR4-2400, 8 devices at 1.2 V, 0.833 ns, by hand from its file.
 TEST(Energy, OfDdr4IsThatOfItsDataSheet) {

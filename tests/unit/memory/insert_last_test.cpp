@@ -17,10 +17,10 @@ TEST(InsertLast, ALineThatWasNotUsedLeavesBeforeTheOthers) {
   for (const std::uint32_t way : {2u, 0u, 1u, 3u}) rule->used(1, way);
   EXPECT_EQ(rule->victim(1), 2u);
   rule->filled(1, 2);
-  EXPECT_EQ(rule->victim(1), 2u);   // the new one, again
+  EXPECT_EQ(rule->victim(1), 2u);  // the new one, again
   rule->used(1, 2);
   EXPECT_EQ(rule->victim(1), 0u);
-  EXPECT_EQ(rule->victim(0), 0u);   // sets know nothing of each other
+  EXPECT_EQ(rule->victim(0), 0u);  // sets know nothing of each other
 }
 
 TEST(InsertLast, GoesOnWhereItWasSaved) {
@@ -28,8 +28,10 @@ TEST(InsertLast, GoesOnWhereItWasSaved) {
   std::mt19937 random(1);
   const auto use = [&](Replacement& rule, unsigned what) {
     const std::uint32_t set = what % 8, way = what / 8 % 4;
-    if (what / 32 % 3 == 0) rule.filled(set, way);
-    else rule.used(set, way);
+    if (what / 32 % 3 == 0)
+      rule.filled(set, way);
+    else
+      rule.used(set, way);
     return rule.victim(set);
   };
   for (int i = 0; i < 500; ++i) use(*one, static_cast<unsigned>(random()));

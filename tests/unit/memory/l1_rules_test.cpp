@@ -23,11 +23,13 @@ ptx::Inst load(ptx::CacheOp cache, ptx::MemOrder order = ptx::MemOrder::weak) {
   return inst;
 }
 
-stream::Segment whole(std::uint64_t line) { return {.line = line, .bytes = {~0u, ~0u, ~0u, ~0u}, .sectors = 0xf}; }
+stream::Segment whole(std::uint64_t line) {
+  return {.line = line, .bytes = {~0u, ~0u, ~0u, ~0u}, .sectors = 0xf};
+}
 
 struct Stored {
   L1Store store;
-  std::uint8_t there = 0;   // afterwards
+  std::uint8_t there = 0;  // afterwards
   unsigned evicted = 0;
 };
 
@@ -42,7 +44,8 @@ Stored store(const device::Device& d, bool local, bool room, bool cached) {
 
 TEST(L1Rules, LoadsPassWhereTheInstructionOrTheDeviceSaysSo) {
   using enum ptx::CacheOp;
-  const device::Device caching = with(device::WritePolicy::write_through, false), not_caching = with(device::WritePolicy::write_through, false, false);
+  const device::Device caching = with(device::WritePolicy::write_through, false),
+                       not_caching = with(device::WritePolicy::write_through, false, false);
   EXPECT_TRUE(looks_into_l1(load(ca), caching));
   EXPECT_FALSE(looks_into_l1(load(cg), caching));
   EXPECT_FALSE(looks_into_l1(load(cv), caching));
@@ -66,7 +69,8 @@ TEST(L1Rules, GlobalStoresFollowTheWritePolicy) {
   EXPECT_EQ(store(with(device::WritePolicy::write_through, false), false, true, false).there, 0);
   EXPECT_EQ(store(with(device::WritePolicy::write_back, true), false, true, false).there, 0xf);
   EXPECT_EQ(store(with(device::WritePolicy::write_back, true), false, false, false).there, 0) << "no room";
-  EXPECT_EQ(store(with(device::WritePolicy::write_back, true, false), false, true, true).store.effect, drop) << "L1 does not keep global data";
+  EXPECT_EQ(store(with(device::WritePolicy::write_back, true, false), false, true, true).store.effect, drop)
+      << "L1 does not keep global data";
 }
 
 TEST(L1Rules, LocalStoresStayWhateverThePolicy) {

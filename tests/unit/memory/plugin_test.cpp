@@ -13,22 +13,33 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string library(const std::string& name) { return std::string(SIMTLAB_BINARY_DIR) + "/plugins/" + name + ".so"; }
+std::string library(const std::string& name) {
+  return std::string(SIMTLAB_BINARY_DIR) + "/plugins/" + name + ".so";
+}
 
-PluginConfig behaviour(const std::string& does, std::uint32_t channels = 1) { return {library("behaviours"), does, channels, 1000}; }
+PluginConfig behaviour(const std::string& does, std::uint32_t channels = 1) {
+  return {library("behaviours"), does, channels, 1000};
+}
 
 // Drives reads and writes through it as a GPU would; returns how many were done.
 std::size_t drive(const PluginConfig& config, Cycle* end = nullptr) {
   auto channels = std::make_unique<PluginChannels>(config);
   const std::uint32_t count = channels->count();
   const PluginChannels& plugin = *channels;
-  DramChannels dram({.partitions = count, .clock_period = 1000, .path = 5, .request_queue = 64, .return_queue = 64, .return_bytes_per_cycle = 64},
+  DramChannels dram({.partitions = count,
+                     .clock_period = 1000,
+                     .path = 5,
+                     .request_queue = 64,
+                     .return_queue = 64,
+                     .return_bytes_per_cycle = 64},
                     std::move(channels));
   std::vector<DramDone> done;
   std::size_t finished = 0;
   for (std::uint32_t round = 0; round < 20; ++round) {
     for (std::uint32_t p = 0; p < count; ++p)
-      dram.push({.partition = p, .line = round, .sectors = 0xf, .write = round % 3 == 0, .tag = round * 100 + p}, round * 7);
+      dram.push(
+          {.partition = p, .line = round, .sectors = 0xf, .write = round % 3 == 0, .tag = round * 100 + p},
+          round * 7);
     dram.advance(round * 7, done);
   }
   for (Cycle now = dram.next_event(); now != never; now = dram.next_event()) {
@@ -79,7 +90,8 @@ TEST(Plugin, AReadIsDoneWithTheLatencyOfThePlugin) {
 
 TEST(Plugin, CompletionsOfSeveralChannelsComeByCycleThenChannel) {
   PluginChannels plugin(behaviour("fixed", 3));
-  for (const std::uint32_t channel : {2u, 0u, 1u}) plugin.add(channel, {.tag = channel}, channel == 0 ? 5 : 4);
+  for (const std::uint32_t channel : {2u, 0u, 1u})
+    plugin.add(channel, {.tag = channel}, channel == 0 ? 5 : 4);
   std::vector<Completion> done;
   plugin.advance(100, done);
   ASSERT_EQ(done.size(), 3u);
@@ -152,13 +164,16 @@ TEST(Plugin, WhatIsNoPluginIsRefused) {
 }
 
 TEST(Plugin, AFailedCreationGivesItsReason) {
-  for (const char* does : {"create-fails", "create-fails-silently"}) EXPECT_EQ(error_of(behaviour(does)).code(), ExitCode::bad_input);
+  for (const char* does : {"create-fails", "create-fails-silently"})
+    EXPECT_EQ(error_of(behaviour(does)).code(), ExitCode::bad_input);
   EXPECT_THAT(error_of(behaviour("create-fails")).what(), HasSubstr("no such chip: 'create-fails'"));
-  EXPECT_THAT(error_of(behaviour("second-channel-fails", 2)).what(), HasSubstr("one channel is all there is"));
+  EXPECT_THAT(error_of(behaviour("second-channel-fails", 2)).what(),
+              HasSubstr("one channel is all there is"));
 }
 
 TEST(Plugin, AStalledOneIsGivenUp) {
-  for (const auto& [does, says] : {std::pair{"silent", "has not answered"}, std::pair{"refuses", "has refused an access"}}) {
+  for (const auto& [does, says] :
+       {std::pair{"silent", "has not answered"}, std::pair{"refuses", "has refused an access"}}) {
     const Error e = error_of(behaviour(does));
     EXPECT_EQ(e.id(), "plugin-stalled");
     EXPECT_EQ(e.code(), ExitCode::failure);
@@ -167,26 +182,26 @@ TEST(Plugin, AStalledOneIsGivenUp) {
 }
 
 TEST(Plugin, EachBreachOfTheInterfaceIsNamed) {
-  for (const auto& [does, says] : std::map<std::string, std::string>{
-           {"create-throws", "create threw an exception: no such chip"},
-           {"info-fails", "info failed: the chip is on fire"},
-           {"no-clock", "clock period of 0 ps"},
-           {"no-access", "0 bytes"},
-           {"accept-throws", "will_accept threw an exception"},
-           {"add-throws", "add threw an exception: full after all"},
-           {"add-fails", "add failed after will_accept had said yes"},
-           {"advance-throws", "advance threw an exception: out of order"},
-           {"advance-fails", "failed: the chip is on fire"},
-           {"unknown-id", "which it was never given"},
-           {"twice", "as done twice"},
-           {"early", "as done in clock 0, while it runs"},
-           {"late", "while it runs"},
-           {"hint-in-the-past", "next_event says"},
-           {"hint-never", "nothing will happen, with"},
-           {"statistics-throw", "statistics threw an exception"},
-           {"statistics-null", "the name of its statistic 0"},
-           {"statistics-nan", "statistic ratio is not finite"},
-           {"statistics-many", "100000 statistics"}}) {
+  for (const auto& [does, says] :
+       std::map<std::string, std::string>{{"create-throws", "create threw an exception: no such chip"},
+                                          {"info-fails", "info failed: the chip is on fire"},
+                                          {"no-clock", "clock period of 0 ps"},
+                                          {"no-access", "0 bytes"},
+                                          {"accept-throws", "will_accept threw an exception"},
+                                          {"add-throws", "add threw an exception: full after all"},
+                                          {"add-fails", "add failed after will_accept had said yes"},
+                                          {"advance-throws", "advance threw an exception: out of order"},
+                                          {"advance-fails", "failed: the chip is on fire"},
+                                          {"unknown-id", "which it was never given"},
+                                          {"twice", "as done twice"},
+                                          {"early", "as done in clock 0, while it runs"},
+                                          {"late", "while it runs"},
+                                          {"hint-in-the-past", "next_event says"},
+                                          {"hint-never", "nothing will happen, with"},
+                                          {"statistics-throw", "statistics threw an exception"},
+                                          {"statistics-null", "the name of its statistic 0"},
+                                          {"statistics-nan", "statistic ratio is not finite"},
+                                          {"statistics-many", "100000 statistics"}}) {
     const Error e = error_of(behaviour(does));
     EXPECT_EQ(e.id(), "plugin-fault") << does;
     EXPECT_EQ(e.code(), ExitCode::failure) << does;

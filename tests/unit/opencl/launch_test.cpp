@@ -10,12 +10,12 @@ namespace {
 
 class RangeTest : public testing::Test {
  protected:
-  cl_int code_of(cl_uint dimensions, std::vector<size_t> global, std::vector<size_t> local, std::vector<size_t> offset = {}) {
+  cl_int code_of(cl_uint dimensions, std::vector<size_t> global, std::vector<size_t> local,
+                 std::vector<size_t> offset = {}) {
     try {
-      range_ = make_range(device_, function_, dimensions, offset.empty() ? nullptr : offset.data(), global.data(), local.empty() ? nullptr : local.data());
-    } catch (const Failure& failure) {
-      return failure.code;
-    }
+      range_ = make_range(device_, function_, dimensions, offset.empty() ? nullptr : offset.data(),
+                          global.data(), local.empty() ? nullptr : local.data());
+    } catch (const Failure& failure) { return failure.code; }
     return CL_SUCCESS;
   }
   const device::Device device_ = device::load_device("gtx480", {}).device;
@@ -35,7 +35,7 @@ TEST_F(RangeTest, ChoosesTheLargestDivisors) {
   EXPECT_EQ(range_.local, (exec::Dim3{160, 1, 1}));
   EXPECT_EQ(code_of(2, {32, 100}, {}), CL_SUCCESS);
   EXPECT_EQ(range_.local, (exec::Dim3{32, 5, 1}));
-  EXPECT_EQ(code_of(1, {1021}, {}), CL_SUCCESS);   // prime, and more than 256
+  EXPECT_EQ(code_of(1, {1021}, {}), CL_SUCCESS);  // prime, and more than 256
   EXPECT_EQ(range_.local, (exec::Dim3{1, 1, 1}));
   EXPECT_EQ(code_of(3, {2, 2, 128}, {}), CL_SUCCESS);
   EXPECT_EQ(range_.local, (exec::Dim3{2, 2, 64}));
@@ -57,7 +57,7 @@ TEST_F(RangeTest, RefusesWithTheCodesOfOpenCl) {
   EXPECT_EQ(code_of(1, {0}, {}), CL_INVALID_GLOBAL_WORK_SIZE);
   EXPECT_EQ(code_of(1, {std::size_t{1} << 40}, {}), CL_INVALID_GLOBAL_WORK_SIZE);
   EXPECT_EQ(code_of(1, {65535 * 2}, {2}), CL_SUCCESS);
-  EXPECT_EQ(code_of(1, {65536 * 2}, {2}), CL_INVALID_GLOBAL_WORK_SIZE);   // a GTX 480 has no larger grid
+  EXPECT_EQ(code_of(1, {65536 * 2}, {2}), CL_INVALID_GLOBAL_WORK_SIZE);  // a GTX 480 has no larger grid
   EXPECT_EQ(code_of(1, {10}, {4}), CL_INVALID_WORK_GROUP_SIZE);
   EXPECT_EQ(code_of(1, {10}, {0}), CL_INVALID_WORK_GROUP_SIZE);
   EXPECT_EQ(code_of(1, {4096}, {2048}), CL_INVALID_WORK_ITEM_SIZE);
@@ -84,10 +84,10 @@ TEST(Registry, KnowsLivingHandlesOnly) {
   EXPECT_TRUE(object->release());
   EXPECT_TRUE(object->release());
   EXPECT_FALSE(object->release());
-  EXPECT_NE(find<Context>(handle), nullptr);   // something else holds it
+  EXPECT_NE(find<Context>(handle), nullptr);  // something else holds it
   object.reset();
   EXPECT_EQ(find<Context>(handle), nullptr);
-  EXPECT_NE(handle->dispatch, nullptr);        // a loader may still look
+  EXPECT_NE(handle->dispatch, nullptr);  // a loader may still look
 }
 
 }  // namespace

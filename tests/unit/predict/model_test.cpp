@@ -36,13 +36,17 @@ double value_of(const Evaluation& e, std::string_view name) {
 }
 
 bool has_note(const Prediction& p, std::string_view text) {
-  return std::ranges::any_of(p.evaluation.notes, [&](const std::string& n) { return n.find(text) != std::string::npos; });
+  return std::ranges::any_of(p.evaluation.notes,
+                             [&](const std::string& n) { return n.find(text) != std::string::npos; });
 }
 
 void expect_terms(const Evaluation& e, const std::vector<Expected>& expected, const std::string& where) {
   EXPECT_FALSE(expected.empty());
-  // Differences of large numbers (T'_mem of sim-synthetic-1) are exact to the rounding of what they are differences of.
-  for (const Expected& x : expected) EXPECT_NEAR(value_of(e, x.name), x.value, std::max(1e-9 * std::abs(x.value), 1e-9)) << where << ": " << x.name;
+  // Differences of large numbers (T'_mem of sim-synthetic-1) are exact to the rounding of what they are
+  // differences of.
+  for (const Expected& x : expected)
+    EXPECT_NEAR(value_of(e, x.name), x.value, std::max(1e-9 * std::abs(x.value), 1e-9))
+        << where << ": " << x.name;
 }
 
 TEST(ReferenceCases, EveryValueOfEveryCaseUnderBothRules) {
@@ -63,7 +67,7 @@ TEST(ReferenceCases, TheWorkedExampleIsWithinTheRoundingOfThePaper) {
   const Prediction p = predict(mwp_cwp(), counts_of("hk2009-worked-example"), Rule::paper);
   EXPECT_NEAR(p.cycles, 50728.1875, 1e-6);
   EXPECT_NEAR(p.cycles, 50738, 0.0005 * 50738);
-  EXPECT_NEAR(p.time_ns, 50728.1875, 1e-6);   // at 1 GHz
+  EXPECT_NEAR(p.time_ns, 50728.1875, 1e-6);  // at 1 GHz
   EXPECT_FALSE(p.below_floor);
 }
 
@@ -91,14 +95,16 @@ TEST(Floor, TheTrapOfThePaperIsReportedButCalledImpossible) {
 // CWP just above MWP = 2.28: case 2 gives about 60 % of what issuing the instructions takes.
 TEST(Floor, ReplacesAnImpossibleAnswerOfTheDefaultRule) {
   Counts c = counts_of("hk2009-worked-example");
-  c.comp_insts = 838;   // CWP = (4380 + 3376) / 3376 = 2.297
+  c.comp_insts = 838;  // CWP = (4380 + 3376) / 3376 = 2.297
   const Prediction p = predict(mwp_cwp(), c, Rule::order);
   ASSERT_TRUE(p.below_floor) << p.evaluation.which_case << " " << p.evaluation.cycles << " " << p.floor;
   EXPECT_LT(p.evaluation.cycles, p.floor);
   EXPECT_EQ(p.cycles, p.floor);
   EXPECT_TRUE(has_note(p, "The floor is reported instead"));
   EXPECT_EQ(p.evaluation.which_case, "2: CWP >= MWP; less than the floor");
-  EXPECT_THAT(p.evaluation.limit, StartsWith(p.floor_by == "compute" ? "the issue of the instructions, the floor" : "the transfer of the bytes, the floor"));
+  EXPECT_THAT(p.evaluation.limit,
+              StartsWith(p.floor_by == "compute" ? "the issue of the instructions, the floor"
+                                                 : "the transfer of the bytes, the floor"));
 }
 
 TEST(Floor, NoCountsOfTheDefaultRuleAreAnsweredBelowIt) {
@@ -122,12 +128,14 @@ TEST(MwpCwp, WithoutMemoryOnlyComputationCounts) {
   const Prediction p = predict(mwp_cwp(), c, Rule::order);
   EXPECT_DOUBLE_EQ(p.cycles, 4.0 * 27 * 20);
   EXPECT_THAT(p.evaluation.which_case, HasSubstr("no memory"));
-  EXPECT_TRUE(std::ranges::none_of(p.evaluation.terms, [](const Term& t) { return t.name == "MWP"; }));   // undefined, not zero
+  // Undefined, not zero
+  EXPECT_TRUE(std::ranges::none_of(p.evaluation.terms, [](const Term& t) { return t.name == "MWP"; }));
   EXPECT_TRUE(has_note(p, "Barriers cost nothing here"));
 }
 
 TEST(MwpCwp, TheTermThatLimitsIsNamed) {
-  EXPECT_THAT(mwp_cwp().evaluate(counts_of("hk2009-worked-example"), Rule::order).limit, StartsWith("departure"));
+  EXPECT_THAT(mwp_cwp().evaluate(counts_of("hk2009-worked-example"), Rule::order).limit,
+              StartsWith("departure"));
   EXPECT_THAT(mwp_cwp().evaluate(counts_of("hk-case3"), Rule::order).limit, StartsWith("issue"));
   EXPECT_THAT(mwp_cwp().evaluate(counts_of("hk-case1-one-warp"), Rule::order).limit, StartsWith("latency"));
   Counts narrow = counts_of("hk2009-worked-example");
@@ -181,8 +189,11 @@ TEST(Extension, ANegativeBenefitIsTakenAsZeroAndSaid) {
 
 TEST(Extension, WhatIsRecalledIsMarked) {
   const Evaluation e = mwp_cwp_2012().evaluate(counts_of("sim-synthetic-2"), Rule::order);
-  const auto evidence = [&](std::string_view name) { return std::ranges::find(e.terms, name, &Term::name)->evidence; };
-  for (const char* name : {"O_sync", "O_SFU", "W_serial", "T_overlap", "T_exec", "B_memlp", "B_fp", "B_itilp", "B_serial", "T_comp"})
+  const auto evidence = [&](std::string_view name) {
+    return std::ranges::find(e.terms, name, &Term::name)->evidence;
+  };
+  for (const char* name : {"O_sync", "O_SFU", "W_serial", "T_overlap", "T_exec", "B_memlp", "B_fp", "B_itilp",
+                           "B_serial", "T_comp"})
     EXPECT_EQ(evidence(name), Evidence::recalled) << name;
   for (const char* name : {"ITILP", "AMAT", "T_mem"}) EXPECT_EQ(evidence(name), Evidence::secondary) << name;
   for (const char* name : {"MWP_peak_bw", "CWP"}) EXPECT_EQ(evidence(name), Evidence::verified) << name;
@@ -199,7 +210,7 @@ TEST(Extension, WithoutMemoryTheTimeIsThatOfComputation) {
 TEST(Extension, MoreUsefulBytesThanTheTimeAllowsRaiseTheAnswerToTheFloor) {
   Counts c = counts_of("sim-synthetic-1");
   c.useful_bytes *= 10;
-  const Prediction p = predict(mwp_cwp_2012(), c, Rule::paper);   // the rule is the other model's
+  const Prediction p = predict(mwp_cwp_2012(), c, Rule::paper);  // the rule is the other model's
   EXPECT_TRUE(p.below_floor);
   EXPECT_EQ(p.cycles, p.floor);
   EXPECT_EQ(p.floor_by, "bandwidth");
@@ -208,14 +219,17 @@ TEST(Extension, MoreUsefulBytesThanTheTimeAllowsRaiseTheAnswerToTheFloor) {
 TEST(Sensitivity, IsTheChangeOfTheTimeForTenPerCentMore) {
   const Counts c = counts_of("hk2009-worked-example");
   const Prediction p = predict(mwp_cwp(), c, Rule::order);
-  const auto of = [&](std::string_view name) { return std::ranges::find(p.sensitivity, name, &Sensitivity::parameter)->change; };
+  const auto of = [&](std::string_view name) {
+    return std::ranges::find(p.sensitivity, name, &Sensitivity::parameter)->change;
+  };
   Counts more = c;
   more.departure_del_uncoal *= 1.1;
   EXPECT_NEAR(of("departure_del_uncoal"), mwp_cwp().evaluate(more, Rule::order).cycles / p.cycles - 1, 1e-12);
-  EXPECT_NEAR(of("freq"), 1 / 1.1 - 1, 1e-12);   // bandwidth is not what limits
-  EXPECT_EQ(of("departure_del_coal"), 0);        // no coalesced accesses
-  EXPECT_EQ(p.sensitivity.size(), 7u);           // machine parameters only
-  EXPECT_TRUE(std::ranges::is_sorted(p.sensitivity, [](const auto& a, const auto& b) { return std::abs(a.change) > std::abs(b.change); }));
+  EXPECT_NEAR(of("freq"), 1 / 1.1 - 1, 1e-12);  // bandwidth is not what limits
+  EXPECT_EQ(of("departure_del_coal"), 0);       // no coalesced accesses
+  EXPECT_EQ(p.sensitivity.size(), 7u);          // machine parameters only
+  EXPECT_TRUE(std::ranges::is_sorted(
+      p.sensitivity, [](const auto& a, const auto& b) { return std::abs(a.change) > std::abs(b.change); }));
 }
 
 }  // namespace

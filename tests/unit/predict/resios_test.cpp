@@ -1,4 +1,5 @@
-// Resios: the equations at every point that the thesis or its figures give (ids of data/measured/resios.csv), the queues by hand, the switches.
+// Resios: the equations at every point that the thesis or its figures give (ids of data/measured/resios.csv),
+// the queues by hand, the switches.
 #include "predict/resios.h"
 
 #include <gmock/gmock.h>
@@ -61,38 +62,40 @@ TEST(ResiosFormulas, EveryPublishedPoint) {
       {"R083", shared(16), 53},
       {"R084", shared(32), 69},
       {"R085", thesis_max_p, 8},
-      {"R086", bytes_per_cycle(86.4, 7), 12.34},   // GB/s of an SM
+      {"R086", bytes_per_cycle(86.4, 7), 12.34},  // GB/s of an SM
       {"R094", warps_for_latency(22, 4, 1), 88},
       {"R094", warps_for_latency(500, 4, 10), 200},
       {"R095", ilp(3, 2), 1.5},
   };
-  for (const Point& p : points) EXPECT_NEAR(p.value, p.published, 5e-5 * p.published + 5e-3 * (p.published == 12.34)) << p.id;
+  for (const Point& p : points)
+    EXPECT_NEAR(p.value, p.published, 5e-5 * p.published + 5e-3 * (p.published == 12.34)) << p.id;
 }
 
-// Table 3.1 of the thesis is where the device file's figures come from: warps_for_peak of the units with the rate and latency there.
+// Table 3.1 of the thesis is where the device file's figures come from: warps_for_peak of the units with the
+// rate and latency there.
 TEST(ResiosFormulas, MaxPOfTheMeasuredUnits) {
-  EXPECT_EQ(resios::most_parallel(16, resios::penalty(32, 32)), 16);   // R001 to R003: add
-  EXPECT_EQ(resios::most_parallel(22, resios::penalty(32, 16)), 11);   // R007 to R009: madd
-  EXPECT_EQ(resios::most_parallel(18, resios::penalty(32, 32)), 18);   // R019 to R021: fmadd; 16 measured
+  EXPECT_EQ(resios::most_parallel(16, resios::penalty(32, 32)), 16);  // R001 to R003: add
+  EXPECT_EQ(resios::most_parallel(22, resios::penalty(32, 16)), 11);  // R007 to R009: madd
+  EXPECT_EQ(resios::most_parallel(18, resios::penalty(32, 32)), 18);  // R019 to R021: fmadd; 16 measured
 }
 
 TEST(ResiosFormulas, TheDeviceFileHasTheParametersOfTheThesis) {
   const device::Device gpu = device::load_device("gtx460").device;
-  EXPECT_EQ(gpu.host.launch_overhead_ns, 4000);              // R037
-  EXPECT_EQ(gpu.host.copy_bandwidth_h2d, 5e9);               // R038
-  EXPECT_EQ(gpu.shared.latency, 36);                         // R052
-  EXPECT_EQ(gpu.l1.latency, 36);                             // R051
-  EXPECT_EQ(gpu.l2.latency, 300);                            // R053
-  EXPECT_EQ(gpu.dram.latency, 500);                          // R054
-  EXPECT_NEAR(gpu.dram.bandwidth, 86.4e9, 1);                // R056
-  EXPECT_EQ(gpu.sm.count, 7u);                               // R097
-  EXPECT_EQ(gpu.latency[class_index("int_alu")], 16);        // R001
-  EXPECT_EQ(gpu.latency[class_index("int_mul")], 20);        // R004
-  EXPECT_EQ(gpu.throughput[class_index("int_mul")], 16);     // R005
-  EXPECT_EQ(gpu.latency[class_index("fp32")], 18);           // R019
-  EXPECT_EQ(gpu.latency[class_index("int_div")], 317);       // R010
-  EXPECT_EQ(gpu.latency[class_index("fp32_div")], 711);      // R025
-  EXPECT_EQ(gpu.latency[class_index("fp32_sqrt")], 269);     // R028
+  EXPECT_EQ(gpu.host.launch_overhead_ns, 4000);           // R037
+  EXPECT_EQ(gpu.host.copy_bandwidth_h2d, 5e9);            // R038
+  EXPECT_EQ(gpu.shared.latency, 36);                      // R052
+  EXPECT_EQ(gpu.l1.latency, 36);                          // R051
+  EXPECT_EQ(gpu.l2.latency, 300);                         // R053
+  EXPECT_EQ(gpu.dram.latency, 500);                       // R054
+  EXPECT_NEAR(gpu.dram.bandwidth, 86.4e9, 1);             // R056
+  EXPECT_EQ(gpu.sm.count, 7u);                            // R097
+  EXPECT_EQ(gpu.latency[class_index("int_alu")], 16);     // R001
+  EXPECT_EQ(gpu.latency[class_index("int_mul")], 20);     // R004
+  EXPECT_EQ(gpu.throughput[class_index("int_mul")], 16);  // R005
+  EXPECT_EQ(gpu.latency[class_index("fp32")], 18);        // R019
+  EXPECT_EQ(gpu.latency[class_index("int_div")], 317);    // R010
+  EXPECT_EQ(gpu.latency[class_index("fp32_div")], 711);   // R025
+  EXPECT_EQ(gpu.latency[class_index("fp32_sqrt")], 269);  // R028
 }
 
 resios::Work one_station(double alone, double busy) {
@@ -106,11 +109,12 @@ TEST(ResiosQueue, OneWarpTakesItsLatency) {
   EXPECT_DOUBLE_EQ(simulate(w).cycles, 22);
   w.rounds = 5;
   EXPECT_DOUBLE_EQ(simulate(w).cycles, 110);
-  w.blocks = 3;   // one after the other
+  w.blocks = 3;  // one after the other
   EXPECT_NEAR(simulate(w).cycles, 330, 1e-9);
 }
 
-// Delays of equation 4.5 without its rest of the latency: 22 / TLP up to eleven warps, then the unit's two cycles.
+// Delays of equation 4.5 without its rest of the latency: 22 / TLP up to eleven warps, then the unit's two
+// cycles.
 TEST(ResiosQueue, ManyWarpsTakeTheUnitsPace) {
   resios::Work w = one_station(22, 2);
   w.rounds = 1000;
@@ -135,11 +139,11 @@ TEST(ResiosQueue, TwoUnitsOverlapForDifferentWarps) {
   w.warps_per_block = 2;
   w.rounds = 10;
   const double two = simulate(w).cycles;
-  EXPECT_DOUBLE_EQ(two, 2000 + 10);   // the second warp comes 10 cycles behind
+  EXPECT_DOUBLE_EQ(two, 2000 + 10);  // the second warp comes 10 cycles behind
   w.warps_per_block = 40;
   const double forty = simulate(w).cycles;
-  EXPECT_GE(forty, 10 * 40 * 10);       // one unit's work
-  EXPECT_LT(forty, 10 * 40 * 10 + 600);   // not both, one after the other
+  EXPECT_GE(forty, 10 * 40 * 10);        // one unit's work
+  EXPECT_LT(forty, 10 * 40 * 10 + 600);  // not both, one after the other
 }
 
 TEST(ResiosQueue, BarriersMakeWarpsOfABlockWait) {
@@ -151,7 +155,7 @@ TEST(ResiosQueue, BarriersMakeWarpsOfABlockWait) {
   w.barriers = 10;
   w.barrier_cycles = 30;
   EXPECT_GE(simulate(w).cycles, free + 10 * 30);
-  w.barriers = 1000;   // more than rounds: each round has a hundred
+  w.barriers = 1000;  // more than rounds: each round has a hundred
   EXPECT_GE(simulate(w).cycles, 1000 * 30);
 }
 
@@ -164,7 +168,8 @@ TEST(ResiosQueue, StagedAccessesDoNotOverlapTheirOwnBlock) {
   w.barrier_cycles = 5;
   EXPECT_DOUBLE_EQ(simulate(w).cycles, 4 * 100 + 4 * 100 + 2 * 5);
   w.warps_per_block = 10;
-  // Twice: the last warp enters memory after 9 * 20 cycles and has it for 200; two rounds on the cores follow.
+  // Twice: the last warp enters memory after 9 * 20 cycles and has it for 200; two rounds on the cores
+  // follow.
   EXPECT_GE(simulate(w).cycles, 2 * (180 + 200 + 5 + 200));
 }
 
@@ -174,7 +179,7 @@ TEST(ResiosQueue, LongGridsAreExtrapolatedFromTheirFirstWaves) {
   w.warps_per_block = 4;
   w.resident = 3;
   w.rounds = 3;
-  w.blocks = 6;   // simulated in full
+  w.blocks = 6;  // simulated in full
   const resios::Outcome full = simulate(w);
   EXPECT_FALSE(full.extrapolated);
   w.blocks = 1e9;
@@ -235,7 +240,7 @@ double resios_value(const Evaluation& e, std::string_view name) {
 
 TEST(Resios, EverySimplificationOfTheThesisCosts) {
   const Counts c = resios_counts();
-  EXPECT_NEAR(c.fma_insts, 100, 1e-9);   // 3584000 operations of 70 * 8 warps of 32
+  EXPECT_NEAR(c.fma_insts, 100, 1e-9);  // 3584000 operations of 70 * 8 warps of 32
   const double plain = predict(resios_model(), c, {}).cycles;
   Options split, eight;
   split.resios_fma = false;
@@ -243,12 +248,14 @@ TEST(Resios, EverySimplificationOfTheThesisCosts) {
   for (const Options& o : {split, eight, Options::resios_as_in_the_thesis()}) {
     const Prediction p = predict(resios_model(), c, o);
     EXPECT_GT(p.cycles, plain);
-    EXPECT_TRUE(std::ranges::any_of(p.evaluation.notes, [](const std::string& n) { return n.starts_with("Simplifications of the thesis"); }));
+    EXPECT_TRUE(std::ranges::any_of(p.evaluation.notes, [](const std::string& n) {
+      return n.starts_with("Simplifications of the thesis");
+    }));
   }
 }
 
 TEST(Resios, MultiplicationsAloneHaveNothingFused) {
-  EXPECT_NEAR(resios_counts("active_lanes = 30\nfma_insts = 7\n").fma_insts, 7, 0);   // given
+  EXPECT_NEAR(resios_counts("active_lanes = 30\nfma_insts = 7\n").fma_insts, 7, 0);  // given
   const device::Device gpu = device::load_device("gtx460").device;
   std::string text(kernel);
   text.replace(text.find("flops = 3584000"), 15, "flops = 1792000");
@@ -275,7 +282,7 @@ TEST(Resios, TheTotalHasLaunchCopiesAndContext) {
   Options thesis;
   thesis.resios_transfer = true;
   const Prediction fit = predict(resios_model(), c, thesis);
-  EXPECT_NEAR(fit.evaluation.total_ns, fit.time_ns + 65e6 + 4e3 + 5.9102e6, 1e3);   // R043
+  EXPECT_NEAR(fit.evaluation.total_ns, fit.time_ns + 65e6 + 4e3 + 5.9102e6, 1e3);  // R043
 }
 
 TEST(Resios, EdgeCasesStayFinite) {

@@ -12,7 +12,9 @@
 namespace simtlab::probe {
 namespace {
 
-double gauss(Rng& rng) { return std::sqrt(-2 * std::log(1 - rng.unit())) * std::cos(2 * std::numbers::pi * rng.unit()); }
+double gauss(Rng& rng) {
+  return std::sqrt(-2 * std::log(1 - rng.unit())) * std::cos(2 * std::numbers::pi * rng.unit());
+}
 
 TEST(Changes, OneStepIsFoundAtItsPlaceByBothMethods) {
   std::vector<double> values(20, 30.0);
@@ -32,15 +34,16 @@ TEST(Changes, AConstantSequenceHasNone) {
   EXPECT_TRUE(change_points(std::vector<double>{}).empty());
 }
 
-// What is promised of noise alone: a change in at most `significance` of the cases. 200 sequences, 5 %: more than 22 have a
-// probability of 1 in 10^4.
+// What is promised of noise alone: a change in at most `significance` of the cases. 200 sequences, 5 %: more
+// than 22 have a probability of 1 in 10^4.
 TEST(Changes, OfPureNoiseNoMoreAreFoundThanPromised) {
   for (const ChangeMethod m : {ChangeMethod::rank, ChangeMethod::ks}) {
     int wrong = 0;
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
       Rng rng(seed);
       std::vector<double> values(60);
-      for (double& v : values) v = seed % 2 == 0 ? gauss(rng) : std::exp(3 * gauss(rng));   // heavy tails are no excuse
+      // Heavy tails are no excuse
+      for (double& v : values) v = seed % 2 == 0 ? gauss(rng) : std::exp(3 * gauss(rng));
       wrong += !change_points(values, {.method = m, .permutations = 199}).empty();
     }
     EXPECT_LE(wrong, 22);
@@ -99,7 +102,10 @@ Truth random_curve(std::uint64_t seed) {
   for (double bytes = 2048; bytes < size; bytes *= step) {
     double cycles = t.cycles[0];
     for (std::size_t i = 0; i < t.sizes.size(); ++i)
-      cycles += (t.cycles[i + 1] - t.cycles[i]) * std::clamp(wide > 0.05 ? (bytes / t.sizes[i] - 1) / wide : bytes > t.sizes[i] ? 1.0 : 0.0, 0.0, 1.0);
+      cycles += (t.cycles[i + 1] - t.cycles[i]) * std::clamp(wide > 0.05 ? (bytes / t.sizes[i] - 1) / wide
+                                                             : bytes > t.sizes[i] ? 1.0
+                                                                                  : 0.0,
+                                                             0.0, 1.0);
     t.curve.push_back({std::round(bytes), cycles * std::exp(noise * gauss(rng)), 1});
   }
   return t;
@@ -113,12 +119,14 @@ TEST(Levels, OfRandomCurvesAllLevelsAreFoundAndNoneThatIsNotThere) {
     const Levels found = find_levels(t.curve, {.replicates = 300});
     if (found.plateaus.size() != t.cycles.size()) continue;
     ++exact;
-    for (std::size_t i = 0; i < t.cycles.size(); ++i) EXPECT_NEAR(found.plateaus[i].cycles / t.cycles[i], 1, 0.03) << seed;
+    for (std::size_t i = 0; i < t.cycles.size(); ++i)
+      EXPECT_NEAR(found.plateaus[i].cycles / t.cycles[i], 1, 0.03) << seed;
     for (std::size_t i = 0; i < t.sizes.size(); ++i) {
       const Boundary& b = found.boundaries[i];
       EXPECT_TRUE(b.rises);
       EXPECT_LE(b.p, 0.05);
-      EXPECT_GT(b.bytes / t.sizes[i], 0.90) << seed;   // an edge of 25 % lies by half of that behind its beginning
+      // An edge of 25 % lies by half of that behind its beginning
+      EXPECT_GT(b.bytes / t.sizes[i], 0.90) << seed;
       EXPECT_LT(b.bytes / t.sizes[i], 1.22) << seed;
       EXPECT_LE(b.before, b.bytes);
       EXPECT_GE(b.behind, b.bytes);
@@ -136,7 +144,8 @@ TEST(Levels, OfSharpEdgesTheIntervalHoldsTheTruth) {
     Rng rng(seed);
     const double size = 16384 * std::exp2(6 * rng.unit());
     Curve curve;
-    for (double bytes = 2048; bytes < 64 * size; bytes *= 1.05) curve.push_back({bytes, (bytes > size ? 220 : 30) * std::exp(0.01 * gauss(rng)), 1});
+    for (double bytes = 2048; bytes < 64 * size; bytes *= 1.05)
+      curve.push_back({bytes, (bytes > size ? 220 : 30) * std::exp(0.01 * gauss(rng)), 1});
     const Levels found = find_levels(curve, {.replicates = 300});
     if (found.boundaries.size() != 1) continue;
     ++edges;
@@ -153,7 +162,8 @@ TEST(Levels, OfNoiseThereIsOne) {
     Rng rng(seed);
     Curve curve;
     const double noise = 0.1 * rng.unit();
-    for (double bytes = 1024; bytes < 1e8; bytes *= 1.1) curve.push_back({bytes, 300 * std::exp(noise * gauss(rng)), 1});
+    for (double bytes = 1024; bytes < 1e8; bytes *= 1.1)
+      curve.push_back({bytes, 300 * std::exp(noise * gauss(rng)), 1});
     several += find_levels(curve, {.replicates = 50}).plateaus.size() > 1;
   }
   EXPECT_LE(several, 2);
@@ -193,7 +203,7 @@ TEST(Levels, AnOutlierOfLittleWeightMovesNothing) {
 TEST(Levels, WeightsThatPutTheMedianBetweenTwoValuesStillGiveALevel) {
   Curve curve;
   for (int i = 0; i < 22; ++i) curve.push_back({1024.0 * (i + 1), 100, 1});
-  curve[0] = {curve[0].bytes, 200, 10};   // without it half of the weight is exactly that of the next
+  curve[0] = {curve[0].bytes, 200, 10};  // without it half of the weight is exactly that of the next
   curve[7] = {curve[7].bytes, 50, 1e6 + 19};
   curve[13] = {curve[13].bytes, 200, 1e6};
   const Levels found = find_levels(curve);

@@ -23,7 +23,8 @@ std::string refused(const std::string& text) {
     EXPECT_EQ(e.code(), ExitCode::bad_input);
     EXPECT_FALSE(e.diagnostics().front().hint.empty());
     EXPECT_EQ(e.diagnostics().front().pos.file, "c.csv");
-    return fmt::format("{} {}:{}", e.id(), e.diagnostics().front().pos.line, e.diagnostics().front().pos.column);
+    return fmt::format("{} {}:{}", e.id(), e.diagnostics().front().pos.line,
+                       e.diagnostics().front().pos.column);
   }
   return "taken";
 }

@@ -27,14 +27,17 @@ TEST(ProbeDeviceFile, IntervalsAreReadBackFromSources) {
     return text.substr(begin, text.find('"', begin) - begin);
   };
   EXPECT_FALSE(is_exact(source_of("latency")));
-  EXPECT_EQ(interval_in(source_of("latency")), (Interval{35.25, 36.5}));   // the last, which is the file's own
+  // The last, which is the file's own
+  EXPECT_EQ(interval_in(source_of("latency")), (Interval{35.25, 36.5}));
   EXPECT_TRUE(is_exact(source_of("ways")));
   EXPECT_EQ(interval_in(source_of("ways")), std::nullopt);
 }
 
 TEST(ProbeDeviceFile, SourcesOfOthersSayNoInterval) {
-  for (const char* source : {"", "book; 95 % interval 3 to 4", "probe: 95 % interval", "probe: a; 95 % interval 3", "probe: a; 95 % interval x to 4", "probe: a; 95 % interval 3 to x", "probe: a; 95 % interval 5 to 4",
-                             "probe: a; 95 % interval nan to 4"})
+  for (const char* source :
+       {"", "book; 95 % interval 3 to 4", "probe: 95 % interval", "probe: a; 95 % interval 3",
+        "probe: a; 95 % interval x to 4", "probe: a; 95 % interval 3 to x", "probe: a; 95 % interval 5 to 4",
+        "probe: a; 95 % interval nan to 4"})
     EXPECT_EQ(interval_in(source), std::nullopt) << source;
   EXPECT_FALSE(is_exact("book: probe: "));
 }
@@ -53,7 +56,8 @@ TEST(ProbeDeviceFile, WhatWasNotRepeatedHasNoInterval) {
                                         .base_name = ""},
                                        Loans(found, nullptr, {}))
                                .text;
-  for (const char* source : {"probe: a line; not repeated, so without an interval, curve l1.chase", "probe: a chase; not repeated, so without an interval"}) {
+  for (const char* source : {"probe: a line; not repeated, so without an interval, curve l1.chase",
+                             "probe: a chase; not repeated, so without an interval"}) {
     EXPECT_NE(text.find(fmt::format("source = \"{}\"", source)), std::string::npos) << text;
     EXPECT_EQ(interval_in(source), std::nullopt);
     EXPECT_FALSE(is_exact(source));

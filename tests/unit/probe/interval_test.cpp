@@ -12,7 +12,8 @@
 namespace simtlab::probe {
 namespace {
 
-constexpr Correction all_but_slope[] = {Correction::difference, Correction::deconvolve, Correction::subtract, Correction::none};
+constexpr Correction all_but_slope[] = {Correction::difference, Correction::deconvolve, Correction::subtract,
+                                        Correction::none};
 
 Singles of(std::initializer_list<Histogram::Bin> timed, std::initializer_list<Histogram::Bin> empty) {
   Singles s;
@@ -38,15 +39,19 @@ TEST(Corrected, IntervalsOfSeveralOperationsAndWhatBelongsToOthersAreTakenApart)
   EXPECT_DOUBLE_EQ(corrected_estimate(Correction::none, s).value, 21);
 }
 
-// T = L + C, both of chance. Subtract takes the median of a lopsided cost and is off by what that is beside its mean; the others are not.
+// T = L + C, both of chance. Subtract takes the median of a lopsided cost and is off by what that is beside
+// its mean; the others are not.
 TEST(Corrected, IntervalsHoldTheTruthOfNoisySamples) {
   Rng rng(7);
   unsigned held[4] = {}, trials = 60;
   for (unsigned t = 0; t < trials; ++t) {
     Singles s;
     const auto cost = [&rng] { return 20.0 + (rng.unit() < 0.2 ? 10 : 0); };
-    for (int i = 0; i < 400; ++i) s.empty.add(cost()), s.timed.add(100.0 + static_cast<double>(rng.below(5)) + cost());   // L: 102 in the mean, C: 22, its median 20
-    for (unsigned c = 0; c < 4; ++c) held[c] += corrected_estimate(all_but_slope[c], s).interval.contains(102) ? 1 : 0;
+    // L: 102 in the mean, C: 22, its median 20
+    for (int i = 0; i < 400; ++i)
+      s.empty.add(cost()), s.timed.add(100.0 + static_cast<double>(rng.below(5)) + cost());
+    for (unsigned c = 0; c < 4; ++c)
+      held[c] += corrected_estimate(all_but_slope[c], s).interval.contains(102) ? 1 : 0;
   }
   EXPECT_GE(held[0], trials * 9 / 10);
   EXPECT_GE(held[1], trials * 9 / 10);
@@ -54,7 +59,8 @@ TEST(Corrected, IntervalsHoldTheTruthOfNoisySamples) {
   EXPECT_EQ(held[3], 0u);
 }
 
-Findings measured(const device::Device& device, Correction correction, const std::vector<std::string>& kinds) {
+Findings measured(const device::Device& device, Correction correction,
+                  const std::vector<std::string>& kinds) {
   Findings found;
   const auto board = gpu::simulated_board(device);
   ProbeOptions options;
@@ -65,9 +71,12 @@ Findings measured(const device::Device& device, Correction correction, const std
   return found;
 }
 
-// Every latency of a device file that one operation shows. `none` is off by the clock's cost, and by nothing else; the clock's cost does not depend on the latency.
+// Every latency of a device file that one operation shows. `none` is off by the clock's cost, and by nothing
+// else; the clock's cost does not depend on the latency.
 TEST(Corrected, LatenciesOfASimulatedDeviceAreItsOwn) {
-  const device::Device device = device::load_device("k40", {{"shared.latency", "37 cycles", {}}, {"latency.atomic", "301 cycles", {}}}).device;
+  const device::Device device =
+      device::load_device("k40", {{"shared.latency", "37 cycles", {}}, {"latency.atomic", "301 cycles", {}}})
+          .device;
   const std::pair<const char*, double> truths[] = {{"shared.latency", 37},
                                                    {"l1.latency", device.l1.latency},
                                                    {"l2.latency", device.l2.latency},
@@ -77,13 +86,17 @@ TEST(Corrected, LatenciesOfASimulatedDeviceAreItsOwn) {
                                                    {"sm.barrier_latency", device.sm.barrier_latency}};
   unsigned compared = 0;
   for (const Correction c : all_but_slope) {
-    const bool all = c == Correction::none;   // where the others see the truth already, the cheap ones do
-    const Findings found = measured(device, c, all ? std::vector<std::string>{"shared", "constant", "texture", "atomic", "control"} : std::vector<std::string>{"shared", "cache"});
+    const bool all = c == Correction::none;  // where the others see the truth already, the cheap ones do
+    const Findings found =
+        measured(device, c,
+                 all ? std::vector<std::string>{"shared", "constant", "texture", "atomic", "control"}
+                     : std::vector<std::string>{"shared", "cache"});
     for (const auto& [key, truth] : truths) {
       if (!all && found.find(key) == nullptr) continue;
       ++compared;
       const Finding* f = found.find(key);
-      const auto cost = found.value(fmt::format("cost.{}", key)), slope = found.value(fmt::format("slope.{}", key));
+      const auto cost = found.value(fmt::format("cost.{}", key)),
+                 slope = found.value(fmt::format("slope.{}", key));
       ASSERT_TRUE(f != nullptr && f->known() && cost && slope) << key;
       EXPECT_NEAR(f->value, truth + (c == Correction::none ? *cost : 0), 1e-9) << name_of(c) << " " << key;
       EXPECT_NEAR(*slope, truth, 0.01 * truth) << key;
@@ -106,7 +119,8 @@ TEST(Corrected, BySlopeThereIsOneValueAKey) {
 // Probes that size themselves by a latency take its slope: what they find does not depend on the correction.
 TEST(Corrected, OtherFindingsDoNotDependOnIt) {
   const device::Device device = device::load_device("rtx2060").device;
-  const Findings slope = measured(device, Correction::slope, {"misses", "shared"}), none = measured(device, Correction::none, {"misses", "shared"});
+  const Findings slope = measured(device, Correction::slope, {"misses", "shared"}),
+                 none = measured(device, Correction::none, {"misses", "shared"});
   for (const Finding& f : slope.all()) {
     if (none.find("slope." + f.key) != nullptr) continue;
     const Finding* other = none.find(f.key);
@@ -117,9 +131,10 @@ TEST(Corrected, OtherFindingsDoNotDependOnIt) {
 }
 
 TEST(Corrected, ProbesThatTimeSingleOperationsAreKnown) {
-  const std::vector<std::string> none = {"device", "launch", "copy", "occupancy"}, some = {"launch", "tlb"}, all;
+  const std::vector<std::string> none = {"device", "launch", "copy", "occupancy"}, some = {"launch", "tlb"},
+                                 all;
   EXPECT_FALSE(single_operations(none));
-  EXPECT_TRUE(single_operations(some));   // tlb needs memory
+  EXPECT_TRUE(single_operations(some));  // tlb needs memory
   EXPECT_TRUE(single_operations(all));
 }
 

@@ -15,7 +15,8 @@ TEST(Kinds, WhatAKindNeedsRunsBefore) {
   for (const Kind* kind : kinds()) {
     EXPECT_GT(kind->doc.size(), 10u) << kind->name;
     std::istringstream needs{std::string(kind->needs)};
-    for (std::string needed; needs >> needed;) EXPECT_TRUE(before.contains(needed)) << kind->name << " needs " << needed;
+    for (std::string needed; needs >> needed;)
+      EXPECT_TRUE(before.contains(needed)) << kind->name << " needs " << needed;
     EXPECT_TRUE(before.insert(kind->name).second) << kind->name << " is there twice";
   }
   EXPECT_EQ(before.size(), registered_kinds().size());

@@ -13,7 +13,9 @@
 namespace simtlab::probe {
 namespace {
 
-double normal(Rng& rng) { return std::sqrt(-2 * std::log(1 - rng.unit())) * std::cos(2 * std::numbers::pi * rng.unit()); }
+double normal(Rng& rng) {
+  return std::sqrt(-2 * std::log(1 - rng.unit())) * std::cos(2 * std::numbers::pi * rng.unit());
+}
 
 std::vector<double> cycles(Rng& rng, std::size_t n, double mean, double deviation) {
   std::vector<double> out;
@@ -32,7 +34,7 @@ TEST(Histogram, ItsStatisticsAreThoseOfTheSamples) {
   EXPECT_EQ(h.bins(), (std::vector<Histogram::Bin>{{1, 1}, {3, 2}, {5, 1}, {100, 1}}));
   EXPECT_EQ(h.median(), 3);
   EXPECT_EQ(h.mode(), 3);
-  EXPECT_EQ(h.mad(), 2);   // 0, 0, 2, 2, 97
+  EXPECT_EQ(h.mad(), 2);  // 0, 0, 2, 2, 97
   EXPECT_EQ(h.percentile(0), 1);
   EXPECT_EQ(h.percentile(1), 100);
   EXPECT_EQ(h.percentile(0.875), 52.5);
@@ -91,13 +93,15 @@ TEST(Bootstrap, EqualSamplesAndSeedsGiveEqualIntervalsInAnyOrder) {
   EXPECT_EQ(bootstrap(Histogram(samples), median), first);
   EXPECT_LE(first.low, 400 + 3);
   EXPECT_GE(first.high, 400 - 3);
-  const Interval wide = bootstrap(Histogram(samples), median, {.confidence = 0.999, .replicates = 1000, .seed = 1});
+  const Interval wide =
+      bootstrap(Histogram(samples), median, {.confidence = 0.999, .replicates = 1000, .seed = 1});
   EXPECT_LE(wide.low, first.low);
   EXPECT_GE(wide.high, first.high);
 }
 
-// 400 experiments: the true value is in 95 % of the intervals. Percentile intervals of 60 samples fall a little short; below
-// 90 % something would be wrong (by chance once in 10^5), above 99 % the interval would say nothing.
+// 400 experiments: the true value is in 95 % of the intervals. Percentile intervals of 60 samples fall a
+// little short; below 90 % something would be wrong (by chance once in 10^5), above 99 % the interval would
+// say nothing.
 TEST(Bootstrap, IntervalsCoverTheTruthAsOftenAsTheyPromise) {
   for (const bool skewed : {false, true}) {
     Rng rng(skewed ? 11 : 12);
@@ -106,9 +110,14 @@ TEST(Bootstrap, IntervalsCoverTheTruthAsOftenAsTheyPromise) {
     for (int e = 0; e < experiments; ++e) {
       Histogram h;
       for (int i = 0; i < 60; ++i) h.add(skewed ? -std::log(1 - rng.unit()) : normal(rng));
-      const BootstrapOptions options{.confidence = 0.95, .replicates = 300, .seed = static_cast<std::uint64_t>(e)};
-      means += bootstrap(h, [](const Histogram& s) { return s.mean(); }, options).contains(skewed ? 1 : 0);
-      medians += bootstrap(h, [](const Histogram& s) { return s.median(); }, options).contains(skewed ? std::numbers::ln2 : 0);
+      const BootstrapOptions options{
+          .confidence = 0.95, .replicates = 300, .seed = static_cast<std::uint64_t>(e)};
+      means += bootstrap(
+                   h, [](const Histogram& s) { return s.mean(); }, options)
+                   .contains(skewed ? 1 : 0);
+      medians += bootstrap(
+                     h, [](const Histogram& s) { return s.median(); }, options)
+                     .contains(skewed ? std::numbers::ln2 : 0);
     }
     EXPECT_GT(means, 0.90 * experiments);
     EXPECT_LT(means, 0.99 * experiments);
@@ -121,7 +130,8 @@ TEST(Bootstrap, OfManySamplesTheIntervalIsThatOfAllAndNotOfTheDrawn) {
   Rng rng(5);
   Histogram h;
   for (int i = 0; i < 100000; ++i) h.add(std::round(1000 * normal(rng)));
-  const Interval i = bootstrap(h, [](const Histogram& s) { return s.mean(); }, {.confidence = 0.95, .replicates = 200, .seed = 1});
+  const Interval i = bootstrap(h, [](const Histogram& s) { return s.mean(); },
+                               {.confidence = 0.95, .replicates = 200, .seed = 1});
   EXPECT_NEAR(i.high - i.low, 2 * 1.96 * 1000 / std::sqrt(100000), 2.5);
   EXPECT_TRUE(i.contains(h.mean()));
 }
@@ -151,7 +161,8 @@ TEST(Mixture, LevelsThatOverlapAreSaidToBeDoubtful) {
   for (const double s : cycles(rng, 1000, 160, 20)) samples.push_back(s);
   const Mixture m = split_levels(Histogram(samples), 2);
   EXPECT_NEAR(m.levels[0].upper, 130, 8);
-  EXPECT_NEAR(m.doubtful, 0.067, 0.03);   // of a normal distribution, 6.7 % lie more than 1.5 deviations on one side
+  // Of a normal distribution, 6.7 % lie more than 1.5 deviations on one side
+  EXPECT_NEAR(m.doubtful, 0.067, 0.03);
 }
 
 TEST(Mixture, ThreeLevelsAndFewerValuesThanLevels) {

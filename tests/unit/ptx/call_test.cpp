@@ -101,7 +101,8 @@ TEST(Calls, IndirectCallsHaveTheCandidatesOfTheirPrototype) {
 }
 
 TEST(Calls, AliasesNameTheFunction) {
-  const auto m = load(head + ".func real() { ret; }\n.alias other, real;\n.func other();\n.entry k() { call other; ret; }");
+  const auto m = load(
+      head + ".func real() { ret; }\n.alias other, real;\n.func other();\n.entry k() { call other; ret; }");
   EXPECT_EQ(m->functions[m->find_function("k")->call_sites[0].function].name, "real");
 }
 
@@ -109,7 +110,8 @@ TEST(Calls, PrintfAndAssertBecomeInstructions) {
   const auto m = load(head + R"(
 .extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 b);
 .extern .func __assertfail(.param .b64 a, .param .b64 b, .param .b32 c, .param .b64 d, .param .b64 e) .noreturn;
-.entry k() {)" + registers + R"(
+.entry k() {)" + registers +
+                      R"(
   { .param .b64 p0; .param .b64 p1; .param .b32 out;
     st.param.b64 [p0], %rd1; st.param.b64 [p1], %rd2;
     call.uni (out), vprintf, (p0, p1);
@@ -131,7 +133,9 @@ TEST(Calls, PrintfAndAssertBecomeInstructions) {
 }
 
 TEST(Calls, RecursionIsRefusedWithItsCycle) {
-  const auto f = failure(head + ".func a();\n.func c() { call a; ret; }\n.func b() { call c; ret; }\n.func a() { call b; ret; }\n.entry k() { call a; ret; }");
+  const auto f = failure(head +
+                         ".func a();\n.func c() { call a; ret; }\n.func b() { call c; ret; }\n.func a() { "
+                         "call b; ret; }\n.entry k() { call a; ret; }");
   EXPECT_EQ(f.code, ExitCode::unsupported);
   EXPECT_NE(f.message.find("recursion"), std::string::npos);
   EXPECT_NE(f.message.find("a -> b -> c -> a"), std::string::npos) << f.message;
@@ -159,8 +163,11 @@ TEST(Calls, ACycleThroughPointersHasRoomForSomeTurns) {
 }
 
 TEST(Calls, UndefinedFunctionsAreListedByName) {
-  const auto f = failure(head + ".extern .func (.param .b32 r) __nv_sinf(.param .b32 x);\n.extern .func (.param .b64 r) cudaMalloc(.param .b64 n);\n.entry k() {\n"
-                         "{ .param .b32 a; .param .b32 b;\ncall (b), __nv_sinf, (a); }\n{ .param .b64 a; .param .b64 b;\ncall (b), cudaMalloc, (a); }\nret; }");
+  const auto f = failure(head +
+                         ".extern .func (.param .b32 r) __nv_sinf(.param .b32 x);\n.extern .func (.param "
+                         ".b64 r) cudaMalloc(.param .b64 n);\n.entry k() {\n"
+                         "{ .param .b32 a; .param .b32 b;\ncall (b), __nv_sinf, (a); }\n{ .param .b64 a; "
+                         ".param .b64 b;\ncall (b), cudaMalloc, (a); }\nret; }");
   EXPECT_EQ(f.code, ExitCode::unsupported);
   EXPECT_EQ(f.count, 2u);
   EXPECT_NE(f.message.find("__nv_sinf"), std::string::npos);
@@ -181,7 +188,8 @@ TEST(Shared, KernelsCountWhatTheyReach) {
   EXPECT_EQ(m->find_function("only_a")->shared_bytes, 100u);
   EXPECT_EQ(m->find_function("nothing")->shared_bytes, 0u);
   EXPECT_EQ(m->find_function("both")->shared_bytes, 152u);
-  EXPECT_EQ(m->find_function("through_call")->shared_bytes, 144u) << "b has one place in all kernels, behind a";
+  EXPECT_EQ(m->find_function("through_call")->shared_bytes, 144u)
+      << "b has one place in all kernels, behind a";
   EXPECT_EQ(m->find_variable("b")->shared_offset, 112u);
   EXPECT_EQ(m->find_variable("both.own")->shared_offset, 144u);
 }
@@ -195,7 +203,8 @@ TEST(Shared, DynamicMemoryBeginsBehindTheStatic) {
   const Function& a = *m->find_function("with_static");
   EXPECT_EQ(a.shared_bytes, 32u);
   EXPECT_EQ(a.constants[a.code[1].src[0].index].value, 32u);
-  EXPECT_EQ(a.constants[a.code[2].src[0].index].value + static_cast<std::uint64_t>(a.code[2].imm_offset), 36u);
+  EXPECT_EQ(a.constants[a.code[2].src[0].index].value + static_cast<std::uint64_t>(a.code[2].imm_offset),
+            36u);
   const Function& b = *m->find_function("without");
   EXPECT_EQ(b.shared_bytes, 0u);
   EXPECT_EQ(b.constants[b.code[0].src[0].index].value, 0u);

@@ -1,31 +1,44 @@
 // Post-dominators against a naive definition on random graphs, and reconvergence points of real shapes.
+#include "ptx/cfg.h"
+
 #include <gtest/gtest.h>
 
 #include <random>
 
 #include "helpers.h"
-#include "ptx/cfg.h"
 
 namespace simtlab::ptx {
 namespace {
 
 using namespace test;
 
-// A function of n blocks of one branch each, made at random: bra, guarded bra, brx or nothing, and a return at the end.
+// A function of n blocks of one branch each, made at random: bra, guarded bra, brx or nothing, and a return
+// at the end.
 Function random_function(std::mt19937& rng, std::uint32_t n) {
   Function f;
   auto any = [&](std::uint32_t below) { return static_cast<std::uint32_t>(rng() % below); };
   for (std::uint32_t i = 0; i < n; ++i) {
     Inst inst;
     switch (any(6)) {
-      case 0: inst.op = Op::bra; inst.target = any(n + 1); break;
-      case 1: case 2: inst.op = Op::bra; inst.target = any(n + 1); inst.guard.kind = OperandKind::pred; break;
+      case 0:
+        inst.op = Op::bra;
+        inst.target = any(n + 1);
+        break;
+      case 1:
+      case 2:
+        inst.op = Op::bra;
+        inst.target = any(n + 1);
+        inst.guard.kind = OperandKind::pred;
+        break;
       case 3:
         inst.op = Op::brx;
         inst.target = static_cast<std::uint32_t>(f.branch_tables.size());
         f.branch_tables.push_back({any(n + 1), any(n + 1), any(n + 1)});
         break;
-      case 4: inst.op = any(8) == 0 ? Op::exit : Op::add; if (inst.op == Op::exit) inst.guard.kind = OperandKind::pred; break;
+      case 4:
+        inst.op = any(8) == 0 ? Op::exit : Op::add;
+        if (inst.op == Op::exit) inst.guard.kind = OperandKind::pred;
+        break;
       default: inst.op = Op::add;
     }
     f.code.push_back(inst);
@@ -39,11 +52,13 @@ Function random_function(std::mt19937& rng, std::uint32_t n) {
 std::vector<std::vector<std::uint32_t>> successors_of(const Cfg& cfg) {
   std::vector<std::vector<std::uint32_t>> out(cfg.blocks.size() + 1);
   for (std::uint32_t b = 0; b <= cfg.blocks.size(); ++b)
-    for (std::uint32_t e = cfg.successor_start[b]; e < cfg.successor_start[b + 1]; ++e) out[b].push_back(cfg.successors[e]);
+    for (std::uint32_t e = cfg.successor_start[b]; e < cfg.successor_start[b + 1]; ++e)
+      out[b].push_back(cfg.successors[e]);
   return out;
 }
 
-bool reaches(const std::vector<std::vector<std::uint32_t>>& graph, std::uint32_t from, std::uint32_t to, std::uint32_t without) {
+bool reaches(const std::vector<std::vector<std::uint32_t>>& graph, std::uint32_t from, std::uint32_t to,
+             std::uint32_t without) {
   if (from == without) return false;
   std::vector<bool> seen(graph.size(), false);
   std::vector<std::uint32_t> work{from};
@@ -59,7 +74,8 @@ bool reaches(const std::vector<std::vector<std::uint32_t>>& graph, std::uint32_t
 }
 
 // d post-dominates v if v can't reach the exit without it; the immediate one is post-dominated by all others.
-std::uint32_t naive_immediate(const std::vector<std::vector<std::uint32_t>>& graph, std::uint32_t v, std::uint32_t exit) {
+std::uint32_t naive_immediate(const std::vector<std::vector<std::uint32_t>>& graph, std::uint32_t v,
+                              std::uint32_t exit) {
   std::vector<std::uint32_t> strict;
   for (std::uint32_t d = 0; d <= exit; ++d)
     if (d != v && (d == exit || !reaches(graph, v, exit, d))) strict.push_back(d);
@@ -80,13 +96,15 @@ TEST(PostDominators, AgreeWithTheDefinitionOnRandomGraphs) {
     const auto graph = successors_of(cfg);
     const auto post = immediate_post_dominators(cfg);
     for (std::uint32_t b = 0; b < cfg.exit(); ++b) {
-      ASSERT_TRUE(reaches(graph, b, cfg.exit(), no_pc)) << "every block leads to the exit, endless loops by an extra edge";
+      ASSERT_TRUE(reaches(graph, b, cfg.exit(), no_pc))
+          << "every block leads to the exit, endless loops by an extra edge";
       ASSERT_EQ(post[b], naive_immediate(graph, b, cfg.exit())) << "round " << round << " block " << b;
     }
   }
 }
 
-// Branches that share a table go through one node of the graph; lanes meet where they would with a table each.
+// Branches that share a table go through one node of the graph; lanes meet where they would with a table
+// each.
 TEST(PostDominators, SharedTablesChangeNothing) {
   std::mt19937 rng(7);
   auto any = [&](std::uint32_t below) { return static_cast<std::uint32_t>(rng() % below); };
@@ -121,7 +139,8 @@ TEST(PostDominators, SharedTablesChangeNothing) {
 }
 
 TEST(PostDominators, IfElseMeetsBehindBoth) {
-  const auto k = load_kernel("@%p1 bra ELSE; mov.u32 %r1, 1; bra END; ELSE: mov.u32 %r1, 2; END: mov.u32 %r2, %r1; ret;");
+  const auto k = load_kernel(
+      "@%p1 bra ELSE; mov.u32 %r1, 1; bra END; ELSE: mov.u32 %r1, 2; END: mov.u32 %r2, %r1; ret;");
   EXPECT_EQ(k[0].target, 3u);
   EXPECT_EQ(k[0].reconverge, 4u);
 }
@@ -142,7 +161,9 @@ TEST(PostDominators, AnEndlessLoopHasAPlaceToMeet) {
 }
 
 TEST(PostDominators, SwitchMeetsBehindAllCases) {
-  const auto k = load_kernel("T: .branchtargets A, B, C; brx.idx %r1, T; A: mov.u32 %r2, 1; bra E; B: mov.u32 %r2, 2; bra E; C: mov.u32 %r2, 3; E: ret;");
+  const auto k = load_kernel(
+      "T: .branchtargets A, B, C; brx.idx %r1, T; A: mov.u32 %r2, 1; bra E; B: mov.u32 %r2, 2; bra E; C: "
+      "mov.u32 %r2, 3; E: ret;");
   EXPECT_EQ(k[0].reconverge, 6u);
 }
 

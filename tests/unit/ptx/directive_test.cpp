@@ -1,4 +1,5 @@
-// Directives of modules and kernels: .version, .target, .alias, limits of registers and of constant memory, byte order marks.
+// Directives of modules and kernels: .version, .target, .alias, limits of registers and of constant memory,
+// byte order marks.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +12,8 @@ namespace {
 
 using namespace test;
 
-void expect_failure(const std::string& text, const std::string& id, const std::string& message, std::uint32_t line, std::uint32_t column) {
+void expect_failure(const std::string& text, const std::string& id, const std::string& message,
+                    std::uint32_t line, std::uint32_t column) {
   const Failure f = failure(text);
   EXPECT_EQ(f.id, id) << text;
   EXPECT_NE(f.message.find(message), std::string::npos) << text << "\n" << f.message;
@@ -21,12 +23,14 @@ void expect_failure(const std::string& text, const std::string& id, const std::s
 
 TEST(Directive, VersionIsOneNumberWithAPoint) {
   for (const char* bad : {"7", "7.8e3", "123.0", "7.123", "1e5", "0.1"})
-    expect_failure(fmt::format(".version {}\n.target sm_70\n", bad), "ptx-syntax", "expected a version such as 7.8", 1, 10);
+    expect_failure(fmt::format(".version {}\n.target sm_70\n", bad), "ptx-syntax",
+                   "expected a version such as 7.8", 1, 10);
   expect_failure(".version 7.0\n.version 7.0\n.target sm_70\n", "ptx-redefined", "a second .version", 2, 1);
 }
 
 TEST(Directive, TargetIsNeededAndKnown) {
-  expect_failure(".version 7.0\n.address_size 64\n.entry k() { ret; }\n", "ptx-syntax", "expected .target", 3, 1);
+  expect_failure(".version 7.0\n.address_size 64\n.entry k() { ret; }\n", "ptx-syntax", "expected .target", 3,
+                 1);
   expect_failure(".version 7.0\n", "ptx-syntax", "expected .target", 2, 1);
   for (const char* bad : {"foo", "sm_", "sm_7", "sm_70x", "sm_7000", "compute_70"})
     expect_failure(fmt::format(".version 7.0\n.target {}\n", bad), "ptx-syntax", "is no target", 2, 9);
@@ -36,7 +40,9 @@ TEST(Directive, TargetIsNeededAndKnown) {
 
 // The manual lets later directives add options and architectures: the highest counts.
 TEST(Directive, SeveralTargets) {
-  const auto m = load(".version 7.0\n.target sm_70, texmode_unified, debug\n.target sm_90a\n.target sm_80, map_f64_to_f32\n.entry k() { ret; }\n");
+  const auto m = load(
+      ".version 7.0\n.target sm_70, texmode_unified, debug\n.target sm_90a\n.target sm_80, "
+      "map_f64_to_f32\n.entry k() { ret; }\n");
   EXPECT_EQ(m->target, "sm_90a");
   EXPECT_EQ(m->capability(), 90u);
 }
@@ -52,21 +58,26 @@ TEST(Directive, AliasesNeedADeclarationAndADefinition) {
   const std::string f = head + ".visible .func f() { ret; }\n";
   expect_failure(f + ".alias a, f;\n", "ptx-undeclared", "'a' is not declared", 5, 8);
   expect_failure(f + ".visible .func a();\n.alias a, b;\n", "ptx-undeclared", "'b' is not defined", 6, 11);
-  expect_failure(f + ".visible .func a();\n.extern .func b();\n.alias a, b;\n", "ptx-undeclared", "'b' is not defined", 7, 11);
+  expect_failure(f + ".visible .func a();\n.extern .func b();\n.alias a, b;\n", "ptx-undeclared",
+                 "'b' is not defined", 7, 11);
   EXPECT_EQ(failure(f + ".visible .func a();\n.alias a, f;\n.entry k() { call a; ret; }\n").message, "");
 }
 
 TEST(Directive, ConstantMemoryIsBounded) {
-  expect_failure(head + ".const .b8 a[65536];\n.const .b8 b[1];\n", "ptx-limit", "more than 65536 bytes with 'b'", 5, 12);
+  expect_failure(head + ".const .b8 a[65536];\n.const .b8 b[1];\n", "ptx-limit",
+                 "more than 65536 bytes with 'b'", 5, 12);
   expect_failure(head + ".const .b8 a[65537];\n", "ptx-limit", "more than 65536 bytes with 'a'", 4, 12);
   EXPECT_EQ(load(head + ".const .b8 a[65536];\n.extern .const .b8 c[8];\n")->variables.size(), 2u);
 }
 
 TEST(Directive, LimitsOnSharedAndLocalMemoryNameTheirPlace) {
-  expect_failure(head + ".shared .b8 a[2147483648];\n.shared .b8 b[16];\n.entry k() { .reg .b32 %r; mov.u32 %r, a; mov.u32 %r, b; ret; }\n", "ptx-limit",
-                 "shared variables need more than 2048 MiB with 'b'", 5, 13);
-  expect_failure(head + ".func f() { .local .b8 x[400000]; ret; }\n.entry k() { .local .b8 x[400000]; call f; ret; }\n", "ptx-limit",
-                 "local memory of 'k' and the functions it calls", 5, 8);
+  expect_failure(head +
+                     ".shared .b8 a[2147483648];\n.shared .b8 b[16];\n.entry k() { .reg .b32 %r; mov.u32 %r, "
+                     "a; mov.u32 %r, b; ret; }\n",
+                 "ptx-limit", "shared variables need more than 2048 MiB with 'b'", 5, 13);
+  expect_failure(
+      head + ".func f() { .local .b8 x[400000]; ret; }\n.entry k() { .local .b8 x[400000]; call f; ret; }\n",
+      "ptx-limit", "local memory of 'k' and the functions it calls", 5, 8);
 }
 
 const std::string many_values = [] {
@@ -77,32 +88,40 @@ const std::string many_values = [] {
 }();
 
 TEST(Directive, RegisterLimitsLowerTheEstimate) {
-  auto registers = [](const std::string& directives) { return load(head + ".entry k() " + directives + " {\n" + many_values)->functions[0].registers; };
+  auto registers = [](const std::string& directives) {
+    return load(head + ".entry k() " + directives + " {\n" + many_values)->functions[0].registers;
+  };
   EXPECT_GE(registers(""), 60u);
   EXPECT_EQ(registers(".maxnreg 16"), 16u);
   EXPECT_EQ(registers(".maxnreg 255"), registers(""));
   EXPECT_EQ(registers(".maxntid 512 .minnctapersm 4"), 32u);
   EXPECT_EQ(registers(".reqntid 16, 32 .minnctapersm 3"), 40u);
-  EXPECT_EQ(registers(".maxntid 1024 .minnctapersm 3"), registers("")) << "3072 threads are never resident: the assembler ignores it";
+  EXPECT_EQ(registers(".maxntid 1024 .minnctapersm 3"), registers(""))
+      << "3072 threads are never resident: the assembler ignores it";
   EXPECT_EQ(registers(".minnctapersm 4"), registers("")) << "without the size of a block it says nothing";
-  EXPECT_EQ(load(head + ".entry k() .maxnreg 16 {\n" + many_values)->functions[0].unlimited_registers, registers(""));
+  EXPECT_EQ(load(head + ".entry k() .maxnreg 16 {\n" + many_values)->functions[0].unlimited_registers,
+            registers(""));
 }
 
 TEST(Directive, RegisterLimitsHaveARange) {
   expect_failure(head + ".entry k() .maxnreg 0 { ret; }\n", "ptx-syntax", "0 is out of range", 4, 21);
-  expect_failure(head + ".entry k() .maxnreg 100000 { ret; }\n", "ptx-syntax", "100000 is out of range", 4, 21);
+  expect_failure(head + ".entry k() .maxnreg 100000 { ret; }\n", "ptx-syntax", "100000 is out of range", 4,
+                 21);
   expect_failure(head + ".entry k() .maxnreg -1 { ret; }\n", "ptx-syntax", "-1 is out of range", 4, 21);
 }
 
 TEST(Directive, NumbersAreShownAsWritten) {
   expect_failure(kernel(".reg .b32 %x<-1>;"), "ptx-syntax", "-1 is no number of registers", 6, 14);
   expect_failure(kernel("bar.sync -1;"), "ptx-operand", "the barrier is -1;", 6, 10);
-  expect_failure(kernel("bar.sync 18446744073709551615;"), "ptx-operand", "the barrier is 18446744073709551615;", 6, 10);
+  expect_failure(kernel("bar.sync 18446744073709551615;"), "ptx-operand",
+                 "the barrier is 18446744073709551615;", 6, 10);
   expect_failure(head + ".global .align -4 .b8 g[4];\n", "ptx-syntax", "alignment -4", 4, 16);
 }
 
 TEST(Directive, UndefinedFunctionsAreExplained) {
-  auto hint = [](const std::string& name) { return failure(head + ".extern .func " + name + "();\n.entry k() { call " + name + "; ret; }\n").hint; };
+  auto hint = [](const std::string& name) {
+    return failure(head + ".extern .func " + name + "();\n.entry k() { call " + name + "; ret; }\n").hint;
+  };
   EXPECT_NE(hint("helper").find("-rdc"), std::string::npos);
   EXPECT_NE(hint("cudaMalloc").find("run-time calls"), std::string::npos);
   EXPECT_NE(hint("__nv_sinf").find("mathematics"), std::string::npos);
@@ -111,8 +130,10 @@ TEST(Directive, UndefinedFunctionsAreExplained) {
 TEST(Number, DoublesHaveARange) {
   expect_failure(kernel("mov.f64 %d1, 1e999;"), "ptx-syntax", "'1e999' is out of range", 6, 14);
   expect_failure(head + ".global .f64 x = 1e99999;\n", "ptx-syntax", "'1e99999' is out of range", 4, 18);
-  expect_failure(head + ".global .f64 x = 0.00001e99999999999999999999;\n", "ptx-syntax", "is out of range", 4, 18);
-  expect_failure(head + fmt::format(".global .f64 x = 1{}.0;\n", std::string(400, '0')), "ptx-syntax", "is out of range", 4, 18);
+  expect_failure(head + ".global .f64 x = 0.00001e99999999999999999999;\n", "ptx-syntax", "is out of range",
+                 4, 18);
+  expect_failure(head + fmt::format(".global .f64 x = 1{}.0;\n", std::string(400, '0')), "ptx-syntax",
+                 "is out of range", 4, 18);
 }
 
 double initial(const std::string& type, const std::string& number) {
@@ -144,7 +165,8 @@ TEST(Number, UnsignedIntegersInitialiseFloats) {
 TEST(Hostile, ManyBranchesThroughOneTable) {
   constexpr int labels = 20'000, branches = 2'000;
   std::string body = "ld.global.u32 %r1, [0];\n";
-  for (int i = 0; i < branches; ++i) body += fmt::format("setp.eq.u32 %p1, %r1, {};\n@%p1 brx.idx %r1, T;\n", i);
+  for (int i = 0; i < branches; ++i)
+    body += fmt::format("setp.eq.u32 %p1, %r1, {};\n@%p1 brx.idx %r1, T;\n", i);
   for (int i = 0; i < labels; ++i) body += fmt::format("L{}: add.u32 %r1, %r1, 1;\n", i);
   body += "ret;\nT: .branchtargets L0";
   for (int i = 1; i < labels; ++i) body += fmt::format(", L{}", i);

@@ -1,9 +1,8 @@
 // Bad input: where, what, and what to do about it.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
-
-#include <fmt/format.h>
 
 #include "helpers.h"
 
@@ -16,12 +15,12 @@ struct Case {
   const char* name;
   std::string text;
   std::uint32_t line, column;
-  const char* message;   // part of it
+  const char* message;  // part of it
 };
 
 void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 
-std::string body(const std::string& s) { return kernel(s); }   // the body starts on line 6
+std::string body(const std::string& s) { return kernel(s); }  // the body starts on line 6
 
 class BadInput : public testing::TestWithParam<Case> {};
 
@@ -38,7 +37,11 @@ const Case cases[] = {
     {"Empty", "", 1, 1, "the text is empty"},
     {"OnlyComments", "// nothing\n/* at all */\n", 3, 1, "the text is empty"},
     {"NotPtx", "#include <stdio.h>\nint main() { return 0; }\n", 2, 1, "this is not PTX"},
-    {"Binary", std::string("\x7f" "ELF\x02\x01\x01", 7), 1, 1, "byte 0x7f is not PTX text"},
+    {"Binary",
+     std::string("\x7f"
+                 "ELF\x02\x01\x01",
+                 7),
+     1, 1, "byte 0x7f is not PTX text"},
     {"NoVersion", ".target sm_70\n", 1, 1, "expected .version"},
     {"VersionIsAWord", ".version new\n", 1, 10, "expected a version"},
     {"UnknownDirective", head + ".frob x;\n", 4, 1, "unknown directive '.frob'"},
@@ -56,15 +59,18 @@ const Case cases[] = {
     {"LabelTwice", body("L: ret; L: ret;"), 6, 9, "label 'L' is defined twice"},
     {"TooFewOperands", body("add.u32 %r1, %r2;"), 6, 1, "takes 3 operands, found 2"},
     {"TooManyOperands", body("ret 1;"), 6, 1, "takes 0 operands, found 1"},
-    {"WrongWidth", body("add.u32 %r1, %rd2, %r3;"), 6, 14, "register of 64 bits where a value of type .u32 is needed"},
-    {"NarrowResult", body("add.u64 %r1, %rd2, %rd3;"), 6, 9, "register of 32 bits where a value of type .u64"},
+    {"WrongWidth", body("add.u32 %r1, %rd2, %r3;"), 6, 14,
+     "register of 64 bits where a value of type .u32 is needed"},
+    {"NarrowResult", body("add.u64 %r1, %rd2, %rd3;"), 6, 9,
+     "register of 32 bits where a value of type .u64"},
     {"LoadIntoANarrowRegister", body("ld.global.u64 %r1, [%rd1];"), 6, 15, "register of 32 bits"},
     {"PredicateAsValue", body("add.u32 %r1, %p1, 1;"), 6, 14, "predicate register where a value"},
     {"ValueAsPredicate", body("selp.u32 %r1, 1, 2, %r3;"), 6, 21, "a predicate register is needed"},
     {"GuardIsNoPredicate", body("@%r1 ret;"), 6, 2, "'%r1' is not a predicate register"},
     {"ConstantResult", body("add.u32 5, %r1, %r2;"), 6, 9, "a register is needed for the result"},
     {"IntegerForFloat", body("add.f32 %f1, %f2, 1;"), 6, 19, "integer constant where a value of type .f32"},
-    {"FloatForInteger", body("add.u32 %r1, %r2, 1.5;"), 6, 19, "floating-point constant where a value of type .u32"},
+    {"FloatForInteger", body("add.u32 %r1, %r2, 1.5;"), 6, 19,
+     "floating-point constant where a value of type .u32"},
     {"ShortFloat", body("add.f32 %f1, %f2, 0f3F8;"), 6, 19, "'0f3F8' has 3 hexadecimal digits; 0f needs 8"},
     {"NumberTooLarge", body("mov.u64 %rd1, 99999999999999999999;"), 6, 15, "does not fit in 64 bits"},
     {"BadNumber", body("mov.u32 %r1, 0x12G;"), 6, 14, "'0x12G' is not a number"},
@@ -74,33 +80,46 @@ const Case cases[] = {
     {"VectorSize", body("ld.global.v4.f32 {%f1, %f2}, [%rd1];"), 6, 18, "a vector of 4 registers is needed"},
     {"VectorForScalar", body("add.u32 %r1, {%r1, %r2}, 3;"), 6, 14, "a vector can't stand here"},
     {"ReadOfSink", body("add.u32 %r1, _, 3;"), 6, 14, "'_' can't be read"},
-    {"WrongSpace", head + ".shared .u32 s;\n.entry k() { .reg .u32 %r; ld.global.u32 %r, [s]; ret; }\n", 5, 47, "'s' is in .shared memory, the instruction accesses .global"},
+    {"WrongSpace", head + ".shared .u32 s;\n.entry k() { .reg .u32 %r; ld.global.u32 %r, [s]; ret; }\n", 5,
+     47, "'s' is in .shared memory, the instruction accesses .global"},
     {"BarrierNumber", body("bar.sync 16;"), 6, 10, "the barrier is 16; it must be at most 15"},
     {"LutTooLarge", body("lop3.b32 %r1, %r2, %r3, %r4, 256;"), 6, 30, "it must be at most 255"},
-    {"CopySize", body("cp.async.cg.shared.global [%r1], [%rd1], 8;"), 6, 42, "size 8 of cp.async.cg is not 16"},
+    {"CopySize", body("cp.async.cg.shared.global [%r1], [%rd1], 8;"), 6, 42,
+     "size 8 of cp.async.cg is not 16"},
     {"RegisterTwice", body(".reg .u32 %a; .reg .f32 %a;"), 6, 25, "declared twice in this scope"},
-    {"FunctionTwice", head + ".entry k() { ret; }\n.entry k() { ret; }\n", 5, 8, "'k' is defined twice; the first definition is on line 4"},
+    {"FunctionTwice", head + ".entry k() { ret; }\n.entry k() { ret; }\n", 5, 8,
+     "'k' is defined twice; the first definition is on line 4"},
     {"VariableTwice", head + ".global .u32 g;\n.global .u32 g;\n", 5, 14, "'g' is defined twice"},
-    {"TooManyInitialValues", head + ".global .u32 g[2] = {1, 2, 3};\n", 4, 21, "more values than the array has elements"},
-    {"SharedInitialValue", head + ".shared .u32 g = 1;\n", 4, 14, "shared variables can't have an initialiser"},
+    {"TooManyInitialValues", head + ".global .u32 g[2] = {1, 2, 3};\n", 4, 21,
+     "more values than the array has elements"},
+    {"SharedInitialValue", head + ".shared .u32 g = 1;\n", 4, 14,
+     "shared variables can't have an initialiser"},
     {"UnknownInitialSymbol", head + ".global .u64 g = nowhere;\n", 4, 18, "'nowhere' is not declared"},
-    {"AlignmentNoPowerOfTwo", head + ".global .align 3 .b8 g[4];\n", 4, 16, "alignment 3 is not a power of two"},
+    {"AlignmentNoPowerOfTwo", head + ".global .align 3 .b8 g[4];\n", 4, 16,
+     "alignment 3 is not a power of two"},
     {"UnclosedComment", head + "/* open\n", 4, 1, "comment is never closed"},
     {"UnclosedString", head + ".file 1 \"abc\n", 4, 9, "string is never closed"},
     {"DivisionByZero", body("mov.u32 %r1, 4 / 0;"), 6, 16, "division by zero"},
-    {"CallOfAKernel", head + ".entry a() { ret; }\n.entry k() { call a; ret; }\n", 5, 19, "a kernel can't be called"},
-    {"ArgumentCount", head + ".func f(.param .b32 x) { ret; }\n.entry k() { call f; ret; }\n", 5, 14, "has 1 parameter, the call gives 0"},
-    {"ArgumentSize", head + ".func f(.param .b32 x) { ret; }\n.entry k() { .param .b64 p; call f, (p); ret; }\n", 5, 38, "'p' has 8 bytes, the parameter has 4"},
+    {"CallOfAKernel", head + ".entry a() { ret; }\n.entry k() { call a; ret; }\n", 5, 19,
+     "a kernel can't be called"},
+    {"ArgumentCount", head + ".func f(.param .b32 x) { ret; }\n.entry k() { call f; ret; }\n", 5, 14,
+     "has 1 parameter, the call gives 0"},
+    {"ArgumentSize",
+     head + ".func f(.param .b32 x) { ret; }\n.entry k() { .param .b64 p; call f, (p); ret; }\n", 5, 38,
+     "'p' has 8 bytes, the parameter has 4"},
     {"UndeclaredFunction", body("call nothing;"), 6, 6, "function 'nothing' is not declared"},
     {"IndirectWithoutPrototype", body("call %rd1;"), 6, 6, "needs a .callprototype"},
     {"StrangeByte", body("add.u32 %r1, \x01;"), 6, 14, "byte 0x01 is not PTX text"},
     {"AddressSize", ".version 7.0\n.target sm_70\n.address_size 16\n", 3, 15, "neither 32 nor 64"},
-    {"StoreToParameter", head + ".entry k(.param .u32 a) { st.param.u32 [a], 1; ret; }\n", 4, 27, "kernel parameters can't be written"},
+    {"StoreToParameter", head + ".entry k(.param .u32 a) { st.param.u32 [a], 1; ret; }\n", 4, 27,
+     "kernel parameters can't be written"},
     {"BlankInOpcode", body("add .u32 %r1, %r2, %r3;"), 6, 5, "unexpected '.u32' after 'add'"},
-    {"MovOfAddressTooNarrow", head + ".global .u32 g;\n.entry k() { .reg .u32 %r; mov.u32 %r, g; ret; }\n", 5, 40, "needs a 64-bit register"},
+    {"MovOfAddressTooNarrow", head + ".global .u32 g;\n.entry k() { .reg .u32 %r; mov.u32 %r, g; ret; }\n", 5,
+     40, "needs a 64-bit register"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Cases, BadInput, testing::ValuesIn(cases), [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Cases, BadInput, testing::ValuesIn(cases),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 TEST(BadInputMessage, ShowsTheLineAndAHint) {
   const Failure f = failure(body("  add.u32 %r1, %r2, %y7;"));
@@ -120,10 +139,12 @@ TEST(Hostile, HugeArraysAreBounded) {
   EXPECT_EQ(m->find_variable("g")->bytes, 4'000'000'000u);
   EXPECT_EQ(m->find_variable("g")->initial.size(), 12u);
   EXPECT_EQ(failure(head + ".global .u64 g[4000000000][4000000000][4000000000];\n").id, "ptx-limit");
-  EXPECT_EQ(failure(head + ".global .u32 g[1000000000][1000000000] = {{{}}, {{1}}};\n").code, ExitCode::bad_input);
+  EXPECT_EQ(failure(head + ".global .u32 g[1000000000][1000000000] = {{{}}, {{1}}};\n").code,
+            ExitCode::bad_input);
   EXPECT_EQ(failure(head + ".global .u8 g[4000000000] = {{1}, 2};\n").code, ExitCode::ok);
   EXPECT_EQ(failure(head + ".global .u8 g[2][3000000000] = {{1}, {2}};\n").id, "ptx-limit");
-  EXPECT_EQ(failure(head + ".shared .b8 s[3000000000];\n.entry k() { .reg .u32 %r; mov.u32 %r, s; ret; }").id, "ptx-limit");
+  EXPECT_EQ(failure(head + ".shared .b8 s[3000000000];\n.entry k() { .reg .u32 %r; mov.u32 %r, s; ret; }").id,
+            "ptx-limit");
   EXPECT_EQ(failure(kernel(".local .b8 d[99999999]; ret;")).id, "ptx-limit");
   EXPECT_EQ(failure(kernel("ret;", ".param .b8 p[100000]")).id, "ptx-limit");
   EXPECT_EQ(failure(head + ".func f(.param .b8 a[600000]) { ret; }").id, "ptx-limit");
@@ -136,7 +157,11 @@ TEST(Hostile, LocalMemoryOfCallChainsIsBounded) {
 }
 
 TEST(Hostile, DeepNestingIsBounded) {
-  auto repeat = [](const std::string& s, int n) { std::string out; for (int i = 0; i < n; ++i) out += s; return out; };
+  auto repeat = [](const std::string& s, int n) {
+    std::string out;
+    for (int i = 0; i < n; ++i) out += s;
+    return out;
+  };
   EXPECT_EQ(failure(kernel(repeat("{", 100000))).id, "ptx-limit");
   EXPECT_EQ(failure(kernel("mov.u32 %r1, " + repeat("(", 100000) + "1;")).id, "ptx-limit");
   EXPECT_EQ(failure(kernel("mov.u32 %r1, " + repeat("-", 100000) + "1;")).id, "ptx-limit");
@@ -197,7 +222,10 @@ TEST(Large, AHalfMillionLinesTakeSeconds) {
   std::string text;
   text.reserve(20u << 20);
   for (int i = 0; i < 125'000; ++i)
-    text += fmt::format("add.s32 %v{}, %r1, {};\nmul.lo.s32 %r2, %v{}, %r1;\nsetp.lt.s32 %p1, %r2, %r1;\n@%p1 bra L{};\nL{}:\n", i, i, i, i, i);
+    text += fmt::format(
+        "add.s32 %v{}, %r1, {};\nmul.lo.s32 %r2, %v{}, %r1;\nsetp.lt.s32 %p1, %r2, %r1;\n@%p1 bra "
+        "L{};\nL{}:\n",
+        i, i, i, i, i);
   const auto start = std::chrono::steady_clock::now();
   const auto k = load_kernel(".reg .b32 %v<125000>;" + text + "ret;");
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -1,8 +1,8 @@
 // Shared by the tests of ptx/: modules from fragments.
 #pragma once
 
-#include <fstream>
 #include <cstring>
+#include <fstream>
 #include <memory>
 #include <sstream>
 #include <string>
@@ -15,7 +15,8 @@ namespace simtlab::ptx::test {
 inline const std::string head = ".version 7.8\n.target sm_80\n.address_size 64\n";
 
 inline const std::string registers =
-    ".reg .pred %p<10>; .reg .b16 %h<10>; .reg .b32 %r<10>; .reg .b64 %rd<10>; .reg .f32 %f<10>; .reg .f64 %d<10>;\n";
+    ".reg .pred %p<10>; .reg .b16 %h<10>; .reg .b32 %r<10>; .reg .b64 %rd<10>; .reg .f32 %f<10>; .reg .f64 "
+    "%d<10>;\n";
 
 inline std::shared_ptr<const Module> load(const std::string& text) { return load_module("t.ptx", text); }
 

@@ -1,14 +1,14 @@
 // Slots against an independent checker: bit-set liveness per instruction, and no two live values in one row.
+#include "ptx/liveness.h"
+
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <random>
 #include <set>
 
-#include <fmt/format.h>
-
 #include "helpers.h"
 #include "ptx/cfg.h"
-#include "ptx/liveness.h"
 
 namespace simtlab::ptx {
 namespace {
@@ -83,15 +83,16 @@ std::vector<std::uint32_t> rows_of(const Sample& s, const Allocation& a, std::ui
   return {a.slot[r]};
 }
 
-// Live registers own their rows alone; results don't touch rows of values that live on, nor of other results, nor - in instructions with
-// several results or of other widths - of sources.
+// Live registers own their rows alone; results don't touch rows of values that live on, nor of other results,
+// nor - in instructions with several results or of other widths - of sources.
 void check(const Sample& s, const Allocation& a) {
   const auto live = live_before(s.f);
   Accesses acc;
   auto own = [&](const std::set<std::uint32_t>& registers, std::size_t pc) {
     std::set<std::uint32_t> taken;
     for (const std::uint32_t r : registers)
-      for (const std::uint32_t row : rows_of(s, a, r)) ASSERT_TRUE(taken.insert(row).second) << "row " << row << " at pc " << pc;
+      for (const std::uint32_t row : rows_of(s, a, r))
+        ASSERT_TRUE(taken.insert(row).second) << "row " << row << " at pc " << pc;
   };
   for (std::size_t pc = 0; pc < s.f.code.size(); ++pc) {
     const Inst& inst = s.f.code[pc];
@@ -99,7 +100,8 @@ void check(const Sample& s, const Allocation& a) {
     accesses_of(s.f, inst, acc);
     std::set<std::uint32_t> after(acc.writes.begin(), acc.writes.end());
     if (inst.op == Op::bra) after.insert(live[inst.target].begin(), live[inst.target].end());
-    if (inst.op == Op::add || inst.guard.kind != OperandKind::none) after.insert(live[pc + 1].begin(), live[pc + 1].end());
+    if (inst.op == Op::add || inst.guard.kind != OperandKind::none)
+      after.insert(live[pc + 1].begin(), live[pc + 1].end());
     own(after, pc);
     for (const std::uint32_t w : acc.writes) {
       for (const std::uint32_t r : acc.reads) {
@@ -121,7 +123,8 @@ void check(const Sample& s, const Allocation& a) {
 TEST(Slots, NoTwoLiveValuesShareARow) {
   std::mt19937 rng(11);
   for (int round = 0; round < 500; ++round) {
-    const Sample s = random_code(rng, 3 + static_cast<std::uint32_t>(rng() % 60), 2 + static_cast<std::uint32_t>(rng() % 25));
+    const Sample s = random_code(rng, 3 + static_cast<std::uint32_t>(rng() % 60),
+                                 2 + static_cast<std::uint32_t>(rng() % 25));
     const Cfg cfg = build_cfg(s.f);
     const Allocation a = allocate(s.f, cfg, s.types);
     check(s, a);
@@ -138,7 +141,9 @@ TEST(Slots, PressureIsTheMostRowsLiveAtOnce) {
     std::uint32_t most = 0;
     const auto live = live_before(s.f);
     Accesses acc;
-    auto weight = [&](std::uint32_t r) { return s.types[r] == Type::pred ? 0u : size_of(s.types[r]) == 8 ? 2u : 1u; };
+    auto weight = [&](std::uint32_t r) {
+      return s.types[r] == Type::pred ? 0u : size_of(s.types[r]) == 8 ? 2u : 1u;
+    };
     for (std::size_t pc = 0; pc < s.f.code.size(); ++pc) {
       std::uint32_t now = 0;
       for (const std::uint32_t r : live[pc]) now += weight(r);
@@ -152,7 +157,8 @@ TEST(Slots, PressureIsTheMostRowsLiveAtOnce) {
 
 TEST(Slots, ChainsOfTemporariesReuseRows) {
   std::string body = "mov.u32 %r1, %tid.x;";
-  for (int i = 0; i < 100; ++i) body += fmt::format("add.u32 %t{}, %r1, {}; xor.b32 %r1, %t{}, %r1;", i, i, i);
+  for (int i = 0; i < 100; ++i)
+    body += fmt::format("add.u32 %t{}, %r1, {}; xor.b32 %r1, %t{}, %r1;", i, i, i);
   const auto k = load_kernel(".reg .b32 %t<100>;" + body + " st.global.u32 [%rd1], %r1; ret;");
   EXPECT_LE(k.fn.reg_rows, 6u);
   EXPECT_LE(k.fn.registers, 10u);
@@ -160,7 +166,9 @@ TEST(Slots, ChainsOfTemporariesReuseRows) {
 
 TEST(Slots, AGuardedWriteKeepsTheOldValue) {
   // %r1 must survive the write of %r2 in between although its next mention is a write.
-  const auto k = load_kernel("mov.u32 %r1, 1; mov.u32 %r2, 2; @%p1 mov.u32 %r1, 3; add.u32 %r3, %r1, %r2; st.global.u32 [%rd1], %r3; ret;");
+  const auto k = load_kernel(
+      "mov.u32 %r1, 1; mov.u32 %r2, 2; @%p1 mov.u32 %r1, 3; add.u32 %r3, %r1, %r2; st.global.u32 [%rd1], "
+      "%r3; ret;");
   EXPECT_NE(k[0].dst[0].index, k[1].dst[0].index);
   EXPECT_EQ(k[0].dst[0].index, k[2].dst[0].index);
 }

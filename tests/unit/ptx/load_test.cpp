@@ -48,7 +48,9 @@ TEST(Load, SameTextGivesSameCode) {
 }
 
 TEST(Load, ParametersAreLaidOutByTheirAlignment) {
-  const auto k = load_kernel("ret;", ".param .u8 a, .param .u64 .ptr .global .align 16 b, .param .align 8 .b8 c[12], .param .u16 d, .param .f32 e");
+  const auto k = load_kernel("ret;",
+                             ".param .u8 a, .param .u64 .ptr .global .align 16 b, .param .align 8 .b8 c[12], "
+                             ".param .u16 d, .param .f32 e");
   ASSERT_EQ(k.fn.params.size(), 5u);
   EXPECT_EQ(k.fn.params[0].offset, 0u);
   EXPECT_EQ(k.fn.params[1].offset, 8u);
@@ -63,7 +65,8 @@ TEST(Load, ParametersAreLaidOutByTheirAlignment) {
 }
 
 TEST(Load, LaunchBoundsAreKept) {
-  const auto m = load(head + ".entry k() .maxntid 128, 2 .minnctapersm 3 .maxnreg 40 .reqntid 64,2,1 { ret; }");
+  const auto m =
+      load(head + ".entry k() .maxntid 128, 2 .minnctapersm 3 .maxnreg 40 .reqntid 64,2,1 { ret; }");
   const Function& f = m->functions[0];
   EXPECT_EQ(f.max_ntid[0], 128u);
   EXPECT_EQ(f.max_ntid[1], 2u);
@@ -74,9 +77,10 @@ TEST(Load, LaunchBoundsAreKept) {
 }
 
 TEST(Load, SourceLinesComeFromLoc) {
-  const auto m = load(head + ".file 1 \"a.cu\"\n.file 2 \"b.h\", 123, 456\n.entry k() {\n.loc 1 17 3\nbar.sync 0;\n"
-                             ".loc 2 5 1, function_name $L_info, inlined_at 1 18 2\nbar.sync 0;\nret; }\n"
-                             ".section .debug_str {\n$L_info:\n.b8 1,2\n}\n");
+  const auto m = load(head +
+                      ".file 1 \"a.cu\"\n.file 2 \"b.h\", 123, 456\n.entry k() {\n.loc 1 17 3\nbar.sync 0;\n"
+                      ".loc 2 5 1, function_name $L_info, inlined_at 1 18 2\nbar.sync 0;\nret; }\n"
+                      ".section .debug_str {\n$L_info:\n.b8 1,2\n}\n");
   EXPECT_EQ(m->files.at(1), "a.cu");
   EXPECT_EQ(m->functions[0].code[0].file, 1u);
   EXPECT_EQ(m->functions[0].code[0].source_line, 17u);
@@ -86,12 +90,16 @@ TEST(Load, SourceLinesComeFromLoc) {
 }
 
 TEST(Load, LinesOfTheCompilersHeadersAreThoseOfTheCaller) {
-  const auto m = load(head + ".file 1 \"a.cu\"\n.file 2 \"/usr/lib/clang/19/include/__clang_cuda_builtin_vars.h\"\n.file 3 \"b.h\"\n"
-                             ".entry k() {\n.loc 2 66 3\nbar.sync 0;\n.loc 1 17 3\nbar.sync 0;\n.loc 2 66 3\nbar.sync 0;\n.loc 3 4 1\nbar.sync 0;\n"
-                             ".loc 2 341 9\nbar.sync 0;\nret; }\n");
+  const auto m = load(
+      head +
+      ".file 1 \"a.cu\"\n.file 2 \"/usr/lib/clang/19/include/__clang_cuda_builtin_vars.h\"\n.file 3 \"b.h\"\n"
+      ".entry k() {\n.loc 2 66 3\nbar.sync 0;\n.loc 1 17 3\nbar.sync 0;\n.loc 2 66 3\nbar.sync 0;\n.loc 3 4 "
+      "1\nbar.sync 0;\n"
+      ".loc 2 341 9\nbar.sync 0;\nret; }\n");
   const auto& code = m->functions[0].code;
   const std::pair<std::uint32_t, std::uint32_t> expected[] = {{1, 17}, {1, 17}, {1, 17}, {3, 4}, {3, 4}};
-  for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(std::pair(code[i].file, code[i].source_line), expected[i]) << i;
+  for (std::size_t i = 0; i < 5; ++i)
+    EXPECT_EQ(std::pair(code[i].file, code[i].source_line), expected[i]) << i;
 }
 
 TEST(Load, AnyVersionIsAccepted) {
@@ -126,7 +134,11 @@ TEST(Load, InitialisersBecomeBytes) {
     .global .b8 bytes[8] = {0xFF(a+4), 0xFF00(a+4), 0xFF0000(a+4), 0xFF000000(a+4), 0xFF00000000(a+4), 0xFF0000000000(a+4), 0xFF000000000000(a+4), 0xFF00000000000000(a+4)};
     .func fn() { ret; }
   )");
-  auto u32 = [](const Variable& v, std::size_t i) { std::uint32_t x; std::memcpy(&x, v.initial.data() + 4 * i, 4); return x; };
+  auto u32 = [](const Variable& v, std::size_t i) {
+    std::uint32_t x;
+    std::memcpy(&x, v.initial.data() + 4 * i, 4);
+    return x;
+  };
   const Variable& a = *m->find_variable("a");
   EXPECT_EQ(a.bytes, 16u);
   EXPECT_EQ(u32(a, 0), 1u);
@@ -149,7 +161,9 @@ TEST(Load, InitialisersBecomeBytes) {
 }
 
 TEST(Load, ConstantExpressionsFollowC) {
-  const auto k = load_kernel("mov.u32 %r1, (3 + 4 * 2) << 1; mov.u32 %r2, WARP_SZ - 1; mov.s32 %r3, -7 / 2; mov.u32 %r4, 0b101 | 017; mov.u32 %r5, 5 > 3 ? ~0 : 1; mov.u32 %r6, 10U; ret;");
+  const auto k = load_kernel(
+      "mov.u32 %r1, (3 + 4 * 2) << 1; mov.u32 %r2, WARP_SZ - 1; mov.s32 %r3, -7 / 2; mov.u32 %r4, 0b101 | "
+      "017; mov.u32 %r5, 5 > 3 ? ~0 : 1; mov.u32 %r6, 10U; ret;");
   const std::uint32_t expected[] = {22, 31, static_cast<std::uint32_t>(-3), 15, 0xffffffffu, 10};
   for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(k.constant(k[i].src[0]), expected[i]) << i;
 }

@@ -12,7 +12,8 @@ namespace {
 using namespace test;
 
 TEST(Operands, WidthOfRegistersAndConstants) {
-  const auto k = load_kernel("mad.wide.s32 %rd1, %r1, -5, %rd2; shl.b64 %rd3, %rd4, 3; cvt.u32.u8 %r2, %h1; ret;");
+  const auto k =
+      load_kernel("mad.wide.s32 %rd1, %r1, -5, %rd2; shl.b64 %rd3, %rd4, 3; cvt.u32.u8 %r2, %h1; ret;");
   EXPECT_EQ(k[0].dst[0].bytes, 8);
   EXPECT_EQ(k[0].dst[0].index % 2, 0u) << "64-bit values start at an even row";
   EXPECT_EQ(k[0].src[1].kind, OperandKind::imm);
@@ -24,7 +25,9 @@ TEST(Operands, WidthOfRegistersAndConstants) {
 }
 
 TEST(Operands, FloatingConstantsAreRawBits) {
-  const auto k = load_kernel("add.f32 %f1, %f2, 0f3F800000; add.f32 %f1, %f2, 1.5; add.f64 %d1, %d2, 0d3FF0000000000000; add.f64 %d1, %d2, 0f40000000; mov.b32 %r1, 0fBF800000; add.f32 %f1, %f2, -0f3F800000; ret;");
+  const auto k = load_kernel(
+      "add.f32 %f1, %f2, 0f3F800000; add.f32 %f1, %f2, 1.5; add.f64 %d1, %d2, 0d3FF0000000000000; add.f64 "
+      "%d1, %d2, 0f40000000; mov.b32 %r1, 0fBF800000; add.f32 %f1, %f2, -0f3F800000; ret;");
   EXPECT_EQ(k.constant(k[0].src[1]), 0x3f800000u);
   EXPECT_EQ(k.constant(k[1].src[1]), std::bit_cast<std::uint32_t>(1.5f));
   EXPECT_EQ(k.constant(k[2].src[1]), 0x3ff0000000000000u);
@@ -71,7 +74,8 @@ TEST(Operands, ConstantPredicatesBecomeComparisons) {
 }
 
 TEST(Operands, VectorsLoadAndStore) {
-  const auto k = load_kernel("ld.global.nc.v4.f32 {%f1, %f2, _, %f4}, [%rd1+-16]; st.shared.v2.u64 [%r1+8], {%rd2, 5}; ret;");
+  const auto k = load_kernel(
+      "ld.global.nc.v4.f32 {%f1, %f2, _, %f4}, [%rd1+-16]; st.shared.v2.u64 [%r1+8], {%rd2, 5}; ret;");
   EXPECT_EQ(k[0].dst_count, 4);
   EXPECT_EQ(k[0].dst[2].kind, OperandKind::sink);
   EXPECT_EQ(k[0].imm_offset, -16);
@@ -85,7 +89,8 @@ TEST(Operands, VectorsLoadAndStore) {
 }
 
 TEST(Operands, PackAndUnpack) {
-  const auto k = load_kernel("mov.b64 {%r1, %r2}, %rd1; mov.b32 %r3, {%h1, %h2}; mov.b64 %rd2, {%h1, %h2, %h3, %h4}; ret;");
+  const auto k = load_kernel(
+      "mov.b64 {%r1, %r2}, %rd1; mov.b32 %r3, {%h1, %h2}; mov.b64 %rd2, {%h1, %h2, %h3, %h4}; ret;");
   EXPECT_EQ(k[0].dst_count, 2);
   EXPECT_EQ(k[0].src_count, 1);
   EXPECT_EQ(k[1].dst_count, 1);
@@ -94,7 +99,9 @@ TEST(Operands, PackAndUnpack) {
 }
 
 TEST(Operands, SpecialRegisters) {
-  const auto k = load_kernel("mov.u32 %r1, %tid.y; mov.u64 %rd1, %clock64; mov.u32 %r2, %lanemask_lt; mov.u16 %h1, %ntid.x; mov.u64 %rd2, %globaltimer; mov.u32 %r3, %envreg3; mov.u32 %r4, %gridid; ret;");
+  const auto k = load_kernel(
+      "mov.u32 %r1, %tid.y; mov.u64 %rd1, %clock64; mov.u32 %r2, %lanemask_lt; mov.u16 %h1, %ntid.x; mov.u64 "
+      "%rd2, %globaltimer; mov.u32 %r3, %envreg3; mov.u32 %r4, %gridid; ret;");
   EXPECT_EQ(k[0].src[0].kind, OperandKind::special);
   EXPECT_EQ(k[0].src[0].index, static_cast<std::uint32_t>(Special::tid_y));
   EXPECT_EQ(k[1].src[0].bytes, 8);
@@ -107,7 +114,8 @@ TEST(Operands, SpecialRegisters) {
 }
 
 TEST(Operands, KernelParametersAreOffsetsInTheirBlock) {
-  const auto k = load_kernel("ld.param.u64 %rd1, [b]; ld.param.u32 %r1, [c+4]; mov.b64 %rd2, c; ret;", ".param .u32 a, .param .u64 b, .param .align 8 .b8 c[16]");
+  const auto k = load_kernel("ld.param.u64 %rd1, [b]; ld.param.u32 %r1, [c+4]; mov.b64 %rd2, c; ret;",
+                             ".param .u32 a, .param .u64 b, .param .align 8 .b8 c[16]");
   EXPECT_EQ(k[0].mods.space, Space::param);
   EXPECT_FALSE(k[0].frame_relative);
   EXPECT_EQ(k.constant(k[0].src[0]), 8u);
@@ -117,7 +125,9 @@ TEST(Operands, KernelParametersAreOffsetsInTheirBlock) {
 }
 
 TEST(Operands, LocalVariablesAreRelativeToTheFrame) {
-  const auto k = load_kernel(".local .align 8 .b8 depot[24]; .local .u32 x; mov.u64 %rd1, depot; cvta.local.u64 %rd2, %rd1; ld.local.u32 %r1, [x]; st.u32 [depot+4], %r1; ret;");
+  const auto k = load_kernel(
+      ".local .align 8 .b8 depot[24]; .local .u32 x; mov.u64 %rd1, depot; cvta.local.u64 %rd2, %rd1; "
+      "ld.local.u32 %r1, [x]; st.u32 [depot+4], %r1; ret;");
   EXPECT_TRUE(k[0].frame_relative);
   EXPECT_TRUE(k[2].frame_relative);
   EXPECT_EQ(k.constant(k[2].src[0]), 24u);
@@ -127,7 +137,8 @@ TEST(Operands, LocalVariablesAreRelativeToTheFrame) {
 }
 
 TEST(Operands, SymbolsOfGlobalMemoryAreRelocated) {
-  const auto m = load(head + ".global .u32 g[4];\n.entry k() {\n" + registers + "ld.global.u32 %r1, [g+8]; mov.u64 %rd1, g+4; ret; }");
+  const auto m = load(head + ".global .u32 g[4];\n.entry k() {\n" + registers +
+                      "ld.global.u32 %r1, [g+8]; mov.u64 %rd1, g+4; ret; }");
   const Function& f = m->functions[0];
   const Constant& base = f.constants[f.code[0].src[0].index];
   EXPECT_EQ(base.kind, Constant::Kind::global_symbol);
@@ -138,7 +149,9 @@ TEST(Operands, SymbolsOfGlobalMemoryAreRelocated) {
 }
 
 TEST(Operands, ModifiersOfAtomicsInAnyOrder) {
-  const auto k = load_kernel("atom.add.release.gpu.u32 %r1, [%rd1], %r2; atom.acq_rel.sys.global.cas.b64 %rd2, [%rd1+8], %rd3, 5; red.shared.max.s32 [%r1], 3; atom.global.add.noftz.f16x2 %r1, [%rd1], %r2; ret;");
+  const auto k = load_kernel(
+      "atom.add.release.gpu.u32 %r1, [%rd1], %r2; atom.acq_rel.sys.global.cas.b64 %rd2, [%rd1+8], %rd3, 5; "
+      "red.shared.max.s32 [%r1], 3; atom.global.add.noftz.f16x2 %r1, [%rd1], %r2; ret;");
   EXPECT_EQ(k[0].mods.order, MemOrder::release);
   EXPECT_EQ(k[0].mods.scope, Scope::gpu);
   EXPECT_EQ(k[0].mods.space, Space::generic);
@@ -151,7 +164,9 @@ TEST(Operands, ModifiersOfAtomicsInAnyOrder) {
 }
 
 TEST(Operands, BarriersOfAllKinds) {
-  const auto k = load_kernel("bar.sync 3; bar.sync %r1, 64; barrier.sync 2; bar.arrive 1, 64; bar.red.popc.u32 %r2, 0, %p1; bar.red.and.pred %p2, 1, 32, !%p3; bar.warp.sync -1; barrier.sync.aligned 0; ret;");
+  const auto k = load_kernel(
+      "bar.sync 3; bar.sync %r1, 64; barrier.sync 2; bar.arrive 1, 64; bar.red.popc.u32 %r2, 0, %p1; "
+      "bar.red.and.pred %p2, 1, 32, !%p3; bar.warp.sync -1; barrier.sync.aligned 0; ret;");
   EXPECT_EQ(k[0].mods.bar, BarMode::sync);
   EXPECT_TRUE(k[0].mods.aligned);
   EXPECT_EQ(k[1].src_count, 2);
@@ -168,7 +183,10 @@ TEST(Operands, BarriersOfAllKinds) {
 }
 
 TEST(Operands, AsynchronousCopies) {
-  const auto k = load_kernel(".shared .align 16 .b8 s[64]; cp.async.cg.shared.global.L2::128B [s+16], [%rd1+32], 16; cp.async.ca.shared.global [%r1], [%rd1], 8, %r2; cp.async.ca.shared.global [%r1], [%rd1], 4, %p1; cp.async.wait_group 2; cp.async.wait_all; ret;");
+  const auto k = load_kernel(
+      ".shared .align 16 .b8 s[64]; cp.async.cg.shared.global.L2::128B [s+16], [%rd1+32], 16; "
+      "cp.async.ca.shared.global [%r1], [%rd1], 8, %r2; cp.async.ca.shared.global [%r1], [%rd1], 4, %p1; "
+      "cp.async.wait_group 2; cp.async.wait_all; ret;");
   EXPECT_EQ(k[0].op, Op::add) << "the second offset is added in front";
   EXPECT_EQ(k[1].op, Op::cp_async);
   EXPECT_EQ(k[1].mods.copy_bytes, 16);
@@ -182,14 +200,19 @@ TEST(Operands, AsynchronousCopies) {
 }
 
 TEST(Operands, CachePoliciesAreDropped) {
-  const auto k = load_kernel("createpolicy.fractional.L2::evict_last.b64 %rd1, 1.0; ld.global.L1::no_allocate.L2::cache_hint.L2::256B.v4.u32 {%r1,%r2,%r3,%r4}, [%rd2], %rd1; ret;");
+  const auto k = load_kernel(
+      "createpolicy.fractional.L2::evict_last.b64 %rd1, 1.0; "
+      "ld.global.L1::no_allocate.L2::cache_hint.L2::256B.v4.u32 {%r1,%r2,%r3,%r4}, [%rd2], %rd1; ret;");
   EXPECT_EQ(k[0].op, Op::mov);
   EXPECT_EQ(k[1].dst_count, 4);
   EXPECT_EQ(k[1].src_count, 1);
 }
 
 TEST(Operands, TexturesOfBothAddressForms) {
-  const auto m = load(head + ".global .texref t;\n.entry k() {\n" + registers + "tex.2d.v4.f32.s32 {%f1,%f2,%f3,%f4}, [t, {%r1,%r2}]; tex.3d.v4.u32.f32 {%r1,%r2,%r3,%r4}, [%rd1, %rd2, {%f1,%f2,%f3,%f4}]; tex.1d.v4.s32.s32 {%r1,%r2,%r3,%r4}, [%rd1, {%r5}]; ret; }");
+  const auto m =
+      load(head + ".global .texref t;\n.entry k() {\n" + registers +
+           "tex.2d.v4.f32.s32 {%f1,%f2,%f3,%f4}, [t, {%r1,%r2}]; tex.3d.v4.u32.f32 {%r1,%r2,%r3,%r4}, [%rd1, "
+           "%rd2, {%f1,%f2,%f3,%f4}]; tex.1d.v4.s32.s32 {%r1,%r2,%r3,%r4}, [%rd1, {%r5}]; ret; }");
   const auto& code = m->functions[0].code;
   EXPECT_EQ(m->find_variable("t")->reference, Type::texref);
   EXPECT_EQ(code[0].src[0].kind, OperandKind::imm);
@@ -202,7 +225,9 @@ TEST(Operands, TexturesOfBothAddressForms) {
 }
 
 TEST(Operands, VideoSelectorsAndMasks) {
-  const auto k = load_kernel("vadd.s32.u32.s32.sat %r1, %r2.b3, %r3.h1; vadd4.u32.u32.u32 %r1.b20, %r2.b7610, %r3, %r4; vmad.s32.s32.s32 %r1, -%r2, %r3, %r4; ret;");
+  const auto k = load_kernel(
+      "vadd.s32.u32.s32.sat %r1, %r2.b3, %r3.h1; vadd4.u32.u32.u32 %r1.b20, %r2.b7610, %r3, %r4; "
+      "vmad.s32.s32.s32 %r1, -%r2, %r3, %r4; ret;");
   EXPECT_EQ(video_scalar_selector(k[0].mods.video, video_a_shift), 4u);
   EXPECT_EQ(video_scalar_selector(k[0].mods.video, video_b_shift), 6u);
   EXPECT_EQ(k[0].mods.src_type_hi & video_b_signed, video_b_signed);
@@ -216,7 +241,10 @@ TEST(Operands, VideoSelectorsAndMasks) {
 }
 
 TEST(Operands, LogicTableAndShuffles) {
-  const auto k = load_kernel("lop3.b32 %r1, %r2, %r3, %r4, 0xE8; lop3.or.b32 %r1|%p1, %r2, %r3, %r4, 3, %p2; shfl.sync.down.b32 %r1|%p3, %r2, 1, 31, -1; vote.sync.ballot.b32 %r1, %p1, 0xffffffff; match.all.sync.b64 %r1|%p1, %rd1, -1; shf.r.wrap.b32 %r1, %r2, %r3, 5; ret;");
+  const auto k = load_kernel(
+      "lop3.b32 %r1, %r2, %r3, %r4, 0xE8; lop3.or.b32 %r1|%p1, %r2, %r3, %r4, 3, %p2; shfl.sync.down.b32 "
+      "%r1|%p3, %r2, 1, 31, -1; vote.sync.ballot.b32 %r1, %p1, 0xffffffff; match.all.sync.b64 %r1|%p1, %rd1, "
+      "-1; shf.r.wrap.b32 %r1, %r2, %r3, 5; ret;");
   EXPECT_EQ(k[0].mods.lut, 0xe8);
   EXPECT_EQ(k[0].src_count, 3);
   EXPECT_EQ(k[1].dst_count, 2);

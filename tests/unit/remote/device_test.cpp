@@ -1,4 +1,5 @@
-// One simulated GPU for several programs: values are each one's own, times are those of sharing, and nobody's end harms the others.
+// One simulated GPU for several programs: values are each one's own, times are those of sharing, and nobody's
+// end harms the others.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -76,7 +77,8 @@ struct Sharing {
 };
 
 // A program: so many launches, each adding to its own words; the mean time of a kernel.
-double program(const Sharing& sharing, unsigned launches, std::uint32_t begin_value, std::atomic<unsigned>* together = nullptr, unsigned parties = 1) {
+double program(const Sharing& sharing, unsigned launches, std::uint32_t begin_value,
+               std::atomic<unsigned>* together = nullptr, unsigned parties = 1) {
   gpu::Options options;
   options.shared = connect_device(sharing.folder.path, sharing.device.name);
   gpu::Gpu gpu(sharing.device, options);
@@ -86,7 +88,8 @@ double program(const Sharing& sharing, unsigned launches, std::uint32_t begin_va
   const std::uint64_t bytes = std::uint64_t{blocks} * threads * 128;
   const std::uint64_t address = gpu.allocate(bytes, "data").value();
   std::vector<std::uint32_t> host(bytes / 4, begin_value);
-  EXPECT_TRUE(gpu.copy(reinterpret_cast<void*>(address), host.data(), bytes, gpu::Gpu::CopyKind::host_to_device, 0, false));
+  EXPECT_TRUE(gpu.copy(reinterpret_cast<void*>(address), host.data(), bytes,
+                       gpu::Gpu::CopyKind::host_to_device, 0, false));
   for (unsigned i = 0; i < launches; ++i) {
     std::array<std::byte, 12> parameters{};
     const std::uint32_t rounds = 2;
@@ -95,7 +98,8 @@ double program(const Sharing& sharing, unsigned launches, std::uint32_t begin_va
     gpu.launch(*gpu.find_kernel(module, "add"), {blocks, 1, 1}, {threads, 1, 1}, 0, parameters, 0);
   }
   gpu.synchronize();
-  EXPECT_TRUE(gpu.copy(host.data(), reinterpret_cast<void*>(address), bytes, gpu::Gpu::CopyKind::device_to_host, 0, false));
+  EXPECT_TRUE(gpu.copy(host.data(), reinterpret_cast<void*>(address), bytes,
+                       gpu::Gpu::CopyKind::device_to_host, 0, false));
   EXPECT_EQ(host[0], begin_value + 2 * launches);
   EXPECT_EQ(host[bytes / 4 - 32], begin_value + 2 * launches);
   const result::Result result = gpu.result();
@@ -126,7 +130,8 @@ TEST(SharedDevice, AProgramAloneSeesWhatAGpuOfItsOwnWouldGive) {
   }
   own.synchronize();
   double sum = 0;
-  for (const result::KernelResult& kernel : own.result().kernels) sum += kernel.metrics.get("gpu.time").value_or(0);
+  for (const result::KernelResult& kernel : own.result().kernels)
+    sum += kernel.metrics.get("gpu.time").value_or(0);
   EXPECT_NEAR(shared, sum / 3, 0.02 * shared) << "other addresses, other DRAM rows: nothing else differs";
 }
 
@@ -158,7 +163,8 @@ TEST(SharedDevice, TheSameProgramsGiveTheSameTimes) {
     other.join();
     EXPECT_EQ(sharing.end().impatient, 0u);
   }
-  // Which of the two has which addresses is up to the order of their connections: the sum does not tell them apart.
+  // Which of the two has which addresses is up to the order of their connections: the sum does not tell them
+  // apart.
   EXPECT_NEAR(times[0][0] + times[0][1], times[1][0] + times[1][1], 0.02 * (times[0][0] + times[0][1]));
 }
 
@@ -176,7 +182,8 @@ TEST(SharedDevice, AProgramThatDiesOrSaysNothingDoesNotHoldTheOthersUp) {
   EXPECT_GE(sharing.end().impatient, 1u);
 }
 
-// One thread that waits for its memory: between its events nothing happens, and launches of others fall into such gaps.
+// One thread that waits for its memory: between its events nothing happens, and launches of others fall into
+// such gaps.
 double slow_program(const Sharing& sharing, unsigned launches, std::atomic<unsigned>& together) {
   gpu::Options options;
   options.shared = connect_device(sharing.folder.path, sharing.device.name);
@@ -208,21 +215,21 @@ TEST(SharedDevice, TimeGoesOnWhereALaunchIsDueBetweenTwoEventsOfAnother) {
 
 TEST(SharedDevice, GarbageEndsItsConnectionAndAnotherDeviceIsRefused) {
   Sharing sharing(50'000'000);
-  for (const std::string& bytes : {std::string("hello"), std::string(sizeof(Call), 'x'), std::string(9000, 'y')}) {
+  for (const std::string& bytes :
+       {std::string("hello"), std::string(sizeof(Call), 'x'), std::string(9000, 'y')}) {
     Descriptor peer = connect_to(sharing.folder.path, device_socket);
     ASSERT_TRUE(peer);
     send_packet(peer.get(), std::as_bytes(std::span(bytes)));
     Packet packet;
     std::ptrdiff_t got = 0;
-    for (int i = 0; i < 500 && got == 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(2)), got = receive_packet(peer.get(), packet);
+    for (int i = 0; i < 500 && got == 0; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(2)), got = receive_packet(peer.get(), packet);
     EXPECT_EQ(got, -1);
   }
   try {
     connect_device(sharing.folder.path, "another");
     FAIL();
-  } catch (const Error& e) {
-    EXPECT_EQ(e.id(), "corun-device");
-  }
+  } catch (const Error& e) { EXPECT_EQ(e.id(), "corun-device"); }
   EXPECT_GT(program(sharing, 1, 1), 0);
 }
 

@@ -37,7 +37,9 @@ TEST(Compare, PartsAddUpToTheDifferenceOfTheTimes) {
   EXPECT_DOUBLE_EQ(c.change(), 0.7);
   ASSERT_EQ(c.kernels.size(), 1u);
   const ComparedKernel& k = c.kernels.front();
-  const double sum = std::accumulate(k.parts.begin(), k.parts.end(), 0.0, [](double s, const ComparedValue& v) { return s + v.after.value_or(0) - v.before.value_or(0); });
+  const double sum = std::accumulate(
+      k.parts.begin(), k.parts.end(), 0.0,
+      [](double s, const ComparedValue& v) { return s + v.after.value_or(0) - v.before.value_or(0); });
   EXPECT_DOUBLE_EQ(sum, 700);
   EXPECT_EQ(k.parts.front().name, "long_scoreboard");
   EXPECT_THAT(compare_text(c, {}), HasSubstr("long_scoreboard +860 ns (+123 % of the difference)"));
@@ -54,7 +56,8 @@ TEST(Compare, WhatTheHostTookIsNoDifference) {
 
 TEST(Compare, SettingsThatOneSideLacksAreNamed) {
   result::Result a = compared_result(1000, 0.5), b = a;
-  b.manifest.configuration = {{"l2.latency", "300 cycles", "command line", ""}, {"l2.new", "1", "device", ""}};
+  b.manifest.configuration = {{"l2.latency", "300 cycles", "command line", ""},
+                              {"l2.new", "1", "device", ""}};
   a.manifest.configuration.push_back({"l2.old", "2", "device", ""});
   const Comparison c = compare(a, b, {});
   ASSERT_EQ(c.configuration.size(), 3u);

@@ -78,7 +78,8 @@ TEST(Hits, ReadsThatJoinAMissAreTold) {
 
 TEST(Suspects, SparedSectorsAreThoseThatNoAccessNeeds) {
   result::Metrics m;
-  const auto set = [&](const std::string& kind, std::uint64_t requests, std::uint64_t sectors, std::uint64_t bytes) {
+  const auto set = [&](const std::string& kind, std::uint64_t requests, std::uint64_t sectors,
+                       std::uint64_t bytes) {
     m.set(kind + ".requests", requests);
     m.set(kind + ".sectors", sectors);
     m.set(kind + ".bytes", bytes);
@@ -86,7 +87,7 @@ TEST(Suspects, SparedSectorsAreThoseThatNoAccessNeeds) {
   set("global.load", 10, 40, 1280);
   set("global.store", 10, 320, 1280);
   EXPECT_DOUBLE_EQ(result::spare_sectors(m), 280.0 / 360);
-  set("global.store", 10, 10, 40);   // one lane each: a sector is the least
+  set("global.store", 10, 10, 40);  // one lane each: a sector is the least
   EXPECT_DOUBLE_EQ(result::spare_sectors(m), 0);
   set("global.load", 10, 10, 1280);  // all lanes at one address: more bytes than sectors hold
   EXPECT_DOUBLE_EQ(result::spare_sectors(m), 0);
@@ -112,8 +113,15 @@ TEST(ProfileText, NamesTheLineAndItsStall) {
   result::KernelResult k = kernel();
   k.profile.reasons = {"selected", "long_scoreboard", "no_warp"};
   k.profile.slots = {250, 600, 150};
-  k.profile.lines = {{.function = "k", .ptx_line = 9, .ptx = "add.f32 %f1, %f2, %f3;", .file = "dir/a.cu", .line = 4, .text = "sum += x[i];",
-                      .instructions = 250, .threads = 8000, .slots = {250, 600, 0}}};
+  k.profile.lines = {{.function = "k",
+                      .ptx_line = 9,
+                      .ptx = "add.f32 %f1, %f2, %f3;",
+                      .file = "dir/a.cu",
+                      .line = 4,
+                      .text = "sum += x[i];",
+                      .instructions = 250,
+                      .threads = 8000,
+                      .slots = {250, 600, 0}}};
   const std::string text = profile_text(k, {});
   EXPECT_NE(text.find("a.cu:4  sum += x[i];"), std::string::npos) << text;
   EXPECT_NE(text.find("long_scoreboard 70.6 %"), std::string::npos) << text;

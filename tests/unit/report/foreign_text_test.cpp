@@ -16,9 +16,11 @@ using result::Cell;
 using result::KernelResult;
 using result::Result;
 
-// C0, a sequence that sets a terminal's title, DEL, C1 as a character and as a byte, a change of direction, a line separator.
-const std::string evil = "k\x1b]0;x\x07\x7f\r\b\xc2\x9b"
-                         "31m\x9b\xe2\x80\xae\xe2\x81\xa6\xe2\x80\xa8\xff,|\"";
+// C0, a sequence that sets a terminal's title, DEL, C1 as a character and as a byte, a change of direction, a
+// line separator.
+const std::string evil =
+    "k\x1b]0;x\x07\x7f\r\b\xc2\x9b"
+    "31m\x9b\xe2\x80\xae\xe2\x81\xa6\xe2\x80\xa8\xff,|\"";
 
 std::string where(const std::string& text, std::size_t at) {
   const std::size_t from = at < 60 ? 0 : at - 60;
@@ -30,7 +32,8 @@ void expect_harmless(const std::string& text, const std::string& what) {
   for (std::size_t i = 0; i < text.size();) {
     const Utf8 c = utf8_at(text, i);
     ASSERT_NE(c.length, 0u) << what << ": no UTF-8: " << where(text, i);
-    const bool end = text[i] == '\n' || text[i] == '\t' || (text[i] == '\r' && i + 1 < text.size() && text[i + 1] == '\n');
+    const bool end =
+        text[i] == '\n' || text[i] == '\t' || (text[i] == '\r' && i + 1 < text.size() && text[i + 1] == '\n');
     ASSERT_TRUE(end || !is_command(c.code)) << what << ": character " << c.code << ": " << where(text, i);
     i += c.length;
   }
@@ -71,7 +74,8 @@ Result hostile_result(const std::string& mode, bool with_tables) {
   m.tool_version = m.command_line = m.working_directory = m.start_time = m.host = m.device = evil;
   m.stopped_at = m.failure = m.failure_id = evil;
   m.mode = mode;
-  m.configuration = {{evil, evil, evil, evil}, {"l1.replacement", evil, evil, evil}, {"gpu", evil, evil, evil}};
+  m.configuration = {
+      {evil, evil, evil, evil}, {"l1.replacement", evil, evil, evil}, {"gpu", evil, evil, evil}};
   m.inputs = {{evil, evil}};
   r.kernels = {hostile_kernel(with_tables), hostile_kernel(with_tables)};
   r.kernels[1].name += "2";
@@ -80,7 +84,8 @@ Result hostile_result(const std::string& mode, bool with_tables) {
   return r;
 }
 
-const std::vector<std::string> modes = {"timing", "functional", "cache", "memory", "predict", "probe", "validation", "corun", "nest", evil};
+const std::vector<std::string> modes = {"timing", "functional", "cache", "memory", "predict",
+                                        "probe",  "validation", "corun", "nest",   evil};
 
 TEST(ForeignText, NoPrinterOfAResultLetsItThrough) {
   for (const std::string& mode : modes)
@@ -96,7 +101,8 @@ TEST(ForeignText, NoPrinterOfAResultLetsItThrough) {
       expect_harmless(csv(r), "csv of " + of);
       expect_harmless(markdown(r), "markdown of " + of);
       expect_harmless(result::to_json(r), "json of " + of);
-      for (const std::string& sentence : evidence(r.kernels[0], r.manifest.device)) expect_harmless(sentence, "evidence of " + of);
+      for (const std::string& sentence : evidence(r.kernels[0], r.manifest.device))
+        expect_harmless(sentence, "evidence of " + of);
       for (const Suspect& s : suspects(r.kernels[0])) expect_harmless(s.because, "suspects of " + of);
     }
 }
@@ -122,7 +128,8 @@ TEST(ForeignText, NoPrinterOfAStudyLetsItThrough) {
   s.name = s.created = s.database = evil;
   s.axes = {evil, evil};
   s.notes = {evil};
-  s.metrics = {{evil, evil, result::StudyMetric::Goal::minimise, false}, {evil, evil, result::StudyMetric::Goal::maximise, true}};
+  s.metrics = {{evil, evil, result::StudyMetric::Goal::minimise, false},
+               {evil, evil, result::StudyMetric::Goal::maximise, true}};
   s.points = {{1, 1, 0, 0, 1, {evil, evil}, "done", 0, "", "", 1, 2, evil, evil, {1, 2}},
               {2, 2, 0, 0, 1, {evil, evil}, "failed", 3, evil, evil, 1, 2, evil, evil, {1, 2}}};
   s.combinations = {{1, 1, {evil, evil}, {1, 2}, {0, 0}, true}, {2, 1, {evil, "b"}, {3, 4}, {0, 0}, false}};

@@ -23,12 +23,11 @@ TEST(Html, AnEmptyResultIsAPage) {
   EXPECT_THAT(page, Not(HasSubstr("<figure")));
 }
 
-TEST(Html, ChartsWithoutRowsAreLeftOut) {
-  EXPECT_EQ(html_chart({"bars", "t", "d", {}, {}}), "");
-}
+TEST(Html, ChartsWithoutRowsAreLeftOut) { EXPECT_EQ(html_chart({"bars", "t", "d", {}, {}}), ""); }
 
 TEST(Html, NumbersKnowTheirDeclaration) {
-  EXPECT_EQ(html_metric("gpu.time", 1500), "<span data-m=\"gpu.time\" data-exact=\"1500\" tabindex=\"0\">1.50 us</span>");
+  EXPECT_EQ(html_metric("gpu.time", 1500),
+            "<span data-m=\"gpu.time\" data-exact=\"1500\" tabindex=\"0\">1.50 us</span>");
 }
 
 TEST(Markdown, AnEmptyResultIsAPage) { EXPECT_THAT(markdown({}), HasSubstr("# simtlab")); }

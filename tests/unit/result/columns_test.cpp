@@ -44,7 +44,9 @@ TEST(Columns, AreTheSameBytesForTheSameValues) { EXPECT_EQ(columns_sample(), col
 
 TEST(Columns, OfAnotherLengthOrNameAreRefused) {
   ColumnReader reader(columns_sample(), "r.npz");
-  for (const std::uint64_t rows : {std::uint64_t{0}, std::uint64_t{2}, std::uint64_t{4}, most_column_rows, ~std::uint64_t{0}}) EXPECT_THROW(reader.read("a.real", rows), Error) << rows;
+  for (const std::uint64_t rows :
+       {std::uint64_t{0}, std::uint64_t{2}, std::uint64_t{4}, most_column_rows, ~std::uint64_t{0}})
+    EXPECT_THROW(reader.read("a.real", rows), Error) << rows;
   EXPECT_THROW(reader.read("c", 3), Error);
 }
 
@@ -54,10 +56,9 @@ TEST(Columns, DamagedBytesAreAnErrorOrHarmless) {
   const auto try_it = [](const std::string& bytes) {
     try {
       ColumnReader reader(bytes, "r.npz");
-      for (const char* name : {"a.real", "a.count", "a.signed", "a.flag", "a.text"}) static_cast<void>(reader.read(name, 3));
-    } catch (const Error& e) {
-      EXPECT_EQ(e.id(), "result-columns");
-    }
+      for (const char* name : {"a.real", "a.count", "a.signed", "a.flag", "a.text"})
+        static_cast<void>(reader.read(name, 3));
+    } catch (const Error& e) { EXPECT_EQ(e.id(), "result-columns"); }
   };
   for (std::size_t i = 0; i < good.size(); ++i) {
     for (const int change : {0x01, 0x80, 0xff}) {
@@ -74,15 +75,19 @@ Result with_rows(std::size_t rows) {
   KernelResult& k = out.kernels.emplace_back();
   k.name = "kernel";
   k.series = {100, {"end", "instructions.warp"}, {}};
-  for (std::size_t i = 0; i < rows; ++i) k.series.rows.push_back({static_cast<double>(100 * (i + 1)), static_cast<double>(i % 7)});
+  for (std::size_t i = 0; i < rows; ++i)
+    k.series.rows.push_back({static_cast<double>(100 * (i + 1)), static_cast<double>(i % 7)});
   Table table{"reuse", {}};
   const TableDeclaration& declared = *find_table("reuse");
   for (std::size_t i = 0; i < rows; ++i) {
     std::vector<Cell>& row = table.rows.emplace_back();
     for (const ColumnDeclaration& c : declared.columns) {
-      if (c.unit.empty()) row.emplace_back("text");
-      else if (i % 3 == 0) row.emplace_back();
-      else row.emplace_back(std::uint64_t{i});
+      if (c.unit.empty())
+        row.emplace_back("text");
+      else if (i % 3 == 0)
+        row.emplace_back();
+      else
+        row.emplace_back(std::uint64_t{i});
     }
   }
   k.tables.push_back(table);
@@ -91,7 +96,9 @@ Result with_rows(std::size_t rows) {
 
 class ResultOnDisk : public ::testing::Test {
  protected:
-  ResultOnDisk() : folder_(fs::temp_directory_path() / ("simtlab-result-" + std::to_string(::getpid()))) { fs::create_directories(folder_); }
+  ResultOnDisk() : folder_(fs::temp_directory_path() / ("simtlab-result-" + std::to_string(::getpid()))) {
+    fs::create_directories(folder_);
+  }
   ~ResultOnDisk() override { fs::remove_all(folder_); }
   std::vector<std::string> names() const {
     std::vector<std::string> out;
@@ -115,12 +122,16 @@ TEST_F(ResultOnDisk, WithManyRowsHasThemBesideAndReadsBackTheSame) {
   EXPECT_TRUE(names()[0].starts_with("r.json.") || names()[1].starts_with("r.json."));
   EXPECT_LT(fs::file_size(folder_ / "r.json"), 4000u);
   EXPECT_EQ(to_json(read_result_file(folder_ / "r.json")), to_json(result));
-  EXPECT_EQ(to_json(result_from_json(to_json(result), "inside.json")), to_json(result));   // on standard output it is one document
+  // On standard output it is one document
+  EXPECT_EQ(to_json(result_from_json(to_json(result), "inside.json")), to_json(result));
 }
 
 // Names that a file of somebody else may have: such a series stays in the JSON.
 TEST_F(ResultOnDisk, WithStrangeColumnsIsReadBackTheSame) {
-  for (const std::vector<std::string>& columns : {std::vector<std::string>{"end", "end"}, {"end", std::string(5000, 'x')}, {"end", std::string("a\0b", 3)}, {"end", "../a\nb"}}) {
+  for (const std::vector<std::string>& columns : {std::vector<std::string>{"end", "end"},
+                                                  {"end", std::string(5000, 'x')},
+                                                  {"end", std::string("a\0b", 3)},
+                                                  {"end", "../a\nb"}}) {
     Result result = with_rows(5000);
     result.kernels[0].series.columns = columns;
     save_result_file(folder_ / "r.json", result);
@@ -177,17 +188,25 @@ TEST_F(ResultOnDisk, NeverLooksOutsideItsFolder) {
     std::string bad = good;
     bad.replace(at, end - at, name);
     bool asked = false;
-    EXPECT_THROW(result_from_json(bad, "r.json", [&](const std::string&) { asked = true; return std::string(); }), Error) << name;
+    EXPECT_THROW(result_from_json(bad, "r.json",
+                                  [&](const std::string&) {
+                                    asked = true;
+                                    return std::string();
+                                  }),
+                 Error)
+        << name;
     EXPECT_FALSE(asked) << name;
   }
 }
 
 TEST(Series, ThinnedAddsCountsAndWeighsTheRest) {
-  const Series s{10, {"end", "instructions.warp", "ipc", "l1.read.accesses", "l1.hit_rate"}, {{10, 5, 1, 2, 0.5}, {30, 7, 4, 6, 1}, {40, 1, 2, 0, 0}}};
+  const Series s{10,
+                 {"end", "instructions.warp", "ipc", "l1.read.accesses", "l1.hit_rate"},
+                 {{10, 5, 1, 2, 0.5}, {30, 7, 4, 6, 1}, {40, 1, 2, 0, 0}}};
   const Series t = thinned(s, 2);
   EXPECT_EQ(t.interval, 20u);
   ASSERT_EQ(t.rows.size(), 2u);
-  EXPECT_EQ(t.rows[0], (std::vector<double>{30, 12, 3, 8, 0.875}));   // ipc: (10 * 1 + 20 * 4) / 30
+  EXPECT_EQ(t.rows[0], (std::vector<double>{30, 12, 3, 8, 0.875}));  // ipc: (10 * 1 + 20 * 4) / 30
   EXPECT_EQ(t.rows[1], (std::vector<double>{40, 1, 2, 0, 0}));
   EXPECT_EQ(thinned(s, 3), s);
 }

@@ -53,9 +53,7 @@ Result sample() {
 std::string error_of(const std::string& text) {
   try {
     result_from_json(text, "r.json");
-  } catch (const Error& e) {
-    return e.format();
-  }
+  } catch (const Error& e) { return e.format(); }
   return "no error";
 }
 

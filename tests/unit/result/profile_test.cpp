@@ -13,9 +13,22 @@ Profile two_lines() {
   Profile p;
   p.reasons = {"selected", "wait"};
   p.slots = {10, 30};
-  LineProfile a{.function = "f", .ptx_line = 7, .ptx = "add", .file = "a.cu", .line = 3, .text = "x += \"1\";", .instructions = 10, .threads = 320};
+  LineProfile a{.function = "f",
+                .ptx_line = 7,
+                .ptx = "add",
+                .file = "a.cu",
+                .line = 3,
+                .text = "x += \"1\";",
+                .instructions = 10,
+                .threads = 320};
   a.slots = {5, 20};
-  LineProfile b{.function = "f", .ptx_line = 8, .ptx = "ld", .file = "a.cu", .line = 3, .instructions = 5, .threads = 100};
+  LineProfile b{.function = "f",
+                .ptx_line = 8,
+                .ptx = "ld",
+                .file = "a.cu",
+                .line = 3,
+                .instructions = 5,
+                .threads = 100};
   b.slots = {5, 10};
   b.requests = 5;
   b.sectors = 20;

@@ -218,7 +218,9 @@ TEST_F(Api, HostThreadsShareTheGpuAndKeepTheirOwnErrors) {
         EXPECT_EQ(cudaLaunchKernel(&scale_stub, {1, 1, 1}, {32, 1, 1}, args, 0, stream), 0);
         EXPECT_THAT(fetch(x, 1), testing::ElementsAre(value * 2 + 1));
         const unsigned threads_of_bad_launch = t == 0 ? 4096 : 32;
-        EXPECT_EQ(cudaLaunchKernel(&scale_stub, {1, 1, 1}, {threads_of_bad_launch, 1, 1}, args, 0, stream) == 0, t != 0);
+        EXPECT_EQ(
+            cudaLaunchKernel(&scale_stub, {1, 1, 1}, {threads_of_bad_launch, 1, 1}, args, 0, stream) == 0,
+            t != 0);
         EXPECT_EQ(cudaGetLastError() == 0, t != 0);
         EXPECT_EQ(cudaFree(x), 0);
       }

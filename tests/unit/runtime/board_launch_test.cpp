@@ -1,4 +1,5 @@
-// One launch on two devices: which differences count, and that every timed launch begins with the same contents.
+// One launch on two devices: which differences count, and that every timed launch begins with the same
+// contents.
 #include "runtime/board_launch.h"
 
 #include <gmock/gmock.h>
@@ -12,7 +13,8 @@
 namespace simtlab::runtime {
 namespace {
 
-// near and exact leave something of the number of SMs, which two devices differ in. count goes round as often as its word says and adds one to it.
+// near and exact leave something of the number of SMs, which two devices differ in. count goes round as often
+// as its word says and adds one to it.
 constexpr const char* two_devices_ptx = R"(.version 6.0
 .target sm_30
 .address_size 64
@@ -65,7 +67,9 @@ class BoardLaunches : public testing::Test {
   BoardLaunch launch(const std::string& toml, const BoardLaunchOptions& options = {.repeat = 4}) {
     BoardLaunch out;
     run_launch(frontend::parse_launch_file(toml, "two.toml"), module_, *gpu_, options.seed, nullptr,
-               [&](const Launched& launched) { out = launch_on_board(*board_, two_devices_ptx, launched, *gpu_, options); });
+               [&](const Launched& launched) {
+                 out = launch_on_board(*board_, two_devices_ptx, launched, *gpu_, options);
+               });
     return out;
   }
   std::string error_of(const std::string& toml, const BoardLaunchOptions& options, ExitCode code) {
@@ -84,7 +88,8 @@ class BoardLaunches : public testing::Test {
 };
 
 std::string one_word(const char* kernel, const char* type, const char* rest = "") {
-  return std::string("kernel = \"") + kernel + "\"\ngrid = [1]\nblock = [32]\n[[arg]]\nname = \"x\"\ntype = \"" + type + "\"\nshape = [2]\n" + rest;
+  return std::string("kernel = \"") + kernel +
+         "\"\ngrid = [1]\nblock = [32]\n[[arg]]\nname = \"x\"\ntype = \"" + type + "\"\nshape = [2]\n" + rest;
 }
 
 TEST_F(BoardLaunches, FloatsAreEqualWithinTheTolerance) {
@@ -95,16 +100,20 @@ TEST_F(BoardLaunches, FloatsAreEqualWithinTheTolerance) {
   EXPECT_EQ(l.times_ns.size(), 4u);
   EXPECT_GT(l.empty_ns, 0);
   EXPECT_THAT(error_of(one_word("near", "f32"), {.repeat = 1, .tolerance = 1e-6}, ExitCode::program_failed),
-              testing::AllOf(testing::HasSubstr("[board-result]"), testing::HasSubstr("argument 0 'x': 1 of 2 elements differ: [1] is 1.00001"), testing::HasSubstr("--tolerance")));
+              testing::AllOf(testing::HasSubstr("[board-result]"),
+                             testing::HasSubstr("argument 0 'x': 1 of 2 elements differ: [1] is 1.00001"),
+                             testing::HasSubstr("--tolerance")));
 }
 
 TEST_F(BoardLaunches, IntegersAreEqualOrNot) {
-  EXPECT_THAT(error_of(one_word("exact", "u32"), {.repeat = 1, .tolerance = 0.9}, ExitCode::program_failed), testing::HasSubstr("[0] is 132 on the board and 80 simulated"));
+  EXPECT_THAT(error_of(one_word("exact", "u32"), {.repeat = 1, .tolerance = 0.9}, ExitCode::program_failed),
+              testing::HasSubstr("[0] is 132 on the board and 80 simulated"));
 }
 
 TEST_F(BoardLaunches, EveryTimedLaunchBeginsWithTheSameContents) {
   const BoardLaunch l = launch(one_word("count", "u32", "values = [100]\n"), {.repeat = 6});
-  EXPECT_LT(l.times_ns.back(), 1.2 * l.times_ns.front());   // three times the rounds of the one before otherwise
+  // Three times the rounds of the one before otherwise
+  EXPECT_LT(l.times_ns.back(), 1.2 * l.times_ns.front());
 }
 
 TEST_F(BoardLaunches, LocalMemoryBeyondWhatEveryBlockMayHaveIsAllowedFirst) {
@@ -115,7 +124,8 @@ TEST_F(BoardLaunches, LocalMemoryBeyondWhatEveryBlockMayHaveIsAllowedFirst) {
 
 TEST_F(BoardLaunches, AnInterruptEndsTheRepetitions) {
   const volatile bool stop = true;
-  EXPECT_THAT(error_of(one_word("count", "u32"), {.repeat = 1000, .interrupt = &stop}, ExitCode::interrupted), testing::HasSubstr("[interrupted]"));
+  EXPECT_THAT(error_of(one_word("count", "u32"), {.repeat = 1000, .interrupt = &stop}, ExitCode::interrupted),
+              testing::HasSubstr("[interrupted]"));
 }
 
 TEST_F(BoardLaunches, MetricsAndTextSayTheSame) {
@@ -128,7 +138,9 @@ TEST_F(BoardLaunches, MetricsAndTextSayTheSame) {
   EXPECT_EQ(m.get("board.time.least"), 1000);
   EXPECT_EQ(m.get("board.time.most"), 9000);
   EXPECT_EQ(m.get("board.simulated_over_measured"), 0.5);
-  EXPECT_THAT(to_text(l, board_->facts(), 1500), testing::HasSubstr("time         3.000 us, 1.000 to 9.000 in 4 launches; an empty kernel 0.500 us"));
+  EXPECT_THAT(
+      to_text(l, board_->facts(), 1500),
+      testing::HasSubstr("time         3.000 us, 1.000 to 9.000 in 4 launches; an empty kernel 0.500 us"));
   result::Metrics without;
   add_metrics(l, {}, without);
   EXPECT_EQ(without.get("board.simulated_over_measured"), std::nullopt);

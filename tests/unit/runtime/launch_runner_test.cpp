@@ -181,9 +181,7 @@ TEST_F(Runner, AnInterruptEndsTheFillingOfBuffers) {
   try {
     run_launch(frontend::parse_launch_file(saxpy(""), "l.toml"), module_, *gpu_, 1, &interrupt);
     FAIL() << "ran";
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ExitCode::interrupted);
-  }
+  } catch (const Error& e) { EXPECT_EQ(e.code(), ExitCode::interrupted); }
   EXPECT_EQ(gpu_->memory().used(), 0u);
 }
 
@@ -216,9 +214,7 @@ TEST_F(Runner, RandomContentsFollowTheSeed) {
   const auto with = [&](std::uint64_t seed) {
     try {
       run(launch, seed);
-    } catch (const Error& e) {
-      return std::string(e.what());
-    }
+    } catch (const Error& e) { return std::string(e.what()); }
     return std::string();
   };
   EXPECT_EQ(with(5), with(5));

@@ -90,9 +90,7 @@ TEST_P(Libraries, EveryFunctionThatTheSuiteUsesIsThereUnderItsVersion) {
     EXPECT_NE(symbol<void>(name), nullptr) << name;
 }
 
-TEST_P(Libraries, NothingElseIsExported) {
-  EXPECT_EQ(dlsym(handle_, "_ZN7simtlab5ErrorD1Ev"), nullptr);
-}
+TEST_P(Libraries, NothingElseIsExported) { EXPECT_EQ(dlsym(handle_, "_ZN7simtlab5ErrorD1Ev"), nullptr); }
 
 TEST_P(Libraries, TheVersionIsTheOneOfTheName) {
   int version = 0;

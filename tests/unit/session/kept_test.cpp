@@ -27,7 +27,8 @@ class KeptFiles : public testing::Test {
   fs::path result() const { return folder_ / "result.json"; }
   std::string base() const { return result().string() + ".kept"; }
 
-  static result::KernelResult kernel(const std::string& name, std::uint64_t instructions, std::uint32_t launches = 1) {
+  static result::KernelResult kernel(const std::string& name, std::uint64_t instructions,
+                                     std::uint32_t launches = 1) {
     result::KernelResult k;
     k.name = k.demangled = name;
     k.launches = launches;
@@ -67,7 +68,7 @@ TEST_F(KeptFiles, KernelsComeBackInTheOrderOfTheirLaunches) {
 TEST_F(KeptFiles, OfMergedKernelsTheLastStateCounts) {
   KeptWriter writer(base());
   writer.add({4097, kernel("a", 10, 1), true}, {});
-  ::usleep(300000);   // merged kernels are kept again once that costs little
+  ::usleep(300000);  // merged kernels are kept again once that costs little
   writer.add({4098, kernel("a", 25, 2), true}, {});
   writer.count(counters(5, 5));
   const Kept k = read_kept(result()).at(0);
@@ -92,7 +93,9 @@ TEST_F(KeptFiles, WhatIsHalfWrittenIsNotRead) {
   }
   fs::resize_file(base(), 3);
   EXPECT_TRUE(read_kept(result()).empty());
-  std::ofstream(base()) << "something else that is long enough to have a head, and then some more of the same, to be sure that it is not taken for one of ours, ever, however long it may be";
+  std::ofstream(base())
+      << "something else that is long enough to have a head, and then some more of the same, to be sure that "
+         "it is not taken for one of ours, ever, however long it may be";
   EXPECT_TRUE(read_kept(result()).empty());
 }
 

@@ -1,6 +1,5 @@
 // Accel-Sim traces: every form of a line, what is wrong with a file and where.
 #include <gtest/gtest.h>
-
 #include <unistd.h>
 
 #include <filesystem>
@@ -96,8 +95,8 @@ TEST(AccelSim, EveryFormOfALineIsRead) {
   const Step& pairs = walk.step();
   EXPECT_EQ(pairs.bytes, 8);
   EXPECT_EQ(pairs.addresses[31], 0x7f20000000f8u);
-  EXPECT_EQ(pairs.inst->dst_count, 2);   // R2 and R3
-  const Step& list = walk.step();        // three lanes, two differences; the 7 is the immediate
+  EXPECT_EQ(pairs.inst->dst_count, 2);  // R2 and R3
+  const Step& list = walk.step();       // three lanes, two differences; the 7 is the immediate
   EXPECT_EQ(list.addresses[0], 0x7f2000000100u);
   EXPECT_EQ(list.addresses[1], 0x7f2000000104u);
   EXPECT_EQ(list.addresses[3], 0x7f2000000000u);
@@ -139,14 +138,20 @@ struct Wrong {
 
 TEST(AccelSim, WhatIsWrongIsSaidWithTheLine) {
   const std::string good = std::string(header) + body;
-  for (const Wrong& w : {Wrong{"(2,1,1)", "(0,1,1)", "accelsim-syntax"}, Wrong{"(64,1,1)", "(64,64,1)", "accelsim-syntax"},
-                         Wrong{"(64,1,1)", "(64,1)", "accelsim-syntax"}, Wrong{"-shmem = 0", "-shmem = 99999999999999", "accelsim-syntax"},
-                         Wrong{"block = 1,0,0", "block = 2,0,0", "accelsim-syntax"}, Wrong{"block = 1,0,0", "block = 0,0,0", "accelsim-syntax"},
-                         Wrong{"warp = 1", "warp = 2", "accelsim-syntax"}, Wrong{"warp = 1", "warp = 0", "accelsim-syntax"},
-                         Wrong{"insts = 7", "insts = 8", "accelsim-syntax"}, Wrong{"insts = 7", "insts = 18446744073709551615", "accelsim-syntax"},
-                         Wrong{"insts = 2", "insts = 3000", "accelsim-syntax"}, Wrong{"R1 MOV", "Q1 MOV", "accelsim-syntax"},
-                         Wrong{"1 R1 MOV", "999999 R1 MOV", "accelsim-syntax"}, Wrong{"8 1 0x", "8 5 0x", "accelsim-syntax"}, Wrong{"0x00007f2000000200", "0x80007f2000000200", "accelsim-syntax"},
-                         Wrong{"0x00007f2000000300 0", "", "accelsim-syntax"}, Wrong{"#BEGIN_TB", "0 0 0 0 10 ffffffff", "accelsim-syntax"}}) {
+  for (const Wrong& w :
+       {Wrong{"(2,1,1)", "(0,1,1)", "accelsim-syntax"}, Wrong{"(64,1,1)", "(64,64,1)", "accelsim-syntax"},
+        Wrong{"(64,1,1)", "(64,1)", "accelsim-syntax"},
+        Wrong{"-shmem = 0", "-shmem = 99999999999999", "accelsim-syntax"},
+        Wrong{"block = 1,0,0", "block = 2,0,0", "accelsim-syntax"},
+        Wrong{"block = 1,0,0", "block = 0,0,0", "accelsim-syntax"},
+        Wrong{"warp = 1", "warp = 2", "accelsim-syntax"}, Wrong{"warp = 1", "warp = 0", "accelsim-syntax"},
+        Wrong{"insts = 7", "insts = 8", "accelsim-syntax"},
+        Wrong{"insts = 7", "insts = 18446744073709551615", "accelsim-syntax"},
+        Wrong{"insts = 2", "insts = 3000", "accelsim-syntax"}, Wrong{"R1 MOV", "Q1 MOV", "accelsim-syntax"},
+        Wrong{"1 R1 MOV", "999999 R1 MOV", "accelsim-syntax"}, Wrong{"8 1 0x", "8 5 0x", "accelsim-syntax"},
+        Wrong{"0x00007f2000000200", "0x80007f2000000200", "accelsim-syntax"},
+        Wrong{"0x00007f2000000300 0", "", "accelsim-syntax"},
+        Wrong{"#BEGIN_TB", "0 0 0 0 10 ffffffff", "accelsim-syntax"}}) {
     std::string text = good;
     text.replace(text.find(w.from), std::string(w.from).size(), w.to);
     try {

@@ -21,17 +21,37 @@ Offsets strided(std::uint64_t stride) {
   return o;
 }
 
-TEST(BankConflicts, ConsecutiveWordsTakeOnePass) { EXPECT_EQ(shared_passes(strided(4).data(), ~0u, 4, fermi), 1u); }
-TEST(BankConflicts, OneWordForAllIsABroadcast) { EXPECT_EQ(shared_passes(strided(0).data(), ~0u, 4, fermi), 1u); }
-TEST(BankConflicts, StrideTwoTakesTwoPasses) { EXPECT_EQ(shared_passes(strided(8).data(), ~0u, 4, fermi), 2u); }
-TEST(BankConflicts, StrideOfAllBanksTakesOnePassALane) { EXPECT_EQ(shared_passes(strided(128).data(), ~0u, 4, fermi), 32u); }
-TEST(BankConflicts, PaddingByOneWordRemovesTheConflict) { EXPECT_EQ(shared_passes(strided(132).data(), ~0u, 4, fermi), 1u); }
+TEST(BankConflicts, ConsecutiveWordsTakeOnePass) {
+  EXPECT_EQ(shared_passes(strided(4).data(), ~0u, 4, fermi), 1u);
+}
+TEST(BankConflicts, OneWordForAllIsABroadcast) {
+  EXPECT_EQ(shared_passes(strided(0).data(), ~0u, 4, fermi), 1u);
+}
+TEST(BankConflicts, StrideTwoTakesTwoPasses) {
+  EXPECT_EQ(shared_passes(strided(8).data(), ~0u, 4, fermi), 2u);
+}
+TEST(BankConflicts, StrideOfAllBanksTakesOnePassALane) {
+  EXPECT_EQ(shared_passes(strided(128).data(), ~0u, 4, fermi), 32u);
+}
+TEST(BankConflicts, PaddingByOneWordRemovesTheConflict) {
+  EXPECT_EQ(shared_passes(strided(132).data(), ~0u, 4, fermi), 1u);
+}
 TEST(BankConflicts, BytesOfAWordShareIt) { EXPECT_EQ(shared_passes(strided(1).data(), ~0u, 1, fermi), 1u); }
-TEST(BankConflicts, DoublesAreReadByHalfWarps) { EXPECT_EQ(shared_passes(strided(8).data(), ~0u, 8, fermi), 2u); }
-TEST(BankConflicts, SixteenBytesAreReadByQuarterWarps) { EXPECT_EQ(shared_passes(strided(16).data(), ~0u, 16, fermi), 4u); }
-TEST(BankConflicts, HalfAWarpOfDoublesTakesOnePass) { EXPECT_EQ(shared_passes(strided(8).data(), 0xffffu, 8, fermi), 1u); }
-TEST(BankConflicts, EightByteBanksReadDoublesInOnePass) { EXPECT_EQ(shared_passes(strided(8).data(), ~0u, 8, wide), 1u); }
-TEST(BankConflicts, EightByteBanksServeStrideTwoInOnePass) { EXPECT_EQ(shared_passes(strided(8).data(), ~0u, 4, wide), 1u); }
+TEST(BankConflicts, DoublesAreReadByHalfWarps) {
+  EXPECT_EQ(shared_passes(strided(8).data(), ~0u, 8, fermi), 2u);
+}
+TEST(BankConflicts, SixteenBytesAreReadByQuarterWarps) {
+  EXPECT_EQ(shared_passes(strided(16).data(), ~0u, 16, fermi), 4u);
+}
+TEST(BankConflicts, HalfAWarpOfDoublesTakesOnePass) {
+  EXPECT_EQ(shared_passes(strided(8).data(), 0xffffu, 8, fermi), 1u);
+}
+TEST(BankConflicts, EightByteBanksReadDoublesInOnePass) {
+  EXPECT_EQ(shared_passes(strided(8).data(), ~0u, 8, wide), 1u);
+}
+TEST(BankConflicts, EightByteBanksServeStrideTwoInOnePass) {
+  EXPECT_EQ(shared_passes(strided(8).data(), ~0u, 4, wide), 1u);
+}
 TEST(BankConflicts, NobodyActiveIsNoPass) { EXPECT_EQ(shared_passes(strided(4).data(), 0, 4, fermi), 0u); }
 
 TEST(BankConflicts, AtomicsOnOneWordAreDoneInTurn) {
@@ -53,7 +73,8 @@ unsigned naive(const Offsets& o, std::uint32_t mask, unsigned bytes, const Banks
     std::map<std::uint64_t, std::set<std::uint64_t>> words;
     for (unsigned lane = first; lane < first + width; ++lane)
       if (mask >> lane & 1)
-        for (unsigned b = 0; b < bytes; ++b) words[(o[lane] + b) / banks.bytes % banks.count].insert((o[lane] + b) / banks.bytes);
+        for (unsigned b = 0; b < bytes; ++b)
+          words[(o[lane] + b) / banks.bytes % banks.count].insert((o[lane] + b) / banks.bytes);
     std::size_t most = 0;
     for (const auto& [bank, set] : words) most = std::max(most, set.size());
     passes += static_cast<unsigned>(most);
@@ -72,7 +93,8 @@ TEST(BankConflicts, EqualsTheDefinitionOnRandomPatterns) {
     const std::uint64_t stride = random() % 40;
     for (unsigned lane = 0; lane < 32; ++lane) o[lane] = (pattern ? lane * stride : random() % range) * bytes;
     const std::uint32_t mask = random() % 2 ? ~0u : static_cast<std::uint32_t>(random());
-    ASSERT_EQ(shared_passes(o.data(), mask, bytes, banks), naive(o, mask, bytes, banks)) << bytes << ' ' << stride;
+    ASSERT_EQ(shared_passes(o.data(), mask, bytes, banks), naive(o, mask, bytes, banks))
+        << bytes << ' ' << stride;
   }
 }
 

@@ -108,8 +108,10 @@ TEST(Coalescer, EqualsTheNaiveUnionOfBytesOnRandomPatterns) {
     Addresses a;
     const bool pattern = random() % 3 == 0;
     const std::uint64_t stride = random() % 3 == 0 ? bytes : random() % 40;
-    for (unsigned lane = 0; lane < lanes; ++lane) a[lane] = base + (pattern ? lane * stride : random() % range);
-    ASSERT_NO_FATAL_FAILURE(expect_naive(a, random() % 2 ? ~0u : static_cast<std::uint32_t>(random()), bytes)) << "round " << round;
+    for (unsigned lane = 0; lane < lanes; ++lane)
+      a[lane] = base + (pattern ? lane * stride : random() % range);
+    ASSERT_NO_FATAL_FAILURE(expect_naive(a, random() % 2 ? ~0u : static_cast<std::uint32_t>(random()), bytes))
+        << "round " << round;
   }
 }
 
@@ -119,13 +121,17 @@ TEST(Coalescer, EqualsTheNaiveUnionOfBytesOnRowsAndColumns) {
   for (int round = 0; round < 20000; ++round) {
     const unsigned bytes = 1u << random() % 5, width = 1u << random() % 6;
     const std::uint64_t base = (std::uint64_t{1} << 33) + random() % 64 * (random() % 2 ? bytes : 32);
-    const std::uint64_t row = (random() % 5) * (random() % 2 ? 128 : bytes) * (random() % 4 == 0 ? ~std::uint64_t{0} : 1);
+    const std::uint64_t row =
+        (random() % 5) * (random() % 2 ? 128 : bytes) * (random() % 4 == 0 ? ~std::uint64_t{0} : 1);
     const bool columns = random() % 2;
     Addresses a;
     for (unsigned lane = 0; lane < lanes; ++lane)
-      a[lane] = base + (columns ? lane % width * row + lane / width * bytes : lane % width * bytes + lane / width * row);
-    for (unsigned broken = random() % 4 == 0 ? 2 : 0; broken != 0; --broken) a[random() % lanes] += (random() % 3) * bytes;
-    ASSERT_NO_FATAL_FAILURE(expect_naive(a, random() % 8 ? ~0u : static_cast<std::uint32_t>(random()), bytes)) << "round " << round;
+      a[lane] = base + (columns ? lane % width * row + lane / width * bytes
+                                : lane % width * bytes + lane / width * row);
+    for (unsigned broken = random() % 4 == 0 ? 2 : 0; broken != 0; --broken)
+      a[random() % lanes] += (random() % 3) * bytes;
+    ASSERT_NO_FATAL_FAILURE(expect_naive(a, random() % 8 ? ~0u : static_cast<std::uint32_t>(random()), bytes))
+        << "round " << round;
   }
 }
 

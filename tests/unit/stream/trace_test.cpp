@@ -18,7 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A kernel with loops of different lengths, guards, a gather, an atomic and barriers; many steps, so that blocks have several segments.
+// A kernel with loops of different lengths, guards, a gather, an atomic and barriers; many steps, so that
+// blocks have several segments.
 constexpr const char* kernel_text = R"(
 .version 7.0
 .target sm_70
@@ -92,7 +93,13 @@ struct Taken {
 };
 
 Taken taken(unsigned warp, const Step& step) {
-  Taken t{step.pc, step.mask, step.active, warp, step.mask != 0 ? step.bytes : 0u, step.mask != 0 ? step.space : ptx::Space::generic, {}};
+  Taken t{step.pc,
+          step.mask,
+          step.active,
+          warp,
+          step.mask != 0 ? step.bytes : 0u,
+          step.mask != 0 ? step.space : ptx::Space::generic,
+          {}};
   if (step.addresses != nullptr)
     for (unsigned lane = 0; lane < 32; ++lane)
       if ((step.mask >> lane & 1) != 0) t.addresses.push_back(step.addresses[lane]);
@@ -117,7 +124,8 @@ std::vector<Taken> run(const WarpSource& launch) {
       }
       share->commit();
     }
-    for (unsigned warp = 0; warp < launch.warps_per_block(); ++warp) EXPECT_EQ(block->status(warp), WarpStatus::exited);
+    for (unsigned warp = 0; warp < launch.warps_per_block(); ++warp)
+      EXPECT_EQ(block->status(warp), WarpStatus::exited);
   }
   return out;
 }
@@ -235,7 +243,8 @@ TEST(Trace, AddressesOfAnyPatternComeBack) {
   AddressState written, read;
   for (unsigned round = 0; round < 20000; ++round) {
     std::uint64_t lanes[32], back[32];
-    const std::uint64_t base = random() >> (random() % 60), stride = random() >> (random() % 64), row = random() >> (random() % 64);
+    const std::uint64_t base = random() >> (random() % 60), stride = random() >> (random() % 64),
+                        row = random() >> (random() % 64);
     const unsigned width = 1u << (random() % 6);
     for (unsigned lane = 0; lane < 32; ++lane) {
       lanes[lane] = base + (lane % width) * stride + (lane / width) * row;
@@ -250,9 +259,7 @@ TEST(Trace, AddressesOfAnyPatternComeBack) {
     ASSERT_TRUE(get_addresses(in, read, back, mask));
     EXPECT_TRUE(in.at_end());
     for (unsigned lane = 0; lane < 32; ++lane)
-      if ((mask >> lane & 1) != 0) {
-        ASSERT_EQ(lanes[lane], back[lane]) << round << " lane " << lane;
-      }
+      if ((mask >> lane & 1) != 0) { ASSERT_EQ(lanes[lane], back[lane]) << round << " lane " << lane; }
   }
 }
 
@@ -267,7 +274,8 @@ TEST(Trace, AddressesThatNoMemoryHasAreMalformed) {
 }
 
 TEST(Trace, WhatIsNoTraceIsAnErrorWithTheFile) {
-  for (const std::string& bytes : {std::string(), std::string("SIMTRACE"), std::string(200, 'x'), std::string("SIMTRACE\1\0\0\0\0\0\0\0", 16) + std::string(80, '\0')}) {
+  for (const std::string& bytes : {std::string(), std::string("SIMTRACE"), std::string(200, 'x'),
+                                   std::string("SIMTRACE\1\0\0\0\0\0\0\0", 16) + std::string(80, '\0')}) {
     try {
       Reader reader(memory_input(bytes), "x.simt");
       FAIL();

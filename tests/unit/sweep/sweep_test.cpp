@@ -32,7 +32,9 @@ TEST(SweepAxis, lists_steps_and_doublings) {
 }
 
 TEST(SweepAxis, what_is_no_axis_is_refused) {
-  for (const char* text : {"a", "a=", "=1", "a=[1", "a=1]", "a=,", "a=9:1", "a=9:1:2", "a=1:9:0", "a=1:9:-1", "a=0:8", "a=1:x", "a=5..5", "a=1..2,3", "a=-1..2 log", "a=1:99999999:1"}) EXPECT_THROW(axis_from(text), Error) << text;
+  for (const char* text : {"a", "a=", "=1", "a=[1", "a=1]", "a=,", "a=9:1", "a=9:1:2", "a=1:9:0", "a=1:9:-1",
+                           "a=0:8", "a=1:x", "a=5..5", "a=1..2,3", "a=-1..2 log", "a=1:99999999:1"})
+    EXPECT_THROW(axis_from(text), Error) << text;
 }
 
 TEST(SweepAxis, quantities_are_numbers) {
@@ -53,7 +55,9 @@ TEST(SweepAxis, ranges_reach_both_ends) {
   EXPECT_EQ(drawn({1, 100, false, true, ""}, 0.5), "10");
 }
 
-bool fits(const std::string& text, const std::vector<std::string>& values = {"100", "hbm2", "128 KiB"}) { return Constraint(text, {"sm.count", "dram", "l1.bytes"}).holds(values); }
+bool fits(const std::string& text, const std::vector<std::string>& values = {"100", "hbm2", "128 KiB"}) {
+  return Constraint(text, {"sm.count", "dram", "l1.bytes"}).holds(values);
+}
 
 TEST(SweepConstraint, precedence_and_comparisons) {
   EXPECT_TRUE(fits("sm.count * 2 + 1 == 201"));
@@ -68,8 +72,10 @@ TEST(SweepConstraint, precedence_and_comparisons) {
 }
 
 TEST(SweepConstraint, hostile_texts) {
-  for (const std::string& text : {std::string("sm.count <"), std::string("(sm.count"), std::string("sm.count 1"), std::string("'open"), std::string("@"), std::string(), std::string("and"), std::string(5000, '('), std::string(200, '-') + "1",
-                                  std::string(3000, '!') + "1"})
+  for (const std::string& text :
+       {std::string("sm.count <"), std::string("(sm.count"), std::string("sm.count 1"), std::string("'open"),
+        std::string("@"), std::string(), std::string("and"), std::string(5000, '('),
+        std::string(200, '-') + "1", std::string(3000, '!') + "1"})
     EXPECT_THROW(Constraint(text, {"sm.count"}), Error) << text.substr(0, 20);
   EXPECT_THROW(fits("dram + 1 > 2"), Error);
   EXPECT_THROW(fits("1 / (sm.count - 100) > 0"), Error);
@@ -97,7 +103,9 @@ std::vector<std::vector<std::string>> expanded(const Study& s) {
 }
 
 TEST(SweepDesign, cartesian_has_the_last_axis_fastest) {
-  EXPECT_THAT(expanded(study_with({axis_from("a=1,2"), axis_from("b=x,y")})), ElementsAre(ElementsAre("1", "x"), ElementsAre("1", "y"), ElementsAre("2", "x"), ElementsAre("2", "y")));
+  EXPECT_THAT(expanded(study_with({axis_from("a=1,2"), axis_from("b=x,y")})),
+              ElementsAre(ElementsAre("1", "x"), ElementsAre("1", "y"), ElementsAre("2", "x"),
+                          ElementsAre("2", "y")));
   EXPECT_EQ(expanded(study_with({})).size(), 1u) << "no axis: one point";
 }
 
@@ -105,7 +113,8 @@ TEST(SweepDesign, latin_hypercube_draws_from_each_part_once) {
   const Study s = study_with({axis_from("a=0.0..1.0"), axis_from("b=p,q,r,s")}, Design::latin_hypercube, 100);
   std::set<int> parts;
   std::map<std::string, int> words;
-  for (const auto& values : expanded(s)) parts.insert(static_cast<int>(std::stod(values[0]) * 100)), ++words[values[1]];
+  for (const auto& values : expanded(s))
+    parts.insert(static_cast<int>(std::stod(values[0]) * 100)), ++words[values[1]];
   EXPECT_EQ(parts.size(), 100u);
   for (const auto& [word, n] : words) EXPECT_EQ(n, 25) << word;
 }
@@ -120,11 +129,14 @@ TEST(SweepDesign, random_points_differ_and_repeat_with_their_seed) {
 }
 
 TEST(SweepDesign, commands_of_points) {
-  Study s = study_with({axis_from("kernel=k.ptx"), axis_from("gpu=v100"), axis_from("sm.count=4"), axis_from("n=64")});
+  Study s = study_with(
+      {axis_from("kernel=k.ptx"), axis_from("gpu=v100"), axis_from("sm.count=4"), axis_from("n=64")});
   s.command = {"run", "{kernel}", "--", "./app", "size={n}"};
   s.bindings = {Binding::words, Binding::option, Binding::setting, Binding::placeholder};
   s.takes_seed = true;
-  EXPECT_THAT(point_command(s, {"k.ptx --launch l.toml", "v100", "4", "64"}, 7), ElementsAre("run", "k.ptx", "--launch", "l.toml", "--gpu=v100", "--set", "sm.count=4", "--seed=7", "--", "./app", "size=64"));
+  EXPECT_THAT(point_command(s, {"k.ptx --launch l.toml", "v100", "4", "64"}, 7),
+              ElementsAre("run", "k.ptx", "--launch", "l.toml", "--gpu=v100", "--set", "sm.count=4",
+                          "--seed=7", "--", "./app", "size=64"));
 }
 
 // Every combination of a value with and without `--` and options, in a command with and without: simtlab's
@@ -217,7 +229,10 @@ TEST(SweepDesign, differences_are_told_in_words) {
 }
 
 TEST(SweepFile, axes_keep_the_order_of_the_file) {
-  const StudyFile f = read_study("[axes]\nzeta = [1]\nsm.count = { from = 1, to = 3, step = 1 }\nalpha = \"1..5\"\nsm.clock = [\"1 GHz\"]\n", "s.toml");
+  const StudyFile f = read_study(
+      "[axes]\nzeta = [1]\nsm.count = { from = 1, to = 3, step = 1 }\nalpha = \"1..5\"\nsm.clock = [\"1 "
+      "GHz\"]\n",
+      "s.toml");
   std::vector<std::string> names;
   for (const Axis& a : f.study.axes) names.push_back(a.name);
   EXPECT_THAT(names, ElementsAre("zeta", "sm.count", "alpha", "sm.clock"));
@@ -229,7 +244,8 @@ TEST(SweepFile, axes_keep_the_order_of_the_file) {
 result::Study found_study() {
   result::Study s;
   s.axes = {"a", "c"};
-  s.metrics = {{"gpu.time", "ns", result::StudyMetric::Goal::minimise, false}, {"a", "", result::StudyMetric::Goal::minimise, true}};
+  s.metrics = {{"gpu.time", "ns", result::StudyMetric::Goal::minimise, false},
+               {"a", "", result::StudyMetric::Goal::minimise, true}};
   for (const int a : {1, 2, 4})
     for (const char* c : {"x", "y"}) {
       result::StudyCombination one;
@@ -243,7 +259,7 @@ result::Study found_study() {
 
 TEST(SweepAnalysis, front_of_two_goals) {
   result::Study s = found_study();
-  s.combinations[0].mean[0] = 9;   // a=1 c=x is beaten by a=1 c=y
+  s.combinations[0].mean[0] = 9;  // a=1 c=x is beaten by a=1 c=y
   mark_front(s);
   std::vector<bool> front;
   for (const auto& c : s.combinations) front.push_back(c.on_front);
@@ -266,7 +282,9 @@ TEST(SweepAnalysis, many_values_are_grouped) {
   result::Study s;
   s.axes = {"a"};
   s.metrics = {{"gpu.time", "ns", result::StudyMetric::Goal::none, false}};
-  for (int i = 0; i < 80; ++i) s.combinations.push_back({0, 1, {std::to_string(i)}, {static_cast<double>(i)}, {result::no_value}, false});
+  for (int i = 0; i < 80; ++i)
+    s.combinations.push_back(
+        {0, 1, {std::to_string(i)}, {static_cast<double>(i)}, {result::no_value}, false});
   find_effects(s);
   ASSERT_EQ(s.effects.size(), 1u);
   ASSERT_EQ(s.effects[0].levels.size(), 8u);

@@ -1,4 +1,5 @@
-// Several launches at once on one GPU: who runs where, that they share what is there, and that nothing is lost between them.
+// Several launches at once on one GPU: who runs where, that they share what is there, and that nothing is
+// lost between them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +14,8 @@
 namespace simtlab::timing {
 namespace {
 
-// spin: n dependent additions, then the thread's number into data. stream: copies n words a thread. wait: for data[0], then data[1] = 7.
+// spin: n dependent additions, then the thread's number into data. stream: copies n words a thread. wait: for
+// data[0], then data[1] = 7.
 constexpr const char* kernels = R"(
 .visible .entry spin(.param .u64 data, .param .u32 n) {
   .reg .b64 %rd<8>; .reg .b32 %r<8>; .reg .pred %p<4>;
@@ -46,10 +48,13 @@ constexpr const char* kernels = R"(
 
 struct Concurrent : testing::Test {
   explicit Concurrent() { begin({}); }
-  void begin(const Options& options, const char* gpu = "v100") { s = std::make_unique<Simulator>(device_of(gpu), kernels, options); }
+  void begin(const Options& options, const char* gpu = "v100") {
+    s = std::make_unique<Simulator>(device_of(gpu), kernels, options);
+  }
 
   template <class... T>
-  Gpu::Id start(const Gpu::Setup& setup, std::uint64_t at, const char* kernel, unsigned blocks, unsigned threads, T... values) {
+  Gpu::Id start(const Gpu::Setup& setup, std::uint64_t at, const char* kernel, unsigned blocks,
+                unsigned threads, T... values) {
     launches.push_back(s->prepare(kernel, {blocks, 1, 1}, {threads, 1, 1}, values...));
     sources.push_back(std::make_unique<stream::ExecutedLaunch>(*launches.back()));
     return s->gpu.begin(*sources.back(), setup, at);
@@ -76,7 +81,8 @@ struct Concurrent : testing::Test {
 TEST_F(Concurrent, SmallKernelsTakeNoLongerThanAlone) {
   const std::uint64_t data = s->allocate(4096);
   const std::uint64_t one = alone("spin", 4, 64, data, 1000u);
-  const auto a = start({}, 0, "spin", 4, 64, data, 1000u), b = start({}, 0, "spin", 4, 64, data + 2048, 1000u);
+  const auto a = start({}, 0, "spin", 4, 64, data, 1000u),
+             b = start({}, 0, "spin", 4, 64, data + 2048, 1000u);
   const auto ended = finish();
   ASSERT_EQ(ended.size(), 2u);
   EXPECT_NEAR(static_cast<double>(of(ended, a).end), static_cast<double>(one), 60);
@@ -100,24 +106,29 @@ TEST_F(Concurrent, ALoneKernelIsCountedAsBefore) {
   EXPECT_FALSE(before.get("gpu.overlap").has_value());
 }
 
-// A grid of many waves holds the GPU; the other one gets in when its last blocks leave room, and then they overlap.
+// A grid of many waves holds the GPU; the other one gets in when its last blocks leave room, and then they
+// overlap.
 TEST_F(Concurrent, TheSecondGetsWhatTheFirstLeaves) {
   const std::uint64_t data = s->allocate(8 << 20);
   const std::uint64_t one = alone("spin", 80 * 8 * 3, 256, data, 60u);
-  const auto a = start({}, 0, "spin", 80 * 8 * 3, 256, data, 60u), b = start({}, 0, "spin", 8, 256, data, 60u);
+  const auto a = start({}, 0, "spin", 80 * 8 * 3, 256, data, 60u),
+             b = start({}, 0, "spin", 8, 256, data, 60u);
   const auto ended = finish();
   EXPECT_EQ(ended[0].first, a);
-  EXPECT_NEAR(static_cast<double>(of(ended, a).end), static_cast<double>(one), 0.03 * static_cast<double>(one));
+  EXPECT_NEAR(static_cast<double>(of(ended, a).end), static_cast<double>(one),
+              0.03 * static_cast<double>(one));
   EXPECT_GT(of(ended, b).end, one / 2);
 }
 
-// The first fills every SM with one block and ends on all at once, some cycles before the end of the step in which the other still waits for a place.
+// The first fills every SM with one block and ends on all at once, some cycles before the end of the step in
+// which the other still waits for a place.
 TEST_F(Concurrent, SlotsBehindALaunchsEndAreNotItsOwn) {
   begin({}, "rtx2060");
   const std::uint64_t data = s->allocate(8 << 20);
   const unsigned sms = s->device.sm.count;
   for (const unsigned rounds : {1u, 7u, 40u}) {
-    const auto a = start({}, 0, "spin", sms, 1024, data, rounds), b = start({}, 0, "spin", sms, 1024, data, rounds);
+    const auto a = start({}, 0, "spin", sms, 1024, data, rounds),
+               b = start({}, 0, "spin", sms, 1024, data, rounds);
     const auto ended = finish();
     for (const auto id : {a, b}) {
       double slots = 0;
@@ -134,7 +145,7 @@ TEST_F(Concurrent, HigherPriorityIsServedFirst) {
   ASSERT_FALSE(s->gpu.advance(1000).has_value());
   const auto b = start({.priority = 1}, 1000, "spin", 8, 256, data, 60u);
   const auto ended = finish();
-  EXPECT_EQ(ended[0].first, b);   // its blocks went to the first places that became free
+  EXPECT_EQ(ended[0].first, b);  // its blocks went to the first places that became free
   EXPECT_LT(2 * of(ended, b).end, of(ended, a).end);
   EXPECT_GE(of(ended, b).begin, 1000u);
 }
@@ -143,10 +154,13 @@ TEST_F(Concurrent, SpatialSharingGivesEachItsOwnSms) {
   begin({.sharing = SharePolicy::spatial});
   const std::uint64_t data = s->allocate(8 << 20);
   const std::uint64_t one = alone("spin", 80 * 8, 256, data, 100u);
-  const auto a = start({}, 0, "spin", 40 * 8, 256, data, 100u), b = start({}, 0, "spin", 40 * 8, 256, data, 100u);
+  const auto a = start({}, 0, "spin", 40 * 8, 256, data, 100u),
+             b = start({}, 0, "spin", 40 * 8, 256, data, 100u);
   const auto ended = finish();
-  EXPECT_NEAR(static_cast<double>(of(ended, a).end), static_cast<double>(one), 0.02 * static_cast<double>(one));
-  EXPECT_NEAR(static_cast<double>(of(ended, b).end), static_cast<double>(one), 0.02 * static_cast<double>(one));
+  EXPECT_NEAR(static_cast<double>(of(ended, a).end), static_cast<double>(one),
+              0.02 * static_cast<double>(one));
+  EXPECT_NEAR(static_cast<double>(of(ended, b).end), static_cast<double>(one),
+              0.02 * static_cast<double>(one));
   EXPECT_LE(metric(of(ended, a).result, "gpu.sm.active"), 0.5 + 1e-9);
 }
 
@@ -172,7 +186,7 @@ TEST(Sharing, SpatialDividesTheSmsAndSmkEachSm) {
   share(SharePolicy::leftover, 80, all);
   EXPECT_EQ(launches[2].first_sm, 10u);
   EXPECT_EQ(launches[2].end_sm, 15u);
-  share(SharePolicy::spatial, 2, all);   // more launches than SMs
+  share(SharePolicy::spatial, 2, all);  // more launches than SMs
   for (const LaunchContext& launch : launches) EXPECT_LT(launch.first_sm, launch.end_sm);
 }
 
@@ -205,11 +219,13 @@ TEST_F(Concurrent, AKernelIsNotBoundToSmsThatTheDeviceLacks) {
   EXPECT_EQ(finish().size(), 1u);
 }
 
-// Work is counted as alone, times are longer, and what belongs to nobody in particular is divided without loss.
+// Work is counted as alone, times are longer, and what belongs to nobody in particular is divided without
+// loss.
 TEST_F(Concurrent, CountersAreThoseOfTheirKernel) {
   const std::uint32_t n = 16, threads = 80 * 4 * 128;
   const std::uint64_t bytes = std::uint64_t{n} * threads * 4;
-  const std::uint64_t a = s->allocate(bytes), b = s->allocate(bytes), c = s->allocate(bytes), d = s->allocate(bytes);
+  const std::uint64_t a = s->allocate(bytes), b = s->allocate(bytes), c = s->allocate(bytes),
+                      d = s->allocate(bytes);
   const result::KernelResult one = s->run("stream", {80 * 4, 1, 1}, {128, 1, 1}, a, b, n, threads);
   begin({});
   for (int i = 0; i < 4; ++i) s->allocate(bytes);
@@ -218,18 +234,21 @@ TEST_F(Concurrent, CountersAreThoseOfTheirKernel) {
   const auto ended = finish();
   double read = 0;
   for (const auto& [id, e] : ended) {
-    for (const char* name : {"gpu.instructions.warp", "gpu.instructions.thread", "global.load.sectors", "l1.read.accesses", "l2.read.accesses", "l2.write.accesses",
-                             "interconnect.write.bytes"})
+    for (const char* name :
+         {"gpu.instructions.warp", "gpu.instructions.thread", "global.load.sectors", "l1.read.accesses",
+          "l2.read.accesses", "l2.write.accesses", "interconnect.write.bytes"})
       EXPECT_EQ(metric(e.result, name), metric(one, name)) << name;
     EXPECT_GT(cycles(e.result), cycles(one));
-    EXPECT_EQ(metric(e.result, "l1.read.accesses"),
-              metric(e.result, "l1.read.hits") + metric(e.result, "l1.read.hits_pending") + metric(e.result, "l1.read.misses"));
+    EXPECT_EQ(metric(e.result, "l1.read.accesses"), metric(e.result, "l1.read.hits") +
+                                                        metric(e.result, "l1.read.hits_pending") +
+                                                        metric(e.result, "l1.read.misses"));
     double slots = 0;
     for (const auto& v : e.result.metrics.values())
       if (v.name.starts_with("stall.")) slots += v.real;
     EXPECT_NEAR(slots, 1, 1e-9);
     read += metric(e.result, "dram.read.bytes");
-    EXPECT_NEAR(metric(e.result, "dram.read.bytes"), metric(one, "dram.read.bytes"), 0.1 * metric(one, "dram.read.bytes"));
+    EXPECT_NEAR(metric(e.result, "dram.read.bytes"), metric(one, "dram.read.bytes"),
+                0.1 * metric(one, "dram.read.bytes"));
     EXPECT_FALSE(e.result.metrics.get("dram.partition.imbalance").has_value());
   }
   EXPECT_EQ(read, 2 * metric(one, "dram.read.bytes"));
@@ -245,7 +264,8 @@ TEST(SharedUse, TheLastSectorIsDividedToo) {
   EXPECT_EQ(b.use.parts[0], 333u);
   apportion(used, all, std::array<std::uint64_t, 3>{0, 0, 0});
   apportion(used, all, std::array<std::uint64_t, 3>{0, ~std::uint64_t{0} / 2, 7});
-  for (std::size_t i = 0; i < used.parts.size(); ++i) EXPECT_EQ(a.use.parts[i] + b.use.parts[i] + c.use.parts[i], 3000u);
+  for (std::size_t i = 0; i < used.parts.size(); ++i)
+    EXPECT_EQ(a.use.parts[i] + b.use.parts[i] + c.use.parts[i], 3000u);
 }
 
 // What one writes, the other sees while both run.
@@ -267,7 +287,8 @@ TEST_F(Concurrent, SharedMemoryIsDividedBetweenThem) {
     const std::uint64_t data = s->allocate(1 << 16);
     const unsigned sms = s->device.sm.count;
     const std::uint64_t one = alone("shared_user", sms, 64, data, 500u);
-    const auto a = start({}, 0, "shared_user", sms, 64, data, 500u), b = start({}, 0, "shared_user", sms, 64, data, 500u);
+    const auto a = start({}, 0, "shared_user", sms, 64, data, 500u),
+               b = start({}, 0, "shared_user", sms, 64, data, 500u);
     const auto ended = finish();
     EXPECT_LT(of(ended, a).end, one + one / 5) << gpu;
     EXPECT_LT(of(ended, b).end, one + one / 5) << gpu;
@@ -306,9 +327,7 @@ TEST_F(Concurrent, TheLimitOfOneStopsAllAndEachHasAPartialResult) {
   try {
     finish();
     FAIL() << "no limit";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.id(), "limit-cycles");
-  }
+  } catch (const Error& error) { EXPECT_EQ(error.id(), "limit-cycles"); }
   const auto partial = s->gpu.partial();
   ASSERT_EQ(partial.size(), 2u);
   EXPECT_GE(cycles(partial[0].result), 5000u);
@@ -318,7 +337,7 @@ TEST_F(Concurrent, TheLimitOfOneStopsAllAndEachHasAPartialResult) {
   EXPECT_GE(partial[1].begin, 3000u);
   for (const Gpu::Ended& p : partial) EXPECT_EQ(p.end - p.begin, cycles(p.result));
   EXPECT_TRUE(s->gpu.idle());
-  EXPECT_GT(alone("spin", 4, 64, data, 10u), 0u);   // it goes on
+  EXPECT_GT(alone("spin", 4, 64, data, 10u), 0u);  // it goes on
 }
 
 TEST_F(Concurrent, ObserversKeepThemApart) {

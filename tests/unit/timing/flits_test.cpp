@@ -9,7 +9,8 @@ namespace {
 
 TEST(Flits, AMessageTakesWholeOnesAndOneAtLeast) {
   device::Device device = device_of("v100");
-  device.interconnect = {.sm_bytes_per_cycle = 16, .sm_write_bytes_per_cycle = 8, .latency = 50, .flit_bytes = 32};
+  device.interconnect = {
+      .sm_bytes_per_cycle = 16, .sm_write_bytes_per_cycle = 8, .latency = 50, .flit_bytes = 32};
   Interconnect network(device, 50);
   EXPECT_EQ(network.flits(0), 1u);
   EXPECT_EQ(network.flits(1), 1u);
@@ -65,7 +66,8 @@ TEST(Flits, StoresOfFewBytesTakeAFlitEachAndSoDoTheirAcknowledgements) {
   EXPECT_GE(metric(narrow, "gpu.cycles"), 8192.0 * 4) << "32 bytes of a flit, 8 a cycle";
   EXPECT_LE(metric(narrow, "interconnect.utilisation"), 1.0);
   const auto large = run(8, 128);
-  EXPECT_GE(metric(large, "gpu.cycles"), 3.5 * metric(narrow, "gpu.cycles")) << "flits of a whole line, a quarter filled";
+  EXPECT_GE(metric(large, "gpu.cycles"), 3.5 * metric(narrow, "gpu.cycles"))
+      << "flits of a whole line, a quarter filled";
   EXPECT_FALSE(run(8, 0).metrics.get("interconnect.write.flits").has_value());
 }
 

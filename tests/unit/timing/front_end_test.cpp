@@ -1,8 +1,10 @@
-// Instruction caches: where code lies, what a cache keeps, and what kernels whose loops do or do not fit them pay.
+// Instruction caches: where code lies, what a cache keeps, and what kernels whose loops do or do not fit them
+// pay.
+#include "timing/front_end.h"
+
 #include <gtest/gtest.h>
 
 #include "simulator.h"
-#include "timing/front_end.h"
 
 namespace simtlab::timing {
 namespace {
@@ -29,7 +31,7 @@ TEST(CodeLayout, ControlWordsLieBeforeTheInstructionsTheyBelongTo) {
 
 TEST(InstructionCache, KeepsWhatWasUsedLastAndKnowsWhatIsUnderWay) {
   InstructionCache cache;
-  cache.set_size(4, 2);   // sets of even and odd lines
+  cache.set_size(4, 2);  // sets of even and odd lines
   EXPECT_FALSE(cache.look(2, 0).hit);
   cache.put(2, 50, 0, true);
   cache.put(4, 70, 0, false);
@@ -95,14 +97,18 @@ TEST(FrontEnd, FetchesEachLineOnceAndTheNextOnesAhead) {
   EXPECT_EQ(front_end.fetch(0, 1001, later, c), later);
   EXPECT_EQ(c.l0_misses, 1u);
   EXPECT_EQ(c.prefetches, 2u) << "its first use brings the next";
-  EXPECT_EQ(front_end.fetch(3, 1000, later, c), later + 1 * 4 + static_cast<Cycle>(device.instruction.l1_latency)) << "another L0, behind a prefetch at L1's port";
+  EXPECT_EQ(front_end.fetch(3, 1000, later, c),
+            later + 1 * 4 + static_cast<Cycle>(device.instruction.l1_latency))
+      << "another L0, behind a prefetch at L1's port";
   EXPECT_EQ(c.l0_accesses, 4u);
   front_end.restart();
   EXPECT_EQ(front_end.fetch(0, 1000, 5, c), 5u) << "kept for the next launch";
 }
 
 std::string loop_of(unsigned instructions) {
-  std::string text = ".visible .entry k(.param .u32 n) { .reg .f32 %f<33>; .reg .b32 %r<2>; .reg .pred %p1;\nld.param.u32 %r1, [n];\n";
+  std::string text =
+      ".visible .entry k(.param .u32 n) { .reg .f32 %f<33>; .reg .b32 %r<2>; .reg .pred %p1;\nld.param.u32 "
+      "%r1, [n];\n";
   for (unsigned i = 0; i < 32; ++i) text += "mov.f32 %f" + std::to_string(i) + ", 0f3F800000;\n";
   text += "LOOP:\n";
   for (unsigned k = 0; k < instructions; ++k) {
@@ -112,12 +118,14 @@ std::string loop_of(unsigned instructions) {
   return text + "sub.u32 %r1, %r1, 1;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra LOOP;\nret; }\n";
 }
 
-result::KernelResult run_loop(const device::Device& device, unsigned instructions, std::uint32_t rounds, std::uint32_t threads) {
+result::KernelResult run_loop(const device::Device& device, unsigned instructions, std::uint32_t rounds,
+                              std::uint32_t threads) {
   Simulator simulator(device, loop_of(instructions));
   return simulator.run("k", {1, 1, 1}, {threads, 1, 1}, rounds);
 }
 
-double cycles_an_instruction(const result::KernelResult& more, const result::KernelResult& less, double instructions) {
+double cycles_an_instruction(const result::KernelResult& more, const result::KernelResult& less,
+                             double instructions) {
   return (metric(more, "gpu.cycles") - metric(less, "gpu.cycles")) / instructions;
 }
 
@@ -130,19 +138,25 @@ double slots_of(const result::KernelResult& result) {
 
 class FrontEndLaw : public testing::TestWithParam<std::string> {};
 
-// A warp alone, by round of a loop: one that L0 holds runs at the pace of the pipeline, one that only L1 holds slower, one that neither holds slower still.
+// A warp alone, by round of a loop: one that L0 holds runs at the pace of the pipeline, one that only L1
+// holds slower, one that neither holds slower still.
 TEST_P(FrontEndLaw, ALoopLargerThanACacheIsSlower) {
   device::Device device = with_caches(GetParam());
   device.sm.count = 1;
   const std::uint32_t group = device.instruction.group;
-  const auto in = [&](std::uint64_t bytes) {   // so many instructions fill so many bytes
-    return static_cast<unsigned>(group == 0 ? bytes / device.instruction.bytes : bytes / device.instruction.bytes * group / (group + 1));
+  const auto in = [&](std::uint64_t bytes) {  // so many instructions fill so many bytes
+    return static_cast<unsigned>(group == 0 ? bytes / device.instruction.bytes
+                                            : bytes / device.instruction.bytes * group / (group + 1));
   };
   double pace[3];
-  const unsigned sizes[3] = {in(device.instruction.l0_bytes / 2), in(2 * device.instruction.l0_bytes), in(2 * device.instruction.l1_bytes)};
-  for (unsigned i = 0; i < 3; ++i) pace[i] = cycles_an_instruction(run_loop(device, sizes[i], 4, 32), run_loop(device, sizes[i], 2, 32), 2.0 * sizes[i]);
+  const unsigned sizes[3] = {in(device.instruction.l0_bytes / 2), in(2 * device.instruction.l0_bytes),
+                             in(2 * device.instruction.l1_bytes)};
+  for (unsigned i = 0; i < 3; ++i)
+    pace[i] = cycles_an_instruction(run_loop(device, sizes[i], 4, 32), run_loop(device, sizes[i], 2, 32),
+                                    2.0 * sizes[i]);
   device.instruction.caches = false;
-  const double ideal = cycles_an_instruction(run_loop(device, sizes[0], 4, 32), run_loop(device, sizes[0], 2, 32), 2.0 * sizes[0]);
+  const double ideal = cycles_an_instruction(run_loop(device, sizes[0], 4, 32),
+                                             run_loop(device, sizes[0], 2, 32), 2.0 * sizes[0]);
   RecordProperty("l0", std::to_string(pace[0]));
   RecordProperty("l1", std::to_string(pace[1]));
   RecordProperty("l2", std::to_string(pace[2]));
@@ -151,7 +165,8 @@ TEST_P(FrontEndLaw, ALoopLargerThanACacheIsSlower) {
   EXPECT_GT(pace[2], 1.05 * pace[1]);
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryDevice, FrontEndLaw, testing::ValuesIn(all_devices()), [](const auto& info) { return test_name(info.param); });
+INSTANTIATE_TEST_SUITE_P(EveryDevice, FrontEndLaw, testing::ValuesIn(all_devices()),
+                         [](const auto& info) { return test_name(info.param); });
 
 TEST(FrontEnd, ASmallLoopPaysForItsColdStartOnly) {
   device::Device device = with_caches("v100");
@@ -175,7 +190,10 @@ TEST(FrontEnd, OnlyTheFirstLaunchFindsCachesCold) {
   for (const char* name : {"gtx480", "v100"}) {
     device::Device device = with_caches(name);
     device.sm.count = 2;
-    Simulator simulator(device, loop_of(256) + ".visible .entry other() { .reg .b32 %r<3>;\nmov.u32 %r1, 1;\nadd.u32 %r2, %r1, %r1;\nret; }\n");
+    Simulator simulator(
+        device,
+        loop_of(256) +
+            ".visible .entry other() { .reg .b32 %r<3>;\nmov.u32 %r1, 1;\nadd.u32 %r2, %r1, %r1;\nret; }\n");
     const auto run = [](Simulator& s) { return s.run("k", {8, 1, 1}, {128, 1, 1}, 2u); };
     const auto cold = run(simulator);
     EXPECT_GT(metric(cold, "instruction.l1.misses"), 0.0);
@@ -198,10 +216,11 @@ TEST(FrontEnd, OnlyTheFirstLaunchFindsCachesCold) {
 
     // What was kept is replaced by a program that is larger than the caches.
     const auto lines = static_cast<unsigned>(2 * device.instruction.l1_bytes / device.instruction.bytes);
-    Simulator large(device, loop_of(256) + "\n" + [&] {
-      std::string text = loop_of(lines);
-      return text.replace(text.find(" k("), 3, " large(");
-    }());
+    Simulator large(
+        device, loop_of(256) + "\n" + [&] {
+          std::string text = loop_of(lines);
+          return text.replace(text.find(" k("), 3, " large(");
+        }());
     run(large);
     large.run("large", {8, 1, 1}, {32, 1, 1}, 1u);
     EXPECT_GT(metric(run(large), "instruction.l1.misses"), 0.0);
@@ -220,7 +239,7 @@ TEST(FrontEnd, FunctionsOfOneNameInDifferentModulesAreDifferentCode) {
 TEST(FrontEnd, TheWaitForTheFirstInstructionIsNotOneForWarps) {
   device::Device device = with_caches("v100");
   device.sm.count = 1;
-  const auto result = run_loop(device, 8, 1, 128);   // a warp for each scheduler
+  const auto result = run_loop(device, 8, 1, 128);  // a warp for each scheduler
   EXPECT_GE(metric(result, "stall.no_instruction") * metric(result, "gpu.cycles"), device.l2.latency);
   EXPECT_NEAR(slots_of(result), 1.0, 1e-9);
 }
@@ -228,11 +247,12 @@ TEST(FrontEnd, TheWaitForTheFirstInstructionIsNotOneForWarps) {
 TEST(FrontEnd, SlotsAddUpAndTheReasonIsNamedWhereInstructionsAreTheLimit) {
   device::Device device = with_caches("v100");
   device.sm.count = 1;
-  const auto result = run_loop(device, 16384, 3, 32);   // 256 KiB
+  const auto result = run_loop(device, 16384, 3, 32);  // 256 KiB
   EXPECT_NEAR(slots_of(result), 1.0, 1e-9);
   EXPECT_GT(metric(result, "stall.no_instruction"), 0.1);
   EXPECT_GE(metric(result, "instruction.l1.accesses"), metric(result, "instruction.l0.misses"));
-  EXPECT_EQ(metric(result, "instruction.l1.accesses"), metric(result, "instruction.l0.misses") + metric(result, "instruction.l0.prefetches"));
+  EXPECT_EQ(metric(result, "instruction.l1.accesses"),
+            metric(result, "instruction.l0.misses") + metric(result, "instruction.l0.prefetches"));
   EXPECT_GT(metric(result, "instruction.l1.misses"), 0.0);
 }
 

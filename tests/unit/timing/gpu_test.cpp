@@ -19,7 +19,8 @@ device::Device one_sm(const char* name = "v100") {
 
 std::string kernel(const std::string& parameters, const std::string& body) {
   return ".visible .entry k(" + parameters +
-         ") { .reg .b64 %rd<16>; .reg .b32 %r<32>; .reg .f32 %f<32>; .reg .pred %p<8>;\n" + body + "\nret; }\n";
+         ") { .reg .b64 %rd<16>; .reg .b32 %r<32>; .reg .f32 %f<32>; .reg .pred %p<8>;\n" + body +
+         "\nret; }\n";
 }
 
 // The whole grid adds the elements of one buffer to another.
@@ -85,7 +86,8 @@ TEST(Gpu, InstructionCountsDoNotDependOnTiming) {
   d.sm.count = 9;
   d.throughput[5] /= 4;
   const auto other = run_add(d, 400, 128);
-  for (const char* name : {"gpu.instructions.warp", "gpu.instructions.thread", "global.load.sectors", "global.store.sectors"})
+  for (const char* name :
+       {"gpu.instructions.warp", "gpu.instructions.thread", "global.load.sectors", "global.store.sectors"})
     EXPECT_EQ(metric(reference, name), metric(other, name)) << name;
   EXPECT_NE(cycles(reference), cycles(other));
 }
@@ -113,7 +115,8 @@ TEST(Gpu, CacheAccessesAreHitsPendingHitsAndMisses) {
     const auto r = s.run("k", {64, 1, 1}, {256, 1, 1}, x);
     for (const std::string level : {"l1", "l2"}) {
       const auto value = [&](const char* what) { return metric(r, (level + ".read." + what).c_str()); };
-      EXPECT_EQ(value("accesses"), value("hits") + value("hits_pending") + value("misses")) << name << ' ' << level;
+      EXPECT_EQ(value("accesses"), value("hits") + value("hits_pending") + value("misses"))
+          << name << ' ' << level;
     }
     EXPECT_EQ(metric(r, "l2.read.misses") * 32, metric(r, "dram.read.bytes")) << name;
     EXPECT_EQ(metric(r, "l1.read.hits") > 0, device_of(name).l1_caches_global) << name;
@@ -180,7 +183,9 @@ TEST(Gpu, AnInterruptEndsAKernel) {
 }
 
 TEST(Gpu, ABarrierThatCannotCompleteIsADeadlockReportAndTheGpuIsUsableAfterwards) {
-  Simulator s(one_sm(), R"(.visible .entry k() { .reg .b32 %r<2>; .reg .pred %p1; mov.u32 %r1, %tid.x; setp.lt.u32 %p1, %r1, 32;
+  Simulator s(
+      one_sm(),
+      R"(.visible .entry k() { .reg .b32 %r<2>; .reg .pred %p1; mov.u32 %r1, %tid.x; setp.lt.u32 %p1, %r1, 32;
     @%p1 bar.sync 1, 96; bar.sync 0; ret; } .visible .entry ok() { bar.sync 0; ret; })");
   EXPECT_THROW(s.run("k", {1, 1, 1}, {64, 1, 1}), exec::Fault);
   EXPECT_EQ(metric(s.run("ok", {1, 1, 1}, {64, 1, 1}), "barrier.executed"), 2);
@@ -200,14 +205,15 @@ TEST(Gpu, ADeviceFileWithoutAValueIsRefusedByName) {
 
 // ---- parts of an SM
 
-double per_repeat(const device::Device& device, const std::string& before, const std::string& repeated, unsigned threads,
-                  const std::string& shared = "") {
+double per_repeat(const device::Device& device, const std::string& before, const std::string& repeated,
+                  unsigned threads, const std::string& shared = "") {
   double time[2];
   for (const int i : {0, 1}) {
     std::string body = before;
     for (int k = 0; k < (i + 1) * 50; ++k) body += repeated + "\n";
-    std::string text = ".visible .entry k() { .reg .b64 %rd<16>; .reg .b32 %r<32>; .reg .f32 %f<32>; .reg .pred %p<8>;\n" + shared + body +
-                       "\nret; }\n";
+    std::string text =
+        ".visible .entry k() { .reg .b64 %rd<16>; .reg .b32 %r<32>; .reg .f32 %f<32>; .reg .pred %p<8>;\n" +
+        shared + body + "\nret; }\n";
     Simulator s(device, text);
     time[i] = static_cast<double>(cycles(s.run("k", {1, 1, 1}, {threads, 1, 1})));
   }
@@ -218,7 +224,8 @@ TEST(Sm, ABarrierTakesItsLatencyOnceAllHaveArrived) {
   const device::Device d = one_sm();
   EXPECT_EQ(per_repeat(d, "", "bar.sync 0;", 32), d.sm.barrier_latency);
   // Each scheduler's eight warps arrive one after another at the rate of the file.
-  const double interval = 32 * d.sm.schedulers / d.throughput[static_cast<std::size_t>(ptx::OpClass::barrier)];
+  const double interval =
+      32 * d.sm.schedulers / d.throughput[static_cast<std::size_t>(ptx::OpClass::barrier)];
   EXPECT_EQ(per_repeat(d, "", "bar.sync 0;", 1024), d.sm.barrier_latency + 7 * interval);
 }
 
@@ -226,7 +233,8 @@ TEST(Sm, ABranchTakesItsLatency) {
   const device::Device d = one_sm();
   double time[2];
   for (const unsigned n : {1u, 2u}) {
-    Simulator s(d, kernel("", "mov.u32 %r1, " + std::to_string(n * 100) + ";\nLOOP: sub.u32 %r1, %r1, 1; setp.ne.u32 %p1, %r1, 0; @%p1 bra LOOP;"));
+    Simulator s(d, kernel("", "mov.u32 %r1, " + std::to_string(n * 100) +
+                                  ";\nLOOP: sub.u32 %r1, %r1, 1; setp.ne.u32 %p1, %r1, 0; @%p1 bra LOOP;"));
     time[n - 1] = static_cast<double>(cycles(s.run("k", {1, 1, 1}, {32, 1, 1})));
   }
   EXPECT_EQ((time[1] - time[0]) / 100, d.sm.branch_latency + 2 * d.latency[0]);
@@ -234,7 +242,8 @@ TEST(Sm, ABranchTakesItsLatency) {
 
 const char* shared_buffer = ".shared .align 16 .b8 buffer[16384];\n";
 std::string shared_chase(unsigned stride) {
-  return "mov.u32 %r1, %laneid; mul.lo.u32 %r1, %r1, " + std::to_string(stride) + ";mov.u32 %r2, buffer; add.u32 %r1, %r1, %r2;\n";
+  return "mov.u32 %r1, %laneid; mul.lo.u32 %r1, %r1, " + std::to_string(stride) +
+         ";mov.u32 %r2, buffer; add.u32 %r1, %r1, %r2;\n";
 }
 
 TEST(Sm, SharedLoadsTakeTheirLatencyAndOneCycleMoreForEachConflict) {
@@ -247,7 +256,8 @@ TEST(Sm, SharedLoadsTakeTheirLatencyAndOneCycleMoreForEachConflict) {
 }
 
 TEST(Sm, BankConflictsAreCounted) {
-  Simulator s(one_sm(), ".visible .entry k() { .reg .b32 %r<8>;\n" + std::string(shared_buffer) + shared_chase(16) + "ld.shared.u32 %r3, [%r1]; ret; }");
+  Simulator s(one_sm(), ".visible .entry k() { .reg .b32 %r<8>;\n" + std::string(shared_buffer) +
+                            shared_chase(16) + "ld.shared.u32 %r3, [%r1]; ret; }");
   const auto r = s.run("k", {1, 1, 1}, {32, 1, 1});
   EXPECT_EQ(metric(r, "shared.wavefronts"), 4);
   EXPECT_EQ(metric(r, "shared.bank_conflicts"), 3);
@@ -255,13 +265,16 @@ TEST(Sm, BankConflictsAreCounted) {
 }
 
 TEST(Sm, WarpsThatWaitForDataAreOnTheLongScoreboard) {
-  Simulator s(one_sm(), kernel(".param .u64 x", "ld.param.u64 %rd1, [x]; ld.global.cg.u64 %rd2, [%rd1]; add.u64 %rd2, %rd2, 1;"));
+  Simulator s(one_sm(),
+              kernel(".param .u64 x",
+                     "ld.param.u64 %rd1, [x]; ld.global.cg.u64 %rd2, [%rd1]; add.u64 %rd2, %rd2, 1;"));
   const auto r = s.run("k", {1, 1, 1}, {128, 1, 1}, s.allocate(4096));
   EXPECT_GT(metric(r, "stall.long_scoreboard"), 0.8);
 }
 
 TEST(Sm, MissesOfOneLineMergeIntoOneRequest) {
-  Simulator s(one_sm(), kernel(".param .u64 x", "ld.param.u64 %rd1, [x]; ld.global.u64 %rd2, [%rd1]; add.u64 %rd2, %rd2, 1;"));
+  Simulator s(one_sm(), kernel(".param .u64 x",
+                               "ld.param.u64 %rd1, [x]; ld.global.u64 %rd2, [%rd1]; add.u64 %rd2, %rd2, 1;"));
   const auto r = s.run("k", {1, 1, 1}, {256, 1, 1}, s.allocate(4096));
   EXPECT_EQ(metric(r, "l1.read.accesses"), 8);
   EXPECT_EQ(metric(r, "l1.read.misses"), 1);
@@ -270,8 +283,8 @@ TEST(Sm, MissesOfOneLineMergeIntoOneRequest) {
 }
 
 std::string red_kernel(unsigned stride) {
-  std::string body = "ld.param.u64 %rd1, [x]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, " + std::to_string(stride) +
-                     "; add.u64 %rd1, %rd1, %rd2;\n";
+  std::string body = "ld.param.u64 %rd1, [x]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, " +
+                     std::to_string(stride) + "; add.u64 %rd1, %rd1, %rd2;\n";
   for (int i = 0; i < 64; ++i) body += "red.global.add.u32 [%rd1], 1;\n";
   return kernel(".param .u64 x", body);
 }
@@ -307,8 +320,10 @@ TEST(Sm, AnAtomicThatReturnsTakesTheLatencyOfTheFile) {
 // Each warp copies 128 bytes to shared memory while it computes, then reads them.
 TEST(Sm, AsynchronousCopiesAreWaitedForWhereTheProgramSaysSo) {
   const auto text = [](const char* wait) {
-    return std::string(".visible .entry k(.param .u64 x) { .reg .b64 %rd<8>; .reg .b32 %r<8>;\n") + shared_buffer +
-           "ld.param.u64 %rd1, [x]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.u64 %rd1, %rd1, %rd2;\n"
+    return std::string(".visible .entry k(.param .u64 x) { .reg .b64 %rd<8>; .reg .b32 %r<8>;\n") +
+           shared_buffer +
+           "ld.param.u64 %rd1, [x]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.u64 %rd1, %rd1, "
+           "%rd2;\n"
            "shl.b32 %r2, %r1, 2; mov.u32 %r3, buffer; add.u32 %r2, %r2, %r3;\n"
            "cp.async.ca.shared.global [%r2], [%rd1], 4; cp.async.commit_group;\n" +
            wait + " mov.u32 %r4, %clock; ld.shared.u32 %r5, [%r2]; st.global.u32 [%rd1], %r4; ret; }\n";
@@ -330,7 +345,8 @@ TEST(Sm, AsynchronousCopiesAreWaitedForWhereTheProgramSaysSo) {
 TEST(Sm, AFenceWaitsUntilStoresHaveReachedL2) {
   const device::Device d = one_sm();
   Simulator s(d, kernel(".param .u64 x", "ld.param.u64 %rd1, [x]; st.global.u64 [%rd1], %rd1; membar.gl; ") +
-                     ".visible .entry without(.param .u64 x) { .reg .b64 %rd<2>; ld.param.u64 %rd1, [x]; membar.gl; ret; }");
+                     ".visible .entry without(.param .u64 x) { .reg .b64 %rd<2>; ld.param.u64 %rd1, [x]; "
+                     "membar.gl; ret; }");
   const auto with = s.run("k", {1, 1, 1}, {32, 1, 1}, s.allocate(4096));
   const auto without = s.run("without", {1, 1, 1}, {32, 1, 1}, s.allocate(4096));
   EXPECT_GE(cycles(with), static_cast<std::uint64_t>(d.l2.latency));
@@ -347,7 +363,8 @@ TEST(Sm, AWarpIsNotOverBeforeItsStoresAre) {
 }
 
 TEST(Sm, LocalMemoryStaysInL1) {
-  Simulator s(one_sm(), R"(.visible .entry k() { .local .align 4 .b8 frame[64]; .reg .b32 %r<8>; .reg .b64 %rd<4>;
+  Simulator s(one_sm(),
+              R"(.visible .entry k() { .local .align 4 .b8 frame[64]; .reg .b32 %r<8>; .reg .b64 %rd<4>;
     mov.u64 %rd1, frame; mov.u32 %r1, %tid.x; st.local.u32 [%rd1], %r1; st.local.u32 [%rd1+4], %r1;
     ld.local.u32 %r2, [%rd1]; ld.local.u32 %r3, [%rd1+4]; add.u32 %r2, %r2, %r3; ret; })");
   const auto r = s.run("k", {1, 1, 1}, {128, 1, 1});
@@ -359,17 +376,20 @@ TEST(Sm, LocalMemoryStaysInL1) {
 
 TEST(Sm, ConstantsMissOnceAndHitAfterwards) {
   Simulator s(one_sm(), ".const .align 4 .u32 table[16] = {1,2,3};\n" +
-                            kernel("", "mov.u64 %rd1, table; ld.const.u32 %r1, [%rd1]; add.u32 %r2, %r1, %r1; ld.const.u32 %r3, [%rd1+4]; add.u32 %r2, %r2, %r3;"));
+                            kernel("",
+                                   "mov.u64 %rd1, table; ld.const.u32 %r1, [%rd1]; add.u32 %r2, %r1, %r1; "
+                                   "ld.const.u32 %r3, [%rd1+4]; add.u32 %r2, %r2, %r3;"));
   const auto r = s.run("k", {1, 1, 1}, {32, 1, 1});
   EXPECT_EQ(metric(r, "constant.misses"), 1);
   EXPECT_GT(metric(r, "stall.imc_miss"), 0.1);
 }
 
 TEST(Sm, AnL1ThatSharesItsStorageShrinksWithTheSharedMemoryOfTheBlocks) {
-  const device::Device d = one_sm();   // 128 KiB for both
+  const device::Device d = one_sm();  // 128 KiB for both
   const auto hits = [&](const char* shared) {
     std::string body = "ld.param.u64 %rd1, [x]; mov.u32 %r1, 2;\nLOOP:\n";
-    for (int i = 0; i < 640; ++i) body += "ld.global.u32 %r2, [%rd1+" + std::to_string(i * 128) + "];\n";   // 80 KiB
+    // 80 KiB
+    for (int i = 0; i < 640; ++i) body += "ld.global.u32 %r2, [%rd1+" + std::to_string(i * 128) + "];\n";
     body += "add.u32 %r3, %r2, 1; sub.u32 %r1, %r1, 1; setp.ne.u32 %p1, %r1, 0; @%p1 bra LOOP;";
     std::string text = kernel(".param .u64 x", body);
     text.insert(text.find('{') + 1, shared);
@@ -381,14 +401,18 @@ TEST(Sm, AnL1ThatSharesItsStorageShrinksWithTheSharedMemoryOfTheBlocks) {
 }
 
 TEST(Gpu, TheBottleneckIsNamedWithItsEvidence) {
-  std::string body = "mov.f32 %f1, 0f3F800000; mov.f32 %f2, %f1; mov.f32 %f3, %f1; mov.f32 %f4, %f1; mov.f32 %f5, %f1;\n";
+  std::string body =
+      "mov.f32 %f1, 0f3F800000; mov.f32 %f2, %f1; mov.f32 %f3, %f1; mov.f32 %f4, %f1; mov.f32 %f5, %f1;\n";
   for (int i = 0; i < 2000; ++i) body += "fma.rn.f32 %f" + std::to_string(i % 5 + 1) + ", %f1, %f2, %f3;\n";
   Simulator compute(one_sm(), kernel("", body));
   EXPECT_THAT(compute.run("k", {4, 1, 1}, {512, 1, 1}).bottleneck, HasSubstr("arithmetic pipeline"));
-  Simulator latency(one_sm(), kernel(".param .u64 x", "ld.param.u64 %rd1, [x]; ld.global.cg.u64 %rd2, [%rd1]; add.u64 %rd2, %rd2, 1;"));
-  EXPECT_THAT(latency.run("k", {1, 1, 1}, {128, 1, 1}, latency.allocate(4096)).bottleneck, HasSubstr("long_scoreboard"));
+  Simulator latency(one_sm(),
+                    kernel(".param .u64 x",
+                           "ld.param.u64 %rd1, [x]; ld.global.cg.u64 %rd2, [%rd1]; add.u64 %rd2, %rd2, 1;"));
+  EXPECT_THAT(latency.run("k", {1, 1, 1}, {128, 1, 1}, latency.allocate(4096)).bottleneck,
+              HasSubstr("long_scoreboard"));
   const auto tiny = run_add(device_of("h100"), 1, 32);
-  EXPECT_THAT(tiny.bottleneck, HasSubstr("latency of memory"));   // its loads take most of its time,
+  EXPECT_THAT(tiny.bottleneck, HasSubstr("latency of memory"));  // its loads take most of its time,
   EXPECT_THAT(tiny.bottleneck, HasSubstr("little work to hide it: schedulers have no warp"));
   Simulator empty(device_of("h100"), kernel("", "mov.f32 %f1, 0f3F800000;"));
   EXPECT_THAT(empty.run("k", {1, 1, 1}, {32, 1, 1}).bottleneck, HasSubstr("Too little work"));

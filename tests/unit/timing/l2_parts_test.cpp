@@ -1,8 +1,9 @@
 // Laws of an L2 in two parts and of translation: what a pointer chase sees.
+#include "timing/l2_parts.h"
+
 #include <gtest/gtest.h>
 
 #include "simulator.h"
-#include "timing/l2_parts.h"
 #include "timing/translation.h"
 
 namespace simtlab::timing {
@@ -35,7 +36,10 @@ LOOP:
 class Ring {
  public:
   Ring(const device::Device& device, std::uint32_t count, std::uint32_t stride)
-      : simulator_(device, rings), count_(count), stride_(stride), base_(simulator_.allocate(std::uint64_t{count} * stride)) {
+      : simulator_(device, rings),
+        count_(count),
+        stride_(stride),
+        base_(simulator_.allocate(std::uint64_t{count} * stride)) {
     std::vector<std::uint64_t> buffer(std::uint64_t{count} * stride / 8, 0);
     for (std::uint64_t i = 0; i < count; ++i) buffer[i * stride / 8] = base_ + (i + 1) % count * stride;
     simulator_.memory.write(base_, std::as_bytes(std::span(buffer)));
@@ -46,7 +50,9 @@ class Ring {
     const double once = walk(1);
     return (walk(2) - once) / count_;
   }
-  double walk(std::uint32_t times) { return static_cast<double>(cycles(simulator_.run("chase", {1, 1, 1}, {1, 1, 1}, base_, times * count_))); }
+  double walk(std::uint32_t times) {
+    return static_cast<double>(cycles(simulator_.run("chase", {1, 1, 1}, {1, 1, 1}, base_, times * count_)));
+  }
   void touch() { simulator_.run("touch", {count_, 1, 1}, {1, 1, 1}, base_, stride_); }
 
  private:

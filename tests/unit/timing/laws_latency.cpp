@@ -10,8 +10,8 @@ namespace {
 
 struct Chain {
   const char* op_class;
-  const char* setup;      // before the chain
-  const char* step;       // one dependent link
+  const char* setup;  // before the chain
+  const char* step;   // one dependent link
 };
 
 constexpr Chain chains[] = {
@@ -30,7 +30,9 @@ constexpr Chain chains[] = {
 };
 
 std::string chain_kernel(const Chain& chain, unsigned length) {
-  std::string text = ".visible .entry k() { .reg .f32 %f<4>; .reg .f64 %d<4>; .reg .b32 %r<4>; .reg .b64 %rd<4>; .reg .pred %p<2>;\n";
+  std::string text =
+      ".visible .entry k() { .reg .f32 %f<4>; .reg .f64 %d<4>; .reg .b32 %r<4>; .reg .b64 %rd<4>; .reg .pred "
+      "%p<2>;\n";
   text += chain.setup;
   for (unsigned i = 0; i < length; ++i) text += std::string(chain.step) + "\n";
   return text + "ret; }\n";
@@ -50,9 +52,10 @@ TEST_P(LatencyLaw, DependentChainTakesTheLatencyOfTheFile) {
     while (device::op_class_names[c] != chain.op_class) ++c;
     // A pipeline that is busy for longer than the latency paces its own dependent instructions, too.
     const double interval = 32.0 * device.sm.schedulers / device.throughput[c];
-    const double turns = device.sm.issue_turns;   // a scheduler issues the next one in its turn
+    const double turns = device.sm.issue_turns;  // a scheduler issues the next one in its turn
     const double expected = std::ceil(std::max(device.latency[c], interval) / turns) * turns;
-    const double measured = static_cast<double>(chain_cycles(device, chain, 96) - chain_cycles(device, chain, 32)) / 64;
+    const double measured =
+        static_cast<double>(chain_cycles(device, chain, 96) - chain_cycles(device, chain, 32)) / 64;
     EXPECT_NEAR(measured, expected, std::max(0.02, expected * 0.001)) << chain.op_class;
   }
 }
@@ -62,7 +65,8 @@ constexpr unsigned links = 512;
 std::string chase(const char* load) {
   std::string text;
   for (const unsigned rounds : {1u, 2u}) {
-    text += std::string(".visible .entry ") + (rounds == 1 ? "short" : "long") + "(.param .u64 start) { .reg .b64 %rd<2>;\n";
+    text += std::string(".visible .entry ") + (rounds == 1 ? "short" : "long") +
+            "(.param .u64 start) { .reg .b64 %rd<2>;\n";
     text += "ld.param.u64 %rd1, [start];\n";
     for (unsigned i = 0; i < rounds * links; ++i) text += std::string(load) + " %rd1, [%rd1];\n";
     text += "ret; }\n";
@@ -79,7 +83,9 @@ class Chase {
     for (std::uint64_t i = 0; i < count; ++i) buffer[i * stride / 8] = base_ + (i + 1) % count * stride;
     simulator_.memory.write(base_, std::as_bytes(std::span(buffer)));
   }
-  double cycles_of(const char* kernel) { return static_cast<double>(cycles(simulator_.run(kernel, {1, 1, 1}, {1, 1, 1}, base_))); }
+  double cycles_of(const char* kernel) {
+    return static_cast<double>(cycles(simulator_.run(kernel, {1, 1, 1}, {1, 1, 1}, base_)));
+  }
   void forget() { simulator_.gpu.invalidate(base_, bytes_); }
 
  private:
@@ -87,9 +93,10 @@ class Chase {
   std::uint64_t bytes_, base_;
 };
 
-double warm_latency(const device::Device& device, std::uint64_t count, std::uint64_t stride, const char* load) {
+double warm_latency(const device::Device& device, std::uint64_t count, std::uint64_t stride,
+                    const char* load) {
   Chase chase(device, count, stride, load);
-  chase.cycles_of("long");   // fills L2
+  chase.cycles_of("long");  // fills L2
   const double once = chase.cycles_of("short");
   return (chase.cycles_of("long") - once) / links;
 }
@@ -102,16 +109,19 @@ TEST_P(LatencyLaw, PointerChaseGivesTheLatencyOfL1) {
 
 TEST_P(LatencyLaw, PointerChaseThatBypassesL1GivesTheLatencyOfL2) {
   const device::Device device = device_of(GetParam());
-  EXPECT_NEAR(warm_latency(device, 512, 128, "ld.global.cg.u64"), device.l2.latency, device.l2.latency * 0.01);
+  EXPECT_NEAR(warm_latency(device, 512, 128, "ld.global.cg.u64"), device.l2.latency,
+              device.l2.latency * 0.01);
 }
 
 TEST_P(LatencyLaw, PointerChaseBeyondL1GivesTheLatencyOfL2) {
   device::Device device = device_of(GetParam());
-  // An L1 that the chain exceeds: with least-recently-used replacement a ring of twice its size never hits there.
+  // An L1 that the chain exceeds: with least-recently-used replacement a ring of twice its size never hits
+  // there.
   device.l1.bytes = 16 << 10;
   device.l1.ways = 4;
   device.l1_unified_bytes = 0;
-  EXPECT_NEAR(warm_latency(device, 256, 128, "ld.global.ca.u64"), device.l2.latency, device.l2.latency * 0.01);
+  EXPECT_NEAR(warm_latency(device, 256, 128, "ld.global.ca.u64"), device.l2.latency,
+              device.l2.latency * 0.01);
 }
 
 TEST_P(LatencyLaw, PointerChaseGivesTheLatencyOfDram) {
@@ -122,13 +132,15 @@ TEST_P(LatencyLaw, PointerChaseGivesTheLatencyOfDram) {
   EXPECT_NEAR((chase.cycles_of("long") - once) / links, device.dram.latency, device.dram.latency * 0.01);
 }
 
-// The GPU's own memory in detail. Refreshes, banks with another row open and waits for clock edges add something.
+// The GPU's own memory in detail. Refreshes, banks with another row open and waits for clock edges add
+// something.
 TEST_P(LatencyLaw, PointerChaseThroughTheDetailedMemoryGivesTheSameLatency) {
   device::Device device = device::load_device(GetParam(), {{"dram.model", "device", {}}}).device;
   Chase chase(device, 2 * links, 4096, "ld.global.cg.u64");
   const double once = chase.cycles_of("short");
   chase.forget();
-  EXPECT_NEAR((chase.cycles_of("long") - once) / links, device_of(GetParam()).dram.latency, device.dram.latency * 0.13);
+  EXPECT_NEAR((chase.cycles_of("long") - once) / links, device_of(GetParam()).dram.latency,
+              device.dram.latency * 0.13);
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryDevice, LatencyLaw, testing::ValuesIn(all_devices()),

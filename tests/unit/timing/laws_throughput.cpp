@@ -6,12 +6,15 @@
 namespace simtlab::timing {
 namespace {
 
-// Dual issue takes both instructions from one warp: it needs as many independent streams as cover the latency at two a cycle.
-std::string independent_kernel(const char* type, const char* reg, const char* instruction, const char* one, unsigned streams) {
+// Dual issue takes both instructions from one warp: it needs as many independent streams as cover the latency
+// at two a cycle.
+std::string independent_kernel(const char* type, const char* reg, const char* instruction, const char* one,
+                               unsigned streams) {
   const unsigned rounds = 512 / streams;
   std::string text = ".visible .entry k(.param .u32 n) { .reg ." + std::string(type) + " " + reg +
                      "<33>; .reg .b32 %r<2>; .reg .pred %p1;\nld.param.u32 %r1, [n];\n";
-  for (unsigned i = 0; i < streams; ++i) text += std::string("mov.") + type + " " + reg + std::to_string(i) + ", " + one + ";\n";
+  for (unsigned i = 0; i < streams; ++i)
+    text += std::string("mov.") + type + " " + reg + std::to_string(i) + ", " + one + ";\n";
   text += "LOOP:\n";
   for (unsigned k = 0; k < rounds * streams; ++k) {
     const std::string r = reg + std::to_string(k % streams);
@@ -23,8 +26,9 @@ std::string independent_kernel(const char* type, const char* reg, const char* in
 class ThroughputLaw : public testing::TestWithParam<std::string> {};
 
 // Peak by the file: thread results per cycle of the whole GPU.
-double share_of_peak(device::Device device, const std::string& kernel, const char* op_class, unsigned repeats) {
-  device.sm.count = 2;   // SMs do not share arithmetic
+double share_of_peak(device::Device device, const std::string& kernel, const char* op_class,
+                     unsigned repeats) {
+  device.sm.count = 2;  // SMs do not share arithmetic
   Simulator simulator(device, kernel);
   const std::uint32_t threads = std::min(device.sm.max_threads_per_block, device.sm.max_threads / 2);
   const auto result = simulator.run("k", {2 * device.sm.count, 1, 1}, {threads, 1, 1}, repeats);
@@ -35,7 +39,8 @@ double share_of_peak(device::Device device, const std::string& kernel, const cha
 }
 
 TEST_P(ThroughputLaw, IndependentFusedMultiplyAddsReachThePeak) {
-  const double share = share_of_peak(device_of(GetParam()), independent_kernel("f32", "%f", "fma.rn.f32", "0f3F800000", 32), "fp32", 6);
+  const double share = share_of_peak(
+      device_of(GetParam()), independent_kernel("f32", "%f", "fma.rn.f32", "0f3F800000", 32), "fp32", 6);
   RecordProperty("share_of_fp32_peak", std::to_string(share));
   EXPECT_GE(share, 0.97);
   EXPECT_LE(share, 1.0);
@@ -43,13 +48,15 @@ TEST_P(ThroughputLaw, IndependentFusedMultiplyAddsReachThePeak) {
 
 TEST_P(ThroughputLaw, IndependentDoublesReachThePeak) {
   const double share =
-      share_of_peak(device_of(GetParam()), independent_kernel("f64", "%d", "fma.rn.f64", "0d3FF0000000000000", 8), "fp64", 4);
+      share_of_peak(device_of(GetParam()),
+                    independent_kernel("f64", "%d", "fma.rn.f64", "0d3FF0000000000000", 8), "fp64", 4);
   EXPECT_GE(share, 0.97);
   EXPECT_LE(share, 1.0);
 }
 
 TEST_P(ThroughputLaw, IndependentIntegerMultipliesReachThePeak) {
-  const double share = share_of_peak(device_of(GetParam()), independent_kernel("b32", "%s", "mad.lo.s32", "3", 8), "int_mul", 6);
+  const double share = share_of_peak(device_of(GetParam()),
+                                     independent_kernel("b32", "%s", "mad.lo.s32", "3", 8), "int_mul", 6);
   EXPECT_GE(share, 0.97);
   EXPECT_LE(share, 1.0);
 }
@@ -103,10 +110,12 @@ result::KernelResult large_copy(const device::Device& device) {
   const auto fills = static_cast<std::uint32_t>(device.l2.bytes * 5 / 4 / grid_bytes + 1);
   const std::uint32_t copies = 2 * static_cast<std::uint32_t>((std::uint64_t{10} << 20) / grid_bytes / 2 + 1);
   const std::uint64_t scratch = simulator.allocate(fills * grid_bytes);
-  const std::uint64_t in = simulator.allocate(copies * grid_bytes), out = simulator.allocate(copies * grid_bytes);
+  const std::uint64_t in = simulator.allocate(copies * grid_bytes),
+                      out = simulator.allocate(copies * grid_bytes);
   simulator.run("fill", {blocks, 1, 1}, {threads, 1, 1}, scratch, step, fills);
   const auto result = simulator.run("copy", {blocks, 1, 1}, {threads, 1, 1}, in, out, step, copies);
-  EXPECT_GE(metric(result, "dram.read.bytes") + metric(result, "dram.write.bytes"), 1.9 * static_cast<double>(copies * grid_bytes));
+  EXPECT_GE(metric(result, "dram.read.bytes") + metric(result, "dram.write.bytes"),
+            1.9 * static_cast<double>(copies * grid_bytes));
   return result;
 }
 
@@ -115,7 +124,8 @@ TEST_P(ThroughputLaw, LargeCopyReachesTheMeasuredBandwidthAndNoMore) {
   const auto result = large_copy(device);
   const double bytes = metric(result, "dram.read.bytes") + metric(result, "dram.write.bytes");
   const double bandwidth = bytes / (metric(result, "gpu.time") * 1e-9);
-  const double peak = device.dram.bandwidth_measured > 0 ? device.dram.bandwidth_measured : device.dram.bandwidth;
+  const double peak =
+      device.dram.bandwidth_measured > 0 ? device.dram.bandwidth_measured : device.dram.bandwidth;
   RecordProperty("share_of_copy_bandwidth", std::to_string(bandwidth / peak));
   EXPECT_GE(bandwidth, 0.85 * peak) << result.bottleneck;
   EXPECT_LE(bandwidth, 1.001 * peak) << "what waits to be written when the kernel ends counts as written";
@@ -134,7 +144,8 @@ TEST_P(ThroughputLaw, LargeCopyThroughTheDetailedMemoryAccountsForItsWholeBandwi
   for (const auto& value : result.metrics.values())
     if (value.name.starts_with("dram.loss.")) sum += value.real;
   EXPECT_NEAR(sum, 1.0, 1e-9);
-  EXPECT_NEAR(metric(result, "dram.bus.data"), used, 0.05) << "the memory may write for a while after the kernel";
+  EXPECT_NEAR(metric(result, "dram.bus.data"), used, 0.05)
+      << "the memory may write for a while after the kernel";
 }
 
 // The same number of loads of one float a lane, at consecutive or at scattered lines.
@@ -165,9 +176,11 @@ TEST_P(ThroughputLaw, RandomStreamIsNeverFasterThanSequential) {
     Simulator simulator(device, stream_kernel);
     const std::uint64_t in = simulator.allocate(std::uint64_t{elements} * 4);
     const std::uint32_t multiplier = random ? 2654435761u : 1u;
-    time[random] = cycles(simulator.run("stream", {blocks, 1, 1}, {threads, 1, 1}, in, elements - 1, multiplier, 8u, threads * blocks));
+    time[random] = cycles(simulator.run("stream", {blocks, 1, 1}, {threads, 1, 1}, in, elements - 1,
+                                        multiplier, 8u, threads * blocks));
   }
-  RecordProperty("random_over_sequential", std::to_string(static_cast<double>(time[1]) / static_cast<double>(time[0])));
+  RecordProperty("random_over_sequential",
+                 std::to_string(static_cast<double>(time[1]) / static_cast<double>(time[0])));
   EXPECT_GE(time[1], time[0]);
 }
 

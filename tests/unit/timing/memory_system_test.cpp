@@ -18,7 +18,7 @@ class OneAtATime final : public memory::Dram {
     request_ = request;
     busy_ = true;
     at_ = now + 10;
-    served_.push_back(static_cast<std::uint32_t>(request.tag >> 48));   // the slice
+    served_.push_back(static_cast<std::uint32_t>(request.tag >> 48));  // the slice
   }
   Cycle next_event() const override { return busy_ ? at_ : never; }
   void advance(Cycle now, std::vector<memory::DramDone>& done) override {

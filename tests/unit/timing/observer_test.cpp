@@ -41,7 +41,7 @@ SKIP:
 result::KernelResult run_busy(const device::Device& device, const Options& options = {}) {
   Simulator s(device, busy_kernel, options);
   const std::uint64_t x = s.allocate(1 << 17), y = s.allocate(1 << 17);
-  s.run("busy", {8, 1, 1}, {256, 1, 1}, x, y);   // L2 is warm in the run that counts
+  s.run("busy", {8, 1, 1}, {256, 1, 1}, x, y);  // L2 is warm in the run that counts
   return s.run("busy", {200, 1, 1}, {256, 1, 1}, x, y);
 }
 
@@ -51,17 +51,21 @@ Options observing() {
   return o;
 }
 
-std::uint64_t total(const std::vector<std::uint64_t>& counts) { return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}); }
+std::uint64_t total(const std::vector<std::uint64_t>& counts) {
+  return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+}
 
 class EveryDevice : public testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(Observers, EveryDevice, testing::ValuesIn(all_devices()), [](const auto& p) { return test_name(p.param); });
+INSTANTIATE_TEST_SUITE_P(Observers, EveryDevice, testing::ValuesIn(all_devices()),
+                         [](const auto& p) { return test_name(p.param); });
 
 TEST_P(EveryDevice, ObservingChangesNothing) {
   Options all = observing();
   all.observe.series = 50;
   all.observe.timeline = {0, 1000, TimelineWindow::all_sms};
   const auto plain = run_busy(device_of(GetParam())), seen = run_busy(device_of(GetParam()), all);
-  for (const auto& v : plain.metrics.values()) EXPECT_EQ(v.real, seen.metrics.get(v.name).value_or(-1)) << v.name;
+  for (const auto& v : plain.metrics.values())
+    EXPECT_EQ(v.real, seen.metrics.get(v.name).value_or(-1)) << v.name;
   EXPECT_TRUE(plain.profile.empty());
   EXPECT_FALSE(plain.metrics.get("load.latency"));
 }
@@ -93,7 +97,9 @@ TEST_P(EveryDevice, WorkOfLinesAddsUpToThatOfTheKernel) {
   }
   EXPECT_EQ(static_cast<double>(sum.instructions), metric(r, "gpu.instructions.warp"));
   EXPECT_EQ(static_cast<double>(sum.threads), metric(r, "gpu.instructions.thread"));
-  EXPECT_EQ(static_cast<double>(sum.requests), metric(r, "global.load.requests") + metric(r, "global.store.requests") + metric(r, "atomic.requests"));
+  EXPECT_EQ(
+      static_cast<double>(sum.requests),
+      metric(r, "global.load.requests") + metric(r, "global.store.requests") + metric(r, "atomic.requests"));
   EXPECT_EQ(static_cast<double>(sum.shared_passes), metric(r, "shared.wavefronts"));
   EXPECT_EQ(static_cast<double>(sum.shared_conflicts), metric(r, "shared.bank_conflicts"));
   EXPECT_EQ(static_cast<double>(sum.loads), metric(r, "load.count"));
@@ -131,17 +137,19 @@ TEST(LoadLatency, AloneALoadWaitsNowhere) {
   Simulator s(device_of("v100"), text, observing());
   const auto r = s.run("one", {1, 1, 1}, {1, 1, 1}, s.allocate(4096));
   EXPECT_NEAR(metric(r, "load.latency"), s.device.dram.latency, 1);
-  for (const char* queue : {"l1_queue", "mshr", "l2_queue", "dram_queue"}) EXPECT_EQ(metric(r, (std::string("load.latency.") + queue).c_str()), 0) << queue;
+  for (const char* queue : {"l1_queue", "mshr", "l2_queue", "dram_queue"})
+    EXPECT_EQ(metric(r, (std::string("load.latency.") + queue).c_str()), 0) << queue;
   EXPECT_NEAR(metric(r, "load.latency.dram"), s.device.dram.latency - s.device.l2.latency, 1);
   ASSERT_FALSE(r.profile.lines.empty());
   // The consumer of the load is charged with the wait, not the load.
-  const auto line = std::ranges::find_if(r.profile.lines, [](const auto& l) { return l.ptx.starts_with("add.f32"); });
+  const auto line =
+      std::ranges::find_if(r.profile.lines, [](const auto& l) { return l.ptx.starts_with("add.f32"); });
   ASSERT_NE(line, r.profile.lines.end());
   EXPECT_GT(line->slots[static_cast<std::size_t>(Stall::long_scoreboard)], s.device.dram.latency - 10);
 }
 
 TEST(LoadLatency, ABusyMemoryShowsInItsQueue) {
-  device::Device small = device_of("v100");   // whose L2 does not hold the data
+  device::Device small = device_of("v100");  // whose L2 does not hold the data
   small.l2.bytes /= 64;
   device::Device narrow = small;
   narrow.dram.bandwidth = narrow.dram.bandwidth_measured = 20e9;
@@ -193,15 +201,18 @@ TEST(Timeline, HoldsTheInstructionsOfTheWindowAndItsSm) {
   }
   // 160 equal blocks on 80 SMs.
   EXPECT_EQ(count[result::TimelineEvent::Kind::block], 2u);
-  EXPECT_EQ(static_cast<double>(count[result::TimelineEvent::Kind::instruction]), metric(r, "gpu.instructions.warp") / 80);
+  EXPECT_EQ(static_cast<double>(count[result::TimelineEvent::Kind::instruction]),
+            metric(r, "gpu.instructions.warp") / 80);
   EXPECT_EQ(static_cast<double>(count[result::TimelineEvent::Kind::load]), 2 * 8 * 3.0);
   EXPECT_EQ(timeline.left_out, 0u);
 }
 
-// Each warp is in one state at a time, from the cycle after the launch of its block to its last instruction, and issues as often as slots were given.
+// Each warp is in one state at a time, from the cycle after the launch of its block to its last instruction,
+// and issues as often as slots were given.
 TEST(Timeline, StatesOfWarpsFollowEachOther) {
   Options o;
-  o.observe.timeline = {.from = 0, .to = ~std::uint64_t{0}, .sm = TimelineWindow::all_sms, .events = false, .states = true};
+  o.observe.timeline = {
+      .from = 0, .to = ~std::uint64_t{0}, .sm = TimelineWindow::all_sms, .events = false, .states = true};
   Simulator s(device_of("v100"), busy_kernel, o);
   const std::uint64_t x = s.allocate(1 << 17), y = s.allocate(1 << 17);
   const auto r = s.run("busy", {160, 1, 1}, {256, 1, 1}, x, y);
@@ -215,9 +226,10 @@ TEST(Timeline, StatesOfWarpsFollowEachOther) {
     warps[{e.sm, e.slot}].push_back(&e);
     cycles_of[e.name] += static_cast<double>(e.length);
   }
-  EXPECT_EQ(warps.size(), 80u * 16);   // two blocks of eight warps an SM
+  EXPECT_EQ(warps.size(), 80u * 16);  // two blocks of eight warps an SM
   for (const auto& [warp, states] : warps)
-    for (std::size_t i = 1; i < states.size(); ++i) EXPECT_EQ(states[i - 1]->at + states[i - 1]->length, states[i]->at) << warp.first << " " << warp.second;
+    for (std::size_t i = 1; i < states.size(); ++i)
+      EXPECT_EQ(states[i - 1]->at + states[i - 1]->length, states[i]->at) << warp.first << " " << warp.second;
   EXPECT_EQ(cycles_of["selected"], std::round(metric(r, "stall.selected") * metric(r, "scheduler.slots")));
   EXPECT_GT(cycles_of["long_scoreboard"], cycles_of["selected"]);
   EXPECT_EQ(timeline.left_out, 0u);
@@ -226,10 +238,12 @@ TEST(Timeline, StatesOfWarpsFollowEachOther) {
 // The same as a table: what is cut says so, and until when it is whole.
 TEST(Timeline, TheTableOfAResultIsBounded) {
   result::Timeline timeline{.from = 100, .to = 1'000'000, .events = {}, .left_out = 0};
-  for (std::uint64_t i = 0; i < 7000; ++i) timeline.events.push_back({result::TimelineEvent::Kind::state, i % 2 == 0 ? "selected" : "wait", 0, 3, 90 + 10 * i, 10, 0, 0, 0});
+  for (std::uint64_t i = 0; i < 7000; ++i)
+    timeline.events.push_back({result::TimelineEvent::Kind::state, i % 2 == 0 ? "selected" : "wait", 0, 3,
+                               90 + 10 * i, 10, 0, 0, 0});
   result::Result r;
   result::add_sm_timeline(r, timeline);
-  EXPECT_TRUE(r.total.values().empty());   // no kernel, no table
+  EXPECT_TRUE(r.total.values().empty());  // no kernel, no table
   r.kernels.emplace_back();
   result::add_sm_timeline(r, timeline);
   ASSERT_EQ(r.kernels[0].tables.size(), 1u);
@@ -239,11 +253,13 @@ TEST(Timeline, TheTableOfAResultIsBounded) {
   EXPECT_EQ(r.total.get("timeline.to"), 90.0 + 10 * 6000);
 }
 
-// hits + hits under way + misses = accesses; the rest of the laws are checked at the end of every kernel (Gpu::Impl::check_end).
+// hits + hits under way + misses = accesses; the rest of the laws are checked at the end of every kernel
+// (Gpu::Impl::check_end).
 TEST_P(EveryDevice, CacheAccessesAreConserved) {
   const auto r = run_busy(device_of(GetParam()));
   for (const std::string level : {"l1", "l2"})
-    EXPECT_EQ(metric(r, (level + ".read.hits").c_str()) + metric(r, (level + ".read.hits_pending").c_str()) + metric(r, (level + ".read.misses").c_str()),
+    EXPECT_EQ(metric(r, (level + ".read.hits").c_str()) + metric(r, (level + ".read.hits_pending").c_str()) +
+                  metric(r, (level + ".read.misses").c_str()),
               metric(r, (level + ".read.accesses").c_str()))
         << level;
 }

@@ -1,4 +1,7 @@
-// Blocks left out of large grids: the estimate's interval holds the true value, memory is right, short grids are simulated whole.
+// Blocks left out of large grids: the estimate's interval holds the true value, memory is right, short grids
+// are simulated whole.
+#include "timing/sampling.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -6,7 +9,6 @@
 #include "exec/executor.h"
 #include "simulator.h"
 #include "stream/executed.h"
-#include "timing/sampling.h"
 
 namespace simtlab::timing {
 namespace {
@@ -26,7 +28,7 @@ TEST(Sampler, a_steady_pace_is_found_and_continued) {
   unsigned batches = 0;
   while (!s.steady()) {
     ASSERT_LT(++batches, 20u);
-    cycles += batches < 3 ? 500 : 200;   // cold caches at first
+    cycles += batches < 3 ? 500 : 200;  // cold caches at first
     blocks += 10;
     ASSERT_TRUE(s.note(blocks, cycles));
     s.keep(so_far(cycles, blocks * 7, blocks));
@@ -36,7 +38,8 @@ TEST(Sampler, a_steady_pace_is_found_and_continued) {
   EXPECT_EQ(*whole.get("gpu.instructions.warp"), static_cast<double>(blocks * 7 + 7000));
   EXPECT_EQ(*whole.get("gpu.blocks"), static_cast<double>(blocks + 1000));
   EXPECT_EQ(*whole.get("sampling.blocks"), static_cast<double>(blocks));
-  EXPECT_NEAR(*whole.get("gpu.ipc.warp"), *whole.get("gpu.instructions.warp") / *whole.get("gpu.cycles"), 1e-9);
+  EXPECT_NEAR(*whole.get("gpu.ipc.warp"), *whole.get("gpu.instructions.warp") / *whole.get("gpu.cycles"),
+              1e-9);
   EXPECT_LT(*whole.get("gpu.cycles.error"), 0.02);
 }
 
@@ -81,7 +84,7 @@ struct Done {
 
 Done run(double sample, std::uint32_t blocks, std::uint32_t words, std::uint32_t work, std::uint32_t uneven) {
   device::Device device = device_of("v100");
-  device.sm.count = 4;   // so that few blocks fill it
+  device.sm.count = 4;  // so that few blocks fill it
   Simulator s(device, sums, {.sample_error = sample});
   std::vector<std::uint32_t> values(words);
   for (std::uint32_t i = 0; i < words; ++i) values[i] = i;
@@ -91,29 +94,36 @@ Done run(double sample, std::uint32_t blocks, std::uint32_t words, std::uint32_t
   done.result = s.gpu.run(stream::ExecutedLaunch(*launch));
   done.left_out = s.gpu.left_out();
   if (done.left_out.count != 0)
-    s.gpu.complete(done.result, exec::run_functional(*launch, {.first_block = done.left_out.first, .block_count = done.left_out.count}).warp_instructions);
+    s.gpu.complete(done.result, exec::run_functional(*launch, {.first_block = done.left_out.first,
+                                                               .block_count = done.left_out.count})
+                                    .warp_instructions);
   done.memory.resize(std::size_t{blocks} * 128);
   s.memory.read(out, std::as_writable_bytes(std::span(done.memory)));
   return done;
 }
 
 TEST(Sampling, the_true_value_lies_in_the_interval) {
-  const struct { std::uint32_t blocks, words, work, uneven; } kernels[] = {
-      {6000, 1 << 20, 24, 0},   // from DRAM
-      {6000, 1 << 12, 24, 0},   // from L1
-      {6000, 1 << 16, 16, 2},   // from L2, blocks of different length
+  const struct {
+    std::uint32_t blocks, words, work, uneven;
+  } kernels[] = {
+      {6000, 1 << 20, 24, 0},  // from DRAM
+      {6000, 1 << 12, 24, 0},  // from L1
+      {6000, 1 << 16, 16, 2},  // from L2, blocks of different length
   };
   for (const auto& k : kernels) {
-    const Done whole = run(0, k.blocks, k.words, k.work, k.uneven), sampled = run(0.03, k.blocks, k.words, k.work, k.uneven);
+    const Done whole = run(0, k.blocks, k.words, k.work, k.uneven),
+               sampled = run(0.03, k.blocks, k.words, k.work, k.uneven);
     ASSERT_GT(sampled.left_out.count, k.blocks / 4) << k.words;
     EXPECT_EQ(sampled.left_out.first + sampled.left_out.count, k.blocks);
     EXPECT_EQ(sampled.memory, whole.memory);
     const double truth = metric(whole.result, "gpu.cycles"), estimate = metric(sampled.result, "gpu.cycles");
     const double error = metric(sampled.result, "gpu.cycles.error");
-    EXPECT_LE(std::abs(estimate - truth), error * estimate) << k.words << ": " << estimate << " for " << truth << ", error " << error;
+    EXPECT_LE(std::abs(estimate - truth), error * estimate)
+        << k.words << ": " << estimate << " for " << truth << ", error " << error;
     EXPECT_LT(error, 0.1);
     EXPECT_EQ(metric(sampled.result, "gpu.instructions.warp"), metric(whole.result, "gpu.instructions.warp"));
-    EXPECT_NEAR(metric(sampled.result, "l1.read.accesses") / metric(whole.result, "l1.read.accesses"), 1, 0.05);
+    EXPECT_NEAR(metric(sampled.result, "l1.read.accesses") / metric(whole.result, "l1.read.accesses"), 1,
+                0.05);
     EXPECT_NEAR(metric(sampled.result, "gpu.ipc") / metric(whole.result, "gpu.ipc"), 1, 0.1);
   }
 }

@@ -92,7 +92,8 @@ TEST(Policies, OldestTakesTheOldestWhoeverIssuedLast) {
   WarpScheduler scheduler;
   for (unsigned w = 0; w < 64; ++w) scheduler.age[w] = 100 - w;
   scheduler.last = 3;
-  EXPECT_EQ(pick("oldest", scheduler, WarpScheduler::bit(3) | WarpScheduler::bit(9) | WarpScheduler::bit(5)), 9u);
+  EXPECT_EQ(pick("oldest", scheduler, WarpScheduler::bit(3) | WarpScheduler::bit(9) | WarpScheduler::bit(5)),
+            9u);
 }
 
 TEST(Policies, TwoLevelTakesTurnsInAGroupAndLeavesItOnlyWhenNobodyInItCan) {
@@ -120,7 +121,8 @@ TEST(Policies, EveryNameOfTheDeviceFileIsAFileAndHasASentence) {
   }
   EXPECT_TRUE(std::ranges::is_sorted(names));
   EXPECT_EQ(names.size(), scheduler_policies().size());
-  for (const device::Scheduler known : {device::Scheduler::lrr, device::Scheduler::gto, device::Scheduler::oldest, device::Scheduler::two_level})
+  for (const device::Scheduler known : {device::Scheduler::lrr, device::Scheduler::gto,
+                                        device::Scheduler::oldest, device::Scheduler::two_level})
     EXPECT_NE(scheduler_policy(known).pick, nullptr);
 }
 

@@ -19,7 +19,8 @@ class Simulator {
       : device(d),
         memory(std::uint64_t{1} << 30, 0),
         module(std::make_unique<exec::LoadedModule>(
-            ptx::load_module("test.ptx", ".version 8.0\n.target sm_90\n.address_size 64\n" + std::move(body)), memory)),
+            ptx::load_module("test.ptx", ".version 8.0\n.target sm_90\n.address_size 64\n" + std::move(body)),
+            memory)),
         gpu(d, options) {}
 
   std::uint64_t allocate(std::uint64_t bytes) { return memory.allocate(bytes, "cudaMalloc").value(); }
@@ -31,10 +32,12 @@ class Simulator {
   }
 
   template <class... T>
-  std::unique_ptr<exec::Launch> prepare(const std::string& kernel, exec::Dim3 grid, exec::Dim3 block, T... values) {
+  std::unique_ptr<exec::Launch> prepare(const std::string& kernel, exec::Dim3 grid, exec::Dim3 block,
+                                        T... values) {
     exec::LaunchParams p;
     p.module = module.get();
-    p.function = static_cast<std::uint32_t>(module->module().find_function(kernel) - module->module().functions.data());
+    p.function = static_cast<std::uint32_t>(module->module().find_function(kernel) -
+                                            module->module().functions.data());
     p.grid = grid;
     p.block = block;
     p.sm_count = device.sm.count;
@@ -61,11 +64,14 @@ inline double metric(const result::KernelResult& result, const char* name) {
   if (!value) throw std::logic_error(std::string("no metric ") + name);
   return *value;
 }
-inline std::uint64_t cycles(const result::KernelResult& result) { return static_cast<std::uint64_t>(metric(result, "gpu.cycles")); }
+inline std::uint64_t cycles(const result::KernelResult& result) {
+  return static_cast<std::uint64_t>(metric(result, "gpu.cycles"));
+}
 
 // Every device file of the catalogue.
 inline std::vector<std::string> all_devices() { return device::list_devices(); }
-// Instructions are at hand: laws of other parts are found by kernels of different length, whose cold start would be part of the difference.
+// Instructions are at hand: laws of other parts are found by kernels of different length, whose cold start
+// would be part of the difference.
 inline device::Device device_of(const std::string& name) {
   device::Device device = device::load_device(name).device;
   device.instruction.caches = false;

@@ -1,14 +1,16 @@
 // Each limit that is lifted changes what the model does.
+#include "device/what_if.h"
+
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "device/what_if.h"
 #include "simulator.h"
 
 namespace simtlab::timing {
 namespace {
 
-// Every thread loads from a column of a matrix (one sector a lane), and passes through shared memory with 32-way conflicts.
+// Every thread loads from a column of a matrix (one sector a lane), and passes through shared memory with
+// 32-way conflicts.
 const char* column_kernel = R"(
 .visible .entry column(.param .u64 x, .param .u64 y) {
   .reg .b64 %rd<9>; .reg .b32 %r<12>; .reg .f32 %f<40>;
@@ -47,7 +49,8 @@ TEST(WhatIf, PerfectL1HitsAlways) {
 }
 
 TEST(WhatIf, PerfectL1HoldsWhereL1DoesNotCacheGlobalMemory) {
-  for (const std::string& name : all_devices()) EXPECT_EQ(metric(run_column("perfect-l1", name.c_str(), 16), "l2.read.accesses"), 0) << name;
+  for (const std::string& name : all_devices())
+    EXPECT_EQ(metric(run_column("perfect-l1", name.c_str(), 16), "l2.read.accesses"), 0) << name;
 }
 
 TEST(WhatIf, NoBankConflicts) {
@@ -88,8 +91,10 @@ TEST(WhatIf, DoubleOccupancyHoldsTwiceTheBlocks) {
 }
 
 TEST(WhatIf, DoubleMathHalvesAChainOfIndependentOperations) {
-  std::string body = ".visible .entry k(.param .u64 y) { .reg .f64 %d<20>; .reg .b64 %r<2>; ld.param.u64 %r1, [y];\n";
-  for (int i = 0; i < 400; ++i) body += "fma.rn.f64 %d" + std::to_string(i % 16) + ", %d" + std::to_string(i % 16) + ", %d17, %d18;\n";
+  std::string body =
+      ".visible .entry k(.param .u64 y) { .reg .f64 %d<20>; .reg .b64 %r<2>; ld.param.u64 %r1, [y];\n";
+  for (int i = 0; i < 400; ++i)
+    body += "fma.rn.f64 %d" + std::to_string(i % 16) + ", %d" + std::to_string(i % 16) + ", %d17, %d18;\n";
   body += "st.global.f64 [%r1], %d3; ret; }";
   const auto run = [&](const char* what_if) {
     Options o;

@@ -49,7 +49,8 @@ TEST_F(Commands, are_written_one_a_line) {
     if (CommandRecord r; reader.read(text.substr(0, end), r))
       read.push_back(std::to_string(r.at) + " " + std::string(name(r.command)) + " " + std::to_string(r.row));
   EXPECT_EQ(reader.technology(), "ddr4-3200");
-  EXPECT_THAT(read, ::testing::ElementsAre("5 ACT 26", "27 RD 26", "60 PDE 0", "70 PDX 0", "90 PREA 0", "112 REF 0"));
+  EXPECT_THAT(
+      read, ::testing::ElementsAre("5 ACT 26", "27 RD 26", "60 PDE 0", "70 PDX 0", "90 PREA 0", "112 REF 0"));
 }
 
 TEST_F(Commands, are_written_as_dramsim3_writes_them) {

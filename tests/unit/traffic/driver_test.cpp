@@ -25,9 +25,7 @@ Measured drive(FixedMemory& memory, std::string_view text, const DriverOptions& 
 std::string error_of(auto&& f) {
   try {
     f();
-  } catch (const Error& e) {
-    return e.id();
-  }
+  } catch (const Error& e) { return e.id(); }
   return "";
 }
 
@@ -205,7 +203,9 @@ TEST(Sweep, offers_each_load_and_measures_what_comes_of_it) {
   const auto points =
       sweep_load(memory, router, {}, [&] { return generate("random", options); }, 64e9, {0.1, 0.25, 1.0});
   ASSERT_EQ(points.size(), 3u);
-  const auto clocks_a_request = [&](std::size_t i) { return static_cast<double>(points[i].measured.cycles) / 1000; };
+  const auto clocks_a_request = [&](std::size_t i) {
+    return static_cast<double>(points[i].measured.cycles) / 1000;
+  };
   EXPECT_EQ(points[1].offered, 16e9);
   EXPECT_NEAR(clocks_a_request(0), 10, 0.1);
   EXPECT_NEAR(clocks_a_request(1), 4, 0.1);

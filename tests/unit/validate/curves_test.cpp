@@ -19,12 +19,16 @@ device::Device small_device() {
 // A machine that is `l1` up to `first`, `l2` up to `second`, else `dram`.
 Comparison compared(double first, double second, double scale = 1) {
   Curve curve{"board", "", {}};
-  const auto value = [](double bytes, double a, double b) { return bytes <= a ? 30.0 : bytes <= b ? 200.0 : 430.0; };
-  for (double bytes = 2048; bytes < 1e9; bytes *= 1.04) curve.points.push_back({bytes, value(bytes, 128 << 10, 6 << 20)});
+  const auto value = [](double bytes, double a, double b) {
+    return bytes <= a ? 30.0 : bytes <= b ? 200.0 : 430.0;
+  };
+  for (double bytes = 2048; bytes < 1e9; bytes *= 1.04)
+    curve.points.push_back({bytes, value(bytes, 128 << 10, 6 << 20)});
   Comparison c;
   c.device = "d";
   c.name = "chase";
-  compare(c, small_device(), curve, false, [&](std::uint64_t bytes) { return scale * value(static_cast<double>(bytes), first, second); });
+  compare(c, small_device(), curve, false,
+          [&](std::uint64_t bytes) { return scale * value(static_cast<double>(bytes), first, second); });
   return c;
 }
 
@@ -82,7 +86,9 @@ result::KernelResult launch(const char* name, double cycles) {
 }
 
 TEST(Kernels, CountWithTheMeanOfTheirLaunches) {
-  const Table t("k.csv", "device,app,kernel,quantity,value\nd,a,f,cycles,100\nd,a,f,ipc,4\nd,a,absent,cycles,5\nd,b,f,cycles,7\n");
+  const Table t("k.csv",
+                "device,app,kernel,quantity,value\nd,a,f,cycles,100\nd,a,f,ipc,4\nd,a,absent,cycles,5\nd,b,f,"
+                "cycles,7\n");
   result::Result run;
   run.kernels = {launch("f", 90), launch("g", 1000), launch("f", 130)};
   const std::vector<KernelRow> rows = compare_kernels(t, "d", "a", run);
@@ -94,10 +100,13 @@ TEST(Kernels, CountWithTheMeanOfTheirLaunches) {
 
 // One long and one short launch: a profiler's ratio is that of the sums, not the mean of both ratios.
 TEST(Kernels, RatiosAreThoseOfSumsAndBandwidthsAreBytesOverTime) {
-  const Table t("k.csv", "device,app,kernel,quantity,value\nd,a,f,ipc,1\nd,a,f,l2_gbs,1\nd,a,f,dram_gbs,1\nd,a,f,time_us,1\nd,a,f,instructions,1\n");
+  const Table t("k.csv",
+                "device,app,kernel,quantity,value\nd,a,f,ipc,1\nd,a,f,l2_gbs,1\nd,a,f,dram_gbs,1\nd,a,f,time_"
+                "us,1\nd,a,f,instructions,1\n");
   result::Result run;
   run.kernels = {launch("f", 100), launch("f", 900)};
-  const double instructions[] = {100, 100}, time[] = {1000, 3000}, l2[] = {5000, 1000}, read[] = {300, 100}, written[] = {0, 400};
+  const double instructions[] = {100, 100}, time[] = {1000, 3000}, l2[] = {5000, 1000}, read[] = {300, 100},
+               written[] = {0, 400};
   for (std::size_t i = 0; i < 2; ++i) {
     result::Metrics& m = run.kernels[i].metrics;
     m.set("gpu.instructions.machine", instructions[i]);
@@ -120,7 +129,7 @@ TEST(Kernels, LaunchesBeforeTheFirstThatCountsAreLeftOut) {
   result::Result run;
   run.kernels = {launch("f", 1), launch("g", 5), launch("f", 90), launch("f", 130)};
   const std::vector<KernelRow> rows = compare_kernels(t, "d", "a", run);
-  ASSERT_EQ(rows.size(), 1u);   // g ran once, and that launch does not count
+  ASSERT_EQ(rows.size(), 1u);  // g ran once, and that launch does not count
   EXPECT_DOUBLE_EQ(rows[0].simulated, 110);
 }
 

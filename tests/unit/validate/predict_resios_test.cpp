@@ -35,7 +35,8 @@ TEST(ResiosPoints, AnotherFigureDoesNotAgree) {
 TEST(ResiosKernels, HaveAPublishedPrecision) {
   EXPECT_EQ(resios_kernels().size(), 5u);
   EXPECT_EQ(published_precision(published(), "madd"), 2.12);
-  for (const ResiosKernel& k : resios_kernels()) EXPECT_GT(published_precision(published(), k.name), 0) << k.name;
+  for (const ResiosKernel& k : resios_kernels())
+    EXPECT_GT(published_precision(published(), k.name), 0) << k.name;
   EXPECT_ANY_THROW(published_precision(published(), "sort"));
 }
 

@@ -23,13 +23,14 @@ TEST(Probe, ChasesFindTheLatenciesOfTheDevice) {
 // A difference of two runs may be a little above the peak.
 TEST(Probe, ReadsReachTheBandwidthsOfTheDevice) {
   device::Device d = device::load_device("v100").device;
-  d.sm.count = 8;   // fewer, so that it is quick
+  d.sm.count = 8;  // fewer, so that it is quick
   d.l2.bytes_per_cycle /= 10;
   d.dram.bandwidth /= 10;
   d.dram.bandwidth_measured /= 10;
   d.dram.read_bandwidth_measured /= 10;
   Probe probe(d, ptx());
-  const double l1 = d.l1.bytes_per_cycle * d.sm.count * d.sm_clock_hz, l2 = d.l2.bytes_per_cycle * d.sm_clock_hz;
+  const double l1 = d.l1.bytes_per_cycle * d.sm.count * d.sm_clock_hz,
+               l2 = d.l2.bytes_per_cycle * d.sm_clock_hz;
   EXPECT_GT(probe.cache_bandwidth(64 << 10), 0.9 * l1);
   EXPECT_LE(probe.cache_bandwidth(64 << 10), 1.02 * l1);
   EXPECT_GT(probe.shared_bandwidth(1 << 20), 0.85 * l2);

@@ -8,7 +8,8 @@ namespace simtlab::validate {
 namespace {
 
 TEST(Table, ReadsRowsAfterCommentsAndNames) {
-  const Table t("t.csv", "# where from\ndevices,board,set,kib,cycles\na;b,x,,2,30\na,x,l2.bytes=1 MiB,1,20.5\n");
+  const Table t("t.csv",
+                "# where from\ndevices,board,set,kib,cycles\na;b,x,,2,30\na,x,l2.bytes=1 MiB,1,20.5\n");
   ASSERT_EQ(t.size(), 2u);
   EXPECT_EQ(t.text(0, "board"), "x");
   EXPECT_DOUBLE_EQ(t.number(1, "cycles"), 20.5);
@@ -36,7 +37,8 @@ TEST(Table, SaysWhatIsWrongWhere) {
 }
 
 TEST(Curves, AreByBoardAndRise) {
-  const Table t("t.csv", "devices,board,set,kib,cycles\nd,x,,2,30\nd,y,s=1,4,50\nd;e,x,,1,20\nother,x,,1,20\n");
+  const Table t("t.csv",
+                "devices,board,set,kib,cycles\nd,x,,2,30\nd,y,s=1,4,50\nd;e,x,,1,20\nother,x,,1,20\n");
   const std::vector<Curve> curves = curves_of(t, "d", "cycles");
   ASSERT_EQ(curves.size(), 2u);
   ASSERT_EQ(curves[0].points.size(), 2u);

@@ -10,7 +10,8 @@ namespace {
 
 Row sample_row() {
   Row row = value_row("sizes", "v100", "L1, a \"quoted\" name", "bytes", 100, 110);
-  row.over = "median of 3 sizes", row.worst = 0.2, row.target = 0.15, row.role = Role::held_out, row.source = "a.csv", row.note = "b, c # d";
+  row.over = "median of 3 sizes", row.worst = 0.2, row.target = 0.15, row.role = Role::held_out,
+  row.source = "a.csv", row.note = "b, c # d";
   return row;
 }
 
@@ -58,11 +59,13 @@ TEST(Rows, WorseIsAGreaterErrorOrARowThatIsGone) {
   EXPECT_TRUE(worse(before, now, 0.005).empty()) << "the sign is not what counts";
   EXPECT_EQ(worse(before, now, 0.003).size(), 1);
   now[0].error = 0, now[0].worst = 0.21;
-  EXPECT_EQ(worse(before, now, 0.005), std::vector<std::string>{"sizes: v100: L1, a \"quoted\" name: worst error 21.0 %, was 20.0 %"});
+  EXPECT_EQ(worse(before, now, 0.005),
+            std::vector<std::string>{"sizes: v100: L1, a \"quoted\" name: worst error 21.0 %, was 20.0 %"});
   now[0].worst.reset();
   EXPECT_EQ(worse(before, now, 0.005).size(), 1);
   now[0].device = "h100";
-  EXPECT_EQ(worse(before, now, 1), std::vector<std::string>{"sizes: v100: L1, a \"quoted\" name: the row is gone"});
+  EXPECT_EQ(worse(before, now, 1),
+            std::vector<std::string>{"sizes: v100: L1, a \"quoted\" name: the row is gone"});
 }
 
 TEST(Rows, NumbersForPeople) {

@@ -20,12 +20,16 @@ namespace fs = std::filesystem;
 
 class Requests : public testing::Test {
  protected:
-  Requests() : folder_(fs::path(testing::TempDir()) / ("view_" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()))) {
+  Requests()
+      : folder_(fs::path(testing::TempDir()) /
+                ("view_" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()))) {
     fs::remove_all(folder_);
     fs::create_directories(folder_);
     options_.secret = "0123456789abcdef";
     options_.page = [](const result::Result& r) { return "<header></header>page of " + r.manifest.device; };
-    options_.study = [](const fs::path&) -> std::string { throw Error(ExitCode::bad_input, "sweep-database", "no study"); };
+    options_.study = [](const fs::path&) -> std::string {
+      throw Error(ExitCode::bad_input, "sweep-database", "no study");
+    };
   }
   ~Requests() override { fs::remove_all(folder_); }
 
@@ -37,7 +41,9 @@ class Requests : public testing::Test {
     std::ofstream(folder_ / name) << result::to_json(r);
   }
   void text(const std::string& name, const std::string& content) { std::ofstream(folder_ / name) << content; }
-  Answer get(Collection& c, const std::string& path) { return answer(c, options_, "/" + options_.secret + path); }
+  Answer get(Collection& c, const std::string& path) {
+    return answer(c, options_, "/" + options_.secret + path);
+  }
   static std::string id_of(const Collection& c, const std::string& name) {
     for (const Entry* e : c.entries())
       if (e->path.filename() == name) return e->id;
@@ -54,7 +60,8 @@ TEST_F(Requests, only_the_secret_opens) {
   EXPECT_EQ(get(c, "/").status, 200);
   EXPECT_EQ(get(c, "").status, 301);
   EXPECT_EQ(get(c, "").location, "/0123456789abcdef/");
-  for (const char* path : {"", "/", "//", "/0123456789abcde/", "/0123456789abcdef0/", "/0123456789abcdeF/", "/?0123456789abcdef/", "0123", "/%30123456789abcdef/"})
+  for (const char* path : {"", "/", "//", "/0123456789abcde/", "/0123456789abcdef0/", "/0123456789abcdeF/",
+                           "/?0123456789abcdef/", "0123", "/%30123456789abcdef/"})
     EXPECT_EQ(answer(c, options_, path).status, 404) << path;
 }
 
@@ -66,7 +73,9 @@ TEST_F(Requests, rows_are_sorted_and_foreign_text_is_text) {
   const auto order = [&](const std::string& wish) {
     const std::string page = get(c, "/?sort=" + wish).body;
     std::string out;
-    for (std::size_t at = page.find("class=\"path\""); at != std::string::npos; at = page.find("class=\"path\"", at + 1)) out += page.substr(page.find(".json</a>", at) - 1, 1);
+    for (std::size_t at = page.find("class=\"path\""); at != std::string::npos;
+         at = page.find("class=\"path\"", at + 1))
+      out += page.substr(page.find(".json</a>", at) - 1, 1);
     return out;
   };
   EXPECT_EQ(order(""), "abc");
@@ -90,9 +99,10 @@ TEST_F(Requests, results_side_by_side) {
   EXPECT_THAT(both.body, HasSubstr("-50.0 %"));
   EXPECT_EQ(get(c, "/compare?id=" + a).status, 400);
   EXPECT_EQ(get(c, "/compare?id=" + a + "&id=x").status, 404);
-  EXPECT_EQ(get(c, "/result/" + a).body, "<header><p><a href=\"/0123456789abcdef/\">All results</a></p></header>page of gtx480");
+  EXPECT_EQ(get(c, "/result/" + a).body,
+            "<header><p><a href=\"/0123456789abcdef/\">All results</a></p></header>page of gtx480");
   fs::remove(folder_ / "b.json");
-  EXPECT_EQ(get(c, "/result/" + b).status, 500);   // it went a moment ago
+  EXPECT_EQ(get(c, "/result/" + b).status, 500);  // it went a moment ago
   get(c, "/");
   EXPECT_EQ(get(c, "/result/" + b).status, 404);
 }
@@ -115,23 +125,49 @@ TEST_F(Requests, a_file_that_became_something_else) {
 TEST_F(Requests, rows_of_a_live_file_come_once) {
   text("r.live",
        "{\"simtlab_live\":1,\"command\":\"c\",\"device\":\"d\",\"mode\":\"timing\",\"process\":0}\n"
-       "{\"seconds\":0.5,\"kernel\":\"k\",\"launches\":0,\"blocks\":1,\"of_blocks\":4,\"cycles\":10,\"instructions\":20}\n"
-       "{\"seconds\":1.5,\"kernel\":\"k\",\"launches\":0,\"blocks\":2,\"of_blocks\":4,\"cycles\":20,\"instructions\":40}\n");
+       "{\"seconds\":0.5,\"kernel\":\"k\",\"launches\":0,\"blocks\":1,\"of_blocks\":4,\"cycles\":10,"
+       "\"instructions\":20}\n"
+       "{\"seconds\":1.5,\"kernel\":\"k\",\"launches\":0,\"blocks\":2,\"of_blocks\":4,\"cycles\":20,"
+       "\"instructions\":40}\n");
   Collection c({folder_});
   const std::string id = id_of(c, "r.live");
   EXPECT_EQ(get(c, "/live/" + id).status, 200);
-  EXPECT_EQ(get(c, "/live/" + id + "/rows?from=1").body,
-            R"({"from":1,"state":"running","over":false,"seconds":1.5,"rows":[{"seconds":1.5,"kernel":"k","launches":0,"blocks":2,"of_blocks":4,"cycles":20,"instructions":40}]})");
+  EXPECT_EQ(
+      get(c, "/live/" + id + "/rows?from=1").body,
+      R"({"from":1,"state":"running","over":false,"seconds":1.5,"rows":[{"seconds":1.5,"kernel":"k","launches":0,"blocks":2,"of_blocks":4,"cycles":20,"instructions":40}]})");
   EXPECT_THAT(get(c, "/live/" + id + "/rows?from=2").body, HasSubstr("\"rows\":[]"));
-  EXPECT_THAT(get(c, "/live/" + id + "/rows?from=99").body, HasSubstr("\"from\":0"));   // it began anew
-  for (const char* from : {"", "-1", "x", "1x", "99999999999999999999999"}) EXPECT_EQ(get(c, "/live/" + id + "/rows?from=" + from).status, 400) << from;
+  EXPECT_THAT(get(c, "/live/" + id + "/rows?from=99").body, HasSubstr("\"from\":0"));  // it began anew
+  for (const char* from : {"", "-1", "x", "1x", "99999999999999999999999"})
+    EXPECT_EQ(get(c, "/live/" + id + "/rows?from=" + from).status, 400) << from;
 }
 
 TEST_F(Requests, odd_addresses_are_answered) {
   add("a.json", 30, "gtx480");
-  text("r.live", "{\"simtlab_live\":1,\"command\":\"c\",\"device\":\"d\",\"mode\":\"timing\",\"process\":0}\n");
+  text("r.live",
+       "{\"simtlab_live\":1,\"command\":\"c\",\"device\":\"d\",\"mode\":\"timing\",\"process\":0}\n");
   Collection c({folder_});
-  const std::string pieces[] = {"/", "?", "&", "=", "%", "%2", "%00", "%ff", "id", "compare", "result", "live", "rows", "from", "..", "sort", "metric", "gpu.time", "-", id_of(c, "a.json"), id_of(c, "r.live"), std::string(500, 'x')};
+  const std::string pieces[] = {"/",
+                                "?",
+                                "&",
+                                "=",
+                                "%",
+                                "%2",
+                                "%00",
+                                "%ff",
+                                "id",
+                                "compare",
+                                "result",
+                                "live",
+                                "rows",
+                                "from",
+                                "..",
+                                "sort",
+                                "metric",
+                                "gpu.time",
+                                "-",
+                                id_of(c, "a.json"),
+                                id_of(c, "r.live"),
+                                std::string(500, 'x')};
   Rng random(7);
   for (int i = 0; i < 1000; ++i) {
     std::string path = "/";
@@ -150,22 +186,26 @@ TEST(Query, is_decoded) {
 }
 
 TEST(LiveFile, faults_have_a_line) {
-  const std::string head = "{\"simtlab_live\":1,\"command\":\"c\",\"device\":\"d\",\"mode\":\"timing\",\"process\":0}\n";
-  const std::string row = "{\"seconds\":1.0,\"kernel\":\"k\",\"launches\":0,\"blocks\":1,\"of_blocks\":4,\"cycles\":10,\"instructions\":20}\n";
+  const std::string head =
+      "{\"simtlab_live\":1,\"command\":\"c\",\"device\":\"d\",\"mode\":\"timing\",\"process\":0}\n";
+  const std::string row =
+      "{\"seconds\":1.0,\"kernel\":\"k\",\"launches\":0,\"blocks\":1,\"of_blocks\":4,\"cycles\":10,"
+      "\"instructions\":20}\n";
   const auto fault = [](const std::string& text) -> std::string {
     try {
       parse_live(text, "f.live");
-    } catch (const Error& e) {
-      return e.format();
-    }
+    } catch (const Error& e) { return e.format(); }
     return "none";
   };
   EXPECT_EQ(fault(head + row + row), "none");
-  EXPECT_EQ(fault(head + row + "{\"secon"), "none");   // not whole yet
+  EXPECT_EQ(fault(head + row + "{\"secon"), "none");  // not whole yet
   EXPECT_THAT(fault(""), HasSubstr("no line is there yet"));
   EXPECT_THAT(fault("[]\n"), HasSubstr("f.live:1:1"));
   EXPECT_THAT(fault(head + "{\"seconds\":\"x\"}\n"), HasSubstr("f.live:2:1"));
-  EXPECT_THAT(fault(head + row + "{\"seconds\":0.5,\"kernel\":\"k\",\"launches\":0,\"blocks\":1,\"of_blocks\":4,\"cycles\":10,\"instructions\":20}\n"), HasSubstr("before the line above"));
+  EXPECT_THAT(fault(head + row +
+                    "{\"seconds\":0.5,\"kernel\":\"k\",\"launches\":0,\"blocks\":1,\"of_blocks\":4,"
+                    "\"cycles\":10,\"instructions\":20}\n"),
+              HasSubstr("before the line above"));
   EXPECT_THAT(fault(head + "{\"seconds\":1.0,\"end\":\"done\"}\n" + row), HasSubstr("follows the end"));
   EXPECT_EQ(parse_live(head + row + "{\"seconds\":2.0,\"end\":\"done\"}\n", "f").end, "done");
 }

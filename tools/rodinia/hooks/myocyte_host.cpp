@@ -1,5 +1,6 @@
-// The myocyte model of the CUDA version on the host: its own kernels as ordinary functions, its own solver around them. (The
-// OpenMP version starts from other step sizes and takes another path.) Compiled in the suite's cuda/myocyte.
+// The myocyte model of the CUDA version on the host: its own kernels as ordinary functions, its own solver
+// around them. (The OpenMP version starts from other step sizes and takes another path.) Compiled in the
+// suite's cuda/myocyte.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,13 +8,13 @@
 #define __device__
 #include "define.c"
 #include "file.c"
-#include "kernel_fin.cu"
-#include "kernel_ecc.cu"
 #include "kernel_cam.cu"
+#include "kernel_ecc.cu"
+#include "kernel_fin.cu"
 
 // What kernel.cu and master.cu do with two blocks.
 void master(fp timeinst, fp* initvalu, fp* parameter, fp* finavalu, fp* com, fp*, fp*, fp*, fp*) {
-  const int at = (int)timeinst;   // kernel.cu takes an int
+  const int at = (int)timeinst;  // kernel.cu takes an int
   kernel_ecc(at, initvalu, finavalu, 0, parameter);
   for (int i = 0; i < 3; ++i)
     kernel_cam(at, initvalu, finavalu, 46 + 15 * i, parameter, 5 * i, com, i, (fp)(initvalu[35 + i] * 1e3));

@@ -1,5 +1,6 @@
-// Youngest first: of the ready warps of an SM, the one that began last, so that old ones starve until it waits. No hardware does this; it shows how much
-// a kernel's reuse owes to warps of about the same age running together.
+// Youngest first: of the ready warps of an SM, the one that began last, so that old ones starve until it
+// waits. No hardware does this; it shows how much a kernel's reuse owes to warps of about the same age
+// running together.
 #include <vector>
 
 #include "cachesim/order.h"
@@ -19,7 +20,7 @@ class Youngest final : public Schedule {
   }
 
  private:
-  std::vector<std::uint64_t> began_;   // 1, 2, 3 ... by place
+  std::vector<std::uint64_t> began_;  // 1, 2, 3 ... by place
   std::uint64_t count_ = 0;
 };
 
@@ -27,6 +28,7 @@ std::unique_ptr<Schedule> make(std::uint32_t places) { return std::make_unique<Y
 
 }  // namespace
 
-extern constinit const OrderPolicy order_youngest{.doc = "Warps: the ready one that began last", .warps = make};
+extern constinit const OrderPolicy order_youngest{.doc = "Warps: the ready one that began last",
+                                                  .warps = make};
 
 }  // namespace simtlab::cachesim

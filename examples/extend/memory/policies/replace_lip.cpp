@@ -1,5 +1,6 @@
-// Inserts new lines where they leave next (LIP; Qureshi et al., Adaptive Insertion Policies for High Performance Caching, ISCA 2007): a line that is
-// never used again pushes out no line that is. A loop over a little more than the cache holds hits nothing under LRU; here most of it stays.
+// Inserts new lines where they leave next (LIP; Qureshi et al., Adaptive Insertion Policies for High
+// Performance Caching, ISCA 2007): a line that is never used again pushes out no line that is. A loop over a
+// little more than the cache holds hits nothing under LRU; here most of it stays.
 #include <algorithm>
 #include <vector>
 
@@ -37,14 +38,17 @@ class InsertLast final : public Replacement {
   std::size_t at(std::uint32_t set, std::uint32_t way) const { return std::size_t{set} * ways_ + way; }
 
   std::uint32_t ways_;
-  std::uint64_t now_ = 0;             // uses so far
-  std::vector<std::uint64_t> used_;   // when a line was used last; 0: not since it came
+  std::uint64_t now_ = 0;            // uses so far
+  std::vector<std::uint64_t> used_;  // when a line was used last; 0: not since it came
 };
 
-std::unique_ptr<Replacement> make(std::uint32_t sets, std::uint32_t ways) { return std::make_unique<InsertLast>(sets, ways); }
+std::unique_ptr<Replacement> make(std::uint32_t sets, std::uint32_t ways) {
+  return std::make_unique<InsertLast>(sets, ways);
+}
 
 }  // namespace
 
-extern constinit const ReplacementRule replace_lip{"The line that was used longest ago, where being brought is no use", make};
+extern constinit const ReplacementRule replace_lip{
+    "The line that was used longest ago, where being brought is no use", make};
 
 }  // namespace simtlab::memory

@@ -1,1 +1,2 @@
-/* hybridsort includes the OpenGL headers and uses nothing of them: this empty header stands in for the package. */
+/* hybridsort includes the OpenGL headers and uses nothing of them: this empty header stands in for the
+ * package. */
