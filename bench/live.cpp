@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "live/client.h"
-#include "live/server.h"
+#include "corun/live/client.h"
+#include "corun/live/server.h"
 
 using namespace simtlab;
 
@@ -29,33 +29,35 @@ corun::Settings limit_of(std::uint32_t limit) {
 // One launch ends and another client's goes, with 64 clients that all want to.
 void decision(benchmark::State& state) {
   const corun::Policy& policy = *corun::policies()[static_cast<std::size_t>(state.range(0))];
-  live::Core core(policy, limit_of(8), {});
+  corun::live::Core core(policy, limit_of(8), {});
   constexpr std::uint32_t clients = 64;
   std::uint64_t now = 0;
   std::vector<std::uint64_t> next(clients + 1, 2);
-  std::vector<live::ClientId> running;
-  const auto ask = [&](live::ClientId id, std::uint64_t sequence) {
-    live::Request request;
+  std::vector<corun::live::ClientId> running;
+  const auto ask = [&](corun::live::ClientId id, std::uint64_t sequence) {
+    corun::live::Request request;
     request.sequence = sequence;
     core.receive(id, request, ++now);
   };
   for (std::uint32_t i = 0; i < clients; ++i) {
-    const live::ClientId id = core.connect(1, now);
-    core.receive(id, live::Hello{live::protocol_version, live::protocol_version, false, "bench"}, now);
-    core.receive(id, live::Register{0, 0, 0, "kernel" + std::to_string(i)}, now);
+    const corun::live::ClientId id = core.connect(1, now);
+    core.receive(
+        id, corun::live::Hello{corun::live::protocol_version, corun::live::protocol_version, false, "bench"},
+        now);
+    core.receive(id, corun::live::Register{0, 0, 0, "kernel" + std::to_string(i)}, now);
     ask(id, 1);
   }
-  std::vector<std::pair<live::ClientId, std::uint64_t>> granted;
+  std::vector<std::pair<corun::live::ClientId, std::uint64_t>> granted;
   const auto hear = [&] {
-    for (const live::Core::Output& one : core.take())
-      if (const auto* grant = std::get_if<live::Grant>(&one.message))
+    for (const corun::live::Core::Output& one : core.take())
+      if (const auto* grant = std::get_if<corun::live::Grant>(&one.message))
         granted.emplace_back(one.client, grant->sequence);
   };
   hear();
   for (auto _ : state) {
     const auto [id, sequence] = granted.front();
     granted.erase(granted.begin());
-    core.receive(id, live::Done{sequence, 1000 + id, false}, ++now);
+    core.receive(id, corun::live::Done{sequence, 1000 + id, false}, ++now);
     ask(id, next[id]++);
     hear();
   }
@@ -70,10 +72,10 @@ struct Daemon {
     base = ::mkdtemp(name);
     pid = ::fork();
     if (pid == 0) {
-      live::ServerOptions options;
+      corun::live::ServerOptions options;
       options.directory = base / "run";
       options.messages_per_second = 1e9;
-      live::Server(*corun::find_policy("mps"), limit_of(8), options).run();
+      corun::live::Server(*corun::find_policy("mps"), limit_of(8), options).run();
       ::_exit(0);
     }
   }
@@ -86,8 +88,8 @@ struct Daemon {
   pid_t pid = 0;
 };
 
-live::ClientOptions to(const Daemon& daemon, bool shares) {
-  live::ClientOptions out;
+corun::live::ClientOptions to(const Daemon& daemon, bool shares) {
+  corun::live::ClientOptions out;
   out.directory = daemon.base / "run";
   out.program = "bench";
   out.retry_ns = 1'000'000;
@@ -96,7 +98,7 @@ live::ClientOptions to(const Daemon& daemon, bool shares) {
 }
 
 // Until it is there, and has launched: then it is a client for the policy, whatever it does later.
-void connect(live::Client& client, live::Request& request) {
+void connect(corun::live::Client& client, corun::live::Request& request) {
   request.kernel = client.kernel("k");
   while (!client.connected()) client.done(client.gate(request), 1, false);
 }
@@ -106,18 +108,18 @@ void connect(live::Client& client, live::Request& request) {
 void gated_launch(benchmark::State& state) {
   const Daemon daemon;
   const bool shares = state.range(1) == 0;
-  live::Client client(to(daemon, shares));
-  live::Request request;
-  std::vector<std::unique_ptr<live::Client>> others;
+  corun::live::Client client(to(daemon, shares));
+  corun::live::Request request;
+  std::vector<std::unique_ptr<corun::live::Client>> others;
   for (std::int64_t i = 0; i < state.range(0); ++i) {
-    others.push_back(std::make_unique<live::Client>(to(daemon, shares)));
+    others.push_back(std::make_unique<corun::live::Client>(to(daemon, shares)));
     connect(*others.back(), request);
   }
   connect(client, request);
   std::vector<double> took;
   for (auto _ : state) {
     const auto begin = std::chrono::steady_clock::now();
-    const live::Client::Ticket ticket = client.gate(request);
+    const corun::live::Client::Ticket ticket = client.gate(request);
     took.push_back(
         std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count());
     client.done(ticket, 1, false);

@@ -50,7 +50,7 @@ function(simtlab_layer name)
   cmake_parse_arguments(ARG "QUICK;BRIEF;TOGETHER" "PRECOMPILED" "ALONE;DEPENDS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
-  list(FILTER sources EXCLUDE REGEX "/loops/llvm/")   # an executable of its own: src/loops/rules.cmake
+  list(FILTER sources EXCLUDE REGEX "/loops/llvm/")   # an executable of its own: src/models/loops/rules.cmake
   simtlab_registered_sources(${name} registered)
   list(APPEND sources ${registered})
   if(sources)

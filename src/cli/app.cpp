@@ -19,7 +19,7 @@
 #include "cli/option_tree.h"
 #include "cli/output.h"
 #include "cli/output_option.h"
-#include "frontend/nvcc_options.h"
+#include "compile/nvcc_options.h"
 
 namespace simtlab::cli {
 namespace {
@@ -134,7 +134,7 @@ void keep_values(const CLI::App& app, std::vector<std::string>& ours) {
       if (sub->get_name() == words[first]) command = sub, found = true;
   }
   if (!command->get_allow_extras() || command->get_prefix_command()) return;
-  const std::vector<std::string> joined = frontend::with_values_joined(
+  const std::vector<std::string> joined = compile::with_values_joined(
       {words.begin() + static_cast<std::ptrdiff_t>(first), words.end()}, option_names(*command));
   words.resize(first);
   words.insert(words.end(), joined.begin(), joined.end());

@@ -44,15 +44,15 @@ std::string full_name(std::string_view key) {
 
 bool is_study_key(std::string_view key) { return std::ranges::find(study_keys, key) != std::end(study_keys); }
 
-Run with(Run run, cachesim::Options study, const Variant& variant) {
-  std::string text = cachesim::to_text(study);
+Run with(Run run, cache::Options study, const Variant& variant) {
+  std::string text = cache::to_text(study);
   for (const Change& c : variant) {
     if (is_study_key(c.key))
       text += fmt::format("{}{}={}", text.empty() ? "" : ",", c.key, c.value);
     else
       run.run.device.set.push_back(fmt::format("{}={}", c.key, with_unit(c.value)));
   }
-  cachesim::parse_options(text);  // throws
+  cache::parse_options(text);  // throws
   run.run.cache = text;
   return run;
 }
@@ -63,7 +63,7 @@ struct Point {
   std::string problem;
 };
 
-Point point_of(const Run& run, const cachesim::Options& study, const Target& target, const Variant& variant) {
+Point point_of(const Run& run, const cache::Options& study, const Target& target, const Variant& variant) {
   const auto hopeless = [](const Error& e) {
     return e.code() != ExitCode::bad_input ||
            (!e.id().starts_with("config-value") && !e.id().starts_with("device-value"));
@@ -237,7 +237,7 @@ result::Result study_result(Run run, const Target& target) {
   return result::read_result_file(run.output.json);
 }
 
-int sweep_study(const Run& run, const cachesim::Options& study, const Target& target,
+int sweep_study(const Run& run, const cache::Options& study, const Target& target,
                 const std::vector<std::string>& texts) {
   OutputOptions output = run.output;
   check_outputs(output);
@@ -270,7 +270,7 @@ int sweep_study(const Run& run, const cachesim::Options& study, const Target& ta
 namespace {
 
 // A result file, another kernel, or settings.
-result::Result variant_of(const Run& run, const cachesim::Options& study, const Target& target,
+result::Result variant_of(const Run& run, const cache::Options& study, const Target& target,
                           const std::string& text) {
   if (text.ends_with(".json")) return result::read_result_file(text);
   if (text.find('=') == std::string::npos) {
@@ -299,8 +299,8 @@ result::Result variant_of(const Run& run, const cachesim::Options& study, const 
 
 }  // namespace
 
-int compare_studies(const Run& run, const cachesim::Options& study, const Target& target,
-                    const std::string& a, const std::string& b) {
+int compare_studies(const Run& run, const cache::Options& study, const Target& target, const std::string& a,
+                    const std::string& b) {
   OutputOptions output = run.output;
   check_outputs(output);
   const auto both = [&] {

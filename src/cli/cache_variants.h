@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cachesim/options.h"
+#include "cache/options.h"
 #include "cli/run.h"
 #include "result/metrics.h"
 
@@ -22,10 +22,10 @@ struct Target {
 result::Result study_result(Run run, const Target& target);
 
 // "size=16K:128K", "policy=lru,fifo": a table over all combinations. Returns the exit code or throws Error.
-int sweep_study(const Run& run, const cachesim::Options& study, const Target& target,
+int sweep_study(const Run& run, const cache::Options& study, const Target& target,
                 const std::vector<std::string>& axes);
 // Two variants side by side: settings ("order=gto,l1.ways=8"), a result file or another kernel.
-int compare_studies(const Run& run, const cachesim::Options& study, const Target& target,
-                    const std::string& a, const std::string& b);
+int compare_studies(const Run& run, const cache::Options& study, const Target& target, const std::string& a,
+                    const std::string& b);
 
 }  // namespace simtlab::cli

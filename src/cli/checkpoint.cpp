@@ -9,7 +9,7 @@
 #include "base/shown.h"
 #include "cli/output.h"
 #include "cli/output_option.h"
-#include "session/configuration.h"
+#include "hosts/configuration.h"
 #include "stream/checkpoint/file.h"
 
 namespace simtlab::cli {
@@ -82,9 +82,9 @@ void add_to(result::RunConfig& config, const CheckpointWish& wish) {
 gpu::CheckpointOptions checkpoint_options(const CheckpointWish& wish,
                                           const device::Configuration& configuration,
                                           const device::LoadedDevice& device) {
-  result::RunConfig config = session::run_config(configuration);
+  result::RunConfig config = hosts::run_config(configuration);
   add_to(config, wish);
-  return session::checkpoint_options(config, device);
+  return hosts::checkpoint_options(config, device);
 }
 
 }  // namespace simtlab::cli

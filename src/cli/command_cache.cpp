@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "base/error.h"
-#include "cachesim/options.h"
+#include "cache/options.h"
 #include "cli/axes.h"
 #include "cli/cache_pictures.h"
 #include "cli/cache_variants.h"
@@ -43,14 +43,14 @@ void refuse_time(const CacheRun& c) {
 }
 
 // One option at a time, so that a message names the one that is wrong.
-cachesim::Options study_of(const CacheRun& c) {
+cache::Options study_of(const CacheRun& c) {
   std::string text;
   const auto add = [&](const char* option, const char* key, const std::optional<std::string>& value) {
     if (!value) return;
     const std::string part = fmt::format("{}={}", key, *value);
     if (value->find(',') != std::string::npos)
       throw Error(ExitCode::usage, "cache-option", fmt::format("--{}: unknown value '{}'", option, *value));
-    cachesim::parse_options(part);
+    cache::parse_options(part);
     text += (text.empty() ? "" : ",") + part;
   };
   add("order", "order", c.order);
@@ -63,11 +63,11 @@ cachesim::Options study_of(const CacheRun& c) {
   add("sms", "sms", c.sms);
   add("groups", "groups", c.groups);
   add("reuse-sample", "sample", c.sample);
-  cachesim::Options options = cachesim::parse_options(text);
+  cache::Options options = cache::parse_options(text);
   options.zero_latency = c.zero_latency;
   options.l2 = !c.no_l2;
   if (!c.plot.empty()) options.pictures = points_of_a_picture;
-  if (cachesim::orders_threads(options.order)) refuse_time(c);
+  if (cache::orders_threads(options.order)) refuse_time(c);
   return options;
 }
 
@@ -147,9 +147,9 @@ void add_options(CLI::App& command, CacheRun& c) {
 
 int cache(const CLI::App& app, CacheRun c, std::vector<std::string> rest,
           const std::optional<std::vector<std::string>>& after_dashes) {
-  const cachesim::Options study = study_of(c);
+  const cache::Options study = study_of(c);
   take_axes(rest, c.sweep);
-  c.run.run.cache = cachesim::to_text(study);
+  c.run.run.cache = cache::to_text(study);
   const Target target{app, std::move(rest), after_dashes};
   if (!c.sweep.empty() && !c.compare.empty())
     throw Error(ExitCode::usage, "option-conflict", "--sweep and --compare are two tables",

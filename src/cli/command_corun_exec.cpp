@@ -24,9 +24,9 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/program.h"
+#include "corun/live/tally.h"
 #include "corun/policy.h"
 #include "device/catalogue.h"
-#include "live/tally.h"
 
 namespace simtlab::cli {
 namespace {
@@ -81,7 +81,7 @@ void start_daemon(const ExecOptions& o) {
 }
 
 // A daemon with other settings than those that were asked for is refused: they would have no effect.
-live::Totals find_daemon(const ExecOptions& o) {
+corun::live::Totals find_daemon(const ExecOptions& o) {
   if (!o.policy.empty()) static_cast<void>(corun::policy(o.policy));  // the name, before anything is started
   if (!o.policy.empty() && !daemon_in(o.directory)) {
     start_daemon(o);
@@ -89,7 +89,7 @@ live::Totals find_daemon(const ExecOptions& o) {
       throw Error(ExitCode::unavailable, "corun-daemon", "the daemon did not start",
                   "simtlab corun serve says why");
   }
-  const live::Totals runs = DaemonLink(o.directory).stats().totals;
+  const corun::live::Totals runs = DaemonLink(o.directory).stats().totals;
   if (!o.policy.empty() && runs.policy != o.policy)
     throw Error(ExitCode::usage, "corun-policy",
                 fmt::format("the daemon that runs has the policy {}, not {}", runs.policy, o.policy),
@@ -107,7 +107,7 @@ live::Totals find_daemon(const ExecOptions& o) {
 }
 
 // Without profiles a policy may do nothing of what its name says.
-void note_unknown(const live::Totals& daemon) {
+void note_unknown(const corun::live::Totals& daemon) {
   const corun::Policy* policy = corun::find_policy(daemon.policy);
   if (policy == nullptr || daemon.profiles != 0) return;
   if (const std::string text = without_profiles(*policy); !text.empty())
@@ -169,7 +169,7 @@ int exec(const ExecOptions& o) {
                 "give it with --gpu NAME");
   const fs::path program = find_program(o.command.front());
   const fs::path library = preload_library();
-  const live::Totals daemon = find_daemon(o);
+  const corun::live::Totals daemon = find_daemon(o);
   const std::string& shared_gpu = daemon.device;
   if (!shared_gpu.empty() && !o.gpu.empty())
     throw Error(ExitCode::usage, "corun-options",
@@ -184,9 +184,9 @@ int exec(const ExecOptions& o) {
   ::setenv("SIMTLAB_CORUN_STRICT", o.strict ? "1" : "0", 1);
   ::setenv("SIMTLAB_CORUN_WAIT_LIMIT_MS",
            std::to_string(static_cast<std::uint64_t>(o.wait_limit * 1000)).c_str(), 1);
-  const fs::path folder = o.directory.empty() ? live::default_directory() : fs::path(o.directory);
-  const fs::path tally = live::Tally::make(folder, !gpu.empty(), o.quiet);
-  ::setenv(live::Tally::variable, tally.c_str(), 1);
+  const fs::path folder = o.directory.empty() ? corun::live::default_directory() : fs::path(o.directory);
+  const fs::path tally = corun::live::Tally::make(folder, !gpu.empty(), o.quiet);
+  ::setenv(corun::live::Tally::variable, tally.c_str(), 1);
   if (o.priority != 0)
     ::setenv("SIMTLAB_CORUN_PRIORITY", std::to_string(o.priority).c_str(), 1);
   else

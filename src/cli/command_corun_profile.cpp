@@ -20,7 +20,7 @@
 #include "cli/progress.h"
 #include "cli/run.h"
 #include "cli/temporary.h"
-#include "cohost/profile.h"
+#include "corun/cycle/profile.h"
 #include "corun/profiles.h"
 #include "device/catalogue.h"
 #include "result/json.h"
@@ -55,9 +55,9 @@ std::vector<ProfiledProcess> processes_of(const Kernels& all, const std::vector<
     const auto end = at + static_cast<std::ptrdiff_t>(process.kernels);
     Kernels& kernels = out.emplace_back(ProfiledProcess{Kernels(at, end), process.program}).kernels;
     at = end;
-    std::vector<cohost::ShapedKernel> shapes;
-    for (const result::KernelResult& k : kernels) shapes.push_back(cohost::shape_of(k));
-    const std::vector<std::string> steps = cohost::step_names(shapes);
+    std::vector<corun::cycle::ShapedKernel> shapes;
+    for (const result::KernelResult& k : kernels) shapes.push_back(corun::cycle::shape_of(k));
+    const std::vector<std::string> steps = corun::cycle::step_names(shapes);
     for (std::size_t i = 0; i < kernels.size(); ++i)
       if (steps[i] != kernels[i].name) kernels[i].name = kernels[i].demangled = steps[i];
   };
@@ -81,13 +81,13 @@ std::string add_process(const ProfiledProcess& process, const std::string& name,
   const Kernels& kernels = process.kernels;
   std::string text;
   for (const result::KernelResult& k : result::merge_by_name(kernels)) {
-    corun::KernelProfile one{name, k.name, cohost::profile_of(k, source.device), source.text};
+    corun::KernelProfile one{name, k.name, corun::cycle::profile_of(k, source.device), source.text};
     one.content = process.program.content;
     if (process.program.name != name) one.program = process.program.name;
     // The first launch finds the least in L2.
     if (const auto first = std::ranges::find(kernels, k.name, &result::KernelResult::name);
         first->launches == 1)
-      cohost::add_cold(*first, source.device, one.profile);
+      corun::cycle::add_cold(*first, source.device, one.profile);
     const corun::Profile& p = one.profile;
     const auto shown = [](const std::optional<double>& v, double scale, const char* unit) {
       return v ? fmt::format("{:.4g}{}", *v / scale, unit) : std::string("-");

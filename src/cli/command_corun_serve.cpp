@@ -23,11 +23,11 @@
 #include "cli/output.h"
 #include "cli/output_option.h"
 #include "cli/signals.h"
+#include "corun/live/server.h"
+#include "corun/live/timeline.h"
 #include "corun/log.h"
 #include "device/catalogue.h"
-#include "live/server.h"
-#include "live/timeline.h"
-#include "remote/device_server.h"
+#include "gpu/shared/device_server.h"
 #include "result/json.h"
 
 namespace simtlab::cli {
@@ -39,7 +39,7 @@ struct ServeOptions {
   std::string policy = "mps", directory, log, timeline, profiles, json;
   PolicyOptions settings;
   std::uint32_t limit = 8;
-  live::Caps caps;
+  corun::live::Caps caps;
   double grant_limit = 10;
   double rate = 200000, linger = 0, patience = 0.2;
   std::string device;
@@ -50,7 +50,7 @@ struct ServeOptions {
 // A simulated GPU in a thread of its own, which is told who waits at the gate.
 class Device {
  public:
-  Device(const ServeOptions& o, const std::filesystem::path& directory, live::Core& core) {
+  Device(const ServeOptions& o, const std::filesystem::path& directory, corun::live::Core& core) {
     constexpr std::string_view kind = "sim:";
     if (!o.device.starts_with(kind))
       throw Error(ExitCode::usage, "corun-options",
@@ -58,7 +58,7 @@ class Device {
                   "for example --device sim:titanx; programs on a real GPU need no device here");
     name_ = o.device.substr(kind.size());
     if (name_.ends_with(".toml")) name_ = std::filesystem::absolute(name_).string();
-    remote::DeviceOptions options;
+    gpu::shared::DeviceOptions options;
     options.directory = directory;
     options.threads = o.threads;
     options.patience_ns = static_cast<std::uint64_t>(o.patience * 1e9);
@@ -95,7 +95,7 @@ class Device {
   bool failed() const { return failed_; }
   std::string summary() {
     stop();
-    const remote::DeviceServer::Counts& c = server_->counts();
+    const gpu::shared::DeviceServer::Counts& c = server_->counts();
     return fmt::format(
         "device {}: {} launches, {} ended, {} of them for nobody, {} failed, {} later than asked for; {:.3f} "
         "ms simulated; {} times without a program that said nothing\n",
@@ -107,11 +107,11 @@ class Device {
   std::atomic<bool> failed_{false};
   std::mutex mutex_;
   std::unordered_map<std::int32_t, int> waiting_;
-  std::optional<remote::DeviceServer> server_;
+  std::optional<gpu::shared::DeviceServer> server_;
   std::thread thread_;
 };
 
-std::string summary(const live::Totals& t, const corun::Policy& policy) {
+std::string summary(const corun::live::Totals& t, const corun::Policy& policy) {
   std::string out = fmt::format(
       "policy {}, limit {}: {} launches asked for, {} granted, {} ended, {} withdrawn, {} lost with their "
       "client; {} connections, {} refused; {:.1f} s\n",
@@ -139,7 +139,7 @@ void check_files(ServeOptions& o) {
 // What is written while the daemon runs. A full disk ends the file, not the daemon: programs depend on it.
 class KeptLaunches {
  public:
-  KeptLaunches(const ServeOptions& o, live::Core& core) : launches_(o.json.empty() ? 0 : o.launches) {
+  KeptLaunches(const ServeOptions& o, corun::live::Core& core) : launches_(o.json.empty() ? 0 : o.launches) {
     if (!o.log.empty()) {
       log_.emplace(o.log);
       log_->write(core.log(0).text);
@@ -149,7 +149,7 @@ class KeptLaunches {
     }
     if (!o.timeline.empty()) timeline_.emplace(o.timeline);
     if (o.timeline.empty() && o.json.empty()) return;
-    core.on_span = [this](const live::Core::Span& span) {
+    core.on_span = [this](const corun::live::Core::Span& span) {
       keep(timeline_, [&] { timeline_->add(span); });
       launches_.add(span);
     };
@@ -176,11 +176,11 @@ class KeptLaunches {
 
   bool lost_ = false;
   std::optional<FileWriter> log_;
-  std::optional<live::Timeline> timeline_;
+  std::optional<corun::live::Timeline> timeline_;
   LiveLaunches launches_;
 };
 
-live::ServerOptions server_options(const ServeOptions& o) {
+corun::live::ServerOptions server_options(const ServeOptions& o) {
   if (!(o.rate >= 1))
     throw Error(ExitCode::usage, "corun-options",
                 fmt::format("--rate {:g} is less than one message a second", o.rate),
@@ -197,8 +197,9 @@ live::ServerOptions server_options(const ServeOptions& o) {
                 fmt::format("--grant-limit {:g} is neither 0 nor from {} to 1000000", o.grant_limit,
                             least_grant_limit),
                 "seconds; 0: a client that does nothing is never passed over");
-  live::ServerOptions options;
-  options.directory = o.directory.empty() ? live::default_directory() : std::filesystem::path(o.directory);
+  corun::live::ServerOptions options;
+  options.directory =
+      o.directory.empty() ? corun::live::default_directory() : std::filesystem::path(o.directory);
   options.caps = o.caps;
   options.messages_per_second = o.rate;
   options.identify = [](std::int32_t pid, const std::string&) { return identity_of_process(pid); };
@@ -207,7 +208,7 @@ live::ServerOptions server_options(const ServeOptions& o) {
   return options;
 }
 
-void tell_passed(const live::ClientRow& client, bool over) {
+void tell_passed(const corun::live::ClientRow& client, bool over) {
   const std::string who =
       fmt::format("client {} ({}, process {})", client.client, shown(client.program), client.pid);
   talk(over ? fmt::format("note: {} holds a grant and does nothing: it is passed over\n", who)
@@ -221,11 +222,13 @@ int serve(ServeOptions o) {
   check_policy_options(o.settings, {o.policy}, false);
   corun::Settings settings = settings_of(o.settings);
   settings.limit = o.limit;
-  live::ServerOptions options = server_options(o);
+  corun::live::ServerOptions options = server_options(o);
   KnownKernels known(policy, o.profiles);
   options.find_profile = known.find();
-  live::Server server(policy, settings, options);
-  server.core().on_passed = [](const live::ClientRow& client, bool over) { tell_passed(client, over); };
+  corun::live::Server server(policy, settings, options);
+  server.core().on_passed = [](const corun::live::ClientRow& client, bool over) {
+    tell_passed(client, over);
+  };
   std::optional<Device> device;
   if (!o.device.empty()) device.emplace(o, options.directory, server.core());
   KeptLaunches kept(o, server.core());
@@ -242,7 +245,7 @@ int serve(ServeOptions o) {
     return static_cast<double>(now - busy_ns) * 1e-9 > o.linger;
   });
   kept.close();
-  const live::Stats stats = server.core().stats(0, server.now_ns());
+  const corun::live::Stats stats = server.core().stats(0, server.now_ns());
   if (o.json != "-") print(summary(stats.totals, policy));
   if (device && o.json != "-") print(device->summary());
   if (!o.json.empty()) {

@@ -31,8 +31,8 @@ struct TopOptions {
   OutputOptions output;  // --json
 };
 
-std::string table(const live::Stats& s) {
-  const live::Totals& t = s.totals;
+std::string table(const corun::live::Stats& s) {
+  const corun::live::Totals& t = s.totals;
   std::string out = fmt::format(
       "policy {}  limit {}  clients {}  waiting {}  running {}  granted {}  ended {}  lost {}  decisions {}  "
       "up {:.1f} s\n",
@@ -40,7 +40,7 @@ std::string table(const live::Stats& s) {
       static_cast<double>(t.now_ns) * 1e-9);
   out += fmt::format("{:>6} {:>8} {:>7} {:>7} {:>9} {:>9} {:>11} {:>11}  {:<16} {}\n", "client", "process",
                      "waiting", "running", "granted", "ended", "waited/ms", "gpu/ms", "program", "kernel");
-  for (const live::ClientRow& r : s.rows)
+  for (const corun::live::ClientRow& r : s.rows)
     if (!r.kernel.empty())
       out += fmt::format("{:>6} {:>8} {:>7} {:>7} {:>9} {:>9} {:>11.3f} {:>11.3f}  {:<16} {}\n", r.client,
                          r.pid, r.waiting, r.running, r.grants, r.done,
@@ -50,12 +50,13 @@ std::string table(const live::Stats& s) {
 }
 
 // All that ran, whether it is still there or not, and what the policy does not know.
-std::string applications_table(const live::Stats& stats, const std::vector<live::ApplicationRow>& rows) {
+std::string applications_table(const corun::live::Stats& stats,
+                               const std::vector<corun::live::ApplicationRow>& rows) {
   if (rows.empty()) return {};
   std::string out =
       fmt::format("{:>9} {:>7} {:>9} {:>9} {:>7} {:>11} {:>11} {:>9} {:>8}  {}\n", "processes", "there",
                   "granted", "ended", "lost", "waited/ms", "gpu/ms", "slowdown", "unknown", "application");
-  for (const live::ApplicationRow& r : rows) {
+  for (const corun::live::ApplicationRow& r : rows) {
     const std::string slowdown =
         r.judged == 0
             ? "-"
@@ -70,7 +71,8 @@ std::string applications_table(const live::Stats& stats, const std::vector<live:
                        f.stp);
   const corun::Policy* policy = corun::find_policy(stats.totals.policy);
   if (policy == nullptr || stats.totals.unknown == 0) return out;
-  const auto first = std::ranges::find_if(rows, [](const live::ApplicationRow& r) { return r.unknown != 0; });
+  const auto first =
+      std::ranges::find_if(rows, [](const corun::live::ApplicationRow& r) { return r.unknown != 0; });
   return out + fmt::format("of {} of {} kernels the {} is not known{}: {}\n", stats.totals.unknown,
                            stats.totals.kernels, corun::knowledge_text(policy->needs),
                            first == rows.end() ? "" : fmt::format(" (first {})", first->unknown_kernel),
@@ -85,7 +87,7 @@ int top(const TopOptions& o) {
   DaemonLink link(o.directory);
   if (!o.output.json.empty()) {
     const RunClock clock;
-    const live::Stats stats = link.stats();
+    const corun::live::Stats stats = link.stats();
     result::Result result = result_of(stats, link.applications());
     clock.finish(result);
     write_result(o.output.json, result);
@@ -95,7 +97,7 @@ int top(const TopOptions& o) {
   const bool terminal = ::isatty(STDOUT_FILENO) == 1, overwritable = terminal && can_move_cursor();
   std::uint64_t next_line = 0;
   for (std::uint32_t i = 0; !*signals.flag() && !reader_has_left(); ++i) {
-    const live::Stats stats = link.stats();
+    const corun::live::Stats stats = link.stats();
     std::string text = overwritable ? "\x1b[H\x1b[2J" : "";
     text += table(stats) + applications_table(stats, link.applications());
     if (o.decisions != 0) {

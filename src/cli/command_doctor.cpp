@@ -12,7 +12,7 @@
 #include "cli/output.h"
 #include "cli/output_option.h"
 #include "cli/signals.h"
-#include "gpu/cuda_check.h"
+#include "gpu/board/cuda_check.h"
 #include "result/json.h"
 
 namespace simtlab::cli {

@@ -10,8 +10,8 @@
 #include "cli/cli.h"
 #include "cli/dram.h"
 #include "cli/output_option.h"
-#include "traffic/formats.h"
-#include "traffic/generators.h"
+#include "memory/traffic/formats.h"
+#include "memory/traffic/generators.h"
 
 namespace simtlab::cli {
 namespace {
@@ -51,14 +51,14 @@ void check(const DramOptions& o) {
 
 std::string names_of_formats() {
   std::string out;
-  for (const traffic::Format& f : traffic::formats())
+  for (const memory::traffic::Format& f : memory::traffic::formats())
     out += fmt::format("{}{}", out.empty() ? "" : ", ", f.name);
   return out;
 }
 
 std::string names_of_generators() {
   std::string out;
-  for (const traffic::Generator& g : traffic::generators())
+  for (const memory::traffic::Generator& g : memory::traffic::generators())
     out += fmt::format("{}{}", out.empty() ? "" : ", ", g.name);
   return out;
 }

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "base/error.h"
-#include "cachesim/order.h"
+#include "cache/order.h"
 #include "cli/cli.h"
 #include "cli/exit_codes.h"
 #include "cli/option_tree.h"
@@ -182,7 +182,7 @@ std::string list_schedulers(const Format& format) {
 std::string list_replacements(const Format& format) {
   return list_policies(memory::replacement_rules(), format);
 }
-std::string list_orders(const Format& format) { return list_policies(cachesim::order_policies(), format); }
+std::string list_orders(const Format& format) { return list_policies(cache::order_policies(), format); }
 std::string list_set_indexes(const Format& format) {
   return list_policies(memory::set_index_rules(), format);
 }

@@ -20,9 +20,9 @@
 #include "cli/predict_loop.h"
 #include "cli/predict_variants.h"
 #include "gpu/prediction.h"
-#include "predict/answer.h"
-#include "predict/result.h"
-#include "runtime/launch_runner.h"
+#include "hosts/cuda/launch_runner.h"
+#include "models/answer.h"
+#include "models/result.h"
 
 namespace simtlab::cli {
 namespace {
@@ -49,7 +49,7 @@ gpu::PredictOptions options_of(const PredictRun& o) {
 }
 
 void check_predict(const PredictRun& o) {
-  predict::parse_options(o.rule.value_or("order"), o.resios);  // throws
+  models::parse_options(o.rule.value_or("order"), o.resios);  // throws
   if (o.rule && o.model != "all" && o.model != "mwp-cwp")
     throw Error(ExitCode::usage, "option-conflict",
                 fmt::format("--rule is about the cases of mwp-cwp; {} has none", o.model),
@@ -85,7 +85,7 @@ gpu::PredictOptions with_counts(const PredictRun& o) {
   options.counts_file = counts_name(o.counts);
   options.counts = read_file(options.counts_file, max_counts_bytes, "counts file");
   check_inputs(o.run.output, {options.counts_file});
-  predict::parse_counts(options.counts, options.counts_file);  // throws
+  models::parse_counts(options.counts, options.counts_file);  // throws
   return options;
 }
 
@@ -124,18 +124,18 @@ int on_paper(PredictRun o) {
   read.emplace_back(file);
   check_inputs(output, read);
 
-  predict::Inputs inputs = predict::parse_counts(read_file(file, max_counts_bytes, "counts file"), file);
-  predict::complete(inputs, device.loaded ? &device.loaded->device : nullptr);
+  models::Inputs inputs = models::parse_counts(read_file(file, max_counts_bytes, "counts file"), file);
+  models::complete(inputs, device.loaded ? &device.loaded->device : nullptr);
   result::Result result;
   const std::string name = o.counts == "-" ? "counts" : std::filesystem::path(o.counts).stem().string();
   const gpu::PredictOptions options = options_of(o);
   result.kernels.push_back(
-      predict::answer(name, inputs, options.model, predict::parse_options(options.rule, options.resios)));
+      models::answer(name, inputs, options.model, models::parse_options(options.rule, options.resios)));
   result.total = result.kernels.back().metrics;
   result::Manifest& m = result.manifest;
   m.mode = "predict";
   m.device = device.loaded ? device.loaded->device.name : "the machine of the counts";
-  m.configuration = predict::to_configuration(inputs);
+  m.configuration = models::to_configuration(inputs);
   std::error_code ignored;
   if (std::filesystem::is_regular_file(file, ignored)) m.inputs = hash_inputs({file});
   clock.finish(result);
@@ -147,7 +147,7 @@ int on_paper(PredictRun o) {
 
 int unexecuted(PredictRun o, const gpu::PredictOptions& options, const std::vector<std::string>& rest) {
   const RunClock clock;
-  const frontend::LaunchOptions& launch = o.run.kernel.launch;
+  const compile::LaunchOptions& launch = o.run.kernel.launch;
   if (rest.size() != 1 || !(rest.front().ends_with(".ptx") || rest.front().ends_with(".cl")))
     throw Error(
         ExitCode::usage, "predict-what",
@@ -162,18 +162,18 @@ int unexecuted(PredictRun o, const gpu::PredictOptions& options, const std::vect
   const device::LoadedDevice device = device::load_device(configuration);
   check_inputs(o.run.output, {rest.front()});
   check_inputs(o.run.output, files_of(configuration, device));
-  frontend::LaunchSpec base;
+  compile::LaunchSpec base;
   if (!o.run.kernel.launch_file.empty()) {
-    base = frontend::load_launch_file(o.run.kernel.launch_file);
+    base = compile::load_launch_file(o.run.kernel.launch_file);
     base.args.clear(), base.expect.clear();
   }
-  const frontend::LaunchSpec spec = frontend::launch_from_options(launch, std::move(base));
+  const compile::LaunchSpec spec = compile::launch_from_options(launch, std::move(base));
   const KernelSource source = read_kernel_source(rest.front(), {}, spec, device.device, o.run.output);
   gpu::Options functional;
   functional.mode = gpu::Mode::functional;
   gpu::Gpu gpu(device.device, functional);
   const gpu::ModuleId module = gpu.load_module(rest.front(), source.ptx);
-  const runtime::PlannedLaunch planned = runtime::plan_launch(spec, module, gpu);
+  const hosts::cuda::PlannedLaunch planned = hosts::cuda::plan_launch(spec, module, gpu);
   const ptx::Module& m = gpu.module(module);
   result::Result result;
   result.kernels.push_back(
@@ -216,7 +216,7 @@ int predict_command(const CLI::App& app, PredictRun o, std::vector<std::string> 
     if (!o.sweep.empty())
       throw Error(ExitCode::usage, "option-conflict", "--sweep varies a launch or a GPU; counts have neither",
                   "name a kernel");
-    const frontend::LaunchOptions& l = o.run.kernel.launch;
+    const compile::LaunchOptions& l = o.run.kernel.launch;
     if (o.not_executed || !o.run.kernel.launch_file.empty() || l.kernel || l.grid || l.global || l.block ||
         l.shared || !l.args.empty())
       throw Error(ExitCode::usage, "option-conflict",
@@ -248,7 +248,7 @@ void add_options(CLI::App& command, PredictRun& o) {
       ->check(CLI::Validator(refuse_empty, ""))
       ->type_name("FILE")
       ->group(group);
-  std::vector<std::string> names = predict::model_names();
+  std::vector<std::string> names = models::model_names();
   const std::string description =
       fmt::format("{} or all (default): those for which the counts suffice", fmt::join(names, ", "));
   names.emplace_back("all");

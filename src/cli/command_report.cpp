@@ -43,7 +43,7 @@ bool is_database(const std::string& file) {
 // The result of one point, as its run wrote it.
 std::string result_text(const ReportOptions& o, const std::string& name) {
   if (!o.point) return read_file(name, result::max_json_bytes, "result file");
-  const sweep::Store store(name, sweep::Store::Mode::read);
+  const studies::sweep::Store store(name, studies::sweep::Store::Mode::read);
   std::string json = store.result_json(*o.point);
   if (json.empty())
     throw Error(ExitCode::bad_input, "sweep-point",
@@ -56,8 +56,8 @@ int report_study(const ReportOptions& o) {
   if (!o.sqlite.empty())
     throw Error(ExitCode::usage, "option-conflict", "--sqlite of a study's database: it is one already",
                 "copy the file");
-  const sweep::Store store(o.file, sweep::Store::Mode::read);
-  const result::Study study = sweep::summary(store, {o.metrics, o.minimise, o.maximise});
+  const studies::sweep::Store store(o.file, studies::sweep::Store::Mode::read);
+  const result::Study study = studies::sweep::summary(store, {o.metrics, o.minimise, o.maximise});
   Writing writing;
   if (!o.markdown.empty()) writing([&] { write_to(o.markdown, report::study_markdown(study)); });
   const bool text = (o.html.empty() && o.timeline.empty() && o.markdown.empty()) || !o.output.output.empty();

@@ -23,10 +23,10 @@
 #include "cli/run.h"
 #include "cli/signals.h"
 #include "cli/temporary.h"
-#include "frontend/frontend.h"
-#include "frontend/nvcc_options.h"
-#include "frontend/opencl.h"
-#include "session/configuration.h"
+#include "compile/frontend.h"
+#include "compile/nvcc_options.h"
+#include "compile/opencl.h"
+#include "hosts/configuration.h"
 #include "timing/main_memory.h"
 
 namespace simtlab::cli {
@@ -34,7 +34,7 @@ namespace {
 
 // A source's command line may carry nvcc's options; other words with two dashes are taken for ours.
 bool is_compiler_option(const std::string& argument) {
-  return !argument.starts_with("--") || frontend::is_nvcc_option(argument);
+  return !argument.starts_with("--") || compile::is_nvcc_option(argument);
 }
 
 Error no_gpu_use(const ProgramResult& r, const std::string& name) {
@@ -100,7 +100,7 @@ int program(const Run& options, const std::string& name, const std::vector<std::
   const Observation wanted = observation(options.observe, configuration.options);
   check_inputs(options.output, inputs);
   check_inputs(options.output, files_of(configuration, device));
-  result::RunConfig config = session::run_config(configuration);
+  result::RunConfig config = hosts::run_config(configuration);
   if (!options.record.empty()) config.record = std::filesystem::absolute(options.record).string();
   add_to(config, wanted);
   add_to(config, options.checkpoint);
@@ -141,7 +141,7 @@ int source(const Run& options, const std::vector<std::string>& arguments,
   const std::filesystem::path executable = [&] {
     try {
       return compile(flags, folder.path() / std::filesystem::path(first).stem(), options.output,
-                     frontend::architecture_for(device.cc_major, device.cc_minor));
+                     compile::architecture_for(device.cc_major, device.cc_minor));
     } catch (const Error&) {
       if (signals.interrupted())
         throw Error(ExitCode::interrupted, "interrupted", "interrupted while " + first + " was compiled",
@@ -158,7 +158,7 @@ int source(const Run& options, const std::vector<std::string>& arguments,
   return program(options, first, command, inputs);
 }
 
-bool has_launch_options(const frontend::LaunchOptions& o) {
+bool has_launch_options(const compile::LaunchOptions& o) {
   return o.kernel || o.grid || o.global || o.block || o.offset || o.shared || !o.args.empty();
 }
 
@@ -271,7 +271,7 @@ int opencl_kernel(const CLI::App& app, const Run& options, const std::vector<std
   KernelRun kernel = options.kernel;
   for (const std::string& a : rest) {
     if (a.starts_with("--")) unexpected_argument(app, a);
-    if (!frontend::is_opencl_source(a))
+    if (!compile::is_opencl_source(a))
       kernel.options.push_back(a);
     else if (kernel.file.empty())
       kernel.file = a;
@@ -305,7 +305,7 @@ int run_command(const CLI::App& app, Run options, const std::vector<std::string>
   if (!checkpoint.write.empty()) options.output.more.push_back({"--checkpoint", &options.checkpoint.write});
   check_outputs(options.output);
   check_board(app, options.kernel.board, !after_dashes && rest.size() == 1 && rest.front().ends_with(".ptx"));
-  if (std::ranges::any_of(rest, frontend::is_opencl_source))
+  if (std::ranges::any_of(rest, compile::is_opencl_source))
     return opencl_kernel(app, options, rest, after_dashes.has_value());
   if (std::ranges::any_of(rest, is_source)) {
     for (const std::string& a : rest)

@@ -21,7 +21,7 @@
 #include "cli/sweep.h"
 #include "cli/sweep_table.h"
 #include "cli/temporary.h"
-#include "sweep/difference.h"
+#include "studies/sweep/difference.h"
 
 namespace simtlab::cli {
 namespace {
@@ -31,15 +31,17 @@ namespace fs = std::filesystem;
 constexpr std::size_t differences_told = 3;
 
 // What the study in the database has that this one has not; empty: it is this one.
-std::string difference(const sweep::Store& store, const sweep::Study& study) {
-  std::vector<std::string> all = sweep::differences(store.definition(), sweep::definition(study));
+std::string difference(const studies::sweep::Store& store, const studies::sweep::Study& study) {
+  std::vector<std::string> all =
+      studies::sweep::differences(store.definition(), studies::sweep::definition(study));
   const std::size_t more = all.size() - std::min(all.size(), differences_told);
   all.resize(all.size() - more);
   return fmt::format("{}{}", fmt::join(all, "; "), more == 0 ? "" : fmt::format("; and {} more", more));
 }
 
 // Another study's database is never mixed with this one's.
-void check_same_study(const sweep::Store& store, const sweep::Study& study, const std::string& db) {
+void check_same_study(const studies::sweep::Store& store, const studies::sweep::Study& study,
+                      const std::string& db) {
   if (const std::string what = difference(store, study); !what.empty())
     throw Error(ExitCode::bad_input, "sweep-other-study",
                 fmt::format("{} holds another study: {}", shown(db), what),
@@ -48,12 +50,12 @@ void check_same_study(const sweep::Store& store, const sweep::Study& study, cons
 
 // The study in the database, or a new one. One that never had a result, as that of a command line with a
 // wrong word, is in nobody's way.
-void take_study(sweep::Store& store, const sweep::Study& study, const std::string& db,
+void take_study(studies::sweep::Store& store, const studies::sweep::Study& study, const std::string& db,
                 const volatile bool* stop) {
   if (store.has_study()) {
     const std::string what = difference(store, study);
     if (what.empty()) return;
-    sweep::recover(store);  // results that wait beside the database count
+    studies::sweep::recover(store);  // results that wait beside the database count
     if (store.counts().done != 0 || !store.batches(true).empty()) check_same_study(store, study, db);
     talk(fmt::format("note: {} held another study without any result, which this one replaces: {}\n",
                      shown(db), what));
@@ -62,8 +64,9 @@ void take_study(sweep::Store& store, const sweep::Study& study, const std::strin
   store.begin(study, stop);
 }
 
-sweep::EngineOptions engine_options(const CLI::App& app, const SweepOptions& o, const sweep::Study& study) {
-  sweep::EngineOptions out;
+studies::sweep::EngineOptions engine_options(const CLI::App& app, const SweepOptions& o,
+                                             const studies::sweep::Study& study) {
+  studies::sweep::EngineOptions out;
   std::error_code code;
   out.program = o.program.empty() ? fs::read_symlink("/proc/self/exe", code).string()
                                   : fs::absolute(o.program).string();
@@ -72,49 +75,54 @@ sweep::EngineOptions engine_options(const CLI::App& app, const SweepOptions& o, 
                 "--program names the simtlab that runs the points");
   out.jobs = o.jobs.value_or(std::max(1u, std::thread::hardware_concurrency()));
   // The points share the cores; results are the same for any number of threads.
-  const bool set = sets_option(study, "threads") ||
-                   std::ranges::any_of(study.axes, [](const sweep::Axis& a) { return a.name == "threads"; });
+  const bool set =
+      sets_option(study, "threads") ||
+      std::ranges::any_of(study.axes, [](const studies::sweep::Axis& a) { return a.name == "threads"; });
   if (!set && command_has(app, study.command.front(), "threads") && (out.jobs > 1 || o.engine != "local"))
     out.extra.emplace_back("--threads=1");
   out.most_failures = o.max_failures, out.retries = o.retries;
   return out;
 }
 
-std::string db_of(const SweepOptions& o, const sweep::Study& study) {
+std::string db_of(const SweepOptions& o, const studies::sweep::Study& study) {
   return o.db.empty() ? study.name + ".db" : o.db;
 }
 
 // What would be run, without running or keeping anything.
-int show_plan(const sweep::Study& study, const SweepOptions& o, const sweep::EngineOptions& engine) {
+int show_plan(const studies::sweep::Study& study, const SweepOptions& o,
+              const studies::sweep::EngineOptions& engine) {
   const std::string db = db_of(o, study);
   std::error_code ignored;
   if (o.engine == "slurm") {
     const TemporaryDirectory folder;
     const bool there = fs::exists(db, ignored);
-    sweep::Store store(there ? fs::path(db) : folder.path() / fs::path(db).filename(),
-                       there ? sweep::Store::Mode::read : sweep::Store::Mode::write);
+    studies::sweep::Store store(
+        there ? fs::path(db) : folder.path() / fs::path(db).filename(),
+        there ? studies::sweep::Store::Mode::read : studies::sweep::Store::Mode::write);
     if (there)
       check_same_study(store, study, db);
     else
       store.begin(study, nullptr), store.stand_for(db);
-    for (const sweep::Script& s : sweep::slurm_scripts(study, store, engine, o.slurm))
+    for (const studies::sweep::Script& s : studies::sweep::slurm_scripts(study, store, engine, o.slurm))
       print(fmt::format("# {}\n{}\n", s.name, s.content));
     return 0;
   }
-  const sweep::Expansion e = sweep::expand(study, [&](const sweep::Combination& c) {
-    for (std::uint64_t r = 0; r < study.repeats; ++r)
-      print(shell_words([&] {
-              std::vector<std::string> words = sweep::point_command(study, c.values, study.seed + r);
-              words.insert(words.begin(), "simtlab");
-              return words;
-            }()) +
-            "\n");
-  });
+  const studies::sweep::Expansion e =
+      studies::sweep::expand(study, [&](const studies::sweep::Combination& c) {
+        for (std::uint64_t r = 0; r < study.repeats; ++r)
+          print(shell_words([&] {
+                  std::vector<std::string> words =
+                      studies::sweep::point_command(study, c.values, study.seed + r);
+                  words.insert(words.begin(), "simtlab");
+                  return words;
+                }()) +
+                "\n");
+      });
   talk(fmt::format("{} points in {}\n", e.combinations * study.repeats, shown(study.folder)));
   return 0;
 }
 
-void remember_interest(sweep::Store& store, const sweep::Study& study) {
+void remember_interest(studies::sweep::Store& store, const studies::sweep::Study& study) {
   const auto keep = [&](const char* key, const std::vector<std::string>& names) {
     if (!names.empty())
       store.set_value(key,
@@ -124,19 +132,19 @@ void remember_interest(sweep::Store& store, const sweep::Study& study) {
   store.commit();
 }
 
-int finish_sweep(const sweep::Store& store, const sweep::Study& study, const SweepOptions& o,
-                 sweep::Ending ending, const std::string& db) {
-  const result::Study found = sweep::summary(store, {study.metrics, study.minimise, study.maximise});
+int finish_sweep(const studies::sweep::Store& store, const studies::sweep::Study& study,
+                 const SweepOptions& o, studies::sweep::Ending ending, const std::string& db) {
+  const result::Study found = studies::sweep::summary(store, {study.metrics, study.minimise, study.maximise});
   StudyForms forms{
       o.html, o.timeline,
       fmt::format("simtlab report {} --html=r.html; --point N is one point's result", shell_words({db}))};
   write_study(found, forms, o.output);
   const std::uint64_t left = found.pending + found.running;
-  if (ending == sweep::Ending::interrupted)
+  if (ending == studies::sweep::Ending::interrupted)
     throw Error(ExitCode::interrupted, "interrupted",
                 fmt::format("stopped with {} of {} points left", left, found.points.size()),
                 "the same command goes on");
-  if (ending == sweep::Ending::too_many_failures)
+  if (ending == studies::sweep::Ending::too_many_failures)
     throw Error(ExitCode::failure, "sweep-failed",
                 fmt::format("{} points failed; {} were not run", found.failed, left),
                 "--max-failures sets the limit; --retry-failed runs them again");
@@ -151,37 +159,38 @@ int sweep_command(const CLI::App& app, SweepOptions o,
                   const std::optional<std::vector<std::string>>& command) {
   o.output.more = {{"--html", &o.html}, {"--timeline", &o.timeline}};
   check_outputs(o.output);
-  const sweep::Study study = study_of(app, o, command);
+  const studies::sweep::Study study = study_of(app, o, command);
   const std::string db = db_of(o, study);
   check_inputs(o.output, o.study.empty() ? std::vector<fs::path>{db} : std::vector<fs::path>{db, o.study});
-  sweep::EngineOptions engine = engine_options(app, o, study);
+  studies::sweep::EngineOptions engine = engine_options(app, o, study);
   if (o.dry_run) return show_plan(study, o, engine);
   const Signals signals(0);
   engine.stop = signals.flag();
-  sweep::Store store(db, sweep::Store::Mode::write);
+  studies::sweep::Store store(db, studies::sweep::Store::Mode::write);
   take_study(store, study, db, signals.flag());
   remember_interest(store, study);
   SweepTable table(store.axis_names(), o.output);
   engine.suspend = table.suspension_wanted();
-  const std::uint64_t taken = sweep::recover(store);
+  const std::uint64_t taken = studies::sweep::recover(store);
   if (o.retry_failed) {
-    store.give_back_all(sweep::State::failed);
+    store.give_back_all(studies::sweep::State::failed);
     store.commit();
   }
-  const sweep::Counts before = store.counts();
+  const studies::sweep::Counts before = store.counts();
   if (before.done + before.failed > 0)
     table.say(fmt::format("{}: {} of {} points are there already{}", shown(db), before.done + before.failed,
                           before.all(),
                           taken > 0 ? fmt::format(" ({} found beside the database)", taken) : ""));
-  const sweep::Ending ending = o.engine == "slurm" ? sweep::run_slurm(study, store, engine, o.slurm, table)
-                                                   : sweep::run_local(study, store, engine, table);
+  const studies::sweep::Ending ending = o.engine == "slurm"
+                                            ? studies::sweep::run_slurm(study, store, engine, o.slurm, table)
+                                            : studies::sweep::run_local(study, store, engine, table);
   table.clear();
   return finish_sweep(store, study, o, ending, db);
 }
 
 int task_command(const std::string& list, std::uint64_t task) {
   const Signals signals(0);
-  return sweep::run_task(list, task, signals.flag());
+  return studies::sweep::run_task(list, task, signals.flag());
 }
 
 void add_study_part(CLI::App& sub, SweepOptions& o) {
@@ -209,7 +218,7 @@ void add_study_part(CLI::App& sub, SweepOptions& o) {
       ->type_name("NAME")
       ->group("Study");
   sub.add_option("--points", o.points, "Combinations of a random or latin-hypercube design")
-      ->check(CLI::Range(std::uint64_t{1}, sweep::most_points))
+      ->check(CLI::Range(std::uint64_t{1}, studies::sweep::most_points))
       ->type_name("N")
       ->group("Study");
   list("--constraint", o.constraints,

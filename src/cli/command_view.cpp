@@ -12,7 +12,7 @@
 #include "cli/sweep.h"
 #include "report/html.h"
 #include "report/study.h"
-#include "view/server.h"
+#include "report/viewer/server.h"
 
 namespace simtlab::cli {
 namespace {
@@ -26,15 +26,15 @@ int view_results(const ViewOptions& o) {
   if (o.port > 65535)
     throw Error(ExitCode::usage, "option-value", fmt::format("--port {} is no port", o.port),
                 "0 takes one that is free");
-  simtlab::view::Collection collection({o.files.begin(), o.files.end()});
+  simtlab::report::viewer::Collection collection({o.files.begin(), o.files.end()});
   const Signals signals(0);
-  simtlab::view::ServerOptions options;
+  simtlab::report::viewer::ServerOptions options;
   options.port = static_cast<std::uint16_t>(o.port);
   options.stop = signals.flag();
   options.page = [](const result::Result& r) { return report::html(r, {occupancy_curves(r)}); };
   options.study = [](const std::filesystem::path& path) {
-    const sweep::Store store(path, sweep::Store::Mode::read);
-    return report::study_html(sweep::summary(store, {}));
+    const studies::sweep::Store store(path, studies::sweep::Store::Mode::read);
+    return report::study_html(studies::sweep::summary(store, {}));
   };
   options.ready = [&](const std::string& address) {
     print(address + "\n");
@@ -43,7 +43,7 @@ int view_results(const ViewOptions& o) {
                     "results. Ctrl-C ends.\n",
                     collection.entries().size()));
   };
-  simtlab::view::serve(collection, options);
+  simtlab::report::viewer::serve(collection, options);
   return 0;
 }
 

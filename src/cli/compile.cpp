@@ -8,28 +8,28 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/relay.h"
-#include "frontend/frontend.h"
-#include "frontend/nvcc_options.h"
-#include "frontend/process.h"
+#include "compile/frontend.h"
+#include "compile/nvcc_options.h"
+#include "compile/process.h"
 
 namespace simtlab::cli {
 namespace {
 
 // With a row that says that it goes on; the compiler's messages go past it.
-frontend::BuildResult build_shown(const frontend::BuildRequest& request, const OutputOptions& shown) {
+compile::BuildResult build_shown(const compile::BuildRequest& request, const OutputOptions& shown) {
   Relay relay(host() == nullptr && Progress::row_wanted(shown));
-  const frontend::MessagesTo messages(relay.in_place_of(STDERR_FILENO));
+  const compile::MessagesTo messages(relay.in_place_of(STDERR_FILENO));
   relay.begin();
   const Progress progress("compiling", shown, {nullptr, !relay.possible(), {}, {}}, Progress::Stopped::loses);
-  return frontend::build(request);
+  return compile::build(request);
 }
 
 }  // namespace
 
 std::filesystem::path compile(std::vector<std::string> arguments, const std::filesystem::path& output,
                               const OutputOptions& shown, const std::string& architecture) {
-  arguments = frontend::with_values_joined(arguments);  // the -v of -Xptxas -v is none of ours
-  frontend::BuildRequest request;
+  arguments = compile::with_values_joined(arguments);  // the -v of -Xptxas -v is none of ours
+  compile::BuildRequest request;
   request.architecture = architecture;
   request.verbose =
       std::erase_if(arguments, [](const std::string& a) { return a == "-v" || a == "--verbose"; }) > 0;
@@ -37,7 +37,7 @@ std::filesystem::path compile(std::vector<std::string> arguments, const std::fil
   request.output = output;
   request.colour = style_for(STDERR_FILENO, shown.color).colour;
   request.tell = [](const std::string& messages) { talk(messages); };
-  const frontend::BuildResult built = build_shown(request, shown);
+  const compile::BuildResult built = build_shown(request, shown);
   for (const std::string& command : built.commands) talk(command + "\n");
   if (!shown.quiet)
     for (const std::string& note : built.notes) talk("note: " + note + "\n");

@@ -1,4 +1,4 @@
-// Between the command line and frontend::build.
+// Between the command line and compile::build.
 #pragma once
 
 #include <filesystem>

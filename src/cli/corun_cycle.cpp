@@ -35,8 +35,8 @@ device::Configuration resolve_timing(const RunOptions& run) {
   return resolve(timing);
 }
 
-cohost::CycleOptions cycle_options(const device::ToolOptions& tool, const volatile bool* stop) {
-  cohost::CycleOptions out;
+corun::cycle::CycleOptions cycle_options(const device::ToolOptions& tool, const volatile bool* stop) {
+  corun::cycle::CycleOptions out;
   timing::Options& t = out.timing;
   t.max_cycles = tool.max_cycles;
   t.interrupt = stop;
@@ -68,7 +68,7 @@ CycleApplications::CycleApplications(const CLI::App& app, const std::string& fil
       file_(applications_file(file)),
       run_(run),
       copies_(copies),
-      applications_(cohost::load_applications(file_)),
+      applications_(corun::cycle::load_applications(file_)),
       configuration_(resolve_timing(run)),
       device_(device::load_device(configuration_)) {
   timing::check_main_memory(device_.device);
@@ -77,12 +77,12 @@ CycleApplications::CycleApplications(const CLI::App& app, const std::string& fil
 
 std::vector<std::string> CycleApplications::names() const {
   std::vector<std::string> out;
-  for (const cohost::Described& a : applications_) out.push_back(a.name);
+  for (const corun::cycle::Described& a : applications_) out.push_back(a.name);
   return out;
 }
 
-const cohost::Described& CycleApplications::find(const std::string& name) const {
-  const auto at = std::ranges::find(applications_, name, &cohost::Described::name);
+const corun::cycle::Described& CycleApplications::find(const std::string& name) const {
+  const auto at = std::ranges::find(applications_, name, &corun::cycle::Described::name);
   if (at == applications_.end())
     throw Error(ExitCode::bad_input, "corun-applications",
                 fmt::format("there is no application {}", shown(name)),
@@ -92,17 +92,17 @@ const cohost::Described& CycleApplications::find(const std::string& name) const 
 
 void CycleApplications::record(const std::vector<std::vector<std::string>>& mixes,
                                const OutputOptions& output) {
-  std::vector<const cohost::Described*> wanted;
+  std::vector<const corun::cycle::Described*> wanted;
   for (const std::vector<std::string>& mix : mixes)
     for (const std::string& name : mix)
-      if (const cohost::Described* one = &find(name); std::ranges::find(wanted, one) == wanted.end())
+      if (const corun::cycle::Described* one = &find(name); std::ranges::find(wanted, one) == wanted.end())
         wanted.push_back(one);
-  for (const cohost::Described* one : wanted)
+  for (const corun::cycle::Described* one : wanted)
     if (std::ranges::find(recorded_, one, &Recorded::application) == recorded_.end())
       recorded_.push_back({one, record(*one, output)});
 }
 
-std::filesystem::path CycleApplications::record(const cohost::Described& a,
+std::filesystem::path CycleApplications::record(const corun::cycle::Described& a,
                                                 const OutputOptions& output) const {
   if (a.is_trace()) return a.file;
   Run run;
@@ -149,9 +149,9 @@ std::filesystem::path CycleApplications::record(const cohost::Described& a,
 }
 
 void CycleApplications::run_alone(const volatile bool* stop, CorunStudy& study) {
-  cohost::CycleOptions options = cycle_options(configuration_.options, stop);
+  corun::cycle::CycleOptions options = cycle_options(configuration_.options, stop);
   options.copies = copies_;
-  host_ = std::make_unique<cohost::CycleHost>(device_.device, options);
+  host_ = std::make_unique<corun::cycle::CycleHost>(device_.device, options);
   const std::string source = fmt::format("simtlab {} on simulated {}", version(), device_.device.name);
   for (const Recorded& r : recorded_)
     host_->add(r.application->name, r.trace, r.application->iterations, r.application->gap_ns, source);

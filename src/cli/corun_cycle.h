@@ -10,8 +10,8 @@
 #include "cli/corun_study.h"
 #include "cli/options.h"
 #include "cli/temporary.h"
-#include "cohost/applications.h"
-#include "cohost/cycle_host.h"
+#include "corun/cycle/applications.h"
+#include "corun/cycle/cycle_host.h"
 #include "device/catalogue.h"
 #include "device/settings.h"
 
@@ -39,22 +39,22 @@ class CycleApplications {
 
  private:
   struct Recorded {
-    const cohost::Described* application = nullptr;
+    const corun::cycle::Described* application = nullptr;
     std::filesystem::path trace;
   };
-  const cohost::Described& find(const std::string& name) const;
-  std::filesystem::path record(const cohost::Described& application, const OutputOptions& output) const;
+  const corun::cycle::Described& find(const std::string& name) const;
+  std::filesystem::path record(const corun::cycle::Described& application, const OutputOptions& output) const;
 
   const CLI::App& app_;
   const std::filesystem::path file_;
   const RunOptions run_;
   const bool copies_;
-  const std::vector<cohost::Described> applications_;
+  const std::vector<corun::cycle::Described> applications_;
   const device::Configuration configuration_;
   const device::LoadedDevice device_;
   const TemporaryDirectory folder_;
   std::vector<Recorded> recorded_;
-  std::unique_ptr<cohost::CycleHost> host_;
+  std::unique_ptr<corun::cycle::CycleHost> host_;
 };
 
 }  // namespace simtlab::cli

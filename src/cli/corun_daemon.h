@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "live/protocol.h"
+#include "corun/live/protocol.h"
 
 namespace simtlab::cli {
 
@@ -13,16 +13,16 @@ class DaemonLink {
  public:
   // Throws Error(unavailable, "corun-daemon") if there is none, or as soon as it goes.
   explicit DaemonLink(const std::string& directory);
-  live::Stats stats();  // rows of all clients
-  std::vector<live::ApplicationRow> applications();
+  corun::live::Stats stats();  // rows of all clients
+  std::vector<corun::live::ApplicationRow> applications();
   std::string decisions(std::uint64_t& next);  // lines from that number on; next: after them
 
  private:
-  live::Message ask(const live::Message& message);
-  live::Descriptor socket_;
+  corun::live::Message ask(const corun::live::Message& message);
+  corun::live::Descriptor socket_;
 };
 
 // The daemon's policy and the like; none: no daemon is there.
-std::optional<live::Totals> daemon_in(const std::string& directory);
+std::optional<corun::live::Totals> daemon_in(const std::string& directory);
 
 }  // namespace simtlab::cli

@@ -12,10 +12,10 @@
 #include "cli/output.h"
 #include "cli/simulate.h"
 #include "cli/temporary.h"
+#include "compile/launch_file.h"
 #include "device/catalogue.h"
-#include "frontend/launch_file.h"
+#include "hosts/cuda/launch_runner.h"
 #include "result/json.h"
-#include "runtime/launch_runner.h"
 
 namespace simtlab::cli {
 namespace {
@@ -37,7 +37,7 @@ std::span<const std::byte> bytes_of(const T& value) {
 
 class Disturber {
  public:
-  Disturber(gpu::Gpu& gpu, gpu::ModuleId module, const runtime::Launched& launched, DisturbedKernel& out)
+  Disturber(gpu::Gpu& gpu, gpu::ModuleId module, const hosts::cuda::Launched& launched, DisturbedKernel& out)
       : gpu_(gpu), launched_(launched), out_(out) {
     for (const char* name : {"traffic", "compute", "stop"}) {
       const auto kernel = gpu.find_kernel(module, name);
@@ -118,7 +118,7 @@ class Disturber {
   }
 
   gpu::Gpu& gpu_;
-  const runtime::Launched& launched_;
+  const hosts::cuda::Launched& launched_;
   DisturbedKernel& out_;
   std::vector<gpu::Kernel> kernels_;  // traffic, compute, stop
   NoiseBytes bytes_;
@@ -151,9 +151,9 @@ result::Manifest launch_to_disturb(const KernelRun& run, const device::Configura
                                    const OutputOptions& output, const ToDisturb& then) {
   const RunClock clock;
   const device::LoadedDevice device = device::load_device(configuration);
-  frontend::LaunchSpec base;
-  if (!run.launch_file.empty()) base = frontend::load_launch_file(run.launch_file);
-  frontend::LaunchSpec launch = frontend::launch_from_options(run.launch, std::move(base));
+  compile::LaunchSpec base;
+  if (!run.launch_file.empty()) base = compile::load_launch_file(run.launch_file);
+  compile::LaunchSpec launch = compile::launch_from_options(run.launch, std::move(base));
   launch.expect.clear();  // the kernel runs again and again on what it has left
   const KernelSource source = read_kernel_source(run.file, run.options, launch, device.device, output);
   const std::filesystem::path noise = device::data_directory() / "corun" / "interfere.ptx";
@@ -173,10 +173,10 @@ result::Manifest launch_to_disturb(const KernelRun& run, const device::Configura
   simulate({configuration, device, inner, clock, hash_inputs(inputs), {}, {}, {}},
            [&](gpu::Gpu& gpu, const volatile bool* stop) {
              const gpu::ModuleId module = gpu.load_module(run.file, source.ptx);
-             runtime::run_launch(launch, module, gpu, configuration.options.seed, stop,
-                                 [&](const runtime::Launched& launched) {
-                                   then(gpu, launched, source.ptx, noise_text, stop);
-                                 });
+             hosts::cuda::run_launch(launch, module, gpu, configuration.options.seed, stop,
+                                     [&](const hosts::cuda::Launched& launched) {
+                                       then(gpu, launched, source.ptx, noise_text, stop);
+                                     });
            });
   return result::read_result_file(file).manifest;
 }
@@ -190,7 +190,7 @@ DisturbedKernel disturb_kernel(const KernelRun& run, const RunOptions& options, 
   DisturbedKernel out;
   out.manifest = launch_to_disturb(
       run, configuration, output,
-      [&](gpu::Gpu& gpu, const runtime::Launched& launched, const std::string&, const std::string& noise,
+      [&](gpu::Gpu& gpu, const hosts::cuda::Launched& launched, const std::string&, const std::string& noise,
           const volatile bool* stop) {
         Disturber(gpu, gpu.load_module("interfere.ptx", noise), launched, out).run(steps, stop);
       });

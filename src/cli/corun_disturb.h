@@ -10,8 +10,8 @@
 #include "cli/kernel.h"
 #include "cli/options.h"
 #include "corun/interference.h"
+#include "hosts/cuda/launch_runner.h"
 #include "result/metrics.h"
-#include "runtime/launch_runner.h"
 
 namespace simtlab::cli {
 
@@ -48,8 +48,9 @@ std::vector<std::pair<corun::Disturbance, unsigned>> intensities_of(unsigned ste
 
 // Executes the launch once on the simulated GPU; then: while its buffers are there, with the texts of its PTX
 // and of the micro-benchmarks.
-using ToDisturb = std::function<void(gpu::Gpu& gpu, const runtime::Launched& launched, const std::string& ptx,
-                                     const std::string& noise, const volatile bool* stop)>;
+using ToDisturb =
+    std::function<void(gpu::Gpu& gpu, const hosts::cuda::Launched& launched, const std::string& ptx,
+                       const std::string& noise, const volatile bool* stop)>;
 result::Manifest launch_to_disturb(const KernelRun& run, const device::Configuration& configuration,
                                    const OutputOptions& output, const ToDisturb& then);
 

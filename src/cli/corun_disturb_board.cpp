@@ -6,9 +6,9 @@
 
 #include "base/error.h"
 #include "cli/corun_disturb.h"
-#include "gpu/board.h"
-#include "runtime/board_launch.h"
-#include "validate/curves.h"
+#include "gpu/board/board.h"
+#include "hosts/cuda/board_launch.h"
+#include "studies/validate/curves.h"
 
 namespace simtlab::cli {
 namespace {
@@ -24,7 +24,7 @@ std::string for_board(std::string ptx, const gpu::BoardFacts& facts) {
   constexpr std::string_view written = ".target sm_30";
   const std::size_t at = ptx.find(written);
   SIMTLAB_ASSERT(at != std::string::npos, "the micro-benchmarks are ours");
-  return ptx.replace(at, written.size(), ".target " + runtime::own_target(facts));
+  return ptx.replace(at, written.size(), ".target " + hosts::cuda::own_target(facts));
 }
 
 // Neither sizes nor rates can be had without: a guess would give a wrong number.
@@ -39,7 +39,7 @@ T told(const std::optional<T>& value, const char* what) {
 
 class BoardDisturber {
  public:
-  BoardDisturber(gpu::Board& board, const std::string& ptx, const runtime::BoardKernel& kernel,
+  BoardDisturber(gpu::Board& board, const std::string& ptx, const hosts::cuda::BoardKernel& kernel,
                  unsigned repeat, const volatile bool* stop)
       : board_(board),
         kernel_(kernel),
@@ -60,7 +60,7 @@ class BoardDisturber {
     run_kernel();
     std::vector<double> times;
     for (unsigned i = 0; i < repeat_; ++i) times.push_back(run_kernel());
-    return alone_ns_ = validate::median(times);
+    return alone_ns_ = studies::validate::median(times);
   }
 
   DisturbedPoint point(corun::Disturbance kind, unsigned busy) {
@@ -69,7 +69,7 @@ class BoardDisturber {
       const auto [time, load] = beside(kind, busy);
       times.push_back(time), loads.push_back(load);
     }
-    return {kind, busy, validate::median(loads), validate::median(times)};
+    return {kind, busy, studies::validate::median(loads), studies::validate::median(times)};
   }
 
  private:
@@ -126,7 +126,7 @@ class BoardDisturber {
   }
 
   gpu::Board& board_;
-  const runtime::BoardKernel& kernel_;
+  const hosts::cuda::BoardKernel& kernel_;
   unsigned repeat_;
   const volatile bool* stop_;
   gpu::Board::Module module_;
@@ -147,11 +147,11 @@ DisturbedKernel disturb_kernel_on_board(const KernelRun& run, const RunOptions& 
   DisturbedKernel out;
   out.manifest = launch_to_disturb(
       run, configuration, output,
-      [&](gpu::Gpu& gpu, const runtime::Launched& launched, const std::string& ptx, const std::string& noise,
-          const volatile bool* stop) {
+      [&](gpu::Gpu& gpu, const hosts::cuda::Launched& launched, const std::string& ptx,
+          const std::string& noise, const volatile bool* stop) {
         const std::unique_ptr<gpu::Board> board = gpu::cuda_board(run.board.device, {.interrupt = stop});
         out.board = board->facts().name;
-        const runtime::BoardKernel kernel = runtime::kernel_on_board(
+        const hosts::cuda::BoardKernel kernel = hosts::cuda::kernel_on_board(
             *board, ptx, launched, gpu, {.seed = configuration.options.seed, .interrupt = stop});
         out.name = kernel.name;
         BoardDisturber disturber(*board, noise, kernel, run.board.repeat, stop);

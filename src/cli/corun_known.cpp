@@ -29,7 +29,7 @@ KnownKernels::KnownKernels(const corun::Policy& policy, const std::string& file)
       file_(file),
       profiles_(file.empty() ? corun::Profiles{} : corun::load_profiles(file)) {}
 
-live::FindProfile KnownKernels::find() {
+corun::live::FindProfile KnownKernels::find() {
   if (file_.empty()) return {};
   return [this](const ProgramIdentity& program, const std::string& kernel, const corun::LaunchShape& shape) {
     return find(program, kernel, shape);
@@ -47,7 +47,7 @@ std::optional<corun::Profile> KnownKernels::find(const ProgramIdentity& program,
   return std::move(found.profile);
 }
 
-void KnownKernels::watch(live::Core& core) {
+void KnownKernels::watch(corun::live::Core& core) {
   core.set_profiles(static_cast<std::uint32_t>(profiles_.kernels.size()));
   if (policy_.needs == corun::knows_nothing) return;
   if (profiles_.kernels.empty()) {

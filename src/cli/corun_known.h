@@ -6,9 +6,9 @@
 #include <set>
 #include <string>
 
+#include "corun/live/core.h"
 #include "corun/policy.h"
 #include "corun/profiles.h"
-#include "live/core.h"
 
 namespace simtlab::cli {
 
@@ -16,11 +16,11 @@ class KnownKernels {
  public:
   // file: empty for none. Throws as load_profiles().
   KnownKernels(const corun::Policy& policy, const std::string& file);
-  live::FindProfile find();
+  corun::live::FindProfile find();
   // Tells the core how many there are, and has it tell of kernels that are unknown. On stderr: once what is
   // missing from the beginning, then the first unknown kernels, each once. This must live as long as the
   // core.
-  void watch(live::Core& core);
+  void watch(corun::live::Core& core);
 
  private:
   std::optional<corun::Profile> find(const ProgramIdentity& program, const std::string& kernel,

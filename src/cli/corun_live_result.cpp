@@ -11,7 +11,7 @@ namespace {
 
 void set_live(result::Metrics& to, const char* name, std::uint64_t value) { to.set(name, value); }
 
-void set_totals(const live::Totals& t, result::Metrics& m) {
+void set_totals(const corun::live::Totals& t, result::Metrics& m) {
   m.set("corun.live.uptime", static_cast<double>(t.now_ns) * 1e-9);
   const std::pair<const char*, std::uint64_t> counts[] = {{"corun.limit", t.limit},
                                                           {"corun.live.clients", t.clients},
@@ -31,7 +31,7 @@ void set_totals(const live::Totals& t, result::Metrics& m) {
   for (const auto& [name, value] : counts) set_live(m, name, value);
 }
 
-void add_application(const live::ApplicationRow& a, result::Result& out) {
+void add_application(const corun::live::ApplicationRow& a, result::Result& out) {
   result::KernelResult& row = out.kernels.emplace_back();
   row.name = row.demangled = fmt::format("application {}", a.program);
   const std::pair<const char*, std::uint64_t> counts[] = {{"corun.live.processes", a.clients},
@@ -52,7 +52,7 @@ void add_application(const live::ApplicationRow& a, result::Result& out) {
                   static_cast<double>(a.judged_ns) / static_cast<double>(a.alone_ns));
 }
 
-void add_client(const live::ClientRow& r, result::Result& out) {
+void add_client(const corun::live::ClientRow& r, result::Result& out) {
   result::KernelResult& row = out.kernels.emplace_back();
   row.name = row.demangled = fmt::format("{} {}: {}", r.client, r.program, r.kernel);
   set_live(row.metrics, "corun.live.process", static_cast<std::uint64_t>(r.pid));
@@ -66,24 +66,25 @@ void add_client(const live::ClientRow& r, result::Result& out) {
 
 }  // namespace
 
-std::vector<live::ApplicationRow> all_applications(const live::Core& core) {
-  std::vector<live::ApplicationRow> all;
-  for (std::uint32_t first = 0;; first += live::most_applications) {
-    live::Applications page = core.applications(first);
+std::vector<corun::live::ApplicationRow> all_applications(const corun::live::Core& core) {
+  std::vector<corun::live::ApplicationRow> all;
+  for (std::uint32_t first = 0;; first += corun::live::most_applications) {
+    corun::live::Applications page = core.applications(first);
     all.insert(all.end(), page.rows.begin(), page.rows.end());
-    if (page.rows.size() < live::most_applications) return all;
+    if (page.rows.size() < corun::live::most_applications) return all;
   }
 }
 
-LiveFigures figures_of(const std::vector<live::ApplicationRow>& applications) {
+LiveFigures figures_of(const std::vector<corun::live::ApplicationRow>& applications) {
   LiveFigures out;
-  for (const live::ApplicationRow& a : applications)
+  for (const corun::live::ApplicationRow& a : applications)
     out.processes += a.judged, out.antt += a.slowdowns, out.stp += a.progress;
   if (out.processes != 0) out.antt /= out.processes;
   return out;
 }
 
-result::Result result_of(const live::Stats& stats, const std::vector<live::ApplicationRow>& applications) {
+result::Result result_of(const corun::live::Stats& stats,
+                         const std::vector<corun::live::ApplicationRow>& applications) {
   result::Result out;
   out.manifest.mode = "corun";
   out.manifest.device = stats.totals.device;
@@ -95,13 +96,13 @@ result::Result result_of(const live::Stats& stats, const std::vector<live::Appli
     out.total.set("corun.antt.gpu_time", figures.antt);
     out.total.set("corun.stp.gpu_time", figures.stp);
   }
-  for (const live::ApplicationRow& a : applications) add_application(a, out);
-  for (const live::ClientRow& r : stats.rows)
+  for (const corun::live::ApplicationRow& a : applications) add_application(a, out);
+  for (const corun::live::ClientRow& r : stats.rows)
     if (!r.kernel.empty()) add_client(r, out);
   return out;
 }
 
-void LiveLaunches::add(const live::Core::Span& span) {
+void LiveLaunches::add(const corun::live::Core::Span& span) {
   if (spans_.size() < most_)
     spans_.push_back(span);
   else
@@ -110,16 +111,16 @@ void LiveLaunches::add(const live::Core::Span& span) {
 
 void LiveLaunches::add_to(result::Result& result) const {
   if (spans_.empty()) return;
-  std::vector<live::Core::Span> spans = spans_;
+  std::vector<corun::live::Core::Span> spans = spans_;
   // On the daemon's simulated GPU by its clock.
-  for (live::Core::Span& s : spans)
+  for (corun::live::Core::Span& s : spans)
     if (s.on_device)
       s.asked_ns = s.device_asked_ns, s.granted_ns = s.device_begin_ns, s.ended_ns = s.device_end_ns;
-  std::ranges::stable_sort(spans, {}, &live::Core::Span::asked_ns);
+  std::ranges::stable_sort(spans, {}, &corun::live::Core::Span::asked_ns);
   // Streams are handles of 64 bits: people count them.
-  std::map<live::ClientId, std::map<std::uint64_t, std::uint64_t>> streams;
+  std::map<corun::live::ClientId, std::map<std::uint64_t, std::uint64_t>> streams;
   result::Table table{"launches", {}};
-  for (const live::Core::Span& s : spans) {
+  for (const corun::live::Core::Span& s : spans) {
     auto& known = streams[s.client];
     const std::uint64_t stream = known.try_emplace(s.stream, known.size() + 1).first->second;
     table.rows.push_back({std::uint64_t{1}, static_cast<std::uint64_t>(s.client), s.program, stream, s.kernel,

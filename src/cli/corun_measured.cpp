@@ -20,12 +20,12 @@ double middle_of(std::vector<double> values) {
 
 }  // namespace
 
-void MeasuredKernels::add(const live::Core::Span& s) {
+void MeasuredKernels::add(const corun::live::Core::Span& s) {
   if (s.lost) return;
   Process& process = processes_[s.pid];
   ++process.all;
   process.program = s.identity;
-  const cohost::ShapedKernel shape{s.kernel, s.shape};
+  const corun::cycle::ShapedKernel shape{s.kernel, s.shape};
   std::vector<std::size_t>& places = process.by_name[s.kernel];
   const auto at =
       std::ranges::find_if(places, [&](std::size_t place) { return process.shapes[place] == shape; });
@@ -50,7 +50,7 @@ corun::Profiles MeasuredKernels::profiles(const std::string& application, const 
   };
   std::vector<Named> all;
   for (const auto& [pid, process] : processes_) {
-    Named& named = all.emplace_back(Named{&process, cohost::step_names(process.shapes), {}});
+    Named& named = all.emplace_back(Named{&process, corun::cycle::step_names(process.shapes), {}});
     for (const Launch& launch : process.launches) named.order.push_back(named.steps[launch.shape]);
   }
   std::ranges::stable_sort(all, {}, &Named::order);

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "cohost/profile.h"
+#include "corun/cycle/profile.h"
+#include "corun/live/core.h"
 #include "corun/profiles.h"
-#include "live/core.h"
 
 namespace simtlab::cli {
 
@@ -18,7 +18,7 @@ class MeasuredKernels {
  public:
   // Launches that are lost, graphs and cooperative groups of them included, count in the sequence as what
   // they are: only those that ran alone have a time.
-  void add(const live::Core::Span& span);
+  void add(const corun::live::Core::Span& span);
   struct Row {
     std::string application, kernel;
     std::uint64_t launches = 0;
@@ -41,7 +41,7 @@ class MeasuredKernels {
   };
   struct Process {
     ProgramIdentity program;
-    std::vector<cohost::ShapedKernel> shapes;
+    std::vector<corun::cycle::ShapedKernel> shapes;
     std::vector<Kernel> kernels;  // of each shape
     std::map<std::string, std::vector<std::size_t>> by_name;
     std::vector<Launch> launches;  // the first ones

@@ -17,9 +17,9 @@
 #include "cli/manifest.h"
 #include "cli/signals.h"
 #include "cli/temporary.h"
+#include "corun/live/server.h"
 #include "corun/policy.h"
-#include "gpu/board.h"
-#include "live/server.h"
+#include "gpu/board/board.h"
 
 namespace simtlab::cli {
 namespace {
@@ -51,7 +51,7 @@ pid_t start_gated(const BoardProfile& o, const gpu::BoardName& board, const fs::
 
 // One launch at a time, until the program has ended and its last process, which may be another, has gone. The
 // program's status.
-int serve_until_end(live::Server& server, pid_t child) {
+int serve_until_end(corun::live::Server& server, pid_t child) {
   std::optional<int> status;
   const auto look = [&] {
     int word = 0;
@@ -113,14 +113,14 @@ int profile_on_board(const BoardProfile& o) {
   check_outputs(output);
   const gpu::BoardName board = gpu::find_cuda_board(o.device);
   const TemporaryDirectory folder;
-  live::ServerOptions options;
+  corun::live::ServerOptions options;
   options.directory = folder.path() / "run";
   options.identify = [](std::int32_t pid, const std::string&) { return identity_of_process(pid); };
   corun::Settings settings;
   settings.limit = 1;
-  live::Server server(corun::policy("mps"), settings, options);
+  corun::live::Server server(corun::policy("mps"), settings, options);
   MeasuredKernels measured;
-  server.core().on_span = [&](const live::Core::Span& span) { measured.add(span); };
+  server.core().on_span = [&](const corun::live::Core::Span& span) { measured.add(span); };
   Signals signals(0);
   const pid_t child = start_gated(o, board, options.directory);
   signals.forward_to(child);

@@ -9,8 +9,8 @@
 #include "cli/dram.h"
 #include "cli/output.h"
 #include "memory/dram/command_trace.h"
+#include "memory/traffic/lines.h"
 #include "report/format.h"
-#include "traffic/lines.h"
 
 namespace simtlab::cli {
 
@@ -52,9 +52,9 @@ int check_command_trace(const DramOptions& o) {
     throw Error(ExitCode::unsupported, "plugin-commands", "nothing is known of the rules of a plug-in",
                 "name a memory technology with --dram");
   const bool standard_input = o.check_commands == "-";
-  traffic::Lines lines(
-      traffic::decompressed(traffic::file_bytes(standard_input ? "/dev/stdin" : o.check_commands)),
-      standard_input ? "<stdin>" : o.check_commands);
+  memory::traffic::Lines lines(memory::traffic::decompressed(memory::traffic::file_bytes(
+                                   standard_input ? "/dev/stdin" : o.check_commands)),
+                               standard_input ? "<stdin>" : o.check_commands);
   memory::dram::CommandTraceReader reader(lines.name());
   CheckedCommands checked(memory.system->technology());
   CommandRecord record;

@@ -10,9 +10,9 @@
 namespace simtlab::cli {
 namespace {
 
+using memory::traffic::Latencies;
+using memory::traffic::Measured;
 using result::Metrics;
-using traffic::Latencies;
-using traffic::Measured;
 
 double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 

@@ -4,12 +4,13 @@
 #include <cstdint>
 
 #include "cli/dram_memory.h"
+#include "memory/traffic/driver.h"
 #include "result/metrics.h"
-#include "traffic/driver.h"
 
 namespace simtlab::cli {
 
 // line: bytes of a request. The memory is as the run left it.
-result::Metrics metrics_of(const traffic::Measured& measured, DrivenMemory& memory, std::uint64_t line);
+result::Metrics metrics_of(const memory::traffic::Measured& measured, DrivenMemory& memory,
+                           std::uint64_t line);
 
 }  // namespace simtlab::cli

@@ -20,11 +20,11 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
-#include "traffic/command_trace.h"
-#include "traffic/generators.h"
-#include "traffic/sweep.h"
-#include "traffic/timeline.h"
-#include "traffic/trace_reader.h"
+#include "memory/traffic/command_trace.h"
+#include "memory/traffic/generators.h"
+#include "memory/traffic/sweep.h"
+#include "memory/traffic/timeline.h"
+#include "memory/traffic/trace_reader.h"
 
 namespace simtlab::cli {
 namespace {
@@ -50,7 +50,7 @@ class Recorder : public memory::dram::CommandSink {
   Recorder(const DramOptions& o, const device::Technology& technology) {
     if (!o.commands.empty())
       trace_.emplace(o.commands == "-" ? "/dev/stdout" : o.commands,
-                     traffic::command_format_named(o.command_format), technology);
+                     memory::traffic::command_format_named(o.command_format), technology);
     if (!o.timeline.empty())
       timeline_.emplace(o.timeline == "-" ? "/dev/stdout" : o.timeline, technology, o.from,
                         o.to == 0 ? o.from + timeline_clocks : o.to);
@@ -77,21 +77,22 @@ class Recorder : public memory::dram::CommandSink {
     if (!writing(write)) file.reset();
   }
 
-  std::optional<traffic::CommandTrace> trace_;
-  std::optional<traffic::CommandTimeline> timeline_;
+  std::optional<memory::traffic::CommandTrace> trace_;
+  std::optional<memory::traffic::CommandTimeline> timeline_;
   std::optional<CheckedCommands> checked_;
 };
 
 // Called again for each load of a sweep.
-using MakeSource = std::function<std::unique_ptr<traffic::Source>()>;
+using MakeSource = std::function<std::unique_ptr<memory::traffic::Source>()>;
 
 MakeSource source_of(const DramOptions& o, const DrivenMemory& memory, std::uint64_t line, std::uint64_t seed,
                      const volatile bool* stop) {
   if (o.generate.empty()) {
-    const traffic::Format* format = o.format.empty() ? nullptr : &traffic::format_named(o.format);
-    return [&o, format, stop] { return traffic::open_trace(o.trace, format, stop); };
+    const memory::traffic::Format* format =
+        o.format.empty() ? nullptr : &memory::traffic::format_named(o.format);
+    return [&o, format, stop] { return memory::traffic::open_trace(o.trace, format, stop); };
   }
-  traffic::GeneratorOptions g;
+  memory::traffic::GeneratorOptions g;
   g.requests = o.requests.value_or(generated_requests);
   g.read_share = o.read_share;
   g.line = line;
@@ -101,7 +102,7 @@ MakeSource source_of(const DramOptions& o, const DrivenMemory& memory, std::uint
   g.interval = o.interval.value_or(0);
   g.capacity = memory.channels->channel_bytes() * memory.channels->count();
   g.mapping = memory.system == nullptr ? nullptr : &memory.system->mapping();
-  return [&o, g] { return traffic::generate(o.generate, g); };
+  return [&o, g] { return memory::traffic::generate(o.generate, g); };
 }
 
 // A trace gives at most one request a clock, as in the simulators whose traces these are; made traffic as
@@ -113,10 +114,10 @@ std::uint32_t requests_per_clock(const DramOptions& o, const DrivenMemory& memor
   return std::max(1u, static_cast<std::uint32_t>(std::ceil(bytes / static_cast<double>(line) - 1e-9)));
 }
 
-std::optional<Error> what_ended_it(traffic::Outcome outcome, const Signals& signals,
+std::optional<Error> what_ended_it(memory::traffic::Outcome outcome, const Signals& signals,
                                    const device::ToolOptions& tool) {
-  if (outcome == traffic::Outcome::finished) return std::nullopt;
-  if (outcome == traffic::Outcome::cycle_limit)
+  if (outcome == memory::traffic::Outcome::finished) return std::nullopt;
+  if (outcome == memory::traffic::Outcome::cycle_limit)
     return Error(ExitCode::failure, "limit-cycles",
                  fmt::format("stopped after {} clocks of the memory (--max-cycles)", tool.max_cycles),
                  "raise --max-cycles, or a shorter trace");
@@ -126,7 +127,7 @@ std::optional<Error> what_ended_it(traffic::Outcome outcome, const Signals& sign
 
 struct Totals {
   double requests = 0, cycles = 0;
-  traffic::Outcome outcome = traffic::Outcome::finished;
+  memory::traffic::Outcome outcome = memory::traffic::Outcome::finished;
 };
 
 class Session {
@@ -160,8 +161,8 @@ class Session {
   }
 
   void run(result::Result& result) {
-    const traffic::Router router(memory_.system == nullptr ? nullptr : &memory_.system->mapping(),
-                                 *memory_.channels, line_);
+    const memory::traffic::Router router(memory_.system == nullptr ? nullptr : &memory_.system->mapping(),
+                                         *memory_.channels, line_);
     const std::string name =
         o_.generate.empty() ? o_.trace == "-" ? "standard input" : o_.trace : o_.generate;
     const double begin = processor_seconds();
@@ -175,21 +176,22 @@ class Session {
     result.total.set("host.rate.cycles", totals_.cycles / seconds);
   }
 
-  traffic::Outcome outcome() const { return totals_.outcome; }
+  memory::traffic::Outcome outcome() const { return totals_.outcome; }
   Writing writing;  // of what is recorded
 
  private:
-  result::Metrics account(const traffic::Measured& m) {
+  result::Metrics account(const memory::traffic::Measured& m) {
     totals_.requests += static_cast<double>(m.read_latency.count() + m.write_latency.count());
     totals_.cycles += static_cast<double>(m.cycles);
     totals_.outcome = std::max(totals_.outcome, m.outcome);
     return metrics_of(m, memory_, line_);
   }
 
-  void once(const traffic::Router& router, const std::string& name, result::Result& result) {
+  void once(const memory::traffic::Router& router, const std::string& name, result::Result& result) {
     // The traffic first: what is wrong with it is said before a file is made.
-    const std::unique_ptr<traffic::Source> source = make_();
-    if (const auto* trace = dynamic_cast<const traffic::TraceReader*>(source.get())) note_format(*trace);
+    const std::unique_ptr<memory::traffic::Source> source = make_();
+    if (const auto* trace = dynamic_cast<const memory::traffic::TraceReader*>(source.get()))
+      note_format(*trace);
     std::optional<Recorder> recorder;
     if (memory_.system != nullptr) {
       recorder.emplace(o_, memory_.system->technology());
@@ -198,7 +200,8 @@ class Session {
       throw Error(ExitCode::unsupported, "plugin-commands", "a plug-in does not tell its commands",
                   "--command-trace, --timeline and --check are for memory technologies");
     }
-    const traffic::Measured m = traffic::Driver(*memory_.channels, router, driver_).run(*source);
+    const memory::traffic::Measured m =
+        memory::traffic::Driver(*memory_.channels, router, driver_).run(*source);
     result::KernelResult& k = result.kernels.emplace_back();
     k.name = k.demangled = name;
     k.metrics = account(m);
@@ -209,33 +212,34 @@ class Session {
     writing = std::move(recorder->writing);
   }
 
-  void note_format(const traffic::TraceReader& trace) {
+  void note_format(const memory::traffic::TraceReader& trace) {
     std::string name(trace.format().name);
     if (!trace.compression().empty()) name += fmt::format(", {}", trace.compression());
     memory_.configuration.push_back(
         {"traffic.format", name, o_.format.empty() ? "detected" : "command line (--format)", ""});
   }
 
-  void sweep(const traffic::Router& router, const std::string& name, result::Result& result) {
-    load_ = fmt::format("load 1 of {}: ", traffic::usual_loads().size());
+  void sweep(const memory::traffic::Router& router, const std::string& name, result::Result& result) {
+    load_ = fmt::format("load 1 of {}: ", memory::traffic::usual_loads().size());
     if (memory_.peak <= 0)
       throw Error(ExitCode::unsupported, "sweep-peak", "this plug-in does not tell its peak bandwidth",
                   "offer loads with --generate and --interval");
-    traffic::sweep_load(
-        *memory_.channels, router, driver_, make_, memory_.peak, traffic::usual_loads(),
-        [&](const traffic::LoadPoint& point) {
-          load_ = fmt::format("load {} of {}: ", result.kernels.size() + 2, traffic::usual_loads().size());
-          result::KernelResult& k = result.kernels.emplace_back();
-          k.name = k.demangled = fmt::format("{} at {:.0f} %", name, 100 * point.offered / memory_.peak);
-          k.metrics = account(point.measured);
-          k.metrics.set("dram.load.offered", point.offered);
-        });
+    memory::traffic::sweep_load(*memory_.channels, router, driver_, make_, memory_.peak,
+                                memory::traffic::usual_loads(), [&](const memory::traffic::LoadPoint& point) {
+                                  load_ = fmt::format("load {} of {}: ", result.kernels.size() + 2,
+                                                      memory::traffic::usual_loads().size());
+                                  result::KernelResult& k = result.kernels.emplace_back();
+                                  k.name = k.demangled =
+                                      fmt::format("{} at {:.0f} %", name, 100 * point.offered / memory_.peak);
+                                  k.metrics = account(point.measured);
+                                  k.metrics.set("dram.load.offered", point.offered);
+                                });
   }
 
   const DramOptions& o_;
   DrivenMemory& memory_;
   std::uint64_t line_;
-  traffic::DriverOptions driver_;
+  memory::traffic::DriverOptions driver_;
   MakeSource make_;
   Totals totals_;
   std::string load_;  // of a sweep: which one is under way

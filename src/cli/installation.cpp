@@ -7,9 +7,9 @@
 
 #include "base/error.h"
 #include "cli/manifest.h"
+#include "compile/toolchain.h"
 #include "device/catalogue.h"
 #include "exec/executor.h"
-#include "frontend/toolchain.h"
 
 namespace simtlab::cli {
 namespace {
@@ -42,17 +42,17 @@ std::vector<Finding> check_installation() {
   out.push_back(look_for("device files", State::missing,
                          [] { return fmt::format("{}", device::list_devices().size()); }));
   out.push_back(look_for("clang", State::optional_missing, [] {
-    const frontend::OpenClToolchain t = frontend::find_opencl_toolchain();
+    const compile::OpenClToolchain t = compile::find_opencl_toolchain();
     return fmt::format("{} ({})", t.clang, t.version);
   }));
-  const fs::path libraries = frontend::find_runtime_library();
+  const fs::path libraries = compile::find_runtime_library();
   out.push_back(library("libcudart drop-in", libraries.empty() ? fs::path{} : libraries / "libcudart.so.12",
                         "for `run app.cu` and `run -- ./app`: build all of simtlab (./dev build)"));
   out.push_back(library("OpenCL library", libraries.empty() ? fs::path{} : libraries / "libsimtlab_opencl.so",
                         "for `run -- ./opencl_app`: install the Debian package opencl-c-headers and build "
                         "again (./dev build)"));
   out.push_back(look_for("simtlab-loops (LLVM 19)", State::optional_missing,
-                         [] { return frontend::find_loop_toolchain().tool.string(); }));
+                         [] { return compile::find_loop_toolchain().tool.string(); }));
   return out;
 }
 

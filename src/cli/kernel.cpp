@@ -12,8 +12,8 @@
 #include "cli/manifest.h"
 #include "cli/output.h"
 #include "cli/simulate.h"
-#include "runtime/board_launch.h"
-#include "runtime/launch_runner.h"
+#include "hosts/cuda/board_launch.h"
+#include "hosts/cuda/launch_runner.h"
 
 namespace simtlab::cli {
 namespace {
@@ -22,28 +22,28 @@ namespace {
 struct Inputs {
   KernelSource source;
   std::string launch_text;
-  frontend::LaunchSpec launch;
+  compile::LaunchSpec launch;
 };
 
 Inputs read_inputs(const KernelRun& run, const device::Device& device, const OutputOptions& output) {
   Inputs out;
-  frontend::LaunchSpec base;
+  compile::LaunchSpec base;
   if (!run.launch_file.empty()) {
-    out.launch_text = read_file(run.launch_file, frontend::max_launch_file_bytes, "launch file");
-    base = frontend::parse_launch_file(out.launch_text, run.launch_file);
+    out.launch_text = read_file(run.launch_file, compile::max_launch_file_bytes, "launch file");
+    base = compile::parse_launch_file(out.launch_text, run.launch_file);
   }
-  out.launch = frontend::launch_from_options(run.launch, std::move(base));
+  out.launch = compile::launch_from_options(run.launch, std::move(base));
   out.source = read_kernel_source(run.file, run.options, out.launch, device, output);
   return out;
 }
 
 void check_kernel_inputs(const OutputOptions& output, const KernelRun& run,
-                         const frontend::LaunchSpec& launch) {
+                         const compile::LaunchSpec& launch) {
   std::vector<std::filesystem::path> files = {run.file};
   if (!run.launch_file.empty()) files.emplace_back(run.launch_file);
-  for (const frontend::LaunchArg& a : launch.args)
+  for (const compile::LaunchArg& a : launch.args)
     if (!a.contents.file.empty()) files.push_back(a.contents.file);
-  for (const frontend::Expectation& e : launch.expect)
+  for (const compile::Expectation& e : launch.expect)
     if (!e.contents.file.empty()) files.push_back(e.contents.file);
   check_inputs(output, files);
 }
@@ -56,15 +56,15 @@ std::optional<double> simulated_time(const result::Result& result) {
 // What is known once the launch has run on the board, too.
 struct OnBoard {
   gpu::BoardFacts facts;
-  std::optional<runtime::BoardLaunch> launch;
+  std::optional<hosts::cuda::BoardLaunch> launch;
   std::string text;
 
   void add_to(result::Result& result) {
     if (!launch || result.kernels.empty()) return;
     const std::optional<double> simulated = simulated_time(result);
-    runtime::add_metrics(*launch, simulated, result.kernels.front().metrics);
-    runtime::add_metrics(*launch, simulated, result.total);
-    text = runtime::to_text(*launch, facts, simulated);
+    hosts::cuda::add_metrics(*launch, simulated, result.kernels.front().metrics);
+    hosts::cuda::add_metrics(*launch, simulated, result.total);
+    text = hosts::cuda::to_text(*launch, facts, simulated);
   }
 };
 
@@ -74,8 +74,8 @@ void run_on_both(const KernelRun& run, const Inputs& inputs, gpu::Gpu& gpu, std:
   const std::unique_ptr<gpu::Board> board = gpu::cuda_board(run.board.device, {.interrupt = stop});
   out.facts = board->facts();
   const gpu::ModuleId module = gpu.load_module(run.file, inputs.source.ptx);
-  runtime::run_launch(inputs.launch, module, gpu, seed, stop, [&](const runtime::Launched& launched) {
-    out.launch = runtime::launch_on_board(
+  hosts::cuda::run_launch(inputs.launch, module, gpu, seed, stop, [&](const hosts::cuda::Launched& launched) {
+    out.launch = hosts::cuda::launch_on_board(
         *board, inputs.source.ptx, launched, gpu,
         {.seed = seed, .repeat = run.board.repeat, .tolerance = run.board.tolerance, .interrupt = stop});
   });
@@ -87,9 +87,9 @@ void leave_out_effects(device::ToolOptions& tool) {
     predict.effects = false;
     tool.predict = gpu::to_text(predict);
   } else if (tool.mode == "cache") {
-    cachesim::Options study = cachesim::parse_options(tool.cache);
+    cache::Options study = cache::parse_options(tool.cache);
     study.effects = study.sms.all() && study.groups.all();  // of all blocks there is nothing to leave out
-    tool.cache = cachesim::to_text(study);
+    tool.cache = cache::to_text(study);
   }
 }
 
@@ -117,7 +117,7 @@ int run_kernel(const KernelRun& run, const RunOptions& options, const ObserveOpt
   const int code = simulate(simulation, [&](gpu::Gpu& gpu, const volatile bool* stop) {
     if (!run.board.device.empty()) return run_on_both(run, inputs, gpu, tool.seed, stop, on_board);
     const gpu::ModuleId module = gpu.load_module(run.file, inputs.source.ptx);
-    runtime::run_launch(inputs.launch, module, gpu, tool.seed, stop);
+    hosts::cuda::run_launch(inputs.launch, module, gpu, tool.seed, stop);
   });
   if (output.output.empty() && !data_on_stdout(output))
     print(on_board.text);

@@ -8,7 +8,7 @@
 #include "cli/observe.h"
 #include "cli/options.h"
 #include "cli/simulate.h"
-#include "frontend/launch_file.h"
+#include "compile/launch_file.h"
 
 namespace simtlab::cli {
 
@@ -23,7 +23,7 @@ struct KernelRun {
   std::string file;                  // .ptx or .cl
   std::vector<std::string> options;  // build options of a .cl
   std::string launch_file;           // may be empty: all from the options
-  frontend::LaunchOptions launch;
+  compile::LaunchOptions launch;
   BoardWish board;
 };
 

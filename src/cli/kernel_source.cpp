@@ -5,8 +5,8 @@
 #include "base/shown.h"
 #include "cli/output.h"
 #include "cli/progress.h"
-#include "frontend/frontend.h"
-#include "frontend/opencl.h"
+#include "compile/frontend.h"
+#include "compile/opencl.h"
 
 namespace simtlab::cli {
 namespace {
@@ -16,10 +16,10 @@ constexpr std::uint64_t max_source_bytes = std::uint64_t{256} << 20;
 }  // namespace
 
 KernelSource read_kernel_source(const std::string& file, const std::vector<std::string>& options,
-                                const frontend::LaunchSpec& launch, const device::Device& device,
+                                const compile::LaunchSpec& launch, const device::Device& device,
                                 const OutputOptions& output) {
   KernelSource out;
-  if (!frontend::is_opencl_source(file)) {
+  if (!compile::is_opencl_source(file)) {
     if (!options.empty() || !launch.options.empty())
       throw Error(ExitCode::usage, "opencl-option",
                   shown(file) + " is not compiled: build options are for OpenCL C (.cl)", "leave them out");
@@ -27,16 +27,16 @@ KernelSource read_kernel_source(const std::string& file, const std::vector<std::
     return out;
   }
   out.text = read_file(file, max_source_bytes, "OpenCL source");
-  frontend::OpenClRequest request;
+  compile::OpenClRequest request;
   request.source = file;
   request.options = launch.options;
   request.options.insert(request.options.end(), options.begin(), options.end());
-  request.architecture = frontend::architecture_for(device.cc_major, device.cc_minor);
+  request.architecture = compile::architecture_for(device.cc_major, device.cc_minor);
   request.global_offset = launch.offset.has_value();
   request.verbose = output.verbose;
-  frontend::OpenClBuild build = [&] {
+  compile::OpenClBuild build = [&] {
     const Progress progress("compiling", output, Progress::Stopped::loses);
-    return frontend::compile_opencl(request);
+    return compile::compile_opencl(request);
   }();
   for (const std::string& command : build.commands) talk(command + "\n");
   if (!output.quiet)

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "cli/options.h"
+#include "compile/launch_file.h"
 #include "device/device.h"
-#include "frontend/launch_file.h"
 
 namespace simtlab::cli {
 
@@ -19,7 +19,7 @@ struct KernelSource {
 // options: build options of the command line, after those of the launch file. The compiler's messages go to
 // stderr. Throws Error; options with a .ptx are Error(usage, "opencl-option").
 KernelSource read_kernel_source(const std::string& file, const std::vector<std::string>& options,
-                                const frontend::LaunchSpec& launch, const device::Device& device,
+                                const compile::LaunchSpec& launch, const device::Device& device,
                                 const OutputOptions& output);
 
 }  // namespace simtlab::cli

@@ -8,7 +8,7 @@
 namespace simtlab::cli {
 namespace {
 
-using C = predict::Counts;
+using C = models::Counts;
 
 // Creation of a context as Resios measured it on a GTX 460 (65 ms once the driver is warm); newer GPUs take
 // as long or longer.
@@ -20,17 +20,16 @@ double time_of(const result::KernelResult& k, const std::string& model) {
 
 }  // namespace
 
-predict::Inputs inputs_of(const loops::Description& nest, const loops::Shape& shape,
-                          const loops::NestCounts& n, const device::Device& device,
-                          const predict::Inputs& given) {
+models::Inputs inputs_of(const models::loops::Description& nest, const models::loops::Shape& shape,
+                         const models::loops::NestCounts& n, const device::Device& device,
+                         const models::Inputs& given) {
   (void)nest;
-  predict::Inputs in = given;
+  models::Inputs in = given;
   const std::string nest_source = shape.measured ? "loop nest (counted in a run)" : "loop nest (evaluated)";
   const auto set = [&](double C::*member, double value) {
     if (in.has(member)) return;  // given by hand
-    const predict::Symbol& s = predict::symbol(member);
-    in.set(member,
-           std::clamp(s.kind == predict::Kind::whole ? std::ceil(value) : value, s.minimum, s.maximum),
+    const models::Symbol& s = models::symbol(member);
+    in.set(member, std::clamp(s.kind == models::Kind::whole ? std::ceil(value) : value, s.minimum, s.maximum),
            {nest_source});
   };
   const double blocks = static_cast<double>(n.mapping.blocks()), sms = device.sm.count;
@@ -73,29 +72,30 @@ predict::Inputs inputs_of(const loops::Description& nest, const loops::Shape& sh
   set(&C::o_bank, 0);
   set(&C::h2d_bytes, n.h2d_bytes);
   set(&C::d2h_bytes, n.d2h_bytes);
-  predict::complete(in, &device);
+  models::complete(in, &device);
   return in;
 }
 
-loops::Candidate rated(const loops::Description& nest, const loops::Shape& shape, loops::NestCounts counts,
-                       const device::Device& device, const std::string& wanted,
-                       const predict::Options& options, const predict::Inputs& given) {
-  loops::Candidate out;
+models::loops::Candidate rated(const models::loops::Description& nest, const models::loops::Shape& shape,
+                               models::loops::NestCounts counts, const device::Device& device,
+                               const std::string& wanted, const models::Options& options,
+                               const models::Inputs& given) {
+  models::loops::Candidate out;
   out.counts = std::move(counts);
-  const predict::Inputs inputs = inputs_of(nest, shape, out.counts, device, given);
+  const models::Inputs inputs = inputs_of(nest, shape, out.counts, device, given);
   std::vector<std::string> order = {"throughput", "resios", "mwp-cwp-2012", "mwp-cwp", "roofline"};
   if (wanted != "all") order.insert(order.begin(), wanted);
   for (const std::string& name : order)
-    for (const predict::Model* m : predict::models()) {
-      if (out.time_ns > 0 || m->name() != name || !predict::missing(inputs, *m).empty()) continue;
-      out.time_ns = predict::predict(*m, inputs.counts, options).time_ns;
+    for (const models::Model* m : models::models()) {
+      if (out.time_ns > 0 || m->name() != name || !models::missing(inputs, *m).empty()) continue;
+      out.time_ns = models::predict(*m, inputs.counts, options).time_ns;
       out.model = name;
     }
   return out;
 }
 
-double l2_peak(const predict::Counts& c) { return c.l2_bytes_per_cycle * c.freq * 1e9; }
-double dram_peak(const predict::Counts& c) { return c.mem_peak_bandwidth * 1e9; }
+double l2_peak(const models::Counts& c) { return c.l2_bytes_per_cycle * c.freq * 1e9; }
+double dram_peak(const models::Counts& c) { return c.mem_peak_bandwidth * 1e9; }
 
 std::optional<double> possible_rate(double bytes, double ns, double peak) {
   constexpr double rounding = 1e-6;  // a model may meet the peak exactly
@@ -105,19 +105,20 @@ std::optional<double> possible_rate(double bytes, double ns, double peak) {
   return std::min(rate, std::isnan(peak) ? rate : peak);
 }
 
-std::vector<loops::Worth> worth_of(const result::KernelResult& result, const loops::NestCounts& counts,
-                                   const device::Device& device, const std::string& first,
-                                   const predict::Inputs& given, const predict::Counts& evaluated) {
-  std::vector<loops::Worth> out;
+std::vector<models::loops::Worth> worth_of(const result::KernelResult& result,
+                                           const models::loops::NestCounts& counts,
+                                           const device::Device& device, const std::string& first,
+                                           const models::Inputs& given, const models::Counts& evaluated) {
+  std::vector<models::loops::Worth> out;
   const auto or_given = [&](double C::*member, double unit, double value) {
     return given.has(member) ? given.counts.*member * unit : value;
   };
-  std::vector<std::string> names = predict::model_names();
+  std::vector<std::string> names = models::model_names();
   std::ranges::stable_partition(names, [&](const std::string& n) { return n == first; });
   for (const std::string& name : names) {
     const double kernel = time_of(result, name);
     if (kernel <= 0) continue;
-    loops::Worth w;
+    models::loops::Worth w;
     w.model = name;
     w.kernel_ns = kernel;
     w.l2_rate = possible_rate(evaluated.l2_bytes, kernel, l2_peak(evaluated));

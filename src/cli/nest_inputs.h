@@ -3,29 +3,31 @@
 
 #include <optional>
 
-#include "loops/tables.h"
-#include "predict/counts.h"
-#include "predict/model.h"
+#include "models/counts.h"
+#include "models/loops/tables.h"
+#include "models/model.h"
 
 namespace simtlab::cli {
 
-// given: counts by hand, which stay (predict::parse_counts; of an empty text: none).
-predict::Inputs inputs_of(const loops::Description& nest, const loops::Shape& shape,
-                          const loops::NestCounts& counts, const device::Device& device,
-                          const predict::Inputs& given);
+// given: counts by hand, which stay (models::parse_counts; of an empty text: none).
+models::Inputs inputs_of(const models::loops::Description& nest, const models::loops::Shape& shape,
+                         const models::loops::NestCounts& counts, const device::Device& device,
+                         const models::Inputs& given);
 // The time by `wanted`, or of the first model that has an answer: throughput, resios, mwp-cwp-2012, mwp-cwp,
 // roofline.
-loops::Candidate rated(const loops::Description& nest, const loops::Shape& shape, loops::NestCounts counts,
-                       const device::Device& device, const std::string& wanted,
-                       const predict::Options& options, const predict::Inputs& given);
+models::loops::Candidate rated(const models::loops::Description& nest, const models::loops::Shape& shape,
+                               models::loops::NestCounts counts, const device::Device& device,
+                               const std::string& wanted, const models::Options& options,
+                               const models::Inputs& given);
 // What the port is worth by every model of the result. evaluated: what the models were given, of which the
 // bytes of L2 and DRAM are.
-std::vector<loops::Worth> worth_of(const result::KernelResult& result, const loops::NestCounts& counts,
-                                   const device::Device& device, const std::string& first,
-                                   const predict::Inputs& given, const predict::Counts& evaluated);
+std::vector<models::loops::Worth> worth_of(const result::KernelResult& result,
+                                           const models::loops::NestCounts& counts,
+                                           const device::Device& device, const std::string& first,
+                                           const models::Inputs& given, const models::Counts& evaluated);
 // Bytes a second; nothing where that is more than the peak, which no board does: the time is too short then.
 std::optional<double> possible_rate(double bytes, double ns, double peak);
-double l2_peak(const predict::Counts& counts);  // bytes a second
-double dram_peak(const predict::Counts& counts);
+double l2_peak(const models::Counts& counts);  // bytes a second
+double dram_peak(const models::Counts& counts);
 
 }  // namespace simtlab::cli

@@ -24,7 +24,7 @@ struct Buffer {
   std::vector<std::size_t> arguments;
 };
 
-std::vector<Buffer> buffers_of(const frontend::LoopRun& run) {
+std::vector<Buffer> buffers_of(const compile::LoopRun& run) {
   std::vector<Buffer> out;
   for (std::size_t i = 0; i < run.arguments.size(); ++i) {
     const auto& a = run.arguments[i];
@@ -48,10 +48,10 @@ struct Element {
   unsigned bytes = 1;
   bool real = false, mixed = false;
 };
-Element element_of(const loops::Description& nest, std::size_t input) {
+Element element_of(const models::loops::Description& nest, std::size_t input) {
   Element e;
   bool first = true;
-  for (const loops::Access& a : nest.accesses) {
+  for (const models::loops::Access& a : nest.accesses) {
     if (!a.store || a.input != static_cast<int>(input)) continue;
     if (!first && (e.bytes != a.bytes || e.real != a.real)) e.mixed = true;
     if (first) e = {a.bytes, a.real, false};
@@ -68,9 +68,9 @@ double as_double(const char* at) {
 }
 
 // Results of double precision that were computed in single precision are no better than that.
-bool computes_in_single(const loops::Description& nest) {
-  for (const loops::Block& b : nest.blocks)
-    for (const loops::Instruction& i : b.instructions)
+bool computes_in_single(const models::loops::Description& nest) {
+  for (const models::loops::Block& b : nest.blocks)
+    for (const models::loops::Instruction& i : b.instructions)
       if (i.op_class >= 0 && device::op_class_names[static_cast<std::size_t>(i.op_class)].starts_with("fp32"))
         return true;
   return false;
@@ -80,7 +80,8 @@ class Comparison {
  public:
   // Of structures with members of several kinds every four bytes that differ are looked at as a number of
   // single precision.
-  void of(const loops::Description& nest, std::size_t input, const std::string& wanted, const char* got) {
+  void of(const models::loops::Description& nest, std::size_t input, const std::string& wanted,
+          const char* got) {
     const Element e = element_of(nest, input);
     const unsigned size = e.mixed ? 4 : e.bytes;
     const double tolerance = size == 8 && !computes_in_single(nest) ? double_tolerance : single_tolerance;
@@ -108,7 +109,7 @@ class Comparison {
   std::string text;
 };
 
-void check_data(const loops::Description& nest, const frontend::LoopRun& run) {
+void check_data(const models::loops::Description& nest, const compile::LoopRun& run) {
   if (run.kept) return;
   std::uint64_t bytes = 0;
   for (const auto& a : run.arguments) bytes += a.high > a.low ? a.high - a.low : 0;
@@ -130,8 +131,8 @@ gpu::Options options_of(const device::ToolOptions& tool, const Signals& signals)
   return o;
 }
 
-std::vector<std::byte> parameters_of(const ptx::Function& f, const loops::Description& nest,
-                                     const frontend::LoopRun& run, const std::vector<Buffer>& buffers) {
+std::vector<std::byte> parameters_of(const ptx::Function& f, const models::loops::Description& nest,
+                                     const compile::LoopRun& run, const std::vector<Buffer>& buffers) {
   SIMTLAB_ASSERT(f.params.size() == nest.inputs.size(), "the kernel has other parameters than the nest");
   std::vector<std::byte> out(f.param_bytes);
   for (std::size_t i = 0; i < nest.inputs.size(); ++i) {
@@ -148,8 +149,8 @@ std::vector<std::byte> parameters_of(const ptx::Function& f, const loops::Descri
 
 }  // namespace
 
-NestSimulation simulate_nest(const loops::Description& nest, const loops::Mapping& mapping,
-                             const std::string& ptx, const std::string& kernel, const frontend::LoopRun& run,
+NestSimulation simulate_nest(const models::loops::Description& nest, const models::loops::Mapping& mapping,
+                             const std::string& ptx, const std::string& kernel, const compile::LoopRun& run,
                              const device::Device& device, const device::ToolOptions& tool,
                              const OutputOptions& output) {
   check_data(nest, run);

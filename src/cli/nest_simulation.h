@@ -4,9 +4,9 @@
 #include <string>
 
 #include "cli/options.h"
+#include "compile/loops.h"
 #include "device/settings.h"
-#include "frontend/loops.h"
-#include "loops/pattern.h"
+#include "models/loops/pattern.h"
 
 namespace simtlab::cli {
 
@@ -23,8 +23,8 @@ struct NestSimulation {
 
 // Throws Error: "loop-data" without data, "loop-result" (program_failed) where they differ, exec::Fault and
 // what else a launch can throw.
-NestSimulation simulate_nest(const loops::Description& nest, const loops::Mapping& mapping,
-                             const std::string& ptx, const std::string& kernel, const frontend::LoopRun& run,
+NestSimulation simulate_nest(const models::loops::Description& nest, const models::loops::Mapping& mapping,
+                             const std::string& ptx, const std::string& kernel, const compile::LoopRun& run,
                              const device::Device& device, const device::ToolOptions& tool,
                              const OutputOptions& output);
 

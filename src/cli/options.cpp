@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/shown.h"
-#include "cachesim/options.h"
+#include "cache/options.h"
 #include "cli/output_option.h"
 #include "device/main_memory.h"
 #include "gpu/kernel_choice.h"
@@ -263,7 +263,7 @@ device::Configuration resolve(const RunOptions& options) {
                 "--max-cycles has no meaning in functional mode: it counts no cycles",
                 "--max-time stops a functional run");
   if (options.cache && options.max_cycles &&
-      cachesim::orders_threads(cachesim::parse_options(*options.cache).order))
+      cache::orders_threads(cache::parse_options(*options.cache).order))
     throw Error(ExitCode::usage, "option-conflict",
                 "--max-cycles has no meaning where single threads take turns: there is no time then",
                 "--max-time stops such a study, --groups makes it smaller");

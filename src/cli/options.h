@@ -26,7 +26,7 @@ struct RunOptions {
   DeviceOptions device;
   std::optional<std::string> dram, channels, controller;
   std::optional<std::string> mode, what_if, lowering;
-  std::optional<std::string> cache;    // cachesim::Options as text; the run is a cache study
+  std::optional<std::string> cache;    // cache::Options as text; the run is a cache study
   std::optional<std::string> predict;  // gpu::PredictOptions as text; the run is a prediction
   // As typed; device::gather() checks them.
   std::optional<std::string> threads, sample, kernels, sharing, seed, max_cycles, max_time, max_memory,

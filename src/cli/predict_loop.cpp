@@ -17,23 +17,23 @@
 #include "cli/output.h"
 #include "cli/output_option.h"
 #include "cli/predict_variants.h"
-#include "frontend/frontend.h"
-#include "frontend/loops.h"
-#include "loops/choose.h"
-#include "loops/cuda_source.h"
-#include "loops/tables.h"
-#include "predict/answer.h"
-#include "predict/result.h"
+#include "compile/frontend.h"
+#include "compile/loops.h"
+#include "models/answer.h"
+#include "models/loops/choose.h"
+#include "models/loops/cuda_source.h"
+#include "models/loops/tables.h"
+#include "models/result.h"
 
 namespace simtlab::cli {
 namespace {
 
-using loops::Description;
+using models::loops::Description;
 
-frontend::LoopSource source_of(const LoopOptions& o, const std::string& file) {
-  frontend::LoopSource out;
+compile::LoopSource source_of(const LoopOptions& o, const std::string& file) {
+  compile::LoopSource out;
   out.file = file;
-  out.flags = frontend::split_words(o.cflags);
+  out.flags = compile::split_words(o.cflags);
   if (o.loop.empty()) return out;
   const std::size_t colon = o.loop.rfind(':');
   const std::string line = colon == std::string::npos ? o.loop : o.loop.substr(colon + 1);
@@ -58,7 +58,7 @@ std::vector<std::filesystem::path> compiled(const LoopOptions& o, const std::str
 std::vector<std::optional<std::int64_t>> values_of(const Description& nest, const LoopOptions& o) {
   std::vector<std::optional<std::int64_t>> out(nest.inputs.size());
   std::vector<std::string> names;
-  for (const loops::Input& i : nest.inputs)
+  for (const models::loops::Input& i : nest.inputs)
     if (!i.pointer && !i.real) names.push_back(i.name);
   for (const std::string& list : o.params)
     for (std::size_t from = 0; from <= list.size();) {
@@ -93,18 +93,18 @@ std::vector<std::optional<std::int64_t>> values_of(const Description& nest, cons
 }
 
 struct Measurement {
-  loops::Measured counted;
-  std::vector<loops::Touched> touched;
+  models::loops::Measured counted;
+  std::vector<models::loops::Touched> touched;
   std::optional<double> sequential_ns;
-  frontend::LoopRun run;
+  compile::LoopRun run;
 };
 
-Measurement measure(const frontend::LoopProgram& program, const LoopOptions& o, const std::string& file,
+Measurement measure(const compile::LoopProgram& program, const LoopOptions& o, const std::string& file,
                     const Description& nest) {
   Measurement out;
   if (!o.run) return out;
-  frontend::RunWish wish;
-  wish.arguments = frontend::split_words(*o.run);
+  compile::RunWish wish;
+  wish.arguments = compile::split_words(*o.run);
   wish.seconds = o.run_limit;
   wish.keep_bytes = o.simulate ? o.keep_bytes : 0;
   talk(fmt::format("running {} {} in its folder, {} times, at most {:g} s each\n", file, shown(*o.run),
@@ -115,7 +115,7 @@ Measurement measure(const frontend::LoopProgram& program, const LoopOptions& o, 
                 "the run counted another nest than the one that was described");
   out.counted.blocks = out.run.blocks;
   for (std::size_t i = 0; i < nest.inputs.size(); ++i) {
-    const frontend::LoopRun::Argument& a = out.run.arguments[i];
+    const compile::LoopRun::Argument& a = out.run.arguments[i];
     out.touched.push_back({a.low, a.high > a.low ? a.high : a.low, a.written});
   }
   if (!out.run.times_ns.empty()) out.sequential_ns = out.run.times_ns[out.run.times_ns.size() / 2];
@@ -132,20 +132,20 @@ void fill_in(std::vector<std::optional<std::int64_t>>& values, const Description
 }
 
 // Nothing can become threads: why, at its place.
-[[noreturn]] void refuse(const Description& nest, const loops::Parallelism& parallel) {
+[[noreturn]] void refuse(const Description& nest, const models::loops::Parallelism& parallel) {
   std::vector<Diagnostic> all;
   bool unproven = true;
-  for (const loops::Finding& f : parallel.findings) {
+  for (const models::loops::Finding& f : parallel.findings) {
     Diagnostic d;
     d.message = fmt::format(
         "the loop over '{}' {}: {}", nest.loops[static_cast<std::size_t>(f.loop)].name,
-        f.verdict == loops::Verdict::carried ? "is not parallel" : "is not proven parallel", f.text);
+        f.verdict == models::loops::Verdict::carried ? "is not parallel" : "is not proven parallel", f.text);
     d.pos = nest.at(nest.accesses[static_cast<std::size_t>(f.a)]);
-    d.hint = f.hint +
-             (f.verdict == loops::Verdict::carried || f.hint.find("--assume-parallel") != std::string::npos
-                  ? ""
-                  : "; or --assume-parallel");
-    unproven &= f.verdict == loops::Verdict::unproven;
+    d.hint = f.hint + (f.verdict == models::loops::Verdict::carried ||
+                               f.hint.find("--assume-parallel") != std::string::npos
+                           ? ""
+                           : "; or --assume-parallel");
+    unproven &= f.verdict == models::loops::Verdict::unproven;
     if (all.size() < 10) all.push_back(std::move(d));
   }
   throw Error(ExitCode::bad_input, unproven ? "loop-unproven" : "loop-dependence", std::move(all));
@@ -187,42 +187,45 @@ class LoopPrediction {
       : o_(o),
         device_(device),
         model_(predict.model),
-        options_(predict::parse_options(predict.rule, predict.resios)),
-        given_(predict::parse_counts(predict.counts, predict.counts_file)) {}
+        options_(models::parse_options(predict.rule, predict.resios)),
+        given_(models::parse_counts(predict.counts, predict.counts_file)) {}
 
   // Every mapping with the block that suits it, best first.
-  std::vector<loops::Candidate> candidates(const Description& nest, const loops::Shape& shape,
-                                           const loops::Parallelism& parallel, const Measurement& measured,
-                                           loops::BlockSizes& sizes) const {
-    std::vector<loops::Candidate> out;
-    std::vector<loops::BlockSizes> all_sizes;
+  std::vector<models::loops::Candidate> candidates(const Description& nest, const models::loops::Shape& shape,
+                                                   const models::loops::Parallelism& parallel,
+                                                   const Measurement& measured,
+                                                   models::loops::BlockSizes& sizes) const {
+    std::vector<models::loops::Candidate> out;
+    std::vector<models::loops::BlockSizes> all_sizes;
     const auto wanted = block_of(o_);
-    for (const std::vector<int>& loops : loops::mappings(nest, parallel, o_.assume_parallel)) {
+    for (const std::vector<int>& loops : models::loops::mappings(nest, parallel, o_.assume_parallel)) {
       if (!o_.map.empty() && named(nest, loops) != o_.map) continue;
       double threads = 1;
       for (const int l : loops) threads *= shape.trips[static_cast<std::size_t>(l)];
-      const loops::Mapping probe =
-          loops::with_block(nest, shape, loops, loops::block_shape(256, loops.size()));
-      const loops::BlockSizes s = loops::block_sizes(loops::code_of(nest, shape, probe, device_),
-                                                     static_cast<std::uint64_t>(threads), device_);
-      const auto block = wanted ? folded(*wanted, loops.size()) : loops::block_shape(s.chosen, loops.size());
+      const models::loops::Mapping probe =
+          models::loops::with_block(nest, shape, loops, models::loops::block_shape(256, loops.size()));
+      const models::loops::BlockSizes s = models::loops::block_sizes(
+          models::loops::code_of(nest, shape, probe, device_), static_cast<std::uint64_t>(threads), device_);
+      const auto block =
+          wanted ? folded(*wanted, loops.size()) : models::loops::block_shape(s.chosen, loops.size());
       if (std::uint64_t{block[0]} * block[1] * block[2] > device_.sm.max_threads_per_block)
         throw Error(ExitCode::usage, "option-value",
                     fmt::format("--nest-block {}: {} has blocks of at most {} threads", o_.block,
                                 device_.name, device_.sm.max_threads_per_block),
                     "for example --nest-block 32x8");
-      const loops::Mapping mapping = loops::with_block(nest, shape, loops, block);
+      const models::loops::Mapping mapping = models::loops::with_block(nest, shape, loops, block);
       // No GPU takes that
       if (mapping.grid[0] > most_blocks_x || mapping.grid[1] > most_blocks_y ||
           mapping.grid[2] > most_blocks_y)
         continue;
-      out.push_back(rated(nest, shape, loops::counts_of(nest, shape, mapping, device_, measured.touched),
-                          device_, model_, options_, given_));
+      out.push_back(rated(nest, shape,
+                          models::loops::counts_of(nest, shape, mapping, device_, measured.touched), device_,
+                          model_, options_, given_));
       all_sizes.push_back(s);
     }
     if (out.empty()) {
       std::string all;
-      for (const std::vector<int>& loops : loops::mappings(nest, parallel, o_.assume_parallel))
+      for (const std::vector<int>& loops : models::loops::mappings(nest, parallel, o_.assume_parallel))
         all += fmt::format("{}{}", all.empty() ? "" : " or ", named(nest, loops));
       throw Error(
           ExitCode::usage, "option-value",
@@ -241,15 +244,15 @@ class LoopPrediction {
         return out[a].counts.lines_per_access < out[b].counts.lines_per_access;
       return turned(nest, out[a].counts.mapping) < turned(nest, out[b].counts.mapping);
     });
-    std::vector<loops::Candidate> sorted;
+    std::vector<models::loops::Candidate> sorted;
     for (const std::size_t i : order) sorted.push_back(std::move(out[i]));
     sizes = all_sizes[order.front()];
     return sorted;
   }
 
-  const predict::Inputs& given() const { return given_; }
-  result::KernelResult answer(const std::string& name, const predict::Inputs& inputs) const {
-    return predict::answer(name, inputs, model_, options_);
+  const models::Inputs& given() const { return given_; }
+  result::KernelResult answer(const std::string& name, const models::Inputs& inputs) const {
+    return models::answer(name, inputs, model_, options_);
   }
 
  private:
@@ -260,7 +263,7 @@ class LoopPrediction {
     return out;
   }
 
-  static int turned(const Description& nest, const loops::Mapping& m) {
+  static int turned(const Description& nest, const models::loops::Mapping& m) {
     int n = 0;
     for (std::size_t d = 1; d < m.loops.size(); ++d)
       n += nest.loops[static_cast<std::size_t>(m.loops[d])].level >
@@ -273,11 +276,12 @@ class LoopPrediction {
   const LoopOptions& o_;
   const device::Device& device_;
   std::string model_;
-  predict::Options options_;
-  predict::Inputs given_;  // counts by hand
+  models::Options options_;
+  models::Inputs given_;  // counts by hand
 };
 
-std::vector<std::string> notes_of(const Description& nest, const loops::Shape& shape, const LoopOptions& o) {
+std::vector<std::string> notes_of(const Description& nest, const models::loops::Shape& shape,
+                                  const LoopOptions& o) {
   std::vector<std::string> out;
   if (o.assume_parallel) out.emplace_back("taken for parallel because --assume-parallel says so");
   if (!shape.measured && std::ranges::any_of(shape.guessed, [](bool b) { return b; }))
@@ -287,21 +291,21 @@ std::vector<std::string> notes_of(const Description& nest, const loops::Shape& s
   return out;
 }
 
-std::string cuda_of(const Description& nest, const loops::NestCounts& counts, const Measurement& measured,
-                    const std::string& name) {
+std::string cuda_of(const Description& nest, const models::loops::NestCounts& counts,
+                    const Measurement& measured, const std::string& name) {
   std::vector<std::uint64_t> bytes(nest.inputs.size());
-  for (const loops::Pattern& p : counts.patterns) {
+  for (const models::loops::Pattern& p : counts.patterns) {
     auto& b = bytes[static_cast<std::size_t>(nest.accesses[static_cast<std::size_t>(p.access)].input)];
     b = std::max(b, p.end);
   }
   for (std::size_t i = 0; i < measured.touched.size(); ++i)
-    if (const loops::Touched& t = measured.touched[i]; t.high > t.low)
+    if (const models::loops::Touched& t = measured.touched[i]; t.high > t.low)
       bytes[i] = t.high - std::min(t.low, measured.run.arguments[i].value);
-  return loops::cuda_source(nest, counts.mapping, read_file(nest.file, std::uint64_t{64} << 20, "C source"),
-                            name, bytes);
+  return models::loops::cuda_source(nest, counts.mapping,
+                                    read_file(nest.file, std::uint64_t{64} << 20, "C source"), name, bytes);
 }
 
-std::vector<unsigned> levels_of(const Description& nest, const loops::Mapping& m) {
+std::vector<unsigned> levels_of(const Description& nest, const models::loops::Mapping& m) {
   std::vector<unsigned> out;
   for (const int l : m.loops)
     out.push_back(static_cast<unsigned>(nest.loops[static_cast<std::size_t>(l)].level));
@@ -314,14 +318,14 @@ class LoopStudy {
   LoopStudy(const LoopOptions& o, std::string file)
       : file_(std::move(file)),
         program_(source_of(o, file_)),
-        nest_(loops::parse_description(program_.describe())) {}
+        nest_(models::loops::parse_description(program_.describe())) {}
   result::Result at(const LoopOptions& o, const RunOptions& run, const gpu::PredictOptions& predict,
                     const OutputOptions& output);
   Writing writing;  // of kernels
 
  private:
   std::string file_;
-  frontend::LoopProgram program_;
+  compile::LoopProgram program_;
   Description nest_;
   std::optional<Measurement> measured_;  // of the one run
 };
@@ -335,29 +339,29 @@ result::Result LoopStudy::at(const LoopOptions& o, const RunOptions& run, const 
   if (!measured_) measured_ = measure(program_, o, file_, nest);
   const Measurement& measured = *measured_;
   fill_in(values, nest, measured);
-  const loops::Shape shape = loops::shape_of(nest, values, measured.counted);
-  const loops::Parallelism parallel = loops::parallelism(nest, shape, measured.touched);
-  if (loops::mappings(nest, parallel, o.assume_parallel).empty()) refuse(nest, parallel);
+  const models::loops::Shape shape = models::loops::shape_of(nest, values, measured.counted);
+  const models::loops::Parallelism parallel = models::loops::parallelism(nest, shape, measured.touched);
+  if (models::loops::mappings(nest, parallel, o.assume_parallel).empty()) refuse(nest, parallel);
 
   const LoopPrediction prediction(o, device.device, predict);
-  loops::Answer answer{nest,
-                       shape,
-                       parallel,
-                       {},
-                       {},
-                       {},
-                       {},
-                       measured.sequential_ns,
-                       measured.run.calls,
-                       notes_of(nest, shape, o)};
+  models::loops::Answer answer{nest,
+                               shape,
+                               parallel,
+                               {},
+                               {},
+                               {},
+                               {},
+                               measured.sequential_ns,
+                               measured.run.calls,
+                               notes_of(nest, shape, o)};
   if (measured.run.calls > 1)
     answer.notes.push_back(fmt::format(
         "the program runs the nest {} times; all numbers are of the call with most to do, number {}",
         measured.run.calls, measured.run.call + 1));
   answer.candidates = prediction.candidates(nest, shape, parallel, measured, answer.sizes);
-  const loops::Candidate& best = answer.candidates.front();
+  const models::loops::Candidate& best = answer.candidates.front();
   const std::string name = fmt::format("{}_{}", nest.function, nest.line);
-  const predict::Inputs inputs = inputs_of(nest, shape, best.counts, device.device, prediction.given());
+  const models::Inputs inputs = inputs_of(nest, shape, best.counts, device.device, prediction.given());
   result::Result result;
   result.kernels.push_back(prediction.answer(name, inputs));
   result::KernelResult& k = result.kernels.back();
@@ -366,9 +370,9 @@ result::Result LoopStudy::at(const LoopOptions& o, const RunOptions& run, const 
     k.block[d] = best.counts.mapping.block[d];
   }
   k.registers = best.counts.code.registers;
-  answer.staging = loops::stagings(nest, best.counts, device.device);
+  answer.staging = models::loops::stagings(nest, best.counts, device.device);
   answer.worth = worth_of(k, best.counts, device.device, best.model, prediction.given(), inputs.counts);
-  const std::string architecture = frontend::architecture_for(device.device.cc_major, device.device.cc_minor);
+  const std::string architecture = compile::architecture_for(device.device.cc_major, device.device.cc_minor);
   if (!o.emit_cuda.empty())
     writing([&] { write_to(o.emit_cuda, cuda_of(nest, best.counts, measured, name)); });
   std::string ptx;
@@ -378,7 +382,7 @@ result::Result LoopStudy::at(const LoopOptions& o, const RunOptions& run, const 
   if (o.simulate) {
     const NestSimulation s = simulate_nest(nest, best.counts.mapping, ptx, name, measured.run, device.device,
                                            configuration.options, output);
-    loops::Worth w = answer.worth.front();
+    models::loops::Worth w = answer.worth.front();
     w.model = "simulation";
     w.kernel_ns = s.time_ns;
     w.l2_rate = possible_rate(s.l2_bytes, s.time_ns, l2_peak(inputs.counts));
@@ -391,12 +395,12 @@ result::Result LoopStudy::at(const LoopOptions& o, const RunOptions& run, const 
     k.metrics.set("predict.nest.simulated.instructions", s.thread_instructions / threads);
     k.metrics.set("predict.nest.difference", s.difference);
   }
-  loops::add_tables(answer, k);
+  models::loops::add_tables(answer, k);
   result.total = k.metrics;
   result::Manifest& m = result.manifest;
   m.mode = "predict";
   m.device = device.device.name;
-  m.configuration = predict::to_configuration(inputs);
+  m.configuration = models::to_configuration(inputs);
   m.inputs = hash_inputs(compiled(o, file_));
   return result;
 }

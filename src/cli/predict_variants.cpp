@@ -12,8 +12,8 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
-#include "frontend/launch_file.h"
-#include "predict/model.h"
+#include "compile/launch_file.h"
+#include "models/model.h"
 #include "report/format.h"
 #include "result/json.h"
 
@@ -26,7 +26,7 @@ constexpr const char* sweep_hint = "block=32:1024 regs=32,64 l1.bytes=16K,48K; F
 
 // A launch that exists on the command line only.
 bool has_launch(const Run& run) {
-  const frontend::LaunchOptions& l = run.kernel.launch;
+  const compile::LaunchOptions& l = run.kernel.launch;
   return !run.kernel.launch_file.empty() || l.grid || l.global || l.block;
 }
 
@@ -40,7 +40,7 @@ Run varied(Run run, const std::vector<Axis>& axes, const std::vector<std::string
         throw Error(ExitCode::usage, "predict-sweep",
                     fmt::format("--sweep {}: the program launches its kernels itself", key),
                     "sweep a kernel without a host program, or a device key");
-      frontend::LaunchOptions& l = run.kernel.launch;
+      compile::LaunchOptions& l = run.kernel.launch;
       if (key == "block" && l.grid && !l.global)
         throw Error(ExitCode::usage, "predict-sweep",
                     "--sweep block: with --grid the number of threads would change with the block",
@@ -81,7 +81,7 @@ std::optional<double> time_of(const result::Result& r, const std::string& model)
 // Models that answered in some point, in their usual order.
 std::vector<std::string> answered(const std::vector<PredictedPoint>& points) {
   std::vector<std::string> out;
-  for (const std::string& model : predict::model_names())
+  for (const std::string& model : models::model_names())
     if (std::ranges::any_of(points,
                             [&](const PredictedPoint& p) { return time_of(p.result, model).has_value(); }))
       out.push_back(model);

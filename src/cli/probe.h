@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/options.h"
-#include "gpu/board.h"
+#include "gpu/board/board.h"
 #include "probe/finding.h"
 #include "probe/kinds.h"
 #include "result/metrics.h"

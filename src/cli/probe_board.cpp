@@ -12,7 +12,7 @@
 #include "cli/probe.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
-#include "gpu/board.h"
+#include "gpu/board/board.h"
 #include "probe/base.h"
 #include "probe/device_file.h"
 #include "probe/thesis.h"

@@ -6,14 +6,15 @@
 #include "device/catalogue.h"
 #include "probe/device_file.h"
 #include "probe/thesis.h"
-#include "validate/reference.h"
+#include "studies/validate/reference.h"
 
 namespace simtlab::cli {
 namespace {
 
 class Published {
  public:
-  Published() : table_(validate::Table::read(device::data_directory() / "measured" / "sanchez.csv")) {}
+  Published()
+      : table_(studies::validate::Table::read(device::data_directory() / "measured" / "sanchez.csv")) {}
 
   // As printed; empty: there is none.
   std::string text(std::string_view place, std::string_view quantity, std::string_view of,
@@ -27,7 +28,7 @@ class Published {
   }
 
  private:
-  validate::Table table_;
+  studies::validate::Table table_;
 };
 
 std::string number(const probe::Findings& found, const std::string& key, const char* format = "{:.4g}") {

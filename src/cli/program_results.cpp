@@ -9,9 +9,9 @@
 
 #include "base/error.h"
 #include "base/shown.h"
+#include "hosts/kept.h"
 #include "result/json.h"
 #include "result/totals.h"
-#include "session/kept.h"
 
 namespace simtlab::cli {
 namespace {
@@ -43,7 +43,7 @@ void add(result::Result&& one, ProgramResult& out) {
 
 // A process that had written a result when something failed, and then ended without a word, did what it left
 // later.
-void put_right(result::Result& written, session::Kept& kept) {
+void put_right(result::Result& written, hosts::Kept& kept) {
   if (kept.result.kernels.size() < written.kernels.size()) return;
   written.kernels = std::move(kept.result.kernels);
   written.total = std::move(kept.result.total);
@@ -61,7 +61,7 @@ void collect_results(const fs::path& first, ProgramResult& out) {
     places[path.string()] = results.size();
     results.push_back(result::read_result_file(path));
   }
-  for (session::Kept& kept : session::read_kept(first)) {
+  for (hosts::Kept& kept : hosts::read_kept(first)) {
     out.cut_off = true;
     out.under_way += kept.counters.under_way();
     out.missing += kept.missing;

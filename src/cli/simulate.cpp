@@ -16,7 +16,7 @@ namespace {
 gpu::Options gpu_options(const device::ToolOptions& o, const Signals& signals) {
   gpu::Options out;
   out.mode = gpu::mode_of(o.mode);
-  out.cache = cachesim::parse_options(o.cache, o.seed);
+  out.cache = cache::parse_options(o.cache, o.seed);
   out.predict = gpu::parse_predict_options(o.predict);
   out.max_cycles = o.max_cycles;
   out.max_memory_bytes = o.max_memory;

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "cli/output.h"
-#include "sweep/analysis.h"
-#include "sweep/engine.h"
-#include "sweep/slurm.h"
-#include "sweep/study.h"
+#include "studies/sweep/analysis.h"
+#include "studies/sweep/engine.h"
+#include "studies/sweep/slurm.h"
+#include "studies/sweep/study.h"
 
 namespace CLI {
 class App;
@@ -28,18 +28,18 @@ struct SweepOptions {
   std::uint64_t max_failures = 0, retries = 2;
   bool dry_run = false, retry_failed = false;
   std::string engine = "local";
-  sweep::SlurmOptions slurm;
+  studies::sweep::SlurmOptions slurm;
   std::string html, timeline;
   OutputOptions output;
 };
 
 // The study of a command line. command: what followed `--`. Throws Error.
-sweep::Study study_of(const CLI::App& app, const SweepOptions& options,
-                      const std::optional<std::vector<std::string>>& command);
+studies::sweep::Study study_of(const CLI::App& app, const SweepOptions& options,
+                               const std::optional<std::vector<std::string>>& command);
 
 // Whether the study's command, or a value of an axis that is words of it, has the option among simtlab's own
 // words.
-bool sets_option(const sweep::Study& study, const std::string& option);
+bool sets_option(const studies::sweep::Study& study, const std::string& option);
 
 // Whether a command of that name has that option.
 bool command_has(const CLI::App& app, const std::string& command, const std::string& option);

@@ -11,7 +11,7 @@
 #include "base/units.h"
 #include "cli/sweep.h"
 #include "report/study.h"
-#include "sweep/study_file.h"
+#include "studies/sweep/study_file.h"
 
 namespace simtlab::cli {
 namespace {
@@ -52,26 +52,26 @@ struct AxisPlaces {
   }
 };
 
-sweep::Binding binding_of(const CLI::App& app, const sweep::Study& study, std::size_t a,
-                          const AxisPlaces& places) {
+studies::sweep::Binding binding_of(const CLI::App& app, const studies::sweep::Study& study, std::size_t a,
+                                   const AxisPlaces& places) {
   const std::string& name = study.axes[a].name;
   const std::string mark = "{" + name + "}";
   if (std::ranges::any_of(study.command,
                           [&](const std::string& w) { return w.find(mark) != std::string::npos; }))
-    return name == "kernel" ? sweep::Binding::words : sweep::Binding::placeholder;
+    return name == "kernel" ? studies::sweep::Binding::words : studies::sweep::Binding::placeholder;
   const std::string& command = study.command.front();
   if (const CLI::Option* option = swept_option(app, command, name)) {
-    if (option->get_expected_max() != 0) return sweep::Binding::option;
+    if (option->get_expected_max() != 0) return studies::sweep::Binding::option;
     for (const std::string& v : study.axes[a].values)
       if (v != "true" && v != "false")
         places.refuse(a,
                       fmt::format("axis '{}': --{} of `simtlab {}` takes no value, so '{}' means nothing",
                                   name, name, command, shown(v, 40)),
                       "true or false");
-    return sweep::Binding::flag;
+    return studies::sweep::Binding::flag;
   }
   if (name.find('.') != std::string::npos && swept_option(app, command, "set") != nullptr)
-    return sweep::Binding::setting;
+    return studies::sweep::Binding::setting;
   std::vector<std::string> known = long_options(app, command);
   const std::string near = nearest_name(name.substr(0, 200), known);
   places.refuse(a,
@@ -83,7 +83,7 @@ sweep::Binding binding_of(const CLI::App& app, const sweep::Study& study, std::s
                     : fmt::format("did you mean '{}'?", near));
 }
 
-void add_kernels(sweep::Study& study, const std::vector<std::string>& kernels, AxisPlaces& places) {
+void add_kernels(studies::sweep::Study& study, const std::vector<std::string>& kernels, AxisPlaces& places) {
   if (kernels.empty()) return;
   study.axes.insert(study.axes.begin(), {"kernel", kernels, std::nullopt});
   places.places.insert(places.places.begin(), SourcePos{});
@@ -102,7 +102,7 @@ void refuse_outputs(std::span<const std::string> words) {
                     "leave it out; `simtlab report STUDY.db --point N --json` gives a point's result");
 }
 
-void check_command(sweep::Study& study) {
+void check_command(studies::sweep::Study& study) {
   if (!study.command.empty() && study.command.front() == "simtlab")
     study.command.erase(study.command.begin());
   if (study.command.empty())
@@ -116,7 +116,7 @@ void check_command(sweep::Study& study) {
                 near.empty() ? "run, predict, cache, dram, probe and corun do"
                              : fmt::format("did you mean '{}'?", near));
   }
-  refuse_outputs(sweep::own_words(study.command));
+  refuse_outputs(studies::sweep::own_words(study.command));
 }
 
 // What an option's word sets: "gpu" of --gpu=v100 and of --gpu; empty: it is no option.
@@ -130,16 +130,17 @@ bool names_option(std::span<const std::string> words, const std::string& option)
 
 // A value of words may have options of its own, but none that the rest of the command gives, too: which of
 // them held would be a matter of luck.
-void check_words(const CLI::App& app, const sweep::Study& study, std::size_t axis, const AxisPlaces& places) {
+void check_words(const CLI::App& app, const studies::sweep::Study& study, std::size_t axis,
+                 const AxisPlaces& places) {
   for (const std::string& value : study.axes[axis].values) {
-    const std::vector<std::string> words = sweep::value_words(value);
-    refuse_outputs(sweep::own_words(words));
-    for (const std::string& word : sweep::own_words(words)) {
+    const std::vector<std::string> words = studies::sweep::value_words(value);
+    refuse_outputs(studies::sweep::own_words(words));
+    for (const std::string& word : studies::sweep::own_words(words)) {
       const std::string name = option_in(word);
       const CLI::Option* option = name.empty() ? nullptr : swept_option(app, study.command.front(), name);
       if (option == nullptr || option->get_expected_max() > 1)
         continue;  // run says what it thinks of the first; others may be repeated
-      if (names_option(sweep::own_words(study.command), name))
+      if (names_option(studies::sweep::own_words(study.command), name))
         places.refuse(axis,
                       fmt::format("axis '{}': '{}' sets --{}, and so does the command", study.axes[axis].name,
                                   shown(value, 60), name),
@@ -148,7 +149,7 @@ void check_words(const CLI::App& app, const sweep::Study& study, std::size_t axi
   }
 }
 
-void check_axes(const CLI::App& app, sweep::Study& study, const AxisPlaces& places) {
+void check_axes(const CLI::App& app, studies::sweep::Study& study, const AxisPlaces& places) {
   for (std::size_t a = 0; a < study.axes.size(); ++a) {
     for (std::size_t b = 0; b < a; ++b)
       if (study.axes[a].name == study.axes[b].name)
@@ -158,16 +159,17 @@ void check_axes(const CLI::App& app, sweep::Study& study, const AxisPlaces& plac
   }
   for (std::size_t a = 0; a < study.axes.size(); ++a) {
     const std::string& name = study.axes[a].name;
-    if (study.bindings[a] == sweep::Binding::words) check_words(app, study, a, places);
-    const bool is_option =
-        study.bindings[a] == sweep::Binding::option || study.bindings[a] == sweep::Binding::flag;
+    if (study.bindings[a] == studies::sweep::Binding::words) check_words(app, study, a, places);
+    const bool is_option = study.bindings[a] == studies::sweep::Binding::option ||
+                           study.bindings[a] == studies::sweep::Binding::flag;
     if (is_option && sets_option(study, name))
       places.refuse(a, fmt::format("axis '{}' varies what --{} in the command sets", name, name),
                     "leave one of them out");
   }
   const std::string& command = study.command.front();
   const bool sets = sets_option(study, "seed");
-  const bool varies = std::ranges::any_of(study.axes, [](const sweep::Axis& a) { return a.name == "seed"; });
+  const bool varies =
+      std::ranges::any_of(study.axes, [](const studies::sweep::Axis& a) { return a.name == "seed"; });
   study.takes_seed = swept_option(app, command, "seed") != nullptr && !sets && !varies;
   if (study.repeats > 1 && !study.takes_seed)
     throw Error(ExitCode::usage, "sweep-what",
@@ -178,10 +180,10 @@ void check_axes(const CLI::App& app, sweep::Study& study, const AxisPlaces& plac
 }
 
 // What the command line says goes before the file.
-void override(sweep::Study& study, const SweepOptions& o, AxisPlaces& places) {
+void override(studies::sweep::Study& study, const SweepOptions& o, AxisPlaces& places) {
   for (const std::string& text : o.axes) {
-    sweep::Axis axis = sweep::parse_axis(text, {"--axis", "sweep-axis", sweep_axis_hint});
-    const auto same = std::ranges::find(study.axes, axis.name, &sweep::Axis::name);
+    studies::sweep::Axis axis = studies::sweep::parse_axis(text, {"--axis", "sweep-axis", sweep_axis_hint});
+    const auto same = std::ranges::find(study.axes, axis.name, &studies::sweep::Axis::name);
     if (same != study.axes.end() &&
         static_cast<std::size_t>(same - study.axes.begin()) < places.places.size()) {
       places.places[static_cast<std::size_t>(same - study.axes.begin())] = {};
@@ -190,7 +192,7 @@ void override(sweep::Study& study, const SweepOptions& o, AxisPlaces& places) {
       study.axes.push_back(std::move(axis));
     }
   }
-  if (o.design) study.design = sweep::parse_design(*o.design);
+  if (o.design) study.design = studies::sweep::parse_design(*o.design);
   if (o.points) study.points = *o.points;
   if (o.repeats) study.repeats = *o.repeats;
   if (o.seed) study.seed = *o.seed;
@@ -203,12 +205,12 @@ void override(sweep::Study& study, const SweepOptions& o, AxisPlaces& places) {
 
 }  // namespace
 
-bool sets_option(const sweep::Study& study, const std::string& option) {
-  if (names_option(sweep::own_words(study.command), option)) return true;
+bool sets_option(const studies::sweep::Study& study, const std::string& option) {
+  if (names_option(studies::sweep::own_words(study.command), option)) return true;
   for (std::size_t a = 0; a < study.axes.size() && a < study.bindings.size(); ++a)
-    if (study.bindings[a] == sweep::Binding::words)
+    if (study.bindings[a] == studies::sweep::Binding::words)
       for (const std::string& value : study.axes[a].values)
-        if (names_option(sweep::own_words(sweep::value_words(value)), option)) return true;
+        if (names_option(studies::sweep::own_words(studies::sweep::value_words(value)), option)) return true;
   return false;
 }
 
@@ -216,17 +218,17 @@ bool command_has(const CLI::App& app, const std::string& command, const std::str
   return swept_option(app, command, option) != nullptr;
 }
 
-sweep::Study study_of(const CLI::App& app, const SweepOptions& o,
-                      const std::optional<std::vector<std::string>>& command) {
-  sweep::StudyFile file;
+studies::sweep::Study study_of(const CLI::App& app, const SweepOptions& o,
+                               const std::optional<std::vector<std::string>>& command) {
+  studies::sweep::StudyFile file;
   std::error_code code;
   fs::path folder = fs::current_path(code);
   if (!o.study.empty()) {
-    file = sweep::read_study(read_file(o.study, sweep::max_study_bytes, "study"), o.study);
+    file = studies::sweep::read_study(read_file(o.study, studies::sweep::max_study_bytes, "study"), o.study);
     if (file.study.name == "sweep") file.study.name = fs::path(o.study).stem().string();
     folder = fs::absolute(o.study).parent_path();
   }
-  sweep::Study study = std::move(file.study);
+  studies::sweep::Study study = std::move(file.study);
   study.folder = fs::weakly_canonical(folder, code).string();
   AxisPlaces places{file.axis_positions};
   override(study, o, places);
@@ -237,10 +239,10 @@ sweep::Study study_of(const CLI::App& app, const SweepOptions& o,
   add_kernels(study, kernels, places);
   check_axes(app, study, places);
   std::vector<std::string> names;
-  for (const sweep::Axis& a : study.axes) names.push_back(a.name);
-  std::vector<sweep::Constraint> constraints;
+  for (const studies::sweep::Axis& a : study.axes) names.push_back(a.name);
+  std::vector<studies::sweep::Constraint> constraints;
   // Their axes have moved
-  for (const sweep::Constraint& c : study.constraints) constraints.emplace_back(c.text(), names);
+  for (const studies::sweep::Constraint& c : study.constraints) constraints.emplace_back(c.text(), names);
   for (const std::string& text : o.constraints) constraints.emplace_back(text, names);
   study.constraints = std::move(constraints);
   return study;

@@ -8,7 +8,7 @@
 #include "cli/output.h"
 #include "cli/status.h"
 #include "report/format.h"
-#include "sweep/process.h"
+#include "studies/sweep/process.h"
 
 namespace simtlab::cli {
 namespace {
@@ -38,7 +38,7 @@ void SweepTable::say(const std::string& text) {
   if (!quiet_) talk(text + "\n");
 }
 
-void SweepTable::finished(const sweep::Point& p, const sweep::Outcome& o) {
+void SweepTable::finished(const studies::sweep::Point& p, const studies::sweep::Outcome& o) {
   ++ended_;
   const double seconds = std::max(0.0, o.ended - o.begun);
   const bool failed = !o.error.empty() || o.exit_code != 0;
@@ -50,11 +50,11 @@ void SweepTable::finished(const sweep::Point& p, const sweep::Outcome& o) {
   if (last_.size() > shown_ended) last_.erase(last_.begin());
 }
 
-void SweepTable::given_back(const sweep::Point& p, const std::string& why) {
+void SweepTable::given_back(const studies::sweep::Point& p, const std::string& why) {
   if (verbose_) say(fmt::format("point {}: to be run again: {}", p.id, shown(why, 160)));
 }
 
-std::string SweepTable::headline(const sweep::Counts& c) const {
+std::string SweepTable::headline(const studies::sweep::Counts& c) const {
   const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
   const std::uint64_t left = c.pending + c.running;
   std::string out = fmt::format("{} of {} points done, {} failed, {} running, {:.0f} s", c.done, c.all(),
@@ -72,7 +72,8 @@ std::string SweepTable::headline(const sweep::Counts& c) const {
   return out;
 }
 
-void SweepTable::tick(const sweep::Counts& counts, const std::vector<sweep::RunningPoint>& running) {
+void SweepTable::tick(const studies::sweep::Counts& counts,
+                      const std::vector<studies::sweep::RunningPoint>& running) {
   const auto now = std::chrono::steady_clock::now();
   if (shown_ == Shown::nothing || now < next_) return;
   if (shown_ == Shown::lines) {
@@ -84,7 +85,7 @@ void SweepTable::tick(const sweep::Counts& counts, const std::vector<sweep::Runn
   std::vector<std::string> rows = {headline(counts)};
   for (std::size_t i = 0; i < running.size() && i < shown_running; ++i)
     rows.push_back(fmt::format("  point {} for {:.0f} s  {}", running[i].id,
-                               std::max(0.0, sweep::unix_time() - running[i].begun),
+                               std::max(0.0, studies::sweep::unix_time() - running[i].begun),
                                label(running[i].values)));
   for (const std::string& text : last_) rows.push_back("  " + text);
   show_status(rows);

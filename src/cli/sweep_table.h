@@ -8,24 +8,25 @@
 
 #include "cli/progress.h"
 #include "cli/signals.h"
-#include "sweep/engine.h"
+#include "studies/sweep/engine.h"
 
 namespace simtlab::cli {
 
-class SweepTable : public sweep::Listener {
+class SweepTable : public studies::sweep::Listener {
  public:
   SweepTable(std::vector<std::string> axes, const OutputOptions& output);
   ~SweepTable() override { clear(); }
-  void finished(const sweep::Point& point, const sweep::Outcome& outcome) override;
-  void given_back(const sweep::Point& point, const std::string& why) override;
-  void tick(const sweep::Counts& counts, const std::vector<sweep::RunningPoint>& running) override;
+  void finished(const studies::sweep::Point& point, const studies::sweep::Outcome& outcome) override;
+  void given_back(const studies::sweep::Point& point, const std::string& why) override;
+  void tick(const studies::sweep::Counts& counts,
+            const std::vector<studies::sweep::RunningPoint>& running) override;
   void say(const std::string& text) override;
   void suspend() override;
   void clear();  // removes the table
 
  private:
   std::string label(const std::vector<std::string>& values) const;
-  std::string headline(const sweep::Counts& counts) const;
+  std::string headline(const studies::sweep::Counts& counts) const;
 
   std::vector<std::string> axes_;
   bool quiet_, verbose_;

@@ -22,7 +22,7 @@
 namespace simtlab::cli {
 namespace {
 
-using validate::Row;
+using studies::validate::Row;
 
 std::string shown_percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
@@ -43,10 +43,10 @@ std::vector<std::string> held_against(const std::vector<AreaReport>& reports, co
   std::string sentences;
   for (const AreaReport& r : reports) {
     const std::filesystem::path file = rows_file(o, r.area);
-    const std::vector<Row> kept = validate::read_rows(file);
+    const std::vector<Row> kept = studies::validate::read_rows(file);
     std::vector<Row> now;
-    for (const Row& row : r.rows) now.push_back(validate::rounded(row));
-    const std::vector<std::string> worse = validate::worse(kept, now, o.tolerance);
+    for (const Row& row : r.rows) now.push_back(studies::validate::rounded(row));
+    const std::vector<std::string> worse = studies::validate::worse(kept, now, o.tolerance);
     text +=
         fmt::format("| {} | {} | {} | {} |\n", r.area, kept.size(), file.filename().string(), worse.size());
     for (const std::string& w : worse) {
@@ -77,13 +77,14 @@ std::vector<Row> with_recorded(std::vector<Row> kept, const AreaReport& report, 
 
 std::string recorded_comment(const std::string& area, const ValidationOptions& o, const std::tm& utc) {
   if (!o.recorded_how.empty())
-    return fmt::format("{}\nThe last were written on {:%Y-%m-%d}, simtlab {}. Columns: src/validate/rows.h.",
-                       o.recorded_how, utc, version());
+    return fmt::format(
+        "{}\nThe last were written on {:%Y-%m-%d}, simtlab {}. Columns: src/studies/validate/rows.h.",
+        o.recorded_how, utc, version());
   return fmt::format(
       "Rows of programs that were run before: `simtlab validate {} --results DIR --update` on {:%Y-%m-%d}, "
       "simtlab {}, replaced those of the programs in DIR.\n"
       "tools/rodinia/measure.py and bench/cross_check.py (with --lowering off) make such folders. Columns: "
-      "src/validate/rows.h.",
+      "src/studies/validate/rows.h.",
       area, utc, version());
 }
 
@@ -95,17 +96,18 @@ void keep_rows(const std::vector<AreaReport>& reports, const ValidationOptions& 
     const std::filesystem::path file = rows_file(o, r.area);
     if (o.recorded) {
       const std::vector<Row> kept =
-          std::filesystem::exists(file) ? validate::read_rows(file) : std::vector<Row>{};
-      write_file_atomically(file,
-                            validate::to_csv(with_recorded(kept, r, o), recorded_comment(r.area, o, utc)));
+          std::filesystem::exists(file) ? studies::validate::read_rows(file) : std::vector<Row>{};
+      write_file_atomically(
+          file, studies::validate::to_csv(with_recorded(kept, r, o), recorded_comment(r.area, o, utc)));
       continue;
     }
     write_file_atomically(
         file,
-        validate::to_csv(
-            r.rows, fmt::format("Rows of `simtlab validate`, area {}{}; written by --update on {:%Y-%m-%d}, "
-                                "simtlab {}.\nColumns: src/validate/rows.h; docs/validation.md shows them.",
-                                r.area, o.quick && has_quick(r.area) ? ", --quick" : "", utc, version())));
+        studies::validate::to_csv(
+            r.rows,
+            fmt::format("Rows of `simtlab validate`, area {}{}; written by --update on {:%Y-%m-%d}, "
+                        "simtlab {}.\nColumns: src/studies/validate/rows.h; docs/validation.md shows them.",
+                        r.area, o.quick && has_quick(r.area) ? ", --quick" : "", utc, version())));
   }
 }
 
@@ -119,7 +121,7 @@ result::Result joined(std::vector<AreaReport>& reports) {
     add_rows(out, r.area, r.rows);
     all.insert(all.end(), r.rows.begin(), r.rows.end());
   }
-  const validate::Summary s = validate::summarise(all);
+  const studies::validate::Summary s = studies::validate::summarise(all);
   if (s.rows == 0) return out;
   out.total.set("validate.rows", std::uint64_t{s.rows});
   out.total.set("validate.error.median", s.median);
@@ -198,7 +200,7 @@ void check_validation(ValidationOptions& o, const std::vector<std::string>& area
                 "add one of them");
   for (const std::string& area : areas) {
     const std::filesystem::path file = rows_file(o, area);
-    if (o.gate) validate::read_rows(file);
+    if (o.gate) studies::validate::read_rows(file);
     if (o.gate || o.update) check_inputs(o.output, {file});
   }
 }
@@ -219,11 +221,11 @@ std::filesystem::path rows_file(const ValidationOptions& o, const std::string& a
 void add_rows(result::Result& result, const std::string& area, const std::vector<Row>& rows) {
   result::KernelResult& k = result.kernels.emplace_back();
   k.name = k.demangled = "validation of " + area;
-  const validate::Summary s = validate::summarise(rows);
+  const studies::validate::Summary s = studies::validate::summarise(rows);
   k.metrics.set("validate.rows", std::uint64_t{s.rows});
   k.metrics.set("validate.error.median", s.median);
   k.metrics.set("validate.error.worst", s.worst);
-  k.tables.push_back(validate::table_of(rows));
+  k.tables.push_back(studies::validate::table_of(rows));
 }
 
 std::string summary_table(const std::vector<AreaReport>& reports) {
@@ -231,10 +233,11 @@ std::string summary_table(const std::vector<AreaReport>& reports) {
       "| area | rows | tuned | held out | independent | by construction | median error | worst error | "
       "targets | missed |\n|---|---|---|---|---|---|---|---|---|---|\n";
   for (const AreaReport& r : reports) {
-    const validate::Summary s = validate::summarise(r.rows);
+    const studies::validate::Summary s = studies::validate::summarise(r.rows);
     out += fmt::format("| {} | {} |", r.area, s.rows);
-    for (const validate::Role role : {validate::Role::tuned, validate::Role::held_out,
-                                      validate::Role::independent, validate::Role::by_construction})
+    for (const studies::validate::Role role :
+         {studies::validate::Role::tuned, studies::validate::Role::held_out,
+          studies::validate::Role::independent, studies::validate::Role::by_construction})
       out += fmt::format(" {} |", std::ranges::count(r.rows, role, &Row::role));
     out += fmt::format(" {} | {} | {} | {} |\n", shown_percent(s.median), shown_percent(s.worst), s.targets,
                        s.missed);
@@ -250,17 +253,17 @@ std::string rows_table(const std::vector<Row>& rows) {
   const Column columns[] = {
       {"device", [](const Row& r) { return r.device; }},
       {"what", [](const Row& r) { return r.quantity; }},
-      {"reference", validate::reference_text},
-      {"ours", validate::ours_text},
-      {"error", validate::error_text},
+      {"reference", studies::validate::reference_text},
+      {"ours", studies::validate::ours_text},
+      {"error", studies::validate::error_text},
       {"of", [](const Row& r) { return r.over; }},
       {"worst", [](const Row& r) { return r.worst ? shown_percent(*r.worst) : std::string(); }},
-      {"target", [](const Row& r) { return validate::target_text(r); }},
+      {"target", [](const Row& r) { return studies::validate::target_text(r); }},
       {"",
        [](const Row& r) {
          return std::string(!r.target && !r.worst_target ? "" : r.met() ? "met" : "missed");
        }},
-      {"role", [](const Row& r) { return std::string(validate::name_of(r.role)); }},
+      {"role", [](const Row& r) { return std::string(studies::validate::name_of(r.role)); }},
       {"reference from", [](const Row& r) { return r.source; }},
       {"note", [](const Row& r) { return r.note; }}};
   // Columns that say nothing of any row are left out.
@@ -284,9 +287,9 @@ std::string missed_list(const std::vector<Row>& rows) {
   for (const Row& r : rows)
     if (!r.met())
       out += fmt::format("- {}{}: {}{}, target {}\n", r.device.empty() ? "" : r.device + ", ", r.quantity,
-                         validate::error_text(r),
+                         studies::validate::error_text(r),
                          r.worst ? fmt::format(", worst {}", shown_percent(*r.worst)) : "",
-                         validate::target_text(r));
+                         studies::validate::target_text(r));
   return out;
 }
 

@@ -11,7 +11,7 @@
 #include "cli/manifest.h"
 #include "cli/options.h"
 #include "result/metrics.h"
-#include "validate/rows.h"
+#include "studies/validate/rows.h"
 
 namespace simtlab::cli {
 
@@ -21,7 +21,7 @@ struct AreaReport {
   std::string text;  // Markdown
   result::Result result;
   std::vector<std::string> misses;  // of targets, as sentences
-  std::vector<validate::Row> rows;
+  std::vector<studies::validate::Row> rows;
 };
 
 struct ValidationOptions {
@@ -55,11 +55,12 @@ std::filesystem::path rows_file(const ValidationOptions& options, const std::str
 bool has_quick(const std::string& area);
 
 // The rows as an entry of a result, and the figures of all of them in its total.
-void add_rows(result::Result& result, const std::string& area, const std::vector<validate::Row>& rows);
+void add_rows(result::Result& result, const std::string& area,
+              const std::vector<studies::validate::Row>& rows);
 // Markdown: areas with their number of rows and errors; the rows of one group.
 std::string summary_table(const std::vector<AreaReport>& reports);
-std::string rows_table(const std::vector<validate::Row>& rows);
-std::string missed_list(const std::vector<validate::Row>& rows);
+std::string rows_table(const std::vector<studies::validate::Row>& rows);
+std::string missed_list(const std::vector<studies::validate::Row>& rows);
 std::string misses_text(const std::vector<std::string>& misses);
 
 // Writes result, text, page and rows, holds the rows against the kept ones. Returns the exit code; throws

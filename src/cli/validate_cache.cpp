@@ -13,14 +13,14 @@
 #include "cli/manifest.h"
 #include "device/catalogue.h"
 #include "result/json.h"
-#include "validate/cache_study.h"
-#include "validate/reference.h"
+#include "studies/validate/cache_study.h"
+#include "studies/validate/reference.h"
 
 namespace simtlab::cli {
 namespace {
 
-using validate::CacheCase;
-using validate::CacheKernel;
+using studies::validate::CacheCase;
+using studies::validate::CacheKernel;
 
 // GTX 480 with 16 KiB of L1: what the counters were read on.
 device::Device measured_device(const std::vector<std::pair<std::string, std::string>>& changes = {}) {
@@ -51,7 +51,7 @@ class Validation {
   explicit Validation(const volatile bool* stop)
       : stop_(stop),
         ptx_(read_file(device::data_directory() / "probes" / "cache.ptx", 1 << 20, "probe kernels")),
-        published_(validate::Table::read(device::data_directory() / "measured" / "crawford.csv")) {}
+        published_(studies::validate::Table::read(device::data_directory() / "measured" / "crawford.csv")) {}
 
   // quick: without what is not known of the hardware, and beside the cycle level only where there is one
   // schedule.
@@ -64,14 +64,14 @@ class Validation {
   std::string text() const { return text_; }
   const result::Result& result() const { return result_; }
   const std::vector<std::string>& misses() const { return misses_; }
-  const std::vector<validate::Row>& rows() const { return rows_; }
+  const std::vector<studies::validate::Row>& rows() const { return rows_; }
 
  private:
   static double get(const result::Metrics& m, const char* name) { return m.get(name).value_or(0); }
 
   result::KernelResult keep(result::KernelResult r, const CacheCase& c, const std::string& variant) {
-    r.name =
-        fmt::format("{} {}{}", validate::name_of(c.kernel), c.name(), variant.empty() ? "" : ", " + variant);
+    r.name = fmt::format("{} {}{}", studies::validate::name_of(c.kernel), c.name(),
+                         variant.empty() ? "" : ", " + variant);
     r.demangled = r.name;
     result_.kernels.push_back(r);
     return r;
@@ -79,7 +79,7 @@ class Validation {
 
   Published published_of(const CacheCase& c, const char* quantity) {
     for (std::size_t i = 0; i < published_.size(); ++i) {
-      if (published_.text(i, "kernel") != validate::name_of(c.kernel) ||
+      if (published_.text(i, "kernel") != studies::validate::name_of(c.kernel) ||
           published_.text(i, "quantity") != quantity || !covers(published_.text(i, "config"), c))
         continue;
       return {published_.text(i, "hardware"), published_.text(i, "simulated"), published_.number(i, "low"),
@@ -96,8 +96,8 @@ class Validation {
         "simulation | ours, median SM | range | target |\n"
         "|---|---|---|---|---|---|---|---|---|---|---|\n";
     const device::Device device = measured_device();
-    for (const CacheCase& c : validate::published_cases()) {
-      const result::Metrics m = keep(validate::run_case(c, device, {}, ptx_, stop_), c, "").metrics;
+    for (const CacheCase& c : studies::validate::published_cases()) {
+      const result::Metrics m = keep(studies::validate::run_case(c, device, {}, ptx_, stop_), c, "").metrics;
       const Published reads = published_of(c, "l1.read.accesses"),
                       rate = published_of(c, "l1.read.miss_rate");
       const double our_reads = get(m, "l1.read.accesses.median"),
@@ -109,8 +109,9 @@ class Validation {
         const bool met = ours >= p.low - 1e-9 && ours <= p.high + 1e-9;
         target += fmt::format("{}{} {}", target.empty() ? "" : ", ", what, met ? "met" : "missed");
         if (!met)
-          misses_.push_back(fmt::format("{} {}: {} {:.4g}, not {:.4g} to {:.4g}", validate::name_of(c.kernel),
-                                        c.name(), what, ours, p.low, p.high));
+          misses_.push_back(fmt::format("{} {}: {} {:.4g}, not {:.4g} to {:.4g}",
+                                        studies::validate::name_of(c.kernel), c.name(), what, ours, p.low,
+                                        p.high));
       };
       judge(reads, our_reads, "reads");
       judge(rate, our_rate, "rate");
@@ -121,7 +122,7 @@ class Validation {
       text_ += fmt::format(
           "| {} | {} | {} | {} | {:.0f} | {:.0f} to {:.0f} | {} | {} | {:.2f} % | {:.2f} to {:.2f} % | {} "
           "|\n",
-          validate::name_of(c.kernel), c.name(), reads.hardware.empty() ? "-" : reads.hardware,
+          studies::validate::name_of(c.kernel), c.name(), reads.hardware.empty() ? "-" : reads.hardware,
           reads.simulated.empty() ? "-" : reads.simulated, our_reads, get(m, "l1.read.accesses.min"),
           get(m, "l1.read.accesses.max"), share(rate.hardware), share(rate.simulated), our_rate * 100,
           get(m, "l1.read.miss_rate.min") * 100, get(m, "l1.read.miss_rate.max") * 100,
@@ -131,12 +132,14 @@ class Validation {
 
   // The multiplication was not looked at when jitter, skew and the order of loads were chosen.
   void published_row(const CacheCase& c, const Published& p, double ours, bool rate) {
-    validate::Row row = validate::bounded_row(
-        "published counters", "gtx480",
-        fmt::format("{} {}: {}", validate::name_of(c.kernel), c.name(), rate ? "miss rate" : "reads"),
-        rate ? "share" : "1", p.low, p.high, ours);
+    studies::validate::Row row =
+        studies::validate::bounded_row("published counters", "gtx480",
+                                       fmt::format("{} {}: {}", studies::validate::name_of(c.kernel),
+                                                   c.name(), rate ? "miss rate" : "reads"),
+                                       rate ? "share" : "1", p.low, p.high, ours);
     row.target = 0.0;
-    row.role = c.kernel == CacheKernel::matmul ? validate::Role::held_out : validate::Role::tuned;
+    row.role =
+        c.kernel == CacheKernel::matmul ? studies::validate::Role::held_out : studies::validate::Role::tuned;
     row.source = "data/measured/crawford.csv";
     row.note = fmt::format("hardware {}, published simulation {}", p.hardware.empty() ? "-" : p.hardware,
                            p.simulated.empty() ? "-" : p.simulated);
@@ -179,8 +182,8 @@ class Validation {
       for (const CacheCase& c :
            {CacheCase{CacheKernel::matmul, 16, 8}, CacheCase{CacheKernel::matmul, 16, 9},
             CacheCase{CacheKernel::matmul, 16, 10}, CacheCase{CacheKernel::stencil, 64, 2}}) {
-        const auto r =
-            keep(validate::run_case(c, device, cachesim::parse_options(v.study), ptx_, stop_), c, v.name);
+        const auto r = keep(
+            studies::validate::run_case(c, device, cache::parse_options(v.study), ptx_, stop_), c, v.name);
         text_ += fmt::format(" {:.2f} % |", get(r.metrics, "l1.read.miss_rate.median") * 100);
       }
       text_ += "\n";
@@ -199,18 +202,18 @@ class Validation {
                                      {CacheKernel::stencil, 64, 2, true}};
     for (const CacheCase& c : single) beside_timing(c, true);
     if (quick) return;
-    for (const CacheCase& c : validate::published_cases())
+    for (const CacheCase& c : studies::validate::published_cases())
       if (c.kernel != CacheKernel::transpose || c.groups == 10) beside_timing(c, false);
   }
 
   void beside_timing(const CacheCase& c, bool one_schedule) {
     device::Device device = measured_device();
     if (one_schedule) device.sm.count = device.sm.max_blocks = 1;
-    const auto ours = keep(
-        validate::run_case(c, device, cachesim::parse_options("allocate=on-fill,wait=use,jitter=0,skew=0"),
-                           ptx_, stop_),
-        c, "beside the cycle level");
-    const auto timed = validate::time_case(c, device, ptx_, stop_);
+    const auto ours =
+        keep(studies::validate::run_case(
+                 c, device, cache::parse_options("allocate=on-fill,wait=use,jitter=0,skew=0"), ptx_, stop_),
+             c, "beside the cycle level");
+    const auto timed = studies::validate::time_case(c, device, ptx_, stop_);
     const double reads = get(ours.metrics, "l1.read.accesses"),
                  timed_reads = get(timed.metrics, "l1.read.accesses");
     const double rate = get(ours.metrics, "l1.read.miss_rate"),
@@ -220,11 +223,11 @@ class Validation {
     if (!met)
       misses_.push_back(fmt::format(
           "{} {} beside the cycle-level model: {:.0f} and {:.0f} reads, {:.2f} and {:.2f} % misses",
-          validate::name_of(c.kernel), c.name(), reads, timed_reads, rate * 100, timed_rate * 100));
-    text_ +=
-        fmt::format("| {} | {} | {} | {:.0f} | {:.0f} | {:.2f} % | {:.2f} % | {} |\n",
-                    validate::name_of(c.kernel), c.name(), one_schedule ? "one warp, one SM" : "all that fit",
-                    reads, timed_reads, rate * 100, timed_rate * 100, met ? "met" : "missed");
+          studies::validate::name_of(c.kernel), c.name(), reads, timed_reads, rate * 100, timed_rate * 100));
+    text_ += fmt::format("| {} | {} | {} | {:.0f} | {:.0f} | {:.2f} % | {:.2f} % | {} |\n",
+                         studies::validate::name_of(c.kernel), c.name(),
+                         one_schedule ? "one warp, one SM" : "all that fit", reads, timed_reads, rate * 100,
+                         timed_rate * 100, met ? "met" : "missed");
   }
 
   struct Beside {
@@ -232,21 +235,22 @@ class Validation {
   };
   void timing_rows(const CacheCase& c, bool one_schedule, const Beside& b) {
     const std::string what =
-        one_schedule
-            ? fmt::format("{} of {} groups of one warp, one SM", validate::name_of(c.kernel), c.groups)
-            : fmt::format("{} {}, all that fit", validate::name_of(c.kernel), c.name());
+        one_schedule ? fmt::format("{} of {} groups of one warp, one SM",
+                                   studies::validate::name_of(c.kernel), c.groups)
+                     : fmt::format("{} {}, all that fit", studies::validate::name_of(c.kernel), c.name());
     for (const bool rate : {false, true}) {
       // With a schedule of its own each model misses as it does: shown, without a target.
       const double share = one_schedule ? 0.01 : 0;
-      validate::Row row =
-          !rate          ? validate::value_row("beside the cycle level", "gtx480", what + ": reads", "1",
+      studies::validate::Row row =
+          !rate ? studies::validate::value_row("beside the cycle level", "gtx480", what + ": reads", "1",
                                                b.timed_reads, b.reads)
-          : one_schedule ? validate::bounded_row("beside the cycle level", "gtx480", what + ": miss rate",
-                                                 "share", b.timed_rate - share, b.timed_rate + share, b.rate)
-                         : validate::value_row("beside the cycle level", "gtx480", what + ": miss rate",
-                                               "share", b.timed_rate, b.rate);
+          : one_schedule
+              ? studies::validate::bounded_row("beside the cycle level", "gtx480", what + ": miss rate",
+                                               "share", b.timed_rate - share, b.timed_rate + share, b.rate)
+              : studies::validate::value_row("beside the cycle level", "gtx480", what + ": miss rate",
+                                             "share", b.timed_rate, b.rate);
       if (!rate || one_schedule) row.target = 0.0;
-      row.role = validate::Role::independent;
+      row.role = studies::validate::Role::independent;
       row.source = "cycle-level model";
       rows_.push_back(std::move(row));
     }
@@ -254,8 +258,8 @@ class Validation {
 
   const volatile bool* stop_;
   std::string ptx_;
-  validate::Table published_;
-  std::vector<validate::Row> rows_;
+  studies::validate::Table published_;
+  std::vector<studies::validate::Row> rows_;
   std::string text_;
   result::Result result_;
   std::vector<std::string> misses_;

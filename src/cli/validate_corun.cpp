@@ -18,7 +18,7 @@
 #include "cli/output.h"
 #include "cli/validate_corun_cycle.h"
 #include "device/catalogue.h"
-#include "validate/reference.h"
+#include "studies/validate/reference.h"
 
 namespace simtlab::cli {
 namespace {
@@ -59,7 +59,7 @@ class CorunReport {
   const std::string& text() const { return text_; }
   result::Result& result() { return result_; }
   const std::vector<std::string>& misses() const { return misses_; }
-  const std::vector<validate::Row>& rows() const { return rows_; }
+  const std::vector<studies::validate::Row>& rows() const { return rows_; }
 
  private:
   // ---- figures 5.1 to 5.3
@@ -90,7 +90,7 @@ class CorunReport {
         "## Interference at the highest intensity against the lowest: model and thesis\n\nThe model's "
         "weights were fitted to these sentences: agreement is in sample.\n\n| figure | application | "
         "disturbed by | model | thesis | |\n|---|---|---|---|---|---|\n";
-    const validate::Table table = validate::Table::read(files_[2]);
+    const studies::validate::Table table = studies::validate::Table::read(files_[2]);
     for (std::size_t i = 0; i < table.size(); ++i) {
       const std::string &app = table.text(i, "application"), &by = table.text(i, "disturbed_by"),
                         &relation = table.text(i, "relation");
@@ -126,7 +126,7 @@ class CorunReport {
 
   // What the relation allows. Of those that compare with other applications: the greatest, or least, of
   // these.
-  void statement_row(const validate::Table& table, std::size_t i, double value, bool met,
+  void statement_row(const studies::validate::Table& table, std::size_t i, double value, bool met,
                      corun::Disturbance kind) {
     const std::string& relation = table.text(i, "relation");
     const double stated = table.number(i, "value");
@@ -137,7 +137,7 @@ class CorunReport {
     if (relation == "above") low = stated;
     if (relation == "more-than") low = std::max(at_most_intensity("BH", kind), at_most_intensity("HW", kind));
     const bool counted = relation == "least";
-    validate::Row row = validate::bounded_row(
+    studies::validate::Row row = studies::validate::bounded_row(
         "interference", table.text(i, "application"),
         fmt::format("{}: beside {}{}", table.text(i, "id"), table.text(i, "disturbed_by"),
                     counted ? ", applications that are affected less" : ""),
@@ -145,12 +145,12 @@ class CorunReport {
         counted ? static_cast<double>(less_affected(value, kind)) : value);
     add_statement(std::move(row), met, "data/corun/statements.csv",
                   fmt::format("figure {}: {}", table.text(i, "figure"), table.text(i, "statement")))
-        .role = validate::Role::tuned;
+        .role = studies::validate::Role::tuned;
   }
 
   // A statement holds or does not: at its very bound the verdict decides.
-  validate::Row& add_statement(validate::Row row, bool met, const std::string& source,
-                               const std::string& note) {
+  studies::validate::Row& add_statement(studies::validate::Row row, bool met, const std::string& source,
+                                        const std::string& note) {
     row.target = 0.0;
     if (!met && row.error == 0) row.error = 1e-6;
     row.source = source, row.note = note;
@@ -220,8 +220,8 @@ class CorunReport {
   // ours: what is compared with the bounds.
   void claim(const char* id, const std::string& statement, const std::string& value, bool met, double ours,
              Bounds bounds) {
-    add_statement(validate::bounded_row("mixes", id, statement, "1", bounds.low, bounds.high, ours), met,
-                  "SHARK thesis, time on the GPU", value);
+    add_statement(studies::validate::bounded_row("mixes", id, statement, "1", bounds.low, bounds.high, ours),
+                  met, "SHARK thesis, time on the GPU", value);
     text_ += fmt::format("| {} | {} | {} | {} |\n", id, statement, value,
                          verdict(met, fmt::format("{}: {}", statement, value)));
   }
@@ -297,7 +297,7 @@ class CorunReport {
   std::string text_;
   result::Result result_;
   std::vector<std::string> misses_;
-  std::vector<validate::Row> rows_;
+  std::vector<studies::validate::Row> rows_;
   std::size_t targets_ = 0;
 };
 

@@ -27,7 +27,7 @@ constexpr double same = 1e-3;  // slowdowns that differ by less are one
 
 // What the rows are of. The model was made with the usual mixes in sight, and mended where those with Rodinia
 // showed it wrong (docs/corun.md).
-constexpr validate::Role seen = validate::Role::tuned;
+constexpr studies::validate::Role seen = studies::validate::Role::tuned;
 
 std::string group_of(const HostComparison& o) {
   return o.applications.empty() ? "hosts"
@@ -77,7 +77,7 @@ class HostReport {
   }
   const std::string& text() const { return text_; }
   result::Result& result() { return result_; }
-  const std::vector<validate::Row>& rows() const { return rows_; }
+  const std::vector<studies::validate::Row>& rows() const { return rows_; }
 
  private:
   template <typename Each>
@@ -112,9 +112,9 @@ class HostReport {
         text_ += fmt::format(" {:.3f} | {:.3f} | {:.1f} % | {:+.1f} % | {:+.1f} % |", row.cycle[gpu] / n,
                              row.fast[gpu] / n, 100 * e.mean(), 100 * e.bias(), 100 * e.worst);
         k.metrics.set(gpu ? "corun.host.error.gpu_time" : "corun.host.error.turnaround", e.mean());
-        validate::Row& kept = rows_.emplace_back(
-            validate::value_row(group_, name, gpu ? "slowdown, time on the GPU" : "slowdown, turnaround",
-                                "times", row.cycle[gpu] / n, row.fast[gpu] / n));
+        studies::validate::Row& kept = rows_.emplace_back(studies::validate::value_row(
+            group_, name, gpu ? "slowdown, time on the GPU" : "slowdown, turnaround", "times",
+            row.cycle[gpu] / n, row.fast[gpu] / n));
         kept.error = e.mean(), kept.worst = std::abs(e.worst),
         kept.over = fmt::format("mean of {} runs", e.count);
         kept.role = seen, kept.source = "cycle-level host",
@@ -170,11 +170,11 @@ class HostReport {
       best_row += fmt::format(" {} of {} |", best, differ);
       cost_row += fmt::format(" {:.1f} % |", 100 * cost / static_cast<double>(mixes));
       result_.total.set(gpu ? "corun.host.rank.gpu_time" : "corun.host.rank.turnaround", mean);
-      validate::Row& kept =
-          rows_.emplace_back(validate::value_row(group_, "all",
-                                                 gpu ? "rank of the policies in a mix, time on the GPU"
-                                                     : "rank of the policies in a mix, turnaround",
-                                                 "1", 1, mean));
+      studies::validate::Row& kept = rows_.emplace_back(
+          studies::validate::value_row(group_, "all",
+                                       gpu ? "rank of the policies in a mix, time on the GPU"
+                                           : "rank of the policies in a mix, turnaround",
+                                       "1", 1, mean));
       kept.role = seen, kept.source = "cycle-level host", kept.note = "Spearman's correlation";
     }
     text_ += fmt::format(
@@ -188,7 +188,7 @@ class HostReport {
   const std::string group_;
   std::string text_;
   result::Result result_;
-  std::vector<validate::Row> rows_;
+  std::vector<studies::validate::Row> rows_;
 };
 
 std::string heading(const HostComparison& o, const CycleApplications& cycle,

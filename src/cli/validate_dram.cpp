@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "device/catalogue.h"
-#include "validate/dram.h"
+#include "studies/validate/dram.h"
 
 namespace simtlab::cli {
 namespace {
@@ -23,14 +23,16 @@ int validate_dram(ValidationOptions o) {
 
 AreaReport dram_area(const volatile bool* stop) {
   const std::filesystem::path peers = device::data_directory() / "measured" / "dram-peers.csv";
-  const std::vector<validate::Row> laws = validate::dram_laws(stop),
-                                   beside = validate::dram_peers(validate::Table::read(peers), stop);
+  const std::vector<studies::validate::Row> laws = studies::validate::dram_laws(stop),
+                                            beside = studies::validate::dram_peers(
+                                                studies::validate::Table::read(peers), stop);
   AreaReport out{"dram", {}, {}, {}, laws};
   out.rows.insert(out.rows.end(), beside.begin(), beside.end());
-  for (const validate::Row& r : out.rows)
+  for (const studies::validate::Row& r : out.rows)
     if (!r.met())
-      out.misses.push_back(fmt::format("{}, {}: {}, {} known", r.device, r.quantity, validate::ours_text(r),
-                                       validate::reference_text(r)));
+      out.misses.push_back(fmt::format("{}, {}: {}, {} known", r.device, r.quantity,
+                                       studies::validate::ours_text(r),
+                                       studies::validate::reference_text(r)));
   out.text = "## Laws in closed form\n\n" + rows_table(laws) + "\n## Beside other simulators, clocks\n\n" +
              rows_table(beside) + misses_text(out.misses);
   out.result.manifest.mode = "dram";

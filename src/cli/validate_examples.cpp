@@ -10,7 +10,7 @@
 #include "base/files.h"
 #include "cli/rank_correlation.h"
 #include "gpu/prediction.h"
-#include "predict/model.h"
+#include "models/model.h"
 #include "result/json.h"
 
 namespace simtlab::cli {
@@ -57,7 +57,7 @@ void pair_up(const std::string& gpu, const std::string& program, const result::R
                           t.metrics.get("gpu.cycles").value_or(0),
                           {}};
     if (launch.cycles <= 0) continue;
-    for (const std::string& model : predict::model_names())
+    for (const std::string& model : models::model_names())
       if (const auto cycles = p.metrics.get(fmt::format("predict.{}.cycles", model)))
         launch.predicted[model] = *cycles;
     out.push_back(std::move(launch));
@@ -67,15 +67,15 @@ void pair_up(const std::string& gpu, const std::string& program, const result::R
 std::string error_table(const std::vector<ModelledLaunch>& launches,
                         const std::vector<std::string>& held_out) {
   std::string out = "| device | launches |", line = "|---|---|";
-  for (const std::string& m : predict::model_names()) out += fmt::format(" {} |", m), line += "---|";
+  for (const std::string& m : models::model_names()) out += fmt::format(" {} |", m), line += "---|";
   out += fmt::format("\n{}\n", line);
   std::vector<std::string> gpus = gpus_of(launches);
   if (gpus.size() > 1) gpus.emplace_back();
   for (const std::string& gpu : gpus) {
     const bool unseen = std::ranges::find(held_out, gpu) != held_out.end();
     out += fmt::format("| {}{} | {} |", gpu.empty() ? "all" : gpu, unseen ? " (held out)" : "",
-                       error_of(launches, predict::model_names().front(), gpu).launches);
-    for (const std::string& m : predict::model_names()) {
+                       error_of(launches, models::model_names().front(), gpu).launches);
+    for (const std::string& m : models::model_names()) {
       const ModelError e = error_of(launches, m, gpu);
       out += e.launches == 0 ? " - |" : fmt::format(" {:.1f} %, {:.2f} |", 100 * e.mean, e.rank);
     }
@@ -86,11 +86,11 @@ std::string error_table(const std::vector<ModelledLaunch>& launches,
 
 std::string launch_table(const std::vector<ModelledLaunch>& launches) {
   std::string out = "\n| device | program | kernel | cycles |", line = "|---|---|---|---|";
-  for (const std::string& m : predict::model_names()) out += fmt::format(" {} |", m), line += "---|";
+  for (const std::string& m : models::model_names()) out += fmt::format(" {} |", m), line += "---|";
   out += fmt::format("\n{}\n", line);
   for (const ModelledLaunch& l : launches) {
     out += fmt::format("| {} | {} | {} | {:.0f} |", l.gpu, l.program, l.kernel, l.cycles);
-    for (const std::string& m : predict::model_names()) {
+    for (const std::string& m : models::model_names()) {
       const auto found = l.predicted.find(m);
       out += found == l.predicted.end() ? " - |" : fmt::format(" {:.2f} |", found->second / l.cycles);
     }

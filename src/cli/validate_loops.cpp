@@ -10,8 +10,8 @@
 #include "cli/nest_simulation.h"
 #include "cli/predict_loop.h"
 #include "cli/rank_correlation.h"
-#include "frontend/toolchain.h"
-#include "predict/model.h"
+#include "compile/toolchain.h"
+#include "models/model.h"
 
 namespace simtlab::cli {
 namespace {
@@ -65,7 +65,7 @@ NestError nest_error(const std::vector<ModelledNest>& nests, const std::string& 
 
 bool has_nests(const std::string& examples) {
   try {
-    frontend::find_loop_toolchain();
+    compile::find_loop_toolchain();
   } catch (const Error& e) {
     if (e.code() != ExitCode::unavailable) throw;
     return false;
@@ -93,7 +93,7 @@ std::vector<ModelledNest> run_nests(const std::string& examples, bool quick) {
                       result.total.get("predict.nest.simulated.cycles").value_or(0),
                       result.total.get("predict.nest.difference").value_or(0),
                       {}};
-    for (const std::string& model : predict::model_names())
+    for (const std::string& model : models::model_names())
       if (const auto cycles = result.total.get(fmt::format("predict.{}.cycles", model)))
         nest.predicted[model] = *cycles;
     out.push_back(std::move(nest));
@@ -105,12 +105,12 @@ std::string text_of(const std::vector<ModelledNest>& nests) {
   std::string
       out = "## Loop nests: models over cycle-level simulation, V100\n\n| program | run | cycles | results |",
       line = "|---|---|---|---|";
-  for (const std::string& m : predict::model_names()) out += fmt::format(" {} |", m), line += "---|";
+  for (const std::string& m : models::model_names()) out += fmt::format(" {} |", m), line += "---|";
   out += fmt::format("\n{}\n", line);
   for (const ModelledNest& n : nests) {
     out += fmt::format("| {} | {} | {:.0f} | {} |", n.program, n.arguments, n.cycles,
                        n.difference == 0 ? "equal" : fmt::format("{:.0e}", n.difference));
-    for (const std::string& m : predict::model_names()) {
+    for (const std::string& m : models::model_names()) {
       const auto found = n.predicted.find(m);
       out += found == n.predicted.end() ? " - |" : fmt::format(" {:.2f} |", found->second / n.cycles);
     }
@@ -119,28 +119,28 @@ std::string text_of(const std::vector<ModelledNest>& nests) {
   return out;
 }
 
-std::vector<validate::Row> rows_of(const std::vector<ModelledNest>& nests) {
-  std::vector<validate::Row> out;
-  const auto with_origin = [](validate::Row row) {
+std::vector<studies::validate::Row> rows_of(const std::vector<ModelledNest>& nests) {
+  std::vector<studies::validate::Row> out;
+  const auto with_origin = [](studies::validate::Row row) {
     // Rules for reuse and latencies were chosen with these programs in sight
-    row.group = "loop nests", row.source = "cycle-level model", row.role = validate::Role::tuned;
+    row.group = "loop nests", row.source = "cycle-level model", row.role = studies::validate::Role::tuned;
     return row;
   };
   for (const ModelledNest& n : nests) {
     for (const auto& [model, cycles] : n.predicted) {
-      validate::Row& row = out.emplace_back(with_origin(validate::value_row(
+      studies::validate::Row& row = out.emplace_back(with_origin(studies::validate::value_row(
           "", n.gpu, fmt::format("{}: {}", n.program, model), "cycles", n.cycles, cycles)));
       row.note = n.arguments;
     }
-    validate::Row& row = out.emplace_back(with_origin(validate::value_row(
+    studies::validate::Row& row = out.emplace_back(with_origin(studies::validate::value_row(
         "", n.gpu, fmt::format("{}: largest difference of the results", n.program), "1", 0, n.difference)));
     row.target = single_tolerance;
-    row.source = "the sequential program", row.role = validate::Role::by_construction;
+    row.source = "the sequential program", row.role = studies::validate::Role::by_construction;
   }
-  for (const std::string& model : predict::model_names()) {
+  for (const std::string& model : models::model_names()) {
     const NestError e = nest_error(nests, model);
     if (e.nests == 0) continue;
-    validate::Row row;
+    studies::validate::Row row;
     row.device = nest_device, row.quantity = "all: " + model,
     row.over = fmt::format("mean of {} nests", e.nests);
     row.error = e.mean, row.worst = e.worst, row.note = fmt::format("rank correlation {:.2f}", e.rank);

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "validate/rows.h"
+#include "studies/validate/rows.h"
 
 namespace simtlab::cli {
 
@@ -24,6 +24,6 @@ bool has_nests(const std::string& examples);
 std::vector<ModelledNest> run_nests(const std::string& examples, bool quick);
 
 std::string text_of(const std::vector<ModelledNest>& nests);  // Markdown
-std::vector<validate::Row> rows_of(const std::vector<ModelledNest>& nests);
+std::vector<studies::validate::Row> rows_of(const std::vector<ModelledNest>& nests);
 
 }  // namespace simtlab::cli

@@ -18,7 +18,7 @@ namespace simtlab::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using validate::Row;
+using studies::validate::Row;
 
 constexpr const char* kept_areas[] = {"timing", "cache", "dram", "predict", "probe", "corun", "corun-hosts"};
 
@@ -121,7 +121,7 @@ std::vector<AreaReport> kept_rows(const fs::path& folder) {
       const fs::path file = folder / (std::string(name) + ending);
       std::error_code ignored;
       if (std::string_view(ending) != ".csv" && !fs::exists(file, ignored)) continue;
-      const std::vector<Row> rows = validate::read_rows(file);
+      const std::vector<Row> rows = studies::validate::read_rows(file);
       area.rows.insert(area.rows.end(), rows.begin(), rows.end());
     }
     for (const Row& r : area.rows)

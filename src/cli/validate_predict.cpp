@@ -13,9 +13,9 @@
 #include "cli/validate_loops.h"
 #include "device/catalogue.h"
 #include "gpu/gpu.h"
-#include "predict/model.h"
+#include "models/model.h"
 #include "result/json.h"
-#include "validate/predict_resios.h"
+#include "studies/validate/predict_resios.h"
 
 namespace simtlab::cli {
 namespace {
@@ -32,15 +32,15 @@ struct PredictValidation : ValidationOptions {
 };
 
 // The counts that a prediction was made from, as its result has them.
-predict::Inputs inputs_of(const result::KernelResult& k) {
-  predict::Inputs in;
-  in.sources.resize(predict::symbols().size());
+models::Inputs inputs_of(const result::KernelResult& k) {
+  models::Inputs in;
+  in.sources.resize(models::symbols().size());
   const result::Table* table = result::find(k.tables, "counts");
   SIMTLAB_ASSERT(table != nullptr, "a prediction has its counts");
   for (const auto& row : table->rows) {
     const std::string key = std::get<std::string>(row[result::column("counts", "key")]);
     const double value = result::number(row[result::column("counts", "value")]);
-    for (const predict::Symbol& s : predict::symbols())
+    for (const models::Symbol& s : models::symbols())
       if (s.key == key) in.set(s.member, value, {});
     for (std::size_t c = 0; c < device::op_class_names.size(); ++c)
       if (key == fmt::format("class.{}.insts", device::op_class_names[c])) in.set_insts(c, value, {});
@@ -54,7 +54,7 @@ class ModelValidation {
       : stop_(stop),
         ptx_(read_file(device::data_directory() / "probes" / "resios.ptx", 1 << 20, "probe kernels")),
         device_(device::load_device("gtx460").device),
-        published_(validate::Table::read(device::data_directory() / "measured" / "resios.csv")) {}
+        published_(studies::validate::Table::read(device::data_directory() / "measured" / "resios.csv")) {}
 
   void run() {
     points();
@@ -69,7 +69,7 @@ class ModelValidation {
         what, text_of(launches, held_out, all));
     double best = 1e300;
     std::string name;
-    for (const std::string& model : predict::model_names())
+    for (const std::string& model : models::model_names())
       if (const ModelError e = error_of(launches, model, {}); e.launches != 0 && e.mean < best)
         best = e.mean, name = model;
     text_ +=
@@ -82,7 +82,7 @@ class ModelValidation {
 
   void nests(const std::vector<ModelledNest>& nests) {
     text_ += "\n" + text_of(nests);
-    for (validate::Row& row : rows_of(nests)) rows_.push_back(std::move(row));
+    for (studies::validate::Row& row : rows_of(nests)) rows_.push_back(std::move(row));
   }
 
   void leave_out(const std::string& folder) {
@@ -102,7 +102,7 @@ class ModelValidation {
   std::string text() const { return text_; }
   const result::Result& result() const { return result_; }
   const std::vector<std::string>& misses() const { return misses_; }
-  const std::vector<validate::Row>& rows() const { return rows_; }
+  const std::vector<studies::validate::Row>& rows() const { return rows_; }
 
  private:
   // The devices, and all of them together: that of the best model has the target.
@@ -111,18 +111,18 @@ class ModelValidation {
     std::vector<std::string> gpus = gpus_of(launches);
     if (gpus.size() > 1) gpus.emplace_back();
     for (const std::string& gpu : gpus)
-      for (const std::string& model : predict::model_names()) {
+      for (const std::string& model : models::model_names()) {
         const ModelError e = error_of(launches, model, gpu);
         if (e.launches == 0) continue;
-        validate::Row& row = rows_.emplace_back();
+        studies::validate::Row& row = rows_.emplace_back();
         row.group = what == "Programs" ? "programs" : "examples", row.device = gpu.empty() ? "all" : gpu,
         row.quantity = model;
         row.over = fmt::format("mean of {} launches", e.launches);
         row.source = "cycle-level model";
         row.error = e.mean, row.worst = e.worst;
         if (gpus.back() == gpu && model == best) row.target = most_mean_error;
-        row.role = std::ranges::find(held_out, gpu) != held_out.end() ? validate::Role::held_out
-                                                                      : validate::Role::tuned;
+        row.role = std::ranges::find(held_out, gpu) != held_out.end() ? studies::validate::Role::held_out
+                                                                      : studies::validate::Role::tuned;
         row.note = fmt::format("rank correlation {:.2f}", e.rank);
       }
   }
@@ -131,14 +131,14 @@ class ModelValidation {
     text_ +=
         "## Resios: formulas at the points that the thesis gives\n\n| | place | quantity | published | ours "
         "| |\n|---|---|---|---|---|---|\n";
-    for (const validate::ResiosPoint& p : validate::resios_points(published_)) {
+    for (const studies::validate::ResiosPoint& p : studies::validate::resios_points(published_)) {
       text_ += fmt::format("| {} | {} | {} | {:g} | {:.6g} | {} |\n", p.id, p.place, p.what, p.published,
                            p.ours, p.agrees() ? "met" : "missed");
-      validate::Row& row = rows_.emplace_back(validate::value_row(
+      studies::validate::Row& row = rows_.emplace_back(studies::validate::value_row(
           "formulas of Resios", p.place, fmt::format("{}: {}", p.id, p.what), "1", p.published, p.ours));
       // The last digit that is published
       row.target = p.published < 100 && p.published > 10 ? std::max(1e-4, 5e-3 / p.published) : 1e-4;
-      row.role = validate::Role::by_construction, row.source = "data/measured/resios.csv";
+      row.role = studies::validate::Role::by_construction, row.source = "data/measured/resios.csv";
       if (!p.agrees())
         misses_.push_back(fmt::format("{} ({}): {:.6g}, not {:g}", p.id, p.what, p.ours, p.published));
     }
@@ -146,32 +146,32 @@ class ModelValidation {
 
   // Model over cycle-level simulation; the thesis has model over hardware.
   void kernels() {
-    const auto variants = validate::resios_variants();
+    const auto variants = studies::validate::resios_variants();
     text_ +=
         "\n## Resios: model over cycle-level simulation, GTX 460, time of the kernel alone\n\n| kernel | "
         "cycles | thesis, on hardware |";
     std::string line = "|---|---|---|";
-    for (const validate::ResiosVariant& v : variants) {
+    for (const studies::validate::ResiosVariant& v : variants) {
       text_ += fmt::format(" {} |", v.name);
       line += "---|";
     }
     text_ += fmt::format(" target |\n{}---|\n", line);
-    for (const validate::ResiosKernel& k : validate::resios_kernels()) kernel(k, variants);
+    for (const studies::validate::ResiosKernel& k : studies::validate::resios_kernels()) kernel(k, variants);
   }
 
-  void kernel(const validate::ResiosKernel& k, const std::vector<validate::ResiosVariant>& variants) {
+  void kernel(const studies::validate::ResiosKernel& k,
+              const std::vector<studies::validate::ResiosVariant>& variants) {
     const result::KernelResult timed = launch(k, gpu::Mode::timing);
     result::KernelResult predicted = launch(k, gpu::Mode::predict);
     const double cycles = timed.metrics.get("gpu.cycles").value_or(0);
-    predict::Inputs in = inputs_of(predicted);
-    predict::complete(in, &device_);
-    predict::require(in, predict::resios_model());
+    models::Inputs in = inputs_of(predicted);
+    models::complete(in, &device_);
+    models::require(in, models::resios_model());
     text_ += fmt::format("| {} ({}) | {:.0f} | {:.2f} |", k.name, k.what, cycles,
-                         validate::published_precision(published_, k.name));
+                         studies::validate::published_precision(published_, k.name));
     bool met = true;
-    for (const validate::ResiosVariant& v : variants) {
-      const double precision =
-          predict::predict(predict::resios_model(), in.counts, v.options).cycles / cycles;
+    for (const studies::validate::ResiosVariant& v : variants) {
+      const double precision = models::predict(models::resios_model(), in.counts, v.options).cycles / cycles;
       text_ += fmt::format(" {:.2f} |", precision);
       kernel_row(k, v, precision, cycles, &v == variants.data());
       if (&v != variants.data()) continue;
@@ -188,22 +188,22 @@ class ModelValidation {
 
   // As it is the model has a target beside the cycle-level one; with the thesis's simplifications it stands
   // beside the thesis's own ratio, which is to hardware.
-  void kernel_row(const validate::ResiosKernel& k, const validate::ResiosVariant& v, double precision,
-                  double cycles, bool as_it_is) {
-    const double published = validate::published_precision(published_, k.name);
-    validate::Row row = validate::bounded_row(
+  void kernel_row(const studies::validate::ResiosKernel& k, const studies::validate::ResiosVariant& v,
+                  double precision, double cycles, bool as_it_is) {
+    const double published = studies::validate::published_precision(published_, k.name);
+    studies::validate::Row row = studies::validate::bounded_row(
         "kernels of Resios", "gtx460", fmt::format("{}: model over time, {}", k.name, v.name), "times",
         as_it_is ? least_precision : published, as_it_is ? most_precision : published, precision);
     if (as_it_is) row.target = 0.0;
     // Rules of the queues were chosen while looking at them
-    row.role = as_it_is ? validate::Role::tuned : validate::Role::independent;
+    row.role = as_it_is ? studies::validate::Role::tuned : studies::validate::Role::independent;
     row.source = as_it_is ? "cycle-level model" : "data/measured/resios.csv";
     row.note = as_it_is ? fmt::format("{}; {:.0f} cycles", k.what, cycles)
                         : "the thesis's ratio is to hardware, ours to the cycle-level model";
     rows_.push_back(std::move(row));
   }
 
-  result::KernelResult launch(const validate::ResiosKernel& k, gpu::Mode mode) {
+  result::KernelResult launch(const studies::validate::ResiosKernel& k, gpu::Mode mode) {
     gpu::Options options;
     options.mode = mode;
     options.interrupt = stop_;
@@ -225,11 +225,11 @@ class ModelValidation {
   const volatile bool* stop_;
   std::string ptx_;
   device::Device device_;
-  validate::Table published_;
+  studies::validate::Table published_;
   std::string text_;
   result::Result result_;
   std::vector<std::string> misses_;
-  std::vector<validate::Row> rows_;
+  std::vector<studies::validate::Row> rows_;
 };
 
 std::vector<std::string> chosen_gpus(const PredictValidation& o) {

@@ -15,7 +15,7 @@
 #include "device/catalogue.h"
 #include "probe/levels.h"
 #include "probe/timer.h"
-#include "validate/reference.h"
+#include "studies/validate/reference.h"
 
 namespace simtlab::cli {
 namespace {
@@ -26,9 +26,10 @@ using probe::Distribution;
 // Of distributions that should be equal, after 2000 steps of a deconvolution
 constexpr double most_distance = 1e-6;
 
-probe::Curve curve_of(std::initializer_list<const validate::Table*> tables, const std::string& board) {
+probe::Curve curve_of(std::initializer_list<const studies::validate::Table*> tables,
+                      const std::string& board) {
   probe::Curve curve;
-  for (const validate::Table* table : tables)
+  for (const studies::validate::Table* table : tables)
     for (std::size_t i = 0; i < table->size(); ++i)
       if (table->text(i, "board") == board)
         curve.push_back({table->number(i, "kib") * 1024, table->number(i, "cycles"), 1});
@@ -41,7 +42,7 @@ struct TimerCase {
   Distribution latency, overhead, measured, difference;
 };
 
-std::vector<TimerCase> timer_cases(const validate::Table& table) {
+std::vector<TimerCase> timer_cases(const studies::validate::Table& table) {
   std::vector<TimerCase> out;
   const auto distribution = [&](const std::string& name, const char* which) {
     std::vector<Distribution::Mass> masses;
@@ -51,7 +52,7 @@ std::vector<TimerCase> timer_cases(const validate::Table& table) {
                             table.number(i, "numerator") / table.number(i, "denominator"));
     return Distribution(std::move(masses));
   };
-  for (const std::string& name : validate::devices_of(table, "case"))
+  for (const std::string& name : studies::validate::devices_of(table, "case"))
     out.push_back({name, distribution(name, "latency"), distribution(name, "overhead"),
                    distribution(name, "measured"), distribution(name, "difference")});
   return out;
@@ -68,7 +69,7 @@ class ProbeReport {
   std::string text() const { return text_; }
   const result::Result& result() const { return result_; }
   const std::vector<std::string>& misses() const { return misses_; }
-  const std::vector<validate::Row>& rows() const { return rows_; }
+  const std::vector<studies::validate::Row>& rows() const { return rows_; }
 
  private:
   void sizes() {
@@ -76,12 +77,12 @@ class ProbeReport {
         "## Sizes found in published curves\n\n| board | cache | known | found | interval | transition | "
         "difference | by Kolmogorov-Smirnov | within | target |\n|---|---|---|---|---|---|---|---|---|---|\n";
     const auto folder = device::data_directory() / "measured";
-    const validate::Table curves = validate::Table::read(folder / "latency.csv"),
-                          more = validate::Table::read(folder / "latency-more.csv"),
-                          known = validate::Table::read(folder / "known-sizes.csv");
+    const studies::validate::Table curves = studies::validate::Table::read(folder / "latency.csv"),
+                                   more = studies::validate::Table::read(folder / "latency-more.csv"),
+                                   known = studies::validate::Table::read(folder / "known-sizes.csv");
     probe::LevelOptions ks;
     ks.change.method = probe::ChangeMethod::ks;
-    for (const std::string& board : validate::devices_of(known, "board")) {
+    for (const std::string& board : studies::validate::devices_of(known, "board")) {
       const probe::Curve curve = curve_of({&curves, &more}, board);
       if (curve.empty())
         throw Error(ExitCode::bad_input, "measured-syntax",
@@ -111,10 +112,10 @@ class ProbeReport {
                            footprint_text(edge->before), footprint_text(edge->behind), error * 100);
     text_ += fmt::format(" {} | {:.0f} % | {} |\n", other == nullptr ? "none" : footprint_text(other->bytes),
                          tolerance * 100, met ? "met" : "missed");
-    validate::Row row =
-        validate::value_row("sizes", board, level, "bytes", bytes, edge == nullptr ? 0 : edge->bytes);
+    studies::validate::Row row = studies::validate::value_row("sizes", board, level, "bytes", bytes,
+                                                              edge == nullptr ? 0 : edge->bytes);
     row.target = tolerance;
-    row.role = validate::Role::tuned;  // the curves were at hand when the detector was written
+    row.role = studies::validate::Role::tuned;  // the curves were at hand when the detector was written
     row.source = "data/measured/known-sizes.csv";
     rows_.push_back(std::move(row));
     if (!met)
@@ -133,8 +134,8 @@ class ProbeReport {
     text_ +=
         "\n## The clock's cost taken out, exact cases\n\n| case | method | mean | true | deviation | true | "
         "distance from what it has to give | target |\n|---|---|---|---|---|---|---|---|\n";
-    for (const TimerCase& c :
-         timer_cases(validate::Table::read(device::data_directory() / "measured" / "timer-cases.csv"))) {
+    for (const TimerCase& c : timer_cases(
+             studies::validate::Table::read(device::data_directory() / "measured" / "timer-cases.csv"))) {
       slope(c);
       for (const Correction m :
            {Correction::difference, Correction::deconvolve, Correction::subtract, Correction::none})
@@ -191,12 +192,12 @@ class ProbeReport {
 
   // Of the methods that are exact here; the others show what the correction is for.
   void timer_row(const TimerCase& c, Correction m, double mean, std::optional<double> distance) {
-    validate::Row& kept = rows_.emplace_back(validate::value_row("clock's cost", c.name,
-                                                                 fmt::format("mean by {}", probe::name_of(m)),
-                                                                 "cycles", c.latency.mean(), mean));
+    studies::validate::Row& kept = rows_.emplace_back(
+        studies::validate::value_row("clock's cost", c.name, fmt::format("mean by {}", probe::name_of(m)),
+                                     "cycles", c.latency.mean(), mean));
     kept.target = most_distance;
     if (distance) kept.worst = *distance, kept.worst_target = most_distance;
-    kept.role = validate::Role::by_construction;
+    kept.role = studies::validate::Role::by_construction;
     kept.source = "data/measured/timer-cases.csv";
     if (distance) kept.note = "worst: of the distribution";
   }
@@ -204,7 +205,7 @@ class ProbeReport {
   std::string text_;
   result::Result result_;
   std::vector<std::string> misses_;
-  std::vector<validate::Row> rows_;
+  std::vector<studies::validate::Row> rows_;
 };
 
 int validate_probe(ValidationOptions o) {

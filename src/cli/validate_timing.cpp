@@ -14,7 +14,7 @@
 #include "cli/output.h"
 #include "device/catalogue.h"
 #include "result/json.h"
-#include "validate/probe.h"
+#include "studies/validate/probe.h"
 
 namespace simtlab::cli {
 namespace {
@@ -51,77 +51,81 @@ device::LoadedDevice device_for(const std::string& name, const std::string& set,
 class Curves {
  public:
   Curves(const std::string& device, bool quick, const std::string& ptx, const volatile bool* stop,
-         std::vector<validate::Comparison>& out)
+         std::vector<studies::validate::Comparison>& out)
       : name_(device), quick_(quick), ptx_(ptx), stop_(stop), out_(out) {}
 
   void run() {
-    curves("latency.csv", "cycles", "latency of a chase", validate::Quantity::latency,
-           [](validate::Probe& p, std::uint64_t bytes) { return p.chase(bytes); });
+    curves("latency.csv", "cycles", "latency of a chase", studies::validate::Quantity::latency,
+           [](studies::validate::Probe& p, std::uint64_t bytes) { return p.chase(bytes); });
     if (!quick_ && device_for(name_, {}).device.tlb.miss_latency > 0)
       curves(
-          "latency.csv", "cycles", "latency of a chase, tlb.enabled", validate::Quantity::latency,
-          [](validate::Probe& p, std::uint64_t bytes) { return p.chase(bytes); }, "tlb.enabled=true");
-    curves("cache-bandwidth.csv", "gbs", "reads of one buffer by all SMs", validate::Quantity::bandwidth,
-           [](validate::Probe& p, std::uint64_t bytes) { return p.cache_bandwidth(bytes); });
-    curves("l2-bandwidth.csv", "gbs", "reads past L1", validate::Quantity::bandwidth,
-           [](validate::Probe& p, std::uint64_t bytes) { return p.shared_bandwidth(bytes); });
+          "latency.csv", "cycles", "latency of a chase, tlb.enabled", studies::validate::Quantity::latency,
+          [](studies::validate::Probe& p, std::uint64_t bytes) { return p.chase(bytes); },
+          "tlb.enabled=true");
+    curves("cache-bandwidth.csv", "gbs", "reads of one buffer by all SMs",
+           studies::validate::Quantity::bandwidth,
+           [](studies::validate::Probe& p, std::uint64_t bytes) { return p.cache_bandwidth(bytes); });
+    curves("l2-bandwidth.csv", "gbs", "reads past L1", studies::validate::Quantity::bandwidth,
+           [](studies::validate::Probe& p, std::uint64_t bytes) { return p.shared_bandwidth(bytes); });
     levels();
     memory();
   }
 
  private:
   template <class Measure>
-  void curves(const char* file, const char* column, const char* what, validate::Quantity quantity,
+  void curves(const char* file, const char* column, const char* what, studies::validate::Quantity quantity,
               Measure measure, const char* also = "") {
-    const double scale = quantity == validate::Quantity::bandwidth ? 1e9 : 1;
-    for (validate::Curve& curve : validate::curves_of(validate::Table::read(measured(file)), name_, column)) {
-      for (validate::Point& p : curve.points) p.value *= scale;
+    const double scale = quantity == studies::validate::Quantity::bandwidth ? 1e9 : 1;
+    for (studies::validate::Curve& curve :
+         studies::validate::curves_of(studies::validate::Table::read(measured(file)), name_, column)) {
+      for (studies::validate::Point& p : curve.points) p.value *= scale;
       const device::Device device = device_for(name_, curve.set, also).device;
-      validate::Probe probe(device, ptx_, stop_);
-      validate::Comparison& c = out_.emplace_back();
+      studies::validate::Probe probe(device, ptx_, stop_);
+      studies::validate::Comparison& c = out_.emplace_back();
       c.device = name_;
       c.name = what;
       c.source = fmt::format("data/measured/{}", file);
       c.quantity = quantity;
-      validate::compare(c, device, curve, quick_ || *also != '\0',
-                        [&](std::uint64_t bytes) { return measure(probe, bytes); });
+      studies::validate::compare(c, device, curve, quick_ || *also != '\0',
+                                 [&](std::uint64_t bytes) { return measure(probe, bytes); });
     }
   }
 
   // Published as one figure a level.
   void levels() {
-    const validate::Table table = validate::Table::read(measured("levels.csv"));
-    std::vector<validate::Curve> found = validate::curves_of(table, name_, "cycles");
-    for (const validate::Curve& curve : found) {
+    const studies::validate::Table table = studies::validate::Table::read(measured("levels.csv"));
+    std::vector<studies::validate::Curve> found = studies::validate::curves_of(table, name_, "cycles");
+    for (const studies::validate::Curve& curve : found) {
       const device::Device device = device_for(name_, curve.set).device;
-      validate::Probe probe(device, ptx_, stop_);
-      validate::Comparison& c = out_.emplace_back();
+      studies::validate::Probe probe(device, ptx_, stop_);
+      studies::validate::Comparison& c = out_.emplace_back();
       c.device = name_;
       c.name = "latency of levels";
       c.source = "data/measured/levels.csv";
-      validate::compare(c, device, curve, false, [&](std::uint64_t bytes) { return probe.chase(bytes); });
+      studies::validate::compare(c, device, curve, false,
+                                 [&](std::uint64_t bytes) { return probe.chase(bytes); });
       c.knees.clear();  // one size a level says nothing about its end
     }
   }
 
   void memory() {
-    const validate::Table table = validate::Table::read(measured("memory-bandwidth.csv"));
+    const studies::validate::Table table = studies::validate::Table::read(measured("memory-bandwidth.csv"));
     const device::Device device = device_for(name_, {}).device;
     for (std::size_t i = 0; i < table.size(); ++i) {
       if (table.text(i, "devices") != name_) continue;
-      validate::Probe probe(device, ptx_, stop_);
+      studies::validate::Probe probe(device, ptx_, stop_);
       const bool scale = table.text(i, "kernel") == "scale";
       const double simulated = scale ? probe.memory_scale() : probe.memory_read();
-      validate::Comparison& c = out_.emplace_back();
+      studies::validate::Comparison& c = out_.emplace_back();
       c.device = name_;
       c.board = table.text(i, "board");
       c.name = "memory, " + table.text(i, "kernel");
       c.source = "data/measured/memory-bandwidth.csv";
-      c.quantity = validate::Quantity::bandwidth;
+      c.quantity = studies::validate::Quantity::bandwidth;
       const double value = table.number(i, "gbs") * 1e9;
-      c.points.push_back({0, validate::Level::dram, value, simulated});
+      c.points.push_back({0, studies::validate::Level::dram, value, simulated});
       const double error = std::abs(c.points.back().error());
-      c.plateaus.push_back({validate::Level::dram, 1, value, simulated, error, error});
+      c.plateaus.push_back({studies::validate::Level::dram, 1, value, simulated, error, error});
     }
   }
 
@@ -129,14 +133,15 @@ class Curves {
   bool quick_;
   const std::string& ptx_;
   const volatile bool* stop_;
-  std::vector<validate::Comparison>& out_;
+  std::vector<studies::validate::Comparison>& out_;
 };
 
 std::vector<std::string> devices_with_figures() {
   std::vector<std::string> out;
   for (const char* file :
        {"latency.csv", "cache-bandwidth.csv", "l2-bandwidth.csv", "levels.csv", "memory-bandwidth.csv"})
-    for (const std::string& name : validate::devices_of(validate::Table::read(measured(file))))
+    for (const std::string& name :
+         studies::validate::devices_of(studies::validate::Table::read(measured(file))))
       if (std::ranges::find(out, name) == out.end()) out.push_back(name);
   const std::vector<std::string> known = device::list_devices();
   std::erase_if(out, [&](const std::string& name) { return std::ranges::find(known, name) == known.end(); });
@@ -154,7 +159,8 @@ std::vector<std::string> chosen_devices(const ValidateOptions& o) {
   }
   if (!o.results.empty())
     for (const char* file : {kernel_table, peer_table})
-      for (std::string& name : validate::devices_of(validate::Table::read(measured(file)), "device"))
+      for (std::string& name :
+           studies::validate::devices_of(studies::validate::Table::read(measured(file)), "device"))
         all.push_back(std::move(name));
   std::vector<std::string> out;
   for (const std::string& gpu : o.gpus) {
@@ -172,11 +178,11 @@ std::vector<std::string> chosen_devices(const ValidateOptions& o) {
 }
 
 // DIR/DEVICE/APP.json, as tools/rodinia/measure.py and bench/cross_check.py write them.
-std::vector<validate::KernelRow> kernels(const ValidateOptions& o, const char* file_name,
-                                         const std::vector<std::string>& devices) {
-  std::vector<validate::KernelRow> rows;
+std::vector<studies::validate::KernelRow> kernels(const ValidateOptions& o, const char* file_name,
+                                                  const std::vector<std::string>& devices) {
+  std::vector<studies::validate::KernelRow> rows;
   if (o.results.empty()) return rows;
-  const validate::Table table = validate::Table::read(measured(file_name));
+  const studies::validate::Table table = studies::validate::Table::read(measured(file_name));
   std::vector<std::pair<std::string, std::string>> done;
   for (std::size_t i = 0; i < table.size(); ++i) {
     const std::pair key(table.text(i, "device"), table.text(i, "app"));
@@ -192,7 +198,7 @@ std::vector<validate::KernelRow> kernels(const ValidateOptions& o, const char* f
       continue;
     }
     const result::Result run = result::read_result_file(file);
-    const auto found = validate::compare_kernels(table, key.first, key.second, run);
+    const auto found = studies::validate::compare_kernels(table, key.first, key.second, run);
     rows.insert(rows.end(), found.begin(), found.end());
   }
   return rows;

@@ -6,23 +6,23 @@
 
 #include "cli/cli.h"
 #include "cli/validate.h"
-#include "validate/curves.h"
-#include "validate/kernels.h"
+#include "studies/validate/curves.h"
+#include "studies/validate/kernels.h"
 
 namespace simtlab::cli {
 
 struct ValidationReport {
-  std::vector<validate::Comparison> curves;
-  std::vector<validate::KernelRow> kernels;
+  std::vector<studies::validate::Comparison> curves;
+  std::vector<studies::validate::KernelRow> kernels;
   // `measured` is another simulator's figure: no truth, so no target
-  std::vector<validate::KernelRow> peers;
+  std::vector<studies::validate::KernelRow> peers;
 };
 
 // Markdown. all: every point.
 std::string text_of(const ValidationReport& report, bool all);
 result::Result result_of(const ValidationReport& report);
 std::vector<std::string> missed_targets(const ValidationReport& report);
-std::vector<validate::Row> rows_of(const ValidationReport& report);
+std::vector<studies::validate::Row> rows_of(const ValidationReport& report);
 
 // All that there are measurements of. quick: fewer sizes, no device with a large L2. Throws
 // Error(interrupted) once *stop is set.

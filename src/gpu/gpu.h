@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cachesim/options.h"
+#include "cache/options.h"
 #include "device/device.h"
 #include "exec/executor.h"
 #include "gpu/checkpoint.h"
@@ -84,7 +84,7 @@ struct Options {
   device::WhatIf what_if{};
   bool lowering = true;                                        // timing::Options::lowering
   timing::Observe observe{};                                   // timing mode only
-  cachesim::Options cache{};                                   // cache mode only
+  cache::Options cache{};                                      // cache mode only
   PredictOptions predict{};                                    // predict mode only
   std::function<void(std::string_view)> print;                 // device printf
   std::function<void(const result::KernelResult&)> on_kernel;  // as each launch's result is known

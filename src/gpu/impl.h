@@ -8,14 +8,14 @@
 
 #include "base/error.h"
 #include "base/team.h"
-#include "cachesim/study.h"
-#include "counts/counted.h"
+#include "cache/study.h"
 #include "exec/heap.h"
 #include "gpu/gpu.h"
 #include "gpu/host_memory.h"
 #include "gpu/schedule.h"
 #include "gpu/shared_device.h"
 #include "gpu/untimed.h"
+#include "models/counts/counted.h"
 #include "stream/trace/record.h"
 #include "timing/timing.h"
 
@@ -82,7 +82,7 @@ struct Gpu::Impl final : KernelEngine {
       t.sharing = options.sharing.policy;
       timing = std::make_unique<timing::Gpu>(device, t);
     }
-    if (options.mode == Mode::cache) study = std::make_unique<cachesim::Study>(device, options.cache);
+    if (options.mode == Mode::cache) study = std::make_unique<cache::Study>(device, options.cache);
     begin_recording();
     if (options.checkpoint.wanted()) checkpoint = std::make_unique<Checkpoint>(options.checkpoint);
   }
@@ -171,12 +171,12 @@ struct Gpu::Impl final : KernelEngine {
   }
   std::uint64_t resident_blocks(const stream::WarpSource& source) const;  // that the GPU holds at once
   result::KernelResult run_study(const KernelJob& job);                   // study.cpp
-  struct SampledLaunch : cachesim::Study::Launch {
+  struct SampledLaunch : cache::Study::Launch {
     std::uint64_t first_block_instructions = 0;  // of a first block that was executed alone
   };
   std::uint64_t run_rest(const KernelJob& job, std::uint64_t rest, double instructions_a_block);
-  cachesim::Study* choose_study(const counts::CountedLaunch& source, const device::Occupancy& fit,
-                                SampledLaunch& launch);
+  cache::Study* choose_study(const models::counts::CountedLaunch& source, const device::Occupancy& fit,
+                             SampledLaunch& launch);
   result::KernelResult run_prediction(const KernelJob& job);  // prediction.cpp
   void study_totals(result::Metrics& total) const;
   void run_left_out(const KernelJob& job, result::KernelResult& result);
@@ -191,7 +191,7 @@ struct Gpu::Impl final : KernelEngine {
   exec::GlobalMemory memory;  // before modules: they hold places in it
   exec::DeviceHeap heap{memory};
   std::unique_ptr<timing::Gpu> timing;              // null in functional and cache mode
-  std::unique_ptr<cachesim::Study> study;           // of cache mode; of predictions
+  std::unique_ptr<cache::Study> study;              // of cache mode; of predictions
   std::uint32_t studied_sms = 0;                    // of predictions
   double study_seconds = 0;                         // of the processor
   std::unique_ptr<stream::trace::Writer> recorder;  // before the schedule, whose kernels write to it

@@ -10,17 +10,17 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "counts/counted.h"
-#include "counts/profile.h"
-#include "counts/static_profile.h"
 #include "gpu/impl.h"
-#include "predict/answer.h"
-#include "predict/units.h"
+#include "models/answer.h"
+#include "models/counts/counted.h"
+#include "models/counts/profile.h"
+#include "models/counts/static_profile.h"
+#include "models/units.h"
 
 namespace simtlab::gpu {
 namespace {
 
-using C = predict::Counts;
+using C = models::Counts;
 
 // Of a sample: warp instructions. A wave of blocks is always taken, whatever it executes.
 constexpr std::uint64_t enough_instructions = 2'000'000;
@@ -32,8 +32,8 @@ constexpr std::uint64_t few_blocks = 8;  // of a grid: all SMs are studied, what
 constexpr std::uint64_t worth_executing = 40'000'000;
 
 // Reuse distances are of no interest here: they are followed for next to no line.
-cachesim::Options study_options(std::uint64_t seed, std::uint32_t sms, const device::Device& device) {
-  cachesim::Options o;
+cache::Options study_options(std::uint64_t seed, std::uint32_t sms, const device::Device& device) {
+  cache::Options o;
   o.order = "lrr";  // whatever the device's scheduler: the models were compared with the cycle level so
   // Blocks are dealt as to all SMs: which blocks share an L1 decides what conflicts in it.
   if (sms < device.sm.count) o.sms = {0, sms - 1};
@@ -57,7 +57,7 @@ bool may_wait_for_others(const ptx::Module& module) {
 
 // Alone, it may wait for other blocks, by loads that may_wait_for_others() takes for ordinary ones.
 void check_first_block(stream::ResidentBlock& block, std::uint32_t steps,
-                       const counts::CountedLaunch& source) {
+                       const models::counts::CountedLaunch& source) {
   std::vector<exec::Stuck> who;
   if (!block.stuck(steps, who)) return;
   const auto by_others = [](const exec::Stuck& s) {
@@ -71,7 +71,7 @@ void check_first_block(stream::ResidentBlock& block, std::uint32_t steps,
 }
 
 // Executes the first block of a launch and returns its warp instructions.
-std::uint64_t run_first_block(const counts::CountedLaunch& source, const volatile bool* interrupt) {
+std::uint64_t run_first_block(const models::counts::CountedLaunch& source, const volatile bool* interrupt) {
   const auto share = source.make_share(stream::Effects::at_once);
   const auto block = share->make_block();
   block->reset(0, 0, 0);
@@ -114,23 +114,23 @@ device::Device with_share(device::Device device, double share) {
 
 class Filler {
  public:
-  Filler(predict::Inputs& inputs, std::string origin) : in_(inputs), origin_(std::move(origin)) {}
+  Filler(models::Inputs& inputs, std::string origin) : in_(inputs), origin_(std::move(origin)) {}
   void operator()(double C::*member, double value, const char* how = nullptr) {
     if (!in_.has(member))
       in_.set(member, value, {how == nullptr ? origin_ : fmt::format("{}: {}", origin_, how)});
   }
 
  private:
-  predict::Inputs& in_;
+  models::Inputs& in_;
   std::string origin_;
 };
 
-std::string origin_of(const counts::Profile& p) {
+std::string origin_of(const models::counts::Profile& p) {
   if (p.sampled_blocks == p.blocks) return "executed";
   return fmt::format("executed, {} of {} blocks", p.sampled_blocks, p.blocks);
 }
 
-void fill_inputs(predict::Inputs& in, const counts::Profile& p, const std::string& origin,
+void fill_inputs(models::Inputs& in, const models::counts::Profile& p, const std::string& origin,
                  const device::Device& device) {
   Filler set(in, origin);
   const double warps = p.warps_per_block;
@@ -179,9 +179,9 @@ void fill_inputs(predict::Inputs& in, const counts::Profile& p, const std::strin
 }
 
 // What the models were given, and where it is from.
-result::Table counts_table(const predict::Inputs& inputs) {
+result::Table counts_table(const models::Inputs& inputs) {
   result::Table table{.name = "counts", .rows = {}};
-  for (const predict::Symbol& s : predict::symbols())
+  for (const models::Symbol& s : models::symbols())
     if (inputs.has(s.member))
       table.rows.push_back(
           {std::string(s.key), inputs.counts.*s.member, std::string(s.unit), inputs.source(s.member).text});
@@ -189,21 +189,21 @@ result::Table counts_table(const predict::Inputs& inputs) {
     if (inputs.counts.mix.insts[i] > 0)
       table.rows.push_back({fmt::format("class.{}.insts", device::op_class_names[i]),
                             inputs.counts.mix.insts[i], std::string("1"),
-                            inputs.mix_source(predict::mix_symbols()[0], i).text});
+                            inputs.mix_source(models::mix_symbols()[0], i).text});
   return table;
 }
 
-result::KernelResult answer(const std::string& name, const counts::Profile& profile,
+result::KernelResult answer(const std::string& name, const models::counts::Profile& profile,
                             const std::string& origin, const device::Device& device,
                             const PredictOptions& options) {
-  predict::Inputs inputs = predict::parse_counts(options.counts, options.counts_file);
+  models::Inputs inputs = models::parse_counts(options.counts, options.counts_file);
   fill_inputs(inputs, profile, origin, device);
-  predict::complete(inputs, &device);
+  models::complete(inputs, &device);
   if (inputs.source(&C::warp_latency).text.starts_with(origin) && !inputs.has(&C::sampled_latency))
-    inputs.set(&C::sampled_latency, predict::access_latency(inputs.counts),
+    inputs.set(&C::sampled_latency, models::access_latency(inputs.counts),
                {"derived: hit rates and latencies of the machine"});
   result::KernelResult out =
-      predict::answer(name, inputs, options.model, predict::parse_options(options.rule, options.resios));
+      models::answer(name, inputs, options.model, models::parse_options(options.rule, options.resios));
   out.tables.push_back(counts_table(inputs));
   out.metrics.set("occupancy.theoretical", profile.occupancy.ratio);
   out.limiter = device::name_of(profile.occupancy.limit);
@@ -255,8 +255,8 @@ std::uint64_t Gpu::Impl::run_rest(const KernelJob& job, std::uint64_t rest, doub
 }
 
 // All SMs, or as many as are worth it.
-cachesim::Study* Gpu::Impl::choose_study(const counts::CountedLaunch& source, const device::Occupancy& fit,
-                                         SampledLaunch& launch) {
+cache::Study* Gpu::Impl::choose_study(const models::counts::CountedLaunch& source,
+                                      const device::Occupancy& fit, SampledLaunch& launch) {
   std::uint32_t sms = device.sm.count;
   if (!options.predict.whole) {
     launch.enough_instructions = enough_instructions;
@@ -273,8 +273,8 @@ cachesim::Study* Gpu::Impl::choose_study(const counts::CountedLaunch& source, co
   }
   // Contents of L2 stay from launch to launch, as long as the same SMs are studied.
   if (study == nullptr || studied_sms != sms)
-    study = std::make_unique<cachesim::Study>(with_share(device, static_cast<double>(sms) / device.sm.count),
-                                              study_options(options.cache.seed, sms, device));
+    study = std::make_unique<cache::Study>(with_share(device, static_cast<double>(sms) / device.sm.count),
+                                           study_options(options.cache.seed, sms, device));
   studied_sms = sms;
   return study.get();
 }
@@ -282,7 +282,7 @@ cachesim::Study* Gpu::Impl::choose_study(const counts::CountedLaunch& source, co
 result::KernelResult Gpu::Impl::run_prediction(const KernelJob& job) {
   const stream::WarpSource& source = job.read();
   const device::Occupancy fit = timing::fit(device, source, registers_of(source.function()));
-  const counts::CountedLaunch counted(source, device);
+  const models::counts::CountedLaunch counted(source, device);
   SampledLaunch launch{{.source = &counted,
                         .occupancy = fit,
                         .buffers = {},
@@ -290,22 +290,22 @@ result::KernelResult Gpu::Impl::run_prediction(const KernelJob& job) {
                         .max_cycles = options.max_cycles,
                         .max_bytes = host_room(),
                         .waits_for_others = waiting()}};
-  cachesim::Study* const used = choose_study(counted, fit, launch);
+  cache::Study* const used = choose_study(counted, fit, launch);
   used->run(launch);
   const std::uint64_t counted_blocks =
       launch.first_block + (used->marks().empty() ? 0 : used->marks().back().blocks);
   const std::uint64_t rest = source.block_count() - std::min(counted_blocks, source.block_count());
   const std::uint64_t rest_instructions = run_rest(job, rest, counted.spread().mean);
-  const counts::Profile profile =
-      counts::profile_of({.launch = counted,
-                          .study = *used,
-                          .device = device,
-                          .occupancy = fit,
-                          .unstudied_blocks = launch.first_block,
-                          .unstudied_instructions = launch.first_block_instructions,
-                          .rest_blocks = rest,
-                          .rest_instructions = rest_instructions,
-                          .lowering = options.lowering && source.code_of(source.function()) == nullptr});
+  const models::counts::Profile profile = models::counts::profile_of(
+      {.launch = counted,
+       .study = *used,
+       .device = device,
+       .occupancy = fit,
+       .unstudied_blocks = launch.first_block,
+       .unstudied_instructions = launch.first_block_instructions,
+       .rest_blocks = rest,
+       .rest_instructions = rest_instructions,
+       .lowering = options.lowering && source.code_of(source.function()) == nullptr});
   result::KernelResult out =
       answer(source.function().name, profile, origin_of(profile), device, options.predict);
   out.metrics.set("gpu.instructions.warp",
@@ -323,7 +323,7 @@ result::KernelResult predict_static(const device::Device& device, const StaticKe
   const std::uint64_t shared = std::uint64_t{kernel.function.shared_bytes} + kernel.dynamic_shared_bytes;
   const device::Occupancy fit = timing::fit(
       device, kernel.function, static_cast<std::uint32_t>(kernel.block.count()), registers, shared);
-  const counts::StaticProfile s = counts::static_profile(
+  const models::counts::StaticProfile s = models::counts::static_profile(
       {kernel.module, kernel.function, kernel.grid, kernel.block, fit, kernel.trips, kernel.lowering},
       device);
   const std::string assumed = fmt::format(

@@ -21,8 +21,8 @@ std::string parameter_name(const ptx::Param& param, std::size_t number, const st
   return param.name;
 }
 
-std::vector<cachesim::Buffer> buffers_of(const exec::GlobalMemory& memory, const exec::Launch* launch) {
-  std::vector<cachesim::Buffer> out;
+std::vector<cache::Buffer> buffers_of(const exec::GlobalMemory& memory, const exec::Launch* launch) {
+  std::vector<cache::Buffer> out;
   std::size_t unnamed = 0;
   memory.for_each(0, ~std::uint64_t{0}, [&](const exec::Allocation& a) {
     if (a.bytes == 0) return;
@@ -37,7 +37,7 @@ std::vector<cachesim::Buffer> buffers_of(const exec::GlobalMemory& memory, const
     std::uint64_t value = 0;
     if (p.bytes != sizeof value || p.offset + sizeof value > params.size()) continue;
     std::memcpy(&value, params.data() + p.offset, sizeof value);
-    for (cachesim::Buffer& b : out)
+    for (cache::Buffer& b : out)
       if (value >= b.begin && value < b.end) b.name = parameter_name(p, i, function.name);
   }
   // Names are keys of tables and pictures.
@@ -51,14 +51,14 @@ std::vector<cachesim::Buffer> buffers_of(const exec::GlobalMemory& memory, const
 
 result::KernelResult Gpu::Impl::run_study(const KernelJob& job) {
   const stream::WarpSource& source = job.read();
-  cachesim::Study::Launch launch{.source = &source,
-                                 .occupancy = timing::fit(device, source, registers_of(source.function())),
-                                 .buffers = buffers_of(memory, job.launch.get()),
-                                 .interrupt = options.interrupt,
-                                 .pulse = options.pulse,
-                                 .max_cycles = options.max_cycles,
-                                 .max_bytes = host_room(),
-                                 .waits_for_others = waiting()};
+  cache::Study::Launch launch{.source = &source,
+                              .occupancy = timing::fit(device, source, registers_of(source.function())),
+                              .buffers = buffers_of(memory, job.launch.get()),
+                              .interrupt = options.interrupt,
+                              .pulse = options.pulse,
+                              .max_cycles = options.max_cycles,
+                              .max_bytes = host_room(),
+                              .waits_for_others = waiting()};
   if (options.pulse != nullptr) options.pulse->begin_kernel(source.function().name, source.block_count());
   const double begin = processor_seconds();
   try {

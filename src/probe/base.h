@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu/board.h"
+#include "gpu/board/board.h"
 #include "probe/loans.h"
 
 namespace simtlab::probe {

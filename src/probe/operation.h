@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gpu/board.h"
+#include "gpu/board/board.h"
 
 namespace simtlab::probe {
 

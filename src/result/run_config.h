@@ -34,7 +34,7 @@ struct RunConfig {
   std::string gpu = "h100";            // catalogue name or absolute path of a device file
   std::vector<RunSetting> settings;    // in layer order, later ones win
   std::string mode = "timing";         // "timing" | "functional" | "cache" | "predict"
-  std::string cache;                   // cachesim::Options as text
+  std::string cache;                   // cache::Options as text
   std::string predict;                 // gpu::PredictOptions as text
   std::uint64_t max_cycles = 0;        // per kernel; 0 = no limit
   double max_time_s = 0;               // wall seconds of the whole run; 0 = no limit

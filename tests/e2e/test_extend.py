@@ -149,7 +149,7 @@ class Lists(Case):
         names = re.findall(r'\{"(\w+)", &scheduler_\1\}', seen[0]["timing_schedulers.cpp"])
         self.assertEqual(names, ["aaa", "gto", "lrr", "memory_first", "oldest", "two_level"])
         self.assertEqual(
-            re.findall(r'\{"(\w+)", &order_\1\}', seen[0]["cachesim_orders.cpp"]),
+            re.findall(r'\{"(\w+)", &order_\1\}', seen[0]["cache_orders.cpp"]),
             ["gto", "lrr", "oldest", "random", "round_robin", "sequential", "two_level", "youngest"],
         )
         self.assertIn('{"aaa", "gto", "lrr", "memory_first", "oldest", "two_level"}', seen[0]["device_policies.cpp"])
@@ -191,7 +191,7 @@ class Lists(Case):
         for layer, file in (
             ("memory", "memory/policies/replace_lip"),
             ("timing", "timing/schedulers/memory_first"),
-            ("cachesim", "cachesim/orders/youngest"),
+            ("cache", "cache/orders/youngest"),
             ("corun", "corun/policies/least_served"),
             ("probe", "probe/kinds/predication"),
         ):

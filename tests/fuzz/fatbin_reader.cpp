@@ -3,13 +3,13 @@
 #include <cstdint>
 
 #include "base/error.h"
-#include "frontend/frontend.h"
+#include "compile/frontend.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;  // 0 means "size unknown" to the reader
   try {
-    const auto entries = simtlab::frontend::read_fatbin(data, size, "fuzz");
-    simtlab::frontend::pick_ptx(entries, 8, 0, "fuzz");
+    const auto entries = simtlab::compile::read_fatbin(data, size, "fuzz");
+    simtlab::compile::pick_ptx(entries, 8, 0, "fuzz");
   } catch (const simtlab::Error&) {}
   return 0;
 }

@@ -1,5 +1,5 @@
 // Launch files and --arg texts: only simtlab::Error may come out.
-#include "frontend/launch_file.h"
+#include "compile/launch_file.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -10,13 +10,13 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
   try {
-    simtlab::frontend::parse_launch_file(text, "fuzz.toml");
+    simtlab::compile::parse_launch_file(text, "fuzz.toml");
   } catch (const simtlab::Error&) {}
-  simtlab::frontend::LaunchOptions options;
+  simtlab::compile::LaunchOptions options;
   options.args = {text};
   options.grid = text.substr(0, 64);
   try {
-    simtlab::frontend::launch_from_options(options);
+    simtlab::compile::launch_from_options(options);
   } catch (const simtlab::Error&) {}
   return 0;
 }

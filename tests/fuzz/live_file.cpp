@@ -4,21 +4,21 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "view/live.h"
-#include "view/pages.h"
+#include "report/viewer/live.h"
+#include "report/viewer/pages.h"
 
 using namespace simtlab;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
-    const view::LiveRun run =
-        view::parse_live(std::string_view(reinterpret_cast<const char*>(data), size), "input.live");
+    const report::viewer::LiveRun run =
+        report::viewer::parse_live(std::string_view(reinterpret_cast<const char*>(data), size), "input.live");
     double last = 0;
-    for (const view::LiveRow& row : run.rows) {
+    for (const report::viewer::LiveRow& row : run.rows) {
       if (!(row.seconds >= last)) __builtin_trap();
       last = row.seconds;
     }
-    if (view::live_json(run, run.rows.size() / 2).empty()) __builtin_trap();
+    if (report::viewer::live_json(run, run.rows.size() / 2).empty()) __builtin_trap();
   } catch (const Error& e) { static_cast<void>(e.format()); }
   return 0;
 }

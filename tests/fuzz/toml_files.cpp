@@ -6,14 +6,14 @@
 
 #include "base/error.h"
 #include "corun/profiles.h"
-#include "sweep/study_file.h"
+#include "studies/sweep/study_file.h"
 
 using namespace simtlab;
 
 namespace {
 
 void study(std::string_view text) {
-  const sweep::StudyFile file = sweep::read_study(text, "input.toml");
+  const studies::sweep::StudyFile file = studies::sweep::read_study(text, "input.toml");
   if (file.study.axes.size() > 64 || file.axis_positions.size() > file.study.axes.size()) __builtin_trap();
 }
 

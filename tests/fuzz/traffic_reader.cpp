@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "traffic/trace_reader.h"
+#include "memory/traffic/trace_reader.h"
 
 using namespace simtlab;
 
@@ -15,14 +15,14 @@ namespace {
 constexpr std::size_t most_compressed = 2048;
 constexpr std::uint64_t most_accesses = 200000;
 
-void read(std::string_view text, const traffic::Format* format) {
+void read(std::string_view text, const memory::traffic::Format* format) {
   try {
-    traffic::TraceReader reader(traffic::memory_bytes(text), "input.trace", format);
-    traffic::Access access;
+    memory::traffic::TraceReader reader(memory::traffic::memory_bytes(text), "input.trace", format);
+    memory::traffic::Access access;
     std::uint64_t cycle = 0;
     for (std::uint64_t i = 0; i < most_accesses && reader.next(access); ++i) {
-      if (access.levels > traffic::most_levels) __builtin_trap();
-      if (reader.pace() != traffic::Pace::timed) continue;
+      if (access.levels > memory::traffic::most_levels) __builtin_trap();
+      if (reader.pace() != memory::traffic::Pace::timed) continue;
       if (access.cycle < cycle) __builtin_trap();
       cycle = access.cycle;
     }
@@ -39,7 +39,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const bool maybe_compressed =
       !text.empty() && (text[0] == '\x1f' || text[0] == '\x28' || (text[0] & 0xf0) == 0x50);
   if (maybe_compressed && text.size() > most_compressed) return 0;
-  const std::vector<traffic::Format>& formats = traffic::formats();
+  const std::vector<memory::traffic::Format>& formats = memory::traffic::formats();
   read(text, data[0] < formats.size() ? &formats[data[0]] : nullptr);
   return 0;
 }

@@ -16,8 +16,8 @@
 
 using namespace simtlab;
 using namespace simtlab::gpu;
-using namespace simtlab::gpu::cuda;
-using namespace simtlab::gpu::cuda::mock;
+using namespace simtlab::gpu::board;
+using namespace simtlab::gpu::board::mock;
 
 // What is exported is what the table says, parameter for parameter.
 #define MOCK_DECLARE(member, symbol, parameters) MOCK_EXPORT Result symbol parameters;

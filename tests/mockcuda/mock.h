@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "device/device.h"
-#include "gpu/board.h"
-#include "gpu/cuda_api.h"
+#include "gpu/board/board.h"
+#include "gpu/board/cuda_api.h"
 #include "gpu/gpu.h"
 
-namespace simtlab::gpu::cuda {
+namespace simtlab::gpu::board {
 
 struct ModuleTag {
   ModuleId id;
@@ -88,4 +88,4 @@ void start(State& s);
 std::string refusal(const State& s, const device::Device& device, const char* ptx, Result& result);
 
 }  // namespace mock
-}  // namespace simtlab::gpu::cuda
+}  // namespace simtlab::gpu::board

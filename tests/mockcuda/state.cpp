@@ -8,7 +8,7 @@
 #include "device/catalogue.h"
 #include "mock.h"
 
-namespace simtlab::gpu::cuda::mock {
+namespace simtlab::gpu::board::mock {
 namespace {
 
 std::string variable(const char* name, const char* otherwise) {
@@ -113,4 +113,4 @@ std::string refusal(const State& s, const device::Device& device, const char* pt
   return {};
 }
 
-}  // namespace simtlab::gpu::cuda::mock
+}  // namespace simtlab::gpu::board::mock

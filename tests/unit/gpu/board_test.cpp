@@ -1,6 +1,6 @@
 // The real board's code on the mock driver, beside the simulated board: the same answers, the same times, and
 // an error for whatever can go wrong.
-#include "gpu/board.h"
+#include "gpu/board/board.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@
 
 #include "base/error.h"
 #include "device/catalogue.h"
-#include "gpu/cuda_check.h"
+#include "gpu/board/cuda_check.h"
 
 namespace simtlab::gpu {
 namespace {

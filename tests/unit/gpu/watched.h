@@ -171,10 +171,10 @@ inline std::vector<Watcher> watchers() {
   for (const char* study :
        {"order=gto", "order=oldest", "order=two_level", "order=sequential", "order=round_robin",
         "order=random", "zero_latency=1", "wait=use,turn=access", "l2=0,prefetch=next-line"})
-    add(study, Mode::cache, [study](Options& o, const Path&) { o.cache = cachesim::parse_options(study); });
+    add(study, Mode::cache, [study](Options& o, const Path&) { o.cache = cache::parse_options(study); });
   for (const char* study : {"sms=1-1", "groups=1-2", "sms=0-1,groups=2-3", "groups=900-901"})
     add(
-        study, Mode::cache, [study](Options& o, const Path&) { o.cache = cachesim::parse_options(study); },
+        study, Mode::cache, [study](Options& o, const Path&) { o.cache = cache::parse_options(study); },
         true);
   add("whole", Mode::predict, [](Options& o, const Path&) { o.predict.whole = true; });
   return out;

@@ -7,7 +7,7 @@
 
 #include "device/consistency.h"
 #include "device/parameters.h"
-#include "gpu/board.h"
+#include "gpu/board/board.h"
 #include "probe/device_file.h"
 
 namespace simtlab::probe {

@@ -12,7 +12,7 @@
 #include "base/rng.h"
 #include "device/catalogue.h"
 #include "device/parameters.h"
-#include "gpu/board.h"
+#include "gpu/board/board.h"
 #include "probe/device_file.h"
 #include "probe/kinds.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/rng.h"
 #include "device/catalogue.h"
-#include "gpu/board.h"
+#include "gpu/board/board.h"
 #include "probe/kinds.h"
 
 namespace simtlab::probe {

@@ -1,0 +1,56 @@
+// From sources to PTX and executables. Runs clang as a sub-process; simtlab itself needs no compiler for PTX.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace simtlab::compile {
+
+// One entry of a CUDA fat binary: PTX text, decompressed.
+struct FatbinEntry {
+  bool is_ptx = false;
+  unsigned major = 0, minor = 0;  // compute capability of the entry
+  std::string text;               // PTX without trailing NUL; empty for cubins
+};
+// Parses fatbin wrapper contents (magic 0xBA55ED50 container; raw, LZ4 and zstd entries), or plain PTX text,
+// or simtlab's own container. size: bytes readable at data (0 = unknown: trust the header lengths; only for
+// images registered in-process).
+std::vector<FatbinEntry> read_fatbin(const void* data, std::size_t size, const std::string& name);
+// The PTX to run on compute capability cc: the highest entry that is not above it, else the lowest. Throws if
+// there is none.
+const FatbinEntry& pick_ptx(const std::vector<FatbinEntry>& entries, unsigned cc_major, unsigned cc_minor,
+                            const std::string& name);
+
+struct BuildRequest {
+  // nvcc-like: sources, -I -D -O -g -std -arch -Xcompiler -l -L -c -o -x ...
+  std::vector<std::string> arguments;
+  std::filesystem::path output;  // executable
+  // Empty: $SIMTLAB_CACHE, else $XDG_CACHE_HOME/simtlab, else ~/.cache/simtlab
+  std::filesystem::path cache;
+  bool verbose = false;
+  std::string architecture = {};  // "sm_80": where the arguments name none; empty: sm_70
+  bool colour = false;            // of the compiler's messages
+  // Gets the compiler's messages; empty: they go to stderr
+  std::function<void(const std::string&)> tell = {};
+};
+struct BuildResult {
+  std::filesystem::path executable;
+  bool from_cache = false;            // nothing was compiled
+  std::vector<std::string> notes;     // options that were accepted without effect, one sentence each
+  std::vector<std::string> commands;  // what was run, if asked to be verbose
+};
+// Compiles and links. Throws Error: usage for bad flags, unavailable (exit 7) with the package to install if
+// clang 19 is missing, bad_input if the compiler refuses, unsupported if it does so for what simtlab lacks (a
+// screen of its messages is told, all with `verbose`), failure if there is no room in the cache.
+BuildResult build(const BuildRequest& request);
+
+// The architecture to compile for if the program is to run on compute capability cc: the newest that clang
+// knows and the GPU has, but at least sm_70, which all of our headers need; older GPUs run that, too.
+std::string architecture_for(int cc_major, int cc_minor);
+
+// An initial or expected buffer and arguments of a launch file are described in frontend/launch_file.h.
+
+}  // namespace simtlab::compile

@@ -1,0 +1,144 @@
+#include "hosts/cuda/images.h"
+
+#include <fmt/format.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "compile/frontend.h"
+
+namespace simtlab::hosts::cuda {
+namespace {
+
+constexpr std::uint32_t wrapper_magic = 0x466243b1;
+
+struct Wrapper {
+  std::uint32_t magic, version;
+  const void* data;
+  const void* extra;
+};
+
+}  // namespace
+
+Image* Images::add(const void* wrapper, const std::string& program) {
+  auto image = std::make_unique<Image>();
+  image->name = fmt::format("{}:image{}", program, images_.size() + 1);
+  Wrapper w{};
+  std::memcpy(&w, wrapper, sizeof w);
+  if (w.magic == wrapper_magic)
+    image->data = w.data;
+  else
+    image->failure = std::make_shared<Error>(
+        ExitCode::bad_input, "fatbin",
+        fmt::format("{}: the program registered something that is not a fat binary (magic 0x{:08x})",
+                    image->name, w.magic),
+        "build it with `simtlab build`, or with nvcc -cudart shared");
+  images_.push_back(std::move(image));
+  return images_.back().get();
+}
+
+void Images::add_kernel(Image* image, const void* host, std::string name) {
+  KernelEntry entry;
+  entry.image = image;
+  entry.name = std::move(name);
+  kernels_.insert_or_assign(host, std::move(entry));
+}
+
+void Images::add_variable(Image* image, const void* host, std::string name) {
+  variables_.insert_or_assign(host, VariableEntry{image, std::move(name)});
+}
+
+void Images::add_managed(Image* image, void** host, std::string name) {
+  image->managed.push_back({name, host});
+  add_variable(image, host, std::move(name));
+}
+
+void Images::add_texture(Image* image, const void* host, std::string name, bool normalized_read) {
+  textures_.insert_or_assign(host, TextureEntry{image, std::move(name), normalized_read, 0});
+}
+
+KernelEntry* Images::find_kernel(const void* host) {
+  const auto it = kernels_.find(host);
+  return it == kernels_.end() ? nullptr : &it->second;
+}
+
+VariableEntry* Images::find_variable(const void* host) {
+  const auto it = variables_.find(host);
+  return it == variables_.end() ? nullptr : &it->second;
+}
+
+VariableEntry* Images::find_variable_named(const void* text) {
+  std::size_t longest = 0;
+  for (const auto& [host, entry] : variables_) longest = std::max(longest, entry.name.size());
+  // The pointer may be anything: the kernel copies what is readable there instead of us touching it.
+  std::string bytes(longest + 1, '\0');
+  iovec to{bytes.data(), bytes.size()}, from{const_cast<void*>(text), bytes.size()};
+  ssize_t got = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+  if (got < 0) {
+    // Not all of it is readable: up to the end of the page.
+    from.iov_len = 4096 - reinterpret_cast<std::uintptr_t>(text) % 4096;
+    got = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+  }
+  if (got <= 0) return nullptr;
+  bytes.resize(static_cast<std::size_t>(got));
+  const std::size_t end = bytes.find('\0');
+  if (end == std::string::npos || end == 0) return nullptr;
+  bytes.resize(end);
+  for (auto& [host, entry] : variables_)
+    if (entry.name == bytes) return &entry;
+  return nullptr;
+}
+
+TextureEntry* Images::find_texture(const void* host) {
+  const auto it = textures_.find(host);
+  return it == textures_.end() ? nullptr : &it->second;
+}
+
+void Images::load(Image& image, gpu::Gpu& gpu) {
+  if (image.module) return;
+  if (image.failure) throw Error(*image.failure);
+  if (image.data == nullptr)
+    throw Error(ExitCode::bad_input, "fatbin-gone",
+                fmt::format("{}: used after the program unregistered it", image.name));
+  try {
+    const auto entries = compile::read_fatbin(image.data, 0, image.name);
+    const device::Device& device = gpu.device();
+    const compile::FatbinEntry& entry = compile::pick_ptx(entries, static_cast<unsigned>(device.cc_major),
+                                                          static_cast<unsigned>(device.cc_minor), image.name);
+    image.module = gpu.load_module(image.name, entry.text);
+  } catch (const Error& error) {
+    image.failure = std::make_shared<Error>(error);
+    throw;
+  }
+  // Managed variables are reached through a pointer on the host side.
+  for (const Image::Managed& m : image.managed) {
+    const std::optional<gpu::Symbol> symbol = gpu.find_symbol(*image.module, m.name);
+    if (!symbol) continue;
+    *m.host_pointer = gpu.memory().host(symbol->address);
+    gpu.memory().set_host_writes(symbol->address);
+  }
+}
+
+gpu::Kernel Images::resolve(KernelEntry& entry, gpu::Gpu& gpu) {
+  if (entry.kernel) return *entry.kernel;
+  load(*entry.image, gpu);
+  entry.kernel = gpu.find_kernel(*entry.image->module, entry.name);
+  if (!entry.kernel)
+    throw Error(ExitCode::unsupported, "no-device-code",
+                fmt::format("{}: kernel '{}' is not in the image's PTX", entry.image->name, entry.name),
+                "relocatable device code (-rdc=true) is not linked by simtlab: build without it");
+  return *entry.kernel;
+}
+
+void Images::forget_modules() {
+  for (const auto& image : images_) image->module.reset();
+  for (auto& [host, entry] : kernels_) {
+    entry.kernel.reset();
+    entry.max_dynamic_shared = 0;
+  }
+  for (auto& [host, entry] : textures_) entry.bound_address = 0;
+}
+
+}  // namespace simtlab::hosts::cuda

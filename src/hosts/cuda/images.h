@@ -1,0 +1,85 @@
+// What the program registered at start-up: fat binaries and the host addresses that stand for kernels,
+// variables and texture references. Images are read when something of them is used first; until then a broken
+// or unsupported one harms nobody.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/error.h"
+#include "gpu/gpu.h"
+#include "hosts/cuda/cuda_api.h"
+
+namespace simtlab::hosts::cuda {
+
+struct Image {
+  std::string name;            // "app:image1", for messages
+  const void* data = nullptr;  // container or PTX text in the program's own memory
+  std::optional<gpu::ModuleId> module;
+  std::shared_ptr<const Error> failure;  // loading was tried and refused
+  struct Managed {
+    std::string name;
+    void** host_pointer;  // the program's variable that gets the address
+  };
+  std::vector<Managed> managed;
+};
+
+struct KernelEntry {
+  Image* image = nullptr;
+  std::string name;  // mangled
+  std::optional<gpu::Kernel> kernel;
+  std::uint64_t max_dynamic_shared = 0;  // opted in by cudaFuncSetAttribute
+  int carveout = -1;
+};
+
+struct VariableEntry {
+  Image* image = nullptr;
+  std::string name;
+};
+
+struct TextureEntry {
+  Image* image = nullptr;
+  std::string name;
+  bool normalized_read = false;
+  std::uint64_t bound_address = 0;
+};
+
+class Images {
+ public:
+  // wrapper: what __cudaRegisterFatBinary gets. The handle is ours until the process ends.
+  Image* add(const void* wrapper, const std::string& program);
+  void add_kernel(Image* image, const void* host, std::string name);
+  void add_variable(Image* image, const void* host, std::string name);
+  void add_managed(Image* image, void** host, std::string name);
+  void add_texture(Image* image, const void* host, std::string name, bool normalized_read);
+
+  // Null: nothing is registered under the address. find_* do not load anything.
+  KernelEntry* find_kernel(const void* host);
+  VariableEntry* find_variable(const void* host);
+  // Programs written for CUDA 4 and earlier pass the name of a symbol as text. `text` need not be readable.
+  VariableEntry* find_variable_named(const void* text);
+  TextureEntry* find_texture(const void* host);
+
+  // Loads the image if that has not been tried; throws the Error of the first attempt again.
+  void load(Image& image, gpu::Gpu& gpu);
+  // Loads the kernel's image and resolves it. Throws Error(unsupported, "no-device-code") if the image lacks
+  // it.
+  gpu::Kernel resolve(KernelEntry& entry, gpu::Gpu& gpu);
+  // The program's bytes are gone: what is loaded stays usable, nothing is loaded any more.
+  void retire(Image* image) { image->data = nullptr; }
+  // After the GPU went away (cudaDeviceReset): everything is to be loaded anew.
+  void forget_modules();
+
+ private:
+  std::vector<std::unique_ptr<Image>> images_;
+  std::unordered_map<const void*, KernelEntry> kernels_;
+  std::unordered_map<const void*, VariableEntry> variables_;
+  std::unordered_map<const void*, TextureEntry> textures_;
+};
+
+}  // namespace simtlab::hosts::cuda

@@ -1,0 +1,102 @@
+#include "hosts/cuda/launch.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "hosts/cuda/runtime.h"
+
+namespace simtlab::hosts::cuda {
+namespace {
+
+// CUDA wants an opt-in (cudaFuncSetAttribute) for more shared memory than every device has.
+CudaError check_shared(Runtime& runtime, const KernelEntry& entry, const ptx::Function& function,
+                       std::size_t dynamic) {
+  const device::Device::Sm& sm = runtime.device().sm;
+  const std::uint64_t all = dynamic + function.shared_bytes;
+  if (all <= sm.shared_bytes_per_block) return success;
+  if (all > sm.shared_bytes_per_block_optin) {
+    runtime.warn(
+        fmt::format("simtlab: error: kernel '{}': {} bytes of shared memory a block, the device has {} "
+                    "[launch-resources]\n",
+                    entry.name, all, sm.shared_bytes_per_block_optin));
+    return error_invalid_value;
+  }
+  if (dynamic <= entry.max_dynamic_shared) return success;
+  runtime.warn(
+      fmt::format("simtlab: error: kernel '{}': {} bytes of shared memory a block need an opt-in above {} "
+                  "[launch-resources]\n"
+                  "  hint: cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, {})\n",
+                  entry.name, all, sm.shared_bytes_per_block, dynamic));
+  return error_invalid_value;
+}
+
+}  // namespace
+
+CudaError prepare(Runtime& runtime, const void* host, const Dim3Arg& grid, const Dim3Arg& block,
+                  void** arguments, std::size_t shared, PreparedLaunch& out) {
+  KernelEntry* entry = runtime.images.find_kernel(host);
+  if (entry == nullptr) return error_invalid_device_function;
+  gpu::Gpu& gpu = runtime.gpu();
+  out.kernel = runtime.images.resolve(*entry, gpu);
+  const ptx::Function& function = gpu.module(out.kernel.module).functions[out.kernel.function];
+  const CudaError fits = check_shared(runtime, *entry, function, shared);
+  if (fits != success) return fits;
+
+  // Callers do not pass sizes: the kernel's own parameter list says how much to read.
+  out.parameters.assign(function.param_bytes, std::byte{});
+  if (!function.params.empty() && arguments == nullptr) return error_invalid_value;
+  for (std::size_t i = 0; i < function.params.size(); ++i) {
+    const ptx::Param& p = function.params[i];
+    if (arguments[i] == nullptr) return error_invalid_value;
+    std::memcpy(out.parameters.data() + p.offset, arguments[i], p.bytes);
+  }
+  out.grid = grid;
+  out.block = block;
+  out.shared = static_cast<std::uint32_t>(shared);
+  return success;
+}
+
+SubmitNode submit_of(PreparedLaunch launch) {
+  return [l = std::move(launch)](Runtime& runtime, StreamHandle handle, bool first) {
+    const std::optional<gpu::StreamId> stream = runtime.stream(handle);
+    if (!stream) return error_invalid_resource_handle;
+    runtime.gpu().launch(l.kernel, {l.grid.x, l.grid.y, l.grid.z}, {l.block.x, l.block.y, l.block.z},
+                         l.shared, l.parameters, *stream, !first);
+    return success;
+  };
+}
+
+CudaError launch(Runtime& runtime, const void* host, const Dim3Arg& grid, const Dim3Arg& block,
+                 void** arguments, std::size_t shared, StreamHandle stream_handle) {
+  if (runtime.images.find_kernel(host) == nullptr) return error_invalid_device_function;
+  runtime.gpu();
+  const std::optional<gpu::StreamId> stream = runtime.stream(stream_handle);
+  if (!stream) return error_invalid_resource_handle;
+  PreparedLaunch prepared;
+  const CudaError code = prepare(runtime, host, grid, block, arguments, shared, prepared);
+  if (code != success) return code;
+  if (runtime.graphs.capture_of(*stream) == nullptr)
+    return submit_of(std::move(prepared))(runtime, stream_handle, true);
+  runtime.graphs.add(*stream, NodeType::kernel)->submit = submit_of(std::move(prepared));
+  return success;
+}
+
+CudaError check_attributes(Runtime& runtime, const LaunchConfig& config) {
+  const auto* attributes = static_cast<const LaunchAttribute*>(config.attributes);
+  for (unsigned i = 0; i < config.attribute_count; ++i) {
+    const LaunchAttribute& a = attributes[i];
+    constexpr int cooperative = 2, cluster = 4;
+    if (a.id == cooperative && a.integer != 0)
+      return runtime.unsupported("cudaLaunchKernelExC", "cooperative launches (grid-wide synchronisation)");
+    if (a.id == cluster) {
+      Dim3Arg size{};
+      std::memcpy(&size, a.bytes, sizeof size);
+      if (std::uint64_t{size.x} * size.y * size.z > 1)
+        return runtime.unsupported("cudaLaunchKernelExC", "thread block clusters");
+    }
+  }
+  return success;
+}
+
+}  // namespace simtlab::hosts::cuda

@@ -1,0 +1,15 @@
+# The OpenCL library, found by any loader through its .icd file: `simtlab run` lets OCL_ICD_VENDORS name the folder of that.
+target_compile_definitions(simtlab_hosts_opencl PRIVATE SIMTLAB_VERSION="${PROJECT_VERSION}")
+target_include_directories(simtlab_hosts_opencl SYSTEM PUBLIC ${SIMTLAB_OPENCL_HEADERS})
+add_library(opencl_icd SHARED ${CMAKE_SOURCE_DIR}/src/hosts/opencl/dispatch.cpp)
+target_include_directories(opencl_icd SYSTEM PRIVATE ${SIMTLAB_OPENCL_HEADERS})
+set_target_properties(opencl_icd PROPERTIES OUTPUT_NAME simtlab_opencl)
+target_link_libraries(opencl_icd PRIVATE simtlab_hosts_opencl)
+target_link_options(opencl_icd PRIVATE -Wl,--version-script=${CMAKE_SOURCE_DIR}/src/hosts/opencl/opencl.map LINKER:--exclude-libs,ALL)
+set_target_properties(opencl_icd PROPERTIES LINK_DEPENDS ${CMAKE_SOURCE_DIR}/src/hosts/opencl/opencl.map)
+if(NOT SIMTLAB_SANITIZE)
+  target_link_options(opencl_icd PRIVATE -Wl,-z,defs)
+endif()
+# By name: `simtlab run` puts the library's folder into LD_LIBRARY_PATH, wherever it was installed.
+file(WRITE ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/opencl-vendors/simtlab.icd "libsimtlab_opencl.so\n")
+add_dependencies(simtlab_programs opencl_icd)

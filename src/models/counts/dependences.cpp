@@ -1,0 +1,128 @@
+#include "models/counts/dependences.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace simtlab::models::counts {
+namespace {
+
+using timing::InstInfo;
+using timing::Kind;
+
+constexpr double fine = 1.0 / 256;  // latencies have 8 binary places
+
+struct Slot {
+  double ready = 0;
+  bool memory = false;                      // it comes from global or local memory
+  std::uint32_t group = 0, load_group = 0;  // in which it was written
+};
+
+class Walk {
+ public:
+  Walk(timing::Programs& programs, const timing::Latencies& latencies, const LoadLatency& load_latency)
+      : programs_(programs),
+        latencies_(latencies),
+        load_latency_(load_latency),
+        slots_(programs.scoreboard_slots()) {}
+
+  void step(const Footstep& s) {
+    const timing::Program& program = *programs_.of(*s.function);
+    const InstInfo& info = program[s.pc];
+    const auto registers = program.registers(info);
+    const bool loads = is_load(info) && !s.skipped;
+    ++d_.insts;
+    // Folded into another instruction: its result is there with its operands
+    if (info.count == 0) return move(registers, info);
+    wait_for(registers, info, loads);
+    const double last = now_ + (info.count - 1) * info.gap;
+    const double ready = last + (s.skipped ? 1 : latency_of(info, s));
+    for (const std::uint16_t slot : registers.first(info.dst_count))
+      slots_[slot] = {ready, loads, group_, load_group_};
+    now_ = last + issue_of(info);
+    end_ = std::max(end_, ready);
+    d_.machine_insts += info.count;
+    if (loads) ++d_.loads;
+  }
+
+  Dependences result() {
+    d_.latency = std::max(end_, now_);
+    d_.groups = group_ + 1.0;
+    return d_;
+  }
+
+ private:
+  static bool is_load(const InstInfo& info) {
+    using enum ptx::OpClass;
+    return info.op_class == load || info.op_class == texture || (info.op_class == atomic && info.returns);
+  }
+
+  void wait_for(std::span<const std::uint16_t> registers, const InstInfo& info, bool loads) {
+    double at = now_;
+    bool memory = false, dependent = false, load_dependent = false;
+    for (std::size_t i = 0; i < registers.size(); ++i) {
+      const Slot& slot = slots_[registers[i]];
+      if (slot.ready > at) at = slot.ready, memory = slot.memory;
+      if (i < info.dst_count) continue;
+      dependent = dependent || (slot.ready > 0 && slot.group == group_);
+      load_dependent = load_dependent || (slot.memory && slot.load_group == load_group_);
+    }
+    if (memory) d_.memory_wait += at - now_;
+    now_ = at;
+    if (dependent) ++group_;
+    // What a load brought is used: the loads after that are of another group.
+    if (load_dependent) ++load_group_;
+    if (loads && counted_group_ != load_group_) counted_group_ = load_group_, ++d_.load_groups;
+  }
+
+  void move(std::span<const std::uint16_t> registers, const InstInfo& info) {
+    Slot last;
+    for (const std::uint16_t slot : registers.subspan(info.dst_count))
+      if (slots_[slot].ready > last.ready) last = slots_[slot];
+    for (const std::uint16_t slot : registers.first(info.dst_count)) slots_[slot] = last;
+  }
+
+  // Cycles until the next instruction of the warp.
+  double issue_of(const InstInfo& info) const {
+    switch (info.kind) {
+      case Kind::control: return static_cast<double>(latencies_.branch);
+      case Kind::barrier: return static_cast<double>(latencies_.barrier);
+      case Kind::fence: return static_cast<double>(latencies_.fence);
+      default: return 1;
+    }
+  }
+
+  double latency_of(const InstInfo& info, const Footstep& s) const {
+    using enum ptx::OpClass;
+    if (info.kind != Kind::memory) return info.latency * fine;
+    if (info.op_class == store) return 1;
+    if (is_load(info)) return load_latency_(*s.function, s.pc);
+    if (info.op_class == constant) return latencies_.constant * fine;
+    if (info.op_class == shared) return latencies_.shared * fine + s.passes - 1;
+    return info.latency * fine;
+  }
+
+  timing::Programs& programs_;
+  const timing::Latencies& latencies_;
+  const LoadLatency& load_latency_;
+  std::vector<Slot> slots_;
+  double now_ = 0, end_ = 0;
+  std::uint32_t group_ = 0, load_group_ = 1, counted_group_ = 0;
+  Dependences d_;
+};
+
+}  // namespace
+
+void Dependences::add(const Dependences& o) {
+  insts += o.insts, machine_insts += o.machine_insts, groups += o.groups, loads += o.loads,
+      load_groups += o.load_groups;
+  latency += o.latency, memory_wait += o.memory_wait;
+}
+
+Dependences follow(const WarpWay& way, timing::Programs& programs, const timing::Latencies& latencies,
+                   const LoadLatency& load_latency) {
+  Walk walk(programs, latencies, load_latency);
+  for (const Footstep& s : way.steps) walk.step(s);
+  return walk.result();
+}
+
+}  // namespace simtlab::models::counts

@@ -1,0 +1,39 @@
+// Everything that the models want to know of a nest under one mapping.
+#pragma once
+
+#include <vector>
+
+#include "device/occupancy.h"
+#include "models/loops/code.h"
+#include "models/loops/parallel.h"
+
+namespace simtlab::models::loops {
+
+// Of one access, how its bytes come.
+struct Traffic {
+  double l1 = 0, l2 = 0, dram = 0;  // bytes at each level, of the whole nest
+  double share = 0;                 // of the time that memory needs
+};
+
+struct NestCounts {
+  Mapping mapping;
+  device::Occupancy occupancy;
+  Code code;
+  std::vector<Pattern> patterns;
+  std::vector<Traffic> traffic;  // of each pattern
+  double warps = 0;              // of the grid
+  double active_lanes = 0;
+  double coalesced = 0, uncoalesced = 0;  // accesses per thread
+  double lines_per_uncoalesced = 1;
+  double lines_per_access = 1, bytes_per_access = 0;  // means over all warp accesses
+  double l1_bytes = 0, l2_bytes = 0, dram_bytes = 0, useful_bytes = 0;
+  double chain_cycles = 0, chain_accesses = 0;  // of a warp alone
+  // Share of those accesses that wait for L2: neighbours that ask for the same don't make it sooner
+  double chain_miss_ratio = 1;
+  double h2d_bytes = 0, d2h_bytes = 0;
+};
+
+NestCounts counts_of(const Description& nest, const Shape& shape, const Mapping& mapping,
+                     const device::Device& device, const std::vector<Touched>& touched);
+
+}  // namespace simtlab::models::loops

@@ -1,0 +1,127 @@
+// Analytical models: from counts to a time, in closed form. A model is one file; models() lists them.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/counts.h"
+
+namespace simtlab::models {
+
+// How far an equation can be relied upon (docs/models.md).
+enum class Evidence : unsigned char {
+  verified,   // reproduces a worked example of the paper, or several public implementations agree
+  secondary,  // quoted by a survey
+  recalled,   // from memory of the paper: right in structure, constants unchecked
+  ours,       // not of the paper
+};
+std::string_view name_of(Evidence evidence);
+
+// Which case test the 2009 model uses. `paper`: the one that is printed, which sends kernels that are
+// strongly bound by computation to the equation for those bound by memory. `order`: bound by computation
+// whenever MWP > CWP.
+enum class Rule : unsigned char { order, paper };
+
+// What a caller may choose. The simplifications of Resios' thesis are off: resios_as_in_the_thesis() has all
+// of them.
+struct Options {
+  Rule rule = Rule::order;
+  bool resios_fma = true;  // false: a fused multiply-add counts as a multiplication and an addition
+  // True: an SM has its share of DRAM's bandwidth and no more, even if others have no block
+  bool resios_per_sm = false;
+  bool resios_caches = true;  // false: every access goes to DRAM, line by line
+  // > 0: so many accesses of an SM at a time (8 in the thesis); 0: as many as latency and bandwidth allow
+  double resios_max_p = 0;
+  // True: copies by the thesis's fit for PCIe 2.0, not by bandwidth and latency of the device
+  bool resios_transfer = false;
+
+  Options() = default;
+  Options(Rule r) : rule(r) {}  // NOLINT: a rule is the only option of most models
+  static Options resios_as_in_the_thesis();
+};
+// rule: "order" or "paper"; resios: "corrected", "thesis" or simplifications of it:
+// "fma,per-sm,caches,max-p,transfer". Throws Error(usage, "predict-option").
+Options parse_options(std::string_view rule, std::string_view resios);
+
+struct Term {
+  std::string name, unit;
+  double value = 0;
+  Evidence evidence = Evidence::ours;
+};
+
+struct Benefit {
+  std::string name;  // "memlp"
+  double cycles = 0;
+};
+
+// What the equations of a model say.
+struct Evaluation {
+  double cycles = 0;
+  // Which equation the model took, "2: CWP >= MWP". What bounds the kernel is said by `limit` alone: of two
+  // verdicts one could be wrong.
+  std::string which_case;
+  // The term that sets the time, in words; what it is called comes first, up to a colon: "barriers: warps
+  // wait"
+  std::string limit;
+  std::vector<Term> terms;        // intermediate values, in the order of the equations
+  std::vector<Benefit> benefits;  // upper bounds of what an optimisation could gain
+  std::vector<std::string> notes;
+  // Cycles; the model's own roofline, for counts that do not suffice for that of roofline()
+  double compute_floor = 0, bandwidth_floor = 0;
+  // With context, launch and copies, as far as they are known; 0: the model does not say
+  double total_ns = 0;
+  bool literal = false;  // the caller asked for the paper's number, even below the floor
+};
+
+class Model {
+ public:
+  virtual ~Model() = default;
+  virtual std::string_view name() const = 0;   // "mwp-cwp"
+  virtual std::string_view title() const = 0;  // authors and year
+  virtual std::span<double Counts::*const> needs() const = 0;
+  // What may be unknown; the model then does without
+  virtual std::span<double Counts::*const> uses() const { return {}; }
+  // Instructions, latency and throughput of every executed class
+  virtual bool needs_mix() const { return false; }
+  virtual std::span<const std::string_view> deviations() const = 0;  // identifiers of docs/deviations.d
+  // Nothing is missing().
+  virtual Evaluation evaluate(const Counts& counts, const Options& options) const = 0;
+};
+
+// Keys of what the model needs and nobody gave.
+std::vector<std::string> missing(const Inputs& inputs, const Model& model);
+// Throws Error(bad_input, "counts-missing") for them.
+void require(const Inputs& inputs, const Model& model);
+
+const Model& mwp_cwp();
+const Model& mwp_cwp_2012();
+const Model& throughput();
+const Model& roofline();
+const Model& resios_model();
+std::span<const Model* const> models();
+std::vector<std::string> model_names();
+
+// What 10 % more of one parameter of the machine do to the time, everything else unchanged (latencies in
+// cycles as well).
+struct Sensitivity {
+  std::string parameter;
+  double change = 0;        // relative: -0.05 is 5 % less time
+  bool other_case = false;  // the model answers with another case there: do not extrapolate
+};
+
+struct Prediction {
+  const Model* model = nullptr;
+  Evaluation evaluation;
+  double cycles = 0, time_ns = 0;
+  double floor = 0;          // cycles: no kernel with these counts is faster
+  std::string floor_by;      // "compute" or "bandwidth"
+  bool below_floor = false;  // the equations gave less; cycles is the floor, unless evaluation.literal
+  std::vector<Sensitivity> sensitivity;  // largest first
+};
+
+// Needs what the model does: require() before.
+Prediction predict(const Model& model, const Counts& counts, const Options& options);
+
+}  // namespace simtlab::models

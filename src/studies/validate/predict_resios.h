@@ -1,0 +1,43 @@
+// What a published model of GPU performance says of itself: its formulas at the points that it gives, and the
+// five kernels on which it was tried.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "exec/executor.h"
+#include "models/model.h"
+#include "studies/validate/reference.h"
+
+namespace simtlab::studies::validate {
+
+struct ResiosPoint {
+  std::string id, place, what;  // "R067", "4.3.1", "delay_madd, TLP=12"
+  double published = 0, ours = 0;
+  bool agrees() const;  // to the digits that are published
+};
+// Every row of data/measured/resios.csv that a formula answers.
+std::vector<ResiosPoint> resios_points(const Table& table);
+
+// A kernel of table 7.1; entry points of data/probes/resios.ptx.
+struct ResiosKernel {
+  std::string_view name, entry, what;
+  exec::Dim3 grid, block;
+  // Arguments; buffer(bytes) allocates.
+  std::vector<std::byte> (*arguments)(const std::function<std::uint64_t(std::uint64_t)>& buffer);
+};
+std::span<const ResiosKernel> resios_kernels();
+double published_precision(const Table& table, std::string_view kernel);  // predicted over measured time
+
+// The model as it is here, with one simplification of the thesis each, and with all of them.
+struct ResiosVariant {
+  std::string_view name;
+  models::Options options;
+};
+std::vector<ResiosVariant> resios_variants();
+
+}  // namespace simtlab::studies::validate

@@ -1,2 +1,0 @@
-find_package(SQLite3 REQUIRED)
-target_link_libraries(simtlab_sweep PRIVATE SQLite::SQLite3 PkgConfig::ZSTD)

@@ -1,0 +1,205 @@
+// Orders of single threads: the picture is the sequence in which the cache was asked, and the cache is the
+// one of text books.
+#include <gtest/gtest.h>
+
+#include <list>
+#include <map>
+
+#include "cache/order.h"
+#include "kernels.h"
+#include "validate_kernels.h"
+
+namespace simtlab::cache {
+namespace {
+
+struct Access {
+  std::uint64_t address;
+  std::uint64_t thread;
+  bool store;
+};
+
+std::vector<Access> sequence_of(const result::KernelResult& r, const std::vector<Buffer>& buffers) {
+  std::vector<Access> out;
+  const result::Table* const points = result::find(r.tables, "points");
+  for (std::size_t i = 0; i < points->rows.size(); ++i) {
+    const std::string& name = std::get<std::string>(points->rows[i][result::column("points", "buffer")]);
+    const auto buffer = std::ranges::find_if(buffers, [&](const Buffer& b) { return b.name == name; });
+    EXPECT_EQ(cell(r, "points", i, "order"), static_cast<double>(i));
+    out.push_back({buffer->begin + static_cast<std::uint64_t>(cell(r, "points", i, "offset")),
+                   static_cast<std::uint64_t>(cell(r, "points", i, "thread")),
+                   cell(r, "points", i, "store") != 0});
+  }
+  return out;
+}
+
+// Reads that miss an LRU cache of 128-byte lines whose sets are the line modulo their number; stores throw a
+// line's data out, not its place.
+std::uint64_t misses_of(const std::vector<Access>& accesses, std::size_t sets, std::size_t ways) {
+  std::vector<std::list<std::pair<std::uint64_t, bool>>> cache(sets);  // line, whether its data is there
+  std::uint64_t misses = 0;
+  for (const Access& a : accesses) {
+    const std::uint64_t line = a.address / 128;
+    auto& set = cache[line % sets];
+    const auto at = std::ranges::find_if(set, [&](const auto& one) { return one.first == line; });
+    if (a.store) {
+      if (at != set.end()) at->second = false;
+      continue;
+    }
+    if (at == set.end()) {
+      ++misses;
+      if (set.size() == ways) set.pop_back();
+      set.emplace_front(line, true);
+      continue;
+    }
+    misses += at->second ? 0 : 1;
+    at->second = true;
+    set.splice(set.begin(), set, at);
+  }
+  return misses;
+}
+
+std::vector<std::string> thread_orders() {
+  std::vector<std::string> out;
+  for (const auto& [name, policy] : order_policies())
+    if (policy->threads != nullptr) out.emplace_back(name);
+  return out;
+}
+
+device::Device one_sm(const char* index = "modulo") {
+  return device_with("gtx480", {{"sm.count", "1"}, {"l1.set_index", index}});
+}
+
+// Each thread: in every round a word of each of `lines` lines that share a set, then a store to another
+// buffer.
+constexpr const char* rounds = R"(
+.entry conflict(.param .u64 in, .param .u64 out, .param .u32 stride, .param .u32 lines) {
+  .reg .pred %p<3>; .reg .b32 %r<12>; .reg .b64 %rd<8>;
+  ld.param.u64 %rd1, [in];
+  ld.param.u64 %rd2, [out];
+  ld.param.u32 %r1, [stride];
+  ld.param.u32 %r2, [lines];
+  mov.u32 %r3, %tid.x;
+  mul.wide.u32 %rd3, %r3, 4;
+  add.u64 %rd1, %rd1, %rd3;
+  add.u64 %rd2, %rd2, %rd3;
+  mov.u32 %r4, 0;
+  mov.u32 %r8, 0;
+$round:
+  mov.u32 %r5, 0;
+  mov.u64 %rd4, %rd1;
+$line:
+  ld.global.u32 %r6, [%rd4];
+  add.u32 %r8, %r8, %r6;
+  cvt.u64.u32 %rd5, %r1;
+  add.u64 %rd4, %rd4, %rd5;
+  add.u32 %r5, %r5, 1;
+  setp.lt.u32 %p1, %r5, %r2;
+  @%p1 bra $line;
+  st.global.u32 [%rd2], %r8;
+  add.u32 %r4, %r4, 1;
+  setp.lt.u32 %p2, %r4, 8;
+  @%p2 bra $round;
+  exit;
+})";
+
+struct Conflict {
+  Conflict() : kernels(rounds) {
+    in = kernels.allocate(1 << 16);
+    out = kernels.allocate(4096);
+    kernels.buffers = {{in, in + (1 << 16), "in"}, {out, out + 4096, "out"}};
+  }
+  result::KernelResult run(const std::string& order, std::uint32_t lines, std::uint32_t threads,
+                           const Options& base = {}) {
+    Options o = base;
+    o.order = order;
+    o.pictures = 1 << 20;
+    return kernels.run(one_sm(), o, "conflict", {1, 1, 1}, {threads, 1, 1}, in, out, std::uint32_t{4096},
+                       lines);
+  }
+  Kernels kernels;
+  std::uint64_t in = 0, out = 0;
+};
+
+TEST(ThreadOrders, FillAtOnceAndPinNothing) {
+  Conflict c;
+  for (const std::string& order : thread_orders())
+    for (const std::uint32_t threads : {1u, 33u, 128u})
+      for (const std::uint32_t lines : {4u, 5u, 9u}) {
+        const auto r = c.run(order, lines, threads);
+        EXPECT_EQ(metric(r, "l1.read.hits_pending"), 0) << order;
+        EXPECT_EQ(metric(r, "l1.read.stalled"), 0) << order;
+        const auto sequence = sequence_of(r, c.kernels.buffers);
+        ASSERT_EQ(sequence.size(), std::size_t{threads} * 8 * (lines + 1)) << order;
+        EXPECT_EQ(metric(r, "l1.read.misses"), misses_of(sequence, 32, 4))
+            << order << ", " << threads << " threads, " << lines << " lines";
+      }
+  // Five lines of a set of four ways, in turn: all of the 40 reads miss.
+  EXPECT_EQ(metric(c.run("sequential", 5, 1), "l1.read.misses"), 40);
+}
+
+// What has to do with time changes nothing.
+TEST(ThreadOrders, DoNotDependOnLatencies) {
+  Conflict c;
+  for (const std::string& order : thread_orders()) {
+    const auto usual = c.run(order, 5, 128);
+    Options o;
+    o.zero_latency = true;
+    EXPECT_EQ(c.run(order, 5, 128, o).metrics, usual.metrics) << order;
+    o = {};
+    o.jitter = 5000, o.skew = 10000, o.allocate = Allocate::on_fill;
+    EXPECT_EQ(c.run(order, 5, 128, o).metrics, usual.metrics) << order;
+  }
+}
+
+TEST(ThreadOrders, AreWhatTheirPicturesShow) {
+  Conflict c;
+  constexpr std::uint32_t threads = 64, per_thread = 8 * 6;
+  for (const std::string& order : thread_orders()) {
+    const auto sequence = sequence_of(c.run(order, 5, threads), c.kernels.buffers);
+    ASSERT_EQ(sequence.size(), threads * per_thread);
+    std::map<std::uint64_t, std::uint32_t> done;
+    for (std::size_t i = 0; i < sequence.size(); ++i) {
+      const Access& a = sequence[i];
+      // Of each thread in the order of its program: five reads, then a store.
+      const std::uint32_t at = done[a.thread]++ % 6;
+      EXPECT_EQ(a.store, at == 5) << order << ' ' << i;
+      EXPECT_EQ(a.address, a.store ? c.out + 4 * a.thread : c.in + 4096 * at + 4 * a.thread)
+          << order << ' ' << i;
+      if (order == "sequential") {
+        EXPECT_EQ(a.thread, i / per_thread) << i;
+      } else if (order == "round_robin") {
+        EXPECT_EQ(a.thread, i % threads) << i;
+      }
+    }
+    if (order == "random") {
+      std::size_t same = 0;
+      for (std::size_t i = 1; i < sequence.size(); ++i)
+        same += sequence[i].thread == sequence[i - 1].thread ? 1 : 0;
+      EXPECT_LT(same, sequence.size() / 8);
+      // Nobody is ahead of the others: half-way, every thread is near its half.
+      std::map<std::uint64_t, std::uint32_t> half;
+      for (std::size_t i = 0; i < sequence.size() / 2; ++i) ++half[sequence[i].thread];
+      for (const auto& [thread, count] : half) EXPECT_NEAR(count, per_thread / 2, 18) << thread;
+      EXPECT_EQ(half.size(), threads);
+    }
+  }
+}
+
+// A kernel with two dimensions, many blocks and lines that threads share.
+TEST(ThreadOrders, OfTheMultiplicationMissAsTheReferenceDoes) {
+  StudyKernels k;
+  k.name_buffers = true;
+  for (const std::string& order : thread_orders()) {
+    Options o;
+    o.order = order;
+    o.pictures = 1 << 20;
+    const auto r = k.matmul(one_sm(), o, 16, 2);
+    const auto sequence = sequence_of(r, k.buffers);
+    ASSERT_EQ(sequence.size(), metric(r, "access.threads"));
+    EXPECT_EQ(metric(r, "l1.read.misses"), misses_of(sequence, 32, 4)) << order;
+    EXPECT_EQ(metric(r, "l1.read.hits_pending"), 0) << order;
+  }
+}
+
+}  // namespace
+}  // namespace simtlab::cache

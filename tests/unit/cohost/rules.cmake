@@ -1,2 +1,0 @@
-# The same trace of events in all hosts, the daemon among them.
-target_link_libraries(test_cohost PRIVATE simtlab_live)

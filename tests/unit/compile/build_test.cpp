@@ -1,0 +1,251 @@
+// Building CUDA programs: cache, PTX images, and real compilations where clang 19 is installed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "compile/build_cache.h"
+#include "compile/frontend.h"
+#include "compile/process.h"
+#include "compile/ptx_image.h"
+
+namespace simtlab::compile {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+class BuildTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto* info = testing::UnitTest::GetInstance()->current_test_info();
+    folder_ = fs::temp_directory_path() / ("simtlab-build-" + std::to_string(getpid()) + "-" + info->name());
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  fs::path write(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ / name) << text;
+    return folder_ / name;
+  }
+  BuildResult build_with(std::vector<std::string> arguments, const std::string& output) const {
+    BuildRequest request;
+    request.arguments = std::move(arguments);
+    request.output = folder_ / output;
+    request.cache = folder_ / "cache";
+    return build(request);
+  }
+  std::string text_of(const BuildResult& r) const { return read_file(r.executable, 1 << 26); }
+
+  fs::path folder_;
+};
+
+// Compilations need clang 19; without it the message must name the package.
+class CompileTest : public BuildTest {
+ protected:
+  void SetUp() override {
+    BuildTest::SetUp();
+    if (find_program("clang-19").empty()) GTEST_SKIP() << "clang-19 is not installed";
+  }
+};
+
+constexpr const char* kKernel =
+    "#include \"factor.h\"\n__global__ void scale(float* x) { x[threadIdx.x] *= FACTOR; }\nint main() { "
+    "return 0; }\n";
+
+TEST_F(CompileTest, AKernelBecomesPtxWithLineInformation) {
+  write("factor.h", "#define FACTOR 3.0f\n");
+  const fs::path source = write("k.cu", kKernel);
+  const std::string ptx = text_of(build_with({"-ptx", "-arch=sm_80", source.string()}, "k.ptx"));
+  EXPECT_THAT(ptx, HasSubstr(".target sm_80"));
+  EXPECT_THAT(ptx, HasSubstr(".entry _Z5scalePf"));
+  EXPECT_THAT(ptx, HasSubstr(".loc"));
+  EXPECT_THAT(ptx, HasSubstr("k.cu"));
+}
+
+TEST_F(CompileTest, LineInformationChangesNoInstruction) {
+  // -G apart, the instructions are those of a compilation without .loc lines: there is none between
+  // instructions only.
+  write("factor.h", "#define FACTOR 3.0f\n");
+  const fs::path source = write("k.cu", kKernel);
+  const std::string ptx = text_of(build_with({"-ptx", source.string()}, "k.ptx"));
+  EXPECT_THAT(ptx, Not(HasSubstr(", debug")));
+  EXPECT_THAT(ptx, HasSubstr("mul"));
+}
+
+TEST_F(CompileTest, ASecondBuildComesFromTheCacheUntilAnIncludedFileChanges) {
+  write("factor.h", "#define FACTOR 3.0f\n");
+  const fs::path source = write("k.cu", kKernel);
+  EXPECT_FALSE(build_with({"-c", source.string()}, "k.o").from_cache);
+  EXPECT_TRUE(build_with({"-c", source.string()}, "k.o").from_cache);
+  EXPECT_FALSE(build_with({"-c", "-DOTHER", source.string()}, "k.o").from_cache);
+  write("factor.h", "#define FACTOR 4.0f\n");
+  EXPECT_FALSE(build_with({"-c", source.string()}, "k.o").from_cache);
+  EXPECT_TRUE(build_with({"-c", source.string()}, "k.o").from_cache);
+}
+
+TEST_F(CompileTest, ManyBuildsAtOnceGiveTheSameProduct) {
+  write("factor.h", "#define FACTOR 3.0f\n");
+  const fs::path source = write("k.cu", kKernel);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i)
+    threads.emplace_back([&, i] { build_with({"-ptx", source.string()}, "k" + std::to_string(i) + ".ptx"); });
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(read_file(folder_ / "k0.ptx", 1 << 26), read_file(folder_ / "k1.ptx", 1 << 26));
+  EXPECT_EQ(read_file(folder_ / "k0.ptx", 1 << 26), read_file(folder_ / "k2.ptx", 1 << 26));
+}
+
+TEST_F(CompileTest, BlanksInLaunchBracketsCompileAndNamesStayInMessages) {
+  const fs::path source =
+      write("k.cu",
+            "__global__ void k(int* p) { *p = 1; }\nint main() { k << < 1, 1 >> > (nullptr); return 0; }\n");
+  EXPECT_NO_THROW(build_with({"-c", source.string()}, "k.o"));
+}
+
+TEST_F(CompileTest, RegisterLimitsReachThePtx) {
+  const fs::path source = write("k.cu", "__global__ void k(int* p) { *p = 1; }\n");
+  EXPECT_THAT(text_of(build_with({"-ptx", "-maxrregcount=32", source.string()}, "k.ptx")),
+              HasSubstr(".maxnreg 32"));
+}
+
+TEST_F(CompileTest, MathsFunctionsLeaveNothingUnresolved) {
+  const fs::path source =
+      write("m.cu",
+            "__global__ void k(float* f, double* d) { f[0] = sinf(f[1]) + powf(f[2], f[3]) + erff(f[4]); "
+            "d[0] = exp(d[1]) + tgamma(d[2]) + fmod(d[3], d[4]); f[5] = __fdividef(f[6], f[7]) + "
+            "rsqrtf(f[8]); }\n");
+  const std::string ptx = text_of(build_with({"-ptx", source.string()}, "m.ptx"));
+  EXPECT_THAT(ptx, Not(HasSubstr(".extern .func  (.param .b32 func_retval0) __nv_")));
+  EXPECT_THAT(ptx, Not(HasSubstr(".extern .func  (.param .b64 func_retval0) __nv_")));
+}
+
+TEST_F(CompileTest, FastMathsLinksWithTheDeviceMaths) {
+  const fs::path source = write("k.cu", "__global__ void k(float* p) { *p = erff(*p) + tanhf(*p); }\n");
+  const std::string ptx = text_of(build_with({"-use_fast_math", "-ptx", source.string()}, "k.ptx"));
+  EXPECT_THAT(ptx, HasSubstr(".ftz.f32"));
+  EXPECT_THAT(text_of(build_with({"-ftz=true", "-ptx", source.string()}, "k.ptx")), HasSubstr(".ftz.f32"));
+}
+
+TEST_F(CompileTest, ALeadersValueMayBeShuffledToLanesThatHaveNone) {
+  const fs::path source =
+      write("k.cu",
+            "__global__ void k(int* p) { int v; if (threadIdx.x % 32 == 0) v = atomicAdd(p, 1);\n"
+            "  p[threadIdx.x] = __shfl_sync(~0u, v, 0); }\n");
+  // The atomic stays conditional: a branch around it, or a guard.
+  EXPECT_THAT(text_of(build_with({"-ptx", source.string()}, "k.ptx")), testing::ContainsRegex("@%p[0-9]+"));
+}
+
+TEST_F(CompileTest, AnInputIsNeverTheOutput) {
+  const fs::path source = write("k.cu", "int main() { return 0; }\n");
+  EXPECT_THROW(build_with({source.string()}, "k.cu"), Error);
+  EXPECT_EQ(read_file(source, 1000), "int main() { return 0; }\n");
+}
+
+TEST_F(CompileTest, ALinkAsOutputKeepsItsPlace) {
+  const fs::path source = write("k.cu", "int main() { return 0; }\n");
+  write("target", "");
+  fs::create_symlink(folder_ / "target", folder_ / "link");
+  build_with({"-ptx", source.string()}, "link");
+  EXPECT_TRUE(fs::is_symlink(folder_ / "link"));
+  EXPECT_GT(fs::file_size(folder_ / "target"), 0u);
+}
+
+TEST_F(CompileTest, OpenMpOnTheHostSideNeedsGccOnly) {
+  if (find_program("gcc").empty()) GTEST_SKIP() << "gcc is not installed";
+  const fs::path source =
+      write("k.cu",
+            "#include <omp.h>\n__global__ void k(int* p) { *p = 1; }\n"
+            "int main() { k<<<1, 1>>>(nullptr); return omp_get_max_threads() > 0 ? 0 : 1; }\n");
+  EXPECT_NO_THROW(build_with({"-Xcompiler", "-fopenmp", "-c", source.string()}, "k.o"));
+}
+
+TEST_F(CompileTest, WhatTheCompilerRefusesIsBadInput) {
+  const fs::path source = write("bad.cu", "__global__ void k( {\n");
+  try {
+    build_with({"-c", "-w", source.string()}, "bad.o");
+    FAIL() << "compiled";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ExitCode::bad_input);
+    EXPECT_EQ(e.id(), "compile-failed");
+  }
+}
+
+TEST_F(BuildTest, AMissingCompilerIsNamedWithItsPackage) {
+  const fs::path source = write("k.cu", "int main() {}\n");
+  setenv("SIMTLAB_CLANG", "/nonexistent/clang", 1);
+  try {
+    build_with({source.string()}, "k");
+    ADD_FAILURE() << "built";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ExitCode::unavailable);
+    EXPECT_THAT(e.format(), HasSubstr("clang 19"));
+  }
+  unsetenv("SIMTLAB_CLANG");
+}
+
+TEST_F(BuildTest, ACacheThatCannotBeWrittenIsSaid) {
+  write("cache", "a file where the folder should be");
+  const fs::path source = write("k.cu", "int main() {}\n");
+  try {
+    build_with({source.string()}, "k");
+    FAIL() << "built";
+  } catch (const Error& e) { EXPECT_THAT(e.format(), HasSubstr("SIMTLAB_CACHE")); }
+}
+
+TEST_F(BuildTest, AStoredProductIsFoundUntilItOrItsSourcesAreDamaged) {
+  const BuildCache cache(folder_ / "cache");
+  const fs::path source = write("source", "one");
+  EXPECT_FALSE(cache.find("key"));
+  const fs::path stored = cache.store("key", write("product.o", "object"), {source});
+  ASSERT_TRUE(cache.find("key"));
+  EXPECT_EQ(read_file(*cache.find("key"), 100), "object");
+  std::ofstream(source) << "two";
+  EXPECT_FALSE(cache.find("key"));
+  std::ofstream(source) << "one";
+  EXPECT_TRUE(cache.find("key"));
+  std::ofstream(stored) << "obj";
+  EXPECT_FALSE(cache.find("key"));
+}
+
+TEST_F(BuildTest, DependencyFilesAreReadWithTheirEscapes) {
+  EXPECT_THAT(read_dependencies("out.o: a.cu b\\ c.h \\\n  d$$e.h \\\n  a.cu\n"),
+              ElementsAre(fs::path("a.cu"), fs::path("b c.h"), fs::path("d$e.h")));
+  EXPECT_TRUE(read_dependencies("").empty());
+}
+
+TEST(PtxImage, OneTextEndsWithNulAndSeveralMakeAContainerThatReadsBack) {
+  EXPECT_EQ(make_image({{"sm_70", "text"}}), std::string("text\0", 5));
+  const std::string image =
+      make_image({{"sm_60", ".version 7.8\n.target sm_60\n"}, {"sm_80", ".version 7.8\n.target sm_80\n"}});
+  const std::vector<FatbinEntry> entries = read_fatbin(image.data(), image.size(), "test");
+  ASSERT_EQ(entries.size(), 2u);
+  EXPECT_EQ(entries[0].major, 6u);
+  EXPECT_EQ(entries[1].major, 8u);
+  EXPECT_EQ(entries[1].text, ".version 7.8\n.target sm_80\n");
+}
+
+TEST(PtxImage, RegisterLimitsGoToKernelsThatHaveNone) {
+  std::string ptx =
+      ".visible .entry a(\n)\n{\n}\n.visible .entry b(\n)\n.maxnreg 16\n{\n}\n.func c()\n{\n}\n";
+  limit_registers(ptx, 24);
+  EXPECT_EQ(ptx,
+            ".visible .entry a(\n)\n.maxnreg 24\n{\n}\n.visible .entry b(\n)\n.maxnreg 16\n{\n}\n.func "
+            "c()\n{\n}\n");
+}
+
+TEST(Process, OutputStatusAndMissingProgramsAreReported) {
+  EXPECT_EQ(run_process({"printf", "a b"}, Capture::output).output, "a b");
+  EXPECT_EQ(run_process({"sh", "-c", "exit 3"}).status, 3);
+  EXPECT_THROW(run_process({"/nonexistent/program"}), Error);
+  EXPECT_EQ(find_program("no-such-program-here"), "");
+}
+
+}  // namespace
+}  // namespace simtlab::compile

@@ -1,0 +1,63 @@
+// Launch brackets with blanks in them.
+#include "compile/launch_syntax.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace simtlab::compile {
+namespace {
+
+std::string joined(std::string text) {
+  join_launch_brackets(text);
+  return text;
+}
+
+TEST(LaunchSyntax, BlanksInsideTheBracketsMoveBehindThem) {
+  EXPECT_EQ(joined("k << < g, b >> > (x);"), "k <<<  g, b >>>  (x);");
+  EXPECT_EQ(joined("k<<\t<g, b>> >(x);"), "k<<< g, b>>> (x);");
+  EXPECT_EQ(joined("k< < <g, b> > >(x);"), "k<<<  g, b>>>  (x);");
+}
+
+TEST(LaunchSyntax, LengthAndLinesAreKept) {
+  const std::string text = "\nk << < dim3(1,\n 2), b >> > (x);\n";
+  const std::string out = joined(text);
+  EXPECT_EQ(out.size(), text.size());
+  EXPECT_EQ(std::count(out.begin(), out.end(), '\n'), 3);
+}
+
+TEST(LaunchSyntax, OrdinaryCodeIsLeftAlone) {
+  for (const std::string text :
+       {"k<<<g, b>>>(x);", "std::vector<std::vector<std::vector<int> > > v;", "A<B<C<int>> > a;",
+        "x = a << b >> c;", "const char* s = \"<< < not a launch >> >\";", "// k << < g >> > (x)\n",
+        "/* k << < g */", "char c = '<'; int a = 1'000 << 2;",
+        "friend std::ostream& operator<< <T>(std::ostream&, const M<T>&);", "cout << \"a\" << \"b\";"})
+    EXPECT_EQ(joined(text), text);
+}
+
+TEST(LaunchSyntax, ShiftsAndComparisonsInsideParenthesesAreNoEnd) {
+  EXPECT_EQ(joined("k<< <(n >> 3), f(a > b, c)>> >(x);"), "k<<< (n >> 3), f(a > b, c)>>> (x);");
+}
+
+TEST(LaunchSyntax, UnfinishedTextEndsQuietly) {
+  for (const std::string text : {"k << < g", "\"", "/*", "'", "<", "k <<", ""})
+    EXPECT_EQ(joined(text).size(), text.size());
+}
+
+TEST(LaunchSyntax, FilesIncludedBySourceAreRewrittenToo) {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("simtlab-launch-" + std::to_string(getpid()));
+  std::filesystem::create_directories(folder / "inc");
+  std::ofstream(folder / "main.cu")
+      << "#include \"part.cu\"\n#  include \"deep.cuh\"\n#include \"missing.h\"\nint main() {}\n";
+  std::ofstream(folder / "part.cu") << "void f() { k << < 1, 1 >> > (); }\n#include \"main.cu\"\n";
+  std::ofstream(folder / "inc/deep.cuh") << "void g() { k<< <1, 1>> >(); }\n";
+  const auto files = rewrite_launches(folder / "main.cu", {folder / "inc"});
+  ASSERT_EQ(files.size(), 2u);
+  for (const RewrittenFile& f : files) EXPECT_NE(f.text.find("<<<"), std::string::npos) << f.original;
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace simtlab::compile

@@ -1,1 +1,0 @@
-target_link_libraries(test_traffic PRIVATE PkgConfig::ZLIB PkgConfig::ZSTD)
