@@ -26,6 +26,7 @@ LAYERS = [
     ["corun/gate"],
     ["report", "studies/sweep"],
     ["report/viewer"],
+    ["studies"],
     ["cli"],
     ["api"],
 ]

@@ -45,56 +45,41 @@ cl_icd_dispatch make_table() {
   SIMTLAB_OPENCL_FUNCTIONS(SIMTLAB_FILL)
 #undef SIMTLAB_FILL
 #define SIMTLAB_REFUSE(name) fill_refusal(t.name);
-  SIMTLAB_REFUSE(clCreateImage2D)
-  SIMTLAB_REFUSE(clCreateImage3D)
-  SIMTLAB_REFUSE(clGetImageInfo) SIMTLAB_REFUSE(clCreateSampler) SIMTLAB_REFUSE(clRetainSampler) SIMTLAB_REFUSE(
-      clReleaseSampler) SIMTLAB_REFUSE(clGetSamplerInfo) SIMTLAB_REFUSE(clEnqueueReadImage)
-      SIMTLAB_REFUSE(clEnqueueWriteImage) SIMTLAB_REFUSE(clEnqueueCopyImage) SIMTLAB_REFUSE(
-          clEnqueueCopyImageToBuffer) SIMTLAB_REFUSE(clEnqueueCopyBufferToImage) SIMTLAB_REFUSE(clEnqueueMapImage)
-          SIMTLAB_REFUSE(clEnqueueNativeKernel) SIMTLAB_REFUSE(clCreateImage) SIMTLAB_REFUSE(
-              clEnqueueFillImage) SIMTLAB_REFUSE(clCreateFromGLBuffer) SIMTLAB_REFUSE(clCreateFromGLTexture2D)
-              SIMTLAB_REFUSE(clCreateFromGLTexture3D) SIMTLAB_REFUSE(clCreateFromGLRenderbuffer) SIMTLAB_REFUSE(
-                  clGetGLObjectInfo) SIMTLAB_REFUSE(clGetGLTextureInfo) SIMTLAB_REFUSE(clEnqueueAcquireGLObjects)
-                  SIMTLAB_REFUSE(clEnqueueReleaseGLObjects) SIMTLAB_REFUSE(clGetGLContextInfoKHR) SIMTLAB_REFUSE(
-                      clGetDeviceIDsFromD3D10KHR) SIMTLAB_REFUSE(clCreateFromD3D10BufferKHR)
-                      SIMTLAB_REFUSE(clCreateFromD3D10Texture2DKHR) SIMTLAB_REFUSE(clCreateFromD3D10Texture3DKHR) SIMTLAB_REFUSE(
-                          clEnqueueAcquireD3D10ObjectsKHR) SIMTLAB_REFUSE(clEnqueueReleaseD3D10ObjectsKHR)
-                          SIMTLAB_REFUSE(clCreateSubDevicesEXT) SIMTLAB_REFUSE(clRetainDeviceEXT) SIMTLAB_REFUSE(
-                              clReleaseDeviceEXT) SIMTLAB_REFUSE(clCreateEventFromGLsyncKHR)
-                              SIMTLAB_REFUSE(clCreateFromGLTexture) SIMTLAB_REFUSE(clGetDeviceIDsFromD3D11KHR) SIMTLAB_REFUSE(
-                                  clCreateFromD3D11BufferKHR) SIMTLAB_REFUSE(clCreateFromD3D11Texture2DKHR)
-                                  SIMTLAB_REFUSE(clCreateFromD3D11Texture3DKHR) SIMTLAB_REFUSE(
-                                      clCreateFromDX9MediaSurfaceKHR) SIMTLAB_REFUSE(clEnqueueAcquireD3D11ObjectsKHR)
-                                      SIMTLAB_REFUSE(clEnqueueReleaseD3D11ObjectsKHR) SIMTLAB_REFUSE(
-                                          clGetDeviceIDsFromDX9MediaAdapterKHR) SIMTLAB_REFUSE(clEnqueueAcquireDX9MediaSurfacesKHR)
-                                          SIMTLAB_REFUSE(clEnqueueReleaseDX9MediaSurfacesKHR) SIMTLAB_REFUSE(
-                                              clCreateFromEGLImageKHR) SIMTLAB_REFUSE(clEnqueueAcquireEGLObjectsKHR)
-                                              SIMTLAB_REFUSE(clEnqueueReleaseEGLObjectsKHR) SIMTLAB_REFUSE(
-                                                  clCreateEventFromEGLSyncKHR) SIMTLAB_REFUSE(clCreatePipe)
-                                                  SIMTLAB_REFUSE(clGetPipeInfo) SIMTLAB_REFUSE(clSVMAlloc) SIMTLAB_REFUSE(
-                                                      clSVMFree) SIMTLAB_REFUSE(clEnqueueSVMFree)
-                                                      SIMTLAB_REFUSE(clEnqueueSVMMemcpy) SIMTLAB_REFUSE(
-                                                          clEnqueueSVMMemFill) SIMTLAB_REFUSE(clEnqueueSVMMap)
-                                                          SIMTLAB_REFUSE(clEnqueueSVMUnmap) SIMTLAB_REFUSE(
-                                                              clCreateSamplerWithProperties) SIMTLAB_REFUSE(clSetKernelArgSVMPointer)
-                                                              SIMTLAB_REFUSE(clSetKernelExecInfo) SIMTLAB_REFUSE(
-                                                                  clGetKernelSubGroupInfoKHR)
-                                                                  SIMTLAB_REFUSE(clCloneKernel) SIMTLAB_REFUSE(
-                                                                      clCreateProgramWithIL)
-                                                                      SIMTLAB_REFUSE(clEnqueueSVMMigrateMem) SIMTLAB_REFUSE(
-                                                                          clGetDeviceAndHostTimer)
-                                                                          SIMTLAB_REFUSE(clGetHostTimer) SIMTLAB_REFUSE(
-                                                                              clGetKernelSubGroupInfo)
-                                                                              SIMTLAB_REFUSE(
-                                                                                  clSetDefaultDeviceCommandQueue)
-                                                                                  SIMTLAB_REFUSE(
-                                                                                      clSetProgramReleaseCallback)
-                                                                                      SIMTLAB_REFUSE(
-                                                                                          clSetProgramSpecializationConstant)
-                                                                                          SIMTLAB_REFUSE(
-                                                                                              clCreateImageWithProperties)
-                                                                                              SIMTLAB_REFUSE(
-                                                                                                  clSetContextDestructorCallback)
+  // clang-format off
+  SIMTLAB_REFUSE(clCreateImage2D) SIMTLAB_REFUSE(clCreateImage3D) SIMTLAB_REFUSE(clGetImageInfo)
+  SIMTLAB_REFUSE(clCreateSampler) SIMTLAB_REFUSE(clRetainSampler) SIMTLAB_REFUSE(clReleaseSampler)
+  SIMTLAB_REFUSE(clGetSamplerInfo) SIMTLAB_REFUSE(clEnqueueReadImage) SIMTLAB_REFUSE(clEnqueueWriteImage)
+  SIMTLAB_REFUSE(clEnqueueCopyImage) SIMTLAB_REFUSE(clEnqueueCopyImageToBuffer)
+  SIMTLAB_REFUSE(clEnqueueCopyBufferToImage) SIMTLAB_REFUSE(clEnqueueMapImage)
+  SIMTLAB_REFUSE(clEnqueueNativeKernel) SIMTLAB_REFUSE(clCreateImage) SIMTLAB_REFUSE(clEnqueueFillImage)
+  SIMTLAB_REFUSE(clCreateFromGLBuffer) SIMTLAB_REFUSE(clCreateFromGLTexture2D)
+  SIMTLAB_REFUSE(clCreateFromGLTexture3D) SIMTLAB_REFUSE(clCreateFromGLRenderbuffer)
+  SIMTLAB_REFUSE(clGetGLObjectInfo) SIMTLAB_REFUSE(clGetGLTextureInfo)
+  SIMTLAB_REFUSE(clEnqueueAcquireGLObjects) SIMTLAB_REFUSE(clEnqueueReleaseGLObjects)
+  SIMTLAB_REFUSE(clGetGLContextInfoKHR) SIMTLAB_REFUSE(clGetDeviceIDsFromD3D10KHR)
+  SIMTLAB_REFUSE(clCreateFromD3D10BufferKHR) SIMTLAB_REFUSE(clCreateFromD3D10Texture2DKHR)
+  SIMTLAB_REFUSE(clCreateFromD3D10Texture3DKHR) SIMTLAB_REFUSE(clEnqueueAcquireD3D10ObjectsKHR)
+  SIMTLAB_REFUSE(clEnqueueReleaseD3D10ObjectsKHR) SIMTLAB_REFUSE(clCreateSubDevicesEXT)
+  SIMTLAB_REFUSE(clRetainDeviceEXT) SIMTLAB_REFUSE(clReleaseDeviceEXT)
+  SIMTLAB_REFUSE(clCreateEventFromGLsyncKHR) SIMTLAB_REFUSE(clCreateFromGLTexture)
+  SIMTLAB_REFUSE(clGetDeviceIDsFromD3D11KHR) SIMTLAB_REFUSE(clCreateFromD3D11BufferKHR)
+  SIMTLAB_REFUSE(clCreateFromD3D11Texture2DKHR) SIMTLAB_REFUSE(clCreateFromD3D11Texture3DKHR)
+  SIMTLAB_REFUSE(clCreateFromDX9MediaSurfaceKHR) SIMTLAB_REFUSE(clEnqueueAcquireD3D11ObjectsKHR)
+  SIMTLAB_REFUSE(clEnqueueReleaseD3D11ObjectsKHR) SIMTLAB_REFUSE(clGetDeviceIDsFromDX9MediaAdapterKHR)
+  SIMTLAB_REFUSE(clEnqueueAcquireDX9MediaSurfacesKHR) SIMTLAB_REFUSE(clEnqueueReleaseDX9MediaSurfacesKHR)
+  SIMTLAB_REFUSE(clCreateFromEGLImageKHR) SIMTLAB_REFUSE(clEnqueueAcquireEGLObjectsKHR)
+  SIMTLAB_REFUSE(clEnqueueReleaseEGLObjectsKHR) SIMTLAB_REFUSE(clCreateEventFromEGLSyncKHR)
+  SIMTLAB_REFUSE(clCreatePipe) SIMTLAB_REFUSE(clGetPipeInfo) SIMTLAB_REFUSE(clSVMAlloc)
+  SIMTLAB_REFUSE(clSVMFree) SIMTLAB_REFUSE(clEnqueueSVMFree) SIMTLAB_REFUSE(clEnqueueSVMMemcpy)
+  SIMTLAB_REFUSE(clEnqueueSVMMemFill) SIMTLAB_REFUSE(clEnqueueSVMMap) SIMTLAB_REFUSE(clEnqueueSVMUnmap)
+  SIMTLAB_REFUSE(clCreateSamplerWithProperties) SIMTLAB_REFUSE(clSetKernelArgSVMPointer)
+  SIMTLAB_REFUSE(clSetKernelExecInfo) SIMTLAB_REFUSE(clGetKernelSubGroupInfoKHR) SIMTLAB_REFUSE(clCloneKernel)
+  SIMTLAB_REFUSE(clCreateProgramWithIL) SIMTLAB_REFUSE(clEnqueueSVMMigrateMem)
+  SIMTLAB_REFUSE(clGetDeviceAndHostTimer) SIMTLAB_REFUSE(clGetHostTimer)
+  SIMTLAB_REFUSE(clGetKernelSubGroupInfo) SIMTLAB_REFUSE(clSetDefaultDeviceCommandQueue)
+  SIMTLAB_REFUSE(clSetProgramReleaseCallback) SIMTLAB_REFUSE(clSetProgramSpecializationConstant)
+  SIMTLAB_REFUSE(clCreateImageWithProperties) SIMTLAB_REFUSE(clSetContextDestructorCallback)
+  // clang-format on
 #undef SIMTLAB_REFUSE
                                                                                                   return t;
 }
