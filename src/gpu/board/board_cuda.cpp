@@ -20,7 +20,7 @@
 namespace simtlab::gpu {
 namespace {
 
-using namespace cuda;
+using namespace board;
 using Clock = std::chrono::steady_clock;
 
 // Whoever waits longer than this need not know the end to a microsecond.

@@ -14,7 +14,7 @@
 namespace simtlab::gpu {
 namespace {
 
-using namespace cuda;
+using namespace board;
 
 // One warp that goes on for `n` clocks and says how many it were.
 std::string spin_ptx(int cc) {
