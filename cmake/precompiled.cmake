@@ -13,10 +13,9 @@ if(simtlab_ccache OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
 endif()
 option(SIMTLAB_PRECOMPILE "Precompiled headers (default: with clang, unless ccache is used)" ${simtlab_precompile})
 
-# Several sources at once: a build from nothing is shorter, one after a change longer. `./dev test` asks for it in a new build folder. Tests and
-# most layers (TOGETHER in CMakeLists.txt) are compiled so without sanitizers, commands with them: each source is compiled on its own in one of the
-# two builds. What users build, `./dev build`, compiles every source on its own.
-option(SIMTLAB_UNITY "Compile several sources at once where that saves time; without effect with ccache" OFF)
+# Several sources at once: a build from nothing takes less than half of the time. Without
+# sanitizers everything is compiled so, with them commands alone: most sources are also compiled on their own.
+option(SIMTLAB_UNITY "Compile several sources at once; without effect with ccache" ON)
 function(simtlab_compile_together target)
   if(SIMTLAB_UNITY AND NOT simtlab_ccache)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
@@ -69,5 +68,6 @@ if(SIMTLAB_FUZZ)
   set(simtlab_fuzz_options -fsanitize=fuzzer-no-link)
 endif()
 simtlab_precompiled_group(layers POSITION_INDEPENDENT ON HEADERS ${simtlab_common_headers} OPTIONS ${simtlab_fuzz_options})
+simtlab_precompiled_group(cold POSITION_INDEPENDENT ON HEADERS ${simtlab_common_headers} OPTIONS ${simtlab_quick_options})
 simtlab_precompiled_group(brief POSITION_INDEPENDENT ON HEADERS ${simtlab_common_headers} OPTIONS ${simtlab_brief_options})
 simtlab_precompiled_group(cli POSITION_INDEPENDENT ON HEADERS ${simtlab_common_headers} <CLI/CLI.hpp> OPTIONS ${simtlab_quick_options})

@@ -22,3 +22,8 @@ add_custom_command(TARGET cudart_12 POST_BUILD
 foreach(target ${cudart_targets})
   add_dependencies(simtlab_programs ${target})
 endforeach()
+# What compiling and running CUDA sources needs beside the tool.
+add_custom_target(simtlab_cuda DEPENDS cudart_12)
+if(TARGET simtlab_devmath)
+  add_dependencies(simtlab_cuda simtlab_devmath)
+endif()

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/loops/description.h"
 #include "stream/coalescer.h"
 
 namespace simtlab::models::loops {
@@ -10,8 +11,6 @@ namespace {
 
 constexpr std::uint32_t warp = 32;
 constexpr double worth_staging = 1.5;  // reuse below that is not worth the barrier
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 std::uint32_t blocks_per_sm(const Code& code, std::uint32_t threads, const device::Device& device) {
   return device::occupancy(device, threads, std::max(code.registers, 16u), 0).blocks_per_sm;

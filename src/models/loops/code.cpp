@@ -5,13 +5,13 @@
 #include <map>
 #include <set>
 
+#include "models/loops/description.h"
+
 namespace simtlab::models::loops {
 namespace {
 
 constexpr unsigned reserved_registers = 8;  // stack, thread indices, the scheduler's room
 constexpr double entry_instructions = 4;    // of each thread dimension: block, width, thread, their sum
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // As soon as the operands are there; two lengths of the same chains: in instructions and in cycles.
 void chains(const Description& nest, const Block& block, const device::Device& device, BlockCode& out) {

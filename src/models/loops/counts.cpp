@@ -4,12 +4,11 @@
 #include <cmath>
 #include <limits>
 
+#include "models/loops/description.h"
 #include "stream/coalescer.h"
 
 namespace simtlab::models::loops {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // What an input holds of the nest's data: from the run, else from the addresses.
 double bytes_of_input(const Description& nest, std::size_t input, const std::vector<Pattern>& patterns,

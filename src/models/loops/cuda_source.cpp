@@ -11,8 +11,6 @@
 namespace simtlab::models::loops {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 std::string declared(const std::string& type, const std::string& name) {
   std::string out = type;
   out.replace(out.find('@'), 1, name);
@@ -30,6 +28,7 @@ class CudaWriter {
     const std::string body = kernel_body();
     return fmt::format(
         "// Made by simtlab from {}:{}; a start for a port, not the end of one.\n#include "
+#include "models/loops/description.h"
         "<cuda_runtime.h>\n\n#define restrict __restrict__\n{}\n{}\n{}",
         nest_.file, nest_.line, preamble(), kernel(body), launcher());
   }

@@ -11,6 +11,9 @@
 
 namespace simtlab::models::loops {
 
+// A place in a list, which is never negative where it is used.
+inline std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
 // A tree of integer arithmetic of a given width.
 struct Expression {
   enum class Op : unsigned char {

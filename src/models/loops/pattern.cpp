@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "models/loops/description.h"
 #include "stream/bank_conflicts.h"
 #include "stream/coalescer.h"
 
@@ -15,8 +16,6 @@ constexpr unsigned places = 12;         // of the grid at which warps are looked
 constexpr unsigned steps = 8;           // consecutive iterations
 constexpr unsigned blocks_across = 12;  // of those that run at once, in each direction
 constexpr std::uint32_t warp_size = stream::lanes;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 struct Lanes {
   std::array<std::uint64_t, warp_size> address{};

@@ -4,13 +4,14 @@
 
 #include <algorithm>
 
+#include "models/loops/description.h"
+
 namespace simtlab::models::loops {
 namespace {
 
 using result::Cell;
 using result::Table;
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 std::uint64_t flag(bool b) { return b ? 1 : 0; }
 
 class Writer {
