@@ -10,17 +10,18 @@ namespace {
 using ptx::OpClass;
 
 Access access_of(const ptx::Inst& inst) {
-  switch (inst.op_class) {
-    case OpClass::load:
-    case OpClass::texture:
-    case OpClass::async_copy:
+  // Generic accesses are classed by what they can be; the executor says what they are.
+  if (!ptx::accesses(inst.op_class, device::Memory::global)) return Access::none;
+  switch (device::traits(inst.op_class).access) {
+    case device::Access::load:
+    case device::Access::copy:
       return inst.op == ptx::Op::cp_async_commit || inst.op == ptx::Op::cp_async_wait ? Access::none
                                                                                       : Access::load;
-    case OpClass::store: return Access::store;
-    case OpClass::atomic: return Access::atomic;
-    // Generic accesses are classed by what they can be; the executor says what they are.
-    default: return Access::none;
+    case device::Access::store: return Access::store;
+    case device::Access::atomic: return Access::atomic;
+    case device::Access::none: break;
   }
+  return Access::none;
 }
 
 }  // namespace

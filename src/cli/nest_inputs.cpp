@@ -137,8 +137,7 @@ std::vector<models::loops::Worth> worth_of(const result::KernelResult& result,
     // Arithmetic alone: every instruction at the rate of its class.
     double cycles = 0;
     for (std::size_t c = 0; c < counts.code.mix.size(); ++c) {
-      const std::string_view what = device::op_class_names[c];
-      if (what == "load" || what == "store" || device.throughput[c] <= 0) continue;
+      if (device::accesses_memory(static_cast<device::OpClass>(c)) || device.throughput[c] <= 0) continue;
       cycles = std::max(cycles, counts.code.mix[c] * 32 / device.throughput[c]);
     }
     const double issue =

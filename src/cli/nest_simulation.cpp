@@ -69,9 +69,12 @@ double as_double(const char* at) {
 
 // Results of double precision that were computed in single precision are no better than that.
 bool computes_in_single(const models::loops::Description& nest) {
+  const auto is_single = [](const device::OpClassTraits& of) {
+    return of.precision == device::Precision::fp32 && of.counted_as == device::Counted::floating;
+  };
   for (const models::loops::Block& b : nest.blocks)
     for (const models::loops::Instruction& i : b.instructions)
-      if (i.op_class >= 0 && device::op_class_names[static_cast<std::size_t>(i.op_class)].starts_with("fp32"))
+      if (i.op_class >= 0 && is_single(device::op_class_traits[static_cast<std::size_t>(i.op_class)]))
         return true;
   return false;
 }

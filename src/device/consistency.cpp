@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "base/error.h"
+#include "device/parameters.h"
 #include "device/set_bits.h"
 
 namespace simtlab::device {
@@ -209,10 +210,16 @@ class Checker {
   std::vector<Contradiction> found_;
 };
 
-double& latency_of(Device& device, std::string_view op_class) {
-  const auto found = std::find(op_class_names.begin(), op_class_names.end(), op_class);
-  SIMTLAB_ASSERT(found != op_class_names.end(), "an operation class was renamed");
-  return device.latency[static_cast<std::size_t>(found - op_class_names.begin())];
+// The value of a latency that the device file keeps under another key than latency.NAME.
+double latency_at(Device& device, std::string_view key) {
+  if (key == no_latency) return 0;
+  const Parameter* parameter = find_parameter(key);
+  SIMTLAB_ASSERT(parameter != nullptr,
+                 "the table of operation classes names a key that device files do not have");
+  const Field field = parameter->field(device);
+  double* const* value = std::get_if<double*>(&field);
+  SIMTLAB_ASSERT(value != nullptr, "a latency is a number with a fraction");
+  return **value;
 }
 
 }  // namespace
@@ -220,13 +227,14 @@ double& latency_of(Device& device, std::string_view op_class) {
 std::vector<Contradiction> contradictions(const Device& device) { return Checker(device).run(); }
 
 void derive(Device& device) {
-  latency_of(device, "control") = device.sm.branch_latency;
-  latency_of(device, "barrier") = device.sm.barrier_latency;
-  latency_of(device, "shared") = device.shared.latency;
-  latency_of(device, "constant") = device.constant.latency;
-  latency_of(device, "load") = device.l1.latency;
-  latency_of(device, "async_copy") = device.l1.latency;
-  latency_of(device, "store") = 0;  // nothing waits for a store
+  for (std::size_t c = 0; c < op_class_count; ++c) {
+    const OpClassTraits& of = op_class_traits[c];
+    if (!of.latency_at.empty()) device.latency[c] = latency_at(device, of.latency_at);
+    if (of.like == OpClass::count_) continue;
+    // 0: the device file has no value of its own.
+    if (device.latency[c] == 0) device.latency[c] = device.latency[index(of.like)];
+    if (device.throughput[c] == 0) device.throughput[c] = device.throughput[index(of.like)];
+  }
 }
 
 }  // namespace simtlab::device

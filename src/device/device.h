@@ -6,15 +6,9 @@
 #include <string>
 #include <string_view>
 
-namespace simtlab::device {
+#include "device/op_class.h"
 
-// Keys of [latency] and [throughput]; must equal ptx::OpClass by name and order (a test checks it: device/
-// may not include ptx/).
-inline constexpr std::array<std::string_view, 27> op_class_names = {
-    "int_alu",   "int_mul",  "int_div",  "bit",           "fp16",    "fp32",      "fp32_div",
-    "fp32_sqrt", "fp64",     "fp64_div", "fp64_sqrt",     "sfu",     "convert",   "convert64",
-    "shuffle",   "vote",     "control",  "barrier",       "fence",   "load",      "store",
-    "shared",    "constant", "atomic",   "shared_atomic", "texture", "async_copy"};
+namespace simtlab::device {
 
 enum class WritePolicy : std::uint8_t { write_through, write_back, write_evict };
 enum class Replacement : std::uint8_t { lru, fifo, random, plru, lfu, mfu };
@@ -86,9 +80,9 @@ struct Device {
     std::uint32_t l0_prefetch = 0, l1_prefetch = 0;
   } instruction;
 
-  // Per operation class, in the order of op_class_names.
-  std::array<double, op_class_names.size()> latency{};     // SM cycles from issue to a dependent issue
-  std::array<double, op_class_names.size()> throughput{};  // thread results per cycle per SM
+  // Per operation class, in the order of the table in device/op_class.h.
+  std::array<double, op_class_count> latency{};     // SM cycles from issue to a dependent issue
+  std::array<double, op_class_count> throughput{};  // thread results per cycle per SM
 
   struct Shared {
     double latency = 0;

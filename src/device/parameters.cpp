@@ -64,27 +64,34 @@ void add_cache(std::vector<Parameter>& rows, const std::string& key, const std::
   rows.back().default_value = "none";
 }
 
-// Operation classes whose latency is a parameter of its own; those of the others follow from other keys
-// (derive()).
-constexpr std::array<std::string_view, 7> classes_without_latency = {
-    "control", "barrier", "load", "store", "shared", "constant", "async_copy"};
+// What a device file that has no value for a class takes instead.
+std::string inherited(OpClass c) {
+  const OpClass like = traits(c).like;
+  return like == OpClass::count_ ? "" : fmt::format("; a file without it has that of {}", name_of(like));
+}
 
 void add_operations(std::vector<Parameter>& rows) {
-  for (std::size_t i = 0; i < op_class_names.size(); ++i) {
-    const std::string name(op_class_names[i]);
-    if (std::find(classes_without_latency.begin(), classes_without_latency.end(), name) !=
-        classes_without_latency.end())
-      continue;
-    rows.push_back(row(
-        "latency." + name, Unit::cycles, 0, max_latency, [i](Device& d) { return &d.latency[i]; },
-        fmt::format("SM cycles from the issue of a {} operation to that of one that needs its result",
-                    name)));
-  }
-  for (std::size_t i = 0; i < op_class_names.size(); ++i)
-    rows.push_back(row(
-        "throughput." + std::string(op_class_names[i]), Unit::per_cycle, 1e-3, 4096,
-        [i](Device& d) { return &d.throughput[i]; },
-        fmt::format("Thread results of {} operations per SM and cycle", op_class_names[i])));
+  const auto add = [&](OpClass c, std::string_view table, Unit unit, double minimum, double maximum,
+                       auto member, std::string doc) {
+    rows.push_back(
+        row(fmt::format("{}.{}", table, name_of(c)), unit, minimum, maximum, member, doc + inherited(c)));
+    rows.back().optional = traits(c).like != OpClass::count_;
+  };
+  for_classes(
+      [](OpClass c) { return traits(c).latency_at.empty(); },
+      [&](OpClass c) {
+        add(
+            c, "latency", Unit::cycles, 0, max_latency, [c](Device& d) { return &d.latency[index(c)]; },
+            fmt::format("SM cycles from the issue of a {} operation to that of one that needs its result",
+                        name_of(c)));
+      });
+  for_classes([](OpClass) { return true; },
+              [&](OpClass c) {
+                add(
+                    c, "throughput", Unit::per_cycle, 1e-3, 4096,
+                    [c](Device& d) { return &d.throughput[index(c)]; },
+                    fmt::format("Thread results of {} operations per SM and cycle", name_of(c)));
+              });
 }
 
 // sm.*, without operations and caches.

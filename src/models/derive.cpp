@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
-#include <iterator>
-#include <span>
 
 #include "models/units.h"
 
@@ -16,21 +14,26 @@ namespace {
 
 using C = Counts;
 
-constexpr std::string_view global_classes[] = {"load", "store", "atomic", "texture", "async_copy"};
-// Those whose answer a warp waits for.
-constexpr std::string_view answered_classes[] = {"load", "atomic", "texture"};
-constexpr std::string_view shared_classes[] = {"shared", "shared_atomic"};
-constexpr std::string_view fp_classes[] = {"fp16", "fp32",     "fp32_div", "fp32_sqrt",
-                                           "fp64", "fp64_div", "fp64_sqrt"};
+using device::OpClass;
 
-bool is_global(std::size_t c) {
-  return std::ranges::find(global_classes, device::op_class_names[c]) != std::end(global_classes);
+// Instructions of a warp in the classes that are wanted.
+template <class Wanted>
+double sum(const Mix::Column& insts, Wanted&& wanted) {
+  double out = 0;
+  device::for_classes(wanted, [&](OpClass c) { out += insts[device::index(c)]; });
+  return out;
 }
 
-double sum(const Mix::Column& insts, std::span<const std::string_view> names) {
-  double out = 0;
-  for (const std::string_view name : names) out += insts[class_index(name)];
-  return out;
+bool is_global(OpClass c) { return device::accesses(c, device::Memory::global); }
+bool is_shared(OpClass c) { return device::accesses(c, device::Memory::shared); }
+bool is_barrier(OpClass c) { return device::traits(c).wait == device::Wait::barrier; }
+bool is_floating(OpClass c) { return device::traits(c).counted_as == device::Counted::floating; }
+bool is_special(OpClass c) { return device::traits(c).counted_as == device::Counted::special; }
+
+// Branches, barriers and fences are never waited for together with something else.
+bool is_serial(OpClass c) {
+  const device::Wait wait = device::traits(c).wait;
+  return wait == device::Wait::branch || wait == device::Wait::barrier || wait == device::Wait::fence;
 }
 
 void derive(Inputs& in, double C::*member, double value, std::string_view how) {
@@ -52,7 +55,7 @@ struct Latencies {
 Latencies compute_latencies(const Mix& mix) {
   Latencies out;
   for (std::size_t c = 0; c < mix.insts.size(); ++c) {
-    if (mix.insts[c] == 0 || is_global(c)) continue;
+    if (mix.insts[c] == 0 || is_global(static_cast<OpClass>(c))) continue;
     out.insts += mix.insts[c];
     out.cycles += mix.insts[c] * mix.latency[c];
   }
@@ -82,19 +85,18 @@ void add_chain(Inputs& in, const Latencies& compute) {
   // And with it chain_accesses, once the latency of an access is known
   if (in.has(&C::warp_memory_wait)) return;
   if (in.has(&C::ilp)) {
-    // Branches and barriers are never waited for together with something else.
     double serial = 0;
-    for (const std::string_view name : {"control", "barrier", "fence"}) {
-      const std::size_t k = class_index(name);
-      if (c.mix.insts[k] > 0) serial += c.mix.insts[k] * c.mix.latency[k];
-    }
+    device::for_classes(is_serial, [&](OpClass k) {
+      if (c.mix.insts[device::index(k)] > 0)
+        serial += c.mix.insts[device::index(k)] * c.mix.latency[device::index(k)];
+    });
     // A cycle each; their round trips are counted apart
     const double issue = in.has(&C::mem_insts) ? c.mem_insts : 0;
     derive(in, &C::chain_cycles, (compute.cycles - serial) / c.ilp + serial + issue,
            "sum of the latencies / ilp; branches, barriers and fences undivided");
   }
   if (in.has(&C::mlp))
-    derive(in, &C::chain_accesses, sum(c.mix.insts, answered_classes) / c.mlp,
+    derive(in, &C::chain_accesses, sum(c.mix.insts, device::is_answered) / c.mlp,
            "(loads + atomics + texture) / mlp");
 }
 
@@ -119,13 +121,13 @@ void add_from_mix(Inputs& in) {
     double insts = 0;
     for (const double n : c.mix.insts) insts += n;
     derive(in, &C::insts, insts, "sum of the classes");
-    derive(in, &C::mem_insts, sum(c.mix.insts, global_classes),
+    derive(in, &C::mem_insts, sum(c.mix.insts, is_global),
            "classes load, store, atomic, texture, async_copy");
-    derive(in, &C::sfu_insts, c.mix.insts[class_index("sfu")], "class sfu");
-    derive(in, &C::fp_insts, sum(c.mix.insts, fp_classes),
+    derive(in, &C::sfu_insts, sum(c.mix.insts, is_special), "class sfu");
+    derive(in, &C::fp_insts, sum(c.mix.insts, is_floating),
            "classes fp16, fp32, fp64, their divisions and square roots");
-    derive(in, &C::sync_insts, c.mix.insts[class_index("barrier")], "class barrier");
-    derive(in, &C::shared_insts, sum(c.mix.insts, shared_classes), "classes shared, shared_atomic");
+    derive(in, &C::sync_insts, sum(c.mix.insts, is_barrier), "class barrier");
+    derive(in, &C::shared_insts, sum(c.mix.insts, is_shared), "classes shared, shared_atomic");
     const Latencies compute = compute_latencies(c.mix);
     if (compute.insts > 0)
       derive(in, &C::avg_inst_lat, compute.cycles / compute.insts,

@@ -10,6 +10,7 @@ namespace {
 
 using C = Counts;
 using device::Device;
+using device::OpClass;
 
 struct Given {
   double C::*member;
@@ -17,12 +18,12 @@ struct Given {
   std::string_view key;  // of the device file
 };
 
-double of_class(const Mix::Column& values, std::string_view name) { return values[class_index(name)]; }
+double of_class(const Mix::Column& values, OpClass c) { return values[device::index(c)]; }
 
 // 32 banks of which a warp may use fewer a cycle: the lower of what the banks and the pipeline pass.
 double shared_bandwidth(const Device& d) {
   return static_cast<double>(d.shared.bank_bytes) *
-         std::min(static_cast<double>(d.shared.banks), of_class(d.throughput, "shared"));
+         std::min(static_cast<double>(d.shared.banks), of_class(d.throughput, OpClass::shared));
 }
 
 constexpr Given rows[] = {
@@ -33,9 +34,10 @@ constexpr Given rows[] = {
      "dram.bandwidth_measured"},
     {&C::mem_ld, [](const Device& d) { return d.dram.latency; }, "dram.latency"},
     {&C::dram_lat, [](const Device& d) { return d.dram.latency; }, "dram.latency"},
-    {&C::simd_width, [](const Device& d) { return of_class(d.throughput, "fp32"); }, "throughput.fp32"},
-    {&C::sfu_width, [](const Device& d) { return of_class(d.throughput, "sfu"); }, "throughput.sfu"},
-    {&C::fp_lat, [](const Device& d) { return of_class(d.latency, "fp32"); }, "latency.fp32"},
+    {&C::simd_width, [](const Device& d) { return of_class(d.throughput, OpClass::fp32); },
+     "throughput.fp32"},
+    {&C::sfu_width, [](const Device& d) { return of_class(d.throughput, OpClass::sfu); }, "throughput.sfu"},
+    {&C::fp_lat, [](const Device& d) { return of_class(d.latency, OpClass::fp32); }, "latency.fp32"},
     {&C::l1_lat, [](const Device& d) { return d.l1.latency; }, "l1.latency"},
     {&C::l2_lat, [](const Device& d) { return d.l2.latency; }, "l2.latency"},
     {&C::shared_lat, [](const Device& d) { return d.shared.latency; }, "shared.latency"},
@@ -65,17 +67,14 @@ constexpr Given rows[] = {
     {&C::copy_latency, [](const Device& d) { return d.host.copy_latency_ns * 1e-3; }, "host.copy_latency"},
 };
 
-// Latencies that a device file keeps elsewhere than in [latency].
-struct Elsewhere {
-  std::string_view op_class, key;
-  double (*value)(const Device&);
-};
-constexpr Elsewhere latencies[] = {
-    {"control", "sm.branch_latency", [](const Device& d) { return d.sm.branch_latency; }},
-    {"barrier", "sm.barrier_latency", [](const Device& d) { return d.sm.barrier_latency; }},
-    {"shared", "shared.latency", [](const Device& d) { return d.shared.latency; }},
-    {"constant", "constant.latency", [](const Device& d) { return d.constant.latency; }},
-};
+// The key of the device file with a class's latency. Results name that of global accesses by the class, which
+// stands for a hit in L1.
+std::string latency_key(OpClass c) {
+  const std::string_view elsewhere = device::traits(c).latency_at;
+  return elsewhere.empty() || device::accesses(c, device::Memory::global)
+             ? fmt::format("latency.{}", device::name_of(c))
+             : std::string(elsewhere);
+}
 
 class Giver {
  public:
@@ -88,8 +87,7 @@ class Giver {
       in_.set(member, value, from(key));
   }
 
-  void give_class(const MixSymbol& s, std::string_view name, double value, std::string_view key) {
-    const std::size_t c = class_index(name);
+  void give_class(const MixSymbol& s, std::size_t c, double value, std::string_view key) {
     const double known = (in_.counts.mix.*s.column)[c];
     if (!(known >= 0) && value >= s.minimum && value <= s.maximum) in_.set_mix(s, c, value, from(key));
   }
@@ -125,7 +123,7 @@ void add_machine(Inputs& in, const Device& gpu) {
   if (!in.has(&C::l1_miss_ratio))
     giver.give(&C::hit_lat, first.latency,
                gpu.l1_caches_global ? "l1.latency" : "l2.latency: its L1 does not cache global memory");
-  const double fp32 = of_class(gpu.throughput, "fp32");
+  const double fp32 = of_class(gpu.throughput, OpClass::fp32);
   if (fp32 > 0)
     giver.give(&C::issue_cycles, issue_cycles_of(gpu, fp32, in.counts.threads_per_warp),
                "throughput.fp32, sm.schedulers, sm.issue_turns, sm.issue_width");
@@ -133,11 +131,10 @@ void add_machine(Inputs& in, const Device& gpu) {
     giver.give(&C::active_sms, std::min(in.counts.blocks, static_cast<double>(gpu.sm.count)),
                "sm.count, and blocks");
   const MixSymbol &latency = mix_symbols()[1], &throughput = mix_symbols()[2];
-  for (const Elsewhere& e : latencies) giver.give_class(latency, e.op_class, e.value(gpu), e.key);
   for (std::size_t c = 0; c < device::op_class_names.size(); ++c) {
-    const std::string_view name = device::op_class_names[c];
-    giver.give_class(latency, name, gpu.latency[c], fmt::format("latency.{}", name));
-    giver.give_class(throughput, name, gpu.throughput[c], fmt::format("throughput.{}", name));
+    giver.give_class(latency, c, gpu.latency[c], latency_key(static_cast<OpClass>(c)));
+    giver.give_class(throughput, c, gpu.throughput[c],
+                     fmt::format("throughput.{}", device::op_class_names[c]));
   }
 }
 

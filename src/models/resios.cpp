@@ -156,7 +156,7 @@ class Queues {
 
   // The front end of the thesis sees a multiplication and an addition.
   void split_multiply_adds() {
-    const std::size_t fp32 = class_index("fp32");
+    const std::size_t fp32 = device::index(device::OpClass::fp32);
     const double fused =
         std::isnan(c_.fma_insts) ? c_.mix.insts[fp32] : std::min(c_.fma_insts, c_.mix.insts[fp32]);
     if (std::isnan(c_.fma_insts))
@@ -214,8 +214,8 @@ class Queues {
                                Evidence::verified);
     term("max_p_global", "warps", most, Evidence::verified);
     double answered = 0;
-    for (const std::string_view name : {"load", "atomic", "texture"})
-      answered += c_.mix.insts[class_index(name)];
+    device::for_classes(device::is_answered,
+                        [&](device::OpClass c) { answered += c_.mix.insts[device::index(c)]; });
     add("global", answered / or_else(c_.mlp, 1) * access, 0, most);
   }
 
@@ -224,12 +224,14 @@ class Queues {
     double sum = 0;
     for (std::size_t k = 0; k < c_.mix.insts.size(); ++k) sum += latency_of(k);
     const double scale = sum > 0 ? c_.chain_cycles / sum : 0;
-    const double shared = (latency_of(class_index("shared")) + latency_of(class_index("shared_atomic")) +
-                           latency_of(class_index("shuffle"))) *
+    const double shared = (latency_of(device::index(device::OpClass::shared)) +
+                           latency_of(device::index(device::OpClass::shared_atomic)) +
+                           latency_of(device::index(device::OpClass::shuffle))) *
                           scale;
     // Barriers are no queue; issue is one of its own.
-    const double rest =
-        std::max(c_.chain_cycles - shared - latency_of(class_index("barrier")) * scale - c_.insts, 0.0);
+    const double rest = std::max(
+        c_.chain_cycles - shared - latency_of(device::index(device::OpClass::barrier)) * scale - c_.insts,
+        0.0);
     const auto units = units_of(c_, 0, 0);
     double all = 0;
     for (const Unit& u : units)
@@ -257,7 +259,8 @@ class Queues {
     const double access =
         term("delay_shared", "cycles", resios::shared_delay(c_.shared_lat, most, c_.shared_passes - 1),
              Evidence::verified);
-    const double accesses = c_.mix.insts[class_index("shared")] + c_.mix.insts[class_index("shared_atomic")];
+    const double accesses = c_.mix.insts[device::index(device::OpClass::shared)] +
+                            c_.mix.insts[device::index(device::OpClass::shared_atomic)];
     add("shared", accesses / or_else(c_.ilp, 1) * access, 0, most);
   }
 

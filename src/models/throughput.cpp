@@ -151,7 +151,7 @@ class Bound {
     return c_.warp_memory_wait * (access_latency(c_) / c_.sampled_latency - 1);
   }
 
-  bool stores() const { return c_.mix.insts[class_index("store")] > 0; }
+  bool stores() const { return c_.mix.insts[device::index(device::OpClass::store)] > 0; }
 
   void describe(double busiest, double waiting) {
     const bool latency = waiting > busiest;

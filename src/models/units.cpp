@@ -2,32 +2,25 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
 
-#include "device/shared_units.h"
+#include "device/op_class.h"
 
 namespace simtlab::models {
 namespace {
 
-// Units of lanes, and the classes that run there.
-struct Lanes {
-  std::string_view name, doc;
-  bool per_scheduler;
-  std::vector<std::string_view> classes;
-};
+using device::Lanes;
+using device::OpClass;
+using device::Pipe;
 
-const std::vector<Lanes>& other_lanes() {
-  static const std::vector<Lanes> all = {
-      {"division", "the subroutines of division and square root", true, {"int_div", "fp32_div", "fp32_sqrt"}},
-      {"fp64",
-       "the fp64 units, and conversions of 64 bits that are as fast as they",
-       true,
-       {"fp64", "fp64_div", "fp64_sqrt"}},
-      {"special", "the special function and conversion units", true, {"sfu", "convert"}},
-      {"control", "the branch units", true, {"control", "vote", "barrier", "fence"}},
-      {"constant", "the constant cache", true, {"constant"}},
-      {"texture", "the texture units", false, {"texture"}},
-  };
+// Pipelines that the models see as units of lanes, in their order.
+const std::vector<Pipe>& units_of_lanes() {
+  static const std::vector<Pipe> all = [] {
+    std::vector<Pipe> out;
+    for (std::size_t p = 0; p < device::pipe_count; ++p)
+      if (!device::pipe_traits[p].unit.empty()) out.push_back(static_cast<Pipe>(p));
+    std::ranges::stable_sort(out, {}, [](Pipe p) { return device::traits(p).unit_place; });
+    return out;
+  }();
   return all;
 }
 
@@ -41,9 +34,10 @@ class Collector {
     if (knows_mix(c_)) {
       cores();
       pipeline();
-      for (const Lanes& l : other_lanes())
-        sm(l.name, l.doc, true, l.per_scheduler,
-           lanes(l.classes) + (l.name == conversions_of_64_bits() ? of("convert64") : 0));
+      for (const Pipe p : units_of_lanes()) {
+        const device::PipeTraits& unit = device::traits(p);
+        sm(unit.unit, unit.unit_doc, true, !unit.shared_by_sm, lanes(p));
+      }
       if (c_.insts > 0 && issue_per_cycle_ > 0)
         sm("issue", "the issue slots of the schedulers", true, true, c_.insts / issue_per_cycle_);
       shared();
@@ -54,20 +48,22 @@ class Collector {
   }
 
  private:
-  double lanes(std::span<const std::string_view> classes) const {
+  // Cycles of a pipeline's lanes for the classes that always run there, and then for those that do on this
+  // machine.
+  double lanes(Pipe pipe) const {
     double cycles = 0;
-    for (const std::string_view name : classes) cycles += of(name);
+    for (const bool always : {true, false})
+      device::for_classes(
+          [&](OpClass c) {
+            return always == (device::traits(c).lanes == Lanes::of_pipe) && pipe_of(c) == pipe;
+          },
+          [&](OpClass c) { cycles += of(c); });
     return cycles;
   }
-  double of(std::string_view name) const {
-    const std::size_t k = class_index(name);
+  Pipe pipe_of(OpClass c) const { return device::pipe_of(c, c_.cores_shared == 1, c_.mix.throughput); }
+  double of(OpClass c) const {
+    const std::size_t k = device::index(c);
     return c_.mix.insts[k] > 0 ? c_.mix.insts[k] * c_.warp_size / c_.mix.throughput[k] : 0;
-  }
-
-  std::string_view conversions_of_64_bits() const {
-    const auto& rate = c_.mix.throughput;
-    return device::fp64_units_convert(rate[class_index("fp64")], rate[class_index("convert64")]) ? "fp64"
-                                                                                                 : "special";
   }
 
   void sm(std::string_view name, std::string_view doc, bool compute, bool per_scheduler, double warp_cycles) {
@@ -81,15 +77,22 @@ class Collector {
 
   // Integer, logic and floating point: on one set of cores, or integer beside floating point.
   void cores() {
-    const double fp32 = c_.mix.throughput[class_index("fp32")];
     const bool shared = c_.cores_shared == 1;
-    double fp = of("fp16") + of("fp32"), integer = of("int_alu"), slow = 0;
-    for (const std::string_view name : {"int_mul", "bit"}) {
-      // Of a machine without fp32 in its counts nothing says what is slow: a unit of its own then, which can
-      // only be too fast.
-      const bool own = !(2 * c_.mix.throughput[class_index(name)] >= fp32);
-      (own ? slow : name == std::string_view("bit") && !shared ? integer : fp) += of(name);
-    }
+    double fp = 0, integer = 0, slow = 0;
+    const auto of_lanes = [](Lanes lanes) {
+      return [lanes](OpClass c) { return device::traits(c).lanes == lanes; };
+    };
+    device::for_classes(
+        [](OpClass c) {
+          return device::traits(c).lanes == Lanes::of_pipe && device::traits(c).pipe == Pipe::fma;
+        },
+        [&](OpClass c) { fp += of(c); });
+    device::for_classes(of_lanes(Lanes::integer), [&](OpClass c) { integer += of(c); });
+    for (const Lanes either : {Lanes::multiplier, Lanes::bit})
+      device::for_classes(of_lanes(either), [&](OpClass c) {
+        const Pipe pipe = pipe_of(c);
+        (pipe == Pipe::slow_int ? slow : pipe == Pipe::alu ? integer : fp) += of(c);
+      });
     if (shared) {
       sm("cores", "the cores", true, true, fp + integer);
     } else {
@@ -103,22 +106,26 @@ class Collector {
   // named.
   void pipeline() {
     double most = 0;
-    for (std::size_t k = 0; k < c_.mix.insts.size(); ++k)
-      most = std::max(most, of(device::op_class_names[k]));
+    for (std::size_t k = 0; k < c_.mix.insts.size(); ++k) most = std::max(most, of(static_cast<OpClass>(k)));
     for (const Unit& u : out_) most = std::max(most, u.warp_cycles);
     if (c_.pipe_cycles > most) sm("pipeline", "the busiest pipeline", true, true, c_.pipe_cycles);
   }
 
   void shared() {
-    double passes =
-        of("shared") * (std::isnan(c_.shared_passes) ? 1 : c_.shared_passes) + of("shared_atomic");
-    passes += of("shuffle");
+    double passes = 0;
+    for (const bool access : {true, false})
+      device::for_classes(
+          [&](OpClass c) { return pipe_of(c) == Pipe::mio && access == device::accesses_memory(c); },
+          [&](OpClass c) {
+            const bool plain = access && device::traits(c).access != device::Access::atomic;
+            passes += of(c) * (plain && !std::isnan(c_.shared_passes) ? c_.shared_passes : 1);
+          });
     sm("shared", "shared memory: its passes, and shuffles", false, false, passes);
   }
 
   // The load-store unit handles an access at the rate of its lanes, or of L1's bytes.
   void load_store() {
-    double cycles = of("load") + of("store") + of("atomic") + of("async_copy");
+    double cycles = lanes(Pipe::lg);
     if (c_.l1_bytes > 0 && c_.l1_bytes_per_cycle > 0)
       cycles = std::max(cycles, c_.l1_bytes / c_.total_warps / c_.l1_bytes_per_cycle);
     // One line a cycle at most
@@ -136,7 +143,7 @@ class Collector {
   // Stores pass L1, loads only when they miss it.
   void ports() {
     if (!knows_mix(c_) || !(c_.l1_bytes >= 0) || !(c_.mem_insts > 0)) return;
-    const double stores = c_.mix.insts[class_index("store")] / c_.mem_insts;
+    const double stores = c_.mix.insts[device::index(OpClass::store)] / c_.mem_insts;
     const double written = std::min(c_.l1_bytes * stores, c_.l2_bytes), read = c_.l2_bytes - written;
     if (c_.sm_read_bytes_per_cycle > 0)
       sm("port-in", "what an SM receives from the network", false, false,

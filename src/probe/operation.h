@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "device/op_class.h"
 #include "gpu/board/board.h"
 
 namespace simtlab::probe {
@@ -17,8 +18,9 @@ namespace simtlab::probe {
 enum class Register : std::uint8_t { b32, b64, f32, f64, f16x2, predicate };
 
 struct Operation {
-  std::string_view name;      // "fma.rn.f32"
-  std::string_view op_class;  // of the device file that it stands for; empty: none
+  std::string_view name;  // "fma.rn.f32"
+  // Whose values in the device file it measures; count_: none
+  device::OpClass op_class = device::OpClass::count_;
   Register kind = Register::b32;
   // One step of a chain, PTX with X (the chain's register), Y and Z (operands that no assembler knows), and
   // registers of the chain's own: A (b32), B (b64), F (f32), D (f64), P (predicate).

@@ -187,7 +187,7 @@ class Folder {
 
   // Arithmetic with numbers only is done by the assembler.
   bool is_arithmetic(const Inst& inst) const {
-    return inst.op_class <= OpClass::convert64 && inst.type != Type::pred && inst.op != Op::mov &&
+    return device::traits(inst.op_class).is_arithmetic && inst.type != Type::pred && inst.op != Op::mov &&
            !inst.mods.cc_in && !inst.mods.cc_out;
   }
 

@@ -135,19 +135,8 @@ constexpr std::string_view op_names[] = {
 };
 static_assert(std::size(op_names) == static_cast<std::size_t>(Op::count_), "one name an operation");
 
-constexpr std::string_view class_names[] = {
-    "int_alu",   "int_mul",  "int_div",  "bit",           "fp16",    "fp32",       "fp32_div",
-    "fp32_sqrt", "fp64",     "fp64_div", "fp64_sqrt",     "sfu",     "convert",    "convert64",
-    "shuffle",   "vote",     "control",  "barrier",       "fence",   "load",       "store",
-    "shared",    "constant", "atomic",   "shared_atomic", "texture", "async_copy",
-};
-static_assert(std::size(class_names) == static_cast<std::size_t>(OpClass::count_), "one name a class");
-
 }  // namespace
 
 std::string_view name_of(Op op) { return op < Op::count_ ? op_names[static_cast<std::size_t>(op)] : "?"; }
-std::string_view name_of(OpClass c) {
-  return c < OpClass::count_ ? class_names[static_cast<std::size_t>(c)] : "?";
-}
 
 }  // namespace simtlab::ptx

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "device/op_class.h"
+
 namespace simtlab::ptx {
 
 // Base operation of an instruction. Types and modifiers are in Inst.
@@ -145,43 +147,10 @@ enum class Op : std::uint16_t {
 };
 std::string_view name_of(Op op);  // PTX spelling: "cp.async", "and"
 
-// What the timing model distinguishes; each class has a latency and a rate in the device file
-// ([latency] and [throughput] with these names as keys).
-enum class OpClass : std::uint8_t {
-  int_alu,  // integer add, sub, logic, compare, select, move, shift, min/max, 24-bit-free
-  int_mul,  // integer multiply, multiply-add, sad, dp4a
-  int_div,  // integer division and remainder (a sub-routine on every GPU)
-  bit,      // popc, clz, bfind, brev, bfe, bfi, prmt
-  fp16,
-  fp32,
-  fp32_div,  // IEEE division in f32
-  // IEEE square root and reciprocal: of one length on every generation that was measured, shorter than a
-  // division
-  fp32_sqrt,
-  fp64,
-  fp64_div,
-  fp64_sqrt,
-  sfu,        // approximate rcp, rsqrt, sin, cos, lg2, ex2, tanh, sqrt.approx
-  convert,    // conversions between types of up to 32 bits
-  convert64,  // conversions from or to 64-bit types
-  shuffle,    // shfl, match, redux
-  vote,       // vote, activemask, elect
-  control,    // branches, call, ret, exit, nanosleep
-  barrier,
-  fence,
-  load,  // ld from global, local or generic space
-  store,
-  shared,    // ld, st in shared space
-  constant,  // ld from constant or param space
-  atomic,    // atom, red in global or generic space
-  shared_atomic,
-  texture,
-  async_copy,
-  count_,
-};
-std::string_view name_of(OpClass c);  // "fp32_div"
-
-// Whether instructions of the class go to the load-store unit: the last classes of the list do.
-constexpr bool accesses_memory(OpClass c) { return c >= OpClass::load && c < OpClass::count_; }
+// What the models tell apart: device/op_class.h has the classes and what is known of each.
+using device::accesses;
+using device::accesses_memory;
+using device::name_of;
+using device::OpClass;
 
 }  // namespace simtlab::ptx

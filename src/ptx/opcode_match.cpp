@@ -348,12 +348,9 @@ const std::vector<FormGroup>& groups_of(const Form& form) {
   SIMTLAB_ASSERT(false, "groups_of takes an element of the table");
 }
 
-OpClass class_of(ClassRule rule, Type type, Type stype, const Mods& mods) {
-  switch (rule) {
-    case ClassRule::int_alu: return OpClass::int_alu;
-    case ClassRule::int_mul: return OpClass::int_mul;
-    case ClassRule::int_div: return OpClass::int_div;
-    case ClassRule::bit: return OpClass::bit;
+OpClass class_of(FormClass of, Type type, Type stype, const Mods& mods) {
+  switch (of.rule) {
+    case ClassRule::fixed: return of.fixed;
     case ClassRule::by_type:
       if (!is_float(type)) return OpClass::int_alu;
       if (type == Type::f64) return OpClass::fp64;
@@ -364,23 +361,15 @@ OpClass class_of(ClassRule rule, Type type, Type stype, const Mods& mods) {
     case ClassRule::float_sqrt:
       if (mods.approx && type != Type::f64) return OpClass::sfu;
       return float_class(type, OpClass::fp32_sqrt, OpClass::fp64_sqrt);
-    case ClassRule::sfu: return OpClass::sfu;
     case ClassRule::convert:
       return size_of(type) == 8 || size_of(stype) == 8 ? OpClass::convert64 : OpClass::convert;
-    case ClassRule::shuffle: return OpClass::shuffle;
-    case ClassRule::vote: return OpClass::vote;
-    case ClassRule::control: return OpClass::control;
-    case ClassRule::barrier: return OpClass::barrier;
-    case ClassRule::fence: return OpClass::fence;
     case ClassRule::load:
       if (mods.space == Space::shared) return OpClass::shared;
       return mods.space == Space::constant || mods.space == Space::param ? OpClass::constant : OpClass::load;
     case ClassRule::store: return mods.space == Space::shared ? OpClass::shared : OpClass::store;
     case ClassRule::atomic: return mods.space == Space::shared ? OpClass::shared_atomic : OpClass::atomic;
-    case ClassRule::texture: return OpClass::texture;
-    case ClassRule::async_copy: return OpClass::async_copy;
   }
-  return OpClass::int_alu;
+  return of.fixed;
 }
 
 const OpcodeMatcher::Result& OpcodeMatcher::find(std::string_view opcode) {

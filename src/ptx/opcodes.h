@@ -24,33 +24,23 @@
 
 namespace simtlab::ptx {
 
-// How the class of an instruction follows from its types and modifiers.
-enum class ClassRule : std::uint8_t {
-  int_alu,
-  int_mul,
-  int_div,
-  bit,
-  by_type,  // int_alu, fp16, fp32 or fp64 by the operand type
-  float_div,
-  float_sqrt,
-  sfu,
-  convert,
-  shuffle,
-  vote,
-  control,
-  barrier,
-  fence,
-  load,
-  store,
-  atomic,
-  texture,
-  async_copy,
+// How the class of an instruction follows from its types and modifiers. by_type: int_alu, fp16, fp32 or fp64
+// by the operand type.
+enum class ClassRule : std::uint8_t { fixed, by_type, float_div, float_sqrt, convert, load, store, atomic };
+
+// The class of a form: always the same one, or by a rule.
+struct FormClass {
+  ClassRule rule = ClassRule::fixed;
+  OpClass fixed = OpClass::int_alu;
+  constexpr FormClass(OpClass c)
+      : fixed(c) {}  // NOLINT(google-explicit-constructor): rows of the table name either
+  constexpr FormClass(ClassRule r) : rule(r) {}  // NOLINT(google-explicit-constructor)
 };
 
 struct Form {
   std::string_view base, modifiers, operands;
   Op op = Op::nop;
-  ClassRule rule = ClassRule::int_alu;
+  FormClass rule = OpClass::int_alu;
   bool refused = false;
   std::string_view note;  // refused: why; supported: remark for the coverage table; may be empty
 };
@@ -109,6 +99,6 @@ class OpcodeMatcher {
   std::unordered_map<std::string_view, Result> seen_;
 };
 
-OpClass class_of(ClassRule rule, Type type, Type stype, const Mods& mods);
+OpClass class_of(FormClass of, Type type, Type stype, const Mods& mods);
 
 }  // namespace simtlab::ptx

@@ -16,7 +16,8 @@ namespace {
 constexpr std::size_t most_rows = 8;
 
 const char* kind_of(ptx::OpClass c) {
-  return c == ptx::OpClass::atomic ? "atomic" : c == ptx::OpClass::store ? "store" : "load";
+  const device::Access access = device::traits(c).access;
+  return access == device::Access::atomic ? "atomic" : access == device::Access::store ? "store" : "load";
 }
 
 // A source line, or a line of PTX where the source is not known.

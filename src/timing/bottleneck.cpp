@@ -248,18 +248,19 @@ std::string bottleneck_of(const result::KernelResult& kernel, const LaunchStatis
 std::vector<std::string> not_modelled(const LaunchStatistics& s) {
   std::vector<std::string> ids = {"D-TIMING-1", "D-TIMING-2", "D-TIMING-3"};
   const auto used = [&](ptx::OpClass c) { return s.sm.by_class[static_cast<std::size_t>(c)] > 0; };
-  using enum ptx::OpClass;
   if (s.dram.read_bytes + s.dram.write_bytes > 0) {
     if (s.channels == nullptr)
       ids.emplace_back("D-TIMING-4");
     else
       ids.insert(ids.end(), {"D-DRAM-1", "D-DRAM-2", "D-DRAM-3"});
   }
-  if (used(int_div) || used(fp32_div) || used(fp32_sqrt) || used(fp64_div) || used(fp64_sqrt))
-    ids.emplace_back("D-TIMING-5");
-  if (used(texture)) ids.emplace_back("D-TIMING-6");
+  bool divides = false;
+  for (std::size_t c = 0; c < class_count; ++c)
+    divides |= device::op_class_traits[c].is_division && s.sm.by_class[c] > 0;
+  if (divides) ids.emplace_back("D-TIMING-5");
+  if (used(ptx::OpClass::texture)) ids.emplace_back("D-TIMING-6");
   if (s.sm.local_load.requests + s.sm.local_store.requests > 0) ids.emplace_back("D-TIMING-7");
-  if (used(atomic)) ids.emplace_back("D-TIMING-8");
+  if (used(ptx::OpClass::atomic)) ids.emplace_back("D-TIMING-8");
   if (s.overlapped) ids.emplace_back("D-TIMING-20");
   return ids;
 }

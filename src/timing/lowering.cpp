@@ -15,13 +15,8 @@ using ptx::OpClass;
 double rate(const device::Device& d, OpClass c) { return d.throughput[static_cast<std::size_t>(c)]; }
 
 // The pipeline whose instructions a sub-routine is made of.
-OpClass body_of(OpClass c) {
-  return c == OpClass::fp64_div || c == OpClass::fp64_sqrt ? OpClass::fp64 : OpClass::fp32;
-}
-bool is_routine(OpClass c) {
-  return c == OpClass::fp32_div || c == OpClass::fp32_sqrt || c == OpClass::fp64_div ||
-         c == OpClass::fp64_sqrt;
-}
+OpClass body_of(OpClass c) { return device::traits(c).body; }
+bool is_routine(OpClass c) { return body_of(c) != OpClass::count_; }
 
 Lowered times(Lowered out, unsigned count, OpClass op_class) {
   out.count = static_cast<std::uint8_t>(count);

@@ -75,14 +75,11 @@ void double_room(device::Device& d) {
   d.sm.shared_bytes *= 2;
 }
 
-// What runs on pipelines of the schedulers, not on units that an SM or the GPU shares.
-bool is_arithmetic(ptx::OpClass c) { return c <= ptx::OpClass::convert64; }
-
 device::Device lift_limits(device::Device d, const device::WhatIf& what_if) {
   if (what_if.double_occupancy) double_room(d);
   if (what_if.double_math)
     for (std::size_t c = 0; c < d.throughput.size(); ++c)
-      if (is_arithmetic(static_cast<ptx::OpClass>(c))) d.throughput[c] *= 2;
+      if (device::op_class_traits[c].is_arithmetic) d.throughput[c] *= 2;
   if (what_if.zero_launch_cost) d.host.launch_overhead_ns = d.host.block_launch_cycles = 0;
   return d;
 }

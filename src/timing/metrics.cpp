@@ -8,16 +8,10 @@
 namespace simtlab::timing {
 namespace {
 
-using ptx::OpClass;
-
 // A ratio over nothing is 0.
 double ratio(double a, double b) { return b > 0 ? a / b : 0.0; }
 double ratio(std::uint64_t a, std::uint64_t b) {
   return ratio(static_cast<double>(a), static_cast<double>(b));
-}
-
-std::uint64_t of_class(const std::array<std::uint64_t, class_count>& counts, OpClass c) {
-  return counts[static_cast<std::size_t>(c)];
 }
 
 // Peaks and totals that several metrics need.
@@ -41,14 +35,15 @@ void set_work(result::Metrics& m, const LaunchStatistics& s, const Derived& d) {
   m.set("gpu.instructions.lanes", ratio(sm.thread_instructions, sm.warp_instructions));
   m.set("gpu.ipc", ratio(static_cast<double>(sm.thread_instructions), d.cycles));
   m.set("gpu.ipc.warp", ratio(static_cast<double>(sm.warp_instructions), d.sm_cycles));
-  const auto flops = [&](std::initializer_list<OpClass> classes) {
+  const auto flops = [&](device::Precision precision) {
     std::uint64_t sum = 0;
-    for (const OpClass c : classes) sum += of_class(sm.flops_by_class, c);
+    for (std::size_t c = 0; c < class_count; ++c)
+      if (device::op_class_traits[c].precision == precision) sum += sm.flops_by_class[c];
     return sum;
   };
-  m.set("gpu.flops.fp16", flops({OpClass::fp16}));
-  m.set("gpu.flops.fp32", flops({OpClass::fp32, OpClass::fp32_div, OpClass::fp32_sqrt, OpClass::sfu}));
-  m.set("gpu.flops.fp64", flops({OpClass::fp64, OpClass::fp64_div, OpClass::fp64_sqrt}));
+  m.set("gpu.flops.fp16", flops(device::Precision::fp16));
+  m.set("gpu.flops.fp32", flops(device::Precision::fp32));
+  m.set("gpu.flops.fp64", flops(device::Precision::fp64));
   m.set("gpu.blocks", sm.blocks);
   m.set("gpu.warps", sm.warps);
   m.set("gpu.waves", ratio(static_cast<double>(sm.blocks),
@@ -164,10 +159,10 @@ void set_speed_of_light(result::Metrics& m, const LaunchStatistics& s, const Der
   double compute = 0;
   for (std::size_t p = 0; p < pipe_count; ++p) {
     const auto pipe = static_cast<Pipe>(p);
-    if (pipe == Pipe::mio || pipe == Pipe::lg || pipe == Pipe::tex || s.sm.pipe_busy[p] == 0) continue;
+    if (device::traits(pipe).shared_by_sm || s.sm.pipe_busy[p] == 0) continue;
     const double busy = ratio(memory::to_cycles(s.sm.pipe_busy[p]), d.slots);
     m.set("pipe." + std::string(name_of(pipe)), busy);
-    if (pipe != Pipe::control && pipe != Pipe::constant) compute = std::max(compute, busy);
+    if (device::traits(pipe).computes) compute = std::max(compute, busy);
   }
   m.set("sol.compute", compute);
   double memory = 0;

@@ -25,23 +25,10 @@ using memory::Cycle;
 using memory::FixedCycles;
 using memory::never;
 
-enum class Pipe : std::uint8_t {
-  fma,       // fp32, fp16; up to cc 6.x also integer: the "cores"
-  alu,       // integer and logic from cc 7.0 on
-  slow_int,  // integer multiply and bit operations where they have units of their own
-  fp64,
-  xu,          // special functions, conversions
-  subroutine,  // division, remainder, square root built from other instructions
-  control,     // branches, votes
-  mio,         // shared memory and shuffles
-  constant,    // constant cache
-  lg,          // global, local, atomics, asynchronous copies
-  tex,
-  count_,
-};
-inline constexpr std::size_t pipe_count = static_cast<std::size_t>(Pipe::count_);
-inline constexpr std::size_t class_count = static_cast<std::size_t>(ptx::OpClass::count_);
-std::string_view name_of(Pipe pipe);
+using device::name_of;
+using device::Pipe;
+using device::pipe_count;
+inline constexpr std::size_t class_count = device::op_class_count;
 
 // Why a warp cannot issue although its operands are ready.
 Stall throttle_stall(Pipe pipe);

@@ -9,7 +9,6 @@ namespace simtlab::timing {
 namespace {
 
 Kind kind_of(const ptx::Inst& inst) {
-  using enum ptx::OpClass;
   switch (inst.op) {
     case ptx::Op::cp_async_commit: return Kind::async_commit;
     case ptx::Op::cp_async_wait: return Kind::async_wait;
@@ -18,16 +17,18 @@ Kind kind_of(const ptx::Inst& inst) {
       return Kind::compute;
     default: break;
   }
-  switch (inst.op_class) {
-    case control: return Kind::control;
-    case barrier: return Kind::barrier;
-    case fence: return Kind::fence;
+  switch (device::traits(inst.op_class).wait) {
+    case device::Wait::branch: return Kind::control;
+    case device::Wait::barrier: return Kind::barrier;
+    case device::Wait::fence: return Kind::fence;
     default: return ptx::accesses_memory(inst.op_class) ? Kind::memory : Kind::compute;
   }
 }
 
 // Adds and multiplies count one, fused ones two, per element; division and roots one.
+// A class may state them where the operation does not tell.
 std::uint8_t flops_of(const ptx::Inst& inst) {
+  if (const std::uint8_t stated = device::traits(inst.op_class).flops; stated != 0) return stated;
   if (!ptx::is_float(inst.type)) return 0;
   const bool pair = inst.type == ptx::Type::f16x2 || inst.type == ptx::Type::bf16x2;
   switch (inst.op) {

@@ -15,24 +15,15 @@ std::string_view name_of(Stall stall) {
 // variable-latency units (shared memory, special functions, conversions, shuffles) the short one, fixed
 // latencies are `wait`.
 Stall dependence_stall(ptx::OpClass op_class) {
-  using enum ptx::OpClass;
-  switch (op_class) {
-    case load:
-    case store:
-    case atomic:
-    case texture:
-    case async_copy: return Stall::long_scoreboard;
-    case sfu:
-    case convert64:
-    case shuffle:
-    case shared:
-    case shared_atomic:
-    case constant: return Stall::short_scoreboard;
-    case control: return Stall::branch_resolving;
-    case barrier: return Stall::barrier;
-    case fence: return Stall::membar;
-    default: return Stall::wait;
+  switch (device::traits(op_class).wait) {
+    case device::Wait::long_scoreboard: return Stall::long_scoreboard;
+    case device::Wait::short_scoreboard: return Stall::short_scoreboard;
+    case device::Wait::branch: return Stall::branch_resolving;
+    case device::Wait::barrier: return Stall::barrier;
+    case device::Wait::fence: return Stall::membar;
+    case device::Wait::fixed_latency: break;
   }
+  return Stall::wait;
 }
 
 }  // namespace simtlab::timing

@@ -66,11 +66,9 @@ class Writer {
 std::int64_t khz(double hz) { return std::llround(hz / 1000); }
 
 std::int64_t double_ratio(const device::Device& d) {
-  const auto rate = [&](std::string_view name) {
-    const auto* at = std::find(device::op_class_names.begin(), device::op_class_names.end(), name);
-    return d.throughput[static_cast<std::size_t>(at - device::op_class_names.begin())];
-  };
-  return rate("fp64") > 0 ? std::llround(rate("fp32") / rate("fp64")) : 0;
+  const auto rate = [&](device::OpClass c) { return d.throughput[device::index(c)]; };
+  const double fp64 = rate(device::OpClass::fp64);
+  return fp64 > 0 ? std::llround(rate(device::OpClass::fp32) / fp64) : 0;
 }
 
 std::int64_t max_grid_x(const device::Device& d) { return d.cc_major >= 3 ? 0x7fffffff : 65535; }

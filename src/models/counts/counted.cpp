@@ -80,8 +80,7 @@ void CountedState::settle() {
 
 void CountedState::look(InstCounts& counts, const Step& step, Footstep* footstep) {
   if (step.space == ptx::Space::shared) {
-    const bool atomic =
-        step.inst->op_class == ptx::OpClass::shared_atomic || step.inst->op_class == ptx::OpClass::atomic;
+    const bool atomic = device::traits(step.inst->op_class).access == device::Access::atomic;
     const unsigned passes = atomic
                                 ? stream::shared_atomic_passes(step.addresses, step.mask, step.bytes, banks)
                                 : stream::shared_passes(step.addresses, step.mask, step.bytes, banks);

@@ -52,8 +52,8 @@ class Walk {
 
  private:
   static bool is_load(const InstInfo& info) {
-    using enum ptx::OpClass;
-    return info.op_class == load || info.op_class == texture || (info.op_class == atomic && info.returns);
+    return device::is_answered(info.op_class) &&
+           (device::traits(info.op_class).access != device::Access::atomic || info.returns);
   }
 
   void wait_for(std::span<const std::uint16_t> registers, const InstInfo& info, bool loads) {
@@ -92,12 +92,11 @@ class Walk {
   }
 
   double latency_of(const InstInfo& info, const Footstep& s) const {
-    using enum ptx::OpClass;
     if (info.kind != Kind::memory) return info.latency * fine;
-    if (info.op_class == store) return 1;
+    if (info.op_class == ptx::OpClass::store) return 1;
     if (is_load(info)) return load_latency_(*s.function, s.pc);
-    if (info.op_class == constant) return latencies_.constant * fine;
-    if (info.op_class == shared) return latencies_.shared * fine + s.passes - 1;
+    if (info.op_class == ptx::OpClass::constant) return latencies_.constant * fine;
+    if (info.op_class == ptx::OpClass::shared) return latencies_.shared * fine + s.passes - 1;
     return info.latency * fine;
   }
 

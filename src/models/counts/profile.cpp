@@ -13,10 +13,7 @@ using timing::InstInfo;
 
 double over(double part, double all) { return all > 0 ? part / all : 0; }
 
-bool is_memory(OpClass c) {
-  return c == OpClass::load || c == OpClass::store || c == OpClass::atomic || c == OpClass::texture ||
-         c == OpClass::async_copy;
-}
+bool is_memory(OpClass c) { return ptx::accesses(c, device::Memory::global); }
 
 // Sums over the instructions of the sample.
 struct Sums {
@@ -82,7 +79,9 @@ class Adder {
     s_.coalesced += requests - uncoalesced;
     s_.uncoalesced_sectors +=
         uncoalesced * over(static_cast<double>(c.uncoalesced_sectors), static_cast<double>(c.uncoalesced));
-    if (info.op_class == OpClass::store || info.op_class == OpClass::atomic) return;
+    if (const device::Access access = device::traits(info.op_class).access;
+        access == device::Access::store || access == device::Access::atomic)
+      return;
     s_.read_sectors += sectors;
     s_.missed_sectors +=
         sectors *

@@ -194,9 +194,10 @@ class Follower {
 
   Access access_of(const Frame& frame, const ptx::Inst& inst) {
     Access a;
-    const bool shared = inst.op_class == OpClass::shared || inst.op_class == OpClass::shared_atomic;
-    a.global =
-        inst.op_class == OpClass::load || inst.op_class == OpClass::store || inst.op_class == OpClass::atomic;
+    const bool shared = ptx::accesses(inst.op_class, device::Memory::shared);
+    // Textures and asynchronous copies have other operands than an address.
+    a.global = ptx::accesses(inst.op_class, device::Memory::global) && inst.op_class != OpClass::texture &&
+               inst.op_class != OpClass::async_copy;
     if ((!shared && !a.global) || inst.src_count == 0) {
       a.global = false;
       return a;

@@ -155,15 +155,14 @@ Code code_of(const Description& nest, const Shape& shape, const Mapping& mapping
     load_weight += loads * c.executions;
     code.blocks.push_back(c);
   }
-  const auto alu = static_cast<std::size_t>(std::ranges::find(device::op_class_names, "int_alu") -
-                                            device::op_class_names.begin());
-  code.mix[alu] += entry_instructions * static_cast<double>(mapping.loops.size());
+  code.mix[device::index(device::OpClass::int_alu)] +=
+      entry_instructions * static_cast<double>(mapping.loops.size());
   if (code.instructions > 0) code.ilp = weighted_ilp / code.instructions;
   code.instructions += entry_instructions * static_cast<double>(mapping.loops.size());
   if (load_weight > 0) code.memory_parallelism = weighted_loads / load_weight;
   double compute = 0;
   for (std::size_t i = 0; i < code.mix.size(); ++i) {
-    if (device::op_class_names[i] == "load" || device::op_class_names[i] == "store") continue;
+    if (device::accesses_memory(static_cast<device::OpClass>(i))) continue;
     latency += code.mix[i] * device.latency[i];
     compute += code.mix[i];
   }

@@ -145,10 +145,10 @@ class Counter {
       const double in_turn = loads > 0 ? loads / b.memory_parallelism : 0;
       out_.chain_accesses += in_turn * b.executions;
       waits += in_turn * b.executions * miss;
-      const auto load = static_cast<std::size_t>(std::ranges::find(device::op_class_names, "load") -
-                                                 device::op_class_names.begin());
       out_.chain_cycles +=
-          std::max(b.cycles - in_turn * device_.latency[load], b.instructions) * b.executions;
+          std::max(b.cycles - in_turn * device_.latency[device::index(device::OpClass::load)],
+                   b.instructions) *
+          b.executions;
     }
     if (out_.chain_accesses > 0) out_.chain_miss_ratio = std::min(1.0, waits / out_.chain_accesses);
   }

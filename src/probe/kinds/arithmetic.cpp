@@ -97,8 +97,8 @@ void probe_latency(Bench& bench, const Operation& op, std::uint64_t out) {
                      method,
                      fmt::format("{} operation{} of one warp", op.per_step == 1 ? "one" : "two dependent",
                                  op.per_step == 1 ? "" : "s")};
-  if (!op.op_class.empty())
-    found.keys.push_back(fmt::format("latency.{}", op.op_class)),
+  if (op.op_class != device::OpClass::count_)
+    found.keys.push_back(fmt::format("latency.{}", device::name_of(op.op_class))),
         found.method = fmt::format("{}: {}", op.name, method);
   report_latency(bench, found, [&] { return single; });
 }
@@ -264,14 +264,15 @@ void probe_throughput(Bench& bench, const Operation& op, std::uint64_t out) {
                                           : "all warps that an SM holds do not saturate it: each does one "
                                             "after the other, and that takes its latency";
     bench.found.unknown(fmt::format("op.{}.throughput", op.name), why);
-    if (!op.op_class.empty()) bench.found.unknown(fmt::format("throughput.{}", op.op_class), why);
+    if (op.op_class != device::OpClass::count_)
+      bench.found.unknown(fmt::format("throughput.{}", device::name_of(op.op_class)), why);
     return;
   }
   peak = std::max(peak, e.value);
   bench.found.measured(fmt::format("op.{}.throughput", op.name), e, "/cycle", method,
                        curve.points.empty() ? "" : curve.name);
-  if (!op.op_class.empty())
-    bench.found.measured(fmt::format("throughput.{}", op.op_class), e, "/cycle",
+  if (op.op_class != device::OpClass::count_)
+    bench.found.measured(fmt::format("throughput.{}", device::name_of(op.op_class)), e, "/cycle",
                          fmt::format("{}: {}", op.name, method));
   if (!bench.options.quick) {
     // The fewest warps that reach the peak with one chain each: what a kernel without independent
@@ -319,7 +320,7 @@ void probe_arithmetic(Bench& bench) {
   const Bench::Buffer out(bench, 32 * 32);
   for (const Operation& op : operations()) {
     if (facts.cc_major * 10 + facts.cc_minor < op.least_cc) continue;
-    if (bench.options.quick && op.op_class.empty()) continue;
+    if (bench.options.quick && op.op_class == device::OpClass::count_) continue;
     probe_latency(bench, op, out.address());
     probe_throughput(bench, op, out.address());
   }

@@ -17,38 +17,23 @@ using trace::Code;
 
 // An opcode of the class for an instruction of PTX; what it computes is not told apart further.
 std::string_view machine_name(const ptx::Inst& inst) {
-  using enum ptx::OpClass;
-  const bool fma = inst.op == ptx::Op::fma || inst.op == ptx::Op::mad, mul = inst.op == ptx::Op::mul;
-  switch (inst.op_class) {
-    case int_mul: return "IMAD";
-    case int_div: return "IMAD.HI";
-    case bit: return "POPC";
-    case fp16: return fma ? "HFMA2" : mul ? "HMUL2" : "HADD2";
-    case fp32:
-      return fma                                                  ? "FFMA"
-             : mul                                                ? "FMUL"
-             : inst.op == ptx::Op::add || inst.op == ptx::Op::sub ? "FADD"
-                                                                  : "FSEL";
-    case fp64: return fma ? "DFMA" : mul ? "DMUL" : "DADD";
-    case fp32_div:
-    case fp32_sqrt:
-    case fp64_div:
-    case fp64_sqrt:
-    case sfu: return "MUFU";
-    case convert:
-    case convert64: return "F2F";
-    case shuffle: return "SHFL";
-    case vote: return "VOTE";
-    case barrier:
-      return inst.op == ptx::Op::bar ? (inst.mods.bar == ptx::BarMode::arrive ? "BAR.ARV" : "BAR.SYNC")
-                                     : "WARPSYNC";
-    case fence: return inst.mods.scope == ptx::Scope::cta ? "MEMBAR.SC.CTA" : "MEMBAR.SC.GPU";
-    case async_copy:
-      return inst.op == ptx::Op::cp_async_commit ? "LDGDEPBAR"
-             : inst.op == ptx::Op::cp_async_wait ? "DEPBAR.LE"
-                                                 : "LDGSTS.E";
-    default: return inst.op == ptx::Op::bar_warp ? "WARPSYNC" : "IADD3";
+  const device::OpClassTraits& of = device::traits(inst.op_class);
+  const auto or_plain = [&](std::string_view opcode) { return opcode.empty() ? of.sass : opcode; };
+  switch (inst.op) {
+    case ptx::Op::fma:
+    case ptx::Op::mad: return or_plain(of.sass_fma);
+    case ptx::Op::mul: return or_plain(of.sass_mul);
+    case ptx::Op::add:
+    case ptx::Op::sub: return or_plain(of.sass_add);
+    case ptx::Op::cp_async_commit: return "LDGDEPBAR";
+    case ptx::Op::cp_async_wait: return "DEPBAR.LE";
+    case ptx::Op::bar: return inst.mods.bar == ptx::BarMode::arrive ? "BAR.ARV" : of.sass;
+    case ptx::Op::bar_warp: return "WARPSYNC";
+    default: break;
   }
+  if (inst.op_class == ptx::OpClass::barrier) return "WARPSYNC";
+  return inst.op_class == ptx::OpClass::fence && inst.mods.scope == ptx::Scope::cta ? "MEMBAR.SC.CTA"
+                                                                                    : of.sass;
 }
 
 std::string_view control_name(const ptx::Inst& inst, bool entry) {
@@ -65,10 +50,8 @@ std::string_view control_name(const ptx::Inst& inst, bool entry) {
 std::string memory_name(const ptx::Inst& inst, ptx::Space space, unsigned bytes) {
   const bool store = inst.op == ptx::Op::st;
   std::string name;
-  if (inst.op == ptx::Op::cp_async)
-    name = "LDGSTS.E";
-  else if (inst.op == ptx::Op::tex)
-    name = "TEX";
+  if (inst.op == ptx::Op::cp_async || inst.op == ptx::Op::tex)
+    name = device::traits(inst.op_class).sass;
   else if (inst.op == ptx::Op::red)
     name = space == ptx::Space::shared ? "ATOMS" : "RED.E";
   else if (inst.op == ptx::Op::atom)
@@ -82,7 +65,7 @@ std::string memory_name(const ptx::Inst& inst, ptx::Space space, unsigned bytes)
   else if (space == ptx::Space::generic)
     name = store ? "ST.E" : "LD.E";
   else
-    name = store ? "STG.E" : "LDG.E";
+    name = device::traits(store ? ptx::OpClass::store : ptx::OpClass::load).sass;
   if (bytes == 4 || bytes == 0 || inst.op == ptx::Op::tex) return name;
   return name + (bytes < 4 ? fmt::format(".U{}", bytes * 8) : fmt::format(".{}", bytes * 8));
 }

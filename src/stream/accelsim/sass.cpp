@@ -66,16 +66,17 @@ const Word special_words[] = {
     {"fence", {Op::membar, OpClass::fence, Type::none, Space::generic, true}},
     {"reconvergence", {Op::bar_warp, OpClass::int_alu, Type::none, Space::generic, true}},
 };
-// Classes that need nothing but their name.
-constexpr OpClass plain[] = {OpClass::int_alu,   OpClass::int_mul, OpClass::bit,  OpClass::fp16,
-                             OpClass::fp32,      OpClass::fp64,    OpClass::sfu,  OpClass::convert,
-                             OpClass::convert64, OpClass::shuffle, OpClass::vote, OpClass::control};
+
+// Of a class that needs nothing but its name.
+Meaning plain(OpClass c) { return {Op::nop, c, Type::none, Space::generic, true}; }
 
 std::optional<Meaning> meaning_of(std::string_view word) {
   for (const Word& w : special_words)
     if (w.name == word) return w.meaning;
-  for (const OpClass c : plain)
-    if (ptx::name_of(c) == word) return Meaning{Op::nop, c, Type::none, Space::generic, true};
+  for (std::size_t i = 0; i < device::op_class_count; ++i)
+    if (const auto c = static_cast<OpClass>(i);
+        device::traits(c).is_machine_instruction && ptx::name_of(c) == word)
+      return plain(c);
   return std::nullopt;
 }
 
@@ -139,6 +140,12 @@ SassTable::SassTable(const std::vector<device::Document>& chain) {
       entries_.try_emplace(node.key.substr(prefix.size()), *meaning);
     }
   }
+  // An opcode that no file has may still be the one of a class.
+  const auto is_opcode = [](OpClass c) {
+    return device::traits(c).is_machine_instruction && !device::traits(c).sass.empty();
+  };
+  device::for_classes(
+      is_opcode, [&](OpClass c) { entries_.try_emplace(std::string(device::traits(c).sass), plain(c)); });
 }
 
 Meaning SassTable::of(std::string_view mnemonic) const {

@@ -12,6 +12,8 @@
 namespace simtlab::models::loops {
 namespace {
 
+using device::OpClass;
+
 // Machine instructions of the library's functions, counted in the PTX of the device maths (single precision;
 // the doubles are polynomials of more terms). special: of them, on the special function units.
 struct LibraryCost {
@@ -30,39 +32,41 @@ Cost of_library(llvm::StringRef name, bool single) {
   const auto* found = std::ranges::find(library_costs, name, &LibraryCost::name);
   const LibraryCost& c = found == std::end(library_costs) ? other_library_cost : *found;
   const double n = single ? c.single : c.wide;
-  return {single ? "fp32" : "fp64", n - c.special, "sfu", c.special, n};
+  return {single ? OpClass::fp32 : OpClass::fp64, n - c.special, OpClass::sfu, c.special, n};
 }
 
 Cost of_call(const llvm::CallBase& call) {
   const bool single = call.getType()->isFloatTy();
   if (llvm::isa<llvm::DbgInfoIntrinsic>(call) || llvm::isa<llvm::LifetimeIntrinsic>(call))
-    return {nullptr, 0};
+    return {std::nullopt, 0};
   if (const std::string name = library_name(call); !name.empty()) return of_library(name, single);
   const auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&call);
-  if (intrinsic == nullptr) return {"int_alu"};
-  const char* fp = single ? "fp32" : "fp64";
+  if (intrinsic == nullptr) return {OpClass::int_alu};
+  const OpClass fp = single ? OpClass::fp32 : OpClass::fp64;
   switch (intrinsic->getIntrinsicID()) {
     case llvm::Intrinsic::fma:
-    case llvm::Intrinsic::fmuladd: return {fp, 1, nullptr, 0, 2};
-    case llvm::Intrinsic::sqrt: return {single ? "fp32_sqrt" : "fp64_sqrt", 1, nullptr, 0, 1};
+    case llvm::Intrinsic::fmuladd: return {fp, 1, std::nullopt, 0, 2};
+    case llvm::Intrinsic::sqrt:
+      return {single ? OpClass::fp32_sqrt : OpClass::fp64_sqrt, 1, std::nullopt, 0, 1};
     case llvm::Intrinsic::fabs: return {fp, 0};  // a modifier of the operand
     case llvm::Intrinsic::floor:
     case llvm::Intrinsic::ceil:
     case llvm::Intrinsic::trunc:
     case llvm::Intrinsic::rint:
     case llvm::Intrinsic::nearbyint:
-    case llvm::Intrinsic::round: return {single ? "convert" : "convert64", 1, nullptr, 0, 1};
+    case llvm::Intrinsic::round:
+      return {single ? OpClass::convert : OpClass::convert64, 1, std::nullopt, 0, 1};
     case llvm::Intrinsic::minnum:
     case llvm::Intrinsic::maxnum:
-    case llvm::Intrinsic::copysign: return {fp, 1, nullptr, 0, 1};
-    case llvm::Intrinsic::assume: return {nullptr, 0};
-    default: return {"int_alu"};
+    case llvm::Intrinsic::copysign: return {fp, 1, std::nullopt, 0, 1};
+    case llvm::Intrinsic::assume: return {std::nullopt, 0};
+    default: return {OpClass::int_alu};
   }
 }
 
 // Of the address: a sum with a product in one instruction; constants are part of the access.
 Cost of_address(const llvm::GetElementPtrInst& address) {
-  return address.hasAllConstantIndices() ? Cost{nullptr, 0} : Cost{"int_mul"};
+  return address.hasAllConstantIndices() ? Cost{std::nullopt, 0} : Cost{OpClass::int_mul};
 }
 
 bool wide(const llvm::Type* t) { return t->isIntegerTy() && t->getIntegerBitWidth() > 32; }
@@ -73,18 +77,20 @@ Cost of_arithmetic(const llvm::BinaryOperator& op) {
   switch (op.getOpcode()) {
     case llvm::Instruction::FAdd:
     case llvm::Instruction::FSub:
-    case llvm::Instruction::FMul: return {t->isFloatTy() ? "fp32" : "fp64", 1, nullptr, 0, 1};
-    case llvm::Instruction::FDiv: return {t->isFloatTy() ? "fp32_div" : "fp64_div", 1, nullptr, 0, 1};
+    case llvm::Instruction::FMul:
+      return {t->isFloatTy() ? OpClass::fp32 : OpClass::fp64, 1, std::nullopt, 0, 1};
+    case llvm::Instruction::FDiv:
+      return {t->isFloatTy() ? OpClass::fp32_div : OpClass::fp64_div, 1, std::nullopt, 0, 1};
     case llvm::Instruction::FRem: return of_library(t->isFloatTy() ? "fmodf" : "fmod", t->isFloatTy());
-    case llvm::Instruction::Mul: return {"int_mul", words};
+    case llvm::Instruction::Mul: return {OpClass::int_mul, words};
     case llvm::Instruction::SDiv:
     case llvm::Instruction::UDiv:
     case llvm::Instruction::SRem:
-    case llvm::Instruction::URem: return {"int_div", words};
+    case llvm::Instruction::URem: return {OpClass::int_div, words};
     case llvm::Instruction::Shl:
     case llvm::Instruction::LShr:
-    case llvm::Instruction::AShr: return {"bit", words};
-    default: return {"int_alu", words};
+    case llvm::Instruction::AShr: return {OpClass::bit, words};
+    default: return {OpClass::int_alu, words};
   }
 }
 
@@ -96,30 +102,33 @@ Cost cost_of(const llvm::Instruction& i, const llvm::DataLayout& layout) {
   if (const auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(&i)) return of_address(*address);
   if (const auto* op = llvm::dyn_cast<llvm::BinaryOperator>(&i)) return of_arithmetic(*op);
   switch (i.getOpcode()) {
-    case llvm::Instruction::Load: return {"load"};
-    case llvm::Instruction::Store: return {"store"};
+    case llvm::Instruction::Load: return {OpClass::load};
+    case llvm::Instruction::Store: return {OpClass::store};
     case llvm::Instruction::Br:
       // The jump at a loop's end is a branch as well; one that only falls through is none.
-      return {llvm::cast<llvm::BranchInst>(i).isConditional() ? "control" : nullptr, 1};
-    case llvm::Instruction::Switch: return {"control", 2};
+      return {
+          llvm::cast<llvm::BranchInst>(i).isConditional() ? std::optional(OpClass::control) : std::nullopt,
+          1};
+    case llvm::Instruction::Switch: return {OpClass::control, 2};
     case llvm::Instruction::FPToSI:
     case llvm::Instruction::FPToUI:
     case llvm::Instruction::SIToFP:
     case llvm::Instruction::UIToFP:
     case llvm::Instruction::FPExt:
     case llvm::Instruction::FPTrunc:
-      return {i.getType()->isDoubleTy() || i.getOperand(0)->getType()->isDoubleTy() ? "convert64"
-                                                                                    : "convert"};
+      return {i.getType()->isDoubleTy() || i.getOperand(0)->getType()->isDoubleTy() ? OpClass::convert64
+                                                                                    : OpClass::convert};
     case llvm::Instruction::SExt:
     case llvm::Instruction::ZExt: {
       // Of an index: part of the multiplication with the element's size. Of a byte that was just loaded: part
       // of the load.
       const bool only_index = std::ranges::all_of(
           i.users(), [](const llvm::User* u) { return llvm::isa<llvm::GetElementPtrInst>(u); });
-      if (only_index || llvm::isa<llvm::LoadInst>(i.getOperand(0))) return {nullptr, 0};
-      return {"int_alu"};
+      if (only_index || llvm::isa<llvm::LoadInst>(i.getOperand(0))) return {std::nullopt, 0};
+      return {OpClass::int_alu};
     }
-    case llvm::Instruction::FCmp: return {i.getOperand(0)->getType()->isFloatTy() ? "fp32" : "fp64"};
+    case llvm::Instruction::FCmp:
+      return {i.getOperand(0)->getType()->isFloatTy() ? OpClass::fp32 : OpClass::fp64};
     case llvm::Instruction::FNeg:
     case llvm::Instruction::Trunc:
     case llvm::Instruction::BitCast:
@@ -127,8 +136,8 @@ Cost cost_of(const llvm::Instruction& i, const llvm::DataLayout& layout) {
     case llvm::Instruction::PHI:
     case llvm::Instruction::Alloca:
     case llvm::Instruction::Ret:
-    case llvm::Instruction::Unreachable: return {nullptr, 0};
-    default: return {"int_alu"};
+    case llvm::Instruction::Unreachable: return {std::nullopt, 0};
+    default: return {OpClass::int_alu};
   }
 }
 
@@ -180,10 +189,10 @@ Json InstructionTable::of_block(const llvm::BasicBlock& block, const Numbering& 
                {"uses", uses},
                {"words", words},
                {"line", i.getDebugLoc() ? i.getDebugLoc().getLine() : 0u}};
-    if (c.op_class != nullptr && c.count > 0) {
-      entry["class"] = c.op_class;
+    if (c.op_class && c.count > 0) {
+      entry["class"] = device::name_of(*c.op_class);
       entry["count"] = c.count;
-      if (c.more > 0) entry["more"] = {c.more_class, c.more};
+      if (c.more > 0) entry["more"] = {device::name_of(*c.more_class), c.more};
       if (c.flops > 0) entry["flops"] = c.flops;
     }
     if (const auto found = numbering.accesses.find(&i); found != numbering.accesses.end())

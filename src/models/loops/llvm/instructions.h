@@ -5,7 +5,9 @@
 #include <llvm/IR/Function.h>
 
 #include <map>
+#include <optional>
 
+#include "device/op_class.h"
 #include "expression.h"
 
 namespace simtlab::models::loops {
@@ -13,9 +15,9 @@ namespace simtlab::models::loops {
 // What one instruction costs. `count`: how many machine instructions of the class it becomes, 0 if none
 // (folded into another one).
 struct Cost {
-  const char* op_class = nullptr;  // of device::op_class_names; null: nothing
+  std::optional<device::OpClass> op_class;  // nullopt: nothing
   double count = 1;
-  const char* more_class = nullptr;  // of library functions: what else they are made of
+  std::optional<device::OpClass> more_class = {};  // of library functions: what else they are made of
   double more = 0;
   double flops = 0;
 };
