@@ -50,31 +50,34 @@ void written(timing::Gpu& gpu, const device::Device& device, std::uint64_t addre
   for (std::uint64_t at = 0; at < bytes; at += step) gpu.invalidate(address + at, std::min(step, bytes - at));
 }
 
+void Gpu::Impl::invalidate(std::uint64_t address, std::uint64_t bytes) {
+  if (options.shared)
+    options.shared->invalidate(address, bytes);
+  else if (timing)
+    timing->invalidate(address, bytes);
+}
+
 void Gpu::Impl::charge(std::uint64_t bytes, CopyKind kind, StreamId stream, bool async,
                        std::function<void()> effect) {
-  note(stream::trace::OpKind::copy,
-       {.flag = async, .stream = stream, .a = bytes, .b = static_cast<std::uint64_t>(kind)});
+  recorder.note(stream::trace::OpKind::copy,
+                {.flag = async, .stream = stream, .a = bytes, .b = static_cast<std::uint64_t>(kind)});
   Work work;
   work.duration_ns = copy_ns(device, bytes, kind);
   work.engine = kind == CopyKind::host_to_device   ? Engine::copy_in
                 : kind == CopyKind::device_to_host ? Engine::copy_out
                                                    : Engine::within;
   work.effect = std::move(effect);
-  ++copy_count;
-  copy_bytes[static_cast<std::size_t>(kind)] += bytes;
-  copy_time_ns += work.duration_ns;
+  copies.add_copy(static_cast<std::size_t>(kind), bytes, work.duration_ns);
   submit(stream, std::move(work), 0, !async);
 }
 
 void Gpu::Impl::charge_fill(std::uint64_t bytes, StreamId stream, bool async, std::function<void()> effect) {
-  note(stream::trace::OpKind::fill, {.flag = async, .stream = stream, .a = bytes});
+  recorder.note(stream::trace::OpKind::fill, {.flag = async, .stream = stream, .a = bytes});
   Work work;
   work.duration_ns = fill_ns(device, bytes);
   work.engine = Engine::within;
   work.effect = std::move(effect);
-  ++copy_count;
-  fill_bytes += bytes;
-  copy_time_ns += work.duration_ns;
+  copies.add_fill(bytes, work.duration_ns);
   submit(stream, std::move(work), 0, !async);
 }
 
@@ -115,14 +118,14 @@ bool Gpu::copy_box(void* dst, const void* src, const Box& box, CopyKind kind, St
   const auto* from = static_cast<const std::byte*>(src);
   const std::uint64_t to_address = reinterpret_cast<std::uint64_t>(dst);
   if (kind != CopyKind::device_to_host) {
-    if (m.memory.find(to_address, *to_extent) == nullptr) return false;
-    to = m.memory.host(to_address);
-    m.note(stream::trace::OpKind::invalidate, {.a = to_address, .b = *to_extent});
+    if (m.memory.global().find(to_address, *to_extent) == nullptr) return false;
+    to = m.memory.global().host(to_address);
+    m.recorder.note(stream::trace::OpKind::invalidate, {.a = to_address, .b = *to_extent});
   }
   if (kind != CopyKind::host_to_device) {
     const std::uint64_t from_address = reinterpret_cast<std::uint64_t>(src);
-    if (m.memory.find(from_address, *from_extent) == nullptr) return false;
-    from = m.memory.host(from_address);
+    if (m.memory.global().find(from_address, *from_extent) == nullptr) return false;
+    from = m.memory.global().host(from_address);
   }
   std::function<void()> effect;
   if (kind == CopyKind::host_to_device && async && !m.schedule.idle()) {
@@ -150,12 +153,12 @@ bool Gpu::fill_box(std::uint64_t address, std::byte value, const Box& box, Strea
   Impl& m = *impl_;
   if (box.width == 0 || box.height == 0 || box.depth == 0) return true;
   const std::optional<std::uint64_t> all = extent(box, box.dst_pitch, box.dst_slice);
-  if (!all || m.memory.find(address, *all) == nullptr) return false;
-  m.note(stream::trace::OpKind::invalidate, {.a = address, .b = *all});
+  if (!all || m.memory.global().find(address, *all) == nullptr) return false;
+  m.recorder.note(stream::trace::OpKind::invalidate, {.a = address, .b = *all});
   m.charge_fill(box.width * box.height * box.depth, stream, async, [=, &m, all = *all] {
     for (std::uint64_t z = 0; z < box.depth; ++z)
       for (std::uint64_t y = 0; y < box.height; ++y)
-        m.memory.fill(address + z * box.dst_slice + y * box.dst_pitch, value, box.width);
+        m.memory.global().fill(address + z * box.dst_slice + y * box.dst_pitch, value, box.width);
     m.invalidate(address, all);
   });
   return true;

@@ -65,7 +65,7 @@ void check_launch(const device::Device& device, const ptx::Module& module, const
 void Gpu::launch(Kernel kernel, exec::Dim3 grid, exec::Dim3 block, std::uint32_t dynamic_shared_bytes,
                  std::span<const std::byte> params, StreamId stream, bool batched) {
   Impl& m = *impl_;
-  const Impl::Slot& slot = m.slot(kernel.module);
+  const ModuleTable::Module& slot = m.modules.at(kernel.module);
   const ptx::Function& function = slot.module->functions[kernel.function];
   check_launch(m.device, *slot.module, function, grid, block);
 
@@ -78,28 +78,21 @@ void Gpu::launch(Kernel kernel, exec::Dim3 grid, exec::Dim3 block, std::uint32_t
   p.params = params;
   p.sm_count = m.device.sm.count;
   p.max_warps_per_sm = m.device.sm.max_warps;
-  p.grid_id = m.launches + 1;
+  p.grid_id = m.launches.launches() + 1;
   p.clock_hz = m.device.sm_clock_hz;
   p.print = m.options.print;
-  if (m.checkpoint)
-    p.print = [&m](std::string_view text) {
-      m.printed += text;
-      if (m.options.print) m.options.print(text);
-    };
+  if (m.checkpoint.active()) p.print = [&m](std::string_view text) { m.checkpoint.print(text); };
   if (slot.uses_heap) {
-    m.heap.prepare();
-    p.heap = &m.heap;
+    m.memory.heap().prepare();
+    p.heap = &m.memory.heap();
   }
   auto job = std::make_shared<KernelJob>();
-  // The kernel sees the textures of the time of its launch.
-  if (m.textures_seen == nullptr)
-    m.textures_seen = std::make_shared<const std::vector<exec::Texture>>(m.textures);
-  job->textures = m.textures_seen;
+  job->textures = m.textures.snapshot();
   p.textures = *job->textures;
-  job->launch = std::make_unique<exec::Launch>(p, m.memory);
+  job->launch = std::make_unique<exec::Launch>(p, m.memory.global());
   job->source = std::make_unique<stream::ExecutedLaunch>(*job->launch);
   m.check_host_memory(*job->launch,
-                      timing::fit(m.device, *job->source, m.registers_of(function)).blocks_per_sm);
+                      timing::fit(m.device, *job->source, registers_of(m.options, function)).blocks_per_sm);
   job->batched = batched;
   m.submit_kernel(std::move(job), stream);
 }
@@ -110,7 +103,7 @@ void Gpu::Impl::check_host_memory(const exec::Launch& launch, std::uint32_t bloc
   if (options.max_memory_bytes == 0 || options.mode == Mode::functional) return;
   const std::uint64_t blocks =
       std::min<std::uint64_t>(launch.params().grid.count(), std::uint64_t{blocks_per_sm} * device.sm.count);
-  const std::uint64_t bytes = blocks * launch.state_bytes_per_block(), left = host_room();
+  const std::uint64_t bytes = blocks * launch.state_bytes_per_block(), left = memory.host_room();
   if (bytes <= left) return;
   throw Error(ExitCode::failure, "limit-memory",
               fmt::format("kernel '{}': registers, shared and local memory of {} resident blocks take {} MiB "
@@ -121,18 +114,16 @@ void Gpu::Impl::check_host_memory(const exec::Launch& launch, std::uint32_t bloc
 
 void Gpu::Impl::submit_kernel(std::shared_ptr<KernelJob> job, StreamId stream) {
   const std::string& name = job->source->function().name;
-  job->number = ++launches;
   job->stream = stream;
   job->demangled = demangle(name);
-  job->chosen = options.mode == Mode::functional || options.kernels.all() ||
-                options.kernels.selects(name, job->demangled, launches, ++launches_of[name]);
+  const LaunchNumbers::Launch launch = launches.next(name, job->demangled);
+  job->number = launch.number;
+  job->chosen = launch.chosen;
   if (job->chosen) {
     // May refuse it: before it has a place in the trace
     job->setup = setup_of(options.sharing, device, name, job->demangled);
     job->setup.priority = schedule.priority(stream);
-    if (recorder) job->place = recorder->reserve_kernel(stream, job->batched);
-  } else {
-    ++skipped;
+    if (recorder.active()) job->place = recorder.writer().reserve_kernel(stream, job->batched);
   }
   const double overhead = job->batched ? 0 : device.host.launch_overhead_ns;
   Work work;

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "gpu/impl.h"
+#include "gpu/prediction_kernels.h"
 #include "models/answer.h"
 #include "models/counts/counted.h"
 #include "models/counts/profile.h"
@@ -234,17 +234,24 @@ PredictOptions parse_predict_options(std::string_view text) {
   return o;
 }
 
+bool PredictionKernels::begin(Work& work, double at_ns) {
+  KernelJob& job = job_of(work);
+  sink_.ended(job, predict(job), at_ns);
+  return true;
+}
+
 // Blocks outside of the sample; returns their warp instructions, 0 if nobody has executed them.
-std::uint64_t Gpu::Impl::run_rest(const KernelJob& job, std::uint64_t rest, double instructions_a_block) {
+std::uint64_t PredictionKernels::run_rest(const KernelJob& job, std::uint64_t rest,
+                                          double instructions_a_block) {
   if (rest == 0) return 0;
-  if (job.launch && !options.predict.effects &&
+  if (job.launch && !options_.predict.effects &&
       instructions_a_block * static_cast<double>(rest) > static_cast<double>(worth_executing))
     return 0;
   std::uint64_t sum = 0;
   bool known = true;
-  for (const auto& [first, count] : study->left_out()) {
+  for (const auto& [first, count] : study_->left_out()) {
     if (job.recording || job.launch) {
-      sum += run_to_end(*untimed_run(job, first, count, nullptr));
+      sum += blocks_.run(job, first, count);
     } else {
       const auto recorded = job.source->recorded_instructions(first, count);
       known = known && recorded.has_value();
@@ -255,13 +262,13 @@ std::uint64_t Gpu::Impl::run_rest(const KernelJob& job, std::uint64_t rest, doub
 }
 
 // All SMs, or as many as are worth it.
-cache::Study* Gpu::Impl::choose_study(const models::counts::CountedLaunch& source,
-                                      const device::Occupancy& fit, SampledLaunch& launch) {
-  std::uint32_t sms = device.sm.count;
-  if (!options.predict.whole) {
+cache::Study& PredictionKernels::choose_study(const models::counts::CountedLaunch& source,
+                                              const device::Occupancy& fit, SampledLaunch& launch) {
+  std::uint32_t sms = device_.sm.count;
+  if (!options_.predict.whole) {
     launch.enough_instructions = enough_instructions;
     if (source.block_count() > few_blocks && !may_wait_for_others(source.module())) {
-      launch.first_block_instructions = run_first_block(source, options.interrupt);
+      launch.first_block_instructions = run_first_block(source, options_.interrupt);
       launch.first_block = 1;
       const double at_once =
           static_cast<double>(std::max<std::uint64_t>(launch.first_block_instructions, 1)) *
@@ -272,42 +279,44 @@ cache::Study* Gpu::Impl::choose_study(const models::counts::CountedLaunch& sourc
     launch.least_blocks = std::uint64_t{fit.blocks_per_sm} * sms;
   }
   // Contents of L2 stay from launch to launch, as long as the same SMs are studied.
-  if (study == nullptr || studied_sms != sms)
-    study = std::make_unique<cache::Study>(with_share(device, static_cast<double>(sms) / device.sm.count),
-                                           study_options(options.cache.seed, sms, device));
-  studied_sms = sms;
-  return study.get();
+  if (study_ == nullptr || studied_sms_ != sms) {
+    const double share = static_cast<double>(sms) / device_.sm.count;
+    study_ = std::make_unique<cache::Study>(with_share(device_, share),
+                                            study_options(options_.cache.seed, sms, device_));
+  }
+  studied_sms_ = sms;
+  return *study_;
 }
 
-result::KernelResult Gpu::Impl::run_prediction(const KernelJob& job) {
+result::KernelResult PredictionKernels::predict(const KernelJob& job) {
   const stream::WarpSource& source = job.read();
-  const device::Occupancy fit = timing::fit(device, source, registers_of(source.function()));
-  const models::counts::CountedLaunch counted(source, device);
+  const device::Occupancy fit = timing::fit(device_, source, registers_of(options_, source.function()));
+  const models::counts::CountedLaunch counted(source, device_);
   SampledLaunch launch{{.source = &counted,
                         .occupancy = fit,
                         .buffers = {},
-                        .interrupt = options.interrupt,
-                        .max_cycles = options.max_cycles,
-                        .max_bytes = host_room(),
-                        .waits_for_others = waiting()}};
-  cache::Study* const used = choose_study(counted, fit, launch);
-  used->run(launch);
+                        .interrupt = options_.interrupt,
+                        .max_cycles = options_.max_cycles,
+                        .max_bytes = memory_.host_room(),
+                        .waits_for_others = blocks_.waiting()}};
+  cache::Study& used = choose_study(counted, fit, launch);
+  used.run(launch);
   const std::uint64_t counted_blocks =
-      launch.first_block + (used->marks().empty() ? 0 : used->marks().back().blocks);
+      launch.first_block + (used.marks().empty() ? 0 : used.marks().back().blocks);
   const std::uint64_t rest = source.block_count() - std::min(counted_blocks, source.block_count());
   const std::uint64_t rest_instructions = run_rest(job, rest, counted.spread().mean);
   const models::counts::Profile profile = models::counts::profile_of(
       {.launch = counted,
-       .study = *used,
-       .device = device,
+       .study = used,
+       .device = device_,
        .occupancy = fit,
        .unstudied_blocks = launch.first_block,
        .unstudied_instructions = launch.first_block_instructions,
        .rest_blocks = rest,
        .rest_instructions = rest_instructions,
-       .lowering = options.lowering && source.code_of(source.function()) == nullptr});
+       .lowering = options_.lowering && source.code_of(source.function()) == nullptr});
   result::KernelResult out =
-      answer(source.function().name, profile, origin_of(profile), device, options.predict);
+      answer(source.function().name, profile, origin_of(profile), device_, options_.predict);
   out.metrics.set("gpu.instructions.warp",
                   static_cast<std::uint64_t>(profile.sampled_instructions + rest_instructions));
   out.metrics.set("counts.blocks", profile.sampled_blocks);

@@ -1,4 +1,6 @@
-// Recording what the GPU is asked for as a trace, and doing it again from one.
+// What a trace recorded, done again.
+#include "stream/trace/replay.h"
+
 #include <fmt/format.h>
 
 #include <utility>
@@ -6,30 +8,11 @@
 #include "base/error.h"
 #include "gpu/impl.h"
 #include "stream/trace/reader.h"
-#include "stream/trace/replay.h"
 
 namespace simtlab::gpu {
 
 using stream::trace::Operation;
 using stream::trace::OpKind;
-
-void Gpu::Impl::begin_recording() {
-  if (options.record.empty()) return;
-  recorder = std::make_unique<stream::trace::Writer>(
-      options.record, fmt::format("{}, {}", device.name, timing ? "timing" : "functional"));
-}
-
-void Gpu::Impl::record(OpKind kind, const Noted& what) {
-  recorder->operation(
-      {.kind = kind, .flag = what.flag, .stream = what.stream, .a = what.a, .b = what.b, .kernel = {}});
-}
-
-void Gpu::finish_recording() {
-  Impl& m = *impl_;
-  m.note(OpKind::peak, {.a = m.peak_bytes});
-  if (m.recorder) m.recorder->close();
-  m.recorder.reset();
-}
 
 void Gpu::replay(stream::trace::Reader& trace) {
   trace.rewind();
@@ -63,7 +46,7 @@ void Gpu::Impl::apply(const Operation& op, const stream::trace::Reader& trace) {
       auto job = std::make_shared<KernelJob>();
       job->source = std::make_unique<stream::trace::ReplayedLaunch>(trace, op.kernel);
       job->batched = op.flag;
-      timing::fit(device, *job->source, registers_of(job->source->function()));
+      timing::fit(device, *job->source, registers_of(options, job->source->function()));
       submit_kernel(std::move(job), op.stream);
       break;
     }
@@ -73,7 +56,7 @@ void Gpu::Impl::apply(const Operation& op, const stream::trace::Reader& trace) {
       break;
     case OpKind::fill: charge_fill(op.a, op.stream, op.flag, replayed_write()); break;
     case OpKind::invalidate:
-      note(OpKind::invalidate, {.a = op.a, .b = op.b});
+      recorder.note(OpKind::invalidate, {.a = op.a, .b = op.b});
       replayed_writes.emplace_back(op.a, op.b);
       break;
     case OpKind::create_stream:
@@ -87,7 +70,7 @@ void Gpu::Impl::apply(const Operation& op, const stream::trace::Reader& trace) {
     case OpKind::wait_host: schedule.synchronize_event(event); break;
     case OpKind::wait_event: schedule.wait(op.stream, event); break;
     case OpKind::reset: schedule.reset(); break;
-    case OpKind::peak: peak_bytes = op.a; break;
+    case OpKind::peak: memory.set_peak(op.a); break;
     case OpKind::count_: break;
   }
 }

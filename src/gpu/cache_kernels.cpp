@@ -1,4 +1,5 @@
-// Launches through the cache study: what it needs to know of them, and what it says.
+#include "gpu/cache_kernels.h"
+
 #include <fmt/format.h>
 
 #include <cstring>
@@ -6,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/pulse.h"
-#include "gpu/impl.h"
 
 namespace simtlab::gpu {
 namespace {
@@ -49,38 +49,44 @@ std::vector<cache::Buffer> buffers_of(const exec::GlobalMemory& memory, const ex
 
 }  // namespace
 
-result::KernelResult Gpu::Impl::run_study(const KernelJob& job) {
+bool CacheKernels::begin(Work& work, double at_ns) {
+  KernelJob& job = job_of(work);
+  sink_.ended(job, study(job), at_ns);
+  return true;
+}
+
+result::KernelResult CacheKernels::study(const KernelJob& job) {
   const stream::WarpSource& source = job.read();
-  cache::Study::Launch launch{.source = &source,
-                              .occupancy = timing::fit(device, source, registers_of(source.function())),
-                              .buffers = buffers_of(memory, job.launch.get()),
-                              .interrupt = options.interrupt,
-                              .pulse = options.pulse,
-                              .max_cycles = options.max_cycles,
-                              .max_bytes = host_room(),
-                              .waits_for_others = waiting()};
-  if (options.pulse != nullptr) options.pulse->begin_kernel(source.function().name, source.block_count());
+  cache::Study::Launch launch{
+      .source = &source,
+      .occupancy = timing::fit(device_, source, registers_of(options_, source.function())),
+      .buffers = buffers_of(memory_.global(), job.launch.get()),
+      .interrupt = options_.interrupt,
+      .pulse = options_.pulse,
+      .max_cycles = options_.max_cycles,
+      .max_bytes = memory_.host_room(),
+      .waits_for_others = blocks_.waiting()};
+  if (options_.pulse != nullptr) options_.pulse->begin_kernel(source.function().name, source.block_count());
   const double begin = processor_seconds();
   try {
-    result::KernelResult out = study->run(launch);
-    study_seconds += processor_seconds() - begin;
-    if (job.launch && options.cache.effects)
-      for (const auto& [first, count] : study->left_out())
-        run_to_end(*untimed_run(job, first, count, nullptr));
+    result::KernelResult out = study_.run(launch);
+    seconds_ += processor_seconds() - begin;
+    if (job.launch && options_.cache.effects)
+      for (const auto& [first, count] : study_.left_out()) blocks_.run(job, first, count);
     return out;
   } catch (const Error&) {
-    study_seconds += processor_seconds() - begin;
-    result::KernelResult out = study->partial();
+    seconds_ += processor_seconds() - begin;
+    result::KernelResult out = study_.partial();
     out.partial = true;
-    keep(job, std::move(out), 0);
+    sink_.keep(job, std::move(out), 0);
     throw;
   }
 }
 
-void Gpu::Impl::study_totals(result::Metrics& total) const {
-  study->add_totals(total);
-  if (study_seconds > 0)
-    total.set("host.rate.thread_accesses", static_cast<double>(study->thread_accesses()) / study_seconds);
+void CacheKernels::add_totals(result::Metrics& total) const {
+  study_.add_totals(total);
+  if (seconds_ > 0)
+    total.set("host.rate.thread_accesses", static_cast<double>(study_.thread_accesses()) / seconds_);
 }
 
 }  // namespace simtlab::gpu

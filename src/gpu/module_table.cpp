@@ -1,0 +1,50 @@
+#include "gpu/module_table.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+
+namespace simtlab::gpu {
+
+ModuleTable::Id ModuleTable::load(std::string name, std::string ptx, exec::GlobalMemory& memory) {
+  Module m;
+  m.module = ptx::load_module(std::move(name), std::move(ptx));
+  m.loaded = std::make_unique<exec::LoadedModule>(m.module, memory);
+  for (std::size_t i = 0; i < m.module->functions.size(); ++i) {
+    const ptx::Function& f = m.module->functions[i];
+    if (f.is_entry) m.entries.emplace(f.name, static_cast<std::uint32_t>(i));
+    m.uses_heap |=
+        std::ranges::any_of(f.code, [](const ptx::Inst& inst) { return inst.op == ptx::Op::heap_alloc; });
+  }
+  modules_.push_back(std::move(m));
+  return static_cast<Id>(modules_.size() - 1);
+}
+
+void ModuleTable::unload(Id id) {
+  Module& m = at(id);
+  m.entries.clear();
+  m.loaded.reset();
+  m.module.reset();
+}
+
+ModuleTable::Module& ModuleTable::at(Id id) {
+  SIMTLAB_ASSERT(id < modules_.size() && modules_[id].loaded, "a module that is loaded");
+  return modules_[id];
+}
+
+std::optional<std::uint32_t> ModuleTable::find_kernel(Id id, std::string_view name) {
+  const auto& entries = at(id).entries;
+  const auto it = entries.find(name);
+  return it == entries.end() ? std::nullopt : std::optional(it->second);
+}
+
+std::optional<ModuleTable::Place> ModuleTable::find_symbol(Id id, std::string_view name) {
+  const Module& m = at(id);
+  const ptx::Variable* variable = m.module->find_variable(name);
+  if (variable == nullptr || variable->space == ptx::Space::shared) return std::nullopt;
+  const auto index = static_cast<std::uint32_t>(variable - m.module->variables.data());
+  return Place{m.loaded->variable_address(index), variable->bytes};
+}
+
+}  // namespace simtlab::gpu

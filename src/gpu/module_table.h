@@ -1,0 +1,40 @@
+// The modules that are loaded on a GPU: their entries, their variables in device memory.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "exec/executor.h"
+
+namespace simtlab::gpu {
+
+class ModuleTable {
+ public:
+  using Id = std::uint32_t;
+  struct Module {
+    std::shared_ptr<const ptx::Module> module;
+    std::unique_ptr<exec::LoadedModule> loaded;
+    std::map<std::string_view, std::uint32_t> entries;  // number of the function by the name of the kernel
+    bool uses_heap = false;                             // a function of it calls malloc
+  };
+  struct Place {
+    std::uint64_t address = 0, bytes = 0;
+  };
+
+  Id load(std::string name, std::string ptx, exec::GlobalMemory& memory);  // throws Error
+  void unload(Id id);                                                      // its number is not given again
+  void clear() { modules_.clear(); }
+  Module& at(Id id);  // asserts that it is loaded
+  std::optional<std::uint32_t> find_kernel(Id id, std::string_view name);
+  std::optional<Place> find_symbol(Id id, std::string_view name);  // shared variables have no place
+
+ private:
+  std::vector<Module> modules_;
+};
+
+}  // namespace simtlab::gpu
