@@ -45,12 +45,7 @@ void let_receive_wait(int fd, bool deadlines) {
 
 std::uint32_t Client::kernel(std::string_view name, std::uint32_t registers, std::uint32_t shared_bytes) {
   const Lock lock(mutex_);
-  if (kernels_.size() == most_kernels) return most_kernels - 1;
-  if (kernels_.size() == most_kernels - 1)
-    kernels_.push_back({"(other kernels)", 0, 0});
-  else
-    kernels_.push_back({std::string(name.substr(0, most_name)), registers, shared_bytes});
-  return static_cast<std::uint32_t>(kernels_.size() - 1);
+  return kernels_.add(name, registers, shared_bytes);
 }
 
 Client::Ticket Client::gate(Request launch) {
@@ -74,11 +69,7 @@ bool Client::ask(Lock& lock, Request& launch, std::uint64_t deadline, Ticket& ti
   Waiter waiter{next_sequence_++};
   const std::uint32_t connection = connection_;
   launch.sequence = waiter.sequence;
-  while (registered_ < kernels_.size() &&
-         send(Register{registered_, kernels_[registered_].registers, kernels_[registered_].shared_bytes,
-                       kernels_[registered_].name}))
-    ++registered_;
-  if (registered_ != kernels_.size() || !send(launch)) return false;
+  if (!kernels_.tell([this](const Register& kernel) { return send(kernel); }) || !send(launch)) return false;
   waiters_.push_back(&waiter);
   await(lock, waiter, deadline);
   std::erase(waiters_, &waiter);
@@ -98,7 +89,7 @@ bool Client::ask(Lock& lock, Request& launch, std::uint64_t deadline, Ticket& ti
 // False: it is to ask. Whatever is not plain (another thread waits, another stream runs, a kernel is new) is
 // the daemon's to decide.
 bool Client::go_alone(Lock& lock, Request& launch, std::uint64_t deadline) {
-  if (!ring_ || !await_own(lock, launch.stream, deadline) || registered_ != kernels_.size()) return false;
+  if (!ring_ || !await_own(lock, launch.stream, deadline) || !kernels_.all_told()) return false;
   launch.sequence = next_sequence_;
   if (!ring_.note(launch, clock_ns(), sent_)) return false;
   ++next_sequence_;
@@ -125,7 +116,7 @@ bool Client::await_own(Lock& lock, std::uint64_t stream, std::uint64_t deadline)
 // Takes what has come, without waiting; false: there is no connection.
 bool Client::listen() {
   while (connected() && !reading_) {
-    const std::ptrdiff_t got = receive_packet(socket_.get(), in_, &passed_);
+    const std::ptrdiff_t got = inbox_.receive(socket_.get());
     if (got == 0) return true;
     heard(got);
   }
@@ -187,7 +178,7 @@ bool Client::ensure_connected(Lock& lock) {
   static_cast<void>(lock);
   let_receive_wait(socket_.get(), options_.wait_limit_ns != 0);
   connected_.store(true);
-  registered_ = 0;
+  kernels_.begin_connection();
   ++connection_;
   ++counts_.connections;
   wake_.notify_all();
@@ -200,9 +191,9 @@ bool Client::greet() {
   sent_ = 1;
   if (send_packet(socket_.get(), out_.span()) != Sent::yes || !ready(socket_.get(), POLLIN, patience_ms))
     return false;
-  const std::ptrdiff_t got = receive_packet(socket_.get(), in_);
+  const std::ptrdiff_t got = inbox_.receive(socket_.get());
   if (got <= 0 || got > static_cast<std::ptrdiff_t>(most_bytes)) return false;
-  const Decoded decoded = decode(in_.span());
+  const Decoded decoded = inbox_.decoded();
   return decoded.message && std::holds_alternative<Welcome>(*decoded.message);
 }
 
@@ -249,9 +240,7 @@ void Client::read_one(Lock& lock) {
   reading_ = true;
   const int fd = socket_.get();
   lock.unlock();
-  std::ptrdiff_t got = 0;
-  if (!lookout_.look([&] { return (got = receive_packet(fd, in_, &passed_)) != 0; }))
-    got = receive_packet(fd, in_, &passed_, true);
+  const std::ptrdiff_t got = inbox_.wait(fd);
   lock.lock();
   reading_ = false;
   if (got != 0) heard(got);
@@ -259,7 +248,7 @@ void Client::read_one(Lock& lock) {
 
 void Client::heard(std::ptrdiff_t got) {
   if (got < 0) return lose();
-  const Decoded decoded = decode(in_.span());
+  const Decoded decoded = inbox_.decoded();
   if (got <= static_cast<std::ptrdiff_t>(most_bytes) && decoded.message)
     take(*decoded.message);
   else
@@ -269,8 +258,8 @@ void Client::heard(std::ptrdiff_t got) {
 void Client::take(const Message& message) {
   if (const auto* grant = std::get_if<Grant>(&message)) {
     if (grant->credits != 0) {
-      ring_ = Ring::of(passed_);
-      passed_.close();
+      ring_ = Ring::of(inbox_.passed());
+      inbox_.passed().close();
       return;
     }
     for (Waiter* waiter : waiters_)

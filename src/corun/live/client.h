@@ -16,7 +16,8 @@
 #include <string_view>
 #include <vector>
 
-#include "corun/live/lookout.h"
+#include "corun/live/inbox.h"
+#include "corun/live/kernel_names.h"
 #include "corun/live/protocol.h"
 #include "corun/live/ring.h"
 
@@ -38,8 +39,7 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  // A number for the kernel's name, for Launch::kernel. Beyond most_kernels all share one.
-  static constexpr std::size_t most_kernels = 4000;
+  // A number for the kernel's name, for Launch::kernel.
   std::uint32_t kernel(std::string_view name, std::uint32_t registers = 0, std::uint32_t shared_bytes = 0);
 
   struct Ticket {
@@ -103,21 +103,15 @@ class Client {
   bool left_ = false;
   std::uint32_t connection_ = 0;  // how many there have been
   std::uint64_t next_sequence_ = 1, next_try_ns_ = 0;
-  struct Kernel {
-    std::string name;
-    std::uint32_t registers = 0, shared_bytes = 0;
-  };
-  std::vector<Kernel> kernels_;
-  std::uint32_t registered_ = 0;  // of them, on this connection
+  KernelNames kernels_;
   std::vector<Waiter*> waiters_;
   std::vector<Flying> flying_;  // granted, not done, on this connection
   unsigned await_own_ = 0;      // threads that wait for them
   Ring ring_;
   std::uint32_t sent_ = 0;  // messages, on this connection
   Counts counts_;
-  Packet in_{}, out_{};  // in_: of the thread that reads
-  Lookout lookout_;      // so is this
-  Descriptor passed_;    // that came with it
+  Packet out_{};
+  Inbox inbox_;  // of the thread that reads
 };
 
 }  // namespace simtlab::corun::live
