@@ -92,9 +92,8 @@ class Sensitivities {
 
 // A class that is executed, and whose latency or throughput nobody gave. Loads and stores have no latency of
 // their own: it is the memory's.
-bool latency_is_elsewhere(std::size_t c) {
-  const std::string_view name = device::op_class_names[c];
-  return name == "load" || name == "store" || name == "async_copy";
+bool latency_is_elsewhere(device::OpClass c) {
+  return device::accesses(c, device::Memory::global) && !device::traits(c).latency_at.empty();
 }
 
 }  // namespace
@@ -148,7 +147,7 @@ std::vector<Lacking> lacking(const Inputs& in, const Model& model) {
   for (const MixSymbol& s : mix_symbols())
     for (std::size_t c = 0; c < in.counts.mix.insts.size(); ++c)
       if (in.counts.mix.insts[c] > 0 && std::isnan((in.counts.mix.*s.column)[c]) &&
-          !(s.column == &Mix::latency && latency_is_elsewhere(c)))
+          !(s.column == &Mix::latency && latency_is_elsewhere(static_cast<device::OpClass>(c))))
         out.push_back({fmt::format("class.{}.{}", device::op_class_names[c], s.key), s.unit, s.doc, true});
   return out;
 }
