@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -13,6 +14,7 @@
 #include "cli/explain_result.h"
 #include "cli/output.h"
 #include "cli/output_option.h"
+#include "device/op_class.h"
 #include "report/glossary.h"
 #include "result/metrics.h"
 
@@ -25,9 +27,19 @@ std::string field(std::string_view label, std::string_view text) {
   return text.empty() ? "" : fmt::format("  {:<10} {}\n", label, report::wrapped(text, width, 13));
 }
 
+// What is in the class of instructions.CLASS; empty for other metrics.
+std::string_view operations_of(std::string_view metric) {
+  constexpr std::string_view family = "instructions.";
+  if (!metric.starts_with(family)) return {};
+  const auto found = std::ranges::find(device::op_class_names, metric.substr(family.size()));
+  if (found == device::op_class_names.end()) return {};
+  return device::op_class_traits[static_cast<std::size_t>(found - device::op_class_names.begin())].operations;
+}
+
 std::string metric(const std::string& name, const result::MetricDeclaration& m) {
   std::string out = fmt::format("{}: metric\n", name);
   out += field("meaning", m.doc);
+  out += field("operations", operations_of(name));
   out += field("unit", m.unit == "1" ? "1 (a count or a ratio)" : m.unit);
   out += field("scope", m.scope);
   out += field("formula", m.formula);

@@ -46,13 +46,11 @@ enum class Wait : std::uint8_t { fixed_latency, short_scoreboard, long_scoreboar
 // have units of their own.
 enum class Lanes : std::uint8_t { of_pipe, integer, multiplier, bit, wide_conversion };
 
-// Copy: asynchronous, no register gets a result
+// What an instruction does to memory. copy: asynchronous, no register gets a result.
 enum class Access : std::uint8_t { none, load, store, atomic, copy };
-// Of an access; local memory counts as global
-enum class Memory : std::uint8_t { global, shared, constant };
-// Of floating-point results, for gpu.flops.*
-enum class Precision : std::uint8_t { none, fp16, fp32, fp64 };
-// What the analytical models count computation as
+enum class Memory : std::uint8_t { global, shared, constant };  // of an access; local memory counts as global
+enum class Precision : std::uint8_t { none, fp16, fp32, fp64 };  // of floating-point results, for gpu.flops.*
+// What the analytical models count computation as.
 enum class Counted : std::uint8_t { other, floating, special };
 
 inline constexpr std::string_view no_latency = "none";
@@ -61,9 +59,10 @@ struct PipeTraits {
   Throttle throttle = Throttle::math;
   bool shared_by_sm = false;  // one unit of the whole SM with a queue, not a share of each scheduler
   bool computes = true;       // it counts in sol.compute
-  // The unit of lanes that the analytical models see; empty: they treat it apart
-  std::string_view unit = {}, unit_doc = {};
-  unsigned unit_place = 0;  // among those units
+  // The unit of lanes that the analytical models see, and its place among these; empty: they treat it apart.
+  std::string_view unit = {};
+  std::string_view unit_doc = {};
+  unsigned unit_place = 0;
 };
 
 struct OpClassTraits {
@@ -82,11 +81,15 @@ struct OpClassTraits {
   OpClass body = OpClass::count_;  // of a subroutine of floating-point instructions: the class of these
   // Key of the device file with the latency: empty for latency.NAME, no_latency where nothing waits.
   std::string_view latency_at = {};
-  // Whose latency and throughput a device file's missing ones are; count_: it must state both
+  // The class whose latency and throughput a device file's missing ones are; count_: the file must state
+  // both.
   OpClass like = OpClass::count_;
-  // Opcodes of machine code that stand for the class where traces are exported; of sums, products and fused
-  // ones where they differ.
-  std::string_view sass = {}, sass_add = {}, sass_mul = {}, sass_fma = {};
+  // Opcodes of machine code that stand for the class where traces are exported; those of sums, products and
+  // fused ones where they differ.
+  std::string_view sass = {};
+  std::string_view sass_add = {};
+  std::string_view sass_mul = {};
+  std::string_view sass_fma = {};
   bool is_machine_instruction = true;  // data/sass may give the class to an opcode by its name alone
   bool is_division = false;            // D-TIMING-5: a division or root in software
 };

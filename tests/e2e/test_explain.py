@@ -24,6 +24,13 @@ int main() {
 """
 
 
+class Metrics(Case):
+    def test_an_operation_class_says_what_is_in_it(self):
+        self.assertRegex(self.ok("explain", "instructions.sfu").stdout, r"(?m)^  operations +approximate rcp, rsqrt")
+        for name in ("instructions.*", "gpu.cycles"):
+            self.assertNotIn("operations  ", self.ok("explain", name).stdout)
+
+
 class Observed(Case):
     def observed(self, *more):
         return self.run_json(self.saxpy(), *SAXPY_LAUNCH, "--gpu", "v100", *more)
