@@ -107,6 +107,12 @@ class MadeUpClass(unittest.TestCase):
         rows = (line.split() for line in self.lines if line.startswith(kind + " "))
         return {row[1]: float(row[2]) for row in rows}
 
+    def test_the_guide_shows_this_row_and_form(self):
+        guide = [line.strip() for line in (SOURCE / "docs/guide.md").read_text().splitlines()]
+        for line in ROW.splitlines():
+            self.assertIn(line.strip(), guide)
+        self.assertIn(FORM.strip().rstrip(","), " ".join(guide))
+
     def test_two_places_were_changed(self):
         self.assertEqual(self.places, ["op_class_rows.inc", "opcodes.cpp"])
 
