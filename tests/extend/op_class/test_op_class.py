@@ -94,6 +94,9 @@ class MadeUpClass(unittest.TestCase):
             "-DCMAKE_CXX_FLAGS=-O0 -g0",
             "-DSIMTLAB_TESTS=OFF",
             "-DSIMTLAB_BENCH=OFF",
+            "-DSIMTLAB_UNITY=ON",
+            # Precompiled headers, which the build uses with clang, halve the time.
+            *(["-DCMAKE_CXX_COMPILER=clang++-19"] if shutil.which("clang++-19") else []),
         )
         run("cmake", "--build", OUT, "--target", "made_up", "-j", os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL", "2"))
         folder = BUILD / "op_class" / "out"
