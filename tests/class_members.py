@@ -9,20 +9,7 @@ import re
 import sys
 
 MOST = 20
-FOLDERS = [
-    "gpu",
-    "session",
-    "runtime",
-    "opencl",
-    "exec",
-    "stream",
-    "ptx",
-    "corun",
-    "cohost",
-    "remote",
-    "live",
-    "preload",
-]
+FOLDERS = ["corun", "exec", "gpu", "hosts", "ptx", "stream"]
 # Records that others fill in; each has its reason.
 PLAIN = {
     "BoardFacts": "what a GPU says of itself",
