@@ -2,10 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <regex>
 #include <set>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "result/totals.h"
 
@@ -21,6 +26,82 @@ TEST(Registry, NamesAreUniqueAndEveryRowIsComplete) {
     EXPECT_TRUE(m.doc.ends_with(".")) << m.name;
     EXPECT_TRUE(m.scope == "kernel" || m.scope == "total" || m.scope == "host") << m.name;
     EXPECT_EQ(m.combine == Combine::weighted, !m.weight.empty()) << m.name;
+  }
+}
+
+// Words of which a text has at least one: what the metrics of a group are about. A text without them leans on
+// the row above it.
+const std::map<std::string_view, std::vector<std::string_view>>& subjects() {
+  static const std::map<std::string_view, std::vector<std::string_view>> words = {
+      {"gpu", {"kernel", "SM", "GPU", "program", "launch", "slice", "executed"}},
+      {"sampling", {"Blocks"}},
+      {"instructions", {"Warp instructions"}},
+      {"branch", {"Branch"}},
+      {"barrier", {"Barrier"}},
+      {"sol", {"pipeline", "memory system", "issue slots"}},
+      {"pipe", {"pipeline"}},
+      {"occupancy", {"SM"}},
+      {"global", {"global"}},
+      {"local", {"local memory"}},
+      {"atomic", {"tomic"}},
+      {"shared", {"hared memory"}},
+      {"constant", {"onstant cache"}},
+      {"register", {"registers"}},
+      {"instruction", {"nstruction cache"}},
+      {"texture", {"texture"}},
+      {"l1", {"L1"}},
+      {"interconnect", {"network"}},
+      {"l2", {"L2"}},
+      {"dram", {"DRAM", "emory"}},
+      {"scheduler", {"cheduler"}},
+      {"stall", {"scheduler"}},
+      {"program", {"device", "launches"}},
+      {"copy", {"copies", "copied", "fills"}},
+      {"memory", {"device memory"}},
+      {"validate",
+       {"validation", "Published", "published", "simulator", "simtlab", "simulated", "latency curve"}},
+      {"probe", {"probe", "curve", "device files", "confidence intervals", "cache"}},
+      {"core", {"core"}},
+      {"load", {"load", "Load"}},
+      {"peak", {"device", "main memory"}},
+      {"host", {"host", "processor time"}},
+      {"timeline", {"sm_timeline"}},
+      {"access", {"cache study", "access"}},
+      {"predict", {"kernel", "counts", "nest", "gain"}},
+      {"counts", {"executed"}},
+      {"corun",
+       {"pplication", "mix", "launch", "Launch", "live co-runs", "fast host",
+        "fast and the cycle-level host"}},
+      {"board", {"real board"}},
+  };
+  return words;
+}
+
+TEST(Registry, EveryTextStandsAlone) {
+  const std::regex leaning(
+      "^(Of|As|And|In it|It|Its|They|Their|Them|These|Those|This|That|Part of it|Until then|From "
+      "then|What) ");
+  for (const MetricDeclaration& m : registry()) {
+    const std::string text(m.doc);
+    EXPECT_FALSE(std::regex_search(text, leaning)) << m.name << ": " << text;
+    EXPECT_TRUE(std::isupper(static_cast<unsigned char>(text.front())) ||
+                std::isdigit(static_cast<unsigned char>(text.front())) || text.starts_with("probe."))
+        << m.name << ": " << text;
+    for (const char* phrase : {"the same", "The same", " as ever", "of them,", "Of them", "from then"})
+      EXPECT_EQ(text.find(phrase), std::string::npos) << m.name << ": " << text;
+    const auto found = subjects().find(m.name.substr(0, m.name.find('.')));
+    ASSERT_NE(found, subjects().end()) << m.name << " is of a group without words";
+    bool named = false;
+    for (const std::string_view word : found->second) named = named || text.find(word) != std::string::npos;
+    EXPECT_TRUE(named) << m.name << " does not say what it is about: " << text;
+  }
+}
+
+TEST(Registry, NoTwoMetricsHaveOneText) {
+  std::map<std::string_view, std::string_view> texts;
+  for (const MetricDeclaration& m : registry()) {
+    const auto [at, fresh] = texts.emplace(m.doc, m.name);
+    EXPECT_TRUE(fresh) << m.name << " and " << at->second;
   }
 }
 
