@@ -19,6 +19,7 @@
 #include "memory/set_index.h"
 #include "probe/kinds.h"
 #include "ptx/coverage.h"
+#include "report/glossary.h"
 #include "timing/scheduler.h"
 
 namespace simtlab::cli {
@@ -169,6 +170,18 @@ std::string list_exit_codes(const Format& format) {
   return table({"code", "name", "meaning"}, rows, format);
 }
 
+std::string list_errors(const Format& format) {
+  std::vector<std::vector<std::string>> rows;
+  for (const report::Term& t : report::error_ids())
+    rows.push_back({format.markdown ? fmt::format("`{}`", t.name) : std::string(t.name),
+                    std::string(t.meaning), std::string(t.remedy)});
+  const std::string head =
+      "# Errors\n\nGenerated from the table of errors by `simtlab list errors --markdown`; do not edit.\n\n"
+      "An error's name stands in brackets behind its message; `simtlab explain NAME` says what this table "
+      "says.\n\n";
+  return (format.markdown ? head : "") + table({"name", "meaning", "what to do"}, rows, format);
+}
+
 template <class Entry>
 std::string list_policies(std::span<const Named<Entry>> all, const Format& format) {
   std::vector<std::vector<std::string>> rows;
@@ -240,7 +253,7 @@ void add_list(CLI::App& app, Action& chosen) {
   CLI::App* list =
       app.add_subcommand("list",
                          "Print what this version knows: gpus, drams, controllers, ptx, stats, schedulers, "
-                         "replacements, set-indexes, orders, policies, probes, options, exit-codes");
+                         "replacements, set-indexes, orders, policies, probes, options, exit-codes, errors");
   list->require_subcommand(1);
   const auto format = std::make_shared<Format>();
   const auto add = [&](const char* name, const char* text, std::string (*make)(const Format&)) {
@@ -267,6 +280,7 @@ void add_list(CLI::App& app, Action& chosen) {
   add("probes", "What simtlab probe measures (--only NAME,...)", list_probes);
   add("options", "Every option of every command", list_options);
   add("exit-codes", "Exit codes", list_exit_codes);
+  add("errors", "Errors: what each means and what to do", list_errors);
 }
 
 }  // namespace simtlab::cli
