@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "report/nest_text.h"
+#include "report/not_modelled.h"
 
 namespace simtlab::report {
 namespace {
@@ -250,9 +251,8 @@ class PredictWriter {
   }
 
   void not_modelled(const KernelResult& k) {
-    std::string ids;
-    for (const std::string& id : k.not_modelled) ids += (ids.empty() ? "" : ", ") + printable(id);
-    if (!ids.empty()) line("  Not modelled: " + wrapped(ids, std::max(style_.width, 60u) - 2, 16));
+    const std::string text = not_modelled_text(k.not_modelled);
+    if (!text.empty()) line("  Not modelled: " + wrapped(text, std::max(style_.width, 60u) - 2, 16));
   }
 
   void counts(const KernelResult& k) {

@@ -8,6 +8,7 @@
 #include "report/glossary.h"
 #include "report/hits.h"
 #include "report/memory_text.h"
+#include "report/not_modelled.h"
 #include "report/predict_text.h"
 #include "report/probe_text.h"
 #include "report/profile_text.h"
@@ -167,11 +168,9 @@ class Writer : TextWriter {
     memory(k);
     occupancy(k);
     instructions(k);
-    if (!k.not_modelled.empty()) {
-      std::string ids;
-      for (const std::string& id : k.not_modelled) ids += (ids.empty() ? "" : ", ") + printable(id);
-      line("  Not modelled: " + wrapped(ids, std::max(style_.width, 60u) - 2, 16));
-    }
+    if (!k.not_modelled.empty())
+      line("  Not modelled: " +
+           wrapped(not_modelled_text(k.not_modelled), std::max(style_.width, 60u) - 2, 16));
     out_ += profile_text(k, options_);
     if (!k.series.empty())
       note(fmt::format("\n  Series: {} rows, one about every {} cycles, in the result", k.series.rows.size(),
