@@ -190,8 +190,14 @@ int predict_points(const std::vector<Axis>& axes, OutputOptions output,
 
 int predict_variants(const Run& run, const Target& target, const std::vector<std::string>& texts) {
   const std::vector<Axis> axes = predicted_axes(run.run, texts);
+  // The program prints what it prints once, not once for each point: it is one program.
+  bool heard = false;
   return predict_points(axes, run.output, [&](const std::vector<std::string>& values) {
-    return study_result(varied(run, axes, values), target);
+    Run point = varied(run, axes, values);
+    point.mute = point.mute || heard;
+    result::Result result = study_result(std::move(point), target);
+    heard = true;
+    return result;
   });
 }
 

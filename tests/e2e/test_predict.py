@@ -288,6 +288,20 @@ class Predict(Case):
         total = sum(k["metrics"]["predict.throughput.time"]["value"] for k in r["kernels"])
         self.assertAlmostEqual(r["total"]["predict.throughput.time"]["value"], total, 3)
 
+    @needs_clang
+    def test_a_program_prints_once_however_many_points_a_study_has(self):
+        source = str(SOURCE / "examples" / "saxpy.cu")
+        alone = self.ok("run", source, "--mode", "functional", "-o", "r.txt", "--", "4096").stdout
+        self.assertEqual(len(alone.splitlines()), 1)
+        for words in (
+            ["predict", source, "--gpu", "h100,a100,gtx480"],
+            ["predict", source, "--gpu", "v100", "--sweep", "l2.ways=8:16"],
+            ["cache", source, "--gpu", "gtx480", "--sweep", "ways=4,8"],
+            ["cache", source, "--gpu", "gtx480", "--compare", "l1.ways=4", "l1.ways=8"],
+        ):
+            out = self.ok(*words, "-o", "table.txt", "--", "4096").stdout
+            self.assertEqual(out.count(alone), 1, f"{words}: {out}")
+
     def test_bad_counts_say_where_and_what(self):
         def bad(text, says, *args):
             self.fails(3, "predict", "--counts", self.file("bad.toml", text), *args, says=says)
