@@ -69,6 +69,10 @@ Arguments arguments(const std::vector<std::string>& all) {
       throw Error(ExitCode::usage, "option-value", fmt::format("{} has no value", shown(a)),
                   "something must follow the =");
   }
+  // `simtlab explain --lines` asks about the option; alone, no option of explain has a meaning.
+  if (all.size() == 2 && all.front() == "explain" && all.back().starts_with("--") && all.back() != "--help" &&
+      all.back() != "--")
+    out.ours = {"explain", "--", all.back()};
   std::ranges::reverse(out.ours);
   return out;
 }

@@ -1,19 +1,20 @@
-# docs/deviations* is compiled in, so that `simtlab explain D-...` works on a machine without the documentation.
-file(GLOB simtlab_deviation_pages CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/docs/deviations.md ${CMAKE_SOURCE_DIR}/docs/deviations.d/*.md)
-list(SORT simtlab_deviation_pages)
-string(REPLACE ";" "," simtlab_deviation_inputs "${simtlab_deviation_pages}")
+# The pages of deviations and the tables of docs/migration.md are compiled in, so that `simtlab explain` knows them on a machine
+# without the documentation.
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+file(GLOB simtlab_glossary_pages CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/docs/deviations.d/*.md)
+list(SORT simtlab_glossary_pages)
+list(APPEND simtlab_glossary_pages ${CMAKE_SOURCE_DIR}/docs/migration.md)
 add_custom_command(
-  OUTPUT ${CMAKE_BINARY_DIR}/generated/deviations.cpp
-  COMMAND ${CMAKE_COMMAND} -DOUTPUT=${CMAKE_BINARY_DIR}/generated/deviations.cpp "-DINPUTS=${simtlab_deviation_inputs}"
-          -P ${CMAKE_SOURCE_DIR}/src/report/deviations.cmake
-  DEPENDS ${simtlab_deviation_pages} ${CMAKE_SOURCE_DIR}/src/report/deviations.cmake
-  COMMENT "Compiling in docs/deviations" VERBATIM)
-target_sources(simtlab_report PRIVATE ${CMAKE_BINARY_DIR}/generated/deviations.cpp)
+  OUTPUT ${CMAKE_BINARY_DIR}/generated/glossary_pages.cpp
+  COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_SOURCE_DIR}/src/report/glossary.py ${CMAKE_BINARY_DIR}/generated/glossary_pages.cpp
+          ${simtlab_glossary_pages}
+  DEPENDS ${simtlab_glossary_pages} ${CMAKE_SOURCE_DIR}/src/report/glossary.py
+  COMMENT "Compiling in deviations and names of other tools" VERBATIM)
+target_sources(simtlab_report PRIVATE ${CMAKE_BINARY_DIR}/generated/glossary_pages.cpp)
 find_package(SQLite3 REQUIRED)
 target_link_libraries(simtlab_report PRIVATE SQLite::SQLite3)
 
 # The HTML report carries its charts' library: Debian's libjs-vega, whose packages are files of their own.
-find_package(Python3 REQUIRED COMPONENTS Interpreter)
 find_path(SIMTLAB_VEGA vega-view.min.js PATHS /usr/share/javascript/vega)
 if(NOT SIMTLAB_VEGA)
   message(FATAL_ERROR "vega-view.min.js not found: install the Debian package libjs-vega (./dev build does), or set SIMTLAB_VEGA to its folder")

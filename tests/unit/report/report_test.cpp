@@ -3,7 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cctype>
+#include <regex>
+#include <string>
+
 #include "report/glossary.h"
+#include "report/not_modelled.h"
 #include "result/totals.h"
 
 namespace simtlab::report {
@@ -171,6 +176,39 @@ TEST(Glossary, TermsAreUniqueAndWritten) {
       EXPECT_FALSE(t.meaning.empty()) << t.name;
     }
   EXPECT_EQ(find_term(stall_reasons(), "none"), nullptr);
+}
+
+// `simtlab explain` prints a term alone: nothing stands before it that a pronoun could mean.
+TEST(Glossary, EveryTextStandsAlone) {
+  const std::regex leaning(
+      "^(Of|As|And|In it|It|Its|They|Their|Them|These|Those|This|That|The same|No such|What it) ");
+  const std::regex hanging("lists (them|it)\\b|describes it\\b|\\bthat one\\b|[Tt]he same\\b");
+  const auto check = [&](const Term& t, std::string_view text, bool strict) {
+    const std::string whole(text);
+    EXPECT_FALSE(std::regex_search(whole, leaning)) << t.name << ": " << text;
+    if (!strict || whole.empty()) return;
+    EXPECT_FALSE(std::regex_search(whole, hanging)) << t.name << ": " << text;
+    EXPECT_TRUE(std::isupper(static_cast<unsigned char>(whole.front())) || whole.front() == '`' ||
+                whole.starts_with("docs/") || whole.starts_with("--") || whole.starts_with("simtlab"))
+        << t.name << " does not begin a sentence: " << text;
+    EXPECT_TRUE(whole.ends_with(".") || whole.ends_with("`") || whole.ends_with(")"))
+        << t.name << ": " << text;
+  };
+  for (const Term& t : error_ids()) check(t, t.meaning, true), check(t, t.remedy, true);
+  for (const Term& t : stall_reasons()) check(t, t.meaning, true), check(t, t.remedy, true);
+  for (const Term& t : deviations()) check(t, t.meaning, false);
+}
+
+TEST(NotModelled, NamesAFewAndJoinsMany) {
+  EXPECT_EQ(not_modelled_text({}), "");
+  EXPECT_EQ(not_modelled_text({"D-A-1"}), "D-A-1 (`simtlab explain D-A-1` says what it is)");
+  EXPECT_EQ(not_modelled_text({"D-A-1", "D-B-4"}),
+            "D-A-1, D-B-4 (`simtlab explain D-A-1` says what the first is)");
+  EXPECT_EQ(not_modelled_text({"D-A-1", "D-A-2", "D-A-3", "D-A-5", "D-B-4", "D-B-5", "D-EXEC-A1", "D-A-9"}),
+            "8 deviations from hardware: D-A-1 to 3, 5, D-B-4, 5, D-EXEC-A1, D-A-9 (`simtlab explain D-A-1` "
+            "says what the first is)");
+  // What no simtlab wrote stays printable.
+  EXPECT_EQ(not_modelled_text({"D-A-99999999999", "\x1b"}).find('\x1b'), std::string::npos);
 }
 
 }  // namespace
