@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the layer picture of docs/architecture.md from the #include lines of src/.
+"""Checks the layer picture of docs/concepts/architecture.md from the #include lines of src/.
 
 A folder may include itself and folders on lines above its own; folders on one line don't include each other.
 Also checks the size budgets: no source file above 600 lines unless it says it is pure data.

@@ -11,7 +11,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "architecture.md"
+PAGE = ROOT / "docs" / "concepts" / "architecture.md"
 sys.path.insert(0, str(ROOT / "tests"))
 from layers import LAYERS  # noqa: E402
 
@@ -54,7 +54,7 @@ def tables():
                 lines.append(f"| {number} | {folder} | part of {parent} |")
                 continue
             readmes[folder] = readme = Readme(folder)
-            lines.append(f"| {number} | [{folder}](../src/{folder}/README.md) | {readme.what} |")
+            lines.append(f"| {number} | [{folder}](../../src/{folder}/README.md) | {readme.what} |")
     lines += ["", "### Where a new thing goes", "", "| folder | what is added there, and where |", "|---|---|"]
     lines += [f"| {folder} | {readme.points.get('Add', '')} |" for folder, readme in readmes.items()]
     return "\n".join(lines), readmes

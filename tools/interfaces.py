@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The reference of the public headers as one page: python3 tools/interfaces.py > docs/interfaces.md.
+"""The reference of the public headers as one page: python3 tools/interfaces.py > docs/reference/interfaces.md.
 
 What stands above, or behind, a declaration in a header is its documentation; here it is put in front of the declaration. A test compares the page with the headers.
 """
@@ -8,8 +8,8 @@ import re
 import sys
 
 HEADERS = [
-    ("simtlab/simtlab.h", "The library: C++", "library.md"),
-    ("simtlab/memory_plugin.h", "Memory plug-ins: C", "plugins.md"),
+    ("simtlab/simtlab.h", "The library: C++", "../guide/library.md"),
+    ("simtlab/memory_plugin.h", "Memory plug-ins: C", "../guide/plugins.md"),
 ]
 BEGIN = re.compile(
     r"^(?:template|class|struct|enum|typedef|extern (?=[A-Z])|using|SIMTLAB_API|SIMTLAB_MEMORY_EXPORT|#define SIMTLAB_MEMORY_(?!EXPORT)[A-Z]+ +\w)"
@@ -114,7 +114,7 @@ def prose(words):
 def main():
     root = pathlib.Path(__file__).resolve().parent.parent / "include"
     print(
-        "# Interfaces\n\nGenerated from the public headers by `tools/interfaces.py`; do not edit. The functions of Python have their own help: `help(simtlab.run)`, [python.md](python.md)."
+        "# Interfaces\n\nGenerated from the public headers by `tools/interfaces.py`; do not edit. The functions of Python have their own help: `help(simtlab.run)`, [python.md](../guide/python.md)."
     )
     for header, title, page in HEADERS:
         (head, _), *rest = entries(comments_of((root / header).read_text()))

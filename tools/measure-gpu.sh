@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Measures a real GPU: what doctor says, the full probe, the example kernels with their values compared and timed. Leaves one archive.
-# docs/boards.md is the manual. Nothing here needs a network or a CUDA toolkit; a bundle needs nothing but glibc, bash, tar, gzip and timeout.
+# docs/guide/boards.md is the manual. Nothing here needs a network or a CUDA toolkit; a bundle needs nothing but glibc, bash, tar, gzip and timeout.
 set -uo pipefail
 here=$(cd "$(dirname "$(readlink -f "$0")")" && pwd)
 device=0 simtlab='' out='' limit=470 bundle='' arch=sm_60 examples='' probe_options=() small=''

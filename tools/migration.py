@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the tables of docs/migration.md that follow from the registry of metrics: what other tools call them.
+"""Writes the tables of docs/guide/migration.md that follow from the registry of metrics: what other tools call them.
 usage: migration.py SIMTLAB PAGE   (rewrites the part of the page between the two marks)"""
 import pathlib
 import re

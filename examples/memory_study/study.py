@@ -3,7 +3,7 @@
 
     study.py                                all kernels and memories, tables on stdout (minutes)
     study.py --quick                        small inputs, few memories: what the tests run
-    study.py --write docs/memory-study.md   replaces the tables of the page
+    study.py --write docs/lab/memory-study.md   replaces the tables of the page
 
 Every result is checked (see check()); one that cannot be is an error, and the exit status says so.
 """

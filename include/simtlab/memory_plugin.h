@@ -1,5 +1,5 @@
 /* A memory for simtlab: the C interface of `simtlab run --dram plugin:/path/library.so?config=TEXT`
- * (docs/plugins.md).
+ * (docs/guide/plugins.md).
  *
  * A plug-in is a shared library that exports two symbols:
  *

@@ -7,15 +7,15 @@
 //   const Module module = gpu.load_ptx("saxpy.ptx", text);
 //   gpu.launch(module, "saxpy", {blocks}, {256}, Arguments().add(2.0f).add(x).add(y).add(n));
 //   gpu.read(host.data(), y, 4 * n);
-//   std::string json = gpu.result_json();   // docs/json.md
+//   std::string json = gpu.result_json();   // docs/reference/json.md
 //
 // or give a command of the tool to execute(), and get the result that the tool would have written:
 //
 //   const Execution done = execute({"predict", "saxpy.ptx", "--launch", "saxpy.toml", "--gpu", "h100"});
-//   done.json;                              // docs/json.md
+//   done.json;                              // docs/reference/json.md
 //
 // With CMake: find_package(simtlab REQUIRED), target_link_libraries(app PRIVATE simtlab::simtlab).
-// docs/library.md.
+// docs/guide/library.md.
 //
 // Every function may throw Failure. Nothing prints, nothing exits, there is no global state: two Gpu objects
 // are two machines and may live in two threads; one object is for one thread at a time. Same calls, same
@@ -71,7 +71,7 @@ class SIMTLAB_API Failure : public std::runtime_error {
   ~Failure() override;
   int exit_code() const {
     return exit_code_;
-  }  // docs/exit-codes.md: 3 bad input, 4 unsupported, 5 program failed...
+  }  // docs/reference/exit-codes.md: 3 bad input, 4 unsupported, 5 program failed...
   const std::string& id() const { return id_; }  // "ptx-syntax", as `simtlab explain` knows it
   const std::string& text() const {
     return text_;
@@ -105,7 +105,7 @@ struct ExecuteOptions {
 };
 
 struct Execution {
-  std::string json;      // the result (docs/json.md), as --json writes it
+  std::string json;      // the result (docs/reference/json.md), as --json writes it
   std::string messages;  // notes, and what the simulated program printed
 };
 
@@ -201,8 +201,8 @@ class SIMTLAB_API Gpu {
               std::uint32_t dynamic_shared_bytes = 0);
 
   double now_ns() const;  // simulated time since construction
-  // Everything so far as schema 1 of docs/json.md; host.* metrics and times of the manifest are left to the
-  // caller.
+  // Everything so far as schema 1 of docs/reference/json.md; host.* metrics and times of the manifest are
+  // left to the caller.
   std::string result_json() const;
 
  private:

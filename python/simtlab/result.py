@@ -1,4 +1,4 @@
-"""The result of a command: a plain dict in the shape of docs/json.md, and ways to look at it."""
+"""The result of a command: a plain dict in the shape of docs/reference/json.md, and ways to look at it."""
 from __future__ import annotations
 
 import json

@@ -12,7 +12,7 @@
 
 namespace simtlab {
 
-// Documented exit codes of the tool (docs/exit-codes.md). The class of an error decides the code.
+// Documented exit codes of the tool (docs/reference/exit-codes.md). The class of an error decides the code.
 enum class ExitCode : int {
   ok = 0,
   failure = 1,         // run-time failure of the tool or the host (I/O, memory)

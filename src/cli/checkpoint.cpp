@@ -36,7 +36,7 @@ void add_checkpoint_options(CLI::App& command, CheckpointWish& wish) {
   const auto group = "Checkpoints";
   command
       .add_option("--checkpoint", wish.write,
-                  "Write what launches did, to go on from later (docs/checkpoints.md)")
+                  "Write what launches did, to go on from later (docs/reference/checkpoints.md)")
       ->check(output_file())
       ->type_name("FILE")
       ->group(group);

@@ -354,8 +354,9 @@ void add_cycle_options(CLI::App& corun, MixOptions& o) {
       ->check(CLI::IsMember({"fast", "cycle"}))
       ->type_name("HOST");
   corun
-      .add_option("--applications", o.applications,
-                  "What the applications of mixes run (TOML, docs/corun.md; default: examples/corun.toml)")
+      .add_option(
+          "--applications", o.applications,
+          "What the applications of mixes run (TOML, docs/concepts/corun.md; default: examples/corun.toml)")
       ->check(not_empty)
       ->type_name("FILE")
       ->group(group);

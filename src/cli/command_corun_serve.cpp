@@ -268,9 +268,9 @@ void add_corun_serve(CLI::App& corun, Action& chosen) {
   sub->add_option("--limit", o->limit, "Launches at a time (default 8)")
       ->check(CLI::Range(1, 65536))
       ->type_name("N");
-  sub->add_option(
-         "--profiles", o->profiles,
-         "What is known of kernels: .toml, .csv or a database (docs/corun.md); policies decide by it")
+  sub->add_option("--profiles", o->profiles,
+                  "What is known of kernels: .toml, .csv or a database (docs/concepts/corun.md); policies "
+                  "decide by it")
       ->check(not_empty)
       ->type_name("FILE");
   sub->add_option("--directory", o->directory,

@@ -273,9 +273,9 @@ void add_options(CLI::App& command, PredictRun& o) {
   command.add_flag("--whole", o.whole, "Count every block and study its caches, not a sample of the blocks")
       ->group(group);
   command
-      .add_flag(
-          "--static", o.not_executed,
-          "Follow the code of a kernel whose arguments are unknown, without executing it (docs/models.md)")
+      .add_flag("--static", o.not_executed,
+                "Follow the code of a kernel whose arguments are unknown, without executing it "
+                "(docs/concepts/models.md)")
       ->group(group);
   command
       .add_option("--trips", o.trips, "With --static: iterations of a loop whose end is unknown (default 10)")
@@ -309,7 +309,7 @@ void add_predict(CLI::App& app, Action& chosen, const std::optional<std::vector<
       "       simtlab predict [OPTIONS] --counts counts.toml\n"
       "       simtlab predict [OPTIONS] program.c --loop program.c:LINE --params N=1024\n"
       "--gpu h100,a100,gtx480 compares devices. Of a large grid a sample of the blocks is counted; "
-      "docs/models.md says how.");
+      "docs/concepts/models.md says how.");
   add_device_options(*sub, options->run.run.device);
   add_options(*sub, *options);
   add_loop_options(*sub, options->loop);

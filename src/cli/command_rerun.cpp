@@ -27,7 +27,7 @@ struct RerunOptions {
   bool quiet = false;
 };
 
-// Without what may differ between equal runs (docs/json.md).
+// Without what may differ between equal runs (docs/reference/json.md).
 std::string canonical(result::Result r) {
   result::Manifest& m = r.manifest;
   m.start_time.clear();

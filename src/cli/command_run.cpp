@@ -166,7 +166,7 @@ bool has_launch_options(const compile::LaunchOptions& o) {
 
 void add_kernel_options(CLI::App& command, KernelRun& run) {
   const auto group = "Kernel without a host program";
-  command.add_option("--launch", run.launch_file, "Launch file (docs/launch-file.md)")
+  command.add_option("--launch", run.launch_file, "Launch file (docs/reference/launch-file.md)")
       ->check(CLI::Validator(refuse_empty, ""))
       ->type_name("FILE")
       ->group(group);
@@ -224,7 +224,8 @@ int run_trace(const CLI::App& app, const Run& options, const std::vector<std::st
 
 void add_trace_options(CLI::App& command, Run& run) {
   const auto group = "Traces";
-  command.add_option("--record", run.record, "Write a trace of everything that runs (docs/traces.md)")
+  command
+      .add_option("--record", run.record, "Write a trace of everything that runs (docs/reference/traces.md)")
       ->check(output_file())
       ->type_name("FILE")
       ->group(group);

@@ -202,7 +202,7 @@ void add_study_part(CLI::App& sub, SweepOptions& o) {
         ->allow_extra_args(false)
         ->group("Study");
   };
-  sub.add_option("STUDY", o.study, "Study file (TOML, docs/sweep.md); options change what it says");
+  sub.add_option("STUDY", o.study, "Study file (TOML, docs/guide/sweep.md); options change what it says");
   list("--axis", o.axes,
        "What varies: an option of the command, a key of the device, or a {NAME} in the command; values, "
        "FIRST:LAST:STEP or doublings FIRST:LAST",

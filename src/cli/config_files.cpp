@@ -119,7 +119,7 @@ int diff(DiffOptions o) {
 // device is changed.
 std::string starter(const device::Configuration& c) {
   std::string out =
-      "# Configuration of simtlab for this folder and those below it (docs/configuration.md).\n"
+      "# Configuration of simtlab for this folder and those below it (docs/reference/configuration.md).\n"
       "# `simtlab config show --origin` prints every effective value and where it comes from.\n\n";
   for (const device::Entry& e : c.option_entries) {
     const bool chosen = e.key == "gpu";

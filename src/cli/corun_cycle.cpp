@@ -23,9 +23,10 @@ std::filesystem::path applications_file(const std::string& given) {
       (device::data_directory() / ".." / "examples" / "corun.toml").lexically_normal();
   std::error_code ignored;
   if (!std::filesystem::exists(ours, ignored))
-    throw Error(ExitCode::bad_input, "corun-applications",
-                fmt::format("the cycle-level host needs applications, and {} is not there", ours.string()),
-                "--applications FILE names them (docs/corun.md), or examples/corun.toml of a source tree");
+    throw Error(
+        ExitCode::bad_input, "corun-applications",
+        fmt::format("the cycle-level host needs applications, and {} is not there", ours.string()),
+        "--applications FILE names them (docs/concepts/corun.md), or examples/corun.toml of a source tree");
   return ours;
 }
 

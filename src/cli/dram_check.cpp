@@ -20,10 +20,11 @@ using memory::dram::CommandRecord;
 void CheckedCommands::require(const CommandChecker& checker) {
   if (!checker.violation()) return;
   const memory::dram::Violation& v = *checker.violation();
-  throw Error(
-      ExitCode::check_failed, "dram-rule", fmt::format("channel {}: {}", v.command.channel, v.message),
-      "docs/memory.md says what the rules are; `simtlab config show --dram NAME --origin` where the values "
-      "come from");
+  throw Error(ExitCode::check_failed, "dram-rule",
+              fmt::format("channel {}: {}", v.command.channel, v.message),
+              "docs/concepts/memory.md says what the rules are; `simtlab config show --dram NAME --origin` "
+              "where the values "
+              "come from");
 }
 
 void CheckedCommands::command(const CommandRecord& record) {

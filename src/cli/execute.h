@@ -17,7 +17,7 @@ namespace simtlab::cli {
 struct Executed {
   std::string output;        // what the tool would have printed on stdout
   std::string messages;      // and on stderr: notes, what the simulated program printed
-  int code = 0;              // as docs/exit-codes.md lists them
+  int code = 0;              // as docs/reference/exit-codes.md lists them
   std::vector<Error> error;  // at most one: what the command threw
 };
 
@@ -36,7 +36,7 @@ Executed execute(const std::vector<std::string>& words, const Watch& watch);
 // or serve a terminal.
 void check_embedded(const CLI::App& command);
 
-// The commands and options as JSON, for bindings: docs/library.md.
+// The commands and options as JSON, for bindings: docs/guide/library.md.
 std::string tree_json();
 
 }  // namespace simtlab::cli

@@ -134,7 +134,7 @@ bool is_alias(std::string_view aliases, std::string_view name) {
   return false;
 }
 
-// What other tools call a metric (docs/migration.md).
+// What other tools call a metric (docs/guide/migration.md).
 std::string foreign_metric(const std::string& word) {
   std::string out;
   for (const result::MetricDeclaration& m : result::registry())
@@ -396,15 +396,16 @@ std::string command(const std::string& word) {
   return {};
 }
 
-// Options and names of other tools, from the tables of docs/migration.md.
+// Options and names of other tools, from the tables of docs/guide/migration.md.
 std::string foreign_name(const std::string& word) {
   std::string out;
   const std::string bare = word.starts_with("-gpgpu") || word.starts_with("-ptx") ? word.substr(1) : word;
   for (const report::Term& t : report::foreign_names())
     if (t.name == bare)
-      out += title(bare, "name of another tool") + field("there", t.remedy) +
-             field("here", sentence(t.meaning)) +
-             field("more", "docs/migration.md has options, files and metrics of other tools beside ours.");
+      out +=
+          title(bare, "name of another tool") + field("there", t.remedy) +
+          field("here", sentence(t.meaning)) +
+          field("more", "docs/guide/migration.md has options, files and metrics of other tools beside ours.");
   return out;
 }
 

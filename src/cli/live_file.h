@@ -1,6 +1,6 @@
-// --live FILE: what a run is doing, a JSON object a line (docs/view.md). The first says what it is, the last
-// what became of it; between them is a row every quarter of a second, more seldom the longer it takes, so
-// that the file stays small.
+// --live FILE: what a run is doing, a JSON object a line (docs/guide/view.md). The first says what it is, the
+// last what became of it; between them is a row every quarter of a second, more seldom the longer it takes,
+// so that the file stays small.
 #pragma once
 
 #include <chrono>

@@ -1,7 +1,7 @@
 // How far a command is, for whoever waits: a row at the bottom of the terminal (stderr, only if it is one,
 // only after a second), lines in a log
 // (--progress plain, and on a terminal that can't be overwritten), rows in a file that another program
-// follows (--live FILE, docs/view.md). In somebody else's program it is the activity that the caller's
+// follows (--live FILE, docs/guide/view.md). In somebody else's program it is the activity that the caller's
 // callback sees.
 #pragma once
 

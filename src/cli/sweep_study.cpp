@@ -19,8 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* sweep_axis_hint =
-    "--axis dram=[hbm2,hbm3], --axis sm.count=[60:132:12], --axis l1.bytes=[16K:128K]; docs/sweep.md has all "
-    "forms";
+    "--axis dram=[hbm2,hbm3], --axis sm.count=[60:132:12], --axis l1.bytes=[16K:128K]; docs/guide/sweep.md "
+    "has all forms";
 
 // Commands whose --json is a result file.
 const std::vector<std::string>& sweepable() {

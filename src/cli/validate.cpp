@@ -102,12 +102,12 @@ void keep_rows(const std::vector<AreaReport>& reports, const ValidationOptions& 
       continue;
     }
     write_file_atomically(
-        file,
-        studies::validate::to_csv(
-            r.rows,
-            fmt::format("Rows of `simtlab validate`, area {}{}; written by --update on {:%Y-%m-%d}, "
-                        "simtlab {}.\nColumns: src/studies/validate/rows.h; docs/validation.md shows them.",
-                        r.area, o.quick && has_quick(r.area) ? ", --quick" : "", utc, version())));
+        file, studies::validate::to_csv(
+                  r.rows,
+                  fmt::format(
+                      "Rows of `simtlab validate`, area {}{}; written by --update on {:%Y-%m-%d}, "
+                      "simtlab {}.\nColumns: src/studies/validate/rows.h; docs/lab/validation.md shows them.",
+                      r.area, o.quick && has_quick(r.area) ? ", --quick" : "", utc, version())));
   }
 }
 
@@ -155,7 +155,7 @@ void add_validation_options(CLI::App& command, ValidationOptions& o, const char*
       ->group(group);
   command
       .add_flag("--update", o.update,
-                "Keep the rows of this run: what --gate compares with and docs/validation.md shows")
+                "Keep the rows of this run: what --gate compares with and docs/lab/validation.md shows")
       ->group(group);
   command.add_option("--rows", o.rows, "Folder of the kept rows (default: validation/ in the data folder)")
       ->check(CLI::Validator(refuse_empty, ""))

@@ -387,7 +387,7 @@ void add_host_options(CLI::App& sub, CorunValidation& o) {
       ->allow_extra_args(false)
       ->group(group);
   sub.add_option("--applications", o.cycle.applications,
-                 "What the mixes are drawn from (TOML, docs/corun.md; default: examples/corun.toml)")
+                 "What the mixes are drawn from (TOML, docs/concepts/corun.md; default: examples/corun.toml)")
       ->check(not_empty)
       ->type_name("FILE")
       ->group(group);

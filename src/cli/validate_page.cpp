@@ -102,9 +102,9 @@ int write_page(PageOptions o) {
   const RunClock clock;
   o.output.more = {{"--html", &o.html}};
   check_outputs(o.output);
-  const fs::path prose = o.prose.empty()
-                             ? (device::data_directory() / ".." / "docs" / "validation.d").lexically_normal()
-                             : fs::path(o.prose);
+  const fs::path prose =
+      o.prose.empty() ? (device::data_directory() / ".." / "docs" / "lab" / "validation.d").lexically_normal()
+                      : fs::path(o.prose);
   std::vector<AreaReport> areas = kept_rows(rows_folder(o));
   const std::string page = validation_page(prose, areas);
   return end_page(std::move(areas), page, clock, o);
@@ -138,7 +138,7 @@ std::string validation_page(const fs::path& prose, const std::vector<AreaReport>
   if (files.empty())
     throw Error(ExitCode::bad_input, "validation-page",
                 fmt::format("{} has no parts of the page (*.md)", prose.string()),
-                "--prose DIR names their folder: docs/validation.d of the source tree");
+                "--prose DIR names their folder: docs/lab/validation.d of the source tree");
   std::ranges::sort(files);
   ValidationPage page(areas);
   for (const fs::path& file : files) page.add(file);
@@ -147,14 +147,15 @@ std::string validation_page(const fs::path& prose, const std::vector<AreaReport>
 
 void add_validate_page(CLI::App& validate, Action& chosen) {
   CLI::App* sub = validate.add_subcommand(
-      "page", "docs/validation.md and its HTML page from the rows that are kept, without running anything");
+      "page",
+      "docs/lab/validation.md and its HTML page from the rows that are kept, without running anything");
   const auto o = std::make_shared<PageOptions>();
   const CLI::Validator not_empty(refuse_empty, "");
   sub->add_option("--rows", o->rows, "Folder of the kept rows (default: validation/ in the data folder)")
       ->check(not_empty)
       ->type_name("DIR");
   sub->add_option("--prose", o->prose,
-                  "Folder of the parts (default: docs/validation.d beside the data folder)")
+                  "Folder of the parts (default: docs/lab/validation.d beside the data folder)")
       ->check(not_empty)
       ->type_name("DIR");
   sub->add_option("--html", o->html,

@@ -1,4 +1,4 @@
-// docs/validation.md: prose of docs/validation.d with the kept rows of data/validation put in.
+// docs/lab/validation.md: prose of docs/lab/validation.d with the kept rows of data/validation put in.
 #pragma once
 
 #include <filesystem>

@@ -18,7 +18,8 @@
 namespace simtlab::compile {
 namespace {
 
-constexpr TomlText::Form form{"launch-file", "launch-file", "launch files are TOML: see docs/launch-file.md",
+constexpr TomlText::Form form{"launch-file", "launch-file",
+                              "launch files are TOML: see docs/reference/launch-file.md",
                               max_launch_file_bytes};
 
 class Reader {

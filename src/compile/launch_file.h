@@ -1,5 +1,5 @@
-// One launch of one kernel, as a launch file (TOML) or the command line describes it. docs/launch-file.md is
-// the manual.
+// One launch of one kernel, as a launch file (TOML) or the command line describes it.
+// docs/reference/launch-file.md is the manual.
 //
 //   kernel = "saxpy"                              simtlab run saxpy.ptx --kernel saxpy --global 1024 --local
 //   256 global = 1024                                     --arg f32:2.0 --arg buffer:1024:f32:iota block =

@@ -22,7 +22,7 @@ struct LoopSource {
   std::vector<std::string> flags;  // for clang
 };
 
-// What a run of the program told; docs/loops.md.
+// What a run of the program told; docs/concepts/loops.md.
 struct LoopRun {
   std::vector<double> times_ns;       // of one call of the nest, that with most to do, one a run
   std::uint64_t calls = 0;            // of the nest in one run

@@ -19,7 +19,7 @@ namespace simtlab::compile {
 struct OpenClRequest {
   std::filesystem::path source;      // the file; with `text` only the name that messages give it
   std::optional<std::string> text;   // instead of a file
-  std::vector<std::string> options;  // as clBuildProgram takes them: docs/opencl.md
+  std::vector<std::string> options;  // as clBuildProgram takes them: docs/guide/opencl.md
   std::string architecture = "sm_70";
   bool global_offset = false;        // get_global_id adds the offset of the launch
   std::filesystem::path cache = {};  // empty: as in frontend.h

@@ -16,7 +16,7 @@ constexpr std::size_t kMostWords = 4096;
 [[noreturn]] void refuse(const std::string& option, const std::string& what, const std::string& hint = {}) {
   throw Error(ExitCode::usage, "opencl-option",
               fmt::format("OpenCL build option {}: {}", shown(option), what),
-              hint.empty() ? "docs/opencl.md lists the options" : hint);
+              hint.empty() ? "docs/guide/opencl.md lists the options" : hint);
 }
 
 // What clang takes as it is.

@@ -17,7 +17,7 @@ struct Toolchain {
 
 // PTX goes to an assembler that moves loads ahead of what need not come before them and chooses how loops
 // count (ptxas -O3); clang leaves that to it and writes instructions as the source has them. Here nothing
-// comes after clang (docs/deviations.d/ptx.md), so
+// comes after clang (docs/reference/deviations/ptx.md), so
 // - its own scheduler of the back end orders them: a sum of two loads in a loop waits for both at once;
 // - what a loop's end is compared with may be computed before the loop where that takes up to 16
 // instructions, so that one counter serves for address and end.

@@ -1,5 +1,5 @@
 // How much blocks that are on the SMs together slow each other down: they share the issue slots, L2 and DRAM.
-// docs/corun.md has the equations.
+// docs/concepts/corun.md has the equations.
 //
 // Each of the three is a server whose delay grows with its utilisation and without bound towards full use, so
 // what all blocks together get never exceeds what there is. A kernel's blocks are delayed by each in the

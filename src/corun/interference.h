@@ -1,5 +1,5 @@
-// How much kernels that run together slow each other down. docs/corun.md has the equation and says what is
-// fitted.
+// How much kernels that run together slow each other down. docs/concepts/corun.md has the equation and says
+// what is fitted.
 #pragma once
 
 #include <cstdint>

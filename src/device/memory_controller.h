@@ -56,7 +56,8 @@ struct MemoryController {
   } page;
 
   struct Mapping {
-    std::string pattern = "ro-ra-ba-bg-co-pc-ch";  // of the address, most significant first (docs/memory.md)
+    // Of the address, most significant first (docs/concepts/memory.md)
+    std::string pattern = "ro-ra-ba-bg-co-pc-ch";
     // "bg^=ro ba^=ro ch^=ro": exclusive or with low bits of another field; empty or "none": none
     std::string hash;
   } mapping;

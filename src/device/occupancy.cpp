@@ -1,6 +1,6 @@
 // Rules and constants as in CUDA's occupancy calculator (cuda_occupancy.h, all compute capabilities
 // from 2.0). Fermi's larger register unit at eight register counts is not modelled:
-// docs/deviations.d/device.md.
+// docs/reference/deviations/device.md.
 #include "device/occupancy.h"
 
 #include <algorithm>

@@ -74,10 +74,11 @@ std::span<const ToolOption> tool_options() {
       {"regs", Unit::none, 255, "0", "", "Registers per thread; 0: the compiler's or the estimate",
        &ToolOptions::registers},
       {"what-if", Unit::none, any, "none", "",
-       "Limits of the GPU that are lifted, separated by commas (docs/explain.md)", &ToolOptions::what_if},
+       "Limits of the GPU that are lifted, separated by commas (docs/guide/explain.md)",
+       &ToolOptions::what_if},
       {"lowering", Unit::none, any, "on", "on|off",
        "Time PTX as the machine instructions that it becomes, or each of its instructions as one "
-       "(docs/timing.md)",
+       "(docs/concepts/timing.md)",
        &ToolOptions::lowering},
   });
   return rows;

@@ -5,7 +5,7 @@
 // one resident thread block: registers of its warps, shared and local memory, divergence stacks, barriers.
 // The timing model steps warps one instruction at a time; run_functional runs whole grids at full speed.
 //
-// What is not modelled: docs/deviations.md (independent thread scheduling, ...).
+// What is not modelled: docs/reference/deviations.md (independent thread scheduling, ...).
 #pragma once
 
 #include <cstddef>

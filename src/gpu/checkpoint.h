@@ -1,5 +1,5 @@
 // Checkpoints: what each launch did, so that a later run of the same command need not do it again
-// (docs/checkpoints.md).
+// (docs/reference/checkpoints.md).
 //
 // The program runs again from its beginning, and everything it does itself (allocations, copies, its own
 // writes to managed memory) happens again. Only its kernels do not: a launch that the file holds changes

@@ -89,7 +89,8 @@ struct Options {
   std::function<void(std::string_view)> print;                 // device printf
   std::function<void(const result::KernelResult&)> on_kernel;  // as each launch's result is known
   std::function<void(const EndedKernel&)> on_kept;             // as it has its place in the result
-  std::filesystem::path record;  // trace of all that happens (docs/traces.md); empty: none
+  // Trace of all that happens (docs/reference/traces.md); empty: none
+  std::filesystem::path record;
   CheckpointOptions checkpoint;
   // Kernels run there (timing mode); null: on a GPU of their own
   std::shared_ptr<SharedDevice> shared;

@@ -224,7 +224,7 @@ void DramChannels::advance(Cycle now, std::vector<DramDone>& done) {
         fmt::format(
             "the memory refuses a request of channel {} and has nothing under way: it would wait for ever",
             waiting_.front()),
-        "an empty channel must take a request; a plug-in that does not is at fault (docs/plugins.md)");
+        "an empty channel must take a request; a plug-in that does not is at fault (docs/guide/plugins.md)");
 }
 
 DramStatistics DramChannels::statistics() const {

@@ -3,11 +3,11 @@
 // A partition serves one request after another at its share of the bandwidth. A request to a row that is not
 // among those it had open recently takes at least as long as 1 + row_miss_penalty smallest accesses: other
 // banks carry data while its row is opened, so that whole lines lose nothing (boards read chunks all over
-// memory as fast as in sequence: docs/validation.md) and scattered sectors much. The recent rows stand for
-// banks and for the reordering of a real controller. A random stream therefore is never faster than a
+// memory as fast as in sequence: docs/lab/validation.md) and scattered sectors much. The recent rows stand
+// for banks and for the reordering of a real controller. A random stream therefore is never faster than a
 // sequential one. Writes may cost more than reads, for the turnarounds of the bus that they bring. Not
-// modelled: banks and their timings, refresh, read/write turnaround, reordering (docs/deviations.md,
-// D-TIMING-4).
+// modelled: banks and their timings, refresh, read/write turnaround, reordering
+// (docs/reference/deviations.md, D-TIMING-4).
 #pragma once
 
 #include "memory/calendar.h"

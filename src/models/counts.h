@@ -2,8 +2,8 @@
 // counts file (TOML) are the names of the members; `symbols()` declares each once, with unit, range and
 // meaning. Cycles are SM core cycles.
 //
-// Sources of the symbols: Hong and Kim, ISCA 2009; Sim, Dasgupta, Kim and Vuduc, PPoPP 2012. docs/models.md
-// has the equations.
+// Sources of the symbols: Hong and Kim, ISCA 2009; Sim, Dasgupta, Kim and Vuduc, PPoPP 2012.
+// docs/concepts/models.md has the equations.
 #pragma once
 
 #include <array>

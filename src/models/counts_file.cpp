@@ -114,8 +114,9 @@ class CountsReader {
     if (known.empty())
       for (const Symbol& s : symbols()) known.emplace_back(s.key);
     const std::string near = nearest_name(std::string(wrong.substr(0, 200)), known);
-    complain(node, fmt::format("unknown symbol '{}'", shown(node.key, 60)),
-             near.empty() ? "docs/models.md lists the symbols" : fmt::format("did you mean '{}'?", near));
+    complain(
+        node, fmt::format("unknown symbol '{}'", shown(node.key, 60)),
+        near.empty() ? "docs/concepts/models.md lists the symbols" : fmt::format("did you mean '{}'?", near));
   }
 
   const device::Document& document_;

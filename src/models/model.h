@@ -10,7 +10,7 @@
 
 namespace simtlab::models {
 
-// How far an equation can be relied upon (docs/models.md).
+// How far an equation can be relied upon (docs/concepts/models.md).
 enum class Evidence : unsigned char {
   verified,   // reproduces a worked example of the paper, or several public implementations agree
   secondary,  // quoted by a survey
@@ -85,7 +85,8 @@ class Model {
   virtual std::span<double Counts::*const> uses() const { return {}; }
   // Instructions, latency and throughput of every executed class
   virtual bool needs_mix() const { return false; }
-  virtual std::span<const std::string_view> deviations() const = 0;  // identifiers of docs/deviations.d
+  // Identifiers of docs/reference/deviations
+  virtual std::span<const std::string_view> deviations() const = 0;
   // Nothing is missing().
   virtual Evaluation evaluate(const Counts& counts, const Options& options) const = 0;
 };

@@ -65,7 +65,7 @@ constexpr std::string_view throughput_deviations[] = {"D-PREDICT-1", "D-PREDICT-
 // the cycle-level model.
 constexpr double sustained_share = 0.95;
 // Of the time of a warp, where the units are busy. Of 0.3, 0.5 and 0.7 the best for 186 launches of the
-// examples on six GPUs (docs/models.md).
+// examples on six GPUs (docs/concepts/models.md).
 constexpr double uncovered = 0.5;
 
 double or_else(double value, double otherwise) { return std::isnan(value) ? otherwise : value; }

@@ -3,7 +3,7 @@
 //
 // Everything follows from one question: read these lines in order, then read them again: does one miss the
 // second time? More lines of one set than it has ways cannot all stay, whatever is replaced and however sets
-// are numbered; fewer do. docs/probe.md, "Geometry".
+// are numbered; fewer do. docs/concepts/probe.md, "Geometry".
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // The cost of reading the clock, taken out of what was timed. A timed interval is the operation plus the
-// clock's own cost, both random: T = L + C. docs/probe.md has the equations.
+// clock's own cost, both random: T = L + C. docs/concepts/probe.md has the equations.
 #pragma once
 
 #include <cstdint>

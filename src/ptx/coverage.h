@@ -1,5 +1,5 @@
 // What of PTX is supported: the opcode table in readable form, for `simtlab list ptx` and
-// docs/ptx-coverage.md.
+// docs/reference/ptx-coverage.md.
 #pragma once
 
 #include <string>

@@ -24,7 +24,8 @@ const std::vector<Term>& error_ids() {
       {"command-code",
        "A command that a program asked the library for ended with an exit code of its own, without an error: "
        "a check did not hold, for example.",
-       "docs/exit-codes.md says what the code means; the result and the messages say what was found."},
+       "docs/reference/exit-codes.md says what the code means; the result and the messages say what was "
+       "found."},
       {"command-embedded",
        "A program that uses simtlab as a library asked for a command that replaces the process or serves "
        "a terminal.",
@@ -35,9 +36,9 @@ const std::vector<Term>& error_ids() {
        "Name a source (app.cu), a kernel (kernel.ptx --launch FILE), or -- and a program with its "
        "arguments."},
       {"launch-option", "An option that describes the launch of a PTX kernel is malformed.",
-       "See docs/launch-file.md for --grid, --block and --arg."},
+       "See docs/reference/launch-file.md for --grid, --block and --arg."},
       {"build-option", "An option of the compiler driver is malformed or not known.",
-       "Use nvcc's spelling; docs/cuda.md lists what is honoured."},
+       "Use nvcc's spelling; docs/guide/cuda.md lists what is honoured."},
       {"corun-directory",
        "The directory of the co-run daemon's socket cannot be used: it is missing, a symbolic link, "
        "another user's, or open to others (exit code 7).",
@@ -56,24 +57,25 @@ const std::vector<Term>& error_ids() {
        "See `simtlab corun COMMAND --help` for the values that the option takes."},
       {"corun-policy",
        "There is no such policy for applications that share a GPU, or its settings are impossible.",
-       "`simtlab corun --help` and docs/corun.md list the policies."},
+       "`simtlab corun --help` and docs/concepts/corun.md list the policies."},
       {"corun-event",
        "A client did what it may not: it launched before it joined, or ended a launch that does not run.",
        "The host of the scheduler has an error: please report it with the command line."},
       {"corun-trace", "A trace of events for a policy is malformed, or tells of something impossible.",
-       "docs/corun.md describes the lines; `simtlab corun --log FILE` writes one."},
+       "docs/concepts/corun.md describes the lines; `simtlab corun --log FILE` writes one."},
       {"corun-profiles",
        "A file of kernel profiles is malformed, lacks what is needed, or has a name that says nothing of its "
        "form.",
-       "docs/corun.md describes TOML, CSV and SQLite."},
+       "docs/concepts/corun.md describes TOML, CSV and SQLite."},
       {"sweep-what", "A study has no command, or one that gives no result that could be kept.",
-       "Write for example `simtlab sweep --axis ... -- run kernel.ptx --launch l.toml`; docs/sweep.md "
+       "Write for example `simtlab sweep --axis ... -- run kernel.ptx --launch l.toml`; docs/guide/sweep.md "
        "has more."},
       {"sweep-axis", "An axis of a study is malformed, is there twice, or is nothing that its command has.",
-       "Write for example --axis dram=[hbm2,hbm3] or --axis sm.count=[60:132:12]; docs/sweep.md has all "
+       "Write for example --axis dram=[hbm2,hbm3] or --axis sm.count=[60:132:12]; docs/guide/sweep.md has "
+       "all "
        "forms."},
       {"sweep-file", "A study file has a key that does not exist, or a value that is not of its kind.",
-       "docs/sweep.md lists the keys."},
+       "docs/guide/sweep.md lists the keys."},
       {"sweep-design", "The axes of a study do not fit its design, or there is no such design.",
        "Ranges to draw from need the design random or latin-hypercube, and these designs need a number "
        "of points."},
@@ -132,7 +134,7 @@ const std::vector<Term>& error_ids() {
       {"corun-applications",
        "The list of applications for the cycle-level host of mixes is malformed or missing, or does not have "
        "the one that was asked for.",
-       "docs/corun.md describes the file; examples/corun.toml is one."},
+       "docs/concepts/corun.md describes the file; examples/corun.toml is one."},
       {"corun-recording",
        "A recorded trace can't be an application of a mix: it launches nothing, too much, or has a part of a "
        "launch only.",
@@ -162,7 +164,8 @@ const std::vector<Term>& error_ids() {
       {"rerun-refused",
        "The command of a result file is not run again: the file is another user's, can be written by "
        "others, or its program is not among its hashed inputs (exit code 7).",
-       "A result can name any program (docs/security.md). Read the command in the file; to run it, make "
+       "A result can name any program (docs/reference/security.md). Read the command in the file; to run it, "
+       "make "
        "a copy of the file, which is yours."},
       {"rerun-command",
        "A result does not say by which command it was made, or its command has no result to compare.",
@@ -178,7 +181,7 @@ const std::vector<Term>& error_ids() {
       {"rerun-failed", "A run that was repeated did not end well.",
        "The message of the repeated run follows."},
       {"what-if", "The limit to lift does not exist.",
-       "`simtlab run --help` lists the limits; docs/explain.md says what each does."},
+       "`simtlab run --help` lists the limits; docs/guide/explain.md says what each does."},
 
       // Configuration and device files.
       {"config-unknown-key", "A configuration key does not exist.",
@@ -199,17 +202,19 @@ const std::vector<Term>& error_ids() {
       {"controller-unknown", "There is no memory controller file of that name.",
        "`simtlab list controllers` lists the controller files; a path to a .toml works too."},
       {"dram-mapping", "An address mapping loses or repeats a part of the address, or can't be read.",
-       "docs/memory.md describes patterns such as \"ro-ba-bg-co-ch\" and hashes such as \"ba^=ro\"."},
+       "docs/concepts/memory.md describes patterns such as \"ro-ba-bg-co-ch\" and hashes such as "
+       "\"ba^=ro\"."},
       {"dram-address", "An address lies beyond the memory.",
        "Use more channels or ranks, or a technology with more rows."},
       {"dram-banks", "A memory technology has more banks in a channel than can be simulated.",
        "Choose fewer pseudo-channels, ranks, bank groups or banks in a group."},
       {"dram-command-trace", "A line of a DRAM command trace can't be read.",
-       "docs/memory.md describes the format; traces of DRAMsim3 are read, too."},
+       "docs/concepts/memory.md describes the format; traces of DRAMsim3 are read, too."},
       {"dram-unknown", "There is no memory technology file of that name.",
        "`simtlab list drams` lists the technology files; a path to a .toml works too."},
       {"device-file", "A device or memory technology file is malformed or lacks a value.",
-       "Compare it with a file of data/devices or data/dram; docs/devices.md and docs/memory.md describe the "
+       "Compare it with a file of data/devices or data/dram; docs/reference/devices.md and "
+       "docs/concepts/memory.md describe the "
        "format."},
       {"device-value",
        "Values of a device, a memory technology or a memory controller contradict each other.",
@@ -229,7 +234,8 @@ const std::vector<Term>& error_ids() {
       {"trace-format", "There is no trace format of that name.",
        "Leave --format out to have it detected; `simtlab dram --help` lists the names."},
       {"trace-unknown", "The first line of a trace fits none of the formats that simtlab reads.",
-       "docs/dram-command.md lists the formats; --format NAME says what the line lacks for format NAME."},
+       "docs/guide/dram-command.md lists the formats; --format NAME says what the line lacks for format "
+       "NAME."},
       {"trace-syntax", "A line of a trace is not of its format.",
        "The message says which word is wrong; if the format was detected wrongly, give --format NAME."},
       {"trace-order", "The cycles of a trace go back.", "Sort the lines by their cycle."},
@@ -263,7 +269,7 @@ const std::vector<Term>& error_ids() {
        "Copy or record the trace again. Memory traces: `gzip -t` and `zstd -t` check them; zstd windows "
        "above 128 MiB (--long) are not read."},
 
-      // Checkpoints (docs/checkpoints.md).
+      // Checkpoints (docs/reference/checkpoints.md).
       {"checkpoint-file", "A file is no checkpoint, or cannot be read as one.",
        "`simtlab run ... --checkpoint FILE` writes one."},
       {"checkpoint-version", "A checkpoint was written in another version of the format.",
@@ -281,7 +287,7 @@ const std::vector<Term>& error_ids() {
        "A launch has more to keep than a checkpoint can hold of one: 32 MiB of printed text or of results.",
        "Run without --checkpoint, or print less in kernels."},
 
-      // Traces of kernels (docs/traces.md).
+      // Traces of kernels (docs/reference/traces.md).
       {"trace-file", "A file is no trace of kernels, or cannot be read as one.",
        "`simtlab run ... --record FILE.simt` writes a trace; traces of Accel-Sim are named by their "
        "kernelslist.g."},
@@ -300,10 +306,11 @@ const std::vector<Term>& error_ids() {
       {"sass-generation", "A trace of machine code is of a generation that no table of data/sass describes.",
        "Machine code of Volta to Hopper is described: binary versions 70 to 90."},
       {"sass-table", "A table of data/sass is malformed.",
-       "Write each line as OPCODE = { value = \"class\", source = \"...\" }; docs/traces.md lists the "
+       "Write each line as OPCODE = { value = \"class\", source = \"...\" }; docs/reference/traces.md lists "
+       "the "
        "classes."},
 
-      // Validation (docs/validation.md).
+      // Validation (docs/lab/validation.md).
       {"measured-syntax", "A table of measurements (data/measured) is not what it must be.",
        "Write comment lines with #, a line of column names, and rows of as many values."},
       {"measured-quantity",
@@ -313,21 +320,21 @@ const std::vector<Term>& error_ids() {
        "The message lists the devices that have some."},
       {"validate-target",
        "The comparison with measurements misses a target, and --check asked for it to hold.",
-       "The report lists every target that is missed; docs/validation.md says why."},
+       "The report lists every target that is missed; docs/lab/validation.md says why."},
       {"validate-gate",
        "An error is greater than the error that was kept, or a row is gone, and --gate asked for "
        "neither.",
        "The report names the rows. If the change is meant, repeat the command with --update, then run "
        "`simtlab "
-       "validate page -o docs/validation.md`."},
+       "validate page -o docs/lab/validation.md`."},
       {"validation-rows", "A file of rows that a validation kept (data/validation) is not what it must be.",
        "`simtlab validate --update` writes these files."},
       {"validation-page",
-       "A part of docs/validation.md asks for rows that there are none of, or a group of rows is in no "
+       "A part of docs/lab/validation.md asks for rows that there are none of, or a group of rows is in no "
        "part.",
        "Write a line {{rows AREA GROUP}} once for each group; it stands for the rows of the group."},
 
-      // Probe (docs/probe.md).
+      // Probe (docs/concepts/probe.md).
       {"probe-failed", "One of the probes ended with an error; the others went on.",
        "The message has the first error; the outputs have everything that was found."},
       {"probe-result", "A probe's kernel left a value that it can't leave.",
@@ -355,7 +362,7 @@ const std::vector<Term>& error_ids() {
       {"timer-range", "Timed intervals lie too far apart for a deconvolution.",
        "Leave out the outliers (an interrupt, a preemption), or take the slope of several chain lengths."},
 
-      // Memory plug-ins (docs/plugins.md).
+      // Memory plug-ins (docs/guide/plugins.md).
       {"plugin-missing", "The shared library of a memory plug-in does not exist or cannot be loaded.",
        "Give the path of the library (--dram plugin:/path/library.so); `ldd` shows whether the libraries "
        "that it needs are found."},
@@ -389,11 +396,12 @@ const std::vector<Term>& error_ids() {
       {"write-failed", "A product of the build could not be written.",
        "Check disk space and permissions of the folder in the message."},
       {"result-json", "A result file is malformed.",
-       "`simtlab report` reads what --json=FILE of `simtlab run` wrote; docs/json.md describes the format."},
+       "`simtlab report` reads what --json=FILE of `simtlab run` wrote; docs/reference/json.md describes the "
+       "format."},
       {"result-columns",
        "The columns that stand beside a result (its series and tables of many rows) are missing, damaged or "
        "of another result.",
-       "Keep r.json and r.json.HASH.npz in one folder (docs/json.md), or make the result again."},
+       "Keep r.json and r.json.HASH.npz in one folder (docs/reference/json.md), or make the result again."},
       {"columns-write", "The series and tables of a result are too many for a file of columns.",
        "Record fewer rows: give a longer --series interval."},
       {"result-schema", "A result file has a newer format than this version reads.",
@@ -421,17 +429,17 @@ const std::vector<Term>& error_ids() {
       {"clang-missing", "CUDA C++ needs clang 19, which was not found.",
        "Install the Debian package clang-19, or run PTX, which needs no compiler."},
       {"compile-failed", "The compiler refused a source; its messages stand above.",
-       "Mend the source. docs/cuda.md lists the features of CUDA that are missing."},
+       "Mend the source. docs/guide/cuda.md lists the features of CUDA that are missing."},
       {"link-failed", "The linker refused; its messages stand above.",
        "Check -l and -L; a missing C++ library comes with the Debian package g++."},
       {"build-unsupported", "A compiler option asks for what simtlab's build cannot do.",
-       "Leave the option out; docs/cuda.md lists what is honoured."},
+       "Leave the option out; docs/guide/cuda.md lists what is honoured."},
       {"libcudart-missing", "simtlab's libcudart was not found beside the program.",
        "Build simtlab completely (./dev build), or set SIMTLAB_LIBRARY_DIR."},
       {"runtime-missing", "simtlab's libcudart was not found beside the program.",
        "Build simtlab completely (./dev build), or set SIMTLAB_LIBRARY_DIR."},
       {"opencl-option", "A build option of OpenCL C is malformed or not known.",
-       "docs/opencl.md lists what is honoured."},
+       "docs/guide/opencl.md lists what is honoured."},
       {"opencl-version", "The program asks for an OpenCL C newer than 1.2.",
        "Leave out -cl-std if the kernels need nothing newer."},
       {"opencl-image", "A kernel uses images, samplers or pipes, which the simulated device does not have.",
@@ -463,8 +471,8 @@ const std::vector<Term>& error_ids() {
        "The program may be for another architecture, or a script without a #! line."},
       {"program-start", "A process could not be started.", "See the system's reason in the message."},
       {"cuda-absent", "A source uses something of CUDA that simtlab does not have.",
-       "docs/cuda.md lists what is absent. What NVIDIA's headers make of kernels (Thrust, CUB, cuRAND's "
-       "device functions, libcu++, __managed__) runs when "
+       "docs/guide/cuda.md lists what is absent. What NVIDIA's headers make of kernels (Thrust, CUB, "
+       "cuRAND's device functions, libcu++, __managed__) runs when "
        "nvcc has built the program: nvcc -cudart shared app.cu -o app; simtlab run -- ./app."},
       {"cache-full", "The compiler found no room in the folder of the cache.",
        "Make room in the folder, or let SIMTLAB_CACHE name a folder on another disk."},
@@ -496,7 +504,7 @@ const std::vector<Term>& error_ids() {
        "The program needs a library that talks to the GPU by itself and that simtlab does not replace.",
        "Only programs of the CUDA runtime run; write the call as a kernel."},
       {"cuda-api", "The program called a function of the CUDA runtime that simtlab does not have.",
-       "docs/cudart.md lists what exists."},
+       "docs/guide/cudart.md lists what exists."},
 
       // PTX and fat binaries.
       {"ptx-syntax", "PTX text is malformed at the place that is shown.",
@@ -530,7 +538,8 @@ const std::vector<Term>& error_ids() {
        "Rebuild with PTX: nvcc -gencode arch=compute_70,code=compute_70."},
 
       // Launches.
-      {"launch-file", "A launch file is malformed.", "See docs/launch-file.md for the form of launch files."},
+      {"launch-file", "A launch file is malformed.",
+       "See docs/reference/launch-file.md for the form of launch files."},
       {"launch-arguments", "The arguments do not fit the kernel's parameters.",
        "Give one [[arg]] or --arg a parameter, in order, of the parameter's size."},
       {"launch-grid", "The grid is empty or larger than CUDA allows.",
@@ -538,7 +547,7 @@ const std::vector<Term>& error_ids() {
       {"launch-block", "The block is empty or larger than CUDA allows.",
        "Give at most 1024 threads, at most 64 in z, and no more than .maxntid of the kernel."},
       {"launch-shape", "Grid or block are missing, zero or too large.",
-       "Give grid (or global) and block; docs/launch-file.md describes both."},
+       "Give grid (or global) and block; docs/reference/launch-file.md describes both."},
       {"launch-resources",
        "One block needs more registers, shared memory or threads than an SM of the device has.",
        "Give smaller blocks, less shared memory, --regs N, or another --gpu."},
@@ -558,7 +567,7 @@ const std::vector<Term>& error_ids() {
       {"host-memory", "The host has no memory left.",
        "Make the problem smaller, or give --max-memory to be told earlier."},
 
-      // Real boards (docs/boards.md).
+      // Real boards (docs/guide/boards.md).
       {"board-driver", "The CUDA driver is missing, incomplete or does not fit its kernel module.",
        "Install NVIDIA's driver; `simtlab doctor` says what is there. Simulated GPUs need none."},
       {"board-driver-old", "The CUDA driver is older than the version that simtlab needs.",
@@ -612,7 +621,7 @@ const std::vector<Term>& error_ids() {
        "one unchanged value again and again, and no warp is left to write; the message lists the waiting "
        "warps.",
        "Every thread of a block must reach one barrier, or exit; a thread that sets a flag or releases a "
-       "lock must be able to get there: blocks must be resident (docs/timing.md)."},
+       "lock must be able to get there: blocks must be resident (docs/concepts/timing.md)."},
       {"kernel-waits",
        "A kernel waits for a value that another kernel or the host may still write, in a mode where "
        "nothing else runs before the kernel has ended (exit code 4).",
@@ -631,7 +640,7 @@ const std::vector<Term>& error_ids() {
        "No order of warps is named like the device's warp scheduler, so a cache study cannot follow it.",
        "Give --order with another name; `simtlab list orders` has the names."},
       {"cache-option", "An option of a cache study has a value that it cannot have.",
-       "`simtlab cache --help` lists the options; docs/cache.md explains them."},
+       "`simtlab cache --help` lists the options; docs/concepts/cache.md explains them."},
       {"cache-sweep", "A --sweep cannot be understood.",
        "Write KEY=FIRST:LAST to double a value, KEY=A,B,C to list values: size=16K:128K ways=1:16 "
        "policy=lru,fifo."},
@@ -642,10 +651,11 @@ const std::vector<Term>& error_ids() {
 
       // Predictions.
       {"predict-what", "`predict` was told neither a kernel nor a program nor counts.",
-       "Write `simtlab predict app.cu`, or give --counts FILE; docs/models.md lists the keys of such "
+       "Write `simtlab predict app.cu`, or give --counts FILE; docs/concepts/models.md lists the keys of "
+       "such "
        "files."},
       {"predict-option", "An option of a model is unknown.",
-       "The message lists the options of the model; docs/models.md says what they change."},
+       "The message lists the options of the model; docs/concepts/models.md says what they change."},
       {"validate-examples",
        "`validate predict` found no example programs, or results that are not of one program.",
        "Let --examples DIR name the folder with *.cu, or --results the folder with pairs of results."},
@@ -705,7 +715,7 @@ const std::vector<Term>& error_ids() {
       {"loops-tool", "The part of simtlab that uses LLVM failed.",
        "Please report the failure with the C file."},
       {"counts-file", "A counts file has an unknown key, or a value that is no number or out of its range.",
-       "docs/models.md lists the symbols with units and ranges."},
+       "docs/concepts/models.md lists the symbols with units and ranges."},
       {"counts-missing", "Counts that the model needs are not given.",
        "Add the counts to the file; --gpu NAME gives most counts of the machine."},
       {"counts-contradiction", "Counts exclude each other, or describe a launch that cannot be.",

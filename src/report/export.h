@@ -11,8 +11,8 @@ namespace simtlab::report {
 // A page with headline, kernels, stalls and every metric.
 std::string markdown(const result::Result& result);
 
-// A database as the bytes of its file (docs/json.md lists the tables). Throws Error(failure, "report-sqlite")
-// if the library refuses.
+// A database as the bytes of its file (docs/reference/json.md lists the tables). Throws Error(failure,
+// "report-sqlite") if the library refuses.
 std::string sqlite_database(const result::Result& result);
 
 // Kernels as slices, their series as counters. Throws Error(bad_input, "report-timeline") if the result has

@@ -17,7 +17,8 @@ const std::vector<Term>& stall_reasons();
 const std::vector<Term>& error_ids();
 const std::vector<Term>& deviations();  // from the pages of deviations in docs/, embedded at build time
 // What other tools call an option, a file or a stall reason. meaning: what it is here; remedy: the whole cell
-// of docs/migration.md that names it ("A times B"). Their names of metrics are in the registry of metrics.
+// of docs/guide/migration.md that names it ("A times B"). Their names of metrics are in the registry of
+// metrics.
 const std::vector<Term>& foreign_names();
 
 const Term* find_term(const std::vector<Term>& terms, std::string_view name);

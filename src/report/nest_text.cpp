@@ -1,4 +1,4 @@
-// Sample (docs/loops.md explains it):
+// Sample (docs/concepts/loops.md explains it):
 //
 //   loops to threads                 block     lines  DRAM       time
 //     x <- x, y <- y                 32x8       16.5  8.00 MiB   31.2 us   best

@@ -1,4 +1,4 @@
-// Sample (docs/models.md explains it):
+// Sample (docs/concepts/models.md explains it):
 //
 //   tiled-matmul: 80 blocks of 128 threads
 //

@@ -1,6 +1,6 @@
 // Printers of a result::Result. They return text; the command line decides where it goes.
 //
-// Sample of the text report of one kernel (docs/cli.md explains each line):
+// Sample of the text report of one kernel (docs/reference/cli.md explains each line):
 //
 //   matmul(float const*, float const*, float*, int)
 //     grid 16x16x1, block 16x16x1, 34 registers a thread, 2.00 KiB shared memory a block

@@ -1,9 +1,9 @@
-# The pages of deviations and the tables of docs/migration.md are compiled in, so that `simtlab explain` knows them on a machine
+# The pages of deviations and the tables of docs/guide/migration.md are compiled in, so that `simtlab explain` knows them on a machine
 # without the documentation.
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
-file(GLOB simtlab_glossary_pages CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/docs/deviations.d/*.md)
+file(GLOB simtlab_glossary_pages CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/docs/reference/deviations/*.md)
 list(SORT simtlab_glossary_pages)
-list(APPEND simtlab_glossary_pages ${CMAKE_SOURCE_DIR}/docs/migration.md)
+list(APPEND simtlab_glossary_pages ${CMAKE_SOURCE_DIR}/docs/guide/migration.md)
 add_custom_command(
   OUTPUT ${CMAKE_BINARY_DIR}/generated/glossary_pages.cpp
   COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_SOURCE_DIR}/src/report/glossary.py ${CMAKE_BINARY_DIR}/generated/glossary_pages.cpp

@@ -189,11 +189,12 @@ struct ColumnReader::Impl {
   std::uint64_t unpacked = 0;
 
   [[noreturn]] void fail(const std::string& what) const {
-    throw Error(ExitCode::bad_input, "result-columns",
-                Diagnostic{what,
-                           {file, 0, 0},
-                           {},
-                           "expected the columns that simtlab wrote beside a result (docs/json.md)"});
+    throw Error(
+        ExitCode::bad_input, "result-columns",
+        Diagnostic{what,
+                   {file, 0, 0},
+                   {},
+                   "expected the columns that simtlab wrote beside a result (docs/reference/json.md)"});
   }
   void find_members();
   // The member's bytes; it must not have more than `most`.

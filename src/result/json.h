@@ -1,6 +1,6 @@
-// The result file: schema 1 (docs/json.md). Written byte for byte the same for the same result; of a repeated
-// run only manifest.start_time, wall_time_s, host, command, working_directory and the host.* metrics of
-// `total` may differ.
+// The result file: schema 1 (docs/reference/json.md). Written byte for byte the same for the same result; of
+// a repeated run only manifest.start_time, wall_time_s, host, command, working_directory and the host.*
+// metrics of `total` may differ.
 #pragma once
 
 #include <cstdint>

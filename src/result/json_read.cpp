@@ -25,7 +25,8 @@ constexpr std::size_t max_metrics = 4096;
   pos.file = file;
   throw Error(
       ExitCode::bad_input, "result-json",
-      Diagnostic{what, pos, {}, "expected a file that `simtlab run --json=FILE` wrote (docs/json.md)"});
+      Diagnostic{
+          what, pos, {}, "expected a file that `simtlab run --json=FILE` wrote (docs/reference/json.md)"});
 }
 
 SourcePos position(std::string_view text, std::size_t offset) {

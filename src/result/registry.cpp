@@ -1,5 +1,5 @@
-// The metric registry: pure data. One row a metric; docs/metrics.md and `simtlab list stats` are printed from
-// it.
+// The metric registry: pure data. One row a metric; docs/reference/metrics.md and `simtlab list stats` are
+// printed from it.
 //
 // Shares and rates are ratios from 0 to 1 (unit "1"); the text report shows them as per cent. A cache access
 // is one sector (32 bytes), or one line where the device file says that the cache is not sectored; accesses =
@@ -397,8 +397,8 @@ constexpr MetricDeclaration rows[] = {
      "write; dram.bus.data and all dram.loss.* add up to 1.",
      "kernel", "", "", weighted, "gpu.time"},
     {"dram.loss.*", "1",
-     "Share of the clocks of the memory's data buses that one reason keeps empty (page memory.md lists "
-     "the reasons).",
+     "Share of the clocks of the memory's data buses that one reason keeps empty (docs/concepts/memory.md "
+     "lists the reasons).",
      "kernel", "", "", weighted, "gpu.time"},
     {"dram.energy.*", "nJ",
      "Energy of the memory, total or of one kind of work; absent where the currents of the technology "

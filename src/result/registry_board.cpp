@@ -1,4 +1,4 @@
-// Metrics of real boards: pure data. docs/boards.md says how each is measured.
+// Metrics of real boards: pure data. docs/guide/boards.md says how each is measured.
 #include "result/registry_board.h"
 
 namespace simtlab::result {

@@ -1,4 +1,4 @@
-// Metrics of applications that share a GPU: pure data. docs/corun.md explains them.
+// Metrics of applications that share a GPU: pure data. docs/concepts/corun.md explains them.
 #include "result/registry_corun.h"
 
 namespace simtlab::result {

@@ -1,4 +1,4 @@
-// Metrics and tables of a sequential loop nest: pure data. docs/loops.md says how each is made.
+// Metrics and tables of a sequential loop nest: pure data. docs/concepts/loops.md says how each is made.
 #include "result/registry_nest.h"
 
 namespace simtlab::result {

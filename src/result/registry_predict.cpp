@@ -1,4 +1,4 @@
-// Metrics of predictions: pure data. docs/models.md has the equations.
+// Metrics of predictions: pure data. docs/concepts/models.md has the equations.
 #include "result/registry_predict.h"
 
 namespace simtlab::result {

@@ -7,7 +7,7 @@
 // the next ones along (prefetch). When a line is there is known when it is asked for: lines under way wait in
 // a short list, no events. Code does not change, so what the caches hold stays from launch to launch; only
 // the first one that comes to an SM finds them cold. The way to L2 has a width and L2's latency of its own:
-// it takes nothing from data (docs/deviations.d/timing.md).
+// it takes nothing from data (docs/reference/deviations/timing.md).
 #pragma once
 
 #include <cstdint>

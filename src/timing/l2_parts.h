@@ -4,7 +4,7 @@
 // the slice of its own part that stands opposite the home: there a copy may lie. If not, it crosses to the
 // home and leaves a copy on its way back. Writes and atomics go to the home and drop the copies. So an SM
 // sees near hits as long as its near part holds what it reads (half of L2 with two parts), and far ones
-// beyond, as pointer chases on A100 and H100 do (docs/validation.md).
+// beyond, as pointer chases on A100 and H100 do (docs/lab/validation.md).
 #pragma once
 
 #include <cstdint>

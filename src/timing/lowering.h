@@ -12,7 +12,7 @@
 // for one instruction with unknown operands, less copies; 7.0 is taken to be the same. Those of earlier ones,
 // which it no longer serves, are estimated from what their instruction sets have: 16-bit multipliers in 5.x
 // and 6.x, shifts for products by powers of two, no three-operand add before 5.0, no 32 x 32 + 64 bit
-// multiply-add before 7.0. What is not modelled is in docs/deviations.d/timing.md.
+// multiply-add before 7.0. What is not modelled is in docs/reference/deviations/timing.md.
 #pragma once
 
 #include <cstdint>

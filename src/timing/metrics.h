@@ -51,7 +51,7 @@ void set_peaks(result::Metrics& metrics, const LaunchStatistics& statistics);
 // kernel: has its metrics and the table "coalescing".
 std::string bottleneck_of(const result::KernelResult& kernel, const LaunchStatistics& statistics);
 
-// Deviations (docs/deviations.md) that concern the instructions this kernel executed.
+// Deviations (docs/reference/deviations.md) that concern the instructions this kernel executed.
 std::vector<std::string> not_modelled(const LaunchStatistics& statistics);
 
 }  // namespace simtlab::timing

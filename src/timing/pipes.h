@@ -7,7 +7,7 @@
 // them on units of its own. Shared memory and shuffles (mio) and global memory (lg, tex) are units of the
 // whole SM behind a short queue: there a scheduler may hand over one instruction a cycle. Division and square
 // root in software occupy one pipeline of their own per precision instead of the issue slots of their many
-// instructions (docs/deviations.md).
+// instructions (docs/reference/deviations.md).
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // Mathematical functions of the device in both precisions against the C library in long double, within the bounds that
-// docs/cuda.md states.
+// docs/guide/cuda.md states.
 #include <cmath>
 #include <limits>
 

@@ -1,4 +1,4 @@
-"""The commands that README.md and docs/*.md show: found in their code blocks, and taken apart to words."""
+"""The commands that README.md and the pages of docs/ show: found in their code blocks, and taken apart to words."""
 import re
 import shlex
 import typing
@@ -156,4 +156,9 @@ def commands_of(page, commands):
 
 
 def pages():
-    return ["README.md", *sorted(str(path.relative_to(SOURCE)) for path in (SOURCE / "docs").glob("*.md"))]
+    """README.md and the pages of docs/, without the parts of which docs/lab/validation.md is made."""
+    parts = SOURCE / "docs/lab/validation.d"
+    return [
+        "README.md",
+        *sorted(str(path.relative_to(SOURCE)) for path in (SOURCE / "docs").rglob("*.md") if parts not in path.parents),
+    ]

@@ -26,7 +26,9 @@ int main() {
 
 def guide(name):
     """A program of the guide."""
-    return re.search(rf"```cuda {re.escape(name)}\n(.*?)```", (SOURCE / "docs/guide.md").read_text(), re.S).group(1)
+    return re.search(
+        rf"```cuda {re.escape(name)}\n(.*?)```", (SOURCE / "docs/guide/first-hours.md").read_text(), re.S
+    ).group(1)
 
 
 def share(ratio):

@@ -200,7 +200,7 @@ class RunOnABoard(Case):
         self.assertNotIn("board.time", result["kernels"][0]["metrics"])
 
     def test_the_page_names_errors_that_exist(self):
-        page = (SOURCE / "docs/boards.md").read_text()
+        page = (SOURCE / "docs/guide/boards.md").read_text()
         named = re.findall(r"(?m)^\| `(board-[a-z-]+)` \|", page)
         self.assertGreaterEqual(len(named), 10)
         for name in named:

@@ -1,5 +1,6 @@
-"""Every command that README.md and docs/*.md show is understood, and is run: as it stands, or with the files that its words stand for."""
+"""Every command that README.md and the pages of docs/ show is understood, and is run: as it stands, or with the files that its words stand for."""
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -28,7 +29,7 @@ TYPED_BY = {
     "validate cache --quick": ("test_cache.py", '"validate", "cache", "--check", "--gate"'),
 }
 # Pages whose commands another test follows.
-ELSEWHERE = {"docs/guide.md": "test_guide.py"}
+ELSEWHERE = {"docs/guide/first-hours.md": "test_guide.py"}
 
 
 def sub_commands(path=()):
@@ -49,6 +50,20 @@ def reason_not_to_run(command):
         return ELSEWHERE[command.page]
     words = " ".join(typed(command.words))
     return next((why for pattern, why in NEEDED if why and re.search(pattern, words)), None)
+
+
+def without_code(text):
+    return re.sub(r"(?ms)^```.*?^```$", "", text)
+
+
+def headings(text):
+    """The places of a page that links may name, as GitHub makes them of its headings."""
+    out = set()
+    for heading in re.findall(r"(?m)^#+ (.*)$", without_code(text)):
+        words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).strip().lower()
+        place = re.sub(r"[^\w\- ]", "", words).replace(" ", "-")
+        out.add(next(name for n in range(1000) if (name := f"{place}-{n}" if n else place) not in out))
+    return out
 
 
 class Documentation(Case):
@@ -85,7 +100,7 @@ class Documentation(Case):
                 continue
             with self.subTest(place=command.place, typed=text):
                 done = scene.run(words)
-                # Targets of validations that are known to be missed (docs/validation.md) have an exit code of their own.
+                # Targets of validations that are known to be missed (docs/lab/validation.md) have an exit code of their own.
                 self.assertIn(
                     done.returncode,
                     (0, 6) if words[0] == "validate" and "--check" in words else (0,),
@@ -96,32 +111,65 @@ class Documentation(Case):
 
     def test_every_link_leads_somewhere(self):
         for page in documented.pages():
-            text = re.sub(r"(?ms)^```.*?^```$", "", (SOURCE / page).read_text())
-            for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
-                if "://" not in target:
-                    self.assertTrue(((SOURCE / page).parent / target).exists(), f"{page} links to {target}")
+            for target, place in re.findall(
+                r"\]\(([^)#\s]*)(?:#([^)]*))?\)", without_code((SOURCE / page).read_text())
+            ):
+                if "://" in target:
+                    continue
+                there = (SOURCE / page).parent / target if target else SOURCE / page
+                self.assertTrue(there.exists(), f"{page} links to {target}")
+                if place:
+                    self.assertIn(place, headings(there.read_text()), f"{page} links to {target}#{place}")
+
+    def test_paths_of_pages_in_sources_exist(self):
+        for folder in ("src", "include", "python", "tests", "tools", "cmake", "data", "examples", "bench", "adapters"):
+            for path in (SOURCE / folder).rglob("*"):
+                if path.suffix not in (
+                    ".cpp",
+                    ".h",
+                    ".py",
+                    ".sh",
+                    ".cmake",
+                    ".txt",
+                    ".toml",
+                    ".csv",
+                    ".ptx",
+                    ".cu",
+                    ".cl",
+                    ".c",
+                ):
+                    continue
+                for page in set(
+                    re.findall(r"\bdocs/[A-Za-z0-9_./-]+\.(?:md|json)\b", path.read_text(errors="replace"))
+                ):
+                    self.assertTrue((SOURCE / page).exists(), f"{path.relative_to(SOURCE)} names {page}")
 
     def test_every_page_command_exit_code_and_header_is_named(self):
-        readme, cli = ((SOURCE / name).read_text() for name in ("README.md", "docs/cli.md"))
+        readme, cli = ((SOURCE / name).read_text() for name in ("README.md", "docs/reference/cli.md"))
         linked = readme + "".join((SOURCE / page).read_text() for page in documented.pages())
-        for page in (SOURCE / "docs").glob("*.md"):
-            self.assertRegex(linked, rf"\]\((docs/)?{page.name}[)#]")
+        for page in documented.pages():
+            if pathlib.Path(page).name == "README.md":  # where a reader begins
+                continue
+            self.assertRegex(
+                linked, rf"\]\(([a-z./-]+/)?{re.escape(pathlib.Path(page).name)}[)#]", f"nothing links to {page}"
+            )
         for name in sub_commands()[()]:
-            self.assertRegex(cli, rf"simtlab {name}\b", f"docs/cli.md has no line for {name}")
-        codes = (SOURCE / "docs/exit-codes.md").read_text()
+            self.assertRegex(cli, rf"simtlab {name}\b", f"docs/reference/cli.md has no line for {name}")
+        codes = (SOURCE / "docs/reference/exit-codes.md").read_text()
         for row in self.ok("list", "exit-codes", "--markdown").stdout.splitlines()[2:]:
-            self.assertIn(row.rstrip("| "), codes, "docs/exit-codes.md is stale")
+            self.assertIn(row.rstrip("| "), codes, "docs/reference/exit-codes.md is stale")
         for header in (SOURCE / "include/simtlab").glob("*.h"):
             self.assertIn(
-                header.name, (SOURCE / "docs/library.md").read_text() + (SOURCE / "docs/plugins.md").read_text()
+                header.name,
+                (SOURCE / "docs/guide/library.md").read_text() + (SOURCE / "docs/guide/plugins.md").read_text(),
             )
 
     def test_the_page_of_interfaces_is_what_the_headers_say(self):
-        page = (SOURCE / "docs/interfaces.md").read_text()
+        page = (SOURCE / "docs/reference/interfaces.md").read_text()
         made = subprocess.run(
             [sys.executable, "-B", SOURCE / "tools/interfaces.py"], check=True, stdout=subprocess.PIPE, text=True
         ).stdout
-        self.assertEqual(page, made, "stale: python3 tools/interfaces.py > docs/interfaces.md")
+        self.assertEqual(page, made, "stale: python3 tools/interfaces.py > docs/reference/interfaces.md")
         for header in (SOURCE / "include/simtlab").glob("*.h"):
             self.assertIn(f"`include/simtlab/{header.name}`", page)
         for name in ("execute", "commands_json", "Gpu", "Device", "simtlab_memory_plugin", "SIMTLAB_MEMORY_ABI"):

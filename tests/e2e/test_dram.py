@@ -315,7 +315,7 @@ class Outputs(Dram):
 
 class Documentation(Dram):
     def test_every_option_and_format_is_documented(self):
-        page = (SOURCE / "docs/dram-command.md").read_text() + (SOURCE / "docs/cli.md").read_text()
+        page = (SOURCE / "docs/guide/dram-command.md").read_text() + (SOURCE / "docs/reference/cli.md").read_text()
         help_text = self.ok("dram", "--help").stdout
         options = set(re.findall(r"--[a-z][a-z-]+", help_text)) - {"--help", "--output", "--quiet", "--verbose"}
         self.assertGreater(len(options), 25)

@@ -1,4 +1,4 @@
-"""docs/guide.md is followed from its first line to its last, as a newcomer would in an empty folder."""
+"""docs/guide/first-hours.md is followed from its first line to its last, as a newcomer would in an empty folder."""
 import json
 import os
 import pathlib
@@ -41,7 +41,7 @@ class Guide(Case):
     def test_every_block_works(self):
         ran = 0
         outputs = []
-        chapters = CHAPTER.split((SOURCE / "docs/guide.md").read_text())
+        chapters = CHAPTER.split((SOURCE / "docs/guide/first-hours.md").read_text())
         for number, chapter in enumerate(chapters):
             last = number + 1 == len(chapters)
             for language, name, body in BLOCK.findall(chapter):
@@ -80,7 +80,7 @@ class Guide(Case):
     def test_the_code_of_the_guide_is_the_code_that_is_built(self):
         shown = {
             name.removeprefix("mine/"): body
-            for language, name, body in BLOCK.findall((SOURCE / "docs/guide.md").read_text())
+            for language, name, body in BLOCK.findall((SOURCE / "docs/guide/first-hours.md").read_text())
             if language == "cpp"
         }
         built = {

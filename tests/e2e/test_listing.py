@@ -8,39 +8,39 @@ from harness import SIMTLAB, SOURCE, Case, main
 
 class Listing(Case):
     def test_the_metric_page_is_what_the_registry_says(self):
-        page = (SOURCE / "docs/metrics.md").read_text()
+        page = (SOURCE / "docs/reference/metrics.md").read_text()
         self.assertEqual(
             page,
             self.ok("list", "stats", "--markdown").stdout,
-            "stale: simtlab list stats --markdown > docs/metrics.md",
+            "stale: simtlab list stats --markdown > docs/reference/metrics.md",
         )
 
     def test_the_page_of_options_is_what_the_commands_take(self):
-        page = (SOURCE / "docs/options.md").read_text()
+        page = (SOURCE / "docs/reference/options.md").read_text()
         # A build without the OpenCL headers has the same commands; names of optional parts do not occur.
         self.assertEqual(
             page,
             self.ok("list", "options", "--markdown").stdout,
-            "stale: simtlab list options --markdown > docs/options.md",
+            "stale: simtlab list options --markdown > docs/reference/options.md",
         )
         rows = self.ok("list", "options").stdout.splitlines()
         self.assertTrue(any(row.startswith("simtlab config show") and "--origin" in row for row in rows))
 
     def test_the_page_of_errors_is_what_the_table_says(self):
-        page = (SOURCE / "docs/errors.md").read_text()
+        page = (SOURCE / "docs/reference/errors.md").read_text()
         self.assertEqual(
             page,
             self.ok("list", "errors", "--markdown").stdout,
-            "stale: simtlab list errors --markdown > docs/errors.md",
+            "stale: simtlab list errors --markdown > docs/reference/errors.md",
         )
         self.assertIn("file-missing", self.ok("list", "errors").stdout)
 
     def test_the_ptx_page_is_what_the_decoder_says(self):
-        page = (SOURCE / "docs/ptx-coverage.md").read_text()
+        page = (SOURCE / "docs/reference/ptx-coverage.md").read_text()
         self.assertEqual(
             page,
             self.ok("list", "ptx", "--markdown").stdout,
-            "stale: simtlab list ptx --markdown > docs/ptx-coverage.md",
+            "stale: simtlab list ptx --markdown > docs/reference/ptx-coverage.md",
         )
 
     def test_every_metric_is_explained(self):
@@ -74,7 +74,7 @@ class Listing(Case):
 
     def test_every_deviation_of_the_documentation_is_explained(self):
         ids = set()
-        for path in [*SOURCE.glob("docs/deviations.md"), *SOURCE.glob("docs/deviations.d/*.md")]:
+        for path in [*SOURCE.glob("docs/reference/deviations.md"), *SOURCE.glob("docs/reference/deviations/*.md")]:
             ids |= set(re.findall(r"\bD-[A-Z]+-A?\d+\b", path.read_text()))
         self.assertGreater(len(ids), 5)
         missing = [name for name in sorted(ids) if self.simtlab("explain", name).returncode != 0]
@@ -169,9 +169,11 @@ class Listing(Case):
         sys.path.insert(0, str(SOURCE / "tools"))
         import migration
 
-        page = (SOURCE / "docs/migration.md").read_text()
+        page = (SOURCE / "docs/guide/migration.md").read_text()
         self.assertIn(
-            migration.tables(SIMTLAB), page, "stale: tools/migration.py build/release/bin/simtlab docs/migration.md"
+            migration.tables(SIMTLAB),
+            page,
+            "stale: tools/migration.py build/release/bin/simtlab docs/guide/migration.md",
         )
         # What it names by hand exists.
         metrics = {name for name, _, _ in migration.metrics(SIMTLAB)}

@@ -224,7 +224,7 @@ class MemoryPlugin(Case):
         subprocess.run(line.replace("fixed_latency.c", str(source)), shell=True, check=True, cwd=self.folder)
         r = self.run_with("plugin:./fixed_latency.so?config=latency=40,room=32")
         self.assertEqual(self.value(r, "dram.plugin.reads"), 2048)
-        self.assertIn("fixed_latency.c", (SOURCE / "docs/plugins.md").read_text())
+        self.assertIn("fixed_latency.c", (SOURCE / "docs/guide/plugins.md").read_text())
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ except ImportError:  # Debian: python3-jsonschema, of ./dev test
 
 from harness import SAXPY_LAUNCH, SIMTLAB, SOURCE, Case, main, needs_clang
 
-SCHEMAS = SOURCE / "docs/schema"
+SCHEMAS = SOURCE / "docs/reference/schema"
 SORT = ["--generate", "random", "--requests", "2000", "--dram", "ddr4-3200"]
 
 

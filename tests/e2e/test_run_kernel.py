@@ -33,7 +33,7 @@ FIXED_METRICS = [
 
 
 def varying_removed(text):
-    """A result without what docs/json.md says may differ between equal runs."""
+    """A result without what docs/reference/json.md says may differ between equal runs."""
     result = json.loads(text)
     for key in ("start_time", "wall_time_s"):
         del result["manifest"][key]

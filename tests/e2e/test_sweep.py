@@ -217,7 +217,7 @@ class Points(Sweep):
         self.assertEqual([p["state"] for p in data["points"]], ["done", "done"])
         if jsonschema is not None:
             jsonschema.Draft202012Validator(
-                json.loads((SOURCE / "docs/schema/study-1.schema.json").read_text())
+                json.loads((SOURCE / "docs/reference/schema/study-1.schema.json").read_text())
             ).validate(data)
         self.assertEqual(data["effects"][0]["axis"], "sm.count")
         self.ok("report", "sweep.db", "--html=r.html", "--timeline=t.json", "--md=r.md")

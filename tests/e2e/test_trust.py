@@ -1,4 +1,4 @@
-"""What simtlab believes: commands that read run nothing, what is run again is the user's own, the cache is nobody else's (docs/security.md)."""
+"""What simtlab believes: commands that read run nothing, what is run again is the user's own, the cache is nobody else's (docs/reference/security.md)."""
 import json
 import os
 import pathlib

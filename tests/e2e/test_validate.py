@@ -259,14 +259,16 @@ class Validate(Case):
     def test_the_page_is_what_the_kept_rows_and_the_prose_give(self):
         out = self.ok("validate", "page", "--html=page.html").stdout
         self.assertEqual(
-            out, (SOURCE / "docs/validation.md").read_text(), "stale: simtlab validate page -o docs/validation.md"
+            out,
+            (SOURCE / "docs/lab/validation.md").read_text(),
+            "stale: simtlab validate page -o docs/lab/validation.md",
         )
         html = (self.folder / "page.html").read_text()
         self.assertTrue("timing: ours over the reference, cycles" in html)
         self.assertFalse(re.search(r"<(script|img|link|iframe)[^>]* (src|href)=.?https?:", html))
 
     def test_rows_that_the_page_would_lose_are_an_error(self):
-        shutil.copytree(SOURCE / "docs/validation.d", self.folder / "prose")
+        shutil.copytree(SOURCE / "docs/lab/validation.d", self.folder / "prose")
         path = self.folder / "prose/50-probe.md"
         text = path.read_text()
         for new, says in (

@@ -1,5 +1,5 @@
-// A CUDA driver of our own for the tests: the entry points of gpu/cuda_api.h on the simulator. docs/boards.md
-// lists its environment variables.
+// A CUDA driver of our own for the tests: the entry points of gpu/cuda_api.h on the simulator.
+// docs/guide/boards.md lists its environment variables.
 #pragma once
 
 #include <cstdint>

@@ -16,8 +16,8 @@ namespace simtlab::corun::cycle {
 namespace {
 
 constexpr std::size_t longest_name = 200;
-constexpr TomlText::Form form{"corun-applications", "corun-applications", "docs/corun.md describes the file",
-                              64 * 1024};
+constexpr TomlText::Form form{"corun-applications", "corun-applications",
+                              "docs/concepts/corun.md describes the file", 64 * 1024};
 constexpr std::int64_t most_iterations = 100'000;
 
 class Reader {

@@ -1,4 +1,5 @@
-// Which applications the cycle-level host has: a TOML file (docs/corun.md) that says of each what is run.
+// Which applications the cycle-level host has: a TOML file (docs/concepts/corun.md) that says of each what is
+// run.
 #pragma once
 
 #include <cstdint>

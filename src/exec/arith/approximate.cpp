@@ -2,7 +2,7 @@
 //
 // The GPU's own approximations are not public bit by bit. f32 functions are computed in double and rounded
 // once, so results are nearly always the correctly rounded ones, inside the PTX manual's bounds
-// (docs/accuracy.md has the measured errors). They do not depend on the instruction set: no fused
+// (docs/lab/accuracy.md has the measured errors). They do not depend on the instruction set: no fused
 // multiply-adds, the same order of operations everywhere.
 #include "exec/arith/elementary.h"
 #include "exec/arith/select.h"

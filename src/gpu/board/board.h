@@ -140,7 +140,7 @@ struct SimulatedOptions {
 };
 std::unique_ptr<Board> simulated_board(const device::Device& device, const SimulatedOptions& options = {});
 
-// A device that the CUDA driver lists; docs/boards.md. Absent: it does not tell.
+// A device that the CUDA driver lists; docs/guide/boards.md. Absent: it does not tell.
 struct BoardName {
   std::size_t index = 0;
   std::string name, uuid, bus_id;

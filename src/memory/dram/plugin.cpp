@@ -17,7 +17,8 @@ namespace simtlab::memory::dram {
 namespace {
 
 constexpr const char* broken =
-    "the plug-in breaks the interface of simtlab/memory_plugin.h: report it to its author (docs/plugins.md)";
+    "the plug-in breaks the interface of simtlab/memory_plugin.h: report it to its author "
+    "(docs/guide/plugins.md)";
 
 // What a plug-in's call throws must not pass for an error of ours.
 template <class Call>
@@ -264,7 +265,7 @@ void PluginChannels::check_progress(std::uint32_t number) const {
                 "the plug-in {} has refused an access of channel {} for {} clocks with nothing under way",
                 shown(config_.library), number, channel.time - since),
       "a memory answers and accepts in the end; raise --set dram.stall_limit if it is only slow "
-      "(docs/plugins.md)");
+      "(docs/guide/plugins.md)");
 }
 
 void PluginChannels::advance(Cycle end, std::vector<Completion>& done) {

@@ -2,7 +2,7 @@
 // the limits that it sets at its bank and at the bank groups that its rank and the data bus reach; a question
 // reads those two.
 //
-// Times are clocks of the technology. What is not modelled is in docs/deviations.md (D-DRAM-*).
+// Times are clocks of the technology. What is not modelled is in docs/reference/deviations.md (D-DRAM-*).
 #pragma once
 
 #include <algorithm>

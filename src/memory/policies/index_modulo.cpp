@@ -1,5 +1,5 @@
 // Consecutive lines in consecutive sets: the text-book cache. No GPU is known to index its L1 so
-// (docs/cache.md); for teaching and comparison.
+// (docs/concepts/cache.md); for teaching and comparison.
 #include "memory/set_index.h"
 
 namespace simtlab::memory {

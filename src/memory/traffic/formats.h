@@ -1,4 +1,4 @@
-// The trace formats: one row each. docs/dram-command.md shows the same table.
+// The trace formats: one row each. docs/guide/dram-command.md shows the same table.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// A file that a run writes as it goes on (`simtlab run --live FILE`; docs/view.md): JSON Lines.
+// A file that a run writes as it goes on (`simtlab run --live FILE`; docs/guide/view.md): JSON Lines.
 #pragma once
 
 #include <cstdint>

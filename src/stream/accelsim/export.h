@@ -1,5 +1,5 @@
 // Traces of ours as Accel-Sim traces: kernelslist.g and a kernel-N.traceg each. What gets lost is in
-// docs/traces.md.
+// docs/reference/traces.md.
 #pragma once
 
 #include <filesystem>

@@ -136,7 +136,7 @@ SassTable::SassTable(const std::vector<device::Document>& chain) {
             document.diagnostic(node.pos,
                                 fmt::format("'{}' is no class of instructions, or stands outside of [opcode]",
                                             shown(node.value)),
-                                "docs/traces.md lists the classes"));
+                                "docs/reference/traces.md lists the classes"));
       entries_.try_emplace(node.key.substr(prefix.size()), *meaning);
     }
   }

@@ -1,5 +1,5 @@
-// The file behind --checkpoint (docs/checkpoints.md): parts that are compressed and checksummed one by one,
-// appended as a run goes on.
+// The file behind --checkpoint (docs/reference/checkpoints.md): parts that are compressed and checksummed one
+// by one, appended as a run goes on.
 //
 // A part `complete` says that everything before it belongs together; what follows the last one (a run that
 // was killed while it wrote) is not used. The file gets its name with the first `complete`; before, it is a

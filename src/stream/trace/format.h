@@ -1,4 +1,4 @@
-// Layout of a trace file; docs/traces.md describes it for readers.
+// Layout of a trace file; docs/reference/traces.md describes it for readers.
 //
 //   file header   "SIMTRACE", version
 //   chunks        type, sizes, checksum, content (zstd): code of functions, segments of blocks, tables of

@@ -13,7 +13,7 @@ namespace simtlab::studies::sweep {
 namespace {
 
 constexpr std::size_t most_axes = 64;
-constexpr TomlText::Form form{"sweep-file", "toml-syntax", "docs/sweep.md describes the file",
+constexpr TomlText::Form form{"sweep-file", "toml-syntax", "docs/guide/sweep.md describes the file",
                               max_study_bytes};
 constexpr std::uint64_t most_repeats = 100'000;
 

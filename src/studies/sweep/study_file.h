@@ -1,4 +1,4 @@
-// Reads study.toml (docs/sweep.md).
+// Reads study.toml (docs/guide/sweep.md).
 #pragma once
 
 #include <filesystem>

@@ -17,7 +17,7 @@ namespace dram = memory::dram;
 
 constexpr double law_stream = 0.9;     // of what the technology allows less refresh
 constexpr double law_conflict = 1.01;  // the first and last accesses
-constexpr double peer_target = 0.024;  // docs/dram-accuracy.md
+constexpr double peer_target = 0.024;  // docs/lab/dram-accuracy.md
 constexpr std::size_t peer_requests = 20000;
 
 struct Driven {

@@ -21,7 +21,7 @@ constexpr std::uint32_t block_threads = 1024;
 // What a block reads in one round of the kernel `read`
 constexpr std::uint64_t round_bytes = 4 * 16 * block_threads;
 constexpr std::uint64_t chunk = 64 << 10;  // of the kernel `turns`
-// Chosen after looking: docs/validation.md, "What is off, and doubtful"
+// Chosen after looking: docs/lab/validation.md, "What is off, and doubtful"
 constexpr std::uint32_t short_turns = 3, long_turns = 12;
 // A difference of so much is a steady state even of the largest GPU
 constexpr std::uint64_t streamed = 12 << 20;

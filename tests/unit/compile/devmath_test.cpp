@@ -1,5 +1,5 @@
 // Accuracy of the device maths library: its sources, compiled for the host, against the C library in extended
-// precision. The bounds are those that docs/cuda.md states.
+// precision. The bounds are those that docs/guide/cuda.md states.
 #include <gtest/gtest.h>
 
 #include <cmath>

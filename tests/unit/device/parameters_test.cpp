@@ -65,8 +65,9 @@ TEST(Parameters, ranges_hold_at_both_ends) {
 
 TEST(Parameters, the_documentation_lists_them_all) {
   const std::string reference = parameter_reference();
-  const std::string page = read_file(std::string(SIMTLAB_SOURCE_DIR) + "/docs/devices.md", 1 << 20);
-  EXPECT_THAT(page, HasSubstr(reference)) << "docs/devices.md is stale: replace its table by\n" << reference;
+  const std::string page = read_file(std::string(SIMTLAB_SOURCE_DIR) + "/docs/reference/devices.md", 1 << 20);
+  EXPECT_THAT(page, HasSubstr(reference)) << "docs/reference/devices.md is stale: replace its table by\n"
+                                          << reference;
 }
 
 TEST(Parameters, shipped_files_name_their_sources_fully) {

@@ -223,9 +223,11 @@ TEST_F(Settings, changing_the_peak_bandwidth_changes_the_measured_one_in_proport
 }
 
 TEST_F(Settings, the_documentation_lists_every_option) {
-  const std::string page = read_file(std::string(SIMTLAB_SOURCE_DIR) + "/docs/configuration.md", 1 << 20);
-  EXPECT_THAT(page, HasSubstr(option_reference())) << "docs/configuration.md is stale: replace its table by\n"
-                                                   << option_reference();
+  const std::string page =
+      read_file(std::string(SIMTLAB_SOURCE_DIR) + "/docs/reference/configuration.md", 1 << 20);
+  EXPECT_THAT(page, HasSubstr(option_reference()))
+      << "docs/reference/configuration.md is stale: replace its table by\n"
+      << option_reference();
 }
 
 }  // namespace

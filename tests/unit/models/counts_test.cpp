@@ -81,7 +81,7 @@ TEST(CountsFile, UnknownKeysNameTheNearest) {
   EXPECT_THAT(refusal("freq = 1\nmem_bandwith = 80\n"),
               AllOf(HasSubstr("c.toml:2:16: error: unknown symbol 'mem_bandwith'"),
                     HasSubstr("did you mean 'mem_bandwidth'?")));
-  EXPECT_THAT(refusal("zzzzzzzzzzzz = 80\n"), HasSubstr("docs/models.md lists the symbols"));
+  EXPECT_THAT(refusal("zzzzzzzzzzzz = 80\n"), HasSubstr("docs/concepts/models.md lists the symbols"));
   EXPECT_THAT(refusal("[sm]\ncount = 80\n"), HasSubstr("unknown symbol 'sm.count'"));
   EXPECT_THAT(refusal("[freq]\n"), HasSubstr("freq"));
 }

@@ -3,7 +3,7 @@
 // hk2009-worked-example: the worked example of Hong and Kim (ISCA 2009, sections 3.5 and 4), in exact
 // arithmetic; the paper rounds MWP to 2.28 and prints 50738 cycles. hk-gtx280-shape: that program with the
 // constants that the paper gives for the GTX 280. The others are computed from the equations of
-// docs/models.md by an independent program and are no figures of a paper.
+// docs/concepts/models.md by an independent program and are no figures of a paper.
 #pragma once
 
 #include <string_view>

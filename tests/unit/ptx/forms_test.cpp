@@ -383,13 +383,13 @@ TEST(Forms, CoverageListsTheWholeTable) {
 }
 
 TEST(Forms, ThePageInTheDocumentationHasTheFormsOfTheTable) {
-  std::ifstream file(std::string(SIMTLAB_SOURCE_DIR) + "/docs/ptx-coverage.md");
+  std::ifstream file(std::string(SIMTLAB_SOURCE_DIR) + "/docs/reference/ptx-coverage.md");
   std::vector<std::string> rows;
   for (std::string line; std::getline(file, line);)
     if (line.starts_with("| `")) rows.push_back(line);
   const auto entries = coverage();
   ASSERT_EQ(rows.size(), entries.size())
-      << "regenerate it: simtlab list ptx --markdown > docs/ptx-coverage.md";
+      << "regenerate it: simtlab list ptx --markdown > docs/reference/ptx-coverage.md";
   for (std::size_t i = 0; i < rows.size(); ++i) {
     std::string form;
     for (const char c : entries[i].form) form += c == '|' ? std::string("\\|") : std::string(1, c);
