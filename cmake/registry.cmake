@@ -2,7 +2,7 @@
 # order of the names, so that a new one is a new file and nothing registers itself when a program starts (which static libraries would lose).
 #
 # -DSIMTLAB_EXTENSIONS=FOLDER[;FOLDER]: such files outside this tree. A folder is laid out like src/: FOLDER/memory/policies/replace_mine.cpp.
-set(SIMTLAB_EXTENSIONS "" CACHE STRING "Folders, laid out like src/, with further policies and probes (docs/guide/first-hours.md)")
+set(SIMTLAB_EXTENSIONS "" CACHE STRING "Folders, laid out like src/, with further policies and probes (docs/guide/extending.md)")
 
 get_filename_component(simtlab_root ${CMAKE_CURRENT_LIST_DIR} DIRECTORY)
 # A build looks again whether there are new files; a script (tests/e2e/test_extend.py) can't.

@@ -38,7 +38,7 @@ struct Options {
   Turn turn = Turn::batch;
   // Of miss latencies, SM cycles: the deviation of a half-normal distribution that is added; it stands for
   // the queues of a loaded GPU, which are not modelled. Below 0: 0.8 times dram.latency, calibrated on the
-  // stencil of data/measured/crawford.csv (docs/concepts/cache.md).
+  // stencil of data/measured/crawford.csv (docs/lab/cache.md).
   double jitter = -1;
   // SM cycles between the first blocks of an SM and of the next one; calibrated on the transposition there
   double skew = 50;

@@ -269,8 +269,8 @@ void add_corun_serve(CLI::App& corun, Action& chosen) {
       ->check(CLI::Range(1, 65536))
       ->type_name("N");
   sub->add_option("--profiles", o->profiles,
-                  "What is known of kernels: .toml, .csv or a database (docs/concepts/corun.md); policies "
-                  "decide by it")
+                  "What is known of kernels: .toml, .csv or a database (docs/reference/corun-files.md); "
+                  "policies decide by it")
       ->check(not_empty)
       ->type_name("FILE");
   sub->add_option("--directory", o->directory,

@@ -22,8 +22,8 @@ void CheckedCommands::require(const CommandChecker& checker) {
   const memory::dram::Violation& v = *checker.violation();
   throw Error(ExitCode::check_failed, "dram-rule",
               fmt::format("channel {}: {}", v.command.channel, v.message),
-              "docs/concepts/memory.md says what the rules are; `simtlab config show --dram NAME --origin` "
-              "where the values "
+              "docs/reference/memory-files.md says what the rules are; `simtlab config show --dram NAME "
+              "--origin` where the values "
               "come from");
 }
 

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* nest_device = "v100";
 
-// As docs/concepts/loops.md says how good the models are: sizes at which the kernel fills the GPU.
+// As docs/lab/loops.md says how good the models are: sizes at which the kernel fills the GPU.
 struct NestExample {
   const char *file, *arguments;
   bool quick;

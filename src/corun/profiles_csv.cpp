@@ -41,7 +41,7 @@ class Line {
                 Diagnostic{message,
                            {file_, static_cast<std::uint32_t>(number_), 0},
                            shown(text_),
-                           "docs/concepts/corun.md describes the file"});
+                           "docs/reference/corun-files.md describes the file"});
   }
   const std::vector<std::string>& cells() const { return cells_; }
 

@@ -12,8 +12,8 @@
 namespace simtlab::corun {
 namespace {
 
-constexpr TomlText::Form form{"corun-profiles", "corun-profiles", "docs/concepts/corun.md describes the file",
-                              64 * 1024};
+constexpr TomlText::Form form{"corun-profiles", "corun-profiles",
+                              "docs/reference/corun-files.md describes the file", 64 * 1024};
 constexpr std::uint64_t most_iterations = 1'000'000'000;
 
 class Reader {

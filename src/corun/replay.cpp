@@ -32,7 +32,7 @@ class Words {
                 Diagnostic{message,
                            {file_, static_cast<std::uint32_t>(number_), static_cast<std::uint32_t>(at_ + 1)},
                            shown(line_),
-                           "docs/concepts/corun.md describes the lines of a trace"});
+                           "docs/reference/corun-files.md describes the lines of a trace"});
   }
 
   bool done() const { return line_.find_first_not_of(' ', at_) == std::string::npos; }

@@ -56,7 +56,7 @@ struct MemoryController {
   } page;
 
   struct Mapping {
-    // Of the address, most significant first (docs/concepts/memory.md)
+    // Of the address, most significant first (docs/reference/memory-files.md)
     std::string pattern = "ro-ra-ba-bg-co-pc-ch";
     // "bg^=ro ba^=ro ch^=ro": exclusive or with low bits of another field; empty or "none": none
     std::string hash;

@@ -1,7 +1,7 @@
 // The published method of Sanchez (thesis, K40) as it is described, beside the method of slopes: one interval
 // between two readings of the clock, for every thread of many launches, one value a warp, less the clock's
-// own cost by the difference of the two distributions. docs/concepts/probe.md, "The published method", says
-// what comes of it.
+// own cost by the difference of the two distributions. docs/lab/probe.md, "The published method", says what
+// comes of it.
 #pragma once
 
 #include <array>

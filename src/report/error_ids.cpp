@@ -62,11 +62,11 @@ const std::vector<Term>& error_ids() {
        "A client did what it may not: it launched before it joined, or ended a launch that does not run.",
        "The host of the scheduler has an error: please report it with the command line."},
       {"corun-trace", "A trace of events for a policy is malformed, or tells of something impossible.",
-       "docs/concepts/corun.md describes the lines; `simtlab corun --log FILE` writes one."},
+       "docs/reference/corun-files.md describes the lines; `simtlab corun --log FILE` writes one."},
       {"corun-profiles",
        "A file of kernel profiles is malformed, lacks what is needed, or has a name that says nothing of its "
        "form.",
-       "docs/concepts/corun.md describes TOML, CSV and SQLite."},
+       "docs/reference/corun-files.md describes TOML, CSV and SQLite."},
       {"sweep-what", "A study has no command, or one that gives no result that could be kept.",
        "Write for example `simtlab sweep --axis ... -- run kernel.ptx --launch l.toml`; docs/guide/sweep.md "
        "has more."},
@@ -202,19 +202,19 @@ const std::vector<Term>& error_ids() {
       {"controller-unknown", "There is no memory controller file of that name.",
        "`simtlab list controllers` lists the controller files; a path to a .toml works too."},
       {"dram-mapping", "An address mapping loses or repeats a part of the address, or can't be read.",
-       "docs/concepts/memory.md describes patterns such as \"ro-ba-bg-co-ch\" and hashes such as "
+       "docs/reference/memory-files.md describes patterns such as \"ro-ba-bg-co-ch\" and hashes such as "
        "\"ba^=ro\"."},
       {"dram-address", "An address lies beyond the memory.",
        "Use more channels or ranks, or a technology with more rows."},
       {"dram-banks", "A memory technology has more banks in a channel than can be simulated.",
        "Choose fewer pseudo-channels, ranks, bank groups or banks in a group."},
       {"dram-command-trace", "A line of a DRAM command trace can't be read.",
-       "docs/concepts/memory.md describes the format; traces of DRAMsim3 are read, too."},
+       "docs/reference/memory-files.md describes the format; traces of DRAMsim3 are read, too."},
       {"dram-unknown", "There is no memory technology file of that name.",
        "`simtlab list drams` lists the technology files; a path to a .toml works too."},
       {"device-file", "A device or memory technology file is malformed or lacks a value.",
        "Compare it with a file of data/devices or data/dram; docs/reference/devices.md and "
-       "docs/concepts/memory.md describe the "
+       "docs/reference/memory-files.md describe the "
        "format."},
       {"device-value",
        "Values of a device, a memory technology or a memory controller contradict each other.",

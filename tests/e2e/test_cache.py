@@ -363,10 +363,10 @@ LOOP:
         self.assertIn("| transpose | 16x10 | 96 | 112 | 96 |", text)
         missed = [line for line in text.splitlines() if line.startswith("- missed")]
         self.assertTrue(all("matmul" in line for line in missed), missed)
-        table = (SOURCE / "docs/concepts/cache.md").read_text()
+        table = (SOURCE / "docs/lab/cache.md").read_text()
         for line in text.partition("## Gate")[0].splitlines():
             if line.startswith("| ") and "none" not in line:
-                self.assertIn(line, table, "stale: simtlab validate cache, into docs/concepts/cache.md")
+                self.assertIn(line, table, "stale: simtlab validate cache, into docs/lab/cache.md")
 
 
 if __name__ == "__main__":

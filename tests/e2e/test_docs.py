@@ -11,6 +11,7 @@ import documented
 import slurm_cluster
 from documented_scene import HAS_OPENCL, LESS, TYPED, Scene, typed
 from harness import SIMTLAB, SOURCE, Case, main, needs_clang
+import test_guide
 from test_guide import has_loops
 
 TEST_CLI = os.environ.get("SIMTLAB_TEST_CLI")
@@ -29,7 +30,7 @@ TYPED_BY = {
     "validate cache --quick": ("test_cache.py", '"validate", "cache", "--check", "--gate"'),
 }
 # Pages whose commands another test follows.
-ELSEWHERE = {"docs/guide/first-hours.md": "test_guide.py"}
+ELSEWHERE = dict.fromkeys(test_guide.PAGES, "test_guide.py")
 
 
 def sub_commands(path=()):

@@ -1,4 +1,4 @@
-"""Policies and a probe of one file each (docs/guide/first-hours.md, examples/extend), in a program that was built with them."""
+"""Policies and a probe of one file each (docs/guide/extending.md, examples/extend), in a program that was built with them."""
 import json
 import os
 import pathlib

@@ -1,4 +1,4 @@
-"""docs/guide/first-hours.md is followed from its first line to its last, as a newcomer would in an empty folder."""
+"""Three pages of docs/guide are followed from the first line to the last, as a newcomer would in an empty folder."""
 import json
 import os
 import pathlib
@@ -9,8 +9,8 @@ import unittest
 from harness import SIMTLAB, SOURCE, Case, main, needs_clang
 
 BLOCK = re.compile(r"(?ms)^```(\w+)(?: ([\w./-]+))?\n(.*?)^```$")
-CHAPTER = re.compile(r"(?m)^## ")
-EXTENDED = os.environ.get("SIMTLAB_EXTENDED")  # the same with the policies that the last chapter adds
+PAGES = ["docs/guide/first-hours.md", "docs/guide/own-devices.md", "docs/guide/extending.md"]  # in the order of reading
+EXTENDED = os.environ.get("SIMTLAB_EXTENDED")  # the same with the policies that the last page adds
 
 
 def has_loops():
@@ -41,10 +41,9 @@ class Guide(Case):
     def test_every_block_works(self):
         ran = 0
         outputs = []
-        chapters = CHAPTER.split((SOURCE / "docs/guide/first-hours.md").read_text())
-        for number, chapter in enumerate(chapters):
-            last = number + 1 == len(chapters)
-            for language, name, body in BLOCK.findall(chapter):
+        for page in PAGES:
+            last = page == PAGES[-1]
+            for language, name, body in BLOCK.findall((SOURCE / page).read_text()):
                 if name:
                     self.file(name, body)
                     continue
@@ -80,7 +79,7 @@ class Guide(Case):
     def test_the_code_of_the_guide_is_the_code_that_is_built(self):
         shown = {
             name.removeprefix("mine/"): body
-            for language, name, body in BLOCK.findall((SOURCE / "docs/guide/first-hours.md").read_text())
+            for language, name, body in BLOCK.findall((SOURCE / PAGES[-1]).read_text())
             if language == "cpp"
         }
         built = {

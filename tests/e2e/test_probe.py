@@ -460,9 +460,9 @@ class Probe(Case):
         for board, size in (("a100-80", "20 MiB"), ("gh200", "30 MiB")):
             self.assertRegex(out, rf"(?m)^\| {board} \| half of L2 \| {size} .* \| met \|$")
         self.assertEqual(len(re.findall(r"\| slope \|.*\| met \|", out)), 4)
-        page = (SOURCE / "docs/concepts/probe.md").read_text()
+        page = (SOURCE / "docs/lab/probe.md").read_text()
         for line in out.splitlines():
-            self.assertIn(line, page, "stale: simtlab validate probe, into docs/concepts/probe.md")
+            self.assertIn(line, page, "stale: simtlab validate probe, into docs/lab/probe.md")
 
     def test_a_size_that_is_not_found_is_said_and_ends_with_6_only_with_check(self):
         shutil.copytree(SOURCE / "data", self.folder / "data")

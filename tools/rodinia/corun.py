@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Records Rodinia applications, sized for mixes, and writes an applications file of them and the example programs (docs/concepts/corun.md).
+"""Records Rodinia applications, sized for mixes, and writes an applications file of them and the example programs (docs/lab/corun.md).
 
 usage: corun.py SUITE_DIR OUT_DIR [--simtlab PATH] [--gpu NAME] [--apps a,b,...] [--examples FILE]
 

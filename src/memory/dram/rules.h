@@ -3,8 +3,8 @@
 // rank on the same data bus. Rules that are no distance between two commands (windows, states, buses) are in
 // the checker itself.
 //
-// Written from the definitions of the values in docs/concepts/memory.md, not from the controller, so that an
-// error in one of them shows.
+// Written from the definitions of the values in docs/reference/memory-files.md, not from the controller, so
+// that an error in one of them shows.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ class Commands {
 enum class Scope : std::uint8_t { bank, group, rank, other_rank };
 
 struct Rule {
-  std::string_view name;  // of the value it is about, as in docs/concepts/memory.md
+  std::string_view name;  // of the value it is about, as in docs/reference/memory-files.md
   Commands earlier, later;
   Scope scope = Scope::bank;
   std::int64_t clocks = 0;  // at least between the two

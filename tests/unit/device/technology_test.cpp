@@ -154,8 +154,9 @@ TEST(TechnologyKeys, are_documented_and_fill_different_members) {
     EXPECT_NE(key.doc.back(), '.') << key.key;
   }
   const std::string reference = technology_reference();
-  const std::string page = read_file(std::string(SIMTLAB_SOURCE_DIR) + "/docs/concepts/memory.md", 1 << 20);
-  EXPECT_THAT(page, HasSubstr(reference)) << "docs/concepts/memory.md is stale: replace its table by\n"
+  const std::string page =
+      read_file(std::string(SIMTLAB_SOURCE_DIR) + "/docs/reference/memory-files.md", 1 << 20);
+  EXPECT_THAT(page, HasSubstr(reference)) << "docs/reference/memory-files.md is stale: replace its table by\n"
                                           << reference;
 }
 

@@ -356,7 +356,7 @@ Recovery recovery_of(unsigned first, unsigned last, const std::vector<std::strin
 // Fifty devices whose L2 is small enough for its geometry, five a test: what takes little time. Fifty others
 // by every probe, as --quick does it, and slices of L2. SIMTLAB_PROBE_DEVICES=FIRST-LAST takes the devices
 // with these seeds, adds caches as without --quick, and prints how often each parameter was found:
-// docs/concepts/probe.md has the table of 1-50.
+// docs/lab/probe.md has the table of 1-50.
 class RandomDevices : public testing::TestWithParam<unsigned> {};
 
 TEST_P(RandomDevices, what_is_found_of_memory_is_true) {
