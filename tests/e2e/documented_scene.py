@@ -81,7 +81,6 @@ STAND_FOR = {
 TYPED = {
     "run app.cu MORE SOURCES AND NVCC FLAGS -- ARGUMENTS": "run app.cu -O2 -- 1",
     "run kernel.cl -D -I -cl-... --global 160x160 --local 16x16 --arg u32:1": "run kernel.cl -DX=1 -Iinclude -cl-fast-relaxed-math --global 160x160 --local 16x16 {mm}",
-    "run kernel.cl --global 160x160 --local 16x16 --arg buffer:160x160:f32:iota": "run kernel.cl --global 160x160 --local 16x16 {mm}",
     "cache kernel.cl --kernel mm --global 160x160 --local 16x16 --arg buffer:160x160:f32:iota --arg u32:160": "cache kernel.cl --kernel mm --global 160x160 --local 16x16 {mm}",
     "predict kernel.ptx --global 160x160 --local 16x16 --arg --explain": "predict kernel.ptx --global 16384 --local 256 {saxpy} --explain",
     "predict kernel.cl --global 1048576 --sweep block=32:1024 --arg u32:1": "predict scale.cl --global 1048576 --sweep block=32:1024 --arg buffer:1048576:f32",
