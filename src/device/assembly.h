@@ -23,7 +23,7 @@ class Assembly {
   void add(const Document& document);
   void add(const Setting& setting);
 
-  // What was wrong so far, and what no layer gives. `file` is named where a value is missing.
+  // The errors so far, and one for each value that no layer gives. `file` is named where a value is missing.
   void require_all(const std::string& file);
   // Throws if there are any.
   void refuse(const std::vector<Contradiction>& contradictions, const std::string& file);
@@ -40,7 +40,7 @@ class Assembly {
   std::vector<Entry> entries();
 
  private:
-  // Where a value was set, for what turns out to be wrong with it later.
+  // Where a value was set, for errors about it that are found later.
   struct Place {
     unsigned layer = 0;  // 0: a default; the higher, the nearer to the user
     Diagnostic here;     // position and line, without a message

@@ -1,4 +1,4 @@
-// Rules between the parameters of one device: what no range of a single value can say.
+// Rules between the parameters of one device, which no range of a single value can express.
 #pragma once
 
 #include <string>

@@ -20,10 +20,10 @@ struct MemoryChoice {
   std::string library, config;  // of a plug-in
 };
 
-// What a value of dram.model says. Throws Error(bad_input "config-value") for a malformed plug-in.
+// The meaning of a value of dram.model. Throws Error(bad_input "config-value") for a malformed plug-in.
 MemoryChoice memory_choice(std::string_view model);
 
-// The same value with paths that are meant relative to `folder` made independent of it.
+// The value of dram.model with paths relative to `folder` made independent of the folder.
 std::string memory_model_in(const std::string& model, const std::filesystem::path& folder);
 
 // SM cycles of dram.latency that are none of a miss to memory beside the near part of L2: half the way to a

@@ -1,5 +1,5 @@
-// The one occupancy calculator: blocks of one launch on an SM, and whether one more fits beside those of
-// others.
+// The one occupancy calculator: blocks of one launch on an SM, and whether one more block fits beside blocks
+// of other launches.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ Occupancy occupancy(const Device& device, std::uint32_t threads, std::uint32_t r
 // Warps that an SM holds at once, of any number of blocks.
 std::uint32_t warp_slots(const Device& device);
 
-// What blocks hold of an SM, be they of one launch or of several.
+// Resources of an SM that its blocks hold, be the blocks of one launch or of several.
 struct Held {
   std::uint32_t blocks = 0, warps = 0;
   std::uint64_t registers = 0, shared_bytes = 0;

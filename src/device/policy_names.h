@@ -1,6 +1,6 @@
-// Policies that a device file chooses by name and that are a source file each: the names are those of the
-// files, of which the build makes the lists (cmake/registry.cmake). The enumerations of device.h name those
-// that the code speaks of; the others have values of their own beyond them.
+// Policies that a device file chooses by name. Each policy is a source file and has the file's name; the
+// build makes the lists (cmake/registry.cmake). The enumerations of device.h name the policies that other
+// code mentions; all other policies have values beyond the named ones.
 #pragma once
 
 #include <span>
@@ -17,7 +17,7 @@ std::span<const std::string_view> replacement_names();
 std::span<const std::string_view> set_index_names();
 std::span<const std::string_view> scheduler_names();
 
-// The same with their values.
+// The names with their values, in the order of the names.
 template <class Policy>
 using PolicyValues = std::vector<std::pair<std::string_view, Policy>>;
 PolicyValues<Replacement> names_of(const Replacement*);

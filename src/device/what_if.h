@@ -1,7 +1,7 @@
 // Limits of a GPU that a run may lift: --what-if, and how `simtlab explain` measures what a remedy is worth.
 //
-// Each changes what the model does, none scales a result. What becomes of the rest of the GPU is left as it
-// is: a limit that is lifted may only uncover the next one.
+// Lifting a limit changes the model; it never scales a result. The rest of the GPU stays as it is: a limit
+// that is lifted may only uncover the next limit.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
-// The order in which the blocks of a grid run where there is no clock: one after another, each to its end. A
-// block that can't go on before others have done something (exec/spin.h) is parked, and the next one runs; it
-// goes on when what it reads has changed. As many blocks are begun at once as fit the GPU.
+// The order in which the blocks of a grid run in functional mode, where there is no clock: one block after
+// another, each to its end. A block that waits for another block (exec/spin.h) is parked, and the next block
+// runs; a parked block goes on when the memory that it reads has changed. At most as many blocks have begun
+// and not ended as fit the GPU, because a program may rely on that many running side by side.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +23,8 @@ class BlockTurns {
   BlockTurns(const BlockTurns&) = delete;
   BlockTurns& operator=(const BlockTurns&) = delete;
 
-  // Until all have ended (true), or none can go on while memory stays as it is. May be asked again when
-  // somebody else has written.
+  // Runs blocks until all have ended (true), or until no block can go on while memory stays as it is (false).
+  // May be called again after another kernel or the host has written to memory.
   bool go_on();
   // go_on() said false: throws Fault(deadlock).
   [[noreturn]] void report(const std::string& kernel, const Dim3& grid) const {
@@ -36,7 +37,8 @@ class BlockTurns {
   virtual bool run(Place place) = 0;                         // to its end, or until it is stuck (false)
   virtual bool stuck(Place place, std::uint32_t steps, std::vector<Stuck>& who) = 0;
   virtual void ended() {}
-  // Blocks of a grid that wait for each other once are likely to do so again: then it is found out soon.
+  // Blocks of a grid that have waited for each other once will probably do so again: the first look comes
+  // early then.
   Lookout lookout() const {
     return parked_before_ ? Lookout(4096, 8) : Lookout(std::uint64_t{1} << 19, 1024);
   }
@@ -50,7 +52,7 @@ class BlockTurns {
   std::vector<Place> free_;
   std::deque<Place> parked_;  // in the order in which they got stuck
   bool parked_before_ = false;
-  std::vector<Stuck> who_;  // all that are parked, if none can go on
+  std::vector<Stuck> who_;  // warps of all parked blocks, if no block can go on
 };
 
 }  // namespace simtlab::exec

@@ -128,8 +128,8 @@ struct Step {
   const std::uint64_t* addresses2 = nullptr;  // cp.async: shared side
   ptx::Space space = ptx::Space::generic;
   std::uint16_t bytes = 0;  // per lane (whole vector)
-  // Nothing was done: the warp would touch what an atomic of its SM is still to change. After
-  // StoreBuffer::commit() it can.
+  // The instruction was not executed: it touches a line that a deferred atomic of its SM will change. It can
+  // be executed after StoreBuffer::commit().
   bool blocked = false;
   // bar with lanes: which one, and the threads it names (0: all of the block).
   std::uint16_t barrier = 0, barrier_threads = 0;
@@ -167,7 +167,8 @@ class Fault : public Error {
 // One resident thread block. reset() makes it another block of the same launch without allocating.
 class Block {
  public:
-  // buffer: keeps what the block writes to global memory; null: it acts at once. Outlives the block.
+  // buffer: keeps the block's writes to global memory until its commit(), and outlives the block; null:
+  // writes act at once.
   explicit Block(const Launch& launch, StoreBuffer* buffer = nullptr);
   ~Block();
   Block(Block&&) noexcept;
@@ -191,14 +192,14 @@ class Block {
   // guard that touches no memory, reads no clock and does not branch. None if the next one is not, or if
   // lanes of the warp run apart.
   Run run_plain(unsigned warp, std::uint32_t most);
-  // Where its first unfinished warp is, in words: what a user who stops a run that does not end wants to
-  // know.
+  // Where the first unfinished warp is, in words: for a user who stops a run that does not end.
   std::string whereabouts() const;
-  // Throws Fault(deadlock) with who waits where, if no warp is ready and not all exited.
+  // Throws Fault(deadlock) with the barrier of each waiting warp, if no warp is ready and not all have
+  // exited.
   void check_progress() const;
-  // Whether none of its warps will ever write or end while memory stays as it is (exec/spin.h): then adds
-  // what each waits for. Looks at `steps` instructions of a warp at most. Nothing has changed afterwards, but
-  // `who` if false. Not between commits of a store buffer.
+  // Whether no warp of the block will ever write or end while memory stays as it is (exec/spin.h): then adds
+  // to `who` what each warp waits for. Looks ahead by at most `steps` instructions of a warp and leaves the
+  // block as it was; if false, `who` may hold anything. Must not be called between commits of a store buffer.
   bool stuck(std::uint32_t steps, std::vector<Stuck>& who);
 
   struct Impl;
@@ -235,7 +236,7 @@ struct FunctionalOptions {
   const volatile bool* interrupt = nullptr;  // set by a signal handler: stops with Error(interrupted)
   std::uint64_t first_block = 0, block_count = ~std::uint64_t{0};
   std::uint64_t resident_blocks = 0;  // that may wait for others at once, as the GPU holds; 0 = all
-  // Told what has run until now, whenever so many blocks have ended.
+  // Called with the counts so far whenever `tell_every` blocks have ended.
   std::function<void(const FunctionalResult&)> tell{};
   std::uint64_t tell_every = 1;
 };
@@ -243,17 +244,17 @@ struct FunctionalOptions {
 // Warps of a block take turns of so many instructions in functional runs.
 inline constexpr std::uint64_t functional_turn = 256;
 
-// What a run that reached max_warp_instructions ends with.
+// Throws the error of a run that reached max_warp_instructions.
 [[noreturn]] void over_instruction_limit(std::uint64_t limit);
 
-// Runs all blocks in order, one after another, but for those that wait for others (exec/block_turns.h); warps
-// of a block round-robin between barriers. Deterministic.
+// A functional run: blocks in order, one after another, except that a block which waits for another block is
+// parked (exec/block_turns.h). Warps of a block take turns round-robin between barriers. Deterministic.
 class FunctionalRun {
  public:
   FunctionalRun(const Launch& launch, const FunctionalOptions& options);
   ~FunctionalRun();
-  // Until all blocks have ended (true), or none can go on unless somebody else writes to memory: then it may
-  // be asked again.
+  // Runs until all blocks have ended (true), or until no block can go on before another kernel or the host
+  // writes to memory (false); may then be called again.
   bool go_on();
   [[noreturn]] void report() const;  // go_on() said false: throws Fault(deadlock)
   const FunctionalResult& result() const;

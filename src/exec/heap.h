@@ -1,5 +1,6 @@
 // The heap that malloc, free, new and delete of device code use: one allocation of the simulated memory,
-// divided first fit. It lives as long as the context: what one kernel allocates another one may free.
+// divided first fit. The heap lives as long as the context: a kernel may free memory that an earlier kernel
+// allocated.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +29,8 @@ class DeviceHeap {
 
   // Blocks that kernels hold, for checkpoints.
   const std::map<std::uint64_t, std::uint64_t>& blocks() const { return used_; }
-  // As if they held these; false if they can't: outside of the heap, not in its units, one over another.
+  // Makes the heap hold these blocks; false if a block is outside of the heap, not in its units, or over
+  // another.
   bool restore(const std::map<std::uint64_t, std::uint64_t>& blocks);
 
  private:

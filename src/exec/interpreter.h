@@ -18,7 +18,7 @@ enum Kind : std::uint16_t {
   kind_barrier,
   kind_mask = 0xff,
   flag_guarded = 0x100,  // only lanes with a true guard
-  flag_join = 0x200,     // somebody reconverges here
+  flag_join = 0x200,     // a divergence reconverges here
 };
 
 }  // namespace simtlab::exec

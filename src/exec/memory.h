@@ -47,7 +47,7 @@ class GlobalMemory {
   bool host_writes() const { return host_writes_; }  // to anything, ever
   bool host_runs() const { return host_runs_ && host_runs_(); }
   void set_host_runs(std::function<bool()> runs) { host_runs_ = std::move(runs); }
-  // Those that overlap [begin, end), in the order of their addresses.
+  // Allocations that overlap [begin, end), in the order of their addresses.
   void for_each(std::uint64_t begin, std::uint64_t end,
                 const std::function<void(const Allocation&)>& take) const;
 

@@ -2,11 +2,11 @@
 //
 // A warp spins if it comes back to the very state that it was in (program counter, divergence stack,
 // registers, predicates, local memory) and has only read in between: as long as memory stays as it is, it
-// goes round for ever. Registers that decide nothing in the loop may differ (spin_loop.h). If every warp that
-// is there spins or waits at a barrier, nobody writes, so memory does stay as it is: a deadlock.
-// Block::stuck() (spin.cpp) finds out by looking ahead, warp by warp, and leaves everything as it was. What
-// it cannot prove counts as going on: clocks, prints, allocation, copies under way, a value that changes from
-// round to round and decides something.
+// goes round for ever. Registers that decide nothing in the loop may differ (spin_loop.h). If every resident
+// warp spins or waits at a barrier, no warp writes, so memory does stay as it is: a deadlock.
+// Block::stuck() (spin.cpp) finds out by looking ahead, warp by warp, and leaves the block as it was. A warp
+// counts as going on wherever that cannot be disproved: clocks, prints, allocation, copies under way, a value
+// that changes from round to round and decides something.
 #pragma once
 
 #include <algorithm>
@@ -18,18 +18,18 @@
 
 namespace simtlab::exec {
 
-// A warp that is stuck: what it waits for, and where.
+// A warp that is stuck: the barrier, the read or the loop that holds it, and its place.
 struct Stuck {
   enum class Why : std::uint8_t { barrier, read, loop };  // loop: it goes round without reading anything
   Why why = Why::loop;
   const Launch::Impl* launch = nullptr;
-  const ptx::Inst* inst = nullptr;  // the barrier; the read; else one of the loop
+  const ptx::Inst* inst = nullptr;  // the barrier, the read, or an instruction of the loop
   std::uint64_t block = 0;          // number in the grid
   std::uint32_t warp = 0;           // in the block
-  std::uint32_t waiting_lanes = 0;  // of the warp, for those that go round
+  std::uint32_t waiting_lanes = 0;  // lanes of the warp that wait for its lanes that go round
   // why == barrier
   std::uint32_t barrier = 0, arrived = 0, expected = 0;  // warps
-  // why == read: of the first lane that reads
+  // why == read: place, size and value that the first reading lane reads
   std::uint32_t lane = 0;
   ptx::Space space = ptx::Space::global;
   std::uint16_t bytes = 0;
@@ -40,11 +40,11 @@ struct Stuck {
 std::string not_started(const std::string& kernel, const Dim3& grid, std::uint64_t first,
                         std::uint64_t count);
 
-// Throws Fault(deadlock): who waits for what. left: from not_started().
+// Throws Fault(deadlock) with what each warp waits for. left: from not_started().
 [[noreturn]] void report_stuck(std::span<const Stuck> who, const std::string& left);
 
-// When to look whether all are stuck: ever less often while they are not, so that looking costs next to
-// nothing.
+// When to look whether all warps are stuck. The interval between two looks doubles while warps go on, so that
+// looking costs next to nothing.
 class Lookout {
  public:
   // The first look comes after `first` instructions; it may look at one `share`-th as many of a warp.
@@ -54,7 +54,7 @@ class Lookout {
     last_ = instructions;
     interval_ = std::min(2 * interval_, std::max(first_, longest * share_));
   }
-  // Something has ended or begun since.
+  // A block has ended or begun since the last look.
   void restart(std::uint64_t instructions) {
     last_ = instructions;
     interval_ = first_;

@@ -1,6 +1,5 @@
-// Which registers and predicates decide how a loop goes on: those that branches, addresses and stores depend
-// on, directly or through others. What is only counted along, and used behind the loop if at all, is none of
-// them.
+// Which registers and predicates decide how a loop goes on: branches, addresses and stores depend on them,
+// directly or through other registers. A counter that is used only behind the loop decides nothing.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +15,8 @@ class WayRound {
  public:
   void begin(const Warp& w);
   void add(const XInst& x, const Warp& w);
-  // What same_decisions() has to do before it can compare; 0: nothing has come since it was last asked.
+  // Instructions that same_decisions() has to go through before it can compare; 0: none was added since its
+  // last call.
   std::size_t cost() const { return closed_ ? 0 : instructions_.size(); }
   // Rows and predicates that decide are as they were; rows, preds: of the running frame then. False also if
   // it was more than one function, or something that is not understood.

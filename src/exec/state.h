@@ -146,7 +146,7 @@ struct Warp {
   const XInst* wait = nullptr;  // the barrier instruction it waits at
   std::uint32_t wait_mask = 0;
   StackEntry* stack = nullptr;
-  std::uint32_t stack_room = 0;  // entries of it; grow_stack() makes all of them
+  std::uint32_t stack_room = 0;  // entries of `stack`; grow_stack() makes room for the deepest divergence
   Frame* frames = nullptr;
   std::byte* rows = nullptr;  // of the first frame
   std::uint32_t* preds = nullptr;
@@ -191,23 +191,23 @@ struct Block::Impl {
 
 // exec/special.cpp
 void fill_special_rows(Block::Impl& block, Warp& warp);  // after construction
-void fill_block_rows(Block::Impl& block, Warp& warp);    // those that change with the block
+void fill_block_rows(Block::Impl& block, Warp& warp);    // special registers that change with the block
 void fill_clock_rows(Block::Impl& block, Warp& warp, std::uint64_t now);
 Dim3 thread_of(const Launch::Impl& launch, unsigned warp, unsigned lane);  // coordinates from 0
 
 // exec/control.cpp. Lanes that execute; status, pc, stack and frames are up to date afterwards.
 void set_mask(WarpCtx& ctx, std::uint32_t mask);
 std::uint32_t execute(Block::Impl& block, Warp& warp, const XInst& x, std::uint64_t now);
-// Pops what has reconverged at the warp's pc.
+// Pops the stack entries that reconverge at the warp's pc.
 void settle(Warp& warp);
-// Every spin_period divergent instructions of a warp: lanes that loop on while others wait for them may be
-// waiting for what those would do next (a lock that one of them holds). After spin_limit such looks at the
-// same lanes in the same place those that wait go first: the two groups meet one level further out. Only in
-// launches without instructions that lanes execute together (may_part): a barrier or a shuffle behind the
-// loop must find all of them.
+// Called every spin_period divergent instructions of a warp. Lanes that loop while other lanes wait for them
+// may in turn wait for a step of the waiting lanes (which hold a lock, for example). After spin_limit looks
+// at equal lanes in an equal place the waiting lanes go first: the two groups then reconverge one level
+// further out. Done only in launches without instructions that lanes execute together (may_part): a barrier
+// or a shuffle behind the loop must find all lanes.
 inline constexpr std::uint32_t spin_period = 256, spin_limit = 128;
 void check_spin(Warp& warp);
-// Lanes that wait for those that run go first, from now on; false: nobody waits within the function.
+// Lets the waiting lanes run before the running ones, from now on; false: no lane waits within the function.
 bool let_others_go(Warp& warp);
 
 // exec/barrier.cpp

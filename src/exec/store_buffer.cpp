@@ -1,3 +1,7 @@
+// Lines live in chunks that never move, found by a hash table with open addressing; after a commit() the
+// table is emptied line by line, so a quantum costs in proportion to the lines that it wrote and not to the
+// table. commit() writes runs of dirty bytes, then performs the kept atomics in the order of their issue by
+// calling their handlers on memory itself.
 #include "exec/store_buffer.h"
 
 #include <algorithm>
@@ -9,9 +13,9 @@
 
 namespace simtlab::exec {
 
-// An atomic instruction with all that it needs: its handler is called again when the SM's turn has come.
-// Operands are copies, for the warp goes on; the destination is the warp's own register, which nobody touches
-// before the answer has come.
+// An atomic instruction that commit() will perform, by calling its handler again. Operands are copies,
+// because the warp goes on and may overwrite its registers; the destination is the warp's own register, which
+// no instruction touches before the answer has come.
 struct DeferredAtomic {
   WarpCtx ctx;
   XInst x;

@@ -1,10 +1,10 @@
-// What the blocks of one SM write to global memory before others may see it.
+// Writes of the blocks of one SM to global memory, until other SMs may see them.
 //
-// SMs are simulated side by side for a few cycles at a time. Until those are over, memory itself does not
-// change: a store goes to a copy of its 128-byte line here, loads of the same SM find it there, and atomics
-// are kept with their operands. commit() then makes everything visible; called for one SM after the other, in
-// a fixed order, it gives a program the same values however many host threads simulate the SMs, racy programs
-// included.
+// SMs are simulated side by side for a few cycles at a time (a quantum). Until the quantum is over memory
+// itself does not change: a store goes to a copy of its 128-byte line here, loads of this SM read the copy,
+// and atomics are kept with their operands. commit() then makes all of it visible. commit() is called for one
+// SM after the other, in a fixed order, so a program gets equal values however many host threads simulate the
+// SMs; that holds for racy programs, too.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ struct XInst;
 
 class StoreBuffer {
  public:
-  // print: takes what device code printed, at commit().
+  // print: receives the output of device printf, at commit().
   StoreBuffer(GlobalMemory& memory, std::function<void(std::string_view)> print);
   ~StoreBuffer();
   StoreBuffer(const StoreBuffer&) = delete;
@@ -62,7 +62,7 @@ class StoreBuffer {
     const Line* const found = look_up(line);
     return found != nullptr && found->atomic;
   }
-  // Own stores over bytes that were read from memory.
+  // Lays the SM's own stores over bytes that were read from memory.
   void patch(std::uint64_t address, std::byte* out, std::size_t bytes) const;
   void print(std::string_view text) { printed_ += text; }
 

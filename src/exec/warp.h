@@ -54,7 +54,7 @@ static_assert(sizeof(XInst) == 64);
 
 struct MemoryView;
 
-// What handlers see of the running warp. 64-byte aligned.
+// The running warp as handlers see it. 64-byte aligned.
 struct alignas(64) WarpCtx {
   std::uint32_t lanes[32];  // expanded mask, 0 or ~0 a lane: always the expansion of `mask`
   // [0] register rows of the frame (64-byte aligned), [1] constant rows of the function, [2] special

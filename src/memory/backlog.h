@@ -1,10 +1,10 @@
 // How long L2 slices stand still for the memory, counted as GPGPU-Sim counts it (gpu_stall_dramfull): with
-// its queues, whatever ours hold.
+// its queues, whatever queues simtlab's model has.
 //
-// There a slice has a queue of its own before it and one to the memory, and slices share the queue of their
-// memory's scheduler. Full they keep a slice from taking anything from the network. Here a slice is full
-// while its backlog, requests that have looked their tag up and wait, is as long as these queues together; or
-// while as many wait at the slice alone as the first queue holds.
+// In GPGPU-Sim a slice has a queue before it and a queue to the memory, and slices share the queue of their
+// memory's scheduler. Full queues keep a slice from taking anything from the network. In this model a slice
+// counts as full while its backlog (requests that have looked their tag up and wait) is as long as these
+// queues together, or while as many requests wait at the slice alone as the first queue holds.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ class Backlog {
 
   std::uint64_t full_cycles() const {
     return full_cycles_;
-  }  // of all slices; those that are full still are not in it
+  }  // of all slices; a time that is not over yet is not in it
   void restart() {
     for (Slice& slice : slices_) slice = {};
     full_cycles_ = 0;

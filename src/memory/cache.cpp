@@ -1,3 +1,7 @@
+// The array is searched once or more for every access of the simulated GPU. Up to 16 ways (`narrow_`) a set's
+// keys lie side by side and are compared one after another, and the order of its lines is one word of four
+// bits a line; that is faster than any index for the sizes that hardware has. More ways (fully associative
+// caches of studies) use a hash index and linked lists, so that no operation depends on their number.
 #include "memory/cache.h"
 
 #include <algorithm>
@@ -82,7 +86,7 @@ void Cache::build() {
 void Cache::clear() {
   if (!touched_) return;
   touched_ = false;
-  random_ = first_random();  // as new, so that what ran before does not matter
+  random_ = first_random();  // as new, so that results do not depend on earlier kernels
   std::ranges::fill(keys_, Keys{});
   std::ranges::fill(state_, Line{});
   std::ranges::fill(links_, Link{});
@@ -155,14 +159,14 @@ void Cache::push_newest(Set& set, Slot slot) {
   set.newest = slot;
 }
 
-// A line that is not in the order of its set.
+// Puts a line that is not yet in the order of its set at the newest place.
 void Cache::add_newest(std::uint32_t number, Slot slot) {
   Set& set = set_state_[number];
   if (!narrow_) return push_newest(set, slot);
   set.order = set.order << 4 | (slot - number * config_.ways);
 }
 
-// A line that is.
+// Moves a line that is in the order of its set to the newest place.
 void Cache::make_newest(std::uint32_t number, Slot slot) {
   Set& set = set_state_[number];
   if (!narrow_) {
@@ -238,7 +242,7 @@ bool Cache::has_room(std::uint64_t number) const {
   return set_state_[set_of(number)].reserved < config_.ways;
 }
 
-// What is dirty in a line has to be written below.
+// Reports the dirty sectors of a line, which the caller has to write to the level below.
 void Cache::report(Slot slot, Evictions& evicted) const {
   const std::uint64_t key = key_of(slot) - 1;
   evicted.items[evicted.count++] = {
@@ -261,7 +265,7 @@ void Cache::make_dirty(std::uint64_t key, Slot slot, std::uint8_t sectors, Evict
   state_[oldest].dirty = 0;
 }
 
-// A place for an absent line; what was dirty in it is reported.
+// A place for an absent line; dirty sectors of the line that leaves are reported.
 Cache::Slot Cache::allocate(std::uint64_t key, Evictions& evicted) {
   touched_ = true;
   const std::uint32_t number = set_of(key);

@@ -58,7 +58,7 @@ class Cache {
   };
   // Splits the sectors into present and absent; a hit counts as use.
   Probe read(std::uint64_t line, std::uint8_t sectors);
-  // The same without counting as use.
+  // As look(), without counting as use.
   Probe probe(std::uint64_t line, std::uint8_t sectors) const;
   // The sectors of a line that are fetched when these are asked for.
   std::uint8_t widen(std::uint8_t sectors) const { return widened_[sectors & 15u]; }
@@ -79,11 +79,11 @@ class Cache {
   void release(std::uint64_t number);
   bool has_room(std::uint64_t number) const;
   void clear();
-  // The same geometry with another number of ways (shared-memory carve-out); contents are dropped.
+  // Keeps the geometry but for the number of ways (shared-memory carve-out) and drops the contents.
   void resize_ways(std::uint32_t ways);
 
-  // What it holds, for checkpoints; restore() takes what save() wrote of a cache of the same configuration
-  // and throws stream::trace::Malformed for everything else.
+  // The cache's contents, for checkpoints. restore() takes the bytes that save() wrote of a cache of equal
+  // configuration and throws stream::trace::Malformed for all other bytes.
   void save(stream::trace::Buffer& out) const;
   void restore(stream::trace::Bytes& in);
 

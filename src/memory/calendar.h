@@ -1,8 +1,8 @@
 // Calendar queue: events of the near future in a ring of one-cycle buckets, the far future in a heap.
 //
 // push and pop are O(1) for events at most `ring` cycles ahead. Events of one cycle come out in the order in
-// which they were pushed (those that waited in the heap before those pushed later). No allocation once the
-// pool has grown.
+// which they were pushed; events that waited in the heap come before events pushed later. Nothing is
+// allocated once the pool has grown.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Cycles of one clock in cycles of another, in fixed point: the same on every machine and in every run.
+// Cycles of one clock in cycles of another, in fixed point: equal on every machine and in every run.
 //
 // The ratio has 40 binary places: over 2^40 cycles (minutes of simulated time) the two clocks drift apart by
 // a cycle.

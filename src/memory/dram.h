@@ -1,6 +1,6 @@
-// What lies below the L2 slices. Event-driven: nothing is done between next_event() and the call of
-// advance(). DramSimple is latency and bandwidth; DramChannels drives channels with clocks and commands of
-// their own, ours or a plug-in's.
+// Main memory below the L2 slices. Event-driven: nothing is done between next_event() and the call of
+// advance(). DramSimple models latency and bandwidth; DramChannels drives channels with clocks and commands
+// of their own, simtlab's or a plug-in's.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct DramRequest {
   std::uint8_t sectors = 0;  // 32-byte sectors of the line, already widened to whole accesses
   bool write = false;
   std::uint64_t tag = 0;     // given back when done
-  std::uint32_t source = 0;  // who asks, for schedulers that are fair
+  std::uint32_t source = 0;  // number of the asking part, for schedulers that are fair
   std::uint32_t slice = 0;   // of L2, for the backlog
 };
 
@@ -33,7 +33,7 @@ struct DramDone {
   std::uint8_t sectors = 0;
 };
 
-// Of a request whose end nobody waits for, and of a DramDone that only says that a partition which was full
+// The tag of a request whose end no part waits for, and of a DramDone that only says that a full partition
 // has room again.
 inline constexpr std::uint64_t no_tag = ~std::uint64_t{0};
 
@@ -48,25 +48,26 @@ class Dram {
   virtual ~Dram() = default;
   // Room for another request in the partition's queue.
   virtual bool ready(std::uint32_t partition, Cycle now) const = 0;
-  // Reads and writes that can wait only when ready; write-backs at any time (whoever evicts cannot wait). now
-  // never goes back.
+  // Reads, and writes that can wait, only when ready; write-backs at any time, because an eviction cannot
+  // wait. `now` never goes back.
   virtual void push(const DramRequest& request, Cycle now) = 0;
   // Earliest cycle at which advance() will have something to report; never if idle.
   virtual Cycle next_event() const = 0;
-  // Appends what finished at or before now, in a fixed order. Writes are reported when they leave the queue.
+  // Appends the requests that finished at or before `now`, in a fixed order. A write is reported when it
+  // leaves the queue.
   virtual void advance(Cycle now, std::vector<DramDone>& done) = 0;
   virtual DramStatistics statistics() const = 0;
-  // Who is told of requests that wait: reads until their data has left the channel, writes until it takes
-  // them. Null: nobody.
+  // The backlog counts requests that wait: reads until their data has left the channel, writes until the
+  // channel takes them. Null: nothing counts them.
   void tell(Backlog* backlog) { backlog_ = backlog; }
   // The channels behind it, for their own statistics; null where there are none.
   virtual dram::Channels* channels() { return nullptr; }
-  // A launch has ended: time passes until `end` for what counts it (energy, idle time). Returns the time in
-  // clocks of channels().
+  // A launch has ended: lets time pass until `end` for energy and idle time. Returns the time in clocks of
+  // channels().
   virtual Cycle settle(Cycle) { return 0; }
-  // Statistics and clock start again; what was under way is dropped.
+  // Statistics and clock start again; requests under way are dropped.
   virtual void restart() = 0;
-  // What restart() leaves, for checkpoints; nothing in most memories. restore() throws
+  // The state that restart() leaves, for checkpoints; most memories have none. restore() throws
   // stream::trace::Malformed.
   virtual void save(stream::trace::Buffer&) const {}
   virtual void restore(stream::trace::Bytes&) {}

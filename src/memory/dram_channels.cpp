@@ -1,3 +1,7 @@
+// A request of a line becomes accesses of the channel's size. Requests wait in the queue of their channel
+// until the channel accepts every access; a read also needs a place in its partition's return queue, and a
+// request is done when its last access is back. Channels have clocks of their own: times are converted where
+// they cross.
 #include "memory/dram_channels.h"
 
 #include <fmt/format.h>
@@ -113,7 +117,7 @@ void DramChannels::push(const DramRequest& request, Cycle now) {
   waiting_.push_back(number);
 }
 
-// Hands over what the channel takes now; false: something is left.
+// Hands the accesses over that the channel takes now; false: accesses are left.
 bool DramChannels::admit(std::uint32_t number, Cycle now) {
   Channel& channel = queues_[number];
   const Cycle at = entry(now);
@@ -191,7 +195,7 @@ void DramChannels::admit_waiting(Cycle now) {
 
 Cycle DramChannels::next_event() const {
   const Cycle next = std::min(events_.next_time(), clocks_.to_outer(channels_->next_event()));
-  // Refused, and nothing under way that could change it: advance() says so.
+  // A request was refused and nothing is under way that could make room: advance() throws the error.
   return next == never && !waiting_.empty() ? now_ : std::max(next, now_);
 }
 

@@ -1,3 +1,6 @@
+// Bandwidth is a port per partition; latency is added to the port's start of service. A request to a row that
+// was not open recently occupies the port for a smallest access and `row_miss_penalty` of one at least, which
+// stands for the activation that a real bank would need.
 #include "memory/dram_simple.h"
 
 #include <algorithm>
@@ -14,8 +17,8 @@ DramSimple::DramSimple(const DramSimpleConfig& config)
   read_cost_ = to_fixed(32.0 / config.bytes_per_cycle);
   write_cost_ = to_fixed(32.0 / config.bytes_per_cycle * config.write_cost);
   least_row_miss_ = to_fixed(config.access_bytes / config.bytes_per_cycle * (1 + config.row_miss_penalty));
-  // A whole line fits always: who is refused is asked again when something ends, and the last write ends when
-  // it begins.
+  // The queue has room for a whole line at least: a refused request is offered again when a request ends, and
+  // the last write ends as soon as it begins.
   const FixedCycles longest = std::max(4 * std::max(read_cost_, write_cost_), least_row_miss_);
   config_.queue_cycles = std::max(config_.queue_cycles, (longest >> fixed_bits) + 1);
   rows_.assign(std::size_t{config.partitions} * row_sets * row_ways, 0);

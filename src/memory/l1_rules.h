@@ -1,5 +1,4 @@
-// What L1 does with an access, for every model: which loads look into it, and what becomes of its lines when
-// they are stored to.
+// Rules of L1 for every model: which loads look into it, and what a store does to its lines.
 #pragma once
 
 #include "device/device.h"
@@ -9,7 +8,7 @@
 
 namespace simtlab::memory {
 
-// Whether a load looks into L1; those of local memory always do.
+// Whether a load looks into L1; loads of local memory always do.
 bool looks_into_l1(const ptx::Inst& load, const device::Device& device);
 
 struct L1Store {

@@ -1,3 +1,5 @@
+// Entries are found by a hash table with open addressing and backward-shift deletion; waiters of an entry are
+// a linked list in a pool that grows to the most waiters ever outstanding. Nothing is allocated after that.
 #include "memory/mshr.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Miss status holding registers: outstanding lines, the sectors under way and who waits for them.
+// Miss status holding registers: outstanding lines, the sectors under way and the accesses that wait for
+// them.
 //
 // One entry a line; a waiter is an opaque number with the sectors it needs. Later misses of a line merge:
 // sectors that are already under way are not asked for again (hit on miss). Both entries and waiters per
@@ -20,8 +21,8 @@ class Mshr {
     std::uint8_t pending = 0;  // sectors of the line under way
   };
   Look look(std::uint64_t line) const;
-  // Only when look() said room. needs: what the waiter waits for; fetch: what the caller asks the next level
-  // for now (it covers every needed sector that is not pending, and may be wider).
+  // Only when look() said room. needs: the sectors that the waiter waits for; fetch: the sectors that the
+  // caller asks the next level for now (every needed sector that is not pending, and possibly more).
   void add(std::uint64_t line, std::uint8_t needs, std::uint8_t fetch, std::uint64_t waiter);
 
   // Data arrived: calls done(waiter) for each waiter that now has all of its sectors, in order of arrival.

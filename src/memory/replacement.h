@@ -35,7 +35,7 @@ struct ReplacementRule {
 };
 std::span<const Named<ReplacementRule>> replacement_rules();  // in the order of the names
 
-// Null for what the cache does itself.
+// Null for a rule that the cache carries out by itself.
 std::unique_ptr<Replacement> make_replacement(device::Replacement kind, std::uint32_t sets,
                                               std::uint32_t ways);
 

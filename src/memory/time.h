@@ -23,8 +23,8 @@ inline double to_cycles(FixedCycles fixed) {
   return static_cast<double>(fixed) / static_cast<double>(FixedCycles{1} << fixed_bits);
 }
 
-// A resource that serves one thing at a time, in order of asking. A use delays those behind it by its whole
-// cost but is itself served from its start on (cut-through): an idle resource adds no latency.
+// A resource that serves one request at a time, in order of asking. A request delays later requests by its
+// whole cost but is itself served from its start on (cut-through): an idle resource adds no latency.
 class Port {
  public:
   // Start of the service, not before now.

@@ -83,7 +83,7 @@ struct AstVariable {
     bool generic = false;
     bool is_unsigned = false;  // integer of type u64
     std::uint64_t offset = 0;  // in the variable
-    std::uint64_t bits = 0;    // number, or what is added to the symbol
+    std::uint64_t bits = 0;    // a number, or the offset that is added to the symbol
     std::uint64_t mask = 0;    // 0xff00(symbol): which byte; 0 = the whole address
     std::string_view symbol;
     Place at;
@@ -144,7 +144,7 @@ struct AstModule {
   std::unordered_map<std::string_view, std::uint32_t> function_index, variable_index;
   std::map<unsigned, std::string> files;
   std::vector<AstAlias> aliases;
-  std::vector<Diagnostic> unsupported;  // constructs that are PTX, but not ours (exit 4)
+  std::vector<Diagnostic> unsupported;  // constructs of PTX that simtlab does not have (exit code 4)
 };
 
 // Throws Error(bad_input) at the first thing that is not PTX.

@@ -31,7 +31,7 @@ struct Cfg {
 
 Cfg build_cfg(const Function& function);
 
-// Immediate post-dominator of each block; the exit's own and that of blocks nobody reaches is the exit.
+// Immediate post-dominator of each block; the exit is that of itself and of unreachable blocks.
 // Lengauer-Tarjan with path compression: O(edges * log(blocks)).
 std::vector<std::uint32_t> immediate_post_dominators(const Cfg& cfg);
 

@@ -1,16 +1,16 @@
-// Loads between two reads of a clock that nothing between them waits for: a latency that is measured so is
-// that of issuing the load.
+// Loads between two reads of a clock, for which no instruction between the reads waits: such a program
+// measures the time of issuing the load and takes it for the load's latency.
 //
-// An instruction waits for a load if it reads what the load has written. An interval is what a program
-// measures: the way from a clock read to the one whose value it is subtracted from, where the difference,
-// through whatever arithmetic, is stored. Where a function stores the values themselves, for somebody else to
-// subtract, its reads are taken in pairs in the order of the text (an even number), or each with the next
-// one. A clock that is only compared, as in time-outs, measures nothing.
+// An instruction waits for a load if it reads a register that the load has written. An interval is the code
+// from one clock read to the read whose value the first is subtracted from, where the difference is stored,
+// through whatever arithmetic. Where a function stores the clock values themselves, for a later subtraction
+// elsewhere, its reads are taken in pairs in the order of the text (an even number of reads), or each with
+// the next read. A clock that is only compared, as in time-outs, measures nothing.
 //
-// Taken to be meant, so not reported: loads that a barrier, a fence or a call comes after within the
-// interval; the last load of a chain of four or more, each of which needs the one before; single loads in an
-// interval with a loop whose loads are waited for. The analysis sees one function at a time and all its code,
-// also what a launch does not reach.
+// Some loads are taken to be meant and are not reported: loads with a barrier, a fence or a call behind them
+// within the interval; the last load of a chain of four or more dependent loads; single loads in an interval
+// with a loop whose loads are waited for. The analysis looks at one function at a time and at all of its
+// code, code that a launch does not reach included.
 #pragma once
 
 #include <cstdint>

@@ -27,7 +27,7 @@ class ClockSet {
   std::vector<std::uint64_t> words_;
 };
 
-// A sum of clock values: those that count positively and negatively in it.
+// A sum of clock values: the reads that count positively in it, and the reads that count negatively.
 struct ClockSum {
   ClockSet plus, minus;
   bool empty() const { return plus.empty() && minus.empty(); }
@@ -36,7 +36,7 @@ struct ClockSum {
   auto operator<=>(const ClockSum&) const = default;
 };
 
-// What is stored, each sum once. clocks: pcs of the reads.
+// Sums of clock values that the function stores, each sum once. clocks: pcs of the reads.
 std::vector<ClockSum> stored_clock_sums(const Function& function, const Flow& flow,
                                         const std::vector<std::uint32_t>& clocks);
 

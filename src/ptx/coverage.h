@@ -1,4 +1,4 @@
-// What of PTX is supported: the opcode table in readable form, for `simtlab list ptx` and
+// The supported part of PTX: the opcode table in readable form, for `simtlab list ptx` and
 // docs/reference/ptx-coverage.md.
 #pragma once
 

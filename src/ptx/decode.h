@@ -42,7 +42,7 @@ struct VirtualFunction {
   std::uint32_t frame_align = 16;
 };
 
-// What decode needs to know about the whole module.
+// Facts about the whole module that decoding a function needs.
 struct ModuleScope {
   const Source* source = nullptr;
   const AstModule* ast = nullptr;

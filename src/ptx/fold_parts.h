@@ -1,4 +1,4 @@
-// What the parts of fold() share.
+// Helpers that the parts of fold() share.
 #pragma once
 
 #include <vector>
@@ -35,7 +35,7 @@ inline bool is_base(const Inst& i, unsigned operand) {
   }
 }
 
-// Sets Inst::low_half: backwards from what looks at upper halves.
+// Sets Inst::low_half, backwards from the instructions that read upper halves.
 void find_low_halves(Function& function, const std::vector<Type>& types);
 
 }  // namespace simtlab::ptx

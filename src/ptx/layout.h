@@ -1,4 +1,4 @@
-// What concerns the functions of a module together.
+// Layout of a module: facts that concern all of its functions together.
 #pragma once
 
 #include <cstdint>
@@ -37,9 +37,9 @@ CallGraph build_call_graph(ModuleScope& scope, std::vector<VirtualFunction>& fun
 void lay_out_shared(ModuleScope& scope, std::vector<VirtualFunction>& functions, const CallGraph& graph,
                     const std::vector<const AstVariable*>& origin);
 
-// Totals along the deepest call chain, and the register estimate: a kernel needs what is live in it, or at a
-// call what is live across the call plus what the callee needs (one turn of a cycle through pointers); never
-// more than .maxnreg and .minnctapersm allow (no spill code is added).
+// Totals along the deepest call chain, and the register estimate. A kernel needs the registers that are live
+// in it, or at a call the registers that are live across the call plus the callee's need (one turn of a cycle
+// through pointers). The estimate never exceeds .maxnreg and .minnctapersm; no spill code is added.
 void total_resources(const ModuleScope& scope, std::vector<VirtualFunction>& functions,
                      const CallGraph& graph, const std::vector<Allocation>& allocations,
                      const std::vector<std::uint32_t>& ast_of);

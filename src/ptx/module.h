@@ -1,4 +1,5 @@
-// A PTX module after parsing, checking and decoding: what exec loads and what the runtime looks names up in.
+// A PTX module after parsing, checking and decoding. The executor loads it, and the runtime looks names up in
+// it.
 #pragma once
 
 #include <cstddef>

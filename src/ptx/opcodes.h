@@ -57,7 +57,7 @@ struct FormGroup {
 };
 const std::vector<FormGroup>& groups_of(const Form& form);  // `form` is an element of opcode_table()
 
-// What an operand of a signature is.
+// Kinds of operands in a signature.
 struct OperandSpec {
   enum class What : std::uint8_t {
     type,
@@ -86,7 +86,7 @@ struct Match {
   const std::vector<OperandSpec>* operands = nullptr;
 };
 
-// Looks opcode texts up; remembers what it has seen. One a decode.
+// Looks opcode texts up and remembers the results. One object a decode.
 class OpcodeMatcher {
  public:
   struct Result {

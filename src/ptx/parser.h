@@ -30,7 +30,7 @@ class Parser {
   void run();
 
  private:
-  // What a name means inside a function scope.
+  // The meaning of a name inside a function scope.
   struct Name {
     enum class Kind : std::uint8_t { reg, vector_reg, variable } kind = Kind::reg;
     std::uint32_t index = 0;  // virtual register (first of `lanes`) or variable

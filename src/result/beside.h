@@ -1,4 +1,4 @@
-// What is large of a result, series and tables of many rows, stands beside its JSON as compressed columns
+// The large parts of a result (series and tables of many rows) stand beside its JSON as compressed columns
 // (columns.h).
 #pragma once
 
@@ -16,10 +16,10 @@ namespace simtlab::result {
 // Rows that JSON still holds itself.
 inline constexpr std::size_t most_rows_inside = 4096;
 
-// Takes what is large while the JSON is written. Rows of `columns` columns are named PREFIX.COLUMN.
+// Takes the large parts while the JSON is written. Rows of `columns` columns are named PREFIX.COLUMN.
 class Beside {
  public:
-  // Whether it took the rows; if not, they belong into the JSON.
+  // True: the rows are beside the JSON; false: they belong into it.
   bool take(const std::string& prefix, const Series& series);
   // Tables whose columns mix types, or hold long texts, are not taken. Where a value does not exist,
   // PREFIX.COLUMN.absent is true.
@@ -32,7 +32,7 @@ class Beside {
   ColumnWriter writer_;
 };
 
-// Gives it back while the JSON is read.
+// Gives the large parts back while the JSON is read.
 class BesideReader {
  public:
   BesideReader(std::string bytes, std::string file) : reader_(std::move(bytes), std::move(file)) {}

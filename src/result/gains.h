@@ -1,5 +1,5 @@
-// What lifting a limit of the GPU may gain, estimated from the counters of a run that had it. The sentence of
-// `run` and the choice of `explain`, which then measures, rest on the same estimates.
+// Gains of lifting limits of the GPU, estimated from the counters of a run under the limits. The bottleneck
+// sentence of `run` rests on these estimates, and so does the choice of `explain`, which then measures.
 #pragma once
 
 #include <string_view>
@@ -13,10 +13,11 @@ struct LikelyGain {
   std::string_view what_if;  // a name of --what-if
   double share = 0;          // of the kernel's time that may be saved; rough
 };
-// Largest first; only those that the counters point at.
+// Largest first; only limits that the counters point at.
 std::vector<LikelyGain> likely_gains(const Metrics& metrics);
 
-// What the estimates rest on: shares of the scheduler slots in which there were warps.
+// The basis of the estimates: shares of the scheduler slots in which there were warps, by what the warps
+// waited for.
 struct Waits {
   double loads = 0;     // for data of global, local or texture memory
   double queue = 0;     // for room in the queue of loads and stores
@@ -26,8 +27,8 @@ struct Waits {
 };
 Waits waits_of(const Metrics& metrics);
 
-// Sectors of global loads and stores that would not be touched if each access took as few as its bytes fill,
-// over those that are.
+// Sectors of global loads and stores that perfect coalescing would not touch, over all sectors that they
+// touch. Under perfect coalescing an access touches as few sectors as its bytes fill.
 double spare_sectors(const Metrics& metrics);
 // Of DRAM's time for this mix of reads and writes, as far as a long copy tells it; 1 at most.
 double dram_use(const Metrics& metrics);

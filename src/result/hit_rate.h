@@ -1,6 +1,6 @@
 // The one definition of a hit rate. A read either finds its sector (hit), joins a miss that is under way
 // (pending) or misses; the three shares add up to 1. A pending read brings no new traffic, but it waits like
-// a miss: whoever prints a hit rate tells the two apart.
+// a miss: every printer of a hit rate tells hits and pending reads apart.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace simtlab::result {
 
 struct HitRate {
   double accesses = 0;                    // sectors read; 0: there is no rate
-  double hit = 0, pending = 0, miss = 0;  // shares of them
+  double hit = 0, pending = 0, miss = 0;  // shares of the accesses
 };
 
 HitRate hit_rate(double hits, double pending, double accesses);

@@ -19,7 +19,7 @@ enum class Combine : std::uint8_t {
   sum,       // counters and times of launches that ran one after another
   max,       // high-water marks
   weighted,  // ratios: mean weighted by `weight`, the ratio's own denominator, hence exact
-  none,      // has no meaning over launches: absent from totals unless somebody sets it
+  none,      // has no meaning over launches: absent from totals unless a caller sets it
 };
 
 struct MetricDeclaration {

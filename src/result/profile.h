@@ -1,5 +1,5 @@
-// What observers of a run collect besides metrics: where the scheduler slots of a kernel went, line by line,
-// and how it went over time.
+// Observations of a run besides metrics: the scheduler slots of a kernel line by line, and a kernel over
+// time.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace simtlab::result {
 struct LineProfile {
   std::string function;  // PTX name of the function that the line belongs to
   std::uint32_t ptx_line = 0;
-  std::string ptx;     // text of the line, without what surrounds it
+  std::string ptx;     // text of the line, without blanks around it
   std::string file{};  // source of the line (.loc); empty: compiled without line information
   std::uint32_t line = 0;
   std::string text{};                           // of the source line; empty: not known
@@ -34,7 +34,7 @@ struct Profile {
   bool operator==(const Profile&) const = default;
 };
 
-// A kernel over time: row by row what happened since the row before.
+// A kernel over time: each row counts the events since the row before.
 struct Series {
   std::uint64_t interval = 0;        // asked for, cycles; 0: no series
   std::vector<std::string> columns;  // "end" first: the cycle at which a row ends
@@ -43,11 +43,11 @@ struct Series {
   bool operator==(const Series&) const = default;
 };
 
-// The same with at most so many rows (at least 1): neighbours are put together. Counts are added; a hit rate
-// weighs by its accesses, the rest by cycles.
+// A series with at most `most_rows` rows (at least 1): neighbouring rows are joined. Counts are added; a hit
+// rate is weighted by its accesses, every other column by cycles.
 Series thinned(const Series& series, std::size_t most_rows);
 
-// Adds another launch of the same kernel.
+// Adds another launch of the kernel.
 void merge(Profile& into, const Profile& from);
 
 // Lines of equal source (or of equal PTX where there is none) as one; sorted by slots, most first. What

@@ -1,5 +1,5 @@
-// What `simtlab run -- ./app` tells the runtime library inside the program's process, and how the results
-// come back.
+// The message of `simtlab run -- ./app` to the runtime library inside the program's process, and how the
+// results come back.
 //
 // The command line resolves every configuration layer, writes a RunConfig to a file and starts the program
 // with
@@ -52,7 +52,7 @@ struct RunConfig {
   std::uint64_t checkpoint_every = 0;  // launches; 0 = a minute
   std::string what_if = "none";        // limits that are lifted
   bool lowering = true;                // timing/lowering.h
-  bool lines = false;                  // what is to be observed (timing/timing.h)
+  bool lines = false;                  // to be observed: scheduler slots by line (timing/timing.h)
   std::uint64_t series = 0;
   std::string timeline;  // absolute path; empty: none
   std::uint64_t timeline_from = 0, timeline_to = 0;
@@ -62,8 +62,8 @@ struct RunConfig {
 };
 
 std::string to_json(const RunConfig& config);
-// All keys but those of the host, with their values: runs that agree in them (and in the device) have the
-// same results.
+// All keys but the host's, with their values: runs that agree in these values and in the device have equal
+// results.
 std::vector<std::pair<std::string, std::string>> what_results_depend_on(const RunConfig& config);
 // Throws Error(bad_input, "run-config") naming `file` and the key.
 RunConfig run_config_from_json(std::string_view text, const std::string& file);

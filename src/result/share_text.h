@@ -5,7 +5,7 @@
 
 namespace simtlab::result {
 
-// "43.2 %". What is not all never reads 100 %, what is not nothing never 0 %: ">99.9 %", "<0.1 %".
+// "43.2 %". A share below 1 never reads 100 %, and a share above 0 never reads 0 %: ">99.9 %", "<0.1 %".
 std::string share_text(double ratio);
 
 }  // namespace simtlab::result

@@ -1,4 +1,4 @@
-// What a sweep found, as plain data: filled by who reads its database, printed by the reports.
+// The findings of a sweep as plain data: the reader of its database fills them, the reports print them.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ struct StudyCombination {
   bool on_front = false;
 };
 
-// What one axis does to one metric.
+// The effect of one axis on one metric.
 struct StudyEffect {
   std::size_t axis = 0, metric = 0;
   struct Level {
@@ -56,9 +56,9 @@ struct Study {
   std::vector<std::string> axes;
   std::vector<StudyMetric> metrics;
   std::vector<StudyPoint> points;
-  std::vector<StudyCombination> combinations;  // those with a result
+  std::vector<StudyCombination> combinations;  // combinations that have a result
   std::vector<StudyEffect> effects;            // by metric, the largest share first
-  // What a reader must know: inputs that changed, points that are missing
+  // Warnings for a reader: inputs that changed, points that are missing
   std::vector<std::string> notes;
   std::uint64_t pending = 0, running = 0, done = 0, failed = 0;
   bool cluster = false;  // workers are tasks of jobs

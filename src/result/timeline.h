@@ -1,4 +1,4 @@
-// What SMs did in a window of time, as a picture: JSON of the Chrome trace format, which ui.perfetto.dev
+// The work of SMs in a window of time, as a picture: JSON of the Chrome trace format, which ui.perfetto.dev
 // opens.
 //
 // An SM is a process. Its warp slots are threads with a slice a cycle for each instruction issued; block

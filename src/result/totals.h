@@ -18,7 +18,7 @@ Metrics combine(const std::vector<KernelResult>& kernels);
 Metrics combine_totals(const Metrics& first, const Metrics& second, const std::vector<KernelResult>& kernels);
 
 // One row per kernel name, in the order of first launch: metrics combined, launches counted. Launch shape,
-// limiter and bottleneck are those of the longest launch.
+// limiter and bottleneck are taken from the longest launch.
 std::vector<KernelResult> merge_by_name(const std::vector<KernelResult>& kernels);
 
 }  // namespace simtlab::result

@@ -1,3 +1,6 @@
+// Runs once for every shared-memory instruction of every warp. The two patterns that nearly every access has
+// (lanes on consecutive words, or on one word) are recognised first; a group of lanes whose banks see one
+// word each needs one pass; only the rest counts distinct words by bank.
 #include "stream/bank_conflicts.h"
 
 #include <algorithm>

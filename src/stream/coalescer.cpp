@@ -1,3 +1,7 @@
+// Runs once for every memory instruction of every warp, so the patterns that nearly all kernels have
+// (consecutive elements, rows of a block narrower than a warp, columns of an array) are recognised first and
+// coalesced without going from lane to lane. Every pattern gives the segments of the general loop in
+// coalesce_into(), in its order.
 #include "stream/coalescer.h"
 
 #include <algorithm>
@@ -43,8 +47,9 @@ Segment& find_segment(Segments& out, unsigned first, std::uint64_t line) {
   return open_segment(out, line);
 }
 
-// The same for lane after lane of an access: rows of lanes often go through the same lines in the same order,
-// and most lines lie beyond all before.
+// Finds the segment of a line for lane after lane of an access. Rows of lanes often go through equal lines in
+// an equal order, so the segment after the last one found is tried first; most lines lie beyond all lines
+// before, so the range of known lines is tried before any search.
 class SegmentFinder {
  public:
   SegmentFinder(Segments& out, unsigned first)
@@ -79,8 +84,8 @@ void add_lane(SegmentFinder& finder, std::uint64_t address, unsigned bytes) {
   if (here < bytes) touch(finder.find(line + 1), 0, bytes - here);
 }
 
-// Rows of `width` lanes, `step` apart within a row, rows `stride` apart: 0 if the warp is that pattern
-// exactly, else bits of what differs.
+// Compares the addresses with rows of `width` lanes, `step` apart within a row, rows `stride` apart: 0 if the
+// warp has exactly this pattern, else the bits in which addresses differ from it.
 std::uint64_t deviation(const std::uint64_t* addresses, unsigned width, std::uint64_t step,
                         std::uint64_t stride) {
   std::uint64_t difference = 0, row = addresses[0];
@@ -106,8 +111,8 @@ void coalesce_contiguous(std::uint64_t begin, unsigned bytes, Segments& out) {
   }
 }
 
-// A full warp of rows of consecutive elements (a block narrower than a warp), each within a line. False: it
-// is not that.
+// A full warp of rows of consecutive elements (a block narrower than a warp), each within a line. False: the
+// warp has another pattern.
 bool coalesce_rows(const std::uint64_t* addresses, unsigned bytes, SegmentFinder& finder) {
   const std::uint64_t begin = addresses[0];
   unsigned width = 2;
@@ -126,8 +131,8 @@ bool coalesce_rows(const std::uint64_t* addresses, unsigned bytes, SegmentFinder
   return true;
 }
 
-// A full warp on a column of an array whose rows are whole lines, or on a few columns side by side: every
-// line but its number is the same.
+// A full warp on a column of an array whose rows are whole lines, or on a few columns side by side: all
+// segments are equal but for the number of their line. False: the warp has another pattern.
 bool coalesce_columns(const std::uint64_t* addresses, unsigned bytes, Segments& out) {
   const std::uint64_t begin = addresses[0], stride = addresses[1] - begin;
   constexpr std::uint64_t longest = std::uint64_t{1} << 40;  // no line comes twice
@@ -165,7 +170,8 @@ void coalesce_into(const std::uint64_t* addresses, std::uint32_t mask, unsigned 
       add_lane(finder, begin, bytes);
       continue;
     }
-    // Lanes that go on where this one ends, or ask for the same, belong to one piece of the line.
+    // Following lanes whose bytes begin where this piece ends, or lie at its end already, belong to the
+    // piece.
     std::uint64_t end = begin + bytes;
     unsigned count = 1;
     for (; rest != 0; rest &= rest - 1, ++count) {

@@ -1,3 +1,5 @@
+// Warps that are executed now, by the functional executor: with a store buffer for SMs that are simulated
+// side by side, or directly on memory for one thread that steps all blocks.
 #include "stream/executed.h"
 
 #include "exec/spin.h"

@@ -14,8 +14,8 @@ inline std::uint64_t local_bytes_of_warp(const ptx::Function& entry) {
   return (std::uint64_t{entry.total_frame_bytes} + 3) / 4 * line_bytes;
 }
 
-// The first byte of a warp's: for coalesce_local. launch: of those that run at once, counted from 0; warp:
-// its place, of all places of the GPU.
+// The first byte of a warp's local memory, for coalesce_local. launch: number among the launches that run at
+// once, from 0; warp: number of the warp's slot among all slots of the GPU.
 inline std::uint64_t local_address(std::uint64_t launch, std::uint64_t warp, std::uint64_t bytes_of_warp) {
   constexpr std::uint64_t first = std::uint64_t{1} << 46, launch_room = std::uint64_t{1} << 39;
   return first + launch * launch_room + warp * bytes_of_warp;

@@ -1,5 +1,5 @@
-// A launch whose device addresses are moved, so that those of several processes do not meet: each process has
-// the same ones.
+// A launch whose device addresses are moved. Every process uses the same device addresses; moved ones do not
+// meet when several processes share a simulated GPU.
 #pragma once
 
 #include "stream/warp_source.h"

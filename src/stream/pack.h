@@ -1,4 +1,4 @@
-// Perfect coalescing, for --what-if: the same bytes in as few sectors as they fill.
+// Perfect coalescing, for --what-if: an access touches only as many sectors as its bytes fill.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@ namespace simtlab::stream {
 
 // Rewrites the segments of one warp access of `bytes` a lane, the first of which is at `first_address`.
 //
-// The sectors that are left are taken from the lines that the access touched, which ones by the place of the
-// first lane in its line: warps that would share lines (columns of a matrix) take different ones, so that
-// together they touch what they touched before.
+// The remaining sectors come from the lines that the access touched; the place of the first lane in its line
+// decides which. Warps that share lines (columns of a matrix) thus keep different sectors, and touch together
+// the sectors that they touched before.
 void pack(std::uint64_t first_address, unsigned bytes, Segments& segments);
 
 }  // namespace simtlab::stream

@@ -1,4 +1,4 @@
-// Where the warps of a launch come from: what the models read, whether a kernel is executed now or was
+// Where the warps of a launch come from. Models read this interface, whether a kernel is executed now or was
 // recorded.
 //
 // A model asks a resident block for the next instruction of a warp, decides when it issues, and lets it
@@ -42,16 +42,17 @@ class ResidentBlock {
   // Executes the next instruction of a ready warp; as exec::Block::step: nothing has happened if it says
   // `blocked`.
   virtual const Step& step(unsigned warp, std::uint64_t now) = 0;
-  // Executes what it can at once of a warp's next instructions, at most so many: arithmetic that no model
-  // looks at one by one. May be none.
+  // Executes up to `most` of a warp's next instructions at once, as long as they are arithmetic that no model
+  // looks at one by one; possibly none.
   virtual exec::Run run_plain(unsigned /*warp*/, std::uint32_t /*most*/) { return {}; }
   virtual std::string whereabouts() const = 0;
   virtual void check_progress() const = 0;  // throws if no warp is ready and not all exited
-  // As exec::Block::stuck(); only between commits of its share. What was recorded comes to an end.
+  // As exec::Block::stuck(); only between commits of its share. A recorded block is never stuck: its stream
+  // ends.
   virtual bool stuck(std::uint32_t /*steps*/, std::vector<exec::Stuck>& /*who*/) { return false; }
 };
 
-// When others see what the blocks of a share write to global memory and what their atomics do.
+// When other blocks see the writes and atomics of a share's blocks on global memory.
 enum class Effects : std::uint8_t {
   // The shares of a launch may be worked on by several threads in between; a step may be blocked until then
   at_commit,
@@ -65,7 +66,8 @@ class SmShare {
  public:
   virtual ~SmShare() = default;
   virtual std::unique_ptr<ResidentBlock> make_block() = 0;  // in need of reset(); does not outlive the share
-  // Everybody sees what was kept. Called share by share, in the order of the SMs, while none of them works.
+  // Makes the kept writes visible to all blocks. Called share by share, in the order of the SMs, while no
+  // share works.
   virtual void commit() {}
 };
 
@@ -80,9 +82,9 @@ class WarpSource {
   virtual Dim3 block() const = 0;
   virtual std::uint32_t shared_bytes() const = 0;  // static + dynamic, a block
   virtual std::unique_ptr<SmShare> make_share(Effects effects) const = 0;
-  // The shares use something in common: they are to be worked on in the order of the SMs, never at once.
+  // The shares have state in common: they must be worked on in the order of the SMs, never side by side.
   virtual bool one_at_a_time() const { return false; }
-  // Of recorded functions: what they hold beyond PTX.
+  // The machine code of a recorded function, which PTX does not have; null: there is none.
   virtual const trace::Code* code_of(const ptx::Function&) const { return nullptr; }
 
   // Blocks to run: all of the grid, unless a trace holds a part of them. A model counts them from 0.

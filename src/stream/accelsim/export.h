@@ -1,5 +1,5 @@
-// Traces of ours as Accel-Sim traces: kernelslist.g and a kernel-N.traceg each. What gets lost is in
-// docs/reference/traces.md.
+// Traces of simtlab as Accel-Sim traces: kernelslist.g and a kernel-N.traceg a kernel.
+// docs/reference/traces.md says what gets lost.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Accel-Sim traces as traces of ours: kernelslist.g with its kernels, or one kernel file.
+// Accel-Sim traces as traces of simtlab: kernelslist.g with its kernels, or one kernel file.
 #pragma once
 
 #include <filesystem>

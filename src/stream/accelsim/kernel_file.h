@@ -10,7 +10,7 @@
 
 namespace simtlab::stream::accelsim {
 
-// What stands before the first '#'.
+// The header of a kernel file: its lines before the first '#'.
 struct Header {
   std::string name;
   exec::Dim3 grid, block;

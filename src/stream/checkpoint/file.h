@@ -24,8 +24,8 @@ using trace::Buffer;
 using trace::Bytes;
 
 enum class Part : std::uint8_t {
-  run = 1,  // what the run was started with; the first one
-  launch,   // what was launched and what came of it
+  run = 1,  // the command, configuration and inputs of the run; the first part of a file
+  launch,   // a launch and its result
   pages,    // memory that the launch before it changed; any number
   state,    // of the cycle-level GPU behind the last launch; any number, one text in pieces
   complete,
@@ -73,7 +73,7 @@ class Reader {
   const Place& run() const { return run_; }
   const std::vector<Launch>& launches() const { return launches_; }
   const std::vector<Place>& state() const { return state_; }
-  // Bytes behind what belongs together.
+  // Bytes behind the last part `complete`: an unfinished end.
   std::uint64_t unused_bytes() const { return unused_; }
   Buffer read(const Place& place) const;
   [[noreturn]] void damaged(std::uint64_t offset, const std::string& what) const;

@@ -11,7 +11,7 @@
 
 namespace simtlab::stream::trace {
 
-// What the models' memory can tell apart; GPUs have up to 49, of which programs get 47.
+// Bits of an address that the models' memory tells apart; GPUs have up to 49, of which programs get 47.
 inline constexpr unsigned address_bits = 48;
 
 inline std::uint64_t lane_address(const AddressState& s, unsigned lane) {

@@ -1,4 +1,4 @@
-// Numbers as bytes: what every part of a trace is written with and read from.
+// Numbers as bytes: every part of a trace is written and read by this code.
 //
 // Whole numbers take seven bits a byte, low ones first; signed ones are folded (0, -1, 1, -2 ...) before.
 // Reading is bounded: whoever asks for more than there is gets Malformed, which the trace reader turns into
@@ -17,7 +17,7 @@ namespace simtlab::stream::trace {
 
 using Buffer = std::vector<std::uint8_t>;
 
-// The content of a trace is not what the format says.
+// Thrown where the content of a trace breaks its format.
 class Malformed : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -11,7 +11,7 @@
 
 namespace simtlab::stream::trace {
 
-// A function and what belongs to it beyond ptx::Function.
+// A function, and the machine code that belongs to it beyond ptx::Function.
 struct Code {
   std::shared_ptr<const ptx::Module> module;  // holds this function alone; file numbers, target, name
   std::vector<std::string> mnemonics;         // machine code: of each instruction; empty: PTX

@@ -30,7 +30,7 @@ inline constexpr std::size_t file_header_bytes = 16, footer_bytes = 24, chunk_he
 
 enum class ChunkType : std::uint32_t { code = 1, segment, table, operations, index, count_ };
 
-// Limits of what a reader takes into memory at once, whatever a file claims.
+// Limits of the memory that a reader takes at once, whatever a file claims.
 inline constexpr std::uint32_t max_code_bytes = 16u << 20;  // of one function, decompressed
 inline constexpr std::uint64_t max_all_code_bytes = 64u << 20;
 inline constexpr std::uint32_t max_part_bytes = 4u << 20;  // of every other chunk, decompressed
@@ -39,7 +39,7 @@ inline constexpr std::uint32_t table_blocks = 8192;        // of one table chunk
 inline constexpr std::uint64_t max_blocks = std::uint64_t{1} << 40;
 inline constexpr std::size_t max_name = 1u << 20;
 
-// What the host asked for. Numbers a and b, a stream and a flag mean what each line says.
+// Operations that the host asked for. Each line says what the numbers a and b, the stream and the flag mean.
 enum class OpKind : std::uint8_t {
   kernel,         // see Kernel; flag: part of a batch, launching it costs the host nothing
   copy,           // a: bytes, b: kind as gpu::Gpu::CopyKind; flag: asynchronous

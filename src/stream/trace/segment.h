@@ -7,7 +7,7 @@
 
 namespace simtlab::stream::trace {
 
-// Takes what the encoders hold; their warps may go on afterwards.
+// Takes the bytes that the encoders hold; their warps may go on afterwards.
 inline Buffer take_segment(std::span<WarpEncoder> warps) {
   Buffer content(1, 1);  // the first byte: never taken for a zstd dictionary with a header
   put_number(content, warps.size());

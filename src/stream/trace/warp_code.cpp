@@ -1,3 +1,5 @@
+// Encoder and decoder of one warp's stream. The decoder trusts nothing in a file: every number is bounded,
+// and every run of instructions must lie within its function.
 #include "stream/trace/warp_code.h"
 
 #include "base/error.h"
@@ -40,7 +42,7 @@ void WarpEncoder::begin() {
   run_ = 0;
 }
 
-// run_rest_: what follows the number once the length is known.
+// run_rest_: the bytes that follow the run's number, which is written when its length is known.
 void WarpEncoder::start_run(const CodeView& code, const Step& step) {
   cut();
   run_rest_.clear();

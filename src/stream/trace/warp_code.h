@@ -20,7 +20,7 @@
 
 namespace simtlab::stream::trace {
 
-// What is remembered of a memory instruction between two executions.
+// State of a memory instruction between two executions, from which its next addresses are predicted.
 struct AddressState {
   std::uint64_t base = 0, step = 0;  // of lane 0 if the lanes follow the pattern; its last change
   std::uint64_t stride = 0, row_stride = 0;
@@ -53,7 +53,7 @@ class AddressStates {
       if (number == code.number) return states.data();
     return all_.emplace_back(code.number, std::vector<AddressState>(code.places)).second.data();
   }
-  // As new; what it has allocated stays.
+  // As new; allocated memory stays.
   void clear() {
     for (auto& [number, states] : all_) states.assign(states.size(), AddressState{});
   }
@@ -67,7 +67,7 @@ class WarpEncoder {
   void begin();
   void add(const CodeView& code, const Step& step);
   void end();  // the warp has exited
-  void cut();  // closes the open run: what is in the buffers stands for itself
+  void cut();  // closes the open run: the buffers can then be decoded by themselves
   std::size_t bytes() const { return control_.size() + data_.size(); }
   const Buffer& control() const { return control_; }
   const Buffer& data() const { return data_; }

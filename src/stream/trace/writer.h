@@ -23,7 +23,7 @@ class Writer {
   ~Writer();
 
   void operation(const Operation& operation);  // in order; of kernels see reserve_kernel
-  // Number of a function; the same code is kept once.
+  // Number of a function; equal code is kept once.
   std::uint32_t add_code(const Buffer& code);
 
   // A kernel's place among the operations is where it was reserved, whenever it runs. Several may be open;
@@ -50,7 +50,7 @@ class Writer {
     bool batched = false, begun = false;
     std::map<std::uint64_t, BlockEntry> blocks;
   };
-  // An operation that may have to wait for those before it.
+  // An operation of the host, which may have to wait for the operations before it.
   struct Queued {
     Place place = 0;  // of a kernel that is not complete
     Operation operation;
