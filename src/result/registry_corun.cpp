@@ -195,14 +195,14 @@ std::vector<TableDeclaration> corun_tables() {
            "Launches of applications that share a GPU, in the order of their coming; of many the first.",
            {{"mix", "1", "Number of the mix; 1 where there is one"},
             {"application", "1", "Number of the application in its mix, or of the daemon's client"},
-            {"name", "", "Its name"},
-            {"stream", "1", "Number of its stream"},
+            {"name", "", "Name of the application"},
+            {"stream", "1", "Number of the stream in the application"},
             {"kernel", "", "Name of the kernel"},
             {"asked", "ns",
-             "When the launch came, since the mix or the daemon began; on the daemon's simulated GPU by its "
-             "clock"},
-            {"granted", "ns", "When it was granted: until then it waited"},
-            {"ended", "ns", "When it had ended"}}}};
+             "Time at which the launch came, since the mix or the daemon began; on the daemon's simulated "
+             "GPU by its clock"},
+            {"granted", "ns", "Time at which the launch was granted; it waited until then"},
+            {"ended", "ns", "Time at which the launch had ended"}}}};
 }
 
 }  // namespace simtlab::result

@@ -102,8 +102,11 @@ TableDeclaration sm_timeline_table() {
           {{"sm", "1", "Number of the SM"},
            {"kind", "", "warp or block"},
            {"slot", "1", "Number of the warp or of the block's slot in the SM"},
-           {"from", "cycles", "Since the program's first kernel began"},
-           {"to", "cycles", "The same; states follow each other"},
+           {"from", "cycles",
+            "Begin of the state or of the block, counted from the begin of the program's first kernel"},
+           {"to", "cycles",
+            "End of the state or of the block, counted from the begin of the program's first kernel; states "
+            "follow each other"},
            {"what", "",
             "State of the warp: selected (issues), not_selected (another warp issues), or why it stalls; "
             "number of the block"}}};

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "result/table.h"
 #include "result/totals.h"
 
 namespace simtlab::result {
@@ -95,6 +96,19 @@ TEST(Registry, EveryTextStandsAlone) {
     for (const std::string_view word : found->second) named = named || text.find(word) != std::string::npos;
     EXPECT_TRUE(named) << m.name << " does not say what it is about: " << text;
   }
+}
+
+// The page of a result and its schema show a column beside its table's name, but not beside the column before
+// it.
+TEST(Registry, ColumnsOfTablesStandAlone) {
+  const std::regex leaning(
+      "^(Of|As|And|In "
+      "it|It|Its|They|Their|Them|These|Those|This|That|Where|What|When|Whose|Between|From|Since) "
+      "|^(Upper|Lower) end$|[Tt]he same");
+  for (const TableDeclaration& table : table_registry())
+    for (const ColumnDeclaration& c : table.columns)
+      EXPECT_FALSE(std::regex_search(std::string(c.doc), leaning))
+          << table.name << ": " << c.name << ": " << c.doc;
 }
 
 TEST(Registry, NoTwoMetricsHaveOneText) {
