@@ -19,7 +19,8 @@ namespace fs = std::filesystem;
 
 constexpr Subject devices;
 
-// A measured bandwidth belongs to the peak of its file. Who changes the peak means the measured one, too.
+// A measured bandwidth belongs to the peak of its file: a setting of the peak scales the measured bandwidth,
+// too.
 void scale_measured_bandwidth(Assembly& assembly, Device& device, double file_bandwidth) {
   const char* const peak = "dram.bandwidth";
   if (!assembly.is_overridden(peak) || file_bandwidth <= 0) return;

@@ -72,7 +72,7 @@ class Reader {
     return fmt::format("write for example: aliases = [\"{}-sxm\"]", subject_.example);
   }
 
-  // What a device file says about itself. False: `name` is a parameter or a group of them.
+  // Statements of a device file about itself. False: `name` is a parameter or a group of parameters.
   bool read_header(const std::string& name, const toml::node& node) {
     if (name == "inherits") {
       document_.inherits_pos = position(document_.file, node.source());

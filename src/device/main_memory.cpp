@@ -44,7 +44,7 @@ double closed_read_cycles(const Technology& technology, const Device& device) {
   return closed_read_clocks(technology) * technology.tck.count * 1e-12 * device.sm_clock_hz;
 }
 
-// What the chosen memory decides cannot be set beside it.
+// Values that the chosen memory decides cannot be set beside it.
 std::vector<Contradiction> idle_settings(const Assembly& assembly, const Device& device, MemoryKind kind) {
   std::vector<Contradiction> found;
   const auto refuse = [&](const char* key, const char* why, const char* hint) {

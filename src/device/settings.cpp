@@ -138,7 +138,7 @@ std::string hint_for(const std::string& key) {
   return unknown_key_hint(key, std::move(options));
 }
 
-// What is wrong with the form of an entry of a configuration file; empty if nothing is.
+// The error in the form of an entry of a configuration file; empty if there is none.
 std::string wrong_form(const Node& node) {
   const ToolOption* option = find_option(node.key);
   if (node.is_empty_table)

@@ -150,7 +150,7 @@ class Binder {
   }
   RowRef row(const Operand& operand) { return row(operand, operand.bytes == 8); }
 
-  // Scratch predicates lie behind those of the frame: one to write to, one that is always false.
+  // Two scratch predicates lie behind the frame's own: one to write to, one that is always false.
   PredRef predicate(const Operand& operand) const {
     std::uint32_t index = operand.index;
     bool negated = operand.negated;

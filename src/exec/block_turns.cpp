@@ -11,7 +11,7 @@ std::optional<BlockTurns::Place> BlockTurns::fresh() {
   return place;
 }
 
-// The first of those that are parked that is no longer stuck.
+// The first parked block that is no longer stuck.
 std::optional<BlockTurns::Place> BlockTurns::awake() {
   who_.clear();
   for (auto at = parked_.begin(); at != parked_.end(); ++at) {

@@ -1,4 +1,4 @@
-// Messages of faults: who, where, what lies near.
+// Messages of faults: the thread, its place, and the allocation that lies nearest.
 #include <fmt/format.h>
 
 #include "exec/state.h"

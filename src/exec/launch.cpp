@@ -62,7 +62,7 @@ void check_dimensions(const LaunchParams& p, const ptx::Module& module, const pt
   }
 }
 
-// The kernel's own instructions and those of every function that it might call.
+// The kernel's own instructions and the instructions of every function that it might call.
 bool has_convergent(const Launch::Impl& l) {
   return l.entry->convergent || std::ranges::any_of(l.module->functions, [](const BoundFunction& f) {
            return f.convergent && !f.function->is_entry;

@@ -47,7 +47,7 @@ class Image {
   void put_back(const Block::Impl& b, Warp& w) {
     w = warp_;
     for_each_part(b, w, [](const std::vector<std::byte>& kept, void* to, std::size_t bytes) {
-      if (bytes != 0) std::memcpy(to, kept.data(), bytes);
+      std::memcpy(to, kept.data(), bytes);
     });
   }
 
@@ -102,7 +102,7 @@ Target target_of(const Block::Impl& b, const Warp& w, const XInst& x, unsigned l
   }
 }
 
-// What a store or atomic finds, to be compared with what it leaves.
+// The bytes that a store or atomic finds, to be compared with the bytes that it leaves.
 class Before {
  public:
   // false: not understood.
@@ -183,7 +183,7 @@ class Foresight {
  public:
   Foresight(Block::Impl& b, Warp& w, std::uint32_t steps) : b_(b), w_(w), left_(steps) {}
 
-  // It does nothing but read, for ever. The warp is what it was, afterwards.
+  // True: the warp does nothing but read, for ever. Leaves the warp as it was.
   bool confined(Stuck& out) {
     Image now;
     now.take(b_, w_);

@@ -1,4 +1,4 @@
-// What is said of warps that can never go on.
+// The error text about warps that can never go on.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ std::vector<Group> grouped(std::span<const Stuck> who) {
     else
       ++same->warps;
   }
-  // Who spins first: that is what the others wait for.
+  // Spinning warps come first: the other warps wait for them.
   std::ranges::stable_partition(out, [](const Group& g) { return g.first->why != Stuck::Why::barrier; });
   return out;
 }

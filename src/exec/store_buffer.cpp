@@ -27,7 +27,8 @@ struct DeferredAtomic {
 namespace {
 
 constexpr std::uint32_t operand_row = warp_size * 16;  // bytes between the rows of a DeferredAtomic
-constexpr RowRef row_base = 3;                         // WarpCtx::bases of those rows
+// Place of the DeferredAtomic's rows in WarpCtx::bases
+constexpr RowRef row_base = 3;
 
 }  // namespace
 

@@ -55,7 +55,7 @@ class Fetcher {
     pitch_ = t.pitch_bytes != 0 ? t.pitch_bytes : t.width * texel_bytes_;
   }
   unsigned texel_bytes() const { return texel_bytes_; }
-  // Of the texels that were read; what lies outside reads none.
+  // Address of the first texel that was read; that of the texture if every place lies outside of it.
   std::uint64_t first_address() const { return first_ != 0 ? first_ : t_.address; }
 
   // Integer coordinates: the texel itself, 0 outside.

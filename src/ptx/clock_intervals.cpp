@@ -54,7 +54,7 @@ struct Interval {
   auto operator<=>(const Interval&) const = default;
 };
 
-// What can be reached from a pc, without going on behind a stop.
+// Instructions that can be reached from a pc, without going on behind a stop.
 template <class Next>
 std::vector<bool> reached(std::uint32_t from, const std::vector<bool>& stops, const Next& next) {
   std::vector<bool> out(stops.size(), false);

@@ -87,7 +87,7 @@ class Analysis {
     if (!sum.empty()) stored_.insert(sum);
   }
 
-  // What leaves the registers: to memory, to a called function, to print.
+  // Values that leave the registers: to memory, to a called function, to print.
   void look_for_stores(const Inst& inst, State& state) {
     if (inst.op == Op::call) {
       for (const CallArg& arg : f_.call_sites[inst.target].args) store(value(state, arg.reg));

@@ -250,7 +250,7 @@ class Folder {
            size_of(load.type) <= from;
   }
 
-  // Every use is the address of an access, or a sum of which the same is true.
+  // Every use is the address of an access, or a sum whose uses are such addresses.
   bool only_address(std::uint32_t r, unsigned depth = 0) {
     Answer& known = only_address_[r];
     if (known != Answer::unknown) return known == Answer::yes;
@@ -296,7 +296,7 @@ class Folder {
     return fits(inst.src[0]) || fits(inst.src[1]);
   }
 
-  // What of the instruction's operands it can do itself.
+  // The parts of its operands that the instruction can take in.
   void take_in(std::uint32_t pc) {
     Inst& inst = f_.code[pc];
     if (inst.fold != Fold::none && inst.fold != Fold::sum && inst.fold != Fold::logic) return;

@@ -1,4 +1,4 @@
-// Which 64-bit results nobody looks at the upper half of: addresses in shared memory above all, which have 32
+// 64-bit results whose upper half no instruction reads: above all addresses in shared memory, which have 32
 // bits in machine code.
 #include "ptx/fold_parts.h"
 

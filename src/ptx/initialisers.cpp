@@ -88,7 +88,7 @@ void fill_initialisers(ModuleScope& scope, const std::vector<const AstVariable*>
     Variable& out = scope.module->variables[i];
     if (!from.has_initial || from.initial.empty() || from.reference != Type::none) continue;
     const unsigned element = size_of(from.type);
-    // Only up to the last value that is given: a huge array of which three elements are set stays small.
+    // Only up to the last value that is given: a huge array with three initialised elements stays small.
     std::uint64_t bytes = 0;
     for (const Value& v : from.initial) bytes = std::max(bytes, v.offset + element);
     if (bytes > from.bytes)

@@ -34,7 +34,7 @@ std::string cycle_text(const std::vector<VirtualFunction>& functions, const std:
                           scope.source->name(), Limits::call_edges));
 }
 
-// What two signatures must have in common for a call through a pointer.
+// Properties that two signatures must have in common for a call through a pointer.
 std::vector<std::uint64_t> layout_key(const AstSignature& s) {
   std::vector<std::uint64_t> key{s.returns.size()};
   for (const std::vector<AstVariable>* list : {&s.returns, &s.params})

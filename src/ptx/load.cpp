@@ -30,7 +30,7 @@ Variable make_variable(const AstVariable& v, std::string name) {
   return out;
 }
 
-// Module variables, and those of functions under "function.variable".
+// Variables of the module, and variables of functions under "function.variable".
 void collect_variables(ModuleScope& scope, std::vector<const AstVariable*>& origin) {
   Module& m = *scope.module;
   for (const AstVariable& v : scope.ast->variables) {

@@ -72,7 +72,7 @@ zlib_filefunc64_def functions(Memory& of) {
   return f;
 }
 
-// What a .npy says of its values: "<f8" ...
+// The type of its values in a .npy: "<f8" ...
 struct Form {
   std::string type;
   std::size_t bytes = 0;  // of a value
@@ -268,7 +268,7 @@ bool ColumnReader::has(const std::string& name) const { return impl_->places.con
 
 namespace {
 
-// Of a .npy, with the bytes that precede its text; 0: not one.
+// Length of a .npy's header with the bytes before its text; 0: the bytes are no .npy.
 std::size_t head_bytes(std::string_view npy) {
   constexpr std::size_t before = 10;
   if (npy.size() < before || !npy.starts_with(std::string_view("\x93NUMPY\x01\x00", 8))) return 0;
@@ -309,7 +309,7 @@ Column ColumnReader::read(const std::string& name, std::uint64_t rows) {
   std::string bytes = impl_->bytes(name, longest_head + rows * most_text_bytes);
   const std::string head = bytes.substr(0, head_bytes(bytes));
   const Form form = form_named(head);
-  // As a whole, so that any other order or shape is refused.
+  // Compared as a whole, so that any other order or shape is refused.
   if (form.bytes == 0 || npy_head(form, rows) != head)
     refuse(fmt::format("column {} is not one of {} values as simtlab writes them", name, rows));
   bytes.erase(0, head.size());

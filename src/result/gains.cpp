@@ -60,7 +60,7 @@ class Facts {
     return waits_.loads * std::max(1 - congestion * spare_ * waits_.queue, 0.0) +
            l1_of_queue * waits_.queue * share * misses;
   }
-  // Of a load's time; known where it was observed.
+  // Share of a load's time; known where loads were observed.
   double queueing() const {
     const double all = get("load.latency");
     return all > 0 ? (get("load.latency.dram_queue") + get("load.latency.dram_bank") +

@@ -41,7 +41,7 @@ std::string name_beside(const fs::path& path) {
   const std::size_t at = text.rfind(key);
   if (at == std::string::npos) return {};
   const std::string name = text.substr(at + key.size(), text.find('"', at + key.size()) - at - key.size());
-  // Only names that we give are ours to remove.
+  // Only files with names that this code gives are removed.
   const std::string own = path.filename().string() + ".";
   constexpr std::size_t hash = 16;
   if (!name.starts_with(own) || name.size() != own.size() + hash + 4 || !name.ends_with(".npz") ||
@@ -90,7 +90,7 @@ void save_result_file(const fs::path& path, const Result& result) {
   const fs::path folder = folder_of(target);
   const std::string before = name_beside(target);
   const ResultFiles files = to_files(result, target.filename().string());
-  // First the columns, under a name of their own: whoever reads meets both files of one result.
+  // First the columns, under a name of their own: a reader then always finds both files of one result.
   if (!files.columns.empty()) write_file_atomically(folder / files.columns_name, files.columns);
   try {
     write_file_atomically(path, files.json);

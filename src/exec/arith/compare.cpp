@@ -258,7 +258,7 @@ void setp_any(WarpCtx& w, const XInst& x) {
   if (x.pdst2 != no_pred) w.set_pred(x.pdst2, q);
 }
 
-// What set writes for true.
+// The value that set writes for true.
 u32 true_value(Type type) {
   switch (type) {
     case Type::f32: return 0x3f800000u;

@@ -21,7 +21,7 @@ struct F16 {
   SIMTLAB_INLINE static AsF<U> widen(U half) {
     return widen_f16(half);
   }
-  // Of values that f16 has, in the low bits of each element.
+  // f16 bits of values that f16 can represent, in the low bits of each element.
   template <class F>
   SIMTLAB_INLINE static AsU<F> narrow(F v) {
     using U = AsU<F>;

@@ -74,7 +74,7 @@ struct MadWide : Stateless {
   }
 };
 
-// 24-bit products: 48 bits, of which lo is bits 31..0 and hi is bits 47..16.
+// 24-bit products have 48 bits: lo is bits 31..0, hi is bits 47..16.
 template <class V>
 SIMTLAB_INLINE V low24(V a) {
   constexpr bool is_signed = Elem<V>(-1) < Elem<V>(0);

@@ -35,7 +35,7 @@ s64 extend(u32 v, unsigned at, unsigned bits, bool is_signed) {
   return is_signed ? (s64)((s32)top >> (32 - bits)) : (s64)(top >> (32 - bits));
 }
 
-// What all forms share: the types of a, b and the result.
+// Common to all forms: the types of a, b and the result.
 struct Video {
   const ptx::Inst& inst;
   bool a_signed, b_signed, d_signed;

@@ -92,7 +92,7 @@ class Xz final : public Text {
   bool raw_ended_ = false, over_ = false;
 };
 
-// What was looked at, then the rest.
+// The lines that were looked at already, then the rest of the file.
 class Resumed final : public Text {
  public:
   Resumed(std::unique_ptr<Text> raw, std::string start) : raw_(std::move(raw)), start_(std::move(start)) {}

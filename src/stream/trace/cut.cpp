@@ -15,7 +15,7 @@ void check(const volatile bool* stop, const std::string& where) {
   if (stop != nullptr && *stop) throw Error(ExitCode::interrupted, "interrupted", where);
 }
 
-// A launch of which only some blocks are there.
+// A launch whose trace has only some of its blocks.
 class Part final : public WarpSource {
  public:
   Part(const ReplayedLaunch& whole, const Range& blocks) : whole_(whole) {

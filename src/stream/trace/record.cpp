@@ -8,8 +8,8 @@
 namespace simtlab::stream::trace {
 namespace {
 
-// What the blocks of an SM finish goes to the file when all SMs meet, in their order: the same file for any
-// number of threads.
+// Finished blocks of an SM go to the file when all SMs meet, in the order of the SMs. So the file is equal
+// for any number of threads.
 class RecordingShare final : public SmShare {
  public:
   RecordingShare(const RecordingLaunch& launch, std::unique_ptr<SmShare> inner)

@@ -42,7 +42,7 @@ struct Writer::Zstd {
   Buffer out;
   Zstd() {
     if (context == nullptr) throw std::bad_alloc();
-    // What the chunk's header says already.
+    // Already in the chunk's header.
     ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, 0);
     ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 0);
     ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level);
