@@ -296,8 +296,8 @@ class Predict(Case):
         for words in (
             ["predict", source, "--gpu", "h100,a100,gtx480"],
             ["predict", source, "--gpu", "v100", "--sweep", "l2.ways=8:16"],
-            ["cache", source, "--gpu", "gtx480", "--sweep", "ways=4,8"],
-            ["cache", source, "--gpu", "gtx480", "--compare", "l1.ways=4", "l1.ways=8"],
+            ["cache", source, "--gpu", "gtx480", "--sweep", "ways=2,4"],
+            ["cache", source, "--gpu", "gtx480", "--compare", "l1.ways=4", "l1.ways=2"],
         ):
             out = self.ok(*words, "-o", "table.txt", "--", "4096").stdout
             self.assertEqual(out.count(alone), 1, f"{words}: {out}")
