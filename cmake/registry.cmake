@@ -1,4 +1,4 @@
-# What is one source file each: cache policies, warp schedulers, orders of cache studies, co-run policies, probes. The build makes their lists from the names of the files, in the
+# What is one source file each: cache policies, DRAM schedulers, page policies, warp schedulers, orders and prefetchers of cache studies, co-run policies, probes. The build makes their lists from the names of the files, in the
 # order of the names, so that a new one is a new file and nothing registers itself when a program starts (which static libraries would lose).
 #
 # -DSIMTLAB_EXTENSIONS=FOLDER[;FOLDER]: such files outside this tree. A folder is laid out like src/: FOLDER/memory/policies/replace_mine.cpp.
@@ -98,8 +98,11 @@ function(simtlab_write_registries output)
   set(folders ${simtlab_root}/src ${ARGN})
   simtlab_registry(${output}/memory_replacements.cpp memory/policies/replace_*.cpp memory/replacement.h memory ReplacementRule replace "named replacement_rules" ${folders})
   simtlab_registry(${output}/memory_set_indexes.cpp memory/policies/index_*.cpp memory/set_index.h memory SetIndexRule index "named set_index_rules" ${folders})
+  simtlab_registry(${output}/memory_dram_schedulers.cpp memory/dram/schedulers/*.cpp memory/dram/scheduler.h memory::dram SchedulerRule scheduler "named scheduler_rules" ${folders})
+  simtlab_registry(${output}/memory_page_policies.cpp memory/dram/page_policies/*.cpp memory/dram/page_policy.h memory::dram PagePolicyRule page "named page_policy_rules" ${folders})
   simtlab_registry(${output}/timing_schedulers.cpp timing/schedulers/*.cpp timing/scheduler.h timing SchedulerPolicy scheduler "named scheduler_policies" ${folders})
   simtlab_registry(${output}/cache_orders.cpp cache/orders/*.cpp cache/order.h cache OrderPolicy order "named order_policies" ${folders})
+  simtlab_registry(${output}/cachesim_prefetchers.cpp cachesim/prefetchers/*.cpp cachesim/prefetcher.h cachesim PrefetchPolicy prefetcher prefetch_policies ${folders})
   simtlab_registry(${output}/corun_policies.cpp corun/policies/*.cpp corun/policy.h corun Policy policy policies ${folders})
   simtlab_registry(${output}/probe_kinds.cpp probe/kinds/*.cpp probe/kinds.h probe Kind kind registered_kinds ${folders})
   set(functions)
@@ -128,9 +131,9 @@ function(simtlab_check_extensions)
       message(FATAL_ERROR "SIMTLAB_EXTENSIONS: no source file in ${absolute}; a folder is laid out like src/: memory/policies/replace_mine.cpp")
     endif()
     foreach(file ${files})
-      if(NOT file MATCHES "^(memory/policies/(replace|index)_[^/]+|timing/schedulers/[^/]+|cache/orders/[^/]+|corun/policies/[^/]+|probe/kinds/[^/]+)\\.cpp$")
-        message(FATAL_ERROR "SIMTLAB_EXTENSIONS: ${absolute}/${file} is none of memory/policies/replace_NAME.cpp, memory/policies/index_NAME.cpp, "
-                            "timing/schedulers/NAME.cpp, cache/orders/NAME.cpp, corun/policies/NAME.cpp, probe/kinds/NAME.cpp")
+      if(NOT file MATCHES "^(memory/policies/(replace|index)_[^/]+|memory/dram/(schedulers|page_policies)/[^/]+|timing/schedulers/[^/]+|cachesim/(orders|prefetchers)/[^/]+|corun/policies/[^/]+|probe/kinds/[^/]+)\\.cpp$")
+        message(FATAL_ERROR "SIMTLAB_EXTENSIONS: ${absolute}/${file} is none of memory/policies/replace_NAME.cpp, memory/policies/index_NAME.cpp, memory/dram/schedulers/NAME.cpp, memory/dram/page_policies/NAME.cpp, "
+                            "timing/schedulers/NAME.cpp, cache/orders/NAME.cpp, cachesim/prefetchers/NAME.cpp, corun/policies/NAME.cpp, probe/kinds/NAME.cpp")
       endif()
     endforeach()
     list(APPEND folders ${absolute})

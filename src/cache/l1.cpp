@@ -6,6 +6,7 @@
 #include <functional>
 #include <numeric>
 
+#include "base/error.h"
 #include "cache/bits.h"
 
 namespace simtlab::cache {
@@ -19,6 +20,12 @@ memory::CacheConfig l1_config(const device::Device& device, std::uint32_t ways, 
   return config;
 }
 
+std::unique_ptr<Prefetcher> make_prefetcher(std::string_view name) {
+  const PrefetchPolicy* const policy = find_prefetcher(name);
+  SIMTLAB_ASSERT(policy != nullptr, "options name a prefetcher that there is");
+  return policy->make == nullptr ? nullptr : policy->make();
+}
+
 constexpr double usual_jitter = 0.8;  // of the latency of DRAM; options.h says why
 
 }  // namespace
@@ -30,6 +37,7 @@ L1::L1(const device::Device& device, std::uint32_t ways, const Options& options,
       l2_(l2),
       cache_(l1_config(device, ways, sm + options.seed)),
       history_(cache_.config(), options.sample),
+      prefetcher_(make_prefetcher(options.prefetch)),
       sets_(cache_.sets()),
       mshr_entries_(device.l1.mshr_entries),
       sub_lines_(128 / device.l1.line_bytes),
@@ -45,6 +53,7 @@ void L1::begin_launch() {
   cache_.clear();
   history_.clear();
   history_.begin_launch();
+  if (prefetcher_ != nullptr) prefetcher_->restart();
   fetches_.clear();
   counts_ = {};
   rng_ = Rng(options_.seed + sm_);
@@ -188,9 +197,17 @@ Time L1::read(const stream::Segment& segment, const Accessor& who, Time& now, co
     const std::uint64_t number = segment.line * sub_lines_ + sub;
     const std::uint64_t misses = counts_.read.misses;
     ready = std::max(ready, read_line(number, asked, segment, sub, who, now, tally));
-    if (options_.prefetch != Prefetch::next_line || counts_.read.misses == misses) continue;
-    // The next line comes with a miss, if there is a register and a place for it.
-    const std::uint64_t next = number + 1;
+    if (prefetcher_ != nullptr) fetch_ahead(number, counts_.read.misses != misses, who, now);
+  }
+  return options_.zero_latency ? now : ready;
+}
+
+// What the prefetcher asks for comes if it is absent and there are a register and a place for it.
+void L1::fetch_ahead(std::uint64_t number, bool missed, const Accessor& who, Time now) {
+  const auto part = static_cast<std::uint8_t>((1u << sub_sectors_) - 1);
+  Ahead ahead;
+  prefetcher_->read(number, missed, who, ahead);
+  for (const std::uint64_t next : ahead) {
     const std::uint8_t absent = cache_.probe(next / sub_lines_, wide(next, part)).miss;
     const std::uint32_t line = place_of(next);
     if (absent == 0 || miss_of(line).pending != 0) continue;
@@ -200,7 +217,6 @@ Time L1::read(const stream::Segment& segment, const Accessor& who, Time& now, co
           static_cast<std::uint8_t>(absent >> (static_cast<unsigned>(next % sub_lines_) * sub_sectors_)), who,
           now, {});
   }
-  return options_.zero_latency ? now : ready;
 }
 
 Time L1::read_past(const stream::Segment& segment, const Accessor& who, Time now, const Tally& tally) {

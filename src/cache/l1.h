@@ -8,6 +8,7 @@
 #include "cache/history.h"
 #include "cache/l2.h"
 #include "cache/options.h"
+#include "cache/prefetcher.h"
 #include "cache/time.h"
 #include "memory/cache.h"
 #include "stream/coalescer.h"
@@ -97,6 +98,7 @@ class L1 {
   }
   Time read_line(std::uint64_t number, std::uint8_t asked, const stream::Segment& segment, unsigned sub,
                  const Accessor& who, Time& now, const Tally& tally);
+  void fetch_ahead(std::uint64_t number, bool missed, const Accessor& who, Time now);
   bool met(std::uint64_t line) const;
   void remember_store(const stream::Segment& segment, History::Store effect);
   void complete(Time now);
@@ -117,7 +119,8 @@ class L1 {
   L2* l2_;
   memory::Cache cache_;
   History history_;
-  std::vector<Fetch> fetches_;  // beside the records of the history
+  std::unique_ptr<Prefetcher> prefetcher_;  // null: none
+  std::vector<Fetch> fetches_;              // beside the records of the history
   CacheCounts counts_;
   std::vector<SetCounts> sets_;
   std::vector<Outstanding> outstanding_;  // a heap, soonest first

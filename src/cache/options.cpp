@@ -12,12 +12,12 @@
 #include "base/named.h"
 #include "base/shown.h"
 #include "cache/order.h"
+#include "cache/prefetcher.h"
 #include "device/policy_names.h"
 
 namespace simtlab::cache {
 namespace {
 
-constexpr std::array<std::string_view, 2> prefetches = {"none", "next-line"};
 constexpr std::array<std::string_view, 2> allocations = {"on-miss", "on-fill"};
 constexpr std::array<std::string_view, 2> waits = {"block", "use"};
 constexpr std::array<std::string_view, 2> turns = {"batch", "access"};
@@ -38,6 +38,12 @@ Enum named(std::string_view key, std::string_view value, const std::array<std::s
 std::vector<std::string_view> order_names() {
   std::vector<std::string_view> names;
   for (const auto& one : order_policies()) names.push_back(one.name);
+  return names;
+}
+
+std::vector<std::string_view> prefetcher_names() {
+  std::vector<std::string_view> names;
+  for (const PrefetchPolicy* one : prefetch_policies()) names.push_back(one->name);
   return names;
 }
 
@@ -72,7 +78,9 @@ void set(Options& o, std::string_view key, std::string_view value) {
   } else if (key == "l2") {
     o.l2 = flag(key, value);
   } else if (key == "prefetch") {
-    o.prefetch = named<Prefetch>(key, value, prefetches);
+    if (find_prefetcher(value) == nullptr)
+      refuse(key, value, fmt::format("one of {}", fmt::join(prefetcher_names(), ", ")));
+    o.prefetch = value;
   } else if (key == "allocate") {
     o.allocate = named<Allocate>(key, value, allocations);
   } else if (key == "wait") {
@@ -103,7 +111,6 @@ void set(Options& o, std::string_view key, std::string_view value) {
 
 }  // namespace
 
-std::string_view name_of(Prefetch prefetch) { return prefetches[static_cast<std::size_t>(prefetch)]; }
 std::string_view name_of(Allocate allocate) { return allocations[static_cast<std::size_t>(allocate)]; }
 std::string_view name_of(Wait wait) { return waits[static_cast<std::size_t>(wait)]; }
 std::string_view name_of(Turn turn) { return turns[static_cast<std::size_t>(turn)]; }
@@ -132,7 +139,7 @@ std::string to_text(const Options& o) {
   add(o.order != usual.order, "order", o.order);
   add(o.zero_latency, "zero_latency", 1);
   add(!o.l2, "l2", 0);
-  add(o.prefetch != usual.prefetch, "prefetch", name_of(o.prefetch));
+  add(o.prefetch != usual.prefetch, "prefetch", o.prefetch);
   add(o.allocate != usual.allocate, "allocate", name_of(o.allocate));
   add(o.wait != usual.wait, "wait", name_of(o.wait));
   add(o.turn != usual.turn, "turn", name_of(o.turn));

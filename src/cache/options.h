@@ -10,7 +10,6 @@
 
 namespace simtlab::cache {
 
-enum class Prefetch : std::uint8_t { none, next_line };
 // When a warp waits for data: `block`: at the end of a basic block, since compilers put its loads before
 // their first use; `use`: at the first use in the order of the PTX.
 enum class Wait : std::uint8_t { block, use };
@@ -30,9 +29,9 @@ struct Options {
   // Who accesses next: an OrderPolicy (order.h), of warps, as on a GPU, or of single threads, whose accesses
   // are not coalesced. Empty: the one that is named like the device's warp scheduler.
   std::string order;
-  bool zero_latency = false;  // misses are filled at once and nobody waits
-  bool l2 = true;             // L2 behind the L1 caches, shared by all SMs
-  Prefetch prefetch = Prefetch::none;
+  bool zero_latency = false;      // misses are filled at once and nobody waits
+  bool l2 = true;                 // L2 behind the L1 caches, shared by all SMs
+  std::string prefetch = "none";  // what L1 fetches ahead: a PrefetchPolicy (prefetcher.h)
   Allocate allocate = Allocate::on_miss;
   Wait wait = Wait::block;
   Turn turn = Turn::batch;
@@ -56,7 +55,6 @@ struct Options {
   bool operator==(const Options&) const = default;
 };
 
-std::string_view name_of(Prefetch prefetch);
 std::string_view name_of(Allocate allocate);
 std::string_view name_of(Wait wait);
 std::string_view name_of(Turn turn);

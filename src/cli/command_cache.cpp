@@ -84,7 +84,8 @@ void add_options(CLI::App& command, CacheRun& c) {
                 "Misses are filled at once and nobody waits: the caches alone")
       ->group(group);
   command.add_flag("--no-l2", c.no_l2, "The L1 caches alone")->group(group);
-  command.add_option("--prefetch", c.prefetch, "none (default) or next-line, with every miss of L1")
+  command
+      .add_option("--prefetch", c.prefetch, "What L1 fetches ahead (simtlab list prefetchers; default: none)")
       ->type_name("WHAT")
       ->group(group);
   command

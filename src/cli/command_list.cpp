@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "cache/order.h"
+#include "cache/prefetcher.h"
 #include "cli/cli.h"
 #include "cli/exit_codes.h"
 #include "cli/option_tree.h"
@@ -14,6 +15,7 @@
 #include "corun/policy.h"
 #include "device/catalogue.h"
 #include "device/memory_controller.h"
+#include "device/policy_parameters.h"
 #include "device/technology.h"
 #include "memory/replacement.h"
 #include "memory/set_index.h"
@@ -200,10 +202,37 @@ std::string list_set_indexes(const Format& format) {
   return list_policies(memory::set_index_rules(), format);
 }
 
+// Of a memory controller: with the parameters that a file or --set may give.
+std::string list_declared(std::span<const device::DeclaredPolicy> all, std::string_view section,
+                          const Format& format) {
+  std::vector<std::vector<std::string>> rows;
+  for (const device::DeclaredPolicy& policy : all) {
+    std::string parameters;
+    for (const device::PolicyParameter& p : policy.parameters)
+      parameters += fmt::format("{}{}.{}", parameters.empty() ? "" : ", ", section, p.name);
+    rows.push_back({std::string(policy.name), std::string(policy.doc), parameters});
+  }
+  return table({"name", "meaning", "parameters"}, rows, format);
+}
+
+std::string list_memory_schedulers(const Format& format) {
+  return list_declared(device::memory_schedulers(), "schedule", format);
+}
+std::string list_page_policies(const Format& format) {
+  return list_declared(device::page_policies(), "page", format);
+}
+
 std::string list_corun_policies(const Format& format) {
   std::vector<std::vector<std::string>> rows;
   for (const corun::Policy* policy : corun::policies())
     rows.push_back({std::string(policy->name), std::string(policy->doc)});
+  return table({"name", "meaning"}, rows, format);
+}
+
+std::string list_prefetchers(const Format& format) {
+  std::vector<std::vector<std::string>> rows;
+  for (const cache::PrefetchPolicy* one : cache::prefetch_policies())
+    rows.push_back({std::string(one->name), std::string(one->doc)});
   return table({"name", "meaning"}, rows, format);
 }
 
@@ -253,7 +282,8 @@ void add_list(CLI::App& app, Action& chosen) {
   CLI::App* list =
       app.add_subcommand("list",
                          "Print what this version knows: gpus, drams, controllers, ptx, stats, schedulers, "
-                         "replacements, set-indexes, orders, policies, probes, options, exit-codes, errors");
+                         "replacements, set-indexes, memory-schedulers, page-policies, prefetchers, orders, "
+                         "policies, probes, options, exit-codes, errors");
   list->require_subcommand(1);
   const auto format = std::make_shared<Format>();
   const auto add = [&](const char* name, const char* text, std::string (*make)(const Format&)) {
@@ -275,6 +305,13 @@ void add_list(CLI::App& app, Action& chosen) {
   add("replacements", "Which line of a full set leaves (--set l1.replacement=NAME, l2.replacement)",
       list_replacements);
   add("set-indexes", "Which set a line goes to (--set l1.set_index=NAME, l2.set_index)", list_set_indexes);
+  add("memory-schedulers",
+      "Which request of a memory channel goes first (--set schedule.kind=NAME of a controller)",
+      list_memory_schedulers);
+  add("page-policies", "When a row of a memory bank is closed (--set page.policy=NAME of a controller)",
+      list_page_policies);
+  add("prefetchers", "What L1 fetches ahead in cache studies (simtlab cache --prefetch NAME)",
+      list_prefetchers);
   add("orders", "Who accesses next in cache studies (simtlab cache --order NAME)", list_orders);
   add("policies", "Co-run policies (simtlab corun --policy NAME)", list_corun_policies);
   add("probes", "What simtlab probe measures (--only NAME,...)", list_probes);

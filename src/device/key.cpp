@@ -7,6 +7,7 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <span>
 #include <utility>
 
@@ -30,18 +31,6 @@ constexpr std::array<std::pair<std::string_view, Refresh>, 3> refreshes = {
     {{"all_bank", Refresh::all_bank}, {"per_bank", Refresh::per_bank}, {"none", Refresh::none}}};
 constexpr std::array<std::pair<std::string_view, QueueStyle>, 3> queue_styles = {
     {{"split", QueueStyle::split}, {"unified", QueueStyle::unified}, {"per_bank", QueueStyle::per_bank}}};
-constexpr std::array<std::pair<std::string_view, SchedulerKind>, 6> memory_schedulers = {
-    {{"fcfs", SchedulerKind::fcfs},
-     {"fr_fcfs", SchedulerKind::fr_fcfs},
-     {"fr_fcfs_cap", SchedulerKind::fr_fcfs_cap},
-     {"oldest_ready", SchedulerKind::oldest_ready},
-     {"round_robin", SchedulerKind::round_robin},
-     {"par_bs", SchedulerKind::par_bs}}};
-constexpr std::array<std::pair<std::string_view, PagePolicyKind>, 4> page_policies = {
-    {{"open", PagePolicyKind::open},
-     {"closed", PagePolicyKind::closed},
-     {"timeout", PagePolicyKind::timeout},
-     {"adaptive", PagePolicyKind::adaptive}}};
 constexpr std::array<std::pair<std::string_view, WriteDone>, 3> write_ends = {
     {{"accepted", WriteDone::accepted}, {"issued", WriteDone::issued}, {"written", WriteDone::written}}};
 
@@ -49,8 +38,6 @@ constexpr Names<WritePolicy> names_of(const WritePolicy*) { return write_policie
 constexpr Names<SliceHash> names_of(const SliceHash*) { return slice_hashes; }
 constexpr Names<Refresh> names_of(const Refresh*) { return refreshes; }
 constexpr Names<QueueStyle> names_of(const QueueStyle*) { return queue_styles; }
-constexpr Names<SchedulerKind> names_of(const SchedulerKind*) { return memory_schedulers; }
-constexpr Names<PagePolicyKind> names_of(const PagePolicyKind*) { return page_policies; }
 constexpr Names<WriteDone> names_of(const WriteDone*) { return write_ends; }
 
 [[noreturn]] void refuse(const Key& p, std::string what, std::string hint) {
@@ -122,20 +109,28 @@ struct Store {
     *out.major = static_cast<int>(major);
     *out.minor = static_cast<int>(minor);
   }
+  void operator()(PolicyChoice out) const {
+    const auto all = out.all();
+    if (std::ranges::count(all, text, &DeclaredPolicy::name) == 0) refuse_name(all, &DeclaredPolicy::name);
+    *out.name = text;
+  }
   template <class Enum>
   requires std::is_enum_v<Enum>
   void operator()(Enum* out) const {
+    const auto names = names_of(out);
+    const auto found = std::ranges::find(names, text, [](const auto& entry) { return entry.first; });
+    if (found == names.end()) refuse_name(names, [](const auto& entry) { return entry.first; });
+    *out = found->second;
+  }
+  // Says which names there are, and which of them was probably meant.
+  template <class Entries, class NameOf>
+  [[noreturn]] void refuse_name(const Entries& entries, NameOf name_of) const {
     std::vector<std::string> known;
-    for (const auto& [name, value] : names_of(out)) {
-      if (name == text) {
-        *out = value;
-        return;
-      }
-      known.emplace_back(name);
-    }
+    for (const auto& entry : entries) known.emplace_back(std::invoke(name_of, entry));
     const std::string near = nearest_name(std::string(text.substr(0, 40)), known);
-    refuse(fmt::format("unknown value {}", quoted(text)),
-           near.empty() ? std::string{} : fmt::format("did you mean '{}'?", near));
+    const std::string what = fmt::format("unknown value {}", quoted(text));
+    if (near.empty()) refuse(what);
+    refuse(what, fmt::format("did you mean '{}'? allowed: {}", near, allowed_values(p, field)));
   }
 };
 
@@ -154,6 +149,7 @@ struct Show {
   std::string operator()(const bool* v) const { return *v ? "true" : "false"; }
   std::string operator()(const std::string* v) const { return *v; }
   std::string operator()(Capability c) const { return fmt::format("{}.{}", *c.major, *c.minor); }
+  std::string operator()(PolicyChoice c) const { return *c.name; }
   template <class Enum>
   requires std::is_enum_v<Enum> std::string operator()(const Enum* v) const {
     for (const auto& [name, value] : names_of(v))
@@ -176,6 +172,12 @@ struct Allowed {
   std::string operator()(const bool*) const { return "true or false"; }
   std::string operator()(const std::string*) const { return "text"; }
   std::string operator()(Capability) const { return "MAJOR.MINOR"; }
+  std::string operator()(PolicyChoice c) const {
+    std::string out;
+    for (const DeclaredPolicy& policy : c.all())
+      out += fmt::format("{}{}", out.empty() ? "" : " or ", policy.name);
+    return out;
+  }
   template <class Enum>
   requires std::is_enum_v<Enum> std::string operator()(const Enum* v) const {
     std::string out;

@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "device/device.h"
 #include "device/memory_controller.h"
+#include "device/policy_parameters.h"
 #include "device/technology.h"
 
 namespace simtlab::device {
@@ -24,11 +25,10 @@ struct Capability {
 };
 
 // The member that a key fills. Its type decides what a value may look like: double takes fractions, the
-// integers whole numbers, bool true or false, an enumeration one of its names.
-using Field =
-    std::variant<double*, std::uint32_t*, std::uint64_t*, bool*, std::string*, Capability, Picoseconds*,
-                 std::optional<double>*, WritePolicy*, Replacement*, SetIndex*, Scheduler*, SliceHash*,
-                 Refresh*, QueueStyle*, SchedulerKind*, PagePolicyKind*, WriteDone*>;
+// integers whole numbers, bool true or false, an enumeration one of its names, a choice the name of a policy.
+using Field = std::variant<double*, std::uint32_t*, std::uint64_t*, bool*, std::string*, Capability,
+                           Picoseconds*, std::optional<double>*, WritePolicy*, Replacement*, SetIndex*,
+                           Scheduler*, SliceHash*, Refresh*, QueueStyle*, PolicyChoice, WriteDone*>;
 
 struct Key {
   std::string key;  // "sm.count"

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
@@ -43,6 +44,30 @@ std::vector<Contradiction> contradictions_of(const MemoryController& c) {
   return found;
 }
 
+// A parameter that somebody sets, and that the chosen policy does not read. (A file may give a value to all
+// of them.)
+void add_idle(std::vector<Contradiction>& found, const Assembly& assembly, const char* section,
+              const char* choice, const std::string& chosen, std::span<const DeclaredPolicy> policies) {
+  const auto policy = std::ranges::find(policies, chosen, &DeclaredPolicy::name);
+  for (const DeclaredPolicy& other : policies)
+    for (const PolicyParameter& parameter : other.parameters) {
+      const std::string key = fmt::format("{}.{}", section, parameter.name);
+      if (!assembly.is_overridden(key)) continue;
+      if (std::ranges::count(policy->parameters, parameter.name, &PolicyParameter::name) != 0) continue;
+      if (std::ranges::any_of(found, [&](const Contradiction& c) { return c.keys.front() == key; })) continue;
+      found.push_back({{key},
+                       fmt::format("has no effect: {} = \"{}\" does not read it", choice, chosen),
+                       fmt::format("leave it out, or choose {}", policies_with(policies, parameter.name))});
+    }
+}
+
+std::vector<Contradiction> idle_parameters(const Assembly& assembly, const MemoryController& c) {
+  std::vector<Contradiction> found;
+  add_idle(found, assembly, "schedule", "schedule.kind", c.schedule.kind, memory_schedulers());
+  add_idle(found, assembly, "page", "page.policy", c.page.policy, page_policies());
+  return found;
+}
+
 }  // namespace
 
 std::vector<std::string> list_memory_controllers() { return list_data_files(controllers); }
@@ -63,6 +88,7 @@ LoadedMemoryController load_memory_controller(const std::string& name_or_file,
   for (const Setting& setting : settings) assembly.add(setting);
   assembly.require_all(path.string());
   assembly.refuse(contradictions_of(controller), path.string());
+  assembly.refuse(idle_parameters(assembly, controller), path.string());
   controller.name = path.stem().string();
   out.entries = assembly.entries();
   out.pattern_at = assembly.position("mapping.pattern");

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "device/catalogue.h"
+#include "device/policy_parameters.h"
 
 namespace simtlab::device {
 
@@ -16,14 +17,6 @@ namespace simtlab::device {
 // requests move from the read and write queue (or the unified one) to a short queue of their bank, one a
 // clock.
 enum class QueueStyle : std::uint8_t { split, unified, per_bank };
-
-// fcfs: in order of arrival. fr_fcfs: ready column commands first, then the oldest. fr_fcfs_cap: at most
-// row_hit_cap accesses of an open row pass an older request to another row of the bank. oldest_ready: the
-// oldest request whose next command may be issued, be it for a row or a column. round_robin: banks in turn.
-// par_bs: fair to sources in batches.
-enum class SchedulerKind : std::uint8_t { fcfs, fr_fcfs, fr_fcfs_cap, oldest_ready, round_robin, par_bs };
-
-enum class PagePolicyKind : std::uint8_t { open, closed, timeout, adaptive };
 
 // When a write counts as done: taken into the queue, its command issued, its last data on the bus.
 enum class WriteDone : std::uint8_t { accepted, issued, written };
@@ -45,14 +38,13 @@ struct MemoryController {
   } queues;
 
   struct Schedule {
-    SchedulerKind kind = SchedulerKind::fr_fcfs;
-    std::uint32_t row_hit_cap = 16;  // fr_fcfs_cap, round_robin
-    std::uint32_t batch_cap = 5;     // par_bs: marked requests of a source and bank in a batch
+    std::string kind = "fr_fcfs";  // memory/dram/schedulers/NAME.cpp
+    ParameterValues parameters;    // of any scheduler; each reads its own
   } schedule;
 
   struct Page {
-    PagePolicyKind policy = PagePolicyKind::open;
-    std::uint32_t timeout = 200;  // clocks without an access; timeout, and the start of adaptive
+    std::string policy = "open";  // memory/dram/page_policies/NAME.cpp
+    ParameterValues parameters;   // of any page policy; each reads its own
   } page;
 
   struct Mapping {

@@ -1,6 +1,11 @@
 #include "device/memory_controller_keys.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <utility>
+
+#include "base/error.h"
 
 namespace simtlab::device {
 namespace {
@@ -59,28 +64,76 @@ void add_queues(Rows& rows) {
       "Whether a write of what a queued write holds is absorbed by it");
 }
 
+using Policies = std::span<const DeclaredPolicy>;
+
+// "What the key decides: row hits first (fr_fcfs), ...", in the words of the policies.
+std::string choice_doc(std::string_view what, Policies policies) {
+  std::string out(what);
+  for (const DeclaredPolicy& policy : policies)
+    out += fmt::format("{}{}: {}", &policy == &policies.front() ? ". " : "; ", policy.name, policy.doc);
+  return out;
+}
+
+// Of a parameter that several policies have: what each makes of it, unless all say the same.
+std::string parameter_doc(Policies policies, const PolicyParameter& parameter) {
+  std::string out;
+  bool alike = true;
+  for (const DeclaredPolicy& policy : policies)
+    for (const PolicyParameter& other : policy.parameters)
+      if (other.name == parameter.name) {
+        out += fmt::format("{}{}: {}", out.empty() ? "" : "; ", policy.name, other.doc);
+        alike = alike && other.doc == parameter.doc;
+      }
+  return alike ? fmt::format("{}; {}", parameter.doc, policies_with(policies, parameter.name)) : out;
+}
+
+// Rows of all parameters of a kind of policy, each once.
+template <class Values>
+void add_parameters(Rows& rows, const std::string& section, Policies policies, Values values) {
+  const std::size_t first = rows.size();
+  std::vector<PolicyParameter> seen;
+  for (const DeclaredPolicy& policy : policies)
+    for (const PolicyParameter& p : policy.parameters) {
+      const std::string key = fmt::format("{}.{}", section, p.name);
+      const auto same = std::ranges::find(seen, p.name, &PolicyParameter::name);
+      const bool alike =
+          same == seen.end() || (same->unit == p.unit && same->minimum == p.minimum &&
+                                 same->maximum == p.maximum && same->default_value == p.default_value);
+      const bool taken = std::any_of(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(first),
+                                     [&](const auto& row) { return row.key == key; });
+      if (!alike || taken)
+        throw Error(ExitCode::failure, "policy-parameter",
+                    fmt::format("{}, parameter of {}: {}", key, policy.name,
+                                taken ? "there is a key of this name"
+                                      : "another policy declares it with another unit, range or default"),
+                    "give it another name in the file of the policy");
+      if (same != seen.end()) continue;
+      seen.push_back(p);
+      rows.push_back({{key, p.unit, static_cast<double>(p.minimum), static_cast<double>(p.maximum),
+                       parameter_doc(policies, p), format_quantity(p.default_value, p.unit)},
+                      [values, p](Controller& c) -> Field {
+                        return &values(c).try_emplace(std::string(p.name), p.default_value).first->second;
+                      }});
+    }
+}
+
 void add_policies(Rows& rows) {
   add(
-      rows, "schedule.kind", [](Controller& c) { return &c.schedule.kind; },
-      "Which request goes first: in order of arrival (fcfs), row hits first (fr_fcfs), at most row_hit_cap "
-      "of "
-      "them before an older request (fr_fcfs_cap), the oldest with a ready command (oldest_ready), banks in "
-      "turn "
-      "(round_robin), batches that are fair to sources (par_bs)");
+      rows, "schedule.kind",
+      [](Controller& c) {
+        return PolicyChoice{&c.schedule.kind, memory_schedulers};
+      },
+      choice_doc("Which request goes first", memory_schedulers()));
+  add_parameters(
+      rows, "schedule", memory_schedulers(), [](Controller & c) -> auto& { return c.schedule.parameters; });
   add(
-      rows, "schedule.row_hit_cap", 1, 65536, [](Controller& c) { return &c.schedule.row_hit_cap; },
-      "Accesses of an open row that may pass an older request of its bank; fr_fcfs_cap and round_robin");
-  add(
-      rows, "schedule.batch_cap", 1, 65536, [](Controller& c) { return &c.schedule.batch_cap; },
-      "Requests of one source and bank in a batch; par_bs");
-  add(
-      rows, "page.policy", [](Controller& c) { return &c.page.policy; },
-      "What happens to a row that no request waits for: it stays open, is closed, is closed after "
-      "page.timeout, or "
-      "after a time that adapts to what the last decisions cost");
-  add_clocks(
-      rows, "page.timeout", 1, [](Controller& c) { return &c.page.timeout; },
-      "Without an access, until a row is closed; timeout, and the start of adaptive");
+      rows, "page.policy",
+      [](Controller& c) {
+        return PolicyChoice{&c.page.policy, page_policies};
+      },
+      choice_doc("What happens to a row that no request waits for", page_policies()));
+  add_parameters(
+      rows, "page", page_policies(), [](Controller & c) -> auto& { return c.page.parameters; });
   add(
       rows, "mapping.pattern", [](Controller& c) { return &c.mapping.pattern; },
       "Parts of an address, most significant first (address mapping)");

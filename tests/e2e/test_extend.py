@@ -13,11 +13,15 @@ EXTENDED = os.environ.get("SIMTLAB_EXTENDED")
 EXAMPLES = SOURCE / "examples/extend"
 LISTS = {
     "replacements": "lip",
+    "memory-schedulers": "blacklist",
+    "page-policies": "history",
+    "prefetchers": "stride",
     "schedulers": "memory_first",
     "orders": "youngest",
     "policies": "least-served",
     "probes": "predication",
 }
+CONTROLLER = 'inherits = "default"\ndescription = {{ value = "x", estimated = "a test" }}\n[{}]\n{}\n'
 matrices = ["--arg", "buffer:192x192:f32"] * 3
 MATMUL = [
     SOURCE / "data/probes/cache.ptx",
@@ -37,8 +41,8 @@ MATMUL = [
 
 @unittest.skipUnless(EXTENDED, "$SIMTLAB_EXTENDED is not set")
 class Extended(Case):
-    def extended(self, *arguments):
-        done = subprocess.run(
+    def run_extended(self, *arguments):
+        return subprocess.run(
             [EXTENDED, *map(str, arguments)],
             cwd=self.folder,
             env=self.environment({}),
@@ -47,6 +51,9 @@ class Extended(Case):
             text=True,
             timeout=300,
         )
+
+    def extended(self, *arguments):
+        done = self.run_extended(*arguments)
         self.assertEqual(done.returncode, 0, f"{arguments}\n{done.stdout}\n{done.stderr}")
         return done.stdout
 
@@ -70,6 +77,44 @@ class Extended(Case):
         )
         self.fails(3, "config", "show", "--set", "l1.replacement=lip", says="unknown value 'lip'")
         self.fails(
+            3,
+            "config",
+            "show",
+            "--controller",
+            "default",
+            "--set",
+            "schedule.kind=blacklist",
+            says=[
+                "unknown value 'blacklist'",
+                "allowed: fcfs or fr_fcfs or fr_fcfs_cap or oldest_ready or par_bs or round_robin",
+            ],
+        )
+        self.fails(
+            3,
+            "config",
+            "show",
+            "--controller",
+            "default",
+            "--set",
+            "page.conflicts=1",
+            says="unknown key 'page.conflicts'",
+        )
+        self.file("mine.toml", CONTROLLER.format("page", 'policy = { value = "history", estimated = "a test" }'))
+        self.fails(
+            3,
+            "dram",
+            "--generate",
+            "random",
+            "--requests",
+            "10",
+            "--dram",
+            "ddr4-2400",
+            "--controller",
+            "./mine.toml",
+            says=["mine.toml:4:", "unknown value 'history'", "allowed: adaptive or closed or open or timeout"],
+        )
+        self.fails(2, "cache", *MATMUL, "--prefetch", "stride", says=["prefetch: unknown value 'stride'", "none"])
+        self.fails(
             2, "cache", *MATMUL, "--order", "youngest", says=["order: unknown value 'youngest'", "gto, lrr, oldest"]
         )
         self.fails(2, "corun", "--mixes", "1", "--policy", "least-served", says="least-served")
@@ -91,6 +136,72 @@ class Extended(Case):
         # Of the same instructions, and the same with one thread.
         again = self.total("run", *MATMUL, "--set", "sm.scheduler=memory_first", "--threads", "1")
         self.assertEqual(again["gpu.cycles"], cycles["memory_first"])
+
+    def test_a_controller_file_takes_the_new_policies_and_their_parameters(self):
+        self.file(
+            "mine.toml",
+            CONTROLLER.format(
+                "schedule",
+                'kind = { value = "blacklist", estimated = "a test" }\nstreak = { value = 2, estimated = "a test" }',
+            ),
+        )
+        shown = self.extended("config", "show", "--controller", "./mine.toml")
+        self.assertRegex(shown, r"(?m)^schedule\.kind += blacklist$")
+        self.assertRegex(shown, r"(?m)^schedule\.streak += 2$")
+        self.assertRegex(
+            shown, r"(?m)^schedule\.clearing += 10000 cycles$"
+        )  # the default, which the policy's file declares
+        for setting, says in (
+            ("schedule.streak=0", "allowed: 1 to 1024"),
+            ("page.conflicts=1", 'has no effect: page.policy = "open" does not read it'),
+        ):
+            done = self.run_extended("config", "show", "--controller", "./mine.toml", "--set", setting)
+            self.assertEqual(done.returncode, 3, done.stderr)
+            self.assertIn(says, done.stderr)
+
+    def test_the_memory_scheduler_decides(self):
+        cycles = {}
+        for name in ("blacklist", "fr_fcfs"):
+            self.file(
+                f"{name}.toml", CONTROLLER.format("schedule", f'kind = {{ value = "{name}", estimated = "a test" }}')
+            )
+            run = (
+                "run",
+                *MATMUL,
+                "--set",
+                "sm.count=8",
+                "--set",
+                "l2.bytes=96 KiB",
+                "--dram",
+                "ddr3-1600",
+                "--channels",
+                "1",
+                "--set",
+                f"dram.controller=./{name}.toml",
+            )
+            cycles[name] = self.total(*run)["gpu.cycles"]
+            self.assertEqual(self.total(*run, "--threads", "1")["gpu.cycles"], cycles[name])
+        self.assertNotEqual(cycles["blacklist"], cycles["fr_fcfs"])
+
+    def test_the_page_policy_decides_by_its_parameter(self):
+        def conflicts(pattern, *settings):
+            options = [part for setting in settings for part in ("--set", setting)]
+            return self.total(
+                "dram", "--generate", pattern, "--requests", "5000", "--interval", "40", "--dram", "ddr4-2400", *options
+            )["dram.row.conflicts"]
+
+        opened, early = conflicts("random"), conflicts("random", "page.policy=history")
+        late = conflicts("random", "page.policy=history", "page.conflicts=64")
+        self.assertLess(early, 0.1 * opened)
+        self.assertTrue(2 * early < late < opened, (early, late, opened))
+
+    def test_the_prefetcher_decides(self):
+        found = {
+            name: self.total("cache", *MATMUL, "--set", "sm.count=3", "--prefetch", name)
+            for name in ("none", "next-line", "stride")
+        }
+        self.assertEqual(len({total["l1.prefetches"] for total in found.values()}), 3)
+        self.assertEqual(len({total["l1.read.misses"] for total in found.values()}), 3)
 
     def test_the_order_of_a_cache_study_decides(self):
         misses = {
@@ -190,8 +301,11 @@ class Lists(Case):
         rules = (self.folder / "build/build.ninja").read_text()
         for layer, file in (
             ("memory", "memory/policies/replace_lip"),
+            ("memory", "memory/dram/schedulers/blacklist"),
+            ("memory", "memory/dram/page_policies/history"),
             ("timing", "timing/schedulers/memory_first"),
             ("cache", "cache/orders/youngest"),
+            ("cache", "cachesim/prefetchers/stride"),
             ("corun", "corun/policies/least_served"),
             ("probe", "probe/kinds/predication"),
         ):

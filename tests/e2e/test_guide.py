@@ -87,7 +87,7 @@ class Guide(Case):
             for path in (SOURCE / "examples/extend").rglob("*.cpp")
         }
         self.assertEqual(shown, built)
-        self.assertEqual(len(built), 5)
+        self.assertEqual(len(built), 8)
 
     def gpu_time(self, name):
         return json.loads((self.folder / name).read_text())["total"]["gpu.time"]["value"]

@@ -217,6 +217,56 @@ class Listing(Case):
                 for key in keys:
                     self.ok("config", "show", "--set", f"{key}={name}")
 
+    def test_every_policy_of_a_memory_controller_that_is_listed_can_be_chosen_with_its_parameters(self):
+        for what, key in (("memory-schedulers", "schedule.kind"), ("page-policies", "page.policy")):
+            rows = [re.split(r"  +", row.rstrip()) for row in self.ok("list", what).stdout.splitlines()[1:]]
+            names = [row[0] for row in rows]
+            self.assertEqual(names, sorted(names))
+            for row in rows:
+                shown = self.ok("config", "show", "--controller", "default", "--set", f"{key}={row[0]}").stdout
+                values = dict(re.findall(r"(?m)^(\S+) += (.*)$", shown))
+                self.assertEqual(values[key], row[0])
+                for parameter in ", ".join(row[2:]).split(", ") if len(row) > 2 else []:
+                    self.ok(
+                        "config",
+                        "show",
+                        "--controller",
+                        "default",
+                        "--set",
+                        f"{key}={row[0]}",
+                        "--set",
+                        f"{parameter}={values[parameter]}",
+                    )
+            self.fails(
+                3,
+                "config",
+                "show",
+                "--controller",
+                "default",
+                "--set",
+                f"{key}=nothing-like-it",
+                says="allowed: " + " or ".join(names),
+            )
+
+    def test_every_prefetcher_that_is_listed_can_be_chosen(self):
+        names = [row.split()[0] for row in self.ok("list", "prefetchers").stdout.splitlines()[1:]]
+        self.assertIn("next-line", names)
+        kernel = [
+            SOURCE / "data/probes/cache.ptx",
+            "--kernel",
+            "matmul",
+            "--global",
+            "16x16",
+            "--local",
+            "16x16",
+            *["--arg", "buffer:16x16:f32"] * 3,
+            "--arg",
+            "u32:16",
+        ]
+        for name in names:
+            self.ok("cache", *kernel, "--gpu", "v100", "--prefetch", name)
+        self.fails(2, "cache", *kernel, "--gpu", "v100", "--prefetch", "nothing-like-it", says=", ".join(names))
+
     def test_every_corun_policy_that_is_listed_can_be_chosen(self):
         names = [row.split()[0] for row in self.ok("list", "policies").stdout.splitlines()[1:]]
         self.assertIn("shark", names)
@@ -242,6 +292,9 @@ class Listing(Case):
             "schedulers",
             "replacements",
             "set-indexes",
+            "memory-schedulers",
+            "page-policies",
+            "prefetchers",
             "policies",
             "probes",
             "exit-codes",

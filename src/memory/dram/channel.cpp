@@ -49,11 +49,11 @@ Channel::Channel(std::uint32_t number, const device::Technology& technology,
               controller.queues.read + controller.queues.write + timing_.shape().all_banks()),
       upkeep_(technology, controller, timing_),
       loss_(technology),
-      scheduler_(make_scheduler(controller, timing_.shape().all_banks())),
-      pages_(make_page_policy(controller, timing_.shape().all_banks())),
-      strict_(scheduler_->strict()),
-      rotates_(scheduler_->rotates()),
-      steady_(scheduler_->steady() && controller.queues.style == device::QueueStyle::split &&
+      scheduler_(controller.schedule, timing_.shape().all_banks()),
+      pages_(controller.page, timing_.shape().all_banks()),
+      strict_(scheduler_.strict),
+      rotates_(scheduler_.rotates),
+      steady_(scheduler_.steady && controller.queues.style == device::QueueStyle::split &&
               !controller.queues.frees_at_activation),
       row_frees_(controller.queues.frees_at_activation &&
                  controller.queues.style != device::QueueStyle::per_bank),
@@ -78,8 +78,8 @@ void Channel::restart() {
   queues_.clear();
   upkeep_.restart();
   loss_.restart();
-  scheduler_->restart();
-  pages_->restart();
+  scheduler_.policy->restart();
+  pages_.policy->restart();
   std::fill(columns_.begin(), columns_.end(), Candidate{});
   std::fill(rows_.begin(), rows_.end(), Candidate{});
   for (auto* keys : {&column_keys_, &row_keys_}) std::fill(keys->begin(), keys->end(), key_none);
@@ -261,9 +261,9 @@ void Channel::choose(BankIndex bank) {
     choice.column_key = queues_[q.active].order;
   } else if (!upkeep_.held(bank)) {
     if (loaded_.test(bank)) {
-      scheduler_->choose(BankView(queues_, bank, lists_), choice);
+      scheduler_.policy->choose(BankView(queues_, bank, lists_), choice);
     } else if (q.open) {
-      not_before = pages_->close_at(queues_, bank);
+      not_before = pages_.close_at(queues_, bank);
       if (not_before != never) choice.row_key = key_page;
     }
   }

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <algorithm>
-#include <memory>
 #include <vector>
 
 #include "memory/dram/address_mapping.h"
@@ -83,8 +82,8 @@ class Channel {
   void complete(const Request& request, Cycle issued);
   void transfer(Cycle now);
   bool transfer_first(bool write);
-  void move(Slot slot);   // to the queue of its bank
-  bool set_write_mode();  // true: it changed
+  void move(Slot slot);            // to the queue of its bank
+  bool set_write_mode(Cycle now);  // true: it changed
   void leave(Slot slot, Cycle now);
   void report(Cycle end, std::vector<Completion>& done);
 
@@ -127,10 +126,12 @@ class Channel {
   void issue_row(BankIndex bank, Cycle now);
   void after_command(Cycle now, bool column, std::uint32_t clocks);  // takes the bus for so long
   void issue_upkeep(const Upkeep::Next& next, Cycle now);
-  void activate(BankIndex bank, Slot slot, Cycle now);
+  // True: every bank has to choose again, as the two below
+  bool activate(BankIndex bank, Slot slot, Cycle now);
   void row_to_activate(BankIndex bank);
   void row_to_column(BankIndex bank, Slot slot);
-  void close_bank(BankIndex bank, Cycle now);
+  bool close_bank(BankIndex bank, Closing why, Cycle now);
+  bool tell_closed(BankIndex bank, Closing why, Cycle now);
   void send(Command command, BankIndex bank, Cycle now, std::uint32_t row, std::uint32_t column) {
     if (sink_ != nullptr) write_record(command, bank, now, row, column);
   }
@@ -151,8 +152,8 @@ class Channel {
   Queues queues_;
   Upkeep upkeep_;
   LossMeter loss_;
-  std::unique_ptr<Scheduler> scheduler_;
-  std::unique_ptr<PagePolicy> pages_;
+  ActiveScheduler scheduler_;
+  ActivePagePolicy pages_;
   const bool strict_, rotates_, steady_;
   const bool row_frees_;                           // an activation makes room in a queue
   BankView::Lists lists_ = BankView::Lists::both;  // that the scheduler looks at

@@ -56,13 +56,14 @@ void Channel::issue_column(BankIndex bank, Cycle now) {
   q.used = now;
   last_bank_ = bank;
   leave(slot, now);  // r is gone
-  const bool close = pages_->closes_with(queues_, bank);
+  const bool close = pages_.closes_with(queues_, bank);
   const Command command = write ? (close ? Command::wra : Command::wr) : (close ? Command::rda : Command::rd);
   timing_.column_issued(bank, write, now, close);
   send(command, bank, now, row, column);
   if (close) {
     upkeep_.closed(bank, now);
     q.open = false;
+    if (tell_closed(bank, Closing::with_access, now)) choose_loaded();
   }
   after_command(now, true, column_clocks_);
   column_dirty_ = true;  // limits of column commands have changed
@@ -84,17 +85,18 @@ void Channel::issue_row(BankIndex bank, Cycle now) {
   BankQueue& q = queues_.bank(bank);
   if (slot != no_slot) queues_[slot].begun = std::min(queues_[slot].begun, now);
   last_bank_ = bank;
+  bool all = false;  // banks choose again
   if (!q.open) {
-    activate(bank, slot, now);
+    all = activate(bank, slot, now);
   } else {
     if (slot != no_slot) queues_[slot].result = RowResult::conflict;
-    pages_->closed(bank, q.row, slot != no_slot);
     timing_.precharged(bank, now);
     upkeep_.closed(bank, now);
     send(Command::pre, bank, now, 0, 0);
-    close_bank(bank, now);
+    all = close_bank(bank, slot != no_slot ? Closing::conflict : Closing::unused, now);
   }
   after_command(now, false, q.open ? act_clocks_ : 1);
+  if (all) choose_loaded();
   if (!steady_ || slot == no_slot)
     choose(bank);
   else if (q.open)
@@ -123,11 +125,11 @@ void Channel::row_to_column(BankIndex bank, Slot slot) {
   offer_column(bank);
 }
 
-void Channel::activate(BankIndex bank, Slot slot, Cycle now) {
+bool Channel::activate(BankIndex bank, Slot slot, Cycle now) {
   BankQueue& q = queues_.bank(bank);
   Request& r = queues_[slot];
   loss_.activated(bank, now, timing_.activate_bank(bank), timing_.activate_group(bank));
-  pages_->opened(bank, r.row);
+  pages_.opened(bank, r.row, now);
   timing_.activated(bank, now);
   upkeep_.opened(bank, now);
   send(Command::act, bank, now, r.row, 0);
@@ -138,18 +140,28 @@ void Channel::activate(BankIndex bank, Slot slot, Cycle now) {
   q.hits = 0;
   q.used = now;
   if (r.result == RowResult::hit) r.result = RowResult::miss;
-  if (!controller_.queues.frees_at_activation || per_bank_) return;
+  const bool all = scheduler_.listens(on_opening) && scheduler_.policy->opened(queues_, bank, now);
+  if (!controller_.queues.frees_at_activation || per_bank_) return all;
   queues_.remove(slot);
   q.active = slot;
   --held_[r.write];
-  if (set_write_mode()) choose_loaded();
+  if (set_write_mode(now)) choose_loaded();
+  return all;
 }
 
-void Channel::close_bank(BankIndex bank, Cycle now) {
+// True: every bank has to choose again.
+bool Channel::close_bank(BankIndex bank, Closing why, Cycle now) {
   BankQueue& q = queues_.bank(bank);
+  const bool was_open = q.open;
   q.open = false;
   q.hits = 0;
   q.used = now;
+  return was_open && tell_closed(bank, why, now);
+}
+
+bool Channel::tell_closed(BankIndex bank, Closing why, Cycle now) {
+  pages_.closed(bank, queues_.bank(bank).row, why, now);
+  return scheduler_.listens(on_closing) && scheduler_.policy->closed(queues_, bank, now);
 }
 
 void Channel::issue_upkeep(const Upkeep::Next& next, Cycle now) {
@@ -160,12 +172,11 @@ void Channel::issue_upkeep(const Upkeep::Next& next, Cycle now) {
   timing_.issue(command, next.bank, now);
   const bool changes = upkeep_.issued(command, next.bank, now);
   send(command, next.bank, now, 0, 0);
-  if (command == Command::pre) {
-    pages_->closed(next.bank, queues_.bank(next.bank).row, false);
-    close_bank(next.bank, now);
-  }
+  bool all = false;
+  if (command == Command::pre) all = close_bank(next.bank, Closing::bank_upkeep, now);
   if (command == Command::prea)
-    for (BankIndex b = first; b < first + shape.rank_banks(); ++b) close_bank(b, now);
+    for (BankIndex b = first; b < first + shape.rank_banks(); ++b)
+      all = close_bank(b, Closing::rank_upkeep, now) || all;
   if (command == Command::refpb) loss_.refreshed(next.bank, now + t_.trfc_pb);
   if (command == Command::ref)
     for (BankIndex b = first; b < first + shape.rank_banks(); ++b) loss_.refreshed(b, now + t_.trfc);
@@ -175,6 +186,7 @@ void Channel::issue_upkeep(const Upkeep::Next& next, Cycle now) {
   after_command(now, false, 1);
   column_dirty_ = act_dirty_ = close_dirty_ = upkeep_dirty_ = true;
   choose_rank(rank);
+  if (all) choose_loaded();
   if (!changes || !controller_.upkeep.blocks_channel || upkeep_.busy()) return;
   // The channel is free again; for other ranks the refresh ends here.
   for (BankIndex b = 0; b < shape.all_banks(); ++b)

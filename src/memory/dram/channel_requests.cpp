@@ -105,8 +105,9 @@ void Channel::insert(Slot slot, Cycle at) {
     return update_next_event();
   }
   busy(rank / timing_.shape().ranks, at);
-  const bool all = scheduler_->arrived(queues_, slot);
-  if (set_write_mode() || all)
+  if (pages_.listens(page_on_arrival)) pages_.policy->arrived(queues_, slot, at);
+  const bool all = scheduler_.listens(on_arrival) && scheduler_.policy->arrived(queues_, slot, at);
+  if (set_write_mode(at) || all)
     choose_loaded();
   else if (!quiet)
     choose(bank);
@@ -120,7 +121,7 @@ void Channel::busy(std::uint32_t pseudo, Cycle at) {
 }
 
 // Split queues: writes are drained from above `high` to below `low`, and while there is nothing to read.
-bool Channel::set_write_mode() {
+bool Channel::set_write_mode(Cycle now) {
   if (lists_ == BankView::Lists::both) return false;
   const bool before = write_mode_;
   if (!write_mode_)
@@ -128,7 +129,9 @@ bool Channel::set_write_mode() {
   else if (held_[1] < std::max(low_, 1u) && held_[0] != 0)
     write_mode_ = false;
   lists_ = write_mode_ ? BankView::Lists::writes : BankView::Lists::reads;
-  return write_mode_ != before;
+  if (write_mode_ == before) return false;
+  if (scheduler_.listens(on_turn)) scheduler_.policy->turned(write_mode_, now);
+  return true;
 }
 
 // Moves at most one request to the queue of its bank; called again in the next cycle if it did.
@@ -171,6 +174,8 @@ void Channel::move(Slot slot) {
   --held_[r.write];
   ++queues_.bank(r.bank).moved;
   ++moved_;
+  if (pages_.listens(page_on_arrival)) pages_.policy->arrived(queues_, slot, now_);
+  if (scheduler_.listens(on_move) && scheduler_.policy->moved(queues_, slot, now_)) choose_loaded();
   choose(r.bank);
 }
 
@@ -211,9 +216,10 @@ void Channel::leave(Slot slot, Cycle now) {
     --moved_;
     transfer_at_ = std::min(transfer_at_, now);
   }
-  const bool all = scheduler_->served(queues_, slot);
+  if (pages_.listens(page_on_service)) pages_.policy->served(queues_, slot, now);
+  const bool all = scheduler_.listens(on_service) && scheduler_.policy->served(queues_, slot, now);
   queues_.give_back(slot);
-  if (set_write_mode() || all) choose_loaded();
+  if (set_write_mode(now) || all) choose_loaded();
 }
 
 void Channel::report(Cycle end, std::vector<Completion>& done) {

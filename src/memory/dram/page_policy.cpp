@@ -1,20 +1,31 @@
 #include "memory/dram/page_policy.h"
 
-#include "base/error.h"
+#include <vector>
 
 namespace simtlab::memory::dram {
+namespace {
 
-std::unique_ptr<PagePolicy> make_page_policy(const device::MemoryController& controller,
-                                             std::uint32_t banks) {
-  using Kind = device::PagePolicyKind;
-  switch (controller.page.policy) {
-    case Kind::open: return make_page_open();
-    case Kind::closed: return make_page_closed();
-    case Kind::timeout: return make_page_timeout(controller.page.timeout);
-    case Kind::adaptive: return make_page_adaptive(controller.page.timeout, banks);
-  }
-  SIMTLAB_ASSERT(false, "every kind of page policy is made");
-  return nullptr;
+const PagePolicyRule& rule_of(const device::MemoryController::Page& page) {
+  const PagePolicyRule* const rule = find_named(page_policy_rules(), page.policy);
+  SIMTLAB_ASSERT(rule != nullptr, "a controller names a page policy that there is");
+  return *rule;
 }
 
+}  // namespace
+
+ActivePagePolicy::ActivePagePolicy(const device::MemoryController::Page& page, std::uint32_t banks)
+    : events(rule_of(page).events),
+      policy(rule_of(page).make(PolicySetup(banks, rule_of(page).parameters, page.parameters))) {}
+
 }  // namespace simtlab::memory::dram
+
+// What device/policy_parameters.h asks for.
+std::span<const simtlab::device::DeclaredPolicy> simtlab::device::page_policies() {
+  static const std::vector<DeclaredPolicy> all = [] {
+    std::vector<DeclaredPolicy> out;
+    for (const auto& [name, rule] : memory::dram::page_policy_rules())
+      out.push_back({name, rule->doc, rule->parameters});
+    return out;
+  }();
+  return all;
+}

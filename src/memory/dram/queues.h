@@ -97,6 +97,16 @@ class Queues {
     return no_slot;
   }
 
+  // Whether a request that is queued, or active, asks for the row that is open, or was open last.
+  bool wants_open_row(BankIndex bank) const {
+    const BankQueue& b = banks_[bank];
+    if (b.active != no_slot && pool_[b.active].row == b.row) return true;
+    for (const Slot head : b.head)
+      for (Slot s = head; s != no_slot; s = pool_[s].next)
+        if (pool_[s].row == b.row) return true;
+    return false;
+  }
+
   // Those waiting for a place in the queue of their bank.
   void wait(Slot slot) {
     Request& r = pool_[slot];

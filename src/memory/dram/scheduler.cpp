@@ -1,22 +1,34 @@
 #include "memory/dram/scheduler.h"
 
-#include "base/error.h"
+#include <vector>
 
 namespace simtlab::memory::dram {
+namespace {
 
-std::unique_ptr<Scheduler> make_scheduler(const device::MemoryController& controller, std::uint32_t banks) {
-  using Kind = device::SchedulerKind;
-  const auto& schedule = controller.schedule;
-  switch (schedule.kind) {
-    case Kind::fcfs: return make_fcfs();
-    case Kind::fr_fcfs: return make_fr_fcfs(0);
-    case Kind::fr_fcfs_cap: return make_fr_fcfs(schedule.row_hit_cap);
-    case Kind::oldest_ready: return make_oldest_ready();
-    case Kind::round_robin: return make_round_robin(schedule.row_hit_cap);
-    case Kind::par_bs: return make_par_bs(schedule.batch_cap, banks);
-  }
-  SIMTLAB_ASSERT(false, "every kind of scheduler is made");
-  return nullptr;
+const SchedulerRule& rule_of(const device::MemoryController::Schedule& schedule) {
+  const SchedulerRule* const rule = find_named(scheduler_rules(), schedule.kind);
+  SIMTLAB_ASSERT(rule != nullptr, "a controller names a scheduler that there is");
+  return *rule;
 }
 
+}  // namespace
+
+ActiveScheduler::ActiveScheduler(const device::MemoryController::Schedule& schedule, std::uint32_t banks)
+    : events(rule_of(schedule).events),
+      policy(rule_of(schedule).make(PolicySetup(banks, rule_of(schedule).parameters, schedule.parameters))),
+      strict(policy->strict()),
+      rotates(policy->rotates()),
+      steady(policy->steady()) {}
+
 }  // namespace simtlab::memory::dram
+
+// What device/policy_parameters.h asks for.
+std::span<const simtlab::device::DeclaredPolicy> simtlab::device::memory_schedulers() {
+  static const std::vector<DeclaredPolicy> all = [] {
+    std::vector<DeclaredPolicy> out;
+    for (const auto& [name, rule] : memory::dram::scheduler_rules())
+      out.push_back({name, rule->doc, rule->parameters});
+    return out;
+  }();
+  return all;
+}

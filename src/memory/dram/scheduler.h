@@ -1,15 +1,20 @@
-// Which of a bank's requests may go next, and before which of other banks. One file per policy
-// (scheduler_*.cpp).
+// Which of a bank's requests may go next, and before which of other banks: one file a policy,
+// schedulers/NAME.cpp, which gives a SchedulerRule scheduler_NAME. A new one is a new file: the build makes
+// the list (cmake/registry.cmake).
 //
 // A policy looks at one bank at a time and only when something about that bank changed. It names the request
 // whose column command it would issue and the request whose row it would open, each with a key; the channel
-// issues what is ready first and, of several, the smallest key.
+// issues what is ready first and, of several, the smallest key. Every channel has a scheduler of its own,
+// which may keep what it learns from events.
 #pragma once
 
 #include <memory>
-#include <vector>
+#include <span>
+#include <string_view>
 
+#include "base/named.h"
 #include "device/memory_controller.h"
+#include "memory/dram/policy_setup.h"
 #include "memory/dram/queues.h"
 
 namespace simtlab::memory::dram {
@@ -80,11 +85,23 @@ class Scheduler {
  public:
   virtual ~Scheduler() = default;
   virtual void choose(BankView view, Choice& choice) const = 0;
-  // Told of requests that come and of those whose column command was issued. True: every bank has to choose
-  // again.
-  virtual bool arrived(Queues&, Slot) { return false; }
-  virtual bool served(Queues&, Slot) { return false; }
+
+  // Events; the channel calls those that a policy overrides. True: what the policy learnt may change the
+  // choice of any bank, so that every bank has to choose again. (The bank of the event chooses again anyway
+  // where its choice may have changed.) `at` is the cycle. A request came; not with queues of banks
+  virtual bool arrived(Queues&, Slot, Cycle /*at*/) { return false; }
+  // Queues of banks: it came to that of its bank
+  virtual bool moved(Queues&, Slot, Cycle /*at*/) { return false; }
+  // Its column command was issued
+  virtual bool served(Queues&, Slot, Cycle /*at*/) { return false; }
+  virtual bool opened(const Queues&, BankIndex, Cycle /*at*/) { return false; }  // a row was activated
+  // A row was closed: BankQueue::row
+  virtual bool closed(const Queues&, BankIndex, Cycle /*at*/) { return false; }
+  // Split queues: the writes have reached their mark and go now, or have been drained and reads go.
+  // (Every bank chooses again then.)
+  virtual void turned(bool /*to_writes*/, Cycle /*at*/) {}
   virtual void restart() {}
+
   // The smallest key goes first even when others are ready earlier.
   virtual bool strict() const { return false; }
   // A bank's choice changes only when its own request goes, or when a request comes that hits its open row
@@ -95,13 +112,47 @@ class Scheduler {
   virtual bool rotates() const { return false; }
 };
 
-std::unique_ptr<Scheduler> make_scheduler(const device::MemoryController& controller, std::uint32_t banks);
+// Events that a policy listens to, as a set: those that cost a call. It listens to what it overrides.
+enum SchedulerEvent : unsigned {
+  on_arrival = 1,
+  on_move = 2,
+  on_service = 4,
+  on_opening = 8,
+  on_closing = 16,
+  on_turn = 32
+};
+template <class Policy>
+constexpr unsigned scheduler_events() {
+  return if_overridden(&Policy::arrived, &Scheduler::arrived, on_arrival) |
+         if_overridden(&Policy::moved, &Scheduler::moved, on_move) |
+         if_overridden(&Policy::served, &Scheduler::served, on_service) |
+         if_overridden(&Policy::opened, &Scheduler::opened, on_opening) |
+         if_overridden(&Policy::closed, &Scheduler::closed, on_closing) |
+         if_overridden(&Policy::turned, &Scheduler::turned, on_turn);
+}
 
-// Each in its own file.
-std::unique_ptr<Scheduler> make_fcfs();
-std::unique_ptr<Scheduler> make_fr_fcfs(std::uint32_t row_hit_cap);  // 0: no cap
-std::unique_ptr<Scheduler> make_oldest_ready();
-std::unique_ptr<Scheduler> make_round_robin(std::uint32_t row_hit_cap);
-std::unique_ptr<Scheduler> make_par_bs(std::uint32_t batch_cap, std::uint32_t banks);
+struct SchedulerRule {
+  std::string_view doc;  // one sentence without the final full stop
+  std::span<const device::PolicyParameter> parameters;
+  unsigned events;
+  std::unique_ptr<Scheduler> (*make)(const PolicySetup& setup);
+};
+template <class Policy>
+constexpr SchedulerRule scheduler_rule(std::string_view doc,
+                                       std::span<const device::PolicyParameter> parameters = {}) {
+  return {doc, parameters, scheduler_events<Policy>(),
+          [](const PolicySetup& setup) -> std::unique_ptr<Scheduler> { return make_policy<Policy>(setup); }};
+}
+std::span<const Named<SchedulerRule>> scheduler_rules();  // in the order of the names
+
+// The scheduler of a channel, and what its rule says once and for all.
+struct ActiveScheduler {
+  ActiveScheduler(const device::MemoryController::Schedule& schedule, std::uint32_t banks);
+  bool listens(SchedulerEvent event) const { return (events & event) != 0; }
+
+  unsigned events;
+  std::unique_ptr<Scheduler> policy;
+  bool strict, rotates, steady;
+};
 
 }  // namespace simtlab::memory::dram

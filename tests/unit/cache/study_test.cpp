@@ -243,7 +243,7 @@ TEST(CacheStudy, ANextLineComesWithAMiss) {
   Options o = exact();
   const auto device = device_with("gtx480", {{"sm.count", "1"}});
   const auto without = k.stencil(device, o);
-  o.prefetch = Prefetch::next_line;
+  o.prefetch = "next-line";
   const auto with = k.stencil(device, o);
   EXPECT_EQ(metric(without, "l1.prefetches"), 0);
   EXPECT_GT(metric(with, "l1.prefetches"), 0);
@@ -277,7 +277,7 @@ TEST(CacheOptions, GoThroughTextAndBack) {
   Options o;
   EXPECT_EQ(to_text(o), "");
   EXPECT_FALSE(orders_threads(o.order));  // the device's is of warps
-  o.order = "two_level", o.zero_latency = true, o.l2 = false, o.prefetch = Prefetch::next_line,
+  o.order = "two_level", o.zero_latency = true, o.l2 = false, o.prefetch = "next-line",
   o.allocate = Allocate::on_fill, o.wait = Wait::use;
   o.sms = {1, 2}, o.groups = {5, 5}, o.sample = 0.25, o.pictures = 7, o.seed = 9;
   EXPECT_EQ(parse_options(to_text(o)), o);

@@ -50,7 +50,7 @@ TEST(MemoryControllers, match_the_peers_they_are_named_after) {
               testing::IsSupersetOf(
                   {"closed_page", "default", "dramsim2", "dramsim3", "fcfs", "gpu-frfcfs", "ramulator2"}));
   const MemoryController ramulator = load_memory_controller("ramulator2").controller;
-  EXPECT_EQ(ramulator.schedule.kind, SchedulerKind::oldest_ready);
+  EXPECT_EQ(ramulator.schedule.kind, "oldest_ready");
   EXPECT_EQ(ramulator.queues.read, 32U);
   // 26 writes of 32 begin a drain, 6 end it.
   EXPECT_LT(ramulator.queues.high * 32, 26);
@@ -69,13 +69,13 @@ TEST(MemoryControllers, match_the_peers_they_are_named_after) {
   EXPECT_EQ(dramsim.queues.high * 32, 32);
   EXPECT_EQ(dramsim.queues.low * 32, 8);
   EXPECT_EQ(dramsim.latency.read, 1U);  // and a clock for the move to the queue of the bank
-  EXPECT_EQ(dramsim.schedule.kind, SchedulerKind::round_robin);
-  EXPECT_EQ(dramsim.schedule.row_hit_cap, 4U);
+  EXPECT_EQ(dramsim.schedule.kind, "round_robin");
+  EXPECT_EQ(dramsim.schedule.parameters.at("row_hit_cap"), 4U);
   EXPECT_FALSE(dramsim.upkeep.precharge_all);
   EXPECT_TRUE(dramsim.queues.merge_reads);
   EXPECT_EQ(dramsim.latency.write_done, WriteDone::accepted);
-  EXPECT_EQ(load_memory_controller("fcfs").controller.schedule.kind, SchedulerKind::fcfs);
-  EXPECT_EQ(load_memory_controller("closed_page").controller.page.policy, PagePolicyKind::closed);
+  EXPECT_EQ(load_memory_controller("fcfs").controller.schedule.kind, "fcfs");
+  EXPECT_EQ(load_memory_controller("closed_page").controller.page.policy, "closed");
   EXPECT_EQ(load_memory_controller("gpu-frfcfs").controller.queues.style, QueueStyle::unified);
 }
 
@@ -93,6 +93,7 @@ TEST(MemoryControllers, suggest_the_nearest_name) {
 TEST(MemoryControllerKeys, are_documented_and_fill_different_members) {
   struct Address {
     const void* operator()(Capability) const { return nullptr; }
+    const void* operator()(PolicyChoice c) const { return c.name; }
     const void* operator()(const void* member) const { return member; }
   };
   MemoryController c;
@@ -160,6 +161,10 @@ TEST_F(MemoryControllerFile, contradictions_and_values_out_of_range_are_refused_
   EXPECT_THAT(error_with("queues", "write", "100000"), HasSubstr("out of range"));
   EXPECT_THAT(error_with("queues", "style", "\"per_rank\""), HasSubstr("did you mean 'per_bank'?"));
   EXPECT_THAT(error_with("schedule", "kind", "\"frfcfs\""), HasSubstr("did you mean 'fr_fcfs'?"));
+  EXPECT_THAT(error_with("schedule", "kind", "\"frfcfs\""),
+              HasSubstr("allowed: fcfs or fr_fcfs or fr_fcfs_cap or oldest_ready or par_bs or round_robin"));
+  EXPECT_THAT(error_with("page", "policy", "\"half\""),
+              HasSubstr("allowed: adaptive or closed or open or timeout"));
   EXPECT_THAT(error_with("schedule", "kinds", "\"fcfs\""), HasSubstr("did you mean 'schedule.kind'?"));
   EXPECT_THAT(error_with("schedule", "row_hit_cap", "0"), HasSubstr("out of range"));
   EXPECT_THAT(error_with("page", "timeout", "200"), HasSubstr("has no unit"));
@@ -184,6 +189,16 @@ TEST_F(MemoryControllerFile, what_depends_on_another_value_is_checked_together) 
   EXPECT_THAT(
       refused({set("upkeep.self_refresh_after", "100 cycles"), set("upkeep.power_down_after", "100 cycles")}),
       HasSubstr("--set upkeep.self_refresh_after=100 cycles"));
+  // What the chosen policy does not read.
+  EXPECT_THAT(
+      refused({set("schedule.batch_cap", "3")}),
+      HasSubstr("schedule.batch_cap = 3: has no effect: schedule.kind = \"fr_fcfs_cap\" does not read it"));
+  EXPECT_THAT(refused({set("schedule.batch_cap", "3")}), HasSubstr("or choose par_bs"));
+  EXPECT_THAT(refused({set("schedule.kind", "par_bs"), set("schedule.row_hit_cap", "3")}),
+              HasSubstr("or choose fr_fcfs_cap or round_robin"));
+  EXPECT_EQ(refused({set("schedule.kind", "par_bs"), set("schedule.batch_cap", "3")}), "accepted");
+  EXPECT_THAT(refused({set("page.timeout", "300 cycles")}), HasSubstr("or choose adaptive or timeout"));
+  EXPECT_EQ(refused({set("page.timeout", "300 cycles"), set("page.policy", "timeout")}), "accepted");
   const LoadedMemoryController mine = load_memory_controller("default", {set("mapping.pattern", "ro-co-ch")});
   EXPECT_EQ(mine.pattern_at.file, "--set mapping.pattern=ro-co-ch");
 }

@@ -36,6 +36,7 @@ TEST(Parameters, have_unique_keys_and_one_sentence_each) {
 TEST(Parameters, fill_different_members) {
   struct Address {
     const void* operator()(Capability c) const { return c.major; }
+    const void* operator()(PolicyChoice c) const { return c.name; }
     const void* operator()(const void* member) const { return member; }
   };
   Device d;

@@ -142,6 +142,7 @@ TEST(Technologies, suggest_the_nearest_name) {
 TEST(TechnologyKeys, are_documented_and_fill_different_members) {
   struct Address {
     const void* operator()(Capability) const { return nullptr; }
+    const void* operator()(PolicyChoice c) const { return c.name; }
     const void* operator()(const void* member) const { return member; }
   };
   Technology t;

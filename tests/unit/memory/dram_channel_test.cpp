@@ -12,17 +12,12 @@ using device::MemoryController;
 using device::Technology;
 
 TEST(DramChannel, EveryRequestIsDoneOnceAndEveryClockOfTheBusIsAccountedFor) {
-  using device::PagePolicyKind;
   using device::QueueStyle;
-  using device::SchedulerKind;
   const std::vector<Technology> all = technologies();
   unsigned seed = 0;
-  for (const SchedulerKind scheduler :
-       {SchedulerKind::fcfs, SchedulerKind::fr_fcfs, SchedulerKind::fr_fcfs_cap, SchedulerKind::oldest_ready,
-        SchedulerKind::round_robin, SchedulerKind::par_bs}) {
+  for (const auto& [scheduler, scheduler_rule] : scheduler_rules()) {
     for (const QueueStyle style : {QueueStyle::split, QueueStyle::unified, QueueStyle::per_bank}) {
-      for (const PagePolicyKind page : {PagePolicyKind::open, PagePolicyKind::closed, PagePolicyKind::timeout,
-                                        PagePolicyKind::adaptive}) {
+      for (const auto& [page, page_rule] : page_policy_rules()) {
         const Technology& t = all[seed % all.size()];
         MemoryController c;
         c.schedule.kind = scheduler;

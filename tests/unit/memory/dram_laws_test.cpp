@@ -13,7 +13,7 @@ using device::Technology;
 
 class DramLaws : public testing::TestWithParam<std::string> {
  protected:
-  static MemoryController with(device::SchedulerKind scheduler) {
+  static MemoryController with(const char* scheduler) {
     MemoryController c = device::load_memory_controller("default").controller;
     c.schedule.kind = scheduler;
     return c;
@@ -172,7 +172,7 @@ TEST_P(DramLaws, TwoRanksShareTheDataBus) {
   t.timing.trtrs = std::max(t.timing.trtrs, 1u);
   const auto& c = t.timing;
   for (const bool write : {false, true}) {
-    DramSystem memory(t, with(device::SchedulerKind::fcfs), 1);
+    DramSystem memory(t, with("fcfs"), 1);
     const std::size_t count = 2 * (t.organisation.row_bytes / t.burst_bytes());
     std::vector<Access> accesses(count);
     for (std::size_t i = 0; i < count; ++i) {
@@ -197,7 +197,7 @@ TEST_P(DramLaws, TwoRanksShareTheDataBus) {
 TEST_P(DramLaws, AlternatingReadsAndWritesPayBothTurnarounds) {
   const Technology t = unrefreshed();
   const auto& c = t.timing;
-  MemoryController in_order = with(device::SchedulerKind::fcfs);
+  MemoryController in_order = with("fcfs");
   in_order.queues.style = device::QueueStyle::unified;
   DramSystem memory(t, in_order, 1);
   std::vector<Access> accesses(t.organisation.row_bytes / t.burst_bytes());

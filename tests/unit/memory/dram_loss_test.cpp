@@ -18,7 +18,7 @@ class DramLoss : public testing::Test {
 
   DramLoss() {
     technology.refresh = device::Refresh::none;
-    controller.schedule.kind = device::SchedulerKind::fr_fcfs;
+    controller.schedule.kind = "fr_fcfs";
   }
   // Places of access i; the share of the bus lost to a reason.
   template <class Make>
@@ -76,7 +76,7 @@ TEST_F(DramLoss, RowsOfOneBankAreRowMisses) {
 
 TEST_F(DramLoss, WritesAmongReadsTurnTheBusRound) {
   controller.queues.style = device::QueueStyle::unified;
-  controller.schedule.kind = device::SchedulerKind::fcfs;
+  controller.schedule.kind = "fcfs";
   const auto lost = run([](std::size_t i, Access& access) {
     Place p;
     p.group = i % 4;
@@ -91,7 +91,7 @@ TEST_F(DramLoss, WritesAmongReadsTurnTheBusRound) {
 TEST_F(DramLoss, TwoRanksInTurnLeaveAGapBetweenTheirBursts) {
   technology.organisation.ranks = 2;
   technology.timing.trtrs = 2;
-  controller.schedule.kind = device::SchedulerKind::fcfs;
+  controller.schedule.kind = "fcfs";
   const auto lost = run([](std::size_t i, Access&) {
     Place p;
     p.rank = i % 2;

@@ -10,9 +10,7 @@ namespace simtlab::memory::dram {
 namespace {
 
 using device::MemoryController;
-using device::PagePolicyKind;
 using device::QueueStyle;
-using device::SchedulerKind;
 using device::Technology;
 using testing::ElementsAre;
 
@@ -51,7 +49,7 @@ class DramPolicies : public testing::Test {
 };
 
 TEST_F(DramPolicies, FcfsKeepsTheOrderOfArrival) {
-  controller.schedule.kind = SchedulerKind::fcfs;
+  controller.schedule.kind = "fcfs";
   DramSystem memory = make();
   EXPECT_THAT(order(memory, {at(memory, 0, 1, 0, 0), at(memory, 0, 2, 0, 1), at(memory, 1, 1, 0, 2),
                              at(memory, 0, 1, 1, 3)}),
@@ -59,7 +57,7 @@ TEST_F(DramPolicies, FcfsKeepsTheOrderOfArrival) {
 }
 
 TEST_F(DramPolicies, FrFcfsServesTheOpenRowFirst) {
-  controller.schedule.kind = SchedulerKind::fr_fcfs;
+  controller.schedule.kind = "fr_fcfs";
   DramSystem memory = make();
   EXPECT_THAT(order(memory, {at(memory, 0, 1, 0, 0), at(memory, 0, 2, 0, 1), at(memory, 0, 1, 1, 2),
                              at(memory, 0, 1, 2, 3)}),
@@ -67,8 +65,8 @@ TEST_F(DramPolicies, FrFcfsServesTheOpenRowFirst) {
 }
 
 TEST_F(DramPolicies, ACapLetsTheOlderRequestHaveItsRow) {
-  controller.schedule.kind = SchedulerKind::fr_fcfs_cap;
-  controller.schedule.row_hit_cap = 2;
+  controller.schedule.kind = "fr_fcfs_cap";
+  controller.schedule.parameters["row_hit_cap"] = 2;
   DramSystem memory = make();
   EXPECT_THAT(order(memory, {at(memory, 0, 1, 0, 0), at(memory, 0, 2, 0, 1), at(memory, 0, 1, 1, 2),
                              at(memory, 0, 1, 2, 3)}),
@@ -99,15 +97,51 @@ double worst_latency_of_the_modest(DramSystem& memory) {
 }
 
 TEST_F(DramPolicies, BatchesProtectTheModestSource) {
-  controller.schedule.kind = SchedulerKind::fr_fcfs;
+  controller.schedule.kind = "fr_fcfs";
   DramSystem greedy = make();
-  controller.schedule.kind = SchedulerKind::par_bs;
+  controller.schedule.kind = "par_bs";
   DramSystem fair = make();
   EXPECT_LT(worst_latency_of_the_modest(fair), worst_latency_of_the_modest(greedy) / 3);
 }
 
+TEST_F(DramPolicies, ABlacklistProtectsTheModestSource) {
+  controller.schedule.kind = "fr_fcfs";
+  DramSystem greedy = make();
+  controller.schedule.kind = "blacklist";
+  DramSystem fair = make();
+  controller.schedule.parameters["streak"] = 1024;  // no source ever steps back
+  DramSystem lenient = make();
+  const double worst = worst_latency_of_the_modest(greedy);
+  EXPECT_LT(worst_latency_of_the_modest(fair), worst / 3);
+  EXPECT_GT(worst_latency_of_the_modest(lenient), worst / 2);
+}
+
+TEST_F(DramPolicies, AHistoryOfConflictsClosesRowsEarlyInItsBankAlone) {
+  controller.page.policy = "history";
+  controller.page.parameters["conflicts"] = 2;
+  DramSystem memory = make();
+  Issued commands;
+  memory.record(&commands);
+  std::vector<Completion> done;
+  Cycle now = 0;
+  const auto access = [&](std::uint32_t bank, std::uint32_t row, std::uint32_t column) {
+    memory.add(0, at(memory, bank, row, column, now), now);
+    memory.advance(now += 300, done);
+  };
+  for (std::uint32_t row = 0; row < 3; ++row) access(0, row, 0);  // two conflicts
+  // The third row, whose conflict was the second
+  EXPECT_EQ(commands.count(Command::rda), 1u);
+  for (std::uint32_t row = 3; row < 10; ++row) access(0, row, 0);
+  EXPECT_EQ(commands.count(Command::pre), 2u);
+  for (std::uint32_t column = 0; column < 8; ++column) access(1, 5, column);
+  EXPECT_EQ(commands.count(Command::rda), 8u);  // none of the other bank
+  // Rows that come back: open pages again.
+  for (std::uint32_t column = 0; column < 8; ++column) access(0, 9, column);
+  EXPECT_EQ(commands.count(Command::rda), 8u);
+}
+
 TEST_F(DramPolicies, ClosedPagesAreClosedByTheirLastAccess) {
-  controller.page.policy = PagePolicyKind::closed;
+  controller.page.policy = "closed";
   DramSystem memory = make();
   Issued commands;
   memory.record(&commands);
@@ -119,8 +153,8 @@ TEST_F(DramPolicies, ClosedPagesAreClosedByTheirLastAccess) {
 }
 
 TEST_F(DramPolicies, ATimeoutClosesAnIdleRow) {
-  controller.page.policy = PagePolicyKind::timeout;
-  controller.page.timeout = 300;
+  controller.page.policy = "timeout";
+  controller.page.parameters["timeout"] = 300;
   DramSystem memory = make();
   Issued commands;
   memory.record(&commands);
@@ -150,8 +184,7 @@ TEST_F(DramPolicies, AQueuedWriteAnswersAReadAndAbsorbsAWrite) {
 TEST_F(DramPolicies, NoWritePassesAnOlderReadOfItsAddress) {
   unsigned seed = 0;
   for (const QueueStyle style : {QueueStyle::split, QueueStyle::unified, QueueStyle::per_bank})
-    for (const SchedulerKind kind : {SchedulerKind::fr_fcfs, SchedulerKind::oldest_ready,
-                                     SchedulerKind::round_robin, SchedulerKind::par_bs}) {
+    for (const char* kind : {"fr_fcfs", "oldest_ready", "round_robin", "par_bs"}) {
       controller.queues.style = style;
       controller.schedule.kind = kind;
       controller.queues.high = 0.1;  // writes are drained early
@@ -181,8 +214,7 @@ TEST_F(DramPolicies, NoWritePassesAnOlderReadOfItsAddress) {
         if (is_read(c.command))
           was_read = true;
         else
-          EXPECT_TRUE(was_read) << "style " << static_cast<int>(style) << ", scheduler "
-                                << static_cast<int>(kind);
+          EXPECT_TRUE(was_read) << "style " << static_cast<int>(style) << ", scheduler " << kind;
       }
       EXPECT_EQ(done.size(), tag);
     }

@@ -43,12 +43,12 @@ bool vary(Technology& t, MemoryController& c, Variant variant) {
       t.organisation.ranks = 2;
       c.upkeep.power_down_after = 20;
       c.upkeep.self_refresh_after = 500;
-      c.page.policy = device::PagePolicyKind::timeout;
+      c.page.policy = "timeout";
       return true;
     case Variant::per_bank:
       t.refresh = device::Refresh::per_bank;
-      c.page.policy = device::PagePolicyKind::adaptive;
-      c.schedule.kind = device::SchedulerKind::par_bs;
+      c.page.policy = "adaptive";
+      c.schedule.kind = "par_bs";
       return t.timing.trfc_pb != 0;
   }
   return false;

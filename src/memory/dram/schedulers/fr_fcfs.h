@@ -3,14 +3,15 @@
 //
 // With a cap, a row that has served so many accesses since it was opened gives way to an older request for
 // another row.
+#pragma once
+
 #include "memory/dram/scheduler.h"
 
 namespace simtlab::memory::dram {
-namespace {
 
-class FrFcfs final : public Scheduler {
+class FrFcfs : public Scheduler {
  public:
-  explicit FrFcfs(std::uint32_t cap) : cap_(cap == 0 ? ~std::uint32_t{0} : cap) {}
+  explicit FrFcfs(std::uint32_t cap) : cap_(cap) {}
 
   void choose(BankView view, Choice& choice) const override {
     const Slot oldest = view.current();
@@ -33,11 +34,5 @@ class FrFcfs final : public Scheduler {
  private:
   std::uint32_t cap_;
 };
-
-}  // namespace
-
-std::unique_ptr<Scheduler> make_fr_fcfs(std::uint32_t row_hit_cap) {
-  return std::make_unique<FrFcfs>(row_hit_cap);
-}
 
 }  // namespace simtlab::memory::dram

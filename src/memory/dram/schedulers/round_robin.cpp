@@ -5,9 +5,13 @@
 namespace simtlab::memory::dram {
 namespace {
 
+constexpr device::PolicyParameter parameters[] = {
+    {"row_hit_cap", Unit::none, 1, 65536, 16,
+     "Accesses of an open row that may pass an older request of its bank"}};
+
 class RoundRobin final : public Scheduler {
  public:
-  explicit RoundRobin(std::uint32_t cap) : cap_(cap) {}
+  explicit RoundRobin(const PolicySetup& setup) : cap_(setup["row_hit_cap"]) {}
 
   void choose(BankView view, Choice& choice) const override {
     const Slot oldest = view.current();
@@ -33,8 +37,7 @@ class RoundRobin final : public Scheduler {
 
 }  // namespace
 
-std::unique_ptr<Scheduler> make_round_robin(std::uint32_t row_hit_cap) {
-  return std::make_unique<RoundRobin>(row_hit_cap);
-}
+extern constinit const SchedulerRule scheduler_round_robin =
+    scheduler_rule<RoundRobin>("Banks in turn", parameters);
 
 }  // namespace simtlab::memory::dram

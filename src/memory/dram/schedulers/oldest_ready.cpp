@@ -24,6 +24,7 @@ class OldestReady final : public Scheduler {
 
 }  // namespace
 
-std::unique_ptr<Scheduler> make_oldest_ready() { return std::make_unique<OldestReady>(); }
+extern constinit const SchedulerRule scheduler_oldest_ready =
+    scheduler_rule<OldestReady>("The oldest request whose next command may be issued");
 
 }  // namespace simtlab::memory::dram

@@ -17,6 +17,6 @@ class Fcfs final : public Scheduler {
 
 }  // namespace
 
-std::unique_ptr<Scheduler> make_fcfs() { return std::make_unique<Fcfs>(); }
+extern constinit const SchedulerRule scheduler_fcfs = scheduler_rule<Fcfs>("In order of arrival");
 
 }  // namespace simtlab::memory::dram

@@ -8,6 +8,6 @@ class PageOpen final : public PagePolicy {};
 
 }  // namespace
 
-std::unique_ptr<PagePolicy> make_page_open() { return std::make_unique<PageOpen>(); }
+extern constinit const PagePolicyRule page_open = page_policy_rule<PageOpen>("It stays open");
 
 }  // namespace simtlab::memory::dram

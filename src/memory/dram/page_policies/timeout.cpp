@@ -4,9 +4,12 @@
 namespace simtlab::memory::dram {
 namespace {
 
+constexpr device::PolicyParameter parameters[] = {
+    {"timeout", Unit::cycles, 1, 1000000, 200, "Without an access, until a row is closed"}};
+
 class PageTimeout final : public PagePolicy {
  public:
-  explicit PageTimeout(std::uint32_t clocks) : clocks_(clocks) {}
+  explicit PageTimeout(const PolicySetup& setup) : clocks_(setup["timeout"]) {}
   Cycle close_at(const Queues& queues, BankIndex bank) const override {
     return queues.bank(bank).used + clocks_;
   }
@@ -17,8 +20,7 @@ class PageTimeout final : public PagePolicy {
 
 }  // namespace
 
-std::unique_ptr<PagePolicy> make_page_timeout(std::uint32_t clocks) {
-  return std::make_unique<PageTimeout>(clocks);
-}
+extern constinit const PagePolicyRule page_timeout = page_policy_rule<PageTimeout>(
+    "It is closed when its bank has had no command for some clocks", parameters);
 
 }  // namespace simtlab::memory::dram

@@ -7,6 +7,7 @@
 #include <array>
 #include <numeric>
 #include <tuple>
+#include <vector>
 
 #include "memory/dram/scheduler.h"
 
@@ -19,10 +20,13 @@ constexpr std::uint64_t key_miss = std::uint64_t{1} << 36;
 // The order below wraps after 2^30 requests, far more than are ever queued
 constexpr unsigned rank_shift = 30;
 
+constexpr device::PolicyParameter parameters[] = {
+    {"batch_cap", Unit::none, 1, 65536, 5, "Requests of one source and bank in a batch"}};
+
 class ParBs final : public Scheduler {
  public:
-  ParBs(std::uint32_t cap, std::uint32_t banks)
-      : cap_(cap), banks_(banks), taken_(std::size_t{banks} * source_count) {
+  explicit ParBs(const PolicySetup& setup)
+      : cap_(setup["batch_cap"]), banks_(setup.banks()), taken_(std::size_t{banks_} * source_count) {
     restart();
   }
 
@@ -43,12 +47,8 @@ class ParBs final : public Scheduler {
       choice.column = no_slot, choice.column_key = key_none;
   }
 
-  bool arrived(Queues& queues, Slot slot) override {
-    if (marked_ != 0) return false;
-    (void)slot;
-    return form_batch(queues);
-  }
-  bool served(Queues& queues, Slot slot) override {
+  bool arrived(Queues& queues, Slot, Cycle) override { return marked_ == 0 && form_batch(queues); }
+  bool served(Queues& queues, Slot slot, Cycle) override {
     if (queues[slot].marked) --marked_;
     return marked_ == 0 && form_batch(queues);
   }
@@ -91,8 +91,7 @@ class ParBs final : public Scheduler {
 
 }  // namespace
 
-std::unique_ptr<Scheduler> make_par_bs(std::uint32_t batch_cap, std::uint32_t banks) {
-  return std::make_unique<ParBs>(batch_cap, banks);
-}
+extern constinit const SchedulerRule scheduler_par_bs =
+    scheduler_rule<ParBs>("Batches that are fair to the sources of requests", parameters);
 
 }  // namespace simtlab::memory::dram

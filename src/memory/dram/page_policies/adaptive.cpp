@@ -8,25 +8,32 @@
 namespace simtlab::memory::dram {
 namespace {
 
+constexpr device::PolicyParameter parameters[] = {
+    {"timeout", Unit::cycles, 1, 1000000, 200,
+     "Without an access, until a row is closed at first; then 1/16 to 16 times as many"}};
+
 class PageAdaptive final : public PagePolicy {
  public:
-  PageAdaptive(std::uint32_t clocks, std::uint32_t banks) : start_(std::max(clocks, 16u)), banks_(banks) {
+  explicit PageAdaptive(const PolicySetup& setup)
+      : start_(std::max(setup["timeout"], 16u)), banks_(setup.banks()) {
     restart();
   }
 
   Cycle close_at(const Queues& queues, BankIndex bank) const override {
     return queues.bank(bank).used + banks_[bank].clocks;
   }
-  void opened(BankIndex bank, std::uint32_t row) override {
+  void opened(BankIndex bank, std::uint32_t row, Cycle) override {
     Bank& b = banks_[bank];
     if (b.timed_out && b.row == row) b.clocks = std::min<Cycle>(b.clocks * 2, Cycle{start_} * 16);
     b.timed_out = false;
   }
-  void closed(BankIndex bank, std::uint32_t row, bool conflict) override {
+  // A refresh of the bank alone is no timeout, and is taken for one: it happens once in thousands of clocks.
+  void closed(BankIndex bank, std::uint32_t row, Closing why, Cycle) override {
+    if (why == Closing::with_access || why == Closing::rank_upkeep) return;
     Bank& b = banks_[bank];
     b.row = row;
-    b.timed_out = !conflict;
-    if (conflict) b.clocks = std::max<Cycle>(b.clocks / 2, start_ / 16);
+    b.timed_out = why != Closing::conflict;
+    if (why == Closing::conflict) b.clocks = std::max<Cycle>(b.clocks / 2, start_ / 16);
   }
   void restart() override { std::fill(banks_.begin(), banks_.end(), Bank{start_, 0, false}); }
 
@@ -42,8 +49,7 @@ class PageAdaptive final : public PagePolicy {
 
 }  // namespace
 
-std::unique_ptr<PagePolicy> make_page_adaptive(std::uint32_t clocks, std::uint32_t banks) {
-  return std::make_unique<PageAdaptive>(clocks, banks);
-}
+extern constinit const PagePolicyRule page_adaptive = page_policy_rule<PageAdaptive>(
+    "It is closed after a time that adapts to what the last decisions cost", parameters);
 
 }  // namespace simtlab::memory::dram

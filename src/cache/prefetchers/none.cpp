@@ -1,0 +1,7 @@
+#include "cache/prefetcher.h"
+
+namespace simtlab::cache {
+
+extern constinit const PrefetchPolicy prefetcher_none{"none", "Nothing", nullptr};
+
+}  // namespace simtlab::cache
