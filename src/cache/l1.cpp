@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <functional>
-#include <numeric>
 
 #include "base/error.h"
 #include "cache/bits.h"
@@ -39,7 +37,7 @@ L1::L1(const device::Device& device, std::uint32_t ways, const Options& options,
       history_(cache_.config(), options.sample),
       prefetcher_(make_prefetcher(options.prefetch)),
       sets_(cache_.sets()),
-      mshr_entries_(device.l1.mshr_entries),
+      misses_(device.l1.mshr_entries),
       sub_lines_(128 / device.l1.line_bytes),
       sub_sectors_(device.l1.line_bytes / 32),
       unit_(static_cast<unsigned>(std::countr_zero(device.l1.sector_bytes / stream::sector_bytes))),
@@ -58,10 +56,7 @@ void L1::begin_launch() {
   counts_ = {};
   rng_ = Rng(options_.seed + sm_);
   std::ranges::fill(sets_, SetCounts{});
-  outstanding_.clear();
-  misses_.assign(std::size_t{mshr_entries_} + 1, {});
-  free_misses_.resize(mshr_entries_);
-  std::iota(free_misses_.rbegin(), free_misses_.rend(), 0u);
+  misses_.restart();
   port_ = 0;
 }
 
@@ -80,22 +75,15 @@ void L1::place(std::uint64_t number, std::uint8_t sectors) {
 
 // Data that has come by now.
 void L1::complete(Time now) {
-  while (!outstanding_.empty() && outstanding_.front().ready <= now) {
-    const Outstanding done = outstanding_.front();
-    std::ranges::pop_heap(outstanding_, std::greater{});
-    outstanding_.pop_back();
-    Miss& miss = misses_[done.miss];
-    miss.pending = static_cast<std::uint8_t>(miss.pending & ~done.sectors);
+  while (misses_.arrives(now)) {
+    const MissRegisters::Arrival done = misses_.pop();
     if (options_.allocate == Allocate::on_fill) place(done.number, done.sectors);
-    if (miss.pending != 0) continue;
-    miss.line = LineTable::none;
-    free_misses_.push_back(done.miss);
-    cache_.release(done.number);
+    if (misses_.free_if_complete(done.miss)) cache_.release(done.number);
   }
 }
 
 void L1::wait_for_one(Time& now) {
-  now = std::max(now, outstanding_.front().ready);
+  now = std::max(now, misses_.next());
   complete(now);
 }
 
@@ -139,17 +127,9 @@ Time L1::fetch(std::uint64_t number, std::uint32_t line, std::uint8_t sectors, c
     place(number, sectors);
     cache_.reserve(number);
   }
-  if (misses_[fetch.miss].line != line) {
-    fetch.miss = free_misses_.back();
-    free_misses_.pop_back();
-    misses_[fetch.miss] = {.line = line};
-  }
-  Miss& miss = misses_[fetch.miss];
-  miss.pending |= sectors;
+  fetch.miss = misses_.take(line, fetch.miss);
   const Time ready = answer + jitter();
-  miss.until = std::max(miss.until, ready);
-  outstanding_.push_back({ready, number, fetch.miss, sectors});
-  std::ranges::push_heap(outstanding_, std::greater{});
+  misses_.expect(fetch.miss, number, sectors, ready);
   return ready;
 }
 
@@ -163,7 +143,7 @@ Time L1::read_line(std::uint64_t number, std::uint8_t asked, const stream::Segme
     pending = miss_of(line).pending & asked;
     missed = static_cast<std::uint8_t>(asked & ~valid & ~pending);
     if (missed == 0 || options_.zero_latency) break;
-    const bool no_register = miss_of(line).pending == 0 && free_misses_.empty();
+    const bool no_register = miss_of(line).pending == 0 && misses_.full();
     const bool no_place =
         options_.allocate == Allocate::on_miss && valid == 0 && pending == 0 && !cache_.has_room(number);
     if (!no_register && !no_place) break;
@@ -211,7 +191,7 @@ void L1::fetch_ahead(std::uint64_t number, bool missed, const Accessor& who, Tim
     const std::uint8_t absent = cache_.probe(next / sub_lines_, wide(next, part)).miss;
     const std::uint32_t line = place_of(next);
     if (absent == 0 || miss_of(line).pending != 0) continue;
-    if (!options_.zero_latency && (free_misses_.empty() || !cache_.has_room(next))) continue;
+    if (!options_.zero_latency && (misses_.full() || !cache_.has_room(next))) continue;
     ++counts_.prefetches;
     fetch(next, line,
           static_cast<std::uint8_t>(absent >> (static_cast<unsigned>(next % sub_lines_) * sub_sectors_)), who,

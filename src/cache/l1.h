@@ -7,6 +7,7 @@
 #include "base/rng.h"
 #include "cache/history.h"
 #include "cache/l2.h"
+#include "cache/miss_registers.h"
 #include "cache/options.h"
 #include "cache/prefetcher.h"
 #include "cache/time.h"
@@ -65,30 +66,13 @@ class L1 {
   void begin_launch();                              // empties it, as the hardware does
 
  private:
-  struct Outstanding {
-    Time ready;
-    std::uint64_t number;
-    std::uint32_t miss;  // of misses_
-    std::uint8_t sectors;
-    bool operator>(const Outstanding& o) const {
-      return ready != o.ready ? ready > o.ready : number > o.number;
-    }
-  };
   // Of a line that L1 was asked for.
   struct Fetch {
     std::array<std::uint32_t, 4> used{};  // bytes read since its last fetch
-    std::uint32_t miss = 0;               // of misses_, if that is of this line
+    std::uint32_t miss = 0;               // the register that it had last
   };
-  // Of a line under way: apart, so that data that comes asks for nothing of the lines.
-  struct Miss {
-    Time until = 0;                        // when the last of its outstanding sectors comes
-    std::uint32_t line = LineTable::none;  // place_of(number)
-    std::uint8_t pending = 0;              // sectors outstanding
-  };
-  // The line's, or one without pending sectors.
-  const Miss& miss_of(std::uint32_t line) const {
-    const Miss& miss = misses_[fetches_[line].miss];
-    return miss.line == line ? miss : misses_.back();
+  const MissRegisters::Miss& miss_of(std::uint32_t line) const {
+    return misses_.of(line, fetches_[line].miss);
   }
   // Its place in history and fetches.
   std::uint32_t place_of(std::uint64_t number) {
@@ -123,10 +107,7 @@ class L1 {
   std::vector<Fetch> fetches_;              // beside the records of the history
   CacheCounts counts_;
   std::vector<SetCounts> sets_;
-  std::vector<Outstanding> outstanding_;  // a heap, soonest first
-  std::vector<Miss> misses_;              // as many as there are registers, and one that is never used
-  std::vector<std::uint32_t> free_misses_;
-  std::uint32_t mshr_entries_;
+  MissRegisters misses_;
   unsigned sub_lines_, sub_sectors_, unit_;
   Rng rng_;
   double jitter_;  // SM cycles

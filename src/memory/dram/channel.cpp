@@ -1,113 +1,60 @@
 #include "memory/dram/channel.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace simtlab::memory::dram {
 
-// Times are counted from the floor; no limit lies 2^24 clocks ahead (device::technology_keys bounds each by
-// 10^6).
-class Channel::Best {
- public:
-  explicit Best(Cycle floor) : floor_(floor) {}
-  void offer(Cycle ready, std::uint64_t key, BankIndex bank) {
-    const std::uint64_t packed = ((later(ready, floor_) - floor_) << key_bits) | key;
-    bank_ = packed < packed_ ? bank : bank_;
-    packed_ = packed < packed_ ? packed : packed_;
-  }
-  void offer_strict(Cycle ready, std::uint64_t key, BankIndex bank) {
-    if (key >= strict_key_) return;
-    strict_key_ = key;
-    packed_ = ((std::max(ready, floor_) - floor_) << key_bits) | key;
-    bank_ = bank;
-  }
-  Pick pick() const {
-    if (packed_ == ~std::uint64_t{0}) return {};
-    return {floor_ + (packed_ >> key_bits), packed_ & key_none, bank_};
-  }
-
- private:
-  Cycle floor_;
-  std::uint64_t packed_ = ~std::uint64_t{0};
-  std::uint64_t strict_key_ = key_none;
-  BankIndex bank_ = 0;
-};
+using device::QueueStyle;
+using device::WriteDone;
 
 Channel::Channel(std::uint32_t number, const device::Technology& technology,
                  const device::MemoryController& controller, const AddressMapping& mapping)
-    : number_(number),
-      controller_(controller),
+    : controller_(controller),
       t_(technology.timing),
       mapping_(mapping),
-      dual_issue_(technology.dual_issue),
-      act_clocks_(technology.act_clocks),
-      column_clocks_(technology.column_clocks),
-      per_bank_(controller.queues.style == device::QueueStyle::per_bank),
-      capacity_{controller.queues.read, controller.queues.write},
+      row_frees_(controller.queues.frees_at_activation && controller.queues.style != QueueStyle::per_bank),
       timing_(technology),
-      queues_(timing_.shape().all_banks(),
-              controller.queues.read + controller.queues.write + timing_.shape().all_banks()),
+      queues_(shape().all_banks(), controller.queues.read + controller.queues.write + shape().all_banks()),
+      admission_(controller.queues),
+      drain_(controller.queues),
+      transfer_(controller.queues),
       upkeep_(technology, controller, timing_),
-      loss_(technology),
-      scheduler_(controller.schedule, timing_.shape().all_banks()),
-      pages_(controller.page, timing_.shape().all_banks()),
-      strict_(scheduler_.strict),
-      rotates_(scheduler_.rotates),
-      steady_(scheduler_.steady && controller.queues.style == device::QueueStyle::split &&
+      scheduler_(controller.schedule, shape().all_banks()),
+      pages_(controller.page, shape().all_banks()),
+      steady_(scheduler_.steady && controller.queues.style == QueueStyle::split &&
               !controller.queues.frees_at_activation),
-      row_frees_(controller.queues.frees_at_activation &&
-                 controller.queues.style != device::QueueStyle::per_bank),
-      columns_(timing_.shape().all_banks()),
-      rows_(timing_.shape().all_banks()),
-      column_keys_(timing_.shape().all_banks(), key_none),
-      row_keys_(timing_.shape().all_banks(), key_none),
-      has_column_(timing_.shape().all_banks()),
-      has_act_(timing_.shape().all_banks()),
-      has_close_(timing_.shape().all_banks()),
-      loaded_(timing_.shape().all_banks()),
-      pending_(timing_.shape().pseudo),
-      bank_activity_(timing_.shape().all_banks()) {
-  high_ = static_cast<std::uint32_t>(std::floor(controller.queues.high * controller.queues.write));
-  low_ = static_cast<std::uint32_t>(std::ceil(controller.queues.low * controller.queues.write));
-  if (controller.queues.style == device::QueueStyle::split) lists_ = BankView::Lists::reads;
-  last_bank_ = timing_.shape().all_banks() - 1;
-}
+      candidates_(timing_, scheduler_),
+      bus_(technology),
+      answers_(number),
+      counters_(technology, shape(), t_.cl + t_.burst + controller.latency.read),
+      recorder_(number, shape()) {}
 
 void Channel::restart() {
   timing_.restart();
   queues_.clear();
+  admission_.restart();
+  drain_.restart();
+  transfer_.restart();
   upkeep_.restart();
-  loss_.restart();
   scheduler_.policy->restart();
   pages_.policy->restart();
-  std::fill(columns_.begin(), columns_.end(), Candidate{});
-  std::fill(rows_.begin(), rows_.end(), Candidate{});
-  for (auto* keys : {&column_keys_, &row_keys_}) std::fill(keys->begin(), keys->end(), key_none);
-  has_column_.clear();
-  has_act_.clear();
-  has_close_.clear();
-  loaded_.clear();
-  column_pick_ = act_pick_ = close_pick_ = {};
-  upkeep_pick_ = {};
-  column_dirty_ = act_dirty_ = close_dirty_ = upkeep_dirty_ = false;
-  now_ = row_bus_ = column_bus_ = last_arrival_ = 0;
-  transfer_at_ = next_event_ = next_done_ = never;
-  order_ = 0;
-  held_[0] = held_[1] = moved_ = alive_ = draining_ = 0;
-  write_mode_ = false;
-  if (lists_ != BankView::Lists::both) lists_ = BankView::Lists::reads;
-  last_bank_ = timing_.shape().all_banks() - 1;
-  std::fill(pending_.begin(), pending_.end(), 0u);
-  reads_done_.clear();
-  writes_done_.clear();
-  forwards_done_.clear();
-  statistics_ = {};
-  std::fill(bank_activity_.begin(), bank_activity_.end(), BankActivity{});
+  candidates_.restart();
+  bus_.restart();
+  answers_.restart();
+  counters_.restart();
+  now_ = 0;
+  next_event_ = never;
+}
+
+RankActivity Channel::rank_activity(std::uint32_t rank, Cycle end) const {
+  RankActivity activity = upkeep_.activity(rank, end);
+  counters_.add_commands(rank, activity);
+  return activity;
 }
 
 void Channel::advance(Cycle end, std::vector<Completion>& done) {
   run(end);
-  report(end, done);
+  answers_.report(end, done);
   update_next_event();
 }
 
@@ -121,137 +68,45 @@ void Channel::run(Cycle end) {
 
 // The next cycle at which something happens in the channel.
 Cycle Channel::next_action() {
-  if (column_dirty_) column_pick_ = pick_column(column_floor()), column_dirty_ = false;
-  if (act_dirty_) act_pick_ = pick_activation(row_floor()), act_dirty_ = false;
-  if (close_dirty_) close_pick_ = pick_precharge(row_floor()), close_dirty_ = false;
-  if (upkeep_dirty_) {
-    upkeep_pick_ = upkeep_.wants_commands() ? upkeep_.next(queues_) : Upkeep::Next{};
-    if (upkeep_pick_.at != never) upkeep_pick_.at = std::max(upkeep_pick_.at, row_floor());
-    upkeep_dirty_ = false;
-  }
-  if (strict_) keep_oldest();
-  const Cycle rows = std::min(act_pick_.at, close_pick_.at), rest = std::min(upkeep_pick_.at, transfer_at_);
-  return std::min(std::min(column_pick_.at, rows), std::min(rest, upkeep_.timer()));
+  candidates_.refresh(floors());
+  upkeep_.plan(queues_, floors().row);
+  const Cycle command = std::min(candidates_.next_column(), candidates_.next_row());
+  return std::min(command, std::min(std::min(upkeep_.planned().at, transfer_.next()), upkeep_.timer()));
 }
 
-// Strict order: only the oldest request may have a command; the other picks are made anew after it.
-void Channel::keep_oldest() {
-  std::uint64_t oldest = key_none;
-  for (const Pick* p : {&column_pick_, &act_pick_, &close_pick_})
-    if (p->at != never) oldest = std::min(oldest, p->key);
-  const auto drop = [&](Pick& p, bool& dirty) {
-    if (p.at == never || p.key == oldest || p.key == key_page) return;
-    p.at = never;
-    dirty = true;
-  };
-  drop(column_pick_, column_dirty_);
-  drop(act_pick_, act_dirty_);
-  drop(close_pick_, close_dirty_);
-}
-
+// One command, or one request that moves.
 void Channel::step(Cycle now) {
-  if (upkeep_.timer() <= now) return tick_upkeep(now);
-  // The smallest key of what is ready; banks that rotate prefer a row command of the same bank.
-  const Pick* row = &close_pick_;
-  if (act_pick_.at <= now && !(close_pick_.at <= now && close_pick_.key < act_pick_.key)) row = &act_pick_;
-  const bool column = column_pick_.at <= now, any_row = row->at <= now;
-  const bool row_first = any_row && !(column && column_pick_.key < row->key);
-  if (upkeep_pick_.at <= now) {
-    const std::uint64_t key = rotates_ ? 0 : key_upkeep;
-    const std::uint64_t best = row_first ? row->key : column ? column_pick_.key : key_none;
-    if (best >= key) return issue_upkeep(upkeep_pick_, now);
-  }
-  if (row_first) return issue_row(row->bank, now);
-  if (column) return issue_column(column_pick_.bank, now);
+  if (upkeep_.timer() <= now) return start_upkeep(now);
+  const Candidates::First first = candidates_.first(now);
+  if (upkeep_.planned().at <= now && (scheduler_.rotates || first.key >= key_upkeep))
+    return issue_upkeep(upkeep_.planned(), now);
+  if (first.kind == Candidates::Kind::row) return issue_row(first.bank, now);
+  if (first.kind == Candidates::Kind::column) return issue_column(first.bank, now);
   // What moves now may be scheduled from the next cycle on.
   now_ = now + 1;
-  transfer(now);
+  const Slot slot = transfer_.select(queues_, now);
+  if (slot != no_slot) move_to_bank(slot);
 }
 
-void Channel::tick_upkeep(Cycle now) {
-  changed_.clear();
-  upkeep_.tick(now, changed_);
-  upkeep_dirty_ = true;
-  const Shape& shape = timing_.shape();
-  for (const std::uint32_t rank : changed_) {
-    const BankIndex first = rank * shape.rank_banks();
-    for (BankIndex b = first; b < first + shape.rank_banks(); ++b)
-      if (upkeep_.held(b)) loss_.held_for_refresh(b, now);
-    choose_rank(rank);
+// Seen from outside are answers and room in the queues. A row command makes room for none: the column command
+// that does comes tRCD later at the earliest.
+void Channel::update_next_event() {
+  if (admission_.idle()) {
+    next_event_ = answers_.next();
+    return;
   }
-  if (controller_.upkeep.blocks_channel && upkeep_.busy()) {
-    for (BankIndex b = 0; b < shape.all_banks(); ++b) loss_.held_for_refresh(b, now);
-    choose_loaded();
+  const Cycle action = next_action(), rows = candidates_.next_row();
+  Cycle seen = action;
+  if (action == rows && !row_frees_) {
+    const Cycle others = std::min(std::min(candidates_.next_column(), transfer_.next()),
+                                  std::min(upkeep_.planned().at, upkeep_.timer()));
+    seen = std::min(others, rows + std::min(t_.trcd_read, t_.trcd_write));
   }
+  next_event_ = std::min(seen, answers_.next());
 }
 
-std::uint64_t Channel::key_of(BankIndex bank, std::uint64_t key) const {
-  if (!rotates_ || key == key_page) return key;
-  const std::uint32_t count = timing_.shape().all_banks();
-  return key_waits | (bank > last_bank_ ? bank - last_bank_ - 1 : bank + count - last_bank_ - 1);
-}
-
-template <class Ready>
-Channel::Pick Channel::pick(Cycle floor, const BankSet& set, const std::vector<std::uint64_t>& keys,
-                            Ready ready) const {
-  if (strict_ || rotates_) return pick_in_order(floor, set, keys, ready);
-  Best best(floor);
-  const std::uint64_t* const key = keys.data();
-  set.each([&](BankIndex bank) { best.offer(ready(bank), key[bank], bank); });
-  return best.pick();
-}
-
-template <class Ready>
-[[gnu::noinline]] Channel::Pick Channel::pick_in_order(Cycle floor, const BankSet& set,
-                                                       const std::vector<std::uint64_t>& keys,
-                                                       Ready ready) const {
-  Best best(floor);
-  set.each([&](BankIndex bank) {
-    const std::uint64_t key = key_of(bank, keys[bank]);
-    strict_ ? best.offer_strict(ready(bank), key, bank) : best.offer(ready(bank), key, bank);
-  });
-  return best.pick();
-}
-
-Channel::Pick Channel::pick_column(Cycle floor) const {
-  return pick(floor, has_column_, column_keys_, [this](BankIndex bank) { return column_ready(bank); });
-}
-
-Channel::Pick Channel::pick_activation(Cycle floor) const {
-  return pick(floor, has_act_, row_keys_, [this](BankIndex bank) { return timing_.activate(bank); });
-}
-
-Channel::Pick Channel::pick_precharge(Cycle floor) const {
-  return pick(floor, has_close_, row_keys_, [this](BankIndex bank) { return precharge_ready(bank); });
-}
-
-// A bank's candidate is new: the pick changes if it is better, and has to be made anew if it was this bank's.
-inline void Channel::offer(Pick& pick, bool& dirty, BankIndex bank, bool candidate, Cycle ready, Cycle floor,
-                           std::uint64_t key) {
-  if (dirty) return;
-  if (pick.at != never && pick.bank == bank) {
-    dirty = true;
-  } else if (candidate) {
-    const Pick mine{std::max(ready, floor), key_of(bank, key), bank};
-    if (before(mine, pick)) pick = mine;
-  }
-}
-
-void Channel::offer_column(BankIndex bank) {
-  offer(column_pick_, column_dirty_, bank, has_column_.test(bank), column_ready(bank), column_floor(),
-        column_keys_[bank]);
-}
-
-void Channel::offer_activation(BankIndex bank) {
-  offer(act_pick_, act_dirty_, bank, has_act_.test(bank), timing_.activate(bank), row_floor(),
-        row_keys_[bank]);
-}
-
-void Channel::offer_precharge(BankIndex bank) {
-  offer(close_pick_, close_dirty_, bank, has_close_.test(bank), precharge_ready(bank), row_floor(),
-        row_keys_[bank]);
-}
-
+// An active request goes on; else the scheduler chooses among what waits, else the page policy may close the
+// row.
 void Channel::choose(BankIndex bank) {
   const BankQueue& q = queues_.bank(bank);
   Choice choice;
@@ -260,75 +115,310 @@ void Channel::choose(BankIndex bank) {
     choice.column = q.active;
     choice.column_key = queues_[q.active].order;
   } else if (!upkeep_.held(bank)) {
-    if (loaded_.test(bank)) {
-      scheduler_.policy->choose(BankView(queues_, bank, lists_), choice);
+    if (queues_.loaded().test(bank)) {
+      scheduler_.policy->choose(BankView(queues_, bank, drain_.lists()), choice);
     } else if (q.open) {
       not_before = pages_.close_at(queues_, bank);
       if (not_before != never) choice.row_key = key_page;
     }
   }
-  Candidate& column = columns_[bank];
-  if (column.slot != choice.column || column_keys_[bank] != choice.column_key) {
-    column_keys_[bank] = choice.column_key;
-    column = {choice.column, choice.column != no_slot && queues_[choice.column].write, false, 0};
-    has_column_.assign(bank, choice.column != no_slot);
-    offer_column(bank);
-  }
-  Candidate& row = rows_[bank];
-  if (row.slot == choice.row && row_keys_[bank] == choice.row_key && row.close == q.open &&
-      row.not_before == not_before)
-    return;
-  const bool any = choice.row_key != key_none, had = row_keys_[bank] != key_none;
-  const bool acts = any && !q.open, closes = any && q.open, acted = had && !row.close,
-             closed = had && row.close;
-  row = {choice.row, false, q.open, not_before};
-  row_keys_[bank] = choice.row_key;
-  if (acts || acted) {
-    has_act_.assign(bank, acts);
-    offer_activation(bank);
-  }
-  if (closes || closed) {
-    has_close_.assign(bank, closes);
-    offer_precharge(bank);
-  }
-}
-
-RankActivity Channel::rank_activity(std::uint32_t rank, Cycle end) const {
-  RankActivity activity = upkeep_.activity(rank, end);
-  const BankIndex first = rank * timing_.shape().rank_banks();
-  for (BankIndex b = first; b < first + timing_.shape().rank_banks(); ++b) {
-    activity.activations += bank_activity_[b].activations;
-    activity.reads += bank_activity_[b].reads;
-    activity.writes += bank_activity_[b].writes;
-  }
-  return activity;
+  const bool write = choice.column != no_slot && queues_[choice.column].write;
+  candidates_.update(bank, {choice.column, write, choice.column_key},
+                     {choice.row, q.open, not_before, choice.row_key}, floors());
 }
 
 void Channel::choose_loaded() {
-  loaded_.each([&](BankIndex bank) { choose(bank); });
+  queues_.loaded().each([&](BankIndex bank) { choose(bank); });
 }
 
 void Channel::choose_rank(std::uint32_t rank) {
-  const BankIndex first = rank * timing_.shape().rank_banks();
-  for (BankIndex b = first; b < first + timing_.shape().rank_banks(); ++b) choose(b);
+  const BankIndex first = rank * shape().rank_banks();
+  for (BankIndex b = first; b < first + shape().rank_banks(); ++b) choose(b);
 }
 
-// Seen from outside are completions and room in the queues. A row command makes room for none: the column
-// command that does comes tRCD later at the earliest.
-void Channel::update_next_event() {
-  if (alive_ == 0) {
-    next_event_ = next_done_;
+void Channel::add(const Access& access, Cycle at) {
+  if (at > now_) run(at);
+  const Place place = mapping_.decode_local(access.address);
+  const Shape& s = shape();
+  const auto bank = static_cast<std::uint16_t>(
+      ((place.pseudo * s.ranks + place.rank) * s.groups + place.group) * s.banks + place.bank);
+  ++(access.write ? counters_.requests().writes : counters_.requests().reads);
+  transfer_.arrived(at);
+  if (answered_by_queue(access, bank, place, at)) {
+    next_event_ = std::min(next_event_, answers_.next());
     return;
   }
-  const Cycle action = next_action();
-  const Cycle rows = std::min(act_pick_.at, close_pick_.at);
-  Cycle seen = action;
-  if (action == rows && !row_frees_) {
-    const Cycle others =
-        std::min(std::min(column_pick_.at, transfer_at_), std::min(upkeep_pick_.at, upkeep_.timer()));
-    seen = std::min(others, rows + std::min(t_.trcd_read, t_.trcd_write));
+  const Slot slot = queues_.take();
+  Request& r = queues_[slot];
+  r.tag = access.tag;
+  r.order = queues_.next_order();
+  r.arrived = at;
+  r.row = place.row;
+  r.column = place.column;
+  r.source = access.source;
+  r.write = access.write;
+  r.bank = bank;
+  enqueue(slot, at);
+}
+
+// A queued write answers reads of its address and absorbs writes of it; a queued read answers equal reads.
+bool Channel::answered_by_queue(const Access& access, BankIndex bank, const Place& place, Cycle at) {
+  const auto find = [&](bool write) { return queues_.find(bank, write, place.row, place.column); };
+  const auto& settings = controller_.queues;
+  if (!access.write) {
+    if (find(true) != no_slot) {
+      answers_.forward(at + controller_.latency.forward, access.tag);
+      ++counters_.requests().forwarded;
+      return true;
+    }
+    if (!settings.merge_reads) return false;
+  } else if (!settings.merge_writes) {
+    return false;
   }
-  next_event_ = std::min(seen, next_done_);
+  const Slot same = find(access.write);
+  if (same == no_slot) return false;
+  ++(access.write ? counters_.requests().merged_writes : counters_.requests().merged_reads);
+  if (access.write && controller_.latency.write_done == WriteDone::accepted) {
+    answers_.finish(at + 1, access.tag, true);
+    return true;
+  }
+  queues_.merge(access.tag, same);  // done together with the other
+  return true;
+}
+
+// The common case of a request that queues up behind others: what its bank would do next stays what it is.
+bool Channel::changes_no_choice(const Request& r) const {
+  if (!steady_ || !queues_.loaded().test(r.bank)) return false;
+  if (r.write != drain_.writing()) return true;
+  if (candidates_.has_column(r.bank)) return true;
+  const BankQueue& q = queues_.bank(r.bank);
+  return candidates_.row(r.bank).slot != no_slot && !(q.open && q.row == r.row);
+}
+
+void Channel::enqueue(Slot slot, Cycle at) {
+  Request& r = queues_[slot];
+  const BankIndex bank = r.bank;
+  if (r.write) {
+    r.after_read = queues_.find(bank, false, r.row, r.column) != no_slot;
+    if (controller_.latency.write_done == WriteDone::accepted) answers_.finish(at + 1, r.tag, true);
+  }
+  const bool quiet = changes_no_choice(r);
+  queues_.append(slot);
+  admission_.enter(r.write);
+  upkeep_.arrived(timing_.rank_of(bank));
+  if (transfer_.active()) {
+    queues_.wait(slot);
+    if (!r.write) counters_.waits(bank, at);
+    transfer_.try_at(std::max(at, now_));
+    return update_next_event();
+  }
+  counters_.waits(bank, at);
+  if (pages_.listens(page_on_arrival)) pages_.policy->arrived(queues_, slot, at);
+  const bool all = scheduler_.listens(on_arrival) && scheduler_.policy->arrived(queues_, slot, at);
+  if (update_direction(at) || all)
+    choose_loaded();
+  else if (!quiet)
+    choose(bank);
+  else if (controller_.latency.write_done != WriteDone::accepted && !upkeep_.stale())
+    return;
+  update_next_event();
+}
+
+bool Channel::update_direction(Cycle now) {
+  if (!drain_.update(admission_.held(false), admission_.held(true))) return false;
+  if (scheduler_.listens(on_turn)) scheduler_.policy->turned(drain_.writing(), now);
+  return true;
+}
+
+void Channel::move_to_bank(Slot slot) {
+  Request& r = queues_[slot];
+  if (r.write) counters_.waits(r.bank, now_);
+  queues_.stop_waiting(slot);
+  r.order = queues_.next_order();
+  admission_.give_place(r.write);
+  transfer_.moved(queues_.bank(r.bank), r.write);
+  if (pages_.listens(page_on_arrival)) pages_.policy->arrived(queues_, slot, now_);
+  if (scheduler_.listens(on_move) && scheduler_.policy->moved(queues_, slot, now_)) choose_loaded();
+  choose(r.bank);
+}
+
+// When the answers to the request, and to those that it stands for, come.
+void Channel::answer(const Request& request, Cycle issued) {
+  const WriteDone when = controller_.latency.write_done;
+  const bool write = request.write;
+  Cycle at = issued + t_.cl + t_.burst + controller_.latency.read;
+  if (write) at = when == WriteDone::issued ? issued : issued + t_.cwl + t_.burst;
+  if (!write || when != WriteDone::accepted) answers_.finish(at, request.tag, write);
+  for (Slot s = request.merged; s != no_slot;) {
+    const Slot next = queues_[s].merged;
+    answers_.finish(at, queues_[s].tag, write);
+    queues_.give_back(s);
+    s = next;
+  }
+}
+
+// Its column command was issued.
+void Channel::retire(Slot slot, Cycle now) {
+  const Request& r = queues_[slot];
+  const BankIndex bank = r.bank;
+  BankQueue& q = queues_.bank(bank);
+  if (q.active == slot) {
+    q.active = no_slot;
+  } else {
+    queues_.remove(slot);
+    if (!transfer_.active()) admission_.give_place(r.write);
+  }
+  queues_.update_loaded(bank);
+  admission_.sent();
+  upkeep_.finished(timing_.rank_of(bank), now);
+  if (transfer_.active()) transfer_.served(q, now);
+  if (pages_.listens(page_on_service)) pages_.policy->served(queues_, slot, now);
+  const bool all = scheduler_.listens(on_service) && scheduler_.policy->served(queues_, slot, now);
+  queues_.give_back(slot);
+  if (update_direction(now) || all) choose_loaded();
+}
+
+// What would have gone in this cycle is picked anew, for the bus is taken.
+void Channel::after_command() {
+  candidates_.bus_taken({bus_.column_free(), bus_.row_free()});
+  upkeep_.command_sent();
+}
+
+void Channel::issue_column(BankIndex bank, Cycle now) {
+  const Slot slot = candidates_.column(bank).slot;
+  const Request& r = queues_[slot];
+  const bool write = r.write;
+  const std::uint32_t row = r.row, column = r.column;
+  BankQueue& q = queues_.bank(bank);
+  counters_.column_issued(r, now, timing_.column_bank(bank, write));
+  answer(r, now);
+  ++q.hits;
+  q.used = now;
+  candidates_.column_issued(bank);
+  retire(slot, now);  // r is gone
+  const bool close = pages_.closes_with(queues_, bank);
+  const Command command = write ? (close ? Command::wra : Command::wr) : (close ? Command::rda : Command::rd);
+  timing_.column_issued(bank, write, now, close);
+  recorder_.sent(command, bank, now, row, column);
+  if (close) {
+    upkeep_.closed(bank, now);
+    q.open = false;
+    if (tell_closed(bank, Closing::with_access, now)) choose_loaded();
+  }
+  bus_.send_column(now);
+  after_command();
+  choose(bank);
+  candidates_.precharge_delayed(bank);
+}
+
+void Channel::issue_row(BankIndex bank, Cycle now) {
+  const Slot slot = candidates_.row(bank).slot;
+  const BankQueue& q = queues_.bank(bank);
+  if (slot != no_slot) queues_[slot].begun = std::min(queues_[slot].begun, now);
+  candidates_.row_issued(bank);
+  bool all = false;
+  if (!q.open) {
+    all = activate(bank, slot, now);
+    bus_.send_activation(now);
+  } else {
+    if (slot != no_slot) queues_[slot].result = RowResult::conflict;
+    timing_.precharged(bank, now);
+    upkeep_.closed(bank, now);
+    recorder_.sent(Command::pre, bank, now);
+    all = close_bank(bank, slot != no_slot ? Closing::conflict : Closing::unused, now);
+    bus_.send_row(now);
+  }
+  after_command();
+  if (all) choose_loaded();
+  if (!steady_ || slot == no_slot)
+    choose(bank);
+  else if (q.open)
+    candidates_.activated(bank, queues_[slot].write, floors());
+  else
+    candidates_.closed(bank, floors());
+}
+
+bool Channel::activate(BankIndex bank, Slot slot, Cycle now) {
+  BankQueue& q = queues_.bank(bank);
+  Request& r = queues_[slot];
+  counters_.activated(bank, now, timing_);
+  pages_.opened(bank, r.row, now);
+  timing_.activated(bank, now);
+  upkeep_.opened(bank, now);
+  recorder_.sent(Command::act, bank, now, r.row);
+  candidates_.activation_issued();
+  q.open = true;
+  q.row = r.row;
+  q.hits = 0;
+  q.used = now;
+  if (r.result == RowResult::hit) r.result = RowResult::miss;
+  const bool all = scheduler_.listens(on_opening) && scheduler_.policy->opened(queues_, bank, now);
+  if (!row_frees_) return all;
+  queues_.remove(slot);
+  q.active = slot;
+  admission_.give_place(r.write);
+  if (update_direction(now)) choose_loaded();
+  return all;
+}
+
+bool Channel::close_bank(BankIndex bank, Closing why, Cycle now) {
+  BankQueue& q = queues_.bank(bank);
+  const bool was_open = q.open;
+  q.open = false;
+  q.hits = 0;
+  q.used = now;
+  return was_open && tell_closed(bank, why, now);
+}
+
+bool Channel::tell_closed(BankIndex bank, Closing why, Cycle now) {
+  pages_.closed(bank, queues_.bank(bank).row, why, now);
+  return scheduler_.listens(on_closing) && scheduler_.policy->closed(queues_, bank, now);
+}
+
+// Refreshes and sleep that are due: banks of their ranks are held back from now on.
+void Channel::start_upkeep(Cycle now) {
+  LossMeter& loss = counters_.loss();
+  for (const std::uint32_t rank : upkeep_.tick(now)) {
+    const BankIndex first = rank * shape().rank_banks();
+    for (BankIndex b = first; b < first + shape().rank_banks(); ++b)
+      if (upkeep_.held(b)) loss.held_for_refresh(b, now);
+    choose_rank(rank);
+  }
+  if (controller_.upkeep.blocks_channel && upkeep_.busy()) {
+    for (BankIndex b = 0; b < shape().all_banks(); ++b) loss.held_for_refresh(b, now);
+    choose_loaded();
+  }
+}
+
+void Channel::issue_upkeep(const Upkeep::Next& next, Cycle now) {
+  const Command command = next.command;
+  const BankIndex bank = next.bank;
+  const std::uint32_t rank = timing_.rank_of(bank);
+  const BankIndex first = rank * shape().rank_banks(), last = first + shape().rank_banks();
+  LossMeter& loss = counters_.loss();
+  timing_.issue(command, bank, now);
+  const bool changes = upkeep_.issued(command, bank, now);
+  recorder_.sent(command, bank, now);
+  bool all = false;
+  if (command == Command::pre) all = close_bank(bank, Closing::bank_upkeep, now);
+  if (command == Command::prea)
+    for (BankIndex b = first; b < last; ++b) all = close_bank(b, Closing::rank_upkeep, now) || all;
+  if (command == Command::refpb) loss.refreshed(bank, now + t_.trfc_pb);
+  if (command == Command::ref)
+    for (BankIndex b = first; b < last; ++b) loss.refreshed(b, now + t_.trfc);
+  if (command == Command::pdx || command == Command::srx)
+    for (BankIndex b = first; b < last; ++b) loss.woken(b, now + (command == Command::pdx ? t_.txp : t_.txs));
+  bus_.send_row(now);
+  after_command();
+  candidates_.limits_changed();
+  upkeep_.invalidate();
+  choose_rank(rank);
+  if (all) choose_loaded();
+  if (!changes || !controller_.upkeep.blocks_channel || upkeep_.busy()) return;
+  // The channel is free again; for other ranks the refresh ends here.
+  for (BankIndex b = 0; b < shape().all_banks(); ++b)
+    if (timing_.rank_of(b) != rank) loss.refreshed(b, now);
+  choose_loaded();
 }
 
 }  // namespace simtlab::memory::dram

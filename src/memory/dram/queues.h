@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "memory/dram/bank_set.h"
 #include "memory/dram/timing_state.h"
 
 namespace simtlab::memory::dram {
@@ -42,14 +43,13 @@ struct BankQueue {
   std::uint32_t row = 0;    // open row
   std::uint32_t hits = 0;   // column commands since the activation
   bool open = false;
-  bool blocked = false;  // held back for a refresh, power-down...
-  Cycle used = 0;        // last command
+  Cycle used = 0;  // last command
   bool empty() const { return head[0] == no_slot && head[1] == no_slot && active == no_slot; }
 };
 
 class Queues {
  public:
-  Queues(std::uint32_t banks, std::uint32_t slots) : banks_(banks) {
+  Queues(std::uint32_t banks, std::uint32_t slots) : banks_(banks), loaded_(banks) {
     pool_.reserve(slots);
     free_.reserve(slots);
   }
@@ -58,6 +58,11 @@ class Queues {
   const Request& operator[](Slot slot) const { return pool_[slot]; }
   BankQueue& bank(BankIndex b) { return banks_[b]; }
   const BankQueue& bank(BankIndex b) const { return banks_[b]; }
+  // Banks with any request.
+  const BankSet& loaded() const { return loaded_; }
+  // After remove(), or the end of an active request
+  void update_loaded(BankIndex b) { loaded_.assign(b, !banks_[b].empty()); }
+  std::uint64_t next_order() { return order_++; }
 
   // A slot with a fresh request in it. References to requests are gone after it.
   Slot take() {
@@ -71,6 +76,13 @@ class Queues {
     return slot;
   }
   void give_back(Slot slot) { free_.push_back(slot); }
+  // A request that is answered together with a queued one.
+  void merge(std::uint64_t tag, Slot with) {
+    const Slot slot = take();
+    pool_[slot].tag = tag;
+    pool_[slot].merged = pool_[with].merged;
+    pool_[with].merged = slot;
+  }
 
   // At the end of its bank's list.
   void append(Slot slot) {
@@ -81,6 +93,7 @@ class Queues {
     (r.previous == no_slot ? b.head[r.write] : pool_[r.previous].next) = slot;
     b.tail[r.write] = slot;
     ++b.count[r.write];
+    loaded_.set(r.bank);
   }
   void remove(Slot slot) {
     const Request& r = pool_[slot];
@@ -134,6 +147,8 @@ class Queues {
     waiting_ = {};
     pool_.clear();
     free_.clear();
+    loaded_.clear();
+    order_ = 0;
   }
 
  private:
@@ -145,6 +160,8 @@ class Queues {
   std::vector<Slot> free_;
   std::vector<BankQueue> banks_;
   std::array<Waiting, 2> waiting_{};
+  BankSet loaded_;
+  std::uint64_t order_ = 0;  // of the next request
 };
 
 }  // namespace simtlab::memory::dram

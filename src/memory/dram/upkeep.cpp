@@ -26,6 +26,8 @@ void Upkeep::restart() {
     ranks_[r].due = settings_.staggered ? std::max<Cycle>(1, interval_ * (r + 1) / ranks_.size()) : interval_;
   }
   waiting_ = sleeping_ = falling_ = 0;
+  planned_ = {};
+  stale_ = false;
   set_timer();
 }
 
@@ -48,7 +50,9 @@ void Upkeep::set_timer() {
   }
 }
 
-void Upkeep::tick(Cycle now, std::vector<std::uint32_t>& changed) {
+const std::vector<std::uint32_t>& Upkeep::tick(Cycle now) {
+  changed_.clear();
+  stale_ = true;
   for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
     Rank& rank = ranks_[r];
     bool change = false;
@@ -65,9 +69,16 @@ void Upkeep::tick(Cycle now, std::vector<std::uint32_t>& changed) {
       rank.wish = deep ? Wish::self_refresh : Wish::power_down;
       change = true;
     }
-    if (change) changed.push_back(r);
+    if (change) changed_.push_back(r);
   }
   set_timer();
+  return changed_;
+}
+
+void Upkeep::make_plan(const Queues& queues, Cycle floor) {
+  planned_ = wants_commands() ? next(queues) : Next{};
+  if (planned_.at != never) planned_.at = std::max(planned_.at, floor);
+  stale_ = false;
 }
 
 Upkeep::Next Upkeep::next(const Queues& queues) const {

@@ -17,8 +17,8 @@ class Upkeep {
 
   // Next cycle at which tick() has something to do.
   Cycle timer() const { return timer_; }
-  // Starts what is due at or before `now`. Banks of ranks in `changed` may be held or free now.
-  void tick(Cycle now, std::vector<std::uint32_t>& changed);
+  // Starts what is due at or before `now`. Returns the ranks whose banks may be held or free now.
+  const std::vector<std::uint32_t>& tick(Cycle now);
 
   // The next command of upkeep and the earliest cycle for it.
   struct Next {
@@ -26,7 +26,15 @@ class Upkeep {
     Command command = Command::ref;
     BankIndex bank = 0;
   };
-  Next next(const Queues& queues) const;
+  // Kept until something changes that it depends on. floor: the command bus is free.
+  void plan(const Queues& queues, Cycle floor) {
+    if (stale_) make_plan(queues, floor);
+  }
+  const Next& planned() const { return planned_; }
+  bool stale() const { return stale_; }
+  void invalidate() { stale_ = true; }
+  // A command of the channel was sent: banks are closed now, or the bus is taken.
+  void command_sent() { stale_ = stale_ || waiting_ != 0 || planned_.at != never; }
 
   // A command of upkeep was issued. True: the rank's banks may be held or free now.
   bool issued(Command command, BankIndex bank, Cycle at);
@@ -43,12 +51,12 @@ class Upkeep {
   void arrived(std::uint32_t rank) {
     Rank& r = ranks_[rank];
     if (r.pending++ == 0 && r.wish != Wish::none) r.wish = Wish::none, --falling_;
+    stale_ = stale_ || wants_commands() || planned_.at != never;  // it may wish to sleep no more
   }
   void finished(std::uint32_t rank, Cycle now);
   // Requests may not use the bank now (an active one excepted while a refresh waits).
   bool held(BankIndex bank) const { return (waiting_ | sleeping_) != 0 && held_back(bank); }
   bool busy() const { return waiting_ != 0; }  // some rank waits for a command
-  bool wants_commands() const { return waiting_ != 0 || sleeping_ != 0 || falling_ != 0; }
 
   RankActivity activity(std::uint32_t rank, Cycle end) const;
   void restart();
@@ -68,12 +76,15 @@ class Upkeep {
     bool refreshing = false;  // a refresh is due and not issued
     RankActivity activity;
   };
+  void make_plan(const Queues& queues, Cycle floor);
+  Next next(const Queues& queues) const;
   Next next_of(std::uint32_t rank, const Queues& queues) const;
   Next close(BankIndex first, std::uint32_t count, const Queues& queues) const;
   bool held_back(BankIndex bank) const;
   void account(Rank& rank, Cycle now) const;
   void set_timer();
   Cycle sleep_at(const Rank& rank) const;
+  bool wants_commands() const { return waiting_ != 0 || sleeping_ != 0 || falling_ != 0; }
 
   const device::MemoryController::Upkeep settings_;
   const TimingState& timing_;
@@ -83,6 +94,9 @@ class Upkeep {
   std::vector<Rank> ranks_;
   unsigned waiting_ = 0, sleeping_ = 0, falling_ = 0;  // ranks with a refresh due; asleep; that wish to be
   Cycle timer_ = never;
+  Next planned_;
+  bool stale_ = false;                  // to be planned anew
+  std::vector<std::uint32_t> changed_;  // by the last tick
 };
 
 }  // namespace simtlab::memory::dram

@@ -39,7 +39,7 @@ Measured Driver::run(Source& source) {
   free_.clear();
   outstanding_ = fetched_ = 0;
   measured_ = Measured{};
-  have_ = fetch();
+  head_.here = fetch();
   if (source.pace() == Pace::instructions)
     run_core();
   else
@@ -58,32 +58,32 @@ Measured Driver::run(Source& source) {
 // The next access becomes the head.
 bool Driver::fetch() {
   if (options_.max_requests != 0 && fetched_ == options_.max_requests) return false;
-  if (!source_->next(head_)) return false;
+  if (!source_->next(head_.request)) return false;
   ++fetched_;
-  opened_ = false;
-  left_ = pieces_;
-  at_ = head_.address & ~(options_.line - 1);
-  if (head_.levels != 0) {
+  head_.opened = false;
+  head_.left = pieces_;
+  head_.at = head_.request.address & ~(options_.line - 1);
+  if (head_.request.levels != 0) {
     if (places_.empty())
       throw Error(ExitCode::unsupported, "trace-place-plugin",
                   "the trace gives places instead of addresses, which a plug-in does not take",
                   "use a trace of addresses, or a memory technology");
-    at_ = places_.front().address(head_, *source_);
-    left_ = 1;
-  } else if (router_.capacity() != 0 && head_.address >= router_.capacity()) {
-    if (!options_.wrap) beyond(head_.address);
-    at_ %= router_.capacity();
+    head_.at = places_.front().address(head_.request, *source_);
+    head_.left = 1;
+  } else if (router_.capacity() != 0 && head_.request.address >= router_.capacity()) {
+    if (!options_.wrap) beyond(head_.request.address);
+    head_.at %= router_.capacity();
   }
-  piece_.write = head_.write;
-  piece_.source = head_.source;
+  head_.piece.write = head_.request.write;
+  head_.piece.source = head_.request.source;
   route_head();
   return true;
 }
 
 void Driver::route_head() {
-  const memory::dram::ChannelAddress where = router_(at_);
-  channel_ = where.channel;
-  piece_.address = where.local;
+  const memory::dram::ChannelAddress where = router_(head_.at);
+  head_.channel = where.channel;
+  head_.piece.address = where.local;
 }
 
 void Driver::beyond(std::uint64_t address) const {
@@ -95,28 +95,28 @@ void Driver::beyond(std::uint64_t address) const {
 
 void Driver::open_flight() {
   if (free_.empty()) {
-    flight_ = static_cast<std::uint32_t>(flights_.size());
+    head_.flight = static_cast<std::uint32_t>(flights_.size());
     flights_.emplace_back();
   } else {
-    flight_ = free_.back();
+    head_.flight = free_.back();
     free_.pop_back();
   }
-  flights_[flight_] = {now_, left_, 0, head_.write};
-  piece_.tag = flight_;
+  flights_[head_.flight] = {now_, head_.left, 0, head_.request.write};
+  head_.piece.tag = head_.flight;
   ++outstanding_;
-  ++(head_.write ? measured_.writes : measured_.reads);
-  opened_ = true;
+  ++(head_.request.write ? measured_.writes : measured_.reads);
+  head_.opened = true;
 }
 
 // As many pieces of the head as the memory takes; true if that was the rest.
 bool Driver::offer() {
-  while (memory_.accepts(channel_, piece_)) {
-    if (!opened_) open_flight();
-    memory_.add(channel_, piece_, now_);
+  while (memory_.accepts(head_.channel, head_.piece)) {
+    if (!head_.opened) open_flight();
+    memory_.add(head_.channel, head_.piece, now_);
     active_ = now_;
-    ++(head_.write ? measured_.write_accesses : measured_.read_accesses);
-    if (--left_ == 0) return true;
-    at_ += piece_bytes_;
+    ++(head_.request.write ? measured_.write_accesses : measured_.read_accesses);
+    if (--head_.left == 0) return true;
+    head_.at += piece_bytes_;
     route_head();
   }
   return false;
@@ -125,19 +125,19 @@ bool Driver::offer() {
 void Driver::run_queue(Pace pace) {
   for (;;) {
     bool waits = false;  // for the memory
-    for (std::uint32_t given = 0; have_ && given < options_.per_clock; ++given) {
-      if (pace == Pace::timed && head_.cycle > now_) break;
-      waits = (pace == Pace::chased && outstanding_ > 0 && !opened_) || !offer();
+    for (std::uint32_t given = 0; head_.here && given < options_.per_clock; ++given) {
+      if (pace == Pace::timed && head_.request.cycle > now_) break;
+      waits = (pace == Pace::chased && outstanding_ > 0 && !head_.opened) || !offer();
       if (waits) break;
-      if (pace == Pace::timed) measured_.late += now_ - head_.cycle;
-      have_ = fetch();
+      if (pace == Pace::timed) measured_.late += now_ - head_.request.cycle;
+      head_.here = fetch();
     }
-    if (!have_ && outstanding_ == 0) return;
+    if (!head_.here && outstanding_ == 0) return;
     Cycle next = now_ + 1;
-    if (!have_ || waits)
+    if (!head_.here || waits)
       next = next_change();
     else if (pace == Pace::timed)
-      next = std::max(next, head_.cycle);
+      next = std::max(next, head_.request.cycle);
     if (!step(next)) return;
   }
 }
@@ -202,13 +202,13 @@ bool Driver::core_clock(Core& core, std::uint64_t& bubbles) {
   const std::uint32_t inserted = core.insert(bubbles);
   bubbles -= inserted;
   moved += inserted;
-  if (bubbles > 0 || !have_) return moved > 0;
-  if (!head_.write && (inserted == core.width() || core.full())) return moved > 0;
+  if (bubbles > 0 || !head_.here) return moved > 0;
+  if (!head_.request.write && (inserted == core.width() || core.full())) return moved > 0;
   const bool sent = offer();
   if (sent) {
-    if (!head_.write) flights_[flight_].place = core.insert_load();
-    have_ = fetch();
-    bubbles = have_ ? head_.bubbles : 0;
+    if (!head_.request.write) flights_[head_.flight].place = core.insert_load();
+    head_.here = fetch();
+    bubbles = head_.here ? head_.request.bubbles : 0;
   }
   return sent || moved > 0;
 }
@@ -221,11 +221,11 @@ void Driver::run_core() {
   const auto first_clock = [&](Cycle at) {  // of the core within or after a memory clock
     return static_cast<std::uint64_t>(std::ceil(static_cast<double>(at) * ratio));
   };
-  std::uint64_t clock = 0, bubbles = have_ ? head_.bubbles : 0;
+  std::uint64_t clock = 0, bubbles = head_.here ? head_.request.bubbles : 0;
   for (bool running = true; running;) {
     bool moves = true;
     const std::uint64_t end = first_clock(now_ + 1);
-    while (clock < end && moves && (have_ || !core.empty())) {
+    while (clock < end && moves && (head_.here || !core.empty())) {
       const std::uint64_t passed = core.pass(bubbles);
       clock += passed;
       if (passed == 0) {
@@ -233,9 +233,9 @@ void Driver::run_core() {
         ++clock;
       }
     }
-    if (!have_ && core.empty() && outstanding_ == 0) break;
+    if (!head_.here && core.empty() && outstanding_ == 0) break;
     Cycle next = now_ + 1;
-    if (!moves || (!have_ && core.empty())) {
+    if (!moves || (!head_.here && core.empty())) {
       next = next_change();
       clock = std::max(clock, first_clock(next));
     } else if (clock > end) {

@@ -66,6 +66,18 @@ class Driver {
     bool write = false;
   };
 
+  // The request that enters next, piece by piece.
+  struct Head {
+    bool here = false;  // there is one
+    Access request;
+    std::uint64_t at = 0;    // address of its next piece
+    std::uint32_t left = 0;  // pieces that were not taken
+    std::uint32_t flight = 0;
+    bool opened = false;        // it has its flight
+    std::uint32_t channel = 0;  // of the next piece
+    memory::dram::Access piece;
+  };
+
   bool fetch();
   void route_head();
   bool offer();
@@ -89,14 +101,7 @@ class Driver {
   Core* core_ = nullptr;
   memory::Cycle now_ = 0, last_answer_ = 0,
                 active_ = 0;  // active_: when a request last entered or was answered
-  bool have_ = false;         // a head
-  Access head_;
-  std::uint64_t at_ = 0;       // address of the head's next piece
-  std::uint32_t left_ = 0;     // pieces of the head that were not taken
-  std::uint32_t flight_ = 0;   // of the head
-  bool opened_ = false;        // the head has its flight
-  std::uint32_t channel_ = 0;  // of the next piece
-  memory::dram::Access piece_;
+  Head head_;
 
   std::vector<Flight> flights_;
   std::vector<std::uint32_t> free_;

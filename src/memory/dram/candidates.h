@@ -1,0 +1,125 @@
+// What every bank of a channel would do next (a column command, a row command), and which of these commands
+// goes first.
+//
+// Column commands, activations and precharges are sets of their own: a column command changes only the limits
+// of column commands (and of its own bank), a row command only those of row commands, so each repeats only
+// its own search.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "memory/dram/candidate_set.h"
+#include "memory/dram/timing_state.h"
+
+namespace simtlab::memory::dram {
+
+class Candidates {
+ public:
+  struct Column {
+    Slot slot = no_slot;
+    bool write = false;
+    std::uint64_t key = key_none;
+  };
+  struct Row {
+    Slot slot = no_slot;  // no_slot with key_page is the page policy's
+    bool close = false;   // precharge, else activation
+    Cycle not_before = 0;
+    std::uint64_t key = key_none;
+  };
+  // No command before these cycles: now, and when the command bus is free.
+  struct Floors {
+    Cycle column = 0, row = 0;
+  };
+  enum class Kind : std::uint8_t { none, column, row };
+
+  Candidates(const TimingState& timing, const ActiveScheduler& scheduler);
+
+  const Column& column(BankIndex bank) const { return columns_[bank]; }
+  const Row& row(BankIndex bank) const { return rows_[bank]; }
+  bool has_column(BankIndex bank) const { return column_set_.has(bank); }
+
+  // What the bank would do next, as its scheduler or page policy chose it.
+  void update(BankIndex bank, const Column& column, const Row& row, Floors floors);
+  // What update() would find for a scheduler whose choice stays with the request, after its row was closed or
+  // activated.
+  void closed(BankIndex bank, Floors floors);
+  void activated(BankIndex bank, bool write, Floors floors);
+
+  // Brings all picks up to date: the earliest command of each kind.
+  void refresh(Floors floors);
+  Cycle next_column() const { return column_set_.pick().at; }
+  Cycle next_row() const { return std::min(activation_set_.pick().at, precharge_set_.pick().at); }
+  // Which command goes at `now`, and its bank and key: of a bank that rotates a row command goes before a
+  // column command.
+  struct First {
+    Kind kind = Kind::none;
+    BankIndex bank = 0;
+    std::uint64_t key = key_none;
+  };
+  First first(Cycle now) const;
+
+  // A command of the bank was issued; the bus is taken until the cycles in `free`.
+  void column_issued(BankIndex bank) {
+    order_.issued(bank);
+    column_set_.invalidate();  // limits of column commands have changed
+  }
+  void row_issued(BankIndex bank) { order_.issued(bank); }
+  void activation_issued() { activation_set_.invalidate(); }  // limits of activations have changed
+  void precharge_delayed(BankIndex bank) { precharge_set_.invalidate_if_of(bank); }
+  void bus_taken(Floors free);
+  void limits_changed();  // all of them: a command of a rank
+  void restart();
+
+ private:
+  void keep_oldest();
+  Cycle column_ready(BankIndex bank) const { return timing_.column(bank, columns_[bank].write); }
+  Cycle precharge_ready(BankIndex bank) const {
+    return later(timing_.precharge(bank), rows_[bank].not_before);
+  }
+  void assign_activation(BankIndex bank, bool candidate, Floors floors) {
+    activation_set_.assign(bank, candidate, rows_[bank].key);
+    activation_set_.offer(order_, bank, timing_.activate(bank), floors.row);
+  }
+  void assign_precharge(BankIndex bank, bool candidate, Floors floors) {
+    precharge_set_.assign(bank, candidate, rows_[bank].key);
+    precharge_set_.offer(order_, bank, precharge_ready(bank), floors.row);
+  }
+  void assign_column(BankIndex bank, Floors floors) {
+    column_set_.assign(bank, columns_[bank].slot != no_slot, columns_[bank].key);
+    column_set_.offer(order_, bank, column_ready(bank), floors.column);
+  }
+
+  const TimingState& timing_;
+  PickOrder order_;
+  std::vector<Column> columns_;  // by bank
+  std::vector<Row> rows_;
+  CandidateSet column_set_, activation_set_, precharge_set_;
+};
+
+inline Candidates::First Candidates::first(Cycle now) const {
+  const Pick &column = column_set_.pick(), &activation = activation_set_.pick(),
+             &precharge = precharge_set_.pick();
+  const Pick* row = &precharge;
+  if (activation.at <= now && !(precharge.at <= now && precharge.key < activation.key)) row = &activation;
+  const bool any_column = column.at <= now, any_row = row->at <= now;
+  if (any_row && !(any_column && column.key < row->key)) return {Kind::row, row->bank, row->key};
+  if (any_column) return {Kind::column, column.bank, column.key};
+  return {};
+}
+
+inline void Candidates::bus_taken(Floors free) {
+  if (order_.rotates()) return limits_changed();  // the next bank's turn
+  column_set_.invalidate_before(free.column);
+  activation_set_.invalidate_before(free.row);
+  precharge_set_.invalidate_before(free.row);
+}
+
+inline void Candidates::refresh(Floors floors) {
+  column_set_.refresh(order_, floors.column, [this](BankIndex bank) { return column_ready(bank); });
+  activation_set_.refresh(order_, floors.row, [this](BankIndex bank) { return timing_.activate(bank); });
+  precharge_set_.refresh(order_, floors.row, [this](BankIndex bank) { return precharge_ready(bank); });
+  if (order_.strict()) keep_oldest();
+}
+
+}  // namespace simtlab::memory::dram
