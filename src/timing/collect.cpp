@@ -41,13 +41,13 @@ Snapshot Gpu::Impl::snapshot(Cycle at) const {
   Snapshot out;
   out.end = at;
   for (const Sm& sm : sms) {
-    const SmCounters c = sm.counters();
+    const SmCounters c = sm.accounts().counters();
     out.warp_instructions += c.warp_instructions;
     out.thread_instructions += c.thread_instructions;
     out.l1_accesses += c.l1.read_accesses;
     out.l1_hits += c.l1.read_hits;
     out.l1_pending += c.l1.read_pending;
-    out.warp_cycles += sm.warp_cycles(at);
+    out.warp_cycles += sm.accounts().warp_cycles(at);
     sm.add_slots(at, out.slots);
   }
   const CacheCounters l2 = memory.served().cache;
@@ -85,7 +85,7 @@ void Gpu::Impl::sample(ActiveLaunch& launch, Cycle now) {
 // Slots that none of its warps lost or used count as those without a warp.
 void Gpu::Impl::add_tenants(const ActiveLaunch& launch, LaunchStatistics& statistics, InstTable& lines) {
   for (Sm& sm : sms) {
-    const Tenant* tenant = sm.tenant(launch.context.slot);
+    const Tenant* tenant = sm.accounts().find(launch.context.slot);
     if (tenant == nullptr) continue;
     statistics.sm.add(tenant->counters);
     statistics.accesses.add(tenant->accesses);

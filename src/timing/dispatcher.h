@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 #include "timing/sm.h"
@@ -30,11 +31,11 @@ class BlockDispatcher {
     std::ranges::fill(ready_at_, 0);
   }
 
-  void hand_out(Grid& grid, Cycle earliest, std::vector<Sm>& sms) {
+  void hand_out(Grid& grid, Cycle earliest, std::deque<Sm>& sms) {
     const LaunchContext& launch = *grid.launch;
     for (std::size_t without_room = 0; grid.next < grid.blocks && without_room < sms.size();) {
       Sm& sm = sms[next_sm_];
-      if (next_sm_ >= launch.first_sm && next_sm_ < launch.end_sm && sm.takes(launch)) {
+      if (next_sm_ >= launch.first_sm && next_sm_ < launch.end_sm && sm.has_room(launch)) {
         const Cycle at = std::max(earliest, ready_at_[next_sm_]);
         ready_at_[next_sm_] = at + interval_;
         sm.assign(*grid.launch, grid.next++, at);

@@ -31,7 +31,6 @@ Gpu::Impl::Impl(Machine machine, const Options& o)
       listener(device.sm.count, device.l2_slices, memory.dram_channels() == nullptr ? latencies.dram : 0),
       team(o.threads),
       dispatcher(device.sm.count, static_cast<Cycle>(std::llround(device.host.block_launch_cycles))) {
-  sms.reserve(device.sm.count);
   for (std::uint32_t i = 0; i < device.sm.count; ++i) sms.emplace_back(i, sm_config, network);
   if (!options.observe.sms()) return;
   memory.observe(&listener);
@@ -275,7 +274,7 @@ void Gpu::Impl::send_observed(Sm& sm) {
 }
 
 void Gpu::Impl::collect_ended(Sm& sm) {
-  for (const auto& tenant : sm.tenants()) {
+  for (const auto& tenant : sm.accounts().all()) {
     if (tenant->ended == 0) continue;
     for (const auto& launch : active) {
       if (&launch->context != tenant->context) continue;

@@ -1,6 +1,7 @@
 // Private state of Gpu, shared by the files that implement it.
 #pragma once
 
+#include <deque>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -66,7 +67,7 @@ struct Gpu::Impl {
   const SmConfig sm_config;
   Interconnect network;
   MemorySystem memory;
-  std::vector<Sm> sms;
+  std::deque<Sm> sms;
   MemoryObserver listener;  // listens only if somebody asked
   Team team;
   BlockDispatcher dispatcher;

@@ -33,7 +33,7 @@ void Gpu::Impl::look_ahead(Cycle until) {
   constexpr std::uint64_t seldom = 256, work_of_quantum = 64;
   if (++quanta % seldom != 0) return;
   std::uint64_t work = quanta * work_of_quantum, blocks = 0;
-  for (const Sm& sm : sms) work += sm.warp_instructions();
+  for (const Sm& sm : sms) work += sm.accounts().warp_instructions();
   for (const auto& launch : active) blocks += launch->grid.next + launch->ended_blocks;
   if (std::exchange(seen_blocks, blocks) != blocks) return lookout.restart(work);
   if (!lookout.due(work)) return;
@@ -70,7 +70,7 @@ void Gpu::Impl::check_stuck(std::uint32_t steps, Cycle until) {
 void Gpu::Impl::check_limits(Cycle now, Cycle until) {
   const auto where = [&](const ActiveLaunch& launch) {
     for (const Sm& sm : sms)
-      if (std::string text = sm.whereabouts(&launch.context); !text.empty()) return text;
+      if (std::string text = sm.blocks().whereabouts(&launch.context); !text.empty()) return text;
     return "kernel " + launch.context.launch->function().name;
   };
   if (options.interrupt != nullptr && *options.interrupt)
@@ -97,7 +97,7 @@ void Gpu::Impl::beat(Cycle now) {
 
 void Gpu::Impl::tell(const ActiveLaunch& launch, Cycle now) const {
   std::uint64_t instructions = 0;
-  for (const Sm& sm : sms) instructions += sm.counters().warp_instructions;
+  for (const Sm& sm : sms) instructions += sm.accounts().counters().warp_instructions;
   options.pulse->at(launch.ended_blocks, launch.grid.blocks, now, instructions);
 }
 
@@ -105,7 +105,7 @@ void Gpu::Impl::tell(const ActiveLaunch& launch, Cycle now) const {
 // else is our fault.
 void Gpu::Impl::stuck() const {
   for (const Sm& sm : sms) {
-    sm.check_progress();
+    sm.blocks().check_progress();
     SIMTLAB_ASSERT(sm.idle(), ("an SM with resident blocks has something to do: " + sm.unfinished()).c_str());
   }
   SIMTLAB_ASSERT(active.empty(), "a launch with blocks left has an SM that takes them");

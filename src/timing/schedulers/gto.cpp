@@ -4,14 +4,17 @@
 namespace simtlab::timing {
 namespace {
 
-unsigned pick(const WarpScheduler& scheduler, WarpScheduler::Mask eligible) {
-  if (eligible & WarpScheduler::bit(scheduler.last)) return scheduler.last;
-  return oldest_of(scheduler, eligible);
-}
+class GreedyThenOldest final : public WarpPolicy {
+ public:
+  unsigned select_warp(const WarpScheduler& scheduler, WarpMask eligible, Cycle) override {
+    if (eligible & warp_bit(scheduler.last)) return scheduler.last;
+    return oldest_of(scheduler, eligible);
+  }
+};
 
 }  // namespace
 
-extern constinit const SchedulerPolicy scheduler_gto{
-    "Greedy then oldest: the same warp while it is ready, else the oldest", pick};
+extern constinit const SchedulerPolicy scheduler_gto =
+    policy_entry<GreedyThenOldest>("Greedy then oldest: the same warp while it is ready, else the oldest");
 
 }  // namespace simtlab::timing

@@ -4,12 +4,15 @@
 namespace simtlab::timing {
 namespace {
 
-unsigned pick(const WarpScheduler& scheduler, WarpScheduler::Mask eligible) {
-  return oldest_of(scheduler, eligible);
-}
+class Oldest final : public WarpPolicy {
+ public:
+  unsigned select_warp(const WarpScheduler& scheduler, WarpMask eligible, Cycle) override {
+    return oldest_of(scheduler, eligible);
+  }
+};
 
 }  // namespace
 
-extern constinit const SchedulerPolicy scheduler_oldest{"The oldest ready warp", pick};
+extern constinit const SchedulerPolicy scheduler_oldest = policy_entry<Oldest>("The oldest ready warp");
 
 }  // namespace simtlab::timing

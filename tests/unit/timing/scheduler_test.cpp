@@ -13,7 +13,7 @@ namespace simtlab::timing {
 namespace {
 
 unsigned pick(std::string_view policy, const WarpScheduler& scheduler, WarpScheduler::Mask eligible) {
-  return find_named(scheduler_policies(), policy)->pick(scheduler, eligible);
+  return find_named(scheduler_policies(), policy)->make()->select_warp(scheduler, eligible, 0);
 }
 
 TEST(WarpScheduler, AWarpIsNotReadyOneCycleBeforeItsTimeAndReadyOnIt) {
@@ -22,11 +22,11 @@ TEST(WarpScheduler, AWarpIsNotReadyOneCycleBeforeItsTimeAndReadyOnIt) {
     scheduler.wake(3, at);
     scheduler.collect(at - 1);
     EXPECT_EQ(scheduler.ready, 0u) << at;
-    EXPECT_EQ(scheduler.next_wake().at, at);
-    EXPECT_EQ(scheduler.next_wake().warp, 3u);
+    EXPECT_EQ(scheduler.wake_ups.next().at, at);
+    EXPECT_EQ(scheduler.wake_ups.next().warp, 3u);
     scheduler.collect(at);
     EXPECT_EQ(scheduler.ready, WarpScheduler::bit(3)) << at;
-    EXPECT_EQ(scheduler.next_wake().at, never);
+    EXPECT_EQ(scheduler.wake_ups.next().at, never);
   }
 }
 
@@ -45,7 +45,7 @@ TEST(WarpScheduler, WakesEveryWarpOnItsCycleWhateverTheSteps) {
       timed |= WarpScheduler::bit(warp);
     }
     if (random() % 8 != 0) continue;
-    now = random() % 3 == 0 ? now + random() % 300 : scheduler.next_wake().at;
+    now = random() % 3 == 0 ? now + random() % 300 : scheduler.wake_ups.next().at;
     scheduler.collect(now);
     for (unsigned w = 0; w < 64; ++w) {
       if (!(timed & WarpScheduler::bit(w))) continue;
@@ -55,18 +55,32 @@ TEST(WarpScheduler, WakesEveryWarpOnItsCycleWhateverTheSteps) {
   }
 }
 
-TEST(WarpScheduler, SlotsUpToNowGetTheReasonThatHeldAndAnIssueIsSelected) {
-  WarpScheduler scheduler;
+TEST(SlotAccount, SlotsUpToNowGetTheReasonThatHeldAndAnIssueIsSelected) {
+  SlotAccount account;
   SlotCounts slots{};
-  scheduler.account = &slots;
-  scheduler.reason = Stall::long_scoreboard;
-  scheduler.charge(10);
-  scheduler.charge_issue(10, slots);
-  scheduler.reason = Stall::wait;
-  scheduler.charge(15);
+  account.set(Stall::long_scoreboard, slots);
+  EXPECT_EQ(account.uncharged(10), 10u);
+  account.charge(10);
+  account.charge_issue(10, slots);
+  account.set(Stall::wait, slots);
+  account.charge(15);
+  EXPECT_EQ(account.uncharged(15), 0u);
+  EXPECT_EQ(account.charged_until(), 15u);
   EXPECT_EQ(slots[static_cast<std::size_t>(Stall::long_scoreboard)], 10u);
   EXPECT_EQ(slots[static_cast<std::size_t>(Stall::selected)], 1u);
   EXPECT_EQ(slots[static_cast<std::size_t>(Stall::wait)], 4u);
+}
+
+TEST(SlotAccount, SlotsOfTwoOwnersAreKeptApart) {
+  SlotAccount account;
+  SlotCounts first{}, second{};
+  account.set(Stall::wait, first);
+  account.charge(3);
+  EXPECT_TRUE(account.belongs_to(first));
+  account.set_owner(second);
+  account.charge(10);
+  EXPECT_EQ(first[static_cast<std::size_t>(Stall::wait)], 3u);
+  EXPECT_EQ(second[static_cast<std::size_t>(Stall::wait)], 7u);
 }
 
 TEST(LooseRoundRobin, TakesTheNextWarpAfterTheLastAndWrapsAround) {
@@ -123,7 +137,7 @@ TEST(Policies, EveryNameOfTheDeviceFileIsAFileAndHasASentence) {
   EXPECT_EQ(names.size(), scheduler_policies().size());
   for (const device::Scheduler known : {device::Scheduler::lrr, device::Scheduler::gto,
                                         device::Scheduler::oldest, device::Scheduler::two_level})
-    EXPECT_NE(scheduler_policy(known).pick, nullptr);
+    EXPECT_NE(scheduler_policy(known).make(), nullptr);
 }
 
 }  // namespace

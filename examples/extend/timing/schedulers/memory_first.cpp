@@ -6,14 +6,17 @@
 namespace simtlab::timing {
 namespace {
 
-unsigned pick(const WarpScheduler& scheduler, WarpScheduler::Mask eligible) {
-  const WarpScheduler::Mask memory = eligible & scheduler.next_pipe[static_cast<std::size_t>(Pipe::lg)];
-  return oldest_of(scheduler, memory != 0 ? memory : eligible);
-}
+class MemoryFirst final : public WarpPolicy {
+ public:
+  unsigned select_warp(const WarpScheduler& scheduler, WarpMask eligible, Cycle) override {
+    const WarpMask memory = eligible & scheduler.next_pipe[static_cast<std::size_t>(Pipe::lg)];
+    return oldest_of(scheduler, memory != 0 ? memory : eligible);
+  }
+};
 
 }  // namespace
 
-extern constinit const SchedulerPolicy scheduler_memory_first{
-    "The oldest ready warp that accesses global memory next, else the oldest", pick};
+extern constinit const SchedulerPolicy scheduler_memory_first =
+    policy_entry<MemoryFirst>("The oldest ready warp that accesses global memory next, else the oldest");
 
 }  // namespace simtlab::timing

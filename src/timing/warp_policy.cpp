@@ -1,4 +1,4 @@
-#include "timing/scheduler.h"
+#include "timing/warp_policy.h"
 
 #include "base/error.h"
 #include "device/policy_names.h"

@@ -1,0 +1,210 @@
+#include "timing/instruction_unit.h"
+
+#include <algorithm>
+
+namespace simtlab::timing {
+
+namespace {
+
+std::uint64_t immediate(const Warp& warp, const ptx::Operand& operand) {
+  const auto& constants = warp.program->function().constants;
+  return operand.kind == ptx::OperandKind::imm && operand.index < constants.size()
+             ? constants[operand.index].value
+             : 0;
+}
+
+bool is_memory(Pipe pipe) { return UnitPorts::has_port(pipe) || pipe == Pipe::constant; }
+
+}  // namespace
+
+InstructionUnit::InstructionUnit(SmContext& sm, const Parts& parts)
+    : sm_(sm),
+      parts_(parts),
+      schedulers_(sm.config.device.sm.schedulers),
+      turn_mask_(sm.config.device.sm.issue_turns - 1) {}
+
+bool InstructionUnit::issue(WarpScheduler& scheduler, unsigned local, Cycle now) {
+  bool any = false;
+  for (unsigned left = sm_.config.device.sm.issue_width; left > 0; --left) {
+    const Issued issued = issue_one(scheduler, local, now, left > 1);
+    if (issued != Issued::nothing && !any && sm_.observer != nullptr) sm_.observer->selected();
+    any = any || issued != Issued::nothing;
+    if (issued != Issued::more) break;
+  }
+  if (any) scheduler.last = static_cast<std::uint8_t>(local);
+  return any;
+}
+
+// more: the same warp may issue again in this cycle.
+InstructionUnit::Issued InstructionUnit::issue_one(WarpScheduler& scheduler, unsigned local, Cycle now,
+                                                   bool more) {
+  const std::uint32_t number = local * schedulers_ + scheduler.index;
+  Warp& warp = parts_.warps[number];
+  const Program& program = *warp.program;
+  const InstInfo& info = warp.next();
+  sm_.work_for(warp);
+  if (warp.part + 1u < info.count) return issue_part(scheduler, local, warp, info, now);
+  const stream::Step& step = warp.block->step(warp.in_block, sm_.epoch + now);
+  scheduler.ready &= ~warp_bit(local);
+  if (step.blocked) {  // by an atomic of this SM, which acts at the end of the quantum
+    warp.floor = std::max(sm_.quantum_end, now + 1);
+    scheduler.why[local] = Stall::long_scoreboard;
+    scheduler.wake(local, warp.floor);
+    return Issued::nothing;
+  }
+  warp.part = 0;
+  ++sm_.counters->machine_instructions;
+  sm_.count(info, step);
+  if (sm_.observer != nullptr)
+    sm_.observer->issued(warp.tenant->context->slot, number, program, warp.pc,
+                         static_cast<unsigned>(std::popcount(step.mask)), now);
+  occupy(scheduler, info.pipe, info.interval, now);
+  if (info.conflicts != 0) [[unlikely]] {
+    scheduler.conflicts = info.conflicts;
+    scheduler.gated = true;
+    sm_.counters->register_conflicts += info.conflicts;
+  }
+  scheduler.next_pipe[static_cast<std::size_t>(info.pipe)] &= ~warp_bit(local);
+  complete(number, info, step, now, more ? now : now + 1);
+  if (!more || (scheduler.ready & warp_bit(local)) == 0) return Issued::last;
+  return can_pair(scheduler, info, warp.next(), now) ? Issued::more : Issued::last;
+}
+
+// What the instruction does, and where it takes its warp. next: the earliest cycle for the warp's next
+// instruction.
+inline void InstructionUnit::complete(std::uint32_t number, const InstInfo& info, const stream::Step& step,
+                                      Cycle now, Cycle next) {
+  Warp& warp = parts_.warps[number];
+  switch (info.kind) {
+    case Kind::compute:
+      compute(number, info, now);
+      return parts_.sequencer.advance(number, next, Stall::dispatch);
+    case Kind::memory:
+      access_memory(number, info, step, now);
+      return parts_.sequencer.advance(number, next, Stall::dispatch);
+    case Kind::async_commit:
+      warp.async.commit();
+      return parts_.sequencer.advance(number, next, Stall::dispatch);
+    case Kind::control: return control(number, info, now);
+    case Kind::barrier: return barrier(number, info, now);
+    case Kind::fence: return fence(number, info, now);
+    case Kind::async_wait: return wait_for_copies(number, info, now);
+    case Kind::sleep:
+      return parts_.sequencer.advance(number, now + sleep_cycles(warp, info), Stall::sleeping);
+  }
+}
+
+// Whether the warp's next instruction issues in the same cycle. Not both go to memory, which has one way out
+// of the SM; double precision takes part only where the generation pairs it; and its pipeline must take it
+// within this turn.
+bool InstructionUnit::can_pair(const WarpScheduler& scheduler, const InstInfo& first, const InstInfo& second,
+                               Cycle now) const {
+  const Pipe pipe = second.pipe_of(0);
+  if (is_memory(first.pipe) && is_memory(pipe)) return false;
+  if (!sm_.config.device.sm.pairs_fp64 && (first.pipe == Pipe::fp64 || pipe == Pipe::fp64)) return false;
+  if ((scheduler.pipe_free[static_cast<std::size_t>(pipe)] >> memory::fixed_bits) > now + turn_mask_)
+    return false;
+  return !UnitPorts::has_port(pipe) || parts_.ports.free_from(pipe, scheduler.index, now) <= now;
+}
+
+// One of the machine instructions before the last, with which the instruction happens.
+InstructionUnit::Issued InstructionUnit::issue_part(WarpScheduler& scheduler, unsigned local, Warp& warp,
+                                                    const InstInfo& info, Cycle now) {
+  const Pipe pipe = info.pipe_of(warp.part++), next = info.pipe_of(warp.part);
+  ++sm_.counters->machine_instructions;
+  if (sm_.observer != nullptr) sm_.observer->issued_part(warp.tenant->context->slot, *warp.program, warp.pc);
+  occupy(scheduler, pipe, info.part_interval, now);
+  scheduler.next_pipe[static_cast<std::size_t>(pipe)] &= ~warp_bit(local);
+  scheduler.next_pipe[static_cast<std::size_t>(next)] |= warp_bit(local);
+  scheduler.ready &= ~warp_bit(local);
+  scheduler.why[local] = Stall::wait;
+  scheduler.wake(local, now + info.gap);
+  return Issued::last;
+}
+
+void InstructionUnit::occupy(WarpScheduler& scheduler, Pipe pipe, FixedCycles interval, Cycle now) {
+  FixedCycles& free = scheduler.pipe_free[static_cast<std::size_t>(pipe)];
+  free = std::max(free, now << memory::fixed_bits) + interval;
+  if ((free >> memory::fixed_bits) > now) scheduler.busy_pipes |= 1u << static_cast<unsigned>(pipe);
+  sm_.counters->pipe_busy[static_cast<std::size_t>(pipe)] += interval;
+}
+
+void InstructionUnit::compute(std::uint32_t number, const InstInfo& info, Cycle now) {
+  Warp& warp = parts_.warps[number];
+  Cycle ready = now + warp.whole_cycles(info.latency);
+  // A shuffle takes its turn at the unit that it shares with shared memory.
+  if (info.pipe == Pipe::mio) {
+    ready += parts_.ports.book_mio(warp.scheduler, info.sm_cost, now) - now;
+    sm_.counters->shared_busy += info.sm_cost;
+  }
+  parts_.scoreboard.set_destinations(number, *warp.program, info, entry(ready, info.stall));
+}
+
+void InstructionUnit::access_memory(std::uint32_t number, const InstInfo& info, const stream::Step& step,
+                                    Cycle now) {
+  if (step.mask == 0 || step.addresses == nullptr)
+    return parts_.scoreboard.set_destinations(number, *parts_.warps[number].program, info,
+                                              entry(now + 1, Stall::wait));
+  switch (step.space) {
+    case ptx::Space::shared: return parts_.shared.access(number, info, step, now);
+    case ptx::Space::constant:
+    case ptx::Space::param: return parts_.constants.access(number, info, step, now);
+    default: return parts_.load_store.access(number, info, step, now);
+  }
+}
+
+// Branch, call, return, exit and device calls: the next instruction is known after the branch latency.
+void InstructionUnit::control(std::uint32_t number, const InstInfo& info, Cycle now) {
+  Warp& warp = parts_.warps[number];
+  if (warp.block->status(warp.in_block) == stream::WarpStatus::exited)
+    return parts_.sequencer.exit(number, now);
+  const Cycle after = now + sm_.config.latencies.branch;
+  parts_.scoreboard.set_destinations(number, *warp.program, info, entry(after, Stall::branch_resolving));
+  parts_.sequencer.advance(number, after, Stall::branch_resolving);
+}
+
+void InstructionUnit::barrier(std::uint32_t number, const InstInfo& info, Cycle now) {
+  Warp& warp = parts_.warps[number];
+  ++sm_.counters->barriers;
+  if (warp.block->status(warp.in_block) == stream::WarpStatus::barrier)
+    return parts_.sequencer.wait_at_barrier(number);
+  // The last to arrive, or an arrival that does not wait.
+  parts_.sequencer.release_barriers(warp.block_slot, now);
+  const bool waits = info.inst->mods.bar != ptx::BarMode::arrive;
+  parts_.sequencer.advance(number, now + (waits ? sm_.config.latencies.barrier : 1), Stall::barrier);
+}
+
+// A fence beyond the block waits until L2 has acknowledged the warp's stores; one within the block only
+// orders this SM.
+void InstructionUnit::fence(std::uint32_t number, const InstInfo& info, Cycle now) {
+  Warp& warp = parts_.warps[number];
+  ++sm_.counters->fences;
+  if (info.inst->mods.scope == ptx::Scope::cta) {
+    const Cycle after = now + warp.whole_cycles(sm_.config.pipes[ptx::OpClass::int_alu].latency);
+    return parts_.sequencer.advance(number, after, Stall::membar);
+  }
+  warp.floor = now + sm_.config.latencies.fence;
+  if (warp.stores > 0) return parts_.sequencer.wait_for_event(number, WarpState::on_stores, Stall::membar);
+  parts_.sequencer.advance(number, warp.floor, Stall::membar);
+}
+
+// All groups of asynchronous copies but the newest few.
+void InstructionUnit::wait_for_copies(std::uint32_t number, const InstInfo& info, Cycle now) {
+  Warp& warp = parts_.warps[number];
+  if (info.inst->mods.wait_all) warp.async.commit();
+  warp.async.wait_for(info.inst->mods.wait_all ? 0 : immediate(warp, info.inst->src[0]));
+  warp.floor = now + 1;
+  if (warp.async.wait_is_over()) return parts_.sequencer.advance(number, warp.floor, Stall::long_scoreboard);
+  parts_.sequencer.wait_for_event(number, WarpState::on_async, Stall::long_scoreboard);
+}
+
+// The time is exact for an immediate operand; the executor does not tell values of registers: then one
+// microsecond.
+Cycle InstructionUnit::sleep_cycles(const Warp& warp, const InstInfo& info) const {
+  const ptx::Operand& operand = info.inst->src[0];
+  const double ns =
+      operand.kind == ptx::OperandKind::imm ? static_cast<double>(immediate(warp, operand)) : 1000.0;
+  return std::max<Cycle>(1, static_cast<Cycle>(std::min(ns, 1e6) * sm_.config.device.sm_clock_hz / 1e9));
+}
+
+}  // namespace simtlab::timing

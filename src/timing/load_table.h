@@ -1,0 +1,63 @@
+// The loads of an SM whose data is not all there, whichever unit they went to.
+//
+// A load instruction waits for as many answers as its lines and sectors need, and for its own last line to be
+// looked up. When the last of them has come its registers are ready, and whoever waits for it goes on.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "timing/as_written.h"
+#include "timing/sm_context.h"
+
+namespace simtlab::timing {
+
+// A load instruction under way.
+struct Load {
+  const InstInfo* info = nullptr;
+  const Program* program = nullptr;
+  Cycle ready_at = 0;           // of the data that hit
+  std::uint32_t remaining = 0;  // answers still expected, + 1 until all its lines have been looked up
+  std::uint16_t warp = 0;
+  std::uint8_t async_group = 0;
+};
+
+// Who goes on when memory has answered.
+class MemoryWaiter {
+ public:
+  virtual void load_done(const Load& load, Cycle at) = 0;       // all data of the load is there
+  virtual void stores_done(std::uint32_t warp, Cycle now) = 0;  // no store of the warp is under way any more
+ protected:
+  ~MemoryWaiter() = default;
+};
+
+class LoadTable {
+ public:
+  // as_written: null unless --what-if perfect-coalescing.
+  LoadTable(SmContext& sm, std::vector<Warp>& warps, MemoryWaiter& waiter, AsWritten* as_written)
+      : sm_(sm), warps_(warps), waiter_(waiter), as_written_(as_written) {}
+
+  void begin() {
+    loads_.clear();
+    free_.clear();
+  }
+  std::uint32_t add(std::uint32_t warp, const InstInfo& info);
+  Load& operator[](std::uint32_t load) { return loads_[load]; }
+  // One of the things that the load waits for has come.
+  void answer(std::uint32_t load, Cycle now) {
+    if (--loads_[load].remaining == 0) complete(load, std::max(now, loads_[load].ready_at));
+  }
+  std::size_t under_way() const { return loads_.size() - free_.size(); }
+
+ private:
+  void complete(std::uint32_t load, Cycle at);
+
+  SmContext& sm_;
+  std::vector<Warp>& warps_;
+  MemoryWaiter& waiter_;
+  AsWritten* as_written_;
+  std::vector<Load> loads_;  // grows to the most that were ever under way
+  std::vector<std::uint32_t> free_;
+};
+
+}  // namespace simtlab::timing

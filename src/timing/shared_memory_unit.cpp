@@ -1,0 +1,38 @@
+#include "timing/shared_memory_unit.h"
+
+#include <algorithm>
+
+namespace simtlab::timing {
+
+using ptx::OpClass;
+
+void SharedMemoryUnit::access(std::uint32_t number, const InstInfo& info, const stream::Step& step,
+                              Cycle now) {
+  SmCounters& counters = *sm_.counters;
+  const bool atomic = info.op_class == OpClass::shared_atomic || info.op_class == OpClass::atomic;
+  const unsigned ideal = stream::shared_passes_ideal(step.mask, step.bytes, banks_);
+  const unsigned passes = sm_.config.what_if.no_bank_conflicts ? ideal
+                          : atomic
+                              ? stream::shared_atomic_passes(step.addresses, step.mask, step.bytes, banks_)
+                              : stream::shared_passes(step.addresses, step.mask, step.bytes, banks_);
+  const unsigned conflicts = passes - std::min(ideal, passes);
+  const bool store = info.inst->op == ptx::Op::st;
+  ++(atomic ? counters.shared_atomics : store ? counters.shared_stores : counters.shared_loads);
+  counters.shared_passes += passes;
+  counters.shared_conflicts += conflicts;
+  if (sm_.observer != nullptr) sm_.observer->shared(passes, conflicts);
+  counters.shared_bytes += std::uint64_t{step.bytes} * static_cast<unsigned>(std::popcount(step.mask));
+  // One pass is what a full warp of 32-bit words takes: 32 / throughput cycles.
+  const FixedCycles pass = sm_.config.pipes[atomic ? OpClass::shared_atomic : OpClass::shared].sm_cost;
+  Warp& warp = warps_[number];
+  const Cycle start = ports_.book_mio(warp.scheduler, passes * pass, now);
+  counters.shared_busy += passes * pass;
+  const Cycle behind = ((passes - 1) * pass) >> memory::fixed_bits;
+  counters.memory_stage_cycles += behind;
+  const std::uint32_t fine =
+      atomic ? sm_.config.pipes[OpClass::shared_atomic].latency : sm_.config.latencies.shared;
+  scoreboard_.set_destinations(number, *warp.program, info,
+                               entry(start + behind + warp.whole_cycles(fine), Stall::short_scoreboard));
+}
+
+}  // namespace simtlab::timing

@@ -1,0 +1,31 @@
+// Shared memory of an SM: one instruction takes as many passes as the fullest bank has different words to
+// give.
+#pragma once
+
+#include "stream/bank_conflicts.h"
+#include "timing/scoreboard.h"
+#include "timing/sm_context.h"
+#include "timing/unit_ports.h"
+
+namespace simtlab::timing {
+
+class SharedMemoryUnit {
+ public:
+  SharedMemoryUnit(SmContext& sm, std::vector<Warp>& warps, Scoreboard& scoreboard, UnitPorts& ports)
+      : sm_(sm),
+        warps_(warps),
+        scoreboard_(scoreboard),
+        ports_(ports),
+        banks_{sm.config.device.shared.banks, sm.config.device.shared.bank_bytes} {}
+
+  void access(std::uint32_t warp, const InstInfo& info, const stream::Step& step, Cycle now);
+
+ private:
+  SmContext& sm_;
+  std::vector<Warp>& warps_;
+  Scoreboard& scoreboard_;
+  UnitPorts& ports_;
+  stream::Banks banks_;
+};
+
+}  // namespace simtlab::timing

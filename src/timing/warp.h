@@ -1,0 +1,74 @@
+// A warp that is resident on an SM: where it is in its program, and what it waits for.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "stream/warp_source.h"
+#include "timing/messages.h"
+#include "timing/program.h"
+#include "timing/tenant.h"
+
+namespace simtlab::timing {
+
+enum class WarpState : std::uint8_t {
+  empty,
+  running,      // the cycle of its next issue is known
+  on_register,  // an operand comes at a time that nobody knows yet
+  at_barrier,
+  on_stores,  // a fence waits for acknowledgements
+  on_async,   // cp.async.wait_group
+  drain,      // it has exited; loads or stores of it are under way
+};
+
+// Asynchronous copies under way, by group. There is room for the open group and seven committed ones; the
+// copies of an older group count with the group whose place they share, so that a wait is never too short.
+class AsyncCopies {
+ public:
+  std::uint8_t open_group() const { return open_; }
+  void issue() { ++under_way_[open_ % groups]; }
+  void complete(std::uint8_t group) { --under_way_[group % groups]; }
+  void commit() { open_ = static_cast<std::uint8_t>(open_ + 1); }
+  // The warp waits until no more than the newest `may_stay` committed groups are under way.
+  void wait_for(std::uint64_t may_stay) {
+    may_stay_ = static_cast<std::uint8_t>(may_stay < groups ? may_stay : groups - 1);
+  }
+  bool wait_is_over() const {
+    for (unsigned back = may_stay_; back + 1 < groups; ++back)
+      if (under_way_[(open_ + 2 * groups - 1 - back) % groups] > 0) return false;
+    return true;
+  }
+
+ private:
+  static constexpr unsigned groups = 8;
+  std::uint8_t open_ = 0, may_stay_ = 0;
+  std::array<std::uint16_t, groups> under_way_{};
+};
+
+struct Warp {
+  stream::ResidentBlock* block = nullptr;
+  Tenant* tenant = nullptr;
+  const Program* program = nullptr;
+  std::uint32_t pc = 0;
+  std::uint16_t in_block = 0, block_slot = 0;
+  std::uint8_t scheduler = 0, local = 0;  // its scheduler, and its number there
+  WarpState state = WarpState::empty;
+  std::uint8_t fraction = 0;  // of a cycle, carried from one latency to the next
+  std::uint8_t part = 0;      // machine instructions of the next instruction that have issued
+  std::uint32_t answers = 0;  // outstanding ones of atomics: they reach the registers at the end of a quantum
+  AsyncCopies async = {};
+  std::uint32_t loads = 0, stores = 0;  // outstanding
+  Cycle floor = 0;                      // no issue before
+  Cycle reach_at = 0;                   // when the line at the end of its instruction buffer is there
+  std::uint32_t reach = 0;              // that line
+
+  const InstInfo& next() const { return (*program)[pc]; }
+  // Whole cycles of a latency with 8 binary places. The fraction is carried on, so that the mean is exact.
+  Cycle whole_cycles(std::uint32_t fine) {
+    const std::uint32_t sum = fine + fraction;
+    fraction = static_cast<std::uint8_t>(sum & 0xff);
+    return sum >> 8;
+  }
+};
+
+}  // namespace simtlab::timing
