@@ -92,6 +92,46 @@ std::span<const std::string_view> ${function}() {
 " PARENT_SCOPE)
 endfunction()
 
+# The parameters that policies declare in their files, as calls of whole_parameter() or real_parameter() with literals
+# (src/device/policy_parameter.h): a function that lists them with the policies' names.
+function(simtlab_parameters out pattern function)
+  simtlab_registered(${pattern} entries ${ARGN})
+  set(rows)
+  foreach(entry ${entries})
+    string(REGEX REPLACE "/.*" "" name ${entry})
+    string(FIND ${entry} "/" slash)
+    string(SUBSTRING ${entry} ${slash} -1 path)
+    if(NOT CMAKE_SCRIPT_MODE_FILE)
+      set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
+    endif()
+    file(READ ${path} text)
+    # Characters that mean something in lists of this language.
+    string(REPLACE ";" "@semicolon@" text "${text}")
+    string(REPLACE "[" "@open@" text "${text}")
+    string(REPLACE "]" "@close@" text "${text}")
+    string(REGEX MATCHALL "[^a-z_](whole|real)_parameter\\(([^()\"]|\"[^\"]*\")*\\)" calls "${text}")
+    foreach(call ${calls})
+      string(SUBSTRING "${call}" 1 -1 call)
+      string(APPEND rows "    {\"${name}\", ${call}},\n")
+    endforeach()
+  endforeach()
+  string(REPLACE "@semicolon@" ";" rows "${rows}")
+  string(REPLACE "@open@" "[" rows "${rows}")
+  string(REPLACE "@close@" "]" rows "${rows}")
+  if(rows)
+    set(rows "
+  static constexpr OwnedParameter all[] = {
+${rows}  };
+  return all;
+")
+  else()
+    set(rows " return {}; ")
+  endif()
+  set(${out} "${${out}}
+std::span<const OwnedParameter> ${function}() {${rows}}
+" PARENT_SCOPE)
+endfunction()
+
 # simtlab_write_registries(FOLDER EXTENSION...): all lists, FOLDER/LAYER_*.cpp. Nothing else may stand in these sources: a program that brings other
 # lists (tests/extend) leaves those of the libraries out.
 function(simtlab_write_registries output)
@@ -109,9 +149,11 @@ function(simtlab_write_registries output)
   simtlab_names(functions memory/policies/replace_*.cpp replacement_names ${folders})
   simtlab_names(functions memory/policies/index_*.cpp set_index_names ${folders})
   simtlab_names(functions timing/schedulers/*.cpp scheduler_names ${folders})
+  simtlab_parameters(functions timing/schedulers/*.cpp scheduler_parameters ${folders})
   file(CONFIGURE OUTPUT ${output}/device_policies.cpp @ONLY CONTENT
 "// Made by cmake/registry.cmake from the names of files.
 #include \"device/policy_names.h\"
+#include \"device/policy_parameter.h\"
 
 namespace simtlab::device {
 ${functions}

@@ -191,8 +191,17 @@ std::string list_policies(std::span<const Named<Entry>> all, const Format& forma
   return table({"name", "meaning"}, rows, format);
 }
 
+// A warp scheduler with the keys of its parameters.
 std::string list_schedulers(const Format& format) {
-  return list_policies(timing::scheduler_policies(), format);
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [name, policy] : timing::scheduler_policies()) {
+    rows.push_back({std::string(name), std::string(policy->doc)});
+    for (const device::PolicyParameter& p : policy->parameters) {
+      rows.back()[1] += fmt::format("; scheduler.{}.{}: {}, {} to {}, default {}", name, p.name, p.doc,
+                                    p.minimum, p.maximum, p.default_value);
+    }
+  }
+  return table({"name", "meaning"}, rows, format);
 }
 std::string list_replacements(const Format& format) {
   return list_policies(memory::replacement_rules(), format);

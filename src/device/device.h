@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "device/op_class.h"
 
@@ -28,6 +29,12 @@ struct CacheParams {
   Replacement replacement = Replacement::lru;
   SetIndex set_index = SetIndex::modulo;
   std::string set_bits = "none";  // SetIndex::bits: the address bits, lowest first: "7 8 9 10 13"
+};
+
+// The value of a policy's parameter (policy_parameter.h): one of the two, as the parameter says.
+struct PolicyValue {
+  std::uint64_t whole = 0;
+  double real = 0;
 };
 
 struct Device {
@@ -147,6 +154,9 @@ struct Device {
     double copy_bandwidth_h2d = 0, copy_bandwidth_d2h = 0;  // bytes/s, pinned
     double copy_latency_ns = 0;
   } host;
+
+  // In the order of scheduler_parameters(); empty: their defaults
+  std::vector<PolicyValue> scheduler_values;
 };
 
 }  // namespace simtlab::device

@@ -6,6 +6,8 @@
 #include <array>
 #include <utility>
 
+#include "device/policy_parameter.h"
+
 namespace simtlab::device {
 namespace {
 
@@ -153,6 +155,23 @@ void add_sm(std::vector<Parameter>& rows) {
       "Cycles from the issue of a branch to the next issue of its warp");
   add("barrier_latency", Unit::cycles, 0, max_latency, &Sm::barrier_latency,
       "Cycles from the last arrival at a barrier to the next issue of a waiting warp");
+}
+
+// scheduler.NAME.*: what policies of warp schedulers have of their own.
+void add_scheduler_parameters(std::vector<Parameter>& rows) {
+  const std::span<const OwnedParameter> all = scheduler_parameters();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const PolicyParameter& p = all[i].parameter;
+    const auto field = [i, size = all.size(), whole = p.whole](Device& d) -> Field {
+      d.scheduler_values.resize(size);
+      if (whole) return &d.scheduler_values[i].whole;
+      return &d.scheduler_values[i].real;
+    };
+    rows.push_back({{fmt::format("scheduler.{}.{}", all[i].policy, p.name), Unit::none, p.minimum, p.maximum,
+                     fmt::format("{}; sm.scheduler = \"{}\" only", p.doc, all[i].policy)},
+                    field});
+    rows.back().default_value = format_quantity(p.default_value, Unit::none);
+  }
 }
 
 // instruction.*
@@ -363,6 +382,7 @@ std::vector<Parameter> make_parameters() {
       "sm.clock", Unit::hertz, 1e6, 1e11, [](Device& d) { return &d.sm_clock_hz; },
       "Clock of the SMs; the network and L2 run on it too");
   add_sm(rows);
+  add_scheduler_parameters(rows);
   add_operations(rows);
   add_front_end(rows);
   add_memory(rows);

@@ -29,12 +29,12 @@ void ConstantUnit::access(std::uint32_t number, const InstInfo& info, const stre
     scoreboard_.set_destinations(number, *warp.program, info, entry(ready, Stall::short_scoreboard));
     return;
   }
-  stream::coalesce(step.addresses, step.mask, step.bytes, segments_);
+  stream::coalesce(step.addresses, step.mask, step.bytes, sm_.segments);
   const std::uint32_t load = loads_.add(number, info);
   loads_[load].ready_at = ready;
-  for (unsigned i = 0; i < segments_.count; ++i) {
-    const std::uint64_t line = segments_.items[i].line;
-    const std::uint8_t missing = cache_.read(line, cache_.widen(segments_.items[i].sectors)).miss;
+  for (unsigned i = 0; i < sm_.segments.count; ++i) {
+    const std::uint64_t line = sm_.segments.items[i].line;
+    const std::uint8_t missing = cache_.read(line, cache_.widen(sm_.segments.items[i].sectors)).miss;
     if (missing != 0) fetch(load, line, missing, now);
   }
   const Stall reason = loads_[load].remaining > 1 ? Stall::imc_miss : Stall::short_scoreboard;

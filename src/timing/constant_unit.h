@@ -33,7 +33,6 @@ class ConstantUnit {
   RequestPort& requests_;
   memory::Cache cache_;
   memory::Mshr misses_;
-  stream::Segments segments_;
 };
 
 }  // namespace simtlab::timing

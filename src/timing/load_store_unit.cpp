@@ -53,7 +53,7 @@ FixedCycles LoadStoreUnit::l1_cost(const stream::Segment& segment) const {
 void LoadStoreUnit::count(const Warp& warp, const InstInfo& info, const stream::Step& step) {
   const bool local = step.space == Space::local;
   const auto lanes = static_cast<unsigned>(std::popcount(step.mask));
-  const SpaceCounters one{1, segments_.sector_count(), std::uint64_t{step.bytes} * lanes};
+  const SpaceCounters one{1, sm_.segments.sector_count(), std::uint64_t{step.bytes} * lanes};
   SmCounters& counters = *sm_.counters;
   if (sm_.observer != nullptr) sm_.observer->requested(static_cast<unsigned>(one.sectors));
   if (!local && info.op_class != OpClass::texture) warp.tenant->accesses.at(*warp.program, info).add(one);
@@ -74,13 +74,13 @@ void LoadStoreUnit::count(const Warp& warp, const InstInfo& info, const stream::
 // finds its data in L1.
 bool LoadStoreUnit::pack(const InstInfo& info, const stream::Step& step) {
   const bool store = info.op_class == OpClass::store;
-  if (store) parts_.as_written->stores(segments_);
-  const bool found = !store && looks_into_l1(info, false) && parts_.as_written->finds(segments_);
-  stream::pack(step.addresses[std::countr_zero(step.mask)], step.bytes, segments_);
+  if (store) parts_.as_written->stores(sm_.segments);
+  const bool found = !store && looks_into_l1(info, false) && parts_.as_written->finds(sm_.segments);
+  stream::pack(step.addresses[std::countr_zero(step.mask)], step.bytes, sm_.segments);
   return found;
 }
 
-// Makes segments_ of the lanes' addresses. True: --what-if perfect-coalescing, and the access as it is
+// Makes segments of the lanes' addresses. True: --what-if perfect-coalescing, and the access as it is
 // written finds its data in L1.
 bool LoadStoreUnit::coalesce(std::uint32_t number, const InstInfo& info, const stream::Step& step) {
   if (step.space == Space::local) {
@@ -88,11 +88,11 @@ bool LoadStoreUnit::coalesce(std::uint32_t number, const InstInfo& info, const s
     const std::uint64_t place = std::uint64_t{sm_.id} * sm_.config.device.sm.max_warps + number;
     const std::uint64_t base =
         stream::local_address(launch.slot, place, stream::local_bytes_of_warp(launch.launch->function()));
-    stream::coalesce_local(step.addresses, step.mask, step.bytes, base, segments_);
+    stream::coalesce_local(step.addresses, step.mask, step.bytes, base, sm_.segments);
   } else if (info.op_class == OpClass::atomic) {
-    stream::coalesce_atomic(step.addresses, step.mask, step.bytes, segments_);
+    stream::coalesce_atomic(step.addresses, step.mask, step.bytes, sm_.segments);
   } else {
-    stream::coalesce(step.addresses, step.mask, step.bytes, segments_);
+    stream::coalesce(step.addresses, step.mask, step.bytes, sm_.segments);
     if (parts_.as_written != nullptr) return pack(info, step);
   }
   return false;
@@ -125,20 +125,20 @@ void LoadStoreUnit::access(std::uint32_t number, const InstInfo& info, const str
   // The port is taken for the whole instruction: for its lanes at the unit's rate, or for its tags and bytes
   // at L1's.
   FixedCycles cost = 0;
-  for (unsigned i = 0; i < segments_.count; ++i) cost += l1_cost(segments_.items[i]);
+  for (unsigned i = 0; i < sm_.segments.count; ++i) cost += l1_cost(sm_.segments.items[i]);
   cost = std::max(cost, info.sm_cost);
-  sm_.counters->l1_bytes += std::uint64_t{segments_.sector_count()} * 32;
+  sm_.counters->l1_bytes += std::uint64_t{sm_.segments.sector_count()} * 32;
   sm_.counters->l1_busy += cost;
   const Cycle start = parts_.ports.book_lg(warp.scheduler, cost, now);
   unsigned done = 0;
   FixedCycles turn = 0;
   if (queue_.empty())
-    while (done < segments_.count &&
-           process(instruction, segments_.items[done], start + (turn >> memory::fixed_bits), now))
-      turn += l1_cost(segments_.items[done++]);
+    while (done < sm_.segments.count &&
+           process(instruction, sm_.segments.items[done], start + (turn >> memory::fixed_bits), now))
+      turn += l1_cost(sm_.segments.items[done++]);
   if (done > 1)
-    sm_.counters->memory_stage_cycles += (turn - l1_cost(segments_.items[0])) >> memory::fixed_bits;
-  if (done < segments_.count) {
+    sm_.counters->memory_stage_cycles += (turn - l1_cost(sm_.segments.items[0])) >> memory::fixed_bits;
+  if (done < sm_.segments.count) {
     enqueue_from(done, instruction, now);
   } else if (instruction.returns()) {
     parts_.loads.answer(instruction.load, now);
@@ -146,7 +146,7 @@ void LoadStoreUnit::access(std::uint32_t number, const InstInfo& info, const str
 }
 
 void LoadStoreUnit::enqueue_from(unsigned first, Instruction& instruction, Cycle now) {
-  instruction.segments = segments_.count - first;
+  instruction.segments = sm_.segments.count - first;
   if (!instruction.returns()) {
     // Stands for the stores that are not sent yet, so that neither a fence nor the warp's end overtakes them.
     ++parts_.warps[instruction.warp].stores;
@@ -154,7 +154,7 @@ void LoadStoreUnit::enqueue_from(unsigned first, Instruction& instruction, Cycle
   }
   if (queue_.empty()) queued_since_ = now;
   queue_.push(instruction);
-  for (unsigned i = first; i < segments_.count; ++i) queued_segments_.push(segments_.items[i]);
+  for (unsigned i = first; i < sm_.segments.count; ++i) queued_segments_.push(sm_.segments.items[i]);
   parts_.ports.set_lg_waiting(queue_.size());
 }
 
@@ -218,12 +218,12 @@ bool LoadStoreUnit::process_load(Instruction& instruction, const stream::Segment
     load.ready_at = std::max(load.ready_at, at + parts_.warps[instruction.warp].whole_cycles(latency));
   }
   if (probe.miss == 0) return true;
-  if (parts_.policies.events().load_missed) [[unlikely]]
-    parts_.policies.load_missed(parts_.warps[instruction.warp], segment.line, now);
   misses_.add(segment.line, probe.miss, fresh, instruction.found ? waits_for_nothing : instruction.load);
   load.remaining += instruction.found ? 0 : 1;
-  if (fresh != 0)
-    parts_.requests.send({.line = segment.line, .route = Route::l1, .sectors = fresh}, leaves_at(at), 0);
+  if (fresh == 0) return true;
+  parts_.requests.send({.line = segment.line, .route = Route::l1, .sectors = fresh}, leaves_at(at), 0);
+  if (parts_.policies.events().load_missed) [[unlikely]]
+    parts_.policies.load_missed(parts_.warps[instruction.warp], segment.line, fresh, now);
   return true;
 }
 

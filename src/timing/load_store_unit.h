@@ -93,7 +93,6 @@ class LoadStoreUnit {
   Cycle queued_since_ = 0;  // the queue has held something since
   Cycle retry_at_ = never;
   Cycle blocked_since_ = never;  // the head of the queue has waited for a miss register since
-  stream::Segments segments_;    // of the instruction that issues
   unsigned counted_in_ = 0;      // L1's counters are in 2^counted_in_ sectors of 32 bytes
   FixedCycles sector_cost_ = 0;
 };

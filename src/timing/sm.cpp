@@ -24,7 +24,7 @@ Sm::Sm(std::uint32_t id, const SmConfig& config, Interconnect& network)
       front_end_(config.device),
       ports_(config.device.sm.issue_turns),
       as_written_(as_written(config, id)),
-      policies_(config.policy, schedulers_),
+      policies_(config.policy, config.device, schedulers_),
       sequencer_(context_, {warps_, schedulers_, scoreboard_, blocks_, front_end_, policies_}),
       loads_(context_, warps_, sequencer_, as_written_.get()),
       requests_(context_, network),

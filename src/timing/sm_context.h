@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "stream/coalescer.h"
 #include "timing/latencies.h"
 #include "timing/observer.h"
 #include "timing/program.h"
@@ -33,6 +34,7 @@ struct SmContext {
   SmCounters* counters = nullptr;                  // of the launch that the SM works for at the moment
   std::uint8_t launch = 0;                         // the slot of that launch
   std::unique_ptr<SmObserver> observer = nullptr;  // null: nobody listens
+  stream::Segments segments = {};                  // of the memory instruction that issues
 
   void work_for(const Warp& warp) {
     counters = &warp.tenant->counters;

@@ -1,10 +1,14 @@
 #include "timing/warp_policies.h"
 
+#include "device/policy_names.h"
+
 namespace simtlab::timing {
 
-WarpPolicies::WarpPolicies(const SchedulerPolicy& policy, std::vector<WarpScheduler>& schedulers)
+WarpPolicies::WarpPolicies(const SchedulerPolicy& policy, const device::Device& device,
+                           std::vector<WarpScheduler>& schedulers)
     : events_(policy.events), schedulers_(schedulers) {
-  for (std::size_t i = 0; i < schedulers.size(); ++i) policies_.push_back(policy.make());
+  const device::ParameterValues values(device, device::name_of(device.sm.scheduler));
+  for (std::size_t i = 0; i < schedulers.size(); ++i) policies_.push_back(policy.make(values));
 }
 
 void WarpPolicies::begin() {
@@ -18,9 +22,9 @@ void WarpPolicies::issued(WarpScheduler& scheduler, unsigned warp, Cycle now) {
   scheduler.policy->issued(warp, now);
 }
 
-void WarpPolicies::load_missed(const Warp& warp, std::uint64_t line, Cycle now) {
+void WarpPolicies::load_missed(const Warp& warp, std::uint64_t line, std::uint8_t sectors, Cycle now) {
   WarpScheduler& scheduler = schedulers_[warp.scheduler];
-  scheduler.policy->load_missed(warp.local, line, now);
+  scheduler.policy->load_missed(warp.local, line, sectors, now);
   try_again(scheduler, now);
 }
 

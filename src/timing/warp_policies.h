@@ -14,13 +14,14 @@ namespace simtlab::timing {
 
 class WarpPolicies {
  public:
-  WarpPolicies(const SchedulerPolicy& policy, std::vector<WarpScheduler>& schedulers);
+  WarpPolicies(const SchedulerPolicy& policy, const device::Device& device,
+               std::vector<WarpScheduler>& schedulers);
 
   void begin();  // the SM has been empty and gets a block
   const PolicyEvents& events() const { return events_; }
 
   void issued(WarpScheduler& scheduler, unsigned warp, Cycle now);
-  void load_missed(const Warp& warp, std::uint64_t line, Cycle now);
+  void load_missed(const Warp& warp, std::uint64_t line, std::uint8_t sectors, Cycle now);
   void data_returned(const Warp& warp, Cycle now);
   // Warps with consecutive numbers in the SM.
   void block_started(const std::vector<Warp>& warps, std::uint32_t first, std::uint32_t count, Cycle now);

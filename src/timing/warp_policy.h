@@ -13,7 +13,7 @@
 #include <type_traits>
 
 #include "base/named.h"
-#include "device/device.h"
+#include "device/policy_parameter.h"
 #include "timing/wake_ups.h"
 
 namespace simtlab::timing {
@@ -41,9 +41,11 @@ class WarpPolicy {
   // Events. Warps are numbers within the scheduler; what the warps of other schedulers do is told to their
   // own policies.
   virtual void issued(unsigned /*warp*/, Cycle /*now*/) {}
-  // A load of the warp has not found sectors of a 128-byte line in L1, be they under way already or not.
-  virtual void load_missed(unsigned /*warp*/, std::uint64_t /*line*/, Cycle /*now*/) {}
-  // All data of a load of the warp is there.
+  // A load of the warp has missed L1: these sectors of a 128-byte line are fetched for it. Sectors that are
+  // under way already are not among them.
+  virtual void load_missed(unsigned /*warp*/, std::uint64_t /*line*/, std::uint8_t /*sectors*/,
+                           Cycle /*now*/) {}
+  // All data of a load of the warp is there at that cycle, which lies ahead if the load has hit L1.
   virtual void data_returned(unsigned /*warp*/, Cycle /*now*/) {}
   // A block has started or ended that has these warps of the scheduler.
   virtual void block_started(WarpMask /*warps*/, Cycle /*now*/) {}
@@ -72,15 +74,25 @@ struct PolicyEvents {
 // A policy as the list of policies knows it.
 struct SchedulerPolicy {
   std::string_view doc;  // one sentence
-  std::unique_ptr<WarpPolicy> (*make)();
+  std::unique_ptr<WarpPolicy> (*make)(const device::ParameterValues& values);
   PolicyEvents events = {};
+  std::span<const device::PolicyParameter> parameters = {};
 };
 
-// The entry of a policy class.
+// The entry of a policy class. The class is constructed from the values of its parameters, or from nothing if
+// it has none.
 template <class Policy>
-constexpr SchedulerPolicy policy_entry(std::string_view doc) {
-  constexpr auto make = []() -> std::unique_ptr<WarpPolicy> { return std::make_unique<Policy>(); };
-  return {doc, make, PolicyEvents::of<Policy>()};
+constexpr SchedulerPolicy policy_entry(std::string_view doc,
+                                       std::span<const device::PolicyParameter> parameters = {}) {
+  constexpr auto make = [](const device::ParameterValues& values) -> std::unique_ptr<WarpPolicy> {
+    if constexpr (std::is_constructible_v<Policy, const device::ParameterValues&>) {
+      return std::make_unique<Policy>(values);
+    } else {
+      static_cast<void>(values);
+      return std::make_unique<Policy>();
+    }
+  };
+  return {doc, make, PolicyEvents::of<Policy>(), parameters};
 }
 
 std::span<const Named<SchedulerPolicy>> scheduler_policies();  // in the order of the names

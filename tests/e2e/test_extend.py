@@ -12,14 +12,14 @@ from harness import SIMTLAB, SOURCE, Case, main
 EXTENDED = os.environ.get("SIMTLAB_EXTENDED")
 EXAMPLES = SOURCE / "examples/extend"
 LISTS = {
-    "replacements": "lip",
-    "memory-schedulers": "blacklist",
-    "page-policies": "history",
-    "prefetchers": "stride",
-    "schedulers": "memory_first",
-    "orders": "youngest",
-    "policies": "least-served",
-    "probes": "predication",
+    "replacements": ["lip"],
+    "memory-schedulers": ["blacklist"],
+    "page-policies": ["history"],
+    "prefetchers": ["stride"],
+    "schedulers": ["ccws", "memory_first", "swl"],
+    "orders": ["youngest"],
+    "policies": ["least-served"],
+    "probes": ["predication"],
 }
 CONTROLLER = 'inherits = "default"\ndescription = {{ value = "x", estimated = "a test" }}\n[{}]\n{}\n'
 matrices = ["--arg", "buffer:192x192:f32"] * 3
@@ -37,6 +37,27 @@ MATMUL = [
     "--gpu",
     "v100",
 ]
+
+OWN = """.version 8.0
+.target sm_50
+.address_size 64
+.visible .entry own(.param .u64 data, .param .u64 sums) {
+  .reg .b64 %rd<6>; .reg .b32 %r<9>; .reg .f32 %f<3>; .reg .pred %p;
+  ld.param.u64 %rd1, [data]; ld.param.u64 %rd2, [sums];
+  mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; mad.lo.u32 %r4, %r1, %r2, %r3;
+  shr.u32 %r5, %r4, 5; shl.b32 %r5, %r5, 9; and.b32 %r6, %r4, 31; add.u32 %r5, %r5, %r6;   // the warp's 512 floats, from the lane on
+  mul.wide.u32 %rd3, %r5, 4; add.u64 %rd3, %rd1, %rd3;
+  mov.f32 %f1, 0f00000000; mov.u32 %r7, 0;
+ROUND:
+  mov.u64 %rd4, %rd3; mov.u32 %r8, 0;
+NEXT:
+  ld.global.f32 %f2, [%rd4]; add.f32 %f1, %f1, %f2;
+  add.u64 %rd4, %rd4, 128; add.u32 %r8, %r8, 1; setp.lt.u32 %p, %r8, 16; @%p bra NEXT;
+  add.u32 %r7, %r7, 1; setp.lt.u32 %p, %r7, 8; @%p bra ROUND;
+  mul.wide.u32 %rd5, %r4, 4; add.u64 %rd5, %rd2, %rd5; st.global.f32 [%rd5], %f1;
+  ret;
+}
+"""
 
 
 @unittest.skipUnless(EXTENDED, "$SIMTLAB_EXTENDED is not set")
@@ -62,12 +83,12 @@ class Extended(Case):
             name: metric["value"] for name, metric in json.loads(self.extended(*arguments, "--json"))["total"].items()
         }
 
-    def test_lists_have_one_name_more(self):
+    def test_lists_have_their_names(self):
         names = lambda text: [row.split()[0] for row in text.splitlines()[1:]]
         for what, added in LISTS.items():
             before, after = names(self.ok("list", what).stdout), names(self.extended("list", what))
-            self.assertEqual([name for name in after if name not in before], [added])
-            self.assertEqual([name for name in after if name != added], before)
+            self.assertEqual([name for name in after if name not in before], added)
+            self.assertEqual([name for name in after if name not in added], before)
             if what != "probes":
                 self.assertEqual(after, sorted(after))
 
@@ -203,6 +224,104 @@ class Extended(Case):
         self.assertEqual(len({total["l1.prefetches"] for total in found.values()}), 3)
         self.assertEqual(len({total["l1.read.misses"] for total in found.values()}), 3)
 
+    def l1_hit_rate(self, scheduler, *more):
+        """Of a kernel whose warps each read 2 KiB again and again: 48 of them on one SM with an L1 of 16 KiB."""
+        self.file("own.ptx", OWN)
+        total = self.total(
+            "run",
+            "own.ptx",
+            "--kernel",
+            "own",
+            "--global",
+            "1536",
+            "--local",
+            "512",
+            "--arg",
+            "buffer:24576:f32",
+            "--arg",
+            "buffer:1536:f32",
+            "--gpu",
+            "gtx480",
+            "--set",
+            "sm.count=1",
+            "--set",
+            f"sm.scheduler={scheduler}",
+            *more,
+        )
+        return total["l1.read.hits"] / total["l1.read.accesses"]
+
+    def test_fewer_warps_at_a_time_find_their_lines_in_l1(self):
+        all_warps = self.l1_hit_rate("gto")
+        rates = [self.l1_hit_rate("swl", "--set", f"scheduler.swl.warps={warps}") for warps in (1, 2, 24)]
+        self.assertLess(all_warps, 0.5)
+        self.assertGreater(rates[0], 0.85)  # one of eight rounds misses
+        self.assertGreater(rates[1], 0.85)
+        self.assertAlmostEqual(rates[2], all_warps, places=6)  # as many as a scheduler has: no limit
+        # It finds that out by itself.
+        self.assertGreater(self.l1_hit_rate("ccws"), all_warps + 0.1)
+        # Lost locality that weighs nothing to speak of, and no memory of what was fetched.
+        self.assertLess(
+            self.l1_hit_rate("ccws", "--set", "scheduler.ccws.tags=1", "--set", "scheduler.ccws.throttle=1"),
+            self.l1_hit_rate("ccws"),
+        )
+
+    def test_schedulers_that_keep_state_give_the_same_for_any_number_of_threads(self):
+        for scheduler in ("swl", "ccws"):
+            one, two = (
+                {
+                    name: value
+                    for name, value in self.total(
+                        "run", *MATMUL, "--set", f"sm.scheduler={scheduler}", "--threads", threads
+                    ).items()
+                    if not name.startswith("host.")
+                }
+                for threads in ("1", "2")
+            )
+            self.assertEqual(one, two)
+
+    def test_parameters_of_a_scheduler_are_keys(self):
+        self.assertRegex(
+            self.extended("list", "schedulers"), r"(?m)^swl .*scheduler\.swl\.warps: .*1 to 64, default 2$"
+        )
+        self.assertRegex(
+            self.extended("config", "show", "--set", "scheduler.swl.warps=5"), r"scheduler\.swl\.warps += 5\n"
+        )
+        self.assertRegex(self.extended("config", "show"), r"scheduler\.ccws\.base += 100\n")
+        self.file("mine.toml", '[sm]\nscheduler = "swl"\n[scheduler.swl]\nwarps = 7\n')
+        self.assertRegex(self.extended("config", "show", "--config", "mine.toml"), r"scheduler\.swl\.warps += 7\n")
+
+    def test_wrong_parameters_are_refused(self):
+        for setting, says in (
+            ("scheduler.swl.warps=0", "1 to 64"),
+            ("scheduler.swl.warps=65", "1 to 64"),
+            ("scheduler.swl.warps=2.5", "scheduler.swl.warps"),
+            ("scheduler.swl.warp=2", "scheduler.swl.warps"),
+            ("scheduler.gto.warps=2", "unknown key"),
+        ):
+            done = subprocess.run(
+                [EXTENDED, "config", "show", "--set", setting],
+                cwd=self.folder,
+                env=self.environment({}),
+                capture_output=True,
+                text=True,
+                timeout=60,
+            )
+            self.assertEqual(done.returncode, 3, setting)
+            self.assertIn(says, done.stderr)
+        self.file("wrong.toml", "[scheduler.swl]\nwarps = 100\n")
+        done = subprocess.run(
+            [EXTENDED, "config", "show", "--config", "wrong.toml"],
+            cwd=self.folder,
+            env=self.environment({}),
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("wrong.toml:2:", done.stderr)
+        # Without the policy there is no such key.
+        self.fails(3, "config", "show", "--set", "scheduler.swl.warps=2", says="unknown key 'scheduler.swl.warps'")
+
     def test_the_order_of_a_cache_study_decides(self):
         misses = {
             name: self.total("cache", *MATMUL, "--zero-latency", "--set", "sm.count=3", "--order", name)[
@@ -258,12 +377,15 @@ class Lists(Case):
             seen.append({path.name: path.read_text() for path in (self.folder / "lists/generated/registry").iterdir()})
         self.assertEqual(seen[0], seen[1])
         names = re.findall(r'\{"(\w+)", &scheduler_\1\}', seen[0]["timing_schedulers.cpp"])
-        self.assertEqual(names, ["aaa", "gto", "lrr", "memory_first", "oldest", "two_level"])
+        self.assertEqual(names, ["aaa", "ccws", "gto", "lrr", "memory_first", "oldest", "swl", "two_level"])
         self.assertEqual(
             re.findall(r'\{"(\w+)", &order_\1\}', seen[0]["cache_orders.cpp"]),
             ["gto", "lrr", "oldest", "random", "round_robin", "sequential", "two_level", "youngest"],
         )
-        self.assertIn('{"aaa", "gto", "lrr", "memory_first", "oldest", "two_level"}', seen[0]["device_policies.cpp"])
+        self.assertIn(
+            '{"aaa", "ccws", "gto", "lrr", "memory_first", "oldest", "swl", "two_level"}',
+            seen[0]["device_policies.cpp"],
+        )
 
     @unittest.skipUnless(shutil.which("cmake"), "cmake is not installed")
     def test_what_is_no_extension_is_refused(self):

@@ -39,7 +39,7 @@ struct Picky final : WarpPolicy {
   void issued(unsigned warp, Cycle now) override {
     heard += "issued " + std::to_string(warp) + "@" + std::to_string(now) + " ";
   }
-  void load_missed(unsigned warp, std::uint64_t line, Cycle) override {
+  void load_missed(unsigned warp, std::uint64_t line, std::uint8_t, Cycle) override {
     heard += "missed " + std::to_string(warp) + ":" + std::to_string(line) + " ";
   }
   void data_returned(unsigned warp, Cycle) override { heard += "returned " + std::to_string(warp) + " "; }
@@ -69,7 +69,7 @@ struct IssueStageTest : testing::Test {
   UnitPorts ports{1};
   LaunchAccounts accounts;
   std::vector<WarpScheduler> schedulers{bench.simulator.device.sm.schedulers};
-  WarpPolicies policies{policy, schedulers};
+  WarpPolicies policies{policy, bench.simulator.device, schedulers};
   IssueStage stage{bench.sm, {bench.warps, schedulers, ports, accounts, policies, issuer}};
 };
 
@@ -128,7 +128,7 @@ TEST_F(IssueStageTest, APolicyThatLetsNobodyGoIsAskedAgainAfterAnEvent) {
 TEST_F(IssueStageTest, PoliciesHearOfTheirOwnWarpsOnly) {
   first().wake(1, 5);
   run(100);
-  policies.load_missed(bench.warps[4], 77, 9);  // the second warp of the first scheduler
+  policies.load_missed(bench.warps[4], 77, 15, 9);  // the second warp of the first scheduler
   policies.block_started(bench.warps, 0, 5,
                          10);  // warps 0 and 1 of the first scheduler, warp 0 of the others
   policies.block_ended(bench.warps, 4, 1, 11);

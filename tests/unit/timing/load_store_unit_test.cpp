@@ -68,7 +68,7 @@ struct LoadStoreUnitTest : testing::Test {
   UnitPorts ports{1};
   Interconnect network{bench.simulator.device, 100};
   std::vector<WarpScheduler> schedulers{bench.simulator.device.sm.schedulers};
-  WarpPolicies policies{bench.config.policy, schedulers};
+  WarpPolicies policies{bench.config.policy, bench.simulator.device, schedulers};
   LoadTable loads{bench.sm, bench.warps, waiter, nullptr};
   RequestPort requests{bench.sm, network};
   LoadStoreUnit unit{bench.sm, {bench.warps, board, ports, loads, requests, policies, waiter, nullptr}};

@@ -13,7 +13,9 @@ namespace simtlab::timing {
 namespace {
 
 unsigned pick(std::string_view policy, const WarpScheduler& scheduler, WarpScheduler::Mask eligible) {
-  return find_named(scheduler_policies(), policy)->make()->select_warp(scheduler, eligible, 0);
+  const device::Device device;
+  const SchedulerPolicy& entry = *find_named(scheduler_policies(), policy);
+  return entry.make({device, policy})->select_warp(scheduler, eligible, 0);
 }
 
 TEST(WarpScheduler, AWarpIsNotReadyOneCycleBeforeItsTimeAndReadyOnIt) {
@@ -137,7 +139,7 @@ TEST(Policies, EveryNameOfTheDeviceFileIsAFileAndHasASentence) {
   EXPECT_EQ(names.size(), scheduler_policies().size());
   for (const device::Scheduler known : {device::Scheduler::lrr, device::Scheduler::gto,
                                         device::Scheduler::oldest, device::Scheduler::two_level})
-    EXPECT_NE(scheduler_policy(known).make(), nullptr);
+    EXPECT_NE(scheduler_policy(known).make({device::Device{}, device::name_of(known)}), nullptr);
 }
 
 }  // namespace
