@@ -93,7 +93,7 @@ std::span<const std::string_view> ${function}() {
 endfunction()
 
 # The parameters that policies declare in their files, as calls of whole_parameter() or real_parameter() with literals
-# (src/device/policy_parameter.h): a function that lists them with the policies' names.
+# (src/device/scheduler_parameter.h): a function that lists them with the policies' names.
 function(simtlab_parameters out pattern function)
   simtlab_registered(${pattern} entries ${ARGN})
   set(rows)
@@ -142,7 +142,7 @@ function(simtlab_write_registries output)
   simtlab_registry(${output}/memory_page_policies.cpp memory/dram/page_policies/*.cpp memory/dram/page_policy.h memory::dram PagePolicyRule page "named page_policy_rules" ${folders})
   simtlab_registry(${output}/timing_schedulers.cpp timing/schedulers/*.cpp timing/scheduler.h timing SchedulerPolicy scheduler "named scheduler_policies" ${folders})
   simtlab_registry(${output}/cache_orders.cpp cache/orders/*.cpp cache/order.h cache OrderPolicy order "named order_policies" ${folders})
-  simtlab_registry(${output}/cachesim_prefetchers.cpp cachesim/prefetchers/*.cpp cachesim/prefetcher.h cachesim PrefetchPolicy prefetcher prefetch_policies ${folders})
+  simtlab_registry(${output}/cache_prefetchers.cpp cache/prefetchers/*.cpp cache/prefetcher.h cache PrefetchPolicy prefetcher prefetch_policies ${folders})
   simtlab_registry(${output}/corun_policies.cpp corun/policies/*.cpp corun/policy.h corun Policy policy policies ${folders})
   simtlab_registry(${output}/probe_kinds.cpp probe/kinds/*.cpp probe/kinds.h probe Kind kind registered_kinds ${folders})
   set(functions)
@@ -153,7 +153,7 @@ function(simtlab_write_registries output)
   file(CONFIGURE OUTPUT ${output}/device_policies.cpp @ONLY CONTENT
 "// Made by cmake/registry.cmake from the names of files.
 #include \"device/policy_names.h\"
-#include \"device/policy_parameter.h\"
+#include \"device/scheduler_parameter.h\"
 
 namespace simtlab::device {
 ${functions}
@@ -173,9 +173,9 @@ function(simtlab_check_extensions)
       message(FATAL_ERROR "SIMTLAB_EXTENSIONS: no source file in ${absolute}; a folder is laid out like src/: memory/policies/replace_mine.cpp")
     endif()
     foreach(file ${files})
-      if(NOT file MATCHES "^(memory/policies/(replace|index)_[^/]+|memory/dram/(schedulers|page_policies)/[^/]+|timing/schedulers/[^/]+|cachesim/(orders|prefetchers)/[^/]+|corun/policies/[^/]+|probe/kinds/[^/]+)\\.cpp$")
+      if(NOT file MATCHES "^(memory/policies/(replace|index)_[^/]+|memory/dram/(schedulers|page_policies)/[^/]+|timing/schedulers/[^/]+|cache/(orders|prefetchers)/[^/]+|corun/policies/[^/]+|probe/kinds/[^/]+)\\.cpp$")
         message(FATAL_ERROR "SIMTLAB_EXTENSIONS: ${absolute}/${file} is none of memory/policies/replace_NAME.cpp, memory/policies/index_NAME.cpp, memory/dram/schedulers/NAME.cpp, memory/dram/page_policies/NAME.cpp, "
-                            "timing/schedulers/NAME.cpp, cache/orders/NAME.cpp, cachesim/prefetchers/NAME.cpp, corun/policies/NAME.cpp, probe/kinds/NAME.cpp")
+                            "timing/schedulers/NAME.cpp, cache/orders/NAME.cpp, cache/prefetchers/NAME.cpp, corun/policies/NAME.cpp, probe/kinds/NAME.cpp")
       endif()
     endforeach()
     list(APPEND folders ${absolute})

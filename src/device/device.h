@@ -31,7 +31,7 @@ struct CacheParams {
   std::string set_bits = "none";  // SetIndex::bits: the address bits, lowest first: "7 8 9 10 13"
 };
 
-// The value of a policy's parameter (policy_parameter.h): one of the two, as the parameter says.
+// The value of a policy's parameter (scheduler_parameter.h): one of the two, as the parameter says.
 struct PolicyValue {
   std::uint64_t whole = 0;
   double real = 0;

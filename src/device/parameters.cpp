@@ -6,7 +6,7 @@
 #include <array>
 #include <utility>
 
-#include "device/policy_parameter.h"
+#include "device/scheduler_parameter.h"
 
 namespace simtlab::device {
 namespace {
@@ -161,7 +161,7 @@ void add_sm(std::vector<Parameter>& rows) {
 void add_scheduler_parameters(std::vector<Parameter>& rows) {
   const std::span<const OwnedParameter> all = scheduler_parameters();
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const PolicyParameter& p = all[i].parameter;
+    const SchedulerParameter& p = all[i].parameter;
     const auto field = [i, size = all.size(), whole = p.whole](Device& d) -> Field {
       d.scheduler_values.resize(size);
       if (whole) return &d.scheduler_values[i].whole;

@@ -7,7 +7,7 @@ namespace simtlab::timing {
 WarpPolicies::WarpPolicies(const SchedulerPolicy& policy, const device::Device& device,
                            std::vector<WarpScheduler>& schedulers)
     : events_(policy.events), schedulers_(schedulers) {
-  const device::ParameterValues values(device, device::name_of(device.sm.scheduler));
+  const device::SchedulerValues values(device, device::name_of(device.sm.scheduler));
   for (std::size_t i = 0; i < schedulers.size(); ++i) policies_.push_back(policy.make(values));
 }
 

@@ -13,7 +13,7 @@
 #include <type_traits>
 
 #include "base/named.h"
-#include "device/policy_parameter.h"
+#include "device/scheduler_parameter.h"
 #include "timing/wake_ups.h"
 
 namespace simtlab::timing {
@@ -74,18 +74,18 @@ struct PolicyEvents {
 // A policy as the list of policies knows it.
 struct SchedulerPolicy {
   std::string_view doc;  // one sentence
-  std::unique_ptr<WarpPolicy> (*make)(const device::ParameterValues& values);
+  std::unique_ptr<WarpPolicy> (*make)(const device::SchedulerValues& values);
   PolicyEvents events = {};
-  std::span<const device::PolicyParameter> parameters = {};
+  std::span<const device::SchedulerParameter> parameters = {};
 };
 
 // The entry of a policy class. The class is constructed from the values of its parameters, or from nothing if
 // it has none.
 template <class Policy>
 constexpr SchedulerPolicy policy_entry(std::string_view doc,
-                                       std::span<const device::PolicyParameter> parameters = {}) {
-  constexpr auto make = [](const device::ParameterValues& values) -> std::unique_ptr<WarpPolicy> {
-    if constexpr (std::is_constructible_v<Policy, const device::ParameterValues&>) {
+                                       std::span<const device::SchedulerParameter> parameters = {}) {
+  constexpr auto make = [](const device::SchedulerValues& values) -> std::unique_ptr<WarpPolicy> {
+    if constexpr (std::is_constructible_v<Policy, const device::SchedulerValues&>) {
       return std::make_unique<Policy>(values);
     } else {
       static_cast<void>(values);

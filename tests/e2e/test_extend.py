@@ -427,7 +427,7 @@ class Lists(Case):
             ("memory", "memory/dram/page_policies/history"),
             ("timing", "timing/schedulers/memory_first"),
             ("cache", "cache/orders/youngest"),
-            ("cache", "cachesim/prefetchers/stride"),
+            ("cache", "cache/prefetchers/stride"),
             ("corun", "corun/policies/least_served"),
             ("probe", "probe/kinds/predication"),
         ):

@@ -22,7 +22,7 @@ namespace {
 
 using device::whole_parameter;
 
-constexpr device::PolicyParameter parameters[] = {
+constexpr device::SchedulerParameter parameters[] = {
     whole_parameter("tags", 64, 1, 4096, "Lines that each warp remembers to have fetched"),
     whole_parameter("base", 100, 1, 100000, "Score of a warp that has lost no locality"),
     whole_parameter("throttle", 8, 1, 100000, "Weight of lost locality in the score"),
@@ -30,7 +30,7 @@ constexpr device::PolicyParameter parameters[] = {
 
 class CacheConscious final : public WarpPolicy {
  public:
-  explicit CacheConscious(const device::ParameterValues& values)
+  explicit CacheConscious(const device::SchedulerValues& values)
       : tags_(values.whole("tags")), base_(values.whole("base")), throttle_(values.whole("throttle")) {}
 
   void begin() override {

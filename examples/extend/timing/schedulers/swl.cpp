@@ -10,13 +10,13 @@ namespace {
 
 using device::whole_parameter;
 
-constexpr device::PolicyParameter parameters[] = {
+constexpr device::SchedulerParameter parameters[] = {
     whole_parameter("warps", 2, 1, 64, "Warps of a scheduler that may run at a time"),
 };
 
 class StaticLimit final : public WarpPolicy {
  public:
-  explicit StaticLimit(const device::ParameterValues& values) : warps_(values.whole("warps")) {}
+  explicit StaticLimit(const device::SchedulerValues& values) : warps_(values.whole("warps")) {}
 
   // Greedy then oldest among the warps that run.
   unsigned select_warp(const WarpScheduler& scheduler, WarpMask eligible, Cycle) override {

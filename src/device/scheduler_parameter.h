@@ -15,15 +15,15 @@
 
 namespace simtlab::device {
 
-struct PolicyParameter {
+struct SchedulerParameter {
   std::string_view name;  // "warps"
   bool whole = true;      // a whole number
   double default_value = 0, minimum = 0, maximum = 0;
   std::string_view doc;  // one sentence without the final full stop
 };
-constexpr PolicyParameter whole_parameter(std::string_view name, std::uint64_t default_value,
-                                          std::uint64_t minimum, std::uint64_t maximum,
-                                          std::string_view doc) {
+constexpr SchedulerParameter whole_parameter(std::string_view name, std::uint64_t default_value,
+                                             std::uint64_t minimum, std::uint64_t maximum,
+                                             std::string_view doc) {
   return {name,
           true,
           static_cast<double>(default_value),
@@ -31,23 +31,23 @@ constexpr PolicyParameter whole_parameter(std::string_view name, std::uint64_t d
           static_cast<double>(maximum),
           doc};
 }
-constexpr PolicyParameter real_parameter(std::string_view name, double default_value, double minimum,
-                                         double maximum, std::string_view doc) {
+constexpr SchedulerParameter real_parameter(std::string_view name, double default_value, double minimum,
+                                            double maximum, std::string_view doc) {
   return {name, false, default_value, minimum, maximum, doc};
 }
 
 // All parameters of warp schedulers, in the order of the policies' names and of their files.
 struct OwnedParameter {
   std::string_view policy;  // "swl"
-  PolicyParameter parameter;
+  SchedulerParameter parameter;
 };
 std::span<const OwnedParameter> scheduler_parameters();
 
 // The values that a device gives to the parameters of one warp scheduler. A parameter that the device says
 // nothing of has its default.
-class ParameterValues {
+class SchedulerValues {
  public:
-  ParameterValues(const Device& device, std::string_view policy) : device_(device), policy_(policy) {}
+  SchedulerValues(const Device& device, std::string_view policy) : device_(device), policy_(policy) {}
   std::uint64_t whole(std::string_view parameter) const;
   double real(std::string_view parameter) const;
 

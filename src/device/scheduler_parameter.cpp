@@ -1,4 +1,4 @@
-#include "device/policy_parameter.h"
+#include "device/scheduler_parameter.h"
 
 #include <fmt/format.h>
 
@@ -19,13 +19,13 @@ std::size_t find(std::string_view policy, std::string_view name, bool whole) {
 
 }  // namespace
 
-std::uint64_t ParameterValues::whole(std::string_view parameter) const {
+std::uint64_t SchedulerValues::whole(std::string_view parameter) const {
   const std::size_t i = find(policy_, parameter, true);
   if (i < device_.scheduler_values.size()) return device_.scheduler_values[i].whole;
   return static_cast<std::uint64_t>(scheduler_parameters()[i].parameter.default_value);
 }
 
-double ParameterValues::real(std::string_view parameter) const {
+double SchedulerValues::real(std::string_view parameter) const {
   const std::size_t i = find(policy_, parameter, false);
   if (i < device_.scheduler_values.size()) return device_.scheduler_values[i].real;
   return scheduler_parameters()[i].parameter.default_value;
