@@ -58,14 +58,16 @@ Arguments arguments(const std::vector<std::string>& all) {
   const auto dashes = !all.empty() && takes_program(all.front()) ? std::ranges::find(all, "--") : all.end();
   out.ours.assign(all.begin(), dashes);
   if (dashes != all.end()) out.after_dashes.emplace(dashes + 1, all.end());
-  const bool compiles = !all.empty() && all.front() == "build";  // its options are the compiler's
-  const bool prints = !all.empty() && all.front() == "report";   // elsewhere --timeline takes the next word
+  // Their options are the compiler's.
+  const bool compiles = !all.empty() && (all.front() == "build" || all.front() == "nvcc");
+  const bool prints = !all.empty() && all.front() == "report";  // elsewhere --timeline takes the next word
   for (std::string& a : out.ours) {
+    if (compiles) break;
     if (a == "--json" || a == "--csv") a += "=-";
     if (a == "--html" && all.front() == "validate") a += "=-";
     if (prints && (a == "--md" || a == "--html" || a == "--timeline" || a == "--sqlite")) a += "=-";
     // CLI11 would take the next argument for the value.
-    if (!compiles && a.starts_with("--") && a.find('=') + 1 == a.size())
+    if (a.starts_with("--") && a.find('=') + 1 == a.size())
       throw Error(ExitCode::usage, "option-value", fmt::format("{} has no value", shown(a)),
                   "something must follow the =");
   }
@@ -104,6 +106,8 @@ void add_all_commands(CLI::App& app, Action& chosen,
   add_run(app, chosen, after_dashes);
   add_cache(app, chosen, after_dashes);
   add_build(app, chosen);
+  add_nvcc(app, chosen);
+  add_toolkit(app, chosen);
   add_dram(app, chosen);
   add_predict(app, chosen, after_dashes);
   add_probe(app, chosen);
@@ -296,7 +300,10 @@ int run(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file that grows too large is an error of its writing
   std::setlocale(LC_CTYPE, "");
   try {
-    const std::vector<std::string> words(argv, argv + argc);
+    std::vector<std::string> words(argv, argv + argc);
+    // bin/nvcc of a toolkit that `simtlab toolkit` laid out.
+    if (!words.empty() && std::filesystem::path(words.front()).filename() == "nvcc")
+      words.insert(words.begin() + 1, "nvcc");
     remember_command_line(words);
     return parse_and_run({words.begin() + 1, words.end()});
   } catch (const Error& e) {

@@ -21,6 +21,8 @@ using Action = std::function<int()>;
 void add_run(CLI::App& app, Action& chosen, const std::optional<std::vector<std::string>>& after_dashes);
 void add_cache(CLI::App& app, Action& chosen, const std::optional<std::vector<std::string>>& after_dashes);
 void add_build(CLI::App& app, Action& chosen);
+void add_nvcc(CLI::App& app, Action& chosen);
+void add_toolkit(CLI::App& app, Action& chosen);
 void add_report(CLI::App& app, Action& chosen);
 void add_view(CLI::App& app, Action& chosen);
 void add_compare(CLI::App& app, Action& chosen);

@@ -39,6 +39,7 @@ std::filesystem::path compile(std::vector<std::string> arguments, const std::fil
   request.tell = [](const std::string& messages) { talk(messages); };
   const compile::BuildResult built = build_shown(request, shown);
   for (const std::string& command : built.commands) talk(command + "\n");
+  if (!built.dependencies.empty()) print(built.dependencies);
   if (!shown.quiet)
     for (const std::string& note : built.notes) talk("note: " + note + "\n");
   return built.executable;

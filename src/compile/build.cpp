@@ -16,6 +16,7 @@
 #include "base/hash.h"
 #include "compile/build_cache.h"
 #include "compile/compiler_messages.h"
+#include "compile/dependencies.h"
 #include "compile/frontend.h"
 #include "compile/launch_syntax.h"
 #include "compile/nvcc_options.h"
@@ -49,7 +50,7 @@ class Builder {
       if (!options_.output.empty() && fs::equivalent(s.path, options_.output, ec))
         throw Error(ExitCode::usage, "option-conflict",
                     "-o " + options_.output + " would overwrite " + s.path, "choose another name");
-    if (options_.compile_only || options_.ptx_only) {
+    if (options_.compile_only || options_.ptx_only || options_.dependencies.only) {
       if (!options_.output.empty()) check_writable(options_.output);
     } else {
       check_writable(options_.output.empty() ? "a.out" : options_.output);
@@ -63,6 +64,7 @@ class Builder {
   }
 
   BuildResult run() {
+    if (options_.dependencies.only) return dependencies_only();
     if (!options_.compile_only && !options_.ptx_only && tools_.library.empty())
       throw Error(ExitCode::unavailable, "libcudart-missing",
                   "simtlab's libcudart.so.12 is not beside the program",
@@ -76,9 +78,12 @@ class Builder {
       if (options_.compile_only || options_.ptx_only) {
         const fs::path plain =
             fs::path(s.path).filename().replace_extension(options_.ptx_only ? ".ptx" : ".o");
-        deliver(product, options_.output.empty() ? plain : fs::path(options_.output), false);
+        const fs::path output = options_.output.empty() ? plain : fs::path(options_.output);
+        deliver(product, output, false);
+        tell_dependencies(s, output);
       } else {
         objects.push_back(product);
+        tell_dependencies(s, options_.output.empty() ? fs::path("a.out") : fs::path(options_.output));
       }
     }
     if (!options_.compile_only && !options_.ptx_only)
@@ -191,10 +196,59 @@ class Builder {
                                    : s.language == Language::cxx ? "c++"
                                                                  : "c",
                                    identity(s));
-    if (const auto hit = cache_.find(key)) return *hit;
-    std::vector<fs::path> read;
-    const fs::path product = s.language == Language::cuda ? compile_cuda(s, read) : compile_host(s, read);
-    return cache_.store(key, product, read);
+    if (const auto hit = cache_.find(key)) {
+      if (options_.dependencies.wanted) read_ = cache_.read_for(key);
+      return *hit;
+    }
+    read_.clear();
+    const fs::path product = s.language == Language::cuda ? compile_cuda(s, read_) : compile_host(s, read_);
+    return cache_.store(key, product, read_);
+  }
+
+  // -MD and -MMD, of the source that was compiled last.
+  void tell_dependencies(const SourceFile& s, const fs::path& output) const {
+    const DependencyWish& wish = options_.dependencies;
+    if (!wish.wanted) return;
+    const fs::path file = wish.file.empty() ? fs::path(output).replace_extension(".d") : fs::path(wish.file);
+    write_file_atomically(file, rule_of(s, output.string()));
+  }
+  std::string rule_of(const SourceFile& s, const std::string& output) const {
+    const DependencyWish& wish = options_.dependencies;
+    return dependency_rule(wish, wish.target.empty() ? output : wish.target, s.path, read_, tools_.include);
+  }
+
+  // -std=c++NN means nothing for C.
+  Command common_for(Language language) const {
+    Command c = options_.common;
+    if (language == Language::c)
+      std::erase_if(c, [](const std::string& w) { return w.starts_with("-std="); });
+    return c;
+  }
+
+  // -M and -MM: the preprocessor alone looks at the sources.
+  BuildResult dependencies_only() {
+    const DependencyWish& wish = options_.dependencies;
+    for (const SourceFile& s : options_.inputs) {
+      if (s.language == Language::link) continue;
+      const char* const language = s.language == Language::cxx ? "c++" : "c";
+      Command c{tools_.clang, "-x", language, "-isystem", tools_.include.string()};
+      if (s.language == Language::cuda) c = cuda_base();
+      if (s.language == Language::cuda) c.push_back("--cuda-host-only");
+      append(c, options_.host);
+      append(c, common_for(s.language));
+      append(c,
+             {"-M", "-MF", (scratch_ / "host.d").string(), fs::absolute(s.path).lexically_normal().string()});
+      if (const ProcessResult r = execute(std::move(c)); r.status != 0)
+        failed(r, "preprocessing of " + s.path, "compile-failed", "");
+      read_.clear();
+      note_dependencies(scratch_ / "host.d", read_);
+      result_.dependencies += rule_of(s, fs::path(s.path).filename().replace_extension(".o").string());
+    }
+    const std::string file = options_.output.empty() ? wish.file : options_.output;
+    if (file.empty()) return result_;
+    write_file_atomically(file, result_.dependencies);
+    result_.dependencies.clear();
+    return result_;
   }
 
   void note_dependencies(const fs::path& file, std::vector<fs::path>& read) const {
@@ -306,8 +360,7 @@ class Builder {
     if (cxx && gcc.empty()) c.push_back("-Wno-reserved-user-defined-literal");
     append(c, host_flags());
     if (options_.openmp) append(c, gcc.empty() ? openmp_flags() : Command{"-fopenmp"});
-    for (const std::string& w : options_.common)
-      if (cxx || w.rfind("-std=", 0) != 0) c.push_back(w);  // -std=c++NN means nothing for C
+    append(c, common_for(s.language));
     append(c, {"-MD", "-MF", (scratch_ / "host.d").string(), "-c",
                fs::absolute(s.path).lexically_normal().string(), "-o", object.string()});
     if (const ProcessResult r = execute(std::move(c)); r.status != 0)
@@ -367,6 +420,7 @@ class Builder {
   BuildCache cache_;
   Toolchain tools_;
   ScratchFolder scratch_;
+  std::vector<fs::path> read_;  // files that the source compiled last was made from
   BuildResult result_;
 };
 

@@ -68,6 +68,15 @@ std::optional<fs::path> BuildCache::find(const std::string& key) const {
   return file;
 }
 
+std::vector<fs::path> BuildCache::read_for(const std::string& key) const {
+  std::istringstream lines(read_file(folder_ / (key + ".manifest"), kLargestManifest, "cache manifest"));
+  std::vector<fs::path> out;
+  std::string line;
+  std::getline(lines, line);  // the product
+  while (std::getline(lines, line)) out.emplace_back(line.substr(line.find(' ') + 1));
+  return out;
+}
+
 fs::path BuildCache::store(const std::string& key, const fs::path& product,
                            const std::vector<fs::path>& read) const {
   const std::string name = hash_file(product) + product.extension().string();

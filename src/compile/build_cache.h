@@ -21,6 +21,8 @@ class BuildCache {
 
   // The product stored under the key if it is the user's own and every file it depended on is unchanged.
   std::optional<std::filesystem::path> find(const std::string& key) const;
+  // The files that the compiler read for what is stored under the key.
+  std::vector<std::filesystem::path> read_for(const std::string& key) const;
   // Moves `product` into the cache and returns its new place. `read` lists the files that the compiler read.
   std::filesystem::path store(const std::string& key, const std::filesystem::path& product,
                               const std::vector<std::filesystem::path>& read) const;

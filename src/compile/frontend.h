@@ -41,6 +41,7 @@ struct BuildResult {
   bool from_cache = false;            // nothing was compiled
   std::vector<std::string> notes;     // options that were accepted without effect, one sentence each
   std::vector<std::string> commands;  // what was run, if asked to be verbose
+  std::string dependencies;           // of -M and -MM without -o
 };
 // Compiles and links. Throws Error: usage for bad flags, unavailable (exit 7) with the package to install if
 // clang 19 is missing, bad_input if the compiler refuses, unsupported if it does so for what simtlab lacks (a

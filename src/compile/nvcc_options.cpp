@@ -4,11 +4,11 @@
 #include <charconv>
 #include <functional>
 #include <map>
-#include <sstream>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "compile/frontend.h"
+#include "compile/limited.h"
 
 namespace simtlab::compile {
 namespace {
@@ -63,8 +63,8 @@ class Parser {
     o_.architectures.erase(std::unique(o_.architectures.begin(), o_.architectures.end()),
                            o_.architectures.end());
     if (o_.inputs.empty()) usage("no input file", "name at least one .cu, .cpp, .c or .o file");
-    if ((o_.compile_only || o_.ptx_only) && !o_.output.empty() && sources() > 1)
-      usage("-o with -c or -ptx takes one source file");
+    if ((o_.compile_only || o_.ptx_only || o_.dependencies.only) && !o_.output.empty() && sources() > 1)
+      usage("-o with -c, -ptx or -M takes one source file");
     return o_;
   }
 
@@ -137,7 +137,25 @@ class Parser {
     alias("--default-stream", "-default-stream");
     values_["-optf"] = [this](const std::string& v) { options_file(v); };
     alias("--options-file", "-optf");
+    make_dependency_options();
     make_boolean_options();
+  }
+
+  void make_dependency_options() {
+    DependencyWish& d = o_.dependencies;
+    values_["-MF"] = [&d](const std::string& v) { d.file = v; };
+    alias("--dependency-output", "-MF");
+    values_["-MT"] = [&d](const std::string& v) { d.target = v; };
+    alias("--dependency-target-name", "-MT");
+    const auto wish = [this, &d](std::initializer_list<const char*> names, bool only, bool system) {
+      for (const char* n : names)
+        flags_[n] = [&d, only, system] { d.wanted = true, d.only |= only, d.system = system; };
+    };
+    wish({"-M", "--generate-dependencies"}, true, true);
+    wish({"-MM", "--generate-nonsystem-dependencies"}, true, false);
+    wish({"-MD", "--generate-dependencies-with-compile"}, false, true);
+    wish({"-MMD", "--generate-nonsystem-dependencies-with-compile"}, false, false);
+    flags_["-MP"] = flags_["--generate-dependency-targets"] = [&d] { d.phony = true; };
   }
 
   // What other tools of nvcc get, or what says where their files go.
@@ -195,10 +213,6 @@ class Parser {
                           "--dependency-drive-prefix",
                           "-dp",
                           "--drive-prefix",
-                          "-MT",
-                          "--dependency-target-name",
-                          "-MF",
-                          "--dependency-output",
                           "-cudadevrt",
                           "--cudadevrt",
                           "-e",
@@ -262,7 +276,7 @@ class Parser {
       flags_[n] = [] {};  // clang always allows these
     for (const char* n :
          {"-restrict", "--restrict", "-res-usage", "--resource-usage", "-keep", "--keep", "-save-temps", "-v",
-          "--verbose", "-Wno-deprecated-gpu-targets", "-MD", "-MMD", "-allow-unsupported-compiler",
+          "--verbose", "-Wno-deprecated-gpu-targets", "-allow-unsupported-compiler",
           "--allow-unsupported-compiler", "-src-in-ptx", "--source-in-ptx"}) {
       const std::string name = n;
       flags_[name] = [this, name] { note(name + " has no effect"); };
@@ -274,7 +288,7 @@ class Parser {
         flags_["--device-link"] = [this] { separate(true); };
     flags_["-m32"] = [] { unsupported("-m32: 32-bit programs cannot be simulated", "build with -m64"); };
     for (const char* n : {"-cubin", "--cubin", "-fatbin", "--fatbin", "-lib", "--lib", "-E", "--preprocess",
-                          "-M", "-run", "--run", "-dryrun", "--dryrun", "-pg", "--profile", "-optix-ir"}) {
+                          "-run", "--run", "-dryrun", "--dryrun", "-pg", "--profile", "-optix-ir"}) {
       const std::string name = n;
       flags_[name] = [name] {
         unsupported(name + " is not offered by simtlab build",
@@ -419,13 +433,13 @@ class Parser {
     note("-default-stream per-thread: the default stream is shared by all threads here (D-RUNTIME-2)");
   }
 
-  // Options separated by white space, put in at this place.
+  // Options separated by white space, with quotation marks as a shell has them, put in at this place.
   void options_file(const std::string& path) {
     if (++option_files_ > kMostOptionFiles) usage("option files name each other without end, last " + path);
     std::vector<std::string> more;
     for (const std::string& file : split(path, ',')) {
-      std::istringstream words(read_file(file, kLargestOptionFile, "options file"));
-      for (std::string w; words >> w;) more.push_back(w);
+      for (const std::string& word : split_words(read_file(file, kLargestOptionFile, "options file")))
+        more.push_back(word);
     }
     arguments_.insert(arguments_.begin() + static_cast<std::ptrdiff_t>(at_) + 1, more.begin(), more.end());
   }

@@ -14,6 +14,16 @@ struct SourceFile {
   Language language = Language::cuda;
 };
 
+// -MD, -MMD, -M, -MM, -MP, -MF, -MT: a rule for make with the files that a source is compiled from.
+struct DependencyWish {
+  bool wanted = false;
+  bool only = false;   // -M, -MM: nothing is compiled
+  bool system = true;  // headers of the system, too; not with -MMD, -MM
+  bool phony = false;  // -MP: an empty rule for each header, so that one may vanish
+  std::string file;    // -MF; empty: the output's name with the extension .d
+  std::string target;  // -MT; empty: the output
+};
+
 struct NvccOptions {
   std::vector<SourceFile> inputs;
   std::string output;         // -o
@@ -25,6 +35,7 @@ struct NvccOptions {
   bool quiet = false;         // -w
   bool openmp = false;        // -Xcompiler -fopenmp
   std::string optimisation = "-O2";
+  DependencyWish dependencies;
   std::vector<std::string> architectures;  // sm_70, ...; sorted, without repeats, never empty
   int max_registers = 0;                   // -maxrregcount
   bool flush_denormals = false, precise_division = true, precise_sqrt = true, fuse_multiply_add = true,

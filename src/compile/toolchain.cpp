@@ -106,6 +106,8 @@ fs::path find_devmath(const std::string& clang, const std::string& version, cons
 
 }  // namespace
 
+fs::path cuda_headers() { return find_data("cuda", "include/cuda_runtime.h") / "include"; }
+
 fs::path find_runtime_library() {
   std::vector<fs::path> candidates;
   if (const std::string folder = environment("SIMTLAB_LIBRARY_DIR"); !folder.empty())

@@ -29,6 +29,9 @@ inline const std::vector<std::string> in_place_of_the_assembler = {"-mllvm", "-e
 // none. `flush_denormals` chooses the variant for -ftz=true: bitcode of the other kind does not link.
 Toolchain find_toolchain(const std::filesystem::path& cache, bool flush_denormals);
 
+// The folder of cuda_runtime.h and its family. Throws Error(failure, "headers-missing").
+std::filesystem::path cuda_headers();
+
 // The folder of the drop-in libcudart.so.12; empty if it was not built.
 std::filesystem::path find_runtime_library();
 

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "compile/dependencies.h"
 #include "compile/frontend.h"
 
 namespace simtlab::compile {
@@ -295,6 +296,33 @@ TEST_F(NvccOptionsTest, AValueStaysWithItsOption) {
   EXPECT_THAT(with_values_joined({"-v", "-Xptxas=-v", "-O3", "-Xcompiler"}),
               ElementsAre("-v", "-Xptxas=-v", "-O3", "-Xcompiler"));
   EXPECT_FALSE(is_nvcc_option("--gpu"));
+}
+
+// -MD and its kind, as CMake and makefiles write them.
+TEST_F(NvccOptionsTest, DependenciesAreWished) {
+  const DependencyWish with =
+      parse({"-MD", "-MT", "app.dir/a.cu.o", "-MF", "app.dir/a.cu.o.d", "-c"}).dependencies;
+  EXPECT_TRUE(with.wanted && with.system && !with.only && !with.phony);
+  EXPECT_EQ(with.target, "app.dir/a.cu.o");
+  EXPECT_EQ(with.file, "app.dir/a.cu.o.d");
+  const DependencyWish user = parse({"-MMD", "-MP"}).dependencies;
+  EXPECT_TRUE(user.wanted && !user.system && user.phony);
+  EXPECT_TRUE(parse({"-M"}).dependencies.only);
+  EXPECT_FALSE(parse({"-MM"}).dependencies.system);
+  EXPECT_FALSE(parse({}).dependencies.wanted);
+}
+
+TEST_F(NvccOptionsTest, TheRuleNamesEveryFileAsMakeReadsIt) {
+  DependencyWish wish;
+  const std::vector<std::filesystem::path> read = {"/p/a b.h", "/p/$x.h", "/usr/include/stdio.h",
+                                                   "/own/include/cuda_runtime.h",
+                                                   std::filesystem::absolute("a.cu")};
+  EXPECT_EQ(dependency_rule(wish, "out dir/a.o", "a.cu", read, "/own/include"),
+            "out\\ dir/a.o: a.cu \\\n  /p/a\\ b.h \\\n  /p/$$x.h \\\n  /usr/include/stdio.h \\\n  "
+            "/own/include/cuda_runtime.h\n");
+  wish.system = false, wish.phony = true;
+  EXPECT_EQ(dependency_rule(wish, "a.o", "a.cu", read, "/own/include"),
+            "a.o: a.cu \\\n  /p/a\\ b.h \\\n  /p/$$x.h\n\n/p/a\\ b.h:\n\n/p/$$x.h:\n");
 }
 
 TEST_F(NvccOptionsTest, AJoinedValueMeansTheSame) {
