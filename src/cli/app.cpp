@@ -108,6 +108,7 @@ void add_all_commands(CLI::App& app, Action& chosen,
   add_build(app, chosen);
   add_nvcc(app, chosen);
   add_toolkit(app, chosen);
+  add_suite(app, chosen);
   add_dram(app, chosen);
   add_predict(app, chosen, after_dashes);
   add_probe(app, chosen);

@@ -23,6 +23,7 @@ void add_cache(CLI::App& app, Action& chosen, const std::optional<std::vector<st
 void add_build(CLI::App& app, Action& chosen);
 void add_nvcc(CLI::App& app, Action& chosen);
 void add_toolkit(CLI::App& app, Action& chosen);
+void add_suite(CLI::App& app, Action& chosen);
 void add_report(CLI::App& app, Action& chosen);
 void add_view(CLI::App& app, Action& chosen);
 void add_compare(CLI::App& app, Action& chosen);

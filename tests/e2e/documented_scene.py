@@ -116,6 +116,13 @@ TYPED = {
     "probe --compare A B --json --csv": "probe --compare v100 k40 --json=c.json --csv",
     "probe --analyse CURVE.csv --detector rank --json --csv": "probe --analyse curve.csv --detector rank --json=c.json --csv",
     "probe --method thesis --gpu NAME": "probe --method thesis --gpu gtx480",
+    "suite FOLDER --gpu a100": "suite programs --gpu a100",
+    "suite FOLDER --jobs 4 --limit 60 s --json=suite.json --html=suite.html": "suite programs --jobs 2 --limit '60 s' --json=suite.json --html=suite.html",
+    "suite FOLDER --only PATTERN --build-only --jobs N": "suite programs --only 'a*' --build-only --jobs 2",
+    "nvcc FLAGS": "nvcc -c app.cu -o by_nvcc.o",
+    "toolkit --prefix DIR": "toolkit --prefix toolkit",
+    "build app.cu -o app": "build app.cu -o app",
+    "build kernel.cl -o kernel.ptx": "build kernel.cl -o by_build.ptx",
     "validate corun --host cycle --gpu titanx-maxwell --applications MIXES/rodinia.toml --mixes 30": "validate corun --host cycle --gpu titanx-maxwell --applications my.toml --mixes 2 --size 3 --policy mps,shark",
     "corun interfere kernel.ptx --launch FILE": "corun interfere kernel.ptx --launch launch.toml --steps 4",
     "explain NAME": "explain gpu.ipc",
@@ -201,8 +208,9 @@ class Scene:
         for name in ("kernelslist.g", "kernel-1.traceg"):
             shutil.copy(SOURCE / "tests/data/accelsim" / name, self.folder / name)
         shutil.copytree(SOURCE / "data/validation", self.folder / "kept")
-        for name in ("runs", "results", "docs"):
+        for name in ("runs", "results", "docs", "programs"):
             (self.folder / name).mkdir()
+        self.file("programs/app.cu", APP)
 
     def made(self):
         """What earlier commands of a reader have left."""

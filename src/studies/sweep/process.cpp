@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <spawn.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
@@ -34,8 +35,8 @@ std::vector<char*> pointers_to(const std::vector<std::string>& words) {
 }
 
 // Between fork and exec: only calls that are safe there.
-[[noreturn]] void become(const Process::Start& start, char* const* argv, const char* errors, pid_t parent,
-                         int failed) {
+[[noreturn]] void become(const Process::Start& start, char* const* argv, char* const* environment,
+                         const char* errors, pid_t parent, int failed) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(127);  // it ended before that was said
@@ -44,17 +45,26 @@ std::vector<char*> pointers_to(const std::vector<std::string>& words) {
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   const int nothing = ::open("/dev/null", O_RDWR);
-  const int text = ::open(errors, O_WRONLY | O_CREAT | O_TRUNC, 0644);
-  int error = nothing < 0 || text < 0 ? errno : 0;
+  const int text = ::open(errors, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0644);
+  int output = nothing;
+  if (start.output == start.errors)
+    output = text;
+  else if (!start.output.empty())
+    output = ::open(start.output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0644);
+  int error = nothing < 0 || text < 0 || output < 0 ? errno : 0;
   if (error == 0) {
-    ::dup2(nothing, STDIN_FILENO), ::dup2(nothing, STDOUT_FILENO), ::dup2(text, STDERR_FILENO);
-    if (nothing > 2) ::close(nothing);
-    if (text > 2) ::close(text);
+    ::dup2(nothing, STDIN_FILENO), ::dup2(output, STDOUT_FILENO), ::dup2(text, STDERR_FILENO);
+    for (const int done : {nothing, text, output})
+      if (done > 2) ::close(done);
+    if (start.most_file_bytes > 0) {
+      const rlimit most{start.most_file_bytes, start.most_file_bytes};
+      ::setrlimit(RLIMIT_FSIZE, &most);
+    }
     if (start.kept_open >= 0) ::fcntl(start.kept_open, F_SETFD, 0);
     if (::chdir(start.folder.c_str()) != 0) error = errno;
   }
   if (error == 0) {
-    ::execv(argv[0], argv);
+    ::execve(argv[0], argv, environment);
     error = errno;
   }
   [[maybe_unused]] const ssize_t n = ::write(failed, &error, sizeof error);
@@ -65,6 +75,8 @@ std::vector<char*> pointers_to(const std::vector<std::string>& words) {
 
 Process::Process(const Start& start) {
   const std::vector<char*> argv = pointers_to(start.argv);
+  const std::vector<char*> variables = pointers_to(start.environment);
+  char* const* const environment = start.environment.empty() ? environ : variables.data();
   const std::string errors = start.errors.string();
   std::array<int, 2> failed{-1, -1};
   const auto refuse = [&](const char* what, int error) {
@@ -76,7 +88,7 @@ Process::Process(const Start& start) {
   const pid_t parent = ::getpid();
   pid_ = ::fork();
   const int error = errno;
-  if (pid_ == 0) become(start, argv.data(), errors.c_str(), parent, failed[1]);
+  if (pid_ == 0) become(start, argv.data(), environment, errors.c_str(), parent, failed[1]);
   ::close(failed[1]);
   if (pid_ < 0) {
     ::close(failed[0]);

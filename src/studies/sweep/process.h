@@ -3,14 +3,15 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 namespace simtlab::studies::sweep {
 
-// One process in a group of its own, which ends with its parent. Standard input and output are empty,
-// standard error goes to a file.
+// One process in a group of its own, which ends with its parent. Standard input is empty, standard error goes
+// to a file; so does standard output where one is named.
 class Process {
  public:
   struct Start {
@@ -18,6 +19,10 @@ class Process {
     std::string folder;
     std::filesystem::path errors;
     int kept_open = -1;  // a descriptor that it inherits; -1: none
+    // Empty: what it prints is thrown away; `errors` again: both in one file
+    std::filesystem::path output = {};
+    std::vector<std::string> environment = {};  // NAME=value; none: ours
+    std::uint64_t most_file_bytes = 0;          // of each file that it writes; 0: no limit
   };
   // Throws Error(failure, "process").
   explicit Process(const Start& start);

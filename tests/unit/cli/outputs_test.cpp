@@ -70,11 +70,11 @@ std::string refusal(const std::vector<std::string>& line, std::string& message) 
 // An option that names a file is an output or stands here: a new one is not forgotten.
 TEST(Outputs, EveryOptionThatNamesAFileIsAnInputOrAnOutput) {
   const std::set<std::string> inputs = {
-      "--config", "--gpu",      "--dram",     "--controller",   "--trace",          "--launch",
-      "--resume", "--profiles", "--model",    "--applications", "--directory",      "--counts",
-      "--loop",   "--base",     "--analyse",  "--compare",      "--program",        "--kernels",
-      "--rows",   "--prose",    "--examples", "--correction",   "--check-commands", "--suite",
-      "--data",   "--results",  "--rodinia"};
+      "--config",  "--gpu",      "--dram",    "--controller",   "--trace",      "--launch",
+      "--resume",  "--profiles", "--model",   "--applications", "--directory",  "--counts",
+      "--loop",    "--base",     "--list",    "--analyse",      "--compare",    "--program",
+      "--kernels", "--rows",     "--prose",   "--examples",     "--correction", "--check-commands",
+      "--suite",   "--data",     "--results", "--rodinia"};
   std::size_t seen = 0;
   for (const Place& p : all_options()) {
     const std::string& value = p.option.value;
