@@ -83,8 +83,8 @@ std::string recorded_comment(const std::string& area, const ValidationOptions& o
   return fmt::format(
       "Rows of programs that were run before: `simtlab validate {} --results DIR --update` on {:%Y-%m-%d}, "
       "simtlab {}, replaced those of the programs in DIR.\n"
-      "tools/rodinia/measure.py and bench/cross_check.py (with --lowering off) make such folders. Columns: "
-      "src/studies/validate/rows.h.",
+      "DIR/DEVICE/PROGRAM.json are results of `simtlab run`; bench/cross_check.py (with --lowering off) "
+      "makes such a folder. Columns: src/studies/validate/rows.h.",
       area, utc, version());
 }
 

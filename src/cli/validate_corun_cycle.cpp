@@ -25,8 +25,8 @@ using corun::ApplicationResult;
 
 constexpr double same = 1e-3;  // slowdowns that differ by less are one
 
-// What the rows are of. The model was made with the usual mixes in sight, and mended where those with Rodinia
-// showed it wrong (docs/lab/corun.md).
+// What the rows are of. The model was made with the usual mixes in sight, and mended where those with
+// programs from elsewhere showed it wrong (docs/lab/corun.md).
 constexpr studies::validate::Role seen = studies::validate::Role::tuned;
 
 std::string group_of(const HostComparison& o) {
@@ -310,8 +310,7 @@ int compare_hosts(const CLI::App& app, HostComparison o) {
   o.keep.recorded = o.keep.whole_groups = o.keep.update && !o.applications.empty();
   o.keep.recorded_how =
       "Rows of mixes of applications that are not part of simtlab: `simtlab validate corun --host cycle "
-      "--applications FILE.toml --update` replaces those of \"mixes of FILE\".\n"
-      "tools/rodinia/corun.py makes rodinia.toml (docs/lab/corun.md has the command).";
+      "--applications FILE.toml --update` replaces those of \"mixes of FILE\".";
   check_validation(o.keep, {"corun-hosts"}, chosen_option(o));
   CycleApplications cycle(app, o.applications, o.run);
   check_inputs(o.keep.output, inputs_of(o, cycle));

@@ -163,7 +163,8 @@ std::vector<ModelledLaunch> read_pairs(const std::string& folder) {
   if (out.empty())
     throw Error(ExitCode::bad_input, "validate-examples",
                 fmt::format("{} has no pairs NAME.json and NAME.predict.json", folder),
-                "tools/rodinia/run.py --mode timing and --mode predict write them");
+                "simtlab run --json=NAME.json and simtlab predict --json=NAME.predict.json of the same "
+                "program write them");
   return out;
 }
 

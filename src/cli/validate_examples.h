@@ -34,8 +34,7 @@ bool has_examples(const std::string& folder);
 // the runs throw.
 std::vector<ModelledLaunch> run_examples(const CLI::App& app, const std::string& folder,
                                          const std::vector<std::string>& gpus);
-// Pairs of result files that tools/rodinia/measure.py wrote: FOLDER/NAME.json cycle by cycle,
-// FOLDER/NAME.predict.json of the same program.
+// Pairs of result files: FOLDER/NAME.json cycle by cycle, FOLDER/NAME.predict.json of the same program.
 std::vector<ModelledLaunch> read_pairs(const std::string& folder);
 
 // Markdown. held_out: devices that were not looked at when the models' constants were chosen.

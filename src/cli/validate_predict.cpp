@@ -306,8 +306,8 @@ void add_validate_predict(CLI::App& validate, Action& chosen) {
       ->check(CLI::Validator(refuse_empty, ""))
       ->type_name("DIR");
   sub->add_option("--results", o->results,
-                  "Instead, pairs NAME.json and NAME.predict.json of programs: folder that "
-                  "tools/rodinia/measure.py wrote")
+                  "Instead, pairs NAME.json of `simtlab run` and NAME.predict.json of `simtlab predict` in "
+                  "this folder")
       ->check(CLI::Validator(refuse_empty, ""))
       ->type_name("DIR");
   add_validation_options(*sub, *o, "Examples on two devices, the small loop nests");

@@ -177,7 +177,7 @@ std::vector<std::string> chosen_devices(const ValidateOptions& o) {
   return out;
 }
 
-// DIR/DEVICE/APP.json, as tools/rodinia/measure.py and bench/cross_check.py write them.
+// DIR/DEVICE/APP.json, results of `simtlab run`; bench/cross_check.py writes such a folder.
 std::vector<studies::validate::KernelRow> kernels(const ValidateOptions& o, const char* file_name,
                                                   const std::vector<std::string>& devices) {
   std::vector<studies::validate::KernelRow> rows;
@@ -249,8 +249,8 @@ void add_validate_timing(CLI::App& validate, Action& chosen) {
       ->allow_extra_args(false);
   timing
       ->add_option("--results", o->results,
-                   "Also compare the kernels of programs: folder that tools/rodinia/measure.py or "
-                   "bench/cross_check.py wrote")
+                   "Also compare the kernels of programs: folder with DEVICE/PROGRAM.json, results of "
+                   "`simtlab run` or of bench/cross_check.py")
       ->check(CLI::Validator(refuse_empty, ""))
       ->type_name("DIR");
   add_validation_options(*timing, *o,

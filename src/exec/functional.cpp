@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t batch_records = functional_turn, batch_addresses = 128;
 // Why warps take turns at all, and turns of one batch: longer ones are not faster. A warp that
 // spins on another warp's flag must not keep it from running, and programs that lack a barrier but work on
-// hardware, where warps advance at about the same pace, should work here too (heartwall of Rodinia).
+// hardware, where warps advance at about the same pace, should work here too.
 constexpr std::uint64_t slice = functional_turn;
 
 struct Batch {

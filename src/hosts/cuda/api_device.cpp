@@ -138,7 +138,7 @@ SIMTLAB_CUDA_API CudaError cudaDeviceCanAccessPeer(int* out, int, int) { return 
 SIMTLAB_CUDA_API CudaError cudaDeviceEnablePeerAccess(int, unsigned) { return note(error_invalid_device); }
 SIMTLAB_CUDA_API CudaError cudaDeviceDisablePeerAccess(int) { return note(error_invalid_device); }
 
-// The driver's way to ask the same; mummergpu of Rodinia uses it.
+// The driver's way to ask the same; programs of before the runtime had its own use it.
 extern "C" CudaError cudaMemGetInfo(std::size_t* free, std::size_t* total);
 SIMTLAB_CUDA_API int cuMemGetInfo_v2(std::size_t* free, std::size_t* total) {
   return cudaMemGetInfo(free, total);

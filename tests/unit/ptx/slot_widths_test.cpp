@@ -1,6 +1,5 @@
 // A value of 64 bits and one of 32 bits must never share register rows: their lanes lie at different bytes,
-// so that on divergent paths a write for some lanes destroyed what other lanes still needed (found with
-// Rodinia's cfd).
+// so that on divergent paths a write for some lanes destroyed what other lanes still needed.
 #include <gtest/gtest.h>
 
 #include <set>

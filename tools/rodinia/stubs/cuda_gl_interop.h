@@ -1,1 +1,0 @@
-/* hybridsort includes the OpenGL interoperability header and uses nothing of it. */
