@@ -77,6 +77,11 @@ Place Lexer::here() const {
   return Place{static_cast<std::uint32_t>(pos_), line_, static_cast<std::uint32_t>(pos_ - line_start_ + 1)};
 }
 
+void Lexer::too_long(Place at, const char* what, std::size_t length) const {
+  source_.fail(at, "ptx-limit",
+               fmt::format("{} of {} characters; the limit is {}", what, length, Limits::identifier));
+}
+
 void Lexer::fail(Place at, std::string message, std::string hint) const {
   source_.fail(at, "ptx-syntax", std::move(message), std::move(hint));
 }
@@ -139,8 +144,7 @@ Token Lexer::scan() {
   };
   if (is_letter(c) || c == '_' || c == '$' || (c == '%' && is_follow(n))) {
     const std::size_t length = 1 + digits_and_letters(pos_ + 1).size();
-    if (length > Limits::identifier)
-      fail(t.at, fmt::format("identifier of {} characters; the limit is {}", length, Limits::identifier));
+    if (length > Limits::identifier) too_long(t.at, "identifier", length);
     return take(Token::Kind::identifier, length);
   }
   if (is_digit(c)) return number(t.at);
@@ -153,8 +157,7 @@ Token Lexer::scan() {
       else
         break;
     }
-    if (end - start > Limits::identifier)
-      fail(t.at, fmt::format("directive of {} characters; the limit is {}", end - start, Limits::identifier));
+    if (end - start > Limits::identifier) too_long(t.at, "directive", end - start);
     return take(Token::Kind::dotted, end - start);
   }
   if (c == '"') {
@@ -226,7 +229,7 @@ Token Lexer::number(Place at) {
       end = e;
     }
     t.text = text_.substr(pos_, end - pos_);
-    if (t.text.size() > Limits::identifier) fail(at, "number is too long");
+    if (t.text.size() > Limits::identifier) too_long(at, "number", t.text.size());
     t.kind = Token::Kind::float64;
     double value = 0;
     const auto [rest, error] = std::from_chars(t.text.data(), t.text.data() + t.text.size(), value);

@@ -46,6 +46,7 @@ class Lexer {
   Token float_bits(Place at, unsigned digits);
   std::string_view digits_and_letters(std::size_t from) const;
   [[noreturn]] void fail(Place at, std::string message, std::string hint = {}) const;
+  [[noreturn]] void too_long(Place at, const char* what, std::size_t length) const;
   Place here() const;
 
   const Source& source_;

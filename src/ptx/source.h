@@ -18,7 +18,7 @@ struct Place {
 // Bounds on hostile input. Each has a message that names it.
 struct Limits {
   static constexpr std::size_t text_bytes = std::size_t{256} << 20;
-  static constexpr std::size_t identifier = 4096;
+  static constexpr std::size_t identifier = 64u << 10;    // mangled names of nested templates reach thousands
   static constexpr std::size_t nesting = 256;             // { } scopes and parentheses
   static constexpr std::size_t instructions = 2'000'000;  // a module
   static constexpr std::size_t operands = 8'000'000;
