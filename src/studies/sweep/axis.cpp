@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 
@@ -65,6 +66,14 @@ std::string plain(double value) {
   return text == "-0" ? "0" : text;
 }
 
+// What the C library reads as a number and no range can go to.
+bool is_infinite(std::string_view text) {
+  std::string word(trimmed(text));
+  if (word.starts_with('-') || word.starts_with('+')) word.erase(0, 1);
+  for (char& c : word) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return word == "nan" || word == "inf" || word == "infinity";
+}
+
 class Parser {
  public:
   Parser(std::string name, const std::string& text, const AxisErrors& errors) : text_(text), errors_(errors) {
@@ -99,8 +108,22 @@ class Parser {
     else if (colon != std::string_view::npos && starts_with_number(text.substr(0, colon)))
       steps(text, colon);
     else
-      out_.values.emplace_back(text);
+      out_.values.emplace_back(word(text, dots, colon));
     if (out_.values.size() > most_values) refuse(fmt::format("more than {} values", most_values));
+  }
+
+  // A text that is no range, though it may have been meant for one: "nan:10:1", "6o:132:12".
+  std::string_view word(std::string_view text, std::size_t dots, std::size_t colon) const {
+    const std::size_t end = std::min(dots, colon);
+    if (end == std::string_view::npos) return text;
+    if (is_infinite(text.substr(0, end)))
+      refuse(fmt::format("'{}' is no number that a range may have", shown(text.substr(0, end), 60)));
+    const std::size_t second = text.find(':', end + 1);
+    const bool numbers_follow = end == colon && second != std::string_view::npos &&
+                                starts_with_number(text.substr(end + 1)) &&
+                                starts_with_number(text.substr(second + 1));
+    if (numbers_follow) refuse("FIRST:LAST:STEP has three numbers, the step above 0");
+    return text;
   }
 
   void drawn_range(std::string_view first, std::string_view last) {

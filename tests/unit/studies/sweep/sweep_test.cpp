@@ -32,9 +32,15 @@ TEST(SweepAxis, lists_steps_and_doublings) {
 }
 
 TEST(SweepAxis, what_is_no_axis_is_refused) {
-  for (const char* text : {"a", "a=", "=1", "a=[1", "a=1]", "a=,", "a=9:1", "a=9:1:2", "a=1:9:0", "a=1:9:-1",
-                           "a=0:8", "a=1:x", "a=5..5", "a=1..2,3", "a=-1..2 log", "a=1:99999999:1"})
+  for (const char* text :
+       {"a",         "a=",       "=1",          "a=[1",           "a=1]",       "a=,",
+        "a=9:1",     "a=9:1:2",  "a=1:9:0",     "a=1:9:-1",       "a=0:8",      "a=1:x",
+        "a=5..5",    "a=1..2,3", "a=-1..2 log", "a=1:99999999:1", "a=nan:10:1", "a=inf:10:1",
+        "a=-INF:10", "a=nan..3", "a=6o:132:12"})
     EXPECT_THROW(axis_from(text), Error) << text;
+  // Words with a colon or dots stay words.
+  EXPECT_THAT(values_from("reduce:1,a.b..c,k:x:y,nano:1"),
+              ElementsAre("reduce:1", "a.b..c", "k:x:y", "nano:1"));
 }
 
 TEST(SweepAxis, quantities_are_numbers) {
