@@ -47,8 +47,7 @@ class Writer : TextWriter {
       const bool stopped = result_.manifest.interrupted || !result_.manifest.failure.empty();
       line(stopped ? "no kernel completed" : "no kernel was launched");
     }
-    if (skipped != 0)
-      note(fmt::format("{} launches were executed but not timed (--kernels)", format_exact(skipped)));
+    if (skipped != 0) note(not_timed(skipped));
     if (result_.kernels.size() <= 1) copies();
     footer();
     return out_;
@@ -56,6 +55,14 @@ class Writer : TextWriter {
 
  private:
   void note(std::string_view text) { line(painted(text, Paint::dim, style_)); }
+
+  // A pattern that fits nothing is most likely mistyped.
+  std::string not_timed(std::uint64_t launches) const {
+    const std::string count = fmt::format("{} launch{}", format_exact(launches), launches == 1 ? "" : "es");
+    if (result_.kernels.empty())
+      return fmt::format("no launch was timed: --kernels fits none of the {} that ran", count);
+    return fmt::format("{} {} executed but not timed (--kernels)", count, launches == 1 ? "was" : "were");
+  }
 
   // Of all kernels, each once: what they say of themselves may mean something else.
   void warnings() {
