@@ -199,6 +199,7 @@ int predict_command(const CLI::App& app, PredictRun o, std::vector<std::string> 
   check_predict(o);
   check_static(o);
   if (o.explain) o.run.output.all = true;
+  take_file_of_loop(o.loop, rest);
   if (names_c_program(rest)) {
     check_c_program(o);
     take_axes(rest, o.sweep);

@@ -448,6 +448,12 @@ bool names_c_program(const std::vector<std::string>& rest) {
   return file != rest.end() && file->ends_with(".c");
 }
 
+void take_file_of_loop(LoopOptions& o, std::vector<std::string>& rest) {
+  if (!o.loop.ends_with(".c")) return;
+  if (rest.empty()) rest.push_back(o.loop);
+  o.loop.clear();  // a file without a line: which loop is asked back
+}
+
 std::optional<std::string> loop_option_given(const LoopOptions& o) {
   const std::pair<const char*, bool> all[] = {
       {"--loop", !o.loop.empty()},         {"--params", !o.params.empty()},
@@ -503,9 +509,10 @@ int predict_loop(const LoopOptions& o, const RunOptions& run, OutputOptions outp
 void add_loop_options(CLI::App& command, LoopOptions& o) {
   const auto group = "Sequential C programs (FILE.c)";
   command
-      .add_option(
-          "--loop", o.loop,
-          "The loop nest: FILE:LINE of its outermost for; default: the one after #pragma simtlab kernel")
+      .add_option("--loop", o.loop,
+                  "The loop nest: FILE:LINE of its outermost for; default: the one after #pragma simtlab "
+                  "kernel, else the lines of all loops are named")
+      ->expected(0, 1)
       ->type_name("FILE:LINE")
       ->group(group);
   command.add_option("--params", o.params, "Values of the variables that the nest's bounds depend on")

@@ -29,6 +29,8 @@ struct LoopOptions {
 void add_loop_options(CLI::App& command, LoopOptions& options);
 // The first word that names a file is a C program.
 bool names_c_program(const std::vector<std::string>& rest);
+// `--loop program.c` names the program, not a loop of it.
+void take_file_of_loop(LoopOptions& options, std::vector<std::string>& rest);
 // Some option of a nest was given; named in the error where there is no C program.
 std::optional<std::string> loop_option_given(const LoopOptions& options);
 

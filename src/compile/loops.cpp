@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "base/error.h"
@@ -45,10 +47,10 @@ LoopProgram::LoopProgram(LoopSource source)
     : source_(std::move(source)), tools_(find_loop_toolchain()), scratch_(cache_folder(default_cache())) {
   if (source_.line == 0) {
     source_.line = line_of_pragma(source_.file);
-    by_pragma_ = true;
-    if (source_.line == 0)
-      throw Error(ExitCode::bad_input, "loop-missing", fmt::format("{} marks no loop", source_.file.string()),
-                  "--loop FILE:LINE, or `#pragma simtlab kernel` on the line before the loop");
+    by_pragma_ = source_.line != 0;
+    unmarked_ = !by_pragma_;
+    // No loop: the answer names those that there are
+    if (unmarked_) source_.line = std::numeric_limits<unsigned>::max();
   } else {
     // Says what is wrong with it better than clang
     (void)read_file(source_.file, largest_source, "C source");
@@ -101,7 +103,14 @@ std::string LoopProgram::run_tool(const std::vector<std::string>& words, int& st
 
 std::string LoopProgram::describe() const {
   int status = 0;
-  return run_tool({"describe"}, status);
+  std::string answer = run_tool({"describe"}, status);
+  if (!unmarked_) return answer;
+  const auto refused = nlohmann::json::parse(answer, nullptr, false);
+  const std::string lines =
+      refused.is_object() && refused.contains("refused") ? refused["refused"][0].value("hint", "") : "";
+  throw Error(ExitCode::bad_input, "loop-missing", fmt::format("{} marks no loop", source_.file.string()),
+              fmt::format("--loop FILE:LINE, or `#pragma simtlab kernel` on the line before the loop{}{}",
+                          lines.empty() ? "" : "; ", lines));
 }
 
 std::string LoopProgram::ptx(const std::vector<unsigned>& levels, const std::string& name,

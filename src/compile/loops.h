@@ -46,11 +46,11 @@ struct RunWish {
 
 class LoopProgram {
  public:
-  // Compiles. Throws Error: bad_input "compile-failed" (clang's messages are on stderr), "loop-missing"
-  // without a pragma.
+  // Compiles. Throws Error: bad_input "compile-failed" (clang's messages are on stderr).
   explicit LoopProgram(LoopSource source);
 
   // The description as JSON; also if the nest is refused (models::loops::parse_description throws then).
+  // Throws Error(bad_input, "loop-missing") with the lines of the loops if nobody says which one is meant.
   std::string describe() const;
   // levels: of the prefix, x first. Throws Error(failure).
   std::string ptx(const std::vector<unsigned>& levels, const std::string& name,
@@ -71,7 +71,7 @@ class LoopProgram {
   LoopSource source_;
   LoopToolchain tools_;
   ScratchFolder scratch_;
-  bool by_pragma_ = false;
+  bool by_pragma_ = false, unmarked_ = false;
 };
 
 }  // namespace simtlab::compile

@@ -183,6 +183,18 @@ class Loops(Case):
         r = self.refused(3, "loop-missing", "predict", good, "--loop", f"{good}:11")
         self.assertIn("lines 9, 10, 19", r.stderr)
         self.refused(3, "loop-missing", "predict", self.file("none.c", "int x;\n"))
+        # Whoever names no loop is told all of them, however he does not name it.
+        marked_none = self.file("unmarked.c", good.read_text().replace("#pragma simtlab kernel", ""))
+        for words in (
+            [marked_none],
+            [marked_none, "--loop"],
+            ["--loop", marked_none],
+            [marked_none, "--loop", marked_none],
+            [marked_none, "--loop", "--gpu", "v100"],
+        ):
+            self.assertIn(
+                "loops begin at the lines 9, 10, 19", self.refused(3, "loop-missing", "predict", *words).stderr, words
+            )
         self.refused(2, "option-value", "predict", good, "--loop", "transpose.c:x")
         self.refused(2, "option-value", "predict", good, "--params", "width=64,height=64", "--nest-block", "64x64")
         self.refused(2, "option-value", "predict", good, "--params", "width=64,height=64", "--nest-map", "x,z")
