@@ -99,6 +99,18 @@ bool has_action(const CLI::App& command) {
   return command.get_subcommands([](const CLI::App*) { return true; }).empty();
 }
 
+// Counts (their value is called N) are read as numbers without a sign, which would wrap around.
+void refuse_negative_counts(CLI::App& app) {
+  const auto check = [](std::string& value) {
+    return value.starts_with("-") && value.find_first_of("0123456789") == 1 ? value + " is below 0"
+                                                                            : std::string();
+  };
+  for (CLI::Option* option : app.get_options())
+    if (option->get_type_name() == "N") option->check(CLI::Validator(check, ""));
+  for (CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
+    refuse_negative_counts(*sub);
+}
+
 void add_all_commands(CLI::App& app, Action& chosen,
                       const std::optional<std::vector<std::string>>& after_dashes) {
   app.require_subcommand(1);
@@ -127,6 +139,7 @@ void add_all_commands(CLI::App& app, Action& chosen,
   add_completion(app, chosen);
   add_man(app, chosen);
   add_version(app, chosen);
+  refuse_negative_counts(app);
   app.set_version_flag("--version", "simtlab " + std::string(version()));
 }
 

@@ -67,6 +67,19 @@ std::string refusal(const std::vector<std::string>& line, std::string& message) 
   return {};
 }
 
+// Counts have no sign: -1 was once the largest number of 64 bits.
+TEST(Counts, NoneIsBelowZero) {
+  std::size_t seen = 0;
+  for (const Place& p : all_options()) {
+    if (p.option.value != "N" || p.option.positional) continue;
+    ++seen;
+    std::string message;
+    EXPECT_EQ(refusal(words(p, "-1"), message), "option-value") << p.option.names.back() << message;
+    EXPECT_NE(message.find("-1 is below 0"), std::string::npos) << message;
+  }
+  EXPECT_GT(seen, 20u);
+}
+
 // An option that names a file is an output or stands here: a new one is not forgotten.
 TEST(Outputs, EveryOptionThatNamesAFileIsAnInputOrAnOutput) {
   const std::set<std::string> inputs = {
