@@ -38,6 +38,8 @@ class Error(Exception):
         self.places = places
         self.partial_json = partial_json
         self.messages = messages  # notes, and what the simulated program printed
+        if self.hint and hasattr(self, "add_note"):  # Python 3.11: a traceback shows it below the message
+            self.add_note(f"hint: {self.hint}")
 
     @property
     def file(self) -> str:

@@ -61,7 +61,12 @@ class Result(dict):
     def frame(self, path: str = "kernels") -> pandas.DataFrame:
         """A list of the result as a table: one row each, metrics as columns. path: member names joined by '/', e.g. "kernels", "sms",
         "kernels/0/stalls". Units are in .attrs["units"]."""
-        import pandas
+        try:
+            import pandas
+        except ImportError as missing:
+            raise ImportError(
+                'Result.frame() makes a table of pandas, which is not installed (pip install pandas, or Debian\'s python3-pandas); the result itself has the same values: result["kernels"]'
+            ) from missing
 
         at: Any = self
         for step in path.split("/"):

@@ -254,6 +254,29 @@ def test_nothing_is_printed(saxpy, capfd):
     assert capfd.readouterr() == ("", "")
 
 
+def test_what_a_compiler_says_is_in_the_exception(tmp_path, capfd):
+    source = tmp_path / "wrong.cu"
+    source.write_text("int main() { return nowhere; }\n")
+    with pytest.raises(simtlab.InputError) as caught:
+        simtlab.run(source)
+    assert capfd.readouterr() == ("", "")
+    assert "nowhere" in caught.value.messages and "wrong.cu:1:21" in caught.value.messages
+    with pytest.raises(simtlab.InputError) as caught:
+        simtlab.run(tmp_path / "none.ptx", grid="1", block="32")
+    assert caught.value.hint
+    if sys.version_info >= (3, 11):
+        assert caught.value.__notes__ == [f"hint: {caught.value.hint}"]
+
+
+def test_a_table_without_pandas_says_what_is_missing(saxpy):
+    what, options = saxpy
+    result = simtlab.run(*what, **options)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "pandas", None)
+        with pytest.raises(ImportError, match="python3-pandas"):
+            result.frame()
+
+
 def test_a_program_takes_its_arguments(examples, capfd):
     with pytest.raises(simtlab.InputError) as caught:
         simtlab.run(program=["/bin/echo", "one", "two three"])
