@@ -118,7 +118,7 @@ TYPED = {
     "probe --method thesis --gpu NAME": "probe --method thesis --gpu gtx480",
     "suite FOLDER --gpu a100": "suite programs --gpu a100",
     "suite FOLDER --jobs 4 --limit 60 s --json=suite.json --html=suite.html": "suite programs --jobs 2 --limit '60 s' --json=suite.json --html=suite.html",
-    "suite FOLDER --only PATTERN --build-only --jobs N": "suite programs --only 'a*' --build-only --jobs 2",
+    "suite FOLDER --only PATTERN --build-only --jobs 1": "suite programs --only 'a*' --build-only --jobs 2",
     "nvcc FLAGS": "nvcc -c app.cu -o by_nvcc.o",
     "toolkit --prefix DIR": "toolkit --prefix toolkit",
     "build app.cu -o app": "build app.cu -o app",
