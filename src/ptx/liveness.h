@@ -40,8 +40,8 @@ void apply(Function& f, const Allocation& allocation);
 // Physical registers that an assembler uses beyond the values alive in PTX: addresses in the making, the
 // stack pointer, operands of instructions that have no constant form. Fitted to the register counts of the
 // manufacturer's assembler (CUDA 13.0, sm_75) for 33 kernels of the examples and of seven programs from
-// elsewhere (docs/lab/suites.md): median error -6 %, mean absolute error 21 %. What it can't see: unrolling and
-// scheduling by the assembler (more registers), rematerialised values (fewer).
+// elsewhere (docs/lab/suites.md): median error -6 %, mean absolute error 21 %. What it can't see: unrolling
+// and scheduling by the assembler (more registers), rematerialised values (fewer).
 inline constexpr std::uint32_t register_overhead = 6;
 
 }  // namespace simtlab::ptx
