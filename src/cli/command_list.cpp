@@ -196,7 +196,7 @@ std::string list_schedulers(const Format& format) {
   std::vector<std::vector<std::string>> rows;
   for (const auto& [name, policy] : timing::scheduler_policies()) {
     rows.push_back({std::string(name), std::string(policy->doc)});
-    for (const device::PolicyParameter& p : policy->parameters) {
+    for (const device::SchedulerParameter& p : policy->parameters) {
       rows.back()[1] += fmt::format("; scheduler.{}.{}: {}, {} to {}, default {}", name, p.name, p.doc,
                                     p.minimum, p.maximum, p.default_value);
     }
