@@ -57,7 +57,10 @@ TEST_P(OpClasses, TakesTheValuesOfAnotherOnlyIfThatHasItsOwn) {
 TEST_P(OpClasses, HasALatencyWhereTheTableSays) {
   setenv("SIMTLAB_DATA", SIMTLAB_SOURCE_DIR "/data", 1);
   const Device d = load_device("v100").device;
-  if (of().latency_at == no_latency) return EXPECT_EQ(d.latency[GetParam()], 0);
+  if (of().latency_at == no_latency) {
+    EXPECT_EQ(d.latency[GetParam()], 0);
+    return;
+  }
   EXPECT_GT(d.latency[GetParam()], 0);
   if (of().latency_at == "sm.branch_latency") { EXPECT_EQ(d.latency[GetParam()], d.sm.branch_latency); }
   if (of().latency_at == "l1.latency") { EXPECT_EQ(d.latency[GetParam()], d.l1.latency); }

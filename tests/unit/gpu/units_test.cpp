@@ -117,7 +117,9 @@ result::KernelResult result_of(std::string name, std::uint64_t cycles, std::size
   result::KernelResult r;
   r.name = std::move(name);
   r.metrics.set("gpu.cycles", cycles);
-  r.series.rows.resize(rows);
+  r.series.interval = 1;
+  r.series.columns = {"end"};
+  for (std::size_t i = 1; i <= rows; ++i) r.series.rows.push_back({static_cast<double>(i)});
   return r;
 }
 
@@ -155,6 +157,8 @@ TEST(KeptResults, AddsProfilesBeyondTheBoundToTheFirstOfTheKernel) {
   KeptResults kept({}, {.profile_lines = 1});
   for (std::uint64_t launch : {1, 2}) {
     result::KernelResult r = result_of("a", 1);
+    r.profile.reasons = {"selected"};
+    r.profile.slots = {1};
     r.profile.lines.resize(1);
     kept.keep(launch, std::move(r));
   }
