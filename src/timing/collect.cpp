@@ -22,7 +22,7 @@ void Gpu::Impl::account(Cycle now) {
   if (active.empty()) return;
   SharedUse since = shared_use();
   for (std::size_t i = 0; i < since.parts.size(); ++i)
-    since.parts[i] -= std::exchange(used.parts[i], since.parts[i]);
+    since.parts[i] -= std::exchange(accounted.used.parts[i], since.parts[i]);
   std::vector<ActiveLaunch*> launches;
   std::vector<std::uint64_t> moved;
   for (const auto& launch : active) {
@@ -30,11 +30,11 @@ void Gpu::Impl::account(Cycle now) {
     launches.push_back(launch.get());
     moved.push_back(all - std::exchange(launch->weighed, all));
     const Cycle end = launch->over() ? launch->ended : now;
-    const Cycle begin = std::max(launch->begun, accounted);
+    const Cycle begin = std::max(launch->begun, accounted.until);
     if (active.size() > 1 && end > begin) launch->overlapped += end - begin;
   }
   apportion(since, launches, moved);
-  accounted = now;
+  accounted.until = now;
 }
 
 Snapshot Gpu::Impl::snapshot(Cycle at) const {
@@ -160,28 +160,28 @@ result::KernelResult Gpu::Impl::collect(ActiveLaunch& launch, Cycle end, bool ch
 
 Gpu::Ended Gpu::Impl::finish(ActiveLaunch& launch) {
   SIMTLAB_ASSERT(launch.over(), "the launch has ended");
-  const bool last = active.size() == 1;
-  if (last) {
+  const bool only_one = active.size() == 1;
+  if (only_one) {
     drain();
-    settled = std::max(settled, launch.ended);
-    for (Sm& sm : sms) sm.settle(settled);
-    check_end(settled);
+    accounted.slots_until = std::max(accounted.slots_until, launch.ended);
+    for (Sm& sm : sms) sm.settle(accounted.slots_until);
+    check_end(accounted.slots_until);
     // Programs of many short kernels would show little else
     if (options.pulse != nullptr) tell(launch, launch.ended);
   } else {
-    settled = horizon;
-    for (Sm& sm : sms) sm.settle(settled);
+    accounted.slots_until = horizon;
+    for (Sm& sm : sms) sm.settle(horizon);
   }
   account(launch.ended);
   Ended out{collect(launch, launch.ended, true), launch.begun, launch.ended};
-  left_out = {launch.grid.next, launch.left_out};
-  last_blocks = launch.grid.blocks;
-  sampler = std::move(launch.sampler);
+  last.left_out = {launch.grid.next, launch.left_out};
+  last.blocks = launch.grid.blocks;
+  last.sampler = std::move(launch.sampler);
   for (Sm& sm : sms) sm.leave(launch.context.slot);
-  memory.take(launch.context.slot);
+  memory.close_account(launch.context.slot);
   std::erase_if(active, [&](const auto& other) { return other.get() == &launch; });
   reshare();
-  if (last)
+  if (only_one)
     epoch += out.end;
   else
     hand_out(horizon);

@@ -22,14 +22,14 @@ namespace simtlab::timing {
 Gpu::Impl::Impl(Machine machine, const Options& o)
     : device(std::move(machine.device)),
       options(o),
-      pipes(device),
-      lowering(device, options.lowering),
-      latencies(machine.latencies),
-      sm_config{device, pipes, latencies, scheduler_policy(device.sm.scheduler), options.what_if},
-      network(device, latencies.network),
-      memory(device, latencies, network, std::move(machine.dram)),
-      listener(device.sm.count, device.l2_slices, memory.dram_channels() == nullptr ? latencies.dram : 0),
-      team(o.threads),
+      models(device, options.lowering, machine.latencies),
+      sm_config{device, models.pipes, models.latencies, scheduler_policy(device.sm.scheduler),
+                options.what_if},
+      network(device, models.latencies.network),
+      memory(device, models.latencies, network, std::move(machine.dram)),
+      listener(device.sm.count, device.l2_slices,
+               memory.dram_channels() == nullptr ? models.latencies.dram : 0),
+      quantum(o.threads),
       dispatcher(device.sm.count, static_cast<Cycle>(std::llround(device.host.block_launch_cycles))) {
   for (std::uint32_t i = 0; i < device.sm.count; ++i) sms.emplace_back(i, sm_config, network);
   if (!options.observe.sms()) return;
@@ -93,16 +93,17 @@ std::optional<Gpu::Id> Gpu::advance(std::uint64_t until) {
 
 std::vector<Gpu::Ended> Gpu::partial() { return impl_->partial(); }
 
-Gpu::LeftOut Gpu::left_out() const { return impl_->left_out; }
+Gpu::LeftOut Gpu::left_out() const { return impl_->last.left_out; }
 
 void Gpu::complete(result::KernelResult& result, std::optional<std::uint64_t> warp_instructions) const {
-  if (impl_->left_out.count == 0) {
-    if (!impl_->sampler) return;
+  if (impl_->last.left_out.count == 0) {
+    if (!impl_->last.sampler) return;
     result.metrics.set("gpu.cycles.error", 0.0);
-    result.metrics.set("sampling.blocks", impl_->last_blocks);
+    result.metrics.set("sampling.blocks", impl_->last.blocks);
     return;
   }
-  result.metrics = impl_->sampler->extrapolate(result.metrics, impl_->left_out.count, warp_instructions);
+  result.metrics =
+      impl_->last.sampler->extrapolate(result.metrics, impl_->last.left_out.count, warp_instructions);
   result.not_modelled.emplace_back("D-TIMING-13");
 }
 
@@ -134,11 +135,9 @@ std::uint32_t Gpu::Impl::l1_ways(const LaunchContext& launch) const {
 }
 
 void Gpu::Impl::begin_period() {
-  horizon = accounted = settled = 0;
-  used = {};
-  quanta = seen_blocks = 0;
-  lookout.restart(0);
-  told = ~std::uint64_t{0};
+  horizon = 0;
+  accounted = {};
+  watch.begin_period();
   if (options.pulse != nullptr) options.pulse->begin_period();
   network.restart();
   memory.restart();
@@ -155,7 +154,7 @@ void Gpu::Impl::place(ActiveLaunch& launch, const stream::WarpSource& source, co
   context.occupancy = fit(device, source, context.registers);
   const stream::trace::Code* code = source.code_of(source.function());
   const bool machine_code = code != nullptr && !code->mnemonics.empty();
-  context.programs.begin(source.function(), pipes, machine_code ? as_it_is : lowering);
+  context.programs.begin(source.function(), models.pipes, machine_code ? models.as_it_is : models.lowering);
   context.machine_code = machine_code;
   context.programs.place(device, source);
   context.warps_per_block = source.warps_per_block();
@@ -177,12 +176,12 @@ ActiveLaunch& Gpu::Impl::begin(const stream::WarpSource& source, const Setup& se
   place(*launch, source, setup);
   if (active.empty()) {
     begin_period();
-    left_out = {};
-    sampler.reset();
+    last.left_out = {};
+    last.sampler.reset();
     if (options.sample_error > 0)
       launch->sampler.emplace(options.sample_error,
                               std::uint64_t{device.sm.count} * launch->context.occupancy.blocks_per_sm,
-                              64 * latencies.network);
+                              64 * models.latencies.network);
   } else {
     account(horizon);
     launch->alone = false;
@@ -229,26 +228,11 @@ Cycle Gpu::Impl::next_event() const {
   return next;
 }
 
-// The memory system is the first job, for it is the longest.
 void Gpu::Impl::run_quantum(Cycle end) {
-  busy.clear();
-  for (Sm& sm : sms)
-    if (sm.next_event() < end) busy.push_back(&sm);
-  failures.assign(busy.size() + 1, nullptr);
-  const auto job = [&](std::size_t i) {
-    try {
-      if (i == 0)
-        memory.advance(end);
-      else
-        busy[i - 1]->run(end);
-    } catch (...) { failures[i == 0 ? busy.size() : i - 1] = std::current_exception(); }
-  };
-  if (std::ranges::any_of(contexts,
-                          [](const LaunchContext* context) { return context->launch->one_at_a_time(); }))
-    for (std::size_t i = 0; i <= busy.size(); ++i) job(i);
-  else
-    team.run(busy.size() + 1, job);
-  for (Sm* sm : busy) {
+  const bool in_turn = std::ranges::any_of(
+      contexts, [](const LaunchContext* context) { return context->launch->one_at_a_time(); });
+  quantum.run(memory, sms, end, in_turn);
+  for (Sm* sm : quantum.ran()) {
     if (sm->observer() != nullptr) send_observed(*sm);
     for (const TimedRequest& request : sm->outbox()) memory.push(request);
     sm->outbox().clear();
@@ -257,8 +241,7 @@ void Gpu::Impl::run_quantum(Cycle end) {
   }
   network.deliver();
   if (options.observe.sms()) listener.deliver();
-  for (const std::exception_ptr& failure : failures)
-    if (failure) std::rethrow_exception(failure);
+  quantum.rethrow();
 }
 
 // The same, and what its observer noted of each request goes along.
@@ -295,7 +278,7 @@ ActiveLaunch* Gpu::Impl::ended() {
 
 void Gpu::Impl::step(Cycle now) {
   take_snapshots(now);
-  horizon = now + latencies.network;
+  horizon = now + models.latencies.network;
   run_quantum(horizon);
 }
 

@@ -2,22 +2,43 @@
 #pragma once
 
 #include <deque>
-#include <exception>
 #include <memory>
 #include <optional>
 #include <vector>
 
-#include "base/team.h"
 #include "stream/executed.h"
 #include "timing/active.h"
 #include "timing/machine.h"
 #include "timing/memory_system.h"
 #include "timing/metrics.h"
+#include "timing/progress_watch.h"
+#include "timing/quantum.h"
 #include "timing/sharing.h"
 
 namespace simtlab::timing {
 
 struct Gpu::Impl {
+  // What instructions take on the device.
+  struct Models {
+    Models(const device::Device& device, bool lower, const Latencies& measured)
+        : pipes(device), lowering(device, lower), as_it_is(device, false), latencies(measured) {}
+    const PipeTable pipes;
+    const Lowering lowering, as_it_is;  // of PTX, of machine code
+    const Latencies latencies;
+  };
+  // How far what was done has been given to the launches that did it.
+  struct Accounted {
+    SharedUse used;  // of what they share
+    Cycle until = 0;
+    Cycle slots_until = 0;  // issue slots are charged until here at least
+  };
+  // A launch of which a part was simulated.
+  struct Sampled {
+    std::optional<Sampler> sampler;
+    std::uint64_t blocks = 0;  // simulated
+    LeftOut left_out;
+  };
+
   Impl(Machine machine, const Options& o);
 
   // gpu.cpp: time
@@ -61,38 +82,26 @@ struct Gpu::Impl {
 
   const device::Device device;
   const Options options;
-  const PipeTable pipes;
-  const Lowering lowering, as_it_is{device, false};
-  const Latencies latencies;
+  const Models models;
   const SmConfig sm_config;
   Interconnect network;
   MemorySystem memory;
   std::deque<Sm> sms;
   MemoryObserver listener;  // listens only if somebody asked
-  Team team;
+  QuantumRunner quantum;
   BlockDispatcher dispatcher;
 
   std::vector<std::unique_ptr<ActiveLaunch>> active;  // in the order in which they are served
   std::vector<LaunchContext*> contexts;               // theirs
   std::uint64_t launches = 0;
   std::optional<stream::ExecutedLaunch> executed;  // of run(), kept for partial()
-  SharedUse used;                                  // accounted for until now
-  Cycle accounted = 0;
-  Cycle settled = 0;     // slots are charged until here at least
+  Accounted accounted;
   bool arrived = false;  // launches whose blocks have not been handed out yet
 
-  std::vector<Sm*> busy;                              // in the current quantum
-  std::vector<std::exception_ptr> failures;           // theirs; the last one is the memory system's
-  exec::Lookout lookout{std::uint64_t{1} << 16, 64};  // for lack of progress
-  // Since the GPU was idle; blocks handed out and ended, at the last look
-  std::uint64_t quanta = 0, seen_blocks = 0;
+  ProgressWatch watch;
   std::uint64_t epoch = 0;
-  Cycle horizon = 0;               // nothing has been simulated beyond
-  std::optional<Sampler> sampler;  // of the launch that ended last
-  std::uint64_t last_blocks = 0;
-  LeftOut left_out;
-  // For options.pulse: quanta, the launch whose name it has
-  std::uint64_t beats = 0, told = ~std::uint64_t{0};
+  Cycle horizon = 0;  // nothing has been simulated beyond
+  Sampled last;       // the launch that ended last
 };
 
 }  // namespace simtlab::timing

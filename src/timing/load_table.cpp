@@ -3,16 +3,9 @@
 namespace simtlab::timing {
 
 std::uint32_t LoadTable::add(std::uint32_t number, const InstInfo& info) {
-  std::uint32_t index;
-  if (free_.empty()) {
-    index = static_cast<std::uint32_t>(loads_.size());
-    loads_.emplace_back();
-  } else {
-    index = free_.back();
-    free_.pop_back();
-  }
   Warp& warp = warps_[number];
-  loads_[index] = {&info, warp.program, 0, 1, static_cast<std::uint16_t>(number), warp.async.open_group()};
+  const std::uint32_t index =
+      loads_.add({&info, warp.program, 0, 1, static_cast<std::uint16_t>(number), warp.async.open_group()});
   ++warp.loads;
   warp.answers += info.returns ? 1 : 0;
   if (info.op_class == ptx::OpClass::async_copy) warp.async.issue();
@@ -21,7 +14,7 @@ std::uint32_t LoadTable::add(std::uint32_t number, const InstInfo& info) {
 
 void LoadTable::complete(std::uint32_t index, Cycle at) {
   const Load load = loads_[index];
-  free_.push_back(index);
+  loads_.remove(index);
   if (as_written_ != nullptr) as_written_->ends(index);
   if (sm_.observer != nullptr) sm_.observer->load_ends(index, at);
   Warp& warp = warps_[load.warp];

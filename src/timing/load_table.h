@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "timing/as_written.h"
+#include "timing/slot_pool.h"
 #include "timing/sm_context.h"
 
 namespace simtlab::timing {
@@ -37,17 +38,14 @@ class LoadTable {
   LoadTable(SmContext& sm, std::vector<Warp>& warps, MemoryWaiter& waiter, AsWritten* as_written)
       : sm_(sm), warps_(warps), waiter_(waiter), as_written_(as_written) {}
 
-  void begin() {
-    loads_.clear();
-    free_.clear();
-  }
+  void begin() { loads_.clear(); }
   std::uint32_t add(std::uint32_t warp, const InstInfo& info);
   Load& operator[](std::uint32_t load) { return loads_[load]; }
   // One of the things that the load waits for has come.
   void answer(std::uint32_t load, Cycle now) {
     if (--loads_[load].remaining == 0) complete(load, std::max(now, loads_[load].ready_at));
   }
-  std::size_t under_way() const { return loads_.size() - free_.size(); }
+  std::size_t under_way() const { return loads_.used(); }
 
  private:
   void complete(std::uint32_t load, Cycle at);
@@ -56,8 +54,7 @@ class LoadTable {
   std::vector<Warp>& warps_;
   MemoryWaiter& waiter_;
   AsWritten* as_written_;
-  std::vector<Load> loads_;  // grows to the most that were ever under way
-  std::vector<std::uint32_t> free_;
+  SlotPool<Load> loads_;
 };
 
 }  // namespace simtlab::timing

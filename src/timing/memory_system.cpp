@@ -20,6 +20,25 @@ constexpr unsigned slice_shift = 48;
 
 }  // namespace
 
+MemorySystem::SliceRules::SliceRules(const device::Device& device)
+    : write_back(device.l2.write_policy == device::WritePolicy::write_back),
+      write_allocate(device.l2.write_allocate),
+      dram_access_sectors(std::clamp<unsigned>(std::bit_floor(device.dram.access_bytes / 32), 1, 4)),
+      sector_cost(memory::to_fixed(32 / (device.l2.bytes_per_cycle / device.l2_slices))) {
+  // throughput[atomic] is per SM; the work is done at the slices.
+  const double of_sm = device.throughput[static_cast<std::size_t>(ptx::OpClass::atomic)];
+  const double rate = of_sm * device.sm.count / device.l2_slices;
+  atomic_cost = memory::to_fixed(1 / rate);
+}
+
+std::uint8_t MemorySystem::SliceRules::dram_sectors(std::uint8_t sectors) const {
+  std::uint8_t wide = 0;
+  const unsigned ones = (1u << dram_access_sectors) - 1;
+  for (unsigned at = 0; at < 4; at += dram_access_sectors)
+    if ((sectors >> at) & ones) wide = static_cast<std::uint8_t>(wide | (ones << at));
+  return wide;
+}
+
 MemorySystem::MemorySystem(const device::Device& device, const Latencies& latencies, Interconnect& network,
                            std::unique_ptr<memory::Dram> dram)
     : latencies_(latencies),
@@ -28,18 +47,11 @@ MemorySystem::MemorySystem(const device::Device& device, const Latencies& latenc
       parts_(device),
       translation_(device),
       dram_(std::move(dram)),
+      rules_(device),
       backlog_(device.l2_slices,
-               dram_->channels() != nullptr ? dram_->channels()->count() : device.dram.partitions) {
+               dram_->channels() != nullptr ? dram_->channels()->count() : device.dram.partitions),
+      dram_waiters_(device.l2_slices, map_.partitions()) {
   dram_->tell(&backlog_);
-  write_back_ = device.l2.write_policy == device::WritePolicy::write_back;
-  write_allocate_ = device.l2.write_allocate;
-  dram_access_sectors_ = std::clamp<unsigned>(std::bit_floor(device.dram.access_bytes / 32), 1, 4);
-  const double slice_bandwidth = device.l2.bytes_per_cycle / device.l2_slices;
-  sector_cost_ = memory::to_fixed(32 / slice_bandwidth);
-  // throughput[atomic] is per SM; the work is done at the slices.
-  const double rate =
-      device.throughput[static_cast<std::size_t>(ptx::OpClass::atomic)] * device.sm.count / device.l2_slices;
-  atomic_cost_ = memory::to_fixed(1 / rate);
   slices_.reserve(device.l2_slices);
   for (std::uint32_t i = 0; i < device.l2_slices; ++i) {
     slices_.push_back({memory::Cache(memory::l2_slice_config(device, i)),
@@ -49,15 +61,11 @@ MemorySystem::MemorySystem(const device::Device& device, const Latencies& latenc
                        0,
                        0});
   }
-  slice_words_ = (slices_.size() + 63) / 64;
-  wants_dram_.assign(map_.partitions() * slice_words_, 0);
-  turn_.assign(map_.partitions(), 0);
-  pool_.reserve(4096);
-  free_.reserve(4096);
+  pending_.reserve(4096);
 }
 
 L2Counters MemorySystem::counters() const {
-  L2Counters out = counters_;
+  L2Counters out = accounts_.counters();
   out.full_cycles = backlog_.full_cycles();
   out.least_slice_accesses = slices_.front().accesses;
   for (const Slice& slice : slices_) {
@@ -66,25 +74,6 @@ L2Counters MemorySystem::counters() const {
   }
   return out;
 }
-
-L2Served MemorySystem::served() const {
-  L2Served out = past_;
-  for (const L2Served& one : served_) out.add(one);
-  return out;
-}
-
-MemorySystem::Index MemorySystem::keep(const Pending& pending) {
-  if (free_.empty()) {
-    pool_.push_back(pending);
-    return static_cast<Index>(pool_.size() - 1);
-  }
-  const Index index = free_.back();
-  free_.pop_back();
-  pool_[index] = pending;
-  return index;
-}
-
-void MemorySystem::drop(Index index) { free_.push_back(index); }
 
 void MemorySystem::push(const TimedRequest& timed) {
   Pending pending{timed.request, map_.place(timed.request.line)};
@@ -101,7 +90,7 @@ void MemorySystem::push(const TimedRequest& timed) {
       at += latencies_.far_one_way;
     }
   }
-  last_ = keep(pending);
+  last_ = pending_.add(pending);
   last_delay_ = at - timed.at;
   events_.push(at, {last_, What::arrive});
 }
@@ -118,9 +107,9 @@ void MemorySystem::advance(Cycle end) {
         case What::arrive: arrive(now, event.request); break;
         case What::look_up: look_up(now, event.request); break;
         case What::answer:
-          answer(now, slices_[pool_[event.request].place.slice], event.request, pool_[event.request].request,
-                 pool_[event.request].request.sectors);
-          drop(event.request);
+          answer(now, slices_[pending_[event.request].place.slice], event.request,
+                 pending_[event.request].request, pending_[event.request].request.sectors);
+          pending_.remove(event.request);
           break;
         case What::cross: cross(now, event.request); break;
       }
@@ -130,18 +119,18 @@ void MemorySystem::advance(Cycle end) {
 
 // Takes its turn at the slice.
 void MemorySystem::arrive(Cycle now, Index index) {
-  const Pending& pending = pool_[index];
+  const Pending& pending = pending_[index];
   const Request& request = pending.request;
   Slice& slice = slices_[pending.place.slice];
   // Copies that are not there cost the near part no data.
   const std::uint8_t moved =
       pending.copy ? slice.cache.probe(pending.place.slice_line, request.sectors).hit : request.sectors;
-  FixedCycles cost = count(moved) * sector_cost_;
+  FixedCycles cost = count(moved) * rules_.sector_cost;
   if (request.kind == RequestKind::atomic)
     cost = std::max(
-        {cost, request.lanes * atomic_cost_, FixedCycles{request.same_address} << memory::fixed_bits});
-  counters_.busy += cost;
-  served_[request.launch].sectors_moved += count(moved);
+        {cost, request.lanes * rules_.atomic_cost, FixedCycles{request.same_address} << memory::fixed_bits});
+  accounts_.counters().busy += cost;
+  accounts_.of(request.launch).sectors_moved += count(moved);
   slice.accesses += count(moved);
   const Cycle start = slice.port.take(now, cost);
   Cycle wait = 0;
@@ -153,43 +142,36 @@ void MemorySystem::arrive(Cycle now, Index index) {
 }
 
 void MemorySystem::look_up(Cycle now, Index index) {
-  Slice& slice = slices_[pool_[index].place.slice];
+  Slice& slice = slices_[pending_[index].place.slice];
   if (!slice.blocked.empty() || !serve(now, index)) block(now, index);
 }
 
 void MemorySystem::block(Cycle now, Index index) {
-  const std::uint32_t number = pool_[index].place.slice;
+  const std::uint32_t number = pending_[index].place.slice;
   slices_[number].blocked.push(index);
   backlog_.blocked(number, now);
 }
 
 bool MemorySystem::dram_ready(Cycle now, const memory::AddressMap::Place& place) {
   if (dram_->ready(place.partition, now)) return true;
-  wants_dram_[place.partition * slice_words_ + place.slice / 64] |= std::uint64_t{1} << (place.slice % 64);
+  dram_waiters_.add(place.partition, place.slice);
   return false;
 }
 
 bool MemorySystem::serve(Cycle now, Index index) {
-  if (pool_[index].copy) {
+  if (pending_[index].copy) {
     serve_copy(now, index);
     return true;
   }
-  return pool_[index].request.kind == RequestKind::write ? serve_write(now, index) : serve_read(now, index);
-}
-
-std::uint8_t MemorySystem::dram_sectors(std::uint8_t sectors) const {
-  std::uint8_t wide = 0;
-  const unsigned ones = (1u << dram_access_sectors_) - 1;
-  for (unsigned at = 0; at < 4; at += dram_access_sectors_)
-    if ((sectors >> at) & ones) wide = static_cast<std::uint8_t>(wide | (ones << at));
-  return wide;
+  return pending_[index].request.kind == RequestKind::write ? serve_write(now, index)
+                                                            : serve_read(now, index);
 }
 
 void MemorySystem::count_read(Pending& pending, const memory::Cache::Probe& probe, std::uint8_t under_way) {
   if (pending.counted) return;
   pending.counted = true;
   const unsigned joined = count(static_cast<std::uint8_t>(probe.miss & under_way));
-  CacheCounters& counters = served_[pending.request.launch].cache;
+  CacheCounters& counters = accounts_.of(pending.request.launch).cache;
   counters.read_accesses += count(pending.request.sectors);
   counters.read_hits += count(probe.hit);
   counters.read_pending += joined;
@@ -197,7 +179,7 @@ void MemorySystem::count_read(Pending& pending, const memory::Cache::Probe& prob
 }
 
 bool MemorySystem::serve_read(Cycle now, Index index) {
-  Pending& pending = pool_[index];
+  Pending& pending = pending_[index];
   Request& request = pending.request;
   Slice& slice = slices_[pending.place.slice];
   const std::uint64_t line = pending.place.slice_line;
@@ -220,7 +202,7 @@ bool MemorySystem::serve_read(Cycle now, Index index) {
     answer(now, slice, index, request, probe.hit);
     request.sectors = probe.miss;
   }
-  auto fetch = static_cast<std::uint8_t>(dram_sectors(slice.cache.widen(fresh)) & ~look.pending);
+  auto fetch = static_cast<std::uint8_t>(rules_.dram_sectors(slice.cache.widen(fresh)) & ~look.pending);
   fetch = static_cast<std::uint8_t>(fetch & ~slice.cache.probe(line, fetch).hit);
   slice.mshr.add(line, needs, fetch, index);
   if (observer_ != nullptr) observer_->missed(index, pending.place.slice, now);
@@ -234,34 +216,34 @@ bool MemorySystem::serve_read(Cycle now, Index index) {
 }
 
 bool MemorySystem::serve_write(Cycle now, Index index) {
-  const Pending& pending = pool_[index];
+  const Pending& pending = pending_[index];
   const Request& request = pending.request;
   Slice& slice = slices_[pending.place.slice];
   const bool absent = slice.cache.probe(pending.place.slice_line, 0xf).hit == 0;
-  if ((absent || !write_back_) && !dram_ready(now, pending.place)) {
+  if ((absent || !rules_.write_back) && !dram_ready(now, pending.place)) {
     if (observer_ != nullptr) observer_->refused(pending.place.slice, true);
     return false;
   }
   memory::Evictions evicted;
   const std::uint8_t present = slice.cache.write(pending.place.slice_line, request.bytes, request.sectors,
-                                                 write_allocate_, write_back_, evicted);
-  CacheCounters& counters = served_[request.launch].cache;
+                                                 rules_.write_allocate, rules_.write_back, evicted);
+  CacheCounters& counters = accounts_.of(request.launch).cache;
   counters.write_accesses += count(request.sectors);
   counters.write_hits += count(present);
   write_back(now, pending.place.slice, evicted);
   drop_copies(pending.place, request.sectors);
-  if (!write_back_ || (!write_allocate_ && present == 0))
-    dram_->push({pending.place.partition, pending.place.partition_line, dram_sectors(request.sectors), true,
-                 memory::no_tag, request.sm, pending.place.slice},
+  if (!rules_.write_back || (!rules_.write_allocate && present == 0))
+    dram_->push({pending.place.partition, pending.place.partition_line, rules_.dram_sectors(request.sectors),
+                 true, memory::no_tag, request.sm, pending.place.slice},
                 now);
   answer(now, slice, index, request, 0);
-  drop(index);
+  pending_.remove(index);
   return true;
 }
 
 // All sectors of a read or atomic are in the slice: answer, for atomics after the operation.
 void MemorySystem::performed(Cycle now, Index index, std::uint8_t sectors) {
-  Pending& pending = pool_[index];
+  Pending& pending = pending_[index];
   if (observer_ != nullptr) observer_->performed(index, pending.place.slice, now);
   if (pending.request.kind == RequestKind::atomic) {
     memory::Evictions evicted;
@@ -273,19 +255,19 @@ void MemorySystem::performed(Cycle now, Index index, std::uint8_t sectors) {
     return;
   }
   answer(now, slices_[pending.place.slice], index, pending.request, sectors);
-  drop(index);
+  pending_.remove(index);
 }
 
 // In the near part: answers what there are copies of; the rest goes on to the lines' home.
 void MemorySystem::serve_copy(Cycle now, Index index) {
-  Pending& pending = pool_[index];
+  Pending& pending = pending_[index];
   Slice& slice = slices_[pending.place.slice];
   const memory::Cache::Probe probe = slice.cache.read(pending.place.slice_line, pending.request.sectors);
-  CacheCounters& counters = served_[pending.request.launch].cache;
+  CacheCounters& counters = accounts_.of(pending.request.launch).cache;
   counters.read_accesses += count(probe.hit);
   counters.read_hits += count(probe.hit);
   if (probe.hit != 0) answer(now, slice, index, pending.request, probe.hit);
-  if (probe.miss == 0) return drop(index);
+  if (probe.miss == 0) return pending_.remove(index);
   pending.copy = false;
   pending.request.crossed = true;
   pending.request.sectors = probe.miss;
@@ -296,7 +278,7 @@ void MemorySystem::serve_copy(Cycle now, Index index) {
 // Back in the part that asked: what was read stays there as a copy.
 void MemorySystem::cross(Cycle now, Index crossing) {
   Crossing item = crossings_[crossing];
-  free_crossings_.push_back(crossing);
+  crossings_.remove(crossing);
   const auto home = map_.place(item.request.line);
   const std::uint32_t near = parts_.opposite(home.slice, parts_.part_of_sm(item.request.sm));
   if (item.request.kind == RequestKind::read) {
@@ -319,13 +301,7 @@ void MemorySystem::drop_copies(const memory::AddressMap::Place& place, std::uint
 void MemorySystem::answer(Cycle now, Slice& slice, Index asked, const Request& request,
                           std::uint8_t sectors) {
   if (request.crossed) {
-    if (free_crossings_.empty()) {
-      free_crossings_.push_back(static_cast<Index>(crossings_.size()));
-      crossings_.emplace_back();
-    }
-    const Index index = free_crossings_.back();
-    free_crossings_.pop_back();
-    crossings_[index] = {request, sectors};
+    const Index index = crossings_.add({request, sectors});
     if (observer_ != nullptr) observer_->crosses(index, asked);
     events_.push(now + latencies_.far_one_way, {index, What::cross});
     return;
@@ -336,15 +312,15 @@ void MemorySystem::answer(Cycle now, Slice& slice, Index asked, const Request& r
       network_.reply(request.sm, now, count(sectors), {0, request.line, request.tag, request.route, sectors});
   const Cycle counted = std::max(ready, slice.reply_held_until);
   if (start <= counted) return;
-  counters_.reply_held_cycles += start - counted;
+  accounts_.counters().reply_held_cycles += start - counted;
   slice.reply_held_until = start;
 }
 
 void MemorySystem::write_back(Cycle now, std::uint32_t slice, const memory::Evictions& evicted) {
   for (unsigned i = 0; i < evicted.count; ++i) {
     const auto place = map_.place(map_.global_line(slice, evicted.items[i].line));
-    counters_.writebacks += count(evicted.items[i].sectors);
-    dram_->push({place.partition, place.partition_line, dram_sectors(evicted.items[i].sectors), true,
+    accounts_.counters().writebacks += count(evicted.items[i].sectors);
+    dram_->push({place.partition, place.partition_line, rules_.dram_sectors(evicted.items[i].sectors), true,
                  (std::uint64_t{slice} << slice_shift), slice, slice},
                 now);
   }
@@ -361,35 +337,15 @@ void MemorySystem::dram_done(Cycle now, const memory::DramDone& done) {
     write_back(now, number, evicted);
     slice.mshr.fill(line, done.sectors, [&](std::uint64_t waiter) {
       const auto index = static_cast<Index>(waiter);
-      performed(now, index, pool_[index].request.sectors);
+      performed(now, index, pending_[index].request.sectors);
     });
   }
   retry_waiting(now, done.partition);
   retry(now, number);
 }
 
-// Slices that the partition had no room for, in turn: the one that was first last time is last now.
 void MemorySystem::retry_waiting(Cycle now, std::uint32_t partition) {
-  std::uint64_t* const wants = &wants_dram_[partition * slice_words_];
-  const std::size_t first = turn_[partition];
-  bool turned = false;
-  // Who is refused again is noted again: in a part that is over, so that nobody is asked twice.
-  const auto ask = [&](std::size_t word, std::uint64_t mask) {
-    const std::uint64_t asked = wants[word] & mask;
-    wants[word] &= ~asked;
-    for (std::uint64_t bits = asked; bits != 0; bits &= bits - 1) {
-      const auto slice =
-          static_cast<std::uint32_t>(word * 64 + static_cast<std::size_t>(std::countr_zero(bits)));
-      if (!std::exchange(turned, true))
-        turn_[partition] = static_cast<std::uint32_t>((slice + 1) % slices_.size());
-      retry(now, slice);
-    }
-  };
-  const std::uint64_t from_first = ~std::uint64_t{0} << (first % 64);
-  ask(first / 64, from_first);
-  for (std::size_t word = first / 64 + 1; word < slice_words_; ++word) ask(word, ~std::uint64_t{0});
-  for (std::size_t word = 0; word < first / 64; ++word) ask(word, ~std::uint64_t{0});
-  ask(first / 64, ~from_first);
+  dram_waiters_.retry_all(partition, [&](std::uint32_t slice) { retry(now, slice); });
 }
 
 void MemorySystem::retry(Cycle now, std::uint32_t number) {
@@ -401,10 +357,8 @@ void MemorySystem::retry(Cycle now, std::uint32_t number) {
 }
 
 std::string MemorySystem::unfinished() const {
-  if (pool_.size() != free_.size())
-    return fmt::format("L2: {} requests without an answer", pool_.size() - free_.size());
-  if (crossings_.size() != free_crossings_.size())
-    return fmt::format("L2: {} answers between its parts", crossings_.size() - free_crossings_.size());
+  if (pending_.used() != 0) return fmt::format("L2: {} requests without an answer", pending_.used());
+  if (crossings_.used() != 0) return fmt::format("L2: {} answers between its parts", crossings_.used());
   for (const Slice& slice : slices_) {
     if (!slice.blocked.empty()) return fmt::format("L2: {} requests wait at a slice", slice.blocked.size());
     if (slice.mshr.used() != 0)
@@ -438,18 +392,13 @@ void MemorySystem::restart() {
     slice.accesses = slice.reply_held_until = 0;
   }
   backlog_.restart();
-  std::fill(wants_dram_.begin(), wants_dram_.end(), 0);
-  std::fill(turn_.begin(), turn_.end(), 0);
+  dram_waiters_.clear();
   events_.restart();
   translation_.restart();
   crossings_.clear();
-  free_crossings_.clear();
   dram_->restart();
-  pool_.clear();
-  free_.clear();
-  counters_ = {};
-  served_.fill({});
-  past_ = {};
+  pending_.clear();
+  accounts_.restart();
 }
 
 void MemorySystem::save(stream::trace::Buffer& out) const {

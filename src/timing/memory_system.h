@@ -19,11 +19,14 @@
 #include "memory/dram.h"
 #include "memory/mshr.h"
 #include "memory/ring.h"
+#include "timing/dram_waiters.h"
 #include "timing/interconnect.h"
+#include "timing/l2_accounts.h"
 #include "timing/l2_parts.h"
 #include "timing/latencies.h"
 #include "timing/launch.h"
 #include "timing/load_latency.h"
+#include "timing/slot_pool.h"
 #include "timing/statistics.h"
 #include "timing/translation.h"
 
@@ -48,13 +51,10 @@ class MemorySystem {
 
   // Of all launches since restart().
   L2Counters counters() const;
-  L2Served served() const;
-  // Of the launch in a slot; take: it has ended, another one may get the slot.
-  const L2Served& served(unsigned launch) const { return served_[launch]; }
-  void take(unsigned launch) {
-    past_.add(served_[launch]);
-    served_[launch] = {};
-  }
+  L2Served served() const { return accounts_.all(); }
+  // Of the launch in a slot. close_account: it has ended, and another one may get the slot.
+  const L2Served& served(unsigned launch) const { return accounts_.of(launch); }
+  void close_account(unsigned launch) { accounts_.close(launch); }
   // At the end of a launch: what is still under way, in words; empty if nothing is.
   std::string unfinished() const;
   memory::DramStatistics dram_statistics() const { return dram_->statistics(); }
@@ -88,6 +88,14 @@ class MemorySystem {
     Request request;
     std::uint8_t sectors = 0;
   };
+  // What all slices have in common.
+  struct SliceRules {
+    explicit SliceRules(const device::Device& device);
+    bool write_back, write_allocate;
+    unsigned dram_access_sectors;  // what DRAM moves at least
+    FixedCycles sector_cost, atomic_cost;
+    std::uint8_t dram_sectors(std::uint8_t sectors) const;  // widened to what DRAM moves
+  };
   struct Slice {
     memory::Cache cache;
     memory::Mshr mshr;
@@ -115,9 +123,6 @@ class MemorySystem {
   void dram_done(Cycle now, const memory::DramDone& done);
   void retry(Cycle now, std::uint32_t number);
   void write_back(Cycle now, std::uint32_t slice, const memory::Evictions& evicted);
-  std::uint8_t dram_sectors(std::uint8_t sectors) const;
-  Index keep(const Pending& pending);
-  void drop(Index index);
 
   Latencies latencies_;
   Interconnect& network_;
@@ -125,24 +130,15 @@ class MemorySystem {
   L2Parts parts_;
   Translation translation_;
   std::unique_ptr<memory::Dram> dram_;
-  bool write_back_ = true, write_allocate_ = true;
-  unsigned dram_access_sectors_ = 1;
-  FixedCycles sector_cost_ = 0, atomic_cost_ = 0;
+  const SliceRules rules_;
   std::vector<Slice> slices_;
-  memory::Backlog backlog_;                // for gpu.stall.classic.dram_full
-  std::vector<std::uint64_t> wants_dram_;  // partitions x words of 64 slices: who waits for room there
-  std::size_t slice_words_ = 1;
-  // Of each partition: the slice that is asked first when there is room
-  std::vector<std::uint32_t> turn_;
+  memory::Backlog backlog_;  // for gpu.stall.classic.dram_full
+  DramWaiters dram_waiters_;
   memory::Calendar<Event> events_;
-  std::vector<Pending> pool_;
-  std::vector<Index> free_;
-  std::vector<Crossing> crossings_;
-  std::vector<Index> free_crossings_;
+  SlotPool<Pending> pending_;
+  SlotPool<Crossing> crossings_;
   std::vector<memory::DramDone> done_;
-  L2Counters counters_;
-  std::array<L2Served, max_launches> served_{};
-  L2Served past_;  // of launches that have ended
+  L2Accounts accounts_;
   MemoryObserver* observer_ = nullptr;
   Index last_ = 0;        // request that was pushed last
   Cycle last_delay_ = 0;  // its way to the other part of L2

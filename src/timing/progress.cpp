@@ -27,18 +27,16 @@ void Gpu::Impl::check_end(Cycle end) const {
                  "every scheduler slot has exactly one reason");
 }
 
-// Can anybody ever go on? Asked seldom, and less and less often, unless blocks come and go. What counts is
-// the work that it took to get here: the quanta of few warps are as dear as many instructions.
+// Can anybody ever go on? Asked seldom, and less and less often, unless blocks come and go.
 void Gpu::Impl::look_ahead(Cycle until) {
-  constexpr std::uint64_t seldom = 256, work_of_quantum = 64;
-  if (++quanta % seldom != 0) return;
-  std::uint64_t work = quanta * work_of_quantum, blocks = 0;
-  for (const Sm& sm : sms) work += sm.accounts().warp_instructions();
+  if (!watch.begin_quantum()) return;
+  std::uint64_t instructions = 0, blocks = 0;
+  for (const Sm& sm : sms) instructions += sm.accounts().warp_instructions();
   for (const auto& launch : active) blocks += launch->grid.next + launch->ended_blocks;
-  if (std::exchange(seen_blocks, blocks) != blocks) return lookout.restart(work);
-  if (!lookout.due(work)) return;
-  check_stuck(lookout.steps(), until);
-  lookout.looked(work);
+  const std::uint64_t work = watch.work(instructions);
+  if (!watch.due(work, blocks)) return;
+  check_stuck(watch.steps(), until);
+  watch.looked(work);
 }
 
 // Throws if every warp that is there spins or waits at a barrier, and neither a block nor anybody outside can
@@ -88,11 +86,10 @@ void Gpu::Impl::check_limits(Cycle now, Cycle until) {
 
 // The SMs' counters are added up once in a while only: there may be many.
 void Gpu::Impl::beat(Cycle now) {
-  constexpr std::uint64_t seldom = 256;
   const ActiveLaunch& launch = *active.front();
-  const bool other = std::exchange(told, launch.id) != launch.id;
+  const bool other = watch.changes_to(launch.id);
   if (other) options.pulse->begin_kernel(launch.context.launch->function().name, launch.grid.blocks);
-  if (other || ++beats % seldom == 0) tell(launch, now);
+  if (other || watch.begin_beat()) tell(launch, now);
 }
 
 void Gpu::Impl::tell(const ActiveLaunch& launch, Cycle now) const {

@@ -17,7 +17,7 @@ std::unique_ptr<AsWritten> as_written(const SmConfig& config, std::uint32_t id) 
 }  // namespace
 
 Sm::Sm(std::uint32_t id, const SmConfig& config, Interconnect& network)
-    : context_{id, config},
+    : context_(id, config),
       network_(network),
       blocks_(config.device),
       schedulers_(config.device.sm.schedulers),

@@ -26,15 +26,17 @@ struct SmConfig {
 };
 
 struct SmContext {
+  SmContext(std::uint32_t number, const SmConfig& shared) : id(number), config(shared) {}
+
   std::uint32_t id;
   const SmConfig& config;
   std::uint64_t epoch = 0;  // of %clock at cycle 0
   Cycle now = 0;
   Cycle quantum_end = 0;
-  SmCounters* counters = nullptr;                  // of the launch that the SM works for at the moment
-  std::uint8_t launch = 0;                         // the slot of that launch
-  std::unique_ptr<SmObserver> observer = nullptr;  // null: nobody listens
-  stream::Segments segments = {};                  // of the memory instruction that issues
+  SmCounters* counters = nullptr;        // of the launch that the SM works for at the moment
+  std::uint8_t launch = 0;               // the slot of that launch
+  std::unique_ptr<SmObserver> observer;  // null: nobody listens
+  stream::Segments segments;             // of the memory instruction that issues
 
   void work_for(const Warp& warp) {
     counters = &warp.tenant->counters;

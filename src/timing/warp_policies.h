@@ -17,7 +17,7 @@ class WarpPolicies {
   WarpPolicies(const SchedulerPolicy& policy, const device::Device& device,
                std::vector<WarpScheduler>& schedulers);
 
-  void begin();  // the SM has been empty and gets a block
+  void begin();  // the GPU was idle, and the SM gets its first block
   const PolicyEvents& events() const { return events_; }
 
   void issued(WarpScheduler& scheduler, unsigned warp, Cycle now);

@@ -35,7 +35,7 @@ class WarpPolicy {
     static_cast<void>(now);
     return memory::never;
   }
-  // The SM has been empty and gets a block: what was before counts no more.
+  // The GPU was idle, and its SM gets the first block since: what was before counts no more.
   virtual void begin() {}
 
   // Events. Warps are numbers within the scheduler; what the warps of other schedulers do is told to their
