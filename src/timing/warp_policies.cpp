@@ -7,7 +7,10 @@ namespace simtlab::timing {
 WarpPolicies::WarpPolicies(const SchedulerPolicy& policy, const device::Device& device,
                            std::vector<WarpScheduler>& schedulers)
     : events_(policy.events), schedulers_(schedulers) {
-  const device::SchedulerValues values(device, device::name_of(device.sm.scheduler));
+  // Names are looked up for policies with parameters alone: a GPU has hundreds of schedulers.
+  const bool none = policy.parameters.empty();
+  const device::SchedulerValues values(device,
+                                       none ? std::string_view{} : device::name_of(device.sm.scheduler));
   for (std::size_t i = 0; i < schedulers.size(); ++i) policies_.push_back(policy.make(values));
 }
 
