@@ -75,7 +75,7 @@ void add_toolkit(CLI::App& app, Action& chosen) {
   sub->add_option("--prefix", *prefix, "The folder: empty, not there, or written by this command before")
       ->required()
       ->check(output_folder())
-      ->type_name("DIR");
+      ->type_name("FOLDER");
   sub->footer(
       "Makefiles: make NVCC=DIR/bin/nvcc CUDA_PATH=DIR, or PATH=DIR/bin:$PATH make\n"
       "CMake:     cmake -DCMAKE_CUDA_COMPILER=DIR/bin/nvcc ...\n"

@@ -26,8 +26,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int look_every_ms = 20;
 constexpr std::chrono::milliseconds look_at_all_every{250};
 constexpr std::chrono::seconds patience{3};  // of a process that was asked to end
-// Rounds, against a program that starts others all the time
-constexpr unsigned most_kills = 200;
+constexpr unsigned most_kills = 200;         // rounds, against a program that starts others all the time
 constexpr std::uint64_t most_file_bytes = std::uint64_t{8} << 30;
 constexpr const char* mark_name = "SIMTLAB_SUITE_STEP";
 

@@ -12,8 +12,8 @@ struct Step {
   std::vector<std::string> argv;         // argv[0]: a path
   std::filesystem::path folder;          // that it runs in
   std::filesystem::path output, errors;  // files for what it prints; the same file: both together
-  // NAME=value, instead of the caller's of that name; "NAME" removes it
-  std::vector<std::string> environment;
+  std::vector<std::string>
+      environment;  // NAME=value, instead of the caller's of that name; "NAME" removes it
   double seconds = 0;
   std::uint64_t memory_bytes = 0, output_bytes = 0;
 };

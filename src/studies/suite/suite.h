@@ -25,9 +25,8 @@ struct SuiteLimits {
 
 struct SuiteOptions {
   std::filesystem::path folder;
-  // TOML list of programs; empty: simtlab-suite.toml of the folder, else search
-  std::filesystem::path list;
-  std::filesystem::path work;     // for copies, logs, results and the state
+  std::filesystem::path list;  // TOML list of programs; empty: simtlab-suite.toml of the folder, else search
+  std::filesystem::path work;  // for copies, logs, results and the state
   std::vector<std::string> only;  // names, with * and ?; none: all
   bool build_only = false, fresh = false, retry_failed = false, keep = false;
   std::size_t jobs = 1;

@@ -134,16 +134,6 @@ TEST(Hostile, HugeRegisterCountsCostNothing) {
   EXPECT_EQ(failure(kernel(".reg .b64 %big<99999999999>; ret;")).id, "ptx-limit");
 }
 
-// Mangled names of nested templates have thousands of characters; what is longer than the limit is named as
-// that.
-TEST(Hostile, LongNames) {
-  const std::string long_name(65536, 'k'), longer(65537, 'k');
-  EXPECT_NE(load(head + ".visible .entry " + long_name + "() { ret; }")->find_function(long_name), nullptr);
-  EXPECT_EQ(failure(head + ".visible .entry " + longer + "() { ret; }").id, "ptx-limit");
-  EXPECT_EQ(failure(head + "." + longer + "\n").id, "ptx-limit");
-  EXPECT_EQ(failure(kernel("mov.f32 %f1, 1." + std::string(65536, '0') + ";")).id, "ptx-limit");
-}
-
 TEST(Hostile, HugeArraysAreBounded) {
   const auto m = load(head + ".global .u32 g[1000000000] = {1, 2, 3};\n");
   EXPECT_EQ(m->find_variable("g")->bytes, 4'000'000'000u);
@@ -182,9 +172,15 @@ TEST(Hostile, DeepNestingIsBounded) {
   EXPECT_NE(failure(head + ".section .x " + repeat("{", 100000)).code, ExitCode::ok);
 }
 
+// Mangled names of nested templates have thousands of characters; what is longer than the limit is named as
+// that.
 TEST(Hostile, LongNamesAreBounded) {
-  EXPECT_EQ(failure(head + ".entry " + std::string(5000, 'a') + "() { ret; }").code, ExitCode::bad_input);
-  EXPECT_EQ(failure(kernel("add" + std::string(5000, 'x') + ".u32 %r1;")).code, ExitCode::bad_input);
+  const std::string long_name(65536, 'k'), longer(65537, 'k');
+  EXPECT_NE(load(head + ".visible .entry " + long_name + "() { ret; }")->find_function(long_name), nullptr);
+  EXPECT_EQ(failure(head + ".visible .entry " + longer + "() { ret; }").id, "ptx-limit");
+  EXPECT_EQ(failure(head + "." + longer + "\n").id, "ptx-limit");
+  EXPECT_EQ(failure(kernel("mov.f32 %f1, 1." + std::string(65536, '0') + ";")).id, "ptx-limit");
+  EXPECT_EQ(failure(kernel("add" + longer + ".u32 %r1;")).id, "ptx-limit");
   std::string modifiers;
   for (int i = 0; i < 2000; ++i) modifiers += ".u32";
   EXPECT_EQ(failure(kernel("add" + modifiers + " %r1, %r2, %r3; ret;")).code, ExitCode::unsupported);
