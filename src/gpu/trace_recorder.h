@@ -1,4 +1,4 @@
-// Records what a GPU is asked for as a trace (docs/traces.md); without a file it records nothing.
+// Records what a GPU is asked for as a trace (docs/reference/traces.md); without a file it records nothing.
 #pragma once
 
 #include <cstdint>
