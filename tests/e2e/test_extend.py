@@ -15,7 +15,7 @@ LISTS = {
     "replacements": ["lip"],
     "memory-schedulers": ["blacklist"],
     "page-policies": ["history"],
-    "prefetchers": ["stride"],
+    "prefetchers": ["two-lines"],
     "schedulers": ["ccws", "memory_first", "swl"],
     "orders": ["youngest"],
     "policies": ["least-served"],
@@ -134,7 +134,7 @@ class Extended(Case):
             "./mine.toml",
             says=["mine.toml:4:", "unknown value 'history'", "allowed: adaptive or closed or open or timeout"],
         )
-        self.fails(2, "cache", *MATMUL, "--prefetch", "stride", says=["prefetch: unknown value 'stride'", "none"])
+        self.fails(2, "cache", *MATMUL, "--prefetch", "two-lines", says=["prefetch: unknown value 'two-lines'", "none"])
         self.fails(
             2, "cache", *MATMUL, "--order", "youngest", says=["order: unknown value 'youngest'", "gto, lrr, oldest"]
         )
@@ -191,8 +191,6 @@ class Extended(Case):
                 *MATMUL,
                 "--set",
                 "sm.count=8",
-                "--set",
-                "l2.bytes=96 KiB",
                 "--dram",
                 "ddr3-1600",
                 "--channels",
@@ -219,7 +217,7 @@ class Extended(Case):
     def test_the_prefetcher_decides(self):
         found = {
             name: self.total("cache", *MATMUL, "--set", "sm.count=3", "--prefetch", name)
-            for name in ("none", "next-line", "stride")
+            for name in ("none", "next-line", "two-lines")
         }
         self.assertEqual(len({total["l1.prefetches"] for total in found.values()}), 3)
         self.assertEqual(len({total["l1.read.misses"] for total in found.values()}), 3)
@@ -427,7 +425,7 @@ class Lists(Case):
             ("memory", "memory/dram/page_policies/history"),
             ("timing", "timing/schedulers/memory_first"),
             ("cache", "cache/orders/youngest"),
-            ("cache", "cache/prefetchers/stride"),
+            ("cache", "cache/prefetchers/two_lines"),
             ("corun", "corun/policies/least_served"),
             ("probe", "probe/kinds/predication"),
         ):

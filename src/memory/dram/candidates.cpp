@@ -11,22 +11,6 @@ Candidates::Candidates(const TimingState& timing, const ActiveScheduler& schedul
       activation_set_(timing.shape().all_banks()),
       precharge_set_(timing.shape().all_banks()) {}
 
-void Candidates::update(BankIndex bank, const Column& column, const Row& row, Floors floors) {
-  if (columns_[bank].slot != column.slot || columns_[bank].key != column.key) {
-    columns_[bank] = column;
-    assign_column(bank, floors);
-  }
-  const Row before = rows_[bank];
-  if (before.slot == row.slot && before.key == row.key && before.close == row.close &&
-      before.not_before == row.not_before)
-    return;
-  rows_[bank] = row;
-  const bool any = row.key != key_none, had = before.key != key_none;
-  const bool acts = any && !row.close, closes = any && row.close;
-  if (acts || (had && !before.close)) assign_activation(bank, acts, floors);
-  if (closes || (had && before.close)) assign_precharge(bank, closes, floors);
-}
-
 void Candidates::closed(BankIndex bank, Floors floors) {
   rows_[bank].close = false;
   precharge_set_.assign(bank, false, key_none);

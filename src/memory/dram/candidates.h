@@ -40,9 +40,16 @@ class Candidates {
   bool has_column(BankIndex bank) const { return column_set_.has(bank); }
 
   // What the bank would do next, as its scheduler or page policy chose it.
-  void update(BankIndex bank, const Column& column, const Row& row, Floors floors);
-  // What update() would find for a scheduler whose choice stays with the request, after its row was closed or
-  // activated.
+  bool has_other_column(BankIndex bank, Slot slot, std::uint64_t key) const {
+    return columns_[bank].slot != slot || columns_[bank].key != key;
+  }
+  void set_column(BankIndex bank, const Column& column, Floors floors) {
+    columns_[bank] = column;
+    assign_column(bank, floors);
+  }
+  void set_row(BankIndex bank, const Row& row, Floors floors);
+  // What the two would be told for a scheduler whose choice stays with the request, after its row was closed
+  // or activated.
   void closed(BankIndex bank, Floors floors);
   void activated(BankIndex bank, bool write, Floors floors);
 
@@ -96,6 +103,19 @@ class Candidates {
   std::vector<Row> rows_;
   CandidateSet column_set_, activation_set_, precharge_set_;
 };
+
+inline void Candidates::set_row(BankIndex bank, const Row& row, Floors floors) {
+  Row& mine = rows_[bank];
+  if (mine.slot == row.slot && mine.key == row.key && mine.close == row.close &&
+      mine.not_before == row.not_before)
+    return;
+  const bool any = row.key != key_none, had = mine.key != key_none;
+  const bool acts = any && !row.close, closes = any && row.close;
+  const bool acted = had && !mine.close, closed = had && mine.close;
+  mine = row;
+  if (acts || acted) assign_activation(bank, acts, floors);
+  if (closes || closed) assign_precharge(bank, closes, floors);
+}
 
 inline Candidates::First Candidates::first(Cycle now) const {
   const Pick &column = column_set_.pick(), &activation = activation_set_.pick(),

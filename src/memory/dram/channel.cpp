@@ -122,9 +122,11 @@ void Channel::choose(BankIndex bank) {
       if (not_before != never) choice.row_key = key_page;
     }
   }
-  const bool write = choice.column != no_slot && queues_[choice.column].write;
-  candidates_.update(bank, {choice.column, write, choice.column_key},
-                     {choice.row, q.open, not_before, choice.row_key}, floors());
+  if (candidates_.has_other_column(bank, choice.column, choice.column_key)) {
+    const bool write = choice.column != no_slot && queues_[choice.column].write;
+    candidates_.set_column(bank, {choice.column, write, choice.column_key}, floors());
+  }
+  candidates_.set_row(bank, {choice.row, q.open, not_before, choice.row_key}, floors());
 }
 
 void Channel::choose_loaded() {
@@ -224,12 +226,6 @@ void Channel::enqueue(Slot slot, Cycle at) {
   update_next_event();
 }
 
-bool Channel::update_direction(Cycle now) {
-  if (!drain_.update(admission_.held(false), admission_.held(true))) return false;
-  if (scheduler_.listens(on_turn)) scheduler_.policy->turned(drain_.writing(), now);
-  return true;
-}
-
 void Channel::move_to_bank(Slot slot) {
   Request& r = queues_[slot];
   if (r.write) counters_.waits(r.bank, now_);
@@ -276,12 +272,6 @@ void Channel::retire(Slot slot, Cycle now) {
   const bool all = scheduler_.listens(on_service) && scheduler_.policy->served(queues_, slot, now);
   queues_.give_back(slot);
   if (update_direction(now) || all) choose_loaded();
-}
-
-// What would have gone in this cycle is picked anew, for the bus is taken.
-void Channel::after_command() {
-  candidates_.bus_taken({bus_.column_free(), bus_.row_free()});
-  upkeep_.command_sent();
 }
 
 void Channel::issue_column(BankIndex bank, Cycle now) {

@@ -53,7 +53,11 @@ class Channel {
   void move_to_bank(Slot slot);
   void answer(const Request& request, Cycle issued);
   void retire(Slot slot, Cycle now);
-  bool update_direction(Cycle now);  // of split queues; true: it changed
+  bool update_direction(Cycle now) {  // of split queues; true: it changed
+    if (!drain_.update(admission_.held(false), admission_.held(true))) return false;
+    if (scheduler_.listens(on_turn)) scheduler_.policy->turned(drain_.writing(), now);
+    return true;
+  }
 
   // Scheduling: what banks would do, and when something happens.
   void choose(BankIndex bank);
@@ -75,7 +79,11 @@ class Channel {
   bool tell_closed(BankIndex bank, Closing why, Cycle now);
   void issue_upkeep(const Upkeep::Next& next, Cycle now);
   void start_upkeep(Cycle now);
-  void after_command();
+  // What would have gone in this cycle is picked anew, for the bus is taken.
+  void after_command() {
+    candidates_.bus_taken({bus_.column_free(), bus_.row_free()});
+    upkeep_.command_sent();
+  }
 
   const device::MemoryController controller_;
   const device::Technology::Timing t_;

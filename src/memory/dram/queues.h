@@ -60,8 +60,9 @@ class Queues {
   const BankQueue& bank(BankIndex b) const { return banks_[b]; }
   // Banks with any request.
   const BankSet& loaded() const { return loaded_; }
-  // After remove(), or the end of an active request
-  void update_loaded(BankIndex b) { loaded_.assign(b, !banks_[b].empty()); }
+  void update_loaded(BankIndex b) {  // after remove(), or the end of an active request
+    if (banks_[b].empty()) loaded_.reset(b);
+  }
   std::uint64_t next_order() { return order_++; }
 
   // A slot with a fresh request in it. References to requests are gone after it.

@@ -116,7 +116,9 @@ inline void TimingState::activated(BankIndex bank, Cycle at) {
   raise(group_act_[group_[bank]], at + t_.trrd_l);
 }
 
-inline void TimingState::column_issued(BankIndex bank, bool write, Cycle at, bool close) {
+// Always inline: compilers that think it too long for that cost 2 % of a stream.
+[[gnu::always_inline]] inline void TimingState::column_issued(BankIndex bank, bool write, Cycle at,
+                                                              bool close) {
   raise(pre_[bank], at + to_precharge_[write]);
   if (close) raise(act_[bank], pre_[bank] + t_.trp);
   const std::uint32_t group = group_[bank], rank = rank_[bank];

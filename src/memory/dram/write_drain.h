@@ -31,13 +31,12 @@ class WriteDrain {
   // True: with so many reads and writes in the queues, the direction changes.
   bool update(std::uint32_t reads, std::uint32_t writes) {
     if (!split_) return false;
-    const bool before = writing_;
-    if (!writing_)
-      writing_ = writes > marks_.high || (reads == 0 && writes != 0);
-    else if (writes < std::max(marks_.low, 1u) && reads != 0)
-      writing_ = false;
+    const bool turns = writing_ ? writes < std::max(marks_.low, 1u) && reads != 0
+                                : writes > marks_.high || (reads == 0 && writes != 0);
+    if (!turns) return false;
+    writing_ = !writing_;
     lists_ = writing_ ? BankView::Lists::writes : BankView::Lists::reads;
-    return writing_ != before;
+    return true;
   }
   void restart() {
     writing_ = false;

@@ -224,7 +224,9 @@ TEST(DramCandidates, TheFirstIsTheBestOfAllBanks) {
       const auto bank = static_cast<BankIndex>(random() % banks);
       const Candidates::Floors floors{now, now};
       keys[bank] = random() % 3 == 0 ? key_none : key_waits | turn;
-      candidates.update(bank, {keys[bank] == key_none ? no_slot : turn, false, keys[bank]}, {}, floors);
+      const Slot slot = keys[bank] == key_none ? no_slot : turn;
+      if (candidates.has_other_column(bank, slot, keys[bank]))
+        candidates.set_column(bank, {slot, false, keys[bank]}, floors);
       candidates.refresh(floors);
       Pick best;
       for (BankIndex b = 0; b < banks; ++b) {
@@ -253,7 +255,7 @@ TEST(DramCandidates, ARequestGoesFromItsRowToItsColumn) {
   const ActiveScheduler scheduler(MemoryController::Schedule{}, timing.shape().all_banks());
   Candidates candidates(timing, scheduler);
   const std::uint64_t key = key_waits | key_row | 4;
-  candidates.update(6, {}, {11, true, 0, key}, {0, 0});  // another row is open
+  candidates.set_row(6, {11, true, 0, key}, {0, 0});  // another row is open
   candidates.refresh({0, 0});
   EXPECT_TRUE(candidates.first(0).kind == Candidates::Kind::row);
   timing.precharged(6, 0);
