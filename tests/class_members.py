@@ -9,17 +9,19 @@ import re
 import sys
 
 MOST = 20
-FOLDERS = ["corun", "exec", "gpu", "hosts", "ptx", "stream"]
+FOLDERS = ["cache", "corun", "exec", "gpu", "hosts", "memory", "ptx", "stream", "timing"]
 # Records that others fill in; each has its reason.
 PLAIN = {
     "BoardFacts": "what a GPU says of itself",
     "Function": "a decoded function",
     "Inst": "a decoded instruction",
+    "InstInfo": "what the timing model wants to know of an instruction",
     "Mods": "modifiers of an instruction",
     "Options": "options of a GPU",
     "Warp": "registers and masks of a resident warp",
     "Block::Impl": "registers and memory of a resident block",
     "AstFunction": "a parsed function",
+    "SmCounters": "what a streaming multiprocessor counted",
     "Totals": "what a daemon counted, as it is sent",
 }
 HEAD = re.compile(r"(?<!enum )\b(?:class|struct)\s+([\w:]+)(?:\s+final)?\s*(?::[^{;()]*)?\{")

@@ -37,7 +37,7 @@ Sm::Sm(std::uint32_t id, const SmConfig& config, Interconnect& network)
 
 void Sm::begin(std::uint64_t epoch) {
   context_.epoch = epoch;
-  unused_ = true;
+  context_.unused = true;
   outbox().clear();
   blocks_.begin();
   accounts_.begin();
@@ -47,7 +47,7 @@ void Sm::begin(std::uint64_t epoch) {
 }
 
 void Sm::prepare() {
-  unused_ = false;
+  context_.unused = false;
   const std::uint32_t warps = context_.config.device.sm.max_warps;
   warps_.resize(warps);
   blocks_.set_warps(warps);
@@ -76,7 +76,7 @@ void Sm::make_cold(const LaunchContext& launch) {
 }
 
 void Sm::assign(LaunchContext& launch, std::uint64_t block, Cycle at) {
-  if (unused_) prepare();
+  if (context_.unused) prepare();
   Tenant* tenant = accounts_.find(launch.slot);
   if (tenant == nullptr) {
     if (blocks_.empty()) make_cold(launch);
@@ -98,7 +98,7 @@ void Sm::leave(unsigned slot) {
 }
 
 Cycle Sm::next_event() const {
-  if (unused_) return never;
+  if (context_.unused) return never;
   Cycle next = std::min(load_store_.next_retry(), issue_.next_try());
   if (const auto& inbox = network_.inbox(context_.id); !inbox.empty())
     next = std::min(next, inbox.front().at);
@@ -133,13 +133,13 @@ void Sm::deliver(Cycle now) {
 }
 
 void Sm::settle(Cycle now) {
-  if (unused_) return;
+  if (context_.unused) return;
   for (const auto& tenant : accounts_.all()) tenant->count_residency(now);
   issue_.charge(now);
 }
 
 void Sm::add_slots(Cycle now, SlotCounts& out) const {
-  if (unused_) {
+  if (context_.unused) {
     out[static_cast<std::size_t>(Stall::no_warp)] += now * schedulers_.size();
     return;
   }
@@ -148,7 +148,7 @@ void Sm::add_slots(Cycle now, SlotCounts& out) const {
 }
 
 std::string Sm::unfinished() const {
-  if (unused_) return {};
+  if (context_.unused) return {};
   const auto say = [&](const char* what, std::size_t count) {
     return fmt::format("SM {}: {} {}", context_.id, count, what);
   };

@@ -49,7 +49,7 @@ class Sm {
   const BlockSlots& blocks() const { return blocks_; }
   // Every resident warp is stuck, and no block is about to start (exec/spin.h): adds who waits for what.
   bool stuck(std::uint32_t steps, std::vector<exec::Stuck>& who) {
-    return unused_ || blocks_.stuck(steps, who);
+    return context_.unused || blocks_.stuck(steps, who);
   }
   // What is still under way, in words: a load, a store, a queued instruction, a miss register in use. Empty
   // if nothing is.
@@ -67,7 +67,6 @@ class Sm {
 
   SmContext context_;
   Interconnect& network_;
-  bool unused_ = true;       // no block yet since begin()
   LaunchAccounts accounts_;  // before the blocks, which belong to shares of launches
   BlockSlots blocks_;
   std::vector<Warp> warps_;

@@ -33,6 +33,7 @@ struct SmContext {
   std::uint64_t epoch = 0;  // of %clock at cycle 0
   Cycle now = 0;
   Cycle quantum_end = 0;
+  bool unused = true;                    // no block has come since begin()
   SmCounters* counters = nullptr;        // of the launch that the SM works for at the moment
   std::uint8_t launch = 0;               // the slot of that launch
   std::unique_ptr<SmObserver> observer;  // null: nobody listens
