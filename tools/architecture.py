@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Keeps the page on the architecture true: its tables are made from tests/layers.py and from src/*/README.md.
 
-    architecture.py          writes the tables into docs/architecture.md
+    architecture.py          writes the tables into docs/concepts/architecture.md
     architecture.py --check  exit status 6 if they differ, or if a README lacks something or names a file that is not there
 
 Python 3.11 and the standard library.

@@ -146,9 +146,9 @@ void add_suite_options(CLI::App& sub, SuiteCommand& o) {
       ->type_name("PATTERN")
       ->allow_extra_args(false)
       ->group(group);
-  sub.add_option(
-         "--list", o.list,
-         "List of programs (TOML, docs/suite.md; default: simtlab-suite.toml of the folder, if it is there)")
+  sub.add_option("--list", o.list,
+                 "List of programs (TOML, docs/guide/suite.md; default: simtlab-suite.toml of the folder, if "
+                 "it is there)")
       ->check(not_empty)
       ->type_name("FILE")
       ->group(group);

@@ -21,7 +21,8 @@ namespace simtlab::studies {
 namespace {
 
 constexpr std::uint64_t most_bytes = std::uint64_t{4} << 20;
-constexpr TomlText::Form form{"suite-list", "toml-syntax", "docs/suite.md describes the list", most_bytes};
+constexpr TomlText::Form form{"suite-list", "toml-syntax", "docs/guide/suite.md describes the list",
+                              most_bytes};
 
 class Reader {
  public:

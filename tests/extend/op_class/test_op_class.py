@@ -1,4 +1,4 @@
-"""An operation class is added in two places: a row of the table, and a form of PTX that has it (docs/guide/first-hours.md).
+"""An operation class is added in two places: a row of the table, and a form of PTX that has it (docs/guide/extending.md).
 
 Builds simtlab's libraries a second time with a made-up class, which takes minutes; ctest runs it with -C Extended only:
     ctest -C Extended -R extend.op_class
@@ -111,7 +111,7 @@ class MadeUpClass(unittest.TestCase):
         return {row[1]: float(row[2]) for row in rows}
 
     def test_the_guide_shows_this_row_and_form(self):
-        guide = [line.strip() for line in (SOURCE / "docs/guide/first-hours.md").read_text().splitlines()]
+        guide = [line.strip() for line in (SOURCE / "docs/guide/extending.md").read_text().splitlines()]
         for line in ROW.splitlines():
             self.assertIn(line.strip(), guide)
         self.assertIn(FORM.strip().rstrip(","), " ".join(guide))
