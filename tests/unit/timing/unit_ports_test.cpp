@@ -8,14 +8,14 @@
 namespace simtlab::timing {
 namespace {
 
-constexpr FixedCycles cycles(Cycle n) { return n << memory::fixed_bits; }
+constexpr FixedCycles fixed_cycles(Cycle n) { return n << memory::fixed_bits; }
 
 TEST(UnitPorts, AUnitTakesInstructionsSixteenCyclesAhead) {
   UnitPorts ports(1);
   ports.begin();
-  EXPECT_EQ(ports.book_lg(0, cycles(10), 100), 100u);
+  EXPECT_EQ(ports.book_lg(0, fixed_cycles(10), 100), 100u);
   EXPECT_EQ(ports.free_from(Pipe::lg, 1, 100), 100u);
-  EXPECT_EQ(ports.book_lg(1, cycles(10), 100), 110u);
+  EXPECT_EQ(ports.book_lg(1, fixed_cycles(10), 100), 110u);
   EXPECT_EQ(ports.free_from(Pipe::lg, 0, 100), 104u) << "booked until 120";
   EXPECT_EQ(ports.free_from(Pipe::tex, 0, 100), 104u) << "the same port";
   EXPECT_EQ(ports.free_from(Pipe::mio, 0, 100), 100u) << "another port";
@@ -25,14 +25,14 @@ TEST(UnitPorts, WhoUsedAUnitLastComesLast) {
   UnitPorts ports(1);
   ports.begin();
   EXPECT_EQ(ports.first_scheduler(), 0u);
-  ports.book_mio(2, cycles(1), 10);
+  ports.book_mio(2, fixed_cycles(1), 10);
   EXPECT_EQ(ports.first_scheduler(), 3u);
 }
 
 TEST(UnitPorts, OfSchedulersWithTurnsTheLastUserLeavesTheOthersTheirs) {
   UnitPorts ports(2);
   ports.begin();
-  ports.book_lg(0, cycles(17), 100);  // until 117
+  ports.book_lg(0, fixed_cycles(17), 100);  // until 117
   EXPECT_EQ(ports.free_from(Pipe::lg, 1, 100), 101u);
   EXPECT_EQ(ports.free_from(Pipe::lg, 0, 100), 102u);
 }
