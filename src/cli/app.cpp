@@ -71,9 +71,10 @@ Arguments arguments(const std::vector<std::string>& all) {
       throw Error(ExitCode::usage, "option-value", fmt::format("{} has no value", shown(a)),
                   "something must follow the =");
   }
-  // `simtlab explain --lines` asks about the option; alone, no option of explain has a meaning.
+  // `simtlab explain --lines` asks about the option; alone, no option of explain has a meaning. One with a
+  // value is meant as an option.
   if (all.size() == 2 && all.front() == "explain" && all.back().starts_with("--") && all.back() != "--help" &&
-      all.back() != "--")
+      all.back() != "--" && all.back().find('=') == std::string::npos)
     out.ours = {"explain", "--", all.back()};
   std::ranges::reverse(out.ours);
   return out;

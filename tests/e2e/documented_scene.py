@@ -208,8 +208,8 @@ class Scene:
         for name in ("kernelslist.g", "kernel-1.traceg"):
             shutil.copy(SOURCE / "tests/data/accelsim" / name, self.folder / name)
         shutil.copytree(SOURCE / "data/validation", self.folder / "kept")
-        for name in ("runs", "results", "docs", "programs"):
-            (self.folder / name).mkdir()
+        for name in ("runs", "results", "docs/lab", "programs"):
+            (self.folder / name).mkdir(parents=True)
         self.file("programs/app.cu", APP)
 
     def made(self):
@@ -220,6 +220,7 @@ class Scene:
         for name in ("result.json", "g.json", "runs/a.json", "results/a.json"):
             shutil.copy(self.folder / "a.json", self.folder / name)
         ok("run", "app.cu", "--mode", "functional", "--record", "run.simt")
+        ok("corun", "profile", "--database", "my.db", "--gpu", "titanx-maxwell", "app.cu")
         for name in ("a.simt", "b.simt", "app.simt"):
             shutil.copy(self.folder / "run.simt", self.folder / name)
         ok(

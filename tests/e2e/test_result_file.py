@@ -151,7 +151,7 @@ class Forms(Case):
         self.assertEqual(db.execute("SELECT value FROM manifest WHERE key = 'device'").fetchone(), ("v100",))
         self.assertEqual(
             db.execute("SELECT meaning FROM declarations WHERE name = 'gpu.ipc'").fetchone()[0],
-            "Thread instructions per SM clock cycle, whole GPU.",
+            "Thread instructions executed per SM clock cycle, whole GPU.",
         )
 
     def test_sqlite_of_tables(self):
