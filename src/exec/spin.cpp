@@ -47,7 +47,7 @@ class Image {
   void put_back(const Block::Impl& b, Warp& w) {
     w = warp_;
     for_each_part(b, w, [](const std::vector<std::byte>& kept, void* to, std::size_t bytes) {
-      std::memcpy(to, kept.data(), bytes);
+      if (bytes != 0) std::memcpy(to, kept.data(), bytes);  // a part without bytes may be a null pointer
     });
   }
 

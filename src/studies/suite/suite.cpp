@@ -55,7 +55,7 @@ class Lock {
 class Signatures {
  public:
   Signatures(const Tree& tree, const std::vector<Project>& projects, const SuiteOptions& options)
-      : tree_(tree), projects_(projects) {
+      : tree_(tree) {
     const SuiteLimits& l = options.limits;
     common_ = fmt::format("{}\n{} {} {} {} {}\n", options.tool, options.build_only, l.seconds,
                           l.build_seconds, l.memory_bytes, l.output_bytes);
@@ -95,7 +95,6 @@ class Signatures {
   }
 
   const Tree& tree_;
-  const std::vector<Project>& projects_;
   std::string common_;
   mutable std::map<fs::path, std::string> hashes_;
 };
