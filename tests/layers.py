@@ -12,7 +12,7 @@ import sys
 LAYERS = [
     ["base"],
     ["device", "result"],
-    ["ptx"],
+    ["ptx", "options"],
     ["exec"],
     ["stream"],
     ["memory"],

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
+#include <map>
 #include <new>
 #include <sstream>
 
@@ -17,6 +18,7 @@
 #include "cli/host.h"
 #include "cli/manifest.h"
 #include "cli/option_tree.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "cli/output_option.h"
 #include "compile/nvcc_options.h"
@@ -53,7 +55,12 @@ struct Arguments {
 };
 
 // What follows `--` is the program's. `--json` alone must not take the next argument as its value.
-Arguments arguments(const std::vector<std::string>& all) {
+Arguments arguments(std::vector<std::string> all) {
+  // `simtlab help run` means `simtlab run --help`.
+  if (!all.empty() && all.front() == "help") {
+    all.erase(all.begin());
+    all.emplace_back("--help");
+  }
   Arguments out;
   const auto dashes = !all.empty() && takes_program(all.front()) ? std::ranges::find(all, "--") : all.end();
   out.ours.assign(all.begin(), dashes);
@@ -89,12 +96,6 @@ std::vector<std::string> option_names(const CLI::App& app) {
   return names;
 }
 
-const CLI::App& innermost(const CLI::App& app) {
-  const CLI::App* at = &app;
-  while (!at->get_subcommands().empty()) at = at->get_subcommands().front();
-  return *at;
-}
-
 // Commands that only hold others (simtlab itself, list, config) do nothing by themselves.
 bool has_action(const CLI::App& command) {
   return command.get_subcommands([](const CLI::App*) { return true; }).empty();
@@ -110,6 +111,33 @@ void refuse_negative_counts(CLI::App& app) {
     if (option->get_type_name() == "N") option->check(CLI::Validator(check, ""));
   for (CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
     refuse_negative_counts(*sub);
+}
+
+// What most people want of the commands with more options than a screen has lines; the rest is in --help-all.
+const std::map<std::string, std::vector<std::string>>& frequent_options() {
+  static const std::map<std::string, std::vector<std::string>> all = {
+      {"run",
+       {"--gpu", "--set", "--mode", "--dram", "--lines", "--what-if", "--sample", "--kernels", "--launch",
+        "--grid", "--block", "--arg", "--json", "--output"}},
+      {"cache",
+       {"--gpu", "--set", "--order", "--prefetch", "--plot", "--sweep", "--compare", "--grid", "--block",
+        "--arg", "--json", "--output"}},
+      {"predict",
+       {"--gpu", "--counts", "--model", "--explain", "--static", "--sweep", "--loop", "--params", "--run",
+        "--simulate", "--grid", "--block", "--arg", "--json"}},
+      {"dram",
+       {"--dram", "--channels", "--controller", "--generate", "--requests", "--read-share", "--sweep-load",
+        "--timeline", "--check", "--json", "--output"}},
+      {"corun",
+       {"--policy", "--limit", "--mix", "--mixes", "--size", "--profiles", "--host", "--gpu",
+        "--applications", "--log", "--json"}},
+      {"probe",
+       {"--gpu", "--device", "--quick", "--only", "--method", "--base", "--curves", "--analyse", "--compare",
+        "--output", "--json"}},
+      {"sweep",
+       {"--axis", "--gpu", "--jobs", "--database", "--resume", "--objective", "--html", "--json", "--csv"}},
+  };
+  return all;
 }
 
 void add_all_commands(CLI::App& app, Action& chosen,
@@ -140,6 +168,8 @@ void add_all_commands(CLI::App& app, Action& chosen,
   add_completion(app, chosen);
   add_man(app, chosen);
   add_version(app, chosen);
+  for (const auto& [name, options] : frequent_options())
+    app.get_subcommand(name)->set_help_all_flag("--help-all", "Every option");
   refuse_negative_counts(app);
   app.set_version_flag("--version", "simtlab " + std::string(version()));
 }
@@ -164,12 +194,44 @@ void keep_values(const CLI::App& app, std::vector<std::string>& ours) {
   ours.assign(words.rbegin(), words.rend());
 }
 
+// "simtlab validate dram".
+std::string path_of(const CLI::App& command) {
+  const CLI::App* const above = command.get_parent();
+  return above == nullptr ? "simtlab" : path_of(*above) + " " + command.get_name();
+}
+
+// Hides what is not frequent. Returns how many options that are.
+std::size_t shorten_help(CLI::App& command) {
+  const auto found = frequent_options().find(command.get_name());
+  if (found == frequent_options().end()) return 0;
+  std::size_t hidden = 0;
+  for (CLI::Option* option : command.get_options()) {
+    const bool keep =
+        option->get_positional() || option->check_lname("help") || option->check_lname("help-all") ||
+        std::ranges::any_of(found->second,
+                            [&](const std::string& name) { return option->check_lname(name.substr(2)); });
+    if (keep || option->get_group().empty()) continue;
+    option->group("");
+    ++hidden;
+  }
+  return hidden;
+}
+
 // Sets `chosen` (see Action). A code: of --help and --version, of which the text was printed, or of a command
 // that only holds others.
 std::optional<int> parse(CLI::App& app, std::vector<std::string> ours) {
   keep_values(app, ours);
   try {
     app.parse(std::move(ours));
+  } catch (const CLI::CallForHelp&) {
+    CLI::App& command = const_cast<CLI::App&>(innermost(app));
+    const std::size_t more = shorten_help(command);
+    print(app.help());
+    if (more > 0) print(fmt::format("\n{} more options: {} --help-all\n", more, path_of(command)));
+    return 0;
+  } catch (const CLI::CallForAllHelp&) {
+    print(app.help());
+    return 0;
   } catch (const CLI::Success& e) {
     std::ostringstream text;
     const int code = app.exit(e, text, text);  // --help, --version
@@ -202,6 +264,27 @@ bool understood(const std::vector<std::string>& words) {
   return !parse(app, std::move(split.ours)) && chosen != nullptr;
 }
 
+bool reads(const std::vector<std::string>& words, const std::string& name) {
+  const WithoutTrying looking;
+  try {
+    Arguments split = arguments(words);
+    CLI::App app(description, "simtlab");
+    Action chosen;
+    add_all_commands(app, chosen, split.after_dashes);
+    if (parse(app, std::move(split.ours)) || chosen == nullptr) return false;
+    const CLI::Option* const option = innermost(app).get_option_no_throw("--" + name);
+    if (option == nullptr) return false;
+    const options::Studies studies = readers_of(*option);
+    if (studies == options::Studies::all()) return true;
+    if (studies.one()) return true;
+    const Asking asking;
+    try {
+      chosen();
+    } catch (const Asked& asked) { return studies.contains(asked.study); }
+  } catch (const Error&) {}
+  return true;
+}
+
 int parse_and_run(const std::vector<std::string>& words) {
   Arguments split = arguments(words);
   CLI::App app(description, "simtlab");
@@ -229,12 +312,6 @@ TreeCommand whole_tree() {
 }
 
 namespace {
-
-// "simtlab validate dram".
-std::string path_of(const CLI::App& command) {
-  const CLI::App* const above = command.get_parent();
-  return above == nullptr ? "simtlab" : path_of(*above) + " " + command.get_name();
-}
 
 // What somebody wanted who gave a file instead of a command; empty: it is no file that can be run.
 std::string line_to_run(const std::string& file) {

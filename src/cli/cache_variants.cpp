@@ -50,10 +50,10 @@ Run with(Run run, cache::Options study, const Variant& variant) {
     if (is_study_key(c.key))
       text += fmt::format("{}{}={}", text.empty() ? "" : ",", c.key, c.value);
     else
-      run.run.device.set.push_back(fmt::format("{}={}", c.key, with_unit(c.value)));
+      run.given.add("set", fmt::format("{}={}", c.key, with_unit(c.value)));
   }
   cache::parse_options(text);  // throws
-  run.run.cache = text;
+  run.given.set("cache", text);
   return run;
 }
 

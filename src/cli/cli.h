@@ -49,6 +49,10 @@ void add_version(CLI::App& app, Action& chosen);
 // Whether the words are a command that could be run; nothing is. Throws Error(usage) as parse_and_run does.
 bool understood(const std::vector<std::string>& words);
 
+// Whether what the words ask for reads the option ("seed"); nothing is run. True as well for words that are
+// wrong: running them says what is.
+bool reads(const std::vector<std::string>& words, const std::string& option);
+
 // Parses and runs a command line without the tool's name. Returns the exit code or throws Error.
 int parse_and_run(const std::vector<std::string>& words);
 

@@ -28,11 +28,10 @@ constexpr std::uint32_t points_of_a_picture = 20000;
 
 // What single threads have not: a time.
 void refuse_time(const CacheRun& c) {
-  const std::pair<const char*, bool> given[] = {{"--allocate", c.allocate.has_value()},
-                                                {"--wait", c.wait.has_value()},
-                                                {"--turn", c.turn.has_value()},
-                                                {"--jitter", c.jitter.has_value()},
-                                                {"--skew", c.skew.has_value()}};
+  const std::pair<const char*, bool> given[] = {
+      {"--allocate", c.allocate.has_value()}, {"--wait", c.wait.has_value()},
+      {"--turn", c.turn.has_value()},         {"--jitter", c.jitter.has_value()},
+      {"--skew", c.skew.has_value()},         {"--max-cycles", c.run.given.has("max-cycles")}};
   for (const auto& [option, is_given] : given)
     if (is_given)
       throw Error(
@@ -71,7 +70,7 @@ cache::Options study_of(const CacheRun& c) {
   return options;
 }
 
-void add_options(CLI::App& command, CacheRun& c) {
+void add_cache_options(CLI::App& command, CacheRun& c) {
   const auto group = "Study";
   command
       .add_option("--order", c.order,
@@ -150,7 +149,8 @@ int cache(const CLI::App& app, CacheRun c, std::vector<std::string> rest,
           const std::optional<std::vector<std::string>>& after_dashes) {
   const cache::Options study = study_of(c);
   take_axes(rest, c.sweep);
-  c.run.run.cache = cache::to_text(study);
+  c.run.given.set("cache", cache::to_text(study));
+  refuse_unread(innermost(app), study_of(c.run, rest, after_dashes));
   const Target target{app, std::move(rest), after_dashes};
   if (!c.sweep.empty() && !c.compare.empty())
     throw Error(ExitCode::usage, "option-conflict", "--sweep and --compare are two tables",
@@ -175,10 +175,12 @@ void add_cache(CLI::App& app, Action& chosen, const std::optional<std::vector<st
       "       simtlab cache [OPTIONS] TRACE.simt | kernelslist.g\n"
       "The caches are those of --gpu; --set l1.bytes=48KiB changes them (simtlab config show lists the "
       "keys).");
-  add_device_options(*sub, options->run.run.device);
-  add_options(*sub, *options);
-  add_study_options(*sub, options->run.run);
-  add_kernel_options(*sub, options->run.kernel);
+  add_options(*sub, options::cached, options->run.given);
+  add_cache_options(*sub, *options);
+  {
+    const ReadBy kernels(*sub, options::Study::cache_kernel);
+    add_kernel_options(*sub, options->run.kernel);
+  }
   add_output_options(*sub, options->run.output);
   add_progress_option(*sub, options->run.output);
   sub->callback([&app, &chosen, &after_dashes, options, sub] {

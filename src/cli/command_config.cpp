@@ -21,7 +21,7 @@ namespace simtlab::cli {
 namespace {
 
 struct Show {
-  DeviceOptions device;
+  RunOptions given;
   std::optional<std::string> dram, controller;
   bool origin = false;
   std::string json;
@@ -77,8 +77,8 @@ std::string as_text(const ShownConfig& shown, bool origins) {
 }
 
 ShownConfig gpu(const Show& options) {
-  const device::Configuration configuration = resolve(options.device);
-  const device::LoadedDevice loaded = device::load_device(configuration);
+  const options::Configuration configuration = resolve(options.given);
+  const device::LoadedDevice loaded = options::load_device(configuration);
   ShownConfig out{"gpu",
                   loaded.device.name,
                   "product",
@@ -93,15 +93,16 @@ ShownConfig gpu(const Show& options) {
 // devices.
 std::vector<device::Setting> settings_of(const Show& options, const char* option, const char* what) {
   const bool both = options.dram && options.controller;
-  if (options.device.gpu || !options.device.config.empty() || both)
+  if (options.given.has("gpu") || options.given.has("config") || both)
     throw Error(ExitCode::usage, "option-conflict",
                 fmt::format("{} shows a {}, {}", option, what,
-                            both                 ? "--controller a memory controller"
-                            : options.device.gpu ? "--gpu is about a device"
-                                                 : "--config is about a device"),
+                            both                       ? "--controller a memory controller"
+                            : options.given.has("gpu") ? "--gpu is about a device"
+                                                       : "--config is about a device"),
                 "give one of the two");
   std::vector<device::Setting> settings;
-  for (const std::string& text : options.device.set) settings.push_back(device::command_line_setting(text));
+  for (const std::string& text : options.given.all("set"))
+    settings.push_back(options::command_line_setting(text));
   return settings;
 }
 
@@ -153,7 +154,7 @@ void add_config(CLI::App& app, Action& chosen) {
       "Every effective value of the device (--gpu, --set, files, environment), of a memory technology "
       "(--dram, --set) or of a memory controller (--controller, --set)");
   const auto options = std::make_shared<Show>();
-  add_device_options(*sub, options->device);
+  add_options(*sub, options::Study::show_configuration, options->given);
   sub->add_option("--dram", options->dram,
                   "A memory technology instead: a name of `simtlab list drams` or a file")
       ->check(CLI::Validator(refuse_empty, ""))

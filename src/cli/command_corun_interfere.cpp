@@ -22,7 +22,7 @@ struct InterfereOptions {
   std::vector<std::string> applications;
   std::string profiles, model;
   unsigned steps = corun::intensities;
-  RunOptions run;
+  RunOptions given;
   KernelRun kernel;
   OutputOptions output;
 };
@@ -50,8 +50,8 @@ int interfere_kernel(InterfereOptions o) {
   check_outputs(o.output);
   o.kernel.file = o.applications.front();
   const DisturbedKernel found = o.kernel.board.device.empty()
-                                    ? disturb_kernel(o.kernel, o.run, o.output, o.steps)
-                                    : disturb_kernel_on_board(o.kernel, o.run, o.output, o.steps);
+                                    ? disturb_kernel(o.kernel, o.given, o.output, o.steps)
+                                    : disturb_kernel_on_board(o.kernel, o.given, o.output, o.steps);
   result::Result result;
   result.manifest = found.manifest;
   result.manifest.mode = "corun";
@@ -120,36 +120,16 @@ int interfere(InterfereOptions o) {
   return 0;
 }
 
-// Options of another form would have no effect.
-void check_form(const CLI::App& sub, bool kernel, bool ptx, bool board, std::size_t names) {
-  if (board && !ptx)
+options::Study study_of(const InterfereOptions& o) {
+  const bool board = !o.kernel.board.device.empty();
+  if (board && !o.applications.front().ends_with(".ptx"))
     throw Error(ExitCode::usage, "run-what", "--device is for the launch of one PTX kernel",
                 "simtlab corun interfere kernel.ptx --launch FILE --device 0; simtlab build app.cu -ptx "
                 "makes the PTX");
-  if (kernel && names > 1)
+  if (std::ranges::none_of(o.applications, is_kernel)) return options::Study::interfere_model;
+  if (o.applications.size() > 1)
     throw Error(ExitCode::usage, "option-conflict", "one kernel at a time, and no applications beside it");
-  const auto among = [](const CLI::Option* option, std::initializer_list<const char*> list) {
-    return std::ranges::any_of(list, [&](const char* name) { return option->check_lname(name); });
-  };
-  for (const CLI::Option* option :
-       sub.get_options([](const CLI::Option* given) { return given->count() > 0; })) {
-    if (option->get_positional() ||
-        among(option, {"output", "json", "csv", "color", "all", "quiet", "verbose", "progress"}))
-      continue;
-    const bool of_model = among(option, {"profiles", "model"});
-    if (kernel == of_model)
-      throw Error(ExitCode::usage, "option-conflict",
-                  fmt::format("{} has no effect on {}", option->get_name(),
-                              kernel ? "a kernel that is simulated" : "applications of the profiles"),
-                  "--profiles and --model are for applications, launches and devices for a .ptx or .cl file");
-    const bool of_simulator = (option->get_group() == "Configuration" && !among(option, {"seed"})) ||
-                              (option->get_group() == "Limits" && !among(option, {"max-time"}));
-    if (kernel && (board ? of_simulator : among(option, {"repeat"})))
-      throw Error(ExitCode::usage, "option-conflict",
-                  fmt::format("{} has no effect on {}", option->get_name(),
-                              board ? "a real board" : "a kernel that is simulated"),
-                  board ? "leave out --device to simulate" : "--repeat is for --device");
-  }
+  return board ? options::Study::interfere_board : options::Study::interfere_kernel;
 }
 
 }  // namespace
@@ -164,27 +144,37 @@ void add_corun_interfere(CLI::App& corun, Action& chosen) {
       ->required()
       ->check(not_empty)
       ->type_name("APP...");
-  sub->add_option("--profiles", o->profiles,
-                  "Kernels and applications: TOML, CSV or SQLite (default: Table 5.1 of the SHARK thesis)")
-      ->check(not_empty)
-      ->type_name("FILE");
-  sub->add_option("--model", o->model,
-                  "Parameters of the interference model (default: data/corun/model-titanx.toml)")
-      ->check(not_empty)
-      ->type_name("FILE");
-  sub->add_option("--steps", o->steps, "Of a kernel: intensities of each micro-benchmark (default 32)")
-      ->check(CLI::Range(1u, corun::intensities))
-      ->type_name("N");
-  sub->add_option("--device", o->kernel.board.device,
-                  "A kernel on this real board instead: its index or UUID (simtlab doctor lists them)")
-      ->check(not_empty)
-      ->type_name("N|UUID");
-  sub->add_option("--repeat", o->kernel.board.repeat,
-                  "Launches on the board whose median a point is (default 5)")
-      ->check(CLI::Range(1u, 100000u))
-      ->type_name("N");
-  add_run_options(*sub, o->run);
-  add_kernel_options(*sub, o->kernel);
+  const options::Studies of_kernels = options::Study::interfere_kernel | options::Study::interfere_board;
+  {
+    const ReadBy model(*sub, options::Study::interfere_model);
+    sub->add_option("--profiles", o->profiles,
+                    "Kernels and applications: TOML, CSV or SQLite (default: Table 5.1 of the SHARK thesis)")
+        ->check(not_empty)
+        ->type_name("FILE");
+    sub->add_option("--model", o->model,
+                    "Parameters of the interference model (default: data/corun/model-titanx.toml)")
+        ->check(not_empty)
+        ->type_name("FILE");
+  }
+  {
+    const ReadBy kernels(*sub, of_kernels);
+    sub->add_option("--steps", o->steps, "Of a kernel: intensities of each micro-benchmark (default 32)")
+        ->check(CLI::Range(1u, corun::intensities))
+        ->type_name("N");
+    add_kernel_options(*sub, o->kernel);
+  }
+  {
+    const ReadBy board(*sub, options::Study::interfere_board);
+    sub->add_option("--device", o->kernel.board.device,
+                    "A kernel on this real board instead: its index or UUID (simtlab doctor lists them)")
+        ->check(not_empty)
+        ->type_name("N|UUID");
+    sub->add_option("--repeat", o->kernel.board.repeat,
+                    "Launches on the board whose median a point is (default 5)")
+        ->check(CLI::Range(1u, 100000u))
+        ->type_name("N");
+  }
+  add_options(*sub, options::interferences, o->given);
   add_output_options(*sub, o->output);
   add_progress_option(*sub, o->output);
   sub->footer(
@@ -195,10 +185,9 @@ void add_corun_interfere(CLI::App& corun, Action& chosen) {
       "       simtlab corun interfere kernel.ptx --launch FILE --device 0     the same on a board");
   sub->callback([&chosen, o, sub] {
     chosen = [o, sub] {
-      const bool kernel = std::ranges::any_of(o->applications, is_kernel);
-      check_form(*sub, kernel, o->applications.front().ends_with(".ptx"), !o->kernel.board.device.empty(),
-                 o->applications.size());
-      return kernel ? interfere_kernel(*o) : interfere(*o);
+      const options::Study study = study_of(*o);
+      refuse_unread(*sub, study);
+      return study == options::Study::interfere_model ? interfere(*o) : interfere_kernel(*o);
     };
   });
 }

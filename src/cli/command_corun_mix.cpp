@@ -44,11 +44,16 @@ struct MixOptions {
   std::optional<double> shorten;     // fast
   std::optional<std::size_t> launches;
   std::string applications;  // cycle
-  RunOptions run;            // cycle; the device is for both
+  RunOptions given;          // cycle; the device is for both
   bool learn = false;
   bool copies = false;  // cycle
   bool cycle() const { return host == "cycle"; }
-  bool on_sms() const { return cycle() || run.device.gpu.has_value(); }
+  bool on_sms() const { return cycle() || given.has("gpu"); }
+  options::Study study() const {
+    return cycle()    ? options::Study::mix_cycle
+           : on_sms() ? options::Study::mix_on_sms
+                      : options::Study::mix_alone;
+  }
   PolicyOptions policy;
   OutputOptions output;
 };
@@ -66,28 +71,6 @@ std::vector<std::string> split(const std::string& text) {
 void check_policies(const MixOptions& o) {
   check_policy_options(o.policy, o.policies, !o.priorities.empty());
   check_finite("--shorten", o.shorten);
-  const DeviceOptions& d = o.run.device;
-  const std::pair<const char*, bool> other_host[] = {
-      {"--profiles", o.cycle() && !o.profiles.empty()},
-      {"--model", o.on_sms() && !o.model.empty()},
-      {"--shorten", o.cycle() && o.shorten},
-      {"--applications", !o.cycle() && !o.applications.empty()},
-      {"--copies", !o.cycle() && o.copies},
-      {"--set", !o.on_sms() && !d.set.empty()},
-      {"--config", !o.on_sms() && !d.config.empty()},
-      {"--sharing", !o.on_sms() && o.run.sharing},
-      {"--threads", !o.cycle() && o.run.threads},
-      {"--max-time", !o.cycle() && o.run.max_time}};
-  for (const auto& [name, given] : other_host)
-    if (given)
-      throw Error(ExitCode::usage, "option-conflict",
-                  fmt::format("{} has no effect on the {} host{}", name, o.host,
-                              o.cycle()    ? ""
-                              : o.on_sms() ? " with --gpu"
-                                           : " without --gpu"),
-                  o.cycle()    ? "it profiles its applications itself"
-                  : o.on_sms() ? "what kernels share is that of the GPU"
-                               : "--gpu NAME gives it SMs; --host cycle simulates a GPU");
   double applications = o.mixes.empty() ? 0 : static_cast<double>(o.mixes.size()) * 1024;
   for (const std::size_t size : o.sizes.empty() ? std::vector<std::size_t>{8} : o.sizes)
     applications += static_cast<double>(size * o.count.value_or(30));
@@ -177,7 +160,7 @@ struct MixHost {
   std::vector<std::filesystem::path> inputs;
   std::optional<CycleApplications> cycle;
   // Of the GPU with SMs, on the fast host too.
-  std::optional<device::Configuration> configuration;
+  std::optional<options::Configuration> configuration;
   std::optional<device::LoadedDevice> device;
 };
 
@@ -188,8 +171,8 @@ void open_fast(const MixOptions& o, CorunStudy& study, MixHost& host) {
     host.inputs.push_back(o.model.empty() ? folder / "model-titanx.toml" : std::filesystem::path(o.model));
   check_inputs(o.output, host.inputs);
   if (o.on_sms()) {
-    host.configuration = resolve(o.run);
-    host.device = device::load_device(*host.configuration);
+    host.configuration = resolve(o.given);
+    host.device = options::load_device(*host.configuration);
     check_inputs(o.output, files_of(*host.configuration, *host.device));
     study.options.device = &host.device->device;
     study.options.sharing = sm_sharing(*host.configuration, host.device->device);
@@ -201,7 +184,7 @@ void open_fast(const MixOptions& o, CorunStudy& study, MixHost& host) {
 }
 
 void open_cycle(const CLI::App& app, const MixOptions& o, CorunStudy& study, MixHost& host) {
-  host.cycle.emplace(app, o.applications, o.run, o.copies);
+  host.cycle.emplace(app, o.applications, o.given, o.copies);
   host.applications = host.cycle->names();
   host.inputs = {host.cycle->file()};
   check_inputs(o.output, host.inputs);
@@ -353,6 +336,7 @@ void add_cycle_options(CLI::App& corun, MixOptions& o) {
                   "applications on the simulated GPU")
       ->check(CLI::IsMember({"fast", "cycle"}))
       ->type_name("HOST");
+  const ReadBy cycle(corun, options::Study::mix_cycle);
   corun
       .add_option(
           "--applications", o.applications,
@@ -365,19 +349,7 @@ void add_cycle_options(CLI::App& corun, MixOptions& o) {
                 "Copies of the applications take their time and the engines for them, as under simtlab run; "
                 "without, they take none")
       ->group(group);
-  corun
-      .add_option("--sharing", o.run.sharing,
-                  "How kernels share the SMs: leftover, spatial, smk, serial, or KERNEL|APP=SM-SM,...")
-      ->check(not_empty)
-      ->type_name("POLICY")
-      ->group(group);
-  corun.add_option("--threads", o.run.threads, "Host threads that simulate the SMs; 0 (default): all")
-      ->type_name("N")
-      ->group(group);
-  corun.add_option("--max-time", o.run.max_time, "Stop after this wall time, e.g. 90 or \"2 s\"")
-      ->type_name("TIME")
-      ->group(group);
-  add_device_options(corun, o.run.device);
+  add_options(corun, options::mixes, o.given);
 }
 
 }  // namespace
@@ -411,19 +383,23 @@ void add_corun_mixes(const CLI::App& app, CLI::App& corun, Action& chosen) {
       ->type_name("N,...")
       ->allow_extra_args(false);
   corun.add_option("--seed", o->seed, "Of random mixes (default 1)")->type_name("N");
-  corun
-      .add_option("--profiles", o->profiles,
-                  "Kernels and applications: TOML, CSV or SQLite (default: Table 5.1 of the SHARK thesis)")
-      ->check(not_empty)
-      ->type_name("FILE");
-  corun
-      .add_option("--model", o->model,
-                  "Parameters of the interference model (default: data/corun/model-titanx.toml)")
-      ->check(not_empty)
-      ->type_name("FILE");
-  corun.add_option("--shorten", o->shorten, "Applications do 1/X of their iterations (default 10)")
-      ->check(CLI::Range(1.0, 1e9))
-      ->type_name("X");
+  {
+    const ReadBy fast(corun, options::Study::mix_alone | options::Study::mix_on_sms);
+    corun
+        .add_option("--profiles", o->profiles,
+                    "Kernels and applications: TOML, CSV or SQLite (default: Table 5.1 of the SHARK thesis)")
+        ->check(not_empty)
+        ->type_name("FILE");
+    read_by(corun
+                .add_option("--model", o->model,
+                            "Parameters of the interference model (default: data/corun/model-titanx.toml)")
+                ->check(not_empty)
+                ->type_name("FILE"),
+            options::Study::mix_alone);
+    corun.add_option("--shorten", o->shorten, "Applications do 1/X of their iterations (default 10)")
+        ->check(CLI::Range(1.0, 1e9))
+        ->type_name("X");
+  }
   corun.add_option("--priority", o->priorities, "Of an application, for policy priority; may be repeated")
       ->check(not_empty)
       ->type_name("APP=N")
@@ -447,7 +423,11 @@ void add_corun_mixes(const CLI::App& app, CLI::App& corun, Action& chosen) {
   corun.footer(footer +
                "Form: simtlab corun --mixes 30 --size 4,8,16 --limit 2,4,8,16 --policy mps,shark,fair");
   corun.callback([&app, &chosen, &corun, o] {
-    if (corun.get_subcommands().empty()) chosen = [&app, o] { return run_mixes(app, *o); };
+    if (corun.get_subcommands().empty())
+      chosen = [&app, &corun, o] {
+        refuse_unread(corun, o->study());
+        return run_mixes(app, *o);
+      };
   });
 }
 

@@ -136,7 +136,7 @@ int profile(const CLI::App& app, ProfileRun o, const std::vector<std::string>& r
   // Of a source another file is made elsewhere: it is known by its name alone.
   if (!rest.empty())
     for (GpuProcess& process : ran) process.program = {program, {}};
-  const device::Device device = device::load_device(resolve(o.run.run)).device;
+  const device::Device device = options::load_device(resolve(o.run.given)).device;
   const Source source{device, fmt::format("simtlab {} on simulated {}", version(), result.manifest.device)};
   corun::Profiles profiles;
   std::string text =
@@ -152,19 +152,8 @@ int profile(const CLI::App& app, ProfileRun o, const std::vector<std::string>& r
   return 0;
 }
 
-// Of the options of simulated runs none has a meaning on a board.
-int run_on_board(const ProfileRun& o, const CLI::App& sub, const std::vector<std::string>& rest,
+int run_on_board(const ProfileRun& o, const std::vector<std::string>& rest,
                  const std::optional<std::vector<std::string>>& after_dashes) {
-  static const std::set<std::string> meant = {"device", "database", "application", "output", "json",
-                                              "csv",    "color",    "quiet",       "verbose"};
-  for (const CLI::Option* option : sub.get_options())
-    if (option->count() > 0 && std::ranges::none_of(option->get_lnames(), [](const std::string& name) {
-          return meant.contains(name);
-        }))
-      throw Error(
-          ExitCode::usage, "corun-options",
-          fmt::format("{} is of simulated runs, and --device measures on a board", option->get_name()),
-          "leave out one of them");
   if (!rest.empty() || !after_dashes || after_dashes->empty())
     throw Error(ExitCode::usage, "run-what", "on a board a program is run that is compiled already",
                 "simtlab corun profile --device 0 --database FILE -- ./app ARGUMENTS");
@@ -212,13 +201,17 @@ void add_corun_profile(CLI::App& corun, Action& chosen,
                   "shapes, registers and times, no bandwidths")
       ->check(CLI::Validator(refuse_empty, ""))
       ->type_name("N|UUID");
-  add_run_options(*sub, o->run.run);
-  add_kernel_options(*sub, o->run.kernel);
+  add_options(*sub, options::timed, o->run.given);
+  {
+    const ReadBy kernels(*sub, options::Study::time_kernel);
+    add_kernel_options(*sub, o->run.kernel);
+  }
   add_output_options(*sub, o->run.output);
   add_progress_option(*sub, o->run.output);
   sub->callback([&corun, &chosen, &after_dashes, o, sub] {
     chosen = [&corun, &after_dashes, o, sub, rest = sub->remaining()] {
-      return o->device ? run_on_board(*o, *sub, rest, after_dashes) : profile(corun, *o, rest, after_dashes);
+      refuse_unread(*sub, o->device ? options::Study::profile_board : study_of(o->run, rest, after_dashes));
+      return o->device ? run_on_board(*o, rest, after_dashes) : profile(corun, *o, rest, after_dashes);
     };
   });
 }

@@ -116,7 +116,6 @@ void add_traffic_options(CLI::App& sub, DramOptions& o) {
                  "Clocks between made requests (default: as fast as they are taken)")
       ->type_name("N")
       ->group(group);
-  sub.add_option("--seed", o.run.seed, "Seed of made traffic (default 0)")->type_name("N")->group(group);
   sub.add_option("--per-clock", o.per_clock,
                  "Most requests a clock (default: 1 of a trace, what the memory carries of made traffic)")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 53))
@@ -163,12 +162,7 @@ void add_dram_outputs(CLI::App& sub, DramOptions& o) {
       ->group(group);
   add_output_options(sub, o.output);
   add_progress_option(sub, o.output);
-  sub.add_option("--max-cycles", o.run.max_cycles, "Stop after N clocks of the memory")
-      ->type_name("N")
-      ->group("Limits");
-  sub.add_option("--max-time", o.run.max_time, "Stop after this wall time, e.g. 90 or \"2 s\"")
-      ->type_name("TIME")
-      ->group("Limits");
+  add_options(sub, options::Study::drive_memory, o.given);
 }
 
 }  // namespace

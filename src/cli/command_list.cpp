@@ -148,8 +148,14 @@ std::string option_section(const TreeCommand& command, const Format& format) {
                                 command.description.substr(0, command.description.find("\n\n")));
   std::vector<std::vector<std::string>> rows;
   for (const TreeOption& o : command.options)
-    rows.push_back({fmt::format("`{}`", spelled(o)), o.description + (o.required ? " (required)" : "")});
-  if (!rows.empty()) out += table({"option", "meaning"}, rows, format) + "\n";
+    rows.push_back({fmt::format("`{}`", spelled(o)), o.description + (o.required ? " (required)" : ""),
+                    readers(command, o)});
+  if (std::ranges::all_of(rows, [](const auto& row) { return row.back().empty(); })) {
+    for (auto& row : rows) row.pop_back();
+    if (!rows.empty()) out += table({"option", "meaning"}, rows, format) + "\n";
+  } else {
+    out += table({"option", "meaning", "read by (nothing here: by all)"}, rows, format) + "\n";
+  }
   if (!command.footer.empty()) out += fmt::format("```\n{}\n```\n\n", command.footer);
   for (const TreeCommand& below : command.commands) out += option_section(below, format);
   return out;

@@ -56,26 +56,6 @@ void check_predict(const PredictRun& o) {
                 "leave it out, or --model mwp-cwp");
 }
 
-// What is about kernels and launches has no meaning for a sequential program.
-void check_c_program(const PredictRun& o) {
-  const std::pair<const char*, bool> others[] = {{"--whole", o.whole}, {"--static", o.not_executed}};
-  for (const auto& [name, given] : others)
-    if (given)
-      throw Error(ExitCode::usage, "option-conflict",
-                  fmt::format("{} is not for sequential C programs", name),
-                  "--emit-ptx makes a kernel of the nest");
-}
-
-// Options that would have no effect.
-void check_static(const PredictRun& o) {
-  if (o.trips && !o.not_executed)
-    throw Error(ExitCode::usage, "option-conflict", "--trips is about loops of a kernel that is not executed",
-                "add --static, or leave it out");
-  if (o.whole && o.not_executed)
-    throw Error(ExitCode::usage, "option-conflict", "--static executes no block, --whole all of them",
-                "one of them at a time");
-}
-
 std::string counts_name(const std::string& counts) { return counts == "-" ? "/dev/stdin" : counts; }
 
 // Counts beside what is executed or evaluated.
@@ -97,25 +77,21 @@ struct ChosenDevice {
 };
 
 // Only a GPU that the command line names: a default would answer for a machine that nobody asked about.
-ChosenDevice device_of(const DeviceOptions& o) {
+ChosenDevice device_of(const RunOptions& given) {
   ChosenDevice out;
-  if (!o.gpu) return out;
-  const device::Configuration configuration = resolve(o);
-  out.loaded = device::load_device(configuration);
+  if (!given.has("gpu")) return out;
+  const options::Configuration configuration = resolve(given);
+  out.loaded = options::load_device(configuration);
   out.files = files_of(configuration, *out.loaded);
   return out;
 }
 
 int on_paper(PredictRun o) {
   const RunClock clock;
-  const DeviceOptions& wished = o.run.run.device;
-  if (!wished.gpu && (!wished.set.empty() || !wished.config.empty()))
+  const RunOptions& wished = o.run.given;
+  if (!wished.has("gpu") && (wished.has("set") || wished.has("config")))
     throw Error(ExitCode::usage, "option-conflict", "--set and --config describe a GPU, and none is named",
                 "add --gpu NAME, or leave them out");
-  if (o.whole)
-    throw Error(ExitCode::usage, "option-conflict",
-                "--whole is about blocks that are executed; counts alone execute none",
-                "leave it out, or name a kernel");
   OutputOptions& output = o.run.output;
   check_outputs(output);
   const ChosenDevice device = device_of(wished);
@@ -153,13 +129,9 @@ int unexecuted(PredictRun o, const gpu::PredictOptions& options, const std::vect
         ExitCode::usage, "predict-what",
         "--static is about one kernel that is not executed: a .ptx or .cl file, --grid or --global, --block",
         "simtlab predict kernel.ptx --static --kernel NAME --global 65536 --block 256");
-  if (!launch.args.empty())
-    throw Error(ExitCode::usage, "option-conflict",
-                "--static does not execute the kernel: arguments have no meaning",
-                "leave out --arg, or --static");
   check_outputs(o.run.output);
-  const device::Configuration configuration = resolve(o.run.run);
-  const device::LoadedDevice device = device::load_device(configuration);
+  const options::Configuration configuration = resolve(o.run.given);
+  const device::LoadedDevice device = options::load_device(configuration);
   check_inputs(o.run.output, {rest.front()});
   check_inputs(o.run.output, files_of(configuration, device));
   compile::LaunchSpec base;
@@ -180,7 +152,7 @@ int unexecuted(PredictRun o, const gpu::PredictOptions& options, const std::vect
       gpu::predict_static(device.device,
                           {m, m.functions[planned.kernel.function], planned.grid, planned.block,
                            spec.shared_bytes, static_cast<std::uint32_t>(configuration.options.registers),
-                           o.trips.value_or(10), configuration.options.lowering != "off"},
+                           o.trips.value_or(10), configuration.options.lowering},
                           options));
   result.total = result.kernels.back().metrics;
   result.manifest.mode = "predict";
@@ -194,53 +166,43 @@ int unexecuted(PredictRun o, const gpu::PredictOptions& options, const std::vect
 
 // ---- a kernel or a program that is executed
 
+// What the words ask for; `rest` may name a C program.
+options::Study predicted_study(const PredictRun& o, const std::vector<std::string>& rest,
+                               const std::optional<std::vector<std::string>>& after_dashes) {
+  if (names_c_program(rest))
+    return o.loop.simulate ? options::Study::simulate_nest : options::Study::predict_nest;
+  if (rest.empty() && !after_dashes && o.run.trace.empty() && !o.counts.empty())
+    return options::Study::predict_counts;
+  return o.not_executed ? options::Study::predict_static : study_of(o.run, rest, after_dashes);
+}
+
 int predict_command(const CLI::App& app, PredictRun o, std::vector<std::string> rest,
                     const std::optional<std::vector<std::string>>& after_dashes) {
   check_predict(o);
-  check_static(o);
   if (o.explain) o.run.output.all = true;
   take_file_of_loop(o.loop, rest);
-  if (names_c_program(rest)) {
-    check_c_program(o);
-    take_axes(rest, o.sweep);
-    return predict_loop(o.loop, o.run.run, o.run.output, with_counts(o), rest, o.sweep);
-  }
-  if (const auto given = loop_option_given(o.loop))
-    throw Error(ExitCode::usage, "option-conflict",
-                fmt::format("{} is for sequential C programs, and no .c file is named", *given),
-                "simtlab predict program.c --loop program.c:LINE");
-  if (rest.empty() && !after_dashes) {
-    if (o.counts.empty())
-      throw Error(
-          ExitCode::usage, "predict-what", "neither a kernel, a program nor counts are named",
-          "simtlab predict app.cu, simtlab predict kernel.ptx --launch FILE, simtlab predict --counts FILE");
-    if (!o.sweep.empty())
-      throw Error(ExitCode::usage, "option-conflict", "--sweep varies a launch or a GPU; counts have neither",
-                  "name a kernel");
-    const compile::LaunchOptions& l = o.run.kernel.launch;
-    if (o.not_executed || !o.run.kernel.launch_file.empty() || l.kernel || l.grid || l.global || l.block ||
-        l.shared || !l.args.empty())
-      throw Error(ExitCode::usage, "option-conflict",
-                  "a launch and --static are of a kernel, and none is named",
-                  "name a .ptx or .cl file, or leave them out: --counts alone has the launch");
-    return on_paper(std::move(o));
-  }
-  const gpu::PredictOptions options = with_counts(o);
   take_axes(rest, o.sweep);
-  o.run.run.predict = gpu::to_text(options);
-  if (o.not_executed) {
-    if (!o.sweep.empty())
-      throw Error(ExitCode::usage, "option-conflict", "--sweep and --static: a sweep executes the kernel",
-                  "one of them at a time");
-    return unexecuted(std::move(o), options, rest);
-  }
+  o.run.given.set("predict", gpu::to_text(options_of(o)));
+  const options::Study study = predicted_study(o, rest, after_dashes);
+  refuse_unread(innermost(app), study);
+  if (study == options::Study::predict_counts) return on_paper(std::move(o));
+  const gpu::PredictOptions options = with_counts(o);
+  o.run.given.set("predict", gpu::to_text(options));
+  if (options::nests.contains(study))
+    return predict_loop(o.loop, o.run.given, o.run.output, options, rest, o.sweep);
+  if (rest.empty() && !after_dashes && o.counts.empty())
+    throw Error(
+        ExitCode::usage, "predict-what", "neither a kernel, a program nor counts are named",
+        "simtlab predict app.cu, simtlab predict kernel.ptx --launch FILE, simtlab predict --counts FILE");
+  if (study == options::Study::predict_static) return unexecuted(std::move(o), options, rest);
   const Target target{app, std::move(rest), after_dashes};
-  const bool several = o.run.run.device.gpu && o.run.run.device.gpu->find(',') != std::string::npos;
-  if (several || !o.sweep.empty()) return predict_variants(o.run, target, o.sweep);
+  const std::optional<std::string> gpu = o.run.given.get("gpu");
+  if (!o.sweep.empty() || (gpu && gpu->find(',') != std::string::npos))
+    return predict_variants(o.run, target, o.sweep);
   return run_command(app, o.run, target.rest, after_dashes);
 }
 
-void add_options(CLI::App& command, PredictRun& o) {
+void add_predict_options(CLI::App& command, PredictRun& o) {
   const auto group = "Prediction";
   command
       .add_option("--counts", o.counts,
@@ -271,27 +233,35 @@ void add_options(CLI::App& command, PredictRun& o) {
                   "max-p (8), transfer (its fit)")
       ->type_name("LIST")
       ->group(group);
-  command.add_flag("--whole", o.whole, "Count every block and study its caches, not a sample of the blocks")
-      ->group(group);
-  command
-      .add_flag("--static", o.not_executed,
-                "Follow the code of a kernel whose arguments are unknown, without executing it "
-                "(docs/concepts/models.md)")
-      ->group(group);
-  command
-      .add_option("--trips", o.trips, "With --static: iterations of a loop whose end is unknown (default 10)")
-      ->check(CLI::Range(1.0, 1e6))
-      ->type_name("N")
-      ->group(group);
+  read_by(
+      command
+          .add_flag("--whole", o.whole, "Count every block and study its caches, not a sample of the blocks")
+          ->group(group),
+      options::predicted);
+  {
+    const ReadBy unexecuted(command, options::Study::predict_static);
+    command
+        .add_flag("--static", o.not_executed,
+                  "Follow the code of a kernel whose arguments are unknown, without executing it "
+                  "(docs/concepts/models.md)")
+        ->group(group);
+    command
+        .add_option("--trips", o.trips,
+                    "With --static: iterations of a loop whose end is unknown (default 10)")
+        ->check(CLI::Range(1.0, 1e6))
+        ->type_name("N")
+        ->group(group);
+  }
   command.add_flag("--explain", o.explain, "Every intermediate value, and where each count is from")
       ->group(group);
-  command
-      .add_option("--sweep", o.sweep,
-                  "A table over all combinations: block=32:1024 of a kernel without a host program, "
-                  "regs=32,64 or any device key")
-      ->type_name("KEY=VALUES")
-      ->allow_extra_args(false)
-      ->group(group);
+  read_by(command
+              .add_option("--sweep", o.sweep,
+                          "A table over all combinations: block=32:1024 of a kernel without a host program, "
+                          "regs=32,64 or any device key")
+              ->type_name("KEY=VALUES")
+              ->allow_extra_args(false)
+              ->group(group),
+          options::predicted | options::nests);
 }
 
 }  // namespace
@@ -311,11 +281,19 @@ void add_predict(CLI::App& app, Action& chosen, const std::optional<std::vector<
       "       simtlab predict [OPTIONS] program.c --loop program.c:LINE --params N=1024\n"
       "--gpu h100,a100,gtx480 compares devices. Of a large grid a sample of the blocks is counted; "
       "docs/concepts/models.md says how.");
-  add_device_options(*sub, options->run.run.device);
-  add_options(*sub, *options);
-  add_loop_options(*sub, options->loop);
-  add_study_options(*sub, options->run.run);
-  add_kernel_options(*sub, options->run.kernel);
+  add_options(*sub, options::predictions, options->run.given);
+  add_predict_options(*sub, *options);
+  {
+    const ReadBy of_nests(*sub, options::nests);
+    add_loop_options(*sub, options->loop);
+  }
+  {
+    const ReadBy of_kernels(*sub, options::Study::predict_kernel | options::Study::predict_static);
+    add_kernel_options(*sub, options->run.kernel);
+    // Their values are those of an execution.
+    for (const char* name : {"--arg", "--offset"})
+      read_by(sub->get_option(name), options::Study::predict_kernel);
+  }
   add_output_options(*sub, options->run.output);
   add_progress_option(*sub, options->run.output);
   sub->callback([&app, &chosen, &after_dashes, options, sub] {

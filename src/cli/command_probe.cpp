@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
-#include <initializer_list>
 #include <memory>
 
 #include "base/error.h"
@@ -15,55 +14,10 @@
 namespace simtlab::cli {
 namespace {
 
-// The first of the options that the chosen form of the command does not read; null: all are read.
-struct Given {
-  bool given;
-  const char* name;
-};
-const char* first_of(std::initializer_list<Given> options) {
-  for (const Given& g : options)
-    if (g.given) return g.name;
-  return nullptr;
-}
-
-const char* of_a_measurement(const ProbeOptions& o) {
-  const RunOptions& r = o.run;
-  return first_of({{o.device.has_value(), "--device"},
-                   {r.device.gpu.has_value(), "--gpu"},
-                   {!r.device.set.empty(), "--set"},
-                   {!r.device.config.empty(), "--config"},
-                   {o.quick, "--quick"},
-                   {!o.only.empty(), "--only"},
-                   {o.method.has_value(), "--method"},
-                   {o.correction.has_value(), "--correction"},
-                   {!o.base.empty(), "--base"},
-                   {!o.curves.empty(), "--curves"},
-                   {r.seed.has_value(), "--seed"},
-                   {r.threads.has_value(), "--threads"},
-                   {r.max_time.has_value(), "--max-time"},
-                   {r.max_memory.has_value(), "--max-memory"}});
-}
-
-const char* of_a_curve(const ProbeOptions& o) {
-  return first_of({{o.detector.has_value(), "--detector"},
-                   {o.significance.has_value(), "--significance"},
-                   {o.step.has_value(), "--step"},
-                   {o.confidence.has_value(), "--confidence"}});
-}
-
-const char* of_a_simulation(const ProbeOptions& o) {
-  const RunOptions& r = o.run;
-  return first_of({{r.device.gpu.has_value(), "--gpu"},
-                   {!r.device.set.empty(), "--set"},
-                   {r.threads.has_value(), "--threads"},
-                   {r.max_memory.has_value(), "--max-memory"}});
-}
-
-// An option without effect would be taken for one that has one.
-void refuse(const char* option, const char* why, const char* hint) {
-  if (option != nullptr)
-    throw Error(ExitCode::usage, "probe-options", fmt::format("{} has no effect here: {}", option, why),
-                hint);
+options::Study study_of(const ProbeOptions& o) {
+  if (!o.compare.empty()) return options::Study::probe_compare;
+  if (!o.analyse.empty()) return options::Study::probe_curve;
+  return o.device ? options::Study::probe_board : options::Study::probe_simulated;
 }
 
 std::vector<std::string_view> names_of_single_kinds() {
@@ -73,22 +27,11 @@ std::vector<std::string_view> names_of_single_kinds() {
   return out;
 }
 
-int run_probe(const ProbeOptions& o) {
-  const char* const forms = "the forms of this command: simtlab probe --help";
-  if (!o.compare.empty()) {
-    refuse(of_a_measurement(o), "--compare measures nothing, it takes two files",
-           "simtlab probe --compare A B [-o FILE] [--json] [--csv]");
-    refuse(o.analyse.empty() ? of_a_curve(o) : "--analyse", "--compare takes two measurements", forms);
-    return probe_compare(o);
-  }
-  if (!o.analyse.empty()) {
-    refuse(of_a_measurement(o), "--analyse takes a curve that was measured elsewhere",
-           "simtlab probe --analyse CURVE.csv [--detector ks] [--json]");
-    return probe_curve(o);
-  }
-  refuse(of_a_curve(o), "it says how --analyse finds levels in a curve",
-         "add --analyse CURVE.csv, or leave it out");
-  if (o.device) refuse(of_a_simulation(o), "--device is a real board", "leave out one of them");
+int run_probe(const CLI::App& command, const ProbeOptions& o) {
+  const options::Study study = study_of(o);
+  refuse_unread(command, study);
+  if (study == options::Study::probe_compare) return probe_compare(o);
+  if (study == options::Study::probe_curve) return probe_curve(o);
   if (o.method == "thesis" && !o.only.empty())
     throw Error(ExitCode::usage, "probe-options", "--method thesis is a way to measure a board as a whole",
                 "leave out --only");
@@ -112,11 +55,15 @@ void add_probe(CLI::App& app, Action& chosen) {
       "probe", "Measure a GPU's parameters, and write the device file that the models read");
   const auto o = std::make_shared<ProbeOptions>();
   const CLI::Validator not_empty(refuse_empty, "");
-  add_device_options(*sub, o->run.device);
+  const options::Studies measured = options::Study::probe_simulated | options::Study::probe_board;
+  add_options(*sub, options::probes, o->given);
+  std::optional<ReadBy> read(std::in_place, *sub, options::Study::probe_board);
   sub->add_option("--device", o->device, "A real board: its index or UUID (simtlab doctor lists them)")
       ->check(not_empty)
       ->type_name("N|UUID")
       ->group("Configuration");
+  read.reset();
+  read.emplace(*sub, measured);
   sub->add_flag("--quick", o->quick, "Fewer points; what takes long is left out")->group("Configuration");
   sub->add_option("--only", o->only, "These probes and those that they need: simtlab list probes")
       ->delimiter(',')
@@ -140,22 +87,12 @@ void add_probe(CLI::App& app, Action& chosen) {
       ->check(not_empty)
       ->type_name("NAME|FILE")
       ->group("Configuration");
-  sub->add_option("--seed", o->run.seed, "Seed of random orders (default 0)")
-      ->type_name("N")
-      ->group("Configuration");
-  sub->add_option("--threads", o->run.threads, "Host threads of a simulated board; 0 (default): all")
-      ->type_name("N")
-      ->group("Limits");
-  sub->add_option("--max-time", o->run.max_time, "Stop after this wall time, and keep what was measured")
-      ->type_name("TIME")
-      ->group("Limits");
-  sub->add_option("--max-memory", o->run.max_memory, "Most host memory for a simulated board's allocations")
-      ->type_name("SIZE")
-      ->group("Limits");
   sub->add_option("--curves", o->curves, "Write every measured curve to a CSV file in this folder")
       ->check(output_folder())
       ->type_name("FOLDER")
       ->group("Output");
+  read.reset();
+  read.emplace(*sub, options::Study::probe_curve);
   sub->add_option("--analyse", o->analyse,
                   "Find the levels in this curve instead: CSV with the columns size_bytes,cycles[,weight]")
       ->check(not_empty)
@@ -175,12 +112,15 @@ void add_probe(CLI::App& app, Action& chosen) {
   sub->add_option("--confidence", o->confidence, "Of the intervals (default 0.95)")
       ->type_name("SHARE")
       ->group("A curve");
+  read.reset();
+  read.emplace(*sub, options::Study::probe_compare);
   sub->add_option("--compare", o->compare,
                   "Two measurements instead: results of --json, device files, or names of devices")
       ->expected(2)
       ->check(not_empty)
       ->type_name("A B")
       ->group("Two measurements");
+  read.reset();
   add_output_options(*sub, o->output);
   add_progress_option(*sub, o->output);
   sub->footer(
@@ -188,7 +128,7 @@ void add_probe(CLI::App& app, Action& chosen) {
       "NAME] [--curves FOLDER]\n       simtlab probe --method thesis [--gpu NAME | --device N] [--quick]\n   "
       "    simtlab probe --analyse CURVE.csv [--detector ks] [--json]\n       simtlab probe --compare A B "
       "[--json] [--csv]\n-o writes the device file; of a curve and of a comparison, the text.");
-  sub->callback([&chosen, o] { chosen = [o] { return run_probe(*o); }; });
+  sub->callback([&chosen, o, sub] { chosen = [o, sub] { return run_probe(*sub, *o); }; });
 }
 
 }  // namespace simtlab::cli

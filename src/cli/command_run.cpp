@@ -15,6 +15,7 @@
 #include "cli/compile.h"
 #include "cli/kernel.h"
 #include "cli/manifest.h"
+#include "cli/observe.h"
 #include "cli/output.h"
 #include "cli/output_option.h"
 #include "cli/program.h"
@@ -26,7 +27,7 @@
 #include "compile/frontend.h"
 #include "compile/nvcc_options.h"
 #include "compile/opencl.h"
-#include "hosts/configuration.h"
+#include "options/run_file.h"
 #include "timing/main_memory.h"
 
 namespace simtlab::cli {
@@ -53,15 +54,14 @@ Error no_gpu_use(const ProgramResult& r, const std::string& name) {
 }
 
 // What ended the run becomes part of the manifest before it is written.
-void note_ending(ProgramResult& r, const device::ToolOptions& o, const std::string& name,
-                 const result::RunConfig& config) {
+void note_ending(ProgramResult& r, const options::Options& o, const std::string& name) {
   result::Manifest& m = r.result.manifest;
   if (!r.timed_out && r.interrupted) m.interrupted = true;
   std::optional<Error> error;
   if (r.timed_out)
     error = time_limit(o, m.stopped_at);
   else if (!r.interrupted && m.failure.empty())
-    error = what_is_lost(r, name, config);
+    error = what_is_lost(r, name, o);
   if (!error) return;
   m.interrupted = false;
   m.failure = error->format();
@@ -93,26 +93,21 @@ int exit_code_of(const ProgramResult& r, const std::string& name, const std::str
 int program(const Run& options, const std::string& name, const std::vector<std::string>& command,
             const std::vector<std::filesystem::path>& inputs) {
   const RunClock clock;
-  const device::Configuration configuration = resolve(options.run);
+  const options::Configuration configuration = resolve(options.given);
   const device::LoadedDevice device =
-      device::load_device(configuration);  // its errors before the program runs
+      options::load_device(configuration);  // its errors before the program runs
   if (configuration.options.mode == "timing") timing::check_main_memory(device.device);
-  const Observation wanted = observation(options.observe, configuration.options);
   check_inputs(options.output, inputs);
   check_inputs(options.output, files_of(configuration, device));
-  result::RunConfig config = hosts::run_config(configuration);
-  if (!options.record.empty()) config.record = std::filesystem::absolute(options.record).string();
-  add_to(config, wanted);
-  add_to(config, options.checkpoint);
   narrate_setup(options.output, configuration, device,
                 options.output.verbose > 1 ? hash_inputs(inputs) : std::vector<result::InputHash>{});
-  ProgramResult r = run_program(
-      {command, config, options.mute, data_on_stdout(options.output), options.output, device.device.name});
+  ProgramResult r = run_program({command, options::run_file(configuration), options.mute,
+                                 data_on_stdout(options.output), options.output, device.device.name});
   if (options.processes != nullptr) *options.processes = r.processes;
   // A program that is linked with CUDA and gives it nothing to do has an empty result.
   const bool empty = !r.used_gpu && r.linked && r.exit_status == 0;
   if (!r.used_gpu && !r.interrupted && !r.timed_out && !empty) throw no_gpu_use(r, name);
-  note_ending(r, configuration.options, name, config);
+  note_ending(r, configuration.options, name);
   result::Manifest& m = r.result.manifest;
   m.device = device.device.name;
   m.mode = configuration.options.mode;
@@ -136,7 +131,7 @@ int source(const Run& options, const std::vector<std::string>& arguments,
   const std::string first = *std::ranges::find_if(arguments, is_source);
   std::vector<std::string> flags = arguments;
   if (options.output.verbose) flags.push_back("-v");
-  const device::Device device = device::load_device(resolve(options.run)).device;
+  const device::Device device = options::load_device(resolve(options.given)).device;
   const Signals signals(0);  // Ctrl-C ends the compiler, too
   const std::filesystem::path executable = [&] {
     try {
@@ -219,16 +214,11 @@ int run_trace(const CLI::App& app, const Run& options, const std::vector<std::st
       has_launch_options(options.kernel.launch))
     throw Error(ExitCode::usage, "run-what", "a trace is run alone: it says itself what was launched",
                 command_of(app) + " FILE.simt --gpu NAME");
-  return run_trace(file, options.run, options.observe, options.output, {options.record, options.checkpoint});
+  return run_trace(file, options.given, options.output);
 }
 
 void add_trace_options(CLI::App& command, Run& run) {
   const auto group = "Traces";
-  command
-      .add_option("--record", run.record, "Write a trace of everything that runs (docs/reference/traces.md)")
-      ->check(output_file())
-      ->type_name("FILE")
-      ->group(group);
   command.add_option("--trace", run.trace, "Run this trace, ours or Accel-Sim's, whatever its name")
       ->check(CLI::Validator(refuse_empty, ""))
       ->type_name("FILE")
@@ -245,6 +235,7 @@ void add_board_options(CLI::App& command, BoardWish& wish) {
       ->type_name("N|UUID")
       ->group(group);
   command.add_option("--repeat", wish.repeat, "Launches on the board that are timed (default 20)")
+      ->needs("--device")
       ->check(CLI::Range(1u, 100000u))
       ->type_name("N")
       ->group(group);
@@ -252,6 +243,7 @@ void add_board_options(CLI::App& command, BoardWish& wish) {
       .add_option(
           "--tolerance", wish.tolerance,
           "Of floating-point values on the board, relative to max(1, |value|) (default 1e-5, f64 1e-12)")
+      ->needs("--device")
       ->check(CLI::Range(0.0, 1.0))
       ->type_name("SHARE")
       ->group(group);
@@ -285,25 +277,43 @@ int opencl_kernel(const CLI::App& app, const Run& options, const std::vector<std
     throw Error(
         ExitCode::usage, "run-what", "a kernel without a host program takes no arguments after --",
         fmt::format("--arg gives a kernel's arguments; {} -- ./app runs an OpenCL program", command_of(app)));
-  return run_kernel(kernel, options.run, options.observe, options.output,
-                    {options.record, options.checkpoint});
+  return run_kernel(kernel, options.given, options.output);
 }
 
 }  // namespace
 
+options::Study study_of(const Run& options, const std::vector<std::string>& rest,
+                        const std::optional<std::vector<std::string>>& after_dashes) {
+  using enum options::Study;
+  const std::string mode = resolve(options.given).options.mode;
+  const auto chosen = [&](options::Study timing, options::Study functional, options::Study cache,
+                          options::Study predict) {
+    return mode == "cache" ? cache : mode == "predict" ? predict : mode == "functional" ? functional : timing;
+  };
+  const bool cl = std::ranges::any_of(rest, compile::is_opencl_source);
+  const bool cuda = !cl && std::ranges::any_of(rest, is_source);
+  if (!cl && !cuda && (!options.trace.empty() || (!rest.empty() && is_trace(rest.front()))))
+    return chosen(time_trace, time_trace, cache_trace, predict_trace);
+  const bool kernel = cl || (!cuda && !after_dashes && rest.size() == 1);
+  return kernel ? chosen(time_kernel, execute_kernel, cache_kernel, predict_kernel)
+                : chosen(time_program, execute_program, cache_program, predict_program);
+}
+
 int run_command(const CLI::App& app, Run options, const std::vector<std::string>& rest,
                 const std::optional<std::vector<std::string>>& after_dashes) {
-  if (!options.record.empty()) options.output.more.push_back({"--record", &options.record});
-  if (options.observe.timeline) options.output.more.push_back({"--timeline", &*options.observe.timeline});
+  std::vector<std::string> files;
+  files.reserve(3);  // `more` keeps their addresses
+  for (const char* name : {"--record", "--timeline", "--checkpoint"})
+    if (const std::optional<std::string> file = options.given.get(name + 2))
+      options.output.more.push_back({name, &files.emplace_back(*file)});
   if (!options.output.live.empty()) options.output.more.push_back({"--live", &options.output.live});
   if (options.output.live == "-")
     throw Error(ExitCode::usage, "option-value", "--live - is no file: it is written as the run goes on",
                 "--live=FILE, and `simtlab view FILE` in another terminal");
-  const CheckpointWish& checkpoint = options.checkpoint;
-  check(checkpoint, !options.record.empty(),
-        options.observe.timeline.has_value() || options.observe.sm_timeline);
-  if (!checkpoint.resume.empty()) check_inputs(options.output, {checkpoint.resume});
-  if (!checkpoint.write.empty()) options.output.more.push_back({"--checkpoint", &options.checkpoint.write});
+  check_observation(options.given);
+  check_checkpoint(options.given);
+  if (const std::optional<std::string> file = options.given.get("resume"))
+    check_inputs(options.output, {*file});
   check_outputs(options.output);
   check_board(app, options.kernel.board, !after_dashes && rest.size() == 1 && rest.front().ends_with(".ptx"));
   if (std::ranges::any_of(rest, compile::is_opencl_source))
@@ -322,8 +332,7 @@ int run_command(const CLI::App& app, Run options, const std::vector<std::string>
   if (rest.size() == 1 && !after_dashes && (rest.front().ends_with(".ptx") || launch_described)) {
     KernelRun kernel = options.kernel;
     kernel.file = rest.front();
-    return run_kernel(kernel, options.run, options.observe, options.output,
-                      {options.record, options.checkpoint});
+    return run_kernel(kernel, options.given, options.output);
   }
   if (launch_described)
     throw Error(ExitCode::usage, "run-what",
@@ -349,17 +358,20 @@ void add_run(CLI::App& app, Action& chosen, const std::optional<std::vector<std:
       "       simtlab run [OPTIONS] kernel.ptx --launch FILE\n"
       "       simtlab run [OPTIONS] kernel.cl [-D -I -cl-...] --global 160x160 --local 16x16 --arg ...\n"
       "       simtlab run [OPTIONS] TRACE.simt | kernelslist.g");
-  add_run_options(*sub, options->run);
+  const options::Studies of_kernels = options::Study::time_kernel | options::Study::execute_kernel;
+  add_options(*sub, options::runs, options->given);
   add_trace_options(*sub, *options);
-  add_checkpoint_options(*sub, options->checkpoint);
-  add_kernel_options(*sub, options->kernel);
-  add_board_options(*sub, options->kernel.board);
-  add_observe_options(*sub, options->observe);
+  {
+    const ReadBy kernels(*sub, of_kernels);
+    add_kernel_options(*sub, options->kernel);
+    add_board_options(*sub, options->kernel.board);
+  }
   add_output_options(*sub, options->output);
   add_progress_option(*sub, options->output);
   add_live_option(*sub, options->output);
   sub->callback([&app, &chosen, &after_dashes, options, sub] {
-    chosen = [&app, &after_dashes, options, rest = sub->remaining()] {
+    chosen = [&app, &after_dashes, options, sub, rest = sub->remaining()] {
+      refuse_unread(*sub, study_of(*options, rest, after_dashes));
       return run_command(app, *options, rest, after_dashes);
     };
   });

@@ -33,7 +33,7 @@ struct SuiteCommand {
   std::string folder, list, work, html;
   std::optional<std::string> limit, build_limit, memory, print_limit;
   studies::SuiteOptions suite;
-  RunOptions run;
+  RunOptions given;
   OutputOptions output;
 };
 
@@ -117,7 +117,7 @@ int finish(const result::Suite& found, const SuiteCommand& o) {
 int suite(SuiteCommand o) {
   o.output.more = {{"--html", &o.html}};
   check_outputs(o.output);
-  device::load_device(resolve(o.run));  // its errors before anything is built
+  options::load_device(resolve(o.given));  // its errors before anything is built
   complete(o);
   const Signals signals(0);
   o.suite.stop = signals.flag();
@@ -199,7 +199,7 @@ void add_suite(CLI::App& app, Action& chosen) {
   add_progress_option(*sub, o->output);
   const auto own = std::make_shared<std::vector<const CLI::Option*>>();
   for (const CLI::Option* option : sub->get_options()) own->push_back(option);
-  add_run_options(*sub, o->run);  // those go on to `simtlab run`
+  add_options(*sub, options::Study::run_suite, o->given);  // those go on to `simtlab run`
   sub->footer(
       "Forms: simtlab suite samples --gpu a100 --jobs 4 --html=samples.html\n"
       "       simtlab suite . --only 'apps/*' --build-only\n"

@@ -117,7 +117,7 @@ int diff(DiffOptions o) {
 
 // A file to begin with: every option with its meaning and its value, commented out, and how a value of the
 // device is changed.
-std::string starter(const device::Configuration& c) {
+std::string starter(const options::Configuration& c) {
   std::string out =
       "# Configuration of simtlab for this folder and those below it (docs/reference/configuration.md).\n"
       "# `simtlab config show --origin` prints every effective value and where it comes from.\n\n";
@@ -144,11 +144,10 @@ int init(const InitOptions& o) {
     throw Error(ExitCode::usage, "config-exists", fmt::format("{} is there already", shown(o.file)),
                 "nothing was changed; name another file, or - for stdout");
   // The defaults of the tool, not what other layers made of them: those stay layers.
-  const device::Surroundings nowhere{"/", [](const char*) { return std::nullopt; }};
-  std::vector<device::Setting> settings;
-  if (o.gpu)
-    settings.push_back({"gpu", *o.gpu, {"command line", fmt::format("--gpu {}", shown(*o.gpu)), "", false}});
-  const device::Configuration defaults = device::gather(nowhere, {}, settings);
+  const options::Surroundings nowhere{"/", [](const char*) { return std::nullopt; }};
+  RunOptions given;
+  if (o.gpu) given.set("gpu", *o.gpu);
+  const options::Configuration defaults = options::gather(nowhere, given);
   device::load_device(defaults.options.gpu);  // says what is wrong with it
   write_to(o.file, starter(defaults));
   if (o.file != "-") print(fmt::format("wrote {}: gpu {}\n", shown(o.file), shown(defaults.options.gpu)));

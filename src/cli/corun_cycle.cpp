@@ -12,6 +12,7 @@
 #include "cli/manifest.h"
 #include "cli/run.h"
 #include "corun/launch_shape.h"
+#include "gpu/run_options.h"
 #include "timing/main_memory.h"
 
 namespace simtlab::cli {
@@ -30,28 +31,23 @@ std::filesystem::path applications_file(const std::string& given) {
   return ours;
 }
 
-device::Configuration resolve_timing(const RunOptions& run) {
-  RunOptions timing = run;
-  timing.mode = "timing";
-  return resolve(timing);
+options::Configuration resolve_timing(RunOptions given) {
+  given.set("mode", "timing");
+  return resolve(given);
 }
 
-corun::cycle::CycleOptions cycle_options(const device::ToolOptions& tool, const volatile bool* stop) {
-  corun::cycle::CycleOptions out;
-  timing::Options& t = out.timing;
-  t.max_cycles = tool.max_cycles;
-  t.interrupt = stop;
-  t.registers_override = static_cast<std::uint32_t>(tool.registers);
-  t.threads = usable_threads(tool.threads);
-  t.what_if = device::parse_what_if(tool.what_if);
-  t.lowering = tool.lowering == "on";
-  out.sharing = gpu::parse_sharing(tool.sharing);
+corun::cycle::CycleOptions cycle_options(const options::Options& options, const volatile bool* stop) {
+  const gpu::Options all = gpu::options_of(options);
+  corun::cycle::CycleOptions out{all, all.sharing};
+  out.timing.interrupt = stop;
+  out.timing.threads = usable_threads(all.threads);
+  out.timing.sample_error = 0;  // kernels would run one after another
   return out;
 }
 
 }  // namespace
 
-corun::SmSharing sm_sharing(const device::Configuration& configuration, const device::Device& device) {
+corun::SmSharing sm_sharing(const options::Configuration& configuration, const device::Device& device) {
   const gpu::Sharing sharing = gpu::parse_sharing(configuration.options.sharing);
   return {sharing.policy,
           [sharing, &device](const std::string& application, const std::string& step) -> corun::SmRange {
@@ -63,15 +59,15 @@ corun::SmSharing sm_sharing(const device::Configuration& configuration, const de
           }};
 }
 
-CycleApplications::CycleApplications(const CLI::App& app, const std::string& file, const RunOptions& run,
+CycleApplications::CycleApplications(const CLI::App& app, const std::string& file, const RunOptions& given,
                                      bool copies)
     : app_(app),
       file_(applications_file(file)),
-      run_(run),
+      given_(given),
       copies_(copies),
       applications_(corun::cycle::load_applications(file_)),
-      configuration_(resolve_timing(run)),
-      device_(device::load_device(configuration_)) {
+      configuration_(resolve_timing(given)),
+      device_(options::load_device(configuration_)) {
   timing::check_main_memory(device_.device);
   gpu::parse_sharing(configuration_.options.sharing);  // its errors before anything runs
 }
@@ -107,10 +103,11 @@ std::filesystem::path CycleApplications::record(const corun::cycle::Described& a
                                                 const OutputOptions& output) const {
   if (a.is_trace()) return a.file;
   Run run;
-  run.run = run_;
-  run.run.mode = "functional";
-  run.run.sharing.reset();  // of kernels that are timed
-  run.record = (folder_.path() / fmt::format("{}.simt", recorded_.size())).string();
+  const std::string trace = (folder_.path() / fmt::format("{}.simt", recorded_.size())).string();
+  run.given = given_;
+  run.given.set("mode", "functional");
+  run.given.remove("sharing");  // of kernels that are timed
+  run.given.set("record", trace);
   run.mute = true;
   run.output.quiet = output.quiet;
   std::vector<std::string> rest = {a.file.string()};
@@ -129,7 +126,6 @@ std::filesystem::path CycleApplications::record(const corun::cycle::Described& a
     after_dashes->insert(after_dashes->end(), a.arguments.begin(), a.arguments.end());
     rest.clear();
   }
-  const std::string trace = run.record;
   try {
     study_result(std::move(run), {app_, rest, after_dashes});
   } catch (const Error& e) {

@@ -13,21 +13,21 @@
 #include "corun/cycle/applications.h"
 #include "corun/cycle/cycle_host.h"
 #include "device/catalogue.h"
-#include "device/settings.h"
 
 namespace simtlab::cli {
 
 // --sharing, for the fast host: parts are for kernels, or for applications. Throws Error.
-corun::SmSharing sm_sharing(const device::Configuration& configuration, const device::Device& device);
+corun::SmSharing sm_sharing(const options::Configuration& configuration, const device::Device& device);
 
 class CycleApplications {
  public:
   // file: empty for that of the examples. Throws Error.
-  CycleApplications(const CLI::App& app, const std::string& file, const RunOptions& run, bool copies = false);
+  CycleApplications(const CLI::App& app, const std::string& file, const RunOptions& given,
+                    bool copies = false);
 
   std::vector<std::string> names() const;
   const std::filesystem::path& file() const { return file_; }
-  const device::Configuration& configuration() const { return configuration_; }
+  const options::Configuration& configuration() const { return configuration_; }
   const device::LoadedDevice& device() const { return device_; }
 
   // Runs the applications of these mixes for what they launch, without times. Throws Error, also for a name
@@ -47,10 +47,10 @@ class CycleApplications {
 
   const CLI::App& app_;
   const std::filesystem::path file_;
-  const RunOptions run_;
+  const RunOptions given_;
   const bool copies_;
   const std::vector<corun::cycle::Described> applications_;
-  const device::Configuration configuration_;
+  const options::Configuration configuration_;
   const device::LoadedDevice device_;
   const TemporaryDirectory folder_;
   std::vector<Recorded> recorded_;

@@ -147,10 +147,10 @@ std::vector<std::pair<corun::Disturbance, unsigned>> intensities_of(unsigned ste
   return out;
 }
 
-result::Manifest launch_to_disturb(const KernelRun& run, const device::Configuration& configuration,
+result::Manifest launch_to_disturb(const KernelRun& run, const options::Configuration& configuration,
                                    const OutputOptions& output, const ToDisturb& then) {
   const RunClock clock;
-  const device::LoadedDevice device = device::load_device(configuration);
+  const device::LoadedDevice device = options::load_device(configuration);
   compile::LaunchSpec base;
   if (!run.launch_file.empty()) base = compile::load_launch_file(run.launch_file);
   compile::LaunchSpec launch = compile::launch_from_options(run.launch, std::move(base));
@@ -170,7 +170,7 @@ result::Manifest launch_to_disturb(const KernelRun& run, const device::Configura
   inner.json = file;
   inner.output = (folder.path() / "report.txt").string();
   inner.quiet = output.quiet, inner.progress = output.progress;
-  simulate({configuration, device, inner, clock, hash_inputs(inputs), {}, {}, {}},
+  simulate({configuration, device, inner, clock, hash_inputs(inputs)},
            [&](gpu::Gpu& gpu, const volatile bool* stop) {
              const gpu::ModuleId module = gpu.load_module(run.file, source.ptx);
              hosts::cuda::run_launch(launch, module, gpu, configuration.options.seed, stop,
@@ -181,12 +181,10 @@ result::Manifest launch_to_disturb(const KernelRun& run, const device::Configura
   return result::read_result_file(file).manifest;
 }
 
-DisturbedKernel disturb_kernel(const KernelRun& run, const RunOptions& options, const OutputOptions& output,
+DisturbedKernel disturb_kernel(const KernelRun& run, RunOptions given, const OutputOptions& output,
                                unsigned steps) {
-  const device::Configuration configuration = resolve(options);
-  if (configuration.options.mode != "timing")
-    throw Error(ExitCode::usage, "option-conflict", "kernels disturb each other at cycle level only",
-                "--mode timing");
+  given.set("mode", "timing");  // they disturb each other at cycle level only
+  const options::Configuration configuration = resolve(given);
   DisturbedKernel out;
   out.manifest = launch_to_disturb(
       run, configuration, output,

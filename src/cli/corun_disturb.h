@@ -51,11 +51,11 @@ std::vector<std::pair<corun::Disturbance, unsigned>> intensities_of(unsigned ste
 using ToDisturb =
     std::function<void(gpu::Gpu& gpu, const hosts::cuda::Launched& launched, const std::string& ptx,
                        const std::string& noise, const volatile bool* stop)>;
-result::Manifest launch_to_disturb(const KernelRun& run, const device::Configuration& configuration,
+result::Manifest launch_to_disturb(const KernelRun& run, const options::Configuration& configuration,
                                    const OutputOptions& output, const ToDisturb& then);
 
 // Throw Error.
-DisturbedKernel disturb_kernel(const KernelRun& run, const RunOptions& options, const OutputOptions& output,
+DisturbedKernel disturb_kernel(const KernelRun& run, RunOptions given, const OutputOptions& output,
                                unsigned steps);
 // The same on run.board: medians of run.board.repeat launches. The load is what the micro-benchmark says that
 // it did; a board has no counters.

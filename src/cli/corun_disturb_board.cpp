@@ -139,10 +139,10 @@ class BoardDisturber {
 
 }  // namespace
 
-DisturbedKernel disturb_kernel_on_board(const KernelRun& run, const RunOptions& options,
+DisturbedKernel disturb_kernel_on_board(const KernelRun& run, const RunOptions& given,
                                         const OutputOptions& output, unsigned steps) {
   static_cast<void>(gpu::find_cuda_board(run.board.device));  // an absent one is told before anything runs
-  device::Configuration configuration = resolve(options);
+  options::Configuration configuration = resolve(given);
   configuration.options.mode = "functional";  // it tells how arguments lie in memory
   DisturbedKernel out;
   out.manifest = launch_to_disturb(

@@ -13,7 +13,7 @@ namespace simtlab::cli {
 
 struct DramOptions {
   MemoryOptions memory;
-  RunOptions run;  // seed and limits
+  RunOptions given;
   OutputOptions output;
   std::string trace, format, generate;
   std::string line = "64", stride, footprint, core_clock;

@@ -8,7 +8,7 @@
 #include "device/main_memory.h"
 #include "device/memory_controller.h"
 #include "device/memory_controller_keys.h"
-#include "device/settings.h"
+#include "options/configuration.h"
 
 namespace simtlab::cli {
 namespace {
@@ -63,7 +63,7 @@ DrivenMemory make_memory(const MemoryOptions& options) {
   if (choice.kind == device::MemoryKind::plugin) return make_plugin(options, choice);
   Settings technology_settings, controller_settings;
   for (const std::string& text : options.set) {
-    device::Setting setting = device::command_line_setting(text);
+    device::Setting setting = options::command_line_setting(text);
     Settings& settings = of_controller(setting.key) ? controller_settings : technology_settings;
     settings.push_back(std::move(setting));
   }

@@ -115,7 +115,7 @@ std::uint32_t requests_per_clock(const DramOptions& o, const DrivenMemory& memor
 }
 
 std::optional<Error> what_ended_it(memory::traffic::Outcome outcome, const Signals& signals,
-                                   const device::ToolOptions& tool) {
+                                   const options::Options& tool) {
   if (outcome == memory::traffic::Outcome::finished) return std::nullopt;
   if (outcome == memory::traffic::Outcome::cycle_limit)
     return Error(ExitCode::failure, "limit-cycles",
@@ -132,7 +132,7 @@ struct Totals {
 
 class Session {
  public:
-  Session(const DramOptions& options, const device::Configuration& configuration, DrivenMemory& memory,
+  Session(const DramOptions& options, const options::Configuration& configuration, DrivenMemory& memory,
           const Signals& signals)
       : o_(options), memory_(memory), line_(bytes_of(options.line)) {
     driver_.line = line_;
@@ -258,7 +258,7 @@ int run_dram(DramOptions o) {
   if (!o.commands.empty()) o.output.more.push_back({"--command-trace", &o.commands});
   if (!o.timeline.empty()) o.output.more.push_back({"--timeline", &o.timeline});
   check_outputs(o.output);
-  const device::Configuration configuration = resolve(o.run);
+  const options::Configuration configuration = resolve(o.given);
   DrivenMemory memory = make_memory(o.memory);
   std::vector<std::filesystem::path> inputs = memory.files;
   if (!o.trace.empty()) inputs.emplace_back(o.trace == "-" ? "/dev/stdin" : o.trace);

@@ -81,7 +81,7 @@ void run_on_both(const KernelRun& run, const Inputs& inputs, gpu::Gpu& gpu, std:
   });
 }
 
-void leave_out_effects(device::ToolOptions& tool) {
+void leave_out_effects(options::Options& tool) {
   if (tool.mode == "predict") {
     gpu::PredictOptions predict = gpu::parse_predict_options(tool.predict);
     predict.effects = false;
@@ -95,13 +95,11 @@ void leave_out_effects(device::ToolOptions& tool) {
 
 }  // namespace
 
-int run_kernel(const KernelRun& run, const RunOptions& options, const ObserveOptions& observe,
-               const OutputOptions& output, const Kept& kept) {
+int run_kernel(const KernelRun& run, const RunOptions& given, const OutputOptions& output) {
   const RunClock clock;
-  device::Configuration configuration = resolve(options);
-  const device::ToolOptions& tool = configuration.options;
-  const Observation wanted = observation(observe, tool);
-  const device::LoadedDevice device = device::load_device(configuration);
+  options::Configuration configuration = resolve(given);
+  const options::Options& tool = configuration.options;
+  const device::LoadedDevice device = options::load_device(configuration);
   const Inputs inputs = read_inputs(run, device.device, output);
   check_kernel_inputs(output, run, inputs.launch);
   // What the kernel leaves is compared with nothing: a prediction or a study need not execute all of it.
@@ -111,9 +109,9 @@ int run_kernel(const KernelRun& run, const RunOptions& options, const ObserveOpt
   std::vector<result::InputHash> hashes = {{run.file, hash_bytes(inputs.source.text)}};
   if (!run.launch_file.empty()) hashes.push_back({run.launch_file, hash_bytes(inputs.launch_text)});
   OnBoard on_board;
-  Simulation simulation{
-      configuration,     device, output, clock,
-      std::move(hashes), kept,   wanted, [&](result::Result& result) { on_board.add_to(result); }};
+  Simulation simulation{configuration, device, output, clock, std::move(hashes), [&](result::Result& result) {
+                          on_board.add_to(result);
+                        }};
   const int code = simulate(simulation, [&](gpu::Gpu& gpu, const volatile bool* stop) {
     if (!run.board.device.empty()) return run_on_both(run, inputs, gpu, tool.seed, stop, on_board);
     const gpu::ModuleId module = gpu.load_module(run.file, inputs.source.ptx);

@@ -28,8 +28,6 @@ struct KernelRun {
 };
 
 // Loads, launches, compares outputs, writes the report to stdout. Returns the exit code or throws Error.
-// kept: what it writes besides.
-int run_kernel(const KernelRun& run, const RunOptions& options, const ObserveOptions& observe,
-               const OutputOptions& output, const Kept& kept);
+int run_kernel(const KernelRun& run, const RunOptions& given, const OutputOptions& output);
 
 }  // namespace simtlab::cli

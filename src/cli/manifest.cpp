@@ -68,7 +68,7 @@ std::vector<result::InputHash> hash_inputs(const std::vector<std::filesystem::pa
   return out;
 }
 
-std::vector<result::ConfigValue> configuration_of(const device::Configuration& configuration,
+std::vector<result::ConfigValue> configuration_of(const options::Configuration& configuration,
                                                   const device::LoadedDevice& device) {
   std::vector<result::ConfigValue> out;
   for (const auto* entries : {&configuration.option_entries, &device.entries})
@@ -90,7 +90,7 @@ void note_stop(result::Manifest& manifest, const Error& error) {
   manifest.failure_code = static_cast<int>(error.code());
 }
 
-void narrate_setup(const OutputOptions& output, const device::Configuration& configuration,
+void narrate_setup(const OutputOptions& output, const options::Configuration& configuration,
                    const device::LoadedDevice& device, const std::vector<result::InputHash>& inputs) {
   for (const result::InputHash& input : inputs)
     narrate(output, 2, fmt::format("read {} (xxh64 {})", shown(input.path), input.xxh64));

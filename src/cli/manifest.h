@@ -33,11 +33,11 @@ class RunClock {
 };
 
 std::vector<result::InputHash> hash_inputs(const std::vector<std::filesystem::path>& paths);
-std::vector<result::ConfigValue> configuration_of(const device::Configuration& configuration,
+std::vector<result::ConfigValue> configuration_of(const options::Configuration& configuration,
                                                   const device::LoadedDevice& device);
 
 // With -v the device and the mode, with -vv every file that was read for them, and the inputs.
-void narrate_setup(const OutputOptions& output, const device::Configuration& configuration,
+void narrate_setup(const OutputOptions& output, const options::Configuration& configuration,
                    const device::LoadedDevice& device, const std::vector<result::InputHash>& inputs);
 
 std::string_view version();

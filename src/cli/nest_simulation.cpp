@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
-#include "gpu/gpu.h"
+#include "gpu/run_options.h"
 
 namespace simtlab::cli {
 namespace {
@@ -123,14 +123,12 @@ void check_data(const models::loops::Description& nest, const compile::LoopRun& 
   throw Error(ExitCode::bad_input, "loop-data", std::move(d));
 }
 
-gpu::Options options_of(const device::ToolOptions& tool, const Signals& signals) {
-  gpu::Options o;
-  o.max_cycles = tool.max_cycles;
-  o.max_memory_bytes = tool.max_memory;
-  o.sample_error = tool.sample;
-  o.threads = static_cast<unsigned>(tool.threads);
+gpu::Options settings_of(const options::Options& options, const Signals& signals) {
+  gpu::Options o = gpu::options_of(options);
+  o.mode = gpu::Mode::timing;
+  o.kernels = gpu::KernelChoice();  // there is one
+  o.registers_override = 0;
   o.interrupt = signals.flag();
-  o.lowering = tool.lowering == "on";
   return o;
 }
 
@@ -154,12 +152,12 @@ std::vector<std::byte> parameters_of(const ptx::Function& f, const models::loops
 
 NestSimulation simulate_nest(const models::loops::Description& nest, const models::loops::Mapping& mapping,
                              const std::string& ptx, const std::string& kernel, const compile::LoopRun& run,
-                             const device::Device& device, const device::ToolOptions& tool,
+                             const device::Device& device, const options::Options& options,
                              const OutputOptions& output) {
   check_data(nest, run);
-  const Signals signals(tool.max_time_ns * 1e-9);
+  const Signals signals(options.max_time_s());
   Pulse pulse;
-  gpu::Options settings = options_of(tool, signals);
+  gpu::Options settings = settings_of(options, signals);
   if (Progress::wanted(output, false)) settings.pulse = &pulse;
   gpu::Gpu gpu(device, settings);
   std::vector<Buffer> buffers = buffers_of(run);
@@ -187,7 +185,7 @@ NestSimulation simulate_nest(const models::loops::Description& nest, const model
   const std::vector<std::byte> parameters =
       parameters_of(gpu.module(module).functions[found->function], nest, run, buffers);
   {
-    const Progress progress("simulating", output, {settings.pulse, false, device.name, tool.mode});
+    const Progress progress("simulating", output, {settings.pulse, false, device.name, options.mode});
     gpu.launch(*found,
                {static_cast<std::uint32_t>(mapping.grid[0]), static_cast<std::uint32_t>(mapping.grid[1]),
                 static_cast<std::uint32_t>(mapping.grid[2])},

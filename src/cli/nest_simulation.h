@@ -5,8 +5,8 @@
 
 #include "cli/options.h"
 #include "compile/loops.h"
-#include "device/settings.h"
 #include "models/loops/pattern.h"
+#include "options/options.h"
 
 namespace simtlab::cli {
 
@@ -25,7 +25,7 @@ struct NestSimulation {
 // what else a launch can throw.
 NestSimulation simulate_nest(const models::loops::Description& nest, const models::loops::Mapping& mapping,
                              const std::string& ptx, const std::string& kernel, const compile::LoopRun& run,
-                             const device::Device& device, const device::ToolOptions& tool,
+                             const device::Device& device, const options::Options& options,
                              const OutputOptions& output);
 
 }  // namespace simtlab::cli

@@ -1,8 +1,11 @@
 #include "cli/option_tree.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "cli/options.h"
 #include "cli/output_option.h"
 
 namespace simtlab::cli {
@@ -46,6 +49,8 @@ TreeOption option_of(CLI::Option& option) {
   }
   out.required = option.get_required();
   out.output = is_output(option);
+  out.shown = is_shown(option);
+  out.read_by = readers_of(option);
   // CLI11 gives a vector that takes one value at a time the largest number of them, and one value otherwise.
   out.values =
       option.get_expected_max() > 1000 || option.get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll
@@ -82,6 +87,18 @@ const TreeCommand* find_command(const TreeCommand& tree, const std::vector<std::
     at = &*found;
   }
   return at;
+}
+
+std::string readers(const TreeCommand& command, const TreeOption& option) {
+  options::Studies of_command;
+  for (const TreeOption& o : command.options)
+    if (o.read_by != options::Studies::all()) of_command = of_command | o.read_by;
+  if (option.read_by == options::Studies::all() || option.read_by == of_command) return {};
+  std::string out;
+  for (unsigned s = 0; s < static_cast<unsigned>(options::Study::count_); ++s)
+    if (const auto study = static_cast<options::Study>(s); option.read_by.contains(study))
+      out += fmt::format("{}{}", out.empty() ? "" : ", ", name_of(study));
+  return out;
 }
 
 }  // namespace simtlab::cli

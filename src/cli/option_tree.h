@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "options/study.h"
+
 namespace CLI {
 class App;
 }
@@ -20,6 +22,8 @@ struct TreeOption {
   bool value_optional = false;  // "--json[=FILE]"
   bool required = false;
   bool output = false;  // names what the command writes (output_option.h)
+  bool shown = false;   // says how something is shown (the same)
+  options::Studies read_by = options::Studies::all();
   // At most so many; 0: a flag; -1: any number, or the option may be repeated
   int values = 0;
   std::vector<std::string> choices;  // if it is one of these
@@ -40,6 +44,9 @@ TreeCommand option_tree(CLI::App& app);
 TreeCommand whole_tree();
 // The command of that path below `tree` ("config show"); null if there is none.
 const TreeCommand* find_command(const TreeCommand& tree, const std::vector<std::string>& path);
+
+// Who reads the option, of what the command can be asked for: "a curve, a real board"; empty: all of that.
+std::string readers(const TreeCommand& command, const TreeOption& option);
 
 // Scripts for the shells; each completes commands, options, devices, memories and metrics.
 std::string bash_completion(const TreeCommand& tree);

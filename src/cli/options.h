@@ -8,30 +8,19 @@
 #include <vector>
 
 #include "base/error.h"
-#include "device/settings.h"
+#include "options/configuration.h"
+#include "options/given.h"
+#include "options/study.h"
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace simtlab::cli {
 
-struct DeviceOptions {
-  std::optional<std::string> gpu;
-  std::vector<std::string> set;  // key=value
-  std::vector<std::string> config;
-};
-
-struct RunOptions {
-  DeviceOptions device;
-  std::optional<std::string> dram, channels, controller;
-  std::optional<std::string> mode, what_if, lowering;
-  std::optional<std::string> cache;    // cache::Options as text; the run is a cache study
-  std::optional<std::string> predict;  // gpu::PredictOptions as text; the run is a prediction
-  // As typed; device::gather() checks them.
-  std::optional<std::string> threads, sample, kernels, sharing, seed, max_cycles, max_time, max_memory,
-      registers;
-};
+// What stands on the command line of the options of a run.
+using RunOptions = options::Given;
 
 struct OutputOptions {
   std::string output;     // -o
@@ -49,10 +38,41 @@ struct OutputOptions {
   std::vector<More> more;
 };
 
-void add_device_options(CLI::App& command, DeviceOptions& options);
-// Those of a run that a cache study has as well, without the device's.
-void add_study_options(CLI::App& command, RunOptions& options);
-void add_run_options(CLI::App& command, RunOptions& options);
+// Those of options/rows.h that one of the studies reads.
+void add_options(CLI::App& command, options::Studies studies, RunOptions& given);
+// Says who reads an option that the command itself declares; those that say nothing are read by all.
+CLI::Option* read_by(CLI::Option* option, options::Studies studies);
+options::Studies readers_of(const CLI::Option& option);
+// All options that are declared while it lives and say nothing.
+class ReadBy {
+ public:
+  ReadBy(CLI::App& command, options::Studies studies);
+  ~ReadBy();
+  ReadBy(const ReadBy&) = delete;
+  ReadBy& operator=(const ReadBy&) = delete;
+
+ private:
+  CLI::App& command_;
+  options::Studies studies_;
+  std::size_t before_;
+};
+// What is thrown in place of going on while somebody only asks what a command line asks for.
+struct Asked {
+  options::Study study;
+};
+class Asking {
+ public:
+  Asking();
+  ~Asking();
+  Asking(const Asking&) = delete;
+  Asking& operator=(const Asking&) = delete;
+};
+// Throws Error(usage "option-conflict") for an option that was given and that this study does not read. To be
+// called before anything is done.
+void refuse_unread(const CLI::App& command, options::Study study);
+// The command that was chosen.
+const CLI::App& innermost(const CLI::App& app);
+
 void add_output_options(CLI::App& command, OutputOptions& options);
 // Of commands that may take long.
 void add_progress_option(CLI::App& command, OutputOptions& options);
@@ -62,17 +82,17 @@ void add_live_option(CLI::App& command, OutputOptions& options);
 // A check for options that name something: an empty value is a script's variable that was not set.
 std::string refuse_empty(std::string& value);
 
-// The layers resolved: what a run uses. The configuration files are those of device/settings.h. Throws Error.
-device::Configuration resolve(const DeviceOptions& options);
-device::Configuration resolve(const RunOptions& options);
+// The layers resolved: what a run uses. The configuration files are those of options/configuration.h. Throws
+// Error.
+options::Configuration resolve(const RunOptions& given);
 
 // " at warp 3 of ...", " in kernel ...", or nothing, as the simulation names the place.
 std::string at_place(const std::string& where);
 // What a run that --max-time stopped ends with. where: in a kernel, in words; may be empty.
-Error time_limit(const device::ToolOptions& options, const std::string& where);
+Error time_limit(const options::Options& options, const std::string& where);
 
 // The configuration and device files that were read: no output may go there.
-std::vector<std::filesystem::path> files_of(const device::Configuration& configuration,
+std::vector<std::filesystem::path> files_of(const options::Configuration& configuration,
                                             const device::LoadedDevice& device);
 
 }  // namespace simtlab::cli

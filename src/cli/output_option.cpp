@@ -11,6 +11,7 @@ namespace {
 
 constexpr const char* file_check = "output file";
 constexpr const char* folder_check = "output folder";
+constexpr const char* shown_check = "only shown";
 
 thread_local bool trying = true;
 
@@ -55,5 +56,11 @@ WithoutTrying::WithoutTrying() : before_(std::exchange(trying, false)) {}
 WithoutTrying::~WithoutTrying() { trying = before_; }
 
 bool is_output(CLI::Option& option) { return has(option, file_check) || has(option, folder_check); }
+
+CLI::Option* only_shown(CLI::Option* option) {
+  return option->check(CLI::Validator([](std::string&) { return std::string(); }, "", shown_check));
+}
+
+bool is_shown(CLI::Option& option) { return has(option, shown_check); }
 
 }  // namespace simtlab::cli

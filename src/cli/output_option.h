@@ -13,6 +13,9 @@ CLI::Validator output_file();
 CLI::Validator output_folder();
 CLI::Validator output_file_or_folder();  // what is there already decides, else whether it has an extension
 bool is_output(CLI::Option& option);
+// An option that says how something is shown, or what is done with the result: a repeated run leaves it out.
+CLI::Option* only_shown(CLI::Option* option);
+bool is_shown(CLI::Option& option);
 
 // While it lives, this thread only looks whether command lines can be understood: nothing is tried.
 class WithoutTrying {

@@ -319,7 +319,7 @@ class LoopStudy {
       : file_(std::move(file)),
         program_(source_of(o, file_)),
         nest_(models::loops::parse_description(program_.describe())) {}
-  result::Result at(const LoopOptions& o, const RunOptions& run, const gpu::PredictOptions& predict,
+  result::Result at(const LoopOptions& o, const RunOptions& given, const gpu::PredictOptions& predict,
                     const OutputOptions& output);
   Writing writing;  // of kernels
 
@@ -330,10 +330,10 @@ class LoopStudy {
   std::optional<Measurement> measured_;  // of the one run
 };
 
-result::Result LoopStudy::at(const LoopOptions& o, const RunOptions& run, const gpu::PredictOptions& predict,
-                             const OutputOptions& output) {
-  const device::Configuration configuration = resolve(run);
-  const device::LoadedDevice device = device::load_device(configuration);
+result::Result LoopStudy::at(const LoopOptions& o, const RunOptions& given,
+                             const gpu::PredictOptions& predict, const OutputOptions& output) {
+  const options::Configuration configuration = resolve(given);
+  const device::LoadedDevice device = options::load_device(configuration);
   const Description& nest = nest_;
   std::vector<std::optional<std::int64_t>> values = values_of(nest, o);
   if (!measured_) measured_ = measure(program_, o, file_, nest);
@@ -406,16 +406,16 @@ result::Result LoopStudy::at(const LoopOptions& o, const RunOptions& run, const 
 }
 
 // An axis is the GPU, the block or the mapping of the nest, a device key, or a parameter of the nest.
-void vary(LoopOptions& o, RunOptions& run, const Axis& axis, const std::string& value) {
+void vary(LoopOptions& o, RunOptions& given, const Axis& axis, const std::string& value) {
   if (axis.name == "gpu")
-    run.device.gpu = value;
+    given.set("gpu", value);
   else if (axis.name == "block")
     o.block = value;
   // Commas part the values of an axis
   else if (axis.name == "map")
     o.map.clear(), std::ranges::replace_copy(value, std::back_inserter(o.map), '+', ',');
   else if (axis.name.find('.') != std::string::npos)
-    run.device.set.push_back(fmt::format("{}={}", axis.name, with_unit(value)));
+    given.add("set", fmt::format("{}={}", axis.name, with_unit(value)));
   else
     o.params.push_back(fmt::format("{}={}", axis.name, value));
 }
@@ -454,24 +454,12 @@ void take_file_of_loop(LoopOptions& o, std::vector<std::string>& rest) {
   o.loop.clear();  // a file without a line: which loop is asked back
 }
 
-std::optional<std::string> loop_option_given(const LoopOptions& o) {
-  const std::pair<const char*, bool> all[] = {
-      {"--loop", !o.loop.empty()},         {"--params", !o.params.empty()},
-      {"--run", o.run.has_value()},        {"--cflags", !o.cflags.empty()},
-      {"--emit-ptx", !o.emit_ptx.empty()}, {"--emit-cuda", !o.emit_cuda.empty()},
-      {"--simulate", o.simulate},          {"--assume-parallel", o.assume_parallel},
-      {"--nest-block", !o.block.empty()},  {"--nest-map", !o.map.empty()}};
-  for (const auto& [name, given] : all)
-    if (given) return name;
-  return std::nullopt;
-}
-
-result::Result loop_result(const LoopOptions& o, const RunOptions& run, const gpu::PredictOptions& predict,
+result::Result loop_result(const LoopOptions& o, const RunOptions& given, const gpu::PredictOptions& predict,
                            const std::string& file, const OutputOptions& output) {
-  return LoopStudy(o, file).at(o, run, predict, output);
+  return LoopStudy(o, file).at(o, given, predict, output);
 }
 
-int predict_loop(const LoopOptions& o, const RunOptions& run, OutputOptions output,
+int predict_loop(const LoopOptions& o, const RunOptions& given, OutputOptions output,
                  const gpu::PredictOptions& predict, const std::vector<std::string>& rest,
                  const std::vector<std::string>& sweep) {
   const RunClock clock;
@@ -489,17 +477,17 @@ int predict_loop(const LoopOptions& o, const RunOptions& run, OutputOptions outp
   check_inputs(output, {file});
 
   LoopStudy study(o, file);
-  const std::vector<Axis> axes = predicted_axes(run, sweep);
+  const std::vector<Axis> axes = predicted_axes(given, sweep);
   if (!axes.empty()) {
     check_axes(o, axes);
     return predict_points(axes, output, [&](const std::vector<std::string>& values) {
       LoopOptions varied = o;
-      RunOptions there = run;
+      RunOptions there = given;
       for (std::size_t i = 0; i < axes.size(); ++i) vary(varied, there, axes[i], values[i]);
       return study.at(varied, there, predict, output);
     });
   }
-  result::Result result = study.at(o, run, predict, output);
+  result::Result result = study.at(o, given, predict, output);
   clock.finish(result);
   study.writing([&] { write_outputs(result, output, STDOUT_FILENO); });
   study.writing.end();
@@ -524,6 +512,7 @@ void add_loop_options(CLI::App& command, LoopOptions& o) {
       ->type_name("ARGUMENTS")
       ->group(group);
   command.add_option("--run-limit", o.run_limit, "Seconds after which a run is killed (default 60)")
+      ->needs("--run")
       ->check(CLI::PositiveNumber)
       ->type_name("SECONDS")
       ->group(group);

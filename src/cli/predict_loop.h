@@ -31,17 +31,14 @@ void add_loop_options(CLI::App& command, LoopOptions& options);
 bool names_c_program(const std::vector<std::string>& rest);
 // `--loop program.c` names the program, not a loop of it.
 void take_file_of_loop(LoopOptions& options, std::vector<std::string>& rest);
-// Some option of a nest was given; named in the error where there is no C program.
-std::optional<std::string> loop_option_given(const LoopOptions& options);
-
 // The prediction alone, of the C program `file`; with --emit-ptx and --emit-cuda their files are written.
-result::Result loop_result(const LoopOptions& options, const RunOptions& run,
+result::Result loop_result(const LoopOptions& options, const RunOptions& given,
                            const gpu::PredictOptions& predict, const std::string& file,
                            const OutputOptions& output);
 
 // rest: the C file and what else stands on the command line. sweep: axes (gpu, block, map, a device key, a
 // parameter of the nest). Writes the report. Returns the exit code or throws Error.
-int predict_loop(const LoopOptions& options, const RunOptions& run, OutputOptions output,
+int predict_loop(const LoopOptions& options, const RunOptions& given, OutputOptions output,
                  const gpu::PredictOptions& predict, const std::vector<std::string>& rest,
                  const std::vector<std::string>& sweep);
 

@@ -34,7 +34,7 @@ Run varied(Run run, const std::vector<Axis>& axes, const std::vector<std::string
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const std::string& key = axes[i].name;
     if (key == "gpu") {
-      run.run.device.gpu = values[i];
+      run.given.set("gpu", values[i]);
     } else if (key == "block" || key == "grid" || key == "global" || key == "shared") {
       if (!has_launch(run))
         throw Error(ExitCode::usage, "predict-sweep",
@@ -47,9 +47,9 @@ Run varied(Run run, const std::vector<Axis>& axes, const std::vector<std::string
                     "--global XxYxZ in place of --grid keeps it");
       (key == "block" ? l.block : key == "grid" ? l.grid : key == "global" ? l.global : l.shared) = values[i];
     } else if (key == "regs") {
-      run.run.registers = values[i];
+      run.given.set("regs", values[i]);
     } else {
-      run.run.device.set.push_back(fmt::format("{}={}", key, with_unit(values[i])));
+      run.given.add("set", fmt::format("{}={}", key, with_unit(values[i])));
     }
   }
   return run;
@@ -134,11 +134,10 @@ Printed printed(const std::vector<Axis>& axes, const std::vector<PredictedPoint>
 
 }  // namespace
 
-std::vector<Axis> predicted_axes(const RunOptions& run, const std::vector<std::string>& texts) {
+std::vector<Axis> predicted_axes(const RunOptions& given, const std::vector<std::string>& texts) {
   std::vector<Axis> out;
-  if (run.device.gpu && run.device.gpu->find(',') != std::string::npos) {
-    out.push_back(parse_axis("gpu=" + *run.device.gpu, "predict-sweep", "--gpu h100,a100,gtx480"));
-  }
+  if (const auto gpu = given.get("gpu"); gpu && gpu->find(',') != std::string::npos)
+    out.push_back(parse_axis("gpu=" + *gpu, "predict-sweep", "--gpu h100,a100,gtx480"));
   for (const std::string& text : texts) out.push_back(parse_axis(text, "predict-sweep", sweep_hint));
   return out;
 }
@@ -189,7 +188,7 @@ int predict_points(const std::vector<Axis>& axes, OutputOptions output,
 }
 
 int predict_variants(const Run& run, const Target& target, const std::vector<std::string>& texts) {
-  const std::vector<Axis> axes = predicted_axes(run.run, texts);
+  const std::vector<Axis> axes = predicted_axes(run.given, texts);
   // The program prints what it prints once, not once for each point: it is one program.
   bool heard = false;
   return predict_points(axes, run.output, [&](const std::vector<std::string>& values) {

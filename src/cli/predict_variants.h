@@ -12,7 +12,7 @@
 namespace simtlab::cli {
 
 // Axes of --sweep, before them that of --gpu if it names several.
-std::vector<Axis> predicted_axes(const RunOptions& run, const std::vector<std::string>& texts);
+std::vector<Axis> predicted_axes(const RunOptions& given, const std::vector<std::string>& texts);
 // A table with the time of every model at all points, JSON and CSV. at: the prediction of the values of a
 // point, in the order of the axes.
 int predict_points(const std::vector<Axis>& axes, OutputOptions output,

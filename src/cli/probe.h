@@ -19,7 +19,7 @@ struct ProbeOptions {
   std::optional<std::string> detector;  // default: rank
   std::optional<double> significance, step, confidence;
   // A board.
-  RunOptions run;
+  RunOptions given;
   std::optional<std::string> device, method, correction;  // default method and correction: slope
   std::string base, curves;
   std::vector<std::string> only, compare;

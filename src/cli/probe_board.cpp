@@ -23,14 +23,14 @@ namespace {
 
 // What is measured: the settings, and the device that is simulated, unless the board is real.
 struct Source {
-  device::Configuration configuration;
+  options::Configuration configuration;
   std::optional<device::LoadedDevice> simulated;
 };
 
 Source source_of(const ProbeOptions& o) {
-  Source out{resolve(o.run), {}};
+  Source out{resolve(o.given), {}};
   if (!o.device) {
-    out.simulated = device::load_device(out.configuration);
+    out.simulated = options::load_device(out.configuration);
     check_inputs(o.output, files_of(out.configuration, *out.simulated));
   }
   return out;
@@ -38,7 +38,7 @@ Source source_of(const ProbeOptions& o) {
 
 std::unique_ptr<gpu::Board> open(const ProbeOptions& o, const Signals& signals, const Source& source) {
   if (o.device) return gpu::cuda_board(*o.device, {.interrupt = signals.flag()});
-  const device::ToolOptions& tool = source.configuration.options;
+  const options::Options& tool = source.configuration.options;
   gpu::SimulatedOptions options;
   options.threads = static_cast<unsigned>(tool.threads);
   options.max_memory_bytes = tool.max_memory;

@@ -236,13 +236,13 @@ ProgramResult run_program(const ProgramRun& run) {
   Relay relay(host() == nullptr && Progress::row_wanted(run.output));
   // Without a relay what it prints would be mixed with the row that is overwritten.
   const bool shares_terminal = !run.mute && !relay.possible();
-  result::RunConfig given = run.config;
+  options::RunFile given = run.run;
   std::optional<PulseFile> pulse;
   if (Progress::wanted(run.output, shares_terminal)) {
-    given.pulse = folder.path() / "pulse";
-    pulse.emplace(given.pulse, PulseFile::Mode::create);
+    given.options.pulse = folder.path() / "pulse";
+    pulse.emplace(given.options.pulse, PulseFile::Mode::create);
   }
-  write_file_atomically(config, result::to_json(given));
+  write_file_atomically(config, options::to_json(given));
   std::vector<std::string> environment = child_environment(config, result);
   narrate(run.output, 1,
           fmt::format("{} runs with the CUDA and OpenCL libraries of {}", shown(program.string()),
@@ -252,9 +252,10 @@ ProgramResult run_program(const ProgramRun& run) {
       narrate(run.output, 2, "its environment: " + shown(e));
 
   const Words words(folder.path());
-  Signals signals(run.config.max_time_s);
-  Progress progress(run.config.mode == "predict" ? "predicting" : "simulating", run.output,
-                    {pulse ? pulse->get() : nullptr, shares_terminal, run.device, run.config.mode});
+  const options::Options& options = given.options;
+  Signals signals(options.max_time_s());
+  Progress progress(options.mode == "predict" ? "predicting" : "simulating", run.output,
+                    {pulse ? pulse->get() : nullptr, shares_terminal, run.device, options.mode});
   const bool of_a_caller = words.descriptor() >= 0;
   ProgramResult out;
   out.begun = fs::last_write_time(config);  // by the clock of files

@@ -7,14 +7,14 @@
 
 #include "base/program_identity.h"
 #include "cli/options.h"
+#include "options/run_file.h"
 #include "result/metrics.h"
-#include "result/run_config.h"
 
 namespace simtlab::cli {
 
 struct ProgramRun {
   std::vector<std::string> command;  // program and its arguments
-  result::RunConfig config;
+  options::RunFile run;
   bool mute = false;              // its standard output goes nowhere
   bool stdout_to_stderr = false;  // when our own stdout carries JSON or CSV
   const OutputOptions& output;    // how the user wants to see it go on

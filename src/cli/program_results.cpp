@@ -74,7 +74,7 @@ void collect_results(const fs::path& first, ProgramResult& out) {
 }
 
 std::optional<Error> what_is_lost(const ProgramResult& r, const std::string& program,
-                                  const result::RunConfig& config) {
+                                  const options::Options& options) {
   std::vector<std::string> lost;
   if (r.under_way != 0)
     lost.push_back(fmt::format("{} launch{} had not been simulated to the end", r.under_way,
@@ -85,11 +85,11 @@ std::optional<Error> what_is_lost(const ProgramResult& r, const std::string& pro
   std::error_code ignored;
   if (r.cut_off)
     for (const auto& [what, file] :
-         {std::pair{"trace", config.record}, std::pair{"checkpoint", config.checkpoint},
-          std::pair{"timeline", config.timeline}})
+         {std::pair{"trace", options.record}, std::pair{"checkpoint", options.checkpoint},
+          std::pair{"timeline", options.timeline}})
       if (!file.empty() && (!fs::exists(file, ignored) || fs::last_write_time(file, ignored) < r.begun))
         lost.push_back(fmt::format("the {} {} was not completed", what, shown(file)));
-  if (r.cut_off && config.timeline_states) lost.push_back("--sm-timeline recorded nothing");
+  if (r.cut_off && options.sm_timeline) lost.push_back("--sm-timeline recorded nothing");
   if (r.signal != 0) lost.insert(lost.begin(), "what had been simulated until then is in the report");
   if (lost.empty()) return std::nullopt;
   std::string text = fmt::format("{}", fmt::join(lost, "; "));

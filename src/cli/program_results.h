@@ -13,6 +13,6 @@ void collect_results(const std::filesystem::path& first, ProgramResult& out);
 // What a program lost that ended before it had said everything, as the failure of its run; nullopt if nothing
 // is missing. files: what it was to write besides its result.
 std::optional<Error> what_is_lost(const ProgramResult& result, const std::string& program,
-                                  const result::RunConfig& config);
+                                  const options::Options& options);
 
 }  // namespace simtlab::cli

@@ -12,24 +12,17 @@ namespace simtlab::cli {
 
 bool is_trace(const std::string& file) { return file.ends_with(".simt") || is_accelsim(file); }
 
-int run_trace(const std::string& file, const RunOptions& options, const ObserveOptions& observe,
-              const OutputOptions& output, const Kept& kept) {
+int run_trace(const std::string& file, const RunOptions& given, const OutputOptions& output) {
   const RunClock clock;
-  const device::Configuration configuration = resolve(options);
+  const options::Configuration configuration = resolve(given);
   if (configuration.options.mode == "functional")
     throw Error(ExitCode::usage, "option-conflict",
                 "a trace holds addresses, not values: there is nothing to execute in functional mode",
                 "leave out --mode functional");
-  const device::LoadedDevice device = device::load_device(configuration);
+  const device::LoadedDevice device = options::load_device(configuration);
   check_inputs(output, {file});
   check_inputs(output, files_of(configuration, device));
-  const Simulation simulation{configuration,
-                              device,
-                              output,
-                              clock,
-                              hash_inputs({file}),
-                              kept,
-                              observation(observe, configuration.options)};
+  const Simulation simulation{configuration, device, output, clock, hash_inputs({file})};
   if (!is_accelsim(file)) {
     const std::unique_ptr<stream::trace::Reader> reader = stream::trace::open(file);
     return simulate(simulation, [&](gpu::Gpu& gpu, const volatile bool*) { gpu.replay(*reader); });

@@ -12,7 +12,6 @@ namespace simtlab::cli {
 // Whether the file is a trace by its name: *.simt, kernelslist.g, *.traceg, *.traceg.xz.
 bool is_trace(const std::string& file);
 // Replays, writes the report to stdout. Returns the exit code or throws Error.
-int run_trace(const std::string& file, const RunOptions& options, const ObserveOptions& observe,
-              const OutputOptions& output, const Kept& kept);
+int run_trace(const std::string& file, const RunOptions& given, const OutputOptions& output);
 
 }  // namespace simtlab::cli

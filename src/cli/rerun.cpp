@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <map>
 
 #include "base/error.h"
@@ -17,7 +18,9 @@
 #include "base/hash.h"
 #include "base/shell.h"
 #include "base/shown.h"
+#include "cli/option_tree.h"
 #include "cli/temporary.h"
+#include "options/rows.h"
 #include "result/json.h"
 
 namespace simtlab::cli {
@@ -25,55 +28,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Options of `run` that say where something is written or shown.
-bool is_output_flag(std::string_view a) {
-  static constexpr std::array flags = {"--json", "--csv", "--all",     "-q",     "--quiet",
-                                       "-v",     "-vv",   "--verbose", "--lines"};
-  return std::ranges::find(flags, a) != flags.end();
-}
-bool is_output_value(std::string_view a) {
-  static constexpr std::array options = {"-o",
-                                         "--output",
-                                         "--report",
-                                         "--color",
-                                         "--series",
-                                         "--timeline",
-                                         "--timeline-window",
-                                         "--timeline-sm",
-                                         "--what-if",
-                                         "--live",
-                                         "--progress",
-                                         "--record",
-                                         "--checkpoint",
-                                         "--checkpoint-every",
-                                         "--resume"};
-  return std::ranges::find(options, a) != options.end();
-}
-
-// Of any command: what it writes besides its result, and how it is shown. Each takes a value.
-bool writes_file(std::string_view a) {
-  static constexpr std::array options = {"-o",
-                                         "--output",
-                                         "--report",
-                                         "--color",
-                                         "--timeline",
-                                         "--plot",
-                                         "--rows",
-                                         "--live",
-                                         "--progress",
-                                         "--record",
-                                         "--checkpoint",
-                                         "--checkpoint-every",
-                                         "--command-trace",
-                                         "--emit-ptx",
-                                         "--emit-cuda"};
-  return std::ranges::find(options, a) != options.end();
-}
-bool is_shown_flag(std::string_view a) {
-  static constexpr std::array flags = {"--json", "--csv", "--html",    "--all",    "-q",    "--quiet",
-                                       "-v",     "-vv",   "--verbose", "--update", "--gate"};
-  return std::ranges::find(flags, a) != flags.end();
-}
 // Commands whose --json is a result file that can be made again.
 bool has_result(const std::vector<std::string>& words) {
   static constexpr std::array commands = {"run", "cache", "dram", "predict", "probe", "corun", "validate"};
@@ -83,8 +37,26 @@ bool has_result(const std::vector<std::string>& words) {
   return words[1] != "corun" || words.size() < 3 || std::ranges::find(live, words[2]) == live.end();
 }
 
-std::vector<std::string> without(const std::vector<std::string>& words, bool (*flag)(std::string_view),
-                                 bool (*value)(std::string_view)) {
+// Of a command line without the tool's name: the command's options, by name.
+std::map<std::string, TreeOption> options_of(const std::vector<std::string>& words) {
+  const TreeCommand tree = whole_tree();
+  std::vector<std::string> path;
+  for (const std::string& word : words) {
+    path.push_back(word);
+    if (find_command(tree, path) != nullptr) continue;
+    path.pop_back();
+    break;
+  }
+  std::map<std::string, TreeOption> out;
+  for (const TreeOption& option : find_command(tree, path)->options)
+    for (const std::string& name : option.names) out.emplace(name, option);
+  return out;
+}
+
+// The words behind the tool's name without the options that `leaves_out` names.
+std::vector<std::string> without(const std::vector<std::string>& words,
+                                 const std::function<bool(const TreeOption&)>& leaves_out) {
+  const std::map<std::string, TreeOption> options = options_of({words.begin() + 1, words.end()});
   std::vector<std::string> out;
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::string& w = words[i];
@@ -92,16 +64,29 @@ std::vector<std::string> without(const std::vector<std::string>& words, bool (*f
       out.insert(out.end(), words.begin() + static_cast<std::ptrdiff_t>(i), words.end());
       break;
     }
-    const std::string_view name = std::string_view(w).substr(0, w.find('='));
-    if (flag(name)) continue;
-    if (value(name)) {
-      if (name.size() == w.size()) ++i;  // its value is the next word
+    const bool is_short = w.size() > 2 && w[0] == '-' && w[1] != '-';  // -oFILE, -vv
+    const auto found = options.find(is_short ? w.substr(0, 2) : w.substr(0, w.find('=')));
+    if (found == options.end() || !leaves_out(found->second)) {
+      out.push_back(w);
       continue;
     }
-    if (w.starts_with("-o") && w.size() > 2) continue;
-    out.push_back(w);
+    const TreeOption& option = found->second;
+    if (option.values != 0 && !option.value_optional && !is_short && w.find('=') == std::string::npos)
+      ++i;  // its value is the next word
   }
   return out;
+}
+
+bool is_of_output(const TreeOption& option) { return option.output || option.shown; }
+
+// What `explain` wants to be as it says: observers and lifted limits. Launches that a checkpoint holds would
+// not be run.
+bool is_of_explain(const TreeOption& option) {
+  return std::ranges::any_of(option.names, [](const std::string& name) {
+    const options::Row* const row = options::find_row(name.substr(std::min<std::size_t>(2, name.size())));
+    return row != nullptr &&
+           (row->kind == options::Kind::observed || row->key == "what-if" || row->key == "resume");
+  });
 }
 
 constexpr const char* plot_anywhere = "--plot=@";  // the folder is made when the run is repeated
@@ -141,7 +126,8 @@ int run_in(const fs::path& folder, const std::vector<std::string>& arguments, co
 
 // Changes no simulated time.
 bool is_of_the_host(std::string_view key) {
-  return key == "threads" || key == "max-time" || key == "max-memory";
+  const options::Row* const row = options::find_row(key);
+  return row != nullptr && row->kind == options::Kind::host;
 }
 
 std::map<std::string, std::string> effective(const result::Manifest& m) {
@@ -168,12 +154,12 @@ void check_configuration(const result::Manifest& before, const result::Manifest&
 
 std::vector<std::string> repeatable_arguments(const std::vector<std::string>& words) {
   if (words.size() < 2 || words[1] != "run") return {};
-  return without(words, is_output_flag, is_output_value);
+  return without(words, [](const TreeOption& o) { return is_of_output(o) || is_of_explain(o); });
 }
 
 std::vector<std::string> same_arguments(const std::vector<std::string>& words) {
   if (!has_result(words)) return {};
-  std::vector<std::string> out = without(words, is_shown_flag, writes_file);
+  std::vector<std::string> out = without(words, is_of_output);
   // What is observed for a timeline or for pictures is in the result, too: it is written where nobody sees
   // it.
   const auto asked = [&](const std::string& option) {

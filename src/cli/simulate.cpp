@@ -9,25 +9,17 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
+#include "gpu/run_options.h"
 
 namespace simtlab::cli {
 namespace {
 
-gpu::Options gpu_options(const device::ToolOptions& o, const Signals& signals) {
-  gpu::Options out;
-  out.mode = gpu::mode_of(o.mode);
-  out.cache = cache::parse_options(o.cache, o.seed);
-  out.predict = gpu::parse_predict_options(o.predict);
-  out.max_cycles = o.max_cycles;
-  out.max_memory_bytes = o.max_memory;
-  out.registers_override = static_cast<std::uint32_t>(o.registers);
-  out.sample_error = o.sample;
-  out.kernels = gpu::KernelChoice(o.kernels);
-  out.sharing = gpu::parse_sharing(o.sharing);
-  out.threads = static_cast<unsigned>(o.threads);
+gpu::Options gpu_options(const options::Options& o, const device::LoadedDevice& device,
+                         const Signals& signals) {
+  gpu::Options out = gpu::options_of(o);
   out.interrupt = signals.flag();
-  out.what_if = device::parse_what_if(o.what_if);
-  out.lowering = o.lowering == "on";
+  out.record = o.record;
+  out.checkpoint = gpu::checkpoint_of(o, device);
   // stdout is the report. The simulation's threads print, too: they don't know whom this one serves.
   out.print = [served = host()](std::string_view text) {
     served != nullptr ? served->add_message(text) : pass_on(text);
@@ -36,7 +28,7 @@ gpu::Options gpu_options(const device::ToolOptions& o, const Signals& signals) {
 }
 
 // Both a signal and the time limit stop the simulation as an interruption; the user is told which it was.
-Error what_ended_it(const Error& error, const Signals& signals, const device::ToolOptions& o) {
+Error what_ended_it(const Error& error, const Signals& signals, const options::Options& o) {
   if (error.code() != ExitCode::interrupted) return error;
   const std::string& where = error.diagnostics().front().message;
   if (signals.timed_out()) return time_limit(o, where);
@@ -55,17 +47,13 @@ bool has_partial_result(const Error& error, const gpu::Gpu& gpu) {
 }  // namespace
 
 int simulate(const Simulation& simulation, const Work& work) {
-  const device::ToolOptions& tool = simulation.configuration.options;
+  const options::Options& tool = simulation.configuration.options;
   narrate_setup(simulation.output, simulation.configuration, simulation.device, simulation.inputs);
   const Signals signals(tool.max_time_ns * 1e-9);
-  gpu::Options gpu_settings = gpu_options(tool, signals);
-  gpu_settings.record = simulation.kept.record;
-  gpu_settings.checkpoint =
-      checkpoint_options(simulation.kept.checkpoint, simulation.configuration, simulation.device);
+  gpu::Options gpu_settings = gpu_options(tool, simulation.device, signals);
   auto& traits = gpu_settings.checkpoint.run;
   for (const result::InputHash& input : simulation.inputs)
     traits.emplace_back("the hash of input " + std::to_string(traits.size()), input.xxh64);
-  gpu_settings.observe = simulation.observation.observe;
   Pulse pulse;
   if (Progress::wanted(simulation.output, false)) gpu_settings.pulse = &pulse;
   gpu::Gpu gpu(simulation.device.device, gpu_settings);
@@ -104,9 +92,8 @@ int simulate(const Simulation& simulation, const Work& work) {
   if (simulation.add) simulation.add(result);
   simulation.clock.finish(result);
   add_source_texts(result);
-  if (const std::string& file = simulation.observation.timeline; !file.empty())
-    writing([&] { result::write_timeline(file, gpu.timeline()); });
-  if (simulation.observation.observe.timeline.states) result::add_sm_timeline(result, gpu.timeline());
+  if (!tool.timeline.empty()) writing([&] { result::write_timeline(tool.timeline, gpu.timeline()); });
+  if (tool.sm_timeline) result::add_sm_timeline(result, gpu.timeline());
   writing([&] { write_outputs(result, simulation.output, STDOUT_FILENO); });
   try {
     writing.end();

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "cli/checkpoint.h"
 #include "cli/manifest.h"
 #include "cli/observe.h"
 #include "cli/options.h"
@@ -13,20 +12,12 @@
 
 namespace simtlab::cli {
 
-// What a run leaves besides its report.
-struct Kept {
-  std::string record;  // the trace to write; empty: none
-  CheckpointWish checkpoint{};
-};
-
 struct Simulation {
-  const device::Configuration& configuration;
+  const options::Configuration& configuration;
   const device::LoadedDevice& device;
   const OutputOptions& output;
   const RunClock& clock;
   std::vector<result::InputHash> inputs;
-  Kept kept;
-  Observation observation{};
   std::function<void(result::Result&)> add{};  // what else belongs into the result
 };
 

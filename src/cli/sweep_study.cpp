@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "base/shown.h"
 #include "base/units.h"
+#include "cli/cli.h"
 #include "cli/sweep.h"
 #include "report/study.h"
 #include "studies/sweep/study_file.h"
@@ -149,6 +150,15 @@ void check_words(const CLI::App& app, const studies::sweep::Study& study, std::s
   }
 }
 
+bool first_reads_seed(const studies::sweep::Study& study) {
+  std::vector<std::string> values;
+  for (const studies::sweep::Axis& axis : study.axes) {
+    if (axis.values.empty()) return true;  // a range
+    values.push_back(axis.values.front());
+  }
+  return study.takes_seed(studies::sweep::point_command(study, values, 0));
+}
+
 void check_axes(const CLI::App& app, studies::sweep::Study& study, const AxisPlaces& places) {
   for (std::size_t a = 0; a < study.axes.size(); ++a) {
     for (std::size_t b = 0; b < a; ++b)
@@ -170,12 +180,14 @@ void check_axes(const CLI::App& app, studies::sweep::Study& study, const AxisPla
   const bool sets = sets_option(study, "seed");
   const bool varies =
       std::ranges::any_of(study.axes, [](const studies::sweep::Axis& a) { return a.name == "seed"; });
-  study.takes_seed = swept_option(app, command, "seed") != nullptr && !sets && !varies;
-  if (study.repeats > 1 && !study.takes_seed)
+  if (swept_option(app, command, "seed") != nullptr && !sets && !varies)
+    study.takes_seed = [](const std::vector<std::string>& words) { return reads(words, "seed"); };
+  if (study.repeats > 1 && (!study.takes_seed || !first_reads_seed(study)))
     throw Error(ExitCode::usage, "sweep-what",
                 sets || varies
                     ? "repeats have a seed each, and the study sets the seed itself"
-                    : fmt::format("repeats differ by their seed, and `simtlab {}` has none", command),
+                    : fmt::format("repeats differ by their seed, and what `simtlab {}` does here reads none",
+                                  command),
                 "leave out repeats");
 }
 

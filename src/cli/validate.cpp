@@ -149,18 +149,21 @@ void add_validation_options(CLI::App& command, ValidationOptions& o, const char*
   if (quick != nullptr) command.add_flag("--quick", o.quick, quick);
   command.add_flag("--check", o.check, "End with exit code 6 if a target is missed");
   const auto group = "Rows that are kept";
-  command
-      .add_flag("--gate", o.gate,
-                "End with exit code 6 if an error is greater than the kept one, or a row is gone")
-      ->group(group);
-  command
-      .add_flag("--update", o.update,
-                "Keep the rows of this run: what --gate compares with and docs/lab/validation.md shows")
-      ->group(group);
-  command.add_option("--rows", o.rows, "Folder of the kept rows (default: validation/ in the data folder)")
-      ->check(CLI::Validator(refuse_empty, ""))
-      ->type_name("DIR")
-      ->group(group);
+  only_shown(command
+                 .add_flag("--gate", o.gate,
+                           "End with exit code 6 if an error is greater than the kept one, or a row is gone")
+                 ->group(group));
+  only_shown(command
+                 .add_flag("--update", o.update,
+                           "Keep the rows of this run: what --gate compares with and docs/lab/validation.md "
+                           "shows")
+                 ->group(group));
+  only_shown(
+      command
+          .add_option("--rows", o.rows, "Folder of the kept rows (default: validation/ in the data folder)")
+          ->check(CLI::Validator(refuse_empty, ""))
+          ->type_name("DIR")
+          ->group(group));
   command
       .add_option("--tolerance", o.tolerance,
                   "What an error may grow by under --gate, in points (default 0.5)")

@@ -303,11 +303,9 @@ class CorunReport {
 
 // The fast host beside the cycle-level one.
 int validate_hosts(const CLI::App& app, const CorunValidation& o) {
-  if (o.check || o.given_shorten)
-    throw Error(ExitCode::usage, "option-conflict",
-                fmt::format("{} has no effect with --host cycle", o.check ? "--check" : "--shorten"),
-                "no published figure says how near the two hosts should be; applications have their "
-                "iterations in --applications");
+  if (o.check)
+    throw Error(ExitCode::usage, "option-conflict", "--check has no effect with --host cycle",
+                "no published figure says how near the two hosts should be");
   HostComparison c = o.cycle;
   c.mixes = o.given_mixes.value_or(c.mixes);
   c.size = o.size.value_or(c.size);
@@ -315,22 +313,8 @@ int validate_hosts(const CLI::App& app, const CorunValidation& o) {
   c.seed = o.seed;
   c.model = o.model;
   c.keep = o;
-  if (!c.run.device.gpu) c.run.device.gpu = "titanx-maxwell";  // the one that the model is of
+  if (!c.given.has("gpu")) c.given.set("gpu", "titanx-maxwell");  // the one that the model is of
   return compare_hosts(app, std::move(c));
-}
-
-// What stands on the command line and is for one of the two hosts only, or changes what is computed.
-std::optional<std::string> option_of_cycle(const CorunValidation& o) {
-  const RunOptions& run = o.cycle.run;
-  const std::pair<const char*, bool> all[] = {
-      {"--size", o.size.has_value()},           {"--limit", o.limit.has_value()},
-      {"--policy", !o.cycle.policies.empty()},  {"--applications", !o.cycle.applications.empty()},
-      {"--gpu", run.device.gpu.has_value()},    {"--set", !run.device.set.empty()},
-      {"--config", !run.device.config.empty()}, {"--threads", run.threads.has_value()},
-      {"--sharing", run.sharing.has_value()},   {"--max-time", run.max_time.has_value()}};
-  for (const auto& [name, given] : all)
-    if (given) return name;
-  return std::nullopt;
 }
 
 std::optional<std::string> option_of_mixes(const CorunValidation& o) {
@@ -356,10 +340,6 @@ AreaReport run_corun(CorunValidation o, const volatile bool* stop) {
 
 int validate_corun(CorunValidation o) {
   const RunClock clock;
-  if (const auto name = option_of_cycle(o))
-    throw Error(ExitCode::usage, "option-conflict",
-                fmt::format("{} has no effect on the fast host beside the thesis", *name),
-                "--host cycle puts it beside the cycle-level host");
   if (o.given_shorten && !std::isfinite(*o.given_shorten))
     throw Error(ExitCode::usage, "option-value", "--shorten takes a number");
   check_validation(o, {"corun"}, option_of_mixes(o));
@@ -372,6 +352,7 @@ namespace {
 
 void add_host_options(CLI::App& sub, CorunValidation& o) {
   const auto group = "With --host cycle";
+  const ReadBy cycle(sub, options::Study::mix_cycle);
   const CLI::Validator not_empty(refuse_empty, "");
   sub.add_option("--size", o.size, "Applications of a mix (default 4)")
       ->check(CLI::Range(1, 64))
@@ -391,17 +372,7 @@ void add_host_options(CLI::App& sub, CorunValidation& o) {
       ->check(not_empty)
       ->type_name("FILE")
       ->group(group);
-  sub.add_option("--sharing", o.cycle.run.sharing, "How kernels share the SMs of the simulated GPU")
-      ->check(not_empty)
-      ->type_name("POLICY")
-      ->group(group);
-  sub.add_option("--threads", o.cycle.run.threads, "Host threads that simulate the SMs; 0 (default): all")
-      ->type_name("N")
-      ->group(group);
-  sub.add_option("--max-time", o.cycle.run.max_time, "Stop after this wall time, e.g. 90 or \"2 s\"")
-      ->type_name("TIME")
-      ->group(group);
-  add_device_options(sub, o.cycle.run.device);
+  add_options(sub, options::Study::mix_cycle, o.cycle.given);
 }
 
 }  // namespace
@@ -418,9 +389,11 @@ void add_validate_corun(const CLI::App& app, CLI::App& validate, Action& chosen)
       ->check(CLI::Range(1, 10000))
       ->type_name("N");
   sub->add_option("--seed", o->seed, "Of the mixes (default 1)")->type_name("N");
-  sub->add_option("--shorten", o->given_shorten, "Applications do 1/X of their iterations (default 20)")
-      ->check(CLI::Range(1.0, 1e6))
-      ->type_name("X");
+  read_by(
+      sub->add_option("--shorten", o->given_shorten, "Applications do 1/X of their iterations (default 20)")
+          ->check(CLI::Range(1.0, 1e6))
+          ->type_name("X"),
+      options::Study::mix_alone);
   sub->add_option("--model", o->model,
                   "Other parameters of the interference model; with --host cycle: this model instead of that "
                   "of the SMs")
@@ -428,8 +401,12 @@ void add_validate_corun(const CLI::App& app, CLI::App& validate, Action& chosen)
       ->type_name("FILE");
   add_host_options(*sub, *o);
   add_validation_options(*sub, *o, nullptr);
-  sub->callback([&app, &chosen, o] {
-    chosen = [&app, o] { return o->against == "cycle" ? validate_hosts(app, *o) : validate_corun(*o); };
+  sub->callback([&app, &chosen, sub, o] {
+    chosen = [&app, sub, o] {
+      const bool cycle = o->against == "cycle";
+      refuse_unread(*sub, cycle ? options::Study::mix_cycle : options::Study::mix_alone);
+      return cycle ? validate_hosts(app, *o) : validate_corun(*o);
+    };
   });
 }
 
@@ -437,7 +414,7 @@ AreaReport corun_area(const volatile bool* stop) { return run_corun({}, stop); }
 
 AreaReport hosts_area(const CLI::App& app, const volatile bool* stop) {
   HostComparison c;
-  c.run.device.gpu = "titanx-maxwell";
+  c.given.set("gpu", "titanx-maxwell");
   return host_area(app, c, stop);
 }
 

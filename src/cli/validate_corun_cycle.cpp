@@ -281,7 +281,6 @@ AreaReport compared(CycleApplications& cycle, CorunStudy study, const HostCompar
 // many mixes as one likes.
 std::optional<std::string> chosen_option(const HostComparison& o) {
   const HostComparison usual;
-  const RunOptions& run = o.run;
   const std::pair<const char*, bool> all[] = {{"--mixes", o.mixes != usual.mixes && !o.keep.recorded},
                                               {"--size", o.size != usual.size},
                                               {"--limit", o.limit != usual.limit},
@@ -289,10 +288,10 @@ std::optional<std::string> chosen_option(const HostComparison& o) {
                                               {"--policy", !o.policies.empty()},
                                               {"--applications", !o.applications.empty() && !o.keep.recorded},
                                               {"--model", !o.model.empty()},
-                                              {"--gpu", run.device.gpu != "titanx-maxwell"},
-                                              {"--set", !run.device.set.empty()},
-                                              {"--config", !run.device.config.empty()},
-                                              {"--sharing", run.sharing.has_value()}};
+                                              {"--gpu", o.given.get("gpu") != "titanx-maxwell"},
+                                              {"--set", o.given.has("set")},
+                                              {"--config", o.given.has("config")},
+                                              {"--sharing", o.given.has("sharing")}};
   for (const auto& [name, given] : all)
     if (given) return name;
   return std::nullopt;
@@ -301,7 +300,7 @@ std::optional<std::string> chosen_option(const HostComparison& o) {
 }  // namespace
 
 AreaReport host_area(const CLI::App& app, const HostComparison& o, const volatile bool* stop) {
-  CycleApplications cycle(app, o.applications, o.run);
+  CycleApplications cycle(app, o.applications, o.given);
   return compared(cycle, prepared(cycle, o), o, stop);
 }
 
@@ -312,7 +311,7 @@ int compare_hosts(const CLI::App& app, HostComparison o) {
       "Rows of mixes of applications that are not part of simtlab: `simtlab validate corun --host cycle "
       "--applications FILE.toml --update` replaces those of \"mixes of FILE\".";
   check_validation(o.keep, {"corun-hosts"}, chosen_option(o));
-  CycleApplications cycle(app, o.applications, o.run);
+  CycleApplications cycle(app, o.applications, o.given);
   check_inputs(o.keep.output, inputs_of(o, cycle));
   check_inputs(o.keep.output, files_of(cycle.configuration(), cycle.device()));
   CorunStudy study = prepared(cycle, o);

@@ -23,7 +23,7 @@ struct HostComparison {
   std::uint64_t seed = 1;
   std::vector<std::string> policies;  // empty: all
   std::string applications, model;    // empty: those of the examples; the SMs of the GPU
-  RunOptions run;
+  RunOptions given;
   ValidationOptions keep;
 };
 

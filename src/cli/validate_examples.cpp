@@ -137,10 +137,10 @@ std::vector<ModelledLaunch> run_examples(const CLI::App& app, const std::string&
     for (const fs::path& program : programs_in(folder)) {
       Run run;
       run.mute = true;
-      run.run.device.gpu = gpu;
+      run.given.set("gpu", gpu);
       const Target target{app, {program.string()}, no_arguments};
       const result::Result timed = study_result(run, target);
-      run.run.predict = gpu::to_text({});
+      run.given.set("predict", gpu::to_text({}));
       pair_up(gpu, program.stem().string(), timed, study_result(run, target), out);
     }
   return out;

@@ -78,7 +78,7 @@ bool has_nests(const std::string& examples) {
 std::vector<ModelledNest> run_nests(const std::string& examples, bool quick) {
   std::vector<ModelledNest> out;
   RunOptions run;
-  run.device.gpu = nest_device;
+  run.set("gpu", nest_device);
   for (const NestExample& e : nest_examples) {
     if (quick && !e.quick) continue;
     LoopOptions options;

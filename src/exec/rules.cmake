@@ -30,7 +30,7 @@ set(simtlab_flags_avx512 ${simtlab_flags_avx2} -mavx512f -mavx512bw -mavx512dq -
 if(simtlab_handler_sources)
   foreach(isa ${simtlab_isas})
     add_library(simtlab_exec_${isa} OBJECT ${simtlab_handler_sources})
-    target_link_libraries(simtlab_exec_${isa} PRIVATE simtlab_options)
+    target_link_libraries(simtlab_exec_${isa} PRIVATE simtlab_flags)
     target_compile_definitions(simtlab_exec_${isa} PRIVATE SIMTLAB_ISA=${isa} SIMTLAB_VECTOR_BYTES=${simtlab_bytes_${isa}})
     # -Wno-psabi: vectors as arguments of our own internal functions; their ABI between compilers is of no concern.
     target_compile_options(simtlab_exec_${isa} PRIVATE $<$<CONFIG:Debug>:-O2> -ffp-contract=off -Wno-psabi ${simtlab_flags_${isa}})

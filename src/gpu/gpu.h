@@ -65,25 +65,17 @@ enum class Mode : std::uint8_t { timing, functional, cache, predict };
 Mode mode_of(std::string_view name);  // "timing" and so on; timing for what is none
 std::string_view name_of(Mode mode);
 
-struct Options {
+// timing::Options are those of the cycle-level GPU (timing mode); its interrupt and pulse serve every mode.
+// `threads`: 0 = all that the process may use. `share` follows from `sharing`. With a sample_error kernels
+// run one after another.
+struct Options : timing::Options {
   Mode mode = Mode::timing;
-  std::uint64_t max_cycles = 0;             // per kernel
   std::uint64_t max_warp_instructions = 0;  // functional, per kernel
   // Host memory for device allocations, blocks and studies; 0 = three quarters of what is free
   std::uint64_t max_memory_bytes = 0;
-  std::uint32_t registers_override = 0;
   // Launches that are simulated cycle by cycle; the others only take effect
   KernelChoice kernels;
-  // Timing::Options::sample_error; kernels then run one after another
-  double sample_error = 0;
-  Sharing sharing;  // of the GPU by kernels of different streams
-  // Of the host; 0 = all that the process may use. Results do not depend on it
-  unsigned threads = 1;
-  const volatile bool* interrupt = nullptr;
-  Pulse* pulse = nullptr;  // where it tells how far it is; null: nobody looks
-  device::WhatIf what_if{};
-  bool lowering = true;                                        // timing::Options::lowering
-  timing::Observe observe{};                                   // timing mode only
+  Sharing sharing;                                             // of the GPU by kernels of different streams
   cache::Options cache{};                                      // cache mode only
   PredictOptions predict{};                                    // predict mode only
   std::function<void(std::string_view)> print;                 // device printf

@@ -22,17 +22,9 @@ device::Device with_launch_cost(device::Device device, const device::WhatIf& wha
 
 std::unique_ptr<timing::Gpu> make_timing(const device::Device& device, const Options& options) {
   if (options.mode != Mode::timing) return nullptr;
-  timing::Options t;
-  t.max_cycles = options.max_cycles;
-  t.interrupt = options.interrupt;
-  t.pulse = options.pulse;
-  t.registers_override = options.registers_override;
-  t.sample_error = options.sample_error;
+  timing::Options t = options;
   t.threads = usable_threads(options.threads);
-  t.what_if = options.what_if;
-  t.lowering = options.lowering;
-  t.observe = options.observe;
-  t.sharing = options.sharing.policy;
+  t.share = options.sharing.policy;
   return std::make_unique<timing::Gpu>(device, t);
 }
 

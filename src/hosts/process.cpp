@@ -102,7 +102,7 @@ void watch(Session& session, int requests, int answers, double limit_s) {
 bool write_or_throw(Session& session, const char* path) {
   std::optional<result::Result> result = session.result();
   if (!result) return false;
-  if (session.config().timeline_states && session.started())
+  if (session.run().sm_timeline && session.started())
     result::add_sm_timeline(*result, session.gpu().timeline());
   if (written_as.empty()) {
     written_as = result::write_result_file(path, *result);
@@ -149,7 +149,7 @@ void watch_process(Session& session) {
   static const AtEnd at_end{session};
   at_quick_end = &session;
   ::at_quick_exit(quick_end);
-  if (std::getenv("SIMTLAB_RESULT") == nullptr && session.config().max_time_s <= 0) return;
+  if (std::getenv("SIMTLAB_RESULT") == nullptr && session.run().max_time_ns <= 0) return;
   int requests[2], answers[2];
   if (pipe2(requests, O_CLOEXEC) != 0 || pipe2(answers, O_CLOEXEC) != 0) return;
   to_watcher = requests[1];
@@ -158,7 +158,7 @@ void watch_process(Session& session) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread(watch, std::ref(session), requests[0], answers[1], session.config().max_time_s).detach();
+  std::thread(watch, std::ref(session), requests[0], answers[1], session.run().max_time_s()).detach();
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   for (const int s : stop_signals) install(s, on_stop);
   for (const int s : crash_signals) install(s, on_crash);

@@ -11,9 +11,9 @@
 #include "base/files.h"
 #include "base/own_threads.h"
 #include "base/program_identity.h"
+#include "gpu/run_options.h"
 #include "gpu/shared/device_client.h"
 #include "gpu/shared/socket.h"
-#include "hosts/configuration.h"
 #include "hosts/process.h"
 
 namespace simtlab::hosts {
@@ -54,18 +54,9 @@ void Session::read_configuration() {
   if (configured_) return;
   find_data();
   const std::string path = environment("SIMTLAB_RUN_CONFIG");
-  if (!path.empty())
-    config_ = result::run_config_from_json(read_file(path, 16u << 20, "run configuration"), path);
-  else
-    config_ = run_config(device::gather(device::current_process(), {}, {}));
-  std::vector<device::Setting> settings;
-  for (const result::RunSetting& s : config_.settings) {
-    device::Origin origin;
-    origin.layer = s.layer;
-    origin.where = s.where;
-    settings.push_back({s.key, s.value, origin});
-  }
-  loaded_ = device::load_device(config_.gpu, settings);
+  run_ = path.empty() ? options::run_file(options::gather(options::current_process(), {}))
+                      : options::run_file_from_json(read_file(path, 16u << 20, "run configuration"), path);
+  loaded_ = device::load_device(run_.options.gpu, run_.settings);
   configured_ = true;
 }
 
@@ -76,8 +67,8 @@ const device::Device& Session::device() {
 
 // Of a program that starts several processes the first one tells how far it is.
 Pulse* Session::pulse() {
-  if (config_.pulse.empty()) return nullptr;
-  pulse_ = std::make_unique<PulseFile>(config_.pulse, PulseFile::Mode::open);
+  if (run_.options.pulse.empty()) return nullptr;
+  pulse_ = std::make_unique<PulseFile>(run_.options.pulse, PulseFile::Mode::open);
   return pulse_->get()->claim(static_cast<std::uint64_t>(::getpid())) ? pulse_->get() : nullptr;
 }
 
@@ -89,32 +80,17 @@ gpu::Gpu& Session::gpu() {
   if (start_failure_) throw Error(*start_failure_);
   try {
     read_configuration();
-    gpu::Options options;
-    options.mode = gpu::mode_of(config_.mode);
-    options.cache = cache::parse_options(config_.cache, config_.seed);
-    options.predict = gpu::parse_predict_options(config_.predict);
-    options.max_cycles = config_.max_cycles;
-    options.max_memory_bytes = config_.max_memory_bytes;
-    options.registers_override = config_.registers;
-    options.threads = config_.threads;
-    options.sample_error = config_.sample;
-    options.kernels = gpu::KernelChoice(config_.kernels);
-    options.sharing = gpu::parse_sharing(config_.sharing);
+    const options::Options& run = run_.options;
+    gpu::Options options = gpu::options_of(run);
     options.interrupt = interrupt_flag();
     options.pulse = pulse();
-    options.record = claim_output(config_.record, ".trace");
-    options.checkpoint = checkpoint_options(config_, *loaded_);
-    options.checkpoint.write = claim_output(config_.checkpoint, ".checkpoint");
-    if (!config_.resume.empty()) options.checkpoint.resume = claim_output(config_.resume, ".resume");
+    options.record = claim_output(run.record, ".trace");
+    options.checkpoint = gpu::checkpoint_of(run, *loaded_);
+    options.checkpoint.write = claim_output(run.checkpoint, ".checkpoint");
+    if (!run.resume.empty()) options.checkpoint.resume = claim_output(run.resume, ".resume");
     // Started by `simtlab corun exec` for a daemon that has the GPU.
     if (environment("SIMTLAB_CORUN_DEVICE") == "1" && options.mode == gpu::Mode::timing)
       options.shared = gpu::shared::connect_device(gpu::shared::default_directory(), loaded_->device.name);
-    options.what_if = device::parse_what_if(config_.what_if);
-    options.lowering = config_.lowering;
-    options.observe = {config_.lines,
-                       config_.series,
-                       {config_.timeline_from, config_.timeline_to, config_.timeline_sm,
-                        !config_.timeline.empty(), config_.timeline_states}};
     // Through stdio, so that it keeps its place among the program's own output.
     options.print = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); };
     begin_to_keep(options);
@@ -200,9 +176,9 @@ void Session::finish_checkpoint() {
 }
 
 void Session::finish_timeline() {
-  if (!gpu_ || config_.timeline.empty()) return;
+  if (!gpu_ || run_.options.timeline.empty()) return;
   try {
-    result::write_timeline(config_.timeline, gpu_->timeline());
+    result::write_timeline(run_.options.timeline, gpu_->timeline());
   } catch (const Error& error) { note_failure(error); }
 }
 
@@ -210,9 +186,9 @@ std::optional<result::Result> Session::result() {
   if (!gpu_ && failure_.empty()) return std::nullopt;
   result::Result out;
   if (gpu_) out = gpu_->result();
-  out.manifest.device = loaded_ ? loaded_->device.name : config_.gpu;
-  out.manifest.mode = config_.mode;
-  out.manifest.seed = config_.seed;
+  out.manifest.device = loaded_ ? loaded_->device.name : run_.options.gpu;
+  out.manifest.mode = run_.options.mode;
+  out.manifest.seed = run_.options.seed;
   // Which of the program's processes this is, for the tool that collects their results.
   if (!environment("SIMTLAB_RESULT").empty()) {
     const ProgramIdentity self = identity_of_process(::getpid());

@@ -17,7 +17,7 @@
 #include "device/catalogue.h"
 #include "gpu/gpu.h"
 #include "hosts/kept.h"
-#include "result/run_config.h"
+#include "options/run_file.h"
 
 namespace simtlab::hosts {
 
@@ -39,7 +39,7 @@ class Session {
   void tell_and_keep(const Error& error);
 
   std::string program() const;  // the executable's name
-  const result::RunConfig& config() const { return config_; }
+  const options::Options& run() const { return run_.options; }
   bool interrupted() const { return interrupted_; }
   // where: in a kernel, in words; empty outside of kernels.
   void mark_interrupted(const std::string& where = {}) {
@@ -73,7 +73,7 @@ class Session {
   void begin_to_keep(gpu::Options& options);
 
   bool configured_ = false;
-  result::RunConfig config_;
+  options::RunFile run_;
   std::optional<device::LoadedDevice> loaded_;
   std::shared_ptr<const Error> start_failure_;
   std::unique_ptr<PulseFile> pulse_;  // before the GPU, which writes there

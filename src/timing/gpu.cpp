@@ -77,7 +77,7 @@ Gpu::Id Gpu::begin(const stream::WarpSource& launch, const Setup& setup, std::ui
 }
 bool Gpu::idle() const { return impl_->active.empty(); }
 bool Gpu::full() const {
-  const std::size_t most = impl_->options.sharing == SharePolicy::serial || impl_->options.what_if.alone ||
+  const std::size_t most = impl_->options.share == SharePolicy::serial || impl_->options.what_if.alone ||
                                    impl_->options.sample_error > 0
                                ? 1
                                : impl_->device.host.max_grids;
@@ -206,7 +206,7 @@ ActiveLaunch& Gpu::Impl::find(Id id) {
 void Gpu::Impl::reshare() {
   contexts.clear();
   for (const auto& launch : active) contexts.push_back(&launch->context);
-  share(options.sharing, device.sm.count, contexts);
+  share(options.share, device.sm.count, contexts);
 }
 
 // Those behind a launch that still has blocks get none of what is left, if the policy goes by their order.
@@ -217,8 +217,7 @@ void Gpu::Impl::hand_out(Cycle at) {
     const bool bound = launch->context.own_sms != 0;
     if (launch->grid.all_handed_out() || (held_up && !bound)) continue;
     dispatcher.hand_out(launch->grid, std::max(at, launch->begun), sms);
-    held_up =
-        held_up || (!bound && !launch->grid.all_handed_out() && options.sharing == SharePolicy::leftover);
+    held_up = held_up || (!bound && !launch->grid.all_handed_out() && options.share == SharePolicy::leftover);
   }
 }
 

@@ -53,7 +53,7 @@ struct Options {
   // PTX costs what it becomes in machine code (lowering.h); machine code is what it is
   bool lowering = true;
   // Of launches under way at the same time; serial is up to the caller
-  SharePolicy sharing = SharePolicy::leftover;
+  SharePolicy share = SharePolicy::leftover;
   Observe observe{};
 };
 

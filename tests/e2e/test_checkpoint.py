@@ -109,7 +109,8 @@ class Programs(Case):
             whole, output, _ = self.program(*options)
             checkpointed, same, _ = self.program(*options, "--checkpoint", "c")
             self.assertEqual((comparable(whole), output), (comparable(checkpointed), same))
-            resumed, same, _ = self.program(*options, "--resume", "c", "--threads", "2")
+            threads = () if "functional" in options else ("--threads", "2")
+            resumed, same, _ = self.program(*options, "--resume", "c", *threads)
             self.assertEqual((comparable(whole), output), (comparable(resumed), same))
         self.assertGreater(longest, 0)
 
@@ -135,8 +136,8 @@ class Programs(Case):
         for options, words, text in (
             (("--set", "sm.count=4"), (), "sm.count"),
             ((), ("19999",), "launch 1, kernel '_Z4takev': device memory holds something else"),
-            (("--lowering", "off"), (), "lowering = 1, this one has 0"),
-            (("--regs", "40"), (), "registers = 0, this one has 40"),
+            (("--lowering", "off"), (), "lowering = on, this one has off"),
+            (("--regs", "40"), (), "regs = 0, this one has 40"),
         ):
             *_, said = self.program("--resume", "c", *options, words=words, code=3)
             self.assertIn("[checkpoint-mismatch]", said)

@@ -265,7 +265,7 @@ class Corun(Case):
             "0",
             "--gpu",
             "h100",
-            says="--gpu has no effect on a real board",
+            says="--gpu has no effect on a kernel on a real board",
             env=board,
         )
         for other in ("HW", "k.cl"):

@@ -210,11 +210,11 @@ class Cycle(Case):
 
     def test_what_makes_no_sense_is_refused(self):
         for arguments, says in (
-            (("--set", "sm.count=4"), "--set has no effect on the fast host without --gpu"),
-            (("--sharing", "smk"), "--sharing has no effect on the fast host without --gpu"),
-            (("--gpu", "h100", "--model", "m.toml"), "--model has no effect on the fast host with --gpu"),
-            (("--gpu", "h100", "--threads", "2"), "--threads has no effect on the fast host"),
-            (("--host", "cycle", "--model", "m.toml"), "--model has no effect on the cycle host"),
+            (("--set", "sm.count=4"), "--set has no effect on mixes on the fast host without --gpu"),
+            (("--sharing", "smk"), "--sharing has no effect on mixes on the fast host without --gpu"),
+            (("--gpu", "h100", "--model", "m.toml"), "--model has no effect on mixes on the fast host with --gpu"),
+            (("--gpu", "h100", "--threads", "2"), "--threads has no effect on mixes on the fast host"),
+            (("--host", "cycle", "--model", "m.toml"), "--model has no effect on mixes on the cycle host"),
             (("--host", "cycle", "--shorten", "2"), "--shorten has no effect"),
             (("--host", "slow"), "--host"),
         ):

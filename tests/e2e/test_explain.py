@@ -107,7 +107,7 @@ class Observed(Case):
             (["--lines", "--mode", "functional"], "option-conflict"),
         ):
             self.fails(2, "run", self.saxpy(), *SAXPY_LAUNCH, *args, says=f"[{name}]")
-        self.fails(3, "run", self.saxpy(), *SAXPY_LAUNCH, "--what-if", "perfect-l2", says="[what-if]")
+        self.fails(2, "run", self.saxpy(), *SAXPY_LAUNCH, "--what-if", "perfect-l2", says="[what-if]")
 
     def test_a_lifted_limit_is_in_the_configuration(self):
         r = self.observed("--what-if", "perfect-l1")

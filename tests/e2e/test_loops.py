@@ -311,7 +311,7 @@ class Loops(Case):
         self.fails(3, "predict", nest, *sizes, "--sweep", "depth=1,2", says="no parameter 'depth'")
         self.fails(2, "predict", nest, *sizes, "--gpu", "v100,a100", "--emit-cuda", "x.cu", says="--emit-cuda")
         self.fails(2, "predict", nest, *sizes, "--nest-block", "32", "--sweep", "block=32,64", says="--nest-block")
-        self.fails(2, "predict", nest, *sizes, "--whole", says="not for sequential")
+        self.fails(2, "predict", nest, *sizes, "--whole", says="no effect on the prediction of a sequential C program")
 
     def test_counts_by_hand_take_precedence(self):
         nest = EXAMPLES / "transpose.c"

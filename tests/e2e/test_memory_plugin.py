@@ -190,7 +190,7 @@ class MemoryPlugin(Case):
             "dram.partitions=6",
             says="--channels",
         )
-        self.fails(3, *base, "--dram", plugin("fixed_latency"), "--channels", "0x", says="--channels")
+        self.fails(2, *base, "--dram", plugin("fixed_latency"), "--channels", "0x", says="--channels")
         self.fails(2, *base, "--dram", plugin("fixed_latency"), "--mode", "functional", says="[option-conflict]")
 
     def test_a_relative_path_is_that_of_the_command_or_of_the_file_that_names_it(self):

@@ -89,7 +89,7 @@ class Options(Case):
         self.fails(2, "run", says="nothing to run")
         self.fails(2, "run", "--", says="nothing to run")
         self.fails(2, "run", "app.exe", says="cannot run 'app.exe'")
-        self.fails(2, "run", "--kernel", "k", "--", "./app", says="one PTX or OpenCL C file")
+        self.fails(2, "run", "--kernel", "k", "--", "./app", says="--kernel has no effect on a program")
 
     def test_exit_codes_of_the_documentation_are_those_of_the_tool(self):
         rows = re.findall(r"^(\d+) +(\w+) ", self.ok("list", "exit-codes").stdout, re.M)

@@ -252,7 +252,9 @@ class Predict(Case):
             "The kernel was not executed",
             out or self.ok("predict", path, "--static", "--global", "65536", "--block", "256").stdout,
         )
-        self.fails(2, "predict", path, "--static", *SAXPY_LAUNCH, says="arguments have no meaning")
+        self.fails(
+            2, "predict", path, "--static", *SAXPY_LAUNCH, says="--arg has no effect on a prediction with --static"
+        )
         self.fails(2, "predict", "--static", "--", "/bin/true", says="--static")
         self.fails(3, "predict", path, "--static", "--block", "256", says="the size of the grid is missing")
         self.fails(3, "predict", path, "--static", "--grid", "4", "--block", "2048", says="exceeds 1024 threads")
@@ -335,9 +337,13 @@ class Predict(Case):
         self.fails(2, "predict", "--counts", path, f"--json={path}", says="would overwrite")
         self.fails(3, "predict", "--counts", path, "--gpu", "v1000", says="v100")
         # Nothing is ignored silently.
-        self.fails(2, "predict", "--counts", path, "--static", says="none is named")
-        self.fails(2, "predict", "--counts", path, "--grid", "4", says="none is named")
-        self.fails(2, "predict", "--counts", path, "--trips", "4", says="add --static")
+        self.fails(
+            2, "predict", "--counts", path, "--static", says="--static has no effect on a prediction from counts"
+        )
+        self.fails(
+            2, "predict", "--counts", path, "--grid", "4", says="--grid has no effect on a prediction from counts"
+        )
+        self.fails(2, "predict", "--counts", path, "--trips", "4", says="what reads it: a prediction with --static")
         self.fails(
             2,
             "predict",
@@ -348,7 +354,7 @@ class Predict(Case):
             "4",
             "--block",
             "32",
-            says="one of them",
+            says="has no effect on",
         )
         self.fails(2, "validate", "predict", "--results", ".", "--quick", says="[option-conflict]")
 

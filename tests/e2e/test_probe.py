@@ -101,7 +101,7 @@ class Probe(Case):
         file = self.write(curve([(1 << 20, 30)]))
         for option in ("--significance=0", "--significance=nan", "--step=-1", "--confidence=1"):
             self.fails(2, "probe", "--analyse", file, option)
-        self.fails(2, "probe", "--analyse", file, "--gpu", "v100", says="probe-options")
+        self.fails(2, "probe", "--analyse", file, "--gpu", "v100", says="option-conflict")
         self.fails(2, "probe", "--analyse", file, "--detector", "mean")
         for option in (
             ("--quick",),
@@ -236,7 +236,7 @@ class Probe(Case):
         )
         self.assertIn("[l2]", (self.folder / "mine.toml").read_text())
         self.fails(2, "probe", "--method", "thesis", "--only", "shared", "--gpu", "k40", says="probe-options")
-        self.fails(2, "probe", "--method", "thesis", "--compare", "k40", "v100", says="probe-options")
+        self.fails(2, "probe", "--method", "thesis", "--compare", "k40", "v100", says="option-conflict")
         self.fails(2, "probe", "--method", "deconvolve")
 
     def test_an_output_that_cannot_be_written_loses_none_of_the_others(self):

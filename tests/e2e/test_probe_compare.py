@@ -182,7 +182,7 @@ class ProbeCompare(Case):
             ["--base", "k40"],
             ["--curves", "c"],
         ):
-            self.fails(2, "probe", "--compare", "k40", "v100", *more, says="probe-options")
+            self.fails(2, "probe", "--compare", "k40", "v100", *more, says="option-conflict")
         self.fails(2, "probe", "--compare", "k40")
         self.fails(2, "probe", "--compare", "k40", "v100", "h100")
         (self.folder / "mine.toml").write_text((SOURCE / "data/devices/k40.toml").read_text())

@@ -363,15 +363,23 @@ class CommandLines(Sweep):
         return [line.split(" ", 1)[1] for line in self.ok("sweep", "--dry-run", *args).stdout.splitlines()]
 
     def test_every_argument_reaches_every_point(self):
-        kernels = ["--kernels", "a.cu", "a.cu -- 20000", "a.cu --regs 32 -- 5 --gpu=x", "-- ./app 7"]
+        kernels = [
+            "--kernels",
+            "a.cu",
+            "a.cu -- 20000",
+            "a.cu --regs 32 -- 5 --gpu=x",
+            "-- ./app 7",
+            "b.ptx --launch l.toml",
+        ]
         seed = "--seed=0"
         self.assertEqual(
             self.points(*kernels, "--", "run", "--gpu", "gtx480"),
             [
-                f"run a.cu --gpu gtx480 {seed}",
-                f"run a.cu --gpu gtx480 {seed} -- 20000",
-                f"run a.cu --regs 32 --gpu gtx480 {seed} -- 5 --gpu=x",
-                f"run --gpu gtx480 {seed} -- ./app 7",
+                "run a.cu --gpu gtx480",
+                "run a.cu --gpu gtx480 -- 20000",
+                "run a.cu --regs 32 --gpu gtx480 -- 5 --gpu=x",
+                "run --gpu gtx480 -- ./app 7",
+                f"run b.ptx --launch l.toml --gpu gtx480 {seed}",
             ],
         )
         self.assertEqual(
@@ -391,10 +399,11 @@ class CommandLines(Sweep):
                 "--seed=9",
             ),
             [
-                f"run a.cu --mode=timing --gpu=gtx480 --set sm.count=2 --lines {seed} -- x --seed=9",
-                f"run a.cu --mode=timing --gpu=gtx480 --set sm.count=2 --lines {seed} -- 20000 x --seed=9",
-                f"run a.cu --regs 32 --mode=timing --gpu=gtx480 --set sm.count=2 --lines {seed} -- 5 --gpu=x x --seed=9",
-                f"run --mode=timing --gpu=gtx480 --set sm.count=2 --lines {seed} -- ./app 7 x --seed=9",
+                "run a.cu --mode=timing --gpu=gtx480 --set sm.count=2 --lines -- x --seed=9",
+                "run a.cu --mode=timing --gpu=gtx480 --set sm.count=2 --lines -- 20000 x --seed=9",
+                "run a.cu --regs 32 --mode=timing --gpu=gtx480 --set sm.count=2 --lines -- 5 --gpu=x x --seed=9",
+                "run --mode=timing --gpu=gtx480 --set sm.count=2 --lines -- ./app 7 x --seed=9",
+                "run b.ptx --launch l.toml --mode=timing --gpu=gtx480 --set sm.count=2 --lines -- x --seed=9",
             ],
         )
         self.file("s.toml", 'command = ["cache", "--gpu", "k40"]\nkernels = ["a.cu -- 1", "b.ptx --launch l.toml"]\n')
@@ -418,7 +427,7 @@ class CommandLines(Sweep):
             self.points(
                 "--kernels", "a.cu --set l1.ways=2 -- --gpu x --json=y --seed 3", "--", "run", "--set", "sm.count=3"
             ),
-            ["run a.cu --set l1.ways=2 --set sm.count=3 --seed=0 -- --gpu x --json=y --seed 3"],
+            ["run a.cu --set l1.ways=2 --set sm.count=3 -- --gpu x --json=y --seed 3"],
         )
 
     @needs_clang

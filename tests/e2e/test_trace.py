@@ -80,7 +80,7 @@ class Recording(Case):
     def test_a_trace_cannot_be_executed_nor_described(self):
         trace, _ = self.record()
         self.fails(2, "run", trace, "--mode", "functional", says="option-conflict")
-        self.fails(2, "run", trace, "--grid", "4", says="run-what")
+        self.fails(2, "run", trace, "--grid", "4", says="--grid has no effect on a trace")
         self.fails(2, "run", trace, trace, says="run-what")
 
     def test_outputs_do_not_overwrite_the_trace(self):

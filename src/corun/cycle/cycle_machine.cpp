@@ -14,7 +14,7 @@ constexpr unsigned address_bits = 42;  // of a process: no device has more than 
 
 timing::Options timing_options(const CycleOptions& options) {
   timing::Options out = options.timing;
-  out.sharing = options.sharing.policy;
+  out.share = options.sharing.policy;
   return out;
 }
 

@@ -20,7 +20,7 @@ const ptx::Function* function_of(Runtime& r, const void* host, KernelEntry*& ent
 }
 
 std::uint32_t registers_of(Runtime& r, const ptx::Function& f) {
-  return r.config().registers != 0 ? r.config().registers : f.registers;
+  return r.run().registers != 0 ? static_cast<unsigned>(r.run().registers) : f.registers;
 }
 
 // The largest block that fits one SM.

@@ -8,7 +8,7 @@ elseif(LLVM_FOUND AND LLVM_VERSION_MAJOR EQUAL 19)
   add_executable(simtlab-loops ${loops_llvm_sources})
   target_include_directories(simtlab-loops SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS})
   target_compile_definitions(simtlab-loops PRIVATE ${LLVM_DEFINITIONS})
-  target_link_libraries(simtlab-loops PRIVATE simtlab_options LLVM nlohmann_json::nlohmann_json)
+  target_link_libraries(simtlab-loops PRIVATE simtlab_flags LLVM nlohmann_json::nlohmann_json)
   simtlab_compile_together(simtlab-loops)
   target_link_directories(simtlab-loops PRIVATE ${LLVM_LIBRARY_DIRS})
   # LLVM is built without run-time type information; it runs once a command and is not worth optimising.

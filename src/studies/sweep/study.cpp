@@ -146,8 +146,11 @@ std::vector<std::string> point_command(const Study& study, const std::vector<std
       words.add_option("--set"), words.add_option(fmt::format("{}={}", name, values[a]));
     if (study.bindings[a] == Binding::flag && values[a] == "true") words.add_option("--" + name);
   }
-  if (study.takes_seed) words.add_option(fmt::format("--seed={}", seed));
-  return words.take();
+  Words seeded = words;
+  std::vector<std::string> out = words.take();
+  if (!study.takes_seed || !study.takes_seed(out)) return out;
+  seeded.add_option(fmt::format("--seed={}", seed));
+  return seeded.take();
 }
 
 }  // namespace simtlab::studies::sweep

@@ -40,7 +40,8 @@ struct Study {
   std::string folder;                // that points run in, absolute
   std::vector<Axis> axes;
   std::vector<Binding> bindings;  // one an axis
-  bool takes_seed = false;        // the command has --seed
+  // Whether a point's command reads --seed; empty: none does
+  std::function<bool(const std::vector<std::string>& command)> takes_seed;
   Design design = Design::cartesian;
   std::uint64_t points = 0;  // of random and latin_hypercube
   std::vector<Constraint> constraints;

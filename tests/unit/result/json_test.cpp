@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "result/run_config.h"
 
 namespace simtlab::result {
 namespace {
@@ -143,49 +142,6 @@ TEST(ResultFile, ASecondWriterGetsANameOfItsOwn) {
   EXPECT_EQ(write_result_file(path, Result{}), path + ".1");
   EXPECT_EQ(read_file(path, 1 << 20), to_json(sample()));
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 2);
-}
-
-TEST(RunConfigJson, RoundTrips) {
-  RunConfig c;
-  c.gpu = "/x/y z.toml";
-  c.settings = {{"sm.count", "4", "command line", "--set sm.count=4"}};
-  c.mode = "functional";
-  c.max_cycles = ~std::uint64_t{0};
-  c.max_time_s = 0.25;
-  c.registers = 64;
-  c.seed = 9;
-  EXPECT_EQ(run_config_from_json(to_json(c), "c.json"), c);
-}
-
-TEST(RunConfigJson, ResultsDependOnWhatIsNotOfTheHost) {
-  RunConfig a, b;
-  b.threads = 7;
-  b.max_time_s = 3;
-  b.resume = "/file";
-  EXPECT_EQ(what_results_depend_on(a), what_results_depend_on(b));
-  b.seed = 5;
-  EXPECT_NE(what_results_depend_on(a), what_results_depend_on(b));
-}
-
-TEST(RunConfigJson, BadContentIsAnErrorThatNamesTheKey) {
-  for (const auto& [from, to, key] :
-       std::vector<std::array<std::string, 3>>{{"\"mode\": \"timing\"", "\"mode\": \"fast\"", "mode"},
-                                               {"\"max_cycles\": 0", "\"max_cycles\": -1", "max_cycles"},
-                                               {"\"registers\": 0", "\"registers\": 4294967296", "registers"},
-                                               {"\"seed\": 0", "\"sed\": 0", "seed"},
-                                               {"\"settings\": []", "\"settings\": [1]", "settings"}}) {
-    std::string text = to_json(RunConfig{});
-    ASSERT_NE(text.find(from), std::string::npos) << text;
-    text.replace(text.find(from), from.size(), to);
-    try {
-      run_config_from_json(text, "c.json");
-      ADD_FAILURE() << to;
-    } catch (const Error& e) {
-      EXPECT_EQ(e.code(), ExitCode::bad_input);
-      EXPECT_NE(e.format().find(key), std::string::npos) << e.format();
-    }
-  }
-  EXPECT_THROW(run_config_from_json("", "c.json"), Error);
 }
 
 }  // namespace

@@ -151,7 +151,7 @@ TEST_F(Concurrent, HigherPriorityIsServedFirst) {
 }
 
 TEST_F(Concurrent, SpatialSharingGivesEachItsOwnSms) {
-  begin({.sharing = SharePolicy::spatial});
+  begin({.share = SharePolicy::spatial});
   const std::uint64_t data = s->allocate(8 << 20);
   const std::uint64_t one = alone("spin", 80 * 8, 256, data, 100u);
   const auto a = start({}, 0, "spin", 40 * 8, 256, data, 100u),

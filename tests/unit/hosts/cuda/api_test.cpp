@@ -12,6 +12,8 @@
 
 #include "hosts/cuda/cuda_api.h"
 #include "hosts/cuda/runtime.h"
+#include "options/rows.h"
+#include "options/run_file.h"
 
 namespace simtlab::hosts::cuda {
 extern const int library_major;
@@ -137,12 +139,10 @@ class Program : public testing::Environment {
  public:
   void SetUp() override {
     const std::string config = testing::TempDir() + "/simtlab_api_test_" + std::to_string(getpid()) + ".json";
-    std::ofstream(config) << simtlab::result::to_json([] {
-      simtlab::result::RunConfig c;
-      c.gpu = "v100";
-      c.mode = "functional";
-      return c;
-    }());
+    simtlab::options::RunFile run{simtlab::options::defaults(), {}};
+    run.options.gpu = "v100";
+    run.options.mode = "functional";
+    std::ofstream(config) << simtlab::options::to_json(run);
     setenv("SIMTLAB_RUN_CONFIG", config.c_str(), 1);
     setenv("SIMTLAB_DATA", SIMTLAB_SOURCE_DIR "/data", 1);
     const auto function = [](void** image, char* stub, const char* name) {

@@ -1,4 +1,4 @@
-#include "device/settings.h"
+#include "options/configuration.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -11,11 +11,20 @@
 #include "base/error.h"
 #include "base/files.h"
 
-namespace simtlab::device {
+namespace simtlab::options {
 namespace {
 
 namespace fs = std::filesystem;
+using device::Entry;
+using device::load_device;
+using device::LoadedDevice;
 using testing::HasSubstr;
+
+Given with(const char* key, const std::string& value) {
+  Given out;
+  out.add(key, value);
+  return out;
+}
 
 class Settings : public testing::Test {
  protected:
@@ -35,19 +44,19 @@ class Settings : public testing::Test {
   }
   void project(std::string_view text) { write_file_atomically(root_ / "repo/simtlab.toml", text); }
 
-  Configuration gather_all(const std::vector<fs::path>& files = {}, const std::vector<Setting>& line = {}) {
+  Configuration gather_all(const Given& given = {}) {
     const Surroundings surroundings{root_ / "repo" / "a" / "b",
                                     [this](const char* name) -> std::optional<std::string> {
                                       const auto found = environment_.find(name);
                                       if (found == environment_.end()) return std::nullopt;
                                       return found->second;
                                     }};
-    return gather(surroundings, files, line);
+    return gather(surroundings, given);
   }
 
-  std::string error_of(const std::vector<fs::path>& files = {}, const std::vector<Setting>& line = {}) {
+  std::string error_of(const Given& given = {}) {
     try {
-      gather_all(files, line);
+      gather_all(given);
     } catch (const Error& e) {
       code_ = e.code();
       return e.format();
@@ -69,9 +78,9 @@ class Settings : public testing::Test {
 };
 
 TEST_F(Settings, a_wrong_gpu_is_reported_where_it_was_chosen) {
-  const auto error_with = [&](const std::vector<Setting>& line) {
+  const auto error_with = [&](const Given& given) {
     try {
-      load_device(gather_all({}, line));
+      load_device(gather_all(given));
     } catch (const Error& e) { return e.format(); }
     return std::string("accepted");
   };
@@ -82,8 +91,7 @@ TEST_F(Settings, a_wrong_gpu_is_reported_where_it_was_chosen) {
   EXPECT_THAT(error_with({}), HasSubstr("simtlab.toml:1:7: error: "));
   environment_["SIMTLAB_GPU"] = "nope2";
   EXPECT_THAT(error_with({}), HasSubstr("SIMTLAB_GPU: error: unknown GPU 'nope2'"));
-  EXPECT_THAT(error_with({{"gpu", "nope3", {"command line", "--gpu nope3", "", false}}}),
-              HasSubstr("--gpu nope3: error: unknown GPU 'nope3'"));
+  EXPECT_THAT(error_with(with("gpu", "nope3")), HasSubstr("--gpu nope3: error: unknown GPU 'nope3'"));
   project("gpu = 5\n");
   EXPECT_THAT(error_of(), HasSubstr("simtlab.toml:1:7: error: gpu: 5 is no text [config-value]"));
 }
@@ -112,7 +120,7 @@ TEST_F(Settings, each_layer_overrides_the_one_below_and_every_value_keeps_its_or
   user("gpu = \"a100\"\nseed = 1\n[sm]\ncount = 1\nschedulers = 1\nmax_blocks = 1\nissue_width = 2\n");
   project("seed = 2\nsm.count = 2\nsm.schedulers = 2\nsm.max_blocks = 2\n");
   environment_["SIMTLAB_SET"] = "sm.count=3; sm.schedulers = 4;";
-  const Configuration c = gather_all({}, {command_line_setting("sm.count=5")});
+  const Configuration c = gather_all(with("set", "sm.count=5"));
   EXPECT_EQ(c.options.gpu, "a100");
   EXPECT_EQ(c.options.seed, 2U);
 
@@ -134,9 +142,10 @@ TEST_F(Settings, a_file_of_the_command_line_lies_between_the_environment_and_the
   environment_["SIMTLAB_GPU"] = "v100";
   write_file_atomically(root_ / "more.toml", "gpu = \"gtx480\"\nseed = 8\n");
   EXPECT_EQ(gather_all().options.gpu, "v100");
-  EXPECT_EQ(gather_all({root_ / "more.toml"}).options.gpu, "gtx480");
-  const Setting option{"gpu", "k40", Origin{"command line", "--gpu k40", "", false}};
-  const Configuration c = gather_all({root_ / "more.toml"}, {option});
+  EXPECT_EQ(gather_all(with("config", (root_ / "more.toml").string())).options.gpu, "gtx480");
+  Given given = with("config", (root_ / "more.toml").string());
+  given.add("gpu", "k40");
+  const Configuration c = gather_all(given);
   EXPECT_EQ(c.options.gpu, "k40");
   EXPECT_EQ(c.options.seed, 8U);
 }
@@ -184,7 +193,7 @@ TEST_F(Settings, wrong_values_are_found_in_every_layer_at_their_place) {
   environment_["SIMTLAB_SET"] = "sm.count=many";
   EXPECT_THAT(error_of(), HasSubstr("SIMTLAB_SET: sm.count: 'many'"));
   environment_.clear();
-  EXPECT_THAT(error_of({}, {command_line_setting("sm.cout=3")}), HasSubstr("--set sm.cout=3: unknown key"));
+  EXPECT_THAT(error_of(with("set", "sm.cout=3")), HasSubstr("--set sm.cout=3: unknown key"));
 }
 
 TEST_F(Settings, a_setting_without_an_equals_sign_is_a_usage_error) {
@@ -196,11 +205,12 @@ TEST_F(Settings, a_setting_without_an_equals_sign_is_a_usage_error) {
 }
 
 TEST_F(Settings, a_file_that_was_asked_for_must_exist) {
-  EXPECT_THAT(error_of({root_ / "none.toml"}), HasSubstr("no such configuration file"));
+  EXPECT_THAT(error_of(with("config", (root_ / "none.toml").string())),
+              HasSubstr("no such configuration file"));
 }
 
 TEST_F(Settings, a_contradiction_is_reported_at_the_setting_that_makes_it) {
-  const Configuration c = gather_all({}, {command_line_setting("l2.ways=7")});
+  const Configuration c = gather_all(with("set", "l2.ways=7"));
   try {
     load_device("h100", c.settings);
     FAIL() << "accepted";
@@ -231,4 +241,4 @@ TEST_F(Settings, the_documentation_lists_every_option) {
 }
 
 }  // namespace
-}  // namespace simtlab::device
+}  // namespace simtlab::options
