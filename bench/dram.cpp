@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "memory/dram/system.h"
+#include "memory/dram/own_channels.h"
 
 namespace {
 
@@ -18,7 +18,7 @@ namespace dram = memory::dram;
 enum class Pattern { stream, random, mixed, conflict };
 
 // Addresses are made beforehand: their making is not what is measured.
-std::vector<dram::Access> requests(const dram::DramSystem& memory, Pattern pattern, std::size_t count) {
+std::vector<dram::Access> requests(const dram::OwnChannels& memory, Pattern pattern, std::size_t count) {
   const dram::AddressMapping& map = memory.mapping();
   const std::uint64_t accesses = map.capacity() / map.access_bytes();
   std::mt19937_64 random(1);
@@ -37,7 +37,7 @@ std::vector<dram::Access> requests(const dram::DramSystem& memory, Pattern patte
   return made;
 }
 
-Cycle drive(dram::DramSystem& memory, const std::vector<dram::Access>& accesses, Cycle interval) {
+Cycle drive(dram::OwnChannels& memory, const std::vector<dram::Access>& accesses, Cycle interval) {
   std::vector<dram::Completion> done;
   done.reserve(256);
   Cycle now = 0;
@@ -67,8 +67,8 @@ Cycle drive(dram::DramSystem& memory, const std::vector<dram::Access>& accesses,
 }
 
 void run(benchmark::State& state, const char* technology, Pattern pattern, Cycle interval) {
-  dram::DramSystem memory(device::load_technology(technology).technology,
-                          device::load_memory_controller("default").controller, 1);
+  dram::OwnChannels memory(device::load_technology(technology).technology,
+                           device::load_memory_controller("default").controller, 1);
   const std::vector<dram::Access> accesses = requests(memory, pattern, interval > 1 ? 2000 : 200000);
   Cycle cycles = 0;
   double share = 0;

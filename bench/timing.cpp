@@ -44,7 +44,7 @@ void matmul_tiled(benchmark::State& state, const char* gpu, std::uint32_t regist
   const exec::Launch launch(params, memory);
   double instructions = 0, cycles = 0;
   for (auto _ : state) {
-    timing::Gpu simulated(device, {.registers_override = registers});
+    timing::CycleGpu simulated(device, {.registers_override = registers});
     const result::KernelResult result = simulated.run(launch);
     instructions += *result.metrics.get("gpu.instructions.warp");
     cycles += *result.metrics.get("gpu.cycles");

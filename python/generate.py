@@ -31,6 +31,7 @@ LEFT_OUT = {
     "--quiet",
     "--verbose",
     "--help",
+    "--help-all",
     "--version",
     "--ndjson",
     "--progress",

@@ -188,6 +188,7 @@ void add_corun_profile(CLI::App& corun, Action& chosen,
   sub->footer(
       "Forms: as simtlab run: app.cu [-- ARGUMENTS], -- ./app [ARGUMENTS], kernel.ptx --launch FILE; then "
       "simtlab corun --profiles FILE --mix A,B");
+  std::optional<ReadBy> all(std::in_place, *sub, options::timed | options::Study::profile_board);
   sub->add_option("--database", o->database,
                   "Where the profiles go: .db or .sqlite (SQLite), .toml, .csv; what is there already stays")
       ->required()
@@ -196,11 +197,14 @@ void add_corun_profile(CLI::App& corun, Action& chosen,
   sub->add_option("--application", o->application, "The application's name (default: that of its file)")
       ->check(CLI::Validator(refuse_empty, ""))
       ->type_name("NAME");
+  all.reset();
+  std::optional<ReadBy> board(std::in_place, *sub, options::Study::profile_board);
   sub->add_option("--device", o->device,
                   "Measure on a board: its number, or the beginning of its UUID (simtlab doctor lists them); "
                   "shapes, registers and times, no bandwidths")
       ->check(CLI::Validator(refuse_empty, ""))
       ->type_name("N|UUID");
+  board.reset();
   add_options(*sub, options::timed, o->run.given);
   {
     const ReadBy kernels(*sub, options::Study::time_kernel);

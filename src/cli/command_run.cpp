@@ -315,7 +315,6 @@ int run_command(const CLI::App& app, Run options, const std::vector<std::string>
   if (const std::optional<std::string> file = options.given.get("resume"))
     check_inputs(options.output, {*file});
   check_outputs(options.output);
-  check_board(app, options.kernel.board, !after_dashes && rest.size() == 1 && rest.front().ends_with(".ptx"));
   if (std::ranges::any_of(rest, compile::is_opencl_source))
     return opencl_kernel(app, options, rest, after_dashes.has_value());
   if (std::ranges::any_of(rest, is_source)) {
@@ -371,6 +370,8 @@ void add_run(CLI::App& app, Action& chosen, const std::optional<std::vector<std:
   add_live_option(*sub, options->output);
   sub->callback([&app, &chosen, &after_dashes, options, sub] {
     chosen = [&app, &after_dashes, options, sub, rest = sub->remaining()] {
+      check_board(app, options->kernel.board,
+                  !after_dashes && rest.size() == 1 && rest.front().ends_with(".ptx"));
       refuse_unread(*sub, study_of(*options, rest, after_dashes));
       return run_command(app, *options, rest, after_dashes);
     };

@@ -53,7 +53,7 @@ corun::SmSharing sm_sharing(const options::Configuration& configuration, const d
           [sharing, &device](const std::string& application, const std::string& step) -> corun::SmRange {
             // A shape is no part of the name that a part has
             const std::string kernel(corun::kernel_of(step));
-            timing::Gpu::Setup part = gpu::setup_of(sharing, device, kernel, kernel);
+            timing::CycleGpu::Setup part = gpu::setup_of(sharing, device, kernel, kernel);
             if (part.sms == 0) part = gpu::setup_of(sharing, device, application, application);
             return {part.first_sm, part.first_sm + part.sms};
           }};

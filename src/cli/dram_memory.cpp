@@ -80,7 +80,7 @@ DrivenMemory make_memory(const MemoryOptions& options) {
   DrivenMemory out;
   out.name = technology.technology.name;
   auto system =
-      std::make_unique<memory::dram::DramSystem>(technology.technology, controller.controller, channels);
+      std::make_unique<memory::dram::OwnChannels>(technology.technology, controller.controller, channels);
   out.system = system.get();
   out.channels = std::move(system);
   out.peak = out.system->report(0).peak_bandwidth;

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "device/technology.h"
+#include "memory/dram/own_channels.h"
 #include "memory/dram/plugin.h"
-#include "memory/dram/system.h"
 #include "result/metrics.h"
 
 namespace simtlab::cli {
@@ -24,7 +24,7 @@ struct MemoryOptions {
 struct DrivenMemory {
   std::string name;
   std::unique_ptr<memory::dram::Channels> channels;
-  memory::dram::DramSystem* system = nullptr;  // one of the two
+  memory::dram::OwnChannels* system = nullptr;  // one of the two
   memory::dram::PluginChannels* plugin = nullptr;
   double peak = 0;  // bytes/s of all channels; 0: unknown
   std::vector<result::ConfigValue> configuration;

@@ -168,7 +168,7 @@ void Checkpoint::apply(const Machine& machine) {
   if (++replayed_ == reader_->launches().size() && machine.timing != nullptr) restore_timing(*machine.timing);
 }
 
-void Checkpoint::restore_timing(timing::Gpu& timing) {
+void Checkpoint::restore_timing(timing::CycleGpu& timing) {
   state_.clear();
   for (const Reader::Place& place : reader_->state()) {
     const Buffer piece = reader_->read(place);

@@ -53,7 +53,7 @@ class Checkpoint {
   struct Machine {
     exec::GlobalMemory& memory;
     exec::DeviceHeap& heap;
-    timing::Gpu* timing;  // null: functional
+    timing::CycleGpu* timing;  // null: functional
   };
   struct Replayed {
     std::optional<result::KernelResult> result;  // none: the launch was not simulated
@@ -78,7 +78,7 @@ class Checkpoint {
   void check_run(const CheckpointOptions& options) const;
   void check(const Launch& launch, stream::trace::Bytes& in) const;
   [[noreturn]] void mismatch(std::string text) const;
-  void restore_timing(timing::Gpu& timing);
+  void restore_timing(timing::CycleGpu& timing);
   void copy(const stream::checkpoint::Reader::Place& place, const stream::trace::Buffer& content);
   void complete();
 

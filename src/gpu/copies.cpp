@@ -42,7 +42,8 @@ double fill_ns(const device::Device& device, std::uint64_t bytes) {
   return device.host.launch_overhead_ns + static_cast<double>(bytes) / bandwidth * 1e9;
 }
 
-void written(timing::Gpu& gpu, const device::Device& device, std::uint64_t address, std::uint64_t bytes) {
+void written(timing::CycleGpu& gpu, const device::Device& device, std::uint64_t address,
+             std::uint64_t bytes) {
   // A range as large as L2 empties all of it, which is right for very large ones only.
   constexpr std::uint64_t everything = std::uint64_t{1} << 28;
   if (bytes > everything) return gpu.invalidate(address, bytes);

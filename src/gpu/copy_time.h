@@ -15,6 +15,6 @@ double fill_ns(const device::Device& device, std::uint64_t bytes);
 
 // A copy or a fill has written there, on a GPU that several processes have: no cache holds it any more, and
 // what others hold stays.
-void written(timing::Gpu& gpu, const device::Device& device, std::uint64_t address, std::uint64_t bytes);
+void written(timing::CycleGpu& gpu, const device::Device& device, std::uint64_t address, std::uint64_t bytes);
 
 }  // namespace simtlab::gpu

@@ -29,7 +29,7 @@ bool CycleKernels::begin(Work& work, double at_ns) {
 
 // Where kernels run one after another because of how they are simulated, one that waits for the next is no
 // fault of the program.
-std::optional<timing::Gpu::Id> CycleKernels::advance_clock(double until_ns) {
+std::optional<timing::CycleGpu::Id> CycleKernels::advance_clock(double until_ns) {
   try {
     return gpu_.advance(cycle_of(until_ns));
   } catch (const exec::Fault& fault) {
@@ -47,7 +47,7 @@ Work* CycleKernels::advance(double until_ns) {
   const auto at = std::ranges::find_if(under_way_, [&](Work* work) { return job_of(*work).id == *ended; });
   Work& work = **at;
   KernelJob& job = job_of(work);
-  timing::Gpu::Ended end = gpu_.finish(*ended);
+  timing::CycleGpu::Ended end = gpu_.finish(*ended);
   under_way_.erase(at);
   run_left_out(job, end.result);
   work.begin_ns = time_of(end.begin);
@@ -60,7 +60,7 @@ Work* CycleKernels::advance(double until_ns) {
 // What they have counted until now stands in the result, marked.
 void CycleKernels::give_up() {
   if (under_way_.empty()) return;
-  std::vector<timing::Gpu::Ended> partial = gpu_.partial();
+  std::vector<timing::CycleGpu::Ended> partial = gpu_.partial();
   std::ranges::sort(under_way_, {}, [&](Work* work) { return job_of(*work).id; });
   for (std::size_t i = 0; i < partial.size() && i < under_way_.size(); ++i) {
     partial[i].result.partial = true;
@@ -71,7 +71,7 @@ void CycleKernels::give_up() {
 
 // Blocks that sampling left out take effect now.
 void CycleKernels::run_left_out(const KernelJob& job, result::KernelResult& result) {
-  const timing::Gpu::LeftOut rest = gpu_.left_out();
+  const timing::CycleGpu::LeftOut rest = gpu_.left_out();
   std::optional<std::uint64_t> instructions;
   if (rest.count != 0 && (job.launch || job.recording))
     instructions = blocks_.run(job, rest.first, rest.count);  // a trace that is recorded holds them, too

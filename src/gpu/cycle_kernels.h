@@ -12,7 +12,7 @@ namespace simtlab::gpu {
 
 class CycleKernels final : public KernelEngine {
  public:
-  CycleKernels(timing::Gpu& gpu, const device::Device& device, const Options& options,
+  CycleKernels(timing::CycleGpu& gpu, const device::Device& device, const Options& options,
                const Schedule& schedule, const UntimedBlocks& blocks, KernelSink& sink)
       : gpu_(gpu), device_(device), options_(options), schedule_(schedule), blocks_(blocks), sink_(sink) {}
   // Nothing of the GPU may outlive the launches that it runs.
@@ -29,10 +29,10 @@ class CycleKernels final : public KernelEngine {
  private:
   double time_of(std::uint64_t cycle) const;
   std::uint64_t cycle_of(double ns) const;
-  std::optional<timing::Gpu::Id> advance_clock(double until_ns);
+  std::optional<timing::CycleGpu::Id> advance_clock(double until_ns);
   void run_left_out(const KernelJob& job, result::KernelResult& result);
 
-  timing::Gpu& gpu_;
+  timing::CycleGpu& gpu_;
   const device::Device& device_;
   const Options& options_;
   const Schedule& schedule_;

@@ -20,12 +20,12 @@ device::Device with_launch_cost(device::Device device, const device::WhatIf& wha
   return device;
 }
 
-std::unique_ptr<timing::Gpu> make_timing(const device::Device& device, const Options& options) {
+std::unique_ptr<timing::CycleGpu> make_timing(const device::Device& device, const Options& options) {
   if (options.mode != Mode::timing) return nullptr;
   timing::Options t = options;
   t.threads = usable_threads(options.threads);
   t.share = options.sharing.policy;
-  return std::make_unique<timing::Gpu>(device, t);
+  return std::make_unique<timing::CycleGpu>(device, t);
 }
 
 std::uint64_t host_limit(const Options& options) {

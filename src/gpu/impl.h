@@ -58,9 +58,9 @@ struct Gpu::Impl final : KernelEngine, KernelSink {
 
   device::Device device;
   Options options;
-  DeviceMemory memory;                  // before modules: they hold places in it
-  std::unique_ptr<timing::Gpu> timing;  // null in the modes without a clock
-  TraceRecorder recorder;               // before the schedule, whose kernels write to it
+  DeviceMemory memory;                       // before modules: they hold places in it
+  std::unique_ptr<timing::CycleGpu> timing;  // null in the modes without a clock
+  TraceRecorder recorder;                    // before the schedule, whose kernels write to it
   std::vector<std::pair<std::uint64_t, std::uint64_t>>
       replayed_writes;  // by the next copy of a trace: address, bytes
   ModuleTable modules;

@@ -32,8 +32,8 @@ struct KernelJob {
   std::optional<Checkpoint::Replayed>
       known;             // what it did, from the file that is resumed, while it is under way
   bool batched = false;  // launching it costs the host nothing
-  timing::Gpu::Setup setup;
-  timing::Gpu::Id id = 0;               // while it is under way
+  timing::CycleGpu::Setup setup;
+  timing::CycleGpu::Id id = 0;          // while it is under way
   std::unique_ptr<UntimedRun> untimed;  // while it is under way without a clock
   const stream::WarpSource& read() const {
     return recording ? static_cast<const stream::WarpSource&>(*recording) : *source;

@@ -24,7 +24,7 @@ class SharedDevice {
   // then.
   virtual double clock_ns() = 0;
   // The one kernel of the trace may begin at that time (ns), or now if the clock has passed it.
-  virtual std::uint64_t begin(const std::filesystem::path& trace, const timing::Gpu::Setup& setup,
+  virtual std::uint64_t begin(const std::filesystem::path& trace, const timing::CycleGpu::Setup& setup,
                               double at_ns) = 0;
   struct Ended {
     std::uint64_t id = 0;

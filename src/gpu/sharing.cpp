@@ -48,8 +48,8 @@ Sharing parse_sharing(std::string_view text) {
   return out;
 }
 
-timing::Gpu::Setup setup_of(const Sharing& sharing, const device::Device& device, const std::string& name,
-                            const std::string& demangled) {
+timing::CycleGpu::Setup setup_of(const Sharing& sharing, const device::Device& device,
+                                 const std::string& name, const std::string& demangled) {
   for (const Sharing::Part& part : sharing.parts) {
     if (!names_kernel(part.pattern, name, demangled)) continue;
     if (part.last_sm >= device.sm.count)

@@ -23,7 +23,7 @@ struct Sharing {
 // "leftover", "spatial", "smk", "serial" or "NAME=SM-SM,NAME=SM,...". Throws Error(usage "sharing").
 Sharing parse_sharing(std::string_view text);
 // The SMs of a kernel. Throws Error(bad_input "sharing") if the device has none of them.
-timing::Gpu::Setup setup_of(const Sharing& sharing, const device::Device& device, const std::string& name,
-                            const std::string& demangled);
+timing::CycleGpu::Setup setup_of(const Sharing& sharing, const device::Device& device,
+                                 const std::string& name, const std::string& demangled);
 
 }  // namespace simtlab::gpu

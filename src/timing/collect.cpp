@@ -3,13 +3,13 @@
 #include <utility>
 
 #include "base/error.h"
-#include "timing/gpu_impl.h"
+#include "timing/cycle_gpu_impl.h"
 
 namespace simtlab::timing {
 
-SharedUse Gpu::Impl::shared_use() const {
+SharedUse CycleGpu::Impl::shared_use() const {
   SharedUse use;
-  const memory::DramStatistics dram = memory.dram_statistics();
+  const memory::MemoryStatistics dram = memory.dram_statistics();
   const L2Counters l2 = memory.counters();
   use.parts = {dram.read_bytes,      dram.write_bytes,       dram.row_hits,        dram.row_misses,
                network.read_bytes(), network.request_busy(), network.reply_busy(), l2.busy,
@@ -18,7 +18,7 @@ SharedUse Gpu::Impl::shared_use() const {
 }
 
 // What was used until now goes to the launches that were under way.
-void Gpu::Impl::account(Cycle now) {
+void CycleGpu::Impl::account(Cycle now) {
   if (active.empty()) return;
   SharedUse since = shared_use();
   for (std::size_t i = 0; i < since.parts.size(); ++i)
@@ -37,7 +37,7 @@ void Gpu::Impl::account(Cycle now) {
   accounted.until = now;
 }
 
-Snapshot Gpu::Impl::snapshot(Cycle at) const {
+Snapshot CycleGpu::Impl::snapshot(Cycle at) const {
   Snapshot out;
   out.end = at;
   for (const Sm& sm : sms) {
@@ -54,14 +54,14 @@ Snapshot Gpu::Impl::snapshot(Cycle at) const {
   out.l2_accesses = l2.read_accesses;
   out.l2_hits = l2.read_hits;
   out.l2_pending = l2.read_pending;
-  const memory::DramStatistics dram = memory.dram_statistics();
+  const memory::MemoryStatistics dram = memory.dram_statistics();
   out.dram_read_bytes = dram.read_bytes;
   out.dram_write_bytes = dram.write_bytes;
   return out;
 }
 
 // Before anything happens at `now`: of the quantum that has ended, and of intervals in which nothing happens.
-void Gpu::Impl::take_snapshots(Cycle now) {
+void CycleGpu::Impl::take_snapshots(Cycle now) {
   if (options.observe.series == 0) return;
   for (const auto& launch : active) {
     Series& series = launch->series;
@@ -70,7 +70,7 @@ void Gpu::Impl::take_snapshots(Cycle now) {
   }
 }
 
-void Gpu::Impl::sample(ActiveLaunch& launch, Cycle now) {
+void CycleGpu::Impl::sample(ActiveLaunch& launch, Cycle now) {
   if (launch.grid.all_handed_out() || !launch.sampler->note(launch.grid.next, now)) return;
   for (Sm& sm : sms) sm.settle(now);
   LaunchStatistics statistics = statistics_of(launch, now, false);
@@ -83,7 +83,7 @@ void Gpu::Impl::sample(ActiveLaunch& launch, Cycle now) {
 }
 
 // Slots that none of its warps lost or used count as those without a warp.
-void Gpu::Impl::add_tenants(const ActiveLaunch& launch, LaunchStatistics& statistics, InstTable& lines) {
+void CycleGpu::Impl::add_tenants(const ActiveLaunch& launch, LaunchStatistics& statistics, InstTable& lines) {
   for (Sm& sm : sms) {
     const Tenant* tenant = sm.accounts().find(launch.context.slot);
     if (tenant == nullptr) continue;
@@ -103,7 +103,7 @@ void Gpu::Impl::add_tenants(const ActiveLaunch& launch, LaunchStatistics& statis
 }
 
 // channels: the end of the launch, when the clocks of a detailed memory may be settled.
-LaunchStatistics Gpu::Impl::statistics_of(const ActiveLaunch& launch, Cycle end, bool channels) {
+LaunchStatistics CycleGpu::Impl::statistics_of(const ActiveLaunch& launch, Cycle end, bool channels) {
   LaunchStatistics statistics(device, launch.context.occupancy, end - launch.begun);
   statistics.machine_code = launch.context.machine_code;
   statistics.unlimited_dram = options.what_if.infinite_dram_bandwidth;
@@ -111,7 +111,7 @@ LaunchStatistics Gpu::Impl::statistics_of(const ActiveLaunch& launch, Cycle end,
   if (launch.alone) {
     if (channels) {
       statistics.channel_clocks = memory.settle(end);
-      statistics.channels = memory.dram_channels();
+      statistics.channels = memory.channel_memory();
     }
     statistics.l2 = memory.counters();
     statistics.dram = memory.dram_statistics();
@@ -138,7 +138,7 @@ LaunchStatistics Gpu::Impl::statistics_of(const ActiveLaunch& launch, Cycle end,
   return statistics;
 }
 
-result::KernelResult Gpu::Impl::collect(ActiveLaunch& launch, Cycle end, bool channels) {
+result::KernelResult CycleGpu::Impl::collect(ActiveLaunch& launch, Cycle end, bool channels) {
   LaunchStatistics statistics = statistics_of(launch, end, channels);
   InstTable lines;
   add_tenants(launch, statistics, lines);
@@ -158,7 +158,7 @@ result::KernelResult Gpu::Impl::collect(ActiveLaunch& launch, Cycle end, bool ch
   return result;
 }
 
-Gpu::Ended Gpu::Impl::finish(ActiveLaunch& launch) {
+CycleGpu::Ended CycleGpu::Impl::finish(ActiveLaunch& launch) {
   SIMTLAB_ASSERT(launch.over(), "the launch has ended");
   const bool only_one = active.size() == 1;
   if (only_one) {
@@ -188,7 +188,7 @@ Gpu::Ended Gpu::Impl::finish(ActiveLaunch& launch) {
   return out;
 }
 
-std::vector<Gpu::Ended> Gpu::Impl::partial() {
+std::vector<CycleGpu::Ended> CycleGpu::Impl::partial() {
   for (Sm& sm : sms) sm.settle(horizon);
   account(horizon);
   std::vector<ActiveLaunch*> order;
@@ -207,7 +207,7 @@ std::vector<Gpu::Ended> Gpu::Impl::partial() {
   return out;
 }
 
-void Gpu::Impl::give_up() {
+void CycleGpu::Impl::give_up() {
   if (active.empty()) return;
   epoch += horizon;
   for (Sm& sm : sms) sm.begin(epoch);  // blocks go before their launches do

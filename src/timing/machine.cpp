@@ -89,6 +89,6 @@ device::Device lift_limits(device::Device d, const device::WhatIf& what_if) {
 Machine::Machine(const device::Device& d, const device::WhatIf& what_if)
     : device(lift_limits((check(d), d), what_if)),
       latencies(device),
-      dram(make_dram(device, latencies, what_if.infinite_dram_bandwidth)) {}
+      dram(make_main_memory(device, latencies, what_if.infinite_dram_bandwidth)) {}
 
 }  // namespace simtlab::timing

@@ -5,7 +5,7 @@
 
 #include "device/device.h"
 #include "device/what_if.h"
-#include "memory/dram.h"
+#include "memory/main_memory.h"
 #include "timing/latencies.h"
 
 namespace simtlab::timing {
@@ -15,7 +15,7 @@ struct Machine {
   Machine(const device::Device& device, const device::WhatIf& what_if);
   device::Device device;
   Latencies latencies;
-  std::unique_ptr<memory::Dram> dram;
+  std::unique_ptr<memory::MainMemory> dram;
 };
 
 }  // namespace simtlab::timing

@@ -3,14 +3,14 @@
 #include <string>
 
 #include "memory/dram/energy.h"
+#include "memory/dram/own_channels.h"
 #include "memory/dram/plugin.h"
-#include "memory/dram/system.h"
 #include "timing/metrics.h"
 
 namespace simtlab::timing {
 namespace {
 
-using memory::dram::DramSystem;
+using memory::dram::OwnChannels;
 using memory::dram::Report;
 
 void set_requests(result::Metrics& m, const Report& r, double clock_ns) {
@@ -42,7 +42,7 @@ void set_bus(result::Metrics& m, const Report& r) {
           static_cast<double>(r.bus.lost[i]) / total);
 }
 
-void set_energy(result::Metrics& m, const Report& r, const DramSystem& system) {
+void set_energy(result::Metrics& m, const Report& r, const OwnChannels& system) {
   const memory::dram::EnergyModel model(system.technology());
   memory::dram::RankActivity all;
   for (const memory::dram::RankActivity& rank : r.ranks) all += rank;
@@ -66,7 +66,7 @@ void set_memory(result::Metrics& m, memory::dram::Channels& channels, memory::Cy
   if (auto* plugin = dynamic_cast<memory::dram::PluginChannels*>(&channels)) {
     for (const memory::dram::NamedStatistic& value : plugin->statistics())
       m.set("dram.plugin." + value.name + (value.unit == "1" ? "" : "." + value.unit), value.value);
-  } else if (auto* system = dynamic_cast<DramSystem*>(&channels)) {
+  } else if (auto* system = dynamic_cast<OwnChannels*>(&channels)) {
     const Report report = system->report(clocks);
     set_requests(m, report, system->clock_period() / 1000);
     set_bus(m, report);

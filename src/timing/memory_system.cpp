@@ -40,7 +40,7 @@ std::uint8_t MemorySystem::SliceRules::dram_sectors(std::uint8_t sectors) const 
 }
 
 MemorySystem::MemorySystem(const device::Device& device, const Latencies& latencies, Interconnect& network,
-                           std::unique_ptr<memory::Dram> dram)
+                           std::unique_ptr<memory::MainMemory> dram)
     : latencies_(latencies),
       network_(network),
       map_(device.l2_slices, device.dram.partitions, device.l2_slice_hash),
@@ -101,7 +101,7 @@ void MemorySystem::advance(Cycle end) {
   for (Cycle now = next_event(); now < end; now = next_event()) {
     done_.clear();
     dram_->advance(now, done_);
-    for (const memory::DramDone& done : done_) dram_done(now, done);
+    for (const memory::MemoryDone& done : done_) dram_done(now, done);
     for (Event event; events_.pop(now, event);) {
       switch (event.what) {
         case What::arrive: arrive(now, event.request); break;
@@ -326,7 +326,7 @@ void MemorySystem::write_back(Cycle now, std::uint32_t slice, const memory::Evic
   }
 }
 
-void MemorySystem::dram_done(Cycle now, const memory::DramDone& done) {
+void MemorySystem::dram_done(Cycle now, const memory::MemoryDone& done) {
   if (done.tag == memory::no_tag) return retry_waiting(now, done.partition);
   const auto number = static_cast<std::uint32_t>(done.tag >> slice_shift);
   const std::uint64_t line = done.tag & ((std::uint64_t{1} << slice_shift) - 1);

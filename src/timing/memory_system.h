@@ -16,7 +16,7 @@
 #include "memory/address_map.h"
 #include "memory/cache.h"
 #include "memory/calendar.h"
-#include "memory/dram.h"
+#include "memory/main_memory.h"
 #include "memory/mshr.h"
 #include "memory/ring.h"
 #include "timing/dram_waiters.h"
@@ -35,7 +35,7 @@ namespace simtlab::timing {
 class MemorySystem {
  public:
   MemorySystem(const device::Device& device, const Latencies& latencies, Interconnect& network,
-               std::unique_ptr<memory::Dram> dram);
+               std::unique_ptr<memory::MainMemory> dram);
 
   void push(const TimedRequest& request);
   Cycle next_event() const;
@@ -57,8 +57,8 @@ class MemorySystem {
   void close_account(unsigned launch) { accounts_.close(launch); }
   // At the end of a launch: what is still under way, in words; empty if nothing is.
   std::string unfinished() const;
-  memory::DramStatistics dram_statistics() const { return dram_->statistics(); }
-  memory::dram::Channels* dram_channels() { return dram_->channels(); }  // null: not modelled
+  memory::MemoryStatistics dram_statistics() const { return dram_->statistics(); }
+  memory::dram::Channels* channel_memory() { return dram_->channels(); }  // null: not modelled
   // The GPU is idle again: the memory's clock goes on to `end`; returns it.
   Cycle settle(Cycle end) { return dram_->settle(end); }
   void invalidate(std::uint64_t address, std::uint64_t bytes);
@@ -120,7 +120,7 @@ class MemorySystem {
   bool dram_ready(Cycle now, const memory::AddressMap::Place& place);  // false: the slice will be retried
   void block(Cycle now, Index index);
   void retry_waiting(Cycle now, std::uint32_t partition);
-  void dram_done(Cycle now, const memory::DramDone& done);
+  void dram_done(Cycle now, const memory::MemoryDone& done);
   void retry(Cycle now, std::uint32_t number);
   void write_back(Cycle now, std::uint32_t slice, const memory::Evictions& evicted);
 
@@ -129,7 +129,7 @@ class MemorySystem {
   memory::AddressMap map_;
   L2Parts parts_;
   Translation translation_;
-  std::unique_ptr<memory::Dram> dram_;
+  std::unique_ptr<memory::MainMemory> dram_;
   const SliceRules rules_;
   std::vector<Slice> slices_;
   memory::Backlog backlog_;  // for gpu.stall.classic.dram_full
@@ -137,7 +137,7 @@ class MemorySystem {
   memory::Calendar<Event> events_;
   SlotPool<Pending> pending_;
   SlotPool<Crossing> crossings_;
-  std::vector<memory::DramDone> done_;
+  std::vector<memory::MemoryDone> done_;
   L2Accounts accounts_;
   MemoryObserver* observer_ = nullptr;
   Index last_ = 0;        // request that was pushed last

@@ -5,7 +5,7 @@
 
 #include "device/occupancy.h"
 #include "exec/executor.h"
-#include "memory/dram.h"
+#include "memory/main_memory.h"
 #include "result/metrics.h"
 #include "timing/access_table.h"
 #include "timing/load_latency.h"
@@ -24,7 +24,7 @@ struct LaunchStatistics {
   AccessTable accesses;  // of all SMs
   L2Served served;       // by L2
   L2Counters l2;
-  memory::DramStatistics dram;
+  memory::MemoryStatistics dram;
   memory::dram::Channels* channels = nullptr;  // of a memory that is modelled in detail
   Cycle channel_clocks = 0;                    // that they ran
   std::uint64_t interconnect_read_bytes = 0, reply_flits = 0;

@@ -7,13 +7,13 @@
 #include "base/error.h"
 #include "base/pulse.h"
 #include "exec/spin.h"
-#include "timing/gpu_impl.h"
+#include "timing/cycle_gpu_impl.h"
 
 namespace simtlab::timing {
 
 // The GPU is idle: everything that was sent has arrived, every slot is accounted for. What does not hold is a
 // fault of the simulator.
-void Gpu::Impl::check_end(Cycle end) const {
+void CycleGpu::Impl::check_end(Cycle end) const {
   SlotCounts slots{};
   for (const Sm& sm : sms) {
     SIMTLAB_ASSERT(sm.unfinished().empty(), sm.unfinished().c_str());
@@ -28,7 +28,7 @@ void Gpu::Impl::check_end(Cycle end) const {
 }
 
 // Can anybody ever go on? Asked seldom, and less and less often, unless blocks come and go.
-void Gpu::Impl::look_ahead(Cycle until) {
+void CycleGpu::Impl::look_ahead(Cycle until) {
   if (!watch.begin_quantum()) return;
   std::uint64_t instructions = 0, blocks = 0;
   for (const Sm& sm : sms) instructions += sm.accounts().warp_instructions();
@@ -42,7 +42,7 @@ void Gpu::Impl::look_ahead(Cycle until) {
 // Throws if every warp that is there spins or waits at a barrier, and neither a block nor anybody outside can
 // come in between: memory is as all have left it, for this is between quanta. until: when the next launch or
 // copy comes; never: none does before a launch has ended.
-void Gpu::Impl::check_stuck(std::uint32_t steps, Cycle until) {
+void CycleGpu::Impl::check_stuck(std::uint32_t steps, Cycle until) {
   if (until != never) return;
   std::vector<exec::Stuck> who;
   for (Sm& sm : sms)
@@ -65,7 +65,7 @@ void Gpu::Impl::check_stuck(std::uint32_t steps, Cycle until) {
   exec::report_stuck(who, left);
 }
 
-void Gpu::Impl::check_limits(Cycle now, Cycle until) {
+void CycleGpu::Impl::check_limits(Cycle now, Cycle until) {
   const auto where = [&](const ActiveLaunch& launch) {
     for (const Sm& sm : sms)
       if (std::string text = sm.blocks().whereabouts(&launch.context); !text.empty()) return text;
@@ -85,14 +85,14 @@ void Gpu::Impl::check_limits(Cycle now, Cycle until) {
 }
 
 // The SMs' counters are added up once in a while only: there may be many.
-void Gpu::Impl::beat(Cycle now) {
+void CycleGpu::Impl::beat(Cycle now) {
   const ActiveLaunch& launch = *active.front();
   const bool other = watch.changes_to(launch.id);
   if (other) options.pulse->begin_kernel(launch.context.launch->function().name, launch.grid.blocks);
   if (other || watch.begin_beat()) tell(launch, now);
 }
 
-void Gpu::Impl::tell(const ActiveLaunch& launch, Cycle now) const {
+void CycleGpu::Impl::tell(const ActiveLaunch& launch, Cycle now) const {
   std::uint64_t instructions = 0;
   for (const Sm& sm : sms) instructions += sm.accounts().counters().warp_instructions;
   options.pulse->at(launch.ended_blocks, launch.grid.blocks, now, instructions);
@@ -100,7 +100,7 @@ void Gpu::Impl::tell(const ActiveLaunch& launch, Cycle now) const {
 
 // Nothing can happen any more, and blocks are there. A deadlock of the program is thrown as one; anything
 // else is our fault.
-void Gpu::Impl::stuck() const {
+void CycleGpu::Impl::stuck() const {
   for (const Sm& sm : sms) {
     sm.blocks().check_progress();
     SIMTLAB_ASSERT(sm.idle(), ("an SM with resident blocks has something to do: " + sm.unfinished()).c_str());

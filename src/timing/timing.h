@@ -88,10 +88,10 @@ device::Occupancy fit(const device::Device& device, const ptx::Function& kernel,
                       std::uint32_t registers, std::uint64_t shared_bytes);
 
 // A GPU: caches keep their contents between launches (as hardware does), clocks start at 0.
-class Gpu {
+class CycleGpu {
  public:
-  Gpu(const device::Device& device, const Options& options);
-  ~Gpu();
+  CycleGpu(const device::Device& device, const Options& options);
+  ~CycleGpu();
   // Simulates one launch to its end; fills every metric of scope "kernel", limiter, bottleneck and
   // not_modelled. Throws exec::Fault for faults of the program, Error(bad_input "launch-resources") if a
   // block does not fit an SM.

@@ -304,7 +304,7 @@ class Cache(Case):
 
     def test_the_seed_is_that_of_every_command(self):
         refused = self.simtlab("cache", *matmul(64), "--seed", "abc")
-        self.assertIn("[config-value]", refused.stderr)
+        self.assertIn("[option-value]", refused.stderr)
         seeded = self.file("seed.toml", "seed = 5\n")
         order = [*matmul(96), "--gpu", "gtx480", "--order", "random"]
         misses = [

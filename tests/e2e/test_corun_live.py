@@ -900,7 +900,7 @@ class Board(Live):
             self.profile("--device", "7", "--database", "a.db", "--", self.launcher, 1, expect=7).stderr,
         )
         self.assertIn(
-            "--gpu is of simulated runs",
+            "--gpu has no effect on profiles on a real board",
             self.profile(
                 "--device", "0", "--gpu", "v100", "--database", "a.db", "--", self.launcher, 1, expect=2
             ).stderr,

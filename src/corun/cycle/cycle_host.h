@@ -20,7 +20,7 @@ class CycleHost {
   CycleHost(const device::Device& device, const CycleOptions& options);
   ~CycleHost();
 
-  // Runs the application alone. Throws as Recording and timing::Gpu.
+  // Runs the application alone. Throws as Recording and timing::CycleGpu.
   void add(const std::string& name, const std::filesystem::path& trace, std::uint64_t iterations,
            double gap_ns, const std::string& source);
   // What that found: kernels, and applications as their sequences.

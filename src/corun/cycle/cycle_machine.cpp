@@ -26,7 +26,7 @@ CycleMachine::CycleMachine(const device::Device& device, const CycleOptions& opt
       options_(options),
       processes_(std::move(processes)),
       on_end_(std::move(on_end)),
-      gpu_(std::make_unique<timing::Gpu>(device, timing_options(options))) {}
+      gpu_(std::make_unique<timing::CycleGpu>(device, timing_options(options))) {}
 
 // Rounded up: what has ended by a time has ended.
 corun::Time CycleMachine::time_of(std::uint64_t cycle) const {
@@ -41,9 +41,9 @@ std::uint64_t CycleMachine::cycle_of(corun::Time time) const {
                                static_cast<double>(time - period_) * device_.sm_clock_hz / 1e9 - 1e-6));
 }
 
-timing::Gpu::Setup CycleMachine::setup_of(const Job& job) const {
+timing::CycleGpu::Setup CycleMachine::setup_of(const Job& job) const {
   const Process& process = processes_[job.process];
-  const timing::Gpu::Setup of_kernel =
+  const timing::CycleGpu::Setup of_kernel =
       gpu::setup_of(options_.sharing, device_, process.recording->mangled(job.launch),
                     process.recording->kernel(job.launch));
   return of_kernel.sms != 0
@@ -82,7 +82,7 @@ corun::Time CycleMachine::advance(corun::Time now, corun::Time until, std::vecto
     if (under_way_.empty()) return until;
     const auto id = gpu_->advance(cycle_of(until));
     if (!id) return until;
-    timing::Gpu::Ended end = gpu_->finish(*id);
+    timing::CycleGpu::Ended end = gpu_->finish(*id);
     const auto at = std::ranges::find(under_way_, *id, &Job::id);
     const Job job = std::move(*at);
     under_way_.erase(at);

@@ -52,7 +52,7 @@ class CycleMachine final : public corun::Machine {
   struct Job {
     std::size_t process = 0, launch = 0;
     std::unique_ptr<stream::MovedLaunch> source;
-    timing::Gpu::Id id = 0;
+    timing::CycleGpu::Id id = 0;
   };
   struct Late {
     std::size_t process = 0;
@@ -60,7 +60,7 @@ class CycleMachine final : public corun::Machine {
   };
 
   void start_what_fits(corun::Time now);
-  timing::Gpu::Setup setup_of(const Job& job) const;
+  timing::CycleGpu::Setup setup_of(const Job& job) const;
   corun::Time time_of(std::uint64_t cycle) const;
   std::uint64_t cycle_of(corun::Time time) const;
 
@@ -70,8 +70,8 @@ class CycleMachine final : public corun::Machine {
   const OnEnd on_end_;
   std::deque<Job> queue_;  // granted, in the order of the grants; the hardware has no room
   std::vector<Job> under_way_;
-  std::unique_ptr<timing::Gpu> gpu_;  // goes before what it runs
-  corun::Time period_ = 0;            // when its clock was 0
+  std::unique_ptr<timing::CycleGpu> gpu_;  // goes before what it runs
+  corun::Time period_ = 0;                 // when its clock was 0
   // Ended behind the time that was asked for, within what had been simulated
   std::optional<Late> late_;
 };

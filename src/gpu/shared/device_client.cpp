@@ -53,7 +53,7 @@ class Client final : public gpu::SharedDevice {
     return ask(call).clock_ns;
   }
 
-  std::uint64_t begin(const fs::path& trace, const timing::Gpu::Setup& setup, double at_ns) override {
+  std::uint64_t begin(const fs::path& trace, const timing::CycleGpu::Setup& setup, double at_ns) override {
     const Descriptor file(::open(trace.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
     const int error = errno;
     std::error_code ignored;

@@ -55,11 +55,11 @@ DeviceServer::~DeviceServer() {
   if (!under_way_.empty()) gpu_->partial();  // nothing of it may outlive the launches that it runs
 }
 
-std::unique_ptr<timing::Gpu> DeviceServer::make_gpu() const {
+std::unique_ptr<timing::CycleGpu> DeviceServer::make_gpu() const {
   timing::Options options;
   options.threads = options_.threads;
   options.interrupt = &interrupt_;
-  return std::make_unique<timing::Gpu>(device_, options);
+  return std::make_unique<timing::CycleGpu>(device_, options);
 }
 
 void DeviceServer::nudge() {
@@ -289,8 +289,8 @@ bool DeviceServer::go_on(double horizon_ns) {
   return true;
 }
 
-void DeviceServer::end(timing::Gpu::Id id) {
-  timing::Gpu::Ended ended = gpu_->finish(id);
+void DeviceServer::end(timing::CycleGpu::Id id) {
+  timing::CycleGpu::Ended ended = gpu_->finish(id);
   const auto at = std::ranges::find(under_way_, id, &Job::timing_id);
   Finished finished;
   finished.answer.kind = Answer::ended;

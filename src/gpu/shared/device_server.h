@@ -68,9 +68,9 @@ class DeviceServer {
     std::unique_ptr<stream::trace::Reader> reader;
     std::unique_ptr<stream::trace::ReplayedLaunch> recorded;
     std::unique_ptr<stream::MovedLaunch> launch;
-    timing::Gpu::Setup setup;
+    timing::CycleGpu::Setup setup;
     double at_ns = 0;
-    timing::Gpu::Id timing_id = 0;
+    timing::CycleGpu::Id timing_id = 0;
   };
 
   void accept_all();
@@ -85,7 +85,7 @@ class DeviceServer {
   double horizon(std::uint64_t real_ns, int& wait_ms);
   bool go_on(double horizon_ns);
   void begin_those_due();
-  void end(timing::Gpu::Id id);
+  void end(timing::CycleGpu::Id id);
   void fail_all(const std::string& why);
   double time_of(std::uint64_t cycle) const {
     return period_ns_ + static_cast<double>(cycle) / device_.sm_clock_hz * 1e9;
@@ -95,12 +95,12 @@ class DeviceServer {
   const device::Device device_;
   DeviceOptions options_;
   volatile bool interrupt_ = false;
-  std::unique_ptr<timing::Gpu> make_gpu() const;
+  std::unique_ptr<timing::CycleGpu> make_gpu() const;
   Listener listener_;
   Descriptor wake_;
   std::map<Number, Client> clients_;
   std::vector<Job> waiting_, under_way_;
-  std::unique_ptr<timing::Gpu> gpu_;
+  std::unique_ptr<timing::CycleGpu> gpu_;
   Number next_client_ = 1;
   std::uint64_t next_job_ = 1;
   double clock_ns_ = 0, period_ns_ = 0;

@@ -103,7 +103,7 @@ result::KernelResult time_case(const CacheCase& c, const device::Device& device,
   timing::Options options;
   options.interrupt = interrupt;
   options.registers_override = registers;
-  timing::Gpu gpu(device, options);
+  timing::CycleGpu gpu(device, options);
   return gpu.run(prepared.launch());
 }
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "memory/dram/system.h"
+#include "memory/dram/own_channels.h"
 
 namespace simtlab::studies::validate {
 namespace {
@@ -26,7 +26,7 @@ struct Driven {
 };
 
 // Offers one request a clock, or one every `interval`, and waits for all.
-Driven drive_dram(dram::DramSystem& memory, const std::vector<dram::Access>& accesses,
+Driven drive_dram(dram::OwnChannels& memory, const std::vector<dram::Access>& accesses,
                   const volatile bool* stop, Cycle interval = 1) {
   Driven out;
   out.latency.resize(accesses.size());
@@ -55,21 +55,21 @@ Driven drive_dram(dram::DramSystem& memory, const std::vector<dram::Access>& acc
   return out;
 }
 
-dram::Access access_at(const dram::DramSystem& memory, std::uint32_t row, std::uint32_t column,
+dram::Access access_at(const dram::OwnChannels& memory, std::uint32_t row, std::uint32_t column,
                        std::size_t tag, bool write = false) {
   dram::Place place;
   place.row = row, place.column = column;
   return {memory.mapping().encode_local(place), write, 0, tag};
 }
 
-std::vector<dram::Access> dram_stream(const dram::DramSystem& memory, std::size_t count, bool write) {
+std::vector<dram::Access> dram_stream(const dram::OwnChannels& memory, std::size_t count, bool write) {
   std::vector<dram::Access> out(count);
   for (std::size_t i = 0; i < count; ++i) out[i] = {i * memory.access_bytes(), write, 0, i};
   return out;
 }
 
-std::vector<dram::Access> row_conflicts(const dram::DramSystem& memory, std::size_t count, std::uint32_t rows,
-                                        bool write) {
+std::vector<dram::Access> row_conflicts(const dram::OwnChannels& memory, std::size_t count,
+                                        std::uint32_t rows, bool write) {
   std::vector<dram::Access> out(count);
   for (std::size_t i = 0; i < count; ++i)
     out[i] = access_at(memory, static_cast<std::uint32_t>(i % rows), 0, i, write);
@@ -121,7 +121,7 @@ class Laws {
     Technology t = t_;
     t.refresh = Refresh::none;
     const auto& c = t.timing;
-    dram::DramSystem memory(t, device::load_memory_controller("default").controller, 1);
+    dram::OwnChannels memory(t, device::load_memory_controller("default").controller, 1);
     const Driven run = drive_dram(
         memory, {access_at(memory, 0, 0, 0), access_at(memory, 0, 1, 1), access_at(memory, 1, 0, 2)}, stop_,
         100000);
@@ -137,7 +137,7 @@ class Laws {
 
   void conflicts() {
     constexpr std::size_t count = 2000;
-    dram::DramSystem memory(t_, device::load_memory_controller("default").controller, 1);
+    dram::OwnChannels memory(t_, device::load_memory_controller("default").controller, 1);
     const double each =
         static_cast<double>(drive_dram(memory, row_conflicts(memory, count, count, false), stop_).end) /
         count;
@@ -148,7 +148,7 @@ class Laws {
   }
 
   void streams(bool write) {
-    dram::DramSystem memory(t_, device::load_memory_controller("gpu").controller, 1);
+    dram::OwnChannels memory(t_, device::load_memory_controller("gpu").controller, 1);
     const Driven run = drive_dram(memory, dram_stream(memory, peer_requests, write), stop_);
     const dram::Report report = memory.report(run.end);
     const double reached = static_cast<double>(report.bus.data) / static_cast<double>(report.bus.total());
@@ -194,8 +194,9 @@ std::vector<Row> dram_peers(const Table& table, const volatile bool* stop) {
   for (std::size_t i = 0; i < table.size(); ++i) {
     const std::string &trace = table.text(i, "trace"), &technology = table.text(i, "technology"),
                       &peer = table.text(i, "simulator");
-    dram::DramSystem memory(device::load_technology(technology, settings_of(table.text(i, "set"))).technology,
-                            device::load_memory_controller(table.text(i, "controller")).controller, 1);
+    dram::OwnChannels memory(
+        device::load_technology(technology, settings_of(table.text(i, "set"))).technology,
+        device::load_memory_controller(table.text(i, "controller")).controller, 1);
     double ours = 0;
     if (trace == "first read")
       ours = static_cast<double>(drive_dram(memory, {access_at(memory, 0, 0, 0)}, stop).latency[0]);

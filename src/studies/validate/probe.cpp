@@ -61,8 +61,8 @@ struct Probe::Impl {
   };
 
   template <class... T>
-  double run(timing::Gpu& gpu, const exec::LoadedModule& module, const char* kernel, std::uint32_t blocks,
-             std::uint32_t threads, T... arguments) {
+  double run(timing::CycleGpu& gpu, const exec::LoadedModule& module, const char* kernel,
+             std::uint32_t blocks, std::uint32_t threads, T... arguments) {
     exec::LaunchParams p;
     p.module = &module;
     p.function =
@@ -80,12 +80,12 @@ struct Probe::Impl {
 
   // What is measured on a board has run before: its instructions are in the caches. Data elsewhere, so that
   // none of that measured is.
-  void warm_up_chase(timing::Gpu& gpu) {
+  void warm_up_chase(timing::CycleGpu& gpu) {
     const Buffer self(*this, line);
     memory.write(self.address, std::as_bytes(std::span(&self.address, 1)));
     run(gpu, through, "chase", 1, 1, self.address, 1u, 1u, out);
   }
-  void warm_up_read(timing::Gpu& gpu) {
+  void warm_up_read(timing::CycleGpu& gpu) {
     const Buffer small(*this, round_bytes);
     run(gpu, past, "read", wave(), block_threads, small.address, static_cast<std::uint32_t>(round_bytes / 4),
         1u, 1u, 0u, out);
@@ -126,7 +126,7 @@ double Probe::chase(std::uint64_t bytes) {
     const std::uint64_t next = ring.address + order[(i + 1) % lines] * line;
     m.memory.write(ring.address + order[i] * line, std::as_bytes(std::span(&next, 1)));
   }
-  timing::Gpu gpu(m.device, m.options);
+  timing::CycleGpu gpu(m.device, m.options);
   m.warm_up_chase(gpu);
   // A ring in L1 is walked several times, as L1 is empty at the start; a long one once, plus what the rounds
   // of eight leave over.
@@ -145,7 +145,7 @@ double Probe::cache_bandwidth(std::uint64_t bytes) {
   const auto quarter = static_cast<std::uint32_t>(std::max<std::uint64_t>(bytes / 64, 1) * 16);
   const std::uint64_t size = 4 * std::uint64_t{quarter};
   const Impl::Buffer data(m, size);
-  timing::Gpu gpu(m.device, m.options);
+  timing::CycleGpu gpu(m.device, m.options);
   // SMs share nothing up to L1: a few stand for all. L1 starts empty: the shorter run fills it, the longer
   // one does the same and more, so much more that what the two overlap at their ends does not count.
   const bool in_l1 = m.device.l1_caches_global && size <= m.device.l1.bytes;
@@ -165,7 +165,7 @@ double Probe::cache_bandwidth(std::uint64_t bytes) {
 double Probe::turns(std::uint32_t chunks, std::uint32_t warm) {
   Impl& m = *impl_;
   const Impl::Buffer data(m, chunks * chunk);
-  timing::Gpu gpu(m.device, m.options);
+  timing::CycleGpu gpu(m.device, m.options);
   const std::uint32_t wave = m.wave();
   std::uint32_t shift = 0, spread = 5;
   while (std::gcd(spread, wave) != 1) ++spread;
@@ -199,7 +199,7 @@ double Probe::memory_read() {
   constexpr std::uint64_t bytes = 2 * round_bytes;
   const std::uint32_t wave = m.wave(), chunks = 3 * wave;
   const Impl::Buffer data(m, chunks * bytes);
-  timing::Gpu gpu(m.device, m.options);
+  timing::CycleGpu gpu(m.device, m.options);
   const auto cycles_of = [&](std::uint32_t blocks, std::uint32_t shift) {
     return m.run(gpu, m.past, "read", blocks, block_threads, data.address,
                  static_cast<std::uint32_t>(bytes / 4), 2u, chunks, shift, m.out);
@@ -215,7 +215,7 @@ double Probe::memory_scale() {
   const std::uint64_t bytes =
       std::max<std::uint64_t>(streamed, static_cast<std::uint64_t>(m.device.l2.bytes) * 5 / 4);
   const Impl::Buffer from(m, 2 * bytes), to(m, 2 * bytes);
-  timing::Gpu gpu(m.device, m.options);
+  timing::CycleGpu gpu(m.device, m.options);
   const auto cycles_of = [&](std::uint64_t offset) {
     const auto count = static_cast<std::uint32_t>(bytes / 16);
     return m.run(gpu, m.through, "scale", (count + 511) / 512, 512, from.address + offset,

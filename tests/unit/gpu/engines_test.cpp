@@ -148,7 +148,7 @@ TEST_F(Engines, BlocksThatMustEndSayWhetherSomebodyElseMightHaveHelped) {
 }
 
 TEST_F(Engines, CycleKernelsEndOnTheClockOfTheGpu) {
-  timing::Gpu gpu(device_, {});
+  timing::CycleGpu gpu(device_, {});
   Idle idle;
   const Schedule schedule(idle);
   CycleKernels engine(gpu, device_, options_, schedule, blocks_, sink_);
@@ -166,7 +166,7 @@ TEST_F(Engines, CycleKernelsEndOnTheClockOfTheGpu) {
 }
 
 TEST_F(Engines, CycleKernelsThatAreGivenUpLeaveWhatTheyCounted) {
-  timing::Gpu gpu(device_, {});
+  timing::CycleGpu gpu(device_, {});
   Idle idle;
   const Schedule schedule(idle);
   CycleKernels engine(gpu, device_, options_, schedule, blocks_, sink_);

@@ -56,7 +56,8 @@ class FakeSharedDevice final : public SharedDevice {
   explicit FakeSharedDevice(std::filesystem::path folder) : folder_(std::move(folder)) {}
   std::filesystem::path trace_file() override { return folder_ / "launch.simt"; }
   double clock_ns() override { return clock_; }
-  std::uint64_t begin(const std::filesystem::path& trace, const timing::Gpu::Setup&, double at_ns) override {
+  std::uint64_t begin(const std::filesystem::path& trace, const timing::CycleGpu::Setup&,
+                      double at_ns) override {
     bytes_ += std::filesystem::file_size(trace);
     std::filesystem::remove(trace);
     clock_ = std::max(clock_, at_ns);

@@ -30,7 +30,7 @@ TEST(DramChannel, EveryRequestIsDoneOnceAndEveryClockOfTheBusIsAccountedFor) {
         c.upkeep.power_down_after = seed % 4 == 0 ? 60 : 0;
         c.upkeep.self_refresh_after = seed % 8 == 0 ? 400 : 0;
         c.latency.write_done = static_cast<device::WriteDone>(seed % 3);
-        DramSystem memory(t, c, 1);
+        OwnChannels memory(t, c, 1);
         const std::uint64_t lines = seed % 2 == 0 ? 300 : 1 << 20;
         const Outcome run = drive(memory, random_accesses(memory, 3000, seed % 3 * 30, lines, seed),
                                   seed % 11 == 0 ? 200 : 1);
@@ -47,7 +47,7 @@ TEST(DramChannel, EveryRequestIsDoneOnceAndEveryClockOfTheBusIsAccountedFor) {
 
 TEST(DramChannel, SteppingMoreOftenChangesNothing) {
   const Technology t = device::load_technology("ddr4-2400").technology;
-  DramSystem memory(t, MemoryController{}, 1);
+  OwnChannels memory(t, MemoryController{}, 1);
   const std::vector<Access> accesses = random_accesses(memory, 2000, 30, 1 << 20, 7);
   const Outcome coarse = drive(memory, accesses);
   memory.restart();

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "memory/dram/system.h"
+#include "memory/dram/own_channels.h"
 
 namespace simtlab::memory::dram {
 
@@ -24,7 +24,7 @@ struct Outcome {
 };
 
 // Offers one request a clock, or one every `interval`, and waits for all.
-inline Outcome drive(DramSystem& memory, const std::vector<Access>& accesses, Cycle interval = 1) {
+inline Outcome drive(OwnChannels& memory, const std::vector<Access>& accesses, Cycle interval = 1) {
   Outcome run;
   run.latency.resize(accesses.size());
   run.times_done.resize(accesses.size());
@@ -61,7 +61,7 @@ inline Outcome drive(DramSystem& memory, const std::vector<Access>& accesses, Cy
   return run;
 }
 
-inline std::vector<Access> random_accesses(const DramSystem& memory, std::size_t count, unsigned write_share,
+inline std::vector<Access> random_accesses(const OwnChannels& memory, std::size_t count, unsigned write_share,
                                            std::uint64_t lines, unsigned seed) {
   std::mt19937_64 random(seed);
   std::vector<Access> made(count);

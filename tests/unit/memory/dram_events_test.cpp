@@ -27,7 +27,7 @@ Told drive_witness(QueueStyle style, bool frees_at_activation, bool precharge_al
   c.queues.style = style;
   c.queues.frees_at_activation = frees_at_activation;
   c.upkeep.precharge_all = precharge_all;
-  DramSystem memory(device::load_technology("ddr4-2400").technology, c, 1);
+  OwnChannels memory(device::load_technology("ddr4-2400").technology, c, 1);
   Told told;
   memory.record(&told.commands);
   const Outcome run = drive(memory, random_accesses(memory, 4000, 40, 1 << 16, 3), 3);

@@ -29,7 +29,7 @@ class DramLaws : public testing::TestWithParam<std::string> {
   const Technology technology_ = device::load_technology(GetParam()).technology;
 };
 
-Access access_of(const DramSystem& memory, const Place& place, std::size_t tag, bool write = false) {
+Access access_of(const OwnChannels& memory, const Place& place, std::size_t tag, bool write = false) {
   return {memory.mapping().encode_local(place), write, 0, tag};
 }
 
@@ -58,7 +58,7 @@ double stream_distance(const Technology& t, bool write) {
                    double(t.column_clocks) * t.organisation.pseudo_channels});
 }
 
-std::vector<Access> stream(const DramSystem& memory, std::size_t count, bool write) {
+std::vector<Access> stream(const OwnChannels& memory, std::size_t count, bool write) {
   std::vector<Access> made(count);
   for (std::size_t i = 0; i < count; ++i) made[i] = {i * memory.access_bytes(), write, 0, i};
   return made;
@@ -67,7 +67,7 @@ std::vector<Access> stream(const DramSystem& memory, std::size_t count, bool wri
 TEST_P(DramLaws, UnloadedReads) {
   const Technology t = unrefreshed();
   const auto& c = t.timing;
-  DramSystem memory(t, usual(), 1);
+  OwnChannels memory(t, usual(), 1);
   std::vector<Access> accesses;
   for (const auto& [row, column] : {std::pair{0u, 0u}, {0u, 1u}, {1u, 0u}}) {
     Place place;
@@ -83,13 +83,13 @@ TEST_P(DramLaws, UnloadedReads) {
 
 TEST_P(DramLaws, UnloadedWrites) {
   const auto& c = technology_.timing;
-  DramSystem memory(technology_, usual(), 1);
+  OwnChannels memory(technology_, usual(), 1);
   EXPECT_EQ(drive(memory, {Access{.write = true}}).latency[0], c.trcd_write + c.cwl + c.burst);
 }
 
 TEST_P(DramLaws, RowConflictsCostOneRowCycleEachPlusRefresh) {
   for (const bool write : {false, true}) {
-    DramSystem memory(technology_, usual(), 1);
+    OwnChannels memory(technology_, usual(), 1);
     std::vector<Access> accesses(2000);
     for (std::size_t i = 0; i < accesses.size(); ++i) {
       Place place;
@@ -108,7 +108,7 @@ TEST_P(DramLaws, AccessesOfAnOpenRowKeepTheDistanceOfABankGroup) {
   const Technology t = unrefreshed();
   const auto& c = t.timing;
   for (const bool write : {false, true}) {
-    DramSystem memory(t, usual(), 1);
+    OwnChannels memory(t, usual(), 1);
     std::vector<Access> accesses(t.organisation.row_bytes / t.burst_bytes());
     for (std::size_t i = 0; i < accesses.size(); ++i) {
       Place place;
@@ -132,7 +132,7 @@ TEST_P(DramLaws, StreamsReachNineTenthsOfThePeakLessRefresh) {
     if (technology_.refresh == Refresh::per_bank)
       refresh *= std::string(controller) == "gpu" ? 0 : technology_.organisation.bank_groups;
     for (const bool write : {false, true}) {
-      DramSystem memory(technology_, device::load_memory_controller(controller).controller, 1);
+      OwnChannels memory(technology_, device::load_memory_controller(controller).controller, 1);
       const Outcome run = drive(memory, stream(memory, 30000, write));
       const Report report = memory.report(run.end);
       const double reached = static_cast<double>(report.bus.data) / static_cast<double>(report.bus.total());
@@ -149,7 +149,7 @@ TEST_P(DramLaws, NoTechnologyOfTheCatalogueForbidsItsPeak) {
 
 TEST_P(DramLaws, RandomReadsAreNeverFasterThanAStreamNorThanActivationsAllow) {
   constexpr std::size_t count = 20000;
-  DramSystem memory(technology_, usual(), 1);
+  OwnChannels memory(technology_, usual(), 1);
   const Cycle streamed = drive(memory, stream(memory, count, false)).end;
   memory.restart();
   const Cycle scattered = drive(memory, random_accesses(memory, count, 0, 1ull << 40, 3)).end;
@@ -172,7 +172,7 @@ TEST_P(DramLaws, TwoRanksShareTheDataBus) {
   t.timing.trtrs = std::max(t.timing.trtrs, 1u);
   const auto& c = t.timing;
   for (const bool write : {false, true}) {
-    DramSystem memory(t, with("fcfs"), 1);
+    OwnChannels memory(t, with("fcfs"), 1);
     const std::size_t count = 2 * (t.organisation.row_bytes / t.burst_bytes());
     std::vector<Access> accesses(count);
     for (std::size_t i = 0; i < count; ++i) {
@@ -199,7 +199,7 @@ TEST_P(DramLaws, AlternatingReadsAndWritesPayBothTurnarounds) {
   const auto& c = t.timing;
   MemoryController in_order = with("fcfs");
   in_order.queues.style = device::QueueStyle::unified;
-  DramSystem memory(t, in_order, 1);
+  OwnChannels memory(t, in_order, 1);
   std::vector<Access> accesses(t.organisation.row_bytes / t.burst_bytes());
   for (std::size_t i = 0; i < accesses.size(); ++i) {
     Place place;

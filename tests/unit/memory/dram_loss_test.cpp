@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "memory/dram/system.h"
+#include "memory/dram/own_channels.h"
 
 namespace simtlab::memory::dram {
 namespace {
@@ -23,7 +23,7 @@ class DramLoss : public testing::Test {
   // Places of access i; the share of the bus lost to a reason.
   template <class Make>
   std::function<double(Loss)> run(Make&& make, std::size_t count = 4000) {
-    DramSystem memory(technology, controller, 1);
+    OwnChannels memory(technology, controller, 1);
     std::vector<Completion> done;
     Cycle now = 0;
     for (std::size_t i = 0; i < count; ++i) {
@@ -116,7 +116,7 @@ TEST_F(DramLoss, RefreshTakesItsShare) {
 }
 
 TEST_F(DramLoss, WithoutWorkTheBusIsIdle) {
-  DramSystem memory(technology, controller, 1);
+  OwnChannels memory(technology, controller, 1);
   std::vector<Completion> done;
   for (Cycle now = 0; now < 1000000; now += 10000) {
     memory.advance(now, done);

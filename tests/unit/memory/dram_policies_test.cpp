@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "memory/dram/system.h"
+#include "memory/dram/own_channels.h"
 
 namespace simtlab::memory::dram {
 namespace {
@@ -28,8 +28,8 @@ class DramPolicies : public testing::Test {
   Technology technology = device::load_technology("ddr4-2400").technology;
   MemoryController controller;
 
-  DramSystem make() { return DramSystem(technology, controller, 1); }
-  static Access at(const DramSystem& memory, std::uint32_t bank, std::uint32_t row, std::uint32_t column,
+  OwnChannels make() { return OwnChannels(technology, controller, 1); }
+  static Access at(const OwnChannels& memory, std::uint32_t bank, std::uint32_t row, std::uint32_t column,
                    std::uint64_t tag, bool write = false, std::uint32_t source = 0) {
     Place place;
     place.bank = static_cast<std::uint8_t>(bank);
@@ -38,7 +38,7 @@ class DramPolicies : public testing::Test {
     return {memory.mapping().encode_local(place), write, source, tag};
   }
   // All added in cycle 0; tags in the order of completion.
-  static std::vector<std::uint64_t> order(DramSystem& memory, const std::vector<Access>& accesses) {
+  static std::vector<std::uint64_t> order(OwnChannels& memory, const std::vector<Access>& accesses) {
     for (const Access& a : accesses) memory.add(0, a, 0);
     std::vector<Completion> done;
     while (memory.next_event() != never) memory.advance(memory.next_event() + 1, done);
@@ -50,7 +50,7 @@ class DramPolicies : public testing::Test {
 
 TEST_F(DramPolicies, FcfsKeepsTheOrderOfArrival) {
   controller.schedule.kind = "fcfs";
-  DramSystem memory = make();
+  OwnChannels memory = make();
   EXPECT_THAT(order(memory, {at(memory, 0, 1, 0, 0), at(memory, 0, 2, 0, 1), at(memory, 1, 1, 0, 2),
                              at(memory, 0, 1, 1, 3)}),
               ElementsAre(0, 1, 2, 3));
@@ -58,7 +58,7 @@ TEST_F(DramPolicies, FcfsKeepsTheOrderOfArrival) {
 
 TEST_F(DramPolicies, FrFcfsServesTheOpenRowFirst) {
   controller.schedule.kind = "fr_fcfs";
-  DramSystem memory = make();
+  OwnChannels memory = make();
   EXPECT_THAT(order(memory, {at(memory, 0, 1, 0, 0), at(memory, 0, 2, 0, 1), at(memory, 0, 1, 1, 2),
                              at(memory, 0, 1, 2, 3)}),
               ElementsAre(0, 2, 3, 1));
@@ -67,14 +67,14 @@ TEST_F(DramPolicies, FrFcfsServesTheOpenRowFirst) {
 TEST_F(DramPolicies, ACapLetsTheOlderRequestHaveItsRow) {
   controller.schedule.kind = "fr_fcfs_cap";
   controller.schedule.parameters["row_hit_cap"] = 2;
-  DramSystem memory = make();
+  OwnChannels memory = make();
   EXPECT_THAT(order(memory, {at(memory, 0, 1, 0, 0), at(memory, 0, 2, 0, 1), at(memory, 0, 1, 1, 2),
                              at(memory, 0, 1, 2, 3)}),
               ElementsAre(0, 2, 1, 3));
 }
 
 // Source 0 keeps a row of a bank busy; source 1 asks for another row of it now and then.
-double worst_latency_of_the_modest(DramSystem& memory) {
+double worst_latency_of_the_modest(OwnChannels& memory) {
   std::vector<Completion> done;
   std::vector<Cycle> sent;
   Cycle now = 0, worst = 0;
@@ -98,19 +98,19 @@ double worst_latency_of_the_modest(DramSystem& memory) {
 
 TEST_F(DramPolicies, BatchesProtectTheModestSource) {
   controller.schedule.kind = "fr_fcfs";
-  DramSystem greedy = make();
+  OwnChannels greedy = make();
   controller.schedule.kind = "par_bs";
-  DramSystem fair = make();
+  OwnChannels fair = make();
   EXPECT_LT(worst_latency_of_the_modest(fair), worst_latency_of_the_modest(greedy) / 3);
 }
 
 TEST_F(DramPolicies, ABlacklistProtectsTheModestSource) {
   controller.schedule.kind = "fr_fcfs";
-  DramSystem greedy = make();
+  OwnChannels greedy = make();
   controller.schedule.kind = "blacklist";
-  DramSystem fair = make();
+  OwnChannels fair = make();
   controller.schedule.parameters["streak"] = 1024;  // no source ever steps back
-  DramSystem lenient = make();
+  OwnChannels lenient = make();
   const double worst = worst_latency_of_the_modest(greedy);
   EXPECT_LT(worst_latency_of_the_modest(fair), worst / 3);
   EXPECT_GT(worst_latency_of_the_modest(lenient), worst / 2);
@@ -119,7 +119,7 @@ TEST_F(DramPolicies, ABlacklistProtectsTheModestSource) {
 TEST_F(DramPolicies, AHistoryOfConflictsClosesRowsEarlyInItsBankAlone) {
   controller.page.policy = "history";
   controller.page.parameters["conflicts"] = 2;
-  DramSystem memory = make();
+  OwnChannels memory = make();
   Issued commands;
   memory.record(&commands);
   std::vector<Completion> done;
@@ -142,7 +142,7 @@ TEST_F(DramPolicies, AHistoryOfConflictsClosesRowsEarlyInItsBankAlone) {
 
 TEST_F(DramPolicies, ClosedPagesAreClosedByTheirLastAccess) {
   controller.page.policy = "closed";
-  DramSystem memory = make();
+  OwnChannels memory = make();
   Issued commands;
   memory.record(&commands);
   order(memory, {at(memory, 0, 1, 0, 0), at(memory, 0, 1, 1, 1), at(memory, 0, 2, 0, 2)});
@@ -155,7 +155,7 @@ TEST_F(DramPolicies, ClosedPagesAreClosedByTheirLastAccess) {
 TEST_F(DramPolicies, ATimeoutClosesAnIdleRow) {
   controller.page.policy = "timeout";
   controller.page.parameters["timeout"] = 300;
-  DramSystem memory = make();
+  OwnChannels memory = make();
   Issued commands;
   memory.record(&commands);
   std::vector<Completion> done;
@@ -169,7 +169,7 @@ TEST_F(DramPolicies, ATimeoutClosesAnIdleRow) {
 }
 
 TEST_F(DramPolicies, AQueuedWriteAnswersAReadAndAbsorbsAWrite) {
-  DramSystem memory = make();
+  OwnChannels memory = make();
   // Reads first, so that the write waits in its queue.
   EXPECT_THAT(order(memory, {at(memory, 0, 1, 0, 0), at(memory, 1, 1, 0, 1, true), at(memory, 1, 1, 0, 2),
                              at(memory, 1, 1, 0, 3, true)}),
@@ -189,7 +189,7 @@ TEST_F(DramPolicies, NoWritePassesAnOlderReadOfItsAddress) {
       controller.schedule.kind = kind;
       controller.queues.high = 0.1;  // writes are drained early
       controller.queues.low = 0.05;
-      DramSystem memory = make();
+      OwnChannels memory = make();
       Issued commands;
       memory.record(&commands);
       std::mt19937 random(++seed);
@@ -223,7 +223,7 @@ TEST_F(DramPolicies, NoWritePassesAnOlderReadOfItsAddress) {
 TEST_F(DramPolicies, PowerDownCostsItsExitAndIsAccountedFor) {
   technology.refresh = device::Refresh::none;
   controller.upkeep.power_down_after = 100;
-  DramSystem memory = make();
+  OwnChannels memory = make();
   std::vector<Completion> done;
   memory.advance(1000, done);
   memory.add(0, at(memory, 0, 1, 0, 0), 1000);

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "memory/dram/checker.h"
-#include "memory/dram/system.h"
+#include "memory/dram/own_channels.h"
 
 namespace simtlab::memory::dram {
 namespace {
@@ -56,7 +56,7 @@ bool vary(Technology& t, MemoryController& c, Variant variant) {
 
 class Sender {
  public:
-  Sender(DramSystem& memory, Traffic traffic) : memory_(memory), traffic_(traffic) {}
+  Sender(OwnChannels& memory, Traffic traffic) : memory_(memory), traffic_(traffic) {}
 
   void send(std::uint64_t count) {
     for (std::uint64_t i = 0; i < count; ++i) {
@@ -89,7 +89,7 @@ class Sender {
     return access;
   }
 
-  DramSystem& memory_;
+  OwnChannels& memory_;
   Traffic traffic_;
   std::mt19937_64 random_{11};
   std::vector<Completion> done_;
@@ -97,7 +97,7 @@ class Sender {
 };
 
 void expect_sound(const Technology& t, const MemoryController& c, Traffic traffic) {
-  DramSystem memory(t, c, 2);
+  OwnChannels memory(t, c, 2);
   ChannelsChecker checker(t);
   memory.record(&checker);
   constexpr std::uint64_t count = requests;

@@ -9,25 +9,25 @@
 
 #include "memory/address_map.h"
 #include "memory/calendar.h"
-#include "memory/dram_simple.h"
+#include "memory/simple_memory.h"
 
 namespace simtlab::memory {
 namespace {
 
 using device::SliceHash;
 
-DramSimpleConfig simple_config() {
+SimpleMemoryConfig simple_config() {
   return {.partitions = 2, .latency = 100, .bytes_per_cycle = 16, .row_miss_penalty = 0.5};
 }
 
-std::vector<DramDone> at(Dram& dram, Cycle now) {
-  std::vector<DramDone> done;
+std::vector<MemoryDone> at(MainMemory& dram, Cycle now) {
+  std::vector<MemoryDone> done;
   dram.advance(now, done);
   return done;
 }
 
-TEST(DramSimple, IdleReadIsDoneAfterExactlyTheLatency) {
-  DramSimple dram(simple_config());
+TEST(SimpleMemory, IdleReadIsDoneAfterExactlyTheLatency) {
+  SimpleMemory dram(simple_config());
   dram.push({.partition = 0, .line = 5, .sectors = 1, .tag = 9}, 1000);
   EXPECT_EQ(dram.next_event(), 1100u);
   EXPECT_TRUE(at(dram, 1099).empty());
@@ -36,10 +36,10 @@ TEST(DramSimple, IdleReadIsDoneAfterExactlyTheLatency) {
   EXPECT_EQ(done[0].tag, 9u);
 }
 
-TEST(DramSimple, SecondReadOfAPartitionWaitsForTheFirstOnesTransfer) {
-  DramSimpleConfig c = simple_config();
+TEST(SimpleMemory, SecondReadOfAPartitionWaitsForTheFirstOnesTransfer) {
+  SimpleMemoryConfig c = simple_config();
   c.row_miss_penalty = 0;
-  DramSimple dram(c);
+  SimpleMemory dram(c);
   dram.push({.partition = 0, .line = 0, .sectors = 0xf, .tag = 1}, 0);  // 128 bytes: 8 cycles
   dram.push({.partition = 0, .line = 1, .sectors = 0xf, .tag = 2}, 0);
   dram.push({.partition = 1, .line = 1, .sectors = 0xf, .tag = 3}, 0);
@@ -48,10 +48,10 @@ TEST(DramSimple, SecondReadOfAPartitionWaitsForTheFirstOnesTransfer) {
   EXPECT_EQ(at(dram, 108).size(), 1u);
 }
 
-TEST(DramSimple, ScatteredSectorsTakeLongerThanSequentialOnes) {
+TEST(SimpleMemory, ScatteredSectorsTakeLongerThanSequentialOnes) {
   Cycle last[2];
   for (const int scattered : {0, 1}) {
-    DramSimple dram(simple_config());
+    SimpleMemory dram(simple_config());
     for (std::uint64_t i = 0; i < 1000; ++i)
       dram.push({.partition = 0, .line = scattered ? i * 4099 : i, .sectors = 1, .tag = i}, 0);
     while (dram.next_event() != never) {
@@ -64,11 +64,11 @@ TEST(DramSimple, ScatteredSectorsTakeLongerThanSequentialOnes) {
 
 // Boards read whole lines all over memory as fast as in sequence: the other banks carry data while a row is
 // opened.
-TEST(DramSimple, WholeLinesHideTheOpeningOfTheirRow) {
+TEST(SimpleMemory, WholeLinesHideTheOpeningOfTheirRow) {
   const auto end_of = [](std::uint64_t step, bool write) {
-    DramSimpleConfig c = simple_config();
+    SimpleMemoryConfig c = simple_config();
     c.write_cost = 1.25;
-    DramSimple dram(c);
+    SimpleMemory dram(c);
     for (std::uint64_t i = 0; i < 1000; ++i)
       dram.push({.partition = 0, .line = i * step, .sectors = 0xf, .write = write, .tag = i}, 0);
     Cycle last = 0;
@@ -83,8 +83,8 @@ TEST(DramSimple, WholeLinesHideTheOpeningOfTheirRow) {
       << "writes cost what the file's bandwidths say";
 }
 
-TEST(DramSimple, AQueueThatIsFullSaysSoUntilItHasDrained) {
-  DramSimple dram(simple_config());
+TEST(SimpleMemory, AQueueThatIsFullSaysSoUntilItHasDrained) {
+  SimpleMemory dram(simple_config());
   for (std::uint64_t i = 0; dram.ready(0, 0); ++i)
     dram.push({.partition = 0, .line = i, .sectors = 0xf, .write = true}, 0);
   EXPECT_TRUE(dram.ready(1, 0));

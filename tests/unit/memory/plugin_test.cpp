@@ -6,7 +6,7 @@
 #include <map>
 
 #include "base/error.h"
-#include "memory/dram_channels.h"
+#include "memory/channel_memory.h"
 
 namespace simtlab::memory::dram {
 namespace {
@@ -26,14 +26,14 @@ std::size_t drive(const PluginConfig& config, Cycle* end = nullptr) {
   auto channels = std::make_unique<PluginChannels>(config);
   const std::uint32_t count = channels->count();
   const PluginChannels& plugin = *channels;
-  DramChannels dram({.partitions = count,
-                     .clock_period = 1000,
-                     .path = 5,
-                     .request_queue = 64,
-                     .return_queue = 64,
-                     .return_bytes_per_cycle = 64},
-                    std::move(channels));
-  std::vector<DramDone> done;
+  ChannelMemory dram({.partitions = count,
+                      .clock_period = 1000,
+                      .path = 5,
+                      .request_queue = 64,
+                      .return_queue = 64,
+                      .return_bytes_per_cycle = 64},
+                     std::move(channels));
+  std::vector<MemoryDone> done;
   std::size_t finished = 0;
   for (std::uint32_t round = 0; round < 20; ++round) {
     for (std::uint32_t p = 0; p < count; ++p)
@@ -46,7 +46,7 @@ std::size_t drive(const PluginConfig& config, Cycle* end = nullptr) {
     dram.advance(now, done);
     if (end != nullptr) *end = now;
   }
-  for (const DramDone& d : done) finished += d.tag != no_tag;
+  for (const MemoryDone& d : done) finished += d.tag != no_tag;
   plugin.statistics();
   return finished;
 }

@@ -53,21 +53,22 @@ struct Concurrent : testing::Test {
   }
 
   template <class... T>
-  Gpu::Id start(const Gpu::Setup& setup, std::uint64_t at, const char* kernel, unsigned blocks,
-                unsigned threads, T... values) {
+  CycleGpu::Id start(const CycleGpu::Setup& setup, std::uint64_t at, const char* kernel, unsigned blocks,
+                     unsigned threads, T... values) {
     launches.push_back(s->prepare(kernel, {blocks, 1, 1}, {threads, 1, 1}, values...));
     sources.push_back(std::make_unique<stream::ExecutedLaunch>(*launches.back()));
     return s->gpu.begin(*sources.back(), setup, at);
   }
   // In the order in which they end.
-  std::vector<std::pair<Gpu::Id, Gpu::Ended>> finish() {
-    std::vector<std::pair<Gpu::Id, Gpu::Ended>> out;
+  std::vector<std::pair<CycleGpu::Id, CycleGpu::Ended>> finish() {
+    std::vector<std::pair<CycleGpu::Id, CycleGpu::Ended>> out;
     while (const auto id = s->gpu.advance(~std::uint64_t{0})) out.emplace_back(*id, s->gpu.finish(*id));
     EXPECT_TRUE(s->gpu.idle());
     return out;
   }
-  static const Gpu::Ended& of(const std::vector<std::pair<Gpu::Id, Gpu::Ended>>& all, Gpu::Id id) {
-    return std::ranges::find(all, id, &std::pair<Gpu::Id, Gpu::Ended>::first)->second;
+  static const CycleGpu::Ended& of(const std::vector<std::pair<CycleGpu::Id, CycleGpu::Ended>>& all,
+                                   CycleGpu::Id id) {
+    return std::ranges::find(all, id, &std::pair<CycleGpu::Id, CycleGpu::Ended>::first)->second;
   }
   std::uint64_t alone(const char* kernel, unsigned blocks, unsigned threads, auto... values) {
     return cycles(s->run(kernel, {blocks, 1, 1}, {threads, 1, 1}, values...));
@@ -335,7 +336,7 @@ TEST_F(Concurrent, TheLimitOfOneStopsAllAndEachHasAPartialResult) {
   EXPECT_GT(metric(partial[1].result, "gpu.instructions.warp"), 0);
   EXPECT_EQ(partial[0].begin, 0u);
   EXPECT_GE(partial[1].begin, 3000u);
-  for (const Gpu::Ended& p : partial) EXPECT_EQ(p.end - p.begin, cycles(p.result));
+  for (const CycleGpu::Ended& p : partial) EXPECT_EQ(p.end - p.begin, cycles(p.result));
   EXPECT_TRUE(s->gpu.idle());
   EXPECT_GT(alone("spin", 4, 64, data, 10u), 0u);  // it goes on
 }

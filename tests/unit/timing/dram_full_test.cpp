@@ -42,7 +42,7 @@ struct Counted {
 Counted stream(device::Device d, RequestKind kind, unsigned lines, Cycle gap) {
   const Latencies latencies(d);
   Interconnect network(d, latencies.network);
-  MemorySystem memory(d, latencies, network, make_dram(d, latencies));
+  MemorySystem memory(d, latencies, network, make_main_memory(d, latencies));
   for (std::uint64_t i = 0; i < lines; ++i) {
     TimedRequest request;
     request.at = i * gap / 16;

@@ -10,28 +10,28 @@ namespace simtlab::timing {
 namespace {
 
 // Takes one request at a time and keeps a note of who asked.
-class OneAtATime final : public memory::Dram {
+class OneAtATime final : public memory::MainMemory {
  public:
   explicit OneAtATime(std::vector<std::uint32_t>& served) : served_(served) {}
   bool ready(std::uint32_t, Cycle) const override { return !busy_; }
-  void push(const memory::DramRequest& request, Cycle now) override {
+  void push(const memory::MemoryRequest& request, Cycle now) override {
     request_ = request;
     busy_ = true;
     at_ = now + 10;
     served_.push_back(static_cast<std::uint32_t>(request.tag >> 48));  // the slice
   }
   Cycle next_event() const override { return busy_ ? at_ : never; }
-  void advance(Cycle now, std::vector<memory::DramDone>& done) override {
+  void advance(Cycle now, std::vector<memory::MemoryDone>& done) override {
     if (!busy_ || now < at_) return;
     busy_ = false;
     done.push_back({request_.tag, request_.partition, request_.write, request_.sectors});
   }
-  memory::DramStatistics statistics() const override { return {}; }
+  memory::MemoryStatistics statistics() const override { return {}; }
   void restart() override { busy_ = false; }
 
  private:
   std::vector<std::uint32_t>& served_;
-  memory::DramRequest request_;
+  memory::MemoryRequest request_;
   bool busy_ = false;
   Cycle at_ = 0;
 };

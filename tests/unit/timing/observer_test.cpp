@@ -254,7 +254,7 @@ TEST(Timeline, TheTableOfAResultIsBounded) {
 }
 
 // hits + hits under way + misses = accesses; the rest of the laws are checked at the end of every kernel
-// (Gpu::Impl::check_end).
+// (CycleGpu::Impl::check_end).
 TEST_P(EveryDevice, CacheAccessesAreConserved) {
   const auto r = run_busy(device_of(GetParam()));
   for (const std::string level : {"l1", "l2"})

@@ -44,7 +44,7 @@ result::KernelResult replay(const std::string& text, const device::Device& devic
   const auto reader = stream::trace::open(file);
   EXPECT_TRUE(imported.unknown.empty());
   const stream::trace::ReplayedLaunch launch(*reader, reader->next()->kernel);
-  Gpu gpu(device, {});
+  CycleGpu gpu(device, {});
   auto result = gpu.run(launch);
   fs::remove(file);
   return result;

@@ -79,7 +79,7 @@ L: mad.lo.u32 %r9, %r8, 8209, %r6; rem.u32 %r9, %r9, %r1; mul.wide.u32 %rd3, %r9
 struct Done {
   result::KernelResult result;
   std::vector<std::uint32_t> memory;
-  Gpu::LeftOut left_out;
+  CycleGpu::LeftOut left_out;
 };
 
 Done run(double sample, std::uint32_t blocks, std::uint32_t words, std::uint32_t work, std::uint32_t uneven) {

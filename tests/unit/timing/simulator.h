@@ -56,7 +56,7 @@ class Simulator {
   device::Device device;
   exec::GlobalMemory memory;
   std::unique_ptr<exec::LoadedModule> module;
-  Gpu gpu;
+  CycleGpu gpu;
 };
 
 inline double metric(const result::KernelResult& result, const char* name) {

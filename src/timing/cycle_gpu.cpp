@@ -15,11 +15,11 @@
 #include "base/pulse.h"
 #include "device/carve_out.h"
 #include "stream/trace/code.h"
-#include "timing/gpu_impl.h"
+#include "timing/cycle_gpu_impl.h"
 
 namespace simtlab::timing {
 
-Gpu::Impl::Impl(Machine machine, const Options& o)
+CycleGpu::Impl::Impl(Machine machine, const Options& o)
     : device(std::move(machine.device)),
       options(o),
       models(device, options.lowering, machine.latencies),
@@ -28,7 +28,7 @@ Gpu::Impl::Impl(Machine machine, const Options& o)
       network(device, models.latencies.network),
       memory(device, models.latencies, network, std::move(machine.dram)),
       listener(device.sm.count, device.l2_slices,
-               memory.dram_channels() == nullptr ? models.latencies.dram : 0),
+               memory.channel_memory() == nullptr ? models.latencies.dram : 0),
       quantum(o.threads),
       dispatcher(device.sm.count, static_cast<Cycle>(std::llround(device.host.block_launch_cycles))) {
   for (std::uint32_t i = 0; i < device.sm.count; ++i) sms.emplace_back(i, sm_config, network);
@@ -38,64 +38,66 @@ Gpu::Impl::Impl(Machine machine, const Options& o)
     sms[i].observe(std::make_unique<SmObserver>(i, device.sm.schedulers, options.observe, listener));
 }
 
-Gpu::Gpu(const device::Device& device, const Options& options)
+CycleGpu::CycleGpu(const device::Device& device, const Options& options)
     : impl_(std::make_unique<Impl>(Machine(device, options.what_if), options)) {}
-Gpu::~Gpu() = default;
+CycleGpu::~CycleGpu() = default;
 
-void Gpu::move_timeline_to(result::Timeline& out) {
+void CycleGpu::move_timeline_to(result::Timeline& out) {
   for (Sm& sm : impl_->sms)
     if (sm.observer() != nullptr) sm.observer()->timeline().move_to(out);
 }
 
-void Gpu::invalidate(std::uint64_t address, std::uint64_t bytes) { impl_->memory.invalidate(address, bytes); }
+void CycleGpu::invalidate(std::uint64_t address, std::uint64_t bytes) {
+  impl_->memory.invalidate(address, bytes);
+}
 
-void Gpu::save(stream::trace::Buffer& out) const {
+void CycleGpu::save(stream::trace::Buffer& out) const {
   stream::trace::put_number(out, impl_->epoch);
   impl_->memory.save(out);
   for (const Sm& sm : impl_->sms) sm.front_end().save(out);
 }
 
-void Gpu::restore(stream::trace::Bytes& in) {
+void CycleGpu::restore(stream::trace::Bytes& in) {
   impl_->epoch = in.number();
   impl_->memory.restore(in);
   for (Sm& sm : impl_->sms) sm.front_end().restore(in);
 }
 
-result::KernelResult Gpu::run(const exec::Launch& launch) {
+result::KernelResult CycleGpu::run(const exec::Launch& launch) {
   impl_->executed.emplace(launch);
   return run(*impl_->executed);
 }
 
-result::KernelResult Gpu::run(const stream::WarpSource& launch) {
+result::KernelResult CycleGpu::run(const stream::WarpSource& launch) {
   impl_->give_up();
   impl_->begin(launch, {}, 0);
   return impl_->finish(*impl_->advance(never)).result;
 }
 
-Gpu::Id Gpu::begin(const stream::WarpSource& launch, const Setup& setup, std::uint64_t at) {
+CycleGpu::Id CycleGpu::begin(const stream::WarpSource& launch, const Setup& setup, std::uint64_t at) {
   return impl_->begin(launch, setup, at).id;
 }
-bool Gpu::idle() const { return impl_->active.empty(); }
-bool Gpu::full() const {
+bool CycleGpu::idle() const { return impl_->active.empty(); }
+bool CycleGpu::full() const {
   const std::size_t most = impl_->options.share == SharePolicy::serial || impl_->options.what_if.alone ||
                                    impl_->options.sample_error > 0
                                ? 1
                                : impl_->device.host.max_grids;
   return impl_->active.size() >= std::min<std::size_t>(most, max_launches);
 }
-std::uint64_t Gpu::clock() const { return impl_->horizon; }
-Gpu::Ended Gpu::finish(Id id) { return impl_->finish(impl_->find(id)); }
+std::uint64_t CycleGpu::clock() const { return impl_->horizon; }
+CycleGpu::Ended CycleGpu::finish(Id id) { return impl_->finish(impl_->find(id)); }
 
-std::optional<Gpu::Id> Gpu::advance(std::uint64_t until) {
+std::optional<CycleGpu::Id> CycleGpu::advance(std::uint64_t until) {
   const ActiveLaunch* launch = impl_->advance(until);
   return launch == nullptr ? std::nullopt : std::optional<Id>(launch->id);
 }
 
-std::vector<Gpu::Ended> Gpu::partial() { return impl_->partial(); }
+std::vector<CycleGpu::Ended> CycleGpu::partial() { return impl_->partial(); }
 
-Gpu::LeftOut Gpu::left_out() const { return impl_->last.left_out; }
+CycleGpu::LeftOut CycleGpu::left_out() const { return impl_->last.left_out; }
 
-void Gpu::complete(result::KernelResult& result, std::optional<std::uint64_t> warp_instructions) const {
+void CycleGpu::complete(result::KernelResult& result, std::optional<std::uint64_t> warp_instructions) const {
   if (impl_->last.left_out.count == 0) {
     if (!impl_->last.sampler) return;
     result.metrics.set("gpu.cycles.error", 0.0);
@@ -127,14 +129,14 @@ device::Occupancy fit(const device::Device& device, const ptx::Function& kernel,
   return occupancy;
 }
 
-std::uint32_t Gpu::Impl::l1_ways(const LaunchContext& launch) const {
+std::uint32_t CycleGpu::Impl::l1_ways(const LaunchContext& launch) const {
   // Of shared memory; L1 stays what it was
   const std::uint64_t room = options.what_if.double_occupancy ? 2 : 1;
   return device::l1_ways_beside(
       device, std::uint64_t{launch.occupancy.blocks_per_sm} * launch.occupancy.shared_per_block / room);
 }
 
-void Gpu::Impl::begin_period() {
+void CycleGpu::Impl::begin_period() {
   horizon = 0;
   accounted = {};
   watch.begin_period();
@@ -146,7 +148,7 @@ void Gpu::Impl::begin_period() {
   for (Sm& sm : sms) sm.begin(epoch);
 }
 
-void Gpu::Impl::place(ActiveLaunch& launch, const stream::WarpSource& source, const Setup& setup) {
+void CycleGpu::Impl::place(ActiveLaunch& launch, const stream::WarpSource& source, const Setup& setup) {
   LaunchContext& context = launch.context;
   context.launch = &source;
   context.registers = std::max(
@@ -170,7 +172,7 @@ void Gpu::Impl::place(ActiveLaunch& launch, const stream::WarpSource& source, co
   launch.grid = {&context, source.block_count(), 0};
 }
 
-ActiveLaunch& Gpu::Impl::begin(const stream::WarpSource& source, const Setup& setup, Cycle at) {
+ActiveLaunch& CycleGpu::Impl::begin(const stream::WarpSource& source, const Setup& setup, Cycle at) {
   SIMTLAB_ASSERT(active.size() < max_launches, "a slot for the launch");
   auto launch = std::make_unique<ActiveLaunch>(launches++, options.observe.series);
   place(*launch, source, setup);
@@ -197,13 +199,13 @@ ActiveLaunch& Gpu::Impl::begin(const stream::WarpSource& source, const Setup& se
   return placed;
 }
 
-ActiveLaunch& Gpu::Impl::find(Id id) {
+ActiveLaunch& CycleGpu::Impl::find(Id id) {
   const auto at = std::ranges::find(active, id, [](const auto& launch) { return launch->id; });
   SIMTLAB_ASSERT(at != active.end(), "a launch that is under way");
   return **at;
 }
 
-void Gpu::Impl::reshare() {
+void CycleGpu::Impl::reshare() {
   contexts.clear();
   for (const auto& launch : active) contexts.push_back(&launch->context);
   share(options.share, device.sm.count, contexts);
@@ -211,7 +213,7 @@ void Gpu::Impl::reshare() {
 
 // Those behind a launch that still has blocks get none of what is left, if the policy goes by their order.
 // Who is bound to SMs neither holds others up nor waits for them.
-void Gpu::Impl::hand_out(Cycle at) {
+void CycleGpu::Impl::hand_out(Cycle at) {
   bool held_up = false;
   for (const auto& launch : active) {
     const bool bound = launch->context.own_sms != 0;
@@ -221,13 +223,13 @@ void Gpu::Impl::hand_out(Cycle at) {
   }
 }
 
-Cycle Gpu::Impl::next_event() const {
+Cycle CycleGpu::Impl::next_event() const {
   Cycle next = memory.next_event();
   for (const Sm& sm : sms) next = std::min(next, sm.next_event());
   return next;
 }
 
-void Gpu::Impl::run_quantum(Cycle end) {
+void CycleGpu::Impl::run_quantum(Cycle end) {
   const bool in_turn = std::ranges::any_of(
       contexts, [](const LaunchContext* context) { return context->launch->one_at_a_time(); });
   quantum.run(memory, sms, end, in_turn);
@@ -244,7 +246,7 @@ void Gpu::Impl::run_quantum(Cycle end) {
 }
 
 // The same, and what its observer noted of each request goes along.
-void Gpu::Impl::send_observed(Sm& sm) {
+void CycleGpu::Impl::send_observed(Sm& sm) {
   std::vector<Flight>& flights = sm.observer()->outbox();
   SIMTLAB_ASSERT(flights.size() == sm.outbox().size(), "every request is observed");
   for (std::size_t i = 0; i < flights.size(); ++i) {
@@ -255,7 +257,7 @@ void Gpu::Impl::send_observed(Sm& sm) {
   flights.clear();
 }
 
-void Gpu::Impl::collect_ended(Sm& sm) {
+void CycleGpu::Impl::collect_ended(Sm& sm) {
   for (const auto& tenant : sm.accounts().all()) {
     if (tenant->ended == 0) continue;
     for (const auto& launch : active) {
@@ -268,20 +270,20 @@ void Gpu::Impl::collect_ended(Sm& sm) {
 }
 
 // The one that ended first.
-ActiveLaunch* Gpu::Impl::ended() {
+ActiveLaunch* CycleGpu::Impl::ended() {
   ActiveLaunch* first = nullptr;
   for (const auto& launch : active)
     if (launch->over() && (first == nullptr || launch->ended < first->ended)) first = launch.get();
   return first;
 }
 
-void Gpu::Impl::step(Cycle now) {
+void CycleGpu::Impl::step(Cycle now) {
   take_snapshots(now);
   horizon = now + models.latencies.network;
   run_quantum(horizon);
 }
 
-ActiveLaunch* Gpu::Impl::advance(Cycle until) {
+ActiveLaunch* CycleGpu::Impl::advance(Cycle until) {
   // Launches that have come at the same time are served together.
   if (std::exchange(arrived, false)) hand_out(horizon);
   for (;;) {
@@ -303,7 +305,7 @@ ActiveLaunch* Gpu::Impl::advance(Cycle until) {
 }
 
 // What the last launch left under way: write-backs, requests that nobody waits for.
-void Gpu::Impl::drain() {
+void CycleGpu::Impl::drain() {
   for (Cycle now = next_event(); now != never; now = next_event()) step(now);
 }
 

@@ -1,6 +1,6 @@
 // Main memory below the L2 slices. Event-driven: nothing is done between next_event() and the call of
-// advance(). DramSimple models latency and bandwidth; DramChannels drives channels with clocks and commands
-// of their own, simtlab's or a plug-in's.
+// advance(). SimpleMemory models latency and bandwidth; ChannelMemory drives channels with clocks and
+// commands of their own, simtlab's or a plug-in's.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace dram {
 class Channels;
 }
 
-struct DramRequest {
+struct MemoryRequest {
   std::uint32_t partition = 0;
   std::uint64_t line = 0;    // partition-local 128-byte line
   std::uint8_t sectors = 0;  // 32-byte sectors of the line, already widened to whole accesses
@@ -26,37 +26,37 @@ struct DramRequest {
   std::uint32_t slice = 0;   // of L2, for the backlog
 };
 
-struct DramDone {
+struct MemoryDone {
   std::uint64_t tag = 0;
   std::uint32_t partition = 0;
   bool write = false;
   std::uint8_t sectors = 0;
 };
 
-// The tag of a request whose end no part waits for, and of a DramDone that only says that a full partition
+// The tag of a request whose end no part waits for, and of a MemoryDone that only says that a full partition
 // has room again.
 inline constexpr std::uint64_t no_tag = ~std::uint64_t{0};
 
-struct DramStatistics {
+struct MemoryStatistics {
   std::uint64_t read_bytes = 0, write_bytes = 0;  // moved, over-fetch included
-  std::uint64_t row_hits = 0, row_misses = 0;     // DramSimple only
+  std::uint64_t row_hits = 0, row_misses = 0;     // SimpleMemory only
   std::uint64_t least_partition_bytes = 0, most_partition_bytes = 0;
 };
 
-class Dram {
+class MainMemory {
  public:
-  virtual ~Dram() = default;
+  virtual ~MainMemory() = default;
   // Room for another request in the partition's queue.
   virtual bool ready(std::uint32_t partition, Cycle now) const = 0;
   // Reads, and writes that can wait, only when ready; write-backs at any time, because an eviction cannot
   // wait. `now` never goes back.
-  virtual void push(const DramRequest& request, Cycle now) = 0;
+  virtual void push(const MemoryRequest& request, Cycle now) = 0;
   // Earliest cycle at which advance() will have something to report; never if idle.
   virtual Cycle next_event() const = 0;
   // Appends the requests that finished at or before `now`, in a fixed order. A write is reported when it
   // leaves the queue.
-  virtual void advance(Cycle now, std::vector<DramDone>& done) = 0;
-  virtual DramStatistics statistics() const = 0;
+  virtual void advance(Cycle now, std::vector<MemoryDone>& done) = 0;
+  virtual MemoryStatistics statistics() const = 0;
   // The backlog counts requests that wait: reads until their data has left the channel, writes until the
   // channel takes them. Null: nothing counts them.
   void tell(Backlog* backlog) { backlog_ = backlog; }

@@ -2,7 +2,7 @@
 // until the channel accepts every access; a read also needs a place in its partition's return queue, and a
 // request is done when its last access is back. Channels have clocks of their own: times are converted where
 // they cross.
-#include "memory/dram_channels.h"
+#include "memory/channel_memory.h"
 
 #include <fmt/format.h>
 
@@ -19,7 +19,7 @@ constexpr std::uint64_t lines_per_chunk = 2;  // as AddressMap spreads lines amo
 
 }  // namespace
 
-DramChannels::DramChannels(const DramChannelsConfig& config, std::unique_ptr<dram::Channels> channels)
+ChannelMemory::ChannelMemory(const ChannelMemoryConfig& config, std::unique_ptr<dram::Channels> channels)
     : config_(config),
       channels_(std::move(channels)),
       clocks_(config.clock_period, channels_->clock_period()),
@@ -44,7 +44,7 @@ DramChannels::DramChannels(const DramChannelsConfig& config, std::unique_ptr<dra
   restart();
 }
 
-void DramChannels::restart() {
+void ChannelMemory::restart() {
   channels_->restart();
   for (Partition& partition : partitions_) partition = {0, config_.return_queue, {}, 0};
   for (Channel& channel : queues_) {
@@ -59,7 +59,7 @@ void DramChannels::restart() {
   place_given_ = false;
 }
 
-DramChannels::Index DramChannels::new_flight(const DramRequest& request) {
+ChannelMemory::Index ChannelMemory::new_flight(const MemoryRequest& request) {
   Index index;
   if (free_flights_.empty()) {
     index = static_cast<Index>(flights_.size());
@@ -74,7 +74,7 @@ DramChannels::Index DramChannels::new_flight(const DramRequest& request) {
 
 // Several channels share a partition as partitions share the memory: chunk by chunk, each row of chunks begun
 // elsewhere.
-std::uint32_t DramChannels::channel_of(const DramRequest& request, std::uint64_t& channel_line) const {
+std::uint32_t ChannelMemory::channel_of(const MemoryRequest& request, std::uint64_t& channel_line) const {
   channel_line = request.line;
   if (per_partition_ == 1) return request.partition;
   const std::uint64_t chunk = request.line / lines_per_chunk;
@@ -84,7 +84,7 @@ std::uint32_t DramChannels::channel_of(const DramRequest& request, std::uint64_t
   return request.partition * per_partition_ + static_cast<std::uint32_t>((chunk + turn) % per_partition_);
 }
 
-std::uint32_t DramChannels::accesses_of(std::uint8_t sectors) const {
+std::uint32_t ChannelMemory::accesses_of(std::uint8_t sectors) const {
   if (access_bytes_ >= line_bytes) return 1;
   std::uint32_t accesses = 0;
   if (access_bytes_ >= sector_bytes) {
@@ -99,7 +99,7 @@ std::uint32_t DramChannels::accesses_of(std::uint8_t sectors) const {
   return accesses;
 }
 
-void DramChannels::push(const DramRequest& request, Cycle now) {
+void ChannelMemory::push(const MemoryRequest& request, Cycle now) {
   SIMTLAB_ASSERT(request.sectors != 0, "a request moves something");
   now_ = now;
   std::uint64_t line = 0;
@@ -118,7 +118,7 @@ void DramChannels::push(const DramRequest& request, Cycle now) {
 }
 
 // Hands the accesses over that the channel takes now; false: accesses are left.
-bool DramChannels::admit(std::uint32_t number, Cycle now) {
+bool ChannelMemory::admit(std::uint32_t number, Cycle now) {
   Channel& channel = queues_[number];
   const Cycle at = entry(now);
   while (!channel.queue.empty()) {
@@ -144,7 +144,7 @@ bool DramChannels::admit(std::uint32_t number, Cycle now) {
   return true;
 }
 
-void DramChannels::leave_queue(std::uint32_t number, const Flight& flight, Cycle now) {
+void ChannelMemory::leave_queue(std::uint32_t number, const Flight& flight, Cycle now) {
   Partition& partition = partitions_[number];
   const bool was_full = partition.waiting >= config_.request_queue;
   --partition.waiting;
@@ -155,13 +155,13 @@ void DramChannels::leave_queue(std::uint32_t number, const Flight& flight, Cycle
     events_.push(now + 1, {{no_tag, number, true, 0}, What::done});
 }
 
-void DramChannels::complete(const dram::Completion& completion, Cycle now) {
+void ChannelMemory::complete(const dram::Completion& completion, Cycle now) {
   const auto index = static_cast<Index>(completion.tag);
   SIMTLAB_ASSERT(index < flights_.size() && flights_[index].outstanding > 0,
                  "a channel completes what it was given, once");
   Flight& flight = flights_[index];
   --flight.outstanding;
-  const DramRequest& request = flight.request;
+  const MemoryRequest& request = flight.request;
   const bool last = flight.outstanding == 0 && flight.unsent == 0;
   if (!request.write) {
     if (last && backlog_ != nullptr) backlog_->served(request.slice, now);
@@ -178,11 +178,11 @@ void DramChannels::complete(const dram::Completion& completion, Cycle now) {
   if (last) free_flights_.push_back(index);
 }
 
-void DramChannels::give_place(std::uint32_t partition) {
+void ChannelMemory::give_place(std::uint32_t partition) {
   if (partitions_[partition].places++ == 0) place_given_ = true;
 }
 
-void DramChannels::admit_waiting(Cycle now) {
+void ChannelMemory::admit_waiting(Cycle now) {
   std::size_t kept = 0;
   for (const std::uint32_t number : waiting_) {
     if (admit(number, now))
@@ -193,13 +193,13 @@ void DramChannels::admit_waiting(Cycle now) {
   waiting_.resize(kept);
 }
 
-Cycle DramChannels::next_event() const {
+Cycle ChannelMemory::next_event() const {
   const Cycle next = std::min(events_.next_time(), clocks_.to_outer(channels_->next_event()));
   // A request was refused and nothing is under way that could make room: advance() throws the error.
   return next == never && !waiting_.empty() ? now_ : std::max(next, now_);
 }
 
-void DramChannels::advance(Cycle now, std::vector<DramDone>& done) {
+void ChannelMemory::advance(Cycle now, std::vector<MemoryDone>& done) {
   now_ = now;
   const Cycle end = clocks_.to_inner(now) + 1;
   const bool changed = channels_->next_event() < end;
@@ -231,8 +231,8 @@ void DramChannels::advance(Cycle now, std::vector<DramDone>& done) {
         "an empty channel must take a request; a plug-in that does not is at fault (docs/guide/plugins.md)");
 }
 
-DramStatistics DramChannels::statistics() const {
-  DramStatistics out;
+MemoryStatistics ChannelMemory::statistics() const {
+  MemoryStatistics out;
   out.read_bytes = read_bytes_;
   out.write_bytes = write_bytes_;
   out.least_partition_bytes = partitions_.front().bytes;
@@ -243,7 +243,7 @@ DramStatistics DramChannels::statistics() const {
   return out;
 }
 
-Cycle DramChannels::settle(Cycle end) {
+Cycle ChannelMemory::settle(Cycle end) {
   const Cycle inner = clocks_.to_inner(end);
   if (inner > end_) {
     completions_.clear();  // there are some only if the launch was stopped

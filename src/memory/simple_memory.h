@@ -11,11 +11,11 @@
 #pragma once
 
 #include "memory/calendar.h"
-#include "memory/dram.h"
+#include "memory/main_memory.h"
 
 namespace simtlab::memory {
 
-struct DramSimpleConfig {
+struct SimpleMemoryConfig {
   std::uint32_t partitions = 1;
   Cycle latency = 100;              // from the start of an access to its data, SM cycles
   double bytes_per_cycle = 32;      // of one partition
@@ -26,14 +26,14 @@ struct DramSimpleConfig {
   Cycle queue_cycles = 256;  // work a partition accepts ahead of time
 };
 
-class DramSimple final : public Dram {
+class SimpleMemory final : public MainMemory {
  public:
-  explicit DramSimple(const DramSimpleConfig& config);
+  explicit SimpleMemory(const SimpleMemoryConfig& config);
   bool ready(std::uint32_t partition, Cycle now) const override;
-  void push(const DramRequest& request, Cycle now) override;
+  void push(const MemoryRequest& request, Cycle now) override;
   Cycle next_event() const override { return done_.next_time(); }
-  void advance(Cycle now, std::vector<DramDone>& done) override;
-  DramStatistics statistics() const override;
+  void advance(Cycle now, std::vector<MemoryDone>& done) override;
+  MemoryStatistics statistics() const override;
   void restart() override;
   void save(stream::trace::Buffer& out) const override;  // open rows
   void restore(stream::trace::Bytes& in) override;
@@ -45,7 +45,7 @@ class DramSimple final : public Dram {
   };
   bool open_row(std::uint32_t partition, std::uint64_t row);
 
-  DramSimpleConfig config_;
+  SimpleMemoryConfig config_;
   // Recent rows of a partition: 16 sets of 8, replaced in turn.
   static constexpr std::uint32_t row_sets = 16, row_ways = 8;
   FixedCycles read_cost_ = 0, write_cost_ = 0;  // of a sector
@@ -54,9 +54,9 @@ class DramSimple final : public Dram {
   std::vector<std::uint64_t> rows_;     // partitions x sets x ways, row + 1
   std::vector<std::uint8_t> next_way_;  // partitions x sets
   std::vector<std::uint64_t> bytes_;    // by partition
-  Calendar<DramDone> done_;
+  Calendar<MemoryDone> done_;
   Calendar<Waiting> waiting_;  // for the backlog: requests whose turn has not come; no event of its own
-  DramStatistics statistics_;
+  MemoryStatistics statistics_;
 };
 
 }  // namespace simtlab::memory

@@ -23,13 +23,13 @@
 
 #include "memory/calendar.h"
 #include "memory/clock_ratio.h"
-#include "memory/dram.h"
 #include "memory/dram/channels.h"
+#include "memory/main_memory.h"
 #include "memory/ring.h"
 
 namespace simtlab::memory {
 
-struct DramChannelsConfig {
+struct ChannelMemoryConfig {
   std::uint32_t partitions = 1;
   double clock_period = 1000;  // ps, of the cycles of this interface
   // From the DRAM-to-L2 queue on, and whatever the request took on its way
@@ -39,20 +39,20 @@ struct DramChannelsConfig {
   double return_bytes_per_cycle = 32;  // at which a partition's return queue is drained
 };
 
-class DramChannels final : public Dram {
+class ChannelMemory final : public MainMemory {
  public:
   // The channels are divided among the partitions: count() is a multiple of config.partitions.
   // Throws Error(unsupported "dram-access") if an access is no power of two between 4 and 4096 bytes.
-  DramChannels(const DramChannelsConfig& config, std::unique_ptr<dram::Channels> channels);
+  ChannelMemory(const ChannelMemoryConfig& config, std::unique_ptr<dram::Channels> channels);
 
   bool ready(std::uint32_t partition, Cycle) const override {
     return partitions_[partition].waiting < config_.request_queue;
   }
-  void push(const DramRequest& request, Cycle now) override;
+  void push(const MemoryRequest& request, Cycle now) override;
   Cycle next_event() const override;
   // Throws Error(failure "dram-stalled") if requests wait and nothing will ever happen.
-  void advance(Cycle now, std::vector<DramDone>& done) override;
-  DramStatistics statistics() const override;
+  void advance(Cycle now, std::vector<MemoryDone>& done) override;
+  MemoryStatistics statistics() const override;
   dram::Channels* channels() override { return channels_.get(); }
   Cycle settle(Cycle end) override;
   void restart() override;
@@ -61,7 +61,7 @@ class DramChannels final : public Dram {
   using Index = std::uint32_t;
   // A request until its last access is back.
   struct Flight {
-    DramRequest request;
+    MemoryRequest request;
     std::uint64_t base = 0;         // address of its line in the channel
     std::uint32_t unsent = 0;       // accesses of the line, one bit each
     std::uint32_t outstanding = 0;  // accesses in the channel
@@ -78,12 +78,12 @@ class DramChannels final : public Dram {
   };
   enum class What : std::uint8_t { done, place };  // place: an access left the DRAM-to-L2 queue
   struct Event {
-    DramDone done;
+    MemoryDone done;
     What what;
   };
 
-  Index new_flight(const DramRequest& request);
-  std::uint32_t channel_of(const DramRequest& request, std::uint64_t& channel_line) const;
+  Index new_flight(const MemoryRequest& request);
+  std::uint32_t channel_of(const MemoryRequest& request, std::uint64_t& channel_line) const;
   std::uint32_t accesses_of(std::uint8_t sectors) const;
   bool admit(std::uint32_t channel, Cycle now);
   void leave_queue(std::uint32_t partition, const Flight& flight, Cycle now);
@@ -92,7 +92,7 @@ class DramChannels final : public Dram {
   void admit_waiting(Cycle now);
   Cycle entry(Cycle now) const { return std::max(end_, clocks_.to_inner(now) + 1); }
 
-  DramChannelsConfig config_;
+  ChannelMemoryConfig config_;
   std::unique_ptr<dram::Channels> channels_;
   ClockRatio clocks_;
   std::uint32_t per_partition_ = 1, access_bytes_ = 32;

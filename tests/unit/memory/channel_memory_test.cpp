@@ -1,4 +1,4 @@
-#include "memory/dram_channels.h"
+#include "memory/channel_memory.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ using dram::FixedChannels;
 FixedChannels::Config channel_config() {
   return {.count = 1, .clock_period = 2000, .access_bytes = 32, .latency = 10, .room = 4};
 }
-DramChannelsConfig config() {
+ChannelMemoryConfig config() {
   return {.partitions = 1,
           .clock_period = 1000,
           .path = 0,
@@ -29,14 +29,14 @@ DramChannelsConfig config() {
 }
 
 struct Fixture {
-  explicit Fixture(const DramChannelsConfig& c = config(),
+  explicit Fixture(const ChannelMemoryConfig& c = config(),
                    const FixedChannels::Config& f = channel_config()) {
     auto owned = std::make_unique<FixedChannels>(f);
     channels = owned.get();
-    dram = std::make_unique<DramChannels>(c, std::move(owned));
+    dram = std::make_unique<ChannelMemory>(c, std::move(owned));
   }
-  std::vector<DramDone> at(Cycle now) {
-    std::vector<DramDone> done;
+  std::vector<MemoryDone> at(Cycle now) {
+    std::vector<MemoryDone> done;
     dram->advance(now, done);
     return done;
   }
@@ -44,14 +44,14 @@ struct Fixture {
   std::map<std::uint64_t, Cycle> drain() {
     std::map<std::uint64_t, Cycle> out;
     for (Cycle now = dram->next_event(); now != never; now = dram->next_event())
-      for (const DramDone& d : at(now)) {
+      for (const MemoryDone& d : at(now)) {
         if (d.tag == no_tag) continue;
         EXPECT_TRUE(out.emplace(d.tag, now).second) << "done twice: " << d.tag;
       }
     return out;
   }
   FixedChannels* channels = nullptr;
-  std::unique_ptr<DramChannels> dram;
+  std::unique_ptr<ChannelMemory> dram;
 };
 
 TEST(ClockRatio, TheCycleOfAnInnerClockIsTheFirstThatBeginsWithOrAfterIt) {
@@ -83,7 +83,7 @@ TEST(ClockRatio, AMillionCyclesAreExactToOne) {
 
 // Cycle 7 is in the middle of memory clock 3: the access enters in clock 4 and ends in clock 14, which begins
 // with cycle 28.
-TEST(DramChannels, AReadEntersAtTheNextMemoryClockAndIsSeenInTheCycleOfItsCompletion) {
+TEST(ChannelMemory, AReadEntersAtTheNextMemoryClockAndIsSeenInTheCycleOfItsCompletion) {
   Fixture f;
   f.at(7);
   f.dram->push({.line = 3, .sectors = 1, .tag = 5}, 7);
@@ -98,15 +98,15 @@ TEST(DramChannels, AReadEntersAtTheNextMemoryClockAndIsSeenInTheCycleOfItsComple
   EXPECT_EQ(f.dram->next_event(), never);
 }
 
-TEST(DramChannels, TheWayBackAddsToALatencyOnce) {
-  DramChannelsConfig c = config();
+TEST(ChannelMemory, TheWayBackAddsToALatencyOnce) {
+  ChannelMemoryConfig c = config();
   c.path = 100;
   Fixture f(c);
   f.dram->push({.line = 0, .sectors = 0xf, .tag = 1}, 0);  // clock 1, ends in 11 = cycle 22
   EXPECT_EQ(f.drain()[1], 122u);
 }
 
-TEST(DramChannels, SectorsBecomeAsManyAccessesAsTheMemoryNeeds) {
+TEST(ChannelMemory, SectorsBecomeAsManyAccessesAsTheMemoryNeeds) {
   struct Row {
     std::uint32_t access_bytes;
     std::uint8_t sectors;
@@ -129,7 +129,7 @@ TEST(DramChannels, SectorsBecomeAsManyAccessesAsTheMemoryNeeds) {
   }
 }
 
-TEST(DramChannels, AnAccessThatDoesNotFitALineIsRefused) {
+TEST(ChannelMemory, AnAccessThatDoesNotFitALineIsRefused) {
   FixedChannels::Config channel = channel_config();
   channel.access_bytes = 48;
   try {
@@ -141,7 +141,7 @@ TEST(DramChannels, AnAccessThatDoesNotFitALineIsRefused) {
   }
 }
 
-TEST(DramChannels, AFullQueueSaysSoAndTellsWhenItHasRoomAgain) {
+TEST(ChannelMemory, AFullQueueSaysSoAndTellsWhenItHasRoomAgain) {
   Fixture f;  // the channel holds 4 accesses, the queue 4 requests
   std::uint64_t tag = 0;
   while (f.dram->ready(0, 0)) f.dram->push({.line = tag, .sectors = 1, .tag = tag}, 0), ++tag;
@@ -154,11 +154,11 @@ TEST(DramChannels, AFullQueueSaysSoAndTellsWhenItHasRoomAgain) {
     f.at(now);
   }
   for (Cycle now = f.dram->next_event(); now != never && !told; now = f.dram->next_event())
-    for (const DramDone& d : f.at(now)) told |= d.tag == no_tag && d.partition == 0;
+    for (const MemoryDone& d : f.at(now)) told |= d.tag == no_tag && d.partition == 0;
   EXPECT_TRUE(told);
 }
 
-TEST(DramChannels, AWriteIsReportedWhenItLeavesTheQueueNotWhenItIsWritten) {
+TEST(ChannelMemory, AWriteIsReportedWhenItLeavesTheQueueNotWhenItIsWritten) {
   Fixture f;
   for (std::uint64_t i = 0; i < 6; ++i) f.dram->push({.line = i, .sectors = 1, .write = true, .tag = i}, 0);
   const auto done = f.drain();
@@ -169,8 +169,8 @@ TEST(DramChannels, AWriteIsReportedWhenItLeavesTheQueueNotWhenItIsWritten) {
 }
 
 // One place: the second read enters the channel when the first has left the DRAM-to-L2 queue.
-TEST(DramChannels, AFullReturnQueueHoldsReadsBackAndLosesNone) {
-  DramChannelsConfig c = config();
+TEST(ChannelMemory, AFullReturnQueueHoldsReadsBackAndLosesNone) {
+  ChannelMemoryConfig c = config();
   c.return_queue = 1;
   c.return_bytes_per_cycle = 1;  // 32 cycles an access
   Fixture f(c);
@@ -181,8 +181,8 @@ TEST(DramChannels, AFullReturnQueueHoldsReadsBackAndLosesNone) {
   EXPECT_GE(done.at(1), 44u);
 }
 
-TEST(DramChannels, TheReturnQueueIsDrainedAtItsBandwidth) {
-  DramChannelsConfig c = config();
+TEST(ChannelMemory, TheReturnQueueIsDrainedAtItsBandwidth) {
+  ChannelMemoryConfig c = config();
   c.return_bytes_per_cycle = 2;  // 16 cycles an access
   FixedChannels::Config channel = channel_config();
   channel.room = 100;
@@ -193,9 +193,9 @@ TEST(DramChannels, TheReturnQueueIsDrainedAtItsBandwidth) {
   for (std::uint64_t i = 1; i < 10; ++i) EXPECT_EQ(done.at(i) - done.at(i - 1), 16u);
 }
 
-TEST(DramChannels, EveryRequestIsDoneExactlyOnceUnderRandomLoad) {
+TEST(ChannelMemory, EveryRequestIsDoneExactlyOnceUnderRandomLoad) {
   for (const std::uint32_t access_bytes : {8u, 32u, 64u, 256u}) {
-    DramChannelsConfig c = config();
+    ChannelMemoryConfig c = config();
     c.partitions = 6;
     c.return_queue = 5;
     c.return_bytes_per_cycle = 7;
@@ -207,7 +207,7 @@ TEST(DramChannels, EveryRequestIsDoneExactlyOnceUnderRandomLoad) {
     std::map<std::uint64_t, bool> open;
     std::uint64_t tag = 0, expected = 0;
     const auto take = [&](Cycle now) {
-      for (const DramDone& d : f.at(now)) {
+      for (const MemoryDone& d : f.at(now)) {
         if (d.tag == no_tag) continue;
         ASSERT_EQ(open.erase(d.tag), 1u);
       }
@@ -234,8 +234,8 @@ TEST(DramChannels, EveryRequestIsDoneExactlyOnceUnderRandomLoad) {
   }
 }
 
-TEST(DramChannels, SeveralChannelsOfAPartitionShareItsLinesEvenlyAndWithoutOverlap) {
-  DramChannelsConfig c = config();
+TEST(ChannelMemory, SeveralChannelsOfAPartitionShareItsLinesEvenlyAndWithoutOverlap) {
+  ChannelMemoryConfig c = config();
   c.request_queue = 100000;
   c.return_queue = 100000;
   FixedChannels::Config channel{
@@ -251,7 +251,7 @@ TEST(DramChannels, SeveralChannelsOfAPartitionShareItsLinesEvenlyAndWithoutOverl
   }
 }
 
-TEST(DramChannels, AChannelThatRefusesForEverIsAnErrorAndNotAHang) {
+TEST(ChannelMemory, AChannelThatRefusesForEverIsAnErrorAndNotAHang) {
   FixedChannels::Config channel = channel_config();
   channel.room = 0;
   Fixture f(config(), channel);
@@ -263,7 +263,7 @@ TEST(DramChannels, AChannelThatRefusesForEverIsAnErrorAndNotAHang) {
   } catch (const Error& e) { EXPECT_EQ(e.id(), "dram-stalled"); }
 }
 
-TEST(DramChannels, AfterARestartTimeAndStatisticsBeginAgain) {
+TEST(ChannelMemory, AfterARestartTimeAndStatisticsBeginAgain) {
   Fixture f;
   for (int round = 0; round < 2; ++round) {
     for (std::uint64_t i = 0; i < 7; ++i)

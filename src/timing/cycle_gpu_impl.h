@@ -1,4 +1,4 @@
-// Private state of Gpu, shared by the files that implement it.
+// Private state of CycleGpu, shared by the files that implement it.
 #pragma once
 
 #include <deque>
@@ -17,7 +17,7 @@
 
 namespace simtlab::timing {
 
-struct Gpu::Impl {
+struct CycleGpu::Impl {
   // What instructions take on the device.
   struct Models {
     Models(const device::Device& device, bool lower, const Latencies& measured)
@@ -41,7 +41,7 @@ struct Gpu::Impl {
 
   Impl(Machine machine, const Options& o);
 
-  // gpu.cpp: time
+  // cycle_gpu.cpp: time
   ActiveLaunch& begin(const stream::WarpSource& launch, const Setup& setup, Cycle at);
   void begin_period();
   void place(ActiveLaunch& launch, const stream::WarpSource& source, const Setup& setup);

@@ -1,7 +1,7 @@
 // Bandwidth is a port per partition; latency is added to the port's start of service. A request to a row that
 // was not open recently occupies the port for a smallest access and `row_miss_penalty` of one at least, which
 // stands for the activation that a real bank would need.
-#include "memory/dram_simple.h"
+#include "memory/simple_memory.h"
 
 #include <algorithm>
 #include <bit>
@@ -10,7 +10,7 @@
 
 namespace simtlab::memory {
 
-DramSimple::DramSimple(const DramSimpleConfig& config)
+SimpleMemory::SimpleMemory(const SimpleMemoryConfig& config)
     : config_(config), ports_(config.partitions), bytes_(config.partitions) {
   SIMTLAB_ASSERT(config.partitions > 0 && config.bytes_per_cycle > 0 && config.row_bytes >= 128,
                  "DRAM needs partitions, bandwidth and rows");
@@ -25,11 +25,11 @@ DramSimple::DramSimple(const DramSimpleConfig& config)
   next_way_.assign(std::size_t{config.partitions} * row_sets, 0);
 }
 
-bool DramSimple::ready(std::uint32_t partition, Cycle now) const {
+bool SimpleMemory::ready(std::uint32_t partition, Cycle now) const {
   return ports_[partition].free_at() <= now + config_.queue_cycles;
 }
 
-bool DramSimple::open_row(std::uint32_t partition, std::uint64_t row) {
+bool SimpleMemory::open_row(std::uint32_t partition, std::uint64_t row) {
   const std::size_t set = std::size_t{partition} * row_sets + row % row_sets;
   std::uint64_t* rows = &rows_[set * row_ways];
   for (std::uint32_t way = 0; way < row_ways; ++way)
@@ -39,7 +39,7 @@ bool DramSimple::open_row(std::uint32_t partition, std::uint64_t row) {
   return false;
 }
 
-void DramSimple::push(const DramRequest& request, Cycle now) {
+void SimpleMemory::push(const MemoryRequest& request, Cycle now) {
   const auto sectors = static_cast<std::uint64_t>(std::popcount(request.sectors));
   const bool hit = open_row(request.partition, request.line * 128 / config_.row_bytes);
   ++(hit ? statistics_.row_hits : statistics_.row_misses);
@@ -56,20 +56,20 @@ void DramSimple::push(const DramRequest& request, Cycle now) {
              {request.tag, request.partition, request.write, request.sectors});
 }
 
-void DramSimple::advance(Cycle now, std::vector<DramDone>& done) {
+void SimpleMemory::advance(Cycle now, std::vector<MemoryDone>& done) {
   for (Waiting item; waiting_.pop(now, item);) backlog_->served(item.slice, item.until);
-  for (DramDone item; done_.pop(now, item);) done.push_back(item);
+  for (MemoryDone item; done_.pop(now, item);) done.push_back(item);
 }
 
-DramStatistics DramSimple::statistics() const {
-  DramStatistics out = statistics_;
+MemoryStatistics SimpleMemory::statistics() const {
+  MemoryStatistics out = statistics_;
   const auto [least, most] = std::minmax_element(bytes_.begin(), bytes_.end());
   out.least_partition_bytes = *least;
   out.most_partition_bytes = *most;
   return out;
 }
 
-void DramSimple::restart() {
+void SimpleMemory::restart() {
   std::fill(bytes_.begin(), bytes_.end(), 0);
   for (Port& port : ports_) port.reset();
   done_.restart();
@@ -77,12 +77,12 @@ void DramSimple::restart() {
   statistics_ = {};
 }
 
-void DramSimple::save(stream::trace::Buffer& out) const {
+void SimpleMemory::save(stream::trace::Buffer& out) const {
   for (const std::uint64_t row : rows_) stream::trace::put_number(out, row);
   out.insert(out.end(), next_way_.begin(), next_way_.end());
 }
 
-void DramSimple::restore(stream::trace::Bytes& in) {
+void SimpleMemory::restore(stream::trace::Bytes& in) {
   for (std::uint64_t& row : rows_) row = in.number();
   for (std::uint8_t& way : next_way_) {
     way = in.byte();

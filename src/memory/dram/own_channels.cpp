@@ -1,4 +1,4 @@
-#include "memory/dram/system.h"
+#include "memory/dram/own_channels.h"
 
 #include <fmt/format.h>
 
@@ -38,8 +38,8 @@ void add(ChannelStatistics& to, const ChannelStatistics& from) {
 
 }  // namespace
 
-DramSystem::DramSystem(const device::Technology& technology, const device::MemoryController& controller,
-                       std::uint32_t channels)
+OwnChannels::OwnChannels(const device::Technology& technology, const device::MemoryController& controller,
+                         std::uint32_t channels)
     : technology_(checked(technology)),
       controller_(controller),
       mapping_(technology_, channels, controller.mapping.pattern, controller.mapping.hash),
@@ -50,12 +50,12 @@ DramSystem::DramSystem(const device::Technology& technology, const device::Memor
     channels_.push_back(std::make_unique<Channel>(i, technology_, controller_, mapping_));
 }
 
-void DramSystem::add(std::uint32_t channel, const Access& access, Cycle at) {
+void OwnChannels::add(std::uint32_t channel, const Access& access, Cycle at) {
   channels_[channel]->add(access, at);
   next_.set(channel, channels_[channel]->next_event());
 }
 
-void DramSystem::advance(Cycle end, std::vector<Completion>& done) {
+void OwnChannels::advance(Cycle end, std::vector<Completion>& done) {
   if (channels_.size() == 1) {
     if (next_.smallest() >= end) return;
     channels_[0]->advance(end, done);
@@ -77,28 +77,28 @@ void DramSystem::advance(Cycle end, std::vector<Completion>& done) {
       });
 }
 
-void DramSystem::restart() {
+void OwnChannels::restart() {
   for (auto& channel : channels_) channel->restart();
   next_.clear();
 }
 
-void DramSystem::record(CommandSink* sink) {
+void OwnChannels::record(CommandSink* sink) {
   for (auto& channel : channels_) channel->record(sink);
 }
 
-Report DramSystem::report(Cycle end) {
+Report OwnChannels::report(Cycle end) {
   Report report;
   for (std::uint32_t i = 0; i < count(); ++i) add_to(report, i, end);
   return report;
 }
 
-Report DramSystem::report(std::uint32_t channel, Cycle end) {
+Report OwnChannels::report(std::uint32_t channel, Cycle end) {
   Report report;
   add_to(report, channel, end);
   return report;
 }
 
-void DramSystem::add_to(Report& report, std::uint32_t number, Cycle end) {
+void OwnChannels::add_to(Report& report, std::uint32_t number, Cycle end) {
   Channel& channel = *channels_[number];
   channel.run(end);
   next_.set(number, channel.next_event());

@@ -25,11 +25,11 @@ struct Report {
   double bandwidth = 0;       // bytes/s carried by the buses
 };
 
-class DramSystem final : public Channels {
+class OwnChannels final : public Channels {
  public:
   // Throws Error(bad_input) for a technology with too many banks, or a mapping that does not fit it.
-  DramSystem(const device::Technology& technology, const device::MemoryController& controller,
-             std::uint32_t channels);
+  OwnChannels(const device::Technology& technology, const device::MemoryController& controller,
+              std::uint32_t channels);
 
   std::uint32_t count() const override { return static_cast<std::uint32_t>(channels_.size()); }
   double clock_period() const override { return technology_.tck.count; }

@@ -43,7 +43,7 @@ result::KernelResult run_add(const device::Device& device, unsigned blocks, unsi
   return s.run("add", {blocks, 1, 1}, {threads, 1, 1}, x, y);
 }
 
-TEST(Gpu, FunctionIsThatOfTheExecutor) {
+TEST(CycleGpu, FunctionIsThatOfTheExecutor) {
   Simulator s(device_of("h100"), add_kernel);
   std::vector<float> x(5000), y(5120, 2);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);
@@ -55,7 +55,7 @@ TEST(Gpu, FunctionIsThatOfTheExecutor) {
   for (std::size_t i = 0; i < out.size(); ++i) EXPECT_EQ(out[i], x[i] + 2);
 }
 
-TEST(Gpu, EverySlotHasOneReasonOnEveryDevice) {
+TEST(CycleGpu, EverySlotHasOneReasonOnEveryDevice) {
   for (const std::string& name : all_devices()) {
     const auto r = run_add(device_of(name), 300, 192);
     double sum = 0;
@@ -65,7 +65,7 @@ TEST(Gpu, EverySlotHasOneReasonOnEveryDevice) {
   }
 }
 
-TEST(Gpu, EqualLaunchesGiveEqualMetrics) {
+TEST(CycleGpu, EqualLaunchesGiveEqualMetrics) {
   const auto a = run_add(device_of("rtx2060"), 500, 128), b = run_add(device_of("rtx2060"), 500, 128);
   ASSERT_EQ(a.metrics.values().size(), b.metrics.values().size());
   for (std::size_t i = 0; i < a.metrics.values().size(); ++i) {
@@ -75,7 +75,7 @@ TEST(Gpu, EqualLaunchesGiveEqualMetrics) {
   }
 }
 
-TEST(Gpu, InstructionCountsDoNotDependOnTiming) {
+TEST(CycleGpu, InstructionCountsDoNotDependOnTiming) {
   device::Device d = device_of("a100");
   const auto reference = run_add(d, 400, 128);
   d.sm.scheduler = device::Scheduler::gto;
@@ -92,7 +92,7 @@ TEST(Gpu, InstructionCountsDoNotDependOnTiming) {
   EXPECT_NE(cycles(reference), cycles(other));
 }
 
-TEST(Gpu, CountsOfAKernelAreExact) {
+TEST(CycleGpu, CountsOfAKernelAreExact) {
   const auto r = run_add(device_of("v100"), 10, 64);
   EXPECT_EQ(metric(r, "gpu.instructions.warp"), 20 * 14 + 0.0);
   EXPECT_EQ(metric(r, "gpu.instructions.thread"), 640 * 14 + 0.0);
@@ -106,7 +106,7 @@ TEST(Gpu, CountsOfAKernelAreExact) {
   EXPECT_EQ(metric(r, "dram.read.bytes"), 160 * 32);
 }
 
-TEST(Gpu, CacheAccessesAreHitsPendingHitsAndMisses) {
+TEST(CycleGpu, CacheAccessesAreHitsPendingHitsAndMisses) {
   for (const std::string& name : all_devices()) {
     Simulator s(device_of(name), kernel(".param .u64 x", R"(
       ld.param.u64 %rd1, [x]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.u64 %rd1, %rd1, %rd2;
@@ -123,7 +123,7 @@ TEST(Gpu, CacheAccessesAreHitsPendingHitsAndMisses) {
   }
 }
 
-TEST(Gpu, SecondLaunchFindsItsDataInL2UntilACopyOverwritesIt) {
+TEST(CycleGpu, SecondLaunchFindsItsDataInL2UntilACopyOverwritesIt) {
   Simulator s(device_of("v100"), add_kernel);
   const std::uint64_t x = s.allocate(1 << 16), y = s.allocate(1 << 16);
   s.run("add", {64, 1, 1}, {256, 1, 1}, x, y);
@@ -132,7 +132,7 @@ TEST(Gpu, SecondLaunchFindsItsDataInL2UntilACopyOverwritesIt) {
   EXPECT_EQ(metric(s.run("add", {64, 1, 1}, {256, 1, 1}, x, y), "dram.read.bytes"), 1 << 16);
 }
 
-TEST(Gpu, OccupancyIsLimitedByTheResourceThatRunsOut) {
+TEST(CycleGpu, OccupancyIsLimitedByTheResourceThatRunsOut) {
   const auto r = run_add(device_of("v100"), 3000, 32);
   EXPECT_EQ(r.limiter, "blocks");
   EXPECT_EQ(metric(r, "occupancy.theoretical"), 0.5);
@@ -140,7 +140,7 @@ TEST(Gpu, OccupancyIsLimitedByTheResourceThatRunsOut) {
   EXPECT_LE(metric(r, "occupancy.achieved"), 0.5);
 }
 
-TEST(Gpu, ABlockThatDoesNotFitIsRefused) {
+TEST(CycleGpu, ABlockThatDoesNotFitIsRefused) {
   Options options;
   options.registers_override = 255;
   device::Device d = device_of("gtx480");
@@ -157,7 +157,7 @@ TEST(Gpu, ABlockThatDoesNotFitIsRefused) {
 
 const char* endless = ".visible .entry k() { .reg .b32 %r<2>; LOOP: mov.u32 %r1, %clock; bra LOOP; ret; }";
 
-TEST(Gpu, TheCycleLimitEndsAKernelAndKeepsItsStatistics) {
+TEST(CycleGpu, TheCycleLimitEndsAKernelAndKeepsItsStatistics) {
   Options options;
   options.max_cycles = 10000;
   Simulator s(one_sm(), endless, options);
@@ -174,7 +174,7 @@ TEST(Gpu, TheCycleLimitEndsAKernelAndKeepsItsStatistics) {
   EXPECT_GT(metric(partial, "stall.branch_resolving"), 0.1);
 }
 
-TEST(Gpu, AnInterruptEndsAKernel) {
+TEST(CycleGpu, AnInterruptEndsAKernel) {
   volatile bool stop = true;
   Options options;
   options.interrupt = &stop;
@@ -182,7 +182,7 @@ TEST(Gpu, AnInterruptEndsAKernel) {
   EXPECT_THROW(s.run("k", {1, 1, 1}, {32, 1, 1}), Error);
 }
 
-TEST(Gpu, ABarrierThatCannotCompleteIsADeadlockReportAndTheGpuIsUsableAfterwards) {
+TEST(CycleGpu, ABarrierThatCannotCompleteIsADeadlockReportAndTheGpuIsUsableAfterwards) {
   Simulator s(
       one_sm(),
       R"(.visible .entry k() { .reg .b32 %r<2>; .reg .pred %p1; mov.u32 %r1, %tid.x; setp.lt.u32 %p1, %r1, 32;
@@ -191,11 +191,11 @@ TEST(Gpu, ABarrierThatCannotCompleteIsADeadlockReportAndTheGpuIsUsableAfterwards
   EXPECT_EQ(metric(s.run("ok", {1, 1, 1}, {64, 1, 1}), "barrier.executed"), 2);
 }
 
-TEST(Gpu, ADeviceFileWithoutAValueIsRefusedByName) {
+TEST(CycleGpu, ADeviceFileWithoutAValueIsRefusedByName) {
   device::Device d = device_of("v100");
   d.throughput[5] = 0;
   try {
-    Gpu gpu(d, {});
+    CycleGpu gpu(d, {});
     FAIL() << "no error";
   } catch (const Error& e) {
     EXPECT_EQ(e.id(), "device-value");
@@ -400,7 +400,7 @@ TEST(Sm, AnL1ThatSharesItsStorageShrinksWithTheSharedMemoryOfTheBlocks) {
   EXPECT_LT(hits(".shared .b8 buffer[49152]; .reg .b32 %a; mov.u32 %a, buffer;"), 400);
 }
 
-TEST(Gpu, TheBottleneckIsNamedWithItsEvidence) {
+TEST(CycleGpu, TheBottleneckIsNamedWithItsEvidence) {
   std::string body =
       "mov.f32 %f1, 0f3F800000; mov.f32 %f2, %f1; mov.f32 %f3, %f1; mov.f32 %f4, %f1; mov.f32 %f5, %f1;\n";
   for (int i = 0; i < 2000; ++i) body += "fma.rn.f32 %f" + std::to_string(i % 5 + 1) + ", %f1, %f2, %f3;\n";
