@@ -206,7 +206,7 @@ def stub(tree, folder):
         "UsageError",
     ]
     out += "".join(f"from .errors import {c} as {c}\n" for c in classes)
-    out += "from .call import Activity as Activity\n"
+    out += "from .call import Activity as Activity, explain as explain\n"
     out += "from .result import Result as Result, load as load\n\n__version__: str\n\n"
     return out + "\n".join(function(c, find(tree, c), False) for c in COMMANDS)
 

@@ -62,6 +62,14 @@ PYBIND11_MODULE(_simtlab, m) {
     } catch (const Failure& failure) { raise(failure); }
   });
   m.def("execute", &execute, py::arg("words"), py::arg("progress") = py::none(), py::arg("interval") = 0.1);
+  m.def("explain", [](const std::string& what) {
+    std::string text;
+    {
+      const py::gil_scoped_release released;
+      text = simtlab::api::explain(what);
+    }
+    return decoded(text);
+  });
   m.def("commands_json", &simtlab::api::commands_json);
   m.def("version", [] { return std::string(simtlab::api::version()); });
 }

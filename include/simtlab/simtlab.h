@@ -116,6 +116,10 @@ struct Execution {
 // in the calling thread, works in another.
 SIMTLAB_API Execution execute(const std::vector<std::string>& command, const ExecuteOptions& options = {});
 
+// The text of `simtlab explain`: what a word means ("l2.bytes", "gto", "file-missing"), or why the kernels of
+// a result file take so long. Nothing is run. Throws Failure for a word that nothing has.
+SIMTLAB_API std::string explain(const std::string& what);
+
 // Every command with its options as JSON, for bindings and graphical front ends: a tree of {"name",
 // "description", "options": [{"names", "value", "values", "positional", "required", "choices", "group",
 // "description"}], "commands": [...]}. values: at most so many; 0: a flag; -1: any number. extras: takes

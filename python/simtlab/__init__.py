@@ -9,7 +9,7 @@ The functions are the commands of the tool, their parameters its options (help(s
 one runs. Nothing is printed.
 """
 from ._simtlab import version as _version
-from .call import Activity
+from .call import Activity, explain
 from .commands import *  # noqa: F401,F403
 from .commands import __all__ as _commands
 from .errors import (
@@ -39,5 +39,6 @@ __all__ = [
     "UnavailableError",
     "UnsupportedError",
     "UsageError",
+    "explain",
     "load",
 ]

@@ -79,3 +79,13 @@ def call(
 ) -> Result:
     text, messages = _simtlab.execute(words_of(command, positional, options, program), progress, interval)
     return Result(json.loads(text), text, messages)
+
+
+def explain(what: str | os.PathLike[str]) -> str:
+    """The text of `simtlab explain`: what a metric, parameter, policy, model, option, device or error means, or why the
+    kernels of a result file take so long. Nothing is run.
+
+    what: the word ("l2.bytes", "gto", "file-missing"), or the path of a result file
+    Raises simtlab.Error: UsageError for a word that nothing has.
+    """
+    return _simtlab.explain(text_of("what", what))

@@ -61,6 +61,13 @@ std::string_view version() { return SIMTLAB_VERSION; }
 
 Failure::~Failure() = default;
 
+std::string explain(const std::string& what) {
+  cli::Executed done = cli::execute({"explain", "--", what}, {});
+  if (!done.error.empty())
+    throw failure_of(done.error.front(), std::move(done.output), std::move(done.messages));
+  return std::move(done.output);
+}
+
 Execution execute(const std::vector<std::string>& command, const ExecuteOptions& options) {
   std::vector<std::string> words = command;
   words.insert(std::ranges::find(words, "--"), "--json");

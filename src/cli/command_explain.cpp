@@ -11,6 +11,7 @@
 #include "cli/cli.h"
 #include "cli/explain_result.h"
 #include "cli/explain_word.h"
+#include "cli/host.h"
 #include "cli/output.h"
 #include "cli/output_option.h"
 
@@ -80,6 +81,10 @@ void add_explain(CLI::App& app, Action& chosen) {
       ->group(group);
   sub->callback([&chosen, o] {
     chosen = [o] {
+      if (host() != nullptr && (o->result.rerun || !o->result.limits.empty()))
+        throw Error(ExitCode::usage, "command-embedded",
+                    "--rerun and --try start simtlab again, and this is another program",
+                    "simtlab explain RESULT.json --rerun on the command line");
       std::error_code ignored;
       const bool file =
           std::filesystem::exists(o->name, ignored) && !std::filesystem::is_directory(o->name, ignored);

@@ -129,7 +129,7 @@ void check_embedded(const CLI::App& command) {
       command.get_name();
   static constexpr const char* known[] = {"run",           "cache",   "predict",         "dram",
                                           "probe",         "corun",   "corun interfere", "corun replay",
-                                          "corun profile", "compare", "validate"};
+                                          "corun profile", "compare", "validate",        "explain"};
   if (std::ranges::find(known, path) != std::end(known)) return;
   std::string names;
   for (const char* name : known) names += (names.empty() ? "" : ", ") + std::string(name);

@@ -58,7 +58,11 @@ Token Parser::expect_identifier(std::string_view what) {
 
 void Parser::run() {
   if (lexer_.peek().kind == Token::Kind::end)
-    fail(lexer_.peek().at, "the text is empty", "a PTX module starts with .version");
+    fail(lexer_.peek().at,
+         lexer_.peek().at.line == 1 && lexer_.peek().at.column == 1
+             ? "the text is empty"
+             : "there is no code: nothing but blanks, comments or NUL bytes",
+         "a PTX module starts with .version");
   while (lexer_.peek().is("@@")) lexer_.skip_line();
   if (!lexer_.peek().is(".version"))
     fail(lexer_.peek().at, fmt::format("this is not PTX: expected .version, found {}", shown(lexer_.peek())),

@@ -105,6 +105,10 @@ class PredictWriter {
                        cycles(value(*predictions, row, "cycles")),
                        format_time(value(*predictions, row, "time")),
                        verdict(words(*predictions, row, "limit"))));
+    // tests/unit/studies/validate/rows_test.cpp holds this against the kept rows.
+    if (full && predictions->rows.size() > 1 &&
+        words(*predictions, predictions->rows.front(), "model") == "throughput")
+      note("believe throughput first: on kernels and loops it is the nearest to the cycle-level GPU");
     if (full) {
       for (const auto& row : predictions->rows) model(k, *predictions, row);
       others(k, *predictions);
@@ -148,15 +152,14 @@ class PredictWriter {
   // How good the counts are, if not all of the kernel was counted.
   void sample(const KernelResult& k) {
     const auto blocks = k.metrics.get("counts.blocks"), error = k.metrics.get("counts.error");
-    const double all = static_cast<double>(k.grid[0]) * k.grid[1] * k.grid[2];
-    if (!blocks || *blocks >= all) return;
+    const std::uint64_t all = std::uint64_t{k.grid[0]} * k.grid[1] * k.grid[2];
+    if (!blocks || *blocks >= static_cast<double>(all)) return;
     const std::string doubt =
         error ? fmt::format("; instructions of the whole grid known to {}, if the others are like them",
                             format_share(*error))
               : "; the others were executed uncounted";
     note(fmt::format("counted {} of {} blocks{} (--whole counts all)",
-                     format_exact(static_cast<std::uint64_t>(*blocks)),
-                     format_exact(static_cast<std::uint64_t>(all)), doubt));
+                     format_exact(static_cast<std::uint64_t>(*blocks)), format_exact(all), doubt));
   }
 
   void model(const KernelResult& k, const Table& predictions, const std::vector<result::Cell>& row) {

@@ -79,6 +79,10 @@ STAND_FOR = {
 }
 # The same for whole commands: what is typed in place of these words.
 TYPED = {
+    "corun interfere kernel.ptx --launch l.toml --device 0": "corun interfere kernel.ptx --launch l.toml --device 0 --steps 2",
+    "corun interfere kernel.ptx --launch l.toml --device 0 --steps 8": "corun interfere kernel.ptx --launch l.toml --device 0 --steps 2",
+    "corun --host cycle --gpu titanx-maxwell --mixes 4 --size 6 --limit 3 --seed 2 --policy mps,fair --all --json=r.json": "corun --host cycle --gpu titanx-maxwell --mixes 1 --size 3 --limit 2 --seed 2 --policy mps,fair --all --json=r.json",
+    "corun --mixes 30 --size 4,8,16 --limit 2,4,8,16 --policy mps,shark": "corun --mixes 3 --size 4,8,16 --limit 2,4,8,16 --policy mps,shark",
     "run app.cu MORE SOURCES AND NVCC FLAGS -- ARGUMENTS": "run app.cu -O2 -- 1",
     "run kernel.cl -D -I -cl-... --global 160x160 --local 16x16 --arg u32:1": "run kernel.cl -DX=1 -Iinclude -cl-fast-relaxed-math --global 160x160 --local 16x16 {mm}",
     "cache kernel.cl --kernel mm --global 160x160 --local 16x16 --arg buffer:160x160:f32:iota --arg u32:160": "cache kernel.cl --kernel mm --global 160x160 --local 16x16 {mm}",

@@ -37,6 +37,18 @@ def test_a_run_is_a_dict_and_a_table(saxpy):
         result.metric("gpu.time", "no_such_kernel")
 
 
+def test_words_and_results_are_explained(saxpy, tmp_path):
+    assert "sectors" in simtlab.explain("access.sectors")
+    assert "round" in simtlab.explain("lrr")
+    with pytest.raises(simtlab.UsageError):
+        simtlab.explain("no such word at all")
+    what, options = saxpy
+    (tmp_path / "r.json").write_text(simtlab.run(*what, **options).text)
+    assert "saxpy" in simtlab.explain(tmp_path / "r.json")
+    with pytest.raises(TypeError):
+        simtlab.explain(3.5j)
+
+
 def test_pandas_is_loaded_when_a_table_is_asked_for():
     code = "import sys, simtlab; assert 'pandas' not in sys.modules and 'numpy' not in sys.modules"
     subprocess.run([sys.executable, "-B", "-c", code], check=True)

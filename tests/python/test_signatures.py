@@ -54,7 +54,7 @@ def test_every_public_name_is_in_the_stub():
 
 
 def test_every_option_of_the_tool_is_a_parameter():
-    left_out = {"--json", "--csv", "--color", "--all", "--quiet", "--verbose", "--help"}
+    left_out = {"--json", "--csv", "--color", "--all", "--quiet", "--verbose", "--help", "--help-all"}
     tree = json.loads(_simtlab.commands_json())
     for command in tree["commands"]:
         function = getattr(simtlab, command["name"], None)

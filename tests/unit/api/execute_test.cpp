@@ -184,6 +184,12 @@ TEST_F(Execute, a_program_is_stopped_with_the_command) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
 }
 
+TEST(Explain, WordsHaveTextsAndOthersAreErrors) {
+  EXPECT_NE(explain("lrr").find("round"), std::string::npos);
+  EXPECT_NE(explain("--lines").find("--lines"), std::string::npos);
+  EXPECT_THROW(explain("no such word at all"), Failure);
+}
+
 TEST(Commands, are_described_with_all_their_options) {
   const std::string json = commands_json();
   EXPECT_THAT(json, HasSubstr("\"--max-cycles\""));

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <map>
+
 #include "base/error.h"
 
 namespace simtlab::studies::validate {
@@ -94,6 +98,30 @@ TEST(Rows, SummariesCountTargets) {
   EXPECT_EQ(s.missed, 1);
   EXPECT_DOUBLE_EQ(s.median, 0.1);
   EXPECT_DOUBLE_EQ(s.worst, 0.3);
+}
+
+// What the report of `simtlab predict` says of its first model.
+TEST(Rows, ThroughputIsTheNearestOfTheModels) {
+  const std::string folder = std::string(SIMTLAB_SOURCE_DIR) + "/data/validation/";
+  for (const auto& [file, group] :
+       {std::pair{"predict.csv", "loop nests"}, std::pair{"predict.recorded.csv", "programs"}}) {
+    std::map<std::string, std::vector<double>> errors;
+    for (const Row& row : read_rows(folder + file)) {
+      if (row.group != group) continue;
+      const std::size_t colon = row.quantity.rfind(": ");
+      if (colon != std::string::npos) errors[row.quantity.substr(colon + 2)].push_back(std::abs(row.error));
+    }
+    const auto median = [&](const std::string& model) {
+      std::vector<double>& all = errors.at(model);
+      std::ranges::sort(all);
+      return all[all.size() / 2];
+    };
+    ASSERT_TRUE(errors.contains("throughput")) << group;
+    for (const char* other : {"resios", "mwp-cwp", "mwp-cwp-2012"}) {
+      ASSERT_TRUE(errors.contains(other)) << group;
+      EXPECT_LE(median("throughput"), median(other)) << group << ", " << other;
+    }
+  }
 }
 
 }  // namespace
