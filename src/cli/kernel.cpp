@@ -14,6 +14,7 @@
 #include "cli/simulate.h"
 #include "hosts/cuda/board_launch.h"
 #include "hosts/cuda/launch_runner.h"
+#include "ptx/module.h"
 
 namespace simtlab::cli {
 namespace {
@@ -112,11 +113,19 @@ int run_kernel(const KernelRun& run, const RunOptions& given, const OutputOption
   Simulation simulation{configuration, device, output, clock, std::move(hashes), [&](result::Result& result) {
                           on_board.add_to(result);
                         }};
-  const int code = simulate(simulation, [&](gpu::Gpu& gpu, const volatile bool* stop) {
+  const auto work = [&](gpu::Gpu& gpu, const volatile bool* stop) {
     if (!run.board.device.empty()) return run_on_both(run, inputs, gpu, tool.seed, stop, on_board);
     const gpu::ModuleId module = gpu.load_module(run.file, inputs.source.ptx);
     hosts::cuda::run_launch(inputs.launch, module, gpu, tool.seed, stop);
-  });
+  };
+  int code = 0;
+  try {
+    code = simulate(simulation, work);
+  } catch (const Error& e) {
+    // Where the device's memory can't even be reserved, what is wrong with the text is said all the same.
+    if (e.id() == "memory-reserve") ptx::load_module(run.file, inputs.source.ptx);
+    throw;
+  }
   if (output.output.empty() && !data_on_stdout(output))
     print(on_board.text);
   else if (!output.quiet)

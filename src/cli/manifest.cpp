@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <sys/utsname.h>
 
+#include <map>
 #include <thread>
 
 #include "base/hash.h"
@@ -90,8 +91,37 @@ void note_stop(result::Manifest& manifest, const Error& error) {
   manifest.failure_code = static_cast<int>(error.code());
 }
 
+namespace {
+
+// A device file of a user that inherits from a device of another generation has facts of that one, which a
+// reader of the report does not see.
+void note_inherited(const options::Configuration& configuration, const device::LoadedDevice& device) {
+  namespace fs = std::filesystem;
+  const std::string& gpu = configuration.options.gpu;
+  if (gpu.find('/') == std::string::npos && !gpu.ends_with(".toml")) return;
+  std::error_code ignored;
+  std::map<std::string, std::size_t> inherited;
+  for (const device::Entry& e : device.entries) {
+    if (e.origin.layer != "device") continue;
+    const std::string file = e.origin.where.substr(0, e.origin.where.rfind(':'));
+    if (!file.empty() && !fs::equivalent(file, gpu, ignored)) ++inherited[file];
+  }
+  for (const auto& [file, count] : inherited) {
+    const device::Device parent = device::load_device(file).device;
+    if (parent.cc_major == device.device.cc_major && parent.cc_minor == device.device.cc_minor) continue;
+    talk(
+        fmt::format("note: {} has {} values of {}, which is of compute capability {}.{}, not {}.{}; "
+                    "`simtlab config show --gpu {} --origin` lists them\n",
+                    shown(device.device.name), count, shown(parent.name), parent.cc_major, parent.cc_minor,
+                    device.device.cc_major, device.device.cc_minor, shown(gpu)));
+  }
+}
+
+}  // namespace
+
 void narrate_setup(const OutputOptions& output, const options::Configuration& configuration,
                    const device::LoadedDevice& device, const std::vector<result::InputHash>& inputs) {
+  if (!output.quiet) note_inherited(configuration, device);
   for (const result::InputHash& input : inputs)
     narrate(output, 2, fmt::format("read {} (xxh64 {})", shown(input.path), input.xxh64));
   for (const std::filesystem::path& file : files_of(configuration, device))

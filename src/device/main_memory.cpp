@@ -120,7 +120,12 @@ std::vector<Entry> apply_main_memory(Assembly& assembly, Device& device, const s
   const MemoryChoice choice =
       placed(assembly.origin("dram.model"), [&] { return memory_choice(dram.model); });
   assembly.refuse(idle_settings(assembly, device, choice.kind), file);
-  if (choice.kind == MemoryKind::simple) return {};
+  if (choice.kind == MemoryKind::simple) {
+    // Not simulated, but said to be there: it must be one.
+    if (!dram.technology.empty())
+      static_cast<void>(load(dram.technology, assembly.origin("dram.technology")));
+    return {};
+  }
 
   // The way to the memory and back stays what it is, whatever hangs at its end.
   LoadedTechnology loaded = load(dram.technology, assembly.origin("dram.technology"));

@@ -17,16 +17,16 @@ using result::Metrics;
 using result::Result;
 using result::Table;
 
-constexpr unsigned bar_width = 24;
-constexpr std::size_t rows_shown = 8, kernels_shown = 5, buffers_shown = 12;
+constexpr unsigned cache_bar_width = 24;
+constexpr std::size_t cache_rows_printed = 8, kernels_shown = 5, buffers_shown = 12;
 
 bool known(const Table& table, std::size_t row, const char* name) {
   return !std::holds_alternative<std::monostate>(cell(table, row, name));
 }
 
-class Writer : TextWriter {
+class CacheWriter : TextWriter {
  public:
-  Writer(const Result& result, const TextOptions& options) : TextWriter(result, options) {}
+  CacheWriter(const Result& result, const TextOptions& options) : TextWriter(result, options) {}
 
   std::string run() {
     state_line();
@@ -91,7 +91,7 @@ class Writer : TextWriter {
     const auto row = [&](const char* label, double n, Paint paint) {
       if (n == 0) return;
       line(fmt::format("    {:<14} {:>9} {:>8}  {}", label, format_count(n), format_share(n / all),
-                       painted(bar(n / all, bar_width, style_), paint, style_)));
+                       painted(bar(n / all, cache_bar_width, style_), paint, style_)));
     };
     row("hit", get(".read.hits"), Paint::good);
     row("hit pending", get(".read.hits_pending"), Paint::good);
@@ -188,7 +188,7 @@ class Writer : TextWriter {
     line(fmt::format("    {:<22}{}", "", painted(columns, Paint::dim, style_)));
     std::size_t shown = 0;
     for (const std::size_t i : by_traffic(*table)) {
-      if (!options_.all && shown++ == rows_shown) break;
+      if (!options_.all && shown++ == cache_rows_printed) break;
       std::string place =
           fmt::format("{} PTX line {:.0f}", words(*table, i, "kind"), number(*table, i, "ptx_line"));
       if (known(*table, i, "file")) {
@@ -240,7 +240,7 @@ class Writer : TextWriter {
 }  // namespace
 
 std::string cache_text(const Result& result, const TextOptions& options) {
-  return Writer(result, options).run();
+  return CacheWriter(result, options).run();
 }
 
 }  // namespace simtlab::report

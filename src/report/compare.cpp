@@ -41,7 +41,7 @@ std::string headline(const Result& a, const Result& b, const std::string& wanted
               "compare results of the same command");
 }
 
-std::vector<ComparedText> configuration(const result::Manifest& a, const result::Manifest& b) {
+std::vector<ComparedText> configuration_by_key(const result::Manifest& a, const result::Manifest& b) {
   std::vector<ComparedText> out;
   const auto text = [&](const char* key, const std::string& x, const std::string& y) {
     if (x != y) out.push_back({key, x, y, ""});
@@ -136,7 +136,7 @@ Comparison compare(const Result& before, const Result& after, const std::string&
   out.unit = result::find_metric(out.metric)->unit;
   out.before = *before.total.get(out.metric);
   out.after = *after.total.get(out.metric);
-  out.configuration = configuration(before.manifest, after.manifest);
+  out.configuration = configuration_by_key(before.manifest, after.manifest);
   out.total = differences(before.total, after.total);
   const std::vector<KernelResult> a = by_name(before.kernels), b = by_name(after.kernels);
   for (const KernelResult& k : b) {

@@ -12,11 +12,11 @@
 namespace simtlab::report {
 namespace {
 
-constexpr std::size_t settings_shown = 12, kernels_shown = 5, parts_shown = 6;
+constexpr std::size_t settings_shown = 12, changes_shown = 5, parts_shown = 6;
 
-class Writer {
+class ComparisonWriter {
  public:
-  Writer(const Comparison& comparison, const TextOptions& options)
+  ComparisonWriter(const Comparison& comparison, const TextOptions& options)
       : c_(comparison), options_(options), width_(std::max(options.style.width, 60u)) {}
 
   std::string run() {
@@ -24,8 +24,8 @@ class Writer {
     configuration();
     std::size_t shown = 0;
     for (const ComparedKernel& k : c_.kernels) {
-      if (shown++ == kernels_shown && !options_.all) {
-        line(fmt::format("\n{} more kernels; --all prints them", c_.kernels.size() - kernels_shown));
+      if (shown++ == changes_shown && !options_.all) {
+        line(fmt::format("\n{} more kernels; --all prints them", c_.kernels.size() - changes_shown));
         break;
       }
       kernel(k);
@@ -116,14 +116,16 @@ class Writer {
 
 using result::json_string;
 
-std::string number(const std::optional<double>& value) { return value ? fmt::format("{}", *value) : "null"; }
+std::string json_number(const std::optional<double>& value) {
+  return value ? fmt::format("{}", *value) : "null";
+}
 
 std::string json_values(const std::vector<ComparedValue>& list, std::string_view indent) {
   std::string out = "[";
   for (std::size_t i = 0; i < list.size(); ++i)
     out += fmt::format("{}\n{}  {{\"name\": {}, \"unit\": {}, \"before\": {}, \"after\": {}}}",
                        i == 0 ? "" : ",", indent, json_string(list[i].name), json_string(list[i].unit),
-                       number(list[i].before), number(list[i].after));
+                       json_number(list[i].before), json_number(list[i].after));
   return out + (list.empty() ? "]" : fmt::format("\n{}]", indent));
 }
 
@@ -136,7 +138,7 @@ std::string json_names(const std::vector<std::string>& list) {
 }  // namespace
 
 std::string compare_text(const Comparison& comparison, const TextOptions& options) {
-  return Writer(comparison, options).run();
+  return ComparisonWriter(comparison, options).run();
 }
 
 std::string compare_json(const Comparison& c) {

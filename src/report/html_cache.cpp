@@ -69,7 +69,7 @@ std::string misses(const KernelResult& k) {
   return html_chart(chart);
 }
 
-std::string set_map(const Table& t) {
+std::string set_pictures(const Table& t) {
   HtmlChart chart{"heat",
                   "Misses by SM and set",
                   "How the misses of L1 spread over its sets; a stripe is a set that many addresses share.",
@@ -188,7 +188,7 @@ std::string html_other_table(const Table& t) {
 std::string html_cache(const KernelResult& k) {
   std::string out = k.metrics.get("l1.read.misses.cold") ? misses(k) : "", rest;
   for (const Table& t : k.tables) {
-    const std::string chart = t.name == "set_map"      ? set_map(t)
+    const std::string chart = t.name == "set_map"      ? set_pictures(t)
                               : t.name == "sets"       ? sets(t)
                               : t.name == "reuse"      ? reuse(t)
                               : t.name == "miss_ratio" ? miss_ratio(t)

@@ -19,9 +19,11 @@ using result::KernelResult;
 using result::Metrics;
 using result::Result;
 
-constexpr std::size_t mixes_shown = 60, launches_drawn = 1500, rows_shown = 1000;
+constexpr std::size_t mixes_shown = 60, launches_drawn = 1500, launches_listed = 1000;
 
-std::string name_of(const KernelResult& k) { return printable(k.demangled.empty() ? k.name : k.demangled); }
+std::string launch_name(const KernelResult& k) {
+  return printable(k.demangled.empty() ? k.name : k.demangled);
+}
 
 // A policy at a limit, over mixes of one size.
 struct Cell {
@@ -240,7 +242,7 @@ std::string kernel_table(const Study& s, const std::vector<const Member*>& membe
                                                          {"corun.l2.miss_rate.together", "together"}};
   for (const auto& [metric, title] : columns) table.head.push_back(std::string(title) + "#");
   for (const Member* m : members) {
-    if (table.rows.size() == rows_shown) break;
+    if (table.rows.size() == launches_listed) break;
     std::vector<std::string> row = {html_escaped(fmt::format("{} {}", m->number, m->name)),
                                     html_escaped(s.cells[m->cell].policy)};
     for (const auto& [metric, title] : columns) row.push_back(html_metric(m->entry->metrics, metric));
@@ -381,7 +383,7 @@ std::string launches(const Result& result) {
         continue;
       }
       const std::string title =
-          mixes.size() > 1 ? fmt::format("{}, mix {:.0f}", name_of(k), mix) : name_of(k);
+          mixes.size() > 1 ? fmt::format("{}, mix {:.0f}", launch_name(k), mix) : launch_name(k);
       // What is missing is known of all mixes together.
       const std::string chart = launch_chart(
           *t, rows, title, mixes.size() > 1 ? 0 : k.metrics.get("corun.launches.left_out").value_or(0));
@@ -393,7 +395,7 @@ std::string launches(const Result& result) {
       if (const auto missing = k.metrics.get("corun.launches.left_out"); missing && *missing > 0)
         body += fmt::format(
             "<p class=\"warning\">{}: {} launches are not in the result; --launches keeps more.</p>\n",
-            html_escaped(name_of(k)), html_metric("corun.launches.left_out", *missing));
+            html_escaped(launch_name(k)), html_metric("corun.launches.left_out", *missing));
   }
   if (body.empty()) return {};
   std::string out = "<section id=\"launches\"><h2>Launches over time</h2>\n";
@@ -418,7 +420,7 @@ std::string interference(const Result& result) {
   std::vector<std::pair<std::string, std::vector<Point>>> kinds;
   for (const KernelResult& k : result.kernels) {
     if (!k.metrics.get("corun.interfere.slowdown") || !k.metrics.get("corun.interfere.load")) continue;
-    const std::string name = name_of(k);
+    const std::string name = launch_name(k);
     // "APPLICATION: what disturbs STEP"
     const std::size_t colon = name.rfind(": "), blank = name.rfind(' ');
     if (colon == std::string::npos || blank <= colon + 1) continue;

@@ -15,7 +15,9 @@ namespace {
 using result::KernelResult;
 using result::Result;
 
-std::string name_of(const KernelResult& k) { return printable(k.demangled.empty() ? k.name : k.demangled); }
+std::string kernel_name_of(const KernelResult& k) {
+  return printable(k.demangled.empty() ? k.name : k.demangled);
+}
 
 constexpr std::size_t slices_shown = 400;
 
@@ -44,12 +46,12 @@ std::string html_program(const Result& result) {
     chart.data["rows"].push_back({{"row", fmt::format("row {}", at + 1)},
                                   {"from", *begin / 1000},
                                   {"to", (*begin + *time) / 1000},
-                                  {"label", shortened(name_of(k), 60)},
+                                  {"label", shortened(kernel_name_of(k), 60)},
                                   {"colour", colour},
-                                  {"tip", fmt::format("{}\nbegins at {}, takes {}", name_of(k),
+                                  {"tip", fmt::format("{}\nbegins at {}, takes {}", kernel_name_of(k),
                                                       format_time(*begin), format_time(*time))}});
     chart.table.rows.push_back(
-        {html_escaped(name_of(k)), html_metric("gpu.begin", *begin), html_metric("gpu.time", *time)});
+        {html_escaped(kernel_name_of(k)), html_metric("gpu.begin", *begin), html_metric("gpu.time", *time)});
   }
   if (chart.table.rows.size() < 2) return {};
   chart.data["end"] = end / 1000;
@@ -73,12 +75,12 @@ std::string html_dram(const Result& result) {
     peak = std::max(peak, k.metrics.get("dram.bandwidth.peak").value_or(0));
     most = std::max(most, *bandwidth);
     chart.data["lines"].push_back({{"series", "loads"}, {"x", *bandwidth}, {"y", *latency}});
-    chart.data["points"].push_back(
-        {{"series", "loads"},
-         {"x", *bandwidth},
-         {"y", *latency},
-         {"tip", fmt::format("{}: {}, {:.0f} cycles", name_of(k), format_rate(*bandwidth), *latency)}});
-    chart.table.rows.push_back({html_escaped(name_of(k)), html_metric("dram.bandwidth", *bandwidth),
+    chart.data["points"].push_back({{"series", "loads"},
+                                    {"x", *bandwidth},
+                                    {"y", *latency},
+                                    {"tip", fmt::format("{}: {}, {:.0f} cycles", kernel_name_of(k),
+                                                        format_rate(*bandwidth), *latency)}});
+    chart.table.rows.push_back({html_escaped(kernel_name_of(k)), html_metric("dram.bandwidth", *bandwidth),
                                 html_metric("dram.read.latency.mean", *latency)});
   }
   if (chart.table.rows.size() < 3) return {};
@@ -110,7 +112,7 @@ std::string html_probe(const Result& result) {
       chart.data["lines"].push_back({{"series", "level"}, {"x", x}, {"y", *latency}});
     const auto edge = k.metrics.get("probe.edge.size");
     if (edge && *edge > 0) chart.data["rules"].push_back({{"x", *edge}, {"label", format_bytes(*edge)}});
-    chart.table.rows.push_back({html_escaped(name_of(k)), html_metric(k.metrics, "probe.level.first"),
+    chart.table.rows.push_back({html_escaped(kernel_name_of(k)), html_metric(k.metrics, "probe.level.first"),
                                 html_metric(k.metrics, "probe.level.last"),
                                 html_metric(k.metrics, "probe.level.latency"),
                                 fmt::format("{} to {}", html_metric(k.metrics, "probe.level.latency.low"),

@@ -18,7 +18,7 @@ using result::KernelResult;
 using result::LineProfile;
 using result::Profile;
 
-constexpr std::size_t lines_shown = 15, parts_shown = 7, table_lines = 400;
+constexpr std::size_t lines_shown = 15, profile_parts_shown = 7, table_lines = 400;
 constexpr double least_share = 0.002;
 
 // Reasons with most slots; the others are one part together.
@@ -29,7 +29,7 @@ std::vector<std::size_t> largest(const Profile& p) {
     return i >= p.slots.size() || p.slots[i] == 0 || p.reasons[i] == "no_warp";
   });
   std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return p.slots[a] > p.slots[b]; });
-  if (order.size() > parts_shown) order.resize(parts_shown);
+  if (order.size() > profile_parts_shown) order.resize(profile_parts_shown);
   return order;
 }
 

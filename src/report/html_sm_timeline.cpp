@@ -18,7 +18,7 @@ namespace {
 
 using result::Table;
 
-constexpr std::size_t sms_drawn = 8, table_rows = 1000;
+constexpr std::size_t sms_drawn = 8, timeline_rows = 1000;
 
 // Issuing is green, the memory's stalls are warm, those of the pipelines cold, waiting for others is grey.
 struct Colour {
@@ -97,7 +97,7 @@ ChartData rows_in_order(const Table& t, const Sm& sm) {
   return out;
 }
 
-std::string chart_of(const Table& t, double number_of_sm, const Sm& sm, double begin, double end) {
+std::string timeline_chart(const Table& t, double number_of_sm, const Sm& sm, double begin, double end) {
   HtmlChart chart{"gantt",
                   fmt::format("SM {:.0f}, cycles {:.0f} to {:.0f}", number_of_sm, begin, end),
                   "A row a warp, coloured by what it does: selected issues an instruction, not_selected "
@@ -130,17 +130,17 @@ std::string chart_of(const Table& t, double number_of_sm, const Sm& sm, double b
   }
   for (const auto* rows : {&sm.blocks, &sm.warps})
     for (const std::size_t r : *rows) {
-      if (chart.table.rows.size() == table_rows) break;
+      if (chart.table.rows.size() == timeline_rows) break;
       chart.table.rows.push_back(
           {html_escaped(printable(words(t, r, "kind"))), fmt::format("{:.0f}", number(t, r, "slot")),
            fmt::format("{:.0f}", number(t, r, "from")), fmt::format("{:.0f}", number(t, r, "to")),
            html_escaped(printable(words(t, r, "what")))});
     }
   std::string out = html_chart(chart);
-  if (sm.blocks.size() + sm.warps.size() > table_rows)
+  if (sm.blocks.size() + sm.warps.size() > timeline_rows)
     out += fmt::format(
         "<p class=\"muted\">The table has the first {} of {} rows; all are in the result file.</p>\n",
-        table_rows, sm.blocks.size() + sm.warps.size());
+        timeline_rows, sm.blocks.size() + sm.warps.size());
   return out;
 }
 
@@ -204,7 +204,7 @@ std::string html_sm_timeline(const result::Result& result) {
   std::size_t drawn = 0;
   for (const auto& [number_of_sm, sm] : sms) {
     if (drawn++ == sms_drawn) break;
-    out += chart_of(*t, number_of_sm, sm, begin, end);
+    out += timeline_chart(*t, number_of_sm, sm, begin, end);
   }
   if (sms.size() > sms_drawn)
     out +=

@@ -75,7 +75,7 @@ std::string metric_table(const Metrics& metrics) {
   return out + "\n";
 }
 
-std::string stalls(const Metrics& m) {
+std::string stall_table(const Metrics& m) {
   std::vector<std::pair<double, std::string>> reasons;
   for (const Metrics::Value& v : m.values())
     if (v.name.starts_with("stall.") && v.real > 0) reasons.emplace_back(v.real, v.name.substr(6));
@@ -128,7 +128,7 @@ std::string kernel(const KernelResult& k) {
                        k.block[0], k.block[1], k.block[2], k.launches);
   if (!out.ends_with("\n\n")) out += ".\n\n";
   if (!k.bottleneck.empty()) out += cell_text(k.bottleneck) + "\n\n";
-  out += stalls(k.metrics) + metric_table(k.metrics);
+  out += stall_table(k.metrics) + metric_table(k.metrics);
   for (const result::Table& t : k.tables) out += table(t);
   return out;
 }

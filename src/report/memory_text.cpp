@@ -15,11 +15,11 @@ using result::KernelResult;
 using result::Metrics;
 using result::Result;
 
-constexpr unsigned bar_width = 30;
+constexpr unsigned memory_bar_width = 30;
 
-class Writer : TextWriter {
+class MemoryWriter : TextWriter {
  public:
-  Writer(const Result& result, const TextOptions& options) : TextWriter(result, options) {}
+  MemoryWriter(const Result& result, const TextOptions& options) : TextWriter(result, options) {}
 
   std::string run() {
     state_line();
@@ -76,7 +76,7 @@ class Writer : TextWriter {
 
   void share(std::string_view name, double value) {
     line(fmt::format("    {:<12} {:>7}  {}", printable(name), format_share(value),
-                     bar(value, bar_width, style_)));
+                     bar(value, memory_bar_width, style_)));
   }
 
   void losses(const Metrics& m) {
@@ -185,7 +185,7 @@ class Writer : TextWriter {
 }  // namespace
 
 std::string memory_text(const Result& result, const TextOptions& options) {
-  return Writer(result, options).run();
+  return MemoryWriter(result, options).run();
 }
 
 }  // namespace simtlab::report

@@ -17,8 +17,8 @@ using result::LineProfile;
 using result::Metrics;
 using result::Profile;
 
-constexpr unsigned bar_width = 20;
-constexpr std::size_t lines_shown = 10;
+constexpr unsigned profile_bar_width = 20;
+constexpr std::size_t lines_printed = 10;
 
 double ratio(double a, double b) { return b > 0 ? a / b : 0; }
 
@@ -26,9 +26,9 @@ std::uint64_t sum(const std::vector<std::uint64_t>& counts) {
   return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
 }
 
-class Writer {
+class ProfileWriter {
  public:
-  Writer(const KernelResult& kernel, const TextOptions& options)
+  ProfileWriter(const KernelResult& kernel, const TextOptions& options)
       : k_(kernel), m_(kernel.metrics), options_(options), style_(options.style) {}
 
   std::string run() {
@@ -64,7 +64,7 @@ class Writer {
       if (p.slots[i] == 0 || (share < 0.005 && !options_.all)) continue;
       out_ += fmt::format("    {:<18} {:>8.2f}  {:>7}  {}\n", printable(p.reasons[i]),
                           static_cast<double>(p.slots[i]) / instructions, format_share(share),
-                          bar(share, bar_width, style_));
+                          bar(share, profile_bar_width, style_));
     }
   }
 
@@ -125,9 +125,9 @@ class Writer {
           fmt::format(": {:.0f} cycles on average, {} loads", latency, format_count(get("load.count"))));
     for (const Metrics::Value& v : m_.values()) {
       if (!v.name.starts_with("load.latency.") || (v.real < latency * 0.005 && !options_.all)) continue;
-      out_ +=
-          fmt::format("    {:<12} {:>8.1f}  {:>7}  {}\n", printable(v.name.substr(13)), v.real,
-                      format_share(ratio(v.real, latency)), bar(ratio(v.real, latency), bar_width, style_));
+      out_ += fmt::format("    {:<12} {:>8.1f}  {:>7}  {}\n", printable(v.name.substr(13)), v.real,
+                          format_share(ratio(v.real, latency)),
+                          bar(ratio(v.real, latency), profile_bar_width, style_));
     }
   }
 
@@ -139,7 +139,7 @@ class Writer {
           lines.front().file.empty() ? " (of PTX; compiled with -lineinfo it would be the source's)" : "");
     out_ += fmt::format("    {:>7}  {:>9}  {:<26}  {:>8}  {:>8}  {}\n", "slots", "executed", "mostly",
                         "sect/req", "latency", "line");
-    const std::size_t most = options_.all ? lines.size() : std::min(lines.size(), lines_shown);
+    const std::size_t most = options_.all ? lines.size() : std::min(lines.size(), lines_printed);
     for (std::size_t i = 0; i < most; ++i) row(lines[i], all);
     if (most < lines.size()) out_ += fmt::format("    ... {} more; --all prints them\n", lines.size() - most);
   }
@@ -188,7 +188,7 @@ std::string top_stall(const LineProfile& line, const Profile& profile, double& s
 
 std::string profile_text(const KernelResult& kernel, const TextOptions& options) {
   if (kernel.profile.empty()) return {};
-  return Writer(kernel, options).run();
+  return ProfileWriter(kernel, options).run();
 }
 
 }  // namespace simtlab::report

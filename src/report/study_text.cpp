@@ -26,7 +26,7 @@ using result::StudyEffect;
 using result::StudyMetric;
 using Goal = StudyMetric::Goal;
 
-constexpr std::size_t rows_shown = 20, failures_shown = 10, levels_shown = 8;
+constexpr std::size_t study_rows_printed = 20, failures_shown = 10, levels_shown = 8;
 
 class StudyText {
  public:
@@ -62,7 +62,7 @@ class StudyText {
 
   // A row a combination: its values, the means of its repeats.
   void table() {
-    const std::size_t most = o_.all ? s_.combinations.size() : rows_shown;
+    const std::size_t most = o_.all ? s_.combinations.size() : study_rows_printed;
     const std::vector<const StudyCombination*> rows = best_first(s_, most);
     if (rows.empty()) return;
     std::vector<std::vector<std::string>> cells(1);

@@ -37,11 +37,11 @@ std::string check_of(const SuiteProgram& p) {
   if (p.passed == SuiteStep::yes || p.passed == SuiteStep::no) return printable(p.check);
   return word(p.passed);
 }
-std::string time_of(double ns) { return std::isfinite(ns) ? format_time(ns) : ""; }
+std::string program_time(double ns) { return std::isfinite(ns) ? format_time(ns) : ""; }
 std::string host_of(const SuiteProgram& p) { return p.host_s > 0 ? format_time(p.host_s * 1e9) : ""; }
 
 // Built, ran and passed are counted of all programs.
-std::string headline(const Suite& s) {
+std::string suite_headline(const Suite& s) {
   const std::size_t all = s.programs.size();
   std::string out =
       fmt::format("suite {}: {} program{}; {} built", printable(s.folder), format_exact(all),
@@ -55,8 +55,8 @@ std::string headline(const Suite& s) {
 }
 
 std::vector<std::string> row_of(const SuiteProgram& p) {
-  return {printable(p.name),       word(p.built), word(p.ran),        check_of(p),
-          time_of(p.simulated_ns), host_of(p),    printable(p.reason)};
+  return {printable(p.name), word(p.built),      word(p.ran), check_of(p), program_time(p.simulated_ns),
+          host_of(p),        printable(p.reason)};
 }
 const std::vector<std::string> head = {"program", "built", "ran", "check", "simulated", "host", "why not"};
 
@@ -73,7 +73,7 @@ Json program_json(const SuiteProgram& p) {
 }  // namespace
 
 std::string suite_text(const Suite& s, const Style& style) {
-  std::string out = painted(headline(s), Paint::bold, style) + "\n\n";
+  std::string out = painted(suite_headline(s), Paint::bold, style) + "\n\n";
   std::vector<std::vector<std::string>> rows = {head};
   for (const SuiteProgram& p : s.programs) rows.push_back(row_of(p));
   std::array<std::size_t, columns> widths{};
@@ -143,7 +143,7 @@ std::string suite_html(const Suite& s) {
   }
   std::string body = fmt::format(
       "<header><h1>{}</h1></header>\n<main id=\"main\">\n<section id=\"programs\"><h2>Programs</h2>\n",
-      html_escaped(headline(s)));
+      html_escaped(suite_headline(s)));
   body +=
       "<p class=\"filter\"><label for=\"program-filter\">Show rows that contain: </label><input "
       "type=\"search\" id=\"program-filter\" data-filter=\"tr.program-row\" "
@@ -160,7 +160,7 @@ std::string suite_html(const Suite& s) {
     body += "</ul></section>\n";
   }
   HtmlShell shell;
-  shell.title = headline(s);
+  shell.title = suite_headline(s);
   shell.footer = "<p>Written by simtlab.</p>";
   return html_document(shell, body + "</main>\n");
 }

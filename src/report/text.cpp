@@ -27,9 +27,9 @@ using result::Result;
 constexpr unsigned bar_width = 30;
 constexpr std::size_t detailed_kernels = 2;  // of a program with many, unless everything is asked for
 
-class Writer : TextWriter {
+class ReportWriter : TextWriter {
  public:
-  Writer(const Result& result, const TextOptions& options) : TextWriter(result, options) {}
+  ReportWriter(const Result& result, const TextOptions& options) : TextWriter(result, options) {}
 
   std::string run() {
     state_line();
@@ -367,7 +367,7 @@ std::string text(const Result& result, const TextOptions& options) {
   if (result.manifest.mode == "cache") return cache_text(result, options);
   if (result.manifest.mode == "predict") return predict_text(result, options);
   if (result.manifest.mode == "probe" || result.manifest.mode == "corun") return probe_text(result, options);
-  return Writer(result, options).run();
+  return ReportWriter(result, options).run();
 }
 
 }  // namespace simtlab::report

@@ -1,5 +1,6 @@
 """Bad and hostile input: a message with a remedy, the documented exit code, no crash, no hang, bounded memory."""
 import json
+import os
 import resource
 import subprocess
 import unittest
@@ -20,6 +21,15 @@ class BadInput(Case):
         for text in [says] if isinstance(says, str) else says:
             self.assertIn(text, result.stderr)
         return result
+
+    @unittest.skipIf("ASAN_OPTIONS" in os.environ, "sanitizers reserve more than that themselves")
+    def test_a_wrong_text_is_told_where_the_devices_memory_cannot_be_reserved(self):
+        for text, says in (("bogus;", "unknown instruction 'bogus'"), ("ret;", "[memory-reserve]")):
+            path = self.file("k.ptx", ".version 7.0\n.target sm_70\n.address_size 64\n.entry k() { " + text + " }\n")
+            line = f"ulimit -v 8000000; exec {SIMTLAB} run {path} --grid 1 --block 1"
+            done = subprocess.run(["bash", "-c", line], env=self.environment({}), capture_output=True, text=True)
+            self.assertIn(says, done.stderr)
+            self.assertNotEqual(done.returncode, 0)
 
     def test_empty_ptx(self):
         self.refused("")

@@ -2,7 +2,7 @@
 import json
 import unittest
 
-from harness import Case, main
+from harness import SAXPY_LAUNCH, Case, main
 
 
 class Configuration(Case):
@@ -21,6 +21,24 @@ class Configuration(Case):
                 self.assertTrue(v["layer"], v)
                 if v["layer"] == "device":
                     self.assertTrue(v["source"], (name, v))
+
+    def test_facts_of_another_generation_are_told(self):
+        head = 'inherits = "a100"\nproduct = { value = "RTX 4090", source = "me" }\n'
+        self.file("mine.toml", head + 'compute_capability = { value = "8.9", source = "me" }\n')
+        said = self.ok("run", self.saxpy(), *SAXPY_LAUNCH, "--gpu", "./mine.toml").stderr
+        self.assertRegex(said, r"note: mine has \d+ values of a100, which is of compute capability 8.0, not 8.9; ")
+        self.assertIn("config show --gpu ./mine.toml --origin", said)
+        self.assertNotIn(
+            "note: mine has", self.ok("run", self.saxpy(), *SAXPY_LAUNCH, "--gpu=./mine.toml", "-q").stderr
+        )
+        self.file("mine.toml", head)
+        self.assertNotIn("note: mine has", self.ok("run", self.saxpy(), *SAXPY_LAUNCH, "--gpu=./mine.toml").stderr)
+
+    def test_a_memory_that_is_none_is_refused_where_it_is_said(self):
+        for name in ("gddr6x", "../../etc/passwd", "h100"):
+            self.fails(
+                3, "run", self.saxpy(), *SAXPY_LAUNCH, "--set", f"dram.technology={name}", says="--set dram.technology"
+            )
 
     def test_every_value_of_every_memory_technology_has_a_source(self):
         names = [line.split()[0] for line in self.ok("list", "drams").stdout.splitlines()[1:]]
