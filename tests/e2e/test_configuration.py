@@ -35,10 +35,11 @@ class Configuration(Case):
         self.assertNotIn("note: mine has", self.ok("run", self.saxpy(), *SAXPY_LAUNCH, "--gpu=./mine.toml").stderr)
 
     def test_a_memory_that_is_none_is_refused_where_it_is_said(self):
-        for name in ("gddr6x", "../../etc/passwd", "h100"):
+        for name in ("gddr6x", "h100"):
             self.fails(
                 3, "run", self.saxpy(), *SAXPY_LAUNCH, "--set", f"dram.technology={name}", says="--set dram.technology"
             )
+        self.fails(3, "run", self.saxpy(), *SAXPY_LAUNCH, "--set", "dram.technology=/etc/passwd", says="[toml-syntax]")
 
     def test_every_value_of_every_memory_technology_has_a_source(self):
         names = [line.split()[0] for line in self.ok("list", "drams").stdout.splitlines()[1:]]
