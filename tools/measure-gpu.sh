@@ -126,7 +126,7 @@ step version 20 "$simtlab" version
 step doctor 60 "$simtlab" doctor --device "$device" -o "$result/doctor.txt" --json="$result/doctor.json"
 doctor=$?
 # Every measured curve as well, where this simtlab writes them.
-"$simtlab" probe --help 2>/dev/null | grep -q -- --curves && probe_options+=(--curves "$result/curves")
+{ "$simtlab" probe --help-all || "$simtlab" probe --help; } 2>/dev/null | grep -q -- --curves && probe_options+=(--curves "$result/curves")
 # What can't be measured is taken from the shipped device of the nearest generation and marked so: without it there would be no simulated twin.
 case "$device" in *[!0-9]*) which=1 ;; *) which=$((device + 1)) ;; esac
 capability=$(grep -o '"compute_capability": *"[0-9.]*"' "$result/doctor.json" 2>/dev/null | sed -n "${which}p" | tr -cd 0-9)

@@ -135,7 +135,8 @@ const std::map<std::string, std::vector<std::string>>& frequent_options() {
        {"--gpu", "--device", "--quick", "--only", "--method", "--base", "--curves", "--analyse", "--compare",
         "--output", "--json"}},
       {"sweep",
-       {"--axis", "--gpu", "--jobs", "--database", "--resume", "--objective", "--html", "--json", "--csv"}},
+       {"--axis", "--kernels", "--design", "--points", "--constraint", "--repeats", "--metric", "--minimise",
+        "--maximise", "--db", "--jobs", "--retry-failed", "--engine", "--html", "--json", "--csv"}},
   };
   return all;
 }
@@ -168,8 +169,13 @@ void add_all_commands(CLI::App& app, Action& chosen,
   add_completion(app, chosen);
   add_man(app, chosen);
   add_version(app, chosen);
-  for (const auto& [name, options] : frequent_options())
-    app.get_subcommand(name)->set_help_all_flag("--help-all", "Every option");
+  for (const auto& [name, options] : frequent_options()) {
+    CLI::App* const command = app.get_subcommand(name);
+    command->set_help_all_flag("--help-all", "Every option");
+    for (const std::string& option : options)
+      SIMTLAB_ASSERT(command->get_option_no_throw(option) != nullptr,
+                     "a frequent option is none of its command");
+  }
   refuse_negative_counts(app);
   app.set_version_flag("--version", "simtlab " + std::string(version()));
 }
