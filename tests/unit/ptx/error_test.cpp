@@ -35,7 +35,9 @@ TEST_P(BadInput, IsReportedWithItsPlace) {
 
 const Case cases[] = {
     {"Empty", "", 1, 1, "the text is empty"},
-    {"OnlyComments", "// nothing\n/* at all */\n", 3, 1, "the text is empty"},
+    {"OnlyComments", "// nothing\n/* at all */\n", 3, 1, "there is no code"},
+    {"OnlyNul", std::string(1000, static_cast<char>(0)), 1, 1001,
+     "nothing but blanks, comments or NUL bytes"},
     {"NotPtx", "#include <stdio.h>\nint main() { return 0; }\n", 2, 1, "this is not PTX"},
     {"Binary",
      std::string("\x7f"
