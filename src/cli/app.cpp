@@ -281,8 +281,7 @@ bool reads(const std::vector<std::string>& words, const std::string& name) {
     const CLI::Option* const option = innermost(app).get_option_no_throw("--" + name);
     if (option == nullptr) return false;
     const options::Studies studies = readers_of(*option);
-    if (studies == options::Studies::all()) return true;
-    if (studies.one()) return true;
+    if (studies == options::Studies::all() || studies.one()) return true;
     const Asking asking;
     try {
       chosen();

@@ -98,7 +98,7 @@ namespace {
 void note_inherited(const options::Configuration& configuration, const device::LoadedDevice& device) {
   namespace fs = std::filesystem;
   const std::string& gpu = configuration.options.gpu;
-  if (gpu.find('/') == std::string::npos && !gpu.ends_with(".toml")) return;
+  if (!device::names_file(gpu)) return;
   std::error_code ignored;
   std::map<std::string, std::size_t> inherited;
   for (const device::Entry& e : device.entries) {

@@ -10,8 +10,7 @@
 #include "base/shown.h"
 #include "cli/option_tree.h"
 #include "cli/output_option.h"
-#include "gpu/kernel_choice.h"
-#include "gpu/sharing.h"
+#include "gpu/run_options.h"
 #include "options/rows.h"
 
 namespace simtlab::cli {
@@ -173,7 +172,7 @@ std::vector<std::filesystem::path> files_of(const options::Configuration& config
   std::vector<std::filesystem::path> files = configuration.files;
   // A device file may state no value of its own; the name of the catalogue is no file.
   const std::string& gpu = configuration.options.gpu;
-  if (gpu.find('/') != std::string::npos || gpu.ends_with(".toml")) files.emplace_back(gpu);
+  if (device::names_file(gpu)) files.emplace_back(gpu);
   for (const device::Entry& e : device.entries) {
     // "file:line" of a value that a device file states; a file that it inherits from is read as well.
     std::filesystem::path file = e.origin.where.substr(0, e.origin.where.rfind(':'));
@@ -187,12 +186,7 @@ options::Configuration resolve(const RunOptions& given) {
   options::Configuration configuration = options::gather(options::current_process(), given);
   if (given.has("cache")) configuration.options.mode = "cache";
   if (given.has("predict")) configuration.options.mode = "predict";
-  gpu::KernelChoice checked(configuration.options.kernels);  // throws
-  gpu::parse_sharing(configuration.options.sharing);
-  if (configuration.options.sample < 0 || configuration.options.sample > 0.5)
-    throw Error(ExitCode::usage, "option-value",
-                fmt::format("--sample {:g} is not between 0 and 0.5", configuration.options.sample),
-                "--sample 0.02 stops simulating blocks when their pace is known to 2 %");
+  static_cast<void>(gpu::options_of(configuration.options));  // throws: before a program or a compiler runs
   return configuration;
 }
 

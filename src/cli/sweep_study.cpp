@@ -3,6 +3,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <map>
+#include <memory>
 #include <span>
 
 #include "base/error.h"
@@ -150,13 +152,32 @@ void check_words(const CLI::App& app, const studies::sweep::Study& study, std::s
   }
 }
 
+// What a command asks for depends on its words and its mode, not on values of other options: it is looked at
+// once for all points that agree in these, for that takes milliseconds.
+auto asks_once_a_shape(const studies::sweep::Study& study) {
+  std::vector<std::size_t> shaping;
+  for (std::size_t a = 0; a < study.axes.size(); ++a)
+    if (study.bindings[a] == studies::sweep::Binding::words ||
+        study.bindings[a] == studies::sweep::Binding::placeholder || study.axes[a].name == "mode")
+      shaping.push_back(a);
+  using Values = std::vector<std::string>;
+  return [shaping, known = std::make_shared<std::map<Values, bool>>()](const Values& values,
+                                                                       const Values& words) {
+    Values key;
+    for (const std::size_t a : shaping) key.push_back(values[a]);
+    const auto [at, is_new] = known->try_emplace(std::move(key), false);
+    if (is_new) at->second = reads(words, "seed");
+    return at->second;
+  };
+}
+
 bool first_reads_seed(const studies::sweep::Study& study) {
   std::vector<std::string> values;
   for (const studies::sweep::Axis& axis : study.axes) {
     if (axis.values.empty()) return true;  // a range
     values.push_back(axis.values.front());
   }
-  return study.takes_seed(studies::sweep::point_command(study, values, 0));
+  return study.takes_seed(values, studies::sweep::point_command(study, values, 0));
 }
 
 void check_axes(const CLI::App& app, studies::sweep::Study& study, const AxisPlaces& places) {
@@ -181,7 +202,7 @@ void check_axes(const CLI::App& app, studies::sweep::Study& study, const AxisPla
   const bool varies =
       std::ranges::any_of(study.axes, [](const studies::sweep::Axis& a) { return a.name == "seed"; });
   if (swept_option(app, command, "seed") != nullptr && !sets && !varies)
-    study.takes_seed = [](const std::vector<std::string>& words) { return reads(words, "seed"); };
+    study.takes_seed = asks_once_a_shape(study);
   if (study.repeats > 1 && (!study.takes_seed || !first_reads_seed(study)))
     throw Error(ExitCode::usage, "sweep-what",
                 sets || varies

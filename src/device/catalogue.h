@@ -41,6 +41,9 @@ struct Setting {
   std::string line = {};
 };
 
+// Whether a text that names a device, a memory or a controller is the path of a file: it has a slash, or ends
+// in .toml.
+bool names_file(std::string_view name);
 // Directory of the data files: $SIMTLAB_DATA, else beside the executable (../share/simtlab/data, then the
 // source tree).
 std::filesystem::path data_directory();

@@ -22,10 +22,6 @@ std::string lower(std::string text) {
   return text;
 }
 
-bool looks_like_path(const std::string& name) {
-  return name.find('/') != std::string::npos || name.ends_with(".toml");
-}
-
 fs::path file_of(const Subject& subject, const std::string& name) {
   return data_directory() / subject.folder / (name + ".toml");
 }
@@ -45,6 +41,10 @@ fs::path find_in_catalogue(const Subject& subject, const std::string& name) {
 
 }  // namespace
 
+bool names_file(std::string_view name) {
+  return name.find('/') != std::string_view::npos || name.ends_with(".toml");
+}
+
 std::vector<std::string> list_data_files(const Subject& subject) {
   std::vector<std::string> names;
   std::error_code code;
@@ -56,7 +56,7 @@ std::vector<std::string> list_data_files(const Subject& subject) {
 
 fs::path find_data_file(const Subject& subject, const std::string& name_or_file) {
   if (name_or_file.empty()) return {};
-  return looks_like_path(name_or_file) ? fs::path(name_or_file) : find_in_catalogue(subject, name_or_file);
+  return names_file(name_or_file) ? fs::path(name_or_file) : find_in_catalogue(subject, name_or_file);
 }
 
 std::vector<Document> read_chain(const Subject& subject, fs::path path) {

@@ -14,10 +14,6 @@ namespace {
 constexpr std::string_view plugin_prefix = "plugin:";
 constexpr std::string_view config_mark = "?config=";
 
-bool is_path(std::string_view text) {
-  return text.find('/') != std::string_view::npos || text.ends_with(".toml");
-}
-
 std::string in_folder(std::string_view path, const std::filesystem::path& folder) {
   std::error_code ignored;
   return std::filesystem::absolute(folder / path, ignored).lexically_normal().string();
@@ -94,7 +90,7 @@ MemoryChoice memory_choice(std::string_view model) {
 }
 
 std::string memory_model_in(const std::string& model, const std::filesystem::path& folder) {
-  if (!model.starts_with(plugin_prefix)) return is_path(model) ? in_folder(model, folder) : model;
+  if (!model.starts_with(plugin_prefix)) return names_file(model) ? in_folder(model, folder) : model;
   const std::string_view rest = std::string_view(model).substr(plugin_prefix.size());
   const std::size_t end = std::min(rest.find('?'), rest.size());
   if (end == 0) return model;

@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "base/shown.h"
-#include "options/rows.h"
 #include "options/run_file.h"
 
 namespace simtlab::gpu {
@@ -40,8 +39,6 @@ timing::TimelineWindow window_of(const options::Options& run) {
 
 }  // namespace
 
-timing::Observe observe_of(const options::Options& run) { return {run.lines, run.series, window_of(run)}; }
-
 Options options_of(const options::Options& run) {
   Options out;
   out.mode = mode_of(run.mode);
@@ -56,7 +53,7 @@ Options options_of(const options::Options& run) {
   out.sample_error = run.sample;
   out.what_if = device::parse_what_if(run.what_if);
   out.lowering = run.lowering;
-  out.observe = observe_of(run);
+  out.observe = {run.lines, run.series, window_of(run)};
   return out;
 }
 

@@ -11,9 +11,6 @@ namespace simtlab::gpu {
 // Throws Error(usage) for a value that makes no sense.
 Options options_of(const options::Options& run);
 
-// The window and the SM of --timeline and --sm-timeline, and what else is observed. Throws Error(usage).
-timing::Observe observe_of(const options::Options& run);
-
 // The checkpoint options of a run, with what its results depend on: the options, the device, the version.
 CheckpointOptions checkpoint_of(const options::Options& run, const device::LoadedDevice& device);
 

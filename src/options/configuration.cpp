@@ -55,8 +55,7 @@ std::string wrong_form(const device::Node& node) {
 
 // A path in a file is meant relative to that file.
 std::string gpu_relative_to(const std::string& gpu, const fs::path& file) {
-  const bool is_path = gpu.find('/') != std::string::npos || gpu.ends_with(".toml");
-  if (!is_path || fs::path(gpu).is_absolute()) return gpu;
+  if (!device::names_file(gpu) || fs::path(gpu).is_absolute()) return gpu;
   return (file.parent_path() / gpu).lexically_normal().string();
 }
 

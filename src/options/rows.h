@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,6 +43,7 @@ struct Row {
   Unit unit = Unit::none;
   std::uint64_t maximum = UINT64_MAX;  // of whole numbers
   std::uint64_t minimum = 0;
+  double largest = std::numeric_limits<double>::infinity();  // of other numbers, none of which is below 0
   Form form = Form::text;
   bool layered = false;             // configuration files may say it, too
   bool path = false;                // a file: relative to where it is said

@@ -69,8 +69,7 @@ RunFile run_file(const Configuration& configuration) {
   RunFile out{configuration.options, configuration.settings};
   std::string& gpu = out.options.gpu;
   std::error_code ignored;
-  if (gpu.find('/') != std::string::npos || gpu.ends_with(".toml"))
-    gpu = std::filesystem::absolute(gpu, ignored).string();
+  if (device::names_file(gpu)) gpu = std::filesystem::absolute(gpu, ignored).string();
   return out;
 }
 

@@ -82,11 +82,6 @@ class Studies {
     out.bits_ = bits_ & other.bits_;
     return out;
   }
-  constexpr Studies without(Studies other) const {
-    Studies out;
-    out.bits_ = bits_ & ~other.bits_;
-    return out;
-  }
   constexpr bool operator==(const Studies&) const = default;
 
  private:

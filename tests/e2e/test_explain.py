@@ -107,7 +107,13 @@ class Observed(Case):
             (["--lines", "--mode", "functional"], "option-conflict"),
         ):
             self.fails(2, "run", self.saxpy(), *SAXPY_LAUNCH, *args, says=f"[{name}]")
+            # Before a program is looked for, let alone runs.
+            self.fails(2, "run", *args, "--", "./no-program", says=f"[{name}]")
         self.fails(2, "run", self.saxpy(), *SAXPY_LAUNCH, "--what-if", "perfect-l2", says="[what-if]")
+        self.fails(2, "run", "--sample", "5", "--", "./no-program", says=["[option-value]", "0 to 0.5"])
+        self.fails(
+            3, "run", "--config", self.file("c.toml", "sample = 0.7\n"), "x.ptx", says="c.toml:1:10: error: sample: "
+        )
 
     def test_a_lifted_limit_is_in_the_configuration(self):
         r = self.observed("--what-if", "perfect-l1")

@@ -68,7 +68,7 @@ VALUES = {
     "--policy": "mps",
 }
 # Options that need another one to be understood.
-NEEDS = {"--repeat": "--device", "--tolerance": "--device", "--run-limit": "--run"}
+NEEDS = {("run", "--repeat"): "--device", ("run", "--tolerance"): "--device", ("predict", "--run-limit"): "--run"}
 
 
 class Readers(Case):
@@ -115,7 +115,7 @@ class Readers(Case):
                 if study in readers or option in words:
                     continue
                 added = self.words_for(option, takes_value, command)
-                if NEEDS.get(option) and NEEDS[option] not in words:
+                if NEEDS.get((command, option)):
                     continue  # the option that it needs is refused itself
                 at = words.index("--") if "--" in words else len(words)
                 said = self.simtlab(*words[:at], *added, *words[at:])
@@ -146,7 +146,7 @@ class Readers(Case):
             for option, (takes_value, readers) in table.get(command, {}).items():
                 if study not in readers or option in words or self.asks_for_another(option, study):
                     continue
-                if NEEDS.get(option):
+                if NEEDS.get((command, option)):
                     continue
                 at = words.index("--") if "--" in words else len(words)
                 said = self.simtlab(*words[:at], *self.words_for(option, takes_value, command), *words[at:])

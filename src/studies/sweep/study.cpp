@@ -148,7 +148,7 @@ std::vector<std::string> point_command(const Study& study, const std::vector<std
   }
   Words seeded = words;
   std::vector<std::string> out = words.take();
-  if (!study.takes_seed || !study.takes_seed(out)) return out;
+  if (!study.takes_seed || !study.takes_seed(values, out)) return out;
   seeded.add_option(fmt::format("--seed={}", seed));
   return seeded.take();
 }

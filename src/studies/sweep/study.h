@@ -40,8 +40,10 @@ struct Study {
   std::string folder;                // that points run in, absolute
   std::vector<Axis> axes;
   std::vector<Binding> bindings;  // one an axis
-  // Whether a point's command reads --seed; empty: none does
-  std::function<bool(const std::vector<std::string>& command)> takes_seed;
+  // Whether the command of a point with these values reads --seed; empty: none does. Called by one thread at
+  // a time.
+  std::function<bool(const std::vector<std::string>& values, const std::vector<std::string>& command)>
+      takes_seed;
   Design design = Design::cartesian;
   std::uint64_t points = 0;  // of random and latin_hypercube
   std::vector<Constraint> constraints;

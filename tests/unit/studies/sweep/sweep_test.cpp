@@ -139,7 +139,7 @@ TEST(SweepDesign, commands_of_points) {
       {axis_from("kernel=k.ptx"), axis_from("gpu=v100"), axis_from("sm.count=4"), axis_from("n=64")});
   s.command = {"run", "{kernel}", "--", "./app", "size={n}"};
   s.bindings = {Binding::words, Binding::option, Binding::setting, Binding::placeholder};
-  s.takes_seed = [](const std::vector<std::string>&) { return true; };
+  s.takes_seed = [](const auto&, const auto&) { return true; };
   EXPECT_THAT(point_command(s, {"k.ptx --launch l.toml", "v100", "4", "64"}, 7),
               ElementsAre("run", "k.ptx", "--launch", "l.toml", "--gpu=v100", "--set", "sm.count=4",
                           "--seed=7", "--", "./app", "size=64"));
@@ -151,7 +151,7 @@ TEST(SweepDesign, commands_of_values_with_dashes) {
   Study s = study_with({axis_from("kernel=k"), axis_from("gpu=v100"), axis_from("sm.count=4"),
                         axis_from("lines=true"), axis_from("n=64")});
   s.bindings = {Binding::words, Binding::option, Binding::setting, Binding::flag, Binding::placeholder};
-  s.takes_seed = [](const std::vector<std::string>&) { return true; };
+  s.takes_seed = [](const auto&, const auto&) { return true; };
   const auto point = [&](std::vector<std::string> command, const std::string& value) {
     s.command = std::move(command);
     return shell_words(point_command(s, {value, "v100", "4", "true", "64"}, 7));
