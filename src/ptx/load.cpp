@@ -91,7 +91,7 @@ void collect_functions(ModuleScope& scope, std::vector<std::uint32_t>& ast_of) {
 
 // What clang puts in from its own headers (threadIdx.x, atomicAdd) belongs to the line of the program that
 // called it: nobody can change the header. clang does not write that line; the last one before stands for it,
-// of the first instructions the one behind.
+// of the first instructions the one behind. So do instructions of line 0, which are of no line.
 void credit_callers(Function& f, const std::map<unsigned, std::string>& files) {
   const auto of_compiler = [&](const Inst& inst) {
     const auto file = files.find(inst.file);
@@ -102,9 +102,9 @@ void credit_callers(Function& f, const std::map<unsigned, std::string>& files) {
   if (own == f.code.end()) return;
   std::uint32_t file = own->file, line = own->source_line;
   for (Inst& inst : f.code) {
-    if (of_compiler(inst))
+    if (of_compiler(inst) || inst.source_line == 0)
       inst.file = file, inst.source_line = line;
-    else if (inst.source_line != 0)
+    else
       file = inst.file, line = inst.source_line;
   }
 }

@@ -95,10 +95,11 @@ TEST(Load, LinesOfTheCompilersHeadersAreThoseOfTheCaller) {
       ".file 1 \"a.cu\"\n.file 2 \"/usr/lib/clang/19/include/__clang_cuda_builtin_vars.h\"\n.file 3 \"b.h\"\n"
       ".entry k() {\n.loc 2 66 3\nbar.sync 0;\n.loc 1 17 3\nbar.sync 0;\n.loc 2 66 3\nbar.sync 0;\n.loc 3 4 "
       "1\nbar.sync 0;\n"
-      ".loc 2 341 9\nbar.sync 0;\nret; }\n");
+      ".loc 2 341 9\nbar.sync 0;\n.loc 1 0 9\nbar.sync 0;\nret; }\n");
   const auto& code = m->functions[0].code;
-  const std::pair<std::uint32_t, std::uint32_t> expected[] = {{1, 17}, {1, 17}, {1, 17}, {3, 4}, {3, 4}};
-  for (std::size_t i = 0; i < 5; ++i)
+  const std::pair<std::uint32_t, std::uint32_t> expected[] = {{1, 17}, {1, 17}, {1, 17},
+                                                              {3, 4},  {3, 4},  {3, 4}};
+  for (std::size_t i = 0; i < 6; ++i)
     EXPECT_EQ(std::pair(code[i].file, code[i].source_line), expected[i]) << i;
 }
 
