@@ -19,6 +19,7 @@ COMMANDS = [
     "corun",
     "corun interfere",
     "corun profile",
+    "sweep",
     "compare",
     "validate",
 ]
@@ -84,6 +85,10 @@ def parameter_name(option):
     return name + "_" if keyword.iskeyword(name) else name
 
 
+def option_name(option):
+    return next((n for n in option["names"] if n.startswith("--")), option["names"][0]).lstrip("-")
+
+
 def type_of(option):
     value = option["value"]
     if option["values"] == 0:
@@ -104,6 +109,13 @@ def type_of(option):
 
 def options_of(command):
     return [o for o in command["options"] if not o["positional"] and not LEFT_OUT & set(o["names"])]
+
+
+def behind_dashes(command):
+    """The parameter for what stands behind --; None: nothing does."""
+    if not command["program"]:
+        return None
+    return "program" if command["extras"] else "command"
 
 
 def positionals_of(command):
@@ -129,8 +141,8 @@ def signature(command):
         parts.append(f"*{name}: {kind}" if many else f"{name}: {kind}" if required else f"{name}: {kind} | None = None")
     if not starred:
         parts.append("*")
-    if command["program"] and command["extras"]:
-        parts.append("program: Sequence[str | os.PathLike[str]] | None = None")
+    if behind_dashes(command):
+        parts.append(f"{behind_dashes(command)}: Sequence[str | os.PathLike[str]] | None = None")
     for option in options_of(command):
         kind = type_of(option)
         name = parameter_name(option)
@@ -147,8 +159,11 @@ def signature(command):
 def docstring(path, command):
     lines = [command["description"] + ".", "", f"simtlab {path}, with the options:"]
     entries = [(n, d) for n, _, d, _, _ in positionals_of(command)]
-    if command["program"] and command["extras"]:
-        entries.append(("program", "A program and its arguments; with sources, the arguments alone"))
+    if behind_dashes(command):
+        text = "A program and its arguments; with sources, the arguments alone"
+        if not command["extras"]:
+            text = "The command that runs at each point: ['run', 'kernel.ptx', ...]"
+        entries.append((behind_dashes(command), text))
     entries += [
         (parameter_name(o), o["description"] + (f" ({o['value']})" if o["value"] else "")) for o in options_of(command)
     ]
@@ -169,13 +184,14 @@ def function(path, command, body):
     if not body:
         return head + " ...\n"
     text = docstring(path, command).strip().replace("\\", "\\\\").replace('"""', "'''")
-    positional = ", ".join(f'("{n}", {n})' for n, *_ in positionals_of(command))
+    arguments = [o for o in command["options"] if o["positional"]]
     options = "".join(
-        f'        ("{parameter_name(o)}", "{next((n for n in o["names"] if n.startswith("--")), o["names"][0])}", {parameter_name(o)}, {o["values"]}),\n'
-        for o in options_of(command)
+        f'        ("{parameter_name(o)}", "{option_name(o)}", {parameter_name(o)}, {o["values"]}),\n'
+        for o in arguments + options_of(command)
     )
-    program = "program" if command["program"] and command["extras"] else "None"
-    return f'{head}\n    """{text}\n    """\n    return call({json.dumps(path.split())}, [{positional}], [\n{options}    ], {program}, progress, progress_interval)\n'
+    inputs = "what" if command["extras"] else "()"
+    program = behind_dashes(command)
+    return f'{head}\n    """{text}\n    """\n    return call("{path}", {inputs}, [\n{options}    ], {program}, progress, progress_interval)\n'
 
 
 def names():

@@ -1,4 +1,4 @@
-// simtlab._simtlab: the commands of the tool for Python. Everything with a name for users is in simtlab/*.py.
+// simtlab._simtlab: the studies of the tool for Python. Everything with a name for users is in simtlab/*.py.
 #include <pybind11/functional.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -32,10 +32,13 @@ void raise(const Failure& failure) {
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
 }
 
-// The interpreter is free while the command runs. Ctrl-C is seen when Python's main thread is the one that
+// The interpreter is free while the study runs. Ctrl-C is seen when Python's main thread is the one that
 // waits.
-py::tuple execute(const std::vector<std::string>& words, const py::object& progress, double interval) {
-  simtlab::api::ExecuteOptions options;
+py::tuple study(const std::string& name, const std::vector<std::string>& inputs,
+                const std::vector<std::pair<std::string, std::string>>& given,
+                const std::optional<std::vector<std::string>>& program, const py::object& progress,
+                double interval) {
+  simtlab::api::StudyOptions options;
   const py::object activity = py::module_::import("simtlab.call").attr("Activity");
   options.interval_seconds = interval;
   options.progress = [&](const simtlab::api::Progress& now) {
@@ -48,9 +51,10 @@ py::tuple execute(const std::vector<std::string>& words, const py::object& progr
   simtlab::api::Execution done;
   {
     const py::gil_scoped_release released;
-    done = simtlab::api::execute(words, options);
+    done = simtlab::api::study(
+        name, {inputs, given, program.value_or(std::vector<std::string>{}), program.has_value()}, options);
   }
-  return py::make_tuple(decoded(done.json), decoded(done.messages));
+  return py::make_tuple(decoded(done.json), decoded(done.messages), decoded(done.report));
 }
 
 }  // namespace
@@ -61,7 +65,8 @@ PYBIND11_MODULE(_simtlab, m) {
       std::rethrow_exception(thrown);
     } catch (const Failure& failure) { raise(failure); }
   });
-  m.def("execute", &execute, py::arg("words"), py::arg("progress") = py::none(), py::arg("interval") = 0.1);
+  m.def("study", &study, py::arg("name"), py::arg("inputs"), py::arg("options"),
+        py::arg("program") = py::none(), py::arg("progress") = py::none(), py::arg("interval") = 0.1);
   m.def("explain", [](const std::string& what) {
     std::string text;
     {

@@ -25,8 +25,12 @@ LAYERS = [
     ["corun/live"],
     ["corun/gate"],
     ["report", "studies/sweep"],
-    ["report/viewer"],
-    ["studies"],
+    ["report/viewer", "studies/toolkit"],
+    ["studies/common"],
+    ["studies/dram", "studies/probe", "studies/suite", "studies/sweep/command", "studies/trace"],
+    ["studies/run"],
+    ["studies/cache", "studies/corun", "studies/explain", "studies/predict"],
+    ["studies/validate/areas"],
     ["cli"],
     ["api"],
 ]
@@ -36,9 +40,10 @@ HARD_LINES = 600
 
 
 def layer_of(path):
-    """The layer of a path below src/: its folder, or the folder below that which is a layer of its own. None: unknown."""
+    """The layer of a path below src/: its folder, or one below that which is a layer of its own. None: unknown."""
     parts = pathlib.PurePosixPath(path).parts
-    return next((folder for folder in ("/".join(parts[:2]), parts[0]) if folder in LEVEL), None)
+    folders = ("/".join(parts[:depth]) for depth in (3, 2, 1))
+    return next((folder for folder in folders if folder in LEVEL), None)
 
 
 def problems(source):

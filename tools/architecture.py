@@ -49,11 +49,13 @@ def tables():
     lines = ["| line | folder | what |", "|---|---|---|"]
     for number, folders in enumerate(LAYERS, 1):
         for folder in folders:
-            if "/" in folder:
-                parent = folder.split("/")[0]
-                lines.append(f"| {number} | {folder} | part of {parent} |")
+            parent = folder.split("/")[0]
+            if parent not in readmes and (ROOT / "src" / parent / "README.md").exists():
+                readmes[parent] = Readme(parent)
+            if not (ROOT / "src" / folder / "README.md").exists():
+                lines.append(f"| {number} | {folder} | part of {folder.rpartition('/')[0]} |")
                 continue
-            readmes[folder] = readme = Readme(folder)
+            readmes[folder] = readme = readmes.get(folder) or Readme(folder)
             lines.append(f"| {number} | [{folder}](../../src/{folder}/README.md) | {readme.what} |")
     lines += ["", "### Where a new thing goes", "", "| folder | what is added there, and where |", "|---|---|"]
     lines += [f"| {folder} | {readme.points.get('Add', '')} |" for folder, readme in readmes.items()]

@@ -59,7 +59,7 @@ void simulate(const std::string& name, Outcome& outcome) {
 int main() try {
   Outcome old_one, new_one;
   std::thread first(simulate, "gtx480", std::ref(old_one)), second(simulate, "h100", std::ref(new_one));
-  const api::Execution memory = api::execute({"dram", "--dram", "ddr4-3200", "--generate", "stream", "--requests", "10000"});
+  const api::Execution memory = api::study("dram", {{}, {{"dram", "ddr4-3200"}, {"generate", "stream"}, {"requests", "10000"}}});
   first.join();
   second.join();
   std::printf("simtlab %s\ngtx480: %.0f ns, values %s\nh100:   %.0f ns, values %s\nddr4-3200: a result of %zu bytes\n", std::string(api::version()).c_str(), old_one.ns,

@@ -9,9 +9,9 @@
 //   gpu.read(host.data(), y, 4 * n);
 //   std::string json = gpu.result_json();   // docs/reference/json.md
 //
-// or give a command of the tool to execute(), and get the result that the tool would have written:
+// or ask for a study, by the names of the tool's command line, and get its result:
 //
-//   const Execution done = execute({"predict", "saxpy.ptx", "--launch", "saxpy.toml", "--gpu", "h100"});
+//   const Execution done = study("predict", {{"saxpy.ptx"}, {{"launch", "saxpy.toml"}, {"gpu", "h100"}}});
 //   done.json;                              // docs/reference/json.md
 //
 // With CMake: find_package(simtlab REQUIRED), target_link_libraries(app PRIVATE simtlab::simtlab).
@@ -78,7 +78,7 @@ class SIMTLAB_API Failure : public std::runtime_error {
   }  // as a compiler would print it: place, line, caret, remedy
   // Empty for programs that failed on their own
   const std::vector<Place>& places() const { return details_.places; }
-  // Of a command that was stopped or whose program failed: what there is of its result (may be empty), and
+  // Of a study that was stopped or whose program failed: what there is of its result (may be empty), and
   // notes with what the program printed.
   const std::string& partial_json() const { return details_.partial_json; }
   const std::string& messages() const { return details_.messages; }
@@ -89,32 +89,44 @@ class SIMTLAB_API Failure : public std::runtime_error {
   Details details_;
 };
 
-// Of a command that runs. A later version may add to it.
+// Of a study that runs. A later version may add to it.
 struct Progress {
   std::string_view activity;  // "simulating", "measuring"; empty: nothing that takes long
-  double seconds = 0;         // since execute() was called
+  double seconds = 0;         // since study() was called
   // How far it is, for people: "kernel scan: 120 of 4096 blocks, 1.20 M cycles, ..."; may be empty
   std::string_view detail;
 };
 
-struct ExecuteOptions {
-  // In the caller's thread, every interval_seconds while the command runs. False stops the command: Failure
-  // 130, with what was done until then. What it throws stops the command and is passed on.
+struct StudyOptions {
+  // In the caller's thread, every interval_seconds while the study runs. False stops it: Failure 130, with
+  // what was done until then. What it throws stops the study and is passed on.
   std::function<bool(const Progress&)> progress;
   double interval_seconds = 0.1;
+};
+
+// What is asked of a study: the words of the command line as data.
+struct Request {
+  std::vector<std::string> inputs = {};  // sources and flags of the compiler, a kernel, a trace
+  // Of the command, without dashes: {"gpu", "h100"}; {"explain", "true"} of a flag; one that may be repeated
+  // stands there again. An argument has its name: {"TRACE", "a.trace"}.
+  std::vector<std::pair<std::string, std::string>> options = {};
+  // What stands behind `--`: a program and its arguments, the arguments of a source, or the command of a
+  // sweep.
+  std::vector<std::string> program = {};
+  bool has_program = !program.empty();
 };
 
 struct Execution {
   std::string json;      // the result (docs/reference/json.md), as --json writes it
   std::string messages;  // notes, and what the simulated program printed
+  std::string report;    // the text for people
 };
 
-// A command of the tool in this process: its words as in a shell, without `simtlab` and without --json, which
-// is added: {"run", "a.ptx",
-// "--launch", "a.toml"}. run, cache, predict, dram, probe, corun, corun interfere|profile, compare, validate.
-// Several at once are fine. Paths are relative to the working directory, SIMTLAB_* variables are read. Waits
-// in the calling thread, works in another.
-SIMTLAB_API Execution execute(const std::vector<std::string>& command, const ExecuteOptions& options = {});
+// A study in this process: run, cache, predict, dram, probe, corun, corun interfere|profile|replay, sweep,
+// compare, validate. Several at once are fine. Paths are relative to the working directory, SIMTLAB_*
+// variables are read. Waits in the calling thread, works in another.
+SIMTLAB_API Execution study(const std::string& name, const Request& request,
+                            const StudyOptions& options = {});
 
 // The text of `simtlab explain`: what a word means ("l2.bytes", "gto", "file-missing"), or why the kernels of
 // a result file take so long. Nothing is run. Throws Failure for a word that nothing has.

@@ -5,7 +5,7 @@
     result.metric("gpu.time")     # 2345.0
     result.frame()                # one row a kernel, as pandas.DataFrame
 
-The functions are the commands of the tool, their parameters its options (help(simtlab.run), docs/guide/python.md). Other threads of Python go on while
+The functions are the studies of the tool, their parameters its options (help(simtlab.run), docs/guide/python.md). Other threads of Python go on while
 one runs. Nothing is printed.
 """
 from ._simtlab import version as _version

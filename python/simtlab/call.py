@@ -1,4 +1,4 @@
-"""From the arguments of a function to the words of a command."""
+"""From the arguments of a function to what is asked of a study."""
 from __future__ import annotations
 
 import json
@@ -30,32 +30,24 @@ def _values(name: str, value: Any) -> list[str]:
     return [text_of(name, v) for v in value]
 
 
-def words_of(
-    command: list[str], positional: list[tuple[str, Any]], options: list[tuple[str, str, Any, int]], program: Any
-) -> list[str]:
-    """options: name of the parameter, option, value, how many values (0: a flag, -1: any number)."""
-    words = list(command)
-    for name, value in positional:
-        words += _values(name, value) if value is not None else []
+def options_of(options: list[tuple[str, str, Any, int]]) -> list[tuple[str, str]]:
+    """options: name of the parameter, of the option, value, how many values (0: a flag, -1: any number)."""
+    out = []
     for name, option, value, values in options:
         if value is None or value is False and values == 0:
             continue
         if values == 0:
             if value is not True:
                 raise TypeError(f"{name} takes True or False, not {type(value).__name__}")
-            words.append(option)
+            out.append((option, "true"))
         elif values == 1:
-            words.append(f"{option}={text_of(name, value)}")
-        elif values == -1:
-            words += [f"{option}={v}" for v in _values(name, value)]
+            out.append((option, text_of(name, value)))
         else:
             several = _values(name, value)
-            if len(several) != values:
+            if values > 1 and len(several) != values:
                 raise TypeError(f"{name} takes {values} values, not {len(several)}")
-            words += [option, *several]
-    if program is not None:
-        words += ["--", *_values("program", program)]
-    return words
+            out += [(option, v) for v in several]
+    return out
 
 
 class Activity(str):
@@ -70,15 +62,13 @@ class Activity(str):
 
 
 def call(
-    command: list[str],
-    positional: list[tuple[str, Any]],
-    options: list[tuple[str, str, Any, int]],
-    program: Any,
-    progress: Any,
-    interval: float,
+    study: str, inputs: Any, options: list[tuple[str, str, Any, int]], program: Any, progress: Any, interval: float
 ) -> Result:
-    text, messages = _simtlab.execute(words_of(command, positional, options, program), progress, interval)
-    return Result(json.loads(text), text, messages)
+    words = None if program is None else _values("program", program)
+    text, messages, report = _simtlab.study(
+        study, _values("what", inputs), options_of(options), words, progress, interval
+    )
+    return Result(json.loads(text), text, messages, report)
 
 
 def explain(what: str | os.PathLike[str]) -> str:

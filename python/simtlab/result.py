@@ -32,10 +32,11 @@ def _flat(row: dict[str, Any], before: str = "", units: dict[str, str] | None = 
 class Result(dict):
     """The JSON result as a dict."""
 
-    def __init__(self, content: dict[str, Any], text: str = "", messages: str = "") -> None:
+    def __init__(self, content: dict[str, Any], text: str = "", messages: str = "", report: str = "") -> None:
         super().__init__(content)
         self.text = text  # the JSON text, byte for byte as the tool writes it
         self.messages = messages  # notes, and what the simulated program printed
+        self.report = report  # the text for people
 
     def metric(self, name: str, kernel: int | str | None = None) -> Any:
         """The value of a metric of the whole run, or of one kernel by position or name. KeyError if it is not there."""

@@ -5,11 +5,12 @@
 
 #include <algorithm>
 
+#include "api/study.h"
 #include "base/error.h"
-#include "cli/execute.h"
 #include "device/catalogue.h"
 #include "gpu/gpu.h"
 #include "result/json.h"
+#include "studies/common/outcome.h"
 
 namespace simtlab::api {
 namespace {
@@ -25,22 +26,21 @@ Failure failure_of(const Error& e, std::string partial_json = {}, std::string me
           {std::move(places), std::move(partial_json), std::move(messages)}};
 }
 
-// Of a command that ended with a code of its own: its program failed, or it found what it was to look for.
-// The result says which.
-Failure failure_of(cli::Executed done) {
-  result::Manifest manifest;
-  try {
-    manifest = result::result_from_json(done.output, "the result").manifest;
-  } catch (const Error&) {
-    // A comparison has no manifest.
-  }
-  const std::string id = !manifest.failure_id.empty()                           ? manifest.failure_id
-                         : done.code == static_cast<int>(ExitCode::interrupted) ? "interrupted"
-                                                                                : "command-code";
-  const std::string text = manifest.failure.empty() ? done.messages : manifest.failure;
+std::string partial_json(const studies::Outcome& outcome) {
+  return outcome.json || outcome.result ? studies::json_of(outcome) : std::string();
+}
+
+// Of a study that ended early, or with a code of its own: its program failed, or it found what it was to look
+// for.
+Failure failure_of(const studies::Outcome& outcome, std::string messages) {
+  if (outcome.failure) return failure_of(*outcome.failure, partial_json(outcome), std::move(messages));
+  const std::string id = outcome.result && !outcome.result->manifest.failure_id.empty()
+                             ? outcome.result->manifest.failure_id
+                             : "command-code";
+  const std::string text = outcome.verdict.empty() ? messages : outcome.verdict;
   std::string line = text.substr(0, text.find('\n'));
-  if (line.empty()) line = fmt::format("the command ended with code {}", done.code);
-  return {done.code, id, text, line, {{}, std::move(done.output), std::move(done.messages)}};
+  if (line.empty()) line = fmt::format("the study ended with code {}", outcome.code);
+  return {outcome.code, id, text, line, {{}, partial_json(outcome), std::move(messages)}};
 }
 
 // Runs `work`; errors of the library leave as Failure.
@@ -62,30 +62,33 @@ std::string_view version() { return SIMTLAB_VERSION; }
 Failure::~Failure() = default;
 
 std::string explain(const std::string& what) {
-  cli::Executed done = cli::execute({"explain", "--", what}, {});
-  if (!done.error.empty())
-    throw failure_of(done.error.front(), std::move(done.output), std::move(done.messages));
-  return std::move(done.output);
+  const Answered done = answer({"explain", {}, {{"NAME|RESULT", what}}, {}}, {});
+  if (done.error) throw failure_of(*done.error, {}, done.messages);
+  return studies::text_of(done.outcome, {});
 }
 
-Execution execute(const std::vector<std::string>& command, const ExecuteOptions& options) {
-  std::vector<std::string> words = command;
-  words.insert(std::ranges::find(words, "--"), "--json");
-  cli::Watch watch;
+Execution study(const std::string& name, const Request& request, const StudyOptions& options) {
+  Watch watch;
   if (options.progress)
     watch.look = [&](const std::string& activity, const std::string& detail, double seconds) {
       return options.progress({activity, seconds, detail});
     };
   watch.interval = std::chrono::milliseconds(
       static_cast<std::int64_t>(std::clamp(options.interval_seconds, 1e-3, 1e6) * 1e3));
-  cli::Executed done = cli::execute(words, watch);
-  if (!done.error.empty())
-    throw failure_of(done.error.front(), std::move(done.output), std::move(done.messages));
-  if (done.code != 0) throw failure_of(std::move(done));
-  return {std::move(done.output), std::move(done.messages)};
+  Asked asked{name, request.inputs, request.options, {}};
+  if (request.has_program) asked.program = request.program;
+  Answered done = answer(asked, watch);
+  if (done.error) throw failure_of(*done.error, partial_json(done.outcome), std::move(done.messages));
+  if (done.outcome.failure || done.outcome.code != 0)
+    throw failure_of(done.outcome, std::move(done.messages));
+  Execution out;
+  out.json = partial_json(done.outcome);
+  out.messages = std::move(done.messages);
+  if (studies::has_text(done.outcome)) out.report = studies::text_of(done.outcome, {});
+  return out;
 }
 
-std::string commands_json() { return cli::tree_json(); }
+std::string commands_json() { return commands_as_json(); }
 
 struct Device::Impl {
   device::LoadedDevice loaded;

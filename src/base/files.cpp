@@ -97,6 +97,12 @@ void write_in_place(const fs::path& path, std::string_view content) {
 
 }  // namespace
 
+void make_folder(const fs::path& folder) {
+  std::error_code code;
+  fs::create_directories(folder, code);
+  if (code) cannot_write(folder, code.value());
+}
+
 void cannot_write(const fs::path& path, int code) {
   std::string hint;
   if (code == ENOENT)

@@ -61,6 +61,8 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
 void check_writable(const std::filesystem::path& path);
 // The same for a folder that files are written into and that is made if it is not there.
 void check_writable_folder(const std::filesystem::path& folder);
+// Makes it with those above it, where they are not there. Throws Error(failure, "file-write").
+void make_folder(const std::filesystem::path& folder);
 
 class TemporaryFile;
 

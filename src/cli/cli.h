@@ -1,50 +1,37 @@
-// The command line: one file per sub-command (command_*.cpp), what they share in options.h, output.h and
-// signals.h. Only this folder prints and exits. stdout is data, stderr is talk.
+// The command line: what words mean (parser.h), commands about the tool itself (command_*.cpp), and what
+// stands beside them: help, completion, man pages. Studies declare their commands themselves (studies/). Only
+// this folder prints and exits. stdout is data, stderr is talk.
 #pragma once
 
-#include <functional>
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
-namespace CLI {
-class App;
-}
+#include "cli/deliver.h"
+#include "studies/common/command.h"
 
 namespace simtlab::cli {
 
-// What the chosen sub-command does; returns the exit code or throws Error.
-using Action = std::function<int()>;
+void add_build(Command& app);
+void add_nvcc(Command& app);
+void add_toolkit(Command& app);
+void add_report(Command& app);
+void add_view(Command& app);
+void add_compare(Command& app);
+void add_rerun(Command& app);
+void add_completion(Command& app);
+void add_man(Command& app);
+void add_list(Command& app);
+void add_config(Command& app);
+void add_doctor(Command& app);
+void add_version(Command& app);
+// The live part of `simtlab corun`: the daemon, programs whose launches ask it, what it does.
+void add_corun_serve(Command& corun);
+void add_corun_exec(Command& corun);
+void add_corun_top(Command& corun);
 
-// after_dashes: what followed `--` on the command line, which belongs to the simulated program; nullopt:
-// there was no `--`.
-void add_run(CLI::App& app, Action& chosen, const std::optional<std::vector<std::string>>& after_dashes);
-void add_cache(CLI::App& app, Action& chosen, const std::optional<std::vector<std::string>>& after_dashes);
-void add_build(CLI::App& app, Action& chosen);
-void add_nvcc(CLI::App& app, Action& chosen);
-void add_toolkit(CLI::App& app, Action& chosen);
-void add_suite(CLI::App& app, Action& chosen);
-void add_report(CLI::App& app, Action& chosen);
-void add_view(CLI::App& app, Action& chosen);
-void add_compare(CLI::App& app, Action& chosen);
-void add_rerun(CLI::App& app, Action& chosen);
-void add_completion(CLI::App& app, Action& chosen);
-void add_man(CLI::App& app, Action& chosen);
-void add_list(CLI::App& app, Action& chosen);
-void add_config(CLI::App& app, Action& chosen);
-void add_dram(CLI::App& app, Action& chosen);
-void add_predict(CLI::App& app, Action& chosen, const std::optional<std::vector<std::string>>& after_dashes);
-void add_corun(CLI::App& app, Action& chosen, const std::optional<std::vector<std::string>>& after_dashes);
-void add_sweep(CLI::App& app, Action& chosen, const std::optional<std::vector<std::string>>& after_dashes);
-void add_trace(CLI::App& app, Action& chosen);
-void add_probe(CLI::App& app, Action& chosen);
-void add_explain(CLI::App& app, Action& chosen);
-void add_doctor(CLI::App& app, Action& chosen);
-void add_validate(CLI::App& app, Action& chosen);
-void add_version(CLI::App& app, Action& chosen);
-
-// Throws the usage error for an argument that the chosen command does not take, naming the nearest option.
-[[noreturn]] void unexpected_argument(const CLI::App& app, const std::string& argument);
+// The tool with all its commands.
+std::unique_ptr<Command> all_commands();
 
 // Whether the words are a command that could be run; nothing is. Throws Error(usage) as parse_and_run does.
 bool understood(const std::vector<std::string>& words);

@@ -1,7 +1,6 @@
 // simtlab build: CUDA sources to an executable that runs on the simulated GPU.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 
@@ -9,9 +8,10 @@
 #include "base/files.h"
 #include "base/shown.h"
 #include "cli/cli.h"
-#include "cli/compile.h"
-#include "cli/output.h"
 #include "compile/opencl.h"
+#include "studies/common/command.h"
+#include "studies/common/compile.h"
+#include "studies/common/output.h"
 
 namespace simtlab::cli {
 namespace {
@@ -48,8 +48,8 @@ int build_opencl(const std::vector<std::string>& words) {
 
 }  // namespace
 
-void add_build(CLI::App& app, Action& chosen) {
-  CLI::App* sub = app.add_subcommand(
+void add_build(Command& app) {
+  Command* sub = app.add_subcommand(
       "build",
       "Compile CUDA C++ (nvcc-like flags) to an executable, or OpenCL C to PTX: simtlab build app.cu -o app");
   sub->prefix_command();  // everything after the command is the compiler driver's
@@ -57,13 +57,11 @@ void add_build(CLI::App& app, Action& chosen) {
       "Flags as nvcc's: -o FILE, -I, -D, -U, -O, -g, -std=, -arch, -l, -L, -Xcompiler, -x, -c, ...; -v shows "
       "the commands.\n"
       "The executable needs libcudart.so of simtlab: start it with `simtlab run -- ./app`.");
-  sub->callback([&chosen, sub] {
-    chosen = [sub] {
-      const std::vector<std::string> words = sub->remaining();
-      if (std::ranges::any_of(words, compile::is_opencl_source)) return build_opencl(words);
-      compile(words, {});
-      return 0;
-    };
+  sub->action([](const Call& call) {
+    const std::vector<std::string> words = call.rest;
+    if (std::ranges::any_of(words, compile::is_opencl_source)) return build_opencl(words);
+    build_sources(words, {});
+    return 0;
   });
 }
 

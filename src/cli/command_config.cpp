@@ -2,7 +2,6 @@
 // each came from. simtlab config diff and init: command_config_files.cpp.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -10,12 +9,12 @@
 
 #include "cli/cli.h"
 #include "cli/config_files.h"
-#include "cli/options.h"
-#include "cli/output.h"
-#include "cli/output_option.h"
 #include "device/memory_controller.h"
 #include "device/technology.h"
 #include "result/json.h"
+#include "studies/common/command.h"
+#include "studies/common/options.h"
+#include "studies/common/output.h"
 
 namespace simtlab::cli {
 namespace {
@@ -145,11 +144,11 @@ int show(const Show& options) {
 
 }  // namespace
 
-void add_config(CLI::App& app, Action& chosen) {
-  CLI::App* config = app.add_subcommand("config", "Look at the configuration, compare two, begin one");
-  config->require_subcommand(1);
-  add_config_files(*config, chosen);
-  CLI::App* sub = config->add_subcommand(
+void add_config(Command& app) {
+  Command* config = app.add_subcommand("config", "Look at the configuration, compare two, begin one");
+  config->require_subcommand(1, 1);
+  add_config_files(*config);
+  Command* sub = config->add_subcommand(
       "show",
       "Every effective value of the device (--gpu, --set, files, environment), of a memory technology "
       "(--dram, --set) or of a memory controller (--controller, --set)");
@@ -157,19 +156,19 @@ void add_config(CLI::App& app, Action& chosen) {
   add_options(*sub, options::Study::show_configuration, options->given);
   sub->add_option("--dram", options->dram,
                   "A memory technology instead: a name of `simtlab list drams` or a file")
-      ->check(CLI::Validator(refuse_empty, ""))
+      ->check(not_empty())
       ->type_name("NAME|FILE")
       ->group("Configuration");
   sub->add_option("--controller", options->controller,
                   "A memory controller instead: a name of `simtlab list controllers` or a file")
-      ->check(CLI::Validator(refuse_empty, ""))
+      ->check(not_empty())
       ->type_name("NAME|FILE")
       ->group("Configuration");
   sub->add_flag("--origin", options->origin, "Also the layer and the source of each value");
   sub->add_option("--json", options->json, "As JSON to stdout, or with --json=FILE to FILE")
       ->check(output_file())
       ->type_name("[=FILE]");
-  sub->callback([&chosen, options] { chosen = [options] { return show(*options); }; });
+  sub->action([options](const Call&) { return show(*options); });
 }
 
 }  // namespace simtlab::cli

@@ -1,7 +1,6 @@
 // simtlab doctor: what of simtlab is there, and which real boards can be measured.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 
@@ -9,11 +8,11 @@
 #include "base/units.h"
 #include "cli/cli.h"
 #include "cli/installation.h"
-#include "cli/output.h"
-#include "cli/output_option.h"
-#include "cli/signals.h"
 #include "gpu/board/cuda_check.h"
 #include "result/json.h"
+#include "studies/common/command.h"
+#include "studies/common/output.h"
+#include "studies/common/signals.h"
 
 namespace simtlab::cli {
 namespace {
@@ -205,36 +204,39 @@ std::string as_json(const std::vector<Finding>& installation, const gpu::CudaChe
 }
 
 // Installation first: without data nothing works. Then the device, if one was asked for.
-void judge(const DoctorOptions& o, const std::vector<Finding>& installation, const gpu::CudaCheck& cuda) {
+std::optional<Error> verdict(const DoctorOptions& o, const std::vector<Finding>& installation,
+                             const gpu::CudaCheck& cuda) {
   for (const Finding& f : installation)
     if (f.state == State::missing)
-      throw Error(ExitCode::unavailable, "doctor", fmt::format("{}: {}", f.what, f.found), f.remedy);
-  if (!o.device) return;
-  if (cuda.problem) throw *cuda.problem;
+      return Error(ExitCode::unavailable, "doctor", fmt::format("{}: {}", f.what, f.found), f.remedy);
+  if (!o.device) return std::nullopt;
+  if (cuda.problem) return cuda.problem;
   for (const gpu::CudaDeviceCheck& d : cuda.devices)
-    if (d.problem) throw Error(ExitCode::unavailable, d.problem->id(), d.problem->diagnostics());
+    if (d.problem) return Error(ExitCode::unavailable, d.problem->id(), d.problem->diagnostics());
+  return std::nullopt;
 }
 
-int run_doctor(DoctorOptions& o) {
+Outcome run_doctor(DoctorOptions& o) {
   check_outputs(o.output);
   const Signals signals(0);
   const std::vector<Finding> installation = check_installation();
   const gpu::CudaCheck cuda = gpu::check_cuda(o.device, {.interrupt = signals.flag()});
-  if (!o.output.json.empty()) write_to(o.output.json, as_json(installation, cuda));
-  write_text(o.output, as_text(installation, cuda));
-  judge(o, installation, cuda);
-  return 0;
+  Outcome out;
+  out.json = [text = as_json(installation, cuda)] { return text; };
+  out.text = [text = as_text(installation, cuda)](const report::Style&) { return text; };
+  out.failure = verdict(o, installation, cuda);
+  out.output = o.output;
+  return out;
 }
 
 }  // namespace
 
-void add_doctor(CLI::App& app, Action& chosen) {
-  CLI::App* sub = app.add_subcommand(
+void add_doctor(Command& app) {
+  Command* sub = app.add_subcommand(
       "doctor", "What of simtlab is there, which real boards can be measured, and what helps");
   const auto o = std::make_shared<DoctorOptions>();
-  const CLI::Validator not_empty(refuse_empty, "");
   sub->add_option("--device", o->device, "Exit code 7 if this real board can't be used: its index or UUID")
-      ->check(not_empty)
+      ->check(not_empty())
       ->type_name("N|UUID");
   sub->add_option("--json", o->output.json, "As JSON to stdout, or with --json=FILE to FILE")
       ->check(output_file())
@@ -242,7 +244,7 @@ void add_doctor(CLI::App& app, Action& chosen) {
   sub->add_option("-o,--output", o->output.output, "The text goes to FILE")
       ->check(output_file())
       ->type_name("FILE");
-  sub->callback([&chosen, o] { chosen = [o] { return run_doctor(*o); }; });
+  sub->action([o](const Call&) { return run_doctor(*o); });
 }
 
 }  // namespace simtlab::cli

@@ -1,7 +1,6 @@
 // simtlab list: what this installation knows.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 
@@ -9,9 +8,7 @@
 #include "cache/order.h"
 #include "cache/prefetcher.h"
 #include "cli/cli.h"
-#include "cli/exit_codes.h"
 #include "cli/option_tree.h"
-#include "cli/output.h"
 #include "corun/policy.h"
 #include "device/catalogue.h"
 #include "device/memory_controller.h"
@@ -22,6 +19,9 @@
 #include "probe/kinds.h"
 #include "ptx/coverage.h"
 #include "report/glossary.h"
+#include "studies/common/command.h"
+#include "studies/common/output.h"
+#include "studies/explain/exit_codes.h"
 #include "timing/scheduler.h"
 
 namespace simtlab::cli {
@@ -143,13 +143,13 @@ void add_option_rows(const TreeCommand& command, std::vector<std::vector<std::st
   for (const TreeCommand& below : command.commands) add_option_rows(below, rows);
 }
 
-std::string option_section(const TreeCommand& command, const Format& format) {
+std::string option_section(const TreeCommand& command, const Command& declared, const Format& format) {
   std::string out = fmt::format("## {}\n\n{}\n\n", command.path,
                                 command.description.substr(0, command.description.find("\n\n")));
   std::vector<std::vector<std::string>> rows;
   for (const TreeOption& o : command.options)
     rows.push_back({fmt::format("`{}`", spelled(o)), o.description + (o.required ? " (required)" : ""),
-                    readers(command, o)});
+                    readers(declared, o.read_by)});
   if (std::ranges::all_of(rows, [](const auto& row) { return row.back().empty(); })) {
     for (auto& row : rows) row.pop_back();
     if (!rows.empty()) out += table({"option", "meaning"}, rows, format) + "\n";
@@ -157,16 +157,18 @@ std::string option_section(const TreeCommand& command, const Format& format) {
     out += table({"option", "meaning", "read by (nothing here: by all)"}, rows, format) + "\n";
   }
   if (!command.footer.empty()) out += fmt::format("```\n{}\n```\n\n", command.footer);
-  for (const TreeCommand& below : command.commands) out += option_section(below, format);
+  for (const TreeCommand& below : command.commands)
+    out += option_section(below, *declared.find_command(below.name), format);
   return out;
 }
 
 std::string list_options(const Format& format) {
-  const TreeCommand tree = whole_tree();
+  const std::unique_ptr<Command> tool = all_commands();
+  const TreeCommand tree = option_tree(*tool);
   if (format.markdown)
     return "# Options\n\nGenerated from the commands by `simtlab list options --markdown`; do not edit. "
            "[cli.md](cli.md) says how the commands belong together.\n\n" +
-           option_section(tree, format);
+           option_section(tree, *tool, format);
   std::vector<std::vector<std::string>> rows;
   add_option_rows(tree, rows);
   return table({"command", "option", "meaning"}, rows, format);
@@ -277,38 +279,20 @@ std::string list_ptx(const Format& format) {
 
 }  // namespace
 
-const std::vector<ExitCodeText>& exit_codes() {
-  static const std::vector<ExitCodeText> all = {
-      {0, "ok", "success"},
-      {1, "failure", "run-time failure of the tool or the host: I/O, memory, a limit that was set"},
-      {2, "usage", "wrong command line"},
-      {3, "bad_input", "bad input file or configuration"},
-      {4, "unsupported", "valid, but a feature that simtlab does not have"},
-      {5, "program_failed",
-       "the simulated program failed: out of bounds, deadlock, wrong result, non-zero exit status"},
-      {6, "check_failed", "a check that was asked for did not hold"},
-      {7, "unavailable", "a device, a permission or a compiler is missing"},
-      {130, "interrupted", "stopped by Ctrl-C or a signal; a partial result was written and marked"},
-  };
-  return all;
-}
-
-void add_list(CLI::App& app, Action& chosen) {
-  CLI::App* list =
+void add_list(Command& app) {
+  Command* list =
       app.add_subcommand("list",
                          "Print what this version knows: gpus, drams, controllers, ptx, stats, schedulers, "
                          "replacements, set-indexes, memory-schedulers, page-policies, prefetchers, orders, "
                          "policies, probes, options, exit-codes, errors");
-  list->require_subcommand(1);
+  list->require_subcommand(1, 1);
   const auto format = std::make_shared<Format>();
   const auto add = [&](const char* name, const char* text, std::string (*make)(const Format&)) {
-    CLI::App* sub = list->add_subcommand(name, text);
+    Command* sub = list->add_subcommand(name, text);
     sub->add_flag("--markdown", format->markdown, "As a Markdown table");
-    sub->callback([&chosen, format, make] {
-      chosen = [format, make] {
-        print(make(*format));
-        return 0;
-      };
+    sub->action([format, make](const Call&) {
+      print(make(*format));
+      return 0;
     });
   };
   add("gpus", "Device files", list_gpus);

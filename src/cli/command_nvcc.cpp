@@ -2,20 +2,19 @@
 #include <fmt/format.h>
 #include <sys/auxv.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <memory>
 
 #include "base/error.h"
 #include "cli/cli.h"
-#include "cli/compile.h"
-#include "cli/manifest.h"
-#include "cli/output.h"
-#include "cli/output_option.h"
-#include "cli/toolkit.h"
 #include "compile/nvcc_driver.h"
 #include "compile/toolchain.h"
+#include "studies/common/command.h"
+#include "studies/common/compile.h"
+#include "studies/common/manifest.h"
+#include "studies/common/output.h"
+#include "studies/toolkit/parts.h"
 #include "studies/toolkit/toolkit.h"
 
 namespace simtlab::cli {
@@ -42,34 +41,22 @@ int nvcc(std::vector<std::string> words) {
   words.insert(words.begin(), macros.begin(), macros.end());
   OutputOptions quiet;  // a build system has no use for notes on options without effect
   quiet.quiet = true;
-  compile(std::move(words), {}, quiet);
+  build_sources(std::move(words), {}, quiet);
   return 0;
 }
 
 }  // namespace
 
-studies::ToolkitParts toolkit_parts() {
-  std::error_code code;
-  studies::ToolkitParts parts;
-  parts.program = fs::read_symlink("/proc/self/exe", code);
-  parts.include = compile::cuda_headers();
-  parts.libraries = compile::find_runtime_library();
-  if (code || parts.libraries.empty())
-    throw Error(ExitCode::failure, "runtime-missing", "simtlab's libcudart.so.12 is not beside the program",
-                "install or build simtlab completely (./dev build)");
-  return parts;
-}
-
-void add_nvcc(CLI::App& app, Action& chosen) {
-  CLI::App* sub =
+void add_nvcc(Command& app) {
+  Command* sub =
       app.add_subcommand("nvcc", "nvcc's command line for makefiles and CMake: as `build`, without notes");
   sub->prefix_command();
   sub->footer("`simtlab toolkit --prefix DIR` lays out a folder with it as DIR/bin/nvcc.");
-  sub->callback([&chosen, sub] { chosen = [sub] { return nvcc(sub->remaining()); }; });
+  sub->action([](const Call& call) { return nvcc(call.rest); });
 }
 
-void add_toolkit(CLI::App& app, Action& chosen) {
-  CLI::App* sub = app.add_subcommand(
+void add_toolkit(Command& app) {
+  Command* sub = app.add_subcommand(
       "toolkit", "Lay out a folder as a CUDA toolkit whose nvcc and libcudart are simtlab's");
   const auto prefix = std::make_shared<std::string>();
   sub->add_option("--prefix", *prefix, "The folder: empty, not there, or written by this command before")
@@ -80,11 +67,9 @@ void add_toolkit(CLI::App& app, Action& chosen) {
       "Makefiles: make NVCC=DIR/bin/nvcc CUDA_PATH=DIR, or PATH=DIR/bin:$PATH make\n"
       "CMake:     cmake -DCMAKE_CUDA_COMPILER=DIR/bin/nvcc ...\n"
       "Programs that are built so run with `simtlab run -- ./app`.");
-  sub->callback([&chosen, prefix] {
-    chosen = [prefix] {
-      studies::lay_out_toolkit(*prefix, toolkit_parts());
-      return 0;
-    };
+  sub->action([prefix](const Call&) {
+    studies::lay_out_toolkit(*prefix, toolkit_parts());
+    return 0;
   });
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <fstream>
 #include <functional>
 #include <memory>
@@ -12,14 +11,14 @@
 #include "base/files.h"
 #include "base/shown.h"
 #include "cli/cli.h"
-#include "cli/occupancy_curves.h"
-#include "cli/output.h"
-#include "cli/output_option.h"
-#include "cli/sweep.h"
 #include "report/export.h"
 #include "report/html.h"
 #include "report/study.h"
 #include "result/json.h"
+#include "studies/common/command.h"
+#include "studies/common/output.h"
+#include "studies/predict/occupancy_curves.h"
+#include "studies/sweep/command/options.h"
 
 namespace simtlab::cli {
 namespace {
@@ -52,21 +51,17 @@ std::string result_text(const ReportOptions& o, const std::string& name) {
   return json;
 }
 
-int report_study(const ReportOptions& o) {
+Outcome report_study(const ReportOptions& o) {
   if (!o.sqlite.empty())
     throw Error(ExitCode::usage, "option-conflict", "--sqlite of a study's database: it is one already",
                 "copy the file");
   const studies::sweep::Store store(o.file, studies::sweep::Store::Mode::read);
-  const result::Study study = studies::sweep::summary(store, {o.metrics, o.minimise, o.maximise});
-  Writing writing;
-  if (!o.markdown.empty()) writing([&] { write_to(o.markdown, report::study_markdown(study)); });
   const bool text = (o.html.empty() && o.timeline.empty() && o.markdown.empty()) || !o.output.output.empty();
-  writing([&] { write_study(study, {o.html, o.timeline, "", text}, o.output); });
-  writing.end();
-  return 0;
+  return study_outcome(studies::sweep::summary(store, {o.metrics, o.minimise, o.maximise}),
+                       {o.html, o.timeline, o.markdown, "", text}, o.output);
 }
 
-int report(ReportOptions o) {
+Outcome report(ReportOptions o) {
   o.output.more = {
       {"--html", &o.html}, {"--md", &o.markdown}, {"--timeline", &o.timeline}, {"--sqlite", &o.sqlite}};
   check_outputs(o.output);
@@ -79,30 +74,25 @@ int report(ReportOptions o) {
                 "--point, --metric, --minimise and --maximise are about the database of a sweep",
                 "leave them out, or name STUDY.db");
   }
-  const result::Result result = result::result_from_json(
-      result_text(o, name), name, o.point ? result::OpenBeside() : result::beside_of(name));
-  Writing writing;
-  bool written = false;
+  Outcome out(result::result_from_json(result_text(o, name), name,
+                                       o.point ? result::OpenBeside() : result::beside_of(name)),
+              o.output);
   const auto write = [&](const std::string& to, std::string (*make)(const result::Result&)) {
-    if (to.empty()) return;
-    writing([&] { write_to(to, make(result)); });
-    written = true;
+    if (!to.empty()) out.more.push_back({to, [text = make(*out.result)] { return text; }});
   };
   write(o.html, [](const result::Result& r) { return report::html(r, {occupancy_curves(r)}); });
   write(o.markdown, report::markdown);
   write(o.timeline, report::timeline);
   write(o.sqlite, report::sqlite_database);
   // The text is for those who asked for nothing else.
-  const bool text = !written || !o.output.output.empty() || !o.output.json.empty() || !o.output.csv.empty();
-  if (text) writing([&] { write_outputs(result, o.output, STDOUT_FILENO); });
-  writing.end();
-  return 0;
+  out.text_on_stdout = out.more.empty() || !o.output.json.empty() || !o.output.csv.empty();
+  return out;
 }
 
 }  // namespace
 
-void add_report(CLI::App& app, Action& chosen) {
-  CLI::App* sub = app.add_subcommand(
+void add_report(Command& app) {
+  Command* sub = app.add_subcommand(
       "report",
       "Print a result file (--json=FILE of any command) or the database of a sweep again, in other forms");
   const auto o = std::make_shared<ReportOptions>();
@@ -120,17 +110,13 @@ void add_report(CLI::App& app, Action& chosen) {
       ->type_name("N")
       ->group(study);
   const auto names = [&](const char* option, std::vector<std::string>& to, const char* text) {
-    sub->add_option(option, to, text)
-        ->check(CLI::Validator(refuse_empty, ""))
-        ->type_name("NAME")
-        ->allow_extra_args(false)
-        ->group(study);
+    sub->add_option(option, to, text)->check(not_empty())->type_name("NAME")->one_at_a_time()->group(study);
   };
   names("--metric", o->metrics, "A metric to report (default: what the study says, else the time)");
   names("--minimise", o->minimise, "A metric or axis of which less is better, for the Pareto front");
   names("--maximise", o->maximise, "A metric or axis of which more is better");
   add_output_options(*sub, o->output);
-  sub->callback([&chosen, o] { chosen = [o] { return report(*o); }; });
+  sub->action([o](const Call&) { return report(*o); });
 }
 
 }  // namespace simtlab::cli

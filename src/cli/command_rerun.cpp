@@ -2,20 +2,20 @@
 // but for host.* and times.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "base/shown.h"
 #include "cli/cli.h"
-#include "cli/output.h"
-#include "cli/output_option.h"
-#include "cli/progress.h"
-#include "cli/rerun.h"
-#include "cli/rerun_guard.h"
 #include "report/compare.h"
 #include "result/json.h"
+#include "studies/common/command.h"
+#include "studies/common/output.h"
+#include "studies/common/progress.h"
+#include "studies/explain/rerun.h"
+#include "studies/explain/rerun_guard.h"
 
 namespace simtlab::cli {
 namespace {
@@ -75,7 +75,7 @@ std::string differences(const result::Result& before, const result::Result& now)
   return count > changes_shown ? fmt::format("{}; and {} more", out, count - changes_shown) : out;
 }
 
-int rerun(const RerunOptions& o) {
+int rerun(const Command& tool, const RerunOptions& o) {
   const result::Result before = result::read_result_file(o.file);
   if (before.manifest.interrupted)
     throw Error(ExitCode::bad_input, "rerun-interrupted",
@@ -85,7 +85,7 @@ int rerun(const RerunOptions& o) {
   output.json = o.json;
   check_outputs(output);
   check_inputs(output, {o.file});
-  const Rerun again(before.manifest, Rerun::What::everything);
+  const Rerun again(tool, before.manifest, Rerun::What::everything);
   check_may_run_again(o.file, before.manifest, again.arguments());
   check_inputs_unchanged(before.manifest);
   if (!o.quiet) announce_run_again(before.manifest, again.arguments(), "once");
@@ -118,8 +118,8 @@ int rerun(const RerunOptions& o) {
 
 }  // namespace
 
-void add_rerun(CLI::App& app, Action& chosen) {
-  CLI::App* sub = app.add_subcommand(
+void add_rerun(Command& app) {
+  Command* sub = app.add_subcommand(
       "rerun", "Run the command of a result file again and check that the result is the same");
   const auto o = std::make_shared<RerunOptions>();
   sub->add_option("RESULT", o->file, "Result file")->required();
@@ -127,7 +127,7 @@ void add_rerun(CLI::App& app, Action& chosen) {
       ->check(output_file())
       ->type_name("[=FILE]");
   sub->add_flag("-q,--quiet", o->quiet, "Say nothing but errors");
-  sub->callback([&chosen, o] { chosen = [o] { return rerun(*o); }; });
+  sub->action([o](const Call& call) { return rerun(call.command.root(), *o); });
 }
 
 }  // namespace simtlab::cli

@@ -1,22 +1,19 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-
 #include "cli/cli.h"
-#include "cli/manifest.h"
-#include "cli/output.h"
 #include "exec/executor.h"
+#include "studies/common/command.h"
+#include "studies/common/manifest.h"
+#include "studies/common/output.h"
 
 namespace simtlab::cli {
 
-void add_version(CLI::App& app, Action& chosen) {
-  CLI::App* sub = app.add_subcommand("version", "Version, instruction set in use, place of the data files");
-  sub->callback([&chosen] {
-    chosen = [] {
-      print(fmt::format("simtlab {}\ninstruction set {}\ndata {}\n", version(), exec::instruction_set(),
-                        device::data_directory().string()));
-      return 0;
-    };
+void add_version(Command& app) {
+  Command* sub = app.add_subcommand("version", "Version, instruction set in use, place of the data files");
+  sub->action([](const Call&) {
+    print(fmt::format("simtlab {}\ninstruction set {}\ndata {}\n", version(), exec::instruction_set(),
+                      device::data_directory().string()));
+    return 0;
   });
 }
 

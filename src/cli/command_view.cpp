@@ -1,18 +1,18 @@
 // simtlab view RESULT...: results in the browser, many at once, and runs while they go on.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "base/error.h"
 #include "cli/cli.h"
-#include "cli/occupancy_curves.h"
-#include "cli/output.h"
-#include "cli/signals.h"
-#include "cli/sweep.h"
 #include "report/html.h"
 #include "report/study.h"
 #include "report/viewer/server.h"
+#include "studies/common/command.h"
+#include "studies/common/output.h"
+#include "studies/common/signals.h"
+#include "studies/predict/occupancy_curves.h"
+#include "studies/sweep/command/options.h"
 
 namespace simtlab::cli {
 namespace {
@@ -49,10 +49,10 @@ int view_results(const ViewOptions& o) {
 
 }  // namespace
 
-void add_view(CLI::App& app, Action& chosen) {
-  CLI::App* sub = app.add_subcommand("view",
-                                     "Result files, sweeps and running simulations in the browser: a table "
-                                     "with filters, comparisons, every report");
+void add_view(Command& app) {
+  Command* sub = app.add_subcommand("view",
+                                    "Result files, sweeps and running simulations in the browser: a table "
+                                    "with filters, comparisons, every report");
   const auto o = std::make_shared<ViewOptions>();
   sub->add_option("RESULT", o->files,
                   "Result files (--json=FILE), files of running simulations (--live FILE), databases of "
@@ -62,7 +62,7 @@ void add_view(CLI::App& app, Action& chosen) {
   sub->footer(
       "The address is printed on stdout. It holds a secret that is new in every start; nothing but this "
       "machine can reach it.");
-  sub->callback([&chosen, o] { chosen = [o] { return view_results(*o); }; });
+  sub->action([o](const Call&) { return view_results(*o); });
 }
 
 }  // namespace simtlab::cli

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <set>
@@ -10,11 +9,12 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/shown.h"
-#include "cli/options.h"
-#include "cli/output.h"
-#include "cli/output_option.h"
+#include "cli/cli.h"
 #include "device/catalogue.h"
 #include "result/json.h"
+#include "studies/common/command.h"
+#include "studies/common/options.h"
+#include "studies/common/output.h"
 
 namespace simtlab::cli {
 namespace {
@@ -156,26 +156,26 @@ int init(const InitOptions& o) {
 
 }  // namespace
 
-void add_config_files(CLI::App& config, Action& chosen) {
-  CLI::App* compare = config.add_subcommand(
+void add_config_files(Command& config) {
+  Command* compare = config.add_subcommand(
       "diff", "The values in which two devices, or the configurations of two result files, differ");
   const auto d = std::make_shared<DiffOptions>();
   compare->add_option("A", d->a, "A GPU of `simtlab list gpus`, a device file, or a result (*.json)")
       ->required()
-      ->check(CLI::Validator(refuse_empty, ""));
-  compare->add_option("B", d->b, "Another one")->required()->check(CLI::Validator(refuse_empty, ""));
+      ->check(not_empty());
+  compare->add_option("B", d->b, "Another one")->required()->check(not_empty());
   compare->add_option("--json", d->output.json, "As JSON to stdout, or with --json=FILE to FILE")
       ->check(output_file())
       ->type_name("[=FILE]");
-  compare->callback([&chosen, d] { chosen = [d] { return diff(*d); }; });
-  CLI::App* begin =
+  compare->action([d](const Call&) { return diff(*d); });
+  Command* begin =
       config.add_subcommand("init", "Write a configuration file to begin with: every option, commented out");
   const auto i = std::make_shared<InitOptions>();
   begin->add_option("FILE", i->file, "Where to (default simtlab.toml; - is stdout)")->check(output_file());
   begin->add_option("--gpu", i->gpu, "The GPU that it chooses (default h100)")
-      ->check(CLI::Validator(refuse_empty, ""))
+      ->check(not_empty())
       ->type_name("NAME|FILE");
-  begin->callback([&chosen, i] { chosen = [i] { return init(*i); }; });
+  begin->action([i](const Call&) { return init(*i); });
 }
 
 }  // namespace simtlab::cli

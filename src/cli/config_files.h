@@ -5,6 +5,6 @@
 
 namespace simtlab::cli {
 
-void add_config_files(CLI::App& config, Action& chosen);
+void add_config_files(Command& config);
 
 }  // namespace simtlab::cli

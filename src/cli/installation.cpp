@@ -6,10 +6,11 @@
 #include <functional>
 
 #include "base/error.h"
-#include "cli/manifest.h"
+#include "cli/cli.h"
 #include "compile/toolchain.h"
 #include "device/catalogue.h"
 #include "exec/executor.h"
+#include "studies/common/manifest.h"
 
 namespace simtlab::cli {
 namespace {

@@ -7,10 +7,7 @@
 #include <vector>
 
 #include "options/study.h"
-
-namespace CLI {
-class App;
-}
+#include "studies/common/command.h"
 
 namespace simtlab::cli {
 
@@ -21,7 +18,7 @@ struct TreeOption {
   bool positional = false;
   bool value_optional = false;  // "--json[=FILE]"
   bool required = false;
-  bool output = false;  // names what the command writes (output_option.h)
+  bool output = false;  // names what the command writes (studies/common/command.h)
   bool shown = false;   // says how something is shown (the same)
   options::Studies read_by = options::Studies::all();
   // At most so many; 0: a flag; -1: any number, or the option may be repeated
@@ -39,14 +36,11 @@ struct TreeCommand {
   bool program = false;  // takes a program, or a program's arguments, behind --
 };
 
-TreeCommand option_tree(CLI::App& app);
+TreeCommand option_tree(const studies::Command& tool);
 // That of the tool.
 TreeCommand whole_tree();
 // The command of that path below `tree` ("config show"); null if there is none.
 const TreeCommand* find_command(const TreeCommand& tree, const std::vector<std::string>& path);
-
-// Who reads the option, of what the command can be asked for: "a curve, a real board"; empty: all of that.
-std::string readers(const TreeCommand& command, const TreeOption& option);
 
 // Scripts for the shells; each completes commands, options, devices, memories and metrics.
 std::string bash_completion(const TreeCommand& tree);

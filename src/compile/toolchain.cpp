@@ -122,6 +122,13 @@ fs::path find_runtime_library() {
   return {};
 }
 
+fs::path find_tool() {
+  std::error_code ec;
+  for (const fs::path& prefix : prefixes())
+    if (fs::exists(prefix / "bin/simtlab", ec)) return prefix / "bin/simtlab";
+  return {};
+}
+
 std::vector<std::string> cuda_compiler(const std::string& clang) {
   return {clang,        "-x",         "cuda",    "--cuda-path=/nonexistent",
           "-nocudainc", "-nocudalib", "-Xclang", "-target-sdk-version=11.8"};

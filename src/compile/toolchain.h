@@ -34,6 +34,8 @@ std::filesystem::path cuda_headers();
 
 // The folder of the drop-in libcudart.so.12; empty if it was not built.
 std::filesystem::path find_runtime_library();
+// The command line tool of this installation, for a library that is none; empty if there is none.
+std::filesystem::path find_tool();
 
 // What compiling OpenCL C needs besides libclc.
 struct OpenClToolchain {

@@ -228,7 +228,7 @@ class Validate(Case):
                     self.assertIn(row, whole)
 
     def test_options_that_do_not_go_together(self):
-        self.fails(2, "validate", "--quick", "probe", says="--quick stands before the area")
+        self.fails(2, "validate", "--quick", "probe", says="--quick stands before")
         self.fails(2, "validate", "probe", "--gate", "--update", says="--update replaces them")
         self.fails(2, "validate", "timing", "--gpu", "v100", "--gate", says="--gpu changes what is compared")
         self.fails(2, "validate", "probe", "--rows", "x", says="--rows is of no use")

@@ -49,6 +49,44 @@ def test_words_and_results_are_explained(saxpy, tmp_path):
         simtlab.explain(3.5j)
 
 
+def test_a_study_at_many_points(saxpy, tmp_path):
+    what, options = saxpy
+    command = ["run", *what, "--grid=64", "--block=256", *(f"--arg={a}" for a in options["arg"])]
+    seen = []
+    study = simtlab.sweep(
+        command=command,
+        axis=["gpu=[v100,k40]", "sm.count=[2,4]"],
+        metric="gpu.time",
+        db=tmp_path / "s.db",
+        jobs=2,
+        progress=lambda activity, seconds: seen.append(activity),
+        progress_interval=0.01,
+    )
+    assert [p["state"] for p in study["points"]] == ["done"] * 4
+    assert "4 points, 4 done" in study.report
+    assert any("points done" in text for text in seen)
+    again = simtlab.sweep(
+        command=command, axis=["gpu=[v100,k40]", "sm.count=[2,4]"], metric="gpu.time", db=tmp_path / "s.db"
+    )
+    assert again["points"] == study["points"]
+    with pytest.raises(simtlab.UsageError):
+        simtlab.sweep(command=command, axis="smcount=[1,2]", db=tmp_path / "t.db")
+
+
+def test_the_report_is_that_of_the_tool(saxpy, tmp_path):
+    what, options = saxpy
+    result = simtlab.run(*what, **options)
+    result.save(tmp_path / "r.json")
+    printed = subprocess.run(
+        [os.environ["SIMTLAB"], "report", tmp_path / "r.json"],
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "LC_ALL": "C"},
+    ).stdout
+    assert "saxpy" in printed and result.report.splitlines()[1:8] == printed.splitlines()[1:8]
+
+
 def test_pandas_is_loaded_when_a_table_is_asked_for():
     code = "import sys, simtlab; assert 'pandas' not in sys.modules and 'numpy' not in sys.modules"
     subprocess.run([sys.executable, "-B", "-c", code], check=True)

@@ -2,7 +2,7 @@
 import hypothesis
 import hypothesis.strategies as st
 import simtlab
-from simtlab.call import words_of
+from simtlab.call import options_of
 
 settings = hypothesis.settings(
     max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(hypothesis.HealthCheck)
@@ -55,27 +55,14 @@ def test_laws_of_memories(memory, traffic, requests, seed):
 
 
 @settings
-@hypothesis.given(
-    st.lists(plain, max_size=3),
-    st.one_of(st.none(), plain, st.integers(), st.floats()),
-    st.booleans(),
-    st.lists(plain, max_size=3),
-    st.one_of(st.none(), st.lists(plain, max_size=3)),
-)
-def test_words_keep_what_was_given(positional, value, flag, several, program):
-    words = words_of(
-        ["run"],
-        [("what", positional)],
-        [("gpu", "--gpu", value, 1), ("lines", "--lines", flag, 0), ("arg", "--arg", several, -1)],
-        program,
+@hypothesis.given(st.one_of(st.none(), plain, st.integers(), st.floats()), st.booleans(), st.lists(plain, max_size=3))
+def test_options_keep_what_was_given(value, flag, several):
+    options = options_of([("gpu", "gpu", value, 1), ("lines", "lines", flag, 0), ("arg", "arg", several, -1)])
+    assert options == (
+        ([] if value is None else [("gpu", str(value))])
+        + ([("lines", "true")] if flag else [])
+        + [("arg", v) for v in several]
     )
-    expected = (
-        ["run", *positional]
-        + ([] if value is None else [f"--gpu={value}"])
-        + (["--lines"] if flag else [])
-        + [f"--arg={v}" for v in several]
-    )
-    assert words == expected + ([] if program is None else ["--", *program])
 
 
 @settings

@@ -74,10 +74,10 @@ void check(const fs::path& path, const std::error_code& code) {
   if (code) cannot_write(path, code.value());
 }
 
-void make_folder(const fs::path& path) {
+// In which a build may write.
+void make_own_folder(const fs::path& path) {
+  make_folder(path);
   std::error_code code;
-  fs::create_directories(path, code);
-  check(path, code);
   // A folder without permission to write would stop us, not only a build.
   fs::permissions(path, fs::perms::owner_all, fs::perm_options::add, code);
 }
@@ -113,7 +113,7 @@ void link_to(const fs::path& target, const fs::path& to) {
 }
 
 void copy_deep(const fs::path& from, const fs::path& to) {
-  make_folder(to);
+  make_own_folder(to);
   std::error_code code;
   for (const fs::directory_entry& e : fs::directory_iterator(from, code)) {
     const fs::path name = to / e.path().filename();
@@ -191,8 +191,8 @@ bool is_below(const fs::path& path, const fs::path& folder) {
 void copy_tree(const Tree& tree, const fs::path& to) {
   std::error_code code;
   fs::remove_all(to, code);
-  make_folder(to);
-  for (const fs::path& folder : tree.folders) make_folder(to / folder);
+  make_own_folder(to);
+  for (const fs::path& folder : tree.folders) make_own_folder(to / folder);
   for (const TreeFile& file : tree.files) {
     if (file.link)
       copy_link(tree, file, to / file.path);
@@ -204,12 +204,12 @@ void copy_tree(const Tree& tree, const fs::path& to) {
 void copy_project(const fs::path& base, const fs::path& folder, bool deep, const fs::path& to) {
   std::error_code code;
   fs::remove_all(to, code);
-  make_folder(to);
+  make_own_folder(to);
   fs::path at;
   for (const fs::path& part : folder) {
     copy_all_beside(base / at, part, to / at);
     at /= part;
-    make_folder(to / at);
+    make_own_folder(to / at);
   }
   if (deep)
     copy_deep(base / folder, to / folder);

@@ -36,12 +36,6 @@ void check_ours(const fs::path& prefix) {
               "name a folder that is empty or not there");
 }
 
-void make_folder(const fs::path& folder) {
-  std::error_code code;
-  fs::create_directories(folder, code);
-  if (code) cannot_write(folder, code.value());
-}
-
 void link(const fs::path& name, const fs::path& target) {
   std::error_code code;
   fs::remove(name, code);

@@ -1,1 +1,0 @@
-target_compile_definitions(simtlab_cli PRIVATE SIMTLAB_VERSION="${PROJECT_VERSION}")
