@@ -32,6 +32,7 @@ LAYERS = [
     ["studies/cache", "studies/corun", "studies/explain", "studies/predict"],
     ["studies/validate/areas"],
     ["cli"],
+    ["cli/commands"],
     ["api"],
 ]
 LEVEL = {folder: level for level, folders in enumerate(LAYERS) for folder in folders}

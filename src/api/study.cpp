@@ -13,8 +13,8 @@
 #include <thread>
 
 #include "base/shown.h"
-#include "cli/cli.h"
-#include "cli/option_tree.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/option_tree.h"
 #include "compile/nvcc_options.h"
 #include "studies/common/compile.h"
 #include "studies/common/host.h"
@@ -89,7 +89,10 @@ studies::Outcome act(const Asked& asked) {
     rest = compile::with_values_joined(rest, study.option_names());
   if (asked.program && !study.program())
     throw Error(ExitCode::usage, "argument-unexpected", fmt::format("{} takes no program", asked.study));
-  return study.action()({study, std::move(rest), asked.program, cli::reads});
+  return study.action()({study, std::move(rest), asked.program,
+                         [](const std::vector<std::string>& words, const std::string& option) {
+                           return cli::reads(cli::all_commands, words, option);
+                         }});
 }
 
 // What gives the same on the command line, for the manifest.
@@ -221,6 +224,6 @@ Answered answer(const Asked& asked, const Watch& watch) {
   return out;
 }
 
-std::string commands_as_json() { return json_of(cli::whole_tree()).dump(); }
+std::string commands_as_json() { return json_of(cli::option_tree(*cli::all_commands())).dump(); }
 
 }  // namespace simtlab::api

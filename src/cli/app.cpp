@@ -11,35 +11,15 @@
 #include "base/error.h"
 #include "base/shown.h"
 #include "cli/cli.h"
-#include "cli/frequent.h"
-#include "cli/option_tree.h"
 #include "cli/parser.h"
 #include "compile/nvcc_options.h"
 #include "studies/common/compile.h"
 #include "studies/common/host.h"
 #include "studies/common/manifest.h"
 #include "studies/common/signals.h"
-#include "studies/common/studies.h"
 
 namespace simtlab::cli {
 namespace {
-
-constexpr const char* description =
-    "simtlab: a GPU performance laboratory. Runs CUDA programs and PTX kernels on a simulated GPU and says "
-    "how long they\n"
-    "take and why.\n\n"
-    "  simtlab run app.cu --gpu a100            compile and run a CUDA program\n"
-    "  simtlab run -- ./app 1024                run an executable built with -cudart shared\n"
-    "  simtlab run kernel.ptx --launch l.toml   run one kernel without a host program\n"
-    "  simtlab cache app.cu --gpu gtx480        what it does to L1 and L2, and why it misses\n"
-    "  simtlab dram TRACE --dram ddr4-3200      drive a memory on its own\n"
-    "  simtlab predict --counts c.toml          analytical models from counts given by hand\n"
-    "  simtlab corun --policy mps,shark         several applications on one GPU\n"
-    "  simtlab sweep study.toml                 a command at many points, on all cores\n"
-    "  simtlab validate timing                  the simulator beside published measurements\n"
-    "  simtlab report RESULT.json --html=r.html a result as a page; --md, --csv, --sqlite, --timeline\n"
-    "  simtlab compare A.json B.json            what differs between two results, and why\n"
-    "  simtlab explain long_scoreboard          what a word of the report means\n";
 
 struct Arguments {
   std::vector<std::string> ours;
@@ -100,67 +80,39 @@ void keep_values(const Command& tool, std::vector<std::string>& words) {
 
 // A command line whose words have been read.
 struct Understood {
-  std::unique_ptr<Command> tool = all_commands();
+  std::unique_ptr<Command> tool;
   Parsed parsed;
   std::optional<std::vector<std::string>> after_dashes;
 
-  explicit Understood(const std::vector<std::string>& words) {
+  Understood(Maker make, const std::vector<std::string>& words) : tool(make()), make_(make) {
     Arguments split = arguments(*tool, words);
     after_dashes = std::move(split.after_dashes);
     keep_values(*tool, split.ours);
     parsed = parse(*tool, std::move(split.ours));
   }
   Outcome act() const {
-    return parsed.command->action()({*parsed.command, parsed.rest, after_dashes, reads});
+    const auto reads_option = [make = make_](const std::vector<std::string>& words,
+                                             const std::string& option) {
+      return reads(make, words, option);
+    };
+    return parsed.command->action()({*parsed.command, parsed.rest, after_dashes, reads_option});
   }
+
+ private:
+  Maker make_;
 };
 
 }  // namespace
 
-std::unique_ptr<Command> all_commands() {
-  auto tool = std::make_unique<Command>("simtlab", description);
-  tool->require_subcommand(1, 1);
-  add_run(*tool);
-  add_cache(*tool);
-  add_build(*tool);
-  add_nvcc(*tool);
-  add_toolkit(*tool);
-  add_suite(*tool);
-  add_dram(*tool);
-  add_predict(*tool);
-  add_probe(*tool);
-  add_corun(*tool);
-  Command& corun = *tool->find_command("corun");
-  add_corun_serve(corun);
-  add_corun_exec(corun);
-  add_corun_top(corun);
-  add_sweep(*tool);
-  add_trace(*tool);
-  add_report(*tool);
-  add_compare(*tool);
-  add_view(*tool);
-  add_rerun(*tool);
-  add_list(*tool);
-  add_config(*tool);
-  add_explain(*tool);
-  add_validate(*tool);
-  add_doctor(*tool);
-  add_completion(*tool);
-  add_man(*tool);
-  add_version(*tool);
-  name_frequent_options(*tool);
-  return tool;
-}
-
-bool understood(const std::vector<std::string>& words) {
+bool understood(Maker tool, const std::vector<std::string>& words) {
   const WithoutTrying looking;
-  return Understood(words).parsed.command != nullptr;
+  return Understood(tool, words).parsed.command != nullptr;
 }
 
-bool reads(const std::vector<std::string>& words, const std::string& name) {
+bool reads(Maker tool, const std::vector<std::string>& words, const std::string& name) {
   const WithoutTrying looking;
   try {
-    const Understood line(words);
+    const Understood line(tool, words);
     if (line.parsed.command == nullptr) return false;
     const Option* const option = line.parsed.command->find_option("--" + name);
     if (option == nullptr) return false;
@@ -173,8 +125,8 @@ bool reads(const std::vector<std::string>& words, const std::string& name) {
   return true;
 }
 
-int parse_and_run(const std::vector<std::string>& words) {
-  const Understood line(words);
+int parse_and_run(Maker tool, const std::vector<std::string>& words) {
+  const Understood line(tool, words);
   if (line.parsed.command == nullptr) {
     line.parsed.error ? talk(line.parsed.text) : print(line.parsed.text);
     return line.parsed.code;
@@ -189,8 +141,6 @@ int parse_and_run(const std::vector<std::string>& words) {
                 "is it a folder or file that you may use, and is there room?");
   }
 }
-
-TreeCommand whole_tree() { return option_tree(*all_commands()); }
 
 namespace {
 
@@ -213,7 +163,7 @@ void hold_standard_streams() {
 
 }  // namespace
 
-int run(int argc, char** argv) {
+int run(int argc, char** argv, Maker tool) {
   hold_standard_streams();
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // a file that grows too large is an error of its writing
@@ -224,7 +174,7 @@ int run(int argc, char** argv) {
     if (!words.empty() && std::filesystem::path(words.front()).filename() == "nvcc")
       words.insert(words.begin() + 1, "nvcc");
     remember_command_line(words);
-    return parse_and_run({words.begin() + 1, words.end()});
+    return parse_and_run(tool, {words.begin() + 1, words.end()});
   } catch (const Error& e) {
     talk_error(e.format(), color_in({argv, argv + argc}));
     return static_cast<int>(e.code());

@@ -1,4 +1,4 @@
-#include "cli/corun_live_result.h"
+#include "cli/commands/corun_live_result.h"
 
 #include <fmt/format.h>
 

@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "cli/cli.h"
-#include "cli/option_tree.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/option_tree.h"
 
 namespace simtlab::cli {
 namespace {
@@ -16,7 +16,7 @@ using Words = std::vector<std::string>;
 
 // Words that no option of the command explains: run, cache and others hand unknown ones to the compiler.
 std::string unknown_option(const Words& words) {
-  const TreeCommand tree = whole_tree();
+  const TreeCommand tree = option_tree(*all_commands());
   Words path;
   for (const std::string& word : words) {
     path.push_back(word);
@@ -41,7 +41,7 @@ std::string unknown_option(const Words& words) {
 
 std::string what_is_wrong(const Words& words) {
   try {
-    if (!understood(words)) return "does nothing";
+    if (!understood(all_commands, words)) return "does nothing";
     const std::string option = unknown_option(words);
     return option.empty() ? "" : "no option " + option;
   } catch (const Error& error) { return error.what(); }

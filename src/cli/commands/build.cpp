@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/shown.h"
-#include "cli/cli.h"
+#include "cli/commands/commands.h"
 #include "compile/opencl.h"
 #include "studies/common/command.h"
 #include "studies/common/compile.h"

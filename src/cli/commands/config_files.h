@@ -1,7 +1,7 @@
 // simtlab config diff and simtlab config init.
 #pragma once
 
-#include "cli/cli.h"
+#include "cli/commands/commands.h"
 
 namespace simtlab::cli {
 

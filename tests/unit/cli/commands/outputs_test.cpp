@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "cli/cli.h"
-#include "cli/option_tree.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/option_tree.h"
 
 namespace simtlab::cli {
 namespace {
@@ -38,7 +38,7 @@ void collect(const TreeCommand& at, const std::vector<std::string>& path, std::v
 
 std::vector<Place> all_options() {
   std::vector<Place> out;
-  collect(whole_tree(), {}, out);
+  collect(option_tree(*all_commands()), {}, out);
   return out;
 }
 
@@ -58,7 +58,7 @@ std::vector<std::string> words(const Place& place, const std::string& value) {
 // The error of reading the command line; its id, or nothing.
 std::string refusal(const std::vector<std::string>& line, std::string& message) {
   try {
-    static_cast<void>(parse_and_run(line));  // ends before anything is run
+    static_cast<void>(parse_and_run(all_commands, line));  // ends before anything is run
   } catch (const Error& e) {
     message = e.format();
     EXPECT_TRUE(e.id() != "file-write" || e.code() == ExitCode::failure) << message;
@@ -129,7 +129,8 @@ TEST(Outputs, NothingBeginsIfOneCannotBeWritten) {
 
 // A command line of a manual names files that need not exist.
 TEST(Outputs, LookingAtACommandLineTriesNothing) {
-  EXPECT_TRUE(understood({"run", "k.ptx", "--json=/nonexistent/x.json", "-o", "/nonexistent/r.txt"}));
+  EXPECT_TRUE(
+      understood(all_commands, {"run", "k.ptx", "--json=/nonexistent/x.json", "-o", "/nonexistent/r.txt"}));
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "base/error.h"
-#include "cli/cli.h"
+#include "cli/commands/commands.h"
 #include "report/html.h"
 #include "report/study.h"
 #include "report/viewer/server.h"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "cli/option_tree.h"
+#include "cli/commands/option_tree.h"
 
 namespace simtlab::cli {
 namespace {

@@ -8,9 +8,9 @@
 #include <memory>
 
 #include "base/error.h"
-#include "cli/cli.h"
-#include "cli/corun_daemon.h"
-#include "cli/corun_live_result.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/corun_daemon.h"
+#include "cli/commands/corun_live_result.h"
 #include "result/json.h"
 #include "studies/common/command.h"
 #include "studies/common/manifest.h"

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "base/error.h"
-#include "cli/cli.h"
+#include "cli/commands/commands.h"
 #include "compile/nvcc_driver.h"
 #include "compile/toolchain.h"
 #include "studies/common/command.h"

@@ -1,4 +1,4 @@
-#include "cli/config_files.h"
+#include "cli/commands/config_files.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/shown.h"
-#include "cli/cli.h"
+#include "cli/commands/commands.h"
 #include "device/catalogue.h"
 #include "result/json.h"
 #include "studies/common/command.h"

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "cli/cli.h"
+#include "cli/commands/commands.h"
 #include "exec/executor.h"
 #include "studies/common/command.h"
 #include "studies/common/manifest.h"

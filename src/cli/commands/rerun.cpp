@@ -1,5 +1,7 @@
 // simtlab rerun RESULT: runs the recorded command again and checks that the result is the same, byte for byte
 // but for host.* and times.
+#include "studies/explain/rerun.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,13 +10,12 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/shown.h"
-#include "cli/cli.h"
+#include "cli/commands/commands.h"
 #include "report/compare.h"
 #include "result/json.h"
 #include "studies/common/command.h"
 #include "studies/common/output.h"
 #include "studies/common/progress.h"
-#include "studies/explain/rerun.h"
 #include "studies/explain/rerun_guard.h"
 
 namespace simtlab::cli {

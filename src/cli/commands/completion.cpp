@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "base/shown.h"
-#include "cli/cli.h"
-#include "cli/option_tree.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/option_tree.h"
 #include "studies/common/command.h"
 #include "studies/common/manifest.h"
 #include "studies/common/output.h"

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/shown.h"
-#include "cli/cli.h"
+#include "cli/commands/commands.h"
 #include "report/export.h"
 #include "report/html.h"
 #include "report/study.h"

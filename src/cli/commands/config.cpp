@@ -7,8 +7,8 @@
 #include <optional>
 #include <utility>
 
-#include "cli/cli.h"
-#include "cli/config_files.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/config_files.h"
 #include "device/memory_controller.h"
 #include "device/technology.h"
 #include "result/json.h"

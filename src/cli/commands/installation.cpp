@@ -1,4 +1,4 @@
-#include "cli/installation.h"
+#include "cli/commands/installation.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "base/error.h"
-#include "cli/cli.h"
+#include "cli/commands/commands.h"
 #include "compile/toolchain.h"
 #include "device/catalogue.h"
 #include "exec/executor.h"

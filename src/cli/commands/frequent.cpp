@@ -1,4 +1,4 @@
-#include "cli/frequent.h"
+#include "cli/commands/frequent.h"
 
 #include <string>
 #include <vector>

@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "base/units.h"
-#include "cli/cli.h"
-#include "cli/installation.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/installation.h"
 #include "gpu/board/cuda_check.h"
 #include "result/json.h"
 #include "studies/common/command.h"

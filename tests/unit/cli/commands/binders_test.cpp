@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "cli/cli.h"
+#include "cli/commands/commands.h"
 
 namespace simtlab::cli {
 namespace {
@@ -24,7 +24,7 @@ Words words_of(const Command& command) {
 
 bool command_line_takes(const Words& words) {
   try {
-    return understood(words);
+    return understood(all_commands, words);
   } catch (const Error& e) {
     EXPECT_EQ(e.code(), ExitCode::usage) << e.what();
     return false;
@@ -69,8 +69,8 @@ TEST(Binders, AgreeAboutEveryValueOfEveryOption) {
 }
 
 TEST(Binders, AnOptionBeforeACommandBelowIsRefused) {
-  EXPECT_THROW(understood({"corun", "--seed", "3", "replay", "x.log"}), Error);
-  EXPECT_TRUE(understood({"corun", "replay", "x.log"}));
+  EXPECT_THROW(understood(all_commands, {"corun", "--seed", "3", "replay", "x.log"}), Error);
+  EXPECT_TRUE(understood(all_commands, {"corun", "replay", "x.log"}));
 }
 
 }  // namespace

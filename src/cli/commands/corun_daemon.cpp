@@ -1,4 +1,4 @@
-#include "cli/corun_daemon.h"
+#include "cli/commands/corun_daemon.h"
 
 #include <fmt/format.h>
 #include <poll.h>

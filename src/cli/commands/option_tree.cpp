@@ -1,4 +1,4 @@
-#include "cli/option_tree.h"
+#include "cli/commands/option_tree.h"
 
 #include <algorithm>
 

@@ -37,8 +37,6 @@ struct TreeCommand {
 };
 
 TreeCommand option_tree(const studies::Command& tool);
-// That of the tool.
-TreeCommand whole_tree();
 // The command of that path below `tree` ("config show"); null if there is none.
 const TreeCommand* find_command(const TreeCommand& tree, const std::vector<std::string>& path);
 

@@ -1,4 +1,6 @@
 // simtlab compare A B: what differs between two results, by how much and why.
+#include "report/compare.h"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -6,8 +8,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "cli/cli.h"
-#include "report/compare.h"
+#include "cli/commands/commands.h"
 #include "result/json.h"
 #include "studies/common/command.h"
 #include "studies/common/output.h"
