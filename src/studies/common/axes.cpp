@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/shown.h"
-#include "studies/sweep/axis.h"
+#include "base/sizes.h"
 
 namespace simtlab::studies {
 namespace {
@@ -42,7 +42,7 @@ class AxisParser {
 
   std::vector<std::string> doublings(const std::string& first, const std::string& last) const {
     bool understood = true;
-    std::vector<std::string> out = studies::sweep::parse_doublings(first, last, understood);
+    std::vector<std::string> out = parse_doublings(first, last, understood);
     if (!understood) refuse("a range goes from one number to another, as 16K:128K");
     if (out.empty()) refuse("the first value is above the last");
     return out;

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/shown.h"
+#include "base/sizes.h"
 #include "base/units.h"
 
 namespace simtlab::studies::sweep {
@@ -41,24 +42,6 @@ std::optional<Number> leading_number(std::string_view text) {
 }
 
 bool starts_with_number(std::string_view text) { return leading_number(text).has_value(); }
-
-// "16K" as a whole number, or nothing.
-std::optional<std::uint64_t> whole_number(std::string_view text, bool& scaled) {
-  text = trimmed(text);
-  std::uint64_t out = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (error != std::errc{}) return std::nullopt;
-  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
-  scaled = !unit.empty();
-  if (unit.empty()) return out <= largest ? std::optional(out) : std::nullopt;
-  const std::size_t power = std::string_view("KMG").find(unit[0]);
-  if (unit.size() > 1 || power == std::string_view::npos || out > (1u << 30)) return std::nullopt;
-  return out << (10 * (power + 1));
-}
-
-std::string short_size(std::uint64_t n, bool kilo) {
-  return kilo && n % 1024 == 0 ? fmt::format("{}K", n / 1024) : fmt::format("{}", n);
-}
 
 // Twelve digits: 0.1 + 0.2 is 0.3.
 std::string plain(double value) {
@@ -181,17 +164,6 @@ class Parser {
 };
 
 }  // namespace
-
-std::vector<std::string> parse_doublings(const std::string& first, const std::string& last,
-                                         bool& understood) {
-  bool kilo = false, other = false;
-  const auto from = whole_number(first, kilo), to = whole_number(last, other);
-  understood = from && to && *from > 0 && *to > 0;
-  std::vector<std::string> out;
-  if (understood)
-    for (std::uint64_t n = *from; n <= *to; n *= 2) out.push_back(short_size(n, kilo));
-  return out;
-}
 
 Axis parse_axis(const std::string& text, const AxisErrors& errors) {
   const std::size_t equals = text.find('=');

@@ -41,9 +41,6 @@ struct AxisErrors {
 Axis parse_axis(const std::string& text, const AxisErrors& errors);
 // VALUES alone, for an axis of that name.
 Axis parse_values(const std::string& name, const std::string& text, const AxisErrors& errors);
-// "16K:128K" as FIRST:LAST alone is meant: a range or an error, never a word.
-std::vector<std::string> parse_doublings(const std::string& first, const std::string& last, bool& understood);
-
 // "16K", "128 KiB", "1.4 GHz", "350 ns", "0.5" as a number in the unit's canonical scale; nullopt: a word.
 std::optional<double> number_of(std::string_view text);
 // The value of a range at u, 0 <= u < 1.
