@@ -14,6 +14,9 @@ SOURCE = pathlib.Path(os.environ.get("SIMTLAB_SOURCE_DIR", pathlib.Path(__file__
 SIMTLAB = str(pathlib.Path(os.environ.get("SIMTLAB", SOURCE / "build/release/bin/simtlab")).resolve())
 KEPT = ("PATH", "SIMTLAB_CACHE", "SIMTLAB_ISA", "TMPDIR", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LD_PRELOAD", "LANG")
 HAS_CLANG = any(shutil.which(c) for c in ("clang++-19", "clang-19"))
+# `./dev test --all`: what takes half a minute or more and says of large things what others say of small ones.
+EVERYTHING = os.environ.get("SIMTLAB_TESTS") == "all"
+long_test = unittest.skipUnless(EVERYTHING, "only with ./dev test --all (SIMTLAB_TESTS=all)")
 needs_clang = unittest.skipUnless(HAS_CLANG, "clang 19 is not installed")
 
 SAXPY = """

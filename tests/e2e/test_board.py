@@ -8,7 +8,7 @@ import subprocess
 import tarfile
 import time
 
-from harness import HAS_CLANG, SAXPY, SAXPY_LAUNCH, SIMTLAB, SOURCE, Case, main, needs_clang
+from harness import HAS_CLANG, SAXPY, SAXPY_LAUNCH, SIMTLAB, SOURCE, Case, long_test, main, needs_clang
 
 BUILD = pathlib.Path(SIMTLAB).parents[1]
 MOCK = BUILD / "mockcuda/libsimtlab-mockcuda.so"
@@ -284,6 +284,7 @@ class MeasureGpu(Case):
             self.assertEqual(steps["run-saxpy"], 7)
 
     @needs_clang
+    @long_test
     def test_the_mock_is_measured(self):
         done = self.measure("-o", "a.tar.gz", env=mock())
         files = self.archive("a.tar.gz")

@@ -7,7 +7,7 @@ import shutil
 
 import pathlib
 
-from harness import SIMTLAB, SOURCE, Case, main
+from harness import SIMTLAB, SOURCE, Case, long_test, main
 
 MOCK = pathlib.Path(SIMTLAB).parents[1] / "mockcuda/libsimtlab-mockcuda.so"
 
@@ -318,6 +318,7 @@ class Probe(Case):
         self.assertNotIn("warning", done.stderr)
         return last
 
+    @long_test
     def test_a_written_file_is_complete_for_every_shipped_device(self):
         subsets = (
             "device",

@@ -13,7 +13,7 @@ import unittest
 
 import chrome_trace
 import slurm_cluster
-from harness import SAXPY, SIMTLAB, Case, main
+from harness import SAXPY, SIMTLAB, Case, long_test, main
 from test_sweep import LAUNCH, POINT, WRAPPER
 
 WHY_NOT = slurm_cluster.missing()
@@ -171,6 +171,7 @@ class Slurm(Case):
         self.check_once(4)
         self.assertEqual(self.rows("SELECT max(attempts) FROM points"), [(2,)])
 
+    @long_test
     def test_a_node_that_is_lost(self):
         process = self.start("-v", nap="0.4", points="[1:4:1]")
         self.wait_for_log(r"begin 1\n")
