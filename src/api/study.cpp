@@ -89,10 +89,10 @@ studies::Outcome act(const Asked& asked) {
     rest = compile::with_values_joined(rest, study.option_names());
   if (asked.program && !study.program())
     throw Error(ExitCode::usage, "argument-unexpected", fmt::format("{} takes no program", asked.study));
-  return study.action()({study, std::move(rest), asked.program,
-                         [](const std::vector<std::string>& words, const std::string& option) {
-                           return cli::reads(cli::all_commands, words, option);
-                         }});
+  return study.act({study, std::move(rest), asked.program,
+                    [](const std::vector<std::string>& words, const std::string& option) {
+                      return cli::reads(cli::all_commands, words, option);
+                    }});
 }
 
 // What gives the same on the command line, for the manifest.

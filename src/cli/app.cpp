@@ -95,7 +95,7 @@ struct Understood {
                                              const std::string& option) {
       return reads(make, words, option);
     };
-    return parsed.command->action()({*parsed.command, parsed.rest, after_dashes, reads_option});
+    return parsed.command->act({*parsed.command, parsed.rest, after_dashes, reads_option});
   }
 
  private:
@@ -131,15 +131,9 @@ int parse_and_run(Maker tool, const std::vector<std::string>& words) {
     line.parsed.error ? talk(line.parsed.text) : print(line.parsed.text);
     return line.parsed.code;
   }
-  try {
-    const Outcome outcome = line.act();
-    const Signals signals(0);  // what has been found is written, whoever is impatient
-    return deliver(outcome);
-  } catch (const std::filesystem::filesystem_error& e) {
-    throw Error(ExitCode::failure, "file-system",
-                fmt::format("{}: {}", shown(e.path1().string()), e.code().message()),
-                "is it a folder or file that you may use, and is there room?");
-  }
+  const Outcome outcome = line.act();
+  const Signals signals(0);  // what has been found is written, whoever is impatient
+  return deliver(outcome);
 }
 
 namespace {

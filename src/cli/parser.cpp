@@ -190,7 +190,7 @@ Parsed parse(Command& tool, std::vector<std::string> words) {
     if (dynamic_cast<const CLI::ExtrasError*>(&e) != nullptr && !rest.empty())
       studies::unexpected_argument(command, rest.front());
     // No sub-command was recognised: either a word is misspelt, or there is none.
-    if (dynamic_cast<const CLI::RequiredError*>(&e) != nullptr && !command.action()) {
+    if (dynamic_cast<const CLI::RequiredError*>(&e) != nullptr && !command.acts()) {
       if (!rest.empty()) studies::unexpected_argument(command, rest.front());
       return {nullptr, {}, theirs->help(), static_cast<int>(ExitCode::usage), true};
     }

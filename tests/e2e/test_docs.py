@@ -173,7 +173,7 @@ class Documentation(Case):
         self.assertEqual(page, made, "stale: python3 tools/interfaces.py > docs/reference/interfaces.md")
         for header in (SOURCE / "include/simtlab").glob("*.h"):
             self.assertIn(f"`include/simtlab/{header.name}`", page)
-        for name in ("execute", "commands_json", "Gpu", "Device", "simtlab_memory_plugin", "SIMTLAB_MEMORY_ABI"):
+        for name in ("study", "commands_json", "Gpu", "Device", "simtlab_memory_plugin", "SIMTLAB_MEMORY_ABI"):
             self.assertIn(f"\n### {name}\n", page)
 
     def test_every_exception_is_of_use(self):

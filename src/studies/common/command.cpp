@@ -387,6 +387,16 @@ Option* Command::add(const std::string& names, Variable variable, std::string te
   return &options_.emplace_back(names, std::move(variable), std::move(text));
 }
 
+Outcome Command::act(const Call& call) const {
+  try {
+    return action_(call);
+  } catch (const std::filesystem::filesystem_error& e) {
+    throw Error(ExitCode::failure, "file-system",
+                fmt::format("{}: {}", shown(e.path1().string()), e.code().message()),
+                "is it a folder or file that you may use, and is there room?");
+  }
+}
+
 std::string Command::path() const { return parent_ == nullptr ? name_ : parent_->path() + " " + name_; }
 
 const Command* Command::find_command(std::string_view name) const {

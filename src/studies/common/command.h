@@ -177,7 +177,9 @@ class Command {
   bool embedded() const { return embeds_; }
   const std::vector<std::string>& frequent() const { return frequent_; }  // empty: all
   std::pair<int, int> required_subcommands() const { return {least_below_, most_below_}; }
-  const Action& action() const { return action_; }
+  bool acts() const { return action_ != nullptr; }  // else it only holds others
+  // Throws Error; what the standard library says of files is one, too.
+  Outcome act(const Call& call) const;
   const Command* parent() const { return parent_; }
   const Command& root() const { return parent_ == nullptr ? *this : parent_->root(); }
   std::list<Option>& options() { return options_; }

@@ -19,11 +19,6 @@ Host* host() { return served_host; }
 Serving::Serving(Host& host) { served_host = &host; }
 Serving::~Serving() { served_host = nullptr; }
 
-void Host::add_output(std::string_view text) {
-  const std::lock_guard lock(mutex_);
-  output_ += text;
-}
-
 void Host::add_message(std::string_view text) {
   const std::lock_guard lock(mutex_);
   messages_ += text;
@@ -78,11 +73,6 @@ std::string Host::activity() const {
 std::string Host::detail() const {
   const std::lock_guard lock(mutex_);
   return pulse_ == nullptr ? std::string{} : text_of(progress_of(*pulse_));
-}
-
-std::string Host::output() const {
-  const std::lock_guard lock(mutex_);
-  return output_;
 }
 
 std::string Host::messages() const {

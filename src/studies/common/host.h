@@ -22,7 +22,6 @@ class Host {
   std::string command_line;  // as the manifest states it
 
   // What the command's threads say.
-  void add_output(std::string_view text);
   void add_message(std::string_view text);
   // "simulating"; empty: nothing that takes long. pulse: says how far it is, until the next begin; may be
   // null.
@@ -36,7 +35,6 @@ class Host {
   void enforce_deadline();
   std::string activity() const;
   std::string detail() const;  // how far it is; may be empty
-  std::string output() const;
   std::string messages() const;
 
   const volatile bool* stop_flag() const { return &stop_; }
@@ -47,7 +45,7 @@ class Host {
   void signal_child(int signal);  // with the lock
 
   mutable std::mutex mutex_;
-  std::string output_, messages_, activity_;
+  std::string messages_, activity_;
   std::optional<Clock::time_point> deadline_;
   const Pulse* pulse_ = nullptr;
   pid_t child_ = 0;

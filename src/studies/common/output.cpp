@@ -95,10 +95,7 @@ report::Style style_for(int descriptor, const std::string& color) {
 }
 
 void write_stream(int descriptor, std::string_view text) {
-  if (Host* const served = host()) {
-    descriptor == STDOUT_FILENO ? served->add_output(text) : served->add_message(text);
-    return;
-  }
+  if (Host* const served = host()) return served->add_message(text);
   if (write_past_status(descriptor, text)) return;
   const bool left = errno == EPIPE;  // the reader has seen enough
   if (left && descriptor == STDOUT_FILENO) stdout_reader_left = true;

@@ -44,7 +44,7 @@ bool program_takes(Option& option, const std::string& value) {
 
 unsigned compare_options(Command& command) {
   unsigned compared = 0;
-  const bool complete = command.action() && std::ranges::none_of(command.options(), [](const Option& o) {
+  const bool complete = command.acts() && std::ranges::none_of(command.options(), [](const Option& o) {
                           return o.must_be_given;
                         });
   for (Option& option : command.options()) {
