@@ -31,13 +31,20 @@ void collect_embedded(const Command& at, std::vector<std::string>& out) {
   for (const Command& below : at.commands()) collect_embedded(below, out);
 }
 
-Command& find_study(Command& tool, const std::string& name) {
-  Command* at = &tool;
-  for (std::size_t begin = 0; at != nullptr && begin <= name.size();) {
-    const std::size_t end = std::min(name.find(' ', begin), name.size());
-    at = at->find_command(name.substr(begin, end - begin));
+std::vector<std::string> split(const std::string& words) {
+  std::vector<std::string> out;
+  for (std::size_t begin = 0; begin <= words.size();) {
+    const std::size_t end = std::min(words.find(' ', begin), words.size());
+    out.push_back(words.substr(begin, end - begin));
     begin = end + 1;
   }
+  return out;
+}
+
+Command& find_study(Command& tool, const std::string& name) {
+  Command* at = &tool;
+  for (const std::string& word : split(name))
+    if (at != nullptr) at = at->find_command(word);
   if (at != nullptr && at->embedded()) return *at;
   std::vector<std::string> known;
   collect_embedded(tool, known);
@@ -68,9 +75,7 @@ Option& find_option(Command& study, const std::string& name) {
   studies::unexpected_argument(study, "--" + name);
 }
 
-studies::Outcome act(const Asked& asked) {
-  const std::unique_ptr<Command> tool = cli::all_commands();
-  Command& study = find_study(*tool, asked.study);
+studies::Outcome act(Command& study, const Asked& asked) {
   for (const auto& [name, values] : grouped(asked)) find_option(study, name).set(values);
   for (const Option& option : study.options()) {
     if (option.must_be_given && option.count() == 0)
@@ -96,15 +101,8 @@ studies::Outcome act(const Asked& asked) {
 }
 
 // What gives the same on the command line, for the manifest.
-std::vector<std::string> command_line(const Asked& asked) {
-  std::vector<std::string> out = {"simtlab"};
-  for (std::size_t begin = 0; begin <= asked.study.size();) {
-    const std::size_t end = std::min(asked.study.find(' ', begin), asked.study.size());
-    out.push_back(asked.study.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  const std::unique_ptr<Command> tool = cli::all_commands();
-  Command& study = find_study(*tool, asked.study);
+std::vector<std::string> command_line(Command& study, const Asked& asked) {
+  std::vector<std::string> out = split(study.path());
   out.insert(out.end(), asked.inputs.begin(), asked.inputs.end());
   for (const auto& [name, values] : grouped(asked)) {
     const Option& option = find_option(study, name);
@@ -151,8 +149,10 @@ class Worker {
   void work(studies::Host& host, const Asked& asked) {
     const studies::Serving serving(host);
     try {
-      studies::remember_command_line(command_line(asked));
-      answered.outcome = act(asked);
+      const std::unique_ptr<Command> tool = cli::all_commands();
+      Command& study = find_study(*tool, asked.study);
+      studies::remember_command_line(command_line(study, asked));
+      answered.outcome = act(study, asked);
       studies::Writing writing;
       studies::write_files(answered.outcome, writing);
       answered.error = writing.failed();

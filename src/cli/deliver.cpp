@@ -1,6 +1,5 @@
 #include "cli/deliver.h"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -67,14 +66,15 @@ int deliver(const Outcome& outcome) {
   const bool text_in_file = write_files(outcome, writing);
   show(outcome, text_in_file, writing);
   talk(outcome.warning);
-  const bool more_on_stdout = std::ranges::any_of(outcome.more, [](const auto& m) { return m.file == "-"; });
-  if (writing.failed())
-    ;  // what follows would look as if all were well
-  else if (output.output.empty() && !data_on_stdout(output) && !more_on_stdout)
-    print(outcome.remark);
-  else if (!output.quiet)
-    talk(outcome.remark);
-  if (!writing.failed() && !outcome.failure && outcome.code == 0) talk(outcome.note);
+  if (!writing.failed()) {  // else what follows would look as if all were well
+    const bool data = data_on_stdout(output) ||
+                      std::ranges::any_of(outcome.more, [](const auto& more) { return more.file == "-"; });
+    if (output.output.empty() && !data)
+      print(outcome.remark);
+    else if (!output.quiet)
+      talk(outcome.remark);
+    if (!outcome.failure && outcome.code == 0) talk(outcome.note);
+  }
   try {
     writing.end();
   } catch (const Error& e) {

@@ -127,10 +127,10 @@ class Command;
 // What is asked of a command, when its options have their values.
 struct Call {
   const Command& command;
-  std::vector<std::string>
-      rest;  // words that are no options of its own: sources, a kernel, flags of a compiler
-  std::optional<std::vector<std::string>> after_dashes =
-      {};  // a program, or its arguments; nullopt: there was no --
+  // Words that are no options of its own: sources, a kernel, flags of a compiler.
+  std::vector<std::string> rest;
+  // A program, or its arguments; nullopt: there was no --.
+  std::optional<std::vector<std::string>> after_dashes = {};
   // Whether what the words of a command line ask for reads the option ("seed"); for studies of command lines.
   std::function<bool(const std::vector<std::string>& words, const std::string& option)> reads = {};
 };

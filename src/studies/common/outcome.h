@@ -25,7 +25,6 @@ struct Outcome {
   // In place of what the result would give, or where there is none; empty: that of the result.
   std::function<std::string(const report::Style&)> text;
   std::function<std::string()> json, csv;
-  std::string next;  // a command for the last line of the report
   // What else it makes: a page, a log. Where to; empty: nowhere.
   struct More {
     std::string file;
