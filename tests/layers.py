@@ -11,7 +11,7 @@ import sys
 
 LAYERS = [
     ["base"],
-    ["device", "result"],
+    ["device", "probe/analysis", "result"],
     ["ptx", "options"],
     ["exec"],
     ["stream"],

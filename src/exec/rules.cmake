@@ -14,9 +14,10 @@ list(FILTER simtlab_handler_sources INCLUDE REGEX "/exec/(arith|memops)/")
 list(FILTER simtlab_exec_sources EXCLUDE REGEX "/exec/(arith|memops)/")
 set_property(TARGET simtlab_exec PROPERTY SOURCES ${simtlab_exec_sources})
 
-# Under ThreadSanitizer only baseline: what threads share does not depend on it.
+# Under sanitizers only baseline, unless SIMTLAB_EVERY_ISA is given: the others are the same sources.
+option(SIMTLAB_EVERY_ISA "Instruction handlers for AVX2 and AVX-512 under sanitizers, too" OFF)
 set(simtlab_isas baseline)
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64" AND NOT SIMTLAB_SANITIZE MATCHES "thread")
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64" AND (NOT SIMTLAB_SANITIZE OR SIMTLAB_EVERY_ISA))
   list(APPEND simtlab_isas avx2 avx512)
   target_compile_definitions(simtlab_exec PRIVATE SIMTLAB_X86_HANDLERS=1)
 endif()

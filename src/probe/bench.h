@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "gpu/board/board.h"
-#include "probe/finding.h"
-#include "probe/timer.h"
+#include "probe/analysis/finding.h"
+#include "probe/analysis/timer.h"
 
 namespace simtlab::probe {
 

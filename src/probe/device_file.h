@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "device/parameters.h"
-#include "probe/finding.h"
+#include "probe/analysis/finding.h"
 #include "probe/loans.h"
 
 namespace simtlab::probe {

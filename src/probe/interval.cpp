@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "probe/timer.h"
+#include "probe/analysis/timer.h"
 
 namespace simtlab::probe {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "probe/analysis/sampling.h"
 #include "probe/bench.h"
-#include "probe/sampling.h"
 
 namespace simtlab::probe {
 

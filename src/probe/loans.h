@@ -7,7 +7,7 @@
 
 #include "device/catalogue.h"
 #include "device/consistency.h"
-#include "probe/finding.h"
+#include "probe/analysis/finding.h"
 
 namespace simtlab::probe {
 

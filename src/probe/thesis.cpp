@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "base/error.h"
+#include "probe/analysis/histogram.h"
+#include "probe/analysis/sampling.h"
+#include "probe/analysis/timer.h"
 #include "probe/chain.h"
-#include "probe/histogram.h"
 #include "probe/operation.h"
-#include "probe/sampling.h"
-#include "probe/timer.h"
 
 namespace simtlab::probe {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "probe/analysis/timer.h"
 #include "probe/operation.h"
-#include "probe/timer.h"
 #include "probe/window.h"
 
 namespace simtlab::probe {

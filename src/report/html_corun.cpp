@@ -26,7 +26,7 @@ std::string launch_name(const KernelResult& k) {
 }
 
 // A policy at a limit, over mixes of one size.
-struct Cell {
+struct Setting {
   const KernelResult* entry = nullptr;
   std::string policy;
   double limit = 0, size = 0;
@@ -41,12 +41,12 @@ struct Member {
 };
 
 struct Study {
-  std::vector<Cell> cells;
+  std::vector<Setting> cells;
   std::vector<Member> applications, kernels;
 };
 
-std::vector<Cell> cells_of(const Result& result) {
-  std::vector<Cell> out;
+std::vector<Setting> cells_of(const Result& result) {
+  std::vector<Setting> out;
   for (const KernelResult& k : result.kernels) {
     const auto limit = k.metrics.get("corun.limit"), size = k.metrics.get("corun.applications");
     if (!k.metrics.get("corun.antt.turnaround") || !limit || !size) continue;
@@ -96,11 +96,11 @@ constexpr std::pair<const char*, const char*> countings[] = {{".turnaround", "tu
                                                              {".gpu_time", "time on the GPU"}};
 
 // One limit: policies as bars. Several: a line a policy.
-std::string figure_chart(const std::vector<const Cell*>& cells, const Figure& f, const char* suffix,
+std::string figure_chart(const std::vector<const Setting*>& cells, const Figure& f, const char* suffix,
                          const char* counting) {
   const std::string metric = std::string(f.name) + suffix;
   std::set<double> limits;
-  for (const Cell* c : cells) limits.insert(c->limit);
+  for (const Setting* c : cells) limits.insert(c->limit);
   const bool lines = limits.size() > 1;
   HtmlChart chart{lines ? "xy" : "bars",
                   fmt::format("{}, {}", f.title, counting),
@@ -110,7 +110,7 @@ std::string figure_chart(const std::vector<const Cell*>& cells, const Figure& f,
   chart.data[lines ? "lines" : "rows"] = ChartData::array();
   if (lines) chart.data["points"] = ChartData::array();
   double least = 0, most = 0;
-  for (const Cell* c : cells) {
+  for (const Setting* c : cells) {
     const auto value = c->entry->metrics.get(metric);
     if (!value) continue;
     least = chart.table.rows.empty() ? *value : std::min(least, *value);
@@ -141,7 +141,7 @@ std::string figure_chart(const std::vector<const Cell*>& cells, const Figure& f,
   return html_chart(chart);
 }
 
-std::string policy_table(const std::vector<Cell>& cells) {
+std::string policy_table(const std::vector<Setting>& cells) {
   HtmlTable table{{"applications#", "mixes#", "limit#", "policy"}, {}, ""};
   std::vector<std::string> columns;
   for (const auto& [suffix, counting] : countings)
@@ -152,7 +152,7 @@ std::string policy_table(const std::vector<Cell>& cells) {
       table.head.push_back(fmt::format("{}, {}#", name, suffix[1] == 't' ? "turnaround" : "GPU time"));
   for (const char* name : {"corun.wait.mean", "corun.wait.longest"}) columns.emplace_back(name);
   table.head.insert(table.head.end(), {"mean wait#", "longest wait#"});
-  for (const Cell& c : cells) {
+  for (const Setting& c : cells) {
     const Metrics& m = c.entry->metrics;
     std::vector<std::string> row = {html_metric("corun.applications", c.size), html_metric(m, "corun.mixes"),
                                     html_metric("corun.limit", c.limit), html_escaped(c.policy)};
@@ -168,11 +168,11 @@ std::string policies(const Study& s) {
       "no waiting. Speed-ups are against mps with the same limit; figures are means over the mixes.</p>\n" +
       policy_table(s.cells);
   std::vector<double> sizes;
-  for (const Cell& c : s.cells)
+  for (const Setting& c : s.cells)
     if (std::ranges::find(sizes, c.size) == sizes.end()) sizes.push_back(c.size);
   for (const double size : sizes) {
-    std::vector<const Cell*> cells;
-    for (const Cell& c : s.cells)
+    std::vector<const Setting*> cells;
+    for (const Setting& c : s.cells)
       if (c.size == size) cells.push_back(&c);
     out += fmt::format("<h3>Mixes of {:.0f} applications</h3>\n", size);
     for (const Figure& f : figures) {

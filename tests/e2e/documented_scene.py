@@ -140,6 +140,7 @@ ARGUMENTS = {
 }
 # Much work, which a smaller case shows as well: what is added to the words.
 LESS = [
+    (r"^corun interfere kernel.ptx --launch l.toml --device 0", "--steps 3"),
     (r"^probe --device 0", "--quick"),
     (r"^probe .*--correction", "--quick --only shared"),
     (r"^probe --method thesis", "--quick"),

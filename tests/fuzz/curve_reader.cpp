@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "probe/curve.h"
-#include "probe/levels.h"
+#include "probe/analysis/curve.h"
+#include "probe/analysis/levels.h"
 
 using namespace simtlab;
 

@@ -8,12 +8,12 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "probe/analysis/sampling.h"
+#include "probe/analysis/timer.h"
 #include "probe/chain.h"
 #include "probe/interval.h"
 #include "probe/kinds.h"
 #include "probe/operation.h"
-#include "probe/sampling.h"
-#include "probe/timer.h"
 #include "probe/window.h"
 
 namespace simtlab::probe {

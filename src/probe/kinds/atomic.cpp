@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "probe/analysis/sampling.h"
 #include "probe/kinds.h"
-#include "probe/sampling.h"
 #include "probe/timed.h"
 
 namespace simtlab::probe {

@@ -6,9 +6,9 @@
 #include <bit>
 #include <cmath>
 
+#include "probe/analysis/sampling.h"
 #include "probe/kinds.h"
 #include "probe/ring.h"
-#include "probe/sampling.h"
 #include "probe/streams.h"
 #include "probe/timed.h"
 

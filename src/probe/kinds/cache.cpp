@@ -6,10 +6,10 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "probe/analysis/levels.h"
+#include "probe/analysis/sampling.h"
 #include "probe/geometry.h"
 #include "probe/kinds.h"
-#include "probe/levels.h"
-#include "probe/sampling.h"
 
 namespace simtlab::probe {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <cmath>
 
+#include "probe/analysis/sampling.h"
 #include "probe/kinds.h"
-#include "probe/sampling.h"
 #include "probe/timed.h"
 
 namespace simtlab::probe {

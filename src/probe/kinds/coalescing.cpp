@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "probe/analysis/timer.h"
 #include "probe/kinds.h"
 #include "probe/timed.h"
-#include "probe/timer.h"
 
 namespace simtlab::probe {
 namespace {

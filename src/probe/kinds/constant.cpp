@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <map>
 
+#include "probe/analysis/levels.h"
+#include "probe/analysis/sampling.h"
 #include "probe/geometry.h"
 #include "probe/kinds.h"
-#include "probe/levels.h"
-#include "probe/sampling.h"
 #include "probe/timed.h"
 
 namespace simtlab::probe {

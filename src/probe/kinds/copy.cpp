@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "probe/analysis/sampling.h"
 #include "probe/kinds.h"
-#include "probe/sampling.h"
 
 namespace simtlab::probe {
 namespace {

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
+#include "probe/analysis/timer.h"
 #include "probe/kinds.h"
 #include "probe/ring.h"
 #include "probe/timed.h"
-#include "probe/timer.h"
 
 namespace simtlab::probe {
 namespace {

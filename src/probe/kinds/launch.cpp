@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <map>
 
+#include "probe/analysis/sampling.h"
 #include "probe/kinds.h"
-#include "probe/sampling.h"
 #include "probe/timed.h"
 
 namespace simtlab::probe {

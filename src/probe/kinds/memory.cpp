@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "base/rng.h"
+#include "probe/analysis/sampling.h"
 #include "probe/kinds.h"
 #include "probe/ring.h"
-#include "probe/sampling.h"
 
 namespace simtlab::probe {
 namespace {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "probe/histogram.h"
+#include "probe/analysis/histogram.h"
 #include "probe/kinds.h"
 
 namespace simtlab::probe {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "probe/histogram.h"
+#include "probe/analysis/histogram.h"
 #include "probe/kinds.h"
 #include "probe/ring.h"
 

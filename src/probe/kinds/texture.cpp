@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
+#include "probe/analysis/levels.h"
+#include "probe/analysis/sampling.h"
 #include "probe/kinds.h"
-#include "probe/levels.h"
 #include "probe/ring.h"
-#include "probe/sampling.h"
 
 namespace simtlab::probe {
 namespace {

@@ -1,12 +1,12 @@
 // simtlab probe --analyse: levels in a curve of latency by size that was measured elsewhere.
-#include "probe/curve.h"
+#include "probe/analysis/curve.h"
 
 #include <fmt/format.h>
 
 #include <filesystem>
 
 #include "base/error.h"
-#include "probe/levels.h"
+#include "probe/analysis/levels.h"
 #include "studies/common/manifest.h"
 #include "studies/probe/probe.h"
 #include "studies/probe/result.h"

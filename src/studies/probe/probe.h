@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "gpu/board/board.h"
-#include "probe/finding.h"
+#include "probe/analysis/finding.h"
 #include "probe/kinds.h"
 #include "result/metrics.h"
 #include "studies/common/options.h"

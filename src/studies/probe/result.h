@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "probe/levels.h"
+#include "probe/analysis/levels.h"
 #include "result/metrics.h"
 
 namespace simtlab::studies {

@@ -3,8 +3,8 @@
 // its latency; switched off, some devices only spend the issue slot.
 #include <fmt/format.h>
 
+#include "probe/analysis/sampling.h"
 #include "probe/kinds.h"
-#include "probe/sampling.h"
 #include "probe/timed.h"
 
 namespace simtlab::probe {

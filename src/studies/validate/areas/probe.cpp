@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 #include "device/catalogue.h"
-#include "probe/levels.h"
-#include "probe/timer.h"
+#include "probe/analysis/levels.h"
+#include "probe/analysis/timer.h"
 #include "studies/common/command.h"
 #include "studies/common/manifest.h"
 #include "studies/probe/result.h"

@@ -4,9 +4,9 @@
 
 #include <vector>
 
-#include "probe/bootstrap.h"
-#include "probe/changes.h"
-#include "probe/curve.h"
+#include "probe/analysis/bootstrap.h"
+#include "probe/analysis/changes.h"
+#include "probe/analysis/curve.h"
 
 namespace simtlab::probe {
 

@@ -1,4 +1,4 @@
-#include "probe/timer.h"
+#include "probe/analysis/timer.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "probe/sampling.h"
+#include "probe/analysis/sampling.h"
 
 namespace simtlab::probe {
 

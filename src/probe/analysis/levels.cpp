@@ -1,4 +1,4 @@
-#include "probe/levels.h"
+#include "probe/analysis/levels.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/rng.h"
-#include "probe/finding.h"
+#include "probe/analysis/finding.h"
 
 namespace simtlab::probe {
 namespace {

@@ -1,4 +1,4 @@
-#include "probe/bootstrap.h"
+#include "probe/analysis/bootstrap.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // The clock's cost taken out: exact cases (data/measured/timer-cases.csv) and samples of them.
-#include "probe/timer.h"
+#include "probe/analysis/timer.h"
 
 #include <gtest/gtest.h>
 

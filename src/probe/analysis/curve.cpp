@@ -1,4 +1,4 @@
-#include "probe/curve.h"
+#include "probe/analysis/curve.h"
 
 #include <fmt/format.h>
 

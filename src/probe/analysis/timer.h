@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "probe/histogram.h"
+#include "probe/analysis/histogram.h"
 
 namespace simtlab::probe {
 

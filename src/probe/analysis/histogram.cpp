@@ -1,4 +1,4 @@
-#include "probe/histogram.h"
+#include "probe/analysis/histogram.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
-#include "probe/finding.h"
+#include "probe/analysis/finding.h"
 
 #include <algorithm>
 
-#include "probe/sampling.h"
+#include "probe/analysis/sampling.h"
 
 namespace simtlab::probe {
 

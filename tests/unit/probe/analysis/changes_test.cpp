@@ -1,5 +1,5 @@
 // Change points and levels on curves whose truth is known.
-#include "probe/changes.h"
+#include "probe/analysis/changes.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <numbers>
 
 #include "base/rng.h"
-#include "probe/levels.h"
+#include "probe/analysis/levels.h"
 
 namespace simtlab::probe {
 namespace {

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "probe/histogram.h"
+#include "probe/analysis/histogram.h"
 
 namespace simtlab::probe {
 

@@ -3,10 +3,10 @@
 
 #include <functional>
 
-#include "probe/bootstrap.h"
-#include "probe/finding.h"
-#include "probe/histogram.h"
-#include "probe/timer.h"
+#include "probe/analysis/bootstrap.h"
+#include "probe/analysis/finding.h"
+#include "probe/analysis/histogram.h"
+#include "probe/analysis/timer.h"
 
 namespace simtlab::probe {
 

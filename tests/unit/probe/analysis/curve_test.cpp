@@ -1,5 +1,5 @@
 // The reader of measured curves: what it takes, and what it says of what it refuses.
-#include "probe/curve.h"
+#include "probe/analysis/curve.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "probe/bootstrap.h"
-#include "probe/histogram.h"
+#include "probe/analysis/bootstrap.h"
+#include "probe/analysis/histogram.h"
 
 namespace simtlab::probe {
 

@@ -1,4 +1,4 @@
-#include "probe/mixture.h"
+#include "probe/analysis/mixture.h"
 
 #include <algorithm>
 #include <cmath>

@@ -6,9 +6,9 @@
 #include <numbers>
 
 #include "base/rng.h"
-#include "probe/bootstrap.h"
-#include "probe/histogram.h"
-#include "probe/mixture.h"
+#include "probe/analysis/bootstrap.h"
+#include "probe/analysis/histogram.h"
+#include "probe/analysis/mixture.h"
 
 namespace simtlab::probe {
 namespace {

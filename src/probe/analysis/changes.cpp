@@ -1,4 +1,4 @@
-#include "probe/changes.h"
+#include "probe/analysis/changes.h"
 
 #include <algorithm>
 #include <cmath>

@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "base/rng.h"
-#include "probe/histogram.h"
+#include "probe/analysis/histogram.h"
 
 namespace simtlab::probe {
 
