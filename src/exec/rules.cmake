@@ -19,7 +19,7 @@ option(SIMTLAB_EVERY_ISA "Instruction handlers for AVX2 and AVX-512 under saniti
 set(simtlab_isas baseline)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64" AND (NOT SIMTLAB_SANITIZE OR SIMTLAB_EVERY_ISA))
   list(APPEND simtlab_isas avx2 avx512)
-  target_compile_definitions(simtlab_exec PRIVATE SIMTLAB_X86_HANDLERS=1)
+  target_compile_definitions(simtlab_exec PUBLIC SIMTLAB_X86_HANDLERS=1)
 endif()
 set(simtlab_bytes_baseline 16)
 set(simtlab_bytes_avx2 32)

@@ -83,7 +83,7 @@ std::vector<u64> float_edges(unsigned width, unsigned fraction) {
 const std::vector<InstructionSet>& instruction_sets() {
   static const std::vector<InstructionSet> sets = [] {
     std::vector<InstructionSet> v{{"baseline", exec::baseline::select_arithmetic}};
-#if defined(__x86_64__)
+#ifdef SIMTLAB_X86_HANDLERS
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
       v.push_back({"avx2", exec::avx2::select_arithmetic});
     if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
