@@ -2,6 +2,7 @@
 // one of text books.
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <list>
 #include <map>
 
@@ -32,13 +33,14 @@ std::vector<Access> sequence_of(const result::KernelResult& r, const std::vector
   return out;
 }
 
-// Reads that miss an LRU cache of 128-byte lines whose sets are the line modulo their number; stores throw a
-// line's data out, not its place.
-std::uint64_t misses_of(const std::vector<Access>& accesses, std::size_t sets, std::size_t ways) {
+// Reads that miss an LRU cache whose sets are the line modulo their number; stores throw a line's data out,
+// not its place.
+std::uint64_t misses_of(const std::vector<Access>& accesses, std::size_t sets, std::size_t ways,
+                        std::uint64_t line_bytes = 128) {
   std::vector<std::list<std::pair<std::uint64_t, bool>>> cache(sets);  // line, whether its data is there
   std::uint64_t misses = 0;
   for (const Access& a : accesses) {
-    const std::uint64_t line = a.address / 128;
+    const std::uint64_t line = a.address / line_bytes;
     auto& set = cache[line % sets];
     const auto at = std::ranges::find_if(set, [&](const auto& one) { return one.first == line; });
     if (a.store) {
@@ -198,6 +200,82 @@ TEST(ThreadOrders, OfTheMultiplicationMissAsTheReferenceDoes) {
     ASSERT_EQ(sequence.size(), metric(r, "access.threads"));
     EXPECT_EQ(metric(r, "l1.read.misses"), misses_of(sequence, 32, 4)) << order;
     EXPECT_EQ(metric(r, "l1.read.hits_pending"), 0) << order;
+  }
+}
+
+// Addresses that nothing can foresee: each thread mixes its number, its round and a seed into an offset below
+// `mask` words and loads there, or stores in an eighth of the rounds.
+constexpr const char* scatter = R"(
+.entry scatter(.param .u64 in, .param .u32 mask, .param .u32 rounds, .param .u32 seed) {
+  .reg .pred %p<3>; .reg .b32 %r<16>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [in];
+  ld.param.u32 %r1, [mask];
+  ld.param.u32 %r2, [rounds];
+  ld.param.u32 %r3, [seed];
+  mov.u32 %r4, %tid.x;
+  mov.u32 %r5, %ctaid.x;
+  mov.u32 %r10, %ntid.x;
+  mad.lo.u32 %r4, %r5, %r10, %r4;
+  mov.u32 %r6, 0;
+$round:
+  mad.lo.u32 %r7, %r4, 40503, %r3;
+  mad.lo.u32 %r7, %r6, 30011, %r7;
+  mul.lo.u32 %r7, %r7, 0x9E3779B1;
+  shr.u32 %r8, %r7, 15;
+  xor.b32 %r7, %r7, %r8;
+  mul.lo.u32 %r7, %r7, 0x85EBCA77;
+  shr.u32 %r8, %r7, 13;
+  xor.b32 %r7, %r7, %r8;
+  and.b32 %r9, %r7, %r1;
+  mul.wide.u32 %rd2, %r9, 4;
+  add.u64 %rd3, %rd1, %rd2;
+  shr.u32 %r8, %r7, 29;
+  setp.eq.u32 %p1, %r8, 0;
+  @%p1 st.global.u32 [%rd3], %r7;
+  @!%p1 ld.global.u32 %r11, [%rd3];
+  add.u32 %r6, %r6, 1;
+  setp.lt.u32 %p2, %r6, %r2;
+  @%p2 bra $round;
+  exit;
+})";
+
+TEST(ThreadOrders, OfRandomAccessesMissAsTheReferenceDoes) {
+  struct Geometry {
+    std::uint64_t line, sets, ways;
+  };
+  constexpr Geometry geometries[] = {{128, 32, 4}, {128, 1, 8}, {128, 64, 1}, {64, 16, 2}, {32, 8, 5}};
+  Kernels k(scatter);
+  const std::uint64_t in = k.allocate(1 << 18);
+  k.buffers = {{in, in + (1 << 18), "in"}};
+  std::uint32_t seed = 1;
+  for (const Geometry& g : geometries) {
+    const std::string line = std::to_string(g.line) + " B";
+    const device::Device device =
+        device_with("gtx480", {{"sm.count", "1"},
+                               {"l1.set_index", "modulo"},
+                               {"l1.bytes", std::to_string(g.line * g.sets * g.ways) + " B"},
+                               {"l1.ways", std::to_string(g.ways)},
+                               {"l1.line_bytes", line},
+                               {"l1.sector_bytes", line}});
+    // Twice what fits, and eight times
+    for (const std::uint64_t factor : {2u, 8u})
+      for (const std::string& order : thread_orders()) {
+        const auto words = std::bit_ceil(static_cast<std::uint32_t>(factor * g.line * g.sets * g.ways / 4));
+        Options o;
+        o.order = order;
+        o.pictures = 1 << 20;
+        o.seed = seed;
+        const auto r =
+            k.run(device, o, "scatter", {3, 1, 1}, {96, 1, 1}, in, words - 1, std::uint32_t{23}, seed);
+        const auto sequence = sequence_of(r, k.buffers);
+        ASSERT_EQ(sequence.size(), std::size_t{3} * 96 * 23) << order;
+        const std::uint64_t misses = misses_of(sequence, g.sets, g.ways, g.line);
+        EXPECT_EQ(metric(r, "l1.read.misses"), misses)
+            << order << ", lines of " << g.line << " bytes, " << g.sets << " sets, " << g.ways << " ways";
+        EXPECT_GT(misses, sequence.size() / 8);
+        EXPECT_LT(misses, sequence.size());
+        ++seed;
+      }
   }
 }
 
