@@ -2,26 +2,60 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <ctime>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/pulse.h"
+#include "gpu/kernel_choice.h"
+#include "ptx/source_names.h"
 
 namespace simtlab::gpu {
 namespace {
 
 double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-// The pointers that a kernel is given name what they point to: "odata" where the PTX has names, else
-// "parameter 0".
-std::string parameter_name(const ptx::Param& param, std::size_t number, const std::string& function) {
-  const std::string usual = fmt::format("{}_param_{}", function, number);
-  if (param.name.empty() || param.name == usual) return fmt::format("parameter {}", number);
-  return param.name;
+constexpr std::uint64_t largest_source = std::uint64_t{16} << 20;
+
+// "saxpy" of "void ns::saxpy<float>(float*, int)".
+std::string bare_name(const std::string& function) {
+  std::string name = demangle(function);
+  name.resize(std::min(name.find_first_of("<("), name.size()));
+  if (const std::size_t at = name.find_last_of(": "); at != std::string::npos) name.erase(0, at + 1);
+  return name;
 }
 
-std::vector<cache::Buffer> buffers_of(const exec::GlobalMemory& memory, const exec::Launch* launch) {
+// As the source calls its parameters, if one of the files that the kernel's lines come from still has it.
+std::vector<std::string> names_in_source(const ptx::Module& module, const ptx::Function& function) {
+  std::vector<unsigned> files;
+  for (const ptx::Inst& inst : function.code)
+    if (inst.file != 0 && std::ranges::find(files, inst.file) == files.end()) files.push_back(inst.file);
+  for (const unsigned file : files) {
+    const auto name = module.files.find(file);
+    if (name == module.files.end()) continue;
+    try {
+      std::vector<std::string> out = ptx::parameter_names(read_file(name->second, largest_source, "source"),
+                                                          bare_name(function.name), function.params.size());
+      if (!out.empty()) return out;
+    } catch (const Error&) {  // not there any more: the names are a courtesy
+    }
+  }
+  return {};
+}
+
+// The pointers that a kernel is given name what they point to: "odata" where the PTX or the source has names,
+// else "parameter 0".
+std::string parameter_name(const ptx::Param& param, std::size_t number, const std::string& function,
+                           const std::vector<std::string>& in_source) {
+  const std::string usual = fmt::format("{}_param_{}", function, number);
+  if (!param.name.empty() && param.name != usual) return param.name;
+  return number < in_source.size() ? in_source[number] : fmt::format("parameter {}", number);
+}
+
+std::vector<cache::Buffer> buffers_of(const exec::GlobalMemory& memory, const exec::Launch* launch,
+                                      const std::vector<std::string>& names) {
   std::vector<cache::Buffer> out;
   std::size_t unnamed = 0;
   memory.for_each(0, ~std::uint64_t{0}, [&](const exec::Allocation& a) {
@@ -38,7 +72,7 @@ std::vector<cache::Buffer> buffers_of(const exec::GlobalMemory& memory, const ex
     if (p.bytes != sizeof value || p.offset + sizeof value > params.size()) continue;
     std::memcpy(&value, params.data() + p.offset, sizeof value);
     for (cache::Buffer& b : out)
-      if (value >= b.begin && value < b.end) b.name = parameter_name(p, i, function.name);
+      if (value >= b.begin && value < b.end) b.name = parameter_name(p, i, function.name, names);
   }
   // Names are keys of tables and pictures.
   for (std::size_t i = 0; i < out.size(); ++i)
@@ -55,12 +89,22 @@ bool CacheKernels::begin(Work& work, double at_ns) {
   return true;
 }
 
+// Read once a kernel, not once a launch.
+const std::vector<std::string>& CacheKernels::parameters_of(const stream::WarpSource& source) {
+  const std::string key = source.module().name + '\n' + source.function().name;
+  const auto [known, is_new] = parameters_.try_emplace(key);
+  if (is_new) known->second = names_in_source(source.module(), source.function());
+  return known->second;
+}
+
 result::KernelResult CacheKernels::study(const KernelJob& job) {
   const stream::WarpSource& source = job.read();
+  static const std::vector<std::string> none;
+  const std::vector<std::string>& names = job.launch ? parameters_of(source) : none;
   cache::Study::Launch launch{
       .source = &source,
       .occupancy = timing::fit(device_, source, registers_of(options_, source.function())),
-      .buffers = buffers_of(memory_.global(), job.launch.get()),
+      .buffers = buffers_of(memory_.global(), job.launch.get(), names),
       .interrupt = options_.interrupt,
       .pulse = options_.pulse,
       .max_cycles = options_.max_cycles,

@@ -1,6 +1,10 @@
 // Kernels of the cache study: each is studied when it begins, and has ended then.
 #pragma once
 
+#include <map>
+#include <string>
+#include <vector>
+
 #include "cache/study.h"
 #include "gpu/device_memory.h"
 #include "gpu/untimed_blocks.h"
@@ -28,6 +32,7 @@ class CacheKernels final : public KernelEngine {
 
  private:
   result::KernelResult study(const KernelJob& job);
+  const std::vector<std::string>& parameters_of(const stream::WarpSource& source);
 
   const device::Device& device_;
   const Options& options_;
@@ -35,7 +40,8 @@ class CacheKernels final : public KernelEngine {
   const UntimedBlocks& blocks_;
   KernelSink& sink_;
   cache::Study study_;
-  double seconds_ = 0;  // of the processor, for the study alone
+  std::map<std::string, std::vector<std::string>> parameters_;  // names in the source, by module and kernel
+  double seconds_ = 0;                                          // of the processor, for the study alone
 };
 
 }  // namespace simtlab::gpu
