@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <initializer_list>
 
 #include "cache/study_impl.h"
+#include "result/source_place.h"
 
 namespace simtlab::cache {
 namespace {
@@ -20,7 +22,7 @@ constexpr double many_conflicts = 0.2;  // of the misses
 constexpr std::size_t most = 5;
 
 struct Row {
-  const std::vector<Cell>& cells;
+  std::vector<Cell> cells;
   static std::size_t at(const char* name) { return result::column("instructions", name); }
   double number(const char* name) const { return result::number(cells[at(name)]); }
   std::string text(const char* name) const {
@@ -29,10 +31,7 @@ struct Row {
   }
   std::string what() const { return text("buffer").empty() ? "memory" : text("buffer"); }
   std::string place() const {
-    if (!text("file").empty()) {
-      const std::string file = text("file");
-      return fmt::format("{}:{}", file.substr(file.rfind('/') + 1), number("line"));
-    }
+    if (!text("file").empty()) return result::source_place(text("file"), number("line"));
     return fmt::format("{}, PTX line {}", text("function"), number("ptx_line"));
   }
 };
@@ -52,17 +51,51 @@ std::string uncoalesced(const Row& row) {
       row.what(), done, how, per_request, row.number("use") * 100, row.place());
 }
 
-}  // namespace
-
-Table advice(const Table& instructions, const result::Metrics& metrics) {
-  std::vector<std::pair<double, std::string>> found;
-  double sectors = 0, reads = 0;
-  for (const std::vector<Cell>& cells : instructions.rows) {
-    sectors += Row{cells}.number("sectors");
-    reads += Row{cells}.number("l1.read.accesses");
-  }
+// An unrolled loop has copies of one access of the source: they are one to whoever reads the advice.
+std::vector<Row> merged(const Table& instructions) {
+  constexpr const char* summed[] = {
+      "requests", "threads",          "lines",          "sectors",
+      "bytes",    "l1.read.accesses", "l1.read.misses", "l1.read.misses.conflict"};
+  std::vector<Row> out;
   for (const std::vector<Cell>& cells : instructions.rows) {
     const Row row{cells};
+    const auto copy = std::ranges::find_if(out, [&](const Row& other) {
+      return !row.text("file").empty() &&
+             std::ranges::all_of(
+                 std::initializer_list<const char*>{"function", "file", "line", "kind", "buffer"},
+                 [&](const char* name) { return row.cells[Row::at(name)] == other.cells[Row::at(name)]; });
+    });
+    if (copy == out.end()) {
+      out.push_back(row);
+      continue;
+    }
+    for (const char* name : summed) copy->cells[Row::at(name)] = copy->number(name) + row.number(name);
+    copy->cells[Row::at("use")] = copy->number("bytes") / std::max(copy->number("sectors") * 32, 1.0);
+    if (row.cells[Row::at("stride")] != copy->cells[Row::at("stride")])
+      copy->cells[Row::at("stride")] = Cell{};
+  }
+  return out;
+}
+
+}  // namespace
+
+Table advice(const Table& instructions, const result::Metrics& metrics, bool single_threads) {
+  Table table{.name = "advice", .rows = {}};
+  if (single_threads) {
+    table.rows.push_back(
+        {1.0, std::string("single threads take turns, which no GPU does: nothing is coalesced, and "
+                          "what misses is due to this order as well; an order of warps says what to "
+                          "change in the kernel")});
+    return table;
+  }
+  std::vector<std::pair<double, std::string>> found;
+  double sectors = 0, reads = 0;
+  const std::vector<Row> rows = merged(instructions);
+  for (const Row& row : rows) {
+    sectors += row.number("sectors");
+    reads += row.number("l1.read.accesses");
+  }
+  for (const Row& row : rows) {
     const double threads = row.number("threads") / row.number("requests");
     const double share = row.number("sectors") / std::max(sectors, 1.0);
     // What the bytes would need if they lay together: one sector is the least there is.
@@ -92,7 +125,6 @@ Table advice(const Table& instructions, const result::Metrics& metrics) {
         fmt::format("{:.3g} % of the bytes that L1 fetches are read before they leave it", use * 100));
   std::ranges::stable_sort(found, [](const auto& a, const auto& b) { return a.first > b.first; });
   if (found.size() > most) found.resize(most);
-  Table table{.name = "advice", .rows = {}};
   for (auto& [share, text] : found) table.rows.push_back({share, std::move(text)});
   return table;
 }

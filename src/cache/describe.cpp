@@ -301,7 +301,7 @@ result::KernelResult describe(const StudyState& s) {
   out.limiter = device::name_of(s.occupancy.limit);
   out.order = s.options.order;
   const L1Histograms histograms = l1_histograms(s);
-  out.tables.push_back(advice(instructions, out.metrics));
+  out.tables.push_back(advice(instructions, out.metrics, orders_threads(s.options.order)));
   out.tables.push_back(sm_table(s));
   out.tables.push_back(std::move(instructions));
   out.tables.push_back(buffer_table(s));

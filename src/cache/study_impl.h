@@ -59,7 +59,7 @@ struct StudyState {
 result::KernelResult describe(const StudyState& study);
 // Median, least and greatest value over SMs that ran blocks.
 void set_over_sms(result::Metrics& metrics, const std::vector<SmTotals>& sms);
-// advice.cpp
-result::Table advice(const result::Table& instructions, const result::Metrics& metrics);
+// advice.cpp; single_threads: they took turns, not warps
+result::Table advice(const result::Table& instructions, const result::Metrics& metrics, bool single_threads);
 
 }  // namespace simtlab::cache

@@ -8,6 +8,7 @@
 
 #include "report/hits.h"
 #include "report/text_writer.h"
+#include "result/source_place.h"
 
 namespace simtlab::report {
 namespace {
@@ -64,6 +65,8 @@ class CacheWriter : TextWriter {
     level(m, "l1", "L1 reads");
     over_sms(m);
     if (m.get("l2.read.accesses")) level(m, "l2", "L2 reads");
+    stores(m, "l1", "L1 stores");
+    stores(m, "l2", "L2 stores");
     reuse(m);
     advice(k);
     buffers(k);
@@ -102,6 +105,23 @@ class CacheWriter : TextWriter {
     row("  conflict", get(".read.misses.conflict"), Paint::bad);
     row("  invalidated", get(".read.misses.invalidated"), Paint::warn);
     row("waited", get(".read.stalled"), Paint::dim);
+  }
+
+  // What a store meets depends on the policies, so they stand beside it.
+  void stores(const Metrics& m, const std::string& level, const char* title) {
+    const auto get = [&](const char* name) { return m.get(level + name).value_or(0); };
+    const double all = get(".write.accesses");
+    if (all == 0) return;
+    const std::string allocate = configured(level + ".write_allocate");
+    std::string policy = configured(level + ".write_policy");
+    if (!allocate.empty()) policy += allocate == "true" ? ", allocates" : ", no allocation";
+    if (!policy.empty()) policy = fmt::format(" ({})", policy);
+    line(fmt::format("  {}  {}: {} find their line, {} do not{}{}", title, format_count(all),
+                     format_share(get(".write.hits") / all), format_share(get(".write.misses") / all),
+                     get(".writebacks") == 0
+                         ? std::string()
+                         : fmt::format("; {} sectors written back", format_count(get(".writebacks"))),
+                     policy));
   }
 
   void over_sms(const Metrics& m) {
@@ -191,11 +211,9 @@ class CacheWriter : TextWriter {
       if (!options_.all && shown++ == cache_rows_printed) break;
       std::string place =
           fmt::format("{} PTX line {:.0f}", words(*table, i, "kind"), number(*table, i, "ptx_line"));
-      if (known(*table, i, "file")) {
-        const std::string file = words(*table, i, "file");
-        place = fmt::format("{} {}:{:.0f}", words(*table, i, "kind"), file.substr(file.rfind('/') + 1),
-                            number(*table, i, "line"));
-      }
+      if (known(*table, i, "file"))
+        place = fmt::format("{} {}", words(*table, i, "kind"),
+                            result::source_place(words(*table, i, "file"), number(*table, i, "line")));
       line(fmt::format("    {:<22}{}", shortened(printable(place), 22), counts(*table, i)));
       line(painted(fmt::format("      {}", shortened(printable(words(*table, i, "ptx")),
                                                      std::max(style_.width, 60u) - 6)),

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "result/source_place.h"
+
 namespace simtlab::result {
 namespace {
 
@@ -21,7 +23,7 @@ std::string worst_place(const KernelResult& kernel, const std::string& kind) {
     if (text_of(at(row, "kind")) != kind) continue;
     const std::string file = text_of(at(row, "file"));
     if (file.empty()) return fmt::format("PTX line {:.0f}", number(at(row, "ptx_line")));
-    return fmt::format("{}:{:.0f}", file.substr(file.rfind('/') + 1), number(at(row, "line")));
+    return source_place(file, number(at(row, "line")));
   }
   return {};
 }

@@ -238,6 +238,74 @@ TEST(CacheStudy, BuffersAreNamedAndStridesFound) {
       std::string::npos);
 }
 
+// Each thread loads from a row of its own, in a loop that the compiler unrolled twice: one line of the
+// source.
+constexpr const char* unrolled = R"(
+.file 1 "rows.cu"
+.entry rows(.param .u64 in, .param .u64 out) {
+  .reg .pred %p; .reg .b32 %r<8>; .reg .b64 %rd<8>;
+  ld.param.u64 %rd1, [in];
+  ld.param.u64 %rd2, [out];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd3, %r1, 1024;
+  add.u64 %rd4, %rd1, %rd3;
+  mul.wide.u32 %rd3, %r1, 4;
+  add.u64 %rd2, %rd2, %rd3;
+  mov.u32 %r2, 0;
+  mov.u32 %r5, 0;
+$loop:
+  .loc 1 7 3
+  ld.global.u32 %r3, [%rd4];
+  ld.global.u32 %r4, [%rd4+4];
+  add.u32 %r5, %r5, %r3;
+  add.u32 %r5, %r5, %r4;
+  add.u64 %rd4, %rd4, 8;
+  add.u32 %r2, %r2, 2;
+  setp.lt.u32 %p, %r2, 64;
+  @%p bra $loop;
+  .loc 1 9 3
+  st.global.u32 [%rd2], %r5;
+  exit;
+})";
+
+TEST(CacheStudy, CopiesOfAnUnrolledLoadAreOneAdvice) {
+  Kernels k(unrolled);
+  const std::uint64_t in = k.allocate(128 * 1024), out = k.allocate(4096);
+  k.buffers = {{in, in + 128 * 1024, "in"}, {out, out + 4096, "out"}};
+  const auto r =
+      k.run(device_with("gtx480", {{"sm.count", "1"}}), {}, "rows", {1, 1, 1}, {128, 1, 1}, in, out);
+  ASSERT_EQ(result::find(r.tables, "instructions")->rows.size(), 3u);
+  unsigned about_in = 0;
+  for (const auto& row : result::find(r.tables, "advice")->rows) {
+    const auto& text = std::get<std::string>(row[1]);
+    if (text.find("in is read with stride 1024 B between threads, 32 sectors a request") !=
+            std::string::npos &&
+        text.find("rows.cu:7") != std::string::npos) {
+      ++about_in;
+      EXPECT_NEAR(result::number(row[0]), 64. / 65, 0.02);  // of all sectors, both copies together
+    }
+  }
+  EXPECT_EQ(about_in, 1u);
+}
+
+// What an order of single threads does is no fault of the kernel.
+TEST(CacheStudy, AnOrderOfThreadsIsNotBlamedOnTheKernel) {
+  Kernels k(unrolled);
+  const std::uint64_t in = k.allocate(128 * 1024), out = k.allocate(4096);
+  for (const auto& [name, policy] : order_policies()) {
+    Options o;
+    o.order = name;
+    const auto r =
+        k.run(device_with("gtx480", {{"sm.count", "1"}}), o, "rows", {1, 1, 1}, {128, 1, 1}, in, out);
+    const auto& rows = result::find(r.tables, "advice")->rows;
+    ASSERT_FALSE(rows.empty());
+    const bool says_so =
+        std::get<std::string>(rows[0][1]).find("single threads take turns") != std::string::npos;
+    EXPECT_EQ(says_so, policy->threads != nullptr) << name;
+    if (says_so) { EXPECT_EQ(rows.size(), 1u) << name; }
+  }
+}
+
 TEST(CacheStudy, ANextLineComesWithAMiss) {
   StudyKernels k;
   Options o = exact();
