@@ -119,9 +119,12 @@ class Checker {
     require(c.set_index != SetIndex::xor_fold || std::has_single_bit(sets), keys,
             fmt::format("{} sets are no power of two", sets),
             "xor needs a power of two; hash and modulo take any number");
-    require(c.set_index != SetIndex::fermi || sets == 32 || sets == 64, keys,
-            fmt::format("Fermi's hash makes 32 or 64 sets, not {}", sets),
-            "hash and modulo take any number of sets");
+    require(
+        c.set_index != SetIndex::fermi || sets == 32 || sets == 64, keys,
+        fmt::format("Fermi's hash makes 32 or 64 sets, not {}", sets),
+        fmt::format("{0}.set_index=hash takes any number of sets (of sizes and ways varied: index=hash), and "
+                    "so does modulo",
+                    key));
     if (c.set_index != SetIndex::bits) return;
     const std::string bits_key = key + ".set_bits";
     std::vector<unsigned> bits;

@@ -2,7 +2,7 @@
 import json
 import xml.dom.minidom
 
-from harness import SOURCE, Case, main
+from harness import SOURCE, Case, main, needs_clang
 
 PROBES = SOURCE / "data/probes/cache.ptx"
 
@@ -252,7 +252,16 @@ class Cache(Case):
             f"--csv={self.folder / 's.csv'}",
         ).stdout
         rows = text.splitlines()
-        self.assertEqual(len(rows), 1 + 3 * 2 * 2)
+        hints = [row for row in rows if row.startswith("hint: ")]
+        self.assertEqual(len(rows), 1 + 3 * 2 * 2 + len(hints))
+        self.assertIn(
+            "hint: l1.set_index=hash takes any number of sets (of sizes and ways varied: index=hash), "
+            "and so does modulo",
+            hints,
+        )
+        any_size = self.ok("cache", *matmul(64), "--gpu", "gtx480", "--sweep", "size=4K:64K", "ways=1:8", "index=hash")
+        self.assertEqual(len(any_size.stdout.splitlines()), 1 + 5 * 4)
+        self.assertNotIn("Fermi", any_size.stdout)
         self.assertIn("Fermi", text)  # 48 KiB and more are no 32 or 64 sets: said, and the sweep goes on
         self.assertEqual(len((self.folder / "s.csv").read_text().splitlines()), 13)
         document = json.loads(
@@ -274,6 +283,50 @@ class Cache(Case):
         )
         self.assertTrue(all(m["a"] == m["b"] for m in document["metrics"].values()))
         self.fails(3, "cache", *matmul(64), "--compare", self.folder / "none.json", "order=gto")
+
+    def test_heads_of_a_comparison_say_what_differs(self):
+        both = "l1.write_policy=write_through,l1.write_allocate="
+        for a, b, heads in (
+            (both + "true", both + "false", ("true", "false")),
+            ("l1.write_policy=write_back", "l1.write_policy=write_evict", ("write_back", "write_evict")),
+            ("order=lrr", "order=gto", ("order=lrr", "order=gto")),
+        ):
+            text = self.ok("cache", *matmul(32), "--gpu", "gtx480", "--compare", a, b).stdout
+            self.assertEqual(text.splitlines()[0].split(), [*heads, "change"])
+
+    def test_stores_are_in_the_report_and_in_a_comparison(self):
+        once = self.ok("cache", *transpose(64), "--gpu", "gtx480").stdout
+        self.assertRegex(
+            once, r"L1 stores  2\.05 k: 0\.0 % find their line, 100\.0 % do not \(write_evict, no allocation\)"
+        )
+        self.assertRegex(once, r"L2 stores  2\.05 k: .*\(write_back, allocates\)")
+        document = json.loads(
+            self.ok(
+                "cache",
+                *transpose(256),
+                "--gpu",
+                "gtx480",
+                "--compare",
+                "l1.write_policy=write_evict",
+                "l1.write_policy=write_back,l1.write_allocate=true",
+                "--json",
+            ).stdout
+        )["metrics"]
+        self.assertEqual(document["l1.write.accesses"], {"a": 256 * 256 / 2, "b": 256 * 256 / 2})
+        self.assertEqual(document["l1.writebacks"]["a"], 0)  # what is evicted is no one's to write back
+        self.assertGreater(document["l1.writebacks"]["b"], 1000)
+
+    @needs_clang
+    def test_buffers_have_the_names_of_the_source(self):
+        source = self.folder / "names.cu"
+        source.write_text(
+            "__global__ void copy(const float* in, /* (a, b) */ float* out) {\n"
+            "  out[threadIdx.x] = in[threadIdx.x];  // copy(\n}\n"
+            "int main() { float *a, *b; cudaMalloc(&a, 256); cudaMalloc(&b, 256); copy<<<1, 64>>>(a, b);"
+            " return cudaDeviceSynchronize(); }\n"
+        )
+        kernel = self.study(source, "--gpu", "v100")["kernels"][0]
+        self.assertEqual({row[0] for row in kernel["tables"]["buffers"]["rows"]}, {"in", "out"})
 
     def test_limits_leave_a_partial_result(self):
         stopped = self.simtlab(

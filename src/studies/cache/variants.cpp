@@ -59,7 +59,7 @@ Run with(Run run, cache::Options study, const Variant& variant) {
 // A study that a sweep can go on without: what made it impossible.
 struct Point {
   result::Result result;
-  std::string problem;
+  std::string problem, hint;
 };
 
 Point point_of(const Run& run, const cache::Options& study, const Call& call, const Variant& variant) {
@@ -68,10 +68,10 @@ Point point_of(const Run& run, const cache::Options& study, const Call& call, co
            (!e.id().starts_with("config-value") && !e.id().starts_with("device-value"));
   };
   try {
-    return {study_result(with(run, study, variant), call), {}};
+    return {study_result(with(run, study, variant), call), {}, {}};
   } catch (const Error& e) {
     if (hopeless(e)) throw;
-    return {{}, e.diagnostics().front().message};
+    return {{}, e.diagnostics().front().message, e.diagnostics().front().hint};
   }
 }
 
@@ -96,6 +96,13 @@ constexpr std::pair<const char*, const char*> compared[] = {{"access.threads", "
                                                             {"l2.read.accesses", "L2 reads"},
                                                             {"l2.read.misses", "L2 misses"},
                                                             {"l2.read.miss_rate", "L2 miss rate"},
+                                                            {"l1.write.accesses", "L1 stores"},
+                                                            {"l1.write.hits", "  find their line"},
+                                                            {"l1.write.misses", "  do not"},
+                                                            {"l1.writebacks", "  written back, sectors"},
+                                                            {"l2.write.accesses", "L2 stores"},
+                                                            {"l2.write.misses", "  do not find their line"},
+                                                            {"l2.writebacks", "  written back, sectors"},
                                                             {"dram.read.bytes", "bytes from DRAM"},
                                                             {"dram.write.bytes", "bytes to DRAM"}};
 
@@ -175,7 +182,15 @@ struct Sweep {
   std::string text(const report::Style& style) const;
   std::string csv() const;
   std::string json() const;
+  std::vector<std::string> hints() const;  // each once
 };
+
+std::vector<std::string> Sweep::hints() const {
+  std::vector<std::string> out;
+  for (const Point& p : points)
+    if (!p.hint.empty() && std::ranges::find(out, p.hint) == out.end()) out.push_back(p.hint);
+  return out;
+}
 
 std::string Sweep::text(const report::Style& style) const {
   std::string out;
@@ -195,6 +210,8 @@ std::string Sweep::text(const report::Style& style) const {
                ? text_row(points[i].result, style)
                : report::painted(report::shortened(points[i].problem, 90), report::Paint::dim, style) + "\n";
   }
+  for (const std::string& hint : hints())
+    out += report::painted("hint: " + hint + "\n", report::Paint::dim, style);
   return out;
 }
 
@@ -220,7 +237,7 @@ std::string Sweep::json() const {
     if (points[i].problem.empty())
       entry["total"] = metrics_of(points[i].result.total);
     else
-      entry["problem"] = points[i].problem;
+      entry["problem"] = points[i].problem, entry["hint"] = points[i].hint;
     document["sweep"].push_back(std::move(entry));
   }
   if (!whole()) document["interrupted"] = true;
@@ -305,6 +322,20 @@ struct ComparedRow {
   }
 };
 
+// What tells two variants apart: "l1.write_policy=write_back" and "...=write_evict" differ at their ends, so
+// the settings that both have go first, then what is before the last differing value.
+std::pair<std::string, std::string> heads_of(std::string a, std::string b) {
+  constexpr std::size_t width = 22;
+  const auto setting = [](const std::string& text) { return text.find('=') != std::string::npos; };
+  if (std::max(a.size(), b.size()) > width && setting(a) && setting(b)) {
+    std::size_t same = 0;
+    for (std::size_t i = 0; i < std::min(a.size(), b.size()) && a[i] == b[i]; ++i)
+      if (a[i] == '=' || a[i] == ',') same = i + 1;
+    a.erase(0, same), b.erase(0, same);
+  }
+  return {report::shortened(a, width), report::shortened(b, width)};
+}
+
 Outcome compared_outcome(const result::Metrics& first, const result::Metrics& second, const std::string& a,
                          const std::string& b, OutputOptions output) {
   const auto rows = std::make_shared<std::vector<ComparedRow>>();
@@ -314,9 +345,9 @@ Outcome compared_outcome(const result::Metrics& first, const result::Metrics& se
   Outcome out;
   out.output = std::move(output);
   out.text = [rows, a, b](const report::Style& style) {
+    const auto [first, second] = heads_of(a, b);
     std::string text =
-        report::painted(fmt::format("{:<28} {:>22} {:>22} {:>10}\n", "", report::shortened(a, 22),
-                                    report::shortened(b, 22), "change"),
+        report::painted(fmt::format("{:<28} {:>22} {:>22} {:>10}\n", "", first, second, "change"),
                         report::Paint::bold, style);
     for (const ComparedRow& r : *rows)
       text += fmt::format("{:<28} {:>22} {:>22} {:>10}\n", r.label, shown_value(r.metric, r.a),
