@@ -130,6 +130,23 @@ class Generated(Dram):
         self.assertGreaterEqual(chase["dram.read.latency.min"], 22 + 4)
         self.assertEqual(run("copy")["dram.write.requests"], 10000)
 
+    def test_random_reads_keep_the_order_of_the_technologies(self):
+        chains = (
+            ("pcm", "ddr2", "gddr5-gtx480", "gddr5", "gddr6"),
+            ("pcm", "ddr3-1600", "ddr4-2400", "ddr4-3200"),
+            ("ddr2", "gddr5-k40", "gddr6"),
+            ("ddr2", "gddr5-titanx", "gddr6"),
+            ("ddr2", "gddr5x-12000", "gddr6"),
+            ("hbm-1000", "hbm2-2000", "hbm2-2400", "hbm3-6400"),
+        )
+        traffic = ("--generate", "random", "--requests", 5000, "--controller", "gpu")
+        names = {name for chain in chains for name in chain}
+        reached = {n: self.measured(*traffic, "--dram", n)[0]["dram.bandwidth"] for n in names}
+        for chain in chains:
+            for a, low in enumerate(chain):
+                for high in chain[a + 1 :]:
+                    self.assertLess(reached[low], reached[high] * 1.01, (low, high))
+
     def test_equal_seeds_are_equal_runs(self):
         runs = []
         for seed in (1, 1, 2):

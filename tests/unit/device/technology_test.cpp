@@ -109,6 +109,48 @@ TEST(Technologies, cover_every_family) {
                                                 "WideIO2", "PCM", "STT-MRAM"}));
 }
 
+// What standards and generations order, whatever a file's source says: each pair is (at most, at least).
+TEST(Technologies, keep_the_order_of_their_standards) {
+  const auto of = [](const char* name) { return load_technology(name).technology; };
+  const auto share = [&](const char* name) {
+    const Technology t = of(name);
+    return t.refresh == Refresh::none ? 0.0 : static_cast<double>(t.timing.trfc) / t.timing.trefi;
+  };
+  const auto peak = [&](const char* name) { return of(name).bytes_per_second(); };
+  const auto rate = [&](const char* name) {
+    const Technology t = of(name);
+    return t.bytes_per_second() / t.organisation.channel_width;
+  };
+  const auto ordered = [](const std::vector<std::vector<const char*>>& chains, const auto& value,
+                          const char* what) {
+    for (const auto& chain : chains)
+      for (std::size_t a = 0; a < chain.size(); ++a)
+        for (std::size_t b = a + 1; b < chain.size(); ++b)
+          EXPECT_LE(value(chain[a]), value(chain[b]) * 1.01)  // whole clocks
+              << what << ": " << chain[a] << " before " << chain[b];
+  };
+  // Denser devices and stacks refresh more; graphics memories of 8 Gb less than GDDR6.
+  ordered({{"pcm-800", "ddr2-800", "ddr3-1600", "ddr4-2400", "ddr5-4800"},
+           {"stt-mram-1600", "ddr2-800", "ddr3-1600", "ddr4-3200", "ddr5-4800"},
+           {"gddr5-gtx480", "gddr5-k40", "gddr5-7000", "gddr6-14000"},
+           {"gddr5x-12000", "gddr6-14000"},
+           {"gddr5-titanx", "gddr6-14000"},
+           {"hbm-1000", "hbm2-2000", "hbm3-6400"}},
+          share, "share of refreshes");
+  ordered({{"ddr2-800", "ddr3-1600", "ddr4-2400", "ddr4-3200", "gddr5-7000", "gddr5x-12000"},
+           {"pcm-800", "ddr3-1600"},
+           {"ddr3-1600", "hbm-1000", "hbm2-2000", "hbm2-2400", "hbm3-6400"},
+           {"gddr5-k40", "gddr5-7000", "gddr5-titanx"},
+           {"gddr5-gtx460", "gddr5-gtx480"},
+           {"lpddr4-3200", "lpddr5-6400"}},
+          peak, "bandwidth of a channel");
+  ordered({{"hbm-1000", "hbm2-2000", "hbm2-2400", "hbm3-6400"},
+           {"ddr2-800", "ddr3-1600", "ddr4-2400", "ddr4-3200", "gddr5-gtx460", "gddr5-gtx480", "gddr5-k40",
+            "gddr5-7000", "gddr5-titanx", "gddr5x-12000", "gddr6-14000"},
+           {"ddr4-3200", "ddr5-4800", "lpddr5-6400"}},
+          rate, "bandwidth of a pin");
+}
+
 TEST(Technologies, hold_the_numbers_of_their_sources) {
   const Technology t = load_technology("ddr4-3200").technology;
   EXPECT_EQ(t.tck.count, 625U);
