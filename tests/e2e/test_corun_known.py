@@ -3,9 +3,11 @@ do nothing; results of clients that left; times of a simulated GPU; settings tha
 """
 import json
 import os
+import re
 import shutil
 import signal
 import time
+import unittest
 
 import test_corun_live
 from harness import main, needs_clang
@@ -267,7 +269,14 @@ class Said(test_corun_live.Live):
         for program, launches in ((self.launcher, 7), (self.launcher, 5), (self.launcher.parent / "another", 3)):
             self.finish(self.start(program, launches, env=self.launcher_env(1000000)))
         now = json.loads(self.ok("corun", "top", "--json").stdout)
-        self.assertIn("ANTT", self.ok("corun", "top", "--count", "1").stdout)
+        shown = self.ok("corun", "top", "--count", "1").stdout
+        figures = re.search(
+            r"of 3 processes, time on the GPU: ANTT ([\d.]+), STP ([\d.]+), speed-up against alone ([\d.]+)", shown
+        )
+        antt, stp, speedup = (float(v) for v in figures.groups())
+        self.assertAlmostEqual(now["total"]["corun.speedup_solo.gpu_time"]["value"], speedup, places=3)
+        self.assertLessEqual(1 / antt, speedup + 0.001)  # harmonic, geometric and arithmetic mean
+        self.assertLessEqual(speedup, stp / 3 + 0.001)
         self.stop()
         for result in (now, json.loads((self.folder / "r.json").read_text())):
             rows = {row["name"]: row["metrics"] for row in result["kernels"]}
@@ -279,6 +288,14 @@ class Said(test_corun_live.Live):
             self.assertEqual(another["corun.live.ended"]["value"], 3)
             self.assertGreaterEqual(launcher["corun.live.gpu_time"]["value"], 12e6)
             self.assertGreaterEqual(launcher["corun.slowdown.gpu_time"]["value"], 0.2)
+
+    @unittest.skipUnless(os.geteuid() == 0, "a directory of another user is made by root alone")
+    def test_a_daemon_of_another_user_is_not_called_absent(self):
+        (self.folder / "theirs").mkdir(mode=0o700)
+        os.chown(self.folder / "theirs", 12345, 12345)
+        self.fails(7, "corun", "top", "--directory", "theirs", says="is another user's")
+        self.fails(7, "corun", "exec", "--directory", "theirs", "--", self.launcher, says="is another user's")
+        self.fails(7, "corun", "top", "--directory", "absent", says="no daemon answers in")
 
     def test_a_stopped_client_is_passed_over_and_comes_back(self):
         self.serve("--policy", "mps", "--limit", 1, "--grant-limit", "0.5", "--log", "log", "--json=r.json")

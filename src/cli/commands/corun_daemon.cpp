@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
 
 #include "base/error.h"
 #include "base/shown.h"
@@ -13,13 +18,28 @@ namespace {
   throw Error(ExitCode::unavailable, "corun-daemon", why, "start one: simtlab corun serve --policy shark");
 }
 
+// A daemon of somebody else does not answer either: that is another thing than that there is none.
+[[noreturn]] void no_socket(const std::filesystem::path& path, int reason) {
+  struct stat found {};
+  if (::stat(path.c_str(), &found) == 0 ? found.st_uid != ::geteuid() : errno == EACCES)
+    throw Error(
+        ExitCode::unavailable, "corun-daemon",
+        fmt::format("{} is another user's: whether a daemon runs there is not known, and it would not "
+                    "answer",
+                    shown(path.string())),
+        "a daemon serves programs of its own user alone: start one with simtlab corun serve, in a "
+        "directory of yours");
+  gone(fmt::format("no daemon answers in {}{}", shown(path.string()),
+                   reason == EACCES || reason == EPERM ? fmt::format(": {}", std::strerror(reason)) : ""));
+}
+
 }  // namespace
 
 DaemonLink::DaemonLink(const std::string& directory) {
   const std::filesystem::path path =
       directory.empty() ? corun::live::default_directory() : std::filesystem::path(directory);
   socket_ = corun::live::connect_to(path);
-  if (!socket_) gone(fmt::format("no daemon answers in {}", shown(path.string())));
+  if (!socket_) no_socket(path, errno);
   static_cast<void>(ask(
       corun::live::Hello{corun::live::protocol_version, corun::live::protocol_version, false, "simtlab"}));
 }

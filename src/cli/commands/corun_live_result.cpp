@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -78,8 +79,8 @@ std::vector<corun::live::ApplicationRow> all_applications(const corun::live::Cor
 LiveFigures figures_of(const std::vector<corun::live::ApplicationRow>& applications) {
   LiveFigures out;
   for (const corun::live::ApplicationRow& a : applications)
-    out.processes += a.judged, out.antt += a.slowdowns, out.stp += a.progress;
-  if (out.processes != 0) out.antt /= out.processes;
+    out.processes += a.judged, out.antt += a.slowdowns, out.stp += a.progress, out.speedup += a.speedup_logs;
+  if (out.processes != 0) out.antt /= out.processes, out.speedup = std::exp(out.speedup / out.processes);
   return out;
 }
 
@@ -95,6 +96,7 @@ result::Result result_of(const corun::live::Stats& stats,
     set_live(out.total, "corun.live.judged", figures.processes);
     out.total.set("corun.antt.gpu_time", figures.antt);
     out.total.set("corun.stp.gpu_time", figures.stp);
+    out.total.set("corun.speedup_solo.gpu_time", figures.speedup);
   }
   for (const corun::live::ApplicationRow& a : applications) add_application(a, out);
   for (const corun::live::ClientRow& r : stats.rows)

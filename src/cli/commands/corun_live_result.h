@@ -32,7 +32,7 @@ std::vector<corun::live::ApplicationRow> all_applications(const corun::live::Cor
 // Over the processes of which it is known what their kernels take alone; none: of no process.
 struct LiveFigures {
   std::uint32_t processes = 0;
-  double antt = 0, stp = 0;
+  double antt = 0, stp = 0, speedup = 0;  // speedup: against alone, geometric mean
 };
 LiveFigures figures_of(const std::vector<corun::live::ApplicationRow>& applications);
 

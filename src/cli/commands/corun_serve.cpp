@@ -97,7 +97,8 @@ class Device {
     const gpu::shared::DeviceServer::Counts& c = server_->counts();
     return fmt::format(
         "device {}: {} launches, {} ended, {} of them for nobody, {} failed, {} later than asked for; {:.3f} "
-        "ms simulated; {} times without a program that said nothing\n",
+        "ms simulated; {} times simulated time did not wait longer for a program that said nothing "
+        "(--patience)\n",
         name_, c.launches, c.ended, c.orphaned, c.failed, c.late, c.clock_ns * 1e-6, c.impatient);
   }
 
@@ -210,7 +211,9 @@ corun::live::ServerOptions server_options(const ServeOptions& o) {
 void tell_passed(const corun::live::ClientRow& client, bool over) {
   const std::string who =
       fmt::format("client {} ({}, process {})", client.client, shown(client.program), client.pid);
-  talk(over ? fmt::format("note: {} holds a grant and does nothing: it is passed over\n", who)
+  talk(over ? fmt::format(
+                  "note: {} {}: it is passed over\n", who,
+                  client.running != 0 ? "holds a grant and does nothing" : "waits for a grant and is stopped")
             : fmt::format("note: {} does something again: it is granted launches as before\n", who));
 }
 

@@ -66,8 +66,9 @@ std::string applications_table(const corun::live::Stats& stats,
                        fmt::format("{}/{}", r.unknown, r.kernels), r.program);
   }
   if (const LiveFigures f = figures_of(rows); f.processes != 0)
-    out += fmt::format("of {} processes, time on the GPU: ANTT {:.3f}, STP {:.3f}\n", f.processes, f.antt,
-                       f.stp);
+    out += fmt::format(
+        "of {} processes, time on the GPU: ANTT {:.3f}, STP {:.3f}, speed-up against alone {:.3f}\n",
+        f.processes, f.antt, f.stp, f.speedup);
   const corun::Policy* policy = corun::find_policy(stats.totals.policy);
   if (policy == nullptr || stats.totals.unknown == 0) return out;
   const auto first =

@@ -74,8 +74,11 @@ class Core {
     ClientId client = 0;
     std::int32_t pid = 0;
     std::uint64_t since_ns = 0;  // of its oldest grant
+    bool holds = true;           // something was granted to it that has not ended
   };
   std::vector<Holder> holders() const;
+  // Clients that were granted nothing and wait: a stopped one would hold its next grant for nothing.
+  std::vector<Holder> waiters() const;
   std::vector<Holder> passed() const;  // clients that are passed over
   // Its slots are free and nothing is granted to it until it is back; that it is as soon as anything is heard
   // of it.

@@ -89,7 +89,15 @@ std::vector<Core::Holder> Core::holders() const {
 std::vector<Core::Holder> Core::passed() const {
   std::vector<Holder> out;
   for (const auto& [id, client] : clients_)
-    if (client.passed) out.push_back({id, client.pid, 0});
+    if (client.passed) out.push_back({id, client.pid, 0, client.running != 0});
+  return out;
+}
+
+std::vector<Core::Holder> Core::waiters() const {
+  std::vector<Holder> out;
+  for (const auto& [id, client] : clients_)
+    if (client.running == 0 && client.waiting != 0 && !client.passed)
+      out.push_back({id, client.pid, 0, false});
   return out;
 }
 

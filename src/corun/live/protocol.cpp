@@ -170,12 +170,12 @@ void read(Source& s, ClientRow& r) {
 
 void write(Sink& s, const ApplicationRow& r) {
   s.put(r.clients, r.connected, r.kernels, r.unknown, r.grants, r.done, r.lost, r.waited_ns, r.gpu_ns,
-        r.judged_ns, r.alone_ns, r.judged, r.slowdowns, r.progress);
+        r.judged_ns, r.alone_ns, r.judged, r.slowdowns, r.progress, r.speedup_logs);
   s.text(r.program, most_row_text), s.text(r.unknown_kernel, most_kernel_text);
 }
 void read(Source& s, ApplicationRow& r) {
   s.get(r.clients, r.connected, r.kernels, r.unknown, r.grants, r.done, r.lost, r.waited_ns, r.gpu_ns,
-        r.judged_ns, r.alone_ns, r.judged, r.slowdowns, r.progress);
+        r.judged_ns, r.alone_ns, r.judged, r.slowdowns, r.progress, r.speedup_logs);
   s.text(r.program, most_row_text), s.text(r.unknown_kernel, most_kernel_text);
 }
 

@@ -37,7 +37,7 @@ using gpu::shared::send_packet;
 using gpu::shared::Sent;
 
 inline constexpr std::uint32_t magic = 0x52434c53;  // "SLCR"
-inline constexpr std::uint16_t protocol_version = 3;
+inline constexpr std::uint16_t protocol_version = 4;
 inline constexpr std::size_t header_bytes = 16;
 inline constexpr std::size_t most_name =
     512;  // bytes of a kernel's or program's name; longer ones are cut by the sender
@@ -198,9 +198,10 @@ struct ApplicationRow {
   std::uint64_t waited_ns = 0, gpu_ns = 0;
   // Of the launches whose kernel has a time alone: their time on the GPU, and the same alone.
   std::uint64_t judged_ns = 0, alone_ns = 0;
-  // Over its processes of which anything is judged: how many, and the sums of slowdown and of 1 / slowdown.
+  // Over its processes of which anything is judged: how many, and the sums of slowdown, of 1 / slowdown and
+  // of the logarithm of the latter.
   std::uint32_t judged = 0;
-  double slowdowns = 0, progress = 0;
+  double slowdowns = 0, progress = 0, speedup_logs = 0;
   std::string program;         // cut to 64 bytes
   std::string unknown_kernel;  // the first of them; cut to 128 bytes
   bool operator==(const ApplicationRow&) const = default;

@@ -24,6 +24,7 @@ void Results::add(ApplicationRow& row, const Work& work) const {
   ++row.judged;
   row.slowdowns += together / alone;
   row.progress += alone / together;
+  row.speedup_logs += std::log(alone / together);
 }
 
 void Results::complete(Rows& rows) const {

@@ -270,26 +270,36 @@ std::uint64_t Server::tend_every_ns() const {
 }
 
 // Who holds a grant, keeps others waiting and does nothing is passed over, and who does something again is
-// back.
+// back. While there is such a one, those that wait are looked at, too: of a thousand clients half may be
+// stopped, and each of them would hold a grant until the limit, one after the other. Who waits sleeps: only
+// being stopped counts.
 void Server::look_for_progress(std::uint64_t now) {
   if (options_.grant_limit_ns == 0) return;
   const auto idle_since = [&](const Core::Holder& holder) {
     Connection& c = connections_.at(holder.client);
-    return c.watch.idle_since(options_.activity(holder.pid), c.heard, options_.clients_sleep, now);
+    return c.watch.idle_since(options_.activity(holder.pid), c.heard, options_.clients_sleep || !holder.holds,
+                              now);
   };
-  const std::vector<Core::Holder> holders = core_.holders(), passed = core_.passed();
+  const std::vector<Core::Holder> passed = core_.passed();
+  std::vector<Core::Holder> watched = core_.holders();
+  std::vector<std::uint64_t> idle;
+  for (const Core::Holder& holder : watched) idle.push_back(idle_since(holder));
+  if (std::ranges::any_of(idle, [&](std::uint64_t since) { return since < now; }))
+    for (const Core::Holder& waiter : core_.waiters())
+      watched.push_back(waiter), idle.push_back(idle_since(waiter));
   std::vector<ClientId> looked_at;
-  for (const auto* list : {&holders, &passed})
+  for (const std::vector<Core::Holder>* list : {&std::as_const(watched), &passed})
     for (const Core::Holder& holder : *list) looked_at.push_back(holder.client);
+  std::ranges::sort(looked_at);
   for (const ClientId before : std::exchange(watched_, looked_at))
     if (const auto at = connections_.find(before);
-        at != connections_.end() && std::ranges::find(watched_, before) == watched_.end())
+        at != connections_.end() && !std::ranges::binary_search(watched_, before))
       at->second.watch.forget();
-  for (const Core::Holder& holder : holders) {
-    if (now - std::min(now, std::max(idle_since(holder), holder.since_ns)) < options_.grant_limit_ns)
-      continue;
+  // Those that wait first: what becomes free is for nobody of them.
+  for (std::size_t i = watched.size(); i-- > 0;) {
+    if (now - std::min(now, std::max(idle[i], watched[i].since_ns)) < options_.grant_limit_ns) continue;
     settle();  // what it did by itself is known before
-    core_.pass_over(holder.client, now_ns());
+    core_.pass_over(watched[i].client, now_ns());
   }
   for (const Core::Holder& over : passed)
     if (idle_since(over) == now) core_.back(over.client, now);

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -87,6 +88,53 @@ TEST(LiveProgress, WhoIsAtWorkOrKeepsNobodyWaitingIsLeftAlone) {
   w.stopped = true;
   EXPECT_TRUE(granted(other, 1)) << "a stopped process does nothing, whatever its counters say";
   EXPECT_EQ(w.daemon->end().passes, 1u);
+}
+
+// Of a thousand clients every second one is stopped. All stopped ones are passed over at about the same time,
+// not one after the other; they are served when they go on.
+TEST(LiveProgress, OfAThousandClientsHalfAreStopped) {
+  constexpr int clients = 1000;
+  rlimit files{};
+  ::getrlimit(RLIMIT_NOFILE, &files);
+  files.rlim_cur = files.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &files);
+  if (files.rlim_cur < 2 * clients + 100) GTEST_SKIP() << "too few descriptors: " << files.rlim_cur;
+  Folder folder;
+  std::atomic<bool> half_stopped{true};
+  std::atomic<pid_t> next{1};
+  ServerOptions options;
+  options.caps.clients = clients;
+  options.grant_limit_ns = limit_ns;
+  options.peer = [&](int socket) { return Peer{next++, peer_of(socket).uid}; };
+  options.activity = [&](pid_t pid) { return std::optional(Activity{half_stopped && pid % 2 == 1, 0}); };
+  options.clients_sleep = true;
+  Running daemon(folder.path, "mps", 4, options);
+  std::vector<std::unique_ptr<Raw>> all;
+  for (int i = 0; i < clients; ++i) {
+    all.push_back(std::make_unique<Raw>(folder.path));
+    ASSERT_TRUE(all.back()->greet()) << i;
+  }
+  for (auto& one : all) demand(*one, 1);
+  // The first one is number 1.
+  const auto serve = [&](int first) {
+    int served = 0;
+    for (int i = first; i < clients; i += 2) {
+      if (!granted(*all[static_cast<std::size_t>(i)], 1)) break;
+      ++served, all[static_cast<std::size_t>(i)]->say(Done{1, 5, false});
+    }
+    return served;
+  };
+  EXPECT_EQ(serve(1), clients / 2) << "those that are not stopped";
+  half_stopped = false;
+  EXPECT_EQ(serve(0), clients / 2) << "the others, once they go on";
+  for (auto& one : all) one->say(Bye{});
+  soon([&] { return !all.back()->hear(100).has_value(); });
+  const Totals t = daemon.end();
+  EXPECT_GE(t.passes, static_cast<std::uint64_t>(clients / 2));
+  EXPECT_LE(t.passes, static_cast<std::uint64_t>(clients / 2 + 20)) << "once each";
+  EXPECT_EQ(t.grants, static_cast<std::uint64_t>(clients));
+  EXPECT_EQ(t.running + t.waiting, 0u);
+  EXPECT_EQ(corun::replay(daemon.log, "log").difference, "");
 }
 
 TEST(LiveProgress, ZeroMeansNever) {

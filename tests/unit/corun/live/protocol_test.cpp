@@ -18,7 +18,7 @@ std::vector<Message> wire_samples() {
   Applications applications{16, {}};
   for (unsigned i = 0; i < most_applications; ++i)
     applications.rows.push_back(
-        {i, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 1.5, 0.25, std::string(64, 'p'), std::string(128, 'k')});
+        {i, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 1.5, 0.25, -3.5, std::string(64, 'p'), std::string(128, 'k')});
   Request request;
   request.sequence = 1ull << 40;
   request.stream = ~0ull;
