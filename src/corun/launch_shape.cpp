@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+
 namespace simtlab::corun {
 namespace {
 
@@ -10,7 +12,37 @@ std::string extent(const std::array<std::uint32_t, 3>& e) {
   return e[1] != 1 ? fmt::format("{}x{}", e[0], e[1]) : fmt::format("{}", e[0]);
 }
 
+// "64x2" from the front of the text; false: it is no such thing.
+bool take_extent(std::string_view& text, std::array<std::uint32_t, 3>& out) {
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out[i]);
+    if (error != std::errc() || out[i] == 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    if (!text.starts_with('x')) return true;
+    text.remove_prefix(1);
+  }
+  return false;
+}
+
+bool take(std::string_view& text, std::string_view what) {
+  if (!text.starts_with(what)) return false;
+  text.remove_prefix(what.size());
+  return true;
+}
+
 }  // namespace
+
+std::optional<LaunchShape> shape_in(std::string_view name) {
+  std::string_view text = name.substr(kernel_of(name).size());
+  LaunchShape out;
+  if (!take(text, " <<<") || !take_extent(text, out.grid) || !take(text, ", ") ||
+      !take_extent(text, out.block) || !take(text, ", "))
+    return std::nullopt;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out.shared_bytes);
+  if (error != std::errc() || text.substr(static_cast<std::size_t>(end - text.data())) != ">>>")
+    return std::nullopt;
+  return out;
+}
 
 std::string text_of(const LaunchShape& shape) {
   return fmt::format("<<<{}, {}, {}>>>", extent(shape.grid), extent(shape.block), shape.shared_bytes);

@@ -21,6 +21,8 @@ struct LaunchShape {
 std::string text_of(const LaunchShape& shape);
 // "add <<<64, 256, 0>>>" is a launch of add.
 std::string_view kernel_of(std::string_view step);
+// The shape in such a name; none: it has none.
+std::optional<LaunchShape> shape_in(std::string_view name);
 // "app/add <<<64, 256, 0>>>": what a scheduler and its log call a kernel. Without a shape: of something that
 // has none (a graph).
 std::string key_of(std::string_view program, std::string_view kernel,

@@ -23,6 +23,7 @@ std::string kernel_line(Time now, KernelId kernel, std::string_view name, const 
     value("l2", profile->l2_bandwidth);
     value("dram", profile->dram_bandwidth);
     value("stall", profile->memory_stall);
+    for (const auto& [more, v] : profile->more) out += fmt::format(" more.{}={}", more, v);
   }
   return out + fmt::format(" name={}", name);
 }

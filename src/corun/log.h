@@ -16,6 +16,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -30,6 +31,15 @@ inline constexpr std::string_view log_heading = "simtlab-corun 1";
 std::string policy_line(const Policy& policy, const Settings& settings);
 std::string kernel_line(Time now, KernelId kernel, std::string_view name, const Profile* profile);
 
+// What a log says of its launches.
+struct LogFigures {
+  std::uint64_t granted = 0;
+  double wait_mean = 0;  // ns, from asking to the grant, behind others of its stream too
+  Time wait_longest = 0, last_end = 0;
+  // By client, in their order: from its first launch to its last end. 0: nothing of it ended.
+  std::map<ClientId, Time> turnaround;
+};
+
 struct Replayed {
   std::string log;                                                   // as the scheduler wrote it anew
   std::uint64_t launches = 0, grants = 0, waiting = 0, running = 0;  // the last two: at the end
@@ -39,6 +49,7 @@ struct Replayed {
   // the first of these.
   std::uint32_t kernels = 0, unknown = 0;
   std::string first_unknown;
+  LogFigures before, after;  // of the log that was read (only if it had grants), and of the new one
   // First line in which the logs differ; empty if none does, or the trace had no grants
   std::string difference;
 };

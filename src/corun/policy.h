@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "corun/launch_shape.h"
 #include "corun/profile.h"
 
 namespace simtlab::corun {
@@ -49,7 +50,9 @@ struct Launch {
   StreamId stream = 0;
   KernelId kernel = 0;
   const Profile* profile = nullptr;  // null: unknown
-  std::uint32_t device = 0;          // a policy sees launches of one alone
+  // Blocks, threads, shared memory; null: it has none that is known (a graph)
+  const LaunchShape* shape = nullptr;
+  std::uint32_t device = 0;  // a policy sees launches of one alone
   // Of the limit; more than 1: kernels that must go together (a graph, a cooperative group)
   std::uint32_t slots = 1;
   Time ready = 0;                   // since when it could go

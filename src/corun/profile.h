@@ -4,7 +4,9 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
 
 namespace simtlab::corun {
 
@@ -22,6 +24,8 @@ struct Profile {
   std::optional<double> cold_time_ns;    // of one launch that finds nothing of its data in L2
   std::optional<double> footprint;       // bytes that such a launch brings into L2
   std::optional<double> memory_stall;    // share of the warps' stalls that is memory, 0 to 1
+  // What a file knows beside that, by its own names (more.NAME in all forms): for policies that ask for it
+  std::map<std::string, double> more;
   // Of a launch of another shape: the nearest that is known (never in a file)
   bool nearest = false;
   bool operator==(const Profile&) const = default;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "base/error.h"
@@ -27,8 +28,18 @@ std::span<const ProfileField> profile_fields() {
   return fields;
 }
 
+bool is_more_name(std::string_view name) {
+  const auto fits = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  };
+  return !name.empty() && name.size() <= 64 && std::ranges::all_of(name, fits);
+}
+
 void Profiles::add(KernelProfile kernel) {
   std::pair key(kernel.application, kernel.name);
+  if (const auto before = kernels.find(key); before != kernels.end())
+    for (const auto& [name, value] : before->second.profile.more)
+      if (kernel.profile.more.size() < most_more) kernel.profile.more.try_emplace(name, value);
   kernels.insert_or_assign(std::move(key), std::move(kernel));
 }
 

@@ -41,7 +41,7 @@ struct Profiles {
   std::map<std::pair<std::string, std::string>, KernelProfile> kernels;  // by application and name
   std::map<std::string, Application> applications;
 
-  // Later figures of a kernel replace earlier ones.
+  // Later figures of a kernel replace earlier ones; of Profile::more it keeps what the later one lacks.
   void add(KernelProfile kernel);
   void add(Application application);
   // Null if nothing is known.
@@ -75,5 +75,9 @@ struct ProfileField {
   int since = 1;  // the database's format that has it
 };
 std::span<const ProfileField> profile_fields();
+// "more.tensor": of Profile::more, in text forms and as a column. Names are of letters, digits, - and _.
+inline constexpr std::string_view more_prefix = "more.";
+inline constexpr std::size_t most_more = 32;  // of a kernel
+bool is_more_name(std::string_view name);
 
 }  // namespace simtlab::corun

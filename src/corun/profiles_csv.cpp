@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "base/error.h"
@@ -108,6 +109,8 @@ void take(const Line& line, const std::string& column, const std::string& text, 
     out.profile.grid = line.shape(text, column);
   else if (column == "block")
     out.profile.block = line.shape(text, column);
+  else if (column.starts_with(more_prefix))
+    out.profile.more.emplace(column.substr(more_prefix.size()), line.number(text, column));
   else
     for (const ProfileField& f : profile_fields())
       if (f.column == column) {
@@ -128,8 +131,12 @@ Profiles profiles_from_csv(std::string_view text, const std::string& file) {
   for (const std::string& column : heading.cells()) {
     const bool known =
         std::ranges::find(names, column) != std::end(names) ||
-        std::ranges::any_of(profile_fields(), [&](const ProfileField& f) { return f.column == column; });
-    if (!known) heading.fail(fmt::format("there is no column \"{}\"", shown(column)));
+        std::ranges::any_of(profile_fields(), [&](const ProfileField& f) { return f.column == column; }) ||
+        (column.starts_with(more_prefix) &&
+         is_more_name(std::string_view(column).substr(more_prefix.size())));
+    if (!known)
+      heading.fail(fmt::format("there is no column \"{}\"; values of your own are in columns {}NAME",
+                               shown(column), more_prefix));
     if (std::ranges::count(heading.cells(), column) > 1)
       heading.fail(fmt::format("column \"{}\" is there twice", column));
   }
@@ -141,6 +148,8 @@ Profiles profiles_from_csv(std::string_view text, const std::string& file) {
       line.fail(fmt::format("{} fields, but {} columns", line.cells().size(), heading.cells().size()));
     KernelProfile k;
     for (std::size_t c = 0; c < line.cells().size(); ++c) take(line, heading.cells()[c], line.cells()[c], k);
+    if (k.profile.more.size() > most_more)
+      line.fail(fmt::format("a kernel has at most {} values of its own", most_more));
     if (k.application.empty() || k.name.empty()) line.fail("a kernel needs application and kernel");
     if (out.find(k.application, k.name) != nullptr)
       line.fail(fmt::format("{} of {} is here twice", shown(k.name), shown(k.application)));
@@ -152,7 +161,12 @@ Profiles profiles_from_csv(std::string_view text, const std::string& file) {
 std::string to_csv(const Profiles& profiles) {
   std::string out = "application,kernel,grid,block";
   for (const ProfileField& f : profile_fields()) out += fmt::format(",{}", f.column);
-  out += ",source,program,content\n";
+  out += ",source,program,content";
+  std::set<std::string> more;
+  for (const auto& [key, k] : profiles.kernels)
+    for (const auto& [name, v] : k.profile.more) more.insert(name);
+  for (const std::string& name : more) out += fmt::format(",{}{}", more_prefix, name);
+  out += '\n';
   for (const auto& [key, k] : profiles.kernels) {
     out += fmt::format("{},{},{},{}", cell(k.application), cell(k.name), shape(k.profile.grid),
                        shape(k.profile.block));
@@ -160,7 +174,12 @@ std::string to_csv(const Profiles& profiles) {
       const auto& v = k.profile.*f.value;
       out += v ? fmt::format(",{}", *v) : ",";
     }
-    out += fmt::format(",{},{},{}\n", cell(k.source), cell(k.program), cell(k.content));
+    out += fmt::format(",{},{},{}", cell(k.source), cell(k.program), cell(k.content));
+    for (const std::string& name : more) {
+      const auto v = k.profile.more.find(name);
+      out += v == k.profile.more.end() ? "," : fmt::format(",{}", v->second);
+    }
+    out += '\n';
   }
   return out;
 }

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "base/error.h"
 #include "base/shown.h"
@@ -112,6 +114,24 @@ std::string columns(const char* type, int format = format_number) {
   return out;
 }
 
+// Columns of values under names of the user's: "more.NAME".
+std::vector<std::string> more_columns(const Database& db) {
+  Statement s(db, "SELECT name FROM pragma_table_info('kernel') ORDER BY cid");
+  std::vector<std::string> out;
+  while (s.step()) {
+    const std::string column = s.text(0);
+    if (column.starts_with(more_prefix) && is_more_name(std::string_view(column).substr(more_prefix.size())))
+      out.push_back(column.substr(more_prefix.size()));
+  }
+  return out;
+}
+
+std::string quoted(const std::vector<std::string>& more) {
+  std::string out;
+  for (const std::string& name : more) out += fmt::format(", \"{}{}\"", more_prefix, name);
+  return out;
+}
+
 // Our own of an earlier format gets the columns that it lacks, in the transaction that writes.
 void upgrade(const Database& db) {
   const int format = db.number("PRAGMA user_version");
@@ -163,9 +183,11 @@ std::optional<std::array<std::uint32_t, 3>> shape_at(const Database& db, const S
 
 void read_kernels(const Database& db, Profiles& out) {
   const int format = db.number("PRAGMA user_version");
+  const std::vector<std::string> more = more_columns(db);
   Statement s(db, "SELECT application, name, grid_x, grid_y, grid_z, block_x, block_y, block_z" +
                       columns("", format) + ", source" +
-                      (format < programs_since ? ", '', ''" : ", program, content") + " FROM kernel");
+                      (format < programs_since ? ", '', ''" : ", program, content") + quoted(more) +
+                      " FROM kernel");
   for (int rows = 0; s.step(); ++rows) {
     if (rows == most_rows) db.foreign(fmt::format("it holds more than {} kernels", most_rows));
     KernelProfile k;
@@ -182,6 +204,10 @@ void read_kernels(const Database& db, Profiles& out) {
     k.source = s.text(column);
     k.program = s.text(column + 1);
     k.content = s.text(column + 2);
+    column += 3;
+    for (const std::string& name : more)
+      if (const std::optional<double> v = s.number(column++)) k.profile.more.emplace(name, *v);
+    if (k.profile.more.size() > most_more) db.foreign("a kernel has too many values of its own");
     out.add(std::move(k));
   }
 }
@@ -218,12 +244,28 @@ void bind_shape(Statement& s, int at, const std::optional<std::array<std::uint32
   }
 }
 
+// Columns that are not ours keep what they have.
 void write_kernels(const Database& db, const Profiles& profiles) {
-  std::string values = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?";
-  for (std::size_t i = 0; i < profile_fields().size(); ++i) values += ", ?";
-  Statement s(db, fmt::format("INSERT OR REPLACE INTO kernel (application, name, grid_x, grid_y, grid_z, "
-                              "block_x, block_y, block_z{}, source, program, content) VALUES ({})",
-                              columns(""), values));
+  std::vector<std::string> more = more_columns(db);
+  for (const auto& [key, k] : profiles.kernels)
+    for (const auto& [name, v] : k.profile.more)
+      if (std::ranges::find(more, name) == more.end()) {
+        more.push_back(name);
+        db.run(fmt::format("ALTER TABLE kernel ADD COLUMN \"{}{}\" REAL", more_prefix, name).c_str());
+      }
+  std::string values = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?", set;
+  for (std::size_t i = 0; i < profile_fields().size() + more.size(); ++i) values += ", ?";
+  for (const char* column :
+       {"grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z", "source", "program", "content"})
+    set += fmt::format("{}{} = excluded.{}", set.empty() ? "" : ", ", column, column);
+  for (const ProfileField& f : profile_fields()) set += fmt::format(", {0} = excluded.{0}", f.column);
+  for (const std::string& name : more)
+    set += fmt::format(", \"{0}{1}\" = coalesce(excluded.\"{0}{1}\", kernel.\"{0}{1}\")", more_prefix, name);
+  Statement s(db,
+              fmt::format("INSERT INTO kernel (application, name, grid_x, grid_y, grid_z, block_x, block_y, "
+                          "block_z{}, source, program, content{}) VALUES ({}) ON CONFLICT (application, "
+                          "name) DO UPDATE SET {}",
+                          columns(""), quoted(more), values, set));
   for (const auto& [key, k] : profiles.kernels) {
     s.bind(1, k.application);
     s.bind(2, k.name);
@@ -237,6 +279,13 @@ void write_kernels(const Database& db, const Profiles& profiles) {
         s.bind_nothing(at++);
     }
     s.bind(at, k.source), s.bind(at + 1, k.program), s.bind(at + 2, k.content);
+    at += 3;
+    for (const std::string& name : more) {
+      if (const auto v = k.profile.more.find(name); v != k.profile.more.end())
+        s.bind(at++, v->second);
+      else
+        s.bind_nothing(at++);
+    }
     s.step();
     s.reset();
   }

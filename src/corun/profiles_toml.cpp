@@ -103,6 +103,8 @@ class Reader {
         out.profile.grid = shape(node, key);
       else if (key == "block")
         out.profile.block = shape(node, key);
+      else if (key == "more")
+        more(out.profile, node);
       else
         value(out.profile, node, key);
     }
@@ -110,6 +112,19 @@ class Reader {
     if (out_.find(out.application, out.name) != nullptr)
       fail(table, fmt::format("{} of {} is here twice", shown(out.name), shown(out.application)));
     out_.add(std::move(out));
+  }
+
+  void more(Profile& out, const toml::node& node) const {
+    const toml::table* const table = node.as_table();
+    if (table == nullptr) fail(node, "more is a table of numbers: more.NAME = VALUE");
+    for (const auto& [name, one] : *table) {
+      const auto number = one.value<double>();
+      if (!is_more_name(name.str()) || one.is_boolean() || !number || !std::isfinite(*number) || *number < 0)
+        fail(one, fmt::format("more.{} is no number from 0 under a name of letters, digits, - and _",
+                              shown(name.str())));
+      out.more.emplace(name.str(), *number);
+    }
+    if (out.more.size() > most_more) fail(node, fmt::format("more has more than {} values", most_more));
   }
 
   void value(Profile& out, const toml::node& node, std::string_view key) const {
@@ -121,7 +136,8 @@ class Reader {
       out.*f.value = v;
       return;
     }
-    fail(node, fmt::format("a [[kernel]] has no \"{}\"", shown(key)));
+    fail_at(source_, node, fmt::format("a [[kernel]] has no \"{}\"", shown(key)),
+            "values of your own are called more.NAME; docs/reference/corun-files.md describes the file");
   }
 
   void application(const toml::table& table) {
@@ -169,10 +185,20 @@ std::string quoted(const std::string& text) {
   return out + '"';
 }
 
+// All in one unit, as the thesis and profilers have them, and to the last bit.
+std::string bandwidth(double v) {
+  const double near = v / 1e9;
+  for (const double one : {near, std::nextafter(near, 0.0), std::nextafter(near, v)}) {
+    std::string text = fmt::format("{} GB/s", one);
+    if (parse_quantity(text, Unit::bytes_per_second) == v) return text;
+  }
+  return fmt::format("{} B/s", v);
+}
+
 std::string written(const ProfileField& f, double v) {
   if (f.is_time) return quoted(format_quantity(v, Unit::nanoseconds));
   if (f.is_bytes) return quoted(format_quantity(v, Unit::bytes));
-  if (f.is_bandwidth) return quoted(format_quantity(v, Unit::bytes_per_second));
+  if (f.is_bandwidth) return quoted(bandwidth(v));
   return fmt::format("{}", v);
 }
 
@@ -196,6 +222,7 @@ std::string to_toml(const Profiles& profiles) {
     if (k.profile.block) out += fmt::format("block = [{}]\n", fmt::join(*k.profile.block, ", "));
     for (const ProfileField& f : profile_fields())
       if (const auto& v = k.profile.*f.value) out += fmt::format("{} = {}\n", f.key, written(f, *v));
+    for (const auto& [name, v] : k.profile.more) out += fmt::format("{}{} = {}\n", more_prefix, name, v);
     if (!k.source.empty()) out += fmt::format("source = {}\n", quoted(k.source));
     out += '\n';
   }

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <optional>
 #include <queue>
 #include <unordered_map>
@@ -133,6 +134,14 @@ void read_kernel(Words& words, Time now, Scheduler& scheduler) {
                                                                           {"stall", &profile->memory_stall}};
     for (const auto& [key, value] : fields)
       if (words.next_is(std::string(key) + '=')) *value = words.field<double>(key);
+    constexpr std::string_view more = "more.";
+    while (words.next_is(more)) {
+      const std::string_view text = words.word();
+      const std::size_t equals = std::min(text.find('='), text.size());
+      if (equals <= more.size() || equals == text.size()) words.fail("here more.NAME=VALUE is expected");
+      profile->more[std::string(text.substr(more.size(), equals - more.size()))] =
+          words.number<double>(text.substr(equals + 1));
+    }
   }
   const KernelId given = scheduler.kernel(now, words.rest_after("name="), profile ? &*profile : nullptr);
   if (given != id)
@@ -201,6 +210,7 @@ class Ends {
       for (; !due_.empty() && due_.top().first == now; due_.pop()) {
         if (!scheduler.runs(due_.top().second)) continue;  // its client has left
         scheduler.end(now, due_.top().second, took_.at(due_.top().second));
+        ended(scheduler, now, due_.top().second);
         any = true;
       }
       if (any && now < until) decide(scheduler, now);
@@ -212,7 +222,39 @@ class Ends {
         due_.emplace(now + std::max<Time>(1, took->second), g.sequence);
   }
 
+  void launched(Sequence sequence, ClientId client) {
+    if (took_.contains(sequence)) client_of_.emplace(sequence, client), ++outstanding_[client];
+  }
+  void withdrawn(Sequence sequence) {
+    if (const auto at = client_of_.find(sequence); at != client_of_.end()) --outstanding_[at->second];
+  }
+  // A client leaves when what ended in the trace has ended here, too, which may be later.
+  bool stays(ClientId client, bool drain) {
+    const auto at = outstanding_.find(client);
+    if (at == outstanding_.end() || at->second == 0) return false;
+    leaves_.emplace(client, drain);
+    return true;
+  }
+  void leave_all(Scheduler& scheduler) {
+    for (const auto& [client, drain] : leaves_) scheduler.leave(last_, client, drain);
+    leaves_.clear();
+  }
+
  private:
+  void ended(Scheduler& scheduler, Time now, Sequence sequence) {
+    last_ = now;
+    const ClientId client = client_of_.at(sequence);
+    if (--outstanding_[client] != 0) return;
+    const auto leaves = leaves_.find(client);
+    if (leaves == leaves_.end()) return;
+    scheduler.leave(now, client, leaves->second);
+    leaves_.erase(leaves);
+  }
+
+  std::unordered_map<Sequence, ClientId> client_of_;  // of launches that ended in the trace
+  std::unordered_map<ClientId, std::uint64_t> outstanding_;
+  std::map<ClientId, bool> leaves_;  // with drain
+  Time last_ = 0;
   std::unordered_map<Sequence, Time> took_;
   std::priority_queue<std::pair<Time, Sequence>, std::vector<std::pair<Time, Sequence>>, std::greater<>> due_;
 };
@@ -246,8 +288,18 @@ void replay_events(const std::vector<std::string>& lines, const std::string& fil
     if (ends != nullptr && what == "end") continue;
     if (ends != nullptr && what == "cancel") {
       const auto sequence = words.number<Sequence>();
-      if (scheduler.waits(sequence)) scheduler.cancel(now, sequence);
+      if (scheduler.waits(sequence)) scheduler.cancel(now, sequence), ends->withdrawn(sequence);
       continue;
+    }
+    if (ends != nullptr && what == "leave") {
+      Words ahead = words;
+      const auto client = ahead.number<ClientId>();
+      if (ends->stays(client, ahead.next_is("drain"))) continue;
+    }
+    if (ends != nullptr && what == "launch") {
+      Words ahead = words;
+      const auto sequence = ahead.number<Sequence>();
+      ends->launched(sequence, ahead.field<ClientId>("client"));
     }
     try {
       read_event(words, now, what, scheduler);
@@ -258,7 +310,59 @@ void replay_events(const std::vector<std::string>& lines, const std::string& fil
     out.launches += what == "launch" ? 1 : 0;
   }
   decide();
-  if (ends != nullptr) ends->run(scheduler, ~Time{0});
+  if (ends == nullptr) return;
+  ends->run(scheduler, ~Time{0});
+  ends->leave_all(scheduler);
+}
+
+// Lines that were read or written here: they are as they should be.
+class FiguresOf {
+ public:
+  void line(const std::string& file, std::size_t number, const std::string& text) {
+    Words words(file, number, text);
+    const auto now = words.number<Time>();
+    const std::string_view what = words.word();
+    if (what == "launch") {
+      const auto sequence = words.number<Sequence>();
+      const auto client = words.field<ClientId>("client");
+      asked_.emplace(sequence, Asked{client, now});
+      began_.try_emplace(client, now);
+      out_.turnaround.try_emplace(client, 0);
+    } else if (what == "grant") {
+      if (const auto at = asked_.find(words.number<Sequence>()); at != asked_.end()) granted(now, at->second);
+    } else if (what == "end") {
+      if (const auto at = asked_.find(words.number<Sequence>()); at != asked_.end()) {
+        out_.turnaround[at->second.client] = now - began_.at(at->second.client);
+        out_.last_end = now;
+      }
+    }
+  }
+  LogFigures figures() const {
+    LogFigures out = out_;
+    if (out.granted != 0) out.wait_mean = waited_ / static_cast<double>(out.granted);
+    return out;
+  }
+
+ private:
+  struct Asked {
+    ClientId client = 0;
+    Time at = 0;
+  };
+  void granted(Time now, const Asked& launch) {
+    ++out_.granted;
+    waited_ += static_cast<double>(now - launch.at);
+    out_.wait_longest = std::max(out_.wait_longest, now - launch.at);
+  }
+  std::unordered_map<Sequence, Asked> asked_;
+  std::unordered_map<ClientId, Time> began_;
+  double waited_ = 0;
+  LogFigures out_;
+};
+
+LogFigures figures_of(const std::vector<std::string>& lines, const std::string& file) {
+  FiguresOf figures;
+  for (std::size_t i = 2; i < lines.size(); ++i) figures.line(file, i + 1, lines[i]);
+  return figures.figures();
 }
 
 }  // namespace
@@ -299,6 +403,8 @@ Replayed replay(std::string_view text, const std::string& file, const Policy* ot
   if (out.difference.empty() && compared < lines.size())
     out.difference = fmt::format("{}:{}: \"{}\" is not repeated", file, compared + 1, shown(lines[compared]));
   if (!out.had_grants) out.difference.clear();
+  if (out.had_grants) out.before = figures_of(lines, file);
+  out.after = figures_of(checked_lines(out.log, "the new log", longest_line), "the new log");
   return out;
 }
 

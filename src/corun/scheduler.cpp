@@ -24,6 +24,14 @@ struct Scheduler::Kernel {
   std::string name;
   Profile profile;
   bool known = false;
+  std::optional<LaunchShape> shape;
+  // By its name; else that of a profile which is of this very launch.
+  void find_shape() {
+    shape = shape_in(name);
+    if (!shape && known && !profile.nearest && profile.grid && profile.block)
+      shape = LaunchShape{*profile.grid, *profile.block,
+                          static_cast<std::uint64_t>(profile.shared_bytes.value_or(0))};
+  }
 };
 
 struct Scheduler::Queued {
@@ -150,16 +158,18 @@ KernelId Scheduler::kernel(Time now, std::string_view name, const Profile* profi
     impossible(fmt::format("a kernel's name has 1 to {} bytes, this one {}", longest_name, name.size()));
   const auto [at, is_new] =
       kernel_ids_.try_emplace(shown(name, longest_name), static_cast<KernelId>(kernels_.size() + 1));
-  if (is_new) kernels_.push_back({at->first, {}, false});
+  if (is_new) kernels_.push_back({at->first, {}, false, {}}), kernels_.back().find_shape();
   Kernel& k = kernels_[at->second - 1];
   // Nothing new
   if (!is_new && (profile == nullptr || (k.known && k.profile == *profile))) return at->second;
   if (profile != nullptr) {
     k.profile = *profile;
     k.known = true;
+    k.find_shape();
+    const LaunchShape* const shape = k.shape ? &*k.shape : nullptr;
     const auto tell = [&](std::vector<Launch>& list) {
       for (Launch& launch : list)
-        if (launch.kernel == at->second) launch.profile = &k.profile;
+        if (launch.kernel == at->second) launch.profile = &k.profile, launch.shape = shape;
     };
     for (Device& d : devices_) tell(d.ready), tell(d.running);
     tell(passed_);
@@ -216,6 +226,8 @@ void Scheduler::make_ready(Time now, Member& m, StreamId stream, Stream& s) {
   launch.stream = stream;
   launch.kernel = first.kernel;
   launch.profile = profile(first.kernel);
+  const std::optional<LaunchShape>& shape = kernels_[first.kernel - 1].shape;
+  launch.shape = shape ? &*shape : nullptr;
   launch.slots = first.slots;
   launch.ready = now;
   launch.grants_before = d.grants;

@@ -39,6 +39,7 @@ Profiles some() {
   k.profile.cold_time_ns = 2000;
   k.profile.footprint = 65536;
   k.profile.registers = 32;
+  k.profile.more = {{"tensor", 0.5}, {"sm-share", 12}};
   k.source = "measured";
   k.program = "app.bin";
   k.content = "0123456789abcdef";
@@ -63,6 +64,44 @@ TEST_F(ProfileFiles, TomlAndDatabaseGiveBackWhatTheyWereGiven) {
     save_profiles(some(), folder / name);
     EXPECT_EQ(load_profiles(folder / name), some()) << name;
   }
+}
+
+TEST_F(ProfileFiles, BandwidthsOfATextHaveOneUnitAndAllTheirBits) {
+  Profiles all;
+  std::uint64_t bits = 1;
+  for (int i = 0; i < 500; ++i) {
+    KernelProfile k{"app", "k" + std::to_string(i), {}, "s"};
+    bits = bits * 6364136223846793005u + 1442695040888963407u;
+    k.profile.l2_bandwidth = static_cast<double>(bits >> 20);
+    k.profile.dram_bandwidth = static_cast<double>(1u << (i % 31)) * 1024;
+    all.add(k);
+  }
+  const std::string text = to_toml(all);
+  EXPECT_EQ(profiles_from_toml(text, "p.toml"), all);
+  EXPECT_EQ(text.find("iB/s"), std::string::npos);
+  EXPECT_EQ(text.find("kB/s"), std::string::npos);
+}
+
+// A column that somebody added keeps what it holds.
+TEST_F(ProfileFiles, ColumnsOfOthersStay) {
+  const fs::path file = folder / "p.db";
+  save_profiles(some(), file);
+  sqlite3* db = nullptr;
+  ASSERT_EQ(sqlite3_open(file.c_str(), &db), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(db, "ALTER TABLE kernel ADD COLUMN note TEXT; UPDATE kernel SET note = 'mine'",
+                         nullptr, nullptr, nullptr),
+            SQLITE_OK);
+  sqlite3_close(db);
+  save_profiles(some(), file);
+  EXPECT_EQ(load_profiles(file), some());
+  int kept = 0;
+  ASSERT_EQ(sqlite3_open(file.c_str(), &db), SQLITE_OK);
+  sqlite3_exec(
+      db, "SELECT count(*) FROM kernel WHERE note = 'mine'",
+      [](void* out, int, char** values, char**) { return *static_cast<int*>(out) = std::atoi(values[0]), 0; },
+      &kept, nullptr);
+  sqlite3_close(db);
+  EXPECT_EQ(kept, 3);
 }
 
 // A text file of before there were programs and contents: that of the application's name is meant.

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/rng.h"
+#include "corun/launch_shape.h"
 #include "corun/log.h"
 
 namespace simtlab::corun {
@@ -47,6 +48,67 @@ TEST(Scheduler, WritesWhatHappensAndWhatItDecides) {
             "0 grant 1\n"
             "9 end 1 gpu=4\n"
             "12 leave 3\n");
+}
+
+// What a policy of one's own may decide by: the launch's shape, and values that only its file knows.
+TEST(Scheduler, PoliciesSeeTheShapeAndValuesOfOnesOwn) {
+  static std::vector<std::string> seen;
+  seen.clear();
+  const Policy mine{.name = "mine", .doc = "", .decide = [](const View& view, Grants& grants) {
+                      for (std::size_t i = 0; i < view.waiting.size(); ++i) {
+                        const Launch& l = view.waiting[i];
+                        seen.push_back(l.shape == nullptr ? "none" : text_of(*l.shape));
+                        if (l.profile != nullptr && l.profile->more.contains("tensor"))
+                          seen.back() += " tensor=" + std::to_string(l.profile->more.at("tensor"));
+                        grants.take(i);
+                      }
+                    }};
+  Scheduler s(mine, {.limit = 8});
+  Profile with, other;
+  with.grid = {3, 2, 1}, with.block = {64, 1, 1}, with.shared_bytes = 512;
+  with.more["tensor"] = 2;
+  other = with;
+  other.nearest = true;
+  s.join(0, 1);
+  s.launch(0, 1, 1, s.kernel(0, "app/k <<<4x2, 128, 1024>>>", &with));
+  s.launch(0, 1, 2, s.kernel(0, "app/own", &with));
+  s.launch(0, 1, 3, s.kernel(0, "app/far", &other));
+  s.launch(0, 1, 4, s.kernel(0, "app/(graph)", nullptr));
+  s.launch(0, 1, 5, s.kernel(0, "app/odd <<<4, 0, 1>>>", nullptr));
+  s.decide();
+  EXPECT_THAT(
+      seen, testing::ElementsAre("<<<4x2, 128, 1024>>> tensor=2.000000", "<<<3x2, 64, 512>>> tensor=2.000000",
+                                 "none tensor=2.000000", "none", "none"));
+}
+
+TEST(Scheduler, ValuesOfOnesOwnAreInTheLogAndReplayed) {
+  Logged l(2);
+  Profile p;
+  p.time_ns = 10;
+  p.more = {{"a", 0.25}, {"b", 7}};
+  l.scheduler.join(0, 1);
+  l.scheduler.launch(0, 1, 0, l.scheduler.kernel(0, "k", &p));
+  l.scheduler.decide();
+  l.scheduler.end(5, 1, 4);
+  l.scheduler.decide();
+  EXPECT_THAT(l.log, testing::HasSubstr("known time=10 more.a=0.25 more.b=7 name=k"));
+  EXPECT_EQ(replay(l.log, "log").difference, "");
+  for (const char* bad :
+       {"more.a name=k", "more.=1 name=k", "more.a= name=k", "more.a=-1 name=k", "more.a=x name=k"}) {
+    std::string text = l.log;
+    text.replace(text.find("more.a"), text.find('\n', text.find("more.a")) - text.find("more.a"), bad);
+    EXPECT_THROW(replay(text, "log"), Error) << bad;
+  }
+}
+
+TEST(LaunchShape, IsFoundInTheNamesThatItIsWrittenInto) {
+  for (const LaunchShape& s : {LaunchShape{}, LaunchShape{{7, 1, 1}, {32, 8, 1}, 48},
+                               LaunchShape{{1, 1, 65535}, {1, 1, 64}, 1ull << 40}})
+    EXPECT_EQ(shape_in(key_of("p", "k<a, b>", s)), s);
+  for (const char* none :
+       {"", "k", "k <<<>>>", "k <<<1, 2>>>", "k <<<1x, 2, 3>>>", "k <<<1x1x1x1, 2, 3>>>", "k <<<0, 2, 3>>>",
+        "k <<<1, 2, 3>>> ", "k <<<1, 2, -3>>>", "k <<<99999999999, 2, 3>>>"})
+    EXPECT_EQ(shape_in(none), std::nullopt) << none;
 }
 
 TEST(Scheduler, EventsAfterADecisionAreLaterThanIt) {
