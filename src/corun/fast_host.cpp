@@ -84,7 +84,7 @@ std::vector<Workload> workloads(const Profiles& profiles, std::span<const std::s
       std::vector<std::string> known;
       for (const auto& [n, a] : profiles.applications) known.push_back(n);
       throw Error(ExitCode::bad_input, "corun-profiles",
-                  fmt::format("of an application {} nothing is known", shown(name)),
+                  fmt::format("no application {} is in the profiles", shown(name)),
                   fmt::format("the profiles have {}", fmt::join(known, ", ")));
     }
     Workload w;

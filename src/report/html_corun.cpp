@@ -79,7 +79,7 @@ Study study_of(const Result& result) {
     rest.remove_prefix(2);
     if (!take_number(rest, m.number) || !rest.starts_with(" ")) continue;
     m.name = printable(rest.substr(1));
-    (k.metrics.get("corun.time.together") ? out.kernels : out.applications).push_back(std::move(m));
+    (k.metrics.get("corun.slowdown.turnaround") ? out.applications : out.kernels).push_back(std::move(m));
   }
   return out;
 }

@@ -123,7 +123,7 @@ class Cycle(Case):
     def test_a_partition_is_of_applications_or_kernels(self):
         def slowdown(*more):
             out = self.corun("--mix", "memory,compute", "--limit", "2", "--policy", "mps", *more).stdout
-            return float(re.search(r"\| 1 \| compute \| 2 \| mps \| ([0-9.]+) \|", out).group(1))
+            return float(re.search(r"\| 1 \| compute \| 2 \| mps \| [\d.]+ [num]?s \| ([0-9.]+) \|", out).group(1))
 
         self.assertGreater(slowdown("--sharing", "compute=0"), 2 * slowdown())
         self.assertGreater(slowdown("--sharing", "saxpy=0-2,comp*=3"), 2 * slowdown("--sharing", "smk"))

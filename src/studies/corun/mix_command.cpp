@@ -13,6 +13,7 @@
 #include "base/files.h"
 #include "base/shown.h"
 #include "device/catalogue.h"
+#include "report/format.h"
 #include "studies/common/command.h"
 #include "studies/common/manifest.h"
 #include "studies/common/progress.h"
@@ -151,7 +152,30 @@ Groups mixes_of(const MixOptions& o, const std::vector<std::string>& names) {
 // With as many slots as applications every policy grants all at once: half of them leaves something to
 // decide.
 std::vector<std::uint32_t> limits_of(const MixOptions& o, std::size_t size) {
-  return o.limits.empty() ? std::vector{static_cast<std::uint32_t>((size + 1) / 2)} : o.limits;
+  if (o.limits.empty()) return {static_cast<std::uint32_t>((size + 1) / 2)};
+  // An application has one launch at a time: a limit above their number is never reached.
+  std::vector<std::uint32_t> out;
+  std::ranges::copy_if(o.limits, std::back_inserter(out), [&](std::uint32_t limit) { return limit <= size; });
+  return out;
+}
+
+void check_limits(const MixOptions& o, const Groups& groups) {
+  std::string left_out;
+  bool any = false;
+  for (const auto& group : groups) {
+    const std::size_t size = group.front().size();
+    any = any || !limits_of(o, size).empty();
+    for (const std::uint32_t limit : o.limits)
+      if (limit > size) left_out += fmt::format("{}{} for {}", left_out.empty() ? "" : ", ", limit, size);
+  }
+  if (!any)
+    throw Error(ExitCode::usage, "option-conflict",
+                "every --limit is above the number of applications of a mix, which have one launch at a time "
+                "each: there is nothing to limit",
+                "a limit up to the size of the mix");
+  if (!left_out.empty() && !o.output.quiet)
+    talk(fmt::format("note: a limit above the number of applications is never reached and was left out: {}\n",
+                     left_out));
 }
 
 // What either host is given, and what it was made of.
@@ -283,6 +307,7 @@ Outcome run_mixes(const Command& app, MixOptions& o) {
   study.options.learn = o.learn;
   study.priorities = priorities_of(o, host.applications);
   const Groups groups = mixes_of(o, host.applications);
+  check_limits(o, groups);
   study.options.launches = kept_launches(o, groups);
   std::string log;
   if (!o.log.empty()) {
@@ -310,6 +335,32 @@ struct ReplayOptions {
   OutputOptions output;
 };
 
+std::string figures_text(const corun::LogFigures& f, const std::string& who) {
+  return fmt::format("{}: launches waited {} in the mean, {} at most; the last one ended after {}\n", who,
+                     report::format_time(f.wait_mean),
+                     report::format_time(static_cast<double>(f.wait_longest)),
+                     report::format_time(static_cast<double>(f.last_end)));
+}
+
+// What another policy would have changed: a launch takes as long as the log says, so only waiting differs.
+std::string figures_text(const corun::Replayed& r, bool other) {
+  if (!other) return r.after.granted == 0 ? "" : figures_text(r.after, "this log");
+  std::string out = r.before.granted == 0 ? "" : figures_text(r.before, "in the log");
+  if (r.after.granted == 0) return out;
+  out += figures_text(r.after, fmt::format("under {}", r.policy->name));
+  std::vector<double> ratios;
+  for (const auto& [client, before] : r.before.turnaround)
+    if (const auto after = r.after.turnaround.find(client);
+        before != 0 && after != r.after.turnaround.end() && after->second != 0)
+      ratios.push_back(static_cast<double>(before) / static_cast<double>(after->second));
+  if (ratios.empty()) return out;
+  const auto [least, most] = std::ranges::minmax(ratios);
+  return out + fmt::format(
+                   "speed-up of the turnaround of {} clients against the log: {:.3f} (geometric mean; {:.3f} "
+                   "to {:.3f})\n",
+                   ratios.size(), corun::geometric_mean(ratios), least, most);
+}
+
 Outcome run_replay(ReplayOptions o) {
   check_outputs(o.output);
   check_inputs(o.output, {o.trace});
@@ -335,6 +386,7 @@ Outcome run_replay(ReplayOptions o) {
                            !replayed.had_grants || other != nullptr ? ""
                            : replayed.difference.empty()            ? "; the same decisions as in the log"
                                                                     : "");
+  out.remark += figures_text(replayed, other != nullptr);
   if (replayed.unknown != 0)
     out.remark += fmt::format(
         "note: policy {} decides by the {} of kernels, which {} of {} kernels lack (first {}): {}\n",

@@ -17,6 +17,7 @@
 #include "corun/live/server.h"
 #include "corun/policy.h"
 #include "gpu/board/board.h"
+#include "report/format.h"
 #include "studies/common/manifest.h"
 #include "studies/common/signals.h"
 #include "studies/common/temporary.h"
@@ -82,8 +83,8 @@ std::string board_table(const std::vector<MeasuredKernels::Row>& rows) {
       return v ? fmt::format("{:.4g}{}", *v / scale, unit) : std::string("-");
     };
     text += fmt::format("| {} | {} | {} | {} | {:.10g} | {:.10g} | {} | {} |\n", r.application, r.kernel,
-                        r.launches, shown(p.time_ns, 1e3, " us"), product(p.grid), product(p.block),
-                        shown(p.registers, 1, ""), shown(p.shared_bytes, 1, " B"));
+                        r.launches, p.time_ns ? report::format_time(*p.time_ns) : "-", product(p.grid),
+                        product(p.block), shown(p.registers, 1, ""), shown(p.shared_bytes, 1, " B"));
   }
   return text;
 }

@@ -14,6 +14,7 @@
 #include "corun/cycle/profile.h"
 #include "corun/profiles.h"
 #include "device/catalogue.h"
+#include "report/format.h"
 #include "result/totals.h"
 #include "studies/common/command.h"
 #include "studies/common/manifest.h"
@@ -21,6 +22,7 @@
 #include "studies/common/progress.h"
 #include "studies/corun/model_commands.h"
 #include "studies/corun/profile_board.h"
+#include "studies/corun/whole_application.h"
 #include "studies/run/run.h"
 
 namespace simtlab::studies {
@@ -77,6 +79,12 @@ std::string add_process(const ProfiledProcess& process, const std::string& name,
                         corun::Profiles& profiles) {
   const Kernels& kernels = process.kernels;
   std::string text;
+  struct ProfiledKernel {
+    std::string shown;
+    corun::KernelProfile profile;
+    std::uint64_t launches = 0;
+  };
+  std::vector<ProfiledKernel> rows;
   for (const result::KernelResult& k : result::merge_by_name(kernels)) {
     corun::KernelProfile one{name, k.name, corun::cycle::profile_of(k, source.device), source.text};
     one.content = process.program.content;
@@ -85,16 +93,18 @@ std::string add_process(const ProfiledProcess& process, const std::string& name,
     if (const auto first = std::ranges::find(kernels, k.name, &result::KernelResult::name);
         first->launches == 1)
       corun::cycle::add_cold(*first, source.device, one.profile);
-    const corun::Profile& p = one.profile;
-    const auto shown = [](const std::optional<double>& v, double scale, const char* unit) {
-      return v ? fmt::format("{:.4g}{}", *v / scale, unit) : std::string("-");
-    };
-    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", name,
-                        k.demangled.empty() ? k.name : k.demangled, k.launches, shown(p.time_ns, 1e3, " us"),
-                        shown(p.ipc, 1, ""), shown(p.threads, 1, ""), shown(p.l2_bandwidth, 1e9, " GB/s"),
-                        shown(p.dram_bandwidth, 1e9, " GB/s"), shown(p.memory_stall, 0.01, " %"));
-    profiles.add(std::move(one));
+    rows.push_back({k.demangled.empty() ? k.name : k.demangled, std::move(one), k.launches});
   }
+  std::vector<LaunchedKernel> launched;
+  for (const ProfiledKernel& r : rows)
+    launched.push_back({r.profile.name, static_cast<double>(r.launches), &r.profile.profile});
+  const WholeApplication whole = whole_of(launched);
+  for (const ProfiledKernel& r : rows)
+    text += fmt::format("| {} | {} | {} | {} | {} |\n", name, r.shown, r.launches,
+                        weight_cell(&whole, r.profile.name), profile_cells(r.profile.profile));
+  text += fmt::format("| {} | all of it | {} | {} | {} |\n", name, whole.launches, report::format_share(1),
+                      profile_cells(whole.all));
+  for (ProfiledKernel& r : rows) profiles.add(std::move(r.profile));
   std::uint64_t launches = 0;
   for (const result::KernelResult& k : kernels) launches += k.launches;
   if (launches > longest_sequence) return text;
@@ -137,9 +147,9 @@ Outcome profile(const Call& call, ProfileRun o) {
   const device::Device device = options::load_device(resolve(o.run.given)).device;
   const Source source{device, fmt::format("simtlab {} on simulated {}", version(), result.manifest.device)};
   corun::Profiles profiles;
-  std::string text =
-      "| application | kernel | launches | time | IPC | threads | L2 | DRAM | memory stalls "
-      "|\n|---|---|---|---|---|---|---|---|---|\n";
+  std::string text = fmt::format(
+      "| application | kernel | launches | weight | {} |\n|---|---|---|---|---|---|---|---|---|---|---|\n",
+      profile_columns);
   const std::vector<ProfiledProcess> processes = processes_of(result.kernels, ran);
   for (std::size_t i = 0; i < processes.size(); ++i)
     text += add_process(processes[i], i == 0 ? name : fmt::format("{}.{}", name, i + 1), source, profiles);

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -10,10 +11,12 @@
 #include "base/shown.h"
 #include "corun/profiles.h"
 #include "device/catalogue.h"
+#include "report/format.h"
 #include "studies/common/command.h"
 #include "studies/common/manifest.h"
 #include "studies/corun/model_commands.h"
 #include "studies/corun/profile_board.h"
+#include "studies/corun/whole_application.h"
 
 namespace simtlab::studies {
 namespace {
@@ -24,28 +27,38 @@ struct ProfilesOptions {
 };
 
 std::string profiles_text(const corun::Profiles& profiles) {
-  const auto shown_as = [](const std::optional<double>& v, double scale, const char* unit) {
-    return v ? fmt::format("{:.4g}{}", *v / scale, unit) : std::string("-");
-  };
   const auto shape = [](const std::optional<std::array<std::uint32_t, 3>>& a) {
     return a ? fmt::format("{}", fmt::join(*a, "x")) : std::string("-");
   };
-  std::string text =
-      "| application | kernel | grid | block | time | IPC | threads | L2 | DRAM | memory stalls | source "
-      "|\n|---|---|---|---|---|---|---|---|---|---|---|\n";
+  std::string text = fmt::format(
+      "| application | kernel | grid | block | weight | {} | more | source "
+      "|\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
+      profile_columns);
+  std::map<std::string, WholeApplication> wholes;
+  for (const auto& [name, a] : profiles.applications) wholes.emplace(name, whole_of(profiles, a));
   for (const auto& [key, k] : profiles.kernels) {
     const corun::Profile& p = k.profile;
-    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", shown(k.application),
-                        shown(k.name), shape(p.grid), shape(p.block), shown_as(p.time_ns, 1e3, " us"),
-                        shown_as(p.ipc, 1, ""), shown_as(p.threads, 1, ""),
-                        shown_as(p.l2_bandwidth, 1e9, " GB/s"), shown_as(p.dram_bandwidth, 1e9, " GB/s"),
-                        shown_as(p.memory_stall, 0.01, " %"), shown(k.source));
+    const auto whole = wholes.find(k.application);
+    std::string more;
+    for (const auto& [name, v] : p.more)
+      more += fmt::format("{}{}={:.4g}", more.empty() ? "" : ", ", name, v);
+    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", shown(k.application), shown(k.name),
+                        shape(p.grid), shape(p.block),
+                        weight_cell(whole == wholes.end() ? nullptr : &whole->second, k.name),
+                        profile_cells(p), more.empty() ? "-" : more, shown(k.source));
   }
-  text +=
-      "\n| application | iterations | launches of one | gap after each | source |\n|---|---|---|---|---|\n";
+  text += "\nweight: of the application's time on the GPU.\n";
+  text += fmt::format(
+      "\n| application | iterations | launches of one | gap after each | {} | source "
+      "|\n|---|---|---|---|---|---|---|---|---|---|---|---|\n",
+      profile_columns);
   for (const auto& [name, a] : profiles.applications)
-    text += fmt::format("| {} | {} | {} | {:.4g} us | {} |\n", shown(name), a.iterations, a.sequence.size(),
-                        a.gap_ns * 1e-3, shown(a.source));
+    text += fmt::format("| {} | {} | {} | {} | {} | {} |\n", shown(name), a.iterations, a.sequence.size(),
+                        report::format_time(a.gap_ns), profile_cells(wholes.at(name).all), shown(a.source));
+  if (!profiles.applications.empty())
+    text +=
+        "\nOf an application: time and instructions of all its launches; the rest are means weighted by "
+        "time.\n";
   return text;
 }
 
@@ -60,10 +73,17 @@ result::Result profiles_result(const corun::Profiles& profiles) {
       row.grid[i] = p.grid ? (*p.grid)[i] : 1, row.block[i] = p.block ? (*p.block)[i] : 1;
     row.registers = static_cast<std::uint32_t>(p.registers.value_or(0));
     row.shared_bytes = static_cast<std::uint64_t>(p.shared_bytes.value_or(0));
-    for (const auto& [metric, value] : {std::pair{"gpu.time", p.time_ns},
-                                        {"gpu.instructions.warp", p.instructions},
-                                        {"dram.bandwidth", p.dram_bandwidth}})
-      if (value) row.metrics.set(metric, *value);
+    set_profile_metrics(p, row.metrics);
+    if (const auto a = profiles.applications.find(k.application); a != profiles.applications.end())
+      if (const WholeApplication whole = whole_of(profiles, a->second); whole.weights.contains(k.name))
+        row.metrics.set("corun.weight", whole.weights.at(k.name));
+  }
+  for (const auto& [name, a] : profiles.applications) {
+    result::KernelResult& row = out.kernels.emplace_back();
+    row.name = row.demangled = fmt::format("application {}", name);
+    const WholeApplication whole = whole_of(profiles, a);
+    set_profile_metrics(whole.all, row.metrics);
+    row.metrics.set("corun.launches", static_cast<std::uint64_t>(whole.launches));
   }
   return out;
 }

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <set>
 #include <string_view>
@@ -220,6 +221,16 @@ std::string foreign_name(const std::string& word) {
   return out;
 }
 
+// An abbreviation that metrics say in brackets: "Average normalised turnaround time (ANTT) by ...".
+std::string abbreviation(const std::string& word) {
+  std::string upper = word;
+  for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  std::string out;
+  for (const result::MetricDeclaration& m : result::registry())
+    if (m.doc.find("(" + upper + ")") != std::string_view::npos) out += metric_text(std::string(m.name), m);
+  return out;
+}
+
 using Kind = std::string (*)(const std::string&);
 constexpr Kind kinds[] = {stall_reason, metric,     key,       policy, sharing,   value_of_a_key, model,
                           limit,        probe_kind, data_file, error,  deviation, exit_code};
@@ -244,7 +255,12 @@ std::string explained(const Command& tool, const std::string& word) {
   out += wordbook::command(tool, word) + wordbook::option(tool, word) + wordbook::group(word);
   if (!out.empty()) return out;
   for (const wordbook::Kind kind : wordbook::foreign_kinds) out += kind(word);
-  return out;
+  if (out.empty()) out = wordbook::abbreviation(word);
+  if (!out.empty()) return out;
+  // Names of ours are small letters: SHARK is shark.
+  std::string small = word;
+  for (char& c : small) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return small == word ? out : explained(tool, small);
 }
 
 std::vector<std::string> explained_words(const Command& tool) {
