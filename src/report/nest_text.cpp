@@ -131,18 +131,40 @@ class NestWriter {
   }
 
   void staging() {
-    bool first = true;
+    const Table* all = result::find(k_.tables, "nest_staging");
+    if (all == nullptr || all->rows.empty()) return;
+    head("What shared memory could hold");
+    line(fmt::format("    {:<6} {:<16} {:>10} {:>8} {:>7}  {:>10}  {}", "line", "array", "of a block",
+                     "reads", "passes", "time then", ""));
+    bool any = false;
     rows("nest_staging", [&](const Row& r) {
-      if (!r.is("chosen")) return;
-      if (first) head("Worth staging in shared memory");
-      first = false;
-      line(fmt::format(
-          "    line {}: {}, {} a block, read {:.1f} times{}", r.number("line"), r.text("array"),
-          format_bytes(r.number("bytes")), r.number("reuse"),
-          r.number("passes") > 1.5
-              ? fmt::format("; as it lies {:.0f} passes an access: pad its rows", r.number("passes"))
-              : ""));
+      any |= r.is("chosen");
+      line(fmt::format("    {:<6} {:<16} {:>10} {:>8.4g} {:>7.1f}  {:>10}  {}", r.number("line"),
+                       r.text("array"), format_bytes(r.number("bytes")), r.number("reuse"),
+                       r.number("passes"), r.has("time") ? format_time(r.number("time")) : "-",
+                       verdict_of(r)));
     });
+    if (any)
+      line(fmt::format("    Kernel with {} in shared memory: {} instead of {}", chosen_arrays(),
+                       format_time(metric("predict.nest.staging.after")),
+                       format_time(metric("predict.nest.staging.before"))));
+    else
+      line("    Nothing of it makes the kernel faster");
+  }
+
+  static std::string verdict_of(const Row& r) {
+    if (!r.is("fits")) return "does not fit a block's shared memory";
+    if (!r.has("time")) return "no room beside those above";
+    if (!r.is("chosen")) return "not faster";
+    return r.is("padded") ? "worth it, with rows a bank further apart" : "worth it";
+  }
+
+  std::string chosen_arrays() const {
+    std::string out;
+    rows("nest_staging", [&](const Row& r) {
+      if (r.is("chosen")) out += fmt::format("{}{}", out.empty() ? "" : ", ", r.text("array"));
+    });
+    return out;
   }
 
   void simulation() {

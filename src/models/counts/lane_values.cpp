@@ -85,6 +85,9 @@ LaneValue integer(const ptx::Inst& inst, const LaneValue* v, unsigned count) {
     case Op::mad:
     case Op::mad24:
       return inst.mods.mul == ptx::MulMode::hi ? of_unknown(v, count) : sum(product(v[0], v[1]), v[2], 1);
+    case Op::neg: return product(v[0], LaneValue::constant(-1));
+    case Op::not_: return of_exact(v[0], v[0], [](auto a, auto) { return ~a; });
+    case Op::abs: return of_exact(v[0], v[0], [](auto a, auto) { return a < 0 ? times(a, -1) : a; });
     case Op::shl:
       if (v[1].exact() && v[1].uniform_())
         return product(v[0], LaneValue::constant(shift(1, v[1].lane[0], true, bytes, false)));
@@ -101,6 +104,7 @@ LaneValue integer(const ptx::Inst& inst, const LaneValue* v, unsigned count) {
     case Op::rem:
       return of_exact(v[0], v[1], [](auto a, auto b) { return b == 0 || b == -1 ? std::int64_t{0} : a % b; });
     case Op::selp:
+      if (v[2].exact() && v[2].uniform_()) return v[2].lane[0] != 0 ? v[0] : v[1];
       if (v[2].exact() && v[0].exact() && v[1].exact())
         return lanewise(Known::exact,
                         [&](unsigned i) { return v[2].lane[i] != 0 ? v[0].lane[i] : v[1].lane[i]; });

@@ -16,8 +16,6 @@ namespace {
 using ptx::OpClass;
 using ptx::OperandKind;
 
-constexpr std::uint64_t longest_way = 100000;  // instructions
-
 // Static memory lies at zero; what is unknown begins at a multiple of everything.
 constexpr std::uint64_t unknown_base = std::uint64_t{1} << 40;
 
@@ -26,6 +24,14 @@ struct Frame {
   std::uint32_t pc = 0;
   std::vector<LaneValue> registers, predicates;
   std::map<std::uint32_t, std::uint64_t> taken;  // branches back, by pc: how often in a row
+  std::uint32_t lanes = 0;                       // that entered
+  std::uint32_t gone = 0;                        // of them, that left
+  // Lanes that took another way at a branch: where they go on, and where they meet others.
+  struct Waiting {
+    std::uint32_t pc = 0, mask = 0, meet = 0;
+  };
+  std::vector<Waiting> waiting;
+  std::uint32_t meet = ptx::no_pc;  // of the lanes that run
 };
 
 class Follower {
@@ -33,7 +39,7 @@ class Follower {
   Follower(const StaticLaunch& launch, const device::Device& device)
       : l_(launch), banks_{device.shared.banks, device.shared.bank_bytes} {
     const auto threads = static_cast<unsigned>(launch.block.count());
-    first_thread_ = ((threads + 31) / 32 / 2) * 32;
+    first_thread_ = launch.warp.value_or((threads + 31) / 32 / 2) * 32;
     mask_ = threads - first_thread_ >= 32 ? ~0u : (1u << (threads - first_thread_)) - 1;
     enter(launch.function);
   }
@@ -49,10 +55,11 @@ class Follower {
     while (!frames_.empty()) {
       Frame& frame = frames_.back();
       if (frame.pc >= frame.function->code.size()) {
-        frames_.pop_back();
+        leave();
         continue;
       }
-      if (out.instructions >= longest_way) {
+      if (frame.pc == frame.meet && next_lanes(frame)) continue;
+      if (out.instructions >= l_.longest) {
         out.complete = false;
         return;
       }
@@ -75,13 +82,25 @@ class Follower {
       case ptx::Op::bra: return branch(frame, inst);
       case ptx::Op::ret:
       case ptx::Op::exit:
-        if (inst.guard.kind == OperandKind::pred) break;  // a guard of the edge: not taken
-        frames_.pop_back();
-        return;
+        if (inst.guard.kind == OperandKind::pred && !all_leave(frame, inst)) break;
+        return leave();
       case ptx::Op::call: return call(frame, inst);
       default: assign(frame, inst); break;
     }
     ++frame.pc;
+  }
+
+  // A guard of the edge; it is not taken if its value is unknown. True: no lane is left.
+  bool all_leave(Frame& frame, const ptx::Inst& inst) {
+    const LaneValue p = predicate(frame, inst.guard);
+    if (!p.exact()) return false;
+    std::uint32_t leaving = 0;
+    for (unsigned i = 0; i < 32; ++i)
+      if ((mask_ >> i & 1u) != 0 && p.lane[i] != 0) leaving |= 1u << i;
+    if (leaving == mask_) return true;
+    frame.gone |= leaving;
+    mask_ &= ~leaving;
+    return false;
   }
 
   void call(Frame& frame, const ptx::Inst& inst) {
@@ -96,7 +115,11 @@ class Follower {
                        0,
                        std::vector<LaneValue>(function.reg_rows + 1),
                        std::vector<LaneValue>(function.pred_count + 1),
-                       {}});
+                       {},
+                       mask_,
+                       0,
+                       {},
+                       ptx::no_pc});
   }
 
   void branch(Frame& frame, const ptx::Inst& inst) {
@@ -104,8 +127,12 @@ class Follower {
     bool taken = true;
     if (inst.guard.kind == OperandKind::pred) {
       const LaneValue p = predicate(frame, inst.guard);
-      if (p.exact() && p.uniform_()) {
-        taken = p.lane[0] != 0;
+      if (p.exact()) {
+        std::uint32_t jumps = 0;
+        for (unsigned i = 0; i < 32; ++i)
+          if ((mask_ >> i & 1u) != 0 && p.lane[i] != 0) jumps |= 1u << i;
+        if (jumps != 0 && jumps != mask_) return go_apart(frame, inst, jumps);
+        taken = jumps != 0;
       } else if (back) {
         std::uint64_t& count = frame.taken[frame.pc];
         taken = static_cast<double>(++count) < l_.trips;
@@ -117,6 +144,37 @@ class Follower {
       }
     }
     frame.pc = taken ? inst.target : frame.pc + 1;
+  }
+
+  // Both ways in turn, until the lanes meet again.
+  void go_apart(Frame& frame, const ptx::Inst& inst, std::uint32_t jumps) {
+    frame.waiting.push_back({inst.reconverge, mask_, frame.meet});
+    frame.waiting.push_back({frame.pc + 1, mask_ & ~jumps, inst.reconverge});
+    frame.meet = inst.reconverge;
+    frame.pc = inst.target;
+    mask_ = jumps;
+  }
+
+  // The next lanes that wait; false: there are none.
+  bool next_lanes(Frame& frame) {
+    while (!frame.waiting.empty()) {
+      const Frame::Waiting next = frame.waiting.back();
+      frame.waiting.pop_back();
+      frame.pc = next.pc;
+      frame.meet = next.meet;
+      mask_ = next.mask & ~frame.gone;
+      if (mask_ != 0) return true;
+    }
+    return false;
+  }
+
+  // The lanes of the mask leave the function.
+  void leave() {
+    Frame& frame = frames_.back();
+    frame.gone |= mask_;
+    if (next_lanes(frame)) return;
+    mask_ = frame.lanes;
+    frames_.pop_back();
   }
 
   LaneValue predicate(const Frame& frame, const ptx::Operand& o) const {
@@ -160,9 +218,9 @@ class Follower {
       case nctaid_y: return LaneValue::constant(l_.grid.y);
       case nctaid_z: return LaneValue::constant(l_.grid.z);
       // A block in the middle, for the same reason as a warp in the middle.
-      case ctaid_x: return LaneValue::constant(l_.grid.x / 2);
-      case ctaid_y: return LaneValue::constant(l_.grid.y / 2);
-      case ctaid_z: return LaneValue::constant(l_.grid.z / 2);
+      case ctaid_x: return LaneValue::constant(l_.at ? l_.at->x : l_.grid.x / 2);
+      case ctaid_y: return LaneValue::constant(l_.at ? l_.at->y : l_.grid.y / 2);
+      case ctaid_z: return LaneValue::constant(l_.at ? l_.at->z : l_.grid.z / 2);
       default: return LaneValue::uniform();
     }
   }
@@ -173,6 +231,12 @@ class Follower {
     LaneValue result;
     if (inst.op == ptx::Op::setp && inst.src_count == 2 && inst.mods.bool_op == ptx::BoolOp::none) {
       result = compare(inst, values[0], values[1]);
+    } else if (inst.op == ptx::Op::not_ && inst.type == ptx::Type::pred) {
+      result = values[0];
+      if (result.exact())
+        for (std::int64_t& lane : result.lane) lane = lane == 0 ? 1 : 0;
+    } else if (const auto given = parameter(inst)) {
+      result = LaneValue::constant(*given);
     } else if (ptx::accesses_memory(inst.op_class)) {
       // Loaded values are unknown; from one address they are one.
       result = inst.op_class == OpClass::constant || (inst.src_count > 0 && values[0].uniform_())
@@ -186,10 +250,37 @@ class Follower {
       const ptx::Operand& d = inst.dst[i];
       if (inst.dst_count > 1 || guarded)
         result = result.uniform_() && !guarded ? LaneValue::uniform() : LaneValue{};
-      if (d.kind == OperandKind::reg && d.index < frame.registers.size()) frame.registers[d.index] = result;
+      if (d.kind == OperandKind::reg && d.index < frame.registers.size())
+        write(frame, frame.registers[d.index], result);
       if (d.kind == OperandKind::pred && d.index < frame.predicates.size())
-        frame.predicates[d.index] = result;
+        write(frame, frame.predicates[d.index], result);
     }
+  }
+
+  // Lanes that wait elsewhere keep their value.
+  void write(const Frame& frame, LaneValue& out, const LaneValue& value) const {
+    const bool all = (mask_ | frame.gone) == frame.lanes || out.known == LaneValue::Known::nothing;
+    if (all) {
+      out = value;
+    } else if (value.exact() && out.exact()) {
+      for (unsigned i = 0; i < 32; ++i)
+        if ((mask_ >> i & 1u) != 0) out.lane[i] = value.lane[i];
+    } else {
+      out = {};
+    }
+  }
+
+  // The value of a parameter of the kernel that an instruction loads.
+  std::optional<std::int64_t> parameter(const ptx::Inst& inst) const {
+    if (inst.op != ptx::Op::ld || inst.mods.space != ptx::Space::param || inst.dst_count != 1 ||
+        frames_.size() != 1 || inst.src[0].kind != OperandKind::imm)
+      return std::nullopt;
+    const ptx::Constant& c = l_.function.constants[inst.src[0].index];
+    if (c.kind != ptx::Constant::Kind::value) return std::nullopt;
+    const std::uint64_t offset = c.value + static_cast<std::uint64_t>(inst.imm_offset);
+    for (std::size_t i = 0; i < l_.parameters.size() && i < l_.function.params.size(); ++i)
+      if (l_.function.params[i].offset == offset) return l_.parameters[i];
+    return std::nullopt;
   }
 
   Access access_of(const Frame& frame, const ptx::Inst& inst) {

@@ -2,12 +2,16 @@
 // block is followed through the code.
 //
 // What follows from the launch alone (thread numbers, sizes of grid and block, constants) is computed;
-// parameters and loaded values are unknown, but for being the same in all lanes where that follows. Branches
-// whose condition is known are taken as it says; of others a branch back is taken until the loop has run a
-// given number of times, and a branch forward is not taken: guards of the edge of a problem are, and of two
-// sides the first is followed. Accesses have the lanes' distances where these are known, else each lane a
-// line of its own. Caches hold nothing: every access of a load comes from DRAM.
+// parameters that nobody gives and loaded values are unknown, but for being the same in all lanes where that
+// follows. Branches whose condition is known are taken as it says; lanes that differ go both ways in turn
+// until they meet. Of others a branch back is taken until the loop has run a given number of times, and a
+// branch forward is not taken: guards of the edge of a problem are, and of two sides the first is followed.
+// Accesses have the lanes' distances where these are known, else each lane a line of its own. Caches hold
+// nothing: every access of a load comes from DRAM.
 #pragma once
+
+#include <optional>
+#include <vector>
 
 #include "exec/executor.h"
 #include "models/counts/profile.h"
@@ -21,6 +25,11 @@ struct StaticLaunch {
   device::Occupancy occupancy;
   double trips = 10;  // of loops whose end is unknown
   bool lowering = true;
+  std::vector<std::optional<std::int64_t>> parameters =
+      {};                                       // values of the kernel's, as far as they are known
+  std::optional<exec::Dim3> at = std::nullopt;  // the block; default: in the middle of the grid
+  std::optional<unsigned> warp = std::nullopt;  // of the block; default: in its middle
+  std::uint64_t longest = 100000;               // instructions that are followed
 };
 
 struct StaticProfile {

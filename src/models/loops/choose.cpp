@@ -16,23 +16,6 @@ std::uint32_t blocks_per_sm(const Code& code, std::uint32_t threads, const devic
   return device::occupancy(device, threads, std::max(code.registers, 16u), 0).blocks_per_sm;
 }
 
-// Accesses to one array with the same reuse read parts of one tile.
-std::vector<Staging> merged(const Description& nest, std::vector<Staging> all) {
-  std::vector<Staging> out;
-  for (const Staging& s : all) {
-    const auto same = std::ranges::find_if(out, [&](const Staging& x) {
-      return nest.accesses[at(x.access)].input == nest.accesses[at(s.access)].input && x.reuse == s.reuse;
-    });
-    if (same == out.end()) {
-      out.push_back(s);
-    } else {
-      same->saved += s.saved;
-      same->bytes = std::max(same->bytes, s.bytes);
-    }
-  }
-  return out;
-}
-
 }  // namespace
 
 std::vector<std::vector<int>> mappings(const Description& nest, const Parallelism& parallel,
@@ -100,37 +83,50 @@ std::array<std::uint32_t, 3> block_shape(std::uint32_t threads, std::size_t dime
   return {warp, std::max(1u, threads / warp), 1};
 }
 
-std::vector<Staging> stagings(const Description& nest, const NestCounts& counts,
+std::vector<Staging> stagings(const Description& nest, const Shape& shape, const NestCounts& counts,
                               const device::Device& device) {
   std::vector<Staging> out;
-  const double warps = std::ceil(counts.mapping.threads() / 32.0);
-  for (const Pattern& p : counts.patterns) {
-    const Access& a = nest.accesses[at(p.access)];
+  for (Tile& t : tiles_of(nest, shape, counts.mapping, counts.patterns, device)) {
     // What all lanes read at one address is one transaction already; what is read out of order would be read
     // in order.
-    const double ideal = std::max(1.0, a.bytes * 32.0 / stream::sector_bytes);
-    const double scattered = p.sectors / ideal;
-    const double reuse = std::max(p.block_reuse, 1.0) * std::max(scattered, 1.0);
-    if (a.store || !p.evaluable || reuse < worth_staging) continue;
+    if (t.asked_sectors < worth_staging * static_cast<double>(t.sectors)) continue;
     Staging s;
-    s.access = p.access;
-    s.reuse = reuse;
-    s.bytes = static_cast<std::uint64_t>(std::ceil(p.sectors * warps / std::max(p.block_reuse, 1.0))) *
-              stream::sector_bytes;
-    s.saved = p.requests * p.sectors * (1 - 1 / reuse);
-    s.passes = p.passes;
-    out.push_back(s);
+    s.saved =
+        (t.asked_sectors - static_cast<double>(t.sectors)) * static_cast<double>(counts.mapping.blocks());
+    s.fits = t.shared_bytes <= device.sm.shared_bytes_per_block;
+    s.tile = std::move(t);
+    out.push_back(std::move(s));
   }
-  out = merged(nest, std::move(out));
   std::ranges::stable_sort(out, [](const Staging& x, const Staging& y) {
-    return x.saved / static_cast<double>(x.bytes) > y.saved / static_cast<double>(y.bytes);
+    return x.saved / static_cast<double>(x.tile.shared_bytes) >
+           y.saved / static_cast<double>(y.tile.shared_bytes);
   });
+  return out;
+}
+
+double choose(std::vector<Staging>& all, const device::Device& device, double time_ns,
+              const std::function<double(const std::vector<Tile>&)>& time) {
   std::uint64_t room = device.sm.shared_bytes_per_block;
-  for (Staging& s : out)
-    if (s.bytes <= room) {
+  std::vector<Tile> tiles;
+  for (Staging& s : all) {
+    if (s.tile.shared_bytes > room) continue;
+    tiles.push_back(s.tile);
+    s.time_ns = time(tiles);
+    if (s.time_ns > 0 && s.time_ns < time_ns) {
       s.chosen = true;
-      room -= s.bytes;
+      time_ns = s.time_ns;
+      room -= s.tile.shared_bytes;
+    } else {
+      tiles.pop_back();
     }
+  }
+  return time_ns;
+}
+
+std::vector<Tile> chosen(const std::vector<Staging>& all) {
+  std::vector<Tile> out;
+  for (const Staging& s : all)
+    if (s.chosen) out.push_back(s.tile);
   return out;
 }
 

@@ -25,17 +25,21 @@ BlockSizes block_sizes(const Code& code, std::uint64_t threads, const device::De
 // A block of so many threads for so many dimensions: a warp in x, the rest in y.
 std::array<std::uint32_t, 3> block_shape(std::uint32_t threads, std::size_t dimensions);
 
-// An array, or a part of it, that several threads of a block read.
+// A tile that shared memory could hold.
 struct Staging {
-  int access = 0;
-  double saved = 0;         // sectors of L1 of the whole nest that would not be asked for again
-  double reuse = 1;         // threads of a block that want the same
-  std::uint64_t bytes = 0;  // of shared memory, for a block
-  double passes = 1;        // of an access to it, by its bank conflicts
-  bool chosen = false;
+  Tile tile;
+  double saved = 0;     // sectors of L1 of the whole nest that would not be asked for
+  bool fits = false;    // a block's shared memory has room for it alone
+  bool chosen = false;  // the time with it, beside those that were chosen before it, is shorter
+  double time_ns = 0;   // with those chosen before it and with it; 0: it found no room
 };
-// Worth most per byte first, as long as the block's shared memory lasts.
-std::vector<Staging> stagings(const Description& nest, const NestCounts& counts,
+// Those worth the copy, most saved per byte first.
+std::vector<Staging> stagings(const Description& nest, const Shape& shape, const NestCounts& counts,
                               const device::Device& device);
+// Takes them in their order, as long as the block's shared memory lasts and the time gets shorter. time: of
+// the nest with tiles in shared memory. Returns the time with all that are chosen.
+double choose(std::vector<Staging>& all, const device::Device& device, double time_ns,
+              const std::function<double(const std::vector<Tile>&)>& time);
+std::vector<Tile> chosen(const std::vector<Staging>& all);
 
 }  // namespace simtlab::models::loops

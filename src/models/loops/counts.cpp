@@ -10,6 +10,9 @@
 namespace simtlab::models::loops {
 namespace {
 
+constexpr double index_instructions = 4;  // of a step of a copy to shared memory: place there, place here
+constexpr double copies_at_once = 4;      // steps of it that compilers let wait together
+
 // What an input holds of the nest's data: from the run, else from the addresses.
 double bytes_of_input(const Description& nest, std::size_t input, const std::vector<Pattern>& patterns,
                       const std::vector<Touched>& touched) {
@@ -24,7 +27,11 @@ double bytes_of_input(const Description& nest, std::size_t input, const std::vec
 class Counter {
  public:
   Counter(const Description& nest, const Shape& shape, const device::Device& device, NestCounts& out)
-      : nest_(nest), shape_(shape), device_(device), out_(out) {}
+      : nest_(nest), shape_(shape), device_(device), out_(out), in_shared_(nest.accesses.size()) {}
+
+  void stage(const Tile& t) {
+    for (const int a : t.accesses) in_shared_[at(a)] = true;
+  }
 
   void run(const std::vector<Touched>& touched) {
     double threads = 1;
@@ -135,19 +142,24 @@ class Counter {
   void chain() {
     double waits = 0;
     for (const BlockCode& b : out_.code.blocks) {
-      double loads = 0, miss = 0;
+      double loads = 0, miss = 0, from_shared = 0;
       for (const Instruction& i : nest_.blocks[at(b.block)].instructions)
-        if (i.access >= 0 && !nest_.accesses[at(i.access)].store && nest_.accesses[at(i.access)].input >= 0)
+        if (i.access >= 0 && !nest_.accesses[at(i.access)].store && nest_.accesses[at(i.access)].input >= 0 &&
+            !in_shared_[at(i.access)])
           miss = std::max(miss, misses(i.access));
       for (const Instruction& i : nest_.blocks[at(b.block)].instructions)
-        if (i.access >= 0 && !nest_.accesses[at(i.access)].store && nest_.accesses[at(i.access)].input >= 0)
+        if (i.access >= 0 && !nest_.accesses[at(i.access)].store && nest_.accesses[at(i.access)].input >= 0) {
           ++loads;
-      const double in_turn = loads > 0 ? loads / b.memory_parallelism : 0;
-      out_.chain_accesses += in_turn * b.executions;
-      waits += in_turn * b.executions * miss;
+          if (in_shared_[at(i.access)]) ++from_shared;
+        }
+      const double in_turn = loads > 0 ? loads / b.memory_parallelism : 0,
+                   short_ones = loads > 0 ? in_turn * from_shared / loads : 0;
+      out_.chain_accesses += (in_turn - short_ones) * b.executions;
+      waits += (in_turn - short_ones) * b.executions * miss;
       out_.chain_cycles +=
-          std::max(b.cycles - in_turn * device_.latency[device::index(device::OpClass::load)],
-                   b.instructions) *
+          (std::max(b.cycles - in_turn * device_.latency[device::index(device::OpClass::load)],
+                    b.instructions) +
+           short_ones * device_.shared.latency) *
           b.executions;
     }
     if (out_.chain_accesses > 0) out_.chain_miss_ratio = std::min(1.0, waits / out_.chain_accesses);
@@ -157,6 +169,7 @@ class Counter {
   const Shape& shape_;
   const device::Device& device_;
   NestCounts& out_;
+  std::vector<bool> in_shared_;  // accesses
   std::vector<double> inputs_;
 };
 
@@ -170,6 +183,106 @@ NestCounts counts_of(const Description& nest, const Shape& shape, const Mapping&
   out.patterns = patterns(nest, shape, mapping, device);
   out.occupancy = device::occupancy(device, mapping.threads(), std::max(out.code.registers, 16u), 0);
   Counter(nest, shape, device, out).run(touched);
+  return out;
+}
+
+NestCounts with_code(const Description& nest, const Shape& shape, const NestCounts& plain,
+                     const KernelCode& code, const device::Device& device,
+                     const std::vector<Touched>& touched) {
+  NestCounts out;
+  out.mapping = plain.mapping;
+  out.occupancy = plain.occupancy;
+  out.code = plain.code;
+  out.code.mix = code.mix;
+  out.code.instructions = code.instructions;
+  out.code.memory = code.memory;
+  out.code.ilp = code.ilp;
+  out.code.memory_parallelism = code.memory_parallelism;
+  out.optimised = true;
+  out.fused = code.fused;
+  out.working = code.working;
+  out.patterns = plain.patterns;
+  // Accesses that the optimiser found to be the same.
+  double requests = 0;
+  for (const Pattern& p : out.patterns) requests += p.requests / plain.warps;
+  if (requests > code.memory)
+    for (Pattern& p : out.patterns) p.requests *= code.memory / requests;
+  Counter(nest, shape, device, out).run(touched);
+  out.chain_cycles = code.chain_cycles;
+  out.chain_accesses = code.chain_accesses;
+  // As many waits for L2 as the accesses of an iteration have together; the others find the line in L1.
+  if (code.chain_accesses > 0)
+    out.chain_miss_ratio = std::min(1.0, plain.chain_accesses * plain.chain_miss_ratio / code.chain_accesses);
+  return out;
+}
+
+NestCounts staged(const Description& nest, const Shape& shape, const NestCounts& plain,
+                  const std::vector<Tile>& tiles, const device::Device& device,
+                  const std::vector<Touched>& touched) {
+  using device::OpClass;
+  NestCounts out;
+  out.mapping = plain.mapping;
+  out.code = plain.code;
+  out.patterns = plain.patterns;
+  Counter counter(nest, shape, device, out);
+  const double warps = std::ceil(plain.mapping.threads() / 32.0),
+               blocks = static_cast<double>(plain.mapping.blocks());
+  double passes = 0, copies = 0;
+  auto& mix = out.code.mix;
+  const auto add = [&](OpClass c, double n) {
+    mix[device::index(c)] = std::max(0.0, mix[device::index(c)] + n);
+  };
+  for (const Tile& t : tiles) {
+    counter.stage(t);
+    const unsigned element = nest.accesses[at(t.accesses.front())].bytes;
+    for (Pattern& p : out.patterns)
+      if (std::ranges::find(t.accesses, p.access) != t.accesses.end()) p.requests = 0;
+    // One element a thread and step, in the order in which they lie.
+    const double copy = std::ceil(static_cast<double>(t.bytes) / element / plain.mapping.threads());
+    Pattern p;
+    p.access = t.accesses.front();
+    p.evaluable = true;
+    p.requests = copy * warps * blocks;
+    p.sectors = static_cast<double>(t.sectors) / (copy * warps);
+    p.lines = std::max(1.0, std::ceil(element * 32.0 / stream::line_bytes));
+    p.passes = 1;
+    p.wave_reuse = t.wave_reuse;
+    p.footprint = plain.patterns.empty() ? 0 : t.bytes;
+    out.patterns.push_back(p);
+    const double loads = t.requests / warps, rows = t.pieces.size() > 1 ? 2 : 0;
+    add(OpClass::load, copy - loads);
+    add(OpClass::shared, copy + loads);
+    add(OpClass::int_alu, copy * index_instructions);
+    add(OpClass::int_mul, copy * rows);
+    add(OpClass::control, copy);
+    add(OpClass::barrier, out.barriers > 0 ? 0 : 1);
+    out.barriers = 1;
+    out.code.instructions += copy * (3 + index_instructions + rows) + 1;
+    out.code.memory += copy - loads;
+    out.shared_insts += copy + loads;
+    passes += copy + loads * t.passes;
+    copies += copy;
+    out.shared_bytes += t.shared_bytes;
+  }
+  if (out.shared_insts > 0) out.shared_passes = std::max(1.0, passes / out.shared_insts);
+  out.occupancy = device::occupancy(device, plain.mapping.threads(), std::max(plain.code.registers, 16u),
+                                    out.shared_bytes);
+  counter.run(touched);
+  out.optimised = plain.optimised;
+  out.fused = plain.fused;
+  out.working = plain.working;
+  if (plain.optimised) {
+    // As much less of the round trips, and more of the cycles, as in the code before the optimiser.
+    NestCounts before;
+    before.mapping = plain.mapping;
+    before.code = plain.code;
+    before.patterns = plain.patterns;
+    Counter(nest, shape, device, before).run(touched);
+    const double left = before.chain_accesses > 0 ? out.chain_accesses / before.chain_accesses : 1;
+    out.chain_accesses = plain.chain_accesses * left;
+    out.chain_cycles = plain.chain_cycles + plain.chain_accesses * (1 - left) * device.shared.latency;
+  }
+  out.chain_accesses += std::ceil(copies / copies_at_once);
   return out;
 }
 

@@ -6,6 +6,7 @@
 #include "device/occupancy.h"
 #include "models/loops/code.h"
 #include "models/loops/parallel.h"
+#include "models/loops/tile.h"
 
 namespace simtlab::models::loops {
 
@@ -13,6 +14,17 @@ namespace simtlab::models::loops {
 struct Traffic {
   double l1 = 0, l2 = 0, dram = 0;  // bytes at each level, of the whole nest
   double share = 0;                 // of the time that memory needs
+};
+
+// What a warp of the optimised kernel executes, a mean over the grid.
+struct KernelCode {
+  Mix mix{};
+  double instructions = 0;  // PTX
+  double working = 1;       // share of the warps that have an iteration
+  double memory = 0;        // accesses to arrays
+  double fused = 0;         // multiply-adds
+  double ilp = 1, memory_parallelism = 1;
+  double chain_cycles = 0, chain_accesses = 0;
 };
 
 struct NestCounts {
@@ -31,9 +43,24 @@ struct NestCounts {
   // Share of those accesses that wait for L2: neighbours that ask for the same don't make it sooner
   double chain_miss_ratio = 1;
   double h2d_bytes = 0, d2h_bytes = 0;
+  bool optimised = false;  // `code` counts the kernel that is made; false: LLVM's code before the optimiser
+  double fused = 0;        // multiply-adds of a warp, where that is so
+  double working = 1;      // share of the warps that have an iteration; others are in the means, too
+  // With tiles in shared memory
+  double shared_insts = 0, shared_passes = 1;  // per warp, loads and stores; passes of one
+  double barriers = 0;                         // per thread
+  std::uint64_t shared_bytes = 0;              // of a block
 };
 
 NestCounts counts_of(const Description& nest, const Shape& shape, const Mapping& mapping,
                      const device::Device& device, const std::vector<Touched>& touched);
+// The same with the instructions of the kernel that was made of the nest.
+NestCounts with_code(const Description& nest, const Shape& shape, const NestCounts& plain,
+                     const KernelCode& code, const device::Device& device,
+                     const std::vector<Touched>& touched);
+// The same with tiles that each block copies to shared memory, before it waits at a barrier and begins.
+NestCounts staged(const Description& nest, const Shape& shape, const NestCounts& plain,
+                  const std::vector<Tile>& tiles, const device::Device& device,
+                  const std::vector<Touched>& touched);
 
 }  // namespace simtlab::models::loops

@@ -73,9 +73,13 @@ class ShapeMaker {
         sum += shape_.executions[b];
     return sum;
   }
+  // Before an iteration; a loop of one block tests after it.
   bool exits_at_header(int loop) const {
-    return std::ranges::any_of(nest_.blocks[nest_.loops[index(loop)].block].successors,
-                               [&](std::uint32_t s) { return !nest_.inside(nest_.blocks[s].loop, loop); });
+    const std::uint32_t header = nest_.loops[index(loop)].block;
+    const std::vector<std::uint32_t>& next = nest_.blocks[header].successors;
+    return std::ranges::find(next, header) == next.end() && std::ranges::any_of(next, [&](std::uint32_t s) {
+             return !nest_.inside(nest_.blocks[s].loop, loop);
+           });
   }
 
   void use_measured() {

@@ -90,9 +90,10 @@ class Writer {
   void staging() {
     Table t{"nest_staging", {}};
     for (const Staging& s : a_.staging) {
-      const Access& a = nest_.accesses[at(s.access)];
-      t.rows.push_back(
-          {std::uint64_t{a.line}, array(a), s.reuse, s.bytes, s.passes, s.saved, flag(s.chosen)});
+      const Access& a = nest_.accesses[at(s.tile.accesses.front())];
+      t.rows.push_back({std::uint64_t{a.line}, array(a), s.tile.reads, s.tile.shared_bytes, s.tile.passes,
+                        s.saved, flag(s.chosen), flag(s.fits), flag(s.tile.padded),
+                        std::uint64_t{s.tile.pieces.size()}, s.time_ns > 0 ? Cell(s.time_ns) : Cell()});
     }
     keep(std::move(t));
   }
@@ -140,7 +141,7 @@ class Writer {
     m.set("predict.nest.iterations", a_.shape.iterations);
     m.set("predict.nest.threads", threads());
     if (a_.sequential_ns) m.set("predict.nest.sequential.time", *a_.sequential_ns);
-    m.set("predict.nest.instructions", best_.code.instructions);
+    m.set("predict.nest.instructions", best_.code.instructions / best_.working);
     m.set("predict.nest.registers", std::uint64_t{best_.code.registers});
     m.set("predict.nest.spills", best_.code.spills);
     m.set("predict.nest.ilp", best_.code.ilp);
@@ -159,6 +160,10 @@ class Writer {
     m.set("predict.nest.warps.compute", a_.sizes.warps_for_compute);
     m.set("predict.nest.warps.memory", a_.sizes.warps_for_memory);
     m.set("predict.nest.idle", idle_share());
+    if (!a_.staging.empty() && a_.candidates.front().time_ns > 0) {
+      m.set("predict.nest.staging.before", a_.candidates.front().time_ns);
+      m.set("predict.nest.staging.after", a_.staged_ns);
+    }
   }
 
   const Answer& a_;

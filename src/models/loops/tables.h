@@ -35,6 +35,7 @@ struct Answer {
   std::vector<Candidate> candidates;  // best first
   BlockSizes sizes;
   std::vector<Staging> staging;
+  double staged_ns = 0;  // with those chosen, by the best candidate's model
   std::vector<Worth> worth;
   std::optional<double> sequential_ns;
   std::uint64_t calls = 0;

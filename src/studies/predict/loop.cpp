@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <iterator>
+#include <map>
 
 #include "base/files.h"
 #include "base/shown.h"
@@ -19,6 +21,7 @@
 #include "studies/common/compile.h"
 #include "studies/common/manifest.h"
 #include "studies/common/output.h"
+#include "studies/predict/nest_code.h"
 #include "studies/predict/nest_inputs.h"
 #include "studies/predict/nest_simulation.h"
 #include "studies/predict/variants.h"
@@ -181,9 +184,15 @@ constexpr std::uint64_t most_blocks_x = 0x7fffffff, most_blocks_y = 65535;  // o
 
 class LoopPrediction {
  public:
-  LoopPrediction(const LoopOptions& o, const device::Device& device, const gpu::PredictOptions& predict)
+  // PTX of a mapping; empty: none can be made.
+  using PtxOf = std::function<std::string(const models::loops::Mapping&)>;
+  LoopPrediction(const LoopOptions& o, const device::Device& device, const gpu::PredictOptions& predict,
+                 std::string kernel, bool lowering, PtxOf ptx_of)
       : o_(o),
         device_(device),
+        kernel_(std::move(kernel)),
+        lowering_(lowering),
+        ptx_of_(std::move(ptx_of)),
         model_(predict.model),
         options_(models::parse_options(predict.rule, predict.resios)),
         given_(models::parse_counts(predict.counts, predict.counts_file)) {}
@@ -216,9 +225,8 @@ class LoopPrediction {
       if (mapping.grid[0] > most_blocks_x || mapping.grid[1] > most_blocks_y ||
           mapping.grid[2] > most_blocks_y)
         continue;
-      out.push_back(rated(nest, shape,
-                          models::loops::counts_of(nest, shape, mapping, device_, measured.touched), device_,
-                          model_, options_, given_));
+      out.push_back(
+          rated(nest, shape, counted(nest, shape, mapping, measured), device_, model_, options_, given_));
       all_sizes.push_back(s);
     }
     if (out.empty()) {
@@ -248,6 +256,22 @@ class LoopPrediction {
     return sorted;
   }
 
+  // Of the code of the last mapping: why it is not that of the kernel; empty if it is.
+  const std::string& why_not_followed() const { return why_; }
+
+  // Of what shared memory could hold; returns the time with it.
+  double choose(std::vector<models::loops::Staging>& all, const Description& nest,
+                const models::loops::Shape& shape, const models::loops::Candidate& best,
+                const Measurement& measured) const {
+    return models::loops::choose(
+        all, device_, best.time_ns, [&](const std::vector<models::loops::Tile>& tiles) {
+          return rated(nest, shape,
+                       models::loops::staged(nest, shape, best.counts, tiles, device_, measured.touched),
+                       device_, best.model, options_, given_)
+              .time_ns;
+        });
+  }
+
   const models::Inputs& given() const { return given_; }
   result::KernelResult answer(const std::string& name, const models::Inputs& inputs) const {
     return models::answer(name, inputs, model_, options_);
@@ -271,8 +295,28 @@ class LoopPrediction {
     return n;
   }
 
+  models::loops::NestCounts counted(const Description& nest, const models::loops::Shape& shape,
+                                    const models::loops::Mapping& mapping,
+                                    const Measurement& measured) const {
+    models::loops::NestCounts plain =
+        models::loops::counts_of(nest, shape, mapping, device_, measured.touched);
+    const std::string ptx = ptx_of_(mapping);
+    if (ptx.empty()) {
+      why_ = "no kernel can be made of the nest";
+      return plain;
+    }
+    FollowedCode followed = follow_code(nest, shape, mapping, ptx, kernel_, device_, lowering_);
+    why_ = followed.why;
+    if (!followed.code) return plain;
+    return models::loops::with_code(nest, shape, plain, *followed.code, device_, measured.touched);
+  }
+
   const LoopOptions& o_;
   const device::Device& device_;
+  std::string kernel_;
+  bool lowering_;
+  PtxOf ptx_of_;
+  mutable std::string why_;
   std::string model_;
   models::Options options_;
   models::Inputs given_;  // counts by hand
@@ -322,11 +366,32 @@ class LoopStudy {
   std::vector<Outcome::More> kernels;  // as source
 
  private:
+  // Made once for the loops that become threads, whichever dimensions they get.
+  std::string ptx_of(const models::loops::Mapping& mapping, const std::string& name,
+                     const std::string& architecture);
+
   std::string file_;
   compile::LoopProgram program_;
   Description nest_;
   std::optional<Measurement> measured_;  // of the one run
+  std::map<std::pair<std::vector<unsigned>, std::string>, std::string> ptx_;
 };
+
+std::string LoopStudy::ptx_of(const models::loops::Mapping& mapping, const std::string& name,
+                              const std::string& architecture) {
+  const std::vector<unsigned> wanted = levels_of(nest_, mapping);
+  std::vector<unsigned> levels = wanted;
+  std::ranges::sort(levels);
+  const auto [made, is_new] = ptx_.try_emplace({levels, architecture});
+  if (is_new) {
+    try {
+      made->second = program_.ptx(levels, name, architecture);
+    } catch (const Error& e) {
+      if (e.id() != "loops-tool") throw;
+    }
+  }
+  return with_dimensions(made->second, levels, wanted);
+}
 
 result::Result LoopStudy::at(const LoopOptions& o, const RunOptions& given,
                              const gpu::PredictOptions& predict, const OutputOptions& output) {
@@ -341,13 +406,18 @@ result::Result LoopStudy::at(const LoopOptions& o, const RunOptions& given,
   const models::loops::Parallelism parallel = models::loops::parallelism(nest, shape, measured.touched);
   if (models::loops::mappings(nest, parallel, o.assume_parallel).empty()) refuse(nest, parallel);
 
-  const LoopPrediction prediction(o, device.device, predict);
+  const std::string name = fmt::format("{}_{}", nest.function, nest.line);
+  const std::string architecture = compile::architecture_for(device.device.cc_major, device.device.cc_minor);
+  const LoopPrediction prediction(
+      o, device.device, predict, name, configuration.options.lowering,
+      [&](const models::loops::Mapping& m) { return ptx_of(m, name, architecture); });
   models::loops::Answer answer{nest,
                                shape,
                                parallel,
                                {},
                                {},
                                {},
+                               0,
                                {},
                                measured.sequential_ns,
                                measured.run.calls,
@@ -358,7 +428,10 @@ result::Result LoopStudy::at(const LoopOptions& o, const RunOptions& given,
         measured.run.calls, measured.run.call + 1));
   answer.candidates = prediction.candidates(nest, shape, parallel, measured, answer.sizes);
   const models::loops::Candidate& best = answer.candidates.front();
-  const std::string name = fmt::format("{}_{}", nest.function, nest.line);
+  if (!best.counts.optimised)
+    answer.notes.push_back(fmt::format(
+        "instructions are those before the optimiser, as {}: the floor and roofline are estimates",
+        prediction.why_not_followed()));
   const models::Inputs inputs = inputs_of(nest, shape, best.counts, device.device, prediction.given());
   result::Result result;
   result.kernels.push_back(prediction.answer(name, inputs));
@@ -368,9 +441,9 @@ result::Result LoopStudy::at(const LoopOptions& o, const RunOptions& given,
     k.block[d] = best.counts.mapping.block[d];
   }
   k.registers = best.counts.code.registers;
-  answer.staging = models::loops::stagings(nest, best.counts, device.device);
+  answer.staging = models::loops::stagings(nest, shape, best.counts, device.device);
+  answer.staged_ns = prediction.choose(answer.staging, nest, shape, best, measured);
   answer.worth = worth_of(k, best.counts, device.device, best.model, prediction.given(), inputs.counts);
-  const std::string architecture = compile::architecture_for(device.device.cc_major, device.device.cc_minor);
   if (!o.emit_cuda.empty())
     kernels.push_back({o.emit_cuda, [text = cuda_of(nest, best.counts, measured, name)] { return text; }});
   std::string ptx;

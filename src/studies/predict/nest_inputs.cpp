@@ -43,10 +43,12 @@ models::Inputs inputs_of(const models::loops::Description& nest, const models::l
   set(&C::coal_mem_insts, n.coalesced);
   set(&C::uncoal_mem_insts, n.uncoalesced);
   set(&C::uncoal_per_mw, n.lines_per_uncoalesced);
-  set(&C::synch_insts, 0);
+  set(&C::synch_insts, n.barriers);
+  if (n.shared_insts > 0) set(&C::shared_passes, n.shared_passes);
   if (n.bytes_per_access > 0) set(&C::load_bytes_per_warp, n.bytes_per_access);
   for (std::size_t c = 0; c < n.code.mix.size(); ++c)
     if (std::isnan(in.counts.mix.insts[c])) in.set_insts(c, n.code.mix[c], {nest_source});
+  if (n.optimised) set(&C::fma_insts, n.fused);
   set(&C::ilp, std::max(1.0, n.code.ilp));
   set(&C::mlp, std::max(1.0, n.code.memory_parallelism));
   set(&C::avg_trans_warp, n.lines_per_access);
@@ -69,7 +71,7 @@ models::Inputs inputs_of(const models::loops::Description& nest, const models::l
   set(&C::chain_cycles, n.chain_cycles);
   set(&C::chain_accesses, n.chain_accesses);
   set(&C::o_cfdiv, 0);
-  set(&C::o_bank, 0);
+  set(&C::o_bank, n.shared_insts * (n.shared_passes - 1) * n.warps / std::min(blocks, sms));
   set(&C::h2d_bytes, n.h2d_bytes);
   set(&C::d2h_bytes, n.d2h_bytes);
   models::complete(in, &device);

@@ -198,7 +198,8 @@ class Describer {
       const auto level = std::ranges::find(prefix_, l);
       const llvm::SCEV* count = evolution_.getBackedgeTakenCount(l);
       const llvm::SCEV* most = evolution_.getSymbolicMaxBackedgeTakenCount(l);
-      const bool header_exit = l->getExitingBlock() == l->getHeader();
+      // A loop of one block tests there, but after its work.
+      const bool header_exit = l->getExitingBlock() == l->getHeader() && l->getLoopLatch() != l->getHeader();
       // A loop that tests at its end runs once more than it goes back.
       const auto trips = [&](const llvm::SCEV* backs) -> Json {
         if (llvm::isa<llvm::SCEVCouldNotCompute>(backs)) return nullptr;

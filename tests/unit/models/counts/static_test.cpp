@@ -117,6 +117,42 @@ TEST(StaticProfile, ThreadsOfABlockInTwoDimensions) {
   EXPECT_EQ(s.profile.sectors_per_access, 4);
 }
 
+TEST(StaticProfile, GivenParametersEndLoops) {
+  const auto module = ptx::load_module(
+      "test.ptx", static_kernel("  mov.u32 %r5, 0;\n  neg.s32 %r6, %r9;\nagain:\n  add.f32 %f1, %f1, %f1;\n"
+                                "  add.s32 %r5, %r5, -1;\n  setp.eq.s32 %p1, %r5, %r6;\n  @%p1 bra done;\n"
+                                "  bra again;\n"));
+  const device::Device device = device::load_device("v100", {}).device;
+  StaticLaunch launch{*module, module->functions.front(), {100, 1, 1}, {64, 1, 1}, {}};
+  launch.parameters = {std::nullopt, 37};
+  const StaticProfile s = static_profile(launch, device);
+  EXPECT_EQ(executed(s, ptx::OpClass::fp32), 37);
+  EXPECT_EQ(s.assumed_loops + s.assumed_branches, 0u);
+  launch.longest = 50;
+  EXPECT_FALSE(static_profile(launch, device).complete);
+}
+
+TEST(StaticProfile, LanesThatDifferGoBothWaysAndMeet) {
+  // Odd lanes do one sum, even ones two; all do the last.
+  const std::string both =
+      "  and.b32 %r5, %r3, 1;\n  setp.eq.s32 %p1, %r5, 0;\n  @%p1 bra even;\n  add.f32 %f1, %f1, %f1;\n"
+      "  bra meet;\neven:\n  add.f32 %f1, %f1, %f1;\n  add.f32 %f1, %f1, %f1;\nmeet:\n"
+      "  add.f32 %f1, %f1, %f1;\n";
+  const StaticProfile s = follow_kernel(both);
+  EXPECT_EQ(executed(s, ptx::OpClass::fp32), 4);
+  EXPECT_EQ(s.assumed_branches, 0u);
+  // A loop that lane i runs i + 1 times: the warp runs it as often as its last lane.
+  const std::string own =
+      "  mov.u32 %r5, 0;\n  and.b32 %r6, %r3, 31;\nagain:\n  add.f32 %f1, %f1, %f1;\n  add.s32 %r5, %r5, 1;\n"
+      "  setp.le.s32 %p1, %r5, %r6;\n  @%p1 bra again;\n  add.f32 %f2, %f2, %f2;\n";
+  EXPECT_EQ(executed(follow_kernel(own), ptx::OpClass::fp32), 33);
+  // Lanes that left do nothing any more; the way ends with the last.
+  const std::string left =
+      "  and.b32 %r5, %r3, 31;\n  setp.gt.s32 %p1, %r5, 3;\n  @%p1 exit;\n  setp.gt.s32 %p2, %r5, 1;\n"
+      "  @%p2 bra done;\n  add.f32 %f1, %f1, %f1;\n";
+  EXPECT_EQ(executed(follow_kernel(left), ptx::OpClass::fp32), 1);
+}
+
 TEST(StaticProfile, EndsWithoutAnEnd) {
   const StaticProfile s = follow_kernel("forever:\n  add.f32 %f1, %f1, %f1;\n  bra forever;\n");
   EXPECT_FALSE(s.complete);
