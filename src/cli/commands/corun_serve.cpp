@@ -1,12 +1,8 @@
 // simtlab corun serve: the daemon that decides which launches go to the GPU.
 #include <fmt/format.h>
 
-#include <atomic>
 #include <cmath>
 #include <memory>
-#include <mutex>
-#include <thread>
-#include <unordered_map>
 #include <utility>
 
 #include "base/error.h"
@@ -18,8 +14,6 @@
 #include "corun/live/server.h"
 #include "corun/live/timeline.h"
 #include "corun/log.h"
-#include "device/catalogue.h"
-#include "gpu/shared/device_server.h"
 #include "result/json.h"
 #include "studies/common/command.h"
 #include "studies/common/manifest.h"
@@ -28,6 +22,7 @@
 #include "studies/common/signals.h"
 #include "studies/corun/known.h"
 #include "studies/corun/policy_options.h"
+#include "studies/corun/shared_device.h"
 
 namespace simtlab::cli {
 namespace {
@@ -44,71 +39,6 @@ struct ServeOptions {
   std::string device;
   unsigned threads = 1;
   std::size_t launches = 500;
-};
-
-// A simulated GPU in a thread of its own, which is told who waits at the gate.
-class Device {
- public:
-  Device(const ServeOptions& o, const std::filesystem::path& directory, corun::live::Core& core) {
-    constexpr std::string_view kind = "sim:";
-    if (!o.device.starts_with(kind))
-      throw Error(ExitCode::usage, "corun-options",
-                  fmt::format("--device {} is no simulated GPU", shown(o.device)),
-                  "for example --device sim:titanx; programs on a real GPU need no device here");
-    name_ = o.device.substr(kind.size());
-    if (name_.ends_with(".toml")) name_ = std::filesystem::absolute(name_).string();
-    gpu::shared::DeviceOptions options;
-    options.directory = directory;
-    options.threads = o.threads;
-    options.patience_ns = static_cast<std::uint64_t>(o.patience * 1e9);
-    options.clients = o.caps.clients;
-    options.waits_at_gate = [this](pid_t pid) {
-      const std::lock_guard lock(mutex_);
-      return waiting_.contains(pid);
-    };
-    server_.emplace(device::load_device(name_, {}).device, options);
-    core.set_device(name_);
-    core.device_clock = [this] { return static_cast<std::uint64_t>(server_->now_ns()); };
-    core.on_waiting = [this](std::int32_t pid, int change) {
-      {
-        const std::lock_guard lock(mutex_);
-        if ((waiting_[pid] += change) == 0) waiting_.erase(pid);
-      }
-      server_->nudge();
-    };
-    thread_ = std::thread([this] {
-      try {
-        server_->run();
-      } catch (const std::exception& e) {
-        talk(fmt::format("error: the shared GPU: {} [corun-device]\n", e.what()));
-        failed_ = true;
-      }
-    });
-  }
-  ~Device() { stop(); }
-  void stop() {
-    if (!thread_.joinable()) return;
-    server_->stop();
-    thread_.join();
-  }
-  bool failed() const { return failed_; }
-  std::string summary() {
-    stop();
-    const gpu::shared::DeviceServer::Counts& c = server_->counts();
-    return fmt::format(
-        "device {}: {} launches, {} ended, {} of them for nobody, {} failed, {} later than asked for; {:.3f} "
-        "ms simulated; {} times simulated time did not wait longer for a program that said nothing "
-        "(--patience)\n",
-        name_, c.launches, c.ended, c.orphaned, c.failed, c.late, c.clock_ns * 1e-6, c.impatient);
-  }
-
- private:
-  std::string name_;
-  std::atomic<bool> failed_{false};
-  std::mutex mutex_;
-  std::unordered_map<std::int32_t, int> waiting_;
-  std::optional<gpu::shared::DeviceServer> server_;
-  std::thread thread_;
 };
 
 std::string summary(const corun::live::Totals& t, const corun::Policy& policy) {
@@ -231,8 +161,10 @@ int serve(ServeOptions o) {
   server.core().on_passed = [](const corun::live::ClientRow& client, bool over) {
     tell_passed(client, over);
   };
-  std::optional<Device> device;
-  if (!o.device.empty()) device.emplace(o, options.directory, server.core());
+  std::optional<SharedDevice> device;
+  if (!o.device.empty())
+    device.emplace(SharedDeviceOptions{o.device, o.threads, o.patience, o.caps.clients}, options.directory,
+                   server.core());
   KeptLaunches kept(o, server.core());
   const Signals signals(0);
   talk(fmt::format("simtlab corun serve: policy {}, limit {}{}{}, in {}\n", policy.name, o.limit,

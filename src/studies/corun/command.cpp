@@ -16,6 +16,7 @@ void add_corun(Command& app) {
   add_corun_replay(*corun);
   add_corun_profile(*corun);
   add_corun_profiles(*corun);
+  add_corun_live(*corun);
 }
 
 }  // namespace simtlab::studies

@@ -12,5 +12,6 @@ void add_corun_interfere(Command& corun);
 void add_corun_profile(Command& corun);
 void add_corun_profiles(Command& corun);
 void add_corun_replay(Command& corun);
+void add_corun_live(Command& corun);
 
 }  // namespace simtlab::studies

@@ -70,7 +70,8 @@ std::vector<MixResult> run_all(const CorunStudy& study, const std::string& polic
   for (const std::vector<std::string>& mix : study.mixes) {
     if (study.stop != nullptr && *study.stop)
       throw Error(ExitCode::interrupted, "interrupted", "stopped before all mixes had run");
-    std::vector<corun::Workload> workloads = corun::workloads(study.profiles, mix, study.shorten);
+    std::vector<corun::Workload> workloads =
+        study.workloads ? study.workloads(mix) : corun::workloads(study.profiles, mix, study.shorten);
     for (corun::Workload& w : workloads)
       for (const auto& [name, priority] : study.priorities)
         if (w.name == name) w.priority = priority;

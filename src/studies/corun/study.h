@@ -40,6 +40,8 @@ struct CorunStudy {
   double shorten = 10;
   const volatile bool* stop = nullptr;
   std::function<void()> told;  // a mix has run under a policy with a limit
+  // Where the host knows its applications by itself: profiles are not looked at.
+  std::function<std::vector<corun::Workload>(const std::vector<std::string>& mix)> workloads;
   // What runs a mix: the fast host, unless another one is given.
   std::function<corun::MixResult(std::span<const corun::Workload>, const corun::Policy&,
                                  const corun::HostOptions&)>

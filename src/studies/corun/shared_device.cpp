@@ -1,0 +1,66 @@
+#include "studies/corun/shared_device.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/shown.h"
+#include "device/catalogue.h"
+#include "studies/common/output.h"
+
+namespace simtlab::studies {
+
+SharedDevice::SharedDevice(const SharedDeviceOptions& o, const std::filesystem::path& directory,
+                           corun::live::Core& core) {
+  constexpr std::string_view kind = "sim:";
+  if (!o.device.starts_with(kind))
+    throw Error(ExitCode::usage, "corun-options",
+                fmt::format("--device {} is no simulated GPU", shown(o.device)),
+                "for example --device sim:titanx; programs on a real GPU need no device here");
+  name_ = o.device.substr(kind.size());
+  if (name_.ends_with(".toml")) name_ = std::filesystem::absolute(name_).string();
+  gpu::shared::DeviceOptions options;
+  options.directory = directory;
+  options.threads = o.threads;
+  options.patience_ns = static_cast<std::uint64_t>(o.patience * 1e9);
+  options.clients = o.clients;
+  options.waits_at_gate = [this](pid_t pid) {
+    const std::lock_guard lock(mutex_);
+    return waiting_.contains(pid);
+  };
+  server_.emplace(device::load_device(name_, {}).device, options);
+  core.set_device(name_);
+  core.device_clock = [this] { return static_cast<std::uint64_t>(server_->now_ns()); };
+  core.on_waiting = [this](std::int32_t pid, int change) {
+    {
+      const std::lock_guard lock(mutex_);
+      if ((waiting_[pid] += change) == 0) waiting_.erase(pid);
+    }
+    server_->nudge();
+  };
+  thread_ = std::thread([this] {
+    try {
+      server_->run();
+    } catch (const std::exception& e) {
+      talk(fmt::format("error: the shared GPU: {} [corun-device]\n", e.what()));
+      failed_ = true;
+    }
+  });
+}
+
+void SharedDevice::stop() {
+  if (!thread_.joinable()) return;
+  server_->stop();
+  thread_.join();
+}
+
+std::string SharedDevice::summary() {
+  stop();
+  const gpu::shared::DeviceServer::Counts& c = server_->counts();
+  return fmt::format(
+      "device {}: {} launches, {} ended, {} of them for nobody, {} failed, {} later than asked for; {:.3f} "
+      "ms simulated; {} times simulated time did not wait longer for a program that said nothing "
+      "(--patience)\n",
+      name_, c.launches, c.ended, c.orphaned, c.failed, c.late, c.clock_ns * 1e-6, c.impatient);
+}
+
+}  // namespace simtlab::studies
