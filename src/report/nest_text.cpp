@@ -110,15 +110,32 @@ class NestWriter {
                      metric("predict.nest.spills") > 0
                          ? fmt::format(", {:.0f} spills and reloads", metric("predict.nest.spills"))
                          : ""));
-    line(fmt::format("    {} threads; {} flops, {:.3g} per byte on chip, {:.3g} per byte of DRAM",
-                     format_count(metric("predict.nest.threads")), format_count(metric("predict.nest.flops")),
-                     metric("predict.nest.intensity.on_chip"), metric("predict.nest.intensity.off_chip")));
-    line(
-        fmt::format("    block: {:.0f} threads (hides latency from {:.0f}, occupancy from {:.0f}, even work "
-                    "from {:.0f}); warps an SM needs: {:.0f} for arithmetic, {:.0f} for memory",
-                    metric("predict.nest.block.chosen"), metric("predict.nest.block.latency"),
-                    metric("predict.nest.block.occupancy"), metric("predict.nest.block.even"),
-                    metric("predict.nest.warps.compute"), metric("predict.nest.warps.memory")));
+    const auto per_byte = [&](const char* name, const char* where) {
+      const auto value = k_.metrics.get(name);
+      return value ? fmt::format(", {:.3g} per byte {}", *value, where) : std::string();
+    };
+    line(fmt::format("    {} threads; {} flops{}{}", format_count(metric("predict.nest.threads")),
+                     format_count(metric("predict.nest.flops")),
+                     per_byte("predict.nest.intensity.on_chip", "of L1"),
+                     per_byte("predict.nest.intensity.off_chip", "of DRAM")));
+    if (const auto ai = k_.metrics.get("predict.nest.intensity.instructions"))
+      line(fmt::format("    {:.3g} instructions on the chip for one that accesses an array or waits for it",
+                       *ai));
+    const double hides = metric("predict.nest.block.latency"), fills = metric("predict.nest.block.occupancy"),
+                 even = metric("predict.nest.block.even"), taken = metric("predict.nest.block.chosen"),
+                 least = std::min({hides, fills, even});
+    line(fmt::format(
+        "    block of {:.0f} threads{}, the least of {:.0f} that hide latencies, {:.0f} that fill the SMs "
+        "with warps, {:.0f} that give all SMs as much work",
+        taken, taken == least ? "" : fmt::format(" as asked; suggested {:.0f}", least), hides, fills, even));
+    line(fmt::format("    latencies need {:.0f} warps on an SM for arithmetic, {:.0f} for memory",
+                     metric("predict.nest.warps.compute"), metric("predict.nest.warps.memory")));
+    if (k_.metrics.get("predict.nest.resios.block"))
+      line(fmt::format(
+          "    Resios' rule gives {:.0f} threads: the least of {:.3g} (even), {:.3g} (resident) and "
+          "{:.3g} (latency) warps",
+          metric("predict.nest.resios.block"), metric("predict.nest.resios.even"),
+          metric("predict.nest.resios.resident"), metric("predict.nest.resios.latency")));
     if (!options_.all) return;
     line(fmt::format("    {:<6} {:>10} {:>12} {:>8} {:>8} {:>6} {:>9} {:>7}", "line", "executions",
                      "instructions", "longest", "cycles", "ILP", "registers", "spills"));
@@ -184,7 +201,7 @@ class NestWriter {
     head(sequential ? fmt::format("Worth: sequential {} on this host", format_time(*sequential))
                     : std::string("Worth (--run measures the sequential time)"));
     line(fmt::format("    {:<14} {:>10} {:>10} {:>10}  {:>9} {:>9} {:>9}  {:>11} {:>11} {:>10}", "model",
-                     "kernel", "launch", "copies", "speed-up", "with copy", "first run", "asked for",
+                     "kernel", "launch", "copies", "speed-up", "+ copies", "+ context", "asked for",
                      "from DRAM", "FLOPS"));
     rows("nest_worth", [&](const Row& r) {
       const auto factor = [&](const char* name) {
@@ -215,7 +232,8 @@ class NestWriter {
         line(fmt::format("    Worth porting by {}: {:.3g} times as fast with launch and copies{}", model,
                          r.number("speedup_overhead"),
                          r.has("break_even")
-                             ? fmt::format("; with the context of a first run from {} iterations on",
+                             ? fmt::format("; a first run, which also creates the GPU's context, pays "
+                                           "from {} iterations of the nest on",
                                            format_count(r.number("break_even")))
                              : ""));
     });

@@ -284,6 +284,88 @@ class Loops(Case):
                 )
                 self.assertEqual(r["total"]["predict.nest.difference"]["value"], 0)
 
+    def test_unknown_parameters_are_asked_for(self):
+        path = self.file(
+            "stride.c",
+            "void f(int *a, int N, int s) {\n  for (int i = 0; i < N; i++) {\n    int j = s * i;\n    a[j] = j + i;\n  }\n}\n",
+        )
+        words = ["predict", path, "--loop", f"{path}:2", "--gpu", "gtx460"]
+        r = self.refused(3, "loop-unproven", *words, "--params", "N=4096")
+        self.assertIn("depends on 's'", r.stderr)
+        self.assertIn("--params s=VALUE", r.stderr)
+        self.ok(*words, "--params", "N=4096,s=3")
+        self.refused(3, "loop-dependence", *words, "--params", "N=4096,s=0")
+        # Nobody says what s is: 32 requests a warp, all of them from DRAM.
+        result = json.loads(self.ok(*words, "--params", "N=4096", "--assume-parallel", "--json").stdout)
+        (row,) = self.table(result, "nest_accesses")
+        self.assertEqual((row["lines"], row["evaluated"]), (32, 0))
+        one, three = (
+            json.loads(self.ok(*words, "--params", f"N=4096,s={s}", "--json").stdout)["total"] for s in (1, 3)
+        )
+        worst = result["total"]["predict.resios.time"]["value"]
+        self.assertGreater(worst, three["predict.resios.time"]["value"])
+        self.assertGreater(three["predict.resios.time"]["value"], one["predict.resios.time"]["value"])
+        self.assertTrue(any("copies are left out" in row["text"] for row in self.table(result, "nest_notes")))
+
+    def test_more_registers_than_a_thread_may_have_are_spilled(self):
+        n = 87
+        loads = " ".join(f"float v{k} = a[i + {k} * n];" for k in range(n))
+        sums = " + ".join(f"v{k} * v{n - 1 - k}" for k in range(n))
+        sums += " + " + " + ".join(f"v{k} / (v{(k + 40) % n} + 2)" for k in range(n))
+        path = self.file(
+            "spill.c",
+            "#include <stdlib.h>\nint main(void) {\n  int n = 512;\n  float *restrict a = malloc(n * 4 * 87), *restrict o = malloc(n * 4);\n"
+            f"  for (int i = 0; i < n * 87; i++) a[i] = i % 7;\n  for (int i = 0; i < n; i++) {{ {loads} o[i] = {sums}; }}\n  return o[3] < 0; }}\n",
+        )
+        words = ["predict", path, "--loop", f"{path}:6", "--run", "", "--simulate"]
+        result = json.loads(self.ok(*words, "--gpu", "gtx460", "--json").stdout)
+        m = {k: v["value"] for k, v in result["total"].items()}
+        self.assertEqual(m["predict.nest.registers"], 63)  # of compute capability 2.x
+        self.assertGreater(m["predict.nest.spills"], 0)
+        self.assertGreater(m["predict.nest.simulated.time"], 0)
+        self.assertTrue(any("spills and reloads" in row["text"] for row in self.table(result, "nest_notes")))
+        large = json.loads(self.ok(*words, "--gpu", "v100", "--json").stdout)["total"]
+        self.assertEqual(large["predict.nest.spills"]["value"], 0)
+        # A block that no SM takes is refused before anything is simulated, with what helps.
+        r = self.refused(3, "launch-resources", *words, "--gpu", "gtx460", "--nest-block", "1024")
+        self.assertIn("--nest-block", r.stderr)
+        self.fails(2, *words, "--regs", "20", says="no effect")
+
+    def test_members_of_structures_have_their_names(self):
+        path = self.file(
+            "s.c",
+            "#include <stdlib.h>\ntypedef struct { float *m, *x; int n; } S;\nint main(void) {\n  S s = {malloc(400), malloc(400), 100};\n"
+            "  for (int i = 0; i < 100; i++) s.m[i] = i;\n  for (int i = 0; i < s.n; i++) s.x[i] = 2 * s.m[i];\n  return s.x[3] < 0; }\n",
+        )
+        words = ["predict", path, "--loop", f"{path}:6", "--run", ""]
+        result = json.loads(self.ok(*words, "--json").stdout)
+        self.assertEqual({r["array"] for r in self.table(result, "nest_accesses")}, {"s.m", "s.x"})
+        text = self.ok(*words).stdout
+        self.assertNotRegex(text, r"\b0 per byte of DRAM")
+        self.refused(4, "loop-cuda", *words, "--emit-cuda", self.file("s.cu", ""))
+
+    def test_what_shared_memory_could_hold(self):
+        """Two arrays that every block reads whole, of which one fits beside nothing else."""
+        path = self.file(
+            "big.c",
+            "#include <stdlib.h>\nint main(void) {\n  int n = 2048, A = 10240, B = 6144;\n"
+            "  float *restrict x = malloc(A * 4), *restrict y = malloc(B * 4), *restrict o = malloc(n * 4);\n"
+            "  for (int i = 0; i < A; i++) x[i] = i;\n  for (int i = 0; i < B; i++) y[i] = i;\n"
+            "  for (int t = 0; t < n; t++) {\n    float s = 0;\n    for (int k = 0; k < A; k++) s += x[k] * t;\n"
+            "    for (int r = 0; r < 3; r++) for (int k = 0; k < B; k++) s -= y[k] * r;\n    o[t] = s;\n  }\n  return o[5] == 1; }\n",
+        )
+        r = json.loads(self.ok("predict", path, "--loop", f"{path}:7", "--run", "", "--gpu", "gtx460", "--json").stdout)
+        rows = {row["array"]: row for row in self.table(r, "nest_staging")}
+        mean = 2048 / r["kernels"][0]["launch"]["grid"][0]  # threads of a block
+        self.assertEqual({a: row["bytes"] for a, row in rows.items()}, {"x": 40960, "y": 24576})
+        self.assertAlmostEqual(rows["x"]["reuse"], mean, delta=1)
+        self.assertAlmostEqual(rows["y"]["reuse"], 3 * mean, delta=3)
+        self.assertEqual({a: row["chosen"] for a, row in rows.items()}, {"x": 0, "y": 1})
+        self.assertEqual({a: row["fits"] for a, row in rows.items()}, {"x": 1, "y": 1})
+        self.assertLess(
+            r["total"]["predict.nest.staging.after"]["value"], r["total"]["predict.nest.staging.before"]["value"]
+        )
+
     def test_several_gpus_blocks_and_sizes(self):
         nest = EXAMPLES / "transpose.c"
         sizes = ["--params", "width=1024,height=512"]

@@ -17,6 +17,9 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#if __cplusplus >= 201103L
+#include <initializer_list>  // as nvcc's header does; programs loop over {1, 2, 3} without including it
+#endif
 #endif
 #include <limits.h>
 #include <math.h>

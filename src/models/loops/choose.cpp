@@ -36,6 +36,24 @@ std::vector<std::vector<int>> mappings(const Description& nest, const Parallelis
   return out;
 }
 
+ResiosBlock resios_block(const Code& code, double intensity, double threads, const device::Device& device) {
+  ResiosBlock out;
+  out.even = threads / (std::max(1u, device.sm.count) * static_cast<double>(warp));
+  out.resident = std::min<double>(
+      device.sm.max_warps, static_cast<double>(device.sm.registers) / (warp * std::max(1u, code.registers)));
+  const double per_cycle = std::max(1.0, device.sm.issuing_schedulers() * device.sm.issue_width);
+  double longest = 0;
+  for (std::size_t c = 0; c < code.mix.size(); ++c)
+    if (code.mix[c] > 0 && !device::accesses_memory(static_cast<device::OpClass>(c)))
+      longest = std::max(longest, device.latency[c]);
+  out.latency = per_cycle * longest;
+  if (code.memory > 0) out.latency = std::max(out.latency, per_cycle * device.dram.latency / intensity);
+  const double least = std::min({out.even, out.resident, out.latency});
+  out.threads = std::clamp<std::uint32_t>(static_cast<std::uint32_t>(std::ceil(least)) * warp, warp,
+                                          device.sm.max_threads_per_block / warp * warp);
+  return out;
+}
+
 BlockSizes block_sizes(const Code& code, std::uint64_t threads, const device::Device& device) {
   BlockSizes out;
   // Warps that hide a latency: as many as can be issued while one waits (CUDA Programming Guide 5.2.3), fewer

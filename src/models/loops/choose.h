@@ -21,6 +21,16 @@ struct BlockSizes {
   std::uint32_t chosen = 0;
   double warps_for_compute = 0, warps_for_memory = 0;  // per SM, that the first asks for
 };
+// Warps of a block after Resios (thesis, 5.2.1); the least of the three.
+struct ResiosBlock {
+  double even = 0;      // threads / (SMs * 32)
+  double resident = 0;  // warps that registers and the SM's limit allow
+  double latency = 0;   // c L of arithmetic, c L / intensity of memory; the largest
+  std::uint32_t threads = 0;
+};
+// intensity: on-chip instructions for an off-chip one; infinite without these.
+ResiosBlock resios_block(const Code& code, double intensity, double threads, const device::Device& device);
+
 BlockSizes block_sizes(const Code& code, std::uint64_t threads, const device::Device& device);
 // A block of so many threads for so many dimensions: a warp in x, the rest in y.
 std::array<std::uint32_t, 3> block_shape(std::uint32_t threads, std::size_t dimensions);

@@ -116,6 +116,27 @@ Spilling belady(const Block& block, unsigned registers) {
   return out;
 }
 
+double on_chip_intensity(const Description& nest, const Shape& shape) {
+  double on = 0, off = 0;
+  for (std::size_t b = 0; b < nest.blocks.size(); ++b) {
+    std::set<std::uint32_t> loaded;
+    for (const Instruction& i : nest.blocks[b].instructions) {
+      if (i.op_class < 0) continue;
+      const bool accesses = i.access >= 0 && nest.accesses[at(i.access)].input >= 0;
+      const bool waits = std::ranges::any_of(i.uses, [&](std::uint32_t u) { return loaded.contains(u); });
+      (accesses || waits ? off : on) += (i.count + i.more) * shape.executions[b];
+      if (accesses && !nest.accesses[at(i.access)].store) loaded.insert(i.id);
+    }
+  }
+  return off > 0 ? on / off : std::numeric_limits<double>::infinity();
+}
+
+void add_spills(Code& code) {
+  code.mix[device::index(device::OpClass::load)] += code.reloads;
+  code.mix[device::index(device::OpClass::store)] += code.spills - code.reloads;
+  code.instructions += code.spills;
+}
+
 Code code_of(const Description& nest, const Shape& shape, const Mapping& mapping,
              const device::Device& device) {
   Code code;
@@ -140,6 +161,7 @@ Code code_of(const Description& nest, const Shape& shape, const Mapping& mapping
     c.reloads = s.reloads;
     pressure = std::max(pressure, c.pressure);
     code.spills += (c.spills + c.reloads) * c.executions;
+    code.reloads += c.reloads * c.executions;
     for (const Instruction& i : nest.blocks[b].instructions) {
       if (i.op_class < 0) continue;
       code.mix[at(i.op_class)] += i.count * c.executions;
@@ -167,6 +189,8 @@ Code code_of(const Description& nest, const Shape& shape, const Mapping& mapping
     compute += code.mix[i];
   }
   code.latency = compute > 0 ? latency / compute : 0;
+  add_spills(code);
+  code.pressure = pressure + reserved_registers;
   code.registers = std::min(pressure + reserved_registers, device.sm.max_registers_per_thread);
   return code;
 }

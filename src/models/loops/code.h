@@ -34,12 +34,21 @@ struct Code {
   double ilp = 1, memory_parallelism = 1;          // means over what is executed
   double latency = 0;      // cycles; mean of the executed instructions that are no memory accesses
   unsigned registers = 0;  // of a thread, with what addresses and indices take
+  unsigned pressure = 0;   // that it would take, were there enough of them
   double spills = 0;       // accesses to local memory per thread
+  double reloads = 0;      // of them, loads, for which what comes next waits
   std::vector<BlockCode> blocks;
 };
 
 Code code_of(const Description& nest, const Shape& shape, const Mapping& mapping,
              const device::Device& device);
+
+// Resios' arithmetic intensity (thesis, algorithm 6.3): instructions whose operands are on the chip over
+// those that access an array or use what was loaded from one; infinite without the latter.
+double on_chip_intensity(const Description& nest, const Shape& shape);
+
+// The instructions of the spills and reloads that `code` has counted.
+void add_spills(Code& code);
 
 // Belady's rule on a straight line of instructions: what is needed last makes room. Exposed for tests.
 struct Spilling {

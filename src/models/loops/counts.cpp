@@ -24,6 +24,11 @@ double bytes_of_input(const Description& nest, std::size_t input, const std::vec
   return static_cast<double>(most);
 }
 
+// Reloads come from L1, or from where the device keeps local memory; independent ones wait together.
+double reload_cycles(const Code& code, const device::Device& device) {
+  return code.reloads * device.latency[device::index(device::OpClass::load)] / std::max(1.0, code.ilp);
+}
+
 class Counter {
  public:
   Counter(const Description& nest, const Shape& shape, const device::Device& device, NestCounts& out)
@@ -61,6 +66,10 @@ class Counter {
       if (written) out_.d2h_bytes += inputs_[i];
       if (read || written) out_.useful_bytes += inputs_[i] * (read && written ? 2 : 1);
     }
+    // Of an array of unknown size, every thread's element.
+    for (const Pattern& p : out_.patterns)
+      if (const Access& a = nest_.accesses[at(p.access)]; inputs_[at(a.input)] == 0)
+        out_.useful_bytes += p.requests * out_.active_lanes * a.bytes;
   }
 
   // The reuse that the caches find: within a block and from step to step in L1, between the blocks that run
@@ -92,16 +101,19 @@ class Counter {
       out_.l2_bytes += t.l2;
       out_.traffic.push_back(t);
     }
+    // Spilled registers are read and written in L1, a line a warp.
+    out_.l1_bytes += out_.code.spills * out_.warps * stream::line_bytes;
     // An array comes at least once; no more often, if all of them fit into L2. Its accesses share what it
-    // brings.
+    // brings. One of unknown size comes as often as it is asked for.
     double written = 0;
     std::vector<double> scale(beyond_l2.size(), 1);
     for (std::size_t i = 0; i < beyond_l2.size(); ++i) {
       if (beyond_l2[i] == 0) continue;
       const double once = inputs_[i / 2];
       const double sum =
-          std::min(through_l2[i],
-                   all_inputs <= static_cast<double>(device_.l2.bytes) ? once : std::max(once, beyond_l2[i]));
+          std::min(through_l2[i], once > 0 && all_inputs <= static_cast<double>(device_.l2.bytes)
+                                      ? once
+                                      : std::max(once, beyond_l2[i]));
       scale[i] = sum / beyond_l2[i];
       (i % 2 == 0 ? out_.dram_bytes : written) += sum;
     }
@@ -162,6 +174,7 @@ class Counter {
            short_ones * device_.shared.latency) *
           b.executions;
     }
+    out_.chain_cycles += reload_cycles(out_.code, device_);
     if (out_.chain_accesses > 0) out_.chain_miss_ratio = std::min(1.0, waits / out_.chain_accesses);
   }
 
@@ -198,6 +211,7 @@ NestCounts with_code(const Description& nest, const Shape& shape, const NestCoun
   out.code.memory = code.memory;
   out.code.ilp = code.ilp;
   out.code.memory_parallelism = code.memory_parallelism;
+  add_spills(out.code);  // PTX is before the registers are dealt
   out.optimised = true;
   out.fused = code.fused;
   out.working = code.working;
@@ -208,7 +222,7 @@ NestCounts with_code(const Description& nest, const Shape& shape, const NestCoun
   if (requests > code.memory)
     for (Pattern& p : out.patterns) p.requests *= code.memory / requests;
   Counter(nest, shape, device, out).run(touched);
-  out.chain_cycles = code.chain_cycles;
+  out.chain_cycles = code.chain_cycles + reload_cycles(out.code, device);
   out.chain_accesses = code.chain_accesses;
   // As many waits for L2 as the accesses of an iteration have together; the others find the line in L1.
   if (code.chain_accesses > 0)

@@ -306,6 +306,20 @@ class Judge {
                 "a kernel needs atomic additions, or counters of each block that are summed up afterwards");
           continue;
         }
+        std::vector<int> missing;
+        missing_inputs(a.offset, shape_.point, missing);
+        missing_inputs(b.offset, shape_.point, missing);
+        if (!missing.empty()) {
+          const std::string& name = nest_.inputs[static_cast<std::size_t>(missing.front())].name;
+          found(d, level, Verdict::unproven,
+                fmt::format("whether {} and {} meet in different iterations depends on '{}', whose value is "
+                            "not known",
+                            shown(a), shown(b), name),
+                fmt::format("--params {}=VALUE, or --run 'ARGUMENTS' to take it from a run of the program; "
+                            "--assume-parallel if no two iterations meet whatever it is",
+                            name));
+          continue;
+        }
         const bool data = depends_on_data(a.offset) || depends_on_data(b.offset);
         found(
             d, level, Verdict::unproven,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "models/loops/description.h"
 
@@ -148,6 +149,11 @@ class Writer {
     m.set("predict.nest.flops", flops());
     if (best_.l1_bytes > 0) m.set("predict.nest.intensity.on_chip", flops() / best_.l1_bytes);
     if (best_.dram_bytes > 0) m.set("predict.nest.intensity.off_chip", flops() / best_.dram_bytes);
+    if (std::isfinite(a_.intensity)) m.set("predict.nest.intensity.instructions", a_.intensity);
+    m.set("predict.nest.resios.even", a_.resios.even);
+    m.set("predict.nest.resios.resident", a_.resios.resident);
+    m.set("predict.nest.resios.latency", a_.resios.latency);
+    m.set("predict.nest.resios.block", std::uint64_t{a_.resios.threads});
     m.set("predict.nest.bytes.l1", best_.l1_bytes);
     m.set("predict.nest.bytes.l2", best_.l2_bytes);
     m.set("predict.nest.bytes.dram", best_.dram_bytes);

@@ -34,6 +34,8 @@ struct Answer {
   const Parallelism& parallel;
   std::vector<Candidate> candidates;  // best first
   BlockSizes sizes;
+  double intensity = 0;  // on_chip_intensity()
+  ResiosBlock resios;
   std::vector<Staging> staging;
   double staged_ns = 0;  // with those chosen, by the best candidate's model
   std::vector<Worth> worth;

@@ -323,8 +323,24 @@ class LoopPrediction {
 };
 
 std::vector<std::string> notes_of(const Description& nest, const models::loops::Shape& shape,
-                                  const LoopOptions& o) {
+                                  const LoopOptions& o, const models::loops::NestCounts& best,
+                                  const std::string& gpu) {
   std::vector<std::string> out;
+  for (const models::loops::Pattern& p : best.patterns)
+    if (const models::loops::Input& in =
+            nest.inputs[static_cast<std::size_t>(nest.accesses[static_cast<std::size_t>(p.access)].input)];
+        !p.evaluable && p.footprint == 0) {
+      std::string text = fmt::format(
+          "how much of '{}' is touched is not known: its copies are left out, its accesses are taken for the "
+          "worst",
+          in.name);
+      if (std::ranges::find(out, text) == out.end()) out.push_back(std::move(text));
+    }
+  if (best.code.spills > 0)
+    out.push_back(
+        fmt::format("{} registers are more than the {} that {} gives a thread: {:.0f} spills and "
+                    "reloads of a thread go to L1",
+                    best.code.pressure, best.code.registers, gpu, best.code.spills));
   if (o.assume_parallel) out.emplace_back("taken for parallel because --assume-parallel says so");
   if (!shape.measured && std::ranges::any_of(shape.guessed, [](bool b) { return b; }))
     out.emplace_back("conditions that depend on data are taken for true on both sides; --run counts them");
@@ -416,22 +432,29 @@ result::Result LoopStudy::at(const LoopOptions& o, const RunOptions& given,
                                parallel,
                                {},
                                {},
+                               models::loops::on_chip_intensity(nest, shape),
+                               {},
                                {},
                                0,
                                {},
                                measured.sequential_ns,
                                measured.run.calls,
-                               notes_of(nest, shape, o)};
+                               {}};
   if (measured.run.calls > 1)
     answer.notes.push_back(fmt::format(
         "the program runs the nest {} times; all numbers are of the call with most to do, number {}",
         measured.run.calls, measured.run.call + 1));
   answer.candidates = prediction.candidates(nest, shape, parallel, measured, answer.sizes);
   const models::loops::Candidate& best = answer.candidates.front();
+  for (std::string& n : notes_of(nest, shape, o, best.counts, device.device.name))
+    answer.notes.push_back(std::move(n));
   if (!best.counts.optimised)
     answer.notes.push_back(fmt::format(
         "instructions are those before the optimiser, as {}: the floor and roofline are estimates",
         prediction.why_not_followed()));
+  double threads = 1;
+  for (const int l : best.counts.mapping.loops) threads *= shape.trips[static_cast<std::size_t>(l)];
+  answer.resios = models::loops::resios_block(best.counts.code, answer.intensity, threads, device.device);
   const models::Inputs inputs = inputs_of(nest, shape, best.counts, device.device, prediction.given());
   result::Result result;
   result.kernels.push_back(prediction.answer(name, inputs));
@@ -461,10 +484,13 @@ result::Result LoopStudy::at(const LoopOptions& o, const RunOptions& given,
     answer.worth.insert(answer.worth.begin(), w);
     k.metrics.set("predict.nest.simulated.time", s.time_ns);
     k.metrics.set("predict.nest.simulated.cycles", s.cycles);
-    double threads = 1;
-    for (const int l : best.counts.mapping.loops) threads *= shape.trips[static_cast<std::size_t>(l)];
     k.metrics.set("predict.nest.simulated.instructions", s.thread_instructions / threads);
     k.metrics.set("predict.nest.difference", s.difference);
+    if (s.registers > 0)
+      answer.notes.push_back(fmt::format(
+          "the kernel's PTX needs {} registers a thread; it was simulated with the {} that {} has, "
+          "and without the accesses to memory of those that do not fit",
+          s.registers, device.device.sm.max_registers_per_thread, device.device.name));
   }
   models::loops::add_tables(answer, k);
   result.total = k.metrics;
@@ -514,17 +540,6 @@ void check_axes(const LoopOptions& o, const std::vector<Axis>& axes) {
 
 }  // namespace
 
-bool names_c_program(const std::vector<std::string>& rest) {
-  const auto file = std::ranges::find_if(rest, [](const std::string& w) { return !w.starts_with("-"); });
-  return file != rest.end() && file->ends_with(".c");
-}
-
-void take_file_of_loop(LoopOptions& o, std::vector<std::string>& rest) {
-  if (!o.loop.ends_with(".c")) return;
-  if (rest.empty()) rest.push_back(o.loop);
-  o.loop.clear();  // a file without a line: which loop is asked back
-}
-
 result::Result loop_result(const LoopOptions& o, const RunOptions& given, const gpu::PredictOptions& predict,
                            const std::string& file, const OutputOptions& output) {
   return LoopStudy(o, file).at(o, given, predict, output);
@@ -564,58 +579,6 @@ Outcome predict_loop(const LoopOptions& o, const RunOptions& given, OutputOption
   Outcome out(std::move(result), std::move(output));
   out.more = std::move(study.kernels);
   return out;
-}
-
-void add_loop_options(Command& command, LoopOptions& o) {
-  const auto group = "Sequential C programs (FILE.c)";
-  command
-      .add_option("--loop", o.loop,
-                  "The loop nest: FILE:LINE of its outermost for; default: the one after #pragma simtlab "
-                  "kernel, else the lines of all loops are named")
-      ->expected(0, 1)
-      ->type_name("FILE:LINE")
-      ->group(group);
-  command.add_option("--params", o.params, "Values of the variables that the nest's bounds depend on")
-      ->type_name("NAME=N,...")
-      ->one_at_a_time()
-      ->group(group);
-  command
-      .add_option("--run", o.run, "Run the program with these arguments, in its folder, to measure the nest")
-      ->type_name("ARGUMENTS")
-      ->group(group);
-  command.add_option("--run-limit", o.run_limit, "Seconds after which a run is killed (default 60)")
-      ->needs("--run")
-      ->check(positive())
-      ->type_name("SECONDS")
-      ->group(group);
-  command
-      .add_flag("--assume-parallel", o.assume_parallel,
-                "Go on where independence of the iterations can't be proved")
-      ->group(group);
-  command.add_option("--nest-block", o.block, "Threads of a block, for example 32x8; default: suggested")
-      ->type_name("XxY[xZ]")
-      ->group(group);
-  command
-      .add_option("--nest-map", o.map,
-                  "Loops that become the x, y and z dimensions, for example j,i; default: the best")
-      ->type_name("X[,Y[,Z]]")
-      ->group(group);
-  command.add_option("--cflags", o.cflags, "Options for clang and other sources of the program")
-      ->type_name("FLAGS")
-      ->group(group);
-  command.add_option("--emit-ptx", o.emit_ptx, "Write the nest as a kernel in PTX; - is stdout")
-      ->check(output_file())
-      ->type_name("FILE")
-      ->group(group);
-  command
-      .add_option("--emit-cuda", o.emit_cuda, "Write the nest as CUDA C++ to start a port from; - is stdout")
-      ->check(output_file())
-      ->type_name("FILE")
-      ->group(group);
-  command
-      .add_flag("--simulate", o.simulate,
-                "Simulate that kernel on the data of the run and compare its results (needs --run)")
-      ->group(group);
 }
 
 }  // namespace simtlab::studies

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "gpu/run_options.h"
+#include "ptx/module.h"
 #include "studies/common/progress.h"
 #include "studies/common/signals.h"
 
@@ -132,6 +133,13 @@ gpu::Options settings_of(const options::Options& options, const Signals& signals
   return o;
 }
 
+std::uint32_t registers_of(const std::string& ptx, const std::string& kernel) {
+  const auto module = ptx::load_module(kernel + ".ptx", ptx);
+  for (const ptx::Function& f : module->functions)
+    if (f.name == kernel) return f.registers;
+  return 0;
+}
+
 std::vector<std::byte> parameters_of(const ptx::Function& f, const models::loops::Description& nest,
                                      const compile::LoopRun& run, const std::vector<Buffer>& buffers) {
   SIMTLAB_ASSERT(f.params.size() == nest.inputs.size(), "the kernel has other parameters than the nest");
@@ -159,6 +167,10 @@ NestSimulation simulate_nest(const models::loops::Description& nest, const model
   Pulse pulse;
   gpu::Options settings = settings_of(options, signals);
   if (Progress::wanted(output, false)) settings.pulse = &pulse;
+  // A compiler spills what does not fit.
+  const std::uint32_t needed = registers_of(ptx, kernel);
+  const bool spills = needed > device.sm.max_registers_per_thread;
+  if (spills) settings.registers_override = device.sm.max_registers_per_thread;
   gpu::Gpu gpu(device, settings);
   std::vector<Buffer> buffers = buffers_of(run);
   for (Buffer& b : buffers) {
@@ -186,11 +198,16 @@ NestSimulation simulate_nest(const models::loops::Description& nest, const model
       parameters_of(gpu.module(module).functions[found->function], nest, run, buffers);
   {
     const Progress progress("simulating", output, {settings.pulse, false, device.name, options.mode});
-    gpu.launch(*found,
-               {static_cast<std::uint32_t>(mapping.grid[0]), static_cast<std::uint32_t>(mapping.grid[1]),
-                static_cast<std::uint32_t>(mapping.grid[2])},
-               {mapping.block[0], mapping.block[1], mapping.block[2]}, 0, parameters, 0);
-    gpu.synchronize();
+    try {
+      gpu.launch(*found,
+                 {static_cast<std::uint32_t>(mapping.grid[0]), static_cast<std::uint32_t>(mapping.grid[1]),
+                  static_cast<std::uint32_t>(mapping.grid[2])},
+                 {mapping.block[0], mapping.block[1], mapping.block[2]}, 0, parameters, 0);
+      gpu.synchronize();
+    } catch (const Error& e) {
+      if (e.id() != "launch-resources") throw;
+      throw Error(e.code(), e.id(), e.diagnostics().front().message, "a smaller --nest-block");
+    }
   }
   Comparison comparison;
   for (const Buffer& b : buffers)
@@ -218,7 +235,8 @@ NestSimulation simulate_nest(const models::loops::Description& nest, const model
           .thread_instructions = get("gpu.instructions.thread"),
           .l2_bytes = get("l2.bytes"),
           .dram_bytes = get("dram.read.bytes") + get("dram.write.bytes"),
-          .difference = comparison.largest};
+          .difference = comparison.largest,
+          .registers = spills ? needed : 0};
 }
 
 }  // namespace simtlab::studies

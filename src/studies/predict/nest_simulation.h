@@ -19,7 +19,8 @@ struct NestSimulation {
   double time_ns = 0, cycles = 0;
   double thread_instructions = 0;  // of all threads
   double l2_bytes = 0, dram_bytes = 0;
-  double difference = 0;  // largest
+  double difference = 0;   // largest
+  unsigned registers = 0;  // of a thread by the kernel's PTX, where the device has fewer; else 0
 };
 
 // Throws Error: "loop-data" without data, "loop-result" (program_failed) where they differ, exec::Fault and

@@ -72,6 +72,26 @@ const llvm::DILocalVariable* variable_of(llvm::Value* value) {
 
 namespace {
 
+// The member of a structure's variable whose value this is, where the structure lives in registers: "s.m".
+std::string member_of(llvm::Value* value) {
+  llvm::SmallVector<llvm::DbgValueInst*> intrinsics;
+  llvm::SmallVector<llvm::DbgVariableRecord*> records;
+  llvm::findDbgValues(intrinsics, value, &records);
+  for (const llvm::DbgVariableRecord* r : records) {
+    const auto part = r->getExpression()->getFragmentInfo();
+    const llvm::DIType* type = r->getVariable()->getType();
+    while (const auto* derived = llvm::dyn_cast_or_null<llvm::DIDerivedType>(type))
+      type = derived->getBaseType();
+    const auto* structure = llvm::dyn_cast_or_null<llvm::DICompositeType>(type);
+    if (!part || structure == nullptr) continue;
+    for (const llvm::DINode* n : structure->getElements())
+      if (const auto* m = llvm::dyn_cast<llvm::DIDerivedType>(n);
+          m != nullptr && m->getOffsetInBits() == part->OffsetInBits)
+        return r->getVariable()->getName().str() + "." + m->getName().str();
+  }
+  return {};
+}
+
 const llvm::DIGlobalVariable* declaration_of(const llvm::GlobalVariable& global) {
   llvm::SmallVector<llvm::DIGlobalVariableExpression*, 1> all;
   global.getDebugInfo(all);
@@ -94,6 +114,8 @@ Input describe_input(llvm::Value* value, const llvm::DataLayout& layout) {
     in.name = v->getName().str();
     in.type = llvm::isa<llvm::AllocaInst>(value) ? c_pointer_to(v->getType()) : c_type(v->getType());
   }
+  if (in.type.empty())
+    if (std::string member = member_of(value); !member.empty()) in.name = std::move(member);
   if (in.type.empty() && value->getType()->isPointerTy())  // an element of something that has a name
     if (const llvm::DILocalVariable* v =
             variable_of(const_cast<llvm::Value*>(llvm::getUnderlyingObject(value, 0))))
