@@ -178,6 +178,18 @@ void fill_inputs(models::Inputs& in, const models::counts::Profile& p, const std
   set(&C::l2_miss_ratio, std::clamp(p.l2_miss_ratio, 0.0, 1.0), "cache study");
 }
 
+// Relative to the means of the profile, which counts by hand may replace.
+std::vector<models::TraceStep> trace_of(const models::counts::Profile& p) {
+  std::vector<models::TraceStep> out;
+  for (const models::counts::CodeStep& s : p.code) {
+    const double mean = device::accesses(s.op_class, device::Memory::shared)   ? p.shared_passes
+                        : device::accesses(s.op_class, device::Memory::global) ? p.lines_per_access
+                                                                               : 0;
+    out.push_back({s.place, s.op_class, s.insts, mean > 0 && s.spread > 0 ? s.spread / mean : 1});
+  }
+  return out;
+}
+
 // What the models were given, and where it is from.
 result::Table counts_table(const models::Inputs& inputs) {
   result::Table table{.name = "counts", .rows = {}};
@@ -198,6 +210,7 @@ result::KernelResult answer(const std::string& name, const models::counts::Profi
                             const PredictOptions& options) {
   models::Inputs inputs = models::parse_counts(options.counts, options.counts_file);
   fill_inputs(inputs, profile, origin, device);
+  inputs.counts.trace = trace_of(profile);
   models::complete(inputs, &device);
   if (inputs.source(&C::warp_latency).text.starts_with(origin) && !inputs.has(&C::sampled_latency))
     inputs.set(&C::sampled_latency, models::access_latency(inputs.counts),

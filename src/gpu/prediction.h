@@ -16,10 +16,10 @@ namespace simtlab::gpu {
 struct PredictOptions {
   std::string model = "all";
   std::string rule = "order";
-  std::string counts;                // text of a counts file whose values take precedence; empty: none
-  std::string counts_file;           // its name
-  std::string resios = "corrected";  // as models::parse_options
-  bool whole = false;                // every block goes through the cache study, not a sample
+  std::string counts;       // text of a counts file whose values take precedence; empty: none
+  std::string counts_file;  // its name
+  std::string resios;       // as models::parse_options
+  bool whole = false;       // every block goes through the cache study, not a sample
   // Blocks outside of the sample are executed: somebody looks at what the kernel leaves
   bool effects = true;
   bool operator==(const PredictOptions&) const = default;

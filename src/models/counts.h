@@ -34,6 +34,17 @@ struct Mix {
   }
 };
 
+// One instruction of the code of a warp. How often it is executed is in its number, not in the order: loops
+// are laid flat.
+struct TraceStep {
+  std::string place;  // for people: "k.cu:14 load", "load src, line 9"
+  device::OpClass op_class = device::OpClass::int_alu;
+  double insts = 0;   // of a warp
+  double spread = 1;  // lines or passes of one access, over lines_per_access or shared_passes
+  double ilp = 1;     // of the straight piece of code that it stands in, over that of the counts
+  int access = -1;    // of a nest: its number
+};
+
 struct Counts {
   // Machine of both models.
   double freq = unknown;        // GHz; SM clock
@@ -130,6 +141,9 @@ struct Counts {
   double copy_latency = unknown;                            // us
 
   Mix mix;
+  // In the order of the text; empty: nobody knows it. Its numbers count in proportion: how many there are of
+  // a class, and their means, are what the members above say.
+  std::vector<TraceStep> trace;
 };
 
 enum class Kind : unsigned char { real, whole };

@@ -24,26 +24,39 @@ std::string_view name_of(Evidence evidence);
 // whenever MWP > CWP.
 enum class Rule : unsigned char { order, paper };
 
-// What a caller may choose. The simplifications of Resios' thesis are off: resios_as_in_the_thesis() has all
-// of them.
+// Parameters of Resios' model, of which its thesis says what they are and for some how large. Those of its
+// simulation: algorithm 5.1 (resios_simulation.h).
+struct ResiosOptions {
+  double compute_units = 1, memory_units = 1;  // of an SM: warps that compute, that are at memory, at once
+  double resident_warps = 0, resident_blocks = 0;  // no more than so many on an SM; 0: what the launch allows
+  double warps = 256;                              // to simulate, of an SM; the rest takes as long
+  std::size_t order = 0;                           // of resios::order_names
+  double max_p = 8;                                // accesses at once at which memory reaches its bandwidth
+  double max_i = 0;  // operations at once at which a compute unit does; 0: latency * throughput / warp size
+  double bank_bandwidth = 4;  // bytes per cycle of a bank of shared memory
+  // As its front end: a fused multiply-add is a multiplication and an addition
+  bool split_fma = false;
+  // Copies by the thesis's fit of PCIe 2.0 (equation 4.2); false: by bandwidth and latency of the device
+  bool fitted_copies = true;
+};
+
+// What a caller may choose.
 struct Options {
   Rule rule = Rule::order;
-  bool resios_fma = true;  // false: a fused multiply-add counts as a multiplication and an addition
-  // True: an SM has its share of DRAM's bandwidth and no more, even if others have no block
-  bool resios_per_sm = false;
-  bool resios_caches = true;  // false: every access goes to DRAM, line by line
-  // > 0: so many accesses of an SM at a time (8 in the thesis); 0: as many as latency and bandwidth allow
-  double resios_max_p = 0;
-  // True: copies by the thesis's fit for PCIe 2.0, not by bandwidth and latency of the device
-  bool resios_transfer = false;
+  ResiosOptions resios;
 
   Options() = default;
   Options(Rule r) : rule(r) {}  // NOLINT: a rule is the only option of most models
-  static Options resios_as_in_the_thesis();
 };
-// rule: "order" or "paper"; resios: "corrected", "thesis" or simplifications of it:
-// "fma,per-sm,caches,max-p,transfer". Throws Error(usage, "predict-option").
+// rule: "order" or "paper"; resios: "NAME=VALUE,..." of resios_parameters(). Throws Error(usage,
+// "predict-option").
 Options parse_options(std::string_view rule, std::string_view resios);
+
+// A parameter of Resios' model, as a command line names it.
+struct ResiosParameter {
+  std::string_view name, values, doc;  // "memory-units", "1 to 1024", one sentence without the full stop
+};
+std::vector<ResiosParameter> resios_parameters();
 
 struct Term {
   std::string name, unit;
@@ -54,6 +67,16 @@ struct Term {
 struct Benefit {
   std::string name;  // "memlp"
   double cycles = 0;
+};
+
+// An instruction that the compute units wait for.
+struct Hotspot {
+  std::string place, op_class;
+  int access = -1;         // as the trace has it
+  double insts = 0;        // of a warp
+  double idle_cycles = 0;  // of an SM: only memory is at work, on this
+  double idle_share = 0;   // of the time of the kernel
+  double own_share = 0;    // of the time of the instruction
 };
 
 // What the equations of a model say.
@@ -67,6 +90,7 @@ struct Evaluation {
   std::string limit;
   std::vector<Term> terms;        // intermediate values, in the order of the equations
   std::vector<Benefit> benefits;  // upper bounds of what an optimisation could gain
+  std::vector<Hotspot> hotspots;  // longest idle first; of models that know instructions
   std::vector<std::string> notes;
   // Cycles; the model's own roofline, for counts that do not suffice for that of roofline()
   double compute_floor = 0, bandwidth_floor = 0;

@@ -1,9 +1,5 @@
-// The parametrised model of Resios: delays of units (resios.h), a coarse simulation of the queues in front of
-// them (resios_queue.h), and the overhead of context, launch and copies.
-//
-// The thesis takes a fused multiply-add for two instructions, gives an SM its share of DRAM's bandwidth even
-// where others have no block, knows no caches, and lets memory handle eight accesses at a time. Each can be
-// switched on (Options); by default none is.
+// The parametrised model of Resios: delays of instructions (resios.h), the parallelism of warps by a coarse
+// simulation (resios_simulation.h), and the overhead of context, launch and copies.
 #include "models/resios.h"
 
 #include <fmt/format.h>
@@ -12,8 +8,7 @@
 #include <cmath>
 
 #include "models/model.h"
-#include "models/resios_queue.h"
-#include "models/units.h"
+#include "models/resios_simulation.h"
 
 namespace simtlab::models {
 namespace resios {
@@ -21,21 +16,20 @@ namespace resios {
 double penalty(double warp_size, double throughput) { return warp_size / throughput; }
 double most_parallel(double latency, double penalty) { return latency / penalty; }
 
-double delay(double latency, double penalty, double tlp) {
-  const double most = most_parallel(latency, penalty);
-  return tlp <= most ? latency / tlp : latency / (tlp * most) + penalty;
+double delay(double latency, double penalty, double max_p, double parallel) {
+  return parallel <= max_p ? latency / parallel : latency / (parallel * max_p) + penalty;
 }
 
+double memory_delay(double latency, double penalty, double max_p, double parallel) {
+  return parallel <= max_p ? latency / parallel : latency / parallel + penalty;
+}
+double global_penalty(double size, double requests, double bytes_per_cycle) {
+  return size * requests / bytes_per_cycle;
+}
+double shared_penalty(double warp_size, double size, double banks, double conflicts, double bytes_per_cycle) {
+  return warp_size * size / (banks * bytes_per_cycle) + conflicts * size / bytes_per_cycle;
+}
 double bytes_per_cycle(double bandwidth_gbs, double clock_ghz) { return bandwidth_gbs / clock_ghz; }
-
-double global_delay(double latency, double max_p, double bytes, double lines, double bytes_per_cycle) {
-  return latency + max_p * bytes * lines / bytes_per_cycle;
-}
-
-double shared_delay(double latency, double max_p, double degree) {
-  constexpr double word = 4, width = 32;
-  return latency + max_p * (word / width + word * degree / width);
-}
 
 double transfer_bandwidth(double megabytes, double peak) {
   constexpr double slope = 100, intercept = 692;  // MB/s a MB, MB/s: fit of the thesis, PCIe 2.0 x16
@@ -64,86 +58,46 @@ constexpr double C::*resios_needs[] = {&C::freq,
                                        &C::active_blocks_per_sm,
                                        &C::total_warps,
                                        &C::warp_size,
-                                       &C::insts,
-                                       &C::mem_insts,
-                                       &C::sync_insts,
-                                       &C::chain_cycles,
-                                       &C::chain_accesses,
-                                       &C::issue_per_cycle,
-                                       &C::schedulers,
-                                       &C::cores_shared,
+                                       &C::ilp,
                                        &C::dram_lat,
                                        &C::shared_lat,
                                        &C::mem_peak_bandwidth,
                                        &C::lines_per_access,
                                        &C::shared_passes};
-constexpr double C::*resios_uses[] = {&C::sm_count,
-                                      &C::shared_insts,
-                                      &C::pipe_cycles,
-                                      &C::ilp,
-                                      &C::mlp,
-                                      &C::fma_insts,
-                                      &C::l1_lat,
-                                      &C::l2_lat,
-                                      &C::l1_miss_ratio,
-                                      &C::l2_miss_ratio,
-                                      &C::l1_bytes,
-                                      &C::l2_bytes,
-                                      &C::dram_bytes,
-                                      &C::l1_bytes_per_cycle,
-                                      &C::l2_bytes_per_cycle,
-                                      &C::dram_bandwidth_measured,
-                                      &C::sm_read_bytes_per_cycle,
-                                      &C::sm_write_bytes_per_cycle,
-                                      &C::barrier_lat,
-                                      &C::block_launch,
-                                      &C::launch_overhead,
-                                      &C::context_init,
-                                      &C::h2d_bytes,
-                                      &C::d2h_bytes,
-                                      &C::h2d_bandwidth,
-                                      &C::d2h_bandwidth,
-                                      &C::copy_latency};
+constexpr double C::*resios_uses[] = {&C::sm_count,      &C::issue_per_cycle, &C::schedulers,
+                                      &C::fma_insts,     &C::launch_overhead, &C::context_init,
+                                      &C::h2d_bytes,     &C::d2h_bytes,       &C::h2d_bandwidth,
+                                      &C::d2h_bandwidth, &C::copy_latency};
 constexpr std::string_view resios_deviations[] = {"D-PREDICT-1", "D-PREDICT-3", "D-PREDICT-13",
                                                   "D-PREDICT-14"};
 
-constexpr double line = 128;
-// The queues repeat themselves: more rounds say nothing new, but take time.
-constexpr double most_rounds = 8;
-// Of DRAM's bandwidth where nobody measured it; as in the throughput bound
-constexpr double sustained_share = 0.95;
+constexpr double line = 128, word = 4, banks = 32;
+// Of a trace: computation between two accesses is one step where there are more of them
+constexpr std::size_t many_steps = 64;
 
 double or_else(double value, double otherwise) { return std::isnan(value) ? otherwise : value; }
 
-class Queues {
+bool is_global(device::OpClass c) { return device::accesses(c, device::Memory::global); }
+bool is_shared(device::OpClass c) { return device::accesses(c, device::Memory::shared); }
+
+class Thesis {
  public:
-  Queues(const Counts& c, const Options& options) : c_(c), o_(options) {
-    if (!o_.resios_fma) split_multiply_adds();
-    work_.warps_per_block = std::ceil(c.threads_per_block / c.warp_size);
-    work_.blocks = std::ceil(c.blocks / c.active_sms);
-    work_.resident = std::min(c.active_blocks_per_sm, work_.blocks);
-    work_.block_launch = or_else(c.block_launch, 0);
-    work_.barriers = c.sync_insts;
-    work_.barrier_cycles = or_else(c.barrier_lat, 0);
-    work_.rounds = std::clamp(
-        std::round(std::max({c.chain_accesses, c.sync_insts, or_else(c.shared_insts, 0)})), 1.0, most_rounds);
-    per_round_ = 1 / work_.rounds;
-  }
+  Thesis(const Counts& c, const ResiosOptions& o) : c_(c), o_(o) {}
 
   Evaluation run() {
-    term("rounds", "1", work_.rounds, Evidence::ours);
-    global_memory();
-    computation();
-    // Every instruction of a warp is issued by its scheduler, at the latest one a cycle.
-    add("issue", c_.insts, c_.insts / attainable_issue(c_));
-    const resios::Outcome outcome = resios::simulate(work_);
-    const double queues = term("T_queues", "cycles", outcome.cycles, Evidence::ours);
-    // No queue stands for the issue slots, nor for what is known of the busiest pipeline as a whole.
-    const double slots = std::max(c_.insts / attainable_issue(c_), or_else(c_.pipe_cycles, 0));
-    const double issue =
-        term("T_issue", "cycles", slots * work_.blocks * work_.warps_per_block, Evidence::ours);
-    out_.cycles = term("T_kernel", "cycles", std::max(queues, issue), Evidence::ours);
-    describe(outcome, issue);
+    launch();
+    bandwidth_ =
+        resios::bytes_per_cycle(c_.mem_peak_bandwidth, c_.freq) / or_else(c_.sm_count, c_.active_sms);
+    term("bandwidth_SM", "bytes/cycle", bandwidth_, Evidence::verified);
+    trace();
+    class_terms();
+    steps();
+    const resios::Outcome simulated = resios::simulate(work_);
+    term("T_simulated", "cycles", simulated.cycles, Evidence::verified);
+    term("TLP", "warps", simulated.mean_tlp, Evidence::verified);
+    const double scale = term("extrapolation", "1", warps_of_sm_ / simulated_warps_, Evidence::verified);
+    out_.cycles = term("T_kernel", "cycles", simulated.cycles * scale, Evidence::verified);
+    idle(simulated, scale);
     overhead();
     return std::move(out_);
   }
@@ -154,140 +108,140 @@ class Queues {
     return value;
   }
 
-  // The front end of the thesis sees a multiplication and an addition.
-  void split_multiply_adds() {
-    const std::size_t fp32 = device::index(device::OpClass::fp32);
-    const double fused =
-        std::isnan(c_.fma_insts) ? c_.mix.insts[fp32] : std::min(c_.fma_insts, c_.mix.insts[fp32]);
-    if (std::isnan(c_.fma_insts))
+  // Every SM has an equal part of the warps; of it the first are simulated.
+  void launch() {
+    const double per_block = std::ceil(c_.threads_per_block / c_.warp_size);
+    warps_of_sm_ = c_.total_warps / c_.active_sms;
+    double resident = c_.active_blocks_per_sm;
+    if (o_.resident_blocks > 0) resident = std::min(resident, o_.resident_blocks);
+    if (o_.resident_warps > 0) resident = std::min(resident, std::floor(o_.resident_warps / per_block));
+    if (o_.resident_warps > 0 && o_.resident_warps < per_block)
       out_.notes.push_back(
-          "fma_insts is not known: every fp32 instruction is taken for a fused multiply-add.");
-    c_.mix.insts[fp32] += fused;
-    c_.insts += fused;
-    c_.chain_cycles += fused * or_else(c_.mix.latency[fp32], 0) / or_else(c_.ilp, 1);
+          fmt::format("A block has {:g} warps, more than resident-warps: one block is resident all the same.",
+                      per_block));
+    resident = std::max(resident, 1.0);
+    const double blocks = std::clamp(std::floor(o_.warps / per_block), 1.0,
+                                     std::max(1.0, std::round(c_.blocks / c_.active_sms)));
+    simulated_warps_ = blocks * per_block;
+    work_.warps_per_block = static_cast<std::size_t>(per_block);
+    work_.blocks = static_cast<std::size_t>(blocks);
+    work_.resident_blocks = static_cast<std::size_t>(resident);
+    work_.compute_units = static_cast<std::size_t>(o_.compute_units);
+    work_.memory_units = static_cast<std::size_t>(o_.memory_units);
+    work_.order = static_cast<resios::Order>(o_.order);
+    resident_warps_ = static_cast<std::size_t>(std::min(resident, blocks) * per_block);
+    term("resident_warps", "warps", static_cast<double>(resident_warps_), Evidence::verified);
+    term("simulated_warps", "warps", simulated_warps_, Evidence::verified);
   }
 
-  void add(std::string name, double alone, double busy, double at_a_time = 0) {
-    if (alone <= 0 && busy <= 0) return;
-    term("alone_" + name, "cycles", alone, Evidence::verified);
-    term("busy_" + name, "cycles", busy, Evidence::verified);
-    const bool staging = name == "global";
-    work_.stations.push_back({std::move(name), alone * per_round_, busy * per_round_, at_a_time, staging});
+  // ---- the trace of a warp
+
+  // Counts without code: what is loaded first, then computation, then what is stored. Of a code that is
+  // known, as many instructions of a class as the counts say.
+  void trace() {
+    std::array<double, device::op_class_count> known{};
+    for (const TraceStep& s : c_.trace) known[device::index(s.op_class)] += s.insts;
+    const auto add_classes = [&](const auto& wanted) {
+      device::for_classes(wanted, [&](device::OpClass k) {
+        if (c_.mix.insts[device::index(k)] > 0 && known[device::index(k)] <= 0)
+          trace_.push_back({std::string(device::name_of(k)), k, insts_of(k)});
+      });
+    };
+    add_classes(device::is_answered);
+    add_classes([](device::OpClass k) { return !is_global(k); });
+    for (const TraceStep& s : c_.trace)
+      if (const double sum = known[device::index(s.op_class)];
+          s.insts > 0 && c_.mix.insts[device::index(s.op_class)] > 0) {
+        trace_.push_back(s);
+        trace_.back().insts *= insts_of(s.op_class) / sum;
+      }
+    add_classes([](device::OpClass k) { return is_global(k) && !device::is_answered(k); });
+    if (o_.split_fma && std::isnan(c_.fma_insts))
+      out_.notes.emplace_back("fma_insts is not known: no instruction is taken for two.");
   }
 
-  // GB/s are bytes per ns; of one SM.
-  double bandwidth_of_an_sm() const {
-    const double gpu =
-        o_.resios_caches
-            ? std::min(or_else(c_.dram_bandwidth_measured, sustained_share * c_.mem_peak_bandwidth),
-                       c_.mem_peak_bandwidth)
-            : c_.mem_peak_bandwidth;
-    return resios::bytes_per_cycle(gpu, c_.freq) /
-           (o_.resios_per_sm ? or_else(c_.sm_count, c_.active_sms) : c_.active_sms);
+  double insts_of(device::OpClass k) const {
+    const double insts = c_.mix.insts[device::index(k)];
+    if (!o_.split_fma || k != device::OpClass::fp32 || std::isnan(c_.fma_insts)) return insts;
+    return insts + std::min(c_.fma_insts, insts);
   }
 
-  void global_memory() {
-    if (c_.mem_insts == 0) return;
-    const double bandwidth = term("bandwidth_SM", "bytes/cycle", bandwidth_of_an_sm(), Evidence::verified);
-    if (o_.resios_max_p > 0) return as_in_the_thesis(bandwidth);
-    const double accesses = c_.mem_insts * c_.total_warps;
-    double latency = c_.dram_lat, bytes = line * c_.lines_per_access, others = 0;
-    if (!o_.resios_caches)
-      return add("global", c_.chain_accesses * (latency + bytes / bandwidth),
-                 c_.mem_insts * bytes / bandwidth);
-    if (const double known = access_latency(c_); !std::isnan(known)) latency = known;
-    if (!std::isnan(c_.dram_bytes)) bytes = c_.dram_bytes / accesses;
-    // What the other levels take for an access.
-    for (const Unit& u : units_of(c_, 0, 0))
-      if (!u.compute && u.name != "shared")
-        others = std::max(
-            others, (u.level == Level::gpu ? u.warp_cycles * c_.active_sms : u.warp_cycles) / c_.mem_insts);
-    const double busy = std::max(bytes / bandwidth, others);
-    term("max_p_global", "warps", resios::most_parallel(latency, busy), Evidence::verified);
-    add("global", c_.chain_accesses * (latency + busy), c_.mem_insts * busy);
+  // ---- its delays
+
+  // What the machine reaches with a chain of this instruction alone, as in table 3.1: its lanes, or an
+  // instruction a scheduler.
+  double throughput_of(device::OpClass k) const {
+    const double lanes = c_.mix.throughput[device::index(k)];
+    const double issue = std::min(c_.issue_per_cycle, c_.schedulers) * c_.warp_size;
+    return issue > 0 ? std::min(lanes, issue) : lanes;
+  }
+  double max_i(device::OpClass k) const {
+    return o_.max_i > 0 ? o_.max_i
+                        : resios::most_parallel(c_.mix.latency[device::index(k)],
+                                                resios::penalty(c_.warp_size, throughput_of(k)));
+  }
+  double parallel(const TraceStep& s, double tlp) const { return std::max(1.0, c_.ilp * s.ilp) * tlp; }
+
+  double delay(const TraceStep& s, double tlp) const {
+    const double at_once = parallel(s, tlp);
+    if (is_global(s.op_class))
+      return resios::memory_delay(c_.dram_lat,
+                                  resios::global_penalty(line, c_.lines_per_access * s.spread, bandwidth_),
+                                  o_.max_p, at_once);
+    if (is_shared(s.op_class)) {
+      const double conflicts = std::max(c_.shared_passes * s.spread - 1, 0.0);
+      return resios::memory_delay(
+          c_.shared_lat, resios::shared_penalty(c_.warp_size, word, banks, conflicts, o_.bank_bandwidth),
+          o_.max_p, at_once);
+    }
+    return resios::delay(c_.mix.latency[device::index(s.op_class)],
+                         resios::penalty(c_.warp_size, throughput_of(s.op_class)), max_i(s.op_class),
+                         at_once);
   }
 
-  void as_in_the_thesis(double bandwidth) {
-    const double most = o_.resios_max_p;
-    const double access = term("delay_global", "cycles",
-                               resios::global_delay(c_.dram_lat, most, line, c_.lines_per_access, bandwidth),
-                               Evidence::verified);
-    term("max_p_global", "warps", most, Evidence::verified);
-    double answered = 0;
-    device::for_classes(device::is_answered,
-                        [&](device::OpClass c) { answered += c_.mix.insts[device::index(c)]; });
-    add("global", answered / or_else(c_.mlp, 1) * access, 0, most);
+  // One instruction of each class, with all resident warps ready.
+  void class_terms() {
+    const auto tlp = static_cast<double>(resident_warps_);
+    device::for_classes([&](device::OpClass k) { return c_.mix.insts[device::index(k)] > 0; },
+                        [&](device::OpClass k) {
+                          const std::string name(device::name_of(k));
+                          const bool memory = is_global(k) || is_shared(k);
+                          term("max_" + name, "1", memory ? o_.max_p : max_i(k), Evidence::verified);
+                          term("delay_" + name, "cycles", delay({name, k, 1}, tlp), Evidence::verified);
+                        });
   }
 
-  // Latencies of the classes of a unit, ilp at a time; all together as long as the chain of the warp.
-  void computation() {
-    double sum = 0;
-    for (std::size_t k = 0; k < c_.mix.insts.size(); ++k) sum += latency_of(k);
-    const double scale = sum > 0 ? c_.chain_cycles / sum : 0;
-    const double shared = (latency_of(device::index(device::OpClass::shared)) +
-                           latency_of(device::index(device::OpClass::shared_atomic)) +
-                           latency_of(device::index(device::OpClass::shuffle))) *
-                          scale;
-    // Barriers are no queue; issue is one of its own.
-    const double rest = std::max(
-        c_.chain_cycles - shared - latency_of(device::index(device::OpClass::barrier)) * scale - c_.insts,
-        0.0);
-    const auto units = units_of(c_, 0, 0);
-    double all = 0;
-    for (const Unit& u : units)
-      if (is_queue(u)) all += u.warp_cycles;
-    for (const Unit& u : units) {
-      if (u.name == "shared") add_shared(shared, u.warp_cycles);
-      if (!is_queue(u)) continue;
-      // A scheduler has only its share of the unit.
-      const double resident = work_.resident * work_.warps_per_block,
-                   uneven = std::ceil(resident / c_.schedulers) * c_.schedulers / resident;
-      add(std::string(u.name), all > 0 ? std::max(rest * share_of(u, all), u.warp_cycles * c_.schedulers) : 0,
-          u.warp_cycles * uneven);
+  void steps() {
+    const bool together = trace_.size() > many_steps;
+    for (std::size_t i = 0; i < trace_.size(); ++i) {
+      const TraceStep& s = trace_[i];
+      const bool memory = is_global(s.op_class) || is_shared(s.op_class);
+      if (!together || memory || work_.steps.empty() || work_.steps.back().memory) {
+        work_.steps.push_back({memory, std::vector<double>(resident_warps_)});
+        step_of_.push_back(i);
+      }
+      for (std::size_t t = 0; t < resident_warps_; ++t)
+        work_.steps.back().delay[t] += s.insts * delay(s, static_cast<double>(t + 1));
     }
   }
 
-  double latency_of(std::size_t k) const {
-    return c_.mix.insts[k] > 0 ? c_.mix.insts[k] * or_else(c_.mix.latency[k], 1) : 0;
-  }
-  static bool is_queue(const Unit& u) { return u.compute && u.name != "pipeline"; }
-  static double share_of(const Unit& u, double all) { return u.warp_cycles / all; }
+  // ---- what the time is spent on
 
-  void add_shared(double alone, double busy) {
-    if (o_.resios_max_p == 0) return add("shared", alone, busy);
-    const double most = o_.resios_max_p;
-    const double access =
-        term("delay_shared", "cycles", resios::shared_delay(c_.shared_lat, most, c_.shared_passes - 1),
-             Evidence::verified);
-    const double accesses = c_.mix.insts[device::index(device::OpClass::shared)] +
-                            c_.mix.insts[device::index(device::OpClass::shared_atomic)];
-    add("shared", accesses / or_else(c_.ilp, 1) * access, 0, most);
-  }
-
-  void describe(const resios::Outcome& outcome, double issue) {
-    std::size_t most = 0;
-    for (std::size_t i = 1; i < outcome.busy.size(); ++i)
-      if (outcome.busy[i] > outcome.busy[most]) most = i;
-    for (std::size_t i = 0; i < outcome.busy.size(); ++i)
-      term(fmt::format("occupied_{}", work_.stations[i].name), "1", outcome.busy[i] / outcome.cycles,
-           Evidence::ours);
-    const std::string queue = outcome.busy.empty() ? "barriers" : work_.stations[most].name;
-    out_.which_case = issue > outcome.cycles ? "T_issue > T_queues" : "T_queues >= T_issue";
-    out_.limit = issue > outcome.cycles ? "the issue slots of the schedulers"
-                                        : fmt::format("the queue of {}: warps wait there most", queue);
-    if (outcome.extrapolated)
-      out_.notes.push_back(
-          "The first waves of blocks were simulated, the others take as long as the last of them.");
-    if (o_.resios_fma && !o_.resios_per_sm && o_.resios_caches && o_.resios_max_p == 0) return;
-    std::string on;
-    const auto say = [&](bool said, const char* what) {
-      on += said ? fmt::format("{}{}", on.empty() ? "" : ", ", what) : "";
-    };
-    say(!o_.resios_fma, "multiply-adds as two instructions");
-    say(o_.resios_per_sm, "DRAM's bandwidth divided by all SMs");
-    say(!o_.resios_caches, "no caches");
-    say(o_.resios_max_p > 0, "few memory accesses at a time");
-    out_.notes.push_back(fmt::format("Simplifications of the thesis that are on: {}.", on));
+  void idle(const resios::Outcome& simulated, double scale) {
+    const double computing = term("T_compute", "cycles", simulated.computing * scale, Evidence::verified);
+    const double waiting = term("T_idle", "cycles", out_.cycles - computing, Evidence::verified);
+    for (std::size_t i = 0; i < simulated.idle.size(); ++i) {
+      const TraceStep& s = trace_[step_of_[i]];
+      if (simulated.idle[i] > 0)
+        out_.hotspots.push_back({s.place, std::string(device::name_of(s.op_class)), s.access, s.insts,
+                                 simulated.idle[i] * scale, simulated.idle[i] / simulated.cycles,
+                                 simulated.idle[i] / simulated.in_unit[i]});
+    }
+    std::ranges::stable_sort(out_.hotspots, std::greater<>(), &Hotspot::idle_cycles);
+    out_.which_case = waiting > computing ? "T_idle > T_compute" : "T_compute >= T_idle";
+    out_.limit = waiting > computing ? fmt::format("memory: the compute units are idle during {}",
+                                                   out_.hotspots.front().place)
+                                     : "the compute units";
   }
 
   void overhead() {
@@ -297,12 +251,11 @@ class Queues {
       term(name, "ns", ns, evidence);
       total += ns;
     };
+    const Evidence copies = o_.fitted_copies ? Evidence::verified : Evidence::ours;
     part("T_context", c_.context_init * 1e6, Evidence::verified);
     part("T_launch", c_.launch_overhead * 1e3, Evidence::verified);
-    part("T_h2d", copy(c_.h2d_bytes, c_.h2d_bandwidth),
-         o_.resios_transfer ? Evidence::verified : Evidence::ours);
-    part("T_d2h", copy(c_.d2h_bytes, c_.d2h_bandwidth),
-         o_.resios_transfer ? Evidence::verified : Evidence::ours);
+    part("T_h2d", copy(c_.h2d_bytes, c_.h2d_bandwidth), copies);
+    part("T_d2h", copy(c_.d2h_bytes, c_.d2h_bandwidth), copies);
     out_.total_ns = total;
     term("T_total", "ns", total, Evidence::verified);
   }
@@ -310,40 +263,36 @@ class Queues {
   // ns; unknown where bytes or bandwidth are.
   double copy(double bytes, double bandwidth) const {
     if (bytes == 0) return 0;
-    if (o_.resios_transfer)
+    if (o_.fitted_copies)
       return std::isnan(bandwidth) ? bandwidth : resios::transfer_time(bytes * 1e-6, bandwidth * 1e3) * 1e6;
     return bytes / bandwidth + or_else(c_.copy_latency, 0) * 1e3;
   }
 
-  Counts c_;
-  Options o_;
+  const Counts& c_;
+  const ResiosOptions& o_;
+  double bandwidth_ = 0;  // bytes per cycle of an SM
+  double warps_of_sm_ = 0, simulated_warps_ = 0;
+  std::size_t resident_warps_ = 0;
+  std::vector<TraceStep> trace_;
+  std::vector<std::size_t> step_of_;  // the first instruction of each step
   resios::Work work_;
-  double per_round_ = 1;
   Evaluation out_;
 };
 
 class Resios final : public Model {
  public:
   std::string_view name() const override { return "resios"; }
-  std::string_view title() const override { return "after Resios 2011"; }
+  std::string_view title() const override { return "Resios 2011"; }
   std::span<double C::*const> needs() const override { return resios_needs; }
   std::span<double C::*const> uses() const override { return resios_uses; }
   bool needs_mix() const override { return true; }
   std::span<const std::string_view> deviations() const override { return resios_deviations; }
   Evaluation evaluate(const Counts& counts, const Options& options) const override {
-    return Queues(counts, options).run();
+    return Thesis(counts, options.resios).run();
   }
 };
 
 }  // namespace
-
-Options Options::resios_as_in_the_thesis() {
-  Options o;
-  o.resios_fma = o.resios_caches = false;
-  o.resios_per_sm = o.resios_transfer = true;
-  o.resios_max_p = resios::thesis_max_p;
-  return o;
-}
 
 const Model& resios_model() {
   static const Resios model;

@@ -26,7 +26,7 @@ void set_metrics(result::Metrics& m, const Prediction& p) {
 
 struct Tables {
   Table predictions{"predictions", {}}, terms{"terms", {}}, sensitivity{"sensitivity", {}},
-      remarks{"remarks", {}};
+      hotspots{"hotspots", {}}, remarks{"remarks", {}};
 
   void add(const Prediction& p) {
     const std::string model(p.model->name());
@@ -38,6 +38,10 @@ struct Tables {
     for (const Sensitivity& s : p.sensitivity)
       sensitivity.rows.push_back(
           {model, s.parameter, s.change, s.other_case ? std::uint64_t{1} : std::uint64_t{0}});
+    constexpr std::size_t hotspots_kept = 20;
+    for (const Hotspot& h : std::span(e.hotspots).first(std::min(e.hotspots.size(), hotspots_kept)))
+      hotspots.rows.push_back(
+          {model, h.place, h.op_class, h.insts, h.idle_cycles, h.idle_share, h.own_share});
     for (const std::string& note : e.notes) remarks.rows.push_back({model, note});
   }
 };
@@ -70,7 +74,8 @@ result::KernelResult to_result(const std::string& name, const Counts& counts,
   if (!predictions.empty())
     k.bottleneck =
         fmt::format("{} ({})", predictions.front().evaluation.limit, predictions.front().model->name());
-  for (Table* t : {&tables.predictions, &tables.terms, &tables.sensitivity, &tables.remarks})
+  for (Table* t :
+       {&tables.predictions, &tables.terms, &tables.sensitivity, &tables.hotspots, &tables.remarks})
     k.tables.push_back(std::move(*t));
   return k;
 }

@@ -98,7 +98,8 @@ class NestWriter {
       line(fmt::format("    {:<4} {:<6} {:<16} {:>10}  {:>6.1f} {:>8.1f} {:>7.1f} {:>7.1f}  {}{}",
                        r.number("line"), r.text("kind"), r.text("array"), stride, r.number("lines"),
                        r.number("sectors"), r.number("passes"), r.number("reuse"),
-                       format_share(r.number("idle")), r.is("evaluated") ? "" : "  (worst case assumed)"));
+                       r.has("idle") ? format_share(r.number("idle")) : "-",
+                       r.is("evaluated") ? "" : "  (worst case assumed)"));
     });
   }
 

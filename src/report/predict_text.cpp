@@ -172,6 +172,7 @@ class PredictWriter {
     overhead(k, name);
     sensitivity(k, name);
     benefits(k, name);
+    hotspots(k, name);
     if (options_.all) terms(k, name);
     remarks(k, name);
   }
@@ -218,6 +219,24 @@ class PredictWriter {
         text +=
             fmt::format("{}B_{} {}", text.empty() ? "" : ", ", v.name.substr(prefix.size()), cycles(v.real));
     if (!text.empty()) paragraph("gain at most (cycles)", text);
+  }
+
+  // Below a hundredth of the time nobody gains anything.
+  void hotspots(const KernelResult& k, const std::string& name) {
+    const Table* table = result::find(k.tables, "hotspots");
+    if (table == nullptr) return;
+    constexpr double worth = 0.01;
+    constexpr std::size_t most = 5;
+    std::string text;
+    std::size_t shown = 0;
+    for (const auto& row : table->rows) {
+      const double share = value(*table, row, "idle_share");
+      if (words(*table, row, "model") != name || share < worth || (!options_.all && shown == most)) continue;
+      text += fmt::format("{}{} ({} of the time)", text.empty() ? "" : ", ",
+                          printable(words(*table, row, "place")), format_share(share));
+      ++shown;
+    }
+    if (!text.empty()) paragraph("compute units idle during", text);
   }
 
   void terms(const KernelResult& k, const std::string& name) {

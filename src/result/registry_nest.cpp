@@ -157,7 +157,7 @@ std::vector<TableDeclaration> nest_tables() {
         {"reuse", "1",
          "Sectors asked for over different sectors, within a block or from iteration to iteration"},
         {"dram", "bytes", "Bytes of the access that come from DRAM or go there"},
-        {"idle", "1", "Share of the time in which the SMs wait for the access"},
+        {"idle", "1", "Share of the time in which only memory works, on the access, by resios"},
         {"evaluated", "1", "1: the address was evaluated; 0: it depends on data, the worst is assumed"}}},
       {"nest_blocks",
        "Straight pieces of code of a nest.",

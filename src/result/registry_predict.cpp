@@ -78,8 +78,8 @@ constexpr MetricDeclaration rows[] = {
      "is faster.",
      "kernel", "", "", sum, ""},
     {"predict.resios.cycles", "cycles",
-     "SM cycles of the kernel by the parametrised model of Resios (2011): delays of the units and the queues "
-     "in front of them.",
+     "SM cycles of the kernel by the parametrised model of Resios (2011): delays of its instructions at the "
+     "parallelism that a coarse simulation of the warps finds.",
      "kernel", "", "", sum, ""},
     {"predict.resios.time", "ns", "Time of the kernel by the parametrised model of Resios (2011).", "kernel",
      "predict.resios.cycles / freq", "", sum, ""},
@@ -88,7 +88,7 @@ constexpr MetricDeclaration rows[] = {
      "are known.",
      "kernel", "", "", sum, ""},
     {"predict.resios.formula.cycles", "cycles",
-     "SM cycles of the kernel that the queues of the model of Resios (2011) give, even where no kernel "
+     "SM cycles of the kernel that the simulation of the model of Resios (2011) gives, even where no kernel "
      "can be so fast.",
      "kernel", "", "", sum, ""},
     {"predict.resios.floor.cycles", "cycles",

@@ -128,7 +128,7 @@ class Predictions(Case):
     # What an equation is called says nothing of what bounds the kernel.
     CASE = re.compile(
         r"(no memory accesses|1: MWP = N and CWP = N|2: CWP >= MWP|2: Comp_cycles > Mem_cycles|3: MWP > CWP|CWP <= MWP|CWP > MWP|T_[\w-]+ is the longest|"
-        r"nothing to do|T_latency > T_throughput|T_throughput >= T_latency|T_issue > T_queues|T_queues >= T_issue)(; less than the floor)?"
+        r"nothing to do|T_latency > T_throughput|T_throughput >= T_latency|T_idle > T_compute|T_compute >= T_idle)(; less than the floor)?"
     )
     MODELS = {"throughput", "mwp-cwp", "mwp-cwp-2012", "resios", "roofline"}
 

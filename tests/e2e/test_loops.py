@@ -35,6 +35,30 @@ class Loops(Case):
             f"#include <stdlib.h>\n{declarations}\nvoid f(int n, int m, float *restrict a, const float *restrict b, const int *restrict c) {{\n{body}\n}}\n",
         )
 
+    def test_a_store_is_not_blamed_for_arithmetic(self):
+        path = self.file(
+            "chain.c",
+            """#include <stdlib.h>
+int main(int argc, char **argv) {
+  int n = atoi(argv[1]);
+  float *out = malloc(n * sizeof(float));
+  for (int t = 0; t < n; ++t) {
+    float x = t;
+    for (int i = 0; i < 1000; ++i) x = x * 0.999f;
+    out[t] = x;
+  }
+  return out[1] > 1;
+}
+""",
+        )
+        self.ok("predict", path, "--loop", "chain.c:5", "--run", "1024", "--gpu", "gtx460", "--json=c.json")
+        k = json.loads((self.folder / "c.json").read_text())["kernels"][0]
+        (store,) = (dict(zip(k["tables"]["nest_accesses"]["columns"], r)) for r in k["tables"]["nest_accesses"]["rows"])
+        self.assertLess(store["idle"], 0.05)
+        _, copy = self.predicted("copy.c", "--run", "100000")
+        t = copy["kernels"][0]["tables"]["nest_accesses"]
+        self.assertGreater(sum(dict(zip(t["columns"], r))["idle"] for r in t["rows"]), 0.5)
+
     def test_transpose(self):
         m, result = self.predicted("transpose.c", "--loop", "transpose.c:9", "--params", "width=1024,height=1024")
         self.assertEqual(m["predict.nest.iterations"], 1024 * 1024)

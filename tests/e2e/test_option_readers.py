@@ -48,7 +48,7 @@ VALUES = {
     "--kernels": "*",
     "--model": None,  # by command
     "--rule": "paper",
-    "--resios": "thesis",
+    "--resios": "memory-units=2",
     "--dram": "hbm2-2000",
     "--timeline": "t.json",
     "--record": "r.simt",

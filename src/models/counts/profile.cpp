@@ -1,5 +1,7 @@
 #include "models/counts/profile.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -23,6 +25,7 @@ struct Sums {
   double shared = 0, passes = 0, ideal_passes = 0;
   double read_sectors = 0, missed_sectors = 0, l2_reads = 0, l2_misses = 0;
   std::array<double, device::op_class_names.size()> classes{};
+  std::vector<CodeStep> code;
 };
 
 class Adder {
@@ -52,6 +55,10 @@ class Adder {
     add_machine_classes(info, lowering_(*info.inst), executed, s_.classes);
     if (c.shared_looks != 0) add_shared(c, executed);
     const cache::AccessCounts* accesses = m_.study.counts(function, pc);
+    double spread = over(static_cast<double>(c.passes), static_cast<double>(c.shared_looks));
+    if (is_memory(info.op_class) && accesses != nullptr)
+      spread = over(static_cast<double>(accesses->lines), static_cast<double>(accesses->requests));
+    add_code(m_.launch.module(), info, lowering_(*info.inst), executed, spread, s_.code);
     if (is_memory(info.op_class) && accesses != nullptr && accesses->requests != 0)
       add_accesses(info, c, *accesses);
   }
@@ -152,6 +159,22 @@ void add_machine_classes(const InstInfo& info, const timing::Lowered& lowered, d
   add(lowered.rated > 0 ? lowered.rest : lowered.op_class, lowered.count - info.switch_at);
 }
 
+void add_code(const ptx::Module& module, const InstInfo& info, const timing::Lowered& lowered,
+              double executed, double spread, std::vector<CodeStep>& code) {
+  const auto file = module.files.find(info.inst->file);
+  const std::string at = file == module.files.end()
+                             ? fmt::format("PTX line {}", info.inst->line)
+                             : fmt::format("{}:{}", file->second.substr(file->second.find_last_of('/') + 1),
+                                           info.inst->source_line);
+  const auto add = [&](OpClass op_class, unsigned count) {
+    code.push_back({fmt::format("{} {}", at, device::name_of(op_class)), op_class, executed * count, spread});
+  };
+  if (lowered.count == 0) return;
+  if (lowered.count == 1) return add(lowered.op_class, 1);
+  add(lowered.part, info.switch_at);
+  add(lowered.rated > 0 ? lowered.rest : lowered.op_class, lowered.count - info.switch_at);
+}
+
 bool is_fused(const ptx::Inst& inst) {
   return inst.op == ptx::Op::fma || (inst.op == ptx::Op::mad && ptx::is_float(inst.type));
 }
@@ -192,6 +215,8 @@ Profile profile_of(const Measured& m) {
   const double per_warp = whole * warps / all_warps;
   for (std::size_t i = 0; i < p.class_insts.size(); ++i) p.class_insts[i] = s.classes[i] / warps * per_warp;
   p.ptx_insts = s.executed / warps * per_warp;
+  p.code = s.code;
+  for (CodeStep& step : p.code) step.insts *= per_warp / warps;
   p.active_lanes = over(s.threads, s.executed);
   p.fma_insts = s.fma / warps * per_warp;
   p.sync_insts = s.barriers / warps * per_warp;

@@ -20,6 +20,14 @@
 
 namespace simtlab::models::counts {
 
+// One instruction of the code: how often a warp executes it, and what one access touches.
+struct CodeStep {
+  std::string place;  // "k.cu:14 load"
+  device::OpClass op_class = device::OpClass::int_alu;
+  double insts = 0;
+  double spread = 0;  // lines of global memory, passes of shared memory; 0: unknown
+};
+
 struct Profile {
   // Launch.
   std::uint64_t blocks = 0;
@@ -45,6 +53,7 @@ struct Profile {
   double warp_latency = 0;
   double warp_memory_wait = 0;  // of them: waited for global and local memory
   double warp_spread = 1;       // instructions of the longest warp over those of a mean one
+  std::vector<CodeStep> code;   // in the order of the text
 
   // Of the whole grid.
   double flops = 0, l1_bytes = 0, l2_bytes = 0, dram_bytes = 0, useful_bytes = 0;
@@ -70,6 +79,9 @@ Profile profile_of(const Measured& measured);
 void add_machine_classes(const timing::InstInfo& info, const timing::Lowered& lowered, double executed,
                          std::array<double, device::op_class_names.size()>& classes);
 bool is_fused(const ptx::Inst& inst);
+// What one PTX instruction is of the code; spread as in CodeStep.
+void add_code(const ptx::Module& module, const timing::InstInfo& info, const timing::Lowered& lowered,
+              double executed, double spread, std::vector<CodeStep>& code);
 // ptx_insts must be known.
 void set_dependences(Profile& profile, const Dependences& sum);
 

@@ -326,9 +326,14 @@ class Follower {
 };
 
 // Everything but the dependences.
-void count(const Follower& f, const timing::Lowering& lowering, timing::Programs& programs, double lanes,
-           Profile& p) {
+void count(const Follower& f, const ptx::Module& module, const timing::Lowering& lowering,
+           timing::Programs& programs, double lanes, Profile& p) {
   double sectors = 0, lines = 0, bytes = 0, uncoalesced_sectors = 0, passes = 0, ideal = 0;
+  struct Seen {
+    const timing::InstInfo* info;
+    double executed, spread;
+  };
+  std::map<std::pair<const ptx::Function*, std::uint32_t>, Seen> seen;
   for (std::size_t i = 0; i < f.way.steps.size(); ++i) {
     const timing::InstInfo& info = (*programs.of(*f.way.steps[i].function))[f.way.steps[i].pc];
     add_machine_classes(info, lowering(*info.inst), 1, p.class_insts);
@@ -336,6 +341,10 @@ void count(const Follower& f, const timing::Lowering& lowering, timing::Programs
     if (is_fused(*info.inst)) ++p.fma_insts;
     if (info.kind == timing::Kind::barrier) ++p.sync_insts;
     const Follower::Access& a = f.accesses[i];
+    const auto [step, first] =
+        seen.try_emplace({f.way.steps[i].function, f.way.steps[i].pc}, Seen{&info, 0, 0});
+    ++step->second.executed;
+    step->second.spread += a.shared ? a.passes : a.global ? a.lines : 0;
     if (a.shared) ++p.shared_insts, passes += a.passes, ideal += a.ideal;
     if (!a.global) continue;
     ++p.global_insts;
@@ -343,6 +352,8 @@ void count(const Follower& f, const timing::Lowering& lowering, timing::Programs
     sectors += a.sectors, lines += a.lines, bytes += a.bytes;
     if (!a.coalesced) uncoalesced_sectors += a.sectors;
   }
+  for (const auto& [at, s] : seen)
+    add_code(module, *s.info, lowering(*s.info->inst), s.executed, s.spread / s.executed, p.code);
   const auto over = [](double part, double all) { return all > 0 ? part / all : 0; };
   p.shared_passes = over(passes, p.shared_insts), p.shared_passes_ideal = over(ideal, p.shared_insts);
   p.sectors_per_uncoalesced = over(uncoalesced_sectors, p.uncoalesced_insts);
@@ -371,7 +382,7 @@ StaticProfile static_profile(const StaticLaunch& launch, const device::Device& d
   const timing::Lowering lowering(device, launch.lowering);
   timing::Programs programs;
   programs.begin(launch.function, pipes, lowering);
-  count(f, lowering, programs, p.active_lanes, p);
+  count(f, launch.module, lowering, programs, p.active_lanes, p);
   p.l1_miss_ratio = p.l2_miss_ratio = p.global_insts > 0 ? 1 : 0;
   const double all_warps = static_cast<double>(p.blocks) * p.warps_per_block;
   p.flops *= all_warps;

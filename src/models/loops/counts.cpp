@@ -48,7 +48,6 @@ class Counter {
       inputs_.push_back(bytes_of_input(nest_, i, out_.patterns, touched));
     transfers();
     traffic();
-    shares();
     chain();
   }
 
@@ -128,21 +127,6 @@ class Counter {
     if (uncoalesced > 0) out_.lines_per_uncoalesced = std::max(1.0, uncoalesced_lines / uncoalesced);
     out_.uncoalesced = uncoalesced / out_.warps;
     out_.coalesced = (requests - uncoalesced) / out_.warps;
-  }
-
-  // Of each access, the time of the level that needs longest for it.
-  void shares() {
-    double sum = 0;
-    const double clock = device_.sm_clock_hz, sms = device_.sm.count;
-    for (std::size_t i = 0; i < out_.traffic.size(); ++i) {
-      Traffic& t = out_.traffic[i];
-      const double passes = out_.patterns[i].requests * out_.patterns[i].lines / sms;
-      const double l2 = device_.l2.bytes_per_cycle > 0 ? t.l2 / device_.l2.bytes_per_cycle : 0;
-      const double dram = device_.dram.bandwidth > 0 ? t.dram / (device_.dram.bandwidth / clock) : 0;
-      t.share = std::max({passes, l2, dram});
-      sum += t.share;
-    }
-    for (Traffic& t : out_.traffic) t.share = sum > 0 ? t.share / sum : 0;
   }
 
   // Share of the accesses of a load that find what the warp itself brought before.

@@ -13,7 +13,6 @@ namespace simtlab::models::loops {
 // Of one access, how its bytes come.
 struct Traffic {
   double l1 = 0, l2 = 0, dram = 0;  // bytes at each level, of the whole nest
-  double share = 0;                 // of the time that memory needs
 };
 
 // What a warp of the optimised kernel executes, a mean over the grid.

@@ -59,7 +59,6 @@ class Writer {
 
   void accesses() {
     Table t{"nest_accesses", {}};
-    const double idle = idle_share();
     for (std::size_t i = 0; i < best_.patterns.size(); ++i) {
       const Pattern& p = best_.patterns[i];
       const Access& a = nest_.accesses[at(p.access)];
@@ -67,7 +66,7 @@ class Writer {
                         std::string(a.store ? "store" : "load"), array(a), std::uint64_t{a.bytes},
                         p.stride ? Cell(*p.stride) : Cell(), p.lines, p.sectors, p.passes, p.requests,
                         std::max(p.block_reuse, p.step_reuse), best_.traffic[i].dram,
-                        best_.traffic[i].share * idle, flag(p.evaluable)});
+                        a_.idle.empty() ? Cell() : Cell(a_.idle[at(p.access)]), flag(p.evaluable)});
     }
     keep(std::move(t));
   }

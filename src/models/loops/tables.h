@@ -42,6 +42,8 @@ struct Answer {
   std::optional<double> sequential_ns;
   std::uint64_t calls = 0;
   std::vector<std::string> notes;
+  // Of each access: share of the time in which only memory works, on it; empty: unknown
+  std::vector<double> idle = {};
 };
 
 // Adds the metrics predict.nest.* and the tables nest_* to the result of the best candidate.

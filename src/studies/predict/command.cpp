@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -32,7 +33,7 @@ constexpr std::uint64_t max_counts_bytes = 256 * 1024;
 struct PredictRun {
   Run run;
   LoopOptions loop;
-  std::string counts, model = "all", resios = "corrected";
+  std::string counts, model = "all", resios;
   std::optional<std::string> rule;
   std::vector<std::string> sweep;
   bool explain = false, whole = false, not_executed = false;
@@ -86,25 +87,23 @@ ChosenDevice device_of(const RunOptions& given) {
   return out;
 }
 
-Outcome on_paper(PredictRun o) {
-  const RunClock clock;
-  const RunOptions& wished = o.run.given;
-  if (!wished.has("gpu") && (wished.has("set") || wished.has("config")))
-    throw Error(ExitCode::usage, "option-conflict", "--set and --config describe a GPU, and none is named",
-                "add --gpu NAME, or leave them out");
-  OutputOptions& output = o.run.output;
-  check_outputs(output);
-  const ChosenDevice device = device_of(wished);
-  const std::string file = counts_name(o.counts);
-  std::vector<std::filesystem::path> read = device.files;
-  read.emplace_back(file);
-  check_inputs(output, read);
+// A value in the place of what the counts file says.
+void replace(models::Inputs& inputs, const std::string& key, const std::string& value) {
+  const models::Inputs one = models::parse_counts(fmt::format("{} = {}\n", key, value), "--sweep");
+  for (const models::Symbol& s : models::symbols())
+    if (one.has(s.member)) inputs.set(s.member, one.counts.*s.member, {"--sweep"});
+  for (const models::MixSymbol& s : models::mix_symbols())
+    for (std::size_t c = 0; c < device::op_class_names.size(); ++c)
+      if (const double v = (one.counts.mix.*s.column)[c]; !std::isnan(v))
+        inputs.set_mix(s, c, v, {"--sweep"});
+}
 
-  models::Inputs inputs = models::parse_counts(read_file(file, max_counts_bytes, "counts file"), file);
+result::Result paper_result(const PredictRun& o, const models::Inputs& given, const ChosenDevice& device,
+                            const gpu::PredictOptions& options) {
+  models::Inputs inputs = given;
   models::complete(inputs, device.loaded ? &device.loaded->device : nullptr);
   result::Result result;
   const std::string name = o.counts == "-" ? "counts" : std::filesystem::path(o.counts).stem().string();
-  const gpu::PredictOptions options = options_of(o);
   result.kernels.push_back(
       models::answer(name, inputs, options.model, models::parse_options(options.rule, options.resios)));
   result.total = result.kernels.back().metrics;
@@ -113,7 +112,52 @@ Outcome on_paper(PredictRun o) {
   m.device = device.loaded ? device.loaded->device.name : "the machine of the counts";
   m.configuration = models::to_configuration(inputs);
   std::error_code ignored;
+  const std::string file = counts_name(o.counts);
   if (std::filesystem::is_regular_file(file, ignored)) m.inputs = hash_inputs({file});
+  return result;
+}
+
+// An axis is the GPU, a parameter of resios, a symbol of the counts, or a device key.
+Outcome papers(const PredictRun& o, const std::vector<Axis>& axes, const models::Inputs& given) {
+  return predict_points(axes, o.run.output, [&](const std::vector<std::string>& values) {
+    RunOptions there = o.run.given;
+    models::Inputs inputs = given;
+    gpu::PredictOptions options = options_of(o);
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      const std::string& key = axes[i].name;
+      if (key == "gpu")
+        there.set("gpu", values[i]);
+      else if (vary_model(options, key, values[i]))
+        continue;
+      else if (key.find('.') == std::string::npos || key.starts_with("class."))
+        replace(inputs, key, values[i]);
+      else
+        there.add("set", fmt::format("{}={}", key, with_unit(values[i])));
+    }
+    if (!there.has("gpu") && there.has("set"))
+      throw Error(ExitCode::usage, "option-conflict",
+                  "--sweep of a device key describes a GPU, and none is named", "add --gpu NAME");
+    return paper_result(o, inputs, device_of(there), options);
+  });
+}
+
+Outcome on_paper(PredictRun o) {
+  const RunClock clock;
+  const RunOptions& wished = o.run.given;
+  if (!wished.has("gpu") && (wished.has("set") || wished.has("config")))
+    throw Error(ExitCode::usage, "option-conflict", "--set and --config describe a GPU, and none is named",
+                "add --gpu NAME, or leave them out");
+  OutputOptions& output = o.run.output;
+  check_outputs(output);
+  const std::vector<Axis> axes = predicted_axes(wished, o.sweep);
+  const ChosenDevice device = axes.empty() ? device_of(wished) : ChosenDevice{};
+  const std::string file = counts_name(o.counts);
+  std::vector<std::filesystem::path> read = device.files;
+  read.emplace_back(file);
+  check_inputs(output, read);
+  const models::Inputs inputs = models::parse_counts(read_file(file, max_counts_bytes, "counts file"), file);
+  if (!axes.empty()) return papers(o, axes, inputs);
+  result::Result result = paper_result(o, inputs, device, options_of(o));
   clock.finish(result);
   return {std::move(result), std::move(output)};
 }
@@ -221,12 +265,14 @@ void add_predict_options(Command& command, PredictRun& o) {
       ->check(one_of({"order", "paper"}))
       ->type_name("RULE")
       ->group(group);
+  std::vector<std::string_view> parameters;
+  for (const models::ResiosParameter& p : models::resios_parameters()) parameters.push_back(p.name);
   command
-      .add_option("--resios", o.resios,
-                  "resios: corrected (default), thesis, or of its simplifications those named: fma (two "
-                  "instructions), per-sm (bandwidth divided by all SMs), caches (none), "
-                  "max-p (8), transfer (its fit)")
-      ->type_name("LIST")
+      .add_option(
+          "--resios", o.resios,
+          fmt::format("Parameters of resios, default those of the thesis: {} (docs/concepts/models.md)",
+                      fmt::join(parameters, ", ")))
+      ->type_name("NAME=VALUE,...")
       ->group(group);
   read_by(
       command
@@ -252,11 +298,11 @@ void add_predict_options(Command& command, PredictRun& o) {
   read_by(command
               .add_option("--sweep", o.sweep,
                           "A table over all combinations: block=32:1024 of a kernel without a host program, "
-                          "regs=32,64 or any device key")
+                          "regs=32,64, a symbol of the counts, resios.NAME or any device key")
               ->type_name("KEY=VALUES")
               ->one_at_a_time()
               ->group(group),
-          options::predicted | options::nests);
+          options::predicted | options::nests | options::Study::predict_counts);
 }
 
 }  // namespace

@@ -273,6 +273,7 @@ class LoopPrediction {
   }
 
   const models::Inputs& given() const { return given_; }
+  const models::Options& options() const { return options_; }
   result::KernelResult answer(const std::string& name, const models::Inputs& inputs) const {
     return models::answer(name, inputs, model_, options_);
   }
@@ -464,6 +465,7 @@ result::Result LoopStudy::at(const LoopOptions& o, const RunOptions& given,
     k.block[d] = best.counts.mapping.block[d];
   }
   k.registers = best.counts.code.registers;
+  answer.idle = idle_of(nest, inputs, prediction.options());
   answer.staging = models::loops::stagings(nest, shape, best.counts, device.device);
   answer.staged_ns = prediction.choose(answer.staging, nest, shape, best, measured);
   answer.worth = worth_of(k, best.counts, device.device, best.model, prediction.given(), inputs.counts);
@@ -570,8 +572,10 @@ Outcome predict_loop(const LoopOptions& o, const RunOptions& given, OutputOption
     return predict_points(axes, output, [&](const std::vector<std::string>& values) {
       LoopOptions varied = o;
       RunOptions there = given;
-      for (std::size_t i = 0; i < axes.size(); ++i) vary(varied, there, axes[i], values[i]);
-      return study.at(varied, there, predict, output);
+      gpu::PredictOptions model = predict;
+      for (std::size_t i = 0; i < axes.size(); ++i)
+        if (!vary_model(model, axes[i].name, values[i])) vary(varied, there, axes[i], values[i]);
+      return study.at(varied, there, model, output);
     });
   }
   result::Result result = study.at(o, given, predict, output);

@@ -14,6 +14,36 @@ using C = models::Counts;
 // as long or longer.
 constexpr double context_ns = 65e6;
 
+// The instructions of the nest in the order of its blocks, with what each access touches.
+std::vector<models::TraceStep> trace_of(const models::loops::Description& nest,
+                                        const models::loops::NestCounts& n) {
+  std::vector<models::TraceStep> out;
+  for (const models::loops::BlockCode& b : n.code.blocks)
+    for (const models::loops::Instruction& i : nest.blocks[static_cast<std::size_t>(b.block)].instructions) {
+      if (i.op_class < 0 || b.executions <= 0) continue;
+      models::TraceStep& step = out.emplace_back();
+      step.op_class = static_cast<device::OpClass>(i.op_class);
+      step.insts = i.count * b.executions;
+      step.ilp = b.ilp / n.code.ilp;
+      step.place = fmt::format("line {}", i.line);
+      if (i.access >= 0) {
+        const models::loops::Access& a = nest.accesses[static_cast<std::size_t>(i.access)];
+        step.place =
+            fmt::format("{} {}, line {}", a.store ? "store" : "load",
+                        a.input < 0 ? "thread" : nest.inputs[static_cast<std::size_t>(a.input)].name, a.line);
+        const auto p = std::ranges::find(n.patterns, i.access, &models::loops::Pattern::access);
+        step.access = i.access;
+        if (p != n.patterns.end()) step.spread = p->lines / n.lines_per_access;
+      }
+      if (i.more > 0) {
+        models::TraceStep more = step;
+        more.op_class = static_cast<device::OpClass>(i.more_class), more.insts = i.more * b.executions;
+        out.push_back(std::move(more));
+      }
+    }
+  return out;
+}
+
 double time_of(const result::KernelResult& k, const std::string& model) {
   return k.metrics.get(fmt::format("predict.{}.time", model)).value_or(0);
 }
@@ -23,8 +53,8 @@ double time_of(const result::KernelResult& k, const std::string& model) {
 models::Inputs inputs_of(const models::loops::Description& nest, const models::loops::Shape& shape,
                          const models::loops::NestCounts& n, const device::Device& device,
                          const models::Inputs& given) {
-  (void)nest;
   models::Inputs in = given;
+  in.counts.trace = trace_of(nest, n);
   const std::string nest_source = shape.measured ? "loop nest (counted in a run)" : "loop nest (evaluated)";
   const auto set = [&](double C::*member, double value) {
     if (in.has(member)) return;  // given by hand
@@ -93,6 +123,15 @@ models::loops::Candidate rated(const models::loops::Description& nest, const mod
       out.time_ns = models::predict(*m, inputs.counts, options).time_ns;
       out.model = name;
     }
+  return out;
+}
+
+std::vector<double> idle_of(const models::loops::Description& nest, const models::Inputs& inputs,
+                            const models::Options& options) {
+  if (!models::missing(inputs, models::resios_model()).empty()) return {};
+  std::vector<double> out(nest.accesses.size());
+  for (const models::Hotspot& h : models::resios_model().evaluate(inputs.counts, options).hotspots)
+    if (h.access >= 0) out[static_cast<std::size_t>(h.access)] += h.idle_share;
   return out;
 }
 

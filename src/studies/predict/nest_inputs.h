@@ -25,6 +25,10 @@ std::vector<models::loops::Worth> worth_of(const result::KernelResult& result,
                                            const models::loops::NestCounts& counts,
                                            const device::Device& device, const std::string& first,
                                            const models::Inputs& given, const models::Counts& evaluated);
+// Of each access of the nest, the share of the time in which only memory works, on it, by resios; empty: it
+// has no answer.
+std::vector<double> idle_of(const models::loops::Description& nest, const models::Inputs& inputs,
+                            const models::Options& options);
 // Bytes a second; nothing where that is more than the peak, which no board does: the time is too short then.
 std::optional<double> possible_rate(double bytes, double ns, double peak);
 double l2_peak(const models::Counts& counts);  // bytes a second

@@ -23,7 +23,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* sweep_hint = "block=32:1024 regs=32,64 l1.bytes=16K,48K; FIRST:LAST doubles";
+constexpr const char* sweep_hint =
+    "block=32:1024 regs=32,64 l1.bytes=16K,48K resios.memory-units=1,8; FIRST:LAST doubles";
 
 // A launch that exists on the command line only.
 bool has_launch(const Run& run) {
@@ -34,7 +35,10 @@ bool has_launch(const Run& run) {
 Run varied(Run run, const std::vector<Axis>& axes, const std::vector<std::string>& values) {
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const std::string& key = axes[i].name;
-    if (key == "gpu") {
+    gpu::PredictOptions model = gpu::parse_predict_options(run.given.get("predict").value_or(""));
+    if (vary_model(model, key, values[i])) {
+      run.given.set("predict", gpu::to_text(model));
+    } else if (key == "gpu") {
       run.given.set("gpu", values[i]);
     } else if (key == "block" || key == "grid" || key == "global" || key == "shared") {
       if (!has_launch(run))
@@ -109,11 +113,16 @@ std::string Predicted::text(const report::Style& style) const {
                         report::Paint::bad, style);
   const std::vector<std::string> models = answered(points);
   std::string header;
-  for (const Axis& a : axes) header += fmt::format("{:<16}", a.name);
+  std::vector<std::size_t> widths;
+  for (const Axis& a : axes) {
+    widths.push_back(std::max<std::size_t>(16, a.name.size() + 2));
+    header += fmt::format("{:<{}}", a.name, widths.back());
+  }
   for (const std::string& m : models) header += fmt::format("{:>14}", m);
   out += report::painted(header + "\n", report::Paint::bold, style);
   for (std::size_t i = 0; i < points.size(); ++i) {
-    for (const std::string& value : point_of(axes, i)) out += fmt::format("{:<16}", value);
+    const std::vector<std::string> values = point_of(axes, i);
+    for (std::size_t a = 0; a < axes.size(); ++a) out += fmt::format("{:<{}}", values[a], widths[a]);
     if (points[i].problem.empty()) {
       for (const std::string& m : models) {
         const auto time = time_of(points[i].result, m);
@@ -166,6 +175,15 @@ std::string Predicted::json() const {
 }
 
 }  // namespace
+
+bool vary_model(gpu::PredictOptions& options, const std::string& key, const std::string& value) {
+  constexpr std::string_view of_resios = "resios.";
+  if (!key.starts_with(of_resios)) return false;
+  options.resios +=
+      fmt::format("{}{}={}", options.resios.empty() ? "" : ",", key.substr(of_resios.size()), value);
+  models::parse_options(options.rule, options.resios);  // throws
+  return true;
+}
 
 std::vector<Axis> predicted_axes(const RunOptions& given, const std::vector<std::string>& texts) {
   std::vector<Axis> out;

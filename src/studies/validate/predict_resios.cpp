@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "device/catalogue.h"
 #include "exec/arguments.h"
 #include "models/resios.h"
 
@@ -19,23 +20,64 @@ struct Formula {
   double (*value)();
 };
 
-double madd(double tlp) { return r::delay(22, r::penalty(32, 16), tlp); }
-double global(double lines) {
-  return r::global_delay(500, r::thesis_max_p, 128, lines, r::bytes_per_cycle(86.4, 1.35));
+// What the model makes of counts on the GPU of the thesis.
+models::Prediction predicted(const std::string& counts, const std::string& parameters = "") {
+  static const device::Device gpu = device::load_device("gtx460").device;
+  models::Inputs in = models::parse_counts(counts, "counts");
+  models::complete(in, &gpu);
+  models::require(in, models::resios_model());
+  return models::predict(models::resios_model(), in.counts, models::parse_options("order", parameters));
 }
-double shared(double degree) { return r::shared_delay(36, r::thesis_max_p, degree); }
+double term(const models::Prediction& p, std::string_view name) {
+  const auto found = std::ranges::find(p.evaluation.terms, name, &models::Term::name);
+  SIMTLAB_ASSERT(found != p.evaluation.terms.end(), "the model has the term");
+  return found->value;
+}
+
+// A block of `warps` on one SM.
+std::string block_of(double warps, std::string_view kernel) {
+  return fmt::format("blocks = 1\nthreads_per_block = {}\nactive_blocks_per_sm = 1\nilp = 1\n{}", 32 * warps,
+                     kernel);
+}
+models::Prediction chain(double warps, double latency, double throughput) {
+  return predicted(block_of(warps, fmt::format("[class.fp32]\ninsts = 1000\nlatency = {}\nthroughput = {}\n",
+                                               latency, throughput)));
+}
+double madd(double tlp) { return chain(tlp, 22, 16).cycles / (1000 * tlp); }
+
+// Figure 4.4: an access of each of eight warps, all bandwidth for their SM. The figure has the penalty at
+// TLP = max_p already, where equation 4.6 begins with it above.
+double global(double lines) {
+  return predicted(block_of(8, fmt::format("sm_count = 1\nlines_per_access = {}\nl1_bytes = 1\nl2_bytes = 1\n"
+                                           "dram_bytes = 1\n[class.load]\ninsts = 1\n",
+                                           lines)),
+                   "max-p=7.999")
+      .cycles;
+}
+double shared(double conflicts) {
+  return predicted(block_of(8, fmt::format("shared_passes = {}\n[class.shared]\ninsts = 1\n", conflicts + 1)),
+                   "max-p=7.999,bank-bandwidth=32")
+      .evaluation.cycles;
+}
+// Milliseconds
+double copied(double megabytes) {
+  return term(predicted(fmt::format("h2d_bytes = {}\n{}", megabytes * 1e6,
+                                    block_of(1, "[class.fp32]\ninsts = 1\n"))),
+              "T_h2d") *
+         1e-6;
+}
 
 constexpr Formula formulas[] = {
-    {"R003", [] { return r::most_parallel(16, r::penalty(32, 32)); }},
-    {"R009", [] { return r::most_parallel(22, r::penalty(32, 16)); }},
+    {"R003", [] { return term(chain(1, 16, 32), "max_fp32"); }},
+    {"R009", [] { return term(chain(1, 22, 16), "max_fp32"); }},
     {"R038", [] { return r::transfer_bandwidth(1000, 5000); }},
     {"R039", [] { return r::transfer_bandwidth(2, 5000) - r::transfer_bandwidth(1, 5000); }},
     {"R040", [] { return r::transfer_bandwidth(0, 5000); }},
-    {"R041", [] { return r::transfer_time(1, 5000); }},
-    {"R042", [] { return r::transfer_time(4, 5000); }},
-    {"R043", [] { return r::transfer_time(10, 5000); }},
-    {"R044", [] { return r::transfer_time(43.08, 5000); }},
-    {"R045", [] { return r::transfer_time(100, 5000); }},
+    {"R041", [] { return copied(1); }},
+    {"R042", [] { return copied(4); }},
+    {"R043", [] { return copied(10); }},
+    {"R044", [] { return copied(43.08); }},
+    {"R045", [] { return copied(100); }},
     {"R062", [] { return madd(1); }},
     {"R063", [] { return madd(2); }},
     {"R064", [] { return madd(4); }},
@@ -59,8 +101,8 @@ constexpr Formula formulas[] = {
     {"R082", [] { return shared(8); }},
     {"R083", [] { return shared(16); }},
     {"R084", [] { return shared(32); }},
-    {"R085", [] { return r::thesis_max_p; }},
-    {"R086", [] { return r::bytes_per_cycle(86.4, 7); }},  // GB/s of one of seven SMs
+    {"R085", [] { return models::ResiosOptions().max_p; }},
+    {"R086", [] { return term(chain(1, 16, 32), "bandwidth_SM") * 1.35; }},  // GB/s
     {"R094", [] { return r::warps_for_latency(1, 4, 1); }},
     {"R095", [] { return r::ilp(3, 2); }},
 };
@@ -139,17 +181,7 @@ double published_precision(const Table& table, std::string_view kernel) {
 }
 
 std::vector<ResiosVariant> resios_variants() {
-  std::vector<ResiosVariant> out = {{"as it is", {}},
-                                    {"multiply-adds as two", {}},
-                                    {"bandwidth by SM", {}},
-                                    {"no caches", {}},
-                                    {"eight accesses", {}}};
-  out[1].options.resios_fma = false;
-  out[2].options.resios_per_sm = true;
-  out[3].options.resios_caches = false;
-  out[4].options.resios_max_p = r::thesis_max_p;
-  out.push_back({"all of the thesis", models::Options::resios_as_in_the_thesis()});
-  return out;
+  return {{"front end of the thesis", "fma=two"}, {"multiply-adds as one", ""}};
 }
 
 }  // namespace simtlab::studies::validate

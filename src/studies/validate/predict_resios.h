@@ -33,10 +33,14 @@ struct ResiosKernel {
 std::span<const ResiosKernel> resios_kernels();
 double published_precision(const Table& table, std::string_view kernel);  // predicted over measured time
 
-// The model as it is here, with one simplification of the thesis each, and with all of them.
+// Warps of one block on which figure 4.3 is drawn here; the kernel is that of madd.
+inline constexpr std::uint32_t figure_4_3_warps[] = {1, 2, 4, 8, 11, 16, 24, 32};
+
+// The model on the instructions that the front end of the thesis sees, as in table 7.1, and on those of the
+// GPU.
 struct ResiosVariant {
   std::string_view name;
-  models::Options options;
+  std::string parameters;  // as models::parse_options has them
 };
 std::vector<ResiosVariant> resios_variants();
 

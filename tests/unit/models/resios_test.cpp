@@ -1,17 +1,19 @@
 // Resios: the equations at every point that the thesis or its figures give (ids of data/measured/resios.csv),
-// the queues by hand, the switches.
+// algorithm 5.1 by hand, the model through counts, its parameters.
 #include "models/resios.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string>
 
 #include "device/catalogue.h"
 #include "models/model.h"
-#include "models/resios_queue.h"
+#include "models/resios_simulation.h"
 
 namespace simtlab::models {
 namespace {
@@ -26,9 +28,10 @@ struct Point {
 
 TEST(ResiosFormulas, EveryPublishedPoint) {
   using namespace resios;
-  const auto madd = [](double tlp) { return delay(22, penalty(32, 16), tlp); };
-  const auto global = [](double lines) { return global_delay(500, thesis_max_p, 128, lines, 64); };
-  const auto shared = [](double degree) { return shared_delay(36, thesis_max_p, degree); };
+  const auto madd = [](double tlp) { return delay(22, penalty(32, 16), 11, tlp); };
+  // The figure has the penalty at max_p already.
+  const auto global = [](double c) { return 8 * memory_delay(500, global_penalty(128, c, 64), 7.9, 8); };
+  const auto shared = [](double c) { return 8 * memory_delay(36, shared_penalty(32, 4, 32, c, 32), 7.9, 8); };
   const Point points[] = {
       {"R038", transfer_bandwidth(1000, 5000), 5000},
       {"R039", transfer_bandwidth(2, 5000) - transfer_bandwidth(1, 5000), 100},
@@ -61,7 +64,6 @@ TEST(ResiosFormulas, EveryPublishedPoint) {
       {"R082", shared(8), 45},
       {"R083", shared(16), 53},
       {"R084", shared(32), 69},
-      {"R085", thesis_max_p, 8},
       {"R086", bytes_per_cycle(86.4, 7), 12.34},  // GB/s of an SM
       {"R094", warps_for_latency(22, 4, 1), 88},
       {"R094", warps_for_latency(500, 4, 10), 200},
@@ -98,105 +100,84 @@ TEST(ResiosFormulas, TheDeviceFileHasTheParametersOfTheThesis) {
   EXPECT_EQ(gpu.latency[class_index("fp32_sqrt")], 269);  // R028
 }
 
-resios::Work one_station(double alone, double busy) {
+// ---- algorithm 5.1
+
+// `cycles` at any TLP, or shared by the warps that are ready.
+resios::Step step(bool memory, double cycles, bool divided = false) {
+  resios::Step s{memory, {}};
+  for (int tlp = 1; tlp <= 64; ++tlp) s.delay.push_back(divided ? cycles / tlp : cycles);
+  return s;
+}
+
+resios::Work work_of(std::vector<resios::Step> steps, std::size_t warps, std::size_t blocks = 1,
+                     std::size_t resident = 1) {
   resios::Work w;
-  w.stations = {{"unit", alone, busy, 0}};
+  w.steps = std::move(steps);
+  w.warps_per_block = warps, w.blocks = blocks, w.resident_blocks = resident;
   return w;
 }
 
-TEST(ResiosQueue, OneWarpTakesItsLatency) {
-  resios::Work w = one_station(22, 2);
-  EXPECT_DOUBLE_EQ(simulate(w).cycles, 22);
-  w.rounds = 5;
-  EXPECT_DOUBLE_EQ(simulate(w).cycles, 110);
-  w.blocks = 3;  // one after the other
-  EXPECT_NEAR(simulate(w).cycles, 330, 1e-9);
-}
-
-// Delays of equation 4.5 without its rest of the latency: 22 / TLP up to eleven warps, then the unit's two
-// cycles.
-TEST(ResiosQueue, ManyWarpsTakeTheUnitsPace) {
-  resios::Work w = one_station(22, 2);
-  w.rounds = 1000;
-  for (const double warps : {1.0, 2.0, 4.0, 8.0, 11.0, 12.0, 16.0, 32.0}) {
-    w.warps_per_block = warps;
-    EXPECT_NEAR(simulate(w).cycles / (1000 * warps), std::max(22 / warps, 2.0), 0.1) << warps;
+// Equation 4.4: the sum over the warps, each at the TLP with which all began.
+TEST(ResiosSimulation, WarpsThatAreReadyTogetherShareTheLatency) {
+  for (const std::size_t warps : {1u, 2u, 11u, 32u}) {
+    const resios::Outcome out = simulate(work_of({step(false, 22, true)}, warps));
+    EXPECT_NEAR(out.cycles, 22, 1e-9) << warps;
+    EXPECT_NEAR(out.computing, 22, 1e-9);
   }
+  // Blocks one after the other: nobody shares
+  EXPECT_NEAR(simulate(work_of({step(false, 22, true)}, 1, 3, 1)).cycles, 66, 1e-9);
+  EXPECT_NEAR(simulate(work_of({step(false, 22, true)}, 1, 3, 3)).cycles, 22, 1e-9);
 }
 
-TEST(ResiosQueue, BatchesOfAMemoryThatTakesEightAtATime) {
-  resios::Work w;
-  w.stations = {{"memory", 516, 0, 8}};
-  w.warps_per_block = 8;
-  EXPECT_DOUBLE_EQ(simulate(w).cycles, 516);
-  w.warps_per_block = 16;
-  EXPECT_DOUBLE_EQ(simulate(w).cycles, 1032);
+// Figure 5.6: two warps are ready, and the delay of the one in the queue is halved once, not again when it
+// runs alone.
+TEST(ResiosSimulation, ADelayIsAdjustedOnce) {
+  EXPECT_NEAR(simulate(work_of({step(false, 10, true), step(false, 10, true)}, 2)).cycles, 20, 1e-9);
 }
 
-TEST(ResiosQueue, TwoUnitsOverlapForDifferentWarps) {
-  resios::Work w;
-  w.stations = {{"memory", 100, 10, 0}, {"cores", 100, 10, 0}};
-  w.warps_per_block = 2;
-  w.rounds = 10;
-  const double two = simulate(w).cycles;
-  EXPECT_DOUBLE_EQ(two, 2000 + 10);  // the second warp comes 10 cycles behind
-  w.warps_per_block = 40;
-  const double forty = simulate(w).cycles;
-  EXPECT_GE(forty, 10 * 40 * 10);        // one unit's work
-  EXPECT_LT(forty, 10 * 40 * 10 + 600);  // not both, one after the other
+// Figure 5.3: one warp computes while another is at memory.
+TEST(ResiosSimulation, UnitsOfTheTwoKindsWorkSideBySide) {
+  const std::vector<resios::Step> trace = {step(false, 10), step(true, 30)};
+  const resios::Outcome out = simulate(work_of(trace, 3));
+  EXPECT_NEAR(out.cycles, 10 + 3 * 30, 1e-9);
+  EXPECT_NEAR(out.computing, 30, 1e-9);
+  // The first 20 cycles of memory are beside computation.
+  EXPECT_EQ(out.idle[0], 0);
+  EXPECT_NEAR(out.idle[1], 70, 1e-9);
+  EXPECT_NEAR(out.in_unit[1], 90, 1e-9);
 }
 
-TEST(ResiosQueue, BarriersMakeWarpsOfABlockWait) {
-  resios::Work w;
-  w.stations = {{"memory", 100, 10, 0}, {"cores", 100, 10, 0}};
-  w.warps_per_block = 20;
-  w.rounds = 10;
-  const double free = simulate(w).cycles;
-  w.barriers = 10;
-  w.barrier_cycles = 30;
-  EXPECT_GE(simulate(w).cycles, free + 10 * 30);
-  w.barriers = 1000;  // more than rounds: each round has a hundred
-  EXPECT_GE(simulate(w).cycles, 1000 * 30);
+TEST(ResiosSimulation, MoreUnitsTakeMoreWarps) {
+  resios::Work w = work_of({step(false, 10), step(true, 30)}, 3);
+  w.compute_units = 3;
+  EXPECT_NEAR(simulate(w).cycles, 10 + 90, 1e-9);
+  w.memory_units = 3;
+  EXPECT_NEAR(simulate(w).cycles, 40, 1e-9);
+  w.compute_units = 1;
+  EXPECT_NEAR(simulate(w).cycles, 30 + 30, 1e-9);
 }
 
-// What is staged between two barriers comes first, at once, and nobody computes meanwhile.
-TEST(ResiosQueue, StagedAccessesDoNotOverlapTheirOwnBlock) {
-  resios::Work w;
-  w.stations = {{"memory", 100, 10, 0, true}, {"cores", 100, 10, 0}};
-  w.rounds = 4;
-  w.barriers = 2;
-  w.barrier_cycles = 5;
-  EXPECT_DOUBLE_EQ(simulate(w).cycles, 4 * 100 + 4 * 100 + 2 * 5);
-  w.warps_per_block = 10;
-  // Twice: the last warp enters memory after 9 * 20 cycles and has it for 200; two rounds on the cores
-  // follow.
-  EXPECT_GE(simulate(w).cycles, 2 * (180 + 200 + 5 + 200));
+// Who waits behind a long instruction of others has its short one late, and they are at memory early.
+TEST(ResiosSimulation, TheOrderOfTheQueueDecides) {
+  resios::Work w = work_of({step(false, 10), step(true, 5), step(false, 1)}, 4);
+  std::map<resios::Order, double> cycles;
+  for (std::size_t order = 0; order < std::size(resios::order_names); ++order) {
+    w.order = static_cast<resios::Order>(order);
+    cycles[w.order] = simulate(w).cycles;
+  }
+  EXPECT_NEAR(cycles[resios::Order::fifo], 46, 1e-9);
+  EXPECT_NEAR(cycles[resios::Order::longest], 46, 1e-9);
+  EXPECT_NEAR(cycles[resios::Order::lifo], 48, 1e-9);
+  EXPECT_NEAR(cycles[resios::Order::shortest], 48, 1e-9);
+  EXPECT_NEAR(cycles[resios::Order::oldest], 48, 1e-9);
 }
 
-TEST(ResiosQueue, LongGridsAreExtrapolatedFromTheirFirstWaves) {
-  resios::Work w;
-  w.stations = {{"memory", 100, 10, 0}, {"cores", 60, 7, 0}};
-  w.warps_per_block = 4;
-  w.resident = 3;
-  w.rounds = 3;
-  w.blocks = 6;  // simulated in full
-  const resios::Outcome full = simulate(w);
-  EXPECT_FALSE(full.extrapolated);
-  w.blocks = 1e9;
-  const resios::Outcome many = simulate(w);
-  EXPECT_TRUE(many.extrapolated);
-  EXPECT_NEAR(many.cycles / 1e9, full.cycles / 6, 0.1 * full.cycles / 6);
-  EXPECT_EQ(many.busy.size(), 2u);
+TEST(ResiosSimulation, NothingToDoTakesNoTime) {
+  EXPECT_EQ(simulate(work_of({}, 4, 5, 2)).cycles, 0);
+  EXPECT_EQ(simulate(work_of({step(false, 0), step(true, 0)}, 4, 5, 2)).cycles, 0);
 }
 
-TEST(ResiosQueue, NothingToDoTakesNoTime) {
-  resios::Work w;
-  w.blocks = 5;
-  w.rounds = 3;
-  EXPECT_EQ(simulate(w).cycles, 0);
-  w.block_launch = 20;
-  EXPECT_EQ(simulate(w).cycles, 100);
-}
+// ---- the model
 
 constexpr std::string_view kernel = R"(blocks = 70
 threads_per_block = 256
@@ -222,14 +203,17 @@ insts = 100
 insts = 16
 )";
 
-Counts resios_counts(const std::string& more = "") {
+Counts counts_of(const std::string& text) {
   const device::Device gpu = device::load_device("gtx460").device;
-  std::string text(kernel);
-  if (more.starts_with("active_lanes")) text.erase(text.find("active_lanes"), 18);
-  Inputs in = parse_counts(more + text, "c.toml");
+  Inputs in = parse_counts(text, "c.toml");
   complete(in, &gpu);
   require(in, resios_model());
   return in.counts;
+}
+Counts resios_counts(const std::string& more = "") { return counts_of(more + std::string(kernel)); }
+
+Prediction predicted(const Counts& c, const std::string& parameters = "") {
+  return predict(resios_model(), c, parse_options("order", parameters));
 }
 
 double resios_value(const Evaluation& e, std::string_view name) {
@@ -238,57 +222,146 @@ double resios_value(const Evaluation& e, std::string_view name) {
   return found == e.terms.end() ? std::nan("") : found->value;
 }
 
-TEST(Resios, EverySimplificationOfTheThesisCosts) {
+// A chain of 1000 operations of a block on each SM.
+Counts chain(int warps, double latency, double throughput, const std::string& more = "") {
+  return counts_of(
+      fmt::format("blocks = 7\nthreads_per_block = {}\nactive_blocks_per_sm = 1\nilp = 1\n{}[class.fp32]\n"
+                  "insts = 1000\nlatency = {}\nthroughput = {}\n",
+                  32 * warps, more, latency, throughput));
+}
+
+// Figure 4.3, through the model: 22 cycles shared up to eleven warps, the rate of 16 a cycle beyond.
+TEST(Resios, AChainOfMultiplyAddsByWarps) {
+  EXPECT_NEAR(predicted(chain(1, 22, 16)).cycles, 22000, 1e-6);
+  EXPECT_NEAR(predicted(chain(8, 22, 16)).cycles, 22000, 1e-6);
+  EXPECT_NEAR(predicted(chain(11, 22, 16)).cycles, 22000, 1e-6);
+  EXPECT_NEAR(predicted(chain(12, 22, 16)).cycles, 12000 * (22 / (12.0 * 11) + 2), 1e-6);
+  EXPECT_NEAR(predicted(chain(32, 22, 16)).cycles, 32000 * 2.0625, 1e-6);
+  EXPECT_EQ(predicted(chain(32, 22, 16)).evaluation.hotspots.size(), 0u);
+}
+
+// A chain alone does not reach more than an instruction a scheduler: table 3.1 has 32 of 48 lanes.
+TEST(Resios, TheRateOfAChainIsBoundByTheSchedulers) {
+  EXPECT_NEAR(resios_value(predicted(chain(32, 18, 48)).evaluation, "max_fp32"), 18, 1e-9);
+}
+
+TEST(Resios, FewWarpsAreSimulatedAndTheOthersTakeAsLong) {
+  Counts c = resios_counts();
+  c.blocks = 7e5, c.total_warps = 8 * c.blocks;
+  const Prediction all = predicted(c), few = predicted(c, "warps=64");
+  EXPECT_EQ(resios_value(few.evaluation, "simulated_warps"), 64);
+  EXPECT_EQ(resios_value(all.evaluation, "simulated_warps"), 256);
+  EXPECT_NEAR(resios_value(all.evaluation, "extrapolation"), 8e5 / 256, 1e-6);
+  EXPECT_NEAR(few.evaluation.cycles / all.evaluation.cycles, 1, 0.1);
+}
+
+TEST(Resios, ResidentWarpsAndBlocksBoundTheParallelism) {
+  const Counts c = resios_counts();
+  const auto resident = [&](const std::string& parameters) {
+    return resios_value(predicted(c, parameters).evaluation, "resident_warps");
+  };
+  EXPECT_EQ(resident(""), 48);
+  EXPECT_EQ(resident("resident-blocks=2"), 16);
+  EXPECT_EQ(resident("resident-warps=30"), 24);
+  EXPECT_EQ(resident("resident-warps=1000,resident-blocks=1000"), 48);
+  const Prediction p = predicted(c, "resident-warps=4");  // a block is not parted
+  EXPECT_THAT(p.evaluation.notes, testing::Contains(HasSubstr("one block is resident")));
+  EXPECT_GT(predicted(c, "resident-blocks=1").evaluation.cycles, predicted(c).evaluation.cycles);
+}
+
+TEST(Resios, MemoryIsChargedWithWhatComputationDoesNotCover) {
+  const Counts c = resios_counts();
+  const Evaluation e = predicted(c).evaluation;
+  ASSERT_EQ(e.hotspots.size(), 2u);
+  EXPECT_NEAR(e.hotspots[0].idle_cycles + e.hotspots[1].idle_cycles, resios_value(e, "T_idle"), 1e-6);
+  EXPECT_GT(e.hotspots[0].idle_cycles, e.hotspots[1].idle_cycles);
+  EXPECT_NEAR(resios_value(e, "T_idle") + resios_value(e, "T_compute"), e.cycles, 1e-6);
+  // A long chain and one store: it is not the store that takes the time.
+  Counts busy = c;
+  busy.mix.insts[class_index("load")] = 0, busy.mix.insts[class_index("store")] = 1;
+  busy.mix.insts[class_index("fp32")] = 25600;
+  const Evaluation b = predicted(busy).evaluation;
+  EXPECT_LT(b.hotspots.at(0).idle_share, 0.01);
+  EXPECT_EQ(b.limit, "the compute units");
+}
+
+// A trace says where; how much is what the counts say.
+TEST(Resios, TheTraceGivesPlacesAndTheCountsTheNumbers) {
+  Counts c = resios_counts();
+  c.trace = {{"a", device::OpClass::load, 1, 1.5}, {"b", device::OpClass::load, 3, 0.5}};
+  const Evaluation e = predicted(c).evaluation;
+  double loads = 0;
+  std::vector<std::string> places;
+  for (const Hotspot& h : e.hotspots) {
+    places.push_back(h.place);
+    if (h.op_class == "load") loads += h.insts;
+  }
+  EXPECT_NEAR(loads, 16, 1e-9);
+  EXPECT_THAT(places, testing::UnorderedElementsAre("a", "b", "store"));
+}
+
+TEST(Resios, FusedMultiplyAddsAreTwoOnlyWhereTheyAreKnown) {
   const Counts c = resios_counts();
   EXPECT_NEAR(c.fma_insts, 100, 1e-9);  // 3584000 operations of 70 * 8 warps of 32
-  const double plain = predict(resios_model(), c, {}).cycles;
-  Options split, eight;
-  split.resios_fma = false;
-  eight.resios_max_p = 8;
-  for (const Options& o : {split, eight, Options::resios_as_in_the_thesis()}) {
-    const Prediction p = predict(resios_model(), c, o);
-    EXPECT_GT(p.cycles, plain);
-    EXPECT_TRUE(std::ranges::any_of(p.evaluation.notes, [](const std::string& n) {
-      return n.starts_with("Simplifications of the thesis");
-    }));
-  }
+  EXPECT_GT(predicted(c, "fma=two,memory-units=8").evaluation.cycles,
+            1.4 * predicted(c, "memory-units=8").evaluation.cycles);
+  EXPECT_NEAR(predicted(chain(11, 22, 16, "fma_insts = 1000\n"), "fma=two").cycles, 44000, 1e-6);
+  const Prediction unknown = predicted(chain(11, 22, 16), "fma=two");
+  EXPECT_NEAR(unknown.cycles, 22000, 1e-6);
+  EXPECT_THAT(unknown.evaluation.notes, testing::Contains(HasSubstr("fma_insts is not known")));
 }
 
 TEST(Resios, MultiplicationsAloneHaveNothingFused) {
-  EXPECT_NEAR(resios_counts("active_lanes = 30\nfma_insts = 7\n").fma_insts, 7, 0);  // given
-  const device::Device gpu = device::load_device("gtx460").device;
   std::string text(kernel);
   text.replace(text.find("flops = 3584000"), 15, "flops = 1792000");
   text.replace(text.find("active_lanes = 32"), 17, "active_lanes = 30");
-  Inputs in = parse_counts(text, "c.toml");
-  complete(in, &gpu);
-  EXPECT_EQ(in.counts.fma_insts, 0);
+  EXPECT_EQ(counts_of(text).fma_insts, 0);
 }
 
-TEST(Resios, BandwidthOfAnSmDependsOnTheOthersOnlyWithoutTheThesis) {
+TEST(Resios, BandwidthIsPartedBetweenAllSms) {
   Counts c = resios_counts();
   c.active_sms = c.blocks = 1;
   c.total_warps = 8;
-  Options thesis;
-  thesis.resios_per_sm = true;
-  EXPECT_NEAR(resios_value(resios_model().evaluate(c, thesis), "bandwidth_SM"), 0.95 * 64 / 7, 1e-9);
-  EXPECT_NEAR(resios_value(resios_model().evaluate(c, {}), "bandwidth_SM"), 0.95 * 64, 1e-9);
+  EXPECT_NEAR(resios_value(resios_model().evaluate(c, {}), "bandwidth_SM"), 64.0 / 7, 1e-9);
 }
 
 TEST(Resios, TheTotalHasLaunchCopiesAndContext) {
   const Counts c = resios_counts("context_init = 65\nh2d_bytes = 1e7\nd2h_bytes = 0\n");
-  const Prediction own = predict(resios_model(), c, {});
-  EXPECT_NEAR(own.evaluation.total_ns, own.time_ns + 65e6 + 4e3 + 1e7 / 5 + 1e4, 1);
-  Options thesis;
-  thesis.resios_transfer = true;
-  const Prediction fit = predict(resios_model(), c, thesis);
+  const Prediction fit = predicted(c), own = predicted(c, "copies=device");
   EXPECT_NEAR(fit.evaluation.total_ns, fit.time_ns + 65e6 + 4e3 + 5.9102e6, 1e3);  // R043
+  EXPECT_NEAR(own.evaluation.total_ns, own.time_ns + 65e6 + 4e3 + 1e7 / 5 + 1e4, 1);
+}
+
+TEST(Resios, ParametersAreCheckedAndNamed) {
+  for (const ResiosParameter& p : resios_parameters()) {
+    EXPECT_FALSE(p.values.empty() || p.doc.empty()) << p.name;
+    EXPECT_THROW(parse_options("order", fmt::format("{}=nonsense", p.name)), Error);
+    EXPECT_THROW(parse_options("order", std::string(p.name)), Error);
+    EXPECT_THROW(parse_options("order", fmt::format("{}=", p.name)), Error);
+  }
+  for (const char* bad : {"memory-units=0", "memory-units=1.5", "memory-units=nan", "memory-units=inf",
+                          "warps=1e9", "max-p=-1", "queue=random", "thesis", "units=1", ",", "fma=2"})
+    EXPECT_THROW(parse_options("order", bad), Error) << bad;
+  try {
+    parse_options("order", "memory-unit=8");
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.id(), "predict-option");
+    EXPECT_THAT(e.diagnostics().front().hint, HasSubstr("memory-units"));
+  }
+  const Options o = parse_options("order",
+                                  "compute-units=2,memory-units=3,resident-warps=4,resident-blocks=5,"
+                                  "warps=6,queue=oldest,max-p=7,max-i=8,bank-bandwidth=9,fma=two,"
+                                  "copies=device");
+  EXPECT_EQ(o.resios.memory_units, 3);
+  EXPECT_EQ(o.resios.order, 2u);
+  EXPECT_TRUE(o.resios.split_fma && !o.resios.fitted_copies);
 }
 
 TEST(Resios, EdgeCasesStayFinite) {
   const Counts base = resios_counts();
-  const Options thesis = Options::resios_as_in_the_thesis();
-  for (const Options& o : {Options(), thesis})
+  for (const char* parameters : {"", "compute-units=8,memory-units=1024,queue=longest",
+                                 "warps=1,resident-warps=1", "warps=1000,max-p=0.1,max-i=1024"})
     for (double loads : {0.0, 0.5, 1e6})
       for (double blocks : {1.0, 8.0, 1e9})
         for (double barriers : {0.0, 1.0, 1e6}) {
@@ -300,7 +373,7 @@ TEST(Resios, EdgeCasesStayFinite) {
           c.mix.insts[class_index("load")] = loads;
           c.mix.insts[class_index("store")] = 0;
           c.mix.insts[class_index("barrier")] = c.sync_insts = barriers;
-          const Prediction p = predict(resios_model(), c, o);
+          const Prediction p = predicted(c, parameters);
           ASSERT_TRUE(std::isfinite(p.cycles)) << loads << " " << blocks << " " << barriers;
           ASSERT_GE(p.cycles, p.floor * (1 - 1e-9));
         }
