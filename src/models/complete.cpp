@@ -42,6 +42,34 @@ void add_constants(Inputs& in) {
   if (!in.has(&C::coal_per_mw)) in.set(&C::coal_per_mw, 1, {"what coalesced means"});
 }
 
+// DRAM's latency under the load of the threads that are on the GPU at once: Y = aX + b (Sanchez, equation
+// 7.1), which holds as far as it is above the latency of one access.
+void add_loaded_latency(Inputs& in, const device::Device* gpu) {
+  const Counts& c = in.counts;
+  const auto member = in.has(&C::dram_lat_per_thread) ? &C::dram_lat_per_thread : &C::dram_lat_at_none;
+  if (!in.has(member)) return;
+  if (!in.has(&C::dram_lat_per_thread) || !in.has(&C::dram_lat_at_none))
+    contradict(in, member, fmt::format("{} alone is no line", symbol(member).key),
+               "give dram_lat_per_thread and dram_lat_at_none: a and b of Y = aX + b");
+  if (in.has(&C::dram_lat))
+    contradict(in, member, fmt::format("{} and dram_lat both say DRAM's latency", symbol(member).key),
+               "leave one of them out");
+  if (!in.has(&C::blocks) || !in.has(&C::threads_per_block))
+    contradict(in, member, fmt::format("{} needs the number of threads", symbol(member).key),
+               "give blocks and threads_per_block");
+  double blocks = c.blocks;
+  const double sms = in.has(&C::sm_count) ? c.sm_count : gpu != nullptr ? gpu->sm.count : 0;
+  if (in.has(&C::active_blocks_per_sm) && (sms > 0 || in.has(&C::active_sms)))
+    blocks = std::min(blocks, c.active_blocks_per_sm * (sms > 0 ? sms : c.active_sms));
+  const double threads = blocks * c.threads_per_block;
+  const double line = c.dram_lat_per_thread * threads + c.dram_lat_at_none;
+  const double idle = gpu != nullptr ? gpu->dram.latency : 1;
+  const std::string how =
+      fmt::format("derived: {:g} * {:g} threads {:+g}", c.dram_lat_per_thread, threads, c.dram_lat_at_none);
+  for (const auto latency : {&C::dram_lat, &C::mem_ld})
+    in.set(latency, std::max(line, idle), {line > idle ? how : how + ", below one access"});
+}
+
 void add_launch(Inputs& in) {
   const Counts& c = in.counts;
   if (!in.has(&C::threads_per_block)) return;
@@ -117,6 +145,7 @@ void check_resources(const Inputs& in, const device::Device& gpu) {
 void complete(Inputs& inputs, const device::Device* gpu) {
   adopt_other_names(inputs);
   add_constants(inputs);
+  add_loaded_latency(inputs, gpu);
   if (gpu != nullptr) add_machine(inputs, *gpu);
   add_launch(inputs);
   add_from_mix(inputs);

@@ -87,9 +87,11 @@ struct Counts {
   double simd_width = unknown, sfu_width = unknown;  // lanes per SM
   double fp_lat = unknown;                           // cycles of a floating-point instruction
   double dram_lat = unknown, hit_lat = unknown;      // cycles; unloaded DRAM, cache hit
-  double delta = unknown;                            // cycles between two transactions
-  double mem_peak_bandwidth = unknown;               // GB/s
-  double transaction_size = unknown;                 // bytes
+  // Of a line through DRAM's latency under load, Y = aX + b over the threads X on the GPU (Sanchez, eq. 7.1)
+  double dram_lat_per_thread = unknown, dram_lat_at_none = unknown;  // a and b, cycles
+  double delta = unknown;                                            // cycles between two transactions
+  double mem_peak_bandwidth = unknown;                               // GB/s
+  double transaction_size = unknown;                                 // bytes
   double gamma = unknown;  // machine constant of the barrier model; fitted, never assumed
 
   // Traffic and work of the whole grid.

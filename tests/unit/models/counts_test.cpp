@@ -143,6 +143,32 @@ TEST(CountsFile, WhatIsNoTomlIsRefusedWithItsPlace) {
   EXPECT_THAT(refusal("\xff", nullptr, "text-encoding"), HasSubstr("c.toml:1"));
 }
 
+// Equation 7.1 of Sanchez: 0.466 X - 1911.2 over the threads on the GPU.
+TEST(Complete, TheLineOfDramsLatencyUnderLoad) {
+  const device::Device k40 = device::load_device("k40").device;
+  const std::string line = "dram_lat_per_thread = 0.466\ndram_lat_at_none = -1911.2\n";
+  const auto latency = [&](const std::string& launch, const device::Device* gpu) {
+    const Inputs in = inputs_of(line + launch, gpu);
+    EXPECT_EQ(in.counts.mem_ld, in.counts.dram_lat);
+    return in.counts.dram_lat;
+  };
+  EXPECT_NEAR(latency("blocks = 20\nthreads_per_block = 896\n", nullptr), 0.466 * 17920 - 1911.2, 1e-9);
+  EXPECT_NEAR(latency("blocks = 20\nthreads_per_block = 896\n", &k40), 0.466 * 17920 - 1911.2, 1e-9);
+  // As many as are on the GPU at once
+  EXPECT_NEAR(latency("blocks = 3000\nthreads_per_block = 1024\nactive_blocks_per_sm = 2\n", &k40),
+              0.466 * 30720 - 1911.2, 1e-9);
+  // Below the latency of one access it says nothing
+  EXPECT_EQ(latency("blocks = 1\nthreads_per_block = 1024\n", &k40), k40.dram.latency);
+  EXPECT_EQ(latency("blocks = 1\nthreads_per_block = 1024\n", nullptr), 1);
+  EXPECT_EQ(inputs_of("blocks = 20\n", &k40).counts.dram_lat, k40.dram.latency);
+  EXPECT_THAT(refusal("dram_lat_per_thread = 0.5\n", nullptr, "counts-contradiction"), HasSubstr("no line"));
+  EXPECT_THAT(refusal("dram_lat_at_none = 0.5\n", nullptr, "counts-contradiction"), HasSubstr("no line"));
+  EXPECT_THAT(refusal(line, nullptr, "counts-contradiction"), HasSubstr("number of threads"));
+  EXPECT_THAT(
+      refusal(line + "dram_lat = 400\nblocks = 1\nthreads_per_block = 32\n", nullptr, "counts-contradiction"),
+      HasSubstr("both say"));
+}
+
 TEST(Complete, OneQuantityUnderTwoNames) {
   const Inputs in = inputs_of("mem_bandwidth = 80\ndram_lat = 400\nthreads_per_warp = 16\n");
   EXPECT_EQ(in.counts.mem_peak_bandwidth, 80);
