@@ -33,6 +33,7 @@ std::string_view name_of(Study study) {
       "a real board",
       "a curve that was measured elsewhere",
       "two device files that are compared",
+      "samples that were measured elsewhere",
       "a memory on its own",
       "the configuration",
   };

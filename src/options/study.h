@@ -42,6 +42,7 @@ enum class Study : std::uint8_t {
   probe_board,
   probe_curve,
   probe_compare,
+  probe_samples,
   // others
   drive_memory,
   show_configuration,
@@ -101,7 +102,7 @@ inline constexpr Studies predictions = predicted | nests | Study::predict_static
 inline constexpr Studies mixes = Study::mix_alone | Study::mix_on_sms | Studies(Study::mix_cycle);
 inline constexpr Studies interferences =
     Study::interfere_model | Study::interfere_kernel | Studies(Study::interfere_board);
-inline constexpr Studies probes =
-    Study::probe_simulated | Study::probe_board | Study::probe_curve | Study::probe_compare;
+inline constexpr Studies probes = Study::probe_simulated | Study::probe_board | Study::probe_curve |
+                                  Study::probe_compare | Study::probe_samples;
 
 }  // namespace simtlab::options

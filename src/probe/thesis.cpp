@@ -3,77 +3,58 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "probe/analysis/histogram.h"
+#include "probe/analysis/samples.h"
 #include "probe/analysis/sampling.h"
 #include "probe/analysis/timer.h"
 #include "probe/chain.h"
 #include "probe/operation.h"
+#include "probe/thesis_kernels.h"
 
 namespace simtlab::probe {
 namespace {
 
-std::string with(std::string text, char letter, const std::string& by) {
-  for (std::size_t at = 0; (at = text.find(letter, at)) != std::string::npos; at += by.size())
-    text.replace(at, 1, by);
-  return text;
-}
+constexpr float operand_a = 2.625f, operand_b = 1.375f;
+constexpr double unmoved = 1e-3;     // of the mean of the intervals
+constexpr double most_error = 1e-5;  // of a result beside the host's (5.5.2: 0.001 %)
 
-// Every thread leaves the interval between two readings of the clock, of the second pass: the first fetches
-// the instructions. What is timed begins behind the first reading by its place alone. Each result is stored
-// before the second reading, as code does that is compiled without optimisation: the reading waits for it,
-// and for nothing else.
-std::string interval_kernel(const std::string& setup, const std::string& timed) {
-  return ".visible .entry interval(.param .u64 out, .param .u64 data, .param .u32 pa, .param .u32 "
-         "pb)\n{\n.local .align 8 .b8 kept[64];\n"
-         ".reg .pred %q; .reg .b32 %a<8>, %x<8>, %b, %t, %n, %pass; .reg .b64 %o, %p, %v, %t0, %t1;\n"
-         "ld.param.u64 %o, [out]; ld.param.u64 %p, [data]; ld.param.u32 %t, [pa]; ld.param.u32 %b, [pb];\n" +
-         [] {
-           std::string text;
-           for (unsigned i = 0; i < thesis_most; ++i) text += fmt::format("add.s32 %a{}, %t, {};\n", i, i);
-           return text;
-         }() +
-         "mov.u32 %t, %tid.x; mov.u32 %n, %ntid.x; mov.u32 %pass, %ctaid.x; mad.lo.u32 %t, %pass, %n, %t; "
-         "mul.wide.u32 %v, %t, 8; add.u64 %o, %o, %v;\n" +
-         setup + "mov.u32 %pass, 2;\nPASS:\nbar.sync 0;\nmov.u64 %t0, %clock64;\n" + timed +
-         "mov.u64 %t1, %clock64;\nsub.u32 %pass, %pass, 1;\nsetp.ne.u32 %q, %pass, 0;\n@%q bra "
-         "PASS;\nsub.u64 %v, %t1, %t0;\nst.global.u64 [%o], %v;\nret;\n}\n";
-}
-
-std::string operations_kernel(const ThesisOperation& operation, unsigned n) {
-  std::string timed;
-  for (unsigned i = 0; i < n; ++i)
-    timed += with(with(with(std::string(operation.step), 'X', fmt::format("%x{}", i)), 'A',
-                       fmt::format("%a{}", i)),
-                  'B', "%b") +
-             "\n";
-  for (unsigned i = 0; i < n; ++i) timed += fmt::format("st.local.u32 [kept+{}], %x{};\n", 4 * i, i);
-  return interval_kernel("", timed);
-}
-
-struct Shape {
-  std::uint32_t blocks, threads;
-};
-
-// One value a warp, of so many repetitions as it takes until nothing new comes.
-Histogram intervals(Bench& bench, const std::string& text, const Shape& shape, std::uint64_t data,
-                    std::uint64_t out) {
-  const auto function = bench.kernel(text, "interval");
+// One value a warp, of so many repetitions as it takes until nothing new comes. Throws where a result is not
+// what the host computes.
+Histogram intervals(Bench& bench, const ThesisKernel& kernel, const ThesisShape& shape, std::uint64_t data,
+                    std::uint64_t out, double result, unsigned most) {
+  const auto function = bench.kernel(kernel.text, "interval");
+  const std::size_t threads = std::size_t{shape.blocks} * shape.threads;
   Histogram all, last;
-  const unsigned most = bench.options.quick ? 2 : 50;
+  double before = 0;
+  unsigned still = 0;
   for (unsigned i = 0; i < most; ++i) {
-    const auto words = bench.run(function, shape.blocks, shape.threads, gpu::Arguments(out, data, 7u, 3u),
-                                 out, std::size_t{shape.blocks} * shape.threads);
-    const std::vector<double> values(words.begin(), words.end());
+    const auto words =
+        bench.run(function, shape.blocks, shape.threads, gpu::Arguments(out, data, operand_a, operand_b, 0u),
+                  out, threads * (kernel.intervals + 1));
+    const std::vector<double> values(words.begin(),
+                                     words.begin() + static_cast<std::ptrdiff_t>(threads * kernel.intervals));
+    for (std::size_t t = threads * kernel.intervals; t < words.size(); ++t)
+      if (const double is = std::bit_cast<float>(static_cast<std::uint32_t>(words[t]));
+          !(std::abs(is - result) <= most_error * std::abs(result)))
+        throw Error(
+            ExitCode::failure, "probe-failed",
+            fmt::format("the results of a timed kernel add up to {:g}, on the host to {:g}", is, result),
+            "see whether the board is in order");
     const Histogram once(one_per_warp(values, bench.board.facts().warp_size));
     for (const Histogram::Bin& bin : once.bins()) all.add(bin.value, bin.count);
-    if (i == 1 && once == last) break;
-    last = once;
+    // Equal twice, or neither of the last two launches moved the mean
+    const double mean = all.mean();
+    still = i > 0 && std::abs(mean - before) <= unmoved * mean ? still + 1 : 0;
+    if ((i > 0 && once == last) || still == 2) break;
+    last = once, before = mean;
   }
   return all;
 }
@@ -103,30 +84,67 @@ void report(Bench& bench, const std::string& key, const Spread& s, const std::st
   bench.found.add(std::move(f));
 }
 
+// What is timed, and how often at most.
+struct Subject {
+  std::string name;  // "sub.8", "local"
+  ThesisKernel kernel;
+  double result = 0;  // what a thread's results add up to
+  unsigned most = 50;
+};
+struct Sampled {
+  Histogram measured;
+  Distribution latency;
+};
+
 // Intervals of one launch's shape with the clock's cost, of the same shape, taken out.
 class Corrected {
  public:
-  Corrected(Bench& bench, std::uint64_t out) : bench_(bench), out_(out), empty_(interval_kernel("", "")) {}
+  Corrected(Bench& bench, std::uint64_t out, std::span<const ThesisShape> shapes)
+      : bench_(bench), out_(out), shapes_(shapes) {}
 
-  Distribution operator()(const std::string& text, const Shape& shape, std::uint64_t data,
-                          std::uint64_t& samples) {
-    last_ = intervals(bench_, text, shape, data, out_);
-    samples = last_.count();
-    return corrected(Correction::difference, Distribution(last_), clock(shape));
+  Sampled operator()(const Subject& timed, const ThesisShape& shape, std::uint64_t data) {
+    const Histogram& cost = clock(shape, timed.kernel.intervals, timed.most);
+    Sampled out;
+    out.measured = intervals(bench_, timed.kernel, shape, data, out_, timed.result, most(timed.most));
+    out.latency = corrected(Correction::difference, Distribution(out.measured), Distribution(cost));
+    return out;
   }
-  const Histogram& last() const { return last_; }  // as measured
-  const Distribution& clock(const Shape& shape) {
-    const auto known = clocks_.find({shape.blocks, shape.threads});
+  const Histogram& clock(const ThesisShape& shape, unsigned count, unsigned most_times) {
+    const auto key = std::pair{shape, count};
+    const auto known = clocks_.find(key);
     if (known != clocks_.end()) return known->second;
-    return clocks_[{shape.blocks, shape.threads}] = Distribution(intervals(bench_, empty_, shape, 0, out_));
+    return clocks_[key] = intervals(bench_, clock_kernel(count), shape, 0, out_, 0, most(most_times));
+  }
+  // Measured, cost and latency of the launches whose histograms are wanted, `of` this kernel.
+  void histograms(const Subject& timed, std::string_view of, std::uint64_t data) {
+    std::vector<ThesisShape> wanted(shapes_.begin(), shapes_.end());
+    for (const ThesisFigure& f : thesis_figures)
+      if (f.of == of && f.shape.threads <= bench_.board.facts().max_threads_per_block)
+        wanted.push_back(f.shape);
+    std::ranges::sort(wanted);
+    const auto same = std::ranges::unique(wanted);
+    wanted.erase(same.begin(), same.end());
+    for (const ThesisShape& shape : wanted) {
+      const Sampled i = (*this)(timed, shape, data);
+      const std::string name = fmt::format("histogram.{}.{}x{}", timed.name, shape.blocks, shape.threads);
+      histogram(name + ".measured", Distribution(i.measured));
+      histogram(name + ".clock", Distribution(clock(shape, timed.kernel.intervals, timed.most)));
+      histogram(name + ".latency", i.latency);
+    }
   }
 
  private:
+  unsigned most(unsigned times) const { return bench_.options.quick ? 2 : times; }
+  void histogram(std::string name, const Distribution& d) {
+    Series series{std::move(name), "cycles", "share", {}, {}};
+    for (const auto& [cycles, mass] : d.masses())
+      series.points.push_back({static_cast<double>(cycles), mass});
+    bench_.found.series(std::move(series));
+  }
   Bench& bench_;
   std::uint64_t out_;
-  std::string empty_;
-  Histogram last_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Distribution> clocks_;
+  std::span<const ThesisShape> shapes_;
+  std::map<std::pair<ThesisShape, unsigned>, Histogram> clocks_;
 };
 
 std::uint32_t most_threads(const Bench& bench) {
@@ -135,8 +153,8 @@ std::uint32_t most_threads(const Bench& bench) {
 
 // Block sizes of 32 to 1024 in steps of 32, of 1, as many as SMs, and twice as many blocks; quick: every
 // eighth size.
-std::vector<Shape> arithmetic_shapes(const Bench& bench) {
-  std::vector<Shape> out;
+std::vector<ThesisShape> arithmetic_shapes(const Bench& bench) {
+  std::vector<ThesisShape> out;
   const std::uint32_t sms = bench.board.facts().sms;
   for (const std::uint32_t blocks : {1u, sms, 2 * sms}) {
     if (!out.empty() && blocks == out.back().blocks) continue;
@@ -149,23 +167,35 @@ std::vector<Shape> arithmetic_shapes(const Bench& bench) {
   return out;
 }
 
+Subject timed_operations(const ThesisOperation& op, unsigned n) {
+  double result = 0;
+  for (unsigned i = 0; i < n; ++i) result += op.value(operand_a + static_cast<float>(i), operand_b);
+  return {fmt::format("{}.{}", op.name, n), operations_kernel(op, n), result, 50};
+}
+
+// No probe of a device needs it.
+const Operation subtraction{"sub.f32", device::OpClass::count_, Register::f32, "sub.f32 X, X, Y;", 1, 0};
+
 void arithmetic(Bench& bench, Corrected& measure, std::uint64_t out) {
-  const std::vector<Shape> shapes = arithmetic_shapes(bench);
+  const std::vector<ThesisShape> shapes = arithmetic_shapes(bench);
   Spread clock;
-  for (const Shape& shape : shapes) clock.add(measure.clock(shape), 1);
+  for (const ThesisShape& shape : shapes) {
+    const Histogram& cost = measure.clock(shape, 1, 50);
+    clock.add(Distribution(cost), cost.count(), cost);
+  }
   report(bench, "thesis.clock", clock,
-         fmt::format("two readings of the clock, mean of {} shapes of launches", shapes.size()));
+         fmt::format("two readings of the clock, each copied; mean of {} shapes of launches", shapes.size()));
   for (const ThesisOperation& op : thesis_operations) {
     Series curve{fmt::format("thesis.{}", op.name), "operations", "cycles", {}, {}};
     for (unsigned n = 1; n <= thesis_most; ++n) {
-      const std::string text = operations_kernel(op, n);
+      const Subject timed = timed_operations(op, n);
       Spread spread;
-      std::uint64_t samples = 0;
-      for (const Shape& shape : shapes) {
-        const Distribution d = measure(text, shape, 0, samples);
-        spread.add(d, samples, measure.last());
+      for (const ThesisShape& shape : shapes) {
+        const Sampled i = measure(timed, shape, 0);
+        spread.add(i.latency, i.measured.count(), i.measured);
       }
-      bench.forget(text);
+      if (n == thesis_most) measure.histograms(timed, op.name, 0);
+      bench.forget(timed.kernel.text);
       report(bench, fmt::format("thesis.{}.{}", op.name, n), spread,
              fmt::format("one interval around {} independent operations less the clock's cost by difference, "
                          "a value a warp; mean of {} shapes of launches",
@@ -174,8 +204,9 @@ void arithmetic(Bench& bench, Corrected& measure, std::uint64_t out) {
       curve.points.push_back({static_cast<double>(n), spread.value()});
     }
     bench.found.series(std::move(curve));
-    // Beside it: the slope of dependent chains, one warp. A step may be of two operations.
-    const Operation& chain = *find_operation(op.chain);
+    // Beside it: the slope of dependent chains, one warp.
+    const Operation* const known = find_operation(op.chain);
+    const Operation& chain = known != nullptr ? *known : subtraction;
     constexpr unsigned steps = 32;
     const std::string text = chain_kernels(chain, 1, steps, bench.board.facts());
     const Estimate e = estimate(sample([&] {
@@ -192,30 +223,6 @@ void arithmetic(Bench& bench, Corrected& measure, std::uint64_t out) {
   }
 }
 
-// A load of the thread's own word of local memory, which L1 holds.
-void l1(Bench& bench, Corrected& measure) {
-  const std::string text = interval_kernel("st.local.u32 [kept], %b;\n",
-                                           "ld.local.u32 %x0, [kept];\nst.local.u32 [kept+32], %x0;\n");
-  const std::uint32_t sms = bench.board.facts().sms;
-  for (const std::uint32_t per_sm : {1u, 2u}) {
-    Spread spread;
-    Series curve{per_sm == 1 ? "thesis.l1" : "thesis.l1.loaded", "threads", "cycles", {}, {}};
-    std::uint64_t samples = 0;
-    for (std::uint32_t threads = 128; threads <= most_threads(bench);
-         threads += bench.options.quick ? 256 : 128) {
-      const Distribution d = measure(text, {per_sm * sms, threads}, 0, samples);
-      spread.add(d, samples, measure.last());
-      curve.points.push_back({static_cast<double>(threads), d.mean()});
-    }
-    report(bench, curve.name, spread,
-           fmt::format("one interval around a load of local memory that was read before, {} block{} on each "
-                       "SM; mean over block sizes",
-                       per_sm, per_sm == 1 ? "" : "s"),
-           curve.name);
-    bench.found.series(std::move(curve));
-  }
-}
-
 // Loads that reach DRAM in the last launch, where counters say; else whether the threads' lines are more than
 // L2.
 bool reaches_memory(Bench& bench, std::uint64_t bytes) {
@@ -223,72 +230,199 @@ bool reaches_memory(Bench& bench, std::uint64_t bytes) {
   return bytes > bench.board.facts().l2_bytes.value_or(0);
 }
 
-// Every thread reads its own line of 128 bytes twice. As long as the lines of all fit L2 the second time
-// finds them there; beyond, memory. What lies below the boundary is L2's latency; a line through what lies
-// above it, over the number of threads, is what the thesis gives as that of memory.
-void l2_and_memory(Bench& bench, Corrected& measure) {
-  const std::uint32_t sms = bench.board.facts().sms, most = most_threads(bench);
-  const std::string text = interval_kernel("mul.wide.u32 %v, %t, 128; add.u64 %p, %p, %v;\n",
-                                           "ld.global.cg.u32 %x0, [%p];\nst.local.u32 [kept+32], %x0;\n");
-  const Bench::Buffer data(bench, std::uint64_t{128} * 2 * sms * most);
-  bench.board.fill(data.address(), std::byte{0}, data.bytes());
-  Series curve{"thesis.memory", "threads", "cycles", {}, {}};
-  std::vector<Series::Point> beyond;
-  Spread near;
-  double last = 0;
-  std::uint64_t samples = 0;
-  for (std::uint32_t blocks = 1; blocks <= 2 * sms; blocks += bench.options.quick ? std::max(1u, sms / 4) : 1)
-    for (std::uint32_t threads = 128; threads <= most; threads += bench.options.quick ? 256 : 128) {
-      // Before: the counters are those of the last launch
-      static_cast<void>(measure.clock({blocks, threads}));
-      const Distribution d = measure(text, {blocks, threads}, data.address(), samples);
-      const Series::Point point{static_cast<double>(blocks) * threads, d.mean()};
-      curve.points.push_back(point);
-      if (reaches_memory(bench, std::uint64_t{128} * blocks * threads))
-        beyond.push_back(point);
-      else
-        near.add(d, samples, measure.last()), last = std::max(last, point.x);
-    }
-  std::ranges::sort(curve.points, {}, &Series::Point::x);
-  if (near.shapes == 0)
-    bench.found.unknown("thesis.l2", "every launch reaches memory");
-  else
-    report(
-        bench, "thesis.l2", near,
-        "one interval around a load past L1 of what L2 holds, mean over the launches that don't reach memory",
-        curve.name);
-  bench.found.exact("thesis.l2.threads", last, "",
-                    "most threads of a launch that does not reach memory; a line of 128 bytes each",
-                    curve.points.size());
-  const bool one_size =
-      std::ranges::adjacent_find(beyond, std::ranges::not_equal_to{}, &Series::Point::x) == beyond.end();
-  if (beyond.size() < 3 || one_size) {
-    bench.found.unknown(
-        "thesis.memory.slope",
-        fmt::format("{} launches reach memory: L2 holds the lines of {} threads", beyond.size(), last));
-  } else {
-    const Slope line = slope_of(beyond);
-    const std::string how =
-        fmt::format("least squares through {} launches that reach memory, over their threads", beyond.size());
-    bench.found.once("thesis.memory.slope", line.latency, "cycles/thread", how, beyond.size(), curve.name);
-    bench.found.once("thesis.memory.intercept", line.overhead, "cycles", how, beyond.size(), curve.name);
-    bench.found.once("thesis.memory.r2", line.r2, "", how, beyond.size(), curve.name);
+Subject timed_loads(const char* name, ThesisKernel kernel) {
+  return {name, std::move(kernel), 3 * double{operand_a}, 100};
+}
+
+// Three loads past L1, of 1 to twice as many blocks as SMs. The launch with the most threads that does not
+// reach memory gives the boundary: its largest value. What is not above it is L2's, of every launch; what is
+// above it is memory's, through which goes a line over the number of threads (6.3.1, equation 7.1).
+class Global {
+ public:
+  Global(Bench& bench, Corrected& measure, Subject timed, std::uint64_t data, std::uint64_t bytes_per_thread)
+      : bench_(bench), measure_(measure), timed_(std::move(timed)), data_(data), bytes_(bytes_per_thread) {}
+
+  void sweep() {
+    const std::uint32_t sms = bench_.board.facts().sms, most = most_threads(bench_);
+    for (std::uint32_t blocks = 1; blocks <= 2 * sms;
+         blocks += bench_.options.quick ? std::max(1u, sms / 4) : 1)
+      for (std::uint32_t threads = 128; threads <= most; threads += bench_.options.quick ? 256 : 128)
+        static_cast<void>(at({blocks, threads}));
   }
-  bench.found.series(std::move(curve));
+  const Subject& timed() const { return timed_; }
+  std::uint64_t data() const { return data_; }
+
+  // The least that L2 takes in a launch of this shape.
+  std::int64_t least(const ThesisShape& shape) { return at(shape).interval.latency.masses().front().first; }
+
+  // What the sweep says: prefix + "l2" and so on; true: some of it is memory's.
+  bool report_as(const std::string& prefix, const std::string& what) {
+    Series curve{prefix + "loads", "threads", "cycles", {}, {}};
+    const Seen* largest = nullptr;
+    double last = 0;
+    for (const auto& [shape, seen] : seen_) {
+      const double threads = static_cast<double>(shape.blocks) * shape.threads;
+      curve.points.push_back({threads, seen.interval.latency.mean()});
+      if (!seen.memory && (largest == nullptr || threads > last)) largest = &seen, last = threads;
+    }
+    std::ranges::stable_sort(curve.points, {}, &Series::Point::x);
+    bench_.found.exact(prefix + "l2.threads", last, "",
+                       "most threads of a launch that does not reach memory; " + what, seen_.size());
+    const std::string name = curve.name;
+    bench_.found.series(std::move(curve));
+    if (largest == nullptr) {
+      bench_.found.unknown(prefix + "l2", "every launch reaches memory");
+      return false;
+    }
+    const std::int64_t boundary = largest->interval.latency.masses().back().first;
+    Spread near;
+    for (const auto& [shape, seen] : seen_) {
+      if (const auto part =
+              between(seen.interval.latency, std::numeric_limits<std::int64_t>::min(), boundary))
+        near.add(*part, seen.interval.measured.count(), seen.memory ? Histogram() : seen.interval.measured);
+      double share = 0;
+      const auto above =
+          between(seen.interval.latency, boundary + 1, std::numeric_limits<std::int64_t>::max(), &share);
+      if (above && seen.memory)
+        beyond_.push_back({static_cast<double>(shape.blocks) * shape.threads, above->mean()});
+    }
+    bench_.found.exact(prefix + "l2.boundary", static_cast<double>(boundary), "cycles",
+                       fmt::format("largest value of the launch of {:.0f} threads", last), 1);
+    report(bench_, prefix + "l2", near,
+           fmt::format("what is not above the boundary, of {} launches of three loads past L1; {}",
+                       near.shapes, what),
+           name);
+    return !beyond_.empty();
+  }
+
+  void line() {
+    const std::string curve = "thesis.memory";
+    const bool one_size =
+        std::ranges::adjacent_find(beyond_, std::ranges::not_equal_to{}, &Series::Point::x) == beyond_.end();
+    if (beyond_.size() < 3 || one_size) {
+      bench_.found.unknown("thesis.memory.slope",
+                           fmt::format("{} launches have loads above the boundary", beyond_.size()));
+      return;
+    }
+    std::vector<Chain> points;
+    for (const Series::Point& p : beyond_) points.push_back({p.x, p.y});
+    const Slope fit = slope_of(points);
+    const std::string how = fmt::format(
+        "least squares through what is above the boundary in {} launches that reach memory, over their "
+        "threads",
+        beyond_.size());
+    bench_.found.once("thesis.memory.slope", fit.latency, "cycles/thread", how, beyond_.size(), curve);
+    bench_.found.once("thesis.memory.intercept", fit.overhead, "cycles", how, beyond_.size(), curve);
+    bench_.found.once("thesis.memory.r2", fit.r2, "", how, beyond_.size(), curve);
+    std::ranges::stable_sort(beyond_, {}, &Series::Point::x);
+    bench_.found.series({curve, "threads", "cycles", beyond_, {}});
+  }
+
+ private:
+  struct Seen {
+    Sampled interval;
+    bool memory = false;
+  };
+  const Seen& at(const ThesisShape& shape) {
+    const auto known = seen_.find(shape);
+    if (known != seen_.end()) return known->second;
+    // Before: the counters are those of the last launch
+    static_cast<void>(measure_.clock(shape, timed_.kernel.intervals, timed_.most));
+    Seen seen{measure_(timed_, shape, data_), false};
+    seen.memory = reaches_memory(bench_, bytes_ * shape.blocks * shape.threads);
+    return seen_[shape] = std::move(seen);
+  }
+  Bench& bench_;
+  Corrected& measure_;
+  Subject timed_;
+  std::uint64_t data_, bytes_;
+  std::map<ThesisShape, Seen> seen_;
+  std::vector<Series::Point> beyond_;
+};
+
+// Loads of local memory; L1's are those around the mode, as far up as the least that L2 takes in a launch of
+// the same shape (6.3.2, figure 33).
+void l1(Bench& bench, Corrected& measure, Global& global) {
+  const Subject timed = timed_loads("local", local_kernel());
+  const std::uint32_t sms = bench.board.facts().sms;
+  const std::uint32_t step = bench.options.quick ? 256 : 128;
+  for (const bool loaded : {false, true}) {
+    Spread spread;
+    Series curve{loaded ? "thesis.l1.loaded" : "thesis.l1", "threads", "cycles", {}, {}};
+    std::size_t shapes = 0;
+    const std::uint32_t first = loaded ? 2 * sms : bench.options.quick ? sms : 1;
+    for (std::uint32_t blocks = first; blocks <= (loaded ? 2 * sms : sms); ++blocks)
+      for (std::uint32_t threads = 128; threads <= most_threads(bench); threads += step, ++shapes) {
+        const ThesisShape shape{blocks, threads};
+        const Sampled i = measure(timed, shape, 0);
+        const std::int64_t bound = global.least(shape) - 1;
+        const auto piece = around_mode(i.latency, bound);
+        if (!piece) continue;
+        const std::int64_t mode = piece->mode;
+        spread.add(*between(i.latency, mode - (bound - mode), bound), i.measured.count(), i.measured);
+        curve.points.push_back({static_cast<double>(blocks) * threads, piece->mean});
+      }
+    if (spread.shapes == 0)
+      bench.found.unknown(curve.name, "no launch has loads that are faster than L2's");
+    else
+      report(bench, curve.name, spread,
+             fmt::format(
+                 "loads of local memory around their mode and below L2's, {} on each SM; mean of {} of {} "
+                 "shapes of launches",
+                 loaded ? "2 blocks" : "1 block", spread.shapes, shapes),
+             curve.name);
+    std::ranges::stable_sort(curve.points, {}, &Series::Point::x);
+    bench.found.series(std::move(curve));
+  }
+  measure.histograms(timed, "local", 0);
+}
+
+void memory(Bench& bench, Corrected& measure, std::uint64_t threads) {
+  const Bench::Buffer data(bench, std::uint64_t{128} * threads);
+  bench.board.fill(data.address(), std::byte{0}, data.bytes());
+  Global word(bench, measure, timed_loads("global", global_kernel()), data.address(), 0);
+  word.sweep();
+  l1(bench, measure, word);
+  const bool reached = word.report_as("thesis.", "one word for all threads");
+  measure.histograms(word.timed(), "global", word.data());
+  Global lines(bench, measure, timed_loads("lines", lines_kernel()), data.address(), 128);
+  lines.sweep();
+  lines.report_as("thesis.lines.", "a line of 128 bytes for each thread");
+  measure.histograms(lines.timed(), "global", lines.data());
+  (reached ? word : lines).line();
 }
 
 }  // namespace
 
-Outcome run_thesis(Bench& bench, const Begun& begun) {
+unsigned cores_of(int cc_major, int cc_minor) {
+  switch (cc_major) {
+    case 2: return cc_minor == 0 ? 32 : 48;
+    case 3: return 192;
+    case 5: return 128;
+    case 6: return cc_minor == 0 ? 64 : 128;
+    case 7: return 64;
+    case 8: return cc_minor == 0 ? 64 : 128;
+    case 9: return 128;
+    default: return 0;
+  }
+}
+
+Outcome run_thesis(Bench& bench, const Begun& begun, std::span<const ThesisShape> shapes) {
   const std::string beside[] = {"memory", "bandwidth"};
   Outcome outcome = run_probes(bench, beside, begun);
   if (outcome.interrupted || outcome.lost) return outcome;
   try {
-    const Bench::Buffer out(bench, std::uint64_t{8} * 2 * bench.board.facts().sms * most_threads(bench));
-    Corrected measure(bench, out.address());
+    const gpu::BoardFacts& facts = bench.board.facts();
+    std::uint64_t threads = std::uint64_t{2} * facts.sms * most_threads(bench);
+    for (const ThesisShape& shape : shapes)
+      threads = std::max(threads, std::uint64_t{shape.blocks} * shape.threads);
+    for (const ThesisFigure& f : thesis_figures)
+      threads = std::max(threads, std::uint64_t{f.shape.blocks} * f.shape.threads);
+    // Three intervals of a thread and a result
+    const Bench::Buffer out(bench, std::uint64_t{8} * 4 * threads);
+    Corrected measure(bench, out.address(), shapes);
     arithmetic(bench, measure, out.address());
-    l1(bench, measure);
-    l2_and_memory(bench, measure);
+    memory(bench, measure, threads);
   } catch (const Error& error) {
     outcome.interrupted = error.code() == ExitCode::interrupted;
     outcome.lost = error.code() == ExitCode::unavailable;

@@ -379,7 +379,14 @@ const std::vector<Term>& error_ids() {
       {"curve-points",
        "A measured curve has too few points to tell levels from chance, or more than simtlab reads.",
        "Give 8 to 50,000 points; some hundred sizes in equal ratios are best."},
-      {"timer-range", "Timed intervals lie too far apart for a deconvolution.",
+      {"samples-syntax", "A file of samples has something in it that is no number.",
+       "Give numbers alone, in lines or apart by spaces, commas or semicolons; # begins a comment."},
+      {"samples-value", "A sample is negative, too large, or no finite number.",
+       "Leave out what could not be measured; add 2^32 to intervals of a 32-bit clock that went round."},
+      {"samples-count", "A file has no sample, or more than simtlab reads.",
+       "Give one number for each thread, in the order of the threads, 20,000,000 at most."},
+      {"timer-range",
+       "Timed intervals lie too far apart for a deconvolution, or have too many different values.",
        "Leave out the outliers (an interrupt, a preemption), or take the slope of several chain lengths."},
 
       // Memory plug-ins (docs/guide/plugins.md).

@@ -10,6 +10,7 @@
 #include "result/registry_corun.h"
 #include "result/registry_nest.h"
 #include "result/registry_predict.h"
+#include "result/registry_probe.h"
 
 namespace simtlab::result {
 namespace {
@@ -143,9 +144,14 @@ constexpr MetricDeclaration rows[] = {
     {"global.load.requests", "1", "Warp instructions that load from global memory.", "kernel", "",
      "ncu: l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum; nvprof: global_load_requests", sum, ""},
     {"global.load.sectors", "1", "Sectors of 32 bytes that global loads touch after coalescing.", "kernel",
-     "", "ncu: l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum; nvprof: gld_transactions", sum, ""},
+     "",
+     "ncu: l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum; nvprof: gld_transactions, "
+     "gld_transactions_per_request (times global.load.requests)",
+     sum, ""},
     {"global.load.bytes", "bytes", "Bytes that threads ask for in global loads.", "kernel", "",
-     "nvprof: gld_requested_throughput (times time)", sum, ""},
+     "nvprof: gld_requested_throughput (times time), gld_inst_32bit (times 4), gld_inst_64bit (times 8), "
+     "gld_inst_128bit (times 16)",
+     sum, ""},
     {"global.load.efficiency", "1",
      "Bytes that threads ask for in global loads, over the bytes of the sectors that the loads touch; "
      "above 1 when threads share addresses.",
@@ -165,8 +171,10 @@ constexpr MetricDeclaration rows[] = {
      "global.store.sectors"},
     {"local.load.sectors", "1",
      "Sectors of 32 bytes that loads of local memory touch (spilled registers, arrays of a thread).",
-     "kernel", "", "ncu: l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum; nvprof: local_load_transactions", sum,
-     ""},
+     "kernel", "",
+     "ncu: l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum; nvprof: local_load_transactions, local_load (times "
+     "4 where a warp loads 32 words in a row)",
+     sum, ""},
     {"local.store.sectors", "1",
      "Sectors of 32 bytes that stores to local memory touch (spilled registers, arrays of a thread).",
      "kernel", "", "ncu: l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum; nvprof: local_store_transactions",
@@ -244,11 +252,14 @@ constexpr MetricDeclaration rows[] = {
      "l1.read.hits + l1.read.hits_pending + l1.read.misses",
      "ncu: l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum; gpgpu-sim: L1D_total_cache_accesses", sum, ""},
     {"l1.read.hits", "1", "Sector reads that found their data in L1.", "kernel", "",
-     "ncu: l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum", sum, ""},
+     "ncu: l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum; nvprof: l1_local_load_hit (times 4, "
+     "where L1 has local memory alone)",
+     sum, ""},
     {"l1.read.hits_pending", "1", "Sector reads that joined an outstanding miss of L1.", "kernel", "",
      "gpgpu-sim: L1D_total_cache_pending_hits", sum, ""},
     {"l1.read.misses", "1", "Sector reads that L1 had to fetch from L2.", "kernel", "",
-     "ncu: l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_miss.sum; gpgpu-sim: L1D_total_cache_misses",
+     "ncu: l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_miss.sum; nvprof: l1_local_load_miss (times 4, "
+     "where L1 has local memory alone); gpgpu-sim: L1D_total_cache_misses",
      sum, ""},
     {"l1.read.hit_rate", "1",
      "Share of L1 sector reads that found their data; reads that joined an outstanding miss are apart, "
@@ -298,14 +309,21 @@ constexpr MetricDeclaration rows[] = {
      "ncu: lts__t_sectors.avg.pct_of_peak_sustained_elapsed", weighted, "gpu.cycles"},
     {"l2.read.accesses", "1", "Sector reads that reached L2.", "kernel",
      "l2.read.hits + l2.read.hits_pending + l2.read.misses",
-     "ncu: lts__t_sectors_op_read.sum; nvprof: l2_read_transactions; gpgpu-sim: L2_total_cache_accesses", sum,
-     ""},
+     "ncu: lts__t_sectors_op_read.sum; nvprof: l2_read_transactions, l2_subp0_read_l1_sector_queries, "
+     "l2_subp1_read_l1_sector_queries, l2_subp2_read_l1_sector_queries, l2_subp3_read_l1_sector_queries; "
+     "gpgpu-sim: L2_total_cache_accesses",
+     sum, ""},
     {"l2.read.hits", "1", "Sector reads that found their data in L2.", "kernel", "",
-     "ncu: lts__t_sectors_op_read_lookup_hit.sum", sum, ""},
+     "ncu: lts__t_sectors_op_read_lookup_hit.sum; nvprof: l2_subp0_read_l1_hit_sectors, "
+     "l2_subp1_read_l1_hit_sectors, l2_subp2_read_l1_hit_sectors, l2_subp3_read_l1_hit_sectors",
+     sum, ""},
     {"l2.read.hits_pending", "1", "Sector reads that joined an outstanding miss of L2.", "kernel", "",
      "gpgpu-sim: L2_total_cache_pending_hits", sum, ""},
     {"l2.read.misses", "1", "Sector reads that L2 had to fetch from DRAM.", "kernel", "",
-     "ncu: lts__t_sectors_op_read_lookup_miss.sum; gpgpu-sim: L2_total_cache_misses", sum, ""},
+     "ncu: lts__t_sectors_op_read_lookup_miss.sum; nvprof: l2_subp0_read_sector_misses, "
+     "l2_subp1_read_sector_misses, l2_subp2_read_sector_misses, l2_subp3_read_sector_misses; gpgpu-sim: "
+     "L2_total_cache_misses",
+     sum, ""},
     {"l2.read.hit_rate", "1",
      "Share of L2 sector reads that found their data; reads that joined an outstanding miss are apart, "
      "in l2.read.pending_rate.",
@@ -345,7 +363,9 @@ constexpr MetricDeclaration rows[] = {
 
     // DRAM.
     {"dram.read.bytes", "bytes", "Bytes read from DRAM.", "kernel", "",
-     "ncu: dram__bytes_read.sum; nvprof: dram_read_bytes; gpgpu-sim: n_rd (times atom size)", sum, ""},
+     "ncu: dram__bytes_read.sum; nvprof: dram_read_bytes, dram_read_transactions (times 32), "
+     "fb_subp0_read_sectors (times 32), fb_subp1_read_sectors (times 32); gpgpu-sim: n_rd (times atom size)",
+     sum, ""},
     {"dram.write.bytes", "bytes", "Bytes written to DRAM.", "kernel", "",
      "ncu: dram__bytes_write.sum; nvprof: dram_write_bytes; gpgpu-sim: n_wr (times atom size)", sum, ""},
     {"dram.bandwidth", "bytes/s", "Bytes that main memory moved, reads and writes, per second of the kernel.",
@@ -748,6 +768,7 @@ const std::vector<MetricDeclaration>& registry() {
     list->insert(list->end(), predict_metrics().begin(), predict_metrics().end());
     list->insert(list->end(), corun_metrics().begin(), corun_metrics().end());
     list->insert(list->end(), nest_metrics().begin(), nest_metrics().end());
+    list->insert(list->end(), probe_metrics().begin(), probe_metrics().end());
     list->insert(list->end(), board_metrics().begin(), board_metrics().end());
     return list;
   }();

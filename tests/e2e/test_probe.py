@@ -209,7 +209,7 @@ class Probe(Case):
         for title in ("Table 10: ", "Table 11: ", "Table 12: ", "Of the method and not of the device:"):
             self.assertIn(title, done.stdout)
         row = re.search(r"(?m)^\| add, cycles \| ([\d.]+) \| 9 \| \+(\d+) % \| 17 \|$", done.stdout)
-        self.assertGreater(float(row[1]), 9.5)
+        self.assertGreater(float(row[1]), 9.1)
         self.assertEqual(round((float(row[1]) / 9 - 1) * 100), int(row[2]))
         self.assertRegex(
             done.stdout, r"(?m)^\| mul \| - \| 9 \| 12 \| 17 \| [\d.]+ \| 9 \|$"
@@ -221,13 +221,18 @@ class Probe(Case):
         }
         self.assertAlmostEqual(findings["slope.add"], 9, places=9)
         self.assertAlmostEqual(
-            findings["slope.div"], 149, delta=0.5
+            findings["slope.div"], 418, delta=0.5
         )  # the longest chains are longer than the first instruction cache
         self.assertEqual(
             len([key for key in findings if re.fullmatch(r"thesis\.(add|sub|mul|div|mad)\.[1-8]", key)]), 40
         )
-        # As published: L2 serves about 10,000 threads, and the line through what lies beyond is negative for few.
-        self.assertAlmostEqual(findings["thesis.l2.threads"], 9984, delta=1000)
+        # As published: hits of L1 under load, L2's a little; a line a thread leaves L2 from about 10,000 threads on,
+        # and the line through what lies beyond is negative for few.
+        self.assertAlmostEqual(findings["thesis.l1"], 51, delta=6)
+        self.assertAlmostEqual(findings["thesis.l1.loaded"], 64, delta=8)
+        self.assertAlmostEqual(findings["thesis.l2"], 365, delta=40)
+        self.assertAlmostEqual(findings["thesis.lines.l2.threads"], 9984, delta=1100)
+        self.assertIn("| SIMD width, cores of an SM | 192 |", done.stdout)
         self.assertLess(findings["thesis.memory.intercept"], 0)
         self.assertGreater(findings["thesis.memory.slope"], 0)
         self.assertAlmostEqual(findings["dram.latency"], 331, delta=4)
@@ -238,6 +243,44 @@ class Probe(Case):
         self.fails(2, "probe", "--method", "thesis", "--only", "shared", "--gpu", "k40", says="probe-options")
         self.fails(2, "probe", "--method", "thesis", "--compare", "k40", "v100", says="option-conflict")
         self.fails(2, "probe", "--method", "deconvolve")
+
+    def test_samples_of_a_users_own_become_a_distribution_and_its_parts(self):
+        times = [50 + i % 3 + (250 if i % 4 == 3 else 0) + 20 + i % 2 for i in range(400)]
+        (self.folder / "times.txt").write_text("".join(f"{t}\n" * 32 for t in times))
+        (self.folder / "clock.txt").write_text("".join(f"{20 + i % 2} " * 32 + "\n" for i in range(400)))
+        both = ("probe", "--samples", "times.txt", "--cost", "clock.txt")
+        done = self.ok(*both, "--boundary", "150", "--json=r.json", "--csv=r.csv", "--curves", "curves")
+        self.assertRegex(done.stdout, r"(?m)^\| part 1 \|  \| 75\.00 % \| 50\.8")
+        self.assertRegex(done.stdout, r"(?m)^\| part 2 \|  \| 25\.00 % \| 30\d\.")
+        self.assertEqual(
+            sorted(file.name for file in (self.folder / "curves").iterdir()),
+            ["histogram.clock.csv", "histogram.latency.csv", "histogram.measured.csv"],
+        )
+        kernels = {k["name"]: k["metrics"] for k in json.loads((self.folder / "r.json").read_text())["kernels"]}
+        self.assertEqual(set(kernels), {"measured", "clock", "latency", "part 1", "part 2"})
+        self.assertIn("probe.sample.mean", (self.folder / "r.csv").read_text())
+        self.ok("report", "r.json", "--html=r.html")
+        self.assertIn("histogram.latency", (self.folder / "r.html").read_text())
+        self.assertIn("part 2", self.ok(*both, "--correction", "deconvolve", "--counters", "300,100").stdout)
+        self.assertIn("the clock's cost is in them", self.ok("probe", "--samples", "times.txt").stdout)
+        for name, text in ("empty", ""), ("negative", "12 -3"), ("huge", "1e300"), ("mixed", "12\nabc\n"):
+            (self.folder / name).write_text(text)
+            self.fails(3, "probe", "--samples", name, "--cost", "clock.txt", says="samples-")
+        for more in (
+            ("--correction", "slope"),
+            ("--boundary", "400,100"),
+            ("--boundary", "100", "--counters", "1,1"),
+            ("--counters", "5"),
+            ("--counters", "0,0"),
+            ("--one-in", "0"),
+        ):
+            self.fails(2, *both, *more, says="probe-options")
+        self.fails(2, "probe", "--samples", "times.txt", "--correction", "difference", says="probe-options")
+        self.fails(2, "probe", "--cost", "clock.txt", says="option-conflict")
+        self.fails(2, *both, "--quick", says="option-conflict")
+        for launch in "11y3", "0x32", "1x0", "1x2000", "x", "11x896x2":
+            self.fails(2, "probe", "--method", "thesis", "--histogram", launch, says="probe-options")
+        self.fails(2, "probe", "--histogram", "11x896", says="probe-options")
 
     def test_an_output_that_cannot_be_written_loses_none_of_the_others(self):
         done = self.simtlab(

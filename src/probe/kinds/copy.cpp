@@ -1,5 +1,5 @@
-// Copies between host and device by size: t = a + s / B (latency and bandwidth), and the thesis of Sanchez's
-// form of the bandwidth, min(peak, k s + c) (equation 4.2).
+// Copies between host and device by size: t = a + s / B (latency and bandwidth), and
+// Resios' form of the bandwidth, min(peak, k s + c) (thesis, equation 4.2).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ void thesis_form(Bench& bench, const std::string& name, const std::vector<Series
   if (n < 3 || determinant <= 0) return;
   const double k = (n * sxy - sx * sy) / determinant;
   const std::string method =
-      "bandwidth by size as min(peak, k s + c), the thesis's equation 4.2: least squares below half of the "
+      "bandwidth by size as min(peak, k s + c), Resios' equation 4.2: least squares below half of the "
       "peak";
   const auto count = static_cast<std::uint64_t>(points.size());
   bench.found.once(name + ".peak", peak, "B/s", method, count, name);

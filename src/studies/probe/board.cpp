@@ -81,7 +81,8 @@ probe::Provenance provenance(const Measured& measured, const std::optional<probe
   return p;
 }
 
-// A file a curve: x,y with a line that says what they are.
+}  // namespace
+
 void write_curves(const std::string& folder, const probe::Findings& found) {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
@@ -98,8 +99,6 @@ void write_curves(const std::string& folder, const probe::Findings& found) {
     write_file_atomically(std::filesystem::path(folder) / (s.name + ".csv"), text);
   }
 }
-
-}  // namespace
 
 void check_kinds(const std::vector<std::string>& only) {
   std::vector<std::string> known;
@@ -225,8 +224,8 @@ Measured measure(const ProbeOptions& o, const Source& source) {
   const probe::Begun begun = [&progress](std::string_view kind, std::size_t before, std::size_t of) {
     progress.at(fmt::format("{}, probe {} of {}", kind, before + 1, of));
   };
-  out.outcome =
-      o.method == "thesis" ? probe::run_thesis(bench, begun) : probe::run_probes(bench, o.only, begun);
+  out.outcome = o.method == "thesis" ? probe::run_thesis(bench, begun, launches_of(o.histograms))
+                                     : probe::run_probes(bench, o.only, begun);
   out.launches = bench.launches;
   return out;
 }

@@ -15,6 +15,7 @@ namespace {
 
 options::Study study_of(const ProbeOptions& o) {
   if (!o.compare.empty()) return options::Study::probe_compare;
+  if (!o.samples.empty()) return options::Study::probe_samples;
   if (!o.analyse.empty()) return options::Study::probe_curve;
   return o.device ? options::Study::probe_board : options::Study::probe_simulated;
 }
@@ -31,6 +32,12 @@ Outcome run_probe(const Command& command, const ProbeOptions& o) {
   refuse_unread(command, study);
   if (study == options::Study::probe_compare) return probe_compare(o);
   if (study == options::Study::probe_curve) return probe_curve(o);
+  if (study == options::Study::probe_samples) return probe_samples(o);
+  if (!o.histograms.empty() && o.method != "thesis")
+    throw Error(ExitCode::usage, "probe-options",
+                "--histogram has no effect here: only --method thesis keeps what single launches gave",
+                "add --method thesis");
+  static_cast<void>(launches_of(o.histograms));  // before a long measurement
   if (o.method == "thesis" && !o.only.empty())
     throw Error(ExitCode::usage, "probe-options", "--method thesis is a way to measure a board as a whole",
                 "leave out --only");
@@ -73,18 +80,33 @@ void add_probe(Command& app) {
       ->check(one_of({"slope", "thesis"}))
       ->type_name("NAME")
       ->group("Configuration");
-  sub->add_option("--correction", o->correction,
-                  "How the cost of reading the clock is taken out of latencies: slope (default), difference, "
-                  "deconvolve, subtract or none, of single intervals, with the slope beside it")
+  sub->add_option(
+         "--histogram", o->histograms,
+         "With --method thesis: keep the histograms of these launches, too, of every kernel, as curves "
+         "histogram.* (--curves, the page)")
+      ->delimiter(',')
+      ->type_name("BLOCKSxTHREADS,...")
+      ->group("Configuration");
+  read.reset();
+  read.emplace(*sub, measured | options::Study::probe_samples);
+  sub->add_option(
+         "--correction", o->correction,
+         "How the cost of reading the clock is taken out of latencies: slope (default), difference, "
+         "deconvolve, subtract or none, of single intervals, with the slope beside it; of samples difference "
+         "(default), deconvolve, subtract or none")
       ->check(one_of({"slope", "difference", "deconvolve", "subtract", "none"}))
       ->type_name("NAME")
       ->group("Configuration");
+  read.reset();
+  read.emplace(*sub, measured);
   sub->add_option("--base", o->base,
                   "Who lends the device file what was not measured, marked as estimates (default: the "
                   "nearest shipped device); none: nobody")
       ->check(not_empty())
       ->type_name("NAME|FILE")
       ->group("Configuration");
+  read.reset();
+  read.emplace(*sub, measured | options::Study::probe_samples);
   sub->add_option("--curves", o->curves, "Write every measured curve to a CSV file in this folder")
       ->check(output_folder())
       ->type_name("FOLDER")
@@ -119,11 +141,38 @@ void add_probe(Command& app) {
       ->type_name("A B")
       ->group("Two measurements");
   read.reset();
+  read.emplace(*sub, options::Study::probe_samples);
+  sub->add_option(
+         "--samples", o->samples,
+         "Find the distribution behind these samples instead: timed intervals, a number for each thread")
+      ->check(not_empty())
+      ->type_name("TIMES")
+      ->group("Samples");
+  sub->add_option("--cost", o->cost,
+                  "Samples of the readings of the clock alone; without them nothing is taken out")
+      ->check(not_empty())
+      ->type_name("CLOCK")
+      ->group("Samples");
+  sub->add_option("--one-in", o->one_in, "Take the first of so many samples: of a warp (default 32); 1: all")
+      ->type_name("N")
+      ->group("Samples");
+  sub->add_option("--boundary", o->boundaries, "Part the distribution at these cycles, the smallest first")
+      ->delimiter(',')
+      ->type_name("CYCLES,...")
+      ->group("Samples");
+  sub->add_option(
+         "--counters", o->counters,
+         "Part it by how many accesses each level served, the nearest first (hits of L1, of L2, DRAM)")
+      ->delimiter(',')
+      ->type_name("COUNT,...")
+      ->group("Samples");
+  read.reset();
   add_output_options(*sub, o->output);
   add_progress_option(*sub, o->output);
   sub->footer(
       "Forms: simtlab probe [--gpu NAME | --device N] [--quick] [--correction NAME] [-o DEVICE.toml] [--base "
       "NAME] [--curves FOLDER]\n       simtlab probe --method thesis [--gpu NAME | --device N] [--quick]\n   "
+      "    simtlab probe --samples TIMES [--cost CLOCK] [--boundary CYCLES,... | --counters COUNT,...]\n   "
       "    simtlab probe --analyse CURVE.csv [--detector ks] [--json]\n       simtlab probe --compare A B "
       "[--json] [--csv]\n-o writes the device file; of a curve and of a comparison, the text.");
   sub->embeds();

@@ -8,6 +8,7 @@
 #include "gpu/board/board.h"
 #include "probe/analysis/finding.h"
 #include "probe/kinds.h"
+#include "probe/thesis.h"
 #include "result/metrics.h"
 #include "studies/common/options.h"
 #include "studies/common/outcome.h"
@@ -25,6 +26,11 @@ struct ProbeOptions {
   std::string base, curves;
   std::vector<std::string> only, compare;
   bool quick = false;
+  std::vector<std::string> histograms;  // launches: "11x896"
+  // Samples.
+  std::string samples, cost;
+  std::optional<std::uint64_t> one_in;  // default: a warp
+  std::vector<double> boundaries, counters;
   OutputOptions output;
 };
 
@@ -33,6 +39,11 @@ Outcome probe_board(ProbeOptions options);  // board.cpp
 // The same: throws Error(usage) for a name that no probe has
 void check_kinds(const std::vector<std::string>& only);
 Outcome probe_compare(ProbeOptions options);  // compare.cpp
+Outcome probe_samples(ProbeOptions options);  // samples.cpp
+// Launches by name, "BLOCKSxTHREADS": throws Error(usage) for what is none.
+std::vector<probe::ThesisShape> launches_of(const std::vector<std::string>& names);
+// A file a curve: x,y with a line that says what they are.
+void write_curves(const std::string& folder, const probe::Findings& found);
 
 // tables.cpp
 void add_tables(result::KernelResult& to, const probe::Findings& findings);

@@ -58,6 +58,8 @@ std::string table_10(const probe::Findings& found, const gpu::BoardFacts& facts,
   const auto clock = found.value("sm.clock");
   row("core clock, MHz", clock ? fmt::format("{:.0f}", *clock / 1e6) : "-", "", "", "core_frequency", "K40");
   row("threads of a warp", fmt::format("{}", facts.warp_size), "", "", "warp_size", "K40");
+  const unsigned cores = probe::cores_of(facts.cc_major, facts.cc_minor);
+  row("SIMD width, cores of an SM", cores == 0 ? "-" : fmt::format("{}", cores), "", "", "simd_width", "K40");
   const auto bandwidth = found.value("dram.bandwidth_measured");
   row("copied in memory, GB/s", bandwidth ? fmt::format("{:.1f}", *bandwidth / 1e9) : "-", "", "",
       "memory_peak_bandwidth", "K40 d2d copy; ECC on");
@@ -74,6 +76,11 @@ std::string table_10(const probe::Findings& found, const gpu::BoardFacts& facts,
       over(found, "thesis.l2", "l2.latency"), "hit_latency", "L2");
   row("threads that L2 serves alone", number(found, "thesis.l2.threads", "{:.0f}"), "", "",
       "l2_only_upper_threads", "largest thread count with no DRAM", "6.3.1");
+  row("the same, a line for each thread", number(found, "thesis.lines.l2.threads", "{:.0f}"), "", "", "", "");
+  row("boundary of L2 and memory, cycles", number(found, "thesis.l2.boundary", "{:.0f}"), "", "",
+      "l2_dram_boundary", "largest value of 11 x 896", "6.3.1");
+  row("L2 hit, a line for each thread, cycles", number(found, "thesis.lines.l2"), number(found, "l2.latency"),
+      over(found, "thesis.lines.l2", "l2.latency"), "", "");
   row("memory Y = aX + b: a, cycles a thread", number(found, "thesis.memory.slope"), "", "",
       "dram_latency_slope", "Y=aX+b over threads");
   row("b, cycles", number(found, "thesis.memory.intercept", "{:.1f}"), number(found, "dram.latency"), "",
