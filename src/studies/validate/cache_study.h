@@ -1,13 +1,10 @@
-// The three kernels of a published cache study, in all its configurations, on a device of ours.
+// The three kernels of a published cache study, in all its configurations.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
-
-#include "cache/options.h"
-#include "device/device.h"
-#include "result/metrics.h"
 
 namespace simtlab::studies::validate {
 
@@ -23,12 +20,5 @@ struct CacheCase {
 std::string_view name_of(CacheKernel kernel);  // "transpose"
 // The configurations of the dissertation.
 std::vector<CacheCase> published_cases();
-
-// Runs one on fresh caches. ptx: data/probes/cache.ptx. Throws Error(interrupted) once *interrupt is set.
-result::KernelResult run_case(const CacheCase& c, const device::Device& device, const cache::Options& options,
-                              const std::string& ptx, const volatile bool* interrupt);
-// The same on the cycle-level model.
-result::KernelResult time_case(const CacheCase& c, const device::Device& device, const std::string& ptx,
-                               const volatile bool* interrupt);
 
 }  // namespace simtlab::studies::validate

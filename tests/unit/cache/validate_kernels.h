@@ -1,4 +1,4 @@
-// The three kernels of `simtlab validate cache`.
+// The three kernels that `simtlab validate cache` runs, the loop of the multiplication unrolled four times.
 #pragma once
 
 #include <fstream>

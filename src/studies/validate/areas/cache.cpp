@@ -8,12 +8,10 @@
 #include <memory>
 
 #include "base/error.h"
-#include "base/files.h"
 #include "device/catalogue.h"
-#include "result/json.h"
 #include "studies/common/command.h"
 #include "studies/common/manifest.h"
-#include "studies/validate/cache_study.h"
+#include "studies/validate/areas/cache_runs.h"
 #include "studies/validate/reference.h"
 
 namespace simtlab::studies {
@@ -21,14 +19,7 @@ namespace {
 
 using studies::validate::CacheCase;
 using studies::validate::CacheKernel;
-
-// GTX 480 with 16 KiB of L1: what the counters were read on.
-device::Device measured_device(const std::vector<std::pair<std::string, std::string>>& changes = {}) {
-  std::vector<device::Setting> settings;
-  for (const auto& [key, value] : changes)
-    settings.push_back({key, value, {"command line", "validate cache", "", false}});
-  return device::load_device("gtx480", settings).device;
-}
+using studies::validate::CacheVariant;
 
 struct Published {
   std::string hardware, simulated;
@@ -50,7 +41,6 @@ class Validation {
  public:
   explicit Validation(const volatile bool* stop)
       : stop_(stop),
-        ptx_(read_file(device::data_directory() / "probes" / "cache.ptx", 1 << 20, "probe kernels")),
         published_(studies::validate::Table::read(device::data_directory() / "measured" / "crawford.csv")) {}
 
   // quick: without what is not known of the hardware, and beside the cycle level only where there is one
@@ -69,6 +59,10 @@ class Validation {
  private:
   static double get(const result::Metrics& m, const char* name) { return m.get(name).value_or(0); }
 
+  result::KernelResult run(const CacheCase& c, const CacheVariant& variant) const {
+    if (stop_ != nullptr && *stop_) throw Error(ExitCode::interrupted, "interrupted", "validate cache");
+    return studies::validate::run_case(c, variant);
+  }
   result::KernelResult keep(result::KernelResult r, const CacheCase& c, const std::string& variant) {
     r.name = fmt::format("{} {}{}", studies::validate::name_of(c.kernel), c.name(),
                          variant.empty() ? "" : ", " + variant);
@@ -95,9 +89,8 @@ class Validation {
         "| kernel | groups | reads: hardware | simulation | ours, median SM | range | miss rate: hardware | "
         "simulation | ours, median SM | range | target |\n"
         "|---|---|---|---|---|---|---|---|---|---|---|\n";
-    const device::Device device = measured_device();
     for (const CacheCase& c : studies::validate::published_cases()) {
-      const result::Metrics m = keep(studies::validate::run_case(c, device, {}, ptx_, stop_), c, "").metrics;
+      const result::Metrics m = keep(run(c, {}), c, "").metrics;
       const Published reads = published_of(c, "l1.read.accesses"),
                       rate = published_of(c, "l1.read.miss_rate");
       const double our_reads = get(m, "l1.read.accesses.median"),
@@ -150,40 +143,42 @@ class Validation {
   void band() {
     struct Variant {
       const char* name;
-      std::vector<std::pair<std::string, std::string>> device;
-      const char* study;
+      CacheVariant what;
     };
     const std::vector<Variant> variants = {
-        {"documented defaults", {}, ""},
-        {"16 MSHRs", {{"l1.mshr_entries", "16"}}, ""},
-        {"32 MSHRs", {{"l1.mshr_entries", "32"}}, ""},
-        {"128 MSHRs", {{"l1.mshr_entries", "128"}}, ""},
-        {"line modulo sets", {{"l1.set_index", "modulo"}}, ""},
-        {"exclusive-or set index", {{"l1.set_index", "xor"}}, ""},
-        {"fully associative", {{"l1.ways", "128"}, {"l1.set_index", "modulo"}}, ""},
-        {"oldest warp first", {}, "order=oldest"},
-        {"loose round-robin", {}, "order=lrr"},
-        {"place on fill", {}, "allocate=on-fill"},
-        {"turns of one access", {}, "turn=access"},
-        {"no jitter", {}, "jitter=0"},
-        {"another seed", {}, "seed=2"},
-        {"SMs start together", {}, "skew=0"},
-        {"wait at the first use", {}, "wait=use"},
-        {"DRAM 350 cycles far", {{"dram.latency", "350 cycles"}}, ""},
-        {"DRAM 1000 cycles far", {{"dram.latency", "1000 cycles"}}, ""},
-        {"no latencies", {}, "zero_latency=1"},
+        {"as `simtlab cache` runs it", {}},
+        {"loop not unrolled", {.build = {"-unroll=1"}}},
+        {"loop unrolled 4 times", {.build = {"-unroll=4"}}},
+        {"20 registers a thread", {.registers = "20"}},
+        {"unrolled 4 times, 20 registers", {.registers = "20", .build = {"-unroll=4"}}},
+        {"the same, loose round-robin", {.study = "order=lrr", .registers = "20", .build = {"-unroll=4"}}},
+        {"16 MSHRs", {.settings = {{"l1.mshr_entries", "16"}}}},
+        {"32 MSHRs", {.settings = {{"l1.mshr_entries", "32"}}}},
+        {"128 MSHRs", {.settings = {{"l1.mshr_entries", "128"}}}},
+        {"line modulo sets", {.settings = {{"l1.set_index", "modulo"}}}},
+        {"exclusive-or set index", {.settings = {{"l1.set_index", "xor"}}}},
+        {"fully associative", {.settings = {{"l1.ways", "128"}, {"l1.set_index", "modulo"}}}},
+        {"oldest warp first", {.study = "order=oldest"}},
+        {"loose round-robin", {.study = "order=lrr"}},
+        {"place on fill", {.study = "allocate=on-fill"}},
+        {"turns of one access", {.study = "turn=access"}},
+        {"no jitter", {.study = "jitter=0"}},
+        {"another seed", {.seed = "2"}},
+        {"SMs start together", {.study = "skew=0"}},
+        {"wait at the first use", {.study = "wait=use"}},
+        {"DRAM 350 cycles far", {.settings = {{"dram.latency", "350 cycles"}}}},
+        {"DRAM 1000 cycles far", {.settings = {{"dram.latency", "1000 cycles"}}}},
+        {"no latencies", {.study = "zero_latency=1"}},
     };
     text_ +=
         "\n## What is not known of the hardware, varied: miss rate of the median SM\n\n| | matmul 16x8 | "
         "matmul 16x9 | matmul 16x10 | stencil |\n|---|---|---|---|---|\n";
     for (const Variant& v : variants) {
       text_ += fmt::format("| {} |", v.name);
-      const device::Device device = measured_device(v.device);
       for (const CacheCase& c :
            {CacheCase{CacheKernel::matmul, 16, 8}, CacheCase{CacheKernel::matmul, 16, 9},
             CacheCase{CacheKernel::matmul, 16, 10}, CacheCase{CacheKernel::stencil, 64, 2}}) {
-        const auto r = keep(
-            studies::validate::run_case(c, device, cache::parse_options(v.study), ptx_, stop_), c, v.name);
+        const auto r = keep(run(c, v.what), c, v.name);
         text_ += fmt::format(" {:.2f} % |", get(r.metrics, "l1.read.miss_rate.median") * 100);
       }
       text_ += "\n";
@@ -207,13 +202,11 @@ class Validation {
   }
 
   void beside_timing(const CacheCase& c, bool one_schedule) {
-    device::Device device = measured_device();
-    if (one_schedule) device.sm.count = device.sm.max_blocks = 1;
-    const auto ours =
-        keep(studies::validate::run_case(
-                 c, device, cache::parse_options("allocate=on-fill,wait=use,jitter=0,skew=0"), ptx_, stop_),
-             c, "beside the cycle level");
-    const auto timed = studies::validate::time_case(c, device, ptx_, stop_);
+    CacheVariant variant;
+    if (one_schedule) variant.settings = {{"sm.count", "1"}, {"sm.max_blocks", "1"}};
+    const auto timed = studies::validate::time_case(c, variant);
+    variant.study = "allocate=on-fill,wait=use,jitter=0,skew=0";
+    const auto ours = keep(run(c, variant), c, "beside the cycle level");
     const double reads = get(ours.metrics, "l1.read.accesses"),
                  timed_reads = get(timed.metrics, "l1.read.accesses");
     const double rate = get(ours.metrics, "l1.read.miss_rate"),
@@ -257,7 +250,6 @@ class Validation {
   }
 
   const volatile bool* stop_;
-  std::string ptx_;
   studies::validate::Table published_;
   std::vector<studies::validate::Row> rows_;
   std::string text_;
