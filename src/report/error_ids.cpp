@@ -323,6 +323,8 @@ const std::vector<Term>& error_ids() {
        "post-processor writes them."},
       {"accelsim-truncated", "An Accel-Sim trace ends in the middle.",
        "Copy the trace again; `xz -t` checks compressed traces."},
+      {"access-text", "A text of single accesses (FILE.trace) is not of its format.",
+       "docs/reference/traces.md has the two forms; the message says which line is wrong."},
       {"sass-generation", "A trace of machine code is of a generation that no table of data/sass describes.",
        "Machine code of Volta to Hopper is described: binary versions 70 to 90."},
       {"sass-table", "A table of data/sass is malformed.",

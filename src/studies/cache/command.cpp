@@ -170,7 +170,7 @@ void add_cache(Command& app) {
       "Forms: simtlab cache [OPTIONS] app.cu [MORE SOURCES AND NVCC FLAGS] [-- ARGUMENTS]\n"
       "       simtlab cache [OPTIONS] -- ./app [ARGUMENTS]\n"
       "       simtlab cache [OPTIONS] kernel.ptx|kernel.cl --global 160x160 --local 16x16 --arg ...\n"
-      "       simtlab cache [OPTIONS] TRACE.simt | kernelslist.g\n"
+      "       simtlab cache [OPTIONS] TRACE.simt | kernelslist.g | ACCESSES.trace\n"
       "The caches are those of --gpu; --set l1.bytes=48KiB changes them (simtlab config show lists the "
       "keys).");
   add_options(*sub, options::cached, options->run.given);

@@ -364,7 +364,7 @@ void add_run(Command& app) {
       "       simtlab run [OPTIONS] -- ./app [ARGUMENTS]\n"
       "       simtlab run [OPTIONS] kernel.ptx --launch FILE\n"
       "       simtlab run [OPTIONS] kernel.cl [-D -I -cl-...] --global 160x160 --local 16x16 --arg ...\n"
-      "       simtlab run [OPTIONS] TRACE.simt | kernelslist.g");
+      "       simtlab run [OPTIONS] TRACE.simt | kernelslist.g | ACCESSES.trace");
   const options::Studies of_kernels = options::Study::time_kernel | options::Study::execute_kernel;
   add_options(*sub, options::runs, options->given);
   add_trace_options(*sub, *options);

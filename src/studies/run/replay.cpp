@@ -9,7 +9,9 @@
 
 namespace simtlab::studies {
 
-bool is_trace(const std::string& file) { return file.ends_with(".simt") || is_accelsim(file); }
+bool is_trace(const std::string& file) {
+  return file.ends_with(".simt") || is_accelsim(file) || is_access_text(file);
+}
 
 Outcome run_trace(const std::string& file, const RunOptions& given, const OutputOptions& output) {
   const RunClock clock;
@@ -22,14 +24,14 @@ Outcome run_trace(const std::string& file, const RunOptions& given, const Output
   check_inputs(output, {file});
   check_inputs(output, files_of(configuration, device));
   const Simulation simulation{configuration, device, output, clock, hash_inputs({file})};
-  if (!is_accelsim(file)) {
+  if (!is_accelsim(file) && !is_access_text(file)) {
     const std::unique_ptr<stream::trace::Reader> reader = stream::trace::open(file);
     return simulate(simulation, [&](gpu::Gpu& gpu, const volatile bool*) { gpu.replay(*reader); });
   }
   // Text is read once and in its order; the SMs read blocks here and there.
   const TemporaryDirectory folder;
   return simulate(simulation, [&](gpu::Gpu& gpu, const volatile bool* stop) {
-    import_accelsim(file, folder.path() / "trace.simt", stop);
+    (is_access_text(file) ? import_access_text : import_accelsim)(file, folder.path() / "trace.simt", stop);
     gpu.replay(*stream::trace::open(folder.path() / "trace.simt"));
   });
 }

@@ -8,6 +8,7 @@
 #include "base/shown.h"
 #include "stream/accelsim/export.h"
 #include "stream/accelsim/import.h"
+#include "stream/access_text/import.h"
 #include "studies/common/command.h"
 #include "studies/common/options.h"
 #include "studies/common/progress.h"
@@ -31,6 +32,10 @@ Outcome convert(const ConvertOptions& o) {
     import_accelsim(o.in, o.out, signals.flag());
     return {};
   }
+  if (is_access_text(o.in)) {
+    import_access_text(o.in, o.out, signals.flag());
+    return {};
+  }
   if (accelsim::generation(o.version).empty())
     throw Error(ExitCode::usage, "option-value",
                 fmt::format("--binary-version {} is of no generation from Volta to Hopper", o.version),
@@ -44,6 +49,14 @@ Outcome convert(const ConvertOptions& o) {
 }  // namespace
 
 bool is_accelsim(const std::string& file) { return accelsim::is_list(file) || accelsim::is_kernel(file); }
+
+bool is_access_text(const std::string& file) { return stream::access_text::is_access_text(file); }
+
+void import_access_text(const std::string& file, const std::filesystem::path& to, const volatile bool* stop) {
+  trace::Writer writer(to, "a text of accesses");
+  stream::access_text::import(file, writer, stop);
+  writer.close();
+}
 
 void import_accelsim(const std::string& file, const std::filesystem::path& to, const volatile bool* stop) {
   trace::Writer writer(to, "an Accel-Sim trace");
@@ -62,9 +75,11 @@ void import_accelsim(const std::string& file, const std::filesystem::path& to, c
 
 void add_trace_convert(Command& trace) {
   Command* sub = trace.add_subcommand(
-      "convert", "Accel-Sim's format to ours (FILE.simt), or ours to Accel-Sim's (a folder)");
+      "convert",
+      "Accel-Sim's format or a text of accesses to ours (FILE.simt), or ours to Accel-Sim's (a folder)");
   const auto o = std::make_shared<ConvertOptions>();
-  sub->add_option("FROM", o->in, "kernelslist.g, kernel-N.traceg[.xz] or FILE.simt")->required();
+  sub->add_option("FROM", o->in, "kernelslist.g, kernel-N.traceg[.xz], accesses.trace or FILE.simt")
+      ->required();
   sub->add_option("-o,--output", o->out, "FILE.simt, or the folder for kernelslist.g and its kernels")
       ->required()
       ->check(output_file_or_folder())
