@@ -267,6 +267,15 @@ Table point_table(const StudyState& s) {
   return table;
 }
 
+Table sm_point_table(const StudyState& s) {
+  Table table{.name = "sm_points", .rows = {}};
+  for (std::uint64_t sm = 0; sm < s.sm_pictures.size(); ++sm)
+    for (const Point& p : s.sm_pictures[sm].points())
+      table.rows.push_back({sm, p.order, s.buffers->list()[p.buffer].name, p.offset, std::uint64_t{p.thread},
+                            std::uint64_t{p.store ? 1u : 0u}});
+  return table;
+}
+
 }  // namespace
 
 void set_over_sms(Metrics& metrics, const std::vector<SmTotals>& sms) {
@@ -301,7 +310,8 @@ result::KernelResult describe(const StudyState& s) {
   out.limiter = device::name_of(s.occupancy.limit);
   out.order = s.options.order;
   const L1Histograms histograms = l1_histograms(s);
-  out.tables.push_back(advice(instructions, out.metrics, orders_threads(s.options.order)));
+  out.tables.push_back(advice(instructions, out.metrics,
+                              orders_threads(s.options.order) && s.options.warp_size != stream::lanes));
   out.tables.push_back(sm_table(s));
   out.tables.push_back(std::move(instructions));
   out.tables.push_back(buffer_table(s));
@@ -311,6 +321,7 @@ result::KernelResult describe(const StudyState& s) {
   if (s.options.pictures != 0) {
     out.tables.push_back(set_map(s));
     out.tables.push_back(point_table(s));
+    out.tables.push_back(sm_point_table(s));
   }
   return out;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "cache/order.h"
 #include "cache/prefetcher.h"
 #include "device/policy_names.h"
+#include "stream/coalescer.h"
 
 namespace simtlab::cache {
 namespace {
@@ -22,6 +24,8 @@ constexpr std::array<std::string_view, 2> allocations = {"on-miss", "on-fill"};
 constexpr std::array<std::string_view, 2> waits = {"block", "use"};
 constexpr std::array<std::string_view, 2> turns = {"batch", "access"};
 constexpr std::uint32_t most_points = 1u << 20;
+constexpr std::uint32_t largest_warp = 1024, largest_fetch_group = 1024;
+constexpr std::string_view order_of_fetch_groups = "two_level";
 
 [[noreturn]] void refuse(std::string_view key, std::string_view value, std::string hint) {
   throw Error(ExitCode::usage, "cache-option", fmt::format("{}: unknown value '{}'", key, shown(value, 40)),
@@ -73,6 +77,11 @@ void set(Options& o, std::string_view key, std::string_view value) {
     if (find_named(order_policies(), value) == nullptr)
       refuse(key, value, fmt::format("one of {}", fmt::join(order_names(), ", ")));
     o.order = value;
+  } else if (key == "warp_size") {
+    o.warp_size = number<std::uint32_t>(key, value, 1, largest_warp);
+    if (!std::has_single_bit(o.warp_size)) refuse(key, value, "a power of two from 1 to 1024");
+  } else if (key == "fetch_group") {
+    o.fetch_group = number<std::uint32_t>(key, value, 1, largest_fetch_group);
   } else if (key == "zero_latency") {
     o.zero_latency = flag(key, value);
   } else if (key == "l2") {
@@ -127,6 +136,17 @@ Options on_device(Options options, const device::Device& device) {
     options.order = name;
   }
   if (orders_threads(options.order)) options.zero_latency = true;
+  if (options.warp_size != 0 && !orders_threads(options.order))
+    throw Error(
+        ExitCode::usage, "cache-option",
+        fmt::format("a warp size goes with an order of threads, and the order is {}: warps of the device "
+                    "have {} threads",
+                    options.order, stream::lanes),
+        "--order round_robin, sequential or random, or leave --warp-size out");
+  if (options.fetch_group != 0 && options.order != order_of_fetch_groups)
+    throw Error(ExitCode::usage, "cache-option",
+                fmt::format("the order {} has no fetch groups", options.order),
+                fmt::format("--order {}, or leave --fetch-group out", order_of_fetch_groups));
   return options;
 }
 
@@ -137,6 +157,8 @@ std::string to_text(const Options& o) {
     if (differs) parts.push_back(fmt::format("{}={}", key, value));
   };
   add(o.order != usual.order, "order", o.order);
+  add(o.warp_size != usual.warp_size, "warp_size", o.warp_size);
+  add(o.fetch_group != usual.fetch_group, "fetch_group", o.fetch_group);
   add(o.zero_latency, "zero_latency", 1);
   add(!o.l2, "l2", 0);
   add(o.prefetch != usual.prefetch, "prefetch", o.prefetch);

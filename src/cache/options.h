@@ -29,6 +29,8 @@ struct Options {
   // Who accesses next: an OrderPolicy (order.h), of warps, as on a GPU, or of single threads, whose accesses
   // are not coalesced. Empty: the one that is named like the device's warp scheduler.
   std::string order;
+  std::uint32_t warp_size = 0;    // of an order of threads: so many take turns together; 0: one
+  std::uint32_t fetch_group = 0;  // of the order two_level: warps that are active at once; 0: eight
   bool zero_latency = false;      // misses are filled at once and nobody waits
   bool l2 = true;                 // L2 behind the L1 caches, shared by all SMs
   std::string prefetch = "none";  // what L1 fetches ahead: a PrefetchPolicy (prefetcher.h)

@@ -60,6 +60,7 @@ class WarpSet {
 class Schedule {
  public:
   virtual ~Schedule() = default;
+  virtual void fetch_group(std::uint32_t /*warps*/) {}   // before the first warp: Options::fetch_group
   virtual void began(std::uint32_t /*warp*/) {}          // a place has a new warp
   virtual void waits(std::uint32_t /*warp*/) {}          // for data or at a barrier
   virtual std::uint32_t pick(const WarpSet& ready) = 0;  // ready is not empty

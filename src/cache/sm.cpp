@@ -68,6 +68,7 @@ Sm::Sm(std::uint32_t id, LaunchState& launch, L1& l1, Picture* picture)
       launch_(launch),
       l1_(l1),
       picture_(picture != nullptr && picture->wanted() ? picture : nullptr),
+      own_picture_(launch.pictures != nullptr ? &(*launch.pictures)[id] : nullptr),
       warps_per_block_(launch.source.warps_per_block()),
       share_(launch.source.make_share(stream::Effects::at_once)),
       residents_(launch.blocks_per_sm) {}
@@ -147,8 +148,10 @@ void Sm::draw(const stream::Step& step, std::uint32_t place, bool store) {
 
 void Sm::draw(std::uint64_t address, std::uint32_t thread, bool store) {
   const std::uint32_t buffer = launch_.buffers.find(address, buffer_hint_);
-  if (buffer != Buffers::unknown)
-    picture_->add(address - launch_.buffers.list()[buffer].begin, buffer, thread, store);
+  if (buffer == Buffers::unknown) return;
+  for (Picture* const picture : {picture_, own_picture_})
+    if (picture != nullptr)
+      picture->add(address - launch_.buffers.list()[buffer].begin, buffer, thread, store);
 }
 
 }  // namespace simtlab::cache

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "cache/access_log.h"
 #include "cache/bits.h"
 #include "cache/buffers.h"
 #include "cache/code.h"
@@ -76,7 +77,9 @@ struct LaunchState {
   bool part = false;                         // blocks of the grid are left out
   std::function<void()> waits_for_others{};  // as Study::Launch's
   exec::Lookout lookout{std::uint64_t{1} << 18, 256};
-  std::uint64_t seen_blocks = 0;  // taken, at the last look
+  std::uint64_t seen_blocks = 0;             // taken, at the last look
+  AccessLog* log = nullptr;                  // null: nobody wants it
+  std::vector<Picture>* pictures = nullptr;  // of each SM, fewer points than the one picture of the first
 };
 
 class Sm {
@@ -150,13 +153,22 @@ class Sm {
     std::uint64_t lines_ = 0, sectors_ = 0, bytes_ = 0;
   };
   Tally tally(Code& code, std::uint32_t pc, std::uint64_t address);
+  bool draws() const { return picture_ != nullptr || own_picture_ != nullptr; }
   void draw(const stream::Step& step, std::uint32_t place, bool store);
   void draw(std::uint64_t address, std::uint32_t thread, bool store);  // one access
+  // Of thread `thread` of the SM's places, in turns of `width`.
+  void log(std::uint64_t address, bool store, std::uint32_t thread, std::uint32_t width, const Code& code,
+           std::uint32_t pc) const {
+    const std::uint32_t place = thread / stream::lanes;
+    const std::uint32_t in_block = warp_of(place) * stream::lanes + thread % stream::lanes;
+    launch_.log->access(address, store, residents_[place / warps_per_block_].index, in_block / width,
+                        code.function().code[pc].line);
+  }
 
   std::uint32_t id_;
   LaunchState& launch_;
   L1& l1_;
-  Picture* picture_;
+  Picture *picture_, *own_picture_;  // null: not wanted
   unsigned warps_per_block_;
   std::unique_ptr<stream::SmShare> share_;
   std::vector<Resident> residents_;

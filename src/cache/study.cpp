@@ -38,6 +38,8 @@ void StudyState::prepare(std::uint32_t l1_ways) {
   if (l2) l2->begin_launch();
   sms.assign(device.sm.count, {});
   picture = Picture(options.pictures);
+  sm_pictures.assign(options.pictures == 0 ? 0 : device.sm.count,
+                     Picture(std::max(1u, options.pictures / device.sm.count)));
 }
 
 void StudyState::mark(const LaunchState& state) {
@@ -169,7 +171,12 @@ result::KernelResult Study::run(const Launch& launch) {
                     .local_bytes = stream::local_bytes_of_warp(launch.source->function()),
                     .interrupt = launch.interrupt,
                     .part = !m.options.sms.all() || m.options.groups.first != 0 || end != count,
-                    .waits_for_others = launch.waits_for_others};
+                    .waits_for_others = launch.waits_for_others,
+                    .log = launch.log,
+                    .pictures = m.sm_pictures.empty() ? nullptr : &m.sm_pictures};
+  if (launch.log != nullptr)
+    launch.log->begin(orders_threads(m.options.order) ? std::max(1u, m.options.warp_size) : stream::lanes,
+                      launch.source->grid().count());
   try {
     m.work(launch, state);
   } catch (...) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "cache/access_log.h"
 #include "cache/buffers.h"
 #include "cache/counts.h"
 #include "cache/options.h"
@@ -47,6 +48,7 @@ class Study {
     // Where somebody besides the launch may still write what its blocks wait for, though not before it has
     // ended: throws, in the place of Fault(deadlock). Null: nobody may.
     std::function<void()> waits_for_others{};
+    AccessLog* log = nullptr;  // null: nobody wants it
   };
   // Metrics and tables of the launch. Throws Error; partial() has what was counted then.
   result::KernelResult run(const Launch& launch);

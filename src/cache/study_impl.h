@@ -41,7 +41,8 @@ struct StudyState {
   std::vector<SmTotals> sms;
   std::unique_ptr<Codes> codes;
   std::unique_ptr<Buffers> buffers;
-  Picture picture;
+  Picture picture;                   // of the first SM
+  std::vector<Picture> sm_pictures;  // of each
   const stream::WarpSource* source = nullptr;
   device::Occupancy occupancy;
   std::uint64_t warp_instructions = 0, thread_instructions = 0, launch_accesses = 0;

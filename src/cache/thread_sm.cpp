@@ -2,6 +2,9 @@
 // came before ours (sequential, random, round-robin; Crawford 2014). Accesses are not coalesced. There is no
 // time: what misses is filled at once.
 //
+// With Options::warp_size, so many neighbours of a block take turns together: of the accesses that they have
+// next, those that one instruction made are coalesced; the first of the program goes first.
+//
 // Warps still execute as warps; their lanes' accesses are kept and handed out in the order of the policy.
 // Neither barriers nor fences are passed: a warp goes on behind one when all that its threads did before has
 // been handed out. A warp keeps at most `most_kept` accesses: with more to come, a thread whose own are
@@ -29,7 +32,7 @@ constexpr std::uint64_t accesses_of_a_run = 4096;
 struct Kept {
   std::uint64_t address;
   Code* code;
-  std::uint32_t pc;
+  std::uint32_t pc, step;  // step: of its warp
   std::uint16_t bytes;
   bool local;
 };
@@ -41,13 +44,17 @@ class ThreadSm final : public Sm {
         order_(order_policy(launch.options.order).threads(launch.options.seed + id)),
         warps_(places()),
         lanes_(std::size_t{places()} * stream::lanes),
-        candidates_(places() * stream::lanes) {}
+        width_(std::max(1u, launch.options.warp_size)),
+        block_threads_(warps_per_block_ * stream::lanes),
+        units_per_block_((block_threads_ + width_ - 1) / width_),
+        units_(places() / warps_per_block_ * units_per_block_),
+        candidates_(units_) {}
 
   void run(Time until) override {
     for (std::uint64_t done = 0; done < accesses_of_a_run && !finished();) {
-      const std::uint32_t thread = order_->pick(static_cast<std::uint32_t>(lanes_.size()), candidates_,
-                                                [this](std::uint32_t t) { return offer(t); });
-      if (thread == ThreadOrder::none) {
+      const std::uint32_t unit =
+          order_->pick(units_, candidates_, [this](std::uint32_t u) { return offer(u); });
+      if (unit == ThreadOrder::none) {
         if (!yielded_.empty()) {
           for (const std::uint32_t place : std::exchange(yielded_, {})) nominate(place);
           break;  // other SMs, too
@@ -57,7 +64,7 @@ class ThreadSm final : public Sm {
         continue;
       }
       progress_ = true;
-      access(thread);
+      access(unit);
       ++done;
     }
     now_ = std::max(now_ + 1, until);
@@ -69,7 +76,8 @@ class ThreadSm final : public Sm {
  private:
   struct Warp {
     bool resident = false, at_barrier = false;
-    std::size_t kept = 0;  // accesses of all its lanes
+    std::uint32_t steps = 0;  // that accessed memory
+    std::size_t kept = 0;     // accesses of all its lanes
   };
 
   void warp_began(std::uint32_t place) override {
@@ -81,24 +89,54 @@ class ThreadSm final : public Sm {
 
   void nominate(std::uint32_t place) {
     progress_ = true;
-    for (unsigned l = 0; l < stream::lanes; ++l) candidates_.add(place * stream::lanes + l);
+    const std::uint32_t block = place / warps_per_block_;
+    const std::uint32_t first = place % warps_per_block_ * stream::lanes / width_;
+    const std::uint32_t count = std::max(1u, stream::lanes / width_);
+    for (std::uint32_t u = first; u < first + count; ++u) candidates_.add(block * units_per_block_ + u);
   }
 
-  // Whether the thread has an access to hand out; its warp goes on until it has, or cannot.
-  bool offer(std::uint32_t thread) {
-    const std::uint32_t place = thread / stream::lanes;
-    if (warps_[place].resident && lane(thread).empty()) advance(place, thread);
-    if (!lane(thread).empty()) return true;
-    candidates_.remove(thread);
+  // The threads of a unit: from first to end, of the same block.
+  struct Threads {
+    std::uint32_t first, end;
+  };
+  Threads threads_of(std::uint32_t unit) const {
+    const std::uint32_t block = unit / units_per_block_, begin = block * block_threads_;
+    const std::uint32_t first = begin + unit % units_per_block_ * width_;
+    return {first, std::min(first + width_, begin + block_threads_)};
+  }
+  // Those of them that are of one warp, and where that is.
+  template <class Body>
+  static void each_warp(Threads threads, const Body& body) {
+    for (std::uint32_t t = threads.first; t < threads.end;) {
+      const std::uint32_t place = t / stream::lanes;
+      const std::uint32_t end = std::min((place + 1) * stream::lanes, threads.end);
+      body(place, Threads{t, end});
+      t = end;
+    }
+  }
+  bool none_kept(Threads threads) const {
+    for (std::uint32_t t = threads.first; t < threads.end; ++t)
+      if (!lanes_[t].empty()) return false;
+    return true;
+  }
+
+  // Whether its threads have an access to hand out; their warps go on until they have, or cannot.
+  bool offer(std::uint32_t unit) {
+    const Threads threads = threads_of(unit);
+    each_warp(threads, [&](std::uint32_t place, Threads of_warp) {
+      if (warps_[place].resident && none_kept(of_warp)) advance(place, of_warp);
+    });
+    if (!none_kept(threads)) return true;
+    candidates_.remove(unit);
     return false;
   }
 
-  void advance(std::uint32_t place, std::uint32_t thread) {
+  void advance(std::uint32_t place, Threads threads) {
     Warp& warp = warps_[place];
     stream::ResidentBlock& block = *resident_of(place).block;
     const unsigned w = warp_of(place);
     for (std::uint64_t alone = 1;
-         lane(thread).empty() && warp.resident && !warp.at_barrier && warp.kept < most_kept; ++alone) {
+         none_kept(threads) && warp.resident && !warp.at_barrier && warp.kept < most_kept; ++alone) {
       if (++steps_ % steps_between_looks == 0) {  // a loop without accesses may have no end
         launch_.check_interrupt();
         launch_.look_ahead();
@@ -125,10 +163,11 @@ class ThreadSm final : public Sm {
         step.space == ptx::Space::param || step.space == ptx::Space::constant)
       return;
     count_request(code, pc, step);
+    const std::uint32_t number = ++warps_[place].steps;
     for (std::uint32_t rest = step.mask; rest != 0; rest &= rest - 1) {
       const auto l = static_cast<unsigned>(std::countr_zero(rest));
       lane(place * stream::lanes + l)
-          .push_back({step.addresses[l], &code, pc, step.bytes, step.space == ptx::Space::local});
+          .push_back({step.addresses[l], &code, pc, number, step.bytes, step.space == ptx::Space::local});
       ++warps_[place].kept;
       ++kept_;
     }
@@ -166,54 +205,110 @@ class ThreadSm final : public Sm {
     }
   }
 
-  void access(std::uint32_t thread) {
-    const std::uint32_t place = thread / stream::lanes;
-    const Kept kept = lane(thread).front();
-    lane(thread).pop_front();
-    --warps_[place].kept;
-    --kept_;
-    const StaticInst& inst = (*kept.code)[kept.pc];
-    std::uint64_t addresses[stream::lanes] = {kept.address};
-    if (kept.local) {
-      addresses[thread % stream::lanes] = kept.address;
-      stream::coalesce_local(addresses, 1u << (thread % stream::lanes), kept.bytes, local_address(place),
-                             segments_);
-    } else if (inst.access == Access::atomic) {
-      stream::coalesce_atomic(addresses, 1, kept.bytes, segments_);
-    } else {
-      stream::coalesce(addresses, 1, kept.bytes, segments_);
+  // The first step of a warp that one of these threads has kept; null: none.
+  const Kept* first_kept(Threads threads) const {
+    const Kept* first = nullptr;
+    for (std::uint32_t t = threads.first; t < threads.end; ++t)
+      if (!lanes_[t].empty() && (first == nullptr || lanes_[t].front().step < first->step))
+        first = &lanes_[t].front();
+    return first;
+  }
+  // Warps of the device that stand for one larger one: the instruction that comes first in the text.
+  static bool earlier(const Kept& a, const Kept& b) {
+    return a.code == b.code ? a.pc < b.pc : a.code->function().line < b.code->function().line;
+  }
+
+  void access(std::uint32_t unit) {
+    const Threads threads = threads_of(unit);
+    Kept chosen{};
+    each_warp(threads, [&](std::uint32_t, Threads of_warp) {
+      const Kept* const first = first_kept(of_warp);
+      if (first != nullptr && (chosen.code == nullptr || earlier(*first, chosen))) chosen = *first;
+    });
+    merged_.clear();
+    std::uint32_t asker = 0;
+    each_warp(threads, [&](std::uint32_t place, Threads of_warp) {
+      const Kept* const first = first_kept(of_warp);
+      if (first == nullptr || first->code != chosen.code || first->pc != chosen.pc) return;
+      if (merged_.empty()) asker = place;
+      take(place, of_warp, first->step, chosen);
+    });
+    send(chosen, asker);
+    // What held the warps' threads up may be over: a barrier, or too much that is kept.
+    each_warp(threads, [&](std::uint32_t place, Threads) {
+      if (warps_[place].resident && (warps_[place].kept == 0 || warps_[place].kept == most_kept / 2))
+        nominate(place);
+    });
+    bool done = false;
+    each_warp(threads, [&](std::uint32_t place, Threads) { done = done || warps_[place].kept == 0; });
+    if (done) retire();
+  }
+
+  // Takes a step's accesses of these threads out, coalesced with what is taken already.
+  void take(std::uint32_t place, Threads threads, std::uint32_t step, const Kept& chosen) {
+    const StaticInst& inst = (*chosen.code)[chosen.pc];
+    std::uint64_t addresses[stream::lanes] = {};
+    std::uint32_t mask = 0;
+    const std::uint32_t first_thread = accessor(place).warp * stream::lanes;
+    for (std::uint32_t t = threads.first; t < threads.end; ++t) {
+      if (lanes_[t].empty() || lanes_[t].front().step != step) continue;
+      const unsigned l = t % stream::lanes;
+      addresses[l] = lanes_[t].front().address;
+      mask |= 1u << l;
+      lanes_[t].pop_front();
+      --warps_[place].kept;
+      --kept_;
+      if (draws() && !chosen.local) draw(addresses[l], first_thread + l, inst.access == Access::store);
+      if (launch_.log != nullptr && !chosen.local)
+        log(addresses[l], inst.access == Access::store, t, width_, *chosen.code, chosen.pc);
     }
-    const Accessor who = accessor(place);
-    if (picture_ != nullptr && !kept.local)
-      draw(kept.address, who.warp * stream::lanes + thread % stream::lanes, inst.access == Access::store);
-    SegmentCounts counted;
+    if (chosen.local)
+      stream::coalesce_local(addresses, mask, chosen.bytes, local_address(place), segments_);
+    else if (inst.access == Access::atomic)
+      stream::coalesce_atomic(addresses, mask, chosen.bytes, segments_);
+    else
+      stream::coalesce(addresses, mask, chosen.bytes, segments_);
     for (unsigned i = 0; i < segments_.count; ++i) {
       const stream::Segment& segment = segments_.items[i];
+      const auto same = std::ranges::find(merged_, segment.line, &stream::Segment::line);
+      if (same == merged_.end()) {
+        merged_.push_back(segment);
+        continue;
+      }
+      same->sectors |= segment.sectors;
+      for (unsigned s = 0; s < stream::sectors_per_line; ++s) same->bytes[s] |= segment.bytes[s];
+    }
+  }
+
+  void send(const Kept& chosen, std::uint32_t place) {
+    const StaticInst& inst = (*chosen.code)[chosen.pc];
+    const Accessor who = accessor(place);
+    SegmentCounts counted;
+    for (const stream::Segment& segment : merged_) {
       const Tally counters =
-          tally(*kept.code, kept.pc, segment.line * stream::line_bytes + first_byte(segment));
+          tally(*chosen.code, chosen.pc, segment.line * stream::line_bytes + first_byte(segment));
       counted.add(segment, counters);
       Time now = 0;  // always: the study has no latencies then (on_device of options.h)
       if (inst.access == Access::load) {
-        if (inst.cached || kept.local)
+        if (inst.cached || chosen.local)
           l1_.read(segment, who, now, counters);
         else
           l1_.read_past(segment, who, now, counters);
       } else if (inst.access == Access::store) {
-        l1_.write(segment, kept.local);
+        l1_.write(segment, chosen.local);
       } else {
         l1_.atomic(segment, who, now);
       }
     }
-    // What held the warp's threads up may be over: a barrier, or too much that is kept.
-    if (warps_[place].resident && (warps_[place].kept == 0 || warps_[place].kept == most_kept / 2))
-      nominate(place);
-    if (warps_[place].kept == 0) retire();
   }
 
   std::unique_ptr<ThreadOrder> order_;
   std::vector<Warp> warps_;
   std::vector<std::deque<Kept>> lanes_;  // by thread
-  WarpSet candidates_;                   // threads that may have an access
+  std::uint32_t width_;                  // threads that take turns together: a unit
+  std::uint32_t block_threads_, units_per_block_, units_;
+  WarpSet candidates_;                   // units that may have an access
+  std::vector<stream::Segment> merged_;  // of the access that is handed out
   std::vector<std::uint32_t> ended_;     // warps whose accesses are not all handed out
   std::uint64_t kept_ = 0;               // accesses of all warps
   bool progress_ = false;

@@ -23,6 +23,7 @@ class WarpSm final : public Sm {
         warps_(places()),
         rows_(std::max(1u, launch.source.function().total_reg_rows)),
         board_(std::size_t{places()} * rows_, 0) {
+    if (launch.options.fetch_group != 0) schedule_->fetch_group(launch.options.fetch_group);
     const device::Device& device = launch.device;
     const double rate =
         std::min<double>(device.sm.issuing_schedulers() * device.sm.issue_width,
@@ -186,7 +187,13 @@ class WarpSm final : public Sm {
       l1_.expect_reads(step.addresses[std::countr_zero(step.mask)] / stream::line_bytes,
                        step.addresses[31 - std::countl_zero(step.mask)] / stream::line_bytes);
     count_request(code, pc, step);
-    if (picture_ != nullptr && !local) draw(step, place, inst.access == Access::store);
+    if (draws() && !local) draw(step, place, inst.access == Access::store);
+    if (launch_.log != nullptr && !local)
+      for (std::uint32_t rest = step.mask; rest != 0; rest &= rest - 1) {
+        const auto l = static_cast<unsigned>(std::countr_zero(rest));
+        log(step.addresses[l], inst.access == Access::store, place * stream::lanes + l, stream::lanes, code,
+            pc);
+      }
     split(place, inst, step);
     const Accessor who = accessor(place);
     if (segments_.count > 1) {

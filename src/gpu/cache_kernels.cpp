@@ -109,7 +109,8 @@ result::KernelResult CacheKernels::study(const KernelJob& job) {
       .pulse = options_.pulse,
       .max_cycles = options_.max_cycles,
       .max_bytes = memory_.host_room(),
-      .waits_for_others = blocks_.waiting()};
+      .waits_for_others = blocks_.waiting(),
+      .log = schedule_ ? &*schedule_ : nullptr};
   if (options_.pulse != nullptr) options_.pulse->begin_kernel(source.function().name, source.block_count());
   const double begin = processor_seconds();
   try {
@@ -125,6 +126,10 @@ result::KernelResult CacheKernels::study(const KernelJob& job) {
     sink_.keep(job, std::move(out), 0);
     throw;
   }
+}
+
+void CacheKernels::finish_schedule() {
+  if (schedule_) schedule_->close();
 }
 
 void CacheKernels::add_totals(result::Metrics& total) const {

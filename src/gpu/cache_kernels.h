@@ -2,11 +2,13 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cache/study.h"
 #include "gpu/device_memory.h"
+#include "gpu/schedule_file.h"
 #include "gpu/untimed_blocks.h"
 
 namespace simtlab::gpu {
@@ -20,7 +22,9 @@ class CacheKernels final : public KernelEngine {
         memory_(memory),
         blocks_(blocks),
         sink_(sink),
-        study_(device, options.cache) {}
+        study_(device, options.cache) {
+    if (!options.schedule.empty()) schedule_.emplace(options.schedule);
+  }
 
   bool idle() const override { return true; }
   bool full() const override { return false; }
@@ -29,6 +33,8 @@ class CacheKernels final : public KernelEngine {
   void give_up() override {}
   // What the study counted over all launches so far.
   void add_totals(result::Metrics& total) const;
+  // Completes the file of Options::schedule. Throws Error(failure, "file-write").
+  void finish_schedule();
 
  private:
   result::KernelResult study(const KernelJob& job);
@@ -41,7 +47,8 @@ class CacheKernels final : public KernelEngine {
   KernelSink& sink_;
   cache::Study study_;
   std::map<std::string, std::vector<std::string>> parameters_;  // names in the source, by module and kernel
-  double seconds_ = 0;                                          // of the processor, for the study alone
+  std::optional<ScheduleFile> schedule_;
+  double seconds_ = 0;  // of the processor, for the study alone
 };
 
 }  // namespace simtlab::gpu

@@ -192,6 +192,7 @@ result::Result Gpu::result() const {
 void Gpu::finish_recording() {
   impl_->recorder.note(OpKind::peak, {.a = impl_->memory.peak_bytes()});
   impl_->recorder.finish();
+  if (impl_->cache != nullptr) impl_->cache->finish_schedule();
 }
 
 void Gpu::finish_checkpoint(bool ended) { impl_->checkpoint.finish(ended); }

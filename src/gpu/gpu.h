@@ -83,6 +83,7 @@ struct Options : timing::Options {
   std::function<void(const EndedKernel&)> on_kept;             // as it has its place in the result
   // Trace of all that happens (docs/reference/traces.md); empty: none
   std::filesystem::path record;
+  std::filesystem::path schedule;  // cache mode only: every access, in its order; empty: none
   CheckpointOptions checkpoint;
   // Kernels run there (timing mode); null: on a GPU of their own
   std::shared_ptr<SharedDevice> shared;
@@ -175,8 +176,8 @@ class Gpu {
   // Repeats what a trace recorded: kernels, copies, streams. Throws as launch(), and Error(bad_input
   // "trace-...").
   void replay(stream::trace::Reader& trace);
-  // Completes the file of Options::record; what comes later is not recorded. Throws Error(failure
-  // "file-write").
+  // Completes the files of Options::record and Options::schedule; what comes later is not recorded. Throws
+  // Error(failure "file-write").
   void finish_recording();
   // Completes the file of Options::checkpoint. ended: the run came to its end; Error(bad_input
   // "checkpoint-mismatch") if what it resumes holds more launches.

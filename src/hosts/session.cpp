@@ -85,6 +85,7 @@ gpu::Gpu& Session::gpu() {
     options.interrupt = interrupt_flag();
     options.pulse = pulse();
     options.record = claim_output(run.record, ".trace");
+    options.schedule = claim_output(run.schedule, ".schedule");
     options.checkpoint = gpu::checkpoint_of(run, *loaded_);
     options.checkpoint.write = claim_output(run.checkpoint, ".checkpoint");
     if (!run.resume.empty()) options.checkpoint.resume = claim_output(run.resume, ".resume");

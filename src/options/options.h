@@ -27,7 +27,7 @@ struct Options {
   std::uint64_t series = 0;  // cycles; 0: none
   std::string timeline_window, timeline_sm;
   // Files to write or to read, absolute paths once gathered; empty: none
-  std::string timeline, record, checkpoint, resume;
+  std::string timeline, record, schedule, checkpoint, resume;
   std::uint64_t checkpoint_every = 0;  // launches; 0: a minute
 
   // Not of the command line: the command says them.

@@ -246,6 +246,16 @@ constexpr auto all_rows = std::to_array<Row>({
      .doc = "Write a trace of everything that runs (docs/reference/traces.md)",
      .path = true,
      .field = &Options::record},
+    {.key = "schedule",
+     .value = "FILE",
+     .group = traces,
+     .kind = Kind::output,
+     .read_by = cached,
+     .doc =
+         "Write every access in the order in which the caches are asked: address R|W group warp instruction "
+         "(docs/reference/traces.md)",
+     .path = true,
+     .field = &Options::schedule},
     {.key = "checkpoint",
      .value = "FILE",
      .group = checkpoints,

@@ -26,9 +26,11 @@ const KernelResult* busiest(const Result& result) {
   return best;
 }
 
-// A panel for each buffer: offset over order, coloured by thread; stores are rings.
-std::string access_panels(const KernelResult& kernel) {
-  const Table* table = result::find(kernel.tables, "points");
+// A panel for each buffer: offset over order, coloured by thread; stores are rings. `name`: points of one SM,
+// or sm_points of all, each in its own order.
+std::string access_panels(const KernelResult& kernel, const char* name) {
+  const bool all = std::string_view(name) == "sm_points";
+  const Table* table = result::find(kernel.tables, name);
   if (table == nullptr || table->rows.empty()) return {};
   std::map<std::string, std::vector<std::size_t>> panels;
   double last = 0, threads = 1;
@@ -48,9 +50,11 @@ std::string access_panels(const KernelResult& kernel) {
     SvgChart chart(
         buffer,
         fmt::format(
-            "Offset of each access to {} over the order of accesses on one SM; colour: thread; rings: stores",
-            buffer),
-        {.label = "thread access of the SM, in order", .low = 0, .high = last},
+            "Offset of each access to {} over the order of accesses on {}; colour: thread; rings: stores",
+            buffer, all ? "its SM, all SMs together" : "one SM"),
+        {.label = all ? "thread access of its SM, in order" : "thread access of the SM, in order",
+         .low = 0,
+         .high = last},
         {.label = "offset in the buffer", .low = least, .high = std::max(most, least + 1), .bytes = true});
     for (const std::size_t i : rows)
       chart.point(number(*table, i, "order"), number(*table, i, "offset"),
@@ -70,7 +74,7 @@ std::string set_chart(const KernelResult& kernel) {
   double most = 1;
   for (std::size_t i = 0; i < table->rows.size(); ++i) most = std::max(most, number(*table, i, "accesses"));
   SvgChart chart("Pressure on the sets of L1", "Reads of each set: hits, other misses and conflict misses",
-                 {.label = "set", .low = 0, .high = static_cast<double>(table->rows.size())},
+                 {.label = "set", .low = 0, .high = static_cast<double>(table->rows.size()), .whole = true},
                  {.label = "reads, all SMs", .low = 0, .high = most * 1.05});
   for (std::size_t i = 0; i < table->rows.size(); ++i) {
     const double accesses = number(*table, i, "accesses"), misses = number(*table, i, "misses"),
@@ -100,8 +104,11 @@ std::string set_map(const KernelResult& kernel) {
   }
   SvgChart chart("Misses by SM and set",
                  fmt::format("Misses of each set of each L1, from none (dark) to {:.0f} (bright)", most),
-                 {.label = fmt::format("set (bright: {:.0f} misses)", most), .low = 0, .high = sets},
-                 {.label = "SM", .low = 0, .high = sms}, 760,
+                 {.label = fmt::format("set (bright: {:.0f} {})", most, most == 1 ? "miss" : "misses"),
+                  .low = 0,
+                  .high = sets,
+                  .whole = true},
+                 {.label = "SM", .low = 0, .high = sms, .whole = true}, 760,
                  static_cast<unsigned>(std::clamp(120 + 12 * sms, 240.0, 900.0)));
   for (std::size_t i = 0; i < table->rows.size(); ++i) {
     const double sm = number(*table, i, "sm"), set = number(*table, i, "set"),
@@ -253,7 +260,8 @@ std::vector<Picture> cache_pictures(const Result& result) {
   const auto add = [&](const char* file, std::string content) {
     if (!content.empty()) out.push_back({file, std::move(content)});
   };
-  add("accesses.svg", access_panels(*kernel));
+  add("accesses.svg", access_panels(*kernel, "points"));
+  add("accesses_sms.svg", access_panels(*kernel, "sm_points"));
   add("sets.svg", set_chart(*kernel));
   add("set_map.svg", set_map(*kernel));
   add("reuse.svg", reuse_chart(*kernel));

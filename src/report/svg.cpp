@@ -39,6 +39,7 @@ std::vector<double> even_ticks(const SvgAxis& axis) {
       step = factor * power;
       break;
     }
+  if (axis.whole) step = std::max(step, 1.0);
   std::vector<double> out;
   for (double at = std::ceil(axis.low / step) * step; at <= axis.high * 1.0000001; at += step)
     out.push_back(at);

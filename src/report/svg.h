@@ -14,6 +14,7 @@ struct SvgAxis {
   bool logarithmic = false;  // to base 2
   bool bytes = false;        // ticks as 16 KiB
   bool share = false;        // ticks as per cent
+  bool whole = false;        // there is nothing between whole numbers
 };
 
 // Everything inside the axes is placed in their units.

@@ -226,14 +226,22 @@ class Cache(Case):
         self.ok("cache", *matmul(64), "--gpu", "gtx480", "--plot", folder)
         names = {p.name for p in folder.iterdir()}
         self.assertEqual(
-            names, {"accesses.svg", "sets.svg", "set_map.svg", "reuse.svg", "miss_ratio.svg", "cache.html"}
+            names,
+            {
+                "accesses.svg",
+                "accesses_sms.svg",
+                "sets.svg",
+                "set_map.svg",
+                "reuse.svg",
+                "miss_ratio.svg",
+                "cache.html",
+            },
         )
         for name in names - {"cache.html"}:
             document = xml.dom.minidom.parse(str(folder / name))
             self.assertTrue(document.getElementsByTagName("title"))
-        self.assertEqual(
-            len(xml.dom.minidom.parse(str(folder / "accesses.svg")).getElementsByTagName("desc")), 3
-        )  # a panel for each buffer
+        for name in ("accesses.svg", "accesses_sms.svg"):  # a panel for each buffer
+            self.assertEqual(len(xml.dom.minidom.parse(str(folder / name)).getElementsByTagName("desc")), 3)
         page = (folder / "cache.html").read_text()
         self.assertIn("<h1>matmul</h1>", page)
         self.assertNotIn("http-equiv", page)
@@ -328,6 +336,47 @@ class Cache(Case):
         kernel = self.study(source, "--gpu", "v100")["kernels"][0]
         self.assertEqual({row[0] for row in kernel["tables"]["buffers"]["rows"]}, {"in", "out"})
 
+    def test_a_schedule_is_written_and_read_again(self):
+        kernel = [*matmul(48), "--gpu", "gtx480", "--set", "sm.count=1"]
+        for order in (["--order", "lrr"], ["--order", "round_robin", "--warp-size", "16"], ["--order", "random"]):
+            whole = self.study(*kernel, *order, "--zero-latency", "--schedule", "s.trace")
+            width = {"lrr": 32, "round_robin": 16, "random": 1}[order[1]]
+            lines = (self.folder / "s.trace").read_text().splitlines()
+            self.assertEqual(lines[0], f"{width} 9")
+            self.assertEqual(len(lines) - 1, self.value(whole, "access.threads"))
+            accesses = [line.split() for line in lines[1:]]
+            self.assertEqual({a[1] for a in accesses}, {"R", "W"})
+            self.assertEqual({int(a[2]) for a in accesses}, set(range(9)))
+            self.assertEqual({int(a[3]) for a in accesses}, set(range(256 // width)))
+            again = self.study("s.trace", "--gpu", "gtx480", "--set", "sm.count=1", *order, "--zero-latency")
+            for name in ("access.threads", "l1.write.accesses"):
+                self.assertEqual(self.value(again, name), self.value(whole, name), order)
+            if order[1] == "lrr":  # the same warps, and the same instructions of each
+                self.assertEqual(self.value(again, "l1.read.accesses"), self.value(whole, "l1.read.accesses"))
+        self.assertFalse([p.name for p in self.folder.iterdir() if p.name.startswith("s.trace.")])
+        self.fails(2, "cache", *kernel, "--schedule", "s.trace", "--json=s.trace")
+        self.fails(2, "cache", *kernel, "--schedule", "s.trace", "--sweep", "ways=1:4", says="--schedule")
+        self.fails(2, "cache", *kernel, "--order", "lrr", "--warp-size", "16", says="goes with an order of threads")
+        self.fails(2, "cache", *kernel, "--order", "random", "--warp-size", "3", says="a power of two")
+        self.fails(2, "cache", *kernel, "--fetch-group", "4", says="no fetch groups")
+
+    def test_a_text_of_accesses_is_a_trace(self):
+        # Two threads of two groups, as an instrumented kernel wrote them down: neighbours of one line.
+        text = "local size:16 16 1\n" + "".join(
+            f"0x9CAE0{4 * i:02X}F0000319|0x{t:x}|0x{i + 1:x}0000000000\n" for i in range(4) for t in (0, 1, 16)
+        )
+        file = self.file("threads.trace", text + "0x1|0x0|0x0\n0x1|0x1|0x0\n0x1|0x10|0x0\n-----\n")
+        study = self.study(file, "--gpu", "gtx480")
+        self.assertIn("grid 2x1x1, block 16x16x1", self.ok("cache", file, "--gpu", "gtx480").stdout)
+        self.assertEqual(self.value(study, "access.threads"), 12)
+        self.assertEqual(self.value(study, "access.requests"), 8)  # threads 0 and 1 together
+        self.assertEqual(self.value(study, "l1.read.misses.cold"), 2)
+        self.ok("trace", "convert", file, "-o", "threads.simt")
+        self.assertEqual(self.study("threads.simt", "--gpu", "gtx480")["kernels"], study["kernels"])
+        self.ok("run", file, "--gpu", "gtx480")
+        wrong = self.file("wrong.trace", text + "0x9CAE000B0000319|0x0|0x0\n")
+        self.fails(3, "cache", wrong, "--gpu", "gtx480", says="wrong.trace:14")
+
     def test_limits_leave_a_partial_result(self):
         stopped = self.simtlab(
             "cache", *matmul(256), "--gpu", "gtx480", "--max-cycles", "2000", f"--json={self.folder / 'p.json'}"
@@ -406,6 +455,23 @@ LOOP:
             self.assertEqual(stopped.returncode, 1, stopped.stderr)
             self.assertIn("[limit-time]", stopped.stderr)
 
+    @needs_clang
+    def test_what_is_validated_is_what_a_user_gets(self):
+        table = (SOURCE / "docs/lab/cache.md").read_text()
+        source, buffer = SOURCE / "data/probes/cache.cl", "buffer:144x144:f32"
+        r = self.study(
+            *(source, "--kernel", "matmul", "--gpu", "gtx480", "--global", "144x144", "--local", "16x16"),
+            *("--arg", buffer, "--arg", buffer, "--arg", buffer, "--arg", "s32:144"),
+        )
+        rate = [100 * self.value(r, f"l1.read.miss_rate.{what}") for what in ("median", "min", "max")]
+        reads = [self.value(r, f"l1.read.accesses.{what}") for what in ("median", "min", "max")]
+        self.assertIn(
+            f"| matmul | 16x9 | - | - | {reads[0]:.0f} | {reads[1]:.0f} to {reads[2]:.0f} | 11.7 % | 6.4 % | "
+            f"{rate[0]:.2f} % | {rate[1]:.2f} to {rate[2]:.2f} % |",
+            table,
+        )
+
+    @needs_clang
     def test_beside_published_counters(self):
         checked = self.simtlab("validate", "cache", "--check", "--gate")
         text = checked.stdout

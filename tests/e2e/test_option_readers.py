@@ -52,6 +52,7 @@ VALUES = {
     "--dram": "hbm2-2000",
     "--timeline": "t.json",
     "--record": "r.simt",
+    "--schedule": "s.trace",
     "--checkpoint": "c",
     "--resume": "c",
     "--plot": "plot",

@@ -11,15 +11,16 @@ namespace {
 class TwoLevel final : public Schedule {
  public:
   explicit TwoLevel(std::uint32_t places) : active_(places), out_since_(places, 0) {}
+  void fetch_group(std::uint32_t warps) override { most_active_ = warps; }
   void began(std::uint32_t warp) override { leave(warp); }
   void waits(std::uint32_t warp) override { leave(warp); }
 
   std::uint32_t pick(const WarpSet& ready) override {
-    for (std::uint32_t warp; count_ < most_active && (warp = longest_out(ready)) != WarpSet::none; ++count_)
+    for (std::uint32_t warp; count_ < most_active_ && (warp = longest_out(ready)) != WarpSet::none; ++count_)
       active_.add(warp);
     // Active warps are ready, or they would have left; only those that ended are not.
     std::uint32_t warp = last_;
-    for (std::uint32_t tries = 0; tries <= most_active; ++tries) {
+    for (std::uint32_t tries = 0; tries <= most_active_; ++tries) {
       warp = active_.next_around(warp);
       if (warp == WarpSet::none || ready.has(warp)) break;
       leave(warp);
@@ -28,8 +29,6 @@ class TwoLevel final : public Schedule {
   }
 
  private:
-  static constexpr std::uint32_t most_active = 8;
-
   void leave(std::uint32_t warp) {
     out_since_[warp] = ++clock_;
     if (!active_.has(warp)) return;
@@ -47,6 +46,7 @@ class TwoLevel final : public Schedule {
   WarpSet active_;
   std::vector<std::uint64_t> out_since_;
   std::uint64_t clock_ = 0;
+  std::uint32_t most_active_ = 8;
   std::uint32_t count_ = 0, last_ = WarpSet::none - 1;
 };
 
@@ -55,6 +55,7 @@ std::unique_ptr<Schedule> make_two_level(std::uint32_t places) { return std::mak
 }  // namespace
 
 extern constinit const OrderPolicy order_two_level{
-    .doc = "Warps: round-robin among eight, of which one that waits is replaced", .warps = make_two_level};
+    .doc = "Warps: round-robin among eight (--fetch-group), of which one that waits is replaced",
+    .warps = make_two_level};
 
 }  // namespace simtlab::cache

@@ -18,7 +18,8 @@ namespace {
 
 struct CacheRun {
   Run run;
-  std::optional<std::string> order, prefetch, allocate, wait, turn, jitter, skew, sms, groups, sample;
+  std::optional<std::string> order, warp_size, fetch_group, prefetch, allocate, wait, turn, jitter, skew, sms,
+      groups, sample;
   bool zero_latency = false, no_l2 = false;
   std::string plot;
   std::vector<std::string> sweep, compare;
@@ -53,6 +54,8 @@ cache::Options study_of(const CacheRun& c) {
     text += (text.empty() ? "" : ",") + part;
   };
   add("order", "order", c.order);
+  add("warp-size", "warp_size", c.warp_size);
+  add("fetch-group", "fetch_group", c.fetch_group);
   add("prefetch", "prefetch", c.prefetch);
   add("allocate", "allocate", c.allocate);
   add("wait", "wait", c.wait);
@@ -77,6 +80,18 @@ void add_cache_options(Command& command, CacheRun& c) {
                   "Who accesses next: an order of warps (default: as the device's warp scheduler) or of "
                   "single threads (simtlab list orders)")
       ->type_name("ORDER")
+      ->group(group);
+  command
+      .add_option(
+          "--warp-size", c.warp_size,
+          "With an order of threads: so many neighbours of a block take turns together, coalesced as a warp "
+          "(default 1; a power of two up to 1024)")
+      ->type_name("N")
+      ->group(group);
+  command
+      .add_option("--fetch-group", c.fetch_group,
+                  "With --order two_level: warps that are active at once (default 8)")
+      ->type_name("N")
       ->group(group);
   command
       .add_flag("--zero-latency", c.zero_latency,
@@ -153,6 +168,10 @@ Outcome cache(Call call, CacheRun c) {
   if (!c.sweep.empty() && !c.compare.empty())
     throw Error(ExitCode::usage, "option-conflict", "--sweep and --compare are two tables",
                 "one of them at a time");
+  if ((!c.sweep.empty() || !c.compare.empty()) && c.run.given.has("schedule"))
+    throw Error(ExitCode::usage, "option-conflict",
+                "--schedule is of one study: --sweep and --compare run several",
+                "leave it out, or study one of the variants");
   if (!c.plot.empty()) return plot_study(c.run, call, c.plot);
   if (!c.sweep.empty()) return sweep_study(c.run, study, call, c.sweep);
   if (!c.compare.empty()) return compare_studies(c.run, study, call, c.compare[0], c.compare[1]);

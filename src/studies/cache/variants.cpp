@@ -27,8 +27,9 @@ constexpr std::pair<std::string_view, std::string_view> short_names[] = {
     {"size", "l1.bytes"},      {"ways", "l1.ways"},       {"policy", "l1.replacement"},
     {"index", "l1.set_index"}, {"line", "l1.line_bytes"}, {"sector", "l1.sector_bytes"}};
 // Options of the study that vary like keys of the device.
-constexpr std::string_view study_keys[] = {"order",  "prefetch", "allocate",     "wait", "turn",
-                                           "jitter", "skew",     "zero_latency", "l2"};
+constexpr std::string_view study_keys[] = {"order",    "warp_size",    "fetch_group", "prefetch",
+                                           "allocate", "wait",         "turn",        "jitter",
+                                           "skew",     "zero_latency", "l2"};
 
 struct Change {
   std::string key, value;

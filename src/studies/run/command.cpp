@@ -299,8 +299,8 @@ Outcome run_command(const Call& call, Run options) {
   const std::vector<std::string>& rest = call.rest;
   const std::optional<std::vector<std::string>>& after_dashes = call.after_dashes;
   std::vector<std::string> files;
-  files.reserve(3);  // `more` keeps their addresses
-  for (const char* name : {"--record", "--timeline", "--checkpoint"})
+  files.reserve(4);  // `more` keeps their addresses
+  for (const char* name : {"--record", "--timeline", "--checkpoint", "--schedule"})
     if (const std::optional<std::string> file = options.given.get(name + 2))
       options.output.more.push_back({name, &files.emplace_back(*file)});
   if (!options.output.live.empty()) options.output.more.push_back({"--live", &options.output.live});

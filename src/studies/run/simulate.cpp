@@ -17,6 +17,7 @@ gpu::Options gpu_options(const options::Options& o, const device::LoadedDevice& 
   gpu::Options out = gpu::options_of(o);
   out.interrupt = signals.flag();
   out.record = o.record;
+  out.schedule = o.schedule;
   out.checkpoint = gpu::checkpoint_of(o, device);
   // stdout is the report. The simulation's threads print, too: they don't know whom this one serves.
   out.print = [served = host()](std::string_view text) {

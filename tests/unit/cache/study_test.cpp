@@ -348,6 +348,7 @@ TEST(CacheOptions, GoThroughTextAndBack) {
   o.order = "two_level", o.zero_latency = true, o.l2 = false, o.prefetch = "next-line",
   o.allocate = Allocate::on_fill, o.wait = Wait::use;
   o.sms = {1, 2}, o.groups = {5, 5}, o.sample = 0.25, o.pictures = 7, o.seed = 9;
+  o.warp_size = 16, o.fetch_group = 4;
   EXPECT_EQ(parse_options(to_text(o)), o);
   for (const char* bad :
        {"order=fast", "sms=3-1", "sms=", "sample=2", "sample=nan", "x=1", "order", "seed=-1", "pictures=1e9"})

@@ -5,6 +5,7 @@
 #include <bit>
 #include <list>
 #include <map>
+#include <set>
 
 #include "cache/order.h"
 #include "kernels.h"
@@ -276,6 +277,124 @@ TEST(ThreadOrders, OfRandomAccessesMissAsTheReferenceDoes) {
         EXPECT_LT(misses, sequence.size());
         ++seed;
       }
+  }
+}
+
+// The offset of a thread's access in `scatter`, in words, and whether it is a store.
+std::pair<std::uint32_t, bool> scattered(std::uint32_t thread, std::uint32_t round, std::uint32_t seed,
+                                         std::uint32_t mask) {
+  std::uint32_t x = (thread * 40503 + seed + round * 30011) * 0x9E3779B1u;
+  x = (x ^ x >> 15) * 0x85EBCA77u;
+  x ^= x >> 13;
+  return {x & mask, x >> 29 == 0};
+}
+
+// Neighbours that take turns together are coalesced as a warp of that size.
+TEST(ThreadOrders, WarpsOfAnySizeAreCoalesced) {
+  constexpr std::uint32_t mask = 1023, rounds = 23, seed = 7, blocks = 3, threads = 96;
+  Kernels k(scatter);
+  const std::uint64_t in = k.allocate(1 << 18);
+  k.buffers = {{in, in + (1 << 18), "in"}};
+  for (const std::uint32_t width : {1u, 2u, 8u, 16u, 32u, 64u, 256u}) {
+    std::uint64_t lines = 0;
+    for (std::uint32_t block = 0; block < blocks; ++block)
+      for (std::uint32_t first = 0; first < threads; first += width)
+        for (std::uint32_t round = 0; round < rounds; ++round) {
+          std::set<std::pair<std::uint32_t, bool>> touched;
+          for (std::uint32_t t = first; t < std::min(first + width, threads); ++t) {
+            const auto [word, store] = scattered(block * threads + t, round, seed, mask);
+            touched.emplace(word * 4 / 128, store);
+          }
+          lines += touched.size();
+        }
+    for (const std::string& order : thread_orders()) {
+      Options o;
+      o.order = order;
+      o.warp_size = width;
+      o.pictures = 1 << 20;
+      const auto r = k.run(one_sm(), o, "scatter", {blocks, 1, 1}, {threads, 1, 1}, in, mask, rounds, seed);
+      EXPECT_EQ(metric(r, "access.lines"), lines) << order << ", warps of " << width;
+      EXPECT_EQ(metric(r, "access.threads"), blocks * threads * rounds);
+      // Each thread's accesses stay in their order.
+      std::map<std::uint64_t, std::uint32_t> done;
+      for (const Access& a : sequence_of(r, k.buffers)) {
+        const auto [word, store] =
+            scattered(static_cast<std::uint32_t>(a.thread), done[a.thread]++, seed, mask);
+        ASSERT_EQ(a.address, in + word * 4) << order << ", warps of " << width;
+        ASSERT_EQ(a.store, store);
+      }
+    }
+  }
+}
+
+TEST(ThreadOrders, OneThreadIsAWarpOfOne) {
+  Conflict c;
+  Options one;
+  one.warp_size = 1;
+  for (const std::string& order : thread_orders())
+    EXPECT_EQ(c.run(order, 5, 128, one).metrics, c.run(order, 5, 128).metrics) << order;
+}
+
+TEST(ThreadOrders, PassNoBarrierInWarpsOfAnySize) {
+  Kernels k(R"(
+.entry both(.param .u64 in) {
+  .reg .b32 %r<4>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [in];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd2, %r1, 4;
+  add.u64 %rd2, %rd1, %rd2;
+  ld.global.u32 %r2, [%rd2];
+  bar.sync 0;
+  ld.global.u32 %r3, [%rd2+8192];
+  exit;
+})");
+  const std::uint64_t in = k.allocate(1 << 16);
+  k.buffers = {{in, in + (1 << 16), "in"}};
+  for (const std::string& order : thread_orders())
+    for (const std::uint32_t width : {1u, 8u, 64u, 1024u}) {
+      Options o;
+      o.order = order, o.warp_size = width, o.pictures = 1 << 20;
+      const auto sequence = sequence_of(k.run(one_sm(), o, "both", {1, 1, 1}, {200, 1, 1}, in), k.buffers);
+      ASSERT_EQ(sequence.size(), 400u) << order << ' ' << width;
+      for (std::size_t i = 0; i < sequence.size(); ++i)
+        EXPECT_EQ(sequence[i].address >= in + 8192, i >= 200) << order << ' ' << width << ' ' << i;
+    }
+}
+
+TEST(ThreadOrders, SizesOfWarpsAndFetchGroupsGoWithTheirOrders) {
+  StudyKernels k;
+  Options o;
+  o.order = "lrr", o.warp_size = 16;
+  EXPECT_THROW(k.transpose(one_sm(), o, 2), Error);
+  o.order = "gto", o.warp_size = 0, o.fetch_group = 4;
+  EXPECT_THROW(k.transpose(one_sm(), o, 2), Error);
+  for (const char* bad :
+       {"warp_size=0", "warp_size=3", "warp_size=2048", "warp_size=-1", "fetch_group=0", "fetch_group=x"})
+    EXPECT_THROW(parse_options(bad), Error) << bad;
+  // Eight is what it is without.
+  o.order = "two_level", o.fetch_group = 0;
+  const auto usual = k.matmul(one_sm(), o, 16, 4);
+  o.fetch_group = 8;
+  EXPECT_EQ(k.matmul(one_sm(), o, 16, 4).metrics, usual.metrics);
+  o.fetch_group = 1;
+  EXPECT_NE(metric(k.matmul(one_sm(), o, 16, 4), "l1.read.misses"), metric(usual, "l1.read.misses"));
+}
+
+// The picture of all SMs has each in its own order.
+TEST(ThreadOrders, PicturesOfAllSms) {
+  StudyKernels k;
+  k.name_buffers = true;
+  for (const char* order : {"sequential", "lrr"}) {
+    Options o;
+    o.order = order, o.pictures = 1 << 14;
+    const auto r = k.transpose(device_with("gtx480"), o, 4);
+    const result::Table* const points = result::find(r.tables, "sm_points");
+    ASSERT_NE(points, nullptr);
+    EXPECT_EQ(points->rows.size(), metric(r, "access.threads"));
+    std::map<double, double> next;
+    for (std::size_t i = 0; i < points->rows.size(); ++i)
+      EXPECT_EQ(cell(r, "sm_points", i, "order"), next[cell(r, "sm_points", i, "sm")]++) << order;
+    EXPECT_EQ(next.size(), 15u) << order;
   }
 }
 
