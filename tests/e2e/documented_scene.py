@@ -195,6 +195,7 @@ class Scene:
             self.file(name, example("saxpy.toml"))
         self.file("kernel.cl", example("opencl/matmul.cl").partition("__kernel void mm_tiled")[0])
         self.file("scale.cl", "__kernel void scale(__global float* x) { x[get_global_id(0)] *= 2; }\n")
+        self.file("accesses.trace", "1 2\n0x1000 R 0 0 1\n0x1080 W 1 0 2\n")
         self.file("transpose.ptx", TRANSPOSE)
         self.file("transpose.c", example("loops/transpose.c"))
         self.file("prog.c", LOOP)
