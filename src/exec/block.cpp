@@ -54,7 +54,9 @@ Block::Impl::Impl(const Launch::Impl& l) : launch(&l), module(l.module) {
   registers = AlignedBytes(n * l.warp_rows * row_bytes);
   preds = AlignedBytes(n * l.warp_preds * sizeof(std::uint32_t));
   specials = AlignedBytes(n * module->special_bytes);
-  shared = AlignedBytes(l.shared_bytes);
+  view.outside = l.memory->outside();
+  shared = AlignedBytes(view.outside == nullptr ? l.shared_bytes
+                                                : shared_room(l.shared_bytes) + OutsideAccesses::room);
   local = AlignedBytes(n * warp_size * l.local_bytes);
   warps.resize(n);
   const std::uint32_t room = std::min(l.stack_entries, first_stack_entries);

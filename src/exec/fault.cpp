@@ -79,18 +79,36 @@ void raise(const Block::Impl& block, const ptx::Inst& inst, Fault::Kind kind, st
               diagnose(*block.module->module, inst, std::move(message), std::move(hint)));
 }
 
+namespace {
+
+std::string name_access(const WarpCtx& ctx, const XInst& x, unsigned lane, unsigned bytes, bool writes) {
+  const Block::Impl& block = block_of(ctx);
+  const char* kind = x.inst->op == ptx::Op::atom || x.inst->op == ptx::Op::red ? "atomic"
+                     : writes                                                  ? "write"
+                                                                               : "read";
+  return fmt::format("{} {} of {} bytes at address {:#x} by {} of {}", ptx::name_of(ctx.space), kind, bytes,
+                     ctx.addresses[lane], thread_name(block, ctx.warp, lane), kernel_name(block, *x.inst));
+}
+
+std::string describe_place(const WarpCtx& ctx, unsigned lane, unsigned bytes) {
+  const bool global = ctx.space == ptx::Space::global || ctx.space == ptx::Space::constant;
+  return global ? describe_neighbour(*ctx.memory->global, ctx.addresses[lane], bytes)
+                : describe_window(*ctx.memory, ctx.space);
+}
+
+}  // namespace
+
+std::string describe_access(const WarpCtx& ctx, const XInst& x, unsigned lane, unsigned bytes, bool writes) {
+  return fmt::format("Invalid {}: {}", name_access(ctx, x, lane, bytes, writes),
+                     describe_place(ctx, lane, bytes));
+}
+
 void bad_access(WarpCtx& ctx, const XInst& x, unsigned lane, unsigned bytes, bool writes) {
   const Block::Impl& block = block_of(ctx);
   const MemoryView& view = *ctx.memory;
   const std::uint64_t address = ctx.addresses[lane];
   const bool global = ctx.space == ptx::Space::global || ctx.space == ptx::Space::constant;
-  const char* kind = x.inst->op == ptx::Op::atom || x.inst->op == ptx::Op::red ? "atomic"
-                     : writes                                                  ? "write"
-                                                                               : "read";
-  const std::string who =
-      fmt::format("by {} of {}", thread_name(block, ctx.warp, lane), kernel_name(block, *x.inst));
-  const std::string what = fmt::format("{} {} of {} bytes at address {:#x} {}", ptx::name_of(ctx.space), kind,
-                                       bytes, address, who);
+  const std::string what = name_access(ctx, x, lane, bytes, writes);
   const Allocation* inside = global ? view.global->find(address, bytes) : nullptr;
   if (inside != nullptr && writes && inside->read_only) {
     raise(block, *x.inst, Fault::Kind::illegal_address, "illegal-address",
@@ -104,10 +122,10 @@ void bad_access(WarpCtx& ctx, const XInst& x, unsigned lane, unsigned bytes, boo
     raise(block, *x.inst, Fault::Kind::misaligned_address, "misaligned-address",
           fmt::format("Misaligned {}: the address is not a multiple of {}", what, bytes));
   }
+  const bool may_go_on = global || ctx.space == ptx::Space::shared;
   raise(block, *x.inst, Fault::Kind::illegal_address, "illegal-address",
-        fmt::format(
-            "Invalid {}: {}", what,
-            global ? describe_neighbour(*view.global, address, bytes) : describe_window(view, ctx.space)));
+        describe_access(ctx, x, lane, bytes, writes),
+        may_go_on ? "--memory-errors report goes on: such loads read zeros, such stores are lost" : "");
 }
 
 void handle_trap(WarpCtx& ctx, const XInst& x) {

@@ -119,6 +119,21 @@ std::optional<std::uint64_t> GlobalMemory::allocate(std::uint64_t bytes, std::st
   return address;
 }
 
+std::uint64_t GlobalMemory::allocate_last(std::uint64_t bytes, std::string what) {
+  SIMTLAB_ASSERT(map_->allocations.empty(), "nothing is allocated yet");
+  const std::uint64_t taken = round_up(bytes + gap, page_bytes());
+  const auto last = std::prev(map_->free.end());
+  SIMTLAB_ASSERT(last->second > taken + capacity_, "the range is larger than the memory");
+  last->second -= taken;
+  const std::uint64_t address = last->first + last->second;
+  if (mprotect(base_ + (address - first_), taken, PROT_READ | PROT_WRITE) != 0)
+    throw Error(ExitCode::failure, "memory-reserve",
+                std::string("cannot use the end of device memory: ") + std::strerror(errno));
+  ++generation_;
+  map_->allocations.emplace(address, Allocation{address, bytes, std::move(what), false});
+  return address;
+}
+
 void GlobalMemory::give_back(std::uint64_t address, std::uint64_t bytes) {
   auto hole = map_->free.emplace(address, bytes).first;
   if (const auto next = std::next(hole);

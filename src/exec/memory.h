@@ -24,6 +24,8 @@ struct Allocation {
   bool host_writes = false;  // the program on the host reaches it, too: page-locked, managed
 };
 
+class OutsideAccesses;
+
 class GlobalMemory {
  public:
   // capacity: device memory size in bytes (address space that allocations may fill);
@@ -36,6 +38,9 @@ class GlobalMemory {
   // Lowest fit, 256-byte aligned (or more), zero-filled, deterministic. nullopt: does not fit. Of 0 bytes: an
   // address without memory.
   std::optional<std::uint64_t> allocate(std::uint64_t bytes, std::string what, std::uint64_t align = 256);
+  // At the end of the memory and beyond its capacity, of a memory that holds nothing yet: what a simulator
+  // needs for itself moves no allocation of the program.
+  std::uint64_t allocate_last(std::uint64_t bytes, std::string what);
   bool release(std::uint64_t address);  // false: not the start of an allocation
   const Allocation* find(std::uint64_t address,
                          std::uint64_t bytes = 1) const;   // the allocation that holds all of it
@@ -45,6 +50,9 @@ class GlobalMemory {
   // meanwhile (host_runs()).
   void set_host_writes(std::uint64_t address);
   bool host_writes() const { return host_writes_; }  // to anything, ever
+  // Accesses outside of every allocation go on there; null: they are faults.
+  void set_outside(OutsideAccesses* outside) { outside_ = outside; }
+  OutsideAccesses* outside() const { return outside_; }
   bool host_runs() const { return host_runs_ && host_runs_(); }
   void set_host_runs(std::function<bool()> runs) { host_runs_ = std::move(runs); }
   // Allocations that overlap [begin, end), in the order of their addresses.
@@ -73,6 +81,7 @@ class GlobalMemory {
   std::byte* base_ = nullptr;
   std::uint64_t first_ = 0, capacity_ = 0, commit_limit_ = 0, used_ = 0, generation_ = 1;
   bool host_writes_ = false;
+  OutsideAccesses* outside_ = nullptr;
   std::function<bool()> host_runs_;
   struct Map;
   std::unique_ptr<Map> map_;

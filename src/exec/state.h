@@ -16,6 +16,7 @@
 #include "exec/interpreter.h"
 #include "exec/isa.h"
 #include "exec/memops/view.h"
+#include "exec/outside.h"
 #include "exec/warp.h"
 
 namespace simtlab::exec {
@@ -44,6 +45,9 @@ class AlignedBytes {
   std::unique_ptr<std::byte, Free> raw_;
   std::byte* data_ = nullptr;
 };
+
+// Where a block's room for accesses outside of shared memory begins (exec/outside.h): an offset in it.
+inline std::uint64_t shared_room(std::uint64_t shared_bytes) { return (shared_bytes + 127) / 128 * 128; }
 
 struct BoundArg {
   bool in_register = false;
@@ -229,6 +233,8 @@ inline std::string kernel_name(const Block::Impl& block, const ptx::Inst& inst) 
   return kernel_name(*block.launch, inst);
 }
 std::string whereabouts(const Block::Impl& block);
+// An access of one lane that no allocation holds, and the nearest one.
+std::string describe_access(const WarpCtx& ctx, const XInst& x, unsigned lane, unsigned bytes, bool writes);
 [[noreturn]] void raise(const Block::Impl& block, const ptx::Inst& inst, Fault::Kind kind, std::string id,
                         std::string message, std::string hint = {});
 inline Block::Impl& block_of(const WarpCtx& ctx) { return *static_cast<Block::Impl*>(ctx.block); }

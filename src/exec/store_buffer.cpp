@@ -39,6 +39,7 @@ StoreBuffer::StoreBuffer(GlobalMemory& memory, std::function<void(std::string_vi
       direct_(std::make_unique<MemoryView>()) {
   direct_->global_delta = memory.host_delta();
   direct_->global = &memory;
+  direct_->outside = memory.outside();
 }
 StoreBuffer::~StoreBuffer() = default;
 
@@ -130,8 +131,15 @@ void StoreBuffer::commit() {
     kept.x.fn(kept.ctx, kept.x);
   }
   atomics_used_ = 0;
+  for (const auto& [place, message] : outside_) memory_.outside()->note(place, message);
+  outside_.clear();
   if (!printed_.empty() && print_) print_(printed_);
   printed_.clear();
+}
+
+bool StoreBuffer::noted(const OutsideAccesses::Place& place) const {
+  return std::ranges::find(outside_, place, &std::pair<OutsideAccesses::Place, std::string>::first) !=
+         outside_.end();
 }
 
 void StoreBuffer::patch(std::uint64_t address, std::byte* out, std::size_t bytes) const {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "exec/memory.h"
+#include "exec/outside.h"
 
 namespace simtlab::exec {
 
@@ -65,6 +66,11 @@ class StoreBuffer {
   // Lays the SM's own stores over bytes that were read from memory.
   void patch(std::uint64_t address, std::byte* out, std::size_t bytes) const;
   void print(std::string_view text) { printed_ += text; }
+  // Places of accesses outside of every allocation, told at commit().
+  bool noted(const OutsideAccesses::Place& place) const;
+  void note(const OutsideAccesses::Place& place, std::string message) {
+    outside_.emplace_back(place, std::move(message));
+  }
 
  private:
   struct alignas(64) Line {
@@ -102,6 +108,7 @@ class StoreBuffer {
   std::vector<std::unique_ptr<DeferredAtomic>> atomics_;
   std::size_t atomics_used_ = 0;
   std::string printed_;
+  std::vector<std::pair<OutsideAccesses::Place, std::string>> outside_;
 };
 
 }  // namespace simtlab::exec

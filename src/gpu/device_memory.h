@@ -8,6 +8,7 @@
 
 #include "exec/heap.h"
 #include "exec/memory.h"
+#include "exec/outside.h"
 
 namespace simtlab::gpu {
 
@@ -27,6 +28,12 @@ class DeviceMemory {
   void set_peak(std::uint64_t bytes) { peak_bytes_ = bytes; }  // what a trace says of the run that it is from
   std::uint64_t host_room() const;                             // bytes that are left of the limit, at least 1
 
+  // Before anything is allocated: accesses outside of every allocation go on.
+  void let_outside_go_on(exec::OutsideAccesses::Tell tell) { outside_.emplace(global_, std::move(tell)); }
+  std::optional<std::uint64_t> outside_places() const {  // nullopt: they are faults
+    return outside_ ? std::optional(outside_->places()) : std::nullopt;
+  }
+
   exec::GlobalMemory& global() { return global_; }
   const exec::GlobalMemory& global() const { return global_; }
   exec::DeviceHeap& heap() { return heap_; }
@@ -34,6 +41,7 @@ class DeviceMemory {
  private:
   std::uint64_t host_limit_;
   exec::GlobalMemory global_;
+  std::optional<exec::OutsideAccesses> outside_;
   exec::DeviceHeap heap_{global_};
   std::uint64_t peak_bytes_ = 0;
 };

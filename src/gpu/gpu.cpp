@@ -185,6 +185,7 @@ result::Result Gpu::result() const {
   out.total = result::combine(out.kernels);
   add_study_totals(out.total);
   set_totals(counters(), out.total);
+  if (const auto places = m.memory.outside_places()) out.total.set("program.memory_errors", *places);
   m.speed.set_totals(out.total);
   return out;
 }

@@ -75,10 +75,13 @@ struct Options : timing::Options {
   std::uint64_t max_memory_bytes = 0;
   // Launches that are simulated cycle by cycle; the others only take effect
   KernelChoice kernels;
-  Sharing sharing;                                             // of the GPU by kernels of different streams
-  cache::Options cache{};                                      // cache mode only
-  PredictOptions predict{};                                    // predict mode only
-  std::function<void(std::string_view)> print;                 // device printf
+  Sharing sharing;                              // of the GPU by kernels of different streams
+  cache::Options cache{};                       // cache mode only
+  PredictOptions predict{};                     // predict mode only
+  std::function<void(std::string_view)> print;  // device printf
+  // Accesses outside of every allocation go on (exec/outside.h), and who hears of each place once
+  bool outside_goes_on = false;
+  std::function<void(const std::string&)> on_outside;
   std::function<void(const result::KernelResult&)> on_kernel;  // as each launch's result is known
   std::function<void(const EndedKernel&)> on_kept;             // as it has its place in the result
   // Trace of all that happens (docs/reference/traces.md); empty: none

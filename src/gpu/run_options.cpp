@@ -51,6 +51,7 @@ Options options_of(const options::Options& run) {
   out.registers_override = static_cast<std::uint32_t>(run.registers);
   out.threads = static_cast<unsigned>(run.threads);
   out.sample_error = run.sample;
+  out.outside_goes_on = run.memory_errors != "stop";
   out.what_if = device::parse_what_if(run.what_if);
   out.lowering = run.lowering;
   out.observe = {run.lines, run.series, window_of(run)};

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -94,6 +95,10 @@ gpu::Gpu& Session::gpu() {
       options.shared = gpu::shared::connect_device(gpu::shared::default_directory(), loaded_->device.name);
     // Through stdio, so that it keeps its place among the program's own output.
     options.print = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); };
+    if (run.memory_errors == "report")
+      options.on_outside = [this](const std::string& message) {
+        warn(fmt::format("simtlab: warning: {}\n", message));
+      };
     begin_to_keep(options);
     gpu_ = std::make_unique<gpu::Gpu>(loaded_->device, options);
     gpu_->memory().set_host_runs(other_threads);
@@ -187,6 +192,7 @@ std::optional<result::Result> Session::result() {
   if (!gpu_ && failure_.empty()) return std::nullopt;
   result::Result out;
   if (gpu_) out = gpu_->result();
+  if (refused_launches_ != 0) out.total.set("program.launches.refused", refused_launches_);
   out.manifest.device = loaded_ ? loaded_->device.name : run_.options.gpu;
   out.manifest.mode = run_.options.mode;
   out.manifest.seed = run_.options.seed;

@@ -35,6 +35,11 @@ class Session {
 
   // One stderr line, once per text.
   void warn(const std::string& text);
+  // Of a launch that the GPU cannot take: a line, and a place in the result.
+  void refuse_launch(const std::string& text) {
+    ++refused_launches_;
+    warn(text);
+  }
   // Tells the user once, and keeps the first failure for the result.
   void tell_and_keep(const Error& error);
 
@@ -82,6 +87,7 @@ class Session {
   std::set<std::string> told_;
   std::string failure_, failure_id_, stopped_at_;
   int failure_code_ = 0;
+  std::uint64_t refused_launches_ = 0;
   bool interrupted_ = false;
 };
 

@@ -8,11 +8,12 @@ namespace simtlab::options {
 
 // Defaults are those of the rows.
 struct Options {
-  std::string gpu;      // catalogue name, or the path of a device file
-  std::string mode;     // "timing", "functional"; "cache" and "predict" of these commands
-  std::string kernels;  // gpu::KernelChoice
-  std::string sharing;  // gpu::Sharing
-  std::string what_if;  // device/what_if.h
+  std::string gpu;            // catalogue name, or the path of a device file
+  std::string mode;           // "timing", "functional"; "cache" and "predict" of these commands
+  std::string kernels;        // gpu::KernelChoice
+  std::string sharing;        // gpu::Sharing
+  std::string what_if;        // device/what_if.h
+  std::string memory_errors;  // "stop", "report", "ignore"
   std::uint64_t seed = 0;
   std::uint64_t threads = 0;     // of the host; 0: all that the process may use
   double sample = 0;             // relative error; 0: every block is simulated

@@ -22,6 +22,9 @@ constexpr Studies on_a_gpu = runs | cached | predictions | Study::run_suite | St
 // One kernel is launched with buffers that may be random.
 constexpr Studies launched = Study::time_kernel | Study::execute_kernel | Studies(Study::cache_kernel) |
                              Study::predict_kernel | Study::interfere_kernel | Study::interfere_board;
+constexpr Studies executes_kernels = Study::time_program | Study::time_kernel | executed | Study::run_suite |
+                                     Study::cache_program | Study::cache_kernel | Study::predict_program |
+                                     Study::predict_kernel;
 constexpr Studies beside_others = Study::interfere_kernel | Studies(Study::mix_cycle);
 constexpr Studies evaluated = predicted | cached;
 
@@ -147,6 +150,17 @@ constexpr auto all_rows = std::to_array<Row>({
      .maximum = 255,
      .layered = true,
      .field = &Options::registers},
+    {.key = "memory-errors",
+     .value = "HOW",
+     .group = configuration,
+     .read_by = executes_kernels,
+     .doc = "What an access outside of every allocation does: stop ends the kernel; report and ignore go on, "
+            "loads "
+            "read zeros and stores are lost, and report tells each place once",
+     .default_value = "stop",
+     .choices = "stop|report|ignore",
+     .layered = true,
+     .field = &Options::memory_errors},
     {.key = "what-if",
      .value = "NAME,...",
      .group = configuration,

@@ -45,9 +45,14 @@ class ReportWriter : TextWriter {
     const auto skipped = static_cast<std::uint64_t>(result_.total.get("program.kernels.skipped").value_or(0));
     if (result_.kernels.empty() && skipped == 0) {
       const bool stopped = result_.manifest.interrupted || !result_.manifest.failure.empty();
-      line(stopped ? "no kernel completed" : "no kernel was launched");
+      line(stopped ? "no kernel completed" : "no kernel was launched" + why_none());
     }
     if (skipped != 0) note(not_timed(skipped));
+    if (const auto places =
+            static_cast<std::uint64_t>(result_.total.get("program.memory_errors").value_or(0));
+        places != 0)
+      note(fmt::format("{} {} accessed memory outside of every allocation and went on (--memory-errors)",
+                       places, places == 1 ? "instruction" : "instructions"));
     if (result_.kernels.size() <= 1) copies();
     footer();
     return out_;
@@ -55,6 +60,14 @@ class ReportWriter : TextWriter {
 
  private:
   void note(std::string_view text) { line(painted(text, Paint::dim, style_)); }
+
+  std::string why_none() const {
+    const auto refused =
+        static_cast<std::uint64_t>(result_.total.get("program.launches.refused").value_or(0));
+    if (refused == 0) return {};
+    return fmt::format(": {} {} refused, as the error on stderr says", refused,
+                       refused == 1 ? "launch was" : "launches were");
+  }
 
   // A pattern that fits nothing is most likely mistyped.
   std::string not_timed(std::uint64_t launches) const {

@@ -117,15 +117,22 @@ device::Occupancy fit(const device::Device& device, const stream::WarpSource& la
 device::Occupancy fit(const device::Device& device, const ptx::Function& kernel, unsigned threads,
                       std::uint32_t registers, std::uint64_t shared_bytes) {
   const device::Occupancy occupancy = device::occupancy(device, threads, registers, shared_bytes);
-  if (occupancy.blocks_per_sm == 0)
+  if (occupancy.blocks_per_sm == 0) {
+    // The most that would fit
+    std::uint32_t fewer = registers;
+    while (fewer > 1 && device::occupancy(device, threads, fewer, shared_bytes).blocks_per_sm == 0) --fewer;
+    const bool fewer_help = device::occupancy(device, threads, fewer, shared_bytes).blocks_per_sm != 0;
     throw Error(
         ExitCode::bad_input, "launch-resources",
         fmt::format("a block of kernel '{}' does not fit an SM of {}: {} threads, {} registers per thread, "
                     "{} bytes of shared memory",
                     kernel.name, device.name, threads, registers, shared_bytes),
-        fmt::format(
-            "its limit is the {}: use a smaller block, fewer registers (--regs) or less shared memory",
-            device::name_of(occupancy.limit)));
+        fewer_help ? fmt::format("--regs {} fits: the kernel is run as one that was compiled for so many "
+                                 "registers; or use a smaller block",
+                                 fewer)
+                   : fmt::format("its limit is the {}: use a smaller block or less shared memory",
+                                 device::name_of(occupancy.limit)));
+  }
   return occupancy;
 }
 

@@ -16,13 +16,15 @@ SIMTLAB_INLINE bool lane_inside(Bounds bounds, u64 address, unsigned bytes) {
   return address >= bounds.low && address < bounds.high && bounds.high - address >= bytes;
 }
 
-void check_lane(WarpCtx& w, const XInst& x, unsigned lane, u64 address, Bounds& bounds, unsigned bytes,
+// True: the lane got another address.
+bool check_lane(WarpCtx& w, const XInst& x, unsigned lane, u64 address, Bounds& bounds, unsigned bytes,
                 bool writes) {
   const bool aligned = (address & (bytes - 1)) == 0;
-  if (aligned && lane_inside(bounds, address, bytes)) return;
+  if (aligned && lane_inside(bounds, address, bytes)) return false;
+  if (!aligned) bad_access(w, x, lane, bytes, writes);
   const bool global = w.space == ptx::Space::global || w.space == ptx::Space::constant;
-  if (!aligned || !global || !find_bounds(*w.memory, address, bytes, writes, bounds))
-    bad_access(w, x, lane, bytes, writes);
+  if (global && find_bounds(*w.memory, address, bytes, writes, bounds)) return false;
+  return outside_access(w, x, lane, bytes, writes);
 }
 
 }  // namespace
@@ -43,12 +45,18 @@ bool wide_address(const ptx::Operand& address) {
   return address.bytes == 8 || address.kind == ptx::OperandKind::imm;
 }
 
-void check_lanes(WarpCtx& w, const XInst& x, Bounds bounds, unsigned bytes, bool writes) {
+bool check_lanes(WarpCtx& w, const XInst& x, Bounds bounds, unsigned bytes, bool writes) {
+  bool moved = false;
   for (u32 m = w.mask; m != 0; m &= m - 1) {
     const unsigned lane = (unsigned)__builtin_ctz(m);
-    check_lane(w, x, lane, w.addresses[lane], bounds, bytes, writes);
+    if (check_lane(w, x, lane, w.addresses[lane], bounds, bytes, writes)) moved = true;
+  }
+  if (moved) {
+    const u64 leader = w.addresses[__builtin_ctz(w.mask)];
+    for (u32 m = ~w.mask; m != 0; m &= m - 1) w.addresses[__builtin_ctz(m)] = leader;
   }
   if (w.space == ptx::Space::global || w.space == ptx::Space::constant) w.memory->bounds(x, writes) = bounds;
+  return moved;
 }
 
 bool resolve_windows(WarpCtx& w, const XInst& x, unsigned bytes, bool writes) {
@@ -74,7 +82,7 @@ bool resolve_windows(WarpCtx& w, const XInst& x, unsigned bytes, bool writes) {
     Bounds bounds = region.bounds;
     check_lane(w, x, lane, w.addresses[lane], bounds, bytes, writes);
     hosts[lane] = w.addresses[lane] + region.delta + lane * region.stride;
-    w.addresses[lane] = address;
+    if (w.space != ptx::Space::global) w.addresses[lane] = address;
   }
   for (u32 m = ~w.mask; m != 0; m &= m - 1) hosts[__builtin_ctz(m)] = hosts[leader];
   w.space = ptx::Space::generic;

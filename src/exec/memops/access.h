@@ -147,9 +147,9 @@ SIMTLAB_INLINE bool inside(const WarpCtx& w, const Shape& shape, Bounds bounds, 
   return all_inside(w.addresses, bounds, bytes);
 }
 
-// Lane by lane: throws the fault of the first lane that has one. Refreshes the cached bounds for global
-// accesses.
-void check_lanes(WarpCtx& w, const XInst& x, Bounds bounds, unsigned bytes, bool writes);
+// Lane by lane: throws the fault of the first lane that has one, unless it may go on (outside_access()).
+// True: lanes got other addresses. Refreshes the cached bounds for global accesses.
+bool check_lanes(WarpCtx& w, const XInst& x, Bounds bounds, unsigned bytes, bool writes);
 // Resolves generic addresses whose lanes lie in a window or in several; fills hosts when they differ.
 bool resolve_windows(WarpCtx& w, const XInst& x, unsigned bytes, bool writes);
 
@@ -171,14 +171,15 @@ SIMTLAB_INLINE Region region_of(const WarpCtx& w, const XInst& x, ptx::Space spa
 // Classified addresses of one space to an Access; throws Fault if a lane may not do it.
 SIMTLAB_INLINE Access admit(WarpCtx& w, const XInst& x, const Shape& shape, unsigned bytes, bool writes) {
   const Region region = region_of(w, x, w.space, writes);
+  bool moved = false;
   if (!shape.aligned || !inside(w, shape, region.bounds, bytes)) [[unlikely]] {
-    check_lanes(w, x, region.bounds, bytes, writes);
+    moved = check_lanes(w, x, region.bounds, bytes, writes);
   }
   Access access{};
   access.delta = region.delta;
   access.stride = region.stride;
   access.pattern = Pattern::scatter;
-  if (region.stride != 0) return access;
+  if (region.stride != 0 || moved) return access;
   if (shape.uniform) {
     access.pattern = Pattern::uniform;
     access.first = shape.leader_address + region.delta;

@@ -153,6 +153,8 @@ void atomic(WarpCtx& w, const XInst& x) {
     write_host<T>(hosts[lane], Op::apply(old, get<T>(b, lane), get<T>(c, lane)));
     out[lane] = row_bits<T>(old);
   }
+  if (w.memory->outside != nullptr) [[unlikely]]
+    forget_outside(*w.memory);
 }
 
 void add_f32(WarpCtx& w, const XInst& x) {
@@ -181,6 +183,8 @@ void atomic128(WarpCtx& w, const XInst& x) {
     out[lane] = low;
     out[warp_lanes + lane] = high;
   }
+  if (w.memory->outside != nullptr) [[unlikely]]
+    forget_outside(*w.memory);
 }
 
 Handler pick_add(ptx::Type type) {

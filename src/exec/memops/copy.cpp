@@ -47,9 +47,9 @@ void copy_async(WarpCtx& w, const XInst& x) {
     for (u32 m = reading; m != 0; m &= m - 1) {
       const unsigned lane = (unsigned)__builtin_ctz(m);
       const u64 address = w.addresses[lane];
-      const bool bad =
-          (address & (bytes - 1)) != 0 || !find_bounds(*w.memory, address, sizes[lane], false, bounds);
-      if (bad) bad_access(w, x, lane, sizes[lane], false);
+      if ((address & (bytes - 1)) != 0) bad_access(w, x, lane, sizes[lane], false);
+      if (!find_bounds(*w.memory, address, sizes[lane], false, bounds))
+        outside_access(w, x, lane, sizes[lane], false);
     }
     w.memory->bounds(x, false) = bounds;
   }

@@ -9,6 +9,7 @@
 namespace simtlab::exec {
 
 class GlobalMemory;
+class OutsideAccesses;
 class StoreBuffer;
 
 // Addresses [low, high) known to lie in one allocation. Empty: low = 1, high = 0.
@@ -28,7 +29,8 @@ struct MemoryView {
   std::uint64_t local_stride = 0;  // bytes from one lane's local memory to the next one's
   std::uint64_t local_bytes = 0;   // bytes a lane may touch
   GlobalMemory* global = nullptr;
-  StoreBuffer* buffer = nullptr;  // null: stores and atomics act on memory at once
+  StoreBuffer* buffer = nullptr;       // null: stores and atomics act on memory at once
+  OutsideAccesses* outside = nullptr;  // null: an access outside of every allocation is a fault
   Bounds read[bounds_slots], write[bounds_slots];
   alignas(64) std::uint64_t hosts[32];  // scratch of the handlers
 
@@ -57,6 +59,10 @@ std::uint64_t host_to_read(const MemoryView& memory, std::uint64_t address);
 
 // Throws the Fault that describes the access of one lane. ctx.space is the space.
 [[noreturn]] void bad_access(WarpCtx& ctx, const XInst& x, unsigned lane, unsigned bytes, bool writes);
+// An aligned access of one lane that no allocation holds. Where such accesses go on (exec/outside.h) the lane
+// is given another address, or keeps its own (false); else it is a fault.
+bool outside_access(WarpCtx& ctx, const XInst& x, unsigned lane, unsigned bytes, bool writes);
+void forget_outside(MemoryView& memory);  // after an atomic, with MemoryView::outside
 
 // Handlers that exist once.
 void handle_texture(WarpCtx& ctx, const XInst& x);

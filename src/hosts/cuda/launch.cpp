@@ -16,14 +16,14 @@ CudaError check_shared(Runtime& runtime, const KernelEntry& entry, const ptx::Fu
   const std::uint64_t all = dynamic + function.shared_bytes;
   if (all <= sm.shared_bytes_per_block) return success;
   if (all > sm.shared_bytes_per_block_optin) {
-    runtime.warn(
+    runtime.refuse_launch(
         fmt::format("simtlab: error: kernel '{}': {} bytes of shared memory a block, the device has {} "
                     "[launch-resources]\n",
                     entry.name, all, sm.shared_bytes_per_block_optin));
     return error_invalid_value;
   }
   if (dynamic <= entry.max_dynamic_shared) return success;
-  runtime.warn(
+  runtime.refuse_launch(
       fmt::format("simtlab: error: kernel '{}': {} bytes of shared memory a block need an opt-in above {} "
                   "[launch-resources]\n"
                   "  hint: cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, {})\n",

@@ -91,7 +91,7 @@ CudaError Runtime::report(const Error& error) {
   }
   // A program may try a launch that does not fit and go on; that alone is no failure of the run.
   if (shape_only)
-    warn("simtlab: " + error.format());
+    refuse_launch("simtlab: " + error.format());
   else
     tell_and_keep(error);
   return code;

@@ -23,7 +23,7 @@ std::unique_lock<std::mutex>*& current_lock() {
 cl_int State::report(const Error& error) {
   // A program may try a launch that does not fit and go on; that alone is no failure of the run.
   if (error.id().starts_with("launch-") && error.code() == ExitCode::bad_input) {
-    warn("simtlab: " + error.format());
+    refuse_launch("simtlab: " + error.format());
     return error.id() == "launch-resources" ? CL_OUT_OF_RESOURCES : CL_INVALID_WORK_GROUP_SIZE;
   }
   tell_and_keep(error);

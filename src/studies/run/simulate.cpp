@@ -1,5 +1,7 @@
 #include "studies/run/simulate.h"
 
+#include <fmt/format.h>
+
 #include <optional>
 
 #include "base/error.h"
@@ -23,6 +25,11 @@ gpu::Options gpu_options(const options::Options& o, const device::LoadedDevice& 
   out.print = [served = host()](std::string_view text) {
     served != nullptr ? served->add_message(text) : pass_on(text);
   };
+  if (o.memory_errors == "report")
+    out.on_outside = [served = host()](const std::string& message) {
+      const std::string text = fmt::format("warning: {}\n", message);
+      served != nullptr ? served->add_message(text) : talk(text);
+    };
   return out;
 }
 

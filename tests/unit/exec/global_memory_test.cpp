@@ -2,8 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <string>
+#include <vector>
 
 #include "exec/memory.h"
+#include "exec/outside.h"
 
 namespace simtlab::exec {
 namespace {
@@ -33,6 +36,42 @@ TEST(GlobalMemory, the_whole_capacity_can_be_one_allocation_and_no_more) {
   EXPECT_FALSE(m.allocate(1, "one more"));
   EXPECT_TRUE(m.release(*all));
   EXPECT_TRUE(m.allocate(1 << 20, "again"));
+}
+
+TEST(GlobalMemory, what_lies_behind_the_capacity_moves_nothing) {
+  GlobalMemory plain(1 << 20, 0), other(1 << 20, 0);
+  const std::uint64_t last = other.allocate_last(1000, "the simulator's");
+  EXPECT_EQ(other.used(), 0u);
+  const auto x = plain.allocate(1 << 20, "all"), y = other.allocate(1 << 20, "all");
+  ASSERT_TRUE(x && y);
+  EXPECT_EQ(x, y);
+  EXPECT_GE(last, *y + (1 << 20));
+  EXPECT_EQ(last % 256, 0u);
+  EXPECT_EQ(bytes_at(other, last, 1000), std::vector<std::byte>(1000));
+  EXPECT_EQ(other.find(last + 1000), nullptr);
+}
+
+TEST(GlobalMemory, accesses_outside_are_given_a_place_and_told_once) {
+  GlobalMemory m(1 << 20, 0);
+  std::vector<std::string> told;
+  OutsideAccesses outside(m, [&](const std::string& text) { told.push_back(text); });
+  EXPECT_EQ(m.outside(), &outside);
+  using Does = OutsideAccesses::Does;
+  std::map<std::uint64_t, Does> taken;
+  for (const Does does : {Does::read, Does::write, Does::atomic})
+    for (unsigned lane = 0; lane < 32; ++lane)
+      for (const std::uint64_t address : {std::uint64_t{0}, std::uint64_t{96}, ~std::uint64_t{31}}) {
+        const std::uint64_t at = outside.instead(does, address, lane);
+        const unsigned bytes = does == Does::atomic ? 16 : 32;
+        EXPECT_NE(m.find(at, bytes), nullptr);
+        EXPECT_EQ(at % bytes, 0u);
+        for (std::uint64_t b = at; b < at + bytes; ++b)
+          EXPECT_EQ(taken.emplace(b, does).first->second, does) << "what is lost is never read";
+      }
+  const int a = 0, b = 0;
+  outside.note({&a, &a}, "one"), outside.note({&a, &a}, "again"), outside.note({&a, &b}, "two");
+  EXPECT_EQ(told, (std::vector<std::string>{"one", "two"}));
+  EXPECT_EQ(outside.places(), 2u);
 }
 
 TEST(GlobalMemory, the_commit_limit_bounds_the_sum) {
