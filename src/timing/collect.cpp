@@ -57,6 +57,7 @@ Snapshot CycleGpu::Impl::snapshot(Cycle at) const {
   const memory::MemoryStatistics dram = memory.dram_statistics();
   out.dram_read_bytes = dram.read_bytes;
   out.dram_write_bytes = dram.write_bytes;
+  out.slices = memory.slice_accesses();
   return out;
 }
 
@@ -154,7 +155,10 @@ result::KernelResult CycleGpu::Impl::collect(ActiveLaunch& launch, Cycle end, bo
   result.bottleneck = bottleneck_of(result, statistics);
   result.not_modelled = not_modelled(statistics);
   if (options.observe.lines) result.profile = lines.profile(source.module(), statistics.sm.slots);
-  if (launch.series.on()) result.series = launch.series.finish(snapshot(end), device);
+  if (launch.series.on()) {
+    result.series = launch.series.finish(snapshot(end), device);
+    for (result::Table& table : launch.series.slices()) result.tables.push_back(std::move(table));
+  }
   return result;
 }
 

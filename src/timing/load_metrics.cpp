@@ -58,6 +58,7 @@ void set_peaks(result::Metrics& m, const LaunchStatistics& s) {
   m.set("peak.flops.fp64", flops(ptx::OpClass::fp64));
   m.set("peak.bandwidth.l1", d.l1.bytes_per_cycle * d.sm.count * d.sm_clock_hz);
   m.set("peak.bandwidth.l2", d.l2.bytes_per_cycle * d.sm_clock_hz);
+  if (d.dram.bandwidth <= 0) return;  // of a plug-in that does not tell it
   m.set("peak.bandwidth.dram", d.dram.bandwidth);
   m.set("peak.bandwidth.dram.sustained", sustained_bandwidth(d));
 }

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "memory/dram/channels.h"
 #include "stream/coalescer.h"
+#include "timing/series.h"
 
 namespace simtlab::timing {
 namespace {
@@ -72,6 +73,13 @@ L2Counters MemorySystem::counters() const {
     out.least_slice_accesses = std::min(out.least_slice_accesses, slice.accesses);
     out.most_slice_accesses = std::max(out.most_slice_accesses, slice.accesses);
   }
+  out.slice_deviation = standard_deviation(slice_accesses());
+  return out;
+}
+
+std::vector<std::uint64_t> MemorySystem::slice_accesses() const {
+  std::vector<std::uint64_t> out;
+  for (const Slice& slice : slices_) out.push_back(slice.accesses);
   return out;
 }
 

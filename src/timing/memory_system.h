@@ -51,6 +51,7 @@ class MemorySystem {
 
   // Of all launches since restart().
   L2Counters counters() const;
+  std::vector<std::uint64_t> slice_accesses() const;  // sectors, since restart()
   L2Served served() const { return accounts_.all(); }
   // Of the launch in a slot. close_account: it has ended, and another one may get the slot.
   const L2Served& served(unsigned launch) const { return accounts_.of(launch); }

@@ -138,6 +138,7 @@ void set_memory(result::Metrics& m, const LaunchStatistics& s, const Derived& d)
   if (!s.overlapped) {
     m.set("l2.slice.accesses.min", s.l2.least_slice_accesses);
     m.set("l2.slice.accesses.max", s.l2.most_slice_accesses);
+    m.set("l2.slice.accesses.deviation", s.l2.slice_deviation);
     m.set("l2.slice.imbalance", ratio(static_cast<double>(s.l2.most_slice_accesses) * s.device.l2_slices,
                                       static_cast<double>(s.served.sectors_moved)));
   }

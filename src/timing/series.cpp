@@ -1,5 +1,8 @@
 #include "timing/series.h"
 
+#include <algorithm>
+#include <cmath>
+#include <numeric>
 #include <string>
 
 namespace simtlab::timing {
@@ -34,7 +37,45 @@ std::vector<double> row(Cycle begin, const Snapshot& a, const Snapshot& b, const
   return out;
 }
 
+// Sectors of each slice between two looks.
+std::vector<std::uint64_t> moved(const Snapshot& a, const Snapshot& b) {
+  std::vector<std::uint64_t> out = b.slices;
+  for (std::size_t i = 0; i < out.size() && i < a.slices.size(); ++i) out[i] -= a.slices[i];
+  return out;
+}
+
+double mean(const std::vector<std::uint64_t>& values) {
+  return ratio(std::accumulate(values.begin(), values.end(), std::uint64_t{0}),
+               static_cast<double>(values.size()));
+}
+
 }  // namespace
+
+double standard_deviation(const std::vector<std::uint64_t>& values) {
+  const double middle = mean(values);
+  double squares = 0;
+  for (const std::uint64_t value : values) {
+    const double distance = static_cast<double>(value) - middle;
+    squares += distance * distance;
+  }
+  return values.empty() ? 0 : std::sqrt(squares / static_cast<double>(values.size()));
+}
+
+std::vector<result::Table> Series::slices() const {
+  result::Table all{"l2_slices", {}}, over_time{"l2_slices_over_time", {}};
+  if (snapshots_.empty()) return {};
+  const std::vector<std::uint64_t> sums = moved(base_, snapshots_.back());
+  for (std::size_t i = 0; i < sums.size(); ++i) all.rows.push_back({std::uint64_t{i}, sums[i]});
+  const Snapshot* before = &base_;
+  for (const Snapshot& snapshot : snapshots_) {
+    const std::vector<std::uint64_t> now = moved(*before, snapshot);
+    if (!now.empty())
+      over_time.rows.push_back({snapshot.end - base_.end, mean(now), standard_deviation(now),
+                                *std::ranges::min_element(now), *std::ranges::max_element(now)});
+    before = &snapshot;
+  }
+  return {std::move(all), std::move(over_time)};
+}
 
 void Series::take(const Snapshot& snapshot) {
   snapshots_.push_back(snapshot);

@@ -9,9 +9,13 @@
 
 #include "device/device.h"
 #include "result/profile.h"
+#include "result/table.h"
 #include "timing/statistics.h"
 
 namespace simtlab::timing {
+
+// Of a population: over all of the values, not a sample of them.
+double standard_deviation(const std::vector<std::uint64_t>& values);
 
 struct Snapshot {
   Cycle end = 0;  // since the GPU was idle
@@ -21,6 +25,7 @@ struct Snapshot {
   // Sectors read
   std::uint64_t l1_accesses = 0, l1_hits = 0, l1_pending = 0, l2_accesses = 0, l2_hits = 0, l2_pending = 0;
   std::uint64_t dram_read_bytes = 0, dram_write_bytes = 0;
+  std::vector<std::uint64_t> slices;  // sectors that each L2 slice moved; empty: none
 };
 
 class Series {
@@ -39,6 +44,8 @@ class Series {
   void take(const Snapshot& snapshot);
   // last: of the kernel's end; what was read beyond it is dropped.
   result::Series finish(const Snapshot& last, const device::Device& device);
+  // Afterwards: l2_slices, of the kernel, and l2_slices_over_time.
+  std::vector<result::Table> slices() const;
 
  private:
   static constexpr std::size_t most_rows = 65536;

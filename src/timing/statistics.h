@@ -63,6 +63,7 @@ struct L2Counters {
   std::uint64_t writebacks = 0;
   FixedCycles busy = 0;
   std::uint64_t least_slice_accesses = 0, most_slice_accesses = 0;  // sectors
+  double slice_deviation = 0;                                       // standard deviation over the slices
   // Slice cycles; gpu.stall.classic.* say of what
   std::uint64_t full_cycles = 0, reply_held_cycles = 0;
 };

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import statistics
 import subprocess
 import time
 import unittest
@@ -51,6 +52,23 @@ class RunKernel(Case):
             d["manifest"]["configuration"] = [c for c in d["manifest"]["configuration"] if c["key"] != "threads"]
             texts.add(json.dumps(d))
         self.assertEqual(len(texts), 1)
+
+    def test_a_series_has_what_each_l2_slice_moved(self):
+        for gpu, slices in (("gtx480", 12), ("h100", None)):
+            kernel = self.run_json(self.saxpy(), *SAXPY_LAUNCH, "--gpu", gpu, "--series", "200")["kernels"][0]
+            value = {k: v["value"] for k, v in kernel["metrics"].items()}
+            moved = [row[1] for row in kernel["tables"]["l2_slices"]["rows"]]
+            if slices is not None:
+                self.assertEqual(len(moved), slices)
+            self.assertEqual(sum(moved), value["l2.bytes"] / 32)
+            self.assertEqual((min(moved), max(moved)), (value["l2.slice.accesses.min"], value["l2.slice.accesses.max"]))
+            self.assertAlmostEqual(statistics.pstdev(moved), value["l2.slice.accesses.deviation"])
+            over_time = kernel["tables"]["l2_slices_over_time"]["rows"]
+            self.assertEqual(over_time[-1][0], value["gpu.cycles"])
+            self.assertAlmostEqual(sum(row[1] for row in over_time) * len(moved), sum(moved))
+            self.assertGreater(len(over_time), 3)
+        plain = self.run_json(self.saxpy(), *SAXPY_LAUNCH, "--gpu", "gtx480")["kernels"][0]
+        self.assertNotIn("l2_slices", plain.get("tables", {}))
 
     def test_launches_that_are_not_chosen_are_only_executed(self):
         r = self.run_json(self.saxpy(), *SAXPY_LAUNCH, "--kernels", "other*")
