@@ -9,6 +9,7 @@
 #include "base/shown.h"
 #include "device/assembly.h"
 #include "device/data_files.h"
+#include "device/known_plugins.h"
 #include "device/technology_keys.h"
 
 namespace simtlab::device {
@@ -119,10 +120,12 @@ std::vector<std::string> list_technologies() { return list_data_files(technologi
 
 LoadedTechnology load_technology(const std::string& name_or_file, const std::vector<Setting>& settings) {
   const fs::path path = find_data_file(technologies, name_or_file);
-  if (path.empty())
+  if (path.empty()) {
+    const std::string plugin = plugin_hint(name_or_file);
     throw Error(ExitCode::bad_input, "dram-unknown",
                 fmt::format("unknown memory technology '{}'", shown(name_or_file, 60)),
-                unknown_name_hint(technologies, name_or_file));
+                plugin.empty() ? unknown_name_hint(technologies, name_or_file) : plugin);
+  }
   const std::vector<Document> chain = read_chain(technologies, path);
   LoadedTechnology out;
   Technology& technology = out.technology;

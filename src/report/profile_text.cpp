@@ -112,7 +112,7 @@ class ProfileWriter {
   }
   void level(const char* name, double bytes, const char* bandwidth, double flops, double peak,
              double seconds) {
-    if (bytes == 0) return;
+    if (bytes == 0 || get(bandwidth) == 0) return;
     const double roof = std::min(peak, flops / bytes * get(bandwidth));
     out_ += fmt::format("    {:<5} {:>9.3g} FLOP/byte: at most {:.4g} GFLOP/s, {} reached\n", name,
                         flops / bytes, roof * 1e-9, format_share(ratio(flops / seconds, roof)));

@@ -134,7 +134,41 @@ class MemoryPlugin(Case):
 
     def test_a_peak_that_is_unknown_gives_no_utilisation(self):
         r = self.run_with(plugin("behaviours", "unknown-peak"))
-        self.assertNotIn("dram.utilisation", r["kernels"][0]["metrics"])
+        metrics = r["kernels"][0]["metrics"]
+        for name in ("dram.utilisation", "peak.bandwidth.dram", "peak.bandwidth.dram.sustained"):
+            self.assertNotIn(name, metrics)
+
+    def test_the_name_of_a_simulator_leads_to_its_plugin(self):
+        for name in ("dramsim3", "DRAMSim2", "ramulator", "Ramulator-2.1"):
+            self.fails(
+                3,
+                "run",
+                self.saxpy(),
+                *SAXPY_LAUNCH,
+                "--dram",
+                name,
+                says=["[dram-unknown]", "joins as a plug-in", "plugin:FOLDER/", "simtlab list plugins"],
+            )
+        self.fails(3, "dram", "--generate", "random", "--dram", "dramsim3", says="joins as a plug-in")
+
+    def test_plugins_are_listed_with_what_is_missing(self):
+        folder = self.folder / "mine"
+        folder.mkdir()
+        for name in ("wrong_version", "no_symbol", "behaviours"):
+            shutil.copy(PLUGINS / f"{name}.so", folder / f"{name}.so")
+        shutil.copy(PLUGINS / "behaviours.so", folder / "dramsim3.so")
+        (folder / "text.so").write_text("no library")
+        env = self.environment({"SIMTLAB_PLUGINS": str(folder)})
+        out = self.ok("list", "plugins", env=env).stdout
+        self.assertRegex(out, r"wrong_version +wrong_version +the plug-in .* has version \d+ of the interface")
+        self.assertRegex(out, r"no_symbol .*is no memory plug-in")
+        self.assertRegex(out, r"text .*cannot be loaded")
+        self.assertRegex(out, r"dramsim3 +DRAMsim3 +ok +" + str(folder))
+        self.assertRegex(out, r"ramulator1 +Ramulator 1 +not here")
+        self.assertIn("git clone https://github.com/CMU-SAFARI/ramulator FOLDER", out)
+        self.assertIn(f'--dram "plugin:{folder}/dramsim3.so?config=', out)
+        doctor = self.ok("doctor", env=env).stdout
+        self.assertRegex(doctor, r"memory plug-ins +.*DRAMsim3.*not here: .*Ramulator 1")
 
     def test_what_a_plugin_does_wrong_is_an_error_with_its_code(self):
         for dram, code, name in [

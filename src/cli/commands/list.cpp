@@ -8,9 +8,11 @@
 #include "cache/order.h"
 #include "cache/prefetcher.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/installation.h"
 #include "cli/commands/option_tree.h"
 #include "corun/policy.h"
 #include "device/catalogue.h"
+#include "device/known_plugins.h"
 #include "device/memory_controller.h"
 #include "device/policy_parameters.h"
 #include "device/technology.h"
@@ -101,6 +103,28 @@ std::string list_controllers(const Format& format) {
   for (const std::string& name : device::list_memory_controllers())
     rows.push_back({name, device::load_memory_controller(name).controller.description});
   return table({"name", "meaning"}, rows, format);
+}
+
+// How each is had and named stands below the table: as lines to copy.
+std::string list_plugins(const Format& format) {
+  std::vector<std::vector<std::string>> rows;
+  std::string lines;
+  for (const FoundPlugin& p : find_plugins()) {
+    rows.push_back({p.name, p.simulator,
+                    p.file.empty()      ? "not here"
+                    : p.problem.empty() ? "ok"
+                                        : p.problem,
+                    p.file.empty() ? "-" : p.file});
+    for (const device::KnownPlugin& known : device::known_plugins()) {
+      if (known.name != p.name) continue;
+      lines += fmt::format("\n{}\n", known.simulator);
+      if (p.file.empty()) lines += fmt::format("  get    {}\n", device::how_to_get(known));
+      const std::string file =
+          p.file.empty() ? fmt::format("build/release/plugins/{}.so", known.name) : p.file;
+      lines += fmt::format("  use    {}\n", device::how_to_name(known, file));
+    }
+  }
+  return table({"name", "simulator", "state", "file"}, rows, format) + lines;
 }
 
 std::string list_stats(const Format& format) {
@@ -280,11 +304,11 @@ std::string list_ptx(const Format& format) {
 }  // namespace
 
 void add_list(Command& app) {
-  Command* list =
-      app.add_subcommand("list",
-                         "Print what this version knows: gpus, drams, controllers, ptx, stats, schedulers, "
-                         "replacements, set-indexes, memory-schedulers, page-policies, prefetchers, orders, "
-                         "policies, probes, options, exit-codes, errors");
+  Command* list = app.add_subcommand(
+      "list",
+      "Print what this version knows: gpus, drams, controllers, plugins, ptx, stats, schedulers, "
+      "replacements, set-indexes, memory-schedulers, page-policies, prefetchers, orders, "
+      "policies, probes, options, exit-codes, errors");
   list->require_subcommand(1, 1);
   const auto format = std::make_shared<Format>();
   const auto add = [&](const char* name, const char* text, std::string (*make)(const Format&)) {
@@ -298,6 +322,8 @@ void add_list(Command& app) {
   add("gpus", "Device files", list_gpus);
   add("drams", "Memory technology files", list_drams);
   add("controllers", "Memory controller files", list_controllers);
+  add("plugins", "Memory simulators of others: which are here, how to get, build and name each",
+      list_plugins);
   add("ptx", "PTX instructions: what is executed, what is refused", list_ptx);
   add("stats", "Metrics, with unit and meaning", list_stats);
   add("schedulers", "Warp schedulers (--set sm.scheduler=NAME)", list_schedulers);

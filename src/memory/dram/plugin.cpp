@@ -60,6 +60,7 @@ struct PluginChannels::Library {
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
   void* symbol(const char* name) const { return ::dlsym(handle, name); }
+  void* entry(const std::string& path) const;
   void* handle = nullptr;
 };
 
@@ -70,23 +71,36 @@ struct PluginChannels::Report {
   std::string problem;  // the first; told when the plug-in has returned, since its frames may not be unwound
 };
 
-PluginChannels::PluginChannels(const PluginConfig& config)
-    : config_(config), library_(std::make_unique<Library>(config.library)) {
-  SIMTLAB_ASSERT(config.channels > 0, "memory has channels");
-  const auto* abi = static_cast<const std::uint32_t*>(library_->symbol("simtlab_memory_abi"));
-  void* const entry = library_->symbol("simtlab_memory_get_plugin");
-  if (abi == nullptr || entry == nullptr)
+// What a library of this version's interface exports; nothing of it is called yet.
+void* PluginChannels::Library::entry(const std::string& path) const {
+  const auto* abi = static_cast<const std::uint32_t*>(symbol("simtlab_memory_abi"));
+  void* const found = symbol("simtlab_memory_get_plugin");
+  if (abi == nullptr || found == nullptr)
     throw Error(
         ExitCode::bad_input, "plugin-symbol",
-        fmt::format("{} is no memory plug-in: it has no symbol {}", shown(config.library),
+        fmt::format("{} is no memory plug-in: it has no symbol {}", shown(path),
                     abi == nullptr ? "simtlab_memory_abi" : "simtlab_memory_get_plugin"),
         "a plug-in exports what simtlab/memory_plugin.h declares, with C linkage and default visibility");
   if (*abi != SIMTLAB_MEMORY_ABI)
     throw Error(ExitCode::unsupported, "plugin-version",
                 fmt::format("the plug-in {} has version {} of the interface, this simtlab has {}",
-                            shown(config.library), *abi, SIMTLAB_MEMORY_ABI),
+                            shown(path), *abi, SIMTLAB_MEMORY_ABI),
                 "compile it with the simtlab/memory_plugin.h of this version");
-  const auto get = reinterpret_cast<const simtlab_memory_plugin* (*)()>(entry);
+  return found;
+}
+
+std::string problem_of_plugin(const std::string& library) {
+  try {
+    const PluginChannels::Library loaded(library);
+    static_cast<void>(loaded.entry(library));
+    return {};
+  } catch (const Error& e) { return e.diagnostics().front().message; }
+}
+
+PluginChannels::PluginChannels(const PluginConfig& config)
+    : config_(config), library_(std::make_unique<Library>(config.library)) {
+  SIMTLAB_ASSERT(config.channels > 0, "memory has channels");
+  const auto get = reinterpret_cast<const simtlab_memory_plugin* (*)()>(library_->entry(config.library));
   plugin_ = guarded("simtlab_memory_get_plugin", config.library, get);
   constexpr std::size_t least = offsetof(simtlab_memory_plugin, next_event);
   if (plugin_ == nullptr || plugin_->size < least || plugin_->create == nullptr ||

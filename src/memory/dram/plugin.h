@@ -17,6 +17,9 @@ struct simtlab_memory_plugin;
 
 namespace simtlab::memory::dram {
 
+// Why the shared library is no plug-in that can be loaded here; empty: it is one.
+std::string problem_of_plugin(const std::string& library);
+
 struct PluginConfig {
   std::string library;  // path; a bare name is searched for as the system does
   std::string config;   // handed to it
@@ -55,6 +58,7 @@ class PluginChannels final : public Channels {
   std::vector<NamedStatistic> statistics() const;
 
  private:
+  friend std::string problem_of_plugin(const std::string& library);
   struct Library;
   struct Channel {
     simtlab_memory* instance = nullptr;
