@@ -53,12 +53,30 @@ Json effect(const Study& s, const result::StudyEffect& e) {
   Json out = {{"metric", s.metrics[e.metric].name}, {"axis", s.axes[e.axis]},
               {"share", number(e.share)},           {"rank_correlation", number(e.rank_correlation)},
               {"elasticity", number(e.elasticity)}, {"levels", Json::array()}};
+  if (e.of_kernel_mean) out["of_kernel_mean"] = true;
   for (const auto& l : e.levels)
     out["levels"].push_back({{"label", l.label},
                              {"combinations", l.count},
                              {"mean", number(l.mean)},
                              {"low", number(l.low)},
                              {"high", number(l.high)}});
+  return out;
+}
+
+Json comparison(const Study& s, const result::StudyComparison& c) {
+  Json out = {{"metric", s.metrics[c.metric].name},
+              {"baseline", c.columns[c.baseline]},
+              {"ratio", c.speed_up ? "baseline/value" : "value/baseline"},
+              {"columns", c.columns},
+              {"kernels", Json::array()},
+              {"geometric_mean", Json::array()},
+              {"kernels_in_mean", c.in_mean}};
+  for (const auto& row : c.rows) {
+    Json ratios = Json::array();
+    for (const double ratio : row.ratios) ratios.push_back(number(ratio));
+    out["kernels"].push_back({{"kernel", row.kernel}, {"baseline", number(row.base)}, {"ratios", ratios}});
+  }
+  for (const double ratio : c.mean) out["geometric_mean"].push_back(number(ratio));
   return out;
 }
 
@@ -83,6 +101,34 @@ class HostRows {
   std::map<std::string, std::size_t> workers_;
   std::vector<double> free_at_;
 };
+
+std::string markdown_cell(const std::string& text) {
+  std::string out;
+  for (const char c : printable(text)) out += c == '|' ? std::string("\\|") : std::string(1, c);
+  return out;
+}
+
+std::string markdown_comparison(const Study& s, const result::StudyComparison& c) {
+  const StudyMetric& metric = s.metrics[c.metric];
+  const std::string base = markdown_cell(c.columns[c.baseline]);
+  std::string out = fmt::format("\n{} of {} against {}\n\n| kernel | {} |", c.speed_up ? "Speed-up" : "Ratio",
+                                markdown_cell(metric.name), base, base),
+              rule = "|---|---:|";
+  for (const std::string& column : c.columns)
+    out += fmt::format(" {} |", markdown_cell(column)), rule += "---:|";
+  out += "\n" + rule + "\n";
+  const auto ratios = [&](const std::vector<double>& values) {
+    for (const double v : values) out += std::isfinite(v) ? fmt::format(" {:.3f} |", v) : " - |";
+    out += "\n";
+  };
+  for (const auto& row : c.rows) {
+    out += fmt::format("| {} | {} |", markdown_cell(row.kernel), study_value(metric, row.base));
+    ratios(row.ratios);
+  }
+  out += fmt::format("| geometric mean of {} | |", c.in_mean);
+  ratios(c.mean);
+  return out;
+}
 
 }  // namespace
 
@@ -131,16 +177,13 @@ std::string study_json(const Study& s) {
     if (c.on_front) out["front"].push_back(c.first_point);
   }
   for (const auto& e : s.effects) out["effects"].push_back(effect(s, e));
+  for (const auto& c : s.comparisons) out["comparisons"].push_back(comparison(s, c));
   for (const StudyPoint& p : s.points) out["points"].push_back(point(s, p));
   return out.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
 std::string study_markdown(const Study& s) {
-  const auto cell = [](const std::string& text) {
-    std::string out;
-    for (const char c : printable(text)) out += c == '|' ? std::string("\\|") : std::string(1, c);
-    return out;
-  };
+  const auto cell = markdown_cell;
   std::string head = "| point |", rule = "|---|",
               out = fmt::format("# Study {}\n\n{} points: {} done, {} failed, {} to run\n\n", cell(s.name),
                                 s.points.size(), s.done, s.failed, s.pending + s.running);
@@ -155,6 +198,7 @@ std::string study_markdown(const Study& s) {
       if (!s.metrics[m].is_axis) out += fmt::format(" {} |", study_value(s.metrics[m], c->mean[m]));
     out += c->on_front ? " * |\n" : " |\n";
   }
+  for (const auto& c : s.comparisons) out += markdown_comparison(s, c);
   if (!s.effects.empty())
     out +=
         "\n| metric | axis | share of the variance | rank correlation | elasticity "

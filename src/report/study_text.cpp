@@ -36,6 +36,7 @@ class StudyText {
     headline();
     table();
     failures();
+    for (const result::StudyComparison& c : s_.comparisons) comparison(c);
     effects();
     for (const std::string& note : s_.notes)
       line(painted(wrapped("note: " + printable(note), o_.style.width, 2), Paint::warn, o_.style));
@@ -151,14 +152,50 @@ class StudyText {
     line();
   }
 
+  // A row a kernel, a column a choice.
+  void comparison(const result::StudyComparison& c) {
+    const StudyMetric& metric = s_.metrics[c.metric];
+    line(painted(fmt::format("{} of {} against {}", c.speed_up ? "Speed-up" : "Ratio", printable(metric.name),
+                             printable(c.columns[c.baseline])),
+                 Paint::bold, o_.style));
+    std::vector<std::vector<std::string>> cells{{"", printable(c.columns[c.baseline])}};
+    for (const std::string& column : c.columns) cells[0].push_back(shortened(printable(column), 24));
+    for (const auto& row : c.rows) {
+      cells.push_back({shortened(printable(row.kernel), 40), study_value(metric, row.base)});
+      for (const double ratio : row.ratios) cells.back().push_back(ratio_text(ratio));
+    }
+    if (c.rows.size() > 1) {
+      cells.push_back(
+          {c.in_mean == c.rows.size() ? "geometric mean" : fmt::format("geometric mean of {}", c.in_mean),
+           ""});
+      for (const double ratio : c.mean) cells.back().push_back(ratio_text(ratio));
+    }
+    std::vector<std::size_t> widths(cells[0].size());
+    for (const auto& row : cells)
+      for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    for (const auto& row : cells) {
+      std::string text = "  ";
+      for (std::size_t i = 0; i < row.size(); ++i)
+        text += i == 0 ? padded(row[i], widths[i]) + "  "
+                       : std::string(widths[i] - row[i].size(), ' ') + row[i] + "  ";
+      line(text);
+    }
+    line();
+  }
+  static std::string ratio_text(double ratio) {
+    if (!std::isfinite(ratio)) return "-";
+    return ratio >= 0.095 || ratio == 0 ? fmt::format("{:.2f}", ratio) : fmt::format("{:.2g}", ratio);
+  }
+
   void effects() {
     for (std::size_t m = 0; m < s_.metrics.size(); ++m) {
       bool first = true;
       for (const StudyEffect& e : s_.effects) {
         if (e.metric != m) continue;
         if (first)
-          line(painted(fmt::format("What each axis does to {} (share of its variance; mean of each value)",
-                                   printable(s_.metrics[m].name)),
+          line(painted(fmt::format("What each axis does to {} (share of its variance; mean of each value{})",
+                                   printable(s_.metrics[m].name),
+                                   e.of_kernel_mean ? ", as a multiple of the kernel's mean" : ""),
                        Paint::bold, o_.style));
         first = false;
         effect(e);
@@ -175,7 +212,8 @@ class StudyText {
       if (skip > 0 && i == levels_shown / 2) levels += ", ...", i += skip;
       levels +=
           fmt::format("{}{} {}", levels.empty() ? "" : ", ", shortened(printable(e.levels[i].label), 30),
-                      study_value(s_.metrics[e.metric], e.levels[i].mean));
+                      e.of_kernel_mean ? ratio_text(e.levels[i].mean)
+                                       : study_value(s_.metrics[e.metric], e.levels[i].mean));
     }
     std::string lines = wrapped(levels, std::max<std::size_t>(o_.style.width, 72) - 33, 0);
     for (std::size_t at = lines.find('\n'); at != std::string::npos; at = lines.find('\n', at + 1))
@@ -209,6 +247,9 @@ std::string study_value(const StudyMetric& metric, double value) {
   if (metric.unit == "1" && value >= 0 && value <= 1) return format_share(value);
   if (value == std::floor(value) && value >= 0 && value < 1e15)
     return format_exact(static_cast<std::uint64_t>(value));
+  // Means of whole numbers, as these.
+  if (std::abs(value) >= 1e5 && value > 0 && value < 1e15)
+    return format_exact(static_cast<std::uint64_t>(std::llround(value)));
   return fmt::format("{:.5g}", value);
 }
 

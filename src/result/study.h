@@ -49,6 +49,24 @@ struct StudyEffect {
   double rank_correlation = no_value;  // Spearman's, of axes that are numbers
   // Per cent of the metric for a per cent of the axis: slope of the logarithms
   double elasticity = no_value;
+  // Of studies with several kernels: the metric counts as a multiple of its mean for the kernel, so that
+  // kernels of different length weigh the same
+  bool of_kernel_mean = false;
+};
+
+// One metric of each kernel under each choice of the other axes, beside a baseline.
+struct StudyComparison {
+  std::size_t metric = 0, baseline = 0;  // baseline: its column
+  bool speed_up = false;  // baseline / value, of a metric that is to be small; else value / baseline
+  std::vector<std::string> columns;
+  struct Row {
+    std::string kernel;
+    double base = no_value;      // the metric itself
+    std::vector<double> ratios;  // one a column; NaN: no value, or none of the baseline
+  };
+  std::vector<Row> rows;
+  std::vector<double> mean;  // geometric, of the rows without a gap
+  std::size_t in_mean = 0;   // rows
 };
 
 struct Study {
@@ -58,6 +76,7 @@ struct Study {
   std::vector<StudyPoint> points;
   std::vector<StudyCombination> combinations;  // combinations that have a result
   std::vector<StudyEffect> effects;            // by metric, the largest share first
+  std::vector<StudyComparison> comparisons;    // by metric; of studies with kernels or a baseline
   // Warnings for a reader: inputs that changed, points that are missing
   std::vector<std::string> notes;
   std::uint64_t pending = 0, running = 0, done = 0, failed = 0;

@@ -209,6 +209,38 @@ class Points(Sweep):
             self.rows("memory.db", "SELECT name FROM axes ORDER BY id"), [("kernel",), ("sm.count",), ("l1.ways",)]
         )
 
+    def test_kernels_are_compared_with_a_baseline(self):
+        self.file("saxpy.ptx", SAXPY)
+        self.file("l.toml", LAUNCH)
+        self.file("short.toml", LAUNCH.replace("grid = 2", "grid = 1"))
+        args = (
+            "--kernels", "saxpy.ptx --launch l.toml", "saxpy.ptx --launch short.toml",
+            "--axis", "dram=[hbm2-2000,ddr2]", "--metric", "gpu.time", "--metric", "gpu.stall.classic.dram_full",
+            "--db", "k.db", "--baseline", "dram=ddr2",
+        )  # fmt: skip
+        out = self.ok("sweep", *args, "--", "run", "--gpu", "gtx480").stdout
+        self.assertIn("Speed-up of gpu.time against ddr2", out)
+        self.assertIn("Ratio of gpu.stall.classic.dram_full against ddr2", out)
+        self.assertIn("geometric mean", out)
+        data = json.loads(self.ok("report", "k.db", "--json").stdout)
+        times = {tuple(c["values"].values()): c["metrics"]["gpu.time"]["value"] for c in data["combinations"]}
+        compared = data["comparisons"][0]
+        self.assertEqual((compared["baseline"], compared["ratio"]), ("ddr2", "baseline/value"))
+        self.assertEqual(len(compared["kernels"]), 2)
+        for row in compared["kernels"]:
+            base = times[row["kernel"], "ddr2"]
+            expected = [base / times[row["kernel"], dram] for dram in compared["columns"]]
+            self.assertEqual(row["ratios"], expected)
+        other = json.loads(self.ok("report", "k.db", "--baseline", "dram=hbm2-2000", "--json").stdout)
+        self.assertEqual(other["comparisons"][0]["baseline"], "hbm2-2000")
+        if jsonschema is not None:
+            jsonschema.Draft202012Validator(
+                json.loads((SOURCE / "docs/reference/schema/study-1.schema.json").read_text())
+            ).validate(data)
+        self.assertIn("geometric mean of 2", self.ok("report", "k.db", "--md").stdout)
+        self.fails(3, "report", "k.db", "--baseline", "dram=x", says="[sweep-baseline]")
+        self.fails(3, "report", "k.db", "--baseline", "x=ddr2", says=["[sweep-baseline]", "its axes"])
+
     def test_a_points_result_and_the_forms_of_a_report(self):
         self.sweep("--axis", "sm.count=[2,4]")
         point = json.loads(self.ok("report", "sweep.db", "--point", "2", "--json").stdout)

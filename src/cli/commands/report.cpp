@@ -27,7 +27,7 @@ struct ReportOptions {
   std::string file;
   std::string html, markdown, timeline, sqlite;  // where to; "-": stdout; empty: not asked for
   std::optional<std::uint64_t> point;
-  std::vector<std::string> metrics, minimise, maximise;  // of a study
+  std::vector<std::string> metrics, minimise, maximise, baseline;  // of a study
   OutputOptions output;
 };
 
@@ -57,7 +57,7 @@ Outcome report_study(const ReportOptions& o) {
                 "copy the file");
   const studies::sweep::Store store(o.file, studies::sweep::Store::Mode::read);
   const bool text = (o.html.empty() && o.timeline.empty() && o.markdown.empty()) || !o.output.output.empty();
-  return study_outcome(studies::sweep::summary(store, {o.metrics, o.minimise, o.maximise}),
+  return study_outcome(studies::sweep::summary(store, {o.metrics, o.minimise, o.maximise, o.baseline}),
                        {o.html, o.timeline, o.markdown, "", text}, o.output);
 }
 
@@ -69,9 +69,10 @@ Outcome report(ReportOptions o) {
   check_inputs(o.output, {name});
   if (is_database(name)) {
     if (!o.point) return report_study(o);
-  } else if (o.point || !o.metrics.empty() || !o.minimise.empty() || !o.maximise.empty()) {
+  } else if (o.point || !o.metrics.empty() || !o.minimise.empty() || !o.maximise.empty() ||
+             !o.baseline.empty()) {
     throw Error(ExitCode::usage, "option-conflict",
-                "--point, --metric, --minimise and --maximise are about the database of a sweep",
+                "--point, --metric, --minimise, --maximise and --baseline are about the database of a sweep",
                 "leave them out, or name STUDY.db");
   }
   Outcome out(result::result_from_json(result_text(o, name), name,
@@ -115,6 +116,7 @@ void add_report(Command& app) {
   names("--metric", o->metrics, "A metric to report (default: what the study says, else the time)");
   names("--minimise", o->minimise, "A metric or axis of which less is better, for the Pareto front");
   names("--maximise", o->maximise, "A metric or axis of which more is better");
+  names("--baseline", o->baseline, "AXIS=VALUE of a study that each kernel is compared with");
   add_output_options(*sub, o->output);
   sub->action([o](const Call&) { return report(*o); });
 }

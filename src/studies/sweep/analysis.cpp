@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/shown.h"
 #include "studies/sweep/axis.h"
+#include "studies/sweep/comparison.h"
 
 namespace simtlab::studies::sweep {
 namespace {
@@ -258,6 +259,8 @@ result::Study summary(const Store& store, const Interest& interest) {
   result::Study out = Reader(store, interest).read();
   mark_front(out);
   find_effects(out);
+  const auto kept = interest.baseline.empty() ? list_in(store.value("baseline")) : interest.baseline;
+  compare_kernels(out, kept);
   return out;
 }
 
@@ -282,25 +285,47 @@ void mark_front(result::Study& study) {
   }
 }
 
+namespace {
+
+// The mean of each kernel over all else. Empty: there are no two kernels, nothing else varies, or a kernel
+// has nothing to be a multiple of.
+std::map<std::string, double> kernel_means(const result::Study& study, std::size_t m) {
+  const std::size_t axis = kernel_axis(study);
+  if (axis == study.axes.size() || study.axes.size() < 2) return {};
+  std::map<std::string, std::vector<double>> values;
+  for (const StudyCombination& c : study.combinations)
+    if (std::isfinite(c.mean[m])) values[c.values[axis]].push_back(c.mean[m]);
+  if (values.size() < 2) return {};
+  std::map<std::string, double> out;
+  for (const auto& [kernel, list] : values)
+    if (!((out[kernel] = mean_of(list)) > 0)) return {};
+  return out;
+}
+
+}  // namespace
+
 void find_effects(result::Study& study) {
   study.effects.clear();
   for (std::size_t m = 0; m < study.metrics.size(); ++m) {
     if (study.metrics[m].is_axis) continue;
     std::vector<StudyEffect> of_metric;
+    const std::map<std::string, double> kernels = kernel_means(study, m);
     for (std::size_t a = 0; a < study.axes.size(); ++a) {
+      if (!kernels.empty() && a == kernel_axis(study)) continue;
       std::vector<Sample> samples;
       bool numeric = true;
       for (const StudyCombination& c : study.combinations) {
         if (!std::isfinite(c.mean[m])) continue;
         const auto x = number_of(c.values[a]);
         numeric = numeric && x.has_value();
-        samples.push_back({x.value_or(0), c.values[a], c.mean[m]});
+        const double unit = kernels.empty() ? 1 : kernels.at(c.values[kernel_axis(study)]);
+        samples.push_back({x.value_or(0), c.values[a], c.mean[m] / unit});
       }
       const bool varies =
           std::ranges::any_of(samples, [&](const Sample& s) { return s.label != samples.front().label; });
       if (!varies) continue;
       StudyEffect effect;
-      effect.axis = a, effect.metric = m;
+      effect.axis = a, effect.metric = m, effect.of_kernel_mean = !kernels.empty();
       EffectOf(std::move(samples), numeric).fill(effect);
       of_metric.push_back(std::move(effect));
     }

@@ -12,6 +12,7 @@ namespace simtlab::studies::sweep {
 struct Interest {
   // Names of metrics, or of axes; empty: what the study says, else the time
   std::vector<std::string> metrics, minimise, maximise;
+  std::vector<std::string> baseline{};  // comparison.h
 };
 
 // Reads the whole study. Throws Error(bad_input, "sweep-metric") for a name that no point has.

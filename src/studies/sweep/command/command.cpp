@@ -140,13 +140,15 @@ Outcome plan_of(const studies::sweep::Study& study, const SweepOptions& o,
   return out;
 }
 
-void remember_interest(studies::sweep::Store& store, const studies::sweep::Study& study) {
+void remember_interest(studies::sweep::Store& store, const studies::sweep::Study& study,
+                       const std::vector<std::string>& baseline) {
   const auto keep = [&](const char* key, const std::vector<std::string>& names) {
     if (!names.empty())
       store.set_value(key,
                       nlohmann::json(names).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   };
   keep("metrics", study.metrics), keep("minimise", study.minimise), keep("maximise", study.maximise);
+  keep("baseline", baseline);
   store.commit();
 }
 
@@ -169,7 +171,8 @@ std::optional<Error> failure_of(const result::Study& found, studies::sweep::Endi
 
 Outcome finish_sweep(const studies::sweep::Store& store, const studies::sweep::Study& study,
                      const SweepOptions& o, studies::sweep::Ending ending, const std::string& db) {
-  result::Study found = studies::sweep::summary(store, {study.metrics, study.minimise, study.maximise});
+  result::Study found =
+      studies::sweep::summary(store, {study.metrics, study.minimise, study.maximise, o.baseline});
   std::optional<Error> failure = failure_of(found, ending);
   const std::string next =
       fmt::format("simtlab report {} --html=r.html; --point N is one point's result", shell_words({db}));
@@ -190,7 +193,7 @@ Outcome sweep_command(const Call& call, SweepOptions o) {
   engine.stop = signals.flag();
   studies::sweep::Store store(db, studies::sweep::Store::Mode::write);
   take_study(store, study, db, signals.flag());
-  remember_interest(store, study);
+  remember_interest(store, study, o.baseline);
   SweepTable table(store.axis_names(), o.output);
   engine.suspend = table.suspension_wanted();
   const std::uint64_t taken = studies::sweep::recover(store);
@@ -251,6 +254,9 @@ void add_study_part(Command& sub, SweepOptions& o) {
   list("--metric", o.metrics, "A metric for the report (default: the time)", "NAME");
   list("--minimise", o.minimise, "A metric or axis of which less is better, for the Pareto front", "NAME");
   list("--maximise", o.maximise, "A metric or axis of which more is better", "NAME");
+  list("--baseline", o.baseline,
+       "What each kernel is compared with, as dram=ddr2 (default: the first value of each axis)",
+       "AXIS=VALUE");
 }
 
 void add_run_part(Command& sub, SweepOptions& o) {

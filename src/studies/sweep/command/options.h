@@ -18,7 +18,7 @@ namespace simtlab::studies {
 
 struct SweepOptions {
   std::string study;  // TOML file; empty: all is on the command line
-  std::vector<std::string> axes, kernels, constraints, metrics, minimise, maximise;
+  std::vector<std::string> axes, kernels, constraints, metrics, minimise, maximise, baseline;
   std::optional<std::string> design, timeout;
   std::optional<std::uint64_t> points, repeats, seed;
   std::string db, program;

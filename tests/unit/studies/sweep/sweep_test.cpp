@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/shell.h"
 #include "studies/sweep/analysis.h"
+#include "studies/sweep/comparison.h"
 #include "studies/sweep/difference.h"
 #include "studies/sweep/study.h"
 #include "studies/sweep/study_file.h"
@@ -15,6 +16,7 @@
 namespace simtlab::studies::sweep {
 namespace {
 
+using testing::DoubleEq;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -282,6 +284,87 @@ TEST(SweepAnalysis, effects_and_elasticity) {
   EXPECT_NEAR(s.effects[0].elasticity, -1, 1e-12);
   EXPECT_NEAR(s.effects[1].share, 0, 1e-12);
   EXPECT_TRUE(std::isnan(s.effects[1].rank_correlation)) << "words have no order";
+}
+
+// Kernels of very different length under two memories and two widths; the time of a memory is what its name
+// says.
+result::Study kernels_study() {
+  result::Study s;
+  s.axes = {"kernel", "dram", "width"};
+  s.metrics = {{"gpu.time", "ns", result::StudyMetric::Goal::minimise, false},
+               {"gpu.ipc", "1", result::StudyMetric::Goal::none, false},
+               {"gpu.stall", "cycles", result::StudyMetric::Goal::none, false}};
+  for (const auto& [kernel, length] : {std::pair("short", 1.0), std::pair("long", 1e6)})
+    for (const auto& [dram, time] : {std::pair("slow", 8.0), std::pair("fast", 2.0)})
+      for (const double width : {1.0, 2.0}) {
+        result::StudyCombination one;
+        one.values = {kernel, dram, std::to_string(static_cast<int>(width))};
+        one.mean = {length * time / width, width / time, std::string(kernel) == "short" ? 0 : time};
+        one.deviation.assign(3, result::no_value);
+        s.combinations.push_back(one);
+      }
+  return s;
+}
+
+TEST(SweepComparison, a_row_a_kernel_beside_the_first_values) {
+  result::Study s = kernels_study();
+  compare_kernels(s, {});
+  ASSERT_EQ(s.comparisons.size(), 3u);
+  const result::StudyComparison& time = s.comparisons[0];
+  EXPECT_TRUE(time.speed_up);
+  EXPECT_EQ(time.baseline, 0u);
+  EXPECT_THAT(time.columns, ElementsAre("slow 1", "slow 2", "fast 1", "fast 2"));
+  ASSERT_EQ(time.rows.size(), 2u);
+  EXPECT_EQ(time.rows[1].kernel, "long");
+  EXPECT_DOUBLE_EQ(time.rows[1].base, 8e6);
+  for (const auto& row : time.rows) EXPECT_THAT(row.ratios, ElementsAre(1, 2, 4, 8));
+  EXPECT_THAT(time.mean, ElementsAre(DoubleEq(1), DoubleEq(2), DoubleEq(4), DoubleEq(8)));
+  EXPECT_EQ(time.in_mean, 2u);
+  EXPECT_FALSE(s.comparisons[1].speed_up);
+  EXPECT_THAT(s.comparisons[1].rows[0].ratios, ElementsAre(1, 2, 4, 8)) << "of the ratio value / baseline";
+  const result::StudyComparison& stall = s.comparisons[2];
+  EXPECT_TRUE(std::isnan(stall.rows[0].ratios[1])) << "nothing is a multiple of 0";
+  EXPECT_EQ(stall.in_mean, 1u);
+  EXPECT_THAT(stall.mean, ElementsAre(DoubleEq(1), DoubleEq(1), DoubleEq(0.25), DoubleEq(0.25)));
+}
+
+TEST(SweepComparison, the_baseline_may_be_named) {
+  result::Study s = kernels_study();
+  compare_kernels(s, {"dram=fast", "width=2"});
+  EXPECT_EQ(s.comparisons[0].baseline, 3u);
+  EXPECT_THAT(s.comparisons[0].rows[0].ratios, ElementsAre(0.125, 0.25, 0.5, 1));
+  for (const char* wrong : {"dram", "dram=none", "kernel=long", "sm.count=4", "=", ""}) {
+    try {
+      compare_kernels(s, {wrong});
+      ADD_FAILURE() << wrong;
+    } catch (const Error& e) { EXPECT_EQ(e.id(), "sweep-baseline") << wrong; }
+  }
+}
+
+TEST(SweepComparison, there_is_none_without_kernels_or_a_baseline) {
+  result::Study s = found_study();
+  compare_kernels(s, {});
+  EXPECT_TRUE(s.comparisons.empty());
+  compare_kernels(s, {"a=2"});
+  ASSERT_EQ(s.comparisons.size(), 1u) << "an axis as a goal is none of the metrics";
+  EXPECT_EQ(s.comparisons[0].rows.size(), 1u);
+  result::Study one = kernels_study();
+  std::erase_if(one.combinations, [](const auto& c) { return c.values[1] != "slow" || c.values[2] != "1"; });
+  compare_kernels(one, {});
+  EXPECT_TRUE(one.comparisons.empty()) << "nothing to compare with";
+}
+
+TEST(SweepAnalysis, kernels_of_unlike_length_weigh_the_same) {
+  result::Study s = kernels_study();
+  find_effects(s);
+  ASSERT_GE(s.effects.size(), 2u);
+  EXPECT_EQ(s.axes[s.effects[0].axis], "dram");
+  EXPECT_TRUE(s.effects[0].of_kernel_mean);
+  // Times 8, 4, 2, 1: mean 3.75
+  EXPECT_NEAR(s.effects[0].levels[0].mean, 6 / 3.75, 1e-12);
+  EXPECT_NEAR(s.effects[0].levels[1].mean, 1.5 / 3.75, 1e-12);
+  for (const auto& e : s.effects)
+    EXPECT_FALSE(e.axis == 0 && e.metric == 0) << "the kernels' own lengths say nothing";
 }
 
 TEST(SweepAnalysis, many_values_are_grouped) {
