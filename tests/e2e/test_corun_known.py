@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import time
+import tomllib
 import unittest
 
 import test_corun_live
@@ -96,6 +97,30 @@ class Profiles(test_corun_live.Live):
                 light, heavy = found[f"light/{name}"], found[f"heavy/{name}"]
                 self.assertGreater(number_after("l2", heavy), 2 * number_after("l2", light))
                 self.assertNotIn("near", light + heavy)
+
+    def test_without_profiles_a_simulated_gpu_learns_them(self):
+        self.profile("p.toml", "./heavy")
+        self.serve("--policy", "shark", "--device", "sim:titanx", "--learn", "--log", "log")
+        for _ in range(2):
+            process = self.start("./heavy")
+            _, err = process.communicate(timeout=120)
+            self.assertEqual(process.returncode, 0)
+            self.assertNotIn("note:", err)
+        self.assertEqual(
+            json.loads(self.ok("corun", "top", "--json").stdout)["total"]["corun.live.kernels.unknown"]["value"], 0
+        )
+        self.assertNotIn("was not known", self.stop())
+        log = (self.folder / "log").read_text()
+        self.assertIn("the same decisions", self.ok("corun", "replay", "log").stderr)
+        lines = [line for line in log.splitlines() if " kernel 1 " in line]
+        self.assertNotIn(" known ", lines[0])
+        with open(self.folder / "p.toml", "rb") as file:
+            known = tomllib.load(file)["kernel"][0]
+        # It ran alone: as its profile has it, whose first launch is one of four, too.
+        self.assertAlmostEqual(number_after("l2", lines[-1]) / 1e9 / float(known["l2"].split()[0]), 1, delta=0.3)
+        self.assertIn(" stall=", lines[-1])
+        self.fails(2, "corun", "serve", "--policy", "shark", "--learn", says="--learn is of a simulated GPU")
+        self.fails(2, "corun", "live", "--applications", "a.toml", "--learn", says="--learn is of a simulated GPU")
 
     def test_names_paths_and_copies(self):
         name = "_Z4workPfi <<<48, 256, 0>>>"

@@ -109,7 +109,7 @@ corun::live::Totals find_daemon(const ExecOptions& o) {
 // Without profiles a policy may do nothing of what its name says.
 void note_unknown(const corun::live::Totals& daemon) {
   const corun::Policy* policy = corun::find_policy(daemon.policy);
-  if (policy == nullptr || daemon.profiles != 0) return;
+  if (policy == nullptr || daemon.profiles != 0 || daemon.learns) return;
   if (const std::string text = without_profiles(*policy); !text.empty())
     talk(fmt::format("note: {}\n", text));
 }

@@ -38,6 +38,7 @@ struct ServeOptions {
   double rate = 200000, linger = 0, patience = 0.2;
   std::string device;
   unsigned threads = 1;
+  bool learn = false;
   std::size_t launches = 500;
 };
 
@@ -154,6 +155,10 @@ int serve(ServeOptions o) {
   check_policy_options(o.settings, {o.policy}, false);
   corun::Settings settings = settings_of(o.settings);
   settings.limit = o.limit;
+  if (o.learn && o.device.empty())
+    throw Error(ExitCode::usage, "option-conflict",
+                "--learn is of a simulated GPU, which counts what kernels do",
+                "add --device sim:NAME; on a board give --profiles FILE");
   corun::live::ServerOptions options = server_options(o);
   KnownKernels known(policy, o.profiles);
   options.find_profile = known.find();
@@ -163,13 +168,13 @@ int serve(ServeOptions o) {
   };
   std::optional<SharedDevice> device;
   if (!o.device.empty())
-    device.emplace(SharedDeviceOptions{o.device, o.threads, o.patience, o.caps.clients}, options.directory,
-                   server.core());
+    device.emplace(SharedDeviceOptions{o.device, o.threads, o.patience, o.caps.clients, o.learn},
+                   options.directory, server.core());
   KeptLaunches kept(o, server.core());
   const Signals signals(0);
   talk(fmt::format("simtlab corun serve: policy {}, limit {}{}{}, in {}\n", policy.name, o.limit,
                    o.device.empty() ? "" : ", device ", o.device, options.directory.string()));
-  known.watch(server.core());
+  known.watch(server.core(), o.learn);
   std::uint64_t busy_ns = 0;
   server.run([&] {
     if (*signals.flag() || (device && device->failed())) return true;
@@ -236,6 +241,9 @@ void add_corun_serve(Command& corun) {
   sub->add_option("--device", o->device, "Programs share this simulated GPU: sim:NAME or sim:FILE.toml")
       ->check(not_empty())
       ->type_name("sim:NAME");
+  sub->add_flag("--learn", o->learn,
+                "With --device: what the simulated GPU counts of each launch is learnt (bandwidths, "
+                "instructions, stalls), so that policies need no profiles");
   sub->add_option("--threads", o->threads, "Of the simulated GPU (default 1)")
       ->check(in_range(1, 1024))
       ->type_name("N");

@@ -221,8 +221,13 @@ void Core::on(ClientId id, Client& client, const Done& m, std::uint64_t now_ns) 
   }
   const bool alone = !m.failed && m.gpu_ns != 0 && totals_.passed == 0 && at->second.alone_since != 0 &&
                      at->second.alone_since == scheduler_.grants(at->second.device);
+  const std::int32_t pid = client.pid;
   finish(id, client, m, now_ns, false, alone);
-  if (alone) kernels_.learn(kernel, static_cast<double>(m.gpu_ns), now_ns);
+  corun::Profile seen;
+  if (device_profile && !m.failed && m.end_ns != 0)
+    if (const std::optional<corun::Profile> told = device_profile(pid, m.begin_ns, m.end_ns)) seen = *told;
+  seen.time_ns = static_cast<double>(m.gpu_ns);
+  kernels_.learn(kernel, seen, alone, now_ns);
 }
 
 void Core::on(ClientId id, Client& client, const Cancel& m, std::uint64_t now_ns) {

@@ -90,6 +90,10 @@ class Core {
   void set_device(std::string device) { device_ = std::move(device); }
   // The time of a simulated GPU: when launches come and are granted is told by it, too.
   std::function<std::uint64_t()> device_clock;
+  // What a simulated GPU counted of the kernel that a process had on it from begin_ns to end_ns of its clock;
+  // none: it was another thing, or is forgotten. Kernels are learnt from it.
+  std::function<std::optional<corun::Profile>(std::int32_t pid, std::uint64_t begin_ns, std::uint64_t end_ns)>
+      device_profile;
   // Kernels in the profiles that find_profile looks through, told in statistics.
   void set_profiles(std::uint32_t kernels) { totals_.profiles = kernels; }
   // Called with each kernel of which the policy does not know what it decides by.

@@ -49,21 +49,37 @@ corun::KernelId Kernels::of(ProgramNumber number, const std::string& kernel,
   const corun::KernelId id = scheduler_.kernel(now_ns, key, profile ? &*profile : nullptr);
   by_key_.emplace(key, id);
   if (id <= kernels_.size()) return id;  // the log writes both names alike
-  kernels_.push_back({key, profile && !profile->nearest && profile->time_ns});
+  const bool own = profile && !profile->nearest;
+  kernels_.push_back({key, own && profile->time_ns, own ? *profile : corun::Profile{}});
   program.kernels.push_back(id);
   if (on_unknown && lacks(id)) on_unknown(kernels_.back().key);
   return id;
 }
 
-void Kernels::learn(corun::KernelId kernel, double gpu_ns, std::uint64_t now_ns) {
+void Kernels::learn(corun::KernelId kernel, const corun::Profile& seen, bool alone, std::uint64_t now_ns) {
   Kernel& k = kernels_[kernel - 1];
   if (k.key == other_kernels) return;
+  const auto differs = [](const std::optional<double>& a, double b) {
+    return !a || std::abs(*a - b) > 0.2 * *a;
+  };
   const corun::Profile* known = scheduler_.profile(kernel);
-  if (k.own_time && std::abs(*known->time_ns - gpu_ns) <= 0.2 * *known->time_ns) return;
   corun::Profile profile = known == nullptr ? corun::Profile{} : *known;
-  profile.time_ns = gpu_ns;
-  k.own_time = true;
-  scheduler_.kernel(now_ns, k.key, &profile);
+  bool changed = false;
+  using Value = std::optional<double> corun::Profile::*;
+  for (const Value value : {&corun::Profile::ipc, &corun::Profile::l2_bandwidth,
+                            &corun::Profile::dram_bandwidth, &corun::Profile::memory_stall}) {
+    if (!(seen.*value) || k.given.*value) continue;
+    const bool of_another = profile.nearest || !(profile.*value);
+    if (!of_another && (!alone || !differs(profile.*value, *(seen.*value)))) continue;
+    profile.*value = seen.*value;
+    changed = true;
+  }
+  if (changed) profile.nearest = false;
+  if (alone && seen.time_ns && (!k.own_time || differs(profile.time_ns, *seen.time_ns))) {
+    profile.time_ns = seen.time_ns;
+    k.own_time = changed = true;
+  }
+  if (changed) scheduler_.kernel(now_ns, k.key, &profile);
 }
 
 std::optional<double> Kernels::alone_ns(corun::KernelId kernel) const {

@@ -39,7 +39,9 @@ class Kernels {
                      const std::optional<corun::LaunchShape>& shape, std::uint64_t now_ns);
   // What a kernel takes alone is what policies want to know. Written anew only when it has changed by more
   // than a fifth.
-  void learn(corun::KernelId kernel, double gpu_ns, std::uint64_t now_ns);
+  // seen: of one launch. Its time counts only if it ran alone; its other values, which a simulated GPU has,
+  // count as they are until a launch alone is seen, and never against a file of profiles.
+  void learn(corun::KernelId kernel, const corun::Profile& seen, bool alone, std::uint64_t now_ns);
   // Of a launch of just this shape; none: not known.
   std::optional<double> alone_ns(corun::KernelId kernel) const;
 
@@ -62,6 +64,7 @@ class Kernels {
   struct Kernel {
     std::string key;
     bool own_time = false;  // its time is of this shape
+    corun::Profile given;   // by the file of profiles, of this very kernel
   };
   bool lacks(corun::KernelId kernel) const;
   void add_to(Lack& out, const Program& program) const;

@@ -148,12 +148,14 @@ void read(Source& s, Refused& m) {
 
 void write(Sink& s, const Totals& t) {
   s.put(t.now_ns, t.clients, t.waiting, t.running, t.limit, t.requests, t.grants, t.done, t.cancelled, t.lost,
-        t.refused, t.connections, t.decisions, t.passed, t.passes, t.profiles, t.kernels, t.unknown);
+        t.refused, t.connections, t.decisions, t.passed, t.passes, t.profiles, t.kernels, t.unknown,
+        static_cast<std::uint8_t>(t.learns));
   s.text(t.policy, most_row_text), s.text(t.device, most_device);
 }
 void read(Source& s, Totals& t) {
   s.get(t.now_ns, t.clients, t.waiting, t.running, t.limit, t.requests, t.grants, t.done, t.cancelled, t.lost,
         t.refused, t.connections, t.decisions, t.passed, t.passes, t.profiles, t.kernels, t.unknown);
+  s.flag(t.learns);
   s.text(t.policy, most_row_text), s.text(t.device, most_device);
 }
 

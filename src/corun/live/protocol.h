@@ -156,6 +156,7 @@ struct Totals {
   std::uint32_t profiles = 0;  // kernels in the daemon's profiles
   std::uint32_t kernels = 0;   // that were launched, each with its program and shape
   std::uint32_t unknown = 0;   // of these, kernels of which the policy does not know what it decides by
+  bool learns = false;         // bandwidths and stalls, from its simulated GPU
   std::string policy;
   std::string device;  // a simulated GPU that the daemon has; empty: none. Cut to 200 bytes
   bool operator==(const Totals&) const = default;

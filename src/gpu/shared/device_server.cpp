@@ -302,6 +302,8 @@ void DeviceServer::end(timing::CycleGpu::Id id) {
   under_way_.erase(at);
   ++counts_.ended;
   if (owner == clients_.end()) return;
+  if (options_.on_ended)
+    options_.on_ended(owner->second.pid, finished.answer.begin_ns, finished.answer.end_ns, ended.result);
   result::Result result;
   result.kernels.push_back(std::move(ended.result));
   finished.result = file_of(result::to_json(result));

@@ -29,7 +29,9 @@ struct DeviceOptions {
   unsigned threads = 1;
   std::uint64_t patience_ns = 200'000'000;
   std::uint32_t clients = 512;
-  std::function<bool(pid_t)> waits_at_gate;  // from the thread of run()
+  std::function<bool(pid_t)> waits_at_gate;  // from the thread of run(), as is:
+  // A process's kernel has ended; called before the process knows.
+  std::function<void(pid_t, double begin_ns, double end_ns, const result::KernelResult&)> on_ended;
 };
 
 class DeviceServer {

@@ -46,9 +46,9 @@ std::optional<corun::Profile> KnownKernels::find(const ProgramIdentity& program,
   return std::move(found.profile);
 }
 
-void KnownKernels::watch(corun::live::Core& core) {
+void KnownKernels::watch(corun::live::Core& core, bool learns) {
   core.set_profiles(static_cast<std::uint32_t>(profiles_.kernels.size()));
-  if (policy_.needs == corun::knows_nothing) return;
+  if (policy_.needs == corun::knows_nothing || learns) return;
   if (profiles_.kernels.empty()) {
     talk(fmt::format("note: {}\n", without_profiles(policy_)));
   } else {

@@ -19,8 +19,8 @@ class KnownKernels {
   corun::live::FindProfile find();
   // Tells the core how many there are, and has it tell of kernels that are unknown. On stderr: once what is
   // missing from the beginning, then the first unknown kernels, each once. This must live as long as the
-  // core.
-  void watch(corun::live::Core& core);
+  // core. learns: they are unknown until they have run once, and nothing is said.
+  void watch(corun::live::Core& core, bool learns = false);
 
  private:
   std::optional<corun::Profile> find(const ProgramIdentity& program, const std::string& kernel,

@@ -68,6 +68,10 @@ Outcome run_live(LiveOptions o) {
     throw Error(ExitCode::usage, "corun-options",
                 fmt::format("--patience {:g} is not above 0 and up to 3600", o.device.patience),
                 "seconds of real time");
+  if (o.device.learn && o.device.device.empty())
+    throw Error(ExitCode::usage, "option-conflict",
+                "--learn is of a simulated GPU, which counts what kernels do",
+                "add --device sim:NAME; on a board give --profiles FILE");
   check_outputs(o.output);
   std::vector<std::filesystem::path> inputs = {o.applications};
   if (!o.profiles.empty()) inputs.emplace_back(o.profiles);
@@ -123,6 +127,10 @@ void add_corun_live(Command& corun) {
                   "The programs of a mix share this simulated GPU (default: the machine's CUDA)")
       ->check(not_empty())
       ->type_name("sim:NAME");
+  sub->add_flag(
+      "--learn", o->device.learn,
+      "With --device: what the simulated GPU counts of each launch is learnt, so that policies need no "
+      "profiles");
   sub->add_option("--threads", o->device.threads, "Of the simulated GPU (default 1)")
       ->check(in_range(1, 1024))
       ->type_name("N");

@@ -2,12 +2,22 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "base/error.h"
 #include "base/shown.h"
+#include "corun/cycle/profile.h"
 #include "device/catalogue.h"
 #include "studies/common/output.h"
 
 namespace simtlab::studies {
+namespace {
+
+constexpr std::size_t most_kept = 65536;
+
+std::uint64_t nanoseconds(double ns) { return static_cast<std::uint64_t>(std::llround(ns)); }
+
+}  // namespace
 
 SharedDevice::SharedDevice(const SharedDeviceOptions& o, const std::filesystem::path& directory,
                            corun::live::Core& core) {
@@ -27,7 +37,22 @@ SharedDevice::SharedDevice(const SharedDeviceOptions& o, const std::filesystem::
     const std::lock_guard lock(mutex_);
     return waiting_.contains(pid);
   };
-  server_.emplace(device::load_device(name_, {}).device, options);
+  const device::Device device = device::load_device(name_, {}).device;
+  if (o.learn) {
+    options.on_ended = [this, device](pid_t pid, double begin_ns, double end_ns,
+                                      const result::KernelResult& kernel) {
+      const std::lock_guard lock(mutex_);
+      if (ended_.size() == most_kept) ended_.clear();  // of launches that nobody asked about
+      ended_[{pid, nanoseconds(begin_ns), nanoseconds(end_ns)}] = corun::cycle::profile_of(kernel, device);
+    };
+    core.device_profile = [this](std::int32_t pid, std::uint64_t begin_ns,
+                                 std::uint64_t end_ns) -> std::optional<corun::Profile> {
+      const std::lock_guard lock(mutex_);
+      const auto node = ended_.extract({pid, begin_ns, end_ns});
+      return node ? std::optional(node.mapped()) : std::nullopt;
+    };
+  }
+  server_.emplace(device, options);
   core.set_device(name_);
   core.device_clock = [this] { return static_cast<std::uint64_t>(server_->now_ns()); };
   core.on_waiting = [this](std::int32_t pid, int change) {

@@ -6,10 +6,12 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <unordered_map>
 
 #include "corun/live/core.h"
@@ -22,6 +24,7 @@ struct SharedDeviceOptions {
   unsigned threads = 1;
   double patience = 0.2;  // seconds of real time
   std::uint32_t clients = 512;
+  bool learn = false;  // what it counts of each kernel becomes the kernel's profile
 };
 
 class SharedDevice {
@@ -38,6 +41,8 @@ class SharedDevice {
   std::atomic<bool> failed_{false};
   std::mutex mutex_;
   std::unordered_map<std::int32_t, int> waiting_;
+  // By process, begin and end on the clock of the device
+  std::map<std::tuple<std::int32_t, std::uint64_t, std::uint64_t>, corun::Profile> ended_;
   std::optional<gpu::shared::DeviceServer> server_;
   std::thread thread_;
 };

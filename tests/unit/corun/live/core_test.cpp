@@ -213,6 +213,73 @@ TEST(LiveCore, KernelsThatRanAloneAreLearnt) {
   EXPECT_THAT(d.log, testing::Not(testing::HasSubstr("time=9999")));
 }
 
+// A simulated GPU counts what each launch does: alone it counts for good, beside others until then.
+TEST(LiveCore, WhatTheDeviceCountsIsLearnt) {
+  Daemon d;
+  double l2 = 0;
+  d.core.device_profile = [&](std::int32_t, std::uint64_t begin,
+                              std::uint64_t) -> std::optional<corun::Profile> {
+    if (begin == 0) return std::nullopt;  // it knows nothing of it
+    corun::Profile out;
+    out.time_ns = 1, out.l2_bandwidth = l2, out.memory_stall = 0.5;
+    return out;
+  };
+  EXPECT_TRUE(d.core.stats(0, 1).totals.learns);
+  const ClientId a = d.join("slow"), b = d.join("quick");
+  d.ask(a, 1), d.ask(b, 1);
+  l2 = 3e9;
+  d.say(a, Done{1, 5000, false, 100, 5100});
+  EXPECT_THAT(d.log, testing::HasSubstr("known l2=3000000000 stall=0.5 name=app/slow"))
+      << "beside another: no time";
+  d.say(b, Done{1, 5000, false, 0, 5100});
+  EXPECT_THAT(d.log, testing::Not(testing::HasSubstr("known l2=3000000000 stall=0.5 name=app/quick")));
+  d.ask(a, 2), d.ask(b, 2);
+  l2 = 9e9;
+  d.say(a, Done{2, 5000, false, 6000, 11000});
+  EXPECT_THAT(d.log, testing::Not(testing::HasSubstr("l2=9000000000 stall=0.5 name=app/slow")))
+      << "as known as before";
+  d.say(b, Done{2, 5000, true, 6000, 11000});
+  EXPECT_THAT(d.log, testing::Not(testing::HasSubstr("l2=9000000000"))) << "it failed";
+  d.ask(a, 3), d.say(a, Done{3, 4000, false, 20000, 24000});
+  EXPECT_THAT(d.log, testing::HasSubstr("known time=4000 l2=9000000000 stall=0.5 name=app/slow"));
+  l2 = 8.5e9;
+  d.ask(a, 4), d.say(a, Done{4, 4100, false, 30000, 34100});
+  EXPECT_THAT(d.log, testing::Not(testing::HasSubstr("l2=8500000000"))) << "no news";
+  EXPECT_EQ(corun::replay(d.log, "log").difference, "");
+}
+
+TEST(LiveCore, WhatAFileSaysOfAKernelStays) {
+  const FindProfile find = [](const ProgramIdentity&, const std::string& kernel, const corun::LaunchShape&) {
+    corun::Profile out;
+    out.l2_bandwidth = 5e9;
+    out.more["mine"] = 3;
+    out.nearest = kernel == "near";
+    return std::optional(out);
+  };
+  Core core(corun::policy("shark"), {}, {}, find);
+  core.device_profile = [](std::int32_t, std::uint64_t, std::uint64_t) {
+    corun::Profile out;
+    out.l2_bandwidth = 1e9, out.dram_bandwidth = 2e9;
+    return std::optional(out);
+  };
+  const ClientId id = core.connect(1, 1);
+  core.receive(id, Hello{protocol_version, protocol_version, false, "app"}, 1);
+  core.receive(id, Register{0, 0, 0, "own"}, 1);
+  core.receive(id, Register{1, 0, 0, "near"}, 1);
+  for (std::uint32_t k = 0; k < 2; ++k) {
+    Request request;
+    request.sequence = k + 1;
+    request.kernel = k;
+    core.receive(id, request, 10 * k + 2);
+    core.receive(id, Done{k + 1, 7, false, 10 * k + 1, 10 * k + 8}, 10 * k + 9);
+  }
+  EXPECT_THAT(core.log(0).text,
+              testing::HasSubstr("known time=7 l2=5000000000 dram=2000000000 more.mine=3 name=app/own"));
+  EXPECT_THAT(core.log(0).text, testing::HasSubstr("known near l2=5000000000 more.mine=3 name=app/near"));
+  EXPECT_THAT(core.log(0).text,
+              testing::HasSubstr("known time=7 l2=1000000000 dram=2000000000 more.mine=3 name=app/near"));
+}
+
 TEST(LiveCore, KnownKernelsHaveTheirProfile) {
   const FindProfile find = [](const ProgramIdentity& program, const std::string& kernel,
                               const corun::LaunchShape&) -> std::optional<corun::Profile> {
