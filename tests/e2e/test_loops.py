@@ -476,6 +476,79 @@ int main() {{
         r = self.ok("run", "--gpu", "v100", program)
         self.assertIn("bad 0", r.stdout)
 
+    def test_staged_cuda_source_computes_the_same_and_is_faster(self):
+        main_text = """
+#include <stdio.h>
+int main() {
+  static float ma[128][128], mb[128][128], mc[128][128];
+  for (int i = 0; i < 128; i++) for (int j = 0; j < 128; j++) { ma[i][j] = (float)(i + j) / 128; mb[i][j] = (float)(i - j) / 128; }
+  CALL;
+  double s = 0;
+  for (int i = 0; i < 128; i++) for (int j = 0; j < 128; j++) s += mc[i][j] * (1 + i % 7);
+  printf("%.9g\\n", s);
+  return 0;
+}
+"""
+        seen = []
+        for stage in ([], ["--stage"]):
+            path = self.file("m.cu", "")
+            self.ok("predict", EXAMPLES / "matmul.c", "--run", "", "--emit-cuda", path, "--gpu", "v100", *stage)
+            text = pathlib.Path(path).read_text()
+            self.assertEqual("__shared__" in text, bool(stage))
+            name, parameters = re.search(r'extern "C" void (\w+)\((.*)\) \{', text).groups()
+            call = [
+                "128" if "int n" in p else {"a": "ma", "b": "mb", "c": "mc"}[re.search(r"\*(\w)\)", p).group(1)]
+                for p in parameters.split(", ")
+            ]
+            program = self.file("program.cu", text + main_text.replace("CALL", f"{name}({', '.join(call)})"))
+            r = self.ok("run", "--gpu", "v100", program, f"--json={self.file('r.json', '')}")
+            kernel = json.loads(pathlib.Path(self.folder, "r.json").read_text())["kernels"][0]
+            seen.append((r.stdout.splitlines()[0], kernel["metrics"]["gpu.time"]["value"]))
+        self.assertEqual(seen[0][0], seen[1][0])
+        self.assertLess(seen[1][1], 0.6 * seen[0][1])
+
+    def test_what_cannot_be_staged_is_refused(self):
+        path = self.file("x.cu", "")
+        self.fails(2, "predict", EXAMPLES / "matmul.c", "--params", "n=128", "--stage", says="--emit-cuda")
+        # Elements of structures are not read as NAME[INDEX].
+        r = self.refused(4, "loop-cuda", "predict", EXAMPLES / "nbody.c", "--run", "", "--emit-cuda", path, "--stage")
+        self.assertIn("leave out --stage", r.stderr)
+        r = self.ok("predict", EXAMPLES / "copy.c", "--run", "", "--emit-cuda", path, "--stage")
+        self.assertIn("nothing that shared memory would make faster", " ".join(r.stdout.split()))
+
+    def test_the_floor_is_one(self):
+        """Counts are those of the optimised kernel: no simulation is faster than the roofline of them."""
+        bodies = [
+            "float s = 0; for (int k = 0; k < 200; k++) s = s * b[i] + 0.5f; a[i] = s;",
+            "float s = 0; for (int k = 0; k < 64; k++) s += b[i * 64 + k]; a[i] = s;",
+            "float s = 0; for (int k = i; k < 96; k++) s += b[k] * b[96 + k]; a[i] = s;",
+            "int s = i; for (int k = 0; k < 100; k++) s = s * 5 + (s >> 3); a[i] = s;",
+            "float s = 0; for (int k = 0; k < 9; k++) for (int l = 0; l < 11; l++) s += b[k * 11 + l] / (i + l + 1); a[i] = s;",
+            "a[i] = i % 3 == 0 ? b[i] * 2 : b[2 * i] + b[2 * i + 1];",
+            "double s = 1; for (int k = 1; k < 30; k++) s += b[i] / (s + k); a[i] = s;",
+        ]
+        for body in bodies:
+            with self.subTest(body=body):
+                path = self.file(
+                    "floor.c",
+                    "#include <stdlib.h>\nint main(void) {\n  float *restrict a = malloc(4 * 6000), *restrict b = malloc(4 * 6000 * 64);\n"
+                    "  for (int i = 0; i < 6000 * 64; i++) b[i] = 1 + i % 3;\n"
+                    f"  for (int i = 0; i < 6000; i++) {{ {body} }}\n  return a[3] == 77; }}\n",
+                )
+                result = json.loads(
+                    self.ok(
+                        "predict", path, "--loop", f"{path}:5", "--run", "", "--simulate", "--gpu", "v100", "--json"
+                    ).stdout
+                )
+                m = {k: v["value"] for k, v in result["total"].items()}
+                self.assertLessEqual(m["predict.roofline.time"], m["predict.nest.simulated.time"])
+                notes = " ".join(row["text"] for row in self.table(result, "nest_notes"))
+                self.assertNotIn("before the optimiser", notes)
+                if "k = i" in body or "?" in body:
+                    continue  # a warp executes what any of its lanes does
+                ratio = m["predict.nest.instructions"] / m["predict.nest.simulated.instructions"]
+                self.assertTrue(0.8 < ratio < 1.25, ratio)
+
     def test_examples_become_cuda_source(self):
         for file in ("saxpy.c", "convolution.c", "matmul.c", "stencil3d.c", "nbody.c"):
             with self.subTest(file=file):

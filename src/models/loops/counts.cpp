@@ -11,7 +11,10 @@ namespace simtlab::models::loops {
 namespace {
 
 constexpr double index_instructions = 4;  // of a step of a copy to shared memory: place there, place here
-constexpr double copies_at_once = 4;      // steps of it that compilers let wait together
+// Of a read there: the distance of the element from the tile's begin, and its place. The division by a row's
+// length is a product.
+constexpr double read_instructions = 4, row_products = 2;
+constexpr double copies_at_once = 4;  // steps of it that compilers let wait together
 
 // What an input holds of the nest's data: from the run, else from the addresses.
 double bytes_of_input(const Description& nest, std::size_t input, const std::vector<Pattern>& patterns,
@@ -225,7 +228,7 @@ NestCounts staged(const Description& nest, const Shape& shape, const NestCounts&
   Counter counter(nest, shape, device, out);
   const double warps = std::ceil(plain.mapping.threads() / 32.0),
                blocks = static_cast<double>(plain.mapping.blocks());
-  double passes = 0, copies = 0;
+  double passes = 0, copies = 0, index_cycles = 0;
   auto& mix = out.code.mix;
   const auto add = [&](OpClass c, double n) {
     mix[device::index(c)] = std::max(0.0, mix[device::index(c)] + n);
@@ -247,15 +250,18 @@ NestCounts staged(const Description& nest, const Shape& shape, const NestCounts&
     p.wave_reuse = t.wave_reuse;
     p.footprint = plain.patterns.empty() ? 0 : t.bytes;
     out.patterns.push_back(p);
-    const double loads = t.requests / warps, rows = t.pieces.size() > 1 ? 2 : 0;
+    const double loads = t.requests / warps, rows = t.pieces.size() > 1 ? row_products : 0;
     add(OpClass::load, copy - loads);
     add(OpClass::shared, copy + loads);
-    add(OpClass::int_alu, copy * index_instructions);
-    add(OpClass::int_mul, copy * rows);
+    add(OpClass::int_alu, copy * index_instructions + loads * (read_instructions + rows));
+    add(OpClass::int_mul, (copy + loads) * rows);
+    index_cycles += loads * (read_instructions * device.latency[device::index(OpClass::int_alu)] +
+                             rows * device.latency[device::index(OpClass::int_mul)]);
     add(OpClass::control, copy);
     add(OpClass::barrier, out.barriers > 0 ? 0 : 1);
     out.barriers = 1;
-    out.code.instructions += copy * (3 + index_instructions + rows) + 1;
+    out.code.instructions +=
+        copy * (3 + index_instructions + rows) + loads * (read_instructions + 2 * rows) + 1;
     out.code.memory += copy - loads;
     out.shared_insts += copy + loads;
     passes += copy + loads * t.passes;
@@ -281,6 +287,8 @@ NestCounts staged(const Description& nest, const Shape& shape, const NestCounts&
     out.chain_cycles = plain.chain_cycles + plain.chain_accesses * (1 - left) * device.shared.latency;
   }
   out.chain_accesses += std::ceil(copies / copies_at_once);
+  // Reads that do not need each other overlap.
+  out.chain_cycles += index_cycles / std::max(1.0, out.code.memory_parallelism) / std::max(1.0, out.code.ilp);
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "models/loops/c_text.h"
+#include "models/loops/shared_source.h"
 
 namespace simtlab::models::loops {
 namespace {
@@ -20,12 +21,13 @@ std::string declared(const std::string& type, const std::string& name) {
 class CudaWriter {
  public:
   CudaWriter(const Description& nest, const Mapping& mapping, std::string_view source,
-             const std::string& name, const std::vector<std::uint64_t>& bytes)
-      : nest_(nest), mapping_(mapping), text_(source), name_(name), bytes_(bytes) {}
+             const std::string& name, const std::vector<std::uint64_t>& bytes, const std::vector<Tile>& tiles)
+      : nest_(nest), mapping_(mapping), text_(source), name_(name), bytes_(bytes), tiles_(tiles) {}
 
   std::string run() {
     read_for_checked(nest_.prefix().front(), outer_);
-    const std::string body = kernel_body();
+    const SharedSource shared(nest_, mapping_, text_, outer_.begin, outer_.end, tiles_, bytes_);
+    const std::string body = shared.declarations() + kernel_body(shared.reads());
     return fmt::format(
         "// Made by simtlab from {}:{}; a start for a port, not the end of one.\n#include "
 #include "models/loops/description.h"
@@ -85,9 +87,10 @@ class CudaWriter {
   }
 
   // The text of the nest with the heads of the mapped loops replaced, and braces around what they guard.
-  std::string kernel_body() {
+  std::string kernel_body(const std::vector<TileRead>& reads) {
     // Where -> how many characters go, what comes
     std::multimap<std::size_t, std::pair<std::size_t, std::string>> edits;
+    for (const TileRead& r : reads) edits.emplace(r.begin, std::pair{r.end - r.begin, r.text});
     std::vector<int> unmapped;
     for (std::size_t l = 0; l < nest_.loops.size(); ++l) {
       const Loop& loop = nest_.loops[l];
@@ -237,6 +240,7 @@ class CudaWriter {
   const CText text_;
   const std::string& name_;
   const std::vector<std::uint64_t>& bytes_;
+  const std::vector<Tile>& tiles_;
   ForStatement outer_;
   std::set<std::string> locals_;
   std::string local_text_;
@@ -245,8 +249,9 @@ class CudaWriter {
 }  // namespace
 
 std::string cuda_source(const Description& nest, const Mapping& mapping, std::string_view source,
-                        const std::string& name, const std::vector<std::uint64_t>& bytes) {
-  return CudaWriter(nest, mapping, source, name, bytes).run();
+                        const std::string& name, const std::vector<std::uint64_t>& bytes,
+                        const std::vector<Tile>& tiles) {
+  return CudaWriter(nest, mapping, source, name, bytes, tiles).run();
 }
 
 }  // namespace simtlab::models::loops

@@ -351,7 +351,8 @@ std::vector<std::string> notes_of(const Description& nest, const models::loops::
 }
 
 std::string cuda_of(const Description& nest, const models::loops::NestCounts& counts,
-                    const Measurement& measured, const std::string& name) {
+                    const Measurement& measured, const std::string& name,
+                    const std::vector<models::loops::Tile>& tiles) {
   std::vector<std::uint64_t> bytes(nest.inputs.size());
   for (const models::loops::Pattern& p : counts.patterns) {
     auto& b = bytes[static_cast<std::size_t>(nest.accesses[static_cast<std::size_t>(p.access)].input)];
@@ -360,8 +361,8 @@ std::string cuda_of(const Description& nest, const models::loops::NestCounts& co
   for (std::size_t i = 0; i < measured.touched.size(); ++i)
     if (const models::loops::Touched& t = measured.touched[i]; t.high > t.low)
       bytes[i] = t.high - std::min(t.low, measured.run.arguments[i].value);
-  return models::loops::cuda_source(nest, counts.mapping,
-                                    read_file(nest.file, std::uint64_t{64} << 20, "C source"), name, bytes);
+  return models::loops::cuda_source(
+      nest, counts.mapping, read_file(nest.file, std::uint64_t{64} << 20, "C source"), name, bytes, tiles);
 }
 
 std::vector<unsigned> levels_of(const Description& nest, const models::loops::Mapping& m) {
@@ -470,7 +471,12 @@ result::Result LoopStudy::at(const LoopOptions& o, const RunOptions& given,
   answer.staged_ns = prediction.choose(answer.staging, nest, shape, best, measured);
   answer.worth = worth_of(k, best.counts, device.device, best.model, prediction.given(), inputs.counts);
   if (!o.emit_cuda.empty())
-    kernels.push_back({o.emit_cuda, [text = cuda_of(nest, best.counts, measured, name)] { return text; }});
+    kernels.push_back(
+        {o.emit_cuda, [text = cuda_of(nest, best.counts, measured, name,
+                                      o.stage ? models::loops::chosen(answer.staging)
+                                              : std::vector<models::loops::Tile>())] { return text; }});
+  if (o.stage && models::loops::chosen(answer.staging).empty())
+    answer.notes.emplace_back("--stage: there is nothing that shared memory would make faster");
   std::string ptx;
   if (!o.emit_ptx.empty() || o.simulate)
     ptx = program_.ptx(levels_of(nest, best.counts.mapping), name, architecture);

@@ -22,6 +22,7 @@ struct LoopOptions {
   double run_limit = 60;
   std::uint64_t keep_bytes = std::uint64_t{256} << 20;
   bool assume_parallel = false, simulate = false;
+  bool stage = false;  // --emit-cuda with what shared memory should hold
 };
 
 void add_loop_options(Command& command, LoopOptions& options);

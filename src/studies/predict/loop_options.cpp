@@ -64,6 +64,11 @@ void add_loop_options(Command& command, LoopOptions& o) {
       ->type_name("FILE")
       ->group(group);
   command
+      .add_flag("--stage", o.stage,
+                "--emit-cuda: copy what shared memory should hold there, and read it there")
+      ->needs("--emit-cuda")
+      ->group(group);
+  command
       .add_flag("--simulate", o.simulate,
                 "Simulate that kernel on the data of the run and compare its results (needs --run)")
       ->group(group);
