@@ -208,10 +208,10 @@ const std::vector<TableDeclaration>& table_registry() {
           {"class", "", "Operation class"},
           {"insts", "1", "Executions of a warp"},
           {"idle_cycles", "cycles",
-           "Time of an SM in which memory works on the instruction and no compute unit has a warp; of "
-           "accesses at the same time each has it"},
-          {"idle_share", "1", "That time over the time of the kernel"},
-          {"own_share", "1", "That time over the time that memory works on the instruction"}}},
+           "Cycles of an SM in which memory works on the instruction and no compute unit has a warp; several "
+           "instructions in memory have each all of them"},
+          {"idle_share", "1", "Idle cycles over the time of the kernel"},
+          {"own_share", "1", "Idle cycles over those in which memory works on the instruction"}}},
         {"remarks",
          "What is to be known about a prediction.",
          {{"model", "", "Name of the model"}, {"text", "", "One or two sentences"}}},
