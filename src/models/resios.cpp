@@ -206,7 +206,8 @@ class Thesis {
                         [&](device::OpClass k) {
                           const std::string name(device::name_of(k));
                           const bool memory = is_global(k) || is_shared(k);
-                          term("max_" + name, "1", memory ? o_.max_p : max_i(k), Evidence::verified);
+                          term("max_" + name, "1", memory ? o_.max_p : max_i(k),
+                               memory || o_.max_i > 0 ? Evidence::verified : Evidence::ours);
                           term("delay_" + name, "cycles", delay({name, k, 1}, tlp), Evidence::verified);
                         });
   }

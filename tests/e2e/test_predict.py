@@ -210,6 +210,9 @@ throughput = 16
         ):
             r = self.fails(2, "predict", "--counts", path, "--gpu", "gtx460", "--resios", bad, says=says)
             self.assertIn("[predict-option]", r.stderr)
+        self.fails(
+            2, "predict", "--counts", path, "--model", "roofline", "--resios", "warps=8", says="--resios has parameters"
+        )
 
     def test_counts_are_swept(self):
         path = self.file("chain.toml", self.CHAIN)

@@ -55,6 +55,10 @@ void check_predict(const PredictRun& o) {
     throw Error(ExitCode::usage, "option-conflict",
                 fmt::format("--rule is about the cases of mwp-cwp; {} has none", o.model),
                 "leave it out, or --model mwp-cwp");
+  if (!o.resios.empty() && o.model != "all" && o.model != "resios")
+    throw Error(ExitCode::usage, "option-conflict",
+                fmt::format("--resios has parameters of resios; {} has none of them", o.model),
+                "leave it out, or --model resios");
 }
 
 std::string counts_name(const std::string& counts) { return counts == "-" ? "/dev/stdin" : counts; }
