@@ -71,6 +71,9 @@ STAND_FOR = {
     "STUDY.db": "study.db",
     "TRACE.simt": "run.simt",
     "CURVE.csv": "curve.csv",
+    "TIMES": "times.txt",
+    "CLOCK": "clock.txt",
+    "CYCLES": "150",
     "COMMANDS": "commands.txt",
     "RESULTS": "results",
     "ARGUMENTS": "1",
@@ -203,6 +206,8 @@ class Scene:
         self.file("over.toml", "ilp = 1\n")
         self.file("my.toml", APPLICATIONS)
         self.file("trace.gz", (SOURCE / "examples/traces/dramsim3.trace.gz").read_bytes())
+        self.file("times.txt", "".join(f"{60 + i % 3 + 200 * (i % 64 > 31)}\n" for i in range(640)))
+        self.file("clock.txt", "".join(f"{20 + i % 32 % 2}\n" for i in range(640)))
         self.file(
             "curve.csv", "size_bytes,cycles\n" + "".join(f"{1024 << i},{30 if i < 7 else 200}\n" for i in range(14))
         )

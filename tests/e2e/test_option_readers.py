@@ -33,6 +33,7 @@ STUDIES = {
     "a simulated GPU": ["probe", "--gpu", "no-gpu"],
     "a real board": ["probe", "--device", "no-board"],
     "a curve that was measured elsewhere": ["probe", "--analyse", "no.csv"],
+    "samples that were measured elsewhere": ["probe", "--samples", "no.txt"],
     "two device files that are compared": ["probe", "--compare", "no-a", "no-b"],
 }
 # Values that the command line takes; all else takes "1".
@@ -135,7 +136,7 @@ class Readers(Case):
     def asks_for_another(option, study):
         """The option itself makes it another study."""
         return (
-            option in ("--static", "--simulate", "--analyse", "--compare", "--device", "--trace", "--mode")
+            option in ("--static", "--simulate", "--analyse", "--compare", "--samples", "--device", "--trace", "--mode")
             or (option == "--gpu" and study.startswith("mixes"))
             or (option == "--gpu" and study.startswith("a real board"))
         ) and study != "profiles on a real board"
