@@ -6,19 +6,22 @@ namespace {
 using enum Combine;
 
 constexpr MetricDeclaration rows[] = {
-    {"probe.sample.count", "1", "Samples of a file that were taken, one a warp.", "kernel", "", "", none, ""},
-    {"probe.sample.share", "1", "Share of the samples' distribution that a part of it has.", "kernel", "", "",
+    {"probe.sample.count", "1", "Measured samples that were taken from a file, one a warp.", "kernel", "", "",
      none, ""},
-    {"probe.sample.mean", "cycles", "Mean of a distribution of samples, or of a part of it.", "kernel", "",
-     "", none, ""},
+    {"probe.sample.share", "1", "Share of the distribution of measured samples that a part of it has.",
+     "kernel", "", "", none, ""},
+    {"probe.sample.mean", "cycles", "Mean of a distribution of measured samples, or of a part of it.",
+     "kernel", "", "", none, ""},
     {"probe.sample.deviation", "cycles",
-     "Standard deviation of a distribution of samples, or of a part of it.", "kernel", "", "", none, ""},
-    {"probe.sample.mode", "cycles", "Most frequent value of a distribution of samples, or of a part of it.",
-     "kernel", "", "", none, ""},
-    {"probe.sample.first", "cycles", "Smallest value of a distribution of samples, or of a part of it.",
-     "kernel", "", "", none, ""},
-    {"probe.sample.last", "cycles", "Largest value of a distribution of samples, or of a part of it.",
-     "kernel", "", "", none, ""},
+     "Standard deviation of a distribution of measured samples, or of a part of it.", "kernel", "", "", none,
+     ""},
+    {"probe.sample.mode", "cycles",
+     "Most frequent value of a distribution of measured samples, or of a part of it.", "kernel", "", "", none,
+     ""},
+    {"probe.sample.first", "cycles",
+     "Smallest value of a distribution of measured samples, or of a part of it.", "kernel", "", "", none, ""},
+    {"probe.sample.last", "cycles",
+     "Largest value of a distribution of measured samples, or of a part of it.", "kernel", "", "", none, ""},
 };
 
 }  // namespace

@@ -61,7 +61,7 @@ const std::map<std::string_view, std::vector<std::string_view>>& subjects() {
       {"memory", {"device memory"}},
       {"validate",
        {"validation", "Published", "published", "simulator", "simtlab", "simulated", "latency curve"}},
-      {"probe", {"probe", "curve", "device files", "confidence intervals", "cache"}},
+      {"probe", {"probe", "curve", "device files", "confidence intervals", "cache", "samples"}},
       {"core", {"core"}},
       {"load", {"load", "Load"}},
       {"peak", {"device", "main memory"}},
