@@ -7,7 +7,7 @@ import shutil
 
 import pathlib
 
-from harness import SIMTLAB, SOURCE, Case, long_test, main
+from harness import SIMTLAB, SOURCE, Case, long_test, main, needs_clang
 
 MOCK = pathlib.Path(SIMTLAB).parents[1] / "mockcuda/libsimtlab-mockcuda.so"
 
@@ -281,6 +281,18 @@ class Probe(Case):
         for launch in "11y3", "0x32", "1x0", "1x2000", "x", "11x896x2":
             self.fails(2, "probe", "--method", "thesis", "--histogram", launch, says="probe-options")
         self.fails(2, "probe", "--histogram", "11x896", says="probe-options")
+
+    @needs_clang
+    def test_the_example_prints_samples_whose_latency_is_the_devices(self):
+        source = SOURCE / "examples/probe/clock_latency.cu"
+        for kind in "clock", "add", "div", "local":
+            done = self.ok("run", source, "--gpu", "k40", "-q", "--", kind)
+            (self.folder / f"{kind}.txt").write_text(done.stdout)
+            self.assertNotIn("nothing waits", done.stderr)
+        for kind, latency in ("add", 9), ("div", 418), ("local", 32 + 9):  # the copy of the address
+            said = self.ok("probe", "--samples", f"{kind}.txt", "--cost", "clock.txt").stdout
+            mean = float(re.search(r"(?m)^\| latency \|  \| 100.00 % \| ([\d.]+) \|", said)[1])
+            self.assertTrue(latency <= mean <= latency + 4, (kind, mean))
 
     def test_an_output_that_cannot_be_written_loses_none_of_the_others(self):
         done = self.simtlab(
