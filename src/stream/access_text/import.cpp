@@ -17,7 +17,7 @@
 namespace simtlab::stream::access_text {
 namespace {
 
-constexpr std::uint64_t largest_file = std::uint64_t{4} << 30;
+constexpr std::uint64_t largest_file = std::uint64_t{1} << 30;  // all of it is in memory
 constexpr std::uint64_t most_threads = 1u << 24, most_in_a_group = 1024;
 constexpr std::string_view local_size = "local size:";
 
