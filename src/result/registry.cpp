@@ -485,12 +485,13 @@ constexpr MetricDeclaration rows[] = {
      "", "", none, ""},
     {"program.kernels", "1", "Kernel launches of the program.", "total", "", "", none, ""},
     {"program.launches.refused", "1",
-     "Launches that the GPU cannot take: too many threads, registers or bytes of shared memory a block. "
-     "Absent "
-     "where there were none.",
+     "Kernel launches that the GPU cannot take: too many threads, registers or bytes of shared memory a "
+     "block. Absent where there were none.",
      "total", "", "", none, ""},
     {"program.memory_errors", "1",
-     "Instructions that accessed memory outside of every allocation, with --memory-errors report or ignore.",
+     "Instructions that accessed memory outside of every allocation of device memory, with --memory-errors "
+     "report "
+     "or ignore.",
      "total", "", "", none, ""},
     {"program.kernels.skipped", "1",
      "Kernel launches that --kernels did not choose: executed, but not timed and without a result.", "total",

@@ -42,6 +42,7 @@ VALUES = {
     "--what-if": "none",
     "--lowering": "on",
     "--sharing": "leftover",
+    "--memory-errors": "stop",
     "--sample": "0.1",
     "--set": "sm.count=4",
     "--config": "config.toml",
