@@ -43,6 +43,7 @@ struct Member {
 struct Study {
   std::vector<Setting> cells;
   std::vector<Member> applications, kernels;
+  std::vector<Member> wholes;  // mixes: figures of one under a policy
 };
 
 std::vector<Setting> cells_of(const Result& result) {
@@ -66,16 +67,18 @@ bool take_number(std::string_view& text, unsigned& out) {
 }
 
 Study study_of(const Result& result) {
-  Study out{cells_of(result), {}, {}};
+  Study out{cells_of(result), {}, {}, {}};
   std::size_t cell = 0;  // entries of a cell follow it
   for (const KernelResult& k : result.kernels) {
     if (cell + 1 < out.cells.size() && out.cells[cell + 1].entry == &k) ++cell;
-    if (out.cells.empty() || !k.metrics.get("corun.slowdown.gpu_time")) continue;
+    if (out.cells.empty()) continue;
     const std::string prefix = out.cells[cell].entry->name + ", mix ";
     if (!k.name.starts_with(prefix)) continue;
     std::string_view rest = std::string_view(k.name).substr(prefix.size());
     Member m{&k, cell, 0, 0, {}};
-    if (!take_number(rest, m.mix) || !rest.starts_with(": ")) continue;
+    if (!take_number(rest, m.mix)) continue;
+    if (rest.empty() && k.metrics.get("corun.speedup_gm.gpu_time")) out.wholes.push_back(m);
+    if (!rest.starts_with(": ") || !k.metrics.get("corun.slowdown.gpu_time")) continue;
     rest.remove_prefix(2);
     if (!take_number(rest, m.number) || !rest.starts_with(" ")) continue;
     m.name = printable(rest.substr(1));
@@ -229,6 +232,50 @@ std::string slowdown_chart(const Study& s, const std::vector<const Member*>& mem
   return html_chart(chart);
 }
 
+// Figure 6.1 of the thesis: the policies other than mps, a bar for each mix.
+std::string speedup_chart(const Study& s, double size, double limit) {
+  const char* const metric = "corun.speedup_gm.gpu_time";
+  HtmlChart chart{"grouped",
+                  fmt::format("Speed-up of each mix of {:.0f}, limit {:.0f}, time on the GPU", size, limit),
+                  "Against mps with the same limit, geometric mean of the applications: more is better.",
+                  {},
+                  {{"mix", "policy", "speed-up#", "time of the mix#"}, {}, ""}};
+  chart.data["rows"] = ChartData::array();
+  chart.data["x"] = "speed-up";
+  chart.data["rules"] = {{{"x", 1}, {"label", "mps"}}};
+  std::vector<std::string> parts;
+  std::vector<const Member*> members;
+  for (const Member& m : s.wholes)
+    if (s.cells[m.cell].size == size && s.cells[m.cell].limit == limit && s.cells[m.cell].policy != "mps" &&
+        m.mix <= mixes_shown)
+      members.push_back(&m);
+  std::ranges::stable_sort(members, {}, &Member::mix);
+  for (const Member* m : members) {
+    const double value = *m->entry->metrics.get(metric);
+    const std::string& policy = s.cells[m->cell].policy;
+    const std::string label = fmt::format("mix {}", m->mix);
+    if (std::ranges::find(parts, policy) == parts.end()) parts.push_back(policy);
+    chart.data["rows"].push_back({{"label", label},
+                                  {"part", policy},
+                                  {"value", value},
+                                  {"text", fmt::format("{:.2f}", value)},
+                                  {"tip", fmt::format("{} under {}: {:.3f}", label, policy, value)}});
+    chart.table.rows.push_back({label, html_escaped(policy), html_metric(metric, value),
+                                html_metric(m->entry->metrics, "corun.makespan")});
+  }
+  if (members.empty()) return {};
+  chart.data["parts"] = parts;
+  return html_chart(chart);
+}
+
+std::string speedup_charts(const Study& s) {
+  std::set<std::pair<double, double>> all;
+  for (const Member& m : s.wholes) all.emplace(s.cells[m.cell].size, s.cells[m.cell].limit);
+  std::string out;
+  for (const auto& [size, limit] : all) out += speedup_chart(s, size, limit);
+  return out;
+}
+
 std::string kernel_table(const Study& s, const std::vector<const Member*>& members) {
   HtmlTable table{{"application and kernel", "policy"}, {}, ""};
   const std::pair<const char*, const char*> columns[] = {{"corun.launches", "launches"},
@@ -282,7 +329,7 @@ std::string mixes(const Study& s) {
         kernel_table(s, members.second));
     ++number;
   }
-  std::string out = "<section id=\"mixes\"><h2>Applications</h2>\n";
+  std::string out = "<section id=\"mixes\"><h2>Applications</h2>\n" + speedup_charts(s);
   if (all.size() > 1)
     out += fmt::format(
         "<p class=\"filter\"><label for=\"mix-choice\">Show </label><select id=\"mix-choice\" "

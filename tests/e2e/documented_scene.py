@@ -84,6 +84,12 @@ STAND_FOR = {
 TYPED = {
     "corun interfere kernel.ptx --launch l.toml --device 0": "corun interfere kernel.ptx --launch l.toml --device 0 --steps 2",
     "corun interfere kernel.ptx --launch l.toml --device 0 --steps 8": "corun interfere kernel.ptx --launch l.toml --device 0 --steps 2",
+    "corun live --applications apps.toml --mix a,b,b --limit 2": "corun live --applications apps.toml --mix heartwall,srad --policy mps,shark --limit 1 --device sim:titanx",
+    "corun live --applications apps.toml --mix a,b --limit 1": "corun live --applications apps.toml --mix heartwall,srad --policy mps,shark --limit 1 --device sim:titanx",
+    "corun live --applications apps.toml --mix heartwall,srad,srad --policy mps,shark --limit 2 --profiles my.db": "corun live --applications apps.toml --mix heartwall,srad --policy mps,shark --limit 1 --device sim:titanx",
+    "corun live --applications apps.toml --mixes 10 --size 4,8,16 --limit 2,4,8,16 --policy mps,shark --profiles my.db --csv=mixes.csv": "corun live --applications apps.toml --mixes 1 --size 2 --limit 1 --policy mps --device sim:titanx --csv=mixes.csv",
+    "corun live --applications apps.toml --mixes 10 --size 4,8 --limit 2,4,8 --policy mps,shark --profiles my.db --csv=mixes.csv": "corun live --applications apps.toml --mixes 1 --size 2 --limit 1 --policy mps --device sim:titanx --csv=mixes.csv",
+    "corun live --applications apps.toml --device sim:titanx --mix heartwall,srad --policy mps": "corun live --applications apps.toml --mix heartwall,srad --policy mps,shark --limit 1 --device sim:titanx",
     "corun --host cycle --gpu titanx-maxwell --mixes 4 --size 6 --limit 3 --seed 2 --policy mps,fair --all --json=r.json": "corun --host cycle --gpu titanx-maxwell --mixes 1 --size 3 --limit 2 --seed 2 --policy mps,fair --all --json=r.json",
     "corun --mixes 30 --size 4,8,16 --limit 2,4,8,16 --policy mps,shark": "corun --mixes 3 --size 4,8,16 --limit 2,4,8,16 --policy mps,shark",
     "run app.cu MORE SOURCES AND NVCC FLAGS -- ARGUMENTS": "run app.cu -O2 -- 1",
@@ -143,7 +149,6 @@ ARGUMENTS = {
 }
 # Much work, which a smaller case shows as well: what is added to the words.
 LESS = [
-    (r"^corun interfere kernel.ptx --launch l.toml --device 0", "--steps 3"),
     (r"^probe --device 0", "--quick"),
     (r"^probe .*--correction", "--quick --only shared"),
     (r"^probe --method thesis", "--quick"),
@@ -250,6 +255,10 @@ class Scene:
         self.case.ok("build", "app.cu", "-o", "app")
         for name in ("built_with_nvcc", "heartwall", "srad"):
             shutil.copy(self.folder / "app", self.folder / name)
+        self.case.file(
+            "apps.toml",
+            "".join(f'[[application]]\nname = "{name}"\nrun = "{name}"\n' for name in ("heartwall", "srad")),
+        )
         if HAS_OPENCL:
             subprocess.run(
                 [

@@ -137,6 +137,19 @@ class Corun(Case):
             self.assertAlmostEqual(sum(1 / s for s in slowdowns), whole["corun.stp.gpu_time"])
             self.assertGreaterEqual(whole["corun.makespan"], max(m["corun.time.together"] for m in mix))
 
+    def test_the_page_has_a_bar_for_each_mix(self):
+        arguments = ("--mixes", "3", "--size", "4", "--limit", "2,3", "--policy", "mps,shark,fair", "--shorten", "500")
+        self.ok("corun", *arguments, "--all", "--json=r.json")
+        self.ok("report", "r.json", "--html=r.html")
+        page = (self.folder / "r.html").read_text()
+        for limit in (2, 3):
+            self.assertIn(f"Speed-up of each mix of 4, limit {limit}, time on the GPU", page)
+        self.assertEqual(page.count("mix 3 under shark: "), 2)
+        self.assertNotIn("mix 3 under mps: ", page)
+        self.ok("corun", *arguments, "--json=r.json")  # without lines of mixes
+        self.ok("report", "r.json", "--html=r.html")
+        self.assertNotIn("Speed-up of each mix", (self.folder / "r.html").read_text())
+
     def test_limits_above_a_mix_are_left_out(self):
         done = self.ok(
             "corun", "--mixes", "1", "--size", "4,8", "--limit", "4,8", "--policy", "mps", "--shorten", "500"

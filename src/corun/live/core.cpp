@@ -186,7 +186,7 @@ void Core::on(ClientId id, Client& client, const Request& m, std::uint64_t now_n
   client.last_kernel = m.kernel;
   Pending& pending = client.pending[m.sequence];
   pending.asked_ns = now_ns;
-  if (device_clock) pending.device_asked_ns = device_clock();
+  if (gpu.clock) pending.device_asked_ns = gpu.clock();
   pending.what = m;
   pending.device = device_number(m.device);
   pending.kernel = kernel_of(client, m, now_ns);
@@ -224,8 +224,8 @@ void Core::on(ClientId id, Client& client, const Done& m, std::uint64_t now_ns) 
   const std::int32_t pid = client.pid;
   finish(id, client, m, now_ns, false, alone);
   corun::Profile seen;
-  if (device_profile && !m.failed && m.end_ns != 0)
-    if (const std::optional<corun::Profile> told = device_profile(pid, m.begin_ns, m.end_ns)) seen = *told;
+  if (gpu.profile && !m.failed && m.end_ns != 0)
+    if (const std::optional<corun::Profile> told = gpu.profile(pid, m.begin_ns, m.end_ns)) seen = *told;
   seen.time_ns = static_cast<double>(m.gpu_ns);
   kernels_.learn(kernel, seen, alone, now_ns);
 }
@@ -283,11 +283,11 @@ void Core::tell(ClientId id, const Client& client, const Pending& pending, const
   span.identity = kernels_.identity(client.number);
   span.shape = shape_of(pending.what, kernel.shared_bytes);
   span.registers = kernel.registers;
-  span.on_device = device_clock != nullptr;
+  span.on_device = gpu.clock != nullptr;
   span.device_begin_ns = m.begin_ns, span.device_end_ns = m.end_ns;
   // Lost, or failed
   if (span.on_device && m.end_ns == 0)
-    span.device_begin_ns = pending.device_asked_ns, span.device_end_ns = device_clock();
+    span.device_begin_ns = pending.device_asked_ns, span.device_end_ns = gpu.clock();
   // What is noted without asking is seen later
   span.device_asked_ns = std::min(pending.device_asked_ns, span.device_begin_ns);
   on_span(span);
@@ -307,8 +307,7 @@ void Core::decide(std::uint64_t now_ns) {
     waits(client, -1);
     ++client.running, ++totals_.running;
     ++client.work.grants, ++totals_.grants;
-    client.work.waited_ns +=
-        device_clock ? device_clock() - pending.device_asked_ns : now_ns - pending.asked_ns;
+    client.work.waited_ns += gpu.clock ? gpu.clock() - pending.device_asked_ns : now_ns - pending.asked_ns;
     out_.push_back({place.client, Grant{place.sequence, 0}});
   }
 }

@@ -86,14 +86,18 @@ class Core {
   void back(ClientId client, std::uint64_t now_ns);
   std::function<void(const ClientRow& client, bool over)> on_passed;
 
-  // Of the daemon, if it has one: a simulated GPU's name, told in statistics.
-  void set_device(std::string device) { device_ = std::move(device); }
-  // The time of a simulated GPU: when launches come and are granted is told by it, too.
-  std::function<std::uint64_t()> device_clock;
-  // What a simulated GPU counted of the kernel that a process had on it from begin_ns to end_ns of its clock;
-  // none: it was another thing, or is forgotten. Kernels are learnt from it.
-  std::function<std::optional<corun::Profile>(std::int32_t pid, std::uint64_t begin_ns, std::uint64_t end_ns)>
-      device_profile;
+  // The daemon's simulated GPU, if it has one.
+  struct SimulatedGpu {
+    std::string name;  // told in statistics
+    // Its time: when launches come and are granted is told by it, too.
+    std::function<std::uint64_t()> clock;
+    // What it counted of the kernel that a process had on it from begin_ns to end_ns of its clock; none: it
+    // was another thing, or is forgotten. Kernels are learnt from it.
+    std::function<std::optional<corun::Profile>(std::int32_t pid, std::uint64_t begin_ns,
+                                                std::uint64_t end_ns)>
+        profile;
+  };
+  SimulatedGpu gpu;
   // Kernels in the profiles that find_profile looks through, told in statistics.
   void set_profiles(std::uint32_t kernels) { totals_.profiles = kernels; }
   // Called with each kernel of which the policy does not know what it decides by.
@@ -201,7 +205,6 @@ class Core {
   Caps caps_;
   Identify identify_;
   Totals totals_;
-  std::string device_;
   std::deque<std::string> lines_;
   std::uint64_t first_line_ = 0;
   corun::Scheduler scheduler_;  // after the log that it writes

@@ -19,8 +19,8 @@ Stats Core::stats(std::uint32_t first, std::uint64_t now_ns) const {
   out.totals.clients = static_cast<std::uint32_t>(clients_.size());
   out.totals.policy = scheduler_.policy().name;
   out.totals.limit = scheduler_.settings().limit;
-  out.totals.device = device_;
-  out.totals.learns = device_profile != nullptr;
+  out.totals.device = gpu.name;
+  out.totals.learns = gpu.profile != nullptr;
   const Kernels::Lack lack = kernels_.lack();
   out.totals.kernels = lack.kernels;
   out.totals.unknown = lack.unknown;

@@ -45,16 +45,16 @@ SharedDevice::SharedDevice(const SharedDeviceOptions& o, const std::filesystem::
       if (ended_.size() == most_kept) ended_.clear();  // of launches that nobody asked about
       ended_[{pid, nanoseconds(begin_ns), nanoseconds(end_ns)}] = corun::cycle::profile_of(kernel, device);
     };
-    core.device_profile = [this](std::int32_t pid, std::uint64_t begin_ns,
-                                 std::uint64_t end_ns) -> std::optional<corun::Profile> {
+    core.gpu.profile = [this](std::int32_t pid, std::uint64_t begin_ns,
+                              std::uint64_t end_ns) -> std::optional<corun::Profile> {
       const std::lock_guard lock(mutex_);
       const auto node = ended_.extract({pid, begin_ns, end_ns});
       return node ? std::optional(node.mapped()) : std::nullopt;
     };
   }
   server_.emplace(device, options);
-  core.set_device(name_);
-  core.device_clock = [this] { return static_cast<std::uint64_t>(server_->now_ns()); };
+  core.gpu.name = name_;
+  core.gpu.clock = [this] { return static_cast<std::uint64_t>(server_->now_ns()); };
   core.on_waiting = [this](std::int32_t pid, int change) {
     {
       const std::lock_guard lock(mutex_);

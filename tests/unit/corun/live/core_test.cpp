@@ -217,8 +217,8 @@ TEST(LiveCore, KernelsThatRanAloneAreLearnt) {
 TEST(LiveCore, WhatTheDeviceCountsIsLearnt) {
   Daemon d;
   double l2 = 0;
-  d.core.device_profile = [&](std::int32_t, std::uint64_t begin,
-                              std::uint64_t) -> std::optional<corun::Profile> {
+  d.core.gpu.profile = [&](std::int32_t, std::uint64_t begin,
+                           std::uint64_t) -> std::optional<corun::Profile> {
     if (begin == 0) return std::nullopt;  // it knows nothing of it
     corun::Profile out;
     out.time_ns = 1, out.l2_bandwidth = l2, out.memory_stall = 0.5;
@@ -257,7 +257,7 @@ TEST(LiveCore, WhatAFileSaysOfAKernelStays) {
     return std::optional(out);
   };
   Core core(corun::policy("shark"), {}, {}, find);
-  core.device_profile = [](std::int32_t, std::uint64_t, std::uint64_t) {
+  core.gpu.profile = [](std::int32_t, std::uint64_t, std::uint64_t) {
     corun::Profile out;
     out.l2_bandwidth = 1e9, out.dram_bandwidth = 2e9;
     return std::optional(out);
