@@ -28,8 +28,8 @@ class Writer {
     worth();
     notes();
     metrics();
-    for (const char* id :
-         {"D-LOOPS-1", "D-LOOPS-3", "D-LOOPS-4", "D-LOOPS-6", "D-LOOPS-7", "D-LOOPS-8", "D-LOOPS-10", "D-LOOPS-11"})
+    for (const char* id : {"D-LOOPS-1", "D-LOOPS-3", "D-LOOPS-4", "D-LOOPS-6", "D-LOOPS-7", "D-LOOPS-8",
+                           "D-LOOPS-10", "D-LOOPS-11"})
       out_.not_modelled.emplace_back(id);
   }
 

@@ -1,5 +1,7 @@
 #include "studies/predict/nest_code.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -97,7 +99,12 @@ FollowedCode follow_code(const models::loops::Description& nest, const models::l
   gpu::Options functional;
   functional.mode = gpu::Mode::functional;
   gpu::Gpu gpu(device, functional);
-  const gpu::ModuleId module = gpu.load_module(kernel + ".ptx", ptx);
+  gpu::ModuleId module{};
+  try {
+    module = gpu.load_module(kernel + ".ptx", ptx);
+  } catch (const Error& e) {
+    return {std::nullopt, fmt::format("its kernel can't be followed ({})", e.diagnostics().front().message)};
+  }
   const auto found = gpu.find_kernel(module, kernel);
   SIMTLAB_ASSERT(found.has_value(), "the kernel that was made is not in its module");
   const ptx::Module& code = gpu.module(module);
