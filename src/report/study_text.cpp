@@ -248,8 +248,7 @@ std::string study_value(const StudyMetric& metric, double value) {
   if (value == std::floor(value) && value >= 0 && value < 1e15)
     return format_exact(static_cast<std::uint64_t>(value));
   // Means of whole numbers, as these.
-  if (value >= 1e4 && value < 1e15)
-    return format_exact(static_cast<std::uint64_t>(std::llround(value)));
+  if (value >= 1e4 && value < 1e15) return format_exact(static_cast<std::uint64_t>(std::llround(value)));
   return fmt::format("{:.5g}", value);
 }
 

@@ -73,7 +73,6 @@ STAND_FOR = {
     "CURVE.csv": "curve.csv",
     "TIMES": "times.txt",
     "CLOCK": "clock.txt",
-    "CYCLES": "150",
     "COMMANDS": "commands.txt",
     "RESULTS": "results",
     "ARGUMENTS": "1",

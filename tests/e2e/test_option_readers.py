@@ -71,7 +71,12 @@ VALUES = {
     "--policy": "mps",
 }
 # Options that need another one to be understood.
-NEEDS = {("run", "--repeat"): "--device", ("run", "--tolerance"): "--device", ("predict", "--run-limit"): "--run"}
+NEEDS = {
+    ("run", "--repeat"): "--device",
+    ("run", "--tolerance"): "--device",
+    ("predict", "--run-limit"): "--run",
+    ("predict", "--stage"): "--emit-cuda",
+}
 
 
 class Readers(Case):

@@ -126,18 +126,22 @@ std::vector<std::uint32_t> limits_of(const MixChoice& o, std::size_t size) {
 
 void check_limits(const MixChoice& o, const Groups& groups, bool quiet) {
   std::string left_out;
+  constexpr std::size_t most_shown = 8;
+  std::size_t count = 0;
   bool any = false;
   for (const auto& group : groups) {
     const std::size_t size = group.front().size();
     any = any || !limits_of(o, size).empty();
     for (const std::uint32_t limit : o.limits)
-      if (limit > size) left_out += fmt::format("{}{} for {}", left_out.empty() ? "" : ", ", limit, size);
+      if (limit > size && ++count <= most_shown)
+        left_out += fmt::format("{}{} for {}", left_out.empty() ? "" : ", ", limit, size);
   }
   if (!any)
     throw Error(ExitCode::usage, "option-conflict",
                 "every --limit is above the number of applications of a mix, which have one launch at a time "
                 "each: there is nothing to limit",
                 "a limit up to the size of the mix");
+  if (count > most_shown) left_out += fmt::format(" and {} more", count - most_shown);
   if (!left_out.empty() && !quiet)
     talk(fmt::format("note: a limit above the number of applications is never reached and was left out: {}\n",
                      left_out));
