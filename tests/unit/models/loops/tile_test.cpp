@@ -22,8 +22,8 @@ std::set<std::int64_t> bytes_in(const Intervals& all) {
 
 TEST(Intervals, RepeatedAsOftenAsCounted) {
   const Intervals one_piece = {{0, 4}};
-  for (const std::uint64_t stride : {0, 1, 3, 4, 5, 16})
-    for (const std::uint64_t copies : {1, 2, 3, 7, 8, 33}) {
+  for (const std::uint64_t stride : {0u, 1u, 3u, 4u, 5u, 16u})
+    for (const std::uint64_t copies : {1u, 2u, 3u, 7u, 8u, 33u}) {
       std::set<std::int64_t> expected;
       for (std::uint64_t c = 0; c < copies; ++c)
         for (std::int64_t b = 0; b < 4; ++b) expected.insert(static_cast<std::int64_t>(c * stride) + b);
