@@ -147,4 +147,20 @@ std::vector<Described> load_applications(const std::filesystem::path& path) {
   return Reader(source, path.parent_path()).read(root);
 }
 
+std::vector<std::string> names_of(const std::vector<Described>& applications) {
+  std::vector<std::string> out;
+  for (const Described& a : applications) out.push_back(a.name);
+  return out;
+}
+
+const Described& named(const std::vector<Described>& applications, const std::string& name,
+                       const std::filesystem::path& file) {
+  const auto at = std::ranges::find(applications, name, &Described::name);
+  if (at == applications.end())
+    throw Error(ExitCode::bad_input, "corun-applications",
+                fmt::format("there is no application {}", shown(name)),
+                fmt::format("{} has {}", file.string(), fmt::join(names_of(applications), ", ")));
+  return *at;
+}
+
 }  // namespace simtlab::corun::cycle

@@ -30,4 +30,9 @@ struct Described {
 // Files are taken relative to the one that names them. Throws Error(bad_input, "corun-applications").
 std::vector<Described> load_applications(const std::filesystem::path& path);
 
+std::vector<std::string> names_of(const std::vector<Described>& applications);
+// Throws Error(bad_input) "corun-applications" if the file that they are from has none of that name.
+const Described& named(const std::vector<Described>& applications, const std::string& name,
+                       const std::filesystem::path& file);
+
 }  // namespace simtlab::corun::cycle

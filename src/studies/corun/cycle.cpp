@@ -71,19 +71,10 @@ CycleApplications::CycleApplications(const Command& app, const std::string& file
   gpu::parse_sharing(configuration_.options.sharing);  // its errors before anything runs
 }
 
-std::vector<std::string> CycleApplications::names() const {
-  std::vector<std::string> out;
-  for (const corun::cycle::Described& a : applications_) out.push_back(a.name);
-  return out;
-}
+std::vector<std::string> CycleApplications::names() const { return corun::cycle::names_of(applications_); }
 
 const corun::cycle::Described& CycleApplications::find(const std::string& name) const {
-  const auto at = std::ranges::find(applications_, name, &corun::cycle::Described::name);
-  if (at == applications_.end())
-    throw Error(ExitCode::bad_input, "corun-applications",
-                fmt::format("there is no application {}", shown(name)),
-                fmt::format("{} has {}", file_.string(), fmt::join(names(), ", ")));
-  return *at;
+  return corun::cycle::named(applications_, name, file_);
 }
 
 void CycleApplications::record(const std::vector<std::vector<std::string>>& mixes,

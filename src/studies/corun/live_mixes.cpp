@@ -121,19 +121,10 @@ LiveMixes::LiveMixes(const fs::path& applications, LiveMixOptions options)
                   "run = an executable, with arguments; simtlab build app.cu -o app makes one");
 }
 
-std::vector<std::string> LiveMixes::names() const {
-  std::vector<std::string> out;
-  for (const corun::cycle::Described& a : applications_) out.push_back(a.name);
-  return out;
-}
+std::vector<std::string> LiveMixes::names() const { return corun::cycle::names_of(applications_); }
 
 const corun::cycle::Described& LiveMixes::find(const std::string& name) const {
-  const auto at = std::ranges::find(applications_, name, &corun::cycle::Described::name);
-  if (at == applications_.end())
-    throw Error(ExitCode::bad_input, "corun-applications",
-                fmt::format("there is no application {}", shown(name)),
-                fmt::format("{} has {}", file_.string(), fmt::join(names(), ", ")));
-  return *at;
+  return corun::cycle::named(applications_, name, file_);
 }
 
 LiveMixes::Together LiveMixes::run(const std::vector<std::string>& mix,
