@@ -54,43 +54,38 @@ Outcome run_probe(const Command& command, const ProbeOptions& o) {
   return probe_board(o);
 }
 
-}  // namespace
-
-void add_probe(Command& app) {
-  Command* sub = app.add_subcommand(
-      "probe", "Measure a GPU's parameters, and write the device file that the models read");
-  const auto o = std::make_shared<ProbeOptions>();
+void add_measuring(Command& sub, ProbeOptions& o) {
   const options::Studies measured = options::Study::probe_simulated | options::Study::probe_board;
-  add_options(*sub, options::probes, o->given);
-  std::optional<ReadBy> read(std::in_place, *sub, options::Study::probe_board);
-  sub->add_option("--device", o->device, "A real board: its index or UUID (simtlab doctor lists them)")
+  add_options(sub, options::probes, o.given);
+  std::optional<ReadBy> read(std::in_place, sub, options::Study::probe_board);
+  sub.add_option("--device", o.device, "A real board: its index or UUID (simtlab doctor lists them)")
       ->check(not_empty())
       ->type_name("N|UUID")
       ->group("Configuration");
   read.reset();
-  read.emplace(*sub, measured);
-  sub->add_flag("--quick", o->quick, "Fewer points; what takes long is left out")->group("Configuration");
-  sub->add_option("--only", o->only, "These probes and those that they need: simtlab list probes")
+  read.emplace(sub, measured);
+  sub.add_flag("--quick", o.quick, "Fewer points; what takes long is left out")->group("Configuration");
+  sub.add_option("--only", o.only, "These probes and those that they need: simtlab list probes")
       ->delimiter(',')
       ->type_name("NAME,...")
       ->group("Configuration");
-  sub->add_option("--method", o->method,
-                  "slope (default), or thesis: one interval less the clock's cost, as Sanchez published it, "
-                  "with the slopes beside it")
+  sub.add_option("--method", o.method,
+                 "slope (default), or thesis: one interval less the clock's cost, as Sanchez published it, "
+                 "with the slopes beside it")
       ->check(one_of({"slope", "thesis"}))
       ->type_name("NAME")
       ->group("Configuration");
-  sub->add_option(
-         "--histogram", o->histograms,
+  sub.add_option(
+         "--histogram", o.histograms,
          "With --method thesis: keep the histograms of these launches, too, of every kernel, as curves "
          "histogram.* (--curves, the page)")
       ->delimiter(',')
       ->type_name("BLOCKSxTHREADS,...")
       ->group("Configuration");
   read.reset();
-  read.emplace(*sub, measured | options::Study::probe_samples);
-  sub->add_option(
-         "--correction", o->correction,
+  read.emplace(sub, measured | options::Study::probe_samples);
+  sub.add_option(
+         "--correction", o.correction,
          "How the cost of reading the clock is taken out of latencies: slope (default), difference, "
          "deconvolve, subtract or none, of single intervals, with the slope beside it; of samples difference "
          "(default), deconvolve, subtract or none")
@@ -98,75 +93,92 @@ void add_probe(Command& app) {
       ->type_name("NAME")
       ->group("Configuration");
   read.reset();
-  read.emplace(*sub, measured);
-  sub->add_option("--base", o->base,
-                  "Who lends the device file what was not measured, marked as estimates (default: the "
-                  "nearest shipped device); none: nobody")
+  read.emplace(sub, measured);
+  sub.add_option("--base", o.base,
+                 "Who lends the device file what was not measured, marked as estimates (default: the "
+                 "nearest shipped device); none: nobody")
       ->check(not_empty())
       ->type_name("NAME|FILE")
       ->group("Configuration");
   read.reset();
-  read.emplace(*sub, measured | options::Study::probe_samples);
-  sub->add_option("--curves", o->curves, "Write every measured curve to a CSV file in this folder")
+  read.emplace(sub, measured | options::Study::probe_samples);
+  sub.add_option("--curves", o.curves, "Write every measured curve to a CSV file in this folder")
       ->check(output_folder())
       ->type_name("FOLDER")
       ->group("Output");
-  read.reset();
-  read.emplace(*sub, options::Study::probe_curve);
-  sub->add_option("--analyse", o->analyse,
-                  "Find the levels in this curve instead: CSV with the columns size_bytes,cycles[,weight]")
+}
+
+void add_curve_options(Command& sub, ProbeOptions& o) {
+  const ReadBy read(sub, options::Study::probe_curve);
+  sub.add_option("--analyse", o.analyse,
+                 "Find the levels in this curve instead: CSV with the columns size_bytes,cycles[,weight]")
       ->check(not_empty())
       ->type_name("CURVE.csv")
       ->group("A curve");
-  sub->add_option("--detector", o->detector, "Of changes: rank (default) or ks, Kolmogorov-Smirnov")
+  sub.add_option("--detector", o.detector, "Of changes: rank (default) or ks, Kolmogorov-Smirnov")
       ->check(one_of({"rank", "ks"}))
       ->type_name("NAME")
       ->group("A curve");
-  sub->add_option("--significance", o->significance,
-                  "A change that chance makes more often is none (default 0.05)")
+  sub.add_option("--significance", o.significance,
+                 "A change that chance makes more often is none (default 0.05)")
       ->type_name("P")
       ->group("A curve");
-  sub->add_option("--step", o->step, "Levels differ by at least this share (default 0.1)")
+  sub.add_option("--step", o.step, "Levels differ by at least this share (default 0.1)")
       ->type_name("SHARE")
       ->group("A curve");
-  sub->add_option("--confidence", o->confidence, "Of the intervals (default 0.95)")
+  sub.add_option("--confidence", o.confidence, "Of the intervals (default 0.95)")
       ->type_name("SHARE")
       ->group("A curve");
-  read.reset();
-  read.emplace(*sub, options::Study::probe_compare);
-  sub->add_option("--compare", o->compare,
-                  "Two measurements instead: results of --json, device files, or names of devices")
+}
+
+void add_two(Command& sub, ProbeOptions& o) {
+  const ReadBy read(sub, options::Study::probe_compare);
+  sub.add_option("--compare", o.compare,
+                 "Two measurements instead: results of --json, device files, or names of devices")
       ->expected(2, 2)
       ->check(not_empty())
       ->type_name("A B")
       ->group("Two measurements");
-  read.reset();
-  read.emplace(*sub, options::Study::probe_samples);
-  sub->add_option(
-         "--samples", o->samples,
+}
+
+void add_samples(Command& sub, ProbeOptions& o) {
+  const ReadBy read(sub, options::Study::probe_samples);
+  sub.add_option(
+         "--samples", o.samples,
          "Find the distribution behind these samples instead: timed intervals, a number for each thread")
       ->check(not_empty())
       ->type_name("TIMES")
       ->group("Samples");
-  sub->add_option("--cost", o->cost,
-                  "Samples of the readings of the clock alone; without them nothing is taken out")
+  sub.add_option("--cost", o.cost,
+                 "Samples of the readings of the clock alone; without them nothing is taken out")
       ->check(not_empty())
       ->type_name("CLOCK")
       ->group("Samples");
-  sub->add_option("--one-in", o->one_in, "Take the first of so many samples: of a warp (default 32); 1: all")
+  sub.add_option("--one-in", o.one_in, "Take the first of so many samples: of a warp (default 32); 1: all")
       ->type_name("N")
       ->group("Samples");
-  sub->add_option("--boundary", o->boundaries, "Part the distribution at these cycles, the smallest first")
+  sub.add_option("--boundary", o.boundaries, "Part the distribution at these cycles, the smallest first")
       ->delimiter(',')
       ->type_name("CYCLES,...")
       ->group("Samples");
-  sub->add_option(
-         "--counters", o->counters,
+  sub.add_option(
+         "--counters", o.counters,
          "Part it by how many accesses each level served, the nearest first (hits of L1, of L2, DRAM)")
       ->delimiter(',')
       ->type_name("COUNT,...")
       ->group("Samples");
-  read.reset();
+}
+
+}  // namespace
+
+void add_probe(Command& app) {
+  Command* sub = app.add_subcommand(
+      "probe", "Measure a GPU's parameters, and write the device file that the models read");
+  const auto o = std::make_shared<ProbeOptions>();
+  add_measuring(*sub, *o);
+  add_curve_options(*sub, *o);
+  add_two(*sub, *o);
+  add_samples(*sub, *o);
   add_output_options(*sub, o->output);
   add_progress_option(*sub, o->output);
   sub->footer(
