@@ -8,6 +8,7 @@
 
 #include "cache/study_impl.h"
 #include "result/source_place.h"
+#include "stream/coalescer.h"
 
 namespace simtlab::cache {
 namespace {
@@ -70,7 +71,8 @@ std::vector<Row> merged(const Table& instructions) {
       continue;
     }
     for (const char* name : summed) copy->cells[Row::at(name)] = copy->number(name) + row.number(name);
-    copy->cells[Row::at("use")] = copy->number("bytes") / std::max(copy->number("sectors") * 32, 1.0);
+    copy->cells[Row::at("use")] =
+        copy->number("bytes") / std::max(copy->number("sectors") * stream::sector_bytes, 1.0);
     if (row.cells[Row::at("stride")] != copy->cells[Row::at("stride")])
       copy->cells[Row::at("stride")] = Cell{};
   }

@@ -71,7 +71,8 @@ constexpr double C::*resios_uses[] = {&C::sm_count,      &C::issue_per_cycle, &C
 constexpr std::string_view resios_deviations[] = {"D-PREDICT-1", "D-PREDICT-3", "D-PREDICT-13",
                                                   "D-PREDICT-14"};
 
-constexpr double line = 128, word = 4, banks = 32;
+constexpr double line = 128, word = 4;  // bytes: of a request to memory, of a word of shared memory
+constexpr double banks = 32;            // of shared memory, as the thesis has them (4.3.2)
 // Of a trace: computation between two accesses is one step where there are more of them
 constexpr std::size_t many_steps = 64;
 
