@@ -119,8 +119,8 @@ class Profiles(test_corun_live.Live):
         # It ran alone: as its profile has it, whose first launch is one of four, too.
         self.assertAlmostEqual(number_after("l2", lines[-1]) / 1e9 / float(known["l2"].split()[0]), 1, delta=0.3)
         self.assertIn(" stall=", lines[-1])
-        self.fails(2, "corun", "serve", "--policy", "shark", "--learn", says="--learn is of a simulated GPU")
-        self.fails(2, "corun", "live", "--applications", "a.toml", "--learn", says="--learn is of a simulated GPU")
+        self.fails(2, "corun", "serve", "--policy", "shark", "--learn", says="--learn requires --device")
+        self.fails(2, "corun", "live", "--applications", "a.toml", "--learn", says="--learn requires --device")
 
     def test_names_paths_and_copies(self):
         name = "_Z4workPfi <<<48, 256, 0>>>"

@@ -79,7 +79,7 @@ class Refused(Programs, Case):
         self.fails(
             2, *live, "--mix", "heavy,light", "--light", "1", "--policy", "mps", says="--light has no effect on mps"
         )
-        self.fails(2, *live, "--mix", "heavy,light", "--patience", "0", says="--patience 0")
+        self.fails(2, *live, "--mix", "heavy,light", "--device", "sim:titanx", "--patience", "0", says="--patience 0")
         self.fails(2, *live, "--mix", "heavy,light", "--priority", "absent=1", "--policy", "priority", says="absent")
         self.fails(3, "corun", "live", "--applications", "none.toml", "--mix", "a,b", says="none.toml")
         self.fails(2, "corun", "live", "--mix", "a,b", says="--applications")

@@ -35,10 +35,8 @@ struct ServeOptions {
   std::uint32_t limit = 8;
   corun::live::Caps caps;
   double grant_limit = 10;
-  double rate = 200000, linger = 0, patience = 0.2;
-  std::string device;
-  unsigned threads = 1;
-  bool learn = false;
+  double rate = 200000, linger = 0;
+  SharedDeviceOptions device;
   std::size_t launches = 500;
 };
 
@@ -119,10 +117,7 @@ corun::live::ServerOptions server_options(const ServeOptions& o) {
   if (!(o.linger >= 0))
     throw Error(ExitCode::usage, "corun-options", fmt::format("--linger {:g} is negative", o.linger),
                 "seconds without a client after which the daemon ends; 0: never");
-  if (!(o.patience > 0) || o.patience > 3600)
-    throw Error(ExitCode::usage, "corun-options",
-                fmt::format("--patience {:g} is not above 0 and up to 3600", o.patience),
-                "seconds of real time");
+  check_shared_device(o.device);
   if (!(o.grant_limit == 0 || (o.grant_limit >= least_grant_limit && o.grant_limit <= 1e6)))
     throw Error(ExitCode::usage, "corun-options",
                 fmt::format("--grant-limit {:g} is neither 0 nor from {} to 1000000", o.grant_limit,
@@ -135,7 +130,7 @@ corun::live::ServerOptions server_options(const ServeOptions& o) {
   options.messages_per_second = o.rate;
   options.identify = [](std::int32_t pid, const std::string&) { return identity_of_process(pid); };
   options.grant_limit_ns = static_cast<std::uint64_t>(std::llround(o.grant_limit * 1e9));
-  options.clients_sleep = !o.device.empty();
+  options.clients_sleep = !o.device.device.empty();
   return options;
 }
 
@@ -155,10 +150,6 @@ int serve(ServeOptions o) {
   check_policy_options(o.settings, {o.policy}, false);
   corun::Settings settings = settings_of(o.settings);
   settings.limit = o.limit;
-  if (o.learn && o.device.empty())
-    throw Error(ExitCode::usage, "option-conflict",
-                "--learn is of a simulated GPU, which counts what kernels do",
-                "add --device sim:NAME; on a board give --profiles FILE");
   corun::live::ServerOptions options = server_options(o);
   KnownKernels known(policy, o.profiles);
   options.find_profile = known.find();
@@ -167,14 +158,13 @@ int serve(ServeOptions o) {
     tell_passed(client, over);
   };
   std::optional<SharedDevice> device;
-  if (!o.device.empty())
-    device.emplace(SharedDeviceOptions{o.device, o.threads, o.patience, o.caps.clients, o.learn},
-                   options.directory, server.core());
+  o.device.clients = o.caps.clients;
+  if (!o.device.device.empty()) device.emplace(o.device, options.directory, server.core());
   KeptLaunches kept(o, server.core());
   const Signals signals(0);
   talk(fmt::format("simtlab corun serve: policy {}, limit {}{}{}, in {}\n", policy.name, o.limit,
-                   o.device.empty() ? "" : ", device ", o.device, options.directory.string()));
-  known.watch(server.core(), o.learn);
+                   o.device.device.empty() ? "" : ", device ", o.device.device, options.directory.string()));
+  known.watch(server.core(), o.device.learn);
   std::uint64_t busy_ns = 0;
   server.run([&] {
     if (*signals.flag() || (device && device->failed())) return true;
@@ -238,18 +228,7 @@ void add_corun_serve(Command& corun) {
       ->type_name("N");
   sub->add_option("--rate", o->rate, "Messages a second of one client; more of them wait (default 200000)")
       ->type_name("N");
-  sub->add_option("--device", o->device, "Programs share this simulated GPU: sim:NAME or sim:FILE.toml")
-      ->check(not_empty())
-      ->type_name("sim:NAME");
-  sub->add_flag("--learn", o->learn,
-                "With --device: what the simulated GPU counts of each launch is learnt (bandwidths, "
-                "instructions, stalls), so that policies need no profiles");
-  sub->add_option("--threads", o->threads, "Of the simulated GPU (default 1)")
-      ->check(in_range(1, 1024))
-      ->type_name("N");
-  sub->add_option("--patience", o->patience,
-                  "Simulated time waits so long for a program that says nothing (default 0.2)")
-      ->type_name("SECONDS");
+  add_shared_device(*sub, o->device, "Programs share this simulated GPU: sim:NAME or sim:FILE.toml");
   sub->add_option("--grant-limit", o->grant_limit,
                   "A client that holds a grant, keeps others waiting and does nothing for so long is passed "
                   "over (default 10; 0: never)")

@@ -64,14 +64,7 @@ Outcome run_live(LiveOptions o) {
   const RunClock clock;
   check_policy_options(o.policy, o.policies, !o.priorities.empty());
   check_mix_choice(o);
-  if (!(o.device.patience > 0) || o.device.patience > 3600)
-    throw Error(ExitCode::usage, "corun-options",
-                fmt::format("--patience {:g} is not above 0 and up to 3600", o.device.patience),
-                "seconds of real time");
-  if (o.device.learn && o.device.device.empty())
-    throw Error(ExitCode::usage, "option-conflict",
-                "--learn is of a simulated GPU, which counts what kernels do",
-                "add --device sim:NAME; on a board give --profiles FILE");
+  check_shared_device(o.device);
   check_outputs(o.output);
   std::vector<std::filesystem::path> inputs = {o.applications};
   if (!o.profiles.empty()) inputs.emplace_back(o.profiles);
@@ -123,20 +116,8 @@ void add_corun_live(Command& corun) {
                   "What is known of kernels: .toml, .csv or a database; policies decide by it")
       ->check(not_empty())
       ->type_name("FILE");
-  sub->add_option("--device", o->device.device,
-                  "The programs of a mix share this simulated GPU (default: the machine's CUDA)")
-      ->check(not_empty())
-      ->type_name("sim:NAME");
-  sub->add_flag(
-      "--learn", o->device.learn,
-      "With --device: what the simulated GPU counts of each launch is learnt, so that policies need no "
-      "profiles");
-  sub->add_option("--threads", o->device.threads, "Of the simulated GPU (default 1)")
-      ->check(in_range(1, 1024))
-      ->type_name("N");
-  sub->add_option("--patience", o->device.patience,
-                  "Simulated time waits so long for a program that says nothing (default 0.2)")
-      ->type_name("SECONDS");
+  add_shared_device(*sub, o->device,
+                    "The programs of a mix share this simulated GPU (default: the machine's CUDA)");
   add_policy_options(*sub, o->policy);
   add_output_options(*sub, o->output);
   add_progress_option(*sub, o->output);

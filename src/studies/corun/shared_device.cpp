@@ -8,16 +8,43 @@
 #include "base/shown.h"
 #include "corun/cycle/profile.h"
 #include "device/catalogue.h"
+#include "studies/common/command.h"
 #include "studies/common/output.h"
 
 namespace simtlab::studies {
 namespace {
 
-constexpr std::size_t most_kept = 65536;
+constexpr std::size_t most_kept = 65536;  // profiles of launches that have ended and are not asked for yet
 
 std::uint64_t nanoseconds(double ns) { return static_cast<std::uint64_t>(std::llround(ns)); }
 
 }  // namespace
+
+void add_shared_device(Command& command, SharedDeviceOptions& o, const std::string& device) {
+  command.add_option("--device", o.device, device)->check(not_empty())->type_name("sim:NAME");
+  command
+      .add_flag(
+          "--learn", o.learn,
+          "What the simulated GPU counts of each launch is learnt (bandwidths, instructions, stalls), so "
+          "that policies need no --profiles")
+      ->needs("--device");
+  command.add_option("--threads", o.threads, "Of the simulated GPU (default 1)")
+      ->check(in_range(1, 1024))
+      ->type_name("N")
+      ->needs("--device");
+  command
+      .add_option("--patience", o.patience,
+                  "Simulated time waits so long for a program that says nothing (default 0.2)")
+      ->type_name("SECONDS")
+      ->needs("--device");
+}
+
+void check_shared_device(const SharedDeviceOptions& o) {
+  if (!(o.patience > 0) || o.patience > 3600)
+    throw Error(ExitCode::usage, "corun-options",
+                fmt::format("--patience {:g} is not above 0 and up to 3600", o.patience),
+                "seconds of real time");
+}
 
 SharedDevice::SharedDevice(const SharedDeviceOptions& o, const std::filesystem::path& directory,
                            corun::live::Core& core) {

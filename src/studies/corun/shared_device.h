@@ -16,6 +16,7 @@
 
 #include "corun/live/core.h"
 #include "gpu/shared/device_server.h"
+#include "studies/common/command.h"
 
 namespace simtlab::studies {
 
@@ -26,6 +27,11 @@ struct SharedDeviceOptions {
   std::uint32_t clients = 512;
   bool learn = false;  // what it counts of each kernel becomes the kernel's profile
 };
+
+// --device (of which `device` is the sentence), --learn, --threads, --patience.
+void add_shared_device(Command& command, SharedDeviceOptions& o, const std::string& device);
+// Throws Error(usage, "corun-options").
+void check_shared_device(const SharedDeviceOptions& o);
 
 class SharedDevice {
  public:
