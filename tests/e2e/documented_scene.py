@@ -90,6 +90,7 @@ TYPED = {
     "corun live --applications apps.toml --mixes 10 --size 4,8 --limit 2,4,8 --policy mps,shark --profiles my.db --csv=mixes.csv": "corun live --applications apps.toml --mixes 1 --size 2 --limit 1 --policy mps --device sim:titanx --csv=mixes.csv",
     "corun live --applications apps.toml --device sim:titanx --mix heartwall,srad --policy mps": "corun live --applications apps.toml --mix heartwall,srad --policy mps,shark --limit 1 --device sim:titanx",
     "corun --host cycle --gpu titanx-maxwell --mixes 4 --size 6 --limit 3 --seed 2 --policy mps,fair --all --json=r.json": "corun --host cycle --gpu titanx-maxwell --mixes 1 --size 3 --limit 2 --seed 2 --policy mps,fair --all --json=r.json",
+    "corun --mixes 30 --size 4,8,16 --limit 2,4,8,16 --policy mps,shark,fair --seed 7": "corun --mixes 3 --size 4,8 --limit 2,4,8 --policy mps,shark,fair --seed 7",
     "corun --mixes 30 --size 4,8,16 --limit 2,4,8,16 --policy mps,shark": "corun --mixes 3 --size 4,8,16 --limit 2,4,8,16 --policy mps,shark",
     "run app.cu MORE SOURCES AND NVCC FLAGS -- ARGUMENTS": "run app.cu -O2 -- 1",
     "run kernel.cl -D -I -cl-... --global 160x160 --local 16x16 --arg u32:1": "run kernel.cl -DX=1 -Iinclude -cl-fast-relaxed-math --global 160x160 --local 16x16 {mm}",
@@ -107,6 +108,7 @@ TYPED = {
     "corun --profiles my.db --gpu titanx-maxwell --mix a,b --limit 2": "corun --profiles my.db --gpu titanx-maxwell --mix app,app --limit 2",
     "predict --counts FILE --model all --rule order --gpu NAME --explain": "predict --counts counts.toml --model all --rule order --gpu v100 --explain",
     "predict program.c --loop program.c:9 --gpu A,B --sweep l2.ways=8:16 --run ARGUMENTS --simulate": "predict prog.c --loop prog.c:9 --gpu v100 --run 1 --simulate",
+    "sweep --axis unroll=[1,2,4] --axis regs=[20,24] --axis order=[lrr,gto] --repeats 3 --db mm.db --metric l1.read.miss_rate.median -- cache examples/opencl/matmul.cl --kernel mm --gpu gtx480 --global 144x144 --local 16x16 --arg buffer:144x144:f32 --arg buffer:144x144:f32 --arg buffer:144x144:f32 --arg s32:144 -unroll={unroll}": "sweep --axis unroll=[1,4] --axis regs=[20] --axis order=[lrr,gto] --repeats 2 --db mm.db --metric l1.read.miss_rate.median -- cache examples/opencl/matmul.cl --kernel mm --gpu gtx480 --global 96x96 --local 16x16 --arg buffer:96x96:f32 --arg buffer:96x96:f32 --arg buffer:96x96:f32 --arg s32:96 -unroll={{unroll}}",
     "sweep --axis l2.ways=[8,16] --kernels FILE... -- COMMAND": "sweep --axis l2.ways=[8,16] --kernels app.cu",
     "trace info TRACE": "trace info run.simt",
     "trace cut TRACE -o FILE": "trace cut run.simt -o cut.simt",
@@ -119,7 +121,7 @@ TYPED = {
     "config show --dram NAME --set l2.ways=8 --origin": "config show --dram ddr4-3200 --set 'timing.tRC=80 cycles' --origin",
     "config show --controller NAME --set l2.ways=8": "config show --controller fcfs --set queues.read=32",
     "validate timing --gpu NAME --quick --check": "validate timing --gpu rtx2060 --quick --check",
-    "validate predict --quick --gpu NAME --results DIR --check": "validate predict --quick --gpu gtx480",
+    "validate predict --quick --gpu NAME --results DIR --check": "validate predict --quick --gpu k40",
     "validate page -o FILE": "validate page -o page.md",
     "validate --update --html=FILE": "validate probe --update --rows kept --html=v.html",
     "validate timing --quick --update": "validate probe --update --rows kept",
@@ -140,7 +142,7 @@ TYPED = {
     "explain NAME": "explain gpu.ipc",
     "run saxpy.ptx --gpu v100 --json=a.json": "run saxpy.ptx --launch saxpy.toml --gpu v100 --json=a.json",
     "run saxpy.ptx --gpu v100 --set l2.latency=300 cycles --json=b.json": "run saxpy.ptx --launch saxpy.toml --gpu v100 --set 'l2.latency=300 cycles' --json=b.json",
-    "probe --device 1 --quick": "probe --method thesis --device 0 --quick",
+    "probe --device 1 --quick": "probe --device 0 --quick --only shared",
 }
 ARGUMENTS = {
     "mm": "--arg buffer:160x160:f32:iota --arg buffer:160x160:f32:random --arg buffer:160x160:f32 --arg s32:160",
@@ -148,7 +150,7 @@ ARGUMENTS = {
 }
 # Much work, which a smaller case shows as well: what is added to the words.
 LESS = [
-    (r"^probe --device 0", "--quick"),
+    (r"^probe --(device 0|gpu gtx480 .*--curves)", "--quick --only shared"),
     (r"^probe .*--correction", "--quick --only shared"),
     (r"^probe --method thesis", "--quick"),
     (r"^validate (timing|cache|predict) --quick|^validate cache$|^validate predict", "--quick"),

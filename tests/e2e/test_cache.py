@@ -101,32 +101,32 @@ class Cache(Case):
     def test_orders_differ_and_all_of_them_see_the_same_threads(self):
         seen = {}
         for order in ("lrr", "gto", "oldest", "two_level", "sequential", "round_robin", "random"):
-            r = self.study(*matmul(144), "--gpu", "gtx480", "--order", order)
-            self.assertEqual(self.value(r, "access.threads"), 144 * 144 * (2 * 144 + 1))
+            r = self.study(*matmul(96), "--gpu", "gtx480", "--order", order)
+            self.assertEqual(self.value(r, "access.threads"), 96 * 96 * (2 * 96 + 1))
             seen[order] = self.value(r, "l1.read.misses")
         self.assertGreater(len(set(seen.values())), 2)
 
     def test_without_an_order_warps_take_turns_as_on_the_device(self):
         for gpu, scheduler in (("gtx480", "gto"), ("v100", "lrr")):
-            text = self.ok("cache", *matmul(144), "--gpu", gpu, f"--json={self.folder / 'own.json'}").stdout
+            text = self.ok("cache", *matmul(96), "--gpu", gpu, f"--json={self.folder / 'own.json'}").stdout
             self.assertIn(f"accesses in the order {scheduler}: the device's warp scheduler", text)
             own = json.loads((self.folder / "own.json").read_text())
             self.assertEqual(own["kernels"][0]["order"], scheduler)
-            named = self.study(*matmul(144), "--gpu", gpu, "--order", scheduler)
+            named = self.study(*matmul(96), "--gpu", gpu, "--order", scheduler)
             self.assertEqual(own["kernels"][0]["metrics"], named["kernels"][0]["metrics"])
-        other = self.study(*matmul(144), "--gpu", "gtx480", "--set", "sm.scheduler=two_level")
+        other = self.study(*matmul(96), "--gpu", "gtx480", "--set", "sm.scheduler=two_level")
         self.assertEqual(other["kernels"][0]["order"], "two_level")
         self.assertIn(
             "the device's warp scheduler is gto",
-            self.ok("cache", *matmul(144), "--gpu", "gtx480", "--order", "random").stdout,
+            self.ok("cache", *matmul(96), "--gpu", "gtx480", "--order", "random").stdout,
         )
 
     def test_single_threads_have_no_time(self):
         for order in ("sequential", "round_robin", "random"):
-            r = self.study(*matmul(96), "--gpu", "gtx480", "--order", order)
+            r = self.study(*matmul(64), "--gpu", "gtx480", "--order", order)
             self.assertEqual(self.value(r, "l1.read.hits_pending"), 0)
             self.assertEqual(self.value(r, "l1.read.stalled"), 0)
-            at_once = self.study(*matmul(96), "--gpu", "gtx480", "--order", order, "--zero-latency")
+            at_once = self.study(*matmul(64), "--gpu", "gtx480", "--order", order, "--zero-latency")
             self.assertEqual(r["kernels"][0]["metrics"], at_once["kernels"][0]["metrics"])
         for option in ("--jitter=5", "--skew=5", "--wait=use", "--turn=access", "--allocate=on-fill"):
             self.fails(
