@@ -25,6 +25,13 @@ std::string short_size(std::uint64_t n, bool kilo) {
   return kilo && n % 1024 == 0 ? fmt::format("{}K", n / 1024) : fmt::format("{}", n);
 }
 
+std::string with_unit(std::string value) {
+  if (bool scaled = false; !whole_number(value, scaled) || !scaled) return value;
+  const char unit = value.back();
+  value.pop_back();
+  return fmt::format("{} {}iB", value, unit);
+}
+
 std::vector<std::string> parse_doublings(const std::string& first, const std::string& last,
                                          bool& understood) {
   bool kilo = false, other = false;

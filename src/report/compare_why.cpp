@@ -175,19 +175,20 @@ std::string change_text(double before, double after) {
                                    : fmt::format("{:+.1f} %", percent);
 }
 
+bool is_share(double value, std::string_view name, std::string_view unit) {
+  return unit == "1" && value >= 0 && value <= 1 &&
+         (name.find("rate") != std::string_view::npos || name.find("utilisation") != std::string_view::npos ||
+          name.starts_with("sol.") || name.starts_with("occupancy.theoretical") ||
+          name.starts_with("occupancy.achieved") || name.starts_with("stall.") || name.starts_with("pipe.") ||
+          name.ends_with(".share") || name.ends_with("efficiency") || name.starts_with("dram.loss.") ||
+          name == "probe.noise" || name.starts_with("validate.error"));
+}
+
 std::string value_text(double value, std::string_view name, std::string_view unit) {
   if (unit == "ns") return format_time(value);
   if (unit == "bytes") return format_bytes(value);
   if (unit == "bytes/s") return format_rate(value);
-  // Ratios are told from counts by their names: both have the unit 1.
-  const bool share =
-      unit == "1" && value >= 0 && value <= 1 &&
-      (name.find("rate") != std::string_view::npos || name.find("utilisation") != std::string_view::npos ||
-       name.starts_with("sol.") || name.starts_with("occupancy.theoretical") ||
-       name.starts_with("occupancy.achieved") || name.starts_with("stall.") || name.starts_with("pipe.") ||
-       name.ends_with(".share") || name.ends_with("efficiency") || name.starts_with("dram.loss.") ||
-       name == "probe.noise" || name.starts_with("validate.error"));
-  if (share) return format_share(value);
+  if (is_share(value, name, unit)) return format_share(value);
   if (unit == "1") return format_count(value);
   if (unit == "1/cycle") return fmt::format("{:.4g} per cycle", value);
   if (unit == "cycles" && value >= 0 && value < 1e15 && value == std::floor(value))

@@ -29,9 +29,12 @@ Json combination(const Study& s, const result::StudyCombination& c) {
               {"metrics", Json::object()}};
   for (std::size_t a = 0; a < s.axes.size(); ++a) out["values"][s.axes[a]] = c.values[a];
   for (std::size_t m = 0; m < s.metrics.size(); ++m)
-    if (std::isfinite(c.mean[m])) {
-      out["metrics"][s.metrics[m].name] = {{"value", c.mean[m]}, {"unit", s.metrics[m].unit}};
-      if (std::isfinite(c.deviation[m])) out["metrics"][s.metrics[m].name]["deviation"] = c.deviation[m];
+    if (const result::StudyFigure& f = c.figures[m]; std::isfinite(f.median)) {
+      Json& figure = out["metrics"][s.metrics[m].name];
+      figure = {{"value", f.median}, {"unit", s.metrics[m].unit}};
+      if (!std::isfinite(f.deviation)) continue;
+      figure["mean"] = f.mean, figure["deviation"] = f.deviation, figure["spread"] = number(f.spread());
+      figure["lowest"] = f.low, figure["highest"] = f.high;
     }
   return out;
 }
@@ -102,6 +105,26 @@ class HostRows {
   std::vector<double> free_at_;
 };
 
+std::string plain(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
+
+// The combination that a point is a repeat of, if one of its repeats is done.
+class CombinationOf {
+ public:
+  explicit CombinationOf(const Study& s) {
+    std::map<std::uint64_t, const result::StudyCombination*> by_point;
+    for (const auto& c : s.combinations) by_point[c.first_point] = &c;
+    for (const StudyPoint& p : s.points)
+      if (const auto at = by_point.find(p.id); at != by_point.end()) of_[p.combination] = at->second;
+  }
+  const result::StudyCombination* operator()(const StudyPoint& p) const {
+    const auto at = of_.find(p.combination);
+    return at == of_.end() ? nullptr : at->second;
+  }
+
+ private:
+  std::map<std::uint64_t, const result::StudyCombination*> of_;
+};
+
 std::string markdown_cell(const std::string& text) {
   std::string out;
   for (const char c : printable(text)) out += c == '|' ? std::string("\\|") : std::string(1, c);
@@ -137,18 +160,31 @@ std::string study_csv(const Study& s) {
   for (const std::string& a : s.axes) out += "," + csv_cell(a);
   for (const StudyMetric& m : s.metrics)
     if (!m.is_axis) out += "," + csv_cell(m.name);
-  out += ",attempts,begun,ended,host,worker,exit_code,error_id,error\r\n";
+  out += ",attempts,begun,ended,host,worker,exit_code,error_id,error";
+  const CombinationOf combination_of(s);
+  std::vector<std::size_t> differ;
+  for (std::size_t m = 0; m < s.metrics.size(); ++m)
+    if (!s.metrics[m].is_axis && study_differs(s, m)) differ.push_back(m);
+  for (const std::size_t m : differ)
+    for (const char* what : {"median", "spread", "lowest", "highest"})
+      out += "," + csv_cell(fmt::format("{} {}", s.metrics[m].name, what));
+  out += "\r\n";
   for (const StudyPoint& p : s.points) {
     out += fmt::format("{},{},{},{}", p.id, p.repeat, p.seed, csv_cell(p.state));
     for (const std::string& v : p.values) out += "," + csv_cell(v);
     for (std::size_t m = 0; m < s.metrics.size(); ++m)
-      if (!s.metrics[m].is_axis)
-        out += "," + (std::isfinite(p.metrics[m]) ? fmt::format("{}", p.metrics[m]) : "");
+      if (!s.metrics[m].is_axis) out += "," + plain(p.metrics[m]);
     out += fmt::format(",{}", p.attempts);
     out += p.begun > 0 && p.ended > 0 ? fmt::format(",{:.6f},{:.6f}", p.begun, p.ended) : ",,";
-    out += fmt::format(",{},{},{},{},{}\r\n", csv_cell(p.host), csv_cell(p.worker),
+    out += fmt::format(",{},{},{},{},{}", csv_cell(p.host), csv_cell(p.worker),
                        p.state == "failed" || p.state == "done" ? fmt::format("{}", p.exit_code) : "",
                        csv_cell(p.error_id), csv_cell(p.error));
+    for (const std::size_t m : differ) {
+      const result::StudyCombination* const c = combination_of(p);
+      const result::StudyFigure f = c == nullptr ? result::StudyFigure() : c->figures[m];
+      for (const double v : {f.median, f.spread(), f.low, f.high}) out += "," + plain(v);
+    }
+    out += "\r\n";
   }
   return out;
 }
@@ -195,7 +231,7 @@ std::string study_markdown(const Study& s) {
     out += fmt::format("| {} |", c->first_point);
     for (const std::string& v : c->values) out += fmt::format(" {} |", cell(v));
     for (std::size_t m = 0; m < s.metrics.size(); ++m)
-      if (!s.metrics[m].is_axis) out += fmt::format(" {} |", study_value(s.metrics[m], c->mean[m]));
+      if (!s.metrics[m].is_axis) out += fmt::format(" {} |", study_value(s.metrics[m], c->value(m)));
     out += c->on_front ? " * |\n" : " |\n";
   }
   for (const auto& c : s.comparisons) out += markdown_comparison(s, c);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "report/compare_why.h"
 #include "report/html_shell.h"
 #include "report/html_writer.h"
 #include "report/study.h"
@@ -27,8 +28,19 @@ class StudyPage {
   explicit StudyPage(const Study& study) : s_(study), rows_(best_first(study, table_rows)) {}
 
   std::string run() {
-    std::string body = header() + "<main id=\"main\">\n" + summary() + front() + effects() + points() +
-                       failures() + "</main>\n";
+    const std::pair<const char*, std::string> sections[] = {
+        {"<a href=\"#summary\">Summary</a>", summary()},
+        {"<a href=\"#baseline\">Beside the baseline</a>", study_comparisons_html(s_)},
+        {"<a href=\"#front\">Best points</a>", front()},
+        {"<a href=\"#effects\">Effects</a>", effects()},
+        {"<a href=\"#points\">Points</a>", points()},
+        {"<a href=\"#failures\">Failures</a>", failures()}};
+    std::string body = header() + "<nav aria-label=\"Sections\"><ul>\n", main;
+    for (const auto& [link, section] : sections) {
+      if (!section.empty()) body += fmt::format("<li>{}</li>\n", link);
+      main += section;
+    }
+    body += "</ul></nav></header>\n<main id=\"main\">\n" + main + "</main>\n";
     HtmlShell shell;
     shell.title = title();
     shell.footer = "<p>Written by simtlab.</p>";
@@ -48,12 +60,7 @@ class StudyPage {
           "<p class=\"warning\">{} points have not been run yet: the figures cover what is there.</p>\n",
           format_exact(s_.pending + s_.running));
     for (const std::string& note : s_.notes) out += fmt::format("<p class=\"warning\">{}</p>\n", safe(note));
-    out +=
-        "<nav aria-label=\"Sections\"><ul>\n<li><a href=\"#summary\">Summary</a></li>\n<li><a "
-        "href=\"#front\">Best points</a></li>\n<li><a href=\"#effects\">Effects</a></li>\n<li><a "
-        "href=\"#points\">Points</a></li>\n";
-    if (s_.failed > 0) out += "<li><a href=\"#failures\">Failures</a></li>\n";
-    return out + "</ul></nav></header>\n";
+    return out;
   }
   std::string summary() const {
     std::string out = "<section id=\"summary\" aria-label=\"Summary\">\n<ul class=\"headline\">\n";
@@ -67,7 +74,7 @@ class StudyPage {
     if (!rows_.empty())
       for (std::size_t m = 0; m < s_.metrics.size(); ++m)
         if (!s_.metrics[m].is_axis)
-          tile(study_value(s_.metrics[m], rows_.front()->mean[m]),
+          tile(study_value(s_.metrics[m], rows_.front()->value(m)),
                fmt::format("{} of the {} point", printable(s_.metrics[m].name),
                            s_.metrics[m].goal == Goal::none ? "first" : "best"));
     return out + "</ul>\n</section>\n";
@@ -82,19 +89,24 @@ class StudyPage {
   HtmlTable table_of(const std::vector<const StudyCombination*>& rows, const char* row_class) const {
     HtmlTable table{{"point#"}, {}, row_class};
     for (const std::string& a : s_.axes) table.head.push_back(printable(a));
-    for (const StudyMetric& m : s_.metrics)
-      if (!m.is_axis) table.head.push_back(printable(m.name) + "#");
+    for (std::size_t m = 0; m < s_.metrics.size(); ++m) {
+      if (s_.metrics[m].is_axis) continue;
+      table.head.push_back(printable(s_.metrics[m].name) + "#");
+      if (study_differs(s_, m)) table.head.insert(table.head.end(), {"spread#", "lowest#", "highest#"});
+    }
     table.head.emplace_back("repeats#");
     table.head.emplace_back("front");
     for (const StudyCombination* c : rows) {
       std::vector<std::string> row = {fmt::format("{}", c->first_point)};
       for (const std::string& v : c->values) row.push_back(safe(v));
-      for (std::size_t m = 0; m < s_.metrics.size(); ++m)
-        if (!s_.metrics[m].is_axis)
-          row.push_back(html_escaped(study_value(s_.metrics[m], c->mean[m])) +
-                        (std::isfinite(c->deviation[m]) && c->deviation[m] > 0
-                             ? fmt::format(" &plusmn; {:.3g}", c->deviation[m])
-                             : ""));
+      for (std::size_t m = 0; m < s_.metrics.size(); ++m) {
+        if (s_.metrics[m].is_axis) continue;
+        const result::StudyFigure& f = c->figures[m];
+        row.push_back(html_escaped(study_value(s_.metrics[m], f.median)));
+        if (!study_differs(s_, m)) continue;
+        row.push_back(study_spread(f));
+        for (const double v : {f.low, f.high}) row.push_back(html_escaped(study_value(s_.metrics[m], v)));
+      }
       row.push_back(fmt::format("{}", c->repeats));
       row.emplace_back(c->on_front ? "yes" : "");
       table.rows.push_back(std::move(row));
@@ -128,14 +140,14 @@ class StudyPage {
     chart.data["lines"] = ChartData::array();
     chart.data["points"] = ChartData::array();
     const auto add = [&](const StudyCombination* c, const char* series) {
-      if (!std::isfinite(c->mean[x]) || !std::isfinite(c->mean[y])) return;
+      if (!std::isfinite(c->value(x)) || !std::isfinite(c->value(y))) return;
       chart.data["points"].push_back(
           {{"series", series},
-           {"x", c->mean[x]},
-           {"y", c->mean[y]},
+           {"x", c->value(x)},
+           {"y", c->value(y)},
            {"tip", fmt::format("point {}\n{}\n{}: {}\n{}: {}", c->first_point, combination_label(s_, *c),
-                               s_.metrics[x].name, study_value(s_.metrics[x], c->mean[x]), s_.metrics[y].name,
-                               study_value(s_.metrics[y], c->mean[y]))}});
+                               s_.metrics[x].name, study_value(s_.metrics[x], c->value(x)),
+                               s_.metrics[y].name, study_value(s_.metrics[y], c->value(y)))}});
     };
     for (const StudyCombination* c : best) add(c, "on the front");
     std::size_t others = 0;
@@ -158,8 +170,11 @@ class StudyPage {
     return {{"title",
              printable(s_.metrics[m].name) +
                  (s_.metrics[m].unit.empty() || s_.metrics[m].unit == "1" ? "" : ", " + s_.metrics[m].unit)},
-            {"format", "~s"},
+            {"format", format_of(m)},
             {"zero", false}};
+  }
+  const char* format_of(std::size_t m) const {
+    return is_share(0, s_.metrics[m].name, s_.metrics[m].unit) ? ".2~%" : "~s";
   }
 
   std::string effects() const {
@@ -201,24 +216,28 @@ class StudyPage {
     const StudyMetric& metric = s_.metrics[e.metric];
     HtmlChart chart{"bars",
                     fmt::format("{} by {}", printable(metric.name), printable(s_.axes[e.axis])),
-                    "Mean over the combinations with that value.",
+                    e.of_kernel_mean
+                        ? "Mean over the combinations with that value, as a multiple of each kernel's mean."
+                        : "Mean over the combinations with that value.",
                     {},
                     {{printable(s_.axes[e.axis]), "mean#", "lowest#", "highest#", "combinations#"}, {}, ""},
                     false};
     chart.data["rows"] = ChartData::array();
-    chart.data["x"] = axis_of(e.metric)["title"];
-    chart.data["format"] = "~s";
+    if (e.of_kernel_mean)
+      chart.data["x"] = "multiple of the kernel's mean";
+    else
+      chart.data["x"] = axis_of(e.metric)["title"], chart.data["format"] = format_of(e.metric);
+    const auto shown = [&](double v) { return e.of_kernel_mean ? ratio_text(v) : study_value(metric, v); };
     for (std::size_t i = 0; i < e.levels.size() && i < effect_levels; ++i) {
       const auto& l = e.levels[i];
-      const std::string mean = study_value(metric, l.mean);
+      const std::string mean = shown(l.mean);
       chart.data["rows"].push_back(
           {{"label", shortened(printable(l.label), 40)},
            {"value", l.mean},
            {"text", mean},
-           {"tip", fmt::format("{}: {} ({} to {})", printable(l.label), mean, study_value(metric, l.low),
-                               study_value(metric, l.high))}});
-      chart.table.rows.push_back({safe(l.label), html_escaped(mean), html_escaped(study_value(metric, l.low)),
-                                  html_escaped(study_value(metric, l.high)), fmt::format("{}", l.count)});
+           {"tip", fmt::format("{}: {} ({} to {})", printable(l.label), mean, shown(l.low), shown(l.high))}});
+      chart.table.rows.push_back({safe(l.label), html_escaped(mean), html_escaped(shown(l.low)),
+                                  html_escaped(shown(l.high)), fmt::format("{}", l.count)});
     }
     return html_chart(chart);
   }
@@ -226,6 +245,8 @@ class StudyPage {
   std::string points() const {
     if (rows_.empty()) return {};
     std::string out = "<section id=\"points\"><h2>Points</h2>\n";
+    if (const std::string repeats = study_repeats(s_); !repeats.empty())
+      out += fmt::format("<p>{}</p>\n", html_escaped(repeats));
     if (rows_.size() < s_.combinations.size())
       out += fmt::format("<p>The first {} of {} combinations; the CSV form has all.</p>\n", rows_.size(),
                          s_.combinations.size());

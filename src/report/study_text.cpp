@@ -15,6 +15,7 @@
 #include <cmath>
 #include <map>
 
+#include "report/compare_why.h"
 #include "report/study.h"
 
 namespace simtlab::report {
@@ -61,7 +62,7 @@ class StudyText {
     line();
   }
 
-  // A row a combination: its values, the means of its repeats.
+  // A row a combination: its values, the medians of its repeats and how far these lie apart.
   void table() {
     const std::size_t most = o_.all ? s_.combinations.size() : study_rows_printed;
     const std::vector<const StudyCombination*> rows = best_first(s_, most);
@@ -75,14 +76,17 @@ class StudyText {
         line(fmt::format("  {}: {}", printable(s_.axes[a]),
                          shortened(printable(rows.front()->values[a]), o_.style.width)));
     }
-    for (const StudyMetric& m : s_.metrics)
-      if (!m.is_axis) cells[0].push_back(printable(m.name));
+    for (std::size_t m = 0; m < s_.metrics.size(); ++m) {
+      if (s_.metrics[m].is_axis) continue;
+      cells[0].push_back(printable(s_.metrics[m].name));
+      if (study_differs(s_, m)) cells[0].emplace_back("spread");
+    }
     for (const StudyCombination* c : rows) {
       std::vector<std::string> row;
       for (std::size_t a = 0; a < s_.axes.size(); ++a)
         if (varies[a]) row.push_back(shortened(printable(c->values[a]), 40));
       for (std::size_t m = 0; m < s_.metrics.size(); ++m)
-        if (!s_.metrics[m].is_axis) row.push_back(measured(*c, m));
+        if (!s_.metrics[m].is_axis) measured(*c, m, row);
       cells.push_back(std::move(row));
     }
     std::vector<std::size_t> widths(cells[0].size());
@@ -102,6 +106,8 @@ class StudyText {
     const bool several =
         std::ranges::count_if(s_.metrics, [](const StudyMetric& m) { return m.goal != Goal::none; }) > 1;
     if (!goals.empty()) line(fmt::format("  * {}: {}", several ? "on the Pareto front" : "best", goals));
+    if (const std::string repeats = study_repeats(s_); !repeats.empty())
+      line("  " + wrapped(repeats, o_.style.width, 2));
     line();
   }
   // An axis with one value stands above the table.
@@ -112,12 +118,9 @@ class StudyText {
         out[a] = out[a] || c.values[a] != s_.combinations.front().values[a];
     return out;
   }
-  std::string measured(const StudyCombination& c, std::size_t m) const {
-    if (!std::isfinite(c.mean[m])) return "-";
-    std::string out = study_value(s_.metrics[m], c.mean[m]);
-    if (std::isfinite(c.deviation[m]) && c.mean[m] != 0 && c.deviation[m] > 0)
-      out += fmt::format(" +-{}", format_share(c.deviation[m] / std::abs(c.mean[m])));
-    return out;
+  void measured(const StudyCombination& c, std::size_t m, std::vector<std::string>& row) const {
+    row.push_back(study_value(s_.metrics[m], c.value(m)));
+    if (study_differs(s_, m)) row.push_back(study_spread(c.figures[m]));
   }
 
   // By their error: what failed a hundred times is said once.
@@ -155,9 +158,7 @@ class StudyText {
   // A row a kernel, a column a choice.
   void comparison(const result::StudyComparison& c) {
     const StudyMetric& metric = s_.metrics[c.metric];
-    line(painted(fmt::format("{} of {} against {}", c.speed_up ? "Speed-up" : "Ratio", printable(metric.name),
-                             printable(c.columns[c.baseline])),
-                 Paint::bold, o_.style));
+    line(painted(comparison_title(s_, c), Paint::bold, o_.style));
     std::vector<std::vector<std::string>> cells{{"", printable(c.columns[c.baseline])}};
     for (const std::string& column : c.columns) cells[0].push_back(shortened(printable(column), 24));
     for (const auto& row : c.rows) {
@@ -165,9 +166,7 @@ class StudyText {
       for (const double ratio : row.ratios) cells.back().push_back(ratio_text(ratio));
     }
     if (c.rows.size() > 1) {
-      cells.push_back(
-          {c.in_mean == c.rows.size() ? "geometric mean" : fmt::format("geometric mean of {}", c.in_mean),
-           ""});
+      cells.push_back({comparison_mean(c), ""});
       for (const double ratio : c.mean) cells.back().push_back(ratio_text(ratio));
     }
     std::vector<std::size_t> widths(cells[0].size());
@@ -181,10 +180,6 @@ class StudyText {
       line(text);
     }
     line();
-  }
-  static std::string ratio_text(double ratio) {
-    if (!std::isfinite(ratio)) return "-";
-    return ratio >= 0.095 || ratio == 0 ? fmt::format("{:.2f}", ratio) : fmt::format("{:.2g}", ratio);
   }
 
   void effects() {
@@ -244,12 +239,46 @@ std::string study_value(const StudyMetric& metric, double value) {
   if (metric.unit == "s") return format_time(value * 1e9);
   if (metric.unit == "bytes") return format_bytes(value);
   if (metric.unit == "bytes/s") return format_rate(value);
-  if (metric.unit == "1" && value >= 0 && value <= 1) return format_share(value);
+  if (is_share(value, metric.name, metric.unit)) return format_share(value);
   if (value == std::floor(value) && value >= 0 && value < 1e15)
     return format_exact(static_cast<std::uint64_t>(value));
   // Means of whole numbers, as these.
   if (value >= 1e4 && value < 1e15) return format_exact(static_cast<std::uint64_t>(std::llround(value)));
   return fmt::format("{:.5g}", value);
+}
+
+std::string comparison_title(const Study& study, const result::StudyComparison& c) {
+  return fmt::format("{} of {} against {}", c.speed_up ? "Speed-up" : "Ratio",
+                     printable(study.metrics[c.metric].name), printable(c.columns[c.baseline]));
+}
+
+std::string comparison_mean(const result::StudyComparison& c) {
+  return c.in_mean == c.rows.size() ? "geometric mean" : fmt::format("geometric mean of {}", c.in_mean);
+}
+
+std::string ratio_text(double ratio) {
+  if (!std::isfinite(ratio)) return "-";
+  return ratio >= 0.095 || ratio == 0 ? fmt::format("{:.2f}", ratio) : fmt::format("{:.2g}", ratio);
+}
+
+bool study_differs(const Study& study, std::size_t metric) {
+  return std::ranges::any_of(study.combinations,
+                             [&](const StudyCombination& c) { return c.figures[metric].differs(); });
+}
+
+std::string study_spread(const result::StudyFigure& figure) {
+  return std::isfinite(figure.spread()) ? format_share(figure.spread()) : "-";
+}
+
+std::string study_repeats(const Study& study) {
+  std::uint64_t most = 0;
+  for (const StudyCombination& c : study.combinations) most = std::max(most, c.repeats);
+  if (most < 2) return {};
+  for (std::size_t m = 0; m < study.metrics.size(); ++m)
+    if (!study.metrics[m].is_axis && study_differs(study, m))
+      return fmt::format(
+          "Figures are medians of {} repeats. Spread is their standard deviation over the median.", most);
+  return fmt::format("All {} repeats of each combination have the same figures.", most);
 }
 
 std::string study_goal(const StudyMetric& metric) {
@@ -276,7 +305,7 @@ std::vector<const StudyCombination*> best_first(const Study& study, std::size_t 
     const auto m = static_cast<std::size_t>(goal - study.metrics.begin());
     const double sign = goal->goal == Goal::minimise ? 1 : -1;
     const auto key = [&](const StudyCombination* c) {
-      return std::isfinite(c->mean[m]) ? sign * c->mean[m] : std::numeric_limits<double>::infinity();
+      return std::isfinite(c->value(m)) ? sign * c->value(m) : std::numeric_limits<double>::infinity();
     };
     std::ranges::stable_sort(out, {}, key);
   }

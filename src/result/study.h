@@ -27,12 +27,26 @@ struct StudyPoint {
   std::vector<double> metrics;  // one a metric of the study; NaN: it has none
 };
 
+// A metric over the repeats of one combination. What is reported is the median: one odd seed does not move
+// it.
+struct StudyFigure {
+  double median = no_value, mean = no_value, low = no_value, high = no_value;
+  double deviation = no_value;  // standard; NaN below two repeats
+
+  bool differs() const { return low < high; }
+  // Standard deviation over median; NaN of a median of 0 with others beside it
+  double spread() const;
+};
+StudyFigure figure_of(std::vector<double> repeats);  // values that are NaN don't count
+
 // All repeats of one combination.
 struct StudyCombination {
   std::uint64_t first_point = 0, repeats = 0;  // repeats that are done
   std::vector<std::string> values;
-  std::vector<double> mean, deviation;  // one a metric; deviation: of the repeats, NaN below two
+  std::vector<StudyFigure> figures;  // one a metric
   bool on_front = false;
+
+  double value(std::size_t metric) const { return figures[metric].median; }
 };
 
 // The effect of one axis on one metric.
@@ -59,10 +73,18 @@ struct StudyComparison {
   std::size_t metric = 0, baseline = 0;  // baseline: its column
   bool speed_up = false;  // baseline / value, of a metric that is to be small; else value / baseline
   std::vector<std::string> columns;
+  // The axes that tell the columns apart, and their values in each column; number: NaN where it is none
+  struct Value {
+    std::string text;
+    double number = no_value;
+  };
+  std::vector<std::size_t> axes;
+  std::vector<std::vector<Value>> choices;
   struct Row {
     std::string kernel;
     double base = no_value;      // the metric itself
     std::vector<double> ratios;  // one a column; NaN: no value, or none of the baseline
+    std::vector<double> values;  // the metric itself
   };
   std::vector<Row> rows;
   std::vector<double> mean;  // geometric, of the rows without a gap

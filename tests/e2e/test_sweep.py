@@ -1,84 +1,16 @@
-"""simtlab sweep on one machine: designs, resuming after kills, failures, hostile input, reports."""
+"""simtlab sweep on one machine: designs, command lines of points, databases, hostile input."""
 import csv
 import io
 import json
 import pathlib
-import random
 import re
-import signal
 import sqlite3
 import subprocess
 import time
-import unittest
 
-try:
-    import jsonschema
-except ImportError:  # Debian: python3-jsonschema, of ./dev test
-    jsonschema = None
-
-import browser
 import chrome_trace
-from harness import SAXPY, SIMTLAB, SOURCE, Case, main, needs_clang
-
-LAUNCH = """kernel = "saxpy"
-grid = 2
-block = 64
-[[arg]]
-type = "f32"
-value = 2.0
-[[arg]]
-type = "f32"
-shape = [128]
-init = "iota"
-[[arg]]
-type = "f32"
-shape = [128]
-init = "zero"
-[[arg]]
-type = "u32"
-value = 128
-"""
-POINT = ["--", "run", "saxpy.ptx", "--launch", "l.toml", "--gpu", "v100"]
-# Runs the real simtlab and notes in a file of its own when each point's process begins and ends.
-WRAPPER = """#!/bin/sh
-[ "$1" = sweep ] && exec "$REAL" "$@"
-for a in "$@"; do case "$a" in --json=*) id=${a##*/};; esac; done
-echo "begin ${id%.json}" >> "$LOG"
-sleep "${NAP:-0}"
-"$REAL" "$@"
-status=$?
-echo "end ${id%.json} $status" >> "$LOG"
-exit $status
-"""
-
-
-class Sweep(Case):
-    def setUp(self):
-        super().setUp()
-        self.file("saxpy.ptx", SAXPY)
-        self.file("l.toml", LAUNCH)
-
-    def sweep(self, *args, **kw):
-        return self.ok("sweep", *args, *POINT, **kw)
-
-    def rows(self, db, sql):
-        with sqlite3.connect(self.folder / db) as connection:
-            return connection.execute(sql).fetchall()
-
-    def wrapper(self):
-        path = self.file("wrapper", WRAPPER)
-        path.chmod(0o755)
-        return path
-
-    def start(self, *args, nap="0"):
-        return subprocess.Popen(
-            [SIMTLAB, "sweep", *map(str, args), *POINT],
-            cwd=self.folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=self.environment({"LOG": str(self.folder / "log"), "REAL": SIMTLAB, "NAP": nap}),
-        )
+from harness import SAXPY, SIMTLAB, main, needs_clang
+from sweep_scene import LAUNCH, POINT, Sweep
 
 
 class Points(Sweep):
@@ -132,8 +64,8 @@ class Points(Sweep):
         plan = lambda *args: [line for line in self.ok("sweep", *args, "--dry-run", *POINT).stdout.splitlines()]
         self.assertEqual(len(plan("--axis", "sm.count=[60:132:12]")), 7)
         self.assertEqual(
-            [re.search(r"bytes=(\S+)", p).group(1) for p in plan("--axis", "l2.bytes=[512K:2048K]")],
-            ["512K", "1024K", "2048K"],
+            [re.search(r"bytes=([^']+)", p).group(1) for p in plan("--axis", "l2.bytes=[512K:2048K]")],
+            ["512 KiB", "1024 KiB", "2048 KiB"],
         )
         self.assertEqual(len(plan("--axis", "sm.count=1,2,3", "--axis", "l1.ways=1,2,4", "--design", "zip")), 3)
         self.assertEqual(
@@ -208,162 +140,6 @@ class Points(Sweep):
         self.assertEqual(
             self.rows("memory.db", "SELECT name FROM axes ORDER BY id"), [("kernel",), ("sm.count",), ("l1.ways",)]
         )
-
-    def test_kernels_are_compared_with_a_baseline(self):
-        self.file("saxpy.ptx", SAXPY)
-        self.file("l.toml", LAUNCH)
-        self.file("short.toml", LAUNCH.replace("grid = 2", "grid = 1"))
-        args = (
-            "--kernels", "saxpy.ptx --launch l.toml", "saxpy.ptx --launch short.toml",
-            "--axis", "dram=[hbm2-2000,ddr2]", "--metric", "gpu.time", "--metric", "gpu.stall.classic.dram_full",
-            "--db", "k.db", "--baseline", "dram=ddr2",
-        )  # fmt: skip
-        out = self.ok("sweep", *args, "--", "run", "--gpu", "gtx480").stdout
-        self.assertIn("Speed-up of gpu.time against ddr2", out)
-        self.assertIn("Ratio of gpu.stall.classic.dram_full against ddr2", out)
-        self.assertIn("geometric mean", out)
-        data = json.loads(self.ok("report", "k.db", "--json").stdout)
-        times = {tuple(c["values"].values()): c["metrics"]["gpu.time"]["value"] for c in data["combinations"]}
-        compared = data["comparisons"][0]
-        self.assertEqual((compared["baseline"], compared["ratio"]), ("ddr2", "baseline/value"))
-        self.assertEqual(len(compared["kernels"]), 2)
-        for row in compared["kernels"]:
-            base = times[row["kernel"], "ddr2"]
-            expected = [base / times[row["kernel"], dram] for dram in compared["columns"]]
-            self.assertEqual(row["ratios"], expected)
-        other = json.loads(self.ok("report", "k.db", "--baseline", "dram=hbm2-2000", "--json").stdout)
-        self.assertEqual(other["comparisons"][0]["baseline"], "hbm2-2000")
-        if jsonschema is not None:
-            jsonschema.Draft202012Validator(
-                json.loads((SOURCE / "docs/reference/schema/study-1.schema.json").read_text())
-            ).validate(data)
-        self.assertIn("geometric mean of 2", self.ok("report", "k.db", "--md").stdout)
-        self.fails(3, "report", "k.db", "--baseline", "dram=x", says="[sweep-baseline]")
-        self.fails(3, "report", "k.db", "--baseline", "x=ddr2", says=["[sweep-baseline]", "its axes"])
-
-    def test_a_points_result_and_the_forms_of_a_report(self):
-        self.sweep("--axis", "sm.count=[2,4]")
-        point = json.loads(self.ok("report", "sweep.db", "--point", "2", "--json").stdout)
-        self.assertEqual(next(c["value"] for c in point["manifest"]["configuration"] if c["key"] == "sm.count"), "4")
-        data = json.loads(self.ok("report", "sweep.db", "--json").stdout)
-        self.assertEqual([p["state"] for p in data["points"]], ["done", "done"])
-        if jsonschema is not None:
-            jsonschema.Draft202012Validator(
-                json.loads((SOURCE / "docs/reference/schema/study-1.schema.json").read_text())
-            ).validate(data)
-        self.assertEqual(data["effects"][0]["axis"], "sm.count")
-        self.ok("report", "sweep.db", "--html=r.html", "--timeline=t.json", "--md=r.md")
-        chrome_trace.check((self.folder / "t.json").read_text())
-        self.fails(3, "report", "sweep.db", "--point", "3", says="[sweep-point]")
-        self.fails(2, "report", "sweep.db", "--sqlite=x.db", says="it is one")
-
-    @unittest.skipIf(browser.MISSING, browser.MISSING)
-    def test_the_page_in_a_browser(self):
-        self.sweep(
-            "--axis",
-            "sm.count=[2,4,8]",
-            "--axis",
-            "l1.ways=[2,4]",
-            "--minimise",
-            "gpu.time",
-            "--minimise",
-            "sm.count",
-            "--html=r.html",
-        )
-        b = browser.Browser()
-        try:
-            b.open(self.folder / "r.html")
-            self.assertEqual(b.log(), [])
-            figures = b.run("return document.querySelectorAll('figure').length")
-            self.assertEqual(figures, 4, "front, sensitivity, two effects")
-            self.assertEqual(b.run("return document.querySelectorAll('figure svg').length"), figures)
-            self.assertEqual(b.run("return document.querySelectorAll('tr.point-row').length"), 6)
-        finally:
-            b.close()
-
-
-class Failures(Sweep):
-    def test_failed_points_are_listed_and_do_not_stop_the_rest(self):
-        result = self.simtlab(
-            "sweep", "--axis", "gpu=[v100,nosuch,a100]", "--", "run", "saxpy.ptx", "--launch", "l.toml"
-        )
-        self.assertEqual(result.returncode, 1)
-        self.assertIn("[sweep-failed]", result.stderr)
-        self.assertIn("3 points, 2 done, 1 failed", result.stdout)
-        self.assertRegex(result.stdout, r"point 2, exit code 3: gpu=nosuch\n.*nosuch")
-        self.assertEqual(self.rows("sweep.db", "SELECT error_id <> '', exit_code FROM points WHERE id = 2"), [(1, 3)])
-
-    def test_a_crash_and_a_point_that_takes_too_long(self):
-        script = self.file(
-            "odd",
-            '#!/bin/sh\ncase "$*" in *sm.count=2*) kill -SEGV $$;; *sm.count=3*) sleep 20;; esac\nexec "$REAL" "$@"\n',
-        )
-        script.chmod(0o755)
-        result = self.simtlab(
-            "sweep",
-            "--axis",
-            "sm.count=[2,3,4]",
-            "--timeout",
-            "400 ms",
-            "--program",
-            script,
-            *POINT,
-            env={"REAL": SIMTLAB},
-        )
-        self.assertEqual(result.returncode, 1)
-        self.assertEqual(
-            self.rows("sweep.db", "SELECT state, error_id FROM points ORDER BY id"),
-            [("failed", "sweep-crash"), ("failed", "sweep-timeout"), ("done", None)],
-        )
-        # Only those again.
-        self.ok("sweep", "--axis", "sm.count=[2,3,4]", "--retry-failed", *POINT)
-        self.assertEqual(self.rows("sweep.db", "SELECT attempts FROM points ORDER BY id"), [(2,), (2,), (1,)])
-
-    def test_the_example(self):
-        result = self.ok(
-            "sweep", SOURCE / "examples/sweep/memory.toml", "--constraint", "sm.count <= 20", "--html=r.html"
-        )
-        self.assertIn("study memory: 6 points, 6 done", result.stdout)
-        self.assertRegex(
-            result.stdout, r"on the Pareto front: gpu\.time, the less the better; sm\.count, the less the better"
-        )
-
-    def test_a_limit_of_failures(self):
-        result = self.simtlab(
-            "sweep",
-            "--axis",
-            "gpu=[n1,n2,n3,n4,n5,n6]",
-            "-j",
-            "1",
-            "--max-failures",
-            "2",
-            "--",
-            "run",
-            "saxpy.ptx",
-            "--launch",
-            "l.toml",
-        )
-        self.assertEqual(result.returncode, 1)
-        self.assertEqual(
-            self.rows("sweep.db", "SELECT state, count(*) FROM points GROUP BY state"), [("failed", 2), ("pending", 4)]
-        )
-
-    def test_full_disk(self):
-        # A file may not grow beyond the limit: as on a full disk the write fails in the middle.
-        args = ["sweep", "--axis", "sm.count=[1:40:1]", "-j", "2", *POINT]
-        limited = subprocess.run(
-            ["bash", "-c", 'ulimit -f 150; trap "" XFSZ; exec "$@"', "-", SIMTLAB, *args],
-            cwd=self.folder,
-            env=self.environment(),
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
-        self.assertEqual(limited.returncode, 1, limited.stderr)
-        self.assertRegex(limited.stderr, r"\[sweep-(database|disk)\]")
-        self.assertIn("the same command goes on", limited.stderr)
-        self.ok(*args)
-        self.assertEqual(self.rows("sweep.db", "SELECT count(*) FROM points WHERE state = 'done'"), [(40,)])
 
 
 # Notes the GPU that it ran on and its arguments; without any it launches, with "idle" it does not.
@@ -526,89 +302,6 @@ class OtherStudies(Sweep):
         self.sweep(
             "--axis", "sm.count=[2,4]", "--axis", "l2.bytes=[3 MiB]", "--program", "/bin/false"
         )  # the same: nothing is run
-
-
-class Kills(Sweep):
-    AXIS = ["--axis", "sm.count=[1:40:1]", "-j", "3"]
-
-    def check_log(self):
-        """No point's process begins after one of that point has ended well; none ends well twice."""
-        ended = set()
-        for line in (self.folder / "log").read_text().splitlines():
-            word, point, *status = line.split()
-            if word == "begin":
-                self.assertNotIn(point, ended, f"point {point} was run again after it had ended")
-            elif status == ["0"]:
-                self.assertNotIn(point, ended, f"point {point} ended twice")
-                ended.add(point)
-        return ended
-
-    def test_killed_at_random_moments(self):
-        rng = random.Random(12)
-        wrapper = self.wrapper()
-        for kill in range(60):
-            process = self.start(*self.AXIS, "--program", wrapper, nap="0.02")
-            time.sleep(rng.uniform(0.005, 0.25))
-            process.kill()
-            process.communicate()
-            if (self.folder / "sweep.db").exists() and kill > 5:
-                done = (
-                    self.rows("sweep.db", "SELECT count(*) FROM sqlite_master WHERE name = 'points'") == [(1,)]
-                    and self.rows("sweep.db", "SELECT count(*) FROM points WHERE state = 'done'")[0][0]
-                )
-                if done and done >= 36:
-                    break
-        process = self.start(*self.AXIS, "--program", wrapper)
-        out, err = process.communicate(timeout=120)
-        self.assertEqual(process.returncode, 0, err)
-        self.assertIn("40 points, 40 done", out)
-        self.check_log()
-        self.assertEqual(self.rows("sweep.db", "SELECT count(*), count(DISTINCT point) FROM results"), [(40, 40)])
-        # The same study without kills has the same figures.
-        self.ok("sweep", *self.AXIS, "--db", "other.db", *POINT)
-        figures = "SELECT point, value FROM metrics JOIN metric_names n ON n.id = metric WHERE n.name = 'gpu.cycles' ORDER BY point"
-        self.assertEqual(self.rows("sweep.db", figures), self.rows("other.db", figures))
-
-    def test_result_that_was_written_before_the_kill_is_taken(self):
-        self.ok("sweep", "--axis", "sm.count=[2,4]", *POINT)
-        result = self.ok("report", "sweep.db", "--point", "2", "--json").stdout
-        with sqlite3.connect(self.folder / "sweep.db") as connection:
-            connection.execute("UPDATE points SET state = 'running' WHERE id = 2")
-        self.file("sweep.db.d/2.json", result)
-        self.file("sweep.db.d/1.json.tmp", "half")
-        again = self.ok("sweep", "--axis", "sm.count=[2,4]", "--program", "/bin/false", *POINT)
-        self.assertIn("(1 found beside the database)", again.stderr)
-        self.assertEqual(self.rows("sweep.db", "SELECT state, attempts FROM points WHERE id = 2"), [("done", 1)])
-
-    def test_interrupted(self):
-        process = self.start(*self.AXIS, "--program", self.wrapper(), nap="0.2")
-        deadline = time.time() + 20
-        while time.time() < deadline and not (
-            (self.folder / "log").exists() and "end" in (self.folder / "log").read_text()
-        ):
-            time.sleep(0.02)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=20)
-        self.assertEqual(process.returncode, 130, err)
-        self.assertIn("the same command goes on", err)
-        self.assertIn("study sweep: 40 points", out)
-        states = dict(self.rows("sweep.db", "SELECT state, count(*) FROM points GROUP BY state"))
-        self.assertNotIn("running", states)
-        self.assertGreater(states["done"], 0)
-        self.assertGreater(states["pending"], 0)
-        process = self.start(*self.AXIS, "--program", self.wrapper())
-        out, err = process.communicate(timeout=60)
-        self.assertIn("40 points, 40 done", out, err)
-        self.check_log()
-
-    def test_two_at_once(self):
-        first = self.start(*self.AXIS, "--program", self.wrapper(), nap="1")
-        deadline = time.time() + 20
-        while time.time() < deadline and not (self.folder / "log").exists():
-            time.sleep(0.02)
-        self.fails(1, "sweep", *self.AXIS, *POINT, says=["[sweep-busy]", "another --db"])
-        first.send_signal(signal.SIGINT)
-        first.communicate(timeout=20)
 
 
 class BadInput(Sweep):

@@ -14,7 +14,7 @@ import unittest
 import chrome_trace
 import slurm_cluster
 from harness import SAXPY, SIMTLAB, Case, long_test, main
-from test_sweep import LAUNCH, POINT, WRAPPER
+from sweep_scene import LAUNCH, POINT, WRAPPER
 
 WHY_NOT = slurm_cluster.missing()
 

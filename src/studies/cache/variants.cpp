@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/shown.h"
+#include "base/sizes.h"
 #include "base/units.h"
 #include "report/format.h"
 #include "result/json.h"

@@ -68,15 +68,6 @@ void take_axes(std::vector<std::string>& words, std::vector<std::string>& axes) 
   });
 }
 
-std::string with_unit(std::string value) {
-  for (const char unit : {'K', 'M', 'G'})
-    if (value.size() > 1 && value.back() == unit) {
-      value.pop_back();
-      return fmt::format("{} {}iB", value, unit);
-    }
-  return value;
-}
-
 std::vector<std::string> point_of(const std::vector<Axis>& axes, std::size_t index) {
   std::vector<std::string> out(axes.size());
   for (std::size_t a = axes.size(); a-- > 0;) {

@@ -15,8 +15,6 @@ struct Axis {
 Axis parse_axis(const std::string& text, const char* error_id, const std::string& hint);
 // "--sweep a=1 b=2": moves the words after the first one, which stand among the others, to their axis.
 void take_axes(std::vector<std::string>& words, std::vector<std::string>& axes);
-// "16K" as the data files write it.
-std::string with_unit(std::string value);
 // The values of one point of all combinations, the last axis fastest.
 std::vector<std::string> point_of(const std::vector<Axis>& axes, std::size_t index);
 // Of all combinations. Throws Error(usage, error_id) if there are more than 10,000.

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/shown.h"
+#include "base/sizes.h"
 #include "gpu/prediction.h"
 #include "hosts/cuda/launch_runner.h"
 #include "models/answer.h"

@@ -10,6 +10,7 @@
 
 #include "base/files.h"
 #include "base/shown.h"
+#include "base/sizes.h"
 #include "compile/frontend.h"
 #include "compile/loops.h"
 #include "models/answer.h"

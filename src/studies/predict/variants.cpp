@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/sizes.h"
 #include "compile/launch_file.h"
 #include "models/model.h"
 #include "report/format.h"

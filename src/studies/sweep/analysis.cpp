@@ -115,16 +115,11 @@ class Reader {
     for (const result::StudyPoint& p : out_.points)
       if (p.state == "done") groups[p.combination].push_back(&p);
     for (const auto& [number, group] : groups) {
-      StudyCombination c{group.front()->id, group.size(), group.front()->values, {}, {}, false};
+      StudyCombination c{group.front()->id, group.size(), group.front()->values, {}, false};
       for (std::size_t m = 0; m < out_.metrics.size(); ++m) {
-        double sum = 0, squares = 0, n = 0;
-        for (const result::StudyPoint* p : group)
-          if (std::isfinite(p->metrics[m])) sum += p->metrics[m], ++n;
-        const double mean = n > 0 ? sum / n : result::no_value;
-        for (const result::StudyPoint* p : group)
-          if (std::isfinite(p->metrics[m])) squares += (p->metrics[m] - mean) * (p->metrics[m] - mean);
-        c.mean.push_back(mean);
-        c.deviation.push_back(n > 1 ? std::sqrt(squares / (n - 1)) : result::no_value);
+        std::vector<double> repeats;
+        for (const result::StudyPoint* p : group) repeats.push_back(p->metrics[m]);
+        c.figures.push_back(result::figure_of(std::move(repeats)));
       }
       out_.combinations.push_back(std::move(c));
     }
@@ -140,8 +135,8 @@ std::vector<double> goals_of(const result::Study& s, const StudyCombination& c) 
   std::vector<double> out;
   for (std::size_t m = 0; m < s.metrics.size(); ++m) {
     if (s.metrics[m].goal == Goal::none) continue;
-    if (!std::isfinite(c.mean[m])) return {};
-    out.push_back(s.metrics[m].goal == Goal::minimise ? c.mean[m] : -c.mean[m]);
+    if (!std::isfinite(c.value(m))) return {};
+    out.push_back(s.metrics[m].goal == Goal::minimise ? c.value(m) : -c.value(m));
   }
   return out;
 }
@@ -294,7 +289,7 @@ std::map<std::string, double> kernel_means(const result::Study& study, std::size
   if (axis == study.axes.size() || study.axes.size() < 2) return {};
   std::map<std::string, std::vector<double>> values;
   for (const StudyCombination& c : study.combinations)
-    if (std::isfinite(c.mean[m])) values[c.values[axis]].push_back(c.mean[m]);
+    if (std::isfinite(c.value(m))) values[c.values[axis]].push_back(c.value(m));
   if (values.size() < 2) return {};
   std::map<std::string, double> out;
   for (const auto& [kernel, list] : values)
@@ -315,11 +310,11 @@ void find_effects(result::Study& study) {
       std::vector<Sample> samples;
       bool numeric = true;
       for (const StudyCombination& c : study.combinations) {
-        if (!std::isfinite(c.mean[m])) continue;
+        if (!std::isfinite(c.value(m))) continue;
         const auto x = number_of(c.values[a]);
         numeric = numeric && x.has_value();
         const double unit = kernels.empty() ? 1 : kernels.at(c.values[kernel_axis(study)]);
-        samples.push_back({x.value_or(0), c.values[a], c.mean[m] / unit});
+        samples.push_back({x.value_or(0), c.values[a], c.value(m) / unit});
       }
       const bool varies =
           std::ranges::any_of(samples, [&](const Sample& s) { return s.label != samples.front().label; });

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/shown.h"
+#include "studies/sweep/axis.h"
 
 namespace simtlab::studies::sweep {
 namespace {
@@ -74,19 +75,32 @@ class Comparison {
     return static_cast<std::size_t>(at - choices_.begin());
   }
 
+  bool varies(std::size_t i) const {
+    return std::ranges::any_of(choices_, [&](const Choice& c) { return c[i] != choices_.front()[i]; });
+  }
   // Values of the axes that vary.
   std::string label(const Choice& choice) const {
     std::string out;
-    for (std::size_t i = 0; i < choice.size(); ++i) {
-      const bool varies = std::ranges::any_of(choices_, [&](const Choice& c) { return c[i] != choice[i]; });
-      if (varies) out += (out.empty() ? "" : " ") + choice[i];
-    }
+    for (std::size_t i = 0; i < choice.size(); ++i)
+      if (varies(i)) out += (out.empty() ? "" : " ") + choice[i];
     return out;
+  }
+  void name_choices(result::StudyComparison& out) const {
+    out.choices.resize(choices_.size());
+    for (std::size_t a = 0, i = 0; a < s_.axes.size(); ++a) {
+      if (a == kernels_) continue;
+      if (varies(i)) {
+        out.axes.push_back(a);
+        for (std::size_t c = 0; c < choices_.size(); ++c)
+          out.choices[c].push_back({choices_[c][i], number_of(choices_[c][i]).value_or(result::no_value)});
+      }
+      ++i;
+    }
   }
 
   double value(const std::string& kernel, const Choice& choice, std::size_t m) const {
     const auto at = found_.find({kernel, choice});
-    return at == found_.end() ? result::no_value : at->second->mean[m];
+    return at == found_.end() ? result::no_value : at->second->value(m);
   }
 
   result::StudyComparison of(std::size_t m) const {
@@ -96,12 +110,14 @@ class Comparison {
     out.speed_up = s_.metrics[m].goal == result::StudyMetric::Goal::minimise || name.ends_with(".time") ||
                    name == "gpu.cycles";
     for (const Choice& choice : choices_) out.columns.push_back(label(choice));
+    name_choices(out);
     std::vector<double> logs(choices_.size(), 0);
     for (const std::string& kernel : names_) {
-      result::StudyComparison::Row row{kernel, value(kernel, choices_[base_], m), {}};
+      result::StudyComparison::Row row{kernel, value(kernel, choices_[base_], m), {}, {}};
       for (const Choice& choice : choices_) {
         const double here = value(kernel, choice, m);
         const double ratio = out.speed_up ? row.base / here : here / row.base;
+        row.values.push_back(here);
         row.ratios.push_back(std::isfinite(ratio) ? ratio : result::no_value);
       }
       const bool whole = std::ranges::all_of(row.ratios, [](double r) { return std::isfinite(r) && r > 0; });

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/shown.h"
+#include "base/sizes.h"
 
 namespace simtlab::studies::sweep {
 namespace {
@@ -143,7 +144,7 @@ std::vector<std::string> point_command(const Study& study, const std::vector<std
     const std::string& name = study.axes[a].name;
     if (study.bindings[a] == Binding::option) words.add_option(fmt::format("--{}={}", name, values[a]));
     if (study.bindings[a] == Binding::setting)
-      words.add_option("--set"), words.add_option(fmt::format("{}={}", name, values[a]));
+      words.add_option("--set"), words.add_option(fmt::format("{}={}", name, with_unit(values[a])));
     if (study.bindings[a] == Binding::flag && values[a] == "true") words.add_option("--" + name);
   }
   Words seeded = words;

@@ -132,7 +132,16 @@ TEST(ForeignText, NoPrinterOfAStudyLetsItThrough) {
                {evil, evil, result::StudyMetric::Goal::maximise, true}};
   s.points = {{1, 1, 0, 0, 1, {evil, evil}, "done", 0, "", "", 1, 2, evil, evil, {1, 2}},
               {2, 2, 0, 0, 1, {evil, evil}, "failed", 3, evil, evil, 1, 2, evil, evil, {1, 2}}};
-  s.combinations = {{1, 1, {evil, evil}, {1, 2}, {0, 0}, true}, {2, 1, {evil, "b"}, {3, 4}, {0, 0}, false}};
+  const auto figures = [](double a, double b) {
+    return std::vector{result::figure_of({a, a + 1}), result::figure_of({b})};
+  };
+  s.combinations = {{1, 2, {evil, evil}, figures(1, 2), true}, {2, 1, {evil, "b"}, figures(3, 4), false}};
+  result::StudyComparison beside;
+  beside.columns = {evil, "b" + evil}, beside.axes = {1};
+  beside.choices = {{{evil}}, {{"b" + evil}}};
+  beside.rows = {{evil, 2, {1, 2}, {2, 4}}, {"b" + evil, 2, {1, 2}, {2, 4}}};
+  beside.mean = {1, 2}, beside.in_mean = 2;
+  s.comparisons = {beside};
   s.effects = {{0, 0, {{evil, 1, 1, 1, 1}, {evil, 1, 2, 2, 2}}, 0.5, 0.5, 0.5}};
   s.done = 1, s.failed = 1;
   StudyTextOptions options;
@@ -141,6 +150,8 @@ TEST(ForeignText, NoPrinterOfAStudyLetsItThrough) {
   expect_harmless(study_csv(s), "csv of a study");
   expect_harmless(study_markdown(s), "markdown of a study");
   expect_harmless(study_json(s), "json of a study");
+  const std::string page = study_html(s);
+  expect_harmless(page.substr(page.find("<main")), "page of a study");
 }
 
 }  // namespace

@@ -244,7 +244,8 @@ void add_study_part(Command& sub, SweepOptions& o) {
   list("--constraint", o.constraints,
        "Leave out combinations for which this is not so, as \"sm.count < 100 or dram == 'hbm3'\"",
        "EXPRESSION");
-  sub.add_option("--repeats", o.repeats, "Runs of each combination, with a seed each")
+  sub.add_option("--repeats", o.repeats,
+                 "Runs of each combination, with a seed each; figures are their medians")
       ->check(in_range(std::uint64_t{1}, std::uint64_t{100000}))
       ->type_name("N")
       ->group("Study");

@@ -147,6 +147,14 @@ TEST(SweepDesign, commands_of_points) {
                           "--seed=7", "--", "./app", "size=64"));
 }
 
+TEST(SweepDesign, sizes_of_device_keys_have_a_unit) {
+  Study s = study_with({axis_from("l2.bytes=[512K:1024K]"), axis_from("n=64K"), axis_from("l1.ways=4")});
+  s.command = {"run", "k.ptx", "--", "{n}"};
+  s.bindings = {Binding::setting, Binding::placeholder, Binding::setting};
+  EXPECT_THAT(point_command(s, {"512K", "64K", "4"}, 0),
+              ElementsAre("run", "k.ptx", "--set", "l2.bytes=512 KiB", "--set", "l1.ways=4", "--", "64K"));
+}
+
 // Every combination of a value with and without `--` and options, in a command with and without: simtlab's
 // words, options of axes, the program's.
 TEST(SweepDesign, commands_of_values_with_dashes) {
@@ -258,16 +266,39 @@ result::Study found_study() {
     for (const char* c : {"x", "y"}) {
       result::StudyCombination one;
       one.values = {std::to_string(a), c};
-      one.mean = {8.0 / a, static_cast<double>(a)};
-      one.deviation = {result::no_value, result::no_value};
+      one.figures = {result::figure_of({8.0 / a}), result::figure_of({static_cast<double>(a)})};
       s.combinations.push_back(one);
     }
   return s;
 }
 
+TEST(SweepAnalysis, a_figure_is_the_median_of_its_repeats) {
+  const result::StudyFigure three = result::figure_of({9, 2, 1});
+  EXPECT_EQ(three.median, 2) << "one odd seed does not move it";
+  EXPECT_EQ(three.mean, 4);
+  EXPECT_DOUBLE_EQ(three.deviation, std::sqrt((25.0 + 4 + 9) / 2));
+  EXPECT_DOUBLE_EQ(three.spread(), three.deviation / 2);
+  EXPECT_TRUE(three.differs());
+  EXPECT_EQ(std::pair(three.low, three.high), std::pair(1.0, 9.0));
+  const result::StudyFigure even = result::figure_of({4, result::no_value, 1, 2, 3});
+  EXPECT_EQ(even.median, 2.5) << "a repeat without the metric does not count";
+  const result::StudyFigure same = result::figure_of({5, 5});
+  EXPECT_FALSE(same.differs());
+  EXPECT_EQ(same.spread(), 0);
+  EXPECT_EQ(result::figure_of({7}).median, 7);
+  EXPECT_TRUE(std::isnan(result::figure_of({7}).deviation));
+  EXPECT_DOUBLE_EQ(result::figure_of({-4, -2}).spread(), std::sqrt(2.0) / 3) << "of its size";
+  EXPECT_TRUE(std::isnan(result::figure_of({-1, 0, 2}).spread())) << "nothing is a share of 0";
+  for (const auto& none : {std::vector<double>(), std::vector<double>{result::no_value}}) {
+    EXPECT_TRUE(std::isnan(result::figure_of(none).median));
+    EXPECT_TRUE(std::isnan(result::figure_of(none).spread()));
+    EXPECT_FALSE(result::figure_of(none).differs());
+  }
+}
+
 TEST(SweepAnalysis, front_of_two_goals) {
   result::Study s = found_study();
-  s.combinations[0].mean[0] = 9;  // a=1 c=x is beaten by a=1 c=y
+  s.combinations[0].figures[0].median = 9;  // a=1 c=x is beaten by a=1 c=y
   mark_front(s);
   std::vector<bool> front;
   for (const auto& c : s.combinations) front.push_back(c.on_front);
@@ -299,8 +330,9 @@ result::Study kernels_study() {
       for (const double width : {1.0, 2.0}) {
         result::StudyCombination one;
         one.values = {kernel, dram, std::to_string(static_cast<int>(width))};
-        one.mean = {length * time / width, width / time, std::string(kernel) == "short" ? 0 : time};
-        one.deviation.assign(3, result::no_value);
+        for (const double v :
+             {length * time / width, width / time, std::string(kernel) == "short" ? 0 : time})
+          one.figures.push_back(result::figure_of({v}));
         s.combinations.push_back(one);
       }
   return s;
@@ -314,6 +346,11 @@ TEST(SweepComparison, a_row_a_kernel_beside_the_first_values) {
   EXPECT_TRUE(time.speed_up);
   EXPECT_EQ(time.baseline, 0u);
   EXPECT_THAT(time.columns, ElementsAre("slow 1", "slow 2", "fast 1", "fast 2"));
+  EXPECT_THAT(time.axes, ElementsAre(1u, 2u));
+  EXPECT_EQ(time.choices[3][0].text, "fast");
+  EXPECT_TRUE(std::isnan(time.choices[3][0].number)) << "a word";
+  EXPECT_EQ(time.choices[3][1].number, 2);
+  EXPECT_THAT(time.rows[1].values, ElementsAre(8e6, 4e6, 2e6, 1e6));
   ASSERT_EQ(time.rows.size(), 2u);
   EXPECT_EQ(time.rows[1].kernel, "long");
   EXPECT_DOUBLE_EQ(time.rows[1].base, 8e6);
@@ -373,7 +410,7 @@ TEST(SweepAnalysis, many_values_are_grouped) {
   s.metrics = {{"gpu.time", "ns", result::StudyMetric::Goal::none, false}};
   for (int i = 0; i < 80; ++i)
     s.combinations.push_back(
-        {0, 1, {std::to_string(i)}, {static_cast<double>(i)}, {result::no_value}, false});
+        {0, 1, {std::to_string(i)}, {result::figure_of({static_cast<double>(i)})}, false});
   find_effects(s);
   ASSERT_EQ(s.effects.size(), 1u);
   ASSERT_EQ(s.effects[0].levels.size(), 8u);
