@@ -220,7 +220,7 @@ class ReportWriter : TextWriter {
     if (const auto cycles = m.get("gpu.cycles"))
       text += fmt::format(": {} cycles", format_exact(static_cast<std::uint64_t>(*cycles)));
     if (const double error = m.get("gpu.cycles.error").value_or(0); error > 0)
-      text += fmt::format(" (estimate, +-{:.2g} %)", error * 100);
+      text += fmt::format(" (estimate, within {:.2g} %)", error * 100);
     if (const auto ipc = m.get("gpu.ipc"))
       text += fmt::format(", {:.4g} thread instructions per cycle", *ipc);
     line(text);

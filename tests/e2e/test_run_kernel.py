@@ -108,7 +108,7 @@ class RunKernel(Case):
         self.assertLess(sampled["total"]["sampling.blocks"]["value"], 15000)
         self.assertLessEqual(abs(truth - estimate), error * estimate)
         self.assertEqual(whole["total"]["gpu.instructions.warp"], sampled["total"]["gpu.instructions.warp"])
-        self.assertIn("estimate, +-", self.ok("run", *arguments, "--sample", "0.03").stdout)
+        self.assertIn("estimate, within ", self.ok("run", *arguments, "--sample", "0.03").stdout)
         self.fails(2, "run", *arguments, "--sample", "0.9", says=("--sample",))
         # A trace holds all blocks, whatever was sampled; sampled again it gives the same estimate.
         recorded = self.run_json(*arguments, "--sample", "0.03", "--record", "t.simt")
