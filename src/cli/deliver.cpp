@@ -33,6 +33,14 @@ int descriptor_of_last_resort(const OutputOptions& options, int usual) {
   return data_on_stdout(options) ? STDERR_FILENO : usual;
 }
 
+// Whether a file holds what was found, so that -q can leave out the report.
+bool in_a_file(const Outcome& outcome, const Writing& writing) {
+  const auto is_file = [](const std::string& name) { return !name.empty() && name != "-"; };
+  return !writing.failed() &&
+         (outcome.in_a_file || is_file(outcome.output.json) || is_file(outcome.output.csv) ||
+          std::ranges::any_of(outcome.more, is_file, &Outcome::More::file));
+}
+
 // What has no file: stdout and the terminal.
 void show(const Outcome& outcome, bool text_in_file, Writing& writing) {
   const OutputOptions& output = outcome.output;
@@ -54,7 +62,7 @@ void show(const Outcome& outcome, bool text_in_file, Writing& writing) {
   else if (!output.output.empty() && !text_in_file)
     text(descriptor_of_last_resort(output, usual));
   else if (output.output.empty() && !data_on_stdout(output) && outcome.text_on_stdout &&
-           (usual == STDOUT_FILENO || !output.quiet))
+           !(output.quiet && (usual == STDERR_FILENO || in_a_file(outcome, writing))))
     text(usual);
 }
 
@@ -69,10 +77,9 @@ int deliver(const Outcome& outcome) {
   if (!writing.failed()) {  // else what follows would look as if all were well
     const bool data = data_on_stdout(output) ||
                       std::ranges::any_of(outcome.more, [](const auto& more) { return more.file == "-"; });
-    if (output.output.empty() && !data)
-      print(outcome.remark);
-    else if (!output.quiet)
-      talk(outcome.remark);
+    const bool as_report = output.output.empty() && !data;
+    if (!output.quiet || (as_report && !in_a_file(outcome, writing)))
+      as_report ? print(outcome.remark) : talk(outcome.remark);
     if (!outcome.failure && outcome.code == 0) talk(outcome.note);
   }
   try {

@@ -11,6 +11,8 @@ import unittest
 from harness import SAXPY_LAUNCH, SIMTLAB, SPIN, SPIN_LAUNCH, Case, main, needs_clang
 
 HAS_FULL = pathlib.Path("/dev/full").exists()
+KERNEL = ["saxpy.ptx", *SAXPY_LAUNCH, "--gpu", "v100"]
+AREAS = ("all", "timing", "cache", "predict", "probe", "corun", "page")
 PROGRAM = """__global__ void k(int* p) { p[threadIdx.x] = 1; }
 int main() { int* p; cudaMalloc(&p, 128); k<<<1, 32>>>(p); return cudaDeviceSynchronize(); }
 """
@@ -46,6 +48,72 @@ class Early(Case):
         for flags in ([], ["-c"], ["-ptx"]):
             self.fails(1, "build", "app.cu", *flags, "-o", "missing/app", says=["[file-write]", "missing/app"])
         self.fails(1, "run", "app.cu", "--json=missing/x.json", says="missing/x.json")
+
+
+# A command line of each command that has -q and --json, in a folder with the kernel and one of its results; what prints its result to
+# a file besides is tried with that, too.
+QUIET = {
+    "run": [[*KERNEL], [*KERNEL, "--csv=q.csv"]],
+    "cache": [[*KERNEL], [*KERNEL, "--sweep", "l1.ways=2,4"], [*KERNEL, "--compare", "l1.ways=2", "l1.ways=4"]],
+    "predict": [
+        [*KERNEL],
+        [*KERNEL, "--sweep", "sm.count=2,4"],
+        ["saxpy.ptx", "--static", "--grid", "64", "--block", "256"],
+    ],
+    "dram": [["--generate", "stream", "--requests", "2000", "--dram", "ddr4-3200"]],
+    "probe": [["--gpu", "v100", "--only", "shared", "--quick"]],
+    "corun": [["--mix", "HW,BH", "--policy", "shark", "--shorten", "500"]],
+    "corun interfere": [["HW"]],
+    "corun profiles": [[]],
+    "sweep": [["--axis", "sm.count=[2]", "--db", "s.db", "--", "run", *KERNEL]],
+    "report": [["r.json"], ["r.json", "--html=q.html"], ["r.json", "--csv=q.csv"]],
+    "rerun": [["r.json"]],
+    "validate dram": [[]],
+}
+# They need a compiler, a daemon or minutes; what they find goes the same way.
+NOT_TRIED = {"suite", "corun profile", "corun live", "validate", *(f"validate {area}" for area in AREAS)}
+
+
+class Quiet(Case):
+    """-q with a file for the result: nothing is printed, whatever the command."""
+
+    def test_every_command(self):
+        self.saxpy()
+        self.ok("run", *KERNEL, "--json=r.json")
+        sections = self.ok("list", "options", "--markdown").stdout.split("\n## simtlab ")[1:]
+        quiet = {s.split("\n")[0] for s in sections if "`-q, --quiet`" in s and "`--json[=FILE]`" in s}
+        self.assertEqual(quiet, set(QUIET) | NOT_TRIED, "a command with -q is tried here")
+        for command, lines in QUIET.items():
+            for words in lines:
+                at = words.index("--") if "--" in words else len(words)
+                line = [*command.split(), *words[:at], "-q", "--json=q.json", *words[at:]]
+                with self.subTest(line=line):
+                    done = self.ok(*line)
+                    self.assertEqual((done.stdout, done.stderr), ("", ""))
+                    json.loads((self.folder / "q.json").read_text())
+
+    def test_without_a_file_the_report_is_the_result(self):
+        self.saxpy()
+        self.assertIn("Bottleneck", self.ok("run", *KERNEL, "-q").stdout)
+        self.assertIn("L1 reads", self.ok("cache", *KERNEL, "--sweep", "l1.ways=2,4", "-q").stdout)
+        json.loads(self.ok("run", *KERNEL, "-q", "--json").stdout)
+        both = self.ok("run", *KERNEL, "-q", "--json=q.json", "-o", "-").stdout
+        self.assertIn("Bottleneck", both, "who names stdout gets it")
+
+    def test_what_else_has_the_result(self):
+        self.ok("probe", "--gpu", "v100", "--only", "shared", "--quick", "-q", "-o", "mine.toml")
+        for line in (
+            ["probe", "--gpu", "v100", "--only", "shared", "--quick", "-o", "mine.toml"],
+            ["corun", "profiles", "--into", "mine.db"],
+            ["validate", "dram", "--html=page.html"],
+        ):
+            self.assertEqual(self.ok(*line, "-q").stdout, "", line)
+
+    def test_errors_are_printed(self):
+        self.saxpy()
+        failed = self.simtlab("run", *KERNEL, "-q", "--json=q.json", "--max-cycles", "10")
+        self.assertEqual((failed.returncode, failed.stdout), (1, ""))
+        self.assertIn("error:", failed.stderr)
 
 
 @unittest.skipUnless(HAS_FULL, "there is no /dev/full")

@@ -158,7 +158,8 @@ std::string spelled(const TreeOption& o) {
   std::string out;
   for (const std::string& name : o.names) out += (out.empty() ? "" : ", ") + name;
   // "[=FILE]" where it is optional
-  if (!o.value.empty() && !o.positional) out += (o.value_optional ? "" : " ") + o.value;
+  if (!o.value.empty() && !o.positional)
+    out += o.value_optional ? fmt::format("[={}]", o.value) : " " + o.value;
   return out;
 }
 

@@ -37,6 +37,7 @@ struct Outcome {
   std::string note;              // on stderr, behind all the rest; not where something failed
   bool beside_program = false;   // a program printed to stdout: the report goes to stderr
   bool text_on_stdout = true;    // where nothing says where the text goes
+  bool in_a_file = false;        // the study itself wrote what it found, as a device file
   std::vector<Error> unwritten;  // files of the study itself (a trace, a timeline)
   std::optional<Error> failure;  // ended it early; the rest covers what ran until then
   std::string verdict;           // in its place: an error that a process of its own has put into words

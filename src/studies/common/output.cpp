@@ -218,7 +218,9 @@ void add_output_options(Command& command, OutputOptions& options) {
           ->group(group));
   only_shown(
       command
-          .add_flag("-q,--quiet", options.quiet, "No report on stderr, no notes, no progress; errors only")
+          .add_flag("-q,--quiet", options.quiet,
+                    "Errors and warnings only: no notes, no progress, no report on stderr, and none on "
+                    "stdout where a file (as --json=FILE) has the result")
           ->group(group));
   only_shown(command
                  .add_flag("-v,--verbose", options.verbose,

@@ -107,6 +107,7 @@ Outcome show_profiles(ProfilesOptions& o) {
   result::Result result = profiles_result(profiles);
   clock.finish(result);
   Outcome out(std::move(result), output);
+  out.in_a_file = !o.into.empty();
   out.text = [text = profiles_text(profiles)](const report::Style&) { return text; };
   return out;
 }

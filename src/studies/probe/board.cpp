@@ -256,6 +256,7 @@ Outcome probe_board(ProbeOptions o) {
   if (!o.output.output.empty()) writing([&] { add_device_file(out, o, *measured, base); });
   if (!o.curves.empty()) writing([&] { write_curves(o.curves, measured->found); });
   if (writing.failed()) out.unwritten.push_back(*writing.failed());
+  out.in_a_file = !o.output.output.empty() && o.output.output != "-" && !writing.failed();
   if (measured->outcome.interrupted) out.code = static_cast<int>(ExitCode::interrupted);
   return out;
 }
