@@ -10,7 +10,7 @@ import time
 import tomllib
 import unittest
 
-import test_corun_live
+import corun_live_scene
 from harness import main, needs_clang
 
 # Two programs with a kernel of one name: one with much traffic, one that computes.
@@ -58,7 +58,7 @@ def number_after(key, line):
 
 
 @needs_clang
-class Profiles(test_corun_live.Live):
+class Profiles(corun_live_scene.Live):
     """On simulated GPUs."""
 
     def setUp(self):
@@ -225,12 +225,12 @@ class Profiles(test_corun_live.Live):
         self.assertEqual(sorted(row[7] for row in table)[-1], max(round((e["ts"] + e["dur"]) * 1000) for e in launches))
 
 
-class Said(test_corun_live.Live):
+class Said(corun_live_scene.Live):
     """On a stand-in for CUDA."""
 
-    setUpClass = classmethod(test_corun_live.Fake.setUpClass.__func__)
-    launcher_env = test_corun_live.Fake.launcher_env
-    spans = test_corun_live.Fake.spans
+    setUpClass = classmethod(corun_live_scene.OnFake.setUpClass.__func__)
+    launcher_env = corun_live_scene.OnFake.launcher_env
+    spans = corun_live_scene.OnFake.spans
 
     def note_of(self, *args):
         self.serve(*args)

@@ -5,7 +5,7 @@ import subprocess
 import time
 
 import test_corun_known
-import test_corun_live
+import corun_live_scene
 from harness import SIMTLAB, Case, main, needs_clang
 
 
@@ -25,7 +25,7 @@ class Programs:
 
 
 @needs_clang
-class Simulated(Programs, test_corun_live.Live):
+class Simulated(Programs, corun_live_scene.Live):
     def setUp(self):
         super().setUp()
         for name, text in (("heavy", test_corun_known.HEAVY), ("light", test_corun_known.LIGHT)):
@@ -102,7 +102,7 @@ class Refused(Programs, Case):
         self.fails(3, *live, "--mix", "heavy,light", says="application heavy launched no kernel that was gated")
 
 
-class Fake(Programs, test_corun_live.OnFake):
+class Fake(Programs, corun_live_scene.OnFake):
     """On the machine's CUDA, for which a stand-in is there: a launch takes as long as it is told."""
 
     def test_waiting_is_free_on_the_gpu_and_counts_in_turnaround(self):
