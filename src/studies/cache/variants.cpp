@@ -15,8 +15,8 @@
 #include "result/json.h"
 #include "studies/common/axes.h"
 #include "studies/common/output.h"
+#include "studies/common/points.h"
 #include "studies/common/progress.h"
-#include "studies/common/signals.h"
 
 namespace simtlab::studies {
 namespace {
@@ -58,26 +58,13 @@ Run with(Run run, cache::Options study, const Variant& variant) {
   return run;
 }
 
-// A study that a sweep can go on without: what made it impossible.
-struct Point {
-  result::Result result;
-  std::string problem, hint;
-};
-
-Point point_of(const Run& run, const cache::Options& study, const Call& call, const Variant& variant) {
-  const auto hopeless = [](const Error& e) {
-    return e.code() != ExitCode::bad_input ||
-           (!e.id().starts_with("config-value") && !e.id().starts_with("device-value"));
-  };
-  try {
-    return {study_result(with(run, study, variant), call), {}, {}};
-  } catch (const Error& e) {
-    if (hopeless(e)) throw;
-    return {{}, e.diagnostics().front().message, e.diagnostics().front().hint};
-  }
+// A sweep can go on without that point.
+bool is_row(const Error& e) {
+  return e.code() == ExitCode::bad_input &&
+         (e.id().starts_with("config-value") || e.id().starts_with("device-value"));
 }
 
-double of(const result::Result& r, std::string_view metric) { return r.total.get(metric).value_or(0); }
+double of(const result::Metrics& total, std::string_view metric) { return total.get(metric).value_or(0); }
 
 constexpr std::pair<const char*, const char*> compared[] = {{"access.threads", "accesses of threads"},
                                                             {"access.sectors", "sectors"},
@@ -120,16 +107,6 @@ std::string dumped(const Json& document) {
   return document.dump(2, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-Json metrics_of(const result::Metrics& m) {
-  Json out = Json::object();
-  for (const result::Metrics::Value& v : m.values()) {
-    if (v.name.starts_with("host.")) continue;
-    out[v.name] = {{"value", v.is_integer ? Json(v.integer) : Json(v.real)},
-                   {"unit", result::find_metric(v.name)->unit}};
-  }
-  return out;
-}
-
 std::vector<Axis> axes_of(const std::vector<std::string>& texts) {
   std::vector<Axis> out;
   for (const std::string& text : texts)
@@ -138,8 +115,7 @@ std::vector<Axis> axes_of(const std::vector<std::string>& texts) {
   return out;
 }
 
-Variant variant_at(const std::vector<Axis>& axes, std::size_t point) {
-  const std::vector<std::string> values = point_of(axes, point);
+Variant variant_of(const std::vector<Axis>& axes, const std::vector<std::string>& values) {
   Variant out;
   for (std::size_t i = 0; i < axes.size(); ++i) out.push_back({full_name(axes[i].name), values[i]});
   return out;
@@ -149,139 +125,52 @@ constexpr const char* columns[] = {
     "l1.read.accesses",        "l1.read.misses",          "l1.read.miss_rate", "l1.read.misses.cold",
     "l1.read.misses.capacity", "l1.read.misses.conflict", "l2.read.accesses",  "l2.read.misses"};
 
-double rate_of(const result::Result& r) {
-  const double reads = of(r, "l1.read.accesses");
-  return reads == 0 ? 0 : of(r, "l1.read.misses") / reads;
+double rate_of(const result::Metrics& total) {
+  const double reads = of(total, "l1.read.accesses");
+  return reads == 0 ? 0 : of(total, "l1.read.misses") / reads;
 }
 
-std::string text_row(const result::Result& r, const report::Style& style) {
-  const double misses = of(r, "l1.read.misses"), rate = rate_of(r);
+std::string text_row(const result::Metrics& total, const report::Style& style) {
+  const double misses = of(total, "l1.read.misses"), rate = rate_of(total);
   const auto share = [&](const char* metric) {
-    return misses == 0 ? std::string("-") : report::format_share(of(r, metric) / misses);
+    return misses == 0 ? std::string("-") : report::format_share(of(total, metric) / misses);
   };
-  return fmt::format(
-      "{:>11} {:>9}  {} {:>9} {:>9} {:>9} {:>11} {:>9}\n", report::format_count(of(r, "l1.read.accesses")),
-      report::format_share(rate), report::bar(rate, 24, style), share("l1.read.misses.cold"),
-      share("l1.read.misses.capacity"), share("l1.read.misses.conflict"),
-      report::format_count(of(r, "l2.read.accesses")), report::format_share(of(r, "l2.read.miss_rate")));
+  return fmt::format("{:>11} {:>9}  {} {:>9} {:>9} {:>9} {:>11} {:>9}",
+                     report::format_count(of(total, "l1.read.accesses")), report::format_share(rate),
+                     report::bar(rate, 24, style), share("l1.read.misses.cold"),
+                     share("l1.read.misses.capacity"), share("l1.read.misses.conflict"),
+                     report::format_count(of(total, "l2.read.accesses")),
+                     report::format_share(of(total, "l2.read.miss_rate")));
 }
 
-std::string csv_row(const result::Result& r) {
-  std::string out;
-  for (const std::string_view metric : columns)
-    out += fmt::format("{},", metric == "l1.read.miss_rate" ? rate_of(r) : of(r, metric));
-  return out + "\n";
-}
-
-// The points of a sweep that are done.
-struct Sweep {
-  std::vector<Axis> axes;
-  std::vector<Variant> variants;
-  std::vector<Point> points;
-  std::size_t all = 0;
-
-  bool whole() const { return points.size() == all; }
-  std::string text(const report::Style& style) const;
-  std::string csv() const;
-  std::string json() const;
-  std::vector<std::string> hints() const;  // each once
-};
-
-std::vector<std::string> Sweep::hints() const {
-  std::vector<std::string> out;
-  for (const Point& p : points)
-    if (!p.hint.empty() && std::ranges::find(out, p.hint) == out.end()) out.push_back(p.hint);
+SweptColumns hits_and_misses() {
+  SweptColumns out;
+  out.head = fmt::format("{:>11} {:>9}  {:<24} {:>9} {:>9} {:>9} {:>11} {:>9}", "L1 reads", "miss", "",
+                         "cold", "capacity", "conflict", "L2 reads", "miss");
+  out.row = text_row;
+  out.csv.assign(std::begin(columns), std::end(columns));
+  out.value = [](const result::Metrics& total, const std::string& metric) -> std::optional<double> {
+    return metric == "l1.read.miss_rate" ? rate_of(total) : of(total, metric);
+  };
+  out.all_in_json = true;
   return out;
-}
-
-std::string Sweep::text(const report::Style& style) const {
-  std::string out;
-  if (!whole())
-    out =
-        report::painted(fmt::format("INCOMPLETE: interrupted after {} of {} variants\n", points.size(), all),
-                        report::Paint::bad, style);
-  std::string header;
-  for (const Axis& a : axes) header += fmt::format("{:<14}", a.name);
-  out +=
-      report::painted(fmt::format("{}{:>11} {:>9}  {:<24} {:>9} {:>9} {:>9} {:>11} {:>9}\n", header,
-                                  "L1 reads", "miss", "", "cold", "capacity", "conflict", "L2 reads", "miss"),
-                      report::Paint::bold, style);
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    for (const Change& c : variants[i]) out += fmt::format("{:<14}", c.value);
-    out += points[i].problem.empty()
-               ? text_row(points[i].result, style)
-               : report::painted(report::shortened(points[i].problem, 90), report::Paint::dim, style) + "\n";
-  }
-  for (const std::string& hint : hints())
-    out += report::painted("hint: " + hint + "\n", report::Paint::dim, style);
-  return out;
-}
-
-std::string Sweep::csv() const {
-  std::string out;
-  for (const Axis& a : axes) out += a.name + ",";
-  for (const char* metric : columns) out += fmt::format("{},", metric);
-  out += "problem\n";
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    for (const Change& c : variants[i]) out += c.value + ",";
-    out += points[i].problem.empty()
-               ? csv_row(points[i].result)
-               : fmt::format("{}\"{}\"\n", std::string(std::size(columns), ','), points[i].problem);
-  }
-  return out;
-}
-
-std::string Sweep::json() const {
-  Json document = {{"schema", result::json_schema}, {"sweep", Json::array()}};
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    Json entry = {{"point", Json::object()}};
-    for (std::size_t a = 0; a < axes.size(); ++a) entry["point"][axes[a].name] = variants[i][a].value;
-    if (points[i].problem.empty())
-      entry["total"] = metrics_of(points[i].result.total);
-    else
-      entry["problem"] = points[i].problem, entry["hint"] = points[i].hint;
-    document["sweep"].push_back(std::move(entry));
-  }
-  if (!whole()) document["interrupted"] = true;
-  return dumped(document);
 }
 
 }  // namespace
 
 Outcome sweep_study(const Run& run, const cache::Options& study, const Call& call,
                     const std::vector<std::string>& texts) {
-  Outcome out;
-  out.output = run.output;
-  check_outputs(out.output);
-  const auto sweep = std::make_shared<Sweep>();
-  sweep->axes = axes_of(texts);
-  sweep->all = count_points(sweep->axes, "cache-sweep");
+  const std::vector<Axis> axes = axes_of(texts);
+  // The program prints what it prints once, not once for each point.
   Run now = run;
-  const Signals signals(0);  // between two variants, too
-  try {
-    Progress progress("simulating", out.output);
-    for (std::size_t done = 0; done < sweep->all; ++done) {
-      if (signals.interrupted())
-        throw Error(ExitCode::interrupted, "interrupted",
-                    fmt::format("interrupted after {} of {} variants", done, sweep->all),
-                    "the table has those that were done");
-      progress.at(fmt::format("{} of {} variants done", done, sweep->all));
-      Variant variant = variant_at(sweep->axes, done);
-      Point point = point_of(now, study, call, variant);
-      // The program prints what it prints once, not once for each point
-      if (point.problem.empty()) now.mute = true;
-      sweep->variants.push_back(std::move(variant));
-      point.result.kernels.clear();  // the table is of the total
-      sweep->points.push_back(std::move(point));
-    }
-  } catch (const Error& e) {
-    if (e.code() != ExitCode::interrupted || sweep->points.empty()) throw;
-    out.failure = e;
-  }
-  out.text = [sweep](const report::Style& style) { return sweep->text(style); };
-  out.csv = [sweep] { return sweep->csv(); };
-  out.json = [sweep] { return sweep->json(); };
-  return out;
+  const auto at = [&](const std::vector<std::string>& values) {
+    result::Result result = study_result(with(now, study, variant_of(axes, values)), call);
+    now.mute = true;
+    return result;
+  };
+  return sweep_points({axes, "cache-sweep", "simulating", at, is_row,
+                       [](const std::vector<SweptPoint>&) { return hits_and_misses(); }},
+                      run.output);
 }
 
 namespace {

@@ -3,26 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
-#include <nlohmann/json.hpp>
-#include <optional>
 
 #include "base/error.h"
-#include "base/files.h"
 #include "base/sizes.h"
 #include "compile/launch_file.h"
 #include "models/model.h"
 #include "report/format.h"
-#include "result/json.h"
 #include "studies/common/axes.h"
-#include "studies/common/output.h"
-#include "studies/common/progress.h"
-#include "studies/common/signals.h"
+#include "studies/common/points.h"
 
 namespace simtlab::studies {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr const char* sweep_hint =
     "block=32:1024 regs=32,64 l1.bytes=16K,48K resios.memory-units=1,8; FIRST:LAST doubles";
@@ -61,118 +52,34 @@ Run varied(Run run, const std::vector<Axis>& axes, const std::vector<std::string
   return run;
 }
 
-struct PredictedPoint {
-  result::Result result;
-  std::string problem;
-};
-
 // A launch that a GPU does not take, or a value that it can't have, is a row of the table.
-PredictedPoint predicted_point(const std::function<result::Result(const std::vector<std::string>&)>& at,
-                               const std::vector<std::string>& values) {
-  try {
-    return {at(values), {}};
-  } catch (const Error& e) {
-    const bool goes_on = e.code() == ExitCode::bad_input &&
-                         (e.id().starts_with("launch-") || e.id().starts_with("device-value") ||
-                          e.id().starts_with("config-value") || e.id() == "counts-contradiction");
-    if (!goes_on) throw;
-    return {{}, e.diagnostics().front().message};
-  }
+bool is_row(const Error& e) {
+  return e.code() == ExitCode::bad_input &&
+         (e.id().starts_with("launch-") || e.id().starts_with("device-value") ||
+          e.id().starts_with("config-value") || e.id() == "counts-contradiction");
 }
 
-std::optional<double> time_of(const result::Result& r, const std::string& model) {
-  return r.total.get(fmt::format("predict.{}.time", model));
-}
-
-// Models that answered in some point, in their usual order.
-std::vector<std::string> answered(const std::vector<PredictedPoint>& points) {
-  std::vector<std::string> out;
-  for (const std::string& model : models::model_names())
-    if (std::ranges::any_of(points,
-                            [&](const PredictedPoint& p) { return time_of(p.result, model).has_value(); }))
-      out.push_back(model);
-  return out;
-}
-
-// The points of a sweep that are done.
-struct Predicted {
-  std::vector<Axis> axes;
-  std::vector<PredictedPoint> points;
-  std::size_t all = 0;
-
-  bool whole() const { return points.size() == all; }
-  std::string text(const report::Style& style) const;
-  std::string csv() const;
-  std::string json() const;
-};
-
-std::string Predicted::text(const report::Style& style) const {
-  std::string out;
-  if (!whole())
-    out =
-        report::painted(fmt::format("INCOMPLETE: interrupted after {} of {} variants\n", points.size(), all),
-                        report::Paint::bad, style);
-  const std::vector<std::string> models = answered(points);
-  std::string header;
-  std::vector<std::size_t> widths;
-  for (const Axis& a : axes) {
-    widths.push_back(std::max<std::size_t>(16, a.name.size() + 2));
-    header += fmt::format("{:<{}}", a.name, widths.back());
-  }
-  for (const std::string& m : models) header += fmt::format("{:>14}", m);
-  out += report::painted(header + "\n", report::Paint::bold, style);
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const std::vector<std::string> values = point_of(axes, i);
-    for (std::size_t a = 0; a < axes.size(); ++a) out += fmt::format("{:<{}}", values[a], widths[a]);
-    if (points[i].problem.empty()) {
-      for (const std::string& m : models) {
-        const auto time = time_of(points[i].result, m);
-        out += fmt::format("{:>14}", time ? report::format_time(*time) : "-");
-      }
-    } else {
-      out += report::painted(report::shortened(points[i].problem, 90), report::Paint::dim, style);
-    }
-    out += "\n";
-  }
-  return out;
-}
-
-std::string Predicted::csv() const {
-  const std::vector<std::string> models = answered(points);
-  std::string out;
-  for (const Axis& a : axes) out += a.name + ",";
-  for (const std::string& m : models) out += fmt::format("predict.{}.time,", m);
-  out += "problem\n";
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    for (const std::string& value : point_of(axes, i)) out += value + ",";
-    if (!points[i].problem.empty()) {
-      out += std::string(models.size(), ',') + fmt::format("\"{}\"\n", points[i].problem);
+// The times of the models that answered at some point, in their usual order.
+SweptColumns times(const std::vector<SweptPoint>& points) {
+  SweptColumns out;
+  out.axis_width = 16;
+  for (const std::string& model : models::model_names()) {
+    const std::string metric = fmt::format("predict.{}.time", model);
+    if (std::ranges::none_of(points, [&](const SweptPoint& p) { return p.total.get(metric).has_value(); }))
       continue;
-    }
-    for (const std::string& m : models) {
-      const auto time = time_of(points[i].result, m);
-      out += fmt::format("{},", time ? fmt::format("{}", *time) : "");
-    }
-    out += "\n";
+    out.csv.push_back(metric);
+    out.head += fmt::format("{:>14}", model);
   }
+  out.row = [metrics = out.csv](const result::Metrics& total, const report::Style&) {
+    std::string row;
+    for (const std::string& metric : metrics) {
+      const auto time = total.get(metric);
+      row += fmt::format("{:>14}", time ? report::format_time(*time) : "-");
+    }
+    return row;
+  };
+  out.value = [](const result::Metrics& total, const std::string& metric) { return total.get(metric); };
   return out;
-}
-
-std::string Predicted::json() const {
-  Json document = {{"schema", result::json_schema}, {"sweep", Json::array()}};
-  const std::vector<std::string> models = answered(points);
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const std::vector<std::string> values = point_of(axes, i);
-    Json entry = {{"point", Json::object()}};
-    for (std::size_t a = 0; a < axes.size(); ++a) entry["point"][axes[a].name] = values[a];
-    if (!points[i].problem.empty()) entry["problem"] = points[i].problem;
-    for (const std::string& m : models)
-      if (const auto time = time_of(points[i].result, m))
-        entry["total"][fmt::format("predict.{}.time", m)] = {{"value", *time}, {"unit", "ns"}};
-    document["sweep"].push_back(std::move(entry));
-  }
-  if (!whole()) document["interrupted"] = true;
-  return document.dump(2, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace
@@ -196,34 +103,7 @@ std::vector<Axis> predicted_axes(const RunOptions& given, const std::vector<std:
 
 Outcome predict_points(const std::vector<Axis>& axes, OutputOptions output,
                        const std::function<result::Result(const std::vector<std::string>&)>& at) {
-  check_outputs(output);
-  const auto table = std::make_shared<Predicted>();
-  table->axes = axes;
-  table->all = count_points(axes, "predict-sweep");
-  Outcome out;
-  const Signals signals(0);  // between two variants, too
-  try {
-    Progress progress("predicting", output);
-    for (std::size_t i = 0; i < table->all; ++i) {
-      if (signals.interrupted())
-        throw Error(ExitCode::interrupted, "interrupted",
-                    fmt::format("interrupted after {} of {} variants", i, table->all),
-                    "the table has those that were done");
-      progress.at(fmt::format("{} of {} variants done", i, table->all));
-      table->points.push_back(predicted_point(at, point_of(axes, i)));
-      table->points.back().result.kernels.clear();  // the table is of the total
-    }
-  } catch (const Error& e) {
-    if (e.code() != ExitCode::interrupted || table->points.empty()) throw;
-    out.failure = e;
-  }
-  if (std::ranges::all_of(table->points, [](const PredictedPoint& p) { return !p.problem.empty(); }))
-    out.code = static_cast<int>(ExitCode::bad_input);
-  out.text = [table](const report::Style& style) { return table->text(style); };
-  out.csv = [table] { return table->csv(); };
-  out.json = [table] { return table->json(); };
-  out.output = std::move(output);
-  return out;
+  return sweep_points({axes, "predict-sweep", "predicting", at, is_row, times}, std::move(output));
 }
 
 Outcome predict_variants(const Run& run, const Call& call, const std::vector<std::string>& texts) {
