@@ -1,5 +1,6 @@
 """simtlab dram: traces, made traffic, outputs, bad input."""
 import gzip
+import itertools
 import json
 import pathlib
 import re
@@ -139,13 +140,41 @@ class Generated(Dram):
             ("ddr2", "gddr5x-12000", "gddr6"),
             ("hbm-1000", "hbm2-2000", "hbm2-2400", "hbm3-6400"),
         )
-        traffic = ("--generate", "random", "--requests", 5000, "--controller", "gpu")
+        traffic = ("--generate", "random", "--requests", 5000)
         names = {name for chain in chains for name in chain}
-        reached = {n: self.measured(*traffic, "--dram", n)[0]["dram.bandwidth"] for n in names}
-        for chain in chains:
-            for a, low in enumerate(chain):
-                for high in chain[a + 1 :]:
-                    self.assertLess(reached[low], reached[high] * 1.01, (low, high))
+        for controller in ("default", "closed_page", "gpu-frfcfs", "gpu"):
+            run = lambda name: self.measured(*traffic, "--controller", controller, "--dram", name)[0]
+            reached = {name: run(name)["dram.bandwidth"] for name in names}
+            for chain in chains:
+                for low, high in itertools.combinations(chain, 2):
+                    self.assertLess(reached[low], reached[high] * 1.02, (controller, low, high))
+
+    def test_a_memory_that_is_faster_in_each_number_is_not_slower_on_random_reads(self):
+        """Over all pairs of the catalogue: lines a second of the bus, of tRRD and tFAW, of the banks, and of one row."""
+
+        def numbers(name):
+            m, run = self.measured(*random_reads, "--dram", name)
+            has = {e["key"]: e["value"].split()[0] for e in run["manifest"]["configuration"]}
+            value = lambda key: float(has[key])
+            halves = value("organisation.pseudo_channels")
+            burst = value("organisation.channel_width") / 8 / halves * value("organisation.burst_length")
+            clocks = value("timing.burst") * max(64 / burst, 1)  # of a line on the bus
+            row = max(value("timing.tRC"), value("timing.tRAS") + value("timing.tRP"))
+            banks = halves * value("organisation.bank_groups") * value("organisation.banks_per_group")
+            four = max(value("timing.tFAW"), 4 * value("timing.tRRD_S"))
+            hertz = m["dram.cycles"] / m["dram.time"]
+            bounds = (halves / clocks, 4 * halves / four, banks / row, 1 / (row + clocks))
+            return m["dram.bandwidth"], [bound * hertz for bound in bounds]
+
+        random_reads = ("--generate", "random", "--requests", 5000)
+        names = [line.split()[0] for line in self.ok("list", "drams").stdout.splitlines()[1:] if line[:1].isalpha()]
+        known = {name: numbers(name) for name in names}
+        pairs = 0
+        for low, high in itertools.permutations(names, 2):
+            if all(a <= b for a, b in zip(known[low][1], known[high][1])):
+                pairs += 1
+                self.assertLess(known[low][0], known[high][0] * 1.02, (low, high))
+        self.assertGreater(pairs, 60)
 
     def test_equal_seeds_are_equal_runs(self):
         runs = []

@@ -45,7 +45,7 @@ AddressMapping::AddressMapping(const device::Technology& technology, std::uint32
   channel_bytes_ = access_bytes_;
   for (std::size_t i = 0; i < map_fields; ++i)
     if (i != channel_field) channel_bytes_ *= counts_[i];
-  build_segments(parse_pattern(pattern, counts_, where));
+  build_segments(parse_pattern(pattern, counts_, access_bytes_, where));
   build_hash(parse_hash(hash, hash_where));
 }
 

@@ -8,6 +8,8 @@
 // A field may be split: in "ro-co:3-ba-bg-co:2-pc-ch", `co:3` are three bits of the column and stand higher
 // in it than `co:2`: the pieces of a field are written from its most to its least significant bits. A piece
 // without a number takes all that the others of its field leave. A field with one value may be left out.
+// `co:64B` are the bits of the column that 64 neighbouring bytes differ in: one for bursts of 32 bytes, none
+// for bursts of 64. As the lowest piece it keeps a line of 64 bytes in one row of every memory.
 // Counts need not be powers of two (6 channels, 3 stack IDs): the address is a number in mixed radix, and
 // each piece one of its digits.
 //

@@ -77,16 +77,36 @@ class Reader {
   SourcePos where_;
 };
 
-// "co:3" -> 3; "co" -> nullopt, all that is left.
+// "co:3" -> 3; "co:64B" -> 1 of bursts of 32 bytes, 0 of longer ones; "co" -> nullopt, all that is left.
 struct SizedPiece {
   MapField field;
   std::optional<std::uint32_t> bits;
 };
 
-SizedPiece read_piece(const Reader& reader, std::string_view text) {
+constexpr std::uint32_t most_piece_bytes = 1u << 20;
+
+// Bits of the column of which a run of `bytes` bytes is made.
+std::uint32_t bits_of_bytes(const Reader& reader, std::string_view text, std::string_view size,
+                            std::uint32_t access_bytes) {
+  const std::optional<std::uint32_t> bytes = number(size);
+  if (!bytes || !std::has_single_bit(*bytes) || *bytes > most_piece_bytes)
+    reader.refuse(fmt::format("'{}' has no size", shown(text, 20)),
+                  "write a power of two of bytes, up to 1 MiB: \"co:64B\"");
+  return static_cast<std::uint32_t>(std::bit_width(std::max(*bytes / access_bytes, 1u)) - 1);
+}
+
+SizedPiece read_piece(const Reader& reader, std::string_view text, std::uint32_t access_bytes) {
   const std::size_t colon = text.find(':');
   SizedPiece piece{reader.field(text.substr(0, colon)), {}};
   if (colon == std::string_view::npos) return piece;
+  if (text.ends_with('B')) {
+    if (piece.field != MapField::column)
+      reader.refuse(fmt::format("'{}' has a size in bytes, which only a column has", shown(text, 20)),
+                    fmt::format("write a number of bits: \"{}:2\"", short_name(piece.field)));
+    const std::string_view size = text.substr(colon + 1, text.size() - colon - 2);
+    piece.bits = bits_of_bytes(reader, text, size, access_bytes);
+    return piece;
+  }
   piece.bits = number(text.substr(colon + 1));
   if (!piece.bits || *piece.bits < 1 || *piece.bits > 31)
     reader.refuse(fmt::format("'{}' has no number of bits", shown(text, 20)), "write 1 to 31 bits: \"co:2\"");
@@ -167,13 +187,14 @@ std::string_view short_name(MapField field) { return names[index(field)].brief; 
 
 std::string_view long_name(MapField field) { return names[index(field)].full; }
 
-std::vector<Piece> parse_pattern(std::string_view pattern, const Counts& counts, const SourcePos& where) {
+std::vector<Piece> parse_pattern(std::string_view pattern, const Counts& counts, std::uint32_t access_bytes,
+                                 const SourcePos& where) {
   const Reader reader("address mapping", pattern, where);
   std::vector<SizedPiece> sized;
   for (const std::string_view text : split(pattern, '-')) {
     if (sized.size() == max_pieces)
       reader.refuse(fmt::format("more than {} pieces", max_pieces), "join some");
-    sized.push_back(read_piece(reader, text));
+    sized.push_back(read_piece(reader, text, access_bytes));
   }
   Counts rest{};
   for (std::size_t i = 0; i < map_fields; ++i)

@@ -35,9 +35,11 @@ struct HashTerm {
   std::uint32_t shift = 0;
 };
 
-// Pieces from the most significant one down; the radices of a field multiply to its count. Throws
+// Pieces from the most significant one down; the radices of a field multiply to its count. access_bytes: of
+// a burst, which a column of so many bytes is made of. Throws
 // Error(bad_input, "dram-mapping"), which names the place `where` and what is unknown, lost or repeated.
-std::vector<Piece> parse_pattern(std::string_view pattern, const Counts& counts, const SourcePos& where);
+std::vector<Piece> parse_pattern(std::string_view pattern, const Counts& counts, std::uint32_t access_bytes,
+                                 const SourcePos& where);
 
 // Terms such that no target is hashed after a source of its own: applied in this order each sees its source
 // unhashed, in the opposite order they are undone. Throws Error(bad_input, "dram-mapping").

@@ -1,5 +1,6 @@
 #include "memory/dram/address_mapping.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +10,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <tuple>
 
 #include "device/memory_controller.h"
 
@@ -189,6 +191,46 @@ TEST(AddressMapping, TheDefaultSpreadsAStreamOverChannelsAndBankGroups) {
   EXPECT_EQ(seen.size(), 24u);
 }
 
+// A piece of bytes has as many bits of the column as the burst leaves.
+TEST(AddressMapping, APieceOfBytesIsAsManyBitsAsTheBurstLeaves) {
+  for (const std::string& name : device::list_technologies()) {
+    SCOPED_TRACE(name);
+    const device::Technology t = device::load_technology(name).technology;
+    for (const std::uint32_t bytes : {16u, 64u, 128u, 256u}) {
+      const AddressMapping m(t, 6, fmt::format("ro-ra-co-ba-bg-pc-ch-co:{}B", bytes), "bg^=ro ch^=ro");
+      for (std::uint64_t run = 0; run < 200; ++run) {
+        const Place first = m.decode(run * bytes / m.access_bytes() * m.access_bytes());
+        for (std::uint64_t at = 0; at < bytes; at += m.access_bytes()) {
+          Place place = m.decode(run * bytes + at);
+          EXPECT_EQ(place.column - first.column, at / m.access_bytes());
+          place.column = first.column;
+          ASSERT_EQ(place, first);
+        }
+      }
+    }
+  }
+}
+
+// A line that takes two bursts opens one row, under each controller of ours. `gpu` is for lines of 128 bytes,
+// and of two pseudo-channels each takes a half.
+TEST(AddressMapping, ALineOf64BytesLiesInOneRowOfEveryTechnology) {
+  for (const char* controller : {"default", "fcfs", "closed_page", "gpu-frfcfs", "gpu"}) {
+    const auto c = device::load_memory_controller(controller).controller;
+    for (const std::string& name : device::list_technologies()) {
+      SCOPED_TRACE(std::string(controller) + " " + name);
+      const device::Technology t = device::load_technology(name).technology;
+      const AddressMapping m(t, 1, c.mapping.pattern, c.mapping.hash);
+      std::set<std::tuple<std::uint32_t, std::uint8_t, std::uint8_t, std::uint8_t>> rows;
+      for (std::uint64_t at = 0; at < 64; at += m.access_bytes()) {
+        const Place p = m.decode(64 * 1000 + at);
+        rows.insert({p.row, p.group, p.bank, p.pseudo});
+      }
+      const bool halves = std::string(controller) == "gpu" && t.organisation.pseudo_channels == 2;
+      EXPECT_EQ(rows.size(), halves ? 2u : 1u);
+    }
+  }
+}
+
 // Strides that are powers of two send everything to one channel unless it is hashed.
 TEST(AddressMapping, HashingSpreadsStridesOverChannelsAndBanks) {
   const device::Technology t = device::load_technology("hbm2-2000").technology;
@@ -239,6 +281,11 @@ TEST(AddressMapping, WhatCantBeReadIsRefused) {
   EXPECT_THAT(refusal(small_memory(), 2, "ro-xx-ch"), HasSubstr("there is no field 'xx'"));
   for (const char* piece : {"co:", "co:0", "co:32", "co:x", "co:1x", "co:-1", "co:99999999999"})
     EXPECT_THAT(refusal(small_memory(), 2, std::string("ro-ra-ba-bg-ch-co-") + piece), HasSubstr("error"));
+  for (const char* piece : {"co:B", "co:0B", "co:48B", "co:xB", "co:2097152B", "co:99999999999B"})
+    EXPECT_THAT(refusal(small_memory(), 2, std::string("ro-ra-ba-bg-ch-co-") + piece),
+                HasSubstr("has no size"));
+  EXPECT_THAT(refusal(small_memory(), 2, "ro:64B-ra-ba-bg-ch-co"), HasSubstr("only a column has"));
+  EXPECT_THAT(refusal(small_memory(), 2, "ro-ra-ba-bg-ch-co-co:1048576B"), HasSubstr("is repeated"));
   std::string many = "ro";
   for (int i = 0; i < 1000; ++i) many += "-ch:1";
   EXPECT_THAT(refusal(small_memory(), 2, many), HasSubstr("more than 24 pieces"));
