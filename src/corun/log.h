@@ -8,8 +8,8 @@
 //   behind it: not on the first device) 100 grant 17 250 end 17 gpu=140 260 cancel 18 (waiting launches only)
 //   270 pass 3                                                       (it makes no progress: its slots are
 //   free, nothing is granted to it) 280 back 3                                                       (it does
-//   again; what was granted before ends without slots) 300 leave 3 (or died; with "drain": what runs keeps
-//   its slots until it ends)
+//   again; what was granted before ends without slots) 290 policy fair limit=2 ...  (from now on) 300 leave 3
+//   (or died; with "drain": what runs keeps its slots until it ends)
 //
 // Times are nanoseconds and never decrease. Decisions fall where time goes on and at the end: after all
 // events of one time.

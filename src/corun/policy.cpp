@@ -25,6 +25,10 @@ const Policy& policy(std::string_view name) {
                            : fmt::format("did you mean {}?", near));
 }
 
+bool looks_at(const Policy& policy, std::string_view option) {
+  return fmt::format(" {} ", policy.options).find(fmt::format(" {} ", option)) != std::string::npos;
+}
+
 unsigned known_of(const Profile* profile) {
   if (profile == nullptr) return knows_nothing;
   return (profile->time_ns ? knows_time : 0u) | (profile->l2_bandwidth ? knows_l2 : 0u) |

@@ -131,6 +131,8 @@ struct Policy {
   // What it does with a kernel of which that is not known: the rest of "a kernel that nobody knows ..."
   std::string_view unknown = {};
 };
+// Whether the policy looks at that option of the command line.
+bool looks_at(const Policy& policy, std::string_view option);
 std::span<const Policy* const> policies();         // in the order of their files' names
 const Policy* find_policy(std::string_view name);  // null if there is none
 // The same, throwing Error(usage, "corun-policy") with the nearest name.

@@ -100,9 +100,9 @@ struct Heading {
   Settings settings;
 };
 
+// Behind the word "policy".
 Heading read_policy(Words& words) {
   Heading out;
-  if (words.word() != "policy") words.fail("the second line names the policy: policy NAME limit=N ...");
   const std::string_view name = words.word();
   out.policy = find_policy(name);
   if (out.policy == nullptr) words.fail(fmt::format("there is no policy \"{}\"", shown(name)));
@@ -173,6 +173,9 @@ void read_event(Words& words, Time now, std::string_view what, Scheduler& schedu
     scheduler.pass_over(now, words.number<ClientId>());
   } else if (what == "back") {
     scheduler.back(now, words.number<ClientId>());
+  } else if (what == "policy") {
+    const Heading heading = read_policy(words);
+    scheduler.set(now, *heading.policy, heading.settings);
   } else if (what == "leave") {
     const auto client = words.number<ClientId>();
     const bool drain = words.next_is("drain");
@@ -285,7 +288,8 @@ void replay_events(const std::vector<std::string>& lines, const std::string& fil
       if (ends != nullptr) ends->run(scheduler, at);
     }
     now = at;
-    if (ends != nullptr && what == "end") continue;
+    // The other policy decides to the end.
+    if (ends != nullptr && (what == "end" || what == "policy")) continue;
     if (ends != nullptr && what == "cancel") {
       const auto sequence = words.number<Sequence>();
       if (scheduler.waits(sequence)) scheduler.cancel(now, sequence), ends->withdrawn(sequence);
@@ -378,6 +382,7 @@ Replayed replay(std::string_view text, const std::string& file, const Policy* ot
                            fmt::format("its first line is \"{}\"", log_heading)});
   const std::string nothing;
   Words second(file, 2, lines.size() > 1 ? lines[1] : nothing);
+  if (second.word() != "policy") second.fail("the second line names the policy: policy NAME limit=N ...");
   const Heading heading = read_policy(second);
   Replayed out;
   std::size_t compared = 0;  // lines of the trace that the new log has reproduced

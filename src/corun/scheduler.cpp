@@ -18,6 +18,12 @@ constexpr std::size_t longest_name = 4096;
   throw Error(ExitCode::bad_input, "corun-event", message);
 }
 
+void check_limit(const Settings& settings) {
+  if (settings.limit == 0)
+    throw Error(ExitCode::usage, "corun-policy", "a limit of 0 launches would let nothing run",
+                "give a limit of 1 or more");
+}
+
 }  // namespace
 
 struct Scheduler::Kernel {
@@ -69,14 +75,12 @@ struct Scheduler::Member {
 };
 
 Scheduler::Scheduler(const Policy& policy, const Settings& settings, LineSink log)
-    : policy_(policy), settings_(settings), log_(std::move(log)) {
-  if (settings_.limit == 0)
-    throw Error(ExitCode::usage, "corun-policy", "a limit of 0 launches would let nothing run",
-                "give a limit of 1 or more");
+    : policy_(&policy), settings_(settings), log_(std::move(log)) {
+  check_limit(settings_);
   device(0).running.reserve(settings_.limit < 4096 ? settings_.limit : 4096);
   if (log_) {
     log_(log_heading);
-    log_(policy_line(policy_, settings_));
+    log_(policy_line(*policy_, settings_));
   }
 }
 
@@ -354,6 +358,21 @@ void Scheduler::back(Time now, ClientId client) {
   for (const StreamId id : streams) make_ready(now, m, id, m.streams.at(id));
 }
 
+void Scheduler::set(Time now, const Policy& policy, const Settings& settings) {
+  check_limit(settings);
+  const std::string line = policy_line(policy, settings);
+  if (line == policy_line(*policy_, settings_)) return;
+  now = advance(now);
+  policy_ = &policy;
+  settings_ = settings;
+  // A unit of more kernels than the limit has slots takes as many as there are.
+  for (Device& d : devices_) {
+    d.used = 0;
+    for (const Launch& launch : d.running) d.used += std::min(launch.slots, settings_.limit);
+  }
+  if (log_) log_(fmt::format("{} {}", now, line));
+}
+
 // ---- decisions
 
 std::span<const Grant> Scheduler::decide() {
@@ -368,7 +387,7 @@ void Scheduler::decide_on(Device& d) {
   const Time now = now_;
   const View view{now, &settings_, d.ready, d.running, d.grants, d.used};
   d.choice.reset(view);
-  policy_.decide(view, d.choice);
+  policy_->decide(view, d.choice);
   for (const std::uint32_t place : d.choice.chosen()) {
     Launch& launch = d.ready[place];
     Member& m = *members_.at(launch.client->id);

@@ -6,8 +6,8 @@
 // a decision falls where time goes on, and a log can be replayed.
 //
 // Guarantees, whatever the policy: a launch is granted at most once, the order within a stream is kept (a
-// launch becomes visible to the policy when the one before it in its stream has ended), the slots in use of a
-// device never exceed the limit.
+// launch becomes visible to the policy when the one before it in its stream has ended), no grant takes the
+// slots in use of a device beyond the limit.
 //
 // Devices do not know of each other: each has the limit for itself, and a policy decides for each with the
 // launches and the facts of that device alone.
@@ -70,6 +70,11 @@ class Scheduler {
   void pass_over(Time now, ClientId client);
   void back(Time now, ClientId client);
 
+  // Another policy or other settings, for the decisions from now on. What waits keeps its place, and what
+  // runs runs on: after a smaller limit more may run than it says, until enough have ended. What would change
+  // nothing is no event. Throws Error(usage, "corun-policy") for a limit of 0.
+  void set(Time now, const Policy& policy, const Settings& settings);
+
   // The grants, in their order, as of the time of the events since the decision before; valid until the next
   // call. None without events.
   std::span<const Grant> decide();
@@ -89,11 +94,11 @@ class Scheduler {
   // With no more of them in use, counting those of launches that have yet to come, whoever comes goes at
   // once.
   std::uint32_t all_go() const {
-    return policy_.all_go != nullptr ? std::min(policy_.all_go(settings_), settings_.limit) : 1;
+    return policy_->all_go != nullptr ? std::min(policy_->all_go(settings_), settings_.limit) : 1;
   }
   std::uint64_t grants() const { return grants_; }
   const Settings& settings() const { return settings_; }
-  const Policy& policy() const { return policy_; }
+  const Policy& policy() const { return *policy_; }
 
  private:
   struct Kernel;
@@ -111,8 +116,8 @@ class Scheduler {
   void decide_on(Device& device);
   Launch take_running(Sequence sequence);
 
-  const Policy& policy_;
-  const Settings settings_;
+  const Policy* policy_;
+  Settings settings_;
   LineSink log_;
   // Those that left stay while something of theirs drains
   std::map<ClientId, std::unique_ptr<Member>> members_;

@@ -172,6 +172,11 @@ constexpr MetricDeclaration rows[] = {
      none, ""},
     {"corun.live.decisions", "1", "Lines of the decision log of the daemon of live co-runs.", "total", "", "",
      none, ""},
+    {"corun.live.adjusted", "1",
+     "Times that the policy or a setting of the daemon of live co-runs was changed while it ran; those of "
+     "the "
+     "result are the last ones.",
+     "total", "", "", none, ""},
     {"corun.live.process", "1", "Process number of a client of the daemon of live co-runs.", "total", "", "",
      none, ""},
     {"corun.live.waited", "ns",

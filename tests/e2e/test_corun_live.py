@@ -2,7 +2,10 @@
 import json
 import pathlib
 import signal
+import socket
+import struct
 import subprocess
+import threading
 import time
 
 import chrome_trace
@@ -137,6 +140,70 @@ source = "made up"
         self.fails(2, "corun", "top", "--json", "--count", "3", says="--json")
         program.kill()
         program.communicate()
+
+    def test_policy_and_limit_change_while_programs_wait(self):
+        self.serve("--policy", "exclusive", "--limit", 1, "--log", "log", "--json=counts.json")
+        programs = [self.start(self.launcher, 200, env=self.launcher_env(1000000)) for _ in range(3)]
+        deadline = time.monotonic() + 30
+        while int(self.totals()["granted"]) < 5 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        out = self.ok("corun", "set", "--policy", "shark-aging", "--limit", 2, "--aging", 9).stdout
+        self.assertRegex(
+            out, r"before: policy exclusive limit=1 .*\nnow:    policy shark-aging limit=2 light=1 aging=9 "
+        )
+        now = self.totals()
+        self.assertEqual((now["policy"], now["limit"]), ("shark-aging", "2"))
+        self.assertIn("as before: policy shark-aging", self.ok("corun", "set", "--limit", 2).stdout)
+        for args, error, says in (
+            (("--policy", "sharc"), "corun-policy", ["sharc", "shark-aging", "goes on as before"]),
+            (("--quantum", 5), "option-conflict", "--quantum has no effect on shark-aging"),
+            (("--limit", 0), "option-value", "--limit"),
+            (("--agin", 5), "option-unknown", "--aging"),
+            ((), "corun-options", "nothing is given"),
+        ):
+            self.fails(2, "corun", "set", *args, says=[f"[{error}]", *([says] if isinstance(says, str) else says)])
+        for program in programs:
+            self.finish(program)
+        self.assertGreater(self.most_at_once(self.spans()), 1)
+        self.assertIn("policy and limit are the last ones: they were changed 1 times", self.stop())
+        log = (self.folder / "log").read_text()
+        self.assertRegex(log, r"(?m)^[0-9]+ policy shark-aging limit=2 light=1 aging=9 ")
+        self.assertEqual(log.count("policy"), 2)
+        self.assertIn("the same decisions as in the log", self.ok("corun", "replay", "log").stderr)
+        result = json.loads((self.folder / "counts.json").read_text())
+        self.assertEqual(result["total"]["corun.live.adjusted"]["value"], 1)
+        self.assertEqual(result["total"]["corun.live.ended"]["value"], 600)
+        self.assertEqual({c["key"]: c["value"] for c in result["manifest"]["configuration"]}["policy"], "shark-aging")
+
+    def test_setting_a_daemon_that_is_not_there_is_stopped_or_of_another_version(self):
+        self.fails(7, "corun", "set", "--limit", 2, says=["[corun-daemon]", "simtlab corun serve"])
+        self.serve("--policy", "mps")
+        self.daemon.send_signal(signal.SIGSTOP)
+        began = time.monotonic()
+        self.fails(7, "corun", "set", "--limit", 2, says=["[corun-daemon]", "does not answer"])
+        self.assertLess(time.monotonic() - began, 20)
+        self.daemon.send_signal(signal.SIGCONT)
+        self.assertEqual(self.totals()["limit"], "8")
+        self.assertNotIn("changed", self.stop())
+        # One of version 4, which refuses in its own words.
+        server = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.addCleanup(server.close)
+        server.bind(str(self.run_directory / "socket"))
+        server.listen()
+        text = b"of another version"
+        body = struct.pack("<HH", 2, len(text)) + text
+        old = struct.pack("<IHHII", 0x52434C53, 4, 11, 16 + len(body), 0) + body
+
+        def answer():
+            peer = server.accept()[0]
+            peer.recv(8192)
+            peer.send(old)
+            peer.close()
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        self.fails(7, "corun", "set", "--limit", 2, says=["[corun-daemon]", "no daemon of this version"])
+        thread.join()
 
     def test_the_counts_of_a_daemon_as_json(self):
         self.serve("--policy", "shark", "--limit", 2, "--json=counts.json")

@@ -40,6 +40,7 @@ std::unique_ptr<Command> all_commands() {
   Command& corun = *tool->find_command("corun");
   add_corun_serve(corun);
   add_corun_exec(corun);
+  add_corun_set(corun);
   add_corun_top(corun);
   add_sweep(*tool);
   add_trace(*tool);

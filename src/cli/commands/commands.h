@@ -23,6 +23,7 @@ void add_version(Command& app);
 // The live part of `simtlab corun`: the daemon, programs whose launches ask it, what it does.
 void add_corun_serve(Command& corun);
 void add_corun_exec(Command& corun);
+void add_corun_set(Command& corun);
 void add_corun_top(Command& corun);
 
 std::unique_ptr<Command> all_commands();

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/shown.h"
+#include "corun/policy.h"
 
 namespace simtlab::cli {
 namespace {
@@ -33,6 +34,17 @@ namespace {
                    reason == EACCES || reason == EPERM ? fmt::format(": {}", std::strerror(reason)) : ""));
 }
 
+// Of the policies that are known here: the daemon may have others.
+[[noreturn]] void not_followed(const corun::live::Refused& refused) {
+  const bool policy = refused.reason == corun::live::Refusal::policy;
+  std::vector<std::string> names;
+  for (const corun::Policy* p : corun::policies()) names.emplace_back(p->name);
+  throw Error(ExitCode::usage, policy ? "corun-policy" : "option-conflict",
+              fmt::format("the daemon says: {}; it goes on as before", shown(refused.text)),
+              policy ? fmt::format("one of {}", fmt::join(names, ", "))
+                     : "leave it out, or add --policy with the policy that it is for");
+}
+
 }  // namespace
 
 DaemonLink::DaemonLink(const std::string& directory) {
@@ -54,8 +66,11 @@ corun::live::Message DaemonLink::ask(const corun::live::Message& message) {
   const corun::live::Decoded decoded = corun::live::decode(packet.span());
   if (!decoded.message)
     gone(fmt::format("what answers is no daemon of this version: a message is {}", decoded.fault));
-  if (const auto* refused = std::get_if<corun::live::Refused>(&*decoded.message))
+  if (const auto* refused = std::get_if<corun::live::Refused>(&*decoded.message)) {
+    if (refused->reason == corun::live::Refusal::policy || refused->reason == corun::live::Refusal::settings)
+      not_followed(*refused);
     gone(fmt::format("the daemon refuses: {}", shown(refused->text)));
+  }
   return *decoded.message;
 }
 
@@ -80,6 +95,13 @@ std::vector<corun::live::ApplicationRow> DaemonLink::applications() {
     all.insert(all.end(), page->rows.begin(), page->rows.end());
     if (page->rows.size() < corun::live::most_applications) return all;
   }
+}
+
+corun::live::Adjusted DaemonLink::adjust(const corun::live::Adjust& settings) {
+  const corun::live::Message answer = ask(settings);
+  const auto* adjusted = std::get_if<corun::live::Adjusted>(&answer);
+  if (adjusted == nullptr) gone("the daemon answers something else");
+  return *adjusted;
 }
 
 std::string DaemonLink::decisions(std::uint64_t& next) {

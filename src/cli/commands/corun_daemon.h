@@ -16,6 +16,9 @@ class DaemonLink {
   corun::live::Stats stats();  // rows of all clients
   std::vector<corun::live::ApplicationRow> applications();
   std::string decisions(std::uint64_t& next);  // lines from that number on; next: after them
+  // Throws Error(usage, "corun-policy" or "option-conflict") for what the daemon cannot follow; nothing has
+  // changed then.
+  corun::live::Adjusted adjust(const corun::live::Adjust& settings);
 
  private:
   corun::live::Message ask(const corun::live::Message& message);

@@ -93,16 +93,15 @@ corun::live::Totals find_daemon(const ExecOptions& o) {
   if (!o.policy.empty() && runs.policy != o.policy)
     throw Error(ExitCode::usage, "corun-policy",
                 fmt::format("the daemon that runs has the policy {}, not {}", runs.policy, o.policy),
-                "leave out --policy, stop that daemon, or give another --directory");
+                "leave out --policy, change it (simtlab corun set --policy), or give another --directory");
   if (o.limit && runs.limit != *o.limit)
     throw Error(ExitCode::usage, "corun-options",
                 fmt::format("the daemon that runs has a limit of {}, not {}", runs.limit, *o.limit),
-                "leave out --limit, stop that daemon, or give another --directory");
-  if (o.priority != 0 &&
-      (" " + std::string(corun::policy(runs.policy).options) + " ").find(" --priority ") == std::string::npos)
+                "leave out --limit, change it (simtlab corun set --limit), or give another --directory");
+  if (o.priority != 0 && !corun::looks_at(corun::policy(runs.policy), "--priority"))
     throw Error(ExitCode::usage, "option-conflict",
                 fmt::format("--priority has no effect under the daemon's policy {}", runs.policy),
-                "simtlab corun serve --policy priority");
+                "simtlab corun set --policy priority");
   return runs;
 }
 

@@ -27,6 +27,7 @@ void set_totals(const corun::live::Totals& t, result::Metrics& m) {
                                                           {"corun.live.connections", t.connections},
                                                           {"corun.live.refused", t.refused},
                                                           {"corun.live.decisions", t.decisions},
+                                                          {"corun.live.adjusted", t.adjusted},
                                                           {"corun.live.kernels", t.kernels},
                                                           {"corun.live.kernels.unknown", t.unknown}};
   for (const auto& [name, value] : counts) set_live(m, name, value);

@@ -40,12 +40,15 @@ struct ServeOptions {
   std::size_t launches = 500;
 };
 
-std::string summary(const corun::live::Totals& t, const corun::Policy& policy) {
+std::string summary(const corun::live::Totals& t) {
+  const corun::Policy& policy = corun::policy(t.policy);
   std::string out = fmt::format(
       "policy {}, limit {}: {} launches asked for, {} granted, {} ended, {} withdrawn, {} lost with their "
       "client; {} connections, {} refused; {:.1f} s\n",
       t.policy, t.limit, t.requests, t.grants, t.done, t.cancelled, t.lost, t.connections, t.refused,
       static_cast<double>(t.now_ns) * 1e-9);
+  if (t.adjusted != 0)
+    out += fmt::format("policy and limit are the last ones: they were changed {} times\n", t.adjusted);
   if (t.passes != 0)
     out += fmt::format("clients that held a grant and did nothing were passed over {} times\n", t.passes);
   if (t.unknown != 0)
@@ -165,6 +168,10 @@ int serve(ServeOptions o) {
   talk(fmt::format("simtlab corun serve: policy {}, limit {}{}{}, in {}\n", policy.name, o.limit,
                    o.device.device.empty() ? "" : ", device ", o.device.device, options.directory.string()));
   known.watch(server.core(), o.device.learn);
+  server.core().on_adjusted = [&](const corun::Policy& now, const corun::Settings& now_set) {
+    talk(fmt::format("simtlab corun serve: {} from now on\n", corun::policy_line(now, now_set)));
+    known.decides(now, server.core(), o.device.learn);
+  };
   std::uint64_t busy_ns = 0;
   server.run([&] {
     if (*signals.flag() || (device && device->failed())) return true;
@@ -175,7 +182,7 @@ int serve(ServeOptions o) {
   });
   kept.close();
   const corun::live::Stats stats = server.core().stats(0, server.now_ns());
-  if (o.json != "-") print(summary(stats.totals, policy));
+  if (o.json != "-") print(summary(stats.totals));
   if (device && o.json != "-") print(device->summary());
   if (!o.json.empty()) {
     result::Result result = result_of(stats, all_applications(server.core()));

@@ -256,6 +256,67 @@ void Core::on(ClientId id, Client&, const ApplicationsRequest& m, std::uint64_t)
   out_.push_back({id, applications(m.first)});
 }
 
+namespace {
+
+// A value of an Adjust, and what it would be at the daemon's start.
+struct Parameter {
+  const char* option;
+  bool given, possible;
+};
+
+bool within(const std::optional<double>& value, double most) {
+  return !value || (*value > 0 && *value <= most);  // what is no number is neither
+}
+
+// Why the message can't be followed; empty: it can.
+std::string problem_of(const Adjust& m, const corun::Policy& policy) {
+  constexpr double most_cap = 1e15;                            // bytes/s
+  constexpr std::uint64_t most_turn = std::uint64_t{1} << 60;  // ns: 36 years
+  const Parameter parameters[] = {
+      {"--light", m.light.has_value(), true},
+      {"--aging", m.aging.has_value(), true},
+      {"--quantum", m.quantum_ns.has_value(), m.quantum_ns.value_or(0) <= most_turn},
+      {"--l2-cap", m.l2_cap.has_value(), within(m.l2_cap, most_cap)},
+      {"--dram-cap", m.dram_cap.has_value(), within(m.dram_cap, most_cap)},
+      {"--memory-class", m.memory_class.has_value(),
+       !m.memory_class || (*m.memory_class >= 0 && *m.memory_class <= 1)},
+      {"--best-effort", m.best_effort.has_value(), true}};
+  for (const Parameter& p : parameters) {
+    if (p.given && !corun::looks_at(policy, p.option))
+      return fmt::format("{} has no effect on {}", p.option, policy.name);
+    if (!p.possible) return fmt::format("the value of {} is impossible", p.option);
+  }
+  return m.limit && *m.limit == 0 ? "a limit of 0 launches would let nothing run" : "";
+}
+
+}  // namespace
+
+void Core::on(ClientId id, Client&, const Adjust& m, std::uint64_t now_ns) {
+  const corun::Policy* policy = m.policy.empty() ? &scheduler_.policy() : corun::find_policy(m.policy);
+  if (policy == nullptr)
+    return refuse(id, Refusal::policy, fmt::format("there is no policy \"{}\"", printable(m.policy)), now_ns);
+  if (const std::string problem = problem_of(m, *policy); !problem.empty())
+    return refuse(id, Refusal::settings, problem, now_ns);
+  corun::Settings s = scheduler_.settings();
+  s.limit = m.limit.value_or(s.limit);
+  if (m.light) s.light = m.light;
+  s.best_effort = m.best_effort.value_or(s.best_effort);
+  s.aging = m.aging.value_or(s.aging);
+  s.quantum = m.quantum_ns.value_or(s.quantum);
+  s.l2_cap = m.l2_cap.value_or(s.l2_cap);
+  s.dram_cap = m.dram_cap.value_or(s.dram_cap);
+  s.memory_class = m.memory_class.value_or(s.memory_class);
+  Adjusted reply;
+  reply.before = corun::policy_line(scheduler_.policy(), scheduler_.settings());
+  scheduler_.set(now_ns, *policy, s);
+  reply.now = corun::policy_line(scheduler_.policy(), scheduler_.settings());
+  const bool changed = reply.now != reply.before;
+  out_.push_back({id, std::move(reply)});
+  if (!changed) return;
+  ++totals_.adjusted;
+  if (on_adjusted) on_adjusted(*policy, s);
+}
+
 void Core::count_down(const Pending& pending) { --(pending.passed ? totals_.passed : totals_.running); }
 
 void Core::finish(ClientId id, Client& client, const Done& m, std::uint64_t now_ns, bool lost, bool alone) {

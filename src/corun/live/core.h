@@ -114,6 +114,9 @@ class Core {
   // Called with each line of the decision log (corun/log.h) from now on.
   std::function<void(std::string_view line)> on_decision;
 
+  // Called with the policy and the settings that decide from now on, after an Adjust that changed them.
+  std::function<void(const corun::Policy& policy, const corun::Settings& settings)> on_adjusted;
+
   // Launches that a process waits for: one more, or fewer.
   std::function<void(std::int32_t pid, int change)> on_waiting;
 
@@ -179,6 +182,7 @@ class Core {
   void on(ClientId id, Client& client, const StatsRequest& m, std::uint64_t now_ns);
   void on(ClientId id, Client& client, const LogRequest& m, std::uint64_t now_ns);
   void on(ClientId id, Client& client, const ApplicationsRequest& m, std::uint64_t now_ns);
+  void on(ClientId id, Client& client, const Adjust& m, std::uint64_t now_ns);
   template <typename Reply>
   void on(ClientId id, Client&, const Reply&, std::uint64_t now_ns) {
     refuse(id, Refusal::out_of_order, "a reply of the daemon", now_ns);

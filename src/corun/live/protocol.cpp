@@ -15,6 +15,7 @@ static_assert(std::endian::native == std::endian::little,
 constexpr std::size_t most_row_text = 64;
 constexpr std::size_t most_refusal = 512;
 constexpr std::size_t most_device = 200;
+constexpr std::size_t most_settings = 1000;
 constexpr std::size_t most_kernel_text = 128;
 
 class Sink {
@@ -142,20 +143,18 @@ void read(Source& s, Grant& m) { s.get(m.sequence, m.credits); }
 void write(Sink& s, const Refused& m) {
   s.put(static_cast<std::uint16_t>(m.reason)), s.text(m.text, most_refusal);
 }
-void read(Source& s, Refused& m) {
-  s.choice(m.reason, Refusal::shutting_down, 1), s.text(m.text, most_refusal);
-}
+void read(Source& s, Refused& m) { s.choice(m.reason, Refusal::settings, 1), s.text(m.text, most_refusal); }
 
 void write(Sink& s, const Totals& t) {
   s.put(t.now_ns, t.clients, t.waiting, t.running, t.limit, t.requests, t.grants, t.done, t.cancelled, t.lost,
         t.refused, t.connections, t.decisions, t.passed, t.passes, t.profiles, t.kernels, t.unknown,
-        static_cast<std::uint8_t>(t.learns));
+        static_cast<std::uint8_t>(t.learns), t.adjusted);
   s.text(t.policy, most_row_text), s.text(t.device, most_device);
 }
 void read(Source& s, Totals& t) {
   s.get(t.now_ns, t.clients, t.waiting, t.running, t.limit, t.requests, t.grants, t.done, t.cancelled, t.lost,
         t.refused, t.connections, t.decisions, t.passed, t.passes, t.profiles, t.kernels, t.unknown);
-  s.flag(t.learns);
+  s.flag(t.learns), s.get(t.adjusted);
   s.text(t.policy, most_row_text), s.text(t.device, most_device);
 }
 
@@ -205,6 +204,32 @@ void read(Source& s, Applications& m) { read_rows(s, m, most_applications); }
 void write(Sink& s, const Log& m) { s.put(m.from, m.next), s.text(m.text, most_text); }
 void read(Source& s, Log& m) { s.get(m.from, m.next), s.text(m.text, most_text); }
 
+template <typename T>
+void write(Sink& s, const std::optional<T>& value) {
+  s.put(static_cast<std::uint8_t>(value.has_value()), value.value_or(T{}));
+}
+template <typename T>
+void read(Source& s, std::optional<T>& value) {
+  bool there = false;
+  T is{};
+  s.flag(there), s.get(is);
+  if (there) value = is;
+  s.bad = s.bad || (!there && is != T{});
+}
+
+void write(Sink& s, const Adjust& m) {
+  s.text(m.policy, most_row_text);
+  write(s, m.limit), write(s, m.light), write(s, m.best_effort), write(s, m.aging), write(s, m.quantum_ns);
+  write(s, m.l2_cap), write(s, m.dram_cap), write(s, m.memory_class);
+}
+void read(Source& s, Adjust& m) {
+  s.text(m.policy, most_row_text);
+  read(s, m.limit), read(s, m.light), read(s, m.best_effort), read(s, m.aging), read(s, m.quantum_ns);
+  read(s, m.l2_cap), read(s, m.dram_cap), read(s, m.memory_class);
+}
+void write(Sink& s, const Adjusted& m) { s.text(m.before, most_settings), s.text(m.now, most_settings); }
+void read(Source& s, Adjusted& m) { s.text(m.before, most_settings), s.text(m.now, most_settings); }
+
 template <std::size_t I = 0>
 bool read_type(std::uint16_t type, Source& source, std::optional<Message>& out) {
   if constexpr (I < std::variant_size_v<Message>) {
@@ -218,9 +243,9 @@ bool read_type(std::uint16_t type, Source& source, std::optional<Message>& out) 
 }
 
 constexpr const char* names[] = {
-    "Hello",       "Register", "Request", "Done",    "Cancel", "Bye", "StatsRequest",
-    "LogRequest",  "Welcome",  "Grant",   "Refused", "Stats",  "Log", "ApplicationsRequest",
-    "Applications"};
+    "Hello",        "Register", "Request", "Done",    "Cancel", "Bye", "StatsRequest",
+    "LogRequest",   "Welcome",  "Grant",   "Refused", "Stats",  "Log", "ApplicationsRequest",
+    "Applications", "Adjust",   "Adjusted"};
 static_assert(std::size(names) == std::variant_size_v<Message>);
 
 }  // namespace

@@ -3,7 +3,8 @@
 // from a message.
 //
 //   client -> daemon   Hello, Register, Request, Done, Cancel, Bye, StatsRequest, LogRequest,
-//   ApplicationsRequest daemon -> client   Welcome, Grant, Stats, Log, Refused, Applications
+//   ApplicationsRequest, Adjust
+//   daemon -> client   Welcome, Grant, Stats, Log, Refused, Applications, Adjusted
 //
 // Every packet begins with a header: magic, version, type, size of the whole, zero. A packet that differs
 // from its type in size or has a value out of range is a fault of the peer; the daemon then closes the
@@ -37,7 +38,7 @@ using gpu::shared::send_packet;
 using gpu::shared::Sent;
 
 inline constexpr std::uint32_t magic = 0x52434c53;  // "SLCR"
-inline constexpr std::uint16_t protocol_version = 4;
+inline constexpr std::uint16_t protocol_version = 5;
 inline constexpr std::size_t header_bytes = 16;
 inline constexpr std::size_t most_name =
     512;  // bytes of a kernel's or program's name; longer ones are cut by the sender
@@ -112,6 +113,22 @@ struct ApplicationsRequest {
   bool operator==(const ApplicationsRequest&) const = default;
 };
 
+// Another policy, limit or parameter from now on; what is left out stays as it is. Not applied in part: what
+// the policy would not look at, or has no such value, is refused.
+struct Adjust {
+  std::string policy = {};  // empty: stays
+  std::optional<std::uint32_t> limit = {}, light = {}, best_effort = {};
+  std::optional<std::uint64_t> aging = {}, quantum_ns = {};
+  std::optional<double> l2_cap = {}, dram_cap = {}, memory_class = {};  // bytes/s, bytes/s, share
+  bool operator==(const Adjust&) const = default;
+};
+
+// Policies and all settings as the log writes them, before and since an Adjust.
+struct Adjusted {
+  std::string before, now;
+  bool operator==(const Adjusted&) const = default;
+};
+
 struct Welcome {
   std::uint16_t version = protocol_version;
   std::uint32_t client = 0;
@@ -135,7 +152,9 @@ enum class Refusal : std::uint16_t {
   too_many,
   too_fast,
   no_memory,
-  shutting_down
+  shutting_down,
+  policy,   // there is none of that name
+  settings  // a value that the policy would not look at, or that is out of range
 };
 
 // The daemon closes the connection; why.
@@ -157,6 +176,7 @@ struct Totals {
   std::uint32_t kernels = 0;   // that were launched, each with its program and shape
   std::uint32_t unknown = 0;   // of these, kernels of which the policy does not know what it decides by
   bool learns = false;         // bandwidths and stalls, from its simulated GPU
+  std::uint32_t adjusted = 0;  // how often its policy or settings were changed
   std::string policy;
   std::string device;  // a simulated GPU that the daemon has; empty: none. Cut to 200 bytes
   bool operator==(const Totals&) const = default;
@@ -216,7 +236,7 @@ struct Applications {
 
 // The place of a type in here is its number on the wire, from 1.
 using Message = std::variant<Hello, Register, Request, Done, Cancel, Bye, StatsRequest, LogRequest, Welcome,
-                             Grant, Refused, Stats, Log, ApplicationsRequest, Applications>;
+                             Grant, Refused, Stats, Log, ApplicationsRequest, Applications, Adjust, Adjusted>;
 
 // Texts that are too long are cut; rows beyond most_rows are a broken invariant.
 void encode(const Message& message, Packet& out);

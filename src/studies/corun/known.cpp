@@ -24,7 +24,7 @@ std::string without_profiles(const corun::Policy& policy) {
 }
 
 KnownKernels::KnownKernels(const corun::Policy& policy, const std::string& file)
-    : policy_(policy),
+    : policy_(&policy),
       file_(file),
       profiles_(file.empty() ? corun::Profiles{} : corun::load_profiles(file)) {}
 
@@ -48,20 +48,28 @@ std::optional<corun::Profile> KnownKernels::find(const ProgramIdentity& program,
 
 void KnownKernels::watch(corun::live::Core& core, bool learns) {
   core.set_profiles(static_cast<std::uint32_t>(profiles_.kernels.size()));
-  if (policy_.needs == corun::knows_nothing || learns) return;
+  core.on_unknown({});
+  if (policy_->needs == corun::knows_nothing || learns) return;
   if (profiles_.kernels.empty()) {
-    talk(fmt::format("note: {}\n", without_profiles(policy_)));
+    talk(fmt::format("note: {}\n", without_profiles(*policy_)));
   } else {
     core.on_unknown([this](const std::string& kernel) { unknown(kernel); });
   }
+}
+
+void KnownKernels::decides(const corun::Policy& policy, corun::live::Core& core, bool learns) {
+  if (policy_ == &policy) return;
+  policy_ = &policy;
+  told_ = 0;
+  watch(core, learns);
 }
 
 void KnownKernels::unknown(const std::string& kernel) {
   if (told_ == most_told) return;
   const std::string more = ++told_ == most_told ? "; further ones are not named here: simtlab corun top" : "";
   talk(fmt::format("note: of kernel {} the {} is not known: policy {} decides by it, and {}{}\n",
-                   shown(kernel), corun::knowledge_text(policy_.needs), policy_.name, unknown_text(policy_),
-                   more));
+                   shown(kernel), corun::knowledge_text(policy_->needs), policy_->name,
+                   unknown_text(*policy_), more));
 }
 
 }  // namespace simtlab::studies

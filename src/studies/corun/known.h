@@ -21,13 +21,15 @@ class KnownKernels {
   // missing from the beginning, then the first unknown kernels, each once. This must live as long as the
   // core. learns: they are unknown until they have run once, and nothing is said.
   void watch(corun::live::Core& core, bool learns = false);
+  // Another policy decides from now on: what it lacks is said anew.
+  void decides(const corun::Policy& policy, corun::live::Core& core, bool learns);
 
  private:
   std::optional<corun::Profile> find(const ProgramIdentity& program, const std::string& kernel,
                                      const corun::LaunchShape& shape);
   void unknown(const std::string& kernel);
 
-  const corun::Policy& policy_;
+  const corun::Policy* policy_;
   std::string file_;
   corun::Profiles profiles_;
   std::set<std::string> other_builds_;  // programs of which that was said

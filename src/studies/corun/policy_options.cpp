@@ -10,50 +10,29 @@
 
 namespace simtlab::studies {
 
-void add_policy_options(Command& command, PolicyOptions& o) {
-  const auto group = "Policies";
+void add_policy_options(Command& command, PolicyOptions& o, bool of_running) {
+  const auto add = [&](const char* name, auto& value, const char* what, const char* otherwise, Check check,
+                       const char* type) {
+    command
+        .add_option(name, value, fmt::format("{} (default{})", what, of_running ? ": as it is" : otherwise))
+        ->check(std::move(check))
+        ->type_name(type)
+        ->group("Policies");
+  };
   const Check cap = in_range(1.0, 1e6);
-  command
-      .add_option("--light", o.light, "shark: M, the light kernels beside the heaviest (default: limit - 1)")
-      ->check(in_range(0, 1 << 20))
-      ->type_name("M")
-      ->group(group);
-  command
-      .add_option(
-          "--aging", o.aging,
-          "shark-aging, bandwidth-budget: grants to others after which a launch goes first (default 64)")
-      ->check(in_range(0, 1 << 30))
-      ->type_name("N")
-      ->group(group);
-  command
-      .add_option("--quantum", o.quantum_ms,
-                  "exclusive: longest turn in milliseconds while others wait (default 30)")
-      ->check(in_range(0.0, 1e9))
-      ->type_name("MS")
-      ->group(group);
-  command
-      .add_option("--l2-cap", o.l2_cap,
-                  "bandwidth-budget: cap of the sum of L2 bandwidths in GB/s (default 380)")
-      ->check(cap)
-      ->type_name("GB/S")
-      ->group(group);
-  command.add_option("--dram-cap", o.dram_cap, "bandwidth-budget: the same of DRAM (default 250)")
-      ->check(cap)
-      ->type_name("GB/S")
-      ->group(group);
-  command
-      .add_option(
-          "--memory-class", o.memory_class,
-          "complementary: share of memory stalls from which a kernel is of the memory class (default 0.3)")
-      ->check(in_range(0.0, 1.0))
-      ->type_name("SHARE")
-      ->group(group);
-  command
-      .add_option("--best-effort", o.best_effort,
-                  "priority: slots of the others while a client with priority is active (default 1)")
-      ->check(in_range(0, 1 << 20))
-      ->type_name("N")
-      ->group(group);
+  add("--light", o.light, "shark: M, the light kernels beside the heaviest", ": limit - 1",
+      in_range(0, 1 << 20), "M");
+  add("--aging", o.aging, "shark-aging, bandwidth-budget: grants to others after which a launch goes first",
+      " 64", in_range(0, 1 << 30), "N");
+  add("--quantum", o.quantum_ms, "exclusive: longest turn in milliseconds while others wait", " 30",
+      in_range(0.0, 1e9), "MS");
+  add("--l2-cap", o.l2_cap, "bandwidth-budget: cap of the sum of L2 bandwidths in GB/s", " 380", cap, "GB/S");
+  add("--dram-cap", o.dram_cap, "bandwidth-budget: the same of DRAM", " 250", cap, "GB/S");
+  add("--memory-class", o.memory_class,
+      "complementary: share of memory stalls from which a kernel is of the memory class", " 0.3",
+      in_range(0.0, 1.0), "SHARE");
+  add("--best-effort", o.best_effort, "priority: slots of the others while a client with priority is active",
+      " 1", in_range(0, 1 << 20), "N");
 }
 
 void check_finite(const char* option, const std::optional<double>& value) {
@@ -79,9 +58,8 @@ corun::Settings settings_of(const PolicyOptions& o) {
 
 void check_policy_options(const PolicyOptions& o, const std::vector<std::string>& policies, bool priority) {
   const auto used = [&](const std::string& option) {
-    return std::ranges::any_of(policies, [&](const std::string& name) {
-      return fmt::format(" {} ", corun::policy(name).options).find(" " + option + " ") != std::string::npos;
-    });
+    return std::ranges::any_of(
+        policies, [&](const std::string& name) { return corun::looks_at(corun::policy(name), option); });
   };
   const std::pair<const char*, bool> given[] = {{"--light", o.light.has_value()},
                                                 {"--aging", o.aging.has_value()},

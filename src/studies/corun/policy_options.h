@@ -16,7 +16,8 @@ struct PolicyOptions {
   std::optional<double> quantum_ms, l2_cap, dram_cap, memory_class;
 };
 
-void add_policy_options(Command& command, PolicyOptions& o);
+// of_running: what is not given stays as a daemon has it.
+void add_policy_options(Command& command, PolicyOptions& o, bool of_running = false);
 // The limit is the default one.
 corun::Settings settings_of(const PolicyOptions& o);
 // An option that none of the policies looks at would have no effect: Error(usage, "option-conflict").

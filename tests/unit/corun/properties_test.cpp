@@ -55,6 +55,26 @@ TEST_P(EveryPolicy, RepeatsItsLogWhenReplayed) {
   }
 }
 
+// Policy, limit and parameters change while launches wait and run: from this policy to others and back.
+TEST_P(EveryPolicy, MayTakeOverFromAnyOther) {
+  for (std::uint64_t seed = 200; seed < 215; ++seed) {
+    RandomHost host(policy(GetParam()), settings_for(seed), seed);
+    for (std::uint64_t part = 0; part < 30 && !HasFailure(); ++part) {
+      for (int i = 0; i < 10; ++i) host.step(true);
+      const auto all = policies();
+      const Policy& next = part % 2 == 0 ? *all[(seed + part) % all.size()] : policy(GetParam());
+      host.set(next, settings_for(seed * 7 + part * 3));
+    }
+    EXPECT_TRUE(host.drain()) << "launches wait although the GPU is idle, seed " << seed;
+    const Replayed again = replay(host.log, "log");
+    EXPECT_EQ(again.difference, "");
+    EXPECT_EQ(again.log, host.log);
+    EXPECT_GT(again.grants, 30u);
+    EXPECT_EQ(again.policy, &host.scheduler.policy());
+    ASSERT_FALSE(HasFailure()) << "seed " << seed;
+  }
+}
+
 TEST_P(EveryPolicy, DecidesTheSameFromTheEventsAlone) {
   RandomHost host(policy(GetParam()), settings_for(3), 7);
   for (int i = 0; i < 200; ++i) host.step(true);

@@ -50,6 +50,36 @@ TEST(Scheduler, WritesWhatHappensAndWhatItDecides) {
             "12 leave 3\n");
 }
 
+TEST(Scheduler, AnotherLimitHoldsFromTheNextDecisionAndWhoWaitsStays) {
+  Logged l(1);
+  const KernelId k = l.scheduler.kernel(0, "k", nullptr);
+  l.scheduler.join(0, 1);
+  for (StreamId stream = 0; stream < 6; ++stream) l.scheduler.launch(0, 1, stream, k, stream == 0 ? 4 : 1);
+  ASSERT_EQ(l.scheduler.decide().size(), 1u);  // of four kernels: it takes the one slot
+  Settings more = l.scheduler.settings();
+  more.limit = 6;
+  l.scheduler.set(10, policy("mps"), more);
+  EXPECT_EQ(l.scheduler.used_slots(), 4u);
+  EXPECT_EQ(l.scheduler.decide().size(), 2u);
+  Settings fewer = more;
+  fewer.limit = 2;
+  l.scheduler.set(20, policy("fair"), fewer);
+  EXPECT_EQ(l.scheduler.decide().size(), 0u);
+  EXPECT_EQ(l.scheduler.waiting(), 3u);
+  l.scheduler.end(30, 1, 1);
+  EXPECT_EQ(l.scheduler.used_slots(), 2u);
+  EXPECT_EQ(l.scheduler.decide().size(), 0u);
+  l.scheduler.end(40, 2, 1);
+  EXPECT_EQ(l.scheduler.decide().size(), 1u);
+  EXPECT_THAT(l.log, testing::HasSubstr("\n20 policy fair limit=2 light=1 "));
+  const std::string before = l.log;
+  l.scheduler.set(50, policy("fair"), fewer);
+  EXPECT_EQ(l.log, before) << "what changes nothing is no event";
+  EXPECT_THROW(l.scheduler.set(60, policy("mps"), {.limit = 0}), Error);
+  EXPECT_EQ(l.scheduler.policy().name, "fair");
+  EXPECT_EQ(replay(l.log, "log").log, l.log);
+}
+
 // What a policy of one's own may decide by: the launch's shape, and values that only its file knows.
 TEST(Scheduler, PoliciesSeeTheShapeAndValuesOfOnesOwn) {
   static std::vector<std::string> seen;
@@ -267,6 +297,9 @@ TEST(Replay, SaysWhereATraceIsWrong) {
   const std::pair<const char*, const char*> cases[] = {
       {"x", "no number"},
       {"5 jump 1", "no event"},
+      {"5 policy sharc limit=1", "no policy"},
+      {"5 policy mps limit=0 light=0", "limit of 0"},
+      {"5 policy mps", "ends too early"},
       {"5 join 1", "ends too early"},
       {"5 join 1 priority=1 more", "nothing is expected"},
       {"5 join 1 priority=99999999999", "no number"},
@@ -311,6 +344,23 @@ TEST(Replay, RunsAnotherPolicyOverTheSameEvents) {
   const Settings one{.limit = 1};
   EXPECT_THAT(replay(trace, "t").log, testing::EndsWith("0 grant 1\n"));
   EXPECT_THAT(replay(trace, "t", find_policy("shark"), &one).log, testing::EndsWith("0 grant 2\n"));
+}
+
+// Another policy decides to the end: what the log set meanwhile is of the log alone.
+TEST(Replay, UnderAnotherPolicyWhatTheLogSetCountsNoMore) {
+  const std::string settings =
+      "limit=1 light=0 aging=64 quantum=1 l2-cap=1 dram-cap=1 memory-class=0.3 best-effort=1";
+  const std::string trace = std::string(heading) +
+                            "0 kernel 1 known l2=5 name=a\n0 kernel 2 known l2=50 name=b\n0 join 1 "
+                            "priority=0\n0 join 2 priority=0\n0 policy shark " +
+                            settings +
+                            "\n0 launch 1 client=1 stream=0 kernel=1 slots=1\n"
+                            "0 launch 2 client=2 stream=0 kernel=2 slots=1\n";
+  const Settings one{.limit = 1};
+  EXPECT_THAT(replay(trace, "t").log, testing::EndsWith("0 grant 2\n"));
+  const Replayed other = replay(trace, "t", find_policy("mps"), &one);
+  EXPECT_THAT(other.log, testing::EndsWith("0 grant 1\n"));
+  EXPECT_THAT(other.log, testing::Not(testing::HasSubstr("shark")));
 }
 
 // a takes 10, b 4. Under mps with one slot a goes first and b at 10; under shortest-first b goes first.

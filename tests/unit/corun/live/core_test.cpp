@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <map>
 
 #include "corun/log.h"
@@ -62,7 +63,7 @@ using Granted = std::vector<std::pair<ClientId, std::uint64_t>>;
 TEST(LiveCore, HelloIsAnsweredAndComesFirst) {
   Daemon d;
   const ClientId id = d.core.connect(1, 0);
-  d.say(id, Hello{1, 4, false, "app"});
+  d.say(id, Hello{1, protocol_version, false, "app"});
   const std::vector<Core::Output> out = d.core.take();
   ASSERT_EQ(out.size(), 1u);
   EXPECT_EQ(std::get<Welcome>(out[0].message).client, id);
@@ -446,6 +447,77 @@ TEST(LiveCore, NamesAreFitForLogsAndTerminals) {
   d.say(id, Register{0, 0, 0, "k \n0 grant 1"});
   EXPECT_EQ(d.core.stats(0, 1).rows[0].program, "evil??[2J");
   EXPECT_THAT(d.log, testing::Not(testing::HasSubstr("\n0 grant")));
+}
+
+TEST(LiveCore, PolicyAndLimitChangeWhileClientsWait) {
+  Daemon d("mps", 1);
+  const ClientId a = d.join(), b = d.join();
+  const ClientId who = d.core.connect(1, ++d.now);
+  d.say(who, Hello{protocol_version, protocol_version, false, "simtlab"});
+  d.ask(a, 1, 0), d.ask(a, 2, 1), d.ask(b, 1, 0), d.ask(b, 2, 1);
+  EXPECT_EQ(d.granted(), (Granted{{a, 1}}));
+  unsigned told = 0;
+  d.core.on_adjusted = [&](const corun::Policy& policy, const corun::Settings& s) {
+    ++told;
+    EXPECT_EQ(policy.name, "shark-aging");
+    EXPECT_EQ(s.limit, 3u);
+    EXPECT_EQ(s.aging, 7u);
+    EXPECT_EQ(s.quantum, corun::Settings{}.quantum) << "what is not given stays";
+  };
+  Adjust m;
+  m.policy = "shark-aging", m.limit = 3, m.aging = 7;
+  d.say(who, m);
+  std::vector<Core::Output> out = d.core.take();
+  ASSERT_EQ(out.size(), 2u) << "the answer, and the grant that the limit has room for: one a client";
+  EXPECT_EQ(out[1].client, b);
+  const auto& reply = std::get<Adjusted>(out[0].message);
+  EXPECT_EQ(out[0].client, who);
+  EXPECT_FALSE(out[0].close);
+  EXPECT_THAT(reply.before, testing::StartsWith("policy mps limit=1 "));
+  EXPECT_THAT(reply.now, testing::StartsWith("policy shark-aging limit=3 light=2 aging=7 "));
+  EXPECT_EQ(d.totals().waiting, 2u);
+  EXPECT_EQ(d.totals().policy, "shark-aging");
+  d.say(who, m);  // again: nothing changes
+  EXPECT_EQ(std::get<Adjusted>(d.core.take()[0].message).before, reply.now);
+  EXPECT_EQ(d.totals().adjusted, 1u);
+  EXPECT_EQ(told, 1u);
+  const corun::Replayed again = corun::replay(d.log, "log");
+  EXPECT_EQ(again.difference, "");
+  EXPECT_EQ(again.log, d.log);
+}
+
+TEST(LiveCore, WhatCannotBeSetIsRefusedAndChangesNothing) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::pair<Adjust, Refusal> cases[] = {
+      {{.policy = "sharc"}, Refusal::policy},
+      {{.policy = "shark\n", .limit = 2}, Refusal::policy},
+      {{.limit = 0}, Refusal::settings},
+      {{.light = 2}, Refusal::settings},  // of shark alone
+      {{.policy = "shark", .limit = 2, .aging = 3}, Refusal::settings},
+      {{.policy = "exclusive", .quantum_ns = ~0ull}, Refusal::settings},
+      {{.policy = "bandwidth-budget", .l2_cap = 0}, Refusal::settings},
+      {{.policy = "bandwidth-budget", .dram_cap = nan}, Refusal::settings},
+      {{.policy = "complementary", .memory_class = 1.5}, Refusal::settings},
+      {{.policy = "complementary", .memory_class = nan}, Refusal::settings}};
+  Daemon d("mps", 1);
+  const ClientId a = d.join();
+  d.ask(a, 1), d.ask(a, 2, 1);
+  EXPECT_EQ(d.granted(), (Granted{{a, 1}}));
+  const std::string before = d.log;
+  for (const auto& [m, reason] : cases) {
+    const ClientId who = d.core.connect(1, ++d.now);
+    d.say(who, Hello{protocol_version, protocol_version, false, "simtlab"});
+    d.say(who, m);
+    EXPECT_EQ(d.refused(who), reason) << m.policy;
+    EXPECT_FALSE(d.core.knows(who));
+    EXPECT_EQ(d.log, before) << m.policy;
+  }
+  EXPECT_EQ(d.totals().policy, "mps");
+  EXPECT_EQ(d.totals().waiting, 1u);
+  EXPECT_EQ(d.totals().adjusted, 0u);
+  const ClientId early = d.core.connect(1, ++d.now);
+  d.say(early, Adjust{.policy = "shark"});
+  EXPECT_EQ(d.refused(early), Refusal::out_of_order);
 }
 
 // The log of the daemon, given to the policies again, gives the same log.

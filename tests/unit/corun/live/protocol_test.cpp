@@ -38,7 +38,9 @@ std::vector<Message> wire_samples() {
           stats,
           Log{1, 3, "a\nb\n"},
           ApplicationsRequest{48},
-          applications};
+          applications,
+          Adjust{"shark", 4, {}, 1, 64, {}, 1e9, {}, 0.5},
+          Adjusted{"policy mps limit=8", "policy shark limit=4"}};
 }
 
 TEST(LiveProtocol, EveryMessageComesBackAsItWas) {
@@ -97,6 +99,17 @@ TEST(LiveProtocol, ValuesOutOfRangeAreRefused) {
   packet.bytes[packet.size - 1] = std::byte{2};  // a flag
   EXPECT_FALSE(decode(packet.span()).message);
   encode(Done{1, 2, false, 9, 8}, packet);  // an end before its beginning
+  EXPECT_FALSE(decode(packet.span()).message);
+}
+
+TEST(LiveProtocol, AValueThatIsNotGivenIsNone) {
+  Packet packet;
+  encode(Adjust{}, packet);
+  EXPECT_TRUE(decode(packet.span()).message);
+  packet.bytes[packet.size - 1] = std::byte{1};  // a share that is said not to be there
+  EXPECT_FALSE(decode(packet.span()).message);
+  encode(Adjust{}, packet);
+  packet.bytes[packet.size - sizeof(double) - 1] = std::byte{2};  // neither there nor not
   EXPECT_FALSE(decode(packet.span()).message);
 }
 
