@@ -17,6 +17,7 @@
 #include "probe/analysis/timer.h"
 #include "probe/chain.h"
 #include "probe/operation.h"
+#include "probe/thesis_copies.h"
 #include "probe/thesis_kernels.h"
 
 namespace simtlab::probe {
@@ -423,6 +424,7 @@ Outcome run_thesis(Bench& bench, const Begun& begun, std::span<const ThesisShape
     Corrected measure(bench, out.address(), shapes);
     arithmetic(bench, measure, out.address());
     memory(bench, measure, threads);
+    thesis_copies(bench);
   } catch (const Error& error) {
     outcome.interrupted = error.code() == ExitCode::interrupted;
     outcome.lost = error.code() == ExitCode::unavailable;

@@ -54,7 +54,8 @@ unsigned cores_of(int cc_major, int cc_minor);
 // Adds what the device tells, memory's and caches' latency by slope and bandwidths (kinds.h), then of this
 // method, for each operation: thesis.NAME.N (one interval around N operations), slope.NAME (its latency by
 // dependent chains); thesis.clock, thesis.l1, thesis.l1.loaded, thesis.l2, .threads, .boundary,
-// thesis.lines.l2, .l2.threads, .l2.boundary, thesis.memory.slope, .intercept and .r2, with curves; and
+// thesis.lines.l2, .l2.threads, .l2.boundary, thesis.memory.slope, .intercept and .r2, with curves;
+// thesis.copy (thesis_copies.h); and
 // histograms (curves histogram.*) of the launches of `shapes`, of all kernels, and of the thesis' figures.
 // What was found before an error or an interrupt stays.
 Outcome run_thesis(Bench& bench, const Begun& begun = {}, std::span<const ThesisShape> shapes = {});

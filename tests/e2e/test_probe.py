@@ -205,7 +205,8 @@ class Probe(Case):
         self.fails(2, "probe", "--compare", "k40", "v100", "--correction", "none", says="--correction has no effect")
 
     def test_the_published_method_has_its_artefacts_and_the_slopes_beside_it_do_not(self):
-        done = self.ok("probe", "--method", "thesis", "--gpu", "k40", "--quick", "--json=r.json", "-o", "mine.toml")
+        measure = ("probe", "--method", "thesis", "--gpu", "k40", "--quick")
+        done = self.ok(*measure, "--json=r.json", "-o", "mine.toml", "--curves", "curves")
         for title in ("Table 10: ", "Table 11: ", "Table 12: ", "Of the method and not of the device:"):
             self.assertIn(title, done.stdout)
         row = re.search(r"(?m)^\| add, cycles \| ([\d.]+) \| 9 \| \+(\d+) % \| 17 \|$", done.stdout)
@@ -240,6 +241,15 @@ class Probe(Case):
             done.stdout, r"(?m)^- memory: the line is at -\d.* which is no latency; one thread waits 331 cycles$"
         )
         self.assertIn("[l2]", (self.folder / "mine.toml").read_text())
+        # The bandwidth test: every run of every size, and those of the thesis' size in their order.
+        row = re.search(r"(?m)^\| copied in memory, GB/s \| ([\d.]+) \| ([\d.]+) \|  \| 183.5 \|$", done.stdout)
+        self.assertAlmostEqual(float(row[1]), 183.5, delta=6)
+        self.assertAlmostEqual(float(row[1]) * 1e9, findings["thesis.copy"], delta=1e8)
+        read = lambda name: (self.folder / "curves" / name).read_text().splitlines()[2:]
+        self.assertEqual([line.split(",")[0] for line in read("thesis.copy.runs.csv")], ["1", "2"])
+        sizes = [int(float(line.split(",")[0])) for line in read("thesis.copy.samples.csv")]
+        self.assertEqual(sorted(set(sizes))[-2:], [33554432, 67108864])
+        self.assertEqual(len(sizes), 2 * len(read("thesis.copy.csv")))
         self.fails(2, "probe", "--method", "thesis", "--only", "shared", "--gpu", "k40", says="probe-options")
         self.fails(2, "probe", "--method", "thesis", "--compare", "k40", "v100", says="option-conflict")
         self.fails(2, "probe", "--method", "deconvolve")

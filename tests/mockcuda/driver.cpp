@@ -237,7 +237,9 @@ Result copy_any(void* to, const void* from, DevicePointer device, std::size_t by
                 StreamHandle stream, bool async) {
   return on_device([&](DeviceState& d, Gpu& gpu) {
     const auto id = stream_id(d, stream);
-    if (!id || !inside(d, device, bytes)) return id ? invalid_value : invalid_handle;
+    const bool known = inside(d, device, bytes) && (kind != Gpu::CopyKind::device_to_device ||
+                                                    inside(d, reinterpret_cast<DevicePointer>(from), bytes));
+    if (!id || !known) return id ? invalid_value : invalid_handle;
     if (async)
       d.asked = false;
     else
@@ -262,6 +264,14 @@ Result cuMemcpyHtoDAsync_v2(DevicePointer to, const void* from, std::size_t byte
 Result cuMemcpyDtoHAsync_v2(void* to, DevicePointer from, std::size_t bytes, StreamHandle stream) {
   return copy_any(to, reinterpret_cast<const void*>(from), from, bytes, Gpu::CopyKind::device_to_host, stream,
                   true);
+}
+// The host does not wait for a copy within the device, whichever function it calls.
+Result cuMemcpyDtoD_v2(DevicePointer to, DevicePointer from, std::size_t bytes) {
+  return cuMemcpyDtoDAsync_v2(to, from, bytes, nullptr);
+}
+Result cuMemcpyDtoDAsync_v2(DevicePointer to, DevicePointer from, std::size_t bytes, StreamHandle stream) {
+  return copy_any(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), to, bytes,
+                  Gpu::CopyKind::device_to_device, stream, true);
 }
 Result cuMemsetD8_v2(DevicePointer to, unsigned char value, std::size_t bytes) {
   return on_device([&](DeviceState& d, Gpu& gpu) {

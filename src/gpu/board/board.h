@@ -101,6 +101,9 @@ class Board {
                        std::optional<Stream> stream = {}) = 0;
   virtual void copy_out(void* to, std::uint64_t from, std::uint64_t bytes,
                         std::optional<Stream> stream = {}) = 0;
+  // From device memory to device memory.
+  virtual void copy_within(std::uint64_t to, std::uint64_t from, std::uint64_t bytes,
+                           std::optional<Stream> stream = {}) = 0;
   virtual void fill(std::uint64_t to, std::byte value, std::uint64_t bytes) = 0;
 
   virtual Module load(const std::string& name, const std::string& ptx) = 0;

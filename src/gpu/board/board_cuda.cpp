@@ -112,6 +112,16 @@ class Cuda final : public Board {
         "copying {} bytes from the device", bytes);
     under_way_ |= stream.has_value();
   }
+  void copy_within(std::uint64_t to, std::uint64_t from, std::uint64_t bytes,
+                   std::optional<Stream> stream) override {
+    if (bytes == 0) return;
+    if (!stream) settle();
+    ask(stream ? driver_.copy_within_async(to, from, bytes, handle(*stream))
+               : driver_.copy_within(to, from, bytes),
+        "copying {} bytes within the device", bytes);
+    under_way_ |= stream.has_value();
+    if (!stream) wait_for_stream(nullptr);  // the driver's copy does not
+  }
   void fill(std::uint64_t to, std::byte value, std::uint64_t bytes) override {
     if (bytes == 0) return;
     settle();

@@ -79,6 +79,11 @@ class Simulated final : public Board {
     copied(gpu_.copy(to, reinterpret_cast<const void*>(from), bytes, Gpu::CopyKind::device_to_host,
                      stream.value_or(0), stream.has_value()));
   }
+  void copy_within(std::uint64_t to, std::uint64_t from, std::uint64_t bytes,
+                   std::optional<Stream> stream) override {
+    copied(gpu_.copy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes,
+                     Gpu::CopyKind::device_to_device, stream.value_or(0), stream.has_value()));
+  }
   void fill(std::uint64_t to, std::byte value, std::uint64_t bytes) override {
     copied(gpu_.fill(to, value, bytes, 0, false));
   }

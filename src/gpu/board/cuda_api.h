@@ -116,6 +116,9 @@ inline constexpr int oldest_version = 9000;
     (DevicePointer to, const void* from, std::size_t bytes, StreamHandle stream))                       \
   F(copy_out_async, cuMemcpyDtoHAsync_v2,                                                               \
     (void* to, DevicePointer from, std::size_t bytes, StreamHandle stream))                             \
+  F(copy_within, cuMemcpyDtoD_v2, (DevicePointer to, DevicePointer from, std::size_t bytes))            \
+  F(copy_within_async, cuMemcpyDtoDAsync_v2,                                                            \
+    (DevicePointer to, DevicePointer from, std::size_t bytes, StreamHandle stream))                     \
   F(fill, cuMemsetD8_v2, (DevicePointer to, unsigned char value, std::size_t bytes))                    \
   F(module_load, cuModuleLoadDataEx,                                                                    \
     (ModuleHandle * module, const void* image, unsigned options, int* names, void** values))            \

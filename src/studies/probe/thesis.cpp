@@ -60,8 +60,11 @@ std::string table_10(const probe::Findings& found, const gpu::BoardFacts& facts,
   row("threads of a warp", fmt::format("{}", facts.warp_size), "", "", "warp_size", "K40");
   const unsigned cores = probe::cores_of(facts.cc_major, facts.cc_minor);
   row("SIMD width, cores of an SM", cores == 0 ? "-" : fmt::format("{}", cores), "", "", "simd_width", "K40");
-  const auto bandwidth = found.value("dram.bandwidth_measured");
-  row("copied in memory, GB/s", bandwidth ? fmt::format("{:.1f}", *bandwidth / 1e9) : "-", "", "",
+  const auto giga = [&](const char* key) {
+    const auto rate = found.value(key);
+    return rate ? fmt::format("{:.1f}", *rate / 1e9) : "-";
+  };
+  row("copied in memory, GB/s", giga("thesis.copy"), giga("dram.bandwidth_measured"), "",
       "memory_peak_bandwidth", "K40 d2d copy; ECC on");
   for (const probe::ThesisOperation& op : probe::thesis_operations) {
     const std::string name(op.name), one = "thesis." + name + ".1", slope = "slope." + name;

@@ -149,6 +149,38 @@ TEST_F(Boards, CopiesFillsAndKernelsGiveTheSame) {
   });
 }
 
+TEST_F(Boards, CopiesWithinTheDeviceGiveTheSameAndTakeTheSame) {
+  on_both([](Board& b) {
+    constexpr std::uint64_t bytes = 1 << 20;
+    const std::uint64_t x = b.allocate(bytes), y = b.allocate(bytes), z = b.allocate(bytes);
+    std::vector<std::uint32_t> data(bytes / 4), got(bytes / 4), other(bytes / 4);
+    for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::uint32_t>(i * 7);
+    b.copy_in(x, data.data(), bytes);
+    b.copy_within(y, x, bytes);
+    b.copy_within(y, x, 0);
+    const Board::Stream stream = b.create_stream();
+    const Board::Event begin = b.record(stream);
+    for (int i = 0; i < 3; ++i) b.copy_within(z + 64, y, bytes - 64, stream);
+    const Board::Event end = b.record(stream);
+    b.synchronize();
+    const double ns = b.elapsed_ns(begin, end);
+    b.copy_out(got.data(), y, bytes);
+    b.copy_out(other.data(), z + 64, bytes - 64);
+    EXPECT_EQ(got, data);
+    EXPECT_EQ(std::memcmp(other.data(), data.data(), bytes - 64), 0);
+    // Read and written: twice the bytes at no more than the memory's peak
+    EXPECT_GT(ns, 3 * 2 * static_cast<double>(bytes - 64) / 900e9 * 1e9);
+    b.destroy_stream(stream);
+    return std::llround(ns);
+  });
+}
+
+TEST_F(Boards, ACopyBeyondAnAllocationIsRefused) {
+  const auto board = cuda_board();
+  const std::uint64_t x = board->allocate(4096), y = board->allocate(4096);
+  EXPECT_THROW(board->copy_within(y, x, 1 << 20), Error);
+}
+
 TEST_F(Boards, TimesAreThoseOfTheSimulatedBoard) {
   const auto work = [](Board& b) {
     const std::uint64_t x = b.allocate(board_words * 4);

@@ -5,9 +5,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "device/catalogue.h"
+#include "probe/thesis_copies.h"
 
 namespace simtlab::probe {
 namespace {
@@ -68,6 +70,29 @@ TEST(Thesis, OneIntervalIsAboveTheLatencyAndSlopesAreTheLatency) {
   EXPECT_GT(value("thesis.memory.r2"), 0.3);
   EXPECT_LT(value("thesis.memory.r2"), 1);
   EXPECT_NEAR(value("dram.latency"), 331, 4);
+  // A copy within the device takes what it reads and writes, and what it costs to start one
+  const double rate = device::load_device("k40").device.dram.bandwidth_measured;
+  EXPECT_GT(value("thesis.copy"), 0.9 * rate);
+  EXPECT_LE(value("thesis.copy"), rate);
+  for (const auto& [name, points] :
+       {std::pair{"thesis.copy", 7u}, {"thesis.copy.samples", 14u}, {"thesis.copy.runs", 2u}}) {
+    const auto curve = std::ranges::find(found.curves(), name, &Series::name);
+    ASSERT_NE(curve, found.curves().end()) << name;
+    EXPECT_EQ(curve->points.size(), points) << name;  // two runs of each size: the board has no noise
+  }
+  const auto by_size = std::ranges::find(found.curves(), "thesis.copy", &Series::name);
+  EXPECT_TRUE(std::ranges::is_sorted(by_size->points, {}, &Series::Point::y));
+}
+
+TEST(Thesis, TooLittleMemoryForTheCopyIsUnknown) {
+  const auto board =
+      gpu::simulated_board(device::load_device("k40", {{"dram.bytes", "64 MiB", {}}}).device, {});
+  Findings found;
+  Bench bench(*board, {.quick = true}, found);
+  thesis_copies(bench);
+  ASSERT_NE(found.find("thesis.copy"), nullptr);
+  EXPECT_FALSE(found.find("thesis.copy")->known());
+  EXPECT_TRUE(found.curves().empty());
 }
 
 // What fits L2 never reaches memory: there is nothing to put a line through.
