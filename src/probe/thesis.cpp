@@ -18,6 +18,7 @@
 #include "probe/chain.h"
 #include "probe/operation.h"
 #include "probe/thesis_copies.h"
+#include "probe/thesis_counters.h"
 #include "probe/thesis_kernels.h"
 
 namespace simtlab::probe {
@@ -131,6 +132,14 @@ class Corrected {
       histogram(name + ".measured", Distribution(i.measured));
       histogram(name + ".clock", Distribution(clock(shape, timed.kernel.intervals, timed.most)));
       histogram(name + ".latency", i.latency);
+      if (of == "local" || of == "global")
+        thesis_counts(bench_, {.name = timed.name,
+                               .timed = timed.kernel,
+                               .shape = shape,
+                               .data = data,
+                               .out = out_,
+                               .local = of == "local",
+                               .most = most(timed.most)});
     }
   }
 

@@ -36,16 +36,18 @@ struct ThesisShape {
   std::uint32_t blocks = 0, threads = 0;
   auto operator<=>(const ThesisShape&) const = default;
 };
-// Launches whose histograms the thesis shows, and of which kernel: figures 22, 29, 30, 31 to 33 and 44, 46.
+// Launches whose histograms the thesis shows, and of which kernel: figures 22, 29, 30, 24 with 31 to 33 and
+// 44, 46, 23.
 struct ThesisFigure {
   ThesisShape shape;
   std::string_view of;  // "sub", "local", "global"
 };
-inline constexpr std::array<ThesisFigure, 5> thesis_figures = {{{{1, 1024}, "sub"},
+inline constexpr std::array<ThesisFigure, 6> thesis_figures = {{{{1, 1024}, "sub"},
                                                                 {{11, 896}, "global"},
                                                                 {{20, 896}, "global"},
                                                                 {{15, 1024}, "local"},
-                                                                {{20, 640}, "global"}}};
+                                                                {{20, 640}, "global"},
+                                                                {{20, 1024}, "global"}}};
 
 // Cores of a multiprocessor, as the vendor's deviceQuery takes them from the compute capability; 0: a
 // generation that it does not know.
@@ -55,7 +57,7 @@ unsigned cores_of(int cc_major, int cc_minor);
 // method, for each operation: thesis.NAME.N (one interval around N operations), slope.NAME (its latency by
 // dependent chains); thesis.clock, thesis.l1, thesis.l1.loaded, thesis.l2, .threads, .boundary,
 // thesis.lines.l2, .l2.threads, .l2.boundary, thesis.memory.slope, .intercept and .r2, with curves;
-// thesis.copy (thesis_copies.h); and
+// thesis.copy (thesis_copies.h); counters of the launches with a histogram (thesis_counters.h); and
 // histograms (curves histogram.*) of the launches of `shapes`, of all kernels, and of the thesis' figures.
 // What was found before an error or an interrupt stays.
 Outcome run_thesis(Bench& bench, const Begun& begun = {}, std::span<const ThesisShape> shapes = {});

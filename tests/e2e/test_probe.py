@@ -250,6 +250,15 @@ class Probe(Case):
         sizes = [int(float(line.split(",")[0])) for line in read("thesis.copy.samples.csv")]
         self.assertEqual(sorted(set(sizes))[-2:], [33554432, 67108864])
         self.assertEqual(len(sizes), 2 * len(read("thesis.copy.csv")))
+        # What the loads count in each level, less what the clock's kernel counts (figure 24): two rounds of three.
+        self.assertEqual(findings["counter.local.load.sectors.local.15x1024"], 2 * 3 * 4 * 15 * 32)
+        estimate = [line.split(",") for line in read("counter.l2.read.misses.lines.20x896.estimate.csv")]
+        mean = sum(float(count) * float(share) for count, share in estimate)
+        self.assertAlmostEqual(mean, findings["counter.l2.read.misses.lines.20x896"], places=3)
+        self.assertGreater(mean, 1000)
+        self.assertEqual(findings["counter.l2.read.misses.global.11x896"], 0)
+        self.ok("report", "r.json", "--html=r.html")
+        self.assertIn("counter.l1.read.misses.local.15x1024.estimate", (self.folder / "r.html").read_text())
         self.fails(2, "probe", "--method", "thesis", "--only", "shared", "--gpu", "k40", says="probe-options")
         self.fails(2, "probe", "--method", "thesis", "--compare", "k40", "v100", says="option-conflict")
         self.fails(2, "probe", "--method", "deconvolve")

@@ -61,8 +61,25 @@ TEST(Thesis, OneIntervalIsAboveTheLatencyAndSlopesAreTheLatency) {
     EXPECT_NEAR(share, 1, 1e-9) << s.name;
     if (s.name.ends_with(".clock")) { EXPECT_GE(mean, 9) << s.name; }
   }
-  // Of 8 kernels, of 3 global shapes twice, of one local and one subtraction: measured, clock, latency
-  EXPECT_EQ(histograms, 3 * (8 + 1 + 6 + 1));
+  // Of 8 kernels, of 4 global shapes twice, of one local and one subtraction: measured, clock, latency
+  EXPECT_EQ(histograms, 3 * (8 + 1 + 8 + 1));
+  // Counts of a launch less those of the clock alone, which has no loads: three of local memory a warp,
+  // twice, each of a line of four sectors
+  const double lines = 2 * 3.0 * 4 * 15 * 1024 / 32;
+  EXPECT_EQ(value("counter.local.load.sectors.local.15x1024"), lines);
+  EXPECT_EQ(value("counter.l1.read.hits.local.15x1024") + value("counter.l1.read.misses.local.15x1024"),
+            lines / 4);
+  EXPECT_EQ(found.find("counter.local.load.sectors.global.20x1024"), nullptr);
+  EXPECT_GT(value("counter.l2.read.misses.lines.20x1024"), value("counter.l2.read.misses.global.20x1024"));
+  for (const char* part : {"measured", "clock", "estimate"}) {
+    const auto curve = std::ranges::find(
+        found.curves(), fmt::format("counter.l1.read.misses.local.15x1024.{}", part), &Series::name);
+    ASSERT_NE(curve, found.curves().end()) << part;
+    double share = 0;
+    for (const Series::Point& p : curve->points) share += p.y;
+    EXPECT_NEAR(share, 1, 1e-9) << part;
+  }
+  EXPECT_EQ(found.find("thesis.counters"), nullptr);
   EXPECT_GT(value("thesis.memory.slope"), 0);
   // What the line has at no threads is no latency; on all of the K40 it is negative, as published
   // (tests/e2e/test_probe.py).
