@@ -83,6 +83,7 @@ STAND_FOR = {
 TYPED = {
     "corun interfere kernel.ptx --launch l.toml --device 0": "corun interfere kernel.ptx --launch l.toml --device 0 --steps 2",
     "corun interfere kernel.ptx --launch l.toml --device 0 --steps 8": "corun interfere kernel.ptx --launch l.toml --device 0 --steps 2",
+    "corun set": "corun set --policy fair --limit 2",
     "corun live --applications apps.toml --mix a,b,b --limit 2": "corun live --applications apps.toml --mix heartwall,srad --policy mps,shark --limit 1 --device sim:titanx",
     "corun live --applications apps.toml --mix a,b --limit 1": "corun live --applications apps.toml --mix heartwall,srad --policy mps,shark --limit 1 --device sim:titanx",
     "corun live --applications apps.toml --mix heartwall,srad,srad --policy mps,shark --limit 2 --profiles my.db": "corun live --applications apps.toml --mix heartwall,srad --policy mps,shark --limit 1 --device sim:titanx",
@@ -158,7 +159,7 @@ LESS = [
 ]
 
 
-LIVE = {"serve", "exec", "top"}  # of corun: they share a daemon
+LIVE = {"serve", "exec", "set", "top"}  # of corun: they share a daemon
 
 
 def typed(words):
@@ -314,7 +315,7 @@ class Scene:
             return self.until_stopped(words, self.look_at)
         if words[:2] == ["corun", "serve"]:
             return self.until_stopped(words, lambda server: self.corun(server, ["corun", "exec", "--", "./app"]))
-        if words[:2] in (["corun", "exec"], ["corun", "top"]):
+        if words[:2] in (["corun", "exec"], ["corun", "set"], ["corun", "top"]):
             daemon = self.start(["corun", "serve", "--policy", "shark"])
             self.wait_for_daemon(daemon)
             done = (
