@@ -108,6 +108,28 @@ int main(int argc, char **argv) {
                 else:
                     self.assertLess(m["predict.nest.difference"], 1e-4)
 
+    def test_caches_find_what_they_find_in_the_simulation(self):
+        """Warps, iterations and members of one structure reuse lines together, as far as L1 holds them."""
+        for gpu in ("v100", "gtx460"):
+            for file, run in (("nbody.c", "1024"), ("convolution.c", ""), ("stencil3d.c", ""), ("copy.c", "")):
+                with self.subTest(file=file, gpu=gpu):
+                    r = self.ok(
+                        *("predict", EXAMPLES / file, "--run", run, "--simulate", "--gpu", gpu),
+                        *("--model", "mwp-cwp-2012", "--json"),
+                    )
+                    result = json.loads(r.stdout)
+                    worth = {row["model"]: row for row in self.table(result, "nest_worth")}["simulation"]
+                    simulated = worth["l2_bandwidth"] * worth["kernel"] * 1e-9
+                    ratio = result["total"]["predict.nest.bytes.l2"]["value"] / simulated
+                    self.assertTrue(0.5 < ratio < 2, ratio)
+                    if file != "nbody.c":
+                        continue
+                    # Four members, each loaded by itself: 15 of 16 loads of V100's sectors hit L1.
+                    requests = sum(row["requests"] for row in self.table(result, "nest_accesses"))
+                    self.assertGreaterEqual(requests, 4 * 1024 * 1024 / 32)
+                    terms = {row["name"]: row["value"] for row in self.table(result, "terms")}
+                    self.assertLess(terms["AMAT"], 120)
+
     def test_matmul(self):
         m, result = self.simulated("matmul.c")
         self.assertEqual(m["predict.nest.flops"], 2 * 128**3)

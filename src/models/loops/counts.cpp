@@ -71,7 +71,7 @@ class Counter {
     // Of an array of unknown size, every thread's element.
     for (const Pattern& p : out_.patterns)
       if (const Access& a = nest_.accesses[at(p.access)]; inputs_[at(a.input)] == 0)
-        out_.useful_bytes += p.requests * out_.active_lanes * a.bytes;
+        out_.useful_bytes += p.requests * out_.active_lanes * a.bytes / p.parts;
   }
 
   // The reuse that the caches find: within a block and from step to step in L1, between the blocks that run
@@ -87,13 +87,13 @@ class Counter {
       Traffic t;
       t.l1 = p.requests * p.sectors * stream::sector_bytes;
       const bool cached = !a.store && device_.l1_caches_global;
-      t.l2 = cached ? t.l1 / std::max(p.block_reuse, p.step_reuse) : t.l1;
+      t.l2 = cached ? t.l1 / std::max({p.block_reuse, p.step_reuse, p.near_reuse}) : t.l1;
       t.dram = t.l2 / p.wave_reuse;
       through_l2[side_of(a)] += t.l2;
       beyond_l2[side_of(a)] += t.dram;
       requests += p.requests;
       lines += p.requests * p.lines;
-      bytes += p.requests * a.bytes * out_.active_lanes;
+      bytes += p.requests * a.bytes / p.parts * out_.active_lanes;
       // Uncoalesced: more lines than the bytes of a warp fill, beyond one for being out of step with them.
       if (p.lines > std::ceil(a.bytes * 32.0 / stream::line_bytes) + 1) {
         uncoalesced += p.requests;
@@ -203,11 +203,16 @@ NestCounts with_code(const Description& nest, const Shape& shape, const NestCoun
   out.fused = code.fused;
   out.working = code.working;
   out.patterns = plain.patterns;
-  // Accesses that the optimiser found to be the same.
+  // Accesses that the optimiser found to be the same, or took apart: the second half of an element asks for
+  // sectors that the first one brought.
   double requests = 0;
   for (const Pattern& p : out.patterns) requests += p.requests / plain.warps;
-  if (requests > code.memory)
-    for (Pattern& p : out.patterns) p.requests *= code.memory / requests;
+  if (requests > 0)
+    for (Pattern& p : out.patterns) {
+      const double times = code.memory / requests;
+      p.requests *= times;
+      if (times > 1) p.block_reuse *= times, p.step_reuse *= times, p.near_reuse *= times, p.parts *= times;
+    }
   Counter(nest, shape, device, out).run(touched);
   out.chain_cycles = code.chain_cycles + reload_cycles(out.code, device);
   out.chain_accesses = code.chain_accesses;

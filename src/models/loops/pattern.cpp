@@ -1,6 +1,8 @@
 #include "models/loops/pattern.h"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <set>
 
 #include "models/loops/description.h"
@@ -32,7 +34,8 @@ class Looker {
         banks_{device.shared.banks, device.shared.bank_bytes},
         sms_(std::max(device.sm.count, 1u)),
         resident_(std::max(
-            1u, std::min(device.sm.max_warps / std::max(1u, warps_per_block()), device.sm.max_blocks))) {}
+            1u, std::min(device.sm.max_warps / std::max(1u, warps_per_block()), device.sm.max_blocks))),
+        l1_bytes_(device.l1.bytes) {}
 
   Pattern look(int index) {
     const Access& a = nest_.accesses[at(index)];
@@ -62,7 +65,9 @@ class Looker {
     for (double* v : {&p.lines, &p.sectors, &p.passes}) *v /= seen;
     p.evaluable = true;
     p.block_reuse = block_reuse(a);
-    p.step_reuse = step_reuse(a);
+    if (stays(stepping(a))) p.step_reuse = step_reuse(a);
+    std::set<std::uint64_t> near;
+    if (stays(stepping(a))) p.near_reuse = ratio(of_block_in_steps(a, near), near);
     p.wave_reuse = wave_reuse(a);
     p.footprint = footprint(a, p.end);
     return p;
@@ -70,7 +75,7 @@ class Looker {
 
   // Accesses to one array that walk through it together find what the others brought (a stencil's
   // neighbours).
-  void share(std::vector<Pattern>& patterns, int input) const {
+  void share(std::vector<Pattern>& patterns, int input) {
     std::set<std::uint64_t> block, wave;
     double of_blocks = 0, of_waves = 0;
     unsigned n = 0;
@@ -90,9 +95,28 @@ class Looker {
       p.block_reuse = std::max(p.block_reuse, ratio(of_blocks, block));
       p.wave_reuse = std::max(p.wave_reuse, ratio(of_waves, wave));
     }
+    for (const Pattern& p : patterns)
+      if (is_one(p)) share_steps(patterns, p);
   }
 
  private:
+  // With those that are in the same loop as one of them.
+  void share_steps(std::vector<Pattern>& patterns, const Pattern& one) {
+    const Access& first = nest_.accesses[at(one.access)];
+    if (!stays(stepping(first))) return;
+    const auto along = [&](const Pattern& p) {
+      const Access& a = nest_.accesses[at(p.access)];
+      return p.evaluable && !a.store && a.input == first.input && stepping(a) == stepping(first);
+    };
+    if (&*std::ranges::find_if(patterns, along) != &one) return;  // done with the first of them
+    std::set<std::uint64_t> near;
+    double asked = 0;
+    for (const Pattern& p : patterns)
+      if (along(p)) asked += of_block_in_steps(nest_.accesses[at(p.access)], near);
+    for (Pattern& p : patterns)
+      if (along(p)) p.near_reuse = std::max(p.near_reuse, ratio(asked, near));
+  }
+
   double warps() const {
     const double per_block = (mapping_.threads() + warp_size - 1) / warp_size;
     double unmapped = 1;  // loops of the prefix that stay loops run in each thread
@@ -187,11 +211,49 @@ class Looker {
     return asked;
   }
 
-  // In the innermost loop around the access that is no thread dimension.
-  double step_reuse(const Access& a) const {
+  // The innermost loop around the access that is no thread dimension; -1: there is none.
+  int stepping(const Access& a) const {
     int l = a.loop;
     while (l >= 0 && std::ranges::find(mapping_.loops, l) != mapping_.loops.end())
       l = nest_.loops[at(l)].parent;
+    return l;
+  }
+
+  // What the blocks of an SM load in one iteration is still in its L1 in the next one.
+  bool stays(int loop) {
+    if (loop < 0) return true;
+    const auto [known, is_new] = stays_.try_emplace(loop, true);
+    if (!is_new) return known->second;
+    double lines = 0;
+    for (std::size_t input = 0; input < nest_.inputs.size(); ++input) {
+      std::set<std::uint64_t> sectors, of_input;
+      for (const Access& a : nest_.accesses)
+        if (!a.store && a.input == static_cast<int>(input) && stepping(a) == loop) of_block(a, sectors);
+      for (const std::uint64_t s : sectors) of_input.insert(s / stream::sectors_per_line);
+      lines += static_cast<double>(of_input.size());
+    }
+    const double blocks =
+        std::min<double>(static_cast<double>(resident_),
+                         std::ceil(static_cast<double>(mapping_.blocks()) / static_cast<double>(sms_)));
+    return known->second = lines * blocks * stream::line_bytes <= static_cast<double>(l1_bytes_);
+  }
+
+  // Steps of that loop, of all warps of a block.
+  double of_block_in_steps(const Access& a, std::set<std::uint64_t>& all) const {
+    const int l = stepping(a);
+    Point p = place(3);
+    std::uint64_t n = 1;
+    if (l >= 0) n = std::min<std::uint64_t>(steps, shape_.extents[at(l)]), p.iterations[at(l)] = 0;
+    double asked = 0;
+    for (std::uint64_t i = 0; i < n; ++i) {
+      for (std::uint32_t w = 0; w < warps_per_block(); ++w) asked += collect(a, p, w, all);
+      if (l >= 0) ++p.iterations[at(l)];
+    }
+    return asked;
+  }
+
+  double step_reuse(const Access& a) const {
+    const int l = stepping(a);
     if (l < 0) return 1;
     std::set<std::uint64_t> all;
     double asked = 0;
@@ -256,7 +318,8 @@ class Looker {
   const Shape& shape_;
   const Mapping& mapping_;
   const stream::Banks banks_;
-  const std::uint64_t sms_, resident_;
+  const std::uint64_t sms_, resident_, l1_bytes_;
+  std::map<int, bool> stays_;  // loops
 };
 
 }  // namespace

@@ -31,7 +31,10 @@ struct Pattern {
   double block_reuse = 1;
   // The same of a warp in consecutive iterations of the loop around the access
   double step_reuse = 1;
+  // The same of all warps of a block in consecutive iterations, with all accesses that walk along
+  double near_reuse = 1;
   double wave_reuse = 1;        // the same of the blocks that run at once
+  double parts = 1;             // accesses of the machine that one of the nest was taken apart into
   std::uint64_t footprint = 0;  // bytes from the lowest to the highest address of the nest
   std::uint64_t end = 0;        // bytes from the start of the array to the highest address
 };

@@ -65,7 +65,7 @@ class Writer {
       t.rows.push_back({std::uint64_t{a.line}, std::uint64_t{a.column},
                         std::string(a.store ? "store" : "load"), array(a), std::uint64_t{a.bytes},
                         p.stride ? Cell(*p.stride) : Cell(), p.lines, p.sectors, p.passes, p.requests,
-                        std::max(p.block_reuse, p.step_reuse), best_.traffic[i].dram,
+                        std::max({p.block_reuse, p.step_reuse, p.near_reuse}), best_.traffic[i].dram,
                         a_.idle.empty() ? Cell() : Cell(a_.idle[at(p.access)]), flag(p.evaluable)});
     }
     keep(std::move(t));

@@ -94,7 +94,6 @@ models::Inputs inputs_of(const models::loops::Description& nest, const models::l
   // share it afterwards.
   const double waves = blocks / (sms * std::max(n.occupancy.blocks_per_sm, 1u));
   if (n.l2_bytes > 0) set(&C::l2_miss_ratio, std::max(n.dram_bytes / n.l2_bytes, 1 / std::max(1.0, waves)));
-  if (n.l1_bytes > 0) set(&C::miss_ratio, n.l2_bytes / n.l1_bytes);
   double threads = 1;
   for (const int l : n.mapping.loops) threads *= shape.trips[static_cast<std::size_t>(l)];
   set(&C::flops, n.code.flops * threads);

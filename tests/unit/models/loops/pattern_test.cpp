@@ -18,13 +18,15 @@ struct Looked {
   std::vector<Pattern> patterns;
 };
 
-Looked look(const std::string& load, const std::string& store, std::vector<int> loops, int bytes = 4) {
+Looked look(const std::string& load, const std::string& store, std::vector<int> loops, int bytes = 4,
+            std::uint64_t l1_bytes = 128 << 10) {
   Looked out{parse_description(nest_json(load, store, "[]", bytes)), {}, {}};
   out.shape = shape_of(out.nest, {1024, 1024, std::nullopt, std::nullopt}, {});
   device::Device device;
   device.sm.count = 16;
   device.sm.max_warps = 64;
   device.sm.max_blocks = 32;
+  device.l1.bytes = l1_bytes;
   out.patterns =
       patterns(out.nest, out.shape, with_block(out.nest, out.shape, std::move(loops), {32, 8, 1}), device);
   return out;
@@ -76,6 +78,18 @@ TEST(Pattern, RowsThatAreReadByAllWarpsOfABlockAreReused) {
   const Looked l = look(offset(none, one), offset(columns, one), {1, 0});  // in[j]: the same for each i
   EXPECT_EQ(l.patterns[0].block_reuse, 8);
   EXPECT_EQ(l.patterns[1].block_reuse, 1);
+}
+
+// in[j] with j in each thread: 8 warps of a block ask 8 times for each word, and a sector has 8 of them.
+TEST(Pattern, WarpsAndIterationsReuseTogetherWhatStaysInL1) {
+  const std::string in = offset(none, one), out = offset(columns, one);
+  const Looked l = look(in, out, {0});
+  EXPECT_EQ(l.patterns[0].block_reuse, 8);
+  EXPECT_EQ(l.patterns[0].step_reuse, 8);
+  EXPECT_EQ(l.patterns[0].near_reuse, 64);
+  // A line of each of an SM's two blocks has to stay.
+  EXPECT_EQ(look(in, out, {0}, 4, 256).patterns[0].near_reuse, 64);
+  EXPECT_EQ(look(in, out, {0}, 4, 255).patterns[0].near_reuse, 1);
 }
 
 }  // namespace
