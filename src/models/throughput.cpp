@@ -93,7 +93,8 @@ class Bound {
     const double begin = term("T_begin", "cycles", launch_ * (resident_ - 1));
     const double tail =
         term("T_longest_warp", "cycles", std::isnan(c_.warp_spread) ? 0 : (c_.warp_spread - 1) * latency);
-    const double busiest = busiest_cycles_ + uncovered * latency, waiting = waves_ * latency;
+    const double together = term("T_block", "cycles", barriers());
+    const double busiest = busiest_cycles_ + uncovered * latency, waiting = waves_ * (latency + together);
     term("T_throughput", "cycles", busiest, Evidence::secondary);
     term("T_latency", "cycles", waiting, Evidence::secondary);
     out_.cycles = term("T_exec", "cycles", std::max(busiest, waiting) + begin + tail + drain);
@@ -122,6 +123,7 @@ class Bound {
   void throughput() {
     for (const Unit& u : units_of(c_, bandwidth_, attainable_issue(c_))) {
       const double cycles = term(fmt::format("T_{}", u.name), "cycles", cycles_of(u), Evidence::secondary);
+      if (u.level == Level::sm) block_cycles_ = std::max(block_cycles_, cycles / most_blocks_);
       if (cycles > busiest_cycles_) {
         busiest_cycles_ = cycles;
         limit_ = u.doc;
@@ -151,6 +153,15 @@ class Bound {
     return c_.warp_memory_wait * (access_latency(c_) / c_.sampled_latency - 1);
   }
 
+  // Warps that meet at a barrier wait for what the units do for the others of their block, too: between two
+  // barriers once, of the round trips to memory that are there.
+  double barriers() const {
+    if (!(c_.sync_insts > 0)) return 0;
+    const double phases = c_.sync_insts + 1,
+                 apart = c_.chain_accesses > phases ? phases / c_.chain_accesses : 1;
+    return block_cycles_ * (warps_per_block_ - 1) / warps_per_block_ * apart;
+  }
+
   bool stores() const { return c_.mix.insts[device::index(device::OpClass::store)] > 0; }
 
   void describe(double busiest, double waiting) {
@@ -177,7 +188,7 @@ class Bound {
 
   const Counts& c_;
   double warps_per_block_, most_blocks_, resident_, waves_, bandwidth_;
-  double busiest_cycles_ = 0, launch_ = 0;
+  double busiest_cycles_ = 0, block_cycles_ = 0, launch_ = 0;
   bool mostly_memory_ = false, imbalance_ = false;
   std::string_view limit_ = "nothing";
   Evaluation out_;

@@ -126,19 +126,39 @@ double choose(std::vector<Staging>& all, const device::Device& device, double ti
               const std::function<double(const std::vector<Tile>&)>& time) {
   std::uint64_t room = device.sm.shared_bytes_per_block;
   std::vector<Tile> tiles;
-  for (Staging& s : all) {
-    if (s.tile.shared_bytes > room) continue;
-    tiles.push_back(s.tile);
-    s.time_ns = time(tiles);
-    if (s.time_ns > 0 && s.time_ns < time_ns) {
-      s.chosen = true;
-      time_ns = s.time_ns;
-      room -= s.tile.shared_bytes;
-    } else {
-      tiles.pop_back();
+  // Loads that wait together wait for the slowest: a tile may gain something only beside another one.
+  for (bool more = true; more;) {
+    more = false;
+    for (Staging& s : all) {
+      if (s.chosen || s.tile.shared_bytes > room) continue;
+      tiles.push_back(s.tile);
+      s.time_ns = time(tiles);
+      if (s.time_ns > 0 && s.time_ns < time_ns) {
+        s.chosen = more = true;
+        time_ns = s.time_ns;
+        room -= s.tile.shared_bytes;
+      } else {
+        tiles.pop_back();
+      }
     }
   }
-  return time_ns;
+  if (!tiles.empty()) return time_ns;
+  // None by itself: all that there is room for, together
+  for (const Staging& s : all)
+    if (s.tile.shared_bytes <= room) {
+      tiles.push_back(s.tile);
+      room -= s.tile.shared_bytes;
+    }
+  const double together = tiles.size() > 1 ? time(tiles) : 0;
+  if (!(together > 0) || together >= time_ns) return time_ns;
+  room = device.sm.shared_bytes_per_block;
+  for (Staging& s : all)
+    if (s.tile.shared_bytes <= room) {
+      s.chosen = true;
+      s.time_ns = together;
+      room -= s.tile.shared_bytes;
+    }
+  return together;
 }
 
 std::vector<Tile> chosen(const std::vector<Staging>& all) {

@@ -10,11 +10,11 @@
 namespace simtlab::models::loops {
 namespace {
 
-constexpr double index_instructions = 4;  // of a step of a copy to shared memory: place there, place here
+constexpr double number_instructions = 2;  // products, and sums, for the number of a thread in its block
+constexpr double index_instructions = 4;   // of a step of a copy to shared memory: place there, place here
 // Of a read there: the distance of the element from the tile's begin, and its place. The division by a row's
 // length is a product.
 constexpr double read_instructions = 4, row_products = 2;
-constexpr double copies_at_once = 4;  // steps of it that compilers let wait together
 
 // What an input holds of the nest's data: from the run, else from the addresses.
 double bytes_of_input(const Description& nest, std::size_t input, const std::vector<Pattern>& patterns,
@@ -151,8 +151,9 @@ class Counter {
           ++loads;
           if (in_shared_[at(i.access)]) ++from_shared;
         }
+      // Loads that wait together wait as long if only one of them goes to memory.
       const double in_turn = loads > 0 ? loads / b.memory_parallelism : 0,
-                   short_ones = loads > 0 ? in_turn * from_shared / loads : 0;
+                   short_ones = in_turn - std::min(in_turn, loads - from_shared);
       out_.chain_accesses += (in_turn - short_ones) * b.executions;
       waits += (in_turn - short_ones) * b.executions * miss;
       out_.chain_cycles +=
@@ -233,18 +234,31 @@ NestCounts staged(const Description& nest, const Shape& shape, const NestCounts&
   Counter counter(nest, shape, device, out);
   const double warps = std::ceil(plain.mapping.threads() / 32.0),
                blocks = static_cast<double>(plain.mapping.blocks());
-  double passes = 0, copies = 0, index_cycles = 0;
+  double passes = 0, rounds = 0, index_cycles = 0;
   auto& mix = out.code.mix;
   const auto add = [&](OpClass c, double n) {
     mix[device::index(c)] = std::max(0.0, mix[device::index(c)] + n);
   };
+  if (!tiles.empty()) {
+    add(OpClass::int_mul, number_instructions);
+    add(OpClass::int_alu, number_instructions);
+    out.code.instructions += 2 * number_instructions;
+  }
   for (const Tile& t : tiles) {
     counter.stage(t);
+    // Where the block's tile begins in the array
+    const auto mapped = static_cast<double>(std::ranges::count_if(t.factors, [&](const auto& f) {
+      return std::ranges::find(plain.mapping.loops, f.first) != plain.mapping.loops.end();
+    }));
+    add(OpClass::int_mul, mapped);
+    add(OpClass::int_alu, mapped);
+    out.code.instructions += 2 * mapped;
     const unsigned element = nest.accesses[at(t.accesses.front())].bytes;
     for (Pattern& p : out.patterns)
       if (std::ranges::find(t.accesses, p.access) != t.accesses.end()) p.requests = 0;
     // One element a thread and step, in the order in which they lie.
-    const double copy = std::ceil(static_cast<double>(t.bytes) / element / plain.mapping.threads());
+    const TileCopy plan = copy_of(t, element, plain.mapping.threads());
+    const double copy = static_cast<double>(plan.rounds * plan.at_once);
     Pattern p;
     p.access = t.accesses.front();
     p.evaluable = true;
@@ -262,7 +276,7 @@ NestCounts staged(const Description& nest, const Shape& shape, const NestCounts&
     add(OpClass::int_mul, (copy + loads) * rows);
     index_cycles += loads * (read_instructions * device.latency[device::index(OpClass::int_alu)] +
                              rows * device.latency[device::index(OpClass::int_mul)]);
-    add(OpClass::control, copy);
+    add(OpClass::control, static_cast<double>(plan.rounds));
     add(OpClass::barrier, out.barriers > 0 ? 0 : 1);
     out.barriers = 1;
     out.code.instructions +=
@@ -270,7 +284,7 @@ NestCounts staged(const Description& nest, const Shape& shape, const NestCounts&
     out.code.memory += copy - loads;
     out.shared_insts += copy + loads;
     passes += copy + loads * t.passes;
-    copies += copy;
+    rounds += static_cast<double>(plan.rounds);
     out.shared_bytes += t.shared_bytes;
   }
   if (out.shared_insts > 0) out.shared_passes = std::max(1.0, passes / out.shared_insts);
@@ -291,7 +305,7 @@ NestCounts staged(const Description& nest, const Shape& shape, const NestCounts&
     out.chain_accesses = plain.chain_accesses * left;
     out.chain_cycles = plain.chain_cycles + plain.chain_accesses * (1 - left) * device.shared.latency;
   }
-  out.chain_accesses += std::ceil(copies / copies_at_once);
+  out.chain_accesses += rounds;
   // Reads that do not need each other overlap.
   out.chain_cycles += index_cycles / std::max(1.0, out.code.memory_parallelism) / std::max(1.0, out.code.ilp);
   return out;

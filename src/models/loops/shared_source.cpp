@@ -76,6 +76,17 @@ SharedSource::SharedSource(const Description& nest, const Mapping& mapping, cons
   declarations_ += "__syncthreads();\n";
 }
 
+// The tile's first element, of each block.
+std::string SharedSource::where(const Tile& t, const std::string& index) const {
+  const auto element = static_cast<std::int64_t>(nest_.accesses[at(t.accesses.front())].bytes);
+  std::string out = fmt::format("{}", t.pieces.front().low / element);
+  for (std::size_t d = 0; d < mapping_.loops.size(); ++d)
+    if (const auto f = t.factors.find(mapping_.loops[d]); f != t.factors.end())
+      out += fmt::format(" + ({0}){1} * ({0})(blockIdx.{2} * blockDim.{2})", index, f->second / element,
+                         "xyz"[d]);
+  return out;
+}
+
 void SharedSource::add(const Tile& t, std::uint64_t bytes) {
   const Access& first = nest_.accesses[at(t.accesses.front())];
   const auto element = static_cast<std::int64_t>(first.bytes);
@@ -84,13 +95,9 @@ void SharedSource::add(const Tile& t, std::uint64_t bytes) {
   const auto rows = rows_of(t, element);
   if (!rows) refuse_tile(nest_, t, "what a block reads is no rows of one length");
   const std::string array = nest_.inputs[at(t.input)].name, name = fmt::format("{}_tile", array);
-  std::string where = fmt::format("{}", t.pieces.front().low / element);
-  for (std::size_t d = 0; d < mapping_.loops.size(); ++d)
-    if (const auto f = t.factors.find(mapping_.loops[d]); f != t.factors.end()) {
-      if (f->second % element != 0)
-        refuse_tile(nest_, t, "its elements do not lie at multiples of their size");
-      where += fmt::format(" + {}ll * (blockIdx.{} * blockDim.{})", f->second / element, "xyz"[d], "xyz"[d]);
-    }
+  for (const auto& [l, f] : t.factors)
+    if (f % element != 0 && std::ranges::find(mapping_.loops, l) != mapping_.loops.end())
+      refuse_tile(nest_, t, "its elements do not lie at multiples of their size");
   const std::int64_t pad =
       t.padded ? std::max<std::int64_t>(
                      1, static_cast<std::int64_t>((t.shared_bytes - t.bytes) /
@@ -99,32 +106,51 @@ void SharedSource::add(const Tile& t, std::uint64_t bytes) {
                : 0;
   const std::int64_t width = rows->width + pad, count = rows->count * rows->width;
   const std::string word = word_of(first);
-  const bool one = rows->count == 1;
+  const bool one = rows->count == 1, apart = rows->distance != rows->width;
+  const std::int64_t elements = static_cast<std::int64_t>(bytes) / element;
+  // Blocks at the ends of the grid may reach beyond the array.
+  std::int64_t lowest = t.pieces.front().low / element, highest = t.pieces.back().high / element;
+  for (std::size_t d = 0; d < mapping_.loops.size(); ++d)
+    if (const auto f = t.factors.find(mapping_.loops[d]); f != t.factors.end())
+      (f->second < 0 ? lowest : highest) +=
+          f->second / element * static_cast<std::int64_t>(mapping_.block[d] * (mapping_.grid[d] - 1));
+  const bool inside = lowest >= 0 && highest <= elements;
+  constexpr std::int64_t most = INT32_MAX / 2;
+  const std::string index = lowest > -most && highest < most && elements < most ? "int" : "long long";
   // Places in the array and in the tile of the element `i` of the copy.
-  const std::string from = one ? "i" : fmt::format("i / {0} * {1}ll + i % {0}", rows->width, rows->distance),
+  const std::string from = !apart ? "i"
+                                  : fmt::format("i / {0} * ({2}){1} + i % {0}", rows->width, rows->distance,
+                                                index),
                     to = one || pad == 0 ? "i" : fmt::format("i / {0} * {1} + i % {0}", rows->width, width);
   const std::uint32_t threads = mapping_.threads();
+  const TileCopy copy = copy_of(t, first.bytes, threads);
   declarations_ += fmt::format(
       "// {} of {} for a block: the numbers are those of this run's sizes.\n"
       "__shared__ {} {}[{}];\n"
-      "const long long {}_first = {};\n",
+      "const {} {}_first = {};\n",
       one ? fmt::format("{} elements", rows->width)
           : fmt::format("{} rows of {} elements", rows->count, rows->width),
-      array, word, name, rows->count * width, array, where);
-  // Four loads wait together. Elements beyond the array's ends are of no use, and must not be read.
+      array, word, name, rows->count * width, index, array, where(t, index));
+  // Some loads wait together. What no thread is to copy, and what lies beyond the array's ends, must not be
+  // read: the last element of the copy, or of the array, is then.
+  const std::string step = fmt::format("begin + k * {}", threads),
+                    i = copy.ragged ? fmt::format("{0} < {1} ? {0} : {1} - 1", step, count) : step,
+                    place =
+                        inside ? "from" : fmt::format("from < 0 ? 0 : from < {0} ? from : {0} - 1", elements);
   declarations_ += fmt::format(
       "for (unsigned begin = thread_; begin < {0}; begin += {1}) {{\n"
-      "{2} held[4];\n"
+      "{2} held[{3}];\n"
       "#pragma unroll\n"
-      "for (unsigned k = 0; k < 4; k++) {{\n"
-      "const unsigned i = begin + k * {3};\n"
-      "const long long from = {4}_first + {5};\n"
-      "held[k] = ((const {2} *){4})[from < 0 ? 0 : from < {6} ? from : {6} - 1];\n}}\n"
+      "for (unsigned k = 0; k < {3}; k++) {{\n"
+      "const unsigned i = {4};\n"
+      "const {5} from = {6}_first + ({5})({7});\n"
+      "held[k] = ((const {2} *){6})[{8}];\n}}\n"
       "#pragma unroll\n"
-      "for (unsigned k = 0; k < 4; k++) {{\n"
-      "const unsigned i = begin + k * {3};\n"
-      "if (i < {0}) {7}[{8}] = held[k];\n}}\n}}\n",
-      count, 4 * threads, word, threads, array, from, bytes / static_cast<std::uint64_t>(element), name, to);
+      "for (unsigned k = 0; k < {3}; k++) {{\n"
+      "const unsigned i = {9};\n"
+      "{10}{11}[{12}] = held[k];\n}}\n}}\n",
+      count, copy.at_once * threads, word, copy.at_once, i, index, array, from, place, step,
+      copy.ragged ? fmt::format("if (i < {}) ", count) : std::string(), name, to);
   // Only a division wants 32 bits.
   declarations_ += fmt::format(
       "const auto {0}_at = [&](const auto *p) {{\n"

@@ -27,6 +27,7 @@ class SharedSource {
 
  private:
   void add(const Tile& tile, std::uint64_t bytes);
+  std::string where(const Tile& tile, const std::string& index) const;
 
   const Description& nest_;
   const Mapping& mapping_;

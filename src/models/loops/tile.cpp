@@ -119,16 +119,31 @@ class Tiler {
     t.shared_bytes = t.bytes;
     t.wave_reuse = wave_reuse(t);
     if (t.bytes > device_.sm.shared_bytes_per_block) return true;  // how it would lie there does not matter
-    const unsigned bank = device_.shared.bank_bytes;
     t.passes = passes(t, constants, 0);
-    if (t.pieces.size() > 1 && t.passes > 1) {
-      if (const double with = passes(t, constants, bank); with < t.passes) {
-        t.passes = with;
-        t.padded = true;
-        t.shared_bytes += (t.pieces.size() - 1) * bank;
-      }
-    }
+    if (t.passes > 1) pad(t, constants);
     return true;
+  }
+
+  // Rows a bank further apart, or an element where that is more. What lies in one piece has the rows in which
+  // the lanes walk through it.
+  void pad(Tile& t, const std::vector<std::int64_t>& constants) const {
+    const std::int64_t element = nest_.accesses[at(t.accesses.front())].bytes;
+    const unsigned pad = std::max(device_.shared.bank_bytes, static_cast<unsigned>(element));
+    Tile with = t;
+    if (t.pieces.size() == 1) {
+      const auto f = t.factors.find(mapping_.loops.front());
+      const std::int64_t row = f == t.factors.end() ? 0 : std::abs(f->second);
+      if (row <= element || row % element != 0 || t.bytes % static_cast<std::uint64_t>(row) != 0) return;
+      const Interval all = t.pieces.front();
+      with.pieces.clear();
+      for (std::int64_t low = all.low; low < all.high; low += row) with.pieces.push_back({low, low + row});
+    }
+    with.shared_bytes += (with.pieces.size() - 1) * pad;
+    with.passes = passes(with, constants, pad);
+    with.padded = true;
+    if (with.pieces.size() > 1 && with.passes < t.passes &&
+        with.shared_bytes <= device_.sm.shared_bytes_per_block)
+      t = std::move(with);
   }
 
   // Of the warps of a block, mean over the accesses.
@@ -225,6 +240,20 @@ std::uint64_t Tile::place(std::int64_t offset, unsigned pad) const {
     before += static_cast<std::uint64_t>(i.high - i.low) + pad;
   }
   return before;
+}
+
+TileCopy copy_of(const Tile& tile, unsigned element, std::uint32_t threads) {
+  constexpr std::uint64_t most_at_once = 4;  // registers
+  TileCopy c;
+  c.elements = tile.bytes / std::max(1u, element);
+  c.steps = std::max<std::uint64_t>(1, (c.elements + threads - 1) / threads);
+  // As few steps too many as can be, then as many at once.
+  for (std::uint64_t n = std::min(most_at_once, c.steps); n >= std::min<std::uint64_t>(2, c.steps); --n) {
+    const std::uint64_t rounds = (c.steps + n - 1) / n;
+    if (c.rounds == 0 || rounds * n < c.rounds * c.at_once) c.at_once = n, c.rounds = rounds;
+  }
+  c.ragged = c.rounds * c.at_once * threads != c.elements;
+  return c;
 }
 
 std::vector<Tile> tiles_of(const Description& nest, const Shape& shape, const Mapping& mapping,

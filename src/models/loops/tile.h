@@ -32,12 +32,19 @@ struct Tile {
   double requests = 0,
          asked_sectors = 0;        // warp accesses of a block to it, and sectors of L1 that they ask for
   double passes = 1;               // of a warp access to the tile in shared memory
-  bool padded = false;             // its pieces lie a bank further apart, which avoids conflicts
+  bool padded = false;             // its pieces lie further apart, which avoids conflicts
   std::uint64_t shared_bytes = 0;  // with the padding
   double wave_reuse = 1;           // blocks that run at once and read the same
   // Where a byte of the array lies in shared memory.
   std::uint64_t place(std::int64_t offset, unsigned pad) const;
 };
+
+// How the threads of a block copy a tile: an element each and step, some steps' loads waiting together.
+struct TileCopy {
+  std::uint64_t elements = 0, steps = 0, at_once = 1, rounds = 0;
+  bool ragged = false;  // the last of them are no whole round of all threads
+};
+TileCopy copy_of(const Tile& tile, unsigned element, std::uint32_t threads);
 
 // Tiles of arrays that the nest only reads, whose size follows from the block.
 std::vector<Tile> tiles_of(const Description& nest, const Shape& shape, const Mapping& mapping,

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <tuple>
 
 #include "models/loops/choose.h"
 #include "nest.h"
@@ -119,6 +120,57 @@ TEST(Staging, TheKnapsackBinds) {
   EXPECT_FALSE(all[2].chosen);
   EXPECT_EQ(all[2].time_ns, 95);
   EXPECT_EQ(chosen(all).size(), 1u);
+}
+
+// Loads that wait together: no tile gains anything alone, or the second one only once the first is there.
+TEST(Staging, TilesThatGainTogether) {
+  device::Device device;
+  device.sm.shared_bytes_per_block = 48 << 10;
+  const auto run = [&](double first, double second, double both) {
+    std::vector<Staging> all(2);
+    all[0].tile.shared_bytes = 1 << 10, all[1].tile.shared_bytes = 2 << 10;
+    const double t = choose(all, device, 100, [&](const std::vector<Tile>& tiles) {
+      return tiles.size() == 2 ? both : tiles[0].shared_bytes == 1 << 10 ? first : second;
+    });
+    return std::make_tuple(t, all[0].chosen, all[1].chosen);
+  };
+  EXPECT_EQ(run(100, 100, 40), std::make_tuple(40, true, true));
+  EXPECT_EQ(run(100, 60, 40), std::make_tuple(40, true, true));
+  EXPECT_EQ(run(100, 60, 70), std::make_tuple(60, false, true));
+  EXPECT_EQ(run(100, 100, 100), std::make_tuple(100, false, false));
+}
+
+TEST(Tile, RowsThatLieBehindEachOtherArePadded) {  // in[i * columns + j], rows of 1024 words to lanes
+  Tiled t = tiled(offset(columns, one), {0}, {8, 1, 1});
+  t.device.sm.shared_bytes_per_block = 64 << 10;
+  std::vector<Tile> all = tiles(t);
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_TRUE(all[0].padded);
+  EXPECT_EQ(all[0].passes, 1);
+  EXPECT_EQ(all[0].pieces.size(), 8u);
+  EXPECT_EQ(all[0].shared_bytes, 8u * 4096 + 7 * 4);
+  t.device.sm.shared_bytes_per_block = 8 * 4096;  // no room for the padding
+  all = tiles(t);
+  EXPECT_FALSE(all[0].padded);
+  EXPECT_EQ(all[0].passes, 8);
+}
+
+TEST(TileCopy, FewStepsTooManyAndManyAtOnce) {
+  Tile t;
+  for (const auto& [elements, at_once, rounds, ragged] : {std::tuple{64u, 1u, 1u, false},
+                                                          {65u, 2u, 1u, true},
+                                                          {192u, 3u, 1u, false},
+                                                          {320u, 3u, 2u, true},
+                                                          {384u, 3u, 2u, false},
+                                                          {512u, 4u, 2u, false},
+                                                          {10u, 1u, 1u, true}}) {
+    t.bytes = elements * 4;
+    const TileCopy c = copy_of(t, 4, 64);
+    EXPECT_EQ(c.at_once, at_once) << elements;
+    EXPECT_EQ(c.rounds, rounds) << elements;
+    EXPECT_EQ(c.ragged, ragged) << elements;
+    EXPECT_GE(c.at_once * c.rounds * 64, elements);
+  }
 }
 
 TEST(Staging, CountsMoveFromGlobalToSharedMemory) {
