@@ -94,7 +94,8 @@ class Bound {
     const double tail =
         term("T_longest_warp", "cycles", std::isnan(c_.warp_spread) ? 0 : (c_.warp_spread - 1) * latency);
     const double together = term("T_block", "cycles", barriers());
-    const double busiest = busiest_cycles_ + uncovered * latency, waiting = waves_ * (latency + together);
+    const double busiest = busiest_cycles_ + uncovered * latency,
+                 waiting = waves_ * (latency + together) + (waves_ - 1) * drain;
     term("T_throughput", "cycles", busiest, Evidence::secondary);
     term("T_latency", "cycles", waiting, Evidence::secondary);
     out_.cycles = term("T_exec", "cycles", std::max(busiest, waiting) + begin + tail + drain);
@@ -153,13 +154,13 @@ class Bound {
     return c_.warp_memory_wait * (access_latency(c_) / c_.sampled_latency - 1);
   }
 
-  // Warps that meet at a barrier wait for what the units do for the others of their block, too: between two
-  // barriers once, of the round trips to memory that are there.
+  // Warps that meet at a barrier wait until the units have served all warps of their block, where that takes
+  // longer than the chain of one: between two barriers once, of the round trips to memory that are there.
   double barriers() const {
     if (!(c_.sync_insts > 0)) return 0;
     const double phases = c_.sync_insts + 1,
                  apart = c_.chain_accesses > phases ? phases / c_.chain_accesses : 1;
-    return block_cycles_ * (warps_per_block_ - 1) / warps_per_block_ * apart;
+    return std::max(0.0, block_cycles_ - c_.chain_cycles) * apart;
   }
 
   bool stores() const { return c_.mix.insts[device::index(device::OpClass::store)] > 0; }

@@ -529,6 +529,68 @@ int main() {
         self.assertEqual(seen[0][0], seen[1][0])
         self.assertLess(seen[1][1], 0.6 * seen[0][1])
 
+    def staged(self, source, arguments, main_text, *args):
+        """The CUDA source with tiles, and the metrics of its run, whose results are right."""
+        path, out = self.file("s.cu", ""), self.file("r.json", "")
+        self.ok("predict", source, "--run", arguments, "--emit-cuda", path, "--stage", "--gpu", "v100", *args)
+        text = pathlib.Path(path).read_text()
+        self.assertIn("__shared__", text)
+        name, parameters = re.search(r'extern "C" void (\w+)\((.*)\) \{', text).groups()
+        names = [re.search(r"\w+$", p).group(0) for p in parameters.split(", ")]
+        main_text = main_text.replace("CALL", f"{name}({', '.join(names)})")
+        r = self.ok("run", "--gpu", "v100", self.file("p.cu", text + main_text), f"--json={out}")
+        self.assertIn("bad 0", r.stdout)
+        return text, {
+            k: v["value"] for k, v in json.loads(pathlib.Path(out).read_text())["kernels"][0]["metrics"].items()
+        }
+
+    def test_staged_tiles_are_copied_once_and_without_conflicts(self):
+        transposed = """
+int main() {
+  enum { width = W, height = H };
+  static float idata[W * H], odata[W * H];
+  for (int i = 0; i < W * H; i++) idata[i] = i;
+  CALL;
+  int bad = 0;
+  for (int y = 0; y < H; y++) for (int x = 0; x < W; x++) bad += odata[x * H + y] != idata[y * W + x];
+  printf("bad %d\\n", bad);
+}
+"""
+        for width, height, clamps in ((128, 128, False), (100, 72, True)):
+            with self.subTest(width=width):
+                sizes = f"enum {{ W = {width}, H = {height} }};"
+                text, m = self.staged(
+                    *(EXAMPLES / "transpose.c", f"{width} {height}", sizes + transposed),
+                    *("--nest-block", "32x32", "--nest-map", "y,x"),
+                )
+                self.assertEqual("from < 0" in text, clamps)
+                self.assertEqual(m["shared.bank_conflicts"], 0)
+                if not clamps:
+                    self.assertEqual(m["instructions.load"], width * height / 32)
+        # Rows that lie behind each other: lanes 128 and 160 bytes apart.
+        for row in (32, 40):
+            with self.subTest(row=row):
+                source = self.file(
+                    "rows.c",
+                    "#include <stdio.h>\n#include <stdlib.h>\n"
+                    "void sums(float *restrict out, const float *restrict in, int n) {\n#pragma simtlab kernel\n"
+                    f"  for (int i = 0; i < n; i++) {{ float s = 0; for (int k = 0; k < {row}; k++) s += in[i * {row} + k]; out[i] = s; }}\n}}\n"
+                    f"int main(void) {{ int n = 8192; float *o = malloc(4 * n), *a = malloc({4 * row} * n);\n"
+                    f"  for (int i = 0; i < {row} * n; i++) a[i] = i % 7; sums(o, a, n); return o[5] == 1; }}\n",
+                )
+                text, m = self.staged(
+                    source,
+                    "",
+                    f"int main() {{ int n = 8192; float *out = (float *)malloc(4 * n), *in = (float *)malloc({4 * row} * n);\n"
+                    f"  for (int i = 0; i < {row} * n; i++) in[i] = i % 7; CALL;\n"
+                    f"  int bad = 0; for (int i = 0; i < n; i++) {{ float s = 0; for (int k = 0; k < {row}; k++) s += in[i * {row} + k]; bad += s != out[i]; }}\n"
+                    '  printf("bad %d\\n", bad); return 0; }\n',
+                )
+                loads = 8192 * row / 32
+                self.assertEqual(m["instructions.load"], loads)
+                # A copy that crosses the end of a row meets one bank twice; reads have no conflicts.
+                self.assertLessEqual(m["shared.bank_conflicts"], 0 if row % 32 == 0 else loads)
+
     def test_what_cannot_be_staged_is_refused(self):
         path = self.file("x.cu", "")
         self.fails(2, "predict", EXAMPLES / "matmul.c", "--params", "n=128", "--stage", says="--emit-cuda")

@@ -283,7 +283,9 @@ NestCounts staged(const Description& nest, const Shape& shape, const NestCounts&
         copy * (3 + index_instructions + rows) + loads * (read_instructions + 2 * rows) + 1;
     out.code.memory += copy - loads;
     out.shared_insts += copy + loads;
-    passes += copy + loads * t.passes;
+    // Copies across the end of a padded row meet one bank twice.
+    const bool crosses = t.padded && (t.pieces.front().high - t.pieces.front().low) % (32 * element) != 0;
+    passes += copy * (crosses ? 2 : 1) + loads * t.passes;
     rounds += static_cast<double>(plan.rounds);
     out.shared_bytes += t.shared_bytes;
   }

@@ -114,6 +114,28 @@ TEST(Throughput, ThePartlyFilledLastWaveCounts) {
 
 // The way of a warp, where it is known, takes the place of a chain of mean latencies; the longest one ends
 // alone.
+// One block of 32 warps at a time: the load waits behind the arithmetic of all of them, because they meet.
+TEST(Throughput, WarpsThatMeetWaitForTheirBlock) {
+  const auto kernel = [](double loads, double barriers) {
+    return "blocks = 8\nthreads_per_block = 1024\nactive_blocks_per_sm = 1\nilp = 10\nmlp = 1\nl1_bytes = 1\n"
+           "l2_bytes = 1\ndram_bytes = 1\nlines_per_access = 1\nl1_miss_ratio = 1\nl2_miss_ratio = 1\n" +
+           op_class("fp32", 100) + op_class("load", loads) + op_class("store", 1) +
+           op_class("barrier", barriers);
+  };
+  const Evaluation apart = throughput().evaluate(bound_counts(kernel(1, 0)), {}),
+                   meet = throughput().evaluate(bound_counts(kernel(1, 1)), {}),
+                   often = throughput().evaluate(bound_counts(kernel(40, 1)), {});
+  EXPECT_EQ(bound_value(apart, "T_block"), 0);
+  EXPECT_EQ(bound_value(apart, "T_latency"), 4 * bound_value(apart, "chain_latency") + 3 * 60);
+  const double block = 32 * 100 - bound_value(meet, "chain_computation");
+  EXPECT_DOUBLE_EQ(bound_value(meet, "T_block"), block);
+  EXPECT_DOUBLE_EQ(bound_value(meet, "T_latency"), 4 * (bound_value(meet, "chain_latency") + block) + 3 * 60);
+  EXPECT_GT(meet.cycles, apart.cycles);
+  // Two phases with twenty round trips each
+  EXPECT_DOUBLE_EQ(bound_value(often, "T_block"),
+                   (32 * 100 - bound_value(often, "chain_computation")) * 2 / 40);
+}
+
 TEST(Throughput, TheWayOfAWarpCountsAndTheLongestOneEndsAlone) {
   const std::string kernel =
       "blocks = 2\nthreads_per_block = 32\nactive_blocks_per_sm = 1\nilp = 1\nmlp = 1\nwarp_latency = 3000\n";
