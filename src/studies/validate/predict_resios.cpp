@@ -109,9 +109,10 @@ constexpr Formula formulas[] = {
 
 using Buffer = std::function<std::uint64_t(std::uint64_t)>;
 
-constexpr std::uint64_t words = 1 << 20;  // of the copy
-constexpr std::uint32_t side = 512;       // of matrix and image
-constexpr std::uint32_t blocks = 224;     // of mul and madd: 32 an SM
+constexpr std::uint64_t words = 1 << 20;    // of the copy
+constexpr std::uint32_t side = 512;         // of matrix and image
+constexpr std::uint32_t large_side = 4096;  // L2 does not hold the columns that the blocks write at once
+constexpr std::uint32_t blocks = 224;       // of mul and madd: 32 an SM
 
 constexpr ResiosKernel kernels[] = {
     {"mul",
@@ -138,6 +139,17 @@ constexpr ResiosKernel kernels[] = {
      {side / 32, side / 32, 1},
      {32, 32, 1},
      [](const Buffer& b) { return exec::pack_arguments(b(side * side * 4), b(side * side * 4), side); }},
+    {"transpose",
+     "transpose",
+     "4096 x 4096 words, blocks of 32 x 32",
+     {large_side / 32, large_side / 32, 1},
+     {32, 32, 1},
+     [](const Buffer& b) {
+       return exec::pack_arguments(b(std::uint64_t{large_side} * large_side * 4),
+                                   b(std::uint64_t{large_side} * large_side * 4), large_side);
+     },
+     true,
+     "4096"},
     {"convolution",
      "convolution",
      "5 x 5 over 512 x 512 pixels of three bytes, blocks of 32 x 32",

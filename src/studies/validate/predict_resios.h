@@ -29,6 +29,8 @@ struct ResiosKernel {
   exec::Dim3 grid, block;
   // Arguments; buffer(bytes) allocates.
   std::vector<std::byte> (*arguments)(const std::function<std::uint64_t(std::uint64_t)>& buffer);
+  bool slow = false;           // left out of --quick
+  std::string_view size = {};  // of a second one with this name
 };
 std::span<const ResiosKernel> resios_kernels();
 double published_precision(const Table& table, std::string_view kernel);  // predicted over measured time

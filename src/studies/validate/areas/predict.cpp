@@ -43,9 +43,9 @@ class ModelValidation {
     device_.l1_caches_global = false;  // the thesis measures with -dlcm=cs
   }
 
-  void run() {
+  void run(bool quick) {
     points();
-    kernels();
+    kernels(quick);
   }
 
   // The examples, or the programs of result files, beside the cycle-level simulator.
@@ -132,7 +132,7 @@ class ModelValidation {
   }
 
   // Table 7.1: model over cycle-level simulation; the thesis has model over hardware.
-  void kernels() {
+  void kernels(bool quick) {
     const auto variants = studies::validate::resios_variants();
     text_ +=
         "\n## Resios: model over cycle-level simulation, GTX 460 without L1, time of the kernel alone (table "
@@ -143,7 +143,8 @@ class ModelValidation {
       line += "---|";
     }
     text_ += fmt::format(" target |\n{}---|\n", line);
-    for (const studies::validate::ResiosKernel& k : studies::validate::resios_kernels()) kernel(k, variants);
+    for (const studies::validate::ResiosKernel& k : studies::validate::resios_kernels())
+      if (!quick || !k.slow) kernel(k, variants);
     figure_4_3();
   }
 
@@ -161,19 +162,23 @@ class ModelValidation {
       if (&v != variants.data()) continue;
       met = std::abs(precision / published - 1) <= most_precision_error;
       if (!met)
-        misses_.push_back(fmt::format("{}: {:.2f} times the simulated cycles; the thesis has {:.2f}", k.name,
-                                      precision, published));
+        misses_.push_back(fmt::format("{}: {:.2f} times the simulated cycles; the thesis has {:.2f}",
+                                      title_of(k), precision, published));
       predicted.metrics.set("gpu.cycles", static_cast<std::uint64_t>(cycles));
-      predicted.name = predicted.demangled = std::string(k.name);
+      predicted.name = predicted.demangled = title_of(k);
       result_.kernels.push_back(std::move(predicted));
     }
     text_ += fmt::format(" {} |\n", met ? "met" : "missed");
   }
 
+  static std::string title_of(const studies::validate::ResiosKernel& k) {
+    return k.size.empty() ? std::string(k.name) : fmt::format("{} {}", k.name, k.size);
+  }
+
   void kernel_row(const studies::validate::ResiosKernel& k, const studies::validate::ResiosVariant& v,
                   double precision, double published, double cycles, bool of_the_table) {
     studies::validate::Row row = studies::validate::value_row(
-        "kernels of Resios", "gtx460", fmt::format("{}: model over time, {}", k.name, v.name), "times",
+        "kernels of Resios", "gtx460", fmt::format("{}: model over time, {}", title_of(k), v.name), "times",
         of_the_table ? published : 1, precision);
     if (of_the_table) row.target = most_precision_error;
     row.role = studies::validate::Role::independent;
@@ -258,7 +263,7 @@ std::string examples_folder(const PredictValidation& o) {
 AreaReport run_predict(const Command& app, const PredictValidation& o, const volatile bool* stop) {
   ModelValidation validation(stop);
   if (o.results.empty()) {
-    validation.run();
+    validation.run(o.quick);
     const std::string folder = examples_folder(o);
     // An installation may lack them; then that is said.
     if (o.examples.empty() && !has_examples(folder))
