@@ -63,7 +63,7 @@ class Validate(Case):
         result = json.loads((self.folder / "p.json").read_text())
         self.assertEqual(
             [k["name"] for k in result["kernels"]],
-            ["mul", "madd", "memcpy", "transpose", "convolution", "validation of predict"],
+            ["mul", "madd", "memcpy", "transpose", "transpose 4096", "convolution", "validation of predict"],
         )
 
     def test_levels_of_a_device_are_compared_and_meet_their_targets(self):

@@ -307,6 +307,10 @@ NestCounts staged(const Description& nest, const Shape& shape, const NestCounts&
     out.chain_accesses = plain.chain_accesses * left;
     out.chain_cycles = plain.chain_cycles + plain.chain_accesses * (1 - left) * device.shared.latency;
   }
+  // No copy finds its line in L1.
+  if (out.chain_accesses + rounds > 0)
+    out.chain_miss_ratio =
+        (out.chain_accesses * out.chain_miss_ratio + rounds) / (out.chain_accesses + rounds);
   out.chain_accesses += rounds;
   // Reads that do not need each other overlap.
   out.chain_cycles += index_cycles / std::max(1.0, out.code.memory_parallelism) / std::max(1.0, out.code.ilp);

@@ -186,6 +186,8 @@ TEST(Staging, CountsMoveFromGlobalToSharedMemory) {
   EXPECT_LT(with.l1_bytes, t.counts.l1_bytes);
   EXPECT_LE(with.dram_bytes, t.counts.dram_bytes * 1.0001);
   EXPECT_LT(with.chain_accesses, t.counts.chain_accesses);
+  EXPECT_EQ(with.chain_accesses, 4);    // 16 copies of a thread, four at a time
+  EXPECT_EQ(with.chain_miss_ratio, 1);  // which miss
 }
 
 }  // namespace
