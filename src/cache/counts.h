@@ -30,12 +30,14 @@ struct CacheCounts {
   WriteCounts write;
   // By misses; of them, read by threads before the line was fetched again
   std::uint64_t bytes_fetched = 0, bytes_used = 0;
+  std::uint64_t bytes_fetched_by_writes = 0;  // Options::fetch_on_write
   // Reads that waited for an MSHR or for a place in their set
   std::uint64_t stalled = 0;
   std::uint64_t prefetches = 0, writebacks = 0;
   void add(const CacheCounts& o) {
     read.add(o.read), write.add(o.write);
     bytes_fetched += o.bytes_fetched, bytes_used += o.bytes_used;
+    bytes_fetched_by_writes += o.bytes_fetched_by_writes;
     stalled += o.stalled, prefetches += o.prefetches, writebacks += o.writebacks;
   }
 };

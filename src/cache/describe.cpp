@@ -60,10 +60,12 @@ Metrics metrics_of(const StudyState& s, const CacheCounts& l1, const AccessCount
   m.set("l1.fetched.used", l1.bytes_used);
   m.set("l1.fetched.use", ratio(l1.bytes_used, l1.bytes_fetched));
   m.set("l1.prefetches", l1.prefetches);
+  if (s.options.fetch_on_write) m.set("l1.write.fetched.bytes", l1.bytes_fetched_by_writes);
   set_over_sms(m, s.sms);
   if (!s.l2) return m;
   set_cache(m, "l2", s.l2->counts());
-  m.set("dram.read.bytes", s.l2->counts().bytes_fetched);
+  if (s.options.fetch_on_write) m.set("l2.write.fetched.bytes", s.l2->counts().bytes_fetched_by_writes);
+  m.set("dram.read.bytes", s.l2->counts().bytes_fetched + s.l2->counts().bytes_fetched_by_writes);
   m.set("dram.write.bytes", s.l2->counts().writebacks * stream::sector_bytes);
   return m;
 }

@@ -211,21 +211,39 @@ bool L1::met(std::uint64_t line) const {
   return false;
 }
 
-// What is dropped goes by whole sectors of the cache, what is stored by those that have bytes.
+// What a store has begun in a line that has its place comes from L2; nobody waits for it.
+void L1::fetch_rest(const stream::Segment& segment, const Accessor& who, Time now, const Tally& tally) {
+  std::uint8_t absent = cache_.probe(segment.line, cache_.widen(segment.sectors)).miss;
+  for (unsigned sub = 0; absent != 0 && sub < sub_lines_; ++sub) {
+    const std::uint64_t number = segment.line * sub_lines_ + sub;
+    const std::uint8_t under_way = miss_of(place_of(number)).pending;
+    absent = static_cast<std::uint8_t>(absent & ~wide(number, under_way));
+  }
+  if (absent == 0) return;
+  counts_.bytes_fetched_by_writes += std::uint64_t{count_sectors(absent)} * stream::sector_bytes;
+  ask_l2(segment.line, absent, who, now, tally);
+  memory::Evictions none;  // the store has its line already
+  cache_.fill(segment.line, absent, false, none);
+}
+
+// What is dropped or fetched goes by whole sectors of the cache, what is stored by those that have bytes.
 void L1::remember_store(const stream::Segment& segment, History::Store effect) {
+  const bool fetched = options_.fetch_on_write && effect == History::Store::allocate;
   const std::uint8_t sectors =
-      effect == History::Store::drop ? cache_.widen(segment.sectors) : segment.sectors;
+      effect == History::Store::drop || fetched ? cache_.widen(segment.sectors) : segment.sectors;
   for (unsigned sub = 0; sub < sub_lines_; ++sub) {
     const auto part =
         static_cast<std::uint8_t>((sectors >> (sub * sub_sectors_)) & ((1u << sub_sectors_) - 1));
     if (part == 0) continue;
     SectorBytes bytes{};
-    for (unsigned s = 0; s < sub_sectors_; ++s) bytes[s] = segment.bytes[sub * sub_sectors_ + s];
+    for (unsigned s = 0; s < sub_sectors_; ++s)
+      bytes[s] = fetched ? ~std::uint32_t{0} : segment.bytes[sub * sub_sectors_ + s];
     history_.write(segment.line * sub_lines_ + sub, part, bytes, effect);
   }
 }
 
-void L1::write(const stream::Segment& segment, bool local) {
+void L1::write(const stream::Segment& segment, bool local, const Accessor& who, Time now,
+               const Tally& tally) {
   if (!local && !device_.l1.write_allocate && !met(segment.line)) {
     const unsigned touched = count_sectors(cache_.widen(segment.sectors)) >> unit_;
     counts_.write.accesses += touched;
@@ -253,6 +271,8 @@ void L1::write(const stream::Segment& segment, bool local) {
   counts_.write.misses += touched - found;
   remember_store(segment, stored.effect);
   send_evictions(evicted);
+  if (options_.fetch_on_write && stored.effect == History::Store::allocate)
+    fetch_rest(segment, who, now, tally);
   if (!local && l2_ != nullptr) l2_->write(segment);
 }
 

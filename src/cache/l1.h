@@ -32,7 +32,7 @@ class L1 {
   Time read(const stream::Segment& segment, const Accessor& who, Time& now, const Tally& tally);
   // The same past L1, for loads that do not look into it.
   Time read_past(const stream::Segment& segment, const Accessor& who, Time now, const Tally& tally);
-  void write(const stream::Segment& segment, bool local);
+  void write(const stream::Segment& segment, bool local, const Accessor& who, Time now, const Tally& tally);
   void atomic(const stream::Segment& segment, const Accessor& who, Time now);
   // These lines are read or written next: what is known of them comes from memory together. Always inline for
   // the reason in lines.h.
@@ -84,6 +84,7 @@ class L1 {
                  const Accessor& who, Time& now, const Tally& tally);
   void fetch_ahead(std::uint64_t number, bool missed, const Accessor& who, Time now);
   bool met(std::uint64_t line) const;
+  void fetch_rest(const stream::Segment& segment, const Accessor& who, Time now, const Tally& tally);
   void remember_store(const stream::Segment& segment, History::Store effect);
   void complete(Time now);
   void wait_for_one(Time& now);

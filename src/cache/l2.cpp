@@ -7,14 +7,15 @@ namespace simtlab::cache {
 
 using stream::count_sectors;
 
-L2::L2(const device::Device& device, double sample, bool in_flight)
+L2::L2(const device::Device& device, double sample, bool fetch_on_write, bool in_flight)
     : map_(device.l2_slices, device.dram.partitions, device.l2_slice_hash),
       // The history sees lines of 128 bytes, as requests of the L1 caches are.
       history_({.bytes = device.l2.bytes, .line_bytes = 128, .sector_bytes = 32}, sample),
       unit_(static_cast<unsigned>(std::countr_zero(device.l2.sector_bytes / stream::sector_bytes))),
       in_flight_(in_flight),
-      write_back_(device.l2.write_policy == device::WritePolicy::write_back),
-      write_allocate_(device.l2.write_allocate),
+      stores_{.back = device.l2.write_policy == device::WritePolicy::write_back,
+              .allocate = device.l2.write_allocate,
+              .fetch = fetch_on_write && device.l2.write_allocate},
       latency_(to_time(device.l2.latency)),
       dram_latency_(to_time(device.dram.latency)) {
   const auto fine = [](double cycles) {
@@ -56,19 +57,33 @@ L2::Answer L2::read(std::uint64_t line, std::uint8_t sectors, const Accessor& wh
   return {probe.miss, ready};
 }
 
+// What a store has begun comes from DRAM. Returns the sectors that are whole then.
+std::uint8_t L2::fetch_rest(const Place& place, std::uint8_t sectors) {
+  const std::uint8_t wanted = place.slice->widen(sectors);
+  const std::uint8_t absent = place.slice->probe(place.slice_line, wanted).miss;
+  memory::Evictions none;  // the store has its line already
+  if (absent != 0) place.slice->fill(place.slice_line, absent, false, none);
+  counts_.bytes_fetched_by_writes += std::uint64_t{count_sectors(absent)} * stream::sector_bytes;
+  dram_free_ += count_sectors(absent) * dram_sector_;
+  return wanted;
+}
+
 void L2::write(const stream::Segment& segment) {
   const Place place = place_of(segment.line);
   memory::Evictions evicted;
   const std::uint8_t present = place.slice->write(place.slice_line, segment.bytes, segment.sectors,
-                                                  write_allocate_, write_back_, evicted);
+                                                  stores_.allocate, stores_.back, evicted);
   const unsigned touched = count_sectors(segment.sectors), found = count_sectors(present & segment.sectors);
   counts_.write.accesses += touched;
   counts_.write.hits += found;
   counts_.write.misses += touched - found;
-  history_.write(segment.line, segment.sectors, segment.bytes,
-                 write_allocate_ ? History::Store::allocate : History::Store::refresh);
+  if (stores_.fetch)
+    history_.write(segment.line, fetch_rest(place, segment.sectors), all_bytes, History::Store::allocate);
+  else
+    history_.write(segment.line, segment.sectors, segment.bytes,
+                   stores_.allocate ? History::Store::allocate : History::Store::refresh);
   free_ += touched * sector_;
-  if (!write_back_) counts_.writebacks += touched;
+  if (!stores_.back) counts_.writebacks += touched;
   count_evictions(evicted);
 }
 

@@ -16,8 +16,8 @@ namespace simtlab::cache {
 
 class L2 {
  public:
-  // in_flight: Options::l2_in_flight
-  L2(const device::Device& device, double sample, bool in_flight = false);
+  // fetch_on_write, in_flight: Options::fetch_on_write, Options::l2_in_flight
+  L2(const device::Device& device, double sample, bool fetch_on_write = false, bool in_flight = false);
 
   struct Answer {
     std::uint8_t missed = 0;  // sectors that came from DRAM
@@ -63,6 +63,7 @@ class L2 {
       return expected_[expected_next_++];
     return find(line);
   }
+  std::uint8_t fetch_rest(const Place& place, std::uint8_t sectors);
   void count_evictions(const memory::Evictions& evicted);
 
   memory::AddressMap map_;
@@ -73,7 +74,11 @@ class L2 {
   History history_;
   CacheCounts counts_;
   unsigned unit_ = 0;
-  bool in_flight_, write_back_, write_allocate_;
+  struct Stores {
+    bool back, allocate, fetch;  // fetch: what a store that takes a place does not fill
+  };
+  bool in_flight_;
+  Stores stores_;
   Time latency_, dram_latency_;
   // Fixed point, 8 more binary places than Time: when the slices and DRAM are free, and what a sector takes
   // of them.

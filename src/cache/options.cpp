@@ -80,10 +80,14 @@ void set(Options& o, std::string_view key, std::string_view value) {
   } else if (key == "warp_size") {
     o.warp_size = number<std::uint32_t>(key, value, 1, largest_warp);
     if (!std::has_single_bit(o.warp_size)) refuse(key, value, "a power of two from 1 to 1024");
+  } else if (key == "alternate_blocks") {
+    o.alternate_blocks = flag(key, value);
   } else if (key == "fetch_group") {
     o.fetch_group = number<std::uint32_t>(key, value, 1, largest_fetch_group);
   } else if (key == "zero_latency") {
     o.zero_latency = flag(key, value);
+  } else if (key == "fetch_on_write") {
+    o.fetch_on_write = flag(key, value);
   } else if (key == "l2") {
     o.l2 = flag(key, value);
   } else if (key == "prefetch") {
@@ -143,6 +147,11 @@ Options on_device(Options options, const device::Device& device) {
                     "have {} threads",
                     options.order, stream::lanes),
         "--order round_robin, sequential or random, or leave --warp-size out");
+  if (options.alternate_blocks && !(orders_threads(options.order) && !order_policy(options.order).by_chance))
+    throw Error(ExitCode::usage, "cache-option",
+                fmt::format("blocks take turns in an order of threads by their numbers, and the order is {}",
+                            options.order),
+                "--order round_robin or sequential, or leave --alternate-blocks out");
   if (options.fetch_group != 0 && options.order != order_of_fetch_groups)
     throw Error(ExitCode::usage, "cache-option",
                 fmt::format("the order {} has no fetch groups", options.order),
@@ -158,8 +167,10 @@ std::string to_text(const Options& o) {
   };
   add(o.order != usual.order, "order", o.order);
   add(o.warp_size != usual.warp_size, "warp_size", o.warp_size);
+  add(o.alternate_blocks, "alternate_blocks", 1);
   add(o.fetch_group != usual.fetch_group, "fetch_group", o.fetch_group);
   add(o.zero_latency, "zero_latency", 1);
+  add(o.fetch_on_write, "fetch_on_write", 1);
   add(!o.l2, "l2", 0);
   add(o.prefetch != usual.prefetch, "prefetch", o.prefetch);
   add(o.allocate != usual.allocate, "allocate", name_of(o.allocate));

@@ -30,8 +30,12 @@ struct Options {
   // are not coalesced. Empty: the one that is named like the device's warp scheduler.
   std::string order;
   std::uint32_t warp_size = 0;    // of an order of threads: so many take turns together; 0: one
+  bool alternate_blocks = false;  // of an order of threads: blocks take turns, too (turn_numbers.h)
   std::uint32_t fetch_group = 0;  // of the order two_level: warps that are active at once; 0: eight
   bool zero_latency = false;      // misses are filled at once and nobody waits
+  // A store that takes a place and does not fill its sectors fetches the rest of them, as caches do that do
+  // not keep which bytes of a line they have
+  bool fetch_on_write = false;
   bool l2 = true;                 // L2 behind the L1 caches, shared by all SMs
   std::string prefetch = "none";  // what L1 fetches ahead: a PrefetchPolicy (prefetcher.h)
   Allocate allocate = Allocate::on_miss;

@@ -18,6 +18,7 @@ struct OrderPolicy {
   std::string_view doc;                                                // one sentence
   std::unique_ptr<Schedule> (*warps)(std::uint32_t places) = nullptr;  // places: of warps of an SM
   std::unique_ptr<ThreadOrder> (*threads)(std::uint64_t seed) = nullptr;
+  bool by_chance = false;  // the numbers of the threads mean nothing to it
 };
 std::span<const Named<OrderPolicy>> order_policies();    // in the order of the names
 const OrderPolicy& order_policy(std::string_view name);  // one that parse_options() lets pass

@@ -11,6 +11,8 @@ namespace simtlab::cache {
 
 using SectorBytes = std::array<std::uint32_t, 4>;  // bit i of an element: byte i of that 32-byte sector
 
+inline constexpr SectorBytes all_bytes = {~0u, ~0u, ~0u, ~0u};
+
 // The sectors of which a store has all bytes.
 inline std::uint8_t whole_in(const SectorBytes& bytes, std::uint8_t sectors) {
   std::uint8_t out = 0;

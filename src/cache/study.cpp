@@ -47,7 +47,7 @@ void StudyState::mark(const LaunchState& state) {
   if (l2) {
     const CacheCounts& c = l2->counts();
     m.l2 = (c.read.accesses + c.write.accesses) * stream::sector_bytes;
-    m.dram_read = c.bytes_fetched;
+    m.dram_read = c.bytes_fetched + c.bytes_fetched_by_writes;
     m.dram_write = c.writebacks * stream::sector_bytes;
   }
   marks.push_back(m);

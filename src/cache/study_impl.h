@@ -22,7 +22,7 @@ struct SmTotals {
 struct StudyState {
   StudyState(const device::Device& d, const Options& o)
       : device(d), options(on_device(o, d)), totals(d.sm.count), picture(o.pictures) {
-    if (options.l2) l2.emplace(device, options.sample, options.l2_in_flight);
+    if (options.l2) l2.emplace(device, options.sample, options.fetch_on_write, options.l2_in_flight);
   }
   bool simulated(std::uint32_t sm) const { return options.sms.has(sm); }
   void prepare(std::uint32_t l1_ways);

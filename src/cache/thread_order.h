@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 
 #include "cache/schedule.h"
 
@@ -19,6 +20,9 @@ class ThreadOrder {
   // numbers below `threads`; asking a thread lets it execute until it has one, and takes it out of the set if
   // it has none.
   virtual std::uint32_t pick(std::uint32_t threads, const WarpSet& candidates, const Ask& ask) = 0;
+  // Other blocks have come, and threads have other numbers: by their old ones. Of an order that remembers
+  // one.
+  virtual void renumbered(std::span<const std::uint32_t> /*new_numbers*/) {}
 };
 
 }  // namespace simtlab::cache

@@ -3,7 +3,8 @@
 // time: what misses is filled at once.
 //
 // With Options::warp_size, so many neighbours of a block take turns together: of the accesses that they have
-// next, those that one instruction made are coalesced; the first of the program goes first.
+// next, those that one instruction made are coalesced; the first of the program goes first. With
+// Options::alternate_blocks, blocks take turns, too (turn_numbers.h).
 //
 // Warps still execute as warps; their lanes' accesses are kept and handed out in the order of the policy.
 // Neither barriers nor fences are passed: a warp goes on behind one when all that its threads did before has
@@ -11,13 +12,15 @@
 // handed out waits until the warp's others are served.
 #include <algorithm>
 #include <bit>
-#include <deque>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "base/rng.h"
+#include "cache/kept_accesses.h"
 #include "cache/order.h"
 #include "cache/sm.h"
+#include "cache/turn_numbers.h"
 
 namespace simtlab::cache {
 namespace {
@@ -28,14 +31,6 @@ constexpr std::uint64_t steps_between_looks = 4096;
 constexpr std::uint64_t steps_alone = std::uint64_t{1} << 22;
 constexpr std::uint32_t plain_at_once = 1024;  // instructions
 constexpr std::uint64_t accesses_of_a_run = 4096;
-
-struct Kept {
-  std::uint64_t address;
-  Code* code;
-  std::uint32_t pc, step;  // step: of its warp
-  std::uint16_t bytes;
-  bool local;
-};
 
 class ThreadSm final : public Sm {
  public:
@@ -48,13 +43,16 @@ class ThreadSm final : public Sm {
         block_threads_(warps_per_block_ * stream::lanes),
         units_per_block_((block_threads_ + width_ - 1) / width_),
         units_(places() / warps_per_block_ * units_per_block_),
-        candidates_(units_) {}
+        numbers_(places() / warps_per_block_, units_per_block_, launch.options.alternate_blocks),
+        candidates_(units_) {
+    if (launch.options.alternate_blocks && width_ == 1) in_grid_.resize(residents_.size());
+  }
 
   void run(Time until) override {
     for (std::uint64_t done = 0; done < accesses_of_a_run && !finished();) {
-      const std::uint32_t unit =
-          order_->pick(units_, candidates_, [this](std::uint32_t u) { return offer(u); });
-      if (unit == ThreadOrder::none) {
+      if (new_blocks_) number_by_grid();
+      const std::uint32_t number = order_->pick(units_, candidates_, ask_);
+      if (number == ThreadOrder::none) {
         if (!yielded_.empty()) {
           for (const std::uint32_t place : std::exchange(yielded_, {})) nominate(place);
           break;  // other SMs, too
@@ -64,7 +62,10 @@ class ThreadSm final : public Sm {
         continue;
       }
       progress_ = true;
-      access(unit);
+      if (width_ == 1)
+        access_alone(numbers_.unit_of(number));
+      else
+        access(numbers_.unit_of(number));
       ++done;
     }
     now_ = std::max(now_ + 1, until);
@@ -82,17 +83,33 @@ class ThreadSm final : public Sm {
 
   void warp_began(std::uint32_t place) override {
     warps_[place] = {.resident = true};
+    new_blocks_ = !in_grid_.empty();
     nominate(place);
   }
 
-  std::deque<Kept>& lane(std::uint32_t thread) { return lanes_[thread]; }
+  // Single threads of blocks that alternate go by their numbers in the grid.
+  void number_by_grid() {
+    new_blocks_ = false;
+    for (std::size_t i = 0; i < residents_.size(); ++i)
+      in_grid_[i] = residents_[i].live == 0 ? TurnNumbers::vacant : residents_[i].index;
+    const std::span<const std::uint32_t> renumbered =
+        numbers_.by_grid(in_grid_, launch_.source.grid(), launch_.source.block());
+    const WarpSet before = candidates_;
+    candidates_ = WarpSet(units_);
+    for (std::uint32_t old = before.next(0); old != WarpSet::none; old = before.next(old + 1)) {
+      candidates_.add(renumbered[old]);
+      if (old + 1 == units_) break;
+    }
+    order_->renumbered(renumbered);
+  }
 
   void nominate(std::uint32_t place) {
     progress_ = true;
     const std::uint32_t block = place / warps_per_block_;
     const std::uint32_t first = place % warps_per_block_ * stream::lanes / width_;
     const std::uint32_t count = std::max(1u, stream::lanes / width_);
-    for (std::uint32_t u = first; u < first + count; ++u) candidates_.add(block * units_per_block_ + u);
+    for (std::uint32_t u = first; u < first + count; ++u)
+      candidates_.add(numbers_.number_of(block * units_per_block_ + u));
   }
 
   // The threads of a unit: from first to end, of the same block.
@@ -121,13 +138,15 @@ class ThreadSm final : public Sm {
   }
 
   // Whether its threads have an access to hand out; their warps go on until they have, or cannot.
-  bool offer(std::uint32_t unit) {
+  bool offer(std::uint32_t number) {
+    const std::uint32_t unit = numbers_.unit_of(number);
+    if (width_ == 1 && !lanes_[unit].empty()) return true;
     const Threads threads = threads_of(unit);
     each_warp(threads, [&](std::uint32_t place, Threads of_warp) {
       if (warps_[place].resident && none_kept(of_warp)) advance(place, of_warp);
     });
     if (!none_kept(threads)) return true;
-    candidates_.remove(unit);
+    candidates_.remove(number);
     return false;
   }
 
@@ -166,8 +185,8 @@ class ThreadSm final : public Sm {
     const std::uint32_t number = ++warps_[place].steps;
     for (std::uint32_t rest = step.mask; rest != 0; rest &= rest - 1) {
       const auto l = static_cast<unsigned>(std::countr_zero(rest));
-      lane(place * stream::lanes + l)
-          .push_back({step.addresses[l], &code, pc, number, step.bytes, step.space == ptx::Space::local});
+      lanes_[place * stream::lanes + l].push_back(
+          {step.addresses[l], &code, pc, number, step.bytes, step.space == ptx::Space::local});
       ++warps_[place].kept;
       ++kept_;
     }
@@ -218,6 +237,20 @@ class ThreadSm final : public Sm {
     return a.code == b.code ? a.pc < b.pc : a.code->function().line < b.code->function().line;
   }
 
+  // The access of a single thread.
+  void access_alone(std::uint32_t thread) {
+    const Kept kept = lanes_[thread].front();
+    const std::uint32_t place = thread / stream::lanes;
+    hand_out(thread, accessor(place).warp * stream::lanes, kept);
+    std::uint64_t addresses[stream::lanes];
+    const unsigned l = kept.local ? thread % stream::lanes : 0;
+    addresses[l] = kept.address;
+    coalesce(kept, place, addresses, 1u << l);
+    send(kept, place, {segments_.items.data(), segments_.count});
+    go_on(place);
+    if (warps_[place].kept == 0) retire();
+  }
+
   void access(std::uint32_t unit) {
     const Threads threads = threads_of(unit);
     Kept chosen{};
@@ -233,20 +266,42 @@ class ThreadSm final : public Sm {
       if (merged_.empty()) asker = place;
       take(place, of_warp, first->step, chosen);
     });
-    send(chosen, asker);
-    // What held the warps' threads up may be over: a barrier, or too much that is kept.
-    each_warp(threads, [&](std::uint32_t place, Threads) {
-      if (warps_[place].resident && (warps_[place].kept == 0 || warps_[place].kept == most_kept / 2))
-        nominate(place);
-    });
+    send(chosen, asker, merged_);
+    each_warp(threads, [&](std::uint32_t place, Threads) { go_on(place); });
     bool done = false;
     each_warp(threads, [&](std::uint32_t place, Threads) { done = done || warps_[place].kept == 0; });
     if (done) retire();
   }
 
+  // What held the warp's threads up may be over: a barrier, or too much that is kept.
+  void go_on(std::uint32_t place) {
+    const Warp& warp = warps_[place];
+    if (warp.resident && (warp.kept == 0 || warp.kept == most_kept / 2)) nominate(place);
+  }
+
+  // A thread's next access is no longer kept. first_thread: of its warp, in the launch.
+  void hand_out(std::uint32_t thread, std::uint32_t first_thread, const Kept& kept) {
+    const std::uint64_t address = lanes_[thread].front().address;
+    lanes_[thread].pop_front();
+    --warps_[thread / stream::lanes].kept;
+    --kept_;
+    if (kept.local || (!draws() && launch_.log == nullptr)) return;
+    const bool store = (*kept.code)[kept.pc].access == Access::store;
+    if (draws()) draw(address, first_thread + thread % stream::lanes, store);
+    if (launch_.log != nullptr) log(address, store, thread, width_, *kept.code, kept.pc);
+  }
+
+  void coalesce(const Kept& kept, std::uint32_t place, const std::uint64_t* addresses, std::uint32_t mask) {
+    if (kept.local)
+      stream::coalesce_local(addresses, mask, kept.bytes, local_address(place), segments_);
+    else if ((*kept.code)[kept.pc].access == Access::atomic)
+      stream::coalesce_atomic(addresses, mask, kept.bytes, segments_);
+    else
+      stream::coalesce(addresses, mask, kept.bytes, segments_);
+  }
+
   // Takes a step's accesses of these threads out, coalesced with what is taken already.
   void take(std::uint32_t place, Threads threads, std::uint32_t step, const Kept& chosen) {
-    const StaticInst& inst = (*chosen.code)[chosen.pc];
     std::uint64_t addresses[stream::lanes] = {};
     std::uint32_t mask = 0;
     const std::uint32_t first_thread = accessor(place).warp * stream::lanes;
@@ -255,19 +310,9 @@ class ThreadSm final : public Sm {
       const unsigned l = t % stream::lanes;
       addresses[l] = lanes_[t].front().address;
       mask |= 1u << l;
-      lanes_[t].pop_front();
-      --warps_[place].kept;
-      --kept_;
-      if (draws() && !chosen.local) draw(addresses[l], first_thread + l, inst.access == Access::store);
-      if (launch_.log != nullptr && !chosen.local)
-        log(addresses[l], inst.access == Access::store, t, width_, *chosen.code, chosen.pc);
+      hand_out(t, first_thread, chosen);
     }
-    if (chosen.local)
-      stream::coalesce_local(addresses, mask, chosen.bytes, local_address(place), segments_);
-    else if (inst.access == Access::atomic)
-      stream::coalesce_atomic(addresses, mask, chosen.bytes, segments_);
-    else
-      stream::coalesce(addresses, mask, chosen.bytes, segments_);
+    coalesce(chosen, place, addresses, mask);
     for (unsigned i = 0; i < segments_.count; ++i) {
       const stream::Segment& segment = segments_.items[i];
       const auto same = std::ranges::find(merged_, segment.line, &stream::Segment::line);
@@ -280,11 +325,11 @@ class ThreadSm final : public Sm {
     }
   }
 
-  void send(const Kept& chosen, std::uint32_t place) {
+  void send(const Kept& chosen, std::uint32_t place, std::span<const stream::Segment> segments) {
     const StaticInst& inst = (*chosen.code)[chosen.pc];
     const Accessor who = accessor(place);
     SegmentCounts counted;
-    for (const stream::Segment& segment : merged_) {
+    for (const stream::Segment& segment : segments) {
       const Tally counters =
           tally(*chosen.code, chosen.pc, segment.line * stream::line_bytes + first_byte(segment));
       counted.add(segment, counters);
@@ -295,7 +340,7 @@ class ThreadSm final : public Sm {
         else
           l1_.read_past(segment, who, now, counters);
       } else if (inst.access == Access::store) {
-        l1_.write(segment, chosen.local);
+        l1_.write(segment, chosen.local, who, now, counters);
       } else {
         l1_.atomic(segment, who, now);
       }
@@ -304,10 +349,14 @@ class ThreadSm final : public Sm {
 
   std::unique_ptr<ThreadOrder> order_;
   std::vector<Warp> warps_;
-  std::vector<std::deque<Kept>> lanes_;  // by thread
-  std::uint32_t width_;                  // threads that take turns together: a unit
+  std::vector<KeptAccesses> lanes_;  // by thread
+  std::uint32_t width_;              // threads that take turns together: a unit
   std::uint32_t block_threads_, units_per_block_, units_;
-  WarpSet candidates_;                   // units that may have an access
+  TurnNumbers numbers_;
+  std::vector<std::uint64_t> in_grid_;  // numbers of the resident blocks; empty: units keep their numbers
+  bool new_blocks_ = false;
+  WarpSet candidates_;  // numbers of the units that may have an access
+  const ThreadOrder::Ask ask_ = [this](std::uint32_t number) { return offer(number); };
   std::vector<stream::Segment> merged_;  // of the access that is handed out
   std::vector<std::uint32_t> ended_;     // warps whose accesses are not all handed out
   std::uint64_t kept_ = 0;               // accesses of all warps

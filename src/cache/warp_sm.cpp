@@ -214,7 +214,7 @@ class WarpSm final : public Sm {
           ready = std::max(ready, inst.cached || local ? l1_.read(segment, who, port_, counters)
                                                        : l1_.read_past(segment, who, port_, counters));
           break;
-        case Access::store: l1_.write(segment, local); break;
+        case Access::store: l1_.write(segment, local, who, port_, counters); break;
         default:
           l1_.atomic(segment, who, port_);
           ready = std::max(ready, l1_.far_latency() + port_);

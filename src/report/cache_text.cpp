@@ -116,12 +116,13 @@ class CacheWriter : TextWriter {
     std::string policy = configured(level + ".write_policy");
     if (!allocate.empty()) policy += allocate == "true" ? ", allocates" : ", no allocation";
     if (!policy.empty()) policy = fmt::format(" ({})", policy);
-    line(fmt::format("  {}  {}: {} find their line, {} do not{}{}", title, format_count(all),
-                     format_share(get(".write.hits") / all), format_share(get(".write.misses") / all),
-                     get(".writebacks") == 0
-                         ? std::string()
-                         : fmt::format("; {} sectors written back", format_count(get(".writebacks"))),
-                     policy));
+    const auto fetched = m.get(level + ".write.fetched.bytes");
+    line(fmt::format(
+        "  {}  {}: {} find their line, {} do not{}{}{}", title, format_count(all),
+        format_share(get(".write.hits") / all), format_share(get(".write.misses") / all),
+        get(".writebacks") == 0 ? std::string()
+                                : fmt::format("; {} sectors written back", format_count(get(".writebacks"))),
+        fetched ? fmt::format("; {} fetched to complete them", format_bytes(*fetched)) : "", policy));
   }
 
   void over_sms(const Metrics& m) {

@@ -324,6 +324,54 @@ class Cache(Case):
         self.assertEqual(document["l1.writebacks"]["a"], 0)  # what is evicted is no one's to write back
         self.assertGreater(document["l1.writebacks"]["b"], 1000)
 
+    def test_a_store_fetches_what_it_does_not_fill_if_asked_to(self):
+        # A column of the transposed matrix: one word of each line.
+        kernel = [*transpose(64), "--gpu", "gtx480", "--set", "l1.write_allocate=true"]
+        kernel += ["--set", "l1.write_policy=write_back"]
+        kept = self.study(*kernel)
+        self.assertNotIn("l1.write.fetched.bytes", kept["total"])
+        fetched = self.study(*kernel, "--fetch-on-write")
+        self.assertGreater(self.value(fetched, "l1.write.fetched.bytes"), 64 * 64 * 4)
+        # All that is stored is a line that L1 completed: nothing is left for L2.
+        self.assertEqual(self.value(fetched, "l2.write.fetched.bytes"), 0)
+        self.assertGreater(self.value(fetched, "dram.read.bytes"), self.value(kept, "dram.read.bytes"))
+        text = self.ok("cache", *kernel, "--fetch-on-write").stdout
+        self.assertRegex(text, r"L1 stores .* KiB fetched to complete them \(write_back, allocates\)")
+        both = json.loads(
+            self.ok("cache", *kernel, "--compare", "fetch_on_write=0", "fetch_on_write=1", "--json").stdout
+        )["metrics"]
+        self.assertEqual(
+            both["dram.read.bytes"],
+            {"a": self.value(kept, "dram.read.bytes"), "b": self.value(fetched, "dram.read.bytes")},
+        )
+
+    def test_blocks_alternate(self):
+        # Two blocks beside each other and two below: 16 threads of a row each.
+        kernel = [*transpose(32), "--gpu", "gtx480", "--set", "sm.count=1", "--order", "round_robin"]
+        order = {}
+        for name, more in (("apart", []), ("alternate", ["--alternate-blocks"])):
+            self.study(*kernel, *more, "--schedule", f"{name}.trace")
+            lines = (self.folder / f"{name}.trace").read_text().splitlines()
+            order[name] = [int(line.split()[2]) for line in lines[1:1025]]
+        self.assertEqual(order["apart"], [block for block in range(4) for _ in range(256)])
+        rows = [[0, 1]] * 16 + [[2, 3]] * 16
+        self.assertEqual(order["alternate"], [block for row in rows for block in row for _ in range(16)])
+        self.study(*kernel, "--warp-size", "32", "--alternate-blocks", "--schedule", "warps.trace")
+        warps = [line.split()[2:4] for line in (self.folder / "warps.trace").read_text().splitlines()[1:1025:32]]
+        self.assertEqual(warps, [[str(block), str(warp)] for warp in range(8) for block in range(4)])
+        for other in ("lrr", "random"):
+            self.fails(
+                2,
+                "cache",
+                *matmul(32),
+                "--gpu",
+                "gtx480",
+                "--order",
+                other,
+                "--alternate-blocks",
+                says="by their numbers",
+            )
+
     @needs_clang
     def test_buffers_have_the_names_of_the_source(self):
         source = self.folder / "names.cu"

@@ -24,7 +24,7 @@ std::unique_ptr<ThreadOrder> make_random(std::uint64_t seed) { return std::make_
 
 }  // namespace
 
-extern constinit const OrderPolicy order_random{.doc = "Threads: one by chance (--seed)",
-                                                .threads = make_random};
+extern constinit const OrderPolicy order_random{
+    .doc = "Threads: one by chance (--seed)", .threads = make_random, .by_chance = true};
 
 }  // namespace simtlab::cache

@@ -11,6 +11,9 @@ class RoundRobin final : public ThreadOrder {
       if (ask(last_)) return last_;
     return none;
   }
+  void renumbered(std::span<const std::uint32_t> new_numbers) override {
+    if (last_ < new_numbers.size()) last_ = new_numbers[last_];
+  }
 
  private:
   std::uint32_t last_ = none - 1;  // the first pick is from 0

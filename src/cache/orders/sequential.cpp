@@ -17,6 +17,7 @@ class Sequential final : public ThreadOrder {
     current_ = 0;
     return none;
   }
+  void renumbered(std::span<const std::uint32_t> new_numbers) override { current_ = new_numbers[current_]; }
 
  private:
   static constexpr std::uint32_t longest_turn = 1u << 16;

@@ -20,7 +20,7 @@ struct CacheRun {
   Run run;
   std::optional<std::string> order, warp_size, fetch_group, prefetch, allocate, wait, turn, jitter, skew, sms,
       groups, sample;
-  bool zero_latency = false, no_l2 = false;
+  bool alternate_blocks = false, fetch_on_write = false, zero_latency = false, no_l2 = false;
   std::string plot;
   std::vector<std::string> sweep, compare;
 };
@@ -66,15 +66,19 @@ cache::Options study_of(const CacheRun& c) {
   add("groups", "groups", c.groups);
   add("reuse-sample", "sample", c.sample);
   cache::Options options = cache::parse_options(text);
+  options.alternate_blocks = c.alternate_blocks;
   options.zero_latency = c.zero_latency;
+  options.fetch_on_write = c.fetch_on_write;
   options.l2 = !c.no_l2;
   if (!c.plot.empty()) options.pictures = points_of_a_picture;
   if (cache::orders_threads(options.order)) refuse_time(c);
   return options;
 }
 
-void add_cache_options(Command& command, CacheRun& c) {
-  const auto group = "Study";
+constexpr auto group = "Study";
+
+// Who accesses when.
+void add_order_options(Command& command, CacheRun& c) {
   command
       .add_option("--order", c.order,
                   "Who accesses next: an order of warps (default: as the device's warp scheduler) or of "
@@ -89,22 +93,14 @@ void add_cache_options(Command& command, CacheRun& c) {
       ->type_name("N")
       ->group(group);
   command
+      .add_flag("--alternate-blocks", c.alternate_blocks,
+                "With an order of threads: blocks take turns, too; single threads go row by row of the grid, "
+                "with --warp-size one warp of each block after the other")
+      ->group(group);
+  command
       .add_option("--fetch-group", c.fetch_group,
                   "With --order two_level: warps that are active at once (default 8)")
       ->type_name("N")
-      ->group(group);
-  command
-      .add_flag("--zero-latency", c.zero_latency,
-                "Misses are filled at once and nobody waits: the caches alone")
-      ->group(group);
-  command.add_flag("--no-l2", c.no_l2, "The L1 caches alone")->group(group);
-  command
-      .add_option("--prefetch", c.prefetch, "What L1 fetches ahead (simtlab list prefetchers; default: none)")
-      ->type_name("WHAT")
-      ->group(group);
-  command
-      .add_option("--allocate", c.allocate, "When a line gets its place in L1: on-miss (default) or on-fill")
-      ->type_name("WHEN")
       ->group(group);
   command
       .add_option("--wait", c.wait,
@@ -127,6 +123,28 @@ void add_cache_options(Command& command, CacheRun& c) {
   command.add_option("--skew", c.skew, "SM cycles between the first blocks of an SM and of the next one")
       ->type_name("CYCLES")
       ->group(group);
+}
+
+// What the caches do, and how many of them are looked at.
+void add_memory_options(Command& command, CacheRun& c) {
+  command
+      .add_flag("--zero-latency", c.zero_latency,
+                "Misses are filled at once and nobody waits: the caches alone")
+      ->group(group);
+  command.add_flag("--no-l2", c.no_l2, "The L1 caches alone")->group(group);
+  command
+      .add_option("--prefetch", c.prefetch, "What L1 fetches ahead (simtlab list prefetchers; default: none)")
+      ->type_name("WHAT")
+      ->group(group);
+  command
+      .add_option("--allocate", c.allocate, "When a line gets its place in L1: on-miss (default) or on-fill")
+      ->type_name("WHEN")
+      ->group(group);
+  command
+      .add_flag("--fetch-on-write", c.fetch_on_write,
+                "Where a cache takes a line in with a store: it fetches the sectors that the store does not "
+                "fill (default: it keeps which bytes are there)")
+      ->group(group);
   command
       .add_option("--sms", c.sms, "Simulate these SMs only, e.g. 0-3; blocks are dealt to all SMs in turn")
       ->type_name("FIRST-LAST")
@@ -139,6 +157,10 @@ void add_cache_options(Command& command, CacheRun& c) {
                   "Follow the reuse distances of this share of the lines (default 1: exact)")
       ->type_name("SHARE")
       ->group(group);
+}
+
+// What is made of the study.
+void add_table_options(Command& command, CacheRun& c) {
   command
       .add_option("--plot", c.plot, "Write pictures to FOLDER: SVG files, and cache.html with all of them")
       ->check(output_folder())
@@ -193,7 +215,9 @@ void add_cache(Command& app) {
       "The caches are those of --gpu; --set l1.bytes=48KiB changes them (simtlab config show lists the "
       "keys).");
   add_options(*sub, options::cached, options->run.given);
-  add_cache_options(*sub, *options);
+  add_order_options(*sub, *options);
+  add_memory_options(*sub, *options);
+  add_table_options(*sub, *options);
   {
     const ReadBy kernels(*sub, options::Study::cache_kernel);
     add_kernel_options(*sub, options->run.kernel);

@@ -28,9 +28,9 @@ constexpr std::pair<std::string_view, std::string_view> short_names[] = {
     {"size", "l1.bytes"},      {"ways", "l1.ways"},       {"policy", "l1.replacement"},
     {"index", "l1.set_index"}, {"line", "l1.line_bytes"}, {"sector", "l1.sector_bytes"}};
 // Options of the study that vary like keys of the device.
-constexpr std::string_view study_keys[] = {"order",    "warp_size",    "fetch_group", "prefetch",
-                                           "allocate", "wait",         "turn",        "jitter",
-                                           "skew",     "zero_latency", "l2"};
+constexpr std::string_view study_keys[] = {
+    "order",  "warp_size", "alternate_blocks", "fetch_group",    "prefetch", "allocate", "wait", "turn",
+    "jitter", "skew",      "zero_latency",     "fetch_on_write", "l2"};
 
 struct Change {
   std::string key, value;
@@ -66,34 +66,37 @@ bool is_row(const Error& e) {
 
 double of(const result::Metrics& total, std::string_view metric) { return total.get(metric).value_or(0); }
 
-constexpr std::pair<const char*, const char*> compared[] = {{"access.threads", "accesses of threads"},
-                                                            {"access.sectors", "sectors"},
-                                                            {"access.use", "share of their bytes used"},
-                                                            {"l1.read.accesses", "L1 reads"},
-                                                            {"l1.read.hits", "L1 hits"},
-                                                            {"l1.read.hits_pending", "L1 hits pending"},
-                                                            {"l1.read.misses", "L1 misses"},
-                                                            {"l1.read.misses.cold", "  cold"},
-                                                            {"l1.read.misses.partial", "  partial"},
-                                                            {"l1.read.misses.capacity", "  capacity"},
-                                                            {"l1.read.misses.conflict", "  conflict"},
-                                                            {"l1.read.misses.invalidated", "  invalidated"},
-                                                            {"l1.read.miss_rate", "L1 miss rate"},
-                                                            {"l1.read.miss_rate.median", "  median SM"},
-                                                            {"l1.fetched.bytes", "bytes from L2"},
-                                                            {"l1.fetched.use", "share of them read"},
-                                                            {"l2.read.accesses", "L2 reads"},
-                                                            {"l2.read.misses", "L2 misses"},
-                                                            {"l2.read.miss_rate", "L2 miss rate"},
-                                                            {"l1.write.accesses", "L1 stores"},
-                                                            {"l1.write.hits", "  find their line"},
-                                                            {"l1.write.misses", "  do not"},
-                                                            {"l1.writebacks", "  written back, sectors"},
-                                                            {"l2.write.accesses", "L2 stores"},
-                                                            {"l2.write.misses", "  do not find their line"},
-                                                            {"l2.writebacks", "  written back, sectors"},
-                                                            {"dram.read.bytes", "bytes from DRAM"},
-                                                            {"dram.write.bytes", "bytes to DRAM"}};
+constexpr std::pair<const char*, const char*> compared[] = {
+    {"access.threads", "accesses of threads"},
+    {"access.sectors", "sectors"},
+    {"access.use", "share of their bytes used"},
+    {"l1.read.accesses", "L1 reads"},
+    {"l1.read.hits", "L1 hits"},
+    {"l1.read.hits_pending", "L1 hits pending"},
+    {"l1.read.misses", "L1 misses"},
+    {"l1.read.misses.cold", "  cold"},
+    {"l1.read.misses.partial", "  partial"},
+    {"l1.read.misses.capacity", "  capacity"},
+    {"l1.read.misses.conflict", "  conflict"},
+    {"l1.read.misses.invalidated", "  invalidated"},
+    {"l1.read.miss_rate", "L1 miss rate"},
+    {"l1.read.miss_rate.median", "  median SM"},
+    {"l1.fetched.bytes", "bytes from L2"},
+    {"l1.fetched.use", "share of them read"},
+    {"l2.read.accesses", "L2 reads"},
+    {"l2.read.misses", "L2 misses"},
+    {"l2.read.miss_rate", "L2 miss rate"},
+    {"l1.write.accesses", "L1 stores"},
+    {"l1.write.hits", "  find their line"},
+    {"l1.write.misses", "  do not"},
+    {"l1.write.fetched.bytes", "  fetched by them, bytes"},
+    {"l1.writebacks", "  written back, sectors"},
+    {"l2.write.accesses", "L2 stores"},
+    {"l2.write.misses", "  do not find their line"},
+    {"l2.write.fetched.bytes", "  fetched by them, bytes"},
+    {"l2.writebacks", "  written back, sectors"},
+    {"dram.read.bytes", "bytes from DRAM"},
+    {"dram.write.bytes", "bytes to DRAM"}};
 
 std::string shown_value(const char* metric, std::optional<double> value) {
   if (!value) return "-";

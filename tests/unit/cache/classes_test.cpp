@@ -80,8 +80,10 @@ class Classifier {
       }
   }
 
-  void store(std::uint64_t number, const LineBytes& bytes, Effect effect) {
+  // fetch: sectors that the store begins are completed from below.
+  void store(std::uint64_t number, LineBytes bytes, Effect effect, bool fetch = false) {
     if (effect == Effect::drop) return drop(number, bytes);
+    if (effect == Effect::allocate && fetch) bytes = completed(number, bytes);
     for (Bytewise* const cache : {&unlimited_, &lru_, &real_}) {
       LineBytes* const line = effect == Effect::allocate ? &cache->take_in(number) : cache->use(number);
       if (line != nullptr) *line |= bytes;
@@ -90,8 +92,24 @@ class Classifier {
   }
 
   ReadCounts counts;
+  std::uint64_t fetched_by_stores = 0;  // bytes
 
  private:
+  LineBytes sectors_of(const LineBytes& bytes) const {
+    LineBytes out;
+    for (std::uint32_t at = 0; at < shape_.line; at += shape_.sector)
+      if ((bytes & bytes_of(at)).any()) out |= bytes_of(at);
+    return out;
+  }
+  LineBytes completed(std::uint64_t number, const LineBytes& bytes) {
+    const LineBytes sectors = sectors_of(bytes), has = real_.take_in(number) | bytes;
+    for (std::uint32_t at = 0; at < shape_.line; at += 32) {
+      LineBytes unit;
+      for (std::uint32_t i = at; i < at + 32; ++i) unit.set(i);
+      if ((sectors & unit).any() && (has & unit) != unit) fetched_by_stores += 32;
+    }
+    return sectors;
+  }
   LineBytes bytes_of(std::uint32_t at) const {
     LineBytes out;
     for (std::uint32_t i = 0; i < shape_.sector; ++i) out.set(at + i);
@@ -105,9 +123,7 @@ class Classifier {
     return (dropped_[number] & sector).any() ? counts.invalidated : counts.cold;
   }
   void drop(std::uint64_t number, const LineBytes& bytes) {
-    LineBytes sectors;
-    for (std::uint32_t at = 0; at < shape_.line; at += shape_.sector)
-      if ((bytes & bytes_of(at)).any()) sectors |= bytes_of(at);
+    const LineBytes sectors = sectors_of(bytes);
     if (const LineBytes* const line = unlimited_.use(number))
       dropped_[number] |= (*line | touched_[number]) & sectors;
     for (Bytewise* const cache : {&unlimited_, &lru_, &real_}) cache->drop(number, sectors);
@@ -179,8 +195,12 @@ void expect_every_class(const ReadCounts& sum, bool thrown_out) {
   EXPECT_EQ(sum.invalidated > 0, thrown_out);
 }
 
-TEST(MissClasses, OfL1AreThoseOfAByteByByteClassifier) {
+class MissClassesOfL1 : public testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(FetchOnWrite, MissClassesOfL1, testing::Bool());
+
+TEST_P(MissClassesOfL1, AreThoseOfAByteByByteClassifier) {
   ReadCounts sum;
+  std::uint64_t fetched_by_stores = 0;
   for (const Shape shape : shapes)
     for (const char* policy : {"write_through", "write_back", "write_evict"})
       for (const bool allocate : {false, true})
@@ -190,6 +210,7 @@ TEST(MissClasses, OfL1AreThoseOfAByteByByteClassifier) {
             Options o;
             o.zero_latency = true;
             o.sample = sample;
+            o.fetch_on_write = GetParam();
             L1 l1(device, 2, o, 0, nullptr);
             l1.begin_launch();
             const std::size_t lines = 2048 / shape.line;
@@ -211,24 +232,33 @@ TEST(MissClasses, OfL1AreThoseOfAByteByByteClassifier) {
                 if (what < 4)
                   reference.read(number, bytes);
                 else
-                  reference.store(number, bytes, what < 7 ? effect : Effect::drop);
+                  reference.store(number, bytes, what < 7 ? effect : Effect::drop, GetParam());
               }
               Time now = 0;
               if (what < 4)
                 l1.read(s, {}, now, {});
               else if (what < 7)
-                l1.write(s, local);
+                l1.write(s, local, {}, now, {});
               else
                 l1.atomic(s, {}, now);
             }
             expect_equal(l1.counts().read, reference.counts, where);
+            EXPECT_EQ(l1.counts().bytes_fetched_by_writes, reference.fetched_by_stores) << where;
+            if (GetParam() && effect == Effect::allocate) {
+              EXPECT_EQ(reference.counts.partial, 0u) << where;
+            }
+            fetched_by_stores += reference.fetched_by_stores;
             if (testing::Test::HasFailure()) return;
             sum.add(reference.counts);
           }
   expect_every_class(sum, true);
+  EXPECT_EQ(fetched_by_stores > 0, GetParam());
 }
 
-TEST(MissClasses, OfL2AreThoseOfAByteByByteClassifier) {
+class MissClassesOfL2 : public testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(FetchOnWrite, MissClassesOfL2, testing::Bool());
+
+TEST_P(MissClassesOfL2, AreThoseOfAByteByByteClassifier) {
   ReadCounts sum;
   for (const std::uint32_t sector : {32u, 64u, 128u})
     for (const bool allocate : {true, false})
@@ -240,7 +270,7 @@ TEST(MissClasses, OfL2AreThoseOfAByteByByteClassifier) {
                                                    {"dram.partitions", "1"},
                                                    {"l2.sector_bytes", std::to_string(sector) + " B"},
                                                    {"l2.write_allocate", allocate ? "true" : "false"}});
-        L2 l2(device, sample);
+        L2 l2(device, sample, GetParam());
         Classifier reference({128, sector}, 32, 2);
         std::mt19937_64 random(sector);
         for (int i = 0; i < 8000; ++i) {
@@ -251,11 +281,14 @@ TEST(MissClasses, OfL2AreThoseOfAByteByByteClassifier) {
             reference.read(s.line, bytes);
           } else {
             l2.write(s);
-            reference.store(s.line, bytes, allocate ? Effect::allocate : Effect::refresh);
+            reference.store(s.line, bytes, allocate ? Effect::allocate : Effect::refresh, GetParam());
           }
         }
-        expect_equal(l2.counts().read, reference.counts,
-                     fmt::format("sectors of {}, allocate {}, sample {}", sector, allocate, sample));
+        const std::string where =
+            fmt::format("sectors of {}, allocate {}, sample {}", sector, allocate, sample);
+        expect_equal(l2.counts().read, reference.counts, where);
+        EXPECT_EQ(l2.counts().bytes_fetched_by_writes, reference.fetched_by_stores) << where;
+        EXPECT_EQ(reference.fetched_by_stores > 0, GetParam() && allocate) << where;
         sum.add(reference.counts);
       }
   expect_every_class(sum, false);
@@ -293,6 +326,26 @@ TEST(MissClasses, OfSectorsThatStoresHaveBegunAreNoConflicts) {
   EXPECT_EQ(metric(r, "l2.read.misses"), 512);
   EXPECT_EQ(metric(r, "l2.read.misses.partial"), 512);
   EXPECT_EQ(metric(r, "l2.read.misses.conflict"), 0);
+  EXPECT_FALSE(r.metrics.get("l2.write.fetched.bytes"));
+}
+
+// Where the stores fetch what they do not fill, their sectors are there.
+TEST(MissClasses, OfSectorsThatStoresHaveFetchedAreHits) {
+  Kernels k(neighbours);
+  const std::uint64_t p = k.allocate(1 << 16);
+  const auto device = device_with("gtx480");
+  for (const char* order : {"", "round_robin"}) {
+    Options o;
+    o.order = order, o.fetch_on_write = true;
+    Study study(device, o);
+    const auto stored = k.run(study, device, "store_one", {1, 1, 1}, {512, 1, 1}, p);
+    EXPECT_EQ(metric(stored, "l2.write.fetched.bytes"), 512 * 32) << order;
+    EXPECT_EQ(metric(stored, "dram.read.bytes"), 512 * 32) << order;
+    EXPECT_EQ(metric(stored, "l1.write.fetched.bytes"), 0) << "L1 of a GTX 480 takes in no store";
+    const auto r = k.run(study, device, "read_next", {1, 1, 1}, {512, 1, 1}, p);
+    EXPECT_EQ(metric(r, "l2.read.misses"), 0) << order;
+    EXPECT_EQ(metric(r, "l2.write.fetched.bytes"), 0) << order;
+  }
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "cache/order.h"
+#include "cache/turn_numbers.h"
 #include "kernels.h"
 #include "validate_kernels.h"
 
@@ -378,6 +379,115 @@ TEST(ThreadOrders, SizesOfWarpsAndFetchGroupsGoWithTheirOrders) {
   EXPECT_EQ(k.matmul(one_sm(), o, 16, 4).metrics, usual.metrics);
   o.fetch_group = 1;
   EXPECT_NE(metric(k.matmul(one_sm(), o, 16, 4), "l1.read.misses"), metric(usual, "l1.read.misses"));
+}
+
+// The number of a thread in pictures, of blocks of `width` x `width` threads: block by block.
+std::uint64_t thread_at(std::uint64_t x, std::uint64_t y, std::uint64_t width, std::uint64_t blocks) {
+  return ((y / width * blocks + x / width) * width + y % width) * width + x % width;
+}
+
+// Single threads of blocks that alternate go row by row of the grid.
+TEST(ThreadOrders, BlocksThatAlternateAreRowsOfTheGrid) {
+  StudyKernels k;
+  k.name_buffers = true;
+  constexpr std::uint64_t blocks = 2, side = 16 * blocks, threads = side * side;
+  for (const char* order : {"round_robin", "sequential"}) {
+    Options o;
+    o.order = order, o.alternate_blocks = true, o.pictures = 1 << 20;
+    const auto r = k.transpose(one_sm(), o, blocks);
+    const auto sequence = sequence_of(r, k.buffers);
+    ASSERT_EQ(sequence.size(), 2 * threads);
+    for (std::size_t i = 0; i < sequence.size(); ++i) {
+      const bool in_turn = o.order == "round_robin";
+      const std::uint64_t turn = in_turn ? i % threads : i / 2;
+      EXPECT_EQ(sequence[i].thread, thread_at(turn % side, turn / side, 16, blocks)) << order << ' ' << i;
+      EXPECT_EQ(sequence[i].store, in_turn ? i >= threads : i % 2 == 1);
+    }
+    EXPECT_EQ(metric(r, "l1.read.misses"), misses_of(sequence, 32, 4)) << order;
+  }
+}
+
+// Warps of blocks that alternate: the first of every block, then the second of every block.
+TEST(ThreadOrders, BlocksThatAlternateTakeTurnsWarpByWarp) {
+  StudyKernels k;
+  k.name_buffers = true;
+  constexpr std::uint64_t blocks = 4, width = 32, in_block = 256 / width;
+  Options o;
+  o.order = "round_robin", o.warp_size = width, o.alternate_blocks = true, o.pictures = 1 << 20;
+  const auto sequence = sequence_of(k.transpose(one_sm(), o, 2), k.buffers);
+  ASSERT_EQ(sequence.size(), 2u * blocks * 256);
+  for (std::size_t i = 0; i < sequence.size(); ++i) {
+    const std::uint64_t turn = i / width % (blocks * in_block);
+    EXPECT_EQ(sequence[i].thread, turn % blocks * 256 + turn / blocks * width + i % width) << i;
+    EXPECT_EQ(sequence[i].store, i >= blocks * 256);
+  }
+}
+
+// More blocks than an SM holds: the first ones take turns, the others come in as places get free.
+TEST(ThreadOrders, BlocksThatAlternateAllCome) {
+  StudyKernels k;
+  k.name_buffers = true;
+  for (const char* order : {"round_robin", "sequential"})
+    for (const std::uint32_t width : {1u, 32u, 64u}) {
+      Options o;
+      o.order = order, o.warp_size = width, o.alternate_blocks = true, o.pictures = 1 << 20;
+      const auto sequence = sequence_of(k.transpose(one_sm(), o, 5), k.buffers);
+      ASSERT_EQ(sequence.size(), 2u * 25 * 256) << order << ' ' << width;
+      std::map<std::uint64_t, std::uint32_t> done;
+      for (const Access& a : sequence) EXPECT_EQ(a.store, done[a.thread]++ == 1) << order << ' ' << width;
+      EXPECT_EQ(done.size(), 25u * 256) << order << ' ' << width;
+    }
+}
+
+TEST(ThreadOrders, ThatKnowNoNumbersDoNotAlternate) {
+  StudyKernels k;
+  Options o;
+  o.alternate_blocks = true;
+  for (const char* order : {"", "lrr", "two_level", "random"}) {
+    o.order = order;
+    EXPECT_THROW(k.transpose(one_sm(), o, 2), Error) << order;
+  }
+  for (const char* bad : {"alternate_blocks=2", "alternate_blocks=yes", "fetch_on_write=-1"})
+    EXPECT_THROW(parse_options(bad), Error) << bad;
+  o.order = "round_robin", o.fetch_on_write = true;
+  EXPECT_EQ(parse_options(to_text(o)), o);
+}
+
+// Numbers are a rearrangement of the units, whatever blocks there are.
+TEST(TurnNumbers, AreARearrangement) {
+  constexpr std::uint32_t places = 5, units = 64;
+  TurnNumbers numbers(places, units, true);
+  const exec::Dim3 grid{7, 3, 2}, block{5, 3, 4};  // 60 threads of two warps
+  std::uint64_t seed = 1;
+  for (int round = 0; round < 50; ++round) {
+    std::vector<std::uint32_t> before(places * units);
+    for (std::uint32_t n = 0; n < before.size(); ++n) before[n] = numbers.unit_of(n);
+    std::vector<std::uint64_t> blocks(places);
+    for (std::uint32_t place = 0; place < places; ++place) {  // a block has one place
+      seed = seed * 6364136223846793005u + 1442695040888963407u;
+      blocks[place] = seed >> 60 < 4 ? TurnNumbers::vacant : (seed >> 33) % 8 * places + place;
+    }
+    const auto renumbered = numbers.by_grid(blocks, grid, block);
+    std::uint64_t last = 0;
+    std::uint32_t threads = 0;
+    for (const std::uint64_t one : blocks)
+      threads += one == TurnNumbers::vacant ? 0 : static_cast<std::uint32_t>(block.count());
+    for (std::uint32_t n = 0; n < places * units; ++n) {
+      const std::uint32_t unit = numbers.unit_of(n);
+      ASSERT_EQ(numbers.number_of(unit), n);
+      EXPECT_EQ(renumbered[n], numbers.number_of(before[n]));
+      if (n >= threads) continue;
+      const std::uint64_t at = blocks[unit / units], in = unit % units;
+      ASSERT_NE(at, TurnNumbers::vacant);
+      ASSERT_LT(in, block.count());
+      const std::uint64_t x = at % 7 * 5 + in % 5, y = at / 7 % 3 * 3 + in / 5 % 3, z = at / 21 * 4 + in / 15;
+      const std::uint64_t global = (z * 9 + y) * 35 + x;
+      EXPECT_GE(global, last) << n;
+      last = global;
+    }
+  }
+  TurnNumbers apart(places, units, false);
+  for (std::uint32_t n = 0; n < places * units; ++n) EXPECT_EQ(apart.unit_of(n), n);
 }
 
 // The picture of all SMs has each in its own order.

@@ -145,6 +145,7 @@ class Validation {
       const char* name;
       CacheVariant what;
     };
+    const std::string dissertation = "order=round_robin,warp_size=32,alternate_blocks=1";
     const std::vector<Variant> variants = {
         {"as `simtlab cache` runs it", {}},
         {"loop not unrolled", {.build = {"-unroll=1"}}},
@@ -169,6 +170,8 @@ class Validation {
         {"DRAM 350 cycles far", {.settings = {{"dram.latency", "350 cycles"}}}},
         {"DRAM 1000 cycles far", {.settings = {{"dram.latency", "1000 cycles"}}}},
         {"no latencies", {.study = "zero_latency=1"}},
+        {"the dissertation's order", {.study = dissertation}},
+        {"the same, line modulo sets", {.settings = {{"l1.set_index", "modulo"}}, .study = dissertation}},
     };
     text_ +=
         "\n## What is not known of the hardware, varied: miss rate of the median SM\n\n| | matmul 16x8 | "
