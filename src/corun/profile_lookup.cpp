@@ -1,11 +1,10 @@
 #include "corun/profile_lookup.h"
 
-#include <cxxabi.h>
-
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <vector>
+
+#include "base/kernel_name.h"
 
 namespace simtlab::corun {
 namespace {
@@ -14,13 +13,9 @@ namespace {
 // call it.
 std::vector<std::string> names_of(const std::string& kernel) {
   std::vector<std::string> out = {kernel};
-  int status = 0;
-  char* const text = abi::__cxa_demangle(kernel.c_str(), nullptr, nullptr, &status);
-  if (status == 0 && text != nullptr) out.emplace_back(text);
-  std::free(text);
-  const std::string head = out.back().substr(0, out.back().find_first_of("(<"));
-  const std::string bare = head.substr(head.find_last_of(' ') + 1);  // a template's has its result before it
-  if (!bare.empty() && bare != out.back()) out.push_back(bare);
+  const std::string demangled = demangle(kernel), plain(parts_of_name(demangled).scoped);
+  for (const std::string& name : {demangled, plain})
+    if (name != out.back()) out.push_back(name);
   return out;
 }
 

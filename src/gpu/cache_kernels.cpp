@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/kernel_name.h"
 #include "base/pulse.h"
-#include "gpu/kernel_choice.h"
 #include "ptx/source_names.h"
 
 namespace simtlab::gpu {
@@ -19,25 +19,18 @@ double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_P
 
 constexpr std::uint64_t largest_source = std::uint64_t{16} << 20;
 
-// "saxpy" of "void ns::saxpy<float>(float*, int)".
-std::string bare_name(const std::string& function) {
-  std::string name = demangle(function);
-  name.resize(std::min(name.find_first_of("<("), name.size()));
-  if (const std::size_t at = name.find_last_of(": "); at != std::string::npos) name.erase(0, at + 1);
-  return name;
-}
-
 // As the source calls its parameters, if one of the files that the kernel's lines come from still has it.
 std::vector<std::string> names_in_source(const ptx::Module& module, const ptx::Function& function) {
   std::vector<unsigned> files;
   for (const ptx::Inst& inst : function.code)
     if (inst.file != 0 && std::ranges::find(files, inst.file) == files.end()) files.push_back(inst.file);
+  const std::string demangled = demangle(function.name), kernel(parts_of_name(demangled).bare);
   for (const unsigned file : files) {
     const auto name = module.files.find(file);
     if (name == module.files.end()) continue;
     try {
       std::vector<std::string> out = ptx::parameter_names(read_file(name->second, largest_source, "source"),
-                                                          bare_name(function.name), function.params.size());
+                                                          kernel, function.params.size());
       if (!out.empty()) return out;
     } catch (const Error&) {  // not there any more: the names are a courtesy
     }

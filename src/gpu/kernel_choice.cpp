@@ -1,6 +1,5 @@
 #include "gpu/kernel_choice.h"
 
-#include <cxxabi.h>
 #include <fmt/format.h>
 #include <fnmatch.h>
 
@@ -9,6 +8,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/kernel_name.h"
 #include "base/shown.h"
 
 namespace simtlab::gpu {
@@ -59,17 +59,8 @@ std::vector<std::string_view> split_names(std::string_view text) {
   return parts;
 }
 
-std::string demangle(const std::string& name) {
-  int status = 0;
-  char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
-  std::string out = status == 0 && text != nullptr ? text : name;
-  std::free(text);
-  return out;
-}
-
 bool names_kernel(const std::string& pattern, const std::string& name, const std::string& demangled) {
-  std::string plain = demangled.substr(0, demangled.find('('));
-  if (plain.starts_with("void ")) plain.erase(0, 5);  // templates are demangled with it
+  const std::string plain(parts_of_name(demangled).qualified);
   return std::ranges::any_of(
       std::initializer_list<const std::string*>{&name, &demangled, &plain},
       [&](const std::string* text) { return fnmatch(pattern.c_str(), text->c_str(), FNM_NOESCAPE) == 0; });

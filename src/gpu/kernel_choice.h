@@ -11,8 +11,6 @@ namespace simtlab::gpu {
 
 // Parts between commas; those inside parentheses or angle brackets belong to a demangled name.
 std::vector<std::string_view> split_names(std::string_view text);
-// As C++ writes it; what is no mangled name stays as it is.
-std::string demangle(const std::string& name);
 // Whether a pattern (* and ?) names a kernel: mangled, demangled, or demangled without result and parameters.
 bool names_kernel(const std::string& pattern, const std::string& name, const std::string& demangled);
 

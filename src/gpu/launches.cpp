@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/kernel_name.h"
 #include "gpu/impl.h"
 #include "stream/executed.h"
 

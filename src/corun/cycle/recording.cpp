@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/kernel_name.h"
 #include "base/shown.h"
-#include "gpu/kernel_choice.h"
 
 namespace simtlab::corun::cycle {
 namespace {
@@ -40,7 +40,7 @@ Recording::Recording(const std::filesystem::path& trace) : reader_(stream::trace
     kernels_.push_back(operation->kernel);
     transfers_of_.push_back(begin);
     begin = transfers_.size();
-    names_.push_back(gpu::demangle(reader_->codes()[operation->kernel.function].function().name));
+    names_.push_back(demangle(reader_->codes()[operation->kernel.function].function().name));
   }
   if (kernels_.empty()) refuse(trace, "no kernel was launched", "an application of a mix launches kernels");
   transfers_of_.push_back(begin);

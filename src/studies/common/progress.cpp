@@ -8,7 +8,7 @@
 #include <csignal>
 #include <utility>
 
-#include "gpu/kernel_choice.h"
+#include "base/kernel_name.h"
 #include "report/format.h"
 #include "studies/common/host.h"
 #include "studies/common/live_file.h"
@@ -62,7 +62,7 @@ Piece short_hint() { return {4, stop_wanted() ? " (stopping)" : " (Ctrl-C stops)
 
 PulseReading progress_of(const Pulse& pulse) {
   PulseReading out = reading_of(pulse);
-  const std::string name = gpu::demangle(out.kernel);
+  const std::string name = demangle(out.kernel);
   // It may come from a trace that somebody sent
   out.kernel = report::printable(name.substr(0, name.find('(')));
   return out;

@@ -25,6 +25,8 @@ TEST(KernelChoice, names_match_as_patterns_mangled_or_not) {
   EXPECT_TRUE(selects("_Z6reducePfi", "_Z6reducePfi", 1, 1, "reduce(float*, int)"));
   EXPECT_TRUE(selects("void f<int, 3>(int*),x", "_Z1f", 1, 1, "void f<int, 3>(int*)"));
   EXPECT_TRUE(selects("f<int, 3>", "_Z1f", 1, 1, "void f<int, 3>(int*)"));
+  EXPECT_TRUE(selects("(anonymous namespace)::k", "_ZN12_GLOBAL__N_11kEPf", 1, 1,
+                      "(anonymous namespace)::k(float*)"));
   EXPECT_TRUE(selects("a,b", "b"));
   EXPECT_FALSE(selects("a,b", "c"));
 }
