@@ -22,6 +22,7 @@
 #include "studies/common/compile.h"
 #include "studies/common/manifest.h"
 #include "studies/common/output.h"
+#include "studies/predict/nest_answer.h"
 #include "studies/predict/nest_code.h"
 #include "studies/predict/nest_inputs.h"
 #include "studies/predict/nest_simulation.h"
@@ -324,33 +325,6 @@ class LoopPrediction {
   models::Inputs given_;  // counts by hand
 };
 
-std::vector<std::string> notes_of(const Description& nest, const models::loops::Shape& shape,
-                                  const LoopOptions& o, const models::loops::NestCounts& best,
-                                  const std::string& gpu) {
-  std::vector<std::string> out;
-  for (const models::loops::Pattern& p : best.patterns)
-    if (const models::loops::Input& in =
-            nest.inputs[static_cast<std::size_t>(nest.accesses[static_cast<std::size_t>(p.access)].input)];
-        !p.evaluable && p.footprint == 0) {
-      std::string text = fmt::format(
-          "how much of '{}' is touched is not known: its copies are left out, its accesses are taken for the "
-          "worst",
-          in.name);
-      if (std::ranges::find(out, text) == out.end()) out.push_back(std::move(text));
-    }
-  if (best.code.spills > 0)
-    out.push_back(
-        fmt::format("{} registers are more than the {} that {} gives a thread: {:.0f} spills and "
-                    "reloads of a thread go to L1",
-                    best.code.pressure, best.code.registers, gpu, best.code.spills));
-  if (o.assume_parallel) out.emplace_back("taken for parallel because --assume-parallel says so");
-  if (!shape.measured && std::ranges::any_of(shape.guessed, [](bool b) { return b; }))
-    out.emplace_back("conditions that depend on data are taken for true on both sides; --run counts them");
-  if (!nest.inlined.empty())
-    out.push_back(fmt::format("calls replaced by their bodies: {}", fmt::join(nest.inlined, ", ")));
-  return out;
-}
-
 std::string cuda_of(const Description& nest, const models::loops::NestCounts& counts,
                     const Measurement& measured, const std::string& name,
                     const std::vector<models::loops::Tile>& tiles) {
@@ -373,6 +347,14 @@ std::vector<unsigned> levels_of(const Description& nest, const models::loops::Ma
   return out;
 }
 
+void set_manifest(result::Manifest& manifest, const std::string& device, const models::Inputs& inputs,
+                  const std::vector<std::filesystem::path>& sources) {
+  manifest.mode = "predict";
+  manifest.device = device;
+  manifest.configuration = models::to_configuration(inputs);
+  manifest.inputs = hash_inputs(sources);
+}
+
 // A nest and what a run of its program counted, for as many devices and settings as one likes.
 class LoopStudy {
  public:
@@ -388,6 +370,9 @@ class LoopStudy {
   // Made once for the loops that become threads, whichever dimensions they get.
   std::string ptx_of(const models::loops::Mapping& mapping, const std::string& name,
                      const std::string& architecture);
+  // The kernels that somebody wants to have; returns the PTX, where it is wanted.
+  std::string emit(const LoopOptions& o, models::loops::Answer& answer, const Measurement& measured,
+                   const std::string& name, const std::string& architecture);
 
   std::string file_;
   compile::LoopProgram program_;
@@ -411,6 +396,21 @@ std::string LoopStudy::ptx_of(const models::loops::Mapping& mapping, const std::
     }
   }
   return with_dimensions(made->second, levels, wanted);
+}
+
+std::string LoopStudy::emit(const LoopOptions& o, models::loops::Answer& answer, const Measurement& measured,
+                            const std::string& name, const std::string& architecture) {
+  const models::loops::NestCounts& counts = answer.candidates.front().counts;
+  const std::vector<models::loops::Tile> tiles =
+      o.stage ? models::loops::chosen(answer.staging) : std::vector<models::loops::Tile>();
+  if (!o.emit_cuda.empty())
+    kernels.push_back({o.emit_cuda, [text = cuda_of(nest_, counts, measured, name, tiles)] { return text; }});
+  if (o.stage && tiles.empty())
+    answer.notes.emplace_back("--stage: there is nothing that shared memory would make faster");
+  if (o.emit_ptx.empty() && !o.simulate) return {};
+  std::string ptx = program_.ptx(levels_of(nest_, counts.mapping), name, architecture);
+  if (!o.emit_ptx.empty()) kernels.push_back({o.emit_ptx, [ptx] { return ptx; }});
+  return ptx;
 }
 
 result::Result LoopStudy::at(const LoopOptions& o, const RunOptions& given,
@@ -444,18 +444,9 @@ result::Result LoopStudy::at(const LoopOptions& o, const RunOptions& given,
                                measured.sequential_ns,
                                measured.run.calls,
                                {}};
-  if (measured.run.calls > 1)
-    answer.notes.push_back(fmt::format(
-        "the program runs the nest {} times; all numbers are of the call with most to do, number {}",
-        measured.run.calls, measured.run.call + 1));
   answer.candidates = prediction.candidates(nest, shape, parallel, measured, answer.sizes);
   const models::loops::Candidate& best = answer.candidates.front();
-  for (std::string& n : notes_of(nest, shape, o, best.counts, device.device.name))
-    answer.notes.push_back(std::move(n));
-  if (!best.counts.optimised)
-    answer.notes.push_back(fmt::format(
-        "instructions are those before the optimiser, as {}: the floor and roofline are estimates",
-        prediction.why_not_followed()));
+  add_notes(answer, o, measured.run, prediction.why_not_followed(), device.device.name);
   double threads = 1;
   for (const int l : best.counts.mapping.loops) threads *= shape.trips[static_cast<std::size_t>(l)];
   answer.resios = models::loops::resios_block(best.counts.code, answer.intensity, threads, device.device);
@@ -463,52 +454,20 @@ result::Result LoopStudy::at(const LoopOptions& o, const RunOptions& given,
   result::Result result;
   result.kernels.push_back(prediction.answer(name, inputs));
   result::KernelResult& k = result.kernels.back();
-  for (std::size_t d = 0; d < 3; ++d) {
-    k.grid[d] = static_cast<std::uint32_t>(std::min<std::uint64_t>(best.counts.mapping.grid[d], UINT32_MAX));
-    k.block[d] = best.counts.mapping.block[d];
-  }
-  k.registers = best.counts.code.registers;
+  set_launch(k, best.counts);
   answer.idle = idle_of(nest, inputs, prediction.options());
   answer.staging = models::loops::stagings(nest, shape, best.counts, device.device);
   answer.staged_ns = prediction.choose(answer.staging, nest, shape, best, measured);
   answer.worth = worth_of(k, best.counts, device.device, best.model, prediction.given(), inputs.counts);
-  if (!o.emit_cuda.empty())
-    kernels.push_back(
-        {o.emit_cuda, [text = cuda_of(nest, best.counts, measured, name,
-                                      o.stage ? models::loops::chosen(answer.staging)
-                                              : std::vector<models::loops::Tile>())] { return text; }});
-  if (o.stage && models::loops::chosen(answer.staging).empty())
-    answer.notes.emplace_back("--stage: there is nothing that shared memory would make faster");
-  std::string ptx;
-  if (!o.emit_ptx.empty() || o.simulate)
-    ptx = program_.ptx(levels_of(nest, best.counts.mapping), name, architecture);
-  if (!o.emit_ptx.empty()) kernels.push_back({o.emit_ptx, [ptx] { return ptx; }});
-  if (o.simulate) {
-    const NestSimulation s = simulate_nest(nest, best.counts.mapping, ptx, name, measured.run, device.device,
-                                           configuration.options, output);
-    models::loops::Worth w = answer.worth.front();
-    w.model = "simulation";
-    w.kernel_ns = s.time_ns;
-    w.l2_rate = possible_rate(s.l2_bytes, s.time_ns, l2_peak(inputs.counts));
-    w.dram_rate = possible_rate(s.dram_bytes, s.time_ns, dram_peak(inputs.counts));
-    answer.worth.insert(answer.worth.begin(), w);
-    k.metrics.set("predict.nest.simulated.time", s.time_ns);
-    k.metrics.set("predict.nest.simulated.cycles", s.cycles);
-    k.metrics.set("predict.nest.simulated.instructions", s.thread_instructions / threads);
-    k.metrics.set("predict.nest.difference", s.difference);
-    if (s.registers > 0)
-      answer.notes.push_back(fmt::format(
-          "the kernel's PTX needs {} registers a thread; it was simulated with the {} that {} has, "
-          "and without the accesses to memory of those that do not fit",
-          s.registers, device.device.sm.max_registers_per_thread, device.device.name));
-  }
+  const std::string ptx = emit(o, answer, measured, name, architecture);
+  if (o.simulate)
+    add_simulation(answer, k,
+                   simulate_nest(nest, best.counts.mapping, ptx, name, measured.run, device.device,
+                                 configuration.options, output),
+                   inputs.counts, threads, device.device);
   models::loops::add_tables(answer, k);
   result.total = k.metrics;
-  result::Manifest& m = result.manifest;
-  m.mode = "predict";
-  m.device = device.device.name;
-  m.configuration = models::to_configuration(inputs);
-  m.inputs = hash_inputs(compiled(o, file_));
+  set_manifest(result.manifest, device.device.name, inputs, compiled(o, file_));
   return result;
 }
 
