@@ -1,4 +1,5 @@
-// Accesses of a thread that wait for its turn, first in, first out. Once grown it allocates no more.
+// Accesses of a thread that wait for its turn, first in, first out. The place for a few stays; a thread that
+// was far behind gives back what it needed then.
 #pragma once
 
 #include <cstddef>
@@ -21,19 +22,22 @@ class KeptAccesses {
  public:
   bool empty() const { return first_ == items_.size(); }
   const Kept& front() const { return items_[first_]; }
-  void push_back(const Kept& kept) { items_.push_back(kept); }
-  void pop_front() {
-    if (++first_ == items_.size()) {
-      items_.clear();
-      first_ = 0;
-    } else if (first_ >= most_gone && 2 * first_ >= items_.size()) {
+  void push_back(const Kept& kept) {
+    if (items_.size() == items_.capacity() && first_ != 0 && 2 * first_ >= items_.size()) {
       items_.erase(items_.begin(), items_.begin() + static_cast<std::ptrdiff_t>(first_));
       first_ = 0;
     }
+    items_.push_back(kept);
+  }
+  void pop_front() {
+    if (++first_ != items_.size()) return;
+    items_.clear();
+    first_ = 0;
+    if (items_.capacity() > stays) std::vector<Kept>().swap(items_);
   }
 
  private:
-  static constexpr std::size_t most_gone = 32;
+  static constexpr std::size_t stays = 64;
   std::vector<Kept> items_;
   std::size_t first_ = 0;
 };

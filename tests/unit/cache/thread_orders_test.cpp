@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "cache/kept_accesses.h"
 #include "cache/order.h"
 #include "cache/turn_numbers.h"
 #include "kernels.h"
@@ -451,6 +452,25 @@ TEST(ThreadOrders, ThatKnowNoNumbersDoNotAlternate) {
     EXPECT_THROW(parse_options(bad), Error) << bad;
   o.order = "round_robin", o.fetch_on_write = true;
   EXPECT_EQ(parse_options(to_text(o)), o);
+}
+
+TEST(KeptAccesses, ComeOutAsTheyWentIn) {
+  KeptAccesses kept;
+  std::list<std::uint64_t> expected;
+  std::uint64_t next = 0, seed = 1;
+  // Mostly in, mostly out, by turns, so that it runs empty and grows large
+  for (int i = 0; i < 20000; ++i) {
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    ASSERT_EQ(kept.empty(), expected.empty());
+    if (expected.empty() || (seed >> 60) < (i / 1000 % 2 == 0 ? 11u : 5u)) {
+      kept.push_back({.address = next, .code = nullptr, .pc = 0, .step = 0, .bytes = 4, .local = false});
+      expected.push_back(next++);
+    } else {
+      ASSERT_EQ(kept.front().address, expected.front());
+      kept.pop_front(), expected.pop_front();
+    }
+  }
+  EXPECT_GT(next, 9000u);
 }
 
 // Numbers are a rearrangement of the units, whatever blocks there are.
