@@ -18,8 +18,7 @@ class StudyKernels {
     Kernels k(text());
     const std::uint32_t n = 16 * groups;
     const std::uint64_t in = k.allocate(n * n * 4), out = k.allocate(n * n * 4);
-    if (name_buffers)
-      k.buffers = buffers = {{in, in + n * n * 4, "idata"}, {out, out + n * n * 4, "odata"}};
+    if (name_buffers) k.buffers = buffers = {{in, in + n * n * 4, "idata"}, {out, out + n * n * 4, "odata"}};
     k.max_bytes = max_bytes;
     return k.run(device, options, "transpose", {groups, groups, 1}, {16, 16, 1}, in, out, n, n);
   }
