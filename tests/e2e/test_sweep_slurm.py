@@ -211,9 +211,14 @@ class Slurm(Case):
 
     def test_the_sweep_is_killed_and_goes_on(self):
         process = self.start(nap="0.3")
-        self.wait_for_log(r"end 1 0\n")
+        end = time.time() + 30
+        while not (done := self.rows("SELECT id FROM points WHERE state = 'done'")):
+            self.assertLess(time.time(), end, self.cluster.logs())
+            time.sleep(0.02)
         process.kill()
         process.communicate()
+        # As if it had been killed after it kept the outcome and before it removed the file.
+        (self.folder / "sweep.db.d" / f"{done[0][0]}.outcome").write_text("{}")
         self.assertEqual(len([s for s in self.rows("SELECT job FROM batches") if s[0]]), 1)
         out, err = self.finish(self.start(nap="0.3"))
         self.assertNotIn("job ", err, "the job that was there is followed, none is submitted")

@@ -143,7 +143,9 @@ std::uint64_t recover(Store& store) {
         ++taken;
       }
       old.push_back(entry.path());
-    } else if (entry.path().extension() == ".err") {
+    } else if (entry.path().extension() == ".err" ||
+               (entry.path().extension() == ".outcome" && point->state != State::pending &&
+                point->state != State::running)) {  // taken, and the sweep was killed before it cleared away
       old.push_back(entry.path());
     }
   }

@@ -70,7 +70,11 @@ class Cluster {
       listener_.tick(counts, {});
       if (o_.most_failures != 0 && counts.failed >= o_.most_failures) return leave(Ending::too_many_failures);
       while (!interrupted() && submit()) {}
-      if (store_.batches(true).empty() && store_.counts().pending == 0) return Ending::complete;
+      if (store_.batches(true).empty() && store_.counts().pending == 0) {
+        closed_ = store_.batches(false);  // also those that an earlier sweep closed before it was killed
+        clean();
+        return Ending::complete;
+      }
       rest();
     }
   }

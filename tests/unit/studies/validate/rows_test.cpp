@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include "base/error.h"
 
@@ -109,19 +110,19 @@ TEST(Rows, ThroughputIsTheNearestOfTheModels) {
     for (const Row& row : read_rows(folder + file)) {
       if (row.group != group) continue;
       const std::size_t colon = row.quantity.rfind(": ");
-      if (colon != std::string::npos) errors[row.quantity.substr(colon + 2)].push_back(std::abs(row.error));
+      if (colon == std::string::npos || row.quantity.starts_with("all: ")) continue;
+      errors[row.quantity.substr(colon + 2)].push_back(std::abs(row.error));
     }
-    const auto median = [&](const std::string& model) {
-      std::vector<double>& all = errors.at(model);
-      std::ranges::sort(all);
-      return all[all.size() / 2];
+    const auto mean = [&](const std::string& model) {
+      const std::vector<double>& all = errors.at(model);
+      return std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(all.size());
     };
     ASSERT_TRUE(errors.contains("throughput")) << group;
     for (const char* other : {"resios", "mwp-cwp", "mwp-cwp-2012"}) {
       // Nobody ran the programs with it.
       if (group == std::string("programs") && other == std::string("resios")) continue;
       ASSERT_TRUE(errors.contains(other)) << group;
-      EXPECT_LE(median("throughput"), median(other)) << group << ", " << other;
+      EXPECT_LE(mean("throughput"), mean(other)) << group << ", " << other;
     }
   }
 }
