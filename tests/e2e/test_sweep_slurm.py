@@ -211,6 +211,7 @@ class Slurm(Case):
 
     def test_the_sweep_is_killed_and_goes_on(self):
         process = self.start(nap="0.3")
+        self.wait_for_log(r"end 1 0\n")
         end = time.time() + 30
         while not (done := self.rows("SELECT id FROM points WHERE state = 'done'")):
             self.assertLess(time.time(), end, self.cluster.logs())
