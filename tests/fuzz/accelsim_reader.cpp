@@ -16,7 +16,7 @@ namespace {
 // A few kilobytes of xz can be gigabytes of text.
 constexpr std::size_t most_compressed = 2048;
 
-stream::accelsim::SassTable table() {
+machine::SassTable table() {
   constexpr const char* text = R"([opcode]
 LDG = { value = "load global", estimated = "x" }
 LD = { value = "load generic", estimated = "x" }
@@ -30,13 +30,13 @@ BRA = { value = "branch", estimated = "x" }
 EXIT = { value = "exit", estimated = "x" }
 DFMA = { value = "fp64 fma", estimated = "x" }
 )";
-  return stream::accelsim::SassTable({device::parse_document(text, "table", device::Form::annotated)});
+  return machine::SassTable({device::parse_document(text, "table", device::Form::annotated)});
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const stream::accelsim::SassTable known = table();
+  static const machine::SassTable known = table();
   static const std::filesystem::path file =
       std::filesystem::temp_directory_path() / ("simtlab-fuzz-" + std::to_string(::getpid()) + ".simt");
   const std::string_view text(reinterpret_cast<const char*>(data), size);

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "stream/accelsim/sass.h"
+#include "machine/classes.h"
 #include "stream/trace/walk.h"
 
 namespace simtlab::stream::accelsim {
@@ -137,7 +137,7 @@ class Exporter {
     if (!memory) {
       fmt::format_to(out, "0 ");
     } else {
-      fmt::format_to(out, "{} ", access_bytes(name));
+      fmt::format_to(out, "{} ", machine::access_bytes(name));
       addresses(step);
     }
     fmt::format_to(out, "{}\n", immediate(code.function(), inst));

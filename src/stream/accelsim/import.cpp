@@ -13,6 +13,11 @@
 namespace simtlab::stream::accelsim {
 namespace {
 
+using machine::access_bytes;
+using machine::decode;
+using machine::Meaning;
+using machine::SassTable;
+
 constexpr std::size_t most_static = 200000;  // instructions of one kernel's code
 // Of a thread: the window that Accel-Sim's own reader assumes
 constexpr std::uint64_t local_bytes = 16384;

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "machine/classes.h"
 #include "stream/accelsim/kernel_file.h"
-#include "stream/accelsim/sass.h"
 #include "stream/trace/writer.h"
 
 namespace simtlab::stream::accelsim {
@@ -21,8 +21,8 @@ struct Imported {
 
 // Opens a kernel's text anew; a kernel is read twice: its code first, its warps then.
 using Opener = std::function<std::unique_ptr<Text>()>;
-void import_kernel(const Opener& open, const std::string& name, const SassTable& table, trace::Writer& to,
-                   std::uint32_t stream, Imported& out, const volatile bool* stop);
+void import_kernel(const Opener& open, const std::string& name, const machine::SassTable& table,
+                   trace::Writer& to, std::uint32_t stream, Imported& out, const volatile bool* stop);
 
 bool is_list(const std::string& file);    // kernelslist.g
 bool is_kernel(const std::string& file);  // *.traceg, *.traceg.xz

@@ -18,7 +18,7 @@ class Importer {
   void kernel(const fs::path& file) {
     const KernelFile head(file_text(file), file.string());
     const auto version = static_cast<unsigned>(head.header().binary_version);
-    if (!tables_.contains(version)) tables_.emplace(version, SassTable::of_version(version));
+    if (!tables_.contains(version)) tables_.emplace(version, machine::SassTable::of_version(version));
     import_kernel([&] { return file_text(file); }, file.string(), tables_.at(version), to_,
                   stream(head.header().stream), out_, stop_);
   }
@@ -49,7 +49,7 @@ class Importer {
 
   trace::Writer& to_;
   const volatile bool* stop_;
-  std::map<unsigned, SassTable> tables_;
+  std::map<unsigned, machine::SassTable> tables_;
   std::map<std::uint64_t, std::uint32_t> streams_;
   Imported out_;
 };

@@ -73,7 +73,7 @@ class Lines {
 class Importer {
  public:
   Importer(const std::filesystem::path& file, trace::Writer& to, const volatile bool* stop)
-      : name_(file.stem().string()), to_(to), stop_(stop), table_(accelsim::SassTable::of_version(70)) {
+      : name_(file.stem().string()), to_(to), stop_(stop), table_(machine::SassTable::of_version(70)) {
     std::ranges::replace_if(
         name_, [](char c) { return c == '\n' || c == '\r'; }, '_');
   }
@@ -95,7 +95,7 @@ class Importer {
   std::string name_;
   trace::Writer& to_;
   const volatile bool* stop_;
-  accelsim::SassTable table_;
+  machine::SassTable table_;
   Imported out_;
 };
 

@@ -36,7 +36,7 @@ Outcome convert(const ConvertOptions& o) {
     import_access_text(o.in, o.out, signals.flag());
     return {};
   }
-  if (accelsim::generation(o.version).empty())
+  if (machine::generation(o.version).empty())
     throw Error(ExitCode::usage, "option-value",
                 fmt::format("--binary-version {} is of no generation from Volta to Hopper", o.version),
                 "70, 75, 80, 86 or 90");

@@ -8,7 +8,7 @@
 #include "device/document.h"
 #include "ptx/inst.h"
 
-namespace simtlab::stream::accelsim {
+namespace simtlab::machine {
 
 // An opcode as the model knows it.
 struct Meaning {
@@ -42,4 +42,4 @@ unsigned access_bytes(std::string_view mnemonic);
 // The decoded form of an instruction; registers are added by the caller.
 ptx::Inst decode(const Meaning& meaning, std::string_view mnemonic);
 
-}  // namespace simtlab::stream::accelsim
+}  // namespace simtlab::machine

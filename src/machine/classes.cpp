@@ -1,4 +1,4 @@
-#include "stream/accelsim/sass.h"
+#include "machine/classes.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include "base/shown.h"
 #include "device/data_files.h"
 
-namespace simtlab::stream::accelsim {
+namespace simtlab::machine {
 namespace {
 
 using ptx::Op;
@@ -24,13 +24,13 @@ constexpr device::Subject subject{.noun = "opcode table",
                                   .list = "ls data/sass",
                                   .show = "ls data/sass"};
 
-struct Word {
+struct NamedClass {
   std::string_view name;
   Meaning meaning;
 };
 
 // Classes beyond those of ptx::OpClass, which stand for themselves.
-const Word special_words[] = {
+const NamedClass special_words[] = {
     {"fp32 add", {Op::add, OpClass::fp32, Type::f32, Space::generic, true}},
     {"fp32 mul", {Op::mul, OpClass::fp32, Type::f32, Space::generic, true}},
     {"fp32 fma", {Op::fma, OpClass::fp32, Type::f32, Space::generic, true}},
@@ -71,7 +71,7 @@ const Word special_words[] = {
 Meaning plain(OpClass c) { return {Op::nop, c, Type::none, Space::generic, true}; }
 
 std::optional<Meaning> meaning_of(std::string_view word) {
-  for (const Word& w : special_words)
+  for (const NamedClass& w : special_words)
     if (w.name == word) return w.meaning;
   for (std::size_t i = 0; i < device::op_class_count; ++i)
     if (const auto c = static_cast<OpClass>(i);
@@ -200,4 +200,4 @@ ptx::Inst decode(const Meaning& meaning, std::string_view mnemonic) {
   return inst;
 }
 
-}  // namespace simtlab::stream::accelsim
+}  // namespace simtlab::machine

@@ -1,0 +1,248 @@
+#include "machine/forms.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "base/files.h"
+#include "device/catalogue.h"
+#include "machine/instruction.h"
+#include "machine/syntax.h"
+#include "machine/table.h"
+
+namespace simtlab::machine {
+namespace {
+
+constexpr std::uint16_t decoded[] = {70, 72, 75, 80, 86, 87, 89, 90};
+constexpr std::uint64_t max_table_bytes = 1 << 20;
+const std::string no_word;
+
+// "34:48" or "16:8+34:48": first bit and width of each piece.
+Bits bits_of(const Row& row, std::string_view text) {
+  const std::vector<std::string_view> pieces = split(text, '+');
+  Bits bits;
+  if (pieces.size() > bits.pieces.size()) row.wrong(fmt::format("'{}' has more than two pieces", text));
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const std::vector<std::string_view> parts = split(pieces[i], ':');
+    if (parts.size() != 2) row.wrong(fmt::format("'{}' is not FIRST:WIDTH", pieces[i]));
+    const unsigned first = number_of(row, parts[0], word_bits), width = number_of(row, parts[1], word_bits);
+    if (width == 0 || first + width > word_bits)
+      row.wrong(fmt::format("'{}' is outside of a word", pieces[i]));
+    bits.pieces[i] = {static_cast<std::uint8_t>(first), static_cast<std::uint8_t>(width)};
+  }
+  return bits;
+}
+
+struct KindName {
+  std::string_view name;
+  OperandKind kind;
+  std::uint8_t width;  // of the number; 0: stated
+};
+constexpr KindName kinds[] = {{"R", OperandKind::reg, 8},         {"U", OperandKind::ureg, 6},
+                              {"P", OperandKind::pred, 3},        {"UP", OperandKind::upred, 3},
+                              {"I", OperandKind::immediate, 0},   {"C", OperandKind::constant, 0},
+                              {"CX", OperandKind::bindless, 0},   {"M", OperandKind::memory, 0},
+                              {"B", OperandKind::barrier, 4},     {"SR", OperandKind::special, 8},
+                              {"T", OperandKind::target, 0},      {"A", OperandKind::absolute, 0},
+                              {"PR", OperandKind::predicates, 0}, {"UPR", OperandKind::upredicates, 0},
+                              {"D", OperandKind::descriptor, 6},  {"X", OperandKind::number, 0},
+                              {"Z", OperandKind::ignored, 0}};
+
+struct PlaceName {
+  std::string_view name;
+  std::uint8_t OperandForm::*place;
+  std::uint8_t width;
+};
+constexpr PlaceName places[] = {{"neg", &OperandForm::negate, 1}, {"abs", &OperandForm::absolute, 1},
+                                {"inv", &OperandForm::invert, 1}, {"not", &OperandForm::negate_pred, 1},
+                                {"half", &OperandForm::half, 2},  {"part", &OperandForm::part, 2},
+                                {"ra", &OperandForm::base, 8},    {"ur", &OperandForm::uniform, 6},
+                                {"wide", &OperandForm::wide, 1},  {"pair", &OperandForm::pair, 1},
+                                {"scale", &OperandForm::scale, 2}};
+
+struct FlagName {
+  std::string_view name;
+  bool OperandForm::*flag;
+};
+constexpr FlagName flags[] = {{"optional", &OperandForm::optional},  {"flip", &OperandForm::flipped},
+                              {"bracket", &OperandForm::bracket},    {"gdesc", &OperandForm::matrix},
+                              {"pair", &OperandForm::register_pair}, {"bytes", &OperandForm::in_bytes}};
+
+struct ImmediateName {
+  std::string_view name;
+  Immediate immediate;
+};
+constexpr ImmediateName immediates[] = {{"signed", Immediate::signed_},
+                                        {"f32", Immediate::f32},
+                                        {"f64", Immediate::f64},
+                                        {"f16x2", Immediate::f16x2},
+                                        {"any", Immediate::any}};
+
+void read_attribute(const Row& row, OperandForm& operand, std::string_view word) {
+  for (const FlagName& f : flags)
+    if (f.name == word) return void(operand.*f.flag = true);
+  for (const ImmediateName& i : immediates)
+    if (i.name == word) return void(operand.immediate = i.immediate);
+  for (const PlaceName& p : places) {
+    if (!word.starts_with(p.name)) continue;
+    const std::optional<unsigned> place = number(word.substr(p.name.size()));
+    if (!place || *place + p.width > word_bits) continue;
+    operand.*p.place = static_cast<std::uint8_t>(*place);
+    return;
+  }
+  row.wrong(fmt::format("'{}' is no attribute of an operand", word));
+}
+
+// "Ra=R@24 neg72 abs73"
+OperandForm read_operand(const Row& row, std::string_view text) {
+  const std::vector<std::string_view> words = split(text, ' ');
+  const std::string_view head = words.front();
+  const std::size_t equals = head.find('='), at = head.find('@');
+  if (equals == std::string_view::npos || at == std::string_view::npos || at < equals)
+    row.wrong(fmt::format("'{}' is not NAME=KIND@PLACE", head));
+  OperandForm operand;
+  operand.name = head.substr(0, equals);
+  const std::string_view kind = head.substr(equals + 1, at - equals - 1), place = head.substr(at + 1);
+  const auto* found = std::ranges::find(kinds, kind, &KindName::name);
+  if (found == std::end(kinds)) row.wrong(fmt::format("'{}' is no kind of operand", kind));
+  operand.kind = found->kind;
+  const bool has_place = operand.kind != OperandKind::predicates && operand.kind != OperandKind::upredicates;
+  if (has_place)
+    operand.bits =
+        bits_of(row, found->width == 0 ? std::string(place) : fmt::format("{}:{}", place, found->width));
+  if (operand.bits.width() > 64 && operand.kind != OperandKind::ignored)
+    row.wrong(fmt::format("'{}' is wider than 64 bits", head));
+  for (std::size_t i = 1; i < words.size(); ++i) read_attribute(row, operand, words[i]);
+  return operand;
+}
+
+void mark(const OperandForm& operand, Word& mask) {
+  operand.bits.mark(mask);
+  if (operand.kind == OperandKind::constant) mask.set(54, 5);
+  for (const PlaceName& p : places)
+    if (operand.*p.place != no_bit) mask.set(operand.*p.place, p.width);
+}
+
+FieldForm read_field(const Row& row) {
+  const std::vector<std::string_view> cells = split(row.text, ',');
+  if (cells.size() != 4) row.wrong("a field has four columns: id,name,bits,values");
+  FieldForm field;
+  field.id = cells[0];
+  field.name = cells[1];
+  field.bits = bits_of(row, cells[2]);
+  field.any = cells[3] == "*";
+  if (field.any) return field;
+  for (const std::string_view value : split(cells[3], '/')) {
+    const std::size_t colon = value.find(':');
+    if (colon == std::string_view::npos) row.wrong(fmt::format("'{}' is not VALUE:WORD", value));
+    field.values.emplace_back(number_of(row, value.substr(0, colon), 1u << field.bits.width()),
+                              value.substr(colon + 1));
+  }
+  return field;
+}
+
+Trust trust_of(const Row& row, std::string_view text) {
+  constexpr std::string_view names[] = {"high", "medium", "low", "outline"};
+  const auto* found = std::ranges::find(names, text);
+  if (found == std::end(names)) row.wrong(fmt::format("'{}' is no degree of trust", text));
+  return static_cast<Trust>(found - names);
+}
+
+// Of the uniform datapath: these have uniform predicates as guards, and a result for the warp.
+bool is_uniform(std::string_view mnemonic) {
+  constexpr std::string_view others[] = {"S2UR", "SYNCS.EXCH", "SYNCS.CAS", "SYNCS.LD"};
+  return mnemonic.starts_with('U') || std::ranges::find(others, mnemonic) != std::end(others);
+}
+
+Form read_form(const Row& row, const std::vector<FieldForm>& fields) {
+  const std::vector<std::string_view> cells = split(row.text, ',');
+  if (cells.size() != 9)
+    row.wrong(
+        "a form has nine columns: mnemonic,form,generations,opcode,bit_91,operands,fields,sources,trust");
+  Form form;
+  form.mnemonic = cells[0];
+  form.form = cells[1];
+  for (const std::string_view range : split(cells[2], ' '))
+    form.generations.push_back(generations_of(row, range));
+  form.opcode = static_cast<std::uint16_t>(number_of(row, cells[3], 1u << 12, 16));
+  form.bit_91 = number_of(row, cells[4], 2) == 1;
+  if (!cells[5].empty())
+    for (const std::string_view operand : split(cells[5], ';'))
+      form.operands.push_back(read_operand(row, operand));
+  if (!cells[6].empty())
+    for (const std::string_view id : split(cells[6], ' ')) {
+      const auto field = std::ranges::find(fields, id, &FieldForm::id);
+      if (field == fields.end()) row.wrong(fmt::format("fields.csv has no field '{}'", id));
+      form.fields.push_back(&*field);
+    }
+  if (form.operands.size() > max_operands || form.fields.size() > max_fields)
+    row.wrong(fmt::format("a form has at most {} operands and {} fields", max_operands, max_fields));
+  form.trust = trust_of(row, cells[8]);
+  form.uniform = is_uniform(form.mnemonic);
+  form.explained.set(0, 16);  // opcode and guard
+  form.explained.set(91, 1);
+  for (const OperandForm& operand : form.operands) mark(operand, form.explained);
+  for (const FieldForm* field : form.fields) field->bits.mark(form.explained);
+  return form;
+}
+
+std::size_t key_of(std::uint16_t opcode, bool bit_91) { return std::size_t{opcode} * 2 + bit_91; }
+
+}  // namespace
+
+const std::string* FieldForm::word(std::uint64_t value) const {
+  if (any) return &no_word;
+  for (const auto& [known, word] : values)
+    if (known == value) return &word;
+  return nullptr;
+}
+
+bool Form::has(unsigned generation) const {
+  return std::ranges::any_of(generations, [&](const auto& range) {
+    return range.first <= generation && generation <= range.second;
+  });
+}
+
+int Form::field(std::string_view wanted) const {
+  for (std::size_t i = 0; i < fields.size(); ++i)
+    if (fields[i]->name == wanted) return static_cast<int>(i);
+  return -1;
+}
+
+int Form::operand(std::string_view wanted) const {
+  for (std::size_t i = 0; i < operands.size(); ++i)
+    if (operands[i].name == wanted) return static_cast<int>(i);
+  return -1;
+}
+
+bool is_decoded(unsigned generation) { return std::ranges::find(decoded, generation) != std::end(decoded); }
+
+Forms::Forms(std::string_view forms, std::string_view fields, std::string_view syntax) {
+  for_rows("fields.csv", fields, [&](const Row& row) { fields_.push_back(read_field(row)); });
+  for_rows("forms.csv", forms, [&](const Row& row) {
+    forms_.push_back(read_form(row, fields_));
+    forms_.back().index = static_cast<std::uint16_t>(forms_.size() - 1);
+  });
+  add_syntax(syntax, forms_);
+  starts_.assign((std::size_t{1} << 13) + 1, 0);
+  for (const Form& form : forms_) ++starts_[key_of(form.opcode, form.bit_91) + 1];
+  for (std::size_t i = 1; i < starts_.size(); ++i) starts_[i] += starts_[i - 1];
+  for (const Form& form : forms_) sorted_.push_back(&form);
+  std::ranges::stable_sort(sorted_, {}, [](const Form* f) { return key_of(f->opcode, f->bit_91); });
+}
+
+const Forms& Forms::shipped() {
+  const auto text = [](const char* name) {
+    return read_file(device::data_directory() / "machine" / name, max_table_bytes, "table");
+  };
+  static const Forms forms(text("forms.csv"), text("fields.csv"), text("syntax.csv"));
+  return forms;
+}
+
+std::span<const Form* const> Forms::with_opcode(std::uint16_t opcode, bool bit_91) const {
+  const std::size_t key = key_of(opcode & 0xfffu, bit_91);
+  return std::span(sorted_).subspan(starts_[key], starts_[key + 1] - starts_[key]);
+}
+
+}  // namespace simtlab::machine

@@ -1,0 +1,168 @@
+#include "machine/image.h"
+
+#include <elf.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/error.h"
+#include "machine/forms.h"
+
+namespace simtlab::machine {
+namespace {
+
+// Attributes of .nv.info sections.
+enum Attribute : std::uint8_t {
+  max_threads = 0x05,
+  parameter_bank = 0x0a,
+  required_threads = 0x10,
+  frame_size = 0x11,
+  min_stack_size = 0x12,
+  kernel_parameter = 0x17,
+  max_stack_size = 0x23,
+  register_count = 0x2f,
+  barrier_count = 0x4c,
+};
+
+// How the value of an attribute is stored.
+enum Format : std::uint8_t { format_none = 1, format_byte, format_half, format_sized };
+
+// Calls each(attribute, value) for the entries of a section.
+template <class F>
+void for_attributes(const ElfFile& elf, const ElfSection& section, F&& each) {
+  const Bytes data = section.data;
+  for (std::uint64_t at = 0; at + 4 <= data.size();) {
+    const auto format = std::to_integer<std::uint8_t>(data[at]);
+    const auto attribute = std::to_integer<std::uint8_t>(data[at + 1]);
+    std::uint64_t size = 0, begin = at + 2;
+    switch (format) {
+      case format_none:
+      case format_half: size = 2; break;
+      case format_byte: size = 2; break;  // padded
+      case format_sized:
+        size = *value_at<std::uint16_t>(data, at + 2);
+        begin = at + 4;
+        break;
+      default: damaged(elf.name, fmt::format("{} has an entry of format {}", section.name, format));
+    }
+    if (begin + size > data.size()) damaged(elf.name, fmt::format("{} is cut off", section.name));
+    each(attribute, data.subspan(begin, size));
+    at = (begin + size + 3) / 4 * 4;
+  }
+}
+
+std::uint32_t word_of(const ElfFile& elf, Bytes value, std::uint64_t at) {
+  const auto word = value_at<std::uint32_t>(value, at);
+  if (!word) damaged(elf.name, "an attribute of a kernel is too short");
+  return *word;
+}
+
+class Reader {
+ public:
+  Reader(Bytes bytes, std::string name) {
+    image_.name = name;
+    image_.elf = read_elf(bytes, std::move(name));
+    image_.generation = generation_of(bytes);
+  }
+
+  Image read() {
+    if (!is_decoded(image_.generation))
+      throw Error(ExitCode::unsupported, "machine-generation",
+                  fmt::format("{} has machine code for sm_{}", image_.name, image_.generation),
+                  fmt::format("simtlab executes that of sm_{}", decoded_generations));
+    for (std::size_t i = 0; i < image_.elf.sections.size(); ++i) read_kernel(i);
+    for (const ElfSection& section : image_.elf.sections)
+      if (section.name == ".nv.info") read_common(section);
+    return std::move(image_);
+  }
+
+ private:
+  void read_kernel(std::size_t index) {
+    const ElfFile& elf = image_.elf;
+    const ElfSection& section = elf.sections[index];
+    constexpr std::string_view prefix = ".text.";
+    if (section.type != SHT_PROGBITS || !section.name.starts_with(prefix)) return;
+    ImageKernel kernel;
+    kernel.name = section.name.substr(prefix.size());
+    kernel.section = index;
+    kernel.is_entry = is_entry(index, kernel.name);
+    if (section.data.size() % word_bytes != 0)
+      damaged(elf.name, fmt::format("{} is no whole number of instructions", section.name));
+    for (std::uint64_t at = 0; at < section.data.size(); at += word_bytes)
+      kernel.words.push_back(
+          {*value_at<std::uint64_t>(section.data, at), *value_at<std::uint64_t>(section.data, at + 8)});
+    if (const ElfSection* shared = elf.section(".nv.shared." + kernel.name))
+      kernel.shared_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(shared->size, ~0u));
+    if (const ElfSection* info = elf.section(".nv.info." + kernel.name)) read_attributes(*info, kernel);
+    std::ranges::sort(kernel.parameters, {}, &KernelParameter::ordinal);
+    image_.kernels.push_back(std::move(kernel));
+  }
+
+  // Kernels are marked in what other ELF files call the visibility of a symbol.
+  bool is_entry(std::size_t section, const std::string& name) const {
+    constexpr std::uint8_t entry_mark = 0x10;
+    for (const ElfSymbol& s : image_.elf.symbols)
+      if (s.type == STT_FUNC && s.section == section && s.name == name) return (s.other & entry_mark) != 0;
+    return true;
+  }
+
+  void read_attributes(const ElfSection& info, ImageKernel& kernel) {
+    const ElfFile& elf = image_.elf;
+    for_attributes(elf, info, [&](std::uint8_t attribute, Bytes value) {
+      switch (attribute) {
+        case parameter_bank: {
+          const std::uint32_t place = word_of(elf, value, 4);
+          kernel.parameter_base = place & 0xffffu;
+          kernel.parameter_bytes = place >> 16;
+          break;
+        }
+        case kernel_parameter: {
+          const std::uint32_t place = word_of(elf, value, 4), size = word_of(elf, value, 8);
+          kernel.parameters.push_back({place & 0xffffu, place >> 16, size >> 18});
+          break;
+        }
+        case max_threads:
+          for (std::uint64_t i = 0; i < 3; ++i) kernel.most_threads[i] = word_of(elf, value, 4 * i);
+          break;
+        case required_threads:
+          for (std::uint64_t i = 0; i < 3; ++i) kernel.required_threads[i] = word_of(elf, value, 4 * i);
+          break;
+        case barrier_count:
+          if (const auto half = value_at<std::uint8_t>(value, 0)) kernel.barriers = *half;
+          break;
+        default: break;
+      }
+    });
+  }
+
+  ImageKernel* kernel_of_symbol(std::uint32_t symbol) {
+    if (symbol >= image_.elf.symbols.size()) return nullptr;
+    const auto found = std::ranges::find(image_.kernels, image_.elf.symbols[symbol].name, &ImageKernel::name);
+    return found == image_.kernels.end() ? nullptr : &*found;
+  }
+
+  void read_common(const ElfSection& info) {
+    const ElfFile& elf = image_.elf;
+    for_attributes(elf, info, [&](std::uint8_t attribute, Bytes value) {
+      if (attribute != register_count && attribute != frame_size && attribute != min_stack_size &&
+          attribute != max_stack_size)
+        return;
+      ImageKernel* const kernel = kernel_of_symbol(word_of(elf, value, 0));
+      if (kernel == nullptr) return;
+      const std::uint32_t n = word_of(elf, value, 4);
+      if (attribute == register_count)
+        kernel->registers = n;
+      else
+        kernel->stack_bytes = std::max(kernel->stack_bytes, n);
+    });
+  }
+
+  Image image_;
+};
+
+}  // namespace
+
+Image read_image(Bytes bytes, std::string name) { return Reader(bytes, std::move(name)).read(); }
+
+}  // namespace simtlab::machine

@@ -1,0 +1,39 @@
+#include "machine/launch_state.h"
+
+#include <cstring>
+
+namespace simtlab::machine {
+
+LaunchSlots launch_slots(unsigned generation) {
+  LaunchSlots slots;
+  if (generation >= 90) {
+    slots.shared_window = no_slot;  // a special register
+    slots.parameters = 0x210;
+    slots.parameter_window = 0x198;
+    slots.constants = 0xd0;
+  }
+  return slots;
+}
+
+std::vector<std::byte> launch_bank(unsigned generation, const LaunchState& state,
+                                   std::span<const std::byte> parameters) {
+  const LaunchSlots slots = launch_slots(generation);
+  std::vector<std::byte> bank(slots.parameters + parameters.size());
+  const auto put = [&](std::uint32_t at, const auto& value) {
+    if (at != no_slot) std::memcpy(bank.data() + at, &value, sizeof value);
+  };
+  put(slots.block, state.block);
+  put(slots.grid, state.grid);
+  put(slots.local_window, state.local_window);
+  put(slots.stack, state.stack);
+  put(slots.dynamic_shared, state.dynamic_shared);
+  put(slots.grid_id, static_cast<std::uint32_t>(state.grid_id));
+  put(slots.sm_count, state.sm_count);
+  put(slots.shared_window, state.shared_window);
+  put(slots.parameter_window, state.parameter_window + (generation >= 90 ? slots.parameters : 0));
+  if (generation >= 90) put(slots.reserved_shared, reserved_shared_bytes);
+  if (!parameters.empty()) std::memcpy(bank.data() + slots.parameters, parameters.data(), parameters.size());
+  return bank;
+}
+
+}  // namespace simtlab::machine

@@ -1,0 +1,37 @@
+// Constant bank 0 of a launch: what the driver puts before the parameters, by generation.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace simtlab::machine {
+
+// Byte offsets in the bank. no_slot: the generation reads it elsewhere.
+inline constexpr std::uint32_t no_slot = 0xffffffffu;
+
+struct LaunchSlots {
+  std::uint32_t block = 0, grid = 0x0c;                     // three words each
+  std::uint32_t shared_window = 0x18, local_window = 0x20;  // generic addresses, 64 bits
+  std::uint32_t stack = 0x28;                               // initial value of R1, in local memory
+  std::uint32_t dynamic_shared = 0x2c, grid_id = 0x30, sm_count = 0x10c;
+  std::uint32_t reserved_shared = 0x114;  // bytes of shared memory that belong to the driver
+  // Generic addresses: of this bank or, from sm_90 on, of the parameters in it; of bank 3
+  std::uint32_t parameter_window = 0x40, constants = 0x50;
+  std::uint32_t parameters = 0x160;
+};
+LaunchSlots launch_slots(unsigned generation);
+
+struct LaunchState {
+  std::uint32_t block[3] = {1, 1, 1}, grid[3] = {1, 1, 1};
+  std::uint64_t shared_window = 0, local_window = 0, parameter_window = 0, grid_id = 0;
+  std::uint32_t stack = 0, dynamic_shared = 0, sm_count = 1;
+};
+// Shared memory of a program begins here from sm_90 on.
+inline constexpr std::uint32_t reserved_shared_bytes = 0x400;
+// The bank up to the end of the parameters.
+std::vector<std::byte> launch_bank(unsigned generation, const LaunchState& state,
+                                   std::span<const std::byte> parameters);
+
+}  // namespace simtlab::machine

@@ -1,0 +1,156 @@
+#include "machine/link.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "base/error.h"
+#include "machine/relocation.h"
+
+namespace simtlab::machine {
+namespace {
+
+constexpr std::uint64_t section_align = 128 / word_bytes;  // in instructions
+constexpr std::uint64_t most_words = std::uint64_t{1} << 22;
+
+class Linker {
+ public:
+  Linker(const Image& image, const ImageKernel& kernel, const Symbols& symbols)
+      : image_(image), kernel_(kernel), symbols_(symbols) {}
+
+  LinkedCode link() {
+    place(kernel_.section);
+    // Sections are placed as they are found.
+    for (std::size_t i = 0; i < sections_.size(); ++i) {
+      const std::size_t section = sections_[i];
+      for (const ElfRelocation& r : image_.elf.relocations_of(section)) relocate(section, r);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  std::uint64_t place(std::size_t index) {
+    if (const auto found = begins_.find(index); found != begins_.end()) return found->second;
+    const Bytes data = image_.elf.sections[index].data;
+    const std::uint64_t begin = (out_.words.size() + section_align - 1) / section_align * section_align;
+    if (begin + data.size() / word_bytes > most_words)
+      damaged(image_.name, fmt::format("kernel {} has more than {} instructions", kernel_.name, most_words));
+    out_.words.resize(begin, no_operation_word());
+    for (std::uint64_t at = 0; at + word_bytes <= data.size(); at += word_bytes)
+      out_.words.push_back({*value_at<std::uint64_t>(data, at), *value_at<std::uint64_t>(data, at + 8)});
+    begins_.emplace(index, begin);
+    sections_.push_back(index);
+    return begin;
+  }
+
+  static constexpr Word no_operation_word() { return {0x0000000000007918ull, 0x000fc00000000000ull}; }
+
+  void relocate(std::size_t section, const ElfRelocation& r) {
+    const std::uint64_t number = begins_.at(section) + r.offset / word_bytes;
+    if (r.offset % word_bytes != 0 || r.offset >= image_.elf.sections[section].data.size())
+      damaged(image_.name, image_.elf.sections[section], r.offset, "a relocation outside of the code");
+    const SymbolPlace place = symbols_.place_of(r.symbol);
+    switch (static_cast<Relocation>(r.type)) {
+      case Relocation::none: return;
+      case Relocation::absolute_low: return address(section, number, r, place, 0);
+      case Relocation::absolute_high: return address(section, number, r, place, 32);
+      case Relocation::absolute_call: return call(section, number, r, place, false);
+      case Relocation::absolute_call_90: return call(section, number, r, place, true);
+      case Relocation::constant_19: return constant(section, number, r, place, 40, 2);
+      case Relocation::constant_21: return constant(section, number, r, place, 38, 0);
+      case Relocation::constant_22: return constant(section, number, r, place, 37, 0);
+      default:
+        unresolved(section, r, fmt::format("a relocation of kind {}, which simtlab does not know", r.type));
+    }
+  }
+
+  [[noreturn]] void unresolved(std::size_t section, const ElfRelocation& r, const std::string& what) const {
+    const std::string name =
+        r.symbol < image_.elf.symbols.size() ? image_.elf.symbols[r.symbol].name : std::to_string(r.symbol);
+    throw Error(ExitCode::unsupported, "machine-unresolved",
+                fmt::format("{}:{}:0x{:x}: {} ('{}')", image_.name, image_.elf.sections[section].name,
+                            r.offset, what, name),
+                "simtlab does not link device code: build without -rdc=true, or link with nvcc -dlink");
+  }
+
+  // 32 bits of an address.
+  void address(std::size_t section, std::uint64_t number, const ElfRelocation& r, const SymbolPlace& target,
+               unsigned shift) {
+    const std::int64_t addend = r.has_addend ? r.addend
+                                : shift == 0 ? static_cast<std::int64_t>(out_.words[number].bits(32, 32))
+                                             : 0;
+    const std::uint64_t offset = target.offset + static_cast<std::uint64_t>(addend);
+    const auto put = [&](std::uint64_t value) { replace(out_.words[number], 32, 32, value >> shift); };
+    switch (target.kind) {
+      case SymbolPlace::Kind::variable:
+        out_.addresses[static_cast<std::uint32_t>(number)] = {
+            .kind = ptx::Constant::Kind::global_symbol,
+            .symbol = target.index | (shift == 0 ? 0 : upper_half),
+            .value = offset};
+        return;
+      case SymbolPlace::Kind::code: return put(place(target.index) * word_bytes + offset);
+      case SymbolPlace::Kind::shared: return put(offset);
+      case SymbolPlace::Kind::system_call:
+        return put(system_call_address(static_cast<SystemCall>(target.index)));
+      case SymbolPlace::Kind::unknown:
+        unresolved(section, r, "a symbol that is not defined in this machine code");
+    }
+  }
+
+  // The address of the called code, in units of 4 bytes.
+  void call(std::size_t section, std::uint64_t number, const ElfRelocation& r, const SymbolPlace& target,
+            bool in_two) {
+    std::uint64_t to = 0;
+    if (target.kind == SymbolPlace::Kind::code)
+      to = place(target.index) * word_bytes + target.offset;
+    else if (target.kind == SymbolPlace::Kind::system_call)
+      to = system_call_address(static_cast<SystemCall>(target.index));
+    else
+      unresolved(section, r, "a call of a function that is not defined in this machine code");
+    to = (to + static_cast<std::uint64_t>(r.addend)) / 4;
+    Word& word = out_.words[number];  // place() may have moved them
+    if (in_two) {
+      replace(word, 16, 8, to);
+      replace(word, 34, 47, to >> 8);
+    } else {
+      replace(word, 34, 47, to);
+    }
+  }
+
+  // Offset and number of a constant bank; the number in bits 54 to 58.
+  void constant(std::size_t section, std::uint64_t number, const ElfRelocation& r, const SymbolPlace& target,
+                unsigned first, unsigned shift) {
+    if (target.kind != SymbolPlace::Kind::variable)
+      unresolved(section, r, "a constant that is not defined in this machine code");
+    constexpr unsigned first_bank_bit = 54, bank_bits = 5;
+    Word& word = out_.words[number];
+    const unsigned width = first_bank_bit - first;
+    const std::uint64_t before =
+        r.has_addend ? static_cast<std::uint64_t>(r.addend) : word.bits(first, width) << shift;
+    replace(word, first, width, (target.offset + before) >> shift);
+    replace(word, first_bank_bit, bank_bits, target.bank);
+  }
+
+  static void replace(Word& word, unsigned first, unsigned width, std::uint64_t value) {
+    for (unsigned i = 0; i < width; ++i) {
+      std::uint64_t& half = first + i < 64 ? word.low : word.high;
+      const std::uint64_t bit = std::uint64_t{1} << ((first + i) % 64);
+      half = (value >> i & 1u) != 0 ? half | bit : half & ~bit;
+    }
+  }
+
+  const Image& image_;
+  const ImageKernel& kernel_;
+  const Symbols& symbols_;
+  LinkedCode out_;
+  std::map<std::size_t, std::uint64_t> begins_;  // in instructions, by section
+  std::vector<std::size_t> sections_;
+};
+
+}  // namespace
+
+LinkedCode link(const Image& image, const ImageKernel& kernel, const Symbols& symbols) {
+  return Linker(image, kernel, symbols).link();
+}
+
+}  // namespace simtlab::machine

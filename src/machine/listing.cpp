@@ -1,0 +1,83 @@
+#include "machine/listing.h"
+
+#include <elf.h>
+#include <fmt/format.h>
+
+#include "machine/print.h"
+
+namespace simtlab::machine {
+namespace {
+
+// Where the instruction goes on, if it names that.
+std::optional<std::uint64_t> target_of(const Instruction& instruction) {
+  for (std::size_t i = 0; i < instruction.operand_count(); ++i) {
+    const Operand& o = instruction.operands[i];
+    if (o.kind != OperandKind::target || instruction.form->texts[i].hidden) continue;
+    // An address that is added to a pair of registers has a name only if it says something
+    const bool added = i > 0 && instruction.form->operands[i - 1].register_pair;
+    if (added && o.value == instruction.address + static_cast<std::int64_t>(word_bytes)) return std::nullopt;
+    return static_cast<std::uint64_t>(o.value);
+  }
+  return std::nullopt;
+}
+
+// Functions that lie in the kernel's section: the kernel itself and those that it calls.
+std::map<std::uint64_t, std::string> functions_in(const Image& image, const ImageKernel& kernel) {
+  std::map<std::uint64_t, std::string> out;
+  for (const ElfSymbol& s : image.elf.symbols)
+    if (s.section == kernel.section && !s.name.empty() && s.type != STT_SECTION &&
+        s.value < kernel.words.size() * word_bytes)
+      out.insert_or_assign(s.value, s.name);
+  return out;
+}
+
+// The value that the loader puts into an instruction.
+std::string relocation_text(const Image& image, const ElfRelocation& r) {
+  if (r.symbol >= image.elf.symbols.size()) return {};
+  const std::string& name = image.elf.symbols[r.symbol].name;
+  const std::string what = r.addend == 0 ? name : fmt::format("{}+0x{:x}", name, r.addend);
+  switch (static_cast<Relocation>(r.type)) {
+    case Relocation::absolute_low: return fmt::format("32@lo({})", what);
+    case Relocation::absolute_high: return fmt::format("32@hi({})", what);
+    default: return what;
+  }
+}
+
+}  // namespace
+
+Listing list_kernel(const Image& image, const ImageKernel& kernel, const SourceLines& lines) {
+  Listing out;
+  out.labels = functions_in(image, kernel);
+  for (std::size_t i = 0; i < kernel.words.size(); ++i) {
+    const auto address = static_cast<std::uint32_t>(i * word_bytes);
+    ListedInstruction line{.address = address,
+                           .word = kernel.words[i],
+                           .decoded = decode(Forms::shipped(), image.generation, kernel.words[i], address)};
+    if (const auto* instruction = std::get_if<Instruction>(&line.decoded))
+      line.target = target_of(*instruction);
+    if (const SourceLine* source = lines.at(kernel.section, address)) {
+      line.file = lines.files[source->file];
+      line.line = source->line;
+    }
+    out.instructions.push_back(std::move(line));
+  }
+  // Only addresses inside of the code have labels; those are numbered in their order.
+  for (const ListedInstruction& line : out.instructions)
+    if (line.target && *line.target < kernel.words.size() * word_bytes) out.labels.try_emplace(*line.target);
+  std::size_t number = 0;
+  for (auto& [address, name] : out.labels)
+    if (name.empty()) name = fmt::format(".L_{}", ++number);
+  const auto name_of = [&](std::uint64_t address) {
+    const auto found = out.labels.find(address);
+    return found == out.labels.end() ? std::string() : fmt::format("`({})", found->second);
+  };
+  for (ListedInstruction& line : out.instructions)
+    if (const auto* instruction = std::get_if<Instruction>(&line.decoded))
+      line.text = text_of(*instruction, name_of);
+  for (const ElfRelocation& r : image.elf.relocations_of(kernel.section))
+    if (const std::uint64_t i = r.offset / word_bytes; i < out.instructions.size())
+      out.instructions[i].relocation = relocation_text(image, r);
+  return out;
+}
+
+}  // namespace simtlab::machine

@@ -1,0 +1,184 @@
+// Loads, stores, constants, asynchronous copies, fences.
+//
+// Scopes, orders and hints of caches say nothing about values here: a warp's accesses take effect in their
+// order.
+#include "machine/translator.h"
+
+namespace simtlab::machine {
+namespace {
+
+using ptx::Op;
+using ptx::Type;
+
+struct Size {
+  Type type;
+  std::uint8_t count;
+};
+// By the field `size`: what a register takes, and how many registers.
+constexpr Size sizes[] = {{Type::u8, 1},  {Type::s8, 1},  {Type::u16, 1}, {Type::s16, 1},
+                          {Type::b32, 1}, {Type::b32, 2}, {Type::b32, 4}, {Type::b32, 4}};
+
+// What the predicates of a load mean is not known; compiled code leaves them out.
+void refuse_predicates(Translator& t) {
+  if (t.has("Pd") && t.operand("Pd").number != true_predicate)
+    t.refuse("has a second result, which is not executed");
+  if (t.has("Pp") && !t.is_true(t.operand("Pp")))
+    t.refuse("has a predicate as source, which is not executed");
+  if (t.field("zd") != 0) t.refuse("has .ZD, which is not executed");
+}
+
+void set_order(Translator& t, ptx::Mods& mods) {
+  if (t.word("sem") == "STRONG" || t.word("order").starts_with("STRONG")) mods.order = ptx::MemOrder::relaxed;
+}
+
+void load_into(Translator& t, const Operand& destination, Size size, ptx::Space space,
+               const ptx::Operand& address, std::int64_t offset) {
+  ptx::Inst& inst = t.emit_memory(Op::ld, size.type, {}, {address});
+  inst.imm_offset = offset;
+  inst.mods.space = space;
+  inst.mods.vector = size.count;
+  inst.dst[inst.dst_count++] = t.result(destination);
+  for (unsigned i = 1; i < size.count; ++i) inst.dst[inst.dst_count++] = t.register_behind(destination, i);
+  set_order(t, inst.mods);
+}
+
+void load(Translator& t, ptx::Space space) {
+  refuse_predicates(t);
+  const Operand& memory = t.operand("mem");
+  load_into(t, t.operand("Rd"), sizes[t.field("size")], space, t.address(memory), memory.value);
+}
+
+void store(Translator& t, ptx::Space space) {
+  const Operand& memory = t.operand("mem");
+  const Size size = sizes[t.field("size")];
+  const ptx::Operand address = t.address(memory);
+  const Operand& value = t.has("Rb") ? t.operand("Rb") : t.operand("Rc");
+  ptx::Inst& inst = t.emit_memory(Op::st, size.type, {}, {address});
+  inst.imm_offset = memory.value;
+  inst.mods.space = space;
+  inst.mods.vector = size.count;
+  for (unsigned i = 0; i < size.count; ++i) {
+    const bool zero = value.number == zero_register;
+    inst.src[inst.src_count++] = zero ? t.number(0) : i == 0 ? t.raw(value) : t.register_behind(value, i);
+  }
+  set_order(t, inst.mods);
+}
+
+// The register (LDC) or uniform register (ULDC) that is added to a place in a constant bank.
+ptx::Operand index_of(Translator& t, const Operand& c) {
+  if (c.base != zero_register) return t.raw({.kind = OperandKind::reg, .number = c.base});
+  return t.raw({.kind = OperandKind::ureg, .number = c.uniform});
+}
+
+// LDC, ULDC: c[bank][register + offset]. The sum has 32 bits.
+void load_constant(Translator& t) {
+  const Operand& c = t.operand("c");
+  if (c.kind != OperandKind::constant)
+    t.refuse("reads a constant bank by its descriptor, which is not executed");
+  if (t.field("mode") != 0) t.refuse("takes the constant bank from a register, which is not executed");
+  const Size size = sizes[t.field("size")];
+  const Operand& destination = t.instruction().operands[0];
+  const auto offset = static_cast<std::uint32_t>(c.value);
+  const bool indexed = c.base != zero_register || c.uniform != zero_uniform;
+  if (!indexed && c.number == 0 && size.type == Type::b32) {
+    for (unsigned i = 0; i < size.count; ++i)
+      t.emit(Op::mov, Type::b32, {i == 0 ? t.result(destination) : t.register_behind(destination, i)},
+             {t.launch_state(offset + 4 * i)});
+    return;
+  }
+  if (c.number == 0) {
+    // The launch's block of parameters is the bank.
+    const ptx::Operand place = indexed ? index_of(t, c) : t.number(0);
+    return load_into(t, destination, size, ptx::Space::param, place, offset);
+  }
+  if (!indexed)
+    return load_into(t, destination, size, ptx::Space::constant, t.bank_address(c.number, offset), 0);
+  const ptx::Operand place = t.temporary(), wide = t.temporary_wide(), address = t.temporary_wide();
+  t.emit(Op::add, Type::u32, {place}, {index_of(t, c), t.number(offset)});
+  t.emit(Op::mov, Type::b64, {wide}, {place, t.number(0)});
+  t.emit(Op::add, Type::u64, {address}, {wide, t.bank_address(c.number, 0)});
+  load_into(t, destination, size, ptx::Space::constant, address, 0);
+}
+
+// LDGSTS: from global to shared memory. A lane with a false predicate writes zeros: with .ZFILL that is what
+// cp.async with a source size of 0 becomes, without it cp.async that ignores its source.
+void copy_async(Translator& t) {
+  const Operand &shared = t.operand("shared"), &memory = t.operand("mem");
+  const Size size = sizes[t.field("size")];
+  if (size.type != Type::b32) t.refuse("copies less than a word, which is not executed");
+  const ptx::Operand to = t.address(shared);
+  ptx::Operand from = t.address(memory);
+  if (memory.value != 0) {
+    const ptx::Operand sum = t.temporary_wide();
+    t.emit(Op::add, Type::u64, {sum}, {from, t.number(static_cast<std::uint64_t>(memory.value), 8)});
+    from = sum;
+  }
+  const unsigned bytes = 4u * size.count;
+  const Operand& wanted = t.operand("Pp");
+  ptx::Operand limit;
+  if (!t.is_true(wanted)) {
+    limit = t.temporary();
+    t.emit(Op::selp, Type::b32, {limit}, {t.number(bytes), t.number(0), t.predicate(wanted)});
+  }
+  ptx::Inst& inst = t.emit_memory(Op::cp_async, Type::b32, {}, {to, from});
+  inst.imm_offset = shared.value;
+  inst.mods.space = ptx::Space::shared;
+  inst.mods.copy_bytes = static_cast<std::uint8_t>(bytes);
+  if (limit.kind != ptx::OperandKind::none) inst.src[inst.src_count++] = limit;
+}
+
+// QSPC: in which window a generic address lies. No block has its shared memory in another one's window (.D).
+void query_space(Translator& t) {
+  const Operand& memory = t.operand("mem");
+  const std::string_view space = t.word("space");
+  if (t.operand("Rd").number != zero_register || !memory.wide) t.refuse("has a form that is not executed");
+  if (space == "D") {
+    const ptx::Operand never =
+        t.predicate({.kind = OperandKind::pred, .number = true_predicate, .inverted = true});
+    t.emit(Op::mov, Type::pred, {t.predicate_result("Pd")}, {never});
+    return;
+  }
+  ptx::Operand address = t.address(memory);
+  if (memory.value != 0) {
+    const ptx::Operand sum = t.temporary_wide();
+    t.emit(Op::add, Type::u64, {sum}, {address, t.number(static_cast<std::uint64_t>(memory.value), 8)});
+    address = sum;
+  }
+  ptx::Inst& inst = t.emit(Op::isspacep, Type::u64, {t.predicate_result("Pd")}, {address});
+  inst.mods.space = space == "S" ? ptx::Space::shared : space == "L" ? ptx::Space::local : ptx::Space::global;
+}
+
+// Fences, waits for copies, hints: nothing is late here.
+void change_nothing(Translator&) {}
+
+}  // namespace
+
+std::span<const SemanticsRow> memory_semantics() {
+  static constexpr SemanticsRow rows[] = {
+      {"LDG", [](Translator& t) { load(t, ptx::Space::global); }},
+      {"STG", [](Translator& t) { store(t, ptx::Space::global); }},
+      {"LDS", [](Translator& t) { load(t, ptx::Space::shared); }},
+      {"STS", [](Translator& t) { store(t, ptx::Space::shared); }},
+      {"LD", [](Translator& t) { load(t, ptx::Space::generic); }},
+      {"ST", [](Translator& t) { store(t, ptx::Space::generic); }},
+      {"LDL", [](Translator& t) { load(t, ptx::Space::local); }},
+      {"STL", [](Translator& t) { store(t, ptx::Space::local); }},
+      {"LDC", load_constant},
+      {"ULDC", load_constant},
+      {"LDGSTS", copy_async},
+      {"QSPC", query_space},
+      {"LDGDEPBAR", change_nothing},
+      {"DEPBAR", change_nothing},
+      {"MEMBAR", change_nothing},
+      {"ERRBAR", change_nothing},
+      {"CGAERRBAR", change_nothing},
+      {"FENCE", change_nothing},
+      {"CCTL", change_nothing},
+      {"CCTLL", change_nothing},
+      {"ACQBULK", change_nothing},
+      {"PREEXIT", change_nothing},
+  };
+  return rows;
+}
+
+}  // namespace simtlab::machine

@@ -1,0 +1,185 @@
+#include "machine/symbols.h"
+
+#include <elf.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <optional>
+
+#include "base/error.h"
+#include "machine/relocation.h"
+
+namespace simtlab::machine {
+namespace {
+
+constexpr std::string_view global_prefix = ".nv.global", constant_prefix = ".nv.constant",
+                           shared_prefix = ".nv.shared", launch_bank_prefix = ".nv.constant0",
+                           code_prefix = ".text.";
+constexpr std::uint64_t most_bytes = std::uint64_t{1} << 36;  // of one section of variables
+
+// Functions that the driver provides.
+struct SystemName {
+  std::string_view name;
+  SystemCall call;
+};
+constexpr SystemName system_names[] = {{"vprintf", SystemCall::print},
+                                       {"malloc", SystemCall::allocate},
+                                       {"free", SystemCall::release},
+                                       {"__assertfail", SystemCall::fail_assertion}};
+
+// Constant bank of a section: 3 of ".nv.constant3".
+std::optional<unsigned> bank_of(std::string_view section) {
+  if (!section.starts_with(constant_prefix)) return std::nullopt;
+  const std::string_view digits = section.substr(constant_prefix.size());
+  unsigned bank = 0;
+  const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), bank);
+  if (code != std::errc{}) return std::nullopt;
+  return bank;
+}
+
+bool holds_variables(std::uint32_t type) {
+  return type == SHT_PROGBITS || type == SHT_NOBITS || type == section_cuda_global ||
+         type == section_cuda_global_initial ||
+         (type >= first_section_cuda_constant && type <= last_section_cuda_constant);
+}
+
+// How many bytes a relocation writes; 0: it is not known.
+unsigned bytes_of(Relocation type) {
+  switch (type) {
+    case Relocation::absolute_32:
+    case Relocation::generic_32: return 4;
+    case Relocation::absolute_64:
+    case Relocation::generic_64: return 8;
+    default: return 0;
+  }
+}
+
+}  // namespace
+
+Symbols::Symbols(const Image& image, ptx::Module& module) : image_(image), module_(module) {
+  for (std::size_t i = 0; i < image.elf.sections.size(); ++i) {
+    const ElfSection& s = image.elf.sections[i];
+    if (!holds_variables(s.type)) continue;
+    if (s.name == global_prefix || s.name.starts_with(std::string(global_prefix) + ".") ||
+        (bank_of(s.name) && !s.name.starts_with(launch_bank_prefix)))
+      add_section(i);
+  }
+  add_parts();
+}
+
+void Symbols::add_section(std::size_t index) {
+  const ElfSection& s = image_.elf.sections[index];
+  if (s.size > most_bytes) damaged(image_.name, s, 0, fmt::format("its variables take {} bytes", s.size));
+  if (s.size == 0) return;
+  ptx::Variable v;
+  v.name = s.name;
+  v.space = bank_of(s.name) ? ptx::Space::constant : ptx::Space::global;
+  v.bytes = s.size;
+  constexpr std::uint64_t most_align = 4096;
+  v.align = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(s.align, 16, most_align));
+  if ((v.align & (v.align - 1)) != 0) damaged(image_.name, s, 0, fmt::format("an alignment of {}", s.align));
+  v.initial.assign(s.data.begin(), s.data.end());
+  variables_.emplace(index, static_cast<std::uint32_t>(module_.variables.size()));
+  module_.variables.push_back(std::move(v));
+}
+
+void Symbols::add_parts() {
+  for (const ElfSymbol& symbol : image_.elf.symbols) {
+    const auto section = variables_.find(symbol.section);
+    if (symbol.type != STT_OBJECT || section == variables_.end() || symbol.name.empty()) continue;
+    const ptx::Variable& whole = module_.variables[section->second];
+    if (symbol.value > whole.bytes || symbol.size > whole.bytes - symbol.value)
+      damaged(image_.name, image_.elf.sections[symbol.section], symbol.value,
+              fmt::format("variable '{}' of {} bytes is not inside", symbol.name, symbol.size));
+    ptx::Variable part;
+    part.name = symbol.name;
+    part.space = whole.space;
+    part.bytes = symbol.size;
+    part.within = static_cast<std::int32_t>(section->second);
+    part.within_offset = symbol.value;
+    module_.variables.push_back(std::move(part));
+  }
+}
+
+SymbolPlace Symbols::place_of(std::uint32_t number) const {
+  SymbolPlace out;
+  if (number >= image_.elf.symbols.size()) return out;
+  const ElfSymbol& symbol = image_.elf.symbols[number];
+  if (symbol.section == SHN_UNDEF) {
+    const auto* found = std::ranges::find(system_names, symbol.name, &SystemName::name);
+    if (found == std::end(system_names)) return out;
+    return {.kind = SymbolPlace::Kind::system_call, .index = static_cast<std::uint32_t>(found->call)};
+  }
+  if (symbol.section >= image_.elf.sections.size()) return out;
+  const std::string& section = image_.elf.sections[symbol.section].name;
+  out.offset = symbol.value;
+  if (const auto found = variables_.find(symbol.section); found != variables_.end()) {
+    out.kind = SymbolPlace::Kind::variable;
+    out.index = found->second;
+    out.bank = bank_of(section).value_or(0);
+  } else if (section.starts_with(code_prefix)) {
+    out.kind = SymbolPlace::Kind::code;
+    out.index = symbol.section;
+  } else if (section.starts_with(shared_prefix)) {
+    out.kind = SymbolPlace::Kind::shared;
+  }
+  return out;
+}
+
+void Symbols::relocate() {
+  for (const auto& [section, variable] : variables_) relocate(section, variable);
+}
+
+void Symbols::relocate(std::size_t index, std::uint32_t number) {
+  const ElfSection& section = image_.elf.sections[index];
+  for (const ElfRelocation& r : image_.elf.relocations_of(index)) {
+    ptx::Variable& variable = module_.variables[number];
+    const unsigned bytes = bytes_of(static_cast<Relocation>(r.type));
+    if (bytes == 0)
+      damaged(image_.name, section, r.offset, fmt::format("a relocation of the unknown kind {}", r.type));
+    if (r.offset > variable.initial.size() || variable.initial.size() - r.offset < bytes)
+      damaged(image_.name, section, r.offset, "a relocation outside of its section");
+    std::int64_t addend = r.addend;
+    if (!r.has_addend) std::memcpy(&addend, variable.initial.data() + r.offset, bytes);
+    const SymbolPlace place = place_of(r.symbol);
+    const auto put = [&](std::uint64_t value) {
+      std::memcpy(variable.initial.data() + r.offset, &value, bytes);
+    };
+    switch (place.kind) {
+      case SymbolPlace::Kind::variable:
+        variable.relocs.push_back({.offset = r.offset,
+                                   .is_function = false,
+                                   .symbol = place.index,
+                                   .addend = static_cast<std::int64_t>(place.offset) + addend,
+                                   .bytes = static_cast<std::uint8_t>(bytes),
+                                   .generic = true});
+        break;
+      case SymbolPlace::Kind::system_call:
+        put(system_call_address(static_cast<SystemCall>(place.index)));
+        break;
+      case SymbolPlace::Kind::code:
+        // A constant bank of a kernel may hold addresses in that kernel's code
+        if (!section.name.ends_with(image_.elf.sections[place.index].name.substr(code_prefix.size() - 1)))
+          throw Error(
+              ExitCode::unsupported, "machine-unresolved",
+              fmt::format("{}:{}:0x{:x}: the address of function '{}', whose code is not the kernel's",
+                          image_.name, section.name, r.offset, image_.elf.symbols[r.symbol].name),
+              "simtlab does not link device code: build without -rdc=true");
+        put(place.offset);
+        break;
+      case SymbolPlace::Kind::shared: put(place.offset + static_cast<std::uint64_t>(addend)); break;
+      case SymbolPlace::Kind::unknown: {
+        const std::string name = r.symbol < image_.elf.symbols.size() ? image_.elf.symbols[r.symbol].name
+                                                                      : std::to_string(r.symbol);
+        throw Error(ExitCode::unsupported, "machine-unresolved",
+                    fmt::format("{}:{}:0x{:x}: '{}' is not defined in this machine code", image_.name,
+                                section.name, r.offset, name),
+                    "simtlab does not link device code: build without -rdc=true, or link with nvcc -dlink");
+      }
+    }
+  }
+}
+
+}  // namespace simtlab::machine

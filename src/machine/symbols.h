@@ -1,0 +1,51 @@
+// Where the symbols of a cubin are: variables, constant banks, code, functions of the driver.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "machine/code.h"
+#include "machine/image.h"
+
+namespace simtlab::machine {
+
+// What a symbol names.
+struct SymbolPlace {
+  enum class Kind : std::uint8_t {
+    unknown,
+    variable,     // byte `offset` of Module::variables[index]
+    code,         // byte `offset` of the section `index` of the image
+    shared,       // byte `offset` of the block's shared memory
+    system_call,  // index: SystemCall
+  };
+  Kind kind = Kind::unknown;
+  std::uint32_t index = 0;
+  std::uint64_t offset = 0;
+  unsigned bank = 0;  // of a constant bank
+};
+
+// Turns the data sections of an image into variables of a module: ".nv.global", ".nv.global.init",
+// ".nv.constant3", ".nv.constant2.KERNEL" and so on, each with the symbols in it as parts of it
+// (ptx::Variable::within). Bank 0 belongs to launches.
+class Symbols {
+ public:
+  Symbols(const Image& image, ptx::Module& module);
+
+  SymbolPlace place_of(std::uint32_t symbol) const;
+  // Puts addresses into the variables.
+  void relocate();
+  // Section of the image to the variable that it became.
+  const std::map<std::size_t, std::uint32_t>& variables() const { return variables_; }
+
+ private:
+  void add_section(std::size_t index);
+  void add_parts();
+  void relocate(std::size_t section, std::uint32_t variable);
+
+  const Image& image_;
+  ptx::Module& module_;
+  std::map<std::size_t, std::uint32_t> variables_;
+};
+
+}  // namespace simtlab::machine

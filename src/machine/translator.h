@@ -1,0 +1,142 @@
+// Collects what an instruction does in operations of the executor (ptx::Inst over the rows of Layout).
+//
+// Operations run one after another on the lanes that execute the instruction. An intermediate value has rows
+// of its own, which live until the instruction ends.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "machine/code.h"
+#include "ptx/module.h"
+
+namespace simtlab::machine {
+
+// Variables of the module that hold the constant banks 1 and up, by bank.
+using ConstantBanks = std::map<std::uint8_t, std::uint32_t>;
+
+// Modifiers of an operation are set on what emit() returns.
+class Translator {
+ public:
+  // constants: of the ptx::Function that the code belongs to.
+  Translator(const Layout& layout, std::vector<ptx::Constant>& constants, Code& code,
+             ConstantBanks banks = {});
+
+  // What `instruction` does becomes the next action of the code. Throws Error(unsupported,
+  // "machine-instruction") with its name where it is not executed yet.
+  // view: what models read of it, which may be completed (barriers).
+  void translate(const Instruction& instruction, ptx::Inst& view, const std::string& kernel);
+  // The immediate of the next instruction is (a half of) the address of a variable. Null: it is a number.
+  void set_address(const ptx::Constant* address) { address_ = address; }
+
+  // ---- for the functions that know an instruction ----
+
+  const Instruction& instruction() const { return *instruction_; }
+  Action& action() { return action_; }
+  ptx::Inst& view() { return *view_; }
+  unsigned field(std::string_view name, unsigned otherwise = 0) const {
+    return instruction_->field(name, otherwise);
+  }
+  // The word of a modifier: "ANY"; empty if it has none, or the form has no such modifier.
+  std::string_view word(std::string_view field) const;
+  // The operand of this name; one that the form does not have is an error of ours.
+  const Operand& operand(std::string_view name) const;
+  bool has(std::string_view name) const { return instruction_->form->operand(name) >= 0; }
+  // The sources that hold values (registers, constants, immediates, uniform registers) in their order: a, b,
+  // c of a mnemonic whatever its form.
+  const Operand& source(unsigned index) const;
+  unsigned source_count() const { return static_cast<unsigned>(sources_.size()); }
+
+  // Values as they stand, without - ~ and ||: 32 bits, 64 bits of a pair of registers (or of a constant).
+  ptx::Operand raw(const Operand& source);
+  ptx::Operand raw_wide(const Operand& source);
+  // With the modifiers of an integer (-, ~).
+  ptx::Operand integer(const Operand& source);
+  ptx::Operand integer_wide(const Operand& source);
+  // With those of a float (||, then -): f32 in 32 bits, f64 in 64.
+  ptx::Operand single(const Operand& source);
+  ptx::Operand real(const Operand& source);
+
+  // Predicates: as a source (with its !), as a result.
+  ptx::Operand predicate(const Operand& source) const;
+  ptx::Operand predicate(std::string_view name) const { return predicate(operand(name)); }
+  ptx::Operand predicate_result(std::string_view name) const;
+  bool is_true(const Operand& predicate) const;   // PT
+  bool is_false(const Operand& predicate) const;  // !PT
+
+  // The 32-bit row of a result. RZ: a value that nobody reads.
+  ptx::Operand result(const Operand& destination) const;
+  ptx::Operand result(std::string_view name) const { return result(operand(name)); }
+  // Register `offset` behind an operand's.
+  ptx::Operand register_behind(const Operand& first, unsigned offset) const;
+  // Writes a 64-bit value to a pair of registers.
+  void store_wide(const Operand& destination, const ptx::Operand& value);
+
+  ptx::Operand temporary();       // 32 bits
+  ptx::Operand temporary_wide();  // 64 bits
+  ptx::Operand temporary_predicate();
+  ptx::Operand number(std::uint64_t value, unsigned bytes = 4);
+  ptx::Operand special(ptx::Special special, unsigned bytes = 4) const;
+  // 32 (or 64) bits of constant bank 0 at this byte: launch state and parameters.
+  ptx::Operand launch_state(std::uint32_t offset, unsigned bytes = 4);
+  // The device address of a byte of another bank, 64 bits.
+  ptx::Operand bank_address(std::uint8_t bank, std::uint32_t offset);
+  // Where the result of BAR.RED waits for B2R.
+  ptx::Operand barrier_count() const;
+  ptx::Operand barrier_predicate() const;
+
+  ptx::Inst& emit(ptx::Op op, ptx::Type type, std::initializer_list<ptx::Operand> results,
+                  std::initializer_list<ptx::Operand> sources);
+  // The same for what accesses memory; at most one an instruction.
+  ptx::Inst& emit_memory(ptx::Op op, ptx::Type type, std::initializer_list<ptx::Operand> results,
+                         std::initializer_list<ptx::Operand> sources);
+  // The address in a memory operand: 64 bits (wide) or 32, without its constant offset, which goes to the
+  // operation's imm_offset.
+  ptx::Operand address(const Operand& memory);
+
+  [[noreturn]] void refuse(std::string_view why) const;
+
+ private:
+  ptx::Operand row(std::uint32_t index, unsigned bytes) const;
+  ptx::Operand pair_of(std::uint32_t first);
+  ptx::Operand constant(const Operand& source, unsigned bytes);
+
+  const Layout& layout_;
+  std::vector<ptx::Constant>& constants_;
+  Code& code_;
+  ConstantBanks banks_;
+  const Instruction* instruction_ = nullptr;
+  const ptx::Constant* address_ = nullptr;
+  ptx::Inst* view_ = nullptr;
+  std::string kernel_;
+  Action action_;
+  std::vector<const Operand*> sources_;
+  std::uint32_t next_temporary_ = 0, next_predicate_ = 0;
+  std::map<std::tuple<int, std::uint64_t, unsigned>, std::uint32_t> numbers_;  // of constants_
+};
+
+// A function that knows one mnemonic (or several alike), by the name without modifiers: "IADD3", "IADD3.X".
+using Semantics = void (*)(Translator&);
+struct SemanticsRow {
+  std::string_view mnemonic;
+  Semantics translate;
+};
+std::span<const SemanticsRow> integer_semantics();   // sums and products of integers, minima, comparisons
+std::span<const SemanticsRow> logic_semantics();     // logic, shifts, bits, moves, predicates
+std::span<const SemanticsRow> floating_semantics();  // f32, f64, f16, conversions
+std::span<const SemanticsRow> memory_semantics();    // loads, stores, constants, fences
+std::span<const SemanticsRow> atomic_semantics();
+std::span<const SemanticsRow> double_semantics();      // f64
+std::span<const SemanticsRow> half_semantics();        // f16, bf16
+std::span<const SemanticsRow> conversion_semantics();  // F2F, F2I, I2F, FRND and the packing ones
+std::span<const SemanticsRow> warp_semantics();        // votes, shuffles, special registers
+std::span<const SemanticsRow> control_semantics();     // branches, convergence, barriers, exits
+
+}  // namespace simtlab::machine

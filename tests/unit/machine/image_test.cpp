@@ -1,0 +1,84 @@
+// Cubins of our own kernels, whole and damaged.
+#include "machine/image.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <span>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "machine/link.h"
+#include "machine/listing.h"
+#include "machine/symbols.h"
+
+namespace simtlab::machine {
+namespace {
+
+std::string cubin(unsigned generation) {
+  return read_file(std::string(SIMTLAB_SOURCE_DIR "/tests/data/machine/variables.sm_") +
+                       std::to_string(generation) + ".cubin",
+                   1 << 20, "cubin");
+}
+
+Bytes bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
+
+class Generations : public testing::TestWithParam<unsigned> {};
+
+TEST_P(Generations, EveryWordIsKnown) {
+  const std::string file = cubin(GetParam());
+  const Image image = read_image(bytes_of(file), "variables.cubin");
+  EXPECT_EQ(image.generation, GetParam());
+  ASSERT_EQ(image.kernels.size(), 1u);
+  EXPECT_EQ(image.kernels[0].name, "variables");
+  EXPECT_TRUE(image.kernels[0].is_entry);
+  EXPECT_EQ(image.kernels[0].parameters.size(), 2u);
+  for (const ListedInstruction& line : list_kernel(image, image.kernels[0]).instructions)
+    EXPECT_FALSE(line.text.empty()) << std::get<Undecoded>(line.decoded).reason;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Generations, testing::Values(70u, 75u, 80u, 86u, 89u, 90u));
+
+TEST_P(Generations, VariablesArePartsOfTheirSections) {
+  const std::string file = cubin(GetParam());
+  const Image image = read_image(bytes_of(file), "variables.cubin");
+  ptx::Module module;
+  Symbols symbols(image, module);
+  symbols.relocate();
+  const ptx::Variable* const table = module.find_variable("table");
+  ASSERT_NE(table, nullptr);
+  EXPECT_EQ(table->bytes, 16u);
+  EXPECT_EQ(module.variables.at(static_cast<std::size_t>(table->within)).name, ".nv.global.init");
+  const ptx::Variable* const amount = module.find_variable("amount");
+  ASSERT_NE(amount, nullptr);
+  EXPECT_EQ(module.variables.at(static_cast<std::size_t>(amount->within)).name, ".nv.constant3");
+  EXPECT_EQ(amount->within_offset, 32u);
+  // A variable holds the address of another one.
+  const ptx::Variable* const data = module.find_variable(".nv.global.init");
+  ASSERT_EQ(data->relocs.size(), 1u);
+  EXPECT_EQ(data->relocs[0].offset, module.find_variable("pointer")->within_offset);
+  EXPECT_EQ(static_cast<std::uint64_t>(data->relocs[0].addend),
+            module.find_variable("counter")->within_offset);
+  EXPECT_GE(module.find_variable(".nv.constant4")->relocs.size(), 1u);
+  EXPECT_EQ(link(image, image.kernels[0], symbols).words, image.kernels[0].words);
+}
+
+TEST(Image, DamagedFilesAreErrors) {
+  const std::string whole = cubin(80);
+  // What stands behind the list of sections is not read
+  for (std::size_t size = 0; size + 512 < whole.size(); size += 61) {
+    const std::string cut = whole.substr(0, size);
+    EXPECT_THROW(read_image(bytes_of(cut), "cut"), Error) << size;
+  }
+  std::mt19937 random(1);
+  for (int i = 0; i < 300; ++i) {
+    std::string wrong = whole;
+    for (int k = 0; k < 3; ++k) wrong[random() % wrong.size()] = static_cast<char>(random());
+    try {
+      load_cubin(bytes_of(wrong), "wrong");
+    } catch (const Error&) {}
+  }
+}
+
+}  // namespace
+}  // namespace simtlab::machine
