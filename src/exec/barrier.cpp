@@ -18,6 +18,8 @@ constexpr bool is_reduction(ptx::BarMode mode) {
 std::uint32_t expected_threads(const Block::Impl& b, const Warp& w, const XInst& x, unsigned lane) {
   if (x.inst->src_count < 2 || x.inst->src[1].kind == ptx::OperandKind::none) return 0;
   const std::uint32_t threads = w.ctx.row32(x.src[1])[lane];
+  // Machine code has 0 for all in registers, too.
+  if (threads == 0 && (x.kind & kind_mask) == kind_flow) return 0;
   if (threads == 0 || threads % warp_size != 0 || threads > b.launch->warps * warp_size) {
     raise(
         b, *x.inst, Fault::Kind::illegal_instruction, "illegal-barrier",
@@ -68,7 +70,7 @@ void release_if_complete(Block::Impl& b, Barrier& barrier) {
 
 }  // namespace
 
-void arrive(Block::Impl& b, Warp& w, const XInst& x, std::uint32_t lanes) {
+void arrive(Block::Impl& b, Warp& w, const XInst& x, std::uint32_t lanes, const std::uint32_t* votes) {
   const auto lane = static_cast<unsigned>(__builtin_ctz(lanes));
   const unsigned id = barrier_number(b, w, x, lane);
   const std::uint32_t expected = expected_threads(b, w, x, lane);
@@ -84,7 +86,7 @@ void arrive(Block::Impl& b, Warp& w, const XInst& x, std::uint32_t lanes) {
   b.step.barrier_threads = static_cast<std::uint16_t>(expected);
   const ptx::BarMode mode = x.inst->mods.bar;
   if (is_reduction(mode)) {
-    const std::uint32_t yes = w.ctx.pred(x.psrc[0]) & lanes;
+    const std::uint32_t yes = (votes != nullptr ? *votes : w.ctx.pred(x.psrc[0])) & lanes;
     barrier.popc += static_cast<std::uint32_t>(__builtin_popcount(yes));
     barrier.all = barrier.all && yes == lanes;
     barrier.any = barrier.any || yes != 0;

@@ -36,6 +36,7 @@ Handler common_handler(const Inst& inst) {
     case Op::discard:
     case Op::createpolicy:
     case Op::bar_warp: return handle_nothing;
+    case Op::broadcast: return handle_broadcast;
     case Op::trap:
     case Op::brkpt: return handle_trap;
     case Op::vprintf: return handle_print;
@@ -91,6 +92,10 @@ bool predicate_position(const Inst& inst, unsigned i) {
     case Op::shfl:
     case Op::match:
     case Op::elect: return i == 1;
+    case Op::iadd3:
+    case Op::lea: return i > 0;
+    case Op::imad_wide: return i > 1;
+    case Op::setp_ex: return true;
     default: return inst.type == ptx::Type::pred;
   }
 }
@@ -105,6 +110,26 @@ class Binder {
     BoundFunction out;
     out.function = &function_;
     if (function_.code.empty()) return out;  // declared only
+    if (function_.machine) {
+      bind_machine(out, problems);
+    } else {
+      bind_ptx(out, problems);
+    }
+    const std::size_t lists_at = rows_.size();
+    out.constant_bytes = lists_at + lists_.size() * sizeof(RowRef);
+    out.launch_rows = std::move(launch_rows_);
+    out.constants = AlignedBytes(out.constant_bytes);
+    std::memcpy(out.constants.data(), rows_.data(), rows_.size());
+    if (!lists_.empty())
+      std::memcpy(out.constants.data() + lists_at, lists_.data(), lists_.size() * sizeof(RowRef));
+    for (std::vector<XInst>* code : {&out.code, &out.operations})
+      for (XInst& x : *code)
+        if (x.list != 0) x.list = static_cast<std::uint32_t>(lists_at + (x.list - 1) * sizeof(RowRef));
+    return out;
+  }
+
+ private:
+  void bind_ptx(BoundFunction& out, std::vector<Diagnostic>& problems) {
     out.code.reserve(function_.code.size() + 1);
     for (const Inst& inst : function_.code) out.code.push_back(bind_inst(inst, problems));
     mark_joins(out.code);
@@ -114,24 +139,75 @@ class Binder {
     end.kind = function_.is_entry ? kind_exit : kind_return;
     out.code.push_back(end);
     for (const ptx::CallSite& site : function_.call_sites) out.calls.push_back(bind_call(site));
-    const std::size_t lists_at = rows_.size();
-    out.constants = AlignedBytes(lists_at + lists_.size() * sizeof(RowRef));
-    std::memcpy(out.constants.data(), rows_.data(), rows_.size());
-    if (!lists_.empty())
-      std::memcpy(out.constants.data() + lists_at, lists_.data(), lists_.size() * sizeof(RowRef));
-    for (XInst& x : out.code) {
-      if (x.list != 0) x.list = static_cast<std::uint32_t>(lists_at + (x.list - 1) * sizeof(RowRef));
-    }
-    return out;
   }
 
- private:
+  void bind_machine(BoundFunction& out, std::vector<Diagnostic>& problems) {
+    const machine::Code& code = *function_.machine;
+    out.operations.reserve(code.operations.size());  // they are pointed to
+    for (const Inst& inst : code.operations) out.operations.push_back(bind_inst(inst, problems));
+    out.steps.reserve(code.actions.size() + 1);
+    for (std::size_t i = 0; i < code.actions.size(); ++i)
+      out.code.push_back(bind_step(out, code.actions[i], function_.code[i]));
+    // Nothing stands behind the last instruction.
+    static const machine::Action end = [] {
+      machine::Action action;
+      action.flow = machine::Flow::trap;
+      return action;
+    }();
+    out.steps.push_back({.action = &end});
+    XInst x;
+    x.inst = &function_.code.back();
+    x.kind = kind_flow;
+    x.machine = &out.steps.back();
+    out.code.push_back(x);
+  }
+
+  XInst bind_step(BoundFunction& out, const machine::Action& action, const Inst& view) {
+    const XInst* const first = out.operations.data() + action.first;
+    XInst x;
+    const bool alone = action.count == 1 && action.flow == machine::Flow::next && !action.uniform;
+    if (alone) {
+      x = *first;
+    } else {
+      out.steps.push_back({first, action.count, action.memory, &action});
+      x.inst = &view;
+      x.machine = &out.steps.back();
+      x.kind = kind_plain;
+      x.fn = action.count == 0 ? handle_nothing : action.uniform ? run_uniform : run_operations;
+      if (action.memory != machine::no_operation) x.kind = kind_memory;
+      for (std::uint32_t i = 0; i < action.count; ++i)
+        if ((first[i].kind & kind_mask) == kind_timed) x.kind = kind_timed;
+      if (action.flow != machine::Flow::next) bind_flow(action, view, x);
+    }
+    x.kind = static_cast<std::uint16_t>(x.kind & kind_mask);
+    if (view.guard.kind != OperandKind::none) {
+      x.guard = predicate(view.guard);
+      x.kind |= flag_guarded;
+    }
+    return x;
+  }
+
+  void bind_flow(const machine::Action& action, const Inst& view, XInst& x) {
+    x.kind = kind_flow;
+    if (action.flow == machine::Flow::block_barrier) {
+      bind_sources(view, x);
+      bind_destinations(view, x);
+    }
+    if (action.condition.kind != OperandKind::none) x.psrc[1] = predicate(action.condition);
+    if (action.operand.kind != OperandKind::none) x.src[0] = row(action.operand);
+    if (action.result.kind != OperandKind::none) x.dst = row(action.result);
+  }
+
   RowRef constant_row(std::uint32_t index, bool wide) {
     const auto [it, fresh] =
         constant_rows_.try_emplace({index, wide}, static_cast<RowRef>(rows_.size()) | constant_base);
     if (!fresh) return it->second;
-    const std::uint64_t value = constant_value(module_, function_.constants.at(index));
+    const ptx::Constant& constant = function_.constants.at(index);
+    const std::uint64_t value = constant_value(module_, constant);
     const std::size_t width = wide ? 8 : 4, at = rows_.size();
+    if (constant.kind == ptx::Constant::Kind::launch_state)
+      launch_rows_.push_back(
+          {static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(constant.value), wide});
     rows_.resize(at + width * warp_size);
     for (unsigned lane = 0; lane < warp_size; ++lane)
       std::memcpy(rows_.data() + at + lane * width, &value, width);
@@ -308,6 +384,7 @@ class Binder {
   const ptx::Function& function_;
   std::vector<std::byte> rows_;
   std::vector<RowRef> lists_;
+  std::vector<LaunchRow> launch_rows_;
   std::map<std::pair<std::uint32_t, bool>, RowRef> constant_rows_;
 };
 
@@ -324,8 +401,11 @@ BoundFunction bind_function(LoadedModule::Impl& module, const ptx::Function& fun
 std::uint64_t constant_value(const LoadedModule::Impl& module, const ptx::Constant& constant) {
   switch (constant.kind) {
     case ptx::Constant::Kind::value: return constant.value;
-    case ptx::Constant::Kind::global_symbol: return module.addresses.at(constant.symbol) + constant.value;
+    case ptx::Constant::Kind::global_symbol:
+      return (module.addresses.at(constant.symbol & ~machine::upper_half) + constant.value) >>
+             ((constant.symbol & machine::upper_half) != 0 ? 32 : 0);
     case ptx::Constant::Kind::function: return ptx::function_handles + 16ull * constant.symbol;
+    case ptx::Constant::Kind::launch_state: break;
   }
   return 0;
 }

@@ -19,6 +19,21 @@ std::uint16_t access_bytes(const Block::Impl& block, const ptx::Inst& inst) {
   }
 }
 
+// What models read: of machine code an operation is a part of an instruction.
+const ptx::Inst* inst_at(const Block::Impl& block, const Warp& w) {
+  if (w.splits == nullptr) return w.code[w.pc].inst;
+  const std::vector<ptx::Inst>& code = block.launch->entry->function->code;
+  return &code[std::min<std::size_t>(w.pc, code.size() - 1)];  // behind the last one is a trap
+}
+
+bool must_wait(const Block::Impl& block, Warp& w, const XInst& x) {
+  if ((x.kind & kind_mask) != kind_memory || block.view.buffer == nullptr ||
+      !block.view.buffer->holds_atomics())
+    return false;
+  const bool several = x.fn == run_operations || x.fn == run_uniform;
+  return several ? machine_awaits_atomic(w, x) : awaits_atomic(w, x);
+}
+
 void start_warp(Block::Impl& block, Warp& warp) {
   const Launch::Impl& launch = *block.launch;
   const unsigned first = warp.ctx.warp * warp_size;
@@ -37,9 +52,10 @@ void start_warp(Block::Impl& block, Warp& warp) {
   warp.frames[0] = Frame{};
   warp.frames[0].function = launch.params.function;
   warp.frames[0].mask = mask;
+  if (warp.splits != nullptr) start_splits(warp);
   WarpCtx& ctx = warp.ctx;
   ctx.bases[0] = warp.rows;
-  ctx.bases[1] = launch.entry->constants.data();
+  ctx.bases[1] = launch.entry_constants();
   ctx.preds = warp.preds;
   ctx.preds[launch.entry->function->pred_count + 1] = 0;
   ctx.frame_offset = 0;
@@ -62,6 +78,7 @@ Block::Impl::Impl(const Launch::Impl& l) : launch(&l), module(l.module) {
   const std::uint32_t room = std::min(l.stack_entries, first_stack_entries);
   stacks.resize(n * room);
   frames.resize(n * l.frames);
+  if (l.entry->function->machine) splits.resize(n);
   view.global = l.memory;
   view.shared = shared.data();
   view.shared_bytes = l.shared_bytes;
@@ -75,6 +92,7 @@ Block::Impl::Impl(const Launch::Impl& l) : launch(&l), module(l.module) {
     w.stack = stacks.data() + i * room;
     w.stack_room = room;
     w.frames = frames.data() + i * l.frames;
+    if (!splits.empty()) w.splits = &splits[i];
     w.rows = registers.data() + std::size_t{i} * l.warp_rows * row_bytes;
     w.preds = reinterpret_cast<std::uint32_t*>(preds.data()) + std::size_t{i} * l.warp_preds;
     w.ctx.bases[2] = specials.data() + std::size_t{i} * module->special_bytes;
@@ -134,7 +152,7 @@ bool Block::finished() const {
 
 const ptx::Inst* Block::peek(unsigned warp) const {
   const Warp& w = impl_->warps[warp];
-  return w.status == WarpStatus::exited ? nullptr : w.code[w.pc].inst;
+  return w.status == WarpStatus::exited ? nullptr : inst_at(*impl_, w);
 }
 
 std::uint32_t Block::peek_pc(unsigned warp) const { return impl_->warps[warp].pc; }
@@ -156,12 +174,11 @@ const Step& Block::step(unsigned index, std::uint64_t now) {
   b.refresh_bounds();
   const XInst& x = w.code[w.pc];
   Step& s = b.step;
-  s.inst = x.inst;
+  s.inst = inst_at(b, w);
   s.pc = w.pc;
   s.function = b.module->functions[w.frame().function].function;
   s.active = w.active;
-  s.blocked = (x.kind & kind_mask) == kind_memory && b.view.buffer != nullptr &&
-              b.view.buffer->holds_atomics() && awaits_atomic(w, x);
+  s.blocked = must_wait(b, w, x);
   if (s.blocked) [[unlikely]] {
     s.mask = 0;
     s.addresses = s.addresses2 = nullptr;
@@ -170,19 +187,20 @@ const Step& Block::step(unsigned index, std::uint64_t now) {
   s.mask = execute(b, w, x, now);
   s.addresses = s.addresses2 = nullptr;
   s.bytes = 0;
-  s.space = x.inst->mods.space;
+  s.space = s.inst->mods.space;
   if ((x.kind & kind_mask) == kind_memory) {
     if (s.mask != 0) {
       s.addresses = b.addresses;
       s.space = w.ctx.space;
-      if (x.inst->op == ptx::Op::cp_async) s.addresses2 = b.addresses2;
+      if (s.inst->op == ptx::Op::cp_async) s.addresses2 = b.addresses2;
     }
-    s.bytes = access_bytes(b, *x.inst);
+    s.bytes = access_bytes(b, *s.inst);
   }
   if (w.status != WarpStatus::exited) settle(w);
   if (w.depth != 0 && b.launch->may_part && ++w.divergent_steps >= spin_period &&
       w.status == WarpStatus::ready)
     check_spin(w);
+  if (w.splits != nullptr) ++w.splits->turn;
   return s;
 }
 

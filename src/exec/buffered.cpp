@@ -150,4 +150,14 @@ bool awaits_atomic(const Warp& warp, const XInst& x) {
   return false;
 }
 
+bool machine_awaits_atomic(Warp& warp, const XInst& x) {
+  const MachineStep& step = *x.machine;
+  for (std::uint32_t i = 0; i < step.memory; ++i)
+    step.operations[i].fn(warp.ctx, step.operations[i]);  // intermediate values: may be done again
+  XInst access = step.operations[step.memory];
+  access.kind = x.kind;
+  access.guard = x.guard;
+  return awaits_atomic(warp, access);
+}
+
 }  // namespace simtlab::exec

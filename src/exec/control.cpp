@@ -324,7 +324,7 @@ void set_mask(WarpCtx& ctx, std::uint32_t mask) {
 std::uint32_t execute(Block::Impl& b, Warp& w, const XInst& x, std::uint64_t now) {
   const std::uint32_t lanes = x.kind & flag_guarded ? w.active & w.ctx.pred(x.guard) : w.active;
   const std::uint16_t kind = x.kind & kind_mask;
-  if (lanes == 0 && kind != kind_branch) {
+  if (lanes == 0 && kind != kind_branch && kind != kind_flow) {
     ++w.pc;
     return 0;
   }
@@ -338,6 +338,14 @@ std::uint32_t execute(Block::Impl& b, Warp& w, const XInst& x, std::uint64_t now
     case kind_return: leave_function(b, w, lanes); break;
     case kind_exit: exit_lanes(b, w, lanes); break;
     case kind_barrier: arrive(b, w, x, lanes); break;
+    case kind_flow:
+      if (x.machine->count != 0 && lanes != 0) {
+        if (lanes != w.active) set_mask(w.ctx, lanes);
+        run_operations(w.ctx, x);
+        if (lanes != w.active) set_mask(w.ctx, w.active);
+      }
+      flow(b, w, x, lanes);
+      break;
     default: break;
   }
   return lanes;

@@ -16,6 +16,7 @@ enum Kind : std::uint16_t {
   kind_return,
   kind_exit,
   kind_barrier,
+  kind_flow,  // machine code that is more than its operations: exec/flow.cpp
   kind_mask = 0xff,
   flag_guarded = 0x100,  // only lanes with a true guard
   flag_join = 0x200,     // a divergence reconverges here

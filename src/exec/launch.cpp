@@ -6,6 +6,7 @@
 
 #include "exec/memory.h"
 #include "exec/state.h"
+#include "machine/launch_state.h"
 
 namespace simtlab::exec {
 namespace {
@@ -84,6 +85,35 @@ void size_state(Launch::Impl& l, const ptx::Function& f) {
   }
 }
 
+// Constant bank 0: what `params.params` becomes for machine code.
+std::vector<std::byte> bank_of(const Launch::Impl& l, const LaunchParams& p) {
+  const machine::LaunchState state{
+      .block = {p.block.x, p.block.y, p.block.z},
+      .grid = {p.grid.x, p.grid.y, p.grid.z},
+      .shared_window = ptx::shared_window,
+      .local_window = ptx::local_window,
+      .parameter_window = ptx::param_window,
+      .grid_id = p.grid_id,
+      .stack = static_cast<std::uint32_t>(l.local_bytes),
+      .dynamic_shared = p.dynamic_shared_bytes,
+      .sm_count = p.sm_count,
+  };
+  return machine::launch_bank(l.entry->function->machine->generation, state, p.params);
+}
+
+void fill_launch_rows(Launch::Impl& l) {
+  const BoundFunction& entry = *l.entry;
+  if (entry.launch_rows.empty()) return;
+  l.constants = AlignedBytes(entry.constant_bytes);
+  std::memcpy(l.constants.data(), entry.constants.data(), entry.constant_bytes);
+  for (const LaunchRow& row : entry.launch_rows) {
+    const std::size_t width = row.wide ? 8 : 4;
+    if (row.offset + width > l.parameter_bytes) continue;  // zero
+    for (unsigned lane = 0; lane < warp_size; ++lane)
+      std::memcpy(l.constants.data() + row.row + lane * width, l.parameter_block.data() + row.offset, width);
+  }
+}
+
 std::uint64_t warp_state_bytes(const Launch::Impl& l) {
   return std::uint64_t{l.warp_rows} * row_bytes + l.warp_preds * 4ull + l.module->special_bytes +
          l.local_bytes * warp_size + sizeof(Warp) +
@@ -121,11 +151,14 @@ Launch::Launch(const LaunchParams& params, GlobalMemory& memory) : impl_(std::ma
                        warp_state_bytes(l) * l.warps),
            "launch smaller blocks");
   }
-  l.parameter_bytes = params.params.size();
-  l.parameter_block = AlignedBytes(params.params.size());
-  if (!params.params.empty())
-    std::memcpy(l.parameter_block.data(), params.params.data(), params.params.size());
-  l.params.params = {l.parameter_block.data(), params.params.size()};
+  std::vector<std::byte> bank;
+  std::span<const std::byte> block = params.params;
+  if (f.machine) block = bank = bank_of(l, params);
+  l.parameter_bytes = block.size();
+  l.parameter_block = AlignedBytes(block.size());
+  if (!block.empty()) std::memcpy(l.parameter_block.data(), block.data(), block.size());
+  l.params.params = {l.parameter_block.data(), block.size()};
+  fill_launch_rows(l);
   if (!(l.params.clock_hz > 0)) l.params.clock_hz = 1e9;
 }
 

@@ -17,6 +17,7 @@ const char* noun_of(const ptx::Variable& v) {
 std::uint64_t place(const ptx::Module& module, const ptx::Variable& v, std::uint32_t index,
                     GlobalMemory& memory) {
   if (v.reference != ptx::Type::none) return texref_handles + index;
+  if (v.within >= 0) return 0;  // a part of another one: load()
   if (v.space == ptx::Space::shared) return 0;
   if (v.external) {
     throw Error(ExitCode::unsupported, "ptx-unresolved",
@@ -59,7 +60,8 @@ void initialise(const LoadedModule::Impl& module, const ptx::Variable& v, std::u
 
 void release_variables(LoadedModule::Impl& impl) {
   for (std::size_t i = 0; i < impl.addresses.size(); ++i) {
-    const bool placed = impl.module->variables[i].reference == ptx::Type::none && impl.addresses[i] != 0;
+    const ptx::Variable& v = impl.module->variables[i];
+    const bool placed = v.reference == ptx::Type::none && v.within < 0 && impl.addresses[i] != 0;
     if (placed) impl.memory->release(impl.addresses[i]);
   }
 }
@@ -69,9 +71,12 @@ void load(LoadedModule::Impl& impl) {
   for (std::uint32_t i = 0; i < module.variables.size(); ++i) {
     impl.addresses.push_back(place(module, module.variables[i], i, *impl.memory));
   }
+  for (std::uint32_t i = 0; i < module.variables.size(); ++i)
+    if (const ptx::Variable& v = module.variables[i]; v.within >= 0)
+      impl.addresses[i] = impl.addresses.at(static_cast<std::size_t>(v.within)) + v.within_offset;
   for (std::uint32_t i = 0; i < module.variables.size(); ++i) {
     const ptx::Variable& v = module.variables[i];
-    if (impl.addresses[i] == 0 || v.reference != ptx::Type::none) continue;
+    if (impl.addresses[i] == 0 || v.reference != ptx::Type::none || v.within >= 0) continue;
     initialise(impl, v, impl.addresses[i]);
     if (v.space == ptx::Space::constant) impl.memory->set_read_only(impl.addresses[i], true);
   }

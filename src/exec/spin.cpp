@@ -25,6 +25,7 @@ class Image {
  public:
   void take(const Block::Impl& b, const Warp& w) {
     warp_ = w;
+    if (w.splits != nullptr) splits_ = *w.splits;
     for_each_part(b, w, [](std::vector<std::byte>& kept, const void* from, std::size_t bytes) {
       const auto* const first = static_cast<const std::byte*>(from);
       kept.assign(first, first + bytes);
@@ -35,6 +36,7 @@ class Image {
     if (w.pc != warp_.pc || w.active != warp_.active || w.depth != warp_.depth || w.rpc != warp_.rpc ||
         w.frame_depth != warp_.frame_depth || w.ctx.carry != warp_.ctx.carry)
       return false;
+    if (w.splits != nullptr && !w.splits->same_place(splits_)) return false;
     return equal(stack, w.stack) && equal(frames, w.frames) &&
            equal(local, w.ctx.local, warp_size * b.launch->local_bytes);
   }
@@ -46,6 +48,7 @@ class Image {
   }
   void put_back(const Block::Impl& b, Warp& w) {
     w = warp_;
+    if (w.splits != nullptr) *w.splits = splits_;
     for_each_part(b, w, [](const std::vector<std::byte>& kept, void* to, std::size_t bytes) {
       if (bytes != 0) std::memcpy(to, kept.data(), bytes);  // a part without bytes may be a null pointer
     });
@@ -71,6 +74,7 @@ class Image {
   }
 
   Warp warp_;
+  Splits splits_;  // of machine code
   std::vector<std::byte> parts_[part_count];
 };
 
@@ -173,6 +177,13 @@ bool acts(Op op) {
   }
 }
 
+// Machine code that does more than go elsewhere in its own code.
+bool leaves(const machine::Action& action) {
+  using enum machine::Flow;
+  return action.flow == exit || action.flow == trap || action.flow == block_barrier ||
+         action.flow == branch_register;
+}
+
 bool only_reads(Op op) {
   return op == Op::ld || op == Op::ldu || op == Op::tex || op == Op::tld4 || op == Op::txq ||
          op == Op::prefetch || op == Op::prefetchu;
@@ -217,6 +228,11 @@ class Foresight {
     for (;;) {
       if (!goes_round()) return false;
       went_round_ |= w_.active;
+      if (w_.splits != nullptr) {
+        let_next_split_go(w_);
+        if ((w_.active & ~went_round_) == 0) return true;
+        continue;
+      }
       if (!b_.launch->may_part || w_.depth == 0 || !let_others_go(w_)) return true;
       if ((w_.active & ~went_round_) == 0) return true;
     }
@@ -262,6 +278,7 @@ class Foresight {
     if (lanes != 0) {
       if (kind == kind_timed || kind == kind_exit || (kind == kind_plain && acts(x.inst->op))) return false;
       if (kind == kind_barrier) return pass_barrier(x);
+      if (kind == kind_flow && leaves(*x.machine->action)) return false;
       if (kind == kind_memory && !only_reads(x.inst->op)) {
         if (!writes_nothing(x, lanes)) return false;
         if (x.inst->op == Op::atom) note_read(x, lanes);
@@ -289,13 +306,23 @@ class Foresight {
     return true;
   }
 
+  // The operation that accesses memory; what it needs has been computed.
+  const XInst& access_of(const XInst& x) {
+    if (x.fn != run_operations && x.fn != run_uniform) return x;
+    const MachineStep& step = *x.machine;
+    for (std::uint32_t i = 0; i < step.memory; ++i) step.operations[i].fn(w_.ctx, step.operations[i]);
+    return step.operations[step.memory];
+  }
+
   bool writes_nothing(const XInst& x, std::uint32_t lanes) {
     const Op op = x.inst->op;
-    if ((op != Op::st && op != Op::atom && op != Op::red) || !before_.take(b_, w_, x, lanes)) return false;
+    const XInst& access = access_of(x);
+    if ((op != Op::st && op != Op::atom && op != Op::red) || !before_.take(b_, w_, access, lanes))
+      return false;
     bool unchanged = false;
     try {
       execute(b_, w_, x, 0);
-      unchanged = before_.unchanged(w_, x);
+      unchanged = before_.unchanged(w_, access);
     } catch (const Error&) {}
     if (!unchanged) before_.put_back();
     return unchanged;

@@ -25,7 +25,7 @@ void WayRound::begin(const Warp& w) {
 void WayRound::add(const XInst& x, const Warp& w) {
   const std::uint16_t kind = x.kind & kind_mask;
   if (w.code != code_ || w.frame_depth != frame_ || kind == kind_call || kind == kind_return ||
-      x.inst->mods.cc_in || x.inst->mods.cc_out)
+      x.inst->mods.cc_in || x.inst->mods.cc_out || w.splits != nullptr)
     understood_ = false;
   if (!understood_ || !mark(met_, static_cast<std::uint32_t>(&x - code_))) return;
   instructions_.push_back(&x);

@@ -17,7 +17,9 @@
 #include "exec/isa.h"
 #include "exec/memops/view.h"
 #include "exec/outside.h"
+#include "exec/splits.h"
 #include "exec/warp.h"
+#include "machine/code.h"
 
 namespace simtlab::exec {
 
@@ -64,11 +66,31 @@ struct BoundCall {
   std::vector<BoundArg> args, returns;
 };
 
+// An instruction of machine code.
+struct MachineStep {
+  const XInst* operations = nullptr;
+  std::uint32_t count = 0;
+  std::uint32_t memory = machine::no_operation;  // which operation accesses memory
+  const machine::Action* action = nullptr;
+};
+
+// A constant row whose value is known at launch.
+struct LaunchRow {
+  std::uint32_t row = 0;     // offset in the constants
+  std::uint32_t offset = 0;  // in constant bank 0
+  bool wide = false;
+};
+
 struct BoundFunction {
   const ptx::Function* function = nullptr;
   std::vector<XInst> code;
   AlignedBytes constants;  // rows, then operand lists
   std::vector<BoundCall> calls;
+  std::size_t constant_bytes = 0;
+  std::vector<LaunchRow> launch_rows;
+  // Machine code
+  std::vector<XInst> operations;
+  std::vector<MachineStep> steps;
   bool convergent = false;  // has instructions that lanes execute together: barriers, shuffles, votes ...
 };
 
@@ -106,6 +128,7 @@ struct Launch::Impl {
   LaunchParams params;  // spans and module stay valid; params.params refers to `parameter_block`
   AlignedBytes parameter_block;
   std::uint64_t parameter_bytes = 0;
+  AlignedBytes constants;  // of the entry, if some are known at launch
   const LoadedModule::Impl* module = nullptr;
   const BoundFunction* entry = nullptr;
   GlobalMemory* memory = nullptr;
@@ -116,7 +139,11 @@ struct Launch::Impl {
   std::uint32_t frames = 1;
   std::uint64_t local_bytes = 0;    // a thread
   std::uint32_t stack_entries = 0;  // a warp, at most
-  bool may_part = false;            // no instruction needs the lanes of a warp together: see check_spin()
+  // Constant rows of the entry
+  std::byte* entry_constants() const {
+    return entry->launch_rows.empty() ? entry->constants.data() : constants.data();
+  }
+  bool may_part = false;  // no instruction needs the lanes of a warp together: see check_spin()
 };
 
 // Divergence: lanes of `mask` run from pc until they reach rpc.
@@ -154,6 +181,7 @@ struct Warp {
   Frame* frames = nullptr;
   std::byte* rows = nullptr;  // of the first frame
   std::uint32_t* preds = nullptr;
+  Splits* splits = nullptr;  // machine code; null: PTX
 
   Frame& frame() { return frames[frame_depth]; }
 };
@@ -175,6 +203,7 @@ struct Block::Impl {
   std::vector<StackEntry> stacks;
   std::vector<std::unique_ptr<StackEntry[]>> deep_stacks;  // of warps that needed more
   std::vector<Frame> frames;
+  std::vector<Splits> splits;
   Barrier barriers[barrier_count];
   std::uint32_t exited = 0;  // warps, one bit each
   std::uint64_t index = 0;
@@ -214,8 +243,21 @@ void check_spin(Warp& warp);
 // Lets the waiting lanes run before the running ones, from now on; false: no lane waits within the function.
 bool let_others_go(Warp& warp);
 
+// exec/flow.cpp: machine code
+void start_splits(Warp& w);
+void let_next_split_go(Warp& w);  // if there is one
+void flow(Block::Impl& block, Warp& warp, const XInst& x, std::uint32_t lanes);
+void run_operations(WarpCtx& ctx, const XInst& x);
+void run_uniform(WarpCtx& ctx, const XInst& x);  // for all lanes
+// exec/system_call.cpp: the machine::SystemCall whose function is at this address; 0: none
+inline constexpr unsigned system_call_count = 5;
+unsigned system_call_of(std::uint64_t address);
+void call_system(Warp& warp, const XInst& x, unsigned call, std::uint32_t lanes);
+
 // exec/barrier.cpp
-void arrive(Block::Impl& block, Warp& warp, const XInst& x, std::uint32_t lanes);
+// votes: lanes whose predicate is true, if the instruction's own does not say it for all of them.
+void arrive(Block::Impl& block, Warp& warp, const XInst& x, std::uint32_t lanes,
+            const std::uint32_t* votes = nullptr);
 void leave(Block::Impl& block, Warp& warp);  // the warp has exited
 [[noreturn]] void report_deadlock(const Block::Impl& block);
 
@@ -244,6 +286,8 @@ inline Block::Impl& block_of(const WarpCtx& ctx) { return *static_cast<Block::Im
 std::uint64_t address_of(const WarpCtx& ctx, const XInst& x, unsigned side, unsigned lane);
 // The memory instruction would read or write a line that a deferred atomic of the same SM will change.
 bool awaits_atomic(const Warp& warp, const XInst& x);
+// The same of machine code, whose address is found first.
+bool machine_awaits_atomic(Warp& warp, const XInst& x);
 
 // exec/generic.cpp: bytes at a generic address as lane `lane` sees it; false: outside of every memory.
 bool read_generic(const WarpCtx& ctx, unsigned lane, std::uint64_t address, std::byte* out,

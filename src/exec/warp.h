@@ -18,6 +18,7 @@
 
 namespace simtlab::exec {
 
+struct MachineStep;
 struct WarpCtx;
 struct XInst;
 using Handler = void (*)(WarpCtx&, const XInst&);
@@ -48,7 +49,11 @@ struct XInst {
   // All operands as rows, if dst, dst2 and src do not hold them (more than 2 destinations or 4 sources):
   // inst->dst_count destinations, then sources, at WarpCtx::list(x). 0: no list.
   std::uint32_t list = 0;
-  std::int64_t imm = 0;  // address offset; free for other handlers
+  union {
+    std::int64_t imm = 0;  // address offset; free for other handlers
+    // Machine code of several operations, or with control flow: run_operations(), flow() (exec/state.h)
+    const MachineStep* machine;
+  };
 };
 static_assert(sizeof(XInst) == 64);
 

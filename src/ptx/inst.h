@@ -39,6 +39,7 @@ struct Constant {
     value,          // `value` is the raw bits
     global_symbol,  // address of Module::variables[symbol] (+ value), known when the module is loaded
     function,       // handle of Module::functions[symbol] for indirect calls
+    launch_state,   // machine code: byte `value` of constant bank 0, known when the kernel is launched
   };
   Kind kind = Kind::value;
   std::uint32_t symbol = 0;
@@ -70,6 +71,7 @@ struct Mods {
   bool cc_in = false, cc_out = false;  // addc/subc/madc read, .cc writes the carry flag
   bool shift_amount = false;           // bfind.shiftamt
   bool left = false, wrap = false;     // shf.l / shf.r, .wrap / .clamp (clamp = !wrap)
+  bool turns = false;                  // machine code: sin and cos of an angle in turns
   bool all = false;                    // match.all
   bool aligned = false;                // barrier.sync.aligned
   bool wait_all = false;               // cp.async.wait_all

@@ -13,6 +13,10 @@
 #include "base/error.h"
 #include "ptx/inst.h"
 
+namespace simtlab::machine {
+struct Code;
+}
+
 namespace simtlab::ptx {
 
 // Formal parameter of a kernel or function.
@@ -52,6 +56,9 @@ struct Variable {
   std::uint32_t shared_offset =
       0;  // shared: offset in the block's static shared memory, the same in all kernels that reach it.
           // .extern arrays (external, bytes = 0) are dynamic: they begin at Function::shared_bytes
+  // Machine code: the variable is a part of another one (a constant bank), from this byte on
+  std::int32_t within = -1;
+  std::uint64_t within_offset = 0;
 };
 
 // .entry or .func, decoded.
@@ -89,6 +96,8 @@ struct Function {
   std::uint32_t unlimited_registers = 0;
   std::uint32_t barriers = 0;  // highest barrier number used + 1
   std::uint32_t line = 0;      // of the definition
+  // Machine code: then `code` has one entry for each of its instructions, for models to read; null: PTX
+  std::shared_ptr<const machine::Code> machine;
 };
 
 struct Module {

@@ -132,6 +132,16 @@ constexpr std::string_view op_names[] = {
     "vmax4",
     "vset4",
     "nop",
+    "iadd3",
+    "imad",
+    "imad.wide",
+    "lea",
+    "shf.wide",
+    "setp.ex",
+    "plop3",
+    "p2r",
+    "r2p",
+    "broadcast",
 };
 static_assert(std::size(op_names) == static_cast<std::size_t>(Op::count_), "one name an operation");
 

@@ -143,6 +143,17 @@ enum class Op : std::uint16_t {
   vmax4,
   vset4,
   nop,
+  // Machine code's, for the sums and moves that take several instructions of PTX (ptx/machine_ops.h)
+  iadd3,      // d, p, q = a + b + c and carries; p: the sum carries, q: it carries twice
+  imad,       // d = a * b + c, product or addend negated
+  imad_wide,  // d:e, p = a * b + c:f and a carry, registers (low, high); p: it carries
+  lea,        // d, p = (a << n) + b and a carry, or the high word of c:a << n in place of a << n
+  shf_wide,   // d = the low (video: 1: high) word of c:a shifted by b bits, up to 64
+  setp_ex,    // p, q: comparison of high words a and b that goes on with r, the one of the low words
+  plop3,      // p, q = two tables over three predicates, in bits 0 to 7 and 8 to 15
+  p2r,        // d = a with predicates in some of its bits
+  r2p,        // predicates from bits of a
+  broadcast,  // d = a (or a predicate) of the lowest active lane, written for all lanes
   count_,
 };
 std::string_view name_of(Op op);  // PTX spelling: "cp.async", "and"

@@ -24,6 +24,9 @@ inline std::uint32_t video_scalar_selector(std::uint32_t video, unsigned shift) 
 // SIMD forms: result mask in bits 0..3 (bit i = part i of the result is written, others are taken from c),
 // then selectors of 3 bits for each part: a in bits 4..15, b in bits 16..27. Selector s of part i: halves s =
 // 0..3, bytes s = 0..7, numbered through the pair (a, b) as in the PTX manual: a's parts first.
+// Every byte of a with the same byte of b.
+inline constexpr std::uint32_t video_every_byte =
+    15u | (0u | 1u << 3 | 2u << 6 | 3u << 9) << 4 | (4u | 5u << 3 | 6u << 6 | 7u << 9) << 16;
 inline std::uint32_t video_mask(std::uint32_t video) { return video & 15u; }
 inline std::uint32_t video_simd_selector(std::uint32_t video, bool of_b, unsigned part) {
   return video >> ((of_b ? 16u : 4u) + 3u * part) & 7u;

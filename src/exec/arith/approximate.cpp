@@ -62,6 +62,19 @@ struct Rsqrt : Stateless {
   }
 };
 
+// Sine or cosine of q quarter turns and r, at most pi/4.
+template <bool is_cos, class D>
+SIMTLAB_INLINE D quadrant_value(D q, D r) {
+  using M = AsS<D>;
+  const D r2 = r * r;
+  const D sine = r * polynomial(r2, {1.0, -1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880, -1.0 / 39916800,
+                                     1.0 / 6227020800.0});
+  const D cosine =
+      polynomial(r2, {1.0, -1.0 / 2, 1.0 / 24, -1.0 / 720, 1.0 / 40320, -1.0 / 3628800, 1.0 / 479001600.0});
+  const AsU<D> quadrant = integer_bits(q) + (is_cos ? 1 : 0);
+  const D result = blend((M)((quadrant & 1) != AsU<D>{}), cosine, sine);
+  return (D)((AsU<D>)result ^ ((quadrant & 2) << 62));
+}
 // sin and cos by reduction to [-pi/4, pi/4] with pi/2 in three parts of 33 bits; arguments from 2^20 on go to
 // the host's library.
 template <bool is_cos>
@@ -76,20 +89,29 @@ struct Trigonometric : Stateless {
     const D q = round_integral(x * splat<D>(0x1.45f306dc9c883p-1), Integral::nearest);
     const D r = ((x - q * splat<D>(0x1.921fb544p0)) - q * splat<D>(0x1.0b4611a6p-34)) -
                 q * splat<D>(0x1.3198a2e037073p-69);
-    const D r2 = r * r;
-    const D sine = r * polynomial(r2, {1.0, -1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880, -1.0 / 39916800,
-                                       1.0 / 6227020800.0});
-    const D cosine =
-        polynomial(r2, {1.0, -1.0 / 2, 1.0 / 24, -1.0 / 720, 1.0 / 40320, -1.0 / 3628800, 1.0 / 479001600.0});
-    const AsU<D> quadrant = integer_bits(q) + (is_cos ? 1 : 0);
-    D result = blend((M)((quadrant & 1) != AsU<D>{}), cosine, sine);
-    result = (D)((AsU<D>)result ^ ((quadrant & 2) << 62));
+    D result = quadrant_value<is_cos>(q, r);
     if (!is_cos) result = blend((M)(x == D{}), x, result);  // keeps the sign of zero
     const AsU<D> magnitude = (AsU<D>)x & ~Layout<D>::sign;
     const M large = (M)(magnitude >= splat<AsU<D>>(0x4130000000000000ull));
     if (__builtin_expect(pack_bits(large) != 0, 0))
       for (unsigned i = 0; i < lanes_of<D>; ++i)
         if (large[i] != 0) result[i] = is_cos ? ::cos(x[i]) : ::sin(x[i]);
+    return to_float<V>(result);
+  }
+};
+// Of an angle in turns: whole turns are taken off exactly, which leaves at most half a turn.
+template <bool is_cos>
+struct TrigonometricTurns : Stateless {
+  using Stateless::Stateless;
+  static constexpr unsigned wide = 8;
+  template <class V>
+  SIMTLAB_INLINE V operator()(V a) const {
+    using D = Doubles<V>;
+    const D turns = to_double(a);
+    const D x = (turns - round_integral(turns, Integral::nearest)) * splat<D>(4.0);
+    const D q = round_integral(x, Integral::nearest);
+    D result = quadrant_value<is_cos>(q, (x - q) * splat<D>(0x1.921fb54442d18p0));
+    if (!is_cos) result = blend((AsS<D>)(turns == D{}), turns, result);
     return to_float<V>(result);
   }
 };
@@ -175,8 +197,8 @@ Handler select_approximate(const ptx::Inst& inst) {
     case Op::rcp: return unary<Rcp>;
     case Op::sqrt: return unary<Sqrt>;
     case Op::rsqrt: return unary<Rsqrt>;
-    case Op::sin: return unary<Trigonometric<false>>;
-    case Op::cos: return unary<Trigonometric<true>>;
+    case Op::sin: return inst.mods.turns ? unary<TrigonometricTurns<false>> : unary<Trigonometric<false>>;
+    case Op::cos: return inst.mods.turns ? unary<TrigonometricTurns<true>> : unary<Trigonometric<true>>;
     case Op::ex2: return unary<Ex2>;
     case Op::lg2: return unary<Lg2>;
     case Op::tanh: return unary<Tanh>;

@@ -1,5 +1,6 @@
 // Bit manipulation: popc, clz, bfind, fns, brev, bfe, bfi, bmsk, szext, lop3, shf, prmt.
 #include "exec/arith/select.h"
+#include "ptx/machine_ops.h"
 
 namespace simtlab::exec::SIMTLAB_ISA {
 namespace {
@@ -204,6 +205,59 @@ struct Prmt {
   }
 };
 
+// prmt with a selector that is known before it runs.
+struct PrmtKnown {
+  u32 selector;
+#if defined(__AVX2__)
+  u32 from_a = 0, from_b = 0;  // for shuffles of bytes: 0x80 gives 0
+  bool signs;
+#endif
+  SIMTLAB_INLINE explicit PrmtKnown(const XInst& x) : selector(x.inst->mods.video & 0xffff) {
+#if defined(__AVX2__)
+    for (unsigned i = 0; i < 4; ++i) {
+      const u32 pick = selector >> (4 * i) & 7;
+      from_a |= (pick < 4 ? pick : 0x80) << (8 * i);
+      from_b |= (pick < 4 ? 0x80 : pick - 4) << (8 * i);
+    }
+    signs = (selector & 0x8888) != 0;
+#endif
+  }
+  template <class V>
+  SIMTLAB_INLINE V operator()(V a, V b, V) const {
+#if defined(__AVX512BW__)
+    if constexpr (sizeof(V) == 64)
+      if (!signs)
+        return (V)_mm512_or_si512(_mm512_shuffle_epi8((__m512i)a, (__m512i)control<V>(from_a)),
+                                  _mm512_shuffle_epi8((__m512i)b, (__m512i)control<V>(from_b)));
+#elif defined(__AVX2__)
+    if constexpr (sizeof(V) == 32)
+      if (!signs)
+        return (V)_mm256_or_si256(_mm256_shuffle_epi8((__m256i)a, (__m256i)control<V>(from_a)),
+                                  _mm256_shuffle_epi8((__m256i)b, (__m256i)control<V>(from_b)));
+#endif
+    V r{};
+    for (unsigned i = 0; i < 4; ++i) {
+      const u32 pick = selector >> (4 * i) & 15;
+      const V word = (pick & 4) == 0 ? a : b;
+      const s32 up = (s32)(24 - 8 * (pick & 3));  // brings the byte to the top
+      const V top = word << up;
+      r |= ((pick & 8) == 0 ? top >> 24 : (V)((AsS<V>)top >> 31) & 0xff) << (s32)(8 * i);
+    }
+    return r;
+  }
+
+#if defined(__AVX2__)
+ private:
+  // Bytes are chosen inside 16 of them.
+  template <class V>
+  SIMTLAB_INLINE static V control(u32 word) {
+    V v = splat<V>(word);
+    for (unsigned i = 0; i < lanes_of<V>; ++i) v[i] += 0x04040404u * (i % 4);
+    return v;
+  }
+#endif
+};
+
 Handler select_bfind(Type type) {
   switch (type) {
     case Type::u32: return each<Bfind<u32>, u32, u32>;
@@ -247,7 +301,9 @@ Handler select_bits(const ptx::Inst& inst) {
                                                                      : run<Lop3, u32, u32, u32, u32>;
     case Op::shf:
       return inst.mods.left ? run<Shf<true>, u32, u32, u32, u32> : run<Shf<false>, u32, u32, u32, u32>;
-    case Op::prmt: return run<Prmt, u32, u32, u32, u32>;
+    case Op::prmt:
+      return (inst.mods.video & ptx::prmt_known) != 0 ? run<PrmtKnown, u32, u32, u32, u32>
+                                                      : run<Prmt, u32, u32, u32, u32>;
     default: return nullptr;
   }
 }

@@ -258,6 +258,24 @@ void setp_any(WarpCtx& w, const XInst& x) {
   if (x.pdst2 != no_pred) w.set_pred(x.pdst2, q);
 }
 
+// setp_ex: r decides where the high words are equal; p = that op c, q = !that op c.
+void setp_ex(WarpCtx& w, const XInst& x) {
+  const std::byte *a = w.row(x.src[0]), *b = w.row(x.src[1]);
+  const u32 equal = compare_rows<Compare::eq, u32, false>(a, b), low = w.pred(x.psrc[0]);
+  const u32 compared = (equal & low) | (~equal & compare_sources(w, x, x.inst->type, false));
+  const auto combined = [&](u32 value) {
+    switch (x.inst->mods.bool_op) {
+      case BoolOp::and_: return value & w.pred(x.psrc[1]);
+      case BoolOp::or_: return value | w.pred(x.psrc[1]);
+      case BoolOp::xor_: return value ^ w.pred(x.psrc[1]);
+      default: return value;
+    }
+  };
+  const u32 p = combined(compared), q = combined(~compared);
+  w.set_pred(x.pdst, p);
+  if (x.pdst2 != no_pred) w.set_pred(x.pdst2, q);
+}
+
 // The value that set writes for true.
 u32 true_value(Type type) {
   switch (type) {
@@ -364,7 +382,9 @@ u32 classify(const WarpCtx& w, const XInst& x) {
       case 1: is = (AsS<V>)(magnitude == exponent); break;
       case 2: is = (AsS<V>)(magnitude <= exponent); break;
       case 3: is = (AsS<V>)(magnitude > exponent); break;
-      case 4: is = (AsS<V>)((magnitude >= smallest_normal) & (magnitude < exponent)); break;
+      case 4:  // zeros, too, says the PTX manual
+        is = (AsS<V>)(((magnitude >= smallest_normal) & (magnitude < exponent)) | (magnitude == U{}));
+        break;
       default: is = (AsS<V>)((magnitude < smallest_normal) & (magnitude != U{})); break;
     }
     bits |= pack_bits(is) << i;
@@ -381,6 +401,7 @@ void testp(WarpCtx& w, const XInst& x) {
 Handler select_compare(const ptx::Inst& inst) {
   switch (inst.op) {
     case Op::setp: return select_setp(inst);
+    case Op::setp_ex: return setp_ex;
     case Op::set: return has_compare(inst.stype, inst.mods.compare) ? set_any : nullptr;
     case Op::slct: return select_slct(inst);
     case Op::testp:

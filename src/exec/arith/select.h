@@ -18,6 +18,7 @@ Handler select_convert(const ptx::Inst& inst);      // cvt
 Handler select_move(const ptx::Inst& inst);         // mov, selp, predicate logic, cvta, isspacep
 Handler select_warp(const ptx::Inst& inst);         // shfl, vote, match, redux, activemask, elect
 Handler select_video(const ptx::Inst& inst);
+Handler select_machine(const ptx::Inst& inst);  // integer operations that only machine code has
 
 // Of integers, bits and floats with up to 64 bits; 0 for others. (ptx::size_of is a function of another
 // library: fine to call, but not constexpr.)

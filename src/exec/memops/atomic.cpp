@@ -139,6 +139,19 @@ SIMTLAB_INLINE u32 lanes_to_do(WarpCtx& w, const XInst& x, unsigned operand_byte
   return w.memory->buffer == nullptr ? w.mask : defer_atomic(w, x, operand_bytes);
 }
 
+// The result of a lane. Machine code has 64 bits in two registers.
+template <class E>
+SIMTLAB_INLINE void put_result(WarpCtx& w, const XInst& x, unsigned lane, E value) {
+  if constexpr (sizeof(E) == 8) {
+    if (x.inst->dst_count == 2) {
+      w.row32(x.dst)[lane] = (u32)value;
+      w.row32(x.dst2)[lane] = (u32)(value >> 32);
+      return;
+    }
+  }
+  reinterpret_cast<E*>(w.row(x.dst))[lane] = value;
+}
+
 template <class Op, class T>
 void atomic(WarpCtx& w, const XInst& x) {
   using E = RowElem<T>;
@@ -146,12 +159,11 @@ void atomic(WarpCtx& w, const XInst& x) {
   const u64* hosts = hosts_of(w, access);
   const std::byte* b = w.row(x.src[1]);
   const std::byte* c = x.inst->src_count > 2 ? w.row(x.src[2]) : b;
-  E* out = reinterpret_cast<E*>(w.row(x.dst));
   for (u32 m = lanes_to_do(w, x, sizeof(E)); m != 0; m &= m - 1) {
     const unsigned lane = (unsigned)__builtin_ctz(m);
     const T old = read_host<T>(hosts[lane]);
     write_host<T>(hosts[lane], Op::apply(old, get<T>(b, lane), get<T>(c, lane)));
-    out[lane] = row_bits<T>(old);
+    put_result<E>(w, x, lane, row_bits<T>(old));
   }
   if (w.memory->outside != nullptr) [[unlikely]]
     forget_outside(*w.memory);
@@ -165,7 +177,7 @@ void add_f32(WarpCtx& w, const XInst& x) {
   return space == ptx::Space::shared ? atomic<AddF32, u32>(w, x) : atomic<AddF32Flush, u32>(w, x);
 }
 
-// exch and cas on 128 bits; operands are pairs of 64-bit rows.
+// exch and cas on 128 bits; operands are pairs of 64-bit rows. The result is one, too, or four registers.
 template <bool cas>
 void atomic128(WarpCtx& w, const XInst& x) {
   const Access access = prepare_any(w, x, 16, true);
@@ -179,6 +191,11 @@ void atomic128(WarpCtx& w, const XInst& x) {
     if (!cas || (low == b[lane] && high == b[warp_lanes + lane])) {
       write_host<u64>(hosts[lane], c[lane]);
       write_host<u64>(hosts[lane] + 8, c[warp_lanes + lane]);
+    }
+    if (x.inst->dst_count == 4) {
+      const u32 parts[] = {(u32)low, (u32)(low >> 32), (u32)high, (u32)(high >> 32)};
+      for (unsigned i = 0; i < 4; ++i) w.row32(w.list(x)[i])[lane] = parts[i];
+      continue;
     }
     out[lane] = low;
     out[warp_lanes + lane] = high;

@@ -72,5 +72,6 @@ void handle_heap_free(WarpCtx& ctx, const XInst& x);
 void handle_assert(WarpCtx& ctx, const XInst& x);
 void handle_trap(WarpCtx& ctx, const XInst& x);
 void handle_nothing(WarpCtx& ctx, const XInst& x);
+void handle_broadcast(WarpCtx& ctx, const XInst& x);
 
 }  // namespace simtlab::exec

@@ -1,0 +1,26 @@
+// Bits of Mods::video for the operations that only machine code has (Op::iadd3 and those behind it).
+#pragma once
+
+#include <cstdint>
+
+namespace simtlab::ptx {
+
+// iadd3: bits 0, 1, 2: a, b, c are inverted. imad, imad_wide, lea: below. From sum_constant_shift on: a
+// number that is added, too; so -b is ~b and 1.
+inline constexpr unsigned sum_constant_shift = 16;
+
+inline constexpr std::uint32_t product_negated = 1, addend_negated = 2, addend_inverted = 4;
+
+// lea: bits 0 to 4: how far a is shifted.
+inline constexpr std::uint32_t lea_high = 32,  // the high word of c:a, shifted
+    lea_extended = 64,                         // ... with a's sign in place of c
+    lea_scaled_inverted = 128, lea_b_inverted = 256;
+
+// prmt whose selector is known: this bit and the selector.
+inline constexpr std::uint32_t prmt_known = 1u << 31;
+
+// p2r, r2p: the predicates `first` + k for the bits k of `mask` (bits 0 to 7), where bit 0 of the mask stands
+// in the register (from bit 8 on), `first` (from bit 16 on).
+inline constexpr unsigned predicates_shift_at = 8, predicates_first_at = 16;
+
+}  // namespace simtlab::ptx
