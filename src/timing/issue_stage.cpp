@@ -52,6 +52,10 @@ void IssueStage::evaluate(WarpScheduler& scheduler, Cycle now) {
   const Throttle throttle = throttled(scheduler, now);
   WarpMask held_back = 0;
   for (WarpMask eligible = scheduler.ready & ~throttle.warps; eligible != 0; eligible &= scheduler.ready) {
+    if (scheduler.yielded) [[unlikely]] {
+      scheduler.yielded = false;
+      if (const WarpMask others = eligible & ~warp_bit(scheduler.last); others != 0) eligible = others;
+    }
     const unsigned warp = scheduler.policy->select_warp(scheduler, eligible, now);
     if (warp == WarpPolicy::nobody) [[unlikely]] {
       held_back = eligible;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "machine/code.h"
 #include "stream/trace/code.h"
 
 namespace simtlab::timing {
@@ -87,7 +88,11 @@ Program::Program(const ptx::Function& function, std::uint32_t first_predicate, s
     : function_(&function), first_predicate_(first_predicate), carry_slot_(carry_slot) {
   code_.reserve(function.code.size());
   slots_.reserve(function.code.size() * 4);
-  for (const ptx::Inst& inst : function.code) add_instruction(inst, pipes, lowering);
+  for (const ptx::Inst& inst : function.code) {
+    add_instruction(inst, pipes, lowering);
+    if (function.machine)
+      add_counters(function.machine->instructions[code_.size() - 1].control, code_.back());
+  }
   slots_.push_back(0);  // so that an empty list at the end has an address
 }
 
@@ -189,6 +194,21 @@ void Program::add_instruction(const ptx::Inst& inst, const PipeTable& pipes, con
   info.flops = flops_of(inst);
   info.inst = &inst;
   code_.push_back(info);
+}
+
+// What the assembler told the hardware takes the place of registers: results of fixed latency are not
+// watched, for the next reader stands far enough behind (its stall counts see to that).
+void Program::add_counters(const machine::Control& control, InstInfo& info) {
+  slots_.resize(info.registers);
+  if (control.write_barrier < control_counters) slots_.push_back(control.write_barrier);
+  info.dst_count = static_cast<std::uint8_t>(slots_.size() - info.registers);
+  for (unsigned i = 0; i < control_counters; ++i)
+    if (control.wait_mask >> i & 1) slots_.push_back(static_cast<std::uint16_t>(i));
+  info.register_count = static_cast<std::uint16_t>(slots_.size() - info.registers);
+  info.controlled = true;
+  info.yields = control.yield;
+  info.stall_count = std::max<std::uint8_t>(control.stall, 1);
+  if (control.read_barrier < control_counters) info.read_counter = control.read_barrier;
 }
 
 void Programs::begin(const ptx::Function& entry, const PipeTable& pipes, const Lowering& lowering) {

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "machine/instruction.h"
 #include "ptx/module.h"
 #include "stream/warp_source.h"
 #include "timing/front_end.h"
@@ -29,6 +30,8 @@ enum class Kind : std::uint8_t {
   sleep,
 };
 
+inline constexpr unsigned control_counters = 6, no_counter = 7;
+
 struct InstInfo {
   std::uint32_t registers = 0;  // first entry in Program::slots: destinations, then sources
   std::uint16_t register_count = 0;
@@ -45,6 +48,10 @@ struct InstInfo {
   std::uint8_t conflicts = 0;
   std::uint8_t switch_at = 0;  // the first so many go to part_pipe
   Pipe part_pipe = Pipe::fma;
+  // Machine code whose control information is known: `registers` are counters then. Cycles until the warp's
+  // next instruction; the counter that is held until operands were read
+  bool controlled = false, yields = false;
+  std::uint8_t stall_count = 1, read_counter = no_counter;
   std::uint16_t gap = 1;  // cycles from one to the next
   // Of the instruction cache: of its first machine instruction, and of the last in the buffer of a warp
   std::uint32_t line = 0;
@@ -77,6 +84,7 @@ class Program {
 
  private:
   void add_operand(const ptx::Operand& operand);
+  void add_counters(const machine::Control& control, InstInfo& info);
   void add_instruction(const ptx::Inst& inst, const PipeTable& pipes, const Lowering& lowering);
 
   const ptx::Function* function_;

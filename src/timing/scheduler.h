@@ -60,6 +60,7 @@ struct WarpScheduler {
       0;                   // of the registers of what issued last: cycles of `dispatch` before the next issue
   std::uint8_t turn = 0;   // it issues in cycles with this remainder (sm.issue_turns)
   bool gated = false;      // it has turns, or closed_until may be to come
+  bool yielded = false;    // what issued last said that another warp should go first
   bool held_back = false;  // its policy lets none of the warps go that could issue
   std::array<Stall, max_scheduler_warps> why{};          // of warps that are not ready
   std::array<std::uint64_t, max_scheduler_warps> age{};  // order of launch: lower is older

@@ -8,6 +8,7 @@ void Scoreboard::begin(std::uint32_t warps) {
   entries_.clear();
   folded_.resize(std::size_t{warps} * most_folded);
   folded_count_.assign(warps, 0);
+  pending_.assign(std::size_t{warps} * control_counters, {});
 }
 
 void Scoreboard::widen(std::uint32_t slots) {
@@ -23,6 +24,34 @@ void Scoreboard::clear(std::uint32_t first_warp, std::uint32_t warps) {
   const auto first = entries_.begin() + static_cast<std::ptrdiff_t>(std::size_t{first_warp} * slots_);
   std::fill_n(first, std::size_t{warps} * slots_, 0);
   std::fill_n(folded_count_.begin() + first_warp, warps, std::uint8_t{0});
+  std::fill_n(pending_.begin() + static_cast<std::ptrdiff_t>(std::size_t{first_warp} * control_counters),
+              std::size_t{warps} * control_counters, Pending{});
+}
+
+void Scoreboard::raise(std::uint32_t warp, const Program& program, const InstInfo& info,
+                       std::uint64_t value) {
+  std::uint64_t* const board = of(warp);
+  for (const std::uint16_t slot : program.registers(info).first(info.dst_count)) {
+    Pending& p = pending(warp, slot);
+    if (cycle_of(value) == no_cycle) {
+      if (p.loads++ == 0) p.latest = board[slot];
+      board[slot] = value;
+    } else if (p.loads > 0) {
+      p.latest = std::max(p.latest, value);
+    } else {
+      board[slot] = std::max(board[slot], value);
+    }
+  }
+}
+
+void Scoreboard::lower(std::uint32_t warp, const Program& program, const InstInfo& info,
+                       std::uint64_t value) {
+  std::uint64_t* const board = of(warp);
+  for (const std::uint16_t slot : program.registers(info).first(info.dst_count)) {
+    Pending& p = pending(warp, slot);
+    p.latest = std::max(p.latest, value);
+    if (--p.loads == 0) board[slot] = p.latest;
+  }
 }
 
 std::optional<std::uint64_t> Scoreboard::fold(std::uint32_t warp, const Program& program,

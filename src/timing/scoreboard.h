@@ -7,6 +7,10 @@
 // Folded instructions. An instruction that machine code has no instruction for happens on the way to the next
 // one, without an issue slot: its results are ready when its operands are. If a load still owes it an operand
 // the instruction is kept here, and its results get their cycle when that load has come.
+//
+// Machine code from Volta on names what it waits for: six counters a warp (InstInfo::controlled), which an
+// instruction raises when it issues and lowers when its results are there (or its operands were read). They
+// are the first slots of a warp. One that several loads have raised is open until the last of them has come.
 #pragma once
 
 #include <algorithm>
@@ -42,7 +46,20 @@ class Scoreboard {
   void set_destinations(std::uint32_t warp, const Program& program, const InstInfo& info,
                         std::uint64_t value) {
     std::uint64_t* const board = of(warp);
+    if (info.controlled) [[unlikely]]
+      return raise(warp, program, info, value);
     for (const std::uint16_t slot : program.registers(info).first(info.dst_count)) board[slot] = value;
+  }
+  // The same when the data of a load has come.
+  void arrive(std::uint32_t warp, const Program& program, const InstInfo& info, std::uint64_t value) {
+    if (info.controlled) [[unlikely]]
+      return lower(warp, program, info, value);
+    set_destinations(warp, program, info, value);
+  }
+  // One counter alone: operands have been read by the cycle in `value`.
+  void hold(std::uint32_t warp, unsigned counter, std::uint64_t value) {
+    std::uint64_t& entry = of(warp)[counter];
+    entry = std::max(entry, value);
   }
   // The latest of the entries that the instruction reads or overwrites, and of `floor`.
   std::uint64_t latest(std::uint32_t warp, const Program& program, const InstInfo& info,
@@ -74,11 +91,22 @@ class Scoreboard {
   std::uint64_t* of(std::uint32_t warp) { return &entries_[std::size_t{warp} * slots_]; }
   const std::uint64_t* of(std::uint32_t warp) const { return &entries_[std::size_t{warp} * slots_]; }
   void resolve(std::uint32_t warp);
+  void raise(std::uint32_t warp, const Program& program, const InstInfo& info, std::uint64_t value);
+  void lower(std::uint32_t warp, const Program& program, const InstInfo& info, std::uint64_t value);
+  // Of a counter with loads under way: how many, and the latest cycle of those that have come.
+  struct Pending {
+    std::uint32_t loads = 0;
+    std::uint64_t latest = 0;
+  };
+  Pending& pending(std::uint32_t warp, unsigned counter) {
+    return pending_[std::size_t{warp} * control_counters + counter];
+  }
 
   std::uint32_t warps_ = 0, slots_ = 0;
   std::vector<std::uint64_t> entries_;      // warps x slots
   std::vector<Folded> folded_;              // warps x most_folded
   std::vector<std::uint8_t> folded_count_;  // by warp
+  std::vector<Pending> pending_;            // warps x control_counters
 };
 
 }  // namespace simtlab::timing

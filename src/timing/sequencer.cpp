@@ -153,7 +153,7 @@ void Sequencer::exit(std::uint32_t number, Cycle now) {
 
 void Sequencer::load_done(const Load& load, Cycle at) {
   Warp& warp = parts_.warps[load.warp];
-  parts_.scoreboard.set_destinations(load.warp, *load.program, *load.info, entry(at, load.info->stall));
+  parts_.scoreboard.arrive(load.warp, *load.program, *load.info, entry(at, load.info->stall));
   parts_.scoreboard.resolve_folded(load.warp);
   if (parts_.policies.events().data_returned) [[unlikely]]
     parts_.policies.data_returned(warp, at);

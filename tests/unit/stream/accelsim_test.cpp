@@ -9,6 +9,10 @@
 #include "stream/trace/walk.h"
 
 namespace simtlab::stream::accelsim {
+
+using machine::access_bytes;
+using machine::Meaning;
+using machine::SassTable;
 namespace {
 
 namespace fs = std::filesystem;

@@ -39,7 +39,7 @@ result::KernelResult replay(const std::string& text, const device::Device& devic
   stream::accelsim::Imported imported;
   stream::trace::Writer writer(file, "test");
   stream::accelsim::import_kernel([&] { return stream::accelsim::memory_text(text); }, "k.traceg",
-                                  stream::accelsim::SassTable::of_version(70), writer, 0, imported, nullptr);
+                                  machine::SassTable::of_version(70), writer, 0, imported, nullptr);
   writer.close();
   const auto reader = stream::trace::open(file);
   EXPECT_TRUE(imported.unknown.empty());
