@@ -2,8 +2,8 @@
 //
 // Layout (little-endian, found by looking at what nvcc 11 to 13 write): a 16-byte container header, then
 // entries of a header of at least 64 bytes and a payload padded to 8 bytes, raw, LZ4 block or zstd frame.
-// Everything is read with bounds; what decompression may produce is limited. Machine code (cubins) is listed
-// without its contents.
+// Everything is read with bounds; what decompression may produce is limited. Machine code (cubins) stays
+// packed until it is asked for.
 #include <fmt/format.h>
 #include <lz4.h>
 #include <zstd.h>
@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "compile/frontend.h"
 #include "compile/mapped_bytes.h"
+#include "machine/elf.h"
 
 namespace simtlab::compile {
 namespace {
@@ -23,6 +24,7 @@ namespace {
 constexpr std::uint32_t container_magic = 0xBA55ED50;
 constexpr std::size_t container_header = 16, entry_header = 64;
 constexpr std::uint64_t max_text = std::uint64_t{256} << 20;  // all PTX texts of one image together
+constexpr std::uint64_t max_code = std::uint64_t{512} << 20;  // one cubin
 constexpr std::size_t max_entries = 4096;
 constexpr std::uint16_t kind_ptx = 1, kind_elf = 2;
 constexpr std::uint64_t flag_lz4 = 0x2000, flag_zstd = 0x8000;
@@ -70,67 +72,66 @@ std::string cut_at_nul(std::string text) {
   return text;
 }
 
-// Room for the decompressed text: what the header claims, within limits and within what the compression could
-// do at best.
-std::string room_for(const std::string& name, std::size_t at, const EntryHeader& h, std::uint64_t best_ratio,
+// Room for the decompressed contents: what the header claims, within limits and within what the compression
+// could do at best.
+std::string room_for(const std::string& name, const FatbinEntry::Packed& p, std::uint64_t best_ratio,
                      std::uint64_t room) {
-  if (h.text_bytes > room)
-    corrupt(
-        name, at,
-        fmt::format("an entry claims {} bytes of PTX, more than the limit of {}", h.text_bytes, max_text));
-  if (h.text_bytes > (std::uint64_t{h.compressed_bytes} + 64) * best_ratio)
-    corrupt(
-        name, at,
-        fmt::format("an entry claims {} bytes from {} compressed ones", h.text_bytes, h.compressed_bytes));
-  return std::string(h.text_bytes, '\0');
+  if (p.unpacked_bytes > room)
+    corrupt(name, p.offset,
+            fmt::format("an entry claims {} bytes, more than the limit of {}", p.unpacked_bytes, room));
+  if (p.unpacked_bytes > (std::uint64_t{p.compressed_bytes} + 64) * best_ratio)
+    corrupt(name, p.offset,
+            fmt::format("an entry claims {} bytes from {} compressed ones", p.unpacked_bytes,
+                        p.compressed_bytes));
+  return std::string(p.unpacked_bytes, '\0');
 }
 
-std::string unpack_zstd(const std::string& name, std::size_t at, const EntryHeader& h, Bytes packed,
+std::string unpack_zstd(const std::string& name, const FatbinEntry::Packed& p, Bytes packed,
                         std::uint64_t room) {
-  std::string text = room_for(name, at, h, 65536, room);
-  const std::size_t got = ZSTD_decompress(text.data(), text.size(), packed.data(), packed.size());
+  std::string out = room_for(name, p, 65536, room);
+  const std::size_t got = ZSTD_decompress(out.data(), out.size(), packed.data(), packed.size());
   if (ZSTD_isError(got) != 0)
-    corrupt(name, at, fmt::format("zstd data does not decompress: {}", ZSTD_getErrorName(got)));
-  text.resize(got);
-  return text;
+    corrupt(name, p.offset, fmt::format("zstd data does not decompress: {}", ZSTD_getErrorName(got)));
+  out.resize(got);
+  return out;
 }
 
-std::string unpack_lz4(const std::string& name, std::size_t at, const EntryHeader& h, Bytes packed,
+std::string unpack_lz4(const std::string& name, const FatbinEntry::Packed& p, Bytes packed,
                        std::uint64_t room) {
-  std::string text = room_for(name, at, h, 256, room);
-  const int got = LZ4_decompress_safe(reinterpret_cast<const char*>(packed.data()), text.data(),
-                                      static_cast<int>(packed.size()), static_cast<int>(text.size()));
-  if (got < 0) corrupt(name, at, "LZ4 data does not decompress");
-  text.resize(static_cast<std::size_t>(got));
-  return text;
+  std::string out = room_for(name, p, 256, room);
+  const int got = LZ4_decompress_safe(reinterpret_cast<const char*>(packed.data()), out.data(),
+                                      static_cast<int>(packed.size()), static_cast<int>(out.size()));
+  if (got < 0) corrupt(name, p.offset, "LZ4 data does not decompress");
+  out.resize(static_cast<std::size_t>(got));
+  return out;
+}
+
+// room: bytes that it may have.
+std::string unpack(const std::string& name, const FatbinEntry::Packed& p, std::uint64_t room) {
+  const Bytes payload(p.data, p.bytes);
+  if ((p.flags & (flag_lz4 | flag_zstd)) == 0) {
+    if (payload.size() > room)
+      corrupt(name, p.offset,
+              fmt::format("an entry holds {} bytes, more than the limit of {}", payload.size(), room));
+    return {reinterpret_cast<const char*>(payload.data()), payload.size()};
+  }
+  if (p.compressed_bytes > payload.size() || p.compressed_bytes > INT32_MAX)
+    corrupt(name, p.offset,
+            fmt::format("an entry's compressed size {} is more than its payload of {}", p.compressed_bytes,
+                        payload.size()));
+  const Bytes packed = payload.first(p.compressed_bytes);
+  return (p.flags & flag_zstd) != 0 ? unpack_zstd(name, p, packed, room) : unpack_lz4(name, p, packed, room);
 }
 
 // room: bytes of text that may still come.
-std::string read_text(const std::string& name, std::size_t at, const EntryHeader& h, Bytes payload,
-                      std::uint64_t room) {
-  std::string text;
-  if ((h.flags & (flag_lz4 | flag_zstd)) != 0) {
-    if (h.compressed_bytes > payload.size() || h.compressed_bytes > INT32_MAX)
-      corrupt(name, at,
-              fmt::format("an entry's compressed size {} is more than its payload of {}", h.compressed_bytes,
-                          payload.size()));
-    const Bytes packed = payload.first(h.compressed_bytes);
-    text = (h.flags & flag_zstd) != 0 ? unpack_zstd(name, at, h, packed, room)
-                                      : unpack_lz4(name, at, h, packed, room);
-  } else {
-    if (payload.size() > room)
-      corrupt(
-          name, at,
-          fmt::format("an entry holds {} bytes of PTX, more than the limit of {}", payload.size(), max_text));
-    text.assign(reinterpret_cast<const char*>(payload.data()), payload.size());
-  }
-  text = cut_at_nul(std::move(text));
+std::string read_text(const std::string& name, const FatbinEntry::Packed& packed, std::uint64_t room) {
+  std::string text = cut_at_nul(unpack(name, packed, room));
   if (!looks_like_text(text))
     throw Error(
         ExitCode::unsupported, "fatbin-compression",
         fmt::format(
             "{}: the PTX in the fat binary is packed in a way that simtlab does not know (flags 0x{:x})",
-            name, h.flags),
+            name, packed.flags),
         "rebuild with nvcc --compress-mode=none");
   return text;
 }
@@ -164,10 +165,16 @@ std::size_t read_container(const std::string& name, Bytes bytes, std::size_t bas
     entry.major = h.sm / 10;
     entry.minor = h.sm % 10;
     entry.is_ptx = h.kind == kind_ptx;
+    entry.packed = {.data = data.data(),
+                    .bytes = data.size(),
+                    .offset = base + at,
+                    .unpacked_bytes = h.text_bytes,
+                    .flags = h.flags,
+                    .compressed_bytes = h.compressed_bytes};
     if (entry.is_ptx) {
       std::uint64_t before = 0;
       for (const FatbinEntry& e : out) before += e.text.size();
-      entry.text = read_text(name, base + at, h, data, max_text - before);
+      entry.text = read_text(name, entry.packed, max_text - before);
     }
     if (h.kind == kind_ptx || h.kind == kind_elf) out.push_back(std::move(entry));
     at += h.header_bytes + static_cast<std::size_t>(h.payload_bytes);
@@ -175,17 +182,23 @@ std::size_t read_container(const std::string& name, Bytes bytes, std::size_t bas
   return end;
 }
 
+// A cubin without a container.
+FatbinEntry bare_machine_code(const void* data, std::size_t size) {
+  const unsigned generation =
+      machine::generation_of(std::as_bytes(std::span(static_cast<const char*>(data), size)));
+  FatbinEntry entry;
+  entry.major = generation / 10;
+  entry.minor = generation % 10;
+  entry.packed = {.data = static_cast<const std::uint8_t*>(data), .bytes = size, .unpacked_bytes = size};
+  return entry;
+}
+
 std::vector<FatbinEntry> read_plain_ptx(const void* data, std::size_t size, const std::string& name) {
+  if (machine::is_device_elf(std::as_bytes(std::span(static_cast<const char*>(data), size))))
+    return {bare_machine_code(data, size)};
   const char* text = static_cast<const char*>(data);
   const std::size_t length = strnlen(text, std::min(size, static_cast<std::size_t>(max_text)));
   if (length >= max_text) corrupt(name, 0, fmt::format("PTX of more than {} bytes", max_text));
-  if (length >= 4 && std::memcmp(text,
-                                 "\x7f"
-                                 "ELF",
-                                 4) == 0)
-    throw Error(ExitCode::unsupported, "no-ptx", fmt::format("{}: holds machine code only, no PTX", name),
-                "rebuild with PTX for a compute capability XX of yours: nvcc -gencode "
-                "arch=compute_XX,code=compute_XX");
   if (length < sizeof container_magic || !looks_like_text({text, length}))
     corrupt(name, 0, "this is neither a fat binary nor PTX text");
   FatbinEntry entry;
@@ -246,6 +259,19 @@ const FatbinEntry& pick_ptx(const std::vector<FatbinEntry>& entries, unsigned cc
   throw Error(ExitCode::unsupported, "no-ptx",
               fmt::format("{}: holds machine code only ({}), no PTX", name, machine_code),
               fmt::format("rebuild with -gencode arch=compute_{0},code=compute_{0}", wanted));
+}
+
+const FatbinEntry* pick_machine_code(const std::vector<FatbinEntry>& entries, unsigned cc_major,
+                                     unsigned cc_minor) {
+  const FatbinEntry* best = nullptr;
+  for (const FatbinEntry& e : entries)
+    if (!e.is_ptx && e.major == cc_major && e.minor <= cc_minor && (best == nullptr || e.minor > best->minor))
+      best = &e;
+  return best;
+}
+
+std::string machine_code(const FatbinEntry& entry, const std::string& name) {
+  return unpack(name, entry.packed, max_code);
 }
 
 }  // namespace simtlab::compile

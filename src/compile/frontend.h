@@ -1,6 +1,8 @@
 // From sources to PTX and executables. Runs clang as a sub-process; simtlab itself needs no compiler for PTX.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -9,11 +11,19 @@
 
 namespace simtlab::compile {
 
-// One entry of a CUDA fat binary: PTX text, decompressed.
+// One entry of a CUDA fat binary: PTX text, decompressed, or machine code, as it is there.
 struct FatbinEntry {
   bool is_ptx = false;
   unsigned major = 0, minor = 0;  // compute capability of the entry
-  std::string text;               // PTX without trailing NUL; empty for cubins
+  std::string text;               // PTX without trailing NUL; empty for machine code
+  // Machine code: where it is in what was read, which must still be there when it is unpacked.
+  struct Packed {
+    const std::uint8_t* data = nullptr;
+    std::size_t bytes = 0, offset = 0;  // offset: of the entry in the fat binary, for messages
+    std::uint64_t unpacked_bytes = 0, flags = 0;
+    std::uint32_t compressed_bytes = 0;
+  };
+  Packed packed = {};
 };
 // Parses fatbin wrapper contents (magic 0xBA55ED50 container; raw, LZ4 and zstd entries), or plain PTX text,
 // or simtlab's own container. size: bytes readable at data (0 = unknown: trust the header lengths; only for
@@ -23,6 +33,13 @@ std::vector<FatbinEntry> read_fatbin(const void* data, std::size_t size, const s
 // there is none.
 const FatbinEntry& pick_ptx(const std::vector<FatbinEntry>& entries, unsigned cc_major, unsigned cc_minor,
                             const std::string& name);
+
+// The machine code that runs on compute capability cc: of the same major version, the highest that is not
+// above it. Null: there is none.
+const FatbinEntry* pick_machine_code(const std::vector<FatbinEntry>& entries, unsigned cc_major,
+                                     unsigned cc_minor);
+// The cubin of an entry, unpacked. Throws Error.
+std::string machine_code(const FatbinEntry& entry, const std::string& name);
 
 struct BuildRequest {
   // nvcc-like: sources, -I -D -O -g -std -arch -Xcompiler -l -L -c -o -x ...

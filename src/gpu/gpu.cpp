@@ -16,6 +16,7 @@ Gpu::Gpu(const device::Device& device, const Options& options)
 Gpu::~Gpu() = default;
 
 const device::Device& Gpu::device() const { return impl_->device; }
+const Options& Gpu::options() const { return impl_->options; }
 exec::GlobalMemory& Gpu::memory() { return impl_->memory.global(); }
 void Gpu::check() const {
   if (impl_->options.shared) impl_->options.shared->check();
@@ -34,6 +35,7 @@ bool Gpu::release(std::uint64_t address) {
 // ---- modules and textures
 
 ModuleId Gpu::load_module(std::string name, std::string ptx) {
+  check_machine_code(impl_->device, name, ptx);
   const ModuleId id = impl_->modules.load(std::move(name), std::move(ptx), impl_->memory.global());
   impl_->memory.note_peak();
   return id;

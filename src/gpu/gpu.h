@@ -65,6 +65,9 @@ enum class Mode : std::uint8_t { timing, functional, cache, predict };
 Mode mode_of(std::string_view name);  // "timing" and so on; timing for what is none
 std::string_view name_of(Mode mode);
 
+// What a program's kernels run as, where it has both.
+enum class Code : std::uint8_t { automatic, machine, ptx };
+
 // timing::Options are those of the cycle-level GPU (timing mode); its interrupt and pulse serve every mode.
 // `threads`: 0 = all that the process may use. `share` follows from `sharing`. With a sample_error kernels
 // run one after another.
@@ -79,6 +82,8 @@ struct Options : timing::Options {
   cache::Options cache{};                       // cache mode only
   PredictOptions predict{};                     // predict mode only
   std::function<void(std::string_view)> print;  // device printf
+  Code code = Code::automatic;
+  std::function<void(const std::string&)> on_note;  // about what is run, one sentence; empty: nobody reads it
   // Accesses outside of every allocation go on (exec/outside.h), and who hears of each place once
   bool outside_goes_on = false;
   std::function<void(const std::string&)> on_outside;
@@ -111,6 +116,7 @@ class Gpu {
   ~Gpu();
 
   const device::Device& device() const;
+  const Options& options() const;
   void check() const;  // throws if a shared GPU has gone
 
   // Nullopt: out of device memory

@@ -11,6 +11,7 @@
 #include "gpu/shared_kernels.h"
 #include "gpu/untimed_kernels.h"
 #include "gpu/warnings.h"
+#include "machine/code.h"
 
 namespace simtlab::gpu {
 namespace {
@@ -151,6 +152,8 @@ void Gpu::Impl::keep(const KernelJob& job, result::KernelResult&& result, double
   const stream::WarpSource& source = *job.source;
   describe(job, registers_of(options, source.function()), result);
   if (timing) result.metrics.set("gpu.begin", begin_ns);
+  if (source.function().machine)
+    result.metrics.set("code.generation", std::uint64_t{source.function().machine->generation});
   if (options.on_kernel) options.on_kernel(result);
   note_directives(device, source.module(), source.function(), result);
   note_trace(source, result);

@@ -1,15 +1,49 @@
 #include "gpu/module_table.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "base/error.h"
+#include "machine/code.h"
+#include "machine/image.h"
 
 namespace simtlab::gpu {
+namespace {
+
+// Machine code has the addresses of the driver's functions in constant bank 4.
+bool names_malloc(const ptx::Module& module) {
+  const std::uint64_t malloc = machine::system_call_address(machine::SystemCall::allocate);
+  for (const ptx::Variable& v : module.variables) {
+    if (!v.name.starts_with(".nv.constant4")) continue;
+    for (std::size_t at = 0; at + sizeof malloc <= v.initial.size(); at += sizeof malloc)
+      if (std::memcmp(v.initial.data() + at, &malloc, sizeof malloc) == 0) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void check_machine_code(const device::Device& device, const std::string& name, std::string_view code) {
+  const std::span bytes = std::as_bytes(std::span(code));
+  if (!machine::is_device_elf(bytes)) return;
+  const unsigned generation = machine::generation_of(bytes);
+  if (static_cast<int>(generation / 10) == device.cc_major &&
+      static_cast<int>(generation % 10) <= device.cc_minor)
+    return;
+  throw Error(ExitCode::unsupported, "machine-generation",
+              fmt::format("{} is machine code for sm_{}; {} runs that of sm_{}0 to sm_{}{}", name, generation,
+                          device.name, device.cc_major, device.cc_major, device.cc_minor),
+              "choose a GPU of its generation (--gpu, `simtlab list gpus`), or run its PTX");
+}
 
 ModuleTable::Id ModuleTable::load(std::string name, std::string ptx, exec::GlobalMemory& memory) {
   Module m;
-  m.module = ptx::load_module(std::move(name), std::move(ptx));
+  const std::span bytes = std::as_bytes(std::span(ptx));
+  m.module = machine::is_device_elf(bytes) ? machine::load_cubin(bytes, std::move(name))
+                                           : ptx::load_module(std::move(name), std::move(ptx));
   m.loaded = std::make_unique<exec::LoadedModule>(m.module, memory);
   for (std::size_t i = 0; i < m.module->functions.size(); ++i) {
     const ptx::Function& f = m.module->functions[i];
@@ -17,6 +51,7 @@ ModuleTable::Id ModuleTable::load(std::string name, std::string ptx, exec::Globa
     m.uses_heap |=
         std::ranges::any_of(f.code, [](const ptx::Inst& inst) { return inst.op == ptx::Op::heap_alloc; });
   }
+  m.uses_heap |= names_malloc(*m.module);
   modules_.push_back(std::move(m));
   return static_cast<Id>(modules_.size() - 1);
 }

@@ -9,9 +9,14 @@
 #include <string_view>
 #include <vector>
 
+#include "device/device.h"
 #include "exec/executor.h"
 
 namespace simtlab::gpu {
+
+// Throws Error(unsupported, "machine-generation") for machine code that the device could not run: that of
+// another major version, or of a newer minor one.
+void check_machine_code(const device::Device& device, const std::string& name, std::string_view code);
 
 class ModuleTable {
  public:

@@ -99,6 +99,7 @@ gpu::Gpu& Session::gpu() {
       options.on_outside = [this](const std::string& message) {
         warn(fmt::format("simtlab: warning: {}\n", message));
       };
+    options.on_note = [this](const std::string& note) { warn(fmt::format("simtlab: note: {}\n", note)); };
     begin_to_keep(options);
     gpu_ = std::make_unique<gpu::Gpu>(loaded_->device, options);
     gpu_->memory().set_host_runs(other_threads);

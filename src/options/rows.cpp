@@ -161,6 +161,17 @@ constexpr auto all_rows = std::to_array<Row>({
      .choices = "stop|report|ignore",
      .layered = true,
      .field = &Options::memory_errors},
+    {.key = "code",
+     .value = "CODE",
+     .group = configuration,
+     .read_by = Study::time_program | Study::execute_program | Studies(Study::run_suite) |
+                Study::cache_program | Study::predict_program,
+     .doc = "What a program's kernels run as: machine code of its fat binary that fits the simulated GPU, or "
+            "PTX; auto: machine code if there is some and all of it is executed, else PTX",
+     .default_value = "auto",
+     .choices = "auto|machine|ptx",
+     .layered = true,
+     .field = &Options::code},
     {.key = "what-if",
      .value = "NAME,...",
      .group = configuration,

@@ -170,6 +170,9 @@ class ProfileWriter {
 }  // namespace
 
 std::string place_of(const LineProfile& line) {
+  // Machine code: "/*0280*/ FFMA ..."
+  if (line.file.empty() && line.ptx.starts_with("/*"))
+    return "0x" + line.ptx.substr(2, line.ptx.find("*/") - 2);
   if (line.file.empty()) return fmt::format("PTX {}", line.ptx_line);
   return fmt::format("{}:{}", printable(std::filesystem::path(line.file).filename().string()), line.line);
 }

@@ -205,6 +205,8 @@ class ReportWriter : TextWriter {
     if (k.registers != 0) text += fmt::format(", {} registers a thread", k.registers);
     if (k.shared_bytes != 0)
       text += fmt::format(", {} shared memory a block", format_bytes(static_cast<double>(k.shared_bytes)));
+    if (const auto code = k.metrics.get("code.generation"))
+      text += fmt::format(", machine code for sm_{}", static_cast<unsigned>(*code));
     if (k.launches > 1) text += fmt::format("; {} launches, shape of the longest", k.launches);
     line(text);
   }

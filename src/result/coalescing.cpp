@@ -22,7 +22,11 @@ std::string worst_place(const KernelResult& kernel, const std::string& kind) {
   for (const auto& row : table->rows) {
     if (text_of(at(row, "kind")) != kind) continue;
     const std::string file = text_of(at(row, "file"));
-    if (file.empty()) return fmt::format("PTX line {:.0f}", number(at(row, "ptx_line")));
+    if (file.empty()) {
+      const double line = number(at(row, "ptx_line"));
+      return kernel.metrics.get("code.generation") ? fmt::format("0x{:04x}", static_cast<unsigned>(line))
+                                                   : fmt::format("PTX line {:.0f}", line);
+    }
     return source_place(file, number(at(row, "line")));
   }
   return {};

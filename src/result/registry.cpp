@@ -126,6 +126,9 @@ constexpr MetricDeclaration rows[] = {
      "ncu: sm__warps_active.avg.pct_of_peak_sustained_active; nvprof: achieved_occupancy; gpgpu-sim: "
      "gpu_occupancy",
      weighted, "gpu.cycles"},
+    {"code.generation", "1",
+     "Binary version of the machine code that ran: 80 for sm_80. Absent: the kernel ran as PTX.", "kernel",
+     "", "", none, ""},
     {"occupancy.blocks_per_sm", "1", "Thread blocks of the kernel that fit an SM at once.", "kernel", "",
      "ncu: launch__occupancy_limit_*", none, ""},
     {"occupancy.limit.warps", "1", "Thread blocks that would fit an SM if its warps were the only limit.",

@@ -134,6 +134,12 @@ TYPED = {
     "suite FOLDER --gpu a100": "suite programs --gpu a100",
     "suite FOLDER --jobs 4 --limit 60 s --json=suite.json --html=suite.html": "suite programs --jobs 2 --limit '60 s' --json=suite.json --html=suite.html",
     "suite FOLDER --only PATTERN --build-only --jobs 1": "suite programs --only 'a*' --build-only --jobs 2",
+    "disasm FILE --kernel NAME --arch SM --json": "disasm variables.cubin --arch sm_80 --json",
+    "disasm kernel.cubin": "disasm variables.cubin",
+    "disasm ./app --kernel matmul --arch sm_80": "disasm variables.cubin --arch sm_80",
+    "disasm libcurand.so --json=code.json": "disasm variables.cubin --json=code.json",
+    "run kernel.cubin --launch launch.toml --gpu a100": "run variables.cubin --launch variables.toml --gpu a100",
+    "run --code machine -- ./app": "run --code auto -- ./app",
     "nvcc FLAGS": "nvcc -c app.cu -o by_nvcc.o",
     "toolkit --prefix DIR": "toolkit --prefix toolkit",
     "build app.cu -o app": "build app.cu -o app",
@@ -207,6 +213,8 @@ class Scene:
         self.file("scale.cl", "__kernel void scale(__global float* x) { x[get_global_id(0)] *= 2; }\n")
         self.file("accesses.trace", "1 2\n0x1000 R 0 0 1\n0x1080 W 1 0 2\n")
         self.file("transpose.ptx", TRANSPOSE)
+        self.file("variables.toml", (SOURCE / "tests/data/machine/variables.toml").read_text())
+        self.file("variables.cubin", (SOURCE / "tests/data/machine/variables.sm_80.cubin").read_bytes())
         self.file("transpose.c", example("loops/transpose.c"))
         self.file("prog.c", LOOP)
         self.file("counts.toml", COUNTS)

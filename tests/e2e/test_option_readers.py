@@ -43,6 +43,7 @@ VALUES = {
     "--lowering": "on",
     "--sharing": "leftover",
     "--memory-errors": "stop",
+    "--code": "auto",
     "--sample": "0.1",
     "--set": "sm.count=4",
     "--config": "config.toml",

@@ -34,6 +34,7 @@ std::unique_ptr<Command> all_commands() {
   add_toolkit(*tool);
   add_suite(*tool);
   add_dram(*tool);
+  add_disasm(*tool);
   add_predict(*tool);
   add_probe(*tool);
   add_corun(*tool);

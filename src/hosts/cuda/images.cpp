@@ -20,6 +20,48 @@ struct Wrapper {
   const void* extra;
 };
 
+using Entries = std::vector<compile::FatbinEntry>;
+
+gpu::ModuleId load_ptx(const Entries& entries, const std::string& name, gpu::Gpu& gpu) {
+  const device::Device& device = gpu.device();
+  return gpu.load_module(name, compile::pick_ptx(entries, static_cast<unsigned>(device.cc_major),
+                                                 static_cast<unsigned>(device.cc_minor), name)
+                                   .text);
+}
+
+Error no_machine_code(const Entries& entries, const std::string& name, const device::Device& device) {
+  std::string there;
+  for (const compile::FatbinEntry& e : entries)
+    if (!e.is_ptx) there += fmt::format("{}sm_{}{}", there.empty() ? "" : ", ", e.major, e.minor);
+  return {ExitCode::unsupported, "no-machine-code",
+          fmt::format("{}: holds no machine code that {} (sm_{}{}) runs{}", name, device.name,
+                      device.cc_major, device.cc_minor, there.empty() ? "" : ", but that of " + there),
+          "--code auto takes PTX; nvcc -arch=sm_XX makes machine code for XX"};
+}
+
+// Machine code if it fits the GPU, else PTX, as the options want it.
+gpu::ModuleId load_code(const Entries& entries, const std::string& name, gpu::Gpu& gpu) {
+  const device::Device& device = gpu.device();
+  const gpu::Code wanted = gpu.options().code;
+  if (wanted == gpu::Code::ptx) return load_ptx(entries, name, gpu);
+  const compile::FatbinEntry* const code = compile::pick_machine_code(
+      entries, static_cast<unsigned>(device.cc_major), static_cast<unsigned>(device.cc_minor));
+  if (code == nullptr) {
+    if (wanted == gpu::Code::machine) throw no_machine_code(entries, name, device);
+    return load_ptx(entries, name, gpu);
+  }
+  try {
+    return gpu.load_module(name, compile::machine_code(*code, name));
+  } catch (const Error& error) {
+    const bool has_ptx = std::ranges::any_of(entries, [](const auto& e) { return e.is_ptx; });
+    if (wanted == gpu::Code::machine || !has_ptx || error.code() != ExitCode::unsupported) throw;
+    if (gpu.options().on_note)
+      gpu.options().on_note(fmt::format("{} runs as PTX, not as its machine code for sm_{}{}: {}", name,
+                                        code->major, code->minor, error.diagnostics().front().message));
+    return load_ptx(entries, name, gpu);
+  }
+}
+
 }  // namespace
 
 Image* Images::add(const void* wrapper, const std::string& program) {
@@ -103,11 +145,7 @@ void Images::load(Image& image, gpu::Gpu& gpu) {
     throw Error(ExitCode::bad_input, "fatbin-gone",
                 fmt::format("{}: used after the program unregistered it", image.name));
   try {
-    const auto entries = compile::read_fatbin(image.data, 0, image.name);
-    const device::Device& device = gpu.device();
-    const compile::FatbinEntry& entry = compile::pick_ptx(entries, static_cast<unsigned>(device.cc_major),
-                                                          static_cast<unsigned>(device.cc_minor), image.name);
-    image.module = gpu.load_module(image.name, entry.text);
+    image.module = load_code(compile::read_fatbin(image.data, 0, image.name), image.name, gpu);
   } catch (const Error& error) {
     image.failure = std::make_shared<Error>(error);
     throw;

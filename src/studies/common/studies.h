@@ -10,6 +10,7 @@ void add_cache(Command& app);
 void add_predict(Command& app);
 void add_probe(Command& app);
 void add_dram(Command& app);
+void add_disasm(Command& app);
 void add_corun(Command& app);
 void add_sweep(Command& app);
 void add_explain(Command& app);

@@ -325,7 +325,8 @@ Outcome run_command(const Call& call, Run options) {
     return run_trace(app, options, rest, after_dashes.has_value());
   const bool launch_described =
       !options.kernel.launch_file.empty() || has_launch_options(options.kernel.launch);
-  if (rest.size() == 1 && !after_dashes && (rest.front().ends_with(".ptx") || launch_described)) {
+  if (rest.size() == 1 && !after_dashes &&
+      (rest.front().ends_with(".ptx") || rest.front().ends_with(".cubin") || launch_described)) {
     KernelRun kernel = options.kernel;
     kernel.file = rest.front();
     return run_kernel(kernel, options.given, options.output);
@@ -362,7 +363,7 @@ void add_run(Command& app) {
   sub->footer(
       "Forms: simtlab run [OPTIONS] app.cu [MORE SOURCES AND NVCC FLAGS] [-- ARGUMENTS]\n"
       "       simtlab run [OPTIONS] -- ./app [ARGUMENTS]\n"
-      "       simtlab run [OPTIONS] kernel.ptx --launch FILE\n"
+      "       simtlab run [OPTIONS] kernel.ptx|kernel.cubin --launch FILE\n"
       "       simtlab run [OPTIONS] kernel.cl [-D -I -cl-...] --global 160x160 --local 16x16 --arg ...\n"
       "       simtlab run [OPTIONS] TRACE.simt | kernelslist.g | ACCESSES.trace");
   const options::Studies of_kernels = options::Study::time_kernel | options::Study::execute_kernel;

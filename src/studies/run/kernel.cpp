@@ -124,7 +124,9 @@ Outcome run_kernel(const KernelRun& run, const RunOptions& given, const OutputOp
     return out;
   } catch (const Error& e) {
     // Where the device's memory can't even be reserved, what is wrong with the text is said all the same.
-    if (e.id() == "memory-reserve") ptx::load_module(run.file, inputs.source.ptx);
+    if (e.id() == "memory-reserve" && !inputs.source.ptx.starts_with("\x7f"
+                                                                     "ELF"))
+      ptx::load_module(run.file, inputs.source.ptx);
     throw;
   }
 }

@@ -21,7 +21,7 @@ struct BoardWish {
 };
 
 struct KernelRun {
-  std::string file;                  // .ptx or .cl
+  std::string file;                  // .ptx, .cubin or .cl
   std::vector<std::string> options;  // build options of a .cl
   std::string launch_file;           // may be empty: all from the options
   compile::LaunchOptions launch;

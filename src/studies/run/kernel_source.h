@@ -1,4 +1,5 @@
-// The PTX of a kernel that is given without a host program: a .ptx as it is, a .cl compiled for the device.
+// The code of a kernel that is given without a host program: a .ptx or .cubin as it is, a .cl compiled for
+// the device.
 #pragma once
 
 #include <filesystem>
@@ -14,7 +15,7 @@ namespace simtlab::studies {
 
 struct KernelSource {
   std::string text;  // as the user gave it, for the hash of the manifest
-  std::string ptx;
+  std::string ptx;   // or machine code
 };
 
 // options: build options of the command line, after those of the launch file. The compiler's messages go to

@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "device/catalogue.h"
 #include "gpu/gpu.h"
+#include "machine/classes.h"
 #include "stream/accelsim/export.h"
-#include "stream/accelsim/sass.h"
 #include "stream/trace/reader.h"
 
 namespace {

@@ -175,8 +175,19 @@ TEST(Fatbin, MachineCodeAloneSaysHowToRebuild) {
     EXPECT_THAT(e.what(), testing::HasSubstr("machine code only (sm_90)"));
     EXPECT_THAT(e.format(), testing::HasSubstr("-gencode arch=compute_90,code=compute_90"));
   }
-  EXPECT_THAT(error_of(Image{0x7f, 'E', 'L', 'F', 2, 1}, ExitCode::unsupported),
-              testing::HasSubstr("machine code only"));
+  EXPECT_THAT(error_of(Image{0x7f, 'E', 'L', 'F', 2, 1}), testing::HasSubstr("neither a fat binary nor PTX"));
+}
+
+TEST_P(Packing, MachineCodeComesBackAsItWas) {
+  const std::string code = long_ptx();
+  const Image image =
+      container({{2, 80, code, GetParam()}, {2, 86, "other", Pack::raw}, {2, 90, "third", Pack::raw}});
+  const auto entries = read(image);
+  ASSERT_EQ(entries.size(), 3u);
+  EXPECT_EQ(machine_code(entries[0], "app").substr(0, code.size()), code);
+  EXPECT_EQ(pick_machine_code(entries, 8, 0), &entries[0]);
+  EXPECT_EQ(pick_machine_code(entries, 8, 9), &entries[1]);
+  EXPECT_EQ(pick_machine_code(entries, 7, 5), nullptr);
 }
 
 TEST(Fatbin, AClaimOfMoreThanTheLimitIsRefusedBeforeMemoryIsTaken) {

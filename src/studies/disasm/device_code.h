@@ -1,0 +1,22 @@
+// The machine code that a file holds: a cubin, a fat binary, or an executable or library with fat binaries in
+// it.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace simtlab::studies {
+
+// One cubin.
+struct DeviceCode {
+  std::string name;  // "app:sm_80", "app:.nv_fatbin:2:sm_80"
+  unsigned generation = 0;
+  std::function<std::string()> contents;  // unpacked
+};
+
+// bytes: of the file; they must outlive the result. Empty: PTX alone, or no device code. Throws Error for
+// damaged containers.
+std::vector<DeviceCode> find_device_code(const std::string& bytes, const std::string& name);
+
+}  // namespace simtlab::studies
