@@ -14,6 +14,12 @@ constexpr std::uint16_t machine_cuda = 190;
 constexpr std::size_t most_symbols = 1 << 20;
 constexpr std::uint64_t most_name_bytes = 1 << 26;  // of all symbols or sections together
 
+// What a program has registered ends nobody knows where: no byte behind a beginning that is no ELF file's is
+// read.
+bool begins_as_elf(Bytes bytes) {
+  return bytes.size() >= SELFMAG && std::memcmp(bytes.data(), ELFMAG, SELFMAG) == 0;
+}
+
 // The text at an offset of a string table; empty where it is not inside.
 std::string text_at(Bytes table, std::uint64_t offset) {
   if (offset >= table.size()) return {};
@@ -143,17 +149,10 @@ void damaged(const std::string& name, const ElfSection& section, std::uint64_t o
   damaged(fmt::format("{}:{}:0x{:x}", name, section.name, offset), what);
 }
 
-// What a program has registered ends nobody knows where: no byte behind a beginning that is no ELF file's is
-// read.
-static bool begins_as_elf(Bytes bytes) {
-  return bytes.size() >= SELFMAG && std::memcmp(bytes.data(), ELFMAG, SELFMAG) == 0;
-}
-
 bool is_elf(Bytes bytes) {
   if (!begins_as_elf(bytes)) return false;
   const auto header = value_at<Elf64_Ehdr>(bytes, 0);
-  return header && std::memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 &&
-         header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_ident[EI_DATA] == ELFDATA2LSB;
+  return header && header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_ident[EI_DATA] == ELFDATA2LSB;
 }
 
 bool is_device_elf(Bytes bytes) {

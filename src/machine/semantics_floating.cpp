@@ -229,15 +229,7 @@ void extremum(Translator& t) {
     mods.xorsign = xorsign;
     mods.abs = xorsign;
   };
-  const Operand& min = t.operand("min");
-  if (t.is_true(min) || t.is_false(min)) {
-    write(t.is_true(min) ? Op::min : Op::max, t.result("Rd"));
-    return;
-  }
-  const ptx::Operand least = t.temporary(), most = t.temporary();
-  write(Op::min, least);
-  write(Op::max, most);
-  t.emit(Op::selp, Type::b32, {t.result("Rd")}, {least, most, t.predicate(min)});
+  choose_extremum(t, write);
 }
 
 void select(Translator& t) {

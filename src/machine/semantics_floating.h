@@ -52,4 +52,18 @@ ptx::Operand constant_predicate(const Translator& t, bool value);
 // .FMZ (0 times anything is 0) is of graphics code.
 void refuse_fmz(Translator& t);
 
+// The minimum where the predicate `min` is true, else the maximum. write(op, result) emits one of them.
+template <class Write>
+void choose_extremum(Translator& t, const Write& write) {
+  const Operand& min = t.operand("min");
+  if (t.is_true(min) || t.is_false(min)) {
+    write(t.is_true(min) ? ptx::Op::min : ptx::Op::max, t.result("Rd"));
+    return;
+  }
+  const ptx::Operand least = t.temporary(), most = t.temporary();
+  write(ptx::Op::min, least);
+  write(ptx::Op::max, most);
+  t.emit(ptx::Op::selp, ptx::Type::b32, {t.result("Rd")}, {least, most, t.predicate(min)});
+}
+
 }  // namespace simtlab::machine

@@ -209,15 +209,7 @@ void extremum(Translator& t) {
     }
     write_extremum(t, op, type, result, two);
   };
-  const Operand& min = t.operand("min");
-  if (t.is_true(min) || t.is_false(min)) {
-    write(t.is_true(min) ? Op::min : Op::max, t.result("Rd"));
-    return;
-  }
-  const ptx::Operand least = t.temporary(), most = t.temporary();
-  write(Op::min, least);
-  write(Op::max, most);
-  t.emit(Op::selp, Type::b32, {t.result("Rd")}, {least, most, t.predicate(min)});
+  choose_extremum(t, write);
 }
 
 // ---- comparisons ----
