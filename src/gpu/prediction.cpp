@@ -327,7 +327,8 @@ result::KernelResult PredictionKernels::predict(const KernelJob& job) {
        .unstudied_instructions = launch.first_block_instructions,
        .rest_blocks = rest,
        .rest_instructions = rest_instructions,
-       .lowering = options_.lowering && source.code_of(source.function()) == nullptr});
+       .lowering =
+           options_.lowering && source.code_of(source.function()) == nullptr && !source.function().machine});
   result::KernelResult out =
       answer(source.function().name, profile, origin_of(profile), device_, options_.predict);
   out.metrics.set("gpu.instructions.warp",

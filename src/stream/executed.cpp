@@ -4,9 +4,6 @@
 
 #include "exec/spin.h"
 #include "exec/store_buffer.h"
-#include "machine/code.h"
-#include "machine/print.h"
-#include "stream/trace/code.h"
 
 namespace simtlab::stream {
 namespace {
@@ -56,31 +53,7 @@ class DirectShare final : public SmShare {
   const exec::Launch& launch_;
 };
 
-std::unique_ptr<const trace::Code> machine_code(const exec::Launch& launch) {
-  const ptx::Function& function = launch.function();
-  if (!function.machine) return nullptr;
-  auto module = std::make_shared<ptx::Module>();
-  module->name = launch.module().name;
-  module->target = launch.module().target;
-  module->files = launch.module().files;
-  module->functions.push_back(function);
-  auto code = std::make_unique<trace::Code>();
-  code->module = std::move(module);
-  for (const machine::Instruction& instruction : function.machine->instructions) {
-    code->mnemonics.push_back(machine::opcode_text(instruction));
-    code->addresses.push_back(instruction.address);
-  }
-  return code;
-}
-
 }  // namespace
-
-ExecutedLaunch::ExecutedLaunch(const exec::Launch& launch) : launch_(launch), code_(machine_code(launch)) {}
-ExecutedLaunch::~ExecutedLaunch() = default;
-
-const trace::Code* ExecutedLaunch::code_of(const ptx::Function& function) const {
-  return &function == &launch_.function() ? code_.get() : nullptr;
-}
 
 std::unique_ptr<SmShare> ExecutedLaunch::make_share(Effects effects) const {
   if (effects == Effects::at_once) return std::make_unique<DirectShare>(launch_);

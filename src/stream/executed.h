@@ -7,8 +7,7 @@ namespace simtlab::stream {
 
 class ExecutedLaunch final : public WarpSource {
  public:
-  explicit ExecutedLaunch(const exec::Launch& launch);  // which must outlive it
-  ~ExecutedLaunch() override;
+  explicit ExecutedLaunch(const exec::Launch& launch) : launch_(launch) {}  // which must outlive it
   const ptx::Function& function() const override { return launch_.function(); }
   const ptx::Module& module() const override { return launch_.module(); }
   Dim3 grid() const override { return launch_.grid(); }
@@ -17,11 +16,9 @@ class ExecutedLaunch final : public WarpSource {
   std::unique_ptr<SmShare> make_share(Effects effects) const override;
   // Malloc in kernels: one heap for all
   bool one_at_a_time() const override { return launch_.params().heap != nullptr; }
-  const trace::Code* code_of(const ptx::Function& function) const override;
 
  private:
   const exec::Launch& launch_;
-  std::unique_ptr<const trace::Code> code_;  // of machine code
 };
 
 }  // namespace simtlab::stream

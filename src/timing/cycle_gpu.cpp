@@ -162,7 +162,7 @@ void CycleGpu::Impl::place(ActiveLaunch& launch, const stream::WarpSource& sourc
       1u, options.registers_override != 0 ? options.registers_override : source.function().registers);
   context.occupancy = fit(device, source, context.registers);
   const stream::trace::Code* code = source.code_of(source.function());
-  const bool machine_code = code != nullptr && !code->mnemonics.empty();
+  const bool machine_code = source.function().machine || (code != nullptr && !code->mnemonics.empty());
   context.programs.begin(source.function(), models.pipes, machine_code ? models.as_it_is : models.lowering);
   context.machine_code = machine_code;
   context.programs.place(device, source);

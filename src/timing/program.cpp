@@ -227,6 +227,20 @@ void Programs::place(const device::Device& device, const stream::WarpSource& sou
   device_ = &device;
 }
 
+namespace {
+
+// Where the instructions of machine code lie; none: not known, as of PTX.
+std::vector<std::uint64_t> addresses_of(const ptx::Function& function, const stream::trace::Code* recorded) {
+  std::vector<std::uint64_t> out;
+  if (recorded != nullptr) return recorded->addresses;
+  if (!function.machine) return out;
+  for (const machine::Instruction& instruction : function.machine->instructions)
+    out.push_back(instruction.address);
+  return out;
+}
+
+}  // namespace
+
 const Program* Programs::of(const ptx::Function& function) {
   const std::lock_guard lock(mutex_);
   for (const auto& program : programs_)
@@ -235,9 +249,9 @@ const Program* Programs::of(const ptx::Function& function) {
   if (source_ != nullptr) {
     const stream::trace::Code* const code = source_->code_of(function);
     if (device_->instruction.caches)
-      program->lay_out(CodeLayout(device_->instruction),
-                       code == nullptr ? std::span<const std::uint64_t>() : code->addresses);
-    if (code != nullptr && !code->mnemonics.empty()) program->count_bank_conflicts(device_->sm);
+      program->lay_out(CodeLayout(device_->instruction), addresses_of(function, code));
+    if (function.machine || (code != nullptr && !code->mnemonics.empty()))
+      program->count_bank_conflicts(device_->sm);
   }
   programs_.push_back(std::move(program));
   return programs_.back().get();
