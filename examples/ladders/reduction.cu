@@ -11,10 +11,10 @@ constexpr int kThreads = 256;
 // at work to the end, with ever fewer lanes.
 __global__ void reduce_interleaved(const float* in, float* out, int) {
   __shared__ float part[kThreads];
-  const int thread = threadIdx.x, threads = blockDim.x;
+  const unsigned thread = threadIdx.x, threads = blockDim.x;
   part[thread] = in[blockIdx.x * threads + thread];
   __syncthreads();
-  for (int step = 1; step < threads; step *= 2) {
+  for (unsigned step = 1; step < threads; step *= 2) {
     if (thread % (2 * step) == 0) part[thread] += part[thread + step];
     __syncthreads();
   }
@@ -25,11 +25,11 @@ __global__ void reduce_interleaved(const float* in, float* out, int) {
 // apart: in ever fewer banks.
 __global__ void reduce_strided(const float* in, float* out, int) {
   __shared__ float part[kThreads];
-  const int thread = threadIdx.x, threads = blockDim.x;
+  const unsigned thread = threadIdx.x, threads = blockDim.x;
   part[thread] = in[blockIdx.x * threads + thread];
   __syncthreads();
-  for (int step = 1; step < threads; step *= 2) {
-    const int i = 2 * step * thread;
+  for (unsigned step = 1; step < threads; step *= 2) {
+    const unsigned i = 2 * step * thread;
     if (i < threads) part[i] += part[i + step];
     __syncthreads();
   }

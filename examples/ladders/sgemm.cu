@@ -47,14 +47,17 @@ __global__ void sgemm_tiles_1d(int n, float alpha, const float* a, const float* 
   __shared__ float left[kSide][kDepth];
   __shared__ float right[kDepth][kSide];
   const int x = threadIdx.x % kSide, y = threadIdx.x / kSide * kRows;
-  const int first_row = blockIdx.y * kSide, first_column = blockIdx.x * kSide;
+  a += blockIdx.y * kSide * n;
+  b += blockIdx.x * kSide;
+  c += blockIdx.y * kSide * n + blockIdx.x * kSide;
   float sums[kRows] = {};
-  for (int tile = 0; tile < n; tile += kDepth) {
+  for (int tile = 0; tile < n; tile += kDepth, a += kDepth, b += kDepth * n) {
     const int left_y = threadIdx.x / kDepth, left_x = threadIdx.x % kDepth;
-    left[left_y][left_x] = a[(first_row + left_y) * n + tile + left_x];
+    left[left_y][left_x] = a[left_y * n + left_x];
     const int right_y = threadIdx.x / kSide;
-    right[right_y][x] = b[(tile + right_y) * n + first_column + x];
+    right[right_y][x] = b[right_y * n + x];
     __syncthreads();
+#pragma unroll
     for (int k = 0; k < kDepth; ++k) {
       const float factor = right[k][x];
 #pragma unroll
@@ -64,7 +67,7 @@ __global__ void sgemm_tiles_1d(int n, float alpha, const float* a, const float* 
   }
 #pragma unroll
   for (int i = 0; i < kRows; ++i) {
-    float& out = c[(first_row + y + i) * n + first_column + x];
+    float& out = c[(y + i) * n + x];
     out = alpha * sums[i] + beta * out;
   }
 }
@@ -109,21 +112,26 @@ struct Sums {
   }
 };
 
-// Step 5: 8 x 8 elements for each thread: 16 loads from shared memory serve 64 multiplications.
-__global__ void sgemm_tiles_2d(int n, float alpha, const float* a, const float* b, float beta, float* c) {
+// Step 5: 8 x 8 elements for each thread: 16 elements from shared memory serve 64 multiplications.
+__global__ void __launch_bounds__(256)
+    sgemm_tiles_2d(int n, float alpha, const float* a, const float* b, float beta, float* c) {
   constexpr int kSide = 128, kDepth = 8, kThreads = 256;
   __shared__ float left[kSide][kDepth];
   __shared__ float right[kDepth][kSide];
   const int x = threadIdx.x % 16 * 8, y = threadIdx.x / 16 * 8;
-  const int first_row = blockIdx.y * kSide, first_column = blockIdx.x * kSide;
+  a += blockIdx.y * kSide * n;
+  b += blockIdx.x * kSide;
+  c += blockIdx.y * kSide * n + blockIdx.x * kSide;
   Sums<8, 8> sums;
-  for (int tile = 0; tile < n; tile += kDepth) {
+  for (int tile = 0; tile < n; tile += kDepth, a += kDepth, b += kDepth * n) {
 #pragma unroll
-    for (int i = threadIdx.x; i < kSide * kDepth; i += kThreads) {
-      left[i / kDepth][i % kDepth] = a[(first_row + i / kDepth) * n + tile + i % kDepth];
-      right[i / kSide][i % kSide] = b[(tile + i / kSide) * n + first_column + i % kSide];
+    for (int first = 0; first < kSide * kDepth; first += kThreads) {
+      const unsigned i = first + threadIdx.x;
+      left[i / kDepth][i % kDepth] = a[i / kDepth * n + i % kDepth];
+      right[i / kSide][i % kSide] = b[i / kSide * n + i % kSide];
     }
     __syncthreads();
+#pragma unroll
     for (int k = 0; k < kDepth; ++k) {
       float column[8], row[8];
 #pragma unroll
@@ -134,7 +142,7 @@ __global__ void sgemm_tiles_2d(int n, float alpha, const float* a, const float* 
     }
     __syncthreads();
   }
-  sums.store(n, alpha, beta, c + (first_row + y) * n + first_column + x);
+  sums.store(n, alpha, beta, c + y * n + x);
 }
 
 // Copies a tile of A, four elements at a time, and turns it over: left[k][row]. Then a thread's rows are
@@ -143,8 +151,8 @@ template <int kSide, int kDepth, int kThreads>
 __device__ void copy_left(int n, const float* a, float (&left)[kDepth][kSide]) {
   constexpr int kPieces = kDepth / 4;  // of a row
 #pragma unroll
-  for (int i = threadIdx.x; i < kSide * kPieces; i += kThreads) {
-    const int row = i / kPieces, k = i % kPieces * 4;
+  for (int first = 0; first < kSide * kPieces; first += kThreads) {
+    const unsigned i = first + threadIdx.x, row = i / kPieces, k = i % kPieces * 4;
     const float4 four = load4(a + row * n + k);
     left[k][row] = four.x;
     left[k + 1][row] = four.y;
@@ -158,8 +166,10 @@ template <int kSide, int kDepth, int kThreads>
 __device__ void copy_right(int n, const float* b, float (&right)[kDepth][kSide]) {
   constexpr int kPieces = kSide / 4;
 #pragma unroll
-  for (int i = threadIdx.x; i < kDepth * kPieces; i += kThreads)
-    store4(&right[i / kPieces][i % kPieces * 4], load4(b + i / kPieces * n + i % kPieces * 4));
+  for (int first = 0; first < kDepth * kPieces; first += kThreads) {
+    const unsigned i = first + threadIdx.x, k = i / kPieces, column = i % kPieces * 4;
+    store4(&right[k][column], load4(b + k * n + column));
+  }
 }
 
 // Loads neighbours in shared memory, four at a time.
@@ -182,12 +192,15 @@ __device__ void multiply_tiles(int n, float alpha, const float* a, const float* 
   __shared__ __align__(16) float right[kDepth][kSide];
   constexpr int kAcross = kSide / 8;
   const int x = threadIdx.x % kAcross * 8, y = threadIdx.x / kAcross * 8;
-  const int first_row = blockIdx.y * kSide, first_column = blockIdx.x * kSide;
+  a += blockIdx.y * kSide * n;
+  b += blockIdx.x * kSide;
+  c += blockIdx.y * kSide * n + blockIdx.x * kSide;
   Sums<8, 8> sums;
-  for (int tile = 0; tile < n; tile += kDepth) {
-    copy_left<kSide, kDepth, kAcross * kAcross>(n, a + first_row * n + tile, left);
-    copy_right<kSide, kDepth, kAcross * kAcross>(n, b + tile * n + first_column, right);
+  for (int tile = 0; tile < n; tile += kDepth, a += kDepth, b += kDepth * n) {
+    copy_left<kSide, kDepth, kAcross * kAcross>(n, a, left);
+    copy_right<kSide, kDepth, kAcross * kAcross>(n, b, right);
     __syncthreads();
+#pragma unroll
     for (int k = 0; k < kDepth; ++k) {
       float column[8], row[8];
       load_vectors(&left[k][y], column);
@@ -196,7 +209,7 @@ __device__ void multiply_tiles(int n, float alpha, const float* a, const float* 
     }
     __syncthreads();
   }
-  sums.store_vectors(n, alpha, beta, c + (first_row + y) * n + first_column + x);
+  sums.store_vectors(n, alpha, beta, c + y * n + x);
 }
 
 // Step 6: accesses of 16 bytes, to global and to shared memory.
@@ -211,17 +224,20 @@ __global__ void sgemm_linear(int n, float alpha, const float* a, const float* b,
   __shared__ __align__(16) float left[kDepth][kSide];
   __shared__ float right[kDepth][8][16];
   const int across = threadIdx.x % 16, y = threadIdx.x / 16 * 8;
-  const int first_row = blockIdx.y * kSide, first_column = blockIdx.x * kSide;
+  a += blockIdx.y * kSide * n;
+  b += blockIdx.x * kSide;
+  c += blockIdx.y * kSide * n + blockIdx.x * kSide;
   Sums<8, 8> sums;
-  for (int tile = 0; tile < n; tile += kDepth) {
-    copy_left<kSide, kDepth, kThreads>(n, a + first_row * n + tile, left);
+  for (int tile = 0; tile < n; tile += kDepth, a += kDepth, b += kDepth * n) {
+    copy_left<kSide, kDepth, kThreads>(n, a, left);
     const int k = threadIdx.x / 32, x = threadIdx.x % 32 * 4;
-    const float4 four = load4(b + (tile + k) * n + first_column + x);
+    const float4 four = load4(b + k * n + x);
     right[k][x % 8][x / 8] = four.x;
     right[k][x % 8 + 1][x / 8] = four.y;
     right[k][x % 8 + 2][x / 8] = four.z;
     right[k][x % 8 + 3][x / 8] = four.w;
     __syncthreads();
+#pragma unroll
     for (int k = 0; k < kDepth; ++k) {
       float column[8], row[8];
       load_vectors(&left[k][y], column);
@@ -231,27 +247,30 @@ __global__ void sgemm_linear(int n, float alpha, const float* a, const float* b,
     }
     __syncthreads();
   }
-  sums.store_vectors(n, alpha, beta, c + (first_row + y) * n + first_column + across * 8);
+  sums.store_vectors(n, alpha, beta, c + y * n + across * 8);
 }
 
-// Step 8: B's tile as it is, with five words of padding after each row. What was meant against conflicts
-// keeps the loads four bytes wide, for the rows are no longer aligned.
+// Step 8: B's tile as it is, with five words of padding after each row. They are meant against bank conflicts;
+// and they narrow the loads, for most rows are no longer aligned.
 __global__ void sgemm_padded(int n, float alpha, const float* a, const float* b, float beta, float* c) {
   constexpr int kSide = 128, kDepth = 8, kThreads = 256, kPadding = 5;
   __shared__ __align__(16) float left[kDepth][kSide];
   __shared__ float right[kDepth][kSide + kPadding];
   const int x = threadIdx.x % 16 * 8, y = threadIdx.x / 16 * 8;
-  const int first_row = blockIdx.y * kSide, first_column = blockIdx.x * kSide;
+  a += blockIdx.y * kSide * n;
+  b += blockIdx.x * kSide;
+  c += blockIdx.y * kSide * n + blockIdx.x * kSide;
   Sums<8, 8> sums;
-  for (int tile = 0; tile < n; tile += kDepth) {
-    copy_left<kSide, kDepth, kThreads>(n, a + first_row * n + tile, left);
+  for (int tile = 0; tile < n; tile += kDepth, a += kDepth, b += kDepth * n) {
+    copy_left<kSide, kDepth, kThreads>(n, a, left);
     float* to = &right[threadIdx.x / 32][threadIdx.x % 32 * 4];
-    const float4 four = load4(b + (tile + threadIdx.x / 32) * n + first_column + threadIdx.x % 32 * 4);
+    const float4 four = load4(b + threadIdx.x / 32 * n + threadIdx.x % 32 * 4);
     to[0] = four.x;
     to[1] = four.y;
     to[2] = four.z;
     to[3] = four.w;
     __syncthreads();
+#pragma unroll
     for (int k = 0; k < kDepth; ++k) {
       float column[8], row[8];
       load_vectors(&left[k][y], column);
@@ -261,7 +280,7 @@ __global__ void sgemm_padded(int n, float alpha, const float* a, const float* b,
     }
     __syncthreads();
   }
-  sums.store_vectors(n, alpha, beta, c + (first_row + y) * n + first_column + x);
+  sums.store_vectors(n, alpha, beta, c + y * n + x);
 }
 
 // Step 9: the tile that was found best on an RTX A6000: twice as deep as in step 6, so half the barriers.
@@ -271,7 +290,9 @@ __global__ void __launch_bounds__(256)
 }
 
 // Step 10: one more level. A warp has 64 x 64 elements of the block's 128 x 128, in four strips of 64 x 16; a
-// thread has 8 x 4 of each strip. Lanes that lie together read the same words of shared memory.
+// thread has 8 x 4 of each strip. Lanes that lie together read the same words of shared memory. Eight of the
+// 16 turns of the inner loop are unrolled: for all of them nvcc takes so many registers that one block less
+// fits an SM.
 __global__ void __launch_bounds__(128)
     sgemm_warps(int n, float alpha, const float* a, const float* b, float beta, float* c) {
   constexpr int kSide = 128, kDepth = 16, kThreads = 128;
@@ -280,25 +301,29 @@ __global__ void __launch_bounds__(128)
   __shared__ __align__(16) float right[kDepth][kSide];
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int y = warp / 2 * kWarpSide + lane / 4 * 8, x = warp % 2 * kWarpSide + lane % 4 * 4;
-  const int first_row = blockIdx.y * kSide, first_column = blockIdx.x * kSide;
+  a += blockIdx.y * kSide * n;
+  b += blockIdx.x * kSide;
+  c += blockIdx.y * kSide * n + blockIdx.x * kSide;
   Sums<8, 4> sums[kStrips];
-  for (int tile = 0; tile < n; tile += kDepth) {
-    copy_left<kSide, kDepth, kThreads>(n, a + first_row * n + tile, left);
-    copy_right<kSide, kDepth, kThreads>(n, b + tile * n + first_column, right);
+  for (int tile = 0; tile < n; tile += kDepth, a += kDepth, b += kDepth * n) {
+    copy_left<kSide, kDepth, kThreads>(n, a, left);
+    copy_right<kSide, kDepth, kThreads>(n, b, right);
     __syncthreads();
+#pragma unroll 8
     for (int k = 0; k < kDepth; ++k) {
-      float column[8], row[kStrips][4];
+      float column[8];
       load_vectors(&left[k][y], column);
 #pragma unroll
-      for (int i = 0; i < kStrips; ++i) load_vectors(&right[k][x + i * kStrip], row[i]);
-#pragma unroll
-      for (int i = 0; i < kStrips; ++i) sums[i].add(column, row[i]);
+      for (int i = 0; i < kStrips; ++i) {
+        float row[4];
+        load_vectors(&right[k][x + i * kStrip], row);
+        sums[i].add(column, row);
+      }
     }
     __syncthreads();
   }
 #pragma unroll
-  for (int i = 0; i < kStrips; ++i)
-    sums[i].store_vectors(n, alpha, beta, c + (first_row + y) * n + first_column + x + i * kStrip);
+  for (int i = 0; i < kStrips; ++i) sums[i].store_vectors(n, alpha, beta, c + y * n + x + i * kStrip);
 }
 
 struct Step {
