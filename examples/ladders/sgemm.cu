@@ -250,8 +250,8 @@ __global__ void sgemm_linear(int n, float alpha, const float* a, const float* b,
   sums.store_vectors(n, alpha, beta, c + y * n + across * 8);
 }
 
-// Step 8: B's tile as it is, with five words of padding after each row. They are meant against bank conflicts;
-// and they narrow the loads, for most rows are no longer aligned.
+// Step 8: B's tile as it is, with five words of padding after each row. They are meant against bank
+// conflicts; and they narrow the loads, for most rows are no longer aligned.
 __global__ void sgemm_padded(int n, float alpha, const float* a, const float* b, float beta, float* c) {
   constexpr int kSide = 128, kDepth = 8, kThreads = 256, kPadding = 5;
   __shared__ __align__(16) float left[kDepth][kSide];
