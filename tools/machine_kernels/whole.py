@@ -1,0 +1,1 @@
+def compare(options, ptxas, architecture, level, folder): return []
