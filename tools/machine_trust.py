@@ -26,7 +26,7 @@ from machine_kernels import instructions, kernel, programs, whole
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 KINDS = ("instructions", "random", "examples")
 ARCHITECTURES = "sm_70,sm_75,sm_80,sm_86,sm_89,sm_90"
-OUTCOMES = ("equal", "near", "refused", "failed", "different", "ptx")
+OUTCOMES = ("equal", "near", "known", "refused", "failed", "different", "ptx")
 MISSING = 7
 ERROR = re.compile(r"line (\d+); error")
 
@@ -114,8 +114,12 @@ class Trust:
         return [(level, name, outcome, text, what[name]) for level, name, outcome, text in found]
 
     def note(self, kind, architecture, level, name, outcome, text, what):
+        if outcome == "different" and instructions.known(what):
+            outcome, text = "known", instructions.known(what)
         self.counts[kind, architecture, level][outcome] += 1
-        if outcome in ("refused", "failed", "ptx"):
+        if outcome == "near":
+            text = "approximations: " + re.split(r"[ (]", what)[0]
+        if outcome in ("near", "known", "refused", "failed", "ptx"):
             reason = re.sub(r" at 0x[0-9a-f]+ of kernel \S+", "", text)
             reason = re.sub(r"\b(U?R|U?P)\d+\b|0x[0-9a-f]+", r"\1_", reason)
             self.refusals[outcome, reason][architecture].add(what)
@@ -167,11 +171,10 @@ def run(options, folder):
             kernels = instructions.generate(forms, options.limit, options.seed)
             trust.compare("instructions", ptxas, architecture, kernels)
         if "random" in options.kinds:
-            trust.compare("random", ptxas, architecture, programs.generate(options.random, options.seed))
+            trust.compare("random", ptxas, architecture, programs.generate(options.random, options.seed, int(architecture[3:])))
         if "examples" in options.kinds:
-            for level in options.levels:
-                for found in whole.compare(options, ptxas, architecture, level, folder):
-                    trust.note("examples", architecture, level, *found)
+            for level, *found in whole.compare(options, ptxas, architecture, options.levels, folder):
+                trust.note("examples", architecture, level, *found)
     trust.report()
     return 1 if trust.bad else 0
 

@@ -1,12 +1,22 @@
 """Kernels of one PTX instruction each, from simtlab's opcode table (`compare_machine forms`)."""
 import itertools
 import random
+import re
 
 from . import kernel as k
 
 # Their values are approximations, which the assembler surrounds with scaling of its own.
 APPROXIMATE = {"approx", "full"}
 SKIPPED = {"mov", "cvta", "isspacep", "createpolicy", "nanosleep", "ld", "ldu", "st", "atom", "red"}
+# Where the code that ptxas writes departs from the manual, which simtlab's PTX follows; the machine code is executed
+# as it is.
+KNOWN = [
+    (r"v(add|sub|absdiff|min|max|shl|shr|mad|set)\.", "scalar video instructions where a step needs more than 32 bits"),
+    (r"fns\.", "fns by -2^31, which is negated on the way"),
+    (r"cvt\.r[mp]\.ftz\.(sat\.)?f16\.f32", "cvt.rm and .rp to f16: .ftz is dropped"),
+    (r"(sin|cos)\.approx.*immediate", "sin and cos of constants, which ptxas computes itself"),
+    (r"(div|rcp)\.r[nzmp]\.ftz\.f32", "quotients that are rounded up to 2^-126 are flushed"),
+]
 WITH_MASK = {"shfl", "vote", "match", "redux", "elect"}
 WIDER = {"u16": "u32", "s16": "s32", "u32": "u64", "s32": "s64"}
 TYPES = {"pred", "tf32"} | {f"{t}{b}" for t in "usb" for b in (8, 16, 32, 64)}
@@ -84,12 +94,18 @@ def operands_text(kernel, ins, variant, draw):
         name = word.lstrip("=").rstrip("~")
         if word.startswith("="):
             first, *second = name.split("|")
-            registers = [kernel.output(ins.operand_type(first))] + [kernel.output("pred") for _ in second]
+            first = "tf32" if "tf32" in ins.words else ins.operand_type(first)
+            registers = [kernel.output(first)] + [kernel.output("pred") for _ in second]
             out.append("|".join(registers))
             continue
         at, source = source, source + 1
         if name == "#":
             out.append(str(draw.randrange(256)))
+        elif ins.base in ("bfe", "bfi") and name == "u32":
+            # Places and lengths beyond 255 are not defined.
+            register = source_text(kernel, name, None, draw)
+            kernel.body.append(f"and.b32 {register}, {register}, 255;")
+            out.append(register)
         elif at == mask_at:
             out.append("-1")
         else:
@@ -292,6 +308,11 @@ def memory(draw):
             if op not in ("exch", "cas"):
                 add(atomic(f"red{len(out)}_{safe(op)}_{ptx_type}", space, op, ptx_type, "", False, draw))
     return out
+
+
+def known(what):
+    """Why PTX and machine code may differ; None: they may not."""
+    return next((reason for pattern, reason in KNOWN if re.match(pattern, what)), None)
 
 
 def generate(forms, limit, seed):

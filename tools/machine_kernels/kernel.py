@@ -18,13 +18,15 @@ def loaded_type(name):
     """The type of a load or store of a value of this PTX type, and its kind in a suite."""
     if name in ("f32", "f64"):
         return name, name
+    if name == "tf32":
+        return "b32", "f32"
     if name in ("f16", "bf16"):
         return "b16", name
     if name in ("f16x2", "bf16x2"):
         return "b32", name
     if name.endswith("x2"):
         return "b32", "b32"
-    bits = {"u8": 16, "s8": 16, "pred": 32, "tf32": 32}.get(name) or int(name.lstrip("busf"))
+    bits = {"u8": 16, "s8": 16, "pred": 32}.get(name) or int(name.lstrip("busf"))
     return f"b{bits}", f"b{bits}"
 
 
