@@ -21,7 +21,7 @@ WORD_OPS = [
     "shr.s32 {d}, {a}, {b}", "min.s32 {d}, {a}, {b}", "max.u32 {d}, {a}, {b}", "lop3.b32 {d}, {a}, {b}, {c}, {byte}",
     "prmt.b32 {d}, {a}, {b}, {c}", "prmt.b32 {d}, {a}, {b}, {half}", "popc.b32 {d}, {a}", "clz.b32 {d}, {a}",
     "brev.b32 {d}, {a}", "bfind.u32 {d}, {a}", "bfind.shiftamt.s32 {d}, {a}", "sad.s32 {d}, {a}, {b}, {c}",
-    "bfe.s32 {d}, {a}, {k}, {s}", "bfe.u32 {d}, {a}, {k}, {s}", "bfi.b32 {d}, {a}, {b}, {k}, {s}",
+    "bfe.s32 {d}, {a}, {k}, {n}", "bfe.u32 {d}, {a}, {k}, {n}", "bfi.b32 {d}, {a}, {b}, {k}, {n}",
     "shf.l.wrap.b32 {d}, {a}, {b}, {c}", "shf.r.clamp.b32 {d}, {a}, {b}, {c}", "dp4a.u32.s32 {d}, {a}, {b}, {c}",
     "selp.b32 {d}, {a}, {b}, {p}", "slct.u32.s32 {d}, {a}, {b}, {c}", "set.lt.u32.s32 {d}, {a}, {b}",
     "mul24.lo.s32 {d}, {a}, {b}", "cvt.u32.u64 {d}, {A}", "cvt.s32.s16 {d}, {h}", "cvt.rzi.s32.f32 {d}, {f}",
@@ -95,8 +95,9 @@ class Program:
         names |= {n: self.pick("x", HALVES) for n in "xyzH"}
         names |= {n: self.pick("p", PREDICATES) for n in "pqr"}
         names["s"], names["byte"], names["half"] = d.randrange(40), d.randrange(256), d.randrange(65536)
-        # ptxas folds bfe.s32 at constant places beyond 31 to -1 from -O1 on, and does not at -O0.
-        names["k"] = d.randrange(32)
+        # From -O1 on ptxas folds bfe.s32 at constant places beyond 31 to -1 and bfi of constant lengths beyond 32 to
+        # shorter ones; at -O0 it does not.
+        names["k"], names["n"] = d.randrange(32), d.randrange(33)
         names["word"], names["h"] = d.getrandbits(32), "%h0"
         return names
 
@@ -113,6 +114,9 @@ class Program:
         if HALF_PAIRS.get(text.split()[0], 0) > self.generation:
             text = "add.f16x2 {H}, {x}, {y}"
         names = self.operands()
+        if text.startswith("lop3"):
+            # From -O1 on ptxas joins lop3 of equal sources with logic behind it wrongly: lop3(a, b, b, 110) & a.
+            names["a"], names["b"], names["c"] = (f"%a{i}" for i in d.sample(range(WORDS), 3))
         if "{h}" in text:
             self.emit(f"cvt.u16.u32 %h0, {names['a']};")
         guard = f"@{d.choice(['', '!'])}{self.pick('p', PREDICATES)} " if d.random() < 0.15 else ""

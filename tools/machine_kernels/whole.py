@@ -9,6 +9,8 @@ import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 FOLDERS = ("examples", "tests/cuda")
+# Expects the error that PTX executors give for deep calls; a stack that overflows is an invalid address in machine code.
+EXCEPT = {"virtual_trees"}
 # A GPU that runs the code of a generation; where there is no file of one, another of the family gets its number.
 GPUS = {70: "v100", 72: "v100", 75: "rtx2060", 80: "a100", 86: "a100", 87: "a100", 89: "a100", 90: "h100"}
 UNSUPPORTED = 4
@@ -28,7 +30,7 @@ def fat_binary(generation, ptx, cubin):
 
 
 def programs():
-    return [source for folder in FOLDERS for source in sorted((ROOT / folder).glob("*.cu"))]
+    return [source for folder in FOLDERS for source in sorted((ROOT / folder).glob("*.cu")) if source.stem not in EXCEPT]
 
 
 class Programs:
@@ -76,12 +78,12 @@ class Programs:
         if source not in self.by_ptx:
             self.by_ptx[source] = self.run(program, "ptx")
         want, got = self.by_ptx[source], self.run(program, "machine")
-        if want.returncode != 0:
-            return "ptx", first_line(want.stderr or want.stdout)
+        if want.returncode == UNSUPPORTED:
+            return "ptx", first_line(want.stderr)
         if got.returncode == UNSUPPORTED:
             return "refused", first_line(got.stderr)
-        if got.returncode != 0:
-            return "failed", first_line(got.stderr or got.stdout)
+        if got.returncode != want.returncode:
+            return "failed", f"it ends with {got.returncode}, with PTX {want.returncode}: {first_line(got.stderr)}"
         if timeless(got.stdout) != timeless(want.stdout):
             return "different", f"it prints {got.stdout[:200]!r}, with PTX {want.stdout[:200]!r}"
         return "equal", ""
