@@ -152,7 +152,9 @@ class Trust:
             print(f"{outcome}: {reason} [{', '.join(sorted(by_architecture))}; {len(whats)}: {sorted(whats)[0]}]")
         for kind, architecture, level, name, what, text in self.bad[: self.options.show]:
             print(f"DIFFERENT {kind} {architecture} -O{level} {name}: {what}\n  {text}")
-            print(f"  again: machine_trust.py --arch {architecture} -O {level} {self.options.again} --only {name} {kind}")
+            print(
+                f"  again: machine_trust.py --arch {architecture} -O {level} {self.options.again} --only {name} {kind}"
+            )
         if len(self.bad) > self.options.show:
             print(f"... and {len(self.bad) - self.options.show} more")
 
@@ -171,7 +173,9 @@ def run(options, folder):
             kernels = instructions.generate(forms, options.limit, options.seed)
             trust.compare("instructions", ptxas, architecture, kernels)
         if "random" in options.kinds:
-            trust.compare("random", ptxas, architecture, programs.generate(options.random, options.seed, int(architecture[3:])))
+            trust.compare(
+                "random", ptxas, architecture, programs.generate(options.random, options.seed, int(architecture[3:]))
+            )
         if "examples" in options.kinds:
             for level, *found in whole.compare(options, ptxas, architecture, options.levels, folder):
                 trust.note("examples", architecture, level, *found)

@@ -1,6 +1,6 @@
-// Any bytes as machine code: the first names the generation, the rest replaces the code of a small kernel, which
-// is then executed for a few thousand instructions. Words are taken as they are, and (second byte) as the form
-// of their first bits with fields that it has. Only simtlab::Error may come out.
+// Any bytes as machine code: the first names the generation, the rest replaces the code of a small kernel,
+// which is then executed for a few thousand instructions. Words are taken as they are, and (second byte) as
+// the form of their first bits with fields that it has. Only simtlab::Error may come out.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

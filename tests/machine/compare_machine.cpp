@@ -45,11 +45,12 @@ int main(int count, char** values) {
   }
   try {
     for (int i = 1; i < count; ++i)
-      exec::comparison::compare_suite(
-          exec::comparison::read_suite(values[i]), [&](const exec::comparison::Finding& f) {
-            fmt::print("{}\t{}\t{}\t{}\t{}\n", values[i], f.label, f.kernel->name, name_of(f.outcome), f.text);
-            std::fflush(stdout);
-          });
+      exec::comparison::compare_suite(exec::comparison::read_suite(values[i]),
+                                      [&](const exec::comparison::Finding& f) {
+                                        fmt::print("{}\t{}\t{}\t{}\t{}\n", values[i], f.label, f.kernel->name,
+                                                   name_of(f.outcome), f.text);
+                                        std::fflush(stdout);
+                                      });
   } catch (const Error& error) {
     std::fputs(error.format().c_str(), stderr);
     return 2;

@@ -110,7 +110,9 @@ def operands_text(kernel, ins, variant, draw):
         elif at == mask_at:
             out.append("-1")
         else:
-            out.append(source_text(kernel, ins.operand_type(name), variant if variant and variant[0] == at else None, draw))
+            out.append(
+                source_text(kernel, ins.operand_type(name), variant if variant and variant[0] == at else None, draw)
+            )
     return out
 
 
@@ -162,7 +164,12 @@ def arithmetic(forms, limit, draw):
     out = []
     for line in forms.splitlines():
         base, groups, operands = line.split("\t")
-        if base in SKIPPED or operands == "" or (operands[0] == "<" and operands != "<video>") or "=" not in operands + "<=":
+        if (
+            base in SKIPPED
+            or operands == ""
+            or (operands[0] == "<" and operands != "<video>")
+            or "=" not in operands + "<="
+        ):
             continue
         if operands != "<video>" and "=" not in operands:
             continue
@@ -225,7 +232,9 @@ def load(name, space, how, ptx_type, vector, draw):
     kernel.body.append(f"ld.{space}{how}{vector}.{ptx_type} {text}, [{source}];")
     for value in values:
         out = kernel.output({"%f": "f32", "%d": "f64"}.get(value[:2], "b64" if value[:3] == "%rd" else "b32"))
-        kernel.body.append(f"mov.{'b64' if value[:3] == '%rd' else 'f64' if value[:2] == '%d' else 'f32' if value[:2] == '%f' else 'b32'} {out}, {value};")
+        kernel.body.append(
+            f"mov.{'b64' if value[:3] == '%rd' else 'f64' if value[:2] == '%d' else 'f32' if value[:2] == '%f' else 'b32'} {out}, {value};"
+        )
     return kernel
 
 

@@ -142,9 +142,9 @@ def corner(bits, draw: random.Random):
     if draw.random() < 0.3:
         return draw.getrandbits(bits)
     one = 1 << draw.randrange(bits)
-    return draw.choice([one, one - 1, one + 1, draw.randrange(40), (1 << bits) - 1, (1 << bits) - draw.randrange(1, 9)]) & (
-        (1 << bits) - 1
-    )
+    return draw.choice(
+        [one, one - 1, one + 1, draw.randrange(40), (1 << bits) - 1, (1 << bits) - draw.randrange(1, 9)]
+    ) & ((1 << bits) - 1)
 
 
 FLOATS = [0x00000000, 0x80000000, 0x3F800000, 0xBF800000, 0x7F800000, 0x00000001, 0x007FFFFF, 0x40490FDB, 0x3F000001]

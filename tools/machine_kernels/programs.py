@@ -235,7 +235,9 @@ class Program:
             lane = d.choice(["%t0", str(d.randrange(32))])
             if mask != "-1":  # stays among the lanes of the mask
                 mode, lane, clamp = "bfly", str(d.randrange(16)), 31
-            self.emit(f"shfl.sync.{mode}.b32 {self.word()}|{self.pick('p', PREDICATES)}, {self.word()}, {lane}, {clamp}, {mask};")
+            self.emit(
+                f"shfl.sync.{mode}.b32 {self.word()}|{self.pick('p', PREDICATES)}, {self.word()}, {lane}, {clamp}, {mask};"
+            )
         elif kind == 1:
             self.emit(f"vote.sync.ballot.b32 {self.word()}, {self.pick('p', PREDICATES)}, {mask};")
         elif kind == 2:

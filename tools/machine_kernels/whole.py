@@ -30,7 +30,9 @@ def fat_binary(generation, ptx, cubin):
 
 
 def programs():
-    return [source for folder in FOLDERS for source in sorted((ROOT / folder).glob("*.cu")) if source.stem not in EXCEPT]
+    return [
+        source for folder in FOLDERS for source in sorted((ROOT / folder).glob("*.cu")) if source.stem not in EXCEPT
+    ]
 
 
 class Programs:

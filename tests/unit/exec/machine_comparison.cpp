@@ -20,11 +20,11 @@
 namespace simtlab::exec::comparison {
 namespace {
 
-constexpr Format formats[] = {
-    {"f32", 'f', 4, 23, 32},       {"f64", 'd', 8, 52, 64},       {"f16", 'h', 2, 10, 16},
-    {"bf16", 'b', 2, 7, 16},       {"f16x2", 'H', 4, 10, 16, 2},  {"bf16x2", 'B', 4, 7, 16, 2},
-    {"b8", 'c', 1, 0, 8},          {"b16", 's', 2, 0, 16},        {"b32", 'w', 4, 0, 32},
-    {"b64", 'x', 8, 0, 64}};
+constexpr Format formats[] = {{"f32", 'f', 4, 23, 32},      {"f64", 'd', 8, 52, 64},
+                              {"f16", 'h', 2, 10, 16},      {"bf16", 'b', 2, 7, 16},
+                              {"f16x2", 'H', 4, 10, 16, 2}, {"bf16x2", 'B', 4, 7, 16, 2},
+                              {"b8", 'c', 1, 0, 8},         {"b16", 's', 2, 0, 16},
+                              {"b32", 'w', 4, 0, 32},       {"b64", 'x', 8, 0, 64}};
 
 constexpr std::uint64_t most_instructions = 20'000'000;
 constexpr std::uint64_t memory_bytes = 256ull << 20;
@@ -310,7 +310,7 @@ void compare_cubin(const Suite& suite, const std::pair<std::string, std::string>
 }
 
 [[noreturn]] void bad_suite(const std::string& file, unsigned line, const std::string& why) {
-  throw Error(ExitCode::bad_input, "machine-suite", fmt::format("{}:{}: {}", file, line, why));
+  throw std::runtime_error(fmt::format("{}:{}: {}", file, line, why));
 }
 
 Parameter parameter_of(const std::string& text, bool result) {

@@ -59,7 +59,7 @@ struct Suite {
   std::vector<std::pair<std::string, std::string>> cubins;  // label, file
   std::vector<Kernel> kernels;
 };
-// Throws Error(bad_input "machine-suite").
+// Throws std::runtime_error where the file is no suite.
 Suite read_suite(const std::string& file);
 
 // ptx: the PTX executor refuses or stops the kernel, so that there is nothing to compare with.

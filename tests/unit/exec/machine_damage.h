@@ -1,5 +1,6 @@
-// Machine code that no assembler made: words drawn at random, and files with other code than they had. Whatever
-// they hold, loading and executing them ends: with Error, at an instruction limit, or as a program does.
+// Machine code that no assembler made: words drawn at random, and files with other code than they had.
+// Whatever they hold, loading and executing them ends: with Error, at an instruction limit, or as a program
+// does.
 #pragma once
 
 #include <cstdint>

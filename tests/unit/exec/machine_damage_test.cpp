@@ -28,9 +28,7 @@ TEST_P(RandomCode, any_word_is_decoded_or_has_a_reason) {
   std::mt19937_64 random(GetParam());
   for (unsigned i = 0; i < 20'000; ++i) {
     const auto decoded = machine::decode(Forms::shipped(), GetParam(), {random(), random()}, 0);
-    if (const auto* why = std::get_if<machine::Undecoded>(&decoded)) {
-      EXPECT_FALSE(why->reason.empty());
-    }
+    if (const auto* why = std::get_if<machine::Undecoded>(&decoded)) { EXPECT_FALSE(why->reason.empty()); }
   }
 }
 
@@ -44,8 +42,8 @@ TEST_P(RandomCode, drawn_instructions_are_decoded_and_their_execution_ends) {
     if (!form.has(GetParam())) continue;
     const Word word = draw_word(form, random);
     ++drawn;
-    decoded += std::holds_alternative<machine::Instruction>(
-        machine::decode(Forms::shipped(), GetParam(), word, 0));
+    decoded +=
+        std::holds_alternative<machine::Instruction>(machine::decode(Forms::shipped(), GetParam(), word, 0));
     if (execute(with_code(file, {&word, 1})) != End::refused) executed.push_back(word);
   }
   EXPECT_EQ(decoded, drawn);
