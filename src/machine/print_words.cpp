@@ -73,7 +73,9 @@ std::string imad(const Instruction& i) {
     const auto factor = static_cast<std::uint32_t>(b.value);
     if (factor == 0 || (factor == 1 && is_zero(c))) return with_type("MOV");
     if (factor == 1) return with_type("IADD");
-    if (is_zero(c) && std::has_single_bit(factor) && b.value > 0) return with_type("SHL");
+    // A shift by 16 is written as the product of a half.
+    if (is_zero(c) && std::has_single_bit(factor) && b.value > 0 && factor != 0x10000)
+      return with_type("SHL");
   }
   return is_unsigned ? "U32" : "";
 }

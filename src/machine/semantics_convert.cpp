@@ -118,7 +118,11 @@ void integer_to_float(Translator& t) {
   if (source.negated || source.absolute) t.refuse("changes the sign of an integer, which is not known");
   const unsigned sub = t.field("sub");
   if (sub >= 32 / bits + (bits > 32 ? 1 : 0)) t.refuse("takes a part of the register that is not known");
-  ptx::Operand value = bits == 64 ? t.raw_wide(source) : t.raw(source);
+  // A 64-bit immediate is the upper half: ptxas writes I2F.U64 R, 0x80000 for 2^51.
+  ptx::Operand value = bits != 64 ? t.raw(source)
+                       : source.kind == OperandKind::immediate
+                           ? t.number(std::uint64_t{static_cast<std::uint32_t>(source.value)} << 32, 8)
+                           : t.raw_wide(source);
   if (sub != 0) {
     const ptx::Operand part = t.temporary();
     t.emit(Op::shr, Type::b32, {part}, {value, t.number(bits * sub)});

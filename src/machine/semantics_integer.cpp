@@ -159,7 +159,6 @@ void emit_wide_product(Translator& t, const ptx::Operand& low, const ptx::Operan
   const bool is_signed = t.field("u32") != 0;
   const CarriesIn in(t, {"Pcin"});
   const Operand* const carry = predicate_named(t, "Pd");
-  if (is_signed && is_wanted(carry)) t.refuse("with a carry of a signed product is not executed yet");
   refuse_wide_immediate(t, c);
   const auto [c_low, c_high] = words_of(t, c);
   std::uint32_t bits = 0;

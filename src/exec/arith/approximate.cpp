@@ -7,9 +7,6 @@
 #include "exec/arith/elementary.h"
 #include "exec/arith/select.h"
 
-extern "C" double sin(double) noexcept;
-extern "C" double cos(double) noexcept;
-
 namespace simtlab::exec::SIMTLAB_ISA {
 namespace {
 
@@ -75,8 +72,25 @@ SIMTLAB_INLINE D quadrant_value(D q, D r) {
   const D result = blend((M)((quadrant & 1) != AsU<D>{}), cosine, sine);
   return (D)((AsU<D>)result ^ ((quadrant & 2) << 62));
 }
-// sin and cos by reduction to [-pi/4, pi/4] with pi/2 in three parts of 33 bits; arguments from 2^20 on go to
-// the host's library.
+// Of an angle in turns: whole turns are taken off exactly, which leaves at most half a turn.
+template <bool is_cos, class D>
+SIMTLAB_INLINE D sine_of_turns(D turns) {
+  const D x = (turns - round_integral(turns, Integral::nearest)) * splat<D>(4.0);
+  const D q = round_integral(x, Integral::nearest);
+  const D result = quadrant_value<is_cos>(q, (x - q) * splat<D>(0x1.921fb54442d18p0));
+  return is_cos ? result : blend((AsS<D>)(turns == D{}), turns, result);  // keeps the sign of zero
+}
+template <bool is_cos>
+struct TrigonometricTurns : Stateless {
+  using Stateless::Stateless;
+  static constexpr unsigned wide = 8;
+  template <class V>
+  SIMTLAB_INLINE V operator()(V a) const {
+    return to_float<V>(sine_of_turns<is_cos>(to_double(a)));
+  }
+};
+// Of an angle in radians, as GPUs compute it (ptxas writes FMUL.RZ and MUFU, which flushes): the angle times
+// 1 / (2 pi), as f32 cut to f32, in turns. So errors grow with the angle, as the PTX manual's bounds do.
 template <bool is_cos>
 struct Trigonometric : Stateless {
   using Stateless::Stateless;
@@ -84,35 +98,13 @@ struct Trigonometric : Stateless {
   template <class V>
   SIMTLAB_INLINE V operator()(V a) const {
     using D = Doubles<V>;
-    using M = AsS<D>;
-    const D x = to_double(a);
-    const D q = round_integral(x * splat<D>(0x1.45f306dc9c883p-1), Integral::nearest);
-    const D r = ((x - q * splat<D>(0x1.921fb544p0)) - q * splat<D>(0x1.0b4611a6p-34)) -
-                q * splat<D>(0x1.3198a2e037073p-69);
-    D result = quadrant_value<is_cos>(q, r);
-    if (!is_cos) result = blend((M)(x == D{}), x, result);  // keeps the sign of zero
-    const AsU<D> magnitude = (AsU<D>)x & ~Layout<D>::sign;
-    const M large = (M)(magnitude >= splat<AsU<D>>(0x4130000000000000ull));
-    if (__builtin_expect(pack_bits(large) != 0, 0))
-      for (unsigned i = 0; i < lanes_of<D>; ++i)
-        if (large[i] != 0) result[i] = is_cos ? ::cos(x[i]) : ::sin(x[i]);
-    return to_float<V>(result);
-  }
-};
-// Of an angle in turns: whole turns are taken off exactly, which leaves at most half a turn.
-template <bool is_cos>
-struct TrigonometricTurns : Stateless {
-  using Stateless::Stateless;
-  static constexpr unsigned wide = 8;
-  template <class V>
-  SIMTLAB_INLINE V operator()(V a) const {
-    using D = Doubles<V>;
-    const D turns = to_double(a);
-    const D x = (turns - round_integral(turns, Integral::nearest)) * splat<D>(4.0);
-    const D q = round_integral(x, Integral::nearest);
-    D result = quadrant_value<is_cos>(q, (x - q) * splat<D>(0x1.921fb54442d18p0));
-    if (!is_cos) result = blend((AsS<D>)(turns == D{}), turns, result);
-    return to_float<V>(result);
+    using U = AsU<D>;
+    constexpr u64 below_single = 0x1fffffff;  // bits of the fraction that f32 does not have
+    const U product = (U)(to_double(a) * splat<D>(0x1.45f306p-3));
+    const U magnitude = product & ~Layout<D>::sign;
+    const auto tiny = (AsS<D>)(magnitude < splat<U>(0x3810000000000000ull));  // 2^-126
+    const D turns = blend(tiny, (D)(product & Layout<D>::sign), (D)(product & ~below_single));
+    return to_float<V>(sine_of_turns<is_cos>(turns));
   }
 };
 
@@ -164,12 +156,13 @@ struct Coarse : Stateless {
   SIMTLAB_INLINE D operator()(D a) const {
     using U = AsU<D>;
     const U upper = splat<U>(0xffffffff00000000ull);
-    const D x = flush((D)((U)a & upper));
+    const D cut = (D)((U)a & upper);
+    const D x = flush(cut);
     const D exact = splat<D>(1.0) / (root ? square_root(x) : x);
     const D rounded = (D)(((U)exact + splat<U>(0x80000000ull)) & upper);
     const D r =
         flush(blend(((U)exact & Layout<D>::exponent) == splat<U>(Layout<D>::exponent), exact, rounded));
-    return blend((a == a) & (r == r), r, (D)splat<U>(0x7fffffff00000000ull));
+    return blend((cut == cut) & (r == r), r, (D)splat<U>(0x7fffffff00000000ull));
   }
 };
 struct RsqrtF64 : Stateless {

@@ -1,0 +1,56 @@
+// Random programs of tools/machine_trust.py: PTX and the machine code of each generation leave the same
+// memory.
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "machine_comparison.h"
+
+namespace simtlab::exec::comparison {
+namespace {
+
+const std::string data = SIMTLAB_SOURCE_DIR "/tests/data/machine/";
+
+class RandomProgram : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(, RandomProgram, testing::Values("12", "25", "74", "100"));
+
+TEST_P(RandomProgram, leaves_what_its_ptx_leaves) {
+  const Suite suite = read_suite(data + "random_" + GetParam() + ".suite");
+  unsigned compared = 0;
+  compare_suite(suite, [&](const Finding& f) {
+    EXPECT_EQ(name_of(f.outcome), "equal") << f.label << ": " << f.text;
+    ++compared;
+  });
+  EXPECT_EQ(compared, 6u);
+}
+
+TEST(MachineComparison, a_suite_that_is_none_says_where) {
+  const std::string file = testing::TempDir() + "/bad.suite";
+  for (const char* text :
+       {"ptx a.ptx\nkernel k 1 32\n", "\nnothing\n", "\nkernel k 1 32 0 1 exact f33*4\n"}) {
+    write_file_atomically(file, text);
+    try {
+      read_suite(file);
+      ADD_FAILURE() << text;
+    } catch (const std::runtime_error& error) {
+      EXPECT_NE(std::string(error.what()).find(":2: "), std::string::npos) << error.what();
+    }
+  }
+}
+
+// Buffers whose values are drawn alike are alike, and NaN are NaN.
+TEST(MachineComparison, values_are_compared_by_their_format) {
+  const Format& f = format_of("f16x2");
+  const std::vector<std::byte> a = draw(f, 64, 5), b = draw(f, 64, 5);
+  EXPECT_EQ(a, b);
+  const std::uint32_t nan = 0x7e003c00, other = 0x7fff3c00, near = 0x7e003c01, far = 0x7e003c40;
+  const auto likeness = [&](const std::uint32_t& x, const std::uint32_t& y) {
+    return compare(f, std::as_bytes(std::span(&x, 1)).data(), std::as_bytes(std::span(&y, 1)).data());
+  };
+  EXPECT_EQ(likeness(nan, other), Likeness::equal);
+  EXPECT_EQ(likeness(nan, near), Likeness::near);
+  EXPECT_EQ(likeness(nan, far), Likeness::different);
+}
+
+}  // namespace
+}  // namespace simtlab::exec::comparison
