@@ -42,6 +42,7 @@ struct Texture {
   ChannelKind kind = ChannelKind::floating;
   AddressMode address_mode[3] = {AddressMode::clamp, AddressMode::clamp, AddressMode::clamp};
   bool linear_filter = false, normalized_coordinates = false, read_normalized_float = false;
+  bool is_line = false;  // of one dimension: a second coordinate has no meaning
 };
 
 // A module placed in device memory and bound to handlers. Needs the memory to outlive it.

@@ -205,7 +205,8 @@ void fetch_lane(WarpCtx& ctx, const XInst& x, unsigned lane, const RowRef* rows)
       inst.src[0].bytes == 4 ? ctx.row32(sources[0])[lane] : ctx.row64(sources[0])[lane];
   const Texture& t = texture_of(b, ctx, x, handle, lane);
   Fetcher fetcher(ctx, x, t, lane);
-  const unsigned dims = dimensions(inst.mods.geometry);
+  // Machine code fetches from a line as from a plane, with 0 as the second coordinate.
+  const unsigned dims = t.is_line ? 1 : dimensions(inst.mods.geometry);
   const bool layered = inst.mods.geometry == ptx::Geometry::a1d || inst.mods.geometry == ptx::Geometry::a2d;
   const RowRef* coordinates = sources + 2;
   std::int64_t layer = -1;

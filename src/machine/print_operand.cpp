@@ -165,9 +165,16 @@ std::string state_text(std::int64_t state) {
   return index < std::size(names) ? std::string(names[index]) : fmt::format("STATE{}", state);
 }
 
+std::string_view texture_shape(std::int64_t value) {
+  constexpr std::string_view names[] = {"1D",       "2D",       "3D",       "CUBE",
+                                        "ARRAY_1D", "ARRAY_2D", "INVALID6", "ARRAY_CUBE"};
+  return names[value & 7];
+}
+
 std::string named_number(const OperandForm& form, const Operand& operand) {
   if (form.name == "pppp") return signs_text(operand.value);
   if (form.name == "state") return state_text(operand.value);
+  if (form.name == "dim") return std::string(texture_shape(operand.value));
   return number_text(operand.value);
 }
 

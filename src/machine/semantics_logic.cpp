@@ -282,16 +282,19 @@ void register_to_predicates(Translator& t) {
   t.emit(Op::r2p, Type::b32, {}, {a}).mods.video = predicate_bits(t, t.source(1), false);
 }
 
-// R2UR: the value of the lowest active lane. Pd: a lane has another value. Compiled code branches on it where
-// a mask of lanes is expected to be the same in all of them (inferred from what it does then).
+// R2UR: the value of the lowest active lane. Pd: the lane has another value; with .OR, or Pd was true before.
+// Inferred from compiled code: it goes around a loop until every lane's value had its turn.
 void register_to_uniform(Translator& t) {
-  if (t.field("or") != 0 || t.field("b84") != 0) t.refuse("has modifiers that are not known");
+  if (t.field("b85") != 0) t.refuse("has modifiers that are not known");
   const ptx::Operand value = t.raw(t.operand("Ra"));
   if (t.operand("URd").number != zero_uniform) t.emit(Op::broadcast, Type::b32, {t.result("URd")}, {value});
   if (t.operand("Pd").number == true_predicate) return;
   const ptx::Operand first = t.temporary();
   t.emit(Op::broadcast, Type::b32, {first}, {value});
-  t.emit(Op::setp, Type::u32, {t.predicate_result("Pd")}, {value, first}).mods.compare = ptx::Compare::ne;
+  const ptx::Operand result = t.predicate_result("Pd");
+  const ptx::Operand differs = t.field("or") != 0 ? t.temporary_predicate() : result;
+  t.emit(Op::setp, Type::u32, {differs}, {value, first}).mods.compare = ptx::Compare::ne;
+  if (t.field("or") != 0) t.emit(Op::or_, Type::pred, {result}, {result, differs});
 }
 
 }  // namespace

@@ -59,6 +59,7 @@ CudaError set_linear(Runtime& r, exec::Texture& t, const void* pointer, std::siz
   t.width =
       std::min<std::uint64_t>(bytes, allocation->address + allocation->bytes - address) / texel_bytes(t);
   t.height = t.depth = 1;
+  t.is_line = true;
   t.pitch_bytes = t.width * texel_bytes(t);
   return success;
 }
@@ -87,6 +88,7 @@ CudaError set_array(Runtime& r, exec::Texture& t, const CudaArray* array) {
   t.width = array->width;
   t.height = array->rows();
   t.depth = array->slices();
+  t.is_line = array->height == 0 && array->depth == 0;
   t.pitch_bytes = array->row_bytes();
   return success;
 }
