@@ -178,6 +178,7 @@ const Step& Block::step(unsigned index, std::uint64_t now) {
   s.pc = w.pc;
   s.function = b.module->functions[w.frame().function].function;
   s.active = w.active;
+  s.arrives = false;
   s.blocked = must_wait(b, w, x);
   if (s.blocked) [[unlikely]] {
     s.mask = 0;

@@ -131,8 +131,11 @@ struct Step {
   // The instruction was not executed: it touches a line that a deferred atomic of its SM will change. It can
   // be executed after StoreBuffer::commit().
   bool blocked = false;
-  // bar with lanes: which one, and the threads it names (0: all of the block).
+  // With `arrives`: which barrier, and the threads that the instruction names (0: all of the block).
   std::uint16_t barrier = 0, barrier_threads = 0;
+  // The warp arrives at that barrier. Of machine code not every bar does, where lanes run apart; and an exit
+  // does where the lanes that are left wait at one.
+  bool arrives = false;
 };
 
 enum class WarpStatus : std::uint8_t { ready, barrier, exited };

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "machine/instruction.h"
+#include "machine/word.h"
 #include "ptx/inst.h"
 
 namespace simtlab::machine {
@@ -95,8 +96,9 @@ struct Layout {
 struct Code {
   unsigned generation = 0;
   Layout layout;
+  std::vector<Word> words;                // with the addresses that the loader put in
   std::vector<Instruction> instructions;  // by address / 16
-  std::vector<Action> actions;            // one an instruction
+  std::vector<Action> actions;            // one an instruction; of a recorded kernel none
   std::vector<ptx::Inst> operations;
 
   std::span<const ptx::Inst> of(const Action& action) const {

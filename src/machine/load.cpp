@@ -113,6 +113,7 @@ ptx::Function function_of(const ptx::Module& module, const Image& image, const I
   auto code = std::make_shared<Code>();
   code->generation = image.generation;
   const LinkedCode linked = link(image, kernel, symbols);
+  code->words = linked.words;
   code->instructions = decode_all(image, kernel, linked.words, problems);
   const std::uint32_t stack = may_recurse(code->instructions)
                                   ? std::max(kernel.stack_bytes, default_stack_bytes)
