@@ -8,6 +8,7 @@
 #include "machine/decode.h"
 #include "machine/image.h"
 #include "machine/launch_state.h"
+#include "machine/lines.h"
 #include "machine/link.h"
 #include "machine/print.h"
 #include "machine/symbols.h"
@@ -91,8 +92,34 @@ ConstantBanks banks_of(const ptx::Module& module, const std::string& kernel) {
   return banks;
 }
 
+// Where the code of an image comes from.
+struct Lines {
+  SourceLines source;
+  std::shared_ptr<const PtxLines> ptx;
+};
+
+Lines lines_of(const Image& image, ptx::Module& module) {
+  Lines out{read_lines(image.elf), nullptr};
+  for (std::size_t i = 0; i < out.source.files.size(); ++i)
+    module.files[static_cast<unsigned>(i + 1)] = out.source.files[i];
+  if (PtxLines ptx = read_ptx_lines(image.elf); !ptx.text.empty())
+    out.ptx = std::make_shared<const PtxLines>(std::move(ptx));
+  return out;
+}
+
+void set_lines(const Lines& lines, const ImageKernel& kernel, ptx::Function& f, Code& code) {
+  if (lines.ptx) code.ptx = lines.ptx;
+  for (ptx::Inst& view : f.code) {
+    if (const SourceLine* source = lines.source.at(kernel.section, view.line)) {
+      view.file = source->file + 1;
+      view.source_line = source->line;
+    }
+    if (lines.ptx) code.ptx_lines.push_back(lines.ptx->at(kernel.section, view.line));
+  }
+}
+
 ptx::Function function_of(const ptx::Module& module, const Image& image, const ImageKernel& kernel,
-                          const Symbols& symbols, const SassTable& classes,
+                          const Symbols& symbols, const SassTable& classes, const Lines& lines,
                           std::vector<Diagnostic>& problems) {
   ptx::Function f;
   f.name = kernel.name;
@@ -146,6 +173,7 @@ ptx::Function function_of(const ptx::Module& module, const Image& image, const I
     a.target /= static_cast<std::int64_t>(word_bytes);
     f.code[i].target = static_cast<std::uint32_t>(a.target);
   }
+  set_lines(lines, kernel, f, *code);
   f.machine = std::move(code);
   return f;
 }
@@ -160,10 +188,11 @@ std::shared_ptr<const ptx::Module> load_cubin(Bytes bytes, std::string name) {
   module->target = fmt::format("sm_{}", image.generation);
   Symbols symbols(image, *module);
   symbols.relocate();
+  const Lines lines = lines_of(image, *module);
   std::vector<Diagnostic> problems;
   for (const ImageKernel& kernel : image.kernels)
     if (kernel.is_entry)
-      module->functions.push_back(function_of(*module, image, kernel, symbols, classes, problems));
+      module->functions.push_back(function_of(*module, image, kernel, symbols, classes, lines, problems));
   if (!problems.empty()) throw Error(ExitCode::unsupported, "machine-instruction", std::move(problems));
   return module;
 }
