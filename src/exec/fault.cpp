@@ -47,9 +47,7 @@ std::string describe_window(const MemoryView& view, ptx::Space space) {
 namespace {
 
 // Machine code has addresses where PTX has lines.
-bool is_machine_code(const ptx::Module& module) {
-  return !module.functions.empty() && module.functions.front().machine;
-}
+bool is_machine_code(const ptx::Module& module) { return module.late != nullptr; }
 
 }  // namespace
 

@@ -242,6 +242,13 @@ PtxLines read_ptx_lines(const ElfFile& elf) {
   return out;
 }
 
+CodeLines read_code_lines(const ElfFile& elf) {
+  CodeLines out{read_lines(elf), nullptr};
+  if (PtxLines ptx = read_ptx_lines(elf); !ptx.text.empty())
+    out.ptx = std::make_shared<const PtxLines>(std::move(ptx));
+  return out;
+}
+
 std::uint32_t PtxLines::at(std::size_t section, std::uint64_t address) const {
   const SourceLine* const line = lines.at(section, address);
   return line == nullptr || line->line > text.size() ? 0 : line->line;

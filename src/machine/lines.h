@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -38,5 +39,12 @@ struct PtxLines {
   std::string operator[](std::uint32_t line) const;
 };
 PtxLines read_ptx_lines(const ElfFile& elf);
+
+// Where the code of an image comes from.
+struct CodeLines {
+  SourceLines source;
+  std::shared_ptr<const PtxLines> ptx;  // null: not known
+};
+CodeLines read_code_lines(const ElfFile& elf);
 
 }  // namespace simtlab::machine
