@@ -82,6 +82,7 @@ void arrive(Block::Impl& b, Warp& w, const XInst& x, std::uint32_t lanes, const 
               barrier.expected, expected, thread_name(b, w.ctx.warp, lane), kernel_name(b, *x.inst)));
   }
   barrier.arrive(w.ctx.warp, expected);
+  b.step.arrives = true;
   b.step.barrier = static_cast<std::uint16_t>(id);
   b.step.barrier_threads = static_cast<std::uint16_t>(expected);
   const ptx::BarMode mode = x.inst->mods.bar;

@@ -45,6 +45,8 @@ struct Texture {
   bool is_line = false;  // of one dimension: a second coordinate has no meaning
 };
 
+struct BoundFunction;
+
 // A module placed in device memory and bound to handlers. Needs the memory to outlive it.
 class LoadedModule {
  public:
@@ -60,6 +62,8 @@ class LoadedModule {
 
   struct Impl;
   const Impl& impl() const { return *impl_; }
+  // Bound when it is first asked for. Throws Error as ptx::Module::complete() does.
+  const BoundFunction& bound(std::uint32_t function) const;
 
  private:
   std::unique_ptr<Impl> impl_;
@@ -132,8 +136,11 @@ struct Step {
   // The instruction was not executed: it touches a line that a deferred atomic of its SM will change. It can
   // be executed after StoreBuffer::commit().
   bool blocked = false;
-  // bar with lanes: which one, and the threads it names (0: all of the block).
+  // With `arrives`: which barrier, and the threads that the instruction names (0: all of the block).
   std::uint16_t barrier = 0, barrier_threads = 0;
+  // The warp arrives at that barrier. Of machine code not every bar does, where lanes run apart; and an exit
+  // does where the lanes that are left wait at one.
+  bool arrives = false;
 };
 
 enum class WarpStatus : std::uint8_t { ready, barrier, exited };

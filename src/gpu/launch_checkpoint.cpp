@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "machine/code.h"
 
 namespace simtlab::gpu {
 namespace {
@@ -22,6 +23,10 @@ Checkpoint::Launch describe(const KernelJob& job) {
                 {"the stream", fmt::format("{}", job.stream)}};
   if (const std::shared_ptr<const std::string>& text = launch.module().text)
     out.traits.emplace_back("the code", "PTX with the hash " + hash_bytes(*text));
+  if (const auto& code = launch.function().machine)
+    out.traits.emplace_back("the code", "machine code with the hash " +
+                                            hash_bytes({reinterpret_cast<const char*>(code->words.data()),
+                                                        code->words.size() * sizeof(machine::Word)}));
   if (!job.launch) return out;
   const std::span<const std::byte> arguments = job.launch->params().params;
   out.traits.emplace_back(

@@ -115,11 +115,6 @@ void Gpu::Impl::check_host_memory(const exec::Launch& launch, std::uint32_t bloc
 
 void Gpu::Impl::submit_kernel(std::shared_ptr<KernelJob> job, StreamId stream) {
   const std::string& name = job->source->function().name;
-  if ((recorder.active() || checkpoint.active()) && job->source->function().machine)
-    throw Error(
-        ExitCode::unsupported, "machine-code-kept",
-        fmt::format("kernel '{}' runs as machine code, which traces and checkpoints do not hold yet", name),
-        "record the program's PTX: --code ptx");
   job->stream = stream;
   job->demangled = demangle(name);
   const LaunchNumbers::Launch launch = launches.next(name, job->demangled);

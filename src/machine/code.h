@@ -3,11 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "machine/instruction.h"
+#include "machine/lines.h"
+#include "machine/word.h"
 #include "ptx/inst.h"
 
 namespace simtlab::machine {
@@ -95,9 +98,14 @@ struct Layout {
 struct Code {
   unsigned generation = 0;
   Layout layout;
+  std::vector<Word> words;                // with the addresses that the loader put in
   std::vector<Instruction> instructions;  // by address / 16
-  std::vector<Action> actions;            // one an instruction
+  std::vector<Action> actions;            // one an instruction; of a recorded kernel none
   std::vector<ptx::Inst> operations;
+  // Of each instruction the line of the PTX that it comes from, with its text; none where the cubin has no
+  // such information
+  std::vector<std::uint32_t> ptx_lines;
+  std::shared_ptr<const PtxLines> ptx;
 
   std::span<const ptx::Inst> of(const Action& action) const {
     return std::span(operations).subspan(action.first, action.count);

@@ -211,7 +211,8 @@ class CacheWriter : TextWriter {
     for (const std::size_t i : by_traffic(*table)) {
       if (!options_.all && shown++ == cache_rows_printed) break;
       std::string place =
-          fmt::format("{} PTX line {:.0f}", words(*table, i, "kind"), number(*table, i, "ptx_line"));
+          fmt::format("{} {}", words(*table, i, "kind"),
+                      result::code_place(words(*table, i, "ptx"), number(*table, i, "ptx_line")));
       if (known(*table, i, "file"))
         place = fmt::format("{} {}", words(*table, i, "kind"),
                             result::source_place(words(*table, i, "file"), number(*table, i, "line")));

@@ -576,8 +576,6 @@ const std::vector<Term>& error_ids() {
       {"machine-generation",
        "Machine code of a generation that is not decoded, or that the simulated GPU does not run.",
        "Choose a GPU of its generation (--gpu), or run the PTX."},
-      {"machine-code-kept", "A trace or a checkpoint was asked for of a kernel that runs as machine code.",
-       "Run the program's PTX: --code ptx."},
       {"machine-instruction",
        "Machine code has an instruction that simtlab does not know or does not execute.",
        "Run the program's PTX: --code ptx, or the .ptx file."},

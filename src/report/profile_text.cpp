@@ -135,8 +135,10 @@ class ProfileWriter {
     const std::vector<LineProfile> lines = result::by_source(k_.profile);
     const auto all = static_cast<double>(sum(k_.profile.slots));
     if (lines.empty() || all == 0) return;
-    title("Hottest lines",
-          lines.front().file.empty() ? " (of PTX; compiled with -lineinfo it would be the source's)" : "");
+    title("Hottest lines", !lines.front().file.empty() ? ""
+                           : lines.front().code.empty()
+                               ? " (of PTX; compiled with -lineinfo it would be the source's)"
+                               : " (of machine code; compiled with -lineinfo it would be the source's)");
     out_ += fmt::format("    {:>7}  {:>9}  {:<26}  {:>8}  {:>8}  {}\n", "slots", "executed", "mostly",
                         "sect/req", "latency", "line");
     const std::size_t most = options_.all ? lines.size() : std::min(lines.size(), lines_printed);
@@ -147,7 +149,7 @@ class ProfileWriter {
     double share = 0;
     const std::string stall = top_stall(l, k_.profile, share);
     const std::string mostly = stall.empty() ? "issue" : fmt::format("{} {}", stall, format_share(share));
-    const std::string where = fmt::format("{}  {}", place_of(l), printable(l.text.empty() ? l.ptx : l.text));
+    const std::string where = fmt::format("{}  {}", place_of(l), printable(text_of(l)));
     out_ += fmt::format(
         "    {:>7}  {:>9}  {:<26}  {:>8}  {:>8}  {}\n", format_share(static_cast<double>(slots_of(l)) / all),
         format_count(static_cast<double>(l.instructions)), printable(mostly),
@@ -170,11 +172,14 @@ class ProfileWriter {
 }  // namespace
 
 std::string place_of(const LineProfile& line) {
-  // Machine code: "/*0280*/ FFMA ..."
-  if (line.file.empty() && line.ptx.starts_with("/*"))
-    return "0x" + line.ptx.substr(2, line.ptx.find("*/") - 2);
+  if (line.file.empty() && line.code.starts_with("/*"))
+    return "0x" + printable(line.code.substr(2, line.code.find("*/") - 2));
   if (line.file.empty()) return fmt::format("PTX {}", line.ptx_line);
   return fmt::format("{}:{}", printable(std::filesystem::path(line.file).filename().string()), line.line);
+}
+
+const std::string& text_of(const LineProfile& line) {
+  return !line.text.empty() ? line.text : line.code.empty() ? line.ptx : line.code;
 }
 
 std::string top_stall(const LineProfile& line, const Profile& profile, double& share) {

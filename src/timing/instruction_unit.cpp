@@ -96,7 +96,9 @@ inline void InstructionUnit::complete(std::uint32_t number, const InstInfo& info
     case Kind::async_commit:
       warp.async.commit();
       return parts_.sequencer.advance(number, next, Stall::dispatch);
-    case Kind::control: return control(number, info, now);
+    case Kind::control:
+      // The lanes that are left wait at a barrier of the block: the warp has arrived there.
+      return step.arrives ? barrier(number, info, now) : control(number, info, now);
     case Kind::barrier: return barrier(number, info, now);
     case Kind::fence: return fence(number, info, now);
     case Kind::async_wait: return wait_for_copies(number, info, now);

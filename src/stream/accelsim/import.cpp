@@ -150,6 +150,7 @@ void to_step(const Header& header, const ptx::Inst& inst, std::uint32_t pc, Inst
   step.pc = pc;
   step.mask = step.active = line.mask;
   step.space = inst.mods.space;
+  step.arrives = inst.op == ptx::Op::bar && step.mask != 0;
   if (!line.has_addresses || !trace::has_addresses(inst)) return;
   using enum ptx::Space;
   const auto first = line.addresses[static_cast<unsigned>(std::countr_zero(line.mask))];

@@ -1,6 +1,12 @@
 #include "stream/trace/code.h"
 
+#include <fmt/format.h>
+
 #include <limits>
+
+#include "machine/code.h"
+#include "machine/decode.h"
+#include "machine/print.h"
 
 namespace simtlab::stream::trace {
 namespace {
@@ -163,7 +169,7 @@ void function(Io& io, F& f) {
   io.flags(f.is_entry);
   io.list(f.code, [](Io& o, auto& i) { instruction(o, i); });
   io.list(f.constants, [](Io& o, auto& c) {
-    o.one_of(c.kind, ptx::Constant::Kind::function);
+    o.one_of(c.kind, ptx::Constant::Kind::launch_state);
     o.number(c.symbol);
     o.number(c.value);
   });
@@ -176,6 +182,46 @@ void function(Io& io, F& f) {
     io.number(*n);
   for (auto& n : f.max_ntid) io.number(n);
   for (auto& n : f.req_ntid) io.number(n);
+}
+
+// The words of machine code, from version 4 on; nothing where the function has none.
+void put_machine(Buffer& out, const machine::Code& code, bool lanes_merged) {
+  put_number(out, code.generation);
+  out.push_back(lanes_merged ? 1 : 0);
+  put_number(out, code.words.size());
+  for (const machine::Word& word : code.words) {
+    put_u64(out, word.low);
+    put_u64(out, word.high);
+  }
+}
+
+std::shared_ptr<const machine::Code> read_machine(Bytes& in, std::size_t instructions, bool& lanes_merged) {
+  auto code = std::make_shared<machine::Code>();
+  code->generation = static_cast<unsigned>(in.number(0xffff, "a generation of machine code"));
+  if (!machine::is_decoded(code->generation))
+    throw Malformed(fmt::format("it has machine code for sm_{}, which is not decoded", code->generation));
+  lanes_merged = in.number(1, "a flag") != 0;
+  if (in.count() != instructions) throw Malformed("instructions and their words are not equally many");
+  code->words.reserve(instructions);
+  code->instructions.reserve(instructions);
+  for (std::size_t i = 0; i < instructions; ++i) {
+    const std::uint64_t low = in.u64();
+    code->words.push_back({low, in.u64()});
+    auto decoded = machine::decode(machine::Forms::shipped(), code->generation, code->words.back(),
+                                   static_cast<std::uint32_t>(i * machine::word_bytes));
+    if (const auto* why = std::get_if<machine::Undecoded>(&decoded))
+      throw Malformed(fmt::format("a word is no known instruction: {}", why->reason));
+    code->instructions.push_back(std::get<machine::Instruction>(decoded));
+  }
+  return code;
+}
+
+// What readers of a trace ask for, whether the words are known or names alone.
+void name_instructions(Code& code, const machine::Code& machine) {
+  for (const machine::Instruction& instruction : machine.instructions) {
+    code.mnemonics.push_back(machine::opcode_text(instruction));
+    code.addresses.push_back(instruction.address);
+  }
 }
 
 void check(const ptx::Function& f) {
@@ -194,9 +240,9 @@ void check(const ptx::Function& f) {
 
 }  // namespace
 
-Buffer write_code(const ptx::Module& module, const ptx::Function& f, const Code* machine) {
+Buffer write_code(const ptx::Module& module, const ptx::Function& f, const Code* recorded) {
   static const Code none;
-  const Code& code = machine == nullptr ? none : *machine;
+  const Code& code = recorded == nullptr || f.machine ? none : *recorded;
   Buffer out;
   Out io(out);
   io.text(module.name);
@@ -209,6 +255,7 @@ Buffer write_code(const ptx::Module& module, const ptx::Function& f, const Code*
   io.list(code.mnemonics, [](Out& o, const std::string& m) { o.text(m); });
   io.list(code.addresses, [](Out& o, std::uint64_t a) { o.number(a); });
   io.list(code.guessed, [](Out& o, std::uint32_t pc) { o.number(pc); });
+  if (f.machine) put_machine(out, *f.machine, recorded != nullptr && recorded->lanes_merged);
   return out;
 }
 
@@ -227,8 +274,15 @@ Code read_code(Bytes bytes) {
   io.list(code.mnemonics, [](In& o, std::string& m) { o.text(m); });
   io.list(code.addresses, [](In& o, std::uint64_t& a) { o.number(a); });
   io.list(code.guessed, [](In& o, std::uint32_t& pc) { o.number(pc); });
+  ptx::Function& f = module->functions.front();
+  if (!bytes.at_end()) {
+    if (!code.mnemonics.empty() || !code.addresses.empty() || !code.guessed.empty())
+      throw Malformed("it has names of instructions beside their words");
+    const std::shared_ptr<const machine::Code> machine = read_machine(bytes, f.code.size(), code.lanes_merged);
+    name_instructions(code, *machine);
+    f.machine = machine;
+  }
   bytes.end();
-  const ptx::Function& f = module->functions.front();
   check(f);
   if ((!code.mnemonics.empty() && code.mnemonics.size() != f.code.size()) ||
       code.addresses.size() != code.mnemonics.size())

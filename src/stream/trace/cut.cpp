@@ -122,6 +122,9 @@ class Comparison {
       return differ("access of " + x, fmt::format("{} bytes, {}", s.bytes, ptx::name_of(s.space)),
                     fmt::format("{} bytes, {}", t.bytes, ptx::name_of(t.space))),
              true;
+    if (s.arrives != t.arrives)
+      return differ("barrier of " + x, s.arrives ? "arrives" : "goes on", t.arrives ? "arrives" : "goes on"),
+             true;
     if (s.barrier != t.barrier || s.barrier_threads != t.barrier_threads)
       return differ("barrier of " + x, number(s.barrier), number(t.barrier)), true;
     return addresses(x, s.addresses, t.addresses, s.mask) || addresses(x, s.addresses2, t.addresses2, s.mask);

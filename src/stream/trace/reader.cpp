@@ -132,10 +132,10 @@ void Reader::read_ends() {
       std::memcmp(bytes.data(), file_magic.data(), file_magic.size()) != 0)
     refuse("trace-file", "this is no trace of simtlab",
            "simtlab run ... --record FILE writes one; Accel-Sim's are named kernelslist.g");
-  const std::uint32_t version = Bytes(std::span(bytes).subspan(8)).u32();
-  if (version < oldest_format_version || version > format_version)
+  version_ = Bytes(std::span(bytes).subspan(8)).u32();
+  if (version_ < oldest_format_version || version_ > format_version)
     refuse("trace-version",
-           fmt::format("the trace has version {} of the format; this simtlab reads {} to {}", version,
+           fmt::format("the trace has version {} of the format; this simtlab reads {} to {}", version_,
                        oldest_format_version, format_version),
            "record it again");
   if (size < file_header_bytes + footer_bytes)

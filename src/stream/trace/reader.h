@@ -45,6 +45,7 @@ class Reader {
 
   const std::string& name() const { return name_; }
   const std::string& recorded_on() const { return recorded_on_; }
+  std::uint32_t version() const { return version_; }  // of the format
   const Totals& totals() const { return totals_; }
   std::uint64_t file_bytes() const { return input_->size(); }
   const std::vector<Code>& codes() const { return codes_; }
@@ -70,6 +71,7 @@ class Reader {
 
   std::unique_ptr<Input> input_;
   std::string name_, recorded_on_;
+  std::uint32_t version_ = 0;
   Totals totals_;
   std::vector<Code> codes_;
   std::uint64_t code_bytes_ = 0;

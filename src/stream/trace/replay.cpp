@@ -95,6 +95,7 @@ class ReplayedBlock final : public ResidentBlock {
           warp.decoder.undo(mark_);
           step_.blocked = true;
           step_.mask = 0;
+          step_.arrives = false;
           step_.addresses = step_.addresses2 = nullptr;
           return;
         }
@@ -102,7 +103,7 @@ class ReplayedBlock final : public ResidentBlock {
         warp.decoder.step(step_, addresses_.data(), addresses2_.data());
         if (traits.atomic) share_.note(step_);
       }
-      if (traits.barrier && step_.mask != 0) arrive(number);
+      if (step_.arrives) arrive(number);
       advance(warp);
     });
     if (warp.decoder.exited()) leave(number);

@@ -10,6 +10,7 @@ namespace {
 
 enum Start : std::uint32_t { behind, at_target, at_distance, elsewhere };
 enum Lanes : std::uint8_t { all_lanes, no_lanes, these_lanes, same_lanes, other_lanes };
+constexpr std::uint8_t arrival = 8;  // added to Lanes
 
 }  // namespace
 
@@ -20,7 +21,8 @@ CodeView::CodeView(const ptx::Function& f, std::uint32_t n) : function(&f), numb
                    inst.op == ptx::Op::cp_async,
                    inst.op == ptx::Op::bar,
                    inst.op_class == ptx::OpClass::control,
-                   inst.op == ptx::Op::atom || inst.op == ptx::Op::red};
+                   inst.op == ptx::Op::atom || inst.op == ptx::Op::red,
+                   f.machine != nullptr};
     traits.push_back(t);
     place.push_back(places);
     places += t.addresses ? (t.copy ? 2 : 1) : 0;
@@ -88,9 +90,12 @@ void WarpEncoder::add(const CodeView& code, const Step& step) {
   const CodeView::Traits traits = code.traits[step.pc];
   if (traits.control) target_ = inst.target;
   if (traits.own_mask) {
+    const std::size_t at = data_.size();
     put_mask(step);
+    if (traits.machine && step.arrives) data_[at] |= arrival;
   } else {
-    SIMTLAB_ASSERT(step.mask == step.active, "only guarded instructions leave lanes out");
+    SIMTLAB_ASSERT(step.mask == step.active && (!step.arrives || traits.barrier),
+                   "only guarded instructions leave lanes out");
   }
   if (step.mask == 0) return;
   if (traits.addresses) {
@@ -98,7 +103,7 @@ void WarpEncoder::add(const CodeView& code, const Step& step) {
     put_addresses(data_, state[0], step.addresses, step.mask, step.space, step.bytes);
     if (traits.copy)
       put_addresses(data_, state[1], step.addresses2, step.mask, ptx::Space::shared, step.bytes);
-  } else if (traits.barrier) {
+  } else if (step.arrives) {
     put_number(data_, step.barrier);
     put_number(data_, step.barrier_threads);
   }
@@ -169,8 +174,10 @@ void WarpDecoder::advance(const CodeTable& table) {
   if (c_.run == 0) start_run(table);
 }
 
-std::uint32_t WarpDecoder::read_mask() {
-  switch (c_.data.byte()) {
+std::uint32_t WarpDecoder::read_mask(bool& arrives) {
+  std::uint8_t lanes = c_.data.byte();
+  if (arrives = (lanes & arrival) != 0; arrives) lanes -= arrival;
+  switch (lanes) {
     case all_lanes: return c_.active;
     case no_lanes: return 0;
     case these_lanes:
@@ -190,7 +197,11 @@ void WarpDecoder::step(Step& out, std::uint64_t* lanes, std::uint64_t* lanes2) {
   out.function = c_.code->function;
   out.pc = c_.pc;
   out.active = c_.active;
-  out.mask = traits.own_mask ? read_mask() : c_.active;
+  out.arrives = false;
+  out.mask = traits.own_mask ? read_mask(out.arrives) : c_.active;
+  if (out.arrives && (!traits.machine || out.mask == 0 || traits.addresses))
+    throw Malformed("an instruction arrives at a barrier that has none");
+  if (!traits.machine) out.arrives = traits.barrier && out.mask != 0;
   out.addresses = out.addresses2 = nullptr;
   out.space = inst.mods.space;
   out.bytes = 0;
@@ -205,7 +216,7 @@ void WarpDecoder::step(Step& out, std::uint64_t* lanes, std::uint64_t* lanes2) {
       out.bytes = state[0].bytes;
     }
     if (traits.copy && get_addresses(c_.data, state[1], lanes2, out.mask)) out.addresses2 = lanes2;
-  } else if (out.mask != 0 && traits.barrier) {
+  } else if (out.arrives) {
     out.barrier = static_cast<std::uint16_t>(c_.data.number(15, "a barrier's number"));
     out.barrier_threads = static_cast<std::uint16_t>(c_.data.number(1024, "the threads of a barrier"));
   }

@@ -7,7 +7,8 @@
 //   ends the warp.
 // Data stream, instruction by instruction: lanes of those that have a mask of their own (guarded, control,
 // barriers), addresses of memory instructions as base + lane * stride, predicted from the same instruction's
-// last execution by this warp, barrier numbers.
+// last execution by this warp, barrier numbers. Lanes of machine code run apart: there it is said with the
+// lanes whether the warp arrives at a barrier.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +35,7 @@ struct CodeView {
   const ptx::Function* function = nullptr;
   std::uint32_t number = 0;  // in the trace
   struct Traits {
-    bool own_mask, addresses, copy, barrier, control, atomic;
+    bool own_mask, addresses, copy, barrier, control, atomic, machine;
   };
   std::vector<Traits> traits;        // by pc
   std::vector<std::uint32_t> place;  // of its AddressState, by pc
@@ -142,7 +143,7 @@ class WarpDecoder {
 
  private:
   void start_run(const CodeTable& table);
-  std::uint32_t read_mask();
+  std::uint32_t read_mask(bool& arrives);
 
   Place c_;
   AddressStates states_;

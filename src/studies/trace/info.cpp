@@ -27,9 +27,9 @@ struct InfoOptions {
 
 using Mix = std::map<std::string, std::uint64_t>;
 
-// Every instruction that was executed, by class and by name.
+// Every instruction that was executed, by class, by name, and those names that no table knows.
 struct Counts {
-  Mix classes, guessed;
+  Mix classes, names, guessed;
 };
 
 void count(const trace::ReplayedLaunch& launch, Counts& counts, const volatile bool* stop) {
@@ -53,6 +53,7 @@ void count(const trace::ReplayedLaunch& launch, Counts& counts, const volatile b
     for (std::uint32_t pc = 0; pc < pcs.size(); ++pc) {
       if (pcs[pc] == 0) continue;
       counts.classes[std::string(ptx::name_of(code.function().code[pc].op_class))] += pcs[pc];
+      counts.names[trace::name_of(code, pc)] += pcs[pc];
       if (std::ranges::find(code.guessed, pc) != code.guessed.end())
         counts.guessed[trace::name_of(code, pc)] += pcs[pc];
     }
@@ -81,8 +82,15 @@ std::string json_mix(const Mix& mix) {
 struct Item {
   trace::Kernel kernel;
   std::string name;
+  std::string code;  // what was recorded: "PTX", "machine code for sm_80"
   Counts counts;
 };
+
+// With the words of machine code its control information is there, too.
+std::string code_of(const trace::Code& code) {
+  if (code.function().machine) return fmt::format("machine code for {}", code.module->target);
+  return code.mnemonics.empty() ? "PTX" : fmt::format("opcodes of {} alone", code.module->target);
+}
 
 std::string as_json(const trace::Reader& reader, const std::vector<Item>& items, bool mix) {
   const trace::Totals& t = reader.totals();
@@ -90,15 +98,15 @@ std::string as_json(const trace::Reader& reader, const std::vector<Item>& items,
   for (const Item& i : items) {
     const trace::Kernel& k = i.kernel;
     kernels += fmt::format(
-        "{}\n    {{\"name\": {}, \"grid\": [{}, {}, {}], \"block\": [{}, {}, {}], \"shared_bytes\": {}, "
+        "{}\n    {{\"name\": {}, \"code\": {}, \"grid\": [{}, {}, {}], \"block\": [{}, {}, {}], \"shared_bytes\": {}, "
         "\"blocks\": {}, \"whole\": {}, "
         "\"warp_instructions\": {}, \"thread_instructions\": {}, \"stored_bytes\": {}",
-        kernels.empty() ? "" : ",", result::json_string(i.name), k.grid[0], k.grid[1], k.grid[2], k.block[0],
+        kernels.empty() ? "" : ",", result::json_string(i.name), result::json_string(i.code), k.grid[0], k.grid[1], k.grid[2], k.block[0],
         k.block[1], k.block[2], k.shared_bytes, k.blocks, k.whole(), k.warp_instructions,
         k.thread_instructions, k.stored_bytes);
     if (mix)
-      kernels += fmt::format(", \"classes\": {}, \"unknown_opcodes\": {}", json_mix(i.counts.classes),
-                             json_mix(i.counts.guessed));
+      kernels += fmt::format(", \"classes\": {}, \"opcodes\": {}, \"unknown_opcodes\": {}",
+                             json_mix(i.counts.classes), json_mix(i.counts.names), json_mix(i.counts.guessed));
     kernels += "}";
   }
   return fmt::format(
@@ -107,18 +115,25 @@ std::string as_json(const trace::Reader& reader, const std::vector<Item>& items,
       "\"kernels\": {}, \"blocks\": {}, \"warp_instructions\": {}, \"thread_instructions\": {}, "
       "\"bytes_per_warp_instruction\": {:.4f}}},\n"
       "  \"kernels\": [{}\n  ]\n}}\n",
-      trace::format_version, result::json_string(reader.recorded_on()), reader.file_bytes(),
+      reader.version(), result::json_string(reader.recorded_on()), reader.file_bytes(),
       reader.code_bytes(), reader.codes().size(), t.kernels, t.blocks, t.warp_instructions,
       t.thread_instructions, per_instruction(reader.file_bytes(), t.warp_instructions), kernels);
 }
 
 std::string mix_line(const char* title, const Mix& mix, std::uint64_t all) {
   if (mix.empty()) return {};
+  constexpr std::size_t most_named = 24;
   std::string out;
-  for (const auto& [name, n] : sorted(mix))
+  std::size_t named = 0;
+  for (const auto& [name, n] : sorted(mix)) {
+    if (++named > most_named) {
+      out += fmt::format(" and {} more", mix.size() - most_named);
+      break;
+    }
     out += fmt::format(
         "{}{} {}", out.empty() ? "" : ", ", report::printable(name),
         report::format_share(static_cast<double>(n) / static_cast<double>(std::max<std::uint64_t>(1, all))));
+  }
   return "    " + report::wrapped(fmt::format("{}: {}", title, out), 96, 6) + "\n";
 }
 
@@ -128,7 +143,7 @@ std::string as_text(const trace::Reader& reader, const std::vector<Item>& items)
       "{}: trace of simtlab, format {}, recorded on {}\n  {} kernels, {} blocks, {} warp instructions ({} by "
       "threads), {} functions\n"
       "  {} in the file, {:.3f} bytes a warp instruction\n",
-      report::printable(reader.name()), trace::format_version, report::printable(reader.recorded_on()),
+      report::printable(reader.name()), reader.version(), report::printable(reader.recorded_on()),
       t.kernels, t.blocks, report::format_exact(t.warp_instructions),
       report::format_exact(t.thread_instructions), reader.codes().size(),
       report::format_bytes(static_cast<double>(reader.file_bytes())),
@@ -137,12 +152,13 @@ std::string as_text(const trace::Reader& reader, const std::vector<Item>& items)
   for (const Item& i : items) {
     const trace::Kernel& k = i.kernel;
     out += fmt::format(
-        "\n  {}. {}\n    grid {}, block {}, {} shared memory; {} of {} blocks\n    {} warp instructions, "
-        "{:.3f} bytes each\n",
-        ++number, report::printable(i.name), shape(k.grid), shape(k.block),
+        "\n  {}. {}\n    {}; grid {}, block {}, {} shared memory; {} of {} blocks\n    {} warp "
+        "instructions, {:.3f} bytes each\n",
+        ++number, report::printable(i.name), report::printable(i.code), shape(k.grid), shape(k.block),
         report::format_bytes(k.shared_bytes), k.blocks, k.grid_dim().count(),
         report::format_exact(k.warp_instructions), per_instruction(k.stored_bytes, k.warp_instructions));
     out += mix_line("classes", i.counts.classes, k.warp_instructions);
+    out += mix_line("opcodes", i.counts.names, k.warp_instructions);
     out += mix_line("opcodes that the tables do not know, taken for int_alu", i.counts.guessed,
                     k.warp_instructions);
   }
@@ -157,8 +173,8 @@ Outcome info(const InfoOptions& o) {
     const Progress progress("reading", OutputOptions{}, Progress::Stopped::loses);
     while (const std::optional<trace::Operation> operation = reader->next()) {
       if (operation->kind != trace::OpKind::kernel) continue;
-      Item& item = items->emplace_back(
-          Item{operation->kernel, reader->codes()[operation->kernel.function].function().name, {}});
+      const trace::Code& code = reader->codes()[operation->kernel.function];
+      Item& item = items->emplace_back(Item{operation->kernel, code.function().name, code_of(code), {}});
       if (o.mix) count(trace::ReplayedLaunch(*reader, operation->kernel), item.counts, signals.flag());
     }
   }
