@@ -14,7 +14,7 @@ foreach(target cudart_11 cudart_12 cudart_13 driver static_runtime opencl_icd co
     install(TARGETS ${target} LIBRARY DESTINATION lib/simtlab)
   endif()
 endforeach()
-install(FILES ${CMAKE_BINARY_DIR}/lib/libcudart.so DESTINATION lib/simtlab)
+install(FILES ${CMAKE_BINARY_DIR}/lib/libcudart.so ${CMAKE_BINARY_DIR}/lib/libcuda.so DESTINATION lib/simtlab)
 if(TARGET opencl_icd)
   install(DIRECTORY ${CMAKE_BINARY_DIR}/lib/opencl-vendors DESTINATION lib/simtlab)
 endif()

@@ -198,7 +198,9 @@ struct LaunchAttribute {
   };
 };
 
-// Major version of the library that was loaded: 11, 12 or 13. Each shared library defines its own.
+// Major version of the library that was loaded: 11, 12 or 13, or that it is libcuda. Each shared library
+// defines its own.
+inline constexpr int driver_library = 0;
 extern const int library_major;
 
 }  // namespace simtlab::hosts::cuda

@@ -64,6 +64,18 @@ gpu::ModuleId load_code(const Entries& entries, const std::string& name, gpu::Gp
 
 }  // namespace
 
+const void* unwrapped(const void* bytes) {
+  Wrapper w{};
+  std::memcpy(&w.magic, bytes, sizeof w.magic);
+  if (w.magic != wrapper_magic) return bytes;
+  std::memcpy(&w, bytes, sizeof w);
+  return w.data;
+}
+
+void load_image(Image& image, gpu::Gpu& gpu) {
+  image.module = load_code(compile::read_fatbin(image.data, 0, image.name), image.name, gpu);
+}
+
 Image* Images::add(const void* wrapper, const std::string& program) {
   auto image = std::make_unique<Image>();
   image->name = fmt::format("{}:image{}", program, images_.size() + 1);
@@ -106,6 +118,12 @@ KernelEntry* Images::find_kernel(const void* host) {
   return it == kernels_.end() ? nullptr : &it->second;
 }
 
+KernelEntry* Images::find_entry(const void* entry) {
+  for (auto& [host, kernel] : kernels_)
+    if (&kernel == entry) return &kernel;
+  return nullptr;
+}
+
 VariableEntry* Images::find_variable(const void* host) {
   const auto it = variables_.find(host);
   return it == variables_.end() ? nullptr : &it->second;
@@ -145,7 +163,7 @@ void Images::load(Image& image, gpu::Gpu& gpu) {
     throw Error(ExitCode::bad_input, "fatbin-gone",
                 fmt::format("{}: used after the program unregistered it", image.name));
   try {
-    image.module = load_code(compile::read_fatbin(image.data, 0, image.name), image.name, gpu);
+    load_image(image, gpu);
   } catch (const Error& error) {
     image.failure = std::make_shared<Error>(error);
     throw;
