@@ -28,7 +28,9 @@ CudaError code_of(exec::Fault::Kind kind) {
 CudaError code_of(const Error& error) {
   if (error.id() == "launch-resources") return error_launch_out_of_resources;
   if (error.id().starts_with("launch-")) return error_invalid_configuration;
-  if (error.id().starts_with("fatbin")) return error_no_kernel_image_for_device;
+  if (error.id().starts_with("fatbin") || error.id() == "machine-generation" ||
+      error.id() == "no-machine-code")
+    return error_no_kernel_image_for_device;
   switch (error.code()) {
     case ExitCode::unsupported: return error_not_supported;
     case ExitCode::bad_input: return error_invalid_ptx;
