@@ -22,7 +22,7 @@ LAYERS = [
     ["gpu", "compile", "studies/validate"],
     ["gpu/shared"],
     ["hosts", "probe", "corun"],
-    ["hosts/cuda", "hosts/opencl", "corun/cycle"],
+    ["hosts/cuda", "hosts/opencl", "hosts/static_runtime", "corun/cycle"],
     ["corun/live"],
     ["corun/gate"],
     ["report", "studies/sweep"],

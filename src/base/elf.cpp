@@ -1,12 +1,17 @@
 #include "base/elf.h"
 
 #include <elf.h>
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
 #include <fstream>
 
+#include "base/elf_symbols.h"
 #include "base/error.h"
 
 namespace simtlab {
@@ -16,7 +21,7 @@ constexpr std::uint64_t max_table_bytes = 16 << 20;
 
 class Elf {
  public:
-  explicit Elf(const std::filesystem::path& path) : in_(path, std::ios::binary) {}
+  explicit Elf(const std::filesystem::path& path) : path_(path), in_(path, std::ios::binary) {}
 
   ElfFacts read() {
     ElfFacts facts;
@@ -33,6 +38,7 @@ class Elf {
     names(facts);
     dynamic(facts);
     if (facts.has_fatbin) imports(facts);
+    if (facts.has_fatbin && facts.is_x86_64) facts.static_runtime = static_runtime();
     return facts;
   }
 
@@ -106,6 +112,23 @@ class Elf {
     }
   }
 
+  // Executables with device code may be large, and little of one is looked at.
+  int static_runtime() {
+    const int file = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+    struct stat info {};
+    int out = 0;
+    if (file >= 0 && ::fstat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0) {
+      const auto bytes = static_cast<std::size_t>(info.st_size);
+      if (void* const at = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file, 0); at != MAP_FAILED) {
+        out = static_cuda_runtime(ElfSymbols({static_cast<const std::byte*>(at), bytes}));
+        ::munmap(at, bytes);
+      }
+    }
+    if (file >= 0) ::close(file);
+    return out;
+  }
+
+  std::filesystem::path path_;
   std::ifstream in_;
   Elf64_Ehdr header_{};
   std::vector<Elf64_Shdr> sections_;
@@ -120,17 +143,21 @@ bool ElfFacts::needs(std::string_view library) const {
 }
 
 void check_cuda_linkage(const ElfFacts& facts, const std::string& program) {
-  for (const char* library : {"libcuda.so", "libcublas", "libcufft", "libcurand", "libcusparse",
-                              "libcusolver", "libcudnn", "libnccl", "libnvrtc"})
+  for (const char* library :
+       {"libcublas", "libcufft", "libcurand", "libcusparse", "libcusolver", "libcudnn", "libnccl"})
     if (facts.needs(library))
-      throw Error(ExitCode::unsupported, "program-library",
-                  fmt::format("{} needs {}, which simtlab does not replace", program, library),
-                  "only programs of the CUDA runtime (libcudart) run on the simulated GPU");
-  if (facts.has_fatbin && !facts.needs("libcudart.so"))
-    throw Error(ExitCode::unsupported, "program-static-cudart",
-                fmt::format("{} has the CUDA runtime linked in statically", program),
-                "rebuild it with `nvcc -cudart shared ...` (CMake: -DCMAKE_CUDA_RUNTIME_LIBRARY=Shared), or "
-                "run its source: simtlab run app.cu");
+      throw Error(
+          ExitCode::unsupported, "program-library",
+          fmt::format("{} needs {}, which has a CUDA runtime inside that only works on NVIDIA's driver",
+                      program, library),
+          "programs run that use the runtime (libcudart) or the driver API (libcuda) themselves");
+  if (facts.has_static_cuda() && facts.static_runtime == 0)
+    throw Error(
+        ExitCode::unsupported, "program-static-cudart",
+        fmt::format("{} has the CUDA runtime linked in statically, and not the names of its functions",
+                    program),
+        "do not strip it, or rebuild it with `nvcc -cudart shared ...` (CMake: "
+        "-DCMAKE_CUDA_RUNTIME_LIBRARY=Shared), or run its source: simtlab run app.cu");
   if (facts.relocatable)
     throw Error(
         ExitCode::unsupported, "program-relocatable",

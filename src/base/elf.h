@@ -17,6 +17,8 @@ struct ElfFacts {
   bool has_interpreter = false;
   // has_fatbin, and the functions that register it or launch are another file's
   bool imports_cuda = false;
+  // Major version of a CUDA runtime that is linked in with its names; 0: none (base/elf_symbols.h)
+  int static_runtime = 0;
   std::vector<std::string> needed;  // DT_NEEDED, in order
 
   bool needs(std::string_view library) const;  // one whose name begins so
@@ -29,8 +31,8 @@ struct ElfFacts {
 // Never throws for malformed content: what can't be read is as if absent. Bounded memory.
 ElfFacts inspect_elf(const std::filesystem::path& path);
 
-// Throws Error if a program with these facts can't run on a simulated GPU: CUDA runtime linked statically, or
-// libraries that simtlab does not replace (libcuda, cuBLAS, ...).
+// Throws Error if a program with these facts can't run on a simulated GPU: a CUDA runtime that is linked in
+// and cannot be replaced, or libraries that have one inside (cuBLAS, ...).
 void check_cuda_linkage(const ElfFacts& facts, const std::string& program);
 
 }  // namespace simtlab

@@ -517,24 +517,28 @@ const std::vector<Term>& error_ids() {
        "for are not simulated, and traces, "
        "checkpoints and timelines are not completed: end by exit() or by return from main."},
       {"program-no-cuda", "The program ran but did not use the CUDA runtime or OpenCL library of simtlab.",
-       "Link it with libcudart.so: nvcc -cudart shared, or simtlab build."},
+       "Programs are seen that are linked with the CUDA runtime (by nvcc, or simtlab build), libcuda.so or "
+       "libOpenCL.so."},
       {"program-relocatable",
        "The program was built with relocatable device code (nvcc -rdc=true, -dc), which simtlab does not "
        "link.",
        "Put the device code that calls each other into one source file and build without -rdc=true; with "
        "CMake: CUDA_SEPARABLE_COMPILATION OFF."},
       {"program-static-cudart",
-       "The program has NVIDIA's runtime library linked in statically, so simtlab cannot take its place.",
-       "Rebuild with nvcc -cudart shared, or run the source: simtlab run app.cu. A project of CMake is "
-       "configured with "
-       "-DCMAKE_CUDA_RUNTIME_LIBRARY=Shared; its files need no change."},
+       "The program has NVIDIA's runtime library linked in, and simtlab cannot take its place: the names of "
+       "its "
+       "functions were stripped, it is older than CUDA 11, or its code cannot be written.",
+       "Do not strip the program, or rebuild with nvcc -cudart shared, or run the source: simtlab run "
+       "app.cu. A "
+       "project of CMake is configured with -DCMAKE_CUDA_RUNTIME_LIBRARY=Shared; its files need no change."},
       {"program-static",
        "The program is linked statically altogether, so nothing can be loaded before it that would gate "
        "its launches.",
        "Link the program dynamically: without -static."},
       {"program-library",
-       "The program needs a library that talks to the GPU by itself and that simtlab does not replace.",
-       "Only programs of the CUDA runtime run; write the call as a kernel."},
+       "The program needs a library of NVIDIA's that has a CUDA runtime inside, which only works on NVIDIA's "
+       "driver.",
+       "Programs run that use the runtime or the driver API themselves; write the call as a kernel."},
       {"cuda-api", "The program called a function of the CUDA runtime that simtlab does not have.",
        "docs/guide/cudart.md lists what exists."},
 

@@ -102,7 +102,7 @@ SIMTLAB_CUDA_API CudaError __cudaGetKernel(const void** kernel, const void* host
 SIMTLAB_CUDA_API CudaError cudaGetKernel(const void** kernel, const void* host) {
   return call([&](Runtime& runtime) {
     if (kernel == nullptr) return error_invalid_value;
-    if (runtime.images.find_kernel(host) == nullptr) return error_invalid_device_function;
+    if (runtime.find_kernel(host) == nullptr) return error_invalid_device_function;
     *kernel = host;
     return success;
   });
@@ -118,7 +118,8 @@ SIMTLAB_CUDA_API CudaError cudaLaunchKernelExC(const LaunchConfig* config, const
                                                void** arguments) {
   return call([&](Runtime& runtime) {
     if (config == nullptr) return error_invalid_value;
-    const CudaError allowed = check_attributes(runtime, *config);
+    const CudaError allowed =
+        check_attributes(runtime, config->attributes, config->attribute_count, "cudaLaunchKernelExC");
     if (allowed != success) return allowed;
     return launch(runtime, host, config->grid, config->block, arguments, config->shared_bytes,
                   config->stream);

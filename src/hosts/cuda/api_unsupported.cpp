@@ -1,5 +1,5 @@
 // Functions of the CUDA runtime that simtlab does not have: parts of graphs, surfaces, mipmaps,
-// memory pools, inter-process memory, graphics and other APIs' objects, libraries loaded at run time.
+// memory pools, inter-process memory, graphics and other APIs' objects.
 //
 // Each one says its name once on stderr, puts it into the result and returns cudaErrorNotSupported, so that a
 // program that needs it is told so, and one that only links it runs.
@@ -66,12 +66,7 @@ UNSUPPORTED(cudaGLSetGLDevice)
 UNSUPPORTED(cudaGLUnmapBufferObject)
 UNSUPPORTED(cudaGLUnmapBufferObjectAsync)
 UNSUPPORTED(cudaGLUnregisterBufferObject)
-UNSUPPORTED(cudaGetDriverEntryPoint)
-UNSUPPORTED(cudaGetDriverEntryPointByVersion)
-UNSUPPORTED(cudaGetDriverEntryPointByVersion_ptsz)
-UNSUPPORTED(cudaGetDriverEntryPoint_ptsz)
 UNSUPPORTED(cudaGetExportTable)
-UNSUPPORTED(cudaGetFuncBySymbol)
 UNSUPPORTED(cudaGetMipmappedArrayLevel)
 UNSUPPORTED(cudaGetSurfaceObjectResourceDesc)
 UNSUPPORTED(cudaGetSurfaceReference)
@@ -169,15 +164,8 @@ UNSUPPORTED(cudaIpcOpenMemHandle)
 UNSUPPORTED(cudaKernelSetAttributeForDevice)
 UNSUPPORTED(cudaLaunch)
 UNSUPPORTED(cudaLaunchCooperativeKernelMultiDevice)
-UNSUPPORTED(cudaLibraryEnumerateKernels)
-UNSUPPORTED(cudaLibraryGetGlobal)
-UNSUPPORTED(cudaLibraryGetKernel)
-UNSUPPORTED(cudaLibraryGetKernelCount)
 UNSUPPORTED(cudaLibraryGetManaged)
 UNSUPPORTED(cudaLibraryGetUnifiedFunction)
-UNSUPPORTED(cudaLibraryLoadData)
-UNSUPPORTED(cudaLibraryLoadFromFile)
-UNSUPPORTED(cudaLibraryUnload)
 UNSUPPORTED(cudaLogsCurrent)
 UNSUPPORTED(cudaLogsDumpToFile)
 UNSUPPORTED(cudaLogsDumpToMemory)

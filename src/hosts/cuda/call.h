@@ -35,6 +35,7 @@ template <typename Body>
 CudaError call(Body&& body) {
   Runtime& runtime = Runtime::get();
   const std::lock_guard lock(runtime.mutex);
+  if (library_major != driver_library) runtime.contexts.use_runtime();
   if (runtime.sticky() != success) return note(runtime.sticky());
   const CudaError code = guarded(runtime, [&](Runtime& r) {
     if (r.started()) r.gpu();  // a shared GPU may have gone

@@ -41,7 +41,9 @@ enum CudaError : int {
   error_unsupported_limit = 215,
   error_peer_access_unsupported = 217,
   error_invalid_ptx = 218,
+  error_file_not_found = 301,
   error_invalid_resource_handle = 400,
+  error_symbol_not_found = 500,
   error_not_ready = 600,
   error_illegal_address = 700,
   error_launch_out_of_resources = 701,
@@ -198,7 +200,9 @@ struct LaunchAttribute {
   };
 };
 
-// Major version of the library that was loaded: 11, 12 or 13. Each shared library defines its own.
+// Major version of the library that was loaded: 11, 12 or 13, or that it is libcuda. Each shared library
+// defines its own.
+inline constexpr int driver_library = 0;
 extern const int library_major;
 
 }  // namespace simtlab::hosts::cuda

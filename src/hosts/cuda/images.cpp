@@ -51,8 +51,10 @@ void note_ptx(const std::string& what, const std::string& generation, const Erro
                                       error.diagnostics().front().message));
 }
 
+}  // namespace
+
 // Machine code if it fits the GPU, else PTX, as the options want it.
-void load_code(Image& image, gpu::Gpu& gpu) {
+void load_image(Image& image, gpu::Gpu& gpu) {
   const Entries entries = compile::read_fatbin(image.data, 0, image.name);
   const device::Device& device = gpu.device();
   const gpu::Code wanted = gpu.options().code;
@@ -85,7 +87,13 @@ void load_code(Image& image, gpu::Gpu& gpu) {
   }
 }
 
-}  // namespace
+const void* unwrapped(const void* bytes) {
+  Wrapper w{};
+  std::memcpy(&w.magic, bytes, sizeof w.magic);
+  if (w.magic != wrapper_magic) return bytes;
+  std::memcpy(&w, bytes, sizeof w);
+  return w.data;
+}
 
 Image* Images::add(const void* wrapper, const std::string& program) {
   auto image = std::make_unique<Image>();
@@ -129,6 +137,12 @@ KernelEntry* Images::find_kernel(const void* host) {
   return it == kernels_.end() ? nullptr : &it->second;
 }
 
+KernelEntry* Images::find_entry(const void* entry) {
+  for (auto& [host, kernel] : kernels_)
+    if (&kernel == entry) return &kernel;
+  return nullptr;
+}
+
 VariableEntry* Images::find_variable(const void* host) {
   const auto it = variables_.find(host);
   return it == variables_.end() ? nullptr : &it->second;
@@ -168,7 +182,7 @@ void Images::load(Image& image, gpu::Gpu& gpu) {
     throw Error(ExitCode::bad_input, "fatbin-gone",
                 fmt::format("{}: used after the program unregistered it", image.name));
   try {
-    load_code(image, gpu);
+    load_image(image, gpu);
   } catch (const Error& error) {
     image.failure = std::make_shared<Error>(error);
     throw;

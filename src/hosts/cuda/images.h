@@ -51,6 +51,11 @@ struct TextureEntry {
   std::uint64_t bound_address = 0;
 };
 
+// What a fat binary's wrapper points to; other bytes as they are.
+const void* unwrapped(const void* bytes);
+// Code of the image that runs on the GPU, as --code wants it: machine code or PTX. Throws Error.
+void load_image(Image& image, gpu::Gpu& gpu);
+
 class Images {
  public:
   // wrapper: what __cudaRegisterFatBinary gets. The handle is ours until the process ends.
@@ -62,6 +67,8 @@ class Images {
 
   // Null: nothing is registered under the address. find_* do not load anything.
   KernelEntry* find_kernel(const void* host);
+  KernelEntry* find_entry(
+      const void* entry);  // by the address of the entry itself, as cudaGetFuncBySymbol gives it
   VariableEntry* find_variable(const void* host);
   // Programs written for CUDA 4 and earlier pass the name of a symbol as text. `text` need not be readable.
   VariableEntry* find_variable_named(const void* text);

@@ -31,30 +31,46 @@ CudaError check_shared(Runtime& runtime, const KernelEntry& entry, const ptx::Fu
   return error_invalid_value;
 }
 
-}  // namespace
-
-CudaError prepare(Runtime& runtime, const void* host, const Dim3Arg& grid, const Dim3Arg& block,
-                  void** arguments, std::size_t shared, PreparedLaunch& out) {
-  KernelEntry* entry = runtime.images.find_kernel(host);
-  if (entry == nullptr) return error_invalid_device_function;
-  gpu::Gpu& gpu = runtime.gpu();
-  out.kernel = runtime.images.resolve(*entry, gpu);
-  const ptx::Function& function = gpu.module(out.kernel.module).functions[out.kernel.function];
-  const CudaError fits = check_shared(runtime, *entry, function, shared);
-  if (fits != success) return fits;
-
-  // Callers do not pass sizes: the kernel's own parameter list says how much to read.
-  out.parameters.assign(function.param_bytes, std::byte{});
-  if (!function.params.empty() && arguments == nullptr) return error_invalid_value;
+// The kernel's own parameter list says how much to read.
+CudaError copy_arguments(const ptx::Function& function, const Arguments& arguments,
+                         std::vector<std::byte>& out) {
+  out.assign(function.param_bytes, std::byte{});
+  if (arguments.packed != nullptr) {
+    if (arguments.packed_bytes < out.size()) return error_invalid_value;
+    std::memcpy(out.data(), arguments.packed, out.size());
+    return success;
+  }
+  if (!function.params.empty() && arguments.each == nullptr) return error_invalid_value;
   for (std::size_t i = 0; i < function.params.size(); ++i) {
     const ptx::Param& p = function.params[i];
-    if (arguments[i] == nullptr) return error_invalid_value;
-    std::memcpy(out.parameters.data() + p.offset, arguments[i], p.bytes);
+    if (arguments.each[i] == nullptr) return error_invalid_value;
+    std::memcpy(out.data() + p.offset, arguments.each[i], p.bytes);
   }
+  return success;
+}
+
+CudaError prepare_kernel(Runtime& runtime, KernelEntry& entry, const Dim3Arg& grid, const Dim3Arg& block,
+                         const Arguments& arguments, std::size_t shared, PreparedLaunch& out) {
+  gpu::Gpu& gpu = runtime.gpu();
+  out.kernel = runtime.images.resolve(entry, gpu);
+  const ptx::Function& function = gpu.module(out.kernel.module).functions[out.kernel.function];
+  const CudaError fits = check_shared(runtime, entry, function, shared);
+  if (fits != success) return fits;
+  const CudaError copied = copy_arguments(function, arguments, out.parameters);
+  if (copied != success) return copied;
   out.grid = grid;
   out.block = block;
   out.shared = static_cast<std::uint32_t>(shared);
   return success;
+}
+
+}  // namespace
+
+CudaError prepare(Runtime& runtime, const void* host, const Dim3Arg& grid, const Dim3Arg& block,
+                  void** arguments, std::size_t shared, PreparedLaunch& out) {
+  KernelEntry* const entry = runtime.find_kernel(host);
+  if (entry == nullptr) return error_invalid_device_function;
+  return prepare_kernel(runtime, *entry, grid, block, {.each = arguments}, shared, out);
 }
 
 SubmitNode submit_of(PreparedLaunch launch) {
@@ -67,14 +83,13 @@ SubmitNode submit_of(PreparedLaunch launch) {
   };
 }
 
-CudaError launch(Runtime& runtime, const void* host, const Dim3Arg& grid, const Dim3Arg& block,
-                 void** arguments, std::size_t shared, StreamHandle stream_handle) {
-  if (runtime.images.find_kernel(host) == nullptr) return error_invalid_device_function;
+CudaError launch(Runtime& runtime, KernelEntry& entry, const Dim3Arg& grid, const Dim3Arg& block,
+                 const Arguments& arguments, std::size_t shared, StreamHandle stream_handle) {
   runtime.gpu();
   const std::optional<gpu::StreamId> stream = runtime.stream(stream_handle);
   if (!stream) return error_invalid_resource_handle;
   PreparedLaunch prepared;
-  const CudaError code = prepare(runtime, host, grid, block, arguments, shared, prepared);
+  const CudaError code = prepare_kernel(runtime, entry, grid, block, arguments, shared, prepared);
   if (code != success) return code;
   if (runtime.graphs.capture_of(*stream) == nullptr)
     return submit_of(std::move(prepared))(runtime, stream_handle, true);
@@ -82,18 +97,25 @@ CudaError launch(Runtime& runtime, const void* host, const Dim3Arg& grid, const 
   return success;
 }
 
-CudaError check_attributes(Runtime& runtime, const LaunchConfig& config) {
-  const auto* attributes = static_cast<const LaunchAttribute*>(config.attributes);
-  for (unsigned i = 0; i < config.attribute_count; ++i) {
+CudaError launch(Runtime& runtime, const void* host, const Dim3Arg& grid, const Dim3Arg& block,
+                 void** arguments, std::size_t shared, StreamHandle stream) {
+  KernelEntry* const entry = runtime.find_kernel(host);
+  if (entry == nullptr) return error_invalid_device_function;
+  return launch(runtime, *entry, grid, block, {.each = arguments}, shared, stream);
+}
+
+CudaError check_attributes(Runtime& runtime, const void* list, unsigned count, const char* caller) {
+  const auto* attributes = static_cast<const LaunchAttribute*>(list);
+  for (unsigned i = 0; i < count; ++i) {
     const LaunchAttribute& a = attributes[i];
     constexpr int cooperative = 2, cluster = 4;
     if (a.id == cooperative && a.integer != 0)
-      return runtime.unsupported("cudaLaunchKernelExC", "cooperative launches (grid-wide synchronisation)");
+      return runtime.unsupported(caller, "cooperative launches (grid-wide synchronisation)");
     if (a.id == cluster) {
       Dim3Arg size{};
       std::memcpy(&size, a.bytes, sizeof size);
       if (std::uint64_t{size.x} * size.y * size.z > 1)
-        return runtime.unsupported("cudaLaunchKernelExC", "thread block clusters");
+        return runtime.unsupported(caller, "thread block clusters");
     }
   }
   return success;

@@ -10,7 +10,18 @@
 namespace simtlab::hosts::cuda {
 
 class Runtime;
+struct KernelEntry;
 
+// The values of a kernel's parameters: one pointer for each, or all of them packed as the kernel has them.
+struct Arguments {
+  void** each = nullptr;
+  const void* packed = nullptr;
+  std::size_t packed_bytes = 0;
+};
+
+CudaError launch(Runtime& runtime, KernelEntry& entry, const Dim3Arg& grid, const Dim3Arg& block,
+                 const Arguments& arguments, std::size_t shared, StreamHandle stream);
+// host: the address that stands for the kernel, or a handle of one.
 CudaError launch(Runtime& runtime, const void* host, const Dim3Arg& grid, const Dim3Arg& block,
                  void** arguments, std::size_t shared, StreamHandle stream);
 
@@ -26,6 +37,7 @@ CudaError prepare(Runtime& runtime, const void* host, const Dim3Arg& grid, const
 SubmitNode submit_of(PreparedLaunch launch);
 
 // Launch attributes that only hint are ignored; those that change what a kernel may do are refused by name.
-CudaError check_attributes(Runtime& runtime, const LaunchConfig& config);
+// caller: the API function.
+CudaError check_attributes(Runtime& runtime, const void* attributes, unsigned count, const char* caller);
 
 }  // namespace simtlab::hosts::cuda

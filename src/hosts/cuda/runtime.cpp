@@ -1,5 +1,6 @@
 #include "hosts/cuda/runtime.h"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -27,7 +28,9 @@ CudaError code_of(exec::Fault::Kind kind) {
 CudaError code_of(const Error& error) {
   if (error.id() == "launch-resources") return error_launch_out_of_resources;
   if (error.id().starts_with("launch-")) return error_invalid_configuration;
-  if (error.id().starts_with("fatbin")) return error_no_kernel_image_for_device;
+  if (error.id().starts_with("fatbin") || error.id() == "machine-generation" ||
+      error.id() == "no-machine-code")
+    return error_no_kernel_image_for_device;
   switch (error.code()) {
     case ExitCode::unsupported: return error_not_supported;
     case ExitCode::bad_input: return error_invalid_ptx;
@@ -38,8 +41,29 @@ CudaError code_of(const Error& error) {
 
 }  // namespace
 
+// Exported by each of the libraries. They are of one build, whose objects have one layout.
+extern "C" {
+struct SimtlabCudaState {
+  std::size_t bytes;  // of a Runtime, so that a library of another build is not taken for one of ours
+  Runtime* runtime;
+};
+__attribute__((visibility("default"))) SimtlabCudaState simtlab_cuda_state = {sizeof(Runtime), nullptr};
+}
+
 Runtime& Runtime::get() {
-  static Runtime* runtime = new Runtime;  // never destroyed: programs call us from their own exit handlers
+  static Runtime* runtime = [] {
+    Runtime* found = nullptr;
+    for (const char* name : {"libcuda.so.1", "libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0"}) {
+      void* const library = ::dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
+      if (library == nullptr) continue;
+      const auto* state = static_cast<const SimtlabCudaState*>(::dlsym(library, "simtlab_cuda_state"));
+      if (state != nullptr && state->bytes == sizeof(Runtime) && found == nullptr) found = state->runtime;
+      ::dlclose(library);
+    }
+    // Never destroyed: programs call us from their own exit handlers.
+    simtlab_cuda_state.runtime = found != nullptr ? found : new Runtime;
+    return simtlab_cuda_state.runtime;
+  }();
   return *runtime;
 }
 
@@ -58,6 +82,7 @@ ThreadState& thread_state() {
 
 void Runtime::reset_device() {
   images.forget_modules();
+  modules.clear();
   graphs.clear();
   if (started()) {
     gpu().reset();
@@ -104,11 +129,18 @@ CudaError Runtime::report_internal(const char* what) {
 }
 
 CudaError Runtime::unsupported(const char* function, const std::string& what) {
-  tell_and_keep(
-      Error(ExitCode::unsupported, "cuda-api",
-            fmt::format("{}{} is not supported by simtlab's CUDA runtime; it returned cudaErrorNotSupported",
-                        function, what.empty() ? "" : " with " + what)));
+  const bool runtime = std::string_view(function).starts_with("cuda");
+  tell_and_keep(Error(ExitCode::unsupported, "cuda-api",
+                      fmt::format("{}{} is not supported by simtlab's CUDA {}; it returned {}", function,
+                                  what.empty() ? "" : " with " + what, runtime ? "runtime" : "driver",
+                                  runtime ? "cudaErrorNotSupported" : "CUDA_ERROR_NOT_SUPPORTED")));
   return error_not_supported;
+}
+
+KernelEntry* Runtime::find_kernel(const void* handle) {
+  if (KernelEntry* const registered = images.find_kernel(handle)) return registered;
+  if (KernelEntry* const loaded = modules.find_kernel(handle)) return loaded;
+  return images.find_entry(handle);
 }
 
 std::optional<gpu::StreamId> Runtime::stream(StreamHandle handle) {

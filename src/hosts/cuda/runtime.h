@@ -11,9 +11,11 @@
 
 #include "base/error.h"
 #include "gpu/gpu.h"
+#include "hosts/cuda/contexts.h"
 #include "hosts/cuda/cuda_api.h"
 #include "hosts/cuda/graphs.h"
 #include "hosts/cuda/images.h"
+#include "hosts/cuda/modules.h"
 #include "hosts/session.h"
 
 namespace simtlab::hosts::cuda {
@@ -23,9 +25,13 @@ enum class MemoryKind : std::uint8_t { device, host, managed };
 
 class Runtime : public hosts::Session {
  public:
+  // Of the process: of simtlab's libraries that it has loaded (libcudart.so.*, libcuda.so.1) the first one
+  // makes it, and the others find it.
   static Runtime& get();
 
   Images images;
+  Modules modules;
+  Contexts contexts;
   Graphs graphs;
 
   void reset_device();  // cudaDeviceReset: memory, streams and modules go, results stay
@@ -50,6 +56,8 @@ class Runtime : public hosts::Session {
   unsigned device_flags = 0;
   std::map<int, std::size_t> limits;
 
+  // By the host address that stands for it, or by a handle of the driver API. Null: none.
+  KernelEntry* find_kernel(const void* handle);
   // Stream of a handle; throws nothing: nullopt if there is no such stream.
   std::optional<gpu::StreamId> stream(StreamHandle handle);
   static StreamHandle handle_of(gpu::StreamId id) { return id + 0x100; }

@@ -45,12 +45,13 @@ Error no_gpu_use(const ProgramResult& r, const std::string& name) {
                 ? fmt::format("{} was ended by signal {} before it used the GPU", name, r.signal)
                 : fmt::format("{} ended with status {} before it used the GPU", name, r.exit_status),
             "the program's own messages are above"};
-  return {ExitCode::bad_input, "program-no-cuda",
-          fmt::format("{} ran, but did not use the CUDA runtime library or the OpenCL library of simtlab: no "
-                      "kernel was launched",
-                      name),
-          "simtlab sees programs that are linked with libcudart.so (nvcc -cudart shared, or simtlab build) "
-          "or with libOpenCL.so"};
+  return {
+      ExitCode::bad_input, "program-no-cuda",
+      fmt::format("{} ran, but did not use the CUDA runtime library or the OpenCL library of simtlab: no "
+                  "kernel was launched",
+                  name),
+      "simtlab sees programs that are linked with the CUDA runtime (by nvcc, or simtlab build), libcuda.so "
+      "or libOpenCL.so"};
 }
 
 // What ended the run becomes part of the manifest before it is written.

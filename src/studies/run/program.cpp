@@ -52,9 +52,22 @@ void check_startable(const fs::path& path) {
                 "chmod +x it, or, for a source or a .ptx, leave out the --");
 }
 
+// The library that puts our runtime in the place of one that is linked in (hosts/static_runtime). A script
+// may start such a program.
+bool replaces_runtime(const ElfFacts& facts) { return facts.static_runtime != 0 || !facts.is_elf; }
+
+// "NAME=value" of a variable that holds a list, with ours before what is there.
+std::string put_before(const char* name, const fs::path& ours) {
+  const char* const old = std::getenv(name);
+  const bool keep = old != nullptr && *old != '\0';
+  return fmt::format("{}={}{}{}", name, ours.string(), keep ? ":" : "", keep ? old : "");
+}
+
 // Environment of the child as "NAME=value" strings.
-std::vector<std::string> child_environment(const fs::path& config, const fs::path& result) {
-  const auto overridden = [](std::string_view entry) {
+std::vector<std::string> child_environment(const fs::path& config, const fs::path& result,
+                                           const ElfFacts& facts) {
+  const auto overridden = [&](std::string_view entry) {
+    if (replaces_runtime(facts) && entry.starts_with("LD_PRELOAD=")) return true;
     for (const char* name : {"LD_LIBRARY_PATH=", "SIMTLAB_RESULT=", "SIMTLAB_RUN_CONFIG=", "SIMTLAB_DATA=",
                              "OCL_ICD_VENDORS=", "OCL_ICD_FILENAMES=", "OPENCL_VENDOR_PATH="})
       if (entry.starts_with(name)) return true;
@@ -63,10 +76,10 @@ std::vector<std::string> child_environment(const fs::path& config, const fs::pat
   std::vector<std::string> out;
   for (char** entry = environ; *entry != nullptr; ++entry)
     if (!overridden(*entry)) out.emplace_back(*entry);
-  const char* old = std::getenv("LD_LIBRARY_PATH");
-  const bool keep = old != nullptr && *old != '\0';
   const fs::path libraries = runtime_directory();
-  out.push_back(fmt::format("LD_LIBRARY_PATH={}{}{}", libraries.string(), keep ? ":" : "", keep ? old : ""));
+  out.push_back(put_before("LD_LIBRARY_PATH", libraries));
+  if (replaces_runtime(facts))
+    out.push_back(put_before("LD_PRELOAD", libraries / "libsimtlab_static_runtime.so"));
   // OpenCL's loader then sees the simulated device and no other.
   out.push_back("OCL_ICD_VENDORS=" + (libraries / "opencl-vendors").string());
   out.push_back("SIMTLAB_RESULT=" + result.string());
@@ -243,7 +256,7 @@ ProgramResult run_program(const ProgramRun& run) {
     pulse.emplace(given.options.pulse, PulseFile::Mode::create);
   }
   write_file_atomically(config, options::to_json(given));
-  std::vector<std::string> environment = child_environment(config, result);
+  std::vector<std::string> environment = child_environment(config, result, facts);
   narrate(run.output, 1,
           fmt::format("{} runs with the CUDA and OpenCL libraries of {}", shown(program.string()),
                       runtime_directory().string()));
@@ -272,9 +285,10 @@ ProgramResult run_program(const ProgramRun& run) {
   progress.end(ending(status, signals));
   words.hand_over();
 
-  out.linked = std::ranges::any_of(facts.needed, [](const std::string& name) {
-    return name.starts_with("libcudart.so") || name.starts_with("libOpenCL.so");
-  });
+  out.linked = facts.static_runtime != 0 || std::ranges::any_of(facts.needed, [](const std::string& name) {
+                 return name.starts_with("libcudart.so") || name.starts_with("libcuda.so") ||
+                        name.starts_with("libOpenCL.so");
+               });
   out.interrupted = signals.interrupted();
   out.timed_out = signals.timed_out();
   out.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
