@@ -52,7 +52,7 @@ class Values {
   }
   ptx::Operand at(unsigned index) const {
     const bool first = index < in_a_;
-    const Operand& o = t_.operand(first ? "Ra" : "Rb");
+    const Operand& o = first ? t_.operand("Ra") : t_.operand("Rb");
     const unsigned behind = first ? index : index - in_a_;
     if (o.number == zero_register) return t_.number(0);
     return behind == 0 ? t_.raw(o) : t_.register_behind(o, behind);
