@@ -140,6 +140,8 @@ TYPED = {
     "disasm libcurand.so --json=code.json": "disasm variables.cubin --json=code.json",
     "run kernel.cubin --launch launch.toml --gpu a100": "run variables.cubin --launch variables.toml --gpu a100",
     "run --code machine -- ./app": "run --code auto -- ./app",
+    "run --results checked kernel.cubin --launch launch.toml --gpu a100": "run --results checked variables.cubin --launch variables.toml --gpu a100",
+    "run --results late --code machine --mode functional -- ./app": "run --mode functional -- ./app",
     "nvcc FLAGS": "nvcc -c app.cu -o by_nvcc.o",
     "toolkit --prefix DIR": "toolkit --prefix toolkit",
     "build app.cu -o app": "build app.cu -o app",
