@@ -94,7 +94,15 @@ struct Device {
   struct Shared {
     double latency = 0;
     std::uint32_t banks = 32, bank_bytes = 4;
+    double interval = 0;  // cycles that an instruction takes the unit at least
   } shared;
+
+  // Cycles from issue until the unit of an instruction of machine code has read its operands: how long the
+  // scoreboard is held that guards them.
+  struct Operands {
+    double global_load = 11, global_store = 11, shared_load = 11, shared_store = 11, other = 11;
+    double value_register = 0;  // more for each register of a store's value beyond the first
+  } operands;
 
   CacheParams l1;
   bool l1_caches_global = true;  // Kepler/Maxwell default: false (L2 only)

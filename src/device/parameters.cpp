@@ -218,6 +218,31 @@ void add_front_end(std::vector<Parameter>& rows) {
       "What one SM gets of instructions from L2");
 }
 
+// operands.*
+void add_operands(std::vector<Parameter>& rows) {
+  using Operands = Device::Operands;
+  const auto add = [&](const char* name, const char* standard, auto member, const std::string& doc) {
+    rows.push_back(row(
+        std::string("operands.") + name, Unit::cycles, 0, max_latency,
+        [member](Device& d) { return &(d.operands.*member); }, doc));
+    rows.back().default_value = standard;
+  };
+  const auto until = [](const char* what) {
+    return fmt::format(
+        "SM cycles from the issue of {} in machine code until its operands have been read and may be "
+        "overwritten",
+        what);
+  };
+  add("global_load", "11 cycles", &Operands::global_load, until("a load or atomic of global memory"));
+  add("global_store", "11 cycles", &Operands::global_store, until("a store of 32 bits to global memory"));
+  add("shared_load", "11 cycles", &Operands::shared_load, until("a load or atomic of shared memory"));
+  add("shared_store", "11 cycles", &Operands::shared_store, until("a store of 32 bits to shared memory"));
+  add("other", "11 cycles", &Operands::other,
+      until("another instruction of variable latency (MUFU, conversions, shuffles ...)"));
+  add("value_register", "0 cycles", &Operands::value_register,
+      "SM cycles that reading a store's value takes longer for each register beyond the first");
+}
+
 void add_memory(std::vector<Parameter>& rows) {
   constexpr Unit none = Unit::none;
   const auto add = [&](const char* key, Unit unit, double minimum, double maximum, auto member,
@@ -232,6 +257,10 @@ void add_memory(std::vector<Parameter>& rows) {
       "shared.bank_bytes", Unit::bytes, 1, 16, [](Device& d) { return &d.shared.bank_bytes; },
       "Width of one bank of shared memory");
   rows.back().power_of_two = true;
+  add(
+      "shared.interval", Unit::cycles, 0, 64, [](Device& d) { return &d.shared.interval; },
+      "SM cycles that an instruction takes the shared memory unit at least, however few passes it needs");
+  rows.back().default_value = "0 cycles";
   add_cache(rows, "l1", "the L1 data cache", "of one SM", 64 * mebi, &Device::l1);
   add(
       "l1.caches_global", none, 0, 0, [](Device& d) { return &d.l1_caches_global; },
@@ -385,6 +414,7 @@ std::vector<Parameter> make_parameters() {
   add_scheduler_parameters(rows);
   add_operations(rows);
   add_front_end(rows);
+  add_operands(rows);
   add_memory(rows);
   add(
       "memory_clock", Unit::hertz, 1e6, 1e11, [](Device& d) { return &d.memory_clock_hz; },

@@ -26,10 +26,11 @@ const ptx::Inst* inst_at(const Block::Impl& block, const Warp& w) {
   return &code[std::min<std::size_t>(w.pc, code.size() - 1)];  // behind the last one is a trap
 }
 
-bool must_wait(const Block::Impl& block, Warp& w, const XInst& x) {
+bool must_wait(Block::Impl& block, Warp& w, const XInst& x) {
   if ((x.kind & kind_mask) != kind_memory || block.view.buffer == nullptr ||
       !block.view.buffer->holds_atomics())
     return false;
+  if (w.delays != nullptr) deliver_results(block, w);
   const bool several = x.fn == run_operations || x.fn == run_uniform;
   return several ? machine_awaits_atomic(w, x) : awaits_atomic(w, x);
 }
@@ -39,7 +40,7 @@ void start_warp(Block::Impl& block, Warp& warp) {
   const unsigned first = warp.ctx.warp * warp_size;
   const unsigned lanes = std::min(launch.threads - first, warp_size);
   const std::uint32_t mask = lanes == warp_size ? ~0u : (1u << lanes) - 1;
-  warp.code = launch.entry->code.data();
+  warp.code = launch.entry_code();
   warp.pc = 0;
   warp.rpc = ptx::no_pc;
   warp.depth = 0;
@@ -53,6 +54,7 @@ void start_warp(Block::Impl& block, Warp& warp) {
   warp.frames[0].function = launch.params.function;
   warp.frames[0].mask = mask;
   if (warp.splits != nullptr) start_splits(warp);
+  if (warp.delays != nullptr) warp.delays->clear();
   WarpCtx& ctx = warp.ctx;
   ctx.bases[0] = warp.rows;
   ctx.bases[1] = launch.entry_constants();
@@ -79,6 +81,7 @@ Block::Impl::Impl(const Launch::Impl& l) : launch(&l), module(l.module) {
   stacks.resize(n * room);
   frames.resize(n * l.frames);
   if (l.entry->function->machine) splits.resize(n);
+  if (l.delays != nullptr) delays.resize(n);
   view.global = l.memory;
   view.shared = shared.data();
   view.shared_bytes = l.shared_bytes;
@@ -93,6 +96,7 @@ Block::Impl::Impl(const Launch::Impl& l) : launch(&l), module(l.module) {
     w.stack_room = room;
     w.frames = frames.data() + i * l.frames;
     if (!splits.empty()) w.splits = &splits[i];
+    if (!delays.empty()) w.delays = &delays[i];
     w.rows = registers.data() + std::size_t{i} * l.warp_rows * row_bytes;
     w.preds = reinterpret_cast<std::uint32_t*>(preds.data()) + std::size_t{i} * l.warp_preds;
     w.ctx.bases[2] = specials.data() + std::size_t{i} * l.specials->bytes;

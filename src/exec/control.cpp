@@ -322,7 +322,11 @@ void set_mask(WarpCtx& ctx, std::uint32_t mask) {
 }
 
 std::uint32_t execute(Block::Impl& b, Warp& w, const XInst& x, std::uint64_t now) {
-  const std::uint32_t lanes = x.kind & flag_guarded ? w.active & w.ctx.pred(x.guard) : w.active;
+  std::uint32_t lanes = w.active;
+  if ((x.kind & (flag_guarded | flag_delayed)) != 0) {
+    if ((x.kind & flag_delayed) != 0) return execute_delayed(b, w, now);
+    lanes &= w.ctx.pred(x.guard);
+  }
   const std::uint16_t kind = x.kind & kind_mask;
   if (lanes == 0 && kind != kind_branch && kind != kind_flow) {
     ++w.pc;

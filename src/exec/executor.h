@@ -72,6 +72,13 @@ class LoadedModule {
 class DeviceHeap;
 class StoreBuffer;
 
+// When an instruction of machine code delivers its results (exec/delays.h).
+enum class Results : std::uint8_t {
+  early,    // at once
+  late,     // as late as the control information of the code allows
+  checked,  // as late; a read that comes too early, or a write, is a Fault
+};
+
 // Everything fixed for one launch.
 struct LaunchParams {
   const LoadedModule* module = nullptr;
@@ -86,6 +93,7 @@ struct LaunchParams {
   DeviceHeap* heap = nullptr;         // for malloc in kernels, prepared; null: it returns 0
   std::span<const Texture> textures;  // texture objects: handle = index + 1; must outlive the launch
   std::function<void(std::string_view)> print;  // device printf; called in the order of execution
+  Results results = Results::early;
 };
 
 struct Stuck;

@@ -20,6 +20,7 @@ enum Kind : std::uint16_t {
   kind_mask = 0xff,
   flag_guarded = 0x100,  // only lanes with a true guard
   flag_join = 0x200,     // a divergence reconverges here
+  flag_delayed = 0x400,  // its results come late: exec/delays.h
 };
 
 }  // namespace simtlab::exec

@@ -115,6 +115,18 @@ void fill_launch_rows(Launch::Impl& l) {
   }
 }
 
+void delay_results(Launch::Impl& l) {
+  const ptx::Function& f = *l.entry->function;
+  if (!f.machine)
+    throw Error(
+        ExitCode::unsupported, "results-ptx",
+        fmt::format("kernel {} is PTX, which has no control information that says when results come", f.name),
+        "results come late in machine code only: --code machine, or a cubin");
+  l.delays = std::make_unique<DelayPlan>(f);
+  l.delayed_code = l.entry->code;
+  for (XInst& x : l.delayed_code) x.kind |= flag_delayed;
+}
+
 std::uint64_t warp_state_bytes(const Launch::Impl& l) {
   return std::uint64_t{l.warp_rows} * row_bytes + l.warp_preds * 4ull + l.specials->bytes +
          l.local_bytes * warp_size + sizeof(Warp) +
@@ -160,6 +172,7 @@ Launch::Launch(const LaunchParams& params, GlobalMemory& memory) : impl_(std::ma
   if (!block.empty()) std::memcpy(l.parameter_block.data(), block.data(), block.size());
   l.params.params = {l.parameter_block.data(), block.size()};
   fill_launch_rows(l);
+  if (params.results != Results::early) delay_results(l);
   if (!(l.params.clock_hz > 0)) l.params.clock_hz = 1e9;
 }
 

@@ -26,6 +26,7 @@ class Image {
   void take(const Block::Impl& b, const Warp& w) {
     warp_ = w;
     if (w.splits != nullptr) splits_ = *w.splits;
+    if (w.delays != nullptr) delays_ = *w.delays;
     for_each_part(b, w, [](std::vector<std::byte>& kept, const void* from, std::size_t bytes) {
       const auto* const first = static_cast<const std::byte*>(from);
       kept.assign(first, first + bytes);
@@ -37,6 +38,7 @@ class Image {
         w.frame_depth != warp_.frame_depth || w.ctx.carry != warp_.ctx.carry)
       return false;
     if (w.splits != nullptr && !w.splits->same_place(splits_)) return false;
+    if (w.delays != nullptr && !(*w.delays == delays_)) return false;
     return equal(stack, w.stack) && equal(frames, w.frames) &&
            equal(local, w.ctx.local, warp_size * b.launch->local_bytes);
   }
@@ -49,6 +51,7 @@ class Image {
   void put_back(const Block::Impl& b, Warp& w) {
     w = warp_;
     if (w.splits != nullptr) *w.splits = splits_;
+    if (w.delays != nullptr) *w.delays = delays_;
     for_each_part(b, w, [](const std::vector<std::byte>& kept, void* to, std::size_t bytes) {
       if (bytes != 0) std::memcpy(to, kept.data(), bytes);  // a part without bytes may be a null pointer
     });
@@ -75,6 +78,7 @@ class Image {
 
   Warp warp_;
   Splits splits_;  // of machine code
+  Delays delays_;  // of results that come late
   std::vector<std::byte> parts_[part_count];
 };
 
@@ -270,6 +274,7 @@ class Foresight {
 
   bool step() {
     const XInst& x = w_.code[w_.pc];
+    if (w_.delays != nullptr) deliver_results(b_, w_);
     ++steps_;
     way_.add(x, w_);
     const std::uint32_t lanes = x.kind & flag_guarded ? w_.active & w_.ctx.pred(x.guard) : w_.active;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "exec/barrier_count.h"
+#include "exec/delays.h"
 #include "exec/executor.h"
 #include "exec/interpreter.h"
 #include "exec/isa.h"
@@ -155,6 +156,10 @@ struct Launch::Impl {
     return entry->launch_rows.empty() ? entry->constants.data() : constants.data();
   }
   bool may_part = false;  // no instruction needs the lanes of a warp together: see check_spin()
+  // Results::late: the entry's code with flag_delayed
+  std::unique_ptr<DelayPlan> delays;
+  std::vector<XInst> delayed_code;
+  const XInst* entry_code() const { return delays == nullptr ? entry->code.data() : delayed_code.data(); }
 };
 
 // Divergence: lanes of `mask` run from pc until they reach rpc.
@@ -193,6 +198,7 @@ struct Warp {
   std::byte* rows = nullptr;  // of the first frame
   std::uint32_t* preds = nullptr;
   Splits* splits = nullptr;  // machine code; null: PTX
+  Delays* delays = nullptr;  // null: results are there at once
 
   Frame& frame() { return frames[frame_depth]; }
 };
@@ -215,6 +221,7 @@ struct Block::Impl {
   std::vector<std::unique_ptr<StackEntry[]>> deep_stacks;  // of warps that needed more
   std::vector<Frame> frames;
   std::vector<Splits> splits;
+  std::vector<Delays> delays;
   Barrier barriers[barrier_count];
   std::uint32_t exited = 0;  // warps, one bit each
   std::uint64_t index = 0;
@@ -260,6 +267,9 @@ void let_next_split_go(Warp& w);  // if there is one
 void flow(Block::Impl& block, Warp& warp, const XInst& x, std::uint32_t lanes);
 void run_operations(WarpCtx& ctx, const XInst& x);
 void run_uniform(WarpCtx& ctx, const XInst& x);  // for all lanes
+// exec/delays.cpp: what the warp's next instruction may count on is there; executes it
+void deliver_results(Block::Impl& block, Warp& warp);
+std::uint32_t execute_delayed(Block::Impl& block, Warp& warp, std::uint64_t now);
 // exec/system_call.cpp: the machine::SystemCall whose function is at this address; 0: none
 inline constexpr unsigned system_call_count = 5;
 unsigned system_call_of(std::uint64_t address);

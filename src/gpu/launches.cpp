@@ -81,6 +81,7 @@ void Gpu::launch(Kernel kernel, exec::Dim3 grid, exec::Dim3 block, std::uint32_t
   p.max_warps_per_sm = m.device.sm.max_warps;
   p.grid_id = m.launches.launches() + 1;
   p.clock_hz = m.device.sm_clock_hz;
+  p.results = m.options.results;
   p.print = m.options.print;
   if (m.checkpoint.active()) p.print = [&m](std::string_view text) { m.checkpoint.print(text); };
   if (slot.uses_heap) {

@@ -53,6 +53,9 @@ Options options_of(const options::Options& run) {
   out.sample_error = run.sample;
   out.outside_goes_on = run.memory_errors != "stop";
   out.code = run.code == "machine" ? Code::machine : run.code == "ptx" ? Code::ptx : Code::automatic;
+  out.results = run.results == "late"      ? exec::Results::late
+                : run.results == "checked" ? exec::Results::checked
+                                           : exec::Results::early;
   out.what_if = device::parse_what_if(run.what_if);
   out.lowering = run.lowering;
   out.observe = {run.lines, run.series, window_of(run)};

@@ -180,6 +180,17 @@ constexpr auto all_rows = std::to_array<Row>({
             "It says what the trace does not: control information, predicates, constants",
      .path = true,
      .field = &Options::cubin},
+    {.key = "results",
+     .value = "WHEN",
+     .group = configuration,
+     .read_by = Study::time_program | Study::time_kernel | executed,
+     .doc = "When instructions of machine code deliver their results: early: at once; late: as late as stall "
+            "counts and scoreboards of the code allow; checked: as late, and a read that comes before its "
+            "result, or a write before a read, ends the kernel",
+     .default_value = "early",
+     .choices = "early|late|checked",
+     .layered = true,
+     .field = &Options::results},
     {.key = "what-if",
      .value = "NAME,...",
      .group = configuration,

@@ -583,6 +583,8 @@ const std::vector<Term>& error_ids() {
       {"machine-instruction",
        "Machine code has an instruction that simtlab does not know or does not execute.",
        "Run the program's PTX: --code ptx, or the .ptx file."},
+      {"results-ptx", "--results late or checked, and a kernel is PTX.",
+       "PTX has no control information: give a cubin, or a program with machine code and --code machine."},
       {"machine-unresolved", "Machine code uses a function or variable of another file.",
        "Build without -rdc=true, or link the device code with nvcc -dlink."},
       {"disasm-nothing", "`disasm` found no machine code in the file, or none that was asked for.",
@@ -661,6 +663,11 @@ const std::vector<Term>& error_ids() {
        "Check casts to vector types and odd offsets."},
       {"illegal-instruction", "A thread executed an instruction in a way that hardware refuses.",
        "See the message for the operand."},
+      {"machine-hazard",
+       "With --results checked an instruction of machine code read a register before its result was there, or "
+       "overwrote one that was still to be read or written.",
+       "Compare the stall counts and scoreboards of the two instructions (simtlab disasm); code of a compiler "
+       "should have none, so report it if it is unchanged."},
       {"illegal-barrier", "A barrier was used with a number or a count that hardware refuses.",
        "Barrier numbers are 0 to 15, and counts are multiples of 32."},
       {"illegal-texture", "A texture instruction used a handle that is no texture.",

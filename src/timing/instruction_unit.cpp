@@ -13,10 +13,6 @@ std::uint64_t immediate(const Warp& warp, const ptx::Operand& operand) {
              : 0;
 }
 
-// Cycles after issue in which a unit of variable latency reads its operands. Measured on an H100: 5 for
-// shared memory, 11 for global memory; the unit that frees them last decides, since one counter serves both.
-constexpr Cycle operand_read = 11;
-
 bool is_memory(Pipe pipe) { return UnitPorts::has_port(pipe) || pipe == Pipe::constant; }
 
 }  // namespace
@@ -71,7 +67,7 @@ InstructionUnit::Issued InstructionUnit::issue_one(WarpScheduler& scheduler, uns
   scheduler.next_pipe[static_cast<std::size_t>(info.pipe)] &= ~warp_bit(local);
   if (info.controlled) [[unlikely]] {
     if (info.read_counter != no_counter)
-      parts_.scoreboard.hold(number, info.read_counter, entry(now + operand_read, Stall::short_scoreboard));
+      parts_.scoreboard.hold(number, info.read_counter, entry(now + info.operand_read, Stall::short_scoreboard));
     scheduler.yielded = info.yields;
     complete(number, info, step, now, now + info.stall_count);
   } else {

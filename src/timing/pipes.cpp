@@ -27,7 +27,10 @@ Stall throttle_stall(Pipe pipe) {
   return Stall::math_pipe_throttle;
 }
 
-PipeTable::PipeTable(const device::Device& device) : turns(std::max(1u, device.sm.issue_turns)) {
+PipeTable::PipeTable(const device::Device& device)
+    : turns(std::max(1u, device.sm.issue_turns)),
+      operands(device.operands),
+      shared_interval(memory::to_fixed(device.shared.interval)) {
   for (std::size_t i = 0; i < class_count; ++i) {
     const auto c = static_cast<OpClass>(i);
     const double rate = device.throughput[i];

@@ -42,6 +42,8 @@ struct PipeTable {
   };
   std::array<Entry, class_count> classes{};
   std::uint32_t turns = 1;  // a scheduler issues in every so-many-th cycle
+  device::Device::Operands operands;
+  FixedCycles shared_interval = 0;  // what an instruction takes the shared memory unit at least
 
   explicit PipeTable(const device::Device& device);
   const Entry& operator[](ptx::OpClass c) const { return classes[static_cast<std::size_t>(c)]; }

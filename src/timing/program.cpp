@@ -1,6 +1,7 @@
 #include "timing/program.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.h"
 #include "machine/code.h"
@@ -81,6 +82,21 @@ void set_cost(InstInfo& info, const Lowered& lowered, const PipeTable& pipes) {
   info.latency = std::max<std::uint32_t>(256, info.latency - std::min(info.latency, spread << 8));
 }
 
+// Cycles until the unit of an instruction of variable latency has read its operands.
+std::uint16_t operand_read(const ptx::Inst& inst, const device::Device::Operands& operands) {
+  const auto& traits = device::traits(inst.op_class);
+  const bool shared = inst.mods.space == ptx::Space::shared;
+  double cycles = operands.other;
+  if (traits.access == device::Access::store) {
+    const unsigned registers = std::max<unsigned>(inst.mods.vector, 1);
+    cycles =
+        (shared ? operands.shared_store : operands.global_store) + operands.value_register * (registers - 1);
+  } else if (traits.access != device::Access::none) {
+    cycles = shared ? operands.shared_load : operands.global_load;
+  }
+  return static_cast<std::uint16_t>(std::clamp(std::round(cycles), 1.0, 65535.0));
+}
+
 }  // namespace
 
 Program::Program(const ptx::Function& function, std::uint32_t first_predicate, std::uint32_t carry_slot,
@@ -91,7 +107,7 @@ Program::Program(const ptx::Function& function, std::uint32_t first_predicate, s
   for (const ptx::Inst& inst : function.code) {
     add_instruction(inst, pipes, lowering);
     if (function.machine)
-      add_counters(function.machine->instructions[code_.size() - 1].control, code_.back());
+      add_counters(function.machine->instructions[code_.size() - 1].control, pipes, code_.back());
   }
   slots_.push_back(0);  // so that an empty list at the end has an address
 }
@@ -122,7 +138,9 @@ void Program::count_bank_conflicts(const device::Device::Sm& sm) {
     const unsigned cycles =
         (*std::ranges::max_element(reads) + sm.register_bank_reads - 1) / sm.register_bank_reads;
     // A pipeline of fewer lanes than a warp reads its operands in as many turns.
-    const unsigned turns = info.op_class == ptx::OpClass::fp64 ? 2 : 1;
+    const auto interval = static_cast<unsigned>(info.interval >> memory::fixed_bits);
+    const bool hides = info.controlled && sm.register_bank_reads == 1;
+    const unsigned turns = std::max(info.op_class == ptx::OpClass::fp64 ? 2u : 1u, hides ? interval : 1u);
     info.conflicts = static_cast<std::uint8_t>(cycles > turns ? cycles - turns : 0);
     // The pipeline waits as the scheduler does
     info.interval += FixedCycles{info.conflicts} << memory::fixed_bits;
@@ -198,7 +216,7 @@ void Program::add_instruction(const ptx::Inst& inst, const PipeTable& pipes, con
 
 // What the assembler told the hardware takes the place of registers: results of fixed latency are not
 // watched, for the next reader stands far enough behind (its stall counts see to that).
-void Program::add_counters(const machine::Control& control, InstInfo& info) {
+void Program::add_counters(const machine::Control& control, const PipeTable& pipes, InstInfo& info) {
   slots_.resize(info.registers);
   if (control.write_barrier < control_counters) slots_.push_back(control.write_barrier);
   info.dst_count = static_cast<std::uint8_t>(slots_.size() - info.registers);
@@ -209,6 +227,7 @@ void Program::add_counters(const machine::Control& control, InstInfo& info) {
   info.yields = control.yield;
   info.stall_count = std::max<std::uint8_t>(control.stall, 1);
   if (control.read_barrier < control_counters) info.read_counter = control.read_barrier;
+  info.operand_read = operand_read(*info.inst, pipes.operands);
 }
 
 void Programs::begin(const ptx::Function& entry, const PipeTable& pipes, const Lowering& lowering) {

@@ -52,6 +52,7 @@ struct InstInfo {
   // next instruction; the counter that is held until operands were read
   bool controlled = false, yields = false;
   std::uint8_t stall_count = 1, read_counter = no_counter;
+  std::uint16_t operand_read = 0;  // cycles until then
   std::uint16_t gap = 1;  // cycles from one to the next
   // Of the instruction cache: of its first machine instruction, and of the last in the buffer of a warp
   std::uint32_t line = 0;
@@ -84,7 +85,7 @@ class Program {
 
  private:
   void add_operand(const ptx::Operand& operand);
-  void add_counters(const machine::Control& control, InstInfo& info);
+  void add_counters(const machine::Control& control, const PipeTable& pipes, InstInfo& info);
   void add_instruction(const ptx::Inst& inst, const PipeTable& pipes, const Lowering& lowering);
 
   const ptx::Function* function_;

@@ -24,9 +24,10 @@ void SharedMemoryUnit::access(std::uint32_t number, const InstInfo& info, const 
   counters.shared_bytes += std::uint64_t{step.bytes} * static_cast<unsigned>(std::popcount(step.mask));
   // One pass is what a full warp of 32-bit words takes: 32 / throughput cycles.
   const FixedCycles pass = sm_.config.pipes[atomic ? OpClass::shared_atomic : OpClass::shared].sm_cost;
+  const FixedCycles busy = std::max(passes * pass, sm_.config.pipes.shared_interval);
   Warp& warp = warps_[number];
-  const Cycle start = ports_.book_mio(warp.scheduler, passes * pass, now);
-  counters.shared_busy += passes * pass;
+  const Cycle start = ports_.book_mio(warp.scheduler, busy, now);
+  counters.shared_busy += busy;
   const Cycle behind = ((passes - 1) * pass) >> memory::fixed_bits;
   counters.memory_stage_cycles += behind;
   const std::uint32_t fine =

@@ -145,6 +145,8 @@ TYPED = {
     "run -q examples/ladders/transpose.cu --gpu v100 -- STEP 1024": "run -q examples/ladders/transpose.cu --gpu v100 -- 5 128",
     "run examples/ladders/reduction.cu --gpu v100 --lines -- 0 4194304": "run examples/ladders/reduction.cu --gpu v100 --lines -- 0 65536",
     "run examples/ladders/sgemm.cu --gpu v100 --set sm.count=1 --lines --json=sgemm-1.json -- 1 256": "run examples/ladders/sgemm.cu --gpu v100 --set sm.count=1 --lines --json=sgemm-1.json -- 1 128",
+    "run --results checked kernel.cubin --launch launch.toml --gpu a100": "run --results checked variables.cubin --launch variables.toml --gpu a100",
+    "run --results late --code machine --mode functional -- ./app": "run --mode functional -- ./app",
     "nvcc FLAGS": "nvcc -c app.cu -o by_nvcc.o",
     "toolkit --prefix DIR": "toolkit --prefix toolkit",
     "build app.cu -o app": "build app.cu -o app",

@@ -440,7 +440,7 @@ class Probe(Case):
 
     def test_the_nearest_device_lends_where_none_matches(self):
         for gpu, capability, base, says in (
-            ("a100", "8.6", "a100", "no shipped device has compute capability 8.6; a100 has 8.0, the nearest of 8.x"),
+            ("a40", "8.9", "a40", "no shipped device has compute capability 8.9; a40 has 8.6, the nearest of 8.x"),
             (
                 "titanx-maxwell",
                 "6.1",

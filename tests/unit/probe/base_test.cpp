@@ -55,6 +55,8 @@ TEST_F(ProbeBase, OthersHaveTheNearestCapability) {
   EXPECT_EQ(nearest_device(board(2, 1)).name, "gtx460");
   EXPECT_EQ(nearest_device(board(7, 5, 72)).name, "rtx2060");
   EXPECT_EQ(nearest_device(board(7, 0, 80)).name, "v100");
+  EXPECT_EQ(nearest_device(board(8, 0, 108)).name, "a100");
+  EXPECT_EQ(nearest_device(board(8, 6, 84)).remark, "");
   EXPECT_EQ(nearest_device(board(9, 0, 132, 80 * gib)).name, "h100")
       << "of the same capability and as many SMs: by memory";
   EXPECT_EQ(nearest_device(board(9, 0, 132, 141 * gib)).name, "h200");
@@ -62,10 +64,11 @@ TEST_F(ProbeBase, OthersHaveTheNearestCapability) {
 }
 
 TEST_F(ProbeBase, WhatIsOnlyTheNearestSaysSo) {
-  const Base ampere = nearest_device(board(8, 6, 84)), kepler = nearest_device(board(3, 0)),
+  const Base ada = nearest_device(board(8, 9, 142)), kepler = nearest_device(board(3, 0)),
              volta = nearest_device(board(7, 2));
-  EXPECT_EQ(ampere.name, "a100");
-  EXPECT_EQ(ampere.remark, "no shipped device has compute capability 8.6; a100 has 8.0, the nearest of 8.x");
+  EXPECT_THAT(ada.name, testing::AnyOf("a40", "rtxa6000"));
+  EXPECT_EQ(ada.remark,
+            "no shipped device has compute capability 8.9; " + ada.name + " has 8.6, the nearest of 8.x");
   EXPECT_EQ(kepler.name, "k40");
   EXPECT_EQ(volta.name, "v100");
   const Base pascal = nearest_device(board(6, 1)), blackwell = nearest_device(board(12, 0, 170)),
