@@ -421,6 +421,10 @@ Suite read_suite(const std::string& file) {
 void compare_suite(const Suite& suite, const std::function<void(const Finding&)>& tell) {
   const std::vector<Wanted> wanted = run_ptx(suite);
   for (const auto& cubin : suite.cubins) compare_cubin(suite, cubin, wanted, tell);
+  for (std::size_t k = 0; suite.cubins.empty() && k < wanted.size(); ++k) {
+    const Outcome outcome = wanted[k].memory ? Outcome::equal : Outcome::ptx;
+    tell({.label = "ptx", .kernel = &suite.kernels[k], .outcome = outcome, .text = wanted[k].problem});
+  }
 }
 
 }  // namespace simtlab::exec::comparison

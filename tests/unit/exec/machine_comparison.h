@@ -73,6 +73,7 @@ struct Finding {
   Outcome outcome = Outcome::equal;
   std::string text;
 };
+// Without cubins: whether the PTX executor runs the kernels.
 void compare_suite(const Suite& suite, const std::function<void(const Finding&)>& tell);
 
 }  // namespace simtlab::exec::comparison
