@@ -4,7 +4,9 @@
 The vendor's assembler (ptxas) makes the machine code; nothing of simtlab needs it, and no GPU is needed. Kinds:
   instructions   one PTX instruction each, over corner values, from simtlab's own opcode table
   random         random programs: loops, divergence, barriers, shuffles, vectors, shared memory, atomics, calls, aliasing
-  examples       the programs of examples/ and tests/cuda, compiled by `simtlab build`: what they print
+  tests          kernels of tests/data/machine: control flow, memory, atomics, calls
+  examples       the programs of examples/ and tests/cuda, compiled by `simtlab build`: what they print; kernels of
+                 examples/opencl
 Every byte of every buffer is compared. Where the PTX instruction is an approximation (.approx, .full), values that are
 within two units in the last place are counted apart, as "near".
 
@@ -21,10 +23,11 @@ import subprocess
 import sys
 import tempfile
 
-from machine_kernels import instructions, kernel, programs, whole
+from machine_kernels import files, instructions, kernel, programs, whole
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-KINDS = ("instructions", "random", "examples")
+KINDS = ("instructions", "random", "tests", "examples")
+KIND_OF = {"opencl": "examples"}
 ARCHITECTURES = "sm_70,sm_75,sm_80,sm_86,sm_89,sm_90"
 OUTCOMES = ("equal", "near", "known", "refused", "failed", "different", "ptx")
 MISSING = 7
@@ -176,7 +179,11 @@ def run(options, folder):
             trust.compare(
                 "random", ptxas, architecture, programs.generate(options.random, options.seed, int(architecture[3:]))
             )
+        if "tests" in options.kinds:
+            for kernels in files.tests(int(architecture[3:])):
+                trust.compare("tests", ptxas, architecture, kernels)
         if "examples" in options.kinds:
+            trust.compare("opencl", ptxas, architecture, files.opencl(options, folder))
             for level, *found in whole.compare(options, ptxas, architecture, options.levels, folder):
                 trust.note("examples", architecture, level, *found)
     trust.report()

@@ -16,7 +16,6 @@ KNOWN = [
     (r"cvt\.r[mp]\.ftz\.(sat\.)?f16\.f32", "cvt.rm and .rp to f16: .ftz is dropped"),
     (r"(sin|cos)\.approx.*immediate", "sin and cos of constants, which ptxas computes itself"),
     (r"cvt\.rna\.tf32", "cvt.rna.tf32 of NaN whose high bits are none"),
-    (r"(div|rcp)\.r[nzmp]\.ftz\.f32", "quotients that are rounded up to 2^-126 are flushed"),
 ]
 WITH_MASK = {"shfl", "vote", "match", "redux", "elect"}
 WIDER = {"u16": "u32", "s16": "s32", "u32": "u64", "s32": "s64"}

@@ -42,7 +42,7 @@ SINGLE_OPS = [
     "abs.f32 {F}, {f}", "neg.f32 {F}, {f}", "cvt.rn.f32.s32 {F}, {a}", "cvt.rz.f32.u64 {F}, {A}",
     "cvt.rn.f32.f64 {F}, {g}", "selp.f32 {F}, {f}, {e}, {p}", "div.rn.f32 {F}, {f}, {e}", "sqrt.rn.f32 {F}, {f}",
     "rcp.rn.f32 {F}, {f}", "cvt.rni.f32.f32 {F}, {f}", "add.sat.f32 {F}, {f}, {e}", "mul.f32 {F}, {f}, 0f40490FDB",
-    "copysign.f32 {F}, {f}, {e}", "mad.rn.f32 {F}, {f}, 0fBF000000, {e}", "mov.b32 {F}, {a}",
+    "mad.rn.f32 {F}, {f}, 0fBF000000, {e}", "mov.b32 {F}, {a}",
 ]  # fmt: skip
 DOUBLE_OPS = [
     "add.rn.f64 {G}, {g}, {j}", "mul.rn.f64 {G}, {g}, {j}", "fma.rn.f64 {G}, {g}, {j}, {l}", "cvt.f64.f32 {G}, {f}",
@@ -270,11 +270,14 @@ class Program:
         self.lines.append(f"{end}:")
 
     def barrier_result(self):
-        p, q = self.pick("p", PREDICATES), self.pick("p", PREDICATES)
+        p = self.pick("p", PREDICATES)
         if self.draw.random() < 0.5:
             self.emit(f"bar.red.popc.u32 {self.word()}, 0, {p};")
         else:
-            self.emit(f"bar.red.{self.draw.choice(['and', 'or'])}.pred {q}, 0, {p};")
+            # The result goes to a register at once: ptxas for sm_90 repeats the barrier where a predicate is used, and be
+            # it in a loop of some lanes.
+            self.emit(f"bar.red.{self.draw.choice(['and', 'or'])}.pred %s0, 0, {p};")
+            self.emit(f"selp.b32 {self.word()}, {self.word()}, 7, %s0;")
 
     # ---- control ----
     def branch(self, budget, together):

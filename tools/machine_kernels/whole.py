@@ -14,6 +14,8 @@ EXCEPT = {"virtual_trees"}
 # A GPU that runs the code of a generation; where there is no file of one, another of the family gets its number.
 GPUS = {70: "v100", 72: "v100", 75: "rtx2060", 80: "a100", 86: "a100", 87: "a100", 89: "a100", 90: "h100"}
 UNSUPPORTED = 4
+# What an executable holds in place of device code, until it gets that of an architecture and a level.
+ROOM = bytes.fromhex("73696d746c61622069732068657265212121") + bytes(4 << 20)
 PTX, ELF = 1, 2
 
 
@@ -41,7 +43,6 @@ class Programs:
     def __init__(self, options, ptxas, architecture, folder):
         self.options, self.ptxas, self.architecture, self.folder = options, ptxas, architecture, folder
         self.generation = int(architecture[3:])
-        self.by_ptx = {}
 
     def call(self, *command):
         return subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False)
@@ -55,40 +56,57 @@ class Programs:
         except subprocess.TimeoutExpired:
             return subprocess.CompletedProcess(command, 124, "", "no end after 300 seconds")
 
-    def ptx_of(self, source):
-        """The PTX file, or the reason why there is none."""
-        ptx = self.folder / f"{source.stem}.{self.architecture}.ptx"
-        run = self.call(self.options.simtlab, "build", f"-arch={self.architecture}", "-ptx", source, "-o", ptx)
-        return (ptx, "") if run.returncode == 0 else (None, first_line(run.stderr))
+    def host_program(self, source):
+        """The executable with room for an image, and where that is. It does not depend on the architecture."""
+        program, room = self.folder / f"{source.stem}.exe", self.folder / f"{source.stem}.room"
+        if not program.exists():
+            room.write_bytes(ROOM)
+            host = f"-Xclang,-fcuda-include-gpubinary,-Xclang,{room}"
+            run = self.call(self.options.simtlab, "build", "-arch=sm_70", "-Xcompiler", host, source, "-o", program)
+            if run.returncode != 0:
+                return None, first_line(run.stderr)
+        return program, ""
 
-    def compare(self, source, level):
-        ptx, why = self.ptx_of(source)
-        if ptx is None:
-            return "ptx", why
-        cubin, image = ptx.with_suffix(f".O{level}.cubin"), ptx.with_suffix(f".O{level}.fatbin")
-        run = self.call(self.ptxas, f"-arch={self.architecture}", f"-O{level}", ptx, "-o", cubin)
-        if run.returncode != 0:
-            return "ptx", first_line(run.stderr)
-        image.write_bytes(fat_binary(self.generation, ptx.read_bytes(), cubin.read_bytes()))
-        program = ptx.with_suffix(f".O{level}.exe")
-        host = f"-Xclang,-fcuda-include-gpubinary,-Xclang,{image}"
-        run = self.call(
-            self.options.simtlab, "build", f"-arch={self.architecture}", "-Xcompiler", host, source, "-o", program
-        )
-        if run.returncode != 0:
-            return "ptx", first_line(run.stderr)
-        if source not in self.by_ptx:
-            self.by_ptx[source] = self.run(program, "ptx")
-        want, got = self.by_ptx[source], self.run(program, "machine")
-        if want.returncode == UNSUPPORTED:
-            return "ptx", first_line(want.stderr)
-        if got.returncode == UNSUPPORTED:
-            return "refused", first_line(got.stderr)
-        if got.returncode != want.returncode:
-            return "failed", f"it ends with {got.returncode}, with PTX {want.returncode}: {first_line(got.stderr)}"
-        if timeless(got.stdout) != timeless(want.stdout):
-            return "different", f"it prints {got.stdout[:200]!r}, with PTX {want.stdout[:200]!r}"
-        return "equal", ""
+    def with_image(self, program, image, name):
+        out = program.with_name(name)
+        out.write_bytes(program.read_bytes().replace(ROOM, image + bytes(len(ROOM) - len(image)), 1))
+        out.chmod(0o755)
+        return out
+
+    def compare(self, source, levels):
+        """Findings: level, outcome, text."""
+        program, why = self.host_program(source)
+        ptx = self.folder / f"{source.stem}.{self.architecture}.ptx"
+        if program:
+            run = self.call(self.options.simtlab, "build", f"-arch={self.architecture}", "-ptx", source, "-o", ptx)
+            why = first_line(run.stderr) if run.returncode != 0 else ""
+        if why:
+            return [(level, "ptx", why) for level in levels]
+        want, out = None, []
+        for level in levels:
+            cubin = ptx.with_suffix(f".O{level}.cubin")
+            run = self.call(self.ptxas, f"-arch={self.architecture}", f"-O{level}", ptx, "-o", cubin)
+            if run.returncode != 0:
+                out.append((level, "ptx", first_line(run.stderr)))
+                continue
+            image = fat_binary(self.generation, ptx.read_bytes(), cubin.read_bytes())
+            ready = self.with_image(program, image, f"{source.stem}.{self.architecture}.O{level}.exe")
+            want = want or self.run(ready, "ptx")
+            out.append((level, *judged(want, self.run(ready, "machine"))))
+            ready.unlink()
+        return out
+
+
+def judged(want, got):
+    if want.returncode == UNSUPPORTED:
+        return "ptx", first_line(want.stderr)
+    if got.returncode == UNSUPPORTED:
+        return "refused", first_line(got.stderr)
+    if got.returncode != want.returncode:
+        return "failed", f"it ends with {got.returncode}, with PTX {want.returncode}: {first_line(got.stderr)}"
+    if timeless(got.stdout) != timeless(want.stdout):
+        return "different", f"it prints {got.stdout[:200]!r}, with PTX {want.stdout[:200]!r}"
+    return "equal", ""
 
 
 def timeless(text):
@@ -107,5 +125,5 @@ def compare(options, ptxas, architecture, levels, folder):
         if options.only and options.only not in source.stem:
             continue
         what = str(source.relative_to(ROOT))
-        for level in levels:
-            yield level, source.stem, *of_architecture.compare(source, level), what
+        for level, outcome, text in of_architecture.compare(source, levels):
+            yield level, source.stem, outcome, text, what

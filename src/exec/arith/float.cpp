@@ -26,6 +26,51 @@ SIMTLAB_OP3(Fma, fused(a, b, c))
 SIMTLAB_OP1(Rcp, splat<V>(1) / a)
 SIMTLAB_OP1(Sqrt, square_root(a))
 
+// f32 quotients with .ftz. The code that ptxas writes for them flushes what is below 2^-126 when it is
+// rounded to 24 bits, whatever its exponent. The host rounds to the coarser steps of subnormal numbers, and
+// so up to 2^-126 from farther below.
+struct FlushedQuotient {
+  bool away[2];  // by the sign of the quotient: the rounding goes away from 0
+  double limit[2];
+  SIMTLAB_INLINE explicit FlushedQuotient(const XInst& x) {
+    const Rounding mode = x.inst->mods.rounding;
+    for (unsigned sign = 0; sign < 2; ++sign) {
+      away[sign] = mode == (sign == 0 ? Rounding::rp : Rounding::rm);
+      // What is just rounded up to 2^-126, and what is the number below it.
+      limit[sign] = away[sign] ? 0x1.fffffep-127 : 0x1.ffffffp-127;
+    }
+  }
+  template <class V>
+  SIMTLAB_INLINE V of(V a, V b) const {
+    V r = a / b;
+    const AsU<V> least = splat<AsU<V>>(0x00800000u);
+    const auto doubtful = (AsS<V>)(((AsU<V>)r & ~Layout<V>::sign) == least);
+    if (__builtin_expect(pack_bits(doubtful) == 0, 1)) return r;
+    for (unsigned i = 0; i < lanes_of<V>; ++i) {
+      if (doubtful[i] == 0) continue;
+      const unsigned sign = __builtin_signbit(r[i]) != 0 ? 1 : 0;
+      const double dividend = __builtin_fabs((double)a[i]),
+                   bound = __builtin_fabs((double)b[i]) * limit[sign];  // exact: 24 and 25 bits
+      if (dividend < bound || (away[sign] && dividend == bound)) r[i] = sign != 0 ? -0.0f : 0.0f;
+    }
+    return r;
+  }
+};
+struct FlushedDiv : FlushedQuotient {
+  using FlushedQuotient::FlushedQuotient;
+  template <class V>
+  SIMTLAB_INLINE V operator()(V a, V b) const {
+    return of(a, b);
+  }
+};
+struct FlushedRcp : FlushedQuotient {
+  using FlushedQuotient::FlushedQuotient;
+  template <class V>
+  SIMTLAB_INLINE V operator()(V a) const {
+    return of(splat<V>(1), a);
+  }
+};
+
 template <class F, bool ftz, bool sat>
 struct Nearest : F {
   using F::F;
@@ -130,6 +175,11 @@ Handler rounded64(const ptx::Inst& inst) {
     default: return nullptr;
   }
 }
+// Quotients, which have approximations of their own.
+template <class F, class... S>
+Handler rounded32_of(const ptx::Inst& inst) {
+  return inst.mods.approx || inst.mods.full ? nullptr : rounded32<F, S...>(inst);
+}
 template <class F>
 Handler rounded1(const ptx::Inst& inst) {
   if (inst.mods.approx || inst.mods.full) return nullptr;
@@ -172,10 +222,14 @@ Handler select_float(const ptx::Inst& inst) {
     case Op::add: return rounded2<Add>(inst);
     case Op::sub: return rounded2<Sub>(inst);
     case Op::mul: return rounded2<Mul>(inst);
-    case Op::div: return rounded2<Div>(inst);
+    case Op::div:
+      return inst.mods.ftz && inst.type == Type::f32 ? rounded32_of<FlushedDiv, float, float>(inst)
+                                                     : rounded2<Div>(inst);
     case Op::fma:
     case Op::mad: return rounded3<Fma>(inst);
-    case Op::rcp: return rounded1<Rcp>(inst);
+    case Op::rcp:
+      return inst.mods.ftz && inst.type == Type::f32 ? rounded32_of<FlushedRcp, float>(inst)
+                                                     : rounded1<Rcp>(inst);
     case Op::sqrt: return rounded1<Sqrt>(inst);
     case Op::abs:
       return !f32 ? run<Abs, double, double> : ftz ? run<AbsFtz, float, float> : run<Abs, float, float>;

@@ -83,6 +83,43 @@ TEST(FloatHandlers, arithmetic_is_exact_in_every_rounding) {
     }
 }
 
+// With .ftz a quotient is flushed if it is below 2^-126 when rounded to 24 bits, whatever its exponent.
+TEST(FloatHandlers, quotients_are_flushed_by_their_rounding_to_24_bits) {
+  Random random(41);
+  for (const Op op : {Op::div, Op::rcp})
+    for (const Rounding mode : {Rounding::rn, Rounding::rz, Rounding::rm, Rounding::rp}) {
+      Form form{.op = op, .type = Type::f32, .sources = {Type::f32}, .result = Type::f32};
+      if (op == Op::div) form.sources.push_back(Type::f32);
+      form.mods.rounding = mode;
+      form.mods.ftz = true;
+      for (unsigned round = 0; round < 400; ++round) {
+        // Quotients within a few units of 2^-126: a from 2^-64 on, b some steps off a * 2^126.
+        Warp warp;
+        for (std::size_t lane = 0; lane < 32; ++lane) {
+          const u64 a = op == Op::rcp ? bits(1.0f) : bits(0x1p-64f) + random.below(1 << 23);
+          const u64 b = bits(f32(a) * 0x1p126f) + random.below(9) - 4;
+          const u64 sign = random.next() & 0x80000000u;
+          warp.sources[0][lane] = op == Op::rcp ? b | sign : a | sign;
+          warp.sources[1][lane] = b;
+        }
+        for (const InstructionSet& isa : instruction_sets()) {
+          const Outcome out = execute(isa, form, warp, ~0u);
+          for (std::size_t lane = 0; lane < 32; ++lane) {
+            const float x = f32(warp.sources[0][lane]), y = f32(warp.sources[1][lane]);
+            float want;  // times 2^60, so that it is a normal number
+            {
+              const HostRounding scope(mode);
+              want =
+                  op == Op::rcp ? compute(Op::div, 0x1p60f, x, 0.0f) : compute(Op::div, x * 0x1p60f, y, 0.0f);
+            }
+            want = std::fabs(want) < 0x1p-66f ? std::copysign(0.0f, want) : want * 0x1p-60f;
+            ASSERT_EQ(bits(want), out.d[lane]) << isa.name << " " << form.name() << " of " << x << ", " << y;
+          }
+        }
+      }
+    }
+}
+
 TEST(FloatHandlers, saturation_clamps_to_the_unit_interval_and_drops_nan) {
   for (const Op op : {Op::add, Op::sub, Op::mul, Op::fma})
     for (const Rounding mode : {Rounding::rn, Rounding::rz, Rounding::rp})

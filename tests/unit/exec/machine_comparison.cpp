@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -121,8 +122,8 @@ class Side {
     LaunchParams p;
     p.module = &loaded_;
     p.function = found->second;
-    p.grid = {kernel.blocks};
-    p.block = {kernel.threads};
+    p.grid = kernel.blocks;
+    p.block = kernel.threads;
     p.dynamic_shared_bytes = kernel.shared_bytes;
     p.params = place.block;
     Launch launch(p, memory_);
@@ -325,14 +326,24 @@ Parameter parameter_of(const std::string& text, bool result) {
   return p;
 }
 
+// "8", "8x4", "8x4x2".
+Dim3 dimensions_of(const std::string& text) {
+  Dim3 d{0, 1, 1};
+  char rest = 0;
+  const int got = std::sscanf(text.c_str(), "%ux%ux%u%c", &d.x, &d.y, &d.z, &rest);
+  if (got < 1 || got > 3) throw std::logic_error("'" + text + "' is no number of blocks or threads");
+  return d;
+}
+
 Kernel kernel_of(std::istringstream& words) {
   Kernel kernel;
-  std::string exactness;
-  if (!(words >> kernel.name >> kernel.blocks >> kernel.threads >> kernel.shared_bytes >> kernel.seed >>
-        exactness) ||
+  std::string exactness, blocks, threads;
+  if (!(words >> kernel.name >> blocks >> threads >> kernel.shared_bytes >> kernel.seed >> exactness) ||
       (exactness != "exact" && exactness != "near"))
     throw std::logic_error("kernel NAME BLOCKS THREADS SHARED SEED exact|near IN... -> OUT...");
   kernel.near = exactness == "near";
+  kernel.blocks = dimensions_of(blocks);
+  kernel.threads = dimensions_of(threads);
   bool result = false;
   for (std::string word; words >> word;) {
     if (word == "->")
@@ -410,6 +421,10 @@ Suite read_suite(const std::string& file) {
 void compare_suite(const Suite& suite, const std::function<void(const Finding&)>& tell) {
   const std::vector<Wanted> wanted = run_ptx(suite);
   for (const auto& cubin : suite.cubins) compare_cubin(suite, cubin, wanted, tell);
+  for (std::size_t k = 0; suite.cubins.empty() && k < wanted.size(); ++k) {
+    const Outcome outcome = wanted[k].memory ? Outcome::equal : Outcome::ptx;
+    tell({.label = "ptx", .kernel = &suite.kernels[k], .outcome = outcome, .text = wanted[k].problem});
+  }
 }
 
 }  // namespace simtlab::exec::comparison

@@ -3,7 +3,7 @@
 // A suite is a text file; paths in it are relative to its folder:
 //   ptx FILE
 //   cubin LABEL FILE                                       (any number)
-//   kernel NAME BLOCKS THREADS SHARED SEED exact|near IN... -> OUT...
+//   kernel NAME BLOCKS THREADS SHARED SEED exact|near IN... -> OUT...     (BLOCKS, THREADS: 4 or 8x8x2)
 // IN and OUT are buffers KIND*COUNT (kinds: machine_comparison.cpp), of which the kernel takes the addresses
 // in this order; IN may also be a value KIND=HEX. Inputs are drawn from SEED, outputs start as zeros; all
 // buffers are compared. near: floating results may be
@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "base/files.h"
+#include "exec/executor.h"
 
 namespace simtlab::exec::comparison {
 
@@ -49,7 +50,8 @@ struct Parameter {
 };
 struct Kernel {
   std::string name;
-  std::uint32_t blocks = 1, threads = 32, shared_bytes = 0;
+  Dim3 blocks, threads;
+  std::uint32_t shared_bytes = 0;
   std::uint64_t seed = 0;
   bool near = false;
   std::vector<Parameter> parameters;
@@ -71,6 +73,7 @@ struct Finding {
   Outcome outcome = Outcome::equal;
   std::string text;
 };
+// Without cubins: whether the PTX executor runs the kernels.
 void compare_suite(const Suite& suite, const std::function<void(const Finding&)>& tell);
 
 }  // namespace simtlab::exec::comparison

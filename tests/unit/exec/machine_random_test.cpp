@@ -12,7 +12,7 @@ namespace {
 const std::string data = SIMTLAB_SOURCE_DIR "/tests/data/machine/";
 
 class RandomProgram : public testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(, RandomProgram, testing::Values("12", "25", "74", "100"));
+INSTANTIATE_TEST_SUITE_P(, RandomProgram, testing::Values("12", "84", "100", "106"));
 
 TEST_P(RandomProgram, leaves_what_its_ptx_leaves) {
   const Suite suite = read_suite(data + "random_" + GetParam() + ".suite");
