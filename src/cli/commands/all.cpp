@@ -10,7 +10,7 @@ constexpr const char* description =
     "how long they\n"
     "take and why.\n\n"
     "  simtlab run app.cu --gpu a100            compile and run a CUDA program\n"
-    "  simtlab run -- ./app 1024                run an executable built with -cudart shared\n"
+    "  simtlab run -- ./app 1024                run an executable of nvcc\n"
     "  simtlab run kernel.ptx --launch l.toml   run one kernel without a host program\n"
     "  simtlab cache app.cu --gpu gtx480        what it does to L1 and L2, and why it misses\n"
     "  simtlab dram TRACE --dram ddr4-3200      drive a memory on its own\n"
