@@ -142,6 +142,11 @@ TYPED = {
     "run --code machine -- ./app": "run --code auto -- ./app",
     "run --results checked kernel.cubin --launch launch.toml --gpu a100": "run --results checked variables.cubin --launch variables.toml --gpu a100",
     "run --results late --code machine --mode functional -- ./app": "run --mode functional -- ./app",
+    "run -q examples/ladders/sgemm.cu --gpu v100 --set sm.count=1 -- STEP 256": "run -q examples/ladders/sgemm.cu --gpu v100 --set sm.count=1 -- 10 128",
+    "run -q examples/ladders/reduction.cu --gpu v100 -- STEP 4194304": "run -q examples/ladders/reduction.cu --gpu v100 -- 7 65536",
+    "run -q examples/ladders/transpose.cu --gpu v100 -- STEP 1024": "run -q examples/ladders/transpose.cu --gpu v100 -- 5 128",
+    "run examples/ladders/reduction.cu --gpu v100 --lines -- 0 4194304": "run examples/ladders/reduction.cu --gpu v100 --lines -- 0 65536",
+    "run examples/ladders/sgemm.cu --gpu v100 --set sm.count=1 --lines --json=sgemm-1.json -- 1 256": "run examples/ladders/sgemm.cu --gpu v100 --set sm.count=1 --lines --json=sgemm-1.json -- 1 128",
     "nvcc FLAGS": "nvcc -c app.cu -o by_nvcc.o",
     "toolkit --prefix DIR": "toolkit --prefix toolkit",
     "build app.cu -o app": "build app.cu -o app",
@@ -203,6 +208,8 @@ class Scene:
     def sources(self):
         example = lambda name: (SOURCE / "examples" / name).read_text()
         (self.folder / "examples").symlink_to(SOURCE / "examples")
+        (self.folder / "tests/data").mkdir(parents=True)
+        (self.folder / "tests/data/machine").symlink_to(SOURCE / "tests/data/machine")
         for name in ("app.cu", "other.cu"):
             self.file(name, APP)
         self.file("more.cu", '#include "more.h"\n__global__ void more(int* x) { *x = 1; }\n')
