@@ -62,7 +62,9 @@ def commands_for(nvcc, ptxas, source, target, generation):
         made = re.match(r'ptxas -arch=sm_\d+ -m64\s+("[^"]+")\s+-o ("[^"]+")', command)
         if made:
             ptx, cubin = made.groups()
-            script.append(f"sed -i 's/^.target sm_{OLDEST}/.target sm_{generation}/; s/^.version .*/.version 8.7/' {ptx}")
+            script.append(
+                f"sed -i 's/^.target sm_{OLDEST}/.target sm_{generation}/; s/^.version .*/.version 8.7/' {ptx}"
+            )
             command = f'"{ptxas}" -arch=sm_{generation} -m64 {ptx} -o {cubin}'
         elif command.startswith("fatbinary") and " -link " not in command:
             command = command.replace(f"sm={OLDEST},", f"sm={generation},")

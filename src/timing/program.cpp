@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "machine/code.h"
+#include "machine/views.h"
 #include "stream/trace/code.h"
 
 namespace simtlab::timing {
@@ -112,27 +113,71 @@ Program::Program(const ptx::Function& function, std::uint32_t first_predicate, s
   slots_.push_back(0);  // so that an empty list at the end has an address
 }
 
+namespace {
+
+constexpr unsigned most_banks = 16;
+using BankReads = std::array<std::uint8_t, most_banks>;
+
+// The register in an operand slot (A, B, C) of machine code, and how many follow it; 0: none.
+struct SlotRead {
+  std::uint8_t first = machine::zero_register, count = 0;
+};
+std::array<SlotRead, 3> slots_of(const machine::Instruction& instruction) {
+  std::array<SlotRead, 3> out;
+  for (std::size_t i = 0; i < instruction.operand_count(); ++i) {
+    const machine::OperandForm& form = instruction.form->operands[i];
+    const std::uint8_t number = instruction.operands[i].number;
+    const unsigned place = form.bits.pieces[0].first;
+    if (form.kind != machine::OperandKind::reg || number == machine::zero_register) continue;
+    if (place != 24 && place != 32 && place != 64) continue;
+    out[place == 24   ? 0
+        : place == 32 ? 1
+                      : 2] = {number, static_cast<std::uint8_t>(machine::registers_of(instruction, i))};
+  }
+  return out;
+}
+
+// Of machine code with its control information: distinct source registers, less those that the instruction
+// before has kept in the reuse cache, which has a place for each slot. before: null if it keeps nothing.
+BankReads reads_of(const machine::Instruction& instruction, const machine::Instruction* before,
+                   unsigned banks) {
+  BankReads reads{};
+  const std::array<SlotRead, 3> slots = slots_of(instruction);
+  const std::array<SlotRead, 3> kept = before == nullptr ? std::array<SlotRead, 3>{} : slots_of(*before);
+  for (unsigned k = 0; k < slots.size(); ++k) {
+    const auto same = [&](const SlotRead& other) { return other.count > 0 && other.first == slots[k].first; };
+    if (slots[k].count == 0 || std::any_of(slots.begin(), slots.begin() + k, same)) continue;
+    if (before != nullptr && (before->control.reuse >> k & 1) != 0 && same(kept[k])) continue;
+    for (unsigned r = 0; r < slots[k].count; ++r) ++reads[(slots[k].first + r) % banks];
+  }
+  return reads;
+}
+
+}  // namespace
+
 // Distinct source registers, bank by bank, less those that the instruction before read in the same place: the
-// assembler keeps such operands in the reuse cache where it can, and traces do not say where it did. Accesses
-// to memory read their operands on a way of their own.
+// assembler keeps such operands in the reuse cache where it can, and traces do not say where it did; machine
+// code says it. Accesses to memory read their operands on a way of their own.
 void Program::count_bank_conflicts(const device::Device::Sm& sm) {
-  constexpr unsigned most_banks = 16;
   const unsigned banks = std::min(sm.register_banks, most_banks);
   for (std::size_t i = 0; banks > 0 && i < code_.size(); ++i) {
     InstInfo& info = code_[i];
     if (info.kind != Kind::compute) continue;
     const ptx::Inst& inst = *info.inst;
-    std::array<std::uint8_t, most_banks> reads{};
-    for (unsigned k = 0; k < inst.src_count; ++k) {
+    const bool keeps = i > 0 && code_[i - 1].kind == Kind::compute;
+    BankReads reads{};
+    if (info.controlled) {
+      const auto& code = function_->machine->instructions;
+      reads = reads_of(code[i], keeps ? &code[i - 1] : nullptr, banks);
+    }
+    for (unsigned k = 0; k < inst.src_count && !info.controlled; ++k) {
       const ptx::Operand& operand = inst.src[k];
       const auto same = [&](const ptx::Operand& other) {
         return other.kind == ptx::OperandKind::reg && other.index == operand.index;
       };
       if (operand.kind != ptx::OperandKind::reg || std::any_of(inst.src.begin(), inst.src.begin() + k, same))
         continue;
-      if (i > 0 && code_[i - 1].kind == Kind::compute && k < code_[i - 1].inst->src_count &&
-          same(code_[i - 1].inst->src[k]))
-        continue;
+      if (keeps && k < code_[i - 1].inst->src_count && same(code_[i - 1].inst->src[k])) continue;
       ++reads[operand.index % banks];
     }
     const unsigned cycles =

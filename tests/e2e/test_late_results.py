@@ -17,9 +17,7 @@ class LateResults(Case):
     def test_code_of_a_compiler_passes_and_takes_the_same_time(self):
         for generation, gpu in ((70, "v100"), (75, "rtx2060"), (80, "a100"), (86, "a40"), (90, "h100")):
             with self.subTest(generation=generation):
-                self.assertEqual(
-                    self.metrics(generation, gpu), self.metrics(generation, gpu, "--results", "checked")
-                )
+                self.assertEqual(self.metrics(generation, gpu), self.metrics(generation, gpu, "--results", "checked"))
 
     def test_a_wait_that_is_missing_ends_the_kernel_with_its_place(self):
         cubin = bytearray((DATA / "variables.sm_80.cubin").read_bytes())

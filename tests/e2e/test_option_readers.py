@@ -70,6 +70,7 @@ VALUES = {
     "--timeline-window": "0:10",
     "--order": "gto",
     "--policy": "mps",
+    "--results": "late",
 }
 # Options that need another one to be understood.
 NEEDS = {

@@ -404,6 +404,8 @@ class Probe(Case):
             "coalescing",
             "constant",
             "control",
+            "clock",
+            "shared,atomic",
         )
         kernel = (
             SOURCE / "data/probes/validate.ptx",
@@ -421,7 +423,7 @@ class Probe(Case):
             "u32:1024",
         )
         gpus = sorted(path.stem for path in (SOURCE / "data/devices").glob("*.toml"))
-        self.assertGreaterEqual(len(gpus), 9)
+        self.assertEqual(len(gpus), len(subsets))
         for gpu, subset in zip(gpus, subsets):
             with self.subTest(gpu=gpu, subset=subset):
                 last = self.written("--gpu", gpu, "--only", subset, base=gpu)
