@@ -118,25 +118,30 @@ void widen(Translator& t, const Operand& source, const ptx::Operand& result) {
   t.emit(Op::cvt, Type::f32, {result}, {half_source(t, source)}).stype = half_type(t);
 }
 
-// HADD2.F32 and so on: halves in, one f32 out. Mostly -0 + x, which is a conversion.
+// HADD2.F32 and so on: the result, rounded to f16 as ever (ptxas writes it for add.f16 and what widens the
+// sum), is given as f32. Mostly -0 + x, which is a conversion.
 void single_result(Translator& t, Op op) {
-  if (t.field("relu") != 0) t.refuse("gives an f32 with .RELU, which is not known");
-  const bool plain = t.field("ftz") == 0 && t.field("sat") == 0;
+  const bool plain = t.field("ftz") == 0 && t.field("sat") == 0 && t.field("relu") == 0;
   if (op == Op::add && plain && known_halves(t.source(0)) == both_signs) {
     widen(t, t.source(1), t.result("Rd"));
     return;
   }
-  Sources sources;
-  for (unsigned i = 0; i < t.source_count(); ++i) {
-    sources.of[i] = t.temporary();
-    widen(t, t.source(i), sources.of[i]);
+  if (op == Op::add && plain && known_halves(t.source(1)) == both_signs) {
+    widen(t, t.source(0), t.result("Rd"));
+    return;
   }
+  if (!all_doubled(t)) t.refuse("gives an f32 of a pair of halves, which is not known");
+  Sources sources;
   sources.count = t.source_count();
-  ptx::Inst& inst = t.emit(op, Type::f32, {t.result("Rd")}, {});
+  for (unsigned i = 0; i < sources.count; ++i) {
+    if (t.source(i).half == from_single) t.refuse("gives an f32 of an f32, which is not known");
+    sources.of[i] = half_source(t, t.source(i));
+  }
+  const ptx::Operand half = t.temporary();
+  ptx::Inst& inst = t.emit(op, half_type(t), {half}, {});
   add_sources(inst, sources);
-  inst.mods.rounding = ptx::Rounding::rn;
-  inst.mods.ftz = t.field("ftz") != 0;
-  inst.mods.sat = t.field("sat") != 0;
+  set_modifiers(t, inst);
+  t.emit(Op::cvt, Type::f32, {t.result("Rd")}, {half}).stype = half_type(t);
 }
 
 void arithmetic(Translator& t, Op op) {

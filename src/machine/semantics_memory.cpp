@@ -78,8 +78,15 @@ void load_constant(Translator& t) {
   if (t.field("mode") != 0) t.refuse("takes the constant bank from a register, which is not executed");
   const Size size = sizes[t.field("size")];
   const Operand& destination = t.instruction().operands[0];
-  const auto offset = static_cast<std::uint32_t>(c.value);
   const bool indexed = c.base != zero_register || c.uniform != zero_uniform;
+  // 16 bits, which have a sign beside a register: ULDC R5, c[0x3][UR6+-0x8].
+  const auto offset = indexed ? static_cast<std::uint32_t>(static_cast<std::int16_t>(c.value))
+                              : static_cast<std::uint32_t>(c.value);
+  const auto place_of_index = [&] {
+    const ptx::Operand place = t.temporary();
+    t.emit(Op::add, Type::u32, {place}, {index_of(t, c), t.number(offset)});
+    return place;
+  };
   if (!indexed && c.number == 0 && size.type == Type::b32) {
     for (unsigned i = 0; i < size.count; ++i)
       t.emit(Op::mov, Type::b32, {i == 0 ? t.result(destination) : t.register_behind(destination, i)},
@@ -88,14 +95,13 @@ void load_constant(Translator& t) {
   }
   if (c.number == 0) {
     // The launch's block of parameters is the bank.
-    const ptx::Operand place = indexed ? index_of(t, c) : t.number(0);
-    return load_into(t, destination, size, ptx::Space::param, place, offset);
+    return indexed ? load_into(t, destination, size, ptx::Space::param, place_of_index(), 0)
+                   : load_into(t, destination, size, ptx::Space::param, t.number(0), offset);
   }
   if (!indexed)
     return load_into(t, destination, size, ptx::Space::constant, t.bank_address(c.number, offset), 0);
-  const ptx::Operand place = t.temporary(), wide = t.temporary_wide(), address = t.temporary_wide();
-  t.emit(Op::add, Type::u32, {place}, {index_of(t, c), t.number(offset)});
-  t.emit(Op::mov, Type::b64, {wide}, {place, t.number(0)});
+  const ptx::Operand wide = t.temporary_wide(), address = t.temporary_wide();
+  t.emit(Op::mov, Type::b64, {wide}, {place_of_index(), t.number(0)});
   t.emit(Op::add, Type::u64, {address}, {wide, t.bank_address(c.number, 0)});
   load_into(t, destination, size, ptx::Space::constant, address, 0);
 }

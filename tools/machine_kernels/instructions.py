@@ -163,14 +163,7 @@ def arithmetic(forms, limit, draw):
     out = []
     for line in forms.splitlines():
         base, groups, operands = line.split("\t")
-        if (
-            base in SKIPPED
-            or operands == ""
-            or (operands[0] == "<" and operands != "<video>")
-            or "=" not in operands + "<="
-        ):
-            continue
-        if operands != "<video>" and "=" not in operands:
+        if base in SKIPPED or (operands != "<video>" and "=" not in operands):
             continue
         for words in spellings(base, groups_of(groups), limit, draw):
             name = f"i{len(out)}_{safe('_'.join([base, *words]))}"
@@ -198,74 +191,60 @@ ATOMICS = (
 )
 
 
-def registers(kernel, ptx_type, count):
-    """Registers wide enough for the type, and what each is stored as."""
-    bits = max(32, int("".join(c for c in ptx_type if c.isdigit())[:2] or 32))
-    prefix = {"f32": "f", "f64": "d"}.get(ptx_type, "rd" if bits == 64 else "r")
-    kind = ptx_type if ptx_type in ("f32", "f64") else f"u{bits}"
-    return [kernel.fresh(prefix) for _ in range(count)], kind
+def own_bytes(kernel, space):
+    """%rd1: 16 bytes of this thread in shared or local memory, aligned."""
+    count = k.THREADS if space == "shared" else 1
+    kernel.registers += f"  .{space} .align 16 .b8 m[{16 * count}];\n"
+    kernel.body += ["mov.u64 %rd1, m;", "mov.u32 %r1, %tid.x;"]
+    if space == "shared":
+        kernel.body.append("mad.wide.u32 %rd1, %r1, 16, %rd1;")
+
+
+def register_type(ptx_type):
+    """Of a register that holds a value of the type, at least 32 bits wide, so that its extension is seen."""
+    return ptx_type if ptx_type[0] == "f" else "b64" if ptx_type[1:] == "64" else "b32"
+
+
+def braces(registers):
+    return "{" + ", ".join(registers) + "}" if len(registers) > 1 else registers[0]
 
 
 def load(name, space, how, ptx_type, vector, draw):
-    """Bytes of the input come back as values; through shared or local memory, if it is said."""
-    kernel = k.Kernel(name, f"ld.{space}{how}{vector}.{ptx_type}", seed=draw.getrandbits(30))
-    count = VECTORS[vector]
-    bytes_of = max(1, int(ptx_type[1:]) // 8)
-    if bytes_of * count > 16:
+    """Bytes of the input come back as values, through shared or local memory where it is said."""
+    count, size = VECTORS[vector], int(ptx_type[1:]) // 8
+    if size * count > 16:
         return None
-    source = kernel.place("b64", 8, False) if bytes_of * count <= 8 else kernel.place("b64", 8, False)
-    values, _ = registers(kernel, ptx_type, count)
+    kernel = k.Kernel(name, f"ld.{space}{how}{vector}.{ptx_type}", seed=draw.getrandbits(30))
+    source = kernel.place("b64", 8, False)
     if space in ("shared", "local"):
-        kernel.before = ""
-        kernel.registers += f"  .{space} .align 16 .b8 m[{16 * k.THREADS if space == 'shared' else 32}];\n"
-        kernel.body += ["mov.u64 %rd1, m;", "mov.u32 %r1, %tid.x;"]
-        if space == "shared":
-            kernel.body.append("mad.wide.u32 %rd1, %r1, 16, %rd1;")
+        own_bytes(kernel, space)
         kernel.body += [f"ld.global.b64 %rd0, [{source}];", f"st.{space}.b64 [%rd1], %rd0;"]
         kernel.body += ["not.b64 %rd0, %rd0;", f"st.{space}.b64 [%rd1+8], %rd0;"]
         source = "%rd1"
-    elif bytes_of * count > 8:
-        kernel.body += [f"and.b64 {source}, {source}, -16;"]
-    # What is narrower than a register is written whole, so that its extension is seen.
-    text = "{" + ", ".join(values) + "}" if count > 1 else values[0]
-    kernel.body.append(f"ld.{space}{how}{vector}.{ptx_type} {text}, [{source}];")
-    for value in values:
-        out = kernel.output({"%f": "f32", "%d": "f64"}.get(value[:2], "b64" if value[:3] == "%rd" else "b32"))
-        kernel.body.append(
-            f"mov.{'b64' if value[:3] == '%rd' else 'f64' if value[:2] == '%d' else 'f32' if value[:2] == '%f' else 'b32'} {out}, {value};"
-        )
+    elif size * count > 8:
+        kernel.body.append(f"and.b64 {source}, {source}, -16;")
+    outputs = [kernel.output(register_type(ptx_type)) for _ in range(count)]
+    kernel.body.append(f"ld.{space}{how}{vector}.{ptx_type} {braces(outputs)}, [{source}];")
     return kernel
 
 
 def store(name, space, how, ptx_type, vector, draw):
-    kernel = k.Kernel(name, f"st.{space}{how}{vector}.{ptx_type}", seed=draw.getrandbits(30))
-    count = VECTORS[vector]
-    size = max(1, int(ptx_type[1:]) // 8) * count
-    if size > 16:
+    """To global memory, where each thread has 8 bytes, or to shared and local memory, which is then read."""
+    count, size = VECTORS[vector], int(ptx_type[1:]) // 8
+    is_global = space in ("global", "generic")
+    if size * count > (8 if is_global else 16):
         return None
-    source_type = {"8": "b32", "16": "b32"}.get(ptx_type[1:], ptx_type)
-    values = [kernel.input(source_type) for _ in range(count)]
-    text = "{" + ", ".join(values) + "}" if count > 1 else values[0]
-    if space in ("global", "generic"):
-        outs = [kernel.output("b64"), kernel.output("b64")]
-        kernel.registers += "  .local .align 16 .b8 m[16];\n"
-    else:
-        outs = [kernel.output("b64"), kernel.output("b64")]
-        kernel.registers += f"  .{space} .align 16 .b8 m[{16 * k.THREADS if space == 'shared' else 16}];\n"
-    memory = "local" if space in ("global", "generic") else space
-    kernel.body += ["mov.u64 %rd1, m;", "mov.u32 %r1, %tid.x;", "mov.u64 %rd0, 0x1122334455667788;"]
-    if memory == "shared":
-        kernel.body.append("mad.wide.u32 %rd1, %r1, 16, %rd1;")
-    kernel.body += [f"st.{memory}.b64 [%rd1], %rd0;", f"st.{memory}.b64 [%rd1+8], %rd0;"]
-    if space in ("global", "generic"):
-        place = kernel.place("b64", 8, False)
-        address = place
-        if size > 8:
-            return None
-        kernel.body.append(f"st{'.global' if space == 'global' else ''}{how}{vector}.{ptx_type} [{address}], {text};")
-    else:
-        kernel.body.append(f"st.{space}{how}{vector}.{ptx_type} [%rd1], {text};")
-    kernel.body += [f"ld.{memory}.b64 {outs[0]}, [%rd1];", f"ld.{memory}.b64 {outs[1]}, [%rd1+8];"]
+    kernel = k.Kernel(name, f"st.{space}{how}{vector}.{ptx_type}", seed=draw.getrandbits(30))
+    values = braces([kernel.input(register_type(ptx_type)) for _ in range(count)])
+    if is_global:
+        where = ".global" if space == "global" else ""
+        kernel.body.append(f"st{where}{how}{vector}.{ptx_type} [{kernel.place('b64', 8, False)}], {values};")
+        return kernel
+    own_bytes(kernel, space)
+    kernel.body += ["mov.u64 %rd0, 0x1122334455667788;", f"st.{space}.b64 [%rd1], %rd0;"]
+    kernel.body += [f"st.{space}.b64 [%rd1+8], %rd0;", f"st.{space}{vector}.{ptx_type} [%rd1], {values};"]
+    for offset in (0, 8):
+        kernel.body.append(f"ld.{space}.b64 {kernel.output('b64')}, [%rd1+{offset}];")
     return kernel
 
 

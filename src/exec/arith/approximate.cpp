@@ -1,7 +1,8 @@
 // .approx and .full forms: rcp, sqrt, rsqrt, div, sin, cos, lg2, ex2, tanh.
 //
-// The GPU's own approximations are not public bit by bit. f32 functions are computed in double and rounded
-// once, so results are nearly always the correctly rounded ones, inside the PTX manual's bounds
+// The GPU's own approximations are not public bit by bit. What one instruction of the hardware does is
+// computed in double and rounded once, so results are nearly always the correctly rounded ones; what ptxas
+// writes around it (scaling, products) is done as there. Results are inside the PTX manual's bounds
 // (docs/lab/accuracy.md has the measured errors). They do not depend on the instruction set: no fused
 // multiply-adds, the same order of operations everywhere.
 #include "exec/arith/elementary.h"
@@ -37,16 +38,38 @@ struct Approximation : F {
 
 SIMTLAB_OP1(Rcp, splat<V>(1) / a)
 SIMTLAB_OP1(Sqrt, square_root(a))
-SIMTLAB_OP2(DivFull, a / b)
-// a * (1 / b): beyond 2^126 the reciprocal is flushed.
-struct DivApprox : Stateless {
+
+// Quotients are products with a reciprocal, which flushes (MUFU), as ptxas writes them; so they are rounded
+// twice. What is below 2^-126 is multiplied by 2^24 before, what is beyond 2^126 by 1/4.
+template <class V>
+SIMTLAB_INLINE V flushed_reciprocal(V a) {
+  return flush(splat<V>(1) / flush(a));
+}
+template <bool shrinks, class V>
+SIMTLAB_INLINE V scale_of(V divisor) {
+  const AsU<V> magnitude = (AsU<V>)divisor & ~Layout<V>::sign;
+  const V scale = blend((AsS<V>)(magnitude < splat<AsU<V>>(0x00800000u)), splat<V>(0x1p24f), splat<V>(1));
+  if (!shrinks) return scale;
+  const auto huge =
+      (AsS<V>)((magnitude > splat<AsU<V>>(0x7e800000u)) & (magnitude <= splat<AsU<V>>(Layout<V>::exponent)));
+  return blend(huge, splat<V>(0.25f), scale);
+}
+struct ScaledRcp : Stateless {
+  using Stateless::Stateless;
+  template <class V>
+  SIMTLAB_INLINE V operator()(V a) const {
+    const V scale = scale_of<true>(a);
+    return scale * flushed_reciprocal(a * scale);
+  }
+};
+// full: beyond 2^126, too; .approx gives 0 there.
+template <bool full>
+struct Quotient : Stateless {
   using Stateless::Stateless;
   template <class V>
   SIMTLAB_INLINE V operator()(V a, V b) const {
-    const AsU<V> magnitude = (AsU<V>)b & 0x7fffffff;
-    const auto huge = (magnitude > splat<AsU<V>>(0x7e800000u)) & (magnitude < splat<AsU<V>>(0x7f800000u));
-    const V zero = (V)((AsU<V>)b & 0x80000000u);
-    return blend(huge, a * zero, a / b);
+    const V scale = scale_of<full>(b);
+    return (a * scale) * flushed_reciprocal(b * scale);
   }
 };
 struct Rsqrt : Stateless {
@@ -187,7 +210,7 @@ Handler select_approximate(const ptx::Inst& inst) {
   }
   if (inst.type != Type::f32 || inst.mods.sat) return nullptr;
   switch (inst.op) {
-    case Op::rcp: return unary<Rcp>;
+    case Op::rcp: return ftz ? unary<Rcp> : unary<ScaledRcp>;
     case Op::sqrt: return unary<Sqrt>;
     case Op::rsqrt: return unary<Rsqrt>;
     case Op::sin: return inst.mods.turns ? unary<TrigonometricTurns<false>> : unary<Trigonometric<false>>;
@@ -196,8 +219,8 @@ Handler select_approximate(const ptx::Inst& inst) {
     case Op::lg2: return unary<Lg2>;
     case Op::tanh: return unary<Tanh>;
     case Op::div:
-      return inst.mods.full ? run<Approximation<DivFull>, float, float, float>
-                            : run<Approximation<DivApprox>, float, float, float>;
+      return inst.mods.full ? run<Approximation<Quotient<true>>, float, float, float>
+                            : run<Approximation<Quotient<false>>, float, float, float>;
     default: return nullptr;
   }
 }

@@ -24,6 +24,12 @@ TEST_P(RandomProgram, leaves_what_its_ptx_leaves) {
   EXPECT_EQ(compared, 6u);
 }
 
+TEST(MachineComparison, what_whole_programs_found_is_equal) {
+  compare_suite(read_suite(data + "found.suite"), [](const Finding& f) {
+    EXPECT_EQ(name_of(f.outcome), "equal") << f.label << " " << f.kernel->name << ": " << f.text;
+  });
+}
+
 TEST(MachineComparison, a_suite_that_is_none_says_where) {
   const std::string file = testing::TempDir() + "/bad.suite";
   for (const char* text :

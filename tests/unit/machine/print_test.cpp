@@ -20,6 +20,22 @@ TEST(Print, MovesOfTheMultiplierHaveNamesOfTheirOwn) {
   EXPECT_EQ(text(80, {0x0000000409007824, 0x000fe200078e00ff}), "IMAD.SHL.U32 R0, R9, 0x4, RZ");
 }
 
+// A shift by 16 is none.
+TEST(Print, ShiftsOfTheMultiplierHaveNamesButForHalves) {
+  EXPECT_EQ(text(80, {0x00010000080b7824, 0x010fc800078e00ff}), "IMAD.U32 R11, R8, 0x10000, RZ");
+}
+
+TEST(Print, SignsAreCombinedWhateverHoldsThem) {
+  EXPECT_EQ(text(80, {0x0000580002007a1f, 0x000fe40000720205}),
+            "PLOP3.LUT P1, PT, R2.SIGN, c[0x0] [0x160].SIGN, R5.SIGN, 0x2, 0x0");
+  EXPECT_EQ(text(90, {0x0000000602007c1f, 0x140fe40008720205}),
+            "PLOP3.LUT P1, PT, R2.reuse.SIGN, UR6.SIGN, R5.reuse.SIGN, 0x2, 0x0");
+}
+
+TEST(Print, TheThirdOperandMayBeTheConstant) {
+  EXPECT_EQ(text(80, {0x00005c0002097614, 0x004fca00000e0205}), "VABSDIFF R9, R2, R5, c[0x0][0x170]");
+}
+
 TEST(Print, DescriptorsOfMemoryAreWrittenFromHopperOn) {
   EXPECT_EQ(text(80, {0x0000000402027981, 0x000ea8000c1e1900}), "LDG.E R2, [R2.64]");
   EXPECT_EQ(text(90, {0x0000000402027981, 0x000ea8000c1e1900}), "LDG.E R2, desc[UR4][R2.64]");
