@@ -249,6 +249,10 @@ void let_next_split_go(Warp& w);  // if there is one
 void flow(Block::Impl& block, Warp& warp, const XInst& x, std::uint32_t lanes);
 void run_operations(WarpCtx& ctx, const XInst& x);
 void run_uniform(WarpCtx& ctx, const XInst& x);  // for all lanes
+void run_guarded(WarpCtx& ctx, const XInst& x);  // operations that have guards of their own
+inline bool runs_operations(Handler fn) {
+  return fn == run_operations || fn == run_uniform || fn == run_guarded;
+}
 // exec/system_call.cpp: the machine::SystemCall whose function is at this address; 0: none
 inline constexpr unsigned system_call_count = 5;
 unsigned system_call_of(std::uint64_t address);

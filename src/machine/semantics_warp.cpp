@@ -37,15 +37,17 @@ constexpr SpecialRow specials[] = {{0x00, Special::laneid},
                                    {0x51, Special::clock_hi},
                                    {0x52, Special::globaltimer_lo},
                                    {0x53, Special::globaltimer_hi},
-                                   {0x64, Special::pm0},
                                    {0x88, Special::cluster_ctarank},
                                    {0xff, Special::zero}};
 constexpr std::uint8_t shared_window_high = 0x2f, lowest_local = 0x37, zero = 0xff;
+// Counters of performance monitors, which count nothing here.
+bool is_monitor(std::uint8_t number) { return number >= 0x64 && number <= 0x73; }
 
 // 32 bits of a special register.
 ptx::Operand special_value(Translator& t, std::uint8_t number) {
   if (number == shared_window_high) return t.number(ptx::shared_window >> 32);
   if (number == lowest_local) return t.number(0);  // offset of the end of the stack
+  if (is_monitor(number)) return t.number(0);
   for (const SpecialRow& row : specials) {
     if (row.number != number) continue;
     const ptx::Operand value = t.special(row.special);
@@ -73,7 +75,7 @@ void read_counter(Translator& t) {
   const std::uint8_t number = t.operand("sr").number;
   if (t.word("w64") == "32") return read_special(t);
   const Operand& destination = t.operand("Rd");
-  if (number == zero) {
+  if (number == zero || is_monitor(number)) {
     t.emit(Op::mov, Type::b32, {t.result(destination)}, {t.number(0)});
     t.emit(Op::mov, Type::b32, {t.register_behind(destination, 1)}, {t.number(0)});
     return;
