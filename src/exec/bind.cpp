@@ -167,8 +167,7 @@ class Binder {
     XInst x;
     const bool guarded =
         std::any_of(first, first + action.count, [](const XInst& o) { return (o.kind & flag_guarded) != 0; });
-    const bool alone =
-        action.count == 1 && action.flow == machine::Flow::next && !action.uniform && !guarded;
+    const bool alone = action.count == 1 && action.flow == machine::Flow::next && !action.uniform && !guarded;
     if (alone) {
       x = *first;
     } else {

@@ -27,7 +27,8 @@ inline constexpr std::uint32_t row_bytes = 128;
 inline constexpr std::uint32_t scratch_bytes = 512;  // a sink of any width
 inline constexpr unsigned barrier_count = 16;
 // A texture reference variable has no memory; this is what its address reads as.
-inline constexpr std::uint64_t texref_handles = 0x0000'0005'0000'0000ull;  // + variable index
+// It fits into 32 bits, which is what machine code keeps of a handle.
+inline constexpr std::uint64_t texref_handles = 0x8000'0000ull;  // + variable index
 
 // Zeroed memory, 64-byte aligned, that the host commits when it is touched.
 class AlignedBytes {

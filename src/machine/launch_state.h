@@ -20,8 +20,8 @@ struct LaunchSlots {
   // Generic addresses: of this bank or, from sm_90 on, of the parameters in it; of bank 3
   std::uint32_t parameter_window = 0x40, constants = 0x50;
   std::uint32_t parameters = 0x160;
-  // From sm_90 on: shared memory of a block, and what the cluster is: blocks by dimension, 1 / each of them as
-  // floats, the grid in clusters, blocks in all.
+  // From sm_90 on: shared memory of a block, and what the cluster is: blocks by dimension, 1 / each of them
+  // as floats, the grid in clusters, blocks in all.
   std::uint32_t shared = 0x13c, cluster = 0x144, cluster_inverse = 0x150, grid_of_clusters = 0x15c,
                 cluster_blocks = 0x188;
 };

@@ -10,6 +10,7 @@
 #include "machine/launch_state.h"
 #include "machine/link.h"
 #include "machine/print.h"
+#include "machine/relocation.h"
 #include "machine/symbols.h"
 #include "machine/translator.h"
 #include "machine/views.h"
@@ -91,7 +92,37 @@ ConstantBanks banks_of(const ptx::Module& module, const std::string& kernel) {
   return banks;
 }
 
-ptx::Function function_of(const ptx::Module& module, const Image& image, const ImageKernel& kernel,
+// The variable of a texture reference. The file has no data for it: the symbol is undefined.
+std::uint32_t texture_named(ptx::Module& module, const std::string& name) {
+  const auto found = std::ranges::find(module.variables, name, &ptx::Variable::name);
+  const auto index = static_cast<std::uint32_t>(found - module.variables.begin());
+  if (found != module.variables.end()) return index;
+  ptx::Variable v;
+  v.name = name;
+  v.space = ptx::Space::tex;
+  v.reference = ptx::Type::texref;
+  module.variables.push_back(std::move(v));
+  return index;
+}
+
+// Words of constant bank 0, behind the parameters, that are handles of texture references.
+std::map<std::uint32_t, std::uint32_t> textures_of(ptx::Module& module, const Image& image,
+                                                   const ImageKernel& kernel) {
+  std::map<std::uint32_t, std::uint32_t> out;
+  const std::string name = ".nv.constant0." + kernel.name;
+  for (std::size_t i = 0; i < image.elf.sections.size(); ++i) {
+    const ElfSection& section = image.elf.sections[i];
+    if (section.name != name) continue;
+    for (const ElfRelocation& r : image.elf.relocations_of(i)) {
+      if (static_cast<Relocation>(r.type) != Relocation::texture || r.symbol >= image.elf.symbols.size())
+        damaged(image.name, section, r.offset, fmt::format("a relocation of the unknown kind {}", r.type));
+      out[static_cast<std::uint32_t>(r.offset)] = texture_named(module, image.elf.symbols[r.symbol].name);
+    }
+  }
+  return out;
+}
+
+ptx::Function function_of(ptx::Module& module, const Image& image, const ImageKernel& kernel,
                           const Symbols& symbols, const SassTable& classes,
                           std::vector<Diagnostic>& problems) {
   ptx::Function f;
@@ -122,6 +153,7 @@ ptx::Function function_of(const ptx::Module& module, const Image& image, const I
   f.reg_rows = f.total_reg_rows = code->layout.rows;
   f.pred_count = f.total_preds = Layout::predicates + most_temporary_predicates;
   Translator translator(code->layout, f.constants, *code, banks_of(module, kernel.name));
+  translator.set_textures(textures_of(module, image, kernel));
   for (const Instruction& instruction : code->instructions) {
     ptx::Inst view = view_of(instruction, classes, code->layout);
     const auto address = linked.addresses.find(static_cast<std::uint32_t>(instruction.address / word_bytes));

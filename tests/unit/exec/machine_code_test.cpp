@@ -146,6 +146,12 @@ TEST_P(MachineCode, VotesAndShuffles) { expect_same({"memory", "votes", 32}); }
 TEST_P(MachineCode, CopiesThatDoNotWait) {
   if (GetParam() >= 80) expect_same({"ampere", "copies", 64});
 }
+TEST_P(MachineCode, CopiesReadAPartOfWhatTheyWrite) {
+  if (GetParam() >= 80) expect_same({"copies", "parts", 64});
+}
+TEST_P(MachineCode, EveryBlockIsACluster) {
+  if (GetParam() == 90) expect_same({"clusters", "specials", 32, 3});
+}
 TEST_P(MachineCode, ReductionsOfAWarp) {
   if (GetParam() >= 80) expect_same({"ampere", "reductions", 32});
 }
