@@ -30,9 +30,10 @@ bool is_result(const OperandForm& form, std::size_t index) {
 }
 
 const SemanticsRow* semantics_of(std::string_view mnemonic) {
-  for (const auto rows : {integer_semantics(), floating_semantics(), memory_semantics(), atomic_semantics(),
-                          warp_semantics(), control_semantics(), logic_semantics(), double_semantics(),
-                          half_semantics(), conversion_semantics(), texture_semantics()})
+  for (const auto rows :
+       {integer_semantics(), floating_semantics(), memory_semantics(), atomic_semantics(), warp_semantics(),
+        control_semantics(), logic_semantics(), double_semantics(), half_semantics(), conversion_semantics(),
+        texture_semantics(), async_barrier_semantics()})
     for (const SemanticsRow& row : rows)
       if (row.mnemonic == mnemonic) return &row;
   return nullptr;

@@ -137,6 +137,7 @@ std::span<const SemanticsRow> floating_semantics();  // f32, f64, f16, conversio
 std::span<const SemanticsRow> memory_semantics();    // loads, stores, constants, fences
 std::span<const SemanticsRow> atomic_semantics();
 std::span<const SemanticsRow> texture_semantics();
+std::span<const SemanticsRow> async_barrier_semantics();  // barriers in shared memory
 std::span<const SemanticsRow> double_semantics();      // f64
 std::span<const SemanticsRow> half_semantics();        // f16, bf16
 std::span<const SemanticsRow> conversion_semantics();  // F2F, F2I, I2F, FRND and the packing ones
