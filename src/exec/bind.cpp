@@ -166,7 +166,9 @@ class Binder {
   XInst bind_step(BoundFunction& out, const machine::Action& action, const Inst& view) {
     const XInst* const first = out.operations.data() + action.first;
     XInst x;
-    const bool alone = action.count == 1 && action.flow == machine::Flow::next && !action.uniform;
+    const bool guarded =
+        std::any_of(first, first + action.count, [](const XInst& o) { return (o.kind & flag_guarded) != 0; });
+    const bool alone = action.count == 1 && action.flow == machine::Flow::next && !action.uniform && !guarded;
     if (alone) {
       x = *first;
     } else {
@@ -174,7 +176,10 @@ class Binder {
       x.inst = &view;
       x.machine = &out.steps.back();
       x.kind = kind_plain;
-      x.fn = action.count == 0 ? handle_nothing : action.uniform ? run_uniform : run_operations;
+      x.fn = action.count == 0 ? handle_nothing
+             : action.uniform  ? run_uniform
+             : guarded         ? run_guarded
+                               : run_operations;
       if (action.memory != machine::no_operation) x.kind = kind_memory;
       for (std::uint32_t i = 0; i < action.count; ++i)
         if ((first[i].kind & kind_mask) == kind_timed) x.kind = kind_timed;

@@ -31,8 +31,7 @@ bool must_wait(Block::Impl& block, Warp& w, const XInst& x) {
       !block.view.buffer->holds_atomics())
     return false;
   if (w.delays != nullptr) deliver_results(block, w);
-  const bool several = x.fn == run_operations || x.fn == run_uniform;
-  return several ? machine_awaits_atomic(w, x) : awaits_atomic(w, x);
+  return runs_operations(x.fn) ? machine_awaits_atomic(w, x) : awaits_atomic(w, x);
 }
 
 void start_warp(Block::Impl& block, Warp& warp) {
@@ -194,6 +193,7 @@ const Step& Block::step(unsigned index, std::uint64_t now) {
   s.bytes = 0;
   s.space = s.inst->mods.space;
   if ((x.kind & kind_mask) == kind_memory) {
+    if (x.fn == run_guarded) s.mask &= w.ctx.pred(x.machine->operations[x.machine->memory].guard);
     if (s.mask != 0) {
       s.addresses = b.addresses;
       s.space = w.ctx.space;

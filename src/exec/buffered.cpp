@@ -155,8 +155,10 @@ bool machine_awaits_atomic(Warp& warp, const XInst& x) {
   for (std::uint32_t i = 0; i < step.memory; ++i)
     step.operations[i].fn(warp.ctx, step.operations[i]);  // intermediate values: may be done again
   XInst access = step.operations[step.memory];
-  access.kind = x.kind;
-  access.guard = x.guard;
+  if ((access.kind & flag_guarded) == 0) {
+    access.kind = x.kind;
+    access.guard = x.guard;
+  }
   return awaits_atomic(warp, access);
 }
 

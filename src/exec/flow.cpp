@@ -475,6 +475,18 @@ void run_operations(WarpCtx& ctx, const XInst& x) {
   for (const XInst* o = step.operations; o != step.operations + step.count; ++o) o->fn(ctx, *o);
 }
 
+void run_guarded(WarpCtx& ctx, const XInst& x) {
+  const MachineStep& step = *x.machine;
+  const std::uint32_t all = ctx.mask;
+  for (const XInst* o = step.operations; o != step.operations + step.count; ++o) {
+    const std::uint32_t lanes = (o->kind & flag_guarded) != 0 ? all & ctx.pred(o->guard) : all;
+    if (lanes == 0) continue;
+    if (lanes != all) set_mask(ctx, lanes);
+    o->fn(ctx, *o);
+    if (lanes != all) set_mask(ctx, all);
+  }
+}
+
 void run_uniform(WarpCtx& ctx, const XInst& x) {
   const std::uint32_t lanes = ctx.mask;
   if (lanes != ~0u) set_mask(ctx, ~0u);

@@ -97,6 +97,7 @@ std::vector<std::byte> bank_of(const Launch::Impl& l, const LaunchParams& p) {
       .grid_id = p.grid_id,
       .stack = static_cast<std::uint32_t>(l.local_bytes),
       .dynamic_shared = p.dynamic_shared_bytes,
+      .shared = l.shared_bytes,
       .sm_count = p.sm_count,
   };
   return machine::launch_bank(l.entry->function->machine->generation, state, p.params);

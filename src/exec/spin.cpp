@@ -313,7 +313,7 @@ class Foresight {
 
   // The operation that accesses memory; what it needs has been computed.
   const XInst& access_of(const XInst& x) {
-    if (x.fn != run_operations && x.fn != run_uniform) return x;
+    if (!runs_operations(x.fn)) return x;
     const MachineStep& step = *x.machine;
     for (std::uint32_t i = 0; i < step.memory; ++i) step.operations[i].fn(w_.ctx, step.operations[i]);
     return step.operations[step.memory];

@@ -29,7 +29,8 @@ inline constexpr std::uint32_t row_bytes = 128;
 inline constexpr std::uint32_t scratch_bytes = 512;  // a sink of any width
 inline constexpr unsigned barrier_count = 16;
 // A texture reference variable has no memory; this is what its address reads as.
-inline constexpr std::uint64_t texref_handles = 0x0000'0005'0000'0000ull;  // + variable index
+// It fits into 32 bits, which is what machine code keeps of a handle.
+inline constexpr std::uint64_t texref_handles = 0x8000'0000ull;  // + variable index
 
 // Zeroed memory, 64-byte aligned, that the host commits when it is touched.
 class AlignedBytes {
@@ -267,6 +268,10 @@ void let_next_split_go(Warp& w);  // if there is one
 void flow(Block::Impl& block, Warp& warp, const XInst& x, std::uint32_t lanes);
 void run_operations(WarpCtx& ctx, const XInst& x);
 void run_uniform(WarpCtx& ctx, const XInst& x);  // for all lanes
+void run_guarded(WarpCtx& ctx, const XInst& x);  // operations that have guards of their own
+inline bool runs_operations(Handler fn) {
+  return fn == run_operations || fn == run_uniform || fn == run_guarded;
+}
 // exec/delays.cpp: what the warp's next instruction may count on is there; executes it
 void deliver_results(Block::Impl& block, Warp& warp);
 std::uint32_t execute_delayed(Block::Impl& block, Warp& warp, std::uint64_t now);

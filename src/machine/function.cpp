@@ -176,6 +176,8 @@ void complete(ptx::Function& f, const Image& image, const ImageKernel& kernel, c
   f.code.reserve(code->instructions.size());
   code->actions.reserve(code->instructions.size());
   Translator translator(code->layout, f.constants, *code, banks_of(image, symbols, kernel.name));
+  if (const auto bank = image.elf.section_number(".nv.constant0." + kernel.name))
+    translator.set_textures(symbols.textures_in(*bank));
   const bool executed = purpose == Purpose::execution;
   for (const Instruction& instruction : code->instructions) {
     ptx::Inst view = views.of(instruction, code->layout);

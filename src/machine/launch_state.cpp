@@ -31,7 +31,17 @@ std::vector<std::byte> launch_bank(unsigned generation, const LaunchState& state
   put(slots.sm_count, state.sm_count);
   put(slots.shared_window, state.shared_window);
   put(slots.parameter_window, state.parameter_window + (generation >= 90 ? slots.parameters : 0));
-  if (generation >= 90) put(slots.reserved_shared, reserved_shared_bytes);
+  if (generation >= 90) {
+    put(slots.reserved_shared, reserved_shared_bytes);
+    put(slots.shared, state.shared);
+    // Every block is a cluster
+    const std::uint32_t one_block[3] = {1, 1, 1};
+    const float inverse[3] = {1, 1, 1};
+    put(slots.cluster, one_block);
+    put(slots.cluster_inverse, inverse);
+    put(slots.grid_of_clusters, state.grid);
+    put(slots.cluster_blocks, one_block[0]);
+  }
   if (!parameters.empty()) std::memcpy(bank.data() + slots.parameters, parameters.data(), parameters.size());
   return bank;
 }

@@ -20,13 +20,17 @@ struct LaunchSlots {
   // Generic addresses: of this bank or, from sm_90 on, of the parameters in it; of bank 3
   std::uint32_t parameter_window = 0x40, constants = 0x50;
   std::uint32_t parameters = 0x160;
+  // From sm_90 on: shared memory of a block, and what the cluster is: blocks by dimension, 1 / each of them
+  // as floats, the grid in clusters, blocks in all.
+  std::uint32_t shared = 0x13c, cluster = 0x144, cluster_inverse = 0x150, grid_of_clusters = 0x15c,
+                cluster_blocks = 0x188;
 };
 LaunchSlots launch_slots(unsigned generation);
 
 struct LaunchState {
   std::uint32_t block[3] = {1, 1, 1}, grid[3] = {1, 1, 1};
   std::uint64_t shared_window = 0, local_window = 0, parameter_window = 0, grid_id = 0;
-  std::uint32_t stack = 0, dynamic_shared = 0, sm_count = 1;
+  std::uint32_t stack = 0, dynamic_shared = 0, shared = 0, sm_count = 1;
 };
 // Shared memory of a program begins here from sm_90 on.
 inline constexpr std::uint32_t reserved_shared_bytes = 0x400;

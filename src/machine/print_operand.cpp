@@ -279,7 +279,8 @@ bool is_left_out(const Instruction& instruction, std::size_t index) {
     case OperandKind::upred: return operand.number == true_predicate && !operand.inverted;
     case OperandKind::reg: return operand.number == zero_register;
     case OperandKind::ureg: return operand.number == zero_uniform;
-    case OperandKind::immediate: return operand.value == (form.name == "quadmask" ? 0xf : 0);
+    case OperandKind::immediate:
+      return operand.value == (form.name == "quadmask" ? 0xf : form.name == "bits" ? 0xff : 0);
     case OperandKind::number: return operand.value == 0;
     case OperandKind::memory:
       return operand.base == zero_register && operand.uniform == zero_uniform && operand.value == 0;

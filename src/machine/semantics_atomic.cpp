@@ -4,7 +4,7 @@
 #include <array>
 #include <optional>
 
-#include "machine/translator.h"
+#include "machine/semantics_common.h"
 
 namespace simtlab::machine {
 namespace {
@@ -142,6 +142,8 @@ bool tells(Translator& t) { return t.word("kind").starts_with("CAST"); }
 
 void shared_atomic(Translator& t) {
   if (t.word("op") == "POPC.INC" && t.word("type") == "32") return count_lanes(t);
+  if (t.word("op") == "ARRIVE" && t.word("type") == "64" && t.instruction().generation < 90)
+    return arrive_ampere(t);
   atomic(t, ptx::Space::shared);
 }
 

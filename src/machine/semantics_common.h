@@ -9,6 +9,9 @@
 
 namespace simtlab::machine {
 
+// ATOMS.ARRIVE: semantics_async_barrier.cpp
+void arrive_ampere(Translator& t);
+
 inline bool is_extended(const Translator& t) { return t.instruction().mnemonic().ends_with(".X"); }
 
 // Rd or URd.

@@ -266,20 +266,26 @@ void move_register(Translator& t) {
 std::uint32_t predicate_bits(const Translator& t, const Operand& mask, bool uniform) {
   if (mask.kind != OperandKind::immediate) t.refuse("has a mask in a register, which is not executed yet");
   const auto bits = static_cast<std::uint32_t>(mask.value);
-  if ((bits & ~0x7fu) != 0) t.refuse("names bits that are no predicates");
-  return bits | 8 * t.field("b") << ptx::predicates_shift_at |
+  if ((bits & ~0xffu) != 0) t.refuse("names bits that are no predicates");
+  return (bits & 0x7fu) | 8 * t.field("b") << ptx::predicates_shift_at |
          (uniform ? Layout::uniform_predicate : 0) << ptx::predicates_first_at;
 }
-// P2R, UP2UR: byte b of a with predicates in the bits of the mask
+// P2R, UP2UR: byte b of a with predicates in the bits of the mask. The eighth one is always true.
 void predicates_to_register(Translator& t) {
-  const ptx::Operand a = t.raw(t.source(0));
+  ptx::Operand a = t.raw(t.source(0));
+  if ((t.source(1).value & 0x80) != 0 && t.source(1).kind == OperandKind::immediate) {
+    const ptx::Operand with = t.temporary();
+    t.emit(Op::or_, Type::b32, {with}, {a, t.number(0x80u << 8 * t.field("b"))});
+    a = with;
+  }
   t.emit(Op::p2r, Type::b32, {t.result(destination(t))}, {a}).mods.video =
       predicate_bits(t, t.source(1), t.instruction().form->uniform);
 }
-// R2P: the predicates of the mask from the bits of byte b of a
+// R2P, UR2UP: the predicates of the mask from the bits of byte b of a
 void register_to_predicates(Translator& t) {
   const ptx::Operand a = t.raw(t.source(0));
-  t.emit(Op::r2p, Type::b32, {}, {a}).mods.video = predicate_bits(t, t.source(1), false);
+  t.emit(Op::r2p, Type::b32, {}, {a}).mods.video =
+      predicate_bits(t, t.source(1), t.instruction().form->uniform);
 }
 
 // R2UR: the value of the lowest active lane. Pd: the lane has another value; with .OR, or Pd was true before.
@@ -328,6 +334,7 @@ std::span<const SemanticsRow> logic_semantics() {
       {"P2R", predicates_to_register},
       {"UP2UR", predicates_to_register},
       {"R2P", register_to_predicates},
+      {"UR2UP", register_to_predicates},
       {"R2UR", register_to_uniform},
   };
   return rows;

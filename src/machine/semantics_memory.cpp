@@ -18,12 +18,10 @@ struct Size {
 constexpr Size sizes[] = {{Type::u8, 1},  {Type::s8, 1},  {Type::u16, 1}, {Type::s16, 1},
                           {Type::b32, 1}, {Type::b32, 2}, {Type::b32, 4}, {Type::b32, 4}};
 
-// What the predicates of a load mean is not known; compiled code leaves them out.
-void refuse_predicates(Translator& t) {
+// What the predicate that a load writes means is not known; compiled code leaves it out.
+void refuse_unknown_modifiers(Translator& t) {
   if (t.has("Pd") && t.operand("Pd").number != true_predicate)
     t.refuse("has a second result, which is not executed");
-  if (t.has("Pp") && !t.is_true(t.operand("Pp")))
-    t.refuse("has a predicate as source, which is not executed");
   if (t.field("zd") != 0) t.refuse("has .ZD, which is not executed");
 }
 
@@ -31,8 +29,8 @@ void set_order(Translator& t, ptx::Mods& mods) {
   if (t.word("sem") == "STRONG" || t.word("order").starts_with("STRONG")) mods.order = ptx::MemOrder::relaxed;
 }
 
-void load_into(Translator& t, const Operand& destination, Size size, ptx::Space space,
-               const ptx::Operand& address, std::int64_t offset) {
+ptx::Inst& load_into(Translator& t, const Operand& destination, Size size, ptx::Space space,
+                     const ptx::Operand& address, std::int64_t offset) {
   ptx::Inst& inst = t.emit_memory(Op::ld, size.type, {}, {address});
   inst.imm_offset = offset;
   inst.mods.space = space;
@@ -40,12 +38,25 @@ void load_into(Translator& t, const Operand& destination, Size size, ptx::Space 
   inst.dst[inst.dst_count++] = t.result(destination);
   for (unsigned i = 1; i < size.count; ++i) inst.dst[inst.dst_count++] = t.register_behind(destination, i);
   set_order(t, inst.mods);
+  return inst;
 }
 
+// A lane whose source predicate is false reads nothing and gets 0. That is inferred from kernels of cuDNN for
+// convolutions, which load what lies in the padding so.
 void load(Translator& t, ptx::Space space) {
-  refuse_predicates(t);
-  const Operand& memory = t.operand("mem");
-  load_into(t, t.operand("Rd"), sizes[t.field("size")], space, t.address(memory), memory.value);
+  refuse_unknown_modifiers(t);
+  const Operand &memory = t.operand("mem"), &destination = t.operand("Rd");
+  const Size size = sizes[t.field("size")];
+  const ptx::Operand address = t.address(memory);
+  const bool conditional = t.has("Pp") && !t.is_true(t.operand("Pp"));
+  ptx::Inst& inst = load_into(t, destination, size, space, address, memory.value);
+  if (!conditional) return;
+  const ptx::Operand wanted = t.predicate("Pp");
+  inst.guard = wanted;
+  for (unsigned i = 0; i < size.count && destination.number != zero_register; ++i) {
+    const ptx::Operand out = i == 0 ? t.result(destination) : t.register_behind(destination, i);
+    t.emit(Op::selp, Type::b32, {out}, {out, t.number(0), wanted});
+  }
 }
 
 void store(Translator& t, ptx::Space space) {
@@ -107,7 +118,8 @@ void load_constant(Translator& t) {
 }
 
 // LDGSTS: from global to shared memory. A lane with a false predicate writes zeros: with .ZFILL that is what
-// cp.async with a source size of 0 becomes, without it cp.async that ignores its source.
+// cp.async with a source size of 0 becomes, without it cp.async that ignores its source. With .ZFILL, the low
+// bits of the address say how many bytes at the end are zeros (that is how compiled code says the size).
 void copy_async(Translator& t) {
   const Operand &shared = t.operand("shared"), &memory = t.operand("mem");
   const Size size = sizes[t.field("size")];
@@ -122,9 +134,19 @@ void copy_async(Translator& t) {
   const unsigned bytes = 4u * size.count;
   const Operand& wanted = t.operand("Pp");
   ptx::Operand limit;
-  if (!t.is_true(wanted)) {
+  if (t.field("zfill") != 0) {
+    const ptx::Operand aligned = t.temporary_wide(), missing = t.temporary_wide(), low = t.temporary();
+    t.emit(Op::and_, Type::b64, {aligned}, {from, t.number(~std::uint64_t{bytes - 1}, 8)});
+    t.emit(Op::sub, Type::u64, {missing}, {from, aligned});
+    t.emit(Op::mov, Type::b64, {low, {.kind = ptx::OperandKind::sink, .bytes = 4}}, {missing});
     limit = t.temporary();
-    t.emit(Op::selp, Type::b32, {limit}, {t.number(bytes), t.number(0), t.predicate(wanted)});
+    t.emit(Op::sub, Type::u32, {limit}, {t.number(bytes), low});
+    from = aligned;
+  }
+  if (!t.is_true(wanted)) {
+    const ptx::Operand all = limit.kind == ptx::OperandKind::none ? t.number(bytes) : limit;
+    limit = t.temporary();
+    t.emit(Op::selp, Type::b32, {limit}, {all, t.number(0), t.predicate(wanted)});
   }
   ptx::Inst& inst = t.emit_memory(Op::cp_async, Type::b32, {}, {to, from});
   inst.imm_offset = shared.value;
@@ -182,6 +204,7 @@ std::span<const SemanticsRow> memory_semantics() {
       {"CCTL", change_nothing},
       {"CCTLL", change_nothing},
       {"ACQBULK", change_nothing},
+      {"PMTRIG", change_nothing},
       {"PREEXIT", change_nothing},
   };
   return rows;

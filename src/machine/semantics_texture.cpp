@@ -24,15 +24,23 @@ struct Shape {
   std::uint8_t values = 0;  // layer and coordinates
   bool layered = false;
 };
-constexpr Shape shapes[] = {{Geometry::d1, 1, false},  {Geometry::d2, 2, false}, {Geometry::d3, 3, false}, {},
-                            {Geometry::a1d, 2, true}, {Geometry::a2d, 3, true}, {},                       {}};
+constexpr Shape shapes[] = {{Geometry::d1, 1, false},
+                            {Geometry::d2, 2, false},
+                            {Geometry::d3, 3, false},
+                            {},
+                            {Geometry::a1d, 2, true},
+                            {Geometry::a2d, 3, true},
+                            {},
+                            {}};
 constexpr unsigned most_channels = 4;
 
 bool has_level(std::string_view lod) { return lod == "LB" || lod == "LL"; }
 
 void refuse_unknown(Translator& t) {
-  if (shapes[t.operand("dim").value & 7].geometry == Geometry::none) t.refuse("is of a cube, which is not executed");
-  if (t.word("lod").find("LC") != std::string_view::npos) t.refuse("limits the level of detail, which is not executed");
+  if (shapes[t.operand("dim").value & 7].geometry == Geometry::none)
+    t.refuse("is of a cube, which is not executed");
+  if (t.word("lod").find("LC") != std::string_view::npos)
+    t.refuse("limits the level of detail, which is not executed");
   for (const std::string_view field : {"aoffi", "dc", "ms", "cl", "f16"})
     if (t.field(field) != 0) t.refuse("has ." + std::string(t.word(field)) + ", which is not executed");
   if (t.operand("Pd").number != true_predicate) t.refuse("has a predicate as result, which is not executed");

@@ -17,35 +17,26 @@ struct SpecialRow {
   Special special;
   std::uint8_t shift = 0;  // where it begins in the register
 };
-constexpr SpecialRow specials[] = {{0x00, Special::laneid},
-                                   {0x02, Special::nwarpid, 8},
-                                   {0x03, Special::warpid, 8},
-                                   {0x21, Special::tid_x},
-                                   {0x22, Special::tid_y},
-                                   {0x23, Special::tid_z},
-                                   {0x25, Special::ctaid_x},
-                                   {0x26, Special::ctaid_y},
-                                   {0x27, Special::ctaid_z},
-                                   {0x32, Special::total_smem_size},
-                                   {0x38, Special::lanemask_eq},
-                                   {0x39, Special::lanemask_lt},
-                                   {0x3a, Special::lanemask_le},
-                                   {0x3b, Special::lanemask_gt},
-                                   {0x3c, Special::lanemask_ge},
-                                   {0x43, Special::smid},
-                                   {0x50, Special::clock},
-                                   {0x51, Special::clock_hi},
-                                   {0x52, Special::globaltimer_lo},
-                                   {0x53, Special::globaltimer_hi},
-                                   {0x64, Special::pm0},
-                                   {0x88, Special::cluster_ctarank},
-                                   {0xff, Special::zero}};
+constexpr SpecialRow specials[] = {{0x00, Special::laneid},          {0x02, Special::nwarpid, 8},
+                                   {0x03, Special::warpid, 8},       {0x21, Special::tid_x},
+                                   {0x22, Special::tid_y},           {0x23, Special::tid_z},
+                                   {0x25, Special::ctaid_x},         {0x26, Special::ctaid_y},
+                                   {0x27, Special::ctaid_z},         {0x32, Special::total_smem_size},
+                                   {0x38, Special::lanemask_eq},     {0x39, Special::lanemask_lt},
+                                   {0x3a, Special::lanemask_le},     {0x3b, Special::lanemask_gt},
+                                   {0x3c, Special::lanemask_ge},     {0x43, Special::smid},
+                                   {0x50, Special::clock},           {0x51, Special::clock_hi},
+                                   {0x52, Special::globaltimer_lo},  {0x53, Special::globaltimer_hi},
+                                   {0x88, Special::cluster_ctarank}, {0xff, Special::zero}};
 constexpr std::uint8_t shared_window_high = 0x2f, lowest_local = 0x37, zero = 0xff;
+// Counters of performance monitors, which count nothing here.
+bool is_monitor(std::uint8_t number) { return number >= 0x64 && number <= 0x73; }
 
 // 32 bits of a special register.
 ptx::Operand special_value(Translator& t, std::uint8_t number) {
   if (number == shared_window_high) return t.number(ptx::shared_window >> 32);
   if (number == lowest_local) return t.number(0);  // offset of the end of the stack
+  if (is_monitor(number)) return t.number(0);
   for (const SpecialRow& row : specials) {
     if (row.number != number) continue;
     const ptx::Operand value = t.special(row.special);
@@ -73,7 +64,7 @@ void read_counter(Translator& t) {
   const std::uint8_t number = t.operand("sr").number;
   if (t.word("w64") == "32") return read_special(t);
   const Operand& destination = t.operand("Rd");
-  if (number == zero) {
+  if (number == zero || is_monitor(number)) {
     t.emit(Op::mov, Type::b32, {t.result(destination)}, {t.number(0)});
     t.emit(Op::mov, Type::b32, {t.register_behind(destination, 1)}, {t.number(0)});
     return;

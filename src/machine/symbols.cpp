@@ -67,6 +67,37 @@ Symbols::Symbols(const Image& image, ptx::Module& module) : image_(image), modul
       add_section(i);
   }
   add_parts();
+  for (std::size_t i = 0; i < image.elf.sections.size(); ++i)
+    if (image.elf.sections[i].name.starts_with(launch_bank_prefix)) add_textures(i);
+}
+
+// The variable of a texture reference. The file has no data for it: the symbol is undefined.
+std::uint32_t Symbols::texture_named(const std::string& name) {
+  const auto found = std::ranges::find(module_.variables, name, &ptx::Variable::name);
+  const auto index = static_cast<std::uint32_t>(found - module_.variables.begin());
+  if (found != module_.variables.end()) return index;
+  ptx::Variable v;
+  v.name = name;
+  v.space = ptx::Space::tex;
+  v.reference = ptx::Type::texref;
+  module_.variables.push_back(std::move(v));
+  return index;
+}
+
+void Symbols::add_textures(std::size_t index) {
+  for (const ElfRelocation& r : image_.elf.relocations_of(index)) {
+    if (static_cast<Relocation>(r.type) != Relocation::texture || r.symbol >= image_.elf.symbols.size())
+      damaged(image_.name, image_.elf.sections[index], r.offset,
+              fmt::format("a relocation of the unknown kind {}", r.type));
+    textures_[index][static_cast<std::uint32_t>(r.offset)] =
+        texture_named(image_.elf.symbols[r.symbol].name);
+  }
+}
+
+const std::map<std::uint32_t, std::uint32_t>& Symbols::textures_in(std::size_t section) const {
+  static const std::map<std::uint32_t, std::uint32_t> none;
+  const auto found = textures_.find(section);
+  return found == textures_.end() ? none : found->second;
 }
 
 void Symbols::add_section(std::size_t index) {

@@ -37,15 +37,21 @@ class Symbols {
   void relocate();
   // Section of the image to the variable that it became.
   const std::map<std::size_t, std::uint32_t>& variables() const { return variables_; }
+  // Words of a kernel's constant bank 0 that are handles of texture references, by offset: variables of the
+  // module. `section` is that of the bank.
+  const std::map<std::uint32_t, std::uint32_t>& textures_in(std::size_t section) const;
 
  private:
   void add_section(std::size_t index);
   void add_parts();
+  void add_textures(std::size_t index);
+  std::uint32_t texture_named(const std::string& name);
   void relocate(std::size_t section, std::uint32_t variable);
 
   const Image& image_;
   ptx::Module& module_;
   std::map<std::size_t, std::uint32_t> variables_;
+  std::map<std::size_t, std::map<std::uint32_t, std::uint32_t>> textures_;
 };
 
 }  // namespace simtlab::machine

@@ -33,7 +33,7 @@ Semantics semantics_of(std::string_view mnemonic) {
   for (const auto rows :
        {integer_semantics(), floating_semantics(), memory_semantics(), atomic_semantics(), warp_semantics(),
         control_semantics(), logic_semantics(), double_semantics(), half_semantics(), conversion_semantics(),
-        texture_semantics()})
+        texture_semantics(), async_barrier_semantics()})
     for (const SemanticsRow& row : rows)
       if (row.mnemonic == mnemonic) return row.translate;
   return nullptr;
@@ -141,7 +141,10 @@ ptx::Operand Translator::launch_state(std::uint32_t offset, unsigned bytes) {
   }
   const auto [it, fresh] =
       numbers_.try_emplace({1, offset, bytes}, static_cast<std::uint32_t>(constants_.size()));
-  if (fresh) constants_.push_back({.kind = ptx::Constant::Kind::launch_state, .value = offset});
+  if (const auto texture = textures_.find(offset); fresh && texture != textures_.end())
+    constants_.push_back({.kind = ptx::Constant::Kind::global_symbol, .symbol = texture->second});
+  else if (fresh)
+    constants_.push_back({.kind = ptx::Constant::Kind::launch_state, .value = offset});
   return {.kind = ptx::OperandKind::imm, .bytes = static_cast<std::uint8_t>(bytes), .index = it->second};
 }
 

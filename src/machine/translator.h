@@ -33,6 +33,8 @@ class Translator {
   // "machine-instruction") with its name where it is not executed yet.
   // view: what models read of it, which may be completed (barriers).
   void translate(const Instruction& instruction, ptx::Inst& view, const std::string& kernel);
+  // Words of constant bank 0 that are handles of texture references, by offset: variables of the module.
+  void set_textures(std::map<std::uint32_t, std::uint32_t> textures) { textures_ = std::move(textures); }
   // The immediate of the next instruction is (a half of) the address of a variable. Null: it is a number.
   void set_address(const ptx::Constant* address) { address_ = address; }
 
@@ -110,6 +112,7 @@ class Translator {
   std::vector<ptx::Constant>& constants_;
   Code& code_;
   ConstantBanks banks_;
+  std::map<std::uint32_t, std::uint32_t> textures_;
   const Instruction* instruction_ = nullptr;
   const ptx::Constant* address_ = nullptr;
   ptx::Inst* view_ = nullptr;
@@ -132,6 +135,7 @@ std::span<const SemanticsRow> floating_semantics();  // f32, f64, f16, conversio
 std::span<const SemanticsRow> memory_semantics();    // loads, stores, constants, fences
 std::span<const SemanticsRow> atomic_semantics();
 std::span<const SemanticsRow> texture_semantics();
+std::span<const SemanticsRow> async_barrier_semantics();  // barriers in shared memory
 std::span<const SemanticsRow> double_semantics();      // f64
 std::span<const SemanticsRow> half_semantics();        // f16, bf16
 std::span<const SemanticsRow> conversion_semantics();  // F2F, F2I, I2F, FRND and the packing ones

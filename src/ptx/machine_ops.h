@@ -23,4 +23,7 @@ inline constexpr std::uint32_t prmt_known = 1u << 31;
 // in the register (from bit 8 on), `first` (from bit 16 on).
 inline constexpr unsigned predicates_shift_at = 8, predicates_first_at = 16;
 
+// atom, red with inc of 64 bits: a thread arrives at a barrier in shared memory.
+inline constexpr std::uint32_t arrives_ampere = 1, arrives_hopper = 2, arrives_hopper_and_drops = 3;
+
 }  // namespace simtlab::ptx

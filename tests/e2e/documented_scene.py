@@ -140,7 +140,6 @@ TYPED = {
     "disasm libcurand.so --json=code.json": "disasm variables.cubin --json=code.json",
     "run kernel.cubin --launch launch.toml --gpu a100": "run variables.cubin --launch variables.toml --gpu a100",
     "run --code machine -- ./app": "run --code auto -- ./app",
-    "run --results checked kernel.cubin --launch launch.toml --gpu a100": "run --results checked variables.cubin --launch variables.toml --gpu a100",
     "run --results late --code machine --mode functional -- ./app": "run --mode functional -- ./app",
     "run -q examples/ladders/sgemm.cu --gpu v100 --set sm.count=1 -- STEP 256": "run -q examples/ladders/sgemm.cu --gpu v100 --set sm.count=1 -- 10 128",
     "run -q examples/ladders/reduction.cu --gpu v100 -- STEP 4194304": "run -q examples/ladders/reduction.cu --gpu v100 -- 7 65536",

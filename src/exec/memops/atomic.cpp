@@ -3,6 +3,7 @@
 // one: only then may blocks of one memory be stepped by several host threads at once.
 #include "exec/arith/half.h"
 #include "exec/memops/ops.h"
+#include "ptx/machine_ops.h"
 
 namespace simtlab::exec::SIMTLAB_ISA {
 namespace {
@@ -73,6 +74,29 @@ struct Cas {
   template <class T>
   SIMTLAB_INLINE static T apply(T old, T b, T c) {
     return old == b ? c : old;
+  }
+};
+
+// A thread arrives at a barrier in shared memory, whose state machine code keeps in 64 bits. Of sm_80: low
+// word 2^30 - expected, high word 2^31 - pending below the bit of the phase. An arrival adds one to the high
+// word; the last one carries into the phase, and the next phase awaits those expected.
+struct ArriveAmpere {
+  SIMTLAB_INLINE static u64 apply(u64 old, u64, u64) {
+    const u32 expected = 0x40000000u - (u32)old, next = (u32)(old >> 32) + 1;
+    const bool last = (next & 0x7fffffffu) == 0;
+    const u32 state = last ? (next & 0x80000000u) | ((0u - expected) & 0x7fffffffu) : next;
+    return (old & 0xffffffffu) | (u64)state << 32;
+  }
+};
+// Of sm_90: bits 1 to 20 are 2^20 - expected, bits 43 to 62 are 2^20 - pending, bit 63 is the phase.
+template <bool drops>
+struct ArriveHopper {
+  SIMTLAB_INLINE static u64 apply(u64 old, u64, u64) {
+    const u64 field = 0xfffffu, one = (u64)1 << 43;
+    if (drops) old = (old & ~(field << 1)) | ((((old >> 1) + 1) & field) << 1);  // no longer expected
+    const u64 next = old + one;
+    if ((next >> 43 & field) != 0) return next;
+    return next | (old >> 1 & field) << 43;
   }
 };
 
@@ -240,6 +264,17 @@ Handler pick_bits(ptx::Type type) {
   }
 }
 
+// Mods::video of machine code says whose barrier it is (ptx/machine_ops.h). PTX has no 64-bit inc.
+Handler pick_arrival(const ptx::Inst& inst) {
+  if (inst.type != ptx::Type::b64) return nullptr;
+  switch (inst.mods.video) {
+    case ptx::arrives_ampere: return atomic<ArriveAmpere, u64>;
+    case ptx::arrives_hopper: return atomic<ArriveHopper<false>, u64>;
+    case ptx::arrives_hopper_and_drops: return atomic<ArriveHopper<true>, u64>;
+    default: return nullptr;
+  }
+}
+
 }  // namespace
 
 Handler select_atomic(const ptx::Inst& inst) {
@@ -250,7 +285,7 @@ Handler select_atomic(const ptx::Inst& inst) {
     case ptx::AtomOp::add: return pick_add(inst.type);
     case ptx::AtomOp::min: return pick_ordered<Min>(inst.type);
     case ptx::AtomOp::max: return pick_ordered<Max>(inst.type);
-    case ptx::AtomOp::inc: return inst.type == ptx::Type::u32 ? atomic<Inc, u32> : nullptr;
+    case ptx::AtomOp::inc: return inst.type == ptx::Type::u32 ? atomic<Inc, u32> : pick_arrival(inst);
     case ptx::AtomOp::dec: return inst.type == ptx::Type::u32 ? atomic<Dec, u32> : nullptr;
     case ptx::AtomOp::and_: return pick_bits<And>(inst.type);
     case ptx::AtomOp::or_: return pick_bits<Or>(inst.type);

@@ -146,6 +146,17 @@ TEST_P(MachineCode, VotesAndShuffles) { expect_same({"memory", "votes", 32}); }
 TEST_P(MachineCode, CopiesThatDoNotWait) {
   if (GetParam() >= 80) expect_same({"ampere", "copies", 64});
 }
+TEST_P(MachineCode, CopiesReadAPartOfWhatTheyWrite) {
+  if (GetParam() >= 80) expect_same({"copies", "parts", 64});
+}
+// PTX text with these barriers is not executed: the reference has barriers of the block.
+TEST_P(MachineCode, ThreadsMeetAtBarriersInSharedMemory) {
+  const Case c{"phases", "phases", 64};
+  if (GetParam() >= 80) EXPECT_EQ(run(cubin(c.file), c), run("phases_reference.ptx", c));
+}
+TEST_P(MachineCode, EveryBlockIsACluster) {
+  if (GetParam() == 90) expect_same({"clusters", "specials", 32, 3});
+}
 TEST_P(MachineCode, ReductionsOfAWarp) {
   if (GetParam() >= 80) expect_same({"ampere", "reductions", 32});
 }
