@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/elf_symbols.h"
 #include "base/error.h"
 #include "base/files.h"
 
@@ -46,6 +47,40 @@ TEST(Elf, EveryTruncationAndEveryByteFlipOfTheHeaderIsHarmless) {
     inspect_elf(file_with(bytes));
   }
   SUCCEED();
+}
+
+std::span<const std::byte> bytes_of(const std::string& text) {
+  return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
+}
+
+TEST(ElfSymbols, AFileNamesItsOwnFunctions) {
+  const std::string self = read_file("/proc/self/exe", std::uint64_t{1} << 32);
+  const ElfSymbols symbols(bytes_of(self));
+  EXPECT_TRUE(symbols.defines("main"));
+  EXPECT_FALSE(symbols.defines("no_such_function"));
+  EXPECT_FALSE(symbols.has_device_code());
+  EXPECT_EQ(static_cuda_runtime(symbols), 0);
+  symbols.each([&](const NamedFunction& f) {
+    if (f.name != "main") return true;
+    EXPECT_GE(symbols.room(f), f.bytes);
+    return false;
+  });
+}
+
+TEST(ElfSymbols, DamagedFilesAreHarmless) {
+  std::string whole = read_file("/proc/self/exe", std::uint64_t{1} << 32);
+  Elf64_Ehdr header;
+  std::memcpy(&header, whole.data(), sizeof header);
+  const std::size_t sections = header.e_shoff, all = header.e_shnum * sizeof(Elf64_Shdr);
+  const auto look = [](const std::string& bytes) { return ElfSymbols(bytes_of(bytes)).defines("absent"); };
+  for (const std::size_t cut :
+       {std::size_t{0}, std::size_t{63}, std::size_t{64}, sections, sections + 40, sections + all / 2})
+    EXPECT_FALSE(look(whole.substr(0, cut)));
+  for (std::size_t i = 0; i < all; i += 7) {  // offsets, sizes and links of sections
+    whole[sections + i] = static_cast<char>(~whole[sections + i]);
+    EXPECT_FALSE(look(whole));
+    whole[sections + i] = static_cast<char>(~whole[sections + i]);
+  }
 }
 
 TEST(Elf, HugeTablesAreNotRead) {

@@ -2,8 +2,10 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <cstring>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace {
@@ -88,6 +90,34 @@ TEST_P(Libraries, EveryFunctionThatTheSuiteUsesIsThereUnderItsVersion) {
                            "cudaThreadSynchronize",
                            "cudaGetDeviceProperties_v2"})
     EXPECT_NE(symbol<void>(name), nullptr) << name;
+}
+
+// As NVIDIA's: its names have no version.
+TEST(Driver, FunctionsAreThereByNameAndByTheDriversOwnSearch) {
+  void* const driver = dlopen(SIMTLAB_BINARY_DIR "/lib/libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(driver, nullptr) << dlerror();
+  for (const char* name :
+       {"cuInit", "cuMemAlloc_v2", "cuLaunchKernel", "cuLaunchKernel_ptsz", "cuModuleLoadDataEx",
+        "cuLibraryLoadData", "cuGetProcAddress_v2", "cuGetExportTable", "cuMemcpyHtoDAsync_v2",
+        "cuMemsetD2D32_v2_ptds", "cuGraphAddKernelNode_v2", "cuMemPoolCreate", "cuTexRefSetArray"})
+    EXPECT_NE(dlsym(driver, name), nullptr) << name;
+  EXPECT_EQ(dlsym(driver, "cudaMalloc"), nullptr);
+  EXPECT_EQ(dlsym(driver, "_ZN7simtlab5ErrorD1Ev"), nullptr);
+  const auto find = reinterpret_cast<int (*)(const char*, void**, int, std::uint64_t, int*)>(
+      dlsym(driver, "cuGetProcAddress_v2"));
+  for (const auto& [name, version, symbol] : {std::tuple{"cuCtxCreate", 3020, "cuCtxCreate_v2"},
+                                              {"cuCtxCreate", 12000, "cuCtxCreate_v3"},
+                                              {"cuCtxCreate", 13000, "cuCtxCreate_v4"},
+                                              {"cuMemHostRegister", 6000, "cuMemHostRegister"},
+                                              {"cuStreamBeginCapture", 10000, "cuStreamBeginCapture"},
+                                              {"cuEventElapsedTime", 12080, "cuEventElapsedTime_v2"},
+                                              {"cuInit", 2000, "cuInit"}}) {
+    void* found = nullptr;
+    int status = -1;
+    EXPECT_EQ(find(name, &found, version, 0, &status), 0) << name;
+    EXPECT_EQ(status, 0);
+    EXPECT_EQ(found, dlsym(driver, symbol)) << name << ' ' << version;
+  }
 }
 
 TEST_P(Libraries, NothingElseIsExported) { EXPECT_EQ(dlsym(handle_, "_ZN7simtlab5ErrorD1Ev"), nullptr); }
