@@ -106,11 +106,14 @@ void load_constant(Translator& t) {
   }
   if (c.number == 0) {
     // The launch's block of parameters is the bank.
-    return indexed ? load_into(t, destination, size, ptx::Space::param, place_of_index(), 0)
-                   : load_into(t, destination, size, ptx::Space::param, t.number(0), offset);
+    const ptx::Operand place = indexed ? place_of_index() : t.number(0);
+    load_into(t, destination, size, ptx::Space::param, place, indexed ? 0 : offset);
+    return;
   }
-  if (!indexed)
-    return load_into(t, destination, size, ptx::Space::constant, t.bank_address(c.number, offset), 0);
+  if (!indexed) {
+    load_into(t, destination, size, ptx::Space::constant, t.bank_address(c.number, offset), 0);
+    return;
+  }
   const ptx::Operand wide = t.temporary_wide(), address = t.temporary_wide();
   t.emit(Op::mov, Type::b64, {wide}, {place_of_index(), t.number(0)});
   t.emit(Op::add, Type::u64, {address}, {wide, t.bank_address(c.number, 0)});
