@@ -70,7 +70,8 @@ ptx::Operand index_of(Translator& t, const Operand& c) {
   return t.raw({.kind = OperandKind::ureg, .number = c.uniform});
 }
 
-// LDC, ULDC: c[bank][register + offset]. The sum has 32 bits.
+// LDC, ULDC: c[bank][register + offset]. The sum has 32 bits. Beside a register the offset is a signed number
+// of 16 bits: linked jump tables are read by c[0x2][R0+-0x7fd4] with 0x8000 added to R0.
 void load_constant(Translator& t) {
   const Operand& c = t.operand("c");
   if (c.kind != OperandKind::constant)
@@ -78,8 +79,9 @@ void load_constant(Translator& t) {
   if (t.field("mode") != 0) t.refuse("takes the constant bank from a register, which is not executed");
   const Size size = sizes[t.field("size")];
   const Operand& destination = t.instruction().operands[0];
-  const auto offset = static_cast<std::uint32_t>(c.value);
   const bool indexed = c.base != zero_register || c.uniform != zero_uniform;
+  const auto offset = indexed ? static_cast<std::uint32_t>(std::int32_t{static_cast<std::int16_t>(c.value)})
+                              : static_cast<std::uint32_t>(c.value);
   if (!indexed && c.number == 0 && size.type == Type::b32) {
     for (unsigned i = 0; i < size.count; ++i)
       t.emit(Op::mov, Type::b32, {i == 0 ? t.result(destination) : t.register_behind(destination, i)},
@@ -89,7 +91,7 @@ void load_constant(Translator& t) {
   if (c.number == 0) {
     // The launch's block of parameters is the bank.
     const ptx::Operand place = indexed ? index_of(t, c) : t.number(0);
-    return load_into(t, destination, size, ptx::Space::param, place, offset);
+    return load_into(t, destination, size, ptx::Space::param, place, static_cast<std::int32_t>(offset));
   }
   if (!indexed)
     return load_into(t, destination, size, ptx::Space::constant, t.bank_address(c.number, offset), 0);
