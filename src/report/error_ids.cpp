@@ -519,8 +519,8 @@ const std::vector<Term>& error_ids() {
       {"program-no-cuda", "The program ran but did not use the CUDA runtime or OpenCL library of simtlab.",
        "Link it with libcudart.so: nvcc -cudart shared, or simtlab build."},
       {"program-relocatable",
-       "The program was built with relocatable device code (nvcc -rdc=true, -dc), which simtlab does not "
-       "link.",
+       "The program has relocatable device code (nvcc -rdc=true, -dc) that nvcc has not linked; simtlab does "
+       "not link it.",
        "Put the device code that calls each other into one source file and build without -rdc=true; with "
        "CMake: CUDA_SEPARABLE_COMPILATION OFF."},
       {"program-static-cudart",
