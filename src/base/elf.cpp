@@ -76,12 +76,16 @@ class Elf {
   void names(ElfFacts& facts) {
     if (header_.e_shstrndx >= sections_.size()) return;
     const std::string table = contents(sections_[header_.e_shstrndx]);
+    bool to_be_linked = false, linked = false;
     for (const Elf64_Shdr& s : sections_) {
       const std::string name = text_at(table, s.sh_name);
       if (name == ".nv_fatbin" || name == ".nvFatBinSegment" || name == "__nv_relfatbin")
         facts.has_fatbin = true;
-      if (name == "__nv_relfatbin") facts.relocatable = true;
+      to_be_linked |= name == "__nv_relfatbin";
+      linked |= name == ".nv_fatbin";
     }
+    // What nvcc made of the first is in the second
+    facts.relocatable = to_be_linked && !linked;
   }
 
   void dynamic(ElfFacts& facts) {

@@ -25,7 +25,7 @@ constexpr std::uint32_t container_magic = 0xBA55ED50;
 constexpr std::size_t container_header = 16, entry_header = 64;
 constexpr std::uint64_t max_text = std::uint64_t{256} << 20;  // one PTX text
 constexpr std::uint64_t max_code = std::uint64_t{512} << 20;  // one cubin
-constexpr std::size_t max_entries = 4096;
+constexpr std::size_t max_entries = 1 << 16;
 constexpr std::uint16_t kind_ptx = 1, kind_elf = 2;
 constexpr std::uint64_t flag_lz4 = 0x2000, flag_zstd = 0x8000;
 

@@ -185,7 +185,8 @@ class Binder {
         if ((first[i].kind & kind_mask) == kind_timed) x.kind = kind_timed;
       if (action.flow != machine::Flow::next) bind_flow(action, view, x);
     }
-    x.kind = static_cast<std::uint16_t>(x.kind & kind_mask);
+    constexpr unsigned slot_bits = (bounds_slots - 1) << bounds_slot_shift;
+    x.kind = static_cast<std::uint16_t>(x.kind & (kind_mask | slot_bits));
     if (view.guard.kind != OperandKind::none) {
       x.guard = predicate(view.guard);
       x.kind |= flag_guarded;
@@ -272,6 +273,10 @@ class Binder {
     bind_sources(inst, x);
     bind_list(inst, x);
     const std::uint16_t kind = x.kind & kind_mask;
+    if (kind == kind_memory) {
+      x.kind = static_cast<std::uint16_t>(x.kind | bounds_slot_ << bounds_slot_shift);
+      bounds_slot_ = (bounds_slot_ + 1) % bounds_slots;
+    }
     if (kind == kind_plain || kind == kind_memory || kind == kind_timed) {
       x.fn = common_handler(inst);
       if (x.fn == nullptr) x.fn = select_handler(module_.isa, inst);
@@ -389,6 +394,7 @@ class Binder {
   LoadedModule::Impl& module_;
   const ptx::Function& function_;
   SpecialRows* specials_ = nullptr;
+  unsigned bounds_slot_ = 0;  // of the next memory instruction
   std::vector<std::byte> rows_;
   std::vector<RowRef> lists_;
   std::vector<LaunchRow> launch_rows_;

@@ -251,12 +251,12 @@ void branch(Warp& w, const XInst& x, const machine::Action& a, std::uint32_t lan
 
 std::uint32_t index_of(const Block::Impl& b, const Warp& w, const XInst& x, std::uint64_t address,
                        unsigned lane) {
-  const ptx::Function& f = *b.module->functions[w.frames[w.frame_depth].function].function;
-  if (address % machine::word_bytes != 0 || address / machine::word_bytes >= f.code.size())
+  const std::optional<std::uint32_t> index = b.launch->entry->function->machine->index_of(address);
+  if (!index)
     raise(b, *x.inst, Fault::Kind::illegal_instruction, "illegal-instruction",
           fmt::format("jump to 0x{:x}, which is no instruction of the kernel, by {} of {}", address,
                       thread_name(b, w.ctx.warp, lane), kernel_name(b, *x.inst)));
-  return static_cast<std::uint32_t>(address / machine::word_bytes);
+  return *index;
 }
 
 // Functions of the driver return to the next instruction.

@@ -3,29 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "base/error.h"
-#include "machine/code.h"
 #include "machine/image.h"
 
 namespace simtlab::gpu {
-namespace {
-
-// Machine code has the addresses of the driver's functions in constant bank 4.
-bool names_malloc(const ptx::Module& module) {
-  const std::uint64_t malloc = machine::system_call_address(machine::SystemCall::allocate);
-  for (const ptx::Variable& v : module.variables) {
-    if (!v.name.starts_with(".nv.constant4")) continue;
-    for (std::size_t at = 0; at + sizeof malloc <= v.initial.size(); at += sizeof malloc)
-      if (std::memcmp(v.initial.data() + at, &malloc, sizeof malloc) == 0) return true;
-  }
-  return false;
-}
-
-}  // namespace
-
 void check_machine_code(const device::Device& device, const std::string& name, std::string_view code) {
   const std::span bytes = std::as_bytes(std::span(code));
   if (!machine::is_device_elf(bytes)) return;
@@ -51,7 +34,7 @@ ModuleTable::Id ModuleTable::load(std::string name, std::string ptx, exec::Globa
     m.uses_heap |=
         std::ranges::any_of(f.code, [](const ptx::Inst& inst) { return inst.op == ptx::Op::heap_alloc; });
   }
-  m.uses_heap |= names_malloc(*m.module);
+  m.uses_heap |= m.module->allocates;
   modules_.push_back(std::move(m));
   return static_cast<Id>(modules_.size() - 1);
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -59,6 +60,14 @@ constexpr std::uint64_t system_call_address(SystemCall call) {
   return system_calls + 16 * static_cast<std::uint64_t>(call);
 }
 
+// Addresses of functions as programs keep them, the same in all kernels of a module: no address of data.
+inline constexpr std::uint64_t function_window = 0x0000'0007'0000'0000ull;
+// A function of the module that is in a kernel's code.
+struct FunctionPlace {
+  std::uint64_t address = 0;                  // in the window
+  std::uint32_t first = 0, instructions = 0;  // in the kernel's code
+};
+
 inline constexpr std::uint32_t no_operation = 0xffffffffu;
 
 // One instruction.
@@ -106,7 +115,11 @@ struct Code {
   // such information
   std::vector<std::uint32_t> ptx_lines;
   std::shared_ptr<const PtxLines> ptx;
+  std::vector<FunctionPlace> functions;  // by address
 
+  // Of the instruction at an address: a byte of the kernel's own code, or of a function. nullopt: there is
+  // none.
+  std::optional<std::uint32_t> index_of(std::uint64_t address) const;
   std::span<const ptx::Inst> of(const Action& action) const {
     return std::span(operations).subspan(action.first, action.count);
   }

@@ -163,8 +163,9 @@ void complete(ptx::Function& f, const Image& image, const ImageKernel& kernel, c
   std::vector<Diagnostic> problems;
   auto code = std::make_shared<Code>();
   code->generation = image.generation;
-  const LinkedCode linked = link(image, kernel, symbols);
+  LinkedCode linked = link(image, kernel, symbols);
   code->words = linked.words;
+  code->functions = std::move(linked.functions);
   code->instructions = decode_all(image, kernel, linked.words, problems);
   if (!problems.empty()) throw Error(ExitCode::unsupported, "machine-instruction", std::move(problems));
   if (code->instructions.empty()) damaged(image.name, fmt::format("kernel {} has no code", kernel.name));

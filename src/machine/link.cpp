@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <optional>
+#include <algorithm>
+#include <utility>
+#include <variant>
 
 #include "base/error.h"
+#include "machine/decode.h"
 #include "machine/relocation.h"
 
 namespace simtlab::machine {
@@ -24,11 +27,32 @@ class Linker {
     for (std::size_t i = 0; i < sections_.size(); ++i) {
       const std::size_t section = sections_[i];
       for (const ElfRelocation& r : image_.elf.relocations_of(section)) relocate(section, r);
+      if (i + 1 == sections_.size() && calls_register())
+        for (const std::size_t function : symbols_.taken_functions()) place(function);
     }
+    for (const auto& [section, begin] : begins_)
+      out_.functions.push_back(
+          {symbols_.code_address(section, 0), static_cast<std::uint32_t>(begin),
+           static_cast<std::uint32_t>(image_.elf.sections[section].data.size() / word_bytes)});
+    std::ranges::sort(out_.functions, {}, &FunctionPlace::address);
     return std::move(out_);
   }
 
  private:
+  // Asked once, of the sections that are there.
+  bool calls_register() {
+    if (std::exchange(asked_, true) || symbols_.taken_functions().empty()) return false;
+    return std::ranges::any_of(out_.words, [&](Word word) {
+      const auto decoded = decode(Forms::shipped(), image_.generation, word, 0);
+      const auto* const instruction = std::get_if<Instruction>(&decoded);
+      if (instruction == nullptr) return false;
+      const std::string_view mnemonic = instruction->mnemonic();
+      return (mnemonic.starts_with("CALL") || mnemonic.starts_with("JMX")) &&
+             (instruction->form->operand("Ra") >= 0 || instruction->form->operand("URa") >= 0 ||
+              instruction->form->operand("c") >= 0);
+    });
+  }
+
   std::uint64_t place(std::size_t index) {
     if (const auto found = begins_.find(index); found != begins_.end()) return found->second;
     const Bytes data = image_.elf.sections[index].data;
@@ -88,7 +112,8 @@ class Linker {
             .symbol = target.index | (shift == 0 ? 0 : upper_half),
             .value = offset};
         return;
-      case SymbolPlace::Kind::code: return put(place(target.index) * word_bytes + offset);
+      // The function need not be here: another kernel may be the one that calls it
+      case SymbolPlace::Kind::code: return put(symbols_.code_address(target.index, offset));
       case SymbolPlace::Kind::shared: return put(offset);
       case SymbolPlace::Kind::system_call:
         return put(system_call_address(static_cast<SystemCall>(target.index)));
@@ -122,6 +147,10 @@ class Linker {
                 unsigned first, unsigned shift) {
     if (target.kind != SymbolPlace::Kind::variable)
       unresolved(section, r, "a constant that is not defined in this machine code");
+    if (const std::string& name = image_.elf.sections[target.section].name;
+        name != fmt::format(".nv.constant{}", target.bank) &&
+        name != fmt::format(".nv.constant{}.{}", target.bank, kernel_.name))
+      unresolved(section, r, fmt::format("a constant in {}, a bank of another kernel", name));
     constexpr unsigned first_bank_bit = 54, bank_bits = 5;
     Word& word = out_.words[number];
     const unsigned width = first_bank_bit - first;
@@ -145,6 +174,7 @@ class Linker {
   LinkedCode out_;
   std::map<std::size_t, std::uint64_t> begins_;  // in instructions, by section
   std::vector<std::size_t> sections_;
+  bool asked_ = false;
 };
 
 }  // namespace

@@ -16,6 +16,7 @@ struct LinkedCode {
   std::vector<Word> words;
   // Immediates that are addresses of variables, by number of the instruction.
   std::map<std::uint32_t, ptx::Constant> addresses;
+  std::vector<FunctionPlace> functions;  // by address
 };
 
 // Throws Error: bad_input "cubin", unsupported "machine-unresolved".

@@ -1,4 +1,8 @@
 // f64: register pairs.
+#include <array>
+#include <span>
+
+#include "machine/semantics_common.h"
 #include "machine/semantics_floating.h"
 
 namespace simtlab::machine {
@@ -8,10 +12,30 @@ using ptx::Compare;
 using ptx::Op;
 using ptx::Type;
 
-void finish(Translator& t, Op op, std::initializer_list<ptx::Operand> sources) {
-  const ptx::Operand result = t.temporary_wide();
-  t.emit(op, Type::f64, {result}, sources).mods.rounding = roundings[t.field("rnd")];
-  t.store_wide(t.operand("Rd"), result);
+// An operand as its two words; - and || are bits of Mods::video, two an operand (exec/arith/float.cpp).
+struct Pair {
+  ptx::Operand low, high;
+  std::uint32_t signs = 0;
+};
+
+Pair pair_of(Translator& t, const Operand& source, bool negate) {
+  if (const std::optional<std::uint32_t> bits = known_bits(source)) {
+    const std::uint32_t high = source.absolute ? *bits & ~sign32 : *bits;
+    return {t.number(0), t.number(high ^ (negate ? sign32 : 0))};
+  }
+  const auto [low, high] = words_of(t, source);
+  return {low, high, (source.absolute ? 1u : 0u) | (negate ? 2u : 0u)};
+}
+
+void finish(Translator& t, Op op, std::span<const Pair> operands) {
+  const Operand& to = t.operand("Rd");
+  ptx::Inst& inst = t.emit(op, Type::f64, {t.result(to), t.register_behind(to, 1)}, {});
+  inst.mods.rounding = roundings[t.field("rnd")];
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    inst.src[inst.src_count++] = operands[i].low;
+    inst.src[inst.src_count++] = operands[i].high;
+    inst.mods.video |= operands[i].signs << (2 * i);
+  }
 }
 
 void add(Translator& t) {
@@ -19,31 +43,24 @@ void add(Translator& t) {
   // One - alone makes it a subtraction.
   const auto plain_negation = [](const Operand& o) { return o.negated && !o.absolute && !known_bits(o); };
   const bool subtract = plain_negation(right), swapped = !subtract && plain_negation(left);
-  const ptx::Operand a = real_source(t, left, swapped), b = real_source(t, right, subtract);
+  const Pair a = pair_of(t, left, left.negated != swapped), b = pair_of(t, right, right.negated != subtract);
   if (swapped)
-    finish(t, Op::sub, {b, a});
+    finish(t, Op::sub, std::array{b, a});
   else
-    finish(t, subtract ? Op::sub : Op::add, {a, b});
+    finish(t, subtract ? Op::sub : Op::add, std::array{a, b});
 }
 
-struct Product {
-  ptx::Operand a, b;
-};
-Product product(Translator& t, const Operand& a, const Operand& b) {
+std::array<Pair, 2> product(Translator& t, const Operand& a, const Operand& b) {
   const bool negate = a.negated != b.negated;
   const bool second = known_bits(b) || (b.absolute && !a.absolute && !known_bits(a));
-  return {real_source(t, a, a.negated ^ (negate && !second)),
-          real_source(t, b, b.negated ^ (negate && second))};
+  return {pair_of(t, a, negate && !second), pair_of(t, b, negate && second)};
 }
 
-void multiply(Translator& t) {
-  const auto [a, b] = product(t, t.source(0), t.source(1));
-  finish(t, Op::mul, {a, b});
-}
+void multiply(Translator& t) { finish(t, Op::mul, product(t, t.source(0), t.source(1))); }
 
 void fused(Translator& t) {
   const auto [a, b] = product(t, t.source(0), t.source(1));
-  finish(t, Op::fma, {a, b, real_source(t, t.source(2))});
+  finish(t, Op::fma, std::array{a, b, pair_of(t, t.source(2), t.source(2).negated)});
 }
 
 // .MIN and .MAX, as ptxas writes them for min.f64 and max.f64: it selects a by Pd, else b, and makes the

@@ -81,7 +81,8 @@ ptx::Operand index_of(Translator& t, const Operand& c) {
   return t.raw({.kind = OperandKind::ureg, .number = c.uniform});
 }
 
-// LDC, ULDC: c[bank][register + offset]. The sum has 32 bits.
+// LDC, ULDC: c[bank][register + offset]. The sum has 32 bits. Beside a register the offset is a signed number
+// of 16 bits: linked jump tables are read by c[0x2][R0+-0x7fd4] with 0x8000 added to R0.
 void load_constant(Translator& t) {
   const Operand& c = t.operand("c");
   if (c.kind != OperandKind::constant)

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstring>
 #include <optional>
+#include <set>
 
 #include "base/error.h"
 #include "machine/relocation.h"
@@ -28,6 +29,10 @@ constexpr SystemName system_names[] = {{"vprintf", SystemCall::print},
                                        {"malloc", SystemCall::allocate},
                                        {"free", SystemCall::release},
                                        {"__assertfail", SystemCall::fail_assertion}};
+
+std::string_view name_of(SystemCall call) {
+  return std::ranges::find(system_names, call, &SystemName::call)->name;
+}
 
 // Constant bank of a section: 3 of ".nv.constant3".
 std::optional<unsigned> bank_of(std::string_view section) {
@@ -59,8 +64,14 @@ unsigned bytes_of(Relocation type) {
 }  // namespace
 
 Symbols::Symbols(const Image& image, ptx::Module& module) : image_(image), module_(module) {
+  std::uint64_t code_end = 0;
   for (std::size_t i = 0; i < image.elf.sections.size(); ++i) {
     const ElfSection& s = image.elf.sections[i];
+    if (s.name.starts_with(code_prefix)) {
+      constexpr std::uint64_t align = 128;
+      code_begins_.emplace(i, code_end);
+      code_end += (s.data.size() + align - 1) / align * align;
+    }
     if (!holds_variables(s.type)) continue;
     if (s.name == global_prefix || s.name.starts_with(std::string(global_prefix) + ".") ||
         (bank_of(s.name) && !s.name.starts_with(launch_bank_prefix)))
@@ -69,6 +80,9 @@ Symbols::Symbols(const Image& image, ptx::Module& module) : image_(image), modul
   add_parts();
   for (std::size_t i = 0; i < image.elf.sections.size(); ++i)
     if (image.elf.sections[i].name.starts_with(launch_bank_prefix)) add_textures(i);
+  module.allocates = std::ranges::any_of(image.elf.symbols, [](const ElfSymbol& s) {
+    return s.section == SHN_UNDEF && s.name == name_of(SystemCall::allocate);
+  });
 }
 
 // The variable of a texture reference. The file has no data for it: the symbol is undefined.
@@ -146,6 +160,7 @@ SymbolPlace Symbols::place_of(std::uint32_t number) const {
   if (symbol.section >= image_.elf.sections.size()) return out;
   const std::string& section = image_.elf.sections[symbol.section].name;
   out.offset = symbol.value;
+  out.section = symbol.section;
   if (const auto found = variables_.find(symbol.section); found != variables_.end()) {
     out.kind = SymbolPlace::Kind::variable;
     out.index = found->second;
@@ -157,6 +172,32 @@ SymbolPlace Symbols::place_of(std::uint32_t number) const {
     out.kind = SymbolPlace::Kind::shared;
   }
   return out;
+}
+
+std::uint64_t Symbols::code_address(std::size_t section, std::uint64_t offset) const {
+  return function_window + code_begins_.at(section) + offset;
+}
+
+const std::vector<std::size_t>& Symbols::taken_functions() const {
+  if (taken_) return *taken_;
+  std::set<std::size_t> found;
+  std::size_t last = image_.elf.sections.size();
+  for (const auto& [section, ignored] : image_.elf.relocated) {
+    if (section == last || section >= image_.elf.sections.size()) continue;
+    last = section;
+    const bool is_code = code_begins_.contains(section);
+    if (!is_code && !variables_.contains(section)) continue;
+    for (const ElfRelocation& r : image_.elf.relocations_of(section)) {
+      const auto type = static_cast<Relocation>(r.type);
+      if (bytes_of(type) == 0 && type != Relocation::absolute_low && type != Relocation::absolute_high)
+        continue;
+      const SymbolPlace place = place_of(r.symbol);
+      // Where a function itself goes on is no address that others call
+      if (place.kind == SymbolPlace::Kind::code && (place.index != section || r.addend == 0))
+        found.insert(place.index);
+    }
+  }
+  return taken_.emplace(found.begin(), found.end());
 }
 
 void Symbols::relocate() {
@@ -190,16 +231,14 @@ void Symbols::relocate(std::size_t index, std::uint32_t number) {
       case SymbolPlace::Kind::system_call:
         put(system_call_address(static_cast<SystemCall>(place.index)));
         break;
-      case SymbolPlace::Kind::code:
-        // A constant bank of a kernel may hold addresses in that kernel's code
-        if (!section.name.ends_with(image_.elf.sections[place.index].name.substr(code_prefix.size() - 1)))
-          throw Error(
-              ExitCode::unsupported, "machine-unresolved",
-              fmt::format("{}:{}:0x{:x}: the address of function '{}', whose code is not the kernel's",
-                          image_.name, section.name, r.offset, image_.elf.symbols[r.symbol].name),
-              "simtlab does not link device code: build without -rdc=true");
-        put(place.offset);
+      case SymbolPlace::Kind::code: {
+        // A constant bank of a kernel may hold places in that kernel's code
+        const std::uint64_t to = place.offset + static_cast<std::uint64_t>(addend);
+        const bool own =
+            section.name.ends_with(image_.elf.sections[place.index].name.substr(code_prefix.size() - 1));
+        put(own ? to : code_address(place.index, to));
         break;
+      }
       case SymbolPlace::Kind::shared: put(place.offset + static_cast<std::uint64_t>(addend)); break;
       case SymbolPlace::Kind::unknown: {
         const std::string name = r.symbol < image_.elf.symbols.size() ? image_.elf.symbols[r.symbol].name

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "machine/code.h"
@@ -22,7 +23,8 @@ struct SymbolPlace {
   Kind kind = Kind::unknown;
   std::uint32_t index = 0;
   std::uint64_t offset = 0;
-  unsigned bank = 0;  // of a constant bank
+  unsigned bank = 0;        // of a constant bank
+  std::size_t section = 0;  // of the image
 };
 
 // Turns the data sections of an image into variables of a module: ".nv.global", ".nv.global.init",
@@ -35,6 +37,10 @@ class Symbols {
   SymbolPlace place_of(std::uint32_t symbol) const;
   // Puts addresses into the variables.
   void relocate();
+  // Address of a byte of a section of code (function_window).
+  std::uint64_t code_address(std::size_t section, std::uint64_t offset) const;
+  // Sections of functions whose address the program takes: what may be called through a register.
+  const std::vector<std::size_t>& taken_functions() const;
   // Section of the image to the variable that it became.
   const std::map<std::size_t, std::uint32_t>& variables() const { return variables_; }
   // Words of a kernel's constant bank 0 that are handles of texture references, by offset: variables of the
@@ -52,6 +58,8 @@ class Symbols {
   ptx::Module& module_;
   std::map<std::size_t, std::uint32_t> variables_;
   std::map<std::size_t, std::map<std::uint32_t, std::uint32_t>> textures_;
+  std::map<std::size_t, std::uint64_t> code_begins_;  // in the window, by section
+  mutable std::optional<std::vector<std::size_t>> taken_;
 };
 
 }  // namespace simtlab::machine

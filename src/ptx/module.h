@@ -122,6 +122,7 @@ struct Module {
   // Null: all functions are complete. Else what is known of the others is what their headers say (name,
   // parameters, shared memory, registers, limits of their blocks).
   std::shared_ptr<LateCode> late;
+  bool allocates = false;  // machine code that names the driver's malloc
 
   void complete(std::uint32_t function) const {
     if (late) late->complete(function);

@@ -520,8 +520,8 @@ const std::vector<Term>& error_ids() {
        "Programs are seen that are linked with the CUDA runtime (by nvcc, or simtlab build), libcuda.so or "
        "libOpenCL.so."},
       {"program-relocatable",
-       "The program was built with relocatable device code (nvcc -rdc=true, -dc), which simtlab does not "
-       "link.",
+       "The program has relocatable device code (nvcc -rdc=true, -dc) that nvcc has not linked; simtlab does "
+       "not link it.",
        "Put the device code that calls each other into one source file and build without -rdc=true; with "
        "CMake: CUDA_SEPARABLE_COMPILATION OFF."},
       {"program-static-cudart",

@@ -102,12 +102,10 @@ class Nvcc(Case):
             says=["[program-static-cudart]", "nvcc -cudart shared", "-DCMAKE_CUDA_RUNTIME_LIBRARY=Shared"],
         )
 
-    def test_relocatable_code_is_named_at_once(self):
-        for more in ([], ["-gencode", "arch=compute_90,code=compute_90"]):
-            self.build(PLAIN, "-rdc=true", "-cudart", "shared", *more)
-            self.fails(
-                4, "run", "--", "./app", says=["[program-relocatable]", "-rdc=true", "CUDA_SEPARABLE_COMPILATION"]
-            )
+    def test_linked_device_code_runs_as_machine_code(self):
+        self.build(PLAIN, "-rdc=true", "-cudart", "shared", "-arch=sm_90")
+        self.ok("run", "--gpu", "h100", "--mode", "functional", "--", "./app")
+        self.fails(4, "run", "--gpu", "v100", "--", "./app", says=["machine code only (sm_90)"])
 
 
 if __name__ == "__main__":

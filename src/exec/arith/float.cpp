@@ -5,6 +5,7 @@
 // IEEE result is computed and then flushed if it is subnormal.
 #include "exec/arith/float.h"
 
+#include "exec/arith/pairs.h"
 #include "exec/arith/select.h"
 
 #if !defined(__SSE2__)
@@ -175,6 +176,82 @@ Handler rounded64(const ptx::Inst& inst) {
     default: return nullptr;
   }
 }
+// f64 in pairs of rows, low and high words, as machine code has it: two destinations, two sources an operand.
+// Mods::video: bit 2 * i: the absolute value of operand i, the bit above: its sign is changed, afterwards.
+template <bool signs>
+SIMTLAB_INLINE EvenOdd pair_at(const WarpCtx& w, const RowRef* rows, unsigned lane, u32 bits) {
+  EvenOdd v = load_pair(w.row(rows[0]), w.row(rows[1]), lane);
+  if constexpr (signs) {
+    constexpr u64 sign = FloatLayout<8>::sign;
+    const auto keep = splat<Doublewords>((bits & 1) != 0 ? ~sign : ~u64{0}),
+               change = splat<Doublewords>((bits & 2) != 0 ? sign : 0);
+    v.even = (v.even & keep) ^ change;
+    v.odd = (v.odd & keep) ^ change;
+  }
+  return v;
+}
+// As in Quiet: lanes that are not active are zero.
+SIMTLAB_INLINE void quieten(EvenOdd& v, const EvenOdd& active) {
+  v.even &= active.even;
+  v.odd &= active.odd;
+}
+template <class F, unsigned operands, bool signs>
+void run_pairs(WarpCtx& w, const XInst& x) {
+  using V = Vec<double, lanes_of<Doublewords>>;
+  const F f(x);
+  const RowRef few[6] = {x.dst, x.dst2, x.src[0], x.src[1], x.src[2], x.src[3]};
+  const RowRef* const rows = operands > 2 ? w.list(x) : few;
+  std::byte *const low = w.row(rows[0]), *const high = w.row(rows[1]);
+  const u32 bits = x.inst->mods.video;
+  const bool all = w.mask == all_lanes;
+#pragma GCC unroll 2
+  for (unsigned i = 0; i < warp_lanes; i += pair_lanes) {
+    EvenOdd a = pair_at<signs>(w, rows + 2, i, bits), b = pair_at<signs>(w, rows + 4, i, bits >> 2), c{};
+    if constexpr (operands > 2) c = pair_at<signs>(w, rows + 6, i, bits >> 4);
+    if (!all) {
+      const EvenOdd active = active_pairs(w, i);
+      quieten(a, active);
+      quieten(b, active);
+      quieten(c, active);
+    }
+    EvenOdd r;
+    if constexpr (operands > 2)
+      r = {(Doublewords)f((V)a.even, (V)b.even, (V)c.even), (Doublewords)f((V)a.odd, (V)b.odd, (V)c.odd)};
+    else
+      r = {(Doublewords)f((V)a.even, (V)b.even), (Doublewords)f((V)a.odd, (V)b.odd)};
+    store_pair(w, all, low, high, i, r);
+  }
+}
+template <class F, unsigned operands, bool signs>
+void run_pairs_directed(WarpCtx& w, const XInst& x) {
+  const RoundingScope scope(x.inst->mods.rounding);
+  run_pairs<Directed<F>, operands, signs>(w, x);
+}
+template <class F, unsigned operands, bool signs>
+Handler paired(const ptx::Inst& inst) {
+  switch (inst.mods.rounding) {
+    case Rounding::none:
+    case Rounding::rn: return run_pairs<Nearest<F, false, false>, operands, signs>;
+    case Rounding::rz:
+    case Rounding::rm:
+    case Rounding::rp: return run_pairs_directed<F, operands, signs>;
+    default: return nullptr;
+  }
+}
+template <class F, unsigned operands>
+Handler paired(const ptx::Inst& inst) {
+  return inst.mods.video != 0 ? paired<F, operands, true>(inst) : paired<F, operands, false>(inst);
+}
+Handler select_paired(const ptx::Inst& inst) {
+  switch (inst.op) {
+    case Op::add: return paired<Add, 2>(inst);
+    case Op::sub: return paired<Sub, 2>(inst);
+    case Op::mul: return paired<Mul, 2>(inst);
+    case Op::fma: return paired<Fma, 3>(inst);
+    default: return nullptr;
+  }
+}
+
 // Quotients, which have approximations of their own.
 template <class F, class... S>
 Handler rounded32_of(const ptx::Inst& inst) {
@@ -218,6 +295,7 @@ struct Extremum {
 Handler select_float(const ptx::Inst& inst) {
   const bool f32 = inst.type == Type::f32, ftz = inst.mods.ftz;
   if (!f32 && inst.type != Type::f64) return nullptr;
+  if (!f32 && inst.dst_count == 2) return select_paired(inst);
   switch (inst.op) {
     case Op::add: return rounded2<Add>(inst);
     case Op::sub: return rounded2<Sub>(inst);

@@ -1,6 +1,7 @@
 // Integer operations of machine code whose like PTX does not have: sums of three with carries, 64-bit
 // products on pairs of registers, scaled sums, comparisons of high words, tables over predicates. What the
 // bits of Mods::video say: ptx/machine_ops.h.
+#include "exec/arith/pairs.h"
 #include "exec/arith/product.h"
 #include "exec/arith/select.h"
 #include "ptx/machine_ops.h"
@@ -131,12 +132,34 @@ SIMTLAB_INLINE Wide<V> joined(V low, V high) {
   return __builtin_convertvector(low, Wide<V>) | (__builtin_convertvector(high, Wide<V>) << 32);
 }
 
+// The product of the low words of 64-bit elements. T: u32 or s32.
+template <class T>
+SIMTLAB_INLINE Doublewords low_product(Doublewords a, Doublewords b) {
+#if defined(__AVX512F__)
+  if constexpr (T(-1) < T(0)) return (Doublewords)_mm512_mul_epi32((__m512i)a, (__m512i)b);
+  return (Doublewords)_mm512_mul_epu32((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__)
+  if constexpr (T(-1) < T(0)) return (Doublewords)_mm256_mul_epi32((__m256i)a, (__m256i)b);
+  return (Doublewords)_mm256_mul_epu32((__m256i)a, (__m256i)b);
+#else
+#if defined(__SSE2__)
+  const auto product = (Doublewords)_mm_mul_epu32((__m128i)a, (__m128i)b);
+#else
+  const Doublewords product = (a & low_mask()) * (b & low_mask());
+#endif
+  if constexpr (T(-1) < T(0)) {
+    // A negative factor was taken for one that is 2^32 above it.
+    const Doublewords a_sign = Doublewords{} - (a >> 31 & 1), b_sign = Doublewords{} - (b >> 31 & 1);
+    return product - ((a_sign & b) << 32) - ((b_sign & a) << 32);
+  }
+  return product;
+#endif
+}
+
 // d:e = a * b + c:f. T: u32 or s32.
 template <class T, bool plain>
 void imad_wide(WarpCtx& w, const XInst& x) {
-  using V = Vec<u32, vector_bytes / 8>;
-  using W = Wide<V>;
-  using P = Vec<T, lanes_of<V>>;
+  using W = Doublewords;
   const u32 bits = x.inst->mods.video;
   const W negate = splat<W>((bits & ptx::product_negated) != 0 ? ~u64{0} : 0),
           invert = splat<W>((bits & ptx::addend_inverted) != 0 ? ~u64{0} : 0),
@@ -146,22 +169,27 @@ void imad_wide(WarpCtx& w, const XInst& x) {
   std::byte *low = w.row(x.dst), *high = w.row(x.dst2);
   u32 carry = 0;
   const bool all = w.mask == all_lanes;
-#pragma GCC unroll 4
-  for (unsigned i = 0; i < warp_lanes; i += lanes_of<V>) {
-    W product = full_product(load<P>(ra, i), load<P>(rb, i));
-    W c = joined(load<V>(rc, i), load<V>(rf, i));
-    if constexpr (!plain) {
-      product = (product ^ negate) - negate;
-      c ^= invert;
+  // The carry of each lane in both of its words
+  const auto add = [&](W product, W c, W one, W & sum) __attribute__((always_inline)) {
+    product = (product ^ negate) - negate;
+    const W partial = product + (c ^ invert);
+    sum = partial + constant + one;
+    return (W)((partial < product) | (sum < partial));
+  };
+#pragma GCC unroll 2
+  for (unsigned i = 0; i < warp_lanes; i += pair_lanes) {
+    const auto a = (W)load<Words>(ra, i), b = (W)load<Words>(rb, i);
+    const EvenOdd product{low_product<T>(a, b), low_product<T>(a >> 32, b >> 32)}, c = load_pair(rc, rf, i);
+    EvenOdd sum;
+    if constexpr (plain) {
+      sum = {product.even + c.even, product.odd + c.odd};
+    } else {
+      const auto ones = (W)(lanes_of_bits(in, i) & 1);
+      const EvenOdd carries{add(product.even, c.even, ones & low_mask(), sum.even),
+                            add(product.odd, c.odd, ones >> 32, sum.odd)};
+      carry |= pack_bits((S)low_words(carries)) << i;
     }
-    W sum = product + c;
-    if constexpr (!plain) {
-      const W partial = sum, one = (W)expand_bits<W>(in, i) & 1;
-      sum += constant + one;
-      carry |= pack_bits((AsS<W>)((partial < product) | (sum < partial))) << i;
-    }
-    put(w, all, low, i, __builtin_convertvector(sum, V));
-    put(w, all, high, i, __builtin_convertvector(sum >> 32, V));
+    store_pair(w, all, low, high, i, sum);
   }
   if (!plain && x.pdst != no_pred) w.set_pred(x.pdst, carry);
 }

@@ -1,5 +1,6 @@
 // ld, ldu. The prepared addresses are read in the fastest way that their pattern allows and extended to the
 // registers.
+#include "exec/arith/pairs.h"
 #include "exec/memops/ops.h"
 
 namespace simtlab::exec::SIMTLAB_ISA {
@@ -82,10 +83,25 @@ void load_one(WarpCtx& w, const XInst& x) {
   read_rows<T, R>(w, access, w.row(x.dst));
 }
 
+// Two words a lane, all lanes side by side.
+SIMTLAB_INLINE void read_pairs(const WarpCtx& w, const RowRef* rows, u64 from) {
+  std::byte *const low = w.row(rows[0]), *const high = w.row(rows[1]);
+#pragma GCC unroll 2
+  for (unsigned i = 0; i < warp_lanes; i += pair_lanes) {
+    const auto a = read_host<Doublewords>(from + i * 8),
+               b = read_host<Doublewords>(from + i * 8 + sizeof(Doublewords));
+    store(low, i, words_of(a, b, false));
+    store(high, i, words_of(a, b, true));
+  }
+}
+
 template <class T, class R>
 [[gnu::noinline]] void read_vector(WarpCtx& w, const XInst& x, const Access& access, unsigned count) {
   const RowRef* rows = w.list(x);
   const u64* hosts = nullptr;
+  if (sizeof(T) == 4 && sizeof(RowElem<R>) == 4 && count == 2 && access.pattern == Pattern::contiguous &&
+      w.mask == all_lanes)
+    return read_pairs(w, rows, access.first);
   if (access.pattern != Pattern::uniform) hosts = hosts_of(w, access);
   for (unsigned e = 0; e < count; ++e) {
     std::byte* row = w.row(rows[e]);

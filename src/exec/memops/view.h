@@ -18,7 +18,8 @@ struct Bounds {
 };
 
 // Bounds are cached per static instruction, since one instruction mostly stays inside one array.
-inline constexpr unsigned bounds_slots = 64;
+// Those of a function take the slots by turns, in their order: the upper bits of XInst::kind.
+inline constexpr unsigned bounds_slots = 64, bounds_slot_shift = 10;
 
 struct MemoryView {
   std::uint64_t global_delta = 0;  // host address = device address + global_delta (modulo 2^64)
@@ -35,7 +36,7 @@ struct MemoryView {
   alignas(64) std::uint64_t hosts[32];  // scratch of the handlers
 
   SIMTLAB_INLINE Bounds& bounds(const XInst& x, bool writes) {
-    const std::uint64_t slot = (reinterpret_cast<std::uint64_t>(&x) / sizeof(XInst)) % bounds_slots;
+    const unsigned slot = x.kind >> bounds_slot_shift;
     return writes ? write[slot] : read[slot];
   }
   void forget_bounds();

@@ -163,6 +163,7 @@ TEST_P(MachineCode, ReductionsOfAWarp) {
 
 TEST_P(MachineCode, ConstantBanks) { expect_same({"calls", "constants", 64}); }
 TEST_P(MachineCode, CallsAndJumpsThroughTables) { expect_same({"calls", "calls", 64}); }
+TEST_P(MachineCode, FunctionsWhoseAddressesAreData) { expect_same({"tables", "tables", 64}); }
 TEST_P(MachineCode, FunctionsOfTheDriver) { expect_same({"calls", "driver", 64}); }
 
 // PTX text runs in other ways here: what the program means is computed.
@@ -191,6 +192,30 @@ TEST_P(MachineCode, FunctionsCallThemselves) {
     for (std::uint32_t n = 2; n <= (in[t] & 7); ++n) want = want * n + n - 1;
     EXPECT_EQ(got[t * 8], want) << "thread " << t;
   }
+}
+
+// The address of a function that one kernel leaves in memory is that of the same function in another.
+TEST_P(MachineCode, FunctionsHaveOneAddressInAllKernels) {
+  GlobalMemory memory(64 << 20, 0);
+  const LoadedModule module(load(cubin("tables")), memory);
+  const Words in(32, 5);
+  Words out(32);
+  const auto in_at = memory.allocate(128, "in").value(), out_at = memory.allocate(128, "out").value();
+  memory.write(in_at, std::as_bytes(std::span(in)));
+  const std::vector<std::byte> packed = pack_arguments(in_at, out_at);
+  for (const char* kernel : {"keep", "use"}) {
+    LaunchParams p;
+    p.module = &module;
+    const ptx::Function* const f = module.module().find_function(kernel);
+    ASSERT_NE(f, nullptr);
+    p.function = static_cast<std::uint32_t>(f - module.module().functions.data());
+    p.block = {32};
+    if (f->param_bytes != 0) p.params = packed;
+    const Launch launch(p, memory);
+    run_functional(launch);
+  }
+  memory.read(out_at, std::as_writable_bytes(std::span(out)));
+  EXPECT_EQ(out, Words(32, 5 * 5 + 1));
 }
 
 TEST_P(MachineCode, EveryLaneGetsTheLock) {
