@@ -264,7 +264,7 @@ void Program::add_instruction(const ptx::Inst& inst, const PipeTable& pipes, con
 void Program::add_counters(const machine::Control& control, const PipeTable& pipes, InstInfo& info) {
   slots_.resize(info.registers);
   if (control.write_barrier < control_counters) slots_.push_back(control.write_barrier);
-  info.dst_count = static_cast<std::uint8_t>(slots_.size() - info.registers);
+  info.dst_count = info.shared_count = static_cast<std::uint8_t>(slots_.size() - info.registers);
   for (unsigned i = 0; i < control_counters; ++i)
     if (control.wait_mask >> i & 1) slots_.push_back(static_cast<std::uint16_t>(i));
   info.register_count = static_cast<std::uint16_t>(slots_.size() - info.registers);

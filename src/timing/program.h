@@ -36,6 +36,8 @@ struct InstInfo {
   std::uint32_t registers = 0;  // first entry in Program::slots: destinations, then sources
   std::uint16_t register_count = 0;
   std::uint8_t dst_count = 0;
+  // Destinations that need not be free: counters, which several instructions may hold at once
+  std::uint8_t shared_count = 0;
   Kind kind = Kind::compute;
   Pipe pipe = Pipe::fma;
   Stall stall = Stall::wait;  // of those who wait for the result
@@ -53,7 +55,7 @@ struct InstInfo {
   bool controlled = false, yields = false;
   std::uint8_t stall_count = 1, read_counter = no_counter;
   std::uint16_t operand_read = 0;  // cycles until then
-  std::uint16_t gap = 1;  // cycles from one to the next
+  std::uint16_t gap = 1;           // cycles from one to the next
   // Of the instruction cache: of its first machine instruction, and of the last in the buffer of a warp
   std::uint32_t line = 0;
   std::uint32_t reach = 0;    // that is there; 0: instructions need no cache
@@ -81,6 +83,10 @@ class Program {
   // Destinations and sources of an instruction.
   std::span<const std::uint16_t> registers(const InstInfo& info) const {
     return {&slots_[info.registers], info.register_count};
+  }
+  // Those that must be ready before it issues.
+  std::span<const std::uint16_t> awaited(const InstInfo& info) const {
+    return registers(info).subspan(info.shared_count);
   }
 
  private:

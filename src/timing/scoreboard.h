@@ -61,11 +61,12 @@ class Scoreboard {
     std::uint64_t& entry = of(warp)[counter];
     entry = std::max(entry, value);
   }
-  // The latest of the entries that the instruction reads or overwrites, and of `floor`.
+  // The latest of the entries that the instruction reads or overwrites, and of `floor`. Counters that it
+  // raises are neither.
   std::uint64_t latest(std::uint32_t warp, const Program& program, const InstInfo& info,
                        std::uint64_t floor) const {
     const std::uint64_t* const board = of(warp);
-    for (const std::uint16_t slot : program.registers(info)) floor = std::max(floor, board[slot]);
+    for (const std::uint16_t slot : program.awaited(info)) floor = std::max(floor, board[slot]);
     return floor;
   }
 
