@@ -62,7 +62,7 @@ class Programs:
         if not program.exists():
             room.write_bytes(ROOM)
             host = f"-Xclang,-fcuda-include-gpubinary,-Xclang,{room}"
-            run = self.call(self.options.simtlab, "build", "-arch=sm_70", "-Xcompiler", host, source, "-o", program)
+            run = self.call(self.options.simtlab, "build", "-arch=sm_90", "-Xcompiler", host, source, "-o", program)
             if run.returncode != 0:
                 return None, first_line(run.stderr)
         return program, ""
