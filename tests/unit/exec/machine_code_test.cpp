@@ -155,6 +155,13 @@ TEST_P(MachineCode, ThreadsMeetAtBarriersInSharedMemory) {
   const Case c{"phases", "phases", 64};
   EXPECT_EQ(run(cubin(c.file), c), run("phases_reference.ptx", c));
 }
+TEST_P(MachineCode, AtomicsOfVectorsOfFloats) {
+  if (GetParam() != 90) return;
+  for (const bool late : {false, true}) {
+    const Case c{.file = "vectors", .kernel = "vectors", .late = late};
+    EXPECT_EQ(run(cubin(c.file), c), run("vectors_reference.ptx", c));
+  }
+}
 TEST_P(MachineCode, EveryBlockIsACluster) {
   if (GetParam() == 90) expect_same({"clusters", "specials", 32, 3});
 }
