@@ -14,6 +14,17 @@ using ptx::Type;
 
 constexpr unsigned hopper = 90;
 
+// What models read of it: an access to shared memory, which the table of opcodes does not say.
+void describe(Translator& t, const ptx::Inst& access) {
+  ptx::Inst& view = t.view();
+  view.op = access.op;
+  view.op_class =
+      access.op == Op::atom || access.op == Op::red ? ptx::OpClass::shared_atomic : ptx::OpClass::shared;
+  view.type = access.type;
+  view.mods.space = ptx::Space::shared;
+  view.mods.vector = access.mods.vector;
+}
+
 // Rd, where the form has it, gets the state before.
 void arrive(Translator& t, std::uint32_t how) {
   const Operand& memory = t.operand("mem");
@@ -24,6 +35,7 @@ void arrive(Translator& t, std::uint32_t how) {
   inst.mods.space = ptx::Space::shared;
   inst.mods.atom = ptx::AtomOp::inc;
   inst.mods.video = how;
+  describe(t, inst);
   if (!wanted) return;
   inst.dst[inst.dst_count++] = t.result("Rd");
   inst.dst[inst.dst_count++] = t.register_behind(t.operand("Rd"), 1);
@@ -63,6 +75,7 @@ void check_phase(Translator& t) {
   ptx::Inst& inst = t.emit_memory(Op::ld, Type::b32, {high}, {address});
   inst.imm_offset = memory.value + 4;
   inst.mods.space = ptx::Space::shared;
+  describe(t, inst);
   t.emit(Op::xor_, Type::b32, {differs}, {high, t.raw(t.operand("Rb"))});
   t.emit(Op::setp, Type::s32, {t.predicate_result("Pd")}, {differs, t.number(0)}).mods.compare =
       ptx::Compare::lt;
@@ -79,6 +92,7 @@ void set_state(Translator& t) {
   inst.imm_offset = memory.value;
   inst.mods.space = ptx::Space::shared;
   inst.mods.vector = 2;
+  describe(t, inst);
 }
 
 void invalidate(Translator& t) {

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "machine/semantics_common.h"
+#include "ptx/machine_ops.h"
 
 namespace simtlab::machine {
 namespace {
@@ -33,6 +34,15 @@ constexpr Named<Type> types[] = {
     {"", Type::u32},           {"S32", Type::s32},          {"64", Type::u64},
     {"S64", Type::s64},        {"F32.FTZ.RN", Type::f32},   {"F64.RN", Type::f64},
     {"F16x2.RN", Type::f16x2}, {"BF16x2.RN", Type::bf16x2}, {"128", Type::b128}};
+
+struct Vector {
+  Type type;  // of the whole
+  std::uint32_t adds;
+};
+constexpr Named<Vector> vectors[] = {
+    {"F32x2.FTZ.RN", {Type::b64, ptx::adds_f32}}, {"F32x4.FTZ.RN", {Type::b128, ptx::adds_f32}},
+    {"F16x4.RN", {Type::b64, ptx::adds_f16}},     {"F16x8.RN", {Type::b128, ptx::adds_f16}},
+    {"BF16x4.RN", {Type::b64, ptx::adds_bf16}},   {"BF16x8.RN", {Type::b128, ptx::adds_bf16}}};
 
 // Logic and exchanges look at bits; a sum of signed numbers is that of unsigned ones.
 Type type_for(AtomOp op, Type type) {
@@ -69,8 +79,8 @@ ptx::Operand value_of(Translator& t, const Operand& source, Type type) {
 }
 
 // b: operand; c: what a compare-and-swap writes.
-void emit_atomic(Translator& t, AtomOp op, Type type, ptx::Space space, const ptx::Operand& address,
-                 std::initializer_list<ptx::Operand> operands) {
+ptx::Inst& emit_atomic(Translator& t, AtomOp op, Type type, ptx::Space space, const ptx::Operand& address,
+                       std::initializer_list<ptx::Operand> operands) {
   const bool reduces = !t.has("Rd");
   ptx::Inst& inst = t.emit_memory(reduces ? Op::red : Op::atom, type, {}, {address});
   for (const ptx::Operand& o : operands) inst.src[inst.src_count++] = o;
@@ -78,10 +88,11 @@ void emit_atomic(Translator& t, AtomOp op, Type type, ptx::Space space, const pt
   inst.mods.space = space;
   inst.mods.atom = op;
   inst.mods.order = ptx::MemOrder::relaxed;
-  if (reduces) return;
+  if (reduces) return inst;
   inst.dst[inst.dst_count++] = t.result("Rd");
   for (unsigned i = 1; i < ptx::size_of(type) / 4; ++i)
     inst.dst[inst.dst_count++] = t.register_behind(t.operand("Rd"), i);
+  return inst;
 }
 
 // Pd: the unit has done it. It is false for windows that atomics of a generic address do not reach on
@@ -92,8 +103,17 @@ void set_done(Translator& t) {
   t.emit(Op::mov, Type::pred, {t.predicate_result("Pd")}, {always});
 }
 
+// Sums of two to eight floats side by side.
+void add_vector(Translator& t, const Vector& vector, ptx::Space space) {
+  const ptx::Operand address = t.address(t.operand("mem")), b = value_of(t, t.operand("Rb"), vector.type);
+  emit_atomic(t, AtomOp::add, vector.type, space, address, {b}).mods.video = vector.adds;
+  set_done(t);
+}
+
 void atomic(Translator& t, ptx::Space space) {
   const std::optional<AtomOp> op = value_of(operations, t.word("op"));
+  if (const auto vector = value_of(vectors, t.word("type")); vector && op == AtomOp::add)
+    return add_vector(t, *vector, space);
   const std::optional<Type> named = value_of(types, t.word("type"));
   if (!op || !named) t.refuse("is an atomic operation that is not executed");
   const Type type = type_for(*op, *named);

@@ -26,4 +26,7 @@ inline constexpr unsigned predicates_shift_at = 8, predicates_first_at = 16;
 // atom, red with inc of 64 bits: a thread arrives at a barrier in shared memory.
 inline constexpr std::uint32_t arrives_ampere = 1, arrives_hopper = 2, arrives_hopper_and_drops = 3;
 
+// atom, red with add of b64 and b128: sums of the floats in them.
+inline constexpr std::uint32_t adds_f32 = 1, adds_f16 = 2, adds_bf16 = 3;
+
 }  // namespace simtlab::ptx

@@ -158,6 +158,14 @@ struct AddHalfPair {
   }
 };
 
+// Two words in one: what `Word` does in each.
+template <class Word>
+struct InEachWord {
+  SIMTLAB_INLINE static u64 apply(u64 old, u64 b, u64) {
+    return Word::apply((u32)old, (u32)b, 0) | (u64)Word::apply((u32)(old >> 32), (u32)(b >> 32), 0) << 32;
+  }
+};
+
 // T: what memory holds. Row elements are 32 or 64 bits wide.
 SIMTLAB_INLINE u32 lanes_to_do(WarpCtx& w, const XInst& x, unsigned operand_bytes) {
   return w.memory->buffer == nullptr ? w.mask : defer_atomic(w, x, operand_bytes);
@@ -228,6 +236,40 @@ void atomic128(WarpCtx& w, const XInst& x) {
     forget_outside(*w.memory);
 }
 
+// A sum of each of the floats in 128 bits; operands and result as in atomic128().
+template <class Half>
+void add128(WarpCtx& w, const XInst& x) {
+  const Access access = prepare_any(w, x, 16, true);
+  const u64* hosts = hosts_of(w, access);
+  const u64* b = w.row64(x.src[1]);
+  for (u32 m = lanes_to_do(w, x, 16); m != 0; m &= m - 1) {
+    const unsigned lane = (unsigned)__builtin_ctz(m);
+    const u64 low = read_host<u64>(hosts[lane]), high = read_host<u64>(hosts[lane] + 8);
+    write_host<u64>(hosts[lane], Half::apply(low, b[lane], 0));
+    write_host<u64>(hosts[lane] + 8, Half::apply(high, b[warp_lanes + lane], 0));
+    if (x.inst->dst_count != 4) continue;
+    const u32 parts[] = {(u32)low, (u32)(low >> 32), (u32)high, (u32)(high >> 32)};
+    for (unsigned i = 0; i < 4; ++i) w.row32(w.list(x)[i])[lane] = parts[i];
+  }
+  if (w.memory->outside != nullptr) [[unlikely]]
+    forget_outside(*w.memory);
+}
+
+template <class Word>
+Handler pick_vector_of(ptx::Type type) {
+  return type == ptx::Type::b64    ? atomic<InEachWord<Word>, u64>
+         : type == ptx::Type::b128 ? add128<InEachWord<Word>>
+                                   : nullptr;
+}
+Handler pick_vector(const ptx::Inst& inst) {
+  switch (inst.mods.video) {
+    case ptx::adds_f32: return pick_vector_of<AddF32Flush>(inst.type);
+    case ptx::adds_f16: return pick_vector_of<AddHalfPair<false>>(inst.type);
+    case ptx::adds_bf16: return pick_vector_of<AddHalfPair<true>>(inst.type);
+    default: return nullptr;
+  }
+}
+
 Handler pick_add(ptx::Type type) {
   switch (type) {
     case ptx::Type::u32:
@@ -282,7 +324,7 @@ Handler select_atomic(const ptx::Inst& inst) {
   if (inst.mods.space == ptx::Space::param || inst.mods.space == ptx::Space::constant) return nullptr;
   const bool wide = ptx::size_of(inst.type) == 16;
   switch (inst.mods.atom) {
-    case ptx::AtomOp::add: return pick_add(inst.type);
+    case ptx::AtomOp::add: return inst.mods.video != 0 ? pick_vector(inst) : pick_add(inst.type);
     case ptx::AtomOp::min: return pick_ordered<Min>(inst.type);
     case ptx::AtomOp::max: return pick_ordered<Max>(inst.type);
     case ptx::AtomOp::inc: return inst.type == ptx::Type::u32 ? atomic<Inc, u32> : pick_arrival(inst);

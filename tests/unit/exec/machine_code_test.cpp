@@ -151,8 +151,16 @@ TEST_P(MachineCode, CopiesReadAPartOfWhatTheyWrite) {
 }
 // PTX text with these barriers is not executed: the reference has barriers of the block.
 TEST_P(MachineCode, ThreadsMeetAtBarriersInSharedMemory) {
+  if (GetParam() < 80) return;
   const Case c{"phases", "phases", 64};
-  if (GetParam() >= 80) EXPECT_EQ(run(cubin(c.file), c), run("phases_reference.ptx", c));
+  EXPECT_EQ(run(cubin(c.file), c), run("phases_reference.ptx", c));
+}
+TEST_P(MachineCode, AtomicsOfVectorsOfFloats) {
+  if (GetParam() != 90) return;
+  for (const bool late : {false, true}) {
+    const Case c{.file = "vectors", .kernel = "vectors", .late = late};
+    EXPECT_EQ(run(cubin(c.file), c), run("vectors_reference.ptx", c));
+  }
 }
 TEST_P(MachineCode, EveryBlockIsACluster) {
   if (GetParam() == 90) expect_same({"clusters", "specials", 32, 3});

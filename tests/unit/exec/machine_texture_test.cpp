@@ -115,7 +115,7 @@ TEST_P(MachineTexture, TexelsAreThoseOfPtx) {
   }
 }
 
-TEST(MachineTexture, AReferenceThatIsNotBoundIsAnError) {
+TEST(MachineTextureReference, ThatIsNotBoundIsAnError) {
   Fetches f("textures.sm_80.cubin");
   try {
     f.run("texels", {}, 64 * 32);
