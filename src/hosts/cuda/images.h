@@ -21,7 +21,9 @@ struct Image {
   std::string name;            // "app:image1", for messages
   const void* data = nullptr;  // container or PTX text in the program's own memory
   std::optional<gpu::ModuleId> module;
-  std::shared_ptr<const Error> failure;  // loading was tried and refused
+  bool ptx_beside = false;  // `module` is machine code, and a kernel of it that is not executed runs as PTX
+  std::optional<gpu::ModuleId> ptx_module;  // for these
+  std::shared_ptr<const Error> failure;     // loading was tried and refused
   struct Managed {
     std::string name;
     void** host_pointer;  // the program's variable that gets the address
