@@ -33,7 +33,7 @@ struct Row {
   std::string what() const { return text("buffer").empty() ? "memory" : text("buffer"); }
   std::string place() const {
     if (!text("file").empty()) return result::source_place(text("file"), number("line"));
-    return fmt::format("{}, PTX line {}", text("function"), number("ptx_line"));
+    return fmt::format("{}, {}", text("function"), result::code_place(text("ptx"), number("ptx_line")));
   }
 };
 

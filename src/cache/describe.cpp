@@ -6,6 +6,7 @@
 #include "cache/study_impl.h"
 #include "ptx/text_lines.h"
 #include "result/hit_rate.h"
+#include "stream/code_text.h"
 
 namespace simtlab::cache {
 namespace {
@@ -110,9 +111,10 @@ Table instruction_table(const StudyState& s, AccessCounts& all) {
       const auto file = module.files.find(inst.file);
       const bool known = inst.file != 0 && file != module.files.end();
       const Stride& stride = code->strides[pc];
+      const stream::CodeText shown = stream::text_of(code->function(), pc, text);
       std::vector<Cell> row = {code->function().name,
-                               std::uint64_t{inst.line},
-                               text[inst.line],
+                               shown.ptx_line == 0 ? Cell{} : Cell{std::uint64_t{shown.ptx_line}},
+                               shown.machine.empty() ? shown.ptx : shown.machine,
                                known ? Cell{file->second} : Cell{},
                                known ? Cell{std::uint64_t{inst.source_line}} : Cell{},
                                std::string(kind_of((*code)[static_cast<std::uint32_t>(pc)].access)),

@@ -1,6 +1,8 @@
 // Messages of faults: the thread, its place, and the allocation that lies nearest.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "exec/state.h"
 
 namespace simtlab::exec {
@@ -42,7 +44,21 @@ std::string describe_window(const MemoryView& view, ptx::Space space) {
 
 }  // namespace
 
+namespace {
+
+// Machine code has addresses where PTX has lines.
+bool is_machine_code(const ptx::Module& module) { return module.late != nullptr; }
+
+}  // namespace
+
 Diagnostic diagnose(const ptx::Module& module, const ptx::Inst& inst, std::string message, std::string hint) {
+  if (is_machine_code(module)) {
+    Diagnostic out;
+    out.message = std::move(message);
+    out.hint = std::move(hint);
+    out.pos.file = module.name;
+    return out;
+  }
   return module.diagnostic(inst.line, inst.column, std::move(message), std::move(hint));
 }
 
@@ -53,8 +69,13 @@ std::string thread_name(const Block::Impl& block, unsigned warp, unsigned lane) 
 
 std::string kernel_name(const Launch::Impl& launch, const ptx::Inst& inst) {
   const ptx::Module& module = *launch.module->module;
-  return fmt::format("kernel {} ({}:{}{})", launch.entry->function->name, module.name, inst.line,
-                     source_of(module, inst));
+  const ptx::Function& kernel = *launch.entry->function;
+  if (!kernel.machine)
+    return fmt::format("kernel {} ({}:{}{})", kernel.name, module.name, inst.line, source_of(module, inst));
+  // An operation has the address of its instruction, which has the source line.
+  const std::size_t pc = std::min<std::size_t>(inst.line / machine::word_bytes, kernel.code.size() - 1);
+  return fmt::format("kernel {} ({} at 0x{:04x}{})", kernel.name, module.name, inst.line,
+                     source_of(module, kernel.code[pc]));
 }
 
 std::string whereabouts(const Block::Impl& block) {

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "machine/instruction.h"
+#include "machine/lines.h"
 #include "machine/word.h"
 #include "ptx/inst.h"
 
@@ -100,6 +102,10 @@ struct Code {
   std::vector<Instruction> instructions;  // by address / 16
   std::vector<Action> actions;            // one an instruction; of a recorded kernel none
   std::vector<ptx::Inst> operations;
+  // Of each instruction the line of the PTX that it comes from, with its text; none where the cubin has no
+  // such information
+  std::vector<std::uint32_t> ptx_lines;
+  std::shared_ptr<const PtxLines> ptx;
 
   std::span<const ptx::Inst> of(const Action& action) const {
     return std::span(operations).subspan(action.first, action.count);

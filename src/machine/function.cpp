@@ -123,6 +123,17 @@ void place_targets(ptx::Function& f, Code& code, const Image& image) {
   }
 }
 
+void set_lines(const CodeLines& lines, const ImageKernel& kernel, ptx::Function& f, Code& code) {
+  code.ptx = lines.ptx;
+  for (ptx::Inst& view : f.code) {
+    if (const SourceLine* source = lines.source.at(kernel.section, view.line)) {
+      view.file = source->file + 1;  // as Cubin numbers them
+      view.source_line = source->line;
+    }
+    if (lines.ptx) code.ptx_lines.push_back(lines.ptx->at(kernel.section, view.line));
+  }
+}
+
 }  // namespace
 
 ptx::Function header_of(const Image& image, const ImageKernel& kernel) {
@@ -148,7 +159,7 @@ ptx::Function header_of(const Image& image, const ImageKernel& kernel) {
 }
 
 void complete(ptx::Function& f, const Image& image, const ImageKernel& kernel, const Symbols& symbols,
-              Views& views) {
+              const CodeLines& lines, Views& views, Purpose purpose) {
   std::vector<Diagnostic> problems;
   auto code = std::make_shared<Code>();
   code->generation = image.generation;
@@ -165,6 +176,7 @@ void complete(ptx::Function& f, const Image& image, const ImageKernel& kernel, c
   f.code.reserve(code->instructions.size());
   code->actions.reserve(code->instructions.size());
   Translator translator(code->layout, f.constants, *code, banks_of(image, symbols, kernel.name));
+  const bool executed = purpose == Purpose::execution;
   for (const Instruction& instruction : code->instructions) {
     ptx::Inst view = views.of(instruction, code->layout);
     const auto address = linked.addresses.find(static_cast<std::uint32_t>(instruction.address / word_bytes));
@@ -172,12 +184,18 @@ void complete(ptx::Function& f, const Image& image, const ImageKernel& kernel, c
     try {
       translator.translate(instruction, view, kernel.name);
     } catch (const Error& error) {
-      if (problems.size() < most_problems) problems.push_back(error.diagnostics().front());
+      if (!executed) code->actions.emplace_back();
+      if (executed && problems.size() < most_problems) problems.push_back(error.diagnostics().front());
     }
     f.code.push_back(view);
   }
   if (!problems.empty()) throw Error(ExitCode::unsupported, "machine-instruction", std::move(problems));
   place_targets(f, *code, image);
+  set_lines(lines, kernel, f, *code);
+  if (!executed) {
+    code->actions.clear();
+    code->operations.clear();
+  }
   f.machine = std::move(code);
 }
 

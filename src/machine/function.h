@@ -2,6 +2,7 @@
 #pragma once
 
 #include "machine/image.h"
+#include "machine/lines.h"
 #include "machine/symbols.h"
 #include "machine/views.h"
 #include "ptx/module.h"
@@ -13,6 +14,6 @@ ptx::Function header_of(const Image& image, const ImageKernel& kernel);
 // Decodes, links and translates its code; `function` is what header_of() made. Throws Error: bad_input
 // "cubin", unsupported "machine-instruction", "machine-unresolved".
 void complete(ptx::Function& function, const Image& image, const ImageKernel& kernel, const Symbols& symbols,
-              Views& views);
+              const CodeLines& lines, Views& views, Purpose purpose);
 
 }  // namespace simtlab::machine

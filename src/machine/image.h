@@ -62,7 +62,10 @@ Image read_image(Bytes bytes, std::string name);
 // Module::complete() first asks for it, which throws Error: bad_input "cubin", unsupported
 // "machine-instruction" with every instruction that is not executed, "machine-unresolved" for symbols of
 // other files. Throws as read_image() itself.
-std::shared_ptr<const ptx::Module> open_cubin(std::string bytes, std::string name);
+// For timing alone, code may hold what is decoded and not executed: such a kernel has no operations.
+enum class Purpose : std::uint8_t { execution, timing };
+std::shared_ptr<const ptx::Module> open_cubin(std::string bytes, std::string name,
+                                              Purpose purpose = Purpose::execution);
 // The same with all of its kernels complete. `bytes` are copied.
 std::shared_ptr<const ptx::Module> load_cubin(Bytes bytes, std::string name);
 

@@ -161,7 +161,8 @@ class LineReader {
       add_row(true);
       reset();
     } else if (opcode == set_address && length == 1 + sizeof(std::uint64_t)) {
-      go_to(at_, number<std::uint64_t>());
+      const std::size_t place = at_;
+      go_to(place, number<std::uint64_t>());
     }
     at_ = begin + length;
   }
@@ -203,10 +204,59 @@ const SourceLine* SourceLines::at(std::size_t section, std::uint64_t address) co
   return line.line == 0 || line.file >= files.size() ? nullptr : &line;
 }
 
-SourceLines read_lines(const ElfFile& elf) {
+namespace {
+
+SourceLines lines_of_section(const ElfFile& elf, std::string_view name) {
   for (std::size_t i = 0; i < elf.sections.size(); ++i)
-    if (elf.sections[i].name == ".debug_line") return LineReader(elf, elf.sections[i], i).read();
+    if (elf.sections[i].name == name) return LineReader(elf, elf.sections[i], i).read();
   return {};
+}
+
+// Without what surrounds it, at most 200 characters, as ptx::TextLines gives it.
+std::string tidy(std::string_view line) {
+  constexpr std::size_t longest = 200;
+  line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+  line = line.substr(0, std::min(line.find_last_not_of(" \t\r") + 1, longest));
+  std::string out(line);
+  std::ranges::replace(out, '\t', ' ');
+  return out;
+}
+
+}  // namespace
+
+SourceLines read_lines(const ElfFile& elf) { return lines_of_section(elf, ".debug_line"); }
+
+// A zero byte ends each line.
+PtxLines read_ptx_lines(const ElfFile& elf) {
+  const ElfSection* const section = elf.section(".nv_debug_ptx_txt");
+  if (section == nullptr) return {};
+  PtxLines out;
+  const std::string_view all(reinterpret_cast<const char*>(section->data.data()), section->data.size());
+  for (std::size_t at = 0; at < all.size();) {
+    if (out.text.size() == most_rows) damaged(elf.name, *section, at, "its PTX has too many lines");
+    const std::size_t end = std::min(all.find('\0', at), all.size());
+    out.text.push_back(tidy(all.substr(at, end - at)));
+    at = end + 1;
+  }
+  out.lines = lines_of_section(elf, ".nv_debug_line_sass");
+  if (out.lines.files.empty()) out.lines.files.emplace_back(section->name);  // it is named by number 0
+  return out;
+}
+
+CodeLines read_code_lines(const ElfFile& elf) {
+  CodeLines out{read_lines(elf), nullptr};
+  if (PtxLines ptx = read_ptx_lines(elf); !ptx.text.empty())
+    out.ptx = std::make_shared<const PtxLines>(std::move(ptx));
+  return out;
+}
+
+std::uint32_t PtxLines::at(std::size_t section, std::uint64_t address) const {
+  const SourceLine* const line = lines.at(section, address);
+  return line == nullptr || line->line > text.size() ? 0 : line->line;
+}
+
+std::string PtxLines::operator[](std::uint32_t line) const {
+  return line == 0 || line > text.size() ? std::string() : text[line - 1];
 }
 
 }  // namespace simtlab::machine

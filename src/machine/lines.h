@@ -1,8 +1,10 @@
-// Which source line an instruction comes from: .debug_line of cubins built with -lineinfo or -G.
+// Which source line an instruction comes from, and which line of the PTX: .debug_line, .nv_debug_line_sass
+// and .nv_debug_ptx_txt of cubins built with -lineinfo or -G.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -26,5 +28,23 @@ struct SourceLines {
 
 // Empty if the file has none. Throws Error(bad_input, "cubin") for damaged ones.
 SourceLines read_lines(const ElfFile& elf);
+
+// The PTX that the assembler made the code of, and which of its lines became which instruction.
+struct PtxLines {
+  std::vector<std::string> text;  // line n is text[n - 1], without blanks around it
+  SourceLines lines;
+
+  // The number of the line, from 1 on; 0: none.
+  std::uint32_t at(std::size_t section, std::uint64_t address) const;
+  std::string operator[](std::uint32_t line) const;
+};
+PtxLines read_ptx_lines(const ElfFile& elf);
+
+// Where the code of an image comes from.
+struct CodeLines {
+  SourceLines source;
+  std::shared_ptr<const PtxLines> ptx;  // null: not known
+};
+CodeLines read_code_lines(const ElfFile& elf);
 
 }  // namespace simtlab::machine

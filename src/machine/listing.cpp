@@ -45,7 +45,8 @@ std::string relocation_text(const Image& image, const ElfRelocation& r) {
 
 }  // namespace
 
-Listing list_kernel(const Image& image, const ImageKernel& kernel, const SourceLines& lines) {
+Listing list_kernel(const Image& image, const ImageKernel& kernel, const SourceLines& lines,
+                    const PtxLines& ptx) {
   Listing out;
   out.labels = functions_in(image, kernel);
   for (std::size_t i = 0; i < kernel.words.size(); ++i) {
@@ -59,6 +60,7 @@ Listing list_kernel(const Image& image, const ImageKernel& kernel, const SourceL
       line.file = lines.files[source->file];
       line.line = source->line;
     }
+    line.ptx_line = ptx.at(kernel.section, address);
     out.instructions.push_back(std::move(line));
   }
   // Only addresses inside of the code have labels; those are numbered in their order.

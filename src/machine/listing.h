@@ -24,6 +24,7 @@ struct ListedInstruction {
   std::string relocation = {};               // what the loader puts in: "32@lo(counter)"
   std::string file = {};                     // of the source; empty: not known
   std::uint32_t line = 0;
+  std::uint32_t ptx_line = 0;  // 0: not known
 };
 
 struct Listing {
@@ -31,7 +32,8 @@ struct Listing {
   std::vector<ListedInstruction> instructions;
 };
 
-// lines: of the image (read_lines).
-Listing list_kernel(const Image& image, const ImageKernel& kernel, const SourceLines& lines = {});
+// lines, ptx: of the image (read_lines, read_ptx_lines).
+Listing list_kernel(const Image& image, const ImageKernel& kernel, const SourceLines& lines = {},
+                    const PtxLines& ptx = {});
 
 }  // namespace simtlab::machine

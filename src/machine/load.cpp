@@ -17,15 +17,19 @@ constexpr std::size_t most_problems = 50;
 // The file of a module, for as long as kernels of it may still be needed.
 class Cubin final : public ptx::LateCode {
  public:
-  Cubin(std::string bytes, std::string name, ptx::Module& module)
+  Cubin(std::string bytes, std::string name, Purpose purpose, ptx::Module& module)
       : bytes_(std::move(bytes)),
         image_(read_image(std::as_bytes(std::span(bytes_)), std::move(name))),
         views_(SassTable::shipped(image_.generation)),
         symbols_(image_, module),
+        lines_(read_code_lines(image_.elf)),
+        purpose_(purpose),
         module_(module) {
     symbols_.relocate();
     module.name = image_.name;
     module.target = fmt::format("sm_{}", image_.generation);
+    for (std::size_t i = 0; i < lines_.source.files.size(); ++i)
+      module.files[static_cast<unsigned>(i + 1)] = lines_.source.files[i];
     for (std::size_t i = 0; i < image_.kernels.size(); ++i) {
       if (!image_.kernels[i].is_entry) continue;
       module.functions.push_back(header_of(image_, image_.kernels[i]));
@@ -38,7 +42,7 @@ class Cubin final : public ptx::LateCode {
     ptx::Function& function = module_.functions.at(number);
     if (function.machine) return;
     ptx::Function whole = function;
-    machine::complete(whole, image_, image_.kernels[kernels_[number]], symbols_, views_);
+    machine::complete(whole, image_, image_.kernels[kernels_[number]], symbols_, lines_, views_, purpose_);
     function = std::move(whole);
   }
 
@@ -46,7 +50,7 @@ class Cubin final : public ptx::LateCode {
     const std::lock_guard lock(mutex_);
     if (module_.functions.at(number).machine) return;
     ptx::Function whole = module_.functions[number];
-    machine::complete(whole, image_, image_.kernels[kernels_[number]], symbols_, views_);
+    machine::complete(whole, image_, image_.kernels[kernels_[number]], symbols_, lines_, views_, purpose_);
   }
 
  private:
@@ -54,6 +58,8 @@ class Cubin final : public ptx::LateCode {
   Image image_;
   Views views_;
   Symbols symbols_;
+  CodeLines lines_;
+  Purpose purpose_;
   ptx::Module& module_;
   std::vector<std::size_t> kernels_;  // of the image, by function
   std::mutex mutex_;
@@ -61,9 +67,9 @@ class Cubin final : public ptx::LateCode {
 
 }  // namespace
 
-std::shared_ptr<const ptx::Module> open_cubin(std::string bytes, std::string name) {
+std::shared_ptr<const ptx::Module> open_cubin(std::string bytes, std::string name, Purpose purpose) {
   auto module = std::make_shared<ptx::Module>();
-  module->late = std::make_shared<Cubin>(std::move(bytes), std::move(name), *module);
+  module->late = std::make_shared<Cubin>(std::move(bytes), std::move(name), purpose, *module);
   return module;
 }
 

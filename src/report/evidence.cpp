@@ -149,7 +149,7 @@ std::string line_sentence(const Facts& f) {
     if (l.loads > 0)
       out += fmt::format(", a load takes {:.0f} cycles",
                          static_cast<double>(l.load_cycles) / static_cast<double>(l.loads));
-    const std::string& text = l.text.empty() ? l.ptx : l.text;
+    const std::string& text = text_of(l);
     return out + (text.empty() ? "." : fmt::format(": `{}`.", shortened(printable(text), 100)));
   }
   return {};

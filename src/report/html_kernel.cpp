@@ -123,6 +123,8 @@ std::string facts(const KernelResult& k) {
   row("grid", fmt::format("{} x {} x {} blocks", k.grid[0], k.grid[1], k.grid[2]));
   row("block", fmt::format("{} x {} x {} threads", k.block[0], k.block[1], k.block[2]));
   if (k.registers != 0) row("registers", fmt::format("{} a thread", k.registers));
+  if (const auto code = k.metrics.get("code.generation"))
+    row("code", fmt::format("machine code for sm_{}", static_cast<unsigned>(*code)));
   if (k.shared_bytes != 0)
     row("shared memory", format_bytes(static_cast<double>(k.shared_bytes)) + " a block");
   if (k.launches > 1) row("launches", fmt::format("{}; shape of the longest", k.launches));

@@ -54,7 +54,7 @@ HtmlChart line_chart(const Profile& p, const std::vector<LineProfile>& lines, do
     // Sorted: nothing that one could see follows
     if (n > 0 && static_cast<double>(slots_of(l)) < least_share * all) break;
     double rest = static_cast<double>(slots_of(l));
-    const std::string text = l.text.empty() ? l.ptx : l.text;
+    const std::string& text = text_of(l);
     const auto add = [&](const std::string& part, double slots, std::size_t order) {
       if (slots <= 0) return;
       const Term* term = find_term(stall_reasons(), part);
@@ -81,14 +81,22 @@ HtmlChart line_chart(const Profile& p, const std::vector<LineProfile>& lines, do
   return chart;
 }
 
-// Source and PTX side by side: each source line with the PTX lines that it became.
+std::string ptx_cell(const LineProfile& l) {
+  if (l.ptx_line == 0) return {};
+  return fmt::format("<code>{}: {}</code>", l.ptx_line, html_escaped(printable(l.ptx)));
+}
+
+// Source and PTX side by side: each source line with the PTX lines that it became, or with its machine code
+// and the PTX between, where the file has it.
 std::string source_table(const Profile& p, double all) {
   std::map<std::pair<std::string, std::uint32_t>, std::vector<const LineProfile*>> groups;
   for (const LineProfile& l : p.lines)
     groups[l.file.empty() ? std::pair<std::string, std::uint32_t>{"", l.ptx_line} : std::pair{l.file, l.line}]
         .push_back(&l);
+  const bool machine = std::ranges::any_of(p.lines, [](const LineProfile& l) { return !l.code.empty(); });
   HtmlTable table{
       {"source", "slots#", "executed#", "mostly", "PTX", "sectors/request#", "load latency#"}, {}, "line"};
+  if (machine) table.head.insert(table.head.begin() + 4, "machine code");
   for (const auto& [key, lines] : groups) {
     const LineProfile& first = *lines.front();
     const std::string source = first.file.empty()
@@ -102,18 +110,20 @@ std::string source_table(const Profile& p, double all) {
       table.rows.push_back(
           {i == 0 ? source : "", format_share(static_cast<double>(slots_of(l)) / all),
            format_count(static_cast<double>(l.instructions)),
-           stall.empty() ? "" : fmt::format("{} {}", html_escaped(stall), format_share(share)),
-           fmt::format("<code>{}: {}</code>", l.ptx_line, html_escaped(printable(l.ptx))),
+           stall.empty() ? "" : fmt::format("{} {}", html_escaped(stall), format_share(share)), ptx_cell(l),
            l.requests == 0
                ? ""
                : fmt::format("{:.1f}", static_cast<double>(l.sectors) / static_cast<double>(l.requests)),
            l.loads == 0
                ? ""
                : fmt::format("{:.0f}", static_cast<double>(l.load_cycles) / static_cast<double>(l.loads))});
+      if (machine)
+        table.rows.back().insert(table.rows.back().begin() + 4,
+                                 fmt::format("<code>{}</code>", html_escaped(printable(l.code))));
     }
   }
-  return fmt::format("<details><summary>Source and PTX, line by line ({})</summary>\n{}</details>\n",
-                     table.rows.size(), html_table(table));
+  return fmt::format("<details><summary>Source{} and PTX, line by line ({})</summary>\n{}</details>\n",
+                     machine ? ", machine code" : "", table.rows.size(), html_table(table));
 }
 
 }  // namespace

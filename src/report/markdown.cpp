@@ -123,6 +123,8 @@ std::string kernel(const KernelResult& k) {
   if (const auto time = k.metrics.get("gpu.time")) out += fmt::format("**{}**", format_time(*time));
   if (const auto cycles = k.metrics.get("gpu.cycles"))
     out += fmt::format(", {} cycles", format_exact(static_cast<std::uint64_t>(*cycles)));
+  if (const auto code = k.metrics.get("code.generation"))
+    out += fmt::format("; machine code for sm_{}", static_cast<unsigned>(*code));
   if (k.metrics.get("gpu.blocks"))
     out += fmt::format("; grid {}x{}x{}, block {}x{}x{}, launches {}", k.grid[0], k.grid[1], k.grid[2],
                        k.block[0], k.block[1], k.block[2], k.launches);

@@ -135,19 +135,44 @@ class ProfileWriter {
     const std::vector<LineProfile> lines = result::by_source(k_.profile);
     const auto all = static_cast<double>(sum(k_.profile.slots));
     if (lines.empty() || all == 0) return;
-    title("Hottest lines",
-          lines.front().file.empty() ? " (of PTX; compiled with -lineinfo it would be the source's)" : "");
+    title("Hottest lines", !lines.front().file.empty() ? ""
+                           : lines.front().code.empty()
+                               ? " (of PTX; compiled with -lineinfo it would be the source's)"
+                               : " (of machine code; compiled with -lineinfo it would be the source's)");
     out_ += fmt::format("    {:>7}  {:>9}  {:<26}  {:>8}  {:>8}  {}\n", "slots", "executed", "mostly",
                         "sect/req", "latency", "line");
     const std::size_t most = options_.all ? lines.size() : std::min(lines.size(), lines_printed);
-    for (std::size_t i = 0; i < most; ++i) row(lines[i], all);
+    for (std::size_t i = 0; i < most; ++i) {
+      row(lines[i], all);
+      instructions(lines[i], all);
+    }
     if (most < lines.size()) out_ += fmt::format("    ... {} more; --all prints them\n", lines.size() - most);
   }
-  void row(const LineProfile& l, double all) {
+  // Of a source line the machine code that takes most of its slots.
+  void instructions(const LineProfile& line, double all) {
+    constexpr std::size_t most = 3;
+    if (line.file.empty()) return;
+    std::vector<const LineProfile*> of_line;
+    for (const LineProfile& l : k_.profile.lines)
+      if (!l.code.empty() && l.file == line.file && l.line == line.line) of_line.push_back(&l);
+    std::ranges::stable_sort(of_line, std::ranges::greater{},
+                             [](const LineProfile* l) { return slots_of(*l); });
+    for (std::size_t i = 0; i < of_line.size() && (i < most || options_.all); ++i) {
+      if (static_cast<double>(slots_of(*of_line[i])) < 0.01 * static_cast<double>(slots_of(line))) break;
+      LineProfile shown = *of_line[i];
+      shown.file.clear();
+      shown.text.clear();
+      row(shown, all, "  ");
+    }
+  }
+  void row(const LineProfile& l, double all, const char* indent = "") {
     double share = 0;
     const std::string stall = top_stall(l, k_.profile, share);
     const std::string mostly = stall.empty() ? "issue" : fmt::format("{} {}", stall, format_share(share));
-    const std::string where = fmt::format("{}  {}", place_of(l), printable(l.text.empty() ? l.ptx : l.text));
+    std::string text = text_of(l);
+    if (!l.code.empty() && text == l.code)  // its address is the place
+      if (const std::size_t end = text.find("*/ "); end != std::string::npos) text.erase(0, end + 3);
+    const std::string where = fmt::format("{}{}  {}", indent, place_of(l), printable(text));
     out_ += fmt::format(
         "    {:>7}  {:>9}  {:<26}  {:>8}  {:>8}  {}\n", format_share(static_cast<double>(slots_of(l)) / all),
         format_count(static_cast<double>(l.instructions)), printable(mostly),
@@ -170,11 +195,14 @@ class ProfileWriter {
 }  // namespace
 
 std::string place_of(const LineProfile& line) {
-  // Machine code: "/*0280*/ FFMA ..."
-  if (line.file.empty() && line.ptx.starts_with("/*"))
-    return "0x" + line.ptx.substr(2, line.ptx.find("*/") - 2);
+  if (line.file.empty() && line.code.starts_with("/*"))
+    return "0x" + printable(line.code.substr(2, line.code.find("*/") - 2));
   if (line.file.empty()) return fmt::format("PTX {}", line.ptx_line);
   return fmt::format("{}:{}", printable(std::filesystem::path(line.file).filename().string()), line.line);
+}
+
+const std::string& text_of(const LineProfile& line) {
+  return !line.text.empty() ? line.text : line.code.empty() ? line.ptx : line.code;
 }
 
 std::string top_stall(const LineProfile& line, const Profile& profile, double& share) {

@@ -14,6 +14,8 @@ std::string profile_text(const result::KernelResult& kernel, const TextOptions& 
 // "saxpy.cu:12", or "kernel.ptx line 40" as far as it is known.
 std::string place_of(const result::LineProfile& line);
 // The reason that took most of a line's slots, issue aside; empty if none did.
+// What is shown of it: its source, else its machine code or PTX.
+const std::string& text_of(const result::LineProfile& line);
 std::string top_stall(const result::LineProfile& line, const result::Profile& profile, double& share);
 
 }  // namespace simtlab::report

@@ -108,7 +108,7 @@ CREATE TABLE kernels(id INTEGER PRIMARY KEY, name TEXT, demangled TEXT, grid_x I
 CREATE TABLE declarations(name TEXT PRIMARY KEY, unit TEXT, scope TEXT, meaning TEXT, formula TEXT) WITHOUT ROWID;
 CREATE TABLE metrics(kernel INTEGER REFERENCES kernels(id), name TEXT, value, unit TEXT);
 CREATE TABLE not_modelled(kernel INTEGER REFERENCES kernels(id), deviation TEXT);
-CREATE TABLE lines(kernel INTEGER REFERENCES kernels(id), line INTEGER, function TEXT, ptx_line INTEGER, ptx TEXT, file TEXT, source_line INTEGER, source TEXT,
+CREATE TABLE lines(kernel INTEGER REFERENCES kernels(id), line INTEGER, function TEXT, ptx_line INTEGER, ptx TEXT, code TEXT, file TEXT, source_line INTEGER, source TEXT,
   instructions INTEGER, threads INTEGER, requests INTEGER, sectors INTEGER, shared_passes INTEGER, shared_conflicts INTEGER, loads INTEGER, load_cycles INTEGER);
 CREATE TABLE line_slots(kernel INTEGER REFERENCES kernels(id), line INTEGER, reason TEXT, slots INTEGER);
 CREATE TABLE series(kernel INTEGER REFERENCES kernels(id), row INTEGER, name TEXT, value REAL);
@@ -161,7 +161,7 @@ void metrics(Insert& row, std::optional<std::uint64_t> kernel, const Metrics& al
 }
 
 void lines(Database& db, std::uint64_t kernel, const result::Profile& p) {
-  Insert row(db, "lines", 16), slots(db, "line_slots", 4);
+  Insert row(db, "lines", 17), slots(db, "line_slots", 4);
   for (std::uint64_t i = 0; i < p.lines.size(); ++i) {
     const result::LineProfile& l = p.lines[i];
     row.add(kernel)
@@ -169,6 +169,7 @@ void lines(Database& db, std::uint64_t kernel, const result::Profile& p) {
         .add(l.function)
         .add(std::uint64_t{l.ptx_line})
         .add(l.ptx)
+        .add(l.code)
         .add(l.file)
         .add(std::uint64_t{l.line})
         .add(l.text);

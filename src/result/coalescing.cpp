@@ -22,11 +22,7 @@ std::string worst_place(const KernelResult& kernel, const std::string& kind) {
   for (const auto& row : table->rows) {
     if (text_of(at(row, "kind")) != kind) continue;
     const std::string file = text_of(at(row, "file"));
-    if (file.empty()) {
-      const double line = number(at(row, "ptx_line"));
-      return kernel.metrics.get("code.generation") ? fmt::format("0x{:04x}", static_cast<unsigned>(line))
-                                                   : fmt::format("PTX line {:.0f}", line);
-    }
+    if (file.empty()) return code_place(text_of(at(row, "ptx")), number(at(row, "ptx_line")));
     return source_place(file, number(at(row, "line")));
   }
   return {};

@@ -19,6 +19,7 @@ std::string slots(const std::vector<std::string>& reasons, const std::vector<std
 std::string line(const LineProfile& l, const std::vector<std::string>& reasons) {
   std::string out = fmt::format("          {{\"function\": {}, \"ptx_line\": {}, \"ptx\": {}",
                                 json_string(l.function), l.ptx_line, json_string(l.ptx));
+  if (!l.code.empty()) out += fmt::format(", \"code\": {}", json_string(l.code));
   if (!l.file.empty()) out += fmt::format(", \"file\": {}, \"line\": {}", json_string(l.file), l.line);
   if (!l.text.empty()) out += fmt::format(", \"text\": {}", json_string(l.text));
   out += fmt::format(", \"instructions\": {}, \"threads\": {}, \"slots\": {}", l.instructions, l.threads,

@@ -168,6 +168,7 @@ LineProfile line_profile(const Node& node, const std::vector<std::string>& reaso
   l.function = node.at("function").string();
   l.ptx_line = node.at("ptx_line").whole32();
   l.ptx = node.at("ptx").string();
+  if (node.has("code")) l.code = node.at("code").string();
   if (node.has("file")) {
     l.file = node.at("file").string();
     l.line = node.at("line").whole32();

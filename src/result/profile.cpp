@@ -80,8 +80,8 @@ void merge(Profile& into, const Profile& from) {
   into.launches += from.launches;
   for (std::size_t i = 0; i < std::min(into.slots.size(), from.slots.size()); ++i)
     into.slots[i] += from.slots[i];
-  const auto key = [](const LineProfile& l) { return std::tie(l.function, l.ptx_line, l.ptx); };
-  std::map<std::tuple<std::string, std::uint32_t, std::string>, std::size_t> places;
+  const auto key = [](const LineProfile& l) { return std::tie(l.function, l.ptx_line, l.ptx, l.code); };
+  std::map<std::tuple<std::string, std::uint32_t, std::string, std::string>, std::size_t> places;
   for (std::size_t i = 0; i < into.lines.size(); ++i) places.emplace(key(into.lines[i]), i);
   for (const LineProfile& line : from.lines) {
     if (const auto found = places.find(key(line)); found != places.end())
@@ -92,15 +92,17 @@ void merge(Profile& into, const Profile& from) {
 }
 
 std::vector<LineProfile> by_source(const Profile& profile) {
-  std::map<std::tuple<std::string, std::uint32_t, std::string, std::uint32_t>, LineProfile> sums;
+  using Key = std::tuple<std::string, std::uint32_t, std::string, std::uint32_t, std::string>;
+  std::map<Key, LineProfile> sums;
   for (const LineProfile& line : profile.lines) {
     const bool known = !line.file.empty();
-    const auto key = known ? std::tuple(line.file, line.line, std::string(), 0u)
-                           : std::tuple(std::string(), 0u, line.function, line.ptx_line);
+    const Key key =
+        known ? Key(line.file, line.line, {}, 0u, {}) : Key({}, 0u, line.function, line.ptx_line, line.code);
     const auto [at, is_new] = sums.try_emplace(key, line);
     if (is_new) continue;
     add(at->second, line);
     at->second.ptx.clear();
+    at->second.code.clear();
     if (at->second.function != line.function) at->second.function.clear();
   }
   std::vector<LineProfile> out;
@@ -108,8 +110,8 @@ std::vector<LineProfile> by_source(const Profile& profile) {
   std::ranges::sort(out, [](const LineProfile& a, const LineProfile& b) {
     const std::uint64_t more = slots_of(a), less = slots_of(b);
     return more != less ? more > less
-                        : std::tie(a.file, a.line, a.function, a.ptx_line) <
-                              std::tie(b.file, b.line, b.function, b.ptx_line);
+                        : std::tie(a.file, a.line, a.function, a.ptx_line, a.code) <
+                              std::tie(b.file, b.line, b.function, b.ptx_line, b.code);
   });
   return out;
 }

@@ -8,12 +8,13 @@
 
 namespace simtlab::result {
 
-// One line of PTX, over all SMs and launches.
+// One line of PTX, or one instruction of machine code, over all SMs and launches.
 struct LineProfile {
-  std::string function;  // PTX name of the function that the line belongs to
-  std::uint32_t ptx_line = 0;
-  std::string ptx;     // text of the line, without blanks around it
-  std::string file{};  // source of the line (.loc); empty: compiled without line information
+  std::string function;        // PTX name of the function that the line belongs to
+  std::uint32_t ptx_line = 0;  // 0: machine code whose PTX is not known
+  std::string ptx;             // text of the line, without blanks around it
+  std::string code{};          // "/*0280*/ FFMA R1, R2, R3, R4": address and instruction; empty: PTX
+  std::string file{};          // source of the line (.loc); empty: compiled without line information
   std::uint32_t line = 0;
   std::string text{};                           // of the source line; empty: not known
   std::uint64_t instructions = 0, threads = 0;  // executed, by warps and by threads
@@ -50,8 +51,8 @@ Series thinned(const Series& series, std::size_t most_rows);
 // Adds another launch of the kernel.
 void merge(Profile& into, const Profile& from);
 
-// Lines of equal source (or of equal PTX where there is none) as one; sorted by slots, most first. What
-// belongs to one line of PTX (function, text) is kept only where the sum has one.
+// Lines of equal source (or of equal PTX or machine code where there is none) as one; sorted by slots, most
+// first. What belongs to one line of PTX (function, text) is kept only where the sum has one.
 std::vector<LineProfile> by_source(const Profile& profile);
 std::uint64_t slots_of(const LineProfile& line);
 

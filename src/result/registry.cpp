@@ -128,7 +128,7 @@ constexpr MetricDeclaration rows[] = {
      weighted, "gpu.cycles"},
     {"code.generation", "1",
      "Binary version of the machine code that ran: 80 for sm_80. Absent: the kernel ran as PTX.", "kernel",
-     "", "", none, ""},
+     "", "", max, ""},
     {"occupancy.blocks_per_sm", "1", "Thread blocks of the kernel that fit an SM at once.", "kernel", "",
      "ncu: launch__occupancy_limit_*", none, ""},
     {"occupancy.limit.warps", "1", "Thread blocks that would fit an SM if its warps were the only limit.",

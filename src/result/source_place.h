@@ -22,4 +22,12 @@ inline std::string source_place(std::string_view file, double line) {
   return fmt::format("{}:{:.0f}", file, line);
 }
 
+// A line of PTX, or the address of machine code, which stands before its text: "/*01c0*/ LDG.E R2, [R2.64]".
+inline std::string code_place(std::string_view text, double ptx_line) {
+  if (text.starts_with("/*"))
+    if (const std::size_t end = text.find("*/"); end != std::string_view::npos)
+      return fmt::format("0x{}", text.substr(2, end - 2));
+  return fmt::format("PTX line {:.0f}", ptx_line);
+}
+
 }  // namespace simtlab::result

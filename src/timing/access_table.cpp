@@ -9,6 +9,7 @@
 
 #include "ptx/text_lines.h"
 #include "result/coalescing.h"
+#include "stream/code_text.h"
 
 namespace simtlab::timing {
 namespace {
@@ -22,8 +23,9 @@ const char* kind_of(ptx::OpClass c) {
 
 // A source line, or a line of PTX where the source is not known.
 struct Line {
-  std::string function;
-  std::uint32_t ptx_line = 0, source_line = 0;  // of the first of its instructions
+  const ptx::Function* function = nullptr;
+  std::size_t pc = 0;  // of the first of its instructions
+  std::uint32_t source_line = 0;
   std::string file;
   SpaceCounters counters;
 };
@@ -61,12 +63,12 @@ result::Table AccessTable::wasteful(const ptx::Module& module) const {
       const ptx::Inst& inst = *info.inst;
       const auto file = module.files.find(inst.file);
       const bool known = inst.source_line != 0 && file != module.files.end();
-      const std::string& function = entry->program->function().name;
+      const ptx::Function& function = entry->program->function();
       Line& line = lines[{kind_of(info.op_class), known ? file->second : std::string(),
-                          known ? inst.source_line : inst.line, known ? std::string() : function}];
-      if (line.counters.requests == 0 || inst.line < line.ptx_line)
-        line = {function, inst.line, known ? inst.source_line : 0, known ? file->second : std::string(),
-                line.counters};
+                          known ? inst.source_line : inst.line, known ? std::string() : function.name}];
+      if (line.counters.requests == 0 || inst.line < line.function->code[line.pc].line)
+        line = {&function, static_cast<std::size_t>(&inst - function.code.data()),
+                known ? inst.source_line : 0, known ? file->second : std::string(), line.counters};
       line.counters.add(entry->counters[info.access]);
     }
   std::vector<std::pair<std::string, const Line*>> order;
@@ -83,11 +85,13 @@ result::Table AccessTable::wasteful(const ptx::Module& module) const {
   for (const auto& [kind, line] : order) {
     const SpaceCounters& c = line->counters;
     const bool known = !line->file.empty();
-    out.rows.push_back({kind, line->function, std::uint64_t{line->ptx_line}, text[line->ptx_line],
-                        known ? result::Cell(line->file) : result::Cell(),
-                        known ? result::Cell(std::uint64_t{line->source_line}) : result::Cell(), c.requests,
-                        c.sectors, c.bytes,
-                        static_cast<double>(c.bytes) / static_cast<double>(c.sectors * 32)});
+    const stream::CodeText code = stream::text_of(*line->function, line->pc, text);
+    out.rows.push_back(
+        {kind, line->function->name,
+         code.ptx_line == 0 ? result::Cell() : result::Cell(std::uint64_t{code.ptx_line}),
+         code.machine.empty() ? code.ptx : code.machine, known ? result::Cell(line->file) : result::Cell(),
+         known ? result::Cell(std::uint64_t{line->source_line}) : result::Cell(), c.requests, c.sectors,
+         c.bytes, static_cast<double>(c.bytes) / static_cast<double>(c.sectors * 32)});
   }
   return out;
 }

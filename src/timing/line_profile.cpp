@@ -1,15 +1,13 @@
 #include "timing/line_profile.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <string>
 #include <tuple>
+#include <utility>
 
-#include "machine/code.h"
-#include "machine/print.h"
 #include "ptx/text_lines.h"
+#include "stream/code_text.h"
 
 namespace simtlab::timing {
 namespace {
@@ -69,17 +67,6 @@ void InstTable::clear() {
   last_ = nullptr;
 }
 
-namespace {
-
-// Machine code has no text of its own: the instruction as the vendor writes it, with its address in front.
-std::string text_of(const ptx::Function& function, std::size_t pc, const ptx::TextLines& text) {
-  if (!function.machine) return text[function.code[pc].line];
-  const machine::Instruction& instruction = function.machine->instructions[pc];
-  return fmt::format("/*{:04x}*/ {}", instruction.address, machine::text_of(instruction));
-}
-
-}  // namespace
-
 result::Profile InstTable::profile(const ptx::Module& module, const SlotCounts& slots) const {
   result::Profile out;
   for (std::size_t i = 0; i < stall_count; ++i) {
@@ -101,8 +88,10 @@ result::Profile InstTable::profile(const ptx::Module& module, const SlotCounts& 
       if (line.slots.empty()) {
         line.slots.resize(stall_count);
         line.function = entry->function->name;
-        line.ptx_line = inst.line;
-        line.ptx = text_of(*entry->function, pc, text);
+        stream::CodeText shown = stream::text_of(*entry->function, pc, text);
+        line.ptx_line = shown.ptx_line;
+        line.ptx = std::move(shown.ptx);
+        line.code = std::move(shown.machine);
         const auto file = module.files.find(inst.file);
         if (inst.source_line != 0 && file != module.files.end()) {
           line.file = file->second;

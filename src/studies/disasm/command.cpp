@@ -15,8 +15,8 @@
 #include "base/shown.h"
 #include "machine/forms.h"
 #include "machine/image.h"
+#include "studies/common/device_code.h"
 #include "studies/common/studies.h"
-#include "studies/disasm/device_code.h"
 #include "studies/disasm/listing.h"
 
 namespace simtlab::studies {
@@ -50,6 +50,7 @@ void for_code(const Source& source, const std::function<void(const ChosenCode&)>
       bytes = code.contents();
       chosen.image = machine::read_image(std::as_bytes(std::span(bytes)), code.name);
       chosen.lines = machine::read_lines(chosen.image.elf);
+      chosen.ptx = machine::read_ptx_lines(chosen.image.elf);
       for (const machine::ImageKernel& kernel : chosen.image.kernels)
         if (kernel.name.find(source.options.kernel) != std::string::npos) chosen.kernels.push_back(&kernel);
       if (!source.options.kernel.empty() && chosen.kernels.empty()) continue;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "machine/print.h"
 #include "result/json.h"
 
@@ -61,7 +63,7 @@ std::string json_of(const Instruction& instruction) {
       barrier(c.read_barrier), waits, reuse);
 }
 
-std::string json_of(const ListedInstruction& line) {
+std::string json_of(const ListedInstruction& line, const machine::PtxLines& ptx) {
   std::string out = fmt::format("{{\"address\": {}, \"word\": \"{}\", ", line.address, word_text(line.word));
   if (const auto* instruction = std::get_if<Instruction>(&line.decoded)) {
     out += fmt::format("\"text\": {}, {}", json_string(line.text), json_of(*instruction));
@@ -70,11 +72,14 @@ std::string json_of(const ListedInstruction& line) {
     out += fmt::format("\"unknown\": {}", json_string(std::get<machine::Undecoded>(line.decoded).reason));
   }
   if (line.line != 0) out += fmt::format(", \"file\": {}, \"line\": {}", json_string(line.file), line.line);
+  if (line.ptx_line != 0)
+    out += fmt::format(", \"ptx_line\": {}, \"ptx\": {}", line.ptx_line, json_string(ptx[line.ptx_line]));
   if (!line.relocation.empty()) out += fmt::format(", \"relocation\": {}", json_string(line.relocation));
   return out + "}";
 }
 
-std::string json_of(const machine::ImageKernel& kernel, const machine::Listing& listing) {
+std::string json_of(const machine::ImageKernel& kernel, const machine::Listing& listing,
+                    const machine::PtxLines& ptx) {
   std::string out = fmt::format(
       "{{\"name\": {}, \"registers\": {}, \"shared_bytes\": {}, \"stack_bytes\": {}, \"barriers\": {}, "
       "\"parameter_base\": {}, \"parameter_bytes\": {},\n      \"parameters\": [",
@@ -94,7 +99,7 @@ std::string json_of(const machine::ImageKernel& kernel, const machine::Listing& 
   out += "],\n      \"instructions\": [";
   separator = "\n        ";
   for (const ListedInstruction& line : listing.instructions) {
-    out.append(separator).append(json_of(line));
+    out.append(separator).append(json_of(line, ptx));
     separator = ",\n        ";
   }
   return out + "]}";
@@ -107,7 +112,8 @@ std::string json_of(const ChosenCode& code) {
   out += "\"kernels\": [";
   const char* separator = "\n    ";
   for (const machine::ImageKernel* kernel : code.kernels) {
-    out.append(separator).append(json_of(*kernel, machine::list_kernel(code.image, *kernel, code.lines)));
+    out.append(separator).append(
+        json_of(*kernel, machine::list_kernel(code.image, *kernel, code.lines, code.ptx), code.ptx));
     separator = ",\n    ";
   }
   return out + "]}";
@@ -115,8 +121,9 @@ std::string json_of(const ChosenCode& code) {
 
 void add_kernel(std::string& out, const ChosenCode& code, const machine::ImageKernel& kernel,
                 const report::Style& style) {
-  const machine::Listing listing = machine::list_kernel(code.image, kernel, code.lines);
+  const machine::Listing listing = machine::list_kernel(code.image, kernel, code.lines, code.ptx);
   std::string place;
+  std::uint32_t ptx_line = 0;
   out +=
       fmt::format("\n{}: {}\n", report::painted(report::printable(kernel.name), report::Paint::bold, style),
                   facts_of(kernel));
@@ -131,6 +138,11 @@ void add_kernel(std::string& out, const ChosenCode& code, const machine::ImageKe
         out += report::painted(fmt::format("  // {}", report::printable(place)), report::Paint::dim, style) +
                "\n";
     }
+    if (line.ptx_line != std::exchange(ptx_line, line.ptx_line) && line.ptx_line != 0)
+      out += report::painted(
+                 fmt::format("  // PTX {}: {}", line.ptx_line, report::printable(code.ptx[line.ptx_line])),
+                 report::Paint::dim, style) +
+             "\n";
     out += line_text(line, style) + "\n";
   }
 }

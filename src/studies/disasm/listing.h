@@ -17,6 +17,7 @@ struct ChosenCode {
   std::string why_not = {};  // its code is not decoded
   machine::Image image = {};
   machine::SourceLines lines = {};
+  machine::PtxLines ptx = {};
   std::vector<const machine::ImageKernel*> kernels = {};
 };
 // Calls the function for one cubin after another: only one is in memory.
