@@ -46,7 +46,7 @@ void note_directives(const device::Device& device, const ptx::Module& module, co
 // Deviations of launches that are read from a trace.
 void note_trace(const stream::WarpSource& source, result::KernelResult& result) {
   if (const stream::trace::Code* code = source.code_of(source.function());
-      code != nullptr && !code->mnemonics.empty() && !source.function().machine) {
+      code != nullptr && !code->mnemonics.empty() && (!source.function().machine || code->lanes_merged)) {
     result.not_modelled.emplace_back("D-TRACE-3");
     if (!code->guessed.empty()) result.not_modelled.emplace_back("D-TRACE-4");
   }

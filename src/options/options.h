@@ -15,6 +15,7 @@ struct Options {
   std::string what_if;        // device/what_if.h
   std::string memory_errors;  // "stop", "report", "ignore"
   std::string code;           // "auto", "machine", "ptx"
+  std::string cubin;          // machine code of a trace of Accel-Sim
   std::uint64_t seed = 0;
   std::uint64_t threads = 0;     // of the host; 0: all that the process may use
   double sample = 0;             // relative error; 0: every block is simulated

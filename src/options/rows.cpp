@@ -172,6 +172,15 @@ constexpr auto all_rows = std::to_array<Row>({
      .choices = "auto|machine|ptx",
      .layered = true,
      .field = &Options::code},
+    {.key = "cubin",
+     .value = "FILE",
+     .group = traces,
+     .read_by = Study::time_trace | Studies(Study::cache_trace) | Study::predict_trace,
+     .doc =
+         "Machine code of the kernels of an Accel-Sim trace: a cubin, or an executable or library with some. "
+         "It says what the trace does not: control information, predicates, constants",
+     .path = true,
+     .field = &Options::cubin},
     {.key = "what-if",
      .value = "NAME,...",
      .group = configuration,

@@ -185,8 +185,9 @@ void function(Io& io, F& f) {
 }
 
 // The words of machine code, from version 4 on; nothing where the function has none.
-void put_machine(Buffer& out, const machine::Code& code) {
+void put_machine(Buffer& out, const machine::Code& code, bool lanes_merged) {
   put_number(out, code.generation);
+  out.push_back(lanes_merged ? 1 : 0);
   put_number(out, code.words.size());
   for (const machine::Word& word : code.words) {
     put_u64(out, word.low);
@@ -194,11 +195,12 @@ void put_machine(Buffer& out, const machine::Code& code) {
   }
 }
 
-std::shared_ptr<const machine::Code> read_machine(Bytes& in, std::size_t instructions) {
+std::shared_ptr<const machine::Code> read_machine(Bytes& in, std::size_t instructions, bool& lanes_merged) {
   auto code = std::make_shared<machine::Code>();
   code->generation = static_cast<unsigned>(in.number(0xffff, "a generation of machine code"));
   if (!machine::is_decoded(code->generation))
     throw Malformed(fmt::format("it has machine code for sm_{}, which is not decoded", code->generation));
+  lanes_merged = in.number(1, "a flag") != 0;
   if (in.count() != instructions) throw Malformed("instructions and their words are not equally many");
   code->words.reserve(instructions);
   code->instructions.reserve(instructions);
@@ -253,7 +255,7 @@ Buffer write_code(const ptx::Module& module, const ptx::Function& f, const Code*
   io.list(code.mnemonics, [](Out& o, const std::string& m) { o.text(m); });
   io.list(code.addresses, [](Out& o, std::uint64_t a) { o.number(a); });
   io.list(code.guessed, [](Out& o, std::uint32_t pc) { o.number(pc); });
-  if (f.machine) put_machine(out, *f.machine);
+  if (f.machine) put_machine(out, *f.machine, recorded != nullptr && recorded->lanes_merged);
   return out;
 }
 
@@ -276,7 +278,8 @@ Code read_code(Bytes bytes) {
   if (!bytes.at_end()) {
     if (!code.mnemonics.empty() || !code.addresses.empty() || !code.guessed.empty())
       throw Malformed("it has names of instructions beside their words");
-    const std::shared_ptr<const machine::Code> machine = read_machine(bytes, f.code.size());
+    const std::shared_ptr<const machine::Code> machine =
+        read_machine(bytes, f.code.size(), code.lanes_merged);
     name_instructions(code, *machine);
     f.machine = machine;
   }

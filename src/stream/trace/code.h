@@ -19,6 +19,8 @@ struct Code {
   std::vector<std::uint64_t> addresses;       // machine code: of each instruction
 
   std::vector<std::uint32_t> guessed;  // machine code: instructions whose opcode no table knows
+  // Function::machine with warps of Accel-Sim's tracer: guards and active lanes are not told apart
+  bool lanes_merged = false;
 
   const ptx::Function& function() const { return module->functions.front(); }
 };
