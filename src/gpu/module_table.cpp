@@ -16,10 +16,13 @@ void check_machine_code(const device::Device& device, const std::string& name, s
   if (static_cast<int>(generation / 10) == device.cc_major &&
       static_cast<int>(generation % 10) <= device.cc_minor)
     return;
-  throw Error(ExitCode::unsupported, "machine-generation",
-              fmt::format("{} is machine code for sm_{}; {} runs that of sm_{}0 to sm_{}{}", name, generation,
-                          device.name, device.cc_major, device.cc_major, device.cc_minor),
-              "choose a GPU of its generation (--gpu, `simtlab list gpus`), or run its PTX");
+  throw Error(
+      ExitCode::unsupported, "machine-generation",
+      fmt::format("{} is machine code for sm_{}; {} runs that for sm_{}0{}", name, generation, device.name,
+                  device.cc_major,
+                  device.cc_minor == 0 ? std::string()
+                                       : fmt::format(" to sm_{}{}", device.cc_major, device.cc_minor)),
+      "choose a GPU of its generation (--gpu, `simtlab list gpus`), or run its PTX");
 }
 
 ModuleTable::Id ModuleTable::load(std::string name, std::string ptx, exec::GlobalMemory& memory) {

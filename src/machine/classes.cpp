@@ -19,11 +19,11 @@ using ptx::Type;
 
 constexpr device::Subject subject{.noun = "opcode table",
                                   .file = "opcode table",
-                                  .folder = "sass",
+                                  .folder = "machine/classes",
                                   .layer = "opcode table",
                                   .example = "volta",
-                                  .list = "ls data/sass",
-                                  .show = "ls data/sass"};
+                                  .list = "ls data/machine/classes",
+                                  .show = "ls data/machine/classes"};
 
 struct NamedClass {
   std::string_view name;

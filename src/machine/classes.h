@@ -1,4 +1,5 @@
-// What opcodes of machine code mean to the timing model: the tables of data/sass, one a generation.
+// What opcodes of machine code mean to the timing model: the tables of data/machine/classes, one a
+// generation.
 #pragma once
 
 #include <map>

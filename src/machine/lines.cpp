@@ -161,7 +161,8 @@ class LineReader {
       add_row(true);
       reset();
     } else if (opcode == set_address && length == 1 + sizeof(std::uint64_t)) {
-      go_to(at_, number<std::uint64_t>());
+      const std::size_t place = at_;
+      go_to(place, number<std::uint64_t>());
     }
     at_ = begin + length;
   }

@@ -1,5 +1,5 @@
-// Which source line an instruction comes from, and which line of the PTX: .debug_line, .nv_debug_line_sass and
-// .nv_debug_ptx_txt of cubins built with -lineinfo or -G.
+// Which source line an instruction comes from, and which line of the PTX: .debug_line, .nv_debug_line_sass
+// and .nv_debug_ptx_txt of cubins built with -lineinfo or -G.
 #pragma once
 
 #include <cstdint>

@@ -51,10 +51,12 @@ class CacheWriter : TextWriter {
     line(painted(shortened(printable(k.demangled.empty() ? k.name : k.demangled), style_.width), Paint::bold,
                  style_) +
          (k.partial ? " (partial)" : ""));
-    line(fmt::format("  grid {}x{}x{}, block {}x{}x{} on {}: L1 {}, {} ways, {}, {}", k.grid[0], k.grid[1],
-                     k.grid[2], k.block[0], k.block[1], k.block[2], printable(result_.manifest.device),
-                     configured("l1.bytes"), configured("l1.ways"), configured("l1.replacement"),
-                     "set index " + configured("l1.set_index")));
+    const auto code = k.metrics.get("code.generation");
+    line(fmt::format("  grid {}x{}x{}, block {}x{}x{}{} on {}: L1 {}, {} ways, {}, {}", k.grid[0], k.grid[1],
+                     k.grid[2], k.block[0], k.block[1], k.block[2],
+                     code ? fmt::format(", machine code for sm_{}", static_cast<unsigned>(*code)) : "",
+                     printable(result_.manifest.device), configured("l1.bytes"), configured("l1.ways"),
+                     configured("l1.replacement"), "set index " + configured("l1.set_index")));
     order(k);
     const Metrics& m = k.metrics;
     const auto get = [&](const char* name) { return m.get(name).value_or(0); };

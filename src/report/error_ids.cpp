@@ -324,13 +324,16 @@ const std::vector<Term>& error_ids() {
       {"accelsim-syntax", "A line of an Accel-Sim trace is not of its format.",
        "The message says which word is wrong. Grouped traces (.traceg) are read as Accel-Sim's "
        "post-processor writes them."},
+      {"accelsim-cubin", "--cubin does not hold the machine code that was traced, or none at all.",
+       "Give the executable or cubin that ran when the trace was made: the same build, for the same GPU."},
       {"accelsim-truncated", "An Accel-Sim trace ends in the middle.",
        "Copy the trace again; `xz -t` checks compressed traces."},
       {"access-text", "A text of single accesses (FILE.trace) is not of its format.",
        "docs/reference/traces.md has the two forms; the message says which line is wrong."},
-      {"sass-generation", "A trace of machine code is of a generation that no table of data/sass describes.",
+      {"sass-generation",
+       "A trace of machine code is of a generation that no table of data/machine/classes describes.",
        "Machine code of Volta to Hopper is described: binary versions 70 to 90."},
-      {"sass-table", "A table of data/sass is malformed.",
+      {"sass-table", "A table of data/machine/classes is malformed.",
        "Write each line as OPCODE = { value = \"class\", source = \"...\" }; docs/reference/traces.md lists "
        "the "
        "classes."},

@@ -110,8 +110,7 @@ std::string source_table(const Profile& p, double all) {
       table.rows.push_back(
           {i == 0 ? source : "", format_share(static_cast<double>(slots_of(l)) / all),
            format_count(static_cast<double>(l.instructions)),
-           stall.empty() ? "" : fmt::format("{} {}", html_escaped(stall), format_share(share)),
-           ptx_cell(l),
+           stall.empty() ? "" : fmt::format("{} {}", html_escaped(stall), format_share(share)), ptx_cell(l),
            l.requests == 0
                ? ""
                : fmt::format("{:.1f}", static_cast<double>(l.sectors) / static_cast<double>(l.requests)),

@@ -90,11 +90,16 @@ class PredictWriter {
         result_.kernels, [](const KernelResult& k) { return result::find(k.tables, "counts") != nullptr; });
   }
 
+  // What was counted, where it is not PTX.
+  static std::string code_of(const KernelResult& k) {
+    const auto code = k.metrics.get("code.generation");
+    return code ? fmt::format(", machine code for sm_{}", static_cast<unsigned>(*code)) : "";
+  }
   void one(const KernelResult& k, bool full) {
     const std::string name = k.demangled.empty() ? k.name : k.demangled;
-    line(painted(
-        fmt::format("{}: {} on {}", printable(name), launch_of(k), printable(result_.manifest.device)),
-        Paint::bold, style_));
+    line(painted(fmt::format("{}: {}{} on {}", printable(name), launch_of(k), code_of(k),
+                             printable(result_.manifest.device)),
+                 Paint::bold, style_));
     sample(k);
     const Table* predictions = result::find(k.tables, "predictions");
     if (predictions == nullptr) return line("");

@@ -142,14 +142,37 @@ class ProfileWriter {
     out_ += fmt::format("    {:>7}  {:>9}  {:<26}  {:>8}  {:>8}  {}\n", "slots", "executed", "mostly",
                         "sect/req", "latency", "line");
     const std::size_t most = options_.all ? lines.size() : std::min(lines.size(), lines_printed);
-    for (std::size_t i = 0; i < most; ++i) row(lines[i], all);
+    for (std::size_t i = 0; i < most; ++i) {
+      row(lines[i], all);
+      instructions(lines[i], all);
+    }
     if (most < lines.size()) out_ += fmt::format("    ... {} more; --all prints them\n", lines.size() - most);
   }
-  void row(const LineProfile& l, double all) {
+  // Of a source line the machine code that takes most of its slots.
+  void instructions(const LineProfile& line, double all) {
+    constexpr std::size_t most = 3;
+    if (line.file.empty()) return;
+    std::vector<const LineProfile*> of_line;
+    for (const LineProfile& l : k_.profile.lines)
+      if (!l.code.empty() && l.file == line.file && l.line == line.line) of_line.push_back(&l);
+    std::ranges::stable_sort(of_line, std::ranges::greater{},
+                             [](const LineProfile* l) { return slots_of(*l); });
+    for (std::size_t i = 0; i < of_line.size() && (i < most || options_.all); ++i) {
+      if (static_cast<double>(slots_of(*of_line[i])) < 0.01 * static_cast<double>(slots_of(line))) break;
+      LineProfile shown = *of_line[i];
+      shown.file.clear();
+      shown.text.clear();
+      row(shown, all, "  ");
+    }
+  }
+  void row(const LineProfile& l, double all, const char* indent = "") {
     double share = 0;
     const std::string stall = top_stall(l, k_.profile, share);
     const std::string mostly = stall.empty() ? "issue" : fmt::format("{} {}", stall, format_share(share));
-    const std::string where = fmt::format("{}  {}", place_of(l), printable(text_of(l)));
+    std::string text = text_of(l);
+    if (!l.code.empty() && text == l.code)  // its address is the place
+      if (const std::size_t end = text.find("*/ "); end != std::string::npos) text.erase(0, end + 3);
+    const std::string where = fmt::format("{}{}  {}", indent, place_of(l), printable(text));
     out_ += fmt::format(
         "    {:>7}  {:>9}  {:<26}  {:>8}  {:>8}  {}\n", format_share(static_cast<double>(slots_of(l)) / all),
         format_count(static_cast<double>(l.instructions)), printable(mostly),

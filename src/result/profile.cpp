@@ -96,8 +96,8 @@ std::vector<LineProfile> by_source(const Profile& profile) {
   std::map<Key, LineProfile> sums;
   for (const LineProfile& line : profile.lines) {
     const bool known = !line.file.empty();
-    const Key key = known ? Key(line.file, line.line, {}, 0u, {})
-                          : Key({}, 0u, line.function, line.ptx_line, line.code);
+    const Key key =
+        known ? Key(line.file, line.line, {}, 0u, {}) : Key({}, 0u, line.function, line.ptx_line, line.code);
     const auto [at, is_new] = sums.try_emplace(key, line);
     if (is_new) continue;
     add(at->second, line);

@@ -14,7 +14,7 @@ struct LineProfile {
   std::uint32_t ptx_line = 0;  // 0: machine code whose PTX is not known
   std::string ptx;             // text of the line, without blanks around it
   std::string code{};          // "/*0280*/ FFMA R1, R2, R3, R4": address and instruction; empty: PTX
-  std::string file{};  // source of the line (.loc); empty: compiled without line information
+  std::string file{};          // source of the line (.loc); empty: compiled without line information
   std::uint32_t line = 0;
   std::string text{};                           // of the source line; empty: not known
   std::uint64_t instructions = 0, threads = 0;  // executed, by warps and by threads

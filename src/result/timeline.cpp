@@ -38,8 +38,9 @@ std::string thread_name(const TimelineEvent& e) {
 }
 
 std::string place(const TimelineEvent& e) {
-  return e.source_line == 0 ? fmt::format(R"("ptx_line": {})", e.ptx_line)
-                            : fmt::format(R"("ptx_line": {}, "line": {})", e.ptx_line, e.source_line);
+  const std::string code = e.machine ? fmt::format(R"("address": "0x{:04x}")", e.ptx_line)
+                                     : fmt::format(R"("ptx_line": {})", e.ptx_line);
+  return e.source_line == 0 ? code : fmt::format(R"({}, "line": {})", code, e.source_line);
 }
 
 std::string text(const TimelineEvent& e, std::uint64_t number) {

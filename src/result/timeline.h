@@ -22,6 +22,7 @@ struct TimelineEvent {
   std::uint64_t at = 0, length = 0;  // cycles since the program's first kernel began
   std::uint32_t ptx_line = 0, source_line = 0;
   std::uint64_t what = 0;  // lanes, or the number of the block
+  bool machine = false;    // ptx_line is the address of an instruction of machine code
 };
 
 struct Timeline {

@@ -86,13 +86,12 @@ result::Table AccessTable::wasteful(const ptx::Module& module) const {
     const SpaceCounters& c = line->counters;
     const bool known = !line->file.empty();
     const stream::CodeText code = stream::text_of(*line->function, line->pc, text);
-    out.rows.push_back({kind, line->function->name,
-                        code.ptx_line == 0 ? result::Cell() : result::Cell(std::uint64_t{code.ptx_line}),
-                        code.machine.empty() ? code.ptx : code.machine,
-                        known ? result::Cell(line->file) : result::Cell(),
-                        known ? result::Cell(std::uint64_t{line->source_line}) : result::Cell(), c.requests,
-                        c.sectors, c.bytes,
-                        static_cast<double>(c.bytes) / static_cast<double>(c.sectors * 32)});
+    out.rows.push_back(
+        {kind, line->function->name,
+         code.ptx_line == 0 ? result::Cell() : result::Cell(std::uint64_t{code.ptx_line}),
+         code.machine.empty() ? code.ptx : code.machine, known ? result::Cell(line->file) : result::Cell(),
+         known ? result::Cell(std::uint64_t{line->source_line}) : result::Cell(), c.requests, c.sectors,
+         c.bytes, static_cast<double>(c.bytes) / static_cast<double>(c.sectors * 32)});
   }
   return out;
 }

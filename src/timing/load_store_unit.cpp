@@ -103,7 +103,7 @@ void LoadStoreUnit::begin_load(Instruction& instruction, const Warp& warp, const
   if (parts_.as_written != nullptr && instruction.cached && !instruction.local &&
       info.op_class != OpClass::atomic)
     parts_.as_written->begins(instruction.load);
-  if (sm_.observer != nullptr) sm_.observer->load_begins(instruction.load, instruction.warp, *info.inst, now);
+  if (sm_.observer != nullptr) sm_.observer->load_begins(instruction.load, instruction.warp, now);
   parts_.scoreboard.set_destinations(instruction.warp, *warp.program, info,
                                      open_entry(Stall::long_scoreboard));
 }

@@ -17,11 +17,12 @@ void LoadLatency::add(const LoadLatency& other) {
   from_dram += other.from_dram;
 }
 
-void SmObserver::load_begins(std::uint32_t load, std::uint32_t warp, const ptx::Inst& inst, Cycle now) {
+void SmObserver::load_begins(std::uint32_t load, std::uint32_t warp, Cycle now) {
   if (loads_.size() <= load) loads_.resize(std::size_t{load} + 1);
   loads_[load] = {.line = current_,
                   .latency = &launch_->latency,
-                  .inst = &inst,
+                  .function = program_,
+                  .pc = pc_,
                   .warp = warp,
                   .issued = now,
                   .looked_up = now};
@@ -69,7 +70,7 @@ void SmObserver::load_ends(std::uint32_t load, Cycle at) {
   ++record.latency->loads;
   ++record.line->loads;
   record.line->load_cycles += at - record.issued;
-  timeline_.load(record.warp, *record.inst, record.issued, at);
+  if (record.function != nullptr) timeline_.load(record.warp, *record.function, record.pc, record.issued, at);
 }
 
 }  // namespace simtlab::timing

@@ -60,7 +60,8 @@ class SmObserver {
     current_ = &launch_->table.at(program.function(), pc);
     ++current_->instructions;
     current_->threads += lanes;
-    timeline_.issued(warp, *program[pc].inst, lanes, now);
+    program_ = &program.function(), pc_ = pc;
+    timeline_.issued(warp, *program_, pc, lanes, now);
   }
   // A machine instruction before its last one.
   void issued_part(unsigned launch, const Program& program, std::uint32_t pc) {
@@ -77,7 +78,7 @@ class SmObserver {
   }
 
   // Loads, by their number in the SM.
-  void load_begins(std::uint32_t load, std::uint32_t warp, const ptx::Inst& inst, Cycle now);
+  void load_begins(std::uint32_t load, std::uint32_t warp, Cycle now);
   void load_refused(std::uint32_t load, LoadStage why, Cycle now);
   void load_looked_up(std::uint32_t load, Cycle at);
   void load_ends(std::uint32_t load, Cycle at);
@@ -125,8 +126,8 @@ class SmObserver {
   struct LoadRecord {
     InstCounters* line = nullptr;  // null: a load that is not followed
     LoadLatency* latency = nullptr;
-    const ptx::Inst* inst = nullptr;
-    std::uint32_t warp = 0;
+    const ptx::Function* function = nullptr;
+    std::uint32_t pc = 0, warp = 0;
     Cycle issued = 0, refused = never, looked_up = 0;
     LoadStage why = LoadStage::mshr;
   };
@@ -137,6 +138,8 @@ class SmObserver {
   Observed* launch_ = nullptr;                       // whose instruction was issued last
   InstCounters nobody_;                              // takes what belongs to no instruction
   InstCounters* current_ = &nobody_;
+  const ptx::Function* program_ = nullptr;  // of the instruction issued last
+  std::uint32_t pc_ = 0;
   std::vector<Blamed> blamed_;  // by scheduler
   std::vector<LoadRecord> loads_;
   std::vector<Flight> sent_;

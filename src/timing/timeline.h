@@ -3,7 +3,8 @@
 
 #include <vector>
 
-#include "ptx/inst.h"
+#include "machine/code.h"
+#include "ptx/module.h"
 #include "result/timeline.h"
 #include "timing/messages.h"
 #include "timing/timing.h"
@@ -37,15 +38,18 @@ class TimelineRecorder {
     open_ += (name.empty() ? 0 : 1) - (is.empty() ? 0 : 1);
     is = name, since = now;
   }
-  void issued(std::uint32_t warp, const ptx::Inst& inst, unsigned lanes, Cycle now) {
+  void issued(std::uint32_t warp, const ptx::Function& function, std::uint32_t pc, unsigned lanes,
+              Cycle now) {
     if (!on_ || !window_.events || !inside(now)) return;
-    add({result::TimelineEvent::Kind::instruction, inst_name(inst), sm_, warp, epoch_ + now, 1, inst.line,
-         inst.source_line, lanes});
+    const ptx::Inst& inst = function.code[pc];
+    add({result::TimelineEvent::Kind::instruction, name_of(function, pc), sm_, warp, epoch_ + now, 1,
+         inst.line, inst.source_line, lanes, function.machine != nullptr});
   }
-  void load(std::uint32_t warp, const ptx::Inst& inst, Cycle from, Cycle to) {
+  void load(std::uint32_t warp, const ptx::Function& function, std::uint32_t pc, Cycle from, Cycle to) {
     if (!on_ || !window_.events || !inside(from)) return;
-    add({result::TimelineEvent::Kind::load, inst_name(inst), sm_, warp, epoch_ + from, to - from, inst.line,
-         inst.source_line, 0});
+    const ptx::Inst& inst = function.code[pc];
+    add({result::TimelineEvent::Kind::load, name_of(function, pc), sm_, warp, epoch_ + from, to - from,
+         inst.line, inst.source_line, 0, function.machine != nullptr});
   }
   void block_begins(std::uint32_t slot, std::uint64_t block, Cycle now) {
     if (!on_) return;
@@ -74,7 +78,11 @@ class TimelineRecorder {
     Cycle since = 0;
   };
   static constexpr std::size_t most_events = 1u << 20;  // of an SM
-  static std::string_view inst_name(const ptx::Inst& inst) { return ptx::name_of(inst.op); }
+  // Of machine code the mnemonic, which lives as long as the tables of forms: to the end.
+  static std::string_view name_of(const ptx::Function& function, std::uint32_t pc) {
+    return function.machine ? function.machine->instructions[pc].mnemonic()
+                            : ptx::name_of(function.code[pc].op);
+  }
   bool inside(Cycle now) const { return epoch_ + now >= window_.from && epoch_ + now < window_.to; }
   void add(const result::TimelineEvent& event) {
     if (events_.size() < most_events)

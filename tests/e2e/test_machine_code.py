@@ -109,5 +109,173 @@ class Checkpoints(MachineCode):
         self.fails(3, "run", str(cubin), *command[1:], "--resume", "c", says="checkpoint-mismatch")
 
 
+class AccelSim(MachineCode):
+    """Traces of Accel-Sim with the machine code beside: ours written in its format stand for those of its tracer."""
+
+    def traced(self, file, kernel):
+        command = self.command(file, kernel)
+        self.ok("run", *command, "--record", "t.simt")
+        self.ok("trace", "convert", "t.simt", "-o", "traced")
+        return command, ["run", self.folder / "traced" / "kernelslist.g", "--gpu", "a100"]
+
+    def test_with_the_cubin_a_trace_is_timed_as_the_machine_code(self):
+        for file, kernel in (
+            ("flow", "loops"),
+            ("memory", "votes"),
+            ("memory", "global_atomics"),
+            ("ampere", "copies"),
+        ):
+            command, trace = self.traced(file, kernel)
+            cubin = DATA / f"{file}.sm_80.cubin"
+            ran = self.run_json(*command)["kernels"][0]["metrics"]
+            replayed = self.run_json(*trace[1:], "--cubin", cubin)["kernels"][0]["metrics"]
+            alone = self.run_json(*trace[1:])["kernels"][0]["metrics"]
+            for name in ("gpu.cycles", "gpu.instructions.warp", "stall.wait", "stall.short_scoreboard"):
+                self.assertEqual(ran[name], replayed[name], f"{kernel}: {name}")
+            self.assertEqual(replayed["code.generation"]["value"], 80)
+            self.assertNotIn("code.generation", alone)
+
+    def test_code_that_was_not_traced_is_an_error(self):
+        _, trace = self.traced("flow", "loops")
+        other = self.folder / "other.cubin"
+        content = (DATA / "flow.sm_80.cubin").read_bytes()
+        other.write_bytes(content.replace(b"loops\0", b"lOops\0"))
+        self.assertIn("machine code of 0 of 1 kernels", self.ok(*trace, "--cubin", other).stderr)
+        text = (self.folder / "traced" / "kernel-1.traceg").read_text()
+        (self.folder / "traced" / "kernel-1.traceg").write_text(text.replace(" S2R ", " S2UR ", 1))
+        says = ("accelsim-cubin", "has S2R at 0x", "where S2UR was traced", "kernel-1.traceg:")
+        self.fails(3, *trace, "--cubin", DATA / "flow.sm_80.cubin", says=says)
+
+    def test_the_option_is_for_such_traces_and_files_with_code(self):
+        command, trace = self.traced("flow", "loops")
+        self.fails(2, "run", "t.simt", "--cubin", command[0], says="option-conflict")
+        self.fails(2, "run", *command, "--cubin", command[0], says="--cubin")
+        self.fails(3, *trace, "--cubin", self.file("no.cubin", "nothing"), says="accelsim-cubin")
+        self.ok("trace", "convert", trace[1], "-o", "c.simt", "--cubin", command[0])
+        self.assertIn("machine code for sm_80", self.ok("trace", "info", "c.simt").stdout)
+
+
+LINES = """
+kernel = "lines"
+grid = 2
+block = 32
+
+[[arg]]
+name = "out"
+type = "f32"
+shape = [64]
+init = "zero"
+
+[[arg]]
+name = "in"
+type = "f32"
+shape = [64]
+init = "iota"
+"""
+
+
+class Lines(MachineCode):
+    def setUp(self):
+        super().setUp()
+        self.file("lines.toml", LINES)
+        self.file("lines.cu", (DATA / "lines.cu").read_text())
+
+    def command(self, generation=80):
+        gpu = {70: "v100", 80: "a100", 90: "h100"}[generation]
+        return [DATA / f"lines.sm_{generation}.cubin", "--launch", "lines.toml", "--gpu", gpu]
+
+    def test_source_machine_code_and_ptx_stand_side_by_side(self):
+        for generation in (70, 80, 90):
+            result = self.run_json(*self.command(generation), "--lines")
+            lines = [l for l in result["kernels"][0]["profile"]["lines"] if l["code"].split()[1].startswith("LDG")]
+            for load in lines:
+                self.assertEqual(load["file"], "lines.cu")
+                self.assertIn(load["line"], (7, 10, 11))  # the compiler moves addresses out of the loop
+                self.assertRegex(load["ptx"], "^ld.global")
+                self.assertGreater(load["ptx_line"], 0)
+            self.assertTrue(lines)
+
+    def test_reports_name_source_lines(self):
+        text = self.ok("run", *self.command(), "--lines").stdout
+        self.assertIn("machine code for sm_80", text)
+        self.assertRegex(text, r"lines\.cu:10 +sum")
+        self.assertRegex(text, r"  0x[0-9a-f]{4}  FMUL R")
+        self.assertRegex(" ".join(text.split()), r"in loads \(lines\.cu:\d+\)")
+        self.ok("run", *self.command(), "--lines", "--html=page.html", "--json=r.json")
+        self.ok("report", "r.json", "--sqlite=r.db")
+        page = (self.folder / "page.html").read_text()
+        self.assertIn("Source, machine code and PTX, line by line", page)
+        self.assertIn("machine code for sm_80", page)
+        self.assertRegex(page, "ld.global.f32 ")
+
+    def test_disassembly_shows_both(self):
+        for generation in (70, 80, 90):
+            text = self.ok("disasm", DATA / f"lines.sm_{generation}.cubin").stdout
+            self.assertIn("// lines.cu:3", text)
+            self.assertRegex(text, r"// PTX \d+: mul.f32 +%f2, %f1, %f1;\n.*FMUL")
+        kernel = json.loads(self.ok("disasm", DATA / "lines.sm_80.cubin", "--json").stdout)["images"][0]["kernels"][0]
+        self.assertTrue(
+            any(i.get("ptx", "").startswith("ld.global") and i["line"] == 11 for i in kernel["instructions"])
+        )
+
+    def test_without_line_information_addresses_stand_for_lines(self):
+        command = MachineCode.command(self, "flow", "barrier_apart")
+        text = self.ok("run", *command, "--lines").stdout
+        self.assertIn("Hottest lines (of machine code;", text)
+        self.assertIn("in stores (0x", " ".join(text.split()))
+        self.assertNotIn("PTX line", text)
+
+
+class Studies(MachineCode):
+    def test_cache_and_predict_say_what_they_counted(self):
+        command = self.command("memory", "sizes")
+        for study in ("cache", "predict"):
+            text = self.ok(study, *command).stdout
+            self.assertIn("machine code for sm_80", text)
+            self.assertNotIn("PTX line", text)
+        # What is counted is what is executed.
+        ran = self.run_json(*command)["kernels"][0]["metrics"]["gpu.instructions.warp"]["value"]
+        predicted = json.loads(self.ok("predict", *command, "--json").stdout)
+        self.assertEqual(predicted["kernels"][0]["metrics"]["gpu.instructions.warp"]["value"], ran)
+
+    def test_explain_names_places_of_machine_code(self):
+        self.ok("run", *self.command("flow", "barrier_apart"), "--lines", "--json=r.json")
+        text = " ".join(self.ok("explain", "r.json").stdout.split())
+        self.assertNotIn("PTX line", text)
+        self.assertRegex(text, "The line that takes most is 0x[0-9a-f]{4}")
+
+    def test_a_mix_of_recorded_machine_code_and_a_cubin(self):
+        command = self.command("memory", "global_atomics")
+        self.ok("run", *self.command("flow", "loops"), "--record", "t.simt")
+        self.file(
+            "apps.toml",
+            f"""
+[[application]]
+name = "recorded"
+run = "t.simt"
+[[application]]
+name = "kernel"
+run = "{command[0]}"
+launch = "{command[2]}"
+""",
+        )
+        words = ["corun", "--host", "cycle", "--gpu", "a100", "--applications", "apps.toml"]
+        text = self.ok(*words, "--mix", "recorded,kernel", "--policy", "mps").stdout
+        self.assertIn("recorded", text)
+
+    def test_a_fault_names_address_and_source(self):
+        launch = self.file("lines.toml", LINES.replace("shape = [64]", "shape = [32]", 1))
+        found = self.simtlab("run", DATA / "lines.sm_80.cubin", "--launch", launch, "--gpu", "a100")
+        self.assertEqual(found.returncode, 5)
+        self.assertRegex(found.stderr, r"kernel lines \(.*cubin at 0x[0-9a-f]{4}, source lines.cu:11\)")
+
+    def test_a_timeline_names_mnemonics(self):
+        self.ok("run", *self.command("flow", "loops"), "--timeline=t.json")
+        events = json.loads((self.folder / "t.json").read_text())["traceEvents"]
+        issued = [e for e in events if e.get("cat") == "issue"]
+        self.assertIn("ISETP", {e["name"] for e in issued})
+        self.assertTrue(all("address" in e["args"] for e in issued))
+
+
 if __name__ == "__main__":
     main()

@@ -149,10 +149,12 @@ class Damage(Case):
         trace = self.trace()
         replayed = self.ok("run", trace, "--json").stdout
         content = bytearray(trace.read_bytes())
-        self.assertEqual(content[8], 3)
-        content[8] = 2  # the code of this kernel has nothing that version 2 lacks
-        trace.write_bytes(content)
-        self.assertEqual(comparable(self.ok("run", trace, "--json").stdout), comparable(replayed))
+        self.assertEqual(content[8], 4)
+        for version in (3, 2):  # the code of this kernel has nothing that these lack
+            content[8] = version
+            trace.write_bytes(content)
+            self.assertEqual(comparable(self.ok("run", trace, "--json").stdout), comparable(replayed))
+            self.assertIn(f"format {version},", self.ok("trace", "info", trace).stdout)
 
     def test_truncated_and_changed_traces_name_the_file_and_the_byte(self):
         whole = self.trace().read_bytes()

@@ -124,10 +124,11 @@ class Reader {
         !out.launch.empty() || out.kernel || out.grid || out.global || out.block || !out.args.empty();
     if (launched && !out.is_kernel())
       fail(table,
-           "launch, kernel, grid, global, block and args are for .ptx and .cl files; a program launches its "
+           "launch, kernel, grid, global, block and args are for .ptx, .cubin and .cl files; a program "
+           "launches its "
            "kernels itself");
     if (!launched && out.is_kernel())
-      fail(table, "a .ptx or .cl file needs a launch: launch = \"FILE\", or global, block and args");
+      fail(table, "a .ptx, .cubin or .cl file needs a launch: launch = \"FILE\", or global, block and args");
     if (!out.arguments.empty() && (out.is_kernel() || out.is_trace()))
       fail(table, "arguments are for programs");
     out_.push_back(std::move(out));

@@ -10,7 +10,7 @@
 
 namespace simtlab::corun::cycle {
 
-// One application: a CUDA source or a program with arguments; a kernel (.ptx, .cl) with its launch; a
+// One application: a CUDA source or a program with arguments; a kernel (.ptx, .cubin, .cl) with its launch; a
 // recorded trace.
 struct Described {
   std::string name;
@@ -24,7 +24,9 @@ struct Described {
 
   // FILE.simt, or FILE.simt.1, ...: of further processes of a program that was recorded.
   bool is_trace() const { return file.extension() == ".simt" || file.stem().extension() == ".simt"; }
-  bool is_kernel() const { return file.extension() == ".ptx" || file.extension() == ".cl"; }
+  bool is_kernel() const {
+    return file.extension() == ".ptx" || file.extension() == ".cubin" || file.extension() == ".cl";
+  }
 };
 
 // Files are taken relative to the one that names them. Throws Error(bad_input, "corun-applications").

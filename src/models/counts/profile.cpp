@@ -163,11 +163,11 @@ void add_code(const ptx::Module& module, const InstInfo& info, const timing::Low
               double executed, double spread, std::vector<CodeStep>& code) {
   const auto file = module.files.find(info.inst->file);
   const bool machine = module.late || (!module.functions.empty() && module.functions.front().machine);
-  const std::string at = file == module.files.end()
-                             ? (machine ? fmt::format("0x{:04x}", info.inst->line)
-                                        : fmt::format("PTX line {}", info.inst->line))
-                             : fmt::format("{}:{}", file->second.substr(file->second.find_last_of('/') + 1),
-                                           info.inst->source_line);
+  const std::string at =
+      file == module.files.end()
+          ? (machine ? fmt::format("0x{:04x}", info.inst->line) : fmt::format("PTX line {}", info.inst->line))
+          : fmt::format("{}:{}", file->second.substr(file->second.find_last_of('/') + 1),
+                        info.inst->source_line);
   const auto add = [&](OpClass op_class, unsigned count) {
     code.push_back({fmt::format("{} {}", at, device::name_of(op_class)), op_class, executed * count, spread});
   };

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "machine/classes.h"
+#include "machine/code.h"
 #include "stream/trace/walk.h"
 
 namespace simtlab::stream::accelsim {
@@ -214,7 +215,8 @@ std::uint64_t export_trace(trace::Reader& from, const std::filesystem::path& fol
     const trace::ReplayedLaunch launch(from, op->kernel);
     FileWriter file(folder / name);
     Exporter exporter(launch, file);
-    exporter.header(kernels, op->stream, version);
+    const auto& machine = launch.function().machine;
+    exporter.header(kernels, op->stream, machine ? machine->generation : version);
     for (std::uint64_t i = 0; i < launch.block_count(); ++i) {
       if (stop != nullptr && *stop)
         throw Error(ExitCode::interrupted, "interrupted", fmt::format("kernel {}, block {}", kernels, i));

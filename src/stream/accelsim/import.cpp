@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <set>
 #include <unordered_map>
 
 #include "base/shown.h"
+#include "stream/accelsim/known_code.h"
 #include "stream/trace/segment.h"
 
 namespace simtlab::stream::accelsim {
@@ -180,9 +182,10 @@ void to_step(const Header& header, const ptx::Inst& inst, std::uint32_t pc, Inst
 
 class BlockWriter {
  public:
-  BlockWriter(const trace::Code& code, std::uint32_t number, unsigned warps, trace::Writer& to,
-              trace::Writer::Place place)
-      : view_(code.function(), number), warps_(warps), to_(to), place_(place) {}
+  // end: an instruction that ends a warp.
+  BlockWriter(const trace::Code& code, std::uint32_t number, std::uint32_t end, unsigned warps,
+              trace::Writer& to, trace::Writer::Place place)
+      : view_(code.function(), number), end_(end), warps_(warps), to_(to), place_(place) {}
 
   void begin(std::uint64_t block) {
     for (trace::WarpEncoder& warp : warps_) warp.begin();
@@ -203,7 +206,7 @@ class BlockWriter {
   unsigned end() {
     unsigned added = 0;
     Step exit;
-    exit.pc = static_cast<std::uint32_t>(view_.traits.size() - 1);
+    exit.pc = end_;
     for (unsigned warp = 0; warp < warps_.size(); ++warp) {
       if (!ended_[warp]) {
         add(warp, exit);
@@ -223,6 +226,7 @@ class BlockWriter {
   }
 
   trace::CodeView view_;
+  std::uint32_t end_;
   std::vector<trace::WarpEncoder> warps_;
   std::vector<bool> ended_;
   trace::Writer::Segment segment_;
@@ -239,27 +243,44 @@ void check(const volatile bool* stop, const KernelFile& file) {
 
 }  // namespace
 
-void import_kernel(const Opener& open, const std::string& name, const SassTable& table, trace::Writer& to,
-                   std::uint32_t stream, Imported& out, const volatile bool* stop) {
-  CodeTable codes(table);
-  {
-    KernelFile file(open(), name);
-    for (KernelFile::Event event; (event = file.next()) != KernelFile::Event::end;) {
-      if (event == KernelFile::Event::instruction) codes.add(file);
-      if (event == KernelFile::Event::block) check(stop, file);
-    }
+namespace {
+
+// The static code of a kernel: what is known of it, or what its lines say.
+class StaticCode {
+ public:
+  StaticCode(const KernelCode& known, const SassTable& table, const Header& header) : lines_(table) {
+    if (known.module) known_.emplace(known, header, static_cast<std::uint32_t>(local_bytes));
   }
-  KernelFile file(open(), name);
-  const Header& header = file.header();
-  const trace::Code code = codes.finish(header);
-  trace::Kernel kernel;
-  kernel.function = to.add_code(trace::write_code(*code.module, code.function(), &code));
-  kernel.grid = {header.grid.x, header.grid.y, header.grid.z};
-  kernel.block = {header.block.x, header.block.y, header.block.z};
-  kernel.shared_bytes = static_cast<std::uint32_t>(header.shared_bytes);
-  const trace::Writer::Place place = to.reserve_kernel(stream);
-  to.begin_kernel(place, kernel);
-  BlockWriter writer(code, kernel.function, header.warps(), to, place);
+  void add(const KernelFile& file) {
+    if (known_)
+      known_->place(file);
+    else
+      lines_.add(file);
+  }
+  void finish(const Header& header) {
+    if (!known_) gathered_ = lines_.finish(header);
+  }
+  const trace::Code& code() const { return known_ ? known_->code() : gathered_; }
+  std::uint32_t place(const KernelFile& file) {
+    return known_ ? known_->place(file) : lines_.place(file.instruction());
+  }
+  std::uint32_t end() const {
+    return known_ ? known_->end() : static_cast<std::uint32_t>(gathered_.function().code.size() - 1);
+  }
+  void set_barrier(Step& step) const {
+    if (known_ && step.arrives) known_->set_barrier(step);
+  }
+
+ private:
+  CodeTable lines_;
+  trace::Code gathered_;
+  std::optional<KnownCode> known_;
+};
+
+// Once through the kernel's text: blocks, warps and their instructions.
+void write_blocks(KernelFile& file, StaticCode& codes, BlockWriter& writer, Imported& out,
+                  const volatile bool* stop) {
+  const trace::Code& code = codes.code();
   std::set<std::uint64_t> blocks;
   std::vector<bool> guessed(code.function().code.size());
   for (const std::uint32_t pc : code.guessed) guessed[pc] = true;
@@ -274,8 +295,9 @@ void import_kernel(const Opener& open, const std::string& name, const SassTable&
         writer.begin(file.block());
         break;
       case KernelFile::Event::instruction: {
-        const std::uint32_t pc = codes.place(file.instruction());
-        to_step(header, code.function().code[pc], pc, file.instruction(), addresses, step);
+        const std::uint32_t pc = codes.place(file);
+        to_step(file.header(), code.function().code[pc], pc, file.instruction(), addresses, step);
+        codes.set_barrier(step);
         writer.add(file.warp(), step);
         if (guessed[pc]) ++out.unknown[code.mnemonics[pc]];
         ++out.warp_instructions;
@@ -286,7 +308,35 @@ void import_kernel(const Opener& open, const std::string& name, const SassTable&
     }
   }
   if (blocks.empty()) file.lines().truncated("the kernel has no block");
+}
+
+}  // namespace
+
+void import_kernel(const Opener& open, const std::string& name, const SassTable& table, trace::Writer& to,
+                   std::uint32_t stream, Imported& out, const volatile bool* stop, const FindCode& find) {
+  KernelFile first(open(), name);
+  KernelCode known;
+  if (find) known = find(first.header().name, static_cast<unsigned>(first.header().binary_version));
+  StaticCode codes(known, table, first.header());
+  for (KernelFile::Event event; (event = first.next()) != KernelFile::Event::end;) {
+    if (event == KernelFile::Event::instruction) codes.add(first);
+    if (event == KernelFile::Event::block) check(stop, first);
+  }
+  codes.finish(first.header());
+  KernelFile file(open(), name);
+  const Header& header = file.header();
+  const trace::Code& code = codes.code();
+  trace::Kernel kernel;
+  kernel.function = to.add_code(trace::write_code(*code.module, code.function(), &code));
+  kernel.grid = {header.grid.x, header.grid.y, header.grid.z};
+  kernel.block = {header.block.x, header.block.y, header.block.z};
+  kernel.shared_bytes = static_cast<std::uint32_t>(header.shared_bytes);
+  const trace::Writer::Place place = to.reserve_kernel(stream);
+  to.begin_kernel(place, kernel);
+  BlockWriter writer(code, kernel.function, codes.end(), header.warps(), to, place);
+  write_blocks(file, codes, writer, out, stop);
   to.finish_kernel(place);
+  if (known.module) ++out.with_code;
   ++out.kernels;
 }
 

@@ -13,14 +13,15 @@ namespace fs = std::filesystem;
 
 class Importer {
  public:
-  Importer(trace::Writer& to, const volatile bool* stop) : to_(to), stop_(stop) {}
+  Importer(trace::Writer& to, const volatile bool* stop, const FindCode& find)
+      : to_(to), stop_(stop), find_(find) {}
 
   void kernel(const fs::path& file) {
     const KernelFile head(file_text(file), file.string());
     const auto version = static_cast<unsigned>(head.header().binary_version);
     if (!tables_.contains(version)) tables_.emplace(version, machine::SassTable::of_version(version));
     import_kernel([&] { return file_text(file); }, file.string(), tables_.at(version), to_,
-                  stream(head.header().stream), out_, stop_);
+                  stream(head.header().stream), out_, stop_, find_);
   }
 
   void copy(std::uint64_t address, std::uint64_t bytes) {
@@ -49,6 +50,7 @@ class Importer {
 
   trace::Writer& to_;
   const volatile bool* stop_;
+  const FindCode& find_;
   std::map<unsigned, machine::SassTable> tables_;
   std::map<std::uint64_t, std::uint32_t> streams_;
   Imported out_;
@@ -88,8 +90,8 @@ fs::path kernel_path(const Lines& lines, const fs::path& list) {
 bool is_list(const std::string& file) { return fs::path(file).filename() == "kernelslist.g"; }
 bool is_kernel(const std::string& file) { return file.ends_with(".traceg") || file.ends_with(".traceg.xz"); }
 
-Imported import(const fs::path& file, trace::Writer& to, const volatile bool* stop) {
-  Importer importer(to, stop);
+Imported import(const fs::path& file, trace::Writer& to, const volatile bool* stop, const FindCode& find) {
+  Importer importer(to, stop, find);
   if (!is_list(file.string())) {
     importer.kernel(file);
     return importer.result();

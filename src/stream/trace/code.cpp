@@ -278,7 +278,8 @@ Code read_code(Bytes bytes) {
   if (!bytes.at_end()) {
     if (!code.mnemonics.empty() || !code.addresses.empty() || !code.guessed.empty())
       throw Malformed("it has names of instructions beside their words");
-    const std::shared_ptr<const machine::Code> machine = read_machine(bytes, f.code.size(), code.lanes_merged);
+    const std::shared_ptr<const machine::Code> machine =
+        read_machine(bytes, f.code.size(), code.lanes_merged);
     name_instructions(code, *machine);
     f.machine = machine;
   }

@@ -20,7 +20,7 @@ std::string line_to_run(const std::string& file) {
   const auto ends = [&](std::initializer_list<const char*> endings) {
     return std::ranges::any_of(endings, [&](const char* e) { return file.ends_with(e); });
   };
-  if (ends({".ptx"})) return fmt::format("simtlab run {} --launch FILE", name);
+  if (ends({".ptx", ".cubin"})) return fmt::format("simtlab run {} --launch FILE", name);
   if (ends({".cl"})) return fmt::format("simtlab run {} --global N --local N --arg ...", name);
   if (is_source(file) || ends({".simt", "kernelslist.g"})) return "simtlab run " + name;
   if (ends({".json"})) return "simtlab report " + name;

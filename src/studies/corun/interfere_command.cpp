@@ -34,7 +34,9 @@ std::string load_text(corun::Disturbance kind, const corun::Demand& d) {
                                              : fmt::format("{:.0f} GB/s", load_of(d) / 1e9);
 }
 
-bool is_kernel(const std::string& name) { return name.ends_with(".ptx") || name.ends_with(".cl"); }
+bool is_kernel(const std::string& name) {
+  return name.ends_with(".ptx") || name.ends_with(".cubin") || name.ends_with(".cl");
+}
 
 void set_point(result::Result& result, const std::string& name, double intensity, double load,
                double slowdown) {

@@ -15,8 +15,8 @@
 #include "base/shown.h"
 #include "machine/forms.h"
 #include "machine/image.h"
+#include "studies/common/device_code.h"
 #include "studies/common/studies.h"
-#include "studies/disasm/device_code.h"
 #include "studies/disasm/listing.h"
 
 namespace simtlab::studies {

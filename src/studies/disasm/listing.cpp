@@ -112,8 +112,8 @@ std::string json_of(const ChosenCode& code) {
   out += "\"kernels\": [";
   const char* separator = "\n    ";
   for (const machine::ImageKernel* kernel : code.kernels) {
-    out.append(separator)
-        .append(json_of(*kernel, machine::list_kernel(code.image, *kernel, code.lines, code.ptx), code.ptx));
+    out.append(separator).append(
+        json_of(*kernel, machine::list_kernel(code.image, *kernel, code.lines, code.ptx), code.ptx));
     separator = ",\n    ";
   }
   return out + "]}";
@@ -139,9 +139,9 @@ void add_kernel(std::string& out, const ChosenCode& code, const machine::ImageKe
                "\n";
     }
     if (line.ptx_line != std::exchange(ptx_line, line.ptx_line) && line.ptx_line != 0)
-      out += report::painted(fmt::format("  // PTX {}: {}", line.ptx_line,
-                                         report::printable(code.ptx[line.ptx_line])),
-                             report::Paint::dim, style) +
+      out += report::painted(
+                 fmt::format("  // PTX {}: {}", line.ptx_line, report::printable(code.ptx[line.ptx_line])),
+                 report::Paint::dim, style) +
              "\n";
     out += line_text(line, style) + "\n";
   }

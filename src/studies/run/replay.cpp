@@ -1,5 +1,8 @@
 #include "studies/run/replay.h"
 
+#include <filesystem>
+#include <vector>
+
 #include "base/error.h"
 #include "stream/trace/reader.h"
 #include "studies/common/temporary.h"
@@ -21,9 +24,15 @@ Outcome run_trace(const std::string& file, const RunOptions& given, const Output
                 "a trace holds addresses, not values: there is nothing to execute in functional mode",
                 "leave out --mode functional");
   const device::LoadedDevice device = options::load_device(configuration);
-  check_inputs(output, {file});
+  const std::string& cubin = configuration.options.cubin;
+  if (!cubin.empty() && !is_accelsim(file))
+    throw Error(ExitCode::usage, "option-conflict",
+                "--cubin is for Accel-Sim's traces: others have the code that ran, or none", "leave it out");
+  check_inputs(output, cubin.empty() ? std::vector<std::filesystem::path>{file}
+                                     : std::vector<std::filesystem::path>{file, cubin});
   check_inputs(output, files_of(configuration, device));
-  const Simulation simulation{configuration, device, output, clock, hash_inputs({file})};
+  const Simulation simulation{configuration, device, output, clock,
+                              cubin.empty() ? hash_inputs({file}) : hash_inputs({file, cubin})};
   if (!is_accelsim(file) && !is_access_text(file)) {
     const std::unique_ptr<stream::trace::Reader> reader = stream::trace::open(file);
     return simulate(simulation, [&](gpu::Gpu& gpu, const volatile bool*) { gpu.replay(*reader); });
@@ -31,7 +40,10 @@ Outcome run_trace(const std::string& file, const RunOptions& given, const Output
   // Text is read once and in its order; the SMs read blocks here and there.
   const TemporaryDirectory folder;
   return simulate(simulation, [&](gpu::Gpu& gpu, const volatile bool* stop) {
-    (is_access_text(file) ? import_access_text : import_accelsim)(file, folder.path() / "trace.simt", stop);
+    if (is_access_text(file))
+      import_access_text(file, folder.path() / "trace.simt", stop);
+    else
+      import_accelsim(file, folder.path() / "trace.simt", cubin, stop);
     gpu.replay(*stream::trace::open(folder.path() / "trace.simt"));
   });
 }

@@ -13,6 +13,7 @@
 #include "studies/common/options.h"
 #include "studies/common/progress.h"
 #include "studies/common/signals.h"
+#include "studies/trace/traced_code.h"
 
 namespace simtlab::studies {
 namespace {
@@ -21,7 +22,7 @@ namespace trace = stream::trace;
 namespace accelsim = stream::accelsim;
 
 struct ConvertOptions {
-  std::string in, out;
+  std::string in, out, cubin;
   unsigned version = 70;
 };
 
@@ -29,9 +30,12 @@ Outcome convert(const ConvertOptions& o) {
   const Signals signals(0);
   const Progress progress("converting", OutputOptions{}, Progress::Stopped::loses);
   if (is_accelsim(o.in)) {
-    import_accelsim(o.in, o.out, signals.flag());
+    import_accelsim(o.in, o.out, o.cubin, signals.flag());
     return {};
   }
+  if (!o.cubin.empty())
+    throw Error(ExitCode::usage, "option-conflict",
+                "--cubin is for Accel-Sim's traces: others have the code that ran, or none", "leave it out");
   if (is_access_text(o.in)) {
     import_access_text(o.in, o.out, signals.flag());
     return {};
@@ -58,16 +62,22 @@ void import_access_text(const std::string& file, const std::filesystem::path& to
   writer.close();
 }
 
-void import_accelsim(const std::string& file, const std::filesystem::path& to, const volatile bool* stop) {
+void import_accelsim(const std::string& file, const std::filesystem::path& to, const std::string& cubin,
+                     const volatile bool* stop) {
   trace::Writer writer(to, "an Accel-Sim trace");
-  const accelsim::Imported imported = accelsim::import(file, writer, stop);
+  const accelsim::Imported imported = accelsim::import(file, writer, stop, find_code_in(cubin));
   writer.close();
+  if (!cubin.empty() && imported.with_code < imported.kernels)
+    talk(fmt::format(
+        "note: {} has the machine code of {} of {} kernels; the others are timed by their opcodes\n",
+        shown(cubin), imported.with_code, imported.kernels));
   if (!imported.unknown.empty()) {
     std::string list;
     for (const auto& [opcode, count] : imported.unknown)
       list += fmt::format("{}{} ({})", list.empty() ? "" : ", ", shown(opcode, 60), count);
-    talk(fmt::format("note: opcodes that data/sass does not know, timed as int_alu (executed so often): {}\n",
-                     shown(list, 4000)));
+    talk(fmt::format(
+        "note: opcodes that data/machine/classes does not know, timed as int_alu (executed so often): {}\n",
+        shown(list, 4000)));
   }
   if (imported.ends_added > 0)
     talk(fmt::format("note: {} warps end without EXIT; one was added to each\n", imported.ends_added));
@@ -84,8 +94,14 @@ void add_trace_convert(Command& trace) {
       ->required()
       ->check(output_file_or_folder())
       ->type_name("FILE|FOLDER");
-  sub->add_option("--binary-version", o->version,
-                  "Generation that a written Accel-Sim trace claims: 70 (default), 75, 80, 86, 90")
+  sub->add_option(
+         "--cubin", o->cubin,
+         "Machine code of an Accel-Sim trace's kernels: a cubin, or an executable or library with some")
+      ->type_name("FILE");
+  sub->add_option(
+         "--binary-version", o->version,
+         "Generation that a written Accel-Sim trace claims: 70 (default), 75, 80, 86, 90; of machine "
+         "code its own")
       ->type_name("N");
   sub->action([o](const Call&) { return convert(*o); });
 }

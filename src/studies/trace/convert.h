@@ -16,7 +16,9 @@ bool is_accelsim(const std::string& file);
 // Whether a file is a text of single accesses: *.trace.
 bool is_access_text(const std::string& file);
 void import_access_text(const std::string& file, const std::filesystem::path& to, const volatile bool* stop);
-// As a trace of ours; says on stderr which opcodes no table knows.
-void import_accelsim(const std::string& file, const std::filesystem::path& to, const volatile bool* stop);
+// As a trace of ours; says on stderr which opcodes no table knows. cubin: a file with the kernels' machine
+// code; empty: there is none.
+void import_accelsim(const std::string& file, const std::filesystem::path& to, const std::string& cubin,
+                     const volatile bool* stop);
 
 }  // namespace simtlab::studies

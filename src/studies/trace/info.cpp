@@ -98,15 +98,17 @@ std::string as_json(const trace::Reader& reader, const std::vector<Item>& items,
   for (const Item& i : items) {
     const trace::Kernel& k = i.kernel;
     kernels += fmt::format(
-        "{}\n    {{\"name\": {}, \"code\": {}, \"grid\": [{}, {}, {}], \"block\": [{}, {}, {}], \"shared_bytes\": {}, "
+        "{}\n    {{\"name\": {}, \"code\": {}, \"grid\": [{}, {}, {}], \"block\": [{}, {}, {}], "
+        "\"shared_bytes\": {}, "
         "\"blocks\": {}, \"whole\": {}, "
         "\"warp_instructions\": {}, \"thread_instructions\": {}, \"stored_bytes\": {}",
-        kernels.empty() ? "" : ",", result::json_string(i.name), result::json_string(i.code), k.grid[0], k.grid[1], k.grid[2], k.block[0],
-        k.block[1], k.block[2], k.shared_bytes, k.blocks, k.whole(), k.warp_instructions,
-        k.thread_instructions, k.stored_bytes);
+        kernels.empty() ? "" : ",", result::json_string(i.name), result::json_string(i.code), k.grid[0],
+        k.grid[1], k.grid[2], k.block[0], k.block[1], k.block[2], k.shared_bytes, k.blocks, k.whole(),
+        k.warp_instructions, k.thread_instructions, k.stored_bytes);
     if (mix)
-      kernels += fmt::format(", \"classes\": {}, \"opcodes\": {}, \"unknown_opcodes\": {}",
-                             json_mix(i.counts.classes), json_mix(i.counts.names), json_mix(i.counts.guessed));
+      kernels +=
+          fmt::format(", \"classes\": {}, \"opcodes\": {}, \"unknown_opcodes\": {}",
+                      json_mix(i.counts.classes), json_mix(i.counts.names), json_mix(i.counts.guessed));
     kernels += "}";
   }
   return fmt::format(
@@ -115,9 +117,9 @@ std::string as_json(const trace::Reader& reader, const std::vector<Item>& items,
       "\"kernels\": {}, \"blocks\": {}, \"warp_instructions\": {}, \"thread_instructions\": {}, "
       "\"bytes_per_warp_instruction\": {:.4f}}},\n"
       "  \"kernels\": [{}\n  ]\n}}\n",
-      reader.version(), result::json_string(reader.recorded_on()), reader.file_bytes(),
-      reader.code_bytes(), reader.codes().size(), t.kernels, t.blocks, t.warp_instructions,
-      t.thread_instructions, per_instruction(reader.file_bytes(), t.warp_instructions), kernels);
+      reader.version(), result::json_string(reader.recorded_on()), reader.file_bytes(), reader.code_bytes(),
+      reader.codes().size(), t.kernels, t.blocks, t.warp_instructions, t.thread_instructions,
+      per_instruction(reader.file_bytes(), t.warp_instructions), kernels);
 }
 
 std::string mix_line(const char* title, const Mix& mix, std::uint64_t all) {
@@ -143,10 +145,9 @@ std::string as_text(const trace::Reader& reader, const std::vector<Item>& items)
       "{}: trace of simtlab, format {}, recorded on {}\n  {} kernels, {} blocks, {} warp instructions ({} by "
       "threads), {} functions\n"
       "  {} in the file, {:.3f} bytes a warp instruction\n",
-      report::printable(reader.name()), reader.version(), report::printable(reader.recorded_on()),
-      t.kernels, t.blocks, report::format_exact(t.warp_instructions),
-      report::format_exact(t.thread_instructions), reader.codes().size(),
-      report::format_bytes(static_cast<double>(reader.file_bytes())),
+      report::printable(reader.name()), reader.version(), report::printable(reader.recorded_on()), t.kernels,
+      t.blocks, report::format_exact(t.warp_instructions), report::format_exact(t.thread_instructions),
+      reader.codes().size(), report::format_bytes(static_cast<double>(reader.file_bytes())),
       per_instruction(reader.file_bytes(), t.warp_instructions));
   std::size_t number = 0;
   for (const Item& i : items) {

@@ -100,5 +100,24 @@ TEST(Image, DamagedFilesAreErrors) {
   }
 }
 
+TEST(Lines, SourceAndPtxOfAnInstruction) {
+  const std::string file =
+      read_file(SIMTLAB_SOURCE_DIR "/tests/data/machine/lines.sm_80.cubin", 1 << 20, "cubin");
+  const Image image = read_image(bytes_of(file), "lines.cubin");
+  const CodeLines lines = read_code_lines(image.elf);
+  ASSERT_TRUE(lines.ptx);
+  std::size_t products = 0;
+  for (const ListedInstruction& line :
+       list_kernel(image, image.kernels[0], lines.source, *lines.ptx).instructions)
+    if (line.line == 3 && (*lines.ptx)[line.ptx_line].starts_with("mul.f32")) {
+      EXPECT_EQ(line.file, "lines.cu");
+      EXPECT_TRUE(line.text.starts_with("FMUL")) << line.text;
+      ++products;
+    }
+  EXPECT_EQ(products, 2u);
+  EXPECT_EQ((*lines.ptx)[0], "");
+  EXPECT_EQ((*lines.ptx)[1u << 30], "");
+}
+
 }  // namespace
 }  // namespace simtlab::machine

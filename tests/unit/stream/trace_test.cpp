@@ -6,6 +6,9 @@
 #include <random>
 
 #include "base/error.h"
+#include "base/files.h"
+#include "machine/code.h"
+#include "machine/image.h"
 #include "stream/executed.h"
 #include "stream/trace/addresses.h"
 #include "stream/trace/cut.h"
@@ -236,6 +239,29 @@ TEST(Trace, CodeWithEveryKindOfModifierComesBack) {
   const Buffer written = write_code(*module, module->functions.front());
   const Code code = read_code(Bytes(written));
   EXPECT_EQ(write_code(*code.module, code.function()), written);
+}
+
+// Its words are decoded again; a word that is none is refused, wherever it is damaged.
+TEST(Trace, MachineCodeComesBackWhole) {
+  const std::string cubin =
+      read_file(SIMTLAB_SOURCE_DIR "/tests/data/machine/lines.sm_80.cubin", 1 << 20, "cubin");
+  const auto module = machine::load_cubin(std::as_bytes(std::span(cubin)), "lines.cubin");
+  const ptx::Function& function = module->functions.front();
+  const Buffer written = write_code(*module, function);
+  const Code code = read_code(Bytes(written));
+  EXPECT_EQ(write_code(*code.module, code.function(), &code), written);
+  ASSERT_TRUE(code.function().machine);
+  EXPECT_EQ(code.function().machine->words, function.machine->words);
+  EXPECT_EQ(code.function().machine->generation, 80u);
+  EXPECT_EQ(code.mnemonics.size(), function.code.size());
+  std::mt19937 random(1);
+  for (unsigned round = 0; round < 2000; ++round) {
+    Buffer damaged = written;
+    damaged[random() % damaged.size()] ^= static_cast<std::uint8_t>(1u << random() % 8);
+    try {
+      read_code(Bytes(damaged));
+    } catch (const Malformed&) {}
+  }
 }
 
 TEST(Trace, AddressesOfAnyPatternComeBack) {

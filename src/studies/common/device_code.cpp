@@ -1,4 +1,4 @@
-#include "studies/disasm/device_code.h"
+#include "studies/common/device_code.h"
 
 #include <fmt/format.h>
 
