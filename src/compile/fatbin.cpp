@@ -2,8 +2,8 @@
 //
 // Layout (little-endian, found by looking at what nvcc 11 to 13 write): a 16-byte container header, then
 // entries of a header of at least 64 bytes and a payload padded to 8 bytes, raw, LZ4 block or zstd frame.
-// Everything is read with bounds; what decompression may produce is limited. Machine code (cubins) stays
-// packed until it is asked for.
+// Everything is read with bounds; what decompression may produce is limited. Entries stay packed until
+// they are asked for.
 #include <fmt/format.h>
 #include <lz4.h>
 #include <zstd.h>
@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::uint32_t container_magic = 0xBA55ED50;
 constexpr std::size_t container_header = 16, entry_header = 64;
-constexpr std::uint64_t max_text = std::uint64_t{256} << 20;  // all PTX texts of one image together
+constexpr std::uint64_t max_text = std::uint64_t{256} << 20;  // one PTX text
 constexpr std::uint64_t max_code = std::uint64_t{512} << 20;  // one cubin
 constexpr std::size_t max_entries = 4096;
 constexpr std::uint16_t kind_ptx = 1, kind_elf = 2;
@@ -123,19 +123,6 @@ std::string unpack(const std::string& name, const FatbinEntry::Packed& p, std::u
   return (p.flags & flag_zstd) != 0 ? unpack_zstd(name, p, packed, room) : unpack_lz4(name, p, packed, room);
 }
 
-// room: bytes of text that may still come.
-std::string read_text(const std::string& name, const FatbinEntry::Packed& packed, std::uint64_t room) {
-  std::string text = cut_at_nul(unpack(name, packed, room));
-  if (!looks_like_text(text))
-    throw Error(
-        ExitCode::unsupported, "fatbin-compression",
-        fmt::format(
-            "{}: the PTX in the fat binary is packed in a way that simtlab does not know (flags 0x{:x})",
-            name, packed.flags),
-        "rebuild with nvcc --compress-mode=none");
-  return text;
-}
-
 // One container at the start of `bytes`; returns its length.
 std::size_t read_container(const std::string& name, Bytes bytes, std::size_t base,
                            std::vector<FatbinEntry>& out) {
@@ -171,25 +158,25 @@ std::size_t read_container(const std::string& name, Bytes bytes, std::size_t bas
                     .unpacked_bytes = h.text_bytes,
                     .flags = h.flags,
                     .compressed_bytes = h.compressed_bytes};
-    if (entry.is_ptx) {
-      std::uint64_t before = 0;
-      for (const FatbinEntry& e : out) before += e.text.size();
-      entry.text = read_text(name, entry.packed, max_text - before);
-    }
     if (h.kind == kind_ptx || h.kind == kind_elf) out.push_back(std::move(entry));
     at += h.header_bytes + static_cast<std::size_t>(h.payload_bytes);
   }
   return end;
 }
 
-// A cubin without a container.
+// A cubin or a text without a container.
+FatbinEntry bare(const void* data, std::size_t size) {
+  FatbinEntry entry;
+  entry.packed = {.data = static_cast<const std::uint8_t*>(data), .bytes = size, .unpacked_bytes = size};
+  return entry;
+}
+
 FatbinEntry bare_machine_code(const void* data, std::size_t size) {
   const unsigned generation =
       machine::generation_of(std::as_bytes(std::span(static_cast<const char*>(data), size)));
-  FatbinEntry entry;
+  FatbinEntry entry = bare(data, size);
   entry.major = generation / 10;
   entry.minor = generation % 10;
-  entry.packed = {.data = static_cast<const std::uint8_t*>(data), .bytes = size, .unpacked_bytes = size};
   return entry;
 }
 
@@ -201,9 +188,8 @@ std::vector<FatbinEntry> read_plain_ptx(const void* data, std::size_t size, cons
   if (length >= max_text) corrupt(name, 0, fmt::format("PTX of more than {} bytes", max_text));
   if (length < sizeof container_magic || !looks_like_text({text, length}))
     corrupt(name, 0, "this is neither a fat binary nor PTX text");
-  FatbinEntry entry;
+  FatbinEntry entry = bare(data, length);
   entry.is_ptx = true;
-  entry.text.assign(text, length);
   return {entry};
 }
 
@@ -268,6 +254,18 @@ const FatbinEntry* pick_machine_code(const std::vector<FatbinEntry>& entries, un
     if (!e.is_ptx && e.major == cc_major && e.minor <= cc_minor && (best == nullptr || e.minor > best->minor))
       best = &e;
   return best;
+}
+
+std::string ptx_text(const FatbinEntry& entry, const std::string& name) {
+  std::string text = cut_at_nul(unpack(name, entry.packed, max_text));
+  if (!looks_like_text(text))
+    throw Error(
+        ExitCode::unsupported, "fatbin-compression",
+        fmt::format(
+            "{}: the PTX in the fat binary is packed in a way that simtlab does not know (flags 0x{:x})",
+            name, entry.packed.flags),
+        "rebuild with nvcc --compress-mode=none");
+  return text;
 }
 
 std::string machine_code(const FatbinEntry& entry, const std::string& name) {

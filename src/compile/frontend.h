@@ -11,12 +11,11 @@
 
 namespace simtlab::compile {
 
-// One entry of a CUDA fat binary: PTX text, decompressed, or machine code, as it is there.
+// One entry of a CUDA fat binary: PTX or machine code, as it is there.
 struct FatbinEntry {
   bool is_ptx = false;
   unsigned major = 0, minor = 0;  // compute capability of the entry
-  std::string text;               // PTX without trailing NUL; empty for machine code
-  // Machine code: where it is in what was read, which must still be there when it is unpacked.
+  // Where it is in what was read, which must still be there when it is unpacked.
   struct Packed {
     const std::uint8_t* data = nullptr;
     std::size_t bytes = 0, offset = 0;  // offset: of the entry in the fat binary, for messages
@@ -38,6 +37,8 @@ const FatbinEntry& pick_ptx(const std::vector<FatbinEntry>& entries, unsigned cc
 // above it. Null: there is none.
 const FatbinEntry* pick_machine_code(const std::vector<FatbinEntry>& entries, unsigned cc_major,
                                      unsigned cc_minor);
+// The PTX of an entry, unpacked, without trailing NUL. Throws Error.
+std::string ptx_text(const FatbinEntry& entry, const std::string& name);
 // The cubin of an entry, unpacked. Throws Error.
 std::string machine_code(const FatbinEntry& entry, const std::string& name);
 

@@ -110,6 +110,7 @@ class Binder {
     BoundFunction out;
     out.function = &function_;
     if (function_.code.empty()) return out;  // declared only
+    specials_ = function_.machine ? &out.specials : &module_.specials;
     if (function_.machine) {
       bind_machine(out, problems);
     } else {
@@ -219,7 +220,7 @@ class Binder {
       case OperandKind::reg: return operand.index * row_bytes;
       case OperandKind::imm: return constant_row(operand.index, wide);
       case OperandKind::special: {
-        return module_.special_row(static_cast<Special>(operand.index), wide) | special_base;
+        return specials_->row(static_cast<Special>(operand.index), wide) | special_base;
       }
       default: return scratch;
     }
@@ -382,6 +383,7 @@ class Binder {
 
   LoadedModule::Impl& module_;
   const ptx::Function& function_;
+  SpecialRows* specials_ = nullptr;
   std::vector<std::byte> rows_;
   std::vector<RowRef> lists_;
   std::vector<LaunchRow> launch_rows_;

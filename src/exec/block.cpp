@@ -69,7 +69,7 @@ Block::Impl::Impl(const Launch::Impl& l) : launch(&l), module(l.module) {
   const std::size_t n = l.warps;
   registers = AlignedBytes(n * l.warp_rows * row_bytes);
   preds = AlignedBytes(n * l.warp_preds * sizeof(std::uint32_t));
-  specials = AlignedBytes(n * module->special_bytes);
+  specials = AlignedBytes(n * l.specials->bytes);
   view.outside = l.memory->outside();
   shared = AlignedBytes(view.outside == nullptr ? l.shared_bytes
                                                 : shared_room(l.shared_bytes) + OutsideAccesses::room);
@@ -95,7 +95,7 @@ Block::Impl::Impl(const Launch::Impl& l) : launch(&l), module(l.module) {
     if (!splits.empty()) w.splits = &splits[i];
     w.rows = registers.data() + std::size_t{i} * l.warp_rows * row_bytes;
     w.preds = reinterpret_cast<std::uint32_t*>(preds.data()) + std::size_t{i} * l.warp_preds;
-    w.ctx.bases[2] = specials.data() + std::size_t{i} * module->special_bytes;
+    w.ctx.bases[2] = specials.data() + std::size_t{i} * l.specials->bytes;
     w.ctx.bases[3] = scratch.data();
     w.ctx.block = this;
     w.ctx.memory = &view;
@@ -215,7 +215,7 @@ namespace {
       __builtin_prefetch(static_cast<const std::byte*>(begin) + at, 1);
   };
   const std::size_t rows = std::size_t{block.launch->warp_rows} * row_bytes,
-                    specials = block.module->special_bytes;
+                    specials = block.launch->specials->bytes;
   expect(&block.warps[index], sizeof(Warp));
   expect(block.registers.data() + index * rows, std::min(most, rows));
   expect(block.specials.data() + index * specials, std::min(most, specials));

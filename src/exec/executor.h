@@ -44,6 +44,8 @@ struct Texture {
   bool linear_filter = false, normalized_coordinates = false, read_normalized_float = false;
 };
 
+struct BoundFunction;
+
 // A module placed in device memory and bound to handlers. Needs the memory to outlive it.
 class LoadedModule {
  public:
@@ -59,6 +61,8 @@ class LoadedModule {
 
   struct Impl;
   const Impl& impl() const { return *impl_; }
+  // Bound when it is first asked for. Throws Error as ptx::Module::complete() does.
+  const BoundFunction& bound(std::uint32_t function) const;
 
  private:
   std::unique_ptr<Impl> impl_;

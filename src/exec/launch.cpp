@@ -65,6 +65,7 @@ void check_dimensions(const LaunchParams& p, const ptx::Module& module, const pt
 
 // The kernel's own instructions and the instructions of every function that it might call.
 bool has_convergent(const Launch::Impl& l) {
+  if (l.entry->function->machine) return l.entry->convergent;
   return l.entry->convergent || std::ranges::any_of(l.module->functions, [](const BoundFunction& f) {
            return f.convergent && !f.function->is_entry;
          });
@@ -115,7 +116,7 @@ void fill_launch_rows(Launch::Impl& l) {
 }
 
 std::uint64_t warp_state_bytes(const Launch::Impl& l) {
-  return std::uint64_t{l.warp_rows} * row_bytes + l.warp_preds * 4ull + l.module->special_bytes +
+  return std::uint64_t{l.warp_rows} * row_bytes + l.warp_preds * 4ull + l.specials->bytes +
          l.local_bytes * warp_size + sizeof(Warp) +
          std::min(l.stack_entries, first_stack_entries) * sizeof(StackEntry) + l.frames * sizeof(Frame);
 }
@@ -129,8 +130,8 @@ Launch::Launch(const LaunchParams& params, GlobalMemory& memory) : impl_(std::ma
   l.module = &params.module->impl();
   l.memory = &memory;
   SIMTLAB_ASSERT(l.module->memory == &memory, "a launch uses the memory of its module");
-  SIMTLAB_ASSERT(params.function < l.module->functions.size(), "a launch has a function of its module");
-  l.entry = &l.module->functions[params.function];
+  l.entry = &params.module->bound(params.function);
+  l.specials = l.entry->function->machine ? &l.entry->specials : &l.module->specials;
   const ptx::Function& f = *l.entry->function;
   if (!f.is_entry) refuse("entry", f, "it is a device function, not a kernel (.entry)");
   if (params.params.size() != f.param_bytes) {

@@ -80,21 +80,25 @@ void load(LoadedModule::Impl& impl) {
     initialise(impl, v, impl.addresses[i]);
     if (v.space == ptx::Space::constant) impl.memory->set_read_only(impl.addresses[i], true);
   }
+  impl.is_bound.assign(module.functions.size(), !module.late);
+  impl.functions.resize(module.functions.size());
   std::vector<Diagnostic> problems;
-  impl.functions.reserve(module.functions.size());
-  for (const ptx::Function& f : module.functions) impl.functions.push_back(bind_function(impl, f, problems));
+  for (std::size_t i = 0; i < module.functions.size(); ++i) {
+    impl.functions[i].function = &module.functions[i];
+    if (!module.late) impl.functions[i] = bind_function(impl, module.functions[i], problems);
+  }
   if (!problems.empty()) throw Error(ExitCode::unsupported, "ptx-unsupported", std::move(problems));
 }
 
 }  // namespace
 
-std::uint32_t LoadedModule::Impl::special_row(ptx::Special special, bool wide) {
-  for (const SpecialRow& row : specials) {
+std::uint32_t SpecialRows::row(ptx::Special special, bool wide) {
+  for (const SpecialRow& row : rows) {
     if (row.special == special && row.wide == wide) return row.offset;
   }
-  specials.push_back({special, wide, special_bytes});
-  special_bytes += wide ? 2 * row_bytes : row_bytes;
-  return specials.back().offset;
+  rows.push_back({special, wide, bytes});
+  bytes += wide ? 2 * row_bytes : row_bytes;
+  return rows.back().offset;
 }
 
 LoadedModule::LoadedModule(std::shared_ptr<const ptx::Module> module, GlobalMemory& memory)
@@ -112,6 +116,20 @@ LoadedModule::LoadedModule(std::shared_ptr<const ptx::Module> module, GlobalMemo
 }
 
 LoadedModule::~LoadedModule() { release_variables(*impl_); }
+
+const BoundFunction& LoadedModule::bound(std::uint32_t function) const {
+  Impl& impl = *impl_;
+  SIMTLAB_ASSERT(function < impl.functions.size(), "a launch has a function of its module");
+  const std::lock_guard lock(impl.binding);
+  if (impl.is_bound[function]) return impl.functions[function];
+  impl.module->complete(function);
+  std::vector<Diagnostic> problems;
+  BoundFunction bound = bind_function(impl, impl.module->functions[function], problems);
+  if (!problems.empty()) throw Error(ExitCode::unsupported, "ptx-unsupported", std::move(problems));
+  impl.functions[function] = std::move(bound);
+  impl.is_bound[function] = true;
+  return impl.functions[function];
+}
 
 const ptx::Module& LoadedModule::module() const { return *impl_->module; }
 

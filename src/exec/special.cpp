@@ -104,14 +104,14 @@ Dim3 thread_of(const Launch::Impl& launch, unsigned warp, unsigned lane) {
 }
 
 void fill_special_rows(Block::Impl& b, Warp& w) {
-  for (const SpecialRow& row : b.module->specials) {
+  for (const SpecialRow& row : b.launch->specials->rows) {
     if (is_clock(row.special) || changes_with_block(row.special)) continue;
     for (unsigned lane = 0; lane < warp_size; ++lane) put(w, row, lane, per_lane(b, w, row.special, lane));
   }
 }
 
 void fill_block_rows(Block::Impl& b, Warp& w) {
-  for (const SpecialRow& row : b.module->specials) {
+  for (const SpecialRow& row : b.launch->specials->rows) {
     if (changes_with_block(row.special)) put_all(w, row, per_block(b, w, row.special));
   }
 }
@@ -119,7 +119,7 @@ void fill_block_rows(Block::Impl& b, Warp& w) {
 void fill_clock_rows(Block::Impl& b, Warp& w, std::uint64_t now) {
   const double nanoseconds = static_cast<double>(now) * 1e9 / b.launch->params.clock_hz;
   const auto timer = static_cast<std::uint64_t>(std::min(nanoseconds, 9e18));
-  for (const SpecialRow& row : b.module->specials) {
+  for (const SpecialRow& row : b.launch->specials->rows) {
     switch (row.special) {
       case Special::clock:
       case Special::clock64: put_all(w, row, now); break;

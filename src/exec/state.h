@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <optional>
 #include <string>
@@ -81,6 +82,21 @@ struct LaunchRow {
   bool wide = false;
 };
 
+struct SpecialRow {
+  ptx::Special special = ptx::Special::zero;
+  bool wide = false;
+  std::uint32_t offset = 0;
+};
+
+// The special registers that code reads, each a row of its warp.
+struct SpecialRows {
+  std::vector<SpecialRow> rows;
+  std::uint32_t bytes = 0;
+
+  // Offset of the row of a special register, allotted when first used.
+  std::uint32_t row(ptx::Special special, bool wide);
+};
+
 struct BoundFunction {
   const ptx::Function* function = nullptr;
   std::vector<XInst> code;
@@ -91,13 +107,8 @@ struct BoundFunction {
   // Machine code
   std::vector<XInst> operations;
   std::vector<MachineStep> steps;
+  SpecialRows specials;     // of this function alone, which calls no other
   bool convergent = false;  // has instructions that lanes execute together: barriers, shuffles, votes ...
-};
-
-struct SpecialRow {
-  ptx::Special special = ptx::Special::zero;
-  bool wide = false;
-  std::uint32_t offset = 0;
 };
 
 struct LoadedModule::Impl {
@@ -107,11 +118,10 @@ struct LoadedModule::Impl {
   std::vector<std::uint64_t> addresses;                // of variables; 0: none
   std::vector<std::optional<Texture>> bound_textures;  // by variable
   std::vector<BoundFunction> functions;
-  std::vector<SpecialRow> specials;  // used by any function
-  std::uint32_t special_bytes = 0;
-
-  // Offset of the row of a special register, allotted when first used.
-  std::uint32_t special_row(ptx::Special special, bool wide);
+  SpecialRows specials;  // of all functions of PTX
+  // Functions of machine code are bound when they are first launched
+  std::mutex binding;
+  std::vector<bool> is_bound;
 };
 
 // exec/bind.cpp: XInsts, constant rows and calls of one function. Adds a diagnostic for each instruction
@@ -131,6 +141,7 @@ struct Launch::Impl {
   AlignedBytes constants;  // of the entry, if some are known at launch
   const LoadedModule::Impl* module = nullptr;
   const BoundFunction* entry = nullptr;
+  const SpecialRows* specials = nullptr;
   GlobalMemory* memory = nullptr;
   unsigned threads = 0, warps = 0;
   std::uint32_t shared_bytes = 0;

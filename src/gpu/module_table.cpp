@@ -42,7 +42,7 @@ void check_machine_code(const device::Device& device, const std::string& name, s
 ModuleTable::Id ModuleTable::load(std::string name, std::string ptx, exec::GlobalMemory& memory) {
   Module m;
   const std::span bytes = std::as_bytes(std::span(ptx));
-  m.module = machine::is_device_elf(bytes) ? machine::load_cubin(bytes, std::move(name))
+  m.module = machine::is_device_elf(bytes) ? machine::open_cubin(std::move(ptx), std::move(name))
                                            : ptx::load_module(std::move(name), std::move(ptx));
   m.loaded = std::make_unique<exec::LoadedModule>(m.module, memory);
   for (std::size_t i = 0; i < m.module->functions.size(); ++i) {
@@ -71,7 +71,9 @@ ModuleTable::Module& ModuleTable::at(Id id) {
 std::optional<std::uint32_t> ModuleTable::find_kernel(Id id, std::string_view name) {
   const auto& entries = at(id).entries;
   const auto it = entries.find(name);
-  return it == entries.end() ? std::nullopt : std::optional(it->second);
+  if (it == entries.end()) return std::nullopt;
+  at(id).module->complete(it->second);
+  return it->second;
 }
 
 std::optional<ModuleTable::Place> ModuleTable::find_symbol(Id id, std::string_view name) {

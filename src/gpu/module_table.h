@@ -35,6 +35,7 @@ class ModuleTable {
   void unload(Id id);                                                      // its number is not given again
   void clear() { modules_.clear(); }
   Module& at(Id id);  // asserts that it is loaded
+  // Throws Error if its machine code cannot be executed.
   std::optional<std::uint32_t> find_kernel(Id id, std::string_view name);
   std::optional<Place> find_symbol(Id id, std::string_view name);  // shared variables have no place
 

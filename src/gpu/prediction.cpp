@@ -46,13 +46,17 @@ cache::Options study_options(std::uint64_t seed, std::uint32_t sms, const device
 
 // Blocks may wait for what others write: with volatile or ordered loads, or with the results of atomics. Then
 // they must be able to run side by side.
-bool may_wait_for_others(const ptx::Module& module) {
-  for (const ptx::Function& f : module.functions)
-    for (const ptx::Inst& inst : f.code) {
-      if (inst.op == ptx::Op::ld && inst.mods.order != ptx::MemOrder::weak) return true;
-      if (inst.op == ptx::Op::atom && inst.op_class == ptx::OpClass::atomic) return true;
-    }
-  return false;
+bool may_wait_for_others(const ptx::Function& f) {
+  return std::ranges::any_of(f.code, [](const ptx::Inst& inst) {
+    return (inst.op == ptx::Op::ld && inst.mods.order != ptx::MemOrder::weak) ||
+           (inst.op == ptx::Op::atom && inst.op_class == ptx::OpClass::atomic);
+  });
+}
+
+// kernel: of the module. Machine code has what it calls in its own code.
+bool may_wait_for_others(const ptx::Module& module, const ptx::Function& kernel) {
+  if (kernel.machine) return may_wait_for_others(kernel);
+  return std::ranges::any_of(module.functions, [](const ptx::Function& f) { return may_wait_for_others(f); });
 }
 
 // Alone, it may wait for other blocks, by loads that may_wait_for_others() takes for ordinary ones.
@@ -280,7 +284,7 @@ cache::Study& PredictionKernels::choose_study(const models::counts::CountedLaunc
   std::uint32_t sms = device_.sm.count;
   if (!options_.predict.whole) {
     launch.enough_instructions = enough_instructions;
-    if (source.block_count() > few_blocks && !may_wait_for_others(source.module())) {
+    if (source.block_count() > few_blocks && !may_wait_for_others(source.module(), source.function())) {
       launch.first_block_instructions = run_first_block(source, options_.interrupt);
       launch.first_block = 1;
       const double at_once =

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
 #include <optional>
 
 #include "base/shown.h"
@@ -122,6 +123,15 @@ SassTable SassTable::of_version(unsigned version) {
                 fmt::format("the trace is of machine code for binary version {}", version),
                 "tables exist for Volta to Hopper: 70 to 90");
   return SassTable(device::read_chain(subject, device::find_data_file(subject, std::string(name))));
+}
+
+const SassTable& SassTable::shipped(unsigned version) {
+  static std::mutex mutex;
+  static std::map<std::string_view, SassTable> tables;
+  const std::lock_guard lock(mutex);
+  const auto known = tables.find(machine::generation(version));
+  if (known != tables.end()) return known->second;
+  return tables.emplace(machine::generation(version), of_version(version)).first->second;
 }
 
 SassTable::SassTable(const std::vector<device::Document>& chain) {

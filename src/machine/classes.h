@@ -24,6 +24,8 @@ class SassTable {
   // Of a binary version as traces state it (70, 75, 80, 86, 90). Throws Error: unsupported "sass-generation",
   // bad_input "sass-table".
   static SassTable of_version(unsigned binary_version);
+  // The same, read once.
+  static const SassTable& shipped(unsigned binary_version);
   explicit SassTable(const std::vector<device::Document>& chain);  // the first one wins
 
   // Of a whole mnemonic: "LDG.E.64.SYS". The longest entry that it begins with, in whole words; else int_alu,

@@ -104,7 +104,7 @@ void describe(const Form& form, Instruction& out) {
   constexpr unsigned ampere = 80;
   if (out.generation < ampere) return;
   const bool atomic = form.field("desc3") >= 0;
-  if (out.field(atomic ? "desc3" : "desc") == 0) return;
+  if ((atomic ? out.field("desc3") : out.field("desc")) == 0) return;
   for (std::size_t i = 0; i < form.operands.size(); ++i) {
     Operand& o = out.operands[i];
     if (form.operands[i].kind != OperandKind::memory || form.operands[i].uniform == no_bit ||

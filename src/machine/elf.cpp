@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/error.h"
 
@@ -133,6 +134,10 @@ ElfFile read_sections(Bytes bytes, std::string name) {
     Names table(file.sections[list.names].data, file.name);
     for (std::size_t i = 0; i < names.size(); ++i) file.sections[i].name = table.at(names[i]);
   }
+  file.by_name.resize(file.sections.size());
+  std::iota(file.by_name.begin(), file.by_name.end(), 0u);
+  std::ranges::stable_sort(file.by_name, {},
+                           [&](std::uint32_t i) -> const std::string& { return file.sections[i].name; });
   read_symbols(file);
   return file;
 }
@@ -180,9 +185,16 @@ ElfFile read_host_elf(Bytes bytes, std::string name) {
   return read_sections(bytes, std::move(name));
 }
 
+std::optional<std::size_t> ElfFile::section_number(std::string_view wanted) const {
+  const auto name = [&](std::uint32_t i) -> std::string_view { return sections[i].name; };
+  const auto found = std::ranges::lower_bound(by_name, wanted, {}, name);
+  if (found == by_name.end() || name(*found) != wanted) return std::nullopt;
+  return *found;
+}
+
 const ElfSection* ElfFile::section(std::string_view wanted) const {
-  const auto found = std::ranges::find(sections, wanted, &ElfSection::name);
-  return found == sections.end() ? nullptr : &*found;
+  const std::optional<std::size_t> number = section_number(wanted);
+  return number ? &sections[*number] : nullptr;
 }
 
 std::vector<ElfRelocation> ElfFile::relocations_of(std::size_t target) const {

@@ -60,8 +60,10 @@ struct ElfFile {
   std::vector<ElfSymbol> symbols;
   // Sections of relocations with what they are for, by that.
   std::vector<std::pair<std::size_t, std::size_t>> relocated;
+  std::vector<std::uint32_t> by_name;  // numbers of sections in the order of their names
 
-  const ElfSection* section(std::string_view name) const;  // null: none
+  std::optional<std::size_t> section_number(std::string_view name) const;  // the first of the name
+  const ElfSection* section(std::string_view name) const;                  // null: none
   // Entries of .rel and .rela sections for this one.
   std::vector<ElfRelocation> relocations_of(std::size_t section) const;
 };

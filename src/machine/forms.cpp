@@ -184,6 +184,8 @@ Form read_form(const Row& row, const std::vector<FieldForm>& fields) {
   form.explained.set(91, 1);
   for (const OperandForm& operand : form.operands) mark(operand, form.explained);
   for (const FieldForm* field : form.fields) field->bits.mark(form.explained);
+  for (const OperandForm& operand : form.operands) form.operand_names.push_back(name_number(operand.name));
+  for (const FieldForm* field : form.fields) form.field_names.push_back(name_number(field->name));
   return form;
 }
 
@@ -204,15 +206,15 @@ bool Form::has(unsigned generation) const {
   });
 }
 
-int Form::field(std::string_view wanted) const {
-  for (std::size_t i = 0; i < fields.size(); ++i)
-    if (fields[i]->name == wanted) return static_cast<int>(i);
+int Form::field(Name wanted) const {
+  for (std::size_t i = 0; i < field_names.size(); ++i)
+    if (field_names[i] == wanted.number && fields[i]->name == wanted.text) return static_cast<int>(i);
   return -1;
 }
 
-int Form::operand(std::string_view wanted) const {
-  for (std::size_t i = 0; i < operands.size(); ++i)
-    if (operands[i].name == wanted) return static_cast<int>(i);
+int Form::operand(Name wanted) const {
+  for (std::size_t i = 0; i < operand_names.size(); ++i)
+    if (operand_names[i] == wanted.number && operands[i].name == wanted.text) return static_cast<int>(i);
   return -1;
 }
 

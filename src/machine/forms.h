@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "machine/name.h"
 #include "machine/word.h"
 
 namespace simtlab::machine {
@@ -136,8 +137,10 @@ struct Form {
 
   bool has(unsigned generation) const;
   // Index of a field by its name (FieldForm::name), of an operand; -1: none.
-  int field(std::string_view name) const;
-  int operand(std::string_view name) const;
+  int field(Name name) const;
+  int operand(Name name) const;
+  // Their names' numbers; set when the form is whole.
+  std::vector<std::uint32_t> field_names, operand_names;
 };
 
 // Binary versions that are decoded: 70, 72, 75, 80, 86, 87, 89, 90.

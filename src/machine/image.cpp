@@ -4,13 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <unordered_map>
 
 #include "base/error.h"
 #include "machine/forms.h"
 
 namespace simtlab::machine {
 namespace {
+
+constexpr std::string_view code_prefix = ".text.";
 
 // Attributes of .nv.info sections.
 enum Attribute : std::uint8_t {
@@ -71,7 +73,9 @@ class Reader {
       throw Error(ExitCode::unsupported, "machine-generation",
                   fmt::format("{} has machine code for sm_{}", image_.name, image_.generation),
                   fmt::format("simtlab executes that of sm_{}", decoded_generations));
+    find_entries();
     for (std::size_t i = 0; i < image_.elf.sections.size(); ++i) read_kernel(i);
+    for (std::size_t i = 0; i < image_.kernels.size(); ++i) by_name_.try_emplace(image_.kernels[i].name, i);
     for (const ElfSection& section : image_.elf.sections)
       if (section.name == ".nv.info") read_common(section);
     return std::move(image_);
@@ -81,17 +85,14 @@ class Reader {
   void read_kernel(std::size_t index) {
     const ElfFile& elf = image_.elf;
     const ElfSection& section = elf.sections[index];
-    constexpr std::string_view prefix = ".text.";
-    if (section.type != SHT_PROGBITS || !section.name.starts_with(prefix)) return;
+    if (section.type != SHT_PROGBITS || !section.name.starts_with(code_prefix)) return;
     ImageKernel kernel;
-    kernel.name = section.name.substr(prefix.size());
+    kernel.name = section.name.substr(code_prefix.size());
     kernel.section = index;
-    kernel.is_entry = is_entry(index, kernel.name);
+    kernel.is_entry = entries_[index] != Mark::function;
     if (section.data.size() % word_bytes != 0)
       damaged(elf.name, fmt::format("{} is no whole number of instructions", section.name));
-    for (std::uint64_t at = 0; at < section.data.size(); at += word_bytes)
-      kernel.words.push_back(
-          {*value_at<std::uint64_t>(section.data, at), *value_at<std::uint64_t>(section.data, at + 8)});
+    kernel.words = Words(section.data);
     if (const ElfSection* shared = elf.section(".nv.shared." + kernel.name))
       kernel.shared_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(shared->size, ~0u));
     if (const ElfSection* info = elf.section(".nv.info." + kernel.name)) read_attributes(*info, kernel);
@@ -99,12 +100,17 @@ class Reader {
     image_.kernels.push_back(std::move(kernel));
   }
 
-  // Kernels are marked in what other ELF files call the visibility of a symbol.
-  bool is_entry(std::size_t section, const std::string& name) const {
+  // Kernels are marked in what other ELF files call the visibility of a symbol: the one that is named as its
+  // section.
+  void find_entries() {
     constexpr std::uint8_t entry_mark = 0x10;
-    for (const ElfSymbol& s : image_.elf.symbols)
-      if (s.type == STT_FUNC && s.section == section && s.name == name) return (s.other & entry_mark) != 0;
-    return true;
+    const ElfFile& elf = image_.elf;
+    entries_.assign(elf.sections.size(), Mark::unknown);
+    for (const ElfSymbol& s : elf.symbols)
+      if (s.type == STT_FUNC && s.section < entries_.size() && entries_[s.section] == Mark::unknown &&
+          elf.sections[s.section].name.size() == code_prefix.size() + s.name.size() &&
+          elf.sections[s.section].name.ends_with(s.name))
+        entries_[s.section] = (s.other & entry_mark) != 0 ? Mark::kernel : Mark::function;
   }
 
   void read_attributes(const ElfSection& info, ImageKernel& kernel) {
@@ -138,8 +144,8 @@ class Reader {
 
   ImageKernel* kernel_of_symbol(std::uint32_t symbol) {
     if (symbol >= image_.elf.symbols.size()) return nullptr;
-    const auto found = std::ranges::find(image_.kernels, image_.elf.symbols[symbol].name, &ImageKernel::name);
-    return found == image_.kernels.end() ? nullptr : &*found;
+    const auto found = by_name_.find(image_.elf.symbols[symbol].name);
+    return found == by_name_.end() ? nullptr : &image_.kernels[found->second];
   }
 
   void read_common(const ElfSection& info) {
@@ -158,7 +164,12 @@ class Reader {
     });
   }
 
+  // What the symbol of a section of code says about it.
+  enum class Mark : std::uint8_t { unknown, kernel, function };
+
   Image image_;
+  std::vector<Mark> entries_;                                  // by section
+  std::unordered_map<std::string_view, std::size_t> by_name_;  // of kernels
 };
 
 }  // namespace

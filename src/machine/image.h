@@ -17,11 +17,28 @@ struct KernelParameter {
   std::uint32_t ordinal = 0, offset = 0, bytes = 0;
 };
 
+// Instructions of a section, read where they lie.
+class Words {
+ public:
+  Words() = default;
+  explicit Words(Bytes code) : code_(code) {}
+  std::size_t size() const { return code_.size() / word_bytes; }
+  Word operator[](std::size_t i) const {
+    Word out;
+    std::memcpy(&out.low, code_.data() + i * word_bytes, sizeof out.low);
+    std::memcpy(&out.high, code_.data() + i * word_bytes + sizeof out.low, sizeof out.high);
+    return out;
+  }
+
+ private:
+  Bytes code_;
+};
+
 struct ImageKernel {
   std::string name;
   bool is_entry = true;     // else a function that kernels call
   std::size_t section = 0;  // of its code
-  std::vector<Word> words;
+  Words words;
   std::vector<KernelParameter> parameters;  // by ordinal
   std::uint32_t parameter_base = 0, parameter_bytes = 0;
   std::uint32_t registers = 0;
@@ -41,9 +58,12 @@ struct Image {
 // The bytes must outlive the image. Throws Error: bad_input "cubin", unsupported "machine-generation".
 Image read_image(Bytes bytes, std::string name);
 
-// A module whose functions are the kernels of a cubin, ready to be executed. `bytes` are copied where needed.
-// Throws as read_image(), unsupported "machine-instruction" with every instruction that is not executed, and
-// "machine-unresolved" for symbols of other files.
+// A module whose functions are the kernels of a cubin. A kernel's code is decoded and translated when
+// Module::complete() first asks for it, which throws Error: bad_input "cubin", unsupported
+// "machine-instruction" with every instruction that is not executed, "machine-unresolved" for symbols of
+// other files. Throws as read_image() itself.
+std::shared_ptr<const ptx::Module> open_cubin(std::string bytes, std::string name);
+// The same with all of its kernels complete. `bytes` are copied.
 std::shared_ptr<const ptx::Module> load_cubin(Bytes bytes, std::string name);
 
 }  // namespace simtlab::machine

@@ -55,7 +55,7 @@ struct Instruction {
   std::string_view mnemonic() const { return form->mnemonic; }
   bool always() const { return guard == true_predicate && !guard_negated; }
   // Value of a field by its name; `otherwise` where the form has none.
-  unsigned field(std::string_view name, unsigned otherwise = 0) const {
+  unsigned field(Name name, unsigned otherwise = 0) const {
     const int i = form->field(name);
     return i < 0 ? otherwise : fields[static_cast<std::size_t>(i)];
   }

@@ -29,13 +29,40 @@ bool is_result(const OperandForm& form, std::size_t index) {
          index < 4;
 }
 
-const SemanticsRow* semantics_of(std::string_view mnemonic) {
+Semantics semantics_of(std::string_view mnemonic) {
   for (const auto rows :
        {integer_semantics(), floating_semantics(), memory_semantics(), atomic_semantics(), warp_semantics(),
         control_semantics(), logic_semantics(), double_semantics(), half_semantics(), conversion_semantics()})
     for (const SemanticsRow& row : rows)
-      if (row.mnemonic == mnemonic) return &row;
+      if (row.mnemonic == mnemonic) return row.translate;
   return nullptr;
+}
+
+// What is the same for all instructions of a form.
+struct FormMeaning {
+  Semantics translate = nullptr;  // null: it is not executed yet
+  std::array<std::uint8_t, max_operands> sources{};
+  std::uint8_t source_count = 0;
+};
+
+FormMeaning find_meaning(const Form& form) {
+  FormMeaning out;
+  out.translate = semantics_of(form.mnemonic);
+  for (std::size_t i = 0; i < form.operands.size(); ++i)
+    if (is_value(form.operands[i].kind) && !is_result(form.operands[i], i) &&
+        !is_control(form.operands[i].name))
+      out.sources[out.source_count++] = static_cast<std::uint8_t>(i);
+  return out;
+}
+
+const FormMeaning& meaning_of(const Form& form) {
+  static const std::vector<FormMeaning> meanings = [] {
+    std::vector<FormMeaning> all;
+    for (const Form& f : Forms::shipped().all()) all.push_back(find_meaning(f));
+    return all;
+  }();
+  SIMTLAB_ASSERT(&form == &Forms::shipped().all()[form.index], "what is executed is of the shipped tables");
+  return meanings[form.index];
 }
 
 }  // namespace
@@ -52,14 +79,11 @@ void Translator::translate(const Instruction& instruction, ptx::Inst& view, cons
   action_.first = static_cast<std::uint32_t>(code_.operations.size());
   next_temporary_ = next_predicate_ = 0;
   sources_.clear();
-  for (std::size_t i = 0; i < instruction.operand_count(); ++i) {
-    const OperandForm& form = instruction.form->operands[i];
-    if (is_value(form.kind) && !is_result(form, i) && !is_control(form.name))
-      sources_.push_back(&instruction.operands[i]);
-  }
-  const SemanticsRow* const row = semantics_of(instruction.mnemonic());
-  if (row == nullptr) refuse("is not executed yet");
-  row->translate(*this);
+  const FormMeaning& meaning = meaning_of(*instruction.form);
+  for (std::size_t i = 0; i < meaning.source_count; ++i)
+    sources_.push_back(&instruction.operands[meaning.sources[i]]);
+  if (meaning.translate == nullptr) refuse("is not executed yet");
+  meaning.translate(*this);
   action_.uniform = instruction.form->uniform;
   action_.count = static_cast<std::uint32_t>(code_.operations.size()) - action_.first;
   code_.actions.push_back(action_);
@@ -72,7 +96,7 @@ void Translator::refuse(std::string_view why) const {
               "run the program's PTX instead (--code ptx), if it has some");
 }
 
-std::string_view Translator::word(std::string_view field) const {
+std::string_view Translator::word(Name field) const {
   const int i = instruction_->form->field(field);
   if (i < 0) return {};
   const auto at = static_cast<std::size_t>(i);
@@ -80,7 +104,7 @@ std::string_view Translator::word(std::string_view field) const {
   return word == nullptr ? std::string_view{} : *word;
 }
 
-const Operand& Translator::operand(std::string_view name) const {
+const Operand& Translator::operand(Name name) const {
   const int i = instruction_->form->operand(name);
   SIMTLAB_ASSERT(i >= 0, "the form has the operand");
   return instruction_->operands[static_cast<std::size_t>(i)];
@@ -271,7 +295,7 @@ ptx::Operand Translator::predicate(const Operand& p) const {
   return {.kind = ptx::OperandKind::pred, .negated = p.inverted, .index = base + p.number};
 }
 
-ptx::Operand Translator::predicate_result(std::string_view name) const {
+ptx::Operand Translator::predicate_result(Name name) const {
   const Operand& p = operand(name);
   if (p.number == true_predicate) return {.kind = ptx::OperandKind::sink};
   ptx::Operand out = predicate(p);

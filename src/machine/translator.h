@@ -41,14 +41,12 @@ class Translator {
   const Instruction& instruction() const { return *instruction_; }
   Action& action() { return action_; }
   ptx::Inst& view() { return *view_; }
-  unsigned field(std::string_view name, unsigned otherwise = 0) const {
-    return instruction_->field(name, otherwise);
-  }
+  unsigned field(Name name, unsigned otherwise = 0) const { return instruction_->field(name, otherwise); }
   // The word of a modifier: "ANY"; empty if it has none, or the form has no such modifier.
-  std::string_view word(std::string_view field) const;
+  std::string_view word(Name field) const;
   // The operand of this name; one that the form does not have is an error of ours.
-  const Operand& operand(std::string_view name) const;
-  bool has(std::string_view name) const { return instruction_->form->operand(name) >= 0; }
+  const Operand& operand(Name name) const;
+  bool has(Name name) const { return instruction_->form->operand(name) >= 0; }
   // The sources that hold values (registers, constants, immediates, uniform registers) in their order: a, b,
   // c of a mnemonic whatever its form.
   const Operand& source(unsigned index) const;
@@ -66,14 +64,14 @@ class Translator {
 
   // Predicates: as a source (with its !), as a result.
   ptx::Operand predicate(const Operand& source) const;
-  ptx::Operand predicate(std::string_view name) const { return predicate(operand(name)); }
-  ptx::Operand predicate_result(std::string_view name) const;
+  ptx::Operand predicate(Name name) const { return predicate(operand(name)); }
+  ptx::Operand predicate_result(Name name) const;
   bool is_true(const Operand& predicate) const;   // PT
   bool is_false(const Operand& predicate) const;  // !PT
 
   // The 32-bit row of a result. RZ: a value that nobody reads.
   ptx::Operand result(const Operand& destination) const;
-  ptx::Operand result(std::string_view name) const { return result(operand(name)); }
+  ptx::Operand result(Name name) const { return result(operand(name)); }
   // Register `offset` behind an operand's.
   ptx::Operand register_behind(const Operand& first, unsigned offset) const;
   // Writes a 64-bit value to a pair of registers.

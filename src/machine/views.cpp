@@ -32,9 +32,35 @@ unsigned registers_of(const Instruction& instruction, std::size_t index) {
   return vector_of(instruction);
 }
 
-ptx::Inst view_of(const Instruction& instruction, const SassTable& classes, const Layout& layout) {
+std::size_t Views::Hash::operator()(const std::array<std::uint16_t, max_fields + 1>& key) const {
+  std::uint64_t hash = 0;
+  for (const std::uint16_t part : key) hash = (hash ^ part) * 0x9e3779b97f4a7c15ull;
+  return static_cast<std::size_t>(hash >> 16);
+}
+
+// Class and access, without registers.
+ptx::Inst Views::class_of(const Instruction& instruction) const {
   const std::string opcode = opcode_text(instruction);
-  ptx::Inst view = decode(classes.of(opcode), opcode);
+  ptx::Inst view = decode(classes_.of(opcode), opcode);
+  if (!device::accesses_memory(view.op_class)) return view;
+  const unsigned bytes = access_bytes(opcode);
+  view.type = bytes >= 4 ? ptx::Type::b32 : bytes == 2 ? ptx::Type::b16 : ptx::Type::b8;
+  view.mods.vector = static_cast<std::uint8_t>(std::max(1u, bytes / 4));
+  return view;
+}
+
+ptx::Inst Views::of(const Instruction& instruction, const Layout& layout) {
+  ptx::Inst view;
+  if (std::ranges::any_of(instruction.form->name, [](const NamePart& p) { return p.computed != nullptr; })) {
+    view = class_of(instruction);
+  } else {
+    std::array<std::uint16_t, max_fields + 1> key{};
+    std::ranges::copy(instruction.fields, key.begin());
+    key.back() = instruction.form->index;
+    const auto [it, fresh] = known_.try_emplace(key);
+    if (fresh) it->second = class_of(instruction);
+    view = it->second;
+  }
   view.line = instruction.address;
   if (!instruction.always())
     view.guard = {
@@ -87,11 +113,6 @@ ptx::Inst view_of(const Instruction& instruction, const SassTable& classes, cons
         break;
       default: break;
     }
-  }
-  if (device::accesses_memory(view.op_class)) {
-    const unsigned bytes = access_bytes(opcode);
-    view.type = bytes >= 4 ? ptx::Type::b32 : bytes == 2 ? ptx::Type::b16 : ptx::Type::b8;
-    view.mods.vector = static_cast<std::uint8_t>(std::max(1u, bytes / 4));
   }
   return view;
 }

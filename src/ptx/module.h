@@ -100,6 +100,17 @@ struct Function {
   std::shared_ptr<const machine::Code> machine;
 };
 
+// Makes functions of a module complete when they are first needed.
+class LateCode {
+ public:
+  virtual ~LateCode() = default;
+  // Fills what depends on the code of this function: `code`, `constants`, `machine`, the rows and bytes of
+  // its frame. May be called by several threads. Throws Error, each time, if the code cannot be executed.
+  virtual void complete(std::uint32_t function) = 0;
+  // Throws what complete() would, and keeps nothing.
+  virtual void check(std::uint32_t function) = 0;
+};
+
 struct Module {
   std::string name;             // file name or "<image N>" for messages
   std::string version, target;  // texts of .version and .target
@@ -108,7 +119,17 @@ struct Module {
   std::vector<Variable> variables;
   std::map<unsigned, std::string> files;    // .file
   std::shared_ptr<const std::string> text;  // for carets in messages
+  // Null: all functions are complete. Else what is known of the others is what their headers say (name,
+  // parameters, shared memory, registers, limits of their blocks).
+  std::shared_ptr<LateCode> late;
 
+  void complete(std::uint32_t function) const {
+    if (late) late->complete(function);
+  }
+  // Throws what complete() would for the first function that cannot be executed, and keeps nothing.
+  void check() const {
+    for (std::uint32_t i = 0; late && i < functions.size(); ++i) late->check(i);
+  }
   unsigned capability() const;  // of the target: 90 for sm_90a
   // A message about a place in the text, with the line.
   Diagnostic diagnostic(std::uint32_t line, std::uint32_t column, std::string message,

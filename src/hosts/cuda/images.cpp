@@ -24,9 +24,10 @@ using Entries = std::vector<compile::FatbinEntry>;
 
 gpu::ModuleId load_ptx(const Entries& entries, const std::string& name, gpu::Gpu& gpu) {
   const device::Device& device = gpu.device();
-  return gpu.load_module(name, compile::pick_ptx(entries, static_cast<unsigned>(device.cc_major),
-                                                 static_cast<unsigned>(device.cc_minor), name)
-                                   .text);
+  return gpu.load_module(name,
+                         compile::ptx_text(compile::pick_ptx(entries, static_cast<unsigned>(device.cc_major),
+                                                             static_cast<unsigned>(device.cc_minor), name),
+                                           name));
 }
 
 Error no_machine_code(const Entries& entries, const std::string& name, const device::Device& device) {
@@ -39,27 +40,15 @@ Error no_machine_code(const Entries& entries, const std::string& name, const dev
           "--code auto takes PTX; nvcc -arch=sm_XX makes machine code for XX"};
 }
 
-// Machine code if it fits the GPU, else PTX, as the options want it.
-gpu::ModuleId load_code(const Entries& entries, const std::string& name, gpu::Gpu& gpu) {
-  const device::Device& device = gpu.device();
-  const gpu::Code wanted = gpu.options().code;
-  if (wanted == gpu::Code::ptx) return load_ptx(entries, name, gpu);
-  const compile::FatbinEntry* const code = compile::pick_machine_code(
-      entries, static_cast<unsigned>(device.cc_major), static_cast<unsigned>(device.cc_minor));
-  if (code == nullptr) {
-    if (wanted == gpu::Code::machine) throw no_machine_code(entries, name, device);
-    return load_ptx(entries, name, gpu);
-  }
-  try {
-    return gpu.load_module(name, compile::machine_code(*code, name));
-  } catch (const Error& error) {
-    const bool has_ptx = std::ranges::any_of(entries, [](const auto& e) { return e.is_ptx; });
-    if (wanted == gpu::Code::machine || !has_ptx || error.code() != ExitCode::unsupported) throw;
-    if (gpu.options().on_note)
-      gpu.options().on_note(fmt::format("{} runs as PTX, not as its machine code for sm_{}{}: {}", name,
-                                        code->major, code->minor, error.diagnostics().front().message));
-    return load_ptx(entries, name, gpu);
-  }
+// Variables that kernels share: those of the machine code are others than those of the PTX.
+bool has_variables(const ptx::Module& module) {
+  return std::ranges::any_of(module.variables, [](const ptx::Variable& v) { return v.within >= 0; });
+}
+
+void note_ptx(const std::string& what, const std::string& generation, const Error& error, gpu::Gpu& gpu) {
+  if (gpu.options().on_note)
+    gpu.options().on_note(fmt::format("{} runs as PTX, not as its machine code for {}: {}", what, generation,
+                                      error.diagnostics().front().message));
 }
 
 }  // namespace
@@ -73,7 +62,36 @@ const void* unwrapped(const void* bytes) {
 }
 
 void load_image(Image& image, gpu::Gpu& gpu) {
-  image.module = load_code(compile::read_fatbin(image.data, 0, image.name), image.name, gpu);
+  const Entries entries = compile::read_fatbin(image.data, image.bytes, image.name);
+  const device::Device& device = gpu.device();
+  const gpu::Code wanted = gpu.options().code;
+  const compile::FatbinEntry* const code =
+      wanted == gpu::Code::ptx ? nullptr
+                               : compile::pick_machine_code(entries, static_cast<unsigned>(device.cc_major),
+                                                            static_cast<unsigned>(device.cc_minor));
+  if (code == nullptr) {
+    if (wanted == gpu::Code::machine) throw no_machine_code(entries, image.name, device);
+    image.module = load_ptx(entries, image.name, gpu);
+    return;
+  }
+  const bool has_ptx = std::ranges::any_of(entries, [](const auto& e) { return e.is_ptx; });
+  std::optional<gpu::ModuleId> module;
+  try {
+    module = gpu.load_module(image.name, compile::machine_code(*code, image.name));
+    image.ptx_beside = wanted == gpu::Code::automatic && has_ptx;
+    if (image.ptx_beside && has_variables(gpu.module(*module))) {
+      // Kernels of both would not see each other's values: all or none
+      gpu.module(*module).check();
+      image.ptx_beside = false;
+    }
+    image.module = module;
+  } catch (const Error& error) {
+    image.ptx_beside = false;
+    if (module) gpu.unload_module(*module);
+    if (wanted == gpu::Code::machine || !has_ptx || error.code() != ExitCode::unsupported) throw;
+    note_ptx(image.name, fmt::format("sm_{}{}", code->major, code->minor), error, gpu);
+    image.module = load_ptx(entries, image.name, gpu);
+  }
 }
 
 Image* Images::add(const void* wrapper, const std::string& program) {
@@ -177,19 +195,37 @@ void Images::load(Image& image, gpu::Gpu& gpu) {
   }
 }
 
+std::optional<gpu::Kernel> find_kernel(KernelEntry& entry, gpu::Gpu& gpu) {
+  if (entry.kernel) return entry.kernel;
+  try {
+    entry.kernel = gpu.find_kernel(*entry.image->module, entry.name);
+  } catch (const Error& error) {
+    Image& image = *entry.image;
+    if (!image.ptx_beside || image.data == nullptr || error.code() != ExitCode::unsupported) throw;
+    note_ptx(fmt::format("{}: kernel '{}'", image.name, entry.name), gpu.module(*image.module).target, error,
+             gpu);
+    if (!image.ptx_module)
+      image.ptx_module = load_ptx(compile::read_fatbin(image.data, image.bytes, image.name), image.name, gpu);
+    entry.kernel = gpu.find_kernel(*image.ptx_module, entry.name);
+  }
+  return entry.kernel;
+}
+
 gpu::Kernel Images::resolve(KernelEntry& entry, gpu::Gpu& gpu) {
   if (entry.kernel) return *entry.kernel;
   load(*entry.image, gpu);
-  entry.kernel = gpu.find_kernel(*entry.image->module, entry.name);
-  if (!entry.kernel)
+  if (!find_kernel(entry, gpu))
     throw Error(ExitCode::unsupported, "no-device-code",
-                fmt::format("{}: kernel '{}' is not in the image's PTX", entry.image->name, entry.name),
+                fmt::format("{}: kernel '{}' is not in the image", entry.image->name, entry.name),
                 "relocatable device code (-rdc=true) is not linked by simtlab: build without it");
   return *entry.kernel;
 }
 
 void Images::forget_modules() {
-  for (const auto& image : images_) image->module.reset();
+  for (const auto& image : images_) {
+    image->module.reset();
+    image->ptx_module.reset();
+  }
   for (auto& [host, entry] : kernels_) {
     entry.kernel.reset();
     entry.max_dynamic_shared = 0;

@@ -228,7 +228,7 @@ TEST(PtxImage, OneTextEndsWithNulAndSeveralMakeAContainerThatReadsBack) {
   ASSERT_EQ(entries.size(), 2u);
   EXPECT_EQ(entries[0].major, 6u);
   EXPECT_EQ(entries[1].major, 8u);
-  EXPECT_EQ(entries[1].text, ".version 7.8\n.target sm_80\n");
+  EXPECT_EQ(ptx_text(entries[1], "test"), ".version 7.8\n.target sm_80\n");
 }
 
 TEST(PtxImage, RegisterLimitsGoToKernelsThatHaveNone) {

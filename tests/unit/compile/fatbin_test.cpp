@@ -82,7 +82,7 @@ std::vector<FatbinEntry> read(const Image& image) {
 
 std::string error_of(const Image& image, ExitCode code = ExitCode::bad_input) {
   try {
-    read(image);
+    for (const FatbinEntry& e : read(image)) ptx_text(e, "app:image1");
   } catch (const Error& e) {
     EXPECT_EQ(e.code(), code) << e.what();
     return e.what();
@@ -106,14 +106,14 @@ TEST_P(Packing, TheTextComesBackAsItWas) {
   EXPECT_TRUE(entries[0].is_ptx);
   EXPECT_EQ(entries[0].major, 8u);
   EXPECT_EQ(entries[0].minor, 6u);
-  EXPECT_EQ(entries[0].text, long_ptx());
+  EXPECT_EQ(ptx_text(entries[0], "app"), long_ptx());
 }
 
 TEST_P(Packing, AnImageOfThisProcessNeedsNoSize) {
   const Image image = container({{1, 86, long_ptx(), GetParam()}});
   const auto entries = read_fatbin(image.data(), 0, "app");
   ASSERT_EQ(entries.size(), 1u);
-  EXPECT_EQ(entries[0].text, long_ptx());
+  EXPECT_EQ(ptx_text(entries[0], "app"), long_ptx());
 }
 
 TEST_P(Packing, EveryTruncationIsAnErrorOrAShorterList) {
@@ -134,7 +134,7 @@ TEST_P(Packing, FlippedBytesNeverCrash) {
     for (int k = 0; k < 3; ++k)
       bad[random() % std::min<std::size_t>(bad.size(), 200)] = static_cast<std::uint8_t>(random());
     try {
-      for (const FatbinEntry& e : read(bad)) EXPECT_LE(e.text.size(), 256u << 20);
+      for (const FatbinEntry& e : read(bad)) EXPECT_LE(ptx_text(e, "bad").size(), 256u << 20);
     } catch (const Error&) {}
   }
 }
@@ -147,16 +147,16 @@ TEST(Fatbin, SeveralContainersInOneFileAreAllRead) {
   image.insert(image.end(), second.begin(), second.end());
   const auto entries = read(image);
   ASSERT_EQ(entries.size(), 3u);
-  EXPECT_EQ(entries[0].text, "// a");
-  EXPECT_EQ(entries[1].text, "// b");
+  EXPECT_EQ(ptx_text(entries[0], "app"), "// a");
+  EXPECT_EQ(ptx_text(entries[1], "app"), "// b");
   EXPECT_FALSE(entries[2].is_ptx);
 }
 
 TEST(Fatbin, PlainPtxIsTakenWithAndWithoutNul) {
   const std::string text = ".version 8.0\n";
-  EXPECT_EQ(read_fatbin(text.data(), text.size(), "k.ptx").at(0).text, text);
-  EXPECT_EQ(read_fatbin(text.c_str(), text.size() + 1, "k.ptx").at(0).text, text);
-  EXPECT_EQ(read_fatbin(text.c_str(), 0, "k.ptx").at(0).text, text);
+  EXPECT_EQ(ptx_text(read_fatbin(text.data(), text.size(), "k.ptx").at(0), "k.ptx"), text);
+  EXPECT_EQ(ptx_text(read_fatbin(text.c_str(), text.size() + 1, "k.ptx").at(0), "k.ptx"), text);
+  EXPECT_EQ(ptx_text(read_fatbin(text.c_str(), 0, "k.ptx").at(0), "k.ptx"), text);
 }
 
 TEST(Fatbin, GarbageIsRefused) {
@@ -229,9 +229,9 @@ TEST(Fatbin, AnUnknownPackingIsNamed) {
 TEST(PickPtx, TakesTheHighestThatIsNotAboveTheDevice) {
   const auto entries = read(
       container({{1, 50, "// 50", Pack::raw}, {1, 90, "// 90", Pack::raw}, {1, 75, "// 75", Pack::raw}}));
-  EXPECT_EQ(pick_ptx(entries, 8, 0, "app").text, "// 75");
-  EXPECT_EQ(pick_ptx(entries, 9, 0, "app").text, "// 90");
-  EXPECT_EQ(pick_ptx(entries, 3, 5, "app").text, "// 50");  // none is low enough: the lowest
+  EXPECT_EQ(ptx_text(pick_ptx(entries, 8, 0, "app"), "app"), "// 75");
+  EXPECT_EQ(ptx_text(pick_ptx(entries, 9, 0, "app"), "app"), "// 90");
+  EXPECT_EQ(ptx_text(pick_ptx(entries, 3, 5, "app"), "app"), "// 50");  // none is low enough: the lowest
 }
 
 }  // namespace

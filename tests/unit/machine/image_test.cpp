@@ -60,7 +60,27 @@ TEST_P(Generations, VariablesArePartsOfTheirSections) {
   EXPECT_EQ(static_cast<std::uint64_t>(data->relocs[0].addend),
             module.find_variable("counter")->within_offset);
   EXPECT_GE(module.find_variable(".nv.constant4")->relocs.size(), 1u);
-  EXPECT_EQ(link(image, image.kernels[0], symbols).words, image.kernels[0].words);
+  const std::vector<Word> linked = link(image, image.kernels[0], symbols).words;
+  ASSERT_EQ(linked.size(), image.kernels[0].words.size());
+  for (std::size_t i = 0; i < linked.size(); ++i) EXPECT_EQ(linked[i], image.kernels[0].words[i]) << i;
+}
+
+TEST(Image, AKernelIsCompleteWhenItIsAskedFor) {
+  const auto module = open_cubin(
+      read_file(SIMTLAB_SOURCE_DIR "/tests/data/machine/flow.sm_80.cubin", 1 << 20, "cubin"), "flow");
+  ASSERT_GE(module->functions.size(), 2u);
+  for (const ptx::Function& f : module->functions) {
+    EXPECT_FALSE(f.machine);
+    EXPECT_TRUE(f.code.empty());
+    EXPECT_GT(f.registers, 0u);
+    EXPECT_GT(f.param_bytes, 0u);
+  }
+  module->complete(1);
+  EXPECT_FALSE(module->functions[0].machine);
+  ASSERT_TRUE(module->functions[1].machine);
+  const void* const before = module->functions[1].code.data();
+  module->complete(1);  // nothing is done twice
+  EXPECT_EQ(module->functions[1].code.data(), before);
 }
 
 TEST(Image, DamagedFilesAreErrors) {

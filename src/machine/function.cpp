@@ -1,0 +1,183 @@
+#include "machine/function.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "machine/decode.h"
+#include "machine/launch_state.h"
+#include "machine/link.h"
+#include "machine/translator.h"
+
+namespace simtlab::machine {
+namespace {
+
+constexpr std::size_t most_problems = 50;
+constexpr unsigned last_bank = 17;
+
+Diagnostic undecoded(const Image& image, const ImageKernel& kernel, Word word, std::uint32_t address,
+                     const Undecoded& why) {
+  Diagnostic out;
+  out.message = fmt::format("{}: word 0x{:016x}{:016x} at 0x{:04x} of kernel {} is no known instruction: {}",
+                            image.name, word.high, word.low, address, kernel.name, why.reason);
+  return out;
+}
+
+std::vector<Instruction> decode_all(const Image& image, const ImageKernel& kernel,
+                                    const std::vector<Word>& words, std::vector<Diagnostic>& problems) {
+  std::vector<Instruction> out;
+  out.reserve(words.size());
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const auto address = static_cast<std::uint32_t>(i * word_bytes);
+    auto decoded = decode(Forms::shipped(), image.generation, words[i], address);
+    if (const auto* instruction = std::get_if<Instruction>(&decoded)) {
+      out.push_back(*instruction);
+      continue;
+    }
+    if (problems.size() < most_problems)
+      problems.push_back(undecoded(image, kernel, words[i], address, std::get<Undecoded>(decoded)));
+    return {};
+  }
+  return out;
+}
+
+// The stack of a thread where the code does not say how deep it goes: what cudaLimitStackSize is at first.
+constexpr std::uint32_t default_stack_bytes = 1024;
+
+std::uint32_t frame_of(std::uint32_t stack) {
+  constexpr std::uint64_t align = 16, most = 0xfffffff0u;
+  return static_cast<std::uint32_t>(std::min((stack + align - 1) / align * align, most));
+}
+
+// Functions that call and save registers.
+bool may_recurse(const std::vector<Instruction>& code) {
+  const auto any = [&](std::string_view prefix) {
+    return std::ranges::any_of(code, [&](const Instruction& i) { return i.mnemonic().starts_with(prefix); });
+  };
+  return any("CALL") && any("STL");
+}
+
+// How many registers the code names.
+Layout layout_of(const std::vector<Instruction>& code) {
+  std::uint32_t registers = 2;
+  bool uniform = false;
+  for (const Instruction& instruction : code)
+    for (std::size_t i = 0; i < instruction.operand_count(); ++i) {
+      const Operand& o = instruction.operands[i];
+      const auto use = [&](std::uint8_t number, unsigned count) {
+        if (number != zero_register) registers = std::max<std::uint32_t>(registers, number + count);
+      };
+      // A vector has four registers at most, and begins at a multiple of its size
+      if (o.kind == OperandKind::reg) use(o.number, 4 - o.number % 4);
+      use(o.base, 2 - o.base % 2);
+      uniform |= o.kind == OperandKind::ureg || o.uniform != zero_uniform;
+    }
+  Layout layout;
+  layout.registers = std::min<std::uint32_t>((registers + 1) / 2 * 2, 256);
+  layout.uniform = layout.registers;
+  layout.temporary = layout.uniform + (uniform ? 64 : 0);
+  layout.rows = layout.temporary + most_temporary_rows;
+  return layout;
+}
+
+// Variables that hold the constant banks of a kernel: those of its own, else those of the file.
+ConstantBanks banks_of(const Image& image, const Symbols& symbols, const std::string& kernel) {
+  ConstantBanks banks;
+  for (const bool own : {false, true})
+    for (unsigned bank = 1; bank <= last_bank; ++bank) {
+      const auto section = image.elf.section_number(
+          fmt::format(".nv.constant{}{}{}", bank, own ? "." : "", own ? kernel : ""));
+      if (!section) continue;
+      const auto variable = symbols.variables().find(*section);
+      if (variable != symbols.variables().end()) banks[static_cast<std::uint8_t>(bank)] = variable->second;
+    }
+  return banks;
+}
+
+void check_parameters(const Image& image, const ImageKernel& kernel) {
+  const std::uint32_t base = launch_slots(image.generation).parameters;
+  if (kernel.parameter_bytes != 0 && kernel.parameter_base != base)
+    damaged(image.name, fmt::format("the parameters of kernel {} begin at 0x{:x} of constant bank 0, not at "
+                                    "0x{:x} as those of sm_{}",
+                                    kernel.name, kernel.parameter_base, base, image.generation));
+  for (const KernelParameter& p : kernel.parameters)
+    if (p.offset > kernel.parameter_bytes || kernel.parameter_bytes - p.offset < p.bytes)
+      damaged(image.name,
+              fmt::format("parameter {} of kernel {} ({} bytes at {}) is not inside of its {} bytes",
+                          p.ordinal, kernel.name, p.bytes, p.offset, kernel.parameter_bytes));
+}
+
+// Branches name instructions from here on.
+void place_targets(ptx::Function& f, Code& code, const Image& image) {
+  const auto size = static_cast<std::int64_t>(f.code.size());
+  for (std::size_t i = 0; i < code.actions.size(); ++i) {
+    Action& a = code.actions[i];
+    if (a.flow != Flow::branch) continue;
+    if (a.target < 0 || a.target % static_cast<std::int64_t>(word_bytes) != 0 ||
+        a.target / static_cast<std::int64_t>(word_bytes) >= size)
+      damaged(image.name,
+              fmt::format("the branch at 0x{:04x} of kernel {} leaves its code", i * word_bytes, f.name));
+    a.target /= static_cast<std::int64_t>(word_bytes);
+    f.code[i].target = static_cast<std::uint32_t>(a.target);
+  }
+}
+
+}  // namespace
+
+ptx::Function header_of(const Image& image, const ImageKernel& kernel) {
+  check_parameters(image, kernel);
+  ptx::Function f;
+  f.name = kernel.name;
+  f.is_entry = true;
+  f.param_bytes = kernel.parameter_bytes;
+  for (const KernelParameter& p : kernel.parameters)
+    f.params.push_back({.name = fmt::format("parameter {}", p.ordinal),
+                        .type = ptx::Type::b8,
+                        .offset = p.offset,
+                        .bytes = p.bytes,
+                        .align = std::min(8u, std::max(1u, p.bytes & (0u - p.bytes)))});
+  f.shared_bytes = kernel.shared_bytes;
+  if (image.generation >= 90) f.shared_bytes = std::max(f.shared_bytes, reserved_shared_bytes);
+  f.registers = f.unlimited_registers = kernel.registers;
+  f.barriers = kernel.barriers;
+  f.frame_bytes = f.total_frame_bytes = frame_of(kernel.stack_bytes);
+  std::copy_n(kernel.most_threads, 3, f.max_ntid);
+  std::copy_n(kernel.required_threads, 3, f.req_ntid);
+  return f;
+}
+
+void complete(ptx::Function& f, const Image& image, const ImageKernel& kernel, const Symbols& symbols,
+              Views& views) {
+  std::vector<Diagnostic> problems;
+  auto code = std::make_shared<Code>();
+  code->generation = image.generation;
+  const LinkedCode linked = link(image, kernel, symbols);
+  code->instructions = decode_all(image, kernel, linked.words, problems);
+  if (!problems.empty()) throw Error(ExitCode::unsupported, "machine-instruction", std::move(problems));
+  if (code->instructions.empty()) damaged(image.name, fmt::format("kernel {} has no code", kernel.name));
+  if (may_recurse(code->instructions))
+    f.frame_bytes = f.total_frame_bytes = frame_of(std::max(kernel.stack_bytes, default_stack_bytes));
+  code->layout = layout_of(code->instructions);
+  f.reg_rows = f.total_reg_rows = code->layout.rows;
+  f.pred_count = f.total_preds = Layout::predicates + most_temporary_predicates;
+  f.code.reserve(code->instructions.size());
+  code->actions.reserve(code->instructions.size());
+  Translator translator(code->layout, f.constants, *code, banks_of(image, symbols, kernel.name));
+  for (const Instruction& instruction : code->instructions) {
+    ptx::Inst view = views.of(instruction, code->layout);
+    const auto address = linked.addresses.find(static_cast<std::uint32_t>(instruction.address / word_bytes));
+    translator.set_address(address == linked.addresses.end() ? nullptr : &address->second);
+    try {
+      translator.translate(instruction, view, kernel.name);
+    } catch (const Error& error) {
+      if (problems.size() < most_problems) problems.push_back(error.diagnostics().front());
+    }
+    f.code.push_back(view);
+  }
+  if (!problems.empty()) throw Error(ExitCode::unsupported, "machine-instruction", std::move(problems));
+  place_targets(f, *code, image);
+  f.machine = std::move(code);
+}
+
+}  // namespace simtlab::machine
