@@ -91,9 +91,8 @@ SIMTLAB_CUDA_API CudaError cudaLibraryEnumerateKernels(KernelEntry** out, unsign
                                                        const void* library) {
   return with_library(library, [&](Runtime& r, LoadedModule& m) {
     if (out == nullptr) return error_invalid_value;
-    const std::vector<std::string> names = Modules::kernel_names(m, r.gpu());
-    for (std::size_t i = 0; i < std::min<std::size_t>(room, names.size()); ++i)
-      out[i] = r.modules.kernel(m, names[i], r.gpu());
+    const std::vector<KernelEntry*> all = r.modules.kernels(m, r.gpu());
+    std::copy_n(all.begin(), std::min<std::size_t>(room, all.size()), out);
     return success;
   });
 }

@@ -53,9 +53,17 @@ void note_ptx(const std::string& what, const std::string& generation, const Erro
 
 }  // namespace
 
+const void* unwrapped(const void* bytes) {
+  Wrapper w{};
+  std::memcpy(&w.magic, bytes, sizeof w.magic);
+  if (w.magic != wrapper_magic) return bytes;
+  std::memcpy(&w, bytes, sizeof w);
+  return w.data;
+}
+
 // Machine code if it fits the GPU, else PTX, as the options want it.
 void load_image(Image& image, gpu::Gpu& gpu) {
-  const Entries entries = compile::read_fatbin(image.data, 0, image.name);
+  const Entries entries = compile::read_fatbin(image.data, image.bytes, image.name);
   const device::Device& device = gpu.device();
   const gpu::Code wanted = gpu.options().code;
   const compile::FatbinEntry* const code =
@@ -85,14 +93,6 @@ void load_image(Image& image, gpu::Gpu& gpu) {
     note_ptx(image.name, fmt::format("sm_{}{}", code->major, code->minor), error, gpu);
     image.module = load_ptx(entries, image.name, gpu);
   }
-}
-
-const void* unwrapped(const void* bytes) {
-  Wrapper w{};
-  std::memcpy(&w.magic, bytes, sizeof w.magic);
-  if (w.magic != wrapper_magic) return bytes;
-  std::memcpy(&w, bytes, sizeof w);
-  return w.data;
 }
 
 Image* Images::add(const void* wrapper, const std::string& program) {
@@ -196,9 +196,8 @@ void Images::load(Image& image, gpu::Gpu& gpu) {
   }
 }
 
-gpu::Kernel Images::resolve(KernelEntry& entry, gpu::Gpu& gpu) {
-  if (entry.kernel) return *entry.kernel;
-  load(*entry.image, gpu);
+std::optional<gpu::Kernel> find_kernel(KernelEntry& entry, gpu::Gpu& gpu) {
+  if (entry.kernel) return entry.kernel;
   try {
     entry.kernel = gpu.find_kernel(*entry.image->module, entry.name);
   } catch (const Error& error) {
@@ -207,10 +206,16 @@ gpu::Kernel Images::resolve(KernelEntry& entry, gpu::Gpu& gpu) {
     note_ptx(fmt::format("{}: kernel '{}'", image.name, entry.name), gpu.module(*image.module).target, error,
              gpu);
     if (!image.ptx_module)
-      image.ptx_module = load_ptx(compile::read_fatbin(image.data, 0, image.name), image.name, gpu);
+      image.ptx_module = load_ptx(compile::read_fatbin(image.data, image.bytes, image.name), image.name, gpu);
     entry.kernel = gpu.find_kernel(*image.ptx_module, entry.name);
   }
-  if (!entry.kernel)
+  return entry.kernel;
+}
+
+gpu::Kernel Images::resolve(KernelEntry& entry, gpu::Gpu& gpu) {
+  if (entry.kernel) return *entry.kernel;
+  load(*entry.image, gpu);
+  if (!find_kernel(entry, gpu))
     throw Error(ExitCode::unsupported, "no-device-code",
                 fmt::format("{}: kernel '{}' is not in the image", entry.image->name, entry.name),
                 "relocatable device code (-rdc=true) is not linked by simtlab: build without it");

@@ -20,6 +20,7 @@ namespace simtlab::hosts::cuda {
 struct Image {
   std::string name;            // "app:image1", for messages
   const void* data = nullptr;  // container or PTX text in the program's own memory
+  std::size_t bytes = 0;       // readable there; 0: as the data itself says
   std::optional<gpu::ModuleId> module;
   bool ptx_beside = false;  // `module` is machine code, and a kernel of it that is not executed runs as PTX
   std::optional<gpu::ModuleId> ptx_module;  // for these
@@ -56,6 +57,10 @@ const void* unwrapped(const void* bytes);
 // Code of the image that runs on the GPU, as --code wants it: machine code or PTX. Throws Error.
 void load_image(Image& image, gpu::Gpu& gpu);
 
+// The kernel of a loaded image: its machine code, or its PTX where an instruction of that is not executed.
+// Nullopt: it has none of that name. Throws Error.
+std::optional<gpu::Kernel> find_kernel(KernelEntry& entry, gpu::Gpu& gpu);
+
 class Images {
  public:
   // wrapper: what __cudaRegisterFatBinary gets. The handle is ours until the process ends.
@@ -67,8 +72,8 @@ class Images {
 
   // Null: nothing is registered under the address. find_* do not load anything.
   KernelEntry* find_kernel(const void* host);
-  KernelEntry* find_entry(
-      const void* entry);  // by the address of the entry itself, as cudaGetFuncBySymbol gives it
+  // By the address of the entry itself, as cudaGetFuncBySymbol gives it.
+  KernelEntry* find_entry(const void* entry);
   VariableEntry* find_variable(const void* host);
   // Programs written for CUDA 4 and earlier pass the name of a symbol as text. `text` need not be readable.
   VariableEntry* find_variable_named(const void* text);

@@ -36,6 +36,16 @@ std::string elf_at(const void* bytes) {
   return {begin, end};
 }
 
+// A fat binary: the length of its header, and of what follows.
+std::string container_at(const void* bytes) {
+  std::uint16_t header = 0;
+  std::uint64_t payload = 0;
+  const auto* const begin = static_cast<const char*>(bytes);
+  std::memcpy(&header, begin + 6, sizeof header);
+  std::memcpy(&payload, begin + 8, sizeof payload);
+  return {begin, header + payload};
+}
+
 bool is_elf(const void* bytes) { return std::memcmp(bytes, ELFMAG, SELFMAG) == 0; }
 
 gpu::ModuleId load_cubin(std::string cubin, const std::string& name, gpu::Gpu& gpu) {
@@ -48,37 +58,47 @@ gpu::ModuleId load_cubin(std::string cubin, const std::string& name, gpu::Gpu& g
 
 }  // namespace
 
-LoadedModule* Modules::load_as(const void* bytes, std::string name, gpu::Gpu& gpu) {
+LoadedModule* Modules::load_as(const void* bytes, std::size_t size, std::string name, gpu::Gpu& gpu) {
   auto module = std::make_unique<LoadedModule>();
   module->image.name = std::move(name);
   module->image.data = bytes;
+  module->image.bytes = size;
   if (is_elf(bytes))
-    module->image.module = load_cubin(elf_at(bytes), module->image.name, gpu);
+    module->image.module =
+        load_cubin(size == 0 ? elf_at(bytes) : std::string(static_cast<const char*>(bytes), size),
+                   module->image.name, gpu);
   else
     load_image(module->image, gpu);
-  module->image.data = nullptr;  // the caller's
+  if (module->image.ptx_beside)
+    module->bytes = size == 0 ? container_at(bytes) : std::string(static_cast<const char*>(bytes), size);
+  // The caller's may go.
+  module->image.data = module->bytes.empty() ? nullptr : module->bytes.data();
+  module->image.bytes = module->bytes.size();
   LoadedModule* const handle = module.get();
   modules_.emplace(handle, std::move(module));
   return handle;
 }
 
 LoadedModule* Modules::load(const void* bytes, const std::string& program, gpu::Gpu& gpu) {
-  return load_as(unwrapped(bytes), fmt::format("{}:module{}", program, ++loaded_), gpu);
+  return load_as(unwrapped(bytes), 0, fmt::format("{}:module{}", program, ++loaded_), gpu);
 }
 
 LoadedModule* Modules::load_file(const std::string& path, gpu::Gpu& gpu) {
   constexpr std::uint64_t most = std::uint64_t{1} << 30;
-  std::string bytes = read_file(path, most, "module");
-  // Text ends with a NUL for readers that are given no size, and headers are readable whatever the file is.
-  bytes.append(sizeof(Elf64_Ehdr), '\0');
+  const std::string bytes = read_file(path, most, "module");
+  if (bytes.size() < sizeof(Elf64_Ehdr))
+    throw Error(ExitCode::bad_input, "fatbin", fmt::format("{}: {} bytes are no module", path, bytes.size()),
+                "PTX text, a cubin or a fat binary");
   ++loaded_;
-  return load_as(bytes.data(), path, gpu);
+  return load_as(bytes.c_str(), bytes.size(), path, gpu);
 }
 
 bool Modules::unload(const void* handle, gpu::Gpu& gpu) {
   const auto it = modules_.find(handle);
   if (it == modules_.end()) return false;
-  gpu.unload_module(*it->second->image.module);
+  const Image& image = it->second->image;
+  gpu.unload_module(*image.module);
+  if (image.ptx_module) gpu.unload_module(*image.ptx_module);
   std::erase_if(kernels_, [&](const auto& kernel) { return kernel.second == it->second.get(); });
   modules_.erase(it);
   return true;
@@ -104,18 +124,31 @@ LoadedModule* Modules::owner(const KernelEntry& kernel) const {
   return it == kernels_.end() ? nullptr : it->second;
 }
 
-KernelEntry* Modules::kernel(LoadedModule& module, std::string_view name, gpu::Gpu& gpu) {
+KernelEntry* Modules::entry(LoadedModule& module, std::string_view name) {
   if (const auto known = module.kernels.find(name); known != module.kernels.end()) return known->second.get();
-  const std::optional<gpu::Kernel> found = gpu.find_kernel(*module.image.module, name);
-  if (!found) return nullptr;
-  auto entry = std::make_unique<KernelEntry>();
-  entry->image = &module.image;
-  entry->name = name;
-  entry->kernel = found;
-  KernelEntry* const handle = entry.get();
+  auto made = std::make_unique<KernelEntry>();
+  made->image = &module.image;
+  made->name = name;
+  KernelEntry* const handle = made.get();
   kernels_.emplace(handle, &module);
-  module.kernels.emplace(std::string(name), std::move(entry));
+  module.kernels.emplace(std::string(name), std::move(made));
   return handle;
+}
+
+KernelEntry* Modules::kernel(LoadedModule& module, std::string_view name, gpu::Gpu& gpu) {
+  KernelEntry looked_for;
+  looked_for.image = &module.image;
+  looked_for.name = name;
+  if (!module.kernels.contains(name) && !cuda::find_kernel(looked_for, gpu)) return nullptr;
+  KernelEntry* const out = entry(module, name);
+  cuda::find_kernel(*out, gpu);
+  return out;
+}
+
+std::vector<KernelEntry*> Modules::kernels(LoadedModule& module, const gpu::Gpu& gpu) {
+  std::vector<KernelEntry*> out;
+  for (const std::string& name : kernel_names(module, gpu)) out.push_back(entry(module, name));
+  return out;
 }
 
 std::vector<std::string> Modules::kernel_names(const LoadedModule& module, const gpu::Gpu& gpu) {

@@ -15,6 +15,7 @@ namespace simtlab::hosts::cuda {
 // What CUmodule and CUlibrary are here; its kernels are what CUfunction and CUkernel are.
 struct LoadedModule {
   Image image;
+  std::string bytes;  // of a fat binary whose PTX may still be wanted
   std::map<std::string, std::unique_ptr<KernelEntry>, std::less<>> kernels;  // that were asked for
 };
 
@@ -31,12 +32,16 @@ class Modules {
   LoadedModule* find(const void* handle) const;  // null: no such module
   KernelEntry* find_kernel(const void* handle) const;
   LoadedModule* owner(const KernelEntry& kernel) const;
-  // Null: it has none of that name.
+  // Null: it has none of that name. Throws Error where it has instructions that are not executed.
   KernelEntry* kernel(LoadedModule& module, std::string_view name, gpu::Gpu& gpu);
+  // All of them; whether their instructions are executed shows when they are used.
+  std::vector<KernelEntry*> kernels(LoadedModule& module, const gpu::Gpu& gpu);
   static std::vector<std::string> kernel_names(const LoadedModule& module, const gpu::Gpu& gpu);
 
  private:
-  LoadedModule* load_as(const void* bytes, std::string name, gpu::Gpu& gpu);
+  KernelEntry* entry(LoadedModule& module, std::string_view name);
+  // size: bytes that are readable; 0: not known.
+  LoadedModule* load_as(const void* bytes, std::size_t size, std::string name, gpu::Gpu& gpu);
 
   std::map<const void*, std::unique_ptr<LoadedModule>> modules_;
   std::map<const void*, LoadedModule*> kernels_;

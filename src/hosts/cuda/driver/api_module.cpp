@@ -65,9 +65,8 @@ DriverResult count_kernels(unsigned* out, const void* module) {
 DriverResult list_kernels(KernelEntry** out, unsigned room, const void* module) {
   return with_module(module, [&](Runtime& r, LoadedModule& m) {
     if (out == nullptr) return driver_invalid_value;
-    const std::vector<std::string> names = Modules::kernel_names(m, r.gpu());
-    for (std::size_t i = 0; i < std::min<std::size_t>(room, names.size()); ++i)
-      out[i] = r.modules.kernel(m, names[i], r.gpu());
+    const std::vector<KernelEntry*> all = r.modules.kernels(m, r.gpu());
+    std::copy_n(all.begin(), std::min<std::size_t>(room, all.size()), out);
     return driver_success;
   });
 }
