@@ -1,4 +1,6 @@
 """operands.* and shared.interval of a device file: a longer time holds machine code, or shared memory, longer."""
+import json
+
 from harness import SOURCE, Case, main
 
 CUBIN = SOURCE / "tests" / "data" / "machine" / "memory.sm_80.cubin"
@@ -22,6 +24,17 @@ class OperandKeys(Case):
         run = (CUBIN, "--kernel", "sizes", *LAUNCH, "--gpu", "a100")
         late = ("--set", "operands.global_store=900 cycles")
         self.assertGreater(self.cycles(*run, *late), self.cycles(*run) + 500)
+
+    def test_loads_that_share_a_scoreboard_are_under_way_together(self):
+        code = SOURCE / "tests" / "data" / "machine" / "reduce_unrolled.sm_86.cubin"
+        (kernel,) = json.loads(self.ok("disasm", code, "--json").stdout)["images"][0]["kernels"]
+        loads = [i["control"]["write_barrier"] for i in kernel["instructions"] if i["mnemonic"] == "LDG"]
+        self.assertEqual(len(loads), 2)
+        self.assertEqual(loads[0], loads[1])
+        run = (code, "--grid", "1", "--block", "256", "--gpu", "a40")
+        arguments = ("--arg", "buffer:512:f32:iota", "--arg", "buffer:1:f32", "--arg", "u32:2")
+        each = [self.cycles(*run, *arguments, "--set", f"dram.latency={n} cycles") for n in (1000, 3000)]
+        self.assertAlmostEqual(each[1] - each[0], 2000, delta=200)
 
     def test_shared_memory_takes_an_instruction_in_so_many_cycles(self):
         self.file("k.ptx", SHARED)
