@@ -12,7 +12,7 @@ enum class Relocation : std::uint32_t {
   absolute_64 = 2,  // 8 bytes of data
   generic_32 = 3,   // the same, as generic addresses
   generic_64 = 4,
-  texture = 6,  // 4 bytes of constant bank 0: the handle of a texture reference
+  texture = 6,            // 4 bytes of constant bank 0: the handle of a texture reference
   absolute_low = 56,      // the low 32 bits of the address in bits 32 to 63
   absolute_high = 57,     // the high ones
   absolute_call = 58,     // an address of code in bits 34 to 80, in units of 1 byte

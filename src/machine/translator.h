@@ -136,10 +136,10 @@ std::span<const SemanticsRow> memory_semantics();    // loads, stores, constants
 std::span<const SemanticsRow> atomic_semantics();
 std::span<const SemanticsRow> texture_semantics();
 std::span<const SemanticsRow> async_barrier_semantics();  // barriers in shared memory
-std::span<const SemanticsRow> double_semantics();      // f64
-std::span<const SemanticsRow> half_semantics();        // f16, bf16
-std::span<const SemanticsRow> conversion_semantics();  // F2F, F2I, I2F, FRND and the packing ones
-std::span<const SemanticsRow> warp_semantics();        // votes, shuffles, special registers
-std::span<const SemanticsRow> control_semantics();     // branches, convergence, barriers, exits
+std::span<const SemanticsRow> double_semantics();         // f64
+std::span<const SemanticsRow> half_semantics();           // f16, bf16
+std::span<const SemanticsRow> conversion_semantics();     // F2F, F2I, I2F, FRND and the packing ones
+std::span<const SemanticsRow> warp_semantics();           // votes, shuffles, special registers
+std::span<const SemanticsRow> control_semantics();        // branches, convergence, barriers, exits
 
 }  // namespace simtlab::machine
