@@ -90,8 +90,9 @@ struct OpClassTraits {
   std::string_view sass_add = {};
   std::string_view sass_mul = {};
   std::string_view sass_fma = {};
-  bool is_machine_instruction = true;  // data/sass may give the class to an opcode by its name alone
-  bool is_division = false;            // D-TIMING-5: a division or root in software
+  bool is_machine_instruction =
+      true;                  // data/machine/classes may give the class to an opcode by its name alone
+  bool is_division = false;  // D-TIMING-5: a division or root in software
 };
 
 inline constexpr std::array<OpClassTraits, op_class_count> op_class_traits = {{

@@ -201,9 +201,9 @@ class Lines(MachineCode):
         self.assertRegex(text, r"lines\.cu:10 +sum")
         self.assertRegex(text, r"  0x[0-9a-f]{4}  FMUL R")
         self.assertRegex(" ".join(text.split()), r"in loads \(lines\.cu:\d+\)")
-        self.ok("run", *self.command(), "--lines", "--html=page.html", "--json=r.json")
+        self.ok("run", *self.command(), "--lines", "--json=r.json")
         self.ok("report", "r.json", "--sqlite=r.db")
-        page = (self.folder / "page.html").read_text()
+        page = self.ok("report", "r.json", "--html").stdout
         self.assertIn("Source, machine code and PTX, line by line", page)
         self.assertIn("machine code for sm_80", page)
         self.assertRegex(page, "ld.global.f32 ")
