@@ -40,11 +40,13 @@ constexpr SpecialRow specials[] = {{0x00, Special::laneid},
                                    {0x64, Special::pm0},
                                    {0x88, Special::cluster_ctarank},
                                    {0xff, Special::zero}};
-constexpr std::uint8_t shared_window_high = 0x2f, lowest_local = 0x37, zero = 0xff;
+// CUDA 11 reads both halves of the window of shared memory on sm_90.
+constexpr std::uint8_t shared_window_high = 0x2f, shared_window_low = 0x30, lowest_local = 0x37, zero = 0xff;
 
 // 32 bits of a special register.
 ptx::Operand special_value(Translator& t, std::uint8_t number) {
   if (number == shared_window_high) return t.number(ptx::shared_window >> 32);
+  if (number == shared_window_low) return t.number(ptx::shared_window & 0xffffffffu);
   if (number == lowest_local) return t.number(0);  // offset of the end of the stack
   for (const SpecialRow& row : specials) {
     if (row.number != number) continue;
