@@ -157,9 +157,11 @@ class Reader {
       ImageKernel* const kernel = kernel_of_symbol(word_of(elf, value, 0));
       if (kernel == nullptr) return;
       const std::uint32_t n = word_of(elf, value, 4);
+      // The linker does not know how deep a kernel calls that recurses
+      constexpr std::uint32_t unknown = 0xffffffffu;
       if (attribute == register_count)
         kernel->registers = n;
-      else
+      else if (n != unknown)
         kernel->stack_bytes = std::max(kernel->stack_bytes, n);
     });
   }

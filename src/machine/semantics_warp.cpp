@@ -28,13 +28,15 @@ constexpr SpecialRow specials[] = {{0x00, Special::laneid},          {0x02, Spec
                                    {0x50, Special::clock},           {0x51, Special::clock_hi},
                                    {0x52, Special::globaltimer_lo},  {0x53, Special::globaltimer_hi},
                                    {0x88, Special::cluster_ctarank}, {0xff, Special::zero}};
-constexpr std::uint8_t shared_window_high = 0x2f, lowest_local = 0x37, zero = 0xff;
+// CUDA 11 reads both halves of the window of shared memory on sm_90.
+constexpr std::uint8_t shared_window_high = 0x2f, shared_window_low = 0x30, lowest_local = 0x37, zero = 0xff;
 // Counters of performance monitors, which count nothing here.
 bool is_monitor(std::uint8_t number) { return number >= 0x64 && number <= 0x73; }
 
 // 32 bits of a special register.
 ptx::Operand special_value(Translator& t, std::uint8_t number) {
   if (number == shared_window_high) return t.number(ptx::shared_window >> 32);
+  if (number == shared_window_low) return t.number(ptx::shared_window & 0xffffffffu);
   if (number == lowest_local) return t.number(0);  // offset of the end of the stack
   if (is_monitor(number)) return t.number(0);
   for (const SpecialRow& row : specials) {
