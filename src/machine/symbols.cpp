@@ -103,8 +103,7 @@ void Symbols::add_textures(std::size_t index) {
     if (static_cast<Relocation>(r.type) != Relocation::texture || r.symbol >= image_.elf.symbols.size())
       damaged(image_.name, image_.elf.sections[index], r.offset,
               fmt::format("a relocation of the unknown kind {}", r.type));
-    textures_[index][static_cast<std::uint32_t>(r.offset)] =
-        texture_named(image_.elf.symbols[r.symbol].name);
+    textures_[index][static_cast<std::uint32_t>(r.offset)] = texture_named(image_.elf.symbols[r.symbol].name);
   }
 }
 

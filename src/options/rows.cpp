@@ -176,8 +176,9 @@ constexpr auto all_rows = std::to_array<Row>({
      .value = "FILE",
      .group = traces,
      .read_by = Study::time_trace | Studies(Study::cache_trace) | Study::predict_trace,
-     .doc = "Machine code of the kernels of an Accel-Sim trace: a cubin, or an executable or library with some. "
-            "It says what the trace does not: control information, predicates, constants",
+     .doc =
+         "Machine code of the kernels of an Accel-Sim trace: a cubin, or an executable or library with some. "
+         "It says what the trace does not: control information, predicates, constants",
      .path = true,
      .field = &Options::cubin},
     {.key = "results",

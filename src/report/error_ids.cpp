@@ -667,9 +667,11 @@ const std::vector<Term>& error_ids() {
       {"illegal-instruction", "A thread executed an instruction in a way that hardware refuses.",
        "See the message for the operand."},
       {"machine-hazard",
-       "With --results checked an instruction of machine code read a register before its result was there, or "
+       "With --results checked an instruction of machine code read a register before its result was there, "
+       "or "
        "overwrote one that was still to be read or written.",
-       "Compare the stall counts and scoreboards of the two instructions (simtlab disasm); code of a compiler "
+       "Compare the stall counts and scoreboards of the two instructions (simtlab disasm); code of a "
+       "compiler "
        "should have none, so report it if it is unchanged."},
       {"illegal-barrier", "A barrier was used with a number or a count that hardware refuses.",
        "Barrier numbers are 0 to 15, and counts are multiples of 32."},

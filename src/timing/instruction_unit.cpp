@@ -67,7 +67,8 @@ InstructionUnit::Issued InstructionUnit::issue_one(WarpScheduler& scheduler, uns
   scheduler.next_pipe[static_cast<std::size_t>(info.pipe)] &= ~warp_bit(local);
   if (info.controlled) [[unlikely]] {
     if (info.read_counter != no_counter)
-      parts_.scoreboard.hold(number, info.read_counter, entry(now + info.operand_read, Stall::short_scoreboard));
+      parts_.scoreboard.hold(number, info.read_counter,
+                             entry(now + info.operand_read, Stall::short_scoreboard));
     scheduler.yielded = info.yields;
     complete(number, info, step, now, now + info.stall_count);
   } else {

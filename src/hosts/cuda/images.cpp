@@ -215,7 +215,7 @@ std::optional<gpu::Kernel> find_kernel(KernelEntry& entry, gpu::Gpu& gpu) {
 gpu::Kernel Images::resolve(KernelEntry& entry, gpu::Gpu& gpu) {
   if (entry.kernel) return *entry.kernel;
   load(*entry.image, gpu);
-  if (!find_kernel(entry, gpu))
+  if (!cuda::find_kernel(entry, gpu))
     throw Error(ExitCode::unsupported, "no-device-code",
                 fmt::format("{}: kernel '{}' is not in the image", entry.image->name, entry.name),
                 "relocatable device code (-rdc=true) is not linked by simtlab: build without it");

@@ -61,7 +61,7 @@ KernelResult hostile_kernel(bool with_tables) {
   k.metrics.set("stall.long_scoreboard", 0.4);
   k.profile.reasons = {evil, "selected"};
   k.profile.slots = {10, 5};
-  k.profile.lines = {{evil, 3, evil, evil, 4, evil, 5, 6, {10, 5}, 1, 2, 3, 4, 5, 600}};
+  k.profile.lines = {{evil, 3, evil, evil, evil, 4, evil, 5, 6, {10, 5}, 1, 2, 3, 4, 5, 600}};
   k.series = {100, {"end", evil}, {{100, 1}, {200, 2}}};
   if (with_tables)
     for (const result::TableDeclaration& t : result::table_registry()) k.tables.push_back(hostile_table(t));
