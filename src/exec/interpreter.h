@@ -17,10 +17,10 @@ enum Kind : std::uint16_t {
   kind_exit,
   kind_barrier,
   kind_flow,  // machine code that is more than its operations: exec/flow.cpp
-  kind_mask = 0xff,
+  kind_mask = 0x7f,
   flag_guarded = 0x100,  // only lanes with a true guard
   flag_join = 0x200,     // a divergence reconverges here
-  flag_delayed = 0x400,  // its results come late: exec/delays.h
+  flag_delayed = 0x80,   // its results come late: exec/delays.h
 };
 
 }  // namespace simtlab::exec

@@ -19,7 +19,7 @@ struct Bounds {
 
 // Bounds are cached per static instruction, since one instruction mostly stays inside one array.
 // Those of a function take the slots by turns, in their order: the upper bits of XInst::kind.
-inline constexpr unsigned bounds_slots = 64, bounds_slot_shift = 10;
+inline constexpr unsigned bounds_slots = 64, bounds_slot_shift = 10;  // above the flags of exec/interpreter.h
 
 struct MemoryView {
   std::uint64_t global_delta = 0;  // host address = device address + global_delta (modulo 2^64)
