@@ -24,8 +24,9 @@ class ModuleTable {
   struct Module {
     std::shared_ptr<const ptx::Module> module;
     std::unique_ptr<exec::LoadedModule> loaded;
-    std::map<std::string_view, std::uint32_t> entries;  // number of the function by the name of the kernel
-    bool uses_heap = false;                             // a function of it calls malloc
+    // Number of the function by the kernel's name: a copy, for completing a function replaces it.
+    std::map<std::string, std::uint32_t, std::less<>> entries;
+    bool uses_heap = false;  // a function of it calls malloc
   };
   struct Place {
     std::uint64_t address = 0, bytes = 0;

@@ -325,7 +325,7 @@ const std::vector<Term>& error_ids() {
        "The message says which word is wrong. Grouped traces (.traceg) are read as Accel-Sim's "
        "post-processor writes them."},
       {"accelsim-cubin", "--cubin does not hold the machine code that was traced, or none at all.",
-       "Give the executable or cubin that ran when the trace was made: the same build, for the same GPU."},
+       "Give the executable or cubin that ran when the trace was made, not one that was built anew."},
       {"accelsim-truncated", "An Accel-Sim trace ends in the middle.",
        "Copy the trace again; `xz -t` checks compressed traces."},
       {"access-text", "A text of single accesses (FILE.trace) is not of its format.",

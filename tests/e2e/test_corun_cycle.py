@@ -237,7 +237,7 @@ class Cycle(Case):
             ("[[application]]\nname = 'a'\n", "bad.toml:1:1"),
             ("[[application]]\nname = 'a,b'\nrun = 'x'\n", "bad.toml:2:8"),
             ("[[application]]\nname = 'a'\nrun = 'x.ptx'\n", "needs a launch"),
-            ("[[application]]\nname = 'a'\nrun = 'x.cu'\ngrid = '3'\n", "are for .ptx and .cl files"),
+            ("[[application]]\nname = 'a'\nrun = 'x.cu'\ngrid = '3'\n", "are for .ptx, .cubin and .cl files"),
             ("[[application]]\nname = 'a'\nrun = 'x.cu'\niterations = 0\n", "bad.toml:4"),
             ("x = 1\n", "no [[application]]"),
             ("[= 1", "bad.toml"),
