@@ -166,7 +166,8 @@ TEST(Fatbin, GarbageIsRefused) {
 }
 
 TEST(Fatbin, MachineCodeAloneSaysHowToRebuild) {
-  const auto entries = read(container({{2, 90, "sass", Pack::raw}}));
+  const Image whole = container({{2, 90, "sass", Pack::raw}});
+  const auto entries = read(whole);
   try {
     pick_ptx(entries, 9, 0, "app");
     FAIL();
@@ -227,8 +228,9 @@ TEST(Fatbin, AnUnknownPackingIsNamed) {
 }
 
 TEST(PickPtx, TakesTheHighestThatIsNotAboveTheDevice) {
-  const auto entries = read(
-      container({{1, 50, "// 50", Pack::raw}, {1, 90, "// 90", Pack::raw}, {1, 75, "// 75", Pack::raw}}));
+  const Image whole =
+      container({{1, 50, "// 50", Pack::raw}, {1, 90, "// 90", Pack::raw}, {1, 75, "// 75", Pack::raw}});
+  const auto entries = read(whole);
   EXPECT_EQ(ptx_text(pick_ptx(entries, 8, 0, "app"), "app"), "// 75");
   EXPECT_EQ(ptx_text(pick_ptx(entries, 9, 0, "app"), "app"), "// 90");
   EXPECT_EQ(ptx_text(pick_ptx(entries, 3, 5, "app"), "app"), "// 50");  // none is low enough: the lowest
