@@ -5,7 +5,7 @@ PROGRAMS = SOURCE / "tests/cuda/refused"
 # Refused by the compiler.
 COMPILED = {
     "managed": "__managed__ variables are not supported; allocate with cudaMallocManaged",
-    "driver_api": "simtlab has no driver API",
+    "driver_api": "simtlab build has no driver API",
     "surface": "surfaces are not simulated",
     "layered": "layered textures are not simulated",
     "gather": "gathered textures are not simulated",

@@ -1,6 +1,6 @@
-// The CUDA driver API: simtlab has none. What programs ask about the device is answered through the runtime API; contexts,
-// modules, launches and memory of the driver API are declared as unavailable, so that the compiler says so. Programs that
-// load modules themselves are run from their PTX with a launch file instead.
+// The CUDA driver API: sources that simtlab compiles have none. What programs ask about the device is answered through the
+// runtime API; contexts, modules, launches and memory are declared as unavailable, so that the compiler says so. Programs
+// that nvcc has built find them in libcuda.so.1.
 #pragma once
 
 #define __cuda_cuda_h__  // programs test for it
@@ -110,7 +110,7 @@ static inline CUresult cuGetErrorString(CUresult error, const char** text) {
 
 #ifdef __cplusplus
 #define SIMTLAB_NO_DRIVER(name) \
-  CUresult name(...) __attribute__((unavailable("simtlab has no driver API: use the runtime API, or simtlab run x.ptx --launch x.toml")));
+  CUresult name(...) __attribute__((unavailable("simtlab build has no driver API: use the runtime API, nvcc, or simtlab run x.ptx --launch x.toml")));
 SIMTLAB_NO_DRIVER(cuCtxCreate)
 SIMTLAB_NO_DRIVER(cuCtxDestroy)
 SIMTLAB_NO_DRIVER(cuCtxGetCurrent)

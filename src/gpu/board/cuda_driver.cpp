@@ -67,7 +67,7 @@ void* open_library(Driver& d) {
     throw no_driver(fmt::format("the CUDA driver cannot be loaded: {}", why),
                     d.chosen ? "SIMTLAB_CUDA_DRIVER names it; unset it for libcuda.so.1" : install_hint);
   if (::dlsym(library, "simtlab_cuda_state") != nullptr)
-    throw no_driver(fmt::format("{} is simtlab's own, of a simulated GPU", d.library),
+    throw no_driver(fmt::format("{} belongs to simtlab and simulates a GPU", d.library),
                     "take the folder of simtlab's libraries out of LD_LIBRARY_PATH");
   return library;
 }

@@ -45,7 +45,7 @@ TEST(CompilerMessages, EveryWayOfSayingThatSomethingIsAbsentIsFound) {
   for (const char* line :
        {"a.cu:1:1: error: \"simtlab has no CUB: write\"",
         "a.cu:1:1: error: simtlab: __managed__ variables are not supported",
-        "a.cu:1:1: error: 'cuCtxCreate' is unavailable: simtlab has no driver API: use the runtime API",
+        "a.cu:1:1: error: 'cuCtxCreate' is unavailable: simtlab build has no driver API: use the runtime API",
         "c.h:9:2: error: static assertion failed due to requirement 'never<T>::value': simtlab cannot "
         "synchronise a whole grid: split",
         "a.cu:3:5: error: reference to __global__ function 'k' in __global__ function",
