@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <tuple>
 
 #include "ptx/cfg.h"
@@ -179,8 +180,13 @@ std::shared_ptr<const Module> load_module(std::string name, std::string text, co
   }
   lay_out_shared(scope, functions, graph, origin);
   std::vector<Allocation> allocations;
+  for (VirtualFunction& f : functions) credit_callers(f.fn, module->files);
+  for (std::uint32_t i = 0; i < functions.size() && options.optimise != nullptr; ++i) {
+    std::string why;
+    if (!options.optimise(functions, i, *module, why))
+      fprintf(stderr, "%s: %s\n", functions[i].fn.name.c_str(), why.c_str());
+  }
   for (VirtualFunction& f : functions) {
-    credit_callers(f.fn, module->files);
     const Cfg cfg = build_cfg(f.fn);
     set_reconvergence(f.fn, cfg);
     fold(f.fn, cfg, f.registers);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -148,7 +149,14 @@ inline constexpr std::uint64_t window_bytes = 0x0000'0001'0000'0000ull;
 // + 16 * function index: value of a function pointer
 inline constexpr std::uint64_t function_handles = 0x0000'0004'0000'0000ull;
 
+struct VirtualFunction;
+// Replaces one of the functions of a module by a better one that does what it does, before its registers get places. False: it is as
+// it was, and the text says why.
+using Optimiser = bool (*)(std::span<VirtualFunction> functions, std::uint32_t which, const Module& module,
+                           std::string& why);
+
 struct LoadOptions {
+  Optimiser optimise = nullptr;
   bool reject_unsupported = true;  // false: unsupported instructions are decoded as traps (list ptx, tests)
 };
 

@@ -1,0 +1,268 @@
+#include "optimiser/passes.h"
+
+#include <llvm/Analysis/TargetTransformInfoImpl.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/PatternMatch.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Transforms/InstCombine/InstCombine.h>
+#include <llvm/Transforms/Scalar/ADCE.h>
+#include <llvm/Transforms/Scalar/BDCE.h>
+#include <llvm/Transforms/Scalar/CorrelatedValuePropagation.h>
+#include <llvm/Transforms/Scalar/DCE.h>
+#include <llvm/Transforms/Scalar/DeadStoreElimination.h>
+#include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/GVN.h>
+#include <llvm/Transforms/Scalar/IndVarSimplify.h>
+#include <llvm/Transforms/Scalar/InferAlignment.h>
+#include <llvm/Transforms/Scalar/LICM.h>
+#include <llvm/Transforms/Scalar/LoopDeletion.h>
+#include <llvm/Transforms/Scalar/LoopPassManager.h>
+#include <llvm/Transforms/Scalar/LoopRotation.h>
+#include <llvm/Transforms/Scalar/LoopStrengthReduce.h>
+#include <llvm/Transforms/Scalar/LoopUnrollPass.h>
+#include <llvm/Transforms/Scalar/LowerConstantIntrinsics.h>
+#include <llvm/Transforms/Scalar/NaryReassociate.h>
+#include <llvm/Transforms/Scalar/Reassociate.h>
+#include <llvm/Transforms/Scalar/SCCP.h>
+#include <llvm/Transforms/Scalar/SROA.h>
+#include <llvm/Transforms/Scalar/SeparateConstOffsetFromGEP.h>
+#include <llvm/Transforms/Scalar/SimplifyCFG.h>
+#include <llvm/Transforms/Scalar/Sink.h>
+#include <llvm/Transforms/Scalar/StraightLineStrengthReduce.h>
+#include <llvm/Transforms/Utils/BreakCriticalEdges.h>
+#include <llvm/Transforms/Utils/LCSSA.h>
+#include <llvm/Transforms/Utils/LoopSimplify.h>
+#include <llvm/Transforms/Utils/LowerSwitch.h>
+#include <llvm/Transforms/Utils/Mem2Reg.h>
+#include <llvm/Transforms/Vectorize/LoadStoreVectorizer.h>
+
+namespace simtlab::optimiser {
+namespace {
+
+using llvm::Value;
+
+// What LLVM asks of a target: a GPU whose accesses take a register and an offset, whose registers are plenty and whose
+// branches may diverge.
+class Gpu : public llvm::TargetTransformInfoImplCRTPBase<Gpu> {
+  using Base = llvm::TargetTransformInfoImplCRTPBase<Gpu>;
+
+ public:
+  explicit Gpu(const llvm::DataLayout& layout) : Base(layout) {}
+  bool hasBranchDivergence(const llvm::Function* = nullptr) const { return true; }
+  bool isLegalAddressingMode(llvm::Type*, llvm::GlobalValue* variable, std::int64_t offset, bool has_base, std::int64_t scale,
+                             unsigned, llvm::Instruction* = nullptr, std::int64_t = 0) const {
+    (void)has_base;
+    return (variable == nullptr || true) && scale <= 1 && offset >= -(1 << 23) && offset < (1 << 23);
+  }
+  unsigned getLoadStoreVecRegBitWidth(unsigned) const { return 128; }
+  bool isLegalToVectorizeLoadChain(unsigned bytes, llvm::Align alignment, unsigned) const { return fits(bytes, alignment); }
+  bool isLegalToVectorizeStoreChain(unsigned bytes, llvm::Align alignment, unsigned) const { return fits(bytes, alignment); }
+  bool isTypeLegal(llvm::Type* t) const { return t->isFloatTy() || t->isDoubleTy() || t->isIntegerTy(32) || t->isIntegerTy(64); }
+  unsigned getNumberOfRegisters(unsigned) const { return 255; }
+  llvm::TypeSize getRegisterBitWidth(llvm::TargetTransformInfo::RegisterKind) const { return llvm::TypeSize::getFixed(32); }
+  void getUnrollingPreferences(llvm::Loop* loop, llvm::ScalarEvolution& se, llvm::TargetTransformInfo::UnrollingPreferences& up,
+                               llvm::OptimizationRemarkEmitter*) const {
+    (void)loop, (void)se;
+    up.Threshold = 1000;
+    up.PartialThreshold = 160;
+    up.Partial = up.Runtime = true;
+    up.DefaultUnrollRuntimeCount = 4;
+    up.MaxCount = 16;
+    up.UnrollRemainder = false;
+  }
+
+ private:
+  static bool fits(unsigned bytes, llvm::Align alignment) {
+    return (bytes == 4 || bytes == 8 || bytes == 16) && alignment.value() >= bytes;
+  }
+};
+
+// Accesses through generic addresses whose space is known, and addresses of the frame that went through integers.
+class Addresses : public llvm::PassInfoMixin<Addresses> {
+ public:
+  llvm::PreservedAnalyses run(llvm::Function& f, llvm::FunctionAnalysisManager&) {
+    bool changed = false;
+    std::vector<llvm::Instruction*> all;
+    for (llvm::BasicBlock& block : f)
+      for (llvm::Instruction& i : block) all.push_back(&i);
+    for (llvm::Instruction* i : all) {
+      if (auto* call = llvm::dyn_cast<llvm::CallInst>(i)) changed |= back(*call);
+      Value* p = llvm::getLoadStorePointerOperand(i);
+      if (p == nullptr) continue;
+      if (Value* better = place(*i, p)) {
+        i->setOperand(llvm::isa<llvm::LoadInst>(i) ? 0 : 1, better);
+        changed = true;
+      }
+    }
+    return changed ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
+  }
+
+ private:
+  static bool calls(const Value* v, llvm::StringRef name) {
+    const auto* call = llvm::dyn_cast<llvm::CallInst>(v);
+    return call != nullptr && call->getCalledFunction() != nullptr && call->getCalledFunction()->getName() == name;
+  }
+  static bool is_sum(const Value* v) {
+    const auto* op = llvm::dyn_cast<llvm::BinaryOperator>(v);
+    return op != nullptr && (op->getOpcode() == llvm::Instruction::Add ||
+                             (op->getOpcode() == llvm::Instruction::Or && llvm::cast<llvm::PossiblyDisjointInst>(op)->isDisjoint()));
+  }
+  // The one leaf of a sum that `wanted` takes.
+  template <class Wanted>
+  static Value* leaf(Value* v, const Wanted& wanted, int depth = 0) {
+    if (wanted(v)) return v;
+    if (depth > 16 || !is_sum(v)) return nullptr;
+    auto* op = llvm::cast<llvm::BinaryOperator>(v);
+    if (Value* found = leaf(op->getOperand(0), wanted, depth + 1)) return found;
+    return leaf(op->getOperand(1), wanted, depth + 1);
+  }
+  // The sum with 0 (null) or another value in the place of a leaf.
+  static Value* replaced(llvm::IRBuilder<>& b, Value* v, Value* leaf, Value* by) {
+    if (v == leaf) return by;
+    if (!is_sum(v)) return v;
+    auto* op = llvm::cast<llvm::BinaryOperator>(v);
+    Value *x = replaced(b, op->getOperand(0), leaf, by), *y = replaced(b, op->getOperand(1), leaf, by);
+    if (x == op->getOperand(0) && y == op->getOperand(1)) return v;
+    if (x == nullptr) return y;
+    if (y == nullptr) return x;
+    return b.CreateAdd(x, y);
+  }
+
+  // cvta.to.shared(cvta.shared(a) + b) is a + b.
+  static bool back(llvm::CallInst& call) {
+    for (const char* space : {"shared", "local"}) {
+      if (!calls(&call, std::string("cvta.to.") + space)) continue;
+      Value* a = call.getArgOperand(0);
+      Value* found = leaf(a, [&](Value* v) { return calls(v, std::string("cvta.") + space); });
+      if (found == nullptr) return false;
+      llvm::IRBuilder<> b(&call);
+      Value* sum = replaced(b, a, found, llvm::cast<llvm::CallInst>(found)->getArgOperand(0));
+      call.replaceAllUsesWith(sum);
+      return true;
+    }
+    return false;
+  }
+
+  static Value* frame_of(Value* v) {
+    auto* cast = llvm::dyn_cast<llvm::PtrToIntInst>(v);
+    if (cast == nullptr) return nullptr;
+    Value* p = cast->getPointerOperand();
+    while (auto* gep = llvm::dyn_cast<llvm::GetElementPtrInst>(p)) p = gep->getPointerOperand();
+    return llvm::isa<llvm::AllocaInst>(p) ? cast->getPointerOperand() : nullptr;
+  }
+
+  // Null: it stays.
+  static Value* place(llvm::Instruction& access, Value* p) {
+    std::vector<Value*> indices;
+    Value* at = p;
+    while (auto* gep = llvm::dyn_cast<llvm::GEPOperator>(at)) {
+      if (gep->getNumIndices() != 1 || !gep->getSourceElementType()->isIntegerTy(8)) return nullptr;
+      indices.push_back(gep->getOperand(1));
+      at = gep->getPointerOperand();
+    }
+    auto* base = llvm::dyn_cast<llvm::IntToPtrInst>(at);
+    if (base == nullptr) return nullptr;
+    indices.push_back(base->getOperand(0));
+    const bool generic = base->getType()->getPointerAddressSpace() == generic_space;
+    llvm::IRBuilder<> b(&access);
+    for (std::size_t i = 0; i < indices.size(); ++i) {
+      Value* index = indices[i];
+      const auto shared = [&](Value* v) { return generic && calls(v, "cvta.shared"); };
+      const auto frame = [&](Value* v) {
+        if (generic) return calls(v, "cvta.local") && frame_of(llvm::cast<llvm::CallInst>(v)->getArgOperand(0)) != nullptr;
+        return frame_of(v) != nullptr;
+      };
+      Value* rest = nullptr;
+      Value* pointer = nullptr;
+      if (Value* found = leaf(index, shared)) {
+        rest = replaced(b, index, found, llvm::cast<llvm::CallInst>(found)->getArgOperand(0));
+        pointer = space_variable(*access.getModule(), "space.shared", shared_space);
+      } else if (Value* of_frame = leaf(index, frame)) {
+        rest = replaced(b, index, of_frame, nullptr);
+        pointer = frame_of(generic ? llvm::cast<llvm::CallInst>(of_frame)->getArgOperand(0) : of_frame);
+      } else {
+        continue;
+      }
+      if (rest != nullptr) pointer = b.CreateGEP(b.getInt8Ty(), pointer, rest);
+      for (std::size_t k = indices.size(); k-- > 0;)
+        if (k != i) pointer = b.CreateGEP(b.getInt8Ty(), pointer, indices[k]);
+      return pointer;
+    }
+    return nullptr;
+  }
+};
+
+llvm::FunctionPassManager pipeline() {
+  llvm::FunctionPassManager p;
+  const auto tidy = [&] {
+    p.addPass(llvm::InstCombinePass());
+    p.addPass(llvm::SimplifyCFGPass(llvm::SimplifyCFGOptions().hoistCommonInsts(true).sinkCommonInsts(false)));
+    p.addPass(llvm::EarlyCSEPass(true));
+  };
+  const auto loops = [&](auto pass, bool memory_ssa = false) {
+    p.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(pass), memory_ssa));
+  };
+  p.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  tidy();
+  p.addPass(Addresses());
+  p.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  p.addPass(llvm::SCCPPass());
+  p.addPass(llvm::CorrelatedValuePropagationPass());
+  tidy();
+  p.addPass(llvm::LoopSimplifyPass());
+  p.addPass(llvm::LCSSAPass());
+  loops(llvm::LoopRotatePass(false), true);
+  loops(llvm::LICMPass(llvm::LICMOptions()), true);
+  p.addPass(llvm::InstCombinePass());
+  p.addPass(llvm::LoopSimplifyPass());
+  p.addPass(llvm::LCSSAPass());
+  loops(llvm::IndVarSimplifyPass(true));
+  loops(llvm::LoopDeletionPass());
+  loops(llvm::LoopFullUnrollPass(3, false, true));
+  p.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  tidy();
+  p.addPass(Addresses());
+  p.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  p.addPass(llvm::GVNPass());
+  p.addPass(llvm::DSEPass());
+  p.addPass(llvm::LoopUnrollPass(llvm::LoopUnrollOptions(3)));
+  tidy();
+  p.addPass(llvm::SeparateConstOffsetFromGEPPass(false));
+  p.addPass(llvm::StraightLineStrengthReducePass());
+  p.addPass(llvm::EarlyCSEPass(true));
+  p.addPass(llvm::GVNPass());
+  p.addPass(llvm::LoopSimplifyPass());
+  p.addPass(llvm::LCSSAPass());
+  loops(llvm::LICMPass(llvm::LICMOptions()), true);
+  p.addPass(llvm::InferAlignmentPass());
+  p.addPass(llvm::LoadStoreVectorizerPass());
+  p.addPass(llvm::EarlyCSEPass(true));
+  p.addPass(llvm::BDCEPass());
+  p.addPass(llvm::ADCEPass());
+  p.addPass(llvm::SimplifyCFGPass());
+  p.addPass(llvm::LowerSwitchPass());
+  p.addPass(llvm::BreakCriticalEdgesPass());
+  return p;
+}
+
+}  // namespace
+
+void run_passes(Lifted& lifted) {
+  llvm::LoopAnalysisManager lam;
+  llvm::FunctionAnalysisManager fam;
+  llvm::CGSCCAnalysisManager cgam;
+  llvm::ModuleAnalysisManager mam;
+  llvm::PassBuilder builder;
+  fam.registerPass([] {
+    return llvm::TargetIRAnalysis([](const llvm::Function& f) { return llvm::TargetTransformInfo(Gpu(f.getDataLayout())); });
+  });
+  builder.registerModuleAnalyses(mam);
+  builder.registerCGSCCAnalyses(cgam);
+  builder.registerFunctionAnalyses(fam);
+  builder.registerLoopAnalyses(lam);
+  builder.crossRegisterProxies(lam, fam, cgam, mam);
+  pipeline().run(*lifted.function, fam);
+}
+
+}  // namespace simtlab::optimiser
