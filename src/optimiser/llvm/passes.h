@@ -1,7 +1,7 @@
 // The passes of LLVM that a kernel goes through, and what they are told of a GPU.
 #pragma once
 
-#include "optimiser/lift.h"
+#include "optimiser/llvm/lift.h"
 
 namespace simtlab::optimiser {
 

@@ -1,13 +1,13 @@
-#include "optimiser/optimise.h"
+#include "optimiser/llvm/optimise.h"
 
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/Support/raw_ostream.h>
 
 #include <cstdlib>
 
-#include "optimiser/coalesce.h"
-#include "optimiser/lower.h"
-#include "optimiser/passes.h"
+#include "optimiser/llvm/coalesce.h"
+#include "optimiser/llvm/lower.h"
+#include "optimiser/llvm/passes.h"
 
 namespace simtlab::optimiser {
 

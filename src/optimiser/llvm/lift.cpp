@@ -1,4 +1,4 @@
-#include "optimiser/lift.h"
+#include "optimiser/llvm/lift.h"
 
 #include <fmt/format.h>
 #include <llvm/IR/DIBuilder.h>

@@ -1,4 +1,4 @@
-#include "optimiser/lower.h"
+#include "optimiser/llvm/lower.h"
 
 #include <fmt/format.h>
 #include <llvm/ADT/MapVector.h>

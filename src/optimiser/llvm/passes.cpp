@@ -1,4 +1,4 @@
-#include "optimiser/passes.h"
+#include "optimiser/llvm/passes.h"
 
 #include <llvm/Analysis/TargetTransformInfoImpl.h>
 #include <llvm/IR/IRBuilder.h>

@@ -1,4 +1,4 @@
-#include "optimiser/coalesce.h"
+#include "optimiser/llvm/coalesce.h"
 
 #include <algorithm>
 #include <numeric>

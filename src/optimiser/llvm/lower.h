@@ -1,7 +1,7 @@
 // From LLVM IR back to a function over virtual registers.
 #pragma once
 
-#include "optimiser/lift.h"
+#include "optimiser/llvm/lift.h"
 
 namespace simtlab::optimiser {
 
