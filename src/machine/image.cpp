@@ -19,12 +19,12 @@ enum Attribute : std::uint8_t {
   max_threads = 0x05,
   parameter_bank = 0x0a,
   required_threads = 0x10,
-  frame_size = 0x11,
-  min_stack_size = 0x12,
+  frame_size = attribute_frame_size,
+  min_stack_size = attribute_min_stack_size,
   kernel_parameter = 0x17,
   max_stack_size = 0x23,
-  register_count = 0x2f,
-  barrier_count = 0x4c,
+  register_count = attribute_register_count,
+  barrier_count = attribute_barrier_count,
 };
 
 // How the value of an attribute is stored.
