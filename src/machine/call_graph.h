@@ -9,9 +9,9 @@ namespace simtlab::machine {
 
 // What one function needs by itself.
 struct CalledFunction {
-  std::set<std::size_t> calls = {};    // other functions
+  std::set<std::size_t> calls = {};     // other functions
   std::set<std::uint32_t> shared = {};  // symbols of shared memory that belong to no kernel
-  bool calls_pointers = false;    // any function whose address is taken
+  bool calls_pointers = false;          // any function whose address is taken
   bool uses_dynamic_shared = false;
   std::uint32_t registers = 0, barriers = 0, stack_bytes = 0;
 };

@@ -22,7 +22,9 @@ std::uint32_t put_name(std::string& table, const std::string& name) {
   return at;
 }
 
-std::uint64_t aligned(std::uint64_t value, std::uint64_t align) { return (value + align - 1) / align * align; }
+std::uint64_t aligned(std::uint64_t value, std::uint64_t align) {
+  return (value + align - 1) / align * align;
+}
 
 Elf64_Shdr header_of(const ElfWriter::Section& section) {
   Elf64_Shdr out{};

@@ -54,8 +54,8 @@ std::optional<Bank> bank_of(const std::string& section) {
 struct Input {
   const Object* object = nullptr;
   Image image;
-  std::vector<Piece> pieces;                       // by section
-  std::vector<std::uint32_t> symbols;              // by symbol: those of the result
+  std::vector<Piece> pieces;                           // by section
+  std::vector<std::uint32_t> symbols;                  // by symbol: those of the result
   std::unordered_map<std::string, std::string> names;  // of kept functions: in the object, in the result
 };
 
@@ -135,7 +135,9 @@ class Joiner {
     }
   }
 
-  const ElfSymbol& symbol_of(const Definition& d) const { return inputs_[d.input].image.elf.symbols[d.symbol]; }
+  const ElfSymbol& symbol_of(const Definition& d) const {
+    return inputs_[d.input].image.elf.symbols[d.symbol];
+  }
 
   // ---- sections
 
@@ -274,7 +276,8 @@ class Joiner {
     return name == shared_of_functions || name.starts_with(shared_prefix);
   }
 
-  std::uint32_t shared_begin() const {
+  // Of Hopper's blocks the first bytes are reserved. Code counts from behind them.
+  std::uint32_t reserved_shared() const {
     return inputs_.front().image.generation >= 90 ? reserved_shared_bytes : 0;
   }
 
@@ -294,13 +297,14 @@ class Joiner {
           const Definition& d = defined_.at(s.name);
           if (d.input != i || d.symbol != k) continue;
         }
-        all.push_back({inputs_[i].symbols[k],
-                       std::clamp<std::uint64_t>(s.value & (0 - s.value), 1, 1024), s.size});
+        all.push_back(
+            {inputs_[i].symbols[k], std::clamp<std::uint64_t>(s.value & (0 - s.value), 1, 1024), s.size});
       }
     std::ranges::stable_sort(all, std::greater{}, &Variable::align);
     if (all.empty()) return;
-    const auto section = static_cast<std::uint16_t>(out_.section_named(std::string(shared_of_functions), SHT_NOBITS));
-    std::uint64_t at = shared_begin();
+    const auto section =
+        static_cast<std::uint16_t>(out_.section_named(std::string(shared_of_functions), SHT_NOBITS));
+    std::uint64_t at = 0;
     for (const Variable& v : all) {
       at = (at + v.align - 1) / v.align * v.align;
       out_.symbol(v.symbol).section = section;
@@ -316,10 +320,11 @@ class Joiner {
     for (std::size_t i = 0; i < functions_.size(); ++i) by_section.emplace(functions_[i].section, i);
     for (const JoinedFunction& f : functions_) {
       const Input& input = inputs_[f.input];
-      CalledFunction called{.calls_pointers = calls_through_registers(words_of(*f.kernel), input.image.generation),
-                            .registers = f.kernel->registers,
-                            .barriers = f.kernel->barriers,
-                            .stack_bytes = f.kernel->stack_bytes};
+      CalledFunction called{
+          .calls_pointers = calls_through_registers(words_of(*f.kernel), input.image.generation),
+          .registers = f.kernel->registers,
+          .barriers = f.kernel->barriers,
+          .stack_bytes = f.kernel->stack_bytes};
       for (const ElfRelocation& r : input.image.elf.relocations_of(f.kernel->section)) {
         if (r.symbol >= input.symbols.size()) continue;
         const std::uint32_t number = input.symbols[r.symbol];
@@ -337,7 +342,8 @@ class Joiner {
       for (std::size_t i = 0; i < input.pieces.size(); ++i)
         if (const std::uint16_t section = input.pieces[i].section;
             section != dropped && !by_section.contains(section) &&
-            !out_.section(section).name.starts_with(".debug"))
+            !out_.section(section).name.starts_with(".debug") &&
+            !out_.section(section).name.starts_with(".nv_debug"))
           for (const ElfRelocation& r : input.image.elf.relocations_of(i))
             if (r.symbol < input.symbols.size())
               if (const auto function = by_section.find(out_.symbol(input.symbols[r.symbol]).section);
@@ -358,9 +364,10 @@ class Joiner {
     CallGraph graph(called_, taken_);
     for (std::size_t i = 0; i < functions_.size(); ++i) {
       const JoinedFunction& f = functions_[i];
-      const CallNeeds needs = f.kernel->is_entry ? graph.needs(i) : CallNeeds{.registers = called_[i].registers,
-                                                                             .barriers = called_[i].barriers,
-                                                                             .stack_bytes = called_[i].stack_bytes};
+      const CallNeeds needs = f.kernel->is_entry ? graph.needs(i)
+                                                 : CallNeeds{.registers = called_[i].registers,
+                                                             .barriers = called_[i].barriers,
+                                                             .stack_bytes = called_[i].stack_bytes};
       if (f.kernel->is_entry) place_shared_of(f, needs);
       add_info(f, needs);
       if (const auto symbol = symbols.find(f.name); symbol != symbols.end()) {
@@ -376,7 +383,7 @@ class Joiner {
   void place_shared_of(const JoinedFunction& f, const CallNeeds& needs) {
     Input& input = inputs_[f.input];
     const auto own = input.image.elf.section_number(std::string(shared_prefix) + f.kernel->name);
-    std::uint64_t end = shared_begin();
+    std::uint64_t end = 0;
     for (const std::uint32_t symbol : needs.shared)
       end = std::max(end, out_.symbol(symbol).value + out_.symbol(symbol).size);
     if (!own && needs.shared.empty() && !needs.uses_dynamic_shared) return;
@@ -394,7 +401,7 @@ class Joiner {
       end = at + s.size;
     }
     if (needs.uses_dynamic_shared) end = aligned(end, align);
-    out_.append(section, {}, std::min(end, std::uint64_t{1} << 31), align);
+    out_.append(section, {}, std::min(end, std::uint64_t{1} << 31) + reserved_shared(), align);
   }
 
   static std::uint64_t aligned(std::uint64_t value, std::uint64_t align) {
@@ -402,7 +409,8 @@ class Joiner {
   }
 
   void add_info(const JoinedFunction& f, const CallNeeds& needs) {
-    const ElfSection* const before = inputs_[f.input].image.elf.section(std::string(info_prefix) + f.kernel->name);
+    const ElfSection* const before =
+        inputs_[f.input].image.elf.section(std::string(info_prefix) + f.kernel->name);
     const std::size_t section = out_.section_named(std::string(info_prefix) + f.name, section_cuda_info);
     if (before != nullptr) out_.append(section, before->data, 0, 4);
     // The last one counts
@@ -411,10 +419,12 @@ class Joiner {
     if (f.kernel->is_entry) out_.append(section, std::as_bytes(std::span(barriers)), 0, 4);
   }
 
-  static void add_attribute(std::string& out, std::uint8_t attribute, std::uint32_t symbol, std::uint32_t value) {
+  static void add_attribute(std::string& out, std::uint8_t attribute, std::uint32_t symbol,
+                            std::uint32_t value) {
     constexpr char sized = 4, bytes = 8;
     out += {sized, static_cast<char>(attribute), bytes, 0};
-    for (const std::uint32_t word : {symbol, value}) out.append(reinterpret_cast<const char*>(&word), sizeof word);
+    for (const std::uint32_t word : {symbol, value})
+      out.append(reinterpret_cast<const char*>(&word), sizeof word);
   }
 
   // ---- relocations

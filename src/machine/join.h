@@ -1,4 +1,5 @@
-// Relocatable objects of device code (`nvcc -rdc=true`), joined into one file as the vendor's linker joins them.
+// Relocatable objects of device code (`nvcc -rdc=true`), joined into one file as the vendor's linker joins
+// them.
 #pragma once
 
 #include <string>

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "machine/decode.h"
+#include "machine/launch_state.h"
 #include "machine/relocation.h"
 
 namespace simtlab::machine {
@@ -68,8 +69,10 @@ class Linker {
     const SymbolPlace place = symbols_.place_of(r.symbol);
     switch (static_cast<Relocation>(r.type)) {
       case Relocation::none: return;
+      case Relocation::unified_low:
       case Relocation::function_low:
       case Relocation::absolute_low: return address(section, number, r, place, 0);
+      case Relocation::unified_high:
       case Relocation::function_high:
       case Relocation::absolute_high: return address(section, number, r, place, 32);
       case Relocation::function_word:
@@ -114,12 +117,19 @@ class Linker {
       // The function need not be here: another kernel may be the one that calls it
       case SymbolPlace::Kind::code: return put(symbols_.code_address(target.index, offset));
       case SymbolPlace::Kind::shared: return put(offset);
-      case SymbolPlace::Kind::dynamic_shared: return put(kernel_.shared_bytes + offset);
+      case SymbolPlace::Kind::dynamic_shared: return put(dynamic_shared() + offset);
       case SymbolPlace::Kind::system_call:
         return put(system_call_address(static_cast<SystemCall>(target.index)));
       case SymbolPlace::Kind::unknown:
         unresolved(section, r, "a symbol that is not defined in this machine code");
     }
+  }
+
+  // Where it begins. On Hopper code counts from behind the bytes that are reserved.
+  std::uint64_t dynamic_shared() const {
+    return image_.generation >= 90
+               ? std::max(kernel_.shared_bytes, reserved_shared_bytes) - reserved_shared_bytes
+               : kernel_.shared_bytes;
   }
 
   // A place in shared memory, or in its constant bank, which fits fewer bits than an address.
@@ -129,7 +139,7 @@ class Linker {
     std::uint64_t to = r.has_addend ? static_cast<std::uint64_t>(r.addend) : word.bits(first, width);
     switch (target.kind) {
       case SymbolPlace::Kind::shared: to += target.offset; break;
-      case SymbolPlace::Kind::dynamic_shared: to += kernel_.shared_bytes; break;
+      case SymbolPlace::Kind::dynamic_shared: to += dynamic_shared(); break;
       case SymbolPlace::Kind::variable:
         if (target.bank != 0) {
           check_bank(section, r, target);
@@ -140,7 +150,9 @@ class Linker {
       case SymbolPlace::Kind::code:
         if (width == 32) return address(section, number, r, target, 0);
         [[fallthrough]];
-      default: unresolved(section, r, "a place in shared or constant memory that is not defined in this machine code");
+      default:
+        unresolved(section, r,
+                   "a place in shared or constant memory that is not defined in this machine code");
     }
     if (to >> width != 0) unresolved(section, r, fmt::format("an offset of {}, above {} bits,", to, width));
     replace(word, first, width, to);

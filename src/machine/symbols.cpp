@@ -61,25 +61,30 @@ struct DataField {
 
 DataField field_of(Relocation type) {
   const auto byte = [&](Relocation first) {
-    return DataField{
-        1, static_cast<std::uint8_t>(8 * (static_cast<std::uint32_t>(type) - static_cast<std::uint32_t>(first)))};
+    return DataField{1, static_cast<std::uint8_t>(
+                            8 * (static_cast<std::uint32_t>(type) - static_cast<std::uint32_t>(first)))};
   };
   switch (type) {
     case Relocation::absolute_32:
     case Relocation::generic_32:
     case Relocation::function_data_32:
+    case Relocation::unified_data_32:
     case Relocation::data_low: return {4, 0};
     case Relocation::data_high: return {4, 32};
     case Relocation::absolute_64:
     case Relocation::generic_64:
-    case Relocation::function_data_64: return {8, 0};
+    case Relocation::function_data_64:
+    case Relocation::unified_data_64: return {8, 0};
     default: break;
   }
-  if (type >= Relocation::data_byte_0 && type <= Relocation::data_byte_56) return byte(Relocation::data_byte_0);
+  if (type >= Relocation::data_byte_0 && type <= Relocation::data_byte_56)
+    return byte(Relocation::data_byte_0);
   if (type >= Relocation::generic_byte_0 && type <= Relocation::generic_byte_56)
     return byte(Relocation::generic_byte_0);
   if (type >= Relocation::function_byte_0 && type <= Relocation::function_byte_56)
     return byte(Relocation::function_byte_0);
+  if (type >= Relocation::unified_byte_0 && type <= Relocation::unified_byte_56)
+    return byte(Relocation::unified_byte_0);
   return {};
 }
 
@@ -90,7 +95,9 @@ bool takes_address(Relocation type) {
     case Relocation::absolute_high:
     case Relocation::function_word:
     case Relocation::function_low:
-    case Relocation::function_high: return true;
+    case Relocation::function_high:
+    case Relocation::unified_low:
+    case Relocation::unified_high: return true;
     default: return field_of(type).bytes != 0;
   }
 }
@@ -174,7 +181,9 @@ void Symbols::add_section(std::size_t index) {
 void Symbols::add_parts() {
   for (const ElfSymbol& symbol : image_.elf.symbols) {
     const auto section = variables_.find(symbol.section);
-    if ((symbol.type != STT_OBJECT && symbol.type != symbol_cuda_object) || section == variables_.end() || symbol.name.empty()) continue;
+    if ((symbol.type != STT_OBJECT && symbol.type != symbol_cuda_object) || section == variables_.end() ||
+        symbol.name.empty())
+      continue;
     const ptx::Variable& whole = module_.variables[section->second];
     if (symbol.value > whole.bytes || symbol.size > whole.bytes - symbol.value)
       damaged(image_.name, image_.elf.sections[symbol.section], symbol.value,
@@ -284,7 +293,8 @@ void Symbols::relocate(std::size_t index, std::uint32_t number) {
       }
       case SymbolPlace::Kind::shared: put(place.offset + static_cast<std::uint64_t>(addend)); break;
       case SymbolPlace::Kind::dynamic_shared:
-        damaged(image_.name, section, r.offset, "the address of dynamic shared memory, which kernels differ in");
+        damaged(image_.name, section, r.offset,
+                "the address of dynamic shared memory, which kernels differ in");
       case SymbolPlace::Kind::unknown: {
         const std::string name = r.symbol < image_.elf.symbols.size() ? image_.elf.symbols[r.symbol].name
                                                                       : std::to_string(r.symbol);

@@ -15,9 +15,9 @@ namespace simtlab::machine {
 struct SymbolPlace {
   enum class Kind : std::uint8_t {
     unknown,
-    variable,     // byte `offset` of Module::variables[index]
-    code,         // byte `offset` of the section `index` of the image
-    shared,       // byte `offset` of the block's shared memory
+    variable,        // byte `offset` of Module::variables[index]
+    code,            // byte `offset` of the section `index` of the image
+    shared,          // byte `offset` of the block's shared memory
     dynamic_shared,  // byte `offset` behind the kernel's own shared memory
     system_call,     // index: SystemCall
   };
