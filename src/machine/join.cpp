@@ -65,6 +65,12 @@ std::vector<Word> words_of(const ImageKernel& kernel) {
   return out;
 }
 
+// As symbols hold it.
+std::uint16_t numbered(std::size_t section) {
+  if (section >= SHN_LORESERVE) refuse("the objects have too many sections together", "link fewer of them");
+  return static_cast<std::uint16_t>(section);
+}
+
 struct JoinedFunction {
   std::size_t input = 0;
   const ImageKernel* kernel = nullptr;
@@ -163,10 +169,11 @@ class Joiner {
         refuse(fmt::format("the objects have more than {} functions", most_functions), "link fewer of them");
       input.names.emplace(kernel.name, name);
       const ElfSection& code = elf.sections[kernel.section];
+      check_align(input, code);
       const std::size_t section = out_.add_section(std::string(text_prefix) + name, SHT_PROGBITS, code.align);
       out_.append(section, code.data, 0, code.align);
-      input.pieces[kernel.section].section = static_cast<std::uint16_t>(section);
-      functions_.push_back({index, &kernel, name, static_cast<std::uint16_t>(section)});
+      input.pieces[kernel.section].section = numbered(section);
+      functions_.push_back({index, &kernel, name, numbered(section)});
     }
   }
 
@@ -192,15 +199,19 @@ class Joiner {
     }
   }
 
+  static void check_align(const Input& input, const ElfSection& s) {
+    constexpr std::uint64_t most = 4096;
+    if (s.align > most || (s.align & (s.align - 1)) != 0)
+      damaged(input.object->name, s, 0, fmt::format("an alignment of {}", s.align));
+  }
+
   void append(Input& input, std::size_t index, const std::string& name, std::uint32_t type) {
     const ElfSection& s = input.image.elf.sections[index];
-    if (s.align > 4096 || (s.align & (s.align - 1)) != 0)
-      damaged(input.object->name, s, 0, fmt::format("an alignment of {}", s.align));
+    check_align(input, s);
     constexpr std::uint64_t most = std::uint64_t{1} << 36;
     if (s.size > most) damaged(input.object->name, s, 0, fmt::format("its variables take {} bytes", s.size));
     const std::size_t section = out_.section_named(name, type);
-    if (section >= SHN_LORESERVE) refuse("the objects have too many sections together", "link fewer of them");
-    input.pieces[index] = {static_cast<std::uint16_t>(section),
+    input.pieces[index] = {numbered(section),
                            out_.append(section, s.data, s.size, std::max<std::uint64_t>(s.align, 1))};
   }
 
@@ -236,7 +247,7 @@ class Joiner {
       }
       if (s.section == SHN_COMMON) {
         const std::size_t section = out_.section_named(".nv.global", SHT_NOBITS);
-        now.section = static_cast<std::uint16_t>(section);
+        now.section = numbered(section);
         const std::uint64_t align = std::clamp<std::uint64_t>(s.value & (0 - s.value), 1, 4096);
         now.value = out_.append(section, {}, std::min(s.size, std::uint64_t{1} << 36), align);
       } else if (is_kept(index, s)) {
@@ -302,8 +313,7 @@ class Joiner {
       }
     std::ranges::stable_sort(all, std::greater{}, &Variable::align);
     if (all.empty()) return;
-    const auto section =
-        static_cast<std::uint16_t>(out_.section_named(std::string(shared_of_functions), SHT_NOBITS));
+    const auto section = numbered(out_.section_named(std::string(shared_of_functions), SHT_NOBITS));
     std::uint64_t at = 0;
     for (const Variable& v : all) {
       at = (at + v.align - 1) / v.align * v.align;
@@ -395,7 +405,7 @@ class Joiner {
       for (std::size_t i = 1; i < input.image.elf.symbols.size(); ++i)
         if (input.image.elf.symbols[i].section == *own && input.symbols[i] != 0) {
           ElfSymbol& now = out_.symbol(input.symbols[i]);
-          now.section = static_cast<std::uint16_t>(section);
+          now.section = numbered(section);
           now.value = at + input.image.elf.symbols[i].value;
         }
       end = at + s.size;

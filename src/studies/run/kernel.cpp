@@ -98,6 +98,10 @@ void leave_out_effects(options::Options& tool) {
 }  // namespace
 
 Outcome run_kernel(const KernelRun& run, const RunOptions& given, const OutputOptions& output) {
+  if (!run.links.empty() && !run.board.device.empty())
+    throw Error(ExitCode::usage, "machine-link",
+                "--device: a board does not take what simtlab has linked (--link)",
+                "nvcc -dlink -cubin links it for both");
   const RunClock clock;
   options::Configuration configuration = resolve(given);
   const options::Options& tool = configuration.options;
