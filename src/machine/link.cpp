@@ -1,5 +1,6 @@
 #include "machine/link.h"
 
+#include <elf.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -82,6 +83,12 @@ class Linker {
       case Relocation::absolute_24_40: return offset(section, number, r, place, 40, 24);
       case Relocation::absolute_call: return call(section, number, r, place, false);
       case Relocation::absolute_call_90: return call(section, number, r, place, true);
+      case Relocation::unified_offset:
+        // No GPU shares functions here: the symbol is weak, and 0 where nobody defines it
+        if (place.kind == SymbolPlace::Kind::unknown && r.symbol < image_.elf.symbols.size() &&
+            image_.elf.symbols[r.symbol].binding == STB_WEAK)
+          return;
+        unresolved(section, r, "a function that several GPUs share");
       case Relocation::constant_19: return constant(section, number, r, place, 40, 2);
       case Relocation::constant_21: return constant(section, number, r, place, 38, 0);
       case Relocation::constant_22: return constant(section, number, r, place, 37, 0);

@@ -43,9 +43,10 @@ enum class Relocation : std::uint32_t {
   unified_data_32 = 103,
   unified_byte_0 = 104,
   unified_byte_56 = 111,
-  unified_low = 112,   // as absolute_low
-  unified_high = 113,  // as absolute_high
-  constant_22 = 115,   // a constant's offset in bits 37 to 58
+  unified_low = 112,     // as absolute_low
+  unified_high = 113,    // as absolute_high
+  unified_offset = 114,  // what a call through a register adds for functions that GPUs share
+  constant_22 = 115,     // a constant's offset in bits 37 to 58
 };
 
 inline bool is_call(Relocation type) {
