@@ -1,8 +1,11 @@
 // The linker of the driver: relocatable objects are joined; one text or linked cubin goes through as it is.
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/files.h"
@@ -32,9 +35,16 @@ struct LinkInput {
 struct Linker {
   std::vector<LinkInput> inputs;
   std::string image;  // when it is complete
-  // Of cuLinkCreate: the room for logs is the program's, the lists may be gone
+  // Of cuLinkCreate. The values must stay where they are, for sizes of logs are written into them; before,
+  // they say how much room there is
   std::vector<int> option_names;
-  std::vector<void*> option_values;
+  void** option_values = nullptr;
+  std::vector<void*> option_room;
+
+  void write_error(std::string_view error) {
+    std::ranges::copy(option_room, option_values);
+    write_logs({static_cast<unsigned>(option_names.size()), option_names.data(), option_values}, error);
+  }
 };
 // Under the runtime's lock.
 std::set<Linker*>& linkers() {
@@ -74,13 +84,14 @@ std::string linked(const std::vector<LinkInput>& inputs, const simtlab::device::
 
 SIMTLAB_DRIVER_API DriverResult cuLinkCreate_v2(unsigned count, const int* names, void** values,
                                                 Linker** out) {
-  write_logs({count, names, values}, {});
   return in_context([&](Runtime&) {
     if (out == nullptr) return driver_invalid_value;
     *out = new Linker;
     if (names != nullptr && values != nullptr) {
       (*out)->option_names.assign(names, names + count);
-      (*out)->option_values.assign(values, values + count);
+      (*out)->option_room.assign(values, values + count);
+      (*out)->option_values = values;
+      write_logs({count, names, values}, {});
     }
     linkers().insert(*out);
     return driver_success;
@@ -108,9 +119,7 @@ SIMTLAB_DRIVER_API DriverResult cuLinkComplete(Linker* linker, void** image, std
       try {
         linker->image = linked(linker->inputs, r.gpu().device());
       } catch (const simtlab::Error& error) {
-        write_logs({static_cast<unsigned>(linker->option_names.size()), linker->option_names.data(),
-                    linker->option_values.data()},
-                   error.format());
+        linker->write_error(error.format());
         throw;
       }
       linker->image.push_back('\0');
