@@ -78,6 +78,7 @@ class DriverApi(Case):
   NEED(cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, nullptr, parameters, nullptr));
   NEED(cuMemcpyDtoH_v2(h, p, 128)); CHECK(h[4] == 5 + 3 + 5 && h[31] == 30 + 3 + 5);
   if (argv[3] == nullptr) return 0;
+  values[1] = (void*)sizeof log;
   NEED(cuLinkCreate_v2(2, names, values, &l)); NEED(cuLinkAddFile_v2(l, 0, argv[3], 0, nullptr, nullptr));
   CHECK(cuLinkComplete(l, &image, &bytes) != 0); std::puts(log);"""
         cubins = SOURCE / "tests/data/machine"
