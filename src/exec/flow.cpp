@@ -253,9 +253,12 @@ std::uint32_t index_of(const Block::Impl& b, const Warp& w, const XInst& x, std:
                        unsigned lane) {
   const std::optional<std::uint32_t> index = b.launch->entry->function->machine->index_of(address);
   if (!index)
-    raise(b, *x.inst, Fault::Kind::illegal_instruction, "illegal-instruction",
-          fmt::format("jump to 0x{:x}, which is no instruction of the kernel, by {} of {}", address,
-                      thread_name(b, w.ctx.warp, lane), kernel_name(b, *x.inst)));
+    raise(
+        b, *x.inst, Fault::Kind::illegal_instruction, "illegal-instruction",
+        fmt::format("jump to 0x{:x}, which is no instruction of the kernel, by {} of {}", address,
+                    thread_name(b, w.ctx.warp, lane), kernel_name(b, *x.inst)),
+        "the register holds no address of code: a pointer to a function that was not set, or memory that was "
+        "overwritten");
   return *index;
 }
 
@@ -395,6 +398,17 @@ void end_collective(Warp& w, std::uint32_t lanes) {
   groups.go(w);
 }
 
+// Behind the last instruction stands one, too.
+void trap(Block::Impl& b, Warp& w, const XInst& x) {
+  if (w.pc >= b.launch->entry->function->code.size())
+    raise(b, *x.inst, Fault::Kind::illegal_instruction, "illegal-instruction",
+          fmt::format("{} of {} runs past the last instruction of the code",
+                      thread_name(b, w.ctx.warp, static_cast<unsigned>(__builtin_ctz(w.ctx.mask))),
+                      kernel_name(b, *x.inst)),
+          "it has no EXIT or branch there: the file is damaged, or was written by hand");
+  handle_trap(w.ctx, x);
+}
+
 void block_barrier(Block::Impl& b, Warp& w, const XInst& x, std::uint32_t lanes) {
   const ptx::BarMode mode = x.inst->mods.bar;
   if (mode == ptx::BarMode::arrive || lanes == w.splits->alive) {
@@ -466,7 +480,7 @@ void flow(Block::Impl& b, Warp& w, const XInst& x, std::uint32_t guarded) {
       let_next_split_go(w);
       break;
     case Flow::block_barrier: block_barrier(b, w, x, lanes); break;
-    case Flow::trap: handle_trap(w.ctx, x); break;
+    case Flow::trap: trap(b, w, x); break;
   }
 }
 

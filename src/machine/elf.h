@@ -32,10 +32,16 @@ struct ElfSection {
 };
 
 // Types of sections in objects that are to be linked; linked files have PROGBITS and NOBITS.
-inline constexpr std::uint32_t section_cuda_global = 0x70000007, section_cuda_global_initial = 0x70000008,
-                               section_cuda_local = 0x70000009, section_cuda_shared = 0x7000000a,
-                               first_section_cuda_constant = 0x70000064,
+inline constexpr std::uint32_t section_cuda_info = 0x70000000, section_cuda_global = 0x70000007,
+                               section_cuda_global_initial = 0x70000008, section_cuda_local = 0x70000009,
+                               section_cuda_shared = 0x7000000a, first_section_cuda_constant = 0x70000064,
                                last_section_cuda_constant = 0x70000075;
+
+// Shared memory of functions that are no kernels: each of its symbols has a place of its own.
+inline constexpr std::string_view shared_of_functions = ".nv_debug.shared";
+
+// The type of a symbol of a variable, which linked files have as STT_OBJECT.
+inline constexpr std::uint8_t symbol_cuda_object = 13;
 
 struct ElfSymbol {
   std::string name;

@@ -101,6 +101,11 @@ void check_parameters(const Image& image, const ImageKernel& kernel) {
     damaged(image.name, fmt::format("the parameters of kernel {} begin at 0x{:x} of constant bank 0, not at "
                                     "0x{:x} as those of sm_{}",
                                     kernel.name, kernel.parameter_base, base, image.generation));
+  constexpr std::uint32_t bank_bytes = 64 << 10;
+  if (kernel.parameter_bytes > bank_bytes - base)
+    damaged(image.name, fmt::format("the parameters of kernel {} take {} bytes, and constant bank 0 has room "
+                                    "for {}",
+                                    kernel.name, kernel.parameter_bytes, bank_bytes - base));
   for (const KernelParameter& p : kernel.parameters)
     if (p.offset > kernel.parameter_bytes || kernel.parameter_bytes - p.offset < p.bytes)
       damaged(image.name,

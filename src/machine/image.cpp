@@ -12,6 +12,8 @@
 namespace simtlab::machine {
 namespace {
 
+// Of a thread, and of a block.
+constexpr std::uint32_t most_registers = 255, most_barriers = 16;
 constexpr std::string_view code_prefix = ".text.";
 
 // Attributes of .nv.info sections.
@@ -19,12 +21,12 @@ enum Attribute : std::uint8_t {
   max_threads = 0x05,
   parameter_bank = 0x0a,
   required_threads = 0x10,
-  frame_size = 0x11,
-  min_stack_size = 0x12,
+  frame_size = attribute_frame_size,
+  min_stack_size = attribute_min_stack_size,
   kernel_parameter = 0x17,
   max_stack_size = 0x23,
-  register_count = 0x2f,
-  barrier_count = 0x4c,
+  register_count = attribute_register_count,
+  barrier_count = attribute_barrier_count,
 };
 
 // How the value of an attribute is stored.
@@ -135,7 +137,10 @@ class Reader {
           for (std::uint64_t i = 0; i < 3; ++i) kernel.required_threads[i] = word_of(elf, value, 4 * i);
           break;
         case barrier_count:
-          if (const auto half = value_at<std::uint8_t>(value, 0)) kernel.barriers = *half;
+          if (const auto count = value_at<std::uint8_t>(value, 0)) kernel.barriers = *count;
+          if (kernel.barriers > most_barriers)
+            damaged(elf.name, fmt::format("kernel {} has {} barriers, more than {}", kernel.name,
+                                          kernel.barriers, most_barriers));
           break;
         default: break;
       }
@@ -159,10 +164,13 @@ class Reader {
       const std::uint32_t n = word_of(elf, value, 4);
       // The linker does not know how deep a kernel calls that recurses
       constexpr std::uint32_t unknown = 0xffffffffu;
-      if (attribute == register_count)
+      if (attribute == register_count) {
+        if (n > most_registers)
+          damaged(elf.name, fmt::format("kernel {} has {} registers a thread, more than {}", kernel->name, n,
+                                        most_registers));
         kernel->registers = n;
-      else if (n != unknown)
-        kernel->stack_bytes = std::max(kernel->stack_bytes, n);
+      }
+      if (attribute != register_count && n != unknown) kernel->stack_bytes = std::max(kernel->stack_bytes, n);
     });
   }
 

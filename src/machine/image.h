@@ -12,6 +12,10 @@
 
 namespace simtlab::machine {
 
+// Attributes of .nv.info that more than one place names.
+inline constexpr std::uint8_t attribute_frame_size = 0x11, attribute_min_stack_size = 0x12,
+                              attribute_register_count = 0x2f, attribute_barrier_count = 0x4c;
+
 // A value parameter of a kernel, by its place in the parameters.
 struct KernelParameter {
   std::uint32_t ordinal = 0, offset = 0, bytes = 0;

@@ -1,5 +1,6 @@
 #include "machine/link.h"
 
+#include <elf.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 
 #include "base/error.h"
 #include "machine/decode.h"
+#include "machine/launch_state.h"
 #include "machine/relocation.h"
 
 namespace simtlab::machine {
@@ -41,16 +43,8 @@ class Linker {
  private:
   // Asked once, of the sections that are there.
   bool calls_register() {
-    if (std::exchange(asked_, true) || symbols_.taken_functions().empty()) return false;
-    return std::ranges::any_of(out_.words, [&](Word word) {
-      const auto decoded = decode(Forms::shipped(), image_.generation, word, 0);
-      const auto* const instruction = std::get_if<Instruction>(&decoded);
-      if (instruction == nullptr) return false;
-      const std::string_view mnemonic = instruction->mnemonic();
-      return (mnemonic.starts_with("CALL") || mnemonic.starts_with("JMX")) &&
-             (instruction->form->operand("Ra") >= 0 || instruction->form->operand("URa") >= 0 ||
-              instruction->form->operand("c") >= 0);
-    });
+    return !std::exchange(asked_, true) && !symbols_.taken_functions().empty() &&
+           calls_through_registers(out_.words, image_.generation);
   }
 
   std::uint64_t place(std::size_t index) {
@@ -76,10 +70,25 @@ class Linker {
     const SymbolPlace place = symbols_.place_of(r.symbol);
     switch (static_cast<Relocation>(r.type)) {
       case Relocation::none: return;
+      case Relocation::unified_low:
+      case Relocation::function_low:
       case Relocation::absolute_low: return address(section, number, r, place, 0);
+      case Relocation::unified_high:
+      case Relocation::function_high:
       case Relocation::absolute_high: return address(section, number, r, place, 32);
+      case Relocation::function_word:
+      case Relocation::absolute_word: return offset(section, number, r, place, 32, 32);
+      case Relocation::absolute_half: return offset(section, number, r, place, 32, 16);
+      case Relocation::absolute_24_32: return offset(section, number, r, place, 32, 24);
+      case Relocation::absolute_24_40: return offset(section, number, r, place, 40, 24);
       case Relocation::absolute_call: return call(section, number, r, place, false);
       case Relocation::absolute_call_90: return call(section, number, r, place, true);
+      case Relocation::unified_offset:
+        // No GPU shares functions here: the symbol is weak, and 0 where nobody defines it
+        if (place.kind == SymbolPlace::Kind::unknown && r.symbol < image_.elf.symbols.size() &&
+            image_.elf.symbols[r.symbol].binding == STB_WEAK)
+          return;
+        unresolved(section, r, "a function that several GPUs share");
       case Relocation::constant_19: return constant(section, number, r, place, 40, 2);
       case Relocation::constant_21: return constant(section, number, r, place, 38, 0);
       case Relocation::constant_22: return constant(section, number, r, place, 37, 0);
@@ -94,7 +103,7 @@ class Linker {
     throw Error(ExitCode::unsupported, "machine-unresolved",
                 fmt::format("{}:{}:0x{:x}: {} ('{}')", image_.name, image_.elf.sections[section].name,
                             r.offset, what, name),
-                "simtlab does not link device code: build without -rdc=true, or link with nvcc -dlink");
+                unresolved_hint);
   }
 
   // 32 bits of an address.
@@ -115,11 +124,52 @@ class Linker {
       // The function need not be here: another kernel may be the one that calls it
       case SymbolPlace::Kind::code: return put(symbols_.code_address(target.index, offset));
       case SymbolPlace::Kind::shared: return put(offset);
+      case SymbolPlace::Kind::dynamic_shared: return put(dynamic_shared() + offset);
       case SymbolPlace::Kind::system_call:
         return put(system_call_address(static_cast<SystemCall>(target.index)));
       case SymbolPlace::Kind::unknown:
         unresolved(section, r, "a symbol that is not defined in this machine code");
     }
+  }
+
+  // Where it begins. On Hopper code counts from behind the bytes that are reserved.
+  std::uint64_t dynamic_shared() const {
+    return image_.generation >= 90
+               ? std::max(kernel_.shared_bytes, reserved_shared_bytes) - reserved_shared_bytes
+               : kernel_.shared_bytes;
+  }
+
+  // A place in shared memory, or in its constant bank, which fits fewer bits than an address.
+  void offset(std::size_t section, std::uint64_t number, const ElfRelocation& r, const SymbolPlace& target,
+              unsigned first, unsigned width) {
+    Word& word = out_.words[number];
+    std::uint64_t to = r.has_addend ? static_cast<std::uint64_t>(r.addend) : word.bits(first, width);
+    switch (target.kind) {
+      case SymbolPlace::Kind::shared: to += target.offset; break;
+      case SymbolPlace::Kind::dynamic_shared: to += dynamic_shared(); break;
+      case SymbolPlace::Kind::variable:
+        if (target.bank != 0) {
+          check_bank(section, r, target);
+          to += target.offset;
+          break;
+        }
+        [[fallthrough]];
+      case SymbolPlace::Kind::code:
+        if (width == 32) return address(section, number, r, target, 0);
+        [[fallthrough]];
+      default:
+        unresolved(section, r,
+                   "a place in shared or constant memory that is not defined in this machine code");
+    }
+    if (to >> width != 0) unresolved(section, r, fmt::format("an offset of {}, above {} bits,", to, width));
+    replace(word, first, width, to);
+  }
+
+  void check_bank(std::size_t section, const ElfRelocation& r, const SymbolPlace& target) const {
+    if (const std::string& name = image_.elf.sections[target.section].name;
+        name != fmt::format(".nv.constant{}", target.bank) &&
+        name != fmt::format(".nv.constant{}.{}", target.bank, kernel_.name))
+      unresolved(section, r, fmt::format("a constant in {}, a bank of another kernel", name));
   }
 
   // The address of the called code, in units of 4 bytes.
@@ -147,10 +197,7 @@ class Linker {
                 unsigned first, unsigned shift) {
     if (target.kind != SymbolPlace::Kind::variable)
       unresolved(section, r, "a constant that is not defined in this machine code");
-    if (const std::string& name = image_.elf.sections[target.section].name;
-        name != fmt::format(".nv.constant{}", target.bank) &&
-        name != fmt::format(".nv.constant{}.{}", target.bank, kernel_.name))
-      unresolved(section, r, fmt::format("a constant in {}, a bank of another kernel", name));
+    check_bank(section, r, target);
     constexpr unsigned first_bank_bit = 54, bank_bits = 5;
     Word& word = out_.words[number];
     const unsigned width = first_bank_bit - first;
@@ -178,6 +225,18 @@ class Linker {
 };
 
 }  // namespace
+
+bool calls_through_registers(std::span<const Word> words, unsigned generation) {
+  return std::ranges::any_of(words, [&](Word word) {
+    const auto decoded = decode(Forms::shipped(), generation, word, 0);
+    const auto* const instruction = std::get_if<Instruction>(&decoded);
+    if (instruction == nullptr) return false;
+    const std::string_view mnemonic = instruction->mnemonic();
+    return (mnemonic.starts_with("CALL") || mnemonic.starts_with("JMX")) &&
+           (instruction->form->operand("Ra") >= 0 || instruction->form->operand("URa") >= 0 ||
+            instruction->form->operand("c") >= 0);
+  });
+}
 
 LinkedCode link(const Image& image, const ImageKernel& kernel, const Symbols& symbols) {
   return Linker(image, kernel, symbols).link();

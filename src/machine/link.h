@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "machine/image.h"
@@ -18,6 +19,9 @@ struct LinkedCode {
   std::map<std::uint32_t, ptx::Constant> addresses;
   std::vector<FunctionPlace> functions;  // by address
 };
+
+// Whether code calls, or jumps to, what a register says.
+bool calls_through_registers(std::span<const Word> words, unsigned generation);
 
 // Throws Error: bad_input "cubin", unsupported "machine-unresolved".
 LinkedCode link(const Image& image, const ImageKernel& kernel, const Symbols& symbols);

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "machine/classes.h"
 #include "machine/function.h"
+#include "machine/join.h"
 #include "machine/symbols.h"
 
 namespace simtlab::machine {
@@ -68,6 +69,12 @@ class Cubin final : public ptx::LateCode {
 }  // namespace
 
 std::shared_ptr<const ptx::Module> open_cubin(std::string bytes, std::string name, Purpose purpose) {
+  // Objects that are to be linked have shared memory and constants without places
+  if (const Bytes all = std::as_bytes(std::span(bytes)); is_device_elf(all) && is_relocatable(all)) {
+    std::vector<Object> objects(1);
+    objects[0] = {std::move(bytes), name};
+    bytes = join_objects(objects, Missing::stay);
+  }
   auto module = std::make_shared<ptx::Module>();
   module->late = std::make_shared<Cubin>(std::move(bytes), std::move(name), purpose, *module);
   return module;

@@ -44,24 +44,73 @@ std::optional<unsigned> bank_of(std::string_view section) {
   return bank;
 }
 
+// The mark of shared memory in a symbol.
+constexpr std::uint8_t shared_mark = 0x40;
+
 bool holds_variables(std::uint32_t type) {
   return type == SHT_PROGBITS || type == SHT_NOBITS || type == section_cuda_global ||
          type == section_cuda_global_initial ||
          (type >= first_section_cuda_constant && type <= last_section_cuda_constant);
 }
 
-// How many bytes a relocation writes; 0: it is not known.
-unsigned bytes_of(Relocation type) {
+// What a relocation writes into data: so many bytes of an address that is shifted to the right. 0 bytes: the
+// kind is not known.
+struct DataField {
+  std::uint8_t bytes = 0, shift = 0;
+};
+
+DataField field_of(Relocation type) {
+  const auto byte = [&](Relocation first) {
+    return DataField{1, static_cast<std::uint8_t>(
+                            8 * (static_cast<std::uint32_t>(type) - static_cast<std::uint32_t>(first)))};
+  };
   switch (type) {
     case Relocation::absolute_32:
-    case Relocation::generic_32: return 4;
+    case Relocation::generic_32:
+    case Relocation::function_data_32:
+    case Relocation::unified_data_32:
+    case Relocation::data_low: return {4, 0};
+    case Relocation::data_high: return {4, 32};
     case Relocation::absolute_64:
-    case Relocation::generic_64: return 8;
-    default: return 0;
+    case Relocation::generic_64:
+    case Relocation::function_data_64:
+    case Relocation::unified_data_64: return {8, 0};
+    default: break;
+  }
+  if (type >= Relocation::data_byte_0 && type <= Relocation::data_byte_56)
+    return byte(Relocation::data_byte_0);
+  if (type >= Relocation::generic_byte_0 && type <= Relocation::generic_byte_56)
+    return byte(Relocation::generic_byte_0);
+  if (type >= Relocation::function_byte_0 && type <= Relocation::function_byte_56)
+    return byte(Relocation::function_byte_0);
+  if (type >= Relocation::unified_byte_0 && type <= Relocation::unified_byte_56)
+    return byte(Relocation::unified_byte_0);
+  return {};
+}
+
+bool takes_address(Relocation type) {
+  switch (type) {
+    case Relocation::absolute_word:
+    case Relocation::absolute_low:
+    case Relocation::absolute_high:
+    case Relocation::function_word:
+    case Relocation::function_low:
+    case Relocation::function_high:
+    case Relocation::unified_low:
+    case Relocation::unified_high: return true;
+    default: return field_of(type).bytes != 0;
   }
 }
 
 }  // namespace
+
+bool is_system_call(std::string_view name) {
+  return std::ranges::find(system_names, name, &SystemName::name) != std::end(system_names);
+}
+
+bool is_dynamic_shared(const ElfSymbol& symbol) {
+  return symbol.section == SHN_UNDEF && symbol.size == 0 && (symbol.other & shared_mark) != 0;
+}
 
 Symbols::Symbols(const Image& image, ptx::Module& module) : image_(image), module_(module) {
   std::uint64_t code_end = 0;
@@ -132,7 +181,9 @@ void Symbols::add_section(std::size_t index) {
 void Symbols::add_parts() {
   for (const ElfSymbol& symbol : image_.elf.symbols) {
     const auto section = variables_.find(symbol.section);
-    if (symbol.type != STT_OBJECT || section == variables_.end() || symbol.name.empty()) continue;
+    if ((symbol.type != STT_OBJECT && symbol.type != symbol_cuda_object) || section == variables_.end() ||
+        symbol.name.empty())
+      continue;
     const ptx::Variable& whole = module_.variables[section->second];
     if (symbol.value > whole.bytes || symbol.size > whole.bytes - symbol.value)
       damaged(image_.name, image_.elf.sections[symbol.section], symbol.value,
@@ -151,6 +202,7 @@ SymbolPlace Symbols::place_of(std::uint32_t number) const {
   SymbolPlace out;
   if (number >= image_.elf.symbols.size()) return out;
   const ElfSymbol& symbol = image_.elf.symbols[number];
+  if (is_dynamic_shared(symbol)) return {.kind = SymbolPlace::Kind::dynamic_shared};
   if (symbol.section == SHN_UNDEF) {
     const auto* found = std::ranges::find(system_names, symbol.name, &SystemName::name);
     if (found == std::end(system_names)) return out;
@@ -167,7 +219,7 @@ SymbolPlace Symbols::place_of(std::uint32_t number) const {
   } else if (section.starts_with(code_prefix)) {
     out.kind = SymbolPlace::Kind::code;
     out.index = symbol.section;
-  } else if (section.starts_with(shared_prefix)) {
+  } else if (section.starts_with(shared_prefix) || section == shared_of_functions) {
     out.kind = SymbolPlace::Kind::shared;
   }
   return out;
@@ -188,8 +240,7 @@ const std::vector<std::size_t>& Symbols::taken_functions() const {
     if (!is_code && !variables_.contains(section)) continue;
     for (const ElfRelocation& r : image_.elf.relocations_of(section)) {
       const auto type = static_cast<Relocation>(r.type);
-      if (bytes_of(type) == 0 && type != Relocation::absolute_low && type != Relocation::absolute_high)
-        continue;
+      if (!takes_address(type)) continue;
       const SymbolPlace place = place_of(r.symbol);
       // Where a function itself goes on is no address that others call
       if (place.kind == SymbolPlace::Kind::code && (place.index != section || r.addend == 0))
@@ -207,15 +258,16 @@ void Symbols::relocate(std::size_t index, std::uint32_t number) {
   const ElfSection& section = image_.elf.sections[index];
   for (const ElfRelocation& r : image_.elf.relocations_of(index)) {
     ptx::Variable& variable = module_.variables[number];
-    const unsigned bytes = bytes_of(static_cast<Relocation>(r.type));
+    const auto [bytes, shift] = field_of(static_cast<Relocation>(r.type));
     if (bytes == 0)
       damaged(image_.name, section, r.offset, fmt::format("a relocation of the unknown kind {}", r.type));
     if (r.offset > variable.initial.size() || variable.initial.size() - r.offset < bytes)
       damaged(image_.name, section, r.offset, "a relocation outside of its section");
     std::int64_t addend = r.addend;
-    if (!r.has_addend) std::memcpy(&addend, variable.initial.data() + r.offset, bytes);
+    if (!r.has_addend && shift == 0) std::memcpy(&addend, variable.initial.data() + r.offset, bytes);
     const SymbolPlace place = place_of(r.symbol);
     const auto put = [&](std::uint64_t value) {
+      value >>= shift;
       std::memcpy(variable.initial.data() + r.offset, &value, bytes);
     };
     switch (place.kind) {
@@ -225,7 +277,8 @@ void Symbols::relocate(std::size_t index, std::uint32_t number) {
                                    .symbol = place.index,
                                    .addend = static_cast<std::int64_t>(place.offset) + addend,
                                    .bytes = static_cast<std::uint8_t>(bytes),
-                                   .generic = true});
+                                   .generic = true,
+                                   .shift = shift});
         break;
       case SymbolPlace::Kind::system_call:
         put(system_call_address(static_cast<SystemCall>(place.index)));
@@ -239,13 +292,16 @@ void Symbols::relocate(std::size_t index, std::uint32_t number) {
         break;
       }
       case SymbolPlace::Kind::shared: put(place.offset + static_cast<std::uint64_t>(addend)); break;
+      case SymbolPlace::Kind::dynamic_shared:
+        damaged(image_.name, section, r.offset,
+                "the address of dynamic shared memory, which kernels differ in");
       case SymbolPlace::Kind::unknown: {
         const std::string name = r.symbol < image_.elf.symbols.size() ? image_.elf.symbols[r.symbol].name
                                                                       : std::to_string(r.symbol);
         throw Error(ExitCode::unsupported, "machine-unresolved",
                     fmt::format("{}:{}:0x{:x}: '{}' is not defined in this machine code", image_.name,
                                 section.name, r.offset, name),
-                    "simtlab does not link device code: build without -rdc=true, or link with nvcc -dlink");
+                    unresolved_hint);
       }
     }
   }

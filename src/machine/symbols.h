@@ -15,10 +15,11 @@ namespace simtlab::machine {
 struct SymbolPlace {
   enum class Kind : std::uint8_t {
     unknown,
-    variable,     // byte `offset` of Module::variables[index]
-    code,         // byte `offset` of the section `index` of the image
-    shared,       // byte `offset` of the block's shared memory
-    system_call,  // index: SystemCall
+    variable,        // byte `offset` of Module::variables[index]
+    code,            // byte `offset` of the section `index` of the image
+    shared,          // byte `offset` of the block's shared memory
+    dynamic_shared,  // byte `offset` behind the kernel's own shared memory
+    system_call,     // index: SystemCall
   };
   Kind kind = Kind::unknown;
   std::uint32_t index = 0;
@@ -26,6 +27,15 @@ struct SymbolPlace {
   unsigned bank = 0;        // of a constant bank
   std::size_t section = 0;  // of the image
 };
+
+// What to do about a symbol that is not defined.
+inline constexpr const char* unresolved_hint =
+    "link the file that defines it too: nvcc -dlink, simtlab run --link FILE, or cuLinkAddFile";
+
+// Whether the driver provides the function.
+bool is_system_call(std::string_view name);
+// Whether a symbol is an array of shared memory whose size the launch says.
+bool is_dynamic_shared(const ElfSymbol& symbol);
 
 // Turns the data sections of an image into variables of a module: ".nv.global", ".nv.global.init",
 // ".nv.constant3", ".nv.constant2.KERNEL" and so on, each with the symbols in it as parts of it

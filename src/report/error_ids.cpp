@@ -589,7 +589,11 @@ const std::vector<Term>& error_ids() {
       {"results-ptx", "--results late or checked, and a kernel is PTX.",
        "PTX has no control information: give a cubin, or a program with machine code and --code machine."},
       {"machine-unresolved", "Machine code uses a function or variable of another file.",
-       "Build without -rdc=true, or link the device code with nvcc -dlink."},
+       "Link that file too: nvcc -dlink, simtlab run --link FILE, or cuLinkAddFile."},
+      {"machine-link",
+       "Device objects do not fit together: one name is defined twice, architectures differ, or one "
+       "is not relocatable.",
+       "Build all of them with nvcc -rdc=true for one -arch; define each name once."},
       {"disasm-nothing", "`disasm` found no machine code in the file, or none that was asked for.",
        "Name a cubin, a fat binary, or an executable or library that nvcc built; look at --arch and "
        "--kernel."},

@@ -139,6 +139,7 @@ TYPED = {
     "disasm ./app --kernel matmul --arch sm_80": "disasm variables.cubin --arch sm_80",
     "disasm libcurand.so --json=code.json": "disasm variables.cubin --json=code.json",
     "run kernel.cubin --launch launch.toml --gpu a100": "run variables.cubin --launch variables.toml --gpu a100",
+    "run kernel.cubin --link other.cubin --link library.a --launch launch.toml --gpu a100": "run objects_main.cubin --link objects_other.cubin --launch objects.toml --gpu a100",
     "run --code machine -- ./app": "run --code auto -- ./app",
     "run --results late --code machine --mode functional -- ./app": "run --mode functional -- ./app",
     "run -q examples/ladders/sgemm.cu --gpu v100 --set sm.count=1 -- STEP 256": "run -q examples/ladders/sgemm.cu --gpu v100 --set sm.count=1 -- 10 128",
@@ -224,6 +225,9 @@ class Scene:
         self.file("accesses.trace", "1 2\n0x1000 R 0 0 1\n0x1080 W 1 0 2\n")
         self.file("transpose.ptx", TRANSPOSE)
         self.file("variables.toml", (SOURCE / "tests/data/machine/variables.toml").read_text())
+        self.file("objects.toml", (SOURCE / "tests/data/machine/objects.toml").read_text())
+        for name in ("objects_main", "objects_other"):
+            self.file(f"{name}.cubin", (SOURCE / f"tests/data/machine/{name}.sm_80.cubin").read_bytes())
         self.file("variables.cubin", (SOURCE / "tests/data/machine/variables.sm_80.cubin").read_bytes())
         self.file("transpose.c", example("loops/transpose.c"))
         self.file("prog.c", LOOP)

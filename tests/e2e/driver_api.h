@@ -37,6 +37,8 @@ int cuCtxPushCurrent_v2(void*), cuCtxPopCurrent_v2(void**), cuDevicePrimaryCtxRe
 int cuDevicePrimaryCtxGetState(int, unsigned*, int*), cuDevicePrimaryCtxRelease_v2(int);
 int cuModuleLoad(void**, const char*), cuModuleLoadData(void**, const void*), cuModuleUnload(void*);
 int cuModuleLoadDataEx(void**, const void*, unsigned, int*, void**);
+int cuLinkCreate_v2(unsigned, int*, void**, void**), cuLinkComplete(void*, void**, std::size_t*),
+    cuLinkDestroy(void*), cuLinkAddFile_v2(void*, int, const char*, unsigned, int*, void**);
 int cuModuleGetFunction(void**, void*, const char*),
     cuModuleGetGlobal_v2(Ptr*, std::size_t*, void*, const char*);
 int cuLibraryLoadData(void**, const void*, int*, void**, unsigned, int*, void**, unsigned),

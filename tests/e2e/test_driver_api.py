@@ -67,6 +67,26 @@ class DriverApi(Case):
         result = self.runs(other, arguments=[cubins / "variables.sm_90.cubin"], code=4)
         self.assertIn("machine code for sm_90", result.stderr)
 
+    def test_relocatable_cubins_are_linked(self):
+        body = r"""
+  char log[400]; int names[] = {5, 6}; void* values[] = {log, (void*)sizeof log}; void *l, *image; Ptr p; int n = 3;
+  NEED(cuLinkCreate_v2(2, names, values, &l)); NEED(cuLinkAddFile_v2(l, 0, argv[1], 0, nullptr, nullptr));
+  CHECK(cuLinkAddFile_v2(l, 0, "absent.cubin", 0, nullptr, nullptr) == 301);
+  NEED(cuLinkAddFile_v2(l, 0, argv[2], 0, nullptr, nullptr)); std::size_t bytes; float h[32];
+  NEED(cuLinkComplete(l, &image, &bytes)); NEED(cuModuleLoadData(&m, image)); NEED(cuLinkDestroy(l));
+  NEED(cuModuleGetFunction(&f, m, "own_memory")); NEED(cuMemAlloc_v2(&p, 128)); void* parameters[] = {&p, &n};
+  NEED(cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, nullptr, parameters, nullptr));
+  NEED(cuMemcpyDtoH_v2(h, p, 128)); CHECK(h[4] == 5 + 3 + 5 && h[31] == 30 + 3 + 5);
+  if (argv[3] == nullptr) return 0;
+  values[1] = (void*)sizeof log;
+  NEED(cuLinkCreate_v2(2, names, values, &l)); NEED(cuLinkAddFile_v2(l, 0, argv[3], 0, nullptr, nullptr));
+  CHECK(cuLinkComplete(l, &image, &bytes) != 0); std::puts(log);"""
+        cubins = SOURCE / "tests/data/machine"
+        files = [cubins / "objects_main.sm_80.cubin", cubins / "objects_other.sm_80.cubin"]
+        self.runs(body, arguments=files)
+        result = self.runs(body, arguments=files + files[:1], code=4)
+        self.assertIn("'total' is not defined in the objects that are linked", result.stdout)
+
     def test_libraries_and_attributes(self):
         self.runs(
             r"""

@@ -152,10 +152,12 @@ result::Manifest launch_to_disturb(const KernelRun& run, const options::Configur
   if (!run.launch_file.empty()) base = compile::load_launch_file(run.launch_file);
   compile::LaunchSpec launch = compile::launch_from_options(run.launch, std::move(base));
   launch.expect.clear();  // the kernel runs again and again on what it has left
-  const KernelSource source = read_kernel_source(run.file, run.options, launch, device.device, output);
+  const KernelSource source =
+      read_kernel_source(run.file, run.options, run.links, launch, device.device, output);
   const std::filesystem::path noise = device::data_directory() / "corun" / "interfere.ptx";
   const std::string noise_text = read_file(noise, 1 << 20, "micro-benchmarks");
   std::vector<std::filesystem::path> inputs = {run.file, noise};
+  inputs.insert(inputs.end(), run.links.begin(), run.links.end());
   if (!run.launch_file.empty()) inputs.emplace_back(run.launch_file);
   check_inputs(output, inputs);
   check_inputs(output, files_of(configuration, device));

@@ -188,7 +188,8 @@ Outcome unexecuted(PredictRun o, const gpu::PredictOptions& options, const std::
     base.args.clear(), base.expect.clear();
   }
   const compile::LaunchSpec spec = compile::launch_from_options(launch, std::move(base));
-  const KernelSource source = read_kernel_source(rest.front(), {}, spec, device.device, o.run.output);
+  const KernelSource source =
+      read_kernel_source(rest.front(), {}, o.run.kernel.links, spec, device.device, o.run.output);
   gpu::Options functional;
   functional.mode = gpu::Mode::functional;
   gpu::Gpu gpu(device.device, functional);

@@ -159,6 +159,13 @@ void add_kernel_options(Command& command, KernelRun& run) {
       ->check(not_empty())
       ->type_name("FILE")
       ->group(group);
+  command
+      .add_option(
+          "--link", run.links,
+          "An object of nvcc -rdc=true (.cubin, .fatbin, .o, .a) that the kernel needs; may be given again")
+      ->type_name("FILE")
+      ->one_at_a_time()
+      ->group(group);
   command.add_option("--kernel", run.launch.kernel, "The kernel, if the module has several")
       ->type_name("NAME")
       ->group(group);
@@ -205,7 +212,7 @@ Error cannot_run(const std::string& command, const std::vector<std::string>& res
 Outcome run_trace(const Command& app, const Run& options, const std::vector<std::string>& rest, bool more) {
   const std::string file = options.trace.empty() ? rest.front() : options.trace;
   if (more || rest.size() > (options.trace.empty() ? 1u : 0u) || !options.kernel.launch_file.empty() ||
-      has_launch_options(options.kernel.launch))
+      !options.kernel.links.empty() || has_launch_options(options.kernel.launch))
     throw Error(ExitCode::usage, "run-what", "a trace is run alone: it says itself what was launched",
                 command_of(app) + " FILE.simt --gpu NAME");
   return run_trace(file, options.given, options.output);
@@ -324,8 +331,8 @@ Outcome run_command(const Call& call, Run options) {
     if (a.starts_with("-")) unexpected_argument(app, a);
   if (!options.trace.empty() || (!rest.empty() && is_trace(rest.front())))
     return run_trace(app, options, rest, after_dashes.has_value());
-  const bool launch_described =
-      !options.kernel.launch_file.empty() || has_launch_options(options.kernel.launch);
+  const bool launch_described = !options.kernel.launch_file.empty() || !options.kernel.links.empty() ||
+                                has_launch_options(options.kernel.launch);
   if (rest.size() == 1 && !after_dashes &&
       (rest.front().ends_with(".ptx") || rest.front().ends_with(".cubin") || launch_described)) {
     KernelRun kernel = options.kernel;

@@ -34,13 +34,14 @@ Inputs read_inputs(const KernelRun& run, const device::Device& device, const Out
     base = compile::parse_launch_file(out.launch_text, run.launch_file);
   }
   out.launch = compile::launch_from_options(run.launch, std::move(base));
-  out.source = read_kernel_source(run.file, run.options, out.launch, device, output);
+  out.source = read_kernel_source(run.file, run.options, run.links, out.launch, device, output);
   return out;
 }
 
 void check_kernel_inputs(const OutputOptions& output, const KernelRun& run,
                          const compile::LaunchSpec& launch) {
   std::vector<std::filesystem::path> files = {run.file};
+  files.insert(files.end(), run.links.begin(), run.links.end());
   if (!run.launch_file.empty()) files.emplace_back(run.launch_file);
   for (const compile::LaunchArg& a : launch.args)
     if (!a.contents.file.empty()) files.push_back(a.contents.file);
@@ -97,6 +98,10 @@ void leave_out_effects(options::Options& tool) {
 }  // namespace
 
 Outcome run_kernel(const KernelRun& run, const RunOptions& given, const OutputOptions& output) {
+  if (!run.links.empty() && !run.board.device.empty())
+    throw Error(ExitCode::usage, "machine-link",
+                "--device: a board does not take what simtlab has linked (--link)",
+                "nvcc -dlink -cubin links it for both");
   const RunClock clock;
   options::Configuration configuration = resolve(given);
   const options::Options& tool = configuration.options;
@@ -108,6 +113,8 @@ Outcome run_kernel(const KernelRun& run, const RunOptions& given, const OutputOp
   check_inputs(output, files_of(configuration, device));
 
   std::vector<result::InputHash> hashes = {{run.file, hash_bytes(inputs.source.text)}};
+  for (result::InputHash& link : hash_inputs({run.links.begin(), run.links.end()}))
+    hashes.push_back(std::move(link));
   if (!run.launch_file.empty()) hashes.push_back({run.launch_file, hash_bytes(inputs.launch_text)});
   OnBoard on_board;
   Simulation simulation{configuration, device, output, clock, std::move(hashes), [&](result::Result& result) {

@@ -23,6 +23,7 @@ struct BoardWish {
 struct KernelRun {
   std::string file;                  // .ptx, .cubin or .cl
   std::vector<std::string> options;  // build options of a .cl
+  std::vector<std::string> links;    // objects that are linked to it
   std::string launch_file;           // may be empty: all from the options
   compile::LaunchOptions launch;
   BoardWish board;

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/shown.h"
+#include "compile/device_objects.h"
 #include "compile/frontend.h"
 #include "compile/opencl.h"
 #include "studies/common/output.h"
@@ -13,19 +14,37 @@ namespace {
 
 constexpr std::uint64_t max_source_bytes = std::uint64_t{256} << 20;
 
+void link_objects(KernelSource& source, const std::string& file, const std::vector<std::string>& links,
+                  const device::Device& device) {
+  std::vector<machine::Object> objects;
+  const auto add = [&](const std::string& bytes, const std::string& name) {
+    for (machine::Object& object : compile::device_objects(
+             bytes, name, static_cast<unsigned>(device.cc_major), static_cast<unsigned>(device.cc_minor)))
+      objects.push_back(std::move(object));
+  };
+  add(source.ptx, file);
+  for (const std::string& link : links) add(read_file(link, max_source_bytes, "object"), link);
+  source.ptx = join_objects(objects, machine::Missing::fail);
+}
+
 }  // namespace
 
 KernelSource read_kernel_source(const std::string& file, const std::vector<std::string>& options,
-                                const compile::LaunchSpec& launch, const device::Device& device,
-                                const OutputOptions& output) {
+                                const std::vector<std::string>& links, const compile::LaunchSpec& launch,
+                                const device::Device& device, const OutputOptions& output) {
   KernelSource out;
   if (!compile::is_opencl_source(file)) {
     if (!options.empty() || !launch.options.empty())
       throw Error(ExitCode::usage, "opencl-option",
                   shown(file) + " is not compiled: build options are for OpenCL C (.cl)", "leave them out");
     out.text = out.ptx = read_file(file, max_source_bytes, "PTX file");
+    if (!links.empty()) link_objects(out, file, links, device);
     return out;
   }
+  if (!links.empty())
+    throw Error(ExitCode::usage, "machine-link",
+                shown(file) + " is OpenCL C: objects of machine code are not linked to it",
+                "leave --link out");
   out.text = read_file(file, max_source_bytes, "OpenCL source");
   compile::OpenClRequest request;
   request.source = file;

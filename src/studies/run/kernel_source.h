@@ -18,10 +18,11 @@ struct KernelSource {
   std::string ptx;   // or machine code
 };
 
-// options: build options of the command line, after those of the launch file. The compiler's messages go to
-// stderr. Throws Error; options with a .ptx are Error(usage, "opencl-option").
+// options: build options of the command line, after those of the launch file. links: objects whose machine
+// code is linked to that of `file`. The compiler's messages go to stderr. Throws Error; options with a .ptx
+// are Error(usage, "opencl-option").
 KernelSource read_kernel_source(const std::string& file, const std::vector<std::string>& options,
-                                const compile::LaunchSpec& launch, const device::Device& device,
-                                const OutputOptions& output);
+                                const std::vector<std::string>& links, const compile::LaunchSpec& launch,
+                                const device::Device& device, const OutputOptions& output);
 
 }  // namespace simtlab::studies

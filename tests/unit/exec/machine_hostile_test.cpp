@@ -163,5 +163,165 @@ TEST_P(Hostile, OperandsOfInstructions) {
   EXPECT_GT(outcome.loaded, 0u);
 }
 
+// ---- by hand: what a message says
+
+// Instructions of sm_80. mov: into register `to`.
+using Words = std::vector<machine::Word>;
+machine::Word mov(unsigned to, std::uint32_t value) {
+  return {std::uint64_t{value} << 32 | std::uint64_t{to} << 16 | 0x7802u, 0x00000a0000000f00u};
+}
+constexpr machine::Word exit_word{0x000000000000794du, 0x000fea0003800000u},
+    nop_word{0x0000000000007918u, 0x000fc00000000000u}, brx_r6{0xfffffe5006007949u, 0x000fea000383ffffu},
+    ret_r20{0x0000000014007950u, 0x000fec0003e00000u}, call_r6{0x0000000006007343u, 0x021fea0003c00000u},
+    bra_here{0xfffffff000007947u, 0x000fc0000383ffffu}, bra_far{0xfffffffc00007947u, 0x000fc00003830000u},
+    bar_r8{0x000000080000751du, 0x000fec0000010000u}, bar_of_33{0x0000840000007b1du, 0x000fec0000010000u},
+    load_descriptor{0x0000460000047ab9u, 0x000fc80000000a00u},
+    store_to_r2{0x0000000702007986u, 0x0041e8000c101904u};
+
+std::size_t place_of(const std::string& cubin, std::string_view section) {
+  for (std::size_t i = 0; i < at<Elf64_Ehdr>(cubin, 0).e_shnum; ++i)
+    if (name_of(cubin, section_of(cubin, i)) == section) return i;
+  ADD_FAILURE() << section;
+  return 0;
+}
+std::string with_code(std::string cubin, const Words& words, machine::Word behind = exit_word) {
+  const Elf64_Shdr text = section_of(cubin, place_of(cubin, ".text.room"));
+  for (std::size_t i = 0; i < text.sh_size / 16; ++i)
+    cubin = with(std::move(cubin), text.sh_offset + 16 * i, i < words.size() ? words[i] : behind);
+  return cubin;
+}
+std::string with_size(const std::string& cubin, std::string_view section, std::uint64_t size) {
+  return with(cubin,
+              at<Elf64_Ehdr>(cubin, 0).e_shoff + place_of(cubin, section) * sizeof(Elf64_Shdr) +
+                  offsetof(Elf64_Shdr, sh_size),
+              size);
+}
+// Puts a value behind the beginning of the first entry of an attribute.
+template <class T>
+std::string with_attribute(const std::string& cubin, std::string_view section, unsigned attribute,
+                           std::size_t offset, T value) {
+  const Elf64_Shdr info = section_of(cubin, place_of(cubin, section));
+  for (std::size_t place = info.sh_offset; place + 4 <= info.sh_offset + info.sh_size;) {
+    if (at<std::uint8_t>(cubin, place + 1) == attribute) return with(cubin, place + offset, value);
+    const bool sized = at<std::uint8_t>(cubin, place) == 4;
+    place += 4 + (sized ? (at<std::uint16_t>(cubin, place + 2) + 3u) / 4 * 4 : 0u);
+  }
+  ADD_FAILURE() << section << " " << attribute;
+  return cubin;
+}
+// The kernel's symbol gets the name of another: two symbols of one name.
+std::string with_two_symbols(const std::string& whole) {
+  std::string cubin = whole;
+  const Elf64_Shdr symbols = section_of(cubin, place_of(cubin, ".symtab"));
+  for (std::size_t i = 1; i + 1 < symbols.sh_size / sizeof(Elf64_Sym); ++i)
+    cubin = with(std::move(cubin), symbols.sh_offset + i * sizeof(Elf64_Sym),
+                 at<Elf64_Sym>(cubin, symbols.sh_offset + symbols.sh_size - sizeof(Elf64_Sym)));
+  return cubin;
+}
+
+struct Misuse {
+  const char* name;
+  std::string (*damaged)(const std::string&);
+  const char* says;  // empty: it runs
+};
+
+class Misused : public testing::TestWithParam<Misuse> {};
+INSTANTIATE_TEST_SUITE_P(
+    , Misused,
+    testing::Values(
+        Misuse{"jump_outside",
+               [](const auto& c) {
+                 return with_code(c, {mov(6, 0x12345670), mov(7, 0), brx_r6});
+               },
+               "jump to 0x123454f0, which is no instruction of the kernel, by thread (0,0,0) in block "
+               "(0,0,0) of "
+               "kernel room (misused at 0x0020)"},
+        Misuse{"jump_into_an_instruction",
+               [](const auto& c) {
+                 return with_code(c, {mov(20, 8), mov(21, 0), ret_r20});
+               },
+               "jump to 0x8, which"},
+        Misuse{"call_of_data",
+               [](const auto& c) {
+                 return with_code(c, {mov(6, 0), mov(7, 2), call_r6});
+               },
+               "a pointer to a function that was not set"},
+        Misuse{"call_into_a_function",
+               [](const auto& c) {
+                 return with_code(c, {mov(6, 0x44), mov(7, 7), call_r6});
+               },
+               "jump to 0x700000044"},
+        Misuse{"call_of_no_system_function",
+               [](const auto& c) {
+                 return with_code(c, {mov(6, 0x1000), mov(7, 6), call_r6});
+               },
+               "jump to 0x600001000"},
+        Misuse{"branch_out_of_the_code", [](const auto& c) { return with_code(c, {bra_far}); },
+               "the branch at 0x0000 of kernel room leaves its code"},
+        Misuse{"no_end", [](const auto& c) { return with_code(c, {}, nop_word); },
+               "runs past the last instruction of the code"},
+        Misuse{"a_loop_without_end", [](const auto& c) { return with_code(c, {bra_here}); },
+               "stopped after 3000 warp instructions, the limit given"},
+        Misuse{"a_store_into_code",
+               [](const auto& c) {
+                 return with_code(c, {load_descriptor, mov(2, 0), mov(3, 7), store_to_r2});
+               },
+               "Invalid global write of 4 bytes at address 0x700000000"},
+        Misuse{"barrier_200",
+               [](const auto& c) {
+                 return with_code(c, {mov(8, 200), bar_r8});
+               },
+               "barrier 200 does not exist (0 to 15)"},
+        Misuse{"barrier_of_33_threads", [](const auto& c) { return with_code(c, {bar_of_33}); },
+               "barrier for 33 threads"},
+        Misuse{"no_code", [](const auto& c) { return with_size(c, ".text.room", 0); }, "has no code"},
+        Misuse{"half_an_instruction", [](const auto& c) { return with_size(c, ".text.room", 8); },
+               "no whole number of instructions"},
+        Misuse{"attributes_cut_short", [](const auto& c) { return with_size(c, ".nv.info.room", 6); },
+               ".nv.info.room is cut off"},
+        Misuse{"common_attributes_cut_short", [](const auto& c) { return with_size(c, ".nv.info", 9); },
+               ".nv.info is cut off"},
+        Misuse{"four_billion_registers",
+               [](const auto& c) { return with_attribute(c, ".nv.info", 0x2f, 8, 4'000'000'000u); },
+               "kernel room has 4000000000 registers a thread, more than 255"},
+        Misuse{"barriers_beyond_the_hardware",
+               [](const auto& c) { return with_attribute(c, ".nv.info.room", 0x4c, 2, std::uint8_t{200}); },
+               "200 barriers, more than 16"},
+        Misuse{"a_stack_of_four_gigabytes",
+               [](const auto& c) { return with_attribute(c, ".nv.info", 0x12, 8, 0xfffffff0u); },
+               "it needs 4294967280 bytes of local memory a thread"},
+        Misuse{"shared_memory_of_a_terabyte",
+               [](const auto& c) { return with_size(c, ".nv.shared.room", std::uint64_t{1} << 40); },
+               "bytes of shared memory a block"},
+        Misuse{
+            "parameters_beyond_the_bank",
+            [](const auto& c) { return with_attribute(c, ".nv.info.room", 0x0a, 10, std::uint16_t{0xffff}); },
+            "take 65535 bytes, and constant bank 0 has room for 65184"},
+        Misuse{"parameters_elsewhere",
+               [](const auto& c) { return with_attribute(c, ".nv.info.room", 0x0a, 8, std::uint16_t{0}); },
+               "begin at 0x0 of constant bank 0, not at 0x160"},
+        Misuse{
+            "a_parameter_outside",
+            [](const auto& c) { return with_attribute(c, ".nv.info.room", 0x17, 10, std::uint16_t{0xfff0}); },
+            "is not inside of its 16 bytes"},
+        Misuse{"two_symbols_of_a_name", with_two_symbols, ""}),
+    [](const auto& instance) { return std::string(instance.param.name); });
+
+TEST_P(Misused, IsAnErrorWithItsPlace) {
+  GlobalMemory memory(room, 0);
+  std::string said;
+  try {
+    const LoadedModule module(machine::open_cubin(GetParam().damaged(hostile_cubin("room.sm_80")), "misused"),
+                              memory);
+    module.module().complete(0);
+    launch_one(module, 0, memory.allocate(buffer_bytes, "buffer").value(), memory);
+  } catch (const Error& error) { said = error.format(); }
+  if (*GetParam().says == 0) {
+    EXPECT_EQ(said, "");
+    return;
+  }
+  EXPECT_NE(said.find(GetParam().says), std::string::npos) << said;
+}
+
 }  // namespace
 }  // namespace simtlab::exec
