@@ -9,7 +9,7 @@ if(TARGET simtlab-loops)
   install(TARGETS simtlab-loops RUNTIME DESTINATION libexec/simtlab COMPONENT loops)
 endif()
 # What the tool puts before a program's own libraries: in a folder that no loader searches by itself.
-foreach(target cudart_11 cudart_12 cudart_13 driver static_runtime opencl_icd corun_preload)
+foreach(target cudart_11 cudart_12 cudart_13 driver static_runtime optimiser_library opencl_icd corun_preload)
   if(TARGET ${target})
     install(TARGETS ${target} LIBRARY DESTINATION lib/simtlab)
   endif()

@@ -70,7 +70,8 @@ function(simtlab_layer path)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${path}/*.cpp)
   simtlab_without_nested(sources ${CMAKE_SOURCE_DIR}/src ${path})
   list(FILTER sources EXCLUDE REGEX "/main(_run)?\\.cpp$")
-  list(FILTER sources EXCLUDE REGEX "/loops/llvm/")   # an executable of its own: src/models/loops/rules.cmake
+  # An executable and a library of their own: src/models/loops/rules.cmake, src/optimiser/rules.cmake.
+  list(FILTER sources EXCLUDE REGEX "/(loops|optimiser)/llvm/")
   simtlab_registered_sources(${path} registered)
   list(APPEND sources ${registered})
   if(sources)

@@ -13,7 +13,7 @@ LAYERS = [
     ["base"],
     ["device", "probe/analysis", "result"],
     ["ptx", "options"],
-    ["machine"],
+    ["machine", "optimiser"],
     ["exec"],
     ["stream"],
     ["memory"],

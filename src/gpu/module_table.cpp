@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "machine/image.h"
+#include "optimiser/optimiser.h"
 
 namespace simtlab::gpu {
 void check_machine_code(const device::Device& device, const std::string& name, std::string_view code) {
@@ -25,11 +26,15 @@ void check_machine_code(const device::Device& device, const std::string& name, s
       "choose a GPU of its generation (--gpu, `simtlab list gpus`), or run its PTX");
 }
 
-ModuleTable::Id ModuleTable::load(std::string name, std::string ptx, exec::GlobalMemory& memory) {
+ModuleTable::Id ModuleTable::load(std::string name, std::string ptx, bool optimise,
+                                  exec::GlobalMemory& memory) {
   Module m;
+  ptx::LoadOptions options;
   const std::span bytes = std::as_bytes(std::span(ptx));
-  m.module = machine::is_device_elf(bytes) ? machine::open_cubin(std::move(ptx), std::move(name))
-                                           : ptx::load_module(std::move(name), std::move(ptx));
+  const bool machine_code = machine::is_device_elf(bytes);
+  if (optimise && !machine_code) options.optimise = optimiser::load();
+  m.module = machine_code ? machine::open_cubin(std::move(ptx), std::move(name))
+                          : ptx::load_module(std::move(name), std::move(ptx), options);
   m.loaded = std::make_unique<exec::LoadedModule>(m.module, memory);
   for (std::size_t i = 0; i < m.module->functions.size(); ++i) {
     const ptx::Function& f = m.module->functions[i];

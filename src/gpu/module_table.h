@@ -32,7 +32,8 @@ class ModuleTable {
     std::uint64_t address = 0, bytes = 0;
   };
 
-  Id load(std::string name, std::string ptx, exec::GlobalMemory& memory);  // throws Error
+  // optimise: PTX (optimiser/optimiser.h). Throws Error.
+  Id load(std::string name, std::string ptx, bool optimise, exec::GlobalMemory& memory);
   void unload(Id id);                                                      // its number is not given again
   void clear() { modules_.clear(); }
   Module& at(Id id);  // asserts that it is loaded

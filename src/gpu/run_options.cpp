@@ -58,6 +58,7 @@ Options options_of(const options::Options& run) {
                                            : exec::Results::early;
   out.what_if = device::parse_what_if(run.what_if);
   out.lowering = run.lowering;
+  out.optimise = run.optimise;
   out.observe = {run.lines, run.series, window_of(run)};
   return out;
 }

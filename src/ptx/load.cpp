@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <tuple>
 
 #include "ptx/cfg.h"
@@ -183,8 +182,8 @@ std::shared_ptr<const Module> load_module(std::string name, std::string text, co
   for (VirtualFunction& f : functions) credit_callers(f.fn, module->files);
   for (std::uint32_t i = 0; i < functions.size() && options.optimise != nullptr; ++i) {
     std::string why;
-    if (!options.optimise(functions, i, *module, why))
-      fprintf(stderr, "%s: %s\n", functions[i].fn.name.c_str(), why.c_str());
+    functions[i].fn.optimised = options.optimise(functions, i, *module, why);
+    functions[i].fn.not_optimised = std::move(why);
   }
   for (VirtualFunction& f : functions) {
     const Cfg cfg = build_cfg(f.fn);

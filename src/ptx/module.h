@@ -97,6 +97,9 @@ struct Function {
   std::uint32_t unlimited_registers = 0;
   std::uint32_t barriers = 0;  // highest barrier number used + 1
   std::uint32_t line = 0;      // of the definition
+  // Whether LoadOptions::optimise replaced it, and if it could not, what was in the way
+  bool optimised = false;
+  std::string not_optimised;
   // Machine code: then `code` has one entry for each of its instructions, for models to read; null: PTX
   std::shared_ptr<const machine::Code> machine;
 };
@@ -150,8 +153,9 @@ inline constexpr std::uint64_t window_bytes = 0x0000'0001'0000'0000ull;
 inline constexpr std::uint64_t function_handles = 0x0000'0004'0000'0000ull;
 
 struct VirtualFunction;
-// Replaces one of the functions of a module by a better one that does what it does, before its registers get places. False: it is as
-// it was, and the text says why.
+// Replaces a kernel, one of the functions of a module, by better code that does what it does, before its
+// registers get places. Functions that it calls may become part of it. False: it is as it was, and `why` says
+// what was in the way.
 using Optimiser = bool (*)(std::span<VirtualFunction> functions, std::uint32_t which, const Module& module,
                            std::string& why);
 

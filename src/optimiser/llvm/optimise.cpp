@@ -1,9 +1,7 @@
 #include "optimiser/llvm/optimise.h"
 
 #include <llvm/IR/LLVMContext.h>
-#include <llvm/Support/raw_ostream.h>
 
-#include <cstdlib>
 
 #include "optimiser/llvm/coalesce.h"
 #include "optimiser/llvm/lower.h"
@@ -20,9 +18,7 @@ bool optimise(std::span<ptx::VirtualFunction> functions, std::uint32_t which, co
   llvm::LLVMContext context;
   try {
     Lifted lifted = lift(f, {module, functions}, context);
-    if (std::getenv("SPIKE_DUMP")) lifted.function->print(llvm::errs());
     run_passes(lifted);
-    if (std::getenv("SPIKE_DUMP")) lifted.function->print(llvm::errs());
     lower(lifted, f);
     coalesce(f);
     straighten(f);
@@ -34,3 +30,10 @@ bool optimise(std::span<ptx::VirtualFunction> functions, std::uint32_t which, co
 }
 
 }  // namespace simtlab::optimiser
+
+// What the core finds by its name (optimiser/optimiser.cpp).
+extern "C" [[gnu::visibility("default")]] bool simtlab_optimise(std::span<simtlab::ptx::VirtualFunction> functions,
+                                                                std::uint32_t which, const simtlab::ptx::Module& module,
+                                                                std::string& why) {
+  return simtlab::optimiser::optimise(functions, which, module, why);
+}
