@@ -244,7 +244,9 @@ const FatbinEntry& pick_ptx(const std::vector<FatbinEntry>& entries, unsigned cc
                 "arch=compute_75,code=compute_75");
   throw Error(ExitCode::unsupported, "no-ptx",
               fmt::format("{}: holds machine code only ({}), no PTX", name, machine_code),
-              fmt::format("rebuild with -gencode arch=compute_{0},code=compute_{0}", wanted));
+              fmt::format("choose a GPU of its generation (--gpu, simtlab list gpus), or rebuild with -gencode "
+                          "arch=compute_{0},code=compute_{0}",
+                          wanted));
 }
 
 const FatbinEntry* pick_machine_code(const std::vector<FatbinEntry>& entries, unsigned cc_major,
