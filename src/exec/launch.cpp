@@ -77,7 +77,8 @@ void size_state(Launch::Impl& l, const ptx::Function& f) {
   l.warp_preds = std::max(f.total_preds, f.pred_count) + 2 * l.frames;
   const bool deep = f.machine && f.machine->unknown_depth;
   l.local_bytes =
-      (std::uint64_t{std::max(deep ? l.params.stack_bytes : f.total_frame_bytes, f.frame_bytes)} + 15) / 16 * 16;
+      (std::uint64_t{std::max(deep ? l.params.stack_bytes : f.total_frame_bytes, f.frame_bytes)} + 15) / 16 *
+      16;
   // Masks shrink from entry to entry: at most 32 joins and 32 waiting sides, and one entry a call.
   l.stack_entries = 4 * warp_size + 2 * l.frames;
   if (l.local_bytes > most_local_bytes) {

@@ -83,7 +83,7 @@ struct Options : timing::Options {
   PredictOptions predict{};                     // predict mode only
   std::function<void(std::string_view)> print;  // device printf
   Code code = Code::automatic;
-  exec::Results results = exec::Results::early;     // of machine code; late ones refuse PTX
+  exec::Results results = exec::Results::early;           // of machine code; late ones refuse PTX
   std::uint32_t stack_bytes = exec::default_stack_bytes;  // cudaLimitStackSize at first
   std::function<void(const std::string&)> on_note;  // about what is run, one sentence; empty: nobody reads it
   // Accesses outside of every allocation go on (exec/outside.h), and who hears of each place once

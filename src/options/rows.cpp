@@ -196,8 +196,9 @@ constexpr auto all_rows = std::to_array<Row>({
      .value = "SIZE",
      .group = configuration,
      .read_by = executes_kernels,
-     .doc = "Stack of a thread of machine code that recurses, or calls by pointers: what cudaLimitStackSize is "
-            "until the program sets it",
+     .doc =
+         "Stack of a thread of machine code that recurses, or calls by pointers: what cudaLimitStackSize is "
+         "until the program sets it",
      .default_value = "1024 B",
      .unit = Unit::bytes,
      .maximum = 512 << 10,

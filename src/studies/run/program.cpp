@@ -57,8 +57,8 @@ std::vector<std::string> child_environment(const fs::path& config, const fs::pat
   ours.push_back({"SIMTLAB_RESULT", result.string()});
   ours.push_back({"SIMTLAB_RUN_CONFIG", config.string()});
   const auto is_ours = [&](std::string_view entry) {
-    return std::ranges::any_of(
-        ours, [&](const EnvironmentVariable& v) { return entry.starts_with(v.name + "="); });
+    return std::ranges::any_of(ours,
+                               [&](const EnvironmentVariable& v) { return entry.starts_with(v.name + "="); });
   };
   std::vector<std::string> out;
   for (char** entry = environ; *entry != nullptr; ++entry)

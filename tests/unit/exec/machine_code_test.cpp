@@ -213,7 +213,8 @@ TEST_P(MachineCode, AStackThatIsTooSmallOverflows) {
     EXPECT_EQ(e.kind(), Fault::Kind::stack_overflow);
     EXPECT_EQ(e.id(), "stack-overflow");
     const std::string text = e.format();
-    for (const char* part : {"stack of 64 bytes a thread", "of kernel recursion", "cudaLimitStackSize", "thread ("})
+    for (const char* part :
+         {"stack of 64 bytes a thread", "of kernel recursion", "cudaLimitStackSize", "thread ("})
       EXPECT_NE(text.find(part), std::string::npos) << part << " in " << text;
   }
   Case large = small;

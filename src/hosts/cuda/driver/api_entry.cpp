@@ -239,5 +239,6 @@ SIMTLAB_DRIVER_API DriverResult cuGetExportTable(const void** out, const void*) 
   if (out != nullptr) *out = nullptr;
   Runtime& r = Runtime::get();
   const std::lock_guard lock(r.mutex);
-  return driver_result(r.unsupported("cuGetExportTable", "tables for a CUDA runtime that is linked into a library"));
+  return driver_result(
+      r.unsupported("cuGetExportTable", "tables for a CUDA runtime that is linked into a library"));
 }
