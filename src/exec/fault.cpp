@@ -152,7 +152,7 @@ void bad_access(WarpCtx& ctx, const XInst& x, unsigned lane, unsigned bytes, boo
         fmt::format("Stack overflow: {}: functions are called deeper than the stack of {} bytes a thread "
                     "has room for",
                     what, limit),
-        "cudaDeviceSetLimit(cudaLimitStackSize, BYTES) before the launch, or --stack BYTES, makes it larger");
+        "cudaDeviceSetLimit(cudaLimitStackSize, BYTES) before the launch, or --stack 64KiB, makes it larger");
   const bool may_go_on = global || ctx.space == ptx::Space::shared;
   raise(block, *x.inst, Fault::Kind::illegal_address, "illegal-address",
         describe_access(ctx, x, lane, bytes, writes),
