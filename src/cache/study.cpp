@@ -168,7 +168,7 @@ result::KernelResult Study::run(const Launch& launch) {
                     .buffers = *m.buffers,
                     .blocks = blocks,
                     .blocks_per_sm = launch.occupancy.blocks_per_sm,
-                    .local_bytes = stream::local_bytes_of_warp(launch.source->function()),
+                    .local_bytes = stream::local_bytes_of_warp(*launch.source),
                     .interrupt = launch.interrupt,
                     .part = !m.options.sms.all() || m.options.groups.first != 0 || end != count,
                     .waits_for_others = launch.waits_for_others,

@@ -242,9 +242,12 @@ const FatbinEntry& pick_ptx(const std::vector<FatbinEntry>& entries, unsigned cc
     throw Error(ExitCode::unsupported, "no-ptx", fmt::format("{}: the fat binary holds no PTX", name),
                 "rebuild without -rdc=true (simtlab does not link device code) and with PTX: nvcc -gencode "
                 "arch=compute_75,code=compute_75");
-  throw Error(ExitCode::unsupported, "no-ptx",
-              fmt::format("{}: holds machine code only ({}), no PTX", name, machine_code),
-              fmt::format("rebuild with -gencode arch=compute_{0},code=compute_{0}", wanted));
+  throw Error(
+      ExitCode::unsupported, "no-ptx",
+      fmt::format("{}: holds machine code only ({}), no PTX", name, machine_code),
+      fmt::format("choose a GPU of its generation (--gpu, simtlab list gpus), or rebuild with -gencode "
+                  "arch=compute_{0},code=compute_{0}",
+                  wanted));
 }
 
 const FatbinEntry* pick_machine_code(const std::vector<FatbinEntry>& entries, unsigned cc_major,

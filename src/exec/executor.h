@@ -79,6 +79,10 @@ enum class Results : std::uint8_t {
   checked,  // as late; a read that comes too early, or a write, is a Fault
 };
 
+// Local memory of a thread: the most that it may have on the hardware, and what CUDA gives the stack of one
+// whose code does not say how deep it goes (cudaLimitStackSize).
+inline constexpr std::uint32_t most_local_bytes = 512 << 10, default_stack_bytes = 1024;
+
 // Everything fixed for one launch.
 struct LaunchParams {
   const LoadedModule* module = nullptr;
@@ -94,6 +98,7 @@ struct LaunchParams {
   std::span<const Texture> textures;  // texture objects: handle = index + 1; must outlive the launch
   std::function<void(std::string_view)> print;  // device printf; called in the order of execution
   Results results = Results::early;
+  std::uint32_t stack_bytes = default_stack_bytes;  // of machine code that recurses
 };
 
 struct Stuck;
@@ -115,6 +120,7 @@ class Launch {
   unsigned threads_per_block() const;
   unsigned warps_per_block() const;
   std::uint32_t shared_bytes() const;  // static + dynamic
+  std::uint32_t local_bytes() const;   // a thread
   GlobalMemory& memory() const;
   const LaunchParams& params() const;
   std::uint64_t state_bytes_per_block() const;  // host memory of one Block: registers, shared, local

@@ -143,6 +143,16 @@ void bad_access(WarpCtx& ctx, const XInst& x, unsigned lane, unsigned bytes, boo
     raise(block, *x.inst, Fault::Kind::misaligned_address, "misaligned-address",
           fmt::format("Misaligned {}: the address is not a multiple of {}", what, bytes));
   }
+  // A stack grows down from the end of local memory; below its beginning the address has wrapped around.
+  const auto* const machine = block.launch->entry->function->machine.get();
+  constexpr std::uint64_t wrapped = std::uint64_t{1} << 31;
+  if (ctx.space == ptx::Space::local && machine != nullptr && machine->unknown_depth && address >= wrapped)
+    raise(
+        block, *x.inst, Fault::Kind::stack_overflow, "stack-overflow",
+        fmt::format("Stack overflow: {}: functions are called deeper than the stack of {} bytes a thread "
+                    "has room for",
+                    what, limit),
+        "cudaDeviceSetLimit(cudaLimitStackSize, BYTES) before the launch, or --stack 64KiB, makes it larger");
   const bool may_go_on = global || ctx.space == ptx::Space::shared;
   raise(block, *x.inst, Fault::Kind::illegal_address, "illegal-address",
         describe_access(ctx, x, lane, bytes, writes),

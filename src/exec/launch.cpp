@@ -13,7 +13,6 @@ namespace {
 
 constexpr unsigned max_threads = 1024;
 constexpr std::uint32_t max_grid_x = 0x7fffffff, max_grid_yz = 65535, max_block_z = 64;
-constexpr std::uint64_t max_local_bytes = 512 * 1024;  // a thread; CUDA's limit
 constexpr std::uint64_t max_shared_bytes =
     16ull << 20;  // far above any device; the gpu layer knows the device's limit
 constexpr std::uint64_t max_state_bytes = 2ull << 30;  // registers and local memory of a block, on the host
@@ -76,13 +75,16 @@ void size_state(Launch::Impl& l, const ptx::Function& f) {
   l.frames = f.max_call_depth + 1;
   l.warp_rows = std::max(f.total_reg_rows, f.reg_rows);
   l.warp_preds = std::max(f.total_preds, f.pred_count) + 2 * l.frames;
-  l.local_bytes = (std::uint64_t{std::max(f.total_frame_bytes, f.frame_bytes)} + 15) / 16 * 16;
+  const bool deep = f.machine && f.machine->unknown_depth;
+  l.local_bytes =
+      (std::uint64_t{std::max(deep ? l.params.stack_bytes : f.total_frame_bytes, f.frame_bytes)} + 15) / 16 *
+      16;
   // Masks shrink from entry to entry: at most 32 joins and 32 waiting sides, and one entry a call.
   l.stack_entries = 4 * warp_size + 2 * l.frames;
-  if (l.local_bytes > max_local_bytes) {
+  if (l.local_bytes > most_local_bytes) {
     refuse("local-memory", f,
            fmt::format("it needs {} bytes of local memory a thread; the limit is {}", l.local_bytes,
-                       max_local_bytes));
+                       most_local_bytes));
   }
 }
 
@@ -186,6 +188,7 @@ std::uint64_t Launch::block_count() const { return impl_->params.grid.count(); }
 unsigned Launch::threads_per_block() const { return impl_->threads; }
 unsigned Launch::warps_per_block() const { return impl_->warps; }
 std::uint32_t Launch::shared_bytes() const { return impl_->shared_bytes; }
+std::uint32_t Launch::local_bytes() const { return static_cast<std::uint32_t>(impl_->local_bytes); }
 GlobalMemory& Launch::memory() const { return *impl_->memory; }
 const LaunchParams& Launch::params() const { return impl_->params; }
 std::uint64_t Launch::state_bytes_per_block() const {

@@ -141,6 +141,12 @@ Mode mode_of(std::string_view name) {
 }
 
 bool Gpu::set_heap_bytes(std::uint64_t bytes) { return impl_->memory.heap().set_bytes(bytes); }
+bool Gpu::set_stack_bytes(std::uint64_t bytes) {
+  if (bytes > exec::most_local_bytes) return false;
+  impl_->options.stack_bytes = static_cast<std::uint32_t>(bytes);
+  return true;
+}
+std::uint32_t Gpu::stack_bytes() const { return impl_->options.stack_bytes; }
 
 // ---- results
 

@@ -84,7 +84,8 @@ struct Options : timing::Options {
   std::function<void(std::string_view)> print;  // device printf
   Code code = Code::automatic;
   bool optimise = false;  // PTX, before it is executed and timed (optimiser/optimiser.h)
-  exec::Results results = exec::Results::early;     // of machine code; late ones refuse PTX
+  exec::Results results = exec::Results::early;           // of machine code; late ones refuse PTX
+  std::uint32_t stack_bytes = exec::default_stack_bytes;  // cudaLimitStackSize at first
   std::function<void(const std::string&)> on_note;  // about what is run, one sentence; empty: nobody reads it
   // Accesses outside of every allocation go on (exec/outside.h), and who hears of each place once
   bool outside_goes_on = false;
@@ -184,6 +185,9 @@ class Gpu {
   double now_ns() const;  // simulated host time
   // Size of the heap that malloc in kernels uses (8 MiB); false once a kernel that uses it has run.
   bool set_heap_bytes(std::uint64_t bytes);
+  // cudaLimitStackSize, of launches from now on; false: more than a thread may have.
+  bool set_stack_bytes(std::uint64_t bytes);
+  std::uint32_t stack_bytes() const;
   // Repeats what a trace recorded: kernels, copies, streams. Throws as launch(), and Error(bad_input
   // "trace-...").
   void replay(stream::trace::Reader& trace);

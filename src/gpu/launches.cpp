@@ -82,6 +82,7 @@ void Gpu::launch(Kernel kernel, exec::Dim3 grid, exec::Dim3 block, std::uint32_t
   p.grid_id = m.launches.launches() + 1;
   p.clock_hz = m.device.sm_clock_hz;
   p.results = m.options.results;
+  p.stack_bytes = m.options.stack_bytes;
   p.print = m.options.print;
   if (m.checkpoint.active()) p.print = [&m](std::string_view text) { m.checkpoint.print(text); };
   if (slot.uses_heap) {

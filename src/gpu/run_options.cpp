@@ -56,6 +56,7 @@ Options options_of(const options::Options& run) {
   out.results = run.results == "late"      ? exec::Results::late
                 : run.results == "checked" ? exec::Results::checked
                                            : exec::Results::early;
+  out.stack_bytes = static_cast<std::uint32_t>(run.stack);
   out.what_if = device::parse_what_if(run.what_if);
   out.lowering = run.lowering;
   out.optimise = run.optimise;

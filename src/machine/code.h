@@ -116,6 +116,8 @@ struct Code {
   std::vector<std::uint32_t> ptx_lines;
   std::shared_ptr<const PtxLines> ptx;
   std::vector<FunctionPlace> functions;  // by address
+  // It calls functions that save registers, and neither it nor the file says how deep: it may recurse.
+  bool unknown_depth = false;
 
   // Of the instruction at an address: a byte of the kernel's own code, or of a function. nullopt: there is
   // none.

@@ -42,7 +42,8 @@ std::vector<Instruction> decode_all(const Image& image, const ImageKernel& kerne
   return out;
 }
 
-// The stack of a thread where the code does not say how deep it goes: what cudaLimitStackSize is at first.
+// The stack of a thread where the code does not say how deep it goes: what cudaLimitStackSize is at first. A
+// launch may have another one.
 constexpr std::uint32_t default_stack_bytes = 1024;
 
 std::uint32_t frame_of(std::uint32_t stack) {
@@ -174,8 +175,8 @@ void complete(ptx::Function& f, const Image& image, const ImageKernel& kernel, c
   code->instructions = decode_all(image, kernel, linked.words, problems);
   if (!problems.empty()) throw Error(ExitCode::unsupported, "machine-instruction", std::move(problems));
   if (code->instructions.empty()) damaged(image.name, fmt::format("kernel {} has no code", kernel.name));
-  if (may_recurse(code->instructions))
-    f.frame_bytes = f.total_frame_bytes = frame_of(std::max(kernel.stack_bytes, default_stack_bytes));
+  code->unknown_depth = may_recurse(code->instructions);
+  if (code->unknown_depth) f.total_frame_bytes = frame_of(std::max(kernel.stack_bytes, default_stack_bytes));
   code->layout = layout_of(code->instructions);
   f.reg_rows = f.total_reg_rows = code->layout.rows;
   f.pred_count = f.total_preds = Layout::predicates + most_temporary_predicates;

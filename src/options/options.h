@@ -17,6 +17,7 @@ struct Options {
   std::string code;           // "auto", "machine", "ptx"
   std::string cubin;          // machine code of a trace of Accel-Sim
   std::string results;        // "early", "late", "checked"
+  std::uint64_t stack = 0;    // bytes a thread, of machine code that recurses
   std::uint64_t seed = 0;
   std::uint64_t threads = 0;     // of the host; 0: all that the process may use
   double sample = 0;             // relative error; 0: every block is simulated

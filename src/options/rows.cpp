@@ -192,6 +192,18 @@ constexpr auto all_rows = std::to_array<Row>({
      .choices = "early|late|checked",
      .layered = true,
      .field = &Options::results},
+    {.key = "stack",
+     .value = "SIZE",
+     .group = configuration,
+     .read_by = executes_kernels,
+     .doc =
+         "Stack of a thread of machine code that recurses, or calls by pointers: what cudaLimitStackSize is "
+         "until the program sets it",
+     .default_value = "1024 B",
+     .unit = Unit::bytes,
+     .maximum = 512 << 10,
+     .layered = true,
+     .field = &Options::stack},
     {.key = "what-if",
      .value = "NAME,...",
      .group = configuration,

@@ -682,7 +682,8 @@ const std::vector<Term>& error_ids() {
       {"illegal-texture", "A texture instruction used a handle that is no texture.",
        "Create the texture object before the launch and pass it unchanged."},
       {"stack-overflow", "Calls of device functions are nested too deeply.",
-       "Give the recursion an end; the message has the limit."},
+       "Give the recursion an end; the message has the limit. That of machine code is cudaLimitStackSize, or "
+       "--stack."},
       {"trap", "The kernel executed a trap.",
        "Look for __trap or a failed check in the kernel: the program asked for the trap."},
       {"assertion", "A device-side assert failed.", "The message has the text of the assertion."},

@@ -13,6 +13,7 @@ class ExecutedLaunch final : public WarpSource {
   Dim3 grid() const override { return launch_.grid(); }
   Dim3 block() const override { return launch_.block(); }
   std::uint32_t shared_bytes() const override { return launch_.shared_bytes(); }
+  std::uint32_t local_bytes() const override { return launch_.local_bytes(); }
   std::unique_ptr<SmShare> make_share(Effects effects) const override;
   // Malloc in kernels: one heap for all
   bool one_at_a_time() const override { return launch_.params().heap != nullptr; }

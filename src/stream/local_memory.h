@@ -4,14 +4,14 @@
 
 #include <cstdint>
 
-#include "ptx/module.h"
 #include "stream/coalescer.h"
+#include "stream/warp_source.h"
 
 namespace simtlab::stream {
 
 // Bytes that a warp of a launch takes: its frame, a word of each lane after the other.
-inline std::uint64_t local_bytes_of_warp(const ptx::Function& entry) {
-  return (std::uint64_t{entry.total_frame_bytes} + 3) / 4 * line_bytes;
+inline std::uint64_t local_bytes_of_warp(const WarpSource& launch) {
+  return (std::uint64_t{launch.local_bytes()} + 3) / 4 * line_bytes;
 }
 
 // The first byte of a warp's local memory, for coalesce_local. launch: number among the launches that run at

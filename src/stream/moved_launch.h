@@ -15,6 +15,7 @@ class MovedLaunch final : public WarpSource {
   Dim3 grid() const override { return inner_.grid(); }
   Dim3 block() const override { return inner_.block(); }
   std::uint32_t shared_bytes() const override { return inner_.shared_bytes(); }
+  std::uint32_t local_bytes() const override { return inner_.local_bytes(); }
   std::uint64_t block_count() const override { return inner_.block_count(); }
   std::uint64_t block_number(std::uint64_t index) const override { return inner_.block_number(index); }
   std::unique_ptr<SmShare> make_share(Effects effects) const override;

@@ -81,6 +81,8 @@ class WarpSource {
   virtual Dim3 grid() const = 0;
   virtual Dim3 block() const = 0;
   virtual std::uint32_t shared_bytes() const = 0;  // static + dynamic, a block
+  // Local memory of a thread; a launch may have a larger stack than the function asks for
+  virtual std::uint32_t local_bytes() const { return function().total_frame_bytes; }
   virtual std::unique_ptr<SmShare> make_share(Effects effects) const = 0;
   // The shares have state in common: they must be worked on in the order of the SMs, never side by side.
   virtual bool one_at_a_time() const { return false; }

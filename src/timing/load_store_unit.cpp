@@ -87,7 +87,7 @@ bool LoadStoreUnit::coalesce(std::uint32_t number, const InstInfo& info, const s
     const LaunchContext& launch = *parts_.warps[number].tenant->context;
     const std::uint64_t place = std::uint64_t{sm_.id} * sm_.config.device.sm.max_warps + number;
     const std::uint64_t base =
-        stream::local_address(launch.slot, place, stream::local_bytes_of_warp(launch.launch->function()));
+        stream::local_address(launch.slot, place, stream::local_bytes_of_warp(*launch.launch));
     stream::coalesce_local(step.addresses, step.mask, step.bytes, base, sm_.segments);
   } else if (info.op_class == OpClass::atomic) {
     stream::coalesce_atomic(step.addresses, step.mask, step.bytes, sm_.segments);

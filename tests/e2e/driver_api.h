@@ -31,7 +31,7 @@ extern "C" {
 int cuInit(unsigned), cuDeviceGet(int*, int), cuDeviceGetCount(int*), cuDeviceGetName(char*, int, int);
 int cuDeviceTotalMem_v2(std::size_t*, int), cuDeviceGetAttribute(int*, int, int), cuDriverGetVersion(int*);
 int cuCtxCreate_v2(void**, unsigned, int), cuCtxDestroy_v2(void*), cuCtxGetCurrent(void**),
-    cuCtxSynchronize();
+    cuCtxSynchronize(), cuCtxGetLimit(std::size_t*, int), cuCtxSetLimit(int, std::size_t);
 int cuCtxPushCurrent_v2(void*), cuCtxPopCurrent_v2(void**), cuDevicePrimaryCtxRetain(void**, int),
     cuCtxSetCurrent(void*);
 int cuDevicePrimaryCtxGetState(int, unsigned*, int*), cuDevicePrimaryCtxRelease_v2(int);

@@ -159,7 +159,7 @@ extern "C" int go(int n) {
                 self.stop()
 
     @unittest.skipUnless(shutil.which("nvcc"), "nvcc is not installed")
-    def test_nvidias_static_runtime_behind_a_script_is_noticed(self):
+    def test_nvidias_static_runtime_behind_a_script_is_replaced_or_noticed(self):
         self.file(
             "s.cu",
             "__global__ void k() {}\nint main() { k<<<1, 1>>>(); return cudaDeviceSynchronize() == cudaSuccess; }\n",
@@ -175,7 +175,7 @@ extern "C" int go(int n) {
         self.serve("--policy", "mps")
         for options, says in (
             ([], "the CUDA runtime is linked in statically"),
-            (["--gpu", "titanx"], "it does not use the simulated GPU"),
+            (["--gpu", "h100"], "1 launches gated, 0 not"),
         ):
             _, err = self.start("./wrapper.sh", options=options).communicate(timeout=60)
             self.assertRegex(err, r"static \(process \d+\): .*" + says if not options else says)

@@ -176,7 +176,7 @@ sys.exit(sum(driver.cuLaunchKernel(1, 1, 1, 1, 1, 1, 1, 0, None, None, None) for
             self.assertIn("simtlab corun exec: 0 launches gated, 0 not\n", err)
             self.assertRegex(err, r"simtlab corun: launcher \(process \d+\): 2 launches gated, 0 not\n")
 
-    def test_a_static_runtime_is_gated_on_a_board_by_the_driver_and_said_where_it_is_not(self):
+    def test_a_static_runtime_is_gated_on_a_board_by_the_driver_and_said_or_refused_where_it_is_not(self):
         self.serve("--policy", "mps")
         static = self.at / "static"
         self.file("wrapper.sh", f'#!/bin/sh\n{static} "$@"\n').chmod(0o755)
@@ -193,8 +193,9 @@ sys.exit(sum(driver.cuLaunchKernel(1, 1, 1, 1, 1, 1, 1, 0, None, None, None) for
             "./wrapper.sh",
             "nothing",
             gated=0,
+            status=4,
             options=["--gpu", "titanx"],
-            says=["it does not use the simulated GPU", "-cudart shared"],
+            says=["static: the CUDA runtime that is linked in cannot be replaced", "-cudart shared"],
         )
         extension = self.folder / "static-extension.so"
         subprocess.run(

@@ -87,6 +87,28 @@ class DriverApi(Case):
         result = self.runs(body, arguments=files + files[:1], code=4)
         self.assertIn("'total' is not defined in the objects that are linked", result.stdout)
 
+    def test_the_limit_of_the_stack_is_that_of_machine_code(self):
+        body = r"""
+  std::size_t stack = 0; NEED(cuCtxGetLimit(&stack, 0)); CHECK(stack == 2048);
+  Ptr in, out; NEED(cuMemAlloc_v2(&in, 128)); NEED(cuMemAlloc_v2(&out, 1024)); NEED(cuMemsetD8_v2(in, 0xff, 128));
+  NEED(cuModuleLoad(&m, argv[1])); NEED(cuModuleGetFunction(&f, m, "recursion"));
+  void* parameters[] = {&in, &out}; unsigned before = 0, after = 0;
+  CHECK(cuCtxSetLimit(0, 1 << 20) == 1);
+  NEED(cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, nullptr, parameters, nullptr));
+  NEED(cuMemcpyDtoH_v2(&before, out + 32, 4)); NEED(cuMemsetD8_v2(out, 0, 1024));
+  NEED(cuCtxSetLimit(0, 65536)); NEED(cuCtxGetLimit(&stack, 0)); CHECK(stack == 65536);
+  NEED(cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, nullptr, parameters, nullptr));
+  NEED(cuMemcpyDtoH_v2(&after, out + 32, 4)); CHECK(before != 0 && after == before);
+  NEED(cuCtxSetLimit(0, 64));
+  NEED(cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, nullptr, parameters, nullptr)); CHECK(cuCtxSynchronize() == 714);
+  std::exit(0);"""
+        self.build(body)
+        cubin = SOURCE / "tests/data/machine/recursion.sm_80.cubin"
+        result = self.simtlab("run", "--gpu", "a100", "--stack", "2 KiB", "--record", "t.simt", "--", "./app", cubin)
+        self.assertEqual(result.returncode, 5, result.stderr)
+        self.assertIn("the stack of 64 bytes a thread", result.stderr)
+        self.assertIn("cudaDeviceSetLimit(cudaLimitStackSize, BYTES) before the launch, or --stack", result.stderr)
+
     def test_libraries_and_attributes(self):
         self.runs(
             r"""

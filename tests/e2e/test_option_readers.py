@@ -71,6 +71,7 @@ VALUES = {
     "--order": "gto",
     "--policy": "mps",
     "--results": "late",
+    "--stack": "4KiB",
 }
 # Options that need another one to be understood.
 NEEDS = {

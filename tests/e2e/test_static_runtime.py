@@ -1,9 +1,11 @@
 """Executables with a CUDA runtime linked in: ours takes its place. The runtime inside is one of the test's own."""
+import json
 import shutil
 import subprocess
 import unittest
 
-from harness import Case, main
+from corun_live_scene import Live
+from harness import main
 
 # Names of a runtime, as nvcc's default links it in; each fails. Which of them there are tells the version.
 RUNTIME = """
@@ -51,7 +53,7 @@ int main() {
 
 
 @unittest.skipUnless(shutil.which("g++") and shutil.which("strip"), "needs g++ and strip")
-class StaticRuntime(Case):
+class StaticRuntime(Live):
     def build(self, *names):
         self.file("runtime.cpp", RUNTIME % " ".join(f"INSIDE({name})" for name in names))
         self.file("main.cpp", PROGRAM)
@@ -74,10 +76,35 @@ class StaticRuntime(Case):
         self.assertIn("value 15 version 13", result.stdout)
         self.assertIn("triple", result.stderr)
 
+    def test_a_suite_runs_it_as_it_is_and_by_a_shell(self):
+        self.build()
+        self.file("user/own/simtlab-suite.toml", '[[program]]\nname = "listed"\nrun = "echo && ./app"\n')
+        for folder in ("user", "user/own"):
+            shutil.copy(self.folder / "app", self.folder / folder)
+        for folder, name in (("user", "app"), ("user/own", "listed")):
+            result = self.ok("suite", folder, "--gpu", "a100", "--only", name, "--work", "work", "--fresh", "--json")
+            program = json.loads(result.stdout)["programs"][0]
+            self.assertEqual(
+                [program[key] for key in ("name", "built", "ran", "passed", "kernels")], [name, "none", "yes", "yes", 1]
+            )
+
+    def test_its_launches_are_gated_on_a_simulated_gpu(self):
+        self.build()
+        self.serve("--policy", "mps")
+        for command in (["./app"], ["sh", "-c", "echo; ./app; exit"]):
+            process = self.start(*command, options=["--gpu", "a100"])
+            out, err = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 0, err)
+            self.assertIn("code 0 value 15 version 13 mine 7", out)
+            self.assertEqual(err, "simtlab corun exec: 1 launches gated, 0 not\n")
+
     def test_without_its_names_it_is_refused(self):
         self.build()
         subprocess.run(["strip", "app"], cwd=self.folder, check=True)
         self.fails(4, "run", "--", "./app", says=["do not strip it", "-cudart shared", "[program-static-cudart]"])
+        result = self.simtlab("run", "--gpu", "a100", "--", "sh", "-c", "./app; echo $?")
+        self.assertEqual(result.stdout, "4\n")
+        self.assertIn("app: the CUDA runtime that is linked in cannot be replaced: its functions", result.stderr)
 
     def test_an_old_runtime_is_refused(self):
         self.file("runtime.cpp", RUNTIME.replace("INSIDE(cudaStreamSetAttribute)", "") % "INSIDE(cudaBindTexture)")

@@ -21,10 +21,10 @@
 #include "cli/commands/corun_daemon.h"
 #include "corun/live/tally.h"
 #include "corun/policy.h"
-#include "device/catalogue.h"
 #include "studies/common/command.h"
 #include "studies/common/options.h"
 #include "studies/common/output.h"
+#include "studies/common/simulated_environment.h"
 #include "studies/corun/known.h"
 #include "studies/run/program.h"
 
@@ -130,14 +130,10 @@ void before(const char* name, const std::string& value, char separator) {
 }
 
 // On a board a runtime that is linked in statically asks the driver for its functions where the gate stands;
-// on a simulated GPU there is no driver.
+// on a simulated GPU ours takes its place.
 void check_linkage(const fs::path& program, const std::string& name, bool simulated) {
   const ElfFacts facts = inspect_elf(program);
-  if (facts.has_static_cuda() && simulated)
-    throw Error(
-        ExitCode::unsupported, "program-static-cudart",
-        fmt::format("{} has the CUDA runtime linked in statically: it does not use the simulated GPU", name),
-        "rebuild it with `nvcc -cudart shared ...`");
+  if (simulated) check_cuda_linkage(facts, name);
   if (facts.is_elf && !facts.has_interpreter)
     throw Error(ExitCode::unsupported, "program-static",
                 fmt::format("{} is linked statically altogether: nothing can be loaded before it, so none of "
@@ -149,11 +145,9 @@ void check_linkage(const fs::path& program, const std::string& name, bool simula
 // Of the simulated GPU that programs shall find in the place of CUDA's and OpenCL's.
 void set_simulated(const std::string& gpu, const std::string& mode) {
   std::error_code ignored;
-  before("LD_LIBRARY_PATH", runtime_directory().string(), ':');
+  for (const EnvironmentVariable& v : simulated_environment())
+    v.value ? ::setenv(v.name.c_str(), v.value->c_str(), 1) : ::unsetenv(v.name.c_str());
   ::setenv("SIMTLAB_GPU", (gpu.ends_with(".toml") ? fs::absolute(gpu, ignored) : fs::path(gpu)).c_str(), 1);
-  ::setenv("SIMTLAB_DATA", device::data_directory().c_str(), 1);
-  ::setenv("OCL_ICD_VENDORS", (runtime_directory() / "opencl-vendors").c_str(), 1);
-  for (const char* other : {"OCL_ICD_FILENAMES", "OPENCL_VENDOR_PATH"}) ::unsetenv(other);
   if (!mode.empty()) before("SIMTLAB_SET", "mode=" + mode, ';');
 }
 
@@ -176,8 +170,8 @@ int exec(const ExecOptions& o) {
   const std::string gpu = shared_gpu.empty() ? o.gpu : shared_gpu;
   check_linkage(program, o.command.front(), !gpu.empty());
   ::setenv("SIMTLAB_CORUN_DEVICE", shared_gpu.empty() ? "0" : "1", 1);
-  if (!gpu.empty()) set_simulated(gpu, o.mode);
   before("LD_PRELOAD", library.string(), ':');
+  if (!gpu.empty()) set_simulated(gpu, o.mode);
   std::error_code ignored;
   if (!o.directory.empty()) ::setenv("SIMTLAB_CORUN_DIR", fs::absolute(o.directory, ignored).c_str(), 1);
   ::setenv("SIMTLAB_CORUN_STRICT", o.strict ? "1" : "0", 1);

@@ -33,6 +33,12 @@ void note_static_runtime(const std::string& file) {
   if (inspect_elf(file).has_static_cuda()) tally().seen(corun::live::Tally::static_runtime);
 }
 
+// On a simulated GPU the program's own runtime is replaced, or the program ended (hosts/static_runtime).
+bool replaces_static_runtime() {
+  const char* const preloaded = std::getenv("LD_PRELOAD");
+  return preloaded != nullptr && std::strstr(preloaded, "libsimtlab_static_runtime.so") != nullptr;
+}
+
 // Extensions of Python, plug-ins: those that are still there.
 void look_at_libraries() {
   std::vector<std::string> files;
@@ -47,7 +53,7 @@ void look_at_libraries() {
 
 [[gnu::constructor]] void at_load() {
   tally();
-  if (counted()) note_static_runtime("/proc/self/exe");
+  if (counted() && !replaces_static_runtime()) note_static_runtime("/proc/self/exe");
   const auto before = [] {
     Gate::before_fork();
     targets_lock().lock();

@@ -58,7 +58,7 @@ constexpr Seen on_board[] = {
      "it started a program without the gate, whose LD_PRELOAD it removed: nothing is known of its launches"},
 };
 constexpr const char* static_on_simulated =
-    "the CUDA runtime is linked in statically: it does not use the simulated GPU; rebuild with nvcc -cudart "
+    "a CUDA runtime is linked into a library: it does not use the simulated GPU; link it with nvcc -cudart "
     "shared";
 
 int standard_error = STDERR_FILENO;

@@ -90,11 +90,13 @@ SIMTLAB_CUDA_API CudaError cudaDeviceReset() {
 SIMTLAB_CUDA_ALIAS(cudaThreadSynchronize, cudaDeviceSynchronize);
 SIMTLAB_CUDA_ALIAS(cudaThreadExit, cudaDeviceReset);
 
-// Limits: kept and told back. The stack and the printf buffer of the simulated device have no fixed size.
+// Limits: kept and told back. The stack is that of machine code that recurses; the printf buffer of the
+// simulated device has no fixed size.
 SIMTLAB_CUDA_API CudaError cudaDeviceSetLimit(int limit, std::size_t value) {
   return call([&](Runtime& r) {
-    constexpr int malloc_heap_size = 2;
+    constexpr int stack_size = 0, malloc_heap_size = 2;
     if (limit < 0 || limit > 6) return error_unsupported_limit;
+    if (limit == stack_size && !r.gpu().set_stack_bytes(value)) return error_invalid_value;
     if (limit == malloc_heap_size && !r.gpu().set_heap_bytes(value)) return error_invalid_value;
     r.limits[limit] = value;
     return success;
@@ -103,7 +105,7 @@ SIMTLAB_CUDA_API CudaError cudaDeviceSetLimit(int limit, std::size_t value) {
 SIMTLAB_CUDA_API CudaError cudaDeviceGetLimit(std::size_t* out, int limit) {
   return call([&](Runtime& r) {
     if (out == nullptr) return error_invalid_value;
-    constexpr std::size_t defaults[] = {1024, 1 << 20, 8 << 20, 2, 2048, 128, 0};
+    const std::size_t defaults[] = {r.gpu().stack_bytes(), 1 << 20, 8 << 20, 2, 2048, 128, 0};
     if (limit < 0 || limit > 6) return error_unsupported_limit;
     const auto it = r.limits.find(limit);
     *out = it == r.limits.end() ? defaults[limit] : it->second;

@@ -119,9 +119,19 @@ bool of_the_runtime(std::string_view name) {
   return name.size() < 120 && (name.starts_with("cuda") || name.starts_with("__cuda"));
 }
 
+// A program with kernels that finds nobody to register them with has a runtime inside.
+bool registers_elsewhere() {
+  for (const char* name : {"__cudaRegisterFatBinary", "cuModuleLoadData", "cuLaunchKernel"})
+    if (::dlsym(RTLD_DEFAULT, name) != nullptr) return true;
+  return false;
+}
+
 void replace_in(const dl_phdr_info& object, const char* name, const ElfSymbols& symbols) {
   const int major = static_cuda_runtime(symbols);
-  if (major == 0) return;
+  if (major == 0) {
+    if (registers_elsewhere()) return;
+    give_up(name, "its functions have no names any more, or it is older than CUDA 11", "");
+  }
   void* const ours = our_runtime(major, name);
   const WritableCode code(object, name);
   symbols.each([&](const NamedFunction& f) {

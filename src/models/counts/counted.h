@@ -63,6 +63,7 @@ class CountedLaunch final : public stream::WarpSource {
   stream::Dim3 grid() const override { return inner_.grid(); }
   stream::Dim3 block() const override { return inner_.block(); }
   std::uint32_t shared_bytes() const override { return inner_.shared_bytes(); }
+  std::uint32_t local_bytes() const override { return inner_.local_bytes(); }
   std::uint64_t block_count() const override { return inner_.block_count(); }
   std::uint64_t block_number(std::uint64_t index) const override { return inner_.block_number(index); }
   std::unique_ptr<stream::SmShare> make_share(stream::Effects effects) const override;

@@ -29,6 +29,7 @@ class Part final : public WarpSource {
   Dim3 grid() const override { return whole_.grid(); }
   Dim3 block() const override { return whole_.block(); }
   std::uint32_t shared_bytes() const override { return whole_.shared_bytes(); }
+  std::uint32_t local_bytes() const override { return whole_.local_bytes(); }
   std::uint64_t block_count() const override { return count_; }
   // By place in the whole
   std::uint64_t block_number(std::uint64_t index) const override { return whole_.block_number(index); }

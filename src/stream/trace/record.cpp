@@ -139,9 +139,18 @@ const CodeView& RecordingLaunch::code(const ptx::Function& function) const {
   auto& known = codes_[&function];
   if (known != nullptr) return *known;
   const Code* recorded = inner_.code_of(function);
-  known = std::make_unique<CodeView>(
-      function, writer_.add_code(write_code(recorded == nullptr ? inner_.module() : *recorded->module,
-                                            function, recorded)));
+  const ptx::Module& module = recorded == nullptr ? inner_.module() : *recorded->module;
+  const auto add = [&](const ptx::Function& f) { return writer_.add_code(write_code(module, f, recorded)); };
+  std::uint32_t number = 0;
+  // A launch may give its threads another stack than the function asks for.
+  if (&function == &inner_.function() && inner_.local_bytes() != function.total_frame_bytes) {
+    ptx::Function with_stack = function;
+    with_stack.total_frame_bytes = inner_.local_bytes();
+    number = add(with_stack);
+  } else {
+    number = add(function);
+  }
+  known = std::make_unique<CodeView>(function, number);
   return *known;
 }
 

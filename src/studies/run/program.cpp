@@ -17,16 +17,15 @@
 #include "base/elf.h"
 #include "base/error.h"
 #include "base/files.h"
-#include "base/own_binary.h"
 #include "base/pulse.h"
 #include "base/shown.h"
-#include "device/catalogue.h"
 #include "result/json.h"
 #include "studies/common/host.h"
 #include "studies/common/output.h"
 #include "studies/common/progress.h"
 #include "studies/common/relay.h"
 #include "studies/common/signals.h"
+#include "studies/common/simulated_environment.h"
 #include "studies/common/temporary.h"
 #include "studies/run/program_results.h"
 
@@ -52,39 +51,20 @@ void check_startable(const fs::path& path) {
                 "chmod +x it, or, for a source or a .ptx, leave out the --");
 }
 
-// The library that puts our runtime in the place of one that is linked in (hosts/static_runtime). A script
-// may start such a program.
-bool replaces_runtime(const ElfFacts& facts) { return facts.static_runtime != 0 || !facts.is_elf; }
-
-// "NAME=value" of a variable that holds a list, with ours before what is there.
-std::string put_before(const char* name, const fs::path& ours) {
-  const char* const old = std::getenv(name);
-  const bool keep = old != nullptr && *old != '\0';
-  return fmt::format("{}={}{}{}", name, ours.string(), keep ? ":" : "", keep ? old : "");
-}
-
 // Environment of the child as "NAME=value" strings.
-std::vector<std::string> child_environment(const fs::path& config, const fs::path& result,
-                                           const ElfFacts& facts) {
-  const auto overridden = [&](std::string_view entry) {
-    if (replaces_runtime(facts) && entry.starts_with("LD_PRELOAD=")) return true;
-    for (const char* name : {"LD_LIBRARY_PATH=", "SIMTLAB_RESULT=", "SIMTLAB_RUN_CONFIG=", "SIMTLAB_DATA=",
-                             "OCL_ICD_VENDORS=", "OCL_ICD_FILENAMES=", "OPENCL_VENDOR_PATH="})
-      if (entry.starts_with(name)) return true;
-    return false;
+std::vector<std::string> child_environment(const fs::path& config, const fs::path& result) {
+  std::vector<EnvironmentVariable> ours = simulated_environment();
+  ours.push_back({"SIMTLAB_RESULT", result.string()});
+  ours.push_back({"SIMTLAB_RUN_CONFIG", config.string()});
+  const auto is_ours = [&](std::string_view entry) {
+    return std::ranges::any_of(ours,
+                               [&](const EnvironmentVariable& v) { return entry.starts_with(v.name + "="); });
   };
   std::vector<std::string> out;
   for (char** entry = environ; *entry != nullptr; ++entry)
-    if (!overridden(*entry)) out.emplace_back(*entry);
-  const fs::path libraries = runtime_directory();
-  out.push_back(put_before("LD_LIBRARY_PATH", libraries));
-  if (replaces_runtime(facts))
-    out.push_back(put_before("LD_PRELOAD", libraries / "libsimtlab_static_runtime.so"));
-  // OpenCL's loader then sees the simulated device and no other.
-  out.push_back("OCL_ICD_VENDORS=" + (libraries / "opencl-vendors").string());
-  out.push_back("SIMTLAB_RESULT=" + result.string());
-  out.push_back("SIMTLAB_RUN_CONFIG=" + config.string());
-  out.push_back("SIMTLAB_DATA=" + device::data_directory().string());
+    if (!is_ours(*entry)) out.emplace_back(*entry);
+  for (const EnvironmentVariable& v : ours)
+    if (v.value) out.push_back(v.name + "=" + *v.value);
   return out;
 }
 
@@ -217,28 +197,6 @@ fs::path find_program(const std::string& name) {
       fs::exists(name, ignored) ? fmt::format("did you mean ./{} ?", name) : "give its path after --");
 }
 
-fs::path runtime_directory() {
-  std::error_code ignored;
-  const auto holds_runtime = [&](const fs::path& folder) {
-    return std::ranges::any_of(
-        std::initializer_list<const char*>{"libcudart.so.12", "libcudart.so.11.0", "libcudart.so"},
-        [&](const char* name) { return fs::exists(folder / name, ignored); });
-  };
-  if (const char* chosen = std::getenv("SIMTLAB_LIBRARY_DIR"); chosen != nullptr && *chosen != '\0') {
-    if (holds_runtime(chosen)) return fs::absolute(chosen, ignored);
-    throw Error(ExitCode::bad_input, "runtime-missing",
-                fmt::format("SIMTLAB_LIBRARY_DIR={} holds no libcudart.so", shown(chosen)),
-                "unset it, or let it name the folder of simtlab's libraries");
-  }
-  const fs::path here = own_folder();
-  // Build tree: bin/ beside lib/; installed: lib/simtlab. This code lies in bin/ or in lib/.
-  for (const char* relative : {"../lib/simtlab", "../lib", "../../lib/simtlab"})
-    if (const fs::path folder = (here / relative).lexically_normal(); holds_runtime(folder)) return folder;
-  throw Error(ExitCode::failure, "runtime-missing",
-              fmt::format("libcudart.so of simtlab is not beside {}", here.string()),
-              "install or build simtlab completely (./dev build)");
-}
-
 ProgramResult run_program(const ProgramRun& run) {
   const fs::path program = find_program(run.command.front());
   check_startable(program);
@@ -256,7 +214,7 @@ ProgramResult run_program(const ProgramRun& run) {
     pulse.emplace(given.options.pulse, PulseFile::Mode::create);
   }
   write_file_atomically(config, options::to_json(given));
-  std::vector<std::string> environment = child_environment(config, result, facts);
+  std::vector<std::string> environment = child_environment(config, result);
   narrate(run.output, 1,
           fmt::format("{} runs with the CUDA and OpenCL libraries of {}", shown(program.string()),
                       runtime_directory().string()));

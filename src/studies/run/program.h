@@ -48,7 +48,5 @@ ProgramResult run_program(const ProgramRun& run);
 
 // Where the program is: as given if it has a slash, else through $PATH.
 std::filesystem::path find_program(const std::string& name);
-// The directory of our libcudart.so. Throws Error(failure) if this installation has none.
-std::filesystem::path runtime_directory();
 
 }  // namespace simtlab::studies

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <map>
 
+#include "base/elf.h"
 #include "base/error.h"
 #include "base/files.h"
 
@@ -118,16 +119,23 @@ class Finder {
     for (const std::string& name : folders_.at(folder)) {
       const std::string extension = fs::path(name).extension().string();
       if (extension == ".cl") add(Kind::opencl, folder, name);
-      if (extension != ".cu") continue;
+      if (extension != ".cu") {
+        program(folder, name);
+        continue;
+      }
       if (calls(text_of(folder / name), "main", false))
         add(Kind::cuda, folder, name);
       else
         out_.skipped.push_back({(folder / name).string(), "has no main(): no program of its own"});
     }
   }
+  // What was built from a source beside it stands in the table as that source.
+  void program(const fs::path& folder, const std::string& name) {
+    if (has(folder, name + ".cu") || !is_program(tree_.root / folder / name)) return;
+    if (uses_gpu(tree_.root / folder / name)) add(Kind::program, folder, name);
+  }
   void add(Kind kind, const fs::path& folder, const std::string& file) {
-    const bool single = kind == Kind::cuda || kind == Kind::opencl;
-    std::string name = single ? (folder / file).string() : folder.string();
+    std::string name = is_one_file(kind) ? (folder / file).string() : folder.string();
     if (name.empty()) name = tree_.root.filename().string();
     out_.all.push_back({kind, folder, file, name, {}, {}, {}, 0});
   }
@@ -146,16 +154,34 @@ const char* name_of(Kind kind) {
     case Kind::cmake: return "cmake";
     case Kind::cuda: return "cuda";
     case Kind::opencl: return "opencl";
+    case Kind::program: return "program";
     case Kind::listed: return "listed";
   }
   return "";
 }
 
+bool is_one_file(Kind kind) { return kind == Kind::cuda || kind == Kind::opencl || kind == Kind::program; }
+
+bool is_program(const fs::path& file) {
+  std::error_code code;
+  if (!fs::is_regular_file(fs::symlink_status(file, code)) ||
+      file.filename().string().find(".so") != std::string::npos ||
+      (fs::status(file, code).permissions() & fs::perms::owner_exec) == fs::perms::none)
+    return false;
+  const ElfFacts facts = inspect_elf(file);
+  return facts.is_elf && facts.is_x86_64 && facts.has_interpreter;
+}
+
+bool uses_gpu(const fs::path& program) {
+  const ElfFacts facts = inspect_elf(program);
+  return facts.has_fatbin || facts.needs("libcudart.so") || facts.needs("libcuda.so") ||
+         facts.needs("libOpenCL.so");
+}
+
 Projects find_projects(const Tree& tree) { return Finder(tree).run(); }
 
 bool owns(const Project& project, const fs::path& file) {
-  if (project.kind == Kind::cuda || project.kind == Kind::opencl)
-    return file == project.folder / project.file;
+  if (is_one_file(project.kind)) return file == project.folder / project.file;
   return is_below(file, project.folder);
 }
 

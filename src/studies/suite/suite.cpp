@@ -207,10 +207,10 @@ Projects projects_of(const SuiteOptions& options, const Tree& tree) {
   const fs::path list = list_of(options, tree);
   Projects found = list.empty() ? find_projects(tree) : read_list(list, tree);
   if (found.all.empty())
-    throw Error(
-        ExitCode::bad_input, "suite-empty", fmt::format("no program in {}", shown(options.folder.string())),
-        "makefiles and CMake projects that name CUDA or OpenCL, .cu files with a main(), .cl files and "
-        "simtlab-suite.toml are found");
+    throw Error(ExitCode::bad_input, "suite-empty",
+                fmt::format("no program in {}", shown(options.folder.string())),
+                "makefiles and CMake projects that name CUDA or OpenCL, .cu files with a main(), .cl files, "
+                "executables that use CUDA or OpenCL, and simtlab-suite.toml are found");
   if (std::ranges::none_of(found.all, [&](const Project& p) { return chosen(p, options.only); }))
     throw Error(ExitCode::usage, "suite-only", "--only fits none of the programs",
                 "its * and ? stand for parts of a name");

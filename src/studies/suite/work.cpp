@@ -60,7 +60,8 @@ class Worker {
     first.built = build(first) ? SuiteStep::yes : SuiteStep::no;
     if (stopped()) return {waiting()};
     if (first.built == SuiteStep::yes) commands = programs(first);
-    if (p_.kind == Kind::listed && p_.build.empty()) first.built = SuiteStep::none;
+    if (p_.kind == Kind::program || (p_.kind == Kind::listed && p_.build.empty()))
+      first.built = SuiteStep::none;
     std::vector<SuiteProgram> out;
     if (commands.empty() || o_.build_only) {
       first.reason = as_in_the_tree(std::move(first.reason));
@@ -101,7 +102,7 @@ class Worker {
     fs::remove_all(place_.own, code);
     fs::create_directories(place_.own / "temporary", code);
     if (code) cannot_write(place_.own, code.value());
-    copy_project(place_.base, p_.folder, p_.kind != Kind::cuda && p_.kind != Kind::opencl, copy_);
+    copy_project(place_.base, p_.folder, !is_one_file(p_.kind), copy_);
     folder_ = copy_ / p_.folder;
     if (p_.kind == Kind::make || p_.kind == Kind::listed) there_ = executables(folder_);
   }
@@ -164,6 +165,7 @@ class Worker {
         return build_step("build.txt",
                           {o_.parts.program.string(), "build", "./" + p_.file, "-o", single().string()},
                           folder_, out);
+      case Kind::program: return true;
       case Kind::listed:
         return p_.build.empty() || build_step("build.txt", {"/bin/sh", "-c", p_.build}, folder_, out);
       case Kind::make: return make(out);
@@ -201,27 +203,17 @@ class Worker {
          end;
          at != end; at.increment(code)) {
       if (code) break;
-      const std::string name = at->path().filename().string();
-      if (at->is_directory(code) && name == "CMakeFiles") at.disable_recursion_pending();
-      if (!at->is_regular_file(code) || at->is_symlink(code) || name.find(".so") != std::string::npos)
-        continue;
-      const bool executable = (at->status(code).permissions() & fs::perms::owner_exec) != fs::perms::none;
-      if (!executable) continue;
-      const ElfFacts facts = inspect_elf(at->path());
-      if (facts.is_elf && facts.is_x86_64 && facts.has_interpreter) out.insert(at->path());
+      if (at->is_directory(code) && at->path().filename() == "CMakeFiles") at.disable_recursion_pending();
+      if (is_program(at->path())) out.insert(at->path());
     }
     return out;
-  }
-  static bool uses_gpu(const fs::path& program) {
-    const ElfFacts facts = inspect_elf(program);
-    return facts.has_fatbin || facts.needs("libcudart.so") || facts.needs("libcuda.so") ||
-           facts.needs("libOpenCL.so");
   }
 
   // What can be run of what was built.
   std::vector<Command> programs(SuiteProgram& out) const {
     if (p_.kind == Kind::cuda) return {{p_.file, {single().string()}, folder_}};
     if (p_.kind == Kind::opencl) return kernel(out);
+    if (p_.kind == Kind::program) return {{p_.file, {"./" + p_.file}, folder_}};
     if (p_.kind == Kind::listed)
       return p_.run.empty() ? nothing(out, "")
                             : std::vector<Command>{{p_.name, {"/bin/sh", "-c", p_.run}, folder_}};

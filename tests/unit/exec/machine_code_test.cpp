@@ -31,6 +31,7 @@ struct Case {
   bool zeros = false;  // of the input
   std::uint32_t dynamic_shared = 0;
   bool late = false;  // instruction by instruction, with atomics that give their results afterwards
+  std::uint32_t stack = default_stack_bytes;
 };
 
 using Words = std::vector<std::uint32_t>;
@@ -83,6 +84,7 @@ Words run(const std::string& file, const Case& c) {
   p.grid = {c.blocks};
   p.block = {c.threads};
   p.dynamic_shared_bytes = c.dynamic_shared;
+  p.stack_bytes = c.stack;
   const std::vector<std::byte> packed = pack_arguments(in_at, out_at);
   p.params = packed;
   DeviceHeap heap(memory);
@@ -200,6 +202,24 @@ TEST_P(MachineCode, FunctionsCallThemselves) {
     for (std::uint32_t n = 2; n <= (in[t] & 7); ++n) want = want * n + n - 1;
     EXPECT_EQ(got[t * 8], want) << "thread " << t;
   }
+}
+
+TEST_P(MachineCode, AStackThatIsTooSmallOverflows) {
+  const Case small{.file = "recursion", .kernel = "recursion", .threads = 64, .stack = 64};
+  try {
+    run(cubin(small.file), small);
+    FAIL() << "seven calls have no room in 64 bytes";
+  } catch (const Fault& e) {
+    EXPECT_EQ(e.kind(), Fault::Kind::stack_overflow);
+    EXPECT_EQ(e.id(), "stack-overflow");
+    const std::string text = e.format();
+    for (const char* part :
+         {"stack of 64 bytes a thread", "of kernel recursion", "cudaLimitStackSize", "thread ("})
+      EXPECT_NE(text.find(part), std::string::npos) << part << " in " << text;
+  }
+  Case large = small;
+  large.stack = 100'000;
+  EXPECT_EQ(run(cubin(large.file), large), run(cubin("recursion"), {"recursion", "recursion", 64}));
 }
 
 // The address of a function that one kernel leaves in memory is that of the same function in another.

@@ -233,10 +233,12 @@ SIMTLAB_DRIVER_API DriverResult cuGetProcAddress(const char* name, void** out, i
 }
 
 // Tables of functions that have no names, which NVIDIA's runtime asks its driver for. simtlab has its own
-// runtime.
+// runtime. One that is linked into the program has been replaced (hosts/static_runtime): what asks is that of
+// a library, or of a program that was started without `simtlab run`.
 SIMTLAB_DRIVER_API DriverResult cuGetExportTable(const void** out, const void*) {
   if (out != nullptr) *out = nullptr;
   Runtime& r = Runtime::get();
   const std::lock_guard lock(r.mutex);
-  return driver_result(r.unsupported("cuGetExportTable", "the tables of a CUDA runtime inside a library"));
+  return driver_result(
+      r.unsupported("cuGetExportTable", "tables for a CUDA runtime that is linked into a library"));
 }
