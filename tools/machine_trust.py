@@ -10,7 +10,9 @@ The vendor's assembler (ptxas) makes the machine code; nothing of simtlab needs 
 Every byte of every buffer is compared. Where the PTX instruction is an approximation (.approx, .full), values that are
 within two units in the last place are counted apart, as "near".
 
-usage: machine_trust.py [--ptxas PATH]... [--arch sm_80,...] [-O 0,1,3] [--random N] [KIND...]
+With --optimised the other side is the PTX itself, as simtlab's optimiser leaves it (`simtlab run --optimise on`).
+
+usage: machine_trust.py [--optimised] [--ptxas PATH]... [--arch sm_80,...] [-O 0,1,3] [--random N] [KIND...]
 Exit codes: 0 all equal, 1 some differ, 2 wrong arguments, 7 a tool is missing.
 """
 import argparse
@@ -91,11 +93,16 @@ class Trust:
 
     def module(self, kind, ptxas, architecture, number, kernels):
         path = self.folder / f"{kind}_{architecture}_{number}.ptx"
-        kernels = self.accepted(ptxas, architecture, kernels, path)
+        if self.options.optimised:
+            path.write_text(kernel.Module(kernels, architecture[3:]).text()[0])
+        else:
+            kernels = self.accepted(ptxas, architecture, kernels, path)
         if not kernels:
             return []
         suite = [f"ptx {path.name}"]
-        for level in self.options.levels:
+        if self.options.optimised:
+            suite.append("optimised simtlab")
+        for level in [] if self.options.optimised else self.options.levels:
             cubin = path.with_suffix(f".O{level}.cubin")
             run = self.assemble(ptxas, architecture, level, path, cubin)
             if run.returncode != 0:
@@ -168,8 +175,8 @@ def run(options, folder):
     if "instructions" in options.kinds:
         forms = subprocess.run([options.compare, "forms"], capture_output=True, text=True, check=True).stdout
     for architecture in options.architectures:
-        ptxas = assembler_of(architecture, options.assemblers, folder)
-        if ptxas is None:
+        ptxas = None if options.optimised else assembler_of(architecture, options.assemblers, folder)
+        if ptxas is None and not options.optimised:
             print(f"{architecture}: no assembler knows it; left out", file=sys.stderr)
             continue
         if "instructions" in options.kinds:
@@ -182,7 +189,7 @@ def run(options, folder):
         if "tests" in options.kinds:
             for kernels in files.tests(int(architecture[3:])):
                 trust.compare("tests", ptxas, architecture, kernels)
-        if "examples" in options.kinds:
+        if "examples" in options.kinds and not options.optimised:
             trust.compare("opencl", ptxas, architecture, files.opencl(options, folder))
             for level, *found in whole.compare(options, ptxas, architecture, options.levels, folder):
                 trust.note("examples", architecture, level, *found)
@@ -202,6 +209,9 @@ def main():
     parser.add_argument("--only", metavar="TEXT", help="kernels whose name or instruction contains it")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--module", type=int, default=200, metavar="N", help="kernels in one module")
+    parser.add_argument(
+        "--optimised", action="store_true", help="compare with simtlab's own optimised PTX; needs no ptxas"
+    )
     parser.add_argument("--show", type=int, default=20, metavar="N", help="differences that are printed")
     parser.add_argument("--keep", metavar="FOLDER", help="keeps PTX, cubins and suites there")
     parser.add_argument("--compare", help="the program compare_machine")
@@ -214,7 +224,7 @@ def main():
     options.architectures, options.levels = options.arch.split(","), options.levels.split(",")
     options.assemblers = options.ptxas or [p for p in (shutil.which("ptxas"), "/usr/local/cuda/bin/ptxas") if p]
     options.assemblers = [p for p in options.assemblers if shutil.which(p)]
-    if not options.assemblers:
+    if not options.assemblers and not options.optimised:
         missing("ptxas", "pip install nvidia-cuda-nvcc-cu12 has it, --ptxas names it")
     options.compare, options.simtlab = built("compare_machine", options.compare), built("simtlab", options.simtlab)
     options.again = f"--seed {options.seed} --random {options.random} --limit {options.limit}"

@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "exec/executor.h"
 #include "machine/image.h"
+#include "optimiser/optimiser.h"
 
 namespace simtlab::exec::comparison {
 namespace {
@@ -219,6 +220,17 @@ std::shared_ptr<const ptx::Module> load_what_runs(std::string file, const std::s
   }
 }
 
+// Kernels that the optimiser gives up count as refused.
+std::shared_ptr<const ptx::Module> load_optimised(const Suite& suite, Refusals& refusals) {
+  ptx::LoadOptions options;
+  options.reject_unsupported = false;
+  options.optimise = optimiser::load();
+  auto module = ptx::load_module(suite.ptx, read_file(suite.folder + "/" + suite.ptx, most_file), options);
+  for (const ptx::Function& f : module->functions)
+    if (f.is_entry && !f.optimised) refusals.emplace(f.name, f.not_optimised);
+  return module;
+}
+
 std::string text_of(const Error& error) {
   return error.diagnostics().empty() ? "an error without a message" : error.diagnostics().front().message;
 }
@@ -284,7 +296,9 @@ void compare_cubin(const Suite& suite, const std::pair<std::string, std::string>
   std::unique_ptr<Side> side;
   try {
     side = std::make_unique<Side>(
-        load_what_runs(read_file(suite.folder + "/" + cubin.second, most_file), cubin.second, refusals));
+        cubin.second.empty()
+            ? load_optimised(suite, refusals)
+            : load_what_runs(read_file(suite.folder + "/" + cubin.second, most_file), cubin.second, refusals));
   } catch (const Error& error) { broken = text_of(error); }
   for (std::size_t k = 0; k < suite.kernels.size(); ++k) {
     const Kernel& kernel = suite.kernels[k];
@@ -408,10 +422,13 @@ Suite read_suite(const std::string& file) {
       } else if (word == "cubin") {
         words >> label >> path;
         suite.cubins.emplace_back(label, path);
+      } else if (word == "optimised") {
+        words >> label;
+        suite.cubins.emplace_back(label, "");
       } else if (word == "kernel") {
         suite.kernels.push_back(kernel_of(words));
       } else {
-        throw std::logic_error("ptx, cubin or kernel, not '" + word + "'");
+        throw std::logic_error("ptx, cubin, optimised or kernel, not '" + word + "'");
       }
     } catch (const std::exception& error) { bad_suite(file, number, error.what()); }
   }

@@ -1,8 +1,10 @@
-// Executes kernels as PTX and as the vendor's machine code, and compares the memory that both leave.
+// Executes kernels as PTX, and as the vendor's machine code or as optimised PTX, and compares the memory that
+// both leave.
 //
 // A suite is a text file; paths in it are relative to its folder:
 //   ptx FILE
 //   cubin LABEL FILE                                       (any number)
+//   optimised LABEL                                        the PTX, optimised
 //   kernel NAME BLOCKS THREADS SHARED SEED exact|near IN... -> OUT...     (BLOCKS, THREADS: 4 or 8x8x2)
 // IN and OUT are buffers KIND*COUNT (kinds: machine_comparison.cpp), of which the kernel takes the addresses
 // in this order; IN may also be a value KIND=HEX. Inputs are drawn from SEED, outputs start as zeros; all
@@ -58,7 +60,7 @@ struct Kernel {
 };
 struct Suite {
   std::string folder, ptx;
-  std::vector<std::pair<std::string, std::string>> cubins;  // label, file
+  std::vector<std::pair<std::string, std::string>> cubins;  // label, file; empty: the PTX, optimised
   std::vector<Kernel> kernels;
 };
 // Throws std::runtime_error where the file is no suite.

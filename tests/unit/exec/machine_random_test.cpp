@@ -4,7 +4,9 @@
 
 #include <stdexcept>
 
+#include "base/error.h"
 #include "machine_comparison.h"
+#include "optimiser/optimiser.h"
 
 namespace simtlab::exec::comparison {
 namespace {
@@ -22,6 +24,15 @@ TEST_P(RandomProgram, leaves_what_its_ptx_leaves) {
     ++compared;
   });
   EXPECT_EQ(compared, 6u);
+}
+
+TEST_P(RandomProgram, leaves_what_it_leaves_without_the_optimiser) {
+  Suite suite = read_suite(data + "random_" + GetParam() + ".suite");
+  suite.cubins = {{"optimised", ""}};
+  try {
+    optimiser::load();
+  } catch (const Error& missing) { GTEST_SKIP() << missing.format(); }
+  compare_suite(suite, [&](const Finding& f) { EXPECT_EQ(name_of(f.outcome), "equal") << f.text; });
 }
 
 TEST(MachineComparison, what_whole_programs_found_is_equal) {

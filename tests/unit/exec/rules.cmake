@@ -1,0 +1,4 @@
+target_link_libraries(test_exec PRIVATE simtlab_optimiser)
+if(TARGET optimiser_library)
+  add_dependencies(test_exec optimiser_library)
+endif()
