@@ -1,24 +1,24 @@
 # What makes a whole build shorter without changing what is tested: precompiled headers, sources compiled together, and how far code that is not
 # hot is optimised.
 #
-# Precompiled headers are for clang (the sanitizer builds): g++ 12 forgets which of them are system headers and warns about them. They are
-# left out where ccache compiles: it can't cache what depends on them, and it saves more.
+# Precompiled headers are for clang (the sanitizer builds) and, with g++, for the unit tests: g++ 12 forgets which of them are system headers and
+# warns about some of what the layers use of them. They are left out where ccache compiles: it can't cache what depends on them, and it saves more.
 set(simtlab_ccache OFF)
 if("${CMAKE_CXX_COMPILER_LAUNCHER}$ENV{CMAKE_CXX_COMPILER_LAUNCHER}" MATCHES "ccache")
   set(simtlab_ccache ON)
 endif()
 set(simtlab_precompile ON)
-if(simtlab_ccache OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+if(simtlab_ccache OR NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang|GNU")
   set(simtlab_precompile OFF)
 endif()
-option(SIMTLAB_PRECOMPILE "Precompiled headers (default: with clang, unless ccache is used)" ${simtlab_precompile})
+option(SIMTLAB_PRECOMPILE "Precompiled headers (default: on, unless ccache is used)" ${simtlab_precompile})
 
 # Several sources at once: a build from nothing takes less than half of the time. The presets debug and clang compile each source alone, which
 # finds what a source forgot to include.
 option(SIMTLAB_UNITY "Compile several sources at once; without effect with ccache" ON)
-function(simtlab_compile_together target)
+function(simtlab_compile_together target sources_at_once)
   if(SIMTLAB_UNITY AND NOT simtlab_ccache)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${sources_at_once})
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")   # a source that another includes is taken for a header
       target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
     endif()
@@ -37,7 +37,7 @@ endif()
 # One precompiled header for all targets of a group: they are compiled with the same options.
 function(simtlab_precompiled_group group)
   cmake_parse_arguments(ARG "" "POSITION_INDEPENDENT" "HEADERS;OPTIONS;LIBRARIES" ${ARGN})
-  if(NOT SIMTLAB_PRECOMPILE)
+  if(NOT SIMTLAB_PRECOMPILE OR (CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT group STREQUAL "tests"))
     return()
   endif()
   set(source ${CMAKE_BINARY_DIR}/generated/precompiled_${group}.cpp)
@@ -52,7 +52,7 @@ function(simtlab_precompiled_group group)
 endfunction()
 
 function(simtlab_use_precompiled target group)
-  if(SIMTLAB_PRECOMPILE)
+  if(TARGET simtlab_precompiled_${group})
     get_target_property(independent simtlab_precompiled_${group} POSITION_INDEPENDENT_CODE)
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ${independent})
     target_precompile_headers(${target} REUSE_FROM simtlab_precompiled_${group})

@@ -90,6 +90,8 @@ TYPED = {
     "corun live --applications apps.toml --mixes 10 --size 4,8,16 --limit 2,4,8,16 --policy mps,shark --profiles my.db --csv=mixes.csv": "corun live --applications apps.toml --mixes 1 --size 2 --limit 1 --policy mps --device sim:titanx --csv=mixes.csv",
     "corun live --applications apps.toml --mixes 10 --size 4,8 --limit 2,4,8 --policy mps,shark --profiles my.db --csv=mixes.csv": "corun live --applications apps.toml --mixes 1 --size 2 --limit 1 --policy mps --device sim:titanx --csv=mixes.csv",
     "corun live --applications apps.toml --device sim:titanx --mix heartwall,srad --policy mps": "corun live --applications apps.toml --mix heartwall,srad --policy mps,shark --limit 1 --device sim:titanx",
+    "corun --host cycle --gpu titanx-maxwell --mix saxpy,bfs,matmul_tiled --limit 2": "corun --host cycle --gpu titanx-maxwell --mix saxpy,saxpy_large,scan --limit 2",
+    "corun --host cycle --gpu titanx-maxwell --mix saxpy,transpose_naive,matmul_tiled --limit 2 --policy mps,shark": "corun --host cycle --gpu titanx-maxwell --mix saxpy,saxpy_large,scan --limit 2",
     "corun --host cycle --gpu titanx-maxwell --mixes 4 --size 6 --limit 3 --seed 2 --policy mps,fair --all --json=r.json": "corun --host cycle --gpu titanx-maxwell --mixes 1 --size 3 --limit 2 --seed 2 --policy mps,fair --all --json=r.json",
     "corun --mixes 30 --size 4,8,16 --limit 2,4,8,16 --policy mps,shark,fair --seed 7": "corun --mixes 3 --size 4,8 --limit 2,4,8 --policy mps,shark,fair --seed 7",
     "corun --mixes 30 --size 4,8,16 --limit 2,4,8,16 --policy mps,shark": "corun --mixes 3 --size 4,8,16 --limit 2,4,8,16 --policy mps,shark",
@@ -110,6 +112,7 @@ TYPED = {
     "predict --counts FILE --model all --rule order --gpu NAME --explain": "predict --counts counts.toml --model all --rule order --gpu v100 --explain",
     "predict program.c --loop program.c:9 --gpu A,B --sweep l2.ways=8:16 --run ARGUMENTS --simulate": "predict prog.c --loop prog.c:9 --gpu v100 --run 1 --simulate",
     "sweep --axis unroll=[1,2,4] --axis regs=[20,24] --axis order=[lrr,gto] --repeats 3 --db mm.db --metric l1.read.miss_rate.median -- cache examples/opencl/matmul.cl --kernel mm --gpu gtx480 --global 144x144 --local 16x16 --arg buffer:144x144:f32 --arg buffer:144x144:f32 --arg buffer:144x144:f32 --arg s32:144 -unroll={unroll}": "sweep --axis unroll=[1,4] --axis regs=[20] --axis order=[lrr,gto] --repeats 2 --db mm.db --metric l1.read.miss_rate.median -- cache examples/opencl/matmul.cl --kernel mm --gpu gtx480 --global 96x96 --local 16x16 --arg buffer:96x96:f32 --arg buffer:96x96:f32 --arg buffer:96x96:f32 --arg s32:96 -unroll={{unroll}}",
+    "sweep --axis dram=[hbm2-2000,gddr6-14000] --axis sm.count=[60:132:12] --kernels app.cu other.cu": "sweep --axis dram=[hbm2-2000,gddr6-14000] --axis sm.count=[60:72:12] --kernels app.cu other.cu",
     "sweep --axis l2.ways=[8,16] --kernels FILE... -- COMMAND": "sweep --axis l2.ways=[8,16] --kernels app.cu",
     "trace info TRACE": "trace info run.simt",
     "trace cut TRACE -o FILE": "trace cut run.simt -o cut.simt",
@@ -122,7 +125,7 @@ TYPED = {
     "config show --dram NAME --set l2.ways=8 --origin": "config show --dram ddr4-3200 --set 'timing.tRC=80 cycles' --origin",
     "config show --controller NAME --set l2.ways=8": "config show --controller fcfs --set queues.read=32",
     "validate timing --gpu NAME --quick --check": "validate timing --gpu rtx2060 --quick --check",
-    "validate predict --quick --gpu NAME --results DIR --check": "validate predict --quick --gpu k40",
+    "validate predict --quick --gpu NAME --results DIR --check": "validate predict --quick --gpu k40 --examples programs",
     "validate page -o FILE": "validate page -o page.md",
     "validate --update --html=FILE": "validate probe --update --rows kept --html=v.html",
     "validate timing --quick --update": "validate probe --update --rows kept",
@@ -130,7 +133,7 @@ TYPED = {
     "probe --compare A B": "probe --compare v100 k40",
     "probe --compare A B --json --csv": "probe --compare v100 k40 --json=c.json --csv",
     "probe --analyse CURVE.csv --detector rank --json --csv": "probe --analyse curve.csv --detector rank --json=c.json --csv",
-    "probe --method thesis --gpu NAME": "probe --method thesis --gpu gtx480",
+    "probe --method thesis --gpu NAME": "probe --method thesis --gpu k40",
     "suite FOLDER --gpu a100": "suite programs --gpu a100",
     "suite FOLDER --jobs 4 --limit 60 s --json=suite.json --html=suite.html": "suite programs --jobs 2 --limit '60 s' --json=suite.json --html=suite.html",
     "suite FOLDER --only PATTERN --build-only --jobs 1": "suite programs --only 'a*' --build-only --jobs 2",
@@ -153,8 +156,8 @@ TYPED = {
     "toolkit --prefix DIR": "toolkit --prefix toolkit",
     "build app.cu -o app": "build app.cu -o app",
     "build kernel.cl -o kernel.ptx": "build kernel.cl -o by_build.ptx",
-    "validate corun --host cycle --gpu titanx-maxwell --applications MIXES/rodinia.toml --mixes 30": "validate corun --host cycle --gpu titanx-maxwell --applications my.toml --mixes 2 --size 3 --policy mps,shark",
-    "corun interfere kernel.ptx --launch FILE": "corun interfere kernel.ptx --launch launch.toml --steps 4",
+    "validate corun --host cycle --gpu titanx-maxwell --applications MIXES/rodinia.toml --mixes 30": "validate corun --host cycle --gpu titanx-maxwell --applications my.toml --mixes 1 --size 2 --policy mps,shark",
+    "corun interfere kernel.ptx --launch FILE": "corun interfere kernel.ptx --launch launch.toml --gpu titanx-maxwell --steps 2",
     "explain NAME": "explain gpu.ipc",
     "run saxpy.ptx --gpu v100 --json=a.json": "run saxpy.ptx --launch saxpy.toml --gpu v100 --json=a.json",
     "run saxpy.ptx --gpu v100 --set l2.latency=300 cycles --json=b.json": "run saxpy.ptx --launch saxpy.toml --gpu v100 --set 'l2.latency=300 cycles' --json=b.json",
@@ -170,7 +173,7 @@ LESS = [
     (r"^probe .*--correction", "--quick --only shared"),
     (r"^probe --method thesis", "--quick"),
     (r"^validate (timing|cache|predict) --quick|^validate cache$|^validate predict", "--quick"),
-    (r"^validate corun --host cycle", "--mixes 2 --size 3 --policy mps,shark"),
+    (r"^validate corun --host cycle", "--mixes 1 --size 2 --policy mps,shark"),
 ]
 
 
@@ -308,7 +311,7 @@ class Scene:
         if "--device" in words and not words[words.index("--device") + 1].startswith("sim:"):
             more = {
                 "SIMTLAB_CUDA_DRIVER": str(MOCK),
-                "SIMTLAB_MOCK_GPU": "gtx480" if words[0] == "probe" else "v100",
+                "SIMTLAB_MOCK_GPU": {"probe": "gtx480", "corun": "titanx-maxwell"}.get(words[0], "v100"),
             }  # a board of the tests
         if words[0] == "sweep" and "slurm" in words and "--dry-run" not in words:
             more = self.slurm().environment

@@ -86,15 +86,34 @@ LOCKED = SPIN.replace(" mov.u32 %r2, %clock;", "")
 SPIN_LAUNCH = ["--grid", "1", "--block", "32", "--arg", "buffer:1:u32:zero"]
 
 
+class Scratch:
+    """A new folder whose path is that of the one before: a source that many tests of a script write is found in the
+    cache of compiled programs, which know the path of their source. Compiling takes longer than most tests."""
+
+    base = None  # of this process
+
+    def __init__(self):
+        if Scratch.base is None:
+            Scratch.base = tempfile.TemporaryDirectory(prefix="simtlab-e2e-")
+        self.path = pathlib.Path(Scratch.base.name) / "case"
+        self.path.mkdir(mode=0o700)
+
+    def cleanup(self):
+        # Under another name first: what still runs there after its test meets no folder of the next one.
+        old = tempfile.TemporaryDirectory(dir=Scratch.base.name)
+        self.path.rename(pathlib.Path(old.name) / "case")
+        old.cleanup()
+
+
 class Case(unittest.TestCase):
     """A scratch folder that is the working directory and HOME of everything that is run."""
 
     maxDiff = None
 
     def setUp(self):
-        self._folder = tempfile.TemporaryDirectory(prefix="simtlab-e2e-")
-        self.addCleanup(self._folder.cleanup)
-        self.folder = pathlib.Path(self._folder.name)
+        scratch = Scratch()
+        self.addCleanup(scratch.cleanup)
+        self.folder = scratch.path
 
     def environment(self, extra=None):
         env = {k: os.environ[k] for k in KEPT if k in os.environ}

@@ -57,12 +57,14 @@ class Bottleneck(Case):
         programs = [(p, self.GPUS[i % len(self.GPUS)]) for i, p in enumerate(EXAMPLES[::3])]
         if EVERYTHING:
             programs = [(p, gpu) for gpu in self.GPUS for p in EXAMPLES]
-        answers = side_by_side(
-            lambda job: self.times(*job), [(p, gpu, limit) for p, gpu in programs for limit in self.LIMITS]
-        )
+        # The first limit compiles each program, once; the others find it in the cache.
+        answers = {}
+        for limits in (self.LIMITS[:1], self.LIMITS[1:]):
+            jobs = [(p, gpu, limit) for p, gpu in programs for limit in limits]
+            answers.update(zip(jobs, side_by_side(lambda job: self.times(*job), jobs)))
         named = estimates = 0
-        for i, (program, gpu) in enumerate(programs):
-            runs = dict(zip(self.LIMITS, answers[i * len(self.LIMITS) :]))
+        for program, gpu in programs:
+            runs = {limit: answers[program, gpu, limit] for limit in self.LIMITS}
             for kernel, (before, _, sentence) in runs["none"].items():
                 gains = {limit: 1 - runs[limit][kernel][0] / before for limit in self.LIMITS[1:]}
                 most = max(gains.values())

@@ -26,6 +26,10 @@ NEEDED = [
 # What another test types word for word, which takes long.
 TYPED_BY = {
     "validate --quick --gate": ("test_validate.py", '"validate", "--quick", "--gate"'),
+    "validate timing --quick --gate": ("test_validate.py", '"validate", "--quick", "--gate"'),
+    "validate timing --quick --check": ("test_validate.py", '"validate", "timing", "--gpu", "rtx2060", "--check"'),
+    "probe --gpu gtx480 --quick -o p.toml": ("test_probe.py", "test_a_simulated_board_is_measured"),
+    "probe --method thesis --gpu k40 --quick": ("test_probe.py", '"probe", "--method", "thesis", "--gpu", "k40"'),
     "validate probe --check": ("test_probe.py", '"validate", "probe", "--check"'),
     "validate cache --quick": ("test_cache.py", '"validate", "cache", "--check", "--gate"'),
 }

@@ -365,7 +365,7 @@ class Probe(Case):
         self.assertGreater(result["total"]["probe.findings"]["value"], 10)
 
     def test_a_board_lost_in_the_middle_leaves_what_was_measured_and_every_output_says_so(self):
-        env = {"SIMTLAB_CUDA_DRIVER": str(MOCK), "SIMTLAB_MOCK_GPU": "k40", "SIMTLAB_MOCK_FAULT": "lost=40"}
+        env = {"SIMTLAB_CUDA_DRIVER": str(MOCK), "SIMTLAB_MOCK_GPU": "k40", "SIMTLAB_MOCK_FAULT": "lost=12"}
         done = self.simtlab("probe", "--device", "0", "--quick", "-o", "part.toml", "--json=r.json", env=env)
         self.assertEqual(done.returncode, 7, done.stderr)
         self.assertIn("[board-lost]", done.stderr)

@@ -9,7 +9,7 @@ elseif(LLVM_FOUND AND LLVM_VERSION_MAJOR EQUAL 19)
   target_include_directories(simtlab-loops SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS})
   target_compile_definitions(simtlab-loops PRIVATE ${LLVM_DEFINITIONS})
   target_link_libraries(simtlab-loops PRIVATE simtlab_flags LLVM nlohmann_json::nlohmann_json)
-  simtlab_compile_together(simtlab-loops)
+  simtlab_compile_together(simtlab-loops 16)
   target_link_directories(simtlab-loops PRIVATE ${LLVM_LIBRARY_DIRS})
   # LLVM is built without run-time type information; it runs once a command and is not worth optimising.
   target_compile_options(simtlab-loops PRIVATE -fno-rtti ${simtlab_quick_options})
