@@ -6,6 +6,8 @@
 #include <map>
 
 #include "exec/state.h"
+#include "machine/launch_state.h"
+#include "ptx/machine_ops.h"
 #include "ptx/special.h"
 
 namespace simtlab::exec {
@@ -205,33 +207,37 @@ class Binder {
     if (action.result.kind != OperandKind::none) x.dst = row(action.result);
   }
 
-  RowRef constant_row(std::uint32_t index, bool wide) {
+  // How a row of an operand holds 64 bits; words: it has 32 of them.
+  enum class Form : std::uint8_t { words, values, halves };
+
+  RowRef constant_row(std::uint32_t index, Form form) {
     const auto [it, fresh] =
-        constant_rows_.try_emplace({index, wide}, static_cast<RowRef>(rows_.size()) | constant_base);
+        constant_rows_.try_emplace({index, form}, static_cast<RowRef>(rows_.size()) | constant_base);
     if (!fresh) return it->second;
     const ptx::Constant& constant = function_.constants.at(index);
     const std::uint64_t value = constant_value(module_, constant);
-    const std::size_t width = wide ? 8 : 4, at = rows_.size();
+    const bool wide = form != Form::words, halves = form == Form::halves;
+    const std::size_t at = rows_.size();
     if (constant.kind == ptx::Constant::Kind::launch_state)
       launch_rows_.push_back(
-          {static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(constant.value), wide});
-    rows_.resize(at + width * warp_size);
-    for (unsigned lane = 0; lane < warp_size; ++lane)
-      std::memcpy(rows_.data() + at + lane * width, &value, width);
+          {static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(constant.value), wide, halves});
+    rows_.resize(at + (wide ? 2 : 1) * row_bytes);
+    fill_row(rows_.data() + at, value, wide, halves);
     return it->second;
   }
 
-  RowRef row(const Operand& operand, bool wide) {
+  RowRef row(const Operand& operand, Form form) {
     switch (operand.kind) {
       case OperandKind::reg: return operand.index * row_bytes;
-      case OperandKind::imm: return constant_row(operand.index, wide);
+      case OperandKind::imm: return constant_row(operand.index, form);
       case OperandKind::special: {
-        return specials_->row(static_cast<Special>(operand.index), wide) | special_base;
+        return specials_->row(static_cast<Special>(operand.index), form != Form::words) | special_base;
       }
       default: return scratch;
     }
   }
-  RowRef row(const Operand& operand) { return row(operand, operand.bytes == 8); }
+  RowRef row(const Operand& operand) { return row(operand, form_of(operand.bytes)); }
+  static Form form_of(unsigned bytes) { return bytes == 8 ? Form::values : Form::words; }
 
   // Two scratch predicates lie behind the frame's own: one to write to, one that is always false.
   PredRef predicate(const Operand& operand) const {
@@ -321,8 +327,10 @@ class Binder {
 
   RowRef source_row(const Inst& inst, unsigned i) {
     const Operand& o = inst.src[i];
-    if (is_address(inst, i) && o.kind == OperandKind::imm) return row(o, true);
-    if (inst.op == Op::st && o.kind != OperandKind::reg) return row(o, store_width(inst) == 8);
+    if (inst.type == ptx::Type::f64 && (inst.mods.video & ptx::f64_in_halves) != 0)
+      return row(o, Form::halves);
+    if (is_address(inst, i) && o.kind == OperandKind::imm) return row(o, Form::values);
+    if (inst.op == Op::st && o.kind != OperandKind::reg) return row(o, form_of(store_width(inst)));
     return row(o);
   }
 
@@ -398,10 +406,22 @@ class Binder {
   std::vector<std::byte> rows_;
   std::vector<RowRef> lists_;
   std::vector<LaunchRow> launch_rows_;
-  std::map<std::pair<std::uint32_t, bool>, RowRef> constant_rows_;
+  std::map<std::pair<std::uint32_t, Form>, RowRef> constant_rows_;
 };
 
 }  // namespace
+
+void fill_row(std::byte* row, std::uint64_t value, bool wide, bool halves) {
+  for (unsigned lane = 0; lane < warp_size; ++lane) {
+    if (wide && !halves) {
+      std::memcpy(row + lane * 8, &value, 8);
+      continue;
+    }
+    const auto low = static_cast<std::uint32_t>(value), high = static_cast<std::uint32_t>(value >> 32);
+    std::memcpy(row + lane * 4, &low, 4);
+    if (halves) std::memcpy(row + row_bytes + lane * 4, &high, 4);
+  }
+}
 
 BoundFunction bind_function(LoadedModule::Impl& module, const ptx::Function& function,
                             std::vector<Diagnostic>& problems) {
@@ -411,10 +431,20 @@ BoundFunction bind_function(LoadedModule::Impl& module, const ptx::Function& fun
   return bound;
 }
 
+// Up to 8 bytes: those of 32 bits may be the last ones.
+static std::uint64_t held_by(const LoadedModule::Impl& module, const ptx::Constant& constant) {
+  const std::uint64_t address = module.addresses.at(constant.symbol & ~machine::held_value) + constant.value;
+  std::uint64_t value = 0;
+  for (const std::size_t bytes : {8, 4})
+    if (module.memory->read(address, {reinterpret_cast<std::byte*>(&value), bytes})) break;
+  return value;
+}
+
 std::uint64_t constant_value(const LoadedModule::Impl& module, const ptx::Constant& constant) {
   switch (constant.kind) {
     case ptx::Constant::Kind::value: return constant.value;
     case ptx::Constant::Kind::global_symbol:
+      if ((constant.symbol & machine::held_value) != 0) return held_by(module, constant);
       return (module.addresses.at(constant.symbol & ~machine::upper_half) + constant.value) >>
              ((constant.symbol & machine::upper_half) != 0 ? 32 : 0);
     case ptx::Constant::Kind::function: return ptx::function_handles + 16ull * constant.symbol;

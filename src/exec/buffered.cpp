@@ -4,6 +4,7 @@
 
 #include "exec/state.h"
 #include "exec/store_buffer.h"
+#include "ptx/machine_ops.h"
 
 namespace simtlab::exec {
 namespace {
@@ -124,8 +125,14 @@ std::uint32_t defer_atomic(WarpCtx& ctx, const XInst& x, unsigned operand_bytes)
 }
 
 std::uint64_t address_of(const WarpCtx& ctx, const XInst& x, unsigned side, unsigned lane) {
-  const bool wide = x.inst->src[side].bytes == 8 || x.inst->src[side].kind == ptx::OperandKind::imm;
+  const ptx::Inst& inst = *x.inst;
+  const bool wide = inst.src[side].bytes == 8 || inst.src[side].kind == ptx::OperandKind::imm;
   const auto offset = side == 0 ? static_cast<std::uint64_t>(x.imm) : 0;
+  const bool values = inst.op == ptx::Op::ld || inst.op == ptx::Op::st;
+  if (values && (inst.mods.video & ptx::address_in_halves) != 0) {
+    const std::uint32_t* const low = ctx.row32(x.src[0]);
+    return (low[lane] | std::uint64_t{low[warp_size + lane]} << 32) + offset;
+  }
   return wide ? ctx.row64(x.src[side])[lane] + offset
               : static_cast<std::uint32_t>(ctx.row32(x.src[side])[lane] + offset);
 }

@@ -118,18 +118,19 @@ class FunctionalRun::Runner final : public BlockTurns {
     if constexpr (recording) ctx.addresses = addresses;
     while (record != end) {
       const XInst* x = &code[pc];
-      if (x->kind == kind_plain) [[likely]] {
+      const unsigned kind = x->kind & (kind_mask | all_flags);
+      if (kind == kind_plain) [[likely]] {
         if constexpr (recording) *record = {pc, ctx.mask, ptx::no_pc, function};
         threads += w.active_count;
         x->fn(ctx, *x);
         ++pc;
-      } else if (x->kind == kind_memory) {
+      } else if (kind == kind_memory) {
         if constexpr (recording) *record = {pc, ctx.mask, address_index(addresses), function};
         threads += w.active_count;
         x->fn(ctx, *x);
         ++pc;
         if constexpr (recording) ctx.addresses = addresses += warp_size;
-      } else if (x->kind == (kind_branch | flag_guarded) && is_uniform(ctx, *x)) {
+      } else if (kind == (kind_branch | flag_guarded) && is_uniform(ctx, *x)) {
         const bool taken = (ctx.pred(x->guard) & ctx.mask) != 0;
         if constexpr (recording) *record = {pc, taken ? ctx.mask : 0, ptx::no_pc, function};
         threads += taken ? w.active_count : 0;

@@ -21,6 +21,7 @@ enum Kind : std::uint16_t {
   flag_guarded = 0x100,  // only lanes with a true guard
   flag_join = 0x200,     // a divergence reconverges here
   flag_delayed = 0x80,   // its results come late: exec/delays.h
+  all_flags = flag_guarded | flag_join | flag_delayed,
 };
 
 }  // namespace simtlab::exec

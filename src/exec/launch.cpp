@@ -113,8 +113,9 @@ void fill_launch_rows(Launch::Impl& l) {
   for (const LaunchRow& row : entry.launch_rows) {
     const std::size_t width = row.wide ? 8 : 4;
     if (row.offset + width > l.parameter_bytes) continue;  // zero
-    for (unsigned lane = 0; lane < warp_size; ++lane)
-      std::memcpy(l.constants.data() + row.row + lane * width, l.parameter_block.data() + row.offset, width);
+    std::uint64_t value = 0;
+    std::memcpy(&value, l.parameter_block.data() + row.offset, width);
+    fill_row(l.constants.data() + row.row, value, row.wide, row.halves);
   }
 }
 

@@ -82,6 +82,7 @@ struct LaunchRow {
   std::uint32_t row = 0;     // offset in the constants
   std::uint32_t offset = 0;  // in constant bank 0
   bool wide = false;
+  bool halves = false;  // of 64 bits: in two rows
 };
 
 struct SpecialRow {
@@ -130,6 +131,8 @@ struct LoadedModule::Impl {
 // without a handler.
 BoundFunction bind_function(LoadedModule::Impl& module, const ptx::Function& function,
                             std::vector<Diagnostic>& problems);
+// A constant row: words, 64-bit values (wide), or a row of their low words and one of the high ones (halves).
+void fill_row(std::byte* row, std::uint64_t value, bool wide, bool halves);
 // Value of a constant of the function: a number, an address, a function handle.
 std::uint64_t constant_value(const LoadedModule::Impl& module, const ptx::Constant& constant);
 // Message, position, source line.

@@ -91,7 +91,8 @@ ConstantBanks banks_of(const Image& image, const Symbols& symbols, const std::st
           fmt::format(".nv.constant{}{}{}", bank, own ? "." : "", own ? kernel : ""));
       if (!section) continue;
       const auto variable = symbols.variables().find(*section);
-      if (variable != symbols.variables().end()) banks[static_cast<std::uint8_t>(bank)] = variable->second;
+      if (variable != symbols.variables().end())
+        banks[static_cast<std::uint8_t>(bank)] = {variable->second, image.elf.sections[*section].size};
     }
   return banks;
 }

@@ -8,6 +8,10 @@
 
 namespace simtlab::machine {
 
+// In ptx::Constant::symbol of a variable: what it holds at the constant's offset, not its address. Of
+// constant banks that only the assembler fills.
+inline constexpr std::uint32_t held_value = std::uint32_t{1} << 30;
+
 // Byte offsets in the bank. no_slot: the generation reads it elsewhere.
 inline constexpr std::uint32_t no_slot = 0xffffffffu;
 

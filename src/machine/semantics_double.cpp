@@ -4,6 +4,7 @@
 
 #include "machine/semantics_common.h"
 #include "machine/semantics_floating.h"
+#include "ptx/machine_ops.h"
 
 namespace simtlab::machine {
 namespace {
@@ -12,28 +13,26 @@ using ptx::Compare;
 using ptx::Op;
 using ptx::Type;
 
-// An operand as its two words; - and || are bits of Mods::video, two an operand (exec/arith/float.cpp).
+// An operand in two rows, of low and of high words; - and || are bits of Mods::video (ptx/machine_ops.h).
 struct Pair {
-  ptx::Operand low, high;
+  ptx::Operand halves;
   std::uint32_t signs = 0;
 };
 
 Pair pair_of(Translator& t, const Operand& source, bool negate) {
   if (const std::optional<std::uint32_t> bits = known_bits(source)) {
     const std::uint32_t high = source.absolute ? *bits & ~sign32 : *bits;
-    return {t.number(0), t.number(high ^ (negate ? sign32 : 0))};
+    return {t.number(std::uint64_t{high ^ (negate ? sign32 : 0)} << 32, 8)};
   }
-  const auto [low, high] = words_of(t, source);
-  return {low, high, (source.absolute ? 1u : 0u) | (negate ? 2u : 0u)};
+  return {t.halves(source), (source.absolute ? 1u : 0u) | (negate ? 2u : 0u)};
 }
 
 void finish(Translator& t, Op op, std::span<const Pair> operands) {
-  const Operand& to = t.operand("Rd");
-  ptx::Inst& inst = t.emit(op, Type::f64, {t.result(to), t.register_behind(to, 1)}, {});
+  ptx::Inst& inst = t.emit(op, Type::f64, {t.result_halves(t.operand("Rd"))}, {});
   inst.mods.rounding = roundings[t.field("rnd")];
+  inst.mods.video = ptx::f64_in_halves;
   for (std::size_t i = 0; i < operands.size(); ++i) {
-    inst.src[inst.src_count++] = operands[i].low;
-    inst.src[inst.src_count++] = operands[i].high;
+    inst.src[inst.src_count++] = operands[i].halves;
     inst.mods.video |= operands[i].signs << (2 * i);
   }
 }

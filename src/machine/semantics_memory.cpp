@@ -3,6 +3,7 @@
 // Scopes, orders and hints of caches say nothing about values here: a warp's accesses take effect in their
 // order.
 #include "machine/translator.h"
+#include "ptx/machine_ops.h"
 
 namespace simtlab::machine {
 namespace {
@@ -29,6 +30,18 @@ void set_order(Translator& t, ptx::Mods& mods) {
   if (t.word("sem") == "STRONG" || t.word("order").starts_with("STRONG")) mods.order = ptx::MemOrder::relaxed;
 }
 
+// The address of LDG, STG, LD, ST ...: mostly a pair of registers, which the access itself reads.
+struct Address {
+  ptx::Operand operand;
+  std::uint32_t form = 0;  // of Mods::video
+};
+Address address_for(Translator& t, const Operand& memory, ptx::Space space) {
+  if (space == ptx::Space::global || space == ptx::Space::generic)
+    if (const std::optional<ptx::Operand> halves = t.address_halves(memory))
+      return {*halves, ptx::address_in_halves};
+  return {t.address(memory)};
+}
+
 ptx::Inst& load_into(Translator& t, const Operand& destination, Size size, ptx::Space space,
                      const ptx::Operand& address, std::int64_t offset) {
   ptx::Inst& inst = t.emit_memory(Op::ld, size.type, {}, {address});
@@ -47,9 +60,10 @@ void load(Translator& t, ptx::Space space) {
   refuse_unknown_modifiers(t);
   const Operand &memory = t.operand("mem"), &destination = t.operand("Rd");
   const Size size = sizes[t.field("size")];
-  const ptx::Operand address = t.address(memory);
+  const Address address = address_for(t, memory, space);
   const bool conditional = t.has("Pp") && !t.is_true(t.operand("Pp"));
-  ptx::Inst& inst = load_into(t, destination, size, space, address, memory.value);
+  ptx::Inst& inst = load_into(t, destination, size, space, address.operand, memory.value);
+  inst.mods.video = address.form;
   if (!conditional) return;
   const ptx::Operand wanted = t.predicate("Pp");
   inst.guard = wanted;
@@ -62,9 +76,10 @@ void load(Translator& t, ptx::Space space) {
 void store(Translator& t, ptx::Space space) {
   const Operand& memory = t.operand("mem");
   const Size size = sizes[t.field("size")];
-  const ptx::Operand address = t.address(memory);
+  const Address address = address_for(t, memory, space);
   const Operand& value = t.has("Rb") ? t.operand("Rb") : t.operand("Rc");
-  ptx::Inst& inst = t.emit_memory(Op::st, size.type, {}, {address});
+  ptx::Inst& inst = t.emit_memory(Op::st, size.type, {}, {address.operand});
+  inst.mods.video = address.form;
   inst.imm_offset = memory.value;
   inst.mods.space = space;
   inst.mods.vector = size.count;

@@ -156,7 +156,7 @@ ptx::Operand Translator::bank_address(std::uint8_t bank, std::uint32_t offset) {
                                                 static_cast<std::uint32_t>(constants_.size()));
   if (fresh)
     constants_.push_back(
-        {.kind = ptx::Constant::Kind::global_symbol, .symbol = variable->second, .value = offset});
+        {.kind = ptx::Constant::Kind::global_symbol, .symbol = variable->second.variable, .value = offset});
   return {.kind = ptx::OperandKind::imm, .bytes = 8, .index = it->second};
 }
 
@@ -189,13 +189,37 @@ ptx::Operand Translator::temporary_predicate() {
   return {.kind = ptx::OperandKind::pred, .index = Layout::predicates + next_predicate_++};
 }
 
-// Bank 0 is known at launch. The others are in memory, where the host may change them between launches.
-ptx::Operand Translator::constant(const Operand& source, unsigned bytes) {
+// The address of a source in another bank than 0.
+ptx::Operand Translator::constant_place(const Operand& source) {
   if (source.base != zero_register || source.uniform != zero_uniform)
     refuse("adds a register to the place of a constant, which is not executed here");
+  return source.number == 0 ? ptx::Operand{}
+                            : bank_address(source.number, static_cast<std::uint32_t>(source.value));
+}
+
+// Of a bank that nobody changes: its value, which is known when the kernel is bound.
+std::optional<ptx::Operand> Translator::held_constant(const Operand& source, unsigned bytes) {
+  constexpr std::uint8_t of_the_program = 3;
+  const auto bank = banks_.find(source.number);
   const auto offset = static_cast<std::uint32_t>(source.value);
-  if (source.number == 0) return launch_state(offset, bytes);
-  const ptx::Operand address = bank_address(source.number, offset);
+  if (source.number == of_the_program || bank == banks_.end() || offset % bytes != 0 ||
+      std::uint64_t{offset} + bytes > bank->second.bytes)
+    return std::nullopt;
+  const auto [it, fresh] = numbers_.try_emplace({3, std::uint64_t{source.number} << 32 | offset, bytes},
+                                                static_cast<std::uint32_t>(constants_.size()));
+  if (fresh)
+    constants_.push_back({.kind = ptx::Constant::Kind::global_symbol,
+                          .symbol = bank->second.variable | held_value,
+                          .value = offset});
+  return ptx::Operand{
+      .kind = ptx::OperandKind::imm, .bytes = static_cast<std::uint8_t>(bytes), .index = it->second};
+}
+
+// Bank 0 is known at launch. Bank 3 is in memory, where the host may change it between launches.
+ptx::Operand Translator::constant(const Operand& source, unsigned bytes) {
+  const ptx::Operand address = constant_place(source);
+  if (source.number == 0) return launch_state(static_cast<std::uint32_t>(source.value), bytes);
+  if (const std::optional<ptx::Operand> value = held_constant(source, bytes)) return *value;
   const ptx::Operand value = bytes == 8 ? temporary_wide() : temporary();
   emit(Op::ld, bytes == 8 ? Type::b64 : Type::b32, {value}, {address}).mods.space = ptx::Space::constant;
   return value;
@@ -222,11 +246,9 @@ ptx::Operand Translator::raw_wide(const Operand& source) {
   switch (source.kind) {
     case OperandKind::immediate: {
       if (address_ != nullptr) refuse("has an address as a 64-bit immediate, which is not executed yet");
-      const auto& form =
-          instruction_->form->operands[static_cast<std::size_t>(&source - instruction_->operands.data())];
       const auto bits = static_cast<std::uint64_t>(source.value);
       // The upper half of a double; an integer is extended by its sign.
-      if (form.immediate == Immediate::f64) return number(bits << 32, 8);
+      if (form_of(source).immediate == Immediate::f64) return number(bits << 32, 8);
       return number(static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int32_t>(bits))),
                     8);
     }
@@ -322,6 +344,37 @@ ptx::Operand Translator::register_behind(const Operand& first, unsigned offset) 
   return row((uniform ? layout_.uniform : 0) + first.number + offset, 4);
 }
 
+ptx::Operand Translator::halves(const Operand& source) {
+  switch (source.kind) {
+    case OperandKind::reg:
+    case OperandKind::ureg: {
+      if (register_behind(source, 1).kind == ptx::OperandKind::sink) return number(0, 8);
+      ptx::Operand pair = raw(source);
+      pair.bytes = 8;
+      return pair;
+    }
+    case OperandKind::constant: {
+      const ptx::Operand place = constant_place(source);
+      if (source.number == 0) return launch_state(static_cast<std::uint32_t>(source.value), 8);
+      if (const std::optional<ptx::Operand> value = held_constant(source, 8)) return *value;
+      ptx::Operand pair = temporary_wide(), low = pair, high = pair;
+      low.bytes = high.bytes = 4;
+      ++high.index;
+      ptx::Inst& load = emit(Op::ld, Type::b32, {low, high}, {place});
+      load.mods.space = ptx::Space::constant;
+      load.mods.vector = 2;
+      return pair;
+    }
+    default: refuse("has a 64-bit source that is not executed yet");
+  }
+}
+
+ptx::Operand Translator::result_halves(const Operand& destination) const {
+  ptx::Operand pair = result(destination);
+  if (register_behind(destination, 1).kind != ptx::OperandKind::sink) pair.bytes = 8;
+  return pair;
+}
+
 void Translator::store_wide(const Operand& destination, const ptx::Operand& value) {
   emit(Op::mov, Type::b64, {result(destination), register_behind(destination, 1)}, {value});
 }
@@ -351,13 +404,27 @@ ptx::Operand Translator::pair_of(std::uint32_t first) {
   return wide;
 }
 
+const OperandForm& Translator::form_of(const Operand& operand) const {
+  return instruction_->form->operands[static_cast<std::size_t>(&operand - instruction_->operands.data())];
+}
+
+// A descriptor says how memory is reached, not where: that of the driver is the identity.
+bool Translator::has_uniform(const Operand& memory) const {
+  const bool is_descriptor = form_of(memory).name == "mem" && (field("desc") != 0 || field("desc3") != 0);
+  return memory.uniform != zero_uniform && !is_descriptor;
+}
+
+std::optional<ptx::Operand> Translator::address_halves(const Operand& memory) const {
+  const bool uniform = has_uniform(memory), base = memory.base != zero_register;
+  if (uniform == base || (!memory.wide && !memory.pair)) return std::nullopt;
+  if (uniform) return row(layout_.uniform + memory.uniform, 8);
+  if (!memory.pair && form_of(memory).uniform != no_bit) return std::nullopt;  // [Ra.U32]
+  return row(memory.base, 8);
+}
+
 // [Ra.64 + URb + offset], [Ra.X4 + URb + offset], [Ra.U32 + URb.64 + offset], desc[URb][Ra.64 + offset]
 ptx::Operand Translator::address(const Operand& memory) {
-  const auto& form =
-      instruction_->form->operands[static_cast<std::size_t>(&memory - instruction_->operands.data())];
-  // A descriptor says how memory is reached, not where: that of the driver is the identity.
-  const bool is_descriptor = form.name == "mem" && (field("desc") != 0 || field("desc3") != 0);
-  const bool has_uniform = memory.uniform != zero_uniform && !is_descriptor;
+  const bool uses_uniform = has_uniform(memory);
   if (!memory.wide && !memory.pair) {
     ptx::Operand base = memory.base == zero_register ? number(0) : row(memory.base, 4);
     if (memory.scale != 1 && memory.base != zero_register) {
@@ -366,7 +433,7 @@ ptx::Operand Translator::address(const Operand& memory) {
            {base, number(static_cast<std::uint64_t>(std::countr_zero(memory.scale)))});
       base = scaled;
     }
-    if (!has_uniform) return base;
+    if (!uses_uniform) return base;
     const ptx::Operand uniform = row(layout_.uniform + memory.uniform, 4);
     if (memory.base == zero_register) return uniform;
     const ptx::Operand sum = temporary();
@@ -375,14 +442,14 @@ ptx::Operand Translator::address(const Operand& memory) {
   }
   ptx::Operand base = number(0, 8);
   if (memory.base != zero_register) {
-    if (memory.pair || form.uniform == no_bit) {
+    if (memory.pair || form_of(memory).uniform == no_bit) {
       base = pair_of(memory.base);
     } else {
       base = temporary_wide();
       emit(Op::mov, Type::b64, {base}, {row(memory.base, 4), number(0)});
     }
   }
-  if (!has_uniform) return base;
+  if (!uses_uniform) return base;
   const ptx::Operand uniform = pair_of(layout_.uniform + memory.uniform);
   if (memory.base == zero_register) return uniform;
   const ptx::Operand sum = temporary_wide();

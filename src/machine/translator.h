@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,7 +21,11 @@
 namespace simtlab::machine {
 
 // Variables of the module that hold the constant banks 1 and up, by bank.
-using ConstantBanks = std::map<std::uint8_t, std::uint32_t>;
+struct ConstantBank {
+  std::uint32_t variable = 0;
+  std::uint64_t bytes = 0;
+};
+using ConstantBanks = std::map<std::uint8_t, ConstantBank>;
 
 // Modifiers of an operation are set on what emit() returns.
 class Translator {
@@ -76,6 +81,10 @@ class Translator {
   ptx::Operand result(Name name) const { return result(operand(name)); }
   // Register `offset` behind an operand's.
   ptx::Operand register_behind(const Operand& first, unsigned offset) const;
+  // A 64-bit source, and result, in two rows side by side: low words, high words. For operations that say so
+  // (ptx/machine_ops.h).
+  ptx::Operand halves(const Operand& source);
+  ptx::Operand result_halves(const Operand& destination) const;
   // Writes a 64-bit value to a pair of registers.
   void store_wide(const Operand& destination, const ptx::Operand& value);
 
@@ -100,13 +109,20 @@ class Translator {
   // The address in a memory operand: 64 bits (wide) or 32, without its constant offset, which goes to the
   // operation's imm_offset.
   ptx::Operand address(const Operand& memory);
+  // The pair of registers that is the address but for its offset, for ptx::address_in_halves. nullopt: the
+  // address has other parts.
+  std::optional<ptx::Operand> address_halves(const Operand& memory) const;
 
   [[noreturn]] void refuse(std::string_view why) const;
 
  private:
   ptx::Operand row(std::uint32_t index, unsigned bytes) const;
+  const OperandForm& form_of(const Operand& operand) const;
+  bool has_uniform(const Operand& memory) const;
   ptx::Operand pair_of(std::uint32_t first);
   ptx::Operand constant(const Operand& source, unsigned bytes);
+  ptx::Operand constant_place(const Operand& source);
+  std::optional<ptx::Operand> held_constant(const Operand& source, unsigned bytes);
 
   const Layout& layout_;
   std::vector<ptx::Constant>& constants_;

@@ -16,6 +16,13 @@ inline constexpr std::uint32_t lea_high = 32,  // the high word of c:a, shifted
     lea_extended = 64,                         // ... with a's sign in place of c
     lea_scaled_inverted = 128, lea_b_inverted = 256;
 
+// ld, st: the 64-bit address is in two rows side by side, of low and of high words.
+inline constexpr std::uint32_t address_in_halves = 1;
+
+// add, sub, mul, fma of f64: operands are in two rows side by side likewise. Bit 2 * i: the absolute value of
+// source i; the bit above: its sign is changed, afterwards.
+inline constexpr std::uint32_t f64_in_halves = 256, f64_signs = 63;
+
 // prmt whose selector is known: this bit and the selector.
 inline constexpr std::uint32_t prmt_known = 1u << 31;
 

@@ -7,6 +7,7 @@
 
 #include "exec/arith/pairs.h"
 #include "exec/arith/select.h"
+#include "ptx/machine_ops.h"
 
 #if !defined(__SSE2__)
 #include <fenv.h>
@@ -176,62 +177,85 @@ Handler rounded64(const ptx::Inst& inst) {
     default: return nullptr;
   }
 }
-// f64 in pairs of rows, low and high words, as machine code has it: two destinations, two sources an operand.
-// Mods::video: bit 2 * i: the absolute value of operand i, the bit above: its sign is changed, afterwards.
+// f64 in two rows side by side, of low and of high words, as machine code has it. What the bits of
+// Mods::video say: ptx/machine_ops.h.
 template <bool signs>
-SIMTLAB_INLINE EvenOdd pair_at(const WarpCtx& w, const RowRef* rows, unsigned lane, u32 bits) {
-  EvenOdd v = load_pair(w.row(rows[0]), w.row(rows[1]), lane);
+SIMTLAB_INLINE AnyOrder pair_at(const std::byte* row, unsigned lane, u32 bits) {
+  AnyOrder v = any_order(loaded(load<Words>(row, lane)), loaded(load<Words>(row + word_row, lane)));
   if constexpr (signs) {
     constexpr u64 sign = FloatLayout<8>::sign;
     const auto keep = splat<Doublewords>((bits & 1) != 0 ? ~sign : ~u64{0}),
                change = splat<Doublewords>((bits & 2) != 0 ? sign : 0);
-    v.even = (v.even & keep) ^ change;
-    v.odd = (v.odd & keep) ^ change;
+    v.first = (v.first & keep) ^ change;
+    v.second = (v.second & keep) ^ change;
   }
   return v;
 }
 // As in Quiet: lanes that are not active are zero.
-SIMTLAB_INLINE void quieten(EvenOdd& v, const EvenOdd& active) {
-  v.even &= active.even;
-  v.odd &= active.odd;
+SIMTLAB_INLINE void quieten(AnyOrder& v, const AnyOrder& active) {
+  v.first &= active.first;
+  v.second &= active.second;
 }
-template <class F, unsigned operands, bool signs>
-void run_pairs(WarpCtx& w, const XInst& x) {
-  using V = Vec<double, lanes_of<Doublewords>>;
+using Doubles = Vec<double, lanes_of<Doublewords>>;
+// F on all lanes of the operands. To nearest: Nearest<F> but for one look for NaN in both vectors.
+template <class F, bool nearest, class... Operands>
+SIMTLAB_INLINE AnyOrder apply_to_pairs(const F& f, const Operands&... operands) {
+  Doubles first = f((Doubles)operands.first...), second = f((Doubles)operands.second...);
+  if constexpr (nearest) {
+    if (__builtin_expect(any_nan(first, second), 0)) {
+      first = settle_nan(first, (Doubles)operands.first...);
+      second = settle_nan(second, (Doubles)operands.second...);
+    }
+  }
+  return {(Doublewords)first, (Doublewords)second};
+}
+template <class F, bool nearest, unsigned operands, bool signs, bool all>
+SIMTLAB_INLINE void run_pairs_of(WarpCtx& w, const XInst& x) {
   const F f(x);
-  const RowRef few[6] = {x.dst, x.dst2, x.src[0], x.src[1], x.src[2], x.src[3]};
-  const RowRef* const rows = operands > 2 ? w.list(x) : few;
-  std::byte *const low = w.row(rows[0]), *const high = w.row(rows[1]);
-  const u32 bits = x.inst->mods.video;
-  const bool all = w.mask == all_lanes;
+  std::byte* const dst = w.row(x.dst);
+  const std::byte *const ra = w.row(x.src[0]), *const rb = w.row(x.src[1]), *const rc = w.row(x.src[2]);
+  const u32 bits = signs ? x.inst->mods.video : 0;
 #pragma GCC unroll 2
   for (unsigned i = 0; i < warp_lanes; i += pair_lanes) {
-    EvenOdd a = pair_at<signs>(w, rows + 2, i, bits), b = pair_at<signs>(w, rows + 4, i, bits >> 2), c{};
-    if constexpr (operands > 2) c = pair_at<signs>(w, rows + 6, i, bits >> 4);
-    if (!all) {
-      const EvenOdd active = active_pairs(w, i);
+    AnyOrder a = pair_at<signs>(ra, i, bits), b = pair_at<signs>(rb, i, bits >> 2), c{}, r;
+    if constexpr (operands > 2) c = pair_at<signs>(rc, i, bits >> 4);
+    if constexpr (!all) {
+      const AnyOrder active = active_lanes(w, i);
       quieten(a, active);
       quieten(b, active);
       quieten(c, active);
     }
-    EvenOdd r;
     if constexpr (operands > 2)
-      r = {(Doublewords)f((V)a.even, (V)b.even, (V)c.even), (Doublewords)f((V)a.odd, (V)b.odd, (V)c.odd)};
+      r = apply_to_pairs<F, nearest>(f, a, b, c);
     else
-      r = {(Doublewords)f((V)a.even, (V)b.even), (Doublewords)f((V)a.odd, (V)b.odd)};
-    store_pair(w, all, low, high, i, r);
+      r = apply_to_pairs<F, nearest>(f, a, b);
+    const TwoRows out = rows_of(r);
+    if constexpr (all) {
+      store(dst, i, out.low);
+      store(dst + word_row, i, out.high);
+    } else {
+      store_active(w, dst, i, out.low);
+      store_active(w, dst + word_row, i, out.high);
+    }
   }
+}
+template <class F, bool nearest, unsigned operands, bool signs>
+void run_pairs(WarpCtx& w, const XInst& x) {
+  if (w.mask == all_lanes)
+    run_pairs_of<F, nearest, operands, signs, true>(w, x);
+  else
+    run_pairs_of<F, nearest, operands, signs, false>(w, x);
 }
 template <class F, unsigned operands, bool signs>
 void run_pairs_directed(WarpCtx& w, const XInst& x) {
   const RoundingScope scope(x.inst->mods.rounding);
-  run_pairs<Directed<F>, operands, signs>(w, x);
+  run_pairs<Directed<F>, false, operands, signs>(w, x);
 }
 template <class F, unsigned operands, bool signs>
 Handler paired(const ptx::Inst& inst) {
   switch (inst.mods.rounding) {
     case Rounding::none:
-    case Rounding::rn: return run_pairs<Nearest<F, false, false>, operands, signs>;
+    case Rounding::rn: return run_pairs<F, true, operands, signs>;
     case Rounding::rz:
     case Rounding::rm:
     case Rounding::rp: return run_pairs_directed<F, operands, signs>;
@@ -240,7 +264,8 @@ Handler paired(const ptx::Inst& inst) {
 }
 template <class F, unsigned operands>
 Handler paired(const ptx::Inst& inst) {
-  return inst.mods.video != 0 ? paired<F, operands, true>(inst) : paired<F, operands, false>(inst);
+  return (inst.mods.video & ptx::f64_signs) != 0 ? paired<F, operands, true>(inst)
+                                                 : paired<F, operands, false>(inst);
 }
 Handler select_paired(const ptx::Inst& inst) {
   switch (inst.op) {
@@ -295,7 +320,7 @@ struct Extremum {
 Handler select_float(const ptx::Inst& inst) {
   const bool f32 = inst.type == Type::f32, ftz = inst.mods.ftz;
   if (!f32 && inst.type != Type::f64) return nullptr;
-  if (!f32 && inst.dst_count == 2) return select_paired(inst);
+  if (!f32 && (inst.mods.video & ptx::f64_in_halves) != 0) return select_paired(inst);
   switch (inst.op) {
     case Op::add: return rounded2<Add>(inst);
     case Op::sub: return rounded2<Sub>(inst);

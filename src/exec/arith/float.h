@@ -47,13 +47,33 @@ template <class V, class... Vs>
 SIMTLAB_INLINE V first_nan(V first, Vs... rest) {
   return blend(first != first, (V)((AsU<V>)first | Layout<V>::quiet), first_nan<V>(rest...));
 }
+template <class V>
+SIMTLAB_INLINE bool any_nan(V v) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64 && sizeof(Elem<V>) == 8)
+    return _mm512_cmp_pd_mask((__m512d)v, (__m512d)v, _CMP_UNORD_Q) != 0;
+#endif
+  return pack_bits(v != v) != 0;
+}
+// In either.
+template <class V>
+SIMTLAB_INLINE bool any_nan(V a, V b) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64 && sizeof(Elem<V>) == 8)
+    return _mm512_cmp_pd_mask((__m512d)a, (__m512d)b, _CMP_UNORD_Q) != 0;
+#elif defined(__AVX2__)
+  if constexpr (sizeof(V) == 32 && sizeof(Elem<V>) == 8)
+    return _mm256_movemask_pd(_mm256_cmp_pd((__m256d)a, (__m256d)b, _CMP_UNORD_Q)) != 0;
+#endif
+  return pack_bits((a != a) | (b != b)) != 0;
+}
 // NaN lanes of a result get the NaN that the GPU would give.
 template <class V, class... Vs>
 SIMTLAB_INLINE V settle_nan(V r, Vs... sources) {
   if constexpr (sizeof(Elem<V>) == 4) {
     return blend(r == r, r, (V)splat<AsU<V>>(Layout<V>::canonical_nan));
   } else {
-    if (__builtin_expect(pack_bits(r != r) == 0, 1)) return r;
+    if (__builtin_expect(!any_nan(r), 1)) return r;
     return blend(r == r, r, first_nan<V>(sources...));
   }
 }

@@ -23,38 +23,19 @@ struct Pack32 : Stateless {
 };
 
 // Two rows of words to one of 64-bit values.
-#if defined(__SSE2__)
 void pack_words(WarpCtx& w, const XInst& x) {
   if (w.mask != all_lanes) return run<Pack32, u64, u32, u32>(w, x);
   const std::byte *low = w.row(x.src[0]), *high = w.row(x.src[1]);
   // The destination may overlap a source
-  Words l[warp_lanes / pair_lanes], h[warp_lanes / pair_lanes];
-  for (unsigned i = 0; i < warp_lanes / pair_lanes; ++i) {
-    l[i] = load<Words>(low, i * pair_lanes);
-    h[i] = load<Words>(high, i * pair_lanes);
-  }
+  Halves values[warp_lanes / pair_lanes];
+  for (unsigned i = 0; i < warp_lanes / pair_lanes; ++i)
+    values[i] = side_by_side(load<Words>(low, i * pair_lanes), load<Words>(high, i * pair_lanes));
   std::byte* const dst = w.row(x.dst);
   for (unsigned i = 0; i < warp_lanes / pair_lanes; ++i) {
-#if defined(__AVX512F__)
-    const __m512i first = _mm512_set_epi32(23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
-    const __m512i eight = _mm512_set1_epi32(8);
-    const __m512i a = _mm512_permutex2var_epi32((__m512i)l[i], first, (__m512i)h[i]),
-                  b = _mm512_permutex2var_epi32((__m512i)l[i], _mm512_add_epi32(first, eight), (__m512i)h[i]);
-#elif defined(__AVX2__)
-    const __m256i p = _mm256_unpacklo_epi32((__m256i)l[i], (__m256i)h[i]),
-                  q = _mm256_unpackhi_epi32((__m256i)l[i], (__m256i)h[i]);
-    const __m256i a = _mm256_permute2x128_si256(p, q, 0x20), b = _mm256_permute2x128_si256(p, q, 0x31);
-#else
-    const __m128i a = _mm_unpacklo_epi32((__m128i)l[i], (__m128i)h[i]),
-                  b = _mm_unpackhi_epi32((__m128i)l[i], (__m128i)h[i]);
-#endif
-    store(dst, i * pair_lanes, (Doublewords)a);
-    store(dst, i * pair_lanes + pair_lanes / 2, (Doublewords)b);
+    store(dst, i * pair_lanes, values[i].first);
+    store(dst, i * pair_lanes + pair_lanes / 2, values[i].second);
   }
 }
-#else
-void pack_words(WarpCtx& w, const XInst& x) { run<Pack32, u64, u32, u32>(w, x); }
-#endif
 
 // Rows of both halves before either destination is written: they may alias the source.
 template <class Whole, unsigned half_bits>

@@ -1,5 +1,7 @@
 #include "exec/memops/access.h"
 
+#include "ptx/machine_ops.h"
+
 namespace simtlab::exec::SIMTLAB_ISA {
 namespace {
 
@@ -43,6 +45,12 @@ Where where_of(const ptx::Inst& inst) {
 // Immediate addresses are bound as rows of 64 bits.
 bool wide_address(const ptx::Operand& address) {
   return address.bytes == 8 || address.kind == ptx::OperandKind::imm;
+}
+
+Width width_of(const ptx::Inst& inst) {
+  const bool values = inst.op == ptx::Op::ld || inst.op == ptx::Op::st;
+  if (values && (inst.mods.video & ptx::address_in_halves) != 0) return Width::halves;
+  return wide_address(inst.src[0]) ? Width::wide : Width::narrow;
 }
 
 bool check_lanes(WarpCtx& w, const XInst& x, Bounds bounds, unsigned bytes, bool writes) {
@@ -94,9 +102,11 @@ namespace {
 template <Where where>
 Access prepare_where(WarpCtx& w, const XInst& x, unsigned bytes, bool writes) {
   if (wide_address(x.inst->src[0])) {
-    return writes ? prepare<where, true, true>(w, x, bytes) : prepare<where, true, false>(w, x, bytes);
+    return writes ? prepare<where, Width::wide, true>(w, x, bytes)
+                  : prepare<where, Width::wide, false>(w, x, bytes);
   }
-  return writes ? prepare<where, false, true>(w, x, bytes) : prepare<where, false, false>(w, x, bytes);
+  return writes ? prepare<where, Width::narrow, true>(w, x, bytes)
+                : prepare<where, Width::narrow, false>(w, x, bytes);
 }
 
 }  // namespace

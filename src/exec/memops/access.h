@@ -5,7 +5,7 @@
 // Inactive lanes are given the leader's address (the lowest active lane): later stages need no mask to read.
 #pragma once
 
-#include "exec/arith/vec.h"
+#include "exec/arith/pairs.h"
 #include "exec/memops/view.h"
 #include "ptx/module.h"
 
@@ -15,6 +15,9 @@ enum class Where : u8 { global, shared, param, local, frame, generic };
 // The spaces that handlers are specialised for. constant is global: constants have global addresses.
 Where where_of(const ptx::Inst& inst);
 bool wide_address(const ptx::Operand& address);
+// What the rows of an address hold: 32 bits, 64 bits, or the halves of 64 bits in two rows side by side.
+enum class Width : u8 { narrow, wide, halves };
+Width width_of(const ptx::Inst& inst);  // of the first operand
 
 enum class Pattern : u8 { uniform, contiguous, scatter };
 
@@ -43,7 +46,18 @@ SIMTLAB_INLINE AddressVec load_lanes(const u64* row, unsigned lane) {
 SIMTLAB_INLINE void store_lanes(u64* row, unsigned lane, AddressVec v) {
   store<AddressVec>(reinterpret_cast<std::byte*>(row), lane, v);
 }
-SIMTLAB_INLINE bool any(AddressVec v) { return pack_bits((AsS<AddressVec>)(v != AddressVec{})) != 0; }
+
+// Is a bit of a vector of integers set?
+template <class V>
+SIMTLAB_INLINE bool any_bit(V v) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64) return _mm512_test_epi32_mask((__m512i)v, (__m512i)v) != 0;
+#endif
+#if defined(__AVX2__)
+  if constexpr (sizeof(V) == 32) return _mm256_testz_si256((__m256i)v, (__m256i)v) == 0;
+#endif
+  return pack_bits((AsS<V>)(v != V{})) != 0;
+}
 
 // Address registers of 64 bits, plus an offset.
 struct WideRow {
@@ -67,13 +81,26 @@ struct NarrowRow {
   }
 };
 
-template <bool first, class A, class B>
-struct Choose {
-  using type = A;
+// Of 64 bits in two rows.
+struct HalvesRow {
+  const std::byte* row;
+  u64 offset;
+  SIMTLAB_INLINE u64 one(unsigned lane) const {
+    return (get<u32>(row, lane) | (u64)get<u32>(row + word_row, lane) << 32) + offset;
+  }
 };
-template <class A, class B>
-struct Choose<false, A, B> {
-  using type = B;
+
+template <Width width>
+struct RowOf {
+  using type = WideRow;
+};
+template <>
+struct RowOf<Width::narrow> {
+  using type = NarrowRow;
+};
+template <>
+struct RowOf<Width::halves> {
+  using type = HalvesRow;
 };
 
 struct Shape {
@@ -81,6 +108,18 @@ struct Shape {
   unsigned leader;
   bool uniform, contiguous, aligned;
 };
+
+SIMTLAB_INLINE bool all_aligned(const u64* addresses, unsigned bytes) {
+  AddressVec low{};
+  for (unsigned i = 0; i < warp_lanes; i += address_lanes) low |= load_lanes(addresses, i);
+  return !any_bit(low & splat<AddressVec>(bytes - 1));
+}
+// Where lanes lie side by side, or at one address, the leader says it.
+SIMTLAB_INLINE bool is_aligned(const Shape& shape, const u64* addresses, unsigned bytes) {
+  if (bytes == 1) return true;
+  if (shape.uniform || shape.contiguous) return (shape.leader_address & (bytes - 1)) == 0;
+  return all_aligned(addresses, bytes);
+}
 
 // Writes the addresses to out and finds out how they lie. bytes is a power of two.
 template <class Source>
@@ -91,7 +130,7 @@ SIMTLAB_INLINE Shape classify(const WarpCtx& w, const Source& source, unsigned b
   const int shift = __builtin_ctz(bytes);
   const AddressVec leader = splat<AddressVec>(shape.leader_address);
   const AddressVec lane0 = splat<AddressVec>(shape.leader_address - ((u64)shape.leader << shift));
-  AddressVec differs{}, strays{}, low{};
+  AddressVec differs{}, strays{};
   if (w.mask == all_lanes) {
 #pragma GCC unroll 4
     for (unsigned i = 0; i < warp_lanes; i += address_lanes) {
@@ -99,7 +138,6 @@ SIMTLAB_INLINE Shape classify(const WarpCtx& w, const Source& source, unsigned b
       store_lanes(out, i, a);
       differs |= a ^ leader;
       strays |= a ^ (lane0 + (load_iota(i) << shift));
-      low |= a;
     }
   } else {
 #pragma GCC unroll 4
@@ -109,13 +147,54 @@ SIMTLAB_INLINE Shape classify(const WarpCtx& w, const Source& source, unsigned b
       store_lanes(out, i, a);
       differs |= a ^ leader;
       strays |= (a ^ (lane0 + (load_iota(i) << shift))) & m;
-      low |= a;
     }
   }
-  shape.uniform = !any(differs);
-  shape.contiguous = !any(strays);
-  shape.aligned = bytes == 1 || (shape.uniform ? (shape.leader_address & (bytes - 1)) == 0
-                                               : !any(low & splat<AddressVec>(bytes - 1)));
+  shape.uniform = !any_bit(differs);
+  shape.contiguous = !any_bit(strays);
+  shape.aligned = is_aligned(shape, out, bytes);
+  return shape;
+}
+
+alignas(64) inline constexpr u32 word_iota[warp_lanes] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
+                                                          11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+                                                          22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
+
+// The same for halves, which are compared as words: half of the vectors. Lanes side by side that part at a
+// multiple of 4 GiB count as scattered.
+SIMTLAB_INLINE Shape classify(const WarpCtx& w, const HalvesRow& source, unsigned bytes, u64* out) {
+  Shape shape;
+  shape.leader = (unsigned)__builtin_ctz(w.mask);
+  shape.leader_address = source.one(shape.leader);
+  const int shift = __builtin_ctz(bytes);
+  const std::byte* const high_row = source.row + word_row;
+  const u32 leader_low = get<u32>(source.row, shape.leader);
+  const u64 behind = (u64)shape.leader << shift;
+  const Words low0 = splat<Words>(leader_low), high0 = splat<Words>(get<u32>(high_row, shape.leader)),
+              lane0 = splat<Words>(leader_low - (u32)behind);
+  const AddressVec offset = splat<AddressVec>(source.offset);
+  Words differs{}, strays{}, parts{};
+  const bool all = w.mask == all_lanes;
+#pragma GCC unroll 2
+  for (unsigned i = 0; i < warp_lanes; i += pair_lanes) {
+    Words l = load<Words>(source.row, i), h = load<Words>(high_row, i);
+    Words stray = l ^ (lane0 + (load<Words>(reinterpret_cast<const std::byte*>(word_iota), i) << shift));
+    if (!all) {
+      const auto m = (Words)lane_mask<Words>(w, i);
+      l = blend(m, l, low0);
+      h = blend(m, h, high0);
+      stray &= m;
+    }
+    const Halves both = side_by_side(l, h);
+    store_lanes(out, i, both.first + offset);
+    store_lanes(out, i + address_lanes, both.second + offset);
+    differs |= l ^ low0;
+    parts |= h ^ high0;
+    strays |= stray;
+  }
+  shape.uniform = !any_bit(differs | parts);
+  const u64 first = leader_low - behind, last = first + ((u64)(warp_lanes - 1) << shift);
+  shape.contiguous = !any_bit(strays | parts) && last >> 32 == 0;
+  shape.aligned = is_aligned(shape, out, bytes);
   return shape;
 }
 
@@ -195,9 +274,9 @@ SIMTLAB_INLINE Access admit(WarpCtx& w, const XInst& x, const Shape& shape, unsi
 }
 
 // The whole preparation of a memory instruction. Not inlined: one copy a space, address width and direction.
-template <Where where, bool wide, bool writes>
+template <Where where, Width width, bool writes>
 [[gnu::noinline]] Access prepare(WarpCtx& w, const XInst& x, unsigned bytes) {
-  using Source = typename Choose<wide, WideRow, NarrowRow>::type;
+  using Source = typename RowOf<width>::type;
   const std::byte* row = w.row(x.src[0]);
   if constexpr (where == Where::frame) {
     const Source source{row, static_cast<decltype(Source::offset)>((u64)x.imm + w.frame_offset)};
@@ -213,7 +292,7 @@ template <Where where, bool wide, bool writes>
       inside_window |= (AddressVec)(((load_lanes(w.addresses, i) >> 32) - windows) < splat<AddressVec>(3));
     }
     w.space = ptx::Space::global;
-    if (any(inside_window)) [[unlikely]] {
+    if (any_bit(inside_window)) [[unlikely]] {
       if (!resolve_windows(w, x, bytes, writes)) {
         Access mixed{};
         mixed.pattern = Pattern::scatter;

@@ -1,6 +1,5 @@
 // ld, ldu. The prepared addresses are read in the fastest way that their pattern allows and extended to the
 // registers.
-#include "exec/arith/pairs.h"
 #include "exec/memops/ops.h"
 
 namespace simtlab::exec::SIMTLAB_ISA {
@@ -76,22 +75,29 @@ template <class T, class R>
   gather<T, R>(w, row, hosts_of(w, access), 0);
 }
 
-template <Where where, bool wide, class T, class R>
+template <Where where, Width width, class T, class R>
 void load_one(WarpCtx& w, const XInst& x) {
-  Access access = prepare<where, wide, false>(w, x, sizeof(T));
+  Access access = prepare<where, width, false>(w, x, sizeof(T));
   if constexpr (where == Where::global || where == Where::generic) use_own_lines<false>(w, access, sizeof(T));
   read_rows<T, R>(w, access, w.row(x.dst));
 }
 
-// Two words a lane, all lanes side by side.
+// Two words a lane, lanes side by side. All of them may be read.
 SIMTLAB_INLINE void read_pairs(const WarpCtx& w, const RowRef* rows, u64 from) {
   std::byte *const low = w.row(rows[0]), *const high = w.row(rows[1]);
+  const bool all = w.mask == all_lanes;
 #pragma GCC unroll 2
   for (unsigned i = 0; i < warp_lanes; i += pair_lanes) {
     const auto a = read_host<Doublewords>(from + i * 8),
                b = read_host<Doublewords>(from + i * 8 + sizeof(Doublewords));
-    store(low, i, words_of(a, b, false));
-    store(high, i, words_of(a, b, true));
+    const Words l = words_of(a, b, false), h = words_of(a, b, true);
+    if (all) {
+      store(low, i, l);
+      store(high, i, h);
+    } else {
+      store_active(w, low, i, l);
+      store_active(w, high, i, h);
+    }
   }
 }
 
@@ -100,7 +106,7 @@ template <class T, class R>
   const RowRef* rows = w.list(x);
   const u64* hosts = nullptr;
   if (sizeof(T) == 4 && sizeof(RowElem<R>) == 4 && count == 2 && access.pattern == Pattern::contiguous &&
-      w.mask == all_lanes)
+      access.whole)
     return read_pairs(w, rows, access.first);
   if (access.pattern != Pattern::uniform) hosts = hosts_of(w, access);
   for (unsigned e = 0; e < count; ++e) {
@@ -113,32 +119,42 @@ template <class T, class R>
   }
 }
 
-template <Where where, bool wide, class T, class R>
+template <Where where, Width width, class T, class R>
 void load_vector(WarpCtx& w, const XInst& x) {
   const unsigned count = elements(*x.inst, x.inst->type == ptx::Type::b128 ? 16 : (unsigned)sizeof(T));
-  Access access = prepare<where, wide, false>(w, x, (unsigned)sizeof(T) * count);
+  Access access = prepare<where, width, false>(w, x, (unsigned)sizeof(T) * count);
   if constexpr (where == Where::global || where == Where::generic)
     use_own_lines<false>(w, access, (unsigned)sizeof(T) * count);
   read_vector<T, R>(w, x, access, count);
 }
 
+template <Where where, class T, class R>
+Handler pick_width(const ptx::Inst& inst) {
+  const bool vector = inst.mods.vector > 1 || inst.type == ptx::Type::b128;
+  switch (width_of(inst)) {
+    case Width::narrow:
+      return vector ? load_vector<where, Width::narrow, T, R> : load_one<where, Width::narrow, T, R>;
+    case Width::wide:
+      return vector ? load_vector<where, Width::wide, T, R> : load_one<where, Width::wide, T, R>;
+    case Width::halves:
+      // Machine code, whose registers have 32 bits
+      if constexpr ((where == Where::global || where == Where::generic) && sizeof(T) <= 4 && sizeof(R) == 4)
+        return vector ? load_vector<where, Width::halves, T, R> : load_one<where, Width::halves, T, R>;
+      break;
+  }
+  return nullptr;
+}
+
 template <class T, class R>
 Handler pick(const ptx::Inst& inst) {
-  const bool vector = inst.mods.vector > 1 || inst.type == ptx::Type::b128;
-  const bool wide = wide_address(inst.src[0]);
-#define SIMTLAB_PICK(space)                                                                                 \
-  case Where::space:                                                                                        \
-    return vector ? (wide ? load_vector<Where::space, true, T, R> : load_vector<Where::space, false, T, R>) \
-                  : (wide ? load_one<Where::space, true, T, R> : load_one<Where::space, false, T, R>);
   switch (where_of(inst)) {
-    SIMTLAB_PICK(global)
-    SIMTLAB_PICK(shared)
-    SIMTLAB_PICK(param)
-    SIMTLAB_PICK(local)
-    SIMTLAB_PICK(frame)
-    SIMTLAB_PICK(generic)
+    case Where::global: return pick_width<Where::global, T, R>(inst);
+    case Where::shared: return pick_width<Where::shared, T, R>(inst);
+    case Where::param: return pick_width<Where::param, T, R>(inst);
+    case Where::local: return pick_width<Where::local, T, R>(inst);
+    case Where::frame: return pick_width<Where::frame, T, R>(inst);
+    case Where::generic: return pick_width<Where::generic, T, R>(inst);
   }
-#undef SIMTLAB_PICK
   return nullptr;
 }
 

@@ -90,11 +90,31 @@ template <class T, class E>
   scatter<T, E>(w, row, hosts_of(w, access), 0);
 }
 
-template <Where where, bool wide, class T, class E>
+template <Where where, Width width, class T, class E>
 void store_one(WarpCtx& w, const XInst& x) {
-  Access access = prepare<where, wide, true>(w, x, sizeof(T));
+  Access access = prepare<where, width, true>(w, x, sizeof(T));
   if constexpr (where == Where::global || where == Where::generic) use_own_lines<true>(w, access, sizeof(T));
   write_rows<T, E>(w, access, w.row(x.src[1]));
+}
+
+// Two words a lane, lanes side by side.
+SIMTLAB_INLINE void write_pairs(const WarpCtx& w, const RowRef* rows, u64 to) {
+  const std::byte *const low = w.row(rows[0]), *const high = w.row(rows[1]);
+  alignas(64) u64 values[warp_lanes];
+  auto* const row = reinterpret_cast<std::byte*>(values);
+  const bool all = w.mask == all_lanes;
+#pragma GCC unroll 2
+  for (unsigned i = 0; i < warp_lanes; i += pair_lanes) {
+    const Halves both = side_by_side(load<Words>(low, i), load<Words>(high, i));
+    if (all) {
+      write_host(to + i * 8, both.first);
+      write_host(to + i * 8 + sizeof both.first, both.second);
+    } else {
+      store(row, i, both.first);
+      store(row, i + pair_lanes / 2, both.second);
+    }
+  }
+  if (!all) masked_row<u64>(w, row, to);
 }
 
 template <class T, class E>
@@ -106,39 +126,50 @@ template <class T, class E>
       write_host<T>(access.first + e * sizeof(T), value_of<T, E>(w.row(rows[e]), last));
     return;
   }
+  if (sizeof(T) == 4 && sizeof(E) == 4 && count == 2 && access.pattern == Pattern::contiguous)
+    return write_pairs(w, rows, access.first);
   const u64* hosts = hosts_of(w, access);
   // Lane by lane would be the order of the hardware; element by element gives the same bytes unless lanes
   // overlap in part, which alignment forbids.
   for (unsigned e = 0; e < count; ++e) scatter<T, E>(w, w.row(rows[e]), hosts, e * sizeof(T));
 }
 
-template <Where where, bool wide, class T, class E>
+template <Where where, Width width, class T, class E>
 void store_vector(WarpCtx& w, const XInst& x) {
   const unsigned count = elements(*x.inst, x.inst->type == ptx::Type::b128 ? 16 : (unsigned)sizeof(T));
-  Access access = prepare<where, wide, true>(w, x, (unsigned)sizeof(T) * count);
+  Access access = prepare<where, width, true>(w, x, (unsigned)sizeof(T) * count);
   if constexpr (where == Where::global || where == Where::generic)
     use_own_lines<true>(w, access, (unsigned)sizeof(T) * count);
   write_vector<T, E>(w, x, access, count);
 }
 
+template <Where where, class T, class E>
+Handler pick_width(const ptx::Inst& inst) {
+  const bool vector = inst.mods.vector > 1 || inst.type == ptx::Type::b128;
+  switch (width_of(inst)) {
+    case Width::narrow:
+      return vector ? store_vector<where, Width::narrow, T, E> : store_one<where, Width::narrow, T, E>;
+    case Width::wide:
+      return vector ? store_vector<where, Width::wide, T, E> : store_one<where, Width::wide, T, E>;
+    case Width::halves:
+      // Machine code, whose registers have 32 bits
+      if constexpr ((where == Where::global || where == Where::generic) && sizeof(T) <= 4 && sizeof(E) == 4)
+        return vector ? store_vector<where, Width::halves, T, E> : store_one<where, Width::halves, T, E>;
+      break;
+  }
+  return nullptr;
+}
+
 template <class T, class E>
 Handler pick(const ptx::Inst& inst) {
-  const bool vector = inst.mods.vector > 1 || inst.type == ptx::Type::b128;
-  const bool wide = wide_address(inst.src[0]);
-#define SIMTLAB_PICK(space)                                                                                \
-  case Where::space:                                                                                       \
-    return vector                                                                                          \
-               ? (wide ? store_vector<Where::space, true, T, E> : store_vector<Where::space, false, T, E>) \
-               : (wide ? store_one<Where::space, true, T, E> : store_one<Where::space, false, T, E>);
   switch (where_of(inst)) {
-    SIMTLAB_PICK(global)
-    SIMTLAB_PICK(shared)
-    SIMTLAB_PICK(local)
-    SIMTLAB_PICK(frame)
-    SIMTLAB_PICK(generic)
+    case Where::global: return pick_width<Where::global, T, E>(inst);
+    case Where::shared: return pick_width<Where::shared, T, E>(inst);
     case Where::param: return nullptr;
+    case Where::local: return pick_width<Where::local, T, E>(inst);
+    case Where::frame: return pick_width<Where::frame, T, E>(inst);
+    case Where::generic: return pick_width<Where::generic, T, E>(inst);
   }
-#undef SIMTLAB_PICK
   return nullptr;
 }
 
