@@ -139,7 +139,7 @@ void Gpu::Impl::ended(KernelJob& job, result::KernelResult&& result, double begi
 
 // Once a kernel, where clocks mean something.
 void Gpu::Impl::warn(const KernelJob& job, result::KernelResult& result) {
-  if (options.mode != Mode::timing) return;
+  if (options.mode != Mode::timing && !options.optimise) return;
   const stream::WarpSource& source = *job.source;
   if (!looked_at.insert(&source.function()).second) return;
   std::optional<result::Table> found = warnings_of(source.module(), source.function(), options.lowering);
@@ -154,6 +154,7 @@ void Gpu::Impl::keep(const KernelJob& job, result::KernelResult&& result, double
   if (timing) result.metrics.set("gpu.begin", begin_ns);
   if (source.function().machine)
     result.metrics.set("code.generation", std::uint64_t{source.function().machine->generation});
+  if (source.function().optimised) result.metrics.set("code.optimised", std::uint64_t{1});
   if (options.on_kernel) options.on_kernel(result);
   note_directives(device, source.module(), source.function(), result);
   note_trace(source, result);

@@ -79,11 +79,21 @@ std::vector<result::Cell> row_of(const std::tuple<Place, Place, Place>& places, 
           text};
 }
 
+std::vector<result::Cell> row_of_unoptimised(const ptx::Module& module, const ptx::Function& kernel) {
+  const std::string what = kernel.optimised ? fmt::format("optimised in part: {}", kernel.not_optimised)
+                                            : fmt::format("executed as its PTX stands, not optimised: {}",
+                                                          kernel.not_optimised);
+  return {std::string("not-optimised"), module.name, std::uint64_t{kernel.line}, std::uint64_t{kernel.line},
+          std::string(), std::string(), what};
+}
+
 }  // namespace
 
 std::optional<result::Table> warnings_of(const ptx::Module& module, const ptx::Function& kernel,
                                          bool lowering) {
   Groups groups;
+  result::Table out{.name = "warnings", .rows = {}};
+  if (!kernel.not_optimised.empty()) out.rows.push_back(row_of_unoptimised(module, kernel));
   for (const ptx::Function* function : reached_from(module, kernel))
     for (const ptx::UnwaitedLoad& one : ptx::unwaited_loads(*function, lowering)) {
       const auto at = [&](std::uint32_t pc) { return place_of(module, function->code[pc]); };
@@ -91,9 +101,8 @@ std::optional<result::Table> warnings_of(const ptx::Module& module, const ptx::F
       group.function = function;
       group.loads.push_back(one);
     }
-  if (groups.empty()) return std::nullopt;
+  if (groups.empty() && out.rows.empty()) return std::nullopt;
   const ptx::TextLines text(module);
-  result::Table out{.name = "warnings", .rows = {}};
   for (const auto& [places, group] : groups) out.rows.push_back(row_of(places, group, text));
   return out;
 }

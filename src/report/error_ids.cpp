@@ -590,6 +590,9 @@ const std::vector<Term>& error_ids() {
        "PTX has no control information: give a cubin, or a program with machine code and --code machine."},
       {"machine-unresolved", "Machine code uses a function or variable of another file.",
        "Link that file too: nvcc -dlink, simtlab run --link FILE, or cuLinkAddFile."},
+      {"optimiser-missing",
+       "--optimise on needs the library libsimtlab_optimiser.so beside simtlab's others; this build has none.",
+       "Build simtlab where LLVM 19 is (Debian: llvm-19-dev), or leave out --optimise on."},
       {"machine-link",
        "Device objects do not fit together: one name is defined twice, architectures differ, or one "
        "is not relocatable.",

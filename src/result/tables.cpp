@@ -114,9 +114,9 @@ const std::vector<TableDeclaration>& table_registry() {
           {"thread", "1", "Thread of the launch"},
           {"store", "1", "1 for stores"}}},
         {"warnings",
-         "What a kernel does that makes its own results mean something else than they seem to; at its first "
-         "launch.",
-         {{"id", "", "Kind of the warning: unwaited-load"},
+         "What a kernel does that makes its own results mean something else than they seem to, and why it was "
+         "not optimised; at its first launch.",
+         {{"id", "", "Kind of the warning: unwaited-load, not-optimised"},
           {"file", "", "Source file of the place, or the PTX where the code has no line information"},
           {"line", "1", "Line of the place in that file"},
           {"ptx_line", "1", "Line of the PTX text"},

@@ -2,7 +2,6 @@
 
 #include <llvm/IR/LLVMContext.h>
 
-
 #include "optimiser/llvm/coalesce.h"
 #include "optimiser/llvm/lower.h"
 #include "optimiser/llvm/passes.h"
@@ -22,6 +21,7 @@ bool optimise(std::span<ptx::VirtualFunction> functions, std::uint32_t which, co
     lower(lifted, f);
     coalesce(f);
     straighten(f);
+    if (lifted.left_out) why = "a block has more than 2,000 accesses, which are not merged";
     return true;
   } catch (const GivenUp& reason) {
     why = reason.why;

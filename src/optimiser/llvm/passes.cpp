@@ -193,7 +193,29 @@ class Addresses : public llvm::PassInfoMixin<Addresses> {
   }
 };
 
-llvm::FunctionPassManager pipeline() {
+// A pass whose time grows with the square of a block's accesses, where no block has very many.
+template <class P>
+class Bounded : public llvm::PassInfoMixin<Bounded<P>> {
+ public:
+  Bounded(P pass, bool& left_out) : pass_(std::move(pass)), left_out_(left_out) {}
+  llvm::PreservedAnalyses run(llvm::Function& f, llvm::FunctionAnalysisManager& analyses) {
+    constexpr unsigned most = 2000;
+    for (const llvm::BasicBlock& block : f) {
+      unsigned accesses = 0;
+      for (const llvm::Instruction& i : block) accesses += i.mayReadOrWriteMemory() ? 1 : 0;
+      if (accesses <= most) continue;
+      left_out_ = true;
+      return llvm::PreservedAnalyses::all();
+    }
+    return pass_.run(f, analyses);
+  }
+
+ private:
+  P pass_;
+  bool& left_out_;
+};
+
+llvm::FunctionPassManager pipeline(bool& left_out) {
   llvm::FunctionPassManager p;
   const auto tidy = [&] {
     p.addPass(llvm::InstCombinePass());
@@ -225,7 +247,7 @@ llvm::FunctionPassManager pipeline() {
   p.addPass(Addresses());
   p.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   p.addPass(llvm::GVNPass());
-  p.addPass(llvm::DSEPass());
+  p.addPass(Bounded(llvm::DSEPass(), left_out));
   p.addPass(llvm::LoopUnrollPass(llvm::LoopUnrollOptions(3)));
   tidy();
   p.addPass(llvm::SeparateConstOffsetFromGEPPass(false));
@@ -236,7 +258,7 @@ llvm::FunctionPassManager pipeline() {
   p.addPass(llvm::LCSSAPass());
   loops(llvm::LICMPass(llvm::LICMOptions()), true);
   p.addPass(llvm::InferAlignmentPass());
-  p.addPass(llvm::LoadStoreVectorizerPass());
+  p.addPass(Bounded(llvm::LoadStoreVectorizerPass(), left_out));
   p.addPass(llvm::EarlyCSEPass(true));
   p.addPass(llvm::BDCEPass());
   p.addPass(llvm::ADCEPass());
@@ -262,7 +284,7 @@ void run_passes(Lifted& lifted) {
   builder.registerFunctionAnalyses(fam);
   builder.registerLoopAnalyses(lam);
   builder.crossRegisterProxies(lam, fam, cgam, mam);
-  pipeline().run(*lifted.function, fam);
+  pipeline(lifted.left_out).run(*lifted.function, fam);
 }
 
 }  // namespace simtlab::optimiser
