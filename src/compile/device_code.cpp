@@ -20,12 +20,15 @@ constexpr int usual_limit = 420, middle_limit = 1000, array_limit = 3000;
 
 Options optimised_device_code(int assembler_level, int level) {
   Options options = {"-O" + std::to_string(level)};
-  // Loops that are not written out are copied to 150 instructions; clang takes a quarter of the other limit.
-  // nvcc puts functions of some 5000 instructions into four callers' places and stops at twice that; clang
-  // stops at some 500, so that a tile's product with 64 sums would be a call.
+  // nvcc makes four copies of the body of a loop of unknown length, as long as they have some 150
+  // instructions; clang would make up to eight, of a quarter of the other limit. A loop of known length that
+  // is too long for writing out gets four, too, where nvcc makes up to 32. nvcc puts functions of some 5000
+  // instructions into four callers' places and stops at twice that; clang stops at some 500, so that a tile's
+  // product with 64 sums would be a call.
   if (level == 3)
-    options.insert(options.end(),
-                   {"-mllvm", "-unroll-partial-threshold=150", "-mllvm", "-inline-threshold=4000"});
+    for (const char* option :
+         {"-unroll-partial-threshold=150", "-unroll-max-count=4", "-inline-threshold=4000"})
+      options.insert(options.end(), {"-mllvm", option});
   // PTX goes to an assembler that moves loads ahead of what need not come before them and chooses how loops
   // count (ptxas -O2 and up); clang leaves that to it and writes instructions as the source has them. Here
   // nothing comes after clang (docs/reference/deviations/ptx.md), so
