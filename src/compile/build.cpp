@@ -17,6 +17,7 @@
 #include "compile/build_cache.h"
 #include "compile/compiler_messages.h"
 #include "compile/dependencies.h"
+#include "compile/device_code.h"
 #include "compile/frontend.h"
 #include "compile/launch_syntax.h"
 #include "compile/nvcc_options.h"
@@ -31,7 +32,7 @@ namespace fs = std::filesystem;
 using Command = std::vector<std::string>;
 constexpr std::uint64_t kLargestPtx = std::uint64_t{1} << 30, kLargestProduct = std::uint64_t{4} << 30;
 // Part of every key: raise it when the commands below change in a way that the flags do not show.
-constexpr const char* kCacheVersion = "simtlab-build-3";
+constexpr const char* kCacheVersion = "simtlab-build-4";
 
 void append(Command& c, const Command& more) { c.insert(c.end(), more.begin(), more.end()); }
 
@@ -157,9 +158,12 @@ class Builder {
     return c;
   }
 
+  // Of device code: -O is for the host.
+  bool optimised() const { return !options_.device_debug || options_.device_optimised; }
+
   Command device_flags() const {
-    Command c{options_.device_debug ? "-O0" : "-O2", "-gline-directives-only", "-w"};
-    if (!options_.device_debug) append(c, in_place_of_the_assembler);
+    Command c{"-gline-directives-only", "-w"};
+    append(c, optimised() ? optimised_device_code(options_.assembler_level) : Command{"-O0"});
     // `if (lane == 0) x = atomicAdd(...); x = __shfl_sync(mask, x, 0);` passes an x to the shuffle that most
     // lanes have not set. nvcc allows that; clang's rule that arguments are defined would let it drop the
     // `if`.
@@ -288,24 +292,35 @@ class Builder {
     return {"-ivfsoverlay", file.string()};
   }
 
+  // The PTX of a source for one architecture.
+  std::string compile_device(const SourceFile& s, const std::string& architecture, const Command& rewritten,
+                             const Options& more, std::vector<fs::path>& read) {
+    const std::string source = fs::absolute(s.path).lexically_normal().string();
+    const fs::path ptx = scratch_ / (architecture + ".ptx");
+    Command c = cuda_base();
+    append(c, {"--cuda-device-only", "--cuda-gpu-arch=" + architecture, "--cuda-feature=+ptx78"});
+    append(c, device_flags());
+    append(c, more);
+    if (options_.openmp) append(c, omp_header());
+    append(c, options_.common);
+    append(c, rewritten);
+    append(c, {"-Xclang", "-mlink-builtin-bitcode", "-Xclang", tools_.devmath.string()});
+    append(c, {"-MD", "-MF", (scratch_ / "device.d").string(), "-S", source, "-o", ptx.string()});
+    if (const ProcessResult r = execute(std::move(c)); r.status != 0)
+      failed(r, fmt::format("device compilation ({}) of {}", architecture, s.path), "compile-failed", "");
+    note_dependencies(scratch_ / "device.d", read);
+    return read_file(ptx, kLargestPtx, "PTX");
+  }
+
   fs::path compile_cuda(const SourceFile& s, std::vector<fs::path>& read) {
     const std::string source = fs::absolute(s.path).lexically_normal().string();
     const Command rewritten = overlay(s);
     std::vector<PtxImage> images;
     for (const std::string& architecture : options_.architectures) {
-      const fs::path ptx = scratch_ / (architecture + ".ptx");
-      Command c = cuda_base();
-      append(c, {"--cuda-device-only", "--cuda-gpu-arch=" + architecture, "--cuda-feature=+ptx78"});
-      append(c, device_flags());
-      if (options_.openmp) append(c, omp_header());
-      append(c, options_.common);
-      append(c, rewritten);
-      append(c, {"-Xclang", "-mlink-builtin-bitcode", "-Xclang", tools_.devmath.string()});
-      append(c, {"-MD", "-MF", (scratch_ / "device.d").string(), "-S", source, "-o", ptx.string()});
-      if (const ProcessResult r = execute(std::move(c)); r.status != 0)
-        failed(r, fmt::format("device compilation ({}) of {}", architecture, s.path), "compile-failed", "");
-      note_dependencies(scratch_ / "device.d", read);
-      std::string text = read_file(ptx, kLargestPtx, "PTX");
+      const auto compile = [&](const Options& more) {
+        return compile_device(s, architecture, rewritten, more, read);
+      };
+      std::string text = optimised() ? unrolled_as_nvcc(compile) : compile({});
       if (options_.max_registers > 0) limit_registers(text, options_.max_registers);
       images.push_back({architecture, std::move(text)});
     }

@@ -104,13 +104,14 @@ Diagnosis diagnose(const std::string& messages, std::size_t most_lines) {
     auto from = static_cast<std::size_t>(own - lines.begin()), to = from + 1;
     while (from > 0 && lines[from - 1].plain.starts_with("In file included from ")) --from;
     while (to < lines.size() && !begins_another(lines[to].plain)) ++to;
-    to = std::min(to, from + most_lines);
+    to = from + std::min(to - from, most_lines);
     out.shown = joined(lines, from, to);
     out.left_out = lines.size() - (to - from);
     return out;
   }
   constexpr std::size_t hardly = 4;
-  const std::size_t shown = lines.size() <= most_lines + hardly ? lines.size() : most_lines;
+  const bool nearly = lines.size() <= most_lines || lines.size() - most_lines <= hardly;
+  const std::size_t shown = nearly ? lines.size() : most_lines;
   out.shown = joined(lines, 0, shown);
   out.left_out = lines.size() - shown;
   return out;

@@ -129,6 +129,15 @@ class Parser {
     }
     values_["--optimize"] = [this](const std::string& v) { optimisation("-O" + v); };
     ignore_value_options();
+    values_["-dopt"] = [this](const std::string& v) {
+      if (v != "on") usage("-dopt takes on, not '" + v + "'");
+      o_.device_optimised = true;
+    };
+    alias("--dopt", "-dopt");
+    values_["-Xptxas"] = [this](const std::string& v) {
+      for (const std::string& w : split(v, ',')) assembler(w);
+    };
+    alias("--ptxas-options", "-Xptxas");
     values_["-maxrregcount"] = [this](const std::string& v) { registers(v); };
     alias("--maxrregcount", "-maxrregcount");
     values_["-cudart"] = [this](const std::string& v) { runtime_kind(v); };
@@ -160,9 +169,7 @@ class Parser {
 
   // What other tools of nvcc get, or what says where their files go.
   void ignore_value_options() {
-    for (const char* n : {"-Xptxas",
-                          "--ptxas-options",
-                          "-Xcudafe",
+    for (const char* n : {"-Xcudafe",
                           "--cudafe-options",
                           "-Xnvlink",
                           "-nvlink-options",
@@ -185,8 +192,6 @@ class Parser {
                           "--optimization-info",
                           "-Ofc",
                           "--Ofast-compile",
-                          "-dopt",
-                          "--dopt",
                           "-diag-suppress",
                           "--diag-suppress",
                           "-diag-error",
@@ -379,9 +384,28 @@ class Parser {
   }
 
   void optimisation(const std::string& a) {
-    if (a.size() == 3 && std::string("0123s").find(a[2]) == std::string::npos)
+    if (a.size() != 2 && a != "-Os" && (a.size() != 3 || a[2] < '0' || a[2] > '9'))
       usage("unknown optimisation level " + a);
-    o_.optimisation = a.size() == 2 ? "-O1" : a;
+    o_.optimisation = a.size() == 2 ? "-O1" : a[2] > '3' && a[2] <= '9' ? "-O3" : a;
+  }
+
+  // An option of ptxas.
+  void assembler(const std::string& word) {
+    const std::size_t equals = word.find('=');
+    const std::string name = word.substr(0, equals);
+    const std::string value = equals == std::string::npos ? "" : word.substr(equals + 1);
+    std::string level;
+    if (name == "--opt-level" || name == "-opt-level" || name == "-O")
+      level = value;
+    else if (name.size() == 3 && name.starts_with("-O"))
+      level = name.substr(2);
+    else if (name == "-maxrregcount" || name == "--maxrregcount")
+      return registers(value);
+    else
+      return note("-Xptxas " + word + " has no effect");
+    if (level.size() != 1 || level[0] < '0' || level[0] > '4')
+      usage("-Xptxas " + word + ": a level from 0 to 4 is wanted", "for example -Xptxas -O1");
+    o_.assembler_level = level[0] - '0';
   }
 
   void architecture(const std::string& v) {
@@ -414,6 +438,9 @@ class Parser {
     const auto [end, error] = std::from_chars(v.data(), v.data() + v.size(), n);
     if (error != std::errc() || end != v.data() + v.size() || n < 0 || n > 255)
       usage("-maxrregcount takes a number from 0 to 255, not '" + v + "'");
+    constexpr int fewest = 24;  // as limit_registers has it
+    if (n > 0 && n < fewest)
+      note("-maxrregcount=" + v + ": the assembler leaves a kernel at least 24 registers");
     o_.max_registers = n;
   }
 

@@ -31,10 +31,14 @@ struct NvccOptions {
   bool ptx_only = false;      // -ptx
   bool shared = false;        // -shared
   bool debug = false;         // -g
-  bool device_debug = false;  // -G: device code without optimisation
+  bool device_debug = false;  // -G: device code without optimisation, unless -dopt=on
   bool quiet = false;         // -w
   bool openmp = false;        // -Xcompiler -fopenmp
+  // Of host code alone, as with nvcc: device code is optimised whatever -O says. Without -O nvcc passes none,
+  // and a host compiler does not optimise; here a reference on the CPU is not to be what one waits for.
   std::string optimisation = "-O2";
+  bool device_optimised = false;  // -dopt=on
+  int assembler_level = 3;        // -Xptxas -ON
   DependencyWish dependencies;
   std::vector<std::string> architectures;  // sm_70, ...; sorted, without repeats, never empty
   int max_registers = 0;                   // -maxrregcount

@@ -11,6 +11,7 @@
 #include "base/shown.h"
 #include "compile/build_cache.h"
 #include "compile/compiler_messages.h"
+#include "compile/device_code.h"
 #include "compile/opencl_metadata.h"
 #include "compile/process.h"
 #include "compile/ptx_image.h"
@@ -24,7 +25,8 @@ using Command = std::vector<std::string>;
 
 constexpr std::uint64_t kLargestSource = std::uint64_t{64} << 20, kLargestPtx = std::uint64_t{1} << 30;
 // Part of every key: raise it when the commands below change in a way that the flags do not show.
-constexpr const char* kCacheVersion = "simtlab-opencl-3";
+constexpr const char* kCacheVersion = "simtlab-opencl-4";
+constexpr int most_assembled = 3;  // the highest level, and the default
 constexpr std::string_view kImages = "the simulated device has no images";  // of the prelude
 
 // Bitcode of the built-in functions for NVIDIA's work-item registers.
@@ -95,8 +97,14 @@ class Compiler {
     }
     const ScratchFolder scratch(cache_.folder());
     const fs::path ptx = scratch / "kernel.ptx", dependencies = scratch / "kernel.d";
-    if (!compile(ptx, dependencies)) return std::move(build_);
-    std::string text = read_file(ptx, kLargestPtx, "PTX");
+    bool compiled = true;
+    const auto once = [&](const Options& more) {
+      compiled = compiled && compile(ptx, dependencies, more);
+      return compiled ? read_file(ptx, kLargestPtx, "PTX") : std::string();
+    };
+    const bool as_nvcc = options_.level == most_assembled && !options_.unrolls;
+    std::string text = as_nvcc ? unrolled_as_nvcc(once) : once({});
+    if (!compiled) return std::move(build_);
     rename_printf(text);
     declare_launch_values(text);
     if (options_.max_registers > 0) limit_registers(text, options_.max_registers);
@@ -130,7 +138,6 @@ class Compiler {
               "-target-cpu",
               "-Xclang",
               request_.architecture,
-              options_.optimisation,
               "-gline-directives-only",
               "-gdwarf-2",
               "-fno-crash-diagnostics",
@@ -141,8 +148,9 @@ class Compiler {
               libclc_.string(),
               "-Wno-linker-warnings",
               "-Wno-unused-command-line-argument"};
-    if (options_.optimisation != "-O0")
-      c.insert(c.end(), in_place_of_the_assembler.begin(), in_place_of_the_assembler.end());
+    const Options level =
+        options_.level == 0 ? Options{"-O0"} : optimised_device_code(most_assembled, options_.level);
+    c.insert(c.end(), level.begin(), level.end());
     if (request_.global_offset) c.push_back("-DSIMTLAB_GLOBAL_OFFSET");
     c.insert(c.end(), options_.clang.begin(), options_.clang.end());
     // Programs give their sources as text and expect #include "..." to look in the folder where they run.
@@ -158,14 +166,14 @@ class Compiler {
     Command words = flags();
     words.push_back(std::to_string(options_.max_registers));
     words.push_back(options_.argument_info ? "argument info" : "");
+    words.push_back(options_.unrolls ? "unrolls" : "");
     for (const std::string& w : words) text += std::to_string(w.size()) + ":" + w + "\n";
     return hash_bytes(text);
   }
 
-  bool compile(const fs::path& ptx, const fs::path& dependencies) {
+  bool compile(const fs::path& ptx, const fs::path& dependencies, const Options& unrolling) {
     Command c{tools_.clang};
-    const Command more = flags();
-    c.insert(c.end(), more.begin(), more.end());
+    for (const Command& more : {flags(), unrolling}) c.insert(c.end(), more.begin(), more.end());
     c.insert(c.end(), {"-MD", "-MF", dependencies.string(), "-S", source_.string(), "-o", ptx.string()});
     if (request_.verbose) build_.commands.push_back(fmt::format("{}", fmt::join(c, " ")));
     const ProcessResult r = run_process(c, Capture::all);

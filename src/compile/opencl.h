@@ -44,7 +44,8 @@ OpenClBuild compile_opencl(const OpenClRequest& request);
 struct OpenClOptions {
   std::vector<std::string> clang;
   std::vector<std::string> notes;
-  std::string optimisation = "-O2";
+  int level = 3;               // -O0 to -O3, -cl-opt-disable, -cl-nv-opt-level
+  bool unrolls = false;        // -unroll=N instead of what the compiler would do
   int max_registers = 0;       // -cl-nv-maxrregcount
   bool argument_info = false;  // -cl-kernel-arg-info
 };

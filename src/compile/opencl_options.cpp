@@ -31,20 +31,16 @@ constexpr std::string_view passed_on[] = {"-w",
                                           "-cl-finite-math-only",
                                           "-cl-fast-relaxed-math"};
 // What changes nothing here.
-constexpr std::string_view without_effect[] = {"-cl-strict-aliasing",
-                                               "-cl-uniform-work-group-size",
-                                               "-cl-nv-verbose",
-                                               "-cl-nv-opt-level",
-                                               "-cl-nv-arch",
-                                               "-cl-no-subgroup-ifp",
-                                               "-g"};
+constexpr std::string_view without_effect[] = {"-cl-strict-aliasing", "-cl-uniform-work-group-size",
+                                               "-cl-nv-verbose",      "-cl-nv-arch",
+                                               "-cl-no-subgroup-ifp", "-g"};
 
-int whole(const std::string& option, std::string_view digits, int most) {
+int whole(const std::string& option, std::string_view digits, int most, int least = 1) {
   int value = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (digits.empty() || error != std::errc{} || end != digits.data() + digits.size() || value < 1 ||
+  if (digits.empty() || error != std::errc{} || end != digits.data() + digits.size() || value < least ||
       value > most)
-    refuse(option, fmt::format("'{}' is not a number of 1 to {}", shown(digits), most));
+    refuse(option, fmt::format("'{}' is not a number of {} to {}", shown(digits), least, most));
   return value;
 }
 
@@ -65,9 +61,11 @@ class Parser {
       } else if (word == "-cl-kernel-arg-info") {
         out_.argument_info = true;
       } else if (word == "-cl-opt-disable") {
-        out_.optimisation = "-O0";
+        out_.level = 0;
       } else if (word == "-O0" || word == "-O1" || word == "-O2" || word == "-O3") {
-        out_.optimisation = word;
+        out_.level = word[2] - '0';
+      } else if (const auto level = value_of(word, "-cl-nv-opt-level")) {
+        out_.level = whole(word, *level, 3, 0);
       } else if (std::ranges::find(passed_on, word) != std::end(passed_on)) {
         out_.clang.push_back(word);
       } else if (!ignored(word) && !preprocessor(word)) {
@@ -105,6 +103,7 @@ class Parser {
 
   void unroll(const std::string& word) {
     const int factor = whole(word, std::string_view(word).substr(8), 1024);
+    out_.unrolls = true;
     if (factor == 1) {
       out_.clang.push_back("-fno-unroll-loops");
       return;

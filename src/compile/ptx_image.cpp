@@ -1,5 +1,7 @@
 #include "compile/ptx_image.h"
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 
@@ -60,11 +62,16 @@ std::string make_image(const std::vector<PtxImage>& images) {
 }
 
 void limit_registers(std::string& ptx, int n) {
-  const std::string directive = ".maxnreg " + std::to_string(n) + "\n";
+  // What ptxas raises a lower number to, for sm_70 and sm_80 alike.
+  constexpr int fewest = 24;
+  const std::string directive = ".maxnreg " + std::to_string(std::max(n, fewest)) + "\n";
   for (std::size_t at = 0; (at = ptx.find(".entry ", at)) != std::string::npos;) {
     const std::size_t brace = ptx.find("\n{", at);
     if (brace == std::string::npos) return;
-    if (ptx.substr(at, brace - at).find(".maxnreg") == std::string::npos) ptx.insert(brace + 1, directive);
+    const std::string head = ptx.substr(at, brace - at);
+    const bool has_own = std::ranges::any_of(std::array{".maxnreg", ".maxntid", ".reqntid", ".minnctapersm"},
+                                             [&](const char* own) { return head.find(own) != head.npos; });
+    if (!has_own) ptx.insert(brace + 1, directive);
     at = brace;
   }
 }

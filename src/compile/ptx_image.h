@@ -14,7 +14,8 @@ struct PtxImage {
 // One PTX text with a terminating NUL, or several as uncompressed entries of a fat binary container.
 std::string make_image(const std::vector<PtxImage>& images);
 
-// Adds `.maxnreg n` to every kernel that has none.
+// -maxrregcount: adds `.maxnreg n` to every kernel that has no launch bounds and no limit of its own, which
+// come before the option. Below 24, 24 is added, as the assembler would.
 void limit_registers(std::string& ptx, int n);
 
 }  // namespace simtlab::compile

@@ -15,15 +15,6 @@ struct Toolchain {
   std::filesystem::path library;  // folder of libcudart.so.12; empty if not built
 };
 
-// PTX goes to an assembler that moves loads ahead of what need not come before them and chooses how loops
-// count (ptxas -O3); clang leaves that to it and writes instructions as the source has them. Here nothing
-// comes after clang (docs/reference/deviations/ptx.md), so
-// - its own scheduler of the back end orders them: a sum of two loads in a loop waits for both at once;
-// - what a loop's end is compared with may be computed before the loop where that takes up to 16
-// instructions, so that one counter serves for address and end.
-inline const std::vector<std::string> in_place_of_the_assembler = {"-mllvm", "-enable-misched", "-mllvm",
-                                                                   "-scev-cheap-expansion-budget=16"};
-
 // Searches $SIMTLAB_CLANG, clang-19 in PATH and /usr/lib/llvm-19/bin. Throws Error(unavailable) that names
 // the package clang-19 if there is none. Builds the device maths bitcode into `cache` if the installation has
 // none. `flush_denormals` chooses the variant for -ftz=true: bitcode of the other kind does not link.

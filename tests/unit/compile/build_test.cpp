@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -10,6 +11,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "compile/build_cache.h"
+#include "compile/device_code.h"
 #include "compile/frontend.h"
 #include "compile/process.h"
 #include "compile/ptx_image.h"
@@ -113,6 +115,103 @@ TEST_F(CompileTest, RegisterLimitsReachThePtx) {
   const fs::path source = write("k.cu", "__global__ void k(int* p) { *p = 1; }\n");
   EXPECT_THAT(text_of(build_with({"-ptx", "-maxrregcount=32", source.string()}, "k.ptx")),
               HasSubstr(".maxnreg 32"));
+}
+
+// nvcc 13 makes as many loads of these kernels, but for long_one: 8, not 4.
+constexpr const char* kLoops = R"(
+#define LOOP(name, pragma, turns)                                                   \
+  extern "C" __global__ void name(const float* p, float* o, int n) {                \
+    float s = 0;                                                                    \
+    _Pragma(pragma) for (int i = 0; i < turns; ++i) s += p[i * n];                  \
+    *o = s;                                                                         \
+  }
+LOOP(fully, "unroll", 200)
+LOOP(by_four, "unroll 4", n)
+LOOP(not_by_one, "unroll 1", 16)
+LOOP(not_at_all, "nounroll", 16)
+LOOP(short_one, "", 64)
+LOOP(long_one, "", 200)
+LOOP(open_end, "", n)
+)";
+constexpr const char* kArray = R"(
+extern "C" __global__ void turned(const float* p, float* o) {
+  float a[200];
+  for (int i = 0; i < 200; ++i) a[i] = p[7 * i];
+  for (int i = 0; i < 200; ++i) o[i] = a[199 - i];
+}
+)";
+
+// Of a kernel, from its name to the next brace at the start of a line.
+std::string body_of(const std::string& ptx, const std::string& kernel) {
+  const std::size_t from = ptx.find(".entry " + kernel + "(");
+  return from == ptx.npos ? "" : ptx.substr(from, ptx.find("\n}", from) - from);
+}
+long loads_of(const std::string& ptx, const std::string& kernel) {
+  const std::string body = body_of(ptx, kernel), load = "ld.global";
+  long n = 0;
+  for (std::size_t at = body.find(load); at != body.npos; at = body.find(load, at + 1)) ++n;
+  return n;
+}
+
+TEST_F(CompileTest, LoopsAreUnrolledAsNvccAndItsPragmasDo) {
+  const fs::path source = write("k.cu", kLoops);
+  const std::string ptx = text_of(build_with({"-ptx", source.string()}, "k.ptx"));
+  EXPECT_EQ(loads_of(ptx, "fully"), 200);
+  EXPECT_EQ(loads_of(ptx, "by_four"), 4 + 1);  // and what is left over
+  EXPECT_EQ(loads_of(ptx, "not_by_one"), 1);
+  EXPECT_EQ(loads_of(ptx, "not_at_all"), 1);
+  EXPECT_EQ(loads_of(ptx, "short_one"), 64);
+  EXPECT_EQ(loads_of(ptx, "long_one"), 4);
+  EXPECT_EQ(loads_of(ptx, "open_end"), 4 + 1);
+  const fs::path array = write("a.cu", kArray);
+  const std::string without = text_of(build_with({"-ptx", array.string()}, "a.ptx"));
+  EXPECT_EQ(loads_of(without, "turned"), 200);
+  EXPECT_EQ(local_bytes(without), 0u);
+}
+
+TEST_F(CompileTest, OnlyDeviceDebuggingKeepsDeviceCodeAsItIs) {
+  const fs::path source = write("k.cu", kArray);
+  const auto local = [&](std::vector<std::string> options) {
+    options.insert(options.end(), {"-ptx", source.string()});
+    return local_bytes(text_of(build_with(options, "k.ptx")));
+  };
+  EXPECT_EQ(local({"-O0", "-Xptxas=-O0"}), 0u);  // of the host, and of the assembler
+  EXPECT_GT(local({"-G"}), 0u);
+  EXPECT_EQ(local({"-G", "-dopt=on"}), 0u);
+}
+
+TEST_F(CompileTest, QualifiersReachThePtx) {
+  const fs::path source = write("k.cu", R"(
+extern "C" __global__ void both(const float* __restrict__ p, float* __restrict__ o) { *o = *p; }
+extern "C" __global__ void one(const float* __restrict__ p, float* o) { *o = *p; }
+extern "C" __global__ void neither(const float* p, float* o) { *o = *p; }
+extern "C" __global__ void written(float* __restrict__ p, const float* q) { *p += *q; }
+extern "C" __global__ void __launch_bounds__(96) bounded(float* o) { *o = 1; }
+extern "C" __global__ void __launch_bounds__(2 * 64, 3) crowded(float* o) { *o = 1; }
+extern "C" __global__ void plain(float* o) { *o = 1; }
+__device__ __noinline__ float far_away(float x) { return x * x; }
+__device__ __forceinline__ float here(float x) { for (int i = 0; i < 300; ++i) x = x * x + sqrtf(x); return x; }
+__device__ float long_one(float x) {
+#pragma unroll
+  for (int i = 0; i < 600; ++i) x = x * x + sqrtf(x);
+  return x;
+}
+extern "C" __global__ void twice(float* o) { *o = long_one(long_one(*o)); }
+extern "C" __global__ void calls(float* o) { *o = far_away(*o); }
+extern "C" __global__ void holds(float* o) { *o = here(o[0]) + here(o[1]); }
+)");
+  const std::string ptx = text_of(build_with({"-ptx", "-maxrregcount=40", source.string()}, "k.ptx"));
+  const auto has = [&](const char* kernel, const char* text) {
+    return body_of(ptx, kernel).find(text) != std::string::npos;
+  };
+  EXPECT_TRUE(has("both", "ld.global.nc") && has("one", "ld.global.nc"));
+  EXPECT_FALSE(has("neither", "ld.global.nc") || has("written", "ld.global.nc"));
+  EXPECT_TRUE(has("bounded", ".maxntid 96") && has("crowded", ".maxntid 128"));
+  EXPECT_TRUE(has("crowded", ".minnctapersm 3") && !has("bounded", ".minnctapersm"));
+  EXPECT_TRUE(has("plain", ".maxnreg 40"));
+  EXPECT_FALSE(has("bounded", ".maxnreg") || has("crowded", ".maxnreg"));
+  EXPECT_TRUE(has("calls", "call"));
+  EXPECT_FALSE(has("holds", "call") || has("twice", "call"));
 }
 
 TEST_F(CompileTest, MathsFunctionsLeaveNothingUnresolved) {
@@ -234,10 +333,42 @@ TEST(PtxImage, OneTextEndsWithNulAndSeveralMakeAContainerThatReadsBack) {
 TEST(PtxImage, RegisterLimitsGoToKernelsThatHaveNone) {
   std::string ptx =
       ".visible .entry a(\n)\n{\n}\n.visible .entry b(\n)\n.maxnreg 16\n{\n}\n.func c()\n{\n}\n";
-  limit_registers(ptx, 24);
+  limit_registers(ptx, 32);
   EXPECT_EQ(ptx,
-            ".visible .entry a(\n)\n.maxnreg 24\n{\n}\n.visible .entry b(\n)\n.maxnreg 16\n{\n}\n.func "
+            ".visible .entry a(\n)\n.maxnreg 32\n{\n}\n.visible .entry b(\n)\n.maxnreg 16\n{\n}\n.func "
             "c()\n{\n}\n");
+  // Launch bounds come before the option, and the assembler takes 24 at least.
+  ptx = ".visible .entry a(\n)\n.maxntid 128, 1, 1\n{\n}\n.visible .entry b(\n)\n{\n}\n";
+  limit_registers(ptx, 8);
+  EXPECT_EQ(ptx,
+            ".visible .entry a(\n)\n.maxntid 128, 1, 1\n{\n}\n.visible .entry b(\n)\n.maxnreg "
+            "24\n{\n}\n");
+}
+
+TEST(DeviceCode, LocalBytesAreThoseThatAreDeclared) {
+  EXPECT_EQ(local_bytes(""), 0u);
+  EXPECT_EQ(local_bytes("\t.local .align 4 .b8 \t__local_depot0[288];\n\tmov.u64 \t%SPL, __local_depot0;\n"
+                        "\t.local .align 16 .b8 \t__local_depot12[32];\n\tmov.u64 \t%SPL, __local_depot12"),
+            320u);
+}
+
+TEST(DeviceCode, TheLowestLimitThatLeavesTheFewestLocalBytesIsTaken) {
+  // Bytes at the three limits, and how many of them are tried.
+  const auto taken = [](std::array<int, 3> bytes) {
+    int tried = 0;
+    const std::string ptx = unrolled_as_nvcc([&](const Options& options) {
+      EXPECT_EQ(options.size(), 2u);
+      const int now = tried++;
+      return std::to_string(now) + "__local_depot0[" + std::to_string(bytes[static_cast<std::size_t>(now)]) +
+             "];";
+    });
+    return ptx.substr(0, 1) + " of " + std::to_string(tried);
+  };
+  EXPECT_EQ(taken({0, 0, 0}), "0 of 1");
+  EXPECT_EQ(taken({8, 0, 0}), "1 of 2");
+  EXPECT_EQ(taken({8, 4, 0}), "2 of 3");
+  EXPECT_EQ(taken({8, 4, 4}), "1 of 3");
+  EXPECT_EQ(taken({8, 8, 8}), "0 of 3");
 }
 
 TEST(Process, OutputStatusAndMissingProgramsAreReported) {

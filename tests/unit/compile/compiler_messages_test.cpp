@@ -59,6 +59,15 @@ TEST(CompilerMessages, EveryWayOfSayingThatSomethingIsAbsentIsFound) {
     EXPECT_EQ(diagnose(line, 20).lacking, "") << line;
 }
 
+TEST(CompilerMessages, AllOfThemAreShownWithoutALimit) {
+  for (const std::string& text :
+       {many_errors(30), std::string("a.cu:1:10: fatal error: 'cub/cub.cuh' file not found\n")}) {
+    const Diagnosis d = diagnose(text, std::string::npos);
+    EXPECT_EQ(d.shown, text);
+    EXPECT_EQ(d.left_out, 0u);
+  }
+}
+
 TEST(CompilerMessages, AFullDiskIsNoFaultOfTheSource) {
   EXPECT_TRUE(
       diagnose(

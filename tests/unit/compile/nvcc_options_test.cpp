@@ -140,7 +140,24 @@ TEST_F(NvccOptionsTest, MissingFilesAndFoldersAreBadInput) {
 }
 
 TEST_F(NvccOptionsTest, OptionsWithoutEffectAreNotedOnce) {
-  EXPECT_THAT(parse({"-Xptxas", "-v", "-Xptxas", "-O3"}).notes, ElementsAre("-Xptxas has no effect"));
+  EXPECT_THAT(parse({"-Xptxas", "-v", "-Xptxas", "-v", "-keep"}).notes,
+              ElementsAre("-Xptxas -v has no effect", "-keep has no effect"));
+}
+
+TEST_F(NvccOptionsTest, LevelsOfHostCompilerAndAssemblerAreApart) {
+  const NvccOptions o = parse({"-O0", "-Xptxas", "-O1,-v", "-dopt=on"});
+  EXPECT_EQ(o.optimisation, "-O0");
+  EXPECT_EQ(o.assembler_level, 1);
+  EXPECT_TRUE(o.device_optimised);
+  EXPECT_EQ(parse({"--optimize=3"}).optimisation, "-O3");
+  EXPECT_EQ(parse({"-O5"}).optimisation, "-O3");
+  EXPECT_EQ(parse({}).assembler_level, 3);
+  EXPECT_EQ(parse({"--ptxas-options=--opt-level=0"}).assembler_level, 0);
+  EXPECT_EQ(parse({"-Xptxas", "-maxrregcount=40"}).max_registers, 40);
+  EXPECT_EQ(parse({"-Xptxas=-maxrregcount=10"}).notes.size(), 1u);
+  for (const char* wrong :
+       {"-Ox", "-O12", "-Xptxas=-O5", "-Xptxas=-Ox", "-Xptxas=-maxrregcount", "-dopt=off"})
+    EXPECT_EQ(refusal({wrong, path("a.cu")}).code(), ExitCode::usage) << wrong;
 }
 
 TEST_F(NvccOptionsTest, WhatMakefilesAndCMakePassIsTaken) {

@@ -28,7 +28,10 @@ TEST(OpenClOptions, AreThoseOfClBuildProgram) {
               ElementsAre("-cl-std=CL1.2", "-D", "N=4", "-D", "M", "-I", "include", "-cl-fast-relaxed-math"));
   EXPECT_EQ(o.max_registers, 32);
   EXPECT_THAT(parse_opencl_options({"-cl-std=CL1.1"}).clang, Contains("-D__OPENCL_C_VERSION__=110"));
-  EXPECT_EQ(parse_opencl_options({"-cl-opt-disable"}).optimisation, "-O0");
+  EXPECT_EQ(parse_opencl_options({"-cl-opt-disable"}).level, 0);
+  EXPECT_EQ(o.level, 3);
+  EXPECT_EQ(parse_opencl_options({"-cl-nv-opt-level=0"}).level, 0);
+  EXPECT_EQ(parse_opencl_options({"-cl-nv-opt-level", "2"}).level, 2);
   EXPECT_THAT(parse_opencl_options({"-unroll=1"}).clang, Contains("-fno-unroll-loops"));
   EXPECT_THAT(parse_opencl_options({"-unroll=4"}).clang, Contains("-unroll-count=4"));
   EXPECT_THAT(parse_opencl_options({"-cl-nv-verbose"}).notes, ElementsAre(HasSubstr("no effect")));
@@ -43,7 +46,7 @@ TEST(OpenClOptions, RefuseWhatIsUnknownOrNewer) {
   };
   EXPECT_EQ(id_of({"-cl-std=CL2.0"}), "opencl-version");
   for (const char* word : {"-cl-nonsense", "-o", "x", "-D", "-unroll=0", "-unroll=x",
-                           "-cl-nv-maxrregcount=", "-includex", "--output", ""})
+                           "-cl-nv-maxrregcount=", "-cl-nv-opt-level=4", "-includex", "--output", ""})
     EXPECT_EQ(id_of({word}), "opencl-option") << word;
 }
 

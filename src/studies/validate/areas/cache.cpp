@@ -149,10 +149,10 @@ class Validation {
     const std::vector<Variant> variants = {
         {"as `simtlab cache` runs it", {}},
         {"loop not unrolled", {.build = {"-unroll=1"}}},
-        {"loop unrolled 4 times", {.build = {"-unroll=4"}}},
+        {"loop unrolled twice", {.build = {"-unroll=2"}}},
         {"20 registers a thread", {.registers = "20"}},
-        {"unrolled 4 times, 20 registers", {.registers = "20", .build = {"-unroll=4"}}},
-        {"the same, loose round-robin", {.study = "order=lrr", .registers = "20", .build = {"-unroll=4"}}},
+        {"unrolled twice, 20 registers", {.registers = "20", .build = {"-unroll=2"}}},
+        {"20 registers, loose round-robin", {.study = "order=lrr", .registers = "20"}},
         {"16 MSHRs", {.settings = {{"l1.mshr_entries", "16"}}}},
         {"32 MSHRs", {.settings = {{"l1.mshr_entries", "32"}}}},
         {"128 MSHRs", {.settings = {{"l1.mshr_entries", "128"}}}},
