@@ -26,8 +26,8 @@ void check_machine_code(const device::Device& device, const std::string& name, s
       "choose a GPU of its generation (--gpu, `simtlab list gpus`), or run its PTX");
 }
 
-ModuleTable::Id ModuleTable::load(std::string name, std::string ptx, bool optimise,
-                                  exec::GlobalMemory& memory) {
+ModuleTable::Id ModuleTable::load(std::string name, std::string ptx, exec::GlobalMemory& memory,
+                                  bool optimise) {
   Module m;
   ptx::LoadOptions options;
   const std::span bytes = std::as_bytes(std::span(ptx));

@@ -275,10 +275,13 @@ class Lifter {
   }
   llvm::Type* value_type(Type t) { return register_type(t); }
 
+  static unsigned width(const llvm::Type* t) {
+    return static_cast<unsigned>(t->getPrimitiveSizeInBits().getFixedValue());
+  }
   // The value as another type: bits of the same width, or the low part of a wider register.
   Value* as(Value* v, llvm::Type* type) {
     if (v->getType() == type) return v;
-    const unsigned have = v->getType()->getPrimitiveSizeInBits(), want = type->getPrimitiveSizeInBits();
+    const unsigned have = width(v->getType()), want = width(type);
     if (!v->getType()->isIntegerTy()) v = b_.CreateBitCast(v, b_.getIntNTy(have));
     if (have > want) v = b_.CreateTrunc(v, b_.getIntNTy(want));
     if (have < want) v = b_.CreateZExt(v, b_.getIntNTy(want));
@@ -288,7 +291,7 @@ class Lifter {
   Value* constant(const ptx::Operand& o, llvm::Type* type) {
     const ptx::Constant& c = frame_->fn.constants[o.index];
     if (c.kind == ptx::Constant::Kind::value) {
-      const unsigned bits = type->getPrimitiveSizeInBits();
+      const unsigned bits = width(type);
       return as(llvm::ConstantInt::get(context_, llvm::APInt(64, c.value).trunc(bits)), type);
     }
     const std::string name = fmt::format("symbol.{}.{}", static_cast<int>(c.kind), c.symbol);
@@ -357,7 +360,7 @@ class Lifter {
   void write(const ptx::Operand& o, Value* v, bool sign = false) {
     if (o.kind != OperandKind::reg && o.kind != OperandKind::pred) return;
     llvm::Type* type = frame_->registers[o.index]->getAllocatedType();
-    const unsigned have = v->getType()->getPrimitiveSizeInBits(), want = type->getPrimitiveSizeInBits();
+    const unsigned have = width(v->getType()), want = width(type);
     if (sign && have < want && v->getType()->isIntegerTy()) v = b_.CreateSExt(v, b_.getIntNTy(want));
     v = as(v, type);
     if (guard_ != nullptr) {
@@ -524,7 +527,7 @@ class Lifter {
   }
 
   Value* raw(const ptx::Operand& o, llvm::Type* type) {
-    const unsigned bits = type->getPrimitiveSizeInBits();
+    const unsigned bits = width(type);
     return read(o, bits == 64 ? Type::b64 : bits == 32 ? Type::b32 : bits == 16 ? Type::b16 : Type::b8);
   }
 
@@ -829,8 +832,6 @@ class Lifter {
 
   // What two instructions must share to be one operation.
   static std::string key_of(const Inst& inst) {
-    Inst key = inst;
-    key.line = key.column = key.file = key.source_line = 0;
     std::string out = fmt::format("{} {} {} {} {} {} {} {}", static_cast<int>(inst.op), static_cast<int>(inst.type),
                                   static_cast<int>(inst.stype), inst.imm_offset, inst.frame_relative, inst.dst_count,
                                   inst.src_count, static_cast<int>(inst.op_class));
@@ -864,8 +865,6 @@ class Lifter {
       const ptx::Operand& o = inst.src[i];
       if (o.kind == OperandKind::special && ptx::is_clock(static_cast<ptx::Special>(o.index))) give_up("it reads the clock");
       if (o.kind != OperandKind::reg && o.kind != OperandKind::pred) continue;
-      ptx::Operand plain = o;
-      plain.negated = false;
       Value* v = o.kind == OperandKind::pred ? b_.CreateLoad(b_.getInt1Ty(), frame_->registers[o.index])
                                              : as(b_.CreateLoad(frame_->registers[o.index]->getAllocatedType(), frame_->registers[o.index]),
                                                   b_.getIntNTy(o.bytes * 8u));

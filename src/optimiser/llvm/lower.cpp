@@ -111,7 +111,7 @@ class Lowerer {
   static unsigned container(unsigned bits) { return bits <= 16 ? 2 : bits <= 32 ? 4 : 8; }
   unsigned bits_of(const llvm::Type* t) const {
     if (t->isPointerTy()) return 64;
-    const unsigned bits = t->getPrimitiveSizeInBits();
+    const auto bits = static_cast<unsigned>(t->getPrimitiveSizeInBits().getFixedValue());
     if (bits == 0 || bits > 64) give_up("a value of an unusual width");
     return bits;
   }
