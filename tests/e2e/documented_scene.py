@@ -236,6 +236,7 @@ class Scene:
         self.file("prog.c", LOOP)
         self.file("counts.toml", COUNTS)
         self.file("over.toml", "ilp = 1\n")
+        self.file("p.toml", 'inherits = "gtx480"\n')
         self.file("my.toml", APPLICATIONS)
         self.file("trace.gz", (SOURCE / "examples/traces/dramsim3.trace.gz").read_bytes())
         self.file("times.txt", "".join(f"{60 + i % 3 + 200 * (i % 64 > 31)}\n" for i in range(640)))

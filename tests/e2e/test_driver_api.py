@@ -180,7 +180,7 @@ class DriverApi(Case):
         result = self.runs("  CHECK(cuGraphAddNode() == 801); CHECK(cuGraphAddNode() == 801);", code=4)
         self.assertEqual(result.stderr.count("cuGraphAddNode is not supported by simtlab's CUDA driver"), 1)
         result = self.runs("  const void* table; char id[16] = {}; CHECK(cuGetExportTable(&table, id) == 801);", code=4)
-        self.assertIn("inside a library", result.stderr)
+        self.assertIn("linked into a library", result.stderr)
 
     def test_bad_modules_are_refused_with_the_place(self):
         result = self.runs(

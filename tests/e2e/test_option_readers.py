@@ -41,6 +41,7 @@ VALUES = {
     "--mode": "timing",
     "--what-if": "none",
     "--lowering": "on",
+    "--optimise": "on",
     "--sharing": "leftover",
     "--memory-errors": "stop",
     "--code": "auto",
