@@ -5,6 +5,7 @@
 #include "optimiser/llvm/coalesce.h"
 #include "optimiser/llvm/lower.h"
 #include "optimiser/llvm/passes.h"
+#include "optimiser/llvm/schedule.h"
 
 namespace simtlab::optimiser {
 
@@ -18,6 +19,7 @@ bool optimise(std::span<ptx::VirtualFunction> functions, std::uint32_t which, co
   try {
     Lifted lifted = lift(f, {module, functions}, context);
     run_passes(lifted);
+    schedule(*lifted.function);
     lower(lifted, f);
     coalesce(f);
     straighten(f);

@@ -1,0 +1,296 @@
+#include "optimiser/llvm/schedule.h"
+
+#include <llvm/ADT/DenseMap.h>
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/Operator.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace simtlab::optimiser {
+namespace {
+
+using llvm::Instruction;
+using llvm::Value;
+
+// Cycles from issue to use, of the order of what all generations have; what counts is that global memory takes much longer
+// than shared memory, and that longer than arithmetic.
+constexpr unsigned global_latency = 300, shared_latency = 30, function_latency = 20, arithmetic_latency = 5;
+// Registers that a block may hold even where fewer would do: fitted to what nvcc 13 gives the ten kernels of the SGEMM ladder
+// (sm_86), where the kernel then has about 12 more (docs/lab/ladders.md).
+constexpr int free_registers = 28;
+// Blocks that are longer keep their order: each access is compared with those before it.
+constexpr std::size_t most_instructions = 4096;
+
+bool costs_nothing(const Instruction& i) {
+  if (llvm::isa<llvm::BitCastInst>(i) || llvm::isa<llvm::FreezeInst>(i) || llvm::isa<llvm::ExtractElementInst>(i) ||
+      llvm::isa<llvm::ExtractValueInst>(i) || llvm::isa<llvm::InsertElementInst>(i) || llvm::isa<llvm::ShuffleVectorInst>(i))
+    return true;
+  const auto* gep = llvm::dyn_cast<llvm::GEPOperator>(&i);
+  return gep != nullptr && gep->hasAllConstantIndices();
+}
+
+// 32-bit registers of a value.
+int rows(const Value& v) {
+  const llvm::Type* t = v.getType();
+  if (t->isVoidTy() || t->isIntegerTy(1)) return 0;
+  if (const auto* i = llvm::dyn_cast<Instruction>(&v); i != nullptr && costs_nothing(*i) && t->isPointerTy()) return 0;
+  if (t->isPointerTy()) return 2;
+  if (const auto* s = llvm::dyn_cast<llvm::StructType>(t)) return static_cast<int>(s->getNumElements());
+  const auto bits = static_cast<int>(t->getPrimitiveSizeInBits().getFixedValue());
+  if (const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(t)) {
+    const int each = std::max(1, bits / 32 / static_cast<int>(vector->getNumElements()));
+    // Of a vector in the making what is there already.
+    const auto* insert = llvm::dyn_cast<llvm::InsertElementInst>(&v);
+    const auto* at = insert == nullptr ? nullptr : llvm::dyn_cast<llvm::ConstantInt>(insert->getOperand(2));
+    return each * static_cast<int>(at != nullptr ? at->getZExtValue() + 1 : vector->getNumElements());
+  }
+  return (bits + 31) / 32;
+}
+
+unsigned latency_of(const Instruction& i) {
+  if (costs_nothing(i)) return 0;
+  if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&i)) {
+    const unsigned space = load->getPointerAddressSpace();
+    return space == param_space || space == constant_space ? shared_latency
+           : space == shared_space                          ? shared_latency
+                                                            : global_latency;
+  }
+  if (llvm::isa<llvm::IntrinsicInst>(i)) return arithmetic_latency;
+  if (llvm::isa<llvm::CallInst>(i)) return i.mayReadFromMemory() ? global_latency : function_latency;
+  return arithmetic_latency;
+}
+
+// What an access touches: so many bytes at a distance from a pointer.
+struct Touched {
+  const Value* base = nullptr;
+  std::int64_t offset = 0, bytes = 0;
+  unsigned space = 0;
+};
+Touched touched_by(Instruction& i) {
+  Touched out;
+  Value* p = llvm::getLoadStorePointerOperand(&i);
+  if (p == nullptr) return out;
+  const llvm::DataLayout& layout = i.getModule()->getDataLayout();
+  out.space = p->getType()->getPointerAddressSpace();
+  out.base = llvm::GetPointerBaseWithConstantOffset(p, out.offset, layout);
+  out.bytes = static_cast<std::int64_t>(layout.getTypeStoreSize(llvm::getLoadStoreType(&i)).getFixedValue());
+  return out;
+}
+bool meet(const Touched& a, const Touched& b) {
+  const auto anywhere = [](unsigned space) { return space == generic_space || space == local_space; };
+  if (a.space != b.space) return anywhere(a.space) || anywhere(b.space);
+  if (a.base != b.base) return true;
+  return a.offset < b.offset ? a.offset + a.bytes > b.offset : b.offset + b.bytes > a.offset;
+}
+
+struct Node {
+  Instruction* instruction = nullptr;
+  Touched touched;
+  std::vector<std::uint32_t> successors;
+  unsigned waits = 0;      // predecessors
+  unsigned left = 0;       // ... that are not placed yet
+  unsigned latency = 0;
+  unsigned priority = 0;   // cycles from here to the end of the block
+  unsigned ready = 0;      // when its operands are there
+};
+
+// One block.
+class Scheduler {
+ public:
+  explicit Scheduler(llvm::BasicBlock& block) : block_(block) {}
+
+  void run() {
+    for (Instruction& i : block_)
+      if (!llvm::isa<llvm::PHINode>(i) && !i.isTerminator() && !llvm::isa<llvm::AllocaInst>(i)) add(i);
+    if (nodes_.size() < 4 || nodes_.size() > most_instructions) return;
+    depend();
+    rank();
+    // As few as its own order or one that spares registers needs.
+    const int own = peak();
+    limit_ = free_registers;
+    const int spared = place();
+    limit_ = std::max(free_registers, std::min(own, spared));
+    place();
+    Instruction* end = block_.getTerminator();
+    for (const std::uint32_t n : order_) nodes_[n].instruction->moveBefore(end);
+  }
+
+ private:
+  void add(Instruction& i) {
+    number_[&i] = static_cast<std::uint32_t>(nodes_.size());
+    nodes_.push_back({&i, touched_by(i), {}, 0, 0, latency_of(i), 0, 0});
+  }
+  void edge(std::uint32_t from, std::uint32_t to) {
+    nodes_[from].successors.push_back(to);
+    ++nodes_[to].waits;
+  }
+
+  // Operands, and the order of accesses that may meet. A wall keeps its place among all of them; operations that lanes do
+  // together keep theirs among each other.
+  void depend() {
+    std::vector<std::uint32_t> loads, stores;
+    std::uint32_t wall = none, together = none;
+    for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
+      Instruction& i = *nodes_[n].instruction;
+      for (const Value* o : i.operands())
+        if (const auto it = number_.find(o); it != number_.end()) edge(it->second, n);
+      const bool load = llvm::isa<llvm::LoadInst>(i), store = llvm::isa<llvm::StoreInst>(i);
+      if (const auto* call = llvm::dyn_cast<llvm::CallBase>(&i)) {
+        if (call->doesNotAccessMemory() && !call->isConvergent()) continue;
+        if (wall != none) edge(wall, n);
+        if (together != none) edge(together, n);
+        together = n;
+        if (call->onlyAccessesInaccessibleMemory()) continue;
+        for (const auto* list : {&loads, &stores})
+          for (const std::uint32_t m : *list) edge(m, n);
+        loads.clear(), stores.clear();
+        wall = n;
+        continue;
+      }
+      if ((!load && !store) || i.hasMetadata(llvm::LLVMContext::MD_invariant_load)) continue;
+      if (wall != none) edge(wall, n);
+      for (const std::uint32_t m : stores)
+        if (meet(nodes_[m].touched, nodes_[n].touched)) edge(m, n);
+      if (store)
+        for (const std::uint32_t m : loads)
+          if (meet(nodes_[m].touched, nodes_[n].touched)) edge(m, n);
+      (load ? loads : stores).push_back(n);
+    }
+  }
+
+  void rank() {
+    for (std::size_t n = nodes_.size(); n-- > 0;) {
+      unsigned longest = 0;
+      for (const std::uint32_t s : nodes_[n].successors) longest = std::max(longest, nodes_[s].priority);
+      nodes_[n].priority = longest + nodes_[n].latency;
+    }
+  }
+
+  // ---- registers ----
+
+  void count_uses() {
+    uses_.clear();
+    live_ = 0;
+    const auto consider = [&](const Value* v) {
+      if ((!llvm::isa<Instruction>(v)) || uses_.contains(v)) return;
+      unsigned inside = 0;
+      bool outside = false;
+      for (const llvm::User* u : v->users()) {
+        if (number_.contains(u))
+          ++inside;
+        else
+          outside = true;
+      }
+      uses_[v] = outside ? never : inside;
+      if (!number_.contains(v)) live_ += rows(*v);
+    };
+    for (const Node& node : nodes_) {
+      consider(node.instruction);
+      for (const Value* o : node.instruction->operands()) consider(o);
+    }
+  }
+  // What placing the instruction does to the registers in use.
+  int change(const Instruction& i) const {
+    int out = uses_.lookup(&i) == 0 ? 0 : rows(i);
+    llvm::SmallVector<const Value*, 4> seen;
+    for (const Value* o : i.operands()) {
+      const auto it = uses_.find(o);
+      if (it == uses_.end() || it->second == never || std::ranges::find(seen, o) != seen.end()) continue;
+      seen.push_back(o);
+      const auto here = static_cast<unsigned>(std::ranges::count_if(i.operands(), [&](const llvm::Use& u) { return u.get() == o; }));
+      if (it->second == here) out -= rows(*o);
+    }
+    return out;
+  }
+  void note(const Instruction& i) {
+    live_ += change(i);
+    for (const Value* o : i.operands())
+      if (const auto it = uses_.find(o); it != uses_.end() && it->second != never && it->second > 0) --it->second;
+  }
+  int peak() {
+    count_uses();
+    int most = live_;
+    for (const Node& node : nodes_) {
+      note(*node.instruction);
+      most = std::max(most, live_);
+    }
+    return most;
+  }
+
+  // ---- the order ----
+
+  // Returns the most registers in use.
+  int place() {
+    count_uses();
+    order_.clear();
+    int most = live_;
+    std::vector<std::uint32_t> open;
+    for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
+      nodes_[n].left = nodes_[n].waits;
+      nodes_[n].ready = 0;
+      if (nodes_[n].waits == 0) open.push_back(n);
+    }
+    unsigned now = 0;
+    while (!open.empty()) {
+      const std::size_t k = choose(open, now);
+      const std::uint32_t n = open[k];
+      open.erase(open.begin() + static_cast<std::ptrdiff_t>(k));
+      Node& node = nodes_[n];
+      now = std::max(now, node.ready);
+      note(*node.instruction);
+      most = std::max(most, live_);
+      order_.push_back(n);
+      if (!costs_nothing(*node.instruction)) ++now;
+      for (const std::uint32_t s : node.successors) {
+        nodes_[s].ready = std::max(nodes_[s].ready, now + node.latency);
+        if (--nodes_[s].left == 0) open.push_back(s);
+      }
+    }
+    return most;
+  }
+
+  // What frees registers while they are short; else what can issue now, of that what most depends on; else what waits least.
+  // Ties keep the order of the code.
+  std::size_t choose(const std::vector<std::uint32_t>& open, unsigned now) const {
+    const bool is_short = live_ >= limit_;
+    const auto better = [&](std::uint32_t a, std::uint32_t b) {
+      const Node &x = nodes_[a], &y = nodes_[b];
+      const bool free_x = costs_nothing(*x.instruction), free_y = costs_nothing(*y.instruction);
+      if (free_x != free_y) return free_x;
+      if (is_short) {
+        const int p = change(*x.instruction), q = change(*y.instruction);
+        if ((p > 0) != (q > 0)) return p <= 0;
+        if (p > 0 && p != q) return p < q;
+      }
+      const unsigned wait_x = x.ready > now ? x.ready - now : 0, wait_y = y.ready > now ? y.ready - now : 0;
+      if (wait_x != wait_y) return wait_x < wait_y;
+      if (x.priority != y.priority) return x.priority > y.priority;
+      return a < b;
+    };
+    std::size_t best = 0;
+    for (std::size_t k = 1; k < open.size(); ++k)
+      if (better(open[k], open[best])) best = k;
+    return best;
+  }
+
+  static constexpr std::uint32_t none = 0xffffffffu;
+  static constexpr unsigned never = 0xffffffffu;  // it lives on behind the block
+
+  llvm::BasicBlock& block_;
+  std::vector<Node> nodes_;
+  llvm::DenseMap<const Value*, std::uint32_t> number_;
+  llvm::DenseMap<const Value*, unsigned> uses_;  // that are still to come
+  std::vector<std::uint32_t> order_;
+  int live_ = 0, limit_ = 0;
+};
+
+}  // namespace
+
+void schedule(llvm::Function& function) {
+  for (llvm::BasicBlock& block : function) Scheduler(block).run();
+}
+
+}  // namespace simtlab::optimiser
