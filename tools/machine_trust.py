@@ -150,7 +150,9 @@ class Trust:
     def report(self):
         rows = [("kind", "generation", "level", "kernels", *OUTCOMES)]
         for (kind, architecture, level), counts in self.counts.items():
-            row = [kind, architecture, level if level == "optimised" else f"-O{level}", sum(counts.values())] + [counts[o] for o in OUTCOMES]
+            row = [kind, architecture, level if level == "optimised" else f"-O{level}", sum(counts.values())] + [
+                counts[o] for o in OUTCOMES
+            ]
             rows.append(tuple(str(c) for c in row))
         widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
         for row in rows:

@@ -22,9 +22,9 @@ Checkpoint::Launch describe(const KernelJob& job) {
                 {"the shared memory", fmt::format("{} bytes", launch.shared_bytes())},
                 {"the stream", fmt::format("{}", job.stream)}};
   if (const std::shared_ptr<const std::string>& text = launch.module().text)
-    out.traits.emplace_back("the code", (launch.function().optimised ? "optimised PTX with the hash "
-                                                                     : "PTX with the hash ") +
-                                            hash_bytes(*text));
+    out.traits.emplace_back(
+        "the code", (launch.function().optimised ? "optimised PTX with the hash " : "PTX with the hash ") +
+                        hash_bytes(*text));
   if (const auto& code = launch.function().machine)
     out.traits.emplace_back("the code", "machine code with the hash " +
                                             hash_bytes({reinterpret_cast<const char*>(code->words.data()),

@@ -34,7 +34,7 @@ class ModuleTable {
 
   // optimise: PTX (optimiser/optimiser.h). Throws Error.
   Id load(std::string name, std::string ptx, exec::GlobalMemory& memory, bool optimise = false);
-  void unload(Id id);                                                      // its number is not given again
+  void unload(Id id);  // its number is not given again
   void clear() { modules_.clear(); }
   Module& at(Id id);  // asserts that it is loaded
   // Throws Error if its machine code cannot be executed.

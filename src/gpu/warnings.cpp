@@ -80,11 +80,16 @@ std::vector<result::Cell> row_of(const std::tuple<Place, Place, Place>& places, 
 }
 
 std::vector<result::Cell> row_of_unoptimised(const ptx::Module& module, const ptx::Function& kernel) {
-  const std::string what = kernel.optimised ? fmt::format("optimised in part: {}", kernel.not_optimised)
-                                            : fmt::format("executed as its PTX stands, not optimised: {}",
-                                                          kernel.not_optimised);
-  return {std::string("not-optimised"), module.name, std::uint64_t{kernel.line}, std::uint64_t{kernel.line},
-          std::string(), std::string(), what};
+  const std::string what =
+      kernel.optimised ? fmt::format("optimised in part: {}", kernel.not_optimised)
+                       : fmt::format("executed as its PTX stands, not optimised: {}", kernel.not_optimised);
+  return {std::string("not-optimised"),
+          module.name,
+          std::uint64_t{kernel.line},
+          std::uint64_t{kernel.line},
+          std::string(),
+          std::string(),
+          what};
 }
 
 }  // namespace

@@ -5,7 +5,8 @@
 
 namespace simtlab::optimiser {
 
-// For ptx::LoadOptions::optimise; the library is loaded once. Throws Error(missing_tool, "optimiser-missing").
+// For ptx::LoadOptions::optimise; the library is loaded once. Throws Error(missing_tool,
+// "optimiser-missing").
 ptx::Optimiser load();
 
 }  // namespace simtlab::optimiser

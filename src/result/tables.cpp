@@ -114,7 +114,8 @@ const std::vector<TableDeclaration>& table_registry() {
           {"thread", "1", "Thread of the launch"},
           {"store", "1", "1 for stores"}}},
         {"warnings",
-         "What a kernel does that makes its own results mean something else than they seem to, and why it was "
+         "What a kernel does that makes its own results mean something else than they seem to, and why it "
+         "was "
          "not optimised; at its first launch.",
          {{"id", "", "Kind of the warning: unwaited-load, not-optimised"},
           {"file", "", "Source file of the place, or the PTX where the code has no line information"},

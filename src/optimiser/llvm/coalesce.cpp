@@ -22,8 +22,8 @@ constexpr std::size_t most_registers = 8192, most_bits = std::size_t{1} << 28;
 bool is_register(const Operand& o) { return o.kind == OperandKind::reg || o.kind == OperandKind::pred; }
 bool is_copy(const Inst& inst) {
   return inst.op == Op::mov && inst.dst_count == 1 && inst.src_count == 1 && is_register(inst.dst[0]) &&
-         is_register(inst.src[0]) && !inst.src[0].negated && !inst.frame_relative && inst.dst[0].kind == inst.src[0].kind &&
-         inst.dst[0].bytes == inst.src[0].bytes;
+         is_register(inst.src[0]) && !inst.src[0].negated && !inst.frame_relative &&
+         inst.dst[0].kind == inst.src[0].kind && inst.dst[0].bytes == inst.src[0].bytes;
 }
 
 class Bits {
@@ -58,7 +58,9 @@ class Coalescer {
 
   void run() {
     number();
-    if (registers_.empty() || registers_.size() > most_registers || registers_.size() * cfg_.blocks.size() > most_bits) return;
+    if (registers_.empty() || registers_.size() > most_registers ||
+        registers_.size() * cfg_.blocks.size() > most_bits)
+      return;
     solve();
     interfere();
     merge();
@@ -113,7 +115,8 @@ class Coalescer {
       for (std::uint32_t pc = cfg_.blocks[b].last; pc-- > cfg_.blocks[b].first;) {
         const Inst& inst = code_[pc];
         ptx::accesses_of(f_.fn, inst, accesses_);
-        const std::uint32_t source = is_copy(inst) && inst.guard.kind == OperandKind::none ? dense_[inst.src[0].index] : none;
+        const std::uint32_t source =
+            is_copy(inst) && inst.guard.kind == OperandKind::none ? dense_[inst.src[0].index] : none;
         for (const std::uint32_t r : accesses_.writes) {
           const std::uint32_t d = dense_[r];
           if (d == none) continue;
@@ -121,7 +124,8 @@ class Coalescer {
             if (other != d && other != source) with_[d].set(other), with_[other].set(d);
           });
           for (const std::uint32_t second : accesses_.writes)
-            if (dense_[second] != none && dense_[second] != d) with_[d].set(dense_[second]), with_[dense_[second]].set(d);
+            if (dense_[second] != none && dense_[second] != d)
+              with_[d].set(dense_[second]), with_[dense_[second]].set(d);
         }
         backwards(inst, live);
       }
@@ -140,7 +144,8 @@ class Coalescer {
       if (code_[pc].op == Op::bra && code_[pc].target <= pc) ++change[code_[pc].target], --change[pc + 1];
     std::vector<std::uint32_t> out(code_.size());
     std::int32_t depth = 0;
-    for (std::size_t pc = 0; pc < code_.size(); ++pc) out[pc] = static_cast<std::uint32_t>(depth += change[pc]);
+    for (std::size_t pc = 0; pc < code_.size(); ++pc)
+      out[pc] = static_cast<std::uint32_t>(depth += change[pc]);
     return out;
   }
 
@@ -202,7 +207,8 @@ void drop(std::vector<Inst>& code, const std::vector<bool>& dead) {
 
 bool is_jump(const Inst& inst) { return inst.op == Op::bra && inst.guard.kind == OperandKind::none; }
 bool leaves(const Inst& inst) {
-  return is_jump(inst) || ((inst.op == Op::ret || inst.op == Op::exit || inst.op == Op::trap) && inst.guard.kind == OperandKind::none);
+  return is_jump(inst) || ((inst.op == Op::ret || inst.op == Op::exit || inst.op == Op::trap) &&
+                           inst.guard.kind == OperandKind::none);
 }
 
 // Where a branch to this place really goes.

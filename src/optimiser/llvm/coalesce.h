@@ -1,4 +1,5 @@
-// Tidies code over virtual registers that comes out of SSA form: copies whose registers can be one, and jumps to jumps.
+// Tidies code over virtual registers that comes out of SSA form: copies whose registers can be one, and jumps
+// to jumps.
 #pragma once
 
 #include "ptx/decode.h"

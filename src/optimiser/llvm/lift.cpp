@@ -38,15 +38,16 @@ std::uint64_t bound_of(ptx::Special s) {
 
 llvm::GlobalVariable* space_variable(llvm::Module& module, const char* name, unsigned number) {
   if (auto* known = module.getNamedGlobal(name)) return known;
-  auto* out = new llvm::GlobalVariable(module, llvm::ArrayType::get(llvm::Type::getInt8Ty(module.getContext()), 0), false,
-                                       llvm::GlobalValue::ExternalLinkage, nullptr, name, nullptr,
-                                       llvm::GlobalValue::NotThreadLocal, number);
+  auto* out = new llvm::GlobalVariable(
+      module, llvm::ArrayType::get(llvm::Type::getInt8Ty(module.getContext()), 0), false,
+      llvm::GlobalValue::ExternalLinkage, nullptr, name, nullptr, llvm::GlobalValue::NotThreadLocal, number);
   // Its address counts as 0.
   out->setAlignment(llvm::Align(1024));
   return out;
 }
 
-Lifter::Lifter(const ptx::VirtualFunction& f, const Program& program, llvm::LLVMContext& context) : kernel_(f), program_of_(program), ptx_(program.module), context_(context), b_(context) {
+Lifter::Lifter(const ptx::VirtualFunction& f, const Program& program, llvm::LLVMContext& context)
+    : kernel_(f), program_of_(program), ptx_(program.module), context_(context), b_(context) {
   out_.module = std::make_unique<llvm::Module>("kernel", context);
   // Pointers of 64 bits everywhere; integers of 16, 32 and 64 bits are what registers hold.
   out_.module->setDataLayout("e-i64:64-i128:128-v16:16-v32:32-n16:32:64");
@@ -128,7 +129,8 @@ void Lifter::call(const Inst& inst) {
 
 void Lifter::pass(const ptx::CallArg& a, Frame& outer, Frame& inner, bool back) {
   const auto at = [&](Frame& f, std::uint32_t offset) {
-    if (f.memory == nullptr || offset + a.bytes > f.fn.frame_bytes) give_up("an argument outside of the frame");
+    if (f.memory == nullptr || offset + a.bytes > f.fn.frame_bytes)
+      give_up("an argument outside of the frame");
     return b_.CreateGEP(b_.getInt8Ty(), f.memory, b_.getInt64(offset));
   };
   if (a.reg.kind == OperandKind::sink) return;
@@ -157,14 +159,16 @@ void Lifter::describe_lines() {
   out_.module->addModuleFlag(llvm::Module::Warning, "Debug Info Version", llvm::DEBUG_METADATA_VERSION);
   auto* file = d.createFile("kernel.ptx", ".");
   d.createCompileUnit(llvm::dwarf::DW_LANG_C, file, "", true, "", 0);
-  program_ = d.createFunction(file, kernel_.fn.name, kernel_.fn.name, file, 1, d.createSubroutineType(d.getOrCreateTypeArray({})), 1,
-                              llvm::DINode::FlagZero, llvm::DISubprogram::SPFlagDefinition);
+  program_ = d.createFunction(file, kernel_.fn.name, kernel_.fn.name, file, 1,
+                              d.createSubroutineType(d.getOrCreateTypeArray({})), 1, llvm::DINode::FlagZero,
+                              llvm::DISubprogram::SPFlagDefinition);
   out_.function->setSubprogram(program_);
   d.finalize();
 }
 
 bool Lifter::ends_block(const Inst& inst) {
-  return inst.op == Op::bra || inst.op == Op::brx || inst.op == Op::ret || inst.op == Op::exit || inst.op == Op::trap;
+  return inst.op == Op::bra || inst.op == Op::brx || inst.op == Op::ret || inst.op == Op::exit ||
+         inst.op == Op::trap;
 }
 
 void Lifter::make_blocks() {
@@ -222,8 +226,9 @@ Value* Lifter::constant(const ptx::Operand& o, llvm::Type* type) {
   const std::string name = fmt::format("symbol.{}.{}", static_cast<int>(c.kind), c.symbol);
   llvm::GlobalVariable* symbol = out_.module->getNamedGlobal(name);
   if (symbol == nullptr) {
-    symbol = new llvm::GlobalVariable(*out_.module, b_.getInt8Ty(), false, llvm::GlobalValue::ExternalLinkage, nullptr,
-                                      name, nullptr, llvm::GlobalValue::NotThreadLocal, global_space);
+    symbol =
+        new llvm::GlobalVariable(*out_.module, b_.getInt8Ty(), false, llvm::GlobalValue::ExternalLinkage,
+                                 nullptr, name, nullptr, llvm::GlobalValue::NotThreadLocal, global_space);
     ptx::Constant base = c;
     base.value = 0;
     if (c.kind == ptx::Constant::Kind::global_symbol)
@@ -268,7 +273,9 @@ void Lifter::pure(llvm::Function& f) {
 
 Value* Lifter::read(const ptx::Operand& o, Type type) {
   switch (o.kind) {
-    case OperandKind::reg: return as(b_.CreateLoad(frame_->registers[o.index]->getAllocatedType(), frame_->registers[o.index]), value_type(type));
+    case OperandKind::reg:
+      return as(b_.CreateLoad(frame_->registers[o.index]->getAllocatedType(), frame_->registers[o.index]),
+                value_type(type));
     case OperandKind::pred: {
       Value* p = b_.CreateLoad(b_.getInt1Ty(), frame_->registers[o.index]);
       return o.negated ? b_.CreateNot(p) : p;
@@ -316,7 +323,8 @@ void Lifter::instruction(std::uint32_t pc) {
     guard_ = nullptr;
     return;
   }
-  auto* inside = llvm::BasicBlock::Create(context_, "guarded", out_.function, b_.GetInsertBlock()->getNextNode());
+  auto* inside =
+      llvm::BasicBlock::Create(context_, "guarded", out_.function, b_.GetInsertBlock()->getNextNode());
   auto* behind = llvm::BasicBlock::Create(context_, "behind", out_.function, inside->getNextNode());
   b_.CreateCondBr(guard, inside, behind);
   b_.SetInsertPoint(inside);

@@ -1,14 +1,15 @@
 // From a function over virtual registers to LLVM IR.
 //
-// What LLVM knows becomes its own instructions: integers, logic, comparisons, sums and products of f32 and f64 that round to
-// nearest, conversions that round so, loads and stores without order. All else is a call of a function "op.N" whose body is
-// nowhere: N is the instruction of PTX that it stands for (Lifted::operations), and its attributes say what it does to memory
-// and to the other lanes of a warp.
+// What LLVM knows becomes its own instructions: integers, logic, comparisons, sums and products of f32 and
+// f64 that round to nearest, conversions that round so, loads and stores without order. All else is a call of
+// a function "op.N" whose body is nowhere: N is the instruction of PTX that it stands for
+// (Lifted::operations), and its attributes say what it does to memory and to the other lanes of a warp.
 //
-// Addresses are integers in PTX. An access becomes one relative to a variable that stands for the whole state space
-// ("space.global", "space.shared" ...), at the address as index: LLVM then sees that two addresses differ by a constant, and
-// that spaces do not overlap. A generic address, and one of local memory, becomes a pointer made of a number, which may be
-// anywhere. The frame is an alloca, so that its parts can become registers.
+// Addresses are integers in PTX. An access becomes one relative to a variable that stands for the whole state
+// space
+// ("space.global", "space.shared" ...), at the address as index: LLVM then sees that two addresses differ by
+// a constant, and that spaces do not overlap. A generic address, and one of local memory, becomes a pointer
+// made of a number, which may be anywhere. The frame is an alloca, so that its parts can become registers.
 #pragma once
 
 #include <llvm/IR/Module.h>
@@ -25,7 +26,14 @@
 namespace simtlab::optimiser {
 
 // Address spaces of the IR.
-enum AddressSpace : unsigned { generic_space = 0, global_space = 1, shared_space = 3, constant_space = 4, local_space = 5, param_space = 101 };
+enum AddressSpace : unsigned {
+  generic_space = 0,
+  global_space = 1,
+  shared_space = 3,
+  constant_space = 4,
+  local_space = 5,
+  param_space = 101
+};
 
 // A function that is not optimised, and why.
 struct GivenUp {
@@ -35,10 +43,10 @@ struct GivenUp {
 struct Lifted {
   std::unique_ptr<llvm::Module> module;
   llvm::Function* function = nullptr;
-  bool left_out = false;  // passes were, for a block has too many accesses
-  std::vector<ptx::Inst> operations;            // of the functions "op.N"
-  // Constants and places of instructions are those of the function that has them: of each line of the debug information,
-  // which function and which instruction. Operations: which function.
+  bool left_out = false;              // passes were, for a block has too many accesses
+  std::vector<ptx::Inst> operations;  // of the functions "op.N"
+  // Constants and places of instructions are those of the function that has them: of each line of the debug
+  // information, which function and which instruction. Operations: which function.
   std::vector<std::pair<const ptx::VirtualFunction*, std::uint32_t>> lines;
   std::vector<const ptx::VirtualFunction*> owners;
   std::map<std::string, ptx::Constant> symbols;  // of the variables "symbol.N"

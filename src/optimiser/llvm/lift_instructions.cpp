@@ -13,8 +13,8 @@ bool Lifter::plain_float(const Inst& inst) {
 }
 
 bool Lifter::plain_integer(const Inst& inst) {
-  return !is_float(inst.type) && inst.type != Type::u16x2 && inst.type != Type::s16x2 && inst.type != Type::pred &&
-         !inst.mods.sat && !inst.mods.relu && size_of(inst.type) <= 8;
+  return !is_float(inst.type) && inst.type != Type::u16x2 && inst.type != Type::s16x2 &&
+         inst.type != Type::pred && !inst.mods.sat && !inst.mods.relu && size_of(inst.type) <= 8;
 }
 
 bool Lifter::known(const Inst& inst) {
@@ -57,12 +57,15 @@ bool Lifter::known(const Inst& inst) {
 bool Lifter::arithmetic(const Inst& inst) {
   if (is_float(inst.type)) return plain_float(inst) && float_arithmetic(inst);
   if (!plain_integer(inst)) return false;
-  if (inst.mods.cc_in || inst.mods.cc_out || inst.op == Op::addc || inst.op == Op::subc || inst.op == Op::madc)
+  if (inst.mods.cc_in || inst.mods.cc_out || inst.op == Op::addc || inst.op == Op::subc ||
+      inst.op == Op::madc)
     return with_carry(inst);
   Value* a = src(inst, 0);
   switch (inst.op) {
     case Op::neg: write(inst.dst[0], b_.CreateNeg(a)); return true;
-    case Op::abs: write(inst.dst[0], b_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, a, b_.getFalse())); return true;
+    case Op::abs:
+      write(inst.dst[0], b_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, a, b_.getFalse()));
+      return true;
     case Op::mul:
     case Op::mad: {
       Value* p = product(inst, a);
@@ -79,10 +82,12 @@ bool Lifter::arithmetic(const Inst& inst) {
     case Op::add: write(inst.dst[0], b_.CreateAdd(a, c)); return true;
     case Op::sub: write(inst.dst[0], b_.CreateSub(a, c)); return true;
     case Op::min:
-      write(inst.dst[0], b_.CreateBinaryIntrinsic(sign ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, a, c));
+      write(inst.dst[0],
+            b_.CreateBinaryIntrinsic(sign ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, a, c));
       return true;
     case Op::max:
-      write(inst.dst[0], b_.CreateBinaryIntrinsic(sign ? llvm::Intrinsic::smax : llvm::Intrinsic::umax, a, c));
+      write(inst.dst[0],
+            b_.CreateBinaryIntrinsic(sign ? llvm::Intrinsic::smax : llvm::Intrinsic::umax, a, c));
       return true;
     default: return false;
   }
@@ -169,7 +174,9 @@ bool Lifter::logic(const Inst& inst) {
     return true;
   }
   Value* by = b_.getIntN(bits, std::min<std::uint64_t>(amount, bits - 1));
-  write(inst.dst[0], inst.op == Op::shl ? b_.CreateShl(a, by) : sign ? b_.CreateAShr(a, by) : b_.CreateLShr(a, by));
+  write(inst.dst[0], inst.op == Op::shl ? b_.CreateShl(a, by)
+                     : sign             ? b_.CreateAShr(a, by)
+                                        : b_.CreateLShr(a, by));
   return true;
 }
 
@@ -221,9 +228,11 @@ llvm::CmpInst::Predicate Lifter::predicate_of(Compare c, Type type) {
 }
 
 bool Lifter::compare(const Inst& inst) {
-  if (inst.mods.ftz || (is_float(inst.type) && inst.type != Type::f32 && inst.type != Type::f64)) return false;
+  if (inst.mods.ftz || (is_float(inst.type) && inst.type != Type::f32 && inst.type != Type::f64))
+    return false;
   const auto predicate = predicate_of(inst.mods.compare, inst.type);
-  if (predicate == llvm::CmpInst::BAD_FCMP_PREDICATE || predicate == llvm::CmpInst::BAD_ICMP_PREDICATE) return false;
+  if (predicate == llvm::CmpInst::BAD_FCMP_PREDICATE || predicate == llvm::CmpInst::BAD_ICMP_PREDICATE)
+    return false;
   Value* p = b_.CreateCmp(predicate, src(inst, 0), src(inst, 1));
   Value* q = inst.dst_count > 1 ? b_.CreateNot(p) : nullptr;
   if (inst.mods.bool_op != ptx::BoolOp::none) {
@@ -273,7 +282,8 @@ bool Lifter::convert(const Inst& inst) {
   const Type to = inst.type, from = inst.stype;
   const ptx::Mods& m = inst.mods;
   if (m.ftz || m.sat || m.relu || inst.src_count != 1) return false;
-  const bool to_float = to == Type::f32 || to == Type::f64, from_float = from == Type::f32 || from == Type::f64;
+  const bool to_float = to == Type::f32 || to == Type::f64,
+             from_float = from == Type::f32 || from == Type::f64;
   if ((is_float(to) && !to_float) || (is_float(from) && !from_float)) return false;
   Value* a = read(inst.src[0], from);
   if (!to_float && !from_float) {
@@ -284,7 +294,8 @@ bool Lifter::convert(const Inst& inst) {
   }
   if (to_float && !from_float) {
     if (m.rounding != ptx::Rounding::rn) return false;
-    write(inst.dst[0], is_signed(from) ? b_.CreateSIToFP(a, value_type(to)) : b_.CreateUIToFP(a, value_type(to)));
+    write(inst.dst[0],
+          is_signed(from) ? b_.CreateSIToFP(a, value_type(to)) : b_.CreateUIToFP(a, value_type(to)));
     return true;
   }
   if (!from_float || !to_float || to == from) return false;

@@ -50,7 +50,9 @@ bool Lifter::convert_address(const Inst& inst) {
   if (space == Space::param) return false;
   const std::string name = fmt::format("cvta{}.{}", inst.mods.to ? ".to" : "", name_of(space));
   auto* callee = llvm::cast<llvm::Function>(
-      out_.module->getOrInsertFunction(name, llvm::FunctionType::get(b_.getInt64Ty(), {b_.getInt64Ty()}, false)).getCallee());
+      out_.module
+          ->getOrInsertFunction(name, llvm::FunctionType::get(b_.getInt64Ty(), {b_.getInt64Ty()}, false))
+          .getCallee());
   pure(*callee);
   write(inst.dst[0], b_.CreateCall(callee, {a}));
   return true;
@@ -59,7 +61,8 @@ bool Lifter::convert_address(const Inst& inst) {
 Value* Lifter::frame_at(const Inst& inst) {
   if (frame_->memory == nullptr) give_up("a frame of no bytes");
   Value* offset = raw(inst.src[0], b_.getInt64Ty());
-  if (inst.imm_offset != 0) offset = b_.CreateAdd(offset, b_.getInt64(static_cast<std::uint64_t>(inst.imm_offset)));
+  if (inst.imm_offset != 0)
+    offset = b_.CreateAdd(offset, b_.getInt64(static_cast<std::uint64_t>(inst.imm_offset)));
   return b_.CreateGEP(b_.getInt8Ty(), frame_->memory, offset);
 }
 
@@ -88,7 +91,8 @@ Value* Lifter::in_space(const char* name, unsigned number, Value* address) {
 
 bool Lifter::plain_access(const Inst& inst) {
   const ptx::Mods& m = inst.mods;
-  const bool usual = m.cache == ptx::CacheOp::none || (inst.op != Op::st && (m.cache == ptx::CacheOp::ca || m.cache == ptx::CacheOp::nc)) ||
+  const bool usual = m.cache == ptx::CacheOp::none ||
+                     (inst.op != Op::st && (m.cache == ptx::CacheOp::ca || m.cache == ptx::CacheOp::nc)) ||
                      (inst.op == Op::st && m.cache == ptx::CacheOp::wb);
   return usual && m.order == ptx::MemOrder::weak;
 }
@@ -101,8 +105,8 @@ llvm::Type* Lifter::access_type(const Inst& inst) {
 bool Lifter::load(const Inst& inst) {
   if (!plain_access(inst) || size_of(inst.type) > 8) return false;
   llvm::LoadInst* v = b_.CreateAlignedLoad(access_type(inst), pointer(inst), alignment_of(inst));
-  if (inst.mods.space == Space::param || inst.mods.space == Space::constant || inst.mods.cache == ptx::CacheOp::nc ||
-      inst.op == Op::ldu)
+  if (inst.mods.space == Space::param || inst.mods.space == Space::constant ||
+      inst.mods.cache == ptx::CacheOp::nc || inst.op == Op::ldu)
     v->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(context_, {}));
   const bool sign = is_signed(inst.type) && !is_float(inst.type);
   if (inst.mods.vector == 1) {
@@ -129,18 +133,20 @@ bool Lifter::store(const Inst& inst) {
 }
 
 std::string Lifter::key_of(const Inst& inst) {
-  std::string out = fmt::format("{} {} {} {} {} {} {} {}", static_cast<int>(inst.op), static_cast<int>(inst.type),
-                                static_cast<int>(inst.stype), inst.imm_offset, inst.frame_relative, inst.dst_count,
-                                inst.src_count, static_cast<int>(inst.op_class));
+  std::string out =
+      fmt::format("{} {} {} {} {} {} {} {}", static_cast<int>(inst.op), static_cast<int>(inst.type),
+                  static_cast<int>(inst.stype), inst.imm_offset, inst.frame_relative, inst.dst_count,
+                  inst.src_count, static_cast<int>(inst.op_class));
   const ptx::Mods& m = inst.mods;
-  out += fmt::format(" {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", static_cast<int>(m.rounding), static_cast<int>(m.compare),
-                     static_cast<int>(m.bool_op), static_cast<int>(m.mul), static_cast<int>(m.atom),
-                     static_cast<int>(m.shfl), static_cast<int>(m.vote), static_cast<int>(m.cache),
-                     static_cast<int>(m.scope), static_cast<int>(m.order), static_cast<int>(m.prmt),
-                     static_cast<int>(m.bar), static_cast<int>(m.geometry), static_cast<int>(m.space), m.vector);
-  out += fmt::format(" {}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{} {} {} {} {} {}", m.ftz, m.sat, m.approx, m.full, m.relu, m.nan, m.xorsign,
-                     m.abs, m.uni, m.to, m.shift_amount, m.left, m.wrap, m.all, m.aligned, m.wait_all, m.turns, m.testp, m.lut,
-                     m.copy_bytes, m.src_type_hi, m.video);
+  out += fmt::format(" {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", static_cast<int>(m.rounding),
+                     static_cast<int>(m.compare), static_cast<int>(m.bool_op), static_cast<int>(m.mul),
+                     static_cast<int>(m.atom), static_cast<int>(m.shfl), static_cast<int>(m.vote),
+                     static_cast<int>(m.cache), static_cast<int>(m.scope), static_cast<int>(m.order),
+                     static_cast<int>(m.prmt), static_cast<int>(m.bar), static_cast<int>(m.geometry),
+                     static_cast<int>(m.space), m.vector);
+  out += fmt::format(" {}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{} {} {} {} {} {}", m.ftz, m.sat, m.approx, m.full,
+                     m.relu, m.nan, m.xorsign, m.abs, m.uni, m.to, m.shift_amount, m.left, m.wrap, m.all,
+                     m.aligned, m.wait_all, m.turns, m.testp, m.lut, m.copy_bytes, m.src_type_hi, m.video);
   for (unsigned i = 0; i < inst.dst_count; ++i)
     out += fmt::format(" d{}:{}", static_cast<int>(inst.dst[i].kind), inst.dst[i].bytes);
   for (unsigned i = 0; i < inst.src_count; ++i) {
@@ -160,25 +166,33 @@ void Lifter::opaque(const Inst& inst, Effect effect) {
   std::vector<llvm::Type*> argument_types, results;
   for (unsigned i = 0; i < inst.src_count; ++i) {
     const ptx::Operand& o = inst.src[i];
-    if (o.kind == OperandKind::special && ptx::is_clock(static_cast<ptx::Special>(o.index))) give_up("it reads the clock");
+    if (o.kind == OperandKind::special && ptx::is_clock(static_cast<ptx::Special>(o.index)))
+      give_up("it reads the clock");
     if (o.kind != OperandKind::reg && o.kind != OperandKind::pred) continue;
-    Value* v = o.kind == OperandKind::pred ? b_.CreateLoad(b_.getInt1Ty(), frame_->registers[o.index])
-                                           : as(b_.CreateLoad(frame_->registers[o.index]->getAllocatedType(), frame_->registers[o.index]),
-                                                b_.getIntNTy(o.bytes * 8u));
+    Value* v =
+        o.kind == OperandKind::pred
+            ? b_.CreateLoad(b_.getInt1Ty(), frame_->registers[o.index])
+            : as(b_.CreateLoad(frame_->registers[o.index]->getAllocatedType(), frame_->registers[o.index]),
+                 b_.getIntNTy(o.bytes * 8u));
     arguments.push_back(v);
     argument_types.push_back(v->getType());
   }
   if (inst.frame_relative) give_up("an operation on the frame");
   for (unsigned i = 0; i < inst.dst_count; ++i)
-    if (inst.dst[i].kind == OperandKind::reg || inst.dst[i].kind == OperandKind::pred) results.push_back(bits_of(inst.dst[i]));
-  llvm::Type* result = results.empty()       ? b_.getVoidTy()
-                       : results.size() == 1 ? results.front()
-                                             : static_cast<llvm::Type*>(llvm::StructType::get(context_, results));
+    if (inst.dst[i].kind == OperandKind::reg || inst.dst[i].kind == OperandKind::pred)
+      results.push_back(bits_of(inst.dst[i]));
+  llvm::Type* result = results.empty() ? b_.getVoidTy()
+                       : results.size() == 1
+                           ? results.front()
+                           : static_cast<llvm::Type*>(llvm::StructType::get(context_, results));
   std::string key = fmt::format("{} {}", static_cast<const void*>(&frame_->f), key_of(inst));
-  const auto [it, fresh] = names_.try_emplace(std::move(key), static_cast<std::uint32_t>(out_.operations.size()));
+  const auto [it, fresh] =
+      names_.try_emplace(std::move(key), static_cast<std::uint32_t>(out_.operations.size()));
   if (fresh) out_.operations.push_back(inst), out_.owners.push_back(&frame_->f);
   auto* callee = llvm::cast<llvm::Function>(
-      out_.module->getOrInsertFunction(fmt::format("op.{}", it->second), llvm::FunctionType::get(result, argument_types, false))
+      out_.module
+          ->getOrInsertFunction(fmt::format("op.{}", it->second),
+                                llvm::FunctionType::get(result, argument_types, false))
           .getCallee());
   if (fresh) describe(*callee, effect);
   llvm::CallInst* call = b_.CreateCall(callee, arguments);

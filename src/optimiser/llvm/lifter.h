@@ -36,7 +36,7 @@ class Lifter {
     explicit Frame(const ptx::VirtualFunction& function) : f(function), fn(function.fn) {}
     const ptx::VirtualFunction& f;
     const ptx::Function& fn;
-    std::uint32_t first_line = 0;                                      // of its code in the debug information
+    std::uint32_t first_line = 0;                                     // of its code in the debug information
     std::vector<std::pair<std::uint32_t, llvm::BasicBlock*>> blocks;  // by pc
     std::vector<llvm::AllocaInst*> registers;
     llvm::AllocaInst* memory = nullptr;
@@ -129,8 +129,8 @@ class Lifter {
 
   bool convert(const Inst& inst);
 
-  // Addresses of global and constant memory are their own generic ones. Of the others the conversion is a call that the
-  // passes see through.
+  // Addresses of global and constant memory are their own generic ones. Of the others the conversion is a
+  // call that the passes see through.
   bool convert_address(const Inst& inst);
 
   // ---- memory ----
@@ -143,7 +143,9 @@ class Lifter {
   static bool plain_access(const Inst& inst);
 
   llvm::Type* access_type(const Inst& inst);
-  static llvm::Align alignment_of(const Inst& inst) { return llvm::Align(std::uint64_t{size_of(inst.type)} * inst.mods.vector); }
+  static llvm::Align alignment_of(const Inst& inst) {
+    return llvm::Align(std::uint64_t{size_of(inst.type)} * inst.mods.vector);
+  }
 
   bool load(const Inst& inst);
 

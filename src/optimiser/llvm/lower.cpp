@@ -39,7 +39,8 @@ void Lowerer::order_blocks() {
     seen[b] = true;
     Visit v{b, {}};
     for (llvm::BasicBlock* s : llvm::successors(b)) v.left.push_back(s);
-    std::stable_sort(v.left.begin(), v.left.end(), [&](auto* x, auto* y) { return loops.getLoopDepth(x) > loops.getLoopDepth(y); });
+    std::stable_sort(v.left.begin(), v.left.end(),
+                     [&](auto* x, auto* y) { return loops.getLoopDepth(x) > loops.getLoopDepth(y); });
     stack.push_back(std::move(v));
   };
   enter(&function_.getEntryBlock());
@@ -68,14 +69,17 @@ void Lowerer::store(ptx::VirtualFunction& f) {
 }
 
 bool Lowerer::can_predicate(const llvm::BasicBlock& block, const llvm::BasicBlock& other) const {
-  if (block.getSinglePredecessor() == nullptr || block.getSingleSuccessor() != &other || &block == &other) return false;
+  if (block.getSinglePredecessor() == nullptr || block.getSingleSuccessor() != &other || &block == &other)
+    return false;
   unsigned count = 0;
   for (const llvm::Instruction& i : block) {
     if (llvm::isa<llvm::PHINode>(i)) return false;
     if (auto* call = llvm::dyn_cast<llvm::CallInst>(&i)) {
       const Inst* op = operation(*call);
       if (op == nullptr && !llvm::isa<llvm::IntrinsicInst>(call)) return false;
-      if (op != nullptr && call->isConvergent() && op->op != Op::st && op->op != Op::atom && op->op != Op::red) return false;
+      if (op != nullptr && call->isConvergent() && op->op != Op::st && op->op != Op::atom &&
+          op->op != Op::red)
+        return false;
     }
     if (++count > 8) return false;
   }
@@ -162,7 +166,8 @@ void Lowerer::jump_behind(llvm::BasicBlock& target, const llvm::BasicBlock& take
   jump(target);
 }
 
-void Lowerer::collect_copies(const llvm::BasicBlock& from, llvm::BasicBlock& to, Parts& targets, Parts& sources) {
+void Lowerer::collect_copies(const llvm::BasicBlock& from, llvm::BasicBlock& to, Parts& targets,
+                             Parts& sources) {
   for (llvm::PHINode& phi : to.phis()) {
     const Value* v = phi.getIncomingValueForBlock(&from);
     if (llvm::isa<llvm::UndefValue>(v)) continue;
@@ -184,7 +189,9 @@ void Lowerer::phi_copies(const llvm::BasicBlock& from, llvm::BasicBlock& to) {
 
 void Lowerer::parallel(Parts& targets, Parts& sources) {
   const auto same = [](const Operand& a, const Operand& b) {
-    const auto reg = [](const Operand& o) { return o.kind == OperandKind::reg || o.kind == OperandKind::pred; };
+    const auto reg = [](const Operand& o) {
+      return o.kind == OperandKind::reg || o.kind == OperandKind::pred;
+    };
     return reg(a) && reg(b) && a.index == b.index;
   };
   std::map<std::uint32_t, unsigned> readers;
@@ -207,7 +214,8 @@ void Lowerer::parallel(Parts& targets, Parts& sources) {
       --left;
       const Operand& s = sources[i];
       if (s.kind != OperandKind::reg && s.kind != OperandKind::pred) continue;
-      if (--readers[s.index] == 0 && writer.contains(s.index) && !done[writer[s.index]]) ready.push_back(writer[s.index]);
+      if (--readers[s.index] == 0 && writer.contains(s.index) && !done[writer[s.index]])
+        ready.push_back(writer[s.index]);
     }
     if (left == 0) break;
     while (done[scan]) ++scan;

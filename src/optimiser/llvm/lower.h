@@ -5,8 +5,8 @@
 
 namespace simtlab::optimiser {
 
-// Replaces code, constants, registers and the frame of `f`, which `lifted` was made from. Throws GivenUp, and then `f` is as
-// it was.
+// Replaces code, constants, registers and the frame of `f`, which `lifted` was made from. Throws GivenUp, and
+// then `f` is as it was.
 void lower(const Lifted& lifted, ptx::VirtualFunction& f);
 
 }  // namespace simtlab::optimiser

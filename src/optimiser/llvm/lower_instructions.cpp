@@ -31,7 +31,8 @@ void Lowerer::instruction(llvm::Instruction& i) {
     case I::FPTrunc: return convert_float(llvm::cast<llvm::CastInst>(i));
     case I::BitCast:
     case I::Freeze:
-      if (i.getType()->isVectorTy() != i.getOperand(0)->getType()->isVectorTy()) give_up("a vector as a number");
+      if (i.getType()->isVectorTy() != i.getOperand(0)->getType()->isVectorTy())
+        give_up("a vector as a number");
       if (i.getType()->isVectorTy() && i.getOpcode() == I::BitCast &&
           llvm::cast<llvm::FixedVectorType>(i.getType())->getNumElements() !=
               llvm::cast<llvm::FixedVectorType>(i.getOperand(0)->getType())->getNumElements())
@@ -46,7 +47,8 @@ void Lowerer::instruction(llvm::Instruction& i) {
     }
     case I::PtrToInt: return alias(i, {in_register(address(i.getOperand(0)))});
     case I::ExtractValue:
-      return alias(i, {parts(i.getOperand(0)).at(llvm::cast<llvm::ExtractValueInst>(i).getIndices().front())});
+      return alias(i,
+                   {parts(i.getOperand(0)).at(llvm::cast<llvm::ExtractValueInst>(i).getIndices().front())});
     case I::ExtractElement: {
       auto* n = llvm::dyn_cast<llvm::ConstantInt>(i.getOperand(1));
       if (n == nullptr) give_up("an element by a variable index");
@@ -130,7 +132,8 @@ void Lowerer::binary(llvm::BinaryOperator& i) {
   }
 }
 
-void Lowerer::masked(llvm::Instruction& i, Op op, Type type, std::initializer_list<Operand> sources, const ptx::Mods& mods, bool whole) {
+void Lowerer::masked(llvm::Instruction& i, Op op, Type type, std::initializer_list<Operand> sources,
+                     const ptx::Mods& mods, bool whole) {
   if (whole) return emit(op, type, define(i), sources, mods);
   const unsigned n = bits_of(i.getType()), bytes = container(n);
   Operand t = new_register(bytes);
@@ -162,7 +165,8 @@ bool Lowerer::wide_product(llvm::BinaryOperator& i) {
     Value *a = nullptr, *b = nullptr;
     const llvm::APInt* c = nullptr;
     const auto ext = [&](Value* v, Value*& inner) {
-      return (sign ? match(v, m_SExt(m_Value(inner))) : match(v, m_ZExt(m_Value(inner)))) && inner->getType()->isIntegerTy(32);
+      return (sign ? match(v, m_SExt(m_Value(inner))) : match(v, m_ZExt(m_Value(inner)))) &&
+             inner->getType()->isIntegerTy(32);
     };
     if (!ext(i.getOperand(0), a)) continue;
     ptx::Mods mods;
@@ -190,7 +194,8 @@ bool Lowerer::wide_shift(llvm::BinaryOperator& i) {
   if (!a->getType()->isIntegerTy(32)) return false;
   ptx::Mods mods;
   mods.mul = ptx::MulMode::wide;
-  emit(Op::mul, sign ? Type::s32 : Type::u32, define(i), {operand(a), number(std::uint64_t{1} << c->getZExtValue(), 4)}, mods);
+  emit(Op::mul, sign ? Type::s32 : Type::u32, define(i),
+       {operand(a), number(std::uint64_t{1} << c->getZExtValue(), 4)}, mods);
   return true;
 }
 
@@ -216,7 +221,8 @@ void Lowerer::predicates(llvm::BinaryOperator& i) {
   }
   Operand b = operand(i.getOperand(1));
   const Op op = i.getOpcode() == I::And ? Op::and_ : i.getOpcode() == I::Or ? Op::or_ : Op::xor_;
-  if (i.getOpcode() != I::And && i.getOpcode() != I::Or && i.getOpcode() != I::Xor) give_up("a sum of predicates");
+  if (i.getOpcode() != I::And && i.getOpcode() != I::Or && i.getOpcode() != I::Xor)
+    give_up("a sum of predicates");
   emit(op, Type::pred, define(i), {a, b});
 }
 
@@ -268,7 +274,8 @@ void Lowerer::compare_floats(llvm::FCmpInst& i) {
     case P::FCMP_UNO: mods.compare = Compare::nan; break;
     default: give_up("a comparison that is a constant");
   }
-  emit(Op::setp, float_type(*i.getOperand(0)), define(i), {operand(i.getOperand(0)), operand(i.getOperand(1))}, mods);
+  emit(Op::setp, float_type(*i.getOperand(0)), define(i),
+       {operand(i.getOperand(0)), operand(i.getOperand(1))}, mods);
 }
 
 void Lowerer::select(llvm::SelectInst& i) {
@@ -310,7 +317,8 @@ void Lowerer::convert_integer(llvm::CastInst& i) {
   if (from->isIntegerTy(1)) {
     const std::uint64_t one = i.getOpcode() == I::SExt ? ~std::uint64_t{0} : 1;
     const std::uint64_t value = n == 64 ? one : one & ((std::uint64_t{1} << n) - 1);
-    if (a.negated) return emit(Op::selp, bits(bytes), define(i), {number(0, bytes), number(value, bytes), positive(a)});
+    if (a.negated)
+      return emit(Op::selp, bits(bytes), define(i), {number(0, bytes), number(value, bytes), positive(a)});
     return emit(Op::selp, bits(bytes), define(i), {number(value, bytes), number(0, bytes), a});
   }
   if (i.getOpcode() == I::Trunc) {

@@ -26,11 +26,14 @@ Lowerer::Access Lowerer::access_of(llvm::Type* t) const {
 
 void Lowerer::load(llvm::LoadInst& i) {
   const Access a = access_of(i.getType());
-  Inst inst = begin(Op::ld, is_fp(i.getType()) ? (a.bytes == 8 ? Type::f64 : Type::f32) : a.bytes == 1 ? Type::u8 : bits(a.bytes));
+  Inst inst = begin(Op::ld, is_fp(i.getType()) ? (a.bytes == 8 ? Type::f64 : Type::f32)
+                            : a.bytes == 1     ? Type::u8
+                                               : bits(a.bytes));
   const Address where = address(i.getPointerOperand());
   set_address(inst, where);
   inst.mods.vector = static_cast<std::uint8_t>(a.count);
-  if (where.space == Space::global && i.hasMetadata(llvm::LLVMContext::MD_invariant_load)) inst.mods.cache = ptx::CacheOp::nc;
+  if (where.space == Space::global && i.hasMetadata(llvm::LLVMContext::MD_invariant_load))
+    inst.mods.cache = ptx::CacheOp::nc;
   Parts p = registers_for(i.getType());
   for (const Operand& o : p) add_dst(inst, o);
   finish(inst);
@@ -42,7 +45,9 @@ void Lowerer::store_value(llvm::StoreInst& i) {
   const Access a = access_of(t);
   const Parts values = parts(i.getValueOperand());
   const Address where = address(i.getPointerOperand());
-  Inst inst = begin(Op::st, is_fp(t) ? (a.bytes == 8 ? Type::f64 : Type::f32) : a.bytes == 1 ? Type::u8 : bits(a.bytes));
+  Inst inst = begin(Op::st, is_fp(t)       ? (a.bytes == 8 ? Type::f64 : Type::f32)
+                            : a.bytes == 1 ? Type::u8
+                                           : bits(a.bytes));
   set_address(inst, where);
   inst.mods.vector = static_cast<std::uint8_t>(a.count);
   for (Operand o : values) {
@@ -78,8 +83,8 @@ void Lowerer::call(llvm::CallInst& i) {
 void Lowerer::known(llvm::IntrinsicInst& i) {
   namespace N = llvm::Intrinsic;
   const unsigned id = i.getIntrinsicID();
-  if (id == N::assume || id == N::lifetime_start || id == N::lifetime_end || id == N::experimental_noalias_scope_decl ||
-      llvm::isa<llvm::DbgInfoIntrinsic>(i))
+  if (id == N::assume || id == N::lifetime_start || id == N::lifetime_end ||
+      id == N::experimental_noalias_scope_decl || llvm::isa<llvm::DbgInfoIntrinsic>(i))
     return;
   if (i.getType()->isVectorTy()) give_up("an operation on vectors");
   ptx::Mods mods;

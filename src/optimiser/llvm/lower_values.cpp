@@ -82,7 +82,8 @@ ptx::OpClass Lowerer::class_of(Op op, Type type, Type stype, const ptx::Mods& mo
     case Op::mul:
       return is_float(type) ? ptx::class_of(R::by_type, type, stype, mods) : ptx::OpClass::int_mul;
     case Op::mad: return ptx::OpClass::int_mul;
-    case Op::div: return is_float(type) ? ptx::class_of(R::float_div, type, stype, mods) : ptx::OpClass::int_div;
+    case Op::div:
+      return is_float(type) ? ptx::class_of(R::float_div, type, stype, mods) : ptx::OpClass::int_div;
     case Op::popc:
     case Op::clz:
     case Op::brev:
@@ -111,7 +112,8 @@ void Lowerer::finish(Inst inst) {
   code_.push_back(inst);
 }
 
-void Lowerer::emit(Op op, Type type, const Operand& dst, std::initializer_list<Operand> sources, const ptx::Mods& mods, Type stype) {
+void Lowerer::emit(Op op, Type type, const Operand& dst, std::initializer_list<Operand> sources,
+                   const ptx::Mods& mods, Type stype) {
   Inst inst = begin(op, type);
   inst.stype = stype;
   inst.mods = mods;
@@ -192,7 +194,8 @@ const Parts& Lowerer::parts(const Value* v) {
     // Made where it is used: what is emitted for one use may not be passed on the way to another.
     Parts made;
     if (auto* t = llvm::dyn_cast<llvm::FixedVectorType>(c->getType())) {
-      for (unsigned i = 0; i < t->getNumElements(); ++i) made.push_back(constant_value(*c->getAggregateElement(i)));
+      for (unsigned i = 0; i < t->getNumElements(); ++i)
+        made.push_back(constant_value(*c->getAggregateElement(i)));
     } else {
       made.push_back(constant_value(*c));
     }
@@ -250,7 +253,8 @@ Address Lowerer::address(const Value* p) {
     out.base = constant_of(lifted_.symbols.at(g->getName().str()), 8);
     return out;
   }
-  if (auto* e = llvm::dyn_cast<llvm::ConstantExpr>(p); e != nullptr && e->getOpcode() == llvm::Instruction::IntToPtr) {
+  if (auto* e = llvm::dyn_cast<llvm::ConstantExpr>(p);
+      e != nullptr && e->getOpcode() == llvm::Instruction::IntToPtr) {
     Address out;
     out.space = space_of(p->getType()->getPointerAddressSpace());
     add_index(out, e->getOperand(0), 1);
@@ -318,7 +322,8 @@ void Lowerer::add_index(Address& out, Value* index, std::int64_t scale) {
     ptx::Mods mods;
     const bool power = scale > 0 && (scale & (scale - 1)) == 0;
     if (power) {
-      emit(Op::shl, Type::b64, product, {x, number(static_cast<std::uint64_t>(__builtin_ctzll(static_cast<std::uint64_t>(scale))), 4)});
+      emit(Op::shl, Type::b64, product,
+           {x, number(static_cast<std::uint64_t>(__builtin_ctzll(static_cast<std::uint64_t>(scale))), 4)});
     } else {
       mods.mul = ptx::MulMode::lo;
       emit(Op::mul, Type::s64, product, {x, number(static_cast<std::uint64_t>(scale), 8)}, mods);

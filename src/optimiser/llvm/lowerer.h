@@ -42,7 +42,8 @@ class Lowerer {
 
   void run();
 
-  // Definitions before uses, and a loop in one piece: of two ways, the one that stays in the loop comes first.
+  // Definitions before uses, and a loop in one piece: of two ways, the one that stays in the loop comes
+  // first.
   void order_blocks();
 
   void store(ptx::VirtualFunction& f);
@@ -69,9 +70,12 @@ class Lowerer {
   void finish(Inst inst);
   static void add_dst(Inst& inst, const Operand& o) { inst.dst[inst.dst_count++] = o; }
   static void add_src(Inst& inst, const Operand& o) { inst.src[inst.src_count++] = o; }
-  void emit(Op op, Type type, const Operand& dst, std::initializer_list<Operand> sources, const ptx::Mods& mods = {}, Type stype = Type::none);
+  void emit(Op op, Type type, const Operand& dst, std::initializer_list<Operand> sources,
+            const ptx::Mods& mods = {}, Type stype = Type::none);
   static Type integer(unsigned bytes, bool sign = false);
-  static Type bits(unsigned bytes) { return bytes == 1 ? Type::b8 : bytes == 2 ? Type::b16 : bytes == 4 ? Type::b32 : Type::b64; }
+  static Type bits(unsigned bytes) {
+    return bytes == 1 ? Type::b8 : bytes == 2 ? Type::b16 : bytes == 4 ? Type::b32 : Type::b64;
+  }
 
   void copy(const Operand& to, const Operand& from);
 
@@ -110,8 +114,8 @@ class Lowerer {
 
   // ---- blocks ----
 
-  // A block that only its branch leads to and that leads to where the branch leads else, of few instructions without branches:
-  // its instructions are guarded.
+  // A block that only its branch leads to and that leads to where the branch leads else, of few instructions
+  // without branches: its instructions are guarded.
   bool can_predicate(const llvm::BasicBlock& block, const llvm::BasicBlock& other) const;
 
   void block(llvm::BasicBlock& b);
@@ -139,7 +143,8 @@ class Lowerer {
   static Type float_type(const Value& v) { return v.getType()->isDoubleTy() ? Type::f64 : Type::f32; }
 
   void binary(llvm::BinaryOperator& i);
-  void masked(llvm::Instruction& i, Op op, Type type, std::initializer_list<Operand> sources, const ptx::Mods& mods, bool whole);
+  void masked(llvm::Instruction& i, Op op, Type type, std::initializer_list<Operand> sources,
+              const ptx::Mods& mods, bool whole);
   // With the sign of bit n - 1 in the whole container.
   Operand extended(const Operand& a, unsigned n, unsigned bytes);
   // Amounts of shifts have 32 bits.

@@ -9,7 +9,8 @@
 
 namespace simtlab::optimiser {
 
-bool optimise(std::span<ptx::VirtualFunction> functions, std::uint32_t which, const ptx::Module& module, std::string& why) {
+bool optimise(std::span<ptx::VirtualFunction> functions, std::uint32_t which, const ptx::Module& module,
+              std::string& why) {
   ptx::VirtualFunction& f = functions[which];
   if (!f.fn.is_entry) {
     why = "a function that is called";
@@ -34,8 +35,8 @@ bool optimise(std::span<ptx::VirtualFunction> functions, std::uint32_t which, co
 }  // namespace simtlab::optimiser
 
 // What the core finds by its name (optimiser/optimiser.cpp).
-extern "C" [[gnu::visibility("default")]] bool simtlab_optimise(std::span<simtlab::ptx::VirtualFunction> functions,
-                                                                std::uint32_t which, const simtlab::ptx::Module& module,
-                                                                std::string& why) {
+extern "C" [[gnu::visibility("default")]] bool simtlab_optimise(
+    std::span<simtlab::ptx::VirtualFunction> functions, std::uint32_t which,
+    const simtlab::ptx::Module& module, std::string& why) {
   return simtlab::optimiser::optimise(functions, which, module, why);
 }

@@ -42,26 +42,36 @@ namespace {
 
 using llvm::Value;
 
-// What LLVM asks of a target: a GPU whose accesses take a register and an offset, whose registers are plenty and whose
-// branches may diverge.
+// What LLVM asks of a target: a GPU whose accesses take a register and an offset, whose registers are plenty
+// and whose branches may diverge.
 class Gpu : public llvm::TargetTransformInfoImplCRTPBase<Gpu> {
   using Base = llvm::TargetTransformInfoImplCRTPBase<Gpu>;
 
  public:
   explicit Gpu(const llvm::DataLayout& layout) : Base(layout) {}
   bool hasBranchDivergence(const llvm::Function* = nullptr) const { return true; }
-  bool isLegalAddressingMode(llvm::Type*, llvm::GlobalValue* variable, std::int64_t offset, bool has_base, std::int64_t scale,
-                             unsigned, llvm::Instruction* = nullptr, std::int64_t = 0) const {
+  bool isLegalAddressingMode(llvm::Type*, llvm::GlobalValue* variable, std::int64_t offset, bool has_base,
+                             std::int64_t scale, unsigned, llvm::Instruction* = nullptr,
+                             std::int64_t = 0) const {
     (void)has_base;
     return (variable == nullptr || true) && scale <= 1 && offset >= -(1 << 23) && offset < (1 << 23);
   }
   unsigned getLoadStoreVecRegBitWidth(unsigned) const { return 128; }
-  bool isLegalToVectorizeLoadChain(unsigned bytes, llvm::Align alignment, unsigned) const { return fits(bytes, alignment); }
-  bool isLegalToVectorizeStoreChain(unsigned bytes, llvm::Align alignment, unsigned) const { return fits(bytes, alignment); }
-  bool isTypeLegal(llvm::Type* t) const { return t->isFloatTy() || t->isDoubleTy() || t->isIntegerTy(32) || t->isIntegerTy(64); }
+  bool isLegalToVectorizeLoadChain(unsigned bytes, llvm::Align alignment, unsigned) const {
+    return fits(bytes, alignment);
+  }
+  bool isLegalToVectorizeStoreChain(unsigned bytes, llvm::Align alignment, unsigned) const {
+    return fits(bytes, alignment);
+  }
+  bool isTypeLegal(llvm::Type* t) const {
+    return t->isFloatTy() || t->isDoubleTy() || t->isIntegerTy(32) || t->isIntegerTy(64);
+  }
   unsigned getNumberOfRegisters(unsigned) const { return 255; }
-  llvm::TypeSize getRegisterBitWidth(llvm::TargetTransformInfo::RegisterKind) const { return llvm::TypeSize::getFixed(32); }
-  void getUnrollingPreferences(llvm::Loop* loop, llvm::ScalarEvolution& se, llvm::TargetTransformInfo::UnrollingPreferences& up,
+  llvm::TypeSize getRegisterBitWidth(llvm::TargetTransformInfo::RegisterKind) const {
+    return llvm::TypeSize::getFixed(32);
+  }
+  void getUnrollingPreferences(llvm::Loop* loop, llvm::ScalarEvolution& se,
+                               llvm::TargetTransformInfo::UnrollingPreferences& up,
                                llvm::OptimizationRemarkEmitter*) const {
     (void)loop, (void)se;
     up.Threshold = 1000;
@@ -78,7 +88,8 @@ class Gpu : public llvm::TargetTransformInfoImplCRTPBase<Gpu> {
   }
 };
 
-// Accesses through generic addresses whose space is known, and addresses of the frame that went through integers.
+// Accesses through generic addresses whose space is known, and addresses of the frame that went through
+// integers.
 class Addresses : public llvm::PassInfoMixin<Addresses> {
  public:
   llvm::PreservedAnalyses run(llvm::Function& f, llvm::FunctionAnalysisManager&) {
@@ -101,12 +112,14 @@ class Addresses : public llvm::PassInfoMixin<Addresses> {
  private:
   static bool calls(const Value* v, llvm::StringRef name) {
     const auto* call = llvm::dyn_cast<llvm::CallInst>(v);
-    return call != nullptr && call->getCalledFunction() != nullptr && call->getCalledFunction()->getName() == name;
+    return call != nullptr && call->getCalledFunction() != nullptr &&
+           call->getCalledFunction()->getName() == name;
   }
   static bool is_sum(const Value* v) {
     const auto* op = llvm::dyn_cast<llvm::BinaryOperator>(v);
     return op != nullptr && (op->getOpcode() == llvm::Instruction::Add ||
-                             (op->getOpcode() == llvm::Instruction::Or && llvm::cast<llvm::PossiblyDisjointInst>(op)->isDisjoint()));
+                             (op->getOpcode() == llvm::Instruction::Or &&
+                              llvm::cast<llvm::PossiblyDisjointInst>(op)->isDisjoint()));
   }
   // The one leaf of a sum that `wanted` takes.
   template <class Wanted>
@@ -170,7 +183,9 @@ class Addresses : public llvm::PassInfoMixin<Addresses> {
       Value* index = indices[i];
       const auto shared = [&](Value* v) { return generic && calls(v, "cvta.shared"); };
       const auto frame = [&](Value* v) {
-        if (generic) return calls(v, "cvta.local") && frame_of(llvm::cast<llvm::CallInst>(v)->getArgOperand(0)) != nullptr;
+        if (generic)
+          return calls(v, "cvta.local") &&
+                 frame_of(llvm::cast<llvm::CallInst>(v)->getArgOperand(0)) != nullptr;
         return frame_of(v) != nullptr;
       };
       Value* rest = nullptr;
@@ -219,7 +234,8 @@ llvm::FunctionPassManager pipeline(bool& left_out) {
   llvm::FunctionPassManager p;
   const auto tidy = [&] {
     p.addPass(llvm::InstCombinePass());
-    p.addPass(llvm::SimplifyCFGPass(llvm::SimplifyCFGOptions().hoistCommonInsts(true).sinkCommonInsts(false)));
+    p.addPass(
+        llvm::SimplifyCFGPass(llvm::SimplifyCFGOptions().hoistCommonInsts(true).sinkCommonInsts(false)));
     p.addPass(llvm::EarlyCSEPass(true));
   };
   const auto loops = [&](auto pass, bool memory_ssa = false) {
@@ -277,7 +293,8 @@ void run_passes(Lifted& lifted) {
   llvm::ModuleAnalysisManager mam;
   llvm::PassBuilder builder;
   fam.registerPass([] {
-    return llvm::TargetIRAnalysis([](const llvm::Function& f) { return llvm::TargetTransformInfo(Gpu(f.getDataLayout())); });
+    return llvm::TargetIRAnalysis(
+        [](const llvm::Function& f) { return llvm::TargetTransformInfo(Gpu(f.getDataLayout())); });
   });
   builder.registerModuleAnalyses(mam);
   builder.registerCGSCCAnalyses(cgam);

@@ -2,8 +2,8 @@
 
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/Analysis/ValueTracking.h>
-#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Operator.h>
 
 #include <algorithm>
@@ -15,18 +15,19 @@ namespace {
 using llvm::Instruction;
 using llvm::Value;
 
-// Cycles from issue to use, of the order of what all generations have; what counts is that global memory takes much longer
-// than shared memory, and that longer than arithmetic.
+// Cycles from issue to use, of the order of what all generations have; what counts is that global memory
+// takes much longer than shared memory, and that longer than arithmetic.
 constexpr unsigned global_latency = 300, shared_latency = 30, function_latency = 20, arithmetic_latency = 5;
-// Registers that a block may hold even where fewer would do: fitted to what nvcc 13 gives the ten kernels of the SGEMM ladder
-// (sm_86), where the kernel then has about 12 more (docs/lab/ladders.md).
+// Registers that a block may hold even where fewer would do: fitted to what nvcc 13 gives the ten kernels of
+// the SGEMM ladder (sm_86), where the kernel then has about 12 more (docs/lab/ladders.md).
 constexpr int free_registers = 28;
 // Blocks that are longer keep their order: each access is compared with those before it.
 constexpr std::size_t most_instructions = 4096;
 
 bool costs_nothing(const Instruction& i) {
-  if (llvm::isa<llvm::BitCastInst>(i) || llvm::isa<llvm::FreezeInst>(i) || llvm::isa<llvm::ExtractElementInst>(i) ||
-      llvm::isa<llvm::ExtractValueInst>(i) || llvm::isa<llvm::InsertElementInst>(i) || llvm::isa<llvm::ShuffleVectorInst>(i))
+  if (llvm::isa<llvm::BitCastInst>(i) || llvm::isa<llvm::FreezeInst>(i) ||
+      llvm::isa<llvm::ExtractElementInst>(i) || llvm::isa<llvm::ExtractValueInst>(i) ||
+      llvm::isa<llvm::InsertElementInst>(i) || llvm::isa<llvm::ShuffleVectorInst>(i))
     return true;
   const auto* gep = llvm::dyn_cast<llvm::GEPOperator>(&i);
   return gep != nullptr && gep->hasAllConstantIndices();
@@ -36,7 +37,8 @@ bool costs_nothing(const Instruction& i) {
 int rows(const Value& v) {
   const llvm::Type* t = v.getType();
   if (t->isVoidTy() || t->isIntegerTy(1)) return 0;
-  if (const auto* i = llvm::dyn_cast<Instruction>(&v); i != nullptr && costs_nothing(*i) && t->isPointerTy()) return 0;
+  if (const auto* i = llvm::dyn_cast<Instruction>(&v); i != nullptr && costs_nothing(*i) && t->isPointerTy())
+    return 0;
   if (t->isPointerTy()) return 2;
   if (const auto* s = llvm::dyn_cast<llvm::StructType>(t)) return static_cast<int>(s->getNumElements());
   const auto bits = static_cast<int>(t->getPrimitiveSizeInBits().getFixedValue());
@@ -55,8 +57,8 @@ unsigned latency_of(const Instruction& i) {
   if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&i)) {
     const unsigned space = load->getPointerAddressSpace();
     return space == param_space || space == constant_space ? shared_latency
-           : space == shared_space                          ? shared_latency
-                                                            : global_latency;
+           : space == shared_space                         ? shared_latency
+                                                           : global_latency;
   }
   if (llvm::isa<llvm::IntrinsicInst>(i)) return arithmetic_latency;
   if (llvm::isa<llvm::CallInst>(i)) return i.mayReadFromMemory() ? global_latency : function_latency;
@@ -90,11 +92,11 @@ struct Node {
   Instruction* instruction = nullptr;
   Touched touched;
   std::vector<std::uint32_t> successors;
-  unsigned waits = 0;      // predecessors
-  unsigned left = 0;       // ... that are not placed yet
+  unsigned waits = 0;  // predecessors
+  unsigned left = 0;   // ... that are not placed yet
   unsigned latency = 0;
-  unsigned priority = 0;   // cycles from here to the end of the block
-  unsigned ready = 0;      // when its operands are there
+  unsigned priority = 0;  // cycles from here to the end of the block
+  unsigned ready = 0;     // when its operands are there
 };
 
 // One block.
@@ -128,8 +130,8 @@ class Scheduler {
     ++nodes_[to].waits;
   }
 
-  // Operands, and the order of accesses that may meet. A wall keeps its place among all of them; operations that lanes do
-  // together keep theirs among each other.
+  // Operands, and the order of accesses that may meet. A wall keeps its place among all of them; operations
+  // that lanes do together keep theirs among each other.
   void depend() {
     std::vector<std::uint32_t> loads, stores;
     std::uint32_t wall = none, together = none;
@@ -200,7 +202,8 @@ class Scheduler {
       const auto it = uses_.find(o);
       if (it == uses_.end() || it->second == never || std::ranges::find(seen, o) != seen.end()) continue;
       seen.push_back(o);
-      const auto here = static_cast<unsigned>(std::ranges::count_if(i.operands(), [&](const llvm::Use& u) { return u.get() == o; }));
+      const auto here = static_cast<unsigned>(
+          std::ranges::count_if(i.operands(), [&](const llvm::Use& u) { return u.get() == o; }));
       if (it->second == here) out -= rows(*o);
     }
     return out;
@@ -208,7 +211,8 @@ class Scheduler {
   void note(const Instruction& i) {
     live_ += change(i);
     for (const Value* o : i.operands())
-      if (const auto it = uses_.find(o); it != uses_.end() && it->second != never && it->second > 0) --it->second;
+      if (const auto it = uses_.find(o); it != uses_.end() && it->second != never && it->second > 0)
+        --it->second;
   }
   int peak() {
     count_uses();
@@ -252,8 +256,8 @@ class Scheduler {
     return most;
   }
 
-  // What frees registers while they are short; else what can issue now, of that what most depends on; else what waits least.
-  // Ties keep the order of the code.
+  // What frees registers while they are short; else what can issue now, of that what most depends on; else
+  // what waits least. Ties keep the order of the code.
   std::size_t choose(const std::vector<std::uint32_t>& open, unsigned now) const {
     const bool is_short = live_ >= limit_;
     const auto better = [&](std::uint32_t a, std::uint32_t b) {

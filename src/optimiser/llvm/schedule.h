@@ -5,8 +5,8 @@
 
 namespace simtlab::optimiser {
 
-// Loads come early and what needs them late, as far as registers allow: PTX is issued in order, so that an instruction that
-// waits holds up all behind it.
+// Loads come early and what needs them late, as far as registers allow: PTX is issued in order, so that an
+// instruction that waits holds up all behind it.
 void schedule(llvm::Function& function);
 
 }  // namespace simtlab::optimiser

@@ -296,9 +296,9 @@ void compare_cubin(const Suite& suite, const std::pair<std::string, std::string>
   std::unique_ptr<Side> side;
   try {
     side = std::make_unique<Side>(
-        cubin.second.empty()
-            ? load_optimised(suite, refusals)
-            : load_what_runs(read_file(suite.folder + "/" + cubin.second, most_file), cubin.second, refusals));
+        cubin.second.empty() ? load_optimised(suite, refusals)
+                             : load_what_runs(read_file(suite.folder + "/" + cubin.second, most_file),
+                                              cubin.second, refusals));
   } catch (const Error& error) { broken = text_of(error); }
   for (std::size_t k = 0; k < suite.kernels.size(); ++k) {
     const Kernel& kernel = suite.kernels[k];

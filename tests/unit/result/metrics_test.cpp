@@ -58,7 +58,7 @@ const std::map<std::string_view, std::vector<std::string_view>>& subjects() {
       {"stall", {"scheduler"}},
       {"program", {"device", "launches"}},
       {"copy", {"copies", "copied", "fills"}},
-      {"code", {"machine code"}},
+      {"code", {"machine code", "code that ran"}},
       {"memory", {"device memory"}},
       {"validate",
        {"validation", "Published", "published", "simulator", "simtlab", "simulated", "latency curve"}},

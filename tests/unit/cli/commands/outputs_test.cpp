@@ -89,7 +89,7 @@ TEST(Outputs, EveryOptionThatNamesAFileIsAnInputOrAnOutput) {
       "--resume",  "--profiles", "--model",   "--applications", "--directory",  "--counts",
       "--loop",    "--base",     "--list",    "--analyse",      "--compare",    "--program",
       "--kernels", "--rows",     "--prose",   "--examples",     "--correction", "--check-commands",
-      "--suite",   "--data",     "--results", "--rodinia",      "--cubin"};
+      "--suite",   "--data",     "--results", "--rodinia",      "--cubin",      "--link"};
   std::size_t seen = 0;
   for (const Place& p : all_options()) {
     const std::string& value = p.option.value;
