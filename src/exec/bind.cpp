@@ -435,7 +435,7 @@ BoundFunction bind_function(LoadedModule::Impl& module, const ptx::Function& fun
 static std::uint64_t held_by(const LoadedModule::Impl& module, const ptx::Constant& constant) {
   const std::uint64_t address = module.addresses.at(constant.symbol & ~machine::held_value) + constant.value;
   std::uint64_t value = 0;
-  for (const std::size_t bytes : {8, 4})
+  for (const std::size_t bytes : {std::size_t{8}, std::size_t{4}})
     if (module.memory->read(address, {reinterpret_cast<std::byte*>(&value), bytes})) break;
   return value;
 }
