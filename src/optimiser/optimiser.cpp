@@ -43,7 +43,7 @@ ptx::Optimiser find() {
   throw Error(ExitCode::unavailable, "optimiser-missing",
               problem.empty() ? fmt::format("the optimiser of PTX, {}, is not there", library_name)
                               : fmt::format("the optimiser of PTX cannot be loaded: {}", problem),
-              "leave out --optimise on, or build simtlab with LLVM 19 (Debian: llvm-19-dev)");
+              "leave out --optimise on, or make it: ./dev build, with LLVM 19 (Debian: llvm-19-dev)");
 }
 
 }  // namespace
