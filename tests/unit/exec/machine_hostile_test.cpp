@@ -213,9 +213,9 @@ std::string with_attribute(const std::string& cubin, std::string_view section, u
 std::string with_two_symbols(const std::string& whole) {
   std::string cubin = whole;
   const Elf64_Shdr symbols = section_of(cubin, place_of(cubin, ".symtab"));
+  const auto last = at<Elf64_Sym>(cubin, symbols.sh_offset + symbols.sh_size - sizeof(Elf64_Sym));
   for (std::size_t i = 1; i + 1 < symbols.sh_size / sizeof(Elf64_Sym); ++i)
-    cubin = with(std::move(cubin), symbols.sh_offset + i * sizeof(Elf64_Sym),
-                 at<Elf64_Sym>(cubin, symbols.sh_offset + symbols.sh_size - sizeof(Elf64_Sym)));
+    cubin = with(std::move(cubin), symbols.sh_offset + i * sizeof(Elf64_Sym), last);
   return cubin;
 }
 
