@@ -1,0 +1,104 @@
+"""--optimise on: PTX goes through LLVM before it runs; what cannot is said (docs/concepts/optimiser.md)."""
+import json
+import pathlib
+import os
+import unittest
+
+from harness import SAXPY_LAUNCH, Case, main
+
+LIBRARY = pathlib.Path(os.environ.get("SIMTLAB", "simtlab")).resolve().parents[1] / "lib/libsimtlab_optimiser.so"
+# A sum over a row of 64 whose loop is rolled, with a function that is called.
+SUM = """.version 7.0
+.target sm_70
+.address_size 64
+.func (.param .f32 r) add(.param .f32 a, .param .f32 b) {
+  .reg .f32 %f<3>;
+  ld.param.f32 %f0, [a];
+  ld.param.f32 %f1, [b];
+  add.f32 %f2, %f0, %f1;
+  st.param.f32 [r], %f2;
+  ret;
+}
+.visible .entry sums(.param .u64 in, .param .u64 out) {
+  .reg .b64 %d<5>;
+  .reg .b32 %r<3>;
+  .reg .f32 %f<3>;
+  .reg .pred %p;
+  ld.param.u64 %d0, [in];
+  ld.param.u64 %d1, [out];
+  mov.u32 %r0, %tid.x;
+  mul.wide.u32 %d2, %r0, 256;
+  add.u64 %d0, %d0, %d2;
+  mov.u32 %r1, 0;
+  mov.f32 %f0, 0f00000000;
+CLOCK
+LOOP:
+  ld.global.f32 %f1, [%d0];
+  { .param .f32 pa; .param .f32 pb; .param .f32 pr;
+    st.param.f32 [pa], %f0;
+    st.param.f32 [pb], %f1;
+    call (pr), add, (pa, pb);
+    ld.param.f32 %f0, [pr]; }
+  add.u64 %d0, %d0, 4;
+  add.u32 %r1, %r1, 1;
+  setp.lt.u32 %p, %r1, 64;
+  @%p bra LOOP;
+  mul.wide.u32 %d2, %r0, 4;
+  add.u64 %d1, %d1, %d2;
+  st.global.f32 [%d1], %f0;
+  ret;
+}
+"""
+LAUNCH = f"""kernel = "sums"
+global = 32
+block = 32
+[[arg]]
+name = "in"
+type = "f32"
+shape = [2048]
+init = "iota"
+[[arg]]
+name = "out"
+type = "f32"
+shape = [32]
+init = "zero"
+[[expect]]
+arg = "out"
+values = {[64 * 64 * thread + 2016 for thread in range(32)]}
+"""
+
+
+@unittest.skipUnless(LIBRARY.exists(), "built without LLVM 19")
+class Optimiser(Case):
+    def run_sums(self, text, *words):
+        self.file("sums.ptx", text)
+        self.file("sums.toml", LAUNCH)
+        self.ok("run", "sums.ptx", "--launch", "sums.toml", "--gpu", "a100", "--json=r.json", *words)
+        (kernel,) = json.loads((self.folder / "r.json").read_text())["kernels"]
+        return kernel, {name: metric["value"] for name, metric in kernel["metrics"].items()}
+
+    def test_a_loop_that_calls_a_function_becomes_straight_code(self):
+        text = SUM.replace("CLOCK", "")
+        _, plain = self.run_sums(text)
+        _, better = self.run_sums(text, "--optimise", "on")
+        self.assertNotIn("code.optimised", plain)
+        self.assertEqual(better["code.optimised"], 1)
+        self.assertLess(better["gpu.instructions.warp"] * 3, plain["gpu.instructions.warp"])
+        self.assertLess(better["gpu.cycles"], plain["gpu.cycles"])
+
+    def test_what_reads_the_clock_stays_and_says_so(self):
+        kernel, metrics = self.run_sums(SUM.replace("CLOCK", "  mov.u32 %r2, %clock;"), "--optimise", "on")
+        self.assertNotIn("code.optimised", metrics)
+        self.assertIn("it reads the clock", json.dumps(kernel["tables"]))
+
+    def test_other_code_is_not_what_a_checkpoint_holds(self):
+        self.saxpy()
+        launch = ("saxpy.ptx", *SAXPY_LAUNCH, "--gpu", "v100")
+        self.ok("run", *launch, "--checkpoint", "c.simtck")
+        run = self.simtlab("run", *launch, "--optimise", "on", "--resume", "c.simtck")
+        self.assertNotEqual(run.returncode, 0)
+        self.assertIn("optimise", run.stderr)
+
+
+if __name__ == "__main__":
+    main()
