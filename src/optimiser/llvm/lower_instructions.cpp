@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <llvm/IR/PatternMatch.h>
 
+#include <algorithm>
+
 #include "optimiser/llvm/lowerer.h"
 
 namespace simtlab::optimiser {
@@ -29,15 +31,10 @@ void Lowerer::instruction(llvm::Instruction& i) {
     case I::UIToFP:
     case I::FPExt:
     case I::FPTrunc: return convert_float(llvm::cast<llvm::CastInst>(i));
+    case I::Freeze: return alias(i, parts(i.getOperand(0)));
     case I::BitCast:
-    case I::Freeze:
-      if (i.getType()->isVectorTy() != i.getOperand(0)->getType()->isVectorTy())
-        give_up("a vector as a number");
-      if (i.getType()->isVectorTy() && i.getOpcode() == I::BitCast &&
-          llvm::cast<llvm::FixedVectorType>(i.getType())->getNumElements() !=
-              llvm::cast<llvm::FixedVectorType>(i.getOperand(0)->getType())->getNumElements())
-        give_up("a vector cut otherwise");
-      return alias(i, parts(i.getOperand(0)));
+      return alias(i, recut(parts(i.getOperand(0)), bits_of(i.getOperand(0)->getType()->getScalarType()),
+                            bits_of(i.getType()->getScalarType())));
     case I::IntToPtr: {
       Address a;
       a.space = space_of(i.getType()->getPointerAddressSpace());
@@ -82,6 +79,33 @@ void Lowerer::instruction(llvm::Instruction& i) {
   }
   if (auto* op = llvm::dyn_cast<llvm::BinaryOperator>(&i)) return binary(*op);
   give_up(fmt::format("'{}' of LLVM", i.getOpcodeName()));
+}
+
+// The bits of registers in registers of another width.
+Parts Lowerer::recut(const Parts& from, unsigned have, unsigned want) {
+  if (have == want) return from;
+  const unsigned most = std::max(have, want), least = std::min(have, want), ratio = most / least;
+  if (least < 16 || most % least != 0 || ratio > 4) give_up("a vector of bytes cut otherwise");
+  Parts out;
+  if (have > want) {
+    for (const Operand& whole : from) {
+      Inst inst = begin(Op::mov, bits(have / 8));
+      for (unsigned k = 0; k < ratio; ++k) add_dst(inst, out.emplace_back(new_register(want / 8)));
+      add_src(inst, whole.kind == OperandKind::none ? number(0, have / 8) : whole);
+      finish(inst);
+    }
+    return out;
+  }
+  for (std::size_t first = 0; first + ratio <= from.size(); first += ratio) {
+    Inst inst = begin(Op::mov, bits(want / 8));
+    add_dst(inst, out.emplace_back(new_register(want / 8)));
+    for (unsigned k = 0; k < ratio; ++k) {
+      const Operand& part = from[first + k];
+      add_src(inst, part.kind == OperandKind::none ? number(0, have / 8) : part);
+    }
+    finish(inst);
+  }
+  return out;
 }
 
 void Lowerer::binary(llvm::BinaryOperator& i) {

@@ -142,6 +142,7 @@ class Lowerer {
 
   static Type float_type(const Value& v) { return v.getType()->isDoubleTy() ? Type::f64 : Type::f32; }
 
+  Parts recut(const Parts& from, unsigned have, unsigned want);
   void binary(llvm::BinaryOperator& i);
   void masked(llvm::Instruction& i, Op op, Type type, std::initializer_list<Operand> sources,
               const ptx::Mods& mods, bool whole);
