@@ -165,7 +165,7 @@ void check_cuda_linkage(const ElfFacts& facts, const std::string& program) {
   if (facts.relocatable)
     throw Error(
         ExitCode::unsupported, "program-relocatable",
-        fmt::format("{} has relocatable device code (-rdc=true): simtlab does not link device code", program),
+        fmt::format("{} has relocatable device code (-rdc=true) that nvcc has not linked", program),
         "put the device code that calls each other into one source file and build without -rdc=true and -dc "
         "(CMake: CUDA_SEPARABLE_COMPILATION OFF)");
 }

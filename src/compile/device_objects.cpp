@@ -17,13 +17,6 @@ namespace {
 
 constexpr std::uint32_t device_container_magic = 0xBA55ED50;
 
-bool begins_container(std::string_view bytes) {
-  std::uint32_t magic = 0;
-  if (bytes.size() < sizeof magic) return false;
-  std::memcpy(&magic, bytes.data(), sizeof magic);
-  return magic == device_container_magic;
-}
-
 class Finder {
  public:
   Finder(unsigned major, unsigned minor) : major_(major), minor_(minor) {}
@@ -74,6 +67,13 @@ class Finder {
 };
 
 }  // namespace
+
+bool begins_container(std::string_view bytes) {
+  std::uint32_t magic = 0;
+  if (bytes.size() < sizeof magic) return false;
+  std::memcpy(&magic, bytes.data(), sizeof magic);
+  return magic == device_container_magic;
+}
 
 std::vector<machine::Object> device_objects(const std::string& bytes, const std::string& name,
                                             unsigned cc_major, unsigned cc_minor) {

@@ -240,7 +240,7 @@ const FatbinEntry& pick_ptx(const std::vector<FatbinEntry>& entries, unsigned cc
   if (lowest != nullptr) return *lowest;
   if (machine_code.empty())
     throw Error(ExitCode::unsupported, "no-ptx", fmt::format("{}: the fat binary holds no PTX", name),
-                "rebuild without -rdc=true (simtlab does not link device code) and with PTX: nvcc -gencode "
+                "rebuild without -rdc=true (PTX is not linked) and with PTX: nvcc -gencode "
                 "arch=compute_75,code=compute_75");
   throw Error(
       ExitCode::unsupported, "no-ptx",

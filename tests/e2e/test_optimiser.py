@@ -91,6 +91,25 @@ class Optimiser(Case):
         self.assertNotIn("code.optimised", metrics)
         self.assertIn("it reads the clock", json.dumps(kernel["tables"]))
 
+    # A sum whose parts are sums of common parts has as many ways through it as there are Fibonacci numbers.
+    def test_addresses_of_shared_parts_take_no_time(self):
+        steps = "".join(f"  add.u64 %d{2 + i % 2}, %d2, %d3;\n" for i in range(80))
+        text = (
+            SUM.replace("%d<5>", "%d<7>")
+            .replace("CLOCK", "")
+            .replace(
+                "  mul.wide.u32 %d2, %r0, 4;\n  add.u64 %d1",
+                "  .shared .align 4 .f32 cell[32];\n  cvt.u64.u32 %d2, %r1;\n  sub.u64 %d2, %d2, 64;\n"
+                f"  mov.u64 %d3, %d2;\n{steps}"
+                "  mov.u64 %d4, cell;\n  cvta.shared.u64 %d4, %d4;\n  mad.wide.u32 %d4, %r0, 4, %d4;\n"
+                "  add.u64 %d5, %d2, %d4;\n  add.u64 %d5, %d5, %d3;\n"
+                "  st.f32 [%d5], %f0;\n  ld.f32 %f0, [%d5];\n"
+                "  mul.wide.u32 %d2, %r0, 4;\n  add.u64 %d1",
+            )
+        )
+        _, metrics = self.run_sums(text, "--optimise", "on")
+        self.assertEqual(metrics["code.optimised"], 1)
+
     def test_other_code_is_not_what_a_checkpoint_holds(self):
         self.saxpy()
         launch = ("saxpy.ptx", *SAXPY_LAUNCH, "--gpu", "v100")

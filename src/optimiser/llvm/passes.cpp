@@ -50,11 +50,9 @@ class Gpu : public llvm::TargetTransformInfoImplCRTPBase<Gpu> {
  public:
   explicit Gpu(const llvm::DataLayout& layout) : Base(layout) {}
   bool hasBranchDivergence(const llvm::Function* = nullptr) const { return true; }
-  bool isLegalAddressingMode(llvm::Type*, llvm::GlobalValue* variable, std::int64_t offset, bool has_base,
-                             std::int64_t scale, unsigned, llvm::Instruction* = nullptr,
-                             std::int64_t = 0) const {
-    (void)has_base;
-    return (variable == nullptr || true) && scale <= 1 && offset >= -(1 << 23) && offset < (1 << 23);
+  bool isLegalAddressingMode(llvm::Type*, llvm::GlobalValue*, std::int64_t offset, bool, std::int64_t scale,
+                             unsigned, llvm::Instruction* = nullptr, std::int64_t = 0) const {
+    return scale <= 1 && offset >= -(1 << 23) && offset < (1 << 23);
   }
   unsigned getLoadStoreVecRegBitWidth(unsigned) const { return 128; }
   bool isLegalToVectorizeLoadChain(unsigned bytes, llvm::Align alignment, unsigned) const {
@@ -70,10 +68,11 @@ class Gpu : public llvm::TargetTransformInfoImplCRTPBase<Gpu> {
   llvm::TypeSize getRegisterBitWidth(llvm::TargetTransformInfo::RegisterKind) const {
     return llvm::TypeSize::getFixed(32);
   }
-  void getUnrollingPreferences(llvm::Loop* loop, llvm::ScalarEvolution& se,
+  void getUnrollingPreferences(llvm::Loop*, llvm::ScalarEvolution&,
                                llvm::TargetTransformInfo::UnrollingPreferences& up,
                                llvm::OptimizationRemarkEmitter*) const {
-    (void)loop, (void)se;
+    // In instructions of LLVM. As nvcc 13 and its assembler leave the loops of the SGEMM ladder: up to 16
+    // copies in all, of which its front end has made four already.
     up.Threshold = 1000;
     up.PartialThreshold = 160;
     up.Partial = up.Runtime = true;
@@ -121,25 +120,43 @@ class Addresses : public llvm::PassInfoMixin<Addresses> {
                              (op->getOpcode() == llvm::Instruction::Or &&
                               llvm::cast<llvm::PossiblyDisjointInst>(op)->isDisjoint()));
   }
-  // The one leaf of a sum that `wanted` takes.
+  // A leaf of a sum, and the sums that lead to it, outermost first. Sums may share parts, so that the search
+  // has a budget.
+  struct Leaf {
+    Value* value = nullptr;  // null: none was found
+    std::vector<std::pair<llvm::BinaryOperator*, unsigned>> way;
+  };
   template <class Wanted>
-  static Value* leaf(Value* v, const Wanted& wanted, int depth = 0) {
-    if (wanted(v)) return v;
-    if (depth > 16 || !is_sum(v)) return nullptr;
+  static bool search(Value* v, const Wanted& wanted, unsigned& budget, Leaf& out) {
+    if (budget == 0) return false;
+    --budget;
+    if (wanted(v)) {
+      out.value = v;
+      return true;
+    }
+    if (!is_sum(v)) return false;
     auto* op = llvm::cast<llvm::BinaryOperator>(v);
-    if (Value* found = leaf(op->getOperand(0), wanted, depth + 1)) return found;
-    return leaf(op->getOperand(1), wanted, depth + 1);
+    for (const unsigned side : {0u, 1u}) {
+      out.way.emplace_back(op, side);
+      if (search(op->getOperand(side), wanted, budget, out)) return true;
+      out.way.pop_back();
+    }
+    return false;
   }
-  // The sum with 0 (null) or another value in the place of a leaf.
-  static Value* replaced(llvm::IRBuilder<>& b, Value* v, Value* leaf, Value* by) {
-    if (v == leaf) return by;
-    if (!is_sum(v)) return v;
-    auto* op = llvm::cast<llvm::BinaryOperator>(v);
-    Value *x = replaced(b, op->getOperand(0), leaf, by), *y = replaced(b, op->getOperand(1), leaf, by);
-    if (x == op->getOperand(0) && y == op->getOperand(1)) return v;
-    if (x == nullptr) return y;
-    if (y == nullptr) return x;
-    return b.CreateAdd(x, y);
+  template <class Wanted>
+  static Leaf leaf(Value* v, const Wanted& wanted) {
+    Leaf out;
+    unsigned budget = 64;
+    search(v, wanted, budget, out);
+    return out;
+  }
+  // The sum with 0 (null) or another value in the place of that leaf.
+  static Value* replaced(llvm::IRBuilder<>& b, const Leaf& leaf, Value* by) {
+    for (auto step = leaf.way.rbegin(); step != leaf.way.rend(); ++step) {
+      Value* other = step->first->getOperand(1 - step->second);
+      by = by == nullptr ? other : b.CreateAdd(by, other);
+    }
+    return by;
   }
 
   // cvta.to.shared(cvta.shared(a) + b) is a + b.
@@ -147,10 +164,10 @@ class Addresses : public llvm::PassInfoMixin<Addresses> {
     for (const char* space : {"shared", "local"}) {
       if (!calls(&call, std::string("cvta.to.") + space)) continue;
       Value* a = call.getArgOperand(0);
-      Value* found = leaf(a, [&](Value* v) { return calls(v, std::string("cvta.") + space); });
-      if (found == nullptr) return false;
+      const Leaf found = leaf(a, [&](Value* v) { return calls(v, std::string("cvta.") + space); });
+      if (found.value == nullptr) return false;
       llvm::IRBuilder<> b(&call);
-      Value* sum = replaced(b, a, found, llvm::cast<llvm::CallInst>(found)->getArgOperand(0));
+      Value* sum = replaced(b, found, llvm::cast<llvm::CallInst>(found.value)->getArgOperand(0));
       call.replaceAllUsesWith(sum);
       return true;
     }
@@ -190,12 +207,13 @@ class Addresses : public llvm::PassInfoMixin<Addresses> {
       };
       Value* rest = nullptr;
       Value* pointer = nullptr;
-      if (Value* found = leaf(index, shared)) {
-        rest = replaced(b, index, found, llvm::cast<llvm::CallInst>(found)->getArgOperand(0));
+      if (const Leaf found = leaf(index, shared); found.value != nullptr) {
+        rest = replaced(b, found, llvm::cast<llvm::CallInst>(found.value)->getArgOperand(0));
         pointer = space_variable(*access.getModule(), "space.shared", shared_space);
-      } else if (Value* of_frame = leaf(index, frame)) {
-        rest = replaced(b, index, of_frame, nullptr);
-        pointer = frame_of(generic ? llvm::cast<llvm::CallInst>(of_frame)->getArgOperand(0) : of_frame);
+      } else if (const Leaf of_frame = leaf(index, frame); of_frame.value != nullptr) {
+        rest = replaced(b, of_frame, nullptr);
+        pointer =
+            frame_of(generic ? llvm::cast<llvm::CallInst>(of_frame.value)->getArgOperand(0) : of_frame.value);
       } else {
         continue;
       }

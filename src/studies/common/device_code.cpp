@@ -2,23 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
 #include <span>
 
+#include "compile/device_objects.h"
 #include "compile/frontend.h"
 #include "machine/elf.h"
 
 namespace simtlab::studies {
 namespace {
-
-constexpr std::uint32_t container_magic = 0xBA55ED50;
-
-bool is_container(std::string_view bytes) {
-  std::uint32_t magic = 0;
-  if (bytes.size() < sizeof magic) return false;
-  std::memcpy(&magic, bytes.data(), sizeof magic);
-  return magic == container_magic;
-}
 
 void add_container(std::string_view bytes, const std::string& name, std::vector<DeviceCode>& out) {
   for (const compile::FatbinEntry& entry : compile::read_fatbin(bytes.data(), bytes.size(), name)) {
@@ -45,7 +36,7 @@ std::vector<DeviceCode> find_device_code(const std::string& bytes, const std::st
         {.name = name, .generation = machine::generation_of(all), .contents = [&bytes] { return bytes; }});
     return out;
   }
-  if (is_container(bytes)) {
+  if (compile::begins_container(bytes)) {
     add_container(bytes, name, out);
     return out;
   }
@@ -53,7 +44,7 @@ std::vector<DeviceCode> find_device_code(const std::string& bytes, const std::st
   for (const machine::ElfSection& section : machine::read_host_elf(all, name).sections)
     if (holds_containers(section.name)) {
       const std::string_view data(reinterpret_cast<const char*>(section.data.data()), section.data.size());
-      if (is_container(data)) add_container(data, name, out);
+      if (compile::begins_container(data)) add_container(data, name, out);
     }
   return out;
 }
