@@ -14,6 +14,7 @@ LAYERS = [
     ["device", "probe/analysis", "result"],
     ["ptx", "options"],
     ["machine", "optimiser"],
+    ["assembler"],
     ["exec"],
     ["stream"],
     ["memory"],
