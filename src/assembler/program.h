@@ -18,6 +18,11 @@ inline constexpr std::uint32_t none = 0xffffffffu;
 
 enum class File : std::uint8_t { general, predicate };
 
+// Thrown by a step that meets what is not done yet. The kernel stays PTX.
+struct GivenUp {
+  std::string why;
+};
+
 // A register without a number: `width` (1, 2 or 4) registers of 32 bits side by side, the first one at a
 // multiple of the width; or a predicate, of width 1. Any part may be written by itself, any number of times.
 struct Register {

@@ -1,0 +1,370 @@
+#include "assembler/build.h"
+
+#include <algorithm>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "base/error.h"
+
+namespace simtlab::assembler {
+namespace {
+
+using machine::Form;
+using machine::Immediate;
+using machine::OperandForm;
+using machine::OperandKind;
+
+using FormsByName = std::unordered_map<std::string_view, std::vector<const Form*>>;
+
+// Of a generation. Those that are known by their opcode alone are no instructions that we can make.
+const FormsByName& forms_of(unsigned generation) {
+  static std::mutex mutex;
+  static std::map<unsigned, FormsByName> known;
+  const std::lock_guard lock(mutex);
+  const auto [it, fresh] = known.try_emplace(generation);
+  if (!fresh) return it->second;
+  for (const Form& form : machine::Forms::shipped().all())
+    if (form.has(generation) && form.trust != machine::Trust::outline)
+      it->second[form.mnemonic].push_back(&form);
+  return it->second;
+}
+
+bool is_result(const OperandForm& operand, std::size_t index) {
+  return operand.kind == OperandKind::reg && operand.name.ends_with('d') && index < 4;
+}
+
+bool is_source(const OperandForm& operand, std::size_t index) {
+  if (operand.name == "lut" || operand.name == "lut1" || operand.name == "shift" ||
+      operand.name == "quadmask")
+    return false;
+  return (operand.kind == OperandKind::reg && !is_result(operand, index)) ||
+         operand.kind == OperandKind::immediate || operand.kind == OperandKind::constant ||
+         operand.kind == OperandKind::ureg || operand.kind == OperandKind::bindless;
+}
+
+// The number as the immediate has it, its sign applied; nullopt: it does not fit.
+std::optional<std::int64_t> immediate_of(const OperandForm& operand, const Value& value) {
+  std::uint64_t bits = value.bits;
+  switch (operand.immediate) {
+    case Immediate::f64:
+      if (value.absolute) bits &= ~(std::uint64_t{1} << 63);
+      if (value.negated) bits ^= std::uint64_t{1} << 63;
+      if ((bits & 0xffffffffu) != 0) return std::nullopt;
+      return static_cast<std::int64_t>(bits >> 32);
+    case Immediate::f32:
+      if (value.wide) return std::nullopt;
+      if (value.absolute) bits &= 0x7fffffffu;
+      if (value.negated) bits ^= 0x80000000u;
+      return static_cast<std::int64_t>(bits & 0xffffffffu);
+    case Immediate::f16x2:
+      if (!value.plain()) return std::nullopt;
+      return static_cast<std::int64_t>(bits & 0xffffffffu);
+    default: break;
+  }
+  if (value.absolute || value.half != 0 || value.part != 0) return std::nullopt;
+  auto low = static_cast<std::uint32_t>(bits);
+  if (value.wide) {
+    if (!value.plain() || (bits >> 31) != 0) return std::nullopt;
+  }
+  if (value.inverted) low = ~low;
+  if (value.negated) low = 0u - low;
+  const unsigned width = operand.bits.width();
+  if (operand.immediate == Immediate::signed_) {
+    const auto number = static_cast<std::int32_t>(low);
+    if (width >= 32) return number;
+    const std::int64_t limit = std::int64_t{1} << (width - 1);
+    return number < limit && number >= -limit ? std::optional<std::int64_t>(number) : std::nullopt;
+  }
+  if (width < 32 && low >> width != 0) return std::nullopt;
+  return low;
+}
+
+bool takes_modifiers(const OperandForm& operand, const Value& value) {
+  using machine::no_bit;
+  return (!value.negated || operand.negate != no_bit) && (!value.absolute || operand.absolute != no_bit) &&
+         (!value.inverted || operand.invert != no_bit) && (value.half == 0 || operand.half != no_bit) &&
+         (value.part == 0 || operand.part != no_bit);
+}
+
+bool takes(const OperandForm& operand, const Value& value) {
+  switch (value.kind) {
+    case Value::Kind::reg: return operand.kind == OperandKind::reg && takes_modifiers(operand, value);
+    case Value::Kind::constant:
+      return operand.kind == OperandKind::constant && takes_modifiers(operand, value) &&
+             value.offset >> operand.bits.width() == 0;
+    case Value::Kind::number:
+      return operand.kind == OperandKind::immediate && immediate_of(operand, value).has_value();
+    case Value::Kind::address:
+      return operand.kind == OperandKind::immediate && operand.bits.width() == 32 && value.plain() &&
+             (operand.immediate == Immediate::plain || operand.immediate == Immediate::signed_ ||
+              operand.immediate == Immediate::any);
+  }
+  return false;
+}
+
+bool takes_all(const Form& form, std::span<const Value> sources) {
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < form.operands.size(); ++i) {
+    if (!is_source(form.operands[i], i)) continue;
+    if (at >= sources.size() || !takes(form.operands[i], sources[at])) return false;
+    ++at;
+  }
+  return at == sources.size();
+}
+
+// What a predicate source is where nobody says it: without effect.
+bool is_never_by_default(const Form& form, const OperandForm& operand) {
+  return operand.name.starts_with("Pcin") || (operand.name == "Pc" && form.mnemonic == "LOP3");
+}
+
+}  // namespace
+
+Value half_of(const Value& wide, bool high) {
+  Value out = wide;
+  out.wide = false;
+  switch (wide.kind) {
+    case Value::Kind::reg:
+      if (!wide.ref) return out;
+      out.ref.part = static_cast<std::uint8_t>(wide.ref.part + (high ? 1 : 0));
+      out.ref.count = 1;
+      break;
+    case Value::Kind::number: out.bits = high ? wide.bits >> 32 : wide.bits & 0xffffffffu; break;
+    case Value::Kind::constant: out.offset += high ? 4 : 0; break;
+    case Value::Kind::address: break;
+  }
+  return out;
+}
+
+void Builder::start(std::uint32_t block) {
+  block_ = block;
+  kept_.clear();
+}
+
+void Builder::at(const ptx::Inst& inst) { origin_ = &inst; }
+
+Ref Builder::new_register(unsigned width) {
+  const auto w = static_cast<std::uint8_t>(width);
+  return {.reg = program_.add({.file = File::general, .width = w}), .part = 0, .count = w};
+}
+
+Ref Builder::new_predicate() { return {.reg = program_.add({.file = File::predicate})}; }
+
+bool Builder::has_form(std::string_view mnemonic) const { return forms_of(generation_).contains(mnemonic); }
+
+const Form* Builder::form_for(std::string_view mnemonic, std::span<const Value> sources) const {
+  const FormsByName& forms = forms_of(generation_);
+  const auto found = forms.find(mnemonic);
+  if (found == forms.end()) return nullptr;
+  for (const Form* form : found->second)
+    if (takes_all(*form, sources)) return form;
+  return nullptr;
+}
+
+Instruction Builder::start_instruction(const Form& form) {
+  Instruction i;
+  i.code.form = &form;
+  i.code.generation = static_cast<std::uint16_t>(generation_);
+  if (origin_ != nullptr) {
+    i.line = origin_->line;
+    i.file = origin_->file;
+    i.source_line = origin_->source_line;
+  }
+  i.guard = guard_.ref;
+  i.code.guard_negated = guard_.inverted;
+  for (std::size_t k = 0; k < form.operands.size(); ++k) {
+    const OperandForm& operand = form.operands[k];
+    machine::Operand& o = i.code.operands[k];
+    o.kind = operand.kind;
+    switch (operand.kind) {
+      case OperandKind::reg: o.number = machine::zero_register; break;
+      case OperandKind::pred:
+        o.number = machine::true_predicate;
+        o.inverted = is_never_by_default(form, operand);
+        break;
+      case OperandKind::ureg: o.number = machine::zero_uniform; break;
+      case OperandKind::upred: o.number = machine::true_predicate; break;
+      case OperandKind::ignored: o.value = (std::int64_t{1} << operand.bits.width()) - 1; break;
+      case OperandKind::immediate:
+        if (operand.name == "quadmask") o.value = 15;
+        break;
+      default: break;
+    }
+  }
+  for (std::size_t k = 0; k < form.fields.size(); ++k)
+    for (const auto& [value, word] : form.fields[k]->values)
+      if (word.empty()) {
+        i.code.fields[k] = static_cast<std::uint16_t>(value);
+        break;
+      }
+  return i;
+}
+
+void Builder::set_source(Instruction& i, std::size_t at, const Value& value) {
+  const OperandForm& operand = i.code.form->operands[at];
+  machine::Operand& o = i.code.operands[at];
+  switch (value.kind) {
+    case Value::Kind::reg: i.refs[at] = value.ref; break;
+    case Value::Kind::constant:
+      o.number = value.bank;
+      o.value = value.offset;
+      break;
+    case Value::Kind::number: o.value = *immediate_of(operand, value); return;
+    case Value::Kind::address: i.address = static_cast<std::uint32_t>(value.bits); return;
+  }
+  o.negated = value.negated;
+  o.absolute = value.absolute;
+  o.inverted = value.inverted;
+  o.half = value.half;
+  o.part = value.part;
+}
+
+void Builder::set_fields(Instruction& i, Fields fields) {
+  for (const FieldWord& wanted : fields) {
+    const int at = i.code.form->field(machine::Name(wanted.field));
+    SIMTLAB_ASSERT(at >= 0, "the form has the field");
+    const machine::FieldForm& field = *i.code.form->fields[static_cast<std::size_t>(at)];
+    const auto value = std::ranges::find(field.values, wanted.word, [](const auto& v) { return v.second; });
+    SIMTLAB_ASSERT(value != field.values.end(), "the field has the word");
+    i.code.fields[static_cast<std::size_t>(at)] = static_cast<std::uint16_t>(value->first);
+  }
+}
+
+Instruction& Builder::append(Instruction i) {
+  std::vector<Instruction>& code = program_.blocks[block_].code;
+  code.push_back(std::move(i));
+  return code.back();
+}
+
+Instruction& Builder::emit(std::string_view mnemonic, Ref result, std::initializer_list<Value> sources,
+                           Fields fields) {
+  std::array<Value, 4> values{};
+  SIMTLAB_ASSERT(sources.size() <= values.size(), "an instruction has few sources");
+  std::ranges::copy(sources, values.begin());
+  const std::span<Value> given(values.data(), sources.size());
+  // 0 has a register of its own; that of a float is +0.
+  for (Value& v : given)
+    if (v.is_number() && v.bits == 0 && !v.inverted) {
+      const bool negative = v.negated;
+      v = zero();
+      v.negated = negative;
+    }
+  const Form* form = form_for(mnemonic, given);
+  // Which ones go to registers: as few as possible, of those the later ones.
+  const unsigned all = 1u << given.size();
+  for (unsigned most = 1; form == nullptr && most <= given.size(); ++most)
+    for (unsigned set = all - 1; form == nullptr && set > 0; --set) {
+      if (static_cast<unsigned>(__builtin_popcount(set)) != most) continue;
+      std::array<Value, 4> tried = values;
+      bool useful = true;
+      for (std::size_t k = 0; k < given.size(); ++k)
+        if ((set >> k & 1u) != 0) {
+          useful = useful && values[k].kind != Value::Kind::reg;
+          tried[k].kind = Value::Kind::reg;
+          tried[k].ref = {.reg = 0};
+        }
+      if (!useful) continue;
+      form = form_for(mnemonic, {tried.data(), given.size()});
+      if (form == nullptr) continue;
+      for (std::size_t k = 0; k < given.size(); ++k)
+        if ((set >> k & 1u) != 0) {
+          Value in_place = values[k];
+          in_place.negated = in_place.absolute = in_place.inverted = false;
+          in_place.half = in_place.part = 0;
+          values[k].ref = in_register(in_place);
+          values[k].kind = Value::Kind::reg;
+        }
+    }
+  if (form == nullptr)
+    throw Error(ExitCode::internal, "assembler",
+                "no form of " + std::string(mnemonic) + " takes its sources");
+  Instruction i = start_instruction(*form);
+  std::size_t next = 0;
+  for (std::size_t k = 0; k < form->operands.size(); ++k) {
+    if (is_result(form->operands[k], k)) {
+      i.refs[k] = result;
+      i.writes |= static_cast<std::uint16_t>(1u << k);
+    } else if (is_source(form->operands[k], k)) {
+      set_source(i, k, given[next++]);
+    }
+  }
+  set_fields(i, fields);
+  return append(std::move(i));
+}
+
+Instruction& Builder::access(std::string_view mnemonic, Ref result, Ref base, std::int64_t offset, bool wide,
+                             std::initializer_list<Value> values, Fields fields) {
+  Instruction& i = emit(mnemonic, result, values, fields);
+  for (std::size_t k = 0; k < i.code.form->operands.size(); ++k) {
+    if (i.code.form->operands[k].kind != OperandKind::memory) continue;
+    machine::Operand& o = i.code.operands[k];
+    o.value = offset;
+    o.base = machine::zero_register;
+    o.wide = wide;
+    i.refs[k] = base;
+  }
+  return i;
+}
+
+void Builder::set_result(Instruction& i, machine::Name operand, Ref predicate) {
+  const int at = i.code.form->operand(operand);
+  SIMTLAB_ASSERT(at >= 0, "the form has the operand");
+  i.refs[static_cast<std::size_t>(at)] = predicate;
+  i.writes |= static_cast<std::uint16_t>(1u << at);
+}
+
+void Builder::set_condition(Instruction& i, machine::Name operand, Condition condition) {
+  const int at = i.code.form->operand(operand);
+  SIMTLAB_ASSERT(at >= 0, "the form has the operand");
+  i.refs[static_cast<std::size_t>(at)] = condition.ref;
+  i.code.operands[static_cast<std::size_t>(at)].inverted = condition.inverted;
+}
+
+void Builder::set_number(Instruction& i, machine::Name operand, std::int64_t value) {
+  const int at = i.code.form->operand(operand);
+  SIMTLAB_ASSERT(at >= 0, "the form has the operand");
+  i.code.operands[static_cast<std::size_t>(at)].value = value;
+}
+
+void Builder::set_field(Instruction& i, machine::Name field, unsigned value) {
+  const int at = i.code.form->field(field);
+  SIMTLAB_ASSERT(at >= 0, "the form has the field");
+  i.code.fields[static_cast<std::size_t>(at)] = static_cast<std::uint16_t>(value);
+}
+
+Ref Builder::in_register(const Value& value) {
+  SIMTLAB_ASSERT(value.plain(), "modifiers belong to the instruction");
+  if (value.kind == Value::Kind::reg && value.ref) return value.ref;
+  const auto key = std::tuple(static_cast<int>(value.kind),
+                              value.kind == Value::Kind::constant ? value.offset : value.bits,
+                              std::uint32_t{value.bank} << 1 | (value.wide ? 1u : 0u));
+  // An address has two halves, which look alike here.
+  const bool may_keep = value.kind != Value::Kind::address;
+  if (const auto it = kept_.find(key); may_keep && it != kept_.end()) return it->second;
+  const Condition guarded = std::exchange(guard_, always());
+  const Ref out = new_register(value.wide ? 2 : 1);
+  move(out, value);
+  guard_ = guarded;
+  if (may_keep) kept_[key] = out;
+  return out;
+}
+
+void Builder::move_word(Ref d, const Value& value) {
+  const bool remakes = value.kind != Value::Kind::reg || !value.ref;
+  Instruction& i = emit("MOV", d, {value});
+  i.copy = !remakes;
+  i.remakes = remakes && !i.guarded();
+}
+
+void Builder::move(Ref d, const Value& value) {
+  if (d.count == 1) return move_word(d, value);
+  for (const bool high : {false, true}) {
+    Ref word = d;
+    word.part = static_cast<std::uint8_t>(d.part + (high ? 1 : 0));
+    word.count = 1;
+    move_word(word, half_of(value, high));
+  }
+}
+
+}  // namespace simtlab::assembler

@@ -1,0 +1,116 @@
+// Makes machine instructions: chooses the form for what the sources are, and puts into registers what no form
+// takes.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "assembler/program.h"
+
+namespace simtlab::assembler {
+
+// A source of an instruction.
+struct Value {
+  enum class Kind : std::uint8_t {
+    reg,       // `ref`, or RZ if it is none
+    number,    // `bits`: an integer, or the bits of a float (f32 or f64)
+    constant,  // bytes of constant bank `bank` from `offset` on
+    address,   // half of an address (Program::addresses[bits])
+  };
+  Kind kind = Kind::reg;
+  Ref ref{};
+  bool negated = false, absolute = false, inverted = false;
+  std::uint8_t half = 0, part = 0;  // as machine::Operand has them
+  std::uint8_t bank = 0;
+  bool wide = false;  // 64 bits
+  std::uint32_t offset = 0;
+  std::uint64_t bits = 0;
+
+  bool is_number() const { return kind == Kind::number; }
+  bool is_zero_register() const { return kind == Kind::reg && !ref; }
+  bool plain() const { return !negated && !absolute && !inverted && half == 0 && part == 0; }
+};
+inline Value zero() { return {}; }
+inline Value value_of(Ref ref) { return {.ref = ref, .wide = ref.count == 2}; }
+inline Value number(std::uint64_t bits, bool wide = false) {
+  return {.kind = Value::Kind::number, .wide = wide, .bits = bits};
+}
+inline Value parameter(std::uint32_t offset, bool wide = false) {
+  return {.kind = Value::Kind::constant, .wide = wide, .offset = offset};
+}
+// The low or high word of a value of 64 bits.
+Value half_of(const Value& wide, bool high);
+
+// A predicate as a source: none is PT, or !PT.
+struct Condition {
+  Ref ref{};
+  bool inverted = false;
+};
+inline Condition always() { return {}; }
+inline Condition never() { return {{}, true}; }
+
+struct FieldWord {
+  std::string_view field, word;
+};
+
+class Builder {
+ public:
+  Builder(Program& program, unsigned generation) : program_(program), generation_(generation) {}
+
+  // Where the next instructions go, and what they are made of.
+  void start(std::uint32_t block);
+  std::uint32_t block() const { return block_; }
+  void at(const ptx::Inst& inst);
+  // Instructions from here on are guarded (where they are not marked as unconditional).
+  void guard(Condition condition) { guard_ = condition; }
+  Condition guard() const { return guard_; }
+
+  Ref new_register(unsigned width = 1);
+  Ref new_predicate();
+
+  // The instruction that is at the end of the block now. `result` none: RZ. Sources in the order in which
+  // they are written. Predicates that are not set are PT as results and as sources; set() changes one.
+  Instruction& emit(std::string_view mnemonic, Ref result, std::initializer_list<Value> sources,
+                    std::initializer_list<FieldWord> fields = {});
+  // With an address: register + offset. `values`: of a store or an atomic operation.
+  Instruction& access(std::string_view mnemonic, Ref result, Ref base, std::int64_t offset, bool wide,
+                      std::initializer_list<Value> values, std::initializer_list<FieldWord> fields);
+
+  // By the names of the form's operands.
+  void set_result(Instruction& i, machine::Name operand, Ref predicate);
+  void set_condition(Instruction& i, machine::Name operand, Condition condition);
+  void set_number(Instruction& i, machine::Name operand, std::int64_t value);
+  void set_field(Instruction& i, machine::Name field, unsigned value);
+  bool has_form(std::string_view mnemonic) const;
+
+  // The value in a register (a pair where it is wide), without modifiers.
+  Ref in_register(const Value& value);
+  Value as_register(const Value& value) { return value_of(in_register(value)); }
+  // d = value; a copy that allocation may take away.
+  void move(Ref d, const Value& value);
+
+ private:
+  using Fields = std::initializer_list<FieldWord>;
+  const machine::Form* form_for(std::string_view mnemonic, std::span<const Value> sources) const;
+  Instruction start_instruction(const machine::Form& form);
+  void set_source(Instruction& i, std::size_t operand, const Value& value);
+  void set_fields(Instruction& i, Fields fields);
+  Instruction& append(Instruction i);
+  void move_word(Ref d, const Value& value);
+
+  Program& program_;
+  unsigned generation_;
+  std::uint32_t block_ = 0;
+  Condition guard_;
+  const ptx::Inst* origin_ = nullptr;
+  // Numbers and parameters that are in registers already, in this block
+  std::map<std::tuple<int, std::uint64_t, std::uint32_t>, Ref> kept_;
+};
+
+}  // namespace simtlab::assembler
