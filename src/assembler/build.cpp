@@ -277,8 +277,7 @@ Instruction& Builder::emit(std::string_view mnemonic, Ref result, std::initializ
         }
     }
   if (form == nullptr)
-    throw Error(ExitCode::internal, "assembler",
-                "no form of " + std::string(mnemonic) + " takes its sources");
+    throw GivenUp{"no form of " + std::string(mnemonic) + " takes its sources"};
   Instruction i = start_instruction(*form);
   std::size_t next = 0;
   for (std::size_t k = 0; k < form->operands.size(); ++k) {
