@@ -276,8 +276,7 @@ Instruction& Builder::emit(std::string_view mnemonic, Ref result, std::initializ
           values[k].kind = Value::Kind::reg;
         }
     }
-  if (form == nullptr)
-    throw GivenUp{"no form of " + std::string(mnemonic) + " takes its sources"};
+  if (form == nullptr) throw GivenUp{"no form of " + std::string(mnemonic) + " takes its sources"};
   Instruction i = start_instruction(*form);
   std::size_t next = 0;
   for (std::size_t k = 0; k < form->operands.size(); ++k) {

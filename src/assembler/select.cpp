@@ -1,0 +1,133 @@
+#include "assembler/select.h"
+
+#include <array>
+
+#include "assembler/selector.h"
+#include "machine/launch_state.h"
+
+namespace simtlab::assembler {
+namespace {
+
+Selection selection_of(Op op) {
+  static const auto table = [] {
+    std::array<Selection, static_cast<std::size_t>(Op::count_)> rows{};
+    for (const auto part : {integer_selections(), logic_selections(), move_selections(),
+                            floating_selections(), memory_selections(), control_selections(),
+                            conversion_selections(), atomic_selections(), warp_selections()})
+      for (const SelectionRow& row : part) rows[static_cast<std::size_t>(row.op)] = row.select;
+    return rows;
+  }();
+  return table[static_cast<std::size_t>(op)];
+}
+
+}  // namespace
+
+Selector::Selector(const ptx::VirtualFunction& function, const ptx::Module& module, unsigned generation,
+                   Program& program)
+    : f_(function),
+      module_(module),
+      generation_(generation),
+      program_(program),
+      cfg_(ptx::build_cfg(function.fn)),
+      builder_(program, generation) {}
+
+// Registers whose instructions all make a low half only are single ones.
+void Selector::make_registers() {
+  const std::size_t count = f_.registers.size();
+  definition_.assign(count, none);
+  std::vector<std::uint8_t> writes(count, 0);
+  std::vector<bool> whole(count, false);
+  for (std::uint32_t pc = 0; pc < f_.fn.code.size(); ++pc) {
+    const Inst& inst = f_.fn.code[pc];
+    for (unsigned k = 0; k < inst.dst_count; ++k) {
+      const Operand& o = inst.dst[k];
+      if (o.kind != ptx::OperandKind::reg && o.kind != ptx::OperandKind::pred) continue;
+      definition_[o.index] = writes[o.index] == 0 && inst.guard.kind == ptx::OperandKind::none ? pc : none;
+      writes[o.index] = 1;
+      if (!inst.low_half) whole[o.index] = true;
+    }
+  }
+  refs_.resize(count);
+  for (std::size_t r = 0; r < count; ++r) {
+    if (f_.registers[r] == Type::pred) {
+      refs_[r] = {.reg = program_.add({.file = File::predicate})};
+      continue;
+    }
+    const unsigned bytes = ptx::size_of(f_.registers[r]);
+    const unsigned width = bytes <= 4 || (bytes == 8 && !whole[r]) ? 1 : bytes / 4;
+    refs_[r] = {.reg = program_.add({.width = static_cast<std::uint8_t>(width)}),
+                .part = 0,
+                .count = static_cast<std::uint8_t>(width)};
+  }
+}
+
+void Selector::run() {
+  make_registers();
+  const auto blocks = static_cast<std::uint32_t>(cfg_.blocks.size());
+  program_.generation = generation_;
+  program_.frame_bytes = f_.fn.frame_bytes;
+  program_.blocks.resize(blocks);
+  if (f_.fn.frame_bytes > 0) {
+    program_.stack = true;
+    builder_.start(0);
+    Instruction& i = builder_.emit("MOV", {}, {launch_word(machine::launch_slots(generation_).stack)});
+    i.code.operands[0].number = 1;
+  }
+  for (std::uint32_t b = 0; b < blocks; ++b) select_block(b);
+}
+
+void Selector::select_block(std::uint32_t b) {
+  const ptx::Cfg::Block& block = cfg_.blocks[b];
+  if (block.empty()) give_up("a jump through a table");
+  builder_.start(b);
+  flag_.reset();
+  for (std::uint32_t pc = block.first; pc < block.last; ++pc) instruction(f_.fn.code[pc]);
+  const Inst& end = f_.fn.code[block.last - 1];
+  const bool leaves = end.op == Op::exit || end.op == Op::ret || end.op == Op::trap || end.op == Op::bra;
+  if (leaves && end.guard.kind == ptx::OperandKind::none) return;
+  if (block.last >= f_.fn.code.size()) give_up("code that runs into its end");
+  program_.blocks[b].next = cfg_.block_of[block.last];
+}
+
+// Its users have it as an operand, or hold what it does.
+bool Selector::is_left_out(const Inst& inst) const {
+  switch (inst.fold) {
+    case Fold::none:
+    case Fold::operand: return false;  // of the moves among them copies are made, or values
+    case Fold::predicate: return false;
+    default: return true;
+  }
+}
+
+void Selector::instruction(const Inst& inst) {
+  if (is_left_out(inst)) return;
+  // Its `and` or `or` makes it.
+  if (inst.op == Op::setp && inst.takes == Fold::predicate) return;
+  // What is a value wherever it is used
+  if (inst.dst_count == 1 && inst.dst[0].kind == ptx::OperandKind::reg && inst.op != Op::cvta &&
+      constant_value(inst.dst[0], inst.dst[0].bytes))
+    return;
+  builder_.at(inst);
+  builder_.guard(inst.guard.kind == ptx::OperandKind::none ? always() : condition(inst.guard));
+  emit(inst);
+  builder_.guard(always());
+}
+
+void Selector::emit(const Inst& inst) {
+  const Selection select = selection_of(inst.op);
+  if (select == nullptr) give_up("instruction " + std::string(ptx::name_of(inst.op)));
+  select(*this, inst);
+}
+
+bool select(const ptx::VirtualFunction& function, const ptx::Module& module, unsigned generation,
+            Program& program, std::string& why) {
+  try {
+    Selector(function, module, generation, program).run();
+    return true;
+  } catch (const GivenUp& reason) {
+    why = reason.why;
+    return false;
+  }
+}
+
+}  // namespace simtlab::assembler
