@@ -9,8 +9,8 @@ namespace {
 
 // What does something else than writing registers.
 bool acts(const Instruction& i) {
-  constexpr std::array<std::string_view, 14> silent = {"LD",   "LDG",  "LDS", "LDL",  "LDC", "S2R", "MUFU",
-                                                       "POPC", "FLO",  "F2F", "F2I",  "I2F", "FRND", "BREV"};
+  constexpr std::array<std::string_view, 14> silent = {"LD",   "LDG", "LDS", "LDL", "LDC", "S2R",  "MUFU",
+                                                       "POPC", "FLO", "F2F", "F2I", "I2F", "FRND", "BREV"};
   if (i.writes == 0 || i.barrier != none || i.target != none) return true;
   if (i.code.form->uniform) return true;
   const std::string_view name = i.code.mnemonic();
@@ -24,8 +24,9 @@ bool acts(const Instruction& i) {
     }
     return sem >= 0 && i.code.fields[static_cast<std::size_t>(sem)] > weak;
   }
-  constexpr std::array<std::string_view, 16> acting = {"ATOM", "ATOMG", "ATOMS", "RED",  "SHFL", "VOTE", "MATCH", "CS2R",
-                                                       "B2R",  "BMOV",  "LDSM",  "LDGSTS", "LEPC", "CALL", "R2UR", "REDUX"};
+  constexpr std::array<std::string_view, 16> acting = {"ATOM",  "ATOMG", "ATOMS", "RED",  "SHFL", "VOTE",
+                                                       "MATCH", "CS2R",  "B2R",   "BMOV", "LDSM", "LDGSTS",
+                                                       "LEPC",  "CALL",  "R2UR",  "REDUX"};
   return std::ranges::find(acting, base) != acting.end();
 }
 

@@ -58,7 +58,8 @@ void add_preheaders(Program& program) {
   }
   std::vector<Block> blocks(next);
   const auto leads = [&](std::uint32_t from, std::uint32_t to) {
-    if (to == none || !is_header[to] || flow.contains(flow.loop_of(to), from)) return to == none ? none : number[to];
+    if (to == none || !is_header[to] || flow.contains(flow.loop_of(to), from))
+      return to == none ? none : number[to];
     return before[to];
   };
   for (std::uint32_t b = 0; b < count; ++b) {

@@ -56,7 +56,8 @@ std::vector<std::vector<std::uint32_t>> components(const std::vector<std::vector
         component.push_back(member);
         if (member == n) break;
       }
-      const bool cycle = component.size() > 1 || (n != cut && std::ranges::find(edges[n], n) != edges[n].end());
+      const bool cycle =
+          component.size() > 1 || (n != cut && std::ranges::find(edges[n], n) != edges[n].end());
       if (cycle) out.push_back(std::move(component));
     }
   }
@@ -156,7 +157,8 @@ void Flow::find_loops() {
     tasks.pop_back();
     ++round;
     for (const std::uint32_t b : task.nodes) mark[b] = round;
-    for (std::vector<std::uint32_t>& nodes : components(successors_, task.nodes, mark, round, task.cut, index, low)) {
+    for (std::vector<std::uint32_t>& nodes :
+         components(successors_, task.nodes, mark, round, task.cut, index, low)) {
       std::ranges::sort(nodes);
       const auto number = static_cast<std::uint32_t>(loops_.size());
       for (const std::uint32_t b : nodes) loop_of_[b] = number;

@@ -9,8 +9,8 @@ namespace {
 
 // Instructions whose result differs between lanes whatever they read.
 bool differs_by_itself(const Instruction& i) {
-  constexpr std::array<std::string_view, 14> names = {"LD",    "LDG",  "LDS",  "LDL",   "ATOM", "ATOMG", "ATOMS",
-                                                      "SHFL",  "CS2R", "TEX",  "TLD",   "TLD4", "MATCH", "P2R"};
+  constexpr std::array<std::string_view, 14> names = {"LD",   "LDG",  "LDS", "LDL", "ATOM", "ATOMG", "ATOMS",
+                                                      "SHFL", "CS2R", "TEX", "TLD", "TLD4", "MATCH", "P2R"};
   const std::string_view name = i.code.mnemonic();
   const std::string_view base = name.substr(0, name.find('.'));
   if (base == "S2R") {
@@ -51,7 +51,8 @@ class Search {
     const Block& block = p_.blocks[b];
     for (const Instruction& i : block.code) {
       bool differs = differs_by_itself(i);
-      for_each_ref(i, [&](const Ref& r, bool writes) { differs = differs || (!writes && out_.differs[r.reg]); });
+      for_each_ref(i,
+                   [&](const Ref& r, bool writes) { differs = differs || (!writes && out_.differs[r.reg]); });
       for_each_ref(i, [&](const Ref& r, bool writes) {
         // Parts of one register are written one by one; two ways to write it make it differ where lanes are
         // apart.
@@ -70,8 +71,8 @@ class Search {
     return true;
   }
 
-  // Blocks that lanes may run apart: from the branch to where they meet again. If they leave a loop apart, all
-  // that it makes differs outside.
+  // Blocks that lanes may run apart: from the branch to where they meet again. If they leave a loop apart,
+  // all that it makes differs outside.
   void mark(std::uint32_t branch) {
     const std::uint32_t meet = flow_.post_dominator(branch);
     std::vector<std::uint32_t> left = flow_.after(branch);
@@ -98,7 +99,7 @@ class Search {
   const Program& p_;
   const Flow& flow_;
   Uniformity out_;
-  std::vector<bool> inside_;  // blocks that lanes may run apart
+  std::vector<bool> inside_;                                               // blocks that lanes may run apart
   std::vector<bool> leaves_ = std::vector<bool>(p_.blocks.size(), false);  // of loops that lanes leave apart
   std::vector<std::uint8_t> writers_;
   std::uint64_t budget_ = 4'000'000;
