@@ -97,7 +97,7 @@ struct PendingScoreboards {
 // Those who hold one scoreboard: when the last of them is done, and when somebody waits for it first.
 struct Holders {
   bool busy = false;
-  std::uint32_t ready = 0, use = never;
+  std::uint32_t ready = 0, use = no_occurrence;
 
   void add(std::uint32_t more_ready, std::uint32_t more_use) {
     ready = busy ? std::max(ready, more_ready) : more_ready;
@@ -179,7 +179,7 @@ class ScoreboardSetter {
       pending.issue(code[n], effects);
     }
     const std::uint32_t end = distances_.end(b);
-    const auto from = [&](std::uint32_t time) { return time == never ? never : time > end ? time - end : 0; };
+    const auto from = [&](std::uint32_t time) { return time == no_occurrence ? no_occurrence : time > end ? time - end : 0; };
     for (Holders& h : holders)
       if (h.busy) h = {true, from(h.ready), from(h.use)};
     pending_[b] = pending;
@@ -195,7 +195,7 @@ class ScoreboardSetter {
     if (!effects.writes().empty())
       control.write_barrier = choose(holders, now + expected_latency(instruction.code), use.result);
     // Who waits for the results has also waited for the operands.
-    const bool early = effects.writes().empty() ? use.operand != never : use.operand < use.result;
+    const bool early = effects.writes().empty() ? use.operand != no_occurrence : use.operand < use.result;
     if (early && !result_is_early(instruction, effects))
       control.read_barrier = choose(holders, now + operand_cycles, use.operand);
   }
