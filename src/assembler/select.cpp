@@ -8,13 +8,17 @@
 namespace simtlab::assembler {
 namespace {
 
+// Operations of integers and floats are in several tables; the first one asks the others by type.
 Selection selection_of(Op op) {
   static const auto table = [] {
     std::array<Selection, static_cast<std::size_t>(Op::count_)> rows{};
     for (const auto part : {integer_selections(), logic_selections(), move_selections(),
                             floating_selections(), memory_selections(), control_selections(),
                             conversion_selections(), atomic_selections(), warp_selections()})
-      for (const SelectionRow& row : part) rows[static_cast<std::size_t>(row.op)] = row.select;
+      for (const SelectionRow& row : part) {
+        Selection& place = rows[static_cast<std::size_t>(row.op)];
+        if (place == nullptr) place = row.select;
+      }
     return rows;
   }();
   return table[static_cast<std::size_t>(op)];
