@@ -1,4 +1,0 @@
-#include "assembler/expand.h"
-namespace simtlab::assembler {
-bool expand(ptx::VirtualFunction&, unsigned, std::string&) { return true; }
-}  // namespace simtlab::assembler
