@@ -15,4 +15,10 @@ bool expand_comparison(Builder& b);  // set, slct, testp, copysign
 bool expand_atomic(Builder& b);      // atom, red
 bool expand_video(Builder& b);       // vadd ... vset4
 
+void divide_by_number(Builder& b);  // the divisor is known
+
+// For the other parts: of 64 bits.
+ptx::Operand high_product64(Builder& b, const ptx::Operand& x, const ptx::Operand& y, bool is_signed);
+ptx::Operand absolute64(Builder& b, const ptx::Operand& x);
+
 }  // namespace simtlab::assembler

@@ -200,5 +200,42 @@ TEST(Expand, f32_functions_are_those_of_the_executor) {
           {op + ".approx" + ftz + ".f32 D, A", "f32", {"f32"}, ftz.empty() && (op == "lg2" || op == "ex2")});
 }
 
+TEST(Expand, quotients_of_integers_are_those_of_the_executor) {
+  for (const std::string op : {"div", "rem"})
+    for (const std::string type : {"u32", "s32", "u16", "s16", "u64", "s64"}) {
+      check({op + "." + type + " D, A, B", type, {type, type}});
+      check({op + "." + type + " D, 77, B", type, {type, type}});
+    }
+  EXPECT_FALSE(left.contains(ptx::Op::rem));
+}
+
+TEST(Expand, quotients_by_numbers_are_those_of_the_executor) {
+  for (const std::string op : {"div", "rem"})
+    for (const std::string type : {"u16", "s16", "u32", "s32", "u64", "s64"}) {
+      std::vector<std::string> divisors = {"0",   "1",   "2",   "3",    "5",    "6",     "7",
+                                           "8",   "9",   "10",  "12",   "14",   "25",    "28",
+                                           "100", "125", "641", "1000", "1024", "10000", "32767"};
+      if (type[0] == 's') {
+        for (std::size_t i = divisors.size(); i-- > 0;) divisors.push_back("-" + divisors[i]);
+        divisors.push_back(type == "s16" ? "-32768" : type == "s32" ? "-2147483648" : "-9223372036854775808");
+      }
+      if (type.substr(1) != "16")
+        for (const char* d : {"65535", "65536", "16777217", "715827883", "2147483647", "1000000007"})
+          divisors.push_back(d);
+      if (type == "u32")
+        for (const char* d : {"2147483648", "2147483649", "4294967295", "4294967294", "4294967290"})
+          divisors.push_back(d);
+      if (type == "u64" || type == "s64")
+        for (const char* d : {"4294967296", "4294967297", "6700417", "9223372036854775807", "1000000000000",
+                              "274177", "6148914691236517205"})
+          divisors.push_back(d);
+      if (type == "u64")
+        for (const char* d : {"9223372036854775808", "18446744073709551615", "18446744073709551614",
+                              "9223372036854775809", "12297829382473034412"})
+          divisors.push_back(d);
+      for (const std::string& d : divisors) check({op + "." + type + " D, A, " + d, type, {type}});
+    }
+}
+
 }  // namespace
 }  // namespace simtlab::exec
