@@ -28,7 +28,7 @@ std::vector<bool> carries_in_use(const std::vector<Inst>& code) {
   return in_use;
 }
 
-bool expand_one(Builder& b) { return expand_single(b) || expand_division(b); }
+bool expand_one(Builder& b) { return expand_single(b) || expand_real(b) || expand_division(b); }
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <random>
 #include <set>
 #include <string>
 #include <vector>
@@ -133,6 +134,31 @@ std::vector<Memory> inputs_of(const Case& c, std::uint32_t count) {
   return out;
 }
 
+// Floating values whose reciprocals, quotients and roots lie close to the middle between two others:
+// mantissas near their ends, and with few bits.
+std::vector<Memory> hard_inputs_of(const Case& c, std::uint32_t count) {
+  std::vector<Memory> out;
+  std::mt19937_64 random(17);
+  for (const std::string& type : c.sources) {
+    const comparison::Format& f = format_of(format_name(type));
+    const std::uint64_t mantissas = std::uint64_t{1} << f.fraction,
+                        one = (mantissas << (f.bits - f.fraction - 2)) - mantissas;
+    Memory values(std::size_t{count} * f.bytes);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint64_t few = random() % 64, kind = random() % 5;
+      const std::uint64_t mantissa = kind == 0   ? few
+                                     : kind == 1 ? mantissas - 1 - few
+                                     : kind == 2 ? few << (random() % f.fraction)
+                                     : kind == 3 ? mantissas - 1 - (few << (random() % f.fraction))
+                                                 : random();
+      const std::uint64_t value = one + (random() % 5 - 2) * mantissas + mantissa % mantissas;
+      std::memcpy(values.data() + i * f.bytes, &value, f.bytes);
+    }
+    out.push_back(std::move(values));
+  }
+  return out;
+}
+
 std::uint64_t value_at(const Memory& m, std::size_t index, unsigned bytes) {
   std::uint64_t value = 0;
   std::memcpy(&value, m.data() + index * bytes, bytes);
@@ -166,6 +192,7 @@ void check(Case c) {
   const std::uint32_t count = count_of_pairs();
   const std::vector<Memory> inputs = inputs_of(c, count);
   check(c, inputs, count);
+  if (c.sources[0][0] == 'f') check(c, hard_inputs_of(c, count), count);
   c.guarded = true;
   check(c, inputs, std::min<std::uint32_t>(count, 1024));
 }
@@ -198,6 +225,19 @@ TEST(Expand, f32_functions_are_those_of_the_executor) {
     for (const std::string ftz : {"", ".ftz"})
       check(
           {op + ".approx" + ftz + ".f32 D, A", "f32", {"f32"}, ftz.empty() && (op == "lg2" || op == "ex2")});
+}
+
+TEST(Expand, f64_quotients_and_roots_are_those_of_the_executor) {
+  for (const std::string r : roundings) {
+    check({"div." + r + ".f64 D, A, B", "f64", {"f64", "f64"}});
+    check({"div." + r + ".f64 B, A, B; mov.f64 D, B", "f64", {"f64", "f64"}});
+    check({"div." + r + ".f64 D, A, 0d4008000000000000", "f64", {"f64"}});
+    check({"rcp." + r + ".f64 D, A", "f64", {"f64"}});
+    check({"sqrt." + r + ".f64 D, A", "f64", {"f64"}});
+  }
+  check({"rsqrt.approx.f64 D, A", "f64", {"f64"}});
+  check({"rsqrt.approx.ftz.f64 D, A", "f64", {"f64"}});
+  check({"rcp.approx.ftz.f64 D, A", "f64", {"f64"}});
 }
 
 TEST(Expand, quotients_of_integers_are_those_of_the_executor) {
