@@ -75,11 +75,11 @@ struct Mods {
   bool all = false;                    // match.all
   bool aligned = false;                // barrier.sync.aligned
   bool wait_all = false;               // cp.async.wait_all
-  std::uint8_t testp = 0;              // 0 finite 1 infinite 2 number 3 notanumber 4 normal 5 subnormal
-  std::uint8_t lut = 0;                // lop3 immLut
-  std::uint8_t copy_bytes = 0;         // cp.async: 4, 8, 16 (source size operand, if any, is src[2])
-  std::uint8_t src_type_hi = 0;        // dp2a.hi; video: encoded selectors (ptx/decode documents them)
-  std::uint32_t video = 0;             // video instructions: packed selectors, see ptx/decode_video
+  std::uint8_t testp = 0;  // 0 finite 1 infinite 2 number 3 notanumber 4 normal 5 subnormal 6 slow division
+  std::uint8_t lut = 0;    // lop3 immLut
+  std::uint8_t copy_bytes = 0;   // cp.async: 4, 8, 16 (source size operand, if any, is src[2])
+  std::uint8_t src_type_hi = 0;  // dp2a.hi; video: encoded selectors (ptx/decode documents them)
+  std::uint32_t video = 0;       // video instructions: packed selectors, see ptx/decode_video
   bool operator==(const Mods&) const = default;
 };
 

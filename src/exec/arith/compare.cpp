@@ -396,6 +396,20 @@ void testp(WarpCtx& w, const XInst& x) {
   w.set_pred(x.pdst, classify<E>(w, x));
 }
 
+// testp 6: whether a / b needs the slow division (machine/semantics_floating.cpp has the rule).
+void needs_slow_division(WarpCtx& w, const XInst& x) {
+  using V = Vec<u32, vector_bytes / 4>;
+  constexpr u32 bias = 127;
+  u32 bits = 0;
+  for (unsigned i = 0; i < warp_lanes; i += lanes_of<V>) {
+    const V a = load<V>(w.row(x.src[0]), i) >> 23 & 0xff, b = load<V>(w.row(x.src[1]), i) >> 23 & 0xff;
+    const auto slow = (a - (bias - 102) > splat<V>(254 - (bias - 102))) | (b - 1 > splat<V>(bias + 124)) |
+                      (a - b + 125 > splat<V>(251));
+    bits |= pack_bits((AsS<V>)slow) << i;
+  }
+  w.set_pred(x.pdst, bits);
+}
+
 }  // namespace
 
 Handler select_compare(const ptx::Inst& inst) {
@@ -405,6 +419,7 @@ Handler select_compare(const ptx::Inst& inst) {
     case Op::set: return has_compare(inst.stype, inst.mods.compare) ? set_any : nullptr;
     case Op::slct: return select_slct(inst);
     case Op::testp:
+      if (inst.mods.testp == 6 && inst.type == Type::f32 && inst.src_count == 2) return needs_slow_division;
       if (inst.mods.testp > 5) return nullptr;
       return inst.type == Type::f32 ? testp<float> : inst.type == Type::f64 ? testp<double> : nullptr;
     default: return nullptr;

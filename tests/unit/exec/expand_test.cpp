@@ -1,0 +1,281 @@
+// What expand() makes of instructions that no hardware has leaves what the executor leaves of them alone.
+#include "assembler/expand.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "kernel_support.h"
+#include "machine_comparison.h"
+
+namespace simtlab::exec {
+namespace {
+
+using comparison::draw;
+using comparison::format_of;
+
+unsigned expand_for = 75;
+std::string refused;
+std::set<ptx::Op> left;  // operations in what expand() leaves
+
+bool run_expand(std::span<ptx::VirtualFunction> functions, std::uint32_t which, const ptx::Module&,
+                std::string& why) {
+  if (!functions[which].fn.is_entry) return false;
+  const bool ok = assembler::expand(functions[which], expand_for, why);
+  if (!ok) refused = why;
+  for (const ptx::Inst& inst : functions[which].fn.code) left.insert(inst.op);
+  return ok;
+}
+
+// Operands of one type each, in registers %a, %b, %c (their first `sources`), and the result in %d.
+struct Case {
+  std::string text;    // of the instruction; "D", "A", "B", "C" stand for the operands
+  std::string result;  // types of PTX: "f32", "u64"
+  std::vector<std::string> sources;
+  bool near = false;
+  bool guarded = false;
+};
+
+unsigned bytes_of(const std::string& type) {
+  return static_cast<unsigned>(std::stoul(type.substr(type.find_first_of("0123456789")))) / 8;
+}
+std::string format_name(const std::string& type) { return type[0] == 'f' ? type : "b" + type.substr(1); }
+
+std::string kernel_of(const Case& c) {
+  std::string registers, loads, line = c.text;
+  const auto declare = [&](const std::string& name, const std::string& type) {
+    registers += "  .reg ." + type + " " + name + ";\n";
+  };
+  declare("%d", c.result);
+  const char letters[] = {'A', 'B', 'C', 'E'};
+  for (std::size_t i = 0; i < c.sources.size(); ++i) {
+    const std::string name = std::string("%s") + static_cast<char>('a' + i), type = c.sources[i];
+    declare(name, type);
+    loads += "  ld.param.u64 %p, [in" + std::to_string(i) + "];\n  mul.wide.u32 %o, %i, " +
+             std::to_string(bytes_of(type)) + ";\n  add.u64 %p, %p, %o;\n  ld.global." + type + " " + name +
+             ", [%p];\n";
+    for (std::size_t at = 0; (at = line.find(letters[i], at)) != std::string::npos; at += name.size())
+      line.replace(at, 1, name);
+  }
+  for (std::size_t at = 0; (at = line.find('D', at)) != std::string::npos; at += 2) line.replace(at, 1, "%d");
+  const std::string clear = bytes_of(c.result) == 8   ? "  mov.b64 %d, 77;\n"
+                            : bytes_of(c.result) == 2 ? "  mov.b16 %d, 77;\n"
+                                                      : "  mov.b32 %d, 77;\n";
+  std::string guard;
+  if (c.guarded) guard = "  and.b32 %k, %i, 1;\n  setp.ne.u32 %g, %k, 0;\n  @%g ";
+  return R"(
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out, .param .u64 in0, .param .u64 in1, .param .u64 in2, .param .u64 in3)
+{
+  .reg .b32 %i, %j, %k, %t<8>;
+  .reg .b64 %p, %o, %q, %w<8>;
+  .reg .pred %g, %h;
+)" + registers +
+         R"(
+  mov.u32 %i, %ctaid.x;
+  mov.u32 %j, %ntid.x;
+  mov.u32 %k, %tid.x;
+  mad.lo.u32 %i, %i, %j, %k;
+)" + loads +
+         clear + "  ld.param.u64 %p, [out];\n  mul.wide.u32 %o, %i, " + std::to_string(bytes_of(c.result)) +
+         ";\n  add.u64 %p, %p, %o;\n" + guard + line + ";\n  st.global." + c.result +
+         " [%p], %d;\n  ret;\n}\n";
+}
+
+using Memory = std::vector<std::byte>;
+
+// `count` results; expanded: by way of expand().
+Memory results(const Case& c, const std::vector<Memory>& inputs, std::uint32_t count, bool expanded) {
+  ptx::LoadOptions options;
+  if (expanded) options.optimise = run_expand;
+  GlobalMemory memory(512ull << 20, 0);
+  const LoadedModule loaded(ptx::load_module("test.ptx", kernel_of(c), options), memory);
+  std::uint64_t addresses[5] = {};
+  const auto place = [&](const Memory& values) {
+    const std::uint64_t address = memory.allocate(values.size(), "buffer").value();
+    memory.write(address, values);
+    return address;
+  };
+  Memory out(std::size_t{count} * bytes_of(c.result));
+  addresses[0] = place(out);
+  for (std::size_t i = 0; i < inputs.size(); ++i) addresses[i + 1] = place(inputs[i]);
+  LaunchParams p;
+  p.module = &loaded;
+  p.function = 0;
+  p.grid = {count / 256};
+  p.block = {256};
+  const std::vector<std::byte> packed =
+      pack_arguments(addresses[0], addresses[1], addresses[2], addresses[3], addresses[4]);
+  p.params = packed;
+  Launch launch(p, memory);
+  run_functional(launch, FunctionalOptions{});
+  memory.read(addresses[0], out);
+  return out;
+}
+
+// SIMTLAB_EXPAND_COUNT: how many pairs of operands a case has, for long runs by hand.
+std::uint32_t count_of_pairs() {
+  const char* text = std::getenv("SIMTLAB_EXPAND_COUNT");
+  return text == nullptr ? 16384 : static_cast<std::uint32_t>(std::strtoul(text, nullptr, 10)) / 256 * 256;
+}
+
+std::vector<Memory> inputs_of(const Case& c, std::uint32_t count) {
+  std::vector<Memory> out;
+  std::uint64_t seed = 11;
+  for (const std::string& type : c.sources) out.push_back(draw(format_of(format_name(type)), count, seed++));
+  return out;
+}
+
+// Floating values whose reciprocals, quotients and roots lie close to the middle between two others:
+// mantissas near their ends, and with few bits.
+std::vector<Memory> hard_inputs_of(const Case& c, std::uint32_t count) {
+  std::vector<Memory> out;
+  std::mt19937_64 random(17);
+  for (const std::string& type : c.sources) {
+    const comparison::Format& f = format_of(format_name(type));
+    const std::uint64_t mantissas = std::uint64_t{1} << f.fraction,
+                        one = (mantissas << (f.bits - f.fraction - 2)) - mantissas;
+    Memory values(std::size_t{count} * f.bytes);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint64_t few = random() % 64, kind = random() % 5;
+      const std::uint64_t mantissa = kind == 0   ? few
+                                     : kind == 1 ? mantissas - 1 - few
+                                     : kind == 2 ? few << (random() % f.fraction)
+                                     : kind == 3 ? mantissas - 1 - (few << (random() % f.fraction))
+                                                 : random();
+      const std::uint64_t value = one + (random() % 5 - 2) * mantissas + mantissa % mantissas;
+      std::memcpy(values.data() + i * f.bytes, &value, f.bytes);
+    }
+    out.push_back(std::move(values));
+  }
+  return out;
+}
+
+std::uint64_t value_at(const Memory& m, std::size_t index, unsigned bytes) {
+  std::uint64_t value = 0;
+  std::memcpy(&value, m.data() + index * bytes, bytes);
+  return value;
+}
+
+void check(const Case& c, const std::vector<Memory>& inputs, std::uint32_t count) {
+  refused.clear();
+  left.clear();
+  const unsigned bytes = bytes_of(c.result);
+  const Memory wanted = results(c, inputs, count, false), got = results(c, inputs, count, true);
+  EXPECT_EQ(refused, "") << c.text;
+  unsigned wrong = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t want = value_at(wanted, i, bytes), have = value_at(got, i, bytes);
+    if (want == have) continue;
+    if (c.near && comparison::compare(format_of(format_name(c.result)), wanted.data() + i * bytes,
+                                      got.data() + i * bytes) != comparison::Likeness::different)
+      continue;
+    if (++wrong > 3) continue;
+    std::string operands;
+    for (std::size_t k = 0; k < inputs.size(); ++k)
+      operands += fmt::format(" {:x}", value_at(inputs[k], i, bytes_of(c.sources[k])));
+    ADD_FAILURE() << c.text << " of" << operands << " gives " << fmt::format("{:x}", have) << ", not "
+                  << fmt::format("{:x}", want);
+  }
+  EXPECT_EQ(wrong, 0u) << c.text << " of " << count;
+}
+
+void check(Case c) {
+  const std::uint32_t count = count_of_pairs();
+  const std::vector<Memory> inputs = inputs_of(c, count);
+  check(c, inputs, count);
+  if (c.sources[0][0] == 'f') check(c, hard_inputs_of(c, count), count);
+  c.guarded = true;
+  check(c, inputs, std::min<std::uint32_t>(count, 1024));
+}
+
+const char* const roundings[] = {"rn", "rz", "rm", "rp"};
+
+TEST(Expand, f32_quotients_are_those_of_the_executor) {
+  for (const std::string r : roundings)
+    for (const std::string ftz : {"", ".ftz"}) {
+      check({"div." + r + ftz + ".f32 D, A, B", "f32", {"f32", "f32"}});
+      check({"div." + r + ftz + ".f32 A, A, B; mov.f32 D, A", "f32", {"f32", "f32"}});
+      check({"div." + r + ftz + ".f32 D, A, 0f40400000", "f32", {"f32"}});
+      check({"div." + r + ftz + ".f32 D, 0f3F800000, A", "f32", {"f32"}});
+    }
+  for (const std::string kind : {"full", "approx", "full.ftz", "approx.ftz"})
+    check({"div." + kind + ".f32 D, A, B", "f32", {"f32", "f32"}});
+  EXPECT_FALSE(left.contains(ptx::Op::div));
+}
+
+TEST(Expand, f32_reciprocals_and_roots_are_those_of_the_executor) {
+  for (const std::string op : {"rcp", "sqrt"})
+    for (const std::string ftz : {"", ".ftz"}) {
+      for (const std::string r : roundings) check({op + "." + r + ftz + ".f32 D, A", "f32", {"f32"}});
+      check({op + ".approx" + ftz + ".f32 D, A", "f32", {"f32"}});
+    }
+}
+
+TEST(Expand, f32_functions_are_those_of_the_executor) {
+  for (const std::string op : {"rsqrt", "sin", "cos", "lg2", "ex2"})
+    for (const std::string ftz : {"", ".ftz"})
+      check(
+          {op + ".approx" + ftz + ".f32 D, A", "f32", {"f32"}, ftz.empty() && (op == "lg2" || op == "ex2")});
+}
+
+TEST(Expand, f64_quotients_and_roots_are_those_of_the_executor) {
+  for (const std::string r : roundings) {
+    check({"div." + r + ".f64 D, A, B", "f64", {"f64", "f64"}});
+    check({"div." + r + ".f64 B, A, B; mov.f64 D, B", "f64", {"f64", "f64"}});
+    check({"div." + r + ".f64 D, A, 0d4008000000000000", "f64", {"f64"}});
+    check({"rcp." + r + ".f64 D, A", "f64", {"f64"}});
+    check({"sqrt." + r + ".f64 D, A", "f64", {"f64"}});
+  }
+  check({"rsqrt.approx.f64 D, A", "f64", {"f64"}});
+  check({"rsqrt.approx.ftz.f64 D, A", "f64", {"f64"}});
+  check({"rcp.approx.ftz.f64 D, A", "f64", {"f64"}});
+}
+
+TEST(Expand, quotients_of_integers_are_those_of_the_executor) {
+  for (const std::string op : {"div", "rem"})
+    for (const std::string type : {"u32", "s32", "u16", "s16", "u64", "s64"}) {
+      check({op + "." + type + " D, A, B", type, {type, type}});
+      check({op + "." + type + " D, 77, B", type, {type, type}});
+    }
+  EXPECT_FALSE(left.contains(ptx::Op::rem));
+}
+
+TEST(Expand, quotients_by_numbers_are_those_of_the_executor) {
+  for (const std::string op : {"div", "rem"})
+    for (const std::string type : {"u16", "s16", "u32", "s32", "u64", "s64"}) {
+      std::vector<std::string> divisors = {"0",   "1",   "2",   "3",    "5",    "6",     "7",
+                                           "8",   "9",   "10",  "12",   "14",   "25",    "28",
+                                           "100", "125", "641", "1000", "1024", "10000", "32767"};
+      if (type[0] == 's') {
+        for (std::size_t i = divisors.size(); i-- > 0;) divisors.push_back("-" + divisors[i]);
+        divisors.push_back(type == "s16" ? "-32768" : type == "s32" ? "-2147483648" : "-9223372036854775808");
+      }
+      if (type.substr(1) != "16")
+        for (const char* d : {"65535", "65536", "16777217", "715827883", "2147483647", "1000000007"})
+          divisors.push_back(d);
+      if (type == "u32")
+        for (const char* d : {"2147483648", "2147483649", "4294967295", "4294967294", "4294967290"})
+          divisors.push_back(d);
+      if (type == "u64" || type == "s64")
+        for (const char* d : {"4294967296", "4294967297", "6700417", "9223372036854775807", "1000000000000",
+                              "274177", "6148914691236517205"})
+          divisors.push_back(d);
+      if (type == "u64")
+        for (const char* d : {"9223372036854775808", "18446744073709551615", "18446744073709551614",
+                              "9223372036854775809", "12297829382473034412"})
+          divisors.push_back(d);
+      for (const std::string& d : divisors) check({op + "." + type + " D, A, " + d, type, {type}});
+    }
+}
+
+}  // namespace
+}  // namespace simtlab::exec
