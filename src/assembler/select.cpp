@@ -14,7 +14,11 @@ Selection selection_of(Op op) {
     for (const auto part : {integer_selections(), logic_selections(), move_selections(),
                             floating_selections(), memory_selections(), control_selections(),
                             conversion_selections(), atomic_selections(), warp_selections()})
-      for (const SelectionRow& row : part) rows[static_cast<std::size_t>(row.op)] = row.select;
+      for (const SelectionRow& row : part) {
+        // The first part that knows it asks the others for types of theirs.
+        Selection& known = rows[static_cast<std::size_t>(row.op)];
+        if (known == nullptr) known = row.select;
+      }
     return rows;
   }();
   return table[static_cast<std::size_t>(op)];
