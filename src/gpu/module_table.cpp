@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <optional>
 #include <utility>
 
+#include "assembler/assemble.h"
 #include "base/error.h"
 #include "machine/image.h"
 #include "optimiser/optimiser.h"
@@ -33,6 +36,17 @@ ModuleTable::Id ModuleTable::load(std::string name, std::string ptx, exec::Globa
   const std::span bytes = std::as_bytes(std::span(ptx));
   const bool machine_code = machine::is_device_elf(bytes);
   if (optimise && !machine_code) options.optimise = optimiser::load();
+  std::optional<assembler::Assembler> assembler;
+  if (std::getenv("SIMTLAB_ASSEMBLE") != nullptr && !machine_code) {
+    const unsigned generation = static_cast<unsigned>(std::atoi(std::getenv("SIMTLAB_ASSEMBLE")));
+    options.assemble = [&assembler, generation](ptx::VirtualFunction& f, const ptx::Module& module,
+                                                std::string& why) {
+      if (!assembler) assembler.emplace(module, generation);
+      const bool done = assembler->assemble(f, why);
+      if (!done) fmt::print(stderr, "not assembled: {}: {}\n", f.fn.name, why);
+      return done;
+    };
+  }
   m.module = machine_code ? machine::open_cubin(std::move(ptx), std::move(name))
                           : ptx::load_module(std::move(name), std::move(ptx), options);
   m.loaded = std::make_unique<exec::LoadedModule>(m.module, memory);

@@ -66,10 +66,10 @@ Operand read_operand(const OperandForm& form, Word word, std::uint32_t address) 
                   (form.in_bytes ? 1 : 4) * sign_extended(raw, width);
       break;
     case OperandKind::absolute: out.value = static_cast<std::int64_t>(4 * raw); break;
-    case OperandKind::number: out.value = static_cast<std::int64_t>(raw); break;
+    case OperandKind::number:
+    case OperandKind::ignored: out.value = static_cast<std::int64_t>(raw); break;
     case OperandKind::predicates:
-    case OperandKind::upredicates:
-    case OperandKind::ignored: break;
+    case OperandKind::upredicates: break;
   }
   return out;
 }

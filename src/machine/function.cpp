@@ -116,14 +116,14 @@ void check_parameters(const Image& image, const ImageKernel& kernel) {
 }
 
 // Branches name instructions from here on.
-void place_targets(ptx::Function& f, Code& code, const Image& image) {
+void place_targets(ptx::Function& f, Code& code, const std::string& file) {
   const auto size = static_cast<std::int64_t>(f.code.size());
   for (std::size_t i = 0; i < code.actions.size(); ++i) {
     Action& a = code.actions[i];
     if (a.flow != Flow::branch) continue;
     if (a.target < 0 || a.target % static_cast<std::int64_t>(word_bytes) != 0 ||
         a.target / static_cast<std::int64_t>(word_bytes) >= size)
-      damaged(image.name,
+      damaged(file,
               fmt::format("the branch at 0x{:04x} of kernel {} leaves its code", i * word_bytes, f.name));
     a.target /= static_cast<std::int64_t>(word_bytes);
     f.code[i].target = static_cast<std::uint32_t>(a.target);
@@ -139,6 +139,37 @@ void set_lines(const CodeLines& lines, const ImageKernel& kernel, ptx::Function&
     }
     if (lines.ptx) code.ptx_lines.push_back(lines.ptx->at(kernel.section, view.line));
   }
+}
+
+// What the rows of a frame hold, by the code.
+void lay_out(ptx::Function& f, Code& code) {
+  code.layout = layout_of(code.instructions);
+  f.reg_rows = f.total_reg_rows = code.layout.rows;
+  f.pred_count = f.total_preds = Layout::predicates + most_temporary_predicates;
+  f.code.reserve(code.instructions.size());
+  code.actions.reserve(code.instructions.size());
+}
+
+using Addresses = std::map<std::uint32_t, ptx::Constant>;  // that immediates are, by instruction
+// Fills code.actions and f.code; what cannot be executed is a problem, or has no action.
+void translate_all(Translator& translator, const Addresses& addresses, Views& views, ptx::Function& f,
+                   Code& code, Purpose purpose) {
+  std::vector<Diagnostic> problems;
+  for (const Instruction& instruction : code.instructions) {
+    ptx::Inst view = views.of(instruction, code.layout);
+    const auto address = addresses.find(static_cast<std::uint32_t>(instruction.address / word_bytes));
+    translator.set_address(address == addresses.end() ? nullptr : &address->second);
+    try {
+      translator.translate(instruction, view, f.name);
+    } catch (const Error& error) {
+      if (purpose != Purpose::execution)
+        code.actions.emplace_back();
+      else if (problems.size() < most_problems)
+        problems.push_back(error.diagnostics().front());
+    }
+    f.code.push_back(view);
+  }
+  if (!problems.empty()) throw Error(ExitCode::unsupported, "machine-instruction", std::move(problems));
 }
 
 }  // namespace
@@ -178,34 +209,41 @@ void complete(ptx::Function& f, const Image& image, const ImageKernel& kernel, c
   if (code->instructions.empty()) damaged(image.name, fmt::format("kernel {} has no code", kernel.name));
   code->unknown_depth = may_recurse(code->instructions);
   if (code->unknown_depth) f.total_frame_bytes = frame_of(std::max(kernel.stack_bytes, default_stack_bytes));
-  code->layout = layout_of(code->instructions);
-  f.reg_rows = f.total_reg_rows = code->layout.rows;
-  f.pred_count = f.total_preds = Layout::predicates + most_temporary_predicates;
-  f.code.reserve(code->instructions.size());
-  code->actions.reserve(code->instructions.size());
+  lay_out(f, *code);
   Translator translator(code->layout, f.constants, *code, banks_of(image, symbols, kernel.name));
   if (const auto bank = image.elf.section_number(".nv.constant0." + kernel.name))
     translator.set_textures(symbols.textures_in(*bank));
-  const bool executed = purpose == Purpose::execution;
-  for (const Instruction& instruction : code->instructions) {
-    ptx::Inst view = views.of(instruction, code->layout);
-    const auto address = linked.addresses.find(static_cast<std::uint32_t>(instruction.address / word_bytes));
-    translator.set_address(address == linked.addresses.end() ? nullptr : &address->second);
-    try {
-      translator.translate(instruction, view, kernel.name);
-    } catch (const Error& error) {
-      if (!executed) code->actions.emplace_back();
-      if (executed && problems.size() < most_problems) problems.push_back(error.diagnostics().front());
-    }
-    f.code.push_back(view);
-  }
-  if (!problems.empty()) throw Error(ExitCode::unsupported, "machine-instruction", std::move(problems));
-  place_targets(f, *code, image);
+  translate_all(translator, linked.addresses, views, f, *code, purpose);
+  place_targets(f, *code, image.name);
   set_lines(lines, kernel, f, *code);
-  if (!executed) {
+  if (purpose != Purpose::execution) {
     code->actions.clear();
     code->operations.clear();
   }
+  f.machine = std::move(code);
+}
+
+void set_code(ptx::Function& f, MadeCode made, Views& views) {
+  auto code = std::make_shared<Code>();
+  code->generation = made.generation;
+  code->words = std::move(made.words);
+  code->instructions = std::move(made.instructions);
+  f.code.clear();
+  f.constants.clear();
+  f.branch_tables.clear();
+  f.call_sites.clear();
+  f.registers = f.unlimited_registers = made.registers;
+  f.frame_bytes = f.total_frame_bytes = frame_of(made.stack_bytes);
+  lay_out(f, *code);
+  Translator translator(code->layout, f.constants, *code);
+  translate_all(translator, made.addresses, views, f, *code, Purpose::execution);
+  place_targets(f, *code, f.name);
+  for (std::size_t i = 0; i < f.code.size(); ++i) {
+    f.code[i].file = made.lines[i].file;
+    f.code[i].source_line = made.lines[i].line;
+  }
+  code->ptx = std::move(made.ptx);
+  code->ptx_lines = std::move(made.ptx_lines);
   f.machine = std::move(code);
 }
 

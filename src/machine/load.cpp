@@ -13,7 +13,7 @@
 namespace simtlab::machine {
 namespace {
 
-constexpr std::size_t most_problems = 50;
+constexpr std::size_t most_problems_of_module = 50;
 
 // The file of a module, for as long as kernels of it may still be needed.
 class Cubin final : public ptx::LateCode {
@@ -90,7 +90,7 @@ std::shared_ptr<const ptx::Module> load_cubin(Bytes bytes, std::string name) {
     } catch (const Error& error) {
       if (error.id() != "machine-instruction") throw;
       for (const Diagnostic& d : error.diagnostics())
-        if (problems.size() < most_problems) problems.push_back(d);
+        if (problems.size() < most_problems_of_module) problems.push_back(d);
     }
   }
   if (!problems.empty()) throw Error(ExitCode::unsupported, "machine-instruction", std::move(problems));

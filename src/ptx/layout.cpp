@@ -293,6 +293,11 @@ void total_resources(const ModuleScope& scope, std::vector<VirtualFunction>& fun
   for (const std::uint32_t i : graph.bottom_up) {
     Function& fn = functions[i].fn;
     const Allocation& a = allocations[i];
+    if (fn.machine) {  // it has what it needs; functions that it called are a part of it
+      for (const std::uint32_t c : graph.callees[i])
+        fn.barriers = std::max(fn.barriers, functions[c].fn.barriers);
+      continue;
+    }
     fn.frame_bytes = static_cast<std::uint32_t>(round_up(fn.frame_bytes, frame_align));
     fn.total_reg_rows = fn.reg_rows;
     fn.total_preds = fn.pred_count;

@@ -186,6 +186,13 @@ std::shared_ptr<const Module> load_module(std::string name, std::string text, co
     functions[i].fn.not_optimised = std::move(why);
   }
   for (VirtualFunction& f : functions) {
+    if (std::string why; options.assemble && f.fn.is_entry) {
+      if (options.assemble(f, *module, why)) {
+        allocations.emplace_back();
+        continue;
+      }
+      f.fn.not_assembled = std::move(why);
+    }
     const Cfg cfg = build_cfg(f.fn);
     set_reconvergence(f.fn, cfg);
     fold(f.fn, cfg, f.registers);

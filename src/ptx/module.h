@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -100,6 +101,7 @@ struct Function {
   // Whether LoadOptions::optimise replaced it, and if it could not, what was in the way
   bool optimised = false;
   std::string not_optimised;
+  std::string not_assembled;  // what was in the way of LoadOptions::assemble
   // Machine code: then `code` has one entry for each of its instructions, for models to read; null: PTX
   std::shared_ptr<const machine::Code> machine;
 };
@@ -159,8 +161,12 @@ struct VirtualFunction;
 using Optimiser = bool (*)(std::span<VirtualFunction> functions, std::uint32_t which, const Module& module,
                            std::string& why);
 
+// Makes machine code of a kernel, after it was optimised. False: it is as it was, and `why` says why.
+using MakeCode = std::function<bool(VirtualFunction& function, const Module& module, std::string& why)>;
+
 struct LoadOptions {
   Optimiser optimise = nullptr;
+  MakeCode assemble;               // null: kernels stay PTX
   bool reject_unsupported = true;  // false: unsupported instructions are decoded as traps (list ptx, tests)
 };
 

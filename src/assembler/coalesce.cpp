@@ -1,0 +1,178 @@
+#include "assembler/coalesce.h"
+
+#include <algorithm>
+
+namespace simtlab::assembler {
+namespace {
+
+using Segments = std::vector<Segment>;
+
+// Different values in one gap; `any`: two values of whatever kind.
+bool clash(const Segments& a, const Segments& b, bool any = false) {
+  const Segments& few = a.size() <= b.size() ? a : b;
+  const Segments& many = a.size() <= b.size() ? b : a;
+  for (const Segment& s : few) {
+    auto at = std::ranges::upper_bound(many, s.from, {}, &Segment::to);
+    for (; at != many.end() && at->from < s.to; ++at)
+      if (any || at->value != s.value) return true;
+  }
+  return false;
+}
+
+void append(Segments& list, const Segment& s) {
+  if (!list.empty() && list.back().value == s.value && s.from <= list.back().to)
+    list.back().to = std::max(list.back().to, s.to);
+  else
+    list.push_back(s);
+}
+
+void join(Segments& into, Segments&& other) {
+  if (into.size() < other.size()) std::swap(into, other);
+  // A few at the end of many, as where blocks follow each other, move nothing.
+  const auto begin =
+      other.empty() ? into.end() : std::ranges::lower_bound(into, other.front().from, {}, &Segment::to);
+  Segments tail(begin, into.end());
+  into.erase(begin, into.end());
+  std::size_t a = 0, b = 0;
+  while (a < tail.size() || b < other.size())
+    if (b == other.size() || (a < tail.size() && tail[a].from <= other[b].from))
+      append(into, tail[a++]);
+    else
+      append(into, other[b++]);
+  other = {};
+}
+
+// Registers that became one: each is at a place in the widest of them.
+class Classes {
+ public:
+  Classes(Program& program, Liveness& liveness)
+      : program_(program), lives_(liveness.lives), first_unit_(liveness.first_unit) {
+    for (std::uint32_t r = 0; r < program.registers.size(); ++r) {
+      above_.push_back({r, 0});
+      if (program.registers[r].fixed != Register::anywhere) fixed_.push_back(r);
+    }
+  }
+  struct At {
+    std::uint32_t reg, place;
+  };
+  At find(std::uint32_t reg);
+  // Whether part a.place of a.reg and b.place of b.reg are one register now.
+  bool merge(At a, At b);
+
+ private:
+  Segments& lives(std::uint32_t reg, std::uint32_t place) { return lives_[first_unit_[reg] + place]; }
+  bool fixed_clash(std::uint32_t wide, std::uint32_t narrow, std::uint32_t shift, std::uint32_t number);
+
+  Program& program_;
+  std::vector<Segments>& lives_;
+  const std::vector<std::uint32_t>& first_unit_;
+  std::vector<At> above_;
+  std::vector<std::uint32_t> fixed_;  // registers with numbers of their own
+};
+
+Classes::At Classes::find(std::uint32_t reg) {
+  At at{reg, 0};
+  while (above_[at.reg].reg != at.reg) {
+    At& up = above_[at.reg];
+    const At over = above_[up.reg];
+    at = {up.reg, at.place + up.place};
+    if (over.reg != up.reg) up = {over.reg, up.place + over.place};
+  }
+  return at;
+}
+
+// Registers at the same number, once `wide` begins at `number`, that live at once.
+bool Classes::fixed_clash(std::uint32_t wide, std::uint32_t narrow, std::uint32_t shift,
+                          std::uint32_t number) {
+  const Register& w = program_.registers[wide];
+  for (const std::uint32_t f : fixed_) {
+    const Register& other = program_.registers[f];
+    if (f == wide || f == narrow || above_[f].reg != f || other.file != w.file) continue;
+    for (std::uint32_t k = 0; k < w.width; ++k) {
+      if (number + k < other.fixed || number + k >= std::uint32_t{other.fixed} + other.width) continue;
+      const Segments& there = lives(f, number + k - other.fixed);
+      if (clash(lives(wide, k), there, true)) return true;
+      if (k >= shift && k - shift < program_.registers[narrow].width &&
+          clash(lives(narrow, k - shift), there, true))
+        return true;
+    }
+  }
+  return false;
+}
+
+bool Classes::merge(At a, At b) {
+  if (a.reg == b.reg) return a.place == b.place;
+  Register* wide = &program_.registers[a.reg];
+  Register* narrow = &program_.registers[b.reg];
+  if (wide->file != narrow->file) return false;
+  if (wide->width < narrow->width) {
+    std::swap(a, b);
+    std::swap(wide, narrow);
+  }
+  if (a.place < b.place) return false;
+  const std::uint32_t shift = a.place - b.place;
+  if (shift % narrow->width != 0 || shift + narrow->width > wide->width) return false;
+  for (std::uint32_t k = 0; k < narrow->width; ++k)
+    if (clash(lives(a.reg, shift + k), lives(b.reg, k))) return false;
+  if (wide->fixed != Register::anywhere || narrow->fixed != Register::anywhere) {
+    if (wide->fixed == Register::anywhere && narrow->fixed < shift) return false;
+    const std::uint32_t number =
+        wide->fixed != Register::anywhere ? wide->fixed : std::uint32_t{narrow->fixed} - shift;
+    if (number % wide->width != 0) return false;
+    if (narrow->fixed != Register::anywhere && narrow->fixed != number + shift) return false;
+    if (fixed_clash(a.reg, b.reg, shift, number)) return false;
+    if (wide->fixed == Register::anywhere) fixed_.push_back(a.reg);
+    wide->fixed = static_cast<std::uint8_t>(number);
+  }
+  above_[b.reg] = {a.reg, shift};
+  for (std::uint32_t k = 0; k < narrow->width; ++k) join(lives(a.reg, shift + k), std::move(lives(b.reg, k)));
+  return true;
+}
+
+struct Copy {
+  Ref to, from;
+  unsigned depth;
+};
+
+bool is_copy(const Instruction& i, Ref& to, Ref& from) {
+  if (!i.copy) return false;
+  for (std::size_t k = 0; k < i.code.operand_count(); ++k)
+    if (i.refs[k]) (i.is_write(k) ? to : from) = i.refs[k];
+  return to && from && to.count == from.count;
+}
+
+}  // namespace
+
+void coalesce(Program& program, Liveness& liveness) {
+  std::vector<Copy> copies;
+  for (const Block& block : program.blocks)
+    for (const Instruction& i : block.code)
+      if (Ref to, from; is_copy(i, to, from)) copies.push_back({to, from, block.depth});
+  std::ranges::stable_sort(copies, std::ranges::greater(), &Copy::depth);
+  Classes classes(program, liveness);
+  const auto place_of = [&](const Ref& ref) {
+    Classes::At at = classes.find(ref.reg);
+    at.place += ref.part;
+    return at;
+  };
+  for (const Copy& copy : copies) classes.merge(place_of(copy.to), place_of(copy.from));
+
+  const auto rename = [&](Ref& ref) {
+    if (!ref) return;
+    const Classes::At at = place_of(ref);
+    ref.reg = at.reg;
+    ref.part = static_cast<std::uint8_t>(at.place);
+  };
+  for (Block& block : program.blocks) {
+    for (Instruction& i : block.code) {
+      for (std::size_t k = 0; k < i.code.operand_count(); ++k) rename(i.refs[k]);
+      rename(i.guard);
+    }
+    std::erase_if(block.code, [](const Instruction& i) {
+      Ref to, from;
+      return is_copy(i, to, from) && to == from;
+    });
+  }
+}
+
+}  // namespace simtlab::assembler

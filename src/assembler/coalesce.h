@@ -1,0 +1,16 @@
+// Copies go away where both of their registers can be one.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "assembler/liveness.h"
+#include "assembler/program.h"
+
+namespace simtlab::assembler {
+
+// Afterwards instructions name fewer registers, and `lives` is that of those (in the gaps of the code before:
+// copies that went away leave theirs). Registers that nothing names any more stay in Program::registers.
+void coalesce(Program& program, Liveness& liveness);
+
+}  // namespace simtlab::assembler

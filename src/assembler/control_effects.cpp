@@ -1,0 +1,238 @@
+#include "assembler/control_effects.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "machine/views.h"
+
+namespace simtlab::assembler {
+namespace {
+
+using machine::OperandKind;
+using machine::ResultReader;
+using machine::ResultSource;
+
+// Double precision comes at a time of its own where an SM has few lanes for it.
+bool has_slow_fp64(unsigned generation) {
+  return generation == 75 || generation == 86 || generation == 87 || generation == 89;
+}
+
+bool is_fp64_name(std::string_view base) {
+  constexpr std::string_view names[] = {"DADD", "DMUL", "DFMA", "DSETP", "DMNMX"};
+  return is_one_of_names(base, names);
+}
+
+bool is_late(const machine::Instruction& code) {
+  const std::string_view base = base_mnemonic(code);
+  if (base == "BAR" || base == "CCTL" || base == "CCTLL") return false;
+  if (machine::source_of(code, false) == ResultSource::variable) return true;
+  if (is_fp64_name(base)) return has_slow_fp64(code.generation);
+  constexpr std::string_view others[] = {"HMMA",    "IMMA",  "BMMA", "DMMA",  "HGMMA", "IGMMA",
+                                         "BGMMA",   "QGMMA", "MOVM", "CLMAD", "STSM",  "LDGMC",
+                                         "STAS",    "REDAS", "SULD", "SUST",  "SURED", "SUATOM",
+                                         "ARRIVES", "SYNCS", "TXD",  "TLD4",  "TXQ",   "TMML"};
+  return is_one_of_names(base, others);
+}
+
+// Collects what one instruction touches.
+class EffectsBuilder {
+ public:
+  explicit EffectsBuilder(const Instruction& instruction)
+      : instruction_(instruction), code_(instruction.code), reader_(machine::reader_of(code_)) {}
+
+  Effects build() {
+    effects_.late = is_late(code_);
+    effects_.partial = instruction_.guarded();
+    if (code_.guard != machine::true_predicate)
+      effects_.add_read(
+          static_cast<Place>((code_.guard_uniform ? uniform_predicate_places : predicate_places) +
+                             code_.guard),
+          ResultReader::guard);
+    const bool flow = is_control_flow(base_mnemonic(code_));
+    for (std::size_t i = 0; i < code_.operand_count(); ++i) add(i, flow);
+    return effects_;
+  }
+
+ private:
+  void add(std::size_t i, bool flow) {
+    const machine::Operand& o = code_.operands[i];
+    const bool writes = instruction_.is_write(i);
+    const unsigned given = instruction_.refs[i] ? instruction_.refs[i].count : 0;
+    switch (o.kind) {
+      case OperandKind::reg:
+        if (o.number != machine::zero_register)
+          touch(o.number, given != 0 ? given : std::max(1u, machine::registers_of(code_, i)), writes);
+        break;
+      case OperandKind::ureg:
+        if (o.number != machine::zero_uniform)
+          touch(uniform_places + o.number, std::max(1u, machine::registers_of(code_, i)), writes);
+        break;
+      case OperandKind::pred:
+      case OperandKind::upred:
+        if (o.number == machine::true_predicate) break;
+        touch(
+            (o.kind == OperandKind::upred ? uniform_predicate_places : predicate_places) + unsigned{o.number},
+            1, writes, flow ? ResultReader::guard : reader_);
+        break;
+      case OperandKind::predicates: touch_all(predicate_places); break;
+      case OperandKind::upredicates: touch_all(uniform_predicate_places); break;
+      case OperandKind::descriptor:
+        if (o.number < machine::zero_uniform) touch(uniform_places + o.number, 2, false);
+        break;
+      case OperandKind::memory:
+      case OperandKind::constant:
+      case OperandKind::bindless: add_address(i, given); break;
+      default: break;
+    }
+  }
+
+  void add_address(std::size_t i, unsigned given) {
+    const machine::Operand& o = code_.operands[i];
+    const machine::OperandForm& form = code_.form->operands[i];
+    const bool pair = o.pair || (o.wide && form.uniform == machine::no_bit);
+    if (o.base != machine::zero_register) touch(o.base, given != 0 ? given : pair ? 2 : 1, false);
+    const bool wide = o.wide || o.kind == OperandKind::bindless;
+    if (o.uniform != machine::zero_uniform) touch(uniform_places + o.uniform, wide ? 2 : 1, false);
+    if (o.described && o.number < machine::zero_uniform) touch(uniform_places + o.number, 2, false);
+  }
+
+  void touch(unsigned first, unsigned count, bool writes) { touch(first, count, writes, reader_); }
+  void touch(unsigned first, unsigned count, bool writes, ResultReader reader) {
+    for (unsigned k = 0; k < count; ++k) {
+      const auto place = static_cast<Place>(first + k);
+      if (writes)
+        write(place, k > 0);
+      else
+        effects_.add_read(place, reader);
+    }
+  }
+
+  void write(Place place, bool second) {
+    Effects::Write w{place, effects_.late ? ResultSource::variable : machine::source_of(code_, second)};
+    // Of a fixed latency on Hopper, which compiled code leaves.
+    if (code_.generation >= 90 && base_mnemonic(code_) == "R2UR") w.least = 13;
+    effects_.add_write(w);
+  }
+
+  // P2R reads the predicates of a mask, R2P writes them and leaves the others.
+  void touch_all(Place first) {
+    const bool writes = base_mnemonic(code_) == "R2P" || base_mnemonic(code_) == "UR2UP";
+    effects_.partial = effects_.partial || writes;
+    touch(first, machine::true_predicate, writes);
+  }
+
+  const Instruction& instruction_;
+  const machine::Instruction& code_;
+  const ResultReader reader_;
+  Effects effects_;
+};
+
+bool is_uniform_place(Place place) { return place >= uniform_places; }
+bool is_predicate_place(Place place) {
+  return (place >= predicate_places && place < uniform_places) || place >= uniform_predicate_places;
+}
+
+bool is_wide_multiply(const machine::Instruction& code) {
+  return code.mnemonic().starts_with("IMAD.WIDE") || code.mnemonic().starts_with("IMAD.HI");
+}
+
+bool moves_128_bits(const machine::Instruction& code) {
+  const int size = code.form->field("size");
+  return size >= 0 && code.field("size") >= 6;
+}
+
+}  // namespace
+
+std::string_view base_mnemonic(const machine::Instruction& code) {
+  const std::string_view name = code.mnemonic();
+  return name.substr(0, name.find('.'));
+}
+
+bool is_one_of_names(std::string_view name, std::span<const std::string_view> names) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+bool is_control_flow(std::string_view base) {
+  constexpr std::string_view names[] = {
+      "BRA",   "BRX",   "BRXU", "JMP",      "JMX",   "JMXU", "CALL",   "RET",       "EXIT",         "BSSY",
+      "BSYNC", "BREAK", "KILL", "WARPSYNC", "YIELD", "BAR",  "PMTRIG", "NANOSLEEP", "ENDCOLLECTIVE"};
+  return is_one_of_names(base, names);
+}
+
+Effects effects_of(const Instruction& instruction) { return EffectsBuilder(instruction).build(); }
+
+unsigned latency_of(unsigned generation, const Effects::Write& write, ResultReader reader) {
+  const unsigned cycles = write.source == ResultSource::variable ? 1
+                          : is_uniform_place(write.place) ? machine::uniform_latency(write.source, reader)
+                          : is_predicate_place(write.place)
+                              ? machine::predicate_latency(generation, write.source, reader)
+                              : machine::register_latency(generation, write.source, reader);
+  return std::max<unsigned>(cycles, write.least);
+}
+
+unsigned overwrite_latency(unsigned generation, const Effects::Write& first, const Effects::Write& second) {
+  if (second.source == ResultSource::variable) return 2;
+  unsigned most = 1;
+  for (unsigned r = 0; r < static_cast<unsigned>(ResultReader::count_); ++r) {
+    const auto reader = static_cast<ResultReader>(r);
+    const unsigned old = latency_of(generation, first, reader),
+                   young = latency_of(generation, second, reader);
+    if (old > young) most = std::max(most, old - young + 1);
+  }
+  return most;
+}
+
+PipeUse pipe_of(const machine::Instruction& code) {
+  const std::string_view base = base_mnemonic(code);
+  const unsigned generation = code.generation;
+  constexpr std::string_view floats[] = {"FFMA", "FADD", "FMUL", "FSWZADD"};
+  if (is_one_of_names(base, floats))
+    return {PipeKind::fma, static_cast<std::uint8_t>(generation <= 80 ? 2 : 1)};
+  if (base == "IMAD" || base == "IDP" || base == "IDP4A") {
+    const bool apart = generation > 80 && generation < 90;
+    return {apart ? PipeKind::multiply : PipeKind::fma,
+            static_cast<std::uint8_t>(is_wide_multiply(code) ? 4 : 2)};
+  }
+  constexpr std::string_view halves[] = {"HFMA2", "HADD2", "HMUL2", "HSET2", "HSETP2", "HMNMX2"};
+  if (is_one_of_names(base, halves)) return {PipeKind::half, 2};
+  if (is_fp64_name(base)) return {PipeKind::fp64, static_cast<std::uint8_t>(generation >= 90 ? 2 : 4)};
+  constexpr std::string_view specials[] = {"MUFU", "POPC", "FLO", "BREV", "F2F", "F2I", "I2F", "FRND"};
+  if (is_one_of_names(base, specials)) return {PipeKind::special, 8};
+  if (base == "S2R") return {PipeKind::special_register, static_cast<std::uint8_t>(generation >= 90 ? 3 : 4)};
+  if (base == "LDC") return {PipeKind::constant, 8};
+  if (base == "CS2R") return {PipeKind::dispatch, static_cast<std::uint8_t>(generation >= 90 ? 2 : 1)};
+  if (is_control_flow(base) || base == "NOP") return {};
+  if (code.form->uniform) return {PipeKind::uniform, static_cast<std::uint8_t>(generation >= 90 ? 1 : 2)};
+  if (machine::unit_of(code) == machine::InOrder::shared ||
+      machine::unit_of(code) == machine::InOrder::global) {
+    const bool slow = generation == 75 && base == "LDS" && moves_128_bits(code);
+    return {PipeKind::memory, static_cast<std::uint8_t>(slow ? 8 : 4)};
+  }
+  if (is_late(code)) return {};
+  return {PipeKind::alu, 2};
+}
+
+unsigned least_stall(const machine::Instruction& code) {
+  const std::string_view base = base_mnemonic(code);
+  const bool old = code.generation <= 75;
+  constexpr std::string_view branches[] = {"BRA", "BRX",  "BRXU",  "JMP",  "JMX",  "JMXU",  "CALL",
+                                           "RET", "EXIT", "BSYNC", "KILL", "CCTL", "CCTLL", "NANOSLEEP"};
+  if (is_one_of_names(base, branches)) return 5;
+  if (base == "BAR" || base == "MEMBAR" || base == "CGAERRBAR") return old ? 5 : 6;
+  if (base == "WARPSYNC") return old ? 4 : 5;
+  if (base == "BREAK" || base == "YIELD") return code.generation >= 90 ? 5 : 1;
+  if (base == "DEPBAR") return 4;
+  return 1;
+}
+
+unsigned expected_latency(const machine::Instruction& code) {
+  const std::string_view base = base_mnemonic(code);
+  constexpr std::string_view global[] = {"LD", "LDG", "LDL", "ATOM", "ATOMG", "TEX", "TLD", "LDGMC"};
+  if (is_one_of_names(base, global)) return 200;
+  if (is_fp64_name(base)) return 40;
+  constexpr std::string_view longer[] = {"LDC", "S2R", "S2UR", "BMOV", "B2R", "MATCH", "REDUX", "QSPC"};
+  if (is_one_of_names(base, longer)) return 30;
+  return 24;
+}
+
+}  // namespace simtlab::assembler

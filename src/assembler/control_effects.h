@@ -1,0 +1,97 @@
+// What an instruction whose registers have numbers reads and writes, register by register, and how long that
+// takes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "assembler/program.h"
+#include "base/error.h"
+#include "machine/latency.h"
+
+namespace simtlab::assembler {
+
+// A register or a predicate: R0 to R254, then P0 to P6, UR0 to UR62, UP0 to UP6.
+using Place = std::uint16_t;
+inline constexpr Place predicate_places = 256, uniform_places = 264, uniform_predicate_places = 328,
+                       place_count = 336;
+
+struct Effects {
+  struct Read {
+    Place place = 0;
+    machine::ResultReader reader = machine::ResultReader::alu;
+  };
+  struct Write {
+    Place place = 0;
+    machine::ResultSource source = machine::ResultSource::alu;
+    std::uint8_t least = 1;  // cycles that its result takes at least, whoever reads it
+  };
+  // Its results need a scoreboard, and its registers are read some time after it has been issued.
+  bool late = false;
+  // It may leave what it writes as it was: it has a guard.
+  bool partial = false;
+
+  std::span<const Read> reads() const { return {reads_.data(), read_count_}; }
+  std::span<const Write> writes() const { return {writes_.data(), write_count_}; }
+  void add_read(Place place, machine::ResultReader reader) {
+    SIMTLAB_ASSERT(read_count_ < reads_.size(), "an instruction reads few registers");
+    reads_[read_count_++] = {place, reader};
+  }
+  void add_write(const Write& write) {
+    SIMTLAB_ASSERT(write_count_ < writes_.size(), "an instruction writes few registers");
+    writes_[write_count_++] = write;
+  }
+
+ private:
+  std::array<Read, 32> reads_{};
+  std::array<Write, 16> writes_{};
+  std::uint8_t read_count_ = 0, write_count_ = 0;
+};
+
+// Of an instruction without control information.
+Effects effects_of(const Instruction& instruction);
+
+// Registers are read late by instructions that need a scoreboard; predicates and uniform registers never.
+constexpr bool may_be_read_late(Place place) { return place < predicate_places; }
+
+// Cycles from issue to issue until the reader gets what was written.
+unsigned latency_of(unsigned generation, const Effects::Write& write, machine::ResultReader reader);
+// ... until another write of a fixed latency may follow, whose result then is the later one.
+unsigned overwrite_latency(unsigned generation, const Effects::Write& first, const Effects::Write& second);
+
+// A pipeline that takes an instruction every so many cycles. The assembler leaves as many between two.
+enum class PipeKind : std::uint8_t {
+  none,
+  alu,
+  fma,
+  multiply,  // integers, where they have a pipeline beside that of FFMA
+  half,
+  fp64,
+  special,
+  memory,
+  special_register,
+  constant,
+  dispatch,
+  uniform,
+  count_
+};
+struct PipeUse {
+  PipeKind kind = PipeKind::none;
+  std::uint8_t cycles = 1;
+};
+PipeUse pipe_of(const machine::Instruction& code);
+
+// Stall count at least, whatever comes next.
+unsigned least_stall(const machine::Instruction& code);
+
+// Without modifiers: "IMAD" of "IMAD.WIDE".
+std::string_view base_mnemonic(const machine::Instruction& code);
+bool is_one_of_names(std::string_view name, std::span<const std::string_view> names);
+// It ends a block, or the lanes go apart or meet at it.
+bool is_control_flow(std::string_view base);
+
+// Estimate of the cycles until a result that a scoreboard tells is there: where nothing is missed in caches.
+unsigned expected_latency(const machine::Instruction& code);
+
+}  // namespace simtlab::assembler

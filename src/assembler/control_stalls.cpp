@@ -1,0 +1,192 @@
+// Stall counts: the results of fixed latency are there when somebody reads them, on every way through the
+// code.
+//
+// What is pending at a block's begin is the worst of what its predecessors leave. Where its first instruction
+// needs more time, the last instruction of the predecessor waits longer.
+#include <algorithm>
+#include <array>
+#include <deque>
+
+#include "assembler/control_parts.h"
+
+namespace simtlab::assembler {
+namespace {
+
+// A scoreboard counts from the second cycle on: who waits right behind the instruction that sets it does not
+// wait.
+constexpr unsigned scoreboard_cycles = 2;
+constexpr Place scoreboard_places = place_count;
+constexpr unsigned longest_stall = 15;
+
+struct UnderWay {
+  Effects::Write write;  // Write::place: a register, or scoreboard_places + number
+  unsigned age = 0;      // cycles since issue
+};
+using UnderWayList = std::vector<UnderWay>;
+
+bool is_same(const Effects::Write& a, const Effects::Write& b) {
+  return a.place == b.place && a.source == b.source && a.least == b.least;
+}
+
+// What is under way as cycles pass.
+class PendingResults {
+ public:
+  explicit PendingResults(unsigned generation) : generation_(generation) {}
+  void start(const UnderWayList& list) { list_ = list; }
+  const UnderWayList& list() const { return list_; }
+
+  // Cycles that are missing before the instruction may issue.
+  unsigned missing(const Instruction& instruction, const Effects& effects) const {
+    unsigned most = 0;
+    const auto require = [&](unsigned cycles, unsigned age) {
+      if (cycles > age) most = std::max(most, cycles - age);
+    };
+    for (const UnderWay& p : list_) {
+      if (p.write.place >= scoreboard_places) {
+        if ((instruction.code.control.wait_mask >> (p.write.place - scoreboard_places) & 1u) != 0)
+          require(scoreboard_cycles, p.age);
+        continue;
+      }
+      for (const Effects::Read& read : effects.reads())
+        if (read.place == p.write.place) require(latency_of(generation_, p.write, read.reader), p.age);
+      for (const Effects::Write& write : effects.writes())
+        if (write.place == p.write.place) require(overwrite_latency(generation_, p.write, write), p.age);
+    }
+    return most;
+  }
+
+  void issue(const Instruction& instruction, const Effects& effects) {
+    for (const Effects::Write& write : effects.writes()) {
+      if (!effects.partial)
+        std::erase_if(list_, [&](const UnderWay& p) { return p.write.place == write.place; });
+      if (write.source != machine::ResultSource::variable) add({write, 0});
+    }
+    for (const std::uint8_t s :
+         {instruction.code.control.write_barrier, instruction.code.control.read_barrier})
+      if (s < scoreboard_count) add({{.place = static_cast<Place>(scoreboard_places + s)}, 0});
+  }
+
+  void pass(unsigned cycles) {
+    for (UnderWay& p : list_) p.age += cycles;
+    std::erase_if(list_, [](const UnderWay& p) { return p.age >= machine::longest_latency; });
+  }
+
+ private:
+  void add(const UnderWay& fresh) {
+    for (UnderWay& p : list_)
+      if (is_same(p.write, fresh.write)) {
+        p.age = fresh.age;
+        return;
+      }
+    list_.push_back(fresh);
+  }
+
+  unsigned generation_;
+  UnderWayList list_;
+};
+
+// False: `to` had all of it.
+bool merge(UnderWayList& to, const UnderWayList& from) {
+  bool changed = false;
+  for (const UnderWay& p : from) {
+    const auto same = std::ranges::find_if(to, [&](const UnderWay& q) { return is_same(p.write, q.write); });
+    if (same == to.end()) {
+      to.push_back(p);
+      changed = true;
+    } else if (p.age < same->age) {
+      same->age = p.age;
+      changed = true;
+    }
+  }
+  return changed;
+}
+
+class StallSetter {
+ public:
+  StallSetter(Program& program, const std::vector<BlockEffects>& effects)
+      : program_(program), effects_(effects), in_(program.blocks.size()) {}
+
+  void run() {
+    std::deque<std::uint32_t> work;
+    std::vector<char> waiting(program_.blocks.size(), 1);
+    for (std::uint32_t b = 0; b < program_.blocks.size(); ++b) work.push_back(b);
+    while (!work.empty()) {
+      const std::uint32_t b = work.front();
+      work.pop_front();
+      waiting[b] = 0;
+      const UnderWayList out = walk(b);
+      for (const std::uint32_t s : successors(program_, b))
+        if (merge(in_[s], out) && waiting[s] == 0) {
+          waiting[s] = 1;
+          work.push_back(s);
+        }
+    }
+  }
+
+ private:
+  // Sets the stall counts of a block from what is pending at its begin. What is pending behind it.
+  UnderWayList walk(std::uint32_t b) {
+    std::vector<Instruction>& code = program_.blocks[b].code;
+    PendingResults pending(program_.generation);
+    pending.start(in_[b]);
+    if (code.empty()) return pending.list();
+    std::array<unsigned, static_cast<std::size_t>(PipeKind::count_)> free{};
+    unsigned now = 0;
+    for (std::size_t n = 0; n < code.size(); ++n) {
+      const PipeUse pipe = pipe_of(code[n].code);
+      unsigned& free_from = free[static_cast<std::size_t>(pipe.kind)];
+      if (n > 0) {
+        const unsigned structure = pipe.kind != PipeKind::none && free_from > now ? free_from - now : 0;
+        const unsigned data = pending.missing(code[n], effects_[b][n]);
+        now += delay(code[n - 1], effects_[b][n - 1], data, structure);
+        pending.pass(std::max(data, structure));
+      }
+      pending.issue(code[n], effects_[b][n]);
+      const unsigned least = least_stall(code[n].code);
+      code[n].code.control.stall = static_cast<std::uint8_t>(least);
+      code[n].code.control.yield = false;
+      free_from = now + pipe.cycles;
+      now += least;
+      pending.pass(least);
+    }
+    unsigned missing = 0;
+    for (const std::uint32_t s : successors(program_, b)) {
+      const std::uint32_t first = first_with_code(s);
+      if (first != none)
+        missing = std::max(missing, pending.missing(program_.blocks[first].code[0], effects_[first][0]));
+    }
+    delay(code.back(), effects_[b].back(), missing, 0);
+    pending.pass(missing);
+    return pending.list();
+  }
+
+  // The instruction waits longer. Where that is for a result, another warp goes first.
+  static unsigned delay(Instruction& instruction, const Effects& effects, unsigned data, unsigned structure) {
+    machine::Control& control = instruction.code.control;
+    const unsigned cycles = std::max(data, structure);
+    SIMTLAB_ASSERT(control.stall + cycles <= longest_stall, "a stall count is at most 15");
+    control.stall = static_cast<std::uint8_t>(control.stall + cycles);
+    control.yield = data > structure && !effects.late && !is_control_flow(base_mnemonic(instruction.code));
+    return cycles;
+  }
+
+  std::uint32_t first_with_code(std::uint32_t b) const {
+    for (std::size_t steps = 0; b != none && program_.blocks[b].code.empty(); ++steps) {
+      if (steps > program_.blocks.size()) return none;
+      b = program_.blocks[b].next;
+    }
+    return b;
+  }
+
+  Program& program_;
+  const std::vector<BlockEffects>& effects_;
+  std::vector<UnderWayList> in_;
+};
+
+}  // namespace
+
+void set_stalls(Program& program, const std::vector<BlockEffects>& effects) {
+  StallSetter(program, effects).run();
+}
+
+}  // namespace simtlab::assembler

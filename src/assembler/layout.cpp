@@ -1,0 +1,132 @@
+#include "assembler/layout.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "assembler/build.h"
+#include "machine/decode.h"
+#include "machine/encode.h"
+
+namespace simtlab::assembler {
+namespace {
+
+bool ends_in_branch(const Block& block) {
+  return !block.code.empty() && block.code.back().target != none && block.code.back().barrier == none;
+}
+
+// Where one arrives that goes to a block; a cycle of empty ones is itself.
+std::uint32_t arrival(const Program& program, std::uint32_t block) {
+  for (std::size_t steps = 0; steps < program.blocks.size(); ++steps) {
+    const Block& b = program.blocks[block];
+    if (!b.code.empty() || b.next == none) break;
+    block = b.next;
+  }
+  return block;
+}
+
+void skip_empty_blocks(Program& program) {
+  std::vector<std::uint32_t> to(program.blocks.size());
+  for (std::uint32_t b = 0; b < program.blocks.size(); ++b) to[b] = arrival(program, b);
+  for (Block& b : program.blocks) {
+    if (b.next != none) b.next = to[b.next];
+    for (Instruction& i : b.code)
+      if (i.target != none) i.target = to[i.target];
+    // Both ways lead to one place.
+    if (ends_in_branch(b) && b.code.back().target == b.next) b.code.pop_back();
+  }
+}
+
+void drop_blocks(Program& program) {
+  std::vector<bool> reached(program.blocks.size(), false);
+  std::vector<std::uint32_t> left = {arrival(program, 0)};
+  const std::uint32_t entry = left.front();
+  reached[entry] = true;
+  while (!left.empty()) {
+    const std::uint32_t b = left.back();
+    left.pop_back();
+    for (const std::uint32_t to : successors(program, b))
+      if (!reached[to]) {
+        reached[to] = true;
+        left.push_back(to);
+      }
+  }
+  std::vector<std::uint32_t> number(program.blocks.size(), none);
+  std::vector<Block> kept;
+  for (std::uint32_t b = 0; b < program.blocks.size(); ++b) {
+    if (!reached[b]) continue;
+    number[b] = static_cast<std::uint32_t>(kept.size());
+    kept.push_back(std::move(program.blocks[b]));
+  }
+  for (Block& b : kept) {
+    if (b.next != none) b.next = number[b.next];
+    for (Instruction& i : b.code)
+      if (i.target != none) i.target = number[i.target];
+  }
+  program.blocks = std::move(kept);
+}
+
+void add_branches(Program& program) {
+  Builder out(program, program.generation);
+  for (std::uint32_t b = 0; b < program.blocks.size(); ++b) {
+    Block& block = program.blocks[b];
+    if (ends_in_branch(block)) {
+      Instruction& end = block.code.back();
+      if (end.target == b + 1 && block.next == none && !end.guarded()) {
+        block.next = end.target;
+        block.code.pop_back();
+      } else if (end.target == b + 1 && block.next != none && end.guard) {
+        end.code.guard_negated = !end.code.guard_negated;
+        std::swap(end.target, block.next);
+      }
+    }
+    if (block.next == none || block.next == b + 1) continue;
+    out.start(b);
+    Instruction& i = out.emit("BRA", {}, {});
+    i.target = std::exchange(block.next, none);
+    // Two branches end the block now; who asks for its successors does so before.
+  }
+}
+
+}  // namespace
+
+void lay_out(Program& program) {
+  skip_empty_blocks(program);
+  drop_blocks(program);
+  add_branches(program);
+}
+
+machine::MadeCode encode(const Program& program) {
+  machine::MadeCode out;
+  out.generation = program.generation;
+  out.registers = std::max(program.used_registers, 1u);
+  out.stack_bytes = program.frame_bytes;
+  std::vector<std::uint32_t> first;
+  std::uint32_t count = 0;
+  for (const Block& b : program.blocks) {
+    first.push_back(count);
+    count += static_cast<std::uint32_t>(b.code.size());
+  }
+  for (const Block& b : program.blocks)
+    for (const Instruction& made : b.code) {
+      machine::Instruction i = made.code;
+      const auto at = static_cast<std::uint32_t>(out.words.size());
+      i.address = at * static_cast<std::uint32_t>(machine::word_bytes);
+      if (made.target != none) {
+        const int target = i.form->operand("target");
+        i.operands[static_cast<std::size_t>(target)].value =
+            std::int64_t{first[made.target]} * static_cast<std::int64_t>(machine::word_bytes);
+      }
+      if (made.address != none) out.addresses[at] = program.addresses[made.address];
+      const machine::Word word = machine::encode(i);
+      auto decoded = machine::decode(machine::Forms::shipped(), program.generation, word, i.address);
+      if (const auto* why = std::get_if<machine::Undecoded>(&decoded))
+        throw GivenUp{std::string(i.mnemonic()) + ": " + why->reason};
+      out.words.push_back(word);
+      out.instructions.push_back(std::get<machine::Instruction>(std::move(decoded)));
+      out.lines.push_back({.file = made.file, .line = made.source_line});
+      out.ptx_lines.push_back(made.line);
+    }
+  return out;
+}
+
+}  // namespace simtlab::assembler

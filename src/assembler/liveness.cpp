@@ -1,0 +1,338 @@
+#include "assembler/liveness.h"
+
+#include <algorithm>
+#include <span>
+
+#include "assembler/live_scan.h"
+#include "assembler/live_values.h"
+
+namespace simtlab::assembler {
+namespace {
+
+// Lists of numbers, one after the other.
+class NumberLists {
+ public:
+  // f(add) calls add(list, number) for each; it runs twice.
+  template <class F>
+  NumberLists(std::size_t lists, const F& f) : first_(lists + 1, 0) {
+    f([&](std::uint32_t list, std::uint32_t) { ++first_[list + 1]; });
+    for (std::size_t i = 1; i <= lists; ++i) first_[i] += first_[i - 1];
+    all_.resize(first_.back());
+    std::vector<std::uint32_t> at(first_.begin(), first_.end() - 1);
+    f([&](std::uint32_t list, std::uint32_t number) { all_[at[list]++] = number; });
+  }
+  std::span<const std::uint32_t> operator[](std::uint32_t list) const {
+    return std::span(all_).subspan(first_[list], first_[list + 1] - first_[list]);
+  }
+
+ private:
+  std::vector<std::uint32_t> first_, all_;
+};
+
+// A unit at the begin of a block, and the node of its value there.
+struct LiveIn {
+  std::uint32_t unit, node;
+};
+
+class Finder {
+ public:
+  Finder(const Program& program, Liveness& out);
+  void run();
+
+ private:
+  std::size_t blocks() const { return program_.blocks.size(); }
+  template <class F>
+  void each_unit(const Instruction& i, bool writes, const F& f) const;
+  void find_exposed();
+  void find_live_ins();
+  void keep_defined(std::uint32_t unit, std::vector<std::uint32_t>& in,
+                    std::span<const std::uint32_t> written_in);
+  void number_nodes();
+  void find_segments();
+  void scan_block(std::uint32_t block);
+  void find_values();
+  void inputs_of_block(std::uint32_t block, LiveValues& values);
+  void finish();
+
+  const Program& program_;
+  Liveness& out_;
+  std::uint32_t units_;
+  LiveScan scan_;
+  NumberLists next_, before_;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> exposed_;  // unit, block that reads it first
+  std::vector<std::uint8_t> crosses_;                             // unit: blocks, written once and always
+  std::vector<std::uint8_t> simple_;
+  std::vector<std::vector<LiveIn>> live_ins_;  // of a block
+  std::vector<std::uint32_t> first_site_;      // of a block: definitions before it
+  std::vector<std::uint8_t> old_lives_;        // of a definition: as does what was there
+  std::vector<std::uint32_t> ends_;            // of a unit that lives, during a scan
+  std::vector<std::uint32_t> node_values_;
+  std::uint32_t nodes_ = 0;
+};
+
+std::uint32_t number_units(const Program& program, Liveness& out) {
+  std::uint32_t units = 0;
+  for (const Register& r : program.registers) {
+    out.first_unit.push_back(units);
+    units += r.width;
+  }
+  out.first_unit.push_back(units);
+  return units;
+}
+
+Finder::Finder(const Program& program, Liveness& out)
+    : program_(program),
+      out_(out),
+      units_(number_units(program, out)),
+      scan_(out.first_unit, units_),
+      next_(program.blocks.size(),
+            [&](const auto& add) {
+              for (std::uint32_t b = 0; b < program.blocks.size(); ++b)
+                for (const std::uint32_t s : successors(program, b)) add(b, s);
+            }),
+      before_(program.blocks.size(), [&](const auto& add) {
+        for (std::uint32_t b = 0; b < program.blocks.size(); ++b)
+          for (const std::uint32_t s : successors(program, b)) add(s, b);
+      }) {}
+
+template <class F>
+void Finder::each_unit(const Instruction& i, bool writes, const F& f) const {
+  for_each_ref(i, [&](const Ref& ref, bool is_write) {
+    if (is_write != writes) return;
+    const std::uint32_t first = out_.unit(ref);
+    for (std::uint32_t unit = first; unit < first + ref.count; ++unit) f(unit);
+  });
+}
+
+// Units that a block reads before it writes them.
+void Finder::find_exposed() {
+  crosses_.assign(units_, 0);
+  for (std::uint32_t b = 0; b < blocks(); ++b) {
+    const std::vector<Instruction>& code = program_.blocks[b].code;
+    scan_.clear();
+    for (auto i = code.rbegin(); i != code.rend(); ++i)
+      scan_.step(
+          *i, [](std::uint32_t, bool, bool) {}, [](std::uint32_t) {});
+    std::vector<std::uint32_t> units = scan_.touched();
+    std::ranges::sort(units);
+    const auto twice = std::ranges::unique(units);
+    units.erase(twice.begin(), twice.end());
+    for (const std::uint32_t unit : units)
+      if (scan_.lives(unit)) {
+        exposed_.emplace_back(unit, b);
+        crosses_[unit] = 1;
+      }
+  }
+  scan_.clear();
+}
+
+// From blocks that read a unit back to those that write it.
+void Finder::find_live_ins() {
+  std::vector<std::uint32_t> writes(units_, 0);
+  std::vector<std::uint8_t> guarded(units_, 0);
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> written, ended;
+  for (std::uint32_t b = 0; b < blocks(); ++b) {
+    const std::vector<Instruction>& code = program_.blocks[b].code;
+    bool any_guarded = false;
+    for (const Instruction& i : code)
+      each_unit(i, true, [&](std::uint32_t unit) {
+        ++writes[unit];
+        if (i.guarded()) guarded[unit] = 1;
+        if (crosses_[unit] == 0) return;
+        written.emplace_back(unit, b);
+        if (!i.guarded()) ended.emplace_back(unit, b);
+        any_guarded = any_guarded || i.guarded();
+      });
+    if (!any_guarded) continue;
+    // Two guarded writes together may write it always.
+    const std::size_t first = written.size();
+    std::vector<std::uint32_t> units;
+    for (std::size_t k = first; k-- > 0 && written[k].second == b;) units.push_back(written[k].first);
+    scan_.clear();
+    for (const std::uint32_t unit : units) scan_.make_live(unit);
+    for (auto i = code.rbegin(); i != code.rend(); ++i)
+      scan_.step(
+          *i, [](std::uint32_t, bool, bool) {}, [](std::uint32_t) {});
+    for (const std::uint32_t unit : units)
+      if (!scan_.lives(unit)) ended.emplace_back(unit, b);
+  }
+  scan_.clear();
+  const auto lists = [&](const auto& pairs) {
+    return NumberLists(units_, [&](const auto& add) {
+      for (const auto& [unit, block] : pairs) add(unit, block);
+    });
+  };
+  const NumberLists readers = lists(exposed_), writers = lists(written), enders = lists(ended);
+
+  simple_.assign(units_, 0);
+  live_ins_.resize(blocks());
+  std::vector<std::uint32_t> seen(blocks(), none), stops(blocks(), none), in;
+  for (std::uint32_t unit = 0; unit < units_; ++unit) {
+    simple_[unit] = writes[unit] == 1 && guarded[unit] == 0 ? 1 : 0;
+    if (crosses_[unit] == 0) continue;
+    for (const std::uint32_t b : enders[unit]) stops[b] = unit;
+    in.assign(readers[unit].begin(), readers[unit].end());
+    for (const std::uint32_t b : in) seen[b] = unit;
+    for (std::size_t k = 0; k < in.size(); ++k)
+      for (const std::uint32_t p : before_[in[k]])
+        if (stops[p] != unit && seen[p] != unit) {
+          seen[p] = unit;
+          in.push_back(p);
+        }
+    if (seen[0] == unit) keep_defined(unit, in, writers[unit]);
+    for (const std::uint32_t b : in) live_ins_[b].push_back({unit, none});
+  }
+}
+
+// Of the blocks at whose begin a unit lives, those that a definition reaches.
+void Finder::keep_defined(std::uint32_t unit, std::vector<std::uint32_t>& in,
+                          std::span<const std::uint32_t> written_in) {
+  simple_[unit] = 0;
+  std::ranges::sort(in);
+  std::vector<std::uint8_t> reached(in.size(), 0);
+  std::vector<std::uint32_t> work;
+  const auto reach = [&](std::uint32_t block) {
+    for (const std::uint32_t s : next_[block]) {
+      const auto at = std::ranges::lower_bound(in, s);
+      if (at == in.end() || *at != s || reached[static_cast<std::size_t>(at - in.begin())] != 0) continue;
+      reached[static_cast<std::size_t>(at - in.begin())] = 1;
+      work.push_back(s);
+    }
+  };
+  for (const std::uint32_t b : written_in) reach(b);
+  while (!work.empty()) {
+    const std::uint32_t b = work.back();
+    work.pop_back();
+    reach(b);
+  }
+  std::size_t kept = 0;
+  for (std::size_t k = 0; k < in.size(); ++k)
+    if (reached[k] != 0) in[kept++] = in[k];
+  in.resize(kept);
+}
+
+// Definitions in the order of the code, then what blocks begin with where definitions may meet.
+void Finder::number_nodes() {
+  std::vector<std::uint32_t> site_of(units_, none);
+  std::uint32_t gap = 0;
+  for (const Block& block : program_.blocks) {
+    first_site_.push_back(nodes_);
+    out_.first_gap.push_back(gap);
+    gap += static_cast<std::uint32_t>(block.code.size()) + 1;
+    for (const Instruction& i : block.code)
+      each_unit(i, true, [&](std::uint32_t unit) { site_of[unit] = nodes_++; });
+  }
+  first_site_.push_back(nodes_);
+  out_.first_gap.push_back(gap);
+  old_lives_.assign(nodes_, 0);
+  for (std::vector<LiveIn>& in : live_ins_)
+    for (LiveIn& l : in) l.node = simple_[l.unit] != 0 ? site_of[l.unit] : nodes_++;
+}
+
+// Segments of each unit, the last one first. Their values are nodes yet.
+void Finder::find_segments() {
+  out_.lives.resize(units_);
+  ends_.assign(units_, 0);
+  for (auto b = static_cast<std::uint32_t>(blocks()); b-- > 0;) scan_block(b);
+}
+
+void Finder::scan_block(std::uint32_t block) {
+  const std::vector<Instruction>& code = program_.blocks[block].code;
+  scan_.clear();
+  for (const std::uint32_t s : next_[block])
+    for (const LiveIn& in : live_ins_[s])
+      if (!scan_.lives(in.unit)) {
+        scan_.make_live(in.unit);
+        ends_[in.unit] = out_.first_gap[block + 1];
+      }
+  std::uint32_t site = first_site_[block + 1];
+  for (std::size_t k = code.size(); k-- > 0;) {
+    const std::uint32_t behind = out_.first_gap[block] + static_cast<std::uint32_t>(k) + 1;
+    each_unit(code[k], true, [&](std::uint32_t) { --site; });
+    std::uint32_t node = site;
+    scan_.step(
+        code[k],
+        [&](std::uint32_t unit, bool lived, bool lives) {
+          out_.lives[unit].push_back({behind, lived ? ends_[unit] : behind + 1, node});
+          if (lives) ends_[unit] = behind;
+          old_lives_[node++] = lives ? 1 : 0;
+        },
+        [&](std::uint32_t unit) { ends_[unit] = behind; });
+  }
+  for (const LiveIn& in : live_ins_[block])
+    if (scan_.lives(in.unit)) out_.lives[in.unit].push_back({out_.first_gap[block], ends_[in.unit], in.node});
+}
+
+void Finder::find_values() {
+  LiveValues values(nodes_);
+  std::vector<std::uint32_t> now(units_, none), in_block(units_, none);
+  for (const LiveIn& in : blocks() == 0 ? std::vector<LiveIn>() : live_ins_[0])
+    if (simple_[in.unit] == 0) values.add_input(in.node, LiveValues::undefined);
+  std::vector<std::uint32_t> sources;
+  for (std::uint32_t b = 0; b < blocks(); ++b) {
+    const auto set = [&](std::uint32_t unit, std::uint32_t node) {
+      now[unit] = node;
+      in_block[unit] = b;
+    };
+    const auto get = [&](std::uint32_t unit) {
+      return in_block[unit] == b ? now[unit] : LiveValues::undefined;
+    };
+    for (const LiveIn& in : live_ins_[b]) set(in.unit, in.node);
+    std::uint32_t site = first_site_[b];
+    for (const Instruction& i : program_.blocks[b].code) {
+      sources.clear();
+      if (i.copy)
+        for (std::size_t k = 0; k < i.code.operand_count(); ++k)
+          if (i.refs[k] && !i.is_write(k))
+            for (std::uint32_t part = 0; part < i.refs[k].count; ++part)
+              sources.push_back(get(out_.unit(i.refs[k]) + part));
+      std::size_t at = 0;
+      each_unit(i, true, [&](std::uint32_t unit) {
+        if (at < sources.size() && sources[at] != LiveValues::undefined && old_lives_[site] == 0)
+          values.add_input(site, sources[at]);
+        ++at;
+        set(unit, site++);
+      });
+    }
+    for (const std::uint32_t s : next_[b])
+      for (const LiveIn& in : live_ins_[s])
+        if (simple_[in.unit] == 0) values.add_input(in.node, get(in.unit));
+  }
+  values.solve();
+  node_values_.resize(nodes_);
+  for (std::uint32_t n = 0; n < nodes_; ++n) node_values_[n] = values.value(n);
+}
+
+void Finder::finish() {
+  for (std::vector<Segment>& list : out_.lives) {
+    std::ranges::reverse(list);
+    std::size_t kept = 0;
+    for (Segment s : list) {
+      s.value = node_values_[s.value];
+      if (kept > 0 && list[kept - 1].to == s.from && list[kept - 1].value == s.value)
+        list[kept - 1].to = s.to;
+      else
+        list[kept++] = s;
+    }
+    list.resize(kept);
+  }
+}
+
+void Finder::run() {
+  find_exposed();
+  find_live_ins();
+  number_nodes();
+  find_segments();
+  find_values();
+  finish();
+}
+
+}  // namespace
+
+Liveness liveness_of(const Program& program) {
+  Liveness out;
+  Finder(program, out).run();
+  return out;
+}
+
+}  // namespace simtlab::assembler

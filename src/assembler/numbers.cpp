@@ -1,0 +1,258 @@
+#include "assembler/numbers.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace simtlab::assembler {
+namespace {
+
+struct Item {
+  std::uint32_t reg = 0, unit = 0;
+  std::uint32_t width = 1;
+  std::uint32_t begin = 0, length = 0;
+  bool fixed = false;
+};
+
+using Order = std::vector<std::uint32_t>;  // of items
+
+// Which of the numbers that are free is taken.
+enum class Choice : std::uint8_t {
+  lowest,
+  snug,    // next to numbers that are taken already, so that pairs stay free for pairs
+  oldest,  // the one that nothing took for the longest time: the next instructions need not wait for it
+};
+
+class Numbering {
+ public:
+  Numbering(Program& program, const Liveness& liveness, const std::vector<std::uint8_t>& named,
+            const NumberLimits& limits);
+  bool run();
+
+ private:
+  static constexpr std::uint32_t fits = 0xffffffffu;
+  using Key = bool (*)(const Item&, const Item&);
+
+  std::uint32_t most_alive() const;
+  Order ordered(Key less) const;
+  // `fits`, or the item that found no room.
+  std::uint32_t attempt(const Order& order, std::uint32_t most, Choice choice);
+  Numbers free_for(const Item& item, std::uint32_t most) const;
+  unsigned chosen(const Item& item, const Numbers& free, Choice choice) const;
+  void take(const Item& item, unsigned number);
+  bool improve(Order order, std::uint32_t most, Choice choice, unsigned tries);
+  bool keep();
+  void spread(const Order& by_begin);
+
+  Program& program_;
+  const Liveness& liveness_;
+  const NumberLimits& limits_;
+  std::vector<Item> items_;
+  Occupied occupied_;
+  std::vector<std::uint8_t> bases_, best_;  // of an item
+  std::uint32_t used_ = 0, best_used_ = 0;  // numbers below it
+  std::array<std::uint32_t, 256> last_{};   // gap where the last one that has the number ends
+};
+
+Numbering::Numbering(Program& program, const Liveness& liveness, const std::vector<std::uint8_t>& named,
+                     const NumberLimits& limits)
+    : program_(program), liveness_(liveness), limits_(limits), occupied_(liveness.first_gap.back()) {
+  for (std::uint32_t r = 0; r < program.registers.size(); ++r) {
+    const Register& reg = program.registers[r];
+    if (named[r] == 0 || reg.file != limits.file) continue;
+    Item item{.reg = r, .unit = liveness.first_unit[r], .width = reg.width};
+    item.fixed = reg.fixed != Register::anywhere;
+    item.begin = none;
+    for (std::uint32_t k = 0; k < item.width; ++k)
+      for (const Segment& s : liveness.lives[item.unit + k]) {
+        item.begin = std::min(item.begin, s.from);
+        item.length += s.to - s.from;
+      }
+    items_.push_back(item);
+  }
+  bases_.assign(items_.size(), 0);
+}
+
+std::uint32_t Numbering::most_alive() const {
+  std::vector<std::int32_t> changes(liveness_.first_gap.back() + 1, 0);
+  for (const Item& item : items_)
+    for (std::uint32_t k = 0; k < item.width; ++k)
+      for (const Segment& s : liveness_.lives[item.unit + k]) {
+        ++changes[s.from];
+        --changes[s.to];
+      }
+  std::int32_t now = 0, most = 0;
+  for (const std::int32_t c : changes) most = std::max(most, now += c);
+  return static_cast<std::uint32_t>(most);
+}
+
+Order Numbering::ordered(Key less) const {
+  Order order(items_.size());
+  for (std::uint32_t k = 0; k < order.size(); ++k) order[k] = k;
+  std::ranges::stable_sort(order, [&](std::uint32_t a, std::uint32_t b) {
+    if (items_[a].fixed != items_[b].fixed) return items_[a].fixed;
+    return less(items_[a], items_[b]);
+  });
+  return order;
+}
+
+Numbers Numbering::free_for(const Item& item, std::uint32_t most) const {
+  Numbers taken;
+  for (std::uint32_t k = 0; k < item.width; ++k) {
+    Numbers at = limits_.reserved;
+    for (const Segment& s : liveness_.lives[item.unit + k]) at |= occupied_.in(s.from, s.to);
+    taken |= at.lowered(k);
+  }
+  const std::uint64_t aligned = item.width == 1   ? ~std::uint64_t{0}
+                                : item.width == 2 ? 0x5555555555555555u
+                                                  : 0x1111111111111111u;
+  Numbers free;
+  for (unsigned w = 0; w < 4; ++w) free.words[w] = ~taken.words[w] & aligned;
+  const std::uint32_t end = most < item.width ? 0 : most - item.width + 1;
+  for (unsigned w = 0; w < 4; ++w)
+    if (end <= 64 * w)
+      free.words[w] = 0;
+    else if (end < 64 * (w + 1))
+      free.words[w] &= (std::uint64_t{1} << (end - 64 * w)) - 1;
+  return free;
+}
+
+template <class F>
+void each_number(const Numbers& numbers, const F& f) {
+  for (unsigned w = 0; w < 4; ++w)
+    for (std::uint64_t rest = numbers.words[w]; rest != 0; rest &= rest - 1)
+      f(64 * w + static_cast<unsigned>(std::countr_zero(rest)));
+}
+
+unsigned first_of(const Numbers& numbers) {
+  for (unsigned w = 0; w < 4; ++w)
+    if (numbers.words[w] != 0) return 64 * w + static_cast<unsigned>(std::countr_zero(numbers.words[w]));
+  return 0;
+}
+
+unsigned Numbering::chosen(const Item& item, const Numbers& free, Choice choice) const {
+  if (choice == Choice::snug && item.width < 4) {
+    // Whose neighbour in the pair or the four is taken when this one begins.
+    Numbers taken = occupied_.in(item.begin, item.begin + 1);
+    taken |= limits_.reserved;
+    unsigned best = first_of(free), best_score = 0;
+    each_number(free, [&](unsigned n) {
+      unsigned score = 0;
+      if (item.width == 1 && taken.has(n ^ 1u)) score += 4;
+      for (unsigned k = n & ~3u; k < (n & ~3u) + 4; ++k) score += taken.has(k) ? 1u : 0u;
+      if (score > best_score) {
+        best = n;
+        best_score = score;
+      }
+    });
+    return best;
+  }
+  if (choice == Choice::oldest) {
+    unsigned best = first_of(free);
+    std::uint32_t best_end = none;
+    each_number(free, [&](unsigned n) {
+      std::uint32_t end = 0;
+      for (unsigned k = n; k < n + item.width; ++k) end = std::max(end, last_[k]);
+      if (end < best_end) {
+        best = n;
+        best_end = end;
+      }
+    });
+    return best;
+  }
+  return first_of(free);
+}
+
+void Numbering::take(const Item& item, unsigned number) {
+  for (std::uint32_t k = 0; k < item.width; ++k) {
+    const std::vector<Segment>& lives = liveness_.lives[item.unit + k];
+    for (const Segment& s : lives) occupied_.take(number + k, s.from, s.to);
+    if (lives.empty()) continue;
+    last_[number + k] = std::max(last_[number + k], lives.back().to);
+    used_ = std::max(used_, number + k + 1);
+  }
+}
+
+std::uint32_t Numbering::attempt(const Order& order, std::uint32_t most, Choice choice) {
+  occupied_.clear();
+  last_.fill(0);
+  used_ = 0;
+  for (const std::uint32_t at : order) {
+    const Item& item = items_[at];
+    const Numbers free = free_for(item, item.fixed ? limits_.most : most);
+    const unsigned fixed = program_.registers[item.reg].fixed;
+    if (item.fixed ? !free.has(fixed) : free.empty()) return at;
+    const unsigned number = item.fixed ? fixed : chosen(item, free, choice);
+    bases_[at] = static_cast<std::uint8_t>(number);
+    take(item, number);
+  }
+  return fits;
+}
+
+// Where it is better than the best so far.
+bool Numbering::keep() {
+  if (!best_.empty() && used_ >= best_used_) return false;
+  best_ = bases_;
+  best_used_ = used_;
+  return true;
+}
+
+// Those that found no room come first the next time.
+bool Numbering::improve(Order order, std::uint32_t most, Choice choice, unsigned tries) {
+  const auto free_begin = std::ranges::find_if(order, [&](std::uint32_t k) { return !items_[k].fixed; });
+  const auto first = free_begin - order.begin();
+  while (tries-- > 0) {
+    const std::uint32_t failed = attempt(order, most, choice);
+    if (failed == fits) return keep();
+    if (items_[failed].fixed) return false;
+    const auto at = std::find(order.begin() + first, order.end(), failed);
+    std::rotate(order.begin() + first, at, at + 1);
+  }
+  return false;
+}
+
+// Of the numbers that are in use anyway, others than those that were free last.
+void Numbering::spread(const Order& by_begin) {
+  if (attempt(by_begin, best_used_, Choice::oldest) == fits && used_ <= best_used_) best_ = bases_;
+}
+
+bool Numbering::run() {
+  if (items_.empty()) return true;
+  const auto begins = [](const Item& a, const Item& b) { return a.begin < b.begin; };
+  const auto wide_begins = [](const Item& a, const Item& b) {
+    return a.width != b.width ? a.width > b.width : a.begin < b.begin;
+  };
+  const auto wide_long = [](const Item& a, const Item& b) {
+    return a.width != b.width ? a.width > b.width : a.length > b.length;
+  };
+  const auto longest = [](const Item& a, const Item& b) { return a.length > b.length; };
+  const std::uint32_t least = most_alive();
+  const std::array<Order, 4> orders{ordered(begins), ordered(wide_begins), ordered(wide_long),
+                                    ordered(longest)};
+  std::uint32_t most = limits_.most;
+  for (const Order& order : orders)
+    for (const Choice choice : {Choice::lowest, Choice::snug})
+      if ((best_.empty() || best_used_ > least) && improve(order, most, choice, 1)) most = best_used_ - 1;
+  const auto tries = static_cast<unsigned>(std::clamp<std::size_t>(100000 / items_.size(), 2, 30));
+  for (bool better = true; better && (best_.empty() || best_used_ > least);) {
+    better = false;
+    for (const Order& order : orders)
+      for (const Choice choice : {Choice::lowest, Choice::snug})
+        if (!better && improve(order, most, choice, tries)) {
+          better = true;
+          most = best_used_ - 1;
+        }
+  }
+  if (best_.empty()) return false;
+  spread(orders[0]);
+  for (std::size_t k = 0; k < items_.size(); ++k) program_.registers[items_[k].reg].fixed = best_[k];
+  return true;
+}
+
+}  // namespace
+
+bool give_numbers(Program& program, const Liveness& liveness, const std::vector<std::uint8_t>& named,
+                  const NumberLimits& limits) {
+  return Numbering(program, liveness, named, limits).run();
+}
+
+}  // namespace simtlab::assembler

@@ -1,0 +1,90 @@
+#include "machine/encode.h"
+
+#include <bit>
+
+namespace simtlab::machine {
+namespace {
+
+void put(Word& word, unsigned first, unsigned width, std::uint64_t value) {
+  for (unsigned i = 0; i < width; ++i) {
+    const unsigned at = first + i;
+    if ((value >> i & 1u) != 0) (at < 64 ? word.low : word.high) |= std::uint64_t{1} << (at % 64);
+  }
+}
+
+void put(Word& word, const Bits& bits, std::uint64_t value) {
+  const unsigned low = bits.pieces[0].width;
+  put(word, bits.pieces[0].first, low, value);
+  if (bits.pieces[1].width != 0) put(word, bits.pieces[1].first, bits.pieces[1].width, value >> low);
+}
+
+void put_flag(Word& word, std::uint8_t bit, bool value) {
+  if (bit != no_bit && value) put(word, bit, 1, 1);
+}
+
+void put_part(Word& word, std::uint8_t bit, unsigned width, std::uint64_t value) {
+  if (bit != no_bit) put(word, bit, width, value);
+}
+
+// What stands in the bits of the operand itself.
+std::uint64_t number_of(const OperandForm& form, const Operand& o, std::uint32_t address) {
+  switch (form.kind) {
+    case OperandKind::reg:
+    case OperandKind::ureg:
+    case OperandKind::barrier:
+    case OperandKind::special:
+    case OperandKind::descriptor: return o.number;
+    case OperandKind::pred:
+    case OperandKind::upred: return form.flipped ? 7u - o.number : o.number;
+    case OperandKind::target: {
+      const std::int64_t distance = o.value - std::int64_t{address} - std::int64_t{word_bytes};
+      return static_cast<std::uint64_t>(form.in_bytes ? distance : distance / 4);
+    }
+    case OperandKind::absolute: return static_cast<std::uint64_t>(o.value) / 4;
+    default: return static_cast<std::uint64_t>(o.value);
+  }
+}
+
+void put_operand(Word& word, const OperandForm& form, const Operand& o, std::uint32_t address) {
+  put(word, form.bits, number_of(form, o, address));
+  if (form.kind == OperandKind::constant) put(word, 54, 5, o.number);
+  put_flag(word, form.negate, o.negated);
+  put_flag(word, form.absolute, o.absolute);
+  put_flag(word, form.invert, o.inverted && form.negate_pred == no_bit);
+  put_flag(word, form.negate_pred, o.inverted);
+  put_part(word, form.half, 2, o.half);
+  put_part(word, form.part, 2, o.part);
+  put_part(word, form.base, 8, o.base);
+  put_part(word, form.uniform, 6, o.described ? o.number : o.uniform);
+  put_flag(word, form.wide, o.wide);
+  put_flag(word, form.pair, o.pair);
+  const unsigned scale = o.scale == 1 ? 0 : static_cast<unsigned>(std::countr_zero(o.scale)) - 1;
+  put_part(word, form.scale, 2, scale);
+}
+
+void put_control(Word& word, const Control& c) {
+  put(word, 105, 4, c.stall);
+  put(word, 109, 1, c.yield ? 0 : 1);
+  put(word, 110, 3, c.write_barrier);
+  put(word, 113, 3, c.read_barrier);
+  put(word, 116, 6, c.wait_mask);
+  put(word, 122, 3, c.reuse);
+}
+
+}  // namespace
+
+Word encode(const Instruction& instruction) {
+  const Form& form = *instruction.form;
+  Word word;
+  put(word, 0, 12, form.opcode);
+  put(word, 12, 3, instruction.guard);
+  put(word, 15, 1, instruction.guard_negated ? 1 : 0);
+  put(word, 91, 1, form.bit_91 ? 1 : 0);
+  for (std::size_t i = 0; i < form.operands.size(); ++i)
+    put_operand(word, form.operands[i], instruction.operands[i], instruction.address);
+  for (std::size_t i = 0; i < form.fields.size(); ++i) put(word, form.fields[i]->bits, instruction.fields[i]);
+  put_control(word, instruction.control);
+  return word;
+}
+
+}  // namespace simtlab::machine
