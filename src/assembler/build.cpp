@@ -27,7 +27,7 @@ const FormsByName& forms_of(unsigned generation) {
   if (!fresh) return it->second;
   for (const Form& form : machine::Forms::shipped().all())
     if (form.has(generation) && form.trust != machine::Trust::outline)
-      it->second[form.mnemonic].push_back(&form);
+      it->second[on_tensor_pipe(form) ? std::string_view("HFMA2.MMA") : form.mnemonic].push_back(&form);
   return it->second;
 }
 
@@ -120,6 +120,11 @@ bool is_never_by_default(const Form& form, const OperandForm& operand) {
 }
 
 }  // namespace
+
+bool on_tensor_pipe(const machine::Form& form) {
+  constexpr std::uint16_t operation = 0x1ff, with_registers = 0x035;
+  return form.mnemonic == "HFMA2" && (form.opcode & operation) == with_registers;
+}
 
 Value half_of(const Value& wide, bool high) {
   Value out = wide;

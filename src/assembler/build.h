@@ -55,6 +55,9 @@ struct Condition {
 inline Condition always() { return {}; }
 inline Condition never() { return {{}, true}; }
 
+// HFMA2 that the pipe of products of matrices does; emit() knows it as HFMA2.MMA.
+bool on_tensor_pipe(const machine::Form& form);
+
 struct FieldWord {
   std::string_view field, word;
 };

@@ -151,7 +151,18 @@ constexpr Comparing float_words[] = {{Compare::eq, "EQ"},   {Compare::ne, "NE"},
                                      {Compare::leu, "LEU"}, {Compare::gtu, "GTU"}, {Compare::geu, "GEU"},
                                      {Compare::num, "NUM"}, {Compare::nan, "NAN"}};
 
-Compare swapped(Compare c) {
+}  // namespace
+
+std::string_view combination_word(BoolOp op) {
+  return op == BoolOp::or_ ? "OR" : op == BoolOp::xor_ ? "XOR" : "AND";
+}
+
+std::string_view float_comparison(Compare compare) {
+  const auto* const row = std::ranges::find(float_words, compare, &Comparing::compare);
+  return row == std::end(float_words) ? std::string_view() : row->word;
+}
+
+Compare swapped_comparison(Compare c) {
   switch (c) {
     case Compare::lt: return Compare::gt;
     case Compare::le: return Compare::ge;
@@ -169,14 +180,14 @@ Compare swapped(Compare c) {
   }
 }
 
+namespace {
+
 // Where a comparison goes, and what it is combined with.
 struct Target {
   Ref p, q;
   BoolOp combine = BoolOp::none;
   Condition with = always();
 };
-
-std::string_view word_of(BoolOp op) { return op == BoolOp::or_ ? "OR" : op == BoolOp::xor_ ? "XOR" : "AND"; }
 
 void finish_comparison(Selector& s, Instruction& i, const Target& to) {
   Builder& out = s.out();
@@ -187,25 +198,26 @@ void finish_comparison(Selector& s, Instruction& i, const Target& to) {
 
 void compare_floats(Selector& s, const Inst& inst, const Target& to) {
   const bool real = inst.type == Type::f64;
-  if (inst.type != Type::f32 && !real) s.give_up("a comparison of halves");
+  if (inst.type != Type::f32 && !real) return compare_halves(s, inst, to.p, to.q, to.combine, to.with);
   Value a = s.source(inst, 0), b = s.source(inst, 1);
   Compare compare = inst.mods.compare;
   if (a.kind != Value::Kind::reg) {
     std::swap(a, b);
-    compare = swapped(compare);
+    compare = swapped_comparison(compare);
   }
-  const auto* const row = std::ranges::find(float_words, compare, &Comparing::compare);
-  if (row == std::end(float_words)) s.give_up("a comparison of floats of this kind");
+  const std::string_view word = float_comparison(compare);
+  if (word.empty()) s.give_up("a comparison of floats of this kind");
   Instruction& i =
-      real ? s.out().emit("DSETP", {}, {a, b}, {{"cmp", row->word}, {"bool", word_of(to.combine)}})
-           : s.out().emit(
-                 "FSETP", {}, {a, b},
-                 {{"cmp", row->word}, {"bool", word_of(to.combine)}, {"ftz", inst.mods.ftz ? "FTZ" : ""}});
+      real
+          ? s.out().emit("DSETP", {}, {a, b}, {{"cmp", word}, {"bool", combination_word(to.combine)}})
+          : s.out().emit(
+                "FSETP", {}, {a, b},
+                {{"cmp", word}, {"bool", combination_word(to.combine)}, {"ftz", inst.mods.ftz ? "FTZ" : ""}});
   finish_comparison(s, i, to);
 }
 
 void compare(Selector& s, const Inst& inst, const Target& to) {
-  if (ptx::is_float(inst.type)) return compare_floats(s, inst, to);
+  if (ptx::is_float(inst.type) || is_half_pair(inst.type)) return compare_floats(s, inst, to);
   const unsigned bytes = ptx::size_of(inst.type);
   Compare c = inst.mods.compare;
   const auto* row = std::ranges::find(integer_words, c, &Comparing::compare);
@@ -217,31 +229,28 @@ void compare(Selector& s, const Inst& inst, const Target& to) {
   Value b = extend ? s.extended(inst, 1, 8 * bytes) : s.plain_source(inst, 1);
   if (a.kind != Value::Kind::reg) {
     std::swap(a, b);
-    row = std::ranges::find(integer_words, swapped(c), &Comparing::compare);
+    row = std::ranges::find(integer_words, swapped_comparison(c), &Comparing::compare);
   }
   Builder& out = s.out();
   const std::string_view unsigned_word = sign && bytes != 8 ? "" : "U32";
   if (bytes != 8) {
-    Instruction& i = out.emit("ISETP", {}, {a, b},
-                              {{"cmp", row->word}, {"u32", unsigned_word}, {"bool", word_of(to.combine)}});
+    Instruction& i =
+        out.emit("ISETP", {}, {a, b},
+                 {{"cmp", row->word}, {"u32", unsigned_word}, {"bool", combination_word(to.combine)}});
     return finish_comparison(s, i, to);
   }
   const Ref lower = out.new_predicate();
   Instruction& first = out.emit("ISETP", {}, {half_of(a, false), half_of(b, false)},
                                 {{"cmp", row->word}, {"u32", "U32"}, {"bool", "AND"}});
   out.set_result(first, "Pd", lower);
-  Instruction& i =
-      out.emit("ISETP", {}, {half_of(a, true), half_of(b, true)},
-               {{"cmp", row->word}, {"u32", sign ? "" : "U32"}, {"bool", word_of(to.combine)}, {"ex", "EX"}});
+  Instruction& i = out.emit(
+      "ISETP", {}, {half_of(a, true), half_of(b, true)},
+      {{"cmp", row->word}, {"u32", sign ? "" : "U32"}, {"bool", combination_word(to.combine)}, {"ex", "EX"}});
   out.set_condition(i, "Pex", {lower});
   finish_comparison(s, i, to);
 }
 
 void set_predicate(Selector& s, const Inst& inst) {
-  if (inst.type == Type::f16 || inst.type == Type::f16x2 || inst.type == Type::bf16 ||
-      inst.type == Type::bf16x2)
-    for (const SelectionRow& row : conversion_selections())
-      if (row.op == inst.op) return row.select(s, inst);
   Target to{s.result(inst), s.result(inst, 1), inst.mods.bool_op};
   if (inst.mods.bool_op != BoolOp::none) to.with = s.condition(inst, 2);
   compare(s, inst, to);
@@ -268,6 +277,9 @@ void predicate_logic(Selector& s, const Inst& inst) {
 }
 
 void set(Selector& s, const Inst& inst) {
+  if (is_single_half(inst.stype) || is_half_pair(inst.stype))
+    for (const SelectionRow& row : half_selections())
+      if (row.op == inst.op) return row.select(s, inst);
   const Ref p = s.out().new_predicate();
   Inst as_predicate = inst;
   as_predicate.type = inst.stype;

@@ -127,6 +127,12 @@ std::optional<std::uint64_t> Selector::known(const Operand& operand) const {
   return number_at(made.src[0].index);
 }
 
+const Inst* Selector::definition(const Operand& operand) const {
+  if (operand.kind != OperandKind::reg && operand.kind != OperandKind::pred) return nullptr;
+  const std::uint32_t d = definition_[operand.index];
+  return d == none ? nullptr : &f_.fn.code[d];
+}
+
 const Inst* Selector::taken(const Inst& inst, unsigned i, Fold kind) const {
   const Operand& o = inst.src[i];
   if (o.kind != OperandKind::reg && o.kind != OperandKind::pred) return nullptr;

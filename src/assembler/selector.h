@@ -62,6 +62,8 @@ class Selector {
   Ref high(Ref wide) const;
   // The instruction that makes source i, if it is taken in by this one.
   const Inst* taken(const Inst& inst, unsigned i, Fold kind) const;
+  // The only instruction that makes it, always; null: none.
+  const Inst* definition(const Operand& operand) const;
   std::optional<std::uint64_t> known(const Operand& operand) const;  // a number
 
   // The comparison that a predicate operand is, where an `and` or `or` makes it a part of itself.
@@ -128,8 +130,21 @@ std::span<const SelectionRow> floating_selections();
 std::span<const SelectionRow> memory_selections();
 std::span<const SelectionRow> control_selections();
 std::span<const SelectionRow> conversion_selections();  // cvt, halves
+std::span<const SelectionRow> half_selections();        // f16, bf16 and their pairs
 std::span<const SelectionRow> atomic_selections();
 std::span<const SelectionRow> warp_selections();  // votes, shuffles, barriers
+
+// ---- what the files share ----
+
+inline bool is_single_half(Type t) { return t == Type::f16 || t == Type::bf16; }
+inline bool is_half_pair(Type t) { return t == Type::f16x2 || t == Type::bf16x2; }
+
+// The word of a comparison of floats; empty: it is none. The comparison with its sides changed.
+std::string_view float_comparison(ptx::Compare compare);
+ptx::Compare swapped_comparison(ptx::Compare compare);
+std::string_view combination_word(ptx::BoolOp op);
+// p (and, of pairs, q for the upper halves) = (a compare b) combined with a predicate
+void compare_halves(Selector& s, const Inst& inst, Ref p, Ref q, ptx::BoolOp combine, Condition with);
 
 inline bool is_integer(Type t) { return !ptx::is_float(t) && t != Type::pred && t != Type::none; }
 
