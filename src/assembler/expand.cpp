@@ -28,13 +28,13 @@ std::vector<bool> carries_in_use(const std::vector<Inst>& code) {
   return in_use;
 }
 
-bool expand_one(Builder& b) { return expand_single(b) || expand_real(b) || expand_division(b); }
+bool expand_one(Expansion& b) { return expand_single(b) || expand_real(b) || expand_division(b); }
 
 }  // namespace
 
 bool expand(ptx::VirtualFunction& function, unsigned generation, std::string& why) {
   const std::vector<Inst> code = std::move(function.fn.code);
-  Builder b(function, generation);
+  Expansion b(function, generation);
   const std::vector<bool> carries = carries_in_use(code);
   std::vector<std::uint32_t> new_place(code.size() + 1);
   bool changed = false;

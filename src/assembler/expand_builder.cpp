@@ -74,7 +74,7 @@ Type result_type(Op op, Type type, const Mods& mods) {
 
 }  // namespace
 
-Builder::Builder(ptx::VirtualFunction& function, unsigned generation)
+Expansion::Expansion(ptx::VirtualFunction& function, unsigned generation)
     : function_(function), generation_(generation) {
   const auto& constants = function.fn.constants;
   for (std::size_t i = 0; i < constants.size(); ++i)
@@ -83,16 +83,16 @@ Builder::Builder(ptx::VirtualFunction& function, unsigned generation)
   main_.reserve(function.fn.code.size());
 }
 
-void Builder::start(const Inst& inst, bool carry) {
+void Expansion::start(const Inst& inst, bool carry) {
   at_ = &inst;
   carry_in_use_ = carry;
 }
 
-void Builder::refuse(std::string why) {
+void Expansion::refuse(std::string why) {
   if (why_.empty()) why_ = std::move(why);
 }
 
-Operand Builder::number(std::uint64_t value, unsigned bytes) {
+Operand Expansion::number(std::uint64_t value, unsigned bytes) {
   if (bytes < 8) value &= (std::uint64_t{1} << bytes * 8) - 1;
   auto& constants = function_.fn.constants;
   const auto [it, fresh] = numbers_.try_emplace(value, static_cast<std::uint32_t>(constants.size()));
@@ -104,10 +104,10 @@ Operand Builder::number(std::uint64_t value, unsigned bytes) {
   return {.kind = OperandKind::imm, .bytes = static_cast<std::uint8_t>(bytes), .index = it->second};
 }
 
-Operand Builder::single(float value) { return number(std::bit_cast<std::uint32_t>(value)); }
-Operand Builder::real(double value) { return number(std::bit_cast<std::uint64_t>(value), 8); }
+Operand Expansion::single(float value) { return number(std::bit_cast<std::uint32_t>(value)); }
+Operand Expansion::real(double value) { return number(std::bit_cast<std::uint64_t>(value), 8); }
 
-Operand Builder::make(Type type) {
+Operand Expansion::make(Type type) {
   Operand o;
   o.kind = type == Type::pred ? OperandKind::pred : OperandKind::reg;
   o.bytes = static_cast<std::uint8_t>(ptx::size_of(type));
@@ -116,26 +116,26 @@ Operand Builder::make(Type type) {
   return o;
 }
 
-bool Builder::known(const Operand& o) const {
+bool Expansion::known(const Operand& o) const {
   return is_number(o) && function_.fn.constants[o.index].kind == ptx::Constant::Kind::value;
 }
 
-std::uint64_t Builder::value(const Operand& o) const {
+std::uint64_t Expansion::value(const Operand& o) const {
   const std::uint64_t v = function_.fn.constants[o.index].value;
   return o.bytes >= 8 || o.bytes == 0 ? v : v & ((std::uint64_t{1} << o.bytes * 8) - 1);
 }
 
-Operand Builder::in_register(const Operand& o) {
+Operand Expansion::in_register(const Operand& o) {
   return o.kind == OperandKind::reg ? o : op(Op::mov, bits_of(o.bytes), {o});
 }
 
-Operand Builder::op(Op operation, Type type, Sources sources, const Mods& mods, Type stype) {
+Operand Expansion::op(Op operation, Type type, Sources sources, const Mods& mods, Type stype) {
   const Operand out = make(result_type(operation, type, mods));
   to(out, operation, type, sources, mods, stype);
   return out;
 }
 
-Inst& Builder::to(const Operand& result, Op operation, Type type, Sources sources, const Mods& mods,
+Inst& Expansion::to(const Operand& result, Op operation, Type type, Sources sources, const Mods& mods,
                   Type stype) {
   Inst inst;
   inst.op = operation;
@@ -151,16 +151,16 @@ Inst& Builder::to(const Operand& result, Op operation, Type type, Sources source
   return stream_->back();
 }
 
-void Builder::to_if(const Operand& guard, const Operand& result, Op operation, Type type, Sources sources,
+void Expansion::to_if(const Operand& guard, const Operand& result, Op operation, Type type, Sources sources,
                     const Mods& mods, Type stype) {
   to(result, operation, type, sources, mods, stype).guard = guard;
 }
 
-void Builder::give(Op operation, Type type, Sources sources, const Mods& mods, Type stype) {
+void Expansion::give(Op operation, Type type, Sources sources, const Mods& mods, Type stype) {
   to(at_->dst[0], operation, type, sources, mods, stype).guard = at_->guard;
 }
 
-Operand Builder::result() {
+Operand Expansion::result() {
   const Operand& d = at_->dst[0];
   bool direct = d.kind == OperandKind::reg && at_->guard.kind == OperandKind::none;
   for (std::size_t i = 0; direct && i < at_->src_count; ++i)
@@ -170,43 +170,43 @@ Operand Builder::result() {
                                          : bits_of(d.bytes == 0 ? 4 : d.bytes));
 }
 
-void Builder::finish(const Operand& result) {
+void Expansion::finish(const Operand& result) {
   const Operand& d = at_->dst[0];
   if (d.kind != OperandKind::reg || d.index == result.index) return;
   give(Op::mov, bits_of(result.bytes), {result});
 }
 
-Operand Builder::low_product(Type type, const Operand& a, const Operand& b) {
+Operand Expansion::low_product(Type type, const Operand& a, const Operand& b) {
   Mods m;
   m.mul = ptx::MulMode::lo;
   return op(Op::mul, type, {a, b}, m);
 }
-Operand Builder::high_product(Type type, const Operand& a, const Operand& b) {
+Operand Expansion::high_product(Type type, const Operand& a, const Operand& b) {
   Mods m;
   m.mul = ptx::MulMode::hi;
   return op(Op::mul, type, {a, b}, m);
 }
-Operand Builder::wide_product(Type type, const Operand& a, const Operand& b) {
+Operand Expansion::wide_product(Type type, const Operand& a, const Operand& b) {
   Mods m;
   m.mul = ptx::MulMode::wide;
   return op(Op::mul, type, {a, b}, m);
 }
-Operand Builder::logic(Op operation, const Operand& a, const Operand& b, unsigned bytes) {
+Operand Expansion::logic(Op operation, const Operand& a, const Operand& b, unsigned bytes) {
   return op(operation, bits_of(bytes), {a, b});
 }
-Operand Builder::shift_left(const Operand& a, const Operand& by, unsigned bytes) {
+Operand Expansion::shift_left(const Operand& a, const Operand& by, unsigned bytes) {
   return op(Op::shl, bits_of(bytes), {a, by});
 }
-Operand Builder::shift_right(Type type, const Operand& a, const Operand& by) {
+Operand Expansion::shift_right(Type type, const Operand& a, const Operand& by) {
   return op(Op::shr, type, {a, by});
 }
 
-Operand Builder::compare(ptx::Compare compare, Type type, const Operand& a, const Operand& b) {
+Operand Expansion::compare(ptx::Compare compare, Type type, const Operand& a, const Operand& b) {
   Mods m;
   m.compare = compare;
   return op(Op::setp, type, {a, b}, m);
 }
-Operand Builder::compare(ptx::Compare compare, Type type, const Operand& a, const Operand& b,
+Operand Expansion::compare(ptx::Compare compare, Type type, const Operand& a, const Operand& b,
                          ptx::BoolOp with, const Operand& predicate) {
   Mods m;
   m.compare = compare;
@@ -214,18 +214,18 @@ Operand Builder::compare(ptx::Compare compare, Type type, const Operand& a, cons
   return op(Op::setp, type, {a, b, predicate}, m);
 }
 
-Operand Builder::select(Type type, const Operand& yes, const Operand& no, const Operand& predicate) {
+Operand Expansion::select(Type type, const Operand& yes, const Operand& no, const Operand& predicate) {
   return op(Op::selp, type, {yes, no, predicate});
 }
 
-Operand Builder::convert(Type to, Type from, const Operand& a, ptx::Rounding rounding, bool ftz) {
+Operand Expansion::convert(Type to, Type from, const Operand& a, ptx::Rounding rounding, bool ftz) {
   Mods m;
   m.rounding = rounding;
   m.ftz = ftz;
   return op(Op::cvt, to, {a}, m, from);
 }
 
-Operand Builder::low(const Operand& wide) {
+Operand Expansion::low(const Operand& wide) {
   if (known(wide)) return number(value(wide) & 0xffffffffu);
   const Operand out = make(Type::b32);
   Inst& inst = to(out, Op::mov, Type::b64, {in_register(wide)});
@@ -234,7 +234,7 @@ Operand Builder::low(const Operand& wide) {
   return out;
 }
 
-Operand Builder::high(const Operand& wide) {
+Operand Expansion::high(const Operand& wide) {
   if (known(wide)) return number(value(wide) >> 32);
   const Operand out = make(Type::b32);
   Inst& inst = to({.kind = OperandKind::sink, .bytes = 4}, Op::mov, Type::b64, {in_register(wide)});
@@ -242,58 +242,58 @@ Operand Builder::high(const Operand& wide) {
   return out;
 }
 
-Operand Builder::pair(const Operand& low, const Operand& high) {
+Operand Expansion::pair(const Operand& low, const Operand& high) {
   if (known(low) && known(high)) return number(value(low) | value(high) << 32, 8);
   return op(Op::mov, Type::b64, {low, high});
 }
 
-Operand Builder::fma(Type type, const Operand& a, const Operand& b, const Operand& c,
+Operand Expansion::fma(Type type, const Operand& a, const Operand& b, const Operand& c,
                      ptx::Rounding rounding) {
   Mods m;
   m.rounding = rounding;
   return op(Op::fma, type, {a, b, c}, m);
 }
 
-Operand Builder::approximate(Op operation, Type type, const Operand& a) {
+Operand Expansion::approximate(Op operation, Type type, const Operand& a) {
   Mods m;
   m.approx = true;
   m.ftz = true;
   return op(operation, type, {a}, m);
 }
 
-void Builder::keep_carry() {
+void Expansion::keep_carry() {
   if (!carry_in_use_) return;
   Mods m;
   m.cc_in = true;
   carry_ = op(Op::addc, Type::u32, {number(0), number(0)}, m);
 }
 
-void Builder::give_carry() {
+void Expansion::give_carry() {
   if (!carry_in_use_) return;
   Mods m;
   m.cc_out = true;
   op(Op::add, Type::u32, {carry_, number(0xffffffffu)}, m);
 }
 
-Builder::Label Builder::label() {
+Expansion::Label Expansion::label() {
   labels_.push_back({});
   return static_cast<Label>(labels_.size() - 1);
 }
-void Builder::bind(Label label) { labels_[label] = here(); }
+void Expansion::bind(Label label) { labels_[label] = here(); }
 
-void Builder::jump(const Operand& guard, Label label) {
+void Expansion::jump(const Operand& guard, Label label) {
   jumps_.push_back({here(), label});
   to({}, Op::bra, Type::none, {}).guard = guard;
 }
-void Builder::branch(Label label) { jump({}, label); }
-void Builder::branch_if(const Operand& predicate, Label label) { jump(predicate, label); }
+void Expansion::branch(Label label) { jump({}, label); }
+void Expansion::branch_if(const Operand& predicate, Label label) { jump(predicate, label); }
 
-void Builder::branch_where(const Operand& predicate, Label label) {
+void Expansion::branch_where(const Operand& predicate, Label label) {
   if (at_->guard.kind == OperandKind::none) return jump(predicate, label);
   jump(op(Op::and_, Type::pred, {predicate, at_->guard}), label);
 }
 
-std::vector<Inst> Builder::finished(const std::vector<std::uint32_t>& new_place) {
+std::vector<Inst> Expansion::finished(const std::vector<std::uint32_t>& new_place) {
   const auto first_rare = static_cast<std::uint32_t>(main_.size());
   const auto flat = [&](const Place& p) { return p.rare ? first_rare + p.index : p.index; };
   std::vector<Inst> code = std::move(main_);

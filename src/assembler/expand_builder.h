@@ -13,7 +13,7 @@ namespace simtlab::assembler {
 
 // Instructions in place of one. Code of two streams: `main`, and what runs rarely, behind the kernel's last
 // instruction. Results are new registers; `give` and `result` write the register of the instruction at hand.
-class Builder {
+class Expansion {
  public:
   using Inst = ptx::Inst;
   using Mods = ptx::Mods;
@@ -23,7 +23,7 @@ class Builder {
   using Sources = std::initializer_list<Operand>;
   using Label = std::uint32_t;
 
-  Builder(ptx::VirtualFunction& function, unsigned generation);
+  Expansion(ptx::VirtualFunction& function, unsigned generation);
 
   unsigned generation() const { return generation_; }
   const Inst& at() const { return *at_; }

@@ -18,7 +18,7 @@ __extension__ using Wide = unsigned __int128;
 
 // The division at hand, on 32 or 64 bits: those of 16 are extended before.
 struct Division {
-  Builder& b;
+  Expansion& b;
   Operand x;
   std::uint64_t d;  // its magnitude
   unsigned bits;
@@ -105,7 +105,7 @@ Operand quotient_signed(const Division& v) {
 }
 
 Operand remainder(const Division& v) {
-  Builder& b = v.b;
+  Expansion& b = v.b;
   if (std::has_single_bit(v.d)) {
     if (!v.is_signed) return b.logic(Op::and_, v.x, v.number(v.d - 1), v.bytes());
     const auto k = static_cast<unsigned>(std::countr_zero(v.d));
@@ -121,7 +121,7 @@ Operand remainder(const Division& v) {
 
 }  // namespace
 
-void divide_by_number(Builder& b) {
+void divide_by_number(Expansion& b) {
   const Inst& inst = b.at();
   const unsigned bytes = ptx::size_of(inst.type);
   const bool is_signed = ptx::is_signed(inst.type);

@@ -16,18 +16,18 @@ using ptx::Operand;
 using ptx::Rounding;
 using ptx::Type;
 
-Operand multiply_add(Builder& b, MulMode mode, const Operand& x, const Operand& y, const Operand& z) {
+Operand multiply_add(Expansion& b, MulMode mode, const Operand& x, const Operand& y, const Operand& z) {
   ptx::Mods m;
   m.mul = mode;
   return b.op(Op::mad, Type::u32, {x, y, z}, m);
 }
 
-Operand negative(Builder& b, const Operand& x, unsigned bytes) {
+Operand negative(Expansion& b, const Operand& x, unsigned bytes) {
   return b.sub(bytes == 8 ? Type::u64 : Type::u32, b.number(0, bytes), x);
 }
 
 // 2^32 / y, at most one less than it is.
-Operand reciprocal32(Builder& b, const Operand& y) {
+Operand reciprocal32(Expansion& b, const Operand& y) {
   const Operand rounded = b.convert(Type::f32, Type::u32, y, Rounding::rp);
   const Operand start = b.add(Type::u32, b.approximate(Op::rcp, Type::f32, rounded), b.number(0xffffffeu));
   const Operand first = b.convert(Type::u32, Type::f32, start, Rounding::rzi, true);
@@ -35,7 +35,7 @@ Operand reciprocal32(Builder& b, const Operand& y) {
   return multiply_add(b, MulMode::hi, first, error, first);
 }
 
-Operand reciprocal64(Builder& b, const Operand& y) {
+Operand reciprocal64(Expansion& b, const Operand& y) {
   const Operand rounded = b.convert(Type::f32, Type::u64, y, Rounding::rp);
   const Operand start = b.add(Type::u32, b.approximate(Op::rcp, Type::f32, rounded), b.number(0x1ffffffeu));
   Operand better = b.convert(Type::u64, Type::f32, start, Rounding::rzi);
@@ -47,7 +47,7 @@ Operand reciprocal64(Builder& b, const Operand& y) {
 }
 
 // Of unsigned numbers in registers. What x / 0 gives is left to the caller.
-void divide(Builder& b, const Operand& result, const Operand& x, const Operand& y, bool remainder) {
+void divide(Expansion& b, const Operand& result, const Operand& x, const Operand& y, bool remainder) {
   const bool wide = y.bytes == 8;
   const Type type = wide ? Type::u64 : Type::u32;
   const Operand q = remainder ? b.make(type) : result, rest = remainder ? result : b.make(type);
@@ -65,7 +65,7 @@ void divide(Builder& b, const Operand& result, const Operand& x, const Operand& 
   }
 }
 
-void divide_any(Builder& b) {
+void divide_any(Expansion& b) {
   const Inst& inst = b.at();
   const bool is_signed = ptx::is_signed(inst.type), remainder = inst.op == Op::rem;
   const unsigned bytes = ptx::size_of(inst.type);
@@ -91,7 +91,7 @@ void divide_any(Builder& b) {
 
 // Floats tell quotients of 16 bits apart: the reciprocal is made a little too large, so that whole quotients
 // do not fall below what they are.
-void divide16(Builder& b) {
+void divide16(Expansion& b) {
   const Inst& inst = b.at();
   const Type wide = ptx::is_signed(inst.type) ? Type::s32 : Type::u32;
   const Operand x = b.convert(wide, inst.type, b.in_register(inst.src[0])),
@@ -108,7 +108,7 @@ void divide16(Builder& b) {
 
 }  // namespace
 
-bool expand_division(Builder& b) {
+bool expand_division(Expansion& b) {
   const Inst& inst = b.at();
   if ((inst.op != Op::div && inst.op != Op::rem) || ptx::is_float(inst.type)) return false;
   if (b.known(inst.src[1])) {

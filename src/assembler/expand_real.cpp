@@ -23,37 +23,37 @@ Rounding direction(const Inst& inst) {
   return inst.mods.rounding == Rounding::none ? Rounding::rn : inst.mods.rounding;
 }
 
-Operand fused(Builder& b, const Operand& x, const Operand& y, const Operand& z,
+Operand fused(Expansion& b, const Operand& x, const Operand& y, const Operand& z,
               Rounding rounding = Rounding::rn) {
   return b.fma(Type::f64, x, y, z, rounding);
 }
 // z - x * y
-Operand rest(Builder& b, const Operand& x, const Operand& y, const Operand& z) {
+Operand rest(Expansion& b, const Operand& x, const Operand& y, const Operand& z) {
   return fused(b, b.minus(Type::f64, x), y, z);
 }
-Operand product(Builder& b, const Operand& x, const Operand& y, Rounding rounding = Rounding::rn) {
+Operand product(Expansion& b, const Operand& x, const Operand& y, Rounding rounding = Rounding::rn) {
   ptx::Mods m;
   m.rounding = rounding;
   return b.op(Op::mul, Type::f64, {x, y}, m);
 }
-Operand choose(Builder& b, const Operand& yes, const Operand& no, const Operand& predicate) {
+Operand choose(Expansion& b, const Operand& yes, const Operand& no, const Operand& predicate) {
   return b.select(Type::f64, yes, no, predicate);
 }
-Operand plus_word(Builder& b, const Operand& word, std::uint32_t what) {
+Operand plus_word(Expansion& b, const Operand& word, std::uint32_t what) {
   return b.add(Type::u32, word, b.number(what));
 }
-Operand masked(Builder& b, const Operand& word, std::uint32_t mask) {
+Operand masked(Expansion& b, const Operand& word, std::uint32_t mask) {
   return b.logic(Op::and_, word, b.number(mask));
 }
 
 // A word as an f32: its exponent and more are compared by it.
-Operand word_beyond(Builder& b, Compare compare, const Operand& word, std::uint32_t limit) {
+Operand word_beyond(Expansion& b, Compare compare, const Operand& word, std::uint32_t limit) {
   return b.compare(compare, Type::f32, b.magnitude(Type::f32, word), b.number(limit));
 }
 
 // The rare case is the one of lanes for which `slow` holds.
 template <class F>
-void otherwise(Builder& b, const Operand& slow, const Operand& out, const F& rare_case) {
+void otherwise(Expansion& b, const Operand& slow, const Operand& out, const F& rare_case) {
   const auto rare = b.label(), joined = b.label();
   b.branch_where(slow, rare);
   b.bind(joined);
@@ -67,7 +67,7 @@ void otherwise(Builder& b, const Operand& slow, const Operand& out, const F& rar
 
 // ---- quotients and reciprocals ----
 
-Operand better_reciprocal(Builder& b, const Operand& y, const Operand& start) {
+Operand better_reciprocal(Expansion& b, const Operand& y, const Operand& start) {
   const Operand one = b.real(1);
   const Operand error = rest(b, y, start, one);
   const Operand near = fused(b, start, fused(b, error, error, error), start);
@@ -75,7 +75,7 @@ Operand better_reciprocal(Builder& b, const Operand& y, const Operand& start) {
 }
 
 // Rounded once. remainder: that of the result, for rounding to nearest.
-void quotient(Builder& b, const Operand& result, const Operand& x, const Operand& y, Rounding rounding) {
+void quotient(Expansion& b, const Operand& result, const Operand& x, const Operand& y, Rounding rounding) {
   const Operand reciprocal = better_reciprocal(b, y, b.approximate(Op::rcp, Type::f64, y));
   Operand q = product(b, x, reciprocal);
   if (rounding != Rounding::rn) q = fused(b, reciprocal, rest(b, y, q, x), q);
@@ -88,7 +88,7 @@ struct Parts {
   Operand exponent;
   Operand special;  // zero, infinity or NaN
 };
-Parts parts_of(Builder& b, const Operand& x) {
+Parts parts_of(Expansion& b, const Operand& x) {
   const Operand small = b.compare(Compare::lt, Type::f64, b.magnitude(Type::f64, x), b.real(0x1p-1022));
   const Operand normal = choose(b, product(b, x, b.real(0x1p54)), x, small);
   const Operand high = b.high(normal);
@@ -102,7 +102,7 @@ Parts parts_of(Builder& b, const Operand& x) {
 }
 
 // 2^e for |e| below 1023.
-Operand power(Builder& b, const Operand& e, bool inverse) {
+Operand power(Expansion& b, const Operand& e, bool inverse) {
   const Operand field = inverse ? b.sub(Type::u32, b.number(1023), e) : plus_word(b, e, 1023);
   return b.pair(b.number(0), b.shift_left(field, b.number(20)));
 }
@@ -110,7 +110,7 @@ Operand power(Builder& b, const Operand& e, bool inverse) {
 // q * 2^(k1 + k2), where q was rounded to nearest: a subnormal result is rounded again, which goes wrong only
 // where the number stands half way between two. Then it is known on which side the exact one stood: that of
 // its remainder.
-Operand rescaled_to_nearest(Builder& b, const Operand& q, const Operand& remainder, const Operand& k1,
+Operand rescaled_to_nearest(Expansion& b, const Operand& q, const Operand& remainder, const Operand& k1,
                             const Operand& k2) {
   const Operand scaled = product(b, q, power(b, k1, false)), back = power(b, k2, true);
   const Operand rounded = product(b, scaled, power(b, k2, false));
@@ -124,7 +124,7 @@ Operand rescaled_to_nearest(Builder& b, const Operand& q, const Operand& remaind
 }
 
 // Of zeros, infinities and NaN.
-Operand special_quotient(Builder& b, const Operand& x, const Operand& y, const Parts& of_y) {
+Operand special_quotient(Expansion& b, const Operand& x, const Operand& y, const Parts& of_y) {
   const Operand high = b.high(y);
   // 1 / y of zeros and infinities; else its sign matters alone.
   const Operand inverted = b.logic(Op::xor_, high, b.number(exponent_word));
@@ -135,7 +135,7 @@ Operand special_quotient(Builder& b, const Operand& x, const Operand& y, const P
 }
 
 // Any x / y.
-void divide_slowly(Builder& b, const Operand& result, const Operand& x, const Operand& y, Rounding rounding) {
+void divide_slowly(Expansion& b, const Operand& result, const Operand& x, const Operand& y, Rounding rounding) {
   const Parts px = parts_of(b, x), py = parts_of(b, y);
   const Operand sign = masked(b, py.high, sign_word);
   const Operand dividend = b.pair(px.low, b.logic(Op::xor_, px.high, sign));
@@ -156,7 +156,7 @@ void divide_slowly(Builder& b, const Operand& result, const Operand& x, const Op
   b.to(result, Op::selp, Type::f64, {special_quotient(b, x, y, py), out, special});
 }
 
-void divide(Builder& b) {
+void divide(Expansion& b) {
   const Inst& inst = b.at();
   const Operand x = b.in_register(inst.src[0]), y = b.in_register(inst.src[1]);
   const Rounding rounding = direction(inst);
@@ -168,10 +168,10 @@ void divide(Builder& b) {
   const Operand both = b.fma(Type::f32, b.single(0), b.high(y), b.high(out));
   const Operand plain = b.compare(Compare::gt, Type::f32, b.magnitude(Type::f32, both), b.number(0x00100000u),
                                   BoolOp::and_, large);
-  otherwise(b, Builder::inverse(plain), out, [&] { divide_slowly(b, out, x, y, rounding); });
+  otherwise(b, Expansion::inverse(plain), out, [&] { divide_slowly(b, out, x, y, rounding); });
 }
 
-void reciprocal(Builder& b) {
+void reciprocal(Expansion& b) {
   const Inst& inst = b.at();
   const Operand y = b.in_register(inst.src[0]), one = b.real(1);
   const Rounding rounding = direction(inst);
@@ -187,7 +187,7 @@ void reciprocal(Builder& b) {
     const Operand near = better_reciprocal(b, y, start);
     b.to(out, Op::fma, Type::f64, {near, rest(b, y, near, one), near}).mods.rounding = rounding;
   }
-  otherwise(b, Builder::inverse(plain), out, [&] { divide_slowly(b, out, one, y, rounding); });
+  otherwise(b, Expansion::inverse(plain), out, [&] { divide_slowly(b, out, one, y, rounding); });
 }
 
 // ---- square roots ----
@@ -195,7 +195,7 @@ void reciprocal(Builder& b) {
 struct Root {
   Operand reciprocal, half_reciprocal, near, remainder;
 };
-Root root_of(Builder& b, const Operand& x, Rounding rounding = Rounding::rn) {
+Root root_of(Expansion& b, const Operand& x, Rounding rounding = Rounding::rn) {
   const Operand start = b.approximate(Op::rsqrt, Type::f64, x);
   const Operand error = fused(b, x, b.minus(Type::f64, product(b, start, start)), b.real(1));
   const Operand series = fused(b, error, b.real(0.375), b.real(0.5));
@@ -207,7 +207,7 @@ Root root_of(Builder& b, const Operand& x, Rounding rounding = Rounding::rn) {
   return r;
 }
 
-void write_root(Builder& b, const Operand& result, const Operand& x, Rounding rounding) {
+void write_root(Expansion& b, const Operand& result, const Operand& x, Rounding rounding) {
   Root r = root_of(b, x);
   if (rounding != Rounding::rn) {
     r.near = fused(b, r.remainder, r.half_reciprocal, r.near);
@@ -218,7 +218,7 @@ void write_root(Builder& b, const Operand& result, const Operand& x, Rounding ro
 
 // One over the rounded root. The start is rounded up, since the step from it ends below what it aims at: of
 // 1 - 2^-53 a start of 1 would go nowhere.
-void write_reciprocal_root(Builder& b, const Operand& result, const Operand& x) {
+void write_reciprocal_root(Expansion& b, const Operand& result, const Operand& x) {
   const Root r = root_of(b, x, Rounding::rp);
   const Operand root = fused(b, r.remainder, r.half_reciprocal, r.near);
   b.to(result, Op::fma, Type::f64, {r.reciprocal, rest(b, root, r.reciprocal, b.real(1)), r.reciprocal})
@@ -226,7 +226,7 @@ void write_reciprocal_root(Builder& b, const Operand& result, const Operand& x) 
 }
 
 // What scaling by 2^106 does not reach: own: the result of zero and infinity.
-void write_special_root(Builder& b, const Operand& result, const Operand& x, const Operand& value,
+void write_special_root(Expansion& b, const Operand& result, const Operand& x, const Operand& value,
                         const Operand& own) {
   const Operand is_zero = b.compare(Compare::eq, Type::f64, x, b.real(0));
   const Operand is_own = b.compare(Compare::eq, Type::f64, x, b.number(std::uint64_t{exponent_word} << 32, 8),
@@ -239,29 +239,29 @@ void write_special_root(Builder& b, const Operand& result, const Operand& x, con
 }
 
 // From 2^-970 on, so that remainders are normal.
-Operand has_plain_root(Builder& b, const Operand& x) {
+Operand has_plain_root(Expansion& b, const Operand& x) {
   return b.compare(Compare::lo, Type::u32, plus_word(b, b.high(x), 0u - 0x3500000u), b.number(0x7ca00000u));
 }
 
-void square_root(Builder& b) {
+void square_root(Expansion& b) {
   const Operand x = b.in_register(b.at().src[0]);
   const Rounding rounding = direction(b.at());
   const Operand out = b.result();
   const Operand plain = has_plain_root(b, x);
   write_root(b, out, x, rounding);
-  otherwise(b, Builder::inverse(plain), out, [&] {
+  otherwise(b, Expansion::inverse(plain), out, [&] {
     const Operand scaled = b.make(Type::f64);
     write_root(b, scaled, product(b, x, b.real(0x1p106)), rounding);
     write_special_root(b, out, x, product(b, scaled, b.real(0x1p-53)), x);
   });
 }
 
-void reciprocal_root(Builder& b) {
+void reciprocal_root(Expansion& b) {
   const Operand x = b.in_register(b.at().src[0]);
   const Operand out = b.result();
   const Operand plain = has_plain_root(b, x);
   write_reciprocal_root(b, out, x);
-  otherwise(b, Builder::inverse(plain), out, [&] {
+  otherwise(b, Expansion::inverse(plain), out, [&] {
     const Operand scaled = b.make(Type::f64);
     write_reciprocal_root(b, scaled, product(b, x, b.real(0x1p106)));
     const Operand inverted = b.logic(Op::xor_, b.high(x), b.number(exponent_word));
@@ -271,7 +271,7 @@ void reciprocal_root(Builder& b) {
 
 }  // namespace
 
-bool expand_real(Builder& b) {
+bool expand_real(Expansion& b) {
   const Inst& inst = b.at();
   if (inst.type != Type::f64 || (inst.mods.approx && inst.mods.ftz)) return false;
   switch (inst.op) {

@@ -29,7 +29,7 @@ Rounding direction(const Inst& inst) {
 }
 bool is_directed(Rounding r) { return r != Rounding::rn; }
 
-Operand product(Builder& b, const Operand& x, const Operand& y, bool ftz = false,
+Operand product(Expansion& b, const Operand& x, const Operand& y, bool ftz = false,
                 Rounding rounding = Rounding::rn) {
   ptx::Mods m;
   m.ftz = ftz;
@@ -37,14 +37,14 @@ Operand product(Builder& b, const Operand& x, const Operand& y, bool ftz = false
   return b.op(Op::mul, Type::f32, {x, y}, m);
 }
 
-Operand compare_flushed(Builder& b, Compare compare, const Operand& x, const Operand& y, bool ftz) {
+Operand compare_flushed(Expansion& b, Compare compare, const Operand& x, const Operand& y, bool ftz) {
   ptx::Mods m;
   m.compare = compare;
   m.ftz = ftz;
   return b.op(Op::setp, Type::f32, {x, y}, m);
 }
 
-Operand fused(Builder& b, const Operand& x, const Operand& y, const Operand& z,
+Operand fused(Expansion& b, const Operand& x, const Operand& y, const Operand& z,
               Rounding rounding = Rounding::rn) {
   return b.fma(Type::f32, x, y, z, rounding);
 }
@@ -53,7 +53,7 @@ Operand fused(Builder& b, const Operand& x, const Operand& y, const Operand& z,
 
 // The f64 number, rounded to f32. flushes: it is rounded to 24 bits whatever its exponent, and is 0 if it is
 // below 2^-126 then.
-void round_real(Builder& b, const Operand& result, const Operand& wide, Rounding rounding, bool flushes) {
+void round_real(Expansion& b, const Operand& result, const Operand& wide, Rounding rounding, bool flushes) {
   ptx::Mods m;
   m.rounding = rounding;
   m.ftz = flushes;
@@ -72,7 +72,7 @@ void round_real(Builder& b, const Operand& result, const Operand& wide, Rounding
 }
 
 // Any a / b.
-void divide_slowly(Builder& b, const Operand& result, const Operand& dividend, const Operand& divisor,
+void divide_slowly(Expansion& b, const Operand& result, const Operand& dividend, const Operand& divisor,
                    Rounding rounding, bool ftz) {
   const Operand x = b.convert(Type::f64, Type::f32, dividend, Rounding::none, ftz),
                 y = b.convert(Type::f64, Type::f32, divisor, Rounding::none, ftz);
@@ -90,7 +90,7 @@ void divide_slowly(Builder& b, const Operand& result, const Operand& dividend, c
 }
 
 // Within the range that the check leaves.
-Operand better_reciprocal(Builder& b, const Operand& y) {
+Operand better_reciprocal(Expansion& b, const Operand& y) {
   if (b.known(y)) {
     const float divisor = std::bit_cast<float>(static_cast<std::uint32_t>(b.value(y))), start = 1 / divisor;
     return b.single(std::fma(start, std::fma(-divisor, start, 1.0f), start));
@@ -100,7 +100,7 @@ Operand better_reciprocal(Builder& b, const Operand& y) {
   return fused(b, start, error, start);
 }
 
-void divide(Builder& b) {
+void divide(Expansion& b) {
   const Inst& inst = b.at();
   const Operand &x = inst.src[0], &y = inst.src[1];
   const Rounding rounding = direction(inst);
@@ -129,7 +129,7 @@ void divide(Builder& b) {
 }
 
 // x, for some lanes multiplied.
-Operand scaled_where(Builder& b, const Operand& where, const Operand& x, float factor, bool ftz = false) {
+Operand scaled_where(Expansion& b, const Operand& where, const Operand& x, float factor, bool ftz = false) {
   const Operand out = b.op(Op::mov, Type::f32, {x});
   ptx::Mods m;
   m.rounding = Rounding::rn;
@@ -138,21 +138,21 @@ Operand scaled_where(Builder& b, const Operand& where, const Operand& x, float f
   return out;
 }
 
-Operand is_subnormal(Builder& b, const Operand& x) {
+Operand is_subnormal(Expansion& b, const Operand& x) {
   return b.compare(Compare::lt, Type::f32, b.magnitude(Type::f32, x), b.single(least_normal));
 }
 // Its reciprocal is subnormal.
-Operand is_huge(Builder& b, const Operand& x, bool ftz) {
+Operand is_huge(Expansion& b, const Operand& x, bool ftz) {
   return compare_flushed(b, Compare::gt, b.magnitude(Type::f32, x), b.single(reciprocal_is_normal), ftz);
 }
 
-Operand scale_of(Builder& b, const Operand& divisor) {
+Operand scale_of(Expansion& b, const Operand& divisor) {
   const Operand grown = b.select(Type::f32, b.single(0x1p24f), b.single(1), is_subnormal(b, divisor));
   return b.select(Type::f32, b.single(0.25f), grown, is_huge(b, divisor, false));
 }
 
 // div.full and div.approx: dividend and divisor are multiplied so that the reciprocal is not flushed.
-void divide_roughly(Builder& b) {
+void divide_roughly(Expansion& b) {
   const Inst& inst = b.at();
   const bool ftz = inst.mods.ftz, full = inst.mods.full;
   Operand x = inst.src[0], y = inst.src[1];
@@ -173,7 +173,7 @@ void divide_roughly(Builder& b) {
 
 // ---- the reciprocal ----
 
-void reciprocal_slowly(Builder& b, const Operand& result, const Operand& of, Rounding rounding) {
+void reciprocal_slowly(Expansion& b, const Operand& result, const Operand& of, Rounding rounding) {
   const Operand y = b.convert(Type::f64, Type::f32, of);
   const Operand one = b.real(1);
   const Operand start = b.approximate(Op::rcp, Type::f64, y);
@@ -188,13 +188,13 @@ void reciprocal_slowly(Builder& b, const Operand& result, const Operand& of, Rou
 }
 
 // Exponents 1 to 252: the reciprocal is normal, and its start is not flushed.
-Operand has_plain_reciprocal(Builder& b, const Operand& of) {
+Operand has_plain_reciprocal(Expansion& b, const Operand& of) {
   const Operand moved = b.add(Type::u32, b.in_register(of), b.number(0x1800000u));
   return b.compare(Compare::hi, Type::u32, b.logic(Op::and_, moved, b.number(0x7f800000u)),
                    b.number(0x1ffffffu));
 }
 
-void reciprocal(Builder& b) {
+void reciprocal(Expansion& b) {
   const Inst& inst = b.at();
   const Operand& y = inst.src[0];
   const Rounding rounding = direction(inst);
@@ -210,7 +210,7 @@ void reciprocal(Builder& b) {
   const Operand out = b.result();
   b.to(out, Op::fma, Type::f32, {start, error, start}).mods.rounding = rounding;
   const auto rare = b.label(), joined = b.label();
-  b.branch_where(Builder::inverse(plain), rare);
+  b.branch_where(Expansion::inverse(plain), rare);
   b.bind(joined);
   b.finish(out);
   b.aside();
@@ -220,7 +220,7 @@ void reciprocal(Builder& b) {
   b.back();
 }
 
-void approximate_reciprocal(Builder& b) {
+void approximate_reciprocal(Expansion& b) {
   const Operand& y = b.at().src[0];
   const Operand scale = scale_of(b, y);
   b.give(Op::mul, Type::f32, {scale, b.approximate(Op::rcp, Type::f32, product(b, y, scale))});
@@ -229,7 +229,7 @@ void approximate_reciprocal(Builder& b) {
 // ---- the square root ----
 
 // Of numbers from 2^-101 on. The remainder of the root that is nearly right, times half the reciprocal of it.
-void root(Builder& b, const Operand& result, const Operand& of, const Operand& start, Rounding rounding) {
+void root(Expansion& b, const Operand& result, const Operand& of, const Operand& start, Rounding rounding) {
   const Operand half = product(b, start, b.single(0.5f), true);
   Operand near = product(b, of, start, true);
   if (is_directed(rounding)) {
@@ -240,7 +240,7 @@ void root(Builder& b, const Operand& result, const Operand& of, const Operand& s
   b.to(result, Op::fma, Type::f32, {remainder, half, near}).mods.rounding = rounding;
 }
 
-void root_slowly(Builder& b, const Operand& result, const Operand& of, Rounding rounding, bool ftz) {
+void root_slowly(Expansion& b, const Operand& result, const Operand& of, Rounding rounding, bool ftz) {
   const Operand scaled = product(b, of, b.single(0x1p64f), ftz);
   const Operand out = b.make(Type::f32);
   root(b, out, scaled, b.approximate(Op::rsqrt, Type::f32, scaled), rounding);
@@ -251,7 +251,7 @@ void root_slowly(Builder& b, const Operand& result, const Operand& of, Rounding 
   b.to(result, Op::selp, Type::f32, {scaled, value, is_own});
 }
 
-void square_root(Builder& b) {
+void square_root(Expansion& b) {
   const Inst& inst = b.at();
   const Operand& x = inst.src[0];
   const Rounding rounding = direction(inst);
@@ -280,7 +280,7 @@ struct Detour {
   Op after;
   float back;
 };
-void go_around(Builder& b, const Detour& detour) {
+void go_around(Expansion& b, const Detour& detour) {
   const Inst& inst = b.at();
   const Operand& x = inst.src[0];
   const Operand where =
@@ -296,7 +296,7 @@ void go_around(Builder& b, const Detour& detour) {
   b.finish(out);
 }
 
-void angle_function(Builder& b) {
+void angle_function(Expansion& b) {
   constexpr float turns_of_radian = 0x1.45f306p-3f;  // 1 / (2 pi)
   ptx::Mods m;
   m.approx = true;
@@ -306,7 +306,7 @@ void angle_function(Builder& b) {
   b.give(b.at().op, Type::f32, {turns}, m);
 }
 
-bool expand_approximation(Builder& b) {
+bool expand_approximation(Expansion& b) {
   const ptx::Mods& m = b.at().mods;
   switch (b.at().op) {
     case Op::sin:
@@ -330,7 +330,7 @@ bool expand_approximation(Builder& b) {
 
 }  // namespace
 
-bool expand_single(Builder& b) {
+bool expand_single(Expansion& b) {
   const Inst& inst = b.at();
   if (inst.type != Type::f32) return false;
   switch (inst.op) {

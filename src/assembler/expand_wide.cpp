@@ -11,7 +11,7 @@ using ptx::Type;
 
 namespace {
 
-Operand carrying(Builder& b, Op op, const Operand& x, const Operand& y, bool in, bool out) {
+Operand carrying(Expansion& b, Op op, const Operand& x, const Operand& y, bool in, bool out) {
   ptx::Mods m;
   m.cc_in = in;
   m.cc_out = out;
@@ -22,7 +22,7 @@ Operand carrying(Builder& b, Op op, const Operand& x, const Operand& y, bool in,
 
 // The products of the halves that stand in the middle, with the high half of the lowest one, carry into the
 // highest one.
-Operand high_product64(Builder& b, const Operand& x, const Operand& y, bool is_signed) {
+Operand high_product64(Expansion& b, const Operand& x, const Operand& y, bool is_signed) {
   const Operand xl = b.low(x), xh = b.high(x), yl = b.low(y), yh = b.high(y), zero = b.number(0);
   const Operand first = b.wide_product(Type::u32, xh, yl), second = b.wide_product(Type::u32, xl, yh);
   const Operand lowest = b.high_product(Type::u32, xl, yl);
@@ -42,7 +42,7 @@ Operand high_product64(Builder& b, const Operand& x, const Operand& y, bool is_s
   return out;
 }
 
-Operand absolute64(Builder& b, const Operand& x) {
+Operand absolute64(Expansion& b, const Operand& x) {
   const Operand other = b.sub(Type::u64, b.number(0, 8), x);
   return b.select(Type::b64, other, x, b.compare(Compare::lt, Type::s32, b.high(x), b.number(0)));
 }
