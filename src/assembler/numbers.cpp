@@ -24,9 +24,9 @@ enum class Choice : std::uint8_t {
 
 class Numbering {
  public:
-  Numbering(Program& program, const Liveness& liveness, const std::vector<std::uint8_t>& named,
+  Numbering(const Program& program, const Liveness& liveness, const std::vector<std::uint8_t>& named,
             const NumberLimits& limits);
-  bool run();
+  bool run(std::vector<std::uint8_t>& numbers);
 
  private:
   static constexpr std::uint32_t fits = 0xffffffffu;
@@ -43,7 +43,7 @@ class Numbering {
   bool keep();
   void spread(const Order& by_begin);
 
-  Program& program_;
+  const Program& program_;
   const Liveness& liveness_;
   const NumberLimits& limits_;
   std::vector<Item> items_;
@@ -53,7 +53,7 @@ class Numbering {
   std::array<std::uint32_t, 256> last_{};   // gap where the last one that has the number ends
 };
 
-Numbering::Numbering(Program& program, const Liveness& liveness, const std::vector<std::uint8_t>& named,
+Numbering::Numbering(const Program& program, const Liveness& liveness, const std::vector<std::uint8_t>& named,
                      const NumberLimits& limits)
     : program_(program), liveness_(liveness), limits_(limits), occupied_(liveness.first_gap.back()) {
   for (std::uint32_t r = 0; r < program.registers.size(); ++r) {
@@ -215,7 +215,7 @@ void Numbering::spread(const Order& by_begin) {
   if (attempt(by_begin, best_used_, Choice::oldest) == fits && used_ <= best_used_) best_ = bases_;
 }
 
-bool Numbering::run() {
+bool Numbering::run(std::vector<std::uint8_t>& numbers) {
   if (items_.empty()) return true;
   const auto begins = [](const Item& a, const Item& b) { return a.begin < b.begin; };
   const auto wide_begins = [](const Item& a, const Item& b) {
@@ -226,6 +226,7 @@ bool Numbering::run() {
   };
   const auto longest = [](const Item& a, const Item& b) { return a.length > b.length; };
   const std::uint32_t least = most_alive();
+  if (least > limits_.most) return false;
   const std::array<Order, 4> orders{ordered(begins), ordered(wide_begins), ordered(wide_long),
                                     ordered(longest)};
   std::uint32_t most = limits_.most;
@@ -244,15 +245,16 @@ bool Numbering::run() {
   }
   if (best_.empty()) return false;
   spread(orders[0]);
-  for (std::size_t k = 0; k < items_.size(); ++k) program_.registers[items_[k].reg].fixed = best_[k];
+  for (std::size_t k = 0; k < items_.size(); ++k) numbers[items_[k].reg] = best_[k];
   return true;
 }
 
 }  // namespace
 
-bool give_numbers(Program& program, const Liveness& liveness, const std::vector<std::uint8_t>& named,
-                  const NumberLimits& limits) {
-  return Numbering(program, liveness, named, limits).run();
+bool give_numbers(const Program& program, const Liveness& liveness, const std::vector<std::uint8_t>& named,
+                  const NumberLimits& limits, std::vector<std::uint8_t>& numbers) {
+  numbers.resize(program.registers.size(), 0);
+  return Numbering(program, liveness, named, limits).run(numbers);
 }
 
 }  // namespace simtlab::assembler
