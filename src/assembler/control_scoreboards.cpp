@@ -193,11 +193,11 @@ class ScoreboardSetter {
     if (instruction.code.mnemonic() == "LDGDEPBAR") return;
     control.write_barrier = no_scoreboard;
     if (!effects.writes().empty())
-      control.write_barrier = choose(holders, now + expected_latency(instruction.code), use.result);
+      control.write_barrier = choose(holders, now + expected_latency(instruction.code), use.result, true);
     // Who waits for the results has also waited for the operands.
     const bool early = effects.writes().empty() ? use.operand != never : use.operand < use.result;
     if (early && !result_is_early(instruction, effects))
-      control.read_barrier = choose(holders, now + operand_cycles, use.operand);
+      control.read_barrier = choose(holders, now + operand_cycles, use.operand, false);
   }
 
   // Whether a generic address is that of shared memory is known before the atomic acts; that result comes by
@@ -209,19 +209,24 @@ class ScoreboardSetter {
                                [](const Effects::Write& w) { return w.place >= predicate_places; });
   }
 
-  std::uint8_t choose(AllHolders& holders, std::uint32_t ready, std::uint32_t use) const {
+  // The scoreboard that costs least: cycles that somebody waits longer, and for the last free ones what their
+  // loss may cost later.
+  std::uint8_t choose(AllHolders& holders, std::uint32_t ready, std::uint32_t use, bool result) const {
+    constexpr std::array<std::uint32_t, scoreboard_count + 1> price_of_free = {0, 24, 8, 2, 0, 0, 0};
+    std::size_t free = 0;
+    for (unsigned s = 0; s < scoreboard_count; ++s)
+      if (s != reserved_ && !holders[s].busy) ++free;
     std::uint8_t best = no_scoreboard;
-    std::array<std::uint32_t, 3> best_rank{};
+    std::array<std::uint32_t, 2> best_rank{};
     for (std::uint8_t s = 0; s < scoreboard_count; ++s) {
       if (s == reserved_) continue;
       const Holders& h = holders[s];
-      const std::uint32_t cost = h.busy ? h.cost(ready, use) : 0;
       const std::uint32_t apart = h.use > use ? h.use - use : use - h.use;
-      std::array<std::uint32_t, 3> rank{};
+      std::array<std::uint32_t, 2> rank{};
       if (!h.busy)
-        rank = {1, 0, 0};
-      else if (cost > 0 || apart > 0)
-        rank = {2, cost, apart};
+        rank = {1 + (result ? price_of_free[free] : 0), 0};
+      else if (apart > 0)
+        rank = {2 + h.cost(ready, use), apart};
       if (best != no_scoreboard && !(rank < best_rank)) continue;
       best = s;
       best_rank = rank;
