@@ -99,8 +99,8 @@ void Distances::find_uses(const Program& program, std::uint32_t block, const Blo
   const Touches exit = behind(program, block);
   std::array<std::uint32_t, place_count> any{}, write{};
   for (std::size_t p = 0; p < place_count; ++p) {
-    any[p] = exit.any[p] == not_at_all ? never : exit.any[p] + end(block);
-    write[p] = exit.write[p] == not_at_all ? never : exit.write[p] + end(block);
+    any[p] = exit.any[p] == not_at_all ? no_occurrence : exit.any[p] + end(block);
+    write[p] = exit.write[p] == not_at_all ? no_occurrence : exit.write[p] + end(block);
   }
   for (std::size_t n = effects.size(); n-- > 0;) {
     const Effects& e = effects[n];

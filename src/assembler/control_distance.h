@@ -9,12 +9,12 @@
 
 namespace simtlab::assembler {
 
-inline constexpr std::uint32_t never = 0xffffffffu;
+inline constexpr std::uint32_t no_occurrence = 0xffffffffu;
 
 // Of an instruction whose results or operands need a scoreboard, in cycles of its block as estimated.
 struct LateUse {
-  std::uint32_t result = never;   // when a result is read or overwritten for the first time
-  std::uint32_t operand = never;  // ... an operand is overwritten
+  std::uint32_t result = no_occurrence;   // when a result is read or overwritten for the first time
+  std::uint32_t operand = no_occurrence;  // ... an operand is overwritten
 };
 
 class Distances {
@@ -29,7 +29,7 @@ class Distances {
   const LateUse& use(std::uint32_t block, std::size_t instruction) const { return uses_[block][instruction]; }
 
  private:
-  using PerPlace = std::array<std::uint16_t, place_count>;  // cycles, saturated; 0xffff: never
+  using PerPlace = std::array<std::uint16_t, place_count>;  // cycles, saturated; 0xffff: no_occurrence
   struct Touches {
     PerPlace any, write;
     bool operator==(const Touches&) const = default;

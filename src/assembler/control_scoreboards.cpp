@@ -21,8 +21,21 @@ constexpr ScoreboardMask mask_of(unsigned scoreboard) {
 
 // A call of the driver, or a jump to nobody knows where: everything has to be there.
 bool waits_for_all(const machine::Instruction& code) {
-  constexpr std::string_view names[] = {"CALL", "RET", "BRX", "BRXU", "JMP", "JMX", "JMXU", "CCTL"};
+  constexpr std::string_view names[] = {"CALL", "RET", "BRX", "BRXU", "JMP", "JMX", "JMXU"};
   return is_one_of_names(base_mnemonic(code), names);
+}
+
+// A load or an atomic operation that orders others behind it. What it reads has to be there before the caches
+// forget what they hold: that is how acquiring is made.
+bool may_acquire(const machine::Instruction& code) {
+  const std::string_view base = base_mnemonic(code);
+  if (base == "ATOM" || base == "ATOMG") return true;
+  if (base != "LD" && base != "LDG") return false;
+  for (std::size_t i = 0; i < code.form->fields.size(); ++i) {
+    const std::string* word = code.form->fields[i]->word(code.fields[i]);
+    if (word != nullptr && word->starts_with("STRONG")) return true;
+  }
+  return false;
 }
 
 // Which scoreboards have to be waited for before a register may be read, or overwritten.
@@ -30,13 +43,14 @@ struct PendingScoreboards {
   std::array<ScoreboardMask, place_count> results{}, operands{};
   ScoreboardMask held = 0;          // by anybody
   ScoreboardMask held_by_read = 0;  // for operands
+  ScoreboardMask acquiring = 0;     // by loads that order others
   // Of those who hold a scoreboard for their operands: scoreboards that all of them hold for their results,
   // too. Whoever waits for one of these has also waited for the operands.
   std::array<ScoreboardMask, scoreboard_count> through{};
 
   ScoreboardMask needed(const Instruction& instruction, const Effects& effects) const {
     if (waits_for_all(instruction.code)) return held;
-    unsigned mask = 0;
+    unsigned mask = base_mnemonic(instruction.code) == "CCTL" ? unsigned{acquiring} : 0u;
     for (const Effects::Read& read : effects.reads()) mask |= results[read.place];
     for (const Effects::Write& write : effects.writes())
       mask |= unsigned{results[write.place]} | unsigned{operands[write.place]};
@@ -52,6 +66,7 @@ struct PendingScoreboards {
     for (ScoreboardMask& m : operands) m = static_cast<ScoreboardMask>(m & ~read);
     held = static_cast<ScoreboardMask>(held & ~unsigned{mask});
     held_by_read = static_cast<ScoreboardMask>(held_by_read & ~read);
+    acquiring = static_cast<ScoreboardMask>(acquiring & ~unsigned{mask});
   }
 
   void issue(const Instruction& instruction, const Effects& effects) {
@@ -65,6 +80,7 @@ struct PendingScoreboards {
       if (may_be_read_late(r.place)) add(operands[r.place], operand_mask);
     add(held, result_mask);
     add(held, operand_mask);
+    if (result_mask != 0 && may_acquire(instruction.code)) add(acquiring, result_mask);
     if (read >= scoreboard_count) return;
     through[read] = (held_by_read >> read & 1u) != 0
                         ? static_cast<ScoreboardMask>(through[read] & result_mask)
@@ -86,6 +102,7 @@ struct PendingScoreboards {
     }
     add(held, other.held);
     add(held_by_read, other.held_by_read);
+    add(acquiring, other.acquiring);
     return !(*this == before);
   }
   bool operator==(const PendingScoreboards&) const = default;
@@ -97,7 +114,7 @@ struct PendingScoreboards {
 // Those who hold one scoreboard: when the last of them is done, and when somebody waits for it first.
 struct Holders {
   bool busy = false;
-  std::uint32_t ready = 0, use = never;
+  std::uint32_t ready = 0, use = no_occurrence;
 
   void add(std::uint32_t more_ready, std::uint32_t more_use) {
     ready = busy ? std::max(ready, more_ready) : more_ready;
@@ -179,7 +196,9 @@ class ScoreboardSetter {
       pending.issue(code[n], effects);
     }
     const std::uint32_t end = distances_.end(b);
-    const auto from = [&](std::uint32_t time) { return time == never ? never : time > end ? time - end : 0; };
+    const auto from = [&](std::uint32_t time) {
+      return time == no_occurrence ? no_occurrence : time > end ? time - end : 0;
+    };
     for (Holders& h : holders)
       if (h.busy) h = {true, from(h.ready), from(h.use)};
     pending_[b] = pending;
@@ -195,7 +214,7 @@ class ScoreboardSetter {
     if (!effects.writes().empty())
       control.write_barrier = choose(holders, now + expected_latency(instruction.code), use.result, true);
     // Who waits for the results has also waited for the operands.
-    const bool early = effects.writes().empty() ? use.operand != never : use.operand < use.result;
+    const bool early = effects.writes().empty() ? use.operand != no_occurrence : use.operand < use.result;
     if (early && !result_is_early(instruction, effects))
       control.read_barrier = choose(holders, now + operand_cycles, use.operand, false);
   }
