@@ -38,7 +38,8 @@ OpClass class_of_operation(Op op, Type type, Type stype, const Mods& mods) {
     case Op::sin:
     case Op::cos:
     case Op::ex2:
-    case Op::lg2: return OpClass::sfu;
+    case Op::lg2:
+    case Op::tanh: return OpClass::sfu;
     case Op::popc:
     case Op::clz:
     case Op::bfind:

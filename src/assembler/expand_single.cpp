@@ -21,6 +21,7 @@ using ptx::Operand;
 using ptx::Rounding;
 using ptx::Type;
 
+constexpr std::uint32_t one_bits = 0x3f800000u;
 constexpr float least_normal = 0x1p-126f;
 constexpr float reciprocal_is_normal = 0x1p126f;  // of numbers up to this one
 
@@ -194,9 +195,8 @@ Operand has_plain_reciprocal(Expansion& b, const Operand& of) {
                    b.number(0x1ffffffu));
 }
 
-void reciprocal(Expansion& b) {
+void reciprocal(Expansion& b, const Operand& y) {
   const Inst& inst = b.at();
-  const Operand& y = inst.src[0];
   const Rounding rounding = direction(inst);
   const Operand plain = has_plain_reciprocal(b, y);
   const Operand start = b.approximate(Op::rcp, Type::f32, y);
@@ -346,8 +346,13 @@ bool expand_single(Expansion& b) {
   }
   if (inst.mods.approx || inst.mods.full) return expand_approximation(b);
   switch (inst.op) {
-    case Op::div: divide(b); return true;
-    case Op::rcp: reciprocal(b); return true;
+    case Op::div:
+      if (b.known(inst.src[0]) && b.value(inst.src[0]) == one_bits)
+        reciprocal(b, inst.src[1]);
+      else
+        divide(b);
+      return true;
+    case Op::rcp: reciprocal(b, inst.src[0]); return true;
     case Op::sqrt: square_root(b); return true;
     default: return false;
   }
