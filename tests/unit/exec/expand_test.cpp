@@ -97,7 +97,7 @@ using Memory = std::vector<std::byte>;
 Memory results(const Case& c, const std::vector<Memory>& inputs, std::uint32_t count, bool expanded) {
   ptx::LoadOptions options;
   if (expanded) options.optimise = run_expand;
-  GlobalMemory memory(512ull << 20, 0);
+  GlobalMemory memory(256ull << 20, 0);
   const LoadedModule loaded(ptx::load_module("test.ptx", kernel_of(c), options), memory);
   std::uint64_t addresses[5] = {};
   const auto place = [&](const Memory& values) {
@@ -125,7 +125,7 @@ Memory results(const Case& c, const std::vector<Memory>& inputs, std::uint32_t c
 // SIMTLAB_EXPAND_COUNT: how many pairs of operands a case has, for long runs by hand.
 std::uint32_t count_of_pairs() {
   const char* text = std::getenv("SIMTLAB_EXPAND_COUNT");
-  return text == nullptr ? 16384 : static_cast<std::uint32_t>(std::strtoul(text, nullptr, 10)) / 256 * 256;
+  return text == nullptr ? 4096 : static_cast<std::uint32_t>(std::strtoul(text, nullptr, 10)) / 256 * 256;
 }
 
 std::vector<Memory> inputs_of(const Case& c, std::uint32_t count) {
@@ -498,6 +498,28 @@ TEST(Expand, video_instructions_are_those_of_the_executor) {
   check({"vset4.u32.s32.le.add D, A, B, C", "b32", words});
   check({"vadd2.s32.s32.s32 D.h1, A.h10, B.h32, C", "b32", words});
   check({"vadd4.s32.s32.s32.sat D.b20, A.b7654, B.b3012, C", "b32", words});
+}
+
+// Code that stands behind an expanded instruction moves, and what jumps to it.
+TEST(Expand, branches_lead_where_they_led) {
+  check(
+      {"mov.u32 %t0, 0; again: rem.u32 %t1, A, 7; add.u32 %t1, %t1, 2; div.u32 A, A, %t1; add.u32 %t0, %t0, "
+       "1; "
+       "setp.gt.u32 %h, A, 100; @%h bra again; setp.eq.u32 %h, %t0, 3; @!%h bra over; rem.u32 %t0, B, %t0; "
+       "over: add.u32 D, A, %t0",
+       "u32",
+       {"u32", "u32"}});
+  check(
+      {"div.rn.f32 A, A, B; setp.gt.f32 %h, A, 0f3F800000; @%h bra more; div.rn.f32 A, B, A; bra both; more: "
+       "sqrt.rn.f32 A, A; both: rcp.rn.f32 D, A",
+       "f32",
+       {"f32", "f32"}});
+  check(
+      {"rem.u32 %t0, A, 3; div.rn.f32 B, B, C; ts: .branchtargets l0, l1, l2; brx.idx %t0, ts; l0: "
+       "div.rn.f32 B, C, B; bra l2; "
+       "l1: sqrt.rn.f32 B, B; l2: mov.f32 D, B",
+       "f32",
+       {"u32", "f32", "f32"}});
 }
 
 TEST(Expand, what_is_not_done_is_named) {
