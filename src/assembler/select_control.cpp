@@ -16,12 +16,6 @@ void trap(Selector& s, const Inst& inst) {
   if (inst.op == Op::trap) s.out().emit("EXIT", {}, {});
 }
 
-void bar(Selector& s, const Inst& inst) {
-  if (inst.mods.bar != ptx::BarMode::sync || inst.src_count > 1 || !s.known(inst.src[0])) s.give_up("bar");
-  Instruction& i = s.out().emit("BAR", {}, {number(*s.known(inst.src[0])), number(0)}, {{"mode", "SYNC"}, {"defer", "DEFER_BLOCKING"}});
-  s.out().set_condition(i, "Pc", always());
-}
-
 void nothing(Selector&, const Inst&) {}
 
 }  // namespace
@@ -29,7 +23,7 @@ void nothing(Selector&, const Inst&) {}
 std::span<const SelectionRow> control_selections() {
   static constexpr SelectionRow rows[] = {
       {Op::bra, branch}, {Op::exit, leave},  {Op::ret, leave},       {Op::trap, trap},
-      {Op::brkpt, trap}, {Op::bar, bar}, {Op::nop, nothing}, {Op::pmevent, nothing},
+      {Op::brkpt, trap}, {Op::nop, nothing}, {Op::pmevent, nothing},
   };
   return rows;
 }
