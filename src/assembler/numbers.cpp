@@ -228,9 +228,9 @@ bool Numbering::improve(Order order, std::uint32_t most, Choice choice, unsigned
 // more than there must be keep instructions apart.
 std::uint32_t Numbering::roomy() const {
   if (limits_.file == File::predicate) return limits_.most;
-  constexpr std::uint32_t portion = 8, share = 10;
-  return std::min(
-      {limits_.most, (best_used_ + portion - 1) / portion * portion, best_used_ + best_used_ / share});
+  constexpr std::uint32_t portion = 8, share = 20;
+  return std::min({limits_.most, (best_used_ + portion - 1) / portion * portion,
+                   best_used_ + std::max(1u, best_used_ / share)});
 }
 
 // Numbers other than those that were free last, and sources of one instruction in different banks.

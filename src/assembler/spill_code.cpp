@@ -231,11 +231,8 @@ Ref Spiller::read(const Ref& ref, const Instruction& user, std::uint32_t gap) {
 
 // A copy from or to memory is a load or a store.
 bool Spiller::copy_of_memory(const Instruction& i, std::uint32_t gap) {
-  if (!i.copy || plan_.file != File::general) return false;
   Ref to, from;
-  for (std::size_t k = 0; k < i.code.operand_count(); ++k)
-    if (i.refs[k]) (i.is_write(k) ? to : from) = i.refs[k];
-  if (!to || !from || to.count != 1 || from.count != 1) return false;
+  if (plan_.file != File::general || !copies(i, to, from) || to.count != 1) return false;
   if (relief(to) == Relief::stored) {
     const Ref piece = relief(from) == Relief::none ? from : read(from, i, gap);
     std::erase_if(held_, [&](const Held& h) { return overlap(h.of, to); });
