@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "assembler/build.h"
 #include "assembler/coalesce.h"
 #include "assembler/numbers.h"
 #include "assembler/spill.h"
+#include "machine/launch_state.h"
 
 namespace simtlab::assembler {
 namespace {
@@ -53,6 +55,35 @@ Limits limits_of(const Program& program) {
   return limits;
 }
 
+// R1 = the begin of the frame, before anything else.
+void start_stack(Program& program) {
+  using machine::OperandKind;
+  constexpr std::uint32_t portion = 16;  // of the widest access
+  program.frame_bytes = (program.frame_bytes + portion - 1) / portion * portion;
+  std::vector<Instruction>& entry = program.blocks[0].code;
+  std::erase_if(entry, [](const Instruction& i) {
+    for (std::size_t k = 0; k < i.code.operand_count(); ++k)
+      if (i.is_write(k) && !i.refs[k] && i.code.operands[k].kind == OperandKind::reg &&
+          i.code.operands[k].number == stack_register)
+        return true;
+    return false;
+  });
+  Program scratch;
+  scratch.blocks.emplace_back();
+  Builder builder(scratch, program.generation);
+  builder.start(0);
+  builder.emit("MOV", {}, {parameter(machine::launch_slots(program.generation).stack)});
+  builder.emit("IADD3", {}, {zero(), number(0u - program.frame_bytes), zero()});
+  std::vector<Instruction>& code = scratch.blocks[0].code;
+  for (Instruction& i : code)
+    for (std::size_t k = 0; k < i.code.operand_count(); ++k)
+      if (i.is_write(k) && i.code.operands[k].kind == OperandKind::reg)
+        i.code.operands[k].number = stack_register;
+  code[1].code.operands[static_cast<std::size_t>(code[1].code.form->operand(machine::Name("Ra")))].number =
+      stack_register;
+  entry.insert(entry.begin(), code.begin(), code.end());
+}
+
 void write_numbers(Program& program, const std::vector<std::uint8_t>& numbers, const Numbers& reserved) {
   using machine::OperandKind;
   std::uint32_t used = 0;
@@ -77,17 +108,18 @@ void write_numbers(Program& program, const std::vector<std::uint8_t>& numbers, c
   program.used_registers = used;
 }
 
-bool number(const Program& program, const Liveness& liveness, const NumberLimits& limits,
-            std::vector<std::uint8_t>& numbers) {
+bool find_numbers(const Program& program, const Liveness& liveness, const NumberLimits& limits,
+                  std::vector<std::uint8_t>& numbers) {
   return give_numbers(program, liveness, named_registers(program), limits, numbers);
 }
 
 bool number_all(Program& program, const Liveness& liveness) {
   const Limits limits = limits_of(program);
   std::vector<std::uint8_t> numbers;
-  if (!number(program, liveness, limits.predicates, numbers) ||
-      !number(program, liveness, limits.general, numbers))
+  if (!find_numbers(program, liveness, limits.predicates, numbers) ||
+      !find_numbers(program, liveness, limits.general, numbers))
     return false;
+  if (program.frame_bytes > 0) start_stack(program);
   write_numbers(program, numbers, limits.general.reserved);
   return true;
 }
@@ -101,7 +133,7 @@ bool make_room(Program& program, File file) {
     const Limits limits = limits_of(program);
     const NumberLimits& own = file == File::general ? limits.general : limits.predicates;
     std::vector<std::uint8_t> numbers;
-    if (number(program, spare == 0 ? liveness : liveness_of(program), own, numbers)) return true;
+    if (find_numbers(program, spare == 0 ? liveness : liveness_of(program), own, numbers)) return true;
     std::uint32_t taken = spare + (file == File::general && !program.stack ? 1u : 0u);
     for (std::uint32_t n = 0; n < own.most; ++n) taken += own.reserved.has(n) ? 1u : 0u;
     if (taken >= own.most) return false;
@@ -114,6 +146,7 @@ bool make_room(Program& program, File file) {
 }  // namespace
 
 bool allocate(Program& program, std::string& why) {
+  program.stack = program.stack || program.frame_bytes > 0;
   {
     Liveness liveness = liveness_of(program);
     coalesce(program, liveness);

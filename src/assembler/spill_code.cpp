@@ -4,7 +4,6 @@
 
 #include "assembler/build.h"
 #include "assembler/spill.h"
-#include "machine/launch_state.h"
 
 namespace simtlab::assembler {
 namespace {
@@ -60,7 +59,6 @@ class Spiller {
   void put(Instruction i, const Instruction& user, bool guarded);
   Ref new_piece(std::uint32_t reg, unsigned count);
   Ref shared(const Ref& ref, std::uint32_t gap);
-  void start_stack();
 
   Program& program_;
   const Liveness& liveness_;
@@ -89,8 +87,7 @@ void Spiller::give_places() {
     program_.frame_bytes = places_[r] + bytes;
     program_.spilled += bytes;
   }
-  if (program_.frame_bytes == before) return;
-  program_.frame_bytes = (program_.frame_bytes + 15) / 16 * 16;
+  if (program_.frame_bytes != before) program_.stack = true;
 }
 
 void Spiller::find_remakers() {
@@ -294,38 +291,10 @@ void Spiller::block(std::uint32_t b) {
   program_.blocks[b].code = std::move(code_);
 }
 
-// R1 = the begin of the frame, before anything else.
-void Spiller::start_stack() {
-  std::vector<Instruction>& entry = program_.blocks[0].code;
-  std::erase_if(entry, [](const Instruction& i) {
-    for (std::size_t k = 0; k < i.code.operand_count(); ++k)
-      if (i.is_write(k) && !i.refs[k] && i.code.operands[k].kind == machine::OperandKind::reg &&
-          i.code.operands[k].number == stack_register)
-        return true;
-    return false;
-  });
-  const auto on_stack = [](Instruction i, bool reads) {
-    for (std::size_t k = 0; k < i.code.operand_count(); ++k)
-      if (i.is_write(k) && i.code.operands[k].kind == machine::OperandKind::reg)
-        i.code.operands[k].number = stack_register;
-    if (const int a = i.code.form->operand(machine::Name("Ra")); reads && a >= 0)
-      i.code.operands[static_cast<std::size_t>(a)].number = stack_register;
-    return i;
-  };
-  const std::uint32_t top = machine::launch_slots(program_.generation).stack;
-  builder_.emit("MOV", {}, {parameter(top)});
-  const Instruction get = on_stack(taken(), false);
-  builder_.emit("IADD3", {}, {zero(), number(0u - program_.frame_bytes), zero()});
-  entry.insert(entry.begin(), {get, on_stack(taken(), true)});
-  program_.stack = true;
-}
-
 void Spiller::run() {
-  const std::uint32_t frame = program_.frame_bytes;
   give_places();
   find_remakers();
   for (std::uint32_t b = 0; b < program_.blocks.size(); ++b) block(b);
-  if (program_.frame_bytes != frame) start_stack();
 }
 
 }  // namespace
