@@ -224,13 +224,14 @@ bool Numbering::improve(Order order, std::uint32_t most, Choice choice, unsigned
   return false;
 }
 
-// The hardware gives registers to warps in such portions: numbers up to the next one cost nothing, and a few
-// more than there must be keep instructions apart.
+// A few numbers more than there must be keep instructions apart. They cost nothing while an SM can be full of
+// warps, and then up to the next portion in which the hardware gives registers to warps.
 std::uint32_t Numbering::roomy() const {
   if (limits_.file == File::predicate) return limits_.most;
-  constexpr std::uint32_t portion = 8, share = 20;
-  return std::min({limits_.most, (best_used_ + portion - 1) / portion * portion,
-                   best_used_ + std::max(1u, best_used_ / share)});
+  constexpr std::uint32_t portion = 8, full = 32;
+  const std::uint32_t end = std::max((best_used_ + portion - 1) / portion * portion, full);
+  const std::uint32_t more = best_used_ <= full ? best_used_ / 6 : best_used_ / 20;
+  return std::min({limits_.most, end, best_used_ + std::max(1u, more)});
 }
 
 // Numbers other than those that were free last, and sources of one instruction in different banks.
