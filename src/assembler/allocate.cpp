@@ -50,7 +50,10 @@ void reserve_written(const Program& program, Limits& limits) {
 Limits limits_of(const Program& program) {
   Limits limits;
   limits.general.most = std::min(program.most_registers, 255u);
-  limits.predicates = {.file = File::predicate, .most = machine::true_predicate, .reserved = {}};
+  limits.predicates = {.file = File::predicate,
+                       .most = machine::true_predicate,
+                       .enough = machine::true_predicate,
+                       .reserved = {}};
   reserve_written(program, limits);
   return limits;
 }
@@ -113,8 +116,9 @@ bool find_numbers(const Program& program, const Liveness& liveness, const Number
   return give_numbers(program, liveness, named_registers(program), limits, numbers);
 }
 
-bool number_all(Program& program, const Liveness& liveness) {
-  const Limits limits = limits_of(program);
+bool number_all(Program& program, const Liveness& liveness, bool spilled) {
+  Limits limits = limits_of(program);
+  if (spilled) limits.general.enough = limits.general.most;
   std::vector<std::uint8_t> numbers;
   if (!find_numbers(program, liveness, limits.predicates, numbers) ||
       !find_numbers(program, liveness, limits.general, numbers))
@@ -130,8 +134,9 @@ bool make_room(Program& program, File file) {
   const Program before = program;
   const Liveness liveness = liveness_of(before);
   for (std::uint32_t spare = 0;; spare += 1 + spare / 4) {
-    const Limits limits = limits_of(program);
-    const NumberLimits& own = file == File::general ? limits.general : limits.predicates;
+    Limits limits = limits_of(program);
+    NumberLimits& own = file == File::general ? limits.general : limits.predicates;
+    own.enough = own.most;
     std::vector<std::uint8_t> numbers;
     if (find_numbers(program, spare == 0 ? liveness : liveness_of(program), own, numbers)) return true;
     std::uint32_t taken = spare + (file == File::general && !program.stack ? 1u : 0u);
@@ -150,7 +155,7 @@ bool allocate(Program& program, std::string& why) {
   {
     Liveness liveness = liveness_of(program);
     coalesce(program, liveness);
-    if (number_all(program, liveness)) return true;
+    if (number_all(program, liveness, false)) return true;
   }
   // Spilled predicates need general registers, and stores of general ones the predicates that guard them.
   for (unsigned round = 0; round < most_rounds; ++round) {
@@ -162,7 +167,7 @@ bool allocate(Program& program, std::string& why) {
       why = "the operands of its instructions need more registers than there are";
       return false;
     }
-    if (number_all(program, liveness_of(program))) return true;
+    if (number_all(program, liveness_of(program), true)) return true;
   }
   why = "its registers and predicates push each other out";
   return false;

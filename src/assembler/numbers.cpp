@@ -256,8 +256,9 @@ bool Numbering::run(std::vector<std::uint8_t>& numbers) {
     return a.width != b.width ? a.width > b.width : a.length > b.length;
   };
   const auto longest = [](const Item& a, const Item& b) { return a.length > b.length; };
-  const std::uint32_t least = most_alive();
-  if (least > limits_.most) return false;
+  const std::uint32_t alive = most_alive();
+  if (alive > limits_.most) return false;
+  const std::uint32_t least = std::max(alive, limits_.enough);
   const std::array<Order, 4> orders{ordered(begins), ordered(wide_begins), ordered(wide_long),
                                     ordered(longest)};
   std::uint32_t most = limits_.most;
@@ -265,7 +266,8 @@ bool Numbering::run(std::vector<std::uint8_t>& numbers) {
     for (const Choice choice : {Choice::lowest, Choice::snug})
       if ((best_.empty() || best_used_ > least) && improve(order, most, choice, 1) && keep())
         most = best_used_ - 1;
-  const auto tries = static_cast<unsigned>(std::clamp<std::size_t>(100000 / items_.size(), 2, 30));
+  const std::size_t most_tries = limits_.enough == 0 ? 30 : 3;
+  const auto tries = static_cast<unsigned>(std::clamp<std::size_t>(100000 / items_.size(), 2, most_tries));
   for (bool better = true; better && (best_.empty() || best_used_ > least);) {
     better = false;
     for (const Order& order : orders)

@@ -3,12 +3,14 @@
 #include <utility>
 
 #include "assembler/build.h"
+#include "assembler/occupied.h"
 #include "assembler/spill.h"
 
 namespace simtlab::assembler {
 namespace {
 
 constexpr std::uint8_t stack_register = 1;
+constexpr std::uint32_t widest_access = 16;
 // Accesses farther from each other do not share a register.
 constexpr std::uint32_t longest_share = 300;
 
@@ -44,6 +46,11 @@ class Spiller {
   Relief relief(const Ref& ref) const {
     return ref && ref.reg < plan_.reliefs.size() ? plan_.reliefs[ref.reg] : Relief::none;
   }
+  template <class F>
+  void each_segment(std::uint32_t reg, const F& f) const {
+    for (std::uint32_t k = 0; k < program_.registers[reg].width; ++k)
+      for (const Segment& s : liveness_.lives[liveness_.first_unit[reg] + k]) f(k, s);
+  }
   void give_places();
   void find_remakers();
   void block(std::uint32_t b);
@@ -73,21 +80,42 @@ class Spiller {
 
 const char* size_word(unsigned count) { return count == 4 ? "128" : count == 2 ? "64" : ""; }
 
+// Registers that do not live at once may have the same place.
 void Spiller::give_places() {
   places_.assign(program_.registers.size(), none);
-  const std::uint32_t before = program_.frame_bytes;
+  constexpr std::uint32_t shared_words = 256, word = 4;
+  Occupied taken(liveness_.first_gap.back());
+  std::uint32_t words = 0, own = shared_words;
+  const std::uint32_t begin = (program_.frame_bytes + widest_access - 1) / widest_access * widest_access;
   for (std::uint32_t r = 0; r < places_.size(); ++r) {
     if (plan_.reliefs[r] != Relief::stored) continue;
     if (plan_.file == File::predicate) {
       places_[r] = program_.add({.file = File::general});
       continue;
     }
-    const std::uint32_t bytes = 4u * program_.registers[r].width;
-    places_[r] = (program_.frame_bytes + bytes - 1) / bytes * bytes;
-    program_.frame_bytes = places_[r] + bytes;
-    program_.spilled += bytes;
+    const std::uint32_t width = program_.registers[r].width;
+    Numbers used;
+    each_segment(r, [&](std::uint32_t, const Segment& s) { used |= taken.in(s.from, s.to); });
+    std::uint32_t first = 0;
+    const auto is_free = [&] {
+      for (std::uint32_t k = first; k < first + width; ++k)
+        if (used.has(k)) return false;
+      return true;
+    };
+    while (first < shared_words && !is_free()) first += width;
+    if (first < shared_words) {
+      each_segment(r, [&](std::uint32_t k, const Segment& s) { taken.take(first + k, s.from, s.to); });
+    } else {
+      first = (own + width - 1) / width * width;
+      own = first + width;
+    }
+    words = std::max(words, first + width);
+    places_[r] = begin + first * word;
   }
-  if (program_.frame_bytes != before) program_.stack = true;
+  if (words == 0) return;
+  program_.spilled += words * word;
+  program_.frame_bytes = begin + words * word;
+  program_.stack = true;
 }
 
 void Spiller::find_remakers() {
