@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "assembler/control_effects.h"
-#include "random_program.h"
+#include "random_instructions.h"
 
 namespace simtlab::assembler {
 namespace {

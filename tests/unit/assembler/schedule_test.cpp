@@ -10,7 +10,7 @@
 #include "assembler/control.h"
 #include "assembler/control_effects.h"
 #include "assembler/schedule_memory.h"
-#include "random_program.h"
+#include "random_instructions.h"
 
 namespace simtlab::assembler {
 namespace {
