@@ -36,32 +36,23 @@ InUse size_of(const Register& r) {
   return r.file == File::predicate ? InUse{0, 1} : InUse{static_cast<int>(r.width), 0};
 }
 
-// The registers that a block's instructions touch, and which of them are in use.
+// The values that a block's instructions touch, and which of them are in use. Each write of a register of 32
+// bits makes a value; what a guarded one leaves is the value before.
 class BlockRegisters {
  public:
-  BlockRegisters(const Program& program, std::uint32_t block, const LiveRegisters& live) {
+  BlockRegisters(const Program& program, std::uint32_t block, const LiveRegisters& live)
+      : program_(program), block_(block), live_(live) {
     const std::vector<Instruction>& code = program.blocks[block].code;
     touched_.resize(code.size());
-    for (std::uint32_t n = 0; n < code.size(); ++n)
-      for_each_ref(code[n], [&](Ref ref, bool) {
-        const auto [it, fresh] = numbers_.try_emplace(ref.reg, static_cast<std::uint32_t>(users_.size()));
-        if (fresh) {
-          users_.emplace_back();
-          sizes_.push_back(size_of(program.registers[ref.reg]));
-          starts_live_.push_back(live.in(block, ref.reg));
-          stays_.push_back(live.out(block, ref.reg));
-        }
-        std::vector<std::uint32_t>& mine = touched_[n];
-        if (std::ranges::find(mine, it->second) != mine.end()) return;
-        mine.push_back(it->second);
-        users_[it->second].push_back(n);
-      });
+    for (std::uint32_t n = 0; n < code.size(); ++n) add(n, code[n]);
+    for (const auto& [place, value] : values_) stays_[value] = live.out(block, place / registers_a_value);
     live.for_each_in(block, [&](std::uint32_t reg) { at_begin_ += size_of(program.registers[reg]); });
+    values_.clear();
   }
 
   void start() {
     in_use_ = at_begin_;
-    alive_ = starts_live_;
+    alive_ = starts_;
     left_.clear();
     for (const auto& users : users_) left_.push_back(static_cast<std::uint32_t>(users.size()));
   }
@@ -71,9 +62,9 @@ class BlockRegisters {
   InUse change(std::uint32_t n) const {
     InUse out;
     for (const std::uint32_t r : touched_[n]) {
-      const bool goes_on = left_[r] > 1 || stays_[r];
-      if (!alive_[r] && goes_on) out += sizes_[r];
-      if (alive_[r] && !goes_on) out += {-sizes_[r].general, -sizes_[r].predicates};
+      const bool goes_on = left_[r] > 1 || stays_[r] != 0;
+      const int step = alive_[r] == static_cast<char>(goes_on) ? 0 : goes_on ? 1 : -1;
+      (predicates_[r] != 0 ? out.predicates : out.general) += step;
     }
     return out;
   }
@@ -82,21 +73,52 @@ class BlockRegisters {
   void place(std::uint32_t n, const F& changed) {
     in_use_ += change(n);
     for (const std::uint32_t r : touched_[n]) {
-      const bool begins = !alive_[r];
+      const bool begins = alive_[r] == 0;
       --left_[r];
-      alive_[r] = left_[r] > 0 || stays_[r];
+      alive_[r] = left_[r] > 0 || stays_[r] != 0;
       if (begins || left_[r] == 1)
         for (const std::uint32_t m : users_[r]) changed(m);
     }
   }
 
  private:
-  std::unordered_map<std::uint32_t, std::uint32_t> numbers_;  // of registers, in this block
-  std::vector<std::vector<std::uint32_t>> touched_;           // by instruction
-  std::vector<std::vector<std::uint32_t>> users_;             // by register
-  std::vector<InUse> sizes_;
-  std::vector<char> starts_live_, stays_, alive_;
-  std::vector<std::uint32_t> left_;  // users that are not placed yet
+  void add(std::uint32_t n, const Instruction& instruction) {
+    for_each_ref(instruction, [&](Ref ref, bool writes) {
+      for (unsigned k = 0; (!writes || instruction.guarded()) && k < ref.count; ++k)
+        touch(n, value_in(ref.reg, ref.part + k));
+    });
+    for_each_ref(instruction, [&](Ref ref, bool writes) {
+      for (unsigned k = 0; writes && !instruction.guarded() && k < ref.count; ++k)
+        touch(n, values_[ref.reg * registers_a_value + ref.part + k] = new_value(ref.reg, false));
+    });
+  }
+  std::uint32_t value_in(std::uint32_t reg, unsigned part) {
+    const auto [it, fresh] = values_.try_emplace(reg * registers_a_value + part, 0u);
+    if (fresh) it->second = new_value(reg, live_.in(block_, reg));
+    return it->second;
+  }
+  std::uint32_t new_value(std::uint32_t reg, bool starts) {
+    users_.emplace_back();
+    predicates_.push_back(program_.registers[reg].file == File::predicate);
+    starts_.push_back(starts);
+    stays_.push_back(0);
+    return static_cast<std::uint32_t>(users_.size() - 1);
+  }
+  void touch(std::uint32_t n, std::uint32_t value) {
+    std::vector<std::uint32_t>& mine = touched_[n];
+    if (std::ranges::find(mine, value) != mine.end()) return;
+    mine.push_back(value);
+    users_[value].push_back(n);
+  }
+
+  const Program& program_;
+  const std::uint32_t block_;
+  const LiveRegisters& live_;
+  std::unordered_map<std::uint32_t, std::uint32_t> values_;  // the last one of each register
+  std::vector<std::vector<std::uint32_t>> touched_;          // values, by instruction
+  std::vector<std::vector<std::uint32_t>> users_;            // instructions, by value
+  std::vector<char> predicates_, starts_, stays_, alive_;    // by value
+  std::vector<std::uint32_t> left_;                          // users that are not placed yet
   InUse at_begin_, in_use_;
 };
 
