@@ -2,8 +2,8 @@
 // without more registers than the kernel needs anyway.
 //
 // While registers are left, what most depends on comes first; while they are short, what needs no more of
-// them. They are short from the number on that the worst block needs in its own order or in one that spares
-// them, whichever is less.
+// them. They are short from an eighth more on than the worst block needs in its own order or in one that
+// spares them, whichever is less: the vendor's compiler gives the SGEMM ladder as many.
 #include <algorithm>
 #include <cstdint>
 #include <set>
@@ -19,6 +19,8 @@ namespace {
 
 // Registers that a kernel may have even where fewer would do.
 constexpr int spare_registers = 32;
+// What allocation cannot use, since pairs and quadruples have to begin at even numbers.
+constexpr int lost_registers = 6;
 // Six predicates may be alive, for one is needed to move others about.
 constexpr int most_live_predicates = 6;
 
@@ -337,11 +339,13 @@ class BlockOrder {
 void schedule_before_allocation(Program& program) {
   const LiveRegisters live(program);
   constexpr std::size_t fewest = 3;
-  int limit = spare_registers;
+  int least = 0;
   const auto count = static_cast<std::uint32_t>(program.blocks.size());
   for (std::uint32_t b = 0; b < count; ++b)
     if (program.blocks[b].code.size() >= fewest)
-      limit = std::max(limit, BlockOrder(program, b, live).least_registers());
+      least = std::max(least, BlockOrder(program, b, live).least_registers());
+  const int most = static_cast<int>(program.most_registers) - lost_registers;
+  const int limit = std::max(least, std::min(std::max(least + least / 8, spare_registers), most));
   for (std::uint32_t b = 0; b < count; ++b)
     if (program.blocks[b].code.size() >= fewest) BlockOrder(program, b, live).schedule(limit);
 }
