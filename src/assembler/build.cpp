@@ -305,6 +305,8 @@ Instruction& Builder::access(std::string_view mnemonic, Ref result, Ref base, st
     o.value = offset;
     o.base = machine::zero_register;
     o.wide = wide;
+    // Beside a uniform register, URZ here, the register says by itself that it is a pair.
+    o.pair = wide && i.code.form->operands[k].pair != machine::no_bit;
     i.refs[k] = base;
   }
   return i;

@@ -179,7 +179,9 @@ class ScoreboardSetter {
       pending.issue(code[n], effects);
     }
     const std::uint32_t end = distances_.end(b);
-    const auto from = [&](std::uint32_t time) { return time == no_occurrence ? no_occurrence : time > end ? time - end : 0; };
+    const auto from = [&](std::uint32_t time) {
+      return time == no_occurrence ? no_occurrence : time > end ? time - end : 0;
+    };
     for (Holders& h : holders)
       if (h.busy) h = {true, from(h.ready), from(h.use)};
     pending_[b] = pending;

@@ -136,7 +136,7 @@ Operand Expansion::op(Op operation, Type type, Sources sources, const Mods& mods
 }
 
 Inst& Expansion::to(const Operand& result, Op operation, Type type, Sources sources, const Mods& mods,
-                  Type stype) {
+                    Type stype) {
   Inst inst;
   inst.op = operation;
   inst.type = type;
@@ -152,7 +152,7 @@ Inst& Expansion::to(const Operand& result, Op operation, Type type, Sources sour
 }
 
 void Expansion::to_if(const Operand& guard, const Operand& result, Op operation, Type type, Sources sources,
-                    const Mods& mods, Type stype) {
+                      const Mods& mods, Type stype) {
   to(result, operation, type, sources, mods, stype).guard = guard;
 }
 
@@ -207,7 +207,7 @@ Operand Expansion::compare(ptx::Compare compare, Type type, const Operand& a, co
   return op(Op::setp, type, {a, b}, m);
 }
 Operand Expansion::compare(ptx::Compare compare, Type type, const Operand& a, const Operand& b,
-                         ptx::BoolOp with, const Operand& predicate) {
+                           ptx::BoolOp with, const Operand& predicate) {
   Mods m;
   m.compare = compare;
   m.bool_op = with;
@@ -248,7 +248,7 @@ Operand Expansion::pair(const Operand& low, const Operand& high) {
 }
 
 Operand Expansion::fma(Type type, const Operand& a, const Operand& b, const Operand& c,
-                     ptx::Rounding rounding) {
+                       ptx::Rounding rounding) {
   Mods m;
   m.rounding = rounding;
   return op(Op::fma, type, {a, b, c}, m);

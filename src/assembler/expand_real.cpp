@@ -135,7 +135,8 @@ Operand special_quotient(Expansion& b, const Operand& x, const Operand& y, const
 }
 
 // Any x / y.
-void divide_slowly(Expansion& b, const Operand& result, const Operand& x, const Operand& y, Rounding rounding) {
+void divide_slowly(Expansion& b, const Operand& result, const Operand& x, const Operand& y,
+                   Rounding rounding) {
   const Parts px = parts_of(b, x), py = parts_of(b, y);
   const Operand sign = masked(b, py.high, sign_word);
   const Operand dividend = b.pair(px.low, b.logic(Op::xor_, px.high, sign));
