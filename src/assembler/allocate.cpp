@@ -4,11 +4,13 @@
 
 #include "assembler/coalesce.h"
 #include "assembler/numbers.h"
+#include "assembler/spill.h"
 
 namespace simtlab::assembler {
 namespace {
 
 constexpr std::uint32_t stack_register = 1;
+constexpr unsigned most_rounds = 4;
 
 std::vector<std::uint8_t> named_registers(const Program& program) {
   std::vector<std::uint8_t> named(program.registers.size(), 0);
@@ -18,8 +20,13 @@ std::vector<std::uint8_t> named_registers(const Program& program) {
   return named;
 }
 
+struct Limits {
+  NumberLimits general, predicates;
+};
+
 // Numbers that instructions name by themselves.
-void reserve_written(const Program& program, NumberLimits& general, NumberLimits& predicates) {
+void reserve_written(const Program& program, Limits& limits) {
+  auto& [general, predicates] = limits;
   using machine::OperandKind;
   if (program.stack) general.reserved.add(stack_register);
   for (const Block& block : program.blocks)
@@ -38,15 +45,24 @@ void reserve_written(const Program& program, NumberLimits& general, NumberLimits
     }
 }
 
-void write_numbers(Program& program, const Numbers& reserved) {
+Limits limits_of(const Program& program) {
+  Limits limits;
+  limits.general.most = std::min(program.most_registers, 255u);
+  limits.predicates = {.file = File::predicate, .most = machine::true_predicate, .reserved = {}};
+  reserve_written(program, limits);
+  return limits;
+}
+
+void write_numbers(Program& program, const std::vector<std::uint8_t>& numbers, const Numbers& reserved) {
   using machine::OperandKind;
   std::uint32_t used = 0;
-  for (std::uint32_t n = 0; n < 255; ++n)
+  for (std::uint32_t n = 0; n < machine::zero_register; ++n)
     if (reserved.has(n)) used = n + 1;
   const auto number_of = [&](const Ref& ref) {
-    const Register& r = program.registers[ref.reg];
-    if (r.file == File::general) used = std::max(used, std::uint32_t{r.fixed} + ref.part + ref.count);
-    return static_cast<std::uint8_t>(r.fixed + ref.part);
+    const std::uint32_t number = std::uint32_t{numbers[ref.reg]} + ref.part;
+    program.registers[ref.reg].fixed = numbers[ref.reg];
+    if (program.registers[ref.reg].file == File::general) used = std::max(used, number + ref.count);
+    return static_cast<std::uint8_t>(number);
   };
   for (Block& block : program.blocks)
     for (Instruction& i : block.code) {
@@ -61,25 +77,62 @@ void write_numbers(Program& program, const Numbers& reserved) {
   program.used_registers = used;
 }
 
+bool number(const Program& program, const Liveness& liveness, const NumberLimits& limits,
+            std::vector<std::uint8_t>& numbers) {
+  return give_numbers(program, liveness, named_registers(program), limits, numbers);
+}
+
+bool number_all(Program& program, const Liveness& liveness) {
+  const Limits limits = limits_of(program);
+  std::vector<std::uint8_t> numbers;
+  if (!number(program, liveness, limits.predicates, numbers) ||
+      !number(program, liveness, limits.general, numbers))
+    return false;
+  write_numbers(program, numbers, limits.general.reserved);
+  return true;
+}
+
+// Spills until the registers of the file have room. Those that are left may not pack as well as they could,
+// so it aims at fewer and fewer of them.
+bool make_room(Program& program, File file) {
+  const Program before = program;
+  const Liveness liveness = liveness_of(before);
+  for (std::uint32_t spare = 0;; spare += 1 + spare / 4) {
+    const Limits limits = limits_of(program);
+    const NumberLimits& own = file == File::general ? limits.general : limits.predicates;
+    std::vector<std::uint8_t> numbers;
+    if (number(program, spare == 0 ? liveness : liveness_of(program), own, numbers)) return true;
+    std::uint32_t taken = spare + (file == File::general && !program.stack ? 1u : 0u);
+    for (std::uint32_t n = 0; n < own.most; ++n) taken += own.reserved.has(n) ? 1u : 0u;
+    if (taken >= own.most) return false;
+    program = before;
+    SpillPlan plan = plan_spills(program, liveness, file, own.most - taken);
+    if (plan.any) spill(program, liveness, std::move(plan));
+  }
+}
+
 }  // namespace
 
 bool allocate(Program& program, std::string& why) {
-  Liveness liveness = liveness_of(program);
-  coalesce(program, liveness);
-  const std::vector<std::uint8_t> named = named_registers(program);
-  NumberLimits general{.file = File::general, .most = std::min(program.most_registers, 255u), .reserved = {}};
-  NumberLimits predicates{.file = File::predicate, .most = 7, .reserved = {}};
-  reserve_written(program, general, predicates);
-  if (!give_numbers(program, liveness, named, general)) {
-    why = "it needs more registers than there are";
-    return false;
+  {
+    Liveness liveness = liveness_of(program);
+    coalesce(program, liveness);
+    if (number_all(program, liveness)) return true;
   }
-  if (!give_numbers(program, liveness, named, predicates)) {
-    why = "it needs more predicates than there are";
-    return false;
+  // Spilled predicates need general registers, and stores of general ones the predicates that guard them.
+  for (unsigned round = 0; round < most_rounds; ++round) {
+    if (!make_room(program, File::predicate)) {
+      why = "the operands of its instructions need more predicates than there are";
+      return false;
+    }
+    if (!make_room(program, File::general)) {
+      why = "the operands of its instructions need more registers than there are";
+      return false;
+    }
+    if (number_all(program, liveness_of(program))) return true;
   }
-  write_numbers(program, general.reserved);
-  return true;
+  why = "its registers and predicates push each other out";
+  return false;
 }
 
 }  // namespace simtlab::assembler

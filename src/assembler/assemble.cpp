@@ -69,20 +69,27 @@ Program program_of(ptx::VirtualFunction work, const ptx::Module& module, unsigne
 bool makes(unsigned generation) { return machine::is_decoded(generation); }
 
 Assembler::Assembler(const ptx::Module& module, unsigned generation)
-    : module_(module), generation_(generation), views_(machine::SassTable::shipped(generation)) {}
+    : module_(module), generation_(generation) {}
 
 bool Assembler::assemble(ptx::VirtualFunction& f, std::string& why) {
   if (!f.fn.is_entry || !f.fn.call_sites.empty()) {
     why = f.fn.is_entry ? "a call of a function" : "a function that is called";
     return false;
   }
+  if (!makes(generation_)) {
+    why = "instructions of sm_" + std::to_string(generation_) + " are not known (only those of sm_" +
+          std::string(machine::decoded_generations) + ")";
+    return false;
+  }
   try {
+    if (!views_) views_.emplace(machine::SassTable::shipped(generation_));
     const Program program = program_of(f, module_, generation_);
     machine::MadeCode made = encode(program);
     if (!lines_) lines_ = lines_of(module_);
     made.ptx = lines_;
     ptx::Function whole = f.fn;
-    machine::set_code(whole, std::move(made), views_);
+    whole.assembled = true;
+    machine::set_code(whole, std::move(made), *views_);
     f.fn = std::move(whole);
     return true;
   } catch (const GivenUp& reason) { why = reason.why; } catch (const Error& error) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "machine/lines.h"
@@ -25,7 +26,7 @@ class Assembler {
  private:
   const ptx::Module& module_;
   unsigned generation_;
-  machine::Views views_;
+  std::optional<machine::Views> views_;
   std::shared_ptr<const machine::PtxLines> lines_;  // the text of the module
 };
 

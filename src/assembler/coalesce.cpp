@@ -14,31 +14,52 @@ bool clash(const Segments& a, const Segments& b, bool any = false) {
   for (const Segment& s : few) {
     auto at = std::ranges::upper_bound(many, s.from, {}, &Segment::to);
     for (; at != many.end() && at->from < s.to; ++at)
-      if (any || at->value != s.value) return true;
+      if (any || at->value == none || (at->value != s.value && !at->apart_from(s))) return true;
   }
   return false;
 }
 
 void append(Segments& list, const Segment& s) {
-  if (!list.empty() && list.back().value == s.value && s.from <= list.back().to)
-    list.back().to = std::max(list.back().to, s.to);
+  if (s.from == s.to) return;
+  if (!list.empty() && list.back().to == s.from && list.back().value == s.value &&
+      list.back().where == s.where)
+    list.back().to = s.to;
   else
     list.push_back(s);
 }
 
+// What both need is the same value, or different values of different threads: that is none of any other unit.
+Segment both(const Segment& a, const Segment& b) {
+  Segment s{std::max(a.from, b.from), std::min(a.to, b.to), a.value, a.where};
+  if (a.value != b.value) s.value = none;
+  if (a.where != b.where) s.where = 0;
+  return s;
+}
+
 void join(Segments& into, Segments&& other) {
   if (into.size() < other.size()) std::swap(into, other);
+  if (other.empty()) return;
   // A few at the end of many, as where blocks follow each other, move nothing.
-  const auto begin =
-      other.empty() ? into.end() : std::ranges::lower_bound(into, other.front().from, {}, &Segment::to);
+  const auto begin = std::ranges::lower_bound(into, other.front().from, {}, &Segment::to);
   Segments tail(begin, into.end());
   into.erase(begin, into.end());
-  std::size_t a = 0, b = 0;
-  while (a < tail.size() || b < other.size())
-    if (b == other.size() || (a < tail.size() && tail[a].from <= other[b].from))
-      append(into, tail[a++]);
-    else
-      append(into, other[b++]);
+  std::size_t i = 0, k = 0;
+  while (i < tail.size() && k < other.size()) {
+    Segment &a = tail[i], &b = other[k];
+    Segment& first = a.from <= b.from ? a : b;
+    const std::uint32_t apart = std::min(first.to, std::max(a.from, b.from));
+    append(into, {first.from, apart, first.value, first.where});
+    first.from = apart;
+    if (a.from == b.from && a.from < a.to && b.from < b.to) {
+      const Segment shared = both(a, b);
+      append(into, shared);
+      a.from = b.from = shared.to;
+    }
+    if (a.from == a.to) ++i;
+    if (b.from == b.to) ++k;
+  }
+  for (; i < tail.size(); ++i) append(into, tail[i]);
+  for (; k < other.size(); ++k) append(into, other[k]);
   other = {};
 }
 

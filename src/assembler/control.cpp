@@ -79,7 +79,12 @@ void set_control(Program& program) {
   }
   set_scoreboards(program, effects);
   set_stalls(program, effects);
-  for (std::size_t b = 0; b < program.blocks.size(); ++b) set_reuse(program.blocks[b], effects[b]);
+  for (std::size_t b = 0; b < program.blocks.size(); ++b) {
+    set_reuse(program.blocks[b], effects[b]);
+    // 0: until the pipelines are empty
+    for (Instruction& instruction : program.blocks[b].code)
+      if (instruction.code.mnemonic() == "ERRBAR") instruction.code.control.stall = 0;
+  }
 }
 
 }  // namespace simtlab::assembler

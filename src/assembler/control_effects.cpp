@@ -34,16 +34,24 @@ bool is_late(const machine::Instruction& code) {
   return is_one_of_names(base, others);
 }
 
+// F2F.64, I2F.64 ...: a source or the result is a pair.
+bool is_64_bit_conversion(const machine::Instruction& code) { return code.mnemonic().ends_with(".64"); }
+
 // Collects what one instruction touches.
 class EffectsBuilder {
  public:
-  explicit EffectsBuilder(const Instruction& instruction)
-      : instruction_(instruction), code_(instruction.code), reader_(machine::reader_of(code_)) {}
+  EffectsBuilder(const Instruction& instruction, bool numbered)
+      : instruction_(instruction),
+        code_(instruction.code),
+        reader_(machine::reader_of(code_)),
+        numbered_(numbered) {}
 
   Effects build() {
     effects_.late = is_late(code_);
     effects_.partial = instruction_.guarded();
-    if (code_.guard != machine::true_predicate)
+    if (is_value(instruction_.guard))
+      touch(place_of_value(instruction_.guard.reg, 0), 1, false, true, ResultReader::guard);
+    else if (code_.guard != machine::true_predicate)
       effects_.add_read(
           static_cast<Place>((code_.guard_uniform ? uniform_predicate_places : predicate_places) +
                              code_.guard),
@@ -57,7 +65,15 @@ class EffectsBuilder {
   void add(std::size_t i, bool flow) {
     const machine::Operand& o = code_.operands[i];
     const bool writes = instruction_.is_write(i);
-    const unsigned given = instruction_.refs[i] ? instruction_.refs[i].count : 0;
+    const Ref& ref = instruction_.refs[i];
+    if (is_value(ref)) {
+      const bool predicate = o.kind == OperandKind::pred || o.kind == OperandKind::upred;
+      touch(place_of_value(ref.reg, ref.part), ref.count, writes, predicate,
+            predicate && flow ? ResultReader::guard : reader_);
+      if (o.kind == OperandKind::memory || o.kind == OperandKind::constant) add_uniform(i);
+      return;
+    }
+    const unsigned given = ref ? ref.count : 0;
     switch (o.kind) {
       case OperandKind::reg:
         if (o.number != machine::zero_register)
@@ -65,14 +81,15 @@ class EffectsBuilder {
         break;
       case OperandKind::ureg:
         if (o.number != machine::zero_uniform)
-          touch(uniform_places + o.number, std::max(1u, machine::registers_of(code_, i)), writes);
+          touch(uniform_places + o.number,
+                std::max(is_64_bit_conversion(code_) ? 2u : 1u, machine::registers_of(code_, i)), writes);
         break;
       case OperandKind::pred:
       case OperandKind::upred:
         if (o.number == machine::true_predicate) break;
         touch(
             (o.kind == OperandKind::upred ? uniform_predicate_places : predicate_places) + unsigned{o.number},
-            1, writes, flow ? ResultReader::guard : reader_);
+            1, writes, true, flow ? ResultReader::guard : reader_);
         break;
       case OperandKind::predicates: touch_all(predicate_places); break;
       case OperandKind::upredicates: touch_all(uniform_predicate_places); break;
@@ -91,24 +108,36 @@ class EffectsBuilder {
     const machine::OperandForm& form = code_.form->operands[i];
     const bool pair = o.pair || (o.wide && form.uniform == machine::no_bit);
     if (o.base != machine::zero_register) touch(o.base, given != 0 ? given : pair ? 2 : 1, false);
+    add_uniform(i);
+  }
+
+  void add_uniform(std::size_t i) {
+    const machine::Operand& o = code_.operands[i];
     const bool wide = o.wide || o.kind == OperandKind::bindless;
     if (o.uniform != machine::zero_uniform) touch(uniform_places + o.uniform, wide ? 2 : 1, false);
     if (o.described && o.number < machine::zero_uniform) touch(uniform_places + o.number, 2, false);
   }
 
-  void touch(unsigned first, unsigned count, bool writes) { touch(first, count, writes, reader_); }
-  void touch(unsigned first, unsigned count, bool writes, ResultReader reader) {
+  bool is_value(const Ref& ref) const { return !numbered_ && ref; }
+
+  void touch(unsigned first, unsigned count, bool writes, bool predicate = false) {
+    touch(first, count, writes, predicate, reader_);
+  }
+  void touch(unsigned first, unsigned count, bool writes, bool predicate, ResultReader reader) {
     for (unsigned k = 0; k < count; ++k) {
       const auto place = static_cast<Place>(first + k);
       if (writes)
-        write(place, k > 0);
+        write(place, k > 0, predicate);
       else
         effects_.add_read(place, reader);
     }
   }
 
-  void write(Place place, bool second) {
-    Effects::Write w{place, effects_.late ? ResultSource::variable : machine::source_of(code_, second)};
+  void write(Place place, bool second, bool predicate) {
+    Effects::Write w;
+    w.place = place;
+    w.source = effects_.late ? ResultSource::variable : machine::source_of(code_, second);
+    w.predicate = predicate;
     // Of a fixed latency on Hopper, which compiled code leaves.
     if (code_.generation >= 90 && base_mnemonic(code_) == "R2UR") w.least = 13;
     effects_.add_write(w);
@@ -118,20 +147,17 @@ class EffectsBuilder {
   void touch_all(Place first) {
     const bool writes = base_mnemonic(code_) == "R2P" || base_mnemonic(code_) == "UR2UP";
     effects_.partial = effects_.partial || writes;
-    touch(first, machine::true_predicate, writes);
+    touch(first, machine::true_predicate, writes, true);
   }
 
   const Instruction& instruction_;
   const machine::Instruction& code_;
   const ResultReader reader_;
+  const bool numbered_;
   Effects effects_;
 };
 
-bool is_uniform_place(Place place) { return place >= uniform_places; }
-bool is_predicate_place(Place place) {
-  return (place >= predicate_places && place < uniform_places) || place >= uniform_predicate_places;
-}
-
+bool is_uniform_place(Place place) { return place >= uniform_places && place < place_count; }
 bool is_wide_multiply(const machine::Instruction& code) {
   return code.mnemonic().starts_with("IMAD.WIDE") || code.mnemonic().starts_with("IMAD.HI");
 }
@@ -159,14 +185,17 @@ bool is_control_flow(std::string_view base) {
   return is_one_of_names(base, names);
 }
 
-Effects effects_of(const Instruction& instruction) { return EffectsBuilder(instruction).build(); }
+Effects effects_of(const Instruction& instruction) { return EffectsBuilder(instruction, true).build(); }
+
+Effects value_effects_of(const Instruction& instruction) {
+  return EffectsBuilder(instruction, false).build();
+}
 
 unsigned latency_of(unsigned generation, const Effects::Write& write, ResultReader reader) {
   const unsigned cycles = write.source == ResultSource::variable ? 1
                           : is_uniform_place(write.place) ? machine::uniform_latency(write.source, reader)
-                          : is_predicate_place(write.place)
-                              ? machine::predicate_latency(generation, write.source, reader)
-                              : machine::register_latency(generation, write.source, reader);
+                          : write.predicate ? machine::predicate_latency(generation, write.source, reader)
+                                            : machine::register_latency(generation, write.source, reader);
   return std::max<unsigned>(cycles, write.least);
 }
 

@@ -12,10 +12,16 @@
 
 namespace simtlab::assembler {
 
-// A register or a predicate: R0 to R254, then P0 to P6, UR0 to UR62, UP0 to UP6.
-using Place = std::uint16_t;
+// A register or a predicate: R0 to R254, then P0 to P6, UR0 to UR62, UP0 to UP6; then registers without
+// numbers.
+using Place = std::uint32_t;
 inline constexpr Place predicate_places = 256, uniform_places = 264, uniform_predicate_places = 328,
                        place_count = 336;
+// The registers that a register without a number consists of.
+inline constexpr Place registers_a_value = 4;
+constexpr Place place_of_value(std::uint32_t reg, unsigned part) {
+  return place_count + reg * registers_a_value + part;
+}
 
 struct Effects {
   struct Read {
@@ -26,6 +32,7 @@ struct Effects {
     Place place = 0;
     machine::ResultSource source = machine::ResultSource::alu;
     std::uint8_t least = 1;  // cycles that its result takes at least, whoever reads it
+    bool predicate = false;
   };
   // Its results need a scoreboard, and its registers are read some time after it has been issued.
   bool late = false;
@@ -51,6 +58,8 @@ struct Effects {
 
 // Of an instruction without control information.
 Effects effects_of(const Instruction& instruction);
+// The same before registers have numbers: operands with a Ref are values.
+Effects value_effects_of(const Instruction& instruction);
 
 // Registers are read late by instructions that need a scoreboard; predicates and uniform registers never.
 constexpr bool may_be_read_late(Place place) { return place < predicate_places; }

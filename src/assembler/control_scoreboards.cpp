@@ -21,8 +21,21 @@ constexpr ScoreboardMask mask_of(unsigned scoreboard) {
 
 // A call of the driver, or a jump to nobody knows where: everything has to be there.
 bool waits_for_all(const machine::Instruction& code) {
-  constexpr std::string_view names[] = {"CALL", "RET", "BRX", "BRXU", "JMP", "JMX", "JMXU", "CCTL"};
+  constexpr std::string_view names[] = {"CALL", "RET", "BRX", "BRXU", "JMP", "JMX", "JMXU"};
   return is_one_of_names(base_mnemonic(code), names);
+}
+
+// A load or an atomic operation that orders others behind it. What it reads has to be there before the caches
+// forget what they hold: that is how acquiring is made.
+bool may_acquire(const machine::Instruction& code) {
+  const std::string_view base = base_mnemonic(code);
+  if (base == "ATOM" || base == "ATOMG") return true;
+  if (base != "LD" && base != "LDG") return false;
+  for (std::size_t i = 0; i < code.form->fields.size(); ++i) {
+    const std::string* word = code.form->fields[i]->word(code.fields[i]);
+    if (word != nullptr && word->starts_with("STRONG")) return true;
+  }
+  return false;
 }
 
 // Which scoreboards have to be waited for before a register may be read, or overwritten.
@@ -30,13 +43,14 @@ struct PendingScoreboards {
   std::array<ScoreboardMask, place_count> results{}, operands{};
   ScoreboardMask held = 0;          // by anybody
   ScoreboardMask held_by_read = 0;  // for operands
+  ScoreboardMask acquiring = 0;     // by loads that order others
   // Of those who hold a scoreboard for their operands: scoreboards that all of them hold for their results,
   // too. Whoever waits for one of these has also waited for the operands.
   std::array<ScoreboardMask, scoreboard_count> through{};
 
   ScoreboardMask needed(const Instruction& instruction, const Effects& effects) const {
     if (waits_for_all(instruction.code)) return held;
-    unsigned mask = 0;
+    unsigned mask = base_mnemonic(instruction.code) == "CCTL" ? unsigned{acquiring} : 0u;
     for (const Effects::Read& read : effects.reads()) mask |= results[read.place];
     for (const Effects::Write& write : effects.writes())
       mask |= unsigned{results[write.place]} | unsigned{operands[write.place]};
@@ -52,6 +66,7 @@ struct PendingScoreboards {
     for (ScoreboardMask& m : operands) m = static_cast<ScoreboardMask>(m & ~read);
     held = static_cast<ScoreboardMask>(held & ~unsigned{mask});
     held_by_read = static_cast<ScoreboardMask>(held_by_read & ~read);
+    acquiring = static_cast<ScoreboardMask>(acquiring & ~unsigned{mask});
   }
 
   void issue(const Instruction& instruction, const Effects& effects) {
@@ -65,6 +80,7 @@ struct PendingScoreboards {
       if (may_be_read_late(r.place)) add(operands[r.place], operand_mask);
     add(held, result_mask);
     add(held, operand_mask);
+    if (result_mask != 0 && may_acquire(instruction.code)) add(acquiring, result_mask);
     if (read >= scoreboard_count) return;
     through[read] = (held_by_read >> read & 1u) != 0
                         ? static_cast<ScoreboardMask>(through[read] & result_mask)
@@ -86,6 +102,7 @@ struct PendingScoreboards {
     }
     add(held, other.held);
     add(held_by_read, other.held_by_read);
+    add(acquiring, other.acquiring);
     return !(*this == before);
   }
   bool operator==(const PendingScoreboards&) const = default;
@@ -195,11 +212,11 @@ class ScoreboardSetter {
     if (instruction.code.mnemonic() == "LDGDEPBAR") return;
     control.write_barrier = no_scoreboard;
     if (!effects.writes().empty())
-      control.write_barrier = choose(holders, now + expected_latency(instruction.code), use.result);
+      control.write_barrier = choose(holders, now + expected_latency(instruction.code), use.result, true);
     // Who waits for the results has also waited for the operands.
     const bool early = effects.writes().empty() ? use.operand != no_occurrence : use.operand < use.result;
     if (early && !result_is_early(instruction, effects))
-      control.read_barrier = choose(holders, now + operand_cycles, use.operand);
+      control.read_barrier = choose(holders, now + operand_cycles, use.operand, false);
   }
 
   // Whether a generic address is that of shared memory is known before the atomic acts; that result comes by
@@ -211,19 +228,24 @@ class ScoreboardSetter {
                                [](const Effects::Write& w) { return w.place >= predicate_places; });
   }
 
-  std::uint8_t choose(AllHolders& holders, std::uint32_t ready, std::uint32_t use) const {
+  // The scoreboard that costs least: cycles that somebody waits longer, and for the last free ones what their
+  // loss may cost later.
+  std::uint8_t choose(AllHolders& holders, std::uint32_t ready, std::uint32_t use, bool result) const {
+    constexpr std::array<std::uint32_t, scoreboard_count + 1> price_of_free = {0, 24, 8, 2, 0, 0, 0};
+    std::size_t free = 0;
+    for (unsigned s = 0; s < scoreboard_count; ++s)
+      if (s != reserved_ && !holders[s].busy) ++free;
     std::uint8_t best = no_scoreboard;
-    std::array<std::uint32_t, 3> best_rank{};
+    std::array<std::uint32_t, 2> best_rank{};
     for (std::uint8_t s = 0; s < scoreboard_count; ++s) {
       if (s == reserved_) continue;
       const Holders& h = holders[s];
-      const std::uint32_t cost = h.busy ? h.cost(ready, use) : 0;
       const std::uint32_t apart = h.use > use ? h.use - use : use - h.use;
-      std::array<std::uint32_t, 3> rank{};
+      std::array<std::uint32_t, 2> rank{};
       if (!h.busy)
-        rank = {1, 0, 0};
-      else if (cost > 0 || apart > 0)
-        rank = {2, cost, apart};
+        rank = {1 + (result ? price_of_free[free] : 0), 0};
+      else if (apart > 0)
+        rank = {2 + h.cost(ready, use), apart};
       if (best != no_scoreboard && !(rank < best_rank)) continue;
       best = s;
       best_rank = rank;

@@ -28,7 +28,13 @@ std::vector<bool> carries_in_use(const std::vector<Inst>& code) {
   return in_use;
 }
 
-bool expand_one(Expansion& b) { return expand_single(b) || expand_real(b) || expand_division(b); }
+bool expand_one(Expansion& b) {
+  constexpr bool (*parts[])(Expansion&) = {expand_single,  expand_real, expand_half,       expand_division,
+                                           expand_integer, expand_bits, expand_comparison, expand_atomic};
+  for (const auto part : parts)
+    if (part(b)) return true;
+  return false;
+}
 
 }  // namespace
 

@@ -7,18 +7,22 @@
 namespace simtlab::assembler {
 
 bool expand_single(Expansion& b);      // f32: div, rcp, sqrt, and the approximations
-bool expand_real(Expansion& b);        // f64: div, rcp, sqrt, rsqrt, min, max
+bool expand_real(Expansion& b);        // f64: div, rcp, sqrt, rsqrt
+bool expand_half(Expansion& b);        // bf16
 bool expand_division(Expansion& b);    // div and rem of integers
-bool expand_integer(Expansion& b);     // products, sums, extrema of integers
+bool expand_integer(Expansion& b);     // products, extrema, saturating sums
 bool expand_bits(Expansion& b);        // bit fields and counts
-bool expand_comparison(Expansion& b);  // set, slct, testp, copysign
+bool expand_comparison(Expansion& b);  // set, slct, cnot, testp, copysign
 bool expand_atomic(Expansion& b);      // atom, red
-bool expand_video(Expansion& b);       // vadd ... vset4
+
+// ---- of one part for others ----
 
 void divide_by_number(Expansion& b);  // the divisor is known
 
-// For the other parts: of 64 bits.
+// Of 64 bits.
 ptx::Operand high_product64(Expansion& b, const ptx::Operand& x, const ptx::Operand& y, bool is_signed);
 ptx::Operand absolute64(Expansion& b, const ptx::Operand& x);
+
+ptx::Operand add_brain_floats(Expansion& b, ptx::Type type, const ptx::Operand& x, const ptx::Operand& y);
 
 }  // namespace simtlab::assembler

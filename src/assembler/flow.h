@@ -32,6 +32,7 @@ class Flow {
     unsigned depth = 1;
   };
   std::uint32_t loop_of(std::uint32_t block) const { return loop_of_[block]; }
+  std::uint32_t loop_count() const { return static_cast<std::uint32_t>(loops_.size()); }
   const Loop& loop(std::uint32_t number) const { return loops_[number]; }
   unsigned depth(std::uint32_t block) const {
     return loop_of_[block] == none ? 0 : loops_[loop_of_[block]].depth;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "assembler/build.h"
+#include "assembler/flow.h"
 #include "machine/decode.h"
 #include "machine/encode.h"
 
@@ -36,6 +37,59 @@ void skip_empty_blocks(Program& program) {
   }
 }
 
+// Blocks in another order: block order[k] is number k.
+void reorder(Program& program, const std::vector<std::uint32_t>& order) {
+  std::vector<std::uint32_t> number(program.blocks.size(), none);
+  std::vector<Block> kept;
+  for (const std::uint32_t b : order) {
+    number[b] = static_cast<std::uint32_t>(kept.size());
+    kept.push_back(std::move(program.blocks[b]));
+  }
+  for (Block& b : kept) {
+    if (b.next != none) b.next = number[b.next];
+    for (Instruction& i : b.code)
+      if (i.target != none) i.target = number[i.target];
+  }
+  program.blocks = std::move(kept);
+}
+
+// A loop whose last block jumps to its first one, and that is left by a branch before: what stands behind
+// that branch goes to the front, so that a round has one branch less. Inner loops first.
+void rotate_loops(Program& program) {
+  const Flow flow(program);
+  std::vector<std::uint32_t> order(program.blocks.size());
+  for (std::uint32_t b = 0; b < order.size(); ++b) order[b] = b;
+  std::vector<std::vector<std::uint32_t>> members(flow.loop_count());
+  for (std::uint32_t b = 0; b < order.size(); ++b)
+    for (std::uint32_t l = flow.loop_of(b); l != none; l = flow.loop(l).outer) members[l].push_back(b);
+  std::vector<std::uint32_t> place(order);
+  for (std::uint32_t l = flow.loop_count(); l-- > 0;) {
+    const std::uint32_t header = flow.loop(l).header;
+    if (header == none || header == 0 || members[l].size() < 2) continue;
+    std::uint32_t first = none, last = 0;
+    for (const std::uint32_t b : members[l]) {
+      first = std::min(first, place[b]);
+      last = std::max(last, place[b]);
+    }
+    const Block& end = program.blocks[order[last]];
+    const bool jumps = end.next == header && !ends_in_branch(end);
+    const bool whole = last - first + 1 == members[l].size() && order[first] == header;
+    if (!jumps || !whole) continue;
+    std::uint32_t leave = none;
+    for (std::uint32_t k = last; leave == none && k-- > first;) {
+      const Block& b = program.blocks[order[k]];
+      if (ends_in_branch(b) && b.next != none &&
+          flow.contains(l, b.next) != flow.contains(l, b.code.back().target))
+        leave = k;
+    }
+    if (leave == none) continue;
+    const auto at = [&](std::uint32_t k) { return order.begin() + static_cast<std::ptrdiff_t>(k); };
+    std::rotate(at(first), at(leave + 1), at(last + 1));
+    for (std::uint32_t k = first; k <= last; ++k) place[order[k]] = k;
+  }
+  reorder(program, order);
+}
+
 void drop_blocks(Program& program) {
   std::vector<bool> reached(program.blocks.size(), false);
   std::vector<std::uint32_t> left = {arrival(program, 0)};
@@ -50,19 +104,19 @@ void drop_blocks(Program& program) {
         left.push_back(to);
       }
   }
-  std::vector<std::uint32_t> number(program.blocks.size(), none);
-  std::vector<Block> kept;
-  for (std::uint32_t b = 0; b < program.blocks.size(); ++b) {
-    if (!reached[b]) continue;
-    number[b] = static_cast<std::uint32_t>(kept.size());
-    kept.push_back(std::move(program.blocks[b]));
-  }
-  for (Block& b : kept) {
-    if (b.next != none) b.next = number[b.next];
-    for (Instruction& i : b.code)
-      if (i.target != none) i.target = number[i.target];
-  }
-  program.blocks = std::move(kept);
+  std::vector<std::uint32_t> order;
+  for (std::uint32_t b = 0; b < program.blocks.size(); ++b)
+    if (reached[b]) order.push_back(b);
+  reorder(program, order);
+}
+
+// An unguarded branch at the end says where the next block is, and nothing else.
+void branches_to_next(Program& program) {
+  for (Block& b : program.blocks)
+    if (ends_in_branch(b) && !b.code.back().guarded() && b.next == none) {
+      b.next = b.code.back().target;
+      b.code.pop_back();
+    }
 }
 
 void add_branches(Program& program) {
@@ -71,10 +125,7 @@ void add_branches(Program& program) {
     Block& block = program.blocks[b];
     if (ends_in_branch(block)) {
       Instruction& end = block.code.back();
-      if (end.target == b + 1 && block.next == none && !end.guarded()) {
-        block.next = end.target;
-        block.code.pop_back();
-      } else if (end.target == b + 1 && block.next != none && end.guard) {
+      if (end.target == b + 1 && block.next != none && end.guard) {
         end.code.guard_negated = !end.code.guard_negated;
         std::swap(end.target, block.next);
       }
@@ -90,8 +141,10 @@ void add_branches(Program& program) {
 }  // namespace
 
 void lay_out(Program& program) {
+  branches_to_next(program);
   skip_empty_blocks(program);
   drop_blocks(program);
+  rotate_loops(program);
   add_branches(program);
 }
 

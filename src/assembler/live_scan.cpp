@@ -10,21 +10,14 @@ void LiveScan::clear() {
 }
 
 void LiveScan::wait(std::uint32_t unit, State state) {
-  std::vector<std::uint32_t>& list = waiting_[(state - 2) / 2];
-  if (list.empty()) predicates_.push_back((state - 2) / 2);
+  std::vector<std::uint32_t>& list = waiting_[state / 2 - 1];
+  if (list.empty()) predicates_.push_back(state / 2 - 1);
   list.push_back(unit);
-}
-
-void LiveScan::predicate_changes(std::uint32_t predicate) {
-  std::vector<std::uint32_t>& list = waiting_[predicate];
-  for (const std::uint32_t unit : list)
-    if (states_[unit] >= 2 && (states_[unit] - 2) / 2 == predicate) states_[unit] = always;
-  list.clear();
 }
 
 LiveScan::State LiveScan::condition_of(const Instruction& instruction) const {
   if (instruction.guard)
-    return 2 + 2 * first_unit_[instruction.guard.reg] + (instruction.code.guard_negated ? 1 : 0);
+    return 2 * (1 + first_unit_[instruction.guard.reg]) + (instruction.code.guard_negated ? 1 : 0);
   return instruction.code.always() ? always : unknown;
 }
 
@@ -32,7 +25,7 @@ LiveScan::State LiveScan::before_write(State behind, State guard) const {
   if (behind == dead || guard == always || behind == guard) return dead;
   if (guard == unknown || behind != always) return behind;
   // Where the guard does not hold, it lives on.
-  return ((guard - 2) ^ 1u) + 2;
+  return guard ^ 1u;
 }
 
 }  // namespace simtlab::assembler

@@ -49,6 +49,9 @@ class Finder {
                     std::span<const std::uint32_t> written_in);
   void number_nodes();
   void find_segments();
+  void start_block(std::uint32_t block);
+  void found(std::uint32_t unit, std::uint32_t node);
+  LiveScan::State guard_behind(const Instruction& i) const;
   void scan_block(std::uint32_t block);
   void find_values();
   void inputs_of_block(std::uint32_t block, LiveValues& values);
@@ -110,9 +113,7 @@ void Finder::find_exposed() {
   for (std::uint32_t b = 0; b < blocks(); ++b) {
     const std::vector<Instruction>& code = program_.blocks[b].code;
     scan_.clear();
-    for (auto i = code.rbegin(); i != code.rend(); ++i)
-      scan_.step(
-          *i, [](std::uint32_t, bool, bool) {}, [](std::uint32_t) {});
+    for (auto i = code.rbegin(); i != code.rend(); ++i) scan_.step(*i);
     std::vector<std::uint32_t> units = scan_.touched();
     std::ranges::sort(units);
     const auto twice = std::ranges::unique(units);
@@ -150,9 +151,7 @@ void Finder::find_live_ins() {
     for (std::size_t k = first; k-- > 0 && written[k].second == b;) units.push_back(written[k].first);
     scan_.clear();
     for (const std::uint32_t unit : units) scan_.make_live(unit);
-    for (auto i = code.rbegin(); i != code.rend(); ++i)
-      scan_.step(
-          *i, [](std::uint32_t, bool, bool) {}, [](std::uint32_t) {});
+    for (auto i = code.rbegin(); i != code.rend(); ++i) scan_.step(*i);
     for (const std::uint32_t unit : units)
       if (!scan_.lives(unit)) ended.emplace_back(unit, b);
   }
@@ -236,31 +235,85 @@ void Finder::find_segments() {
   for (auto b = static_cast<std::uint32_t>(blocks()); b-- > 0;) scan_block(b);
 }
 
+// What lives behind the block: all that lives at the begin of a next one, on the way to it.
+void Finder::start_block(std::uint32_t block) {
+  scan_.clear();
+  const std::span<const std::uint32_t> next = next_[block];
+  const auto start = [&](std::uint32_t successor, LiveScan::State where) {
+    for (const LiveIn& in : live_ins_[successor]) {
+      scan_.make_live(in.unit, scan_.lives(in.unit) ? LiveScan::always : where);
+      ends_[in.unit] = out_.first_gap[block + 1];
+    }
+  };
+  LiveScan::State taken = LiveScan::always;
+  if (next.size() == 2 && next[0] != next[1]) {
+    const Instruction& branch = program_.blocks[block].code.back();
+    const bool plain = std::ranges::all_of(branch.refs, [](const Ref& ref) { return !ref; });
+    if (plain && branch.guard) taken = scan_.condition_of(branch);
+  }
+  for (std::size_t k = 0; k < next.size(); ++k)
+    start(next[k], taken == LiveScan::always ? taken : taken ^ static_cast<std::uint32_t>(k));
+}
+
+// Pieces of the value whose definition, or begin of the block, is found now.
+void Finder::found(std::uint32_t unit, std::uint32_t node) {
+  std::vector<Segment>& list = out_.lives[unit];
+  for (auto s = list.rbegin(); s != list.rend() && s->value == none; ++s) s->value = node;
+}
+
 void Finder::scan_block(std::uint32_t block) {
   const std::vector<Instruction>& code = program_.blocks[block].code;
-  scan_.clear();
-  for (const std::uint32_t s : next_[block])
-    for (const LiveIn& in : live_ins_[s])
-      if (!scan_.lives(in.unit)) {
-        scan_.make_live(in.unit);
-        ends_[in.unit] = out_.first_gap[block + 1];
-      }
+  start_block(block);
   std::uint32_t site = first_site_[block + 1];
   for (std::size_t k = code.size(); k-- > 0;) {
     const std::uint32_t behind = out_.first_gap[block] + static_cast<std::uint32_t>(k) + 1;
+    const LiveScan::State guard = guard_behind(code[k]);
     each_unit(code[k], true, [&](std::uint32_t) { --site; });
     std::uint32_t node = site;
+    const auto piece = [&](std::uint32_t unit, std::uint32_t from, LiveScan::State where) {
+      if (from < ends_[unit])
+        out_.lives[unit].push_back({from, ends_[unit], none, where == LiveScan::always ? 0 : where});
+      ends_[unit] = from;
+    };
     scan_.step(
         code[k],
-        [&](std::uint32_t unit, bool lived, bool lives) {
-          out_.lives[unit].push_back({behind, lived ? ends_[unit] : behind + 1, node});
-          if (lives) ends_[unit] = behind;
-          old_lives_[node++] = lives ? 1 : 0;
+        [&](std::uint32_t unit, LiveScan::State then, LiveScan::State now) {
+          if (then == LiveScan::dead) ends_[unit] = behind + 1;
+          // Where it is written, whoever reads it.
+          piece(unit, behind + 1, then);
+          piece(unit, behind, then == guard || then == LiveScan::dead ? guard : LiveScan::always);
+          found(unit, node);
+          old_lives_[node++] = now != LiveScan::dead ? 1 : 0;
         },
-        [&](std::uint32_t unit) { ends_[unit] = behind; });
+        [&](std::uint32_t unit, LiveScan::State then, LiveScan::State) {
+          if (then == LiveScan::dead)
+            ends_[unit] = behind;
+          else
+            piece(unit, behind, then);
+        });
   }
   for (const LiveIn& in : live_ins_[block])
-    if (scan_.lives(in.unit)) out_.lives[in.unit].push_back({out_.first_gap[block], ends_[in.unit], in.node});
+    if (scan_.lives(in.unit)) {
+      const LiveScan::State where = scan_.state(in.unit);
+      out_.lives[in.unit].push_back(
+          {out_.first_gap[block], ends_[in.unit], none, where == LiveScan::always ? 0 : where});
+      found(in.unit, in.node);
+    }
+  // No definition reaches them.
+  for (const std::uint32_t unit : scan_.touched()) {
+    std::vector<Segment>& list = out_.lives[unit];
+    while (!list.empty() && list.back().value == none) list.pop_back();
+  }
+}
+
+// Of an instruction's guard, where it holds behind it as well.
+LiveScan::State Finder::guard_behind(const Instruction& i) const {
+  const LiveScan::State guard = scan_.condition_of(i);
+  if (guard == LiveScan::unknown) return LiveScan::always;
+  bool changes = false;
+  if (i.guard)
+    each_unit(i, true, [&](std::uint32_t unit) { changes = changes || unit == out_.unit(i.guard); });
+  return changes ? LiveScan::always : guard;
 }
 
 void Finder::find_values() {
@@ -309,7 +362,8 @@ void Finder::finish() {
     std::size_t kept = 0;
     for (Segment s : list) {
       s.value = node_values_[s.value];
-      if (kept > 0 && list[kept - 1].to == s.from && list[kept - 1].value == s.value)
+      if (kept > 0 && list[kept - 1].to == s.from && list[kept - 1].value == s.value &&
+          list[kept - 1].where == s.where)
         list[kept - 1].to = s.to;
       else
         list[kept++] = s;

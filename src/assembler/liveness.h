@@ -15,6 +15,10 @@ namespace simtlab::assembler {
 // Gaps from `from` to before `to`. Two units with the same `value` in a gap hold the same there.
 struct Segment {
   std::uint32_t from = 0, to = 0, value = 0;
+  std::uint32_t where = 0;  // 0: in all threads; else in those where a predicate holds, as LiveScan has it
+
+  // No thread needs both.
+  bool apart_from(const Segment& o) const { return where >= 2 && (where ^ 1u) == o.where; }
 };
 
 struct Liveness {

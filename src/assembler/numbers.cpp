@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "assembler/parity.h"
+
 namespace simtlab::assembler {
 namespace {
 
@@ -24,9 +26,9 @@ enum class Choice : std::uint8_t {
 
 class Numbering {
  public:
-  Numbering(Program& program, const Liveness& liveness, const std::vector<std::uint8_t>& named,
+  Numbering(const Program& program, const Liveness& liveness, const std::vector<std::uint8_t>& named,
             const NumberLimits& limits);
-  bool run();
+  bool run(std::vector<std::uint8_t>& numbers);
 
  private:
   static constexpr std::uint32_t fits = 0xffffffffu;
@@ -41,19 +43,22 @@ class Numbering {
   void take(const Item& item, unsigned number);
   bool improve(Order order, std::uint32_t most, Choice choice, unsigned tries);
   bool keep();
+  std::uint32_t roomy() const;
   void spread(const Order& by_begin);
+  Numbers liked(const Item& item, const Numbers& free) const;
 
-  Program& program_;
+  const Program& program_;
   const Liveness& liveness_;
   const NumberLimits& limits_;
   std::vector<Item> items_;
   Occupied occupied_;
   std::vector<std::uint8_t> bases_, best_;  // of an item
   std::uint32_t used_ = 0, best_used_ = 0;  // numbers below it
+  std::vector<Parity> parities_;            // of a register; empty: they do not matter yet
   std::array<std::uint32_t, 256> last_{};   // gap where the last one that has the number ends
 };
 
-Numbering::Numbering(Program& program, const Liveness& liveness, const std::vector<std::uint8_t>& named,
+Numbering::Numbering(const Program& program, const Liveness& liveness, const std::vector<std::uint8_t>& named,
                      const NumberLimits& limits)
     : program_(program), liveness_(liveness), limits_(limits), occupied_(liveness.first_gap.back()) {
   for (std::uint32_t r = 0; r < program.registers.size(); ++r) {
@@ -129,6 +134,15 @@ unsigned first_of(const Numbers& numbers) {
   return 0;
 }
 
+// Those of the bank that is wanted, if there are any.
+Numbers Numbering::liked(const Item& item, const Numbers& free) const {
+  if (parities_.empty() || item.width > 1 || parities_[item.reg] == Parity::any) return free;
+  Numbers out = free;
+  for (std::uint64_t& word : out.words)
+    word &= parities_[item.reg] == Parity::even ? 0x5555555555555555u : 0xaaaaaaaaaaaaaaaau;
+  return out.empty() ? free : out;
+}
+
 unsigned Numbering::chosen(const Item& item, const Numbers& free, Choice choice) const {
   if (choice == Choice::snug && item.width < 4) {
     // Whose neighbour in the pair or the four is taken when this one begins.
@@ -181,7 +195,7 @@ std::uint32_t Numbering::attempt(const Order& order, std::uint32_t most, Choice 
     const Numbers free = free_for(item, item.fixed ? limits_.most : most);
     const unsigned fixed = program_.registers[item.reg].fixed;
     if (item.fixed ? !free.has(fixed) : free.empty()) return at;
-    const unsigned number = item.fixed ? fixed : chosen(item, free, choice);
+    const unsigned number = item.fixed ? fixed : chosen(item, liked(item, free), choice);
     bases_[at] = static_cast<std::uint8_t>(number);
     take(item, number);
   }
@@ -202,7 +216,7 @@ bool Numbering::improve(Order order, std::uint32_t most, Choice choice, unsigned
   const auto first = free_begin - order.begin();
   while (tries-- > 0) {
     const std::uint32_t failed = attempt(order, most, choice);
-    if (failed == fits) return keep();
+    if (failed == fits) return true;
     if (items_[failed].fixed) return false;
     const auto at = std::find(order.begin() + first, order.end(), failed);
     std::rotate(order.begin() + first, at, at + 1);
@@ -210,12 +224,28 @@ bool Numbering::improve(Order order, std::uint32_t most, Choice choice, unsigned
   return false;
 }
 
-// Of the numbers that are in use anyway, others than those that were free last.
-void Numbering::spread(const Order& by_begin) {
-  if (attempt(by_begin, best_used_, Choice::oldest) == fits && used_ <= best_used_) best_ = bases_;
+// The hardware gives registers to warps in such portions: numbers up to the next one cost nothing, and a few
+// more than there must be keep instructions apart.
+std::uint32_t Numbering::roomy() const {
+  if (limits_.file == File::predicate) return limits_.most;
+  constexpr std::uint32_t portion = 8, share = 10;
+  return std::min(
+      {limits_.most, (best_used_ + portion - 1) / portion * portion, best_used_ + best_used_ / share});
 }
 
-bool Numbering::run() {
+// Numbers other than those that were free last, and sources of one instruction in different banks.
+void Numbering::spread(const Order& by_begin) {
+  if (limits_.file == File::general) parities_ = wanted_parities(program_);
+  constexpr unsigned tries = 4;
+  for (const std::uint32_t most : {roomy(), best_used_})
+    for (const Choice choice : {Choice::oldest, Choice::snug})
+      if (improve(by_begin, std::max(most, best_used_), choice, tries)) {
+        best_ = bases_;
+        return;
+      }
+}
+
+bool Numbering::run(std::vector<std::uint8_t>& numbers) {
   if (items_.empty()) return true;
   const auto begins = [](const Item& a, const Item& b) { return a.begin < b.begin; };
   const auto wide_begins = [](const Item& a, const Item& b) {
@@ -226,33 +256,36 @@ bool Numbering::run() {
   };
   const auto longest = [](const Item& a, const Item& b) { return a.length > b.length; };
   const std::uint32_t least = most_alive();
+  if (least > limits_.most) return false;
   const std::array<Order, 4> orders{ordered(begins), ordered(wide_begins), ordered(wide_long),
                                     ordered(longest)};
   std::uint32_t most = limits_.most;
   for (const Order& order : orders)
     for (const Choice choice : {Choice::lowest, Choice::snug})
-      if ((best_.empty() || best_used_ > least) && improve(order, most, choice, 1)) most = best_used_ - 1;
+      if ((best_.empty() || best_used_ > least) && improve(order, most, choice, 1) && keep())
+        most = best_used_ - 1;
   const auto tries = static_cast<unsigned>(std::clamp<std::size_t>(100000 / items_.size(), 2, 30));
   for (bool better = true; better && (best_.empty() || best_used_ > least);) {
     better = false;
     for (const Order& order : orders)
       for (const Choice choice : {Choice::lowest, Choice::snug})
-        if (!better && improve(order, most, choice, tries)) {
+        if (!better && improve(order, most, choice, tries) && keep()) {
           better = true;
           most = best_used_ - 1;
         }
   }
   if (best_.empty()) return false;
   spread(orders[0]);
-  for (std::size_t k = 0; k < items_.size(); ++k) program_.registers[items_[k].reg].fixed = best_[k];
+  for (std::size_t k = 0; k < items_.size(); ++k) numbers[items_[k].reg] = best_[k];
   return true;
 }
 
 }  // namespace
 
-bool give_numbers(Program& program, const Liveness& liveness, const std::vector<std::uint8_t>& named,
-                  const NumberLimits& limits) {
-  return Numbering(program, liveness, named, limits).run();
+bool give_numbers(const Program& program, const Liveness& liveness, const std::vector<std::uint8_t>& named,
+                  const NumberLimits& limits, std::vector<std::uint8_t>& numbers) {
+  numbers.resize(program.registers.size(), 0);
+  return Numbering(program, liveness, named, limits).run(numbers);
 }
 
 }  // namespace simtlab::assembler

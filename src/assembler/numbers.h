@@ -17,8 +17,9 @@ struct NumberLimits {
 };
 
 // Of registers that instructions name (`named`): no two that live in one gap get one number, and a register
-// of several parts begins at a multiple of its width. Sets Register::fixed. False: there is no room for all.
-bool give_numbers(Program& program, const Liveness& liveness, const std::vector<std::uint8_t>& named,
-                  const NumberLimits& limits);
+// of several parts begins at a multiple of its width. Into `numbers`, one for each register. False: there is
+// no room for all.
+bool give_numbers(const Program& program, const Liveness& liveness, const std::vector<std::uint8_t>& named,
+                  const NumberLimits& limits, std::vector<std::uint8_t>& numbers);
 
 }  // namespace simtlab::assembler

@@ -37,7 +37,7 @@ bool Gpu::release(std::uint64_t address) {
 ModuleId Gpu::load_module(std::string name, std::string ptx) {
   check_machine_code(impl_->device, name, ptx);
   const ModuleId id =
-      impl_->modules.load(std::move(name), std::move(ptx), impl_->memory.global(), impl_->options.optimise);
+      impl_->modules.load(std::move(name), std::move(ptx), impl_->memory.global(), impl_->code_of_ptx());
   impl_->memory.note_peak();
   return id;
 }

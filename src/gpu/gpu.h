@@ -84,6 +84,7 @@ struct Options : timing::Options {
   std::function<void(std::string_view)> print;  // device printf
   Code code = Code::automatic;
   bool optimise = false;  // PTX, before it is executed and timed (optimiser/optimiser.h)
+  bool assemble = false;  // PTX, optimised, to machine code of the device's generation (assembler/assemble.h)
   exec::Results results = exec::Results::early;           // of machine code; late ones refuse PTX
   std::uint32_t stack_bytes = exec::default_stack_bytes;  // cudaLimitStackSize at first
   std::function<void(const std::string&)> on_note;  // about what is run, one sentence; empty: nobody reads it

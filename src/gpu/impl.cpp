@@ -137,9 +137,15 @@ void Gpu::Impl::ended(KernelJob& job, result::KernelResult&& result, double begi
   keep(job, std::move(result), begin_ns);
 }
 
+ModuleTable::Code Gpu::Impl::code_of_ptx() const {
+  ModuleTable::Code code{.optimise = options.optimise || options.assemble};
+  if (options.assemble) code.generation = static_cast<unsigned>(10 * device.cc_major + device.cc_minor);
+  return code;
+}
+
 // Once a kernel, where clocks mean something.
 void Gpu::Impl::warn(const KernelJob& job, result::KernelResult& result) {
-  if (options.mode != Mode::timing && !options.optimise) return;
+  if (options.mode != Mode::timing && !options.optimise && !options.assemble) return;
   const stream::WarpSource& source = *job.source;
   if (!looked_at.insert(&source.function()).second) return;
   std::optional<result::Table> found = warnings_of(source.module(), source.function(), options.lowering);
@@ -154,6 +160,7 @@ void Gpu::Impl::keep(const KernelJob& job, result::KernelResult&& result, double
   if (timing) result.metrics.set("gpu.begin", begin_ns);
   if (source.function().machine)
     result.metrics.set("code.generation", std::uint64_t{source.function().machine->generation});
+  if (source.function().assembled) result.metrics.set("code.assembled", std::uint64_t{1});
   if (source.function().optimised) result.metrics.set("code.optimised", std::uint64_t{1});
   if (options.on_kernel) options.on_kernel(result);
   note_directives(device, source.module(), source.function(), result);

@@ -34,6 +34,7 @@ struct Gpu::Impl final : KernelEngine, KernelSink {
   void give_up() override;
   void ended(KernelJob& job, result::KernelResult&& result, double begin_ns) override;
   void keep(const KernelJob& job, result::KernelResult&& result, double begin_ns) override;
+  ModuleTable::Code code_of_ptx() const;
   void warn(const KernelJob& job, result::KernelResult& result);
   bool nobody_else_writes() const;
 

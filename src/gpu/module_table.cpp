@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <optional>
 #include <utility>
 
@@ -29,24 +28,18 @@ void check_machine_code(const device::Device& device, const std::string& name, s
       "choose a GPU of its generation (--gpu, `simtlab list gpus`), or run its PTX");
 }
 
-ModuleTable::Id ModuleTable::load(std::string name, std::string ptx, exec::GlobalMemory& memory,
-                                  bool optimise) {
+ModuleTable::Id ModuleTable::load(std::string name, std::string ptx, exec::GlobalMemory& memory, Code code) {
   Module m;
   ptx::LoadOptions options;
   const std::span bytes = std::as_bytes(std::span(ptx));
   const bool machine_code = machine::is_device_elf(bytes);
-  if (optimise && !machine_code) options.optimise = optimiser::load();
+  if (code.optimise && !machine_code) options.optimise = optimiser::load();
   std::optional<assembler::Assembler> assembler;
-  if (std::getenv("SIMTLAB_ASSEMBLE") != nullptr && !machine_code) {
-    const unsigned generation = static_cast<unsigned>(std::atoi(std::getenv("SIMTLAB_ASSEMBLE")));
-    options.assemble = [&assembler, generation](ptx::VirtualFunction& f, const ptx::Module& module,
-                                                std::string& why) {
-      if (!assembler) assembler.emplace(module, generation);
-      const bool done = assembler->assemble(f, why);
-      if (!done) fmt::print(stderr, "not assembled: {}: {}\n", f.fn.name, why);
-      return done;
+  if (code.generation != 0 && !machine_code)
+    options.assemble = [&](ptx::VirtualFunction& f, const ptx::Module& module, std::string& why) {
+      if (!assembler) assembler.emplace(module, code.generation);
+      return assembler->assemble(f, why);
     };
-  }
   m.module = machine_code ? machine::open_cubin(std::move(ptx), std::move(name))
                           : ptx::load_module(std::move(name), std::move(ptx), options);
   m.loaded = std::make_unique<exec::LoadedModule>(m.module, memory);

@@ -32,8 +32,16 @@ class ModuleTable {
     std::uint64_t address = 0, bytes = 0;
   };
 
-  // optimise: PTX (optimiser/optimiser.h). Throws Error.
-  Id load(std::string name, std::string ptx, exec::GlobalMemory& memory, bool optimise = false);
+  // What becomes of PTX before it is executed.
+  struct Code {
+    bool optimise = false;    // optimiser/optimiser.h
+    unsigned generation = 0;  // not 0: machine code is made of it (assembler/assemble.h)
+  };
+  // Throws Error.
+  Id load(std::string name, std::string ptx, exec::GlobalMemory& memory, Code code);
+  Id load(std::string name, std::string ptx, exec::GlobalMemory& memory) {
+    return load(std::move(name), std::move(ptx), memory, Code{});
+  }
   void unload(Id id);  // its number is not given again
   void clear() { modules_.clear(); }
   Module& at(Id id);  // asserts that it is loaded

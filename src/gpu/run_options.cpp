@@ -60,6 +60,7 @@ Options options_of(const options::Options& run) {
   out.what_if = device::parse_what_if(run.what_if);
   out.lowering = run.lowering;
   out.optimise = run.optimise;
+  out.assemble = run.assemble;
   out.observe = {run.lines, run.series, window_of(run)};
   return out;
 }

@@ -92,6 +92,16 @@ std::vector<result::Cell> row_of_unoptimised(const ptx::Module& module, const pt
           what};
 }
 
+std::vector<result::Cell> row_of_unassembled(const ptx::Module& module, const ptx::Function& kernel) {
+  return {std::string("not-assembled"),
+          module.name,
+          std::uint64_t{kernel.line},
+          std::uint64_t{kernel.line},
+          std::string(),
+          std::string(),
+          fmt::format("executed as PTX, no machine code was made of it: {}", kernel.not_assembled)};
+}
+
 }  // namespace
 
 std::optional<result::Table> warnings_of(const ptx::Module& module, const ptx::Function& kernel,
@@ -99,6 +109,7 @@ std::optional<result::Table> warnings_of(const ptx::Module& module, const ptx::F
   Groups groups;
   result::Table out{.name = "warnings", .rows = {}};
   if (!kernel.not_optimised.empty()) out.rows.push_back(row_of_unoptimised(module, kernel));
+  if (!kernel.not_assembled.empty()) out.rows.push_back(row_of_unassembled(module, kernel));
   for (const ptx::Function* function : reached_from(module, kernel))
     for (const ptx::UnwaitedLoad& one : ptx::unwaited_loads(*function, lowering)) {
       const auto at = [&](std::uint32_t pc) { return place_of(module, function->code[pc]); };

@@ -28,6 +28,7 @@ struct Options {
   std::uint64_t registers = 0;  // per thread; 0: the compiler's or the estimate
   bool lowering = false;        // timing/lowering.h
   bool optimise = false;        // optimiser/optimiser.h
+  bool assemble = false;        // assembler/assemble.h
   // To be observed (timing/timing.h)
   bool lines = false, sm_timeline = false;
   std::uint64_t series = 0;  // cycles; 0: none

@@ -101,6 +101,7 @@ struct Function {
   // Whether LoadOptions::optimise replaced it, and if it could not, what was in the way
   bool optimised = false;
   std::string not_optimised;
+  bool assembled = false;
   std::string not_assembled;  // what was in the way of LoadOptions::assemble
   // Machine code: then `code` has one entry for each of its instructions, for models to read; null: PTX
   std::shared_ptr<const machine::Code> machine;

@@ -129,6 +129,10 @@ constexpr MetricDeclaration rows[] = {
     {"code.generation", "1",
      "Binary version of the machine code that ran: 80 for sm_80. Absent: the kernel ran as PTX.", "kernel",
      "", "", max, ""},
+    {"code.assembled", "1",
+     "Whether the machine code that ran was made of PTX (--assemble on): 1. Absent: it is a file's, or the "
+     "kernel ran as PTX.",
+     "kernel", "", "", max, ""},
     {"code.optimised", "1",
      "Whether the code that ran was optimised PTX (--optimise on): 1. Absent: the kernel ran as it stands.",
      "kernel", "", "", max, ""},

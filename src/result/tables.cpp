@@ -117,7 +117,7 @@ const std::vector<TableDeclaration>& table_registry() {
          "What a kernel does that makes its own results mean something else than they seem to, and why it "
          "was "
          "not optimised; at its first launch.",
-         {{"id", "", "Kind of the warning: unwaited-load, not-optimised"},
+         {{"id", "", "Kind of the warning: unwaited-load, not-optimised, not-assembled"},
           {"file", "", "Source file of the place, or the PTX where the code has no line information"},
           {"line", "1", "Line of the place in that file"},
           {"ptx_line", "1", "Line of the PTX text"},

@@ -195,6 +195,22 @@ class Maker {
     b_.guard(always());
     done(d);
   }
+  // A load of several registers in some threads, into values that others keep.
+  void guarded_load() {
+    const Ref p = any_predicate(), base = any();
+    const unsigned width = 2u << below(2);
+    const Ref v = b_.new_register(width);
+    const bool inverted = chance(50);
+    if (chance(80)) b_.guard({p, inverted});
+    emit_line(b_.access("LDG", v, base, 16, false, {}, {{"size", width == 4 ? "128" : "64"}}));
+    b_.guard({p, inverted});
+    for (unsigned k = 0; k < width; ++k) copy(any(), {v.reg, static_cast<std::uint8_t>(k), 1});
+    if (chance(30)) {
+      b_.guard({p, !inverted});
+      store(any());
+    }
+    b_.guard(always());
+  }
   void call() {
     const Ref a = any(), c = any(2);
     const auto fixed = [&](std::uint8_t number, std::uint8_t width) {
@@ -220,6 +236,7 @@ class Maker {
     if (what < 75) return define_predicate();
     if (what < 78) return copy_predicate();
     if (what < 80) return combine_predicates();
+    if (what < 83 && mix_.guards && mix_.vectors) return guarded_load();
     if (what < 90 && mix_.guards) return guarded();
     if (what < 92 && mix_.fixed) return call();
     define();

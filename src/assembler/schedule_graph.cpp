@@ -1,0 +1,149 @@
+#include "assembler/schedule_graph.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "assembler/schedule_memory.h"
+
+namespace simtlab::assembler {
+namespace {
+
+// Registers of loads and stores are free again after so many cycles.
+constexpr std::uint32_t late_operand_cycles = 12;
+
+class GraphBuilder {
+ public:
+  struct FullEdge {
+    std::uint32_t from = 0, to = 0, cycles = 1;
+  };
+
+  GraphBuilder(std::span<const Instruction> code, std::span<const Effects> effects)
+      : code_(code), effects_(effects), tails_(code.size(), 1) {}
+
+  void run() {
+    for (std::uint32_t n = 0; n < code_.size(); ++n) add(n);
+    // What is not read here is wanted soon behind the block.
+    for (const Users& u : users_)
+      if (u.writer != none && u.readers.empty())
+        tails_[u.writer] = std::max(tails_[u.writer], latency(u, none));
+  }
+
+  std::vector<FullEdge> edges() && { return std::move(edges_); }
+  std::vector<std::uint32_t> tails() && { return std::move(tails_); }
+
+ private:
+  // Who wrote a register last, and who has read that.
+  struct Users {
+    std::uint32_t writer = none;
+    Effects::Write write;
+    std::vector<std::uint32_t> readers;
+  };
+
+  std::uint32_t number_of(Place place) {
+    const auto [it, fresh] = numbers_.try_emplace(place, static_cast<std::uint32_t>(users_.size()));
+    if (fresh) users_.emplace_back();
+    return it->second;
+  }
+
+  void edge(std::uint32_t from, std::uint32_t to, std::uint32_t cycles) {
+    edges_.push_back({from, to, cycles});
+  }
+
+  std::uint32_t latency(const Users& users, std::uint32_t reader_node,
+                        machine::ResultReader reader = machine::ResultReader::alu) const {
+    const machine::Instruction& code = code_[users.writer].code;
+    if (effects_[users.writer].late) return expected_latency(code);
+    if (reader_node == none) reader = machine::reader_of(code);
+    return latency_of(code.generation, users.write, reader);
+  }
+
+  void add(std::uint32_t n) {
+    const Effects& effects = effects_[n];
+    MemoryAccess access = access_of(code_[n].code);
+    if (access.has_place) set_base(n, access);
+    for (const Effects::Read& read : effects.reads()) {
+      Users& users = users_[number_of(read.place)];
+      if (users.writer != none) edge(users.writer, n, latency(users, n, read.reader));
+      users.readers.push_back(n);
+    }
+    for (const Effects::Write& write : effects.writes()) this->write(n, write);
+    order_.add(n, order_kept_by(code_[n].code), access,
+               [&](std::uint32_t from, std::uint32_t to) { edge(from, to, 1); });
+  }
+
+  void write(std::uint32_t n, const Effects::Write& write) {
+    Users& users = users_[number_of(write.place)];
+    if (users.writer != none && users.writer != n) {
+      const Effects& before = effects_[users.writer];
+      edge(users.writer, n,
+           before.late ? expected_latency(code_[users.writer].code)
+                       : overwrite_latency(code_[n].code.generation, users.write, write));
+    }
+    for (const std::uint32_t reader : users.readers)
+      if (reader != n) edge(reader, n, effects_[reader].late && !write.predicate ? late_operand_cycles : 1);
+    users.readers.clear();
+    users.writer = n;
+    users.write = write;
+  }
+
+  // The value of the address's registers: they and who wrote them.
+  void set_base(std::uint32_t n, MemoryAccess& access) {
+    const machine::Instruction& code = code_[n].code;
+    std::size_t next = 0;
+    const auto add_place = [&](Place place) {
+      if (next + 2 > access.base.size()) {
+        access.has_place = false;
+        return;
+      }
+      access.base[next++] = place + 1;
+      access.base[next++] = users_[number_of(place)].writer;
+    };
+    for (std::size_t i = 0; i < code.operand_count(); ++i) {
+      const machine::Operand& o = code.operands[i];
+      if (o.kind != machine::OperandKind::memory) continue;
+      const Ref& ref = code_[n].refs[i];
+      if (ref)
+        for (unsigned k = 0; k < ref.count; ++k) add_place(place_of_value(ref.reg, ref.part + k));
+      else if (o.base != machine::zero_register)
+        for (unsigned k = 0; k < (o.wide || o.pair ? 2u : 1u); ++k) add_place(o.base + k);
+      if (o.uniform != machine::zero_uniform) add_place(uniform_places + o.uniform);
+      if (o.scale != 1) access.has_place = false;
+    }
+  }
+
+  std::span<const Instruction> code_;
+  std::span<const Effects> effects_;
+  std::unordered_map<Place, std::uint32_t> numbers_;
+  std::vector<Users> users_;
+  std::vector<FullEdge> edges_;
+  std::vector<std::uint32_t> tails_;
+  MemoryOrder order_;
+};
+
+}  // namespace
+
+ScheduleGraph::ScheduleGraph(std::span<const Instruction> code, std::span<const Effects> effects)
+    : predecessors_(code.size(), 0) {
+  GraphBuilder builder(code, effects);
+  builder.run();
+  const std::vector<GraphBuilder::FullEdge> all = std::move(builder).edges();
+  tails_ = std::move(builder).tails();
+  starts_.assign(code.size() + 1, 0);
+  for (const GraphBuilder::FullEdge& e : all) {
+    ++starts_[e.from + 1];
+    ++predecessors_[e.to];
+  }
+  for (std::size_t n = 0; n < code.size(); ++n) starts_[n + 1] += starts_[n];
+  std::vector<std::size_t> next(starts_.begin(), starts_.end() - 1);
+  edges_.resize(all.size());
+  for (const GraphBuilder::FullEdge& e : all) edges_[next[e.from]++] = {e.to, e.cycles};
+}
+
+std::vector<std::uint32_t> ScheduleGraph::cycles_to_end() const {
+  std::vector<std::uint32_t> out = tails_;
+  for (std::size_t n = size(); n-- > 0;)
+    for (const Edge& e : after(n)) out[n] = std::max(out[n], out[e.to] + e.cycles);
+  return out;
+}
+
+}  // namespace simtlab::assembler
