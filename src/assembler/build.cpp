@@ -94,6 +94,7 @@ bool takes(const OperandForm& operand, const Value& value) {
     case Value::Kind::constant:
       return operand.kind == OperandKind::constant && takes_modifiers(operand, value) &&
              value.offset >> operand.bits.width() == 0;
+    case Value::Kind::uniform: return operand.kind == OperandKind::ureg && takes_modifiers(operand, value);
     case Value::Kind::number:
       return operand.kind == OperandKind::immediate && immediate_of(operand, value).has_value();
     case Value::Kind::address:
@@ -145,7 +146,8 @@ Value half_of(const Value& wide, bool high) {
       break;
     case Value::Kind::number: out.bits = high ? wide.bits >> 32 : wide.bits & 0xffffffffu; break;
     case Value::Kind::constant: out.offset += high ? 4 : 0; break;
-    case Value::Kind::address: break;
+    case Value::Kind::address:
+    case Value::Kind::uniform: break;
   }
   return out;
 }
@@ -223,6 +225,7 @@ void Builder::set_source(Instruction& i, std::size_t at, const Value& value) {
       o.number = value.bank;
       o.value = value.offset;
       break;
+    case Value::Kind::uniform: o.number = static_cast<std::uint8_t>(value.bits); break;
     case Value::Kind::number: o.value = *immediate_of(operand, value); return;
     case Value::Kind::address: i.address = static_cast<std::uint32_t>(value.bits); return;
   }
@@ -315,6 +318,8 @@ Instruction& Builder::access(std::string_view mnemonic, Ref result, Ref base, st
     o.value = offset;
     o.base = machine::zero_register;
     o.wide = wide;
+    // Beside a uniform register, URZ here, the register says by itself that it is a pair.
+    o.pair = wide && i.code.form->operands[k].pair != machine::no_bit;
     i.refs[k] = base;
   }
   return i;
@@ -353,7 +358,7 @@ Ref Builder::in_register(const Value& value) {
                               value.kind == Value::Kind::constant ? value.offset : value.bits,
                               std::uint32_t{value.bank} << 1 | (value.wide ? 1u : 0u));
   // An address has two halves, which look alike here.
-  const bool may_keep = value.kind != Value::Kind::address;
+  const bool may_keep = value.kind != Value::Kind::address && value.kind != Value::Kind::uniform;
   if (const auto it = kept_.find(key); may_keep && it != kept_.end()) return it->second;
   const Condition guarded = std::exchange(guard_, always());
   const Ref out = new_register(value.wide ? 2 : 1);
@@ -366,6 +371,7 @@ Ref Builder::in_register(const Value& value) {
 void Builder::move_word(Ref d, const Value& value) {
   const bool remakes = value.kind != Value::Kind::reg || !value.ref;
   Instruction& i = emit("MOV", d, {value});
+  if (value.kind == Value::Kind::uniform) return;
   i.copy = !remakes;
   i.remakes = remakes && !i.guarded();
 }

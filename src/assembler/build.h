@@ -22,6 +22,7 @@ struct Value {
     number,    // `bits`: an integer, or the bits of a float (f32 or f64)
     constant,  // bytes of constant bank `bank` from `offset` on
     address,   // half of an address (Program::addresses[bits])
+    uniform,   // uniform register `bits`
   };
   Kind kind = Kind::reg;
   Ref ref{};
@@ -44,6 +45,7 @@ inline Value number(std::uint64_t bits, bool wide = false) {
 inline Value parameter(std::uint32_t offset, bool wide = false) {
   return {.kind = Value::Kind::constant, .wide = wide, .offset = offset};
 }
+inline Value uniform_register(std::uint8_t at) { return {.kind = Value::Kind::uniform, .bits = at}; }
 // The low or high word of a value of 64 bits.
 Value half_of(const Value& wide, bool high);
 

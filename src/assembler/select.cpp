@@ -41,8 +41,14 @@ void Selector::make_registers() {
   definition_.assign(count, none);
   std::vector<std::uint8_t> writes(count, 0);
   std::vector<bool> whole(count, false);
+  read_.assign(count, false);
   for (std::uint32_t pc = 0; pc < f_.fn.code.size(); ++pc) {
     const Inst& inst = f_.fn.code[pc];
+    const auto read = [&](const Operand& o) {
+      if (o.kind == ptx::OperandKind::reg || o.kind == ptx::OperandKind::pred) read_[o.index] = true;
+    };
+    read(inst.guard);
+    for (unsigned i = 0; i < inst.src_count; ++i) read(inst.src[i]);
     for (unsigned k = 0; k < inst.dst_count; ++k) {
       const Operand& o = inst.dst[k];
       if (o.kind != ptx::OperandKind::reg && o.kind != ptx::OperandKind::pred) continue;

@@ -68,11 +68,6 @@ std::string_view store_name(Space space) {
 
 bool is_wide(Space space) { return space == Space::global || space == Space::generic; }
 
-void refuse_unusual(const Inst& inst) {
-  if (inst.mods.order == MemOrder::acquire || inst.mods.order == MemOrder::sc)
-    Selector::give_up("a load that acquires");
-}
-
 // An element of the vector that was loaded into `words`, whole registers first.
 void take_element(Selector& s, const Inst& inst, unsigned k, Ref words) {
   const Ref d = s.result(inst, k);
@@ -162,7 +157,6 @@ void load(Selector& s, const Inst& inst) {
   if (inst.frame_relative) space = Space::local;
   if (space == Space::param) return load_parameter(s, inst);
   if (space == Space::constant) space = Space::global;
-  refuse_unusual(inst);
   const unsigned bytes = ptx::size_of(inst.type) * inst.mods.vector;
   if (bytes > 16) s.give_up("a load of more than 16 bytes");
   Builder& out = s.out();
@@ -178,6 +172,8 @@ void load(Selector& s, const Inst& inst) {
                                      {{"size", size_word(type, bytes)}});
   if (frame) s.use_stack(i);
   set_order(s, i, inst);
+  if (inst.mods.order == MemOrder::acquire || inst.mods.order == MemOrder::sc)
+    acquire(s, inst.mods.scope, space);
   for (unsigned k = 0; k < inst.mods.vector; ++k) take_element(s, inst, k, words);
 }
 
@@ -230,8 +226,6 @@ void store(Selector& s, const Inst& inst) {
   Space space = inst.mods.space;
   if (inst.frame_relative) space = Space::local;
   if (space == Space::param || space == Space::constant) s.give_up("a store to this space");
-  if (inst.mods.order == MemOrder::release || inst.mods.order == MemOrder::sc)
-    s.give_up("a store that releases");
   const unsigned bytes = ptx::size_of(inst.type) * inst.mods.vector;
   if (bytes > 16) s.give_up("a store of more than 16 bytes");
   Builder& out = s.out();
@@ -239,6 +233,7 @@ void store(Selector& s, const Inst& inst) {
   const Place place = s.place(inst, wide);
   Value value = stored(s, inst);
   if (value.kind != Value::Kind::reg) value = out.as_register(value);
+  if (inst.mods.order == MemOrder::release || inst.mods.order == MemOrder::sc) release(s, inst.mods.scope);
   const Type type = Type::b32;
   Instruction& i = wide ? out.access(store_name(space), {}, place.base, place.offset, true, {value},
                                      {{"size", size_word(type, bytes)}, {"e", "E"}})
@@ -248,16 +243,41 @@ void store(Selector& s, const Inst& inst) {
   set_order(s, i, inst);
 }
 
+std::string_view scope_word(ptx::Scope scope) {
+  return scope == ptx::Scope::sys ? "SYS" : scope == ptx::Scope::cta ? "CTA" : "GPU";
+}
+
+// Errors of accesses before it are reported where the block is left.
+void order_accesses(Selector& s, ptx::Scope scope, std::string_view kind) {
+  Builder& out = s.out();
+  out.emit("MEMBAR", {}, {}, {{"scope", scope_word(scope)}, {"sem", kind}});
+  if (scope == ptx::Scope::cta) return;
+  out.emit("ERRBAR", {}, {});
+  if (out.has_form("CGAERRBAR")) out.emit("CGAERRBAR", {}, {});
+}
+
 void fence(Selector& s, const Inst& inst) {
-  const std::string_view scope = inst.mods.scope == ptx::Scope::sys   ? "SYS"
-                                 : inst.mods.scope == ptx::Scope::cta ? "CTA"
-                                                                      : "GPU";
-  s.out().emit("MEMBAR", {}, {}, {{"scope", scope}, {"sem", "SC"}});
+  const MemOrder order = inst.mods.order;
+  const ptx::Scope scope = inst.mods.scope;
+  if (order != MemOrder::acquire) {
+    const bool all = inst.op == Op::fence && order != MemOrder::sc;
+    order_accesses(s, scope, all ? "ALL" : "SC");
+  }
+  if (order != MemOrder::release) acquire(s, scope, Space::global);
 }
 
 void hint(Selector&, const Inst&) {}  // it says nothing about values
 
 }  // namespace
+
+void release(Selector& s, ptx::Scope scope) { order_accesses(s, scope, "ALL"); }
+
+// Lines that the first cache holds may be old. Shared memory has no such cache, but that of a cluster's other
+// blocks.
+void acquire(Selector& s, ptx::Scope scope, Space space) {
+  if (scope == ptx::Scope::cta || (space == Space::shared && s.generation() < 90)) return;
+  s.out().emit("CCTL", {}, {}, {{"op", "IVALL"}});
+}
 
 void Selector::use_stack(Instruction& i) {
   program_.stack = true;

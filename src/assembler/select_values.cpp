@@ -133,6 +133,10 @@ const Inst* Selector::definition(const Operand& operand) const {
   return d == none ? nullptr : &f_.fn.code[d];
 }
 
+bool Selector::is_read(const Operand& operand) const {
+  return (operand.kind == OperandKind::reg || operand.kind == OperandKind::pred) && read_[operand.index];
+}
+
 const Inst* Selector::taken(const Inst& inst, unsigned i, Fold kind) const {
   const Operand& o = inst.src[i];
   if (o.kind != OperandKind::reg && o.kind != OperandKind::pred) return nullptr;

@@ -64,6 +64,8 @@ class Selector {
   const Inst* taken(const Inst& inst, unsigned i, Fold kind) const;
   // The only instruction that makes it, always; null: none.
   const Inst* definition(const Operand& operand) const;
+  // Somebody reads the register, as it is in PTX.
+  bool is_read(const Operand& operand) const;
   std::optional<std::uint64_t> known(const Operand& operand) const;  // a number
 
   // The comparison that a predicate operand is, where an `and` or `or` makes it a part of itself.
@@ -112,6 +114,7 @@ class Selector {
   ptx::Cfg cfg_;
   Builder builder_;
   std::vector<std::uint32_t> definition_;  // of each register: its only instruction, unguarded; none
+  std::vector<bool> read_;
   std::vector<Ref> refs_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> addresses_;
   std::optional<Condition> flag_;
@@ -143,6 +146,9 @@ inline bool is_half_pair(Type t) { return t == Type::f16x2 || t == Type::bf16x2;
 std::string_view float_comparison(ptx::Compare compare);
 ptx::Compare swapped_comparison(ptx::Compare compare);
 std::string_view combination_word(ptx::BoolOp op);
+// What comes before an access that releases, and after one that acquires.
+void release(Selector& s, ptx::Scope scope);
+void acquire(Selector& s, ptx::Scope scope, Space space);
 // p (and, of pairs, q for the upper halves) = (a compare b) combined with a predicate
 void compare_halves(Selector& s, const Inst& inst, Ref p, Ref q, ptx::BoolOp combine, Condition with);
 
