@@ -14,7 +14,7 @@
 #include "kernel_support.h"
 #include "machine_comparison.h"
 
-namespace simtlab::exec {
+namespace simtlab::exec::expansion {
 namespace {
 
 using comparison::draw;
@@ -528,4 +528,4 @@ TEST(Expand, what_is_not_done_is_named) {
 }
 
 }  // namespace
-}  // namespace simtlab::exec
+}  // namespace simtlab::exec::expansion
