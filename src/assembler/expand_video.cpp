@@ -138,8 +138,8 @@ void finish_scalar(Expansion& b, const Operand& value, bool is_signed) {
 Operand shifted(const Numbers& n, const Operand& x, const Operand& word) {
   Expansion& b = n.b;
   const Inst& inst = b.at();
-  const Operand by = inst.mods.wrap ? b.logic(Op::and_, word, b.number(31))
-                                    : b.op(Op::min, Type::u32, {word, b.number(32)});
+  const Operand by =
+      inst.mods.wrap ? b.logic(Op::and_, word, b.number(31)) : b.op(Op::min, Type::u32, {word, b.number(32)});
   if (inst.op == Op::vshr) return b.shift_right(Type::s64, x, by);
   if (!inst.mods.sat) return b.shift_left(x, by, 8);
   const Operand first = b.shift_right(Type::u32, by, b.number(1));
