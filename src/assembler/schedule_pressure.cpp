@@ -138,11 +138,11 @@ InUse peak_in_order(BlockRegisters& registers, std::size_t size) {
 
 class PressureScheduler {
  public:
-  PressureScheduler(const std::vector<Instruction>& code, const ScheduleGraph& graph,
-                    BlockRegisters& registers)
+  PressureScheduler(const std::vector<Instruction>& code, const std::vector<Effects>& effects,
+                    const ScheduleGraph& graph, BlockRegisters& registers)
       : graph_(graph),
         registers_(registers),
-        times_(code, graph),
+        times_(code, effects, graph, false),
         ranks_(graph.cycles_to_end()),
         left_(code.size()),
         states_(code.size()),
@@ -295,17 +295,20 @@ class BlockOrder {
  public:
   BlockOrder(Program& program, std::uint32_t block, const LiveRegisters& live)
       : code_(program.blocks[block].code),
-        graph_(code_, effects_in(code_)),
+        effects_(effects_in(code_)),
+        graph_(code_, effects_),
         registers_(program, block, live),
         own_peak_(peak_in_order(registers_, code_.size()).general) {}
 
   // The fewest registers that the block's own order or one that spares them needs.
-  int least_registers() { return std::min(own_peak_, PressureScheduler(code_, graph_, registers_).run(0)); }
+  int least_registers() {
+    return std::min(own_peak_, PressureScheduler(code_, effects_, graph_, registers_).run(0));
+  }
 
   void schedule(int limit) {
-    const std::uint32_t own_cycles = cycles_in_order(code_, graph_);
+    const std::uint32_t own_cycles = cycles_in_order(code_, effects_, graph_, false);
     for (const int less : {0, 4, 10}) {
-      PressureScheduler scheduler(code_, graph_, registers_);
+      PressureScheduler scheduler(code_, effects_, graph_, registers_);
       const int peak = scheduler.run(limit - less);
       const bool fits = peak <= std::max(limit, own_peak_);
       if ((fits && scheduler.cycles() < own_cycles) || (own_peak_ > limit && peak < own_peak_))
@@ -329,6 +332,7 @@ class BlockOrder {
   }
 
   std::vector<Instruction>& code_;
+  const std::vector<Effects> effects_;
   const ScheduleGraph graph_;
   BlockRegisters registers_;
   const int own_peak_;
