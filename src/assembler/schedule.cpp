@@ -18,6 +18,7 @@ namespace {
 struct Placed {
   std::uint32_t n = none;
   bool swapped = false;
+  bool operator==(const Placed&) const = default;
 };
 
 // Of the instructions that may issue now always one of the highest rank; of equal ones the first.
@@ -145,14 +146,19 @@ void schedule_block(Block& block, unsigned generation, bool in_loop) {
   effects.reserve(block.code.size());
   for (const Instruction& i : block.code) effects.push_back(effects_of(i));
   const ScheduleGraph graph(block.code, effects);
-  std::uint32_t least = estimated_cycles(block, generation, in_loop);
-  Block best;
+  std::vector<Placed> own(block.code.size());
+  for (std::uint32_t n = 0; n < own.size(); ++n) own[n].n = n;
   // Who comes first in the code comes first; then who has the longest way to the end.
   const std::vector<std::uint32_t> unranked(block.code.size(), 0), ranked = graph.cycles_to_end();
+  std::vector<std::vector<Placed>> seen = {std::move(own)};
+  std::uint32_t least = estimated_cycles(block, generation, in_loop);
+  Block best;
   for (const bool banks : {false, true})
     for (const auto* ranks : {&unranked, &ranked}) {
       ListScheduler scheduler(block.code, effects, graph, *ranks, banks);
       scheduler.run();
+      if (std::ranges::find(seen, scheduler.order()) != seen.end()) continue;
+      seen.push_back(scheduler.order());
       Block tried = in_order(block, scheduler.order());
       const std::uint32_t cycles = estimated_cycles(tried, generation, in_loop);
       if (cycles >= least) continue;
