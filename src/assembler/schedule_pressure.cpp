@@ -17,8 +17,12 @@
 namespace simtlab::assembler {
 namespace {
 
-// Registers that a kernel may have even where fewer would do.
-constexpr int spare_registers = 32;
+// Registers that a thread may have while an SM still has room for as many threads as it can hold.
+int free_registers(unsigned generation) {
+  constexpr int file = 65536;
+  const int threads = generation == 75 ? 1024 : generation > 80 && generation < 90 ? 1536 : 2048;
+  return file / threads / 8 * 8;
+}
 // What allocation cannot use, since pairs and quadruples have to begin at even numbers.
 constexpr int lost_registers = 6;
 // Six predicates may be alive, for one is needed to move others about.
@@ -349,7 +353,8 @@ void schedule_before_allocation(Program& program) {
     if (program.blocks[b].code.size() >= fewest)
       least = std::max(least, BlockOrder(program, b, live).least_registers());
   const int most = static_cast<int>(program.most_registers) - lost_registers;
-  const int limit = std::max(least, std::min(std::max(least + least / 8, spare_registers), most));
+  const int limit =
+      std::max(least, std::min(std::max(least + least / 8, free_registers(program.generation)), most));
   for (std::uint32_t b = 0; b < count; ++b)
     if (program.blocks[b].code.size() >= fewest) BlockOrder(program, b, live).schedule(limit);
 }
