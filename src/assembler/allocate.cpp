@@ -148,15 +148,8 @@ bool make_room(Program& program, File file) {
   }
 }
 
-}  // namespace
-
-bool allocate(Program& program, std::string& why) {
-  program.stack = program.stack || program.frame_bytes > 0;
-  {
-    Liveness liveness = liveness_of(program);
-    coalesce(program, liveness);
-    if (number_all(program, liveness, false)) return true;
-  }
+// `why` is set where it does not succeed.
+bool allocate_spilling(Program& program, std::string& why) {
   // Spilled predicates need general registers, and stores of general ones the predicates that guard them.
   for (unsigned round = 0; round < most_rounds; ++round) {
     if (!make_room(program, File::predicate)) {
@@ -171,6 +164,27 @@ bool allocate(Program& program, std::string& why) {
   }
   why = "its registers and predicates push each other out";
   return false;
+}
+
+}  // namespace
+
+bool allocate(Program& program, std::string& why) {
+  program.stack = program.stack || program.frame_bytes > 0;
+  const bool any_fixed =
+      std::ranges::any_of(program.registers, [](const Register& r) { return r.fixed != Register::anywhere; });
+  // What never is in a register of an argument can be spilled.
+  Program apart;
+  if (any_fixed) apart = program;
+  {
+    Liveness liveness = liveness_of(program);
+    coalesce(program, liveness);
+    if (number_all(program, liveness, false)) return true;
+  }
+  if (!any_fixed) return allocate_spilling(program, why);
+  Liveness liveness = liveness_of(apart);
+  coalesce(apart, liveness, false);
+  program = std::move(apart);
+  return number_all(program, liveness, false) || allocate_spilling(program, why);
 }
 
 }  // namespace simtlab::assembler

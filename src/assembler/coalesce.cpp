@@ -157,7 +157,7 @@ struct Copy {
 
 }  // namespace
 
-void coalesce(Program& program, Liveness& liveness) {
+void coalesce(Program& program, Liveness& liveness, bool with_fixed) {
   std::vector<Copy> found;
   for (const Block& block : program.blocks)
     for (const Instruction& i : block.code)
@@ -169,7 +169,12 @@ void coalesce(Program& program, Liveness& liveness) {
     at.place += ref.part;
     return at;
   };
-  for (const Copy& copy : found) classes.merge(place_of(copy.to), place_of(copy.from));
+  const auto is_fixed = [&](const Ref& ref) {
+    return program.registers[ref.reg].fixed != Register::anywhere;
+  };
+  for (const Copy& copy : found)
+    if (with_fixed || (!is_fixed(copy.to) && !is_fixed(copy.from)))
+      classes.merge(place_of(copy.to), place_of(copy.from));
 
   const auto rename = [&](Ref& ref) {
     if (!ref) return;

@@ -291,13 +291,14 @@ void Finder::scan_block(std::uint32_t block) {
             piece(unit, behind, then);
         });
   }
-  for (const LiveIn& in : live_ins_[block])
-    if (scan_.lives(in.unit)) {
-      const LiveScan::State where = scan_.state(in.unit);
-      out_.lives[in.unit].push_back(
-          {out_.first_gap[block], ends_[in.unit], none, where == LiveScan::always ? 0 : where});
-      found(in.unit, in.node);
-    }
+  // What the branch at the end makes superfluous is so in blocks before, too.
+  std::erase_if(live_ins_[block], [&](const LiveIn& in) { return !scan_.lives(in.unit); });
+  for (const LiveIn& in : live_ins_[block]) {
+    const LiveScan::State where = scan_.state(in.unit);
+    out_.lives[in.unit].push_back(
+        {out_.first_gap[block], ends_[in.unit], none, where == LiveScan::always ? 0 : where});
+    found(in.unit, in.node);
+  }
   // No definition reaches them.
   for (const std::uint32_t unit : scan_.touched()) {
     std::vector<Segment>& list = out_.lives[unit];

@@ -278,7 +278,33 @@ class Maker {
     floor_ = floor;
     predicate_floor_ = predicate_floor;
   }
+  // Threads that leave early set the value before they do.
+  void early_exit(unsigned depth, unsigned budget) {
+    const Ref joined = chance(50) ? b_.new_register(1) : any();
+    const Ref p = any_predicate();
+    const bool inverted = chance(50);
+    const Ref a = any(), c = any(2);
+    b_.guard({p, inverted});
+    if (chance(50)) {
+      const Ref v = b_.new_register(2);
+      emit_line(b_.emit("IMAD.WIDE", v, {value_of(a), value_of(a), value_of(c)}));
+      copy(joined, {v.reg, 1, 1});
+    } else {
+      copy(joined, a);
+    }
+    branch(p, inverted);
+    const std::uint32_t head = b_.block();
+    go_on(depth);
+    scoped([&] {
+      region(depth, budget);
+      copy(joined, any());
+    });
+    go_on(depth);
+    program_.blocks[head].code.back().target = b_.block();
+    keep(joined);
+  }
   void diamond(unsigned depth, unsigned budget) {
+    if (chance(30)) return early_exit(depth, budget);
     const Ref joined = b_.new_register(1);
     const Ref p = any_predicate();
     branch(p, chance(50));
