@@ -11,7 +11,7 @@ namespace simtlab::assembler {
 
 // Afterwards instructions name fewer registers, and `lives` is that of those (in the gaps of the code before:
 // copies that went away leave theirs). with_fixed: registers whose number is fixed take part, and live
-// longer. Registers that nothing names any more stay in Program::registers.
+// longer. Values of segments mean nothing any more. Registers that nothing names stay in Program::registers.
 void coalesce(Program& program, Liveness& liveness, bool with_fixed = true);
 
 }  // namespace simtlab::assembler

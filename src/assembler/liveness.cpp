@@ -330,7 +330,11 @@ void Finder::find_values() {
     const auto get = [&](std::uint32_t unit) {
       return in_block[unit] == b ? now[unit] : LiveValues::undefined;
     };
-    for (const LiveIn& in : live_ins_[b]) set(in.unit, in.node);
+    values.begin_block();
+    for (const LiveIn& in : live_ins_[b]) {
+      set(in.unit, in.node);
+      if (simple_[in.unit] == 0) values.add_meeting(in.node);
+    }
     std::uint32_t site = first_site_[b];
     for (const Instruction& i : program_.blocks[b].code) {
       sources.clear();
@@ -339,15 +343,19 @@ void Finder::find_values() {
           sources.push_back(get(out_.unit(from) + part));
       std::size_t at = 0;
       each_unit(i, true, [&](std::uint32_t unit) {
-        if (at < sources.size() && sources[at] != LiveValues::undefined && old_lives_[site] == 0)
+        if (at < sources.size() && sources[at] != LiveValues::undefined && old_lives_[site] == 0) {
+          values.add_copy(site);
           values.add_input(site, sources[at]);
+        }
         ++at;
         set(unit, site++);
       });
     }
-    for (const std::uint32_t s : next_[b])
+    for (const std::uint32_t s : next_[b]) {
+      values.add_next(s);
       for (const LiveIn& in : live_ins_[s])
         if (simple_[in.unit] == 0) values.add_input(in.node, get(in.unit));
+    }
   }
   values.solve();
   node_values_.resize(nodes_);

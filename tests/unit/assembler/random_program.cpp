@@ -330,11 +330,16 @@ class Maker {
     const Ref carried = b_.new_register(1), twin = b_.new_register(1);
     copy(carried, any());
     copy(twin, any());
+    // The same as `carried`, if nobody writes it.
+    const bool shadowed = chance(50);
+    const Ref shadow = b_.new_register(1);
+    copy(shadow, carried);
     go_on(depth + 1);
     const std::uint32_t head = b_.block();
     scoped([&] {
       keep(carried);
       keep(twin);
+      if (shadowed) keep(shadow);
       floor_ = values_.size();
       region(depth + 1, budget);
       // Sometimes they swap.
@@ -347,6 +352,7 @@ class Maker {
         copy(carried, any());
         copy(twin, any());
       }
+      if (shadowed) copy(shadow, carried);
       define_predicate();
       branch(predicates_.back(), chance(50));
     });
