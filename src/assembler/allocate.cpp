@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::uint32_t stack_register = 1;
 constexpr unsigned most_rounds = 4;
+constexpr std::uint32_t large = 20000;  // instructions of a kernel for which time is short
 
 std::vector<std::uint8_t> named_registers(const Program& program) {
   std::vector<std::uint8_t> named(program.registers.size(), 0);
@@ -133,7 +134,8 @@ bool number_all(Program& program, const Liveness& liveness, bool spilled) {
 bool make_room(Program& program, File file) {
   const Program before = program;
   const Liveness liveness = liveness_of(before);
-  for (std::uint32_t spare = 0;; spare += 1 + spare / 4) {
+  const std::uint32_t first_step = liveness.first_gap.back() < large ? 1 : 3;
+  for (std::uint32_t spare = 0;; spare += first_step + spare / 4) {
     Limits limits = limits_of(program);
     NumberLimits& own = file == File::general ? limits.general : limits.predicates;
     own.enough = own.most;
