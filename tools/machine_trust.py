@@ -10,9 +10,10 @@ The vendor's assembler (ptxas) makes the machine code; nothing of simtlab needs 
 Every byte of every buffer is compared. Where the PTX instruction is an approximation (.approx, .full), values that are
 within two units in the last place are counted apart, as "near".
 
-With --optimised the other side is the PTX itself, as simtlab's optimiser leaves it (`simtlab run --optimise on`).
+With --optimised the other side is the PTX itself, as simtlab's optimiser leaves it (`simtlab run --optimise on`), with
+--assembled the machine code that simtlab makes of it (`--assemble on`). Neither needs ptxas.
 
-usage: machine_trust.py [--optimised] [--ptxas PATH]... [--arch sm_80,...] [-O 0,1,3] [--random N] [KIND...]
+usage: machine_trust.py [--optimised | --assembled] [--ptxas PATH]... [--arch sm_80,...] [-O 0,1,3] [--random N] [KIND...]
 Exit codes: 0 all equal, 1 some differ, 2 wrong arguments, 7 a tool is missing.
 """
 import argparse
@@ -93,16 +94,16 @@ class Trust:
 
     def module(self, kind, ptxas, architecture, number, kernels):
         path = self.folder / f"{kind}_{architecture}_{number}.ptx"
-        if self.options.optimised:
+        if self.options.own:
             path.write_text(kernel.Module(kernels, architecture[3:]).text()[0])
         else:
             kernels = self.accepted(ptxas, architecture, kernels, path)
         if not kernels:
             return []
         suite = [f"ptx {path.name}"]
-        if self.options.optimised:
-            suite.append("optimised optimised")
-        for level in [] if self.options.optimised else self.options.levels:
+        if self.options.own:
+            suite.append("optimised optimised" if self.options.own == "optimised" else f"assembled assembled {architecture}")
+        for level in [] if self.options.own else self.options.levels:
             cubin = path.with_suffix(f".O{level}.cubin")
             run = self.assemble(ptxas, architecture, level, path, cubin)
             if run.returncode != 0:
@@ -150,7 +151,7 @@ class Trust:
     def report(self):
         rows = [("kind", "generation", "level", "kernels", *OUTCOMES)]
         for (kind, architecture, level), counts in self.counts.items():
-            row = [kind, architecture, level if level == "optimised" else f"-O{level}", sum(counts.values())] + [
+            row = [kind, architecture, level if level == self.options.own else f"-O{level}", sum(counts.values())] + [
                 counts[o] for o in OUTCOMES
             ]
             rows.append(tuple(str(c) for c in row))
@@ -177,8 +178,8 @@ def run(options, folder):
     if "instructions" in options.kinds:
         forms = subprocess.run([options.compare, "forms"], capture_output=True, text=True, check=True).stdout
     for architecture in options.architectures:
-        ptxas = None if options.optimised else assembler_of(architecture, options.assemblers, folder)
-        if ptxas is None and not options.optimised:
+        ptxas = None if options.own else assembler_of(architecture, options.assemblers, folder)
+        if ptxas is None and not options.own:
             print(f"{architecture}: no assembler knows it; left out", file=sys.stderr)
             continue
         if "instructions" in options.kinds:
@@ -191,7 +192,7 @@ def run(options, folder):
         if "tests" in options.kinds:
             for kernels in files.tests(int(architecture[3:])):
                 trust.compare("tests", ptxas, architecture, kernels)
-        if "examples" in options.kinds and not options.optimised:
+        if "examples" in options.kinds and not options.own:
             trust.compare("opencl", ptxas, architecture, files.opencl(options, folder))
             for level, *found in whole.compare(options, ptxas, architecture, options.levels, folder):
                 trust.note("examples", architecture, level, *found)
@@ -212,7 +213,10 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--module", type=int, default=200, metavar="N", help="kernels in one module")
     parser.add_argument(
-        "--optimised", action="store_true", help="compare with simtlab's own optimised PTX; needs no ptxas"
+        "--optimised", dest="own", action="store_const", const="optimised", help="compare with simtlab's optimised PTX"
+    )
+    parser.add_argument(
+        "--assembled", dest="own", action="store_const", const="assembled", help="compare with simtlab's machine code"
     )
     parser.add_argument("--show", type=int, default=20, metavar="N", help="differences that are printed")
     parser.add_argument("--keep", metavar="FOLDER", help="keeps PTX, cubins and suites there")
@@ -226,7 +230,7 @@ def main():
     options.architectures, options.levels = options.arch.split(","), options.levels.split(",")
     options.assemblers = options.ptxas or [p for p in (shutil.which("ptxas"), "/usr/local/cuda/bin/ptxas") if p]
     options.assemblers = [p for p in options.assemblers if shutil.which(p)]
-    if not options.assemblers and not options.optimised:
+    if not options.assemblers and not options.own:
         missing("ptxas", "pip install nvidia-cuda-nvcc-cu12 has it, --ptxas names it")
     options.compare, options.simtlab = built("compare_machine", options.compare), built("simtlab", options.simtlab)
     options.again = f"--seed {options.seed} --random {options.random} --limit {options.limit}"

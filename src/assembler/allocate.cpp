@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "assembler/build.h"
 #include "assembler/coalesce.h"
 #include "assembler/numbers.h"
 #include "assembler/spill.h"
+#include "machine/launch_state.h"
 
 namespace simtlab::assembler {
 namespace {
@@ -48,9 +50,41 @@ void reserve_written(const Program& program, Limits& limits) {
 Limits limits_of(const Program& program) {
   Limits limits;
   limits.general.most = std::min(program.most_registers, 255u);
-  limits.predicates = {.file = File::predicate, .most = machine::true_predicate, .reserved = {}};
+  limits.predicates = {.file = File::predicate,
+                       .most = machine::true_predicate,
+                       .enough = machine::true_predicate,
+                       .reserved = {}};
   reserve_written(program, limits);
   return limits;
+}
+
+// R1 = the begin of the frame, before anything else.
+void start_stack(Program& program) {
+  using machine::OperandKind;
+  constexpr std::uint32_t portion = 16;  // of the widest access
+  program.frame_bytes = (program.frame_bytes + portion - 1) / portion * portion;
+  std::vector<Instruction>& entry = program.blocks[0].code;
+  std::erase_if(entry, [](const Instruction& i) {
+    for (std::size_t k = 0; k < i.code.operand_count(); ++k)
+      if (i.is_write(k) && !i.refs[k] && i.code.operands[k].kind == OperandKind::reg &&
+          i.code.operands[k].number == stack_register)
+        return true;
+    return false;
+  });
+  Program scratch;
+  scratch.blocks.emplace_back();
+  Builder builder(scratch, program.generation);
+  builder.start(0);
+  builder.emit("MOV", {}, {parameter(machine::launch_slots(program.generation).stack)});
+  builder.emit("IADD3", {}, {zero(), number(0u - program.frame_bytes), zero()});
+  std::vector<Instruction>& code = scratch.blocks[0].code;
+  for (Instruction& i : code)
+    for (std::size_t k = 0; k < i.code.operand_count(); ++k)
+      if (i.is_write(k) && i.code.operands[k].kind == OperandKind::reg)
+        i.code.operands[k].number = stack_register;
+  code[1].code.operands[static_cast<std::size_t>(code[1].code.form->operand(machine::Name("Ra")))].number =
+      stack_register;
+  entry.insert(entry.begin(), code.begin(), code.end());
 }
 
 void write_numbers(Program& program, const std::vector<std::uint8_t>& numbers, const Numbers& reserved) {
@@ -77,17 +111,19 @@ void write_numbers(Program& program, const std::vector<std::uint8_t>& numbers, c
   program.used_registers = used;
 }
 
-bool number(const Program& program, const Liveness& liveness, const NumberLimits& limits,
-            std::vector<std::uint8_t>& numbers) {
+bool find_numbers(const Program& program, const Liveness& liveness, const NumberLimits& limits,
+                  std::vector<std::uint8_t>& numbers) {
   return give_numbers(program, liveness, named_registers(program), limits, numbers);
 }
 
-bool number_all(Program& program, const Liveness& liveness) {
-  const Limits limits = limits_of(program);
+bool number_all(Program& program, const Liveness& liveness, bool spilled) {
+  Limits limits = limits_of(program);
+  if (spilled) limits.general.enough = limits.general.most;
   std::vector<std::uint8_t> numbers;
-  if (!number(program, liveness, limits.predicates, numbers) ||
-      !number(program, liveness, limits.general, numbers))
+  if (!find_numbers(program, liveness, limits.predicates, numbers) ||
+      !find_numbers(program, liveness, limits.general, numbers))
     return false;
+  if (program.frame_bytes > 0) start_stack(program);
   write_numbers(program, numbers, limits.general.reserved);
   return true;
 }
@@ -98,10 +134,11 @@ bool make_room(Program& program, File file) {
   const Program before = program;
   const Liveness liveness = liveness_of(before);
   for (std::uint32_t spare = 0;; spare += 1 + spare / 4) {
-    const Limits limits = limits_of(program);
-    const NumberLimits& own = file == File::general ? limits.general : limits.predicates;
+    Limits limits = limits_of(program);
+    NumberLimits& own = file == File::general ? limits.general : limits.predicates;
+    own.enough = own.most;
     std::vector<std::uint8_t> numbers;
-    if (number(program, spare == 0 ? liveness : liveness_of(program), own, numbers)) return true;
+    if (find_numbers(program, spare == 0 ? liveness : liveness_of(program), own, numbers)) return true;
     std::uint32_t taken = spare + (file == File::general && !program.stack ? 1u : 0u);
     for (std::uint32_t n = 0; n < own.most; ++n) taken += own.reserved.has(n) ? 1u : 0u;
     if (taken >= own.most) return false;
@@ -114,10 +151,11 @@ bool make_room(Program& program, File file) {
 }  // namespace
 
 bool allocate(Program& program, std::string& why) {
+  program.stack = program.stack || program.frame_bytes > 0;
   {
     Liveness liveness = liveness_of(program);
     coalesce(program, liveness);
-    if (number_all(program, liveness)) return true;
+    if (number_all(program, liveness, false)) return true;
   }
   // Spilled predicates need general registers, and stores of general ones the predicates that guard them.
   for (unsigned round = 0; round < most_rounds; ++round) {
@@ -129,7 +167,7 @@ bool allocate(Program& program, std::string& why) {
       why = "the operands of its instructions need more registers than there are";
       return false;
     }
-    if (number_all(program, liveness_of(program))) return true;
+    if (number_all(program, liveness_of(program), true)) return true;
   }
   why = "its registers and predicates push each other out";
   return false;

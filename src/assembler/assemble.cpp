@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "assembler/allocate.h"
+#include "assembler/balance.h"
 #include "assembler/clean.h"
 #include "assembler/control.h"
 #include "assembler/converge.h"
@@ -56,8 +57,8 @@ Program program_of(ptx::VirtualFunction work, const ptx::Module& module, unsigne
   if (!select(work, module, generation, program, why)) throw GivenUp{why};
   clean(program);
   converge(program);
-  schedule_before_allocation(program);
   if (!allocate(program, why)) throw GivenUp{why};
+  balance(program);
   schedule_after_allocation(program);
   lay_out(program);
   set_control(program);

@@ -116,6 +116,14 @@ bool takes_all(const Form& form, std::span<const Value> sources) {
   return at == sources.size();
 }
 
+bool has_short_numbers(const Form& form) {
+  for (std::size_t i = 0; i < form.operands.size(); ++i)
+    if (is_source(form.operands[i], i) && form.operands[i].kind == OperandKind::immediate &&
+        form.operands[i].bits.width() < 32)
+      return true;
+  return false;
+}
+
 // What a predicate source is where nobody says it: without effect.
 bool is_never_by_default(const Form& form, const OperandForm& operand) {
   return operand.name.starts_with("Pcin") || (operand.name == "Pc" && form.mnemonic == "LOP3");
@@ -252,14 +260,16 @@ Instruction& Builder::emit(std::string_view mnemonic, Ref result, std::initializ
   SIMTLAB_ASSERT(sources.size() <= values.size(), "an instruction has few sources");
   std::ranges::copy(sources, values.begin());
   const std::span<Value> given(values.data(), sources.size());
-  // 0 has a register of its own; that of a float is +0.
+  // 0 has a register of its own; that of a float is +0. Numbers of few bits (lanes, barriers) stay.
+  const Form* form = form_for(mnemonic, given);
+  const bool stays = form != nullptr && has_short_numbers(*form);
   for (Value& v : given)
-    if (v.is_number() && v.bits == 0 && !v.inverted) {
+    if (!stays && v.is_number() && v.bits == 0 && !v.inverted) {
       const bool negative = v.negated;
       v = zero();
       v.negated = negative;
     }
-  const Form* form = form_for(mnemonic, given);
+  if (!stays) form = form_for(mnemonic, given);
   // Which ones go to registers: as few as possible, of those the later ones.
   const unsigned all = 1u << given.size();
   for (unsigned most = 1; form == nullptr && most <= given.size(); ++most)

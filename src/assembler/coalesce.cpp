@@ -155,28 +155,21 @@ struct Copy {
   unsigned depth;
 };
 
-bool is_copy(const Instruction& i, Ref& to, Ref& from) {
-  if (!i.copy) return false;
-  for (std::size_t k = 0; k < i.code.operand_count(); ++k)
-    if (i.refs[k]) (i.is_write(k) ? to : from) = i.refs[k];
-  return to && from && to.count == from.count;
-}
-
 }  // namespace
 
 void coalesce(Program& program, Liveness& liveness) {
-  std::vector<Copy> copies;
+  std::vector<Copy> found;
   for (const Block& block : program.blocks)
     for (const Instruction& i : block.code)
-      if (Ref to, from; is_copy(i, to, from)) copies.push_back({to, from, block.depth});
-  std::ranges::stable_sort(copies, std::ranges::greater(), &Copy::depth);
+      if (Ref to, from; copies(i, to, from)) found.push_back({to, from, block.depth});
+  std::ranges::stable_sort(found, std::ranges::greater(), &Copy::depth);
   Classes classes(program, liveness);
   const auto place_of = [&](const Ref& ref) {
     Classes::At at = classes.find(ref.reg);
     at.place += ref.part;
     return at;
   };
-  for (const Copy& copy : copies) classes.merge(place_of(copy.to), place_of(copy.from));
+  for (const Copy& copy : found) classes.merge(place_of(copy.to), place_of(copy.from));
 
   const auto rename = [&](Ref& ref) {
     if (!ref) return;
@@ -191,7 +184,7 @@ void coalesce(Program& program, Liveness& liveness) {
     }
     std::erase_if(block.code, [](const Instruction& i) {
       Ref to, from;
-      return is_copy(i, to, from) && to == from;
+      return copies(i, to, from) && to == from;
     });
   }
 }

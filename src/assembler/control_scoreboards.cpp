@@ -81,11 +81,12 @@ struct PendingScoreboards {
     add(held, result_mask);
     add(held, operand_mask);
     if (result_mask != 0 && may_acquire(instruction.code)) add(acquiring, result_mask);
-    if (read >= scoreboard_count) return;
-    through[read] = (held_by_read >> read & 1u) != 0
-                        ? static_cast<ScoreboardMask>(through[read] & result_mask)
-                        : result_mask;
-    add(held_by_read, mask_of(read));
+    const unsigned holds = read < scoreboard_count ? read : write;
+    if (holds >= scoreboard_count) return;
+    through[holds] = (held_by_read >> holds & 1u) != 0
+                         ? static_cast<ScoreboardMask>(through[holds] & result_mask)
+                         : result_mask;
+    add(held_by_read, mask_of(holds));
   }
 
   // False: nothing is new.

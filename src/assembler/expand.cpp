@@ -29,8 +29,9 @@ std::vector<bool> carries_in_use(const std::vector<Inst>& code) {
 }
 
 bool expand_one(Expansion& b) {
-  constexpr bool (*parts[])(Expansion&) = {expand_single,  expand_real, expand_half,       expand_division,
-                                           expand_integer, expand_bits, expand_comparison, expand_atomic};
+  constexpr bool (*parts[])(Expansion&) = {expand_single,     expand_real,    expand_half,
+                                           expand_division,   expand_integer, expand_bits,
+                                           expand_comparison, expand_atomic,  expand_video};
   for (const auto part : parts)
     if (part(b)) return true;
   return false;

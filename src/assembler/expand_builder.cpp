@@ -38,7 +38,8 @@ OpClass class_of_operation(Op op, Type type, Type stype, const Mods& mods) {
     case Op::sin:
     case Op::cos:
     case Op::ex2:
-    case Op::lg2: return OpClass::sfu;
+    case Op::lg2:
+    case Op::tanh: return OpClass::sfu;
     case Op::popc:
     case Op::clz:
     case Op::bfind:
@@ -85,6 +86,8 @@ Expansion::Expansion(ptx::VirtualFunction& function, unsigned generation)
 
 void Expansion::start(const Inst& inst, bool carry) {
   at_ = &inst;
+  first_ = main_.size();
+  first_register_ = static_cast<std::uint32_t>(function_.registers.size());
   carry_in_use_ = carry;
 }
 
@@ -157,7 +160,20 @@ void Expansion::to_if(const Operand& guard, const Operand& result, Op operation,
 }
 
 void Expansion::give(Op operation, Type type, Sources sources, const Mods& mods, Type stype) {
+  if (operation == Op::mov && sources.size() == 1 && redirect(*sources.begin())) return;
   to(at_->dst[0], operation, type, sources, mods, stype).guard = at_->guard;
+}
+
+// In place of a move: the instruction before, if it is what made the value, writes the result.
+bool Expansion::redirect(const Operand& value) {
+  if (stream_->size() <= first_ || stream_ == &rare_ || at_->dst[0].bytes != value.bytes) return false;
+  Inst& last = stream_->back();
+  const bool is_new = value.kind == OperandKind::reg && value.index >= first_register_;
+  if (!is_new || last.dst_count != 1 || last.dst[0] != value || last.guard.kind != OperandKind::none)
+    return false;
+  last.dst[0] = at_->dst[0];
+  last.guard = at_->guard;
+  return true;
 }
 
 Operand Expansion::result() {
@@ -279,7 +295,10 @@ Expansion::Label Expansion::label() {
   labels_.push_back({});
   return static_cast<Label>(labels_.size() - 1);
 }
-void Expansion::bind(Label label) { labels_[label] = here(); }
+void Expansion::bind(Label label) {
+  labels_[label] = here();
+  if (stream_ == &main_) first_ = main_.size();
+}
 
 void Expansion::jump(const Operand& guard, Label label) {
   jumps_.push_back({here(), label});

@@ -126,10 +126,13 @@ class Expansion {
   };
   Place here() const { return {stream_ == &rare_, static_cast<std::uint32_t>(stream_->size())}; }
   void jump(const Operand& guard, Label label);
+  bool redirect(const Operand& value);
 
   ptx::VirtualFunction& function_;
   unsigned generation_;
   const Inst* at_ = nullptr;
+  std::size_t first_ = 0;             // instruction behind the last label
+  std::uint32_t first_register_ = 0;  // of those made for the instruction at hand
   bool carry_in_use_ = false;
   Operand carry_;
   std::vector<Inst> main_, rare_;

@@ -26,21 +26,21 @@ Operand negative(Expansion& b, const Operand& x, unsigned bytes) {
   return b.sub(bytes == 8 ? Type::u64 : Type::u32, b.number(0, bytes), x);
 }
 
-// 2^32 / y, at most one less than it is.
-Operand reciprocal32(Expansion& b, const Operand& y) {
+// 2^32 / y, at most one less than it is; less: -y.
+Operand reciprocal32(Expansion& b, const Operand& y, const Operand& less) {
   const Operand rounded = b.convert(Type::f32, Type::u32, y, Rounding::rp);
   const Operand start = b.add(Type::u32, b.approximate(Op::rcp, Type::f32, rounded), b.number(0xffffffeu));
   const Operand first = b.convert(Type::u32, Type::f32, start, Rounding::rzi, true);
-  const Operand error = b.low_product(Type::u32, negative(b, y, 4), first);
+  const Operand error = b.low_product(Type::u32, less, first);
   return multiply_add(b, MulMode::hi, first, error, first);
 }
 
-Operand reciprocal64(Expansion& b, const Operand& y) {
+Operand reciprocal64(Expansion& b, const Operand& y, const Operand& less) {
   const Operand rounded = b.convert(Type::f32, Type::u64, y, Rounding::rp);
   const Operand start = b.add(Type::u32, b.approximate(Op::rcp, Type::f32, rounded), b.number(0x1ffffffeu));
   Operand better = b.convert(Type::u64, Type::f32, start, Rounding::rzi);
   for (unsigned i = 0; i < 2; ++i) {
-    const Operand error = negative(b, b.low_product(Type::u64, better, y), 8);
+    const Operand error = b.low_product(Type::u64, better, less);
     better = b.add(Type::u64, better, high_product64(b, better, error, false));
   }
   return better;
@@ -51,13 +51,12 @@ void divide(Expansion& b, const Operand& result, const Operand& x, const Operand
   const bool wide = y.bytes == 8;
   const Type type = wide ? Type::u64 : Type::u32;
   const Operand q = remainder ? b.make(type) : result, rest = remainder ? result : b.make(type);
-  if (wide) {
-    b.to(q, Op::mov, Type::b64, {high_product64(b, reciprocal64(b, y), x, false)});
-    b.to(rest, Op::sub, type, {x, b.low_product(type, q, y)});
-  } else {
-    b.to(q, Op::mul, type, {reciprocal32(b, y), x}).mods.mul = MulMode::hi;
-    b.to(rest, Op::mad, type, {negative(b, q, 4), y, x}).mods.mul = MulMode::lo;
-  }
+  const Operand less = negative(b, y, y.bytes);
+  if (wide)
+    b.to(q, Op::mov, Type::b64, {high_product64(b, reciprocal64(b, y, less), x, false)});
+  else
+    b.to(q, Op::mul, type, {reciprocal32(b, y, less), x}).mods.mul = MulMode::hi;
+  b.to(rest, Op::mad, type, {q, less, x}).mods.mul = MulMode::lo;
   for (unsigned i = 0; i < 2; ++i) {
     const Operand again = b.compare(Compare::hs, type, rest, y);
     if (remainder || i == 0) b.to_if(again, rest, Op::sub, type, {rest, y});

@@ -28,9 +28,27 @@ ptx::Operand add_brain_floats(Expansion& b, Type type, const Operand& x, const O
   return b.fma(type, x, brain_number(b, type, brain_one), y);
 }
 
+namespace {
+
+// One half after the other.
+void function_of_halves(Expansion& b) {
+  const ptx::Inst& inst = b.at();
+  const Type type = inst.type == Type::f16x2 ? Type::f16 : Type::bf16;
+  const Operand low = b.make(Type::b16), high = b.make(Type::b16);
+  ptx::Inst& parts = b.to(low, Op::mov, Type::b32, {b.in_register(inst.src[0])});
+  parts.dst[parts.dst_count++] = high;
+  b.give(Op::mov, Type::b32, {b.op(inst.op, type, {low}, inst.mods), b.op(inst.op, type, {high}, inst.mods)});
+}
+
+}  // namespace
+
 bool expand_half(Expansion& b) {
   const ptx::Inst& inst = b.at();
   const Type type = inst.type;
+  if ((inst.op == Op::ex2 || inst.op == Op::tanh) && is_pair(type)) {
+    function_of_halves(b);
+    return true;
+  }
   if ((type != Type::bf16 && type != Type::bf16x2) || b.generation() >= 90) return false;
   ptx::Mods m = inst.mods;
   m.rounding = ptx::Rounding::rn;

@@ -14,6 +14,7 @@ bool expand_integer(Expansion& b);     // products, extrema, saturating sums
 bool expand_bits(Expansion& b);        // bit fields and counts
 bool expand_comparison(Expansion& b);  // set, slct, cnot, testp, copysign
 bool expand_atomic(Expansion& b);      // atom, red
+bool expand_video(Expansion& b);       // vadd to vset4
 
 // ---- of one part for others ----
 

@@ -172,9 +172,9 @@ void divide(Expansion& b) {
   otherwise(b, Expansion::inverse(plain), out, [&] { divide_slowly(b, out, x, y, rounding); });
 }
 
-void reciprocal(Expansion& b) {
+void reciprocal(Expansion& b, const Operand& of) {
   const Inst& inst = b.at();
-  const Operand y = b.in_register(inst.src[0]), one = b.real(1);
+  const Operand y = b.in_register(of), one = b.real(1);
   const Rounding rounding = direction(inst);
   const Operand out = b.result();
   // From 2^-1022 to 2^1021; what is moved beyond that stands at a zero.
@@ -276,8 +276,14 @@ bool expand_real(Expansion& b) {
   const Inst& inst = b.at();
   if (inst.type != Type::f64 || (inst.mods.approx && inst.mods.ftz)) return false;
   switch (inst.op) {
-    case Op::div: divide(b); return true;
-    case Op::rcp: reciprocal(b); return true;
+    case Op::div:
+      if (b.known(inst.src[0]) && b.value(inst.src[0]) >> 32 == one_word &&
+          (b.value(inst.src[0]) & 0xffffffffu) == 0)
+        reciprocal(b, inst.src[1]);
+      else
+        divide(b);
+      return true;
+    case Op::rcp: reciprocal(b, inst.src[0]); return true;
     case Op::sqrt: square_root(b); return true;
     case Op::rsqrt: reciprocal_root(b); return true;
     default: return false;

@@ -21,6 +21,7 @@ using ptx::Operand;
 using ptx::Rounding;
 using ptx::Type;
 
+constexpr std::uint32_t one_bits = 0x3f800000u;
 constexpr float least_normal = 0x1p-126f;
 constexpr float reciprocal_is_normal = 0x1p126f;  // of numbers up to this one
 
@@ -194,9 +195,8 @@ Operand has_plain_reciprocal(Expansion& b, const Operand& of) {
                    b.number(0x1ffffffu));
 }
 
-void reciprocal(Expansion& b) {
+void reciprocal(Expansion& b, const Operand& y) {
   const Inst& inst = b.at();
-  const Operand& y = inst.src[0];
   const Rounding rounding = direction(inst);
   const Operand plain = has_plain_reciprocal(b, y);
   const Operand start = b.approximate(Op::rcp, Type::f32, y);
@@ -273,26 +273,31 @@ void square_root(Expansion& b) {
 
 // ---- functions that the unit computes of normal numbers ----
 
-// Of subnormal numbers (ex2: of what has subnormal results) by way of others, and how the result goes back.
-struct Detour {
-  Op before;
-  float there;
-  Op after;
-  float back;
-};
-void go_around(Expansion& b, const Detour& detour) {
+// Of subnormal numbers by way of 2^24 times as much, and how the result goes back.
+void go_around(Expansion& b, Op after, float back) {
   const Inst& inst = b.at();
-  const Operand& x = inst.src[0];
-  const Operand where =
-      inst.op == Op::ex2 ? b.compare(Compare::lt, Type::f32, x, b.single(-126)) : is_subnormal(b, x);
+  const Operand where = is_subnormal(b, inst.src[0]);
   const Operand out = b.result();
-  const Operand moved = b.op(Op::mov, Type::f32, {x});
-  b.to_if(where, moved, detour.before, Type::f32, {moved, b.single(detour.there)});
+  const Operand moved = scaled_where(b, where, inst.src[0], 0x1p24f);
   ptx::Mods m;
   m.approx = true;
   m.ftz = true;
   b.to(out, inst.op, Type::f32, {moved}, m);
-  b.to_if(where, out, detour.after, Type::f32, {out, b.single(detour.back)});
+  b.to_if(where, out, after, Type::f32, {out, b.single(back)});
+  b.finish(out);
+}
+
+// Of what has subnormal results by way of half of it, squared.
+void power_of_two(Expansion& b) {
+  const Operand& x = b.at().src[0];
+  const Operand where = b.compare(Compare::lt, Type::f32, x, b.single(-126));
+  const Operand out = b.result();
+  const Operand moved = scaled_where(b, where, x, 0.5f);
+  ptx::Mods m;
+  m.approx = true;
+  m.ftz = true;
+  b.to(out, Op::ex2, Type::f32, {moved}, m);
+  b.to_if(where, out, Op::mul, Type::f32, {out, out});
   b.finish(out);
 }
 
@@ -320,10 +325,10 @@ bool expand_approximation(Expansion& b) {
   if (m.ftz) return false;
   switch (b.at().op) {
     case Op::rcp: approximate_reciprocal(b); return true;
-    case Op::sqrt: go_around(b, {Op::mul, 0x1p24f, Op::mul, 0x1p-12f}); return true;
-    case Op::rsqrt: go_around(b, {Op::mul, 0x1p24f, Op::mul, 0x1p12f}); return true;
-    case Op::lg2: go_around(b, {Op::mul, 0x1p24f, Op::add, -24}); return true;
-    case Op::ex2: go_around(b, {Op::add, 24, Op::mul, 0x1p-24f}); return true;
+    case Op::sqrt: go_around(b, Op::mul, 0x1p-12f); return true;
+    case Op::rsqrt: go_around(b, Op::mul, 0x1p12f); return true;
+    case Op::lg2: go_around(b, Op::add, -24); return true;
+    case Op::ex2: power_of_two(b); return true;
     default: return false;
   }
 }
@@ -346,8 +351,13 @@ bool expand_single(Expansion& b) {
   }
   if (inst.mods.approx || inst.mods.full) return expand_approximation(b);
   switch (inst.op) {
-    case Op::div: divide(b); return true;
-    case Op::rcp: reciprocal(b); return true;
+    case Op::div:
+      if (b.known(inst.src[0]) && b.value(inst.src[0]) == one_bits)
+        reciprocal(b, inst.src[1]);
+      else
+        divide(b);
+      return true;
+    case Op::rcp: reciprocal(b, inst.src[0]); return true;
     case Op::sqrt: square_root(b); return true;
     default: return false;
   }

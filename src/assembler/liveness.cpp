@@ -116,8 +116,7 @@ void Finder::find_exposed() {
     for (auto i = code.rbegin(); i != code.rend(); ++i) scan_.step(*i);
     std::vector<std::uint32_t> units = scan_.touched();
     std::ranges::sort(units);
-    const auto twice = std::ranges::unique(units);
-    units.erase(twice.begin(), twice.end());
+    units.erase(std::unique(units.begin(), units.end()), units.end());
     for (const std::uint32_t unit : units)
       if (scan_.lives(unit)) {
         exposed_.emplace_back(unit, b);
@@ -334,11 +333,9 @@ void Finder::find_values() {
     std::uint32_t site = first_site_[b];
     for (const Instruction& i : program_.blocks[b].code) {
       sources.clear();
-      if (i.copy)
-        for (std::size_t k = 0; k < i.code.operand_count(); ++k)
-          if (i.refs[k] && !i.is_write(k))
-            for (std::uint32_t part = 0; part < i.refs[k].count; ++part)
-              sources.push_back(get(out_.unit(i.refs[k]) + part));
+      if (Ref to, from; copies(i, to, from))
+        for (std::uint32_t part = 0; part < from.count; ++part)
+          sources.push_back(get(out_.unit(from) + part));
       std::size_t at = 0;
       each_unit(i, true, [&](std::uint32_t unit) {
         if (at < sources.size() && sources[at] != LiveValues::undefined && old_lives_[site] == 0)
@@ -382,6 +379,18 @@ void Finder::run() {
 }
 
 }  // namespace
+
+bool copies(const Instruction& instruction, Ref& to, Ref& from) {
+  if (!instruction.copy) return false;
+  to = from = {};
+  for (std::size_t k = 0; k < instruction.code.operand_count(); ++k) {
+    if (!instruction.refs[k]) continue;
+    const machine::Operand& o = instruction.code.operands[k];
+    if (o.negated || o.absolute || o.inverted) return false;
+    (instruction.is_write(k) ? to : from) = instruction.refs[k];
+  }
+  return to && from && to.count == from.count;
+}
 
 Liveness liveness_of(const Program& program) {
   Liveness out;

@@ -29,6 +29,9 @@ struct Liveness {
   std::uint32_t unit(const Ref& ref) const { return first_unit[ref.reg] + ref.part; }
 };
 
+// What an instruction that only copies writes and reads. False: it does more.
+bool copies(const Instruction& instruction, Ref& to, Ref& from);
+
 // A value that is undefined on some way to its reader lives from its definitions on alone.
 Liveness liveness_of(const Program& program);
 

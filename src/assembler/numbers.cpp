@@ -224,13 +224,14 @@ bool Numbering::improve(Order order, std::uint32_t most, Choice choice, unsigned
   return false;
 }
 
-// The hardware gives registers to warps in such portions: numbers up to the next one cost nothing, and a few
-// more than there must be keep instructions apart.
+// A few numbers more than there must be keep instructions apart. They cost nothing while an SM can be full of
+// warps, and then up to the next portion in which the hardware gives registers to warps.
 std::uint32_t Numbering::roomy() const {
   if (limits_.file == File::predicate) return limits_.most;
-  constexpr std::uint32_t portion = 8, share = 10;
-  return std::min(
-      {limits_.most, (best_used_ + portion - 1) / portion * portion, best_used_ + best_used_ / share});
+  constexpr std::uint32_t portion = 8, full = 32;
+  const std::uint32_t end = std::max((best_used_ + portion - 1) / portion * portion, full);
+  const std::uint32_t more = best_used_ <= full ? best_used_ / 6 : best_used_ / 20;
+  return std::min({limits_.most, end, best_used_ + std::max(1u, more)});
 }
 
 // Numbers other than those that were free last, and sources of one instruction in different banks.
@@ -255,8 +256,9 @@ bool Numbering::run(std::vector<std::uint8_t>& numbers) {
     return a.width != b.width ? a.width > b.width : a.length > b.length;
   };
   const auto longest = [](const Item& a, const Item& b) { return a.length > b.length; };
-  const std::uint32_t least = most_alive();
-  if (least > limits_.most) return false;
+  const std::uint32_t alive = most_alive();
+  if (alive > limits_.most) return false;
+  const std::uint32_t least = std::max(alive, limits_.enough);
   const std::array<Order, 4> orders{ordered(begins), ordered(wide_begins), ordered(wide_long),
                                     ordered(longest)};
   std::uint32_t most = limits_.most;
@@ -264,7 +266,8 @@ bool Numbering::run(std::vector<std::uint8_t>& numbers) {
     for (const Choice choice : {Choice::lowest, Choice::snug})
       if ((best_.empty() || best_used_ > least) && improve(order, most, choice, 1) && keep())
         most = best_used_ - 1;
-  const auto tries = static_cast<unsigned>(std::clamp<std::size_t>(100000 / items_.size(), 2, 30));
+  const std::size_t most_tries = limits_.enough == 0 ? 30 : 3;
+  const auto tries = static_cast<unsigned>(std::clamp<std::size_t>(100000 / items_.size(), 2, most_tries));
   for (bool better = true; better && (best_.empty() || best_used_ > least);) {
     better = false;
     for (const Order& order : orders)

@@ -13,6 +13,7 @@ namespace simtlab::assembler {
 struct NumberLimits {
   File file = File::general;
   std::uint32_t most = 255;  // numbers are below it
+  std::uint32_t enough = 0;  // fewer are of no use
   Numbers reserved;          // that no register may get
 };
 

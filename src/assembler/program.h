@@ -29,7 +29,8 @@ struct Register {
   static constexpr std::uint8_t anywhere = 0xff;
   File file = File::general;
   std::uint8_t width = 1;
-  std::uint8_t fixed = anywhere;  // the number that it must get: arguments of calls of the driver
+  // The number that it must get: arguments of calls of the driver. After allocation: that it has.
+  std::uint8_t fixed = anywhere;
 };
 
 // What an operand reads or writes: `count` registers of `reg` from its part `part` on. reg none: the operand
@@ -78,7 +79,7 @@ struct Program {
   std::uint32_t spilled = 0;           // bytes a thread
   std::uint32_t most_registers = 255;  // that allocation may use
   std::uint32_t used_registers = 0;    // after allocation
-  bool stack = false;                  // R1 holds the begin of the frame; allocation leaves it alone
+  bool stack = false;  // R1 holds the begin of the frame: allocation sees to it where there is a frame
 
   std::uint32_t add(Register r) {
     registers.push_back(r);

@@ -3,13 +3,14 @@
 #include <utility>
 
 #include "assembler/build.h"
+#include "assembler/occupied.h"
 #include "assembler/spill.h"
-#include "machine/launch_state.h"
 
 namespace simtlab::assembler {
 namespace {
 
 constexpr std::uint8_t stack_register = 1;
+constexpr std::uint32_t widest_access = 16;
 // Accesses farther from each other do not share a register.
 constexpr std::uint32_t longest_share = 300;
 
@@ -45,6 +46,11 @@ class Spiller {
   Relief relief(const Ref& ref) const {
     return ref && ref.reg < plan_.reliefs.size() ? plan_.reliefs[ref.reg] : Relief::none;
   }
+  template <class F>
+  void each_segment(std::uint32_t reg, const F& f) const {
+    for (std::uint32_t k = 0; k < program_.registers[reg].width; ++k)
+      for (const Segment& s : liveness_.lives[liveness_.first_unit[reg] + k]) f(k, s);
+  }
   void give_places();
   void find_remakers();
   void block(std::uint32_t b);
@@ -60,7 +66,6 @@ class Spiller {
   void put(Instruction i, const Instruction& user, bool guarded);
   Ref new_piece(std::uint32_t reg, unsigned count);
   Ref shared(const Ref& ref, std::uint32_t gap);
-  void start_stack();
 
   Program& program_;
   const Liveness& liveness_;
@@ -75,22 +80,42 @@ class Spiller {
 
 const char* size_word(unsigned count) { return count == 4 ? "128" : count == 2 ? "64" : ""; }
 
+// Registers that do not live at once may have the same place.
 void Spiller::give_places() {
   places_.assign(program_.registers.size(), none);
-  const std::uint32_t before = program_.frame_bytes;
+  constexpr std::uint32_t shared_words = 256, word = 4;
+  Occupied taken(liveness_.first_gap.back());
+  std::uint32_t words = 0, own = shared_words;
+  const std::uint32_t begin = (program_.frame_bytes + widest_access - 1) / widest_access * widest_access;
   for (std::uint32_t r = 0; r < places_.size(); ++r) {
     if (plan_.reliefs[r] != Relief::stored) continue;
     if (plan_.file == File::predicate) {
       places_[r] = program_.add({.file = File::general});
       continue;
     }
-    const std::uint32_t bytes = 4u * program_.registers[r].width;
-    places_[r] = (program_.frame_bytes + bytes - 1) / bytes * bytes;
-    program_.frame_bytes = places_[r] + bytes;
-    program_.spilled += bytes;
+    const std::uint32_t width = program_.registers[r].width;
+    Numbers used;
+    each_segment(r, [&](std::uint32_t, const Segment& s) { used |= taken.in(s.from, s.to); });
+    std::uint32_t first = 0;
+    const auto is_free = [&] {
+      for (std::uint32_t k = first; k < first + width; ++k)
+        if (used.has(k)) return false;
+      return true;
+    };
+    while (first < shared_words && !is_free()) first += width;
+    if (first < shared_words) {
+      each_segment(r, [&](std::uint32_t k, const Segment& s) { taken.take(first + k, s.from, s.to); });
+    } else {
+      first = (own + width - 1) / width * width;
+      own = first + width;
+    }
+    words = std::max(words, first + width);
+    places_[r] = begin + first * word;
   }
-  if (program_.frame_bytes == before) return;
-  program_.frame_bytes = (program_.frame_bytes + 15) / 16 * 16;
+  if (words == 0) return;
+  program_.spilled += words * word;
+  program_.frame_bytes = begin + words * word;
+  program_.stack = true;
 }
 
 void Spiller::find_remakers() {
@@ -231,11 +256,8 @@ Ref Spiller::read(const Ref& ref, const Instruction& user, std::uint32_t gap) {
 
 // A copy from or to memory is a load or a store.
 bool Spiller::copy_of_memory(const Instruction& i, std::uint32_t gap) {
-  if (!i.copy || plan_.file != File::general) return false;
   Ref to, from;
-  for (std::size_t k = 0; k < i.code.operand_count(); ++k)
-    if (i.refs[k]) (i.is_write(k) ? to : from) = i.refs[k];
-  if (!to || !from || to.count != 1 || from.count != 1) return false;
+  if (plan_.file != File::general || !copies(i, to, from) || to.count != 1) return false;
   if (relief(to) == Relief::stored) {
     const Ref piece = relief(from) == Relief::none ? from : read(from, i, gap);
     std::erase_if(held_, [&](const Held& h) { return overlap(h.of, to); });
@@ -297,38 +319,10 @@ void Spiller::block(std::uint32_t b) {
   program_.blocks[b].code = std::move(code_);
 }
 
-// R1 = the begin of the frame, before anything else.
-void Spiller::start_stack() {
-  std::vector<Instruction>& entry = program_.blocks[0].code;
-  std::erase_if(entry, [](const Instruction& i) {
-    for (std::size_t k = 0; k < i.code.operand_count(); ++k)
-      if (i.is_write(k) && !i.refs[k] && i.code.operands[k].kind == machine::OperandKind::reg &&
-          i.code.operands[k].number == stack_register)
-        return true;
-    return false;
-  });
-  const auto on_stack = [](Instruction i, bool reads) {
-    for (std::size_t k = 0; k < i.code.operand_count(); ++k)
-      if (i.is_write(k) && i.code.operands[k].kind == machine::OperandKind::reg)
-        i.code.operands[k].number = stack_register;
-    if (const int a = i.code.form->operand(machine::Name("Ra")); reads && a >= 0)
-      i.code.operands[static_cast<std::size_t>(a)].number = stack_register;
-    return i;
-  };
-  const std::uint32_t top = machine::launch_slots(program_.generation).stack;
-  builder_.emit("MOV", {}, {parameter(top)});
-  const Instruction get = on_stack(taken(), false);
-  builder_.emit("IADD3", {}, {zero(), number(0u - program_.frame_bytes), zero()});
-  entry.insert(entry.begin(), {get, on_stack(taken(), true)});
-  program_.stack = true;
-}
-
 void Spiller::run() {
-  const std::uint32_t frame = program_.frame_bytes;
   give_places();
   find_remakers();
   for (std::uint32_t b = 0; b < program_.blocks.size(); ++b) block(b);
-  if (program_.frame_bytes != frame) start_stack();
 }
 
 }  // namespace

@@ -131,15 +131,19 @@ struct Trigonometric : Stateless {
   }
 };
 
+// MUFU flushes: where the result is subnormal, ptxas squares that of half the operand.
 struct Ex2 : Stateless {
   using Stateless::Stateless;
   static constexpr unsigned wide = 8;
   template <class V>
   SIMTLAB_INLINE V operator()(V a) const {
-    return to_float<V>(exp2_of(to_double(a)));
+    const auto small = (AsS<V>)(a < splat<V>(-126));
+    const V r = to_float<V>(exp2_of(to_double(blend(small, a * splat<V>(0.5f), a))));
+    return blend(small, r * r, r);
   }
 };
-// log2 by m in [sqrt(1/2), sqrt(2)) and the series of atanh((m - 1) / (m + 1)).
+// Of subnormal numbers as ptxas writes it, too: of 2^24 times as much, less 24. log2 by m in [sqrt(1/2),
+// sqrt(2)) and the series of atanh((m - 1) / (m + 1)).
 struct Lg2 : Stateless {
   using Stateless::Stateless;
   static constexpr unsigned wide = 8;
@@ -148,7 +152,8 @@ struct Lg2 : Stateless {
     using D = Doubles<V>;
     using U = AsU<D>;
     using M = AsS<D>;
-    const D x = to_double(a);
+    const auto small = (AsS<V>)(((AsU<V>)a & Layout<V>::exponent) == AsU<V>{});
+    const D x = to_double(blend(small, a * splat<V>(0x1p24f), a));
     const U bits = (U)x, shifted = bits - splat<U>(0x3fe6a09e667f3bcdull);
     const U exponent = (U)((M)shifted >> 52);
     const D m = (D)(bits - (exponent << 52));
@@ -159,7 +164,8 @@ struct Lg2 : Stateless {
     r = blend((M)(x > D{}), r, splat<D>(__builtin_nan("")));
     r = blend((M)(x == D{}), splat<D>(-__builtin_inf()), r);
     r = blend((M)(x == splat<D>(__builtin_inf())), x, r);
-    return to_float<V>(r);
+    const V result = to_float<V>(r);
+    return blend(small, result - splat<V>(24), result);
   }
 };
 struct Tanh : Stateless {

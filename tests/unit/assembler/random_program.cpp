@@ -228,6 +228,7 @@ class Maker {
   }
 
   void step() {
+    if (mix_.predicates > 7 && chance(50)) return chance(50) ? guarded() : define_predicate();
     const unsigned what = below(100);
     if (what < 35) return compute();
     if (what < 45) return copy_one();

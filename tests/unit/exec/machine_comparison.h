@@ -5,6 +5,7 @@
 //   ptx FILE
 //   cubin LABEL FILE                                       (any number)
 //   optimised LABEL                                        the PTX, optimised
+//   assembled LABEL sm_80                                  machine code of our own of it
 //   kernel NAME BLOCKS THREADS SHARED SEED exact|near IN... -> OUT...     (BLOCKS, THREADS: 4 or 8x8x2)
 // IN and OUT are buffers KIND*COUNT (kinds: machine_comparison.cpp), of which the kernel takes the addresses
 // in this order; IN may also be a value KIND=HEX. Inputs are drawn from SEED, outputs start as zeros; all
@@ -60,7 +61,7 @@ struct Kernel {
 };
 struct Suite {
   std::string folder, ptx;
-  std::vector<std::pair<std::string, std::string>> cubins;  // label, file; empty: the PTX, optimised
+  std::vector<std::pair<std::string, std::string>> cubins;  // label, file; empty: the PTX, optimised; sm_80: assembled
   std::vector<Kernel> kernels;
 };
 // Throws std::runtime_error where the file is no suite.

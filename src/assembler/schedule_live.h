@@ -1,0 +1,30 @@
+// Which registers without numbers are in use where blocks begin and end.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "assembler/program.h"
+
+namespace simtlab::assembler {
+
+class LiveRegisters {
+ public:
+  explicit LiveRegisters(const Program& program);
+  bool in(std::uint32_t block, std::uint32_t reg) const { return has(in_[block], reg); }
+  bool out(std::uint32_t block, std::uint32_t reg) const { return has(out_[block], reg); }
+  template <class F>
+  void for_each_in(std::uint32_t block, const F& f) const {
+    for (std::size_t w = 0; w < in_[block].size(); ++w)
+      for (std::uint64_t bits = in_[block][w]; bits != 0; bits &= bits - 1)
+        f(static_cast<std::uint32_t>(w * 64) + static_cast<std::uint32_t>(__builtin_ctzll(bits)));
+  }
+
+ private:
+  using Bits = std::vector<std::uint64_t>;
+  static bool has(const Bits& bits, std::uint32_t i) { return (bits[i / 64] >> (i % 64) & 1u) != 0; }
+
+  std::vector<Bits> in_, out_;
+};
+
+}  // namespace simtlab::assembler

@@ -1,0 +1,353 @@
+// The order of a block's instructions before registers have numbers: results early enough for who needs them,
+// without more registers than the kernel needs anyway.
+//
+// While registers are left, what most depends on comes first; while they are short, what needs no more of
+// them. They are short from an eighth more on than the worst block needs in its own order or in one that
+// spares them, whichever is less: the vendor's compiler gives the SGEMM ladder as many.
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "assembler/schedule.h"
+#include "assembler/schedule_issue.h"
+#include "assembler/schedule_live.h"
+
+namespace simtlab::assembler {
+namespace {
+
+// Registers that a kernel may have even where fewer would do.
+constexpr int spare_registers = 32;
+// What allocation cannot use, since pairs and quadruples have to begin at even numbers.
+constexpr int lost_registers = 6;
+// Six predicates may be alive, for one is needed to move others about.
+constexpr int most_live_predicates = 6;
+
+// Registers in use: of 32 bits, and predicates.
+struct InUse {
+  int general = 0, predicates = 0;
+  InUse& operator+=(const InUse& other) {
+    general += other.general;
+    predicates += other.predicates;
+    return *this;
+  }
+};
+
+InUse size_of(const Register& r) {
+  return r.file == File::predicate ? InUse{0, 1} : InUse{static_cast<int>(r.width), 0};
+}
+
+// The values that a block's instructions touch, and which of them are in use. Each write of a register of 32
+// bits makes a value; what a guarded one leaves is the value before.
+class BlockRegisters {
+ public:
+  BlockRegisters(const Program& program, std::uint32_t block, const LiveRegisters& live)
+      : program_(program), block_(block), live_(live) {
+    const std::vector<Instruction>& code = program.blocks[block].code;
+    touched_.resize(code.size());
+    for (std::uint32_t n = 0; n < code.size(); ++n) add(n, code[n]);
+    for (const auto& [place, value] : values_) stays_[value] = live.out(block, place / registers_a_value);
+    live.for_each_in(block, [&](std::uint32_t reg) { at_begin_ += size_of(program.registers[reg]); });
+    values_.clear();
+  }
+
+  void start() {
+    in_use_ = at_begin_;
+    alive_ = starts_;
+    left_.clear();
+    for (const auto& users : users_) left_.push_back(static_cast<std::uint32_t>(users.size()));
+  }
+  const InUse& in_use() const { return in_use_; }
+
+  // What placing an instruction does to the registers in use.
+  InUse change(std::uint32_t n) const {
+    InUse out;
+    for (const std::uint32_t r : touched_[n]) {
+      const bool goes_on = left_[r] > 1 || stays_[r] != 0;
+      const int step = alive_[r] == static_cast<char>(goes_on) ? 0 : goes_on ? 1 : -1;
+      (predicates_[r] != 0 ? out.predicates : out.general) += step;
+    }
+    return out;
+  }
+  // changed(m): placing the instruction m has another effect than before, perhaps.
+  template <class F>
+  void place(std::uint32_t n, const F& changed) {
+    in_use_ += change(n);
+    for (const std::uint32_t r : touched_[n]) {
+      const bool begins = alive_[r] == 0;
+      --left_[r];
+      alive_[r] = left_[r] > 0 || stays_[r] != 0;
+      if (begins || left_[r] == 1)
+        for (const std::uint32_t m : users_[r]) changed(m);
+    }
+  }
+
+ private:
+  void add(std::uint32_t n, const Instruction& instruction) {
+    for_each_ref(instruction, [&](Ref ref, bool writes) {
+      for (unsigned k = 0; (!writes || instruction.guarded()) && k < ref.count; ++k)
+        touch(n, value_in(ref.reg, ref.part + k));
+    });
+    for_each_ref(instruction, [&](Ref ref, bool writes) {
+      for (unsigned k = 0; writes && !instruction.guarded() && k < ref.count; ++k)
+        touch(n, values_[ref.reg * registers_a_value + ref.part + k] = new_value(ref.reg, false));
+    });
+  }
+  std::uint32_t value_in(std::uint32_t reg, unsigned part) {
+    const auto [it, fresh] = values_.try_emplace(reg * registers_a_value + part, 0u);
+    if (fresh) it->second = new_value(reg, live_.in(block_, reg));
+    return it->second;
+  }
+  std::uint32_t new_value(std::uint32_t reg, bool starts) {
+    users_.emplace_back();
+    predicates_.push_back(program_.registers[reg].file == File::predicate);
+    starts_.push_back(starts);
+    stays_.push_back(0);
+    return static_cast<std::uint32_t>(users_.size() - 1);
+  }
+  void touch(std::uint32_t n, std::uint32_t value) {
+    std::vector<std::uint32_t>& mine = touched_[n];
+    if (std::ranges::find(mine, value) != mine.end()) return;
+    mine.push_back(value);
+    users_[value].push_back(n);
+  }
+
+  const Program& program_;
+  const std::uint32_t block_;
+  const LiveRegisters& live_;
+  std::unordered_map<std::uint32_t, std::uint32_t> values_;  // the last one of each register
+  std::vector<std::vector<std::uint32_t>> touched_;          // values, by instruction
+  std::vector<std::vector<std::uint32_t>> users_;            // instructions, by value
+  std::vector<char> predicates_, starts_, stays_, alive_;    // by value
+  std::vector<std::uint32_t> left_;                          // users that are not placed yet
+  InUse at_begin_, in_use_;
+};
+
+// The most registers in use in the order of the code.
+InUse peak_in_order(BlockRegisters& registers, std::size_t size) {
+  registers.start();
+  InUse peak = registers.in_use();
+  for (std::uint32_t n = 0; n < size; ++n) {
+    registers.place(n, [](std::uint32_t) {});
+    peak.general = std::max(peak.general, registers.in_use().general);
+    peak.predicates = std::max(peak.predicates, registers.in_use().predicates);
+  }
+  return peak;
+}
+
+class PressureScheduler {
+ public:
+  PressureScheduler(const std::vector<Instruction>& code, const ScheduleGraph& graph,
+                    BlockRegisters& registers)
+      : graph_(graph),
+        registers_(registers),
+        times_(code, graph),
+        ranks_(graph.cycles_to_end()),
+        left_(code.size()),
+        states_(code.size()),
+        last_(code.size(), 0) {
+    set_last(code);
+  }
+
+  // The order; the most registers in use.
+  int run(int limit) {
+    registers_.start();
+    limit_ = limit;
+    int peak = registers_.in_use().general;
+    for (std::uint32_t n = 0; n < left_.size(); ++n) {
+      left_[n] = graph_.predecessors(n);
+      if (left_[n] == 0) open(n);
+    }
+    order_.reserve(left_.size());
+    while (order_.size() < left_.size()) {
+      const std::uint32_t n = choose();
+      close(n);
+      place(n);
+      peak = std::max(peak, registers_.in_use().general);
+    }
+    return peak;
+  }
+  const std::vector<std::uint32_t>& order() const { return order_; }
+  std::uint32_t cycles() const { return times_.now(); }
+
+ private:
+  // Of those that may be placed: the higher rank first, then the order of the code.
+  using ByRank = std::pair<std::int64_t, std::uint32_t>;
+  struct State {
+    bool is_open = false, waits = false;
+    InUse change;
+    std::uint8_t group() const {
+      return static_cast<std::uint8_t>((change.general > 0 ? 1 : 0) + (change.predicates > 0 ? 2 : 0));
+    }
+  };
+
+  // Copies to registers that are wanted behind the block stay at its end: before it they would take
+  // registers, and perhaps could no longer be one with what they copy.
+  void set_last(const std::vector<Instruction>& code) {
+    const std::uint32_t end = static_cast<std::uint32_t>(code.size()) - 1;
+    for (std::uint32_t n = end; n-- > 0;)
+      last_[n] = code[n].copy && std::ranges::all_of(graph_.after(n), [&](const ScheduleGraph::Edge& e) {
+                   return e.to == end || last_[e.to] != 0;
+                 });
+  }
+
+  void open(std::uint32_t n) {
+    if (last_[n] != 0) {
+      final_.insert(n);
+      return;
+    }
+    State& state = states_[n];
+    state.is_open = true;
+    state.waits = times_.ready(n) > times_.now();
+    state.change = registers_.change(n);
+    insert(n);
+  }
+  ByRank rank(std::uint32_t n) const { return {-static_cast<std::int64_t>(ranks_[n]), n}; }
+  ByRank time(std::uint32_t n) const { return {static_cast<std::int64_t>(times_.ready(n)), n}; }
+  ByRank growth(std::uint32_t n) const {
+    const InUse& c = states_[n].change;
+    return {c.general + 4 * c.predicates, n};
+  }
+  void insert(std::uint32_t n) {
+    const State& state = states_[n];
+    if (state.waits)
+      waiting_[state.group()].insert(time(n));
+    else
+      ready_[state.group()].insert(rank(n));
+    growing_.insert(growth(n));
+  }
+  void erase(std::uint32_t n) {
+    const State& state = states_[n];
+    if (state.waits)
+      waiting_[state.group()].erase(time(n));
+    else
+      ready_[state.group()].erase(rank(n));
+    growing_.erase(growth(n));
+  }
+  void close(std::uint32_t n) {
+    final_.erase(n);
+    if (!states_[n].is_open) return;
+    erase(n);
+    states_[n].is_open = false;
+  }
+
+  void place(std::uint32_t n) {
+    times_.issue(n);
+    order_.push_back(n);
+    registers_.place(n, [&](std::uint32_t m) {
+      if (!states_[m].is_open) return;
+      erase(m);
+      states_[m].change = registers_.change(m);
+      insert(m);
+    });
+    for (const ScheduleGraph::Edge& e : graph_.after(n))
+      if (--left_[e.to] == 0) open(e.to);
+  }
+
+  // Those whose operands have come in the meantime.
+  void wake() {
+    for (std::size_t g = 0; g < waiting_.size(); ++g)
+      while (!waiting_[g].empty() && waiting_[g].begin()->first <= static_cast<std::int64_t>(times_.now())) {
+        const std::uint32_t n = waiting_[g].begin()->second;
+        waiting_[g].erase(waiting_[g].begin());
+        states_[n].waits = false;
+        ready_[g].insert(rank(n));
+      }
+  }
+
+  bool is_allowed(std::size_t group) const {
+    if ((group & 1u) != 0 && registers_.in_use().general >= limit_) return false;
+    return (group & 2u) == 0 || registers_.in_use().predicates < most_live_predicates;
+  }
+
+  // What may issue now, of that what most depends on; else what waits least; of both what registers allow. If
+  // they allow nothing, what takes fewest.
+  std::uint32_t choose() {
+    wake();
+    const ByRank* best = nullptr;
+    for (const auto* sets : {&ready_, &waiting_}) {
+      for (std::size_t g = 0; g < sets->size(); ++g)
+        if (is_allowed(g) && !(*sets)[g].empty() && (best == nullptr || *(*sets)[g].begin() < *best))
+          best = &*(*sets)[g].begin();
+      if (best != nullptr) return best->second;
+    }
+    if (!growing_.empty()) return growing_.begin()->second;
+    return *final_.begin();
+  }
+
+  const ScheduleGraph& graph_;
+  BlockRegisters& registers_;
+  IssueTimes times_;
+  const std::vector<std::uint32_t> ranks_;
+  std::vector<std::uint32_t> left_;
+  std::vector<State> states_;
+  std::vector<char> last_;
+  std::array<std::set<ByRank>, 4> ready_, waiting_;
+  std::set<ByRank> growing_;
+  std::set<std::uint32_t> final_;
+  std::vector<std::uint32_t> order_;
+  int limit_ = 0;
+};
+
+// One block with what its orders are judged by.
+class BlockOrder {
+ public:
+  BlockOrder(Program& program, std::uint32_t block, const LiveRegisters& live)
+      : code_(program.blocks[block].code),
+        graph_(code_, effects_in(code_)),
+        registers_(program, block, live),
+        own_peak_(peak_in_order(registers_, code_.size()).general) {}
+
+  // The fewest registers that the block's own order or one that spares them needs.
+  int least_registers() { return std::min(own_peak_, PressureScheduler(code_, graph_, registers_).run(0)); }
+
+  void schedule(int limit) {
+    const std::uint32_t own_cycles = cycles_in_order(code_, graph_);
+    for (const int less : {0, 4, 10}) {
+      PressureScheduler scheduler(code_, graph_, registers_);
+      const int peak = scheduler.run(limit - less);
+      const bool fits = peak <= std::max(limit, own_peak_);
+      if ((fits && scheduler.cycles() < own_cycles) || (own_peak_ > limit && peak < own_peak_))
+        return apply(scheduler.order());
+      if (fits) return;
+    }
+  }
+
+ private:
+  static std::vector<Effects> effects_in(const std::vector<Instruction>& code) {
+    std::vector<Effects> out;
+    out.reserve(code.size());
+    for (const Instruction& i : code) out.push_back(value_effects_of(i));
+    return out;
+  }
+  void apply(const std::vector<std::uint32_t>& order) {
+    std::vector<Instruction> code;
+    code.reserve(code_.size());
+    for (const std::uint32_t n : order) code.push_back(std::move(code_[n]));
+    code_ = std::move(code);
+  }
+
+  std::vector<Instruction>& code_;
+  const ScheduleGraph graph_;
+  BlockRegisters registers_;
+  const int own_peak_;
+};
+
+}  // namespace
+
+void schedule_before_allocation(Program& program) {
+  const LiveRegisters live(program);
+  constexpr std::size_t fewest = 3;
+  int least = 0;
+  const auto count = static_cast<std::uint32_t>(program.blocks.size());
+  for (std::uint32_t b = 0; b < count; ++b)
+    if (program.blocks[b].code.size() >= fewest)
+      least = std::max(least, BlockOrder(program, b, live).least_registers());
+  const int most = static_cast<int>(program.most_registers) - lost_registers;
+  const int limit = std::max(least, std::min(std::max(least + least / 8, spare_registers), most));
+  for (std::uint32_t b = 0; b < count; ++b)
+    if (program.blocks[b].code.size() >= fewest) BlockOrder(program, b, live).schedule(limit);
+}
+
+}  // namespace simtlab::assembler
