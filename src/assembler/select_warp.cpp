@@ -153,6 +153,7 @@ std::string_view reduction_word(ptx::AtomOp op) {
 void set_uniform_result(Instruction& i) {
   const int at = i.code.form->operand("URd");
   i.code.operands[static_cast<std::size_t>(at)].number = uniform_result;
+  i.writes |= static_cast<std::uint16_t>(1u << at);
 }
 
 void reduce(Selector& s, const Inst& inst) {
