@@ -254,6 +254,47 @@ Instruction& Builder::append(Instruction i) {
   return code.back();
 }
 
+// Puts what no form takes into registers: as few of them as possible.
+const Form* Builder::form_with_registers(std::string_view mnemonic, std::span<Value> values) {
+  const auto registers_for = [&](const Value& v) { return kept_.contains(key_of(v)) ? 0 : v.wide ? 2 : 1; };
+  const Form* best = nullptr;
+  unsigned best_set = 0;
+  int least = 0;
+  for (unsigned set = 1; set < 1u << values.size(); ++set) {
+    std::array<Value, 4> tried{};
+    int count = 0;
+    bool useful = true;
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      tried[k] = values[k];
+      if ((set >> k & 1u) == 0) continue;
+      useful = useful && values[k].kind != Value::Kind::reg;
+      count += registers_for(values[k]);
+      tried[k].kind = Value::Kind::reg;
+      tried[k].ref = {.reg = 0};
+    }
+    if (!useful || (best != nullptr && count >= least)) continue;
+    const Form* const form = form_for(mnemonic, {tried.data(), values.size()});
+    if (form == nullptr) continue;
+    best = form;
+    best_set = set;
+    least = count;
+  }
+  for (std::size_t k = 0; best != nullptr && k < values.size(); ++k) {
+    if ((best_set >> k & 1u) == 0) continue;
+    Value in_place = values[k];
+    in_place.negated = in_place.absolute = in_place.inverted = false;
+    in_place.half = in_place.part = 0;
+    values[k].ref = in_register(in_place);
+    values[k].kind = Value::Kind::reg;
+  }
+  return best;
+}
+
+Builder::Key Builder::key_of(const Value& value) {
+  return {static_cast<int>(value.kind), value.kind == Value::Kind::constant ? value.offset : value.bits,
+          std::uint32_t{value.bank} << 1 | (value.wide ? 1u : 0u)};
+}
+
 Instruction& Builder::emit(std::string_view mnemonic, Ref result, std::initializer_list<Value> sources,
                            Fields fields) {
   std::array<Value, 4> values{};
@@ -270,31 +311,7 @@ Instruction& Builder::emit(std::string_view mnemonic, Ref result, std::initializ
       v.negated = negative;
     }
   if (!stays) form = form_for(mnemonic, given);
-  // Which ones go to registers: as few as possible, of those the later ones.
-  const unsigned all = 1u << given.size();
-  for (unsigned most = 1; form == nullptr && most <= given.size(); ++most)
-    for (unsigned set = all - 1; form == nullptr && set > 0; --set) {
-      if (static_cast<unsigned>(__builtin_popcount(set)) != most) continue;
-      std::array<Value, 4> tried = values;
-      bool useful = true;
-      for (std::size_t k = 0; k < given.size(); ++k)
-        if ((set >> k & 1u) != 0) {
-          useful = useful && values[k].kind != Value::Kind::reg;
-          tried[k].kind = Value::Kind::reg;
-          tried[k].ref = {.reg = 0};
-        }
-      if (!useful) continue;
-      form = form_for(mnemonic, {tried.data(), given.size()});
-      if (form == nullptr) continue;
-      for (std::size_t k = 0; k < given.size(); ++k)
-        if ((set >> k & 1u) != 0) {
-          Value in_place = values[k];
-          in_place.negated = in_place.absolute = in_place.inverted = false;
-          in_place.half = in_place.part = 0;
-          values[k].ref = in_register(in_place);
-          values[k].kind = Value::Kind::reg;
-        }
-    }
+  if (form == nullptr) form = form_with_registers(mnemonic, given);
   if (form == nullptr) throw GivenUp{"no form of " + std::string(mnemonic) + " takes its sources"};
   Instruction i = start_instruction(*form);
   std::size_t next = 0;
@@ -355,9 +372,7 @@ void Builder::set_field(Instruction& i, machine::Name field, unsigned value) {
 Ref Builder::in_register(const Value& value) {
   SIMTLAB_ASSERT(value.plain(), "modifiers belong to the instruction");
   if (value.kind == Value::Kind::reg && value.ref) return value.ref;
-  const auto key = std::tuple(static_cast<int>(value.kind),
-                              value.kind == Value::Kind::constant ? value.offset : value.bits,
-                              std::uint32_t{value.bank} << 1 | (value.wide ? 1u : 0u));
+  const Key key = key_of(value);
   // An address has two halves, which look alike here.
   const bool may_keep = value.kind != Value::Kind::address && value.kind != Value::Kind::uniform;
   if (const auto it = kept_.find(key); may_keep && it != kept_.end()) return it->second;

@@ -103,6 +103,7 @@ class Builder {
  private:
   using Fields = std::initializer_list<FieldWord>;
   const machine::Form* form_for(std::string_view mnemonic, std::span<const Value> sources) const;
+  const machine::Form* form_with_registers(std::string_view mnemonic, std::span<Value> values);
   Instruction start_instruction(const machine::Form& form);
   void set_source(Instruction& i, std::size_t operand, const Value& value);
   void set_fields(Instruction& i, Fields fields);
@@ -115,7 +116,9 @@ class Builder {
   Condition guard_;
   const ptx::Inst* origin_ = nullptr;
   // Numbers and parameters that are in registers already, in this block
-  std::map<std::tuple<int, std::uint64_t, std::uint32_t>, Ref> kept_;
+  using Key = std::tuple<int, std::uint64_t, std::uint32_t>;
+  static Key key_of(const Value& value);
+  std::map<Key, Ref> kept_;
 };
 
 }  // namespace simtlab::assembler

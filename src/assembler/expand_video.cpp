@@ -133,12 +133,18 @@ void finish_scalar(Expansion& b, const Operand& value, bool is_signed) {
          {part.bits == 32 ? value : merged(b, value, inst.src_count > 2 ? inst.src[2] : b.number(0), part)});
 }
 
+// By up to 32 bits. To the left in two steps where the result is limited: the first one ends in 49 bits, and
+// what is beyond 34 of them is beyond the limits anyway.
 Operand shifted(const Numbers& n, const Operand& x, const Operand& word) {
   Expansion& b = n.b;
   const Inst& inst = b.at();
   const Operand by =
       inst.mods.wrap ? b.logic(Op::and_, word, b.number(31)) : b.op(Op::min, Type::u32, {word, b.number(32)});
-  return inst.op == Op::vshr ? b.shift_right(Type::s64, x, by) : b.shift_left(x, by, 8);
+  if (inst.op == Op::vshr) return b.shift_right(Type::s64, x, by);
+  if (!inst.mods.sat) return b.shift_left(x, by, 8);
+  const Operand first = b.shift_right(Type::u32, by, b.number(1));
+  const Operand limited = n.limited(b.shift_left(x, first, 8), 34, true);
+  return b.shift_left(limited, b.sub(Type::u32, by, first), 8);
 }
 
 void scalar(Expansion& b) {
@@ -222,9 +228,7 @@ bool expand_video(Expansion& b) {
   const Inst& inst = b.at();
   const Op op = inst.op;
   if (op < Op::vadd || op > Op::vset4 || has_unit(inst)) return false;
-  if (op == Op::vshl && inst.mods.sat)
-    b.refuse("vshl.sat");
-  else if (op == Op::vmad)
+  if (op == Op::vmad)
     multiply_add(b);
   else if (op <= Op::vset)
     scalar(b);

@@ -14,7 +14,7 @@
 #include "kernel_support.h"
 #include "machine_comparison.h"
 
-namespace simtlab::exec {
+namespace simtlab::exec::expansion {
 namespace {
 
 using comparison::draw;
@@ -481,6 +481,10 @@ TEST(Expand, video_instructions_are_those_of_the_executor) {
     check({"vshr.s32.s32.u32." + mode + " D, A, B", "b32", words});
     check({"vshr.u32.u32.u32.sat." + mode + " D.b0, A, B.b0, C", "b32", words});
     check({"vshl.u32.u32.u32." + mode + " D, A.h0, B.b1", "b32", words});
+    for (const std::string types : {".u32.u32.u32", ".s32.u32.u32", ".s32.s32.u32"}) {
+      check({"vshl" + types + ".sat." + mode + " D, A, B", "b32", words});
+      check({"vshl" + types + ".sat." + mode + " D.h1, A, B.b0, C", "b32", words});
+    }
   }
   for (const std::string rest : {"", ".shr7", ".shr15", ".sat", ".sat.shr7"}) {
     check({"vmad.u32.u32.u32" + rest + " D, A, B, C", "b32", words});
@@ -521,11 +525,11 @@ TEST(Expand, branches_lead_where_they_led) {
 }
 
 TEST(Expand, what_is_not_done_is_named) {
-  const Case c{"vshl.u32.u32.u32.sat.clamp D, A, B", "b32", {"b32", "b32"}};
+  const Case c{"vmad.u32.u32.u32.sat D, A, B, -C", "b32", {"b32", "b32", "b32"}};
   refused.clear();
   results(c, inputs_of(c, 256), 256, true);
-  EXPECT_EQ(refused, "vshl.sat");
+  EXPECT_EQ(refused, "vmad of unsigned words with a sign");
 }
 
 }  // namespace
-}  // namespace simtlab::exec
+}  // namespace simtlab::exec::expansion
