@@ -45,7 +45,7 @@ std::optional<Source> source_of(const Instruction& i, std::string_view name) {
     switch (o.kind) {
       case OperandKind::reg: return Source{value_of(i.refs[k]), o.number};
       case OperandKind::immediate:
-        if (i.address != none) return Source{{.kind = Value::Kind::address, .bits = i.address}};
+        if (i.address != none) return std::nullopt;
         return Source{number(static_cast<std::uint32_t>(o.value))};
       case OperandKind::constant: {
         if (i.refs[k] || o.base != machine::zero_register) return std::nullopt;

@@ -98,15 +98,14 @@ bool takes(const OperandForm& operand, const Value& value) {
     case Value::Kind::uniform: return operand.kind == OperandKind::ureg && takes_modifiers(operand, value);
     case Value::Kind::number:
       return operand.kind == OperandKind::immediate && immediate_of(operand, value).has_value();
-    case Value::Kind::address:
-      return operand.kind == OperandKind::immediate && operand.bits.width() == 32 && value.plain() &&
-             (operand.immediate == Immediate::plain || operand.immediate == Immediate::signed_ ||
-              operand.immediate == Immediate::any);
+    case Value::Kind::address: return operand.kind == OperandKind::immediate;  // of a MOV: takes_all()
   }
   return false;
 }
 
 bool takes_all(const Form& form, std::span<const Value> sources) {
+  const auto is_address = [](const Value& v) { return v.kind == Value::Kind::address; };
+  if (form.mnemonic != "MOV" && std::ranges::any_of(sources, is_address)) return false;
   std::size_t at = 0;
   for (std::size_t i = 0; i < form.operands.size(); ++i) {
     if (!is_source(form.operands[i], i)) continue;

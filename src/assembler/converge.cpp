@@ -41,37 +41,80 @@ void end_at_once(Program& program) {
   }
 }
 
-// Before each loop a block that leads to it alone: the BSSY of its exits stands there.
-void add_preheaders(Program& program) {
-  const Flow flow(program);
-  const auto count = static_cast<std::uint32_t>(program.blocks.size());
-  std::vector<std::uint32_t> number(count), before(count, none);
-  std::vector<bool> is_header(count, false);
-  for (std::uint32_t b = 1; b < count; ++b) {
-    const std::uint32_t loop = flow.loop_of(b);
-    is_header[b] = loop != none && flow.loop(loop).header == b;
+// Before each loop a block that leads to it alone: the BSSY of its exits stands there. Behind its blocks, where
+// several lead back to its begin, one that they all lead to: there lanes meet before the next round.
+class LoopBlocks {
+ public:
+  explicit LoopBlocks(Program& program)
+      : p_(program), flow_(program), count_(static_cast<std::uint32_t>(program.blocks.size())) {}
+
+  void add() {
+    find();
+    number();
+    std::vector<Block> blocks(next_);
+    for (std::uint32_t b = 0; b < count_; ++b) {
+      Block& block = p_.blocks[b];
+      block.next = leads(b, block.next);
+      for (Instruction& i : block.code)
+        if (i.target != none) i.target = leads(b, i.target);
+      blocks[number_[b]] = std::move(block);
+      if (before_[b] != none) blocks[before_[b]].next = number_[b];
+      if (behind_[b] != none) blocks[behind_[b]].next = number_[b];
+    }
+    p_.blocks = std::move(blocks);
   }
-  std::uint32_t next = 0;
-  for (std::uint32_t b = 0; b < count; ++b) {
-    if (is_header[b]) before[b] = next++;
-    number[b] = next++;
+
+ private:
+  bool is_back(std::uint32_t from, std::uint32_t header) const {
+    return flow_.contains(flow_.loop_of(header), from);
   }
-  std::vector<Block> blocks(next);
-  const auto leads = [&](std::uint32_t from, std::uint32_t to) {
-    if (to == none || !is_header[to] || flow.contains(flow.loop_of(to), from))
-      return to == none ? none : number[to];
-    return before[to];
-  };
-  for (std::uint32_t b = 0; b < count; ++b) {
-    Block& block = program.blocks[b];
-    block.next = leads(b, block.next);
-    for (Instruction& i : block.code)
-      if (i.target != none) i.target = leads(b, i.target);
-    blocks[number[b]] = std::move(block);
-    if (is_header[b]) blocks[before[b]].next = number[b];
+
+  void find() {
+    is_header_.assign(count_, false);
+    last_back_.assign(count_, none);
+    for (std::uint32_t b = 1; b < count_; ++b) {
+      const std::uint32_t loop = flow_.loop_of(b);
+      is_header_[b] = loop != none && flow_.loop(loop).header == b;
+      if (!is_header_[b]) continue;
+      unsigned ways = 0;
+      std::uint32_t last = 0;
+      for (const std::uint32_t p : flow_.before(b))
+        if (is_back(p, b)) {
+          ++ways;
+          last = std::max(last, p);
+        }
+      if (ways > 1) last_back_[b] = last;
+    }
   }
-  program.blocks = std::move(blocks);
-}
+
+  void number() {
+    number_.resize(count_);
+    before_.assign(count_, none);
+    behind_.assign(count_, none);
+    std::vector<std::vector<std::uint32_t>> ended(count_);
+    for (std::uint32_t b = 0; b < count_; ++b)
+      if (last_back_[b] != none) ended[last_back_[b]].push_back(b);
+    for (std::uint32_t b = 0; b < count_; ++b) {
+      if (is_header_[b]) before_[b] = next_++;
+      number_[b] = next_++;
+      for (const std::uint32_t header : ended[b]) behind_[header] = next_++;
+    }
+  }
+
+  std::uint32_t leads(std::uint32_t from, std::uint32_t to) const {
+    if (to == none) return none;
+    if (!is_header_[to]) return number_[to];
+    if (!is_back(from, to)) return before_[to];
+    return behind_[to] != none ? behind_[to] : number_[to];
+  }
+
+  Program& p_;
+  Flow flow_;
+  std::uint32_t count_, next_ = 0;
+  std::vector<bool> is_header_;
+  // By header: the last block that leads back; new numbers of blocks, and of those before and behind
+  std::vector<std::uint32_t> last_back_, number_, before_, behind_;
+};
 
 struct Region {
   std::uint32_t from = none, meet = none;
@@ -123,7 +166,7 @@ class Convergence {
         r.from = flow_.dominator(header == none ? r.from : header);
       } else if (flow_.outermost_without(r.meet, r.from) != none) {
         r.meet = flow_.post_dominator(r.meet);
-      } else if (!flow_.dominates(r.from, r.meet)) {
+      } else if (r.from == r.meet || !flow_.dominates(r.from, r.meet)) {
         r.from = flow_.dominator(r.from);
       } else {
         return r;
@@ -174,7 +217,7 @@ class Convergence {
 
 void converge(Program& program) {
   end_at_once(program);
-  add_preheaders(program);
+  LoopBlocks(program).add();
   Convergence(program).run();
 }
 
