@@ -41,7 +41,8 @@ bool is_source(const OperandForm& operand, std::size_t index) {
     return false;
   return (operand.kind == OperandKind::reg && !is_result(operand, index)) ||
          operand.kind == OperandKind::immediate || operand.kind == OperandKind::constant ||
-         operand.kind == OperandKind::ureg || operand.kind == OperandKind::bindless;
+         (operand.kind == OperandKind::ureg && operand.name != "URd") ||
+         operand.kind == OperandKind::bindless;
 }
 
 // The number as the immediate has it, its sign applied; nullopt: it does not fit.
