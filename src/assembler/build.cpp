@@ -157,6 +157,14 @@ void Builder::start(std::uint32_t block) {
   kept_.clear();
 }
 
+void Builder::split() {
+  const auto fresh = static_cast<std::uint32_t>(program_.blocks.size());
+  program_.blocks.emplace_back();
+  program_.blocks[fresh].depth = program_.blocks[block_].depth;
+  program_.blocks[block_].next = fresh;
+  start(fresh);
+}
+
 void Builder::at(const ptx::Inst& inst) { origin_ = &inst; }
 
 Ref Builder::new_register(unsigned width) {
