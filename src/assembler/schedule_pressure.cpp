@@ -304,7 +304,7 @@ class BlockOrder {
  public:
   BlockOrder(Program& program, std::uint32_t block, const LiveRegisters& live)
       : code_(program.blocks[block].code),
-        effects_(effects_in(code_)),
+        effects_(effects_in(program, code_)),
         graph_(code_, effects_),
         registers_(program, block, live),
         own_peak_(peak_in_order(registers_, code_.size()).general) {}
@@ -339,10 +339,10 @@ class BlockOrder {
   }
 
  private:
-  static std::vector<Effects> effects_in(const std::vector<Instruction>& code) {
+  static std::vector<Effects> effects_in(const Program& program, const std::vector<Instruction>& code) {
     std::vector<Effects> out;
     out.reserve(code.size());
-    for (const Instruction& i : code) out.push_back(value_effects_of(i));
+    for (const Instruction& i : code) out.push_back(value_effects_of(program, i));
     return out;
   }
   std::vector<Instruction>& code_;
