@@ -12,6 +12,7 @@
 #include "assembler/predicate.h"
 #include "assembler/schedule.h"
 #include "assembler/select.h"
+#include "assembler/simplify.h"
 #include "machine/code.h"
 #include "ptx/fold.h"
 
@@ -56,6 +57,8 @@ Program program_of(ptx::VirtualFunction work, const ptx::Module& module, unsigne
   Program program;
   program.most_registers = register_limit(work.fn);
   if (!select(work, module, generation, program, why)) throw GivenUp{why};
+  clean(program);
+  simplify(program);
   clean(program);
   predicate(program);
   converge(program);
