@@ -50,23 +50,36 @@ std::shared_ptr<const machine::PtxLines> lines_of(const ptx::Module& module) {
   return out;
 }
 
-Program program_of(ptx::VirtualFunction work, const ptx::Module& module, unsigned generation) {
+// From selected instructions to those that are encoded.
+Program finished(Program program, bool ordered) {
   std::string why;
-  if (!expand(work, generation, why)) throw GivenUp{why};
-  ptx::fold(work.fn, ptx::build_cfg(work.fn), work.registers);
-  Program program;
-  program.most_registers = register_limit(work.fn);
-  if (!select(work, module, generation, program, why)) throw GivenUp{why};
-  clean(program);
-  simplify(program);
-  clean(program);
-  predicate(program);
-  converge(program);
-  schedule_before_allocation(program);
+  if (ordered) schedule_before_allocation(program);
   if (!allocate(program, why)) throw GivenUp{why};
   balance(program);
   schedule_after_allocation(program);
   lay_out(program);
+  return program;
+}
+
+Program program_of(ptx::VirtualFunction work, const ptx::Module& module, unsigned generation) {
+  std::string why;
+  if (!expand(work, generation, why)) throw GivenUp{why};
+  ptx::fold(work.fn, ptx::build_cfg(work.fn), work.registers);
+  Program selected;
+  selected.most_registers = register_limit(work.fn);
+  if (!select(work, module, generation, selected, why)) throw GivenUp{why};
+  clean(selected);
+  simplify(selected);
+  clean(selected);
+  predicate(selected);
+  converge(selected);
+  Program program = finished(selected, true);
+  // An order that waits little has many values alive. Where registers did not suffice, the optimiser's may be
+  // better.
+  if (program.spilled > 0) {
+    Program other = finished(std::move(selected), false);
+    if (expected_cycles(other) < expected_cycles(program)) program = std::move(other);
+  }
   set_control(program);
   return program;
 }

@@ -1,5 +1,8 @@
 #include "assembler/control.h"
 
+#include <algorithm>
+
+#include "assembler/control_distance.h"
 #include "assembler/control_parts.h"
 #include "assembler/control_reuse.h"
 
@@ -26,6 +29,19 @@ std::vector<std::uint32_t> ways_out(const Program& program, std::uint32_t block)
   for (auto i = b.code.rbegin(); i != b.code.rend() && is_branch_to_block(*i); ++i) out.push_back(i->target);
   if (b.next != none) out.push_back(b.next);
   return out;
+}
+
+std::uint64_t expected_cycles(const Program& program) {
+  constexpr unsigned deepest = 6, turns_shift = 3;
+  std::vector<BlockEffects> effects(program.blocks.size());
+  for (std::size_t b = 0; b < program.blocks.size(); ++b)
+    for (const Instruction& instruction : program.blocks[b].code)
+      effects[b].push_back(effects_of(instruction));
+  const Distances distances(program, effects);
+  std::uint64_t cycles = 0;
+  for (std::uint32_t b = 0; b < program.blocks.size(); ++b)
+    cycles += std::uint64_t{distances.end(b)} << turns_shift * std::min(program.blocks[b].depth, deepest);
+  return cycles;
 }
 
 void set_control(Program& program) {
