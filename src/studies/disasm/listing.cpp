@@ -111,17 +111,24 @@ std::string json_of(const ChosenCode& code) {
   if (!code.why_not.empty()) out += fmt::format("\"unknown\": {}, ", json_string(code.why_not));
   out += "\"kernels\": [";
   const char* separator = "\n    ";
-  for (const machine::ImageKernel* kernel : code.kernels) {
-    out.append(separator).append(
-        json_of(*kernel, machine::list_kernel(code.image, *kernel, code.lines, code.ptx), code.ptx));
+  for (const ShownKernel& kernel : code.kernels) {
+    out.append(separator).append(json_of(kernel.facts, kernel.list(), code.ptx));
     separator = ",\n    ";
   }
-  return out + "]}";
+  out += "]";
+  separator = ", \"not_assembled\": [";
+  for (const ChosenCode::Refused& refused : code.refused) {
+    out += fmt::format("{}{{\"name\": {}, \"reason\": {}}}", separator, json_string(refused.kernel),
+                       json_string(refused.why));
+    separator = ", ";
+  }
+  return out + (code.refused.empty() ? "}" : "]}");
 }
 
-void add_kernel(std::string& out, const ChosenCode& code, const machine::ImageKernel& kernel,
+void add_kernel(std::string& out, const ChosenCode& code, const ShownKernel& shown,
                 const report::Style& style) {
-  const machine::Listing listing = machine::list_kernel(code.image, kernel, code.lines, code.ptx);
+  const machine::ImageKernel& kernel = shown.facts;
+  const machine::Listing listing = shown.list();
   std::string place;
   std::uint32_t ptx_line = 0;
   out +=
@@ -155,7 +162,11 @@ std::string text_of(const ForCode& for_code, const report::Style& style) {
     out += fmt::format("{}{}: machine code for sm_{}\n", out.empty() ? "" : "\n",
                        report::printable(code.name), code.generation);
     if (!code.why_not.empty()) out += fmt::format("  {}\n", code.why_not);
-    for (const machine::ImageKernel* kernel : code.kernels) add_kernel(out, code, *kernel, style);
+    for (const ShownKernel& kernel : code.kernels) add_kernel(out, code, kernel, style);
+    for (const ChosenCode::Refused& refused : code.refused)
+      out += fmt::format("\n{}: not assembled: {}\n",
+                         report::painted(report::printable(refused.kernel), report::Paint::bold, style),
+                         report::printable(refused.why));
   });
   return out;
 }
