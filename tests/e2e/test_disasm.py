@@ -6,7 +6,39 @@ from harness import SOURCE, Case, main
 DATA = SOURCE / "tests" / "data" / "machine"
 
 
+EXAMPLE = SOURCE / "examples" / "saxpy.ptx"
+# The driver's malloc() has no instructions.
+TWO = """.version 7.0
+.target sm_70
+.address_size 64
+.extern .func (.param .b64 result) malloc (.param .b64 size);
+.visible .entry keeps(.param .u64 to)
+{
+  .reg .b64 %rd<3>;
+  ld.param.u64 %rd0, [to];
+  { .param .b64 size;
+    .param .b64 result;
+    st.param.b64 [size], 16;
+    call.uni (result), malloc, (size);
+    ld.param.b64 %rd1, [result]; }
+  st.global.u64 [%rd0], %rd1;
+  ret;
+}
+.visible .entry plain(.param .u64 to)
+{
+  .reg .b64 %rd<3>;
+  ld.param.u64 %rd0, [to];
+  mov.u64 %rd1, 1;
+  st.global.u64 [%rd0], %rd1;
+  ret;
+}
+"""
+
+
 class Disasm(Case):
+    def listed(self, *words):
+        return json.loads(self.ok("disasm", *words, "--json").stdout)["images"]
+
     def test_every_generation_is_printed_with_labels(self):
         for generation in (70, 75, 80, 86, 89, 90):
             text = self.ok("disasm", str(DATA / f"variables.sm_{generation}.cubin")).stdout
@@ -28,6 +60,39 @@ class Disasm(Case):
         self.assertEqual(self.ok("disasm", file).stdout, self.ok("disasm", file, "--kernel", "variab").stdout)
         self.assertIn("[disasm-nothing]", self.fails(3, "disasm", file, "--kernel", "other").stderr)
         self.assertIn("[disasm-nothing]", self.fails(3, "disasm", file, "--arch", "sm_90").stderr)
+
+    def test_ptx_is_assembled(self):
+        text = self.ok("disasm", str(EXAMPLE), "--assemble", "sm_80").stdout
+        self.assertIn("machine code for sm_80", text)
+        self.assertRegex(text, r"\nsaxpy: \d+ registers, 24 bytes of parameters\n")
+        self.assertRegex(text, r"// PTX \d+: fma.rn.f32 .*\n.*FFMA ")
+        for generation in (70, 75, 86, 89, 90):
+            (image,) = self.listed(str(EXAMPLE), "--assemble", str(generation))
+            (kernel,) = image["kernels"]
+            self.assertEqual((image["generation"], kernel["name"]), (generation, "saxpy"))
+            self.assertEqual([p["bytes"] for p in kernel["parameters"]], [4, 4, 8, 8])
+            self.assertEqual(kernel["instructions"][-1]["mnemonic"], "EXIT")
+            self.assertIn("fma.rn.f32", " ".join(i.get("ptx", "") for i in kernel["instructions"]))
+
+    def test_ptx_needs_to_be_asked_for_with_a_generation(self):
+        self.assertIn("`--assemble sm_80`", self.fails(3, "disasm", str(EXAMPLE)).stderr)
+        self.assertIn("[option-value]", self.fails(2, "disasm", str(EXAMPLE), "--assemble", "sm_61").stderr)
+        cubin = str(DATA / "variables.sm_80.cubin")
+        self.assertIn("holds no PTX [disasm-nothing]", self.fails(3, "disasm", cubin, "--assemble", "sm_80").stderr)
+        self.assertIn(
+            "[disasm-nothing]", self.fails(3, "disasm", str(EXAMPLE), "--assemble", "80", "--kernel", "other").stderr
+        )
+
+    def test_a_kernel_that_is_not_assembled_is_named_with_the_reason(self):
+        (self.folder / "two.ptx").write_text(TWO)
+        said = self.simtlab("disasm", "two.ptx", "--assemble", "sm_80")
+        self.assertEqual(said.returncode, 4)
+        self.assertIn("kernel keeps was not assembled: instruction malloc [not-assembled]", said.stderr)
+        self.assertIn("\nkeeps: not assembled: instruction malloc\n", said.stdout)
+        self.assertIn("\nplain: ", said.stdout)
+        (image,) = json.loads(self.simtlab("disasm", "two.ptx", "--assemble", "sm_80", "--json").stdout)["images"]
+        self.assertEqual(image["not_assembled"], [{"name": "keeps", "reason": "instruction malloc"}])
+        self.assertEqual([k["name"] for k in image["kernels"]], ["plain"])
 
     def test_a_cut_off_file_says_where(self):
         whole = (DATA / "variables.sm_80.cubin").read_bytes()

@@ -42,6 +42,7 @@ VALUES = {
     "--what-if": "none",
     "--lowering": "on",
     "--optimise": "on",
+    "--assemble": "on",
     "--sharing": "leftover",
     "--memory-errors": "stop",
     "--code": "auto",

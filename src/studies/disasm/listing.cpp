@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "machine/print.h"
@@ -23,6 +24,11 @@ std::string facts_of(const machine::ImageKernel& k) {
   if (k.stack_bytes != 0) out += fmt::format(", {} bytes of stack", k.stack_bytes);
   if (k.barriers != 0) out += fmt::format(", {} barrier{}", k.barriers, k.barriers == 1 ? "" : "s");
   return out + fmt::format(", {} bytes of parameters", k.parameter_bytes);
+}
+
+std::string without_tabs(std::string text) {
+  std::ranges::replace(text, '\t', ' ');
+  return text;
 }
 
 std::string word_text(machine::Word word) { return fmt::format("0x{:016x}{:016x}", word.high, word.low); }
@@ -146,9 +152,9 @@ void add_kernel(std::string& out, const ChosenCode& code, const ShownKernel& sho
                "\n";
     }
     if (line.ptx_line != std::exchange(ptx_line, line.ptx_line) && line.ptx_line != 0)
-      out += report::painted(
-                 fmt::format("  // PTX {}: {}", line.ptx_line, report::printable(code.ptx[line.ptx_line])),
-                 report::Paint::dim, style) +
+      out += report::painted(fmt::format("  // PTX {}: {}", line.ptx_line,
+                                         report::printable(without_tabs(code.ptx[line.ptx_line]))),
+                             report::Paint::dim, style) +
              "\n";
     out += line_text(line, style) + "\n";
   }
