@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::uint32_t stack_register = 1;
 constexpr unsigned most_rounds = 4;
+constexpr std::uint32_t large = 20000;  // instructions of a kernel for which time is short
 
 std::vector<std::uint8_t> named_registers(const Program& program) {
   std::vector<std::uint8_t> named(program.registers.size(), 0);
@@ -133,7 +134,8 @@ bool number_all(Program& program, const Liveness& liveness, bool spilled) {
 bool make_room(Program& program, File file) {
   const Program before = program;
   const Liveness liveness = liveness_of(before);
-  for (std::uint32_t spare = 0;; spare += 1 + spare / 4) {
+  const std::uint32_t first_step = liveness.first_gap.back() < large ? 1 : 3;
+  for (std::uint32_t spare = 0;; spare += first_step + spare / 4) {
     Limits limits = limits_of(program);
     NumberLimits& own = file == File::general ? limits.general : limits.predicates;
     own.enough = own.most;
@@ -148,15 +150,8 @@ bool make_room(Program& program, File file) {
   }
 }
 
-}  // namespace
-
-bool allocate(Program& program, std::string& why) {
-  program.stack = program.stack || program.frame_bytes > 0;
-  {
-    Liveness liveness = liveness_of(program);
-    coalesce(program, liveness);
-    if (number_all(program, liveness, false)) return true;
-  }
+// `why` is set where it does not succeed.
+bool allocate_spilling(Program& program, std::string& why) {
   // Spilled predicates need general registers, and stores of general ones the predicates that guard them.
   for (unsigned round = 0; round < most_rounds; ++round) {
     if (!make_room(program, File::predicate)) {
@@ -171,6 +166,27 @@ bool allocate(Program& program, std::string& why) {
   }
   why = "its registers and predicates push each other out";
   return false;
+}
+
+}  // namespace
+
+bool allocate(Program& program, std::string& why) {
+  program.stack = program.stack || program.frame_bytes > 0;
+  const bool any_fixed =
+      std::ranges::any_of(program.registers, [](const Register& r) { return r.fixed != Register::anywhere; });
+  // What never is in a register of an argument can be spilled.
+  Program apart;
+  if (any_fixed) apart = program;
+  {
+    Liveness liveness = liveness_of(program);
+    coalesce(program, liveness);
+    if (number_all(program, liveness, false)) return true;
+  }
+  if (!any_fixed) return allocate_spilling(program, why);
+  Liveness liveness = liveness_of(apart);
+  coalesce(apart, liveness, false);
+  program = std::move(apart);
+  return number_all(program, liveness, false) || allocate_spilling(program, why);
 }
 
 }  // namespace simtlab::assembler

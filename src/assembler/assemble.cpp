@@ -1,6 +1,8 @@
 #include "assembler/assemble.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 
 #include "assembler/allocate.h"
 #include "assembler/balance.h"
@@ -57,10 +59,12 @@ Program program_of(ptx::VirtualFunction work, const ptx::Module& module, unsigne
   if (!select(work, module, generation, program, why)) throw GivenUp{why};
   clean(program);
   converge(program);
+  schedule_before_allocation(program);
   if (!allocate(program, why)) throw GivenUp{why};
   balance(program);
   schedule_after_allocation(program);
   lay_out(program);
+  if (std::getenv("DUMPASM") != nullptr) std::fputs(text_of(program).c_str(), stderr);
   set_control(program);
   return program;
 }

@@ -63,6 +63,17 @@ void join(Segments& into, Segments&& other) {
   other = {};
 }
 
+// Numbers depend on where something lives alone.
+void forget_values(Segments& list) {
+  std::size_t kept = 0;
+  for (const Segment& s : list)
+    if (kept > 0 && list[kept - 1].to == s.from)
+      list[kept - 1].to = s.to;
+    else
+      list[kept++] = s;
+  list.resize(kept);
+}
+
 // Registers that became one: each is at a place in the widest of them.
 class Classes {
  public:
@@ -157,7 +168,7 @@ struct Copy {
 
 }  // namespace
 
-void coalesce(Program& program, Liveness& liveness) {
+void coalesce(Program& program, Liveness& liveness, bool with_fixed) {
   std::vector<Copy> found;
   for (const Block& block : program.blocks)
     for (const Instruction& i : block.code)
@@ -169,8 +180,14 @@ void coalesce(Program& program, Liveness& liveness) {
     at.place += ref.part;
     return at;
   };
-  for (const Copy& copy : found) classes.merge(place_of(copy.to), place_of(copy.from));
+  const auto is_fixed = [&](const Ref& ref) {
+    return program.registers[ref.reg].fixed != Register::anywhere;
+  };
+  for (const Copy& copy : found)
+    if (with_fixed || (!is_fixed(copy.to) && !is_fixed(copy.from)))
+      classes.merge(place_of(copy.to), place_of(copy.from));
 
+  for (Segments& list : liveness.lives) forget_values(list);
   const auto rename = [&](Ref& ref) {
     if (!ref) return;
     const Classes::At at = place_of(ref);

@@ -10,7 +10,8 @@
 namespace simtlab::assembler {
 
 // Afterwards instructions name fewer registers, and `lives` is that of those (in the gaps of the code before:
-// copies that went away leave theirs). Registers that nothing names any more stay in Program::registers.
-void coalesce(Program& program, Liveness& liveness);
+// copies that went away leave theirs). with_fixed: registers whose number is fixed take part, and live
+// longer. Values of segments mean nothing any more. Registers that nothing names stay in Program::registers.
+void coalesce(Program& program, Liveness& liveness, bool with_fixed = true);
 
 }  // namespace simtlab::assembler

@@ -291,13 +291,14 @@ void Finder::scan_block(std::uint32_t block) {
             piece(unit, behind, then);
         });
   }
-  for (const LiveIn& in : live_ins_[block])
-    if (scan_.lives(in.unit)) {
-      const LiveScan::State where = scan_.state(in.unit);
-      out_.lives[in.unit].push_back(
-          {out_.first_gap[block], ends_[in.unit], none, where == LiveScan::always ? 0 : where});
-      found(in.unit, in.node);
-    }
+  // What the branch at the end makes superfluous is so in blocks before, too.
+  std::erase_if(live_ins_[block], [&](const LiveIn& in) { return !scan_.lives(in.unit); });
+  for (const LiveIn& in : live_ins_[block]) {
+    const LiveScan::State where = scan_.state(in.unit);
+    out_.lives[in.unit].push_back(
+        {out_.first_gap[block], ends_[in.unit], none, where == LiveScan::always ? 0 : where});
+    found(in.unit, in.node);
+  }
   // No definition reaches them.
   for (const std::uint32_t unit : scan_.touched()) {
     std::vector<Segment>& list = out_.lives[unit];
@@ -329,7 +330,11 @@ void Finder::find_values() {
     const auto get = [&](std::uint32_t unit) {
       return in_block[unit] == b ? now[unit] : LiveValues::undefined;
     };
-    for (const LiveIn& in : live_ins_[b]) set(in.unit, in.node);
+    values.begin_block();
+    for (const LiveIn& in : live_ins_[b]) {
+      set(in.unit, in.node);
+      if (simple_[in.unit] == 0) values.add_meeting(in.node);
+    }
     std::uint32_t site = first_site_[b];
     for (const Instruction& i : program_.blocks[b].code) {
       sources.clear();
@@ -338,15 +343,19 @@ void Finder::find_values() {
           sources.push_back(get(out_.unit(from) + part));
       std::size_t at = 0;
       each_unit(i, true, [&](std::uint32_t unit) {
-        if (at < sources.size() && sources[at] != LiveValues::undefined && old_lives_[site] == 0)
+        if (at < sources.size() && sources[at] != LiveValues::undefined && old_lives_[site] == 0) {
+          values.add_copy(site);
           values.add_input(site, sources[at]);
+        }
         ++at;
         set(unit, site++);
       });
     }
-    for (const std::uint32_t s : next_[b])
+    for (const std::uint32_t s : next_[b]) {
+      values.add_next(s);
       for (const LiveIn& in : live_ins_[s])
         if (simple_[in.unit] == 0) values.add_input(in.node, get(in.unit));
+    }
   }
   values.solve();
   node_values_.resize(nodes_);

@@ -268,7 +268,9 @@ bool Numbering::run(std::vector<std::uint8_t>& numbers) {
         most = best_used_ - 1;
   const std::size_t most_tries = limits_.enough == 0 ? 30 : 3;
   const auto tries = static_cast<unsigned>(std::clamp<std::size_t>(100000 / items_.size(), 2, most_tries));
-  for (bool better = true; better && (best_.empty() || best_used_ > least);) {
+  // Of a large kernel, a few that are spilled beside take less time than the search for room.
+  const bool searches = limits_.enough == 0 || items_.size() < 20000;
+  for (bool better = searches; better && (best_.empty() || best_used_ > least);) {
     better = false;
     for (const Order& order : orders)
       for (const Choice choice : {Choice::lowest, Choice::snug})

@@ -6,6 +6,7 @@
 // spares them, whichever is less: the vendor's compiler gives the SGEMM ladder as many.
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -17,8 +18,14 @@
 namespace simtlab::assembler {
 namespace {
 
-// Registers that a kernel may have even where fewer would do.
-constexpr int spare_registers = 32;
+// Registers that a thread may have while an SM still has room for as many threads as it can hold.
+int free_registers(unsigned generation) {
+  constexpr int file = 65536;
+  const int threads = generation == 75 ? 1024 : generation > 80 && generation < 90 ? 1536 : 2048;
+  return file / threads / 8 * 8;
+}
+// More of the free registers have to save one cycle of so many.
+constexpr std::uint64_t worth_it = 64;
 // What allocation cannot use, since pairs and quadruples have to begin at even numbers.
 constexpr int lost_registers = 6;
 // Six predicates may be alive, for one is needed to move others about.
@@ -138,11 +145,11 @@ InUse peak_in_order(BlockRegisters& registers, std::size_t size) {
 
 class PressureScheduler {
  public:
-  PressureScheduler(const std::vector<Instruction>& code, const ScheduleGraph& graph,
-                    BlockRegisters& registers)
+  PressureScheduler(const std::vector<Instruction>& code, const std::vector<Effects>& effects,
+                    const ScheduleGraph& graph, BlockRegisters& registers)
       : graph_(graph),
         registers_(registers),
-        times_(code, graph),
+        times_(code, effects, graph, false),
         ranks_(graph.cycles_to_end()),
         left_(code.size()),
         states_(code.size()),
@@ -185,7 +192,7 @@ class PressureScheduler {
   // Copies to registers that are wanted behind the block stay at its end: before it they would take
   // registers, and perhaps could no longer be one with what they copy.
   void set_last(const std::vector<Instruction>& code) {
-    const std::uint32_t end = static_cast<std::uint32_t>(code.size()) - 1;
+    const std::uint32_t end = code.empty() ? 0 : static_cast<std::uint32_t>(code.size()) - 1;
     for (std::uint32_t n = end; n-- > 0;)
       last_[n] = code[n].copy && std::ranges::all_of(graph_.after(n), [&](const ScheduleGraph::Edge& e) {
                    return e.to == end || last_[e.to] != 0;
@@ -295,23 +302,39 @@ class BlockOrder {
  public:
   BlockOrder(Program& program, std::uint32_t block, const LiveRegisters& live)
       : code_(program.blocks[block].code),
-        graph_(code_, effects_in(code_)),
+        effects_(effects_in(code_)),
+        graph_(code_, effects_),
         registers_(program, block, live),
         own_peak_(peak_in_order(registers_, code_.size()).general) {}
 
   // The fewest registers that the block's own order or one that spares them needs.
-  int least_registers() { return std::min(own_peak_, PressureScheduler(code_, graph_, registers_).run(0)); }
+  int least_registers() {
+    return std::min(own_peak_, PressureScheduler(code_, effects_, graph_, registers_).run(0));
+  }
 
-  void schedule(int limit) {
-    const std::uint32_t own_cycles = cycles_in_order(code_, graph_);
+  struct Order {
+    std::vector<std::uint32_t> order;  // empty: the block's own
+    std::uint32_t cycles = 0;
+  };
+  // The best one that needs no more than so many registers, if there is one.
+  Order best(int limit) {
+    const std::uint32_t own_cycles = cycles_in_order(code_, effects_, graph_, false);
     for (const int less : {0, 4, 10}) {
-      PressureScheduler scheduler(code_, graph_, registers_);
+      PressureScheduler scheduler(code_, effects_, graph_, registers_);
       const int peak = scheduler.run(limit - less);
       const bool fits = peak <= std::max(limit, own_peak_);
       if ((fits && scheduler.cycles() < own_cycles) || (own_peak_ > limit && peak < own_peak_))
-        return apply(scheduler.order());
-      if (fits) return;
+        return {scheduler.order(), scheduler.cycles()};
+      if (fits) break;
     }
+    return {{}, own_cycles};
+  }
+  void apply(const Order& chosen) {
+    if (chosen.order.empty()) return;
+    std::vector<Instruction> code;
+    code.reserve(code_.size());
+    for (const std::uint32_t n : chosen.order) code.push_back(std::move(code_[n]));
+    code_ = std::move(code);
   }
 
  private:
@@ -321,33 +344,52 @@ class BlockOrder {
     for (const Instruction& i : code) out.push_back(value_effects_of(i));
     return out;
   }
-  void apply(const std::vector<std::uint32_t>& order) {
-    std::vector<Instruction> code;
-    code.reserve(code_.size());
-    for (const std::uint32_t n : order) code.push_back(std::move(code_[n]));
-    code_ = std::move(code);
-  }
-
   std::vector<Instruction>& code_;
+  const std::vector<Effects> effects_;
   const ScheduleGraph graph_;
   BlockRegisters registers_;
   const int own_peak_;
 };
 
+// All blocks with one limit.
+struct ProgramOrder {
+  std::vector<BlockOrder::Order> blocks;
+  std::uint64_t cycles = 0;
+};
+
+// Blocks in loops count for as many turns.
+std::uint64_t weight_of(const Block& block) { return std::uint64_t{1} << 3 * std::min(block.depth, 5u); }
+
+ProgramOrder order_of(const Program& program, std::deque<BlockOrder>& blocks, int limit) {
+  ProgramOrder out;
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    out.blocks.push_back(blocks[b].best(limit));
+    out.cycles += out.blocks.back().cycles * weight_of(program.blocks[b]);
+  }
+  return out;
+}
+
 }  // namespace
 
 void schedule_before_allocation(Program& program) {
   const LiveRegisters live(program);
-  constexpr std::size_t fewest = 3;
+  std::deque<BlockOrder> blocks;
   int least = 0;
-  const auto count = static_cast<std::uint32_t>(program.blocks.size());
-  for (std::uint32_t b = 0; b < count; ++b)
-    if (program.blocks[b].code.size() >= fewest)
-      least = std::max(least, BlockOrder(program, b, live).least_registers());
-  const int most = static_cast<int>(program.most_registers) - lost_registers;
-  const int limit = std::max(least, std::min(std::max(least + least / 8, spare_registers), most));
-  for (std::uint32_t b = 0; b < count; ++b)
-    if (program.blocks[b].code.size() >= fewest) BlockOrder(program, b, live).schedule(limit);
+  for (std::uint32_t b = 0; b < program.blocks.size(); ++b) {
+    blocks.emplace_back(program, b, live);
+    least = std::max(least, blocks.back().least_registers());
+  }
+  const int most = std::max(least, static_cast<int>(program.most_registers) - lost_registers);
+  const int few = std::min(least + least / 8, most),
+            free = std::min(free_registers(program.generation), most);
+  // Free registers are taken as far as they shorten the kernel.
+  ProgramOrder best = order_of(program, blocks, few);
+  for (const int limit : {(few + free) / 2, free}) {
+    if (limit <= few) continue;
+    ProgramOrder other = order_of(program, blocks, limit);
+    if (other.cycles + best.cycles / worth_it < best.cycles) best = std::move(other);
+  }
+  for (std::size_t b = 0; b < blocks.size(); ++b) blocks[b].apply(best.blocks[b]);
 }
 
 }  // namespace simtlab::assembler

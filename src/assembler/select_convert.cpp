@@ -327,6 +327,7 @@ void integer_to_float(Selector& s, const Inst& inst) {
     }
     Instruction& i = out.emit("I2FP", d, {v}, {{"signed", sign ? "S32" : "U32"}, {"rnd", rounding}});
     out.set_field(i, "dst", float_code(Type::f32));
+    out.set_field(i, "src", integer_code(Type::u32));
   } else {
     // An immediate of 64 bits would be the upper half.
     if (v.is_number()) v = out.as_register(v);

@@ -73,15 +73,39 @@ void fused(Selector& s, const Inst& inst) {
   arithmetic(s, inst, "FFMA", "DFMA", {a, b, c});
 }
 
+// DSETP.MIN and .MAX say which operand it is, and whether both are NaN.
+void extremum_of_doubles(Selector& s, const Inst& inst) {
+  Builder& out = s.out();
+  const Value a = out.as_register(s.plain_source(inst, 0)), b = out.as_register(s.plain_source(inst, 1));
+  const Ref first = out.new_predicate(), nan = out.new_predicate(), d = s.result(inst);
+  Instruction& i = out.emit("DSETP", {}, {a, b}, {{"cmp", inst.op == Op::max ? "MAX" : "MIN"}, {"bool", "AND"}});
+  out.set_result(i, "Pd", first);
+  out.set_result(i, "Pd2", nan);
+  for (const bool high : {false, true}) {
+    const Ref word = high ? s.high(d) : s.low(d);
+    Instruction& choice = out.emit("SEL", word, {half_of(a, high), half_of(b, high)});
+    out.set_condition(choice, "Pc", {first});
+    const Condition guarded = out.guard();
+    if (guarded.ref) s.give_up("a guarded minimum of f64");
+    out.guard({nan});
+    out.move(word, high ? number(0x7ff80000u) : zero());
+    out.guard(guarded);
+  }
+}
+
 void extremum(Selector& s, const Inst& inst) {
   if (is_half(inst)) return half(s, inst);
-  if (inst.type != Type::f32) s.give_up("a minimum of f64");
+  if (inst.type == Type::f64) return extremum_of_doubles(s, inst);
   if (inst.src_count > 2) s.give_up("a minimum of three values");
   Value a = s.source(inst, 0), b = s.source(inst, 1);
   if (a.kind != Value::Kind::reg) std::swap(a, b);
   Builder& out = s.out();
   const bool xorsign = inst.mods.xorsign;
-  if (xorsign) a.absolute = b.absolute = true;
+  if (xorsign) {  // the signs that count are those of registers
+    a = out.as_register(a);
+    b = out.as_register(b);
+    a.absolute = b.absolute = true;
+  }
   Instruction& i = out.emit("FMNMX", s.result(inst), {a, b}, {{"ftz", inst.mods.ftz ? "FTZ" : ""}});
   for (const auto& [name, wanted] : {std::pair{"nan", inst.mods.nan}, std::pair{"xorsign", xorsign}}) {
     if (!wanted) continue;

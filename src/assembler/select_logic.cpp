@@ -117,9 +117,25 @@ void logic(Selector& s, const Inst& inst) {
 void logic_of_three(Selector& s, const Inst& inst) {
   Value v[3];
   for (unsigned i = 0; i < 3; ++i) v[i] = s.plain_source(inst, i);
-  if (inst.dst_count > 1 || inst.src_count > 3) s.give_up("lop3 with a predicate");
-  Instruction& i = s.out().emit("LOP3", s.result(inst), {v[0], v[1], v[2]});
-  s.out().set_number(i, "lut", inst.mods.lut);
+  const Ref p = inst.dst_count > 1 ? s.result(inst, 1) : Ref{};
+  // Numbers stand in the middle: the others change places, and the table with them.
+  std::array<unsigned, 3> place = {0, 1, 2};
+  if (v[0].kind != Value::Kind::reg && v[1].kind == Value::Kind::reg) std::swap(place[0], place[1]);
+  else if (v[2].kind != Value::Kind::reg && v[1].kind == Value::Kind::reg) std::swap(place[2], place[1]);
+  std::array<Value, 3> sources{};
+  for (unsigned k = 0; k < 3; ++k) sources[place[k]] = v[k];
+  unsigned table = 0;
+  for (unsigned k = 0; k < 8; ++k) {
+    unsigned from = 0;  // the index in PTX's table of what index k of the new one says
+    for (unsigned n = 0; n < 3; ++n) from |= (k >> (2 - place[n]) & 1u) << (2 - n);
+    table |= (inst.mods.lut >> from & 1u) << k;
+  }
+  Instruction& i = s.out().emit("LOP3", s.result(inst), {sources[0], sources[1], sources[2]},
+                                {{"pand", p && inst.mods.bool_op == BoolOp::and_ ? "PAND" : ""}});
+  s.out().set_number(i, "lut", table);
+  if (!p) return;
+  s.out().set_result(i, "Pd", p);
+  if (inst.src_count > 3) s.out().set_condition(i, "Pc", s.condition(inst, 3));
 }
 
 // PLOP3 of up to three predicates

@@ -278,7 +278,33 @@ class Maker {
     floor_ = floor;
     predicate_floor_ = predicate_floor;
   }
+  // Threads that leave early set the value before they do.
+  void early_exit(unsigned depth, unsigned budget) {
+    const Ref joined = chance(50) ? b_.new_register(1) : any();
+    const Ref p = any_predicate();
+    const bool inverted = chance(50);
+    const Ref a = any(), c = any(2);
+    b_.guard({p, inverted});
+    if (chance(50)) {
+      const Ref v = b_.new_register(2);
+      emit_line(b_.emit("IMAD.WIDE", v, {value_of(a), value_of(a), value_of(c)}));
+      copy(joined, {v.reg, 1, 1});
+    } else {
+      copy(joined, a);
+    }
+    branch(p, inverted);
+    const std::uint32_t head = b_.block();
+    go_on(depth);
+    scoped([&] {
+      region(depth, budget);
+      copy(joined, any());
+    });
+    go_on(depth);
+    program_.blocks[head].code.back().target = b_.block();
+    keep(joined);
+  }
   void diamond(unsigned depth, unsigned budget) {
+    if (chance(30)) return early_exit(depth, budget);
     const Ref joined = b_.new_register(1);
     const Ref p = any_predicate();
     branch(p, chance(50));
@@ -304,11 +330,16 @@ class Maker {
     const Ref carried = b_.new_register(1), twin = b_.new_register(1);
     copy(carried, any());
     copy(twin, any());
+    // The same as `carried`, if nobody writes it.
+    const bool shadowed = chance(50);
+    const Ref shadow = b_.new_register(1);
+    copy(shadow, carried);
     go_on(depth + 1);
     const std::uint32_t head = b_.block();
     scoped([&] {
       keep(carried);
       keep(twin);
+      if (shadowed) keep(shadow);
       floor_ = values_.size();
       region(depth + 1, budget);
       // Sometimes they swap.
@@ -321,6 +352,7 @@ class Maker {
         copy(carried, any());
         copy(twin, any());
       }
+      if (shadowed) copy(shadow, carried);
       define_predicate();
       branch(predicates_.back(), chance(50));
     });

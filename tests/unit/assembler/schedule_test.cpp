@@ -40,7 +40,12 @@ Outcome outcome_of(const Block& block) {
   for (const Instruction& i : block.code) {
     const Effects effects = effects_of(i);
     std::uint64_t sum = i.line;
-    for (const Effects::Read& read : effects.reads()) sum = mixed(sum, value(read.place));
+    // The factors of a product may change places.
+    const bool product = i.code.mnemonic() == "FFMA";
+    for (std::size_t k = 0; k < effects.reads().size(); ++k) {
+      const std::uint64_t read = value(effects.reads()[k].place);
+      sum = product ? sum + mixed(read, k + 1 == effects.reads().size() ? 2 : 1) : mixed(sum, read);
+    }
     const MemoryAccess access = access_of(i.code);
     for (std::size_t k = 0; k < i.code.operand_count(); ++k) {
       const machine::Operand& o = i.code.operands[k];
