@@ -50,6 +50,7 @@ MISSING = 7
 NEAR = 1.25  # "within 25 %"
 TIME_LIMIT = 600  # of one run of an assembler
 DOUBTFUL = 1.3
+MNEMONICS = 24  # that are shown
 
 MULTIPLY_ADD = re.compile(r"(FFMA32I|FFMA|DFMA|HFMA2|HMMA|IMMA|DMMA)\b")
 FLOAT = re.compile(
@@ -324,6 +325,7 @@ class MachineLoop:
     def __init__(self, instructions, depth=0):
         self.instructions, self.depth = instructions, depth
         self.counts = collections.Counter(class_of(bare(i["text"])) for i in instructions)
+        self.mnemonics = collections.Counter(i["mnemonic"] for i in instructions)
         self.size = len(instructions)
         self.cycles = sum(i["control"]["stall"] for i in instructions)
         self.waits = memory_waits(instructions)
@@ -393,7 +395,7 @@ class MachineKernel:
         """Without what was put behind the end of the kernel: slow paths. ptxas has functions for those."""
         end = next((n for n in range(places[0], len(code)) if code[n]["text"].startswith("EXIT")), len(code))
         hot = [code[n] for n in places if n < end]
-        return hot if 2 * len(hot) >= len(places) else [code[n] for n in places]
+        return hot if 10 * len(hot) >= len(places) else [code[n] for n in places]
 
     def main_loop(self, of):
         return max(self.by_ptx.get(of, ()), key=lambda m: (m.rounds, -m.size), default=None)
@@ -423,7 +425,8 @@ def first_line(text):
 
 
 def target_text(text, architecture):
-    """The same module for an older target than its own: the assemblers refuse a newer one."""
+    """The same module for an older target than its own, which assemblers refuse, and not for a debugger."""
+    text = re.sub(r"^(\s*\.target\s[^\n]*?),\s*debug\b", r"\1", text, flags=re.M)
     number = int(re.sub(r"\D", "", architecture))
     have = re.search(r"^\s*\.target\s+sm_(\d+)", text, re.M)
     if have and int(have[1]) > number:
@@ -508,10 +511,18 @@ class Compared:
                 ratio = a.global_rounds / a.rounds * b.rounds / b.global_rounds
                 doubtful = not 1 / DOUBTFUL < ratio < DOUBTFUL
             where = {"line": min(ptx.lines[loop]), "depth": loop.depth, "hottest": rank == 0, "doubtful": doubtful}
-            self.rows.append(base | where | {"loop_ours": a.row(), "loop_theirs": b.row()})
+            self.rows.append(base | where | self.sides(a, b))
         if not loops:
             where = {"line": 0, "depth": 0, "hottest": True, "doubtful": bool(ptx.loops)}
-            self.rows.append(base | where | {"loop_ours": ours.whole.row(), "loop_theirs": theirs.whole.row()})
+            self.rows.append(base | where | self.sides(ours.whole, theirs.whole))
+
+    @staticmethod
+    def sides(ours, theirs):
+        more = {
+            m: ours.mnemonics[m] / ours.rounds - theirs.mnemonics[m] / theirs.rounds
+            for m in sorted({*ours.mnemonics, *theirs.mnemonics})
+        }
+        return {"loop_ours": ours.row(), "loop_theirs": theirs.row(), "more": more}
 
 
 # What is printed
@@ -576,6 +587,27 @@ def share(rows, what, near=NEAR):
     return f"{100 * sum(ratio(r, what) <= near for r in rows) / len(rows):.0f} %" if rows else "-"
 
 
+def worst(rows, count):
+    """By cycles; of instances of a template, and of a kernel for several architectures, the worst."""
+    seen = {}
+    for r in sorted((r for r in rows if r["hottest"]), key=lambda r: -ratio(r, "cycles")):
+        seen.setdefault((r["file"], short(r["kernel"])), r)
+    return list(seen.values())[:count]
+
+
+def by_mnemonic(rows, markdown):
+    """Which instructions simtlab has more of in loops, or fewer, in percent of the vendor's loop: mean of kernels."""
+    some = [r for r in rows if r["hottest"] and r["depth"]]
+    more, kernels = collections.Counter(), collections.Counter()
+    for r in some:
+        for mnemonic, count in r["more"].items():
+            more[mnemonic] += 100 * count / r["loop_theirs"]["all"] / len(some)
+            kernels[mnemonic] += count > 0.01
+    shown = sorted(more, key=lambda m: -abs(more[m]))[:MNEMONICS]
+    lines = [[m, f"{more[m]:+.1f} %", str(kernels[m])] for m in sorted(shown, key=lambda m: -more[m])]
+    return table(["instruction", "more in loops", "in kernels"], lines, markdown)
+
+
 def summary(rows, refused, markdown):
     """Medians of simtlab over ptxas, and the share of kernels that are at most 25 % above."""
     head = ["arch", "origin", "kernels", "registers", "within 25 %", "with loops"]
@@ -626,7 +658,7 @@ def arguments():
     parser.add_argument("--arch", default="sm_80", help="with commas between: sm_75,sm_80")
     parser.add_argument("--kernel", default="", help="only kernels whose name contains this")
     parser.add_argument("--loops", action="store_true", help="every loop, not only the hottest of a kernel")
-    parser.add_argument("--worst", type=int, default=20, help="rows of the longest lists of worst kernels")
+    parser.add_argument("--worst", type=int, default=20, help="rows of the list of worst kernels")
     parser.add_argument("--brief", action="store_true", help="no row for each kernel")
     parser.add_argument("--markdown", action="store_true")
     parser.add_argument("--json", metavar="FILE", help="every row, with every figure")
@@ -654,15 +686,15 @@ def main():
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps({"rows": rows, "refused": refused}, indent=1))
     if not rows:
-        print("no kernel was assembled by both")
+        print("no kernel was assembled by both\n")
     else:
         shown = [r for r in rows if options.loops or r["hottest"]]
         if not options.brief:
             print("Each cell: ptxas, then simtlab.\n")
             print(table(list(HEAD), [cells(r) for r in shown], options.markdown) + "\n")
-        worst = sorted((r for r in rows if r["hottest"]), key=lambda r: -ratio(r, "cycles"))[: options.worst]
-        print("Most cycles over ptxas:\n")
-        print(table(list(HEAD), [cells(r) for r in worst], options.markdown) + "\n")
+        print("Most cycles over ptxas, each kernel once:\n")
+        print(table(list(HEAD), [cells(r) for r in worst(rows, options.worst)], options.markdown) + "\n")
+        print(by_mnemonic(rows, options.markdown) + "\n")
     print(summary(rows, refused, options.markdown))
     return 0
 
