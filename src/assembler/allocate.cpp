@@ -168,25 +168,30 @@ bool allocate_spilling(Program& program, std::string& why) {
   return false;
 }
 
+// Registers of their own pack better than parts of others and can be spilled by themselves, but copies stay.
+bool allocate_apart(Program& program, std::string& why) {
+  Liveness liveness = liveness_of(program);
+  coalesce(program, liveness, {.fixed = false, .longest_part = 64});
+  return number_all(program, liveness, false) || allocate_spilling(program, why);
+}
+
 }  // namespace
 
 bool allocate(Program& program, std::string& why) {
   program.stack = program.stack || program.frame_bytes > 0;
-  const bool any_fixed =
-      std::ranges::any_of(program.registers, [](const Register& r) { return r.fixed != Register::anywhere; });
-  // What never is in a register of an argument can be spilled.
-  Program apart;
-  if (any_fixed) apart = program;
-  {
-    Liveness liveness = liveness_of(program);
-    coalesce(program, liveness);
-    if (number_all(program, liveness, false)) return true;
+  Program apart = program;
+  Liveness liveness = liveness_of(program);
+  coalesce(program, liveness);
+  if (number_all(program, liveness, false)) return true;
+  std::string why_not;
+  const bool is_apart = allocate_apart(apart, why_not);
+  const bool in_time = liveness.first_gap.back() < large || !is_apart || apart.spilled > 0;
+  const bool done = in_time && allocate_spilling(program, why);
+  if (is_apart && (!done || cost_of(apart) < cost_of(program))) {
+    program = std::move(apart);
+    return true;
   }
-  if (!any_fixed) return allocate_spilling(program, why);
-  Liveness liveness = liveness_of(apart);
-  coalesce(apart, liveness, false);
-  program = std::move(apart);
-  return number_all(program, liveness, false) || allocate_spilling(program, why);
+  return done;
 }
 
 }  // namespace simtlab::assembler

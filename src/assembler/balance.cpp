@@ -23,8 +23,9 @@ bool is_any(std::string_view name, const std::array<std::string_view, n>& names)
 }
 
 bool is_of_integer_unit(const Instruction& i) {
-  constexpr std::array<std::string_view, 16> names = {"MOV",   "IADD3", "LOP3",  "SHF",   "SEL", "ISETP", "FSETP", "FMNMX",
-                                                      "IMNMX", "PRMT",  "PLOP3", "FSEL",  "LEA", "IABS",  "SGXT",  "BMSK"};
+  constexpr std::array<std::string_view, 16> names = {"MOV",   "IADD3", "LOP3",  "SHF",  "SEL",   "ISETP",
+                                                      "FSETP", "FMNMX", "IMNMX", "PRMT", "PLOP3", "FSEL",
+                                                      "LEA",   "IABS",  "SGXT",  "BMSK"};
   return is_any(base_name(i), names);
 }
 bool is_of_multiplier(const Instruction& i) {
@@ -110,7 +111,8 @@ class Balance {
       const auto x = source_of(i, "Ra"), y = second_of(i), z = source_of(i, "Rc");
       if (!x || !y || !z) return std::nullopt;
       if (x->value.kind != Value::Kind::reg) return std::nullopt;
-      if (is_zero(*z) && !is_zero(*x)) return y->value.kind == Value::Kind::reg ? made(b, i, *x, one, *y) : std::nullopt;
+      if (is_zero(*z) && !is_zero(*x))
+        return y->value.kind == Value::Kind::reg ? made(b, i, *x, one, *y) : std::nullopt;
       if (is_zero(*y) && !is_zero(*x)) return made(b, i, *x, one, *z);
     } else if (name == "SHF") {
       const auto low = source_of(i, "Ra"), by = second_of(i), high = source_of(i, "Rc");

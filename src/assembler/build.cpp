@@ -41,7 +41,8 @@ bool is_source(const OperandForm& operand, std::size_t index) {
     return false;
   return (operand.kind == OperandKind::reg && !is_result(operand, index)) ||
          operand.kind == OperandKind::immediate || operand.kind == OperandKind::constant ||
-         operand.kind == OperandKind::ureg || operand.kind == OperandKind::bindless;
+         (operand.kind == OperandKind::ureg && operand.name != "URd") ||
+         operand.kind == OperandKind::bindless;
 }
 
 // The number as the immediate has it, its sign applied; nullopt: it does not fit.
@@ -154,6 +155,14 @@ Value half_of(const Value& wide, bool high) {
 void Builder::start(std::uint32_t block) {
   block_ = block;
   kept_.clear();
+}
+
+void Builder::split() {
+  const auto fresh = static_cast<std::uint32_t>(program_.blocks.size());
+  program_.blocks.emplace_back();
+  program_.blocks[fresh].depth = program_.blocks[block_].depth;
+  program_.blocks[block_].next = fresh;
+  start(fresh);
 }
 
 void Builder::at(const ptx::Inst& inst) { origin_ = &inst; }

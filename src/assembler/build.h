@@ -71,6 +71,8 @@ class Builder {
   // Where the next instructions go, and what they are made of.
   void start(std::uint32_t block);
   std::uint32_t block() const { return block_; }
+  // What comes now is in a new block behind this one.
+  void split();
   void at(const ptx::Inst& inst);
   // Instructions from here on are guarded (where they are not marked as unconditional).
   void guard(Condition condition) { guard_ = condition; }

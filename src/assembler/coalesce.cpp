@@ -77,8 +77,8 @@ void forget_values(Segments& list) {
 // Registers that became one: each is at a place in the widest of them.
 class Classes {
  public:
-  Classes(Program& program, Liveness& liveness)
-      : program_(program), lives_(liveness.lives), first_unit_(liveness.first_unit) {
+  Classes(Program& program, Liveness& liveness, const CoalesceLimits& limits)
+      : program_(program), limits_(limits), lives_(liveness.lives), first_unit_(liveness.first_unit) {
     for (std::uint32_t r = 0; r < program.registers.size(); ++r) {
       above_.push_back({r, 0});
       if (program.registers[r].fixed != Register::anywhere) fixed_.push_back(r);
@@ -95,7 +95,10 @@ class Classes {
   Segments& lives(std::uint32_t reg, std::uint32_t place) { return lives_[first_unit_[reg] + place]; }
   bool fixed_clash(std::uint32_t wide, std::uint32_t narrow, std::uint32_t shift, std::uint32_t number);
 
+  bool is_too_long(std::uint32_t reg);
+
   Program& program_;
+  const CoalesceLimits& limits_;
   std::vector<Segments>& lives_;
   const std::vector<std::uint32_t>& first_unit_;
   std::vector<At> above_;
@@ -132,6 +135,14 @@ bool Classes::fixed_clash(std::uint32_t wide, std::uint32_t narrow, std::uint32_
   return false;
 }
 
+bool Classes::is_too_long(std::uint32_t reg) {
+  if (limits_.longest_part == none) return false;
+  std::uint32_t length = 0;
+  for (std::uint32_t k = 0; k < program_.registers[reg].width; ++k)
+    for (const Segment& s : lives(reg, k)) length += s.to - s.from;
+  return length > limits_.longest_part;
+}
+
 bool Classes::merge(At a, At b) {
   if (a.reg == b.reg) return a.place == b.place;
   Register* wide = &program_.registers[a.reg];
@@ -146,7 +157,9 @@ bool Classes::merge(At a, At b) {
   if (shift % narrow->width != 0 || shift + narrow->width > wide->width) return false;
   for (std::uint32_t k = 0; k < narrow->width; ++k)
     if (clash(lives(a.reg, shift + k), lives(b.reg, k))) return false;
+  if (wide->width == 4 && narrow->width < 4 && is_too_long(b.reg)) return false;
   if (wide->fixed != Register::anywhere || narrow->fixed != Register::anywhere) {
+    if (!limits_.fixed) return false;
     if (wide->fixed == Register::anywhere && narrow->fixed < shift) return false;
     const std::uint32_t number =
         wide->fixed != Register::anywhere ? wide->fixed : std::uint32_t{narrow->fixed} - shift;
@@ -168,25 +181,19 @@ struct Copy {
 
 }  // namespace
 
-void coalesce(Program& program, Liveness& liveness, bool with_fixed) {
+void coalesce(Program& program, Liveness& liveness, const CoalesceLimits& limits) {
   std::vector<Copy> found;
   for (const Block& block : program.blocks)
     for (const Instruction& i : block.code)
       if (Ref to, from; copies(i, to, from)) found.push_back({to, from, block.depth});
   std::ranges::stable_sort(found, std::ranges::greater(), &Copy::depth);
-  Classes classes(program, liveness);
+  Classes classes(program, liveness, limits);
   const auto place_of = [&](const Ref& ref) {
     Classes::At at = classes.find(ref.reg);
     at.place += ref.part;
     return at;
   };
-  const auto is_fixed = [&](const Ref& ref) {
-    return program.registers[ref.reg].fixed != Register::anywhere;
-  };
-  for (const Copy& copy : found)
-    if (with_fixed || (!is_fixed(copy.to) && !is_fixed(copy.from)))
-      classes.merge(place_of(copy.to), place_of(copy.from));
-
+  for (const Copy& copy : found) classes.merge(place_of(copy.to), place_of(copy.from));
   for (Segments& list : liveness.lives) forget_values(list);
   const auto rename = [&](Ref& ref) {
     if (!ref) return;

@@ -20,6 +20,14 @@ void set_reuse(Block& block, const BlockEffects& effects) {
 
 }  // namespace
 
+std::vector<std::uint32_t> ways_out(const Program& program, std::uint32_t block) {
+  const Block& b = program.blocks[block];
+  std::vector<std::uint32_t> out;
+  for (auto i = b.code.rbegin(); i != b.code.rend() && is_branch_to_block(*i); ++i) out.push_back(i->target);
+  if (b.next != none) out.push_back(b.next);
+  return out;
+}
+
 void set_control(Program& program) {
   std::vector<BlockEffects> effects(program.blocks.size());
   for (std::size_t b = 0; b < program.blocks.size(); ++b) {

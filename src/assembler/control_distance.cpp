@@ -49,7 +49,7 @@ Distances::Touches Distances::behind(const Program& program, std::uint32_t block
   Touches out;
   out.any.fill(not_at_all);
   out.write.fill(not_at_all);
-  for (const std::uint32_t s : successors(program, block))
+  for (const std::uint32_t s : ways_out(program, block))
     for (std::size_t p = 0; p < place_count; ++p) {
       out.any[p] = std::min(out.any[p], entry_[s].any[p]);
       out.write[p] = std::min(out.write[p], entry_[s].write[p]);
@@ -63,7 +63,7 @@ void Distances::spread(const Program& program, const std::vector<BlockEffects>& 
   std::vector<Touches> own(count);
   for (std::uint32_t b = 0; b < count; ++b) {
     own[b] = first_in(b, effects[b]);
-    for (const std::uint32_t s : successors(program, b)) predecessors[s].push_back(b);
+    for (const std::uint32_t s : ways_out(program, b)) predecessors[s].push_back(b);
   }
   entry_ = own;
   std::deque<std::uint32_t> work;

@@ -40,24 +40,29 @@ bool is_64_bit_conversion(const machine::Instruction& code) { return code.mnemon
 // Collects what one instruction touches.
 class EffectsBuilder {
  public:
-  EffectsBuilder(const Instruction& instruction, bool numbered)
+  // program: null if registers have numbers.
+  EffectsBuilder(const Instruction& instruction, const Program* program)
       : instruction_(instruction),
         code_(instruction.code),
         reader_(machine::reader_of(code_)),
-        numbered_(numbered) {}
+        program_(program) {}
 
   Effects build() {
     effects_.late = is_late(code_);
     effects_.partial = instruction_.guarded();
     if (is_value(instruction_.guard))
-      touch(place_of_value(instruction_.guard.reg, 0), 1, false, true, ResultReader::guard);
+      touch(place_of(instruction_.guard), 1, false, true, ResultReader::guard);
     else if (code_.guard != machine::true_predicate)
       effects_.add_read(
           static_cast<Place>((code_.guard_uniform ? uniform_predicate_places : predicate_places) +
                              code_.guard),
           ResultReader::guard);
     const bool flow = is_control_flow(base_mnemonic(code_));
-    for (std::size_t i = 0; i < code_.operand_count(); ++i) add(i, flow);
+    for (std::size_t i = 0; i < code_.operand_count(); ++i) {
+      const std::size_t before = effects_.read_count();
+      add(i, flow);
+      if (code_.operands[i].kind == OperandKind::memory) effects_.set_address(before);
+    }
     return effects_;
   }
 
@@ -68,8 +73,7 @@ class EffectsBuilder {
     const Ref& ref = instruction_.refs[i];
     if (is_value(ref)) {
       const bool predicate = o.kind == OperandKind::pred || o.kind == OperandKind::upred;
-      touch(place_of_value(ref.reg, ref.part), ref.count, writes, predicate,
-            predicate && flow ? ResultReader::guard : reader_);
+      touch(place_of(ref), ref.count, writes, predicate, predicate && flow ? ResultReader::guard : reader_);
       if (o.kind == OperandKind::memory || o.kind == OperandKind::constant) add_uniform(i);
       return;
     }
@@ -118,7 +122,12 @@ class EffectsBuilder {
     if (o.described && o.number < machine::zero_uniform) touch(uniform_places + o.number, 2, false);
   }
 
-  bool is_value(const Ref& ref) const { return !numbered_ && ref; }
+  bool is_value(const Ref& ref) const { return program_ != nullptr && ref; }
+  Place place_of(const Ref& ref) const {
+    const Register& r = program_->registers[ref.reg];
+    if (r.fixed == Register::anywhere) return place_of_value(ref.reg, ref.part);
+    return (r.file == File::predicate ? predicate_places : 0) + r.fixed + ref.part;
+  }
 
   void touch(unsigned first, unsigned count, bool writes, bool predicate = false) {
     touch(first, count, writes, predicate, reader_);
@@ -153,7 +162,7 @@ class EffectsBuilder {
   const Instruction& instruction_;
   const machine::Instruction& code_;
   const ResultReader reader_;
-  const bool numbered_;
+  const Program* const program_;
   Effects effects_;
 };
 
@@ -185,10 +194,10 @@ bool is_control_flow(std::string_view base) {
   return is_one_of_names(base, names);
 }
 
-Effects effects_of(const Instruction& instruction) { return EffectsBuilder(instruction, true).build(); }
+Effects effects_of(const Instruction& instruction) { return EffectsBuilder(instruction, nullptr).build(); }
 
-Effects value_effects_of(const Instruction& instruction) {
-  return EffectsBuilder(instruction, false).build();
+Effects value_effects_of(const Program& program, const Instruction& instruction) {
+  return EffectsBuilder(instruction, &program).build();
 }
 
 unsigned latency_of(unsigned generation, const Effects::Write& write, ResultReader reader) {

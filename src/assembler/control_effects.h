@@ -42,6 +42,14 @@ struct Effects {
 
   std::span<const Read> reads() const { return {reads_.data(), read_count_}; }
   std::span<const Write> writes() const { return {writes_.data(), write_count_}; }
+  // Of the reads those that make an address of memory
+  std::span<const Read> address() const { return reads().subspan(address_first_, address_count_); }
+  // What has been read since there were so many reads is an address.
+  std::size_t read_count() const { return read_count_; }
+  void set_address(std::size_t first) {
+    address_first_ = static_cast<std::uint8_t>(first);
+    address_count_ = static_cast<std::uint8_t>(read_count_ - first);
+  }
   void add_read(Place place, machine::ResultReader reader) {
     SIMTLAB_ASSERT(read_count_ < reads_.size(), "an instruction reads few registers");
     reads_[read_count_++] = {place, reader};
@@ -54,13 +62,14 @@ struct Effects {
  private:
   std::array<Read, 32> reads_{};
   std::array<Write, 16> writes_{};
-  std::uint8_t read_count_ = 0, write_count_ = 0;
+  std::uint8_t read_count_ = 0, write_count_ = 0, address_first_ = 0, address_count_ = 0;
 };
 
 // Of an instruction without control information.
 Effects effects_of(const Instruction& instruction);
-// The same before registers have numbers: operands with a Ref are values.
-Effects value_effects_of(const Instruction& instruction);
+// The same before registers have numbers: operands with a Ref are values, but for registers that must get a
+// certain number.
+Effects value_effects_of(const Program& program, const Instruction& instruction);
 
 // Registers are read late by instructions that need a scoreboard; predicates and uniform registers never.
 constexpr bool may_be_read_late(Place place) { return place < predicate_places; }

@@ -149,7 +149,7 @@ class ScoreboardSetter {
 
   void run() {
     for (std::uint32_t b = 0; b < program_.blocks.size(); ++b)
-      for (const std::uint32_t s : successors(program_, b)) predecessors_[s].push_back(b);
+      for (const std::uint32_t s : ways_out(program_, b)) predecessors_[s].push_back(b);
     reserve();
     // The second time it is known what is pending behind loops.
     for (int turn = 0; turn < 2; ++turn)
@@ -272,7 +272,7 @@ class ScoreboardSetter {
         pending.wait(mask);
         pending.issue(code[n], effects_[b][n]);
       }
-      for (const std::uint32_t s : successors(program_, b))
+      for (const std::uint32_t s : ways_out(program_, b))
         if (pending_[s].merge(pending) && waiting[s] == 0) {
           waiting[s] = 1;
           work.push_back(s);

@@ -114,22 +114,24 @@ class StallSetter {
       const std::uint32_t b = work.front();
       work.pop_front();
       waiting[b] = 0;
-      const UnderWayList out = walk(b);
-      for (const std::uint32_t s : successors(program_, b))
-        if (merge(in_[s], out) && waiting[s] == 0) {
-          waiting[s] = 1;
-          work.push_back(s);
-        }
+      walk(b, [&](std::uint32_t to, const UnderWayList& out) {
+        if (!merge(in_[to], out) || waiting[to] != 0) return;
+        waiting[to] = 1;
+        work.push_back(to);
+      });
     }
   }
 
  private:
-  // Sets the stall counts of a block from what is pending at its begin. What is pending behind it.
-  UnderWayList walk(std::uint32_t b) {
+  // Sets the stall counts of a block from what is pending at its begin. leave(block, list): what is pending
+  // on the way to another one.
+  template <class F>
+  void walk(std::uint32_t b, const F& leave) {
     std::vector<Instruction>& code = program_.blocks[b].code;
     PendingResults pending(program_.generation);
     pending.start(in_[b]);
-    if (code.empty()) return pending.list();
+    const std::uint32_t next = program_.blocks[b].next;
+    if (code.empty() && next != none) leave(next, pending.list());
     std::array<unsigned, static_cast<std::size_t>(PipeKind::count_)> free{};
     unsigned now = 0;
     for (std::size_t n = 0; n < code.size(); ++n) {
@@ -148,16 +150,20 @@ class StallSetter {
       free_from = now + pipe.cycles;
       now += least;
       pending.pass(least);
+      const std::uint32_t target = is_branch_to_block(code[n]) ? code[n].target : none,
+                          behind = n + 1 == code.size() ? next : none;
+      const unsigned missing = std::max(missing_at(target, pending), missing_at(behind, pending));
+      now += delay(code[n], effects_[b][n], missing, 0);
+      pending.pass(missing);
+      for (const std::uint32_t to : {target, behind})
+        if (to != none) leave(to, pending.list());
     }
-    unsigned missing = 0;
-    for (const std::uint32_t s : successors(program_, b)) {
-      const std::uint32_t first = first_with_code(s);
-      if (first != none)
-        missing = std::max(missing, pending.missing(program_.blocks[first].code[0], effects_[first][0]));
-    }
-    delay(code.back(), effects_[b].back(), missing, 0);
-    pending.pass(missing);
-    return pending.list();
+  }
+
+  // Cycles until the first instruction of a block may issue.
+  unsigned missing_at(std::uint32_t block, const PendingResults& pending) const {
+    const std::uint32_t first = first_with_code(block);
+    return first == none ? 0 : pending.missing(program_.blocks[first].code[0], effects_[first][0]);
   }
 
   // The instruction waits longer. Where that is for a result, another warp goes first.
@@ -166,7 +172,8 @@ class StallSetter {
     const unsigned cycles = std::max(data, structure);
     SIMTLAB_ASSERT(control.stall + cycles <= longest_stall, "a stall count is at most 15");
     control.stall = static_cast<std::uint8_t>(control.stall + cycles);
-    control.yield = data > structure && !effects.late && !is_control_flow(base_mnemonic(instruction.code));
+    control.yield = (control.yield || data > structure) && !effects.late &&
+                    !is_control_flow(base_mnemonic(instruction.code));
     return cycles;
   }
 

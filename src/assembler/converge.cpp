@@ -41,8 +41,8 @@ void end_at_once(Program& program) {
   }
 }
 
-// Before each loop a block that leads to it alone: the BSSY of its exits stands there. Behind its blocks, where
-// several lead back to its begin, one that they all lead to: there lanes meet before the next round.
+// Before each loop a block that leads to it alone: the BSSY of its exits stands there. Behind its blocks,
+// where several lead back to its begin, one that they all lead to: there lanes meet before the next round.
 class LoopBlocks {
  public:
   explicit LoopBlocks(Program& program)

@@ -53,6 +53,8 @@ class Numbering {
   std::vector<Item> items_;
   Occupied occupied_;
   std::vector<std::uint8_t> bases_, best_;  // of an item
+  Order order_, best_order_;                // that has led to them
+  Choice choice_ = Choice::lowest, best_choice_ = Choice::lowest;
   std::uint32_t used_ = 0, best_used_ = 0;  // numbers below it
   std::vector<Parity> parities_;            // of a register; empty: they do not matter yet
   std::array<std::uint32_t, 256> last_{};   // gap where the last one that has the number ends
@@ -207,6 +209,8 @@ bool Numbering::keep() {
   if (!best_.empty() && used_ >= best_used_) return false;
   best_ = bases_;
   best_used_ = used_;
+  best_order_ = order_;
+  best_choice_ = choice_;
   return true;
 }
 
@@ -216,7 +220,11 @@ bool Numbering::improve(Order order, std::uint32_t most, Choice choice, unsigned
   const auto first = free_begin - order.begin();
   while (tries-- > 0) {
     const std::uint32_t failed = attempt(order, most, choice);
-    if (failed == fits) return true;
+    if (failed == fits) {
+      order_ = std::move(order);
+      choice_ = choice;
+      return true;
+    }
     if (items_[failed].fixed) return false;
     const auto at = std::find(order.begin() + first, order.end(), failed);
     std::rotate(order.begin() + first, at, at + 1);
@@ -238,12 +246,13 @@ std::uint32_t Numbering::roomy() const {
 void Numbering::spread(const Order& by_begin) {
   if (limits_.file == File::general) parities_ = wanted_parities(program_);
   constexpr unsigned tries = 4;
-  for (const std::uint32_t most : {roomy(), best_used_})
-    for (const Choice choice : {Choice::oldest, Choice::snug})
-      if (improve(by_begin, std::max(most, best_used_), choice, tries)) {
-        best_ = bases_;
-        return;
-      }
+  const Order& packs = best_order_;
+  for (const std::uint32_t most : {std::max(roomy(), best_used_), best_used_})
+    if (improve(by_begin, most, Choice::oldest, tries) || improve(packs, most, Choice::oldest, tries) ||
+        improve(by_begin, most, Choice::snug, tries) || improve(packs, most, best_choice_, tries)) {
+      best_ = bases_;
+      return;
+    }
 }
 
 bool Numbering::run(std::vector<std::uint8_t>& numbers) {

@@ -88,27 +88,17 @@ class GraphBuilder {
 
   // The value of the address's registers: they and who wrote them.
   void set_base(std::uint32_t n, MemoryAccess& access) {
-    const machine::Instruction& code = code_[n].code;
     std::size_t next = 0;
-    const auto add_place = [&](Place place) {
+    for (const Effects::Read& read : effects_[n].address()) {
       if (next + 2 > access.base.size()) {
         access.has_place = false;
         return;
       }
-      access.base[next++] = place + 1;
-      access.base[next++] = users_[number_of(place)].writer;
-    };
-    for (std::size_t i = 0; i < code.operand_count(); ++i) {
-      const machine::Operand& o = code.operands[i];
-      if (o.kind != machine::OperandKind::memory) continue;
-      const Ref& ref = code_[n].refs[i];
-      if (ref)
-        for (unsigned k = 0; k < ref.count; ++k) add_place(place_of_value(ref.reg, ref.part + k));
-      else if (o.base != machine::zero_register)
-        for (unsigned k = 0; k < (o.wide || o.pair ? 2u : 1u); ++k) add_place(o.base + k);
-      if (o.uniform != machine::zero_uniform) add_place(uniform_places + o.uniform);
-      if (o.scale != 1) access.has_place = false;
+      access.base[next++] = read.place + 1;
+      access.base[next++] = users_[number_of(read.place)].writer;
     }
+    for (std::size_t i = 0; i < code_[n].code.operand_count(); ++i)
+      if (code_[n].code.operands[i].scale != 1) access.has_place = false;
   }
 
   std::span<const Instruction> code_;

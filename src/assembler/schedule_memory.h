@@ -16,7 +16,7 @@ struct MemoryAccess {
   bool reads = false, writes = false;
   bool has_place = false;
   // Registers of the address and who wrote them last
-  std::array<std::uint32_t, 6> base{};
+  std::array<std::uint32_t, 10> base{};
   std::int64_t offset = 0;
   std::uint32_t bytes = 0;
 };

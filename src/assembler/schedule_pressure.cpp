@@ -26,6 +26,8 @@ int free_registers(unsigned generation) {
 }
 // More of the free registers have to save one cycle of so many.
 constexpr std::uint64_t worth_it = 64;
+// Where registers do not suffice, another order has to need fewer by so many.
+constexpr int worth_moving = 4;
 // What allocation cannot use, since pairs and quadruples have to begin at even numbers.
 constexpr int lost_registers = 6;
 // Six predicates may be alive, for one is needed to move others about.
@@ -302,7 +304,7 @@ class BlockOrder {
  public:
   BlockOrder(Program& program, std::uint32_t block, const LiveRegisters& live)
       : code_(program.blocks[block].code),
-        effects_(effects_in(code_)),
+        effects_(effects_in(program, code_)),
         graph_(code_, effects_),
         registers_(program, block, live),
         own_peak_(peak_in_order(registers_, code_.size()).general) {}
@@ -322,9 +324,8 @@ class BlockOrder {
     for (const int less : {0, 4, 10}) {
       PressureScheduler scheduler(code_, effects_, graph_, registers_);
       const int peak = scheduler.run(limit - less);
-      const bool fits = peak <= std::max(limit, own_peak_);
-      if ((fits && scheduler.cycles() < own_cycles) || (own_peak_ > limit && peak < own_peak_))
-        return {scheduler.order(), scheduler.cycles()};
+      const bool fits = peak <= limit, spares = own_peak_ > limit && peak + worth_moving <= own_peak_;
+      if ((fits && scheduler.cycles() < own_cycles) || spares) return {scheduler.order(), scheduler.cycles()};
       if (fits) break;
     }
     return {{}, own_cycles};
@@ -338,10 +339,10 @@ class BlockOrder {
   }
 
  private:
-  static std::vector<Effects> effects_in(const std::vector<Instruction>& code) {
+  static std::vector<Effects> effects_in(const Program& program, const std::vector<Instruction>& code) {
     std::vector<Effects> out;
     out.reserve(code.size());
-    for (const Instruction& i : code) out.push_back(value_effects_of(i));
+    for (const Instruction& i : code) out.push_back(value_effects_of(program, i));
     return out;
   }
   std::vector<Instruction>& code_;
@@ -379,7 +380,7 @@ void schedule_before_allocation(Program& program) {
     blocks.emplace_back(program, b, live);
     least = std::max(least, blocks.back().least_registers());
   }
-  const int most = std::max(least, static_cast<int>(program.most_registers) - lost_registers);
+  const int most = static_cast<int>(program.most_registers) - lost_registers;
   const int few = std::min(least + least / 8, most),
             free = std::min(free_registers(program.generation), most);
   // Free registers are taken as far as they shorten the kernel.

@@ -12,9 +12,10 @@ namespace {
 Selection selection_of(Op op) {
   static const auto table = [] {
     std::array<Selection, static_cast<std::size_t>(Op::count_)> rows{};
-    for (const auto part : {integer_selections(), logic_selections(), move_selections(),
-                            floating_selections(), memory_selections(), control_selections(),
-                            conversion_selections(), atomic_selections(), warp_selections()})
+    for (const auto part :
+         {integer_selections(), logic_selections(), move_selections(), floating_selections(),
+          memory_selections(), control_selections(), conversion_selections(), atomic_selections(),
+          call_selections(), warp_selections()})
       for (const SelectionRow& row : part) {
         Selection& place = rows[static_cast<std::size_t>(row.op)];
         if (place == nullptr) place = row.select;
@@ -84,6 +85,29 @@ void Selector::run() {
     i.code.operands[0].number = 1;
   }
   for (std::uint32_t b = 0; b < blocks; ++b) select_block(b);
+  order_blocks(blocks);
+}
+
+// Blocks that were split off come behind those that they go on from.
+void Selector::order_blocks(std::uint32_t from_ptx) {
+  std::vector<Block>& blocks = program_.blocks;
+  if (blocks.size() == from_ptx) return;
+  std::vector<std::uint32_t> number(blocks.size(), none);
+  std::vector<Block> ordered;
+  ordered.reserve(blocks.size());
+  for (std::uint32_t b = 0; b < from_ptx; ++b)
+    for (std::uint32_t k = b; k != none && (k == b || k >= from_ptx);) {
+      number[k] = static_cast<std::uint32_t>(ordered.size());
+      const std::uint32_t next = blocks[k].next;
+      ordered.push_back(std::move(blocks[k]));
+      k = next;
+    }
+  for (Block& block : ordered) {
+    if (block.next != none) block.next = number[block.next];
+    for (Instruction& i : block.code)
+      if (i.target != none) i.target = number[i.target];
+  }
+  blocks = std::move(ordered);
 }
 
 void Selector::select_block(std::uint32_t b) {
@@ -96,7 +120,7 @@ void Selector::select_block(std::uint32_t b) {
   const bool leaves = end.op == Op::exit || end.op == Op::ret || end.op == Op::trap || end.op == Op::bra;
   if (leaves && end.guard.kind == ptx::OperandKind::none) return;
   if (block.last >= f_.fn.code.size()) give_up("code that runs into its end");
-  program_.blocks[b].next = cfg_.block_of[block.last];
+  program_.blocks[builder_.block()].next = cfg_.block_of[block.last];
 }
 
 // Its users have it as an operand, or hold what it does.

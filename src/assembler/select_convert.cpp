@@ -418,7 +418,9 @@ void widen_half(Selector& s, const Inst& inst) {
   Builder& out = s.out();
   Value v = s.plain_source(inst, 0);
   const Ref result = s.result(inst);
-  const Ref d = inst.mods.sat ? out.new_register() : result;
+  // f16 has no numbers that f32 would flush.
+  const bool flushes = inst.mods.ftz && inst.stype == Type::bf16;
+  const Ref d = inst.mods.sat || flushes ? out.new_register() : result;
   if (inst.stype == Type::bf16) {
     out.emit("SHF", d, {v, number(16), zero()}, {{"dir", "L"}, {"type", "U32"}});
   } else {
@@ -429,7 +431,8 @@ void widen_half(Selector& s, const Inst& inst) {
     nothing.half = low_twice;
     out.emit("HADD2", d, {nothing, v}, {{"f32", "F32"}});
   }
-  if (inst.mods.sat) saturate_single(s, result, value_of(d), inst.mods.ftz);
+  if (inst.mods.sat) return saturate_single(s, result, value_of(d), inst.mods.ftz);
+  if (flushes) flush_single(s, result, value_of(d));
 }
 
 // To one half; F2FP puts zeros above it.

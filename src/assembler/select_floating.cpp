@@ -101,11 +101,11 @@ void extremum(Selector& s, const Inst& inst) {
   if (a.kind != Value::Kind::reg) std::swap(a, b);
   Builder& out = s.out();
   const bool xorsign = inst.mods.xorsign;
-  if (xorsign) {  // the signs that count are those of registers
-    a = out.as_register(a);
-    b = out.as_register(b);
-    a.absolute = b.absolute = true;
-  }
+  if (xorsign)
+    for (Value* const v : {&a, &b}) {
+      if (v->is_number()) *v = out.as_register(*v);  // its sign counts
+      v->absolute = true;
+    }
   Instruction& i = out.emit("FMNMX", s.result(inst), {a, b}, {{"ftz", inst.mods.ftz ? "FTZ" : ""}});
   for (const auto& [name, wanted] : {std::pair{"nan", inst.mods.nan}, std::pair{"xorsign", xorsign}}) {
     if (!wanted) continue;

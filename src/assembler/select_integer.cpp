@@ -105,9 +105,10 @@ void shift_left(Selector& s, Ref d, const Value& a, unsigned n) {
 }
 
 void shift_wide(Selector& s, Ref d, const Value& a, unsigned n) {
-  shift_left(s, s.low(d), half_of(a, false), n);
+  // The upper word first: the result may be in the registers of the source.
   s.out().emit("SHF", s.high(d), {half_of(a, false), number(n), half_of(a, true)},
                {{"dir", "L"}, {"type", "U64"}, {"hi", "HI"}});
+  shift_left(s, s.low(d), half_of(a, false), n);
 }
 
 std::optional<unsigned> power_of_two(const Selector& s, const Inst& inst, unsigned i) {
@@ -227,13 +228,18 @@ void add(Selector& s, const Inst& inst) {
           return out.set_number(lea, "shift", n);
         }
         const Ref carry = out.new_predicate();
-        Instruction& lower = out.emit("LEA", s.low(d), {half_of(a, false), half_of(other, false)});
+        // The upper word reads the lower one of the source, whose registers may be the result's.
+        const bool in_place = a.ref.reg == d.reg;
+        const Ref low = in_place ? out.new_register() : s.low(d);
+        Instruction& lower = out.emit("LEA", low, {half_of(a, false), half_of(other, false)});
         out.set_number(lower, "shift", n);
         out.set_result(lower, "Pd", carry);
         Instruction& upper =
             out.emit("LEA.HI.X", s.high(d), {half_of(a, false), half_of(other, true), half_of(a, true)});
         out.set_number(upper, "shift", n);
-        return out.set_condition(upper, "Pcin", {carry});
+        out.set_condition(upper, "Pcin", {carry});
+        if (in_place) out.move(s.low(d), value_of(low));
+        return;
       }
       if (inst.takes != Fold::shift && !product_negated && (bytes == 4 || bytes == 8)) {
         if (other.negated && (bytes == 8 || other.kind == Value::Kind::number)) break;

@@ -350,11 +350,12 @@ void shift_left(Selector& s, const Inst& inst) {
   if (by.wide) by = half_of(by, false);
   Builder& out = s.out();
   const Ref low = bytes < 4 ? out.new_register() : s.low(d);
-  out.emit("SHF", low, {a.wide ? half_of(a, false) : a, by, zero()}, {{"dir", "L"}, {"type", "U32"}});
-  if (bytes < 4) return s.mask(d, value_of(low), 8 * bytes);
+  // The upper word first: the result may be in the registers of the source.
   if (d.count == 2)
     out.emit("SHF", s.high(d), {half_of(a, false), by, half_of(a, true)},
              {{"dir", "L"}, {"type", "U64"}, {"hi", "HI"}});
+  out.emit("SHF", low, {a.wide ? half_of(a, false) : a, by, zero()}, {{"dir", "L"}, {"type", "U32"}});
+  if (bytes < 4) s.mask(d, value_of(low), 8 * bytes);
 }
 
 void shift_right(Selector& s, const Inst& inst) {

@@ -153,6 +153,7 @@ std::string_view reduction_word(ptx::AtomOp op) {
 void set_uniform_result(Instruction& i) {
   const int at = i.code.form->operand("URd");
   i.code.operands[static_cast<std::size_t>(at)].number = uniform_result;
+  i.writes |= static_cast<std::uint16_t>(1u << at);
 }
 
 void reduce(Selector& s, const Inst& inst) {
@@ -319,7 +320,7 @@ void wait_for_copies(Selector& s, const Inst& inst) {
   if (inst.mods.wait_all) commit(s, inst);
   std::uint64_t groups = 0;
   if (!inst.mods.wait_all && inst.src_count > 0) groups = s.known(inst.src[0]).value_or(0);
-  Instruction& i = out.emit("DEPBAR", {}, {}, {{"le", "LE"}});
+  Instruction& i = out.emit("DEPBAR", {}, {number(0)}, {{"le", "LE"}});
   out.set_number(i, "cnt", static_cast<std::int64_t>(std::min<std::uint64_t>(groups, 63)));
 }
 

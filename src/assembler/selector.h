@@ -98,6 +98,7 @@ class Selector {
  private:
   void make_registers();
   void select_block(std::uint32_t block);
+  void order_blocks(std::uint32_t from_ptx);
   void instruction(const Inst& inst);
   void emit(const Inst& inst);
   void make_left_out(const Operand& operand);
@@ -135,6 +136,7 @@ std::span<const SelectionRow> control_selections();
 std::span<const SelectionRow> conversion_selections();  // cvt, halves
 std::span<const SelectionRow> half_selections();        // f16, bf16 and their pairs
 std::span<const SelectionRow> atomic_selections();
+std::span<const SelectionRow> call_selections();  // of the driver
 std::span<const SelectionRow> warp_selections();  // votes, shuffles, barriers
 
 // ---- what the files share ----

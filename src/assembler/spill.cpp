@@ -191,6 +191,16 @@ SpillPlan Planner::run() {
 
 }  // namespace
 
+double cost_of(const Program& program) {
+  double cost = 0;
+  for (const Block& block : program.blocks)
+    for (const Instruction& i : block.code)
+      cost += weight_of(block.depth) * (i.code.mnemonic() == "LDL"   ? load_cost
+                                        : i.code.mnemonic() == "STL" ? store_cost
+                                                                     : remake_cost);
+  return cost;
+}
+
 SpillPlan plan_spills(const Program& program, const Liveness& liveness, File file, std::uint32_t target) {
   return Planner(program, liveness, file, target).run();
 }

@@ -28,6 +28,9 @@ struct SpillPlan {
 // program's.
 SpillPlan plan_spills(const Program& program, const Liveness& liveness, File file, std::uint32_t target);
 
+// Of all instructions, by the loops around them; accesses to local memory take longer.
+double cost_of(const Program& program);
+
 // Carries it out: every access of such a register has a register of its own; accesses in a row share one
 // where there is room. General registers go to Program::frame_bytes of local memory, whose begin is in R1.
 void spill(Program& program, const Liveness& liveness, SpillPlan plan);

@@ -67,11 +67,8 @@ class Demands {
       if (!wide(o) || high[o.index]) return;
       high[o.index] = changed = true;
     };
-    // Of a float all is looked at, also if the sources are registers of bits.
-    const auto looked_at = [&](const Operand& o) {
-      return o.kind == OperandKind::reg && size_of(types_[o.index]) == 8 && (!wide(o) || high[o.index]);
-    };
-    const bool result = inst.dst_count > 0 && looked_at(inst.dst[0]);
+    // All of a real number is looked at.
+    const bool result = inst.dst_count > 0 && (!wide(inst.dst[0]) || high[inst.dst[0].index]);
     for (unsigned i = 0; i < inst.src_count; ++i) {
       const Demand d = demand(inst, i);
       if (d == Demand::whole || (d == Demand::as_result && result)) look(inst.src[i]);

@@ -37,8 +37,9 @@ class RandomProgram {
       predicates_.push_back({.reg = program_.add({.file = File::predicate, .width = 1, .fixed = n})});
   }
 
-  // Blocks of `length` instructions: each goes on to the next one or, for some lanes, to any other.
-  Program make(std::uint32_t blocks, unsigned length) {
+  // Blocks of `length` instructions: each goes on to the next one or, for some lanes, to any other; with two
+  // branches the others go to a third one.
+  Program make(std::uint32_t blocks, unsigned length, bool two_branches = false) {
     program_.blocks.resize(blocks);
     for (std::uint32_t b = 0; b < blocks; ++b) {
       builder_.start(b);
@@ -52,6 +53,9 @@ class RandomProgram {
         builder_.guard({any(predicates_), draw(2) == 0});
         builder_.emit("BRA", {}, {}).target = draw(blocks);
         builder_.guard(always());
+        if (!two_branches || draw(2) == 0) continue;
+        builder_.emit("BRA", {}, {}).target = draw(blocks);
+        program_.blocks[b].next = none;
       }
     }
     std::uint32_t line = 0;

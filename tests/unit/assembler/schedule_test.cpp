@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "assembler/control.h"
@@ -95,7 +96,11 @@ TEST_P(Schedule, KeepsWhatBlocksCompute) {
   for (std::uint64_t seed = 100; seed < 160; ++seed) {
     const Program drawn = RandomProgram(GetParam(), seed).make(3, 40);
     Program before = drawn;
+    // Half of them without knowing which registers they will get
+    for (Register& r : before.registers)
+      if (seed % 2 != 0) r.fixed = Register::anywhere;
     schedule_before_allocation(before);
+    before.registers = drawn.registers;
     Program numbered = drawn;
     number_operands(numbered);
     Program after = numbered;
@@ -145,6 +150,28 @@ TEST(ScheduleOf, ChainsGoSideBySide) {
   schedule_after_allocation(program);
   EXPECT_EQ(before, 13u * 4 + 3 + 5 - 4 + 1);
   EXPECT_EQ(stalls_of(program), 16u + 5);
+}
+
+TEST(ScheduleOf, RegistersOfACertainNumberAreNotWrittenTooEarly) {
+  Program program;
+  program.generation = 86;
+  program.blocks.resize(1);
+  Builder builder(program, 86);
+  builder.start(0);
+  // The result of one call and the argument of the next one are both in R4.
+  const Ref result = {.reg = program.add({.file = File::general, .width = 1, .fixed = 4})};
+  const Ref argument = {.reg = program.add({.file = File::general, .width = 1, .fixed = 4})};
+  const Ref address = builder.new_register(2), x = builder.new_register(), y = builder.new_register();
+  builder.access("LDG", x, address, 0, true, {}, {});
+  builder.emit("IADD3", y, {value_of(x), value_of(result), zero()});
+  builder.move(argument, number(7));
+  builder.access("STG", {}, address, 4, true, {value_of(y)}, {});
+  builder.access("STG", {}, address, 8, true, {value_of(argument)}, {});
+  builder.emit("EXIT", {}, {});
+  schedule_before_allocation(program);
+  std::vector<std::string> names;
+  for (const Instruction& i : program.blocks[0].code) names.emplace_back(i.code.mnemonic());
+  EXPECT_LT(std::ranges::find(names, "IADD3"), std::ranges::find(names, "MOV"));
 }
 
 TEST(ScheduleOf, CopiesForTheNextTurnStayAtTheEnd) {
