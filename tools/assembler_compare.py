@@ -420,8 +420,9 @@ def run(command):
 
 
 def first_line(text):
+    """The first message, without the file and the kind that stand in front of it."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return re.sub(r"^\S+\.ptx[,:]\s*", "", re.sub(r"^(ptxas|error)\s*:?\s*", "", lines[0])) if lines else "no message"
+    return re.sub(r"^.*?\b(?:error|fatal)\s*:\s*", "", lines[0]) if lines else "no message"
 
 
 def target_text(text, architecture):
