@@ -8,7 +8,7 @@ from harness import SOURCE, Case, main
 
 sys.path.insert(0, str(SOURCE / "tools"))
 sys.dont_write_bytecode = True
-import assembler_compare as compare  # noqa: E402
+import assembler_loops as loops_of  # noqa: E402
 
 DATA = SOURCE / "tests" / "data" / "machine"
 # Knows tests/data/machine/flow.ptx for sm_80, and refuses all else.
@@ -37,20 +37,20 @@ $inner:
 
 def instruction(address, text, line, stall=2, write=None, wait=(), target=None):
     control = {"stall": stall, "write_barrier": write, "wait": list(wait)}
-    mnemonic = compare.bare(text).split()[0].split(".")[0]
+    mnemonic = loops_of.bare(text).split()[0].split(".")[0]
     out = {"address": address, "text": text, "mnemonic": mnemonic, "control": control, "ptx_line": line}
     return out | ({} if target is None else {"target": target})
 
 
 class AssemblerCompare(Case):
     def test_loops_are_nested_and_inner_ones_come_first(self):
-        inner, outer = compare.natural_loops([[1], [2], [2, 3], [1, 4], []])
+        inner, outer = loops_of.natural_loops([[1], [2], [2, 3], [1, 4], []])
         self.assertEqual((inner.header, inner.own, inner.depth), (2, {2}, 2))
         self.assertEqual((outer.header, outer.own, outer.depth), (1, {1, 3}, 1))
-        self.assertEqual(compare.natural_loops([[1], []]), [])
+        self.assertEqual(loops_of.natural_loops([[1], []]), [])
 
     def test_what_a_ptx_loop_holds_is_counted_without_the_loop_in_it(self):
-        kernel = compare.kernels_of(NEST)["nest"]
+        kernel = loops_of.kernels_of(NEST)["nest"]
         inner, outer = kernel.loops
         self.assertEqual((kernel.lines[inner], kernel.lines[outer]), ([8, 9, 10], [6, 11, 12]))
         self.assertEqual((kernel.anchors(inner), kernel.anchors(outer)), ([2, 8, 0], [0, 0, 4]))
@@ -66,10 +66,10 @@ class AssemblerCompare(Case):
             "STL [R1], R3": "local",
             "BSSY B0, `(.L_1)": "control",
         }.items():
-            self.assertEqual(compare.class_of(text), kind, text)
+            self.assertEqual(loops_of.class_of(text), kind, text)
 
     def test_figures_are_those_of_one_round_of_the_ptx_loop(self):
-        ptx = compare.kernels_of(NEST)["nest"]
+        ptx = loops_of.kernels_of(NEST)["nest"]
         code = [
             instruction(0, "LDG.E.128 R0, [R8]", 8, write=0),
             instruction(16, "FFMA R4, R0, R1, R4", 9, stall=4, wait=[0]),
@@ -78,7 +78,7 @@ class AssemblerCompare(Case):
             instruction(64, "EXIT", 13),
         ]
         listed = {"registers": 9, "stack_bytes": 0, "shared_bytes": 0, "instructions": code}
-        row = compare.MachineKernel(listed, ptx).main_loop(ptx.loops[0]).row()
+        row = loops_of.MachineKernel(listed, ptx).main_loop(ptx.loops[0]).row()
         wanted = {"rounds": 2, "fma": 1, "global": 0.5, "control": 0.5, "all": 2, "cycles": 7.5, "waits": 0.5}
         self.assertEqual({name: row[name] for name in wanted}, wanted)
 
