@@ -104,7 +104,7 @@ class AssemblerCompare(Case):
         self.assertRegex(run.stdout, r"ptxas +1 +not today")
 
     def test_a_missing_assembler_is_named(self):
-        run = self.run_tool("--ptxas", "no-ptxas", "x.ptx")
+        run = self.run_tool("--ptxas", "no-ptxas", str(DATA / "flow.ptx"))
         self.assertEqual((run.returncode, run.stderr), (7, "assembler_compare.py: no-ptxas is not there\n"))
 
 
