@@ -238,6 +238,15 @@ def share(rows, what, near=NEAR):
     return f"{100 * sum(ratio(r, what) <= near for r in rows) / len(rows):.0f} %" if rows else "-"
 
 
+def representatives(rows):
+    """The hottest loops; of the instances of a template the middle one."""
+    groups = collections.defaultdict(list)
+    for r in rows:
+        if r["hottest"]:
+            groups[r["arch"], r["origin"], r["file"], short(r["kernel"])].append(r)
+    return [sorted(g, key=lambda r: ratio(r, "cycles"))[(len(g) - 1) // 2] for g in groups.values()]
+
+
 def worst(rows, count):
     """By cycles; of instances of a template, and of a kernel for several architectures, the worst."""
     seen = {}
@@ -248,7 +257,7 @@ def worst(rows, count):
 
 def by_mnemonic(rows, markdown):
     """Which instructions simtlab has more of in loops, or fewer, in percent of the vendor's loop: mean of kernels."""
-    some = [r for r in rows if r["hottest"] and r["depth"]]
+    some = [r for r in representatives(rows) if r["depth"]]
     more, kernels = collections.Counter(), collections.Counter()
     for r in some:
         for mnemonic, count in r["more"].items():
@@ -260,16 +269,18 @@ def by_mnemonic(rows, markdown):
 
 
 def summary(rows, refused, markdown):
-    """Medians of simtlab over ptxas, and the share of kernels that are at most 25 % above."""
+    """Medians of simtlab over ptxas, and the share of kernels that are at most 25 % above. Templates count once."""
+    rows = representatives(rows)
     head = ["arch", "origin", "kernels", "registers", "within 25 %", "with loops"]
-    for what in ("loop instructions", "loop cycles", "straight instructions"):
+    for what in ("loop instructions", "loop cycles", "waits", "straight instructions"):
         head += [what, "within 25 %"]
     lines = []
     for arch in sorted({r["arch"] for r in rows}):
         origins = sorted({r["origin"] for r in rows if r["arch"] == arch})
         for origin in [*origins, "all"] if len(origins) > 1 else ["all"]:
-            some = [r for r in rows if r["arch"] == arch and r["hottest"] and origin in (r["origin"], "all")]
+            some = [r for r in rows if r["arch"] == arch and origin in (r["origin"], "all")]
             looping, straight = [r for r in some if r["depth"]], [r for r in some if not r["depth"]]
+            loading = [r for r in looping if r["loop_theirs"]["waits"] > 0]
             line = [
                 arch,
                 origin,
@@ -278,7 +289,7 @@ def summary(rows, refused, markdown):
                 share(some, "registers"),
                 str(len(looping)),
             ]
-            for group, what in ((looping, "all"), (looping, "cycles"), (straight, "instructions")):
+            for group, what in ((looping, "all"), (looping, "cycles"), (loading, "waits"), (straight, "instructions")):
                 line += [middle(group, what), share(group, what)]
             lines.append(line)
     out = table(head, lines, markdown)

@@ -349,8 +349,10 @@ class MachineKernel:
 
     @staticmethod
     def hot(code, places):
-        """Without what was put behind the end of the kernel: slow paths. ptxas has functions for those."""
-        end = next((n for n in range(places[0], len(code)) if code[n]["text"].startswith("EXIT")), len(code))
+        """Without what was put behind an end of the kernel: slow paths. ptxas has functions for those."""
+        own = set(places)
+        exits = (n for n in range(places[0], len(code)) if n not in own and bare(code[n]["text"]).startswith("EXIT"))
+        end = next(exits, len(code))
         hot = [code[n] for n in places if n < end]
         return hot if 10 * len(hot) >= len(places) else [code[n] for n in places]
 
