@@ -1,8 +1,6 @@
 #include "assembler/assemble.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 
 #include "assembler/allocate.h"
 #include "assembler/balance.h"
@@ -64,7 +62,6 @@ Program program_of(ptx::VirtualFunction work, const ptx::Module& module, unsigne
   balance(program);
   schedule_after_allocation(program);
   lay_out(program);
-  if (std::getenv("DUMPASM") != nullptr) std::fputs(text_of(program).c_str(), stderr);
   set_control(program);
   return program;
 }

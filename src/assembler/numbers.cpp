@@ -238,7 +238,7 @@ std::uint32_t Numbering::roomy() const {
   if (limits_.file == File::predicate) return limits_.most;
   constexpr std::uint32_t portion = 8, full = 32;
   const std::uint32_t end = std::max((best_used_ + portion - 1) / portion * portion, full);
-  const std::uint32_t more = best_used_ <= full ? best_used_ / 6 : best_used_ / 20;
+  const std::uint32_t more = best_used_ <= full ? best_used_ / 6 : best_used_ / 32;
   return std::min({limits_.most, end, best_used_ + std::max(1u, more)});
 }
 
@@ -275,8 +275,8 @@ bool Numbering::run(std::vector<std::uint8_t>& numbers) {
     for (const Choice choice : {Choice::lowest, Choice::snug})
       if ((best_.empty() || best_used_ > least) && improve(order, most, choice, 1) && keep())
         most = best_used_ - 1;
-  const std::size_t most_tries = limits_.enough == 0 ? 30 : 3;
-  const auto tries = static_cast<unsigned>(std::clamp<std::size_t>(100000 / items_.size(), 2, most_tries));
+  const std::size_t most_tries = limits_.enough == 0 ? 20 : 3;
+  const auto tries = static_cast<unsigned>(std::clamp<std::size_t>(10000 / items_.size(), 2, most_tries));
   // Of a large kernel, a few that are spilled beside take less time than the search for room.
   const bool searches = limits_.enough == 0 || items_.size() < 20000;
   for (bool better = searches; better && (best_.empty() || best_used_ > least);) {

@@ -25,6 +25,29 @@ Selection selection_of(Op op) {
   return table[static_cast<std::size_t>(op)];
 }
 
+// Operations that can leave the upper half of a 64-bit result out.
+bool may_make_low_half(const Inst& inst) {
+  if (!is_integer(inst.type) || (inst.op == Op::cvt && !is_integer(inst.stype))) return false;
+  switch (inst.op) {
+    case Op::add:
+    case Op::sub:
+    case Op::mul:
+    case Op::mad:
+    case Op::neg:
+    case Op::and_:
+    case Op::or_:
+    case Op::xor_:
+    case Op::not_:
+    case Op::shl:
+    case Op::shr:
+    case Op::mov:
+    case Op::selp:
+    case Op::cvt:
+    case Op::cvta: return true;
+    default: return false;
+  }
+}
+
 }  // namespace
 
 Selector::Selector(const ptx::VirtualFunction& function, const ptx::Module& module, unsigned generation,
@@ -55,7 +78,7 @@ void Selector::make_registers() {
       if (o.kind != ptx::OperandKind::reg && o.kind != ptx::OperandKind::pred) continue;
       definition_[o.index] = writes[o.index] == 0 && inst.guard.kind == ptx::OperandKind::none ? pc : none;
       writes[o.index] = 1;
-      if (!inst.low_half) whole[o.index] = true;
+      if (!inst.low_half || !may_make_low_half(inst)) whole[o.index] = true;
     }
   }
   refs_.resize(count);

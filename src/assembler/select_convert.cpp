@@ -1,222 +1,15 @@
-// Conversions. Registers of 8 and 16 bits hold their value zero-extended to 32 bits.
-#include <algorithm>
-#include <bit>
-#include <utility>
+// Conversions from and to floats.
+#include "assembler/select_convert.h"
 
-#include "assembler/selector.h"
+#include <bit>
+#include <optional>
+#include <utility>
+#include <vector>
 
 namespace simtlab::assembler {
 namespace {
 
 using ptx::Rounding;
-
-// ---- between integers ----
-
-// The low `kept` bits of a value, with their sign (or zeros) above them, and zeros from bit `until` on.
-struct Extension {
-  unsigned kept = 0, until = 0;
-  bool sign = false;
-};
-
-unsigned bits_of(Type type) { return 8 * ptx::size_of(type); }
-unsigned result_bits(const Inst& inst) {
-  return 8 * (inst.dst[0].bytes != 0 ? inst.dst[0].bytes : ptx::size_of(inst.type));
-}
-
-Extension extension_of(const Inst& inst) {
-  const unsigned from = bits_of(inst.stype), to = bits_of(inst.type), whole = result_bits(inst);
-  const bool sign = ptx::is_signed(inst.type);
-  if (to <= from) return {to, whole, sign};
-  return {from, sign ? whole : std::min(to, whole), ptx::is_signed(inst.stype)};
-}
-
-// From which bit on the register of a source is known to be zero.
-unsigned zeros_from(const Selector& s, const Operand& source) {
-  const unsigned all = 8u * std::min<unsigned>(source.bytes == 0 ? 4 : source.bytes, 4);
-  const Inst* const made = s.definition(source);
-  if (made == nullptr || made->dst_count == 0) return all;
-  const unsigned made_bits = bits_of(made->type);
-  switch (made->op) {
-    case Op::ld:
-    case Op::ldu: return ptx::is_signed(made->type) ? all : std::min(all, made_bits);
-    case Op::cvt:
-      return ptx::is_signed(made->type) || !is_integer(made->type) ? all : std::min(all, made_bits);
-    case Op::and_:
-      for (unsigned i = 0; i < 2; ++i)
-        if (const auto n = s.known(made->src[i]); n && *n >> 32 == 0)
-          return std::min(all, static_cast<unsigned>(std::bit_width(*n)));
-      return all;
-    case Op::shr:
-      if (const auto n = s.known(made->src[1]); n && !ptx::is_signed(made->type) && *n < made_bits)
-        return std::min(all, made_bits - static_cast<unsigned>(*n));
-      return all;
-    default: return all;
-  }
-}
-
-std::uint64_t extended_number(std::uint64_t bits, const Extension& e) {
-  const unsigned drop = 64 - e.kept;
-  bits <<= drop;
-  bits = e.sign ? static_cast<std::uint64_t>(static_cast<std::int64_t>(bits) >> drop) : bits >> drop;
-  return e.until >= 64 ? bits : bits & ((std::uint64_t{1} << e.until) - 1);
-}
-
-void extend_word(Selector& s, Ref d, const Value& word, unsigned zeros, const Extension& e) {
-  Builder& out = s.out();
-  const unsigned kept = std::min(e.kept, e.until);
-  const bool sign = e.sign && e.until > kept && kept < 32;
-  if (!sign) {
-    if (kept >= 32 || zeros <= kept) return out.move(d, word);
-    return s.mask(d, word, kept);
-  }
-  // Bytes of RZ are zeros; 8 added to a number of a byte means its sign.
-  const std::uint32_t bytes = kept == 16 ? 0x9910 : e.until == 16 ? 0x4480 : 0x8880;
-  out.emit("PRMT", d, {word, number(bytes), zero()});
-}
-
-void extend(Selector& s, Ref d, const Value& from, unsigned zeros, const Extension& e) {
-  Builder& out = s.out();
-  if (from.is_number()) {
-    const std::uint64_t bits = extended_number(from.bits, e);
-    return out.move(d, d.count == 2 ? number(bits, true) : number(bits & 0xffffffffu));
-  }
-  extend_word(s, s.low(d), from.wide ? half_of(from, false) : from, zeros, e);
-  if (d.count != 2) return;
-  if (e.kept == 64) {
-    if (!from.wide) s.give_up("a conversion of 64 bits from a narrower register");
-    return out.move(s.high(d), half_of(from, true));
-  }
-  if (!e.sign || e.until < 64) return out.move(s.high(d), zero());
-  out.emit("SHF", s.high(d), {zero(), number(31), value_of(s.low(d))},
-           {{"dir", "R"}, {"type", "S32"}, {"hi", "HI"}});
-}
-
-// ---- with saturation ----
-
-Ref limit(Selector& s, const Value& a, std::uint32_t bound, bool to_smaller, bool sign) {
-  Builder& out = s.out();
-  const Ref d = out.new_register();
-  Instruction& i = out.has_form("IMNMX")
-                       ? out.emit("IMNMX", d, {a, number(bound)}, {{"u32", sign ? "" : "U32"}})
-                       : out.emit("VIMNMX", d, {a, number(bound)}, {{"fmt", sign ? "" : "U32"}});
-  out.set_condition(i, "min", {{}, !to_smaller});
-  return d;
-}
-
-Ref test_word(Selector& s, const Value& a, std::string_view compare, const Value& b) {
-  Builder& out = s.out();
-  const Ref p = out.new_predicate();
-  Instruction& i = out.emit("ISETP", {}, {a, b}, {{"cmp", compare}, {"bool", "AND"}});
-  out.set_result(i, "Pd", p);
-  return p;
-}
-
-// d = p ? a : b
-void choose(Selector& s, Ref d, Condition p, Value a, Value b) {
-  if (a.kind != Value::Kind::reg) {
-    std::swap(a, b);
-    p.inverted = !p.inverted;
-  }
-  Instruction& i = s.out().emit("SEL", d, {a, b});
-  s.out().set_condition(i, "Pc", p);
-}
-
-Ref ones_if(Selector& s, Ref p) {
-  const Ref d = s.out().new_register();
-  choose(s, d, {p}, number(0xffffffffu), zero());
-  return d;
-}
-
-Ref logic_of(Selector& s, std::uint8_t table, const Value& a, const Value& b, const Value& c = zero()) {
-  const Ref d = s.out().new_register();
-  Instruction& i = s.out().emit("LOP3", d, {a, b, c});
-  s.out().set_number(i, "lut", table);
-  return d;
-}
-
-// 64 bits within those of 32.
-Ref limit_wide(Selector& s, const Value& a, bool from_sign, bool to_sign) {
-  Builder& out = s.out();
-  constexpr std::uint8_t either = 0xfc, differ = 0x3c, first_and_others = 0xe0;
-  const Value low = half_of(a, false), high = half_of(a, true);
-  const auto sign_of = [&](const Value& word) {
-    const Ref d = out.new_register();
-    out.emit("SHF", d, {zero(), number(31), word}, {{"dir", "R"}, {"type", "S32"}, {"hi", "HI"}});
-    return value_of(d);
-  };
-  if (from_sign && to_sign) {
-    const Value bound = value_of(logic_of(s, differ, sign_of(high), number(0x7fffffffu)));
-    const Ref fits = test_word(s, high, "EQ", sign_of(low)), d = out.new_register();
-    choose(s, d, {fits}, low, bound);
-    return d;
-  }
-  const Value above = value_of(ones_if(s, test_word(s, high, "NE", zero())));
-  if (from_sign) {
-    const Value positive = value_of(ones_if(s, test_word(s, high, "GE", zero())));
-    return logic_of(s, first_and_others, positive, above, low);
-  }
-  const Ref d = logic_of(s, either, above, low);
-  return to_sign ? limit(s, value_of(d), 0x7fffffffu, true, false) : d;
-}
-
-void saturate_to_wide(Selector& s, const Inst& inst, const Value& a) {
-  Builder& out = s.out();
-  const Ref d = s.result(inst);
-  const bool from_sign = ptx::is_signed(inst.stype), to_sign = ptx::is_signed(inst.type);
-  if (from_sign == to_sign || (!from_sign && !a.wide))
-    return extend(s, d, a, zeros_from(s, inst.src[0]), extension_of(inst));
-  if (d.count != 2) s.give_up("the lower half of a saturated integer");
-  if (!a.wide) {
-    const Value word = bits_of(inst.stype) < 32 ? s.sign_extended(a, bits_of(inst.stype)) : a;
-    out.move(s.low(d), value_of(limit(s, word, 0, false, true)));
-    return out.move(s.high(d), zero());
-  }
-  const Ref negative = test_word(s, half_of(a, true), "LT", zero());
-  for (const bool high : {false, true}) {
-    const Value bound = from_sign ? zero() : number(high ? 0x7fffffffu : 0xffffffffu);
-    choose(s, high ? s.high(d) : s.low(d), {negative, true}, half_of(a, high), bound);
-  }
-}
-
-void saturate_integer(Selector& s, const Inst& inst) {
-  const Value source = s.in_register(inst, 0);
-  if (bits_of(inst.type) == 64) return saturate_to_wide(s, inst, source);
-  const unsigned from = bits_of(inst.stype), to = bits_of(inst.type);
-  const bool from_sign = ptx::is_signed(inst.stype), to_sign = ptx::is_signed(inst.type);
-  Value word = source.wide && from < 64 ? half_of(source, false) : source;
-  bool sign = from_sign;
-  if (from == 64) {
-    const bool narrow = to < 32;
-    sign = narrow ? from_sign : to_sign;
-    word = value_of(limit_wide(s, source, from_sign, sign));
-  } else if (from < 32 && from_sign) {
-    word = s.sign_extended(word, from);
-  } else if (from < 32 && zeros_from(s, inst.src[0]) > from) {
-    const Ref masked = s.out().new_register();
-    s.mask(masked, word, from);
-    word = value_of(masked);
-  }
-  // What the type can hold, of a word with or without sign
-  const std::uint32_t most = 0xffffffffu >> (32 - to + (to_sign ? 1 : 0));
-  if (sign && from >= 32 && to < 32 && s.out().has_form("I2I")) {
-    const Ref d = s.out().new_register();
-    s.out().emit("I2I", d, {word}, {{"type", to == 8 ? (to_sign ? "S8" : "U8") : (to_sign ? "S16" : "U16")}});
-    word = value_of(d);
-  } else {
-    if (sign && (!to_sign || to < std::min(from, 32u)))
-      word = value_of(limit(s, word, to_sign ? ~most : 0, false, true));
-    if (to < std::min(from, 32u) || (to == from && to_sign && !sign) || (from == 64 && to < 32))
-      word = value_of(limit(s, word, most, true, sign));
-  }
-  extend(s, s.result(inst), word, to_sign ? 32 : to, {to, result_bits(inst), to_sign});
-}
-
-void between_integers(Selector& s, const Inst& inst) {
-  if (inst.mods.sat) return saturate_integer(s, inst);
-  extend(s, s.result(inst), s.plain_source(inst, 0), zeros_from(s, inst.src[0]), extension_of(inst));
-}
-
-// ---- floats ----
 
 unsigned float_code(Type type) {
   switch (type) {
@@ -291,12 +84,12 @@ void saturate_double(Selector& s, Ref d, const Value& v) {
   };
   const Ref positive = test(v, "GT", zero());
   for (const bool high : {false, true})
-    choose(s, high ? s.high(limited) : s.low(limited), {positive}, half_of(v, high), zero());
+    choose_word(s, high ? s.high(limited) : s.low(limited), {positive}, half_of(v, high), zero());
   constexpr std::uint64_t one = 0x3ff0000000000000ull;
   const Ref small = test(value_of(limited), "LT", number(one, true));
   for (const bool high : {false, true})
-    choose(s, high ? s.high(d) : s.low(d), {small}, value_of(high ? s.high(limited) : s.low(limited)),
-           number(high ? one >> 32 : 0));
+    choose_word(s, high ? s.high(d) : s.low(d), {small}, value_of(high ? s.high(limited) : s.low(limited)),
+                number(high ? one >> 32 : 0));
 }
 void saturate_float(Selector& s, Type type, Ref d, const Value& v, bool ftz) {
   switch (type) {
@@ -414,6 +207,32 @@ void within_type(Selector& s, const Inst& inst) {
   }
 }
 
+// The register of 32 bits whose lower or upper half a source of 16 bits is.
+struct HalfPlace {
+  Operand whole;
+  bool high = false;
+};
+std::optional<HalfPlace> place_of_half(const Selector& s, const Operand& half) {
+  const Inst* const made = s.definition(half);
+  if (made == nullptr || made->src_count != 1) return std::nullopt;
+  const Operand& whole = made->src[0];
+  // Written once: it still holds the same.
+  if (whole.kind != ptx::OperandKind::reg || whole.bytes != 4 || s.definition(whole) == nullptr)
+    return std::nullopt;
+  if (made->op == Op::mov && made->dst_count == 2 && ptx::size_of(made->type) == 4)
+    return HalfPlace{whole, made->dst[1].kind == half.kind && made->dst[1].index == half.index};
+  if (made->op != Op::cvt || made->mods.sat || !is_integer(made->type) || !is_integer(made->stype) ||
+      ptx::size_of(made->type) != 2 || ptx::size_of(made->stype) != 4)
+    return std::nullopt;
+  const Inst& cut = *s.definition(whole);
+  constexpr std::uint64_t upper_half_from = 16;
+  if (cut.op == Op::shr && ptx::size_of(cut.type) == 4 && s.known(cut.src[1]) == upper_half_from &&
+      cut.src[0].kind == ptx::OperandKind::reg && cut.src[0].bytes == 4 &&
+      s.definition(cut.src[0]) != nullptr)
+    return HalfPlace{cut.src[0], true};
+  return HalfPlace{whole, false};
+}
+
 void widen_half(Selector& s, const Inst& inst) {
   Builder& out = s.out();
   Value v = s.plain_source(inst, 0);
@@ -424,9 +243,15 @@ void widen_half(Selector& s, const Inst& inst) {
   if (inst.stype == Type::bf16) {
     out.emit("SHF", d, {v, number(16), zero()}, {{"dir", "L"}, {"type", "U32"}});
   } else {
-    constexpr std::uint8_t low_twice = 2;
+    constexpr std::uint8_t low_twice = 2, high_twice = 3;
     if (v.is_number()) v = out.as_register(v);
     v.half = low_twice;
+    if (const auto place = place_of_half(s, inst.src[0])) {
+      Inst from = inst;
+      from.src[0] = place->whole;
+      v = s.in_register(from, 0);
+      v.half = place->high ? high_twice : low_twice;
+    }
     Value nothing = negative_zero();
     nothing.half = low_twice;
     out.emit("HADD2", d, {nothing, v}, {{"f32", "F32"}});
@@ -484,7 +309,7 @@ void round_to_tf32(Selector& s, const Inst& inst) {
   Instruction& test = out.emit("FSETP", {}, {size, number(0x7f800000u)}, {{"cmp", "GEU"}, {"bool", "AND"}});
   out.set_result(test, "Pd", beyond);
   out.emit("IADD3", sum, {v, number(0x1000), zero()});
-  choose(s, rounded, {beyond}, v, value_of(sum));
+  choose_word(s, rounded, {beyond}, v, value_of(sum));
   Instruction& i = out.emit("LOP3", d, {value_of(rounded), number(0xffffe000u), zero()});
   out.set_number(i, "lut", 0xc0);
 }
@@ -561,7 +386,7 @@ void convert(Selector& s, const Inst& inst) {
   if (is_byte_pair(inst.type) || is_byte_pair(inst.stype)) return convert_bytes(s, inst);
   if (is_half_pair(inst.type)) return pack_singles(s, inst);
   const bool from = is_integer(inst.stype), to = is_integer(inst.type);
-  if (from) return to ? between_integers(s, inst) : integer_to_float(s, inst);
+  if (from) return to ? convert_between_integers(s, inst) : integer_to_float(s, inst);
   return to ? float_to_integer(s, inst) : between_floats(s, inst);
 }
 

@@ -78,7 +78,8 @@ void extremum_of_doubles(Selector& s, const Inst& inst) {
   Builder& out = s.out();
   const Value a = out.as_register(s.plain_source(inst, 0)), b = out.as_register(s.plain_source(inst, 1));
   const Ref first = out.new_predicate(), nan = out.new_predicate(), d = s.result(inst);
-  Instruction& i = out.emit("DSETP", {}, {a, b}, {{"cmp", inst.op == Op::max ? "MAX" : "MIN"}, {"bool", "AND"}});
+  Instruction& i =
+      out.emit("DSETP", {}, {a, b}, {{"cmp", inst.op == Op::max ? "MAX" : "MIN"}, {"bool", "AND"}});
   out.set_result(i, "Pd", first);
   out.set_result(i, "Pd2", nan);
   for (const bool high : {false, true}) {

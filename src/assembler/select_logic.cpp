@@ -120,8 +120,10 @@ void logic_of_three(Selector& s, const Inst& inst) {
   const Ref p = inst.dst_count > 1 ? s.result(inst, 1) : Ref{};
   // Numbers stand in the middle: the others change places, and the table with them.
   std::array<unsigned, 3> place = {0, 1, 2};
-  if (v[0].kind != Value::Kind::reg && v[1].kind == Value::Kind::reg) std::swap(place[0], place[1]);
-  else if (v[2].kind != Value::Kind::reg && v[1].kind == Value::Kind::reg) std::swap(place[2], place[1]);
+  if (v[0].kind != Value::Kind::reg && v[1].kind == Value::Kind::reg)
+    std::swap(place[0], place[1]);
+  else if (v[2].kind != Value::Kind::reg && v[1].kind == Value::Kind::reg)
+    std::swap(place[2], place[1]);
   std::array<Value, 3> sources{};
   for (unsigned k = 0; k < 3; ++k) sources[place[k]] = v[k];
   unsigned table = 0;

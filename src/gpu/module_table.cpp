@@ -28,6 +28,10 @@ void check_machine_code(const device::Device& device, const std::string& name, s
       "choose a GPU of its generation (--gpu, `simtlab list gpus`), or run its PTX");
 }
 
+namespace {
+bool allocates(const ptx::Inst& inst) { return inst.op == ptx::Op::heap_alloc; }
+}  // namespace
+
 ModuleTable::Id ModuleTable::load(std::string name, std::string ptx, exec::GlobalMemory& memory, Code code) {
   Module m;
   ptx::LoadOptions options;
@@ -38,6 +42,8 @@ ModuleTable::Id ModuleTable::load(std::string name, std::string ptx, exec::Globa
   if (code.generation != 0 && !machine_code)
     options.assemble = [&](ptx::VirtualFunction& f, const ptx::Module& module, std::string& why) {
       if (!assembler) assembler.emplace(module, code.generation);
+      // Machine code does not say it any more.
+      m.uses_heap |= std::ranges::any_of(f.fn.code, allocates);
       return assembler->assemble(f, why);
     };
   m.module = machine_code ? machine::open_cubin(std::move(ptx), std::move(name))
@@ -46,8 +52,7 @@ ModuleTable::Id ModuleTable::load(std::string name, std::string ptx, exec::Globa
   for (std::size_t i = 0; i < m.module->functions.size(); ++i) {
     const ptx::Function& f = m.module->functions[i];
     if (f.is_entry) m.entries.emplace(f.name, static_cast<std::uint32_t>(i));
-    m.uses_heap |=
-        std::ranges::any_of(f.code, [](const ptx::Inst& inst) { return inst.op == ptx::Op::heap_alloc; });
+    m.uses_heap |= std::ranges::any_of(f.code, allocates);
   }
   m.uses_heap |= m.module->allocates;
   modules_.push_back(std::move(m));

@@ -14,10 +14,10 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "assembler/assemble.h"
 #include "base/error.h"
 #include "exec/executor.h"
 #include "machine/image.h"
-#include "assembler/assemble.h"
 #include "optimiser/optimiser.h"
 
 namespace simtlab::exec::comparison {
@@ -234,7 +234,8 @@ std::shared_ptr<const ptx::Module> load_optimised(const Suite& suite, Refusals& 
 }
 
 // The same of the assembler.
-std::shared_ptr<const ptx::Module> load_assembled(const Suite& suite, unsigned generation, Refusals& refusals) {
+std::shared_ptr<const ptx::Module> load_assembled(const Suite& suite, unsigned generation,
+                                                  Refusals& refusals) {
   ptx::LoadOptions options;
   options.reject_unsupported = false;
   options.optimise = optimiser::load();
@@ -317,11 +318,12 @@ void compare_cubin(const Suite& suite, const std::pair<std::string, std::string>
   std::string broken;
   std::unique_ptr<Side> side;
   try {
-    side = std::make_unique<Side>(
-        cubin.second.empty()             ? load_optimised(suite, refusals)
-        : cubin.second.starts_with("sm_") ? load_assembled(suite, number_of(cubin.second), refusals)
-                             : load_what_runs(read_file(suite.folder + "/" + cubin.second, most_file),
-                                              cubin.second, refusals));
+    side =
+        std::make_unique<Side>(cubin.second.empty() ? load_optimised(suite, refusals)
+                               : cubin.second.starts_with("sm_")
+                                   ? load_assembled(suite, number_of(cubin.second), refusals)
+                                   : load_what_runs(read_file(suite.folder + "/" + cubin.second, most_file),
+                                                    cubin.second, refusals));
   } catch (const Error& error) { broken = text_of(error); }
   for (std::size_t k = 0; k < suite.kernels.size(); ++k) {
     const Kernel& kernel = suite.kernels[k];

@@ -1,0 +1,105 @@
+"""--assemble on: machine code of PTX is executed and timed; what cannot is said (docs/concepts/assembler.md)."""
+import json
+import os
+import pathlib
+import unittest
+
+from harness import Case, main
+
+LIBRARY = pathlib.Path(os.environ.get("SIMTLAB", "simtlab")).resolve().parents[1] / "lib/libsimtlab_optimiser.so"
+# Divergent branches in a loop, a division, shared memory: out[t] = the sum of i / (n + 1) for odd i < t.
+KERNEL = """.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry work(.param .u64 out, .param .u32 n) {
+  .shared .align 4 .b32 kept[65];
+  .reg .b64 %d<5>;
+  .reg .b32 %r<12>;
+  .reg .f32 %f<6>;
+  .reg .pred %p<4>;
+  ld.param.u64 %d0, [out];
+  ld.param.u32 %r9, [n];
+  mov.u32 %r0, %tid.x;
+  cvt.rn.f32.u32 %f1, %r9;
+  add.f32 %f1, %f1, 0f3F800000;
+  mov.f32 %f0, 0f00000000;
+  mov.u32 %r1, 0;
+LOOP:
+  setp.ge.u32 %p0, %r1, %r0;
+  @%p0 bra DONE;
+  and.b32 %r2, %r1, 1;
+  setp.eq.u32 %p1, %r2, 0;
+  @%p1 bra NEXT;
+  cvt.rn.f32.u32 %f2, %r1;
+  div.rn.f32 %f3, %f2, %f1;
+  add.f32 %f0, %f0, %f3;
+NEXT:
+  add.u32 %r1, %r1, 1;
+  bra LOOP;
+DONE:
+  TEXT
+  mul.wide.u32 %d2, %r0, 4;
+  mov.u64 %d3, kept;
+  add.u64 %d3, %d3, %d2;
+  st.shared.f32 [%d3], %f0;
+  bar.sync 0;
+  ld.shared.f32 %f4, [%d3];
+  add.u64 %d1, %d0, %d2;
+  st.global.f32 [%d1], %f4;
+  ret;
+}
+"""
+LAUNCH = f"""kernel = "work"
+global = 64
+block = 64
+[[arg]]
+name = "out"
+type = "f32"
+shape = [64]
+init = "zero"
+[[arg]]
+name = "n"
+type = "u32"
+value = 3
+[[expect]]
+arg = "out"
+values = {[sum(range(1, thread, 2)) / 4 for thread in range(64)]}
+"""
+
+
+@unittest.skipUnless(LIBRARY.exists(), "built without LLVM 19")
+class Assembler(Case):
+    def run_work(self, gpu, *words, text=""):
+        self.file("work.ptx", KERNEL.replace("TEXT", text))
+        self.file("work.toml", LAUNCH)
+        self.ok("run", "work.ptx", "--launch", "work.toml", "--gpu", gpu, "--json=r.json", *words)
+        (kernel,) = json.loads((self.folder / "r.json").read_text())["kernels"]
+        return kernel, {name: metric["value"] for name, metric in kernel["metrics"].items()}
+
+    def test_each_generation_runs_code_of_its_own_that_does_the_same(self):
+        self.assertNotIn("code.assembled", self.run_work("a100")[1])
+        for gpu, generation in (("v100", 70), ("rtx2060", 75), ("a100", 80), ("rtxa6000", 86), ("h100", 90)):
+            with self.subTest(gpu):
+                _, metrics = self.run_work(gpu, "--assemble", "on")
+                self.assertEqual((1, generation), (metrics["code.assembled"], metrics["code.generation"]))
+
+    def test_what_stays_ptx_says_why(self):
+        for gpu, text, why in (
+            ("titanx-maxwell", "", "sm_52"),
+            ("a100", "mov.u32 %r3, %smid; mov.u32 %r3, %clusterid.x;", "special register"),
+        ):
+            with self.subTest(gpu):
+                kernel, metrics = self.run_work(
+                    gpu,
+                    "--assemble",
+                    "on",
+                    text=text + " add.u32 %r4, %r3, 1; st.shared.b32 [kept+256], %r4;" if text else "",
+                )
+                self.assertNotIn("code.assembled", metrics)
+                warnings = json.dumps(kernel["tables"]["warnings"])
+                self.assertIn("not-assembled", warnings)
+                self.assertIn(why, warnings)
+
+
+if __name__ == "__main__":
+    main()

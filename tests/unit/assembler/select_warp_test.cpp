@@ -1,0 +1,72 @@
+// Machine instructions for conversions, atomics and what warps do together.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "assembler/select.h"
+#include "ptx/fold.h"
+#include "ptx/module.h"
+
+namespace simtlab::assembler {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// The selected program of a kernel with the body; why it was given up.
+std::string selected(const std::string& body, unsigned generation) {
+  const std::string text =
+      ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n"
+      "  .reg .b64 %a, %w;\n  .reg .b32 %r<8>;\n  .reg .b16 %h<4>;\n  .reg .f32 %f<4>;\n"
+      "  .reg .pred %p<4>;\n  ld.param.u64 %a, [p];\n  ld.global.u32 %r1, [%a];\n"
+      "  ld.global.u32 %r2, [%a+4];\n" +
+      body + "\n  ret;\n}\n";
+  std::string out;
+  ptx::LoadOptions options;
+  options.assemble = [&](ptx::VirtualFunction& f, const ptx::Module& module, std::string& why) {
+    ptx::fold(f.fn, ptx::build_cfg(f.fn), f.registers);
+    Program program;
+    out = select(f, module, generation, program, why) ? text_of(program) : why;
+    return false;
+  };
+  ptx::load_module("test.ptx", text, options);
+  return out;
+}
+
+TEST(SelectWarp, ShufflesHaveNumbersInTheInstruction) {
+  EXPECT_THAT(selected("shfl.sync.bfly.b32 %r3, %r1, 0, 31, -1;\n  st.global.u32 [%a], %r3;", 80),
+              HasSubstr("SHFL.BFLY"));
+  EXPECT_THAT(selected("shfl.sync.bfly.b32 %r3, %r1, 0, 31, -1;\n  st.global.u32 [%a], %r3;", 80),
+              HasSubstr(", 0, 31"));
+}
+
+TEST(SelectWarp, OnlyMasksOfAPartOfTheWarpNeedItsLanesTogether) {
+  EXPECT_THAT(selected("activemask.b32 %r3;\n  bar.warp.sync %r1;\n  st.global.u32 [%a], %r3;", 80),
+              HasSubstr("WARPSYNC"));
+  EXPECT_THAT(selected("shfl.sync.idx.b32 %r3, %r1, %r2, 31, -1;\n  st.global.u32 [%a], %r3;", 80),
+              Not(HasSubstr("WARPSYNC")));
+}
+
+TEST(SelectAtomic, AResultThatNobodyReadsIsNotWanted) {
+  EXPECT_THAT(selected("atom.global.add.u32 %r3, [%a], %r1;", 80), HasSubstr("RED"));
+  EXPECT_THAT(selected("atom.global.exch.b32 %r3, [%a], %r1;", 80), HasSubstr("ATOMG.E.EXCH"));
+}
+
+TEST(SelectAtomic, ReleasesHaveAFenceBeforeThem) {
+  const std::string text = selected("red.release.gpu.global.add.u32 [%a], %r1;", 80);
+  EXPECT_LT(text.find("MEMBAR"), text.find("RED"));
+}
+
+TEST(SelectConvert, HalvesAreReadWhereTheyAre) {
+  const std::string text =
+      selected("mov.b32 {%h1, %h2}, %r1;\n  cvt.f32.f16 %f1, %h2;\n  st.global.f32 [%a], %f1;", 75);
+  EXPECT_THAT(text, HasSubstr("HADD2.F32"));
+}
+
+TEST(SelectConvert, WhatTheGenerationLacksIsNamed) {
+  EXPECT_THAT(selected("cvt.rn.bf16.f32 %h1, %f1;\n  st.global.b16 [%a], %h1;", 75), HasSubstr("generation"));
+}
+
+}  // namespace
+}  // namespace simtlab::assembler
