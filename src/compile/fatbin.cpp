@@ -223,11 +223,11 @@ std::vector<FatbinEntry> read_fatbin(const void* data, std::size_t size, const s
 std::size_t container_bytes(std::string_view bytes) {
   if (bytes.size() < container_header) return bytes.size();
   const Bytes all(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
-  const auto header = read<std::uint16_t>(all, 6);
+  // A header says of itself that it is longer than nothing, or read_fatbin() refuses it.
+  const std::size_t header = std::max<std::size_t>(read<std::uint16_t>(all, 6), container_header);
   const auto payload = read<std::uint64_t>(all, 8);
-  return payload > bytes.size() - std::min<std::size_t>(header, bytes.size())
-             ? bytes.size()
-             : header + static_cast<std::size_t>(payload);
+  if (header > bytes.size() || payload > bytes.size() - header) return bytes.size();
+  return header + static_cast<std::size_t>(payload);
 }
 
 const FatbinEntry& pick_ptx(const std::vector<FatbinEntry>& entries, unsigned cc_major, unsigned cc_minor,

@@ -1,7 +1,7 @@
 """simtlab disasm: machine code of our own kernels as text and as JSON; what is damaged or missing is an error."""
 import json
 
-from harness import SOURCE, Case, main
+from harness import SOURCE, Case, main, needs_clang
 
 DATA = SOURCE / "tests" / "data" / "machine"
 
@@ -90,6 +90,17 @@ class Disasm(Case):
         (image,) = json.loads(self.simtlab("disasm", "two.ptx", "--assemble", "sm_75", "--json").stdout)["images"]
         self.assertEqual(image["not_assembled"], [{"name": "sums", "reason": "redux on this generation"}])
         self.assertEqual([k["name"] for k in image["kernels"]], ["plain"])
+
+    @needs_clang
+    def test_ptx_in_an_executable_is_found(self):
+        self.ok("build", str(SOURCE / "examples" / "saxpy.cu"), str(SOURCE / "examples" / "scan.cu"), "-c")
+        for name, kernel in (("saxpy", "saxpy"), ("scan", "scan_blocks")):
+            (image,) = self.listed(f"{name}.o", "--assemble", "sm_86")
+            self.assertIn(kernel, " ".join(k["name"] for k in image["kernels"]))
+
+    def test_a_fat_binary_without_a_header_is_damaged(self):
+        (self.folder / "bad.fatbin").write_bytes(bytes.fromhex("50ed55ba0100") + bytes(40))
+        self.assertIn("[fatbin]", self.fails(3, "disasm", "bad.fatbin", "--assemble", "sm_80").stderr)
 
     def test_a_cut_off_file_says_where(self):
         whole = (DATA / "variables.sm_80.cubin").read_bytes()
