@@ -9,8 +9,10 @@
 #include "assembler/converge.h"
 #include "assembler/expand.h"
 #include "assembler/layout.h"
+#include "assembler/predicate.h"
 #include "assembler/schedule.h"
 #include "assembler/select.h"
+#include "assembler/simplify.h"
 #include "machine/code.h"
 #include "ptx/fold.h"
 
@@ -56,6 +58,9 @@ Program program_of(ptx::VirtualFunction work, const ptx::Module& module, unsigne
   program.most_registers = register_limit(work.fn);
   if (!select(work, module, generation, program, why)) throw GivenUp{why};
   clean(program);
+  simplify(program);
+  clean(program);
+  predicate(program);
   converge(program);
   schedule_before_allocation(program);
   if (!allocate(program, why)) throw GivenUp{why};
@@ -89,6 +94,8 @@ bool Assembler::assemble(ptx::VirtualFunction& f, std::string& why) {
     machine::MadeCode made = encode(program);
     if (!lines_) lines_ = lines_of(module_);
     made.ptx = lines_;
+    if (const ptx::Variable* bank = module_.find_variable(ptx::constant_bank_name))
+      made.banks[3] = {static_cast<std::uint32_t>(bank - module_.variables.data()), bank->bytes};
     ptx::Function whole = f.fn;
     whole.assembled = true;
     machine::set_code(whole, std::move(made), *views_);

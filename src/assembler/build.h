@@ -94,6 +94,7 @@ class Builder {
   void set_condition(Instruction& i, machine::Name operand, Condition condition);
   void set_number(Instruction& i, machine::Name operand, std::int64_t value);
   void set_field(Instruction& i, machine::Name field, unsigned value);
+  void set_word(Instruction& i, const FieldWord& word) { set_fields(i, {word}); }
   bool has_form(std::string_view mnemonic) const;
 
   // The value in a register (a pair where it is wide), without modifiers.

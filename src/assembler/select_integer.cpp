@@ -194,6 +194,70 @@ void refuse_saturation(const Inst& inst) {
   if (inst.mods.sat) Selector::give_up("a saturated sum");
 }
 
+// (a << n) + other. False: LEA does not do that.
+bool sum_with_shift(Selector& s, const Inst& inst, const Inst& shift, bool shift_negated,
+                    const Value& other) {
+  const Ref d = s.result(inst);
+  const unsigned bytes = ptx::size_of(inst.type);
+  const bool whole = bytes == 8 && d.count == 2;
+  if (other.negated || (bytes != 4 && (!whole || shift_negated))) return false;
+  const bool shl = shift.op == Op::shl;
+  const unsigned at = shl || power_of_two(s, shift, 1) ? 0 : 1;
+  const unsigned n = shl ? static_cast<unsigned>(*s.known(shift.src[1])) : *power_of_two(s, shift, 1 - at);
+  if (n == 0 || n > 31) return false;
+  Builder& out = s.out();
+  Value a = s.in_register(shift, at);
+  if (bytes == 4) {
+    a.negated = shift_negated;
+    out.set_number(out.emit("LEA", d, {a, other}), "shift", n);
+    return true;
+  }
+  const Ref carry = out.new_predicate();
+  // The upper word reads the lower one of the source, whose registers may be the result's.
+  const bool in_place = a.ref.reg == d.reg;
+  const Ref low = in_place ? out.new_register() : s.low(d);
+  Instruction& lower = out.emit("LEA", low, {half_of(a, false), half_of(other, false)});
+  out.set_number(lower, "shift", n);
+  out.set_result(lower, "Pd", carry);
+  Instruction& upper =
+      out.emit("LEA.HI.X", s.high(d), {half_of(a, false), half_of(other, true), half_of(a, true)});
+  out.set_number(upper, "shift", n);
+  out.set_condition(upper, "Pcin", {carry});
+  if (in_place) out.move(s.low(d), value_of(low));
+  return true;
+}
+
+// a * b + other. False: IMAD does not do that.
+bool sum_with_product(Selector& s, const Inst& inst, const Inst& product, const Value& other) {
+  const Ref d = s.result(inst);
+  const unsigned bytes = ptx::size_of(inst.type);
+  if (bytes != 4 && bytes != 8) return false;
+  if (other.negated && (bytes == 8 || other.kind == Value::Kind::number)) return false;
+  if (bytes == 8 && inst.takes != Fold::wide) return false;
+  const Value a = s.plain_source(product, 0), b = s.plain_source(product, 1);
+  const auto word = [](const Value& v) { return v.wide ? half_of(v, false) : v; };
+  if (bytes == 8 && d.count == 2)
+    multiply_add(s, "IMAD.WIDE", d, a, b, other, ptx::is_signed(product.type));
+  else
+    multiply_add(s, "IMAD", s.low(d), word(a), word(b), word(other), true);
+  return true;
+}
+
+// With the product or shift that one of its terms is.
+bool sum_with_taken(Selector& s, const Inst& inst) {
+  if (inst.takes != Fold::wide && inst.takes != Fold::product && inst.takes != Fold::shift) return false;
+  for (unsigned i = 0; i < 2; ++i) {
+    const Inst* const made = s.taken(inst, i, inst.takes);
+    if (made == nullptr) continue;
+    const bool made_negated = inst.op == Op::sub && i == 1;
+    Value other = s.source(inst, 1 - i);
+    if (inst.op == Op::sub && i == 0) other.negated = !other.negated;
+    if (inst.takes == Fold::shift) return sum_with_shift(s, inst, *made, made_negated, other);
+    return !made_negated && sum_with_product(s, inst, *made, other);
+  }
+  return false;
+}
+
 void add(Selector& s, const Inst& inst) {
   if (ptx::is_float(inst.type)) {
     for (const SelectionRow& row : floating_selections())
@@ -203,64 +267,13 @@ void add(Selector& s, const Inst& inst) {
   if (inst.mods.cc_in || inst.mods.cc_out)
     return sum_with_flag(s, inst, s.plain_source(inst, 0), s.plain_source(inst, 1),
                          inst.op == Op::sub || inst.op == Op::subc);
+  if (sum_with_taken(s, inst)) return;
   const Ref d = s.result(inst);
-  Builder& out = s.out();
   const unsigned bytes = ptx::size_of(inst.type);
-  const bool whole = bytes == 8 && d.count == 2;
-  if (inst.takes == Fold::wide || inst.takes == Fold::product || inst.takes == Fold::shift) {
-    for (unsigned i = 0; i < 2; ++i) {
-      const Inst* const made = s.taken(inst, i, inst.takes);
-      if (made == nullptr) continue;
-      const bool product_negated = inst.op == Op::sub && i == 1;
-      const bool other_negated = inst.op == Op::sub && i == 0;
-      Value other = s.source(inst, 1 - i);
-      other.negated = other.negated != other_negated;
-      if (inst.takes == Fold::shift && !other.negated && (bytes == 4 || (whole && !product_negated))) {
-        const bool shl = made->op == Op::shl;
-        const unsigned at = shl || power_of_two(s, *made, 1) ? 0 : 1;
-        const unsigned n =
-            shl ? static_cast<unsigned>(*s.known(made->src[1])) : *power_of_two(s, *made, 1 - at);
-        if (n == 0 || n > 31) break;
-        Value a = s.in_register(*made, at);
-        if (bytes == 4) {
-          a.negated = product_negated;
-          Instruction& lea = out.emit("LEA", d, {a, other});
-          return out.set_number(lea, "shift", n);
-        }
-        const Ref carry = out.new_predicate();
-        // The upper word reads the lower one of the source, whose registers may be the result's.
-        const bool in_place = a.ref.reg == d.reg;
-        const Ref low = in_place ? out.new_register() : s.low(d);
-        Instruction& lower = out.emit("LEA", low, {half_of(a, false), half_of(other, false)});
-        out.set_number(lower, "shift", n);
-        out.set_result(lower, "Pd", carry);
-        Instruction& upper =
-            out.emit("LEA.HI.X", s.high(d), {half_of(a, false), half_of(other, true), half_of(a, true)});
-        out.set_number(upper, "shift", n);
-        out.set_condition(upper, "Pcin", {carry});
-        if (in_place) out.move(s.low(d), value_of(low));
-        return;
-      }
-      if (inst.takes != Fold::shift && !product_negated && (bytes == 4 || bytes == 8)) {
-        if (other.negated && (bytes == 8 || other.kind == Value::Kind::number)) break;
-        if (bytes == 8 && inst.takes != Fold::wide) break;
-        const bool sign = ptx::is_signed(made->type);
-        Value a = s.plain_source(*made, 0), b = s.plain_source(*made, 1);
-        if (bytes == 8 && whole) return multiply_add(s, "IMAD.WIDE", d, a, b, other, sign);
-        const Value c = other.wide ? half_of(other, false) : other;
-        return multiply_add(s, "IMAD", s.low(d), a.wide ? half_of(a, false) : a,
-                            b.wide ? half_of(b, false) : b, c, true);
-      }
-      break;
-    }
-  }
   const Terms terms = terms_of(s, inst);
-  if (whole) return sum_wide(s, d, terms);
-  if (bytes >= 4) {
-    sum_word(s, s.low(d), terms, 0, {});
-    return;
-  }
-  const Ref sum = out.new_register();
+  if (bytes == 8 && d.count == 2) return sum_wide(s, d, terms);
+  if (bytes >= 4) return sum_word(s, s.low(d), terms, 0, {});
+  const Ref sum = s.out().new_register();
   sum_word(s, sum, terms, 0, {});
   s.mask(d, value_of(sum), 8 * bytes);
 }

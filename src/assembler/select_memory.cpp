@@ -1,5 +1,6 @@
 // Loads and stores.
 #include <array>
+#include <optional>
 
 #include "assembler/selector.h"
 #include "machine/launch_state.h"
@@ -152,10 +153,36 @@ void load_parameter(Selector& s, const Inst& inst) {
   }
 }
 
+// LDC, up to 64 bits at once. False: it is not known to be of the bank.
+bool load_from_bank(Selector& s, const Inst& inst) {
+  const std::optional<Selector::BankPlace> place = s.bank_place(inst);
+  const unsigned bytes = ptx::size_of(inst.type);
+  if (!place || bytes > 8) return false;
+  Builder& out = s.out();
+  for (unsigned k = 0; k < inst.mods.vector; ++k) {
+    const Ref loaded = out.new_register(bytes <= 4 ? 1 : bytes / 4);
+    Value c = parameter(place->offset + k * bytes);
+    c.bank = 3;
+    Instruction& i = out.emit("LDC", loaded, {c}, {{"size", size_word(inst.type, bytes)}});
+    for (std::size_t o = 0; o < i.code.form->operands.size(); ++o)
+      if (i.code.form->operands[o].kind == machine::OperandKind::constant) {
+        i.code.operands[o].base = machine::zero_register;
+        i.refs[o] = place->index;
+      }
+    Inst single = inst;
+    single.mods.vector = 1;
+    single.dst[0] = inst.dst[k];
+    single.dst_count = 1;
+    take_element(s, single, 0, loaded);
+  }
+  return true;
+}
+
 void load(Selector& s, const Inst& inst) {
   Space space = inst.mods.space;
   if (inst.frame_relative) space = Space::local;
   if (space == Space::param) return load_parameter(s, inst);
+  if (space == Space::constant && load_from_bank(s, inst)) return;
   if (space == Space::constant) space = Space::global;
   const unsigned bytes = ptx::size_of(inst.type) * inst.mods.vector;
   if (bytes > 16) s.give_up("a load of more than 16 bytes");

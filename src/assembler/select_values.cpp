@@ -22,6 +22,15 @@ std::optional<std::uint32_t> launch_slot(Special special, const machine::LaunchS
   return std::nullopt;
 }
 
+// Where a constant of the address of a constant variable lies in bank 3.
+std::optional<std::uint64_t> offset_in_bank(const ptx::Module& module, const ptx::Constant& c) {
+  if (c.kind != ptx::Constant::Kind::global_symbol || c.symbol >= module.variables.size())
+    return std::nullopt;
+  const ptx::Variable& v = module.variables[c.symbol];
+  if (v.space != Space::constant || v.within < 0) return std::nullopt;
+  return v.within_offset + c.value;
+}
+
 }  // namespace
 
 Ref Selector::ref_of(const Operand& operand) const { return refs_[operand.index]; }
@@ -85,6 +94,47 @@ Value Selector::constant_of(std::uint32_t index, unsigned bytes) {
   }
 }
 
+std::optional<Value> Selector::constant_of_bank(const Inst& load, unsigned bytes) const {
+  const ptx::Constant& c = f_.fn.constants[load.src[0].index];
+  const auto offset = offset_in_bank(module_, c);
+  if (!offset || ptx::size_of(load.type) != bytes) return std::nullopt;
+  const std::uint64_t at = *offset + static_cast<std::uint64_t>(load.imm_offset);
+  if (at % bytes != 0 || at >= 1u << 16) return std::nullopt;
+  Value v = parameter(static_cast<std::uint32_t>(at), bytes == 8);
+  v.bank = 3;
+  return v;
+}
+
+std::optional<Selector::BankPlace> Selector::bank_place(const Inst& load) {
+  const auto in_range = [](std::uint64_t offset, std::uint64_t most) -> std::optional<std::uint32_t> {
+    if (offset > most) return std::nullopt;
+    return static_cast<std::uint32_t>(offset);
+  };
+  const auto more = static_cast<std::uint64_t>(load.imm_offset);
+  const Operand& base = load.src[0];
+  if (base.kind == OperandKind::imm) {
+    const auto offset = offset_in_bank(module_, f_.fn.constants[base.index]);
+    const auto at = offset ? in_range(*offset + more, 0xffff) : std::nullopt;
+    return at ? std::optional<BankPlace>({*at, {}}) : std::nullopt;
+  }
+  if (base.kind != OperandKind::reg || definition_[base.index] == none) return std::nullopt;
+  const Inst& sum = f_.fn.code[definition_[base.index]];
+  if (sum.op != Op::add || ptx::size_of(sum.type) != 8 || sum.mods.cc_in || sum.mods.cc_out)
+    return std::nullopt;
+  for (unsigned i = 0; i < 2; ++i) {
+    const Operand &symbol = sum.src[i], &index = sum.src[1 - i];
+    if (symbol.kind != OperandKind::imm || index.kind != OperandKind::reg || definition_[index.index] == none)
+      continue;
+    const auto offset = offset_in_bank(module_, f_.fn.constants[symbol.index]);
+    const auto at = offset ? in_range(*offset + more, 0x7fff) : std::nullopt;  // a sign beside a register
+    if (!at) continue;
+    Value v = plain_source(sum, 1 - i);
+    if (v.wide) v = half_of(v, false);
+    return BankPlace{*at, low(builder_.in_register(v))};
+  }
+  return std::nullopt;
+}
+
 // Of a register that is written once, with a number, a parameter or a value of the launch.
 std::optional<Value> Selector::constant_value(const Operand& operand, unsigned bytes) {
   if (operand.kind == OperandKind::imm) return constant_of(operand.index, bytes);
@@ -102,6 +152,9 @@ std::optional<Value> Selector::constant_value(const Operand& operand, unsigned b
         machine::launch_slots(generation_).parameters + static_cast<std::uint32_t>(offset);
     return parameter(at, operand.bytes == 8);
   }
+  if (made.op == Op::ld && made.mods.space == Space::constant && made.src[0].kind == OperandKind::imm &&
+      made.mods.vector == 1 && (operand.bytes == 4 || operand.bytes == 8) && made.dst_count == 1)
+    return constant_of_bank(made, operand.bytes);
   if (made.op != Op::mov || made.src_count != 1) return std::nullopt;
   if (made.src[0].kind == OperandKind::special && operand.bytes == 4)
     if (const auto slot =

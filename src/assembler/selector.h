@@ -74,6 +74,12 @@ class Selector {
   void make_comparisons(const Inst& inst);
 
   Place place(const Inst& inst, bool wide);
+  // A place in constant bank 3: of a variable, or a register behind one. nullopt: it is not known to be one.
+  struct BankPlace {
+    std::uint32_t offset = 0;
+    Ref index;
+  };
+  std::optional<BankPlace> bank_place(const Inst& load);
   // Address of a byte of the frame, in local memory.
   Value frame_place(std::int64_t offset, Ref result);
   // The address in it is R1's, beside its offset.
@@ -104,6 +110,7 @@ class Selector {
   void make_left_out(const Operand& operand);
   bool is_left_out(const Inst& inst) const;
   Ref ref_of(const Operand& operand) const;
+  std::optional<Value> constant_of_bank(const Inst& load, unsigned bytes) const;
   std::optional<Value> constant_value(const Operand& operand, unsigned bytes);
   Value constant_of(std::uint32_t index, unsigned bytes);
   Value address_half(const ptx::Constant& constant, bool high);

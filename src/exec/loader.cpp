@@ -76,9 +76,9 @@ void load(LoadedModule::Impl& impl) {
       impl.addresses[i] = impl.addresses.at(static_cast<std::size_t>(v.within)) + v.within_offset;
   for (std::uint32_t i = 0; i < module.variables.size(); ++i) {
     const ptx::Variable& v = module.variables[i];
-    if (impl.addresses[i] == 0 || v.reference != ptx::Type::none || v.within >= 0) continue;
+    if (impl.addresses[i] == 0 || v.reference != ptx::Type::none) continue;
     initialise(impl, v, impl.addresses[i]);
-    if (v.space == ptx::Space::constant) impl.memory->set_read_only(impl.addresses[i], true);
+    if (v.within < 0 && v.space == ptx::Space::constant) impl.memory->set_read_only(impl.addresses[i], true);
   }
   impl.is_bound.assign(module.functions.size(), !module.late);
   impl.functions.resize(module.functions.size());

@@ -235,7 +235,7 @@ void set_code(ptx::Function& f, MadeCode made, Views& views) {
   f.registers = f.unlimited_registers = made.registers;
   f.frame_bytes = f.total_frame_bytes = frame_of(made.stack_bytes);
   lay_out(f, *code);
-  Translator translator(code->layout, f.constants, *code);
+  Translator translator(code->layout, f.constants, *code, std::move(made.banks));
   translate_all(translator, made.addresses, views, f, *code, Purpose::execution);
   place_targets(f, *code, f.name);
   for (std::size_t i = 0; i < f.code.size(); ++i) {

@@ -9,6 +9,7 @@
 #include "machine/image.h"
 #include "machine/lines.h"
 #include "machine/symbols.h"
+#include "machine/translator.h"
 #include "machine/views.h"
 #include "ptx/module.h"
 
@@ -31,6 +32,7 @@ struct MadeCode {
   std::shared_ptr<const PtxLines> ptx;
   std::vector<std::uint32_t> ptx_lines;  // of each instruction, in `ptx`
   std::uint32_t registers = 0, stack_bytes = 0;
+  ConstantBanks banks;
 };
 // `made` becomes the code of a kernel that was PTX. Throws Error(unsupported, "machine-instruction").
 void set_code(ptx::Function& function, MadeCode made, Views& views);

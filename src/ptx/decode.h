@@ -22,6 +22,9 @@
 
 namespace simtlab::ptx {
 
+// Of the variable that all constants are parts of where machine code is made. No name of PTX looks like it.
+inline constexpr const char* constant_bank_name = "constant bank 3";
+
 // A function whose Operands of kind reg and pred hold virtual register numbers.
 struct VirtualFunction {
   Function fn;

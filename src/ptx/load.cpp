@@ -89,6 +89,24 @@ void collect_functions(ModuleScope& scope, std::vector<std::uint32_t>& ast_of) {
   }
 }
 
+// Machine code reads constants from one bank: all of them are parts of a variable.
+void gather_constants(Module& module) {
+  Variable bank;
+  bank.name = constant_bank_name;
+  bank.space = Space::constant;
+  bank.align = 256;
+  const auto index = static_cast<std::int32_t>(module.variables.size());
+  for (Variable& v : module.variables) {
+    if (v.space != Space::constant || v.external || v.reference != Type::none) continue;
+    const std::uint64_t align = std::max(v.align, 1u);
+    bank.bytes = (bank.bytes + align - 1) / align * align;
+    v.within = index;
+    v.within_offset = bank.bytes;
+    bank.bytes += v.bytes;
+  }
+  if (bank.bytes > 0) module.variables.push_back(std::move(bank));
+}
+
 // What clang puts in from its own headers (threadIdx.x, atomicAdd) belongs to the line of the program that
 // called it: nobody can change the header. clang does not write that line; the last one before stands for it,
 // of the first instructions the one behind. So do instructions of line 0, which are of no line.
@@ -178,6 +196,7 @@ std::shared_ptr<const Module> load_module(std::string name, std::string text, co
     throw Error(ExitCode::unsupported, "ptx-unsupported", std::move(scope.unsupported));
   }
   lay_out_shared(scope, functions, graph, origin);
+  if (options.assemble) gather_constants(*module);
   std::vector<Allocation> allocations;
   for (VirtualFunction& f : functions) credit_callers(f.fn, module->files);
   for (std::uint32_t i = 0; i < functions.size() && options.optimise != nullptr; ++i) {

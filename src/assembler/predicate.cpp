@@ -1,0 +1,120 @@
+#include "assembler/predicate.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace simtlab::assembler {
+namespace {
+
+constexpr std::size_t longest_body = 7;  // as the vendor's assembler guards
+
+// Lanes take part in it together, or it is no plain instruction.
+bool needs_all_lanes(const Instruction& i) {
+  constexpr std::array<std::string_view, 22> names = {
+      "BAR",       "B2R",    "SHFL", "VOTE",  "MATCH",  "REDUX",    "WARPSYNC", "BSSY",
+      "BSYNC",     "CALL",   "BPT",  "ELECT", "LDGSTS", "LDSM",     "DEPBAR",   "LDGDEPBAR",
+      "NANOSLEEP", "MEMBAR", "R2UR", "CCTL",  "ERRBAR", "CGAERRBAR"};
+  const std::string_view name = i.code.mnemonic();
+  const std::string_view base = name.substr(0, name.find('.'));
+  return i.code.form->uniform || i.target != none || i.barrier != none || base == "EXIT" || base == "BRA" ||
+         std::ranges::find(names, base) != names.end();
+}
+
+class Predication {
+ public:
+  explicit Predication(Program& program) : p_(program) {}
+
+  void run() {
+    ways_.assign(p_.blocks.size(), 0);
+    for (std::uint32_t b = 0; b < p_.blocks.size(); ++b)
+      for (const std::uint32_t to : successors(p_, b)) ++ways_[to];
+    // Inner ones first: they lie behind.
+    for (std::uint32_t b = static_cast<std::uint32_t>(p_.blocks.size()); b-- > 0;) block(b);
+  }
+
+ private:
+  Block& at(std::uint32_t b) { return p_.blocks[b]; }
+
+  // Where a block goes if it does not branch; none: elsewhere.
+  std::uint32_t only_way(std::uint32_t b) {
+    const Block& block = at(b);
+    if (block.next != none) return block.code.empty() || block.code.back().target == none ? block.next : none;
+    if (block.code.empty() || block.code.back().target == none || block.code.back().guarded()) return none;
+    return block.code.back().target;
+  }
+
+  // Its instructions, without the branch at the end.
+  std::size_t length(std::uint32_t b) {
+    const Block& block = at(b);
+    return block.code.size() - (block.next == none && !block.code.empty() ? 1 : 0);
+  }
+
+  bool can_be_guarded(std::uint32_t b, std::uint32_t predicate) {
+    if (ways_[b] != 1 || length(b) > longest_body) return false;
+    const Block& block = at(b);
+    for (std::size_t k = 0; k < length(b); ++k) {
+      const Instruction& i = block.code[k];
+      if (i.guarded() || needs_all_lanes(i)) return false;
+      bool changes = false;
+      for_each_ref(i,
+                   [&](const Ref& r, bool writes) { changes = changes || (writes && r.reg == predicate); });
+      if (changes) return false;
+    }
+    return true;
+  }
+
+  void take_in(std::uint32_t into, std::uint32_t body, const Ref& guard, bool negated) {
+    const std::size_t count = length(body);
+    for (std::size_t k = 0; k < count; ++k) {
+      Instruction i = std::move(at(body).code[k]);
+      i.guard = guard;
+      i.code.guard_negated = negated;
+      i.copy = i.remakes = false;
+      at(into).code.push_back(std::move(i));
+    }
+    at(body).code.clear();
+    at(body).next = none;
+    ways_[body] = 0;
+  }
+
+  void block(std::uint32_t b) {
+    Block& block = at(b);
+    if (block.code.empty() || block.next == none) return;
+    const Instruction end = block.code.back();
+    if (end.target == none || end.barrier != none || !end.guard || end.target == block.next) return;
+    const std::uint32_t taken = end.target, other = block.next;
+    if (taken == b || other == b) return;
+    const bool negated = end.code.guard_negated;  // the guard of the branch, and so of `taken`
+    std::uint32_t meet = none;
+    bool first = false, second = false;
+    if (only_way(other) == taken) {
+      second = can_be_guarded(other, end.guard.reg);
+      meet = taken;
+    } else if (only_way(taken) == other) {
+      first = can_be_guarded(taken, end.guard.reg);
+      meet = other;
+    } else if (only_way(taken) != none && only_way(taken) == only_way(other)) {
+      first = second = can_be_guarded(taken, end.guard.reg) && can_be_guarded(other, end.guard.reg) &&
+                       length(taken) + length(other) <= longest_body;
+      meet = only_way(taken);
+    }
+    if ((!first && !second) || meet == b || meet == none) return;
+    block.code.pop_back();
+    if (second) take_in(b, other, end.guard, !negated);
+    if (first) take_in(b, taken, end.guard, negated);
+    at(b).next = meet;
+    ways_[meet] = static_cast<std::uint32_t>(ways_[meet] - 1);
+  }
+
+  Program& p_;
+  std::vector<std::uint32_t> ways_;  // that lead to a block
+};
+
+}  // namespace
+
+void predicate(Program& program) { Predication(program).run(); }
+
+}  // namespace simtlab::assembler
