@@ -72,7 +72,7 @@ class Predication {
       Instruction i = std::move(at(body).code[k]);
       i.guard = guard;
       i.code.guard_negated = negated;
-      i.copy = i.remakes = false;
+      i.remakes = false;
       at(into).code.push_back(std::move(i));
     }
     at(body).code.clear();
@@ -101,12 +101,32 @@ class Predication {
                        length(taken) + length(other) <= longest_body;
       meet = only_way(taken);
     }
-    if ((!first && !second) || meet == b || meet == none) return;
+    if (!first && !second) return turn_back(b, end);
+    if (meet == b || meet == none) return;
     block.code.pop_back();
     if (second) take_in(b, other, end.guard, !negated);
     if (first) take_in(b, taken, end.guard, negated);
     at(b).next = meet;
     ways_[meet] = static_cast<std::uint32_t>(ways_[meet] - 1);
+  }
+
+  // The end of a loop: of the two ways one is left by, the other one goes a few instructions on and back.
+  // These are guarded, and the branch goes back.
+  void turn_back(std::uint32_t b, Instruction end) {
+    for (const bool falls : {true, false}) {
+      const std::uint32_t body = falls ? at(b).next : end.target, out = falls ? end.target : at(b).next;
+      const std::uint32_t top = only_way(body);
+      if (top == none || top > b || top == out || body == b || out == b) continue;
+      if (!can_be_guarded(body, end.guard.reg)) continue;
+      const bool negated = end.code.guard_negated != falls;
+      at(b).code.pop_back();
+      take_in(b, body, end.guard, negated);
+      end.code.guard_negated = negated;
+      end.target = top;
+      at(b).code.push_back(end);
+      at(b).next = out;
+      return;
+    }
   }
 
   Program& p_;
