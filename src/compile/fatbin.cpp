@@ -220,6 +220,16 @@ std::vector<FatbinEntry> read_fatbin(const void* data, std::size_t size, const s
   return out;
 }
 
+std::size_t container_bytes(std::string_view bytes) {
+  if (bytes.size() < container_header) return bytes.size();
+  const Bytes all(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+  // A header says of itself that it is longer than nothing, or read_fatbin() refuses it.
+  const std::size_t header = std::max<std::size_t>(read<std::uint16_t>(all, 6), container_header);
+  const auto payload = read<std::uint64_t>(all, 8);
+  if (header > bytes.size() || payload > bytes.size() - header) return bytes.size();
+  return header + static_cast<std::size_t>(payload);
+}
+
 const FatbinEntry& pick_ptx(const std::vector<FatbinEntry>& entries, unsigned cc_major, unsigned cc_minor,
                             const std::string& name) {
   const auto number = [](unsigned major, unsigned minor) { return major * 10 + minor; };

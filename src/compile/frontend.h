@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace simtlab::compile {
@@ -28,6 +29,8 @@ struct FatbinEntry {
 // or simtlab's own container. size: bytes readable at data (0 = unknown: trust the header lengths; only for
 // images registered in-process).
 std::vector<FatbinEntry> read_fatbin(const void* data, std::size_t size, const std::string& name);
+// Bytes of the container that `bytes` begins with (device_objects.h, begins_container), at most all of them.
+std::size_t container_bytes(std::string_view bytes);
 // The PTX to run on compute capability cc: the highest entry that is not above it, else the lowest. Throws if
 // there is none.
 const FatbinEntry& pick_ptx(const std::vector<FatbinEntry>& entries, unsigned cc_major, unsigned cc_minor,

@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <fmt/format.h>
 
+#include "machine/code.h"
 #include "machine/print.h"
 
 namespace simtlab::machine {
@@ -29,6 +30,24 @@ std::map<std::uint64_t, std::string> functions_in(const Image& image, const Imag
         s.value < kernel.words.size() * word_bytes)
       out.insert_or_assign(s.value, s.name);
   return out;
+}
+
+// Labels where branches lead, and the text of each instruction. Only addresses inside of the code have
+// labels; those are numbered in their order.
+void write(Listing& out) {
+  for (const ListedInstruction& line : out.instructions)
+    if (line.target && *line.target < out.instructions.size() * word_bytes)
+      out.labels.try_emplace(*line.target);
+  std::size_t number = 0;
+  for (auto& [address, name] : out.labels)
+    if (name.empty()) name = fmt::format(".L_{}", ++number);
+  const auto name_of = [&](std::uint64_t address) {
+    const auto found = out.labels.find(address);
+    return found == out.labels.end() ? std::string() : fmt::format("`({})", found->second);
+  };
+  for (ListedInstruction& line : out.instructions)
+    if (const auto* instruction = std::get_if<Instruction>(&line.decoded))
+      line.text = text_of(*instruction, name_of);
 }
 
 // The value that the loader puts into an instruction.
@@ -63,22 +82,29 @@ Listing list_kernel(const Image& image, const ImageKernel& kernel, const SourceL
     line.ptx_line = ptx.at(kernel.section, address);
     out.instructions.push_back(std::move(line));
   }
-  // Only addresses inside of the code have labels; those are numbered in their order.
-  for (const ListedInstruction& line : out.instructions)
-    if (line.target && *line.target < kernel.words.size() * word_bytes) out.labels.try_emplace(*line.target);
-  std::size_t number = 0;
-  for (auto& [address, name] : out.labels)
-    if (name.empty()) name = fmt::format(".L_{}", ++number);
-  const auto name_of = [&](std::uint64_t address) {
-    const auto found = out.labels.find(address);
-    return found == out.labels.end() ? std::string() : fmt::format("`({})", found->second);
-  };
-  for (ListedInstruction& line : out.instructions)
-    if (const auto* instruction = std::get_if<Instruction>(&line.decoded))
-      line.text = text_of(*instruction, name_of);
+  write(out);
   for (const ElfRelocation& r : image.elf.relocations_of(kernel.section))
     if (const std::uint64_t i = r.offset / word_bytes; i < out.instructions.size())
       out.instructions[i].relocation = relocation_text(image, r);
+  return out;
+}
+
+Listing list_code(const ptx::Function& kernel, const std::map<unsigned, std::string>& files) {
+  Listing out;
+  const Code& code = *kernel.machine;
+  out.labels.emplace(0, kernel.name);
+  for (std::size_t i = 0; i < code.instructions.size(); ++i) {
+    const auto address = static_cast<std::uint32_t>(i * word_bytes);
+    ListedInstruction line{.address = address, .word = code.words[i], .decoded = code.instructions[i]};
+    line.target = target_of(code.instructions[i]);
+    if (const auto file = files.find(kernel.code[i].file); file != files.end()) {
+      line.file = file->second;
+      line.line = kernel.code[i].source_line;
+    }
+    if (code.ptx && i < code.ptx_lines.size()) line.ptx_line = code.ptx_lines[i];
+    out.instructions.push_back(std::move(line));
+  }
+  write(out);
   return out;
 }
 

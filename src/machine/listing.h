@@ -35,5 +35,7 @@ struct Listing {
 // lines, ptx: of the image (read_lines, read_ptx_lines).
 Listing list_kernel(const Image& image, const ImageKernel& kernel, const SourceLines& lines = {},
                     const PtxLines& ptx = {});
+// Of a kernel that was assembled (Function::machine); files: of its module.
+Listing list_code(const ptx::Function& kernel, const std::map<unsigned, std::string>& files);
 
 }  // namespace simtlab::machine

@@ -598,6 +598,8 @@ const std::vector<Term>& error_ids() {
        "Device objects do not fit together: one name is defined twice, architectures differ, or one "
        "is not relocatable.",
        "Build all of them with nvcc -rdc=true for one -arch; define each name once."},
+      {"not-assembled", "`disasm --assemble` could not make machine code of a kernel.",
+       "The message says what is not made yet; such a kernel is executed as PTX."},
       {"disasm-nothing", "`disasm` found no machine code in the file, or none that was asked for.",
        "Name a cubin, a fat binary, or an executable or library that nvcc built; look at --arch and "
        "--kernel."},

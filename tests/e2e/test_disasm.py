@@ -1,12 +1,41 @@
 """simtlab disasm: machine code of our own kernels as text and as JSON; what is damaged or missing is an error."""
 import json
 
-from harness import SOURCE, Case, main
+from harness import SOURCE, Case, main, needs_clang
 
 DATA = SOURCE / "tests" / "data" / "machine"
 
 
+EXAMPLE = SOURCE / "examples" / "saxpy.ptx"
+# Sums over a warp in one instruction are there from sm_80 on.
+TWO = """.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry sums(.param .u64 to)
+{
+  .reg .b64 %rd<3>;
+  .reg .b32 %r<3>;
+  ld.param.u64 %rd0, [to];
+  ld.global.u32 %r0, [%rd0];
+  redux.sync.add.s32 %r1, %r0, 0xffffffff;
+  st.global.u32 [%rd0], %r1;
+  ret;
+}
+.visible .entry plain(.param .u64 to)
+{
+  .reg .b64 %rd<3>;
+  ld.param.u64 %rd0, [to];
+  mov.u64 %rd1, 1;
+  st.global.u64 [%rd0], %rd1;
+  ret;
+}
+"""
+
+
 class Disasm(Case):
+    def listed(self, *words):
+        return json.loads(self.ok("disasm", *words, "--json").stdout)["images"]
+
     def test_every_generation_is_printed_with_labels(self):
         for generation in (70, 75, 80, 86, 89, 90):
             text = self.ok("disasm", str(DATA / f"variables.sm_{generation}.cubin")).stdout
@@ -28,6 +57,50 @@ class Disasm(Case):
         self.assertEqual(self.ok("disasm", file).stdout, self.ok("disasm", file, "--kernel", "variab").stdout)
         self.assertIn("[disasm-nothing]", self.fails(3, "disasm", file, "--kernel", "other").stderr)
         self.assertIn("[disasm-nothing]", self.fails(3, "disasm", file, "--arch", "sm_90").stderr)
+
+    def test_ptx_is_assembled(self):
+        text = self.ok("disasm", str(EXAMPLE), "--assemble", "sm_80").stdout
+        self.assertIn("machine code for sm_80", text)
+        self.assertRegex(text, r"\nsaxpy: \d+ registers, 24 bytes of parameters\n")
+        self.assertRegex(text, r"// PTX \d+: fma.rn.f32 .*\n.*FFMA ")
+        for generation in (70, 75, 86, 89, 90):
+            (image,) = self.listed(str(EXAMPLE), "--assemble", str(generation))
+            (kernel,) = image["kernels"]
+            self.assertEqual((image["generation"], kernel["name"]), (generation, "saxpy"))
+            self.assertEqual([p["bytes"] for p in kernel["parameters"]], [4, 4, 8, 8])
+            self.assertEqual(kernel["instructions"][-1]["mnemonic"], "EXIT")
+            self.assertIn("fma.rn.f32", " ".join(i.get("ptx", "") for i in kernel["instructions"]))
+
+    def test_ptx_needs_to_be_asked_for_with_a_generation(self):
+        self.assertIn("`--assemble sm_80`", self.fails(3, "disasm", str(EXAMPLE)).stderr)
+        self.assertIn("[option-value]", self.fails(2, "disasm", str(EXAMPLE), "--assemble", "sm_61").stderr)
+        cubin = str(DATA / "variables.sm_80.cubin")
+        self.assertIn("holds no PTX [disasm-nothing]", self.fails(3, "disasm", cubin, "--assemble", "sm_80").stderr)
+        self.assertIn(
+            "[disasm-nothing]", self.fails(3, "disasm", str(EXAMPLE), "--assemble", "80", "--kernel", "other").stderr
+        )
+
+    def test_a_kernel_that_is_not_assembled_is_named_with_the_reason(self):
+        (self.folder / "two.ptx").write_text(TWO)
+        said = self.simtlab("disasm", "two.ptx", "--assemble", "sm_75")
+        self.assertEqual(said.returncode, 4)
+        self.assertIn("kernel sums was not assembled: redux on this generation [not-assembled]", said.stderr)
+        self.assertIn("\nsums: not assembled: redux on this generation\n", said.stdout)
+        self.assertIn("\nplain: ", said.stdout)
+        (image,) = json.loads(self.simtlab("disasm", "two.ptx", "--assemble", "sm_75", "--json").stdout)["images"]
+        self.assertEqual(image["not_assembled"], [{"name": "sums", "reason": "redux on this generation"}])
+        self.assertEqual([k["name"] for k in image["kernels"]], ["plain"])
+
+    @needs_clang
+    def test_ptx_in_an_executable_is_found(self):
+        self.ok("build", str(SOURCE / "examples" / "saxpy.cu"), str(SOURCE / "examples" / "scan.cu"), "-c")
+        for name, kernel in (("saxpy", "saxpy"), ("scan", "scan_blocks")):
+            (image,) = self.listed(f"{name}.o", "--assemble", "sm_86")
+            self.assertIn(kernel, " ".join(k["name"] for k in image["kernels"]))
+
+    def test_a_fat_binary_without_a_header_is_damaged(self):
+        (self.folder / "bad.fatbin").write_bytes(bytes.fromhex("50ed55ba0100") + bytes(40))
+        self.assertIn("[fatbin]", self.fails(3, "disasm", "bad.fatbin", "--assemble", "sm_80").stderr)
 
     def test_a_cut_off_file_says_where(self):
         whole = (DATA / "variables.sm_80.cubin").read_bytes()

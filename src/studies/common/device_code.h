@@ -1,5 +1,5 @@
-// The machine code that a file holds: a cubin, a fat binary, or an executable or library with fat binaries in
-// it.
+// The machine code and the PTX that a file holds: a cubin, PTX text, a fat binary, or an executable or
+// library with fat binaries in it.
 #pragma once
 
 #include <functional>
@@ -18,5 +18,15 @@ struct DeviceCode {
 // bytes: of the file; they must outlive the result. Empty: PTX alone, or no device code. Throws Error for
 // damaged containers.
 std::vector<DeviceCode> find_device_code(const std::string& bytes, const std::string& name);
+
+// One module of PTX.
+struct DeviceText {
+  std::string name;  // "kernel.ptx", "app:1"
+  std::string ptx;
+};
+
+// The file itself if it is PTX; else of each fat binary in it the text that a GPU of the generation would
+// run. Empty: there is none. Throws as find_device_code.
+std::vector<DeviceText> find_ptx(const std::string& bytes, const std::string& name, unsigned generation);
 
 }  // namespace simtlab::studies

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "machine/print.h"
@@ -23,6 +24,11 @@ std::string facts_of(const machine::ImageKernel& k) {
   if (k.stack_bytes != 0) out += fmt::format(", {} bytes of stack", k.stack_bytes);
   if (k.barriers != 0) out += fmt::format(", {} barrier{}", k.barriers, k.barriers == 1 ? "" : "s");
   return out + fmt::format(", {} bytes of parameters", k.parameter_bytes);
+}
+
+std::string without_tabs(std::string text) {
+  std::ranges::replace(text, '\t', ' ');
+  return text;
 }
 
 std::string word_text(machine::Word word) { return fmt::format("0x{:016x}{:016x}", word.high, word.low); }
@@ -111,17 +117,24 @@ std::string json_of(const ChosenCode& code) {
   if (!code.why_not.empty()) out += fmt::format("\"unknown\": {}, ", json_string(code.why_not));
   out += "\"kernels\": [";
   const char* separator = "\n    ";
-  for (const machine::ImageKernel* kernel : code.kernels) {
-    out.append(separator).append(
-        json_of(*kernel, machine::list_kernel(code.image, *kernel, code.lines, code.ptx), code.ptx));
+  for (const ShownKernel& kernel : code.kernels) {
+    out.append(separator).append(json_of(kernel.facts, kernel.list(), code.ptx));
     separator = ",\n    ";
   }
-  return out + "]}";
+  out += "]";
+  separator = ", \"not_assembled\": [";
+  for (const ChosenCode::Refused& refused : code.refused) {
+    out += fmt::format("{}{{\"name\": {}, \"reason\": {}}}", separator, json_string(refused.kernel),
+                       json_string(refused.why));
+    separator = ", ";
+  }
+  return out + (code.refused.empty() ? "}" : "]}");
 }
 
-void add_kernel(std::string& out, const ChosenCode& code, const machine::ImageKernel& kernel,
+void add_kernel(std::string& out, const ChosenCode& code, const ShownKernel& shown,
                 const report::Style& style) {
-  const machine::Listing listing = machine::list_kernel(code.image, kernel, code.lines, code.ptx);
+  const machine::ImageKernel& kernel = shown.facts;
+  const machine::Listing listing = shown.list();
   std::string place;
   std::uint32_t ptx_line = 0;
   out +=
@@ -139,9 +152,9 @@ void add_kernel(std::string& out, const ChosenCode& code, const machine::ImageKe
                "\n";
     }
     if (line.ptx_line != std::exchange(ptx_line, line.ptx_line) && line.ptx_line != 0)
-      out += report::painted(
-                 fmt::format("  // PTX {}: {}", line.ptx_line, report::printable(code.ptx[line.ptx_line])),
-                 report::Paint::dim, style) +
+      out += report::painted(fmt::format("  // PTX {}: {}", line.ptx_line,
+                                         report::printable(without_tabs(code.ptx[line.ptx_line]))),
+                             report::Paint::dim, style) +
              "\n";
     out += line_text(line, style) + "\n";
   }
@@ -155,7 +168,11 @@ std::string text_of(const ForCode& for_code, const report::Style& style) {
     out += fmt::format("{}{}: machine code for sm_{}\n", out.empty() ? "" : "\n",
                        report::printable(code.name), code.generation);
     if (!code.why_not.empty()) out += fmt::format("  {}\n", code.why_not);
-    for (const machine::ImageKernel* kernel : code.kernels) add_kernel(out, code, *kernel, style);
+    for (const ShownKernel& kernel : code.kernels) add_kernel(out, code, kernel, style);
+    for (const ChosenCode::Refused& refused : code.refused)
+      out += fmt::format("\n{}: not assembled: {}\n",
+                         report::painted(report::printable(refused.kernel), report::Paint::bold, style),
+                         report::printable(refused.why));
   });
   return out;
 }

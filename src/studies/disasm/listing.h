@@ -10,7 +10,13 @@
 
 namespace simtlab::studies {
 
-// The kernels of one cubin that are to be shown.
+// One kernel: what its file says of it, and its code.
+struct ShownKernel {
+  machine::ImageKernel facts;
+  std::function<machine::Listing()> list;
+};
+
+// The kernels of one cubin, or of one module of PTX that was assembled, that are to be shown.
 struct ChosenCode {
   std::string name;
   unsigned generation = 0;
@@ -18,7 +24,11 @@ struct ChosenCode {
   machine::Image image = {};
   machine::SourceLines lines = {};
   machine::PtxLines ptx = {};
-  std::vector<const machine::ImageKernel*> kernels = {};
+  std::vector<ShownKernel> kernels = {};
+  struct Refused {
+    std::string kernel, why;
+  };
+  std::vector<Refused> refused = {};  // kernels that could not be assembled
 };
 // Calls the function for one cubin after another: only one is in memory.
 using ForCode = std::function<void(const std::function<void(const ChosenCode&)>&)>;
