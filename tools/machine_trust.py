@@ -102,7 +102,9 @@ class Trust:
             return []
         suite = [f"ptx {path.name}"]
         if self.options.own:
-            suite.append("optimised optimised" if self.options.own == "optimised" else f"assembled assembled {architecture}")
+            suite.append(
+                "optimised optimised" if self.options.own == "optimised" else f"assembled assembled {architecture}"
+            )
         for level in [] if self.options.own else self.options.levels:
             cubin = path.with_suffix(f".O{level}.cubin")
             run = self.assemble(ptxas, architecture, level, path, cubin)

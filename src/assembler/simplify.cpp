@@ -56,7 +56,8 @@ class Simplification {
       for (const Instruction& i : b.code)
         for_each_ref(i, [&](const Ref& r, bool is_write) {
           for (unsigned part = r.part; is_write && part < 4u && part < unsigned{r.part} + r.count; ++part)
-            if (writes[r.reg][part] < 2) writes[r.reg][part] += i.guarded() ? 2 : 1;
+            if (writes[r.reg][part] < 2)
+              writes[r.reg][part] = static_cast<std::uint8_t>(writes[r.reg][part] + (i.guarded() ? 2 : 1));
           if (!is_write) read_[r.reg] = true;
         });
     known_.assign(p_.registers.size(), {});

@@ -61,7 +61,8 @@ struct Kernel {
 };
 struct Suite {
   std::string folder, ptx;
-  std::vector<std::pair<std::string, std::string>> cubins;  // label, file; empty: the PTX, optimised; sm_80: assembled
+  std::vector<std::pair<std::string, std::string>>
+      cubins;  // label, file; empty: the PTX, optimised; sm_80: assembled
   std::vector<Kernel> kernels;
 };
 // Throws std::runtime_error where the file is no suite.
