@@ -110,6 +110,21 @@ class Optimiser(Case):
         _, metrics = self.run_sums(text, "--optimise", "on")
         self.assertEqual(metrics["code.optimised"], 1)
 
+    def test_chains_of_values_may_be_long(self):
+        step = "  mad.lo.u32 %r2, %r2, %r1, %r0;\n"
+        text = (
+            SUM.replace("CLOCK", "")
+            .replace(
+                "  add.u32 %r1, %r1, 1;\n",
+                f"  mov.u32 %r2, %r1;\n{step * 16000}  st.global.u32 [%d1], %r2;\n  add.u32 %r1, %r1, 1;\n",
+            )
+            .replace("%r1, 64;", "%r1, 2;")
+        )
+        self.file("sums.ptx", text)
+        self.file("sums.toml", LAUNCH.split("[[expect]]")[0])
+        for option in ("--optimise", "--assemble"):
+            self.ok("run", "sums.ptx", "--launch", "sums.toml", "--mode", "functional", option, "on")
+
     def test_other_code_is_not_what_a_checkpoint_holds(self):
         self.saxpy()
         launch = ("saxpy.ptx", *SAXPY_LAUNCH, "--gpu", "v100")
