@@ -48,14 +48,16 @@ Ref Selector::high(Ref wide) const {
 }
 
 Condition Selector::condition(const Operand& predicate) const {
-  // A predicate that is another one's opposite
-  const std::uint32_t d = definition_[predicate.index];
-  if (d != none && f_.fn.code[d].op == Op::not_ && f_.fn.code[d].fold == Fold::operand) {
-    Condition inner = condition(f_.fn.code[d].src[0]);
-    inner.inverted = inner.inverted == predicate.negated;
-    return inner;
+  Operand at = predicate;
+  bool inverted = predicate.negated;
+  for (;;) {
+    // A predicate that is another one's opposite
+    const std::uint32_t d = definition_[at.index];
+    if (d == none || f_.fn.code[d].op != Op::not_ || f_.fn.code[d].fold != Fold::operand) break;
+    at = f_.fn.code[d].src[0];
+    inverted = inverted == at.negated;
   }
-  return {ref_of(predicate), predicate.negated};
+  return {ref_of(at), inverted};
 }
 
 Ref Selector::result(const Inst& inst, unsigned k) {
@@ -235,7 +237,10 @@ void Selector::make_left_out(const Operand& operand) {
   if (d == none || !is_left_out(f_.fn.code[d])) return;
   const Condition guarded = builder_.guard();
   builder_.guard(always());
+  constexpr unsigned deepest = 256;
+  if (++depth_ > deepest) give_up("a long chain of address arithmetic");
   emit(f_.fn.code[d]);
+  --depth_;
   builder_.guard(guarded);
 }
 

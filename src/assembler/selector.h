@@ -126,6 +126,7 @@ class Selector {
   std::vector<Ref> refs_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> addresses_;
   std::optional<Condition> flag_;
+  unsigned depth_ = 0;  // of make_left_out()
 };
 
 // What knows an operation.
