@@ -129,7 +129,10 @@ class Balance {
     out_.start(b);
     std::vector<Instruction>& code = p_.blocks[b].code;
     const std::size_t before = code.size();
-    Instruction i = out_.emit("IMAD", like.refs[result], {x.value, y.value, z.value});
+    // As the vendor's code has it: IMAD.MOV.U32, IMAD.SHL.U32, IMAD.IADD
+    const bool sums = !is_zero(x) && !is_zero(z);
+    Instruction i =
+        out_.emit("IMAD", like.refs[result], {x.value, y.value, z.value}, {{"u32", sums ? "" : "U32"}});
     const bool alone = code.size() == before + 1;
     code.resize(before, like);
     if (!alone) return std::nullopt;
