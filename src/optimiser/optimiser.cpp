@@ -40,10 +40,11 @@ ptx::Optimiser find() {
     if (found != nullptr) return reinterpret_cast<ptx::Optimiser>(found);
     if (const char* text = ::dlerror()) problem = text;
   }
-  throw Error(ExitCode::unavailable, "optimiser-missing",
-              problem.empty() ? fmt::format("the optimiser of PTX, {}, is not there", library_name)
-                              : fmt::format("the optimiser of PTX cannot be loaded: {}", problem),
-              "leave out --optimise on, or make it: ./dev build, with LLVM 19 (Debian: llvm-19-dev)");
+  throw Error(
+      ExitCode::unavailable, "optimiser-missing",
+      problem.empty() ? fmt::format("the optimiser of PTX, {}, is not there", library_name)
+                      : fmt::format("the optimiser of PTX cannot be loaded: {}", problem),
+      "leave out --optimise and --assemble, or make it: ./dev build, with LLVM 19 (Debian: llvm-19-dev)");
 }
 
 }  // namespace

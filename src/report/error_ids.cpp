@@ -591,9 +591,10 @@ const std::vector<Term>& error_ids() {
       {"machine-unresolved", "Machine code uses a function or variable of another file.",
        "Link that file too: nvcc -dlink, simtlab run --link FILE, or cuLinkAddFile."},
       {"optimiser-missing",
-       "--optimise on needs the library libsimtlab_optimiser.so beside simtlab's others; this build has "
+       "--optimise on and --assemble on need the library libsimtlab_optimiser.so beside simtlab's others; "
+       "this build has "
        "none.",
-       "Build simtlab where LLVM 19 is (Debian: llvm-19-dev), or leave out --optimise on."},
+       "Build simtlab where LLVM 19 is (Debian: llvm-19-dev), or leave out --optimise and --assemble."},
       {"machine-link",
        "Device objects do not fit together: one name is defined twice, architectures differ, or one "
        "is not relocatable.",
