@@ -6,31 +6,22 @@
 #include <string_view>
 
 #include "assembler/build.h"
+#include "assembler/control_effects.h"
 
 namespace simtlab::assembler {
 namespace {
 
 using machine::OperandKind;
 
-std::string_view base_name(const Instruction& i) {
-  const std::string_view name = i.code.mnemonic();
-  return name.substr(0, name.find('.'));
-}
-
-template <std::size_t n>
-bool is_any(std::string_view name, const std::array<std::string_view, n>& names) {
-  return std::ranges::find(names, name) != names.end();
-}
-
 bool is_of_integer_unit(const Instruction& i) {
   constexpr std::array<std::string_view, 16> names = {"MOV",   "IADD3", "LOP3",  "SHF",  "SEL",   "ISETP",
                                                       "FSETP", "FMNMX", "IMNMX", "PRMT", "PLOP3", "FSEL",
                                                       "LEA",   "IABS",  "SGXT",  "BMSK"};
-  return is_any(base_name(i), names);
+  return is_one_of_names(base_mnemonic(i.code), names);
 }
 bool is_of_multiplier(const Instruction& i) {
   constexpr std::array<std::string_view, 5> names = {"IMAD", "FFMA", "FMUL", "FADD", "IDP"};
-  return is_any(base_name(i), names);
+  return is_one_of_names(base_mnemonic(i.code), names);
 }
 
 // An operand as a source of the new instruction.

@@ -4,6 +4,8 @@
 #include <array>
 #include <string_view>
 
+#include "assembler/control_effects.h"
+
 namespace simtlab::assembler {
 namespace {
 
@@ -18,9 +20,8 @@ bool acts(const Instruction& i) {
     if (i.code.operands[k].kind == machine::OperandKind::ureg &&
         i.code.operands[k].number != machine::zero_uniform)
       return true;
-  const std::string_view name = i.code.mnemonic();
-  const std::string_view base = name.substr(0, name.find('.'));
-  if (std::ranges::find(silent, base) != silent.end()) {
+  const std::string_view base = base_mnemonic(i.code);
+  if (is_one_of_names(base, silent)) {
     const int order = i.code.form->field("order"), sem = i.code.form->field("sem");
     constexpr unsigned plain = 15, constant = 4, weak = 1;  // fields.csv
     if (order >= 0) {
@@ -32,7 +33,7 @@ bool acts(const Instruction& i) {
   constexpr std::array<std::string_view, 16> acting = {"ATOM",  "ATOMG", "ATOMS", "RED",  "SHFL", "VOTE",
                                                        "MATCH", "CS2R",  "B2R",   "BMOV", "LDSM", "LDGSTS",
                                                        "LEPC",  "CALL",  "R2UR",  "REDUX"};
-  return std::ranges::find(acting, base) != acting.end();
+  return is_one_of_names(base, acting);
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "assembler/control_effects.h"
+
 namespace simtlab::assembler {
 namespace {
 
@@ -17,10 +19,9 @@ bool needs_all_lanes(const Instruction& i) {
       "BAR",       "B2R",    "SHFL", "VOTE",  "MATCH",  "REDUX",    "WARPSYNC", "BSSY",
       "BSYNC",     "CALL",   "BPT",  "ELECT", "LDGSTS", "LDSM",     "DEPBAR",   "LDGDEPBAR",
       "NANOSLEEP", "MEMBAR", "R2UR", "CCTL",  "ERRBAR", "CGAERRBAR"};
-  const std::string_view name = i.code.mnemonic();
-  const std::string_view base = name.substr(0, name.find('.'));
+  const std::string_view base = base_mnemonic(i.code);
   return i.code.form->uniform || i.target != none || i.barrier != none || base == "EXIT" || base == "BRA" ||
-         std::ranges::find(names, base) != names.end();
+         is_one_of_names(base, names);
 }
 
 class Predication {

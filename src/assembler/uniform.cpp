@@ -4,6 +4,8 @@
 #include <array>
 #include <string_view>
 
+#include "assembler/control_effects.h"
+
 namespace simtlab::assembler {
 namespace {
 
@@ -11,15 +13,14 @@ namespace {
 bool differs_by_itself(const Instruction& i) {
   constexpr std::array<std::string_view, 14> names = {"LD",   "LDG",  "LDS", "LDL", "ATOM", "ATOMG", "ATOMS",
                                                       "SHFL", "CS2R", "TEX", "TLD", "TLD4", "MATCH", "P2R"};
-  const std::string_view name = i.code.mnemonic();
-  const std::string_view base = name.substr(0, name.find('.'));
+  const std::string_view base = base_mnemonic(i.code);
   if (base == "S2R") {
     const int at = i.code.form->operand("sr");
     const std::uint8_t number = i.code.operands[static_cast<std::size_t>(at)].number;
     const bool of_block = number >= 0x25 && number <= 0x27;
     return !of_block;
   }
-  return std::ranges::find(names, base) != names.end();
+  return is_one_of_names(base, names);
 }
 
 class Search {
