@@ -15,23 +15,15 @@
 #include "assembler/simplify.h"
 #include "machine/code.h"
 #include "ptx/fold.h"
+#include "ptx/layout.h"
 
 namespace simtlab::assembler {
 namespace {
 
-// Registers that a thread may have: by .maxnreg, and so that a block of the largest size fits.
-std::uint32_t register_limit(const ptx::Function& f) {
-  constexpr std::uint64_t file = 65536, resident_threads = 2048, most = 255;
-  std::uint64_t limit = f.max_nreg != 0 ? std::min<std::uint64_t>(f.max_nreg, most) : most;
-  const std::uint32_t(&ntid)[3] = f.req_ntid[0] != 0 ? f.req_ntid : f.max_ntid;
-  if (ntid[0] == 0) return static_cast<std::uint32_t>(limit);
-  std::uint64_t threads = 1;
-  for (const std::uint32_t n : ntid)
-    threads = std::min<std::uint64_t>(threads * std::max(n, 1u), resident_threads + 1);
-  threads = (threads + 31) / 32 * 32;
-  std::uint64_t resident = threads * std::max(f.min_nctapersm, 1u);
-  if (resident > resident_threads) resident = threads;  // then .minnctapersm does not count
-  return static_cast<std::uint32_t>(std::min(limit, std::max<std::uint64_t>(file / resident / 8 * 8, 16)));
+// Registers that a thread may have: by its directives, and so that a block of the largest size fits.
+std::uint32_t most_registers(const ptx::Function& f) {
+  constexpr std::uint32_t most = 255;
+  return std::min({most, ptx::register_limit(f, 1), ptx::register_limit(f, f.min_nctapersm)});
 }
 
 std::shared_ptr<const machine::PtxLines> lines_of(const ptx::Module& module) {
@@ -66,7 +58,7 @@ Program program_of(ptx::VirtualFunction work, const ptx::Module& module, unsigne
   if (!expand(work, generation, why)) throw GivenUp{why};
   ptx::fold(work.fn, ptx::build_cfg(work.fn), work.registers);
   Program selected;
-  selected.most_registers = register_limit(work.fn);
+  selected.most_registers = most_registers(work.fn);
   if (!select(work, module, generation, selected, why)) throw GivenUp{why};
   clean(selected);
   simplify(selected);
@@ -118,6 +110,14 @@ bool Assembler::assemble(ptx::VirtualFunction& f, std::string& why) {
     why = error.diagnostics().front().message;
   }
   return false;
+}
+
+ptx::MakeCode maker(unsigned generation) {
+  return [generation, assembler = std::shared_ptr<Assembler>()](
+             ptx::VirtualFunction& f, const ptx::Module& module, std::string& why) mutable {
+    if (!assembler) assembler = std::make_shared<Assembler>(module, generation);
+    return assembler->assemble(f, why);
+  };
 }
 
 }  // namespace simtlab::assembler

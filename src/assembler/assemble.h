@@ -30,4 +30,7 @@ class Assembler {
   std::shared_ptr<const machine::PtxLines> lines_;  // the text of the module
 };
 
+// What ptx::load_module calls to make code of a module's kernels.
+ptx::MakeCode maker(unsigned generation);
+
 }  // namespace simtlab::assembler

@@ -38,13 +38,12 @@ ModuleTable::Id ModuleTable::load(std::string name, std::string ptx, exec::Globa
   const std::span bytes = std::as_bytes(std::span(ptx));
   const bool machine_code = machine::is_device_elf(bytes);
   if (code.optimise && !machine_code) options.optimise = optimiser::load();
-  std::optional<assembler::Assembler> assembler;
   if (code.generation != 0 && !machine_code)
-    options.assemble = [&](ptx::VirtualFunction& f, const ptx::Module& module, std::string& why) {
-      if (!assembler) assembler.emplace(module, code.generation);
+    options.assemble = [&m, make = assembler::maker(code.generation)](
+                           ptx::VirtualFunction& f, const ptx::Module& module, std::string& why) {
       // Machine code does not say it any more.
       m.uses_heap |= std::ranges::any_of(f.fn.code, allocates);
-      return assembler->assemble(f, why);
+      return make(f, module, why);
     };
   m.module = machine_code ? machine::open_cubin(std::move(ptx), std::move(name))
                           : ptx::load_module(std::move(name), std::move(ptx), options);

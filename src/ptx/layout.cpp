@@ -238,22 +238,6 @@ void lay_out_shared(ModuleScope& scope, std::vector<VirtualFunction>& functions,
 
 namespace {
 
-// What .maxnreg, and .minnctapersm with the largest block, leave a thread. The assembler ignores
-// .minnctapersm when the blocks can't be resident together for their threads alone; a register file has 64 K
-// registers, handed out by 8 a thread and whole warps.
-std::uint32_t register_limit(const Function& fn) {
-  constexpr std::uint64_t file = 65536, resident_threads = 2048;
-  std::uint32_t limit = fn.max_nreg != 0 ? fn.max_nreg : no_index;
-  const std::uint32_t(&ntid)[3] = fn.req_ntid[0] != 0 ? fn.req_ntid : fn.max_ntid;
-  if (fn.min_nctapersm == 0 || ntid[0] == 0) return limit;
-  std::uint64_t threads = 1;
-  for (const std::uint32_t n : ntid)
-    threads = std::min<std::uint64_t>(threads * std::max(n, 1u), resident_threads + 1);
-  threads = round_up(threads, 32) * fn.min_nctapersm;
-  if (threads > resident_threads) return limit;
-  return std::min(limit, static_cast<std::uint32_t>(file / threads / 8 * 8));
-}
-
 // Calls through pointers that lead back: room for some turns of the longest such cycle. A warp that goes
 // deeper is stopped with a stack overflow when it does.
 void add_room_for_cycles(std::vector<VirtualFunction>& functions, const CallGraph& graph) {
@@ -282,6 +266,20 @@ void add_room_for_cycles(std::vector<VirtualFunction>& functions, const CallGrap
 }
 
 }  // namespace
+
+// The assembler ignores .minnctapersm when the blocks can't be resident together for their threads alone.
+std::uint32_t register_limit(const Function& fn, std::uint32_t blocks) {
+  constexpr std::uint64_t file = 65536, resident_threads = 2048;
+  std::uint32_t limit = fn.max_nreg != 0 ? fn.max_nreg : no_pc;
+  const std::uint32_t(&ntid)[3] = fn.req_ntid[0] != 0 ? fn.req_ntid : fn.max_ntid;
+  if (blocks == 0 || ntid[0] == 0) return limit;
+  std::uint64_t threads = 1;
+  for (const std::uint32_t n : ntid)
+    threads = std::min<std::uint64_t>(threads * std::max(n, 1u), resident_threads + 1);
+  threads = round_up(threads, 32) * blocks;
+  if (threads > resident_threads) return limit;
+  return std::min(limit, static_cast<std::uint32_t>(file / threads / 8 * 8));
+}
 
 void total_resources(const ModuleScope& scope, std::vector<VirtualFunction>& functions,
                      const CallGraph& graph, const std::vector<Allocation>& allocations,
@@ -325,8 +323,8 @@ void total_resources(const ModuleScope& scope, std::vector<VirtualFunction>& fun
       values[i] = std::max(values[i], a.live_at_call[s] + callee);
     }
     fn.unlimited_registers = values[i] + register_overhead;
-    fn.registers =
-        fn.is_entry ? std::min(fn.unlimited_registers, register_limit(fn)) : fn.unlimited_registers;
+    fn.registers = fn.is_entry ? std::min(fn.unlimited_registers, register_limit(fn, fn.min_nctapersm))
+                               : fn.unlimited_registers;
   }
   add_room_for_cycles(functions, graph);
 }

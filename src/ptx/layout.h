@@ -44,4 +44,8 @@ void total_resources(const ModuleScope& scope, std::vector<VirtualFunction>& fun
                      const CallGraph& graph, const std::vector<Allocation>& allocations,
                      const std::vector<std::uint32_t>& ast_of);
 
+// What .maxnreg leaves a thread, and `blocks` resident blocks of the largest size, if there is room for their
+// threads: a register file has 64 K registers, handed out by 8 a thread and whole warps. no_pc: no limit.
+std::uint32_t register_limit(const Function& function, std::uint32_t blocks);
+
 }  // namespace simtlab::ptx

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <optional>
 #include <utility>
 
 #include "assembler/assemble.h"
@@ -23,11 +22,7 @@ namespace {
 std::shared_ptr<const ptx::Module> assembled(std::string name, std::string text, unsigned generation) {
   ptx::LoadOptions options;
   options.optimise = optimiser::load();
-  std::optional<assembler::Assembler> assembler;
-  options.assemble = [&](ptx::VirtualFunction& f, const ptx::Module& module, std::string& why) {
-    if (!assembler) assembler.emplace(module, generation);
-    return assembler->assemble(f, why);
-  };
+  options.assemble = assembler::maker(generation);
   return ptx::load_module(std::move(name), std::move(text), options);
 }
 

@@ -239,11 +239,7 @@ std::shared_ptr<const ptx::Module> load_assembled(const Suite& suite, unsigned g
   ptx::LoadOptions options;
   options.reject_unsupported = false;
   options.optimise = optimiser::load();
-  std::optional<assembler::Assembler> assembler;
-  options.assemble = [&](ptx::VirtualFunction& f, const ptx::Module& m, std::string& why) {
-    if (!assembler) assembler.emplace(m, generation);
-    return assembler->assemble(f, why);
-  };
+  options.assemble = assembler::maker(generation);
   auto module = ptx::load_module(suite.ptx, read_file(suite.folder + "/" + suite.ptx, most_file), options);
   for (const ptx::Function& f : module->functions)
     if (f.is_entry && !f.assembled) refusals.emplace(f.name, f.not_assembled);
