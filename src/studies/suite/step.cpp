@@ -12,6 +12,8 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <optional>
+#include <sstream>
 
 #include "studies/sweep/process.h"
 
@@ -61,17 +63,51 @@ std::string text_of(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
+// A process without an environment: it was given none, or it is between its old image and its new one.
+struct Bare {
+  pid_t process;
+  std::string begin, end;  // of its environment's memory
+
+  bool operator==(const Bare&) const = default;
+};
+
+// None of a process that ended or of a thread of the kernel: they have no memory.
+std::optional<Bare> bare(pid_t pid, const fs::path& process) {
+  std::uint64_t pages = 0;
+  if (!(std::ifstream(process / "statm") >> pages) || pages == 0) return std::nullopt;
+  // The environment's bounds are the two fields before the last one (proc(5)).
+  std::istringstream stat(text_of(process / "stat"));
+  std::vector<std::string> fields{std::istream_iterator<std::string>(stat), {}};
+  if (fields.size() < 3) return std::nullopt;
+  return Bare{pid, *(fields.end() - 3), *(fields.end() - 2)};
+}
+
+// What `now` is bare for good: its bounds say so, and said so before, too.
+bool given_none(const Bare& now, const std::vector<Bare>& before) {
+  return now.begin == now.end && now.end != "0" && std::ranges::find(before, now) != before.end();
+}
+
+struct Marked {
+  std::vector<pid_t> processes;
+  std::vector<Bare> bare;
+};
+
 // The processes that carry the mark, whoever their parent is now.
-std::vector<pid_t> marked(const std::string& mark) {
-  std::vector<pid_t> out;
+Marked marked(const std::string& mark) {
+  Marked out;
   std::error_code ignored;
   for (const fs::directory_entry& e : fs::directory_iterator("/proc", ignored)) {
     const std::string name = e.path().filename().string();
     pid_t pid = 0;
     if (std::from_chars(name.data(), name.data() + name.size(), pid).ptr != name.data() + name.size())
       continue;
-    const std::string text = text_of(e.path() / "environ");
-    if (text.find(mark + '\0') != std::string::npos || text.ends_with(mark)) out.push_back(pid);
+    std::ifstream in(e.path() / "environ", std::ios::binary);
+    if (!in) continue;
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    if (text.find(mark + '\0') != std::string::npos || text.ends_with(mark))
+      out.processes.push_back(pid);
+    else if (std::optional<Bare> b = text.empty() ? bare(pid, e.path()) : std::nullopt)
+      out.bare.push_back(std::move(*b));
   }
   return out;
 }
@@ -129,7 +165,7 @@ class Watch {
     if (Clock::now() < look_) return StepEnd::Stopped::no;
     look_ = Clock::now() + look_at_all_every;
     if (printed_bytes(step_) > step_.output_bytes) return StepEnd::Stopped::output;
-    if (resident_bytes(marked(mark_)) > step_.memory_bytes) return StepEnd::Stopped::memory;
+    if (resident_bytes(marked(mark_).processes) > step_.memory_bytes) return StepEnd::Stopped::memory;
     return StepEnd::Stopped::no;
   }
 
@@ -140,10 +176,13 @@ class Watch {
 };
 
 void end_all(const std::string& mark) {
+  std::vector<Bare> before;
   for (unsigned i = 0; i < most_kills; ++i) {
-    const std::vector<pid_t> left = marked(mark);
-    if (left.empty()) return;
-    for (const pid_t pid : left) ::kill(pid, SIGKILL);
+    Marked left = marked(mark);
+    const auto known = [&](const Bare& b) { return given_none(b, before); };
+    if (left.processes.empty() && std::ranges::all_of(left.bare, known)) return;
+    for (const pid_t pid : left.processes) ::kill(pid, SIGKILL);
+    before = std::move(left.bare);
     ::usleep(2000);
   }
 }

@@ -231,6 +231,16 @@ class StepTest : public SuiteTest {
     s.seconds = seconds, s.memory_bytes = memory, s.output_bytes = output;
     return run_step(s, stop);
   }
+
+  static bool is_gone(pid_t process) {
+    for (int i = 0; i < 200; ++i) {
+      // A killed process of which nobody took notice yet is gone, too.
+      const std::string status = text(fs::path("/proc") / std::to_string(process) / "stat");
+      if (status.empty() || status.find(") Z ") != std::string::npos) return true;
+      ::usleep(10000);
+    }
+    return false;
+  }
 };
 
 TEST_F(StepTest, OutputEnvironmentAndStatus) {
@@ -260,14 +270,21 @@ TEST_F(StepTest, WhatAProgramLeavesBehindIsEnded) {
             0);
   const pid_t left = std::atoi(text(mark).c_str());
   ASSERT_GT(left, 1);
-  bool gone = false;
-  for (int i = 0; i < 200 && !gone; ++i) {
-    // A killed process of which nobody took notice yet is gone, too.
-    const std::string status = text(fs::path("/proc") / std::to_string(left) / "stat");
-    gone = status.empty() || status.find(") Z ") != std::string::npos;
-    if (!gone) ::usleep(10000);
+  EXPECT_TRUE(is_gone(left));
+}
+
+// It has no environment at the moment at which it becomes another program.
+TEST_F(StepTest, WhatIsLeftBehindAsItBecomesAnotherProgramIsEnded) {
+  const fs::path mark = work_ / "pid", script = file("again.sh", "exec sh $0\n");
+  for (int i = 0; i < 25; ++i) {
+    fs::remove(mark);
+    run("setsid sh -c 'echo $$ > " + mark.string() + "; exec sh " + script.string() +
+        "' > /dev/null 2>&1 & while [ ! -s " + mark.string() + " ]; do :; done; sleep 0.00" +
+        std::to_string(i % 10));
+    const pid_t left = std::atoi(text(mark).c_str());
+    ASSERT_GT(left, 1);
+    ASSERT_TRUE(is_gone(left)) << i;
   }
-  EXPECT_TRUE(gone);
 }
 
 TEST_F(SuiteTest, AToolkitIsLaidOutAgainButNeverOverOtherFiles) {
