@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Runs the ladders of examples/ladders and prints each step's time beside the one that a board was measured to take.
 
-Each step runs twice: by PTX, which simtlab times as a generic machine would execute it, and by the machine code of the
-vendor's compiler. The difference between the two is what the code is worth; what is left of the error is the core's.
+Each step runs by the machine code that simtlab makes of its PTX (ours) and by that of the vendor's compiler (vendor); with
+--code ptx also by PTX as it stands. What two differ by is what the code is worth; what is left of the error by the vendor's
+is the core's.
 Finished steps are kept in the folder, so that a run that was interrupted goes on where it was.
 
 The vendor's compiler is needed (nvcc). CUDA 13 no longer makes code for V100: then --ptxas names one of CUDA 12 (the
@@ -27,9 +28,13 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PUBLISHED = ROOT / "data/measured/ladders.csv"
 SOURCES = ROOT / "examples/ladders"
 OPERATIONS = {"sgemm": lambda n: 2 * n**3, "transpose": lambda n: 8 * n**2}  # of the quantity that was published
-GENERATION = {"rtxa6000": 86, "a40": 86, "v100": 70}
+GENERATION = {"rtxa6000": 86, "a40": 86, "v100": 70, "a100": 80, "h100": 90, "h200": 90, "rtx2060": 75}
 OLDEST = 75  # that CUDA 13 makes code for
-CODES = ("ptx", "machine")
+CODES = {
+    "ptx": ("PTX", ["--code", "ptx", "--lowering", "counts"]),
+    "ours": ("our machine code", ["--code", "ptx"]),
+    "vendor": ("the vendor's", ["--code", "machine"]),
+}
 MISSING = 7
 
 
@@ -106,7 +111,7 @@ def simulate(tools, program, row, code, folder):
     if not kept.exists():
         begin = time.monotonic()
         part = folder / f"{name}.part"
-        command = [tools.simtlab, "run", "--gpu", gpu, "--code", code, f"--json={part}", *options, "--", program]
+        command = [tools.simtlab, "run", "--gpu", gpu, *CODES[code][1], f"--json={part}", *options, "--", program]
         done = run([*command, row["step"], row["size"]])
         if done.returncode != 0:
             print(f"{name}: exit code {done.returncode}\n{done.stderr[-2000:]}", file=sys.stderr)
@@ -128,22 +133,42 @@ def error_of(got, want):
 
 def table(rows, results):
     """Markdown: a line a step, and the mean error of each ladder."""
-    lines = ["| ladder | step | kernel | measured, us | PTX, us | error | machine code, us | error |"]
-    lines.append("|---|---|---|---|---|---|---|---|")
-    errors = {}
+    codes = [code for code in CODES if any(key[2] == code for key in results)]
+    both = "ours" in codes and "vendor" in codes
+    heads = [cell for code in codes for cell in (f"{CODES[code][0]}, us", "error")]
+    heads += ["ours beside the vendor's"] if both else []
+    lines = ["| ladder | step | kernel | measured, us | " + " | ".join(heads) + " |", "|---" * (4 + len(heads)) + "|"]
+    errors = {}  # by ladder and what is compared
     for row in rows:
-        cells = [f"{row['gpu']}, {row['ladder']}", row["step"], row["kernel"], f"{row['us']:.0f}"]
-        for code in CODES:
-            found = results.get((row["ladder"], row["step"], code))
-            cells += ["", ""] if found is None else [f"{found['us']:.0f}", error_of(found["us"], row["us"])]
-            if found is not None:
-                errors.setdefault((row["gpu"], row["ladder"], code), []).append(abs(found["us"] / row["us"] - 1))
+        ladder = f"{row['gpu']}, {row['ladder']}"
+        cells = [ladder, row["step"], row["kernel"], f"{row['us']:.0f}"]
+        found = {code: results.get((row["ladder"], row["step"], code)) for code in codes}
+        pairs = [(code, found[code], row["us"]) for code in codes]
+        for what, got, want in pairs:
+            cells += ["", ""] if got is None else [f"{got['us']:.0f}", error_of(got["us"], want)]
+        if both and found["ours"] and found["vendor"]:
+            pairs.append(("both", found["ours"], found["vendor"]["us"]))
+            cells.append(error_of(found["ours"]["us"], found["vendor"]["us"]))
+        elif both:
+            cells.append("")
+        for what, got, want in pairs:
+            if got is not None:
+                errors.setdefault((ladder, what), []).append(abs(got["us"] / want - 1) * 100)
         lines.append("| " + " | ".join(cells) + " |")
-    lines += ["", "| ladder | mean error by PTX | mean error by machine code |", "|---|---|---|"]
-    for gpu, ladder in dict.fromkeys((row["gpu"], row["ladder"]) for row in rows):
-        means = [errors.get((gpu, ladder, code)) for code in CODES]
-        texts = ["" if m is None else f"{statistics.mean(m) * 100:.0f} % of {len(m)} steps" for m in means]
-        lines.append(f"| {gpu}, {ladder} | {texts[0]} | {texts[1]} |")
+    whats = codes + (["both"] if both else [])
+    heads = [heads[2 * i].removesuffix(", us") if what != "both" else heads[-1] for i, what in enumerate(whats)]
+    lines += [
+        "",
+        "| ladder | " + " | ".join(f"{h}: mean, worst" for h in heads) + " |",
+        "|---" * (1 + len(heads)) + "|",
+    ]
+    for ladder in dict.fromkeys(f"{row['gpu']}, {row['ladder']}" for row in rows):
+        of = [errors.get((ladder, what)) for what in whats]
+        lines.append(
+            f"| {ladder} | "
+            + " | ".join("" if e is None else f"{statistics.mean(e):.0f} %, {max(e):.0f} %" for e in of)
+            + " |"
+        )
     return "\n".join(lines)
 
 
@@ -170,7 +195,7 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     rows, results, failed = published(tools.only), {}, False
     for row in rows:
-        for code in tools.code or CODES:
+        for code in tools.code or ("ours", "vendor"):
             program = None
             if not tools.table:
                 program = build(tools, row["ladder"], GENERATION[tools.gpu or row["gpu"]], folder)

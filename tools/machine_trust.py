@@ -10,8 +10,8 @@ The vendor's assembler (ptxas) makes the machine code; nothing of simtlab needs 
 Every byte of every buffer is compared. Where the PTX instruction is an approximation (.approx, .full), values that are
 within two units in the last place are counted apart, as "near".
 
-With --optimised the other side is the PTX itself, as simtlab's optimiser leaves it (`simtlab run --optimise on`), with
---assembled the machine code that simtlab makes of it (`--assemble on`). Neither needs ptxas.
+With --optimised the other side is the PTX itself, as simtlab's optimiser leaves it (`simtlab run --lowering optimised`), with
+--assembled the machine code that simtlab makes of it (`--lowering machine`). Neither needs ptxas.
 
 usage: machine_trust.py [--optimised | --assembled] [--ptxas PATH]... [--arch sm_80,...] [-O 0,1,3] [--random N] [KIND...]
 Exit codes: 0 all equal, 1 some differ, 2 wrong arguments, 7 a tool is missing.

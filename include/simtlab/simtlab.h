@@ -188,8 +188,10 @@ struct GpuOptions {
   std::uint64_t max_cycles = 0;  // per kernel, then Failure 1 "limit-cycles"; 0 = no limit
   // Of the host, for device memory and resident blocks; 0 = three quarters of what is free
   std::uint64_t max_memory_bytes = 0;
-  std::uint32_t registers = 0;  // a thread; 0 = estimated from the PTX
-  std::uint32_t threads = 1;    // of the host, that simulate SMs; 0 = all. Results do not depend on it
+  std::uint32_t registers = 0;  // a thread; 0 = what the machine code has, estimated where PTX is executed
+  // What PTX runs as, as --lowering says it: machine, optimised, counts, off. Failure 2 for others
+  std::string lowering = "machine";
+  std::uint32_t threads = 1;  // of the host, that simulate SMs; 0 = all. Results do not depend on it
   const volatile bool* interrupt = nullptr;     // set to true from elsewhere: a launch ends with Failure 130
   std::function<void(std::string_view)> print;  // device printf; none = discarded
 };

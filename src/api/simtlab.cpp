@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "device/catalogue.h"
 #include "gpu/gpu.h"
+#include "options/rows.h"
 #include "result/json.h"
 #include "studies/common/outcome.h"
 
@@ -123,6 +124,10 @@ struct Gpu::Impl {
   static gpu::Options translated(const GpuOptions& o) {
     gpu::Options out;
     out.mode = o.functional ? gpu::Mode::functional : gpu::Mode::timing;
+    options::Options lowering = options::defaults();
+    options::store(*options::find_row("lowering"), o.lowering, lowering);
+    out.ptx = gpu::ptx_of(lowering.lowering);
+    out.lowering = out.ptx != gpu::Ptx::off;
     out.max_cycles = o.max_cycles;
     out.max_memory_bytes = o.max_memory_bytes;
     out.registers_override = o.registers;

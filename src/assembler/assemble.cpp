@@ -15,7 +15,7 @@
 #include "assembler/simplify.h"
 #include "machine/code.h"
 #include "ptx/fold.h"
-#include "ptx/layout.h"
+#include "ptx/resources.h"
 
 namespace simtlab::assembler {
 namespace {

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/immortal.h"
 
 namespace simtlab::assembler {
 namespace {
@@ -21,9 +22,9 @@ using FormsByName = std::unordered_map<std::string_view, std::vector<const Form*
 // Of a generation. Those that are known by their opcode alone are no instructions that we can make.
 const FormsByName& forms_of(unsigned generation) {
   static std::mutex mutex;
-  static std::map<unsigned, FormsByName> known;
+  static Immortal<std::map<unsigned, FormsByName>> known;
   const std::lock_guard lock(mutex);
-  const auto [it, fresh] = known.try_emplace(generation);
+  const auto [it, fresh] = known->try_emplace(generation);
   if (!fresh) return it->second;
   for (const Form& form : machine::Forms::shipped().all())
     if (form.has(generation) && form.trust != machine::Trust::outline)

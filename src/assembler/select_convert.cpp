@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/immortal.h"
+
 namespace simtlab::assembler {
 namespace {
 
@@ -393,13 +395,13 @@ void convert(Selector& s, const Inst& inst) {
 }  // namespace
 
 std::span<const SelectionRow> conversion_selections() {
-  static const std::vector<SelectionRow> rows = [] {
+  static const Immortal<std::vector<SelectionRow>> rows([] {
     const std::span<const SelectionRow> halves = half_selections();
     std::vector<SelectionRow> all(halves.begin(), halves.end());
     all.push_back({Op::cvt, convert});
     return all;
-  }();
-  return rows;
+  }());
+  return *rows;
 }
 
 }  // namespace simtlab::assembler

@@ -287,7 +287,7 @@ class Binder {
       x.fn = common_handler(inst);
       if (x.fn == nullptr) x.fn = select_handler(module_.isa, inst);
       if (x.fn == nullptr) {
-        problems.push_back(diagnose(*module_.module, inst,
+        problems.push_back(diagnose(*module_.module, function_, inst,
                                     fmt::format("{} in this form is not supported", ptx::name_of(inst.op))));
       }
     }

@@ -46,20 +46,34 @@ std::string describe_window(const MemoryView& view, ptx::Space space) {
 
 namespace {
 
-// Machine code has addresses where PTX has lines.
-bool is_machine_code(const ptx::Module& module) { return module.late != nullptr; }
+// Machine code has addresses where PTX has lines. An operation has the address of its instruction.
+std::size_t pc_of(const ptx::Function& function, const ptx::Inst& inst) {
+  return std::min<std::size_t>(inst.line / machine::word_bytes, function.code.size() - 1);
+}
+
+// Of PTX that machine code was made of; 0: it was not, or nobody knows.
+std::uint32_t ptx_line_of(const ptx::Function& function, const ptx::Inst& inst) {
+  const std::size_t pc = pc_of(function, inst);
+  return function.assembled && pc < function.machine->ptx_lines.size() ? function.machine->ptx_lines[pc] : 0;
+}
 
 }  // namespace
 
-Diagnostic diagnose(const ptx::Module& module, const ptx::Inst& inst, std::string message, std::string hint) {
-  if (is_machine_code(module)) {
-    Diagnostic out;
-    out.message = std::move(message);
-    out.hint = std::move(hint);
-    out.pos.file = module.name;
+Diagnostic diagnose(const ptx::Module& module, const ptx::Function& function, const ptx::Inst& inst,
+                    std::string message, std::string hint) {
+  if (!function.machine)
+    return module.diagnostic(inst.line, inst.column, std::move(message), std::move(hint));
+  if (const std::uint32_t line = ptx_line_of(function, inst); line != 0) {
+    Diagnostic out = module.diagnostic(line, 1, std::move(message), std::move(hint));
+    out.pos.column =
+        static_cast<std::uint32_t>(std::min(out.text.find_first_not_of(" \t"), out.text.size())) + 1;
     return out;
   }
-  return module.diagnostic(inst.line, inst.column, std::move(message), std::move(hint));
+  Diagnostic out;
+  out.message = std::move(message);
+  out.hint = std::move(hint);
+  out.pos.file = module.name;
+  return out;
 }
 
 std::string thread_name(const Block::Impl& block, unsigned warp, unsigned lane) {
@@ -72,10 +86,11 @@ std::string kernel_name(const Launch::Impl& launch, const ptx::Inst& inst) {
   const ptx::Function& kernel = *launch.entry->function;
   if (!kernel.machine)
     return fmt::format("kernel {} ({}:{}{})", kernel.name, module.name, inst.line, source_of(module, inst));
-  // An operation has the address of its instruction, which has the source line.
-  const std::size_t pc = std::min<std::size_t>(inst.line / machine::word_bytes, kernel.code.size() - 1);
-  return fmt::format("kernel {} ({} at 0x{:04x}{})", kernel.name, module.name, inst.line,
-                     source_of(module, kernel.code[pc]));
+  const std::string source = source_of(module, kernel.code[pc_of(kernel, inst)]);
+  if (const std::uint32_t line = ptx_line_of(kernel, inst); line != 0)
+    return fmt::format("kernel {} ({}:{}{}, at 0x{:04x} of its machine code)", kernel.name, module.name, line,
+                       source, inst.line);
+  return fmt::format("kernel {} ({} at 0x{:04x}{})", kernel.name, module.name, inst.line, source);
 }
 
 std::string whereabouts(const Block::Impl& block) {
@@ -85,6 +100,7 @@ std::string whereabouts(const Block::Impl& block) {
                                    kernel_name(block, *w.code[w.pc].inst));
     std::uint32_t others = 0;
     for (std::uint32_t i = 0; i < w.depth; ++i) others |= w.stack[i].mask;
+    if (w.splits != nullptr) others |= w.splits->alive;
     others &= ~w.active;
     if (others != 0)
       text +=
@@ -97,7 +113,8 @@ std::string whereabouts(const Block::Impl& block) {
 void raise(const Block::Impl& block, const ptx::Inst& inst, Fault::Kind kind, std::string id,
            std::string message, std::string hint) {
   throw Fault(kind, std::move(id),
-              diagnose(*block.module->module, inst, std::move(message), std::move(hint)));
+              diagnose(*block.module->module, *block.launch->entry->function, inst, std::move(message),
+                       std::move(hint)));
 }
 
 namespace {

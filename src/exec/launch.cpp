@@ -125,7 +125,7 @@ void delay_results(Launch::Impl& l) {
     throw Error(
         ExitCode::unsupported, "results-ptx",
         fmt::format("kernel {} is PTX, which has no control information that says when results come", f.name),
-        "results come late in machine code only: --code machine, or a cubin");
+        "results come late in machine code only: a cubin, --code machine, or --lowering machine");
   l.delays = std::make_unique<DelayPlan>(f);
   l.delayed_code = l.entry->code;
   for (XInst& x : l.delayed_code) x.kind |= flag_delayed;

@@ -80,12 +80,14 @@ void load(LoadedModule::Impl& impl) {
     initialise(impl, v, impl.addresses[i]);
     if (v.within < 0 && v.space == ptx::Space::constant) impl.memory->set_read_only(impl.addresses[i], true);
   }
-  impl.is_bound.assign(module.functions.size(), !module.late);
   impl.functions.resize(module.functions.size());
   std::vector<Diagnostic> problems;
   for (std::size_t i = 0; i < module.functions.size(); ++i) {
     impl.functions[i].function = &module.functions[i];
-    if (!module.late) impl.functions[i] = bind_function(impl, module.functions[i], problems);
+    // Kernels may change until they are launched.
+    const bool now = !module.late || !module.functions[i].is_entry;
+    impl.is_bound.push_back(now);
+    if (now) impl.functions[i] = bind_function(impl, module.functions[i], problems);
   }
   if (!problems.empty()) throw Error(ExitCode::unsupported, "ptx-unsupported", std::move(problems));
 }

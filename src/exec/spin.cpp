@@ -221,7 +221,7 @@ class Foresight {
 
  private:
   std::uint32_t waiting_lanes() const {
-    std::uint32_t all = 0;
+    std::uint32_t all = w_.splits == nullptr ? 0 : w_.splits->alive;
     for (std::uint32_t i = 0; i < w_.depth; ++i) all |= w_.stack[i].mask;
     return static_cast<std::uint32_t>(std::popcount(all & ~went_round_ & ~w_.active));
   }
@@ -259,7 +259,8 @@ class Foresight {
 
   void keep() {
     kept_.take(b_, w_);
-    way_.begin(w_);
+    const auto& machine = b_.launch->entry->function->machine;
+    way_.begin(w_, machine == nullptr ? WayRound::none : machine->layout.temporary);
   }
 
   // Registers that decide nothing need not be the same: tries are counted by many a loop. Finding out which

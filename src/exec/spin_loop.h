@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -13,7 +14,9 @@ namespace simtlab::exec {
 // The instructions of a way through one function, in no order.
 class WayRound {
  public:
-  void begin(const Warp& w);
+  // temporary: first row of values that end with their instruction; none: there are no such rows.
+  void begin(const Warp& w, std::uint32_t temporary);
+  static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
   void add(const XInst& x, const Warp& w);
   // Instructions that same_decisions() has to go through before it can compare; 0: none was added since its
   // last call.
@@ -26,11 +29,14 @@ class WayRound {
   using Marks = std::vector<bool>;
   static bool mark(Marks& marks, std::uint32_t index);  // true: it was not
   bool mark_operand(const ptx::Operand& operand);
+  bool mark_sources(const ptx::Inst& inst);
+  bool mark_all(const XInst& x);
   bool touches(const ptx::Operand& operand) const;
+  bool touches(const XInst& x) const;
   void close();
 
   const XInst* code_ = nullptr;
-  std::uint32_t frame_ = 0;
+  std::uint32_t frame_ = 0, temporary_ = none;
   bool understood_ = true, closed_ = false;
   Marks met_;  // by pc
   std::vector<const XInst*> instructions_;

@@ -111,7 +111,7 @@ void report_stuck(std::span<const Stuck> who, const std::string& left) {
   const std::string all = who.size() == 1 ? "the only warp that is there waits"
                                           : fmt::format("all {} warps that are there wait", who.size());
   throw Fault(Fault::Kind::deadlock, "deadlock",
-              diagnose(*first.launch->module->module, *first.inst,
+              diagnose(*first.launch->module->module, *first.launch->entry->function, *first.inst,
                        fmt::format("Deadlock in kernel {}: {} for what nobody is left to change{}{}",
                                    first.launch->entry->function->name, all, list, left),
                        hint_of(first, !left.empty())));

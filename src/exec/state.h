@@ -136,8 +136,8 @@ void fill_row(std::byte* row, std::uint64_t value, bool wide, bool halves);
 // Value of a constant of the function: a number, an address, a function handle.
 std::uint64_t constant_value(const LoadedModule::Impl& module, const ptx::Constant& constant);
 // Message, position, source line.
-Diagnostic diagnose(const ptx::Module& module, const ptx::Inst& inst, std::string message,
-                    std::string hint = {});
+Diagnostic diagnose(const ptx::Module& module, const ptx::Function& function, const ptx::Inst& inst,
+                    std::string message, std::string hint = {});
 
 struct Launch::Impl {
   LaunchParams params;  // spans and module stay valid; params.params refers to `parameter_block`

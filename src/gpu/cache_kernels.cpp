@@ -8,8 +8,11 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/immortal.h"
 #include "base/kernel_name.h"
 #include "base/pulse.h"
+#include "machine/code.h"
+#include "machine/launch_state.h"
 #include "ptx/source_names.h"
 
 namespace simtlab::gpu {
@@ -58,12 +61,15 @@ std::vector<cache::Buffer> buffers_of(const exec::GlobalMemory& memory, const ex
   });
   if (launch == nullptr) return out;
   const ptx::Function& function = launch->function();
+  // Of machine code it is the whole constant bank.
   const auto params = launch->params().params;
+  const std::uint64_t first =
+      function.machine ? machine::launch_slots(function.machine->generation).parameters : 0;
   for (std::size_t i = 0; i < function.params.size(); ++i) {
     const ptx::Param& p = function.params[i];
     std::uint64_t value = 0;
-    if (p.bytes != sizeof value || p.offset + sizeof value > params.size()) continue;
-    std::memcpy(&value, params.data() + p.offset, sizeof value);
+    if (p.bytes != sizeof value || first + p.offset + sizeof value > params.size()) continue;
+    std::memcpy(&value, params.data() + first + p.offset, sizeof value);
     for (cache::Buffer& b : out)
       if (value >= b.begin && value < b.end) b.name = parameter_name(p, i, function.name, names);
   }
@@ -92,8 +98,8 @@ const std::vector<std::string>& CacheKernels::parameters_of(const stream::WarpSo
 
 result::KernelResult CacheKernels::study(const KernelJob& job) {
   const stream::WarpSource& source = job.read();
-  static const std::vector<std::string> none;
-  const std::vector<std::string>& names = job.launch ? parameters_of(source) : none;
+  static const Immortal<std::vector<std::string>> none;
+  const std::vector<std::string>& names = job.launch ? parameters_of(source) : *none;
   cache::Study::Launch launch{
       .source = &source,
       .occupancy = timing::fit(device_, source, registers_of(options_, source.function())),

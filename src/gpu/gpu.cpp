@@ -141,6 +141,12 @@ Mode mode_of(std::string_view name) {
   return Mode::timing;
 }
 
+Ptx ptx_of(std::string_view name) {
+  if (name == "optimised") return Ptx::optimised;
+  if (name == "counts") return Ptx::counts;
+  return name == "off" ? Ptx::off : Ptx::machine;
+}
+
 bool Gpu::set_heap_bytes(std::uint64_t bytes) { return impl_->memory.heap().set_bytes(bytes); }
 bool Gpu::set_stack_bytes(std::uint64_t bytes) {
   if (bytes > exec::most_local_bytes) return false;

@@ -69,6 +69,12 @@ std::string_view name_of(Mode mode);
 enum class Code : std::uint8_t { automatic, machine, ptx };
 
 // timing::Options are those of the cycle-level GPU (timing mode); its interrupt and pulse serve every mode.
+// What kernels in PTX run as: optimised and as machine code of the device's generation (assembler/assemble.h;
+// counts before Volta), optimised (optimiser/optimiser.h), or as they stand. The last two differ in
+// timing::Options::lowering.
+enum class Ptx : std::uint8_t { machine, optimised, counts, off };
+Ptx ptx_of(std::string_view name);  // of --lowering; machine for what is none
+
 // `threads`: 0 = all that the process may use. `share` follows from `sharing`. With a sample_error kernels
 // run one after another.
 struct Options : timing::Options {
@@ -83,8 +89,7 @@ struct Options : timing::Options {
   PredictOptions predict{};                     // predict mode only
   std::function<void(std::string_view)> print;  // device printf
   Code code = Code::automatic;
-  bool optimise = false;  // PTX, before it is executed and timed (optimiser/optimiser.h)
-  bool assemble = false;  // PTX, optimised, to machine code of the device's generation (assembler/assemble.h)
+  Ptx ptx = Ptx::machine;
   exec::Results results = exec::Results::early;           // of machine code; late ones refuse PTX
   std::uint32_t stack_bytes = exec::default_stack_bytes;  // cudaLimitStackSize at first
   std::function<void(const std::string&)> on_note;  // about what is run, one sentence; empty: nobody reads it

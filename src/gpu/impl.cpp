@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "assembler/assemble.h"
 #include "base/pulse.h"
 #include "gpu/cache_kernels.h"
 #include "gpu/cycle_kernels.h"
@@ -33,10 +34,16 @@ std::uint64_t host_limit(const Options& options) {
   return options.max_memory_bytes != 0 ? options.max_memory_bytes : default_memory_limit();
 }
 
-// Deviations that follow from the module's directives: a limit of registers that took effect, a target above
-// the device.
-void note_directives(const device::Device& device, const ptx::Module& module, const ptx::Function& function,
-                     result::KernelResult& result) {
+// Deviations of what was executed, and those that follow from the module's directives: a limit of registers
+// that took effect, a target above the device.
+void note_code(const device::Device& device, const ptx::Module& module, const ptx::Function& function,
+               result::KernelResult& result) {
+  if (function.machine) {
+    // Of PTX in the place of machine code.
+    std::erase_if(result.not_modelled,
+                  [](const std::string& id) { return id == "D-TIMING-1" || id == "D-TIMING-5"; });
+    if (function.assembled && !result.not_modelled.empty()) result.not_modelled.emplace_back("D-TIMING-22");
+  }
   if (result.registers == function.registers && function.registers < function.unlimited_registers)
     result.not_modelled.emplace_back("D-PTX-8");
   if (module.capability() > static_cast<unsigned>(device.cc_major * 10 + device.cc_minor))
@@ -138,17 +145,20 @@ void Gpu::Impl::ended(KernelJob& job, result::KernelResult&& result, double begi
 }
 
 ModuleTable::Code Gpu::Impl::code_of_ptx() const {
-  ModuleTable::Code code{.optimise = options.optimise || options.assemble};
-  if (options.assemble) code.generation = static_cast<unsigned>(10 * device.cc_major + device.cc_minor);
+  ModuleTable::Code code;
+  const auto generation = static_cast<unsigned>(10 * device.cc_major + device.cc_minor);
+  if (options.ptx == Ptx::machine && assembler::makes(generation)) code.generation = generation;
+  code.optimise = code.generation != 0 || options.ptx == Ptx::optimised;
+  code.needs_optimiser = options.ptx == Ptx::optimised;
   return code;
 }
 
-// Once a kernel, where clocks mean something.
+// Once a kernel.
 void Gpu::Impl::warn(const KernelJob& job, result::KernelResult& result) {
-  if (options.mode != Mode::timing && !options.optimise && !options.assemble) return;
   const stream::WarpSource& source = *job.source;
   if (!looked_at.insert(&source.function()).second) return;
-  std::optional<result::Table> found = warnings_of(source.module(), source.function(), options.lowering);
+  std::optional<result::Table> found = warnings_of(source.module(), source.function(),
+                                                   timing ? std::optional(options.lowering) : std::nullopt);
   if (found) result.tables.push_back(std::move(*found));
 }
 
@@ -163,7 +173,7 @@ void Gpu::Impl::keep(const KernelJob& job, result::KernelResult&& result, double
   if (source.function().assembled) result.metrics.set("code.assembled", std::uint64_t{1});
   if (source.function().optimised) result.metrics.set("code.optimised", std::uint64_t{1});
   if (options.on_kernel) options.on_kernel(result);
-  note_directives(device, source.module(), source.function(), result);
+  note_code(device, source.module(), source.function(), result);
   note_trace(source, result);
   warn(job, result);
   results.keep(job.number, std::move(result));

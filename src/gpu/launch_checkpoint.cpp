@@ -21,7 +21,8 @@ Checkpoint::Launch describe(const KernelJob& job) {
                 {"the block", shape(launch.block())},
                 {"the shared memory", fmt::format("{} bytes", launch.shared_bytes())},
                 {"the stream", fmt::format("{}", job.stream)}};
-  if (const std::shared_ptr<const std::string>& text = launch.module().text)
+  const std::shared_ptr<const std::string>& text = launch.module().text;
+  if (text && !launch.function().machine)
     out.traits.emplace_back(
         "the code", (launch.function().optimised ? "optimised PTX with the hash " : "PTX with the hash ") +
                         hash_bytes(*text));

@@ -28,32 +28,22 @@ void check_machine_code(const device::Device& device, const std::string& name, s
       "choose a GPU of its generation (--gpu, `simtlab list gpus`), or run its PTX");
 }
 
-namespace {
-bool allocates(const ptx::Inst& inst) { return inst.op == ptx::Op::heap_alloc; }
-}  // namespace
-
 ModuleTable::Id ModuleTable::load(std::string name, std::string ptx, exec::GlobalMemory& memory, Code code) {
   Module m;
   ptx::LoadOptions options;
   const std::span bytes = std::as_bytes(std::span(ptx));
   const bool machine_code = machine::is_device_elf(bytes);
-  if (code.optimise && !machine_code) options.optimise = optimiser::load();
-  if (code.generation != 0 && !machine_code)
-    options.assemble = [&m, make = assembler::maker(code.generation)](
-                           ptx::VirtualFunction& f, const ptx::Module& module, std::string& why) {
-      // Machine code does not say it any more.
-      m.uses_heap |= std::ranges::any_of(f.fn.code, allocates);
-      return make(f, module, why);
-    };
+  if (code.optimise && !machine_code)
+    options.optimise = code.needs_optimiser ? optimiser::load() : optimiser::load(options.not_optimised);
+  if (code.generation != 0 && !machine_code) options.assemble = assembler::maker(code.generation);
   m.module = machine_code ? machine::open_cubin(std::move(ptx), std::move(name))
                           : ptx::load_module(std::move(name), std::move(ptx), options);
   m.loaded = std::make_unique<exec::LoadedModule>(m.module, memory);
   for (std::size_t i = 0; i < m.module->functions.size(); ++i) {
     const ptx::Function& f = m.module->functions[i];
     if (f.is_entry) m.entries.emplace(f.name, static_cast<std::uint32_t>(i));
-    m.uses_heap |= std::ranges::any_of(f.code, allocates);
   }
-  m.uses_heap |= m.module->allocates;
+  m.uses_heap = m.module->allocates;
   modules_.push_back(std::move(m));
   return static_cast<Id>(modules_.size() - 1);
 }

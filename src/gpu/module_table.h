@@ -34,8 +34,9 @@ class ModuleTable {
 
   // What becomes of PTX before it is executed.
   struct Code {
-    bool optimise = false;    // optimiser/optimiser.h
-    unsigned generation = 0;  // not 0: machine code is made of it (assembler/assemble.h)
+    bool optimise = false;         // optimiser/optimiser.h
+    bool needs_optimiser = false;  // it is an error if there is none; else each kernel says so
+    unsigned generation = 0;       // not 0: machine code is made of it (assembler/assemble.h)
   };
   // Throws Error.
   Id load(std::string name, std::string ptx, exec::GlobalMemory& memory, Code code);

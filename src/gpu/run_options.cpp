@@ -58,9 +58,8 @@ Options options_of(const options::Options& run) {
                                            : exec::Results::early;
   out.stack_bytes = static_cast<std::uint32_t>(run.stack);
   out.what_if = device::parse_what_if(run.what_if);
-  out.lowering = run.lowering;
-  out.optimise = run.optimise;
-  out.assemble = run.assemble;
+  out.ptx = ptx_of(run.lowering);
+  out.lowering = out.ptx != Ptx::off;
   out.observe = {run.lines, run.series, window_of(run)};
   return out;
 }

@@ -105,13 +105,14 @@ std::vector<result::Cell> row_of_unassembled(const ptx::Module& module, const pt
 }  // namespace
 
 std::optional<result::Table> warnings_of(const ptx::Module& module, const ptx::Function& kernel,
-                                         bool lowering) {
+                                         std::optional<bool> lowering) {
   Groups groups;
   result::Table out{.name = "warnings", .rows = {}};
   if (!kernel.not_optimised.empty()) out.rows.push_back(row_of_unoptimised(module, kernel));
   if (!kernel.not_assembled.empty()) out.rows.push_back(row_of_unassembled(module, kernel));
-  for (const ptx::Function* function : reached_from(module, kernel))
-    for (const ptx::UnwaitedLoad& one : ptx::unwaited_loads(*function, lowering)) {
+  for (const ptx::Function* function :
+       lowering ? reached_from(module, kernel) : std::vector<const ptx::Function*>())
+    for (const ptx::UnwaitedLoad& one : ptx::unwaited_loads(*function, *lowering)) {
       const auto at = [&](std::uint32_t pc) { return place_of(module, function->code[pc]); };
       Group& group = groups[{at(one.load), at(one.begin), at(one.end)}];
       group.function = function;

@@ -8,9 +8,10 @@
 
 namespace simtlab::gpu {
 
-// lowering: instructions fold (timing/lowering.h). The table "warnings" of a kernel and of the functions that
-// it calls; nothing if there is nothing to say. One row a place of the source.
+// lowering: instructions fold (timing/lowering.h); null: nobody times them, clocks mean nothing. The table
+// "warnings" of a kernel and of the functions that it calls; nothing if there is nothing to say. One row a
+// place of the source.
 std::optional<result::Table> warnings_of(const ptx::Module& module, const ptx::Function& kernel,
-                                         bool lowering);
+                                         std::optional<bool> lowering);
 
 }  // namespace simtlab::gpu

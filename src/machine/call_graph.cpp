@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/immortal.h"
+
 namespace simtlab::machine {
 
 // One more node stands for all functions whose address is taken: each call through a register leads there.
@@ -16,8 +18,8 @@ CallGraph::CallGraph(const std::vector<CalledFunction>& functions, const std::se
 }
 
 const CalledFunction& CallGraph::function(std::size_t number) const {
-  static const CalledFunction pointers;
-  return number < functions_.size() ? functions_[number] : pointers;
+  static const Immortal<CalledFunction> pointers;
+  return number < functions_.size() ? functions_[number] : *pointers;
 }
 
 CallNeeds CallGraph::needs(std::size_t root) {

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 
+#include "base/immortal.h"
 #include "base/shown.h"
 #include "device/data_files.h"
 
@@ -127,11 +128,11 @@ SassTable SassTable::of_version(unsigned version) {
 
 const SassTable& SassTable::shipped(unsigned version) {
   static std::mutex mutex;
-  static std::map<std::string_view, SassTable> tables;
+  static Immortal<std::map<std::string_view, SassTable>> tables;
   const std::lock_guard lock(mutex);
-  const auto known = tables.find(machine::generation(version));
-  if (known != tables.end()) return known->second;
-  return tables.emplace(machine::generation(version), of_version(version)).first->second;
+  const auto known = tables->find(machine::generation(version));
+  if (known != tables->end()) return known->second;
+  return tables->emplace(machine::generation(version), of_version(version)).first->second;
 }
 
 SassTable::SassTable(const std::vector<device::Document>& chain) {

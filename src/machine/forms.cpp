@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/files.h"
+#include "base/immortal.h"
 #include "device/catalogue.h"
 #include "machine/instruction.h"
 #include "machine/syntax.h"
@@ -16,7 +17,7 @@ namespace {
 
 constexpr std::uint16_t decoded[] = {70, 72, 75, 80, 86, 87, 89, 90};
 constexpr std::uint64_t max_table_bytes = 1 << 20;
-const std::string no_word;
+const Immortal<std::string> no_word;
 
 // "34:48" or "16:8+34:48": first bit and width of each piece.
 Bits bits_of(const Row& row, std::string_view text) {
@@ -194,7 +195,7 @@ std::size_t key_of(std::uint16_t opcode, bool bit_91) { return std::size_t{opcod
 }  // namespace
 
 const std::string* FieldForm::word(std::uint64_t value) const {
-  if (any) return &no_word;
+  if (any) return &*no_word;
   for (const auto& [known, word] : values)
     if (known == value) return &word;
   return nullptr;
@@ -238,8 +239,8 @@ const Forms& Forms::shipped() {
   const auto text = [](const char* name) {
     return read_file(device::data_directory() / "machine" / name, max_table_bytes, "table");
   };
-  static const Forms forms(text("forms.csv"), text("fields.csv"), text("syntax.csv"));
-  return forms;
+  static const Immortal<Forms> forms(text("forms.csv"), text("fields.csv"), text("syntax.csv"));
+  return *forms;
 }
 
 std::span<const Form* const> Forms::with_opcode(std::uint16_t opcode, bool bit_91) const {

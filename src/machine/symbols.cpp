@@ -10,6 +10,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/immortal.h"
 #include "machine/relocation.h"
 
 namespace simtlab::machine {
@@ -157,9 +158,9 @@ void Symbols::add_textures(std::size_t index) {
 }
 
 const std::map<std::uint32_t, std::uint32_t>& Symbols::textures_in(std::size_t section) const {
-  static const std::map<std::uint32_t, std::uint32_t> none;
+  static const Immortal<std::map<std::uint32_t, std::uint32_t>> none;
   const auto found = textures_.find(section);
-  return found == textures_.end() ? none : found->second;
+  return found == textures_.end() ? *none : found->second;
 }
 
 void Symbols::add_section(std::size_t index) {

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "base/error.h"
+#include "base/immortal.h"
 #include "machine/launch_state.h"
 #include "machine/print.h"
 
@@ -57,13 +58,13 @@ FormMeaning find_meaning(const Form& form) {
 }
 
 const FormMeaning& meaning_of(const Form& form) {
-  static const std::vector<FormMeaning> meanings = [] {
+  static const Immortal<std::vector<FormMeaning>> meanings([] {
     std::vector<FormMeaning> all;
     for (const Form& f : Forms::shipped().all()) all.push_back(find_meaning(f));
     return all;
-  }();
+  }());
   SIMTLAB_ASSERT(&form == &Forms::shipped().all()[form.index], "what is executed is of the shipped tables");
-  return meanings[form.index];
+  return (*meanings)[form.index];
 }
 
 }  // namespace

@@ -27,9 +27,10 @@ fs::path own_folder() {
   return fs::read_symlink("/proc/self/exe", code).parent_path();
 }
 
-ptx::Optimiser find() {
+// Null: there is none, and `why` says why.
+ptx::Optimiser find(std::string& why) {
   const fs::path own = own_folder();
-  std::string problem;
+  why = fmt::format("the optimiser of PTX, {}, is not there", library_name);
   // Beside our other libraries, as built and as installed.
   for (const char* folder : {".", "../lib", "../lib/simtlab", "simtlab"}) {
     const fs::path file = own / folder / library_name;
@@ -38,20 +39,28 @@ ptx::Optimiser find() {
     void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     void* const found = library == nullptr ? nullptr : ::dlsym(library, "simtlab_optimise");
     if (found != nullptr) return reinterpret_cast<ptx::Optimiser>(found);
-    if (const char* text = ::dlerror()) problem = text;
+    if (const char* text = ::dlerror()) why = fmt::format("the optimiser of PTX cannot be loaded: {}", text);
   }
-  throw Error(
-      ExitCode::unavailable, "optimiser-missing",
-      problem.empty() ? fmt::format("the optimiser of PTX, {}, is not there", library_name)
-                      : fmt::format("the optimiser of PTX cannot be loaded: {}", problem),
-      "leave out --optimise and --assemble, or make it: ./dev build, with LLVM 19 (Debian: llvm-19-dev)");
+  return nullptr;
 }
 
 }  // namespace
 
+ptx::Optimiser load(std::string& why) {
+  struct Found {
+    std::string why;
+    ptx::Optimiser optimiser = find(why);
+  };
+  static const Found found;
+  why = found.optimiser == nullptr ? found.why : std::string();
+  return found.optimiser;
+}
+
 ptx::Optimiser load() {
-  static const ptx::Optimiser optimiser = find();
-  return optimiser;
+  std::string why;
+  if (const ptx::Optimiser optimiser = load(why)) return optimiser;
+  throw Error(ExitCode::unavailable, "optimiser-missing", why,
+              "take another --lowering, or make it: ./dev build, with LLVM 19 (Debian: llvm-19-dev)");
 }
 
 }  // namespace simtlab::optimiser

@@ -5,8 +5,9 @@
 
 namespace simtlab::optimiser {
 
-// For ptx::LoadOptions::optimise; the library is loaded once. Throws Error(missing_tool,
-// "optimiser-missing").
+// For ptx::LoadOptions::optimise; the library is loaded once. Throws Error(unavailable, "optimiser-missing").
 ptx::Optimiser load();
+// Null if there is none; then `why` says why.
+ptx::Optimiser load(std::string& why);
 
 }  // namespace simtlab::optimiser

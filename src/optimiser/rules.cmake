@@ -1,5 +1,5 @@
 # The part with LLVM 19 is a library that is loaded when it is asked for: programs start without it. LLVM's static parts are in it,
-# so that it runs on machines without LLVM. Left out where LLVM's headers are missing; `--optimise on` then says what to install.
+# so that it runs on machines without LLVM. Left out where LLVM's headers are missing; kernels are then assembled as they stand, and say so.
 find_package(LLVM CONFIG QUIET PATHS /usr/lib/llvm-19/lib/cmake/llvm NO_DEFAULT_PATH)
 if(SIMTLAB_SANITIZE)
   # Sanitizers watch containers that LLVM's libraries, built without them, change.

@@ -26,9 +26,7 @@ struct Options {
   std::uint64_t max_memory =
       0;  // bytes of host memory for device allocations; 0: three quarters of what is free
   std::uint64_t registers = 0;  // per thread; 0: the compiler's or the estimate
-  bool lowering = false;        // timing/lowering.h
-  bool optimise = false;        // optimiser/optimiser.h
-  bool assemble = false;        // assembler/assemble.h
+  std::string lowering;         // "machine", "optimised", "counts", "off"
   // To be observed (timing/timing.h)
   bool lines = false, sm_timeline = false;
   std::uint64_t series = 0;  // cycles; 0: none

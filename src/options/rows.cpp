@@ -215,35 +215,21 @@ constexpr auto all_rows = std::to_array<Row>({
      .layered = true,
      .field = &Options::what_if},
     {.key = "lowering",
-     .value = "on|off",
+     .value = "HOW",
      .group = configuration,
-     .read_by = ran | Study::interfere_kernel,
-     .doc = "Time PTX as the machine instructions that it becomes, or each of its instructions as one "
-            "(docs/concepts/timing.md)",
-     .default_value = "on",
-     .choices = "on|off",
+     .read_by = ran | executed | evaluated | nests | Study::predict_static | Study::interfere_kernel |
+                Studies(Study::mix_cycle),
+     .doc =
+         "What PTX runs as. machine: machine code that simtlab makes of it (from Volta on; before, and where "
+         "nothing is executed, counts); optimised: PTX that an optimiser improved, timed by counts; counts: "
+         "as it "
+         "stands, each instruction timed as the machine instructions that it becomes; off: as it stands, "
+         "each as "
+         "one (docs/concepts/assembler.md)",
+     .default_value = "machine",
+     .choices = "machine|optimised|counts|off",
      .layered = true,
      .field = &Options::lowering},
-    {.key = "optimise",
-     .value = "on|off",
-     .group = configuration,
-     .read_by = Study::time_program | Study::time_kernel | executed | Study::run_suite,
-     .doc = "Optimise PTX first, as an assembler does: unrolled loops, merged accesses, folded addresses, "
-            "functions taken in (docs/concepts/optimiser.md)",
-     .default_value = "off",
-     .choices = "on|off",
-     .layered = true,
-     .field = &Options::optimise},
-    {.key = "assemble",
-     .value = "on|off",
-     .group = configuration,
-     .read_by = Study::time_program | Study::time_kernel | executed | Study::run_suite,
-     .doc = "Optimise PTX and make machine code of it for the GPU's generation, which is executed and timed "
-            "(docs/concepts/assembler.md)",
-     .default_value = "off",
-     .choices = "on|off",
-     .layered = true,
-     .field = &Options::assemble},
     {.key = "dram",
      .value = "MEMORY",
      .group = configuration,

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "ptx/decode.h"
-#include "ptx/liveness.h"
 
 namespace simtlab::ptx {
 
@@ -36,16 +35,5 @@ CallGraph build_call_graph(ModuleScope& scope, std::vector<VirtualFunction>& fun
 // of each variable of the module.
 void lay_out_shared(ModuleScope& scope, std::vector<VirtualFunction>& functions, const CallGraph& graph,
                     const std::vector<const AstVariable*>& origin);
-
-// Totals along the deepest call chain, and the register estimate. A kernel needs the registers that are live
-// in it, or at a call the registers that are live across the call plus the callee's need (one turn of a cycle
-// through pointers). The estimate never exceeds .maxnreg and .minnctapersm; no spill code is added.
-void total_resources(const ModuleScope& scope, std::vector<VirtualFunction>& functions,
-                     const CallGraph& graph, const std::vector<Allocation>& allocations,
-                     const std::vector<std::uint32_t>& ast_of);
-
-// What .maxnreg leaves a thread, and `blocks` resident blocks of the largest size, if there is room for their
-// threads: a register file has 64 K registers, handed out by 8 a thread and whole warps. no_pc: no limit.
-std::uint32_t register_limit(const Function& function, std::uint32_t blocks);
 
 }  // namespace simtlab::ptx

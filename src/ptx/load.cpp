@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
+#include <optional>
 #include <tuple>
 
 #include "ptx/cfg.h"
@@ -11,6 +13,7 @@
 #include "ptx/layout.h"
 #include "ptx/liveness.h"
 #include "ptx/module.h"
+#include "ptx/resources.h"
 
 namespace simtlab::ptx {
 namespace {
@@ -127,6 +130,56 @@ void credit_callers(Function& f, const std::map<unsigned, std::string>& files) {
   }
 }
 
+// Registers get places.
+Allocation place(VirtualFunction& f) {
+  const Cfg cfg = build_cfg(f.fn);
+  set_reconvergence(f.fn, cfg);
+  fold(f.fn, cfg, f.registers);
+  Allocation out = allocate(f.fn, cfg, f.registers);
+  apply(f.fn, out);
+  std::vector<Type>().swap(f.registers);
+  return out;
+}
+
+// Kernels are optimised and assembled when they are first needed: modules have many that nobody launches.
+class LateKernels : public LateCode {
+ public:
+  LateKernels(Module& module, std::vector<VirtualFunction> functions, const LoadOptions& options)
+      : module_(module),
+        options_(options),
+        functions_(std::move(functions)),
+        is_complete_(functions_.size(), false) {}
+  void keep(Resources resources) { resources_.emplace(std::move(resources)); }
+
+  void complete(std::uint32_t number) override {
+    const std::lock_guard lock(mutex_);
+    VirtualFunction& f = functions_.at(number);
+    if (is_complete_[number] || !f.fn.is_entry) return;
+    std::string why = options_.not_optimised;
+    if (options_.optimise != nullptr) f.fn.optimised = options_.optimise(functions_, number, module_, why);
+    f.fn.not_optimised = std::move(why);
+    Allocation allocation;
+    if (std::string problem; !options_.assemble || !options_.assemble(f, module_, problem)) {
+      f.fn.not_assembled = std::move(problem);
+      allocation = place(f);
+    }
+    resources_->total(module_, number, allocation, f.fn);
+    module_.functions[number] = std::move(f.fn);
+    f = {};
+    is_complete_[number] = true;
+  }
+
+  void check(std::uint32_t number) override { complete(number); }
+
+ private:
+  Module& module_;
+  LoadOptions options_;
+  std::vector<VirtualFunction> functions_;  // without places for registers
+  std::vector<bool> is_complete_;
+  std::optional<Resources> resources_;
+  std::mutex mutex_;
+};
+
 }  // namespace
 
 unsigned Module::capability() const {
@@ -197,30 +250,25 @@ std::shared_ptr<const Module> load_module(std::string name, std::string text, co
   }
   lay_out_shared(scope, functions, graph, origin);
   if (options.assemble) gather_constants(*module);
-  std::vector<Allocation> allocations;
-  for (VirtualFunction& f : functions) credit_callers(f.fn, module->files);
-  for (std::uint32_t i = 0; i < functions.size() && options.optimise != nullptr; ++i) {
-    std::string why;
-    functions[i].fn.optimised = options.optimise(functions, i, *module, why);
-    functions[i].fn.not_optimised = std::move(why);
-  }
   for (VirtualFunction& f : functions) {
-    if (std::string why; options.assemble && f.fn.is_entry) {
-      if (options.assemble(f, *module, why)) {
-        allocations.emplace_back();
-        continue;
-      }
-      f.fn.not_assembled = std::move(why);
-    }
-    const Cfg cfg = build_cfg(f.fn);
-    set_reconvergence(f.fn, cfg);
-    fold(f.fn, cfg, f.registers);
-    allocations.push_back(allocate(f.fn, cfg, f.registers));
-    apply(f.fn, allocations.back());
-    std::vector<Type>().swap(f.registers);
+    credit_callers(f.fn, module->files);
+    module->allocates |=
+        std::ranges::any_of(f.fn.code, [](const Inst& inst) { return inst.op == Op::heap_alloc; });
   }
-  total_resources(scope, functions, graph, allocations, ast_of);
-  for (std::size_t i = 0; i < functions.size(); ++i) module->functions[i] = std::move(functions[i].fn);
+  std::shared_ptr<LateKernels> late;
+  if (options.optimise != nullptr || options.assemble)
+    late = std::make_shared<LateKernels>(*module, functions, options);
+  std::vector<Allocation> allocations;
+  std::uint64_t frame_align = 16;
+  for (std::size_t i = 0; i < functions.size(); ++i) {
+    allocations.push_back(place(functions[i]));
+    frame_align = std::max<std::uint64_t>(frame_align, functions[i].frame_align);
+    module->functions[i] = std::move(functions[i].fn);
+  }
+  Resources resources(std::move(graph), frame_align);
+  resources.total_all(*module, allocations);
+  if (late) late->keep(std::move(resources));
+  module->late = std::move(late);
   return module;
 }
 

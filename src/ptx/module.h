@@ -129,10 +129,13 @@ struct Module {
   // Null: all functions are complete. Else what is known of the others is what their headers say (name,
   // parameters, shared memory, registers, limits of their blocks).
   std::shared_ptr<LateCode> late;
-  bool allocates = false;  // machine code that names the driver's malloc
+  bool allocates = false;  // a function of it calls malloc
 
   void complete(std::uint32_t function) const {
     if (late) late->complete(function);
+  }
+  void complete_all() const {
+    for (std::uint32_t i = 0; late && i < functions.size(); ++i) late->complete(i);
   }
   // Throws what complete() would for the first function that cannot be executed, and keeps nothing.
   void check() const {
@@ -165,8 +168,10 @@ using Optimiser = bool (*)(std::span<VirtualFunction> functions, std::uint32_t w
 // Makes machine code of a kernel, after it was optimised. False: it is as it was, and `why` says why.
 using MakeCode = std::function<bool(VirtualFunction& function, const Module& module, std::string& why)>;
 
+// Kernels are optimised and assembled when Module::complete() asks for them; until then they are PTX.
 struct LoadOptions {
   Optimiser optimise = nullptr;
+  std::string not_optimised;       // why there is no optimiser where there should be one
   MakeCode assemble;               // null: kernels stay PTX
   bool reject_unsupported = true;  // false: unsupported instructions are decoded as traps (list ptx, tests)
 };

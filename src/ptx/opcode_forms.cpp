@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/immortal.h"
+
 namespace simtlab::ptx {
 namespace {
 
@@ -140,7 +142,7 @@ Type type_of(std::string_view word) {
 }
 
 const FormIndex& compiled_forms() {
-  static const FormIndex index = [] {
+  static const Immortal<FormIndex> index([] {
     FormIndex out;
     for (const Form& form : opcode_table()) {
       Compiled c;
@@ -153,8 +155,8 @@ const FormIndex& compiled_forms() {
       out[form.base].push_back(std::move(c));
     }
     return out;
-  }();
-  return index;
+  }());
+  return *index;
 }
 
 }  // namespace simtlab::ptx

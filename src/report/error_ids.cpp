@@ -587,14 +587,15 @@ const std::vector<Term>& error_ids() {
        "Machine code has an instruction that simtlab does not know or does not execute.",
        "Run the program's PTX: --code ptx, or the .ptx file."},
       {"results-ptx", "--results late or checked, and a kernel is PTX.",
-       "PTX has no control information: give a cubin, or a program with machine code and --code machine."},
+       "PTX has no control information: give a cubin, a program with machine code and --code machine, or "
+       "--lowering machine."},
       {"machine-unresolved", "Machine code uses a function or variable of another file.",
        "Link that file too: nvcc -dlink, simtlab run --link FILE, or cuLinkAddFile."},
       {"optimiser-missing",
-       "--optimise on and --assemble on need the library libsimtlab_optimiser.so beside simtlab's others; "
-       "this build has "
+       "--lowering optimised needs the library libsimtlab_optimiser.so beside simtlab's others; this build "
+       "has "
        "none.",
-       "Build simtlab where LLVM 19 is (Debian: llvm-19-dev), or leave out --optimise and --assemble."},
+       "Build simtlab where LLVM 19 is (Debian: llvm-19-dev), or take another --lowering."},
       {"machine-link",
        "Device objects do not fit together: one name is defined twice, architectures differ, or one "
        "is not relocatable.",

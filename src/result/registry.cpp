@@ -48,7 +48,7 @@ constexpr MetricDeclaration rows[] = {
      sum, ""},
     {"gpu.instructions.machine", "1",
      "Machine instructions that the executed instructions become on the device, counted once a warp; "
-     "equal to gpu.instructions.warp where the program is machine code already and with --lowering off.",
+     "equal to gpu.instructions.warp where machine code is executed and with --lowering off.",
      "kernel", "", "ncu: smsp__inst_executed.sum; nvprof: inst_executed", sum, ""},
     {"gpu.instructions.thread", "1",
      "Instructions of the program executed, counted once a thread whose guard is true.", "kernel", "",
@@ -130,11 +130,12 @@ constexpr MetricDeclaration rows[] = {
      "Binary version of the machine code that ran: 80 for sm_80. Absent: the kernel ran as PTX.", "kernel",
      "", "", max, ""},
     {"code.assembled", "1",
-     "Whether the machine code that ran was made of PTX (--assemble on): 1. Absent: it is a file's, or the "
-     "kernel ran as PTX.",
+     "Whether the machine code that ran was made of PTX (--lowering machine): 1. Absent: it is a file's, or "
+     "the kernel ran as PTX.",
      "kernel", "", "", max, ""},
     {"code.optimised", "1",
-     "Whether the code that ran was optimised PTX (--optimise on): 1. Absent: the kernel ran as it stands.",
+     "Whether the PTX was optimised before it was executed or machine code was made of it: 1. Absent: it ran "
+     "as it stands, or it is the machine code of a file.",
      "kernel", "", "", max, ""},
     {"occupancy.blocks_per_sm", "1", "Thread blocks of the kernel that fit an SM at once.", "kernel", "",
      "ncu: launch__occupancy_limit_*", none, ""},

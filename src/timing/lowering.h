@@ -1,12 +1,13 @@
 // How many machine instructions a PTX instruction becomes on a device's generation, and of which class.
 //
-// Execution stays that of PTX; what changes is what an instruction costs. One that the assembler folds into
-// others (ptx/fold.h) takes no slot and its result is there when its operands are. One that becomes several
-// takes a slot for each, in turn with other warps, and occupies the pipeline of each. Division, remainder and
-// root, whose rates in the device file are those of whole sub-routines, become as many instructions of their
-// pipeline as that rate says, spread over the latency of the file. Whatever the count, the latency to the
-// first dependent instruction stays the file's where that was measured on PTX (sub-routines, functions with a
-// range check); elsewhere parts follow each other as the pipeline allows.
+// For PTX that is executed as it is (--lowering counts): execution stays that of PTX; what changes is what an
+// instruction costs. One that the assembler folds into others (ptx/fold.h) takes no slot and its result is
+// there when its operands are. One that becomes several takes a slot for each, in turn with other warps, and
+// occupies the pipeline of each. Division, remainder and root, whose rates in the device file are those of
+// whole sub-routines, become as many instructions of their pipeline as that rate says, spread over the
+// latency of the file. Whatever the count, the latency to the first dependent instruction stays the file's
+// where that was measured on PTX (sub-routines, functions with a range check); elsewhere parts follow each
+// other as the pipeline allows.
 //
 // Counts for compute capability 7.5 and later are those of the manufacturer's assembler (CUDA 13.0, sm_75)
 // for one instruction with unknown operands, less copies; 7.0 is taken to be the same. Those of earlier ones,

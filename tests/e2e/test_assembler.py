@@ -1,4 +1,4 @@
-"""--assemble on: machine code of PTX is executed and timed; what cannot is said (docs/concepts/assembler.md)."""
+"""--lowering machine: machine code of PTX is executed and timed; what cannot is said (docs/concepts/assembler.md)."""
 import json
 import os
 import pathlib
@@ -77,28 +77,22 @@ class Assembler(Case):
         return kernel, {name: metric["value"] for name, metric in kernel["metrics"].items()}
 
     def test_each_generation_runs_code_of_its_own_that_does_the_same(self):
-        self.assertNotIn("code.assembled", self.run_work("a100")[1])
+        for lowering in ("counts", "off", "optimised"):
+            self.assertNotIn("code.assembled", self.run_work("a100", "--lowering", lowering)[1])
+        self.assertNotIn("code.assembled", self.run_work("titanx-maxwell")[1])
         for gpu, generation in (("v100", 70), ("rtx2060", 75), ("a100", 80), ("rtxa6000", 86), ("h100", 90)):
             with self.subTest(gpu):
-                _, metrics = self.run_work(gpu, "--assemble", "on")
+                _, metrics = self.run_work(gpu)
                 self.assertEqual((1, generation), (metrics["code.assembled"], metrics["code.generation"]))
 
     def test_what_stays_ptx_says_why(self):
-        for gpu, text, why in (
-            ("titanx-maxwell", "", "sm_52"),
-            ("a100", "mov.u32 %r3, %smid; mov.u32 %r3, %clusterid.x;", "special register"),
-        ):
-            with self.subTest(gpu):
-                kernel, metrics = self.run_work(
-                    gpu,
-                    "--assemble",
-                    "on",
-                    text=text + " add.u32 %r4, %r3, 1; st.shared.b32 [kept+256], %r4;" if text else "",
-                )
-                self.assertNotIn("code.assembled", metrics)
-                warnings = json.dumps(kernel["tables"]["warnings"])
-                self.assertIn("not-assembled", warnings)
-                self.assertIn(why, warnings)
+        text = "mov.u32 %r3, %smid; mov.u32 %r3, %clusterid.x; add.u32 %r4, %r3, 1; st.shared.b32 [kept+256], %r4;"
+        for mode in ("timing", "functional"):
+            kernel, metrics = self.run_work("a100", "--mode", mode, text=text)
+            self.assertNotIn("code.assembled", metrics)
+            warnings = json.dumps(kernel["tables"]["warnings"])
+            self.assertIn("not-assembled", warnings)
+            self.assertIn("special register", warnings)
 
 
 if __name__ == "__main__":

@@ -136,7 +136,7 @@ class Programs(Case):
         for options, words, text in (
             (("--set", "sm.count=4"), (), "sm.count"),
             ((), ("19999",), "launch 1, kernel '_Z4takev': device memory holds something else"),
-            (("--lowering", "off"), (), "lowering = on, this one has off"),
+            (("--lowering", "off"), (), "lowering = machine, this one has off"),
             (("--regs", "40"), (), "regs = 0, this one has 40"),
         ):
             *_, said = self.program("--resume", "c", *options, words=words, code=3)

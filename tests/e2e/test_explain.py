@@ -42,7 +42,8 @@ class Observed(Case):
         self.assertEqual(
             sum(line["instructions"] for line in profile["lines"]), metrics["gpu.instructions.warp"]["value"]
         )
-        load = next(line for line in profile["lines"] if line["ptx"].startswith("ld.global"))
+        loads = (line for line in profile["lines"] if line["ptx"].startswith("ld.global"))
+        load = next(line for line in loads if "requests" in line)  # not what makes its address
         self.assertEqual((load["requests"], load["sectors"]), (512, 2048))
         self.assertEqual(load["loads"], 512)
         stages = [v["value"] for k, v in metrics.items() if k.startswith("load.latency.")]
@@ -59,14 +60,7 @@ class Observed(Case):
             self.ok("run", self.saxpy(), *SAXPY_LAUNCH, "--lines", "--json=r.json", "-o", "r.txt")
             and (self.folder / "r.txt").read_text()
         )
-        for word in (
-            "Cycles per instruction",
-            "Memory chart",
-            "Roofline",
-            "Where loads wait",
-            "Hottest lines",
-            "fma.rn.f32",
-        ):
+        for word in ("Cycles per instruction", "Memory chart", "Roofline", "Where loads wait", "Hottest lines", "FFMA"):
             self.assertIn(word, text)
         again = self.ok("report", "r.json").stdout
         self.assertIn("Hottest lines", again)

@@ -43,10 +43,14 @@ class LateResults(Case):
 
     def test_ptx_is_refused(self):
         ptx = SOURCE / "examples" / "saxpy.ptx"
-        says = self.fails(
-            4, "run", str(ptx), "--launch", str(SOURCE / "examples" / "saxpy.toml"), "--results", "late"
-        ).stderr
-        self.assertIn("[results-ptx]", says)
+        run = ("run", str(ptx), "--launch", str(SOURCE / "examples" / "saxpy.toml"), "--results", "late")
+        self.assertIn("[results-ptx]", self.fails(4, *run, "--lowering", "counts").stderr)
+
+    def test_machine_code_of_ptx_has_them(self):
+        ptx = SOURCE / "examples" / "saxpy.ptx"
+        launch = ("--launch", str(SOURCE / "examples" / "saxpy.toml"))
+        for when in ("late", "checked"):
+            self.ok("run", str(ptx), *launch, "--results", when)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""--optimise on: PTX goes through LLVM before it runs; what cannot is said (docs/concepts/optimiser.md)."""
+"""--lowering optimised: PTX goes through LLVM before it runs; what cannot is said (docs/concepts/optimiser.md)."""
 import json
 import pathlib
 import os
@@ -79,15 +79,15 @@ class Optimiser(Case):
 
     def test_a_loop_that_calls_a_function_becomes_straight_code(self):
         text = SUM.replace("CLOCK", "")
-        _, plain = self.run_sums(text)
-        _, better = self.run_sums(text, "--optimise", "on")
+        _, plain = self.run_sums(text, "--lowering", "counts")
+        _, better = self.run_sums(text, "--lowering", "optimised")
         self.assertNotIn("code.optimised", plain)
         self.assertEqual(better["code.optimised"], 1)
         self.assertLess(better["gpu.instructions.warp"] * 3, plain["gpu.instructions.warp"])
         self.assertLess(better["gpu.cycles"], plain["gpu.cycles"])
 
     def test_what_reads_the_clock_stays_and_says_so(self):
-        kernel, metrics = self.run_sums(SUM.replace("CLOCK", "  mov.u32 %r2, %clock;"), "--optimise", "on")
+        kernel, metrics = self.run_sums(SUM.replace("CLOCK", "  mov.u32 %r2, %clock;"), "--lowering", "optimised")
         self.assertNotIn("code.optimised", metrics)
         self.assertIn("it reads the clock", json.dumps(kernel["tables"]))
 
@@ -107,7 +107,7 @@ class Optimiser(Case):
                 "  mul.wide.u32 %d2, %r0, 4;\n  add.u64 %d1",
             )
         )
-        _, metrics = self.run_sums(text, "--optimise", "on")
+        _, metrics = self.run_sums(text, "--lowering", "optimised")
         self.assertEqual(metrics["code.optimised"], 1)
 
     def test_chains_of_values_may_be_long(self):
@@ -122,16 +122,16 @@ class Optimiser(Case):
         )
         self.file("sums.ptx", text)
         self.file("sums.toml", LAUNCH.split("[[expect]]")[0])
-        for option in ("--optimise", "--assemble"):
-            self.ok("run", "sums.ptx", "--launch", "sums.toml", "--mode", "functional", option, "on")
+        for lowering in ("optimised", "machine"):
+            self.ok("run", "sums.ptx", "--launch", "sums.toml", "--mode", "functional", "--lowering", lowering)
 
     def test_other_code_is_not_what_a_checkpoint_holds(self):
         self.saxpy()
         launch = ("saxpy.ptx", *SAXPY_LAUNCH, "--gpu", "v100")
         self.ok("run", *launch, "--checkpoint", "c.simtck")
-        run = self.simtlab("run", *launch, "--optimise", "on", "--resume", "c.simtck")
+        run = self.simtlab("run", *launch, "--lowering", "optimised", "--resume", "c.simtck")
         self.assertNotEqual(run.returncode, 0)
-        self.assertIn("optimise", run.stderr)
+        self.assertIn("lowering = machine, this one has optimised", run.stderr)
 
 
 if __name__ == "__main__":

@@ -40,9 +40,7 @@ STUDIES = {
 VALUES = {
     "--mode": "timing",
     "--what-if": "none",
-    "--lowering": "on",
-    "--optimise": "on",
-    "--assemble": "on",
+    "--lowering": "counts",
     "--sharing": "leftover",
     "--memory-errors": "stop",
     "--code": "auto",

@@ -147,8 +147,13 @@ class RunKernel(Case):
             self.assertEqual(set(metric), {"value", "unit"})
 
     def test_numbers_are_those_of_the_kernel(self):
-        m = {k: v["value"] for k, v in self.run_json(self.saxpy(), *SAXPY_LAUNCH)["kernels"][0]["metrics"].items()}
-        # 64 blocks of 8 warps, 20 instructions each, one of which is the predicated branch.
+        def metrics(*words):
+            (kernel,) = self.run_json(self.saxpy(), *SAXPY_LAUNCH, *words)["kernels"]
+            return {k: v["value"] for k, v in kernel["metrics"].items()}
+
+        # 64 blocks of 8 warps, 13 instructions each of machine code, 20 of PTX, one of which is the predicated branch.
+        self.assertEqual(metrics()["gpu.instructions.warp"], 64 * 8 * 13)
+        m = metrics("--lowering", "counts")
         self.assertEqual(m["gpu.instructions.warp"], 64 * 8 * 20)
         self.assertEqual(m["gpu.instructions.thread"], 64 * 256 * 19)
         self.assertAlmostEqual(m["gpu.ipc"], m["gpu.instructions.thread"] / m["gpu.cycles"], places=6)

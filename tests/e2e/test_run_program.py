@@ -59,9 +59,12 @@ class Programs(Case):
         )
         free = self.run_json("many.cu")["kernels"][0]
         self.assertGreater(free["launch"]["registers"], 24)
-        self.assertNotIn("D-PTX-8", free["not_modelled"])
         limited = self.run_json("many.cu", "-maxrregcount=10")["kernels"][0]
         self.assertEqual(limited["launch"]["registers"], 24)  # the assembler's least
+        self.assertGreater(limited["metrics"]["local.load.sectors"]["value"], 0)
+        self.assertNotIn("D-PTX-8", limited["not_modelled"])
+        limited = self.run_json("many.cu", "--lowering", "counts", "-maxrregcount=10")["kernels"][0]
+        self.assertEqual(limited["launch"]["registers"], 24)
         self.assertIn("D-PTX-8", limited["not_modelled"])
 
     def test_a_simtlab_that_is_killed_takes_its_program_along(self):

@@ -139,6 +139,7 @@ class Simulated final : public Board {
  private:
   Options gpu_options(const SimulatedOptions& given) {
     Options o;
+    o.ptx = Ptx::counts;  // what probes measure is what device files say of PTX's instructions
     o.threads = given.threads;
     o.interrupt = given.interrupt;
     o.max_memory_bytes = given.max_memory_bytes;

@@ -79,7 +79,12 @@ llvm::BasicBlock* Lifter::begin_function() {
   now.first_line = static_cast<std::uint32_t>(out_.lines.size());
   for (std::uint32_t pc = 0; pc < now.fn.code.size(); ++pc) out_.lines.emplace_back(&now.f, pc);
   if (out_.lines.size() > most_instructions) give_up("its functions, called often, are too long");
-  for (const Type t : now.f.registers) now.registers.push_back(variable(register_type(t)));
+  for (const Type t : now.f.registers) {
+    llvm::AllocaInst* const v = now.registers.emplace_back(variable(register_type(t)));
+    // As where PTX is executed. LLVM would drop a store of a value that nobody made, and a branch by one.
+    if (now.caller == nullptr)
+      llvm::IRBuilder<>(entry_).CreateStore(llvm::Constant::getNullValue(v->getAllocatedType()), v);
+  }
   if (carry_ == nullptr) carry_ = variable(b_.getInt1Ty());
   if (now.fn.frame_bytes > 0) {
     now.memory = variable(llvm::ArrayType::get(b_.getInt8Ty(), now.fn.frame_bytes));

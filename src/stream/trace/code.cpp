@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "base/immortal.h"
 #include "machine/code.h"
 #include "machine/decode.h"
 #include "machine/print.h"
@@ -185,9 +186,14 @@ void function(Io& io, F& f) {
 }
 
 // The words of machine code, from version 4 on; nothing where the function has none.
-void put_machine(Buffer& out, const machine::Code& code, bool lanes_merged) {
+constexpr std::uint64_t flag_lanes_merged = 1, flag_assembled = 2, flag_optimised = 4;  // from 5 on all
+
+void put_machine(Buffer& out, const ptx::Function& f, bool lanes_merged) {
+  const machine::Code& code = *f.machine;
   put_number(out, code.generation);
-  out.push_back(lanes_merged ? 1 : 0);
+  out.push_back(static_cast<std::uint8_t>((lanes_merged ? flag_lanes_merged : 0) |
+                                          (f.assembled ? flag_assembled : 0) |
+                                          (f.optimised ? flag_optimised : 0)));
   put_number(out, code.words.size());
   for (const machine::Word& word : code.words) {
     put_u64(out, word.low);
@@ -195,12 +201,16 @@ void put_machine(Buffer& out, const machine::Code& code, bool lanes_merged) {
   }
 }
 
-std::shared_ptr<const machine::Code> read_machine(Bytes& in, std::size_t instructions, bool& lanes_merged) {
+std::shared_ptr<const machine::Code> read_machine(Bytes& in, std::size_t instructions, ptx::Function& f,
+                                                  bool& lanes_merged) {
   auto code = std::make_shared<machine::Code>();
   code->generation = static_cast<unsigned>(in.number(0xffff, "a generation of machine code"));
   if (!machine::is_decoded(code->generation))
     throw Malformed(fmt::format("it has machine code for sm_{}, which is not decoded", code->generation));
-  lanes_merged = in.number(1, "a flag") != 0;
+  const std::uint64_t flags = in.number(7, "flags");
+  lanes_merged = (flags & flag_lanes_merged) != 0;
+  f.assembled = (flags & flag_assembled) != 0;
+  f.optimised = (flags & flag_optimised) != 0;
   if (in.count() != instructions) throw Malformed("instructions and their words are not equally many");
   code->words.reserve(instructions);
   code->instructions.reserve(instructions);
@@ -241,8 +251,8 @@ void check(const ptx::Function& f) {
 }  // namespace
 
 Buffer write_code(const ptx::Module& module, const ptx::Function& f, const Code* recorded) {
-  static const Code none;
-  const Code& code = recorded == nullptr || f.machine ? none : *recorded;
+  static const Immortal<Code> none;
+  const Code& code = recorded == nullptr || f.machine ? *none : *recorded;
   Buffer out;
   Out io(out);
   io.text(module.name);
@@ -255,7 +265,7 @@ Buffer write_code(const ptx::Module& module, const ptx::Function& f, const Code*
   io.list(code.mnemonics, [](Out& o, const std::string& m) { o.text(m); });
   io.list(code.addresses, [](Out& o, std::uint64_t a) { o.number(a); });
   io.list(code.guessed, [](Out& o, std::uint32_t pc) { o.number(pc); });
-  if (f.machine) put_machine(out, *f.machine, recorded != nullptr && recorded->lanes_merged);
+  if (f.machine) put_machine(out, f, recorded != nullptr && recorded->lanes_merged);
   return out;
 }
 
@@ -279,7 +289,7 @@ Code read_code(Bytes bytes) {
     if (!code.mnemonics.empty() || !code.addresses.empty() || !code.guessed.empty())
       throw Malformed("it has names of instructions beside their words");
     const std::shared_ptr<const machine::Code> machine =
-        read_machine(bytes, f.code.size(), code.lanes_merged);
+        read_machine(bytes, f.code.size(), f, code.lanes_merged);
     name_instructions(code, *machine);
     f.machine = machine;
   }

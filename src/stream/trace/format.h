@@ -23,8 +23,9 @@ namespace simtlab::stream::trace {
 
 inline constexpr std::string_view file_magic = "SIMTRACE", end_magic = "SIMTEND.";
 // Raised whenever the content changes its meaning; also when an enumeration of ptx/inst.h does.
-inline constexpr std::uint32_t format_version = 4;
-// Versions 2 and 3 have no machine code; 2 lacks Inst::shifts: such products are timed as products
+inline constexpr std::uint32_t format_version = 5;
+// Version 4 does not say of machine code whether it was made of PTX. Versions 2 and 3 have no machine code; 2
+// lacks Inst::shifts: such products are timed as products
 inline constexpr std::uint32_t oldest_format_version = 2;
 inline constexpr std::size_t file_header_bytes = 16, footer_bytes = 24, chunk_header_bytes = 20;
 

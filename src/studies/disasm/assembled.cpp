@@ -18,12 +18,14 @@
 namespace simtlab::studies {
 namespace {
 
-// As `run` loads it with --assemble on.
+// As `run` loads it.
 std::shared_ptr<const ptx::Module> assembled(std::string name, std::string text, unsigned generation) {
   ptx::LoadOptions options;
-  options.optimise = optimiser::load();
+  options.optimise = optimiser::load(options.not_optimised);
   options.assemble = assembler::maker(generation);
-  return ptx::load_module(std::move(name), std::move(text), options);
+  auto module = ptx::load_module(std::move(name), std::move(text), options);
+  module->complete_all();
+  return module;
 }
 
 machine::ImageKernel facts_of(const ptx::Function& f, unsigned generation) {

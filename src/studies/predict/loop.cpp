@@ -429,7 +429,7 @@ result::Result LoopStudy::at(const LoopOptions& o, const RunOptions& given,
   const std::string name = fmt::format("{}_{}", nest.function, nest.line);
   const std::string architecture = compile::architecture_for(device.device.cc_major, device.device.cc_minor);
   const LoopPrediction prediction(
-      o, device.device, predict, name, configuration.options.lowering,
+      o, device.device, predict, name, gpu::ptx_of(configuration.options.lowering) != gpu::Ptx::off,
       [&](const models::loops::Mapping& m) { return ptx_of(m, name, architecture); });
   models::loops::Answer answer{nest,
                                shape,

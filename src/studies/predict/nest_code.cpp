@@ -98,6 +98,7 @@ FollowedCode follow_code(const models::loops::Description& nest, const models::l
   if (depends_on_data(nest, shape)) return {std::nullopt, "loops or conditions of the nest depend on data"};
   gpu::Options functional;
   functional.mode = gpu::Mode::functional;
+  functional.ptx = gpu::Ptx::counts;  // what is followed is PTX
   gpu::Gpu gpu(device, functional);
   gpu::ModuleId module{};
   try {
