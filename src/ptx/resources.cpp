@@ -17,6 +17,16 @@ std::uint32_t values_of(const Function& f) {
   return f.unlimited_registers - std::min(f.unlimited_registers, register_overhead);
 }
 
+[[noreturn]] void refuse_frame(const Module& module, const Function& f) {
+  Diagnostic out = module.diagnostic(f.line, 1,
+                                     fmt::format("local memory of '{}' and the functions it calls needs more "
+                                                 "than the limit of {} bytes per thread",
+                                                 f.name.substr(0, 64), Limits::local_bytes));
+  if (const std::size_t at = out.text.find(f.name); at != std::string::npos)
+    out.pos.column = static_cast<std::uint32_t>(at) + 1;
+  throw Error(ExitCode::bad_input, "ptx-limit", std::move(out));
+}
+
 }  // namespace
 
 // The assembler ignores .minnctapersm when the blocks can't be resident together for their threads alone.
@@ -51,12 +61,7 @@ void Resources::sum(const Module& module, std::uint32_t which, const Allocation&
     fn.total_preds = std::max(fn.total_preds, fn.pred_count + callee.total_preds);
     frame = std::max(frame, std::uint64_t{fn.frame_bytes} + callee.total_frame_bytes);
   }
-  if (frame > Limits::local_bytes)
-    throw Error(ExitCode::bad_input, "ptx-limit",
-                module.diagnostic(fn.line, 1,
-                                  fmt::format("local memory of '{}' and the functions it calls needs more "
-                                              "than the limit of {} bytes per thread",
-                                              fn.name.substr(0, 64), Limits::local_bytes)));
+  if (frame > Limits::local_bytes) refuse_frame(module, fn);
   fn.total_frame_bytes = static_cast<std::uint32_t>(frame);
   std::uint32_t values = a.max_live;
   for (std::size_t s = 0; s < fn.call_sites.size(); ++s) {

@@ -621,7 +621,8 @@ int main() {
                 )
                 result = json.loads(
                     self.ok(
-                        "predict", path, "--loop", f"{path}:5", "--run", "", "--simulate", "--gpu", "v100", "--json"
+                        *("predict", path, "--loop", f"{path}:5", "--run", "", "--simulate", "--gpu", "v100", "--json"),
+                        *("--lowering", "counts"),  # as the nest's instructions are counted
                     ).stdout
                 )
                 m = {k: v["value"] for k, v in result["total"].items()}

@@ -149,6 +149,7 @@ Result cuDevicePrimaryCtxRetain(Context* context, DeviceHandle device) {
   return guarded([&] {
     if (d->retained++ == 0) {
       gpu::Options options;
+      options.ptx = gpu::Ptx::counts;  // as the simulated board has it
       options.threads = 1;
       d->gpu = std::make_unique<Gpu>(d->device, options);
     }

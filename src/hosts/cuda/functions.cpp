@@ -40,7 +40,7 @@ CudaError function_attributes(Runtime& r, KernelEntry& entry, FuncAttributes& ou
   out = FuncAttributes{};
   out.shared_bytes = f->shared_bytes;
   for (const ptx::Variable& v : module.variables)
-    if (v.space == ptx::Space::constant) out.const_bytes += v.bytes;
+    if (v.space == ptx::Space::constant && v.within < 0) out.const_bytes += v.bytes;
   out.local_bytes = f->total_frame_bytes;
   out.max_threads_per_block = max_threads(r, *f);
   out.registers = static_cast<int>(registers_of(r, *f));

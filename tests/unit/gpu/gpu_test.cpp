@@ -202,6 +202,10 @@ TEST_P(Gpus, ErrorsOfDeclarationsPointAtThem) {
 }
 
 TEST_P(Gpus, ResultsNameDirectivesThatHardwareWouldHaveObeyed) {
+  Options as_ptx;
+  as_ptx.mode = GetParam();
+  as_ptx.ptx = Ptx::counts;
+  gpu_ = std::make_unique<Gpu>(device_, as_ptx);
   const auto deviations = [&](const std::string& target, const std::string& directive) {
     const std::string body =
         "{ .reg .b32 %r<9>; mov.u32 %r1, %clock; mov.u32 %r2, %clock; mov.u32 %r3, %clock; "
@@ -289,6 +293,7 @@ TEST(PartialResults, SayWhenEachKernelBegan) {
   setenv("SIMTLAB_DATA", SIMTLAB_SOURCE_DIR "/data", 1);
   const device::Device device = device::load_device("v100").device;
   Options options;
+  options.ptx = Ptx::counts;  // the loop does nothing
   options.max_cycles = 30000;
   Gpu gpu(device, options);
   const ModuleId module = gpu.load_module("long.ptx", R"(.version 7.0
@@ -320,6 +325,7 @@ TEST(HostMemory, TheDefaultLimitIsAShareOfThisHost) {
 // at once.
 TEST(HostMemory, BlocksThatDoNotFitTheLimitAreToldBeforeTheyRun) {
   Options options;
+  options.ptx = Ptx::counts;  // nobody uses it
   options.max_memory_bytes = 64 << 20;
   Gpu gpu(device::load_device("v100").device, options);
   const ModuleId module = gpu.load_module("test.ptx", R"(.version 7.0

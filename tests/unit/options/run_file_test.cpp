@@ -75,7 +75,7 @@ TEST(RunFile, BadContentIsAnErrorThatNamesTheKey) {
                                                {"\"max-cycles\": 0", "\"max-cycles\": -1", "max-cycles"},
                                                {"\"regs\": 0", "\"regs\": 256", "regs"},
                                                {"\"seed\": 0", "\"sed\": 0", "seed"},
-                                               {"\"lowering\": true", "\"lowering\": 1", "lowering"},
+                                               {"\"lines\": false", "\"lines\": 1", "lines"},
                                                {"\"settings\": []", "\"settings\": [1]", "settings"}}) {
     std::string text = good;
     ASSERT_NE(text.find(from), std::string::npos) << text;
