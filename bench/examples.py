@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Speed of the cycle-level simulation of the example programs, at sizes that fill the GPUs.
 
-    bench/examples.py [--simtlab BINARY] [--gpus gtx480,v100,h100] [--threads 1,2] [--sample ERROR] [FILTER]
+    bench/examples.py [--simtlab BINARY] [--gpus gtx480,v100,h100] [--threads 1,2] [--lowering counts,machine]
+        [--sample ERROR] [--repeat N] [FILTER]
 
 Prints a Markdown table: million warp instructions a second of wall time in the kernels (host.rate.warp_instructions), the best of
---repeat runs; with several numbers of threads also their ratio. Programs are compiled once, into a scratch folder.
+--repeat runs; with several numbers of threads also their ratio, with several lowerings the ratio of the seconds. Programs are compiled once, into a scratch folder.
 """
 import argparse
 import json
@@ -35,18 +36,51 @@ SIZES = {  # argument of the program
 }
 
 
-def run(simtlab, program, size, gpu, threads, sample):
+def run(simtlab, program, size, gpu, threads, lowering, sample):
+    """Warp instructions a second in the kernels, the seconds that is, and the simulated cycles."""
     with tempfile.NamedTemporaryFile(suffix=".json") as out:
         command = [simtlab, "run", "--gpu", gpu, "--threads", str(threads), "-q", f"--json={out.name}"]
+        command += ["--lowering", lowering]
         if sample:
             command += ["--sample", sample]
         subprocess.run([*command, "--", program, str(size)], check=True, stdout=subprocess.DEVNULL)
         total = json.loads(pathlib.Path(out.name).read_text())["total"]
-    return (
-        total["host.rate.warp_instructions"]["value"],
-        total["occupancy.achieved"]["value"],
-        total["gpu.cycles"]["value"],
-    )
+    rate = total["host.rate.warp_instructions"]["value"]
+    return rate, total["gpu.instructions.warp"]["value"] / rate, total["gpu.cycles"]["value"]
+
+
+class Table:
+    """Rates by column, and ratios between columns: a row an example, at last medians."""
+
+    def __init__(self, gpus, lowerings, threads):
+        self.runs = [(gpu, lowering, t) for gpu in gpus for lowering in lowerings for t in threads]
+        several = len(lowerings) > 1
+        self.names = [
+            ", ".join([gpu] + ([lowering] if several else []) + [f"{t} thread{'s' * (t > 1)}"])
+            for gpu, lowering, t in self.runs
+        ]
+        # Of rates by threads; of seconds by lowerings.
+        self.ratios = [(gpu, low, t) for gpu, low, t in self.runs if t != threads[0] and t == threads[-1]]
+        self.seconds = [(gpu, low, t) for gpu, low, t in self.runs if low != lowerings[0]]
+        self.names += [f"{gpu}, {low + ', ' if several else ''}ratio" for gpu, low, _ in self.ratios]
+        self.names += [f"{gpu}, {low} over {lowerings[0]}, seconds" for gpu, low, _ in self.seconds]
+        self.threads, self.lowerings = threads, lowerings
+        self.columns = [[] for _ in self.names]
+        print("| example | size | " + " | ".join(self.names) + " |")
+        print("|---|" + "---|" * (len(self.names) + 1))
+
+    def add(self, name, size, best):
+        """best: by run the best rate and its seconds."""
+        values = [best[r][0] / 1e6 for r in self.runs]
+        values += [best[r][0] / best[r[0], r[1], self.threads[0]][0] for r in self.ratios]
+        values += [best[r][1] / best[r[0], self.lowerings[0], r[2]][1] for r in self.seconds]
+        for column, value in zip(self.columns, values):
+            column.append(value)
+        print(f"| {name} | {size} | " + " | ".join(f"{v:.2f}" for v in values) + " |", flush=True)
+
+    def medians(self):
+        if any(self.columns):
+            print("| median | | " + " | ".join(f"{statistics.median(c):.2f}" for c in self.columns) + " |")
 
 
 def main():
@@ -54,41 +88,28 @@ def main():
     parser.add_argument("--simtlab", default=str(ROOT / "build/release/bin/simtlab"))
     parser.add_argument("--gpus", default="gtx480,v100,h100")
     parser.add_argument("--threads", default="1")
+    parser.add_argument("--lowering", default="machine", help="what PTX runs as, e.g. counts,machine")
     parser.add_argument("--sample")
     parser.add_argument("--repeat", type=int, default=2)
     parser.add_argument("filter", nargs="?", default="")
-    options = parser.parse_args()
-    threads = [int(t) for t in options.threads.split(",")]
-    gpus = options.gpus.split(",")
-    columns = [f"{gpu}, {t} thread{'s' * (t > 1)}" for gpu in gpus for t in threads]
-    ratios = [f"{gpu}, ratio" for gpu in gpus] if len(threads) > 1 else []
-    print("| example | size | " + " | ".join(columns + ratios) + " |")
-    print("|---|" + "---|" * (len(columns) + len(ratios) + 1))
-    rates = {c: [] for c in columns + ratios}
+    o = parser.parse_args()
+    table = Table(o.gpus.split(","), o.lowering.split(","), [int(t) for t in o.threads.split(",")])
     with tempfile.TemporaryDirectory() as folder:
         for name, size in SIZES.items():
-            if options.filter not in name:
+            if o.filter not in name:
                 continue
             program = f"{folder}/{name}"
-            subprocess.run([options.simtlab, "build", str(ROOT / f"examples/{name}.cu"), "-o", program], check=True)
-            cells, ratio_cells = [], []
-            for gpu in gpus:
-                best, cycles = [], set()
-                for t in threads:
-                    runs = [run(options.simtlab, program, size, gpu, t, options.sample) for _ in range(options.repeat)]
-                    best.append(max(r[0] for r in runs))
-                    cycles |= {r[2] for r in runs}
-                    rates[f"{gpu}, {t} thread{'s' * (t > 1)}"].append(best[-1])
-                    cells.append(f"{best[-1] / 1e6:.2f}")
-                if len(cycles) != 1:
-                    sys.exit(f"{name} on {gpu}: cycles differ between runs: {cycles}")
-                if ratios:
-                    rates[f"{gpu}, ratio"].append(best[-1] / best[0])
-                    ratio_cells.append(f"{best[-1] / best[0]:.2f}")
-            print(f"| {name} | {size} | " + " | ".join(cells + ratio_cells) + " |", flush=True)
-    if any(rates.values()):
-        medians = [statistics.median(rates[c]) / (1 if c in ratios else 1e6) for c in columns + ratios]
-        print("| median | | " + " | ".join(f"{m:.2f}" for m in medians) + " |")
+            subprocess.run([o.simtlab, "build", str(ROOT / f"examples/{name}.cu"), "-o", program], check=True)
+            best, cycles = {}, {}
+            for gpu, low, t in table.runs:
+                runs = [run(o.simtlab, program, size, gpu, t, low, o.sample) for _ in range(o.repeat)]
+                best[gpu, low, t] = max(runs)
+                cycles.setdefault((gpu, low), set()).update(r[2] for r in runs)
+            for (gpu, low), found in cycles.items():
+                if len(found) != 1:
+                    sys.exit(f"{name} on {gpu} by {low}: cycles differ between runs: {found}")
+            table.add(name, size, best)
+    table.medians()
 
 
 if __name__ == "__main__":

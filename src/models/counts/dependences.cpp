@@ -17,6 +17,12 @@ struct Slot {
   std::uint32_t group = 0, load_group = 0;  // in which it was written
 };
 
+// A register or predicate of machine code.
+struct Written {
+  bool any = false, memory = false;
+  std::uint32_t group = 0, load_group = 0;
+};
+
 class Walk {
  public:
   Walk(timing::Programs& programs, const timing::Latencies& latencies, const LoadLatency& load_latency)
@@ -36,9 +42,13 @@ class Walk {
     wait_for(registers, info, loads);
     const double last = now_ + (info.count - 1) * info.gap;
     const double ready = last + (s.skipped ? 1 : latency_of(info, s));
-    for (const std::uint16_t slot : registers.first(info.dst_count))
+    for (const std::uint16_t slot : registers.first(info.dst_count)) {
+      // Results on their way to one counter do not wait for each other.
+      if (info.controlled && slots_[slot].ready > ready) continue;
       slots_[slot] = {ready, loads, group_, load_group_};
-    now_ = last + issue_of(info);
+    }
+    if (info.controlled) write(*info.inst, loads);
+    now_ = last + (info.controlled ? std::max<double>(info.stall_count, issue_of(info)) : issue_of(info));
     end_ = std::max(end_, ready);
     d_.machine_insts += info.count;
     if (loads) ++d_.loads;
@@ -59,19 +69,42 @@ class Walk {
   void wait_for(std::span<const std::uint16_t> registers, const InstInfo& info, bool loads) {
     double at = now_;
     bool memory = false, dependent = false, load_dependent = false;
-    for (std::size_t i = 0; i < registers.size(); ++i) {
+    for (std::size_t i = info.controlled ? info.dst_count : 0; i < registers.size(); ++i) {
       const Slot& slot = slots_[registers[i]];
       if (slot.ready > at) at = slot.ready, memory = slot.memory;
-      if (i < info.dst_count) continue;
+      if (i < info.dst_count || info.controlled) continue;
       dependent = dependent || (slot.ready > 0 && slot.group == group_);
       load_dependent = load_dependent || (slot.memory && slot.load_group == load_group_);
     }
+    if (info.controlled) read(*info.inst, dependent, load_dependent);
     if (memory) d_.memory_wait += at - now_;
     now_ = at;
     if (dependent) ++group_;
     // What a load brought is used: the loads after that are of another group.
     if (load_dependent) ++load_group_;
     if (loads && counted_group_ != load_group_) counted_group_ = load_group_, ++d_.load_groups;
+  }
+
+  // Machine code waits by stall counts and counters. What depends on what, its registers say.
+  template <class F>
+  void for_each_place(const ptx::Operand& operand, const F& f) {
+    if (operand.kind != ptx::OperandKind::reg && operand.kind != ptx::OperandKind::pred) return;
+    std::vector<Written>& places = operand.kind == ptx::OperandKind::reg ? registers_ : predicates_;
+    const std::size_t first = operand.index, count = std::max(1u, operand.bytes / 4u);
+    if (places.size() < first + count) places.resize(first + count);
+    for (std::size_t i = first; i < first + count; ++i) f(places[i]);
+  }
+  void write(const ptx::Inst& inst, bool loads) {
+    for (const ptx::Operand& to : std::span(inst.dst).first(inst.dst_count))
+      for_each_place(to, [&](Written& w) { w = {true, loads, group_, load_group_}; });
+  }
+  void read(const ptx::Inst& inst, bool& dependent, bool& load_dependent) {
+    const auto look = [&](const Written& w) {
+      dependent = dependent || (w.any && w.group == group_);
+      load_dependent = load_dependent || (w.memory && w.load_group == load_group_);
+    };
+    for_each_place(inst.guard, look);
+    for (const ptx::Operand& from : std::span(inst.src).first(inst.src_count)) for_each_place(from, look);
   }
 
   void move(std::span<const std::uint16_t> registers, const InstInfo& info) {
@@ -104,6 +137,7 @@ class Walk {
   const timing::Latencies& latencies_;
   const LoadLatency& load_latency_;
   std::vector<Slot> slots_;
+  std::vector<Written> registers_, predicates_;  // of machine code
   double now_ = 0, end_ = 0;
   std::uint32_t group_ = 0, load_group_ = 1, counted_group_ = 0;
   Dependences d_;

@@ -189,7 +189,7 @@ class LoopPrediction {
   // PTX of a mapping; empty: none can be made.
   using PtxOf = std::function<std::string(const models::loops::Mapping&)>;
   LoopPrediction(const LoopOptions& o, const device::Device& device, const gpu::PredictOptions& predict,
-                 std::string kernel, bool lowering, PtxOf ptx_of)
+                 std::string kernel, gpu::Ptx lowering, PtxOf ptx_of)
       : o_(o),
         device_(device),
         kernel_(std::move(kernel)),
@@ -317,7 +317,7 @@ class LoopPrediction {
   const LoopOptions& o_;
   const device::Device& device_;
   std::string kernel_;
-  bool lowering_;
+  gpu::Ptx lowering_;
   PtxOf ptx_of_;
   mutable std::string why_;
   std::string model_;
@@ -429,7 +429,7 @@ result::Result LoopStudy::at(const LoopOptions& o, const RunOptions& given,
   const std::string name = fmt::format("{}_{}", nest.function, nest.line);
   const std::string architecture = compile::architecture_for(device.device.cc_major, device.device.cc_minor);
   const LoopPrediction prediction(
-      o, device.device, predict, name, gpu::ptx_of(configuration.options.lowering) != gpu::Ptx::off,
+      o, device.device, predict, name, gpu::ptx_of(configuration.options.lowering),
       [&](const models::loops::Mapping& m) { return ptx_of(m, name, architecture); });
   models::loops::Answer answer{nest,
                                shape,

@@ -75,6 +75,12 @@ double share_of_warps(const models::loops::Shape& shape, const models::loops::Ma
   return working / (static_cast<double>(m.blocks()) * warps);
 }
 
+// What is followed is PTX. Optimised it is what machine code is made of, the nearest to that.
+gpu::Ptx followed_as(gpu::Ptx asked, const device::Device& device) {
+  if (asked != gpu::Ptx::machine) return asked;
+  return device.cc_major >= 7 ? gpu::Ptx::optimised : gpu::Ptx::counts;
+}
+
 struct Sums {
   models::loops::KernelCode code;
   void add(const StaticProfile& s, double weight, double load_latency) {
@@ -94,16 +100,18 @@ struct Sums {
 
 FollowedCode follow_code(const models::loops::Description& nest, const models::loops::Shape& shape,
                          const models::loops::Mapping& m, const std::string& ptx, const std::string& kernel,
-                         const device::Device& device, bool lowering) {
+                         const device::Device& device, gpu::Ptx ptx_as) {
   if (depends_on_data(nest, shape)) return {std::nullopt, "loops or conditions of the nest depend on data"};
   gpu::Options functional;
   functional.mode = gpu::Mode::functional;
-  functional.ptx = gpu::Ptx::counts;  // what is followed is PTX
+  functional.ptx = followed_as(ptx_as, device);
   gpu::Gpu gpu(device, functional);
   gpu::ModuleId module{};
   try {
     module = gpu.load_module(kernel + ".ptx", ptx);
   } catch (const Error& e) {
+    if (e.id() == "optimiser-missing")
+      return follow_code(nest, shape, m, ptx, kernel, device, gpu::Ptx::counts);
     return {std::nullopt, fmt::format("its kernel can't be followed ({})", e.diagnostics().front().message)};
   }
   const auto found = gpu.find_kernel(module, kernel);
@@ -114,7 +122,7 @@ FollowedCode follow_code(const models::loops::Description& nest, const models::l
                       static_cast<std::uint32_t>(a[2])};
   };
   models::counts::StaticLaunch launch{code, code.functions[found->function], dim(m.grid), dim(m.block), {}};
-  launch.lowering = lowering;
+  launch.lowering = ptx_as != gpu::Ptx::off;
   launch.parameters = shape.point.inputs;
   launch.trips = 1;
   Sums sums;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "gpu/gpu.h"
 #include "models/loops/counts.h"
 
 namespace simtlab::studies {
@@ -18,7 +19,7 @@ struct FollowedCode {
 // ptx: of the nest under the mapping. values: of its inputs, as far as they are known.
 FollowedCode follow_code(const models::loops::Description& nest, const models::loops::Shape& shape,
                          const models::loops::Mapping& mapping, const std::string& ptx,
-                         const std::string& kernel, const device::Device& device, bool lowering);
+                         const std::string& kernel, const device::Device& device, gpu::Ptx ptx_as);
 
 // PTX of a mapping that gives the loops other thread dimensions: `from` and `to` are levels of the same
 // loops, x first.
