@@ -26,16 +26,22 @@ std::string_view size_word(Type type, unsigned bytes) {
 void set_order(Selector& s, Instruction& i, const Inst& inst) {
   Builder& out = s.out();
   const ptx::Mods& m = inst.mods;
-  const bool strong = m.order != MemOrder::weak || m.cache == CacheOp::cv || m.cache == CacheOp::wt;
+  // Past L1 is what all of the device sees, past L2 what the system does.
+  const bool past_l1 = m.cache == CacheOp::cg && m.order == MemOrder::weak;
+  const bool strong = m.order != MemOrder::weak || past_l1 || m.cache == CacheOp::cv || m.cache == CacheOp::wt;
   const bool read_only = m.cache == CacheOp::nc;
-  const bool wide_scope = m.order == MemOrder::volatile_ || m.scope == ptx::Scope::sys ||
-                          m.scope == ptx::Scope::none || m.order == MemOrder::mmio;
+  const bool device_scope = past_l1 || m.scope == ptx::Scope::gpu;
+  const bool wide_scope = !past_l1 && (m.order == MemOrder::volatile_ || m.scope == ptx::Scope::sys ||
+                                       m.scope == ptx::Scope::none || m.order == MemOrder::mmio);
+  constexpr unsigned evict_first = 0, last_use = 3;
+  if (i.code.form->field("evict") >= 0 && m.cache == CacheOp::cs) out.set_field(i, "evict", evict_first);
+  if (i.code.form->field("evict") >= 0 && m.cache == CacheOp::lu) out.set_field(i, "evict", last_use);
   if (i.code.form->field("sem") >= 0) {
     constexpr unsigned constant = 0, strong_order = 2;
     if (read_only) out.set_field(i, "sem", constant);
     if (strong) {
       out.set_field(i, "sem", strong_order);
-      out.set_field(i, "scope", wide_scope ? 3 : m.scope == ptx::Scope::gpu ? 2 : 0);
+      out.set_field(i, "scope", wide_scope ? 3 : device_scope ? 2 : 0);
     } else if (i.code.form->field("scope") >= 0) {
       out.set_field(i, "scope", 3);
     }
@@ -44,9 +50,9 @@ void set_order(Selector& s, Instruction& i, const Inst& inst) {
     if (read_only) out.set_field(i, "order", constant);
     if (strong)
       out.set_field(i, "order",
-                    wide_scope                   ? strong_system
-                    : m.scope == ptx::Scope::cta ? strong_block
-                                                 : strong_device);
+                    wide_scope                               ? strong_system
+                    : m.scope == ptx::Scope::cta && !past_l1 ? strong_block
+                                                             : strong_device);
   }
 }
 

@@ -82,7 +82,8 @@ std::vector<result::Cell> row_of(const std::tuple<Place, Place, Place>& places, 
 std::vector<result::Cell> row_of_unoptimised(const ptx::Module& module, const ptx::Function& kernel) {
   const std::string what =
       kernel.optimised ? fmt::format("optimised in part: {}", kernel.not_optimised)
-                       : fmt::format("executed as its PTX stands, not optimised: {}", kernel.not_optimised);
+                       : fmt::format("{} as its PTX stands, not optimised: {}",
+                                     kernel.assembled ? "assembled" : "executed", kernel.not_optimised);
   return {std::string("not-optimised"),
           module.name,
           std::uint64_t{kernel.line},
@@ -110,8 +111,10 @@ std::optional<result::Table> warnings_of(const ptx::Module& module, const ptx::F
   result::Table out{.name = "warnings", .rows = {}};
   if (!kernel.not_optimised.empty()) out.rows.push_back(row_of_unoptimised(module, kernel));
   if (!kernel.not_assembled.empty()) out.rows.push_back(row_of_unassembled(module, kernel));
+  // Machine code does not say what its PTX said.
+  const ptx::Function& as_ptx = kernel.source ? *kernel.source : kernel;
   for (const ptx::Function* function :
-       lowering ? reached_from(module, kernel) : std::vector<const ptx::Function*>())
+       lowering ? reached_from(module, as_ptx) : std::vector<const ptx::Function*>())
     for (const ptx::UnwaitedLoad& one : ptx::unwaited_loads(*function, *lowering)) {
       const auto at = [&](std::uint32_t pc) { return place_of(module, function->code[pc]); };
       Group& group = groups[{at(one.load), at(one.begin), at(one.end)}];

@@ -198,7 +198,11 @@ ptx::Inst decode(const Meaning& meaning, std::string_view mnemonic) {
     case Op::ld:
     case Op::st:
       if (meaning.space == Space::global || meaning.space == Space::generic) {
-        if (has(mnemonic, "STRONG")) mods.order = ptx::MemOrder::relaxed;
+        if (has(mnemonic, "STRONG")) {
+          mods.order = ptx::MemOrder::relaxed;
+          const bool block = has(mnemonic, "CTA") || has(mnemonic, "SM");
+          mods.scope = block ? ptx::Scope::cta : has(mnemonic, "GPU") ? ptx::Scope::gpu : ptx::Scope::sys;
+        }
         if (has(mnemonic, "CONSTANT") || has(mnemonic, "CI")) mods.cache = ptx::CacheOp::nc;
       }
       break;

@@ -5,7 +5,9 @@ namespace simtlab::memory {
 bool looks_into_l1(const ptx::Inst& load, const device::Device& device) {
   using enum ptx::CacheOp;
   const ptx::Mods& mods = load.mods;
-  if (mods.cache == cg || mods.cache == cv || mods.order != ptx::MemOrder::weak) return false;
+  // What only the block has to see may come from its L1.
+  const bool for_others = mods.order != ptx::MemOrder::weak && mods.scope != ptx::Scope::cta;
+  if (mods.cache == cg || mods.cache == cv || for_others) return false;
   return device.l1_caches_global || mods.cache == nc || load.op_class == ptx::OpClass::texture;
 }
 

@@ -164,6 +164,7 @@ class LateKernels : public LateCode {
       allocation = place(f);
     }
     resources_->total(module_, number, allocation, f.fn);
+    if (f.fn.assembled) f.fn.source = std::make_shared<Function>(std::move(module_.functions[number]));
     module_.functions[number] = std::move(f.fn);
     f = {};
     is_complete_[number] = true;

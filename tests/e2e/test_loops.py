@@ -523,7 +523,9 @@ int main() {
                 for p in parameters.split(", ")
             ]
             program = self.file("program.cu", text + main_text.replace("CALL", f"{name}({', '.join(call)})"))
-            r = self.ok("run", "--gpu", "v100", program, f"--json={self.file('r.json', '')}")
+            # (Machine code has the loads of four rounds under way together; then staging gains less.)
+            lowering = ("--lowering", "counts")
+            r = self.ok("run", "--gpu", "v100", *lowering, program, f"--json={self.file('r.json', '')}")
             kernel = json.loads(pathlib.Path(self.folder, "r.json").read_text())["kernels"][0]
             seen.append((r.stdout.splitlines()[0], kernel["metrics"]["gpu.time"]["value"]))
         self.assertEqual(seen[0][0], seen[1][0])

@@ -43,6 +43,9 @@ foreach(target ${cudart_targets})
 endforeach()
 # What compiling and running CUDA sources needs beside the tool.
 add_custom_target(simtlab_cuda DEPENDS cudart_12)
+if(TARGET optimiser_library)  # kernels are assembled as they stand without it
+  add_dependencies(simtlab_cuda optimiser_library)
+endif()
 if(TARGET simtlab_devmath)
   add_dependencies(simtlab_cuda simtlab_devmath)
 endif()

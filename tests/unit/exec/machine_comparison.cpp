@@ -239,7 +239,7 @@ std::shared_ptr<const ptx::Module> load_assembled(const Suite& suite, unsigned g
                                                   Refusals& refusals) {
   ptx::LoadOptions options;
   options.reject_unsupported = false;
-  options.optimise = optimiser::load();
+  options.optimise = optimiser::load(options.not_optimised);  // there is none under sanitizers
   options.assemble = assembler::maker(generation);
   auto module = ptx::load_module(suite.ptx, read_file(suite.folder + "/" + suite.ptx, most_file), options);
   module->complete_all();
