@@ -228,6 +228,7 @@ std::shared_ptr<const ptx::Module> load_optimised(const Suite& suite, Refusals& 
   options.reject_unsupported = false;
   options.optimise = optimiser::load();
   auto module = ptx::load_module(suite.ptx, read_file(suite.folder + "/" + suite.ptx, most_file), options);
+  module->complete_all();
   for (const ptx::Function& f : module->functions)
     if (f.is_entry && !f.optimised) refusals.emplace(f.name, f.not_optimised);
   return module;
@@ -241,6 +242,7 @@ std::shared_ptr<const ptx::Module> load_assembled(const Suite& suite, unsigned g
   options.optimise = optimiser::load();
   options.assemble = assembler::maker(generation);
   auto module = ptx::load_module(suite.ptx, read_file(suite.folder + "/" + suite.ptx, most_file), options);
+  module->complete_all();
   for (const ptx::Function& f : module->functions)
     if (f.is_entry && !f.assembled) refusals.emplace(f.name, f.not_assembled);
   return module;
