@@ -30,7 +30,7 @@ std::string selected(const std::string& body, unsigned generation) {
     out = select(f, module, generation, program, why) ? text_of(program) : why;
     return false;
   };
-  ptx::load_module("test.ptx", text, options);
+  ptx::load_module("test.ptx", text, options)->complete_all();
   return out;
 }
 
