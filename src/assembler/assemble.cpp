@@ -8,6 +8,7 @@
 #include "assembler/control.h"
 #include "assembler/converge.h"
 #include "assembler/expand.h"
+#include "assembler/forward.h"
 #include "assembler/layout.h"
 #include "assembler/predicate.h"
 #include "assembler/schedule.h"
@@ -60,8 +61,10 @@ Program program_of(ptx::VirtualFunction work, const ptx::Module& module, unsigne
   Program selected;
   selected.most_registers = most_registers(work.fn);
   if (!select(work, module, generation, selected, why)) throw GivenUp{why};
+  forward_copies(selected);
   clean(selected);
   simplify(selected);
+  forward_copies(selected);
   clean(selected);
   predicate(selected);
   converge(selected);
