@@ -9,6 +9,7 @@
 #include "assembler/converge.h"
 #include "assembler/expand.h"
 #include "assembler/forward.h"
+#include "assembler/hoist.h"
 #include "assembler/layout.h"
 #include "assembler/predicate.h"
 #include "assembler/schedule.h"
@@ -66,6 +67,7 @@ Program program_of(ptx::VirtualFunction work, const ptx::Module& module, unsigne
   simplify(selected);
   forward_copies(selected);
   clean(selected);
+  hoist(selected);
   predicate(selected);
   converge(selected);
   Program program = finished(selected, true);
