@@ -15,6 +15,7 @@
 #include "assembler/schedule.h"
 #include "assembler/select.h"
 #include "assembler/simplify.h"
+#include "assembler/update.h"
 #include "machine/code.h"
 #include "ptx/fold.h"
 #include "ptx/resources.h"
@@ -70,6 +71,8 @@ Program program_of(ptx::VirtualFunction work, const ptx::Module& module, unsigne
   hoist(selected);
   predicate(selected);
   converge(selected);
+  update_in_place(selected);
+  clean(selected);
   Program program = finished(selected, true);
   // An order that waits little has many values alive. Where registers did not suffice, the optimiser's may be
   // better.
