@@ -14,6 +14,7 @@
 #include "assembler/schedule.h"
 #include "assembler/schedule_issue.h"
 #include "assembler/schedule_live.h"
+#include "assembler/schedule_spare.h"
 
 namespace simtlab::assembler {
 namespace {
@@ -143,6 +144,11 @@ InUse peak_in_order(BlockRegisters& registers, std::size_t size) {
     peak.predicates = std::max(peak.predicates, registers.in_use().predicates);
   }
   return peak;
+}
+
+int peak_of(const Program& program, std::uint32_t block, const LiveRegisters& live) {
+  BlockRegisters registers(program, block, live);
+  return peak_in_order(registers, program.blocks[block].code.size()).general;
 }
 
 class PressureScheduler {
@@ -358,6 +364,26 @@ struct ProgramOrder {
   std::uint64_t cycles = 0;
 };
 
+// Blocks that need many registers start from an order that spares them.
+void spare_registers(Program& program, const LiveRegisters& live) {
+  const int many = free_registers(program.generation);
+  for (std::uint32_t b = 0; b < program.blocks.size(); ++b) {
+    Block& block = program.blocks[b];
+    const int own = peak_of(program, b, live);
+    if (own <= many) continue;
+    std::vector<Effects> effects;
+    effects.reserve(block.code.size());
+    for (const Instruction& i : block.code) effects.push_back(value_effects_of(program, i));
+    const std::vector<std::uint32_t> order =
+        sparing_order(program, b, live, ScheduleGraph(block.code, effects));
+    std::vector<Instruction> code;
+    code.reserve(order.size());
+    for (const std::uint32_t n : order) code.push_back(block.code[n]);
+    std::swap(block.code, code);
+    if (peak_of(program, b, live) + worth_moving > own) block.code = std::move(code);
+  }
+}
+
 // Blocks in loops count for as many turns.
 std::uint64_t weight_of(const Block& block) { return std::uint64_t{1} << 3 * std::min(block.depth, 5u); }
 
@@ -374,6 +400,7 @@ ProgramOrder order_of(const Program& program, std::deque<BlockOrder>& blocks, in
 
 void schedule_before_allocation(Program& program) {
   const LiveRegisters live(program);
+  spare_registers(program, live);
   std::deque<BlockOrder> blocks;
   int least = 0;
   for (std::uint32_t b = 0; b < program.blocks.size(); ++b) {
