@@ -161,8 +161,11 @@ class PressureScheduler {
         ranks_(graph.cycles_to_end()),
         left_(code.size()),
         states_(code.size()),
-        last_(code.size(), 0) {
+        last_(code.size(), 0),
+        easy_(code.size(), 0) {
     set_last(code);
+    for (std::uint32_t n = 0; n < code.size(); ++n)
+      easy_[n] = code[n].remakes && last_[n] == 0 && graph.predecessors(n) == 0 && !graph.after(n).empty();
   }
 
   // The order; the most registers in use.
@@ -170,10 +173,20 @@ class PressureScheduler {
     registers_.start();
     limit_ = limit;
     int peak = registers_.in_use().general;
+    wanted_.assign(left_.size(), {});
+    not_open_.assign(left_.size(), 0);
     for (std::uint32_t n = 0; n < left_.size(); ++n) {
       left_[n] = graph_.predecessors(n);
-      if (left_[n] == 0) open(n);
+      for (const ScheduleGraph::Edge& e : graph_.after(n))
+        if (easy_[n] != 0)
+          wanted_[e.to].push_back(n);
+        else
+          ++not_open_[e.to];
     }
+    for (std::uint32_t n = 0; n < left_.size(); ++n)
+      if (not_open_[n] == 0) open_easy_for(n);
+    for (std::uint32_t n = 0; n < left_.size(); ++n)
+      if (left_[n] == 0 && easy_[n] == 0) open(n);
     order_.reserve(left_.size());
     while (order_.size() < left_.size()) {
       const std::uint32_t n = choose();
@@ -207,7 +220,20 @@ class PressureScheduler {
                  });
   }
 
+  // Numbers and parameters come when all else that their reader waits for has been or may be placed: until
+  // then they would only take registers.
+  void open_easy_for(std::uint32_t reader) {
+    for (const std::uint32_t n : wanted_[reader])
+      if (easy_[n] == 1) {
+        easy_[n] = 2;
+        open(n);
+      }
+  }
+
   void open(std::uint32_t n) {
+    if (easy_[n] == 0)
+      for (const ScheduleGraph::Edge& e : graph_.after(n))
+        if (--not_open_[e.to] == 0) open_easy_for(e.to);
     if (last_[n] != 0) {
       final_.insert(n);
       return;
@@ -298,6 +324,9 @@ class PressureScheduler {
   std::vector<std::uint32_t> left_;
   std::vector<State> states_;
   std::vector<char> last_;
+  std::vector<char> easy_;                          // made again anywhere; 2: open
+  std::vector<std::vector<std::uint32_t>> wanted_;  // those, by reader
+  std::vector<std::uint32_t> not_open_;             // others before it that may not be placed yet
   std::array<std::set<ByRank>, 4> ready_, waiting_;
   std::set<ByRank> growing_;
   std::set<std::uint32_t> final_;

@@ -41,6 +41,12 @@ TEST(SelectWarp, ShufflesHaveNumbersInTheInstruction) {
               HasSubstr(", 0, 31"));
 }
 
+TEST(SelectValues, ParametersThatAreLoadedAsAVectorAreOperands) {
+  const std::string text =
+      selected("ld.param.v2.u32 {%r3, %r4}, [p];\n  add.u32 %r5, %r1, %r4;\n  st.global.u32 [%a], %r5;", 80);
+  EXPECT_THAT(text, HasSubstr("c[0][0x164], RZ"));
+}
+
 TEST(SelectWarp, OnlyMasksOfAPartOfTheWarpNeedItsLanesTogether) {
   EXPECT_THAT(selected("activemask.b32 %r3;\n  bar.warp.sync %r1;\n  st.global.u32 [%a], %r3;", 80),
               HasSubstr("WARPSYNC"));
