@@ -159,6 +159,13 @@ class Hoisting {
     return out != none && flow_.after(out).size() == 1 && flow_.is_reachable(out) ? out : none;
   }
 
+  // Others may be for what rarely happens.
+  bool is_in_each_round(std::uint32_t loop, std::uint32_t block) const {
+    return std::ranges::all_of(flow_.before(flow_.loop(loop).header), [&](std::uint32_t b) {
+      return !flow_.contains(loop, b) || flow_.dominates(block, b);
+    });
+  }
+
   bool changes_in(std::uint32_t loop, std::uint32_t reg) const {
     const std::vector<std::uint32_t>& blocks = writers_[reg];
     return blocks.size() >= many_writers ||
@@ -208,10 +215,11 @@ class Hoisting {
     for (const std::uint32_t b : all) used = std::max(used, in_use_[b]);
     const unsigned before_all = used, most = p_.most_registers - std::min(p_.most_registers, lost);
     for (const std::uint32_t b : own) {
+      const bool each_round = is_in_each_round(loop, b);
       std::vector<Instruction>& code = p_.blocks[b].code;
       std::size_t kept = 0;
       for (std::size_t k = 0; k < code.size(); ++k) {
-        const std::uint32_t reg = result_that_may_leave(code[k], loop);
+        const std::uint32_t reg = each_round || code[k].remakes ? result_that_may_leave(code[k], loop) : none;
         bool leaves = false;
         if (reg != none) {
           const Key key = key_of(code[k]);

@@ -10,7 +10,8 @@ namespace {
 
 class SparingOrder {
  public:
-  SparingOrder(const Program& program, std::uint32_t block, const LiveRegisters& live, const ScheduleGraph& graph)
+  SparingOrder(const Program& program, std::uint32_t block, const LiveRegisters& live,
+               const ScheduleGraph& graph)
       : code_(program.blocks[block].code),
         graph_(graph),
         reads_(code_.size()),
@@ -47,7 +48,8 @@ class SparingOrder {
   void add_values(std::uint32_t n) {
     const bool guarded = code_[n].guarded();
     for_each_ref(code_[n], [&](const Ref& r, bool writes) {
-      for (unsigned k = 0; (!writes || guarded) && k < r.count; ++k) read(n, r.reg * registers_a_value + r.part + k);
+      for (unsigned k = 0; (!writes || guarded) && k < r.count; ++k)
+        read(n, r.reg * registers_a_value + r.part + k);
     });
     for_each_ref(code_[n], [&](const Ref& r, bool writes) {
       for (unsigned k = 0; writes && !guarded && k < r.count; ++k)
@@ -105,8 +107,8 @@ class SparingOrder {
 
 }  // namespace
 
-std::vector<std::uint32_t> sparing_order(const Program& program, std::uint32_t block, const LiveRegisters& live,
-                                         const ScheduleGraph& graph) {
+std::vector<std::uint32_t> sparing_order(const Program& program, std::uint32_t block,
+                                         const LiveRegisters& live, const ScheduleGraph& graph) {
   return SparingOrder(program, block, live, graph).run();
 }
 

@@ -13,7 +13,7 @@ namespace simtlab::assembler {
 
 // From the end to the begin: always what leaves the fewest values alive before it. A load comes just before
 // its reader like this, whereas from the begin on all loads look alike.
-std::vector<std::uint32_t> sparing_order(const Program& program, std::uint32_t block, const LiveRegisters& live,
-                                         const ScheduleGraph& graph);
+std::vector<std::uint32_t> sparing_order(const Program& program, std::uint32_t block,
+                                         const LiveRegisters& live, const ScheduleGraph& graph);
 
 }  // namespace simtlab::assembler
