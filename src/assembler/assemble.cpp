@@ -15,6 +15,7 @@
 #include "assembler/schedule.h"
 #include "assembler/select.h"
 #include "assembler/simplify.h"
+#include "assembler/test_bits.h"
 #include "assembler/update.h"
 #include "machine/code.h"
 #include "ptx/fold.h"
@@ -68,6 +69,7 @@ Program program_of(ptx::VirtualFunction work, const ptx::Module& module, unsigne
   simplify(selected);
   forward_copies(selected);
   clean(selected);
+  test_bits(selected);
   hoist(selected);
   predicate(selected);
   converge(selected);

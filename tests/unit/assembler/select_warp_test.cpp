@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 #include "assembler/select.h"
+#include "assembler/test_bits.h"
 #include "ptx/fold.h"
 #include "ptx/module.h"
 
@@ -15,7 +17,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 // The selected program of a kernel with the body; why it was given up.
-std::string selected(const std::string& body, unsigned generation) {
+std::string selected(const std::string& body, unsigned generation, Program* made = nullptr) {
   const std::string text =
       ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n"
       "  .reg .b64 %a, %w;\n  .reg .b32 %r<8>;\n  .reg .b16 %h<4>;\n  .reg .f32 %f<4>;\n"
@@ -28,6 +30,7 @@ std::string selected(const std::string& body, unsigned generation) {
     ptx::fold(f.fn, ptx::build_cfg(f.fn), f.registers);
     Program program;
     out = select(f, module, generation, program, why) ? text_of(program) : why;
+    if (made != nullptr) *made = std::move(program);
     return false;
   };
   ptx::load_module("test.ptx", text, options)->complete_all();
@@ -39,6 +42,33 @@ TEST(SelectWarp, ShufflesHaveNumbersInTheInstruction) {
               HasSubstr("SHFL.BFLY"));
   EXPECT_THAT(selected("shfl.sync.bfly.b32 %r3, %r1, 0, 31, -1;\n  st.global.u32 [%a], %r3;", 80),
               HasSubstr(", 0, 31"));
+}
+
+TEST(TestBits, ALogicOperationTellsWhetherItsResultIsZero) {
+  Program program;
+  selected("and.b32 %r3, %r1, 4;\n  setp.eq.s32 %p1, %r3, 0;\n  @%p1 st.global.u32 [%a], %r2;", 80, &program);
+  test_bits(program);
+  const std::string text = text_of(program);
+  EXPECT_THAT(text, Not(HasSubstr("ISETP")));
+  EXPECT_THAT(text, HasSubstr("LOP3 =%p"));
+  EXPECT_THAT(text, HasSubstr("@!%p"));  // of `!= 0`
+}
+
+TEST(TestBits, AConditionIsJoined) {
+  Program program;
+  selected(
+      "setp.lt.s32 %p2, %r1, 9;\n  and.b32 %r3, %r1, 4;\n  setp.ne.and.s32 %p1, %r3, 0, %p2;\n"
+      "  @%p1 st.global.u32 [%a], %r2;",
+      80, &program);
+  test_bits(program);
+  EXPECT_THAT(text_of(program), HasSubstr("LOP3.PAND"));
+}
+
+TEST(TestBits, AResultThatOthersReadStays) {
+  Program program;
+  selected("and.b32 %r3, %r1, 4;\n  setp.eq.s32 %p1, %r3, 0;\n  @%p1 st.global.u32 [%a], %r3;", 80, &program);
+  test_bits(program);
+  EXPECT_THAT(text_of(program), HasSubstr("ISETP"));
 }
 
 TEST(SelectValues, ParametersThatAreLoadedAsAVectorAreOperands) {
