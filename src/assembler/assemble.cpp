@@ -11,6 +11,7 @@
 #include "assembler/forward.h"
 #include "assembler/hoist.h"
 #include "assembler/layout.h"
+#include "assembler/narrow.h"
 #include "assembler/predicate.h"
 #include "assembler/schedule.h"
 #include "assembler/select.h"
@@ -67,6 +68,7 @@ Program program_of(ptx::VirtualFunction work, const ptx::Module& module, unsigne
   forward_copies(selected);
   clean(selected);
   simplify(selected);
+  narrow(selected);
   forward_copies(selected);
   clean(selected);
   test_bits(selected);

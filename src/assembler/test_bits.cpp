@@ -100,7 +100,7 @@ class BitTests {
     if (test.equal && (writers_[test.result.reg] != 1 || !flips_[test.result.reg])) return false;
     bool same = true;
     for_each_ref(code[logic], [&](const Ref& source, bool writes) {
-      if (writes || writers_[source.reg] == 1) return;
+      if (writes) return;
       for (std::size_t k = logic + 1; k < at; ++k)
         for_each_ref(code[k],
                      [&](const Ref& r, bool written) { same = same && !(written && r.reg == source.reg); });

@@ -5,6 +5,9 @@
 #include <string>
 #include <utility>
 
+#include "assembler/clean.h"
+#include "assembler/forward.h"
+#include "assembler/narrow.h"
 #include "assembler/select.h"
 #include "assembler/test_bits.h"
 #include "ptx/fold.h"
@@ -69,6 +72,32 @@ TEST(TestBits, AResultThatOthersReadStays) {
   selected("and.b32 %r3, %r1, 4;\n  setp.eq.s32 %p1, %r3, 0;\n  @%p1 st.global.u32 [%a], %r3;", 80, &program);
   test_bits(program);
   EXPECT_THAT(text_of(program), HasSubstr("ISETP"));
+}
+
+TEST(Narrow, ASignOfEightBitsIsExtendedOnce) {
+  Program program;
+  selected(
+      "ld.global.u8 %h1, [%a];\n  shl.b16 %h2, %h1, 8;\n  shr.s16 %h3, %h2, 8;\n  setp.lt.s16 %p1, %h3, 49;\n"
+      "  @%p1 st.global.u32 [%a], %r2;",
+      80, &program);
+  forward_copies(program);
+  narrow(program);
+  forward_copies(program);
+  clean(program);
+  const std::string text = text_of(program);
+  EXPECT_THAT(text, HasSubstr("PRMT"));
+  EXPECT_EQ(text.find("PRMT"), text.rfind("PRMT"));
+  EXPECT_THAT(text, Not(HasSubstr("SHF")));
+}
+
+TEST(Narrow, OneMaskIsEnough) {
+  Program program;
+  selected("and.b32 %r3, %r1, 65535;\n  and.b32 %r4, %r3, 4080;\n  st.global.u32 [%a], %r4;", 80, &program);
+  narrow(program);
+  clean(program);
+  const std::string text = text_of(program);
+  EXPECT_EQ(text.find("LOP3"), text.rfind("LOP3"));
+  EXPECT_THAT(text, HasSubstr("4080"));
 }
 
 TEST(SelectValues, ParametersThatAreLoadedAsAVectorAreOperands) {
