@@ -13,7 +13,6 @@ class SparingOrder {
   SparingOrder(const Program& program, std::uint32_t block, const LiveRegisters& live,
                const ScheduleGraph& graph)
       : code_(program.blocks[block].code),
-        graph_(graph),
         reads_(code_.size()),
         writes_(code_.size()),
         before_(code_.size()),
@@ -94,7 +93,6 @@ class SparingOrder {
   }
 
   const std::vector<Instruction>& code_;
-  const ScheduleGraph& graph_;
   std::unordered_map<std::uint32_t, std::uint32_t> last_;  // the value that a part of a register has last
   std::vector<std::vector<std::uint32_t>> reads_, writes_, before_;  // by instruction
   std::vector<std::vector<std::uint32_t>> readers_;                  // by value
