@@ -15,6 +15,7 @@
 #include "assembler/predicate.h"
 #include "assembler/schedule.h"
 #include "assembler/select.h"
+#include "assembler/signs.h"
 #include "assembler/simplify.h"
 #include "assembler/test_bits.h"
 #include "assembler/update.h"
@@ -72,6 +73,7 @@ Program program_of(ptx::VirtualFunction work, const ptx::Module& module, unsigne
   forward_copies(selected);
   clean(selected);
   test_bits(selected);
+  add_signs(selected);
   hoist(selected);
   predicate(selected);
   converge(selected);

@@ -132,9 +132,7 @@ class Updates {
     for (std::size_t k = 0; k < code.size(); ++k) {
       Ref to, from;
       if (!copies(code[k], to, from) || code[k].guarded() || to.count != 1) continue;
-      if (p_.registers[to.reg].file != p_.registers[from.reg].file ||
-          writers_[to.reg] != p_.registers[to.reg].width)
-        continue;
+      if (p_.registers[to.reg].file != p_.registers[from.reg].file) continue;
       if (p_.registers[to.reg].fixed != Register::anywhere ||
           p_.registers[from.reg].fixed != Register::anywhere)
         continue;
@@ -147,14 +145,17 @@ class Updates {
     const std::size_t end = std::min(code.size(), copy + farthest);
     std::uint32_t reads = 0;
     for (std::size_t k = copy + 1; k < end; ++k) {
-      bool whole = false;
+      bool whole = false, written = false;
       for (std::size_t o = 0; o < code[k].code.operand_count(); ++o)
         if (code[k].refs[o].reg == to.reg && !code[k].is_write(o)) {
           ++reads;
           if (code[k].refs[o] == to) places.emplace_back(k, o);
           whole = whole || code[k].refs[o].count > 1;
         }
-      if (whole) return;
+      for_each_ref(code[k], [&](const Ref& r, bool writes) {
+        written = written || (writes && r.reg == to.reg && r.part <= to.part && to.part < r.part + r.count);
+      });
+      if (whole || written) return;
       if (touches(code[k], from.reg, true)) break;
     }
     // Everybody who reads any part is here.

@@ -9,6 +9,7 @@
 #include "assembler/forward.h"
 #include "assembler/narrow.h"
 #include "assembler/select.h"
+#include "assembler/signs.h"
 #include "assembler/test_bits.h"
 #include "ptx/fold.h"
 #include "ptx/module.h"
@@ -88,6 +89,17 @@ TEST(Narrow, ASignOfEightBitsIsExtendedOnce) {
   EXPECT_THAT(text, HasSubstr("PRMT"));
   EXPECT_EQ(text.find("PRMT"), text.rfind("PRMT"));
   EXPECT_THAT(text, Not(HasSubstr("SHF")));
+}
+
+TEST(Signs, AnAddressWithASignedIndexTakesTwoInstructions) {
+  Program program;
+  selected(".reg .b64 %x;\n  cvt.s64.s32 %w, %r1;\n  add.s64 %x, %w, %a;\n  st.global.u32 [%x], %r2;", 80,
+           &program);
+  forward_copies(program);
+  add_signs(program);
+  const std::string text = text_of(program);
+  EXPECT_THAT(text, Not(HasSubstr("SHF")));
+  EXPECT_THAT(text, HasSubstr("LEA.HI.X.SX32"));
 }
 
 TEST(Narrow, OneMaskIsEnough) {
