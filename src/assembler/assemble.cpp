@@ -8,11 +8,17 @@
 #include "assembler/control.h"
 #include "assembler/converge.h"
 #include "assembler/expand.h"
+#include "assembler/forward.h"
+#include "assembler/hoist.h"
 #include "assembler/layout.h"
+#include "assembler/narrow.h"
 #include "assembler/predicate.h"
 #include "assembler/schedule.h"
 #include "assembler/select.h"
+#include "assembler/signs.h"
 #include "assembler/simplify.h"
+#include "assembler/test_bits.h"
+#include "assembler/update.h"
 #include "machine/code.h"
 #include "ptx/fold.h"
 #include "ptx/resources.h"
@@ -60,11 +66,19 @@ Program program_of(ptx::VirtualFunction work, const ptx::Module& module, unsigne
   Program selected;
   selected.most_registers = most_registers(work.fn);
   if (!select(work, module, generation, selected, why)) throw GivenUp{why};
+  forward_copies(selected);
   clean(selected);
   simplify(selected);
+  narrow(selected);
+  forward_copies(selected);
   clean(selected);
+  test_bits(selected);
+  add_signs(selected);
+  hoist(selected);
   predicate(selected);
   converge(selected);
+  update_in_place(selected);
+  clean(selected);
   Program program = finished(selected, true);
   // An order that waits little has many values alive. Where registers did not suffice, the optimiser's may be
   // better.

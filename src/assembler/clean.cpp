@@ -7,9 +7,7 @@
 #include "assembler/control_effects.h"
 
 namespace simtlab::assembler {
-namespace {
 
-// What does something else than writing registers.
 bool acts(const Instruction& i) {
   constexpr std::array<std::string_view, 14> silent = {"LD",   "LDG", "LDS", "LDL", "LDC", "S2R",  "MUFU",
                                                        "POPC", "FLO", "F2F", "F2I", "I2F", "FRND", "BREV"};
@@ -35,8 +33,6 @@ bool acts(const Instruction& i) {
                                                        "LEPC",  "CALL",  "R2UR",  "REDUX"};
   return is_one_of_names(base, acting);
 }
-
-}  // namespace
 
 void clean(Program& program) {
   std::vector<std::uint32_t> reads(program.registers.size(), 0);

@@ -7,4 +7,7 @@ namespace simtlab::assembler {
 
 void clean(Program& program);
 
+// What does something else than writing registers.
+bool acts(const Instruction& instruction);
+
 }  // namespace simtlab::assembler

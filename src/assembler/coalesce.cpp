@@ -147,7 +147,7 @@ bool Classes::merge(At a, At b) {
   if (a.reg == b.reg) return a.place == b.place;
   Register* wide = &program_.registers[a.reg];
   Register* narrow = &program_.registers[b.reg];
-  if (wide->file != narrow->file) return false;
+  if (wide->file != narrow->file || (limits_.same_width && wide->width != narrow->width)) return false;
   if (wide->width < narrow->width) {
     std::swap(a, b);
     std::swap(wide, narrow);

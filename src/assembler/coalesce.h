@@ -14,6 +14,8 @@ struct CoalesceLimits {
   bool fixed = true;
   // Gaps in which a part of a register of four may live: long ones take room from others of four.
   std::uint32_t longest_part = none;
+  // Only registers of one width.
+  bool same_width = false;
 };
 
 // Afterwards instructions name fewer registers, and `lives` is that of those (in the gaps of the code before:

@@ -42,6 +42,7 @@ bool expand_one(Expansion& b) {
 bool expand(ptx::VirtualFunction& function, unsigned generation, std::string& why) {
   const std::vector<Inst> code = std::move(function.fn.code);
   Expansion b(function, generation);
+  b.find_joined(code);
   const std::vector<bool> carries = carries_in_use(code);
   std::vector<std::uint32_t> new_place(code.size() + 1);
   bool changed = false;

@@ -1,5 +1,6 @@
 #include "assembler/expand_builder.h"
 
+#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -89,6 +90,22 @@ void Expansion::start(const Inst& inst, bool carry) {
   first_ = main_.size();
   first_register_ = static_cast<std::uint32_t>(function_.registers.size());
   carry_in_use_ = carry;
+}
+
+namespace {
+std::uint64_t key_of_registers(const Operand& a, const Operand& b) {
+  return std::uint64_t{std::min(a.index, b.index)} << 32 | std::max(a.index, b.index);
+}
+}  // namespace
+
+void Expansion::find_joined(const std::vector<Inst>& code) {
+  for (const Inst& inst : code)
+    if (inst.op == Op::or_ && inst.type != Type::pred && ptx::size_of(inst.type) == 8 &&
+        inst.src[0].kind == OperandKind::reg && inst.src[1].kind == OperandKind::reg)
+      joined_.insert(key_of_registers(inst.src[0], inst.src[1]));
+}
+bool Expansion::are_joined(const Operand& a, const Operand& b) const {
+  return a.kind == OperandKind::reg && b.kind == OperandKind::reg && joined_.contains(key_of_registers(a, b));
 }
 
 void Expansion::refuse(std::string why) {

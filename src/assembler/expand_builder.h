@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "ptx/decode.h"
@@ -33,6 +34,9 @@ class Expansion {
   void keep(const Inst& inst) { main_.push_back(inst); }
   void refuse(std::string why);
   const std::string& why() const { return why_; }
+  // Somewhere in the function is the bitwise or of these two registers of 64 bits.
+  void find_joined(const std::vector<Inst>& code);
+  bool are_joined(const Operand& a, const Operand& b) const;
 
   // ---- operands ----
 
@@ -95,6 +99,7 @@ class Expansion {
 
   // ---- carries: keep_carry() before, give_carry() behind a sequence that uses the flag ----
 
+  bool carry_in_use() const { return carry_in_use_; }
   void keep_carry();
   void give_carry();
 
@@ -106,6 +111,7 @@ class Expansion {
   void branch_if(const Operand& predicate, Label label);
   // For the lanes that the guard of the instruction at hand lets through.
   void branch_where(const Operand& predicate, Label label);
+  void branch_here(Label label) { jump(at_->guard, label); }
   void aside() { stream_ = &rare_; }
   void back() { stream_ = &main_; }
 
@@ -140,6 +146,7 @@ class Expansion {
   std::vector<Place> labels_;
   std::vector<Jump> jumps_;
   std::unordered_map<std::uint64_t, std::uint32_t> numbers_;
+  std::unordered_set<std::uint64_t> joined_;
   std::string why_;
 };
 

@@ -64,14 +64,19 @@ void divide(Expansion& b, const Operand& result, const Operand& x, const Operand
   }
 }
 
-void divide_any(Expansion& b) {
+// What x / 0 is. y: as wide as the division that was made.
+void give_ones(Expansion& b, const Operand& out, const Operand& y) {
+  const Type bits = y.bytes == 8 ? Type::b64 : Type::b32;
+  const Operand nothing = b.compare(Compare::eq, bits, y, b.number(0, y.bytes));
+  b.to_if(nothing, out, Op::mov, out.bytes == 8 ? Type::b64 : Type::b32,
+          {b.number(~std::uint64_t{0}, out.bytes)});
+}
+
+void divide_any(Expansion& b, const Operand& out, const Operand& x, const Operand& y) {
   const Inst& inst = b.at();
   const bool is_signed = ptx::is_signed(inst.type), remainder = inst.op == Op::rem;
   const unsigned bytes = ptx::size_of(inst.type);
-  const Type bits = bytes == 8 ? Type::b64 : Type::b32;
-  const Operand x = b.in_register(inst.src[0]), y = b.in_register(inst.src[1]);
   const Operand zero = b.number(0, bytes);
-  const Operand out = b.result();
   if (is_signed) {
     const Operand signs = remainder ? x : b.logic(Op::xor_, x, y, bytes);
     const Operand is_negative = b.compare(Compare::lt, inst.type, signs, zero);
@@ -83,8 +88,39 @@ void divide_any(Expansion& b) {
   } else {
     divide(b, out, x, y, remainder);
   }
-  const Operand nothing = b.compare(Compare::eq, bits, y, zero);
-  b.to_if(nothing, out, Op::mov, bits, {b.number(~std::uint64_t{0}, bytes)});
+  give_ones(b, out, y);
+}
+
+// Numbers below 2^32 take a division of 32 bits; the long one lies behind the kernel. Compilers test for them
+// by x | y in front of a division that is for the others then.
+void divide_wide(Expansion& b) {
+  const Inst& inst = b.at();
+  const Operand x = b.in_register(inst.src[0]), y = b.in_register(inst.src[1]);
+  const Operand out = b.result();
+  const auto rare = b.label(), joined = b.label();
+  if (b.are_joined(inst.src[0], inst.src[1])) {
+    b.branch_here(rare);
+  } else {
+    const Operand low = b.low(y), upper = b.logic(Op::or_, b.high(x), b.high(y));
+    b.branch_where(b.compare(Compare::ne, Type::b32, upper, b.number(0)), rare);
+    const Operand r = b.make(Type::u32);
+    divide(b, r, b.low(x), low, inst.op == Op::rem);
+    b.to(out, Op::mov, Type::b64, {r, b.number(0)});
+    give_ones(b, out, low);
+  }
+  b.bind(joined);
+  b.finish(out);
+  b.aside();
+  b.bind(rare);
+  divide_any(b, out, x, y);
+  b.branch(joined);
+  b.back();
+}
+
+void divide_in_line(Expansion& b) {
+  const Operand x = b.in_register(b.at().src[0]), y = b.in_register(b.at().src[1]);
+  const Operand out = b.result();
+  divide_any(b, out, x, y);
   b.finish(out);
 }
 
@@ -114,8 +150,10 @@ bool expand_division(Expansion& b) {
     divide_by_number(b);
   } else if (ptx::size_of(inst.type) == 2) {
     divide16(b);
+  } else if (ptx::size_of(inst.type) == 8 && !b.carry_in_use()) {
+    divide_wide(b);
   } else {
-    divide_any(b);
+    divide_in_line(b);
   }
   return true;
 }

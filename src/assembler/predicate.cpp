@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -30,10 +31,15 @@ class Predication {
 
   void run() {
     ways_.assign(p_.blocks.size(), 0);
+    ways_[0] = 1;
+    for (std::uint32_t b = 0; b < p_.blocks.size(); ++b) skip_.push_back(b + 1);
     for (std::uint32_t b = 0; b < p_.blocks.size(); ++b)
       for (const std::uint32_t to : successors(p_, b)) ++ways_[to];
     // Inner ones first: they lie behind.
-    for (std::uint32_t b = static_cast<std::uint32_t>(p_.blocks.size()); b-- > 0;) block(b);
+    for (std::uint32_t b = static_cast<std::uint32_t>(p_.blocks.size()); b-- > 0;) {
+      block(b);
+      go_on(b);
+    }
   }
 
  private:
@@ -111,6 +117,25 @@ class Predication {
     ways_[meet] = static_cast<std::uint32_t>(ways_[meet] - 1);
   }
 
+  // The block behind it, of those that are left.
+  std::uint32_t behind(std::uint32_t b) {
+    std::uint32_t next = b + 1;
+    while (next < ways_.size() && ways_[next] == 0) next = skip_[next];
+    return skip_[b] = next;
+  }
+
+  // What follows without a choice is of one block with it: its instructions may be ordered together. What
+  // lies elsewhere is rare.
+  void go_on(std::uint32_t b) {
+    const std::uint32_t next = at(b).next;
+    const bool branches = !at(b).code.empty() && at(b).code.back().target != none;
+    if (ways_[b] == 0 || next == none || branches || next != behind(b) || ways_[next] != 1) return;
+    std::ranges::move(at(next).code, std::back_inserter(at(b).code));
+    at(b).next = std::exchange(at(next).next, none);
+    at(next).code.clear();
+    ways_[next] = 0;
+  }
+
   // The end of a loop: of the two ways one is left by, the other one goes a few instructions on and back.
   // These are guarded, and the branch goes back.
   void turn_back(std::uint32_t b, Instruction end) {
@@ -132,6 +157,7 @@ class Predication {
 
   Program& p_;
   std::vector<std::uint32_t> ways_;  // that lead to a block
+  std::vector<std::uint32_t> skip_;  // where to look for the next one that is left
 };
 
 }  // namespace

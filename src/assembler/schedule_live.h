@@ -15,14 +15,22 @@ class LiveRegisters {
   bool out(std::uint32_t block, std::uint32_t reg) const { return has(out_[block], reg); }
   template <class F>
   void for_each_in(std::uint32_t block, const F& f) const {
-    for (std::size_t w = 0; w < in_[block].size(); ++w)
-      for (std::uint64_t bits = in_[block][w]; bits != 0; bits &= bits - 1)
-        f(static_cast<std::uint32_t>(w * 64) + static_cast<std::uint32_t>(__builtin_ctzll(bits)));
+    for_each(in_[block], f);
+  }
+  template <class F>
+  void for_each_out(std::uint32_t block, const F& f) const {
+    for_each(out_[block], f);
   }
 
  private:
   using Bits = std::vector<std::uint64_t>;
   static bool has(const Bits& bits, std::uint32_t i) { return (bits[i / 64] >> (i % 64) & 1u) != 0; }
+  template <class F>
+  static void for_each(const Bits& all, const F& f) {
+    for (std::size_t w = 0; w < all.size(); ++w)
+      for (std::uint64_t bits = all[w]; bits != 0; bits &= bits - 1)
+        f(static_cast<std::uint32_t>(w * 64) + static_cast<std::uint32_t>(__builtin_ctzll(bits)));
+  }
 
   std::vector<Bits> in_, out_;
 };

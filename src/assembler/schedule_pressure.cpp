@@ -14,6 +14,7 @@
 #include "assembler/schedule.h"
 #include "assembler/schedule_issue.h"
 #include "assembler/schedule_live.h"
+#include "assembler/schedule_spare.h"
 
 namespace simtlab::assembler {
 namespace {
@@ -145,6 +146,11 @@ InUse peak_in_order(BlockRegisters& registers, std::size_t size) {
   return peak;
 }
 
+int peak_of(const Program& program, std::uint32_t block, const LiveRegisters& live) {
+  BlockRegisters registers(program, block, live);
+  return peak_in_order(registers, program.blocks[block].code.size()).general;
+}
+
 class PressureScheduler {
  public:
   PressureScheduler(const std::vector<Instruction>& code, const std::vector<Effects>& effects,
@@ -155,8 +161,11 @@ class PressureScheduler {
         ranks_(graph.cycles_to_end()),
         left_(code.size()),
         states_(code.size()),
-        last_(code.size(), 0) {
+        last_(code.size(), 0),
+        easy_(code.size(), 0) {
     set_last(code);
+    for (std::uint32_t n = 0; n < code.size(); ++n)
+      easy_[n] = code[n].remakes && last_[n] == 0 && graph.predecessors(n) == 0 && !graph.after(n).empty();
   }
 
   // The order; the most registers in use.
@@ -164,10 +173,20 @@ class PressureScheduler {
     registers_.start();
     limit_ = limit;
     int peak = registers_.in_use().general;
+    wanted_.assign(left_.size(), {});
+    not_open_.assign(left_.size(), 0);
     for (std::uint32_t n = 0; n < left_.size(); ++n) {
       left_[n] = graph_.predecessors(n);
-      if (left_[n] == 0) open(n);
+      for (const ScheduleGraph::Edge& e : graph_.after(n))
+        if (easy_[n] != 0)
+          wanted_[e.to].push_back(n);
+        else
+          ++not_open_[e.to];
     }
+    for (std::uint32_t n = 0; n < left_.size(); ++n)
+      if (not_open_[n] == 0) open_easy_for(n);
+    for (std::uint32_t n = 0; n < left_.size(); ++n)
+      if (left_[n] == 0 && easy_[n] == 0) open(n);
     order_.reserve(left_.size());
     while (order_.size() < left_.size()) {
       const std::uint32_t n = choose();
@@ -201,7 +220,20 @@ class PressureScheduler {
                  });
   }
 
+  // Numbers and parameters come when all else that their reader waits for has been or may be placed: until
+  // then they would only take registers.
+  void open_easy_for(std::uint32_t reader) {
+    for (const std::uint32_t n : wanted_[reader])
+      if (easy_[n] == 1) {
+        easy_[n] = 2;
+        open(n);
+      }
+  }
+
   void open(std::uint32_t n) {
+    if (easy_[n] == 0)
+      for (const ScheduleGraph::Edge& e : graph_.after(n))
+        if (--not_open_[e.to] == 0) open_easy_for(e.to);
     if (last_[n] != 0) {
       final_.insert(n);
       return;
@@ -292,6 +324,9 @@ class PressureScheduler {
   std::vector<std::uint32_t> left_;
   std::vector<State> states_;
   std::vector<char> last_;
+  std::vector<char> easy_;                          // made again anywhere; 2: open
+  std::vector<std::vector<std::uint32_t>> wanted_;  // those, by reader
+  std::vector<std::uint32_t> not_open_;             // others before it that may not be placed yet
   std::array<std::set<ByRank>, 4> ready_, waiting_;
   std::set<ByRank> growing_;
   std::set<std::uint32_t> final_;
@@ -358,6 +393,26 @@ struct ProgramOrder {
   std::uint64_t cycles = 0;
 };
 
+// Blocks that need many registers start from an order that spares them.
+void spare_registers(Program& program, const LiveRegisters& live) {
+  const int many = free_registers(program.generation);
+  for (std::uint32_t b = 0; b < program.blocks.size(); ++b) {
+    Block& block = program.blocks[b];
+    const int own = peak_of(program, b, live);
+    if (own <= many) continue;
+    std::vector<Effects> effects;
+    effects.reserve(block.code.size());
+    for (const Instruction& i : block.code) effects.push_back(value_effects_of(program, i));
+    const std::vector<std::uint32_t> order =
+        sparing_order(program, b, live, ScheduleGraph(block.code, effects));
+    std::vector<Instruction> code;
+    code.reserve(order.size());
+    for (const std::uint32_t n : order) code.push_back(block.code[n]);
+    std::swap(block.code, code);
+    if (peak_of(program, b, live) + worth_moving > own) block.code = std::move(code);
+  }
+}
+
 // Blocks in loops count for as many turns.
 std::uint64_t weight_of(const Block& block) { return std::uint64_t{1} << 3 * std::min(block.depth, 5u); }
 
@@ -374,6 +429,7 @@ ProgramOrder order_of(const Program& program, std::deque<BlockOrder>& blocks, in
 
 void schedule_before_allocation(Program& program) {
   const LiveRegisters live(program);
+  spare_registers(program, live);
   std::deque<BlockOrder> blocks;
   int least = 0;
   for (std::uint32_t b = 0; b < program.blocks.size(); ++b) {

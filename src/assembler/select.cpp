@@ -109,6 +109,12 @@ void Selector::run() {
   }
   for (std::uint32_t b = 0; b < blocks; ++b) select_block(b);
   order_blocks(blocks);
+  // Layout puts branches where they are needed.
+  for (Block& block : program_.blocks)
+    if (!block.code.empty() && block.code.back().target != none && !block.code.back().guarded()) {
+      block.next = block.code.back().target;
+      block.code.pop_back();
+    }
 }
 
 // Blocks that were split off come behind those that they go on from.

@@ -142,11 +142,13 @@ std::optional<Value> Selector::constant_value(const Operand& operand, unsigned b
   if (operand.kind == OperandKind::imm) return constant_of(operand.index, bytes);
   if (operand.kind != OperandKind::reg || definition_[operand.index] == none) return std::nullopt;
   const Inst& made = f_.fn.code[definition_[operand.index]];
-  if (made.dst_count != 1 || made.frame_relative) return std::nullopt;
+  if (made.frame_relative) return std::nullopt;
   if (made.op == Op::ld && made.mods.space == Space::param && made.src[0].kind == OperandKind::imm &&
-      made.mods.vector == 1 && ptx::size_of(made.type) >= 4) {
-    const std::uint64_t offset =
+      ptx::size_of(made.type) >= 4) {
+    std::uint64_t offset =
         f_.fn.constants[made.src[0].index].value + static_cast<std::uint64_t>(made.imm_offset);
+    for (unsigned k = 0; made.dst[k].index != operand.index || made.dst[k].kind != operand.kind; ++k)
+      offset += ptx::size_of(made.type);
     // A wider register than what is loaded is extended.
     if (ptx::size_of(made.type) != operand.bytes || offset % ptx::size_of(made.type) != 0)
       return std::nullopt;
@@ -154,6 +156,7 @@ std::optional<Value> Selector::constant_value(const Operand& operand, unsigned b
         machine::launch_slots(generation_).parameters + static_cast<std::uint32_t>(offset);
     return parameter(at, operand.bytes == 8);
   }
+  if (made.dst_count != 1) return std::nullopt;
   if (made.op == Op::ld && made.mods.space == Space::constant && made.src[0].kind == OperandKind::imm &&
       made.mods.vector == 1 && (operand.bytes == 4 || operand.bytes == 8) && made.dst_count == 1)
     return constant_of_bank(made, operand.bytes);

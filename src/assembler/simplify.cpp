@@ -173,7 +173,8 @@ class Simplification {
     const std::string_view name = i.code.mnemonic();
     if (name == "ISETP") return drop_extension(b, k);
     const auto result = single_result(i);
-    if (!result || (name != "LOP3" && name != "SHF" && name != "IADD3" && name != "IADD3.X" && name != "SEL"))
+    if (!result || (name != "LOP3" && name != "SHF" && name != "IADD3" && name != "IADD3.X" &&
+                    name != "SEL" && name != "PRMT"))
       return false;
     const auto v = sources_of(i);
     if (!v) return false;
@@ -183,6 +184,7 @@ class Simplification {
     if (name == "IADD3") simpler = sum(i, *v);
     if (name == "IADD3.X") simpler = extended_sum(i, *v);
     if (name == "SEL") simpler = choice(i, *v);
+    if (name == "PRMT") simpler = permutation(i, *v);
     return simpler && replace(b, k, *result, *simpler);
   }
 
@@ -238,7 +240,11 @@ class Simplification {
     if (!left && upper) {
       if (is_number(high, 0) || (n >= 32 && !sign)) return copy_of(number(0));
       if (n == 0) return copy_of(high);
-      if (is_known(high) && !sign && n < 32) return copy_of(number(bits_of(high) >> n));
+      if (is_known(high) && n < 32) {
+        const std::uint32_t bits = bits_of(high);
+        return copy_of(
+            number(sign ? static_cast<std::uint32_t>(static_cast<std::int32_t>(bits) >> n) : bits >> n));
+      }
       return std::nullopt;
     }
     if (!wide || n >= 64) return std::nullopt;
@@ -292,6 +298,19 @@ class Simplification {
         (is_known(v[0]) && is_known(v[1]) && bits_of(v[0]) == bits_of(v[1])) ||
         (v[0].kind == Value::Kind::reg && v[1].kind == Value::Kind::reg && v[0].ref && v[0].ref == v[1].ref);
     return same ? std::optional(copy_of(v[0])) : std::nullopt;
+  }
+
+  static std::optional<Simpler> permutation(const Instruction& i, const std::vector<Value>& v) {
+    if (i.code.field("mode") != 0 || v.size() != 3 || !is_known(v[0]) || !is_known(v[1]) || !is_known(v[2]))
+      return std::nullopt;
+    const std::uint64_t bytes = std::uint64_t{bits_of(v[2])} << 32 | bits_of(v[0]);
+    std::uint32_t out = 0;
+    for (unsigned k = 0; k < 4; ++k) {
+      const std::uint32_t nibble = bits_of(v[1]) >> 4 * k & 15;
+      const auto byte = static_cast<std::uint32_t>(bytes >> 8 * (nibble & 7) & 255);
+      out |= ((nibble & 8) != 0 ? (byte >= 128 ? 255u : 0u) : byte) << 8 * k;
+    }
+    return copy_of(number(out));
   }
 
   // A comparison of upper words behind one of lower words whose result is known.

@@ -20,9 +20,8 @@ class Demands {
                                                                                  : Demand::whole;
     switch (inst.op) {
       case Op::cvt:
-        return is_float(inst.type)       ? Demand::whole
-               : size_of(inst.type) <= 4 ? Demand::low
-                                         : Demand::as_result;
+        if (is_float(inst.type) || is_float(inst.stype)) return Demand::whole;
+        return size_of(inst.type) <= 4 ? Demand::low : Demand::as_result;
       case Op::mul:
       case Op::mad:
         return inst.mods.mul == MulMode::lo || (inst.mods.mul == MulMode::wide && operand == 2)

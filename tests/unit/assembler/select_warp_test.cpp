@@ -3,8 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
+#include "assembler/clean.h"
+#include "assembler/forward.h"
+#include "assembler/narrow.h"
 #include "assembler/select.h"
+#include "assembler/signs.h"
+#include "assembler/test_bits.h"
 #include "ptx/fold.h"
 #include "ptx/module.h"
 
@@ -15,7 +21,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 // The selected program of a kernel with the body; why it was given up.
-std::string selected(const std::string& body, unsigned generation) {
+std::string selected(const std::string& body, unsigned generation, Program* made = nullptr) {
   const std::string text =
       ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n"
       "  .reg .b64 %a, %w;\n  .reg .b32 %r<8>;\n  .reg .b16 %h<4>;\n  .reg .f32 %f<4>;\n"
@@ -28,6 +34,7 @@ std::string selected(const std::string& body, unsigned generation) {
     ptx::fold(f.fn, ptx::build_cfg(f.fn), f.registers);
     Program program;
     out = select(f, module, generation, program, why) ? text_of(program) : why;
+    if (made != nullptr) *made = std::move(program);
     return false;
   };
   ptx::load_module("test.ptx", text, options)->complete_all();
@@ -39,6 +46,76 @@ TEST(SelectWarp, ShufflesHaveNumbersInTheInstruction) {
               HasSubstr("SHFL.BFLY"));
   EXPECT_THAT(selected("shfl.sync.bfly.b32 %r3, %r1, 0, 31, -1;\n  st.global.u32 [%a], %r3;", 80),
               HasSubstr(", 0, 31"));
+}
+
+TEST(TestBits, ALogicOperationTellsWhetherItsResultIsZero) {
+  Program program;
+  selected("and.b32 %r3, %r1, 4;\n  setp.eq.s32 %p1, %r3, 0;\n  @%p1 st.global.u32 [%a], %r2;", 80, &program);
+  test_bits(program);
+  const std::string text = text_of(program);
+  EXPECT_THAT(text, Not(HasSubstr("ISETP")));
+  EXPECT_THAT(text, HasSubstr("LOP3 =%p"));
+  EXPECT_THAT(text, HasSubstr("@!%p"));  // of `!= 0`
+}
+
+TEST(TestBits, AConditionIsJoined) {
+  Program program;
+  selected(
+      "setp.lt.s32 %p2, %r1, 9;\n  and.b32 %r3, %r1, 4;\n  setp.ne.and.s32 %p1, %r3, 0, %p2;\n"
+      "  @%p1 st.global.u32 [%a], %r2;",
+      80, &program);
+  test_bits(program);
+  EXPECT_THAT(text_of(program), HasSubstr("LOP3.PAND"));
+}
+
+TEST(TestBits, AResultThatOthersReadStays) {
+  Program program;
+  selected("and.b32 %r3, %r1, 4;\n  setp.eq.s32 %p1, %r3, 0;\n  @%p1 st.global.u32 [%a], %r3;", 80, &program);
+  test_bits(program);
+  EXPECT_THAT(text_of(program), HasSubstr("ISETP"));
+}
+
+TEST(Narrow, ASignOfEightBitsIsExtendedOnce) {
+  Program program;
+  selected(
+      "ld.global.u8 %h1, [%a];\n  shl.b16 %h2, %h1, 8;\n  shr.s16 %h3, %h2, 8;\n  setp.lt.s16 %p1, %h3, 49;\n"
+      "  @%p1 st.global.u32 [%a], %r2;",
+      80, &program);
+  forward_copies(program);
+  narrow(program);
+  forward_copies(program);
+  clean(program);
+  const std::string text = text_of(program);
+  EXPECT_THAT(text, HasSubstr("PRMT"));
+  EXPECT_EQ(text.find("PRMT"), text.rfind("PRMT"));
+  EXPECT_THAT(text, Not(HasSubstr("SHF")));
+}
+
+TEST(Signs, AnAddressWithASignedIndexTakesTwoInstructions) {
+  Program program;
+  selected(".reg .b64 %x;\n  cvt.s64.s32 %w, %r1;\n  add.s64 %x, %w, %a;\n  st.global.u32 [%x], %r2;", 80,
+           &program);
+  forward_copies(program);
+  add_signs(program);
+  const std::string text = text_of(program);
+  EXPECT_THAT(text, Not(HasSubstr("SHF")));
+  EXPECT_THAT(text, HasSubstr("LEA.HI.X.SX32"));
+}
+
+TEST(Narrow, OneMaskIsEnough) {
+  Program program;
+  selected("and.b32 %r3, %r1, 65535;\n  and.b32 %r4, %r3, 4080;\n  st.global.u32 [%a], %r4;", 80, &program);
+  narrow(program);
+  clean(program);
+  const std::string text = text_of(program);
+  EXPECT_EQ(text.find("LOP3"), text.rfind("LOP3"));
+  EXPECT_THAT(text, HasSubstr("4080"));
+}
+
+TEST(SelectValues, ParametersThatAreLoadedAsAVectorAreOperands) {
+  const std::string text =
+      selected("ld.param.v2.u32 {%r3, %r4}, [p];\n  add.u32 %r5, %r1, %r4;\n  st.global.u32 [%a], %r5;", 80);
+  EXPECT_THAT(text, HasSubstr("c[0][0x164], RZ"));
 }
 
 TEST(SelectWarp, OnlyMasksOfAPartOfTheWarpNeedItsLanesTogether) {

@@ -269,6 +269,10 @@ TEST(Expand, quotients_of_integers_are_those_of_the_executor) {
       check({op + "." + type + " D, A, B", type, {type, type}});
       check({op + "." + type + " D, 77, B", type, {type, type}});
     }
+  // Where the program tests for small numbers itself
+  for (const std::string op : {"div", "rem"})
+    for (const std::string type : {"u64", "s64"})
+      check({"or.b64 %w1, A, B; " + op + "." + type + " D, A, B", type, {type, type}});
   EXPECT_FALSE(left.contains(ptx::Op::rem));
 }
 

@@ -136,6 +136,18 @@ TEST(Fold, SharedAddressesHaveNoUpperHalf) {
   EXPECT_FALSE(global->functions[0].code[3].low_half);
 }
 
+TEST(Fold, AllOfARealNumberIsConverted) {
+  const auto leaves_half_out = [](const std::string& cvt) {
+    return folded("mov.u32 %r1, %tid.x; mov.b64 %d1, {%r1, %r1}; " + cvt +
+                  " %r2, %d1; st.shared.u32 [s], %r2;")
+        ->functions[0]
+        .code[1]
+        .low_half;
+  };
+  EXPECT_TRUE(leaves_half_out("cvt.u32.u64"));
+  EXPECT_FALSE(leaves_half_out("cvt.rzi.s32.f64"));
+}
+
 TEST(Fold, ProductsContractOnlyWhereRoundingIsLeftOpen) {
   const std::string loads = "ld.shared.f32 %f1, [s]; ld.shared.f32 %f2, [s+4]; ld.shared.f32 %f3, [s+8];";
   EXPECT_EQ(fold_at(loads + "mul.f32 %f4, %f1, %f2; add.f32 %f5, %f4, %f3; st.shared.f32 [s], %f5;", 3),

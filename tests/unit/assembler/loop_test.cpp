@@ -1,0 +1,175 @@
+// Steps that spare instructions of loops: copies, values that do not change, variables that are changed in
+// place.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "assembler/build.h"
+#include "assembler/clean.h"
+#include "assembler/forward.h"
+#include "assembler/hoist.h"
+#include "assembler/update.h"
+#include "random_program.h"
+
+namespace simtlab::assembler {
+namespace {
+
+template <class F>
+void expect_same_after(const F& step) {
+  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    SCOPED_TRACE(seed);
+    const Program before =
+        tests::random_program(seed, {.instructions = 120, .vectors = seed % 3 != 0, .fixed = seed % 4 == 0});
+    Program after = before;
+    step(after);
+    for (std::uint64_t way = 0; way < 3; ++way) {
+      std::vector<std::uint64_t> wanted = tests::run(before, false, way, 2000),
+                                 got = tests::run(after, false, way, 8000);
+      ASSERT_GE(got.size(), wanted.size());
+      got.resize(wanted.size());
+      ASSERT_EQ(got, wanted);
+    }
+  }
+}
+
+TEST(ForwardCopies, RandomProgramsMeanTheSame) { expect_same_after(forward_copies); }
+TEST(Hoist, RandomProgramsMeanTheSame) { expect_same_after(hoist); }
+TEST(UpdateInPlace, RandomProgramsMeanTheSame) { expect_same_after(update_in_place); }
+
+// Block 0, then a loop of block 1, then block 2.
+class LoopOfOneBlock : public ::testing::Test {
+ protected:
+  LoopOfOneBlock() {
+    program_.generation = 80;
+    program_.blocks.resize(3);
+    program_.blocks[1].depth = 1;
+    program_.blocks[0].next = 1;
+    program_.blocks[1].next = 2;
+    b_.start(0);
+    base_ = b_.new_register(2);
+    b_.move(base_, parameter(0x160, true));
+    counter_ = b_.new_register();
+    b_.move(counter_, number(0));
+    b_.start(1);
+  }
+  Ref computed(std::string_view name, std::initializer_list<Value> sources) {
+    const Ref d = b_.new_register();
+    b_.emit(name, d, sources);
+    return d;
+  }
+  void store(Ref value) { b_.access("STG", {}, base_, 0, true, {value_of(value)}, {}); }
+  // Goes round while the value is less than a parameter.
+  void turn(Ref value) {
+    const Ref p = b_.new_predicate();
+    b_.set_result(b_.emit("ISETP", {}, {value_of(value), parameter(0x168)}, {{"cmp", "LT"}}),
+                  machine::Name("Pd"), p);
+    b_.guard({p, false});
+    b_.emit("BRA", {}, {}).target = 1;
+    b_.guard(always());
+    b_.start(2);
+    b_.emit("EXIT", {}, {});
+  }
+  std::size_t count(std::size_t block, std::string_view mnemonic) const {
+    std::size_t n = 0;
+    for (const Instruction& i : program_.blocks[block].code) n += i.code.mnemonic() == mnemonic ? 1 : 0;
+    return n;
+  }
+
+  Program program_;
+  Builder b_{program_, 80};
+  Ref base_, counter_;
+};
+
+TEST_F(LoopOfOneBlock, ReadersOfACopyReadItsSource) {
+  const Ref loaded = b_.new_register(), copy = b_.new_register();
+  b_.access("LDG", loaded, base_, 0, true, {}, {});
+  b_.move(copy, value_of(loaded));
+  store(copy);
+  turn(counter_);
+  forward_copies(program_);
+  clean(program_);
+  EXPECT_EQ(count(1, "MOV"), 0u);
+}
+
+TEST_F(LoopOfOneBlock, ACopyOfWhatChangesLaterStays) {
+  const Ref before = b_.new_register();
+  b_.move(before, value_of(counter_));
+  b_.emit("IADD3", counter_, {value_of(counter_), number(1), zero()});
+  store(before);
+  turn(counter_);
+  forward_copies(program_);
+  clean(program_);
+  EXPECT_EQ(count(1, "MOV"), 1u);
+}
+
+TEST_F(LoopOfOneBlock, ReciprocalsOfOneDivisorAreMadeOnceInFrontOfIt) {
+  for (unsigned k = 0; k < 2; ++k) {
+    const Ref as_float = b_.new_register();
+    b_.emit("I2F", as_float, {parameter(0x170)}, {});
+    const Ref reciprocal = b_.new_register();
+    b_.emit("MUFU", reciprocal, {value_of(as_float)}, {{"op", "RCP"}});
+    store(computed("IADD3", {value_of(reciprocal), value_of(counter_), number(k)}));
+  }
+  b_.emit("IADD3", counter_, {value_of(counter_), number(1), zero()});
+  turn(counter_);
+  hoist(program_);
+  ASSERT_EQ(program_.blocks.size(), 4u);
+  EXPECT_EQ(count(1, "I2F"), 1u);
+  EXPECT_EQ(count(1, "MUFU"), 1u);
+  EXPECT_EQ(count(2, "I2F") + count(2, "MUFU"), 0u);
+  EXPECT_EQ(count(2, "IADD3"), 3u);
+}
+
+TEST_F(LoopOfOneBlock, NumbersStayWhereRegistersAreShort) {
+  std::vector<Ref> loaded;
+  for (unsigned k = 0; k < 30; ++k) {
+    loaded.push_back(b_.new_register());
+    b_.access("LDG", loaded.back(), base_, 4 * k, true, {}, {});
+  }
+  for (const Ref& r : loaded) store(r);
+  const Ref one = b_.new_register();
+  b_.move(one, number(7));
+  store(one);
+  turn(counter_);
+  for (Instruction& i : program_.blocks[1].code) i.remakes = i.code.mnemonic() == "MOV";
+  hoist(program_);
+  EXPECT_EQ(count(2, "MOV"), 1u);
+}
+
+TEST_F(LoopOfOneBlock, ACounterIsChangedBehindItsLastReader) {
+  const Ref next = b_.new_register();
+  b_.emit("IADD3", next, {value_of(counter_), number(1), zero()});
+  store(counter_);
+  b_.move(counter_, value_of(next));
+  turn(counter_);
+  update_in_place(program_);
+  EXPECT_EQ(count(1, "MOV"), 0u);
+  EXPECT_EQ(program_.blocks[1].code[0].code.mnemonic(), "STG");
+}
+
+TEST_F(LoopOfOneBlock, WhatACounterWasIsReadBeforeItChanges) {
+  const Ref before = b_.new_register();
+  b_.move(before, value_of(counter_));
+  b_.emit("IADD3", counter_, {value_of(counter_), number(1), zero()});
+  store(before);
+  turn(counter_);
+  update_in_place(program_);
+  clean(program_);
+  EXPECT_EQ(count(1, "MOV"), 0u);
+}
+
+TEST_F(LoopOfOneBlock, ACounterIsNotChangedBehindWhatItsNewValueIsNeededFor) {
+  const Ref next = b_.new_register(), loaded = b_.new_register();
+  b_.emit("IADD3", next, {value_of(counter_), number(1), zero()});
+  b_.access("LDG", loaded, next, 0, false, {}, {});
+  store(computed("IADD3", {value_of(loaded), value_of(counter_), zero()}));
+  b_.move(counter_, value_of(next));
+  turn(counter_);
+  update_in_place(program_);
+  EXPECT_EQ(count(1, "MOV"), 1u);
+}
+
+}  // namespace
+}  // namespace simtlab::assembler
