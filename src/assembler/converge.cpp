@@ -21,15 +21,9 @@ namespace {
 
 constexpr std::uint32_t most_barriers = 16;
 
-// A block that does nothing but end. Who goes there can end where it is: then it needs no place to meet the
-// others at.
-bool only_ends(const Block& block) {
-  return block.code.size() == 1 && block.code[0].code.mnemonic() == "EXIT" && !block.code[0].guarded();
-}
-
 void end_at_once(Program& program) {
   std::vector<bool> ends;
-  for (const Block& b : program.blocks) ends.push_back(only_ends(b));
+  for (const Block& b : program.blocks) ends.push_back(only_exits(b));
   for (std::uint32_t b = 0; b < program.blocks.size(); ++b) {
     Block& block = program.blocks[b];
     if (block.code.empty() || block.code.back().target == none || !ends[block.code.back().target]) continue;
@@ -214,6 +208,10 @@ class Convergence {
 };
 
 }  // namespace
+
+bool only_exits(const Block& block) {
+  return block.code.size() == 1 && block.code[0].code.mnemonic() == "EXIT" && !block.code[0].guarded();
+}
 
 void converge(Program& program) {
   end_at_once(program);

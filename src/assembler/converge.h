@@ -7,4 +7,8 @@ namespace simtlab::assembler {
 
 void converge(Program& program);
 
+// A block that does nothing but end. Who goes there can end where it is: then it needs no place to meet the
+// others at.
+bool only_exits(const Block& block);
+
 }  // namespace simtlab::assembler

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "assembler/control_effects.h"
+#include "assembler/converge.h"
 
 namespace simtlab::assembler {
 namespace {
@@ -110,6 +111,9 @@ class Predication {
     }
     if (!first && !second) return turn_back(b, end);
     if (meet == b || meet == none) return;
+    // Lanes that have nothing left to do exit where they branch (converge()): a warp of such lanes is
+    // through.
+    if (first != second && only_exits(at(meet))) return;
     block.code.pop_back();
     if (second) take_in(b, other, end.guard, !negated);
     if (first) take_in(b, taken, end.guard, negated);

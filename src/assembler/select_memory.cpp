@@ -28,7 +28,8 @@ void set_order(Selector& s, Instruction& i, const Inst& inst) {
   const ptx::Mods& m = inst.mods;
   // Past L1 is what all of the device sees, past L2 what the system does.
   const bool past_l1 = m.cache == CacheOp::cg && m.order == MemOrder::weak;
-  const bool strong = m.order != MemOrder::weak || past_l1 || m.cache == CacheOp::cv || m.cache == CacheOp::wt;
+  const bool strong =
+      m.order != MemOrder::weak || past_l1 || m.cache == CacheOp::cv || m.cache == CacheOp::wt;
   const bool read_only = m.cache == CacheOp::nc;
   const bool device_scope = past_l1 || m.scope == ptx::Scope::gpu;
   const bool wide_scope = !past_l1 && (m.order == MemOrder::volatile_ || m.scope == ptx::Scope::sys ||

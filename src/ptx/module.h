@@ -102,7 +102,7 @@ struct Function {
   bool optimised = false;
   std::string not_optimised;
   bool assembled = false;
-  std::string not_assembled;  // what was in the way of LoadOptions::assemble
+  std::string not_assembled;               // what was in the way of LoadOptions::assemble
   std::shared_ptr<const Function> source;  // the PTX as it stands that assembled code was made of
   // Machine code: then `code` has one entry for each of its instructions, for models to read; null: PTX
   std::shared_ptr<const machine::Code> machine;

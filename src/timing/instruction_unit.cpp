@@ -86,15 +86,11 @@ inline void InstructionUnit::complete(std::uint32_t number, const InstInfo& info
   // The stall counts of machine code wait for results of fixed latency.
   const Stall until_next = info.controlled ? Stall::wait : Stall::dispatch;
   switch (info.kind) {
-    case Kind::compute:
-      compute(number, info, now);
-      return parts_.sequencer.advance(number, next, until_next);
+    case Kind::compute: compute(number, info, now); return parts_.sequencer.advance(number, next, until_next);
     case Kind::memory:
       access_memory(number, info, step, now);
       return parts_.sequencer.advance(number, next, until_next);
-    case Kind::async_commit:
-      warp.async.commit();
-      return parts_.sequencer.advance(number, next, until_next);
+    case Kind::async_commit: warp.async.commit(); return parts_.sequencer.advance(number, next, until_next);
     case Kind::control:
       // The lanes that are left wait at a barrier of the block: the warp has arrived there.
       return step.arrives ? barrier(number, info, now) : control(number, info, now);

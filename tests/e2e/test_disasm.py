@@ -60,6 +60,8 @@ class Disasm(Case):
 
     def test_ptx_is_assembled(self):
         text = self.ok("disasm", str(EXAMPLE), "--assemble", "sm_80").stdout
+        self.assertRegex(text, r"@!?P\d EXIT")  # who has nothing to do goes; the others are not guarded
+        self.assertNotRegex(text, r"@!?P\d LDG")
         self.assertIn("machine code for sm_80", text)
         self.assertRegex(text, r"\nsaxpy: \d+ registers, 24 bytes of parameters\n")
         self.assertRegex(text, r"// PTX \d+: fma.rn.f32 .*\n.*FFMA ")

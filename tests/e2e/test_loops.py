@@ -115,7 +115,7 @@ int main(int argc, char **argv) {
                 with self.subTest(file=file, gpu=gpu):
                     r = self.ok(
                         *("predict", EXAMPLES / file, "--run", run, "--simulate", "--gpu", gpu),
-                        *("--model", "mwp-cwp-2012", "--json"),
+                        *("--model", "mwp-cwp-2012", "--json", "--lowering", "counts"),
                     )
                     result = json.loads(r.stdout)
                     worth = {row["model"]: row for row in self.table(result, "nest_worth")}["simulation"]

@@ -1,12 +1,11 @@
-// libFuzzer target: any bytes as PTX that is assembled. A simtlab::Error is the right answer to bad text, and a
-// kernel may stay PTX with a reason; everything else is a bug.
-#include "assembler/assemble.h"
-
+// libFuzzer target: any bytes as PTX that is assembled. A simtlab::Error is the right answer to bad text, and
+// a kernel may stay PTX with a reason; everything else is a bug.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 
+#include "assembler/assemble.h"
 #include "base/error.h"
 #include "ptx/module.h"
 
