@@ -39,7 +39,11 @@ TEST_P(RandomProgram, leaves_what_it_leaves_without_the_optimiser) {
 TEST_P(RandomProgram, leaves_what_it_leaves_as_machine_code_of_our_own) {
   Suite suite = read_suite(data + "random_" + GetParam() + ".suite");
   suite.cubins = {{"70", "sm_70"}, {"75", "sm_75"}, {"80", "sm_80"}, {"86", "sm_86"}, {"90", "sm_90"}};
+  // Calls and jump tables go away in the optimiser; sanitizers have none.
+  std::string missing;
+  const bool some_stay = optimiser::load(missing) == nullptr;
   compare_suite(suite, [&](const Finding& f) {
+    if (some_stay && f.outcome == Outcome::refused) return;
     EXPECT_EQ(name_of(f.outcome), "equal") << f.label << " " << f.kernel->name << ": " << f.text;
   });
 }
