@@ -8,6 +8,8 @@ namespace {
 
 // Below it a gain is not worth a word.
 constexpr double least_share = 0.005;
+// Waits for results of fixed latency are short: more warps fill only a part of them.
+constexpr double of_fixed = 0.5;
 
 class Facts {
  public:
@@ -89,7 +91,8 @@ Waits waits_of(const Metrics& metrics) {
   return {.loads = (get("stall.long_scoreboard") + get("stall.tex_throttle")) / there,
           .queue = get("stall.lg_throttle") / there,
           .stores = (get("stall.drain") + get("stall.membar")) / there,
-          .on_chip = (get("stall.short_scoreboard") + get("stall.wait") + get("stall.barrier")) / there,
+          .on_chip =
+              (get("stall.short_scoreboard") + of_fixed * get("stall.wait") + get("stall.barrier")) / there,
           .selected = get("stall.selected") / there};
 }
 
