@@ -113,7 +113,9 @@ class PredictWriter {
     // tests/unit/studies/validate/rows_test.cpp holds this against the kept rows.
     if (full && predictions->rows.size() > 1 &&
         words(*predictions, predictions->rows.front(), "model") == "throughput")
-      note("believe throughput first: on kernels and loops it is the nearest to the cycle-level GPU");
+      note(
+          "believe throughput first: on kernels it is the nearest to the cycle-level GPU, on loops as near "
+          "as any");
     if (full) {
       for (const auto& row : predictions->rows) model(k, *predictions, row);
       others(k, *predictions);
