@@ -222,10 +222,8 @@ constexpr auto all_rows = std::to_array<Row>({
      .doc =
          "What PTX runs as. machine: machine code that simtlab makes of it (from Volta on; before, and where "
          "nothing is executed, counts); optimised: PTX that an optimiser improved, timed by counts; counts: "
-         "as it "
-         "stands, each instruction timed as the machine instructions that it becomes; off: as it stands, "
-         "each as "
-         "one (docs/concepts/assembler.md)",
+         "as it stands, each instruction timed as the machine instructions that it becomes; off: as it "
+         "stands, each as one (docs/concepts/assembler.md)",
      .default_value = "machine",
      .choices = "machine|optimised|counts|off",
      .layered = true,

@@ -192,18 +192,19 @@ Outcome unexecuted(PredictRun o, const gpu::PredictOptions& options, const std::
       read_kernel_source(rest.front(), {}, o.run.kernel.links, spec, device.device, o.run.output);
   gpu::Options functional;
   functional.mode = gpu::Mode::functional;
-  functional.ptx = gpu::Ptx::counts;  // what is followed is PTX
+  const gpu::Ptx lowering = gpu::ptx_of(configuration.options.lowering);
+  functional.ptx = lowering == gpu::Ptx::machine ? gpu::Ptx::counts : lowering;  // what is followed is PTX
   gpu::Gpu gpu(device.device, functional);
   const gpu::ModuleId module = gpu.load_module(rest.front(), source.ptx);
   const hosts::cuda::PlannedLaunch planned = hosts::cuda::plan_launch(spec, module, gpu);
   const ptx::Module& m = gpu.module(module);
   result::Result result;
-  result.kernels.push_back(gpu::predict_static(
-      device.device,
-      {m, m.functions[planned.kernel.function], planned.grid, planned.block, spec.shared_bytes,
-       static_cast<std::uint32_t>(configuration.options.registers), o.trips.value_or(10),
-       gpu::ptx_of(configuration.options.lowering) != gpu::Ptx::off},
-      options));
+  result.kernels.push_back(
+      gpu::predict_static(device.device,
+                          {m, m.functions[planned.kernel.function], planned.grid, planned.block,
+                           spec.shared_bytes, static_cast<std::uint32_t>(configuration.options.registers),
+                           o.trips.value_or(10), lowering != gpu::Ptx::off},
+                          options));
   result.total = result.kernels.back().metrics;
   result.manifest.mode = "predict";
   result.manifest.device = device.device.name;
