@@ -64,6 +64,11 @@ struct Device {
     bool pairs_fp64 = true;
     std::uint32_t register_banks = 0;       // of a scheduler's register file; 0: without conflicts
     std::uint32_t register_bank_reads = 1;  // 32-bit registers of a warp that a bank gives in a cycle
+    // Instructions of a scheduler that wait for the units of the SM; 0: as many as take the unit 16 cycles
+    std::uint32_t memory_queue = 0;
+    double address_interval = 1;  // cycles between two memory instructions of a scheduler
+    // Integers, half and double precision take turns at one set of lanes
+    bool shared_lanes = false;
     // In a cycle
     double issuing_schedulers() const { return static_cast<double>(schedulers) / issue_turns; }
   } sm;
@@ -105,7 +110,9 @@ struct Device {
   } operands;
 
   CacheParams l1;
-  bool l1_caches_global = true;  // Kepler/Maxwell default: false (L2 only)
+  bool l1_caches_global = true;      // Kepler/Maxwell default: false (L2 only)
+  std::uint32_t l1_tag_banks = 0;    // tags looked up in a cycle, in banks of lines; 0: one line a cycle
+  bool l1_shares_data_path = false;  // with shared memory: a wavefront of either a cycle
   // > 0: L1 and shared memory share this; L1 = unified - shared carve-out
   std::uint64_t l1_unified_bytes = 0;
   CacheParams constant;  // latency on a hit; a miss goes to L2
@@ -129,6 +136,8 @@ struct Device {
     double sm_write_bytes_per_cycle = 32;
     double latency = 0;            // cycles one way; part of L2's load-to-use latency, not added to it
     std::uint32_t flit_bytes = 0;  // data of a flit: messages take whole ones; 0: bytes count
+    std::uint32_t write_header_flits = 0;  // that a write sends before those of its data
+    std::uint32_t sms_per_write_port = 1;  // neighbours that share one way for what they send
   } interconnect;
 
   struct Dram {
@@ -154,6 +163,14 @@ struct Device {
     // SM cycles of `latency` that are neither L2's nor the memory's own; derived
     double path = 0;
   } dram;
+
+  // What it costs to get blocks running, in SM cycles.
+  struct Launch {
+    double floor = 0;           // of a kernel, beside its blocks; in its elapsed cycles
+    double block_interval = 0;  // between two blocks of the GPU that are handed out
+    double block_latency = 0;   // from there to the block's first instruction
+    double warp_interval = 0;   // between the first instructions of two of its warps
+  } launch;
 
   struct Host {
     double launch_overhead_ns = 0;   // kernel launch, from the call to the first block, pipelined launches

@@ -147,6 +147,18 @@ void add_sm(std::vector<Parameter>& rows) {
       "Shared memory that a block gets without opting in to more");
   add("shared_bytes_per_block_optin", Unit::bytes, 0, giga, &Sm::shared_bytes_per_block_optin,
       "Shared memory that a block gets at most");
+  add("memory_queue", none, 0, 256, &Sm::memory_queue,
+      "Instructions of one scheduler that wait for the memory units of its SM before it stalls; 0: as many "
+      "as "
+      "keep the unit busy for 16 cycles");
+  rows.back().default_value = "0";
+  add("address_interval", Unit::cycles, 1, 64, &Sm::address_interval,
+      "SM cycles that the address unit of a scheduler takes for one memory instruction");
+  rows.back().default_value = "1 cycles";
+  add("shared_lanes", none, 0, 0, &Sm::shared_lanes,
+      "Whether integer, half- and double-precision instructions of a scheduler take turns at one set of "
+      "lanes");
+  rows.back().default_value = "false";
   add("shared_allocation_unit", Unit::bytes, 1, 65536, &Sm::shared_allocation_unit,
       "Shared memory is handed out in multiples of this");
   add("shared_reserved_per_block", Unit::bytes, 0, 65536, &Sm::shared_reserved_per_block,
@@ -266,6 +278,15 @@ void add_memory(std::vector<Parameter>& rows) {
       "l1.caches_global", none, 0, 0, [](Device& d) { return &d.l1_caches_global; },
       "Whether ordinary global loads are kept in L1; false: they go to L2");
   add(
+      "l1.tag_banks", none, 0, 32, [](Device& d) { return &d.l1_tag_banks; },
+      "Lines of an instruction whose tags L1 looks up in one cycle, each in another bank (a power of two of "
+      "banks, found by exclusive ors of the bits of the line's number); 0: one line a cycle");
+  rows.back().default_value = "0";
+  add(
+      "l1.shares_data_path", none, 0, 0, [](Device& d) { return &d.l1_shares_data_path; },
+      "Whether L1 and shared memory take turns at giving data, a wavefront a cycle");
+  rows.back().default_value = "false";
+  add(
       "l1.unified_bytes", Unit::bytes, 0, 64 * mebi, [](Device& d) { return &d.l1_unified_bytes; },
       "Storage that L1 and shared memory divide: L1 has what shared memory leaves; 0: L1 has l1.bytes of its "
       "own");
@@ -327,6 +348,16 @@ void add_memory(std::vector<Parameter>& rows) {
       "Data of a flit, its header beside it: a message takes as many as its data fills, one at least; 0: "
       "ports count bytes");
   rows.back().default_value = "0 B";
+  add(
+      "interconnect.write_header_flits", none, 0, 16,
+      [](Device& d) { return &d.interconnect.write_header_flits; },
+      "Flits of address and command that a write or atomic sends beside those of its data");
+  rows.back().default_value = "0";
+  add(
+      "interconnect.sms_per_write_port", none, 1, 64,
+      [](Device& d) { return &d.interconnect.sms_per_write_port; },
+      "Neighbouring SMs that share one way into the network, of interconnect.sm_write_bytes_per_cycle");
+  rows.back().default_value = "1";
   add(
       "dram.technology", none, 0, 0, [](Device& d) { return &d.dram.technology; },
       "Memory technology, a name of 'simtlab list drams'");
@@ -419,6 +450,19 @@ std::vector<Parameter> make_parameters() {
   add(
       "memory_clock", Unit::hertz, 1e6, 1e11, [](Device& d) { return &d.memory_clock_hz; },
       "Memory clock as cudaDeviceProp reports it; dram.bandwidth, not this, decides the speed");
+  const auto add_launch = [&](const char* key, auto member, const char* doc) {
+    add(
+        key, Unit::cycles, 0, max_latency, [member](Device& d) { return &(d.launch.*member); }, doc);
+    rows.back().default_value = "0 cycles";
+  };
+  add_launch("launch.floor", &Device::Launch::floor,
+             "SM cycles that a kernel takes beside those of its blocks, as profilers count them");
+  add_launch("launch.block_interval", &Device::Launch::block_interval,
+             "Between two blocks that the GPU hands to its SMs");
+  add_launch("launch.block_latency", &Device::Launch::block_latency,
+             "From the hand-out of a block to the first instruction of its first warp");
+  add_launch("launch.warp_interval", &Device::Launch::warp_interval,
+             "Between the first instructions of two warps of a block");
   add(
       "host.launch_overhead", Unit::nanoseconds, 0, giga,
       [](Device& d) { return &d.host.launch_overhead_ns; },

@@ -37,6 +37,8 @@ class Port {
   // First cycle at which something could start.
   Cycle free_at() const { return free_ >> fixed_bits; }
   FixedCycles busy() const { return busy_; }
+  // Takes nothing before.
+  void close_until(Cycle at) { free_ = std::max(free_, at << fixed_bits); }
   void reset() { free_ = busy_ = 0; }
 
  private:

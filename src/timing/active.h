@@ -41,6 +41,8 @@ struct ActiveLaunch {
   std::uint64_t id;
   std::uint64_t ended_blocks = 0;
   Cycle begun = 0, ended = 0;
+  Cycle opens = 0;  // its first blocks may be handed out from then on
+  bool opened = false;
   Cycle overlapped = 0;       // cycles in which another one was under way
   bool alone = true;          // the only one since the GPU was idle
   std::uint64_t weighed = 0;  // sectors that its part so far was measured by

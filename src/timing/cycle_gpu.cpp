@@ -8,7 +8,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <span>
 #include <utility>
 
 #include "base/error.h"
@@ -30,7 +32,7 @@ CycleGpu::Impl::Impl(Machine machine, const Options& o)
       listener(device.sm.count, device.l2_slices,
                memory.channel_memory() == nullptr ? models.latencies.dram : 0),
       quantum(o.threads),
-      dispatcher(device.sm.count, static_cast<Cycle>(std::llround(device.host.block_launch_cycles))) {
+      dispatcher(device) {
   for (std::uint32_t i = 0; i < device.sm.count; ++i) sms.emplace_back(i, sm_config, network);
   if (!options.observe.sms()) return;
   memory.observe(&listener);
@@ -197,6 +199,7 @@ ActiveLaunch& CycleGpu::Impl::begin(const stream::WarpSource& source, const Setu
     for (const auto& other : active) other->alone = false;
   }
   launch->begun = std::max(at, horizon);
+  launch->opens = launch->begun + static_cast<Cycle>(std::llround(device.launch.floor));
   if (launch->series.on()) launch->series.begin(launch->begun == 0 ? Snapshot{} : snapshot(launch->begun));
   const auto behind = std::ranges::find_if(
       active, [&](const auto& other) { return other->context.priority < setup.priority; });
@@ -224,8 +227,8 @@ void CycleGpu::Impl::hand_out(Cycle at) {
   bool held_up = false;
   for (const auto& launch : active) {
     const bool bound = launch->context.own_sms != 0;
-    if (launch->grid.all_handed_out() || (held_up && !bound)) continue;
-    dispatcher.hand_out(launch->grid, std::max(at, launch->begun), sms);
+    if (launch->grid.all_handed_out() || launch->opens > at || (held_up && !bound)) continue;
+    dispatcher.hand_out(launch->grid, at, sms);
     held_up = held_up || (!bound && !launch->grid.all_handed_out() && options.share == SharePolicy::leftover);
   }
 }
@@ -233,7 +236,20 @@ void CycleGpu::Impl::hand_out(Cycle at) {
 Cycle CycleGpu::Impl::next_event() const {
   Cycle next = memory.next_event();
   for (const Sm& sm : sms) next = std::min(next, sm.next_event());
+  return std::min(next, next_opening());
+}
+
+// When blocks of another launch may be handed out, for the first time.
+Cycle CycleGpu::Impl::next_opening() const {
+  Cycle next = never;
+  for (const auto& launch : active)
+    if (!launch->opened) next = std::min(next, launch->opens);
   return next;
+}
+
+void CycleGpu::Impl::open(Cycle now) {
+  for (const auto& launch : active) launch->opened = launch->opened || launch->opens <= now;
+  hand_out(now);
 }
 
 void CycleGpu::Impl::run_quantum(Cycle end) {
@@ -241,27 +257,45 @@ void CycleGpu::Impl::run_quantum(Cycle end) {
       contexts, [](const LaunchContext* context) { return context->launch->one_at_a_time(); });
   quantum.run(memory, sms, end, in_turn);
   for (Sm* sm : quantum.ran()) {
-    if (sm->observer() != nullptr) send_observed(*sm);
-    for (const TimedRequest& request : sm->outbox()) memory.push(request);
-    sm->outbox().clear();
     sm->commit();
     collect_ended(*sm);
+  }
+  const std::vector<Sm*>& ran = quantum.ran();
+  for (std::size_t first = 0, last = 0; first < ran.size(); first = last) {
+    while (last < ran.size() && network.share_a_port(ran[first]->id(), ran[last]->id())) ++last;
+    send({ran.data() + first, last - first});
   }
   network.deliver();
   if (options.observe.sms()) listener.deliver();
   quantum.rethrow();
 }
 
-// The same, and what its observer noted of each request goes along.
-void CycleGpu::Impl::send_observed(Sm& sm) {
-  std::vector<Flight>& flights = sm.observer()->outbox();
-  SIMTLAB_ASSERT(flights.size() == sm.outbox().size(), "every request is observed");
-  for (std::size_t i = 0; i < flights.size(); ++i) {
-    memory.push(sm.outbox()[i]);
-    memory.observe_last(flights[i]);
+// What SMs on one way into the network have sent: in the order of time, the first SM first. What an observer
+// noted of each request goes along.
+void CycleGpu::Impl::send(std::span<Sm* const> neighbours) {
+  std::array<std::size_t, most_on_a_port> sent{};
+  for (;;) {
+    std::size_t next = neighbours.size();
+    Cycle earliest = never;
+    for (std::size_t i = 0; i < neighbours.size(); ++i) {
+      const std::vector<TimedRequest>& outbox = neighbours[i]->outbox();
+      if (sent[i] == outbox.size() || outbox[sent[i]].at >= earliest) continue;
+      next = i;
+      earliest = outbox[sent[i]].at;
+    }
+    if (next == neighbours.size()) break;
+    Sm& sm = *neighbours[next];
+    TimedRequest request = sm.outbox()[sent[next]];
+    request.at = network.pass(request);
+    memory.push(request);
+    if (sm.observer() != nullptr) memory.observe_last(sm.observer()->outbox()[sent[next]]);
+    ++sent[next];
   }
-  sm.outbox().clear();
-  flights.clear();
+  for (Sm* sm : neighbours) {
+    network.hold(sm->id());
+    sm->outbox().clear();
+    if (sm->observer() != nullptr) sm->observer()->outbox().clear();
+  }
 }
 
 void CycleGpu::Impl::collect_ended(Sm& sm) {
@@ -292,7 +326,7 @@ void CycleGpu::Impl::step(Cycle now) {
 
 ActiveLaunch* CycleGpu::Impl::advance(Cycle until) {
   // Launches that have come at the same time are served together.
-  if (std::exchange(arrived, false)) hand_out(horizon);
+  if (std::exchange(arrived, false)) open(horizon);
   for (;;) {
     if (ActiveLaunch* launch = ended()) return launch;
     if (active.empty()) return nullptr;
@@ -302,6 +336,7 @@ ActiveLaunch* CycleGpu::Impl::advance(Cycle until) {
     horizon = std::max(horizon, now);
     check_limits(now, until);
     if (options.pulse != nullptr) beat(now);
+    if (next_opening() <= now) open(now);
     look_ahead(until);
     step(now);
     if (std::ranges::all_of(active, [](const auto& launch) { return launch->grid.all_handed_out(); }))

@@ -4,6 +4,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "stream/executed.h"
@@ -47,12 +48,14 @@ struct CycleGpu::Impl {
   void place(ActiveLaunch& launch, const stream::WarpSource& source, const Setup& setup);
   void reshare();
   void hand_out(Cycle at);
+  Cycle next_opening() const;
+  void open(Cycle now);
   ActiveLaunch* advance(Cycle until);
   ActiveLaunch* ended();
   Cycle next_event() const;
   void step(Cycle now);
   void run_quantum(Cycle end);
-  void send_observed(Sm& sm);
+  void send(std::span<Sm* const> neighbours);
   void collect_ended(Sm& sm);
   void drain();
   std::uint32_t l1_ways(const LaunchContext& launch) const;

@@ -65,10 +65,11 @@ InstructionUnit::Issued InstructionUnit::issue_one(WarpScheduler& scheduler, uns
     sm_.counters->register_conflicts += info.conflicts;
   }
   scheduler.next_pipe[static_cast<std::size_t>(info.pipe)] &= ~warp_bit(local);
+  queued_ = UnitPorts::has_port(info.pipe) ? parts_.ports.enter(scheduler.index, info.operand_read, now) : 0;
   if (info.controlled) [[unlikely]] {
     if (info.read_counter != no_counter)
       parts_.scoreboard.hold(number, info.read_counter,
-                             entry(now + info.operand_read, Stall::short_scoreboard));
+                             entry(now + queued_ + info.operand_read, Stall::short_scoreboard));
     scheduler.yielded = info.yields;
     complete(number, info, step, now, now + info.stall_count);
   } else {
@@ -142,7 +143,7 @@ void InstructionUnit::compute(std::uint32_t number, const InstInfo& info, Cycle 
   Cycle ready = now + warp.whole_cycles(info.latency);
   // A shuffle takes its turn at the unit that it shares with shared memory.
   if (info.pipe == Pipe::mio) {
-    ready += parts_.ports.book_mio(warp.scheduler, info.sm_cost, now) - now;
+    ready += parts_.ports.book_mio(warp.scheduler, info.sm_cost, now + queued_) - now;
     sm_.counters->shared_busy += info.sm_cost;
   }
   parts_.scoreboard.set_destinations(number, *warp.program, info, entry(ready, info.stall));
@@ -154,10 +155,10 @@ void InstructionUnit::access_memory(std::uint32_t number, const InstInfo& info, 
     return parts_.scoreboard.set_destinations(number, *parts_.warps[number].program, info,
                                               entry(now + 1, Stall::wait));
   switch (step.space) {
-    case ptx::Space::shared: return parts_.shared.access(number, info, step, now);
+    case ptx::Space::shared: return parts_.shared.access(number, info, step, now + queued_);
     case ptx::Space::constant:
     case ptx::Space::param: return parts_.constants.access(number, info, step, now);
-    default: return parts_.load_store.access(number, info, step, now);
+    default: return parts_.load_store.access(number, info, step, now, now + queued_);
   }
 }
 

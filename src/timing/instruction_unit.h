@@ -54,7 +54,8 @@ class InstructionUnit final : public InstructionIssuer {
   SmContext& sm_;
   const Parts parts_;
   unsigned schedulers_;
-  Cycle turn_mask_;  // sm.issue_turns - 1
+  Cycle queued_ = 0;  // how much later the instruction gets to its unit than if none were before it
+  Cycle turn_mask_;   // sm.issue_turns - 1
 };
 
 }  // namespace simtlab::timing

@@ -2,13 +2,16 @@
 //
 // A request crosses in `latency` cycles once its SM's port is free; the port is then busy for its flits: as
 // many as its data fills, one at least (a read's address, a write's acknowledgement), each with address and
-// command beside the data. Where the device has no flits bytes count: those of data, and of a request a
-// header's. Slices have their own bandwidth (memory_system.h). Not modelled: contention inside the switch,
+// command beside the data; a write may send these in flits of their own first. Neighbouring SMs may share one
+// way into the network: what they send in a quantum passes it in the order of time, and an SM whose
+// neighbours have filled it waits. Where the device has no flits bytes count: those of data, and of a request
+// a header's. Slices have their own bandwidth (memory_system.h). Not modelled: contention inside the switch,
 // virtual channels.
 #pragma once
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <vector>
 
 #include "device/device.h"
@@ -17,20 +20,27 @@
 
 namespace simtlab::timing {
 
-inline constexpr unsigned header_bytes = 8;  // address and command of a request; estimated
+inline constexpr unsigned most_on_a_port = 64;  // SMs
+inline constexpr unsigned header_bytes = 8;     // address and command of a request; estimated
 
 class Interconnect {
  public:
   Interconnect(const device::Device& device, Cycle latency)
       : latency_(latency),
+        sharing_(std::max(1u, device.interconnect.sms_per_write_port)),
         request_ports_(device.sm.count),
         reply_ports_(device.sm.count),
         inboxes_(device.sm.count) {
+    if (sharing_ > 1) shared_ports_.resize((device.sm.count + sharing_ - 1) / sharing_);
     const std::uint32_t flit = device.interconnect.flit_bytes;
     for (unsigned sectors = 0; sectors <= most_sectors; ++sectors) {
       const unsigned data = sectors * 32;
       flits_[sectors] = static_cast<std::uint8_t>(flit == 0 ? 0 : std::max(1u, (data + flit - 1) / flit));
-      const unsigned request = flit == 0 ? header_bytes + data : flits_[sectors] * flit,
+      request_flits_[sectors] = flits_[sectors];
+      if (flit != 0 && sectors > 0)
+        request_flits_[sectors] =
+            static_cast<std::uint8_t>(flits_[sectors] + device.interconnect.write_header_flits);
+      const unsigned request = flit == 0 ? header_bytes + data : request_flits_[sectors] * flit,
                      reply = flit == 0 ? data : flits_[sectors] * flit;
       request_cost_[sectors] = memory::to_fixed(request / device.interconnect.sm_write_bytes_per_cycle);
       reply_cost_[sectors] = memory::to_fixed(reply / device.interconnect.sm_bytes_per_cycle);
@@ -44,6 +54,20 @@ class Interconnect {
     return request_ports_[sm].take(now, request_cost_[data_sectors]) + latency_;
   }
   Cycle request_port_free(std::uint32_t sm) const { return request_ports_[sm].free_at(); }
+
+  bool share_a_port(std::uint32_t sm, std::uint32_t other) const { return sm / sharing_ == other / sharing_; }
+  // On a shared way the request's turn comes later: its arrival then. In the order of time.
+  Cycle pass(const TimedRequest& timed) {
+    if (sharing_ == 1) return timed.at;
+    const Request& request = timed.request;
+    const unsigned data =
+        request.kind == RequestKind::read ? 0 : static_cast<unsigned>(std::popcount(request.sectors));
+    return shared_ports_[request.sm / sharing_].take(timed.at - latency_, request_cost_[data]) + latency_;
+  }
+  // The SM sends nothing before the shared way is free.
+  void hold(std::uint32_t sm) {
+    if (sharing_ > 1) request_ports_[sm].close_until(shared_ports_[sm / sharing_].free_at());
+  }
 
   // Slices -> SM: in order of `now`. Returns when it begins to leave the network; later than now + latency if
   // the port is taken. Replies are in the SMs' inboxes after deliver(): SMs and slices may work on one
@@ -62,7 +86,7 @@ class Interconnect {
   memory::Ring<Reply>& inbox(std::uint32_t sm) { return inboxes_[sm]; }
 
   // Of a message with so many sectors of data; 0: the device has none.
-  unsigned flits(unsigned data_sectors) const { return flits_[data_sectors]; }
+  unsigned flits(unsigned data_sectors) const { return request_flits_[data_sectors]; }
   std::uint64_t reply_flits() const { return reply_flits_; }
   std::uint64_t read_bytes() const { return read_sectors_ * 32; }
   // Sums over the SMs.
@@ -71,6 +95,7 @@ class Interconnect {
 
   void restart() {
     for (memory::Port& port : request_ports_) port.reset();
+    for (memory::Port& port : shared_ports_) port.reset();
     for (memory::Port& port : reply_ports_) port.reset();
     for (auto& inbox : inboxes_) inbox.clear();
     sent_.clear();
@@ -85,10 +110,11 @@ class Interconnect {
   }
 
   Cycle latency_;
-  static constexpr unsigned most_sectors = 4;                                // of a line
+  std::uint32_t sharing_;                      // SMs on one way into the network
+  static constexpr unsigned most_sectors = 4;  // of a line
   std::array<FixedCycles, most_sectors + 1> request_cost_{}, reply_cost_{};  // by sectors of data
-  std::array<std::uint8_t, most_sectors + 1> flits_{};
-  std::vector<memory::Port> request_ports_, reply_ports_;
+  std::array<std::uint8_t, most_sectors + 1> flits_{}, request_flits_{};
+  std::vector<memory::Port> request_ports_, reply_ports_, shared_ports_;
   std::vector<memory::Ring<Reply>> inboxes_;
   struct Sent {
     std::uint32_t sm;

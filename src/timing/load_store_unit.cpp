@@ -27,7 +27,9 @@ LoadStoreUnit::LoadStoreUnit(SmContext& sm, const Parts& parts)
       misses_(sm.config.device.l1.mshr_entries, sm.config.device.l1.mshr_merge),
       counted_in_(
           static_cast<unsigned>(std::countr_zero(sm.config.device.l1.sector_bytes / stream::sector_bytes))),
-      sector_cost_(memory::to_fixed(32 / sm.config.device.l1.bytes_per_cycle)) {}
+      sector_cost_(memory::to_fixed(32 / sm.config.device.l1.bytes_per_cycle)),
+      byte_cost_(memory::to_fixed(1 / sm.config.device.l1.bytes_per_cycle)),
+      tag_banks_(sm.config.device.l1_tag_banks) {}
 
 void LoadStoreUnit::begin() {
   misses_.clear();
@@ -48,6 +50,27 @@ bool LoadStoreUnit::looks_into_l1(const InstInfo& info, bool local) const {
 
 FixedCycles LoadStoreUnit::l1_cost(const stream::Segment& segment) const {
   return std::max(FixedCycles{1} << memory::fixed_bits, popcount(segment.sectors) * sector_cost_);
+}
+
+// The port is taken for the whole instruction: for its lanes at the unit's rate, or for its tags and bytes at
+// L1's. Local memory is laid out so that lanes never conflict; atomics get their data from L2.
+LoadStoreUnit::Turn LoadStoreUnit::turn_of(const InstInfo& info, const stream::Step& step) const {
+  Turn turn;
+  if (!tag_banks_.there()) {
+    for (unsigned i = 0; i < sm_.segments.count; ++i) turn.tags += l1_cost(sm_.segments.items[i]);
+    turn.tags = std::max(turn.tags, info.sm_cost);
+    return turn;
+  }
+  turn.tags = std::max(FixedCycles{tag_banks_.cycles(sm_.segments)} << memory::fixed_bits, info.sm_cost);
+  if (info.op_class == OpClass::atomic) return turn;
+  const auto bytes = static_cast<unsigned>(std::popcount(step.mask)) * unsigned{step.bytes};
+  static constexpr stream::Banks banks{32, 4};
+  const bool packed = parts_.as_written != nullptr || step.space == Space::local;
+  const unsigned wavefronts = packed || sm_.segments.count == 1
+                                  ? stream::shared_passes_ideal(step.mask, step.bytes, banks)
+                                  : stream::shared_passes(step.addresses, step.mask, step.bytes, banks);
+  turn.data = std::max(FixedCycles{wavefronts} << memory::fixed_bits, bytes * byte_cost_);
+  return turn;
 }
 
 void LoadStoreUnit::count(const Warp& warp, const InstInfo& info, const stream::Step& step) {
@@ -108,7 +131,8 @@ void LoadStoreUnit::begin_load(Instruction& instruction, const Warp& warp, const
                                      open_entry(Stall::long_scoreboard));
 }
 
-void LoadStoreUnit::access(std::uint32_t number, const InstInfo& info, const stream::Step& step, Cycle now) {
+void LoadStoreUnit::access(std::uint32_t number, const InstInfo& info, const stream::Step& step, Cycle now,
+                           Cycle at) {
   const Warp& warp = parts_.warps[number];
   const bool local = step.space == Space::local;
   const bool found = coalesce(number, info, step);
@@ -122,22 +146,23 @@ void LoadStoreUnit::access(std::uint32_t number, const InstInfo& info, const str
   if (info.op_class == OpClass::texture) instruction.extra = sm_.config.latencies.texture_extra;
   if (instruction.returns()) begin_load(instruction, warp, info, now);
 
-  // The port is taken for the whole instruction: for its lanes at the unit's rate, or for its tags and bytes
-  // at L1's.
-  FixedCycles cost = 0;
-  for (unsigned i = 0; i < sm_.segments.count; ++i) cost += l1_cost(sm_.segments.items[i]);
-  cost = std::max(cost, info.sm_cost);
+  const Turn taken = turn_of(info, step);
   sm_.counters->l1_bytes += std::uint64_t{sm_.segments.sector_count()} * 32;
-  sm_.counters->l1_busy += cost;
-  const Cycle start = parts_.ports.book_lg(warp.scheduler, cost, now);
+  sm_.counters->l1_busy += std::max(taken.tags, taken.data);
+  const Cycle start = parts_.ports.book_lg(warp.scheduler, taken.tags, taken.data, at);
+  // Segments follow each other evenly
+  const FixedCycles step_of_segment =
+      tag_banks_.there() ? taken.tags / std::max(1u, sm_.segments.count) : FixedCycles{0};
+  const auto cost_of = [&](unsigned segment) {
+    return tag_banks_.there() ? step_of_segment : l1_cost(sm_.segments.items[segment]);
+  };
   unsigned done = 0;
   FixedCycles turn = 0;
   if (queue_.empty())
     while (done < sm_.segments.count &&
            process(instruction, sm_.segments.items[done], start + (turn >> memory::fixed_bits), now))
-      turn += l1_cost(sm_.segments.items[done++]);
-  if (done > 1)
-    sm_.counters->memory_stage_cycles += (turn - l1_cost(sm_.segments.items[0])) >> memory::fixed_bits;
+      turn += cost_of(done++);
+  if (done > 1) sm_.counters->memory_stage_cycles += (turn - cost_of(0)) >> memory::fixed_bits;
   if (done < sm_.segments.count) {
     enqueue_from(done, instruction, now);
   } else if (instruction.returns()) {

@@ -2,7 +2,10 @@
 // L1 or past it.
 //
 // An instruction is coalesced into segments of 128-byte lines. It takes its turn at the unit's port for all
-// of them when it issues; L1's tags are looked at then, too, up to a few cycles before that turn. Each
+// of them when it issues; L1's tags are looked at then, too, up to a few cycles before that turn. What the
+// port takes is a line a cycle, or, where the device says how many tags it looks up in a cycle
+// (l1.tag_banks), two stages: tags, as many cycles as the fullest bank of tags has lines; and data, as many
+// as the fullest of the 32 banks of data has words. Each
 // segment needs something to go on: a miss register, a store credit, room in the network. A segment that gets
 // none waits in a queue with the segments behind it, and so do all later instructions: the unit works in
 // order.
@@ -15,6 +18,7 @@
 #include "timing/load_table.h"
 #include "timing/request_port.h"
 #include "timing/scoreboard.h"
+#include "timing/tag_banks.h"
 #include "timing/unit_ports.h"
 #include "timing/warp_policies.h"
 
@@ -37,7 +41,8 @@ class LoadStoreUnit {
 
   void begin();                           // nothing is under way
   void make_cold(std::uint32_t l1_ways);  // L1 is empty and has so many ways
-  void access(std::uint32_t warp, const InstInfo& info, const stream::Step& step, Cycle now);
+  // at: when the unit may begin at the earliest.
+  void access(std::uint32_t warp, const InstInfo& info, const stream::Step& step, Cycle now, Cycle at);
 
   // The cycle in which the queue tries again; never: a reply will say.
   Cycle next_retry() const { return retry_at_; }
@@ -82,6 +87,11 @@ class LoadStoreUnit {
   bool process_store(Instruction& instruction, const stream::Segment& segment, Cycle at);
   bool process_atomic(Instruction& instruction, const stream::Segment& segment, Cycle at);
   FixedCycles l1_cost(const stream::Segment& segment) const;
+  // What the instruction in sm_.segments takes of the port.
+  struct Turn {
+    FixedCycles tags = 0, data = 0;
+  };
+  Turn turn_of(const InstInfo& info, const stream::Step& step) const;
   Cycle leaves_at(Cycle at) const { return at + sm_.config.latencies.to_network; }
 
   SmContext& sm_;
@@ -94,7 +104,8 @@ class LoadStoreUnit {
   Cycle retry_at_ = never;
   Cycle blocked_since_ = never;  // the head of the queue has waited for a miss register since
   unsigned counted_in_ = 0;      // L1's counters are in 2^counted_in_ sectors of 32 bytes
-  FixedCycles sector_cost_ = 0;
+  FixedCycles sector_cost_ = 0, byte_cost_ = 0;
+  TagBanks tag_banks_;
 };
 
 }  // namespace simtlab::timing

@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "base/error.h"
+#include "timing/interconnect.h"
 #include "timing/main_memory.h"
 #include "timing/scheduler.h"
 
@@ -52,6 +53,11 @@ void check(const device::Device& d) {
   require(d.interconnect.sm_bytes_per_cycle > 0 && d.interconnect.sm_write_bytes_per_cycle > 0, d,
           "interconnect bandwidth is missing");
   require(d.interconnect.flit_bytes <= 4096, d, "interconnect.flit_bytes is above 4096");
+  require(d.interconnect.sms_per_write_port > 0 && d.interconnect.sms_per_write_port <= most_on_a_port, d,
+          "interconnect.sms_per_write_port is not between 1 and 64");
+  require(d.l1_tag_banks == 0 || (std::has_single_bit(d.l1_tag_banks) && d.l1_tag_banks <= 32), d,
+          "l1.tag_banks is not 0 or a power of two up to 32");
+  require(d.sm.memory_queue <= 256, d, "sm.memory_queue is above 256");
   require(d.sm.register_bank_reads > 0, d, "sm.register_bank_reads is missing");
   const device::Device::Instruction& i = d.instruction;
   require(!i.caches || (i.bytes > 0 && i.buffer > 0 && i.line_bytes >= i.bytes && i.l0_ways > 0 &&
@@ -80,7 +86,10 @@ device::Device lift_limits(device::Device d, const device::WhatIf& what_if) {
   if (what_if.double_math)
     for (std::size_t c = 0; c < d.throughput.size(); ++c)
       if (device::op_class_traits[c].is_arithmetic) d.throughput[c] *= 2;
-  if (what_if.zero_launch_cost) d.host.launch_overhead_ns = d.host.block_launch_cycles = 0;
+  if (what_if.zero_launch_cost) {
+    d.host.launch_overhead_ns = d.host.block_launch_cycles = 0;
+    d.launch = {};
+  }
   return d;
 }
 

@@ -47,6 +47,8 @@ PipeTable::PipeTable(const device::Device& device)
     classes[i].interval = device::traits(classes[i].pipe).shared_by_sm
                               ? memory::to_fixed(1)
                               : memory::to_fixed(32.0 * device.sm.schedulers / rate);
+    const bool shares = c == OpClass::int_mul || c == OpClass::fp16 || classes[i].pipe == Pipe::fp64;
+    if (device.sm.shared_lanes && shares) classes[i].pipe = Pipe::alu;
   }
 }
 

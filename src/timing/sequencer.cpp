@@ -32,7 +32,7 @@ void Sequencer::start_block(std::uint32_t number, Cycle now) {
     WarpScheduler& scheduler = scheduler_of(warp);
     scheduler.resident |= warp_bit(warp.local);
     scheduler.age[warp.local] = started_warps_++;
-    advance(slot.first_warp + i, now, Stall::dispatch);
+    advance(slot.first_warp + i, now + ((i * warp_interval_) >> memory::fixed_bits), Stall::dispatch);
     scheduler.try_at(
         now);  // its slots have another reason from now on, even if the first instruction comes later
   }

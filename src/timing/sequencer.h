@@ -31,7 +31,8 @@ class Sequencer final : public MemoryWaiter {
     FrontEnd& front_end;
     WarpPolicies& policies;
   };
-  Sequencer(SmContext& sm, const Parts& parts) : sm_(sm), parts_(parts) {}
+  Sequencer(SmContext& sm, const Parts& parts)
+      : sm_(sm), parts_(parts), warp_interval_(memory::to_fixed(sm.config.device.launch.warp_interval)) {}
 
   void begin();  // every warp is free
   // The block in the slot has started: its warps get their first instruction.
@@ -63,6 +64,7 @@ class Sequencer final : public MemoryWaiter {
 
   SmContext& sm_;
   const Parts parts_;
+  const FixedCycles warp_interval_;  // between the first instructions of two warps of a block
   std::uint64_t started_warps_ = 0;  // the age of the next warp
 };
 

@@ -7,7 +7,7 @@ namespace simtlab::timing {
 using ptx::OpClass;
 
 void SharedMemoryUnit::access(std::uint32_t number, const InstInfo& info, const stream::Step& step,
-                              Cycle now) {
+                              Cycle at) {
   SmCounters& counters = *sm_.counters;
   const bool atomic = info.op_class == OpClass::shared_atomic || info.op_class == OpClass::atomic;
   const unsigned ideal = stream::shared_passes_ideal(step.mask, step.bytes, banks_);
@@ -26,7 +26,7 @@ void SharedMemoryUnit::access(std::uint32_t number, const InstInfo& info, const 
   const FixedCycles pass = sm_.config.pipes[atomic ? OpClass::shared_atomic : OpClass::shared].sm_cost;
   const FixedCycles busy = std::max(passes * pass, sm_.config.pipes.shared_interval);
   Warp& warp = warps_[number];
-  const Cycle start = ports_.book_mio(warp.scheduler, busy, now);
+  const Cycle start = ports_.book_mio(warp.scheduler, busy, at);
   counters.shared_busy += busy;
   const Cycle behind = ((passes - 1) * pass) >> memory::fixed_bits;
   counters.memory_stage_cycles += behind;

@@ -18,7 +18,8 @@ class SharedMemoryUnit {
         ports_(ports),
         banks_{sm.config.device.shared.banks, sm.config.device.shared.bank_bytes} {}
 
-  void access(std::uint32_t warp, const InstInfo& info, const stream::Step& step, Cycle now);
+  // at: when the unit may begin at the earliest.
+  void access(std::uint32_t warp, const InstInfo& info, const stream::Step& step, Cycle at);
 
  private:
   SmContext& sm_;

@@ -22,7 +22,7 @@ Sm::Sm(std::uint32_t id, const SmConfig& config, Interconnect& network)
       blocks_(config.device),
       schedulers_(config.device.sm.schedulers),
       front_end_(config.device),
-      ports_(config.device.sm.issue_turns),
+      ports_(config.device),
       as_written_(as_written(config, id)),
       policies_(config.policy, config.device, schedulers_),
       sequencer_(context_, {warps_, schedulers_, scoreboard_, blocks_, front_end_, policies_}),

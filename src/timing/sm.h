@@ -37,6 +37,7 @@ class Sm {
 
   Cycle next_event() const;
   void run(Cycle end);  // everything before `end`
+  std::uint32_t id() const { return context_.id; }
   std::vector<TimedRequest>& outbox() { return requests_.outbox(); }
   void commit() { accounts_.commit(); }  // what its blocks have written becomes visible to all
 

@@ -5,8 +5,17 @@
 // for the queue in front of the unit as well. A queue holds about a dozen instructions. When the port is
 // booked further ahead than that, issue to the unit is throttled. Global memory has a second limit:
 // instructions that found no miss register, credit or room in the network.
+//
+// A device may say more of the way to the units: each scheduler has a queue of its own, of sm.memory_queue
+// instructions, which its address unit takes one by one (sm.address_interval) once their operands are read;
+// and L1 looks up tags in one stage and gives data in another, which shared memory may use as well
+// (l1.shares_data_path).
 #pragma once
 
+#include <cmath>
+#include <vector>
+
+#include "device/device.h"
 #include "memory/time.h"
 #include "timing/pipes.h"
 
@@ -14,18 +23,38 @@ namespace simtlab::timing {
 
 class UnitPorts {
  public:
-  // turns: a scheduler issues in every so-many-th cycle.
-  explicit UnitPorts(Cycle turns) : turn_mask_(turns - 1) {}
+  explicit UnitPorts(const device::Device& device)
+      : turn_mask_(device.sm.issue_turns - 1),
+        address_interval_(static_cast<Cycle>(std::llround(std::max(1.0, device.sm.address_interval)))),
+        queue_entries_(device.sm.memory_queue),
+        mio_(device.l1_shares_data_path ? data_ : own_mio_),
+        queues_(device.sm.memory_queue == 0 ? 0 : device.sm.schedulers) {
+    for (Queue& queue : queues_) queue.leaves.resize(queue_entries_);
+  }
+  UnitPorts(const UnitPorts&) = delete;
+  UnitPorts& operator=(const UnitPorts&) = delete;
+
   void begin() {
     lg_.reset();
-    mio_.reset();
+    data_.reset();
+    own_mio_.reset();
     last_user_ = 0;
     lg_waiting_ = 0;
+    for (Queue& queue : queues_) queue.clear();
   }
 
-  // An instruction of the scheduler takes its turn: the first cycle of its service.
-  Cycle book_lg(unsigned scheduler, FixedCycles cost, Cycle now) { return book(lg_, scheduler, cost, now); }
-  Cycle book_mio(unsigned scheduler, FixedCycles cost, Cycle now) { return book(mio_, scheduler, cost, now); }
+  // The instruction enters the queue of its scheduler. read: cycles until its operands are read where nothing
+  // is before it. Returns how much later than that it leaves the queue.
+  Cycle enter(unsigned scheduler, Cycle read, Cycle now) {
+    return queues_.empty() ? 0 : queues_[scheduler].push(now + read, address_interval_) - (now + read);
+  }
+  // It takes its turn at the unit, at `at` at the earliest: the first cycle of its service. data: of the
+  // stage that gives data, 0 where L1 has one stage for all.
+  Cycle book_lg(unsigned scheduler, FixedCycles cost, FixedCycles data, Cycle at) {
+    const Cycle start = book(lg_, scheduler, cost, at);
+    return data == 0 ? start : data_.take(start, data);
+  }
+  Cycle book_mio(unsigned scheduler, FixedCycles cost, Cycle at) { return book(mio_, scheduler, cost, at); }
   // Instructions that wait in the load-store unit for a register, a credit or the network.
   void set_lg_waiting(std::size_t instructions) { lg_waiting_ = instructions; }
 
@@ -38,9 +67,10 @@ class UnitPorts {
   // takes more would always be the same. So whoever used the unit last waits for the turns of the others.
   Cycle free_from(Pipe pipe, unsigned scheduler, Cycle now) const {
     if (pipe != Pipe::mio && lg_waiting_ >= lg_queue_depth) return never;
-    const memory::Port& port = pipe == Pipe::mio ? mio_ : lg_;
+    const Cycle booked = pipe == Pipe::mio ? mio_.free_at() : std::max(lg_.free_at(), data_.free_at());
     const Cycle ahead = queue_ahead - (scheduler + 1 == last_user_ ? turn_mask_ : 0);
-    return port.free_at() > now + ahead ? port.free_at() - ahead : now;
+    const Cycle room = queues_.empty() ? now : std::max(now, queues_[scheduler].oldest());
+    return booked > room + ahead ? booked - ahead : room;
   }
   static constexpr bool has_port(Pipe pipe) {
     return pipe == Pipe::mio || pipe == Pipe::lg || pipe == Pipe::tex;
@@ -50,13 +80,35 @@ class UnitPorts {
   static constexpr Cycle queue_ahead = 16;  // cycles of work in front of a unit: about a dozen instructions
   static constexpr std::size_t lg_queue_depth = 8;
 
-  Cycle book(memory::Port& port, unsigned scheduler, FixedCycles cost, Cycle now) {
+  // When the instructions of one scheduler leave its queue: a ring of the last ones.
+  struct Queue {
+    std::vector<Cycle> leaves;
+    std::size_t at = 0;
+    Cycle last = 0;
+    Cycle oldest() const { return leaves[at]; }
+    Cycle push(Cycle earliest, Cycle interval) {
+      last = std::max(earliest, last + interval);
+      leaves[at] = last;
+      at = at + 1 == leaves.size() ? 0 : at + 1;
+      return last;
+    }
+    void clear() {
+      std::ranges::fill(leaves, 0);
+      at = 0;
+      last = 0;
+    }
+  };
+
+  Cycle book(memory::Port& port, unsigned scheduler, FixedCycles cost, Cycle at) {
     last_user_ = scheduler + 1u;
-    return port.take(now, cost);
+    return port.take(at, cost);
   }
 
-  memory::Port lg_, mio_;
-  Cycle turn_mask_;
+  Cycle turn_mask_, address_interval_;
+  std::uint32_t queue_entries_;
+  memory::Port lg_, data_, own_mio_;
+  memory::Port& mio_;  // data_ or own_mio_
+  std::vector<Queue> queues_;
   unsigned last_user_ = 0;  // number of the scheduler + 1; 0: nobody
   std::size_t lg_waiting_ = 0;
 };

@@ -66,7 +66,7 @@ struct IssueStageTest : testing::Test {
   UnitBench bench;
   SchedulerPolicy policy = policy_entry<Picky>("for tests");
   Issuer issuer;
-  UnitPorts ports{1};
+  UnitPorts ports{bench.simulator.device};
   LaunchAccounts accounts;
   std::vector<WarpScheduler> schedulers{bench.simulator.device.sm.schedulers};
   WarpPolicies policies{policy, bench.simulator.device, schedulers};

@@ -48,7 +48,7 @@ struct LoadStoreUnitTest : testing::Test {
     step.bytes = 4;
     step.space = ptx::Space::global;
     bench.sm.now = now;
-    unit.access(warp, program[pc], step, now);
+    unit.access(warp, program[pc], step, now, now);
   }
   // What L2 would answer to the n-th request.
   Reply answer(std::size_t n, Cycle at) {
@@ -65,7 +65,7 @@ struct LoadStoreUnitTest : testing::Test {
   const Program& program = bench.program();
   Waiter waiter;
   Scoreboard board;
-  UnitPorts ports{1};
+  UnitPorts ports{bench.simulator.device};
   Interconnect network{bench.simulator.device, 100};
   std::vector<WarpScheduler> schedulers{bench.simulator.device.sm.schedulers};
   WarpPolicies policies{bench.config.policy, bench.simulator.device, schedulers};
