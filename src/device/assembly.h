@@ -31,6 +31,10 @@ class Assembly {
   // The value of a key that exists; nullopt: absent.
   const std::optional<Origin>& origin(std::string_view key) const { return origins_[index_of(key)]; }
   bool is_overridden(std::string_view key) const;  // by a setting
+  // Whether a layer nearer to the user set `key` than `other`.
+  bool is_nearer(std::string_view key, std::string_view other) const {
+    return places_[index_of(key)].layer > places_[index_of(other)].layer;
+  }
   // Where it was set; without a file for a default value.
   const SourcePos& position(std::string_view key) const { return places_[index_of(key)].here.pos; }
   // `key` has been changed because `cause` was: it takes its origin.

@@ -66,7 +66,8 @@ struct Device {
     std::uint32_t register_bank_reads = 1;  // 32-bit registers of a warp that a bank gives in a cycle
     // Instructions of a scheduler that wait for the units of the SM; 0: as many as take the unit 16 cycles
     std::uint32_t memory_queue = 0;
-    double address_interval = 1;  // cycles between two memory instructions of a scheduler
+    double address_interval = 1;     // cycles between two memory instructions of a scheduler
+    std::uint32_t yield_cycles = 0;  // without an issue after an instruction that yields
     // Integers, half and double precision take turns at one set of lanes
     bool shared_lanes = false;
     // In a cycle
@@ -79,7 +80,8 @@ struct Device {
     std::uint32_t bytes = 16;  // of a machine instruction
     // So many share a control word of the same size, before them; 0: they have none
     std::uint32_t group = 0;
-    std::uint32_t buffer = 4;  // machine instructions that a warp has asked for ahead
+    std::uint32_t buffer = 4;   // machine instructions that a warp has asked for ahead
+    std::uint32_t fetched = 0;  // by a scheduler in a cycle; 0: as many as it issues
     std::uint32_t line_bytes = 128;
     std::uint32_t l0_caches = 1, l0_ways = 4;  // of an SM; schedulers share them evenly
     std::uint64_t l0_bytes = 8192;             // of one of them

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "base/shown.h"
@@ -40,6 +41,23 @@ double closed_read_cycles(const Technology& technology, const Device& device) {
   return closed_read_clocks(technology) * technology.tck.count * 1e-12 * device.sm_clock_hz;
 }
 
+// Values of the simple memory alone: of another one the technology has them.
+constexpr std::array simple_keys = {
+    "dram.bandwidth",    "dram.bandwidth_measured", "dram.read_bandwidth_measured",
+    "dram.access_bytes", "dram.row_bytes",          "dram.row_miss_penalty"};
+
+// A file says that the GPU's own memory is modelled command by command, and somebody nearer to the user gives
+// one of these values: then it is the simple memory that has it.
+void prefer_simple(Assembly& assembly, Device& device) {
+  if (device.dram.model != "device" || assembly.is_overridden("dram.model")) return;
+  for (const char* key : simple_keys)
+    if (assembly.is_nearer(key, "dram.model") && assembly.is_nearer(key, "dram.technology")) {
+      device.dram.model = "simple";
+      assembly.follow("dram.model", key, fmt::format("{} is a value of the simple memory", key));
+      return;
+    }
+}
+
 // Values that the chosen memory decides cannot be set beside it.
 std::vector<Contradiction> idle_settings(const Assembly& assembly, const Device& device, MemoryKind kind) {
   std::vector<Contradiction> found;
@@ -55,9 +73,7 @@ std::vector<Contradiction> idle_settings(const Assembly& assembly, const Device&
     return found;
   }
   const char* const why = "has no effect: the memory that dram.model (--dram) names decides it";
-  for (const char* key : {"dram.bandwidth", "dram.bandwidth_measured", "dram.read_bandwidth_measured",
-                          "dram.access_bytes", "dram.row_bytes", "dram.row_miss_penalty"})
-    refuse(key, why, "leave it out, or change a copy of the memory's file");
+  for (const char* key : simple_keys) refuse(key, why, "leave it out, or change a copy of the memory's file");
   if (kind == MemoryKind::plugin)
     refuse("dram.controller", "has no effect: a plug-in has a controller of its own",
            "configure it with ?config=");
@@ -113,6 +129,7 @@ double channel_bandwidth(const Technology& technology) {
 
 std::vector<Entry> apply_main_memory(Assembly& assembly, Device& device, const std::string& file) {
   Device::Dram& dram = device.dram;
+  prefer_simple(assembly, device);
   const MemoryChoice choice =
       placed(assembly.origin("dram.model"), [&] { return memory_choice(dram.model); });
   assembly.refuse(idle_settings(assembly, device, choice.kind), file);
@@ -163,15 +180,18 @@ std::vector<Entry> apply_main_memory(Assembly& assembly, Device& device, const s
   }
   if (!as_built) dram.technology = choice.technology;
   dram.bandwidth = channel * dram.partitions;
-  dram.bandwidth_measured = dram.read_bandwidth_measured = 0;
+  if (!as_built) dram.bandwidth_measured = dram.read_bandwidth_measured = 0;
+  dram.bandwidth_measured = std::min(dram.bandwidth_measured, dram.bandwidth);
+  dram.read_bandwidth_measured = std::min(dram.read_bandwidth_measured, dram.bandwidth);
   dram.access_bytes = t.burst_bytes();
   dram.row_bytes = t.organisation.row_bytes;
   dram.latency = device.l2.latency + far_and_translation(device) +
                  std::max(1.0, dram.path + closed_read_cycles(t, device));
   for (const char* key :
-       {"dram.technology", "dram.bandwidth", "dram.bandwidth_measured", "dram.read_bandwidth_measured",
-        "dram.access_bytes", "dram.row_bytes", "dram.latency"})
+       {"dram.technology", "dram.bandwidth", "dram.access_bytes", "dram.row_bytes", "dram.latency"})
     follow(key);
+  if (!as_built)
+    for (const char* key : {"dram.bandwidth_measured", "dram.read_bandwidth_measured"}) follow(key);
 
   std::vector<Entry> record;
   const auto keep = [&](const char* prefix, const std::vector<Entry>& entries) {

@@ -155,6 +155,9 @@ void add_sm(std::vector<Parameter>& rows) {
   add("address_interval", Unit::cycles, 1, 64, &Sm::address_interval,
       "SM cycles that the address unit of a scheduler takes for one memory instruction");
   rows.back().default_value = "1 cycles";
+  add("yield_cycles", none, 0, 16, &Sm::yield_cycles,
+      "Cycles in which a scheduler issues nothing after an instruction of machine code that yields");
+  rows.back().default_value = "0";
   add("shared_lanes", none, 0, 0, &Sm::shared_lanes,
       "Whether integer, half- and double-precision instructions of a scheduler take turns at one set of "
       "lanes");
@@ -206,6 +209,10 @@ void add_front_end(std::vector<Parameter>& rows) {
       "carry their own");
   add("buffer", none, 1, 64, &Instruction::buffer, "4",
       "Machine instructions that a warp has asked for ahead of the one that it issues");
+  add("fetched", none, 0, 16, &Instruction::fetched, "0",
+      "Machine instructions that a scheduler fetches in a cycle, those that a taken branch drops from a "
+      "warp's "
+      "buffer among them; 0: as many as it issues");
   add("line_bytes", Unit::bytes, 32, 4096, &Instruction::line_bytes, "128 B",
       "Line of the instruction caches");
   rows.back().power_of_two = true;

@@ -12,7 +12,7 @@
 namespace simtlab::device {
 
 std::span<const WhatIfName> what_ifs() {
-  static constexpr std::array<WhatIfName, 8> names = {{
+  static constexpr std::array<WhatIfName, 12> names = {{
       {"perfect-l1", "every weak load of global, local and texture memory hits L1",
        "keep the data near the SM: shared memory, registers, "
        "smaller tiles",
@@ -41,6 +41,17 @@ std::span<const WhatIfName> what_ifs() {
        &WhatIf::double_math},
       {"zero-launch-cost", "launching kernels and blocks takes no time",
        "launch fewer, longer kernels and blocks", &WhatIf::zero_launch_cost},
+      {"perfect-fetch", "instructions are always at hand, and branches drop none that were fetched",
+       "make loops shorter than the instruction cache and longer than a few instructions: unroll less or "
+       "more",
+       &WhatIf::perfect_fetch},
+      {"no-register-conflicts", "instructions read all their registers at once",
+       "nothing in CUDA: registers are the assembler's; fewer live values leave it more choice",
+       &WhatIf::no_register_conflicts},
+      {"unlimited-tags", "L1 looks up the tags of all lines of an access in one cycle",
+       "let a warp touch fewer lines at once", &WhatIf::unlimited_tags},
+      {"wide-writes", "each SM has a way of its own for writes, and their addresses cost nothing there",
+       "write whole lines: collect words in shared memory first", &WhatIf::wide_writes},
       {"alone", "kernels of other streams wait: each kernel has the GPU for itself",
        "give kernels that get in each other's way SMs of their own "
        "(--sharing) or run them after each other",

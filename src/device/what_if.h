@@ -19,6 +19,10 @@ struct WhatIf {
   bool double_occupancy = false;
   bool double_math = false;
   bool zero_launch_cost = false;
+  bool perfect_fetch = false;
+  bool no_register_conflicts = false;
+  bool unlimited_tags = false;
+  bool wide_writes = false;
   bool alone = false;
   bool operator==(const WhatIf&) const = default;
 };

@@ -209,8 +209,8 @@ constexpr auto all_rows = std::to_array<Row>({
      .group = configuration,
      .read_by = ran | Study::interfere_kernel,
      .doc = "Limits of the GPU that are lifted: perfect-l1, infinite-dram-bandwidth, no-bank-conflicts, "
-            "perfect-coalescing, double-occupancy, double-math, zero-launch-cost, alone "
-            "(docs/guide/explain.md)",
+            "perfect-coalescing, double-occupancy, double-math, zero-launch-cost, alone, perfect-fetch, "
+            "no-register-conflicts, unlimited-tags, wide-writes (docs/guide/explain.md)",
      .default_value = "none",
      .layered = true,
      .field = &Options::what_if},
@@ -233,8 +233,7 @@ constexpr auto all_rows = std::to_array<Row>({
      .group = configuration,
      .read_by = ran | Study::interfere_kernel,
      .doc = "Another memory, modelled in detail: a name of `simtlab list drams`, a file, `device` (the "
-            "GPU's own) "
-            "or plugin:FILE?config=TEXT",
+            "GPU's own), plugin:FILE?config=TEXT; or `simple`: latency and bandwidth alone",
      .path = true,
      .parameter = "dram.model"},
     {.key = "channels",

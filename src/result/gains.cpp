@@ -32,6 +32,9 @@ class Facts {
     add("double-math",
         get("stall.math_pipe_throttle") + (get("sol.compute") > 0.6 ? get("sol.compute") / 4 : 0));
     add("alone", get("gpu.overlap"));
+    add("perfect-fetch", get("stall.no_instruction"));
+    add("unlimited-tags", waits_.queue * get("l1.utilisation"));
+    if (get("register.bank_conflicts") > 0) add("no-register-conflicts", get("stall.dispatch") / 2);
     const double overhead = get("gpu.launch_overhead"), time = get("gpu.time");
     add("zero-launch-cost", time > 0 ? overhead / (overhead + time) / 4 : 0);
     std::ranges::sort(out_, [](const LikelyGain& a, const LikelyGain& b) {

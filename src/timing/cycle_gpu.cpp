@@ -227,8 +227,8 @@ void CycleGpu::Impl::hand_out(Cycle at) {
   bool held_up = false;
   for (const auto& launch : active) {
     const bool bound = launch->context.own_sms != 0;
-    if (launch->grid.all_handed_out() || launch->opens > at || (held_up && !bound)) continue;
-    dispatcher.hand_out(launch->grid, at, sms);
+    if (launch->grid.all_handed_out() || !launch->opened || (held_up && !bound)) continue;
+    dispatcher.hand_out(launch->grid, std::max(at, launch->opens), sms);
     held_up = held_up || (!bound && !launch->grid.all_handed_out() && options.share == SharePolicy::leftover);
   }
 }
@@ -247,8 +247,10 @@ Cycle CycleGpu::Impl::next_opening() const {
   return next;
 }
 
+// Those whose time comes within the quantum that begins now.
 void CycleGpu::Impl::open(Cycle now) {
-  for (const auto& launch : active) launch->opened = launch->opened || launch->opens <= now;
+  for (const auto& launch : active)
+    launch->opened = launch->opened || launch->opens < now + models.latencies.network;
   hand_out(now);
 }
 
@@ -336,7 +338,7 @@ ActiveLaunch* CycleGpu::Impl::advance(Cycle until) {
     horizon = std::max(horizon, now);
     check_limits(now, until);
     if (options.pulse != nullptr) beat(now);
-    if (next_opening() <= now) open(now);
+    if (next_opening() < now + models.latencies.network) open(now);
     look_ahead(until);
     step(now);
     if (std::ranges::all_of(active, [](const auto& launch) { return launch->grid.all_handed_out(); }))

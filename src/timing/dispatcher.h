@@ -43,7 +43,7 @@ class BlockDispatcher {
     for (std::size_t without_room = 0; grid.next < grid.blocks && without_room < sms.size();) {
       Sm& sm = sms[next_sm_];
       if (next_sm_ >= launch.first_sm && next_sm_ < launch.end_sm && sm.has_room(launch)) {
-        const Cycle at = hand_outs_.take(std::max(earliest, ready_at_[next_sm_]), interval_of_gpu_);
+        const Cycle at = std::max(hand_outs_.take(earliest, interval_of_gpu_), ready_at_[next_sm_]);
         ready_at_[next_sm_] = at + interval_of_sm_;
         sm.assign(*grid.launch, grid.next++, at + latency_);
         without_room = 0;

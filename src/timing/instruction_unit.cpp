@@ -21,7 +21,12 @@ InstructionUnit::InstructionUnit(SmContext& sm, const Parts& parts)
     : sm_(sm),
       parts_(parts),
       schedulers_(sm.config.device.sm.schedulers),
-      turn_mask_(sm.config.device.sm.issue_turns - 1) {}
+      turn_mask_(sm.config.device.sm.issue_turns - 1),
+      yield_cycles_(sm.config.device.sm.yield_cycles),
+      buffer_(sm.config.device.instruction.buffer),
+      fetch_cost_(sm.config.device.instruction.fetched == 0
+                      ? 0
+                      : memory::to_fixed(1.0 / sm.config.device.instruction.fetched)) {}
 
 bool InstructionUnit::issue(WarpScheduler& scheduler, unsigned local, Cycle now) {
   bool any = false;
@@ -59,6 +64,7 @@ InstructionUnit::Issued InstructionUnit::issue_one(WarpScheduler& scheduler, uns
     sm_.observer->issued(warp.tenant->context->slot, number, program, warp.pc,
                          static_cast<unsigned>(std::popcount(step.mask)), now);
   occupy(scheduler, info.pipe, info.interval, now);
+  if (fetch_cost_ != 0) fetch(scheduler, now);
   if (info.conflicts != 0) [[unlikely]] {
     scheduler.conflicts = info.conflicts;
     scheduler.gated = true;
@@ -71,6 +77,10 @@ InstructionUnit::Issued InstructionUnit::issue_one(WarpScheduler& scheduler, uns
       parts_.scoreboard.hold(number, info.read_counter,
                              entry(now + queued_ + info.operand_read, Stall::short_scoreboard));
     scheduler.yielded = info.yields;
+    if (info.yields && yield_cycles_ != 0) {
+      scheduler.conflicts = static_cast<std::uint8_t>(info.conflicts + yield_cycles_);
+      scheduler.gated = true;
+    }
     complete(number, info, step, now, now + info.stall_count);
   } else {
     complete(number, info, step, now, more ? now : now + 1);
@@ -169,7 +179,26 @@ void InstructionUnit::control(std::uint32_t number, const InstInfo& info, Cycle 
     return parts_.sequencer.exit(number, now);
   const Cycle after = now + std::max<Cycle>(sm_.config.latencies.branch, info.stall_count);
   parts_.scoreboard.set_destinations(number, *warp.program, info, entry(after, Stall::branch_resolving));
+  const std::uint32_t behind = warp.pc + 1;
   parts_.sequencer.advance(number, after, Stall::branch_resolving);
+  // What its buffer held behind a taken branch was fetched in vain.
+  if (fetch_cost_ == 0 || warp.pc == behind) return;
+  WarpScheduler& scheduler = parts_.schedulers[warp.scheduler];
+  scheduler.fetched += fetch_cost_ * buffer_;
+  scheduler.gated = scheduler.gated || behind_with_fetching(scheduler, now);
+}
+
+// An instruction that issues has been fetched. The scheduler can have fetched ahead what the buffers of its
+// warps hold.
+void InstructionUnit::fetch(WarpScheduler& scheduler, Cycle now) {
+  const auto warps = static_cast<unsigned>(std::popcount(scheduler.resident));
+  const FixedCycles ahead = fetch_cost_ * buffer_ * warps, from = now << memory::fixed_bits;
+  scheduler.fetched = std::max(scheduler.fetched, from - std::min(from, ahead)) + fetch_cost_;
+  scheduler.gated = scheduler.gated || behind_with_fetching(scheduler, now);
+}
+
+bool InstructionUnit::behind_with_fetching(const WarpScheduler& scheduler, Cycle now) {
+  return (scheduler.fetched >> memory::fixed_bits) > now + 1;
 }
 
 void InstructionUnit::barrier(std::uint32_t number, const InstInfo& info, Cycle now) {

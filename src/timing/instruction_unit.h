@@ -21,6 +21,7 @@ class InstructionUnit final : public InstructionIssuer {
   // The parts of the SM that it works with.
   struct Parts {
     std::vector<Warp>& warps;
+    std::vector<WarpScheduler>& schedulers;
     Scoreboard& scoreboard;
     UnitPorts& ports;
     Sequencer& sequencer;
@@ -49,6 +50,8 @@ class InstructionUnit final : public InstructionIssuer {
   void barrier(std::uint32_t warp, const InstInfo& info, Cycle now);
   void fence(std::uint32_t warp, const InstInfo& info, Cycle now);
   void wait_for_copies(std::uint32_t warp, const InstInfo& info, Cycle now);
+  void fetch(WarpScheduler& scheduler, Cycle now);
+  static bool behind_with_fetching(const WarpScheduler& scheduler, Cycle now);
   Cycle sleep_cycles(const Warp& warp, const InstInfo& info) const;
 
   SmContext& sm_;
@@ -56,6 +59,8 @@ class InstructionUnit final : public InstructionIssuer {
   unsigned schedulers_;
   Cycle queued_ = 0;  // how much later the instruction gets to its unit than if none were before it
   Cycle turn_mask_;   // sm.issue_turns - 1
+  unsigned yield_cycles_, buffer_;
+  FixedCycles fetch_cost_;  // of an instruction; 0: no limit
 };
 
 }  // namespace simtlab::timing

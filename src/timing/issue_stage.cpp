@@ -159,10 +159,15 @@ inline void IssueStage::wait(WarpScheduler& scheduler, const Throttle& throttle,
   }
   const Warp& warp = warp_of(scheduler, scheduler.last);
   const bool ended = warp.state == WarpState::empty;
-  const Stall reason = ended ? Stall::no_warp : turn_mask_ != 0 ? Stall::selected : Stall::dispatch;
+  Stall reason = ended ? Stall::no_warp : turn_mask_ != 0 ? Stall::selected : Stall::dispatch;
   scheduler.next_try = scheduler.closed_until =
       scheduler.next_try + turn_mask_ + scheduler.conflicts * (turn_mask_ + 1);
   scheduler.conflicts = 0;
+  if (const Cycle fetched = scheduler.fetched >> memory::fixed_bits;
+      !ended && fetched > scheduler.closed_until) {
+    scheduler.next_try = scheduler.closed_until = fetched;
+    reason = Stall::no_instruction;
+  }
   scheduler.slots.set(reason, ended ? parts_.accounts.unowned_slots() : sm_.counters->slots);
   if (sm_.observer == nullptr) return;
   if (ended)

@@ -29,7 +29,7 @@ LoadStoreUnit::LoadStoreUnit(SmContext& sm, const Parts& parts)
           static_cast<unsigned>(std::countr_zero(sm.config.device.l1.sector_bytes / stream::sector_bytes))),
       sector_cost_(memory::to_fixed(32 / sm.config.device.l1.bytes_per_cycle)),
       byte_cost_(memory::to_fixed(1 / sm.config.device.l1.bytes_per_cycle)),
-      tag_banks_(sm.config.device.l1_tag_banks) {}
+      tag_banks_(sm.config.device.l1_tag_banks, sm.config.what_if.unlimited_tags) {}
 
 void LoadStoreUnit::begin() {
   misses_.clear();

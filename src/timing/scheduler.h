@@ -52,7 +52,8 @@ struct WarpScheduler {
   std::array<Mask, pipe_count> next_pipe{};  // warps by the pipeline of their next instruction
   std::array<FixedCycles, pipe_count> pipe_free{};
   std::uint32_t busy_pipes = 0;  // superset of the pipelines that are not free
-  Cycle closed_until = 0;        // no issue before: registers are read
+  Cycle closed_until = 0;        // no issue before: registers are read, or instructions are fetched
+  FixedCycles fetched = 0;       // when what has issued, and what taken branches dropped, has been fetched
   Cycle next_try = never;        // evaluate again at this cycle
   std::uint8_t index = 0;        // in the SM
   std::uint8_t last = 0;         // the warp that issued last

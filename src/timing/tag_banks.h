@@ -16,7 +16,8 @@ namespace simtlab::timing {
 
 class TagBanks {
  public:
-  explicit TagBanks(std::uint32_t banks) : banks_(banks) {
+  // unlimited: all in one cycle.
+  explicit TagBanks(std::uint32_t banks, bool unlimited = false) : banks_(banks), unlimited_(unlimited) {
     const unsigned bits = banks > 1 ? static_cast<unsigned>(std::countr_zero(banks)) : 0;
     for (unsigned place = 0; bits > 0 && place < 64; ++place)
       masks_[place % bits] |= std::uint64_t{1} << place;
@@ -31,7 +32,7 @@ class TagBanks {
   }
   // At least one.
   unsigned cycles(const stream::Segments& segments) const {
-    if (segments.count <= 1) return 1;
+    if (segments.count <= 1 || unlimited_) return 1;
     std::array<std::uint16_t, most_banks> lines{};
     unsigned most = 1;
     for (unsigned i = 0; i < segments.count; ++i)
@@ -42,6 +43,7 @@ class TagBanks {
  private:
   static constexpr unsigned most_banks = 32;
   std::uint32_t banks_;
+  bool unlimited_;
   unsigned bits_ = 0;
   std::array<std::uint64_t, 5> masks_{};  // the places of each bit of a bank's number
 };
