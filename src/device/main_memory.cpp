@@ -167,9 +167,10 @@ std::vector<Entry> apply_main_memory(Assembly& assembly, Device& device, const s
   const Technology& t = loaded.technology;
   const double channel = channel_bandwidth(t);
   const auto follow = [&](const char* key) {
-    assembly.follow(key, "dram.model",
-                    fmt::format("{}: {} channels of {} x {} bits at {} MT/s", t.name, dram.partitions,
-                                t.organisation.pseudo_channels, t.organisation.channel_width, t.data_rate));
+    assembly.follow(
+        key, "dram.model",
+        fmt::format("memory technology {}: {} channels of {} x {} bits at {} MT/s", t.name, dram.partitions,
+                    t.organisation.pseudo_channels, t.organisation.channel_width, t.data_rate));
   };
   if (as_built && dram.channels == 0 && !assembly.is_overridden("dram.partitions")) {
     const auto needed = static_cast<std::uint32_t>(std::lround(std::max(1.0, dram.bandwidth / channel)));

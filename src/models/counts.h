@@ -133,6 +133,9 @@ struct Counts {
   double cores_shared = unknown;     // 1: integer and floating point run on the same lanes
   double barrier_lat = unknown;      // cycles from the last arrival to the first instruction behind it
   double block_launch = unknown;     // cycles between two blocks handed to one SM
+  double block_latency = unknown;    // cycles from there to the block's first instruction
+  double launch_floor = unknown;     // cycles of a kernel beside those of its blocks
+  double tags_per_cycle = unknown;   // lines that L1 looks up; unknown: one
   double dram_bandwidth_measured = unknown;  // GB/s that a large copy reaches
 
   // Host side.

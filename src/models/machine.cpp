@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "device/launch_cost.h"
 #include "models/derive.h"
 
 namespace simtlab::models {
@@ -58,8 +59,12 @@ constexpr Given rows[] = {
      "sm.schedulers / sm.issue_turns * sm.issue_width"},
     {&C::barrier_lat, [](const Device& d) { return d.sm.barrier_latency; }, "sm.barrier_latency"},
     {&C::block_launch, [](const Device& d) { return d.host.block_launch_cycles; }, "host.block_launch"},
-    {&C::launch_overhead, [](const Device& d) { return d.host.launch_overhead_ns * 1e-3; },
-     "host.launch_overhead"},
+    {&C::block_latency, [](const Device& d) { return d.launch.block_latency; }, "launch.block_latency"},
+    {&C::launch_floor, [](const Device& d) { return d.launch.floor; }, "launch.floor"},
+    {&C::tags_per_cycle, [](const Device& d) { return std::max(1.0, static_cast<double>(d.l1_tag_banks)); },
+     "l1.tag_banks"},
+    {&C::launch_overhead, [](const Device& d) { return device::queued_launch_ns(d) * 1e-3; },
+     "host.launch_overhead, less launch.floor"},
     {&C::h2d_bandwidth, [](const Device& d) { return d.host.copy_bandwidth_h2d * 1e-9; },
      "host.copy_bandwidth_h2d"},
     {&C::d2h_bandwidth, [](const Device& d) { return d.host.copy_bandwidth_d2h * 1e-9; },

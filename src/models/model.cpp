@@ -39,8 +39,11 @@ Floor floor_of(const Evaluation& e, const Counts& counts) {
 
 bool is_below(const Evaluation& e, const Floor& floor) { return e.cycles < floor.cycles() * (1 - tolerance); }
 
-double answer(const Evaluation& e, const Floor& floor) {
-  return is_below(e, floor) && !e.literal ? floor.cycles() : e.cycles;
+// Of the launch, which no model knows: a profiler counts it to the kernel.
+double launch_of(const Counts& counts) { return std::isnan(counts.launch_floor) ? 0 : counts.launch_floor; }
+
+double answer(const Evaluation& e, const Floor& floor, const Counts& counts) {
+  return (is_below(e, floor) && !e.literal ? floor.cycles() : e.cycles) + launch_of(counts);
 }
 
 class Sensitivities {
@@ -71,7 +74,7 @@ class Sensitivities {
     Counts more = counts_;
     change(more);
     const Evaluation e = model_.evaluate(more, options_);
-    out_.push_back({std::move(name), answer(e, floor_of(e, more)) / more.freq / base_.time_ns - 1,
+    out_.push_back({std::move(name), answer(e, floor_of(e, more), more) / more.freq / base_.time_ns - 1,
                     e.which_case != base_.evaluation.which_case});
   }
 
@@ -183,7 +186,8 @@ Prediction predict(const Model& model, const Counts& counts, const Options& opti
   p.floor = floor.cycles();
   p.floor_by = floor.by_compute() ? "compute" : "bandwidth";
   p.below_floor = is_below(e, floor);
-  p.cycles = answer(e, floor);
+  p.cycles = answer(e, floor, counts);
+  if (launch_of(counts) > 0) e.terms.push_back({"T_floor", "cycles", launch_of(counts), Evidence::ours});
   if (e.total_ns > 0) e.total_ns += (p.cycles - e.cycles) / counts.freq;
   p.time_ns = p.cycles / counts.freq;
   if (p.below_floor)

@@ -156,6 +156,12 @@ constexpr Symbol rows[] = {
      real, true, &C::barrier_lat},
     {"block_launch", "cycles", "Gap between two blocks that one SM is given", 0, 1e6, real, true,
      &C::block_launch},
+    {"block_latency", "cycles", "From the hand-out of a block to its first instruction", 0, 1e6, real, true,
+     &C::block_latency},
+    {"launch_floor", "cycles", "What a kernel takes beside its blocks, as profilers count it", 0, 1e9, real,
+     true, &C::launch_floor},
+    {"tags_per_cycle", "1/cycle", "Lines whose tags L1 looks up in a cycle", 1, 1000, real, true,
+     &C::tags_per_cycle},
     {"dram_bandwidth_measured", "GB/s", "Bandwidth of DRAM that a large copy reaches", 0.001, 1e6, real, true,
      &C::dram_bandwidth_measured},
 

@@ -56,6 +56,9 @@ constexpr double C::*throughput_uses[] = {&C::ilp,
                                           &C::sm_read_bytes_per_cycle,
                                           &C::sm_write_bytes_per_cycle,
                                           &C::block_launch,
+                                          &C::block_latency,
+                                          &C::launch_floor,
+                                          &C::tags_per_cycle,
                                           &C::pipe_cycles,
                                           &C::line_bytes};
 constexpr std::string_view throughput_deviations[] = {"D-PREDICT-1", "D-PREDICT-3", "D-PREDICT-7",
@@ -94,8 +97,9 @@ class Bound {
     const double tail =
         term("T_longest_warp", "cycles", std::isnan(c_.warp_spread) ? 0 : (c_.warp_spread - 1) * latency);
     const double together = term("T_block", "cycles", barriers());
-    const double busiest = busiest_cycles_ + uncovered * latency,
-                 waiting = waves_ * (latency + together) + (waves_ - 1) * drain;
+    const double turn_over = term("T_block_latency", "cycles", or_else(c_.block_latency, 0));
+    const double busiest = busiest_cycles_ + turn_over + uncovered * latency,
+                 waiting = waves_ * (turn_over + latency + together) + (waves_ - 1) * drain;
     term("T_throughput", "cycles", busiest, Evidence::secondary);
     term("T_latency", "cycles", waiting, Evidence::secondary);
     out_.cycles = term("T_exec", "cycles", std::max(busiest, waiting) + begin + tail + drain);

@@ -128,9 +128,10 @@ class Collector {
     double cycles = lanes(Pipe::lg);
     if (c_.l1_bytes > 0 && c_.l1_bytes_per_cycle > 0)
       cycles = std::max(cycles, c_.l1_bytes / c_.total_warps / c_.l1_bytes_per_cycle);
-    // One line a cycle at most
+    // A line in each bank of tags at most
+    const double tags = std::isnan(c_.tags_per_cycle) ? 1 : c_.tags_per_cycle;
     if (c_.lines_per_access > 0 && c_.mem_insts > 0)
-      cycles = std::max(cycles, c_.mem_insts * c_.lines_per_access);
+      cycles = std::max(cycles, c_.mem_insts * std::max(1.0, c_.lines_per_access / tags));
     sm("l1", "L1 and the load-store unit", false, false, cycles);
   }
 
@@ -170,7 +171,8 @@ double access_latency(const Counts& c) {
   const double bytes = c.l1_bytes / (c.mem_insts * c.total_warps * lines);  // of a line
   const double pass =
       std::isnan(bytes) || std::isnan(c.l1_bytes_per_cycle) ? 1 : std::max(1.0, bytes / c.l1_bytes_per_cycle);
-  return level + (lines - 1) * pass;
+  const double tags = std::isnan(c.tags_per_cycle) ? 1 : c.tags_per_cycle;
+  return level + (lines - 1) * pass / tags;
 }
 
 bool knows_mix(const Counts& c) {

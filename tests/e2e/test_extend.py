@@ -375,13 +375,13 @@ class Lists(Case):
             seen.append({path.name: path.read_text() for path in (self.folder / "lists/generated/registry").iterdir()})
         self.assertEqual(seen[0], seen[1])
         names = re.findall(r'\{"(\w+)", &scheduler_\1\}', seen[0]["timing_schedulers.cpp"])
-        self.assertEqual(names, ["aaa", "ccws", "gto", "lrr", "memory_first", "oldest", "swl", "two_level"])
+        self.assertEqual(names, ["aaa", "ccws", "cggty", "gto", "lrr", "memory_first", "oldest", "swl", "two_level"])
         self.assertEqual(
             re.findall(r'\{"(\w+)", &order_\1\}', seen[0]["cache_orders.cpp"]),
             ["gto", "lrr", "oldest", "random", "round_robin", "sequential", "two_level", "youngest"],
         )
         self.assertIn(
-            '{"aaa", "ccws", "gto", "lrr", "memory_first", "oldest", "swl", "two_level"}',
+            '{"aaa", "ccws", "cggty", "gto", "lrr", "memory_first", "oldest", "swl", "two_level"}',
             seen[0]["device_policies.cpp"],
         )
 

@@ -224,7 +224,7 @@ class Beside(Case):
         return json.loads(self.ok("report", "r.json", "--json").stdout)
 
     def test_is_whole_again_in_every_form(self):
-        self.assertLess((self.folder / "r.json").stat().st_size, 60000)
+        self.assertLess((self.folder / "r.json").stat().st_size, 90000)
         self.assertTrue(self.columns.name.startswith("r.json.") and self.columns.name.endswith(".npz"))
         rows = self.result["kernels"][0]["series"]["rows"]
         self.assertEqual(rows["beside"], "kernels.0.series")

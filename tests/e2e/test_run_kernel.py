@@ -196,7 +196,7 @@ class RunKernel(Case):
         self.assertNotIn("\x1b", result.stdout)
 
     def test_colour_and_character_set_follow_the_rules(self):
-        args = ["run", self.saxpy(), *SAXPY_LAUNCH]
+        args = ["run", self.saxpy(), *SAXPY_LAUNCH, "--what-if", "zero-launch-cost"]  # bars that are not empty
         self.assertIn("\x1b[", self.ok(*args, "--color", "always").stdout)
         self.assertIn("\x1b[", self.ok(*args, env={"CLICOLOR_FORCE": "1"}).stdout)
         self.assertNotIn("\x1b[", self.ok(*args, "--color", "never", env={"CLICOLOR_FORCE": "1"}).stdout)

@@ -82,7 +82,7 @@ class Terminal(Case):
         self.assertIn("\x1b[31merror:", self.simtlab(*wrong, "--color", "always").stderr)
 
     def test_bars_are_ascii_where_the_locale_is_not_utf_8(self):
-        run = ["run", self.saxpy(), *SAXPY_LAUNCH]
+        run = ["run", self.saxpy(), *SAXPY_LAUNCH, "--what-if", "zero-launch-cost"]  # bars that are not empty
         self.assertIn("#", self.ok(*run).stdout)
         self.assertTrue(self.ok(*run).stdout.isascii())
         self.assertIn("\u2588", self.ok(*run, env={"LC_ALL": "C.UTF-8"}).stdout)

@@ -78,7 +78,7 @@ class Validate(Case):
         result = json.loads(self.ok("validate", "timing", "--gpu", "rtx2060", "--json").stdout)
         names = [k["name"] for k in result["kernels"]]
         self.assertIn("rtx2060: latency of levels: DRAM", names)
-        self.assertLess(result["total"]["validate.error.worst"]["value"], 0.02)
+        self.assertLess(result["total"]["validate.error.worst"]["value"], 0.03)
         self.assertEqual(result["total"]["validate.targets.missed"]["value"], 0)
 
     def test_a_missed_target_is_said_and_ends_with_6_only_with_check(self):

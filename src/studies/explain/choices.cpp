@@ -80,7 +80,11 @@ std::string policy_text(std::span<const Named<Entry>> all, const std::string& wo
 
 }  // namespace
 
-std::string key(const std::string& word) {
+// A device that models its memory shows the keys of technology and controller behind these words.
+std::string key(const std::string& text) {
+  std::string word = text;
+  for (const std::string_view prefix : {"technology.", "controller."})
+    if (text.starts_with(prefix)) word = text.substr(prefix.size());
   std::string out;
   for (const KeyTable& table : key_tables())
     table.each([&](const device::Key& k, device::Field f) {

@@ -21,7 +21,7 @@ TEST_P(ShippedDevice, loads_with_a_source_or_the_reason_of_an_estimate_for_every
   try {
     const LoadedDevice loaded = load_device(GetParam());
     EXPECT_EQ(loaded.device.name, GetParam());
-    ASSERT_EQ(loaded.entries.size(), parameters().size());
+    ASSERT_GE(loaded.entries.size(), parameters().size());  // and what describes its memory
     for (const Entry& entry : loaded.entries) {
       if (entry.origin.layer == "default") continue;
       EXPECT_EQ(entry.origin.layer, "device") << entry.key;

@@ -9,7 +9,11 @@
 namespace simtlab::timing {
 namespace {
 
-device::Device with_caches(const std::string& name) { return device::load_device(name).device; }
+device::Device with_caches(const std::string& name) {
+  device::Device device = device_of(name);
+  device.instruction.caches = true;
+  return device;
+}
 
 TEST(CodeLayout, ControlWordsLieBeforeTheInstructionsTheyBelongTo) {
   device::Device::Instruction p;

@@ -136,6 +136,7 @@ TEST_P(LatencyLaw, PointerChaseGivesTheLatencyOfDram) {
 // something.
 TEST_P(LatencyLaw, PointerChaseThroughTheDetailedMemoryGivesTheSameLatency) {
   device::Device device = device::load_device(GetParam(), {{"dram.model", "device", {}}}).device;
+  device.launch.floor = 0;
   Chase chase(device, 2 * links, 4096, "ld.global.cg.u64");
   const double once = chase.cycles_of("short");
   chase.forget();
