@@ -201,7 +201,9 @@ class Runner:
         return target
 
     def kept(self, run, code):
-        words = [self.device(run), run.settings, run.program, run.words, run.sample, code, *self.tools.option]
+        # The number of threads changes no result.
+        options = [option for option in self.tools.option if not option.startswith("--threads")]
+        words = [self.device(run), run.settings, run.program, run.words, run.sample, code, *options]
         return self.folder / ("-".join(re.sub(r"[^\w.=]+", "_", word) for word in words if word) + ".json")
 
     def results(self, run, code, program):
@@ -291,10 +293,10 @@ def table_of_groups(rows, values, codes):
             if errors:
                 mean, signed = statistics.mean(map(abs, errors)), statistics.mean(errors)
                 cells += [f"{mean:.1f} %", f"{signed:+.1f} %", f"{max(errors, key=abs):+.0f} %"]
-                if len(errors) < len(of_key):
-                    cells[3] = f"{len(errors)} of {len(of_key)}"
             else:
                 cells += ["", "", ""]
+            if len(errors) < len(of_key):
+                cells[3] = f"{len(errors)} of {len(of_key)}"
         if both_of(codes):
             apart = [abs(found) for row in of_key if (found := apart_of(row, values)) is not None]
             cells.append(f"{statistics.mean(apart):.1f} %" if apart else "")
