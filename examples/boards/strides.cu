@@ -6,11 +6,11 @@
 //     TYPE     float, double
 //     PATTERN  stride: lanes are FIRST..LAST (0..64) elements apart, 64 threads in a row
 //              block: blocks of FIRST..LAST (1, 2, 4..64) columns; rows are 4098 elements apart
-//     ROUNDS   by which the launches differ (32)
+//     ROUNDS   by which the launches differ (128)
 #include "board.h"
 
 const char* const kUsage = "strides TYPE PATTERN [FIRST [LAST [ROUNDS]]]";
-constexpr int kThreads = 1024, kLoads = 8, kPitch = 4098, kShort = 8;
+constexpr int kThreads = 1024, kLoads = 8, kPitch = 4098, kShort = 16;
 
 // zero is 0: the compiler does not know, and loads again.
 template <class T>
@@ -67,7 +67,7 @@ int main(int argc, char** argv) {
   const int least = blocks ? 1 : 0;
   const int first = argc > 3 ? whole(argv[3], least, 64, kUsage) : least;
   const int last = argc > 4 ? whole(argv[4], first, 64, kUsage) : argc > 3 ? first : 64;
-  const int rounds = argc > 5 ? whole(argv[5], 1, 1 << 20, kUsage) : 32;
+  const int rounds = argc > 5 ? whole(argv[5], 1, 1 << 20, kUsage) : 128;
   if (blocks && (first & (first - 1)) != 0) wrong_words(kUsage);
   return wide ? measure<double>(blocks, first, last, rounds) : measure<float>(blocks, first, last, rounds);
 }
