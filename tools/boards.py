@@ -1,0 +1,390 @@
+#!/usr/bin/env python3
+"""Runs programs whose times on real boards were published, and prints what the simulated device takes beside them.
+
+The tables are data/measured/board-*.csv, with the programs of examples/boards and examples/textbook, and
+data/measured/ladders.csv, with those of examples/ladders. A row says what to run and what the board took; rows of one
+run share it. The error is that of the time: above 0 the simulated device is slower than the board.
+
+Programs are compiled by `simtlab build`, and run by the machine code that simtlab makes (ours). With --nvcc that
+compiler builds them, and --code vendor runs its machine code. CUDA 13 makes none for V100: then --ptxas names one of
+CUDA 12. What has run is kept in the folder, so that a run that was interrupted goes on where it was; --fresh runs again
+what is older than simtlab and its device files. Several of these tools may work in one folder.
+
+FAMILY:TEXT takes the rows whose device, group, words and result have the text: "textbook:array add 64".
+
+usage: boards.py [--simtlab PATH] [--folder FOLDER] [--only FAMILY[:TEXT]]... [--jobs N] [--gpu NAME]
+                 [--option="--threads 1"]... [--code CODE]... [--nvcc PATH [--ptxas PATH]] [--fresh] [--table]
+                 [--rows | --worst N] [--list]
+Exit codes: 0 all rows ran, 1 some did not, 2 wrong words, 7 a tool is missing.
+"""
+import argparse
+import concurrent.futures
+import csv
+import dataclasses
+import json
+import os
+import pathlib
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+MEASURED = ROOT / "data/measured"
+OPERATIONS = {"sgemm": lambda n: 2 * n**3, "transpose": lambda n: 8 * n**2}  # of the quantity that was published
+GENERATION = {
+    "a100": 80,
+    "a40": 86,
+    "h100": 90,
+    "h200": 90,
+    "rtx2060": 75,
+    "rtxa6000": 86,
+    "titanx-maxwell": 52,
+    "v100": 70,
+}
+OLDEST = 75  # that CUDA 13 makes code for
+CODES = {
+    "ptx": ("PTX", ["--code", "ptx", "--lowering", "counts"]),
+    "ours": ("our machine code", ["--code", "ptx"]),
+    "vendor": ("the vendor's", ["--code", "machine"]),
+}
+BESIDE = "ours beside the vendor's"
+RATES = ("GB/s", "GFLOPS")  # of these more is less time
+PRINTED = re.compile(r"^(\w+) = (\S+) (\S+)$", re.MULTILINE)
+FAILED, WRONG_WORDS, MISSING = 1, 2, 7
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """One program with its words on one device."""
+
+    gpu: str
+    settings: str  # key=value;key=value
+    program: str  # below examples/, without .cu
+    words: str
+    sample: str  # of --sample; empty: all blocks
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    family: str
+    group: str  # of which a mean error is printed
+    run: Run
+    result: str  # a name that the program prints, or a metric of its last kernel
+    value: float
+    unit: str
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+
+
+def ladders():
+    """Rows of the ladders: steps and sizes, times of a kernel or rates that come of them."""
+    for row in read(MEASURED / "ladders.csv"):
+        name, size, value = row["ladder"], int(row["size"]), float(row["value"])
+        us = value / 1e3 if row["quantity"] == "time" else OPERATIONS[name](size) / value / 1e3
+        run = Run(row["gpu"], "", f"ladders/{name}", f"{row['step']} {size}", "0.05")
+        yield Row(name, name, run, "gpu.time", us, "us")
+
+
+def published():
+    """Every row of every table."""
+    rows = list(ladders())
+    for path in sorted(MEASURED.glob("board-*.csv")):
+        for row in read(path):
+            run = Run(row["gpu"], row["set"], row["program"], row["words"], row["sample"])
+            rows.append(Row(row["family"], row["group"], run, row["result"], float(row["value"]), row["unit"]))
+    return rows
+
+
+def chosen(rows, only):
+    """FAMILY or FAMILY:TEXT, where the text is whole words of the row's device, group, words and result."""
+    if not only:
+        return rows
+    families = {row.family for row in rows}
+    wanted = [text.partition(":")[::2] for text in only]
+    for family, _ in wanted:
+        if family not in families:
+            sys.exit(f"boards.py: no family '{family}'; there are {', '.join(sorted(families))}")
+
+    def named(row, text):
+        run = row.run
+        return not text or f" {text} " in f" {run.gpu} {row.group} {run.words} {row.result} "
+
+    return [row for row in rows if any(row.family == family and named(row, text) for family, text in wanted)]
+
+
+def call(command, **more):
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False, **more)
+
+
+def commands_for(nvcc, ptxas, source, target, generation):
+    """What nvcc would do, with the assembler of an older CUDA for a generation that this one has given up."""
+    dry = call([nvcc, "--dryrun", "-O3", "-std=c++17", f"-arch=sm_{OLDEST}", "-cudart", "shared", "-o", target, source])
+    script = ["set -e"]
+    for line in dry.stderr.splitlines():
+        command = line.removeprefix("#$ ")
+        if command == line:
+            continue
+        made = re.match(r'ptxas -arch=sm_\d+ -m64\s+("[^"]+")\s+-o ("[^"]+")', command)
+        if made:
+            ptx, cubin = made.groups()
+            script.append(
+                f"sed -i 's/^.target sm_{OLDEST}/.target sm_{generation}/; s/^.version .*/.version 8.7/' {ptx}"
+            )
+            command = f'"{ptxas}" -arch=sm_{generation} -m64 {ptx} -o {cubin}'
+        elif command.startswith("fatbinary") and " -link " not in command:
+            command = command.replace(f"sm={OLDEST},", f"sm={generation},")
+        if command.startswith("rm "):
+            command = "rm -f " + command[3:]
+        if re.match(r"_SPACE_=|INCLUDES=|SYSTEM_INCLUDES=|LIBRARIES=", command):
+            continue  # only for reading
+        script.append(command if not re.match(r"\w+=", command) else "export " + command.strip())
+    return "\n".join(script)
+
+
+class Runner:
+    def __init__(self, tools):
+        self.tools = tools
+        self.folder = pathlib.Path(tools.folder).resolve()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        newest = 0.0
+        if tools.fresh:
+            for path in (pathlib.Path(tools.simtlab), *ROOT.glob("data/devices/*.toml")):
+                newest = max(newest, path.stat().st_mtime)
+        self.oldest = newest  # kept runs from before this are made again
+
+    def device(self, run):
+        return self.tools.gpu or run.gpu
+
+    def program(self, run):
+        """The executable; None: it was not built."""
+        generation = GENERATION.get(self.device(run))
+        if generation is None:
+            print(f"boards.py: {self.device(run)}: its generation is not known to this tool", file=sys.stderr)
+            return None
+        name = f"{run.program.replace('/', '-')}.sm_{generation}" + (".nvcc" if self.tools.nvcc else "")
+        source, target = ROOT / "examples" / f"{run.program}.cu", self.folder / name
+        if target.exists() and target.stat().st_mtime > source.stat().st_mtime:
+            return target
+        part = self.folder / f"{name}.{os.getpid()}"
+        if self.tools.nvcc is None:
+            done = call([self.tools.simtlab, "build", "-O3", f"-arch=sm_{generation}", source, "-o", part])
+        elif generation >= OLDEST:
+            done = call(
+                [
+                    self.tools.nvcc,
+                    "-O3",
+                    "-std=c++17",
+                    f"-arch=sm_{generation}",
+                    "-cudart",
+                    "shared",
+                    "-o",
+                    part,
+                    source,
+                ]
+            )
+        elif self.tools.ptxas is None:
+            print(f"boards.py: {run.program} for sm_{generation} needs --ptxas of CUDA 12", file=sys.stderr)
+            return None
+        else:
+            script = commands_for(self.tools.nvcc, self.tools.ptxas, source, part, generation)
+            done = call(["bash", "-c", script], cwd=self.folder)
+        if done.returncode != 0:
+            print(f"boards.py: {source} was not built:\n{done.stderr}", file=sys.stderr)
+            return None
+        part.replace(target)
+        return target
+
+    def kept(self, run, code):
+        # The number of threads changes no result.
+        options = [option for option in self.tools.option if not option.startswith("--threads")]
+        words = [self.device(run), run.settings, run.program, run.words, run.sample, code, *options]
+        return self.folder / ("-".join(re.sub(r"[^\w.=]+", "_", word) for word in words if word) + ".json")
+
+    def results(self, run, code, program):
+        """Values by name; None: it failed, or has not run and must not."""
+        kept = self.kept(run, code)
+        if kept.exists() and kept.stat().st_mtime >= self.oldest:
+            return json.loads(kept.read_text())
+        if self.tools.table or program is None:
+            return None
+        begin = time.monotonic()
+        part = kept.with_suffix(f".{os.getpid()}")
+        command = [self.tools.simtlab, "run", "-q", "--gpu", self.device(run), *CODES[code][1], f"--json={part}"]
+        for setting in filter(None, run.settings.split(";")):
+            command += ["--set", setting]
+        command += ["--sample", run.sample] if run.sample else []
+        command += [word for option in self.tools.option for word in option.split()]
+        done = call([*command, "--", program, *run.words.split()])
+        if done.returncode != 0:
+            print(f"{kept.stem}: exit code {done.returncode}\n{done.stderr[-2000:]}", file=sys.stderr)
+            part.unlink(missing_ok=True)
+            return None
+        last = json.loads(part.read_text())["kernels"][-1]["metrics"]
+        found = {name: [float(value), unit] for name, value, unit in PRINTED.findall(done.stdout)}
+        for name, unit, scale in (("gpu.time", "us", 1e-3), ("gpu.cycles", "cycles", 1)):
+            found[name] = [last[name]["value"] * scale, unit]
+        print(f"{kept.stem}: {time.monotonic() - begin:.0f} s", file=sys.stderr)
+        part.write_text(json.dumps(found))
+        part.replace(kept)
+        return found
+
+
+def error_of(row, value):
+    """Of the time, in percent."""
+    return (row.value / value - 1 if row.unit in RATES else value / row.value - 1) * 100
+
+
+def both_of(codes):
+    return "ours" in codes and "vendor" in codes
+
+
+def apart_of(row, values):
+    """By how much our machine code takes longer than the vendor's, in percent."""
+    ours, vendor = values.get((row, "ours")), values.get((row, "vendor"))
+    if ours is None or vendor is None:
+        return None
+    return (vendor / ours - 1 if row.unit in RATES else ours / vendor - 1) * 100
+
+
+def line(cells):
+    return "| " + " | ".join(cells) + " |"
+
+
+def table_of_rows(rows, values, codes):
+    heads = ["family", "device", "what", "measured"]
+    for code in codes:
+        heads += [CODES[code][0], "error"]
+    heads += [BESIDE] if both_of(codes) else []
+    out = [line(heads), "|---" * len(heads) + "|"]
+    for row in rows:
+        what = row.group if row.result.startswith("gpu.") else f"{row.group}, {row.result}"
+        cells = [row.family, row.run.gpu, f"{what}: {row.run.words}", f"{row.value:.5g} {row.unit}"]
+        for code in codes:
+            got = values.get((row, code))
+            cells += ["", ""] if got is None else [f"{got:.5g}", f"{error_of(row, got):+.0f} %"]
+        if both_of(codes):
+            apart = apart_of(row, values)
+            cells.append("" if apart is None else f"{apart:+.0f} %")
+        out.append(line(cells))
+    return "\n".join(out)
+
+
+def table_of_groups(rows, values, codes):
+    """Mean and worst error by family, device and group."""
+    heads = ["family", "device", "group", "rows"]
+    for code in codes:
+        heads += [f"{CODES[code][0]}: mean error", "mean with sign", "worst"]
+    heads += [f"{BESIDE}: mean"] if both_of(codes) else []
+    out = [line(heads), "|---" * len(heads) + "|"]
+    keys = [(row.family, row.run.gpu, row.group) for row in rows]
+    of_family = [(family, gpu, "all") for family, gpu in dict.fromkeys(key[:2] for key in keys)]
+    of_family = [key for key in of_family if len({k[2] for k in keys if k[:2] == key[:2]}) > 1]
+    for key in (*dict.fromkeys(keys), *of_family):
+        of_key = [row for row, k in zip(rows, keys) if k == key or (key[2] == "all" and k[:2] == key[:2])]
+        cells = [*key, str(len(of_key))]
+        for code in codes:
+            errors = [error_of(row, values[row, code]) for row in of_key if values.get((row, code)) is not None]
+            if errors:
+                mean, signed = statistics.mean(map(abs, errors)), statistics.mean(errors)
+                cells += [f"{mean:.1f} %", f"{signed:+.1f} %", f"{max(errors, key=abs):+.0f} %"]
+            else:
+                cells += ["", "", ""]
+            if len(errors) < len(of_key):
+                cells[3] = f"{len(errors)} of {len(of_key)}"
+        if both_of(codes):
+            apart = [abs(found) for row in of_key if (found := apart_of(row, values)) is not None]
+            cells.append(f"{statistics.mean(apart):.1f} %" if apart else "")
+        out.append(line(cells))
+    return "\n".join(out)
+
+
+def words_of_the_command():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--simtlab", default="simtlab")
+    parser.add_argument("--nvcc", help="compiles the programs instead of `simtlab build`")
+    parser.add_argument("--ptxas", help="of CUDA 12, for generations before sm_75")
+    parser.add_argument("--folder", default="boards", help="for executables and results")
+    parser.add_argument("--only", action="append", default=[], metavar="FAMILY[:TEXT]")
+    parser.add_argument("--jobs", type=int, default=1, help="runs at the same time")
+    parser.add_argument("--gpu", help="another device than the one that was measured")
+    parser.add_argument("--option", action="append", default=[], help='of `simtlab run`: "--threads 1"')
+    parser.add_argument("--code", action="append", default=[], choices=CODES)
+    parser.add_argument("--fresh", action="store_true", help="not what is older than simtlab")
+    parser.add_argument("--table", action="store_true", help="only print what the folder has")
+    parser.add_argument("--rows", action="store_true", help="print every row")
+    parser.add_argument("--worst", type=int, default=0, metavar="N", help="print the N rows that are off most")
+    parser.add_argument("--list", action="store_true", help="only print families, devices and groups")
+    tools = parser.parse_args()
+    if tools.jobs < 1 or tools.worst < 0:
+        parser.error("--jobs is at least 1, --worst at least 0")
+    if "vendor" in tools.code and not tools.nvcc and not tools.table:
+        parser.error("--code vendor needs --nvcc")
+    return tools
+
+
+def main():
+    tools = words_of_the_command()
+    rows = chosen(published(), tools.only)
+    if not rows:
+        print("boards.py: no row is so named", file=sys.stderr)
+        return WRONG_WORDS
+    if tools.list:
+        for key, count in table_of_counts(rows):
+            print(*key, f"({count})")
+        return 0
+    for name in ("simtlab", "nvcc"):
+        word = getattr(tools, name)
+        found = shutil.which(word) if word else None
+        if word and found is None and not tools.table:
+            print(f"boards.py: {name} is not there ({word})", file=sys.stderr)
+            return MISSING
+        setattr(tools, name, str(pathlib.Path(found).resolve()) if found else None)
+    runner, codes = Runner(tools), tools.code or ["ours"]
+    runs = [(run, code) for run in dict.fromkeys(row.run for row in rows) for code in codes]
+    programs = {}
+    if not tools.table:
+        for run, _ in runs:
+            key = (run.program, GENERATION.get(runner.device(run)))
+            if key not in programs:
+                programs[key] = runner.program(run)
+
+    def results(of):
+        run, code = of
+        return runner.results(run, code, programs.get((run.program, GENERATION.get(runner.device(run)))))
+
+    with concurrent.futures.ThreadPoolExecutor(tools.jobs) as pool:
+        found = dict(zip(runs, pool.map(results, runs)))
+    values, failed = {}, False
+    for row in rows:
+        for code in codes:
+            got = found[row.run, code]
+            if got is not None and row.result not in got:
+                print(f"boards.py: {row.run.program} {row.run.words} prints no '{row.result}'", file=sys.stderr)
+            elif got is not None and got[row.result][1] != row.unit:
+                print(f"boards.py: {row.run.program}: {row.result} is not in {row.unit}", file=sys.stderr)
+            elif got is not None:
+                values[row, code] = got[row.result][0]
+            failed = failed or (row, code) not in values
+    shown = rows if tools.rows else []
+    if tools.worst:
+        ran = [row for row in rows if (row, codes[0]) in values]
+        shown = sorted(ran, key=lambda row: -abs(error_of(row, values[row, codes[0]])))[: tools.worst]
+    if shown:
+        print(table_of_rows(shown, values, codes) + "\n")
+    print(table_of_groups(rows, values, codes))
+    return FAILED if failed and not tools.table else 0
+
+
+def table_of_counts(rows):
+    keys = [(row.family, row.run.gpu, row.group) for row in rows]
+    return [(key, keys.count(key)) for key in dict.fromkeys(keys)]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
