@@ -64,6 +64,7 @@ class Listing(Case):
         self.assertEqual(len(text.splitlines()), 4 + len(h100["doubtful"]))
         changes = [value.get("change", -1) for value in h100["doubtful"]]
         self.assertEqual(changes, sorted(changes, reverse=True))
+        self.assertGreater(changes[0], 0)
         self.assertIn("| key |", self.ok("list", "gpus", "h100", "--sources", "--markdown").stdout)
         self.assertEqual(len(self.ok("list", "gpus", "a100").stdout.splitlines()), 2)
 
