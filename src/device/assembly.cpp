@@ -35,8 +35,8 @@ void Assembly::add(const Document& document) {
     const std::string where = fmt::format("{}:{}", document.file, node.pos.line);
     const Diagnostic here = document.diagnostic(node.pos, {});
     if (!node.is_empty_table) {
-      set(node.key, node.value, Origin{std::string(subject_.layer), where, node.source, node.estimated},
-          here);
+      set(node.key, node.value,
+          Origin{std::string(subject_.layer), where, node.source, node.estimated, node.kind}, here);
     } else if (const std::string wrong = wrong_with_empty_table(record_, node.key); !wrong.empty()) {
       keep("config-unknown-key",
            complete(here, wrong, unknown_key_hint(record_, node.key, {}, subject_.show)));

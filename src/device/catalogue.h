@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "device/device.h"
+#include "device/source_kind.h"
 
 namespace simtlab::device {
 
@@ -18,6 +19,7 @@ struct Origin {
   std::string where;   // file:line or option text
   std::string source;  // the source or the reason of an estimate, as the data file says
   bool estimated = false;
+  SourceKind kind = SourceKind::unstated;  // of the source
 };
 
 struct Entry {        // one effective value, printable

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/files.h"
+#include "base/shown.h"
 #include "base/text_file.h"
 #include "base/toml.h"
 
@@ -99,13 +100,37 @@ class Reader {
     if (table == nullptr)
       complain(node, "'sources' needs a table", "write for example: sources.guide = \"title, section\"");
     for (auto it = table == nullptr ? toml::table::const_iterator{} : table->begin();
-         table != nullptr && it != table->end(); ++it) {
-      if (const auto* text = it->second.as_string())
-        sources_.emplace_back(std::string(it->first.str()), text->get());
-      else
-        complain(it->second, "a source is a text", "write for example: sources.guide = \"title, section\"");
-    }
+         table != nullptr && it != table->end(); ++it)
+      read_source(std::string(it->first.str()), it->second);
     return true;
+  }
+
+  // guide = "title", or guide = { title = "title", kind = "vendor" }.
+  void read_source(std::string name, const toml::node& node) {
+    if (const auto* text = node.as_string()) {
+      sources_.push_back({std::move(name), text->get(), SourceKind::unstated});
+      return;
+    }
+    const toml::table* table = node.as_table();
+    const auto* title = table == nullptr ? nullptr : (*table)["title"].as_string();
+    if (title == nullptr || title->get().empty())
+      return complain(node, "a source is a text, or a title with a kind",
+                      "write for example: sources.guide = { title = \"title, section\", kind = \"vendor\" }");
+    Source source{std::move(name), title->get(), SourceKind::unstated};
+    for (const auto& [word, child] : *table) {
+      if (word.str() == "title") continue;
+      const auto* kind = child.as_string();
+      if (word.str() != "kind") {
+        complain(child, fmt::format("unknown word '{}' of a source", shown(word.str())),
+                 "a source has 'title' and 'kind'");
+      } else if (const auto known = kind == nullptr ? std::nullopt : stated_kind(kind->get())) {
+        source.kind = *known;
+      } else {
+        complain(child, "unknown kind of a source",
+                 fmt::format("one of {}; leave it out if it is none of them", stated_kinds()));
+      }
+    }
+    sources_.push_back(std::move(source));
   }
 
   void read_node(const std::string& key, const toml::node& node) {
@@ -168,20 +193,29 @@ class Reader {
   // source = "guide: table 3" with sources.guide = "CUDA guide" becomes "CUDA guide: table 3".
   void resolve_sources() {
     for (Node& node : document_.nodes) {
-      if (node.estimated) continue;
+      if (node.estimated) {
+        node.kind = SourceKind::estimated;
+        continue;
+      }
       const std::size_t end = std::min(node.source.find(':'), node.source.size());
-      for (const auto& [name, title] : sources_)
-        if (node.source.compare(0, end, name) == 0) {
-          node.source = title + node.source.substr(end);
+      for (const Source& source : sources_)
+        if (node.source.compare(0, end, source.name) == 0) {
+          node.source = source.title + node.source.substr(end);
+          node.kind = source.kind;
           break;
         }
     }
   }
 
+  struct Source {
+    std::string name, title;
+    SourceKind kind;
+  };
+
   Document& document_;
   Form form_;
   const Subject& subject_;
-  std::vector<std::pair<std::string, std::string>> sources_;
+  std::vector<Source> sources_;
   std::vector<Diagnostic> diagnostics_;
 };
 

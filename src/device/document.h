@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "device/source_kind.h"
 
 namespace simtlab::device {
 
@@ -37,6 +38,7 @@ struct Node {
   SourcePos pos;
   bool is_text = false;         // written in quotes
   bool is_empty_table = false;  // [sm.count] with nothing in it: no value, but the name may be wrong
+  SourceKind kind = SourceKind::unstated;  // of the source
 };
 
 struct Document {

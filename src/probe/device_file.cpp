@@ -178,7 +178,7 @@ DeviceFile device_file(const Findings& findings, const Provenance& p, const Loan
     tables += line;
   }
   const std::string sources = fmt::format(
-      "\n[sources]\nprobe = {}\n",
+      "\n[sources]\nprobe = {{ title = {}, kind = \"measured\" }}\n",
       quoted(fmt::format("{} on {}, {}{}{}", p.tool, p.board, p.driver,
                          p.clocks.empty() ? "" : ", " + p.clocks, p.date.empty() ? "" : ", " + p.date)));
   out.text = header(p, !p.base_name.empty()) + top + sources + tables;

@@ -1,4 +1,5 @@
 """list and explain; pages that are generated from the tool are fresh."""
+import json
 import re
 import sys
 import unittest
@@ -42,6 +43,34 @@ class Listing(Case):
             self.ok("list", "ptx", "--markdown").stdout,
             "stale: simtlab list ptx --markdown > docs/reference/ptx-coverage.md",
         )
+
+    def test_how_well_founded_the_values_of_devices_are(self):
+        gpus = json.loads(self.ok("list", "gpus", "--sources", "--json").stdout)["gpus"]
+        kinds = ("measured", "vendor", "simulator", "derived", "unstated", "estimated")
+        for gpu in gpus:
+            self.assertEqual(sum(gpu[kind] for kind in kinds), gpu["values"], gpu["name"])
+            self.assertEqual(gpu["unstated"], 0, gpu["name"])
+            doubtful = [value["kind"] for value in gpu["doubtful"]]
+            self.assertEqual(doubtful.count("estimated"), gpu["estimated"])
+            self.assertEqual(doubtful.count("simulator"), gpu["simulator"])
+        h100 = next(gpu for gpu in gpus if gpu["name"] == "h100")
+        rows = self.ok("list", "gpus", "--sources").stdout.splitlines()
+        self.assertEqual(len(rows), len(gpus) + 1)
+        row = next(row.split() for row in rows if row.startswith("h100 "))
+        self.assertEqual(row[1:8], [str(h100["values"])] + [str(h100[kind]) for kind in kinds])
+
+        # One GPU: its values without a source, those that move kernels most first.
+        text = self.ok("list", "gpus", "h100-sxm", "--sources").stdout
+        self.assertEqual(len(text.splitlines()), 4 + len(h100["doubtful"]))
+        changes = [value.get("change", -1) for value in h100["doubtful"]]
+        self.assertEqual(changes, sorted(changes, reverse=True))
+        self.assertGreater(changes[0], 0)
+        self.assertIn("| key |", self.ok("list", "gpus", "h100", "--sources", "--markdown").stdout)
+        self.assertEqual(len(self.ok("list", "gpus", "a100").stdout.splitlines()), 2)
+
+    def test_what_cannot_be_listed_of_devices(self):
+        self.fails(2, "list", "gpus", "--json", says="--sources")
+        self.fails(3, "list", "gpus", "h10", "--sources", says="did you mean 'h100'")
 
     def test_every_metric_is_explained(self):
         rows = self.ok("list", "stats").stdout.splitlines()[1:]

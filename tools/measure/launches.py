@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Writes a launch file (and its inputs) for the kernels of examples/*.cu: what tools/measure-gpu.sh runs on a real board.
 
-usage: launches.py FOLDER [--small]     --small: sizes that the cycle-level simulator does in a blink, for the tests
+usage: launches.py FOLDER [--small|--medium]     --small: sizes that the cycle-level simulator does in a blink, for the tests
+                                                 --medium: sizes that fill a GPU for a moment, for tools/elasticity.py
 """
 import pathlib
 import random
@@ -32,11 +33,11 @@ def launch(folder, name, grid, block, args, kernel=None, shared=0):
 
 def main():
     folder = pathlib.Path(sys.argv[1])
-    small = "--small" in sys.argv[2:]
+    small, medium = "--small" in sys.argv[2:], "--medium" in sys.argv[2:]
     folder.mkdir(parents=True, exist_ok=True)
     draw = random.Random(12345)
-    n = 1 << (12 if small else 22)  # elements of one-dimensional kernels
-    m = 64 if small else 512  # rows of two-dimensional ones
+    n = 1 << (12 if small else 16 if medium else 22)  # elements of one-dimensional kernels
+    m = 64 if small else 128 if medium else 512  # rows of two-dimensional ones
     blocks = [n // 256]
     mixed = list(range(n))
     draw.shuffle(mixed)
@@ -103,7 +104,7 @@ def main():
         [2],
         [32],
         [
-            scalar("s32", 64 if small else 2000),
+            scalar("s32", 64 if small else 200 if medium else 2000),
             buffer("start", "s32", [64], file=numbers(folder, "start.bin", [mixed[i * (n // 64)] for i in range(64)])),
             buffer("next", "s32", [n], file=numbers(folder, "next.bin", following)),
             buffer("end", "s32", [64]),
@@ -148,7 +149,7 @@ def main():
             [32, 8],
             [scalar("s32", t), buffer("in", "f32", [t, t], "random"), buffer("out", "f32", [t, t])],
         )
-    s = 32 if small else 128
+    s = 32 if small else 64 if medium else 128
     launch(
         folder,
         "stencil3d",
@@ -156,7 +157,7 @@ def main():
         [32, 8],
         [scalar("s32", s), buffer("in", "f32", [s, s, s], "random"), buffer("out", "f32", [s, s, s])],
     )
-    bodies = 256 if small else 4096
+    bodies = 256 if small else 512 if medium else 4096
     launch(
         folder,
         "nbody",

@@ -9,9 +9,10 @@
 #include "cache/prefetcher.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/installation.h"
+#include "cli/commands/list_gpus.h"
+#include "cli/commands/list_table.h"
 #include "cli/commands/option_tree.h"
 #include "corun/policy.h"
-#include "device/catalogue.h"
 #include "device/known_plugins.h"
 #include "device/memory_controller.h"
 #include "device/policy_parameters.h"
@@ -29,62 +30,7 @@
 namespace simtlab::cli {
 namespace {
 
-struct Format {
-  bool markdown = false;
-};
-
-constexpr std::size_t widest_column = 56;  // longer cells push the rest of their line to the right
-
-// A table as aligned text or as Markdown.
-std::string table(const std::vector<std::string>& head, const std::vector<std::vector<std::string>>& rows,
-                  const Format& format) {
-  std::string out;
-  if (format.markdown) {
-    const auto escaped = [](std::string text) {
-      for (std::size_t i = 0; (i = text.find('|', i)) != std::string::npos; i += 2) text.insert(i, 1, '\\');
-      return text;
-    };
-    const auto row = [&](const std::vector<std::string>& cells) {
-      for (const std::string& c : cells) out += "| " + escaped(c) + " ";
-      out += "|\n";
-    };
-    row(head);
-    for (std::size_t i = 0; i < head.size(); ++i) out += "|---";
-    out += "|\n";
-    for (const auto& cells : rows) row(cells);
-    return out;
-  }
-  std::vector<std::size_t> widths(head.size(), 0);
-  for (std::size_t i = 0; i < head.size(); ++i) {
-    widths[i] = head[i].size();
-    for (const auto& cells : rows) widths[i] = std::max(widths[i], std::min(cells[i].size(), widest_column));
-  }
-  const auto row = [&](const std::vector<std::string>& cells) {
-    std::string text;
-    for (std::size_t i = 0; i < cells.size(); ++i)
-      text += i + 1 == cells.size() ? cells[i] : report::padded(cells[i], widths[i]) + "  ";
-    out += text + "\n";
-  };
-  row(head);
-  for (const auto& cells : rows) row(cells);
-  return out;
-}
-
-std::string list_gpus(const Format& format) {
-  std::vector<std::vector<std::string>> rows;
-  for (const std::string& name : device::list_devices()) {
-    const device::Device d = device::load_device(name).device;
-    rows.push_back({name, d.product, d.architecture, fmt::format("{}.{}", d.cc_major, d.cc_minor),
-                    fmt::format("{}", d.sm.count), fmt::format("{:.0f} MHz", d.sm_clock_hz / 1e6),
-                    report::format_bytes(static_cast<double>(d.l2.bytes)),
-                    report::format_bytes(static_cast<double>(d.dram.bytes)),
-                    report::format_rate(d.dram.bandwidth)});
-  }
-  return table({"name", "product", "architecture", "cc", "SMs", "SM clock", "L2", "memory", "bandwidth"},
-               rows, format);
-}
-
-std::string list_drams(const Format& format) {
+std::string list_drams(const ListFormat& format) {
   std::vector<std::vector<std::string>> rows;
   for (const std::string& name : device::list_technologies()) {
     const device::Technology t = device::load_technology(name).technology;
@@ -94,19 +40,20 @@ std::string list_drams(const Format& format) {
                     fmt::format("{} x {}", o.bank_groups, o.banks_per_group),
                     report::format_bytes(static_cast<double>(o.row_bytes))});
   }
-  return table({"name", "standard", "data rate", "channel", "peak of a channel", "groups x banks", "row"},
-               rows, format);
+  return list_table(
+      {"name", "standard", "data rate", "channel", "peak of a channel", "groups x banks", "row"}, rows,
+      format);
 }
 
-std::string list_controllers(const Format& format) {
+std::string list_controllers(const ListFormat& format) {
   std::vector<std::vector<std::string>> rows;
   for (const std::string& name : device::list_memory_controllers())
     rows.push_back({name, device::load_memory_controller(name).controller.description});
-  return table({"name", "meaning"}, rows, format);
+  return list_table({"name", "meaning"}, rows, format);
 }
 
 // How each is had and named stands below the table: as lines to copy.
-std::string list_plugins(const Format& format) {
+std::string list_plugins(const ListFormat& format) {
   std::vector<std::vector<std::string>> rows;
   std::string lines;
   for (const FoundPlugin& p : find_plugins()) {
@@ -124,10 +71,10 @@ std::string list_plugins(const Format& format) {
       lines += fmt::format("  use    {}\n", device::how_to_name(known, file));
     }
   }
-  return table({"name", "simulator", "state", "file"}, rows, format) + lines;
+  return list_table({"name", "simulator", "state", "file"}, rows, format) + lines;
 }
 
-std::string list_stats(const Format& format) {
+std::string list_stats(const ListFormat& format) {
   std::string out;
   if (format.markdown)
     out =
@@ -149,8 +96,8 @@ std::string list_stats(const Format& format) {
       rows.push_back({std::string(m.name), std::string(m.unit), std::string(m.scope), std::string(m.doc)});
   }
   if (format.markdown)
-    return out + table({"name", "unit", "scope", "meaning", "formula", "names elsewhere"}, rows, format);
-  return table({"name", "unit", "scope", "meaning"}, rows, format);
+    return out + list_table({"name", "unit", "scope", "meaning", "formula", "names elsewhere"}, rows, format);
+  return list_table({"name", "unit", "scope", "meaning"}, rows, format);
 }
 
 // "-o, --output FILE".
@@ -168,7 +115,7 @@ void add_option_rows(const TreeCommand& command, std::vector<std::vector<std::st
   for (const TreeCommand& below : command.commands) add_option_rows(below, rows);
 }
 
-std::string option_section(const TreeCommand& command, const Command& declared, const Format& format) {
+std::string option_section(const TreeCommand& command, const Command& declared, const ListFormat& format) {
   std::string out = fmt::format("## {}\n\n{}\n\n", command.path,
                                 command.description.substr(0, command.description.find("\n\n")));
   std::vector<std::vector<std::string>> rows;
@@ -177,9 +124,9 @@ std::string option_section(const TreeCommand& command, const Command& declared, 
                     readers(declared, o.read_by)});
   if (std::ranges::all_of(rows, [](const auto& row) { return row.back().empty(); })) {
     for (auto& row : rows) row.pop_back();
-    if (!rows.empty()) out += table({"option", "meaning"}, rows, format) + "\n";
+    if (!rows.empty()) out += list_table({"option", "meaning"}, rows, format) + "\n";
   } else {
-    out += table({"option", "meaning", "read by (nothing here: by all)"}, rows, format) + "\n";
+    out += list_table({"option", "meaning", "read by (nothing here: by all)"}, rows, format) + "\n";
   }
   if (!command.footer.empty()) out += fmt::format("```\n{}\n```\n\n", command.footer);
   for (const TreeCommand& below : command.commands)
@@ -187,7 +134,7 @@ std::string option_section(const TreeCommand& command, const Command& declared, 
   return out;
 }
 
-std::string list_options(const Format& format) {
+std::string list_options(const ListFormat& format) {
   const std::unique_ptr<Command> tool = all_commands();
   const TreeCommand tree = option_tree(*tool);
   if (format.markdown)
@@ -196,16 +143,16 @@ std::string list_options(const Format& format) {
            option_section(tree, *tool, format);
   std::vector<std::vector<std::string>> rows;
   add_option_rows(tree, rows);
-  return table({"command", "option", "meaning"}, rows, format);
+  return list_table({"command", "option", "meaning"}, rows, format);
 }
 
-std::string list_exit_codes(const Format& format) {
+std::string list_exit_codes(const ListFormat& format) {
   std::vector<std::vector<std::string>> rows;
   for (const ExitCodeText& e : exit_codes()) rows.push_back({fmt::format("{}", e.code), e.name, e.meaning});
-  return table({"code", "name", "meaning"}, rows, format);
+  return list_table({"code", "name", "meaning"}, rows, format);
 }
 
-std::string list_errors(const Format& format) {
+std::string list_errors(const ListFormat& format) {
   std::vector<std::vector<std::string>> rows;
   for (const report::Term& t : report::error_ids())
     rows.push_back({format.markdown ? fmt::format("`{}`", t.name) : std::string(t.name),
@@ -214,18 +161,18 @@ std::string list_errors(const Format& format) {
       "# Errors\n\nGenerated from the table of errors by `simtlab list errors --markdown`; do not edit.\n\n"
       "An error's name stands in brackets behind its message; `simtlab explain NAME` says what this table "
       "says.\n\n";
-  return (format.markdown ? head : "") + table({"name", "meaning", "what to do"}, rows, format);
+  return (format.markdown ? head : "") + list_table({"name", "meaning", "what to do"}, rows, format);
 }
 
 template <class Entry>
-std::string list_policies(std::span<const Named<Entry>> all, const Format& format) {
+std::string list_policies(std::span<const Named<Entry>> all, const ListFormat& format) {
   std::vector<std::vector<std::string>> rows;
   for (const Named<Entry>& one : all) rows.push_back({std::string(one.name), std::string(one.entry->doc)});
-  return table({"name", "meaning"}, rows, format);
+  return list_table({"name", "meaning"}, rows, format);
 }
 
 // A warp scheduler with the keys of its parameters.
-std::string list_schedulers(const Format& format) {
+std::string list_schedulers(const ListFormat& format) {
   std::vector<std::vector<std::string>> rows;
   for (const auto& [name, policy] : timing::scheduler_policies()) {
     rows.push_back({std::string(name), std::string(policy->doc)});
@@ -234,19 +181,19 @@ std::string list_schedulers(const Format& format) {
                                     p.minimum, p.maximum, p.default_value);
     }
   }
-  return table({"name", "meaning"}, rows, format);
+  return list_table({"name", "meaning"}, rows, format);
 }
-std::string list_replacements(const Format& format) {
+std::string list_replacements(const ListFormat& format) {
   return list_policies(memory::replacement_rules(), format);
 }
-std::string list_orders(const Format& format) { return list_policies(cache::order_policies(), format); }
-std::string list_set_indexes(const Format& format) {
+std::string list_orders(const ListFormat& format) { return list_policies(cache::order_policies(), format); }
+std::string list_set_indexes(const ListFormat& format) {
   return list_policies(memory::set_index_rules(), format);
 }
 
 // Of a memory controller: with the parameters that a file or --set may give.
 std::string list_declared(std::span<const device::DeclaredPolicy> all, std::string_view section,
-                          const Format& format) {
+                          const ListFormat& format) {
   std::vector<std::vector<std::string>> rows;
   for (const device::DeclaredPolicy& policy : all) {
     std::string parameters;
@@ -254,38 +201,38 @@ std::string list_declared(std::span<const device::DeclaredPolicy> all, std::stri
       parameters += fmt::format("{}{}.{}", parameters.empty() ? "" : ", ", section, p.name);
     rows.push_back({std::string(policy.name), std::string(policy.doc), parameters});
   }
-  return table({"name", "meaning", "parameters"}, rows, format);
+  return list_table({"name", "meaning", "parameters"}, rows, format);
 }
 
-std::string list_memory_schedulers(const Format& format) {
+std::string list_memory_schedulers(const ListFormat& format) {
   return list_declared(device::memory_schedulers(), "schedule", format);
 }
-std::string list_page_policies(const Format& format) {
+std::string list_page_policies(const ListFormat& format) {
   return list_declared(device::page_policies(), "page", format);
 }
 
-std::string list_corun_policies(const Format& format) {
+std::string list_corun_policies(const ListFormat& format) {
   std::vector<std::vector<std::string>> rows;
   for (const corun::Policy* policy : corun::policies())
     rows.push_back({std::string(policy->name), std::string(policy->doc)});
-  return table({"name", "meaning"}, rows, format);
+  return list_table({"name", "meaning"}, rows, format);
 }
 
-std::string list_prefetchers(const Format& format) {
+std::string list_prefetchers(const ListFormat& format) {
   std::vector<std::vector<std::string>> rows;
   for (const cache::PrefetchPolicy* one : cache::prefetch_policies())
     rows.push_back({std::string(one->name), std::string(one->doc)});
-  return table({"name", "meaning"}, rows, format);
+  return list_table({"name", "meaning"}, rows, format);
 }
 
-std::string list_probes(const Format& format) {
+std::string list_probes(const ListFormat& format) {
   std::vector<std::vector<std::string>> rows;
   for (const probe::Kind* kind : probe::kinds())
     rows.push_back({std::string(kind->name), std::string(kind->doc), std::string(kind->needs)});
-  return table({"name", "measures", "needs"}, rows, format);
+  return list_table({"name", "measures", "needs"}, rows, format);
 }
 
-std::string list_ptx(const Format& format) {
+std::string list_ptx(const ListFormat& format) {
   std::vector<std::vector<std::string>> rows;
   for (const ptx::CoverageEntry& e : ptx::coverage()) {
     const std::string form = format.markdown ? fmt::format("`{}`", e.form) : e.form;
@@ -299,7 +246,7 @@ std::string list_ptx(const Format& format) {
         "Braces: may be left out. A module that uses a refused form is refused before anything runs, with "
         "every such line listed\n"
         "(exit code 4).\n\n";
-  return out + table({"form", "runs", "types", "note"}, rows, format);
+  return out + list_table({"form", "runs", "types", "note"}, rows, format);
 }
 
 }  // namespace
@@ -311,8 +258,8 @@ void add_list(Command& app) {
       "replacements, set-indexes, memory-schedulers, page-policies, prefetchers, orders, "
       "policies, probes, options, exit-codes, errors");
   list->require_subcommand(1, 1);
-  const auto format = std::make_shared<Format>();
-  const auto add = [&](const char* name, const char* text, std::string (*make)(const Format&)) {
+  const auto format = std::make_shared<ListFormat>();
+  const auto add = [&](const char* name, const char* text, std::string (*make)(const ListFormat&)) {
     Command* sub = list->add_subcommand(name, text);
     sub->add_flag("--markdown", format->markdown, "As a Markdown table");
     sub->action([format, make](const Call&) {
@@ -320,7 +267,7 @@ void add_list(Command& app) {
       return 0;
     });
   };
-  add("gpus", "Device files", list_gpus);
+  add_list_gpus(*list);
   add("drams", "Memory technology files", list_drams);
   add("controllers", "Memory controller files", list_controllers);
   add("plugins", "Memory simulators of others: which are here, how to get, build and name each",
