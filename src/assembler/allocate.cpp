@@ -60,10 +60,8 @@ Limits limits_of(const Program& program) {
                        .reserved = {}};
   limits.uniform_predicates = limits.predicates;
   limits.uniform_predicates.file = File::uniform_predicate;
-  limits.uniform = {.file = File::uniform,
-                    .most = machine::zero_uniform,
-                    .enough = machine::zero_uniform,
-                    .reserved = {}};
+  limits.uniform = {
+      .file = File::uniform, .most = machine::zero_uniform, .enough = machine::zero_uniform, .reserved = {}};
   reserve_written(program, limits);
   return limits;
 }

@@ -279,9 +279,7 @@ std::optional<SourceValues> source_values(const Instruction& i) {
         if (!i.refs[k] && o.number != machine::zero_register) return std::nullopt;
         v = value_of(i.refs[k]);
         break;
-      case OperandKind::ureg:
-        v = i.refs[k] ? uniform_value(i.refs[k]) : uniform_register(o.number);
-        break;
+      case OperandKind::ureg: v = i.refs[k] ? uniform_value(i.refs[k]) : uniform_register(o.number); break;
       case OperandKind::immediate:
         v = number(static_cast<std::uint64_t>(o.value));
         // The upper half of a number

@@ -99,9 +99,8 @@ class EffectsBuilder {
       case OperandKind::pred:
       case OperandKind::upred:
         if (o.number == machine::true_predicate) break;
-        touch(
-            (o.kind == OperandKind::upred ? uniform_predicate_places : predicate_places) + unsigned{o.number},
-            1, writes, true, flow ? ResultReader::guard : reader_);
+        touch((is_of_warp(i) ? uniform_predicate_places : predicate_places) + unsigned{o.number}, 1, writes,
+              true, flow ? ResultReader::guard : reader_);
         break;
       case OperandKind::predicates: touch_all(predicate_places); break;
       case OperandKind::upredicates: touch_all(uniform_predicate_places); break;
@@ -115,6 +114,12 @@ class EffectsBuilder {
     }
   }
 
+  // PLOP3 has a place for either.
+  bool is_of_warp(std::size_t i) const {
+    return code_.operands[i].kind == OperandKind::upred ||
+           (code_.form->operands[i].name == "Pc" && code_.field("pc_uniform") != 0);
+  }
+
   void add_address(std::size_t i, unsigned given) {
     const machine::Operand& o = code_.operands[i];
     const machine::OperandForm& form = code_.form->operands[i];
@@ -123,9 +128,7 @@ class EffectsBuilder {
     add_uniform(i);
   }
 
-  void add_beside() {
-    touch(place_of(instruction_.beside), instruction_.beside.count, false);
-  }
+  void add_beside() { touch(place_of(instruction_.beside), instruction_.beside.count, false); }
 
   void add_uniform(std::size_t i) {
     const machine::Operand& o = code_.operands[i];
@@ -219,7 +222,7 @@ Effects value_effects_of(const Program& program, const Instruction& instruction)
 
 unsigned latency_of(unsigned generation, const Effects::Write& write, ResultReader reader) {
   const unsigned cycles = write.source == ResultSource::variable ? 1
-                          : write.uniform ? machine::uniform_latency(write.source, reader)
+                          : write.uniform   ? machine::uniform_latency(write.source, reader)
                           : write.predicate ? machine::predicate_latency(generation, write.source, reader)
                                             : machine::register_latency(generation, write.source, reader);
   return std::max<unsigned>(cycles, write.least);

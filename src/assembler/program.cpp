@@ -53,8 +53,7 @@ std::string operand_text(const Program& program, const Instruction& i, std::size
   }
   if (o.absolute) text = "|" + text + "|";
   if (o.negated) text = "-" + text;
-  const bool predicate =
-      o.kind == machine::OperandKind::pred || o.kind == machine::OperandKind::upred;
+  const bool predicate = o.kind == machine::OperandKind::pred || o.kind == machine::OperandKind::upred;
   if (o.inverted) text = (predicate ? "!" : "~") + text;
   return text;
 }

@@ -455,7 +455,8 @@ void schedule_before_allocation(Program& program) {
             free = std::min(free_registers(program.generation), most);
   // Free registers, and those that uniform ones spare, are taken as far as they shorten the kernel.
   ProgramOrder best = order_of(program, blocks, few);
-  for (const int limit : {std::min(few + spared, most), (few + free) / 2, free}) {
+  const int as_before = std::min(few + spared, few > free ? most : free);
+  for (const int limit : {as_before, (few + free) / 2, free}) {
     if (limit <= few) continue;
     ProgramOrder other = order_of(program, blocks, limit);
     if (other.cycles + best.cycles / worth_it < best.cycles) best = std::move(other);

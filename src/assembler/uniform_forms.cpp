@@ -77,8 +77,8 @@ SourceValues with_loaded(SourceValues sources, const std::function<Ref(const Val
 constexpr Ref some_register{.reg = 0, .part = 0, .count = 1};
 
 bool is_load_of_constant(const Instruction& i, const SourceValues& sources) {
-  return i.code.mnemonic() == "MOV" && sources.count == 1 && sources.values[0].kind == Value::Kind::constant &&
-         sources.values[0].plain();
+  return i.code.mnemonic() == "MOV" && sources.count == 1 &&
+         sources.values[0].kind == Value::Kind::constant && sources.values[0].plain();
 }
 
 // ---- orders of sources that mean the same ----
@@ -106,7 +106,7 @@ std::uint16_t swapped_comparison_field(std::uint16_t compare) {
 
 // Exchanges sources a and b of an instruction. False: that is another operation then.
 bool exchange(Instruction& i, SourceValues& sources, unsigned a, unsigned b) {
-  constexpr std::array<std::string_view, 8> sums = {"IADD3", "FADD", "FMUL", "DADD",
+  constexpr std::array<std::string_view, 8> sums = {"IADD3", "FADD",  "FMUL",  "DADD",
                                                     "DMUL",  "FMNMX", "IMNMX", "VIMNMX"};
   constexpr std::array<std::string_view, 3> products = {"FFMA", "DFMA", "IMAD"};
   const std::string_view base = base_mnemonic(i.code);
@@ -188,8 +188,7 @@ std::optional<UniformForm> uniform_form(const Builder& out, const Instruction& i
 }
 
 Instruction in_uniform_datapath(const Builder& out, const Instruction& instruction,
-                                const KnownNumbers& numbers,
-                                const std::function<Ref(const Value&)>& load) {
+                                const KnownNumbers& numbers, const std::function<Ref(const Value&)>& load) {
   const std::optional<UniformForm> form = uniform_form(out, instruction);
   SIMTLAB_ASSERT(form, "the uniform datapath has the instruction");
   Instruction like = instruction;
@@ -208,8 +207,10 @@ Instruction in_uniform_datapath(const Builder& out, const Instruction& instructi
 }
 
 std::optional<Instruction> reading_uniform(const Builder& out, const Program& program, const Instruction& i,
-                                           const UniformSet& uniform) {
-  const auto is_uniform = [&](const Ref& r) { return r && uniform[r.reg]; };
+                                           const UniformSet& uniform, std::span<const std::uint32_t> copied) {
+  const auto is_uniform = [&](const Ref& r) {
+    return r && uniform[r.reg] && std::ranges::find(copied, r.reg) == copied.end();
+  };
   Instruction like = i;
   // An address
   bool beside = false;

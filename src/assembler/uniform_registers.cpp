@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <tuple>
+#include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "assembler/control_effects.h"
 #include "assembler/flow.h"
+#include "assembler/schedule_live.h"
 #include "assembler/uniform_forms.h"
 
 namespace simtlab::assembler {
@@ -36,11 +38,24 @@ class Uniforming {
 
   void run() {
     if (!find_users()) return;
+    find_in_loops();
     find_candidates();
     spare_short_loops();
+    const UniformSet all = uniform_;
+    may_be_copied_.assign(uniform_.size(), true);
     narrow_down();
-    // What is of no use takes others with it, if they are operands of one instruction.
     drop_useless();
+    const UniformSet with_copies = uniform_;
+    // Those that are of no use with their copies may be of some without.
+    may_be_copied_.assign(uniform_.size(), false);
+    uniform_ = all;
+    for (std::uint32_t r = 0; r < uniform_.size(); ++r) uniform_[r] = uniform_[r] && !with_copies[r];
+    narrow_down();
+    drop_useless();
+    for (std::uint32_t r = 0; r < uniform_.size(); ++r) uniform_[r] = uniform_[r] || with_copies[r];
+    // Both may be operands of one instruction.
+    may_be_copied_ = with_copies;
+    narrow_down();
     if (std::ranges::find(uniform_, true) != uniform_.end()) rewrite();
   }
 
@@ -71,14 +86,13 @@ class Uniforming {
     }
   }
 
-  // A branch waits longer for a counter of the warp than for one of the lanes. Where a round of a loop takes no
-  // longer than that, it would.
+  // A branch waits longer for a counter of the warp than for one of the lanes. Where a round of a loop takes
+  // no longer than that, it would.
   void spare_short_loops() {
     using machine::ResultReader;
     using machine::ResultSource;
-    const unsigned wait =
-        machine::uniform_latency(ResultSource::uniform, ResultReader::alu) +
-        machine::predicate_latency(p_.generation, ResultSource::alu, ResultReader::guard);
+    const unsigned wait = machine::uniform_latency(ResultSource::uniform, ResultReader::alu) +
+                          machine::predicate_latency(p_.generation, ResultSource::alu, ResultReader::guard);
     for (std::uint32_t b = 0; b < p_.blocks.size(); ++b) {
       const std::vector<Instruction>& code = p_.blocks[b].code;
       if (code.empty() || code.size() > wait || code.back().target != b || !code.back().guard) continue;
@@ -125,24 +139,36 @@ class Uniforming {
   // An instruction that stays with the lanes writes nothing uniform, and must have room for what it reads.
   void check(const UniformSpot& s) {
     const Instruction& i = at(s);
+    copied_.erase({s.block, s.index});
     bool touches = false;
     for_each_ref(i, [&](const Ref& r, bool) { touches = touches || uniform_[r.reg]; });
     if (!touches || is_of_warp(i, s.block)) return;
     for_each_ref(i, [&](const Ref& r, bool writes) {
       if (writes && uniform_[r.reg]) drop(r.reg);
     });
-    for (;;) {
-      std::uint32_t least = none;
-      for_each_ref(i, [&](const Ref& r, bool) {
-        if (uniform_[r.reg] && (least == none || readers_[r.reg].size() < readers_[least].size()))
-          least = r.reg;
-      });
-      if (least == none || reads_uniform(i)) return;
-      drop(least);
+    const auto has_room = [&](std::span<const std::uint32_t> copied) {
+      return reading_uniform(out_, p_, i, uniform_, copied).has_value();
+    };
+    std::vector<std::uint32_t> reads;
+    for_each_ref(i, [&](const Ref& r, bool) {
+      if (uniform_[r.reg] && std::ranges::find(reads, r.reg) == reads.end()) reads.push_back(r.reg);
+    });
+    if (reads.empty() || has_room({})) return;
+    // Who has the most readers is left for the last.
+    std::ranges::stable_sort(reads, {}, [&](std::uint32_t r) { return readers_[r].size(); });
+    std::vector<std::uint32_t> without;
+    for (std::size_t k = reads.size(); k-- > 0 && without.empty();) {
+      std::vector<std::uint32_t> others = reads;
+      others.erase(others.begin() + static_cast<std::ptrdiff_t>(k));
+      if (has_room(others)) without = std::move(others);
     }
-  }
-  bool reads_uniform(const Instruction& i) const {
-    return reading_uniform(out_, p_, i, uniform_).has_value();
+    if (without.empty()) without = reads;
+    const bool may = std::ranges::all_of(without, [&](std::uint32_t r) { return may_be_copied_[r]; });
+    if (may && p_.blocks[s.block].depth == 0) {
+      copied_[{s.block, s.index}] = std::move(without);
+      return;
+    }
+    for (const std::uint32_t r : without) drop(r);
   }
 
   // ---- what it is worth ----
@@ -154,8 +180,8 @@ class Uniforming {
 
   // Registers that are computed from each other belong together.
   struct Group {
-    std::uint32_t added = 0;   // constants that must be loaded for it
-    std::uint32_t spared = 0;  // registers of lanes that live beyond a block
+    std::uint32_t added = 0;   // instructions: loads of constants, copies for lanes
+    std::uint32_t spared = 0;  // registers of lanes in loops
   };
 
   void drop_useless() {
@@ -170,20 +196,23 @@ class Uniforming {
     });
     std::map<std::uint32_t, Group> groups;
     std::map<std::pair<std::uint32_t, ConstantPlace>, bool> loaded;
+    std::set<std::pair<std::uint32_t, std::uint32_t>> loaded_copies;
     each_of_warp([&](const Instruction& i, const UniformSpot&) {
       if (uniform_form(out_, i)->constants == 0) return;
       std::uint32_t group = none;
       for_each_ref(i, [&](const Ref& r, bool) { group = root(r.reg); });
       const std::optional<SourceValues> sources = source_values(i);
       for (const Value& v : sources->all())
-        if (v.kind == Value::Kind::constant &&
-            loaded.try_emplace({group, {v.bank, v.offset}}, true).second)
+        if (v.kind == Value::Kind::constant && loaded.try_emplace({group, {v.bank, v.offset}}, true).second)
           ++groups[group].added;
     });
+    for (const auto& [where, registers] : copied_)
+      for (const std::uint32_t r : registers)
+        if (loaded_copies.insert({where.first, r}).second) groups[root(r)].added += p_.registers[r].width;
     for (std::uint32_t r = 0; r < uniform_.size(); ++r)
       if (uniform_[r]) {
         Group& g = groups[root(r)];
-        if (!holds_predicates(p_.registers[r].file) && lives_long(r)) g.spared += p_.registers[r].width;
+        if (!holds_predicates(p_.registers[r].file) && in_loops_[r]) g.spared += p_.registers[r].width;
       }
     for (std::uint32_t r = 0; r < uniform_.size(); ++r) {
       if (!uniform_[r]) continue;
@@ -192,11 +221,12 @@ class Uniforming {
     }
   }
 
-  // Somebody reads it in another block.
-  bool lives_long(std::uint32_t reg) const {
-    return std::ranges::any_of(readers_[reg], [&](const UniformSpot& r) {
-      return std::ranges::any_of(writers_[reg], [&](const UniformSpot& w) { return w.block != r.block; });
-    });
+  // Registers that are in use where a block of a loop begins
+  void find_in_loops() {
+    const LiveRegisters live(p_);
+    in_loops_.assign(p_.registers.size(), false);
+    for (std::uint32_t b = 0; b < p_.blocks.size(); ++b)
+      if (p_.blocks[b].depth > 0) live.for_each_in(b, [&](std::uint32_t r) { in_loops_[r] = true; });
   }
 
   template <class F>
@@ -223,7 +253,10 @@ class Uniforming {
       Block& block = p_.blocks[b];
       std::vector<Instruction> code;
       code.reserve(block.code.size());
+      std::map<std::uint32_t, std::uint32_t> copies;  // by uniform register
+      std::uint32_t index = 0;
       for (Instruction& i : block.code) {
+        const auto copied = copied_.find({b, index++});
         bool of_warp = false, reads = false;
         for_each_ref(i, [&](const Ref& r, bool writes) {
           if (uniform_[r.reg]) (writes ? of_warp : reads) = true;
@@ -235,6 +268,12 @@ class Uniforming {
             return loaded(v, i, inside ? 0 : b, inside ? at_entry : code);
           });
           add(code, std::move(made));
+          for_each_ref(code.back(), [&](const Ref& r, bool writes) {
+            if (writes) copies.erase(r.reg);
+          });
+        } else if (reads && copied != copied_.end()) {
+          for (const std::uint32_t r : copied->second) copy_for_lanes(r, i, copies, code);
+          code.push_back(with_copies(i, copied->second, copies));
         } else if (reads) {
           code.push_back(*reading_uniform(out_, p_, i, uniform_));
         } else {
@@ -247,6 +286,44 @@ class Uniforming {
     entry.insert(entry.begin(), std::make_move_iterator(at_entry.begin()),
                  std::make_move_iterator(at_entry.end()));
     drop_unread();
+  }
+
+  void copy_for_lanes(std::uint32_t reg, const Instruction& like,
+                      std::map<std::uint32_t, std::uint32_t>& copies, std::vector<Instruction>& code) {
+    const auto [it, fresh] = copies.try_emplace(reg);
+    if (!fresh) return;
+    const Register& from = p_.registers[reg];
+    const bool predicate = holds_predicates(from.file);
+    const std::uint8_t width = from.width;
+    it->second = p_.add({.file = predicate ? File::predicate : File::general, .width = width});
+    uniform_.push_back(false);
+    for (std::uint8_t part = 0; part < width; ++part) {
+      scratch_.blocks.assign(1, {});
+      Instruction made;
+      if (predicate) {
+        made = scratch_out_.emit("PLOP3", {}, {});
+        scratch_out_.set_result(made, "Pd", {it->second});
+        scratch_out_.set_condition(made, "Pc", {{reg}});
+        scratch_out_.set_field(made, "pc_uniform", 1);
+        scratch_out_.set_number(made, "lut", 0xaa);
+      } else {
+        made = scratch_out_.emit("MOV", {it->second, part, 1}, {uniform_value({reg, part, 1})});
+      }
+      made.line = like.line, made.file = like.file, made.source_line = like.source_line;
+      code.push_back(std::move(made));
+    }
+  }
+
+  Instruction with_copies(const Instruction& i, const std::vector<std::uint32_t>& copied,
+                          const std::map<std::uint32_t, std::uint32_t>& copies) const {
+    std::optional<Instruction> made = reading_uniform(out_, p_, i, uniform_, copied);
+    Instruction out = made ? *std::move(made) : i;
+    const auto replace = [&](Ref& r) {
+      if (r && std::ranges::find(copied, r.reg) != copied.end()) r.reg = copies.at(r.reg);
+    };
+    for (std::size_t k = 0; k < out.code.operand_count(); ++k) replace(out.refs[k]);
+    replace(out.guard);
+    return out;
   }
 
   void find_numbers() {
@@ -323,6 +400,9 @@ class Uniforming {
   UniformSet uniform_;
   std::vector<std::vector<UniformSpot>> writers_, readers_;  // by register
   std::vector<UniformSpot> look_again_;
+  // By block and instruction: registers that it reads as copies
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>> copied_;
+  UniformSet may_be_copied_, in_loops_;
   std::vector<std::uint32_t> above_;
   KnownNumbers numbers_;
   std::map<ConstantPlace, std::vector<std::pair<std::uint32_t, Ref>>> loaded_;  // block and register
