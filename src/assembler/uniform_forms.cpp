@@ -124,7 +124,7 @@ bool exchange(Instruction& i, SourceValues& sources, unsigned a, unsigned b) {
   }
   if (base == "ISETP" || base == "FSETP" || base == "DSETP") {
     std::uint16_t* const compare = field_of(i, "cmp");
-    if (!first_two || i.code.field("ex") != 0) return false;
+    if (!first_two) return false;
     *compare = swapped_comparison_field(*compare);
     std::swap(sources.values[a], sources.values[b]);
     return true;
