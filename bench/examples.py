@@ -2,14 +2,16 @@
 """Speed of the cycle-level simulation of the example programs, at sizes that fill the GPUs.
 
     bench/examples.py [--simtlab BINARY] [--gpus gtx480,v100,h100] [--threads 1,2] [--lowering counts,machine]
-        [--sample ERROR] [--repeat N] [FILTER]
+        [--sample ERROR] [--repeat N] [--cpu] [FILTER]
 
 Prints a Markdown table: million warp instructions a second of wall time in the kernels (host.rate.warp_instructions), the best of
---repeat runs; with several numbers of threads also their ratio, with several lowerings the ratio of the seconds. Programs are compiled once, into a scratch folder.
+--repeat runs; with several numbers of threads also their ratio, with several lowerings the ratio of the seconds. With --cpu seconds are CPU time
+of the whole run, which other work beside changes less. Programs are compiled once, into a scratch folder.
 """
 import argparse
 import json
 import pathlib
+import resource
 import statistics
 import subprocess
 import sys
@@ -36,17 +38,22 @@ SIZES = {  # argument of the program
 }
 
 
-def run(simtlab, program, size, gpu, threads, lowering, sample):
+def run(simtlab, program, size, gpu, threads, lowering, sample, cpu):
     """Warp instructions a second in the kernels, the seconds that is, and the simulated cycles."""
     with tempfile.NamedTemporaryFile(suffix=".json") as out:
         command = [simtlab, "run", "--gpu", gpu, "--threads", str(threads), "-q", f"--json={out.name}"]
         command += ["--lowering", lowering]
         if sample:
             command += ["--sample", sample]
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         subprocess.run([*command, "--", program, str(size)], check=True, stdout=subprocess.DEVNULL)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
         total = json.loads(pathlib.Path(out.name).read_text())["total"]
-    rate = total["host.rate.warp_instructions"]["value"]
-    return rate, total["gpu.instructions.warp"]["value"] / rate, total["gpu.cycles"]["value"]
+    instructions = total["gpu.instructions.warp"]["value"]
+    seconds = instructions / total["host.rate.warp_instructions"]["value"]
+    if cpu:
+        seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return instructions / seconds, seconds, total["gpu.cycles"]["value"]
 
 
 class Table:
@@ -91,6 +98,7 @@ def main():
     parser.add_argument("--lowering", default="machine", help="what PTX runs as, e.g. counts,machine")
     parser.add_argument("--sample")
     parser.add_argument("--repeat", type=int, default=2)
+    parser.add_argument("--cpu", action="store_true", help="CPU seconds of the whole run")
     parser.add_argument("filter", nargs="?", default="")
     o = parser.parse_args()
     table = Table(o.gpus.split(","), o.lowering.split(","), [int(t) for t in o.threads.split(",")])
@@ -102,7 +110,7 @@ def main():
             subprocess.run([o.simtlab, "build", str(ROOT / f"examples/{name}.cu"), "-o", program], check=True)
             best, cycles = {}, {}
             for gpu, low, t in table.runs:
-                runs = [run(o.simtlab, program, size, gpu, t, low, o.sample) for _ in range(o.repeat)]
+                runs = [run(o.simtlab, program, size, gpu, t, low, o.sample, o.cpu) for _ in range(o.repeat)]
                 best[gpu, low, t] = max(runs)
                 cycles.setdefault((gpu, low), set()).update(r[2] for r in runs)
             for (gpu, low), found in cycles.items():

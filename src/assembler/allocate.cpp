@@ -24,12 +24,12 @@ std::vector<std::uint8_t> named_registers(const Program& program) {
 }
 
 struct Limits {
-  NumberLimits general, predicates;
+  NumberLimits general, predicates, uniform, uniform_predicates;
 };
 
 // Numbers that instructions name by themselves.
 void reserve_written(const Program& program, Limits& limits) {
-  auto& [general, predicates] = limits;
+  auto& [general, predicates, uniform, uniform_predicates] = limits;
   using machine::OperandKind;
   if (program.stack) general.reserved.add(stack_register);
   for (const Block& block : program.blocks)
@@ -41,6 +41,9 @@ void reserve_written(const Program& program, Limits& limits) {
         if (o.kind == OperandKind::reg && o.number != machine::zero_register) general.reserved.add(o.number);
         if (o.kind == OperandKind::pred && o.number != machine::true_predicate)
           predicates.reserved.add(o.number);
+        if (o.kind == OperandKind::ureg && o.number != machine::zero_uniform) uniform.reserved.add(o.number);
+        if (o.kind == OperandKind::upred && o.number != machine::true_predicate)
+          uniform_predicates.reserved.add(o.number);
         if ((o.kind == OperandKind::memory || o.kind == OperandKind::constant) &&
             o.base != machine::zero_register)
           general.reserved.add(o.base);
@@ -55,6 +58,10 @@ Limits limits_of(const Program& program) {
                        .most = machine::true_predicate,
                        .enough = machine::true_predicate,
                        .reserved = {}};
+  limits.uniform_predicates = limits.predicates;
+  limits.uniform_predicates.file = File::uniform_predicate;
+  limits.uniform = {
+      .file = File::uniform, .most = machine::zero_uniform, .enough = machine::zero_uniform, .reserved = {}};
   reserve_written(program, limits);
   return limits;
 }
@@ -102,6 +109,8 @@ void write_numbers(Program& program, const std::vector<std::uint8_t>& numbers, c
   for (Block& block : program.blocks)
     for (Instruction& i : block.code) {
       if (i.guard) i.code.guard = number_of(i.guard);
+      for (std::size_t k = 0; i.beside && k < i.code.operand_count(); ++k)
+        if (i.code.operands[k].kind == OperandKind::memory) i.code.operands[k].uniform = number_of(i.beside);
       for (std::size_t k = 0; k < i.code.operand_count(); ++k) {
         if (!i.refs[k]) continue;
         machine::Operand& o = i.code.operands[k];
@@ -124,6 +133,9 @@ bool number_all(Program& program, const Liveness& liveness, bool spilled) {
   if (!find_numbers(program, liveness, limits.predicates, numbers) ||
       !find_numbers(program, liveness, limits.general, numbers))
     return false;
+  if (!find_numbers(program, liveness, limits.uniform, numbers) ||
+      !find_numbers(program, liveness, limits.uniform_predicates, numbers))
+    throw NoUniformRegisters{};
   if (program.frame_bytes > 0) start_stack(program);
   write_numbers(program, numbers, limits.general.reserved);
   return true;

@@ -18,6 +18,7 @@
 #include "assembler/signs.h"
 #include "assembler/simplify.h"
 #include "assembler/test_bits.h"
+#include "assembler/uniform_registers.h"
 #include "assembler/update.h"
 #include "machine/code.h"
 #include "ptx/fold.h"
@@ -59,7 +60,8 @@ Program finished(Program program, bool ordered) {
   return program;
 }
 
-Program program_of(ptx::VirtualFunction work, const ptx::Module& module, unsigned generation) {
+Program program_of(ptx::VirtualFunction work, const ptx::Module& module, unsigned generation,
+                   bool for_warps) {
   std::string why;
   if (!expand(work, generation, why)) throw GivenUp{why};
   ptx::fold(work.fn, ptx::build_cfg(work.fn), work.registers);
@@ -79,6 +81,7 @@ Program program_of(ptx::VirtualFunction work, const ptx::Module& module, unsigne
   converge(selected);
   update_in_place(selected);
   clean(selected);
+  if (for_warps) use_uniform_registers(selected);
   Program program = finished(selected, true);
   // An order that waits little has many values alive. Where registers did not suffice, the optimiser's may be
   // better.
@@ -88,6 +91,12 @@ Program program_of(ptx::VirtualFunction work, const ptx::Module& module, unsigne
   }
   set_control(program);
   return program;
+}
+
+Program program_of(const ptx::VirtualFunction& function, const ptx::Module& module, unsigned generation) {
+  try {
+    return program_of(function, module, generation, true);
+  } catch (const NoUniformRegisters&) { return program_of(function, module, generation, false); }
 }
 
 }  // namespace

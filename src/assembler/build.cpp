@@ -33,7 +33,8 @@ const FormsByName& forms_of(unsigned generation) {
 }
 
 bool is_result(const OperandForm& operand, std::size_t index) {
-  return operand.kind == OperandKind::reg && operand.name.ends_with('d') && index < 4;
+  return (operand.kind == OperandKind::reg || operand.kind == OperandKind::ureg) &&
+         operand.name.ends_with('d') && index < 4;
 }
 
 bool is_source(const OperandForm& operand, std::size_t index) {
@@ -126,7 +127,8 @@ bool has_short_numbers(const Form& form) {
 
 // What a predicate source is where nobody says it: without effect.
 bool is_never_by_default(const Form& form, const OperandForm& operand) {
-  return operand.name.starts_with("Pcin") || (operand.name == "Pc" && form.mnemonic == "LOP3");
+  return operand.name.starts_with("Pcin") || (operand.name == "Pc" && form.mnemonic == "LOP3") ||
+         (operand.name == "UPc" && form.mnemonic == "ULOP3");
 }
 
 }  // namespace
@@ -175,18 +177,21 @@ Ref Builder::new_register(unsigned width) {
 
 Ref Builder::new_predicate() { return {.reg = program_.add({.file = File::predicate})}; }
 
+std::span<const Form* const> Builder::forms(std::string_view mnemonic) const {
+  const FormsByName& all = forms_of(generation_);
+  const auto found = all.find(mnemonic);
+  return found == all.end() ? std::span<const Form* const>() : found->second;
+}
+
 bool Builder::has_form(std::string_view mnemonic) const { return forms_of(generation_).contains(mnemonic); }
 
 const Form* Builder::form_for(std::string_view mnemonic, std::span<const Value> sources) const {
-  const FormsByName& forms = forms_of(generation_);
-  const auto found = forms.find(mnemonic);
-  if (found == forms.end()) return nullptr;
-  for (const Form* form : found->second)
+  for (const Form* form : forms(mnemonic))
     if (takes_all(*form, sources)) return form;
   return nullptr;
 }
 
-Instruction Builder::start_instruction(const Form& form) {
+Instruction Builder::start_instruction(const Form& form) const {
   Instruction i;
   i.code.form = &form;
   i.code.generation = static_cast<std::uint16_t>(generation_);
@@ -208,7 +213,10 @@ Instruction Builder::start_instruction(const Form& form) {
         o.inverted = is_never_by_default(form, operand);
         break;
       case OperandKind::ureg: o.number = machine::zero_uniform; break;
-      case OperandKind::upred: o.number = machine::true_predicate; break;
+      case OperandKind::upred:
+        o.number = machine::true_predicate;
+        o.inverted = is_never_by_default(form, operand);
+        break;
       case OperandKind::ignored: o.value = (std::int64_t{1} << operand.bits.width()) - 1; break;
       case OperandKind::immediate:
         if (operand.name == "quadmask") o.value = 15;
@@ -234,7 +242,10 @@ void Builder::set_source(Instruction& i, std::size_t at, const Value& value) {
       o.number = value.bank;
       o.value = value.offset;
       break;
-    case Value::Kind::uniform: o.number = static_cast<std::uint8_t>(value.bits); break;
+    case Value::Kind::uniform:
+      i.refs[at] = value.ref;
+      o.number = static_cast<std::uint8_t>(value.bits);
+      break;
     case Value::Kind::number: o.value = *immediate_of(operand, value); return;
     case Value::Kind::address: i.address = static_cast<std::uint32_t>(value.bits); return;
   }
@@ -254,6 +265,126 @@ void Builder::set_fields(Instruction& i, Fields fields) {
     SIMTLAB_ASSERT(value != field.values.end(), "the field has the word");
     i.code.fields[static_cast<std::size_t>(at)] = static_cast<std::uint16_t>(value->first);
   }
+}
+
+std::optional<SourceValues> source_values(const Instruction& i) {
+  SourceValues out;
+  for (std::size_t k = 0; k < i.code.form->operands.size(); ++k) {
+    if (!is_source(i.code.form->operands[k], k)) continue;
+    const machine::Operand& o = i.code.operands[k];
+    if (out.count == out.values.size()) return std::nullopt;
+    Value v;
+    switch (o.kind) {
+      case OperandKind::reg:
+        if (!i.refs[k] && o.number != machine::zero_register) return std::nullopt;
+        v = value_of(i.refs[k]);
+        break;
+      case OperandKind::ureg: v = i.refs[k] ? uniform_value(i.refs[k]) : uniform_register(o.number); break;
+      case OperandKind::immediate:
+        v = number(static_cast<std::uint64_t>(o.value));
+        // The upper half of a number
+        if (i.code.form->operands[k].immediate == Immediate::f64) v = number(v.bits << 32, true);
+        if (i.address != none) v = {.kind = Value::Kind::address, .bits = i.address};
+        break;
+      case OperandKind::constant:
+        if (i.refs[k] || o.base != machine::zero_register || o.uniform != machine::zero_uniform)
+          return std::nullopt;
+        v = parameter(static_cast<std::uint32_t>(o.value));
+        v.bank = o.number;
+        break;
+      default: return std::nullopt;
+    }
+    v.negated = o.negated;
+    v.absolute = o.absolute;
+    v.inverted = o.inverted;
+    v.half = o.half;
+    v.part = o.part;
+    out.at[out.count] = static_cast<std::uint8_t>(k);
+    out.values[out.count++] = v;
+  }
+  return out;
+}
+
+namespace {
+
+// The operand of the same meaning: "Pd" of ISETP and "UPd" of UISETP. -1: there is none.
+int operand_like(const Form& form, const std::string& name) {
+  if (const int at = form.operand(machine::Name(name)); at >= 0) return at;
+  if (name.size() > 1 && name.front() == 'U') return form.operand(machine::Name(name.substr(1)));
+  return form.operand(machine::Name("U" + name));
+}
+
+// It is as it would be if nobody had said anything.
+bool says_nothing(const Instruction& i, std::size_t k, const Instruction& fresh) {
+  return !i.refs[k] && i.code.operands[k] == fresh.code.operands[k];
+}
+
+bool take_operands(const Instruction& like, const Instruction& plain, Instruction& out) {
+  const Form& from = *like.code.form;
+  const Form& to = *out.code.form;
+  for (std::size_t k = 0; k < from.operands.size(); ++k) {
+    if (is_source(from.operands[k], k)) continue;
+    const int found = operand_like(to, from.operands[k].name);
+    if (found < 0) {
+      if (from.operands[k].kind == OperandKind::ignored || says_nothing(like, k, plain)) continue;
+      return false;
+    }
+    const auto at = static_cast<std::size_t>(found);
+    const OperandKind kind = out.code.operands[at].kind;
+    out.refs[at] = like.refs[k];
+    if (like.is_write(k)) out.writes |= static_cast<std::uint16_t>(1u << at);
+    if (!like.refs[k] && plain.code.operands[k] == like.code.operands[k]) continue;
+    out.code.operands[at] = like.code.operands[k];
+    out.code.operands[at].kind = kind;
+    if (like.refs[k]) out.code.operands[at].number = 0;
+  }
+  return true;
+}
+
+bool take_fields(const Instruction& like, Instruction& out) {
+  const Form& from = *like.code.form;
+  for (std::size_t f = 0; f < from.fields.size(); ++f) {
+    const std::string* const word = from.fields[f]->word(like.code.fields[f]);
+    const int found = out.code.form->field(machine::Name(from.fields[f]->name));
+    if (found < 0) {
+      if (word == nullptr || !word->empty()) return false;
+      continue;
+    }
+    const auto at = static_cast<std::size_t>(found);
+    const machine::FieldForm& field = *out.code.form->fields[at];
+    if (field.id == from.fields[f]->id) {
+      out.code.fields[at] = like.code.fields[f];
+      continue;
+    }
+    if (word == nullptr) return false;
+    const auto same = std::ranges::find(field.values, *word, [](const auto& v) { return v.second; });
+    if (same == field.values.end()) return false;
+    out.code.fields[at] = static_cast<std::uint16_t>(same->first);
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<Instruction> Builder::with_form(const Instruction& like, const Form& form,
+                                              std::span<const Value> sources) const {
+  if (!takes_all(form, sources)) return std::nullopt;
+  Instruction out = start_instruction(form);
+  const Instruction plain = start_instruction(*like.code.form);
+  out.line = like.line;
+  out.file = like.file;
+  out.source_line = like.source_line;
+  out.guard = like.guard;
+  out.code.guard = like.code.guard;
+  out.code.guard_negated = like.code.guard_negated;
+  out.target = like.target;
+  out.barrier = like.barrier;
+  out.beside = like.beside;
+  if (!take_operands(like, plain, out) || !take_fields(like, out)) return std::nullopt;
+  std::size_t next = 0;
+  for (std::size_t k = 0; k < form.operands.size(); ++k)
+    if (is_source(form.operands[k], k)) set_source(out, k, sources[next++]);
+  return out;
 }
 
 Instruction& Builder::append(Instruction i) {

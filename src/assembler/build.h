@@ -2,9 +2,11 @@
 // takes.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <tuple>
@@ -22,7 +24,7 @@ struct Value {
     number,    // `bits`: an integer, or the bits of a float (f32 or f64)
     constant,  // bytes of constant bank `bank` from `offset` on
     address,   // half of an address (Program::addresses[bits])
-    uniform,   // uniform register `bits`
+    uniform,   // uniform register `ref`, or the one with number `bits` if it is none
   };
   Kind kind = Kind::reg;
   Ref ref{};
@@ -46,6 +48,9 @@ inline Value parameter(std::uint32_t offset, bool wide = false) {
   return {.kind = Value::Kind::constant, .wide = wide, .offset = offset};
 }
 inline Value uniform_register(std::uint8_t at) { return {.kind = Value::Kind::uniform, .bits = at}; }
+inline Value uniform_value(Ref ref) {
+  return {.kind = Value::Kind::uniform, .ref = ref, .wide = ref.count == 2, .bits = machine::zero_uniform};
+}
 // The low or high word of a value of 64 bits.
 Value half_of(const Value& wide, bool high);
 
@@ -56,6 +61,16 @@ struct Condition {
 };
 inline Condition always() { return {}; }
 inline Condition never() { return {{}, true}; }
+
+// What the sources of an instruction are, in the order in which they are written; `at`: its operands.
+struct SourceValues {
+  std::array<Value, 4> values{};
+  std::array<std::uint8_t, 4> at{};
+  std::size_t count = 0;
+  std::span<const Value> all() const { return {values.data(), count}; }
+};
+// nullopt: one of them is not known as a value.
+std::optional<SourceValues> source_values(const Instruction& instruction);
 
 // HFMA2 that the pipe of products of matrices does; emit() knows it as HFMA2.MMA.
 bool on_tensor_pipe(const machine::Form& form);
@@ -89,6 +104,12 @@ class Builder {
   Instruction& access(std::string_view mnemonic, Ref result, Ref base, std::int64_t offset, bool wide,
                       std::initializer_list<Value> values, std::initializer_list<FieldWord> fields);
 
+  // `like` with another form and these sources, beside which all is as it was: results and conditions by the
+  // names of operands, with and without the U of the uniform datapath, and fields. nullopt: the form lacks
+  // what `like` says, or does not take a source.
+  std::optional<Instruction> with_form(const Instruction& like, const machine::Form& form,
+                                       std::span<const Value> sources) const;
+
   // By the names of the form's operands.
   void set_result(Instruction& i, machine::Name operand, Ref predicate);
   void set_condition(Instruction& i, machine::Name operand, Condition condition);
@@ -96,6 +117,9 @@ class Builder {
   void set_field(Instruction& i, machine::Name field, unsigned value);
   void set_word(Instruction& i, const FieldWord& word) { set_fields(i, {word}); }
   bool has_form(std::string_view mnemonic) const;
+  std::span<const machine::Form* const> forms(std::string_view mnemonic) const;
+  // That takes the sources as they are; null: none does.
+  const machine::Form* form_for(std::string_view mnemonic, std::span<const Value> sources) const;
 
   // The value in a register (a pair where it is wide), without modifiers.
   Ref in_register(const Value& value);
@@ -105,10 +129,9 @@ class Builder {
 
  private:
   using Fields = std::initializer_list<FieldWord>;
-  const machine::Form* form_for(std::string_view mnemonic, std::span<const Value> sources) const;
   const machine::Form* form_with_registers(std::string_view mnemonic, std::span<Value> values);
-  Instruction start_instruction(const machine::Form& form);
-  void set_source(Instruction& i, std::size_t operand, const Value& value);
+  Instruction start_instruction(const machine::Form& form) const;
+  static void set_source(Instruction& i, std::size_t operand, const Value& value);
   void set_fields(Instruction& i, Fields fields);
   Instruction& append(Instruction i);
   void move_word(Ref d, const Value& value);

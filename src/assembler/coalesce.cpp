@@ -205,6 +205,7 @@ void coalesce(Program& program, Liveness& liveness, const CoalesceLimits& limits
     for (Instruction& i : block.code) {
       for (std::size_t k = 0; k < i.code.operand_count(); ++k) rename(i.refs[k]);
       rename(i.guard);
+      rename(i.beside);
     }
     std::erase_if(block.code, [](const Instruction& i) {
       Ref to, from;

@@ -34,6 +34,8 @@ bool is_late(const machine::Instruction& code) {
   return is_one_of_names(base, others);
 }
 
+bool is_uniform_place(Place place) { return place >= uniform_places && place < place_count; }
+
 // F2F.64, I2F.64 ...: a source or the result is a pair.
 bool is_64_bit_conversion(const machine::Instruction& code) { return code.mnemonic().ends_with(".64"); }
 
@@ -77,6 +79,10 @@ class EffectsBuilder {
       if (o.kind == OperandKind::memory || o.kind == OperandKind::constant) add_uniform(i);
       return;
     }
+    if (o.kind == OperandKind::memory && is_value(instruction_.beside)) {
+      add_beside();
+      return;
+    }
     const unsigned given = ref ? ref.count : 0;
     switch (o.kind) {
       case OperandKind::reg:
@@ -86,14 +92,15 @@ class EffectsBuilder {
       case OperandKind::ureg:
         if (o.number != machine::zero_uniform)
           touch(uniform_places + o.number,
-                std::max(is_64_bit_conversion(code_) ? 2u : 1u, machine::registers_of(code_, i)), writes);
+                given != 0 ? given
+                           : std::max(is_64_bit_conversion(code_) ? 2u : 1u, machine::registers_of(code_, i)),
+                writes);
         break;
       case OperandKind::pred:
       case OperandKind::upred:
         if (o.number == machine::true_predicate) break;
-        touch(
-            (o.kind == OperandKind::upred ? uniform_predicate_places : predicate_places) + unsigned{o.number},
-            1, writes, true, flow ? ResultReader::guard : reader_);
+        touch((is_of_warp(i) ? uniform_predicate_places : predicate_places) + unsigned{o.number}, 1, writes,
+              true, flow ? ResultReader::guard : reader_);
         break;
       case OperandKind::predicates: touch_all(predicate_places); break;
       case OperandKind::upredicates: touch_all(uniform_predicate_places); break;
@@ -107,6 +114,12 @@ class EffectsBuilder {
     }
   }
 
+  // PLOP3 has a place for either.
+  bool is_of_warp(std::size_t i) const {
+    return code_.operands[i].kind == OperandKind::upred ||
+           (code_.form->operands[i].name == "Pc" && code_.field("pc_uniform") != 0);
+  }
+
   void add_address(std::size_t i, unsigned given) {
     const machine::Operand& o = code_.operands[i];
     const machine::OperandForm& form = code_.form->operands[i];
@@ -115,8 +128,14 @@ class EffectsBuilder {
     add_uniform(i);
   }
 
+  void add_beside() { touch(place_of(instruction_.beside), instruction_.beside.count, false); }
+
   void add_uniform(std::size_t i) {
     const machine::Operand& o = code_.operands[i];
+    if (is_value(instruction_.beside)) {
+      add_beside();
+      return;
+    }
     const bool wide = o.wide || o.kind == OperandKind::bindless;
     if (o.uniform != machine::zero_uniform) touch(uniform_places + o.uniform, wide ? 2 : 1, false);
     if (o.described && o.number < machine::zero_uniform) touch(uniform_places + o.number, 2, false);
@@ -126,7 +145,8 @@ class EffectsBuilder {
   Place place_of(const Ref& ref) const {
     const Register& r = program_->registers[ref.reg];
     if (r.fixed == Register::anywhere) return place_of_value(ref.reg, ref.part);
-    return (r.file == File::predicate ? predicate_places : 0) + r.fixed + ref.part;
+    constexpr std::array<Place, 4> first = {0, predicate_places, uniform_places, uniform_predicate_places};
+    return first[static_cast<std::size_t>(r.file)] + r.fixed + ref.part;
   }
 
   void touch(unsigned first, unsigned count, bool writes, bool predicate = false) {
@@ -147,6 +167,7 @@ class EffectsBuilder {
     w.place = place;
     w.source = effects_.late ? ResultSource::variable : machine::source_of(code_, second);
     w.predicate = predicate;
+    w.uniform = is_uniform_place(place) || (code_.form->uniform && place >= place_count);
     // Of a fixed latency on Hopper, which compiled code leaves.
     if (code_.generation >= 90 && base_mnemonic(code_) == "R2UR") w.least = 13;
     effects_.add_write(w);
@@ -166,7 +187,6 @@ class EffectsBuilder {
   Effects effects_;
 };
 
-bool is_uniform_place(Place place) { return place >= uniform_places && place < place_count; }
 bool is_wide_multiply(const machine::Instruction& code) {
   return code.mnemonic().starts_with("IMAD.WIDE") || code.mnemonic().starts_with("IMAD.HI");
 }
@@ -202,7 +222,7 @@ Effects value_effects_of(const Program& program, const Instruction& instruction)
 
 unsigned latency_of(unsigned generation, const Effects::Write& write, ResultReader reader) {
   const unsigned cycles = write.source == ResultSource::variable ? 1
-                          : is_uniform_place(write.place) ? machine::uniform_latency(write.source, reader)
+                          : write.uniform   ? machine::uniform_latency(write.source, reader)
                           : write.predicate ? machine::predicate_latency(generation, write.source, reader)
                                             : machine::register_latency(generation, write.source, reader);
   return std::max<unsigned>(cycles, write.least);

@@ -34,6 +34,7 @@ struct Effects {
     machine::ResultSource source = machine::ResultSource::alu;
     std::uint8_t least = 1;  // cycles that its result takes at least, whoever reads it
     bool predicate = false;
+    bool uniform = false;  // a register or predicate of the warp
   };
   // Its results need a scoreboard, and its registers are read some time after it has been issued.
   bool late = false;

@@ -8,7 +8,7 @@
 #include "assembler/converge.h"
 
 #include <algorithm>
-#include <set>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -141,6 +141,7 @@ class Convergence {
       begins_.push_back({r, static_cast<std::uint32_t>(around.size())});
       around.push_back(r);
     }
+    find_apart(uniform);
     for (const auto& [region, barrier] : begins_) insert_begin(region, barrier);
     // Each is put before those that are there: the inner ones last.
     for (const auto& [region, barrier] : begins_) insert_end(region, barrier);
@@ -164,6 +165,41 @@ class Convergence {
         r.from = flow_.dominator(r.from);
       } else {
         return r;
+      }
+    }
+  }
+
+  // Where the lanes that go apart at a branch have met again: behind the innermost region around it. none:
+  // nowhere.
+  std::uint32_t meeting_of(std::uint32_t branch) const {
+    const Region own = region_of(branch);
+    const Region* inner = nullptr;
+    for (const auto& [region, barrier] : begins_) {
+      if (region == own) return region.meet;
+      const bool around = contains(region, {branch, none});
+      if (around && (inner == nullptr || contains(*inner, region))) inner = &region;
+    }
+    return inner == nullptr ? none : inner->meet;
+  }
+
+  void find_apart(const Uniformity& uniform) {
+    std::map<std::uint32_t, std::vector<std::uint32_t>> branches;  // by where they meet
+    for (std::uint32_t b = 0; b < p_.blocks.size(); ++b) {
+      p_.blocks[b].apart = !flow_.is_reachable(b);
+      if (uniform.diverges[b] && flow_.is_reachable(b)) branches[meeting_of(b)].push_back(b);
+    }
+    std::vector<std::uint32_t> seen(p_.blocks.size(), none - 1);
+    for (const auto& [meet, from] : branches) {
+      std::vector<std::uint32_t> left;
+      for (const std::uint32_t b : from)
+        for (const std::uint32_t to : flow_.after(b)) left.push_back(to);
+      while (!left.empty()) {
+        const std::uint32_t b = left.back();
+        left.pop_back();
+        if (b == meet || seen[b] == meet) continue;
+        seen[b] = meet;
+        p_.blocks[b].apart = true;
+        for (const std::uint32_t to : flow_.after(b)) left.push_back(to);
       }
     }
   }

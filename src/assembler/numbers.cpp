@@ -235,7 +235,7 @@ bool Numbering::improve(Order order, std::uint32_t most, Choice choice, unsigned
 // A few numbers more than there must be keep instructions apart. They cost nothing while an SM can be full of
 // warps, and then up to the next portion in which the hardware gives registers to warps.
 std::uint32_t Numbering::roomy() const {
-  if (limits_.file == File::predicate) return limits_.most;
+  if (limits_.file != File::general) return limits_.most;
   constexpr std::uint32_t portion = 8, full = 32;
   const std::uint32_t end = std::max((best_used_ + portion - 1) / portion * portion, full);
   const std::uint32_t more = best_used_ <= full ? best_used_ / 6 : best_used_ / 32;

@@ -17,7 +17,8 @@ namespace {
 
 std::string written(const Program& program, const Ref& ref) {
   const Register& r = program.registers[ref.reg];
-  const char file = r.file == File::predicate ? 'p' : 'r';
+  const std::string file =
+      std::string(is_uniform(r.file) ? "u" : "") + (holds_predicates(r.file) ? "p" : "r");
   if (r.width == 1) return fmt::format("%{}{}", file, ref.reg);
   return ref.count == 1 ? fmt::format("%{}{}.{}", file, ref.reg, ref.part)
                         : fmt::format("%{}{}.{}-{}", file, ref.reg, ref.part, ref.part + ref.count - 1);
@@ -36,14 +37,24 @@ std::string operand_text(const Program& program, const Instruction& i, std::size
     case machine::OperandKind::constant:
       text = fmt::format("c[{}][{}{}0x{:x}]", o.number, text, text.empty() ? "" : "+", o.value);
       break;
-    case machine::OperandKind::memory: text = fmt::format("[{}+{}]", text, o.value); break;
+    case machine::OperandKind::memory:
+      if (i.beside) text += (text.empty() ? "" : "+") + written(program, i.beside);
+      text = fmt::format("[{}+{}]", text, o.value);
+      break;
+    case machine::OperandKind::ureg:
+      if (text.empty()) text = o.number == machine::zero_uniform ? "URZ" : fmt::format("UR{}", o.number);
+      break;
+    case machine::OperandKind::upred:
+      if (text.empty()) text = o.number == machine::true_predicate ? "UPT" : fmt::format("UP{}", o.number);
+      break;
     case machine::OperandKind::target: text = fmt::format("block {}", i.target); break;
     case machine::OperandKind::barrier: text = fmt::format("B{}", i.barrier); break;
     default: text = fmt::format("{}", o.value); break;
   }
   if (o.absolute) text = "|" + text + "|";
   if (o.negated) text = "-" + text;
-  if (o.inverted) text = (o.kind == machine::OperandKind::pred ? "!" : "~") + text;
+  const bool predicate = o.kind == machine::OperandKind::pred || o.kind == machine::OperandKind::upred;
+  if (o.inverted) text = (predicate ? "!" : "~") + text;
   return text;
 }
 

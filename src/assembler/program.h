@@ -16,7 +16,13 @@ namespace simtlab::assembler {
 
 inline constexpr std::uint32_t none = 0xffffffffu;
 
-enum class File : std::uint8_t { general, predicate };
+// uniform, uniform_predicate: those of a warp, from Turing on.
+enum class File : std::uint8_t { general, predicate, uniform, uniform_predicate };
+
+constexpr bool is_uniform(File file) { return file >= File::uniform; }
+constexpr bool holds_predicates(File file) {
+  return file == File::predicate || file == File::uniform_predicate;
+}
 
 // Thrown by a step that meets what is not done yet. The kernel stays PTX.
 struct GivenUp {
@@ -49,6 +55,7 @@ struct Instruction {
   std::array<Ref, machine::max_operands> refs{};
   std::uint16_t writes = 0;      // bit i: operand i is a result
   Ref guard;                     // a predicate; none: code.guard stands
+  Ref beside;                    // the uniform register of its address, beside that of the thread
   std::uint32_t target = none;   // BRA, BSSY: a block
   std::uint32_t barrier = none;  // BSSY, BSYNC, BREAK: a convergence barrier without a number
   std::uint32_t address = none;  // the immediate is Program::addresses[address] (its low or high half)
@@ -67,6 +74,9 @@ struct Block {
   std::vector<Instruction> code;
   std::uint32_t next = none;
   unsigned depth = 0;  // loops around it
+  // Lanes of a warp may come here at different times: not all that are left run it together. converge()
+  // finds out.
+  bool apart = true;
 };
 
 struct Program {
@@ -99,6 +109,7 @@ void for_each_ref(const Instruction& instruction, const F& f) {
   for (std::size_t i = 0; i < instruction.code.operand_count(); ++i)
     if (instruction.refs[i]) f(instruction.refs[i], instruction.is_write(i));
   if (instruction.guard) f(instruction.guard, false);
+  if (instruction.beside) f(instruction.beside, false);
 }
 
 }  // namespace simtlab::assembler

@@ -34,18 +34,24 @@ constexpr int lost_registers = 6;
 // Six predicates may be alive, for one is needed to move others about.
 constexpr int most_live_predicates = 6;
 
-// Registers in use: of 32 bits, and predicates.
+// Registers in use: of 32 bits, predicates, and uniform ones, of which there are more than enough.
 struct InUse {
-  int general = 0, predicates = 0;
+  int general = 0, predicates = 0, uniform = 0;
   InUse& operator+=(const InUse& other) {
     general += other.general;
     predicates += other.predicates;
+    uniform += other.uniform;
     return *this;
   }
 };
 
 InUse size_of(const Register& r) {
-  return r.file == File::predicate ? InUse{0, 1} : InUse{static_cast<int>(r.width), 0};
+  switch (r.file) {
+    case File::general: return {.general = r.width};
+    case File::predicate: return {.predicates = 1};
+    case File::uniform: return {.uniform = r.width};
+    default: return {};
+  }
 }
 
 // The values that a block's instructions touch, and which of them are in use. Each write of a register of 32
@@ -69,6 +75,7 @@ class BlockRegisters {
     for (const auto& users : users_) left_.push_back(static_cast<std::uint32_t>(users.size()));
   }
   const InUse& in_use() const { return in_use_; }
+  const InUse& at_begin() const { return at_begin_; }
 
   // What placing an instruction does to the registers in use.
   InUse change(std::uint32_t n) const {
@@ -76,7 +83,8 @@ class BlockRegisters {
     for (const std::uint32_t r : touched_[n]) {
       const bool goes_on = left_[r] > 1 || stays_[r] != 0;
       const int step = alive_[r] == static_cast<char>(goes_on) ? 0 : goes_on ? 1 : -1;
-      (predicates_[r] != 0 ? out.predicates : out.general) += step;
+      if (files_[r] == File::general) out.general += step;
+      if (files_[r] == File::predicate) out.predicates += step;
     }
     return out;
   }
@@ -111,7 +119,7 @@ class BlockRegisters {
   }
   std::uint32_t new_value(std::uint32_t reg, bool starts) {
     users_.emplace_back();
-    predicates_.push_back(program_.registers[reg].file == File::predicate);
+    files_.push_back(program_.registers[reg].file);
     starts_.push_back(starts);
     stays_.push_back(0);
     return static_cast<std::uint32_t>(users_.size() - 1);
@@ -129,7 +137,8 @@ class BlockRegisters {
   std::unordered_map<std::uint32_t, std::uint32_t> values_;  // the last one of each register
   std::vector<std::vector<std::uint32_t>> touched_;          // values, by instruction
   std::vector<std::vector<std::uint32_t>> users_;            // instructions, by value
-  std::vector<char> predicates_, starts_, stays_, alive_;    // by value
+  std::vector<File> files_;                                  // by value
+  std::vector<char> starts_, stays_, alive_;                 // by value
   std::vector<std::uint32_t> left_;                          // users that are not placed yet
   InUse at_begin_, in_use_;
 };
@@ -349,6 +358,9 @@ class BlockOrder {
     return std::min(own_peak_, PressureScheduler(code_, effects_, graph_, registers_).run(0));
   }
 
+  // Registers of lanes that would be in use where it begins, were there no uniform ones
+  int spared() const { return registers_.at_begin().uniform; }
+
   struct Order {
     std::vector<std::uint32_t> order;  // empty: the block's own
     std::uint32_t cycles = 0;
@@ -431,17 +443,20 @@ void schedule_before_allocation(Program& program) {
   const LiveRegisters live(program);
   spare_registers(program, live);
   std::deque<BlockOrder> blocks;
-  int least = 0;
+  int least = 0, spared = 0;
   for (std::uint32_t b = 0; b < program.blocks.size(); ++b) {
     blocks.emplace_back(program, b, live);
-    least = std::max(least, blocks.back().least_registers());
+    const int own = blocks.back().least_registers();
+    if (own > least) spared = blocks.back().spared();
+    least = std::max(least, own);
   }
   const int most = static_cast<int>(program.most_registers) - lost_registers;
   const int few = std::min(least + least / 8, most),
             free = std::min(free_registers(program.generation), most);
-  // Free registers are taken as far as they shorten the kernel.
+  // Free registers, and those that uniform ones spare, are taken as far as they shorten the kernel.
   ProgramOrder best = order_of(program, blocks, few);
-  for (const int limit : {(few + free) / 2, free}) {
+  const int as_before = std::min(few + spared, few > free ? most : free);
+  for (const int limit : {as_before, (few + free) / 2, free}) {
     if (limit <= few) continue;
     ProgramOrder other = order_of(program, blocks, limit);
     if (other.cycles + best.cycles / worth_it < best.cycles) best = std::move(other);

@@ -11,8 +11,9 @@ namespace {
 
 // Instructions whose result differs between lanes whatever they read.
 bool differs_by_itself(const Instruction& i) {
-  constexpr std::array<std::string_view, 14> names = {"LD",   "LDG",  "LDS", "LDL", "ATOM", "ATOMG", "ATOMS",
-                                                      "SHFL", "CS2R", "TEX", "TLD", "TLD4", "MATCH", "P2R"};
+  constexpr std::array<std::string_view, 19> names = {
+      "LD",  "LDG",  "LDS",   "LDL", "ATOM", "ATOMG", "ATOMS",   "SHFL", "CS2R", "TEX",
+      "TLD", "TLD4", "MATCH", "P2R", "LDSM", "LDGMC", "FSWZADD", "MOVM", "ELECT"};
   const std::string_view base = base_mnemonic(i.code);
   if (base == "S2R") {
     const int at = i.code.form->operand("sr");
@@ -20,7 +21,15 @@ bool differs_by_itself(const Instruction& i) {
     const bool of_block = number >= 0x25 && number <= 0x27;
     return !of_block;
   }
-  return is_one_of_names(base, names);
+  if (is_one_of_names(base, names)) return true;
+  // What a function of the driver has left in a register; R1 is the stack.
+  for (std::size_t k = 0; k < i.code.operand_count(); ++k) {
+    const machine::Operand& o = i.code.operands[k];
+    if (o.kind == machine::OperandKind::reg && !i.refs[k] && !i.is_write(k) && o.number > 1 &&
+        o.number != machine::zero_register)
+      return true;
+  }
+  return false;
 }
 
 class Search {

@@ -11,6 +11,7 @@ from . import kernel as k
 THREADS, BLOCKS = 96, 2  # a block has three warps
 CELL = 32  # bytes of each thread in global, shared and local memory
 WORDS, WIDES, SINGLES, DOUBLES, HALVES, PREDICATES = 8, 4, 5, 3, 3, 5
+BLOCK_WORDS, BLOCK_WIDES, BLOCK_PREDICATES = 5, 3, 2
 INPUT, CONSTANTS, COUNTERS = 1024, 64, 16
 
 WORD_OPS = [
@@ -60,6 +61,25 @@ PREDICATE_OPS = [
     "and.pred {q}, {p}, {r}", "or.pred {q}, {p}, {r}", "xor.pred {q}, {p}, {r}", "not.pred {q}, {p}",
     "setp.gt.and.s32 {q}, {a}, {b}, {p}", "setp.nan.or.f32 {q}, {f}, {e}, {p}", "mov.pred {q}, {p}",
 ]  # fmt: skip
+# Values that are the same for all threads of a block unless a branch writes them, and what reads them
+BLOCK_OPS = [
+    "add.u32 {u}, {v}, {w}", "sub.u32 {u}, {v}, {w}", "mul.lo.u32 {u}, {v}, {w}", "mad.lo.u32 {u}, {v}, {w}, {o}",
+    "and.b32 {u}, {v}, {w}", "or.b32 {u}, {v}, {w}", "xor.b32 {u}, {v}, {w}", "shl.b32 {u}, {v}, {s}",
+    "shr.u32 {u}, {v}, {s}", "shr.s32 {u}, {v}, {w}", "lop3.b32 {u}, {v}, {w}, {o}, {byte}", "selp.b32 {u}, {v}, {w}, {m}",
+    "add.u32 {u}, {v}, {half}", "and.b32 {u}, {v}, {byte}", "mad.lo.u32 {u}, {v}, {half}, {w}", "mov.u32 {u}, %ctaid.x",
+    "mov.u32 {u}, {word}", "mov.u32 {u}, {v}", "min.s32 {u}, {v}, {w}", "prmt.b32 {u}, {v}, {w}, {half}",
+    "setp.lt.s32 {m}, {v}, {w}", "setp.eq.u32 {m}, {v}, {s}", "setp.ge.and.u32 {m}, {v}, {w}, {t}", "add.u64 {V}, {W}, {O}",
+    "mul.wide.u32 {V}, {v}, {w}", "mad.wide.u32 {V}, {v}, {byte}, {W}", "shl.b64 {V}, {W}, {s}", "cvt.u32.u64 {u}, {V}",
+    "mov.b64 {V}, {{{v}, {w}}}", "sub.u64 {V}, {W}, {O}", "ld.const.u32 {u}, [table{number}+{four}]",
+]  # fmt: skip
+BLOCK_READERS = [
+    "add.u32 {d}, {a}, {u}", "sub.u32 {d}, {u}, {a}", "mad.lo.u32 {d}, {a}, {u}, {b}", "mad.lo.s32 {d}, {a}, {b}, {u}",
+    "xor.b32 {d}, {u}, {a}", "lop3.b32 {d}, {u}, {a}, {b}, {byte}", "add.u64 {D}, {A}, {V}", "add.u64 {D}, {V}, {W}",
+    "mad.wide.u32 {D}, {a}, {u}, {A}", "mad.wide.u32 {D}, {a}, {half}, {V}", "setp.lt.u32 {q}, {a}, {u}",
+    "setp.ge.s32 {q}, {u}, {a}", "selp.b32 {d}, {a}, {u}, {p}", "selp.b32 {d}, {a}, {b}, {m}", "shf.l.wrap.b32 {d}, {a}, {b}, {u}",
+    "cvt.rn.f32.u32 {F}, {u}", "prmt.b32 {d}, {a}, {u}, {b}", "min.s32 {d}, {u}, {a}", "mov.u32 {d}, {u}",
+    "mad.lo.u32 {d}, {u}, {v}, {a}", "shr.u32 {d}, {u}, {a}", "popc.b32 {d}, {u}",
+]  # fmt: skip
 ACCESSES = [("u8", 1, 1), ("s8", 1, 1), ("u16", 2, 1), ("s16", 2, 1), ("u32", 4, 1), ("u32", 4, 2), ("u32", 4, 4)]
 
 
@@ -99,6 +119,10 @@ class Program:
         # shorter ones; at -O0 it does not.
         names["k"], names["n"] = d.randrange(32), d.randrange(32)
         names["word"], names["h"] = d.getrandbits(32), "%h0"
+        names |= {n: self.pick("u", BLOCK_WORDS) for n in "uvwo"}
+        names |= {n: self.pick("v", BLOCK_WIDES) for n in "VWO"}
+        names |= {n: self.pick("z", BLOCK_PREDICATES) for n in "mt"}
+        names["number"], names["four"] = self.number, 4 * d.randrange(CONSTANTS)
         return names
 
     # ---- statements of one instruction ----
@@ -124,6 +148,24 @@ class Program:
         guarded = d.random() < 0.15 and pool is not PREDICATE_OPS
         guard = f"@{d.choice(['', '!'])}{self.pick('p', PREDICATES)} " if guarded else ""
         self.emit(guard + text.format(**names) + ";")
+
+    def of_block(self):
+        """Some of these stand together: addresses, bounds."""
+        d = self.draw
+        for _ in range(d.randrange(1, 5)):
+            names = self.operands()
+            text = d.choice(d.choice([BLOCK_OPS, BLOCK_OPS, BLOCK_READERS]))
+            if text.startswith("lop3.b32 {u}"):
+                names["v"], names["w"], names["o"] = (f"%u{i}" for i in d.sample(range(BLOCK_WORDS), 3))
+            self.emit(text.format(**names) + ";")
+        if d.random() < 0.3:
+            self.emit(f"and.b32 %t0, {self.pick('u', BLOCK_WORDS)}, {INPUT - 1};")
+            self.emit("mad.wide.u32 %w0, %t0, 4, %in;")
+            self.emit(f"ld.global.u32 {self.word()}, [%w0];")
+
+    def predicate(self):
+        of_block = not self.in_function and self.draw.random() < 0.3
+        return self.pick("z", BLOCK_PREDICATES) if of_block else self.pick("p", PREDICATES)
 
     def chain(self):
         """A sum of 96 bits."""
@@ -282,7 +324,7 @@ class Program:
     # ---- control ----
     def branch(self, budget, together):
         other, end = self.label(), self.label()
-        self.emit(f"@{self.draw.choice(['', '!'])}{self.pick('p', PREDICATES)} bra {other};")
+        self.emit(f"@{self.draw.choice(['', '!'])}{self.predicate()} bra {other};")
         self.depth += 1
         self.block(budget // 2, False)
         self.emit(f"bra {end};")
@@ -301,7 +343,9 @@ class Program:
             self.emit(f"mov.u32 {counter}, {d.randrange(1, 5)};")
         else:
             together = False
-            self.emit(f"and.b32 {counter}, {self.word()}, 3;")
+            of_block = not self.in_function and d.random() < 0.4
+            bound = self.pick("u", BLOCK_WORDS) if of_block else self.word()
+            self.emit(f"and.b32 {counter}, {bound}, 3;")
         self.lines.append(f"{start}:")
         self.depth += 1
         self.emit(f"setp.eq.u32 %s1, {counter}, 0;")
@@ -309,7 +353,7 @@ class Program:
         self.emit(f"sub.u32 {counter}, {counter}, 1;")
         self.block(budget // 2, together)
         if not together and d.random() < 0.5:
-            self.emit(f"@{self.pick('p', PREDICATES)} bra {d.choice([end, again])};")
+            self.emit(f"@{self.predicate()} bra {d.choice([end, again])};")
             self.block(budget // 4, False)
         self.lines.append(f"{again}:")
         self.emit(f"bra {start};")
@@ -346,7 +390,7 @@ class Program:
         d = self.draw
         kinds = {"simple": 12, "chain": 1, "division": 0.3}
         if not self.in_function:
-            kinds |= {"own_memory": 4, "read_only": 1, "commutative": 1, "own_atomic": 1}
+            kinds |= {"of_block": 3, "own_memory": 4, "read_only": 1, "commutative": 1, "own_atomic": 1}
         if budget > 2 and self.depth < 4:
             kinds |= {"branch": 2, "loop": 1.5, "switch": 0.4}
         if self.functions:
@@ -388,6 +432,7 @@ class Program:
         return (
             f"  .reg .b32 %a<{WORDS}>, %t<4>, %n<64>, %x<{HALVES}>, %me, %all;\n  .reg .b16 %h<2>;\n"
             f"  .reg .b64 %b<{WIDES}>, %w<6>, %cg, %cs, %cl, %gs, %gl, %in, %counters, %shared, %cells;\n"
+            f"  .reg .b32 %u<{BLOCK_WORDS}>;\n  .reg .b64 %v<{BLOCK_WIDES}>;\n  .reg .pred %z<{BLOCK_PREDICATES}>;\n"
             f"  .reg .f32 %f<{SINGLES}>;\n  .reg .f64 %g<{DOUBLES}>;\n  .reg .pred %p<{PREDICATES}>, %s<2>;\n"
         )
 
@@ -445,6 +490,13 @@ class Program:
             self.emit(f"mov.b32 %x{i}, %a{i + 3};")
         for i in range(PREDICATES):
             self.emit(f"setp.lt.s32 %p{i}, %a{i}, %a{i + 1};")
+        self.emit("mov.u32 %u0, %ctaid.x;")
+        for i in range(1, BLOCK_WORDS):
+            self.emit(f"mad.lo.u32 %u{i}, %u{i - 1}, {self.draw.getrandbits(16)}, {self.draw.getrandbits(16)};")
+        for i in range(BLOCK_WIDES):
+            self.emit(f"mul.wide.u32 %v{i}, %u{i + 1}, {self.draw.getrandbits(16)};")
+        for i in range(BLOCK_PREDICATES):
+            self.emit(f"setp.lt.u32 %z{i}, %u{i + 2}, {self.draw.getrandbits(16)};")
         for i in range(0, CELL, 4):
             self.emit(f"st.shared.u32 [%cs+{i}], %a{i // 4};")
             self.emit(f"st.local.u32 [%cl+{i}], %a{i // 4};")
@@ -455,6 +507,13 @@ class Program:
         self.emit("bar.sync 0;")
 
     def end(self):
+        for i in range(BLOCK_WORDS):
+            self.emit(f"xor.b32 %a{i}, %a{i}, %u{i};")
+        for i in range(BLOCK_WIDES):
+            self.emit(f"xor.b64 %b{i}, %b{i}, %v{i};")
+        for i in range(BLOCK_PREDICATES):
+            self.emit(f"selp.b32 %t0, %a{i}, 7, %z{i};")
+            self.emit(f"add.u32 %a{WORDS - 1 - i}, %a{WORDS - 1 - i}, %t0;")
         for name, prefix, count, kind, size in (
             ("words", "a", WORDS, "u32", 4),
             ("wides", "b", WIDES, "u64", 8),
