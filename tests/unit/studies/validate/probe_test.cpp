@@ -13,7 +13,7 @@ namespace {
 std::string ptx() { return read_file(device::data_directory() / "probes" / "validate.ptx", 1 << 20); }
 
 TEST(Probe, ChasesFindTheLatenciesOfTheDevice) {
-  const device::Device d = device::load_device("v100").device;
+  const device::Device d = device::load_device("v100", {{"dram.model", "simple", {}}}).device;
   Probe probe(d, ptx());
   EXPECT_NEAR(probe.chase(32 << 10), d.l1.latency, 0.02 * d.l1.latency);
   EXPECT_NEAR(probe.chase(512 << 10), d.l2.latency, 0.02 * d.l2.latency);
@@ -22,7 +22,7 @@ TEST(Probe, ChasesFindTheLatenciesOfTheDevice) {
 
 // A difference of two runs may be a little above the peak.
 TEST(Probe, ReadsReachTheBandwidthsOfTheDevice) {
-  device::Device d = device::load_device("v100").device;
+  device::Device d = device::load_device("v100", {{"dram.model", "simple", {}}}).device;
   d.sm.count = 8;  // fewer, so that it is quick
   d.l2.bytes_per_cycle /= 10;
   d.dram.bandwidth /= 10;
