@@ -68,9 +68,11 @@ class Families(Tool):
 
     @needs_clang
     def test_another_device_and_options(self):
-        done = self.boards("--only", "launch:empty 1024 256", "--gpu", "v100", "--option=--seed 7 --threads 1")
+        done = self.boards(
+            "--only", "launch:empty 1024 256", "--gpu", "v100", "--option=--set l1.tag_banks=4 --threads 1"
+        )
         self.assertIn("v100-sm.count=114", done.stderr)
-        self.assertIn("_seed_7", done.stderr)
+        self.assertIn("_set_l1.tag_banks=4", done.stderr)
 
     @needs_clang
     def test_a_run_that_fails_is_said(self):
