@@ -45,6 +45,18 @@ bool is_block_number(const Instruction& i) {
   return i.code.operands[at].number >= first && i.code.operands[at].number <= last;
 }
 
+// The sources; a constant that is added to a wide product has two words. nullopt: ULDC does not bring both.
+std::optional<SourceValues> values_for_warp(const Instruction& i) {
+  std::optional<SourceValues> out = source_values(i);
+  constexpr std::size_t addend = 2;
+  if (!out || !i.code.mnemonic().starts_with("IMAD.WIDE") || out->count <= addend) return out;
+  Value& added = out->values[addend];
+  if (added.kind != Value::Kind::constant) return out;
+  if (added.offset % 8 != 0) return std::nullopt;
+  added.wide = true;
+  return out;
+}
+
 bool is_zero_number(const Value& v) { return v.is_number() && v.bits == 0 && !v.inverted; }
 
 // As the uniform datapath reads them.
@@ -170,7 +182,7 @@ std::optional<UniformForm> uniform_form(const Builder& out, const Instruction& i
   const std::string_view name = uniform_name(i.code.mnemonic());
   if (name.empty() || i.guarded()) return std::nullopt;
   if (name == "S2UR" && !is_block_number(i)) return std::nullopt;
-  const std::optional<SourceValues> sources = source_values(i);
+  const std::optional<SourceValues> sources = values_for_warp(i);
   if (!sources) return std::nullopt;
   UniformForm found;
   if (is_load_of_constant(i, *sources)) {
@@ -192,7 +204,7 @@ Instruction in_uniform_datapath(const Builder& out, const Instruction& instructi
   const std::optional<UniformForm> form = uniform_form(out, instruction);
   SIMTLAB_ASSERT(form, "the uniform datapath has the instruction");
   Instruction like = instruction;
-  SourceValues sources = *source_values(instruction);
+  SourceValues sources = *values_for_warp(instruction);
   if (!is_load_of_constant(instruction, sources)) {
     use_a_number(out, numbers, like, sources);
     sources = with_loaded(of_warp(sources), load);

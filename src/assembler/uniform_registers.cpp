@@ -338,14 +338,15 @@ class Uniforming {
 
   // The register that a ULDC brings the constant into, in this block or in one that all ways lead through.
   Ref loaded(const Value& v, const Instruction& like, std::uint32_t block, std::vector<Instruction>& code) {
+    const std::uint8_t width = v.wide ? 2 : 1;
     std::vector<std::pair<std::uint32_t, Ref>>& known = loaded_[{v.bank, v.offset}];
     for (const auto& [in, ref] : known)
-      if (in == block || flow_.dominates(in, block)) return ref;
-    const Ref ref{.reg = p_.add({.file = File::uniform}), .part = 0, .count = 1};
+      if (ref.count == width && (in == block || flow_.dominates(in, block))) return ref;
+    const Ref ref{.reg = p_.add({.file = File::uniform, .width = width}), .part = 0, .count = width};
     uniform_.push_back(true);
     known.emplace_back(block, ref);
     scratch_.blocks.assign(1, {});
-    Instruction made = scratch_out_.emit("ULDC", ref, {v});
+    Instruction made = scratch_out_.emit("ULDC", ref, {v}, {{"size", v.wide ? "64" : ""}});
     made.line = like.line, made.file = like.file, made.source_line = like.source_line;
     code.push_back(std::move(made));
     return ref;

@@ -139,6 +139,17 @@ TEST(UniformRegisters, AddressesAreUniform) {
   EXPECT_THAT(text, HasSubstr("[%ur"));
 }
 
+// What is added to a wide product has two words, so has the constant.
+TEST(UniformRegisters, AnAddressIsAddedAsAWhole) {
+  const std::string text = uniform_code(
+      "  mul.lo.u32 %r3, %r2, %r1;\n  ld.param.u64 %d1, [p];\n  mul.wide.u32 %d2, %r3, 4;\n"
+      "  add.u64 %d3, %d1, %d2;\n  mov.u32 %r4, 0;\nLOOP:\n  ld.global.u32 %r6, [%d3];\n"
+      "  st.global.u32 [%d0+4], %r6;\n  add.u64 %d3, %d3, 64;\n  add.u32 %r4, %r4, 1;\n"
+      "  setp.lt.u32 %p1, %r4, %r1;\n  @%p1 bra LOOP;");
+  EXPECT_THAT(text, HasSubstr("UIMAD.WIDE"));
+  EXPECT_THAT(text, HasSubstr("ULDC.64"));
+}
+
 // Where a condition decides a branch, lanes need a predicate of theirs.
 TEST(UniformRegisters, ABranchReadsACopy) {
   const std::string text = uniform_code(

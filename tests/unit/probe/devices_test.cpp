@@ -132,19 +132,19 @@ class Draw {
   }
   // What no probe measures stays out of what probes measure: launches, stages and queues of the memory path.
   void plain() {
-    for (const auto& [key, value] : std::initializer_list<std::pair<const char*, const char*>>{
-             {"launch.floor", "0 cycles"},
-             {"launch.block_interval", "0 cycles"},
-             {"launch.block_latency", "0 cycles"},
-             {"launch.warp_interval", "0 cycles"},
-             {"l1.tag_banks", "0"},
-             {"l1.shares_data_path", "false"},
-             {"sm.memory_queue", "0"},
-             {"sm.address_interval", "1 cycles"},
-             {"instruction.fetched", "0"},
-             {"interconnect.write_header_flits", "0"},
-             {"interconnect.sms_per_write_port", "1"},
-             {"dram.model", "simple"}})
+    for (const auto& [key, value] :
+         std::initializer_list<std::pair<const char*, const char*>>{{"launch.floor", "0 cycles"},
+                                                                    {"launch.block_interval", "0 cycles"},
+                                                                    {"launch.block_latency", "0 cycles"},
+                                                                    {"launch.warp_interval", "0 cycles"},
+                                                                    {"l1.tag_banks", "0"},
+                                                                    {"l1.shares_data_path", "false"},
+                                                                    {"sm.memory_queue", "0"},
+                                                                    {"sm.address_interval", "1 cycles"},
+                                                                    {"instruction.fetched", "0"},
+                                                                    {"interconnect.write_header_flits", "0"},
+                                                                    {"interconnect.sms_per_write_port", "1"},
+                                                                    {"dram.model", "simple"}})
       settings_.push_back({key, value, {}});
   }
   // As the command line takes the one that was drawn last.
