@@ -24,7 +24,7 @@ InstructionUnit::InstructionUnit(SmContext& sm, const Parts& parts)
       turn_mask_(sm.config.device.sm.issue_turns - 1),
       yield_cycles_(sm.config.device.sm.yield_cycles),
       buffer_(sm.config.device.instruction.buffer),
-      fetch_cost_(sm.config.device.instruction.fetched == 0
+      fetch_cost_(!sm.config.device.instruction.caches || sm.config.device.instruction.fetched == 0
                       ? 0
                       : memory::to_fixed(1.0 / sm.config.device.instruction.fetched)) {}
 

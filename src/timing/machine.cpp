@@ -86,10 +86,7 @@ device::Device lift_limits(device::Device d, const device::WhatIf& what_if) {
   if (what_if.double_math)
     for (std::size_t c = 0; c < d.throughput.size(); ++c)
       if (device::op_class_traits[c].is_arithmetic) d.throughput[c] *= 2;
-  if (what_if.perfect_fetch) {
-    d.instruction.caches = false;
-    d.instruction.fetched = 0;
-  }
+  if (what_if.perfect_fetch) { d.instruction.caches = false; }
   if (what_if.no_register_conflicts) d.sm.register_banks = 0;
   if (what_if.wide_writes) {
     d.interconnect.write_header_flits = 0;

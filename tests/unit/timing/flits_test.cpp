@@ -53,6 +53,7 @@ const char* scatter_kernels = R"(
 TEST(Flits, StoresOfFewBytesTakeAFlitEachAndSoDoTheirAcknowledgements) {
   device::Device device = device_of("v100");
   device.sm.count = 1;
+  device.interconnect.write_header_flits = 0;
   const auto run = [&](double width, std::uint32_t flit) {
     device.interconnect.sm_bytes_per_cycle = device.interconnect.sm_write_bytes_per_cycle = width;
     device.interconnect.flit_bytes = flit;

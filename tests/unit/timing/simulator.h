@@ -75,7 +75,7 @@ inline std::vector<std::string> all_devices() { return device::list_devices(); }
 inline device::Device device_of(const std::string& name) {
   device::Device device = device::load_device(name, {{"dram.model", "simple", {}}}).device;
   device.instruction.caches = false;
-  device.launch.floor = 0;
+  device.launch = {};
   return device;
 }
 inline std::string test_name(const std::string& device) {

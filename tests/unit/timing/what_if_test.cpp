@@ -121,6 +121,44 @@ TEST(WhatIf, BlocksLaunchAtOnce) {
   EXPECT_LT(run(true) + 5000, run(false));
 }
 
+constexpr const char* nothing_kernel = ".visible .entry k() { ret; }";
+
+// Places are empty between two blocks; the GPU hands out so many a cycle; a kernel has a floor.
+TEST(LaunchCost, IsThatOfTheFloorTheHandOutsAndTheTurnOverOfAPlace) {
+  const auto run = [](const device::Device::Launch& launch, std::uint32_t blocks, std::uint32_t threads) {
+    device::Device d = device_of("h100");
+    d.host.block_launch_cycles = 0;
+    d.launch = launch;
+    Simulator s(d, nothing_kernel);
+    return static_cast<double>(cycles(s.run("k", {blocks, 1, 1}, {threads, 1, 1})));
+  };
+  EXPECT_NEAR(run({.floor = 3000}, 1, 32) - run({}, 1, 32), 3000, 1);
+  EXPECT_NEAR((run({.block_interval = 3}, 2000, 32) - run({.block_interval = 3}, 1000, 32)) / 1000, 3, 0.05);
+  // Two blocks of 1024 threads an SM follow each other
+  const std::uint32_t wave = 2 * 132;
+  const device::Device::Launch slow{.block_latency = 500};
+  const double turn = (run(slow, 9 * wave, 1024) - run(slow, wave, 1024)) / 8;
+  EXPECT_GT(turn, 500);
+  EXPECT_LT(turn, 700) << "and what the block itself and the step of the dispatcher take";
+  const device::Device::Launch warps{.warp_interval = 10};
+  EXPECT_NEAR(run(warps, 1, 1024) - run({}, 1, 1024), 310, 2) << "the last of 32 warps starts so much later";
+}
+
+TEST(WritePort, NeighboursThatShareOneWriteHalfAsFast) {
+  const auto run = [](std::uint32_t sharing) {
+    device::Device d = device_of("v100");
+    d.sm.count = 8;
+    d.interconnect.sm_write_bytes_per_cycle = 4;
+    d.interconnect.write_header_flits = 0;
+    d.interconnect.sms_per_write_port = sharing;
+    Simulator s(d, scatter_kernels);
+    const std::uint64_t out = s.allocate(std::uint64_t{8192} * 128);
+    return static_cast<double>(cycles(s.run("scatter", {32, 1, 1}, {256, 1, 1}, out)));
+  };
+  EXPECT_NEAR(run(2) / run(1), 2, 0.15);
+  EXPECT_NEAR(run(4) / run(2), 2, 0.15);
+}
+
 TEST(WhatIf, NamesAreCheckedAndCombined) {
   EXPECT_TRUE(device::parse_what_if("none") == device::WhatIf{});
   const device::WhatIf two = device::parse_what_if("perfect-l1,double-math");
