@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "base/kernel_name.h"
-#include "device/launch_cost.h"
 #include "gpu/impl.h"
 #include "stream/executed.h"
 
@@ -129,7 +128,7 @@ void Gpu::Impl::submit_kernel(std::shared_ptr<KernelJob> job, StreamId stream) {
     job->setup.priority = schedule.priority(stream);
     if (recorder.active()) job->place = recorder.writer().reserve_kernel(stream, job->batched);
   }
-  const double overhead = job->batched ? 0 : device::queued_launch_ns(device);
+  const double overhead = job->batched ? 0 : device.host.launch_overhead_ns;
   Work work;
   work.engine = Engine::kernels;
   work.kernel = std::move(job);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "device/launch_cost.h"
 #include "models/derive.h"
 
 namespace simtlab::models {
@@ -63,8 +62,8 @@ constexpr Given rows[] = {
     {&C::launch_floor, [](const Device& d) { return d.launch.floor; }, "launch.floor"},
     {&C::tags_per_cycle, [](const Device& d) { return std::max(1.0, static_cast<double>(d.l1_tag_banks)); },
      "l1.tag_banks"},
-    {&C::launch_overhead, [](const Device& d) { return device::queued_launch_ns(d) * 1e-3; },
-     "host.launch_overhead, less launch.floor"},
+    {&C::launch_overhead, [](const Device& d) { return d.host.launch_overhead_ns * 1e-3; },
+     "host.launch_overhead"},
     {&C::h2d_bandwidth, [](const Device& d) { return d.host.copy_bandwidth_h2d * 1e-9; },
      "host.copy_bandwidth_h2d"},
     {&C::d2h_bandwidth, [](const Device& d) { return d.host.copy_bandwidth_d2h * 1e-9; },

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <string>
 
-#include "device/launch_cost.h"
 #include "result/hit_rate.h"
 
 namespace simtlab::timing {
@@ -29,7 +28,7 @@ void set_work(result::Metrics& m, const LaunchStatistics& s, const Derived& d) {
   const SmCounters& sm = s.sm;
   m.set("gpu.cycles", std::uint64_t{s.cycles});
   m.set("gpu.time", d.seconds * 1e9);
-  m.set("gpu.launch_overhead", device::queued_launch_ns(s.device));
+  m.set("gpu.launch_overhead", s.device.host.launch_overhead_ns);
   m.set("gpu.instructions.warp", sm.warp_instructions);
   m.set("gpu.instructions.machine", sm.machine_instructions);
   m.set("gpu.instructions.thread", sm.thread_instructions);

@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "device/catalogue.h"
-#include "device/launch_cost.h"
 #include "gpu/host_memory.h"
 
 namespace simtlab::gpu {
@@ -99,7 +98,7 @@ TEST_P(Gpus, TimesAreThereExactlyInTimingMode) {
     EXPECT_NEAR(total("gpu.time"), total("gpu.cycles") / device_.sm_clock_hz * 1e9, 1e-6);
     // One kernel: the device is busy for its time; the host called it one overhead earlier.
     EXPECT_NEAR(total("program.time"), total("gpu.time"), 1e-6);
-    EXPECT_NEAR(gpu_->now_ns(), device::queued_launch_ns(device_) + total("gpu.time"), 1e-6);
+    EXPECT_NEAR(gpu_->now_ns(), device_.host.launch_overhead_ns + total("gpu.time"), 1e-6);
   }
 }
 
@@ -313,7 +312,7 @@ again: sub.u32 %r1, %r1, 1; setp.ne.u32 %p1, %r1, 0; @%p1 bra again; ret; })");
     EXPECT_TRUE(kernel.partial);
     begin.push_back(kernel.metrics.get("gpu.begin").value());
   }
-  const double apart = device::queued_launch_ns(device);
+  const double apart = device.host.launch_overhead_ns;
   EXPECT_DOUBLE_EQ(begin[0], apart);
   EXPECT_NEAR(begin[1] - begin[0], apart, 0.1 * apart);
 }

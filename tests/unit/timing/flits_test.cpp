@@ -50,6 +50,21 @@ const char* scatter_kernels = R"(
 }
 )";
 
+TEST(WritePort, NeighboursThatShareOneWriteHalfAsFast) {
+  const auto run = [](std::uint32_t sharing) {
+    device::Device d = device_of("v100");
+    d.sm.count = 8;
+    d.interconnect.sm_write_bytes_per_cycle = 4;
+    d.interconnect.write_header_flits = 0;
+    d.interconnect.sms_per_write_port = sharing;
+    Simulator s(d, scatter_kernels);
+    const std::uint64_t out = s.allocate(std::uint64_t{8192} * 128);
+    return static_cast<double>(cycles(s.run("scatter", {32, 1, 1}, {256, 1, 1}, out)));
+  };
+  EXPECT_NEAR(run(2) / run(1), 2, 0.15);
+  EXPECT_NEAR(run(4) / run(2), 2, 0.15);
+}
+
 TEST(Flits, StoresOfFewBytesTakeAFlitEachAndSoDoTheirAcknowledgements) {
   device::Device device = device_of("v100");
   device.sm.count = 1;
