@@ -212,6 +212,8 @@ const std::vector<Term>& error_ids() {
       {"config-exists", "`config init` would overwrite a file.", "Name another file, or - for stdout."},
       {"config-value", "A configuration value is of the wrong kind, has the wrong unit or is out of range.",
        "`simtlab config show --origin` shows values that are right."},
+      {"config-uniform", "SIMTLAB_UNIFORM is something else than on or off.",
+       "Set SIMTLAB_UNIFORM to on or off, or leave it unset."},
       {"config-isa", "SIMTLAB_ISA names an instruction set that does not exist or that this host lacks.",
        "Set SIMTLAB_ISA to baseline, avx2 or avx512, or leave it unset."},
       {"toml-syntax", "A TOML file is malformed at the place that is shown.",

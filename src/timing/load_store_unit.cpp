@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "memory/l1_rules.h"
+#include "stream/bank_conflicts.h"
 #include "stream/local_memory.h"
 #include "stream/pack.h"
 

@@ -27,7 +27,8 @@ class TagBanks {
 
   unsigned bank(std::uint64_t line) const {
     unsigned out = 0;
-    for (unsigned bit = 0; bit < bits_; ++bit) out |= (std::popcount(line & masks_[bit]) & 1u) << bit;
+    for (unsigned bit = 0; bit < bits_; ++bit)
+      out |= (static_cast<unsigned>(std::popcount(line & masks_[bit])) & 1u) << bit;
     return out;
   }
   // At least one.

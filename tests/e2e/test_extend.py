@@ -378,7 +378,7 @@ class Lists(Case):
         self.assertEqual(names, ["aaa", "ccws", "cggty", "gto", "lrr", "memory_first", "oldest", "swl", "two_level"])
         self.assertEqual(
             re.findall(r'\{"(\w+)", &order_\1\}', seen[0]["cache_orders.cpp"]),
-            ["gto", "lrr", "oldest", "random", "round_robin", "sequential", "two_level", "youngest"],
+            ["cggty", "gto", "lrr", "oldest", "random", "round_robin", "sequential", "two_level", "youngest"],
         )
         self.assertIn(
             '{"aaa", "ccws", "cggty", "gto", "lrr", "memory_first", "oldest", "swl", "two_level"}',
