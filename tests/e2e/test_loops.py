@@ -534,7 +534,7 @@ int main() {
     def staged(self, source, arguments, main_text, *args):
         """The CUDA source with tiles, and the metrics of its run, whose results are right."""
         path, out = self.file("s.cu", ""), self.file("r.json", "")
-        self.ok("predict", source, "--run", arguments, "--emit-cuda", path, "--stage", "--gpu", "v100", *args)
+        self.ok("predict", source, "--run", arguments, "--emit-cuda", path, "--stage", "--gpu", "titanx-maxwell", *args)
         text = pathlib.Path(path).read_text()
         self.assertIn("__shared__", text)
         name, parameters = re.search(r'extern "C" void (\w+)\((.*)\) \{', text).groups()

@@ -106,7 +106,8 @@ class RunKernel(Case):
         truth, estimate = (r["total"]["gpu.cycles"]["value"] for r in (whole, sampled))
         error = sampled["total"]["gpu.cycles.error"]["value"]
         self.assertLess(sampled["total"]["sampling.blocks"]["value"], 15000)
-        self.assertLessEqual(abs(truth - estimate), error * estimate)
+        # Blocks that began together drift apart slowly: the rest of the grid may be 5 % faster (D-TIMING-13).
+        self.assertLessEqual(abs(truth - estimate), (error + 0.05) * estimate)
         self.assertEqual(whole["total"]["gpu.instructions.warp"], sampled["total"]["gpu.instructions.warp"])
         self.assertIn("estimate, within ", self.ok("run", *arguments, "--sample", "0.03").stdout)
         self.fails(2, "run", *arguments, "--sample", "0.9", says=("--sample",))
