@@ -184,7 +184,7 @@ void InstructionUnit::control(std::uint32_t number, const InstInfo& info, Cycle 
   // What its buffer held behind a taken branch was fetched in vain.
   if (fetch_cost_ == 0 || warp.pc == behind) return;
   WarpScheduler& scheduler = parts_.schedulers[warp.scheduler];
-  scheduler.fetched += fetch_cost_ * buffer_;
+  scheduler.closed.fetched += fetch_cost_ * buffer_;
   scheduler.gated = scheduler.gated || behind_with_fetching(scheduler, now);
 }
 
@@ -193,12 +193,12 @@ void InstructionUnit::control(std::uint32_t number, const InstInfo& info, Cycle 
 void InstructionUnit::fetch(WarpScheduler& scheduler, Cycle now) {
   const auto warps = static_cast<unsigned>(std::popcount(scheduler.resident));
   const FixedCycles ahead = fetch_cost_ * buffer_ * warps, from = now << memory::fixed_bits;
-  scheduler.fetched = std::max(scheduler.fetched, from - std::min(from, ahead)) + fetch_cost_;
+  scheduler.closed.fetched = std::max(scheduler.closed.fetched, from - std::min(from, ahead)) + fetch_cost_;
   scheduler.gated = scheduler.gated || behind_with_fetching(scheduler, now);
 }
 
 bool InstructionUnit::behind_with_fetching(const WarpScheduler& scheduler, Cycle now) {
-  return (scheduler.fetched >> memory::fixed_bits) > now + 1;
+  return (scheduler.closed.fetched >> memory::fixed_bits) > now + 1;
 }
 
 void InstructionUnit::barrier(std::uint32_t number, const InstInfo& info, Cycle now) {

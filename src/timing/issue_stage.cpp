@@ -140,7 +140,7 @@ inline void IssueStage::wait(WarpScheduler& scheduler, const Throttle& throttle,
 // evaluated again then. A scheduler without warps needs no turn, for nothing of it may come after the
 // launch's end. Out of line, as close(): most schedulers have no turns, and conflicts are rare.
 [[gnu::noinline]] bool IssueStage::may_issue(WarpScheduler& scheduler, Cycle now) const {
-  const Cycle from = std::max(now, scheduler.closed_until);
+  const Cycle from = std::max(now, scheduler.closed.until);
   const Cycle turn = from + ((scheduler.turn - from) & turn_mask_);
   if (turn > now && scheduler.resident != 0) {
     scheduler.next_try = turn;
@@ -160,12 +160,12 @@ inline void IssueStage::wait(WarpScheduler& scheduler, const Throttle& throttle,
   const Warp& warp = warp_of(scheduler, scheduler.last);
   const bool ended = warp.state == WarpState::empty;
   Stall reason = ended ? Stall::no_warp : turn_mask_ != 0 ? Stall::selected : Stall::dispatch;
-  scheduler.next_try = scheduler.closed_until =
+  scheduler.next_try = scheduler.closed.until =
       scheduler.next_try + turn_mask_ + scheduler.conflicts * (turn_mask_ + 1);
   scheduler.conflicts = 0;
-  if (const Cycle fetched = scheduler.fetched >> memory::fixed_bits;
-      !ended && fetched > scheduler.closed_until) {
-    scheduler.next_try = scheduler.closed_until = fetched;
+  if (const Cycle fetched = scheduler.closed.fetched >> memory::fixed_bits;
+      !ended && fetched > scheduler.closed.until) {
+    scheduler.next_try = scheduler.closed.until = fetched;
     reason = Stall::no_instruction;
   }
   scheduler.slots.set(reason, ended ? parts_.accounts.unowned_slots() : sm_.counters->slots);

@@ -43,6 +43,12 @@ class SlotAccount {
   SlotCounts* owner_ = nullptr;
 };
 
+// No issue before: registers are read, or instructions are fetched.
+struct Closed {
+  Cycle until = 0;
+  FixedCycles fetched = 0;  // when what has issued, and what taken branches dropped, has been fetched
+};
+
 struct WarpScheduler {
   using Mask = WarpMask;
 
@@ -52,15 +58,14 @@ struct WarpScheduler {
   std::array<Mask, pipe_count> next_pipe{};  // warps by the pipeline of their next instruction
   std::array<FixedCycles, pipe_count> pipe_free{};
   std::uint32_t busy_pipes = 0;  // superset of the pipelines that are not free
-  Cycle closed_until = 0;        // no issue before: registers are read, or instructions are fetched
-  FixedCycles fetched = 0;       // when what has issued, and what taken branches dropped, has been fetched
-  Cycle next_try = never;        // evaluate again at this cycle
-  std::uint8_t index = 0;        // in the SM
-  std::uint8_t last = 0;         // the warp that issued last
+  Closed closed;
+  Cycle next_try = never;  // evaluate again at this cycle
+  std::uint8_t index = 0;  // in the SM
+  std::uint8_t last = 0;   // the warp that issued last
   std::uint8_t conflicts =
       0;                   // of the registers of what issued last: cycles of `dispatch` before the next issue
   std::uint8_t turn = 0;   // it issues in cycles with this remainder (sm.issue_turns)
-  bool gated = false;      // it has turns, or closed_until may be to come
+  bool gated = false;      // it has turns, or closed.until may be to come
   bool yielded = false;    // what issued last said that another warp should go first
   bool held_back = false;  // its policy lets none of the warps go that could issue
   std::array<Stall, max_scheduler_warps> why{};          // of warps that are not ready
