@@ -149,8 +149,7 @@ void add_sm(std::vector<Parameter>& rows) {
       "Shared memory that a block gets at most");
   add("memory_queue", none, 0, 256, &Sm::memory_queue,
       "Instructions of one scheduler that wait for the memory units of its SM before it stalls; 0: as many "
-      "as "
-      "keep the unit busy for 16 cycles");
+      "as keep the unit busy for 16 cycles");
   rows.back().default_value = "0";
   add("address_interval", Unit::cycles, 1, 64, &Sm::address_interval,
       "SM cycles that the address unit of a scheduler takes for one memory instruction");
@@ -211,8 +210,7 @@ void add_front_end(std::vector<Parameter>& rows) {
       "Machine instructions that a warp has asked for ahead of the one that it issues");
   add("fetched", none, 0, 16, &Instruction::fetched, "0",
       "Machine instructions that a scheduler fetches in a cycle, those that a taken branch drops from a "
-      "warp's "
-      "buffer among them; 0: as many as it issues");
+      "warp's buffer among them; 0: as many as it issues");
   add("line_bytes", Unit::bytes, 32, 4096, &Instruction::line_bytes, "128 B",
       "Line of the instruction caches");
   rows.back().power_of_two = true;

@@ -8,6 +8,9 @@
 namespace simtlab::models {
 namespace {
 
+// Lines that L1 looks up in a cycle; one where nobody says.
+double tags_per_cycle(const Counts& c) { return std::isnan(c.tags_per_cycle) ? 1 : c.tags_per_cycle; }
+
 using device::Lanes;
 using device::OpClass;
 using device::Pipe;
@@ -129,9 +132,8 @@ class Collector {
     if (c_.l1_bytes > 0 && c_.l1_bytes_per_cycle > 0)
       cycles = std::max(cycles, c_.l1_bytes / c_.total_warps / c_.l1_bytes_per_cycle);
     // A line in each bank of tags at most
-    const double tags = std::isnan(c_.tags_per_cycle) ? 1 : c_.tags_per_cycle;
     if (c_.lines_per_access > 0 && c_.mem_insts > 0)
-      cycles = std::max(cycles, c_.mem_insts * std::max(1.0, c_.lines_per_access / tags));
+      cycles = std::max(cycles, c_.mem_insts * std::max(1.0, c_.lines_per_access / tags_per_cycle(c_)));
     sm("l1", "L1 and the load-store unit", false, false, cycles);
   }
 
@@ -171,8 +173,7 @@ double access_latency(const Counts& c) {
   const double bytes = c.l1_bytes / (c.mem_insts * c.total_warps * lines);  // of a line
   const double pass =
       std::isnan(bytes) || std::isnan(c.l1_bytes_per_cycle) ? 1 : std::max(1.0, bytes / c.l1_bytes_per_cycle);
-  const double tags = std::isnan(c.tags_per_cycle) ? 1 : c.tags_per_cycle;
-  return level + (lines - 1) * pass / tags;
+  return level + (lines - 1) * pass / tags_per_cycle(c);
 }
 
 bool knows_mix(const Counts& c) {

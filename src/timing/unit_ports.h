@@ -26,10 +26,9 @@ class UnitPorts {
   explicit UnitPorts(const device::Device& device)
       : turn_mask_(device.sm.issue_turns - 1),
         address_interval_(static_cast<Cycle>(std::llround(std::max(1.0, device.sm.address_interval)))),
-        queue_entries_(device.sm.memory_queue),
         mio_(device.l1_shares_data_path ? data_ : own_mio_),
         queues_(device.sm.memory_queue == 0 ? 0 : device.sm.schedulers) {
-    for (Queue& queue : queues_) queue.leaves.resize(queue_entries_);
+    for (Queue& queue : queues_) queue.leaves.resize(device.sm.memory_queue);
   }
   UnitPorts(const UnitPorts&) = delete;
   UnitPorts& operator=(const UnitPorts&) = delete;
@@ -105,7 +104,6 @@ class UnitPorts {
   }
 
   Cycle turn_mask_, address_interval_;
-  std::uint32_t queue_entries_;
   memory::Port lg_, data_, own_mio_;
   memory::Port& mio_;  // data_ or own_mio_
   std::vector<Queue> queues_;

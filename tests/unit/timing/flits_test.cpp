@@ -50,6 +50,20 @@ const char* scatter_kernels = R"(
 }
 )";
 
+TEST(WhatIf, WideWritesTakeHeadersAndNeighboursAway) {
+  device::Device d = device_of("v100");
+  d.sm.count = 8;
+  d.interconnect.sm_write_bytes_per_cycle = 4;
+  const auto run = [&](bool wide) {
+    Options o;
+    o.what_if.wide_writes = wide;
+    Simulator s(d, scatter_kernels, o);
+    const std::uint64_t out = s.allocate(std::uint64_t{8192} * 128);
+    return static_cast<double>(cycles(s.run("scatter", {32, 1, 1}, {256, 1, 1}, out)));
+  };
+  EXPECT_NEAR(run(false) / run(true), 4, 0.4) << "two flits in place of one, on a way for two";
+}
+
 TEST(WritePort, NeighboursThatShareOneWriteHalfAsFast) {
   const auto run = [](std::uint32_t sharing) {
     device::Device d = device_of("v100");
