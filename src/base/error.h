@@ -22,6 +22,7 @@ enum class ExitCode : int {
   program_failed = 5,  // the simulated program failed: out of bounds, deadlock, wrong result
   check_failed = 6,    // a check asked for did not hold (validate, compare --fail-above)
   unavailable = 7,     // device or permission missing
+  findings = 8,        // `check` found errors in the program
   interrupted = 130,   // stopped by the user; a partial result was written and marked
 };
 

@@ -38,7 +38,10 @@ struct Options {
   // Not of the command line: the command says them.
   std::string cache;    // cache::Options as text, of `simtlab cache`
   std::string predict;  // gpu::PredictOptions as text, of `simtlab predict`
-  std::string pulse;    // file where a program tells how far it is (base/pulse.h); empty: nobody looks
+  // Of `simtlab check`, separated by commas: names of checks ("memory,races,init,barriers,leaks,api", also
+  // "numbers", "coverage"), "explore=N", "order=SEED"; empty: nothing is checked
+  std::string check;
+  std::string pulse;  // file where a program tells how far it is (base/pulse.h); empty: nobody looks
 
   double max_time_s() const { return max_time_ns * 1e-9; }
 };

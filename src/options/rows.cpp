@@ -16,12 +16,13 @@ constexpr std::string_view configuration = "Configuration", limits = "Limits", o
                            traces = "Traces", checkpoints = "Checkpoints";
 
 constexpr Studies ran = timed | Study::run_suite;
-constexpr Studies on_a_gpu = runs | cached | predictions | Study::run_suite | Study::mix_on_sms |
+constexpr Studies on_a_gpu = runs | checked | cached | predictions | Study::run_suite | Study::mix_on_sms |
                              Study::mix_cycle | Study::interfere_kernel | Study::probe_simulated |
                              Study::show_configuration;
 // One kernel is launched with buffers that may be random.
-constexpr Studies launched = Study::time_kernel | Study::execute_kernel | Studies(Study::cache_kernel) |
-                             Study::predict_kernel | Study::interfere_kernel | Study::interfere_board;
+constexpr Studies launched = Study::time_kernel | Study::execute_kernel | Study::check_kernel |
+                             Studies(Study::cache_kernel) | Study::predict_kernel | Study::interfere_kernel |
+                             Study::interfere_board;
 constexpr Studies executes_kernels = Study::time_program | Study::time_kernel | executed | Study::run_suite |
                                      Study::cache_program | Study::cache_kernel | Study::predict_program |
                                      Study::predict_kernel;
@@ -121,7 +122,7 @@ constexpr auto all_rows = std::to_array<Row>({
      .value = "TIME",
      .group = limits,
      .kind = Kind::host,
-     .read_by = runs | Study::run_suite | evaluated | beside_others | Study::simulate_nest |
+     .read_by = runs | checked | Study::run_suite | evaluated | beside_others | Study::simulate_nest |
                 Study::interfere_board | Study::probe_simulated | Study::probe_board | Study::drive_memory,
      .doc = "Wall time after which a run is stopped, e.g. 90 (seconds) or \"2 min\"; 0: never",
      .default_value = "0 ns",
@@ -132,8 +133,8 @@ constexpr auto all_rows = std::to_array<Row>({
      .value = "SIZE",
      .group = limits,
      .kind = Kind::host,
-     .read_by = runs | Study::run_suite | evaluated | Study::simulate_nest | Study::interfere_kernel |
-                Study::probe_simulated,
+     .read_by = runs | checked | Study::run_suite | evaluated | Study::simulate_nest |
+                Study::interfere_kernel | Study::probe_simulated,
      .doc = "Host memory for device allocations, resident blocks and the lines of cache studies; 0: three "
             "quarters "
             "of what is free",
@@ -343,6 +344,7 @@ constexpr auto all_rows = std::to_array<Row>({
     // No option of a command line: commands say these.
     {.key = "cache", .doc = "What a cache study does (cache/options.h)", .field = &Options::cache},
     {.key = "predict", .doc = "What a prediction does (gpu/prediction.h)", .field = &Options::predict},
+    {.key = "check", .doc = "What is checked, of `simtlab check`", .field = &Options::check},
     {.key = "pulse",
      .kind = Kind::host,
      .doc = "Where a program tells how far it is",

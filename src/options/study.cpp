@@ -12,6 +12,8 @@ std::string_view name_of(Study study) {
       "the programs of a suite",
       "a program in functional mode",
       "a kernel in functional mode",
+      "the check of a program",
+      "the check of a kernel",
       "the cache study of a program",
       "the cache study of a kernel",
       "the cache study of a trace",

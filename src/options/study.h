@@ -17,6 +17,9 @@ enum class Study : std::uint8_t {
   // run --mode functional
   execute_program,
   execute_kernel,
+  // check
+  check_program,
+  check_kernel,
   // cache
   cache_program,
   cache_kernel,
@@ -94,6 +97,7 @@ constexpr Studies operator|(Study a, Study b) { return Studies(a) | Studies(b); 
 inline constexpr Studies timed = Study::time_program | Study::time_kernel | Studies(Study::time_trace);
 inline constexpr Studies executed = Study::execute_program | Study::execute_kernel;
 inline constexpr Studies runs = timed | executed;
+inline constexpr Studies checked = Study::check_program | Study::check_kernel;
 inline constexpr Studies cached = Study::cache_program | Study::cache_kernel | Studies(Study::cache_trace);
 inline constexpr Studies predicted =  // from an execution
     Study::predict_program | Study::predict_kernel | Studies(Study::predict_trace);

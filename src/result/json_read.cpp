@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/error.h"
@@ -13,21 +11,16 @@
 #include "base/shown.h"
 #include "result/beside.h"
 #include "result/json.h"
+#include "result/json_findings.h"
+#include "result/json_node.h"
 
 namespace simtlab::result {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = ReadJson;
+using Node = JsonNode;
 constexpr int max_depth = 16;
 constexpr std::size_t max_metrics = 4096;
-
-[[noreturn]] void fail(const std::string& file, const std::string& what, SourcePos pos = {}) {
-  pos.file = file;
-  throw Error(
-      ExitCode::bad_input, "result-json",
-      Diagnostic{
-          what, pos, {}, "expected a file that `simtlab run --json=FILE` wrote (docs/reference/json.md)"});
-}
 
 SourcePos position(std::string_view text, std::size_t offset) {
   const std::string_view before = text.substr(0, std::min(offset, text.size()));
@@ -37,60 +30,17 @@ SourcePos position(std::string_view text, std::size_t offset) {
   return {"", static_cast<std::uint32_t>(line), static_cast<std::uint32_t>(std::max<std::size_t>(column, 1))};
 }
 
-// A value with the path that leads to it, for messages.
-struct Node {
-  const Json& json;
-  std::string path;
-  const std::string& file;
-
-  [[noreturn]] void bad(const char* expected) const {
-    fail(file, fmt::format("'{}' is not {}", path, expected));
-  }
-
-  bool has(const char* key) const { return json.contains(key); }
-  Node at(const char* key) const {
-    const auto found = json.find(key);
-    const std::string name = path.empty() ? key : path + "." + key;
-    if (found == json.end()) fail(file, fmt::format("member '{}' is missing", name));
-    return {*found, name, file};
-  }
-  Node at(std::size_t index) const { return {json[index], fmt::format("{}[{}]", path, index), file}; }
-  const Node& object() const { return json.is_object() ? *this : (bad("an object"), *this); }
-  std::size_t array_size() const { return json.is_array() ? json.size() : (bad("an array"), 0); }
-
-  std::string string() const {
-    if (!json.is_string()) bad("a string");
-    return json.get<std::string>();
-  }
-  bool boolean() const { return json.is_boolean() ? json.get<bool>() : (bad("true or false"), false); }
-  std::uint64_t whole(std::uint64_t most = ~std::uint64_t{0}) const {
-    if (!json.is_number_unsigned() || json.get<std::uint64_t>() > most) bad("a whole number in range");
-    return json.get<std::uint64_t>();
-  }
-  std::uint32_t whole32() const { return static_cast<std::uint32_t>(whole(~std::uint32_t{0})); }
-  int integer() const {
-    if (!json.is_number_integer()) bad("a whole number");
-    const auto value = json.get<std::int64_t>();
-    if (value < -0x7fffffff || value > 0x7fffffff) bad("a whole number in range");
-    return static_cast<int>(value);
-  }
-  double real() const {
-    if (!json.is_number() || !std::isfinite(json.get<double>())) bad("a finite number");
-    return json.get<double>();
-  }
-};
-
 Metrics metrics(const Node& node) {
   Metrics out;
   if (node.object().json.size() > max_metrics) node.bad("a set of metrics (too many members)");
   for (const auto& [name, value] : node.json.items()) {
     const Node entry{value, node.path + "." + name, node.file};
     if (find_metric(name) == nullptr || name.ends_with(".*"))
-      fail(node.file, fmt::format("'{}' is not a metric of this version", entry.path));
+      json_fail(node.file, fmt::format("'{}' is not a metric of this version", entry.path));
     const Node number = entry.object().at("value");
     if (entry.at("unit").string() != find_metric(name)->unit)
-      fail(node.file, fmt::format("'{}' has the unit '{}', expected '{}'", entry.path,
-                                  entry.at("unit").string(), find_metric(name)->unit));
+      json_fail(node.file, fmt::format("'{}' has the unit '{}', expected '{}'", entry.path,
+                                       entry.at("unit").string(), find_metric(name)->unit));
     if (number.json.is_number_unsigned())
       out.set(name, number.whole());
     else
@@ -321,14 +271,14 @@ KernelResult kernel(const Node& node, const std::string& prefix, BesideReader* b
 
 Json parse(std::string_view text, const std::string& file) {
   const auto bounded = [&](int depth, Json::parse_event_t, Json&) {
-    if (depth > max_depth) fail(file, fmt::format("nested deeper than {} levels", max_depth));
+    if (depth > max_depth) json_fail(file, fmt::format("nested deeper than {} levels", max_depth));
     return true;
   };
   try {
     return Json::parse(text, bounded);
   } catch (const Json::parse_error& e) {
-    fail(file, "not valid JSON", position(text, e.byte));
-  } catch (const Json::out_of_range&) { fail(file, "a number is out of range"); }
+    json_fail(file, "not valid JSON", position(text, e.byte));
+  } catch (const Json::out_of_range&) { json_fail(file, "a number is out of range"); }
 }
 
 // The bytes of the file beside this one.
@@ -355,9 +305,9 @@ std::string columns_of(const Node& node, const OpenBeside& open) {
 Result result_from_json(std::string_view text, const std::string& file, const OpenBeside& open) {
   const Json json = parse(text, file);
   const Node root{json, "", file};
-  if (!json.is_object()) fail(file, "not a JSON object");
+  if (!json.is_object()) json_fail(file, "not a JSON object");
   const std::uint64_t schema = root.at("schema").whole();
-  if (schema == 0) fail(file, "schema 0 does not exist");
+  if (schema == 0) json_fail(file, "schema 0 does not exist");
   if (schema > json_schema)
     throw Error(ExitCode::bad_input, "result-schema",
                 Diagnostic{fmt::format("schema {} is newer than {}, the newest this version reads", schema,
@@ -375,6 +325,7 @@ Result result_from_json(std::string_view text, const std::string& file, const Op
   for (std::size_t i = 0; i < kernels.array_size(); ++i)
     result.kernels.push_back(
         kernel(kernels.at(i), fmt::format("kernels.{}", i), beside ? &*beside : nullptr));
+  if (root.has("check")) result.check = check_from_json(root.at("check"));
   return result;
 }
 

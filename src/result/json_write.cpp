@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 #include "result/beside.h"
 #include "result/json.h"
+#include "result/json_findings.h"
 #include "result/json_profile.h"
 #include "result/json_tables.h"
 
@@ -130,6 +131,7 @@ ResultFiles to_files(const Result& result, const std::string& name) {
     out.json += (i == 0 ? "\n" : ",\n") +
                 kernel(result.kernels[i], fmt::format("kernels.{}", i), beside ? &*beside : nullptr);
   out.json += result.kernels.empty() ? "]" : "\n  ]";
+  if (result.check) out.json += ",\n  \"check\": " + check_json(*result.check);
   if (beside) out.columns = beside->finish();
   if (!out.columns.empty()) {
     const std::string hash = hash_bytes(out.columns);

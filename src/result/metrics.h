@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "result/findings.h"
 #include "result/profile.h"
 #include "result/table.h"
 
@@ -102,6 +103,7 @@ struct Result {
   Manifest manifest;
   Metrics total;
   std::vector<KernelResult> kernels;
+  std::optional<CheckResult> check;  // of `simtlab check`
 };
 
 }  // namespace simtlab::result

@@ -27,6 +27,7 @@ options::Configuration resolve(const RunOptions& given) {
   options::Configuration configuration = options::gather(options::current_process(), given);
   if (given.has("cache")) configuration.options.mode = "cache";
   if (given.has("predict")) configuration.options.mode = "predict";
+  if (given.has("check")) configuration.options.mode = "functional";
   static_cast<void>(gpu::options_of(configuration.options));  // throws: before a program or a compiler runs
   return configuration;
 }

@@ -13,6 +13,8 @@ const std::vector<ExitCodeText>& exit_codes() {
        "the simulated program failed: out of bounds, deadlock, wrong result, non-zero exit status"},
       {6, "check_failed", "a check that was asked for did not hold"},
       {7, "unavailable", "a device, a permission or a compiler is missing"},
+      {8, "findings",
+       "`check` found errors in the program that neither a suppression nor the baseline names"},
       {130, "interrupted", "stopped by Ctrl-C or a signal; a partial result was written and marked"},
   };
   return all;

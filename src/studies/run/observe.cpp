@@ -48,12 +48,20 @@ void check_observation(const RunOptions& given) {
 
 void add_source_texts(result::Result& result) {
   std::map<std::string, std::vector<std::string>> files;
+  const auto text_of = [&](const std::string& file, std::uint32_t line) -> std::string {
+    const auto [at, is_new] = files.try_emplace(file);
+    if (is_new) at->second = lines_of(file);
+    return line >= 1 && line <= at->second.size() ? at->second[line - 1] : std::string();
+  };
+  if (result.check)
+    for (result::Finding& finding : result.check->findings)
+      for (result::Access& access : finding.accesses)
+        if (result::CodePlace& place = access.place; !place.file.empty() && place.text.empty())
+          place.text = text_of(place.file, place.line);
   for (result::KernelResult& kernel : result.kernels)
     for (result::LineProfile& line : kernel.profile.lines) {
       if (line.file.empty()) continue;
-      const auto [at, is_new] = files.try_emplace(line.file);
-      if (is_new) at->second = lines_of(line.file);
-      if (line.line >= 1 && line.line <= at->second.size()) line.text = at->second[line.line - 1];
+      if (std::string text = text_of(line.file, line.line); !text.empty()) line.text = std::move(text);
     }
 }
 

@@ -11,6 +11,7 @@
 #include "base/shown.h"
 #include "hosts/kept.h"
 #include "result/json.h"
+#include "result/merge_findings.h"
 #include "result/totals.h"
 
 namespace simtlab::studies {
@@ -35,6 +36,10 @@ void add(result::Result&& one, ProgramResult& out) {
     return;
   }
   for (result::KernelResult& k : one.kernels) out.result.kernels.push_back(std::move(k));
+  if (one.check && out.result.check)
+    merge(*out.result.check, std::move(*one.check));
+  else if (one.check)
+    out.result.check = std::move(one.check);
   take_failure(out.result.manifest, one.manifest);
   if (out.result.manifest.stopped_at.empty()) out.result.manifest.stopped_at = one.manifest.stopped_at;
   out.result.manifest.interrupted = out.result.manifest.interrupted || one.manifest.interrupted;

@@ -63,7 +63,8 @@ TEST(RunFile, ResultsDependOnWhatIsNotOfTheHost) {
   for (const char* key : {"gpu", "threads", "max-time", "max-memory", "max-cycles", "record", "resume"})
     EXPECT_EQ(std::ranges::find(before, key, &std::pair<std::string, std::string>::first), before.end())
         << key;
-  for (const char* key : {"seed", "mode", "regs", "what-if", "lowering", "lines", "cache", "predict"})
+  for (const char* key :
+       {"seed", "mode", "regs", "what-if", "lowering", "lines", "cache", "predict", "check"})
     EXPECT_NE(std::ranges::find(before, key, &std::pair<std::string, std::string>::first), before.end())
         << key;
 }
