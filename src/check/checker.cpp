@@ -35,13 +35,14 @@ Hook hook_of(const ptx::Inst& inst) {
 Checker::Checker(const Options& options, exec::GlobalMemory& memory)
     : options_(options),
       memory_(memory),
-      shadow_(memory.first_address(), memory.capacity()),
+      shadow_(memory.begin(), memory.capacity()),
       races_(shadow_, sites_, sink_) {
+  memory.set_on_write([this](std::uint64_t address, std::uint64_t bytes) { written(address, bytes); });
   if (options.memory) memory.hold_released(std::min(most_held, memory.capacity() / 4));
   if (options.races && (shadow_.words() == nullptr || shadow_.bytes() == nullptr))
     findings_.gap("races in global memory: the host has no address space for their shadow (ulimit -v)");
 }
-Checker::~Checker() = default;
+Checker::~Checker() { memory_.set_on_write({}); }
 
 // ---- the host
 
@@ -96,7 +97,7 @@ const Checker::Gone* Checker::gone(std::uint64_t address, std::uint64_t* offset)
 
 void Checker::api_error(const std::string& call, const std::string& error) {
   if (!options_.api) return;
-  result::Finding* const f = findings_.add("api.error", nullptr, nullptr, call + error);
+  result::Finding* const f = findings_.add("api.error", call + error);
   if (f == nullptr) return;
   f->message = fmt::format("{} returned {}", call, error);
 }
@@ -151,10 +152,10 @@ std::uint32_t Checker::site(CheckedFunction& f, std::uint32_t pc, bool late) {
   site.volatile_ = inst.mods.order == ptx::MemOrder::volatile_;
   site.strong = site.atomic || inst.mods.order != ptx::MemOrder::weak;
   site.scope = inst.mods.scope != ptx::Scope::none ? inst.mods.scope
-               : site.volatile_                     ? ptx::Scope::sys
-                                                    : ptx::Scope::gpu;
-  site.bytes = copy ? inst.mods.copy_bytes
-                    : static_cast<std::uint16_t>(ptx::size_of(inst.type) * inst.mods.vector);
+               : site.volatile_                    ? ptx::Scope::sys
+                                                   : ptx::Scope::gpu;
+  site.bytes =
+      copy ? inst.mods.copy_bytes : static_cast<std::uint16_t>(ptx::size_of(inst.type) * inst.mods.vector);
   known = sites_.add(site);
   if (known == 0)
     findings_.gap(fmt::format("races at instructions beyond the first {} that touch memory", most_sites));
@@ -186,6 +187,23 @@ void Checker::add_leaks(std::vector<result::Finding>& findings) const {
 }
 
 namespace {
+
+// Of the same lines, where one store writes the same value and another one does not, the race says it all.
+std::vector<result::Finding> without_weaker(const std::vector<result::Finding>& findings) {
+  const auto lines = [](const result::Finding& f) {
+    std::vector<std::tuple<std::string, std::uint32_t>> out;
+    for (const result::Access& a : f.accesses) out.emplace_back(a.place.file, a.place.line);
+    std::ranges::sort(out);
+    return out;
+  };
+  std::vector<result::Finding> out = findings;
+  std::erase_if(out, [&](const result::Finding& weak) {
+    return weak.rule == "race.same-value" && std::ranges::any_of(findings, [&](const result::Finding& f) {
+             return (f.rule == "race.global" || f.rule == "race.shared") && lines(f) == lines(weak);
+           });
+  });
+  return out;
+}
 
 struct FileCoverage {
   std::map<std::uint32_t, result::CoveredLine> lines;
@@ -223,14 +241,14 @@ result::CheckResult Checker::result(bool ended) {
   result::CheckResult out;
   out.checks = options_.names();
   out.launches = launched_;
-  out.findings = findings_.all();
+  out.findings = without_weaker(findings_.all());
   for (result::Finding& f : out.findings)
     if (const result::FindingRule* rule = result::find_finding_rule(f.rule)) f.level = rule->level;
   if (ended && options_.leaks) add_leaks(out.findings);
   if (races_.lists_were_cut())
     findings_.gap("races with all but the last 4096 warps that read a word while nothing orders them");
-  std::ranges::stable_sort(out.findings, {}, [](const result::Finding& f) {
-    static const result::CodePlace none;
+  const result::CodePlace none;
+  std::ranges::stable_sort(out.findings, {}, [&none](const result::Finding& f) {
     const result::CodePlace& p = f.accesses.empty() ? none : f.accesses.front().place;
     return std::tuple(f.rule, p.file, p.line, p.kernel);
   });

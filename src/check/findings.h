@@ -1,6 +1,7 @@
 // What was found so far: each place, or pair of places, once.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -12,14 +13,23 @@
 
 namespace simtlab::check {
 
+struct CheckedFunction;
+
+struct InstructionAt {
+  const CheckedFunction* function = nullptr;
+  std::uint32_t pc = 0;
+  auto operator<=>(const InstructionAt&) const = default;
+};
+
 class Findings {
  public:
-  // What makes a finding another one: its rule, and what it happened at.
-  using Key = std::tuple<std::string, const void*, const void*, std::string>;
-
-  // Null: it is known, and has been counted once more. Else a finding to be filled in.
-  result::Finding* add(const std::string& rule, const void* place, const void* other = nullptr,
-                       const std::string& more = {});
+  // An instruction of a kernel, and another one it is in conflict with.
+  using Where = InstructionAt;
+  // Null: there is one for these lines of the source, which has been counted once more. Else a finding to be
+  // filled in.
+  result::Finding* add(const char* rule, Where place, Where other = {});
+  // The same of what has no place in the code.
+  result::Finding* add(const char* rule, const std::string& what);
   const std::vector<result::Finding>& all() const { return all_; }
   std::vector<result::Finding>& all() { return all_; }
   void gap(const std::string& sentence);
@@ -27,7 +37,8 @@ class Findings {
   Sources& sources() { return sources_; }
 
  private:
-  std::map<Key, std::size_t> known_;
+  std::map<std::tuple<const char*, Where, Where>, std::size_t> known_;  // by instruction: quickly found
+  std::map<std::string, std::size_t> by_line_;
   std::vector<result::Finding> all_;
   std::vector<std::string> gaps_;
   Sources sources_;

@@ -11,6 +11,8 @@
 
 namespace simtlab::check {
 
+inline constexpr unsigned warp_lanes = 32;
+
 using Half = std::uint64_t;
 
 // Who a half stands for.

@@ -18,7 +18,8 @@ std::string Sources::line(const std::string& file, std::uint32_t number) {
     while (at->second.size() < most_lines && std::getline(in, text)) {
       const std::size_t first = std::min(text.find_first_not_of(" \t\r"), text.size());
       const std::size_t last = text.find_last_not_of(" \t\r");
-      at->second.push_back(last == std::string::npos ? "" : text.substr(first, std::min(last + 1 - first, longest)));
+      at->second.push_back(
+          last == std::string::npos ? "" : text.substr(first, std::min(last + 1 - first, longest)));
     }
   }
   return number == 0 || number > at->second.size() ? std::string{} : at->second[number - 1];
@@ -71,7 +72,8 @@ namespace {
 
 std::string part(std::uint64_t offset, unsigned bytes) {
   if (bytes >= 4 && offset % 4 == 0) return fmt::format("word {}", offset / 4);
-  return bytes == 1 ? fmt::format("byte {}", offset) : fmt::format("bytes {} to {}", offset, offset + bytes - 1);
+  return bytes == 1 ? fmt::format("byte {}", offset)
+                    : fmt::format("bytes {} to {}", offset, offset + bytes - 1);
 }
 
 }  // namespace
@@ -97,9 +99,11 @@ std::string shared_place(const ptx::Module& module, const ptx::Function& kernel,
   }
   if (best == nullptr) return fmt::format("{} of shared memory", part(offset, bytes));
   const std::uint64_t begin = best->external ? kernel.shared_bytes : best->shared_offset;
-  std::string name = demangle(best->name);
-  // "kernel.variable": what a function declares
-  if (const std::size_t dot = best->name.rfind('.'); dot != std::string::npos) name = best->name.substr(dot + 1);
+  // "kernel.variable": what a function declares; C++ says "kernel(int)::variable"
+  std::string name = best->name;
+  if (const std::size_t dot = name.rfind('.'); dot != std::string::npos) name = name.substr(dot + 1);
+  name = demangle(name);
+  if (const std::size_t scope = name.rfind("::"); scope != std::string::npos) name = name.substr(scope + 2);
   return fmt::format("{} of shared variable '{}'", part(offset - begin, bytes), name);
 }
 

@@ -7,7 +7,7 @@ namespace simtlab::check {
 // Who is about to touch memory, in the words of a cell.
 struct Races::Me {
   const Block* block = nullptr;
-  Half half = 0;         // of this lane
+  Half half = 0;          // of this lane
   std::uint32_t low = 0;  // instances below are ordered before it
   std::uint32_t instance = 0;
   unsigned thread = 0, lane = 0, epoch_time = 0, synced_time = 0;
@@ -18,8 +18,6 @@ struct Races::Me {
 };
 
 namespace {
-
-constexpr unsigned warp_lanes = 32;
 
 // The scope of one includes the thread of the other.
 bool includes(ptx::Scope scope, bool same_block) {
@@ -43,8 +41,8 @@ void Races::all_is_over() {
 
 std::uint32_t Races::begin_launch() { return ++launches_; }
 
-void Races::begin_block(Block& b, std::uint32_t launch, std::uint64_t number, unsigned warps, unsigned threads,
-                        std::uint32_t shared_bytes, bool fine) {
+void Races::begin_block(Block& b, std::uint32_t launch, std::uint64_t number, unsigned warps,
+                        unsigned threads, std::uint32_t shared_bytes, bool fine) {
   b.block = number;
   b.launch = launch;
   b.epoch = 0;
@@ -104,9 +102,17 @@ bool Races::before_slowly(Half h, std::uint32_t lanes, const Me& me) const {
     if (same_warp && time < me.synced) return true;
     if (same_warp && lanes == 1u << me.lane) return true;
   }
-  if (!me.fine) return false;
-  const Clocks::Id knows = me.block->knows[me.thread];
+  return me.fine && known(me.block->knows[me.thread], h, lanes, me);
+}
+
+// By way of releases and acquires.
+bool Races::known(Clocks::Id knows, Half h, std::uint32_t lanes, const Me& me) const {
   if (knows == 0) return false;
+  const Instance& i = instances_.at(instance_of(h));
+  const Many many = many_of(h);
+  const Time time = instances_.time_of(h);
+  const unsigned warp = thread_of(h) / warp_lanes;
+  if (many == Many::one) lanes = 1u << thread_of(h) % warp_lanes;
   if (many == Many::block) return clocks_.knows(knows, i.launch, i.block, Known::all_warps, 0, time);
   std::uint32_t others = lanes;
   if (i.block == me.block->block && warp == me.thread / warp_lanes) others &= ~(1u << me.lane);
@@ -128,6 +134,9 @@ void Races::check_one(Half h, std::uint32_t lanes, const Me& me, std::uint64_t a
     else
       return;
   }
+  if (why == Race::Why::unordered && me.fine && many_of(h) != Many::grid &&
+      known(me.block->seen[me.thread], h, lanes, me))
+    why = Race::Why::unfenced;
   Race race;
   race.why = why;
   race.site = site_of(me.half), race.other_site = site_of(h);
@@ -135,16 +144,17 @@ void Races::check_one(Half h, std::uint32_t lanes, const Me& me, std::uint64_t a
   race.launch = me.block->launch, race.other_launch = i.launch;
   race.thread = me.thread;
   race.other_many = many_of(h);
-  race.other_thread = race.other_many == Many::one
-                          ? thread_of(h)
-                          : thread_of(h) / warp_lanes * warp_lanes + static_cast<unsigned>(__builtin_ctz(lanes));
+  race.other_thread = race.other_many == Many::one ? thread_of(h)
+                                                   : thread_of(h) / warp_lanes * warp_lanes +
+                                                         static_cast<unsigned>(__builtin_ctz(lanes));
   race.address = address;
   race.lane = me.lane;
   race.shared = me.shared;
   race.writes = me.site->writes;
   race.other_writes = other_writes;
   race.same_block = same;
-  race.same_warp = same && thread_of(h) / warp_lanes == me.thread / warp_lanes && race.other_many < Many::block;
+  race.same_warp =
+      same && thread_of(h) / warp_lanes == me.thread / warp_lanes && race.other_many < Many::block;
   race.same_instruction = race.same_warp && race.site == race.other_site &&
                           (h ^ me.half) >> instance_shift == 0 && time_of(h) == time_of(me.half);
   if (race.other_thread == race.thread && same && !other.late) {
@@ -189,8 +199,7 @@ Half Races::merge(Half old, const Me& me, std::uint32_t lanes) {
         for (auto n = nodes.rbegin(); n != nodes.rend(); ++n) list = readers_.add(list, n->half, n->lanes);
       }
     } else {
-      const std::uint32_t others =
-          many_of(old) == Many::one ? 1u << thread_of(old) % warp_lanes : ~0u;
+      const std::uint32_t others = many_of(old) == Many::one ? 1u << thread_of(old) % warp_lanes : ~0u;
       list = readers_.add(0, with_many(old, Many::warp), others);
     }
     list = readers_.add(list, with_many(me.half, Many::warp), lanes);
@@ -306,8 +315,8 @@ void Races::access(Block& b, const Going& g) {
 void Races::copies_ended(Block& b, unsigned warp, unsigned lane, std::uint32_t late_site, std::uint32_t site,
                          std::uint64_t address, unsigned bytes) {
   const Warp& w = b.warps[warp];
-  const Half mine = make_half(w.instance, Many::one, warp * warp_lanes + lane,
-                              time_in(w.begin, b.epoch, w.step), site);
+  const Half mine =
+      make_half(w.instance, Many::one, warp * warp_lanes + lane, time_in(w.begin, b.epoch, w.step), site);
   for (unsigned i = 0; i < bytes; i += 4) {
     if ((address + i) / 4 >= b.shared.size()) return;
     Cell& word = b.shared[(address + i) / 4];

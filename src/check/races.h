@@ -24,10 +24,11 @@ namespace simtlab::check {
 // Two accesses that race.
 struct Race {
   enum class Why : std::uint8_t {
-    unordered,   // weak, and nothing orders them
-    scope,       // strong, but a scope is too small
-    volatile_,   // strong for PTX; for CUDA C++ volatile orders nothing
-    late,        // a copy that was not waited for
+    unordered,  // weak, and nothing orders them
+    scope,      // strong, but a scope is too small
+    volatile_,  // strong for PTX; for CUDA C++ volatile orders nothing
+    late,       // a copy that was not waited for
+    unfenced,   // ordered if the thread had a fence behind what it has read of a release
   };
   Why why = Why::unordered;
   std::uint32_t site = 0, other_site = 0;
@@ -123,6 +124,7 @@ class Races {
   struct Me;
   bool before(Half h, const Me& me) const;
   bool before_slowly(Half h, std::uint32_t lanes, const Me& me) const;
+  bool known(Clocks::Id knows, Half h, std::uint32_t lanes, const Me& me) const;
   void check(Half h, const Me& me, std::uint64_t address, bool other_writes);
   void check_one(Half h, std::uint32_t lanes, const Me& me, std::uint64_t address, bool other_writes);
   Half merge(Half old, const Me& me, std::uint32_t lanes);
@@ -146,7 +148,7 @@ class Races {
   Instances instances_;
   mutable Clocks clocks_;
   Readers readers_;
-  Locations released_;  // in global memory
+  Locations released_;     // in global memory
   std::uint32_t low_ = 1;  // instances below are ordered before all that runs
   std::uint32_t launches_ = 0;
 };

@@ -6,8 +6,6 @@
 namespace simtlab::check {
 namespace {
 
-constexpr unsigned warp_lanes = 32;
-
 bool acquires(ptx::MemOrder order) {
   return order == ptx::MemOrder::acquire || order == ptx::MemOrder::acq_rel || order == ptx::MemOrder::sc;
 }
@@ -32,9 +30,11 @@ void Races::step(Block& b, unsigned warp) {
 
 void Races::barrier(Block& b) {
   if (b.fine) {
-    Clocks::Id all = 0;
-    for (const Clocks::Id knows : b.knows) all = clocks_.merge(all, knows);
-    std::ranges::fill(b.knows, all);
+    for (std::vector<Clocks::Id>* const clocks : {&b.knows, &b.seen}) {
+      Clocks::Id all = 0;
+      for (const Clocks::Id clock : *clocks) all = clocks_.merge(all, clock);
+      std::ranges::fill(*clocks, all);
+    }
   }
   ++b.epoch;
   if (b.epoch - b.begin.epoch > most_epochs) {
@@ -104,7 +104,9 @@ void Races::fence(Block& b, unsigned warp, std::uint32_t lanes, ptx::Scope scope
     const unsigned thread = warp * warp_lanes + static_cast<unsigned>(__builtin_ctz(m));
     b.knows[thread] = clocks_.merge(b.knows[thread], b.seen[thread]);
     b.seen[thread] = 0;
-    b.fenced[thread] = {b.knows[thread], {b.epoch, w.step + 1}, w.synced,
+    b.fenced[thread] = {b.knows[thread],
+                        {b.epoch, w.step + 1},
+                        w.synced,
                         scope == ptx::Scope::none ? ptx::Scope::gpu : scope};
   }
   step(b, warp);
@@ -147,8 +149,7 @@ void Races::synchronise(Block& b, Locations& locations, const Site& site, unsign
     if (fenced.before.epoch != 0)
       clock = clocks_.with(clock, {b.launch, b.block, Known::all_warps, ~0u, {fenced.before.epoch, 0}});
     if (fenced.synced != 0)
-      clock = clocks_.with(clock,
-                           {b.launch, b.block, warp, ~0u, {fenced.before.epoch, fenced.synced}});
+      clock = clocks_.with(clock, {b.launch, b.block, warp, ~0u, {fenced.before.epoch, fenced.synced}});
     out.clock = clocks_.with(clock, {b.launch, b.block, warp, 1u << lane, fenced.before});
     out.scope = smaller(fenced.scope, site.scope);
   }

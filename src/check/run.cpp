@@ -136,7 +136,8 @@ class CheckedRun::Runner final : public exec::BlockTurns {
       if (kind == exec::kind_plain && !watched.any_unwritten) [[likely]] {
         count(counted, w.active_count);
         threads += w.active_count;
-        if (f->hooks[pc] != Hook::none) [[unlikely]] watch_.hook(*block_, w, *x, *f, pc);
+        if (f->hooks[pc] != Hook::none) [[unlikely]]
+          watch_.hook(*block_, w, *x, *f, pc);
         x->fn(ctx, *x);
         ++pc;
       } else if (kind == exec::kind_memory && !watched.any_unwritten) {

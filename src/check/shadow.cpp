@@ -27,7 +27,8 @@ Reserved::~Reserved() {
 void Reserved::clear(std::uint64_t from, std::uint64_t bytes) {
   if (data_ == nullptr || from >= bytes_) return;
   const std::uint64_t end = from + std::min(bytes, bytes_ - from);
-  const std::uint64_t first_page = std::min(pages(from), end), last_page = std::max(first_page, end / page * page);
+  const std::uint64_t first_page = std::min(pages(from), end),
+                      last_page = std::max(first_page, end / page * page);
   std::memset(data_ + from, 0, first_page - from);
   if (last_page > first_page) ::madvise(data_ + first_page, last_page - first_page, MADV_DONTNEED);
   std::memset(data_ + last_page, 0, end - last_page);

@@ -19,7 +19,7 @@ struct Site {
   bool reads = false, writes = false, atomic = false;
   bool strong = false;  // by the PTX memory model: volatile, relaxed, acquire, release, atomics
   bool volatile_ = false;
-  bool late = false;  // cp.async, which has not been waited for
+  bool late = false;                    // cp.async, which has not been waited for
   ptx::Scope scope = ptx::Scope::none;  // of strong ones
   std::uint16_t bytes = 0;
   const ptx::Inst& inst() const { return function->code[pc]; }

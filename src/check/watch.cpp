@@ -38,8 +38,6 @@ bool has_fine(const ptx::Function& f) {
   return std::ranges::any_of(f.code, [&](const ptx::Inst& inst) { return is_fine(inst, f); });
 }
 
-std::uint32_t alive(const Warp& w) { return w.frames[0].mask; }
-
 }  // namespace
 
 Watch::Watch(Checker& checker, const exec::Launch::Impl& launch, std::uint32_t id)
@@ -47,9 +45,9 @@ Watch::Watch(Checker& checker, const exec::Launch::Impl& launch, std::uint32_t i
   const ptx::Module& module = *launch.module->module;
   functions_.resize(module.functions.size());
   const ptx::Function& entry = *launch.entry->function;
-  fine_ = has_fine(entry) || (entry.max_call_depth != 0 && std::ranges::any_of(module.functions, [](const auto& f) {
-                                return !f.is_entry && has_fine(f);
-                              }));
+  fine_ = has_fine(entry) ||
+          (entry.max_call_depth != 0 &&
+           std::ranges::any_of(module.functions, [](const auto& f) { return !f.is_entry && has_fine(f); }));
 }
 
 CheckedFunction& Watch::function(std::uint32_t index) {
@@ -64,8 +62,8 @@ void Watch::begin(WatchedBlock& b, std::uint64_t number) {
                                fine_);
   if (checker_.options().init) {
     b.shared_written.assign((launch_.shared_bytes + 63) / 64 + 1, 0);
-    b.local_written.assign((std::uint64_t{launch_.warps} * exec::warp_size * launch_.local_bytes + 63) / 64 + 1,
-                           0);
+    b.local_written.assign(
+        (std::uint64_t{launch_.warps} * exec::warp_size * launch_.local_bytes + 63) / 64 + 1, 0);
   }
   b.warps.resize(launch_.warps);
   for (WatchedWarp& w : b.warps) {
@@ -105,7 +103,8 @@ void Watch::before(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f,
   now_ = {&b, &w, &x, &f, pc, &look};
   checker_.sink() = this;
   look_(w.ctx, x, bytes, !load, look);
-  if (look.lie == Look::Lie::anywhere && (look.space == ptx::Space::global || look.space == ptx::Space::shared))
+  if (look.lie == Look::Lie::anywhere &&
+      (look.space == ptx::Space::global || look.space == ptx::Space::shared))
     if (const std::uint32_t away = lanes_outside(w, look, w.ctx.mask); away != 0) [[unlikely]]
       outside(w, away);
   if (look.space != ptx::Space::generic)
@@ -219,7 +218,8 @@ std::uint32_t Watch::unwritten_lanes(WatchedBlock& b, const Warp& w, ptx::Space 
   // Lanes side by side in one memory, or all at one place, in one look.
   if (look.lie != Look::Lie::anywhere && space != ptx::Space::local) {
     const unsigned last = 31u - static_cast<unsigned>(__builtin_clz(lanes));
-    const std::uint64_t span = look.lie == Look::Lie::together ? bytes : std::uint64_t{last - leader + 1} * bytes;
+    const std::uint64_t span =
+        look.lie == Look::Lie::together ? bytes : std::uint64_t{last - leader + 1} * bytes;
     const std::uint64_t* const bits = written_bits(b, w, space, leader, addresses[leader], bytes, first);
     if (bits == nullptr) return 0;
     if (all_set(bits, first, span)) return 0;
@@ -305,9 +305,11 @@ void Watch::use(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f, st
   if (from != 0 && !hands_on) {
     const Origin& o = watched.origin;
     const auto lane = static_cast<unsigned>(__builtin_ctz(from));
-    const std::string rule = fmt::format("init.{}", memory_name(o.space));
+    const char* const rule = o.space == ptx::Space::shared  ? "init.shared"
+                             : o.space == ptx::Space::local ? "init.local"
+                                                            : "init.global";
     Findings& findings = checker_.findings();
-    if (result::Finding* const found = findings.add(rule, o.function->function->code.data() + o.pc, &inst)) {
+    if (result::Finding* const found = findings.add(rule, {o.function, o.pc}, {&f, pc})) {
       const ptx::Inst& load = o.function->function->code[o.pc];
       const unsigned bytes = ptx::size_of(load.type) * load.mods.vector;
       found->message = fmt::format("{} memory is {} before anything was written there", memory_name(o.space),
@@ -316,14 +318,15 @@ void Watch::use(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f, st
                                           w.ctx.warp * exec::warp_size + o.lane,
                                           fmt::format("read of {} bytes", bytes)));
       if (&inst != &load)
-        found->accesses.push_back(access_of(f, pc, id_, b.races.block, w.ctx.warp * exec::warp_size + lane,
-                                            "use of the value"));
+        found->accesses.push_back(
+            access_of(f, pc, id_, b.races.block, w.ctx.warp * exec::warp_size + lane, "use of the value"));
       if (o.space == ptx::Space::shared)
         found->memory = shared_place(*f.module, *launch_.entry->function, o.address, bytes);
       else if (o.space != ptx::Space::local)
         found->memory = global_place(checker_.memory(), o.address, bytes);
-      found->hint = "write it first: cudaMemset, a copy, or a store by each thread; here it reads as zero, on "
-                    "a board as whatever was there";
+      found->hint =
+          "write it first: cudaMemset, a copy, or a store by each thread; here it reads as zero, on "
+          "a board as whatever was there";
     }
     for (unsigned i = 0; i < inst.src_count; ++i)
       if (std::uint32_t* const r = row(inst.src[i])) *r &= ~lanes;

@@ -41,18 +41,20 @@ void Watch::arrives(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f
   const std::uint32_t here = alive(w);
   if (lanes != here && checker_.options().barriers) {
     if (x.inst->mods.aligned) {
-      if (result::Finding* const found = checker_.findings().add("barrier.divergent", &f.function->code[pc])) {
+      if (result::Finding* const found = checker_.findings().add("barrier.divergent", {&f, pc})) {
         found->message = fmt::format(
             "a barrier of the block is reached by a part of a warp: lanes {} of warp {}, but not lanes {}",
             lanes_text(lanes), w.ctx.warp, lanes_text(here & ~lanes));
-        found->accesses.push_back(
-            access_of(f, pc, id_, b.races.block, w.ctx.warp * exec::warp_size + lane, "arrival at the barrier"));
-        found->hint = "every thread of the block must reach the same __syncthreads(): move it out of the "
-                      "branch or the loop that a part of the threads leaves";
+        found->accesses.push_back(access_of(f, pc, id_, b.races.block, w.ctx.warp * exec::warp_size + lane,
+                                            "arrival at the barrier"));
+        found->hint =
+            "every thread of the block must reach the same __syncthreads(): move it out of the "
+            "branch or the loop that a part of the threads leaves";
       }
     } else {
-      checker_.findings().gap("lanes of a warp that arrive at a barrier one after another: they are taken to "
-                              "arrive together");
+      checker_.findings().gap(
+          "lanes of a warp that arrive at a barrier one after another: they are taken to "
+          "arrive together");
     }
   }
   const unsigned number = x.inst->src_count == 0 ? 0 : w.ctx.row32(x.src[0])[lane];
@@ -152,14 +154,16 @@ void Watch::members(WatchedBlock& b, Warp& w, CheckedFunction& f, std::uint32_t 
   WatchedWarp& watched = b.warps[w.ctx.warp];
   const std::uint32_t here = alive(w);
   if (const std::uint32_t strangers = lanes & ~mask; strangers != 0 && checker_.options().barriers) {
-    if (result::Finding* const found = checker_.findings().add("barrier.mask", &f.function->code[pc])) {
+    if (result::Finding* const found = checker_.findings().add("barrier.mask", {&f, pc})) {
       const auto lane = static_cast<unsigned>(__builtin_ctz(strangers));
-      found->message = fmt::format("lanes {} of warp {} execute this, but the mask {:#010x} does not name them",
-                                   lanes_text(strangers), w.ctx.warp, mask);
-      found->accesses.push_back(access_of(f, pc, id_, b.races.block, w.ctx.warp * exec::warp_size + lane,
-                                          "execution"));
-      found->hint = "a thread must be in the mask of what it executes: compute the mask before the branch "
-                    "(__ballot_sync), or name all lanes that get here";
+      found->message =
+          fmt::format("lanes {} of warp {} execute this, but the mask {:#010x} does not name them",
+                      lanes_text(strangers), w.ctx.warp, mask);
+      found->accesses.push_back(
+          access_of(f, pc, id_, b.races.block, w.ctx.warp * exec::warp_size + lane, "execution"));
+      found->hint =
+          "a thread must be in the mask of what it executes: compute the mask before the branch "
+          "(__ballot_sync), or name all lanes that get here";
     }
   }
   const std::uint32_t wanted = mask & here;
@@ -182,13 +186,14 @@ void Watch::members_missing(WatchedBlock& b, Warp& w, std::uint32_t still_here) 
   if (m.arrived == 0) return;
   const std::uint32_t missing = m.mask & alive(w) & ~m.arrived;
   if (missing != 0 && checker_.options().barriers) {
-    if (result::Finding* const found = checker_.findings().add("barrier.incomplete", &m.function->function->code[m.pc])) {
+    if (result::Finding* const found = checker_.findings().add("barrier.incomplete", {m.function, m.pc})) {
       const auto lane = static_cast<unsigned>(__builtin_ctz(m.arrived));
-      found->message = fmt::format("lanes {} of warp {} wait for lanes {}, which the mask {:#010x} names and "
-                                   "which do not get here",
-                                   lanes_text(m.arrived), w.ctx.warp, lanes_text(missing), m.mask);
-      found->accesses.push_back(access_of(*m.function, m.pc, id_, b.races.block,
-                                          w.ctx.warp * exec::warp_size + lane, "arrival"));
+      found->message = fmt::format(
+          "lanes {} of warp {} wait for lanes {}, which the mask {:#010x} names and "
+          "which do not get here",
+          lanes_text(m.arrived), w.ctx.warp, lanes_text(missing), m.mask);
+      found->accesses.push_back(
+          access_of(*m.function, m.pc, id_, b.races.block, w.ctx.warp * exec::warp_size + lane, "arrival"));
       found->hint = "name only the lanes that get here, or let all of them get here";
     }
   }

@@ -20,8 +20,8 @@ void set_block(std::uint32_t (&out)[3], const exec::Dim3& grid, std::uint64_t nu
 std::string access_text(const Site& site, bool writes) {
   if (site.atomic) return fmt::format("atomic read-modify-write of {} bytes", site.bytes);
   if (site.late) return fmt::format("copy of {} bytes (cp.async)", site.bytes);
-  return fmt::format("{}{} of {} byte{}", site.volatile_ ? "volatile " : "", writes ? "write" : "read", site.bytes,
-                     site.bytes == 1 ? "" : "s");
+  return fmt::format("{}{} of {} byte{}", site.volatile_ ? "volatile " : "", writes ? "write" : "read",
+                     site.bytes, site.bytes == 1 ? "" : "s");
 }
 
 }  // namespace
@@ -43,38 +43,37 @@ result::Access Watch::access_of(const CheckedFunction& f, std::uint32_t pc, std:
 void Watch::race(const Race& r) {
   const Site &mine = checker_.sites().at(r.site), &other = checker_.sites().at(r.other_site);
   Findings& findings = checker_.findings();
-  const ptx::Inst &inst = mine.inst(), &other_inst = other.inst();
+  const ptx::Inst& inst = mine.inst();
   // Values: of what is about to be written, and of what is there.
   const std::string before = memory_value(inst, r.shared, r.address);
   std::string value = mine.writes && !mine.late ? lane_value(*now_.warp, *now_.x, r.lane) : before;
   std::string other_value = other.atomic ? std::string() : before;
   if (r.same_instruction && r.other_writes)
     other_value = lane_value(*now_.warp, *now_.x, r.other_thread % exec::warp_size);
-  std::string rule = r.shared ? "race.shared" : "race.global";
+  const char* rule = r.shared ? "race.shared" : "race.global";
   switch (r.why) {
     case Race::Why::unordered:
-      if (r.writes && r.other_writes && !mine.atomic && !other.atomic && !value.empty() && value == other_value)
+      if (r.writes && r.other_writes && !mine.atomic && !other.atomic && !value.empty() &&
+          value == other_value)
         rule = "race.same-value";
       break;
     case Race::Why::scope: rule = "race.scope"; break;
     case Race::Why::volatile_: rule = "race.volatile"; break;
     case Race::Why::late: rule = "race.async"; break;
+    case Race::Why::unfenced: rule = "race.unfenced"; break;
   }
-  const void *a = &inst, *b = &other_inst;
-  if (b < a) std::swap(a, b);
-  result::Finding* const found = findings.add(rule, a, b);
+  CheckedFunction& f = *now_.function;
+  const CheckedFunction& g = checker_.function(checker_.launch(r.other_launch).module, *other.function);
+  result::Finding* const found = findings.add(rule, {&f, mine.pc}, {&g, other.pc});
   if (found == nullptr) return;
   if (mine.atomic || other.atomic) {
     if (mine.atomic) value.clear();
     if (other.atomic) other_value.clear();
   }
-  CheckedFunction& f = *now_.function;
   found->accesses.push_back(access_of(f, mine.pc, r.launch, r.block, r.thread, access_text(mine, r.writes)));
   found->accesses.back().value = value;
-  const auto module = checker_.launch(r.other_launch).module;
-  const CheckedFunction& g = checker_.function(module, *other.function);
-  found->accesses.push_back(
-      access_of(g, other.pc, r.other_launch, r.other_block, r.other_thread, access_text(other, r.other_writes)));
+  found->accesses.push_back(access_of(g, other.pc, r.other_launch, r.other_block, r.other_thread,
+                                      access_text(other, r.other_writes)));
   found->accesses.back().value = other_value;
   const unsigned bytes = std::min<unsigned>(mine.bytes, 8);
   found->memory = r.shared ? shared_place(*f.module, *launch_.entry->function, r.address, bytes)
@@ -88,26 +87,40 @@ void Watch::race(const Race& r) {
                                    r.writes && r.other_writes ? "" : ", one of them writes");
       break;
     case Race::Why::scope:
-      found->message = fmt::format("two threads use the same {} memory by operations of a scope that does not "
-                                   "include both of them",
-                                   where);
+      found->message = fmt::format(
+          "two threads use the same {} memory by operations of a scope that does not "
+          "include both of them",
+          where);
       break;
     case Race::Why::volatile_:
-      found->message = fmt::format("two threads use the same {} memory by volatile accesses: no race for PTX, "
-                                   "one for CUDA C++",
-                                   where);
+      found->message = fmt::format(
+          "two threads use the same {} memory by volatile accesses: no race for PTX, "
+          "one for CUDA C++",
+          where);
       break;
     case Race::Why::late:
-      found->message = fmt::format("a copy to shared memory may still be under way when it is used");
+      found->message = "a copy to shared memory may still be under way when it is used";
+      break;
+    case Race::Why::unfenced:
+      found->message = fmt::format(
+          "two threads use the same {} memory; the second one has seen what the first "
+          "one released, but has not acquired it",
+          where);
       break;
   }
-  if (rule == "race.same-value")
-    found->message = fmt::format("two threads write the same value to the same {} memory, and nothing orders them",
-                                 where);
-  if (r.why == Race::Why::late) {
-    found->missing = fmt::format("nobody waited for the copy of line {} (cp.async.wait_group) and then for its "
-                                 "threads (__syncthreads())",
-                                 line);
+  const bool same_value = rule == std::string_view("race.same-value");
+  if (same_value)
+    found->message =
+        fmt::format("two threads write the same value to the same {} memory, and nothing orders them", where);
+  if (r.why == Race::Why::unfenced) {
+    found->missing = "no fence between the atomic or volatile operation that saw the release and this access";
+    found->hint =
+        "__threadfence() behind that operation, or an acquire; without it an older value may be read";
+  } else if (r.why == Race::Why::late) {
+    found->missing = fmt::format(
+        "nobody waited for the copy of line {} (cp.async.wait_group) and then for its "
+        "threads (__syncthreads())",
+        line);
     found->hint = "wait for the copy (__pipeline_wait_prior, cuda::pipeline), then __syncthreads()";
   } else if (r.launch != r.other_launch) {
     found->missing = "the two kernels run in streams that nothing orders";
@@ -128,8 +141,9 @@ void Watch::race(const Race& r) {
     found->hint = "__syncthreads() between the two, or an atomic operation";
   } else {
     found->missing = "the blocks of a kernel run in any order, and neither waits for the other";
-    found->hint = "an atomic operation, another kernel for the second part, or a flag that is released "
-                  "(__threadfence(), then an atomic) and acquired";
+    found->hint =
+        "an atomic operation, another kernel for the second part, or a flag that is released "
+        "(__threadfence(), then an atomic) and acquired";
   }
 }
 
@@ -145,15 +159,18 @@ void Watch::outside(Warp& w, std::uint32_t lanes) {
   const bool shared = now_.look->space == ptx::Space::shared;
   std::uint64_t offset = 0;
   const Checker::Gone* const gone = shared ? nullptr : checker_.gone(meant, &offset);
-  const std::string rule = gone != nullptr ? "memory.use-after-free" : "memory.out-of-bounds";
-  result::Finding* const found = checker_.findings().add(rule, &inst);
+  result::Finding* const found = checker_.findings().add(
+      gone != nullptr ? "memory.use-after-free" : "memory.out-of-bounds", {&f, now_.pc});
   if (found == nullptr) return;
   const unsigned bytes = ptx::size_of(inst.type) * inst.mods.vector;
   const bool atomic = inst.op == ptx::Op::atom || inst.op == ptx::Op::red;
-  found->accesses.push_back(access_of(
-      f, now_.pc, id_, now_.block->races.block, w.ctx.warp * exec::warp_size + lane,
-      fmt::format("{} of {} byte{}", atomic ? "atomic read-modify-write" : writes ? "write" : "read", bytes,
-                  bytes == 1 ? "" : "s")));
+  found->accesses.push_back(access_of(f, now_.pc, id_, now_.block->races.block,
+                                      w.ctx.warp * exec::warp_size + lane,
+                                      fmt::format("{} of {} byte{}",
+                                                  atomic   ? "atomic read-modify-write"
+                                                  : writes ? "write"
+                                                           : "read",
+                                                  bytes, bytes == 1 ? "" : "s")));
   if (gone != nullptr) {
     found->message = fmt::format("{} of memory that has been freed", writes ? "write" : "read");
     found->memory = fmt::format("byte {} of what was {} bytes of {}", offset, gone->bytes, gone->what);
@@ -164,23 +181,25 @@ void Watch::outside(Warp& w, std::uint32_t lanes) {
                                shared ? "the block's shared memory" : "every allocation");
   const auto near = checker_.memory().nearest(meant);
   if (shared) {
-    found->memory = fmt::format("byte {} of {} bytes of shared memory", meant & 0xffffffffu, launch_.shared_bytes);
+    found->memory =
+        fmt::format("byte {} of {} bytes of shared memory", meant & 0xffffffffu, launch_.shared_bytes);
   } else if (near != nullptr) {
     const std::uint64_t end = near->address + near->bytes;
-    found->memory = meant >= end ? fmt::format("{} bytes after the end of the {} bytes of {}", meant - end,
-                                               near->bytes, near->what)
-                    : meant < near->address
-                        ? fmt::format("{} bytes before the start of the {} bytes of {}", near->address - meant,
-                                      near->bytes, near->what)
-                        : fmt::format("the last bytes are after the end of the {} bytes of {}", near->bytes,
-                                      near->what);
+    found->memory =
+        meant >= end ? fmt::format("{} bytes after the end of the {} bytes of {}", meant - end, near->bytes,
+                                   near->what)
+        : meant < near->address
+            ? fmt::format("{} bytes before the start of the {} bytes of {}", near->address - meant,
+                          near->bytes, near->what)
+            : fmt::format("the last bytes are after the end of the {} bytes of {}", near->bytes, near->what);
   }
-  found->hint = "compare the index with the size before the access; the run went on: such loads read zeros, "
-                "such stores are lost";
+  found->hint =
+      "compare the index with the size before the access; the run went on: such loads read zeros, "
+      "such stores are lost";
 }
 
 void Watch::fault(const exec::Fault& fault) {
-  std::string rule = "program.fault";
+  const char* rule = "program.fault";
   switch (fault.kind()) {
     case exec::Fault::Kind::illegal_address: rule = "memory.out-of-bounds"; break;
     case exec::Fault::Kind::misaligned_address: rule = "memory.misaligned"; break;
@@ -191,7 +210,7 @@ void Watch::fault(const exec::Fault& fault) {
     case exec::Fault::Kind::stack_overflow: break;
   }
   const Diagnostic& d = fault.diagnostics().front();
-  result::Finding* const found = checker_.findings().add(rule, nullptr, nullptr, d.message);
+  result::Finding* const found = checker_.findings().add(rule, d.message);
   if (found == nullptr) return;
   found->message = d.message;
   found->hint = d.hint;

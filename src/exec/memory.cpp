@@ -31,10 +31,10 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + 
 }  // namespace
 
 struct GlobalMemory::Map {
-  std::map<std::uint64_t, Allocation> allocations;  // by address
-  std::map<std::uint64_t, std::uint64_t> free;      // address -> bytes; never adjacent
+  std::map<std::uint64_t, Allocation> allocations;           // by address
+  std::map<std::uint64_t, std::uint64_t> free;               // address -> bytes; never adjacent
   std::deque<std::pair<std::uint64_t, std::uint64_t>> held;  // released, not free yet: address, bytes
-  std::uint64_t reserved = 0;                       // of the mapping
+  std::uint64_t reserved = 0;                                // of the mapping
 };
 
 #if defined(__has_feature)
@@ -245,12 +245,14 @@ bool GlobalMemory::read(std::uint64_t address, std::span<std::byte> out) const {
 bool GlobalMemory::write(std::uint64_t address, std::span<const std::byte> in) {
   if (find(address, in.size()) == nullptr) return false;
   std::memcpy(host(address), in.data(), in.size());
+  if (on_write_) on_write_(address, in.size());
   return true;
 }
 
 bool GlobalMemory::fill(std::uint64_t address, std::byte value, std::uint64_t bytes) {
   if (find(address, bytes) == nullptr) return false;
   std::memset(host(address), static_cast<int>(value), bytes);
+  if (on_write_) on_write_(address, bytes);
   return true;
 }
 

@@ -56,13 +56,17 @@ class GlobalMemory {
   // Accesses outside of every allocation go on there; null: they are faults.
   void set_outside(OutsideAccesses* outside) { outside_ = outside; }
   OutsideAccesses* outside() const { return outside_; }
+  // Hears of what write() and fill() do.
+  void set_on_write(std::function<void(std::uint64_t address, std::uint64_t bytes)> tell) {
+    on_write_ = std::move(tell);
+  }
   bool host_runs() const { return host_runs_ && host_runs_(); }
   void set_host_runs(std::function<bool()> runs) { host_runs_ = std::move(runs); }
   // Allocations that overlap [begin, end), in the order of their addresses.
   void for_each(std::uint64_t begin, std::uint64_t end,
                 const std::function<void(const Allocation&)>& take) const;
 
-  std::uint64_t first_address() const { return first_; }
+  std::uint64_t begin() const { return first_; }
   // Host pointer of a device address that find() accepted.
   std::byte* host(std::uint64_t address) { return base_ + (address - first_); }
   const std::byte* host(std::uint64_t address) const { return base_ + (address - first_); }
@@ -89,6 +93,7 @@ class GlobalMemory {
   bool host_writes_ = false;
   OutsideAccesses* outside_ = nullptr;
   std::function<bool()> host_runs_;
+  std::function<void(std::uint64_t, std::uint64_t)> on_write_;
   struct Map;
   std::unique_ptr<Map> map_;
 };

@@ -104,11 +104,11 @@ struct alignas(64) WarpCtx {
 // prefetch.
 // look: the addresses of a memory instruction of PTX (ld, st, atom, red), which it leaves in the context as
 // the instruction would; throws the fault that it would.
-#define SIMTLAB_DECLARE_ISA(isa)                                                               \
-  namespace isa {                                                                              \
-  Handler select_arithmetic(const ptx::Inst& inst);                                            \
-  Handler select_memory(const ptx::Inst& inst);                                                \
-  void look(WarpCtx& ctx, const XInst& x, unsigned bytes, bool writes, Look& out);             \
+#define SIMTLAB_DECLARE_ISA(isa)                                                   \
+  namespace isa {                                                                  \
+  Handler select_arithmetic(const ptx::Inst& inst);                                \
+  Handler select_memory(const ptx::Inst& inst);                                    \
+  void look(WarpCtx& ctx, const XInst& x, unsigned bytes, bool writes, Look& out); \
   }
 SIMTLAB_DECLARE_ISA(baseline)
 SIMTLAB_DECLARE_ISA(avx2)

@@ -84,6 +84,19 @@ void Gpu::Impl::charge_fill(std::uint64_t bytes, StreamId stream, bool async, st
 
 namespace {
 
+// What a copy does to what is known of memory. from: on the device; 0: on the host.
+void note_rows(check::Checker* checker, std::uint64_t to, std::uint64_t from, const Gpu::Box& box) {
+  if (checker == nullptr) return;
+  for (std::uint64_t z = 0; z < box.depth; ++z)
+    for (std::uint64_t y = 0; y < box.height; ++y) {
+      const std::uint64_t at = to + z * box.dst_slice + y * box.dst_pitch;
+      if (from == 0)
+        checker->written(at, box.width);
+      else
+        checker->copied(at, from + z * box.src_slice + y * box.src_pitch, box.width);
+    }
+}
+
 void copy_rows(std::byte* to, const std::byte* from, const Gpu::Box& box) {
   for (std::uint64_t z = 0; z < box.depth; ++z)
     for (std::uint64_t y = 0; y < box.height; ++y)
@@ -135,15 +148,20 @@ bool Gpu::copy_box(void* dst, const void* src, const Box& box, CopyKind kind, St
       packed.src_pitch = box.width;
       packed.src_slice = box.width * box.height;
       copy_rows(to, bytes->data(), packed);
+      note_rows(m.checker.get(), to_address, 0, box);
       m.invalidate(to_address, extent);
     };
   } else if (kind == CopyKind::host_to_device && async) {
     copy_rows(to, from, box);  // nothing is under way that could see the difference
+    note_rows(m.checker.get(), to_address, 0, box);
     m.invalidate(to_address, *to_extent);
   } else {
     effect = [=, &m, extent = *to_extent] {
       copy_rows(to, from, box);
-      if (kind != CopyKind::device_to_host) m.invalidate(to_address, extent);
+      if (kind == CopyKind::device_to_host) return;
+      note_rows(m.checker.get(), to_address,
+                kind == CopyKind::device_to_device ? reinterpret_cast<std::uint64_t>(src) : 0, box);
+      m.invalidate(to_address, extent);
     };
   }
   m.charge(box.width * box.height * box.depth, kind, stream, async, std::move(effect));

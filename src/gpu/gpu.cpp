@@ -23,12 +23,22 @@ void Gpu::check() const {
 }
 
 std::optional<std::uint64_t> Gpu::allocate(std::uint64_t bytes, std::string what) {
-  return impl_->memory.allocate(bytes, std::move(what));
+  const std::optional<std::uint64_t> address = impl_->memory.allocate(bytes, std::move(what));
+  if (impl_->checker && address) impl_->checker->allocated(*address, bytes);
+  return address;
+}
+
+void Gpu::note_written(std::uint64_t address, std::uint64_t bytes) {
+  if (impl_->checker) impl_->checker->written(address, bytes);
+}
+void Gpu::note_api_error(const std::string& call, const std::string& error) {
+  if (impl_->checker) impl_->checker->api_error(call, error);
 }
 
 // As on a device, nothing is under way when memory goes.
 bool Gpu::release(std::uint64_t address) {
   if (!impl_->schedule.idle()) impl_->schedule.synchronize();
+  if (impl_->checker) impl_->checker->released(address);
   return impl_->memory.release(address);
 }
 
@@ -191,7 +201,7 @@ void Gpu::add_study_totals(result::Metrics& total) const {
   if (impl_->cache != nullptr) impl_->cache->add_totals(total);
 }
 
-result::Result Gpu::result() const {
+result::Result Gpu::result(bool ended) const {
   const Impl& m = *impl_;
   result::Result out;
   out.manifest.device = m.device.name;
@@ -202,6 +212,7 @@ result::Result Gpu::result() const {
   set_totals(counters(), out.total);
   if (const auto places = m.memory.outside_places()) out.total.set("program.memory_errors", *places);
   m.speed.set_totals(out.total);
+  if (m.checker) out.check = m.checker->result(ended);
   return out;
 }
 

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "cache/options.h"
+#include "check/options.h"
 #include "device/device.h"
 #include "exec/executor.h"
 #include "gpu/checkpoint.h"
@@ -87,6 +88,7 @@ struct Options : timing::Options {
   Sharing sharing;                              // of the GPU by kernels of different streams
   cache::Options cache{};                       // cache mode only
   PredictOptions predict{};                     // predict mode only
+  check::Options check{};                       // functional mode only
   std::function<void(std::string_view)> print;  // device printf
   Code code = Code::automatic;
   Ptx ptx = Ptx::machine;
@@ -130,6 +132,10 @@ class Gpu {
 
   // Nullopt: out of device memory
   std::optional<std::uint64_t> allocate(std::uint64_t bytes, std::string what);
+  // Somebody writes there whom nobody sees: the host, a symbol's initial value. For checks.
+  void note_written(std::uint64_t address, std::uint64_t bytes);
+  // A call of the program returned an error. For checks.
+  void note_api_error(const std::string& call, const std::string& error);
   bool release(std::uint64_t address);
   exec::GlobalMemory& memory();
 
@@ -210,7 +216,8 @@ class Gpu {
   // Everything so far: kernels in launch order, totals (sums, time from first to last activity, copies). Of
   // very many launches the first 4096 stand one by one; the later ones of a kernel are merged, with
   // `launches` > 1.
-  result::Result result() const;
+  // ended: the process ends; memory that is still allocated has leaked.
+  result::Result result(bool ended = false) const;
   Counters counters() const;
   // What a study counted over all launches so far; nothing in other modes.
   void add_study_totals(result::Metrics& total) const;

@@ -84,7 +84,12 @@ Gpu::Impl::Impl(const device::Device& d, const Options& o)
       results(options.on_kept),
       checkpoint(options.checkpoint, {memory.global(), memory.heap(), timing.get()}, options.print, *this),
       blocks(device, options, [this] { return nobody_else_writes(); }) {
-  if (options.outside_goes_on) memory.let_outside_go_on(options.on_outside);
+  if (options.check.memory)
+    memory.let_outside_go_on({});  // findings say it
+  else if (options.outside_goes_on)
+    memory.let_outside_go_on(options.on_outside);
+  if (options.check.any()) checker = std::make_unique<check::Checker>(options.check, memory.global());
+  blocks.check_with(checker.get());
   recorded.from = options.observe.timeline.from;
   recorded.to = options.observe.timeline.to;
   if (timing && options.shared) {

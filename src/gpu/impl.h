@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/team.h"
+#include "check/checker.h"
 #include "gpu/copy_counters.h"
 #include "gpu/device_memory.h"
 #include "gpu/host_memory.h"
@@ -60,6 +61,7 @@ struct Gpu::Impl final : KernelEngine, KernelSink {
   device::Device device;
   Options options;
   DeviceMemory memory;                       // before modules: they hold places in it
+  std::unique_ptr<check::Checker> checker;   // null: nothing is checked
   std::unique_ptr<timing::CycleGpu> timing;  // null in the modes without a clock
   TraceRecorder recorder;                    // before the schedule, whose kernels write to it
   std::vector<std::pair<std::uint64_t, std::uint64_t>>

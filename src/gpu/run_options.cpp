@@ -44,6 +44,7 @@ Options options_of(const options::Options& run) {
   out.mode = mode_of(run.mode);
   out.cache = cache::parse_options(run.cache, run.seed);
   out.predict = parse_predict_options(run.predict);
+  out.check = check::parse_options(run.check);
   out.kernels = KernelChoice(run.kernels);
   out.sharing = parse_sharing(run.sharing);
   out.max_memory_bytes = run.max_memory;
@@ -60,6 +61,10 @@ Options options_of(const options::Options& run) {
   out.what_if = device::parse_what_if(run.what_if);
   out.ptx = ptx_of(run.lowering);
   out.lowering = out.ptx != Ptx::off;
+  if (out.check.any()) {  // detectors know the instructions of PTX
+    out.ptx = Ptx::off;
+    if (out.code == Code::automatic) out.code = Code::ptx;
+  }
   out.observe = {run.lines, run.series, window_of(run)};
   return out;
 }

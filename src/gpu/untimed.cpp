@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "base/error.h"
+#include "check/run.h"
 
 namespace simtlab::gpu {
 namespace {
@@ -17,6 +18,19 @@ class FastRun final : public UntimedRun {
 
  private:
   exec::FunctionalRun run_;
+};
+
+class WatchedRun final : public UntimedRun {
+ public:
+  WatchedRun(const exec::Launch& launch, const exec::FunctionalOptions& options, check::Checker& checker,
+             std::uint64_t number, const std::string& kernel)
+      : run_(launch, options, checker, number, kernel) {}
+  bool go_on() override { return run_.go_on(); }
+  void report() const override { run_.report(); }
+  const exec::FunctionalResult& result() const override { return run_.result(); }
+
+ private:
+  check::CheckedRun run_;
 };
 
 // Warps of a block in turns.
@@ -104,6 +118,12 @@ std::unique_ptr<UntimedRun> make_fast_run(const exec::Launch& launch,
 std::unique_ptr<UntimedRun> make_stepped_run(const stream::WarpSource& launch,
                                              const exec::FunctionalOptions& options) {
   return std::make_unique<SteppedRun>(launch, options);
+}
+
+std::unique_ptr<UntimedRun> make_checked_run(const exec::Launch& launch,
+                                             const exec::FunctionalOptions& options, check::Checker& checker,
+                                             std::uint64_t number, const std::string& kernel) {
+  return std::make_unique<WatchedRun>(launch, options, checker, number, kernel);
 }
 
 }  // namespace simtlab::gpu

@@ -5,10 +5,15 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "exec/block_turns.h"
 #include "stream/warp_source.h"
+
+namespace simtlab::check {
+class Checker;
+}
 
 namespace simtlab::gpu {
 
@@ -27,5 +32,10 @@ std::unique_ptr<UntimedRun> make_fast_run(const exec::Launch& launch, const exec
 // Step by step: recorded launches, and those that are being recorded. The source must outlive it.
 std::unique_ptr<UntimedRun> make_stepped_run(const stream::WarpSource& launch,
                                              const exec::FunctionalOptions& options);
+
+// At about a third of the speed: watched. number: of the launch.
+std::unique_ptr<UntimedRun> make_checked_run(const exec::Launch& launch,
+                                             const exec::FunctionalOptions& options, check::Checker& checker,
+                                             std::uint64_t number, const std::string& kernel);
 
 }  // namespace simtlab::gpu

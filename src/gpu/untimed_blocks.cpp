@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/pulse.h"
+#include "check/checker.h"
 
 namespace simtlab::gpu {
 
@@ -30,6 +31,11 @@ std::unique_ptr<UntimedRun> UntimedBlocks::make(const KernelJob& job, std::uint6
       pulse->at(so_far.blocks, count, 0, so_far.warp_instructions);
     };
   }
+  if (checker_ != nullptr && job.launch && !source.function().machine)
+    return make_checked_run(*job.launch, functional, *checker_, job.number, job.demangled);
+  if (checker_ != nullptr)
+    checker_->gap(
+        fmt::format("kernel {}: it is machine code, of which only PTX could be checked", job.demangled));
   return job.launch && !job.recording ? make_fast_run(*job.launch, functional)
                                       : make_stepped_run(source, functional);
 }

@@ -11,6 +11,10 @@ namespace simtlab {
 struct Pulse;
 }
 
+namespace simtlab::check {
+class Checker;
+}
+
 namespace simtlab::gpu {
 
 class UntimedBlocks {
@@ -21,6 +25,8 @@ class UntimedBlocks {
                 std::function<bool()> nobody_else_writes)
       : device_(device), options_(options), nobody_else_writes_(std::move(nobody_else_writes)) {}
 
+  // Kernels are watched; null: they are not.
+  void check_with(check::Checker* checker) { checker_ = checker; }
   // pulse: where it tells how far it is; may be null.
   std::unique_ptr<UntimedRun> make(const KernelJob& job, std::uint64_t first, std::uint64_t count,
                                    Pulse* pulse) const;
@@ -37,6 +43,7 @@ class UntimedBlocks {
   const device::Device& device_;
   const Options& options_;
   std::function<bool()> nobody_else_writes_;
+  check::Checker* checker_ = nullptr;
 };
 
 }  // namespace simtlab::gpu

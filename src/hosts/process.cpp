@@ -14,6 +14,7 @@
 
 #include "base/own_threads.h"
 #include "hosts/session.h"
+#include "result/findings.h"
 #include "result/json.h"
 #include "result/totals.h"
 
@@ -99,8 +100,8 @@ void watch(Session& session, int requests, int answers, double limit_s) {
 }
 
 // False: there is nothing to write.
-bool write_or_throw(Session& session, const char* path) {
-  std::optional<result::Result> result = session.result();
+bool write_or_throw(Session& session, const char* path, bool last) {
+  std::optional<result::Result> result = session.result(last);
   if (!result) return false;
   if (session.run().sm_timeline && session.started())
     result::add_sm_timeline(*result, session.gpu().timeline());
@@ -120,6 +121,7 @@ void rehearse() {
   small.kernels.back().metrics.set("gpu.time", 1.0);
   small.total = result::combine(small.kernels);
   static_cast<void>(result::to_json(small));
+  static_cast<void>(result::finding_rules());
 }
 
 struct AtEnd {
@@ -185,7 +187,7 @@ void write_result(Session& session, bool last) {
     session.finish_recording();
     session.finish_checkpoint();
     session.finish_timeline();
-    if (write_or_throw(session, path)) session.result_is_written(written_as, last);
+    if (write_or_throw(session, path, last)) session.result_is_written(written_as, last);
   } catch (const Error& error) {
     std::fprintf(stderr, "simtlab: %s", error.format().c_str());
   } catch (const std::exception& error) {

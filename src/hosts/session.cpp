@@ -189,10 +189,10 @@ void Session::finish_timeline() {
   } catch (const Error& error) { note_failure(error); }
 }
 
-std::optional<result::Result> Session::result() {
+std::optional<result::Result> Session::result(bool last) {
   if (!gpu_ && failure_.empty()) return std::nullopt;
   result::Result out;
-  if (gpu_) out = gpu_->result();
+  if (gpu_) out = gpu_->result(last);
   if (refused_launches_ != 0) out.total.set("program.launches.refused", refused_launches_);
   out.manifest.device = loaded_ ? loaded_->device.name : run_.options.gpu;
   out.manifest.mode = run_.options.mode;

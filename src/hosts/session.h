@@ -63,7 +63,8 @@ class Session {
   // The result is written. last: the process ends, and it says everything.
   void result_is_written(const std::string& file, bool last);
   // Result so far; nullopt if the program made no call that counts.
-  std::optional<result::Result> result();
+  // last: the process ends.
+  std::optional<result::Result> result(bool last);
 
  protected:
   Session() = default;

@@ -44,7 +44,11 @@ struct MemoryView {
 
 // Where the lanes of a memory instruction go: what a checker asks before the instruction is executed.
 struct Look {
-  enum class Lie : std::uint8_t { together, side_by_side, anywhere };  // side by side: lane i at the i-th place
+  enum class Lie : std::uint8_t {
+    together,
+    side_by_side,
+    anywhere
+  };                                       // side by side: lane i at the i-th place
   ptx::Space space = ptx::Space::generic;  // generic: lanes differ
   Lie lie = Lie::anywhere;
   const std::uint64_t* hosts = nullptr;  // host address of each active lane's data

@@ -248,6 +248,7 @@ void run_launch(const LaunchSpec& spec, gpu::ModuleId module, gpu::Gpu& gpu, std
       address = addresses[i] = buffers.add(arg.bytes(), label_of(arg, i), arg.pos);
       if (arg.contents.kind == Contents::Kind::zero) {
         gpu.charge_fill(arg.bytes(), 0, false);  // new memory is zero
+        gpu.note_written(address, arg.bytes());
       } else {
         // Straight into device memory: a second copy of a large buffer may not fit the host.
         make_contents({arg, arg.contents, false, arg.elements(), seed, i},

@@ -95,6 +95,7 @@ CudaError fill_pattern(Runtime& r, const Fill& f, StreamHandle handle) {
     if (gpu.memory().find(row, row_bytes) == nullptr) return error_invalid_value;
     std::byte* const to = gpu.memory().host(row);
     for (std::size_t x = 0; x < f.width; ++x) std::memcpy(to + x * f.bytes, &f.value, f.bytes);
+    gpu.note_written(row, row_bytes);
   }
   gpu.charge_fill(row_bytes * f.height, *stream, true);
   return success;
