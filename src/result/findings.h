@@ -86,8 +86,8 @@ struct CoveredFile {
 };
 
 struct CheckResult {
-  std::vector<std::string> checks;   // that ran: "memory", "races", ...
-  std::vector<Finding> findings;     // each place, or pair of places, once; by rule, file and line
+  std::vector<std::string> checks;    // that ran: "memory", "races", ...
+  std::vector<Finding> findings;      // each place, or pair of places, once; by rule, file and line
   std::vector<CoveredFile> coverage;  // by name of the file
   // What was not looked at and why, a sentence each: machine code without PTX, memory that did not fit ...
   std::vector<std::string> gaps;
