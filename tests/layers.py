@@ -16,7 +16,7 @@ LAYERS = [
     ["machine", "optimiser"],
     ["assembler"],
     ["exec"],
-    ["stream"],
+    ["stream", "check"],
     ["memory"],
     ["timing", "cache", "memory/traffic", "models/loops"],
     ["models", "models/counts"],

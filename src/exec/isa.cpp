@@ -73,4 +73,13 @@ Handler select_handler(Isa isa, const ptx::Inst& inst) {
   return found != nullptr ? found : baseline::select_arithmetic(inst);
 }
 
+LookHandler look_handler(Isa isa) {
+#ifdef SIMTLAB_X86_HANDLERS
+  if (isa == Isa::avx512) return avx512::look;
+  if (isa == Isa::avx2) return avx2::look;
+#endif
+  static_cast<void>(isa);
+  return baseline::look;
+}
+
 }  // namespace simtlab::exec

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "exec/memops/view.h"
 #include "exec/warp.h"
 
 namespace simtlab::exec {
@@ -17,5 +18,8 @@ Isa choose_isa();
 
 // The handler of an instruction, of either family; null if there is none.
 Handler select_handler(Isa isa, const ptx::Inst& inst);
+
+// Finds out where a memory instruction goes (exec/memops/view.h).
+LookHandler look_handler(Isa isa);
 
 }  // namespace simtlab::exec

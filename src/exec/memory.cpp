@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <deque>
 #include <iterator>
 #include <map>
 
@@ -32,6 +33,7 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + 
 struct GlobalMemory::Map {
   std::map<std::uint64_t, Allocation> allocations;  // by address
   std::map<std::uint64_t, std::uint64_t> free;      // address -> bytes; never adjacent
+  std::deque<std::pair<std::uint64_t, std::uint64_t>> held;  // released, not free yet: address, bytes
   std::uint64_t reserved = 0;                       // of the mapping
 };
 
@@ -105,7 +107,8 @@ std::optional<std::uint64_t> GlobalMemory::allocate(std::uint64_t bytes, std::st
     return std::nullopt;
   }
   const std::uint64_t taken = round_up(bytes, min_align) + gap;
-  const std::uint64_t address = take(taken, align);
+  std::uint64_t address = take(taken, align);
+  if (address == 0 && let_go_of_held(0)) address = take(taken, align);
   if (address == 0) return std::nullopt;
   const std::uint64_t offset = address - first_;
   const std::uint64_t from = offset / page_bytes() * page_bytes();
@@ -170,8 +173,27 @@ bool GlobalMemory::release(std::uint64_t address) {
   used_ -= bytes;
   ++generation_;
   map_->allocations.erase(it);
-  give_back(address, round_up(bytes, min_align) + gap);
+  const std::uint64_t taken = round_up(bytes, min_align) + gap;
+  if (most_held_ == 0) {
+    give_back(address, taken);
+  } else {
+    map_->held.emplace_back(address, taken);
+    held_bytes_ += taken;
+    let_go_of_held(most_held_);
+  }
   return true;
+}
+
+// The oldest first; false: nothing was held.
+bool GlobalMemory::let_go_of_held(std::uint64_t most) {
+  const bool any = !map_->held.empty();
+  while (held_bytes_ > most) {
+    const auto [address, bytes] = map_->held.front();
+    map_->held.pop_front();
+    held_bytes_ -= bytes;
+    give_back(address, bytes);
+  }
+  return any;
 }
 
 const Allocation* GlobalMemory::find(std::uint64_t address, std::uint64_t bytes) const {

@@ -42,6 +42,9 @@ class GlobalMemory {
   // needs for itself moves no allocation of the program.
   std::uint64_t allocate_last(std::uint64_t bytes, std::string what);
   bool release(std::uint64_t address);  // false: not the start of an allocation
+  // What is released lies idle until so many bytes do, or until nothing else is left: who still uses it is
+  // noticed.
+  void hold_released(std::uint64_t bytes) { most_held_ = bytes; }
   const Allocation* find(std::uint64_t address,
                          std::uint64_t bytes = 1) const;   // the allocation that holds all of it
   const Allocation* nearest(std::uint64_t address) const;  // for messages; null if none
@@ -59,6 +62,7 @@ class GlobalMemory {
   void for_each(std::uint64_t begin, std::uint64_t end,
                 const std::function<void(const Allocation&)>& take) const;
 
+  std::uint64_t first_address() const { return first_; }
   // Host pointer of a device address that find() accepted.
   std::byte* host(std::uint64_t address) { return base_ + (address - first_); }
   const std::byte* host(std::uint64_t address) const { return base_ + (address - first_); }
@@ -76,10 +80,12 @@ class GlobalMemory {
  private:
   std::uint64_t take(std::uint64_t bytes, std::uint64_t align);
   void give_back(std::uint64_t address, std::uint64_t bytes);
+  bool let_go_of_held(std::uint64_t most);
   void clear(std::uint64_t address, std::uint64_t bytes);
 
   std::byte* base_ = nullptr;
   std::uint64_t first_ = 0, capacity_ = 0, commit_limit_ = 0, used_ = 0, generation_ = 1;
+  std::uint64_t most_held_ = 0, held_bytes_ = 0;
   bool host_writes_ = false;
   OutsideAccesses* outside_ = nullptr;
   std::function<bool()> host_runs_;

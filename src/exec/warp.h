@@ -58,6 +58,7 @@ struct XInst {
 static_assert(sizeof(XInst) == 64);
 
 struct MemoryView;
+struct Look;
 
 // The running warp as handlers see it. 64-byte aligned.
 struct alignas(64) WarpCtx {
@@ -101,10 +102,13 @@ struct alignas(64) WarpCtx {
 // point, conversion, comparison, selection, mov, shfl, vote, match, redux, activemask, video, prmt ... The
 // interpreter does control flow, calls, barriers and printf. Memory: ld, st, atom, red, tex, cp.async,
 // prefetch.
-#define SIMTLAB_DECLARE_ISA(isa)                    \
-  namespace isa {                                   \
-  Handler select_arithmetic(const ptx::Inst& inst); \
-  Handler select_memory(const ptx::Inst& inst);     \
+// look: the addresses of a memory instruction of PTX (ld, st, atom, red), which it leaves in the context as
+// the instruction would; throws the fault that it would.
+#define SIMTLAB_DECLARE_ISA(isa)                                                               \
+  namespace isa {                                                                              \
+  Handler select_arithmetic(const ptx::Inst& inst);                                            \
+  Handler select_memory(const ptx::Inst& inst);                                                \
+  void look(WarpCtx& ctx, const XInst& x, unsigned bytes, bool writes, Look& out);             \
   }
 SIMTLAB_DECLARE_ISA(baseline)
 SIMTLAB_DECLARE_ISA(avx2)

@@ -42,6 +42,15 @@ struct MemoryView {
   void forget_bounds();
 };
 
+// Where the lanes of a memory instruction go: what a checker asks before the instruction is executed.
+struct Look {
+  enum class Lie : std::uint8_t { together, side_by_side, anywhere };  // side by side: lane i at the i-th place
+  ptx::Space space = ptx::Space::generic;  // generic: lanes differ
+  Lie lie = Lie::anywhere;
+  const std::uint64_t* hosts = nullptr;  // host address of each active lane's data
+};
+using LookHandler = void (*)(WarpCtx& ctx, const XInst& x, unsigned bytes, bool writes, Look& out);
+
 // Bounds of the allocation that holds the whole access; false if there is none or it may not be written.
 bool find_bounds(const MemoryView& memory, std::uint64_t address, unsigned bytes, bool writes,
                  Bounds& bounds);

@@ -1,0 +1,256 @@
+#include "check/checker.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <tuple>
+#include <utility>
+
+#include "base/kernel_name.h"
+
+namespace simtlab::check {
+namespace {
+
+// Of released memory, so that it is not used again at once.
+constexpr std::uint64_t most_held = std::uint64_t{1} << 30;
+
+Hook hook_of(const ptx::Inst& inst) {
+  switch (inst.op) {
+    case ptx::Op::membar:
+    case ptx::Op::fence: return Hook::fence;
+    case ptx::Op::bar_warp: return Hook::sync_warp;
+    case ptx::Op::shfl:
+    case ptx::Op::vote:
+    case ptx::Op::match:
+    case ptx::Op::redux: return Hook::members;
+    case ptx::Op::cp_async_commit: return Hook::commit;
+    case ptx::Op::cp_async_wait: return Hook::wait;
+    default: return Hook::none;
+  }
+}
+
+}  // namespace
+
+Checker::Checker(const Options& options, exec::GlobalMemory& memory)
+    : options_(options),
+      memory_(memory),
+      shadow_(memory.first_address(), memory.capacity()),
+      races_(shadow_, sites_, sink_) {
+  if (options.memory) memory.hold_released(std::min(most_held, memory.capacity() / 4));
+  if (options.races && (shadow_.words() == nullptr || shadow_.bytes() == nullptr))
+    findings_.gap("races in global memory: the host has no address space for their shadow (ulimit -v)");
+}
+Checker::~Checker() = default;
+
+// ---- the host
+
+void Checker::allocated(std::uint64_t address, std::uint64_t bytes) {
+  shadow_.forget(address, bytes);
+  tracked_[address] = bytes;
+  auto old = gone_.lower_bound(address);
+  if (old != gone_.begin() && std::prev(old)->first + std::prev(old)->second.bytes > address) --old;
+  while (old != gone_.end() && old->first < address + bytes) old = gone_.erase(old);
+}
+
+void Checker::released(std::uint64_t address) {
+  const exec::Allocation* const there = memory_.find(address);
+  if (there == nullptr || there->address != address) return;
+  shadow_.forget(address, there->bytes);
+  constexpr std::size_t most_gone = 1u << 16;
+  if (gone_.size() < most_gone) gone_[address] = {there->bytes, there->what};
+  tracked_.erase(address);
+}
+
+void Checker::written(std::uint64_t address, std::uint64_t bytes) {
+  if (bytes == 0 || !shadow_.holds(address) || shadow_.written() == nullptr) return;
+  set_bits(shadow_.written(), shadow_.offset(address), bytes, true);
+}
+
+void Checker::copied(std::uint64_t to, std::uint64_t from, std::uint64_t bytes) {
+  if (shadow_.written() == nullptr || !shadow_.holds(to) || bytes == 0) return;
+  if (!shadow_.holds(from) || is_written(from, bytes)) return written(to, bytes);
+  for (std::uint64_t i = 0; i < bytes; ++i)
+    set_bits(shadow_.written(), shadow_.offset(to) + i, 1,
+             all_set(shadow_.written(), shadow_.offset(from) + i, 1));
+}
+
+bool Checker::is_written(std::uint64_t address, std::uint64_t bytes) {
+  if (!shadow_.holds(address) || shadow_.written() == nullptr) return true;
+  if (all_set(shadow_.written(), shadow_.offset(address), bytes)) return true;
+  const exec::Allocation* const there = memory_.find(address);
+  if (there != nullptr && tracked_.contains(there->address) && !there->host_writes) return false;
+  // Nobody keeps account of it: variables of modules, the heap, memory that the host writes to.
+  if (there != nullptr) written(there->address, there->bytes);
+  return true;
+}
+
+const Checker::Gone* Checker::gone(std::uint64_t address, std::uint64_t* offset) const {
+  auto at = gone_.upper_bound(address);
+  if (at == gone_.begin()) return nullptr;
+  --at;
+  if (address - at->first >= at->second.bytes) return nullptr;
+  *offset = address - at->first;
+  return &at->second;
+}
+
+void Checker::api_error(const std::string& call, const std::string& error) {
+  if (!options_.api) return;
+  result::Finding* const f = findings_.add("api.error", nullptr, nullptr, call + error);
+  if (f == nullptr) return;
+  f->message = fmt::format("{} returned {}", call, error);
+}
+
+// ---- kernels
+
+CheckedFunction& Checker::function(const std::shared_ptr<const ptx::Module>& module,
+                                   const ptx::Function& function) {
+  std::unique_ptr<CheckedFunction>& out = functions_[&function];
+  if (out != nullptr) return *out;
+  out = std::make_unique<CheckedFunction>();
+  out->module = module;
+  out->function = &function;
+  for (const ptx::Inst& inst : function.code) out->hooks.push_back(hook_of(inst));
+  out->sites.assign(function.code.size(), 0);
+  out->late_sites.assign(function.code.size(), 0);
+  out->counted.resize(function.code.size());
+  return *out;
+}
+
+std::uint32_t Checker::begin_launch(CheckedLaunch launch) {
+  if (under_way_++ == 0) {
+    races_.all_is_over();
+    launches_.clear();
+    sites_.clear();
+    for (auto& [at, f] : functions_) {
+      std::ranges::fill(f->sites, 0);
+      std::ranges::fill(f->late_sites, 0);
+    }
+  }
+  ++launched_;
+  const std::uint32_t id = races_.begin_launch();
+  launches_[id] = std::move(launch);
+  return id;
+}
+
+void Checker::end_launch() { --under_way_; }
+
+std::uint32_t Checker::site(CheckedFunction& f, std::uint32_t pc, bool late) {
+  std::uint32_t& known = (late ? f.late_sites : f.sites)[pc];
+  if (known != 0) return known;
+  const ptx::Inst& inst = f.function->code[pc];
+  Site site;
+  site.module = f.module.get();
+  site.function = f.function;
+  site.pc = pc;
+  site.late = late;
+  site.atomic = inst.op == ptx::Op::atom || inst.op == ptx::Op::red;
+  const bool copy = inst.op == ptx::Op::cp_async;
+  site.reads = site.atomic || inst.op == ptx::Op::ld || inst.op == ptx::Op::ldu;
+  site.writes = site.atomic || copy || inst.op == ptx::Op::st;
+  site.volatile_ = inst.mods.order == ptx::MemOrder::volatile_;
+  site.strong = site.atomic || inst.mods.order != ptx::MemOrder::weak;
+  site.scope = inst.mods.scope != ptx::Scope::none ? inst.mods.scope
+               : site.volatile_                     ? ptx::Scope::sys
+                                                    : ptx::Scope::gpu;
+  site.bytes = copy ? inst.mods.copy_bytes
+                    : static_cast<std::uint16_t>(ptx::size_of(inst.type) * inst.mods.vector);
+  known = sites_.add(site);
+  if (known == 0)
+    findings_.gap(fmt::format("races at instructions beyond the first {} that touch memory", most_sites));
+  return known;
+}
+
+// ---- the result
+
+void Checker::add_leaks(std::vector<result::Finding>& findings) const {
+  std::uint64_t bytes = 0, count = 0;
+  std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> leaks;  // by call: how many, bytes
+  for (const auto& [address, size] : tracked_) {
+    const exec::Allocation* const there = memory_.find(address);
+    if (there == nullptr) continue;
+    auto& [n, sum] = leaks[there->what];
+    ++n, sum += size;
+    ++count, bytes += size;
+  }
+  for (const auto& [what, leak] : leaks) {
+    result::Finding f;
+    f.rule = "memory.leak";
+    f.level = result::Level::warning;
+    f.count = leak.first;
+    f.message = fmt::format("{} bytes of {} allocation{} by {} were never freed", leak.second, leak.first,
+                            leak.first == 1 ? "" : "s", what);
+    f.hint = "free them before the program ends";
+    findings.push_back(std::move(f));
+  }
+}
+
+namespace {
+
+struct FileCoverage {
+  std::map<std::uint32_t, result::CoveredLine> lines;
+  std::map<std::uint32_t, std::vector<result::CoveredBranch>> branches;
+  std::vector<result::CoveredFunction> functions;
+};
+
+void cover(const CheckedFunction& f, std::map<std::string, FileCoverage>& files) {
+  const ptx::Function& function = *f.function;
+  bool first = true;
+  for (std::size_t pc = 0; pc < function.code.size(); ++pc) {
+    const ptx::Inst& inst = function.code[pc];
+    const auto name = f.module->files.find(inst.file);
+    const bool source = inst.source_line != 0 && name != f.module->files.end();
+    FileCoverage& file = files[source ? name->second : f.module->name];
+    const std::uint32_t number = source ? inst.source_line : inst.line;
+    const Counted& counted = f.counted[pc];
+    if (std::exchange(first, false))
+      file.functions.push_back({demangle(function.name), number, counted.warps});
+    result::CoveredLine& line = file.lines[number];
+    line.line = number;
+    line.warps = std::max(line.warps, counted.warps);
+    line.lanes = std::max(line.lanes, counted.lanes);
+    if (inst.op == ptx::Op::bra && inst.guard.kind != ptx::OperandKind::none) {
+      auto& branches = file.branches[number];
+      branches.push_back({number, static_cast<std::uint32_t>(branches.size()), counted.taken,
+                          counted.not_taken, counted.parted});
+    }
+  }
+}
+
+}  // namespace
+
+result::CheckResult Checker::result(bool ended) {
+  result::CheckResult out;
+  out.checks = options_.names();
+  out.launches = launched_;
+  out.findings = findings_.all();
+  for (result::Finding& f : out.findings)
+    if (const result::FindingRule* rule = result::find_finding_rule(f.rule)) f.level = rule->level;
+  if (ended && options_.leaks) add_leaks(out.findings);
+  if (races_.lists_were_cut())
+    findings_.gap("races with all but the last 4096 warps that read a word while nothing orders them");
+  std::ranges::stable_sort(out.findings, {}, [](const result::Finding& f) {
+    static const result::CodePlace none;
+    const result::CodePlace& p = f.accesses.empty() ? none : f.accesses.front().place;
+    return std::tuple(f.rule, p.file, p.line, p.kernel);
+  });
+  out.gaps = findings_.gaps();
+  if (!options_.coverage) return out;
+  std::map<std::string, FileCoverage> files;
+  // By name, not by the place in memory: the same in every run.
+  std::map<std::pair<std::string, std::string>, const CheckedFunction*> by_name;
+  for (const auto& [at, f] : functions_) by_name[{f->module->name, f->function->name}] = f.get();
+  for (const auto& [name, f] : by_name) cover(*f, files);
+  for (auto& [name, file] : files) {
+    result::CoveredFile& covered = out.coverage.emplace_back();
+    covered.file = name;
+    covered.functions = std::move(file.functions);
+    for (auto& [number, line] : file.lines) covered.lines.push_back(line);
+    for (auto& [number, branches] : file.branches)
+      covered.branches.insert(covered.branches.end(), branches.begin(), branches.end());
+    std::ranges::stable_sort(covered.functions, {}, &result::CoveredFunction::line);
+  }
+  return out;
+}
+
+}  // namespace simtlab::check

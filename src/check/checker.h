@@ -1,0 +1,115 @@
+// What watches a program: shadow memory, findings and coverage over all its kernels.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "check/findings.h"
+#include "check/options.h"
+#include "check/races.h"
+#include "check/shadow.h"
+#include "check/sites.h"
+#include "exec/executor.h"
+#include "exec/memory.h"
+#include "result/findings.h"
+
+namespace simtlab::check {
+
+// How often an instruction was executed.
+struct Counted {
+  std::uint64_t warps = 0, taken = 0, not_taken = 0, parted = 0;
+  std::uint32_t lanes = 0;  // most at once
+};
+
+// What the loop does besides executing.
+enum class Hook : std::uint8_t { none, fence, sync_warp, members, commit, wait };
+
+// A function of PTX, as checked runs see it.
+struct CheckedFunction {
+  std::shared_ptr<const ptx::Module> module;  // keeps the function
+  const ptx::Function* function = nullptr;
+  std::vector<Hook> hooks;
+  std::vector<std::uint32_t> sites, late_sites;  // 0: not yet
+  std::vector<Counted> counted;
+};
+
+struct CheckedLaunch {
+  std::uint64_t number = 0;
+  std::string kernel;  // demangled
+  exec::Dim3 grid, block;
+  const ptx::Function* entry = nullptr;
+  std::shared_ptr<const ptx::Module> module;
+};
+
+class Checker {
+ public:
+  Checker(const Options& options, exec::GlobalMemory& memory);
+  ~Checker();
+
+  // ---- the host
+  void allocated(std::uint64_t address, std::uint64_t bytes);  // nothing has been written there
+  void released(std::uint64_t address);                        // before it is gone
+  void written(std::uint64_t address, std::uint64_t bytes);
+  void copied(std::uint64_t to, std::uint64_t from, std::uint64_t bytes);
+  // A call of the program that failed: name and error.
+  void api_error(const std::string& call, const std::string& error);
+  void gap(const std::string& sentence) { findings_.gap(sentence); }
+
+  // ---- kernels (run.cpp)
+  CheckedFunction& function(const std::shared_ptr<const ptx::Module>& module, const ptx::Function& function);
+  std::uint32_t begin_launch(CheckedLaunch launch);
+  void end_launch();
+  const CheckedLaunch& launch(std::uint32_t id) const { return launches_.at(id); }
+  std::uint32_t site(CheckedFunction& function, std::uint32_t pc, bool late);
+
+  const Options& options() const { return options_; }
+  exec::GlobalMemory& memory() { return memory_; }
+  Shadow& shadow() { return shadow_; }
+  Races& races() { return races_; }
+  RaceSink*& sink() { return sink_.to; }
+  Sites& sites() { return sites_; }
+  Findings& findings() { return findings_; }
+  // Whether the bytes were written, as far as anybody keeps account of them.
+  bool is_written(std::uint64_t address, std::uint64_t bytes);
+  struct Gone {
+    std::uint64_t bytes = 0;
+    std::string what;
+  };
+  // What lay there and was released; null: nothing.
+  const Gone* gone(std::uint64_t address, std::uint64_t* offset) const;
+
+  // ended: the process ends; what is still allocated has leaked.
+  result::CheckResult result(bool ended);
+
+ private:
+  struct PassOn final : RaceSink {
+    RaceSink* to = nullptr;
+    void race(const Race& race) override {
+      if (to != nullptr) to->race(race);
+    }
+  };
+  void add_leaks(std::vector<result::Finding>& findings) const;
+
+  Options options_;
+  exec::GlobalMemory& memory_;
+  Shadow shadow_;
+  Sites sites_;
+  PassOn sink_;
+  Races races_;
+  Findings findings_;
+  std::map<const ptx::Function*, std::unique_ptr<CheckedFunction>> functions_;
+  std::map<std::uint32_t, CheckedLaunch> launches_;
+  std::map<std::uint64_t, std::uint64_t> tracked_;  // allocations whose bytes are kept account of
+  std::map<std::uint64_t, Gone> gone_;
+  unsigned under_way_ = 0;
+  std::uint64_t launched_ = 0;
+};
+
+}  // namespace simtlab::check

@@ -1,0 +1,78 @@
+#include "check/clocks.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace simtlab::check {
+namespace {
+
+auto key(const Known& k) { return std::tuple(k.launch, k.block, k.warp, k.lanes); }
+bool comes_before(const Known& a, const Known& b) { return key(a) < key(b); }
+
+void add(std::vector<Known>& list, const Known& known) {
+  const auto at = std::ranges::lower_bound(list, known, comes_before);
+  if (at != list.end() && key(*at) == key(known))
+    at->before = std::max(at->before, known.before);
+  else
+    list.insert(at, known);
+}
+
+}  // namespace
+
+Clocks::Id Clocks::keep(List&& list) {
+  lists_.push_back(std::move(list));
+  return static_cast<Id>(lists_.size() - 1);
+}
+
+Clocks::Id Clocks::merge(Id a, Id b) {
+  if (a == b || b == 0) return a;
+  if (a == 0) return b;
+  if (a > b) std::swap(a, b);
+  Id& known = merged_[std::uint64_t{a} << 32 | b];
+  if (known != 0) return known;
+  List out(at(a).begin(), at(a).end());
+  bool more = false;
+  for (const Known& k : at(b)) {
+    const auto here = std::ranges::lower_bound(out, k, comes_before);
+    if (here != out.end() && key(*here) == key(k) && here->before >= k.before) continue;
+    add(out, k);
+    more = true;
+  }
+  return known = more ? keep(std::move(out)) : a;
+}
+
+Clocks::Id Clocks::with(Id clock, const Known& known) {
+  const std::span<const Known> old = at(clock);
+  const auto here = std::ranges::lower_bound(old, known, comes_before);
+  if (here != old.end() && key(*here) == key(known) && here->before >= known.before) return clock;
+  List out(old.begin(), old.end());
+  // What one lane knows of its own warp is renewed at each release: what the new fact covers goes.
+  std::erase_if(out, [&](const Known& k) {
+    return k.launch == known.launch && k.block == known.block && k.before <= known.before &&
+           (known.warp == Known::all_warps || known.warp == k.warp) && (k.lanes & ~known.lanes) == 0;
+  });
+  add(out, known);
+  return keep(std::move(out));
+}
+
+bool Clocks::knows(Id clock, std::uint32_t launch, std::uint64_t block, std::uint32_t warp,
+                   std::uint32_t lanes, Time time) const {
+  const std::span<const Known> list = at(clock);
+  const Known first{launch, block, 0, 0, {}};
+  std::uint32_t left = lanes;
+  for (auto k = std::ranges::lower_bound(list, first, comes_before);
+       k != list.end() && k->launch == launch && k->block == block; ++k) {
+    if (time >= k->before) continue;
+    if (k->warp == Known::all_warps) return true;
+    if (k->warp == warp) left &= ~k->lanes;
+    if (left == 0) return true;
+  }
+  return false;
+}
+
+void Clocks::clear() {
+  lists_.resize(1);
+  merged_.clear();
+}
+
+}  // namespace simtlab::check

@@ -1,0 +1,43 @@
+// What a thread knows of other threads beyond its own block's barriers: immutable lists, shared by number.
+// Needed where threads synchronise by releases and acquires, by barriers for a part of a block, or by masks.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "check/half.h"
+
+namespace simtlab::check {
+
+// All that lanes of a warp (or whole blocks) did before `before`.
+struct Known {
+  std::uint32_t launch = 0;
+  std::uint64_t block = 0;
+  std::uint32_t warp = all_warps, lanes = ~0u;
+  Time before;
+  static constexpr std::uint32_t all_warps = ~0u;
+};
+
+class Clocks {
+ public:
+  using Id = std::uint32_t;  // 0: nothing
+
+  Id merge(Id a, Id b);
+  Id with(Id clock, const Known& known);
+  // lanes: all of them have to be known of.
+  bool knows(Id clock, std::uint32_t launch, std::uint64_t block, std::uint32_t warp, std::uint32_t lanes,
+             Time time) const;
+  void clear();
+
+ private:
+  using List = std::vector<Known>;
+  Id keep(List&& list);
+  std::span<const Known> at(Id clock) const { return lists_[clock]; }
+
+  std::vector<List> lists_{1};
+  std::unordered_map<std::uint64_t, Id> merged_;
+};
+
+}  // namespace simtlab::check

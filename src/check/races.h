@@ -1,0 +1,154 @@
+// Races by the PTX memory model: two accesses to the same bytes by different threads, one of which writes,
+// that nothing orders and that are not both strong with scopes that include each other.
+//
+// Ordered are: what a thread does itself; what comes before a barrier and after it, for those who take part;
+// what comes before a release and after the acquire that has read it. Memory keeps for each word the last
+// writer and who has read since (half.h); exact for launches whose only synchronisation is of whole blocks
+// and whole warps. In the others several readers of a word are kept as a list (readers.h).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "check/clocks.h"
+#include "check/half.h"
+#include "check/instances.h"
+#include "check/readers.h"
+#include "check/shadow.h"
+#include "check/sites.h"
+
+namespace simtlab::check {
+
+// Two accesses that race.
+struct Race {
+  enum class Why : std::uint8_t {
+    unordered,   // weak, and nothing orders them
+    scope,       // strong, but a scope is too small
+    volatile_,   // strong for PTX; for CUDA C++ volatile orders nothing
+    late,        // a copy that was not waited for
+  };
+  Why why = Why::unordered;
+  std::uint32_t site = 0, other_site = 0;
+  std::uint64_t block = 0, other_block = 0;
+  std::uint32_t launch = 0, other_launch = 0;
+  unsigned thread = 0, other_thread = 0;
+  Many other_many = Many::one;
+  std::uint64_t address = 0;  // of the byte or word
+  unsigned lane = 0;
+  bool shared = false, writes = false, other_writes = false, same_block = false, same_warp = false;
+  bool same_instruction = false;  // lanes of one warp, at once
+};
+
+// An instruction that is about to be executed.
+struct Going {
+  unsigned warp = 0;
+  std::uint32_t lanes = 0;
+  std::uint32_t site = 0;
+  ptx::Space space = ptx::Space::global;  // global or shared
+  const std::uint64_t* addresses = nullptr;
+  unsigned bytes = 0;
+  bool together = false;  // all lanes at one address
+};
+
+class RaceSink {
+ public:
+  virtual ~RaceSink() = default;
+  virtual void race(const Race& race) = 0;
+};
+
+class Races {
+ public:
+  struct Warp {
+    std::uint32_t instance = 0;
+    Time begin;  // of the instance
+    std::uint32_t step = 0, synced = 0;
+  };
+  // What a thread's last fence released; what it has read and not acquired yet.
+  struct Fenced {
+    Clocks::Id knew = 0;
+    Time before;
+    std::uint32_t synced = 0;
+    ptx::Scope scope = ptx::Scope::none;
+  };
+  struct Released {
+    Clocks::Id clock = 0;
+    std::uint64_t block = 0;
+    ptx::Scope scope = ptx::Scope::none;
+    bool one_block = true;
+  };
+  using Locations = std::unordered_map<std::uint64_t, Released>;
+  struct Arrived {
+    Clocks::Id clock = 0;
+    std::vector<std::pair<unsigned, std::uint32_t>> waiting;  // warps and their lanes
+  };
+  // A block that has begun and not ended.
+  struct Block {
+    std::uint64_t block = 0;
+    std::uint32_t launch = 0, first = 0;  // first: of its instances
+    std::uint32_t instance = 0, epoch = 0;
+    Time begin;
+    bool fine = false;  // releases, acquires, barriers for some
+    std::vector<Warp> warps;
+    std::vector<Cell> shared, shared_bytes;
+    std::vector<Clocks::Id> knows, seen;  // by thread
+    std::vector<Fenced> fenced;
+    Locations released;  // in shared memory
+    std::array<Arrived, 16> arrived;
+  };
+
+  Races(Shadow& shadow, const Sites& sites, RaceSink& sink) : shadow_(shadow), sites_(sites), sink_(sink) {}
+
+  // Nothing that ran before is under way any more, and all of it is ordered before what follows.
+  void all_is_over();
+  std::uint32_t begin_launch();
+  void begin_block(Block& block, std::uint32_t launch, std::uint64_t number, unsigned warps, unsigned threads,
+                   std::uint32_t shared_bytes, bool fine);
+  void access(Block& block, const Going& going);
+  // Every warp of the block has arrived.
+  void barrier(Block& block);
+  // A barrier for a part of the block: a warp arrives (and waits); those who wait go on.
+  void arrive(Block& block, unsigned number, unsigned warp, std::uint32_t lanes, bool waits);
+  void go_on(Block& block, unsigned number);
+  // alive: lanes of the warp that have not exited.
+  void sync_warp(Block& block, unsigned warp, std::uint32_t lanes, std::uint32_t alive);
+  void fence(Block& block, unsigned warp, std::uint32_t lanes, ptx::Scope scope);
+  // Copies of the lanes have ended: what the site wrote there is an ordinary write from now on.
+  void copies_ended(Block& block, unsigned warp, unsigned lane, std::uint32_t late_site, std::uint32_t site,
+                    std::uint64_t address, unsigned bytes);
+  bool lists_were_cut() const { return readers_.cut(); }
+
+ private:
+  struct Me;
+  bool before(Half h, const Me& me) const;
+  bool before_slowly(Half h, std::uint32_t lanes, const Me& me) const;
+  void check(Half h, const Me& me, std::uint64_t address, bool other_writes);
+  void check_one(Half h, std::uint32_t lanes, const Me& me, std::uint64_t address, bool other_writes);
+  Half merge(Half old, const Me& me, std::uint32_t lanes);
+  bool same_block(Half h, const Me& me) const;
+  bool is_list(Half h) const { return many_of(h) == Many::grid && instances_.at(instance_of(h)).fine; }
+  void touch(Cell& cell, const Me& me, std::uint64_t address);
+  void read(Cell& cell, const Me& me, std::uint64_t address);
+  void write(Cell& cell, const Me& me, std::uint64_t address);
+  void touch_bytes(Cell* words, Cell* bytes, std::uint64_t offset, unsigned count, const Me& me,
+                   std::uint64_t address);
+  void synchronise(Block& block, const Going& going);
+  void synchronise(Block& block, Locations& locations, const Site& site, unsigned warp, unsigned lane,
+                   std::uint64_t address);
+  Clocks::Id snapshot(const Block& block, unsigned warp, std::uint32_t lanes, Clocks::Id knew) const;
+  Clocks::Id known_to(const Block& block, unsigned warp, std::uint32_t lanes);
+  void step(Block& block, unsigned warp);
+
+  Shadow& shadow_;
+  const Sites& sites_;
+  RaceSink& sink_;
+  Instances instances_;
+  mutable Clocks clocks_;
+  Readers readers_;
+  Locations released_;  // in global memory
+  std::uint32_t low_ = 1;  // instances below are ordered before all that runs
+  std::uint32_t launches_ = 0;
+};
+
+}  // namespace simtlab::check

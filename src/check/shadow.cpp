@@ -1,0 +1,82 @@
+#include "check/shadow.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace simtlab::check {
+namespace {
+
+constexpr std::uint64_t page = 4096;
+
+std::uint64_t pages(std::uint64_t bytes) { return (bytes + page - 1) / page * page; }
+
+}  // namespace
+
+Reserved::Reserved(std::uint64_t bytes) : bytes_(pages(bytes)) {
+  void* const at =
+      ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (at != MAP_FAILED) data_ = static_cast<std::byte*>(at);
+}
+
+Reserved::~Reserved() {
+  if (data_ != nullptr) ::munmap(data_, bytes_);
+}
+
+void Reserved::clear(std::uint64_t from, std::uint64_t bytes) {
+  if (data_ == nullptr || from >= bytes_) return;
+  const std::uint64_t end = from + std::min(bytes, bytes_ - from);
+  const std::uint64_t first_page = std::min(pages(from), end), last_page = std::max(first_page, end / page * page);
+  std::memset(data_ + from, 0, first_page - from);
+  if (last_page > first_page) ::madvise(data_ + first_page, last_page - first_page, MADV_DONTNEED);
+  std::memset(data_ + last_page, 0, end - last_page);
+}
+
+bool all_set(const std::uint64_t* bits, std::uint64_t first, std::uint64_t count) {
+  while (count != 0) {
+    const std::uint64_t at = first % 64, here = std::min<std::uint64_t>(count, 64 - at);
+    const std::uint64_t mask = (here == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << here) - 1) << at;
+    if ((bits[first / 64] & mask) != mask) return false;
+    first += here;
+    count -= here;
+  }
+  return true;
+}
+
+void set_bits(std::uint64_t* bits, std::uint64_t first, std::uint64_t count, bool value) {
+  while (count != 0) {
+    const std::uint64_t at = first % 64, here = std::min<std::uint64_t>(count, 64 - at);
+    const std::uint64_t mask = (here == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << here) - 1) << at;
+    std::uint64_t& word = bits[first / 64];
+    word = value ? word | mask : word & ~mask;
+    first += here;
+    count -= here;
+  }
+}
+
+Shadow::Shadow(std::uint64_t first, std::uint64_t bytes)
+    : first_(first),
+      bytes_(bytes),
+      words_(bytes / 4 * sizeof(Cell)),
+      byte_cells_(bytes * sizeof(Cell)),
+      written_(bytes / 8 + 8) {}
+
+void Shadow::forget(std::uint64_t address, std::uint64_t bytes) {
+  if (!holds(address) || bytes == 0) return;
+  const std::uint64_t at = offset(address);
+  bytes = std::min(bytes, bytes_ - at);
+  words_.clear(at / 4 * sizeof(Cell), (bytes + 3) / 4 * sizeof(Cell));
+  byte_cells_.clear(at * sizeof(Cell), bytes * sizeof(Cell));
+  if (written() != nullptr) {
+    // Whole bytes of the bitmap: allocations begin and end at multiples of 256.
+    written_.clear(at / 8, (bytes + 7) / 8);
+  }
+}
+
+void Shadow::forget_cells() {
+  words_.clear(0, bytes_ / 4 * sizeof(Cell));
+  byte_cells_.clear(0, bytes_ * sizeof(Cell));
+}
+
+}  // namespace simtlab::check

@@ -1,0 +1,53 @@
+// Shadow of device memory: a cell for each word and, where threads touch parts of a word, for each byte; one
+// bit a byte for what has been written. Reserved address space, of which the host commits what is touched.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "check/half.h"
+
+namespace simtlab::check {
+
+// Zero-filled memory that costs nothing until it is touched. data() is null if the host grants none.
+class Reserved {
+ public:
+  explicit Reserved(std::uint64_t bytes);
+  ~Reserved();
+  Reserved(const Reserved&) = delete;
+  Reserved& operator=(const Reserved&) = delete;
+
+  std::byte* data() const { return data_; }
+  // Zeroes [from, from + bytes); whole pages go back to the host.
+  void clear(std::uint64_t from, std::uint64_t bytes);
+
+ private:
+  std::byte* data_ = nullptr;
+  std::uint64_t bytes_ = 0;
+};
+
+// Bits of a bitmap, one a byte of memory.
+bool all_set(const std::uint64_t* bits, std::uint64_t first, std::uint64_t count);
+void set_bits(std::uint64_t* bits, std::uint64_t first, std::uint64_t count, bool value);
+
+class Shadow {
+ public:
+  // Of device addresses from `first` on.
+  Shadow(std::uint64_t first, std::uint64_t bytes);
+
+  bool holds(std::uint64_t address) const { return address - first_ < bytes_; }
+  // Null: the host has no room for cells (reserve() says so once).
+  Cell* words() const { return reinterpret_cast<Cell*>(words_.data()); }
+  Cell* bytes() const { return reinterpret_cast<Cell*>(byte_cells_.data()); }
+  std::uint64_t* written() const { return reinterpret_cast<std::uint64_t*>(written_.data()); }
+  std::uint64_t offset(std::uint64_t address) const { return address - first_; }
+  // Memory comes or goes: nobody has touched it, nothing has been written.
+  void forget(std::uint64_t address, std::uint64_t bytes);
+  void forget_cells();  // of everything
+
+ private:
+  std::uint64_t first_, bytes_;
+  Reserved words_, byte_cells_, written_;
+};
+
+}  // namespace simtlab::check

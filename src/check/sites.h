@@ -1,0 +1,42 @@
+// Instructions that touch memory, numbered as they are first executed: what a shadow cell remembers of an
+// access besides who it was.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "check/half.h"
+#include "ptx/inst.h"
+#include "ptx/module.h"
+
+namespace simtlab::check {
+
+struct Site {
+  const ptx::Module* module = nullptr;
+  const ptx::Function* function = nullptr;
+  std::uint32_t pc = 0;
+  bool reads = false, writes = false, atomic = false;
+  bool strong = false;  // by the PTX memory model: volatile, relaxed, acquire, release, atomics
+  bool volatile_ = false;
+  bool late = false;  // cp.async, which has not been waited for
+  ptx::Scope scope = ptx::Scope::none;  // of strong ones
+  std::uint16_t bytes = 0;
+  const ptx::Inst& inst() const { return function->code[pc]; }
+};
+
+class Sites {
+ public:
+  // 0 if there are too many: such an access is not remembered.
+  std::uint32_t add(const Site& site);
+  const Site& at(std::uint32_t number) const { return sites_[number]; }
+  bool full() const { return full_; }
+  // Nothing that is remembered is of concern any more.
+  void clear();
+
+ private:
+  std::vector<Site> sites_{1};
+  bool full_ = false;
+};
+
+}  // namespace simtlab::check

@@ -1,0 +1,366 @@
+#include "check/watch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "exec/outside.h"
+
+namespace simtlab::check {
+
+using exec::Look;
+using exec::Warp;
+using exec::XInst;
+
+namespace {
+
+// What in the code needs more than barriers of whole blocks and warps to be understood.
+bool is_fine(const ptx::Inst& inst, const ptx::Function& function) {
+  switch (inst.op) {
+    case ptx::Op::membar:
+    case ptx::Op::fence: return true;
+    case ptx::Op::bar: return inst.src_count >= 2 && inst.src[1].kind != ptx::OperandKind::none;
+    case ptx::Op::bar_warp:
+      return inst.src[0].kind != ptx::OperandKind::imm ||
+             static_cast<std::uint32_t>(function.constants[inst.src[0].index].value) != ~0u;
+    case ptx::Op::ld:
+    case ptx::Op::st:
+    case ptx::Op::atom:
+    case ptx::Op::red:
+      return inst.mods.order == ptx::MemOrder::acquire || inst.mods.order == ptx::MemOrder::release ||
+             inst.mods.order == ptx::MemOrder::acq_rel || inst.mods.order == ptx::MemOrder::sc;
+    default: return false;
+  }
+}
+
+bool has_fine(const ptx::Function& f) {
+  return std::ranges::any_of(f.code, [&](const ptx::Inst& inst) { return is_fine(inst, f); });
+}
+
+std::uint32_t alive(const Warp& w) { return w.frames[0].mask; }
+
+}  // namespace
+
+Watch::Watch(Checker& checker, const exec::Launch::Impl& launch, std::uint32_t id)
+    : checker_(checker), launch_(launch), id_(id), look_(exec::look_handler(launch.module->isa)) {
+  const ptx::Module& module = *launch.module->module;
+  functions_.resize(module.functions.size());
+  const ptx::Function& entry = *launch.entry->function;
+  fine_ = has_fine(entry) || (entry.max_call_depth != 0 && std::ranges::any_of(module.functions, [](const auto& f) {
+                                return !f.is_entry && has_fine(f);
+                              }));
+}
+
+CheckedFunction& Watch::function(std::uint32_t index) {
+  CheckedFunction*& known = functions_[index];
+  if (known == nullptr)
+    known = &checker_.function(launch_.module->module, *launch_.module->functions[index].function);
+  return *known;
+}
+
+void Watch::begin(WatchedBlock& b, std::uint64_t number) {
+  checker_.races().begin_block(b.races, id_, number, launch_.warps, launch_.threads, launch_.shared_bytes,
+                               fine_);
+  if (checker_.options().init) {
+    b.shared_written.assign((launch_.shared_bytes + 63) / 64 + 1, 0);
+    b.local_written.assign((std::uint64_t{launch_.warps} * exec::warp_size * launch_.local_bytes + 63) / 64 + 1,
+                           0);
+  }
+  b.warps.resize(launch_.warps);
+  for (WatchedWarp& w : b.warps) {
+    w.members = {};
+    w.copies.clear();
+    std::ranges::fill(w.groups, 0);
+    if (w.any_unwritten) std::ranges::fill(w.unwritten, 0);
+    w.any_unwritten = false;
+  }
+  open_parts_ = 0;
+  whole_ = -1;
+}
+
+// ---- accesses
+
+std::uint32_t Watch::lanes_outside(const Warp& w, const Look& look, std::uint32_t lanes) const {
+  const exec::OutsideAccesses* const outside = w.ctx.memory->outside;
+  if (outside == nullptr) return 0;
+  std::uint32_t out = 0;
+  for (std::uint32_t m = lanes; m != 0; m &= m - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctz(m));
+    const std::uint64_t a = w.ctx.addresses[lane];
+    const bool there = look.space == ptx::Space::shared ? a >= launch_.shared_bytes : a >= outside->first();
+    if (there) out |= 1u << lane;
+  }
+  return out;
+}
+
+void Watch::before(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f, std::uint32_t pc) {
+  const ptx::Inst& inst = *x.inst;
+  const bool load = inst.op == ptx::Op::ld || inst.op == ptx::Op::ldu;
+  const bool atomic = inst.op == ptx::Op::atom || inst.op == ptx::Op::red;
+  if (!load && !atomic && inst.op != ptx::Op::st) return;
+  if (inst.mods.space == ptx::Space::param || inst.mods.space == ptx::Space::constant) return;
+  const unsigned bytes = ptx::size_of(inst.type) * inst.mods.vector;
+  Look look;
+  now_ = {&b, &w, &x, &f, pc, &look};
+  checker_.sink() = this;
+  look_(w.ctx, x, bytes, !load, look);
+  if (look.lie == Look::Lie::anywhere && (look.space == ptx::Space::global || look.space == ptx::Space::shared))
+    if (const std::uint32_t away = lanes_outside(w, look, w.ctx.mask); away != 0) [[unlikely]]
+      outside(w, away);
+  if (look.space != ptx::Space::generic)
+    return look_at(b, w, x, f, pc, look.space, w.ctx.mask, w.ctx.addresses, look);
+  // Lanes in different memories
+  std::uint64_t addresses[exec::warp_size] = {};
+  std::uint32_t shared = 0, local = 0, global = 0;
+  for (std::uint32_t m = w.ctx.mask; m != 0; m &= m - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctz(m));
+    const std::uint64_t a = w.ctx.addresses[lane], window = a >> 32 << 32;
+    const bool in_shared = window == ptx::shared_window, in_local = window == ptx::local_window;
+    (in_shared ? shared : in_local ? local : global) |= 1u << lane;
+    addresses[lane] = in_shared || in_local ? a - window : a;
+  }
+  if (shared != 0) look_at(b, w, x, f, pc, ptx::Space::shared, shared, addresses, look);
+  if (local != 0) look_at(b, w, x, f, pc, ptx::Space::local, local, addresses, look);
+  if (global != 0) look_at(b, w, x, f, pc, ptx::Space::global, global, addresses, look);
+}
+
+void Watch::look_at(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f, std::uint32_t pc,
+                    ptx::Space space, std::uint32_t lanes, const std::uint64_t* addresses, const Look& look) {
+  const ptx::Inst& inst = *x.inst;
+  const unsigned bytes = ptx::size_of(inst.type) * inst.mods.vector;
+  if (space == ptx::Space::param) return;
+  if (checker_.options().init) {
+    const bool store = inst.op == ptx::Op::st;
+    std::uint32_t missing = 0;
+    if (!store) missing = unwritten_lanes(b, w, space, lanes, addresses, bytes, look);
+    if (missing != 0) {
+      WatchedWarp& watched = b.warps[w.ctx.warp];
+      const auto lane = static_cast<unsigned>(__builtin_ctz(missing));
+      watched.origin = {&f, pc, space, addresses[lane], lane};
+      watched.unwritten.resize(launch_.warp_rows);
+      watched.any_unwritten = true;
+      for (unsigned i = 0; i < inst.dst_count; ++i)
+        if (inst.dst[i].kind == ptx::OperandKind::reg)
+          watched.unwritten[w.frame().row + inst.dst[i].index] |= missing;
+    }
+    if (inst.op != ptx::Op::ld && inst.op != ptx::Op::ldu)
+      note_written(b, w, space, lanes, addresses, bytes, look, true);
+  }
+  if (!checker_.options().races || space == ptx::Space::local) return;
+  const std::uint32_t site = checker_.site(f, pc, false);
+  if (site == 0) return;
+  checker_.races().access(
+      b.races, {w.ctx.warp, lanes, site, space, addresses, bytes, look.lie == Look::Lie::together});
+}
+
+// cp.async has been executed: the copy is under way.
+void Watch::behind(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f, std::uint32_t pc) {
+  const ptx::Inst& inst = *x.inst;
+  if (inst.op != ptx::Op::cp_async) return;
+  Look look;
+  now_ = {&b, &w, &x, &f, pc, &look};
+  checker_.sink() = this;
+  const unsigned bytes = inst.mods.copy_bytes;
+  look.space = ptx::Space::shared;
+  if (checker_.options().init)
+    note_written(b, w, ptx::Space::shared, w.ctx.mask, w.ctx.addresses2, bytes, look, true);
+  if (!checker_.options().races) return;
+  const std::uint32_t site = checker_.site(f, pc, true);
+  if (site == 0) return;
+  checker_.races().access(b.races,
+                          {w.ctx.warp, w.ctx.mask, site, ptx::Space::shared, w.ctx.addresses2, bytes, false});
+  WatchedWarp& watched = b.warps[w.ctx.warp];
+  for (std::uint32_t m = w.ctx.mask; m != 0; m &= m - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctz(m));
+    watched.copies.push_back({watched.groups[lane], lane, pc, &f, w.ctx.addresses2[lane], bytes});
+  }
+}
+
+// All but the last `left` groups of the lanes have arrived. left = ~0: those that are in no group, too.
+void Watch::end_copies(WatchedBlock& b, Warp& w, std::uint32_t lanes, std::uint32_t left) {
+  WatchedWarp& watched = b.warps[w.ctx.warp];
+  std::erase_if(watched.copies, [&](const Copy& c) {
+    if ((lanes >> c.lane & 1) == 0) return false;
+    const bool all = left == ~0u;
+    if (!all && c.group + left >= watched.groups[c.lane]) return false;
+    const std::uint32_t late = checker_.site(*c.function, c.pc, true),
+                        site = checker_.site(*c.function, c.pc, false);
+    if (late != 0 && site != 0)
+      checker_.races().copies_ended(b.races, w.ctx.warp, c.lane, late, site, c.address, c.bytes);
+    return true;
+  });
+}
+
+// ---- what nobody wrote
+
+std::uint64_t* Watch::written_bits(WatchedBlock& b, const Warp& w, ptx::Space space, unsigned lane,
+                                   std::uint64_t address, unsigned bytes, std::uint64_t& first) {
+  switch (space) {
+    case ptx::Space::shared:
+      if (address + bytes > launch_.shared_bytes) return nullptr;
+      first = address;
+      return b.shared_written.data();
+    case ptx::Space::local:
+      if (address + bytes > launch_.local_bytes) return nullptr;
+      first = (std::uint64_t{w.ctx.warp} * exec::warp_size + lane) * launch_.local_bytes + address;
+      return b.local_written.data();
+    default:
+      if (!checker_.shadow().holds(address)) return nullptr;
+      first = checker_.shadow().offset(address);
+      return checker_.shadow().written();
+  }
+}
+
+std::uint32_t Watch::unwritten_lanes(WatchedBlock& b, const Warp& w, ptx::Space space, std::uint32_t lanes,
+                                     const std::uint64_t* addresses, unsigned bytes, const Look& look) {
+  std::uint64_t first = 0;
+  const auto leader = static_cast<unsigned>(__builtin_ctz(lanes));
+  // Lanes side by side in one memory, or all at one place, in one look.
+  if (look.lie != Look::Lie::anywhere && space != ptx::Space::local) {
+    const unsigned last = 31u - static_cast<unsigned>(__builtin_clz(lanes));
+    const std::uint64_t span = look.lie == Look::Lie::together ? bytes : std::uint64_t{last - leader + 1} * bytes;
+    const std::uint64_t* const bits = written_bits(b, w, space, leader, addresses[leader], bytes, first);
+    if (bits == nullptr) return 0;
+    if (all_set(bits, first, span)) return 0;
+  }
+  std::uint32_t out = 0;
+  for (std::uint32_t m = lanes; m != 0; m &= m - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctz(m));
+    const std::uint64_t* const bits = written_bits(b, w, space, lane, addresses[lane], bytes, first);
+    if (bits == nullptr || all_set(bits, first, bytes)) continue;
+    const bool elsewhere = space == ptx::Space::shared || space == ptx::Space::local;
+    if (elsewhere || !checker_.is_written(addresses[lane], bytes)) out |= 1u << lane;
+  }
+  return out;
+}
+
+void Watch::note_written(WatchedBlock& b, const Warp& w, ptx::Space space, std::uint32_t lanes,
+                         const std::uint64_t* addresses, unsigned bytes, const Look& look, bool value) {
+  std::uint64_t first = 0;
+  const bool whole = (lanes & (lanes + (lanes & (~lanes + 1)))) == 0;  // no gap between the lanes
+  if (look.lie == Look::Lie::side_by_side && whole && space != ptx::Space::local) {
+    const auto leader = static_cast<unsigned>(__builtin_ctz(lanes));
+    if (std::uint64_t* const bits = written_bits(b, w, space, leader, addresses[leader], bytes, first))
+      set_bits(bits, first, static_cast<std::uint64_t>(__builtin_popcount(lanes)) * bytes, value);
+    return;
+  }
+  for (std::uint32_t m = lanes; m != 0; m &= m - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctz(m));
+    if (std::uint64_t* const bits = written_bits(b, w, space, lane, addresses[lane], bytes, first))
+      set_bits(bits, first, bytes, value);
+  }
+}
+
+namespace {
+
+// Instructions that hand on what they read, of which nothing is decided yet.
+bool only_copies(ptx::Op op) {
+  switch (op) {
+    case ptx::Op::mov:
+    case ptx::Op::selp:
+    case ptx::Op::cvt:
+    case ptx::Op::shfl:
+    case ptx::Op::prmt:
+    case ptx::Op::and_:
+    case ptx::Op::or_:
+    case ptx::Op::xor_:
+    case ptx::Op::not_:
+    case ptx::Op::shl:
+    case ptx::Op::shr:
+    case ptx::Op::shf:
+    case ptx::Op::bfe:
+    case ptx::Op::bfi: return true;
+    default: return false;
+  }
+}
+
+const char* memory_name(ptx::Space space) {
+  return space == ptx::Space::shared ? "shared" : space == ptx::Space::local ? "local" : "global";
+}
+
+}  // namespace
+
+void Watch::use(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f, std::uint32_t pc,
+                std::uint32_t lanes) {
+  const ptx::Inst& inst = *x.inst;
+  WatchedWarp& watched = b.warps[w.ctx.warp];
+  const auto row = [&](const ptx::Operand& o) -> std::uint32_t* {
+    if (o.kind != ptx::OperandKind::reg) return nullptr;
+    return &watched.unwritten[w.frame().row + o.index];
+  };
+  std::uint32_t from = 0;  // lanes that read what nobody wrote
+  bool address = false;
+  const bool memory = inst.op == ptx::Op::ld || inst.op == ptx::Op::ldu || inst.op == ptx::Op::st ||
+                      inst.op == ptx::Op::atom || inst.op == ptx::Op::red || inst.op == ptx::Op::cp_async;
+  for (unsigned i = 0; i < inst.src_count; ++i) {
+    const std::uint32_t* const r = row(inst.src[i]);
+    if (r == nullptr || (*r & lanes) == 0) continue;
+    from |= *r & lanes;
+    address = address || (memory && (i == 0 || inst.op == ptx::Op::cp_async));
+  }
+  // A store hands it on to memory.
+  const bool stores = inst.op == ptx::Op::st && !address;
+  const bool hands_on = from != 0 && (stores || only_copies(inst.op));
+  if (from != 0 && !hands_on) {
+    const Origin& o = watched.origin;
+    const auto lane = static_cast<unsigned>(__builtin_ctz(from));
+    const std::string rule = fmt::format("init.{}", memory_name(o.space));
+    Findings& findings = checker_.findings();
+    if (result::Finding* const found = findings.add(rule, o.function->function->code.data() + o.pc, &inst)) {
+      const ptx::Inst& load = o.function->function->code[o.pc];
+      const unsigned bytes = ptx::size_of(load.type) * load.mods.vector;
+      found->message = fmt::format("{} memory is {} before anything was written there", memory_name(o.space),
+                                   address ? "read and used as an address" : "read and used");
+      found->accesses.push_back(access_of(*o.function, o.pc, id_, b.races.block,
+                                          w.ctx.warp * exec::warp_size + o.lane,
+                                          fmt::format("read of {} bytes", bytes)));
+      if (&inst != &load)
+        found->accesses.push_back(access_of(f, pc, id_, b.races.block, w.ctx.warp * exec::warp_size + lane,
+                                            "use of the value"));
+      if (o.space == ptx::Space::shared)
+        found->memory = shared_place(*f.module, *launch_.entry->function, o.address, bytes);
+      else if (o.space != ptx::Space::local)
+        found->memory = global_place(checker_.memory(), o.address, bytes);
+      found->hint = "write it first: cudaMemset, a copy, or a store by each thread; here it reads as zero, on "
+                    "a board as whatever was there";
+    }
+    for (unsigned i = 0; i < inst.src_count; ++i)
+      if (std::uint32_t* const r = row(inst.src[i])) *r &= ~lanes;
+  }
+  for (unsigned i = 0; i < inst.dst_count; ++i)
+    if (std::uint32_t* const r = row(inst.dst[i])) *r = (*r & ~lanes) | (hands_on && !stores ? from : 0);
+  watched.any_unwritten = std::ranges::any_of(watched.unwritten, [](std::uint32_t r) { return r != 0; });
+  if (!stores || from == 0) return;
+  // What it writes is still what nobody wrote. (The address is looked at once more before it is executed.)
+  watched.any_unwritten = true;
+}
+
+// ---- values
+
+std::string Watch::lane_value(const Warp& w, const XInst& x, unsigned lane) const {
+  const ptx::Inst& inst = *x.inst;
+  if (inst.src_count < 2 || inst.mods.vector > 1 || inst.type == ptx::Type::b128) return {};
+  const unsigned bytes = ptx::size_of(inst.type);
+  std::uint64_t bits = 0;
+  const std::byte* const row = w.ctx.row(x.src[1]);
+  const bool wide = inst.src[1].bytes == 8 || (inst.src[1].kind == ptx::OperandKind::imm && bytes == 8);
+  std::memcpy(&bits, row + lane * (wide ? 8 : 4), wide ? 8 : 4);
+  return value_text(inst, bits, bytes);
+}
+
+std::string Watch::memory_value(const ptx::Inst& inst, bool shared, std::uint64_t address) const {
+  const unsigned bytes = ptx::size_of(inst.type);
+  if (bytes > 8) return {};
+  std::uint64_t bits = 0;
+  if (shared) {
+    if (address + bytes > launch_.shared_bytes) return {};
+    std::memcpy(&bits, now_.block->block->shared.data() + address, bytes);
+  } else {
+    if (checker_.memory().find(address, bytes) == nullptr) return {};
+    std::memcpy(&bits, checker_.memory().host(address), bytes);
+  }
+  return value_text(inst, bits, bytes);
+}
+
+}  // namespace simtlab::check

@@ -1,0 +1,123 @@
+// What is looked at while a launch runs: each access, each barrier, each value that nobody wrote.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "check/checker.h"
+#include "check/races.h"
+#include "exec/state.h"
+
+namespace simtlab::check {
+
+// An instruction of a warp that names the lanes that take part, and has not seen all of them.
+struct Members {
+  std::uint32_t mask = 0, arrived = 0;
+  std::uint32_t pc = 0;
+  const CheckedFunction* function = nullptr;
+};
+
+// A copy to shared memory under way.
+struct Copy {
+  std::uint32_t group = 0;  // of its thread
+  unsigned lane = 0;
+  std::uint32_t pc = 0;
+  CheckedFunction* function = nullptr;
+  std::uint64_t address = 0;
+  unsigned bytes = 0;
+};
+
+// Where a value came from that nobody wrote.
+struct Origin {
+  CheckedFunction* function = nullptr;
+  std::uint32_t pc = 0;
+  ptx::Space space = ptx::Space::global;
+  std::uint64_t address = 0;
+  unsigned lane = 0;
+};
+
+struct WatchedWarp {
+  Members members;
+  std::vector<Copy> copies;
+  std::uint32_t groups[exec::warp_size] = {};  // closed, by lane
+  std::vector<std::uint32_t> unwritten;        // by register row: lanes that hold what nobody wrote
+  bool any_unwritten = false;
+  Origin origin;  // of the last one
+};
+
+struct WatchedBlock {
+  std::unique_ptr<exec::Block::Impl> block;
+  Races::Block races;
+  std::vector<std::uint64_t> shared_written, local_written;  // a bit a byte
+  std::vector<WatchedWarp> warps;
+};
+
+// Of one launch.
+class Watch final : public RaceSink {
+ public:
+  Watch(Checker& checker, const exec::Launch::Impl& launch, std::uint32_t id);
+
+  CheckedFunction& function(std::uint32_t index);
+  void begin(WatchedBlock& b, std::uint64_t number);
+  // Before the lanes of ctx.mask execute a memory instruction, and behind it.
+  void before(WatchedBlock& b, exec::Warp& w, const exec::XInst& x, CheckedFunction& f, std::uint32_t pc);
+  void behind(WatchedBlock& b, exec::Warp& w, const exec::XInst& x, CheckedFunction& f, std::uint32_t pc);
+  // Before the lanes of ctx.mask execute a fence, a barrier of the warp, ...
+  void hook(WatchedBlock& b, exec::Warp& w, const exec::XInst& x, CheckedFunction& f, std::uint32_t pc);
+  // Before an instruction of a warp that holds what nobody wrote.
+  void use(WatchedBlock& b, exec::Warp& w, const exec::XInst& x, CheckedFunction& f, std::uint32_t pc,
+           std::uint32_t lanes);
+  // Before and behind a barrier of the block.
+  void arrives(WatchedBlock& b, exec::Warp& w, const exec::XInst& x, CheckedFunction& f, std::uint32_t pc,
+               std::uint32_t lanes);
+  void has_arrived(WatchedBlock& b);
+  void exits(WatchedBlock& b, exec::Warp& w, std::uint32_t lanes);
+  void calls(WatchedBlock& b, exec::Warp& w, const exec::XInst& x, std::uint32_t lanes);
+  // The launch has failed.
+  void fault(const exec::Fault& fault);
+
+  void race(const Race& race) override;
+
+ private:
+  struct Now {
+    WatchedBlock* block = nullptr;
+    exec::Warp* warp = nullptr;
+    const exec::XInst* x = nullptr;
+    CheckedFunction* function = nullptr;
+    std::uint32_t pc = 0;
+    const exec::Look* look = nullptr;
+  };
+  void look_at(WatchedBlock& b, exec::Warp& w, const exec::XInst& x, CheckedFunction& f, std::uint32_t pc,
+               ptx::Space space, std::uint32_t lanes, const std::uint64_t* addresses, const exec::Look& look);
+  std::uint32_t lanes_outside(const exec::Warp& w, const exec::Look& look, std::uint32_t lanes) const;
+  void outside(exec::Warp& w, std::uint32_t lanes);
+  std::uint32_t unwritten_lanes(WatchedBlock& b, const exec::Warp& w, ptx::Space space, std::uint32_t lanes,
+                                const std::uint64_t* addresses, unsigned bytes, const exec::Look& look);
+  void note_written(WatchedBlock& b, const exec::Warp& w, ptx::Space space, std::uint32_t lanes,
+                    const std::uint64_t* addresses, unsigned bytes, const exec::Look& look, bool value);
+  std::uint64_t* written_bits(WatchedBlock& b, const exec::Warp& w, ptx::Space space, unsigned lane,
+                              std::uint64_t address, unsigned bytes, std::uint64_t& first);
+  void members(WatchedBlock& b, exec::Warp& w, CheckedFunction& f, std::uint32_t pc, std::uint32_t mask,
+               std::uint32_t lanes, bool syncs);
+  void members_missing(WatchedBlock& b, exec::Warp& w, std::uint32_t still_here);
+  void end_copies(WatchedBlock& b, exec::Warp& w, std::uint32_t lanes, std::uint32_t left);
+  result::Access access_of(const CheckedFunction& f, std::uint32_t pc, std::uint32_t launch, std::uint64_t block,
+                           unsigned thread, std::string what);
+  std::string lane_value(const exec::Warp& w, const exec::XInst& x, unsigned lane) const;
+  std::string memory_value(const ptx::Inst& inst, bool shared, std::uint64_t address) const;
+
+  Checker& checker_;
+  const exec::Launch::Impl& launch_;
+  std::uint32_t id_;
+  exec::LookHandler look_;
+  std::vector<CheckedFunction*> functions_;  // by index in the module
+  bool fine_ = false;
+  Now now_;
+  // Barriers of a part of the block that somebody has arrived at, before the instruction
+  std::uint32_t open_parts_ = 0;
+  int whole_ = -1;  // the barrier of the whole block that a warp arrives at
+};
+
+}  // namespace simtlab::check

@@ -1,0 +1,219 @@
+// Watch: findings of races, accesses outside, faults.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "check/watch.h"
+#include "exec/outside.h"
+
+namespace simtlab::check {
+
+using exec::Warp;
+
+namespace {
+
+void set_block(std::uint32_t (&out)[3], const exec::Dim3& grid, std::uint64_t number) {
+  const exec::Dim3 at = exec::block_at(grid, number);
+  out[0] = at.x, out[1] = at.y, out[2] = at.z;
+}
+
+std::string access_text(const Site& site, bool writes) {
+  if (site.atomic) return fmt::format("atomic read-modify-write of {} bytes", site.bytes);
+  if (site.late) return fmt::format("copy of {} bytes (cp.async)", site.bytes);
+  return fmt::format("{}{} of {} byte{}", site.volatile_ ? "volatile " : "", writes ? "write" : "read", site.bytes,
+                     site.bytes == 1 ? "" : "s");
+}
+
+}  // namespace
+
+result::Access Watch::access_of(const CheckedFunction& f, std::uint32_t pc, std::uint32_t launch,
+                                std::uint64_t block, unsigned thread, std::string what) {
+  const CheckedLaunch& l = checker_.launch(launch);
+  result::Access out;
+  out.place = place_of(checker_.findings().sources(), l.kernel, *f.module, *f.function, f.function->code[pc]);
+  out.what = std::move(what);
+  out.launch = l.number;
+  set_block(out.block, l.grid, block);
+  out.thread[0] = thread % l.block.x;
+  out.thread[1] = thread / l.block.x % l.block.y;
+  out.thread[2] = thread / l.block.x / l.block.y;
+  return out;
+}
+
+void Watch::race(const Race& r) {
+  const Site &mine = checker_.sites().at(r.site), &other = checker_.sites().at(r.other_site);
+  Findings& findings = checker_.findings();
+  const ptx::Inst &inst = mine.inst(), &other_inst = other.inst();
+  // Values: of what is about to be written, and of what is there.
+  const std::string before = memory_value(inst, r.shared, r.address);
+  std::string value = mine.writes && !mine.late ? lane_value(*now_.warp, *now_.x, r.lane) : before;
+  std::string other_value = other.atomic ? std::string() : before;
+  if (r.same_instruction && r.other_writes)
+    other_value = lane_value(*now_.warp, *now_.x, r.other_thread % exec::warp_size);
+  std::string rule = r.shared ? "race.shared" : "race.global";
+  switch (r.why) {
+    case Race::Why::unordered:
+      if (r.writes && r.other_writes && !mine.atomic && !other.atomic && !value.empty() && value == other_value)
+        rule = "race.same-value";
+      break;
+    case Race::Why::scope: rule = "race.scope"; break;
+    case Race::Why::volatile_: rule = "race.volatile"; break;
+    case Race::Why::late: rule = "race.async"; break;
+  }
+  const void *a = &inst, *b = &other_inst;
+  if (b < a) std::swap(a, b);
+  result::Finding* const found = findings.add(rule, a, b);
+  if (found == nullptr) return;
+  if (mine.atomic || other.atomic) {
+    if (mine.atomic) value.clear();
+    if (other.atomic) other_value.clear();
+  }
+  CheckedFunction& f = *now_.function;
+  found->accesses.push_back(access_of(f, mine.pc, r.launch, r.block, r.thread, access_text(mine, r.writes)));
+  found->accesses.back().value = value;
+  const auto module = checker_.launch(r.other_launch).module;
+  const CheckedFunction& g = checker_.function(module, *other.function);
+  found->accesses.push_back(
+      access_of(g, other.pc, r.other_launch, r.other_block, r.other_thread, access_text(other, r.other_writes)));
+  found->accesses.back().value = other_value;
+  const unsigned bytes = std::min<unsigned>(mine.bytes, 8);
+  found->memory = r.shared ? shared_place(*f.module, *launch_.entry->function, r.address, bytes)
+                           : global_place(checker_.memory(), r.address, bytes);
+  const std::uint32_t line = found->accesses[1].place.line;
+  const char* const where = r.shared ? "shared" : "global";
+  switch (r.why) {
+    case Race::Why::unordered:
+      found->message = fmt::format("two threads {} the same {} memory{}, and nothing orders them",
+                                   r.writes && r.other_writes ? "write to" : "use", where,
+                                   r.writes && r.other_writes ? "" : ", one of them writes");
+      break;
+    case Race::Why::scope:
+      found->message = fmt::format("two threads use the same {} memory by operations of a scope that does not "
+                                   "include both of them",
+                                   where);
+      break;
+    case Race::Why::volatile_:
+      found->message = fmt::format("two threads use the same {} memory by volatile accesses: no race for PTX, "
+                                   "one for CUDA C++",
+                                   where);
+      break;
+    case Race::Why::late:
+      found->message = fmt::format("a copy to shared memory may still be under way when it is used");
+      break;
+  }
+  if (rule == "race.same-value")
+    found->message = fmt::format("two threads write the same value to the same {} memory, and nothing orders them",
+                                 where);
+  if (r.why == Race::Why::late) {
+    found->missing = fmt::format("nobody waited for the copy of line {} (cp.async.wait_group) and then for its "
+                                 "threads (__syncthreads())",
+                                 line);
+    found->hint = "wait for the copy (__pipeline_wait_prior, cuda::pipeline), then __syncthreads()";
+  } else if (r.launch != r.other_launch) {
+    found->missing = "the two kernels run in streams that nothing orders";
+    found->hint = "one stream, an event that the second stream waits for, or cudaDeviceSynchronize()";
+  } else if (r.why == Race::Why::scope) {
+    const bool small_other = other.scope == ptx::Scope::cta || other.scope == ptx::Scope::cluster;
+    found->missing = fmt::format("the operation at line {} is of block scope (.cta), and the blocks differ",
+                                 small_other ? line : found->accesses[0].place.line);
+    found->hint = "atomicAdd() instead of atomicAdd_block(), or thread_scope_device";
+  } else if (r.same_instruction) {
+    found->missing = "lanes of one warp, in one instruction";
+    found->hint = "let one thread do it, or use an atomic operation";
+  } else if (r.same_warp) {
+    found->missing = fmt::format("lanes of one warp, and no __syncwarp() since line {}", line);
+    found->hint = "__syncwarp() between the two; lanes of a warp need not run in step";
+  } else if (r.same_block) {
+    found->missing = fmt::format("no __syncthreads() since line {}", line);
+    found->hint = "__syncthreads() between the two, or an atomic operation";
+  } else {
+    found->missing = "the blocks of a kernel run in any order, and neither waits for the other";
+    found->hint = "an atomic operation, another kernel for the second part, or a flag that is released "
+                  "(__threadfence(), then an atomic) and acquired";
+  }
+}
+
+// The instruction goes to places that nobody has allocated.
+void Watch::outside(Warp& w, std::uint32_t lanes) {
+  if (!checker_.options().memory) return;
+  CheckedFunction& f = *now_.function;
+  const ptx::Inst& inst = f.function->code[now_.pc];
+  const bool writes = inst.op == ptx::Op::st;
+  // The address that the program meant
+  const auto lane = static_cast<unsigned>(__builtin_ctz(lanes));
+  const std::uint64_t meant = exec::address_of(w.ctx, *now_.x, 0, lane);
+  const bool shared = now_.look->space == ptx::Space::shared;
+  std::uint64_t offset = 0;
+  const Checker::Gone* const gone = shared ? nullptr : checker_.gone(meant, &offset);
+  const std::string rule = gone != nullptr ? "memory.use-after-free" : "memory.out-of-bounds";
+  result::Finding* const found = checker_.findings().add(rule, &inst);
+  if (found == nullptr) return;
+  const unsigned bytes = ptx::size_of(inst.type) * inst.mods.vector;
+  const bool atomic = inst.op == ptx::Op::atom || inst.op == ptx::Op::red;
+  found->accesses.push_back(access_of(
+      f, now_.pc, id_, now_.block->races.block, w.ctx.warp * exec::warp_size + lane,
+      fmt::format("{} of {} byte{}", atomic ? "atomic read-modify-write" : writes ? "write" : "read", bytes,
+                  bytes == 1 ? "" : "s")));
+  if (gone != nullptr) {
+    found->message = fmt::format("{} of memory that has been freed", writes ? "write" : "read");
+    found->memory = fmt::format("byte {} of what was {} bytes of {}", offset, gone->bytes, gone->what);
+    found->hint = "free it when the last kernel that uses it has ended";
+    return;
+  }
+  found->message = fmt::format("{} outside of {}", writes ? "write" : "read",
+                               shared ? "the block's shared memory" : "every allocation");
+  const auto near = checker_.memory().nearest(meant);
+  if (shared) {
+    found->memory = fmt::format("byte {} of {} bytes of shared memory", meant & 0xffffffffu, launch_.shared_bytes);
+  } else if (near != nullptr) {
+    const std::uint64_t end = near->address + near->bytes;
+    found->memory = meant >= end ? fmt::format("{} bytes after the end of the {} bytes of {}", meant - end,
+                                               near->bytes, near->what)
+                    : meant < near->address
+                        ? fmt::format("{} bytes before the start of the {} bytes of {}", near->address - meant,
+                                      near->bytes, near->what)
+                        : fmt::format("the last bytes are after the end of the {} bytes of {}", near->bytes,
+                                      near->what);
+  }
+  found->hint = "compare the index with the size before the access; the run went on: such loads read zeros, "
+                "such stores are lost";
+}
+
+void Watch::fault(const exec::Fault& fault) {
+  std::string rule = "program.fault";
+  switch (fault.kind()) {
+    case exec::Fault::Kind::illegal_address: rule = "memory.out-of-bounds"; break;
+    case exec::Fault::Kind::misaligned_address: rule = "memory.misaligned"; break;
+    case exec::Fault::Kind::trap: rule = "program.trap"; break;
+    case exec::Fault::Kind::assertion: rule = "program.assert"; break;
+    case exec::Fault::Kind::deadlock: rule = "barrier.deadlock"; break;
+    case exec::Fault::Kind::illegal_instruction:
+    case exec::Fault::Kind::stack_overflow: break;
+  }
+  const Diagnostic& d = fault.diagnostics().front();
+  result::Finding* const found = checker_.findings().add(rule, nullptr, nullptr, d.message);
+  if (found == nullptr) return;
+  found->message = d.message;
+  found->hint = d.hint;
+  const CheckedLaunch& l = checker_.launch(id_);
+  result::Access access;
+  access.launch = l.number;
+  access.place.kernel = l.kernel;
+  access.place.ptx_file = d.pos.file;
+  access.place.ptx_line = d.pos.line;
+  access.place.file = d.pos.file;
+  access.place.line = d.pos.line;
+  access.place.column = d.pos.column;
+  access.place.text = d.text;
+  // The source line of that PTX
+  for (const ptx::Function& function : l.module->functions)
+    for (const ptx::Inst& inst : function.code)
+      if (inst.line == d.pos.line && d.pos.line != 0 && inst.source_line != 0) {
+        access.place = place_of(checker_.findings().sources(), l.kernel, *l.module, function, inst);
+        found->accesses.assign(1, access);
+        return;
+      }
+  found->accesses.push_back(std::move(access));
+}
+
+}  // namespace simtlab::check
