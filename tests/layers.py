@@ -38,7 +38,7 @@ LAYERS = [
         "studies/trace",
     ],
     ["studies/run"],
-    ["studies/cache", "studies/corun", "studies/explain", "studies/predict"],
+    ["studies/cache", "studies/check", "studies/corun", "studies/explain", "studies/predict"],
     ["studies/validate/areas"],
     ["cli"],
     ["cli/commands"],

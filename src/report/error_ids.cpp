@@ -100,6 +100,12 @@ const std::vector<Term>& error_ids() {
        "docs/guide/suite.md says what is found; simtlab-suite.toml lists programs of any other kind."},
       {"suite-only", "The patterns of --only fit no program of the suite.",
        "Without --only the table shows all names."},
+      {"check-suppression",
+       "A file of suppressions of `check` has a key or a rule that does not exist, says no reason, would "
+       "silence everything, or is XML that is not compute-sanitizer's.",
+       "docs/guide/check.md describes both forms; `simtlab list checks` names the rules."},
+      {"check-baseline", "A baseline of `check` is not as `--write-baseline` writes it.",
+       "Write it anew: simtlab check --write-baseline FILE ..."},
       {"suite-list", "A list of programs has a key that does not exist, or a value that is not of its kind.",
        "docs/guide/suite.md describes the list."},
       {"suite-work",

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "report/cells.h"
+#include "report/check.h"
 #include "report/compare_why.h"
 #include "report/evidence.h"
 #include "report/format.h"
@@ -299,6 +300,9 @@ class Page {
 
 }  // namespace
 
-std::string html(const Result& result, const HtmlOptions& options) { return Page(result, options).run(); }
+std::string html(const Result& result, const HtmlOptions& options) {
+  if (result.check) return check_html(check_report(result));
+  return Page(result, options).run();
+}
 
 }  // namespace simtlab::report

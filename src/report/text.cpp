@@ -5,6 +5,7 @@
 #include <set>
 
 #include "report/cache_text.h"
+#include "report/check.h"
 #include "report/glossary.h"
 #include "report/hits.h"
 #include "report/memory_text.h"
@@ -378,6 +379,11 @@ class ReportWriter : TextWriter {
 }  // namespace
 
 std::string text(const Result& result, const TextOptions& options) {
+  if (result.check) {
+    CheckReport report = check_report(result);
+    report.all = options.all;
+    return check_text(report, options.style);
+  }
   if (result.manifest.mode == "memory") return memory_text(result, options);
   if (result.manifest.mode == "cache") return cache_text(result, options);
   if (result.manifest.mode == "predict") return predict_text(result, options);

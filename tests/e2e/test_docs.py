@@ -34,7 +34,7 @@ TYPED_BY = {
     "validate cache --quick": ("test_cache.py", '"validate", "cache", "--check", "--gate"'),
 }
 # Pages whose commands another test follows.
-ELSEWHERE = dict.fromkeys(test_guide.PAGES, "test_guide.py")
+ELSEWHERE = dict.fromkeys(test_guide.PAGES, "test_guide.py") | {"docs/guide/check.md": "test_check.py"}
 
 
 def sub_commands(path=()):

@@ -12,6 +12,8 @@ STUDIES = {
     "a trace on the cycle-level GPU": ["run", "no.simt"],
     "a program in functional mode": ["run", "--mode", "functional", "--", "./no-program"],
     "a kernel in functional mode": ["run", "no.ptx", "--mode", "functional"],
+    "the check of a program": ["check", "--", "./no-program"],
+    "the check of a kernel": ["check", "no.ptx"],
     "the programs of a suite": ["suite", "no-folder"],
     "the cache study of a program": ["cache", "--", "./no-program"],
     "the cache study of a kernel": ["cache", "no.cl"],

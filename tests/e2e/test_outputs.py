@@ -60,6 +60,7 @@ QUIET = {
         [*KERNEL, "--sweep", "sm.count=2,4"],
         ["saxpy.ptx", "--static", "--grid", "64", "--block", "256"],
     ],
+    "check": [KERNEL],
     "dram": [["--generate", "stream", "--requests", "2000", "--dram", "ddr4-3200"]],
     "probe": [["--gpu", "v100", "--only", "shared", "--quick"]],
     "corun": [["--mix", "HW,BH", "--policy", "shark", "--shorten", "500"]],

@@ -12,6 +12,7 @@ constexpr const char* description =
     "  simtlab run app.cu --gpu a100            compile and run a CUDA program\n"
     "  simtlab run -- ./app 1024                run an executable of nvcc\n"
     "  simtlab run kernel.ptx --launch l.toml   run one kernel without a host program\n"
+    "  simtlab check -- ./tests                 races, bad accesses, leaks, coverage: CI without a GPU\n"
     "  simtlab cache app.cu --gpu gtx480        what it does to L1 and L2, and why it misses\n"
     "  simtlab dram TRACE --dram ddr4-3200      drive a memory on its own\n"
     "  simtlab predict --counts c.toml          analytical models from counts given by hand\n"
@@ -28,6 +29,7 @@ std::unique_ptr<Command> all_commands() {
   auto tool = std::make_unique<Command>("simtlab", description);
   tool->require_subcommand(1, 1);
   add_run(*tool);
+  add_check(*tool);
   add_cache(*tool);
   add_build(*tool);
   add_nvcc(*tool);

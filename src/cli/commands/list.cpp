@@ -22,6 +22,7 @@
 #include "probe/kinds.h"
 #include "ptx/coverage.h"
 #include "report/glossary.h"
+#include "result/findings.h"
 #include "studies/common/command.h"
 #include "studies/common/output.h"
 #include "studies/explain/exit_codes.h"
@@ -164,6 +165,20 @@ std::string list_errors(const ListFormat& format) {
   return (format.markdown ? head : "") + list_table({"name", "meaning", "what to do"}, rows, format);
 }
 
+std::string list_checks(const ListFormat& format) {
+  std::vector<std::vector<std::string>> rows;
+  for (const result::FindingRule& rule : result::finding_rules())
+    rows.push_back({format.markdown ? fmt::format("`{}`", rule.id) : std::string(rule.id),
+                    std::string(rule.check), rule.level == result::Level::error ? "error" : "warning",
+                    std::string(rule.title), std::string(rule.help)});
+  const std::string head =
+      "# Checks\n\nGenerated from the table of rules by `simtlab list checks --markdown`; do not edit.\n\n"
+      "What `simtlab check` finds ([check.md](../guide/check.md)). The second column is the word for "
+      "`--checks`; a finding of level warning fails a check only with `--level warning`.\n\n";
+  return (format.markdown ? head : "") +
+         list_table({"rule", "check", "level", "what", "what it means and what to do"}, rows, format);
+}
+
 template <class Entry>
 std::string list_policies(std::span<const Named<Entry>> all, const ListFormat& format) {
   std::vector<std::vector<std::string>> rows;
@@ -256,7 +271,7 @@ void add_list(Command& app) {
       "list",
       "Print what this version knows: gpus, drams, controllers, plugins, ptx, stats, schedulers, "
       "replacements, set-indexes, memory-schedulers, page-policies, prefetchers, orders, "
-      "policies, probes, options, exit-codes, errors");
+      "policies, probes, options, exit-codes, errors, checks");
   list->require_subcommand(1, 1);
   const auto format = std::make_shared<ListFormat>();
   const auto add = [&](const char* name, const char* text, std::string (*make)(const ListFormat&)) {
@@ -291,6 +306,7 @@ void add_list(Command& app) {
   add("options", "Every option of every command", list_options);
   add("exit-codes", "Exit codes", list_exit_codes);
   add("errors", "Errors: what each means and what to do", list_errors);
+  add("checks", "What simtlab check finds: rules, and what each means", list_checks);
 }
 
 }  // namespace simtlab::cli

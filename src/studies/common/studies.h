@@ -7,6 +7,7 @@ namespace simtlab::studies {
 
 void add_run(Command& app);
 void add_cache(Command& app);
+void add_check(Command& app);
 void add_predict(Command& app);
 void add_probe(Command& app);
 void add_dram(Command& app);

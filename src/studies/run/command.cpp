@@ -298,6 +298,7 @@ options::Study study_of(const Run& options, const Call& call) {
   if (!cl && !cuda && (!options.trace.empty() || (!rest.empty() && is_trace(rest.front()))))
     return chosen(time_trace, time_trace, cache_trace, predict_trace);
   const bool kernel = cl || (!cuda && !after_dashes && rest.size() == 1);
+  if (options.given.has("check")) return kernel ? check_kernel : check_program;
   return kernel ? chosen(time_kernel, execute_kernel, cache_kernel, predict_kernel)
                 : chosen(time_program, execute_program, cache_program, predict_program);
 }
