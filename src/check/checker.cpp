@@ -39,7 +39,7 @@ Checker::Checker(const Options& options, exec::GlobalMemory& memory)
       races_(shadow_, sites_, sink_) {
   memory.set_on_write([this](std::uint64_t address, std::uint64_t bytes) { written(address, bytes); });
   if (options.memory) memory.hold_released(std::min(most_held, memory.capacity() / 4));
-  if (options.races && (shadow_.words() == nullptr || shadow_.bytes() == nullptr))
+  if (options.races && !shadow_.has_cells())
     findings_.gap("races in global memory: the host has no address space for their shadow (ulimit -v)");
 }
 Checker::~Checker() { memory_.set_on_write({}); }
@@ -158,7 +158,7 @@ std::uint32_t Checker::site(CheckedFunction& f, std::uint32_t pc, bool late) {
       copy ? inst.mods.copy_bytes : static_cast<std::uint16_t>(ptx::size_of(inst.type) * inst.mods.vector);
   known = sites_.add(site);
   if (known == 0)
-    findings_.gap(fmt::format("races at instructions beyond the first {} that touch memory", most_sites));
+    findings_.gap(fmt::format("races at instructions beyond the first {} that touch memory", late_bit));
   return known;
 }
 

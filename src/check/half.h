@@ -1,6 +1,6 @@
 // One half of a shadow cell: who wrote (or read) these bytes last, in 64 bits.
 //
-//   instance 28 | how many 2 | thread 10 | epoch 6 | step 4 | site 14
+//   instance 28 | epoch 6 | step 4 | how many 2 | thread 10 | site 14
 //
 // instance: number of a block's execution, or of a part of it (instances.h); 0: nobody. epoch: full barriers
 // of the block since the instance began; step: synchronisations of the thread's warp since the epoch began.
@@ -23,12 +23,14 @@ enum class Many : std::uint8_t {
   grid,   // several blocks, or the list that the low bits number (readers.h)
 };
 
-inline constexpr unsigned site_bits = 14, step_bits = 4, epoch_bits = 6, thread_bits = 10, many_bits = 2;
-inline constexpr unsigned time_shift = site_bits, time_bits = epoch_bits + step_bits;
-inline constexpr unsigned thread_shift = time_shift + time_bits, many_shift = thread_shift + thread_bits;
-inline constexpr unsigned instance_shift = many_shift + many_bits;
-inline constexpr std::uint32_t most_steps = (1u << step_bits) - 1, most_epochs = (1u << epoch_bits) - 1;
-inline constexpr std::uint32_t most_sites = 1u << site_bits;
+inline constexpr unsigned site_bits = 14, thread_bits = 10, many_bits = 2, step_bits = 4, epoch_bits = 6;
+inline constexpr unsigned thread_shift = site_bits, many_shift = thread_shift + thread_bits;
+inline constexpr unsigned time_shift = many_shift + many_bits, time_bits = epoch_bits + step_bits;
+inline constexpr unsigned instance_shift = time_shift + time_bits;
+inline constexpr std::uint32_t most_steps = (1u << step_bits) - 1, most_epochs = (1u << epoch_bits) - 2;
+// Of what no barrier of one block orders: several blocks
+inline constexpr unsigned no_time = (1u << time_bits) - 1;
+inline constexpr std::uint32_t most_sites = 1u << site_bits, late_bit = 1u << (site_bits - 1);
 inline constexpr std::uint64_t most_instances = std::uint64_t{1} << (64 - instance_shift);
 // An instance that no block has: the word's bytes have cells of their own.
 inline constexpr Half split_word = ~Half{0} << instance_shift;
@@ -45,12 +47,16 @@ constexpr unsigned site_of(Half h) { return h & (most_sites - 1); }
 constexpr Half with_many(Half h, Many many) {
   return (h & ~(Half{3} << many_shift)) | static_cast<Half>(many) << many_shift;
 }
+constexpr Half with_time(Half h, unsigned time) {
+  return (h & ~(Half{no_time} << time_shift)) | static_cast<Half>(time) << time_shift;
+}
+// All but when and where: the same thread.
+inline constexpr Half who_mask = ~(Half{no_time} << time_shift | Half{most_sites - 1});
 
-// Of four bytes, or of one.
-struct Cell {
-  Half writer = 0, reader = 0;
+// Of words, or of bytes, side by side.
+struct Cells {
+  Half *writers = nullptr, *readers = nullptr;
 };
-static_assert(sizeof(Cell) == 16);
 
 // When something happened to a warp, over its whole life: full barriers before it, and steps of the warp
 // since.

@@ -7,10 +7,13 @@ namespace simtlab::check {
 // Who is about to touch memory, in the words of a cell.
 struct Races::Me {
   const Block* block = nullptr;
-  Half half = 0;          // of this lane
-  std::uint32_t low = 0;  // instances below are ordered before it
+  Half half = 0;  // of this lane
+  // Halves below are ordered before it, and `older` halves from `own` on: of the same instance, before its
+  // last barrier
+  Half below = 0, own = 0, older = 0;
+  std::uint32_t low = 0;  // the instance of `below`
   std::uint32_t instance = 0;
-  unsigned thread = 0, lane = 0, epoch_time = 0, synced_time = 0;
+  unsigned thread = 0, lane = 0, synced_time = 0;
   Time synced;  // over the warp's whole life
   const Site* site = nullptr;
   std::uint32_t lanes = 0;  // that touch these bytes together
@@ -50,10 +53,12 @@ void Races::begin_block(Block& b, std::uint32_t launch, std::uint64_t number, un
   b.instance = b.first = instances_.add({number, launch, {}, fine});
   b.warps.assign(warps, {b.instance, {}, 0, 0});
   b.fine = fine;
-  const std::size_t words = (shared_bytes + 3) / 4;
-  if (b.shared.size() != words) {
-    b.shared.assign(words, {});
-    b.shared_bytes.clear();
+  b.words = (shared_bytes + 3) / 4;
+  if (b.writers.size() != b.words) {
+    b.writers.assign(b.words, 0);
+    b.readers.assign(b.words, 0);
+    b.byte_writers.clear();
+    b.byte_readers.clear();
   }
   if (!fine) return;
   b.knows.assign(threads, 0);
@@ -72,16 +77,23 @@ bool Races::same_block(Half h, const Me& me) const {
   return i.launch == me.block->launch && i.block == me.block->block;
 }
 
+namespace {
+
+// Whether a half is ordered before an access by numbers alone.
+inline bool plainly_before(Half h, Half below, Half own, Half older) {
+  return (h < below) | ((h - own < older) & ((h & late_bit) == 0));
+}
+
+}  // namespace
+
 inline bool Races::before(Half h, const Me& me) const {
-  const std::uint32_t instance = instance_of(h);
-  if (instance < me.low) return true;
-  if (instance == me.instance && many_of(h) != Many::grid) {
-    const unsigned time = time_of(h);
-    if (time < me.epoch_time) return !sites_.at(site_of(h)).late;
-    if (thread_of(h) / warp_lanes == me.thread / warp_lanes && many_of(h) != Many::block &&
-        time < me.synced_time)
-      return !sites_.at(site_of(h)).late;
-    if (many_of(h) == Many::one && thread_of(h) == me.thread) return !sites_.at(site_of(h)).late;
+  if (plainly_before(h, me.below, me.own, me.older)) return true;
+  if (instance_of(h) == me.instance) {
+    if ((h & late_bit) != 0 && many_of(h) != Many::grid) return false;
+    if (many_of(h) <= Many::warp && thread_of(h) / warp_lanes == me.thread / warp_lanes &&
+        time_of(h) < me.synced_time)
+      return true;
+    if (many_of(h) == Many::one && thread_of(h) == me.thread) return true;
     if (!me.fine) return false;
   }
   return before_slowly(h, ~0u, me);
@@ -92,7 +104,7 @@ bool Races::before_slowly(Half h, std::uint32_t lanes, const Me& me) const {
   const Instance& i = instances_.at(instance_of(h));
   if (i.launch != me.block->launch) return false;
   const Many many = many_of(h);
-  if (many == Many::grid || sites_.at(site_of(h)).late) return false;
+  if (many == Many::grid || (h & late_bit) != 0) return false;
   const Time time = instances_.time_of(h);
   const unsigned warp = thread_of(h) / warp_lanes;
   if (many == Many::one) lanes = 1u << thread_of(h) % warp_lanes;
@@ -211,60 +223,101 @@ Half Races::merge(Half old, const Me& me, std::uint32_t lanes) {
   const Site &other = sites_.at(site_of(old)), &mine = *me.site;
   if ((mine.strong && !other.strong) || (mine.strong && other.strong && other.scope < mine.scope))
     out = (out & ~Half{most_sites - 1}) | site_of(old);
-  if (many_of(old) == Many::grid || !same_block(old, me)) return with_many(out, Many::grid);
+  if (many_of(old) == Many::grid || !same_block(old, me))
+    return with_time(with_many(out, Many::grid), no_time);
   if (many_of(old) <= Many::warp && thread_of(old) / warp_lanes == me.thread / warp_lanes)
     return with_many(out, Many::warp);
   return with_many(out | Half{most_steps} << time_shift, Many::block);
 }
 
-inline void Races::read(Cell& cell, const Me& me, std::uint64_t address) {
-  check(cell.writer, me, address, true);
-  cell.reader = before(cell.reader, me) ? me.half : merge(cell.reader, me, me.lanes);
-}
-
-void Races::write(Cell& cell, const Me& me, std::uint64_t address) {
-  if (!before(cell.writer, me)) {
-    check(cell.writer, me, address, true);
-    // Strong ones beside each other all count; else the last one.
-    const bool both = me.site->strong && (is_list(cell.writer) || sites_.at(site_of(cell.writer)).strong);
-    cell.writer = both ? merge(cell.writer, me, me.lanes) : me.half;
-  } else {
-    cell.writer = me.half;
-  }
-  if (before(cell.reader, me)) {
-    cell.reader = 0;
+inline void Races::read(Half& writer, Half& reader, const Me& me, std::uint64_t address) {
+  if (!before(writer, me)) check(writer, me, address, true);
+  if (before(reader, me)) {
+    reader = me.half;
     return;
   }
-  check(cell.reader, me, address, false);
-  if (!me.site->strong) cell.reader = 0;
+  // It stands for this access already.
+  if (!me.fine && !me.site->strong && instance_of(reader) == me.instance &&
+      (many_of(reader) >= Many::block ||
+       (many_of(reader) == Many::warp && thread_of(reader) / warp_lanes == me.thread / warp_lanes &&
+        time_of(reader) == time_of(me.half))))
+    return;
+  reader = merge(reader, me, me.lanes);
 }
 
-inline void Races::touch(Cell& cell, const Me& me, std::uint64_t address) {
+void Races::write(Half& writer, Half& reader, const Me& me, std::uint64_t address) {
+  if (!before(writer, me)) {
+    check(writer, me, address, true);
+    // Strong ones beside each other all count; else the last one.
+    const bool both = me.site->strong && (is_list(writer) || sites_.at(site_of(writer)).strong);
+    writer = both ? merge(writer, me, me.lanes) : me.half;
+  } else {
+    writer = me.half;
+  }
+  if (before(reader, me)) {
+    reader = 0;
+    return;
+  }
+  check(reader, me, address, false);
+  if (!me.site->strong) reader = 0;
+}
+
+inline void Races::touch(Cells cells, std::uint64_t at, const Me& me, std::uint64_t address) {
   if (me.site->writes)
-    write(cell, me, address);
+    write(cells.writers[at], cells.readers[at], me, address);
   else
-    read(cell, me, address);
+    read(cells.writers[at], cells.readers[at], me, address);
 }
 
 // A part of a word, or a word of which parts have been touched.
-void Races::touch_bytes(Cell* words, Cell* bytes, std::uint64_t offset, unsigned count, const Me& me,
+void Races::touch_bytes(Cells words, Cells bytes, std::uint64_t offset, unsigned count, const Me& me,
                         std::uint64_t address) {
-  Cell& word = words[offset / 4];
-  if (word.writer < split_word) {
-    for (unsigned i = 0; i < 4; ++i) bytes[offset / 4 * 4 + i] = word;
-    word = {split_word, 0};
+  const std::uint64_t word = offset / 4;
+  if (words.writers[word] < split_word) {
+    for (unsigned i = 0; i < 4; ++i) {
+      bytes.writers[word * 4 + i] = words.writers[word];
+      bytes.readers[word * 4 + i] = words.readers[word];
+    }
+    words.writers[word] = split_word;
+    words.readers[word] = 0;
   }
-  for (unsigned i = 0; i < count; ++i) touch(bytes[offset + i], me, address + i);
+  for (unsigned i = 0; i < count; ++i) touch(bytes, offset + i, me, address + i);
+}
+
+// All 32 lanes at words side by side, all of it ordered before them by numbers alone, or their own: the usual
+// case, in a loop without branches. me: of lane 0. False: nothing was done.
+bool Races::touch_row(Cells words, std::uint64_t first, const Me& me) const {
+  Half* const writers = words.writers + first;
+  Half* const readers = words.readers + first;
+  const Half below = me.below, own = me.own, older = me.older, lane0 = me.half;
+  std::uint64_t other = 0;
+  for (unsigned i = 0; i < warp_lanes; ++i) {
+    const Half mine = lane0 + (Half{i} << thread_shift), w = writers[i], r = readers[i];
+    const bool fine_w = plainly_before(w, below, own, older) | (((w ^ mine) & (who_mask | late_bit)) == 0);
+    const bool fine_r = plainly_before(r, below, own, older) | (((r ^ mine) & (who_mask | late_bit)) == 0);
+    other |= static_cast<std::uint64_t>(!(fine_w & fine_r));
+  }
+  if (other != 0) return false;
+  if (me.site->writes) {
+    for (unsigned i = 0; i < warp_lanes; ++i) writers[i] = lane0 + (Half{i} << thread_shift);
+    for (unsigned i = 0; i < warp_lanes; ++i) readers[i] = 0;
+  } else {
+    for (unsigned i = 0; i < warp_lanes; ++i) readers[i] = lane0 + (Half{i} << thread_shift);
+  }
+  return true;
 }
 
 void Races::access(Block& b, const Going& g) {
   const bool shared = g.space == ptx::Space::shared;
-  Cell *words = shadow_.words(), *bytes = shadow_.bytes();
+  Cells words = shadow_.words(), bytes = shadow_.bytes();
   if (shared) {
-    if (b.shared_bytes.empty() && g.bytes < 4) b.shared_bytes.resize(b.shared.size() * 4);
-    words = b.shared.data();
-    bytes = b.shared_bytes.data();
-  } else if (words == nullptr || bytes == nullptr) {
+    if (b.byte_writers.empty() && g.bytes < 4) {
+      b.byte_writers.resize(b.words * 4);
+      b.byte_readers.resize(b.words * 4);
+    }
+    words = {b.writers.data(), b.readers.data()};
+    bytes = {b.byte_writers.data(), b.byte_readers.data()};
+  } else if (!shadow_.has_cells()) {
     return;
   }
   const Site& site = sites_.at(g.site);
@@ -273,14 +326,27 @@ void Races::access(Block& b, const Going& g) {
   me.block = &b;
   me.low = shared ? b.first : low_;
   me.instance = w.instance;
-  me.epoch_time = time_in(w.begin, b.epoch, 0);
+  me.below = Half{me.low} << instance_shift;
+  me.own = Half{me.instance} << instance_shift;
+  me.older = Half{time_in(w.begin, b.epoch, 0)} << time_shift;
   me.synced_time = time_in(w.begin, b.epoch, w.synced);
   me.synced = {b.epoch, w.synced};
   me.site = &site;
   me.shared = shared;
   me.fine = b.fine;
   const unsigned now = time_in(w.begin, b.epoch, w.step);
-  std::uint32_t lanes = g.lanes;
+  const std::uint32_t lanes = g.lanes;
+  if (g.side_by_side && lanes == ~0u && g.bytes == 4 && !site.late) {
+    const std::uint64_t address = g.addresses[0];
+    const bool inside = shared ? address + 4 * warp_lanes <= b.words * 4
+                               : shadow_.holds(address) && shadow_.holds(address + 4 * warp_lanes - 1);
+    const std::uint64_t first = (shared ? address : shadow_.offset(address)) / 4;
+    me.half = make_half(me.instance, Many::one, g.warp * warp_lanes, now, g.site);
+    if (inside && touch_row(words, first, me)) {
+      if (b.fine && site.strong) synchronise(b, g);
+      return;
+    }
+  }
   Many many = Many::one;
   if (g.together && !site.writes && (lanes & (lanes - 1)) != 0) many = Many::warp;
   for (std::uint32_t m = lanes; m != 0; m &= m - 1) {
@@ -291,7 +357,7 @@ void Races::access(Block& b, const Going& g) {
     const std::uint64_t address = g.addresses[me.lane];
     std::uint64_t offset = address;
     if (shared) {
-      if (address + g.bytes > b.shared.size() * 4) continue;  // where accesses outside go on
+      if (address + g.bytes > b.words * 4) continue;  // where accesses outside go on
     } else {
       if (!shadow_.holds(address)) continue;
       offset = shadow_.offset(address);
@@ -300,9 +366,8 @@ void Races::access(Block& b, const Going& g) {
       touch_bytes(words, bytes, offset, g.bytes, me, address);
     } else {
       for (unsigned i = 0; i < g.bytes; i += 4) {
-        Cell& word = words[(offset + i) / 4];
-        if (word.writer < split_word) [[likely]]
-          touch(word, me, address + i);
+        if (words.writers[(offset + i) / 4] < split_word) [[likely]]
+          touch(words, (offset + i) / 4, me, address + i);
         else
           touch_bytes(words, bytes, offset + i, 4, me, address + i);
       }
@@ -315,20 +380,20 @@ void Races::access(Block& b, const Going& g) {
 void Races::copies_ended(Block& b, unsigned warp, unsigned lane, std::uint32_t late_site, std::uint32_t site,
                          std::uint64_t address, unsigned bytes) {
   const Warp& w = b.warps[warp];
-  const Half mine =
-      make_half(w.instance, Many::one, warp * warp_lanes + lane, time_in(w.begin, b.epoch, w.step), site);
+  const Half mine = make_half(w.instance, Many::one, warp * warp_lanes + lane,
+                              time_in(w.begin, b.epoch, w.step), site);
+  const auto end = [&](Half& h) {
+    if (h < split_word && site_of(h) == late_site && instance_of(h) >= b.first &&
+        thread_of(h) == warp * warp_lanes + lane)
+      h = mine;
+  };
   for (unsigned i = 0; i < bytes; i += 4) {
-    if ((address + i) / 4 >= b.shared.size()) return;
-    Cell& word = b.shared[(address + i) / 4];
-    const auto end = [&](Half& h) {
-      if (h < split_word && site_of(h) == late_site && instance_of(h) >= b.first &&
-          thread_of(h) == warp * warp_lanes + lane)
-        h = mine;
-    };
-    if (word.writer < split_word) {
-      end(word.writer);
+    const std::uint64_t word = (address + i) / 4;
+    if (word >= b.words) return;
+    if (b.writers[word] < split_word) {
+      end(b.writers[word]);
     } else {
-      for (unsigned k = 0; k < 4; ++k) end(b.shared_bytes[(address + i) / 4 * 4 + k].writer);
+      for (unsigned k = 0; k < 4; ++k) end(b.byte_writers[word * 4 + k]);
     }
   }
 }

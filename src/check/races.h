@@ -50,7 +50,8 @@ struct Going {
   ptx::Space space = ptx::Space::global;  // global or shared
   const std::uint64_t* addresses = nullptr;
   unsigned bytes = 0;
-  bool together = false;  // all lanes at one address
+  bool together = false;      // all lanes at one address
+  bool side_by_side = false;  // lane i at the i-th place
 };
 
 class RaceSink {
@@ -92,7 +93,9 @@ class Races {
     Time begin;
     bool fine = false;  // releases, acquires, barriers for some
     std::vector<Warp> warps;
-    std::vector<Cell> shared, shared_bytes;
+    std::size_t words = 0;                         // of shared memory
+    std::vector<Half> writers, readers;            // by word
+    std::vector<Half> byte_writers, byte_readers;  // by byte; empty until parts of words are touched
     std::vector<Clocks::Id> knows, seen;  // by thread
     std::vector<Fenced> fenced;
     Locations released;  // in shared memory
@@ -130,11 +133,12 @@ class Races {
   Half merge(Half old, const Me& me, std::uint32_t lanes);
   bool same_block(Half h, const Me& me) const;
   bool is_list(Half h) const { return many_of(h) == Many::grid && instances_.at(instance_of(h)).fine; }
-  void touch(Cell& cell, const Me& me, std::uint64_t address);
-  void read(Cell& cell, const Me& me, std::uint64_t address);
-  void write(Cell& cell, const Me& me, std::uint64_t address);
-  void touch_bytes(Cell* words, Cell* bytes, std::uint64_t offset, unsigned count, const Me& me,
+  void read(Half& writer, Half& reader, const Me& me, std::uint64_t address);
+  void write(Half& writer, Half& reader, const Me& me, std::uint64_t address);
+  void touch(Cells cells, std::uint64_t at, const Me& me, std::uint64_t address);
+  void touch_bytes(Cells words, Cells bytes, std::uint64_t offset, unsigned count, const Me& me,
                    std::uint64_t address);
+  bool touch_row(Cells words, std::uint64_t first, const Me& me) const;
   void synchronise(Block& block, const Going& going);
   void synchronise(Block& block, Locations& locations, const Site& site, unsigned warp, unsigned lane,
                    std::uint64_t address);

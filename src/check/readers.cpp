@@ -11,7 +11,7 @@ Readers::Id Readers::add(Id list, Half half, std::uint32_t lanes) {
       if ((lanes & ~head.lanes) == 0) return list;
       list = head.next;
       lanes |= head.lanes;
-    } else if (head.length >= longest) {
+    } else if (head.length >= longest || nodes_.size() >= list_mask) {
       cut_ = true;
       return list;
     }

@@ -45,7 +45,8 @@ class Readers {
 // A half that stands for a list.
 inline constexpr std::uint64_t list_mask = (std::uint64_t{1} << many_shift) - 1;
 constexpr Half list_half(std::uint64_t instance, Readers::Id list) {
-  return instance << instance_shift | static_cast<Half>(Many::grid) << many_shift | list;
+  return instance << instance_shift | Half{no_time} << time_shift |
+         static_cast<Half>(Many::grid) << many_shift | list;
 }
 constexpr Readers::Id list_of(Half h) { return static_cast<Readers::Id>(h & list_mask); }
 

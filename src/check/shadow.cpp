@@ -59,16 +59,20 @@ void set_bits(std::uint64_t* bits, std::uint64_t first, std::uint64_t count, boo
 Shadow::Shadow(std::uint64_t first, std::uint64_t bytes)
     : first_(first),
       bytes_(bytes),
-      words_(bytes / 4 * sizeof(Cell)),
-      byte_cells_(bytes * sizeof(Cell)),
+      writers_(bytes / 4 * sizeof(Half)),
+      readers_(bytes / 4 * sizeof(Half)),
+      byte_writers_(bytes * sizeof(Half)),
+      byte_readers_(bytes * sizeof(Half)),
       written_(bytes / 8 + 8) {}
 
 void Shadow::forget(std::uint64_t address, std::uint64_t bytes) {
   if (!holds(address) || bytes == 0) return;
   const std::uint64_t at = offset(address);
   bytes = std::min(bytes, bytes_ - at);
-  words_.clear(at / 4 * sizeof(Cell), (bytes + 3) / 4 * sizeof(Cell));
-  byte_cells_.clear(at * sizeof(Cell), bytes * sizeof(Cell));
+  for (Reserved* const words : {&writers_, &readers_})
+    words->clear(at / 4 * sizeof(Half), (bytes + 3) / 4 * sizeof(Half));
+  for (Reserved* const cells : {&byte_writers_, &byte_readers_})
+    cells->clear(at * sizeof(Half), bytes * sizeof(Half));
   if (written() != nullptr) {
     // Whole bytes of the bitmap: allocations begin and end at multiples of 256.
     written_.clear(at / 8, (bytes + 7) / 8);
@@ -76,8 +80,8 @@ void Shadow::forget(std::uint64_t address, std::uint64_t bytes) {
 }
 
 void Shadow::forget_cells() {
-  words_.clear(0, bytes_ / 4 * sizeof(Cell));
-  byte_cells_.clear(0, bytes_ * sizeof(Cell));
+  for (Reserved* const words : {&writers_, &readers_}) words->clear(0, bytes_ / 4 * sizeof(Half));
+  for (Reserved* const cells : {&byte_writers_, &byte_readers_}) cells->clear(0, bytes_ * sizeof(Half));
 }
 
 }  // namespace simtlab::check

@@ -36,9 +36,13 @@ class Shadow {
   Shadow(std::uint64_t first, std::uint64_t bytes);
 
   bool holds(std::uint64_t address) const { return address - first_ < bytes_; }
-  // Null: the host has no room for cells (reserve() says so once).
-  Cell* words() const { return reinterpret_cast<Cell*>(words_.data()); }
-  Cell* bytes() const { return reinterpret_cast<Cell*>(byte_cells_.data()); }
+  // Null: the host has no address space for cells.
+  Cells words() const { return {half(writers_), half(readers_)}; }
+  Cells bytes() const { return {half(byte_writers_), half(byte_readers_)}; }
+  bool has_cells() const {
+    return writers_.data() != nullptr && readers_.data() != nullptr && byte_writers_.data() != nullptr &&
+           byte_readers_.data() != nullptr;
+  }
   std::uint64_t* written() const { return reinterpret_cast<std::uint64_t*>(written_.data()); }
   std::uint64_t offset(std::uint64_t address) const { return address - first_; }
   // Memory comes or goes: nobody has touched it, nothing has been written.
@@ -46,8 +50,10 @@ class Shadow {
   void forget_cells();  // of everything
 
  private:
+  static Half* half(const Reserved& r) { return reinterpret_cast<Half*>(r.data()); }
+
   std::uint64_t first_, bytes_;
-  Reserved words_, byte_cells_, written_;
+  Reserved writers_, readers_, byte_writers_, byte_readers_, written_;
 };
 
 }  // namespace simtlab::check

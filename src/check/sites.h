@@ -29,13 +29,15 @@ class Sites {
  public:
   // 0 if there are too many: such an access is not remembered.
   std::uint32_t add(const Site& site);
-  const Site& at(std::uint32_t number) const { return sites_[number]; }
+  const Site& at(std::uint32_t number) const {
+    return (number & late_bit) != 0 ? late_[number & ~late_bit] : sites_[number];
+  }
   bool full() const { return full_; }
   // Nothing that is remembered is of concern any more.
   void clear();
 
  private:
-  std::vector<Site> sites_{1};
+  std::vector<Site> sites_{1}, late_{1};
   bool full_ = false;
 };
 
