@@ -54,6 +54,9 @@ Options parse_options(std::string_view text) {
     }
     if (word.starts_with("order=")) {
       out.order = word.substr(6);
+      if (out.order.empty() || out.order.size() > 18 ||
+          out.order.find_first_not_of("0123456789") != std::string::npos)
+        unknown(word);
       continue;
     }
     bool known = false;

@@ -63,6 +63,7 @@ void Races::begin_block(Block& b, std::uint32_t launch, std::uint64_t number, un
   if (!fine) return;
   b.knows.assign(threads, 0);
   b.seen.assign(threads, 0);
+  b.flags.assign(threads, 0);
   b.fenced.assign(threads, {});
   b.released.clear();
   b.arrived.fill({});
@@ -141,13 +142,13 @@ void Races::check_one(Half h, std::uint32_t lanes, const Me& me, std::uint64_t a
   if (other.strong && me.site->strong && other.bytes == me.site->bytes) {
     if (!includes(other.scope, same) || !includes(me.site->scope, same))
       why = Race::Why::scope;
-    else if ((other.volatile_ && !me.site->atomic) || (me.site->volatile_ && !other.atomic))
+    else if ((other.volatile_ || me.site->volatile_) && !other.spins && !me.site->spins)
       why = Race::Why::volatile_;
     else
       return;
   }
-  if (why == Race::Why::unordered && me.fine && many_of(h) != Many::grid &&
-      known(me.block->seen[me.thread], h, lanes, me))
+  if (why != Race::Why::late && me.fine && many_of(h) != Many::grid &&
+      known(me.block->flags[me.thread], h, lanes, me))
     why = Race::Why::unfenced;
   Race race;
   race.why = why;
@@ -230,19 +231,34 @@ Half Races::merge(Half old, const Me& me, std::uint32_t lanes) {
   return with_many(out | Half{most_steps} << time_shift, Many::block);
 }
 
-inline void Races::read(Half& writer, Half& reader, const Me& me, std::uint64_t address) {
-  if (!before(writer, me)) check(writer, me, address, true);
-  if (before(reader, me)) {
+namespace {
+
+// The same thread (or the same lanes of a warp) did both.
+inline bool own_half(Half h, Half mine) { return ((h ^ mine) & (who_mask | late_bit)) == 0; }
+
+// Whether readers that a half stands for include one that reads now; not where they are lists. own: the
+// instance's first half.
+inline bool stands_for(Half h, Half mine, Half own) {
+  const bool grid = many_of(h) == Many::grid;
+  const bool same = h - own < Half{1} << instance_shift;
+  return grid | (same & (many_of(h) == Many::block)) |
+         (same & (many_of(h) == Many::warp) & (time_of(h) == time_of(mine)) &
+          (thread_of(h) / warp_lanes == thread_of(mine) / warp_lanes));
+}
+
+}  // namespace
+
+[[gnu::always_inline]] inline void Races::read(Half& writer, Half& reader, const Me& me,
+                                               std::uint64_t address) {
+  const Half w = writer, r = reader;
+  if (!plainly_before(w, me.below, me.own, me.older) && !own_half(w, me.half) && !before(w, me))
+    check(w, me, address, true);
+  if (plainly_before(r, me.below, me.own, me.older) || own_half(r, me.half)) {
     reader = me.half;
     return;
   }
-  // It stands for this access already.
-  if (!me.fine && !me.site->strong && instance_of(reader) == me.instance &&
-      (many_of(reader) >= Many::block ||
-       (many_of(reader) == Many::warp && thread_of(reader) / warp_lanes == me.thread / warp_lanes &&
-        time_of(reader) == time_of(me.half))))
-    return;
-  reader = merge(reader, me, me.lanes);
+  if (!me.fine && !me.site->strong && stands_for(r, me.half, me.own)) return;
+  reader = before(r, me) ? me.half : merge(r, me, me.lanes);
 }
 
 void Races::write(Half& writer, Half& reader, const Me& me, std::uint64_t address) {
@@ -262,7 +278,8 @@ void Races::write(Half& writer, Half& reader, const Me& me, std::uint64_t addres
   if (!me.site->strong) reader = 0;
 }
 
-inline void Races::touch(Cells cells, std::uint64_t at, const Me& me, std::uint64_t address) {
+[[gnu::always_inline]] inline void Races::touch(Cells cells, std::uint64_t at, const Me& me,
+                                                std::uint64_t address) {
   if (me.site->writes)
     write(cells.writers[at], cells.readers[at], me, address);
   else
@@ -290,19 +307,27 @@ bool Races::touch_row(Cells words, std::uint64_t first, const Me& me) const {
   Half* const writers = words.writers + first;
   Half* const readers = words.readers + first;
   const Half below = me.below, own = me.own, older = me.older, lane0 = me.half;
-  std::uint64_t other = 0;
+  const bool may_stand = !me.fine && !me.site->strong && !me.site->writes;
+  std::uint64_t other = 0, kept = 0;
   for (unsigned i = 0; i < warp_lanes; ++i) {
     const Half mine = lane0 + (Half{i} << thread_shift), w = writers[i], r = readers[i];
-    const bool fine_w = plainly_before(w, below, own, older) | (((w ^ mine) & (who_mask | late_bit)) == 0);
-    const bool fine_r = plainly_before(r, below, own, older) | (((r ^ mine) & (who_mask | late_bit)) == 0);
-    other |= static_cast<std::uint64_t>(!(fine_w & fine_r));
+    const bool fine_w = plainly_before(w, below, own, older) | own_half(w, mine);
+    const bool fine_r = plainly_before(r, below, own, older) | own_half(r, mine);
+    const bool stands = may_stand & stands_for(r, mine, own);
+    other |= static_cast<std::uint64_t>(!(fine_w & (fine_r | stands)));
+    kept |= static_cast<std::uint64_t>(!fine_r);
   }
   if (other != 0) return false;
   if (me.site->writes) {
     for (unsigned i = 0; i < warp_lanes; ++i) writers[i] = lane0 + (Half{i} << thread_shift);
     for (unsigned i = 0; i < warp_lanes; ++i) readers[i] = 0;
-  } else {
+  } else if (kept == 0) {
     for (unsigned i = 0; i < warp_lanes; ++i) readers[i] = lane0 + (Half{i} << thread_shift);
+  } else {
+    for (unsigned i = 0; i < warp_lanes; ++i) {
+      const Half mine = lane0 + (Half{i} << thread_shift), r = readers[i];
+      readers[i] = plainly_before(r, below, own, older) || own_half(r, mine) ? mine : r;
+    }
   }
   return true;
 }
@@ -380,8 +405,8 @@ void Races::access(Block& b, const Going& g) {
 void Races::copies_ended(Block& b, unsigned warp, unsigned lane, std::uint32_t late_site, std::uint32_t site,
                          std::uint64_t address, unsigned bytes) {
   const Warp& w = b.warps[warp];
-  const Half mine = make_half(w.instance, Many::one, warp * warp_lanes + lane,
-                              time_in(w.begin, b.epoch, w.step), site);
+  const Half mine =
+      make_half(w.instance, Many::one, warp * warp_lanes + lane, time_in(w.begin, b.epoch, w.step), site);
   const auto end = [&](Half& h) {
     if (h < split_word && site_of(h) == late_site && instance_of(h) >= b.first &&
         thread_of(h) == warp * warp_lanes + lane)

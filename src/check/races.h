@@ -74,11 +74,12 @@ class Races {
     std::uint32_t synced = 0;
     ptx::Scope scope = ptx::Scope::none;
   };
+  // At a location: by releases of the GPU's scope, and by those of a block's. block: that did the last of
+  // them; several: not all of them.
   struct Released {
-    Clocks::Id clock = 0;
-    std::uint64_t block = 0;
-    ptx::Scope scope = ptx::Scope::none;
-    bool one_block = true;
+    Clocks::Id wide = 0, narrow = 0;
+    std::uint64_t wide_block = 0, narrow_block = 0;
+    bool wide_several = false;
   };
   using Locations = std::unordered_map<std::uint64_t, Released>;
   struct Arrived {
@@ -96,7 +97,9 @@ class Races {
     std::size_t words = 0;                         // of shared memory
     std::vector<Half> writers, readers;            // by word
     std::vector<Half> byte_writers, byte_readers;  // by byte; empty until parts of words are touched
-    std::vector<Clocks::Id> knows, seen;  // by thread
+    // By thread: what it knows; what it has read of releases since its last fence; and of that what a lock's
+    // compare-and-swap did not read, after which nobody leaves out the fence
+    std::vector<Clocks::Id> knows, seen, flags;
     std::vector<Fenced> fenced;
     Locations released;  // in shared memory
     std::array<Arrived, 16> arrived;

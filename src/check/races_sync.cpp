@@ -30,7 +30,7 @@ void Races::step(Block& b, unsigned warp) {
 
 void Races::barrier(Block& b) {
   if (b.fine) {
-    for (std::vector<Clocks::Id>* const clocks : {&b.knows, &b.seen}) {
+    for (std::vector<Clocks::Id>* const clocks : {&b.knows, &b.seen, &b.flags}) {
       Clocks::Id all = 0;
       for (const Clocks::Id clock : *clocks) all = clocks_.merge(all, clock);
       std::ranges::fill(*clocks, all);
@@ -103,7 +103,7 @@ void Races::fence(Block& b, unsigned warp, std::uint32_t lanes, ptx::Scope scope
   for (std::uint32_t m = lanes; m != 0; m &= m - 1) {
     const unsigned thread = warp * warp_lanes + static_cast<unsigned>(__builtin_ctz(m));
     b.knows[thread] = clocks_.merge(b.knows[thread], b.seen[thread]);
-    b.seen[thread] = 0;
+    b.seen[thread] = b.flags[thread] = 0;
     b.fenced[thread] = {b.knows[thread],
                         {b.epoch, w.step + 1},
                         w.synced,
@@ -130,41 +130,41 @@ void Races::synchronise(Block& b, Locations& locations, const Site& site, unsign
     const auto at = locations.find(address);
     return at == locations.end() ? nullptr : &at->second;
   }();
-  if (site.reads && there != nullptr && there->clock != 0) {
-    const bool mine = there->one_block && there->block == b.block;
-    if (mine || (!small(there->scope) && !small(site.scope))) {
-      Clocks::Id& into = acquires(order) ? b.knows[thread] : b.seen[thread];
-      into = clocks_.merge(into, there->clock);
-    }
+  if (site.reads && there != nullptr) {
+    Clocks::Id read = 0;
+    if (!small(site.scope) || (!there->wide_several && there->wide_block == b.block)) read = there->wide;
+    if (there->narrow_block == b.block) read = clocks_.merge(read, there->narrow);
+    Clocks::Id& into = acquires(order) ? b.knows[thread] : b.seen[thread];
+    into = clocks_.merge(into, read);
+    if (site.inst().mods.atom != ptx::AtomOp::cas) b.flags[thread] = clocks_.merge(b.flags[thread], read);
   }
   if (!site.writes) return;
-  Released out;
-  out.block = b.block;
+  Clocks::Id clock = 0;
+  ptx::Scope scope = site.scope;
   const Fenced& fenced = b.fenced[thread];
   if (releases(order)) {
-    out.clock = snapshot(b, warp, 1u << lane, b.knows[thread]);
-    out.scope = site.scope;
+    clock = snapshot(b, warp, 1u << lane, b.knows[thread]);
   } else if (fenced.before != Time{}) {
-    Clocks::Id clock = fenced.knew;
+    clock = fenced.knew;
     if (fenced.before.epoch != 0)
       clock = clocks_.with(clock, {b.launch, b.block, Known::all_warps, ~0u, {fenced.before.epoch, 0}});
     if (fenced.synced != 0)
       clock = clocks_.with(clock, {b.launch, b.block, warp, ~0u, {fenced.before.epoch, fenced.synced}});
-    out.clock = clocks_.with(clock, {b.launch, b.block, warp, 1u << lane, fenced.before});
-    out.scope = smaller(fenced.scope, site.scope);
+    clock = clocks_.with(clock, {b.launch, b.block, warp, 1u << lane, fenced.before});
+    scope = smaller(fenced.scope, site.scope);
   }
   // A read-modify-write goes on with what the write that it reads has released; any other write ends it.
-  if (site.reads && there != nullptr && there->clock != 0) {
-    if (out.clock == 0) {
-      out = *there;
-    } else {
-      out.one_block = there->one_block && there->block == b.block;
-      // Of a release for its own block nothing is left once another block has released there.
-      if (out.one_block || !small(there->scope)) out.clock = clocks_.merge(out.clock, there->clock);
-      if (out.one_block) out.scope = smaller(out.scope, there->scope);
-    }
+  Released out;
+  if (site.reads && there != nullptr) out = *there;
+  if (clock != 0 && small(scope)) {
+    out.narrow = out.narrow_block == b.block ? clocks_.merge(out.narrow, clock) : clock;
+    out.narrow_block = b.block;
+  } else if (clock != 0) {
+    out.wide_several = out.wide != 0 && (out.wide_several || out.wide_block != b.block);
+    out.wide = clocks_.merge(out.wide, clock);
+    out.wide_block = b.block;
   }
-  if (out.clock == 0)
+  if (out.wide == 0 && out.narrow == 0)
     locations.erase(address);
   else
     locations[address] = out;

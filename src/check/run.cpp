@@ -1,8 +1,14 @@
 #include "check/run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <bit>
+#include <cstring>
+#include <optional>
 
 #include "base/error.h"
+#include "check/order.h"
 #include "check/watch.h"
 #include "exec/block_turns.h"
 #include "exec/state.h"
@@ -10,7 +16,28 @@
 namespace simtlab::check {
 namespace {
 
-constexpr std::uint64_t slice = exec::functional_turn;
+// Device memory as it was, in pieces.
+struct Snapshot {
+  struct Piece {
+    std::uint64_t address = 0;
+    std::vector<std::byte> bytes;
+  };
+  std::vector<Piece> pieces;
+
+  explicit Snapshot(exec::GlobalMemory& memory) {
+    memory.for_each(0, ~std::uint64_t{0}, [&](const exec::Allocation& a) {
+      Piece& piece = pieces.emplace_back();
+      piece.address = a.address;
+      piece.bytes.assign(memory.host(a.address), memory.host(a.address) + a.bytes);
+    });
+  }
+  void restore(exec::GlobalMemory& memory) const {
+    for (const Piece& piece : pieces)
+      std::memcpy(memory.host(piece.address), piece.bytes.data(), piece.bytes.size());
+  }
+};
+
+constexpr std::uint64_t most_to_keep = std::uint64_t{256} << 20;
 
 }  // namespace
 
@@ -21,7 +48,7 @@ using exec::XInst;
 class CheckedRun::Runner final : public exec::BlockTurns {
  public:
   Runner(const exec::Launch& launch, const exec::FunctionalOptions& options, Checker& checker,
-         std::uint64_t number, const std::string& kernel)
+         std::uint64_t number, const std::string& kernel, std::uint64_t order)
       : BlockTurns(options.first_block,
                    std::min(options.block_count, launch.block_count() - options.first_block),
                    options.resident_blocks),
@@ -30,7 +57,8 @@ class CheckedRun::Runner final : public exec::BlockTurns {
         checker_(checker),
         id_(checker.begin_launch({number, kernel, launch.grid(), launch.block(), launch_.entry->function,
                                   launch_.module->module})),
-        watch_(checker, launch_, id_) {}
+        watch_(checker, launch_, id_),
+        order_(make_order(order, launch.block_count(), launch_.warps, exec::functional_turn)) {}
   ~Runner() override { checker_.end_launch(); }
 
   const exec::FunctionalResult& result() const { return result_; }
@@ -49,8 +77,9 @@ class CheckedRun::Runner final : public exec::BlockTurns {
       blocks_.push_back(std::make_unique<WatchedBlock>());
       blocks_[place]->block = std::make_unique<exec::Block::Impl>(launch_);
     }
-    blocks_[place]->block->reset(block, 0, 0);
-    watch_.begin(*blocks_[place], block);
+    const std::uint64_t number = order_.block(block);
+    blocks_[place]->block->reset(number, 0, 0);
+    watch_.begin(*blocks_[place], number);
   }
 
   bool stuck(Place place, std::uint32_t steps, std::vector<exec::Stuck>& who) override {
@@ -79,7 +108,8 @@ class CheckedRun::Runner final : public exec::BlockTurns {
     for (bool finished = false; !finished;) {
       bool progress = false;
       finished = true;
-      for (Warp& w : b.block->warps) {
+      for (unsigned i = 0; i < order_.warps; ++i) {
+        Warp& w = b.block->warps[order_.warp(i)];
         if (w.status == WarpStatus::ready) {
           run_slice(w);
           progress = true;
@@ -98,7 +128,7 @@ class CheckedRun::Runner final : public exec::BlockTurns {
   void run_slice(Warp& w) {
     if (options_.interrupt != nullptr && *options_.interrupt)
       throw Error(ExitCode::interrupted, "interrupted", exec::whereabouts(*block_->block));
-    std::uint64_t budget = slice;
+    std::uint64_t budget = order_.slice;
     if (options_.max_warp_instructions != 0) {
       if (result_.warp_instructions >= options_.max_warp_instructions)
         exec::over_instruction_limit(options_.max_warp_instructions);
@@ -214,17 +244,136 @@ class CheckedRun::Runner final : public exec::BlockTurns {
   Checker& checker_;
   std::uint32_t id_;
   Watch watch_;
+  const Order order_;
   std::vector<std::unique_ptr<WatchedBlock>> blocks_;  // by place
   WatchedBlock* block_ = nullptr;                      // that runs
   exec::FunctionalResult result_;
 };
 
+struct CheckedRun::Impl {
+  Impl(const exec::Launch& l, const exec::FunctionalOptions& o, Checker& c, std::uint64_t n,
+       const std::string& k)
+      : launch(l), options(o), checker(c), number(n), kernel(k) {
+    if (checker.options().explore == 0) return;
+    std::uint64_t bytes = 0;
+    checker.memory().for_each(0, ~std::uint64_t{0}, [&](const exec::Allocation& a) { bytes += a.bytes; });
+    const bool whole = options.first_block == 0 && options.block_count >= launch.block_count();
+    if (bytes > most_to_keep)
+      checker.gap(
+          fmt::format("other orders of kernel {}: {} MiB of device memory would have to be kept, more "
+                      "than {}",
+                      kernel, bytes >> 20, most_to_keep >> 20));
+    else if (launch.module().allocates)
+      checker.gap(fmt::format("other orders of kernel {}: it allocates memory", kernel));
+    else if (whole)
+      before.emplace(checker.memory());
+  }
+
+  void explore();
+  void compare(const Snapshot& usual, std::uint64_t order);
+
+  const exec::Launch& launch;
+  const exec::FunctionalOptions options;
+  Checker& checker;
+  const std::uint64_t number;
+  const std::string kernel;
+  std::optional<Snapshot> before;
+  std::unique_ptr<Runner> runner;
+  exec::FunctionalResult result;
+  bool parked = false;
+};
+
+// The first place that another order leaves otherwise.
+void CheckedRun::Impl::compare(const Snapshot& usual, std::uint64_t order) {
+  exec::GlobalMemory& memory = checker.memory();
+  for (const Snapshot::Piece& piece : usual.pieces) {
+    const std::byte* const now = memory.host(piece.address);
+    if (std::memcmp(now, piece.bytes.data(), piece.bytes.size()) == 0) continue;
+    const std::size_t at = static_cast<std::size_t>(
+        std::mismatch(piece.bytes.begin(), piece.bytes.end(), now).first - piece.bytes.begin());
+    const auto races = [&](const result::Finding& f) {
+      return f.rule.starts_with("race.") && std::ranges::any_of(f.accesses, [&](const result::Access& a) {
+               return a.place.kernel == kernel;
+             });
+    };
+    const bool racy = std::ranges::any_of(checker.findings().all(), races);
+    bool adds_floats = false;
+    for (const ptx::Inst& inst : launch.function().code)
+      adds_floats = adds_floats || ((inst.op == ptx::Op::atom || inst.op == ptx::Op::red) &&
+                                    (inst.type == ptx::Type::f32 || inst.type == ptx::Type::f64) &&
+                                    inst.mods.atom == ptx::AtomOp::add);
+    const char* const rule = racy ? "order.race" : adds_floats ? "order.float-atomics" : "order.other";
+    result::Finding* const found = checker.findings().add(rule, kernel);
+    if (found == nullptr) return;
+    found->order = std::to_string(order);
+    found->message =
+        fmt::format("another order of blocks and warps leaves other values in memory: {}",
+                    racy          ? "a race, see its own finding"
+                    : adds_floats ? "floating-point sums by atomics, whose rounding depends on the order"
+                                  : "atomics, or a choice of whoever comes first, and no race");
+    const std::size_t word = at / 4 * 4;
+    std::uint32_t one = 0, other = 0;
+    const std::size_t width = std::min<std::size_t>(4, piece.bytes.size() - word);
+    std::memcpy(&one, piece.bytes.data() + word, width);
+    std::memcpy(&other, now + word, width);
+    found->memory = fmt::format("{}: {:#x} in the usual order, {:#x} in this one ({:g} and {:g} as floats)",
+                                global_place(memory, piece.address + word, 4), one, other,
+                                std::bit_cast<float>(one), std::bit_cast<float>(other));
+    result::Access& access = found->accesses.emplace_back();
+    access.launch = number;
+    access.what = "launch";
+    access.place.kernel = access.place.function = kernel;
+    return;
+  }
+}
+
+void CheckedRun::Impl::explore() {
+  exec::GlobalMemory& memory = checker.memory();
+  const Snapshot usual(memory);
+  exec::LaunchParams params = launch.params();
+  params.print = nullptr;  // it has printed
+  const exec::Launch quiet(params, memory);
+  exec::FunctionalOptions other = options;
+  other.tell = nullptr;
+  for (std::uint64_t order = 1; order <= checker.options().explore; ++order) {
+    before->restore(memory);
+    const std::size_t known = checker.findings().all().size();
+    try {
+      Runner run(quiet, other, checker, number, kernel, order);
+      if (!run.go_on()) run.report_all();
+      compare(usual, order);
+    } catch (const exec::Fault&) {  // it is a finding
+    }
+    for (std::size_t i = known; i < checker.findings().all().size(); ++i)
+      checker.findings().all()[i].order = std::to_string(order);
+  }
+  usual.restore(memory);
+}
+
 CheckedRun::CheckedRun(const exec::Launch& launch, const exec::FunctionalOptions& options, Checker& checker,
                        std::uint64_t number, const std::string& kernel)
-    : runner_(std::make_unique<Runner>(launch, options, checker, number, kernel)) {}
+    : impl_(std::make_unique<Impl>(launch, options, checker, number, kernel)) {
+  std::uint64_t order = 0;
+  if (const std::string& seed = checker.options().order; !seed.empty()) order = std::stoull(seed);
+  impl_->runner = std::make_unique<Runner>(launch, options, checker, number, kernel, order);
+}
 CheckedRun::~CheckedRun() = default;
-bool CheckedRun::go_on() { return runner_->go_on(); }
-void CheckedRun::report() const { runner_->report_all(); }
-const exec::FunctionalResult& CheckedRun::result() const { return runner_->result(); }
+
+bool CheckedRun::go_on() {
+  Impl& m = *impl_;
+  if (!m.runner->go_on()) {
+    m.parked = true;  // what it waits for would have to be repeated, too
+    return false;
+  }
+  m.result = m.runner->result();
+  m.runner.reset();
+  if (m.before && !m.parked) m.explore();
+  return true;
+}
+
+void CheckedRun::report() const { impl_->runner->report_all(); }
+const exec::FunctionalResult& CheckedRun::result() const {
+  return impl_->runner ? impl_->runner->result() : impl_->result;
+}
 
 }  // namespace simtlab::check

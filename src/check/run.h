@@ -20,7 +20,8 @@ class CheckedRun {
 
  private:
   class Runner;
-  std::unique_ptr<Runner> runner_;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace simtlab::check

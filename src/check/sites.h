@@ -19,6 +19,7 @@ struct Site {
   bool reads = false, writes = false, atomic = false;
   bool strong = false;  // by the PTX memory model: volatile, relaxed, acquire, release, atomics
   bool volatile_ = false;
+  bool spins = false;                   // in a loop that only waits: it is meant to see what others write
   bool late = false;                    // cp.async, which has not been waited for
   ptx::Scope scope = ptx::Scope::none;  // of strong ones
   std::uint16_t bytes = 0;

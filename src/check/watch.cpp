@@ -149,9 +149,8 @@ void Watch::look_at(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f
   if (!checker_.options().races || space == ptx::Space::local) return;
   const std::uint32_t site = checker_.site(f, pc, false);
   if (site == 0) return;
-  checker_.races().access(
-      b.races, {w.ctx.warp, lanes, site, space, addresses, bytes, look.lie == Look::Lie::together,
-                look.lie == Look::Lie::side_by_side});
+  checker_.races().access(b.races, {w.ctx.warp, lanes, site, space, addresses, bytes,
+                                    look.lie == Look::Lie::together, look.lie == Look::Lie::side_by_side});
 }
 
 // cp.async has been executed: the copy is under way.
@@ -168,8 +167,8 @@ void Watch::behind(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f,
   if (!checker_.options().races) return;
   const std::uint32_t site = checker_.site(f, pc, true);
   if (site == 0) return;
-  checker_.races().access(b.races,
-                          {w.ctx.warp, w.ctx.mask, site, ptx::Space::shared, w.ctx.addresses2, bytes, false, false});
+  checker_.races().access(
+      b.races, {w.ctx.warp, w.ctx.mask, site, ptx::Space::shared, w.ctx.addresses2, bytes, false, false});
   WatchedWarp& watched = b.warps[w.ctx.warp];
   for (std::uint32_t m = w.ctx.mask; m != 0; m &= m - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(m));

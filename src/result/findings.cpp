@@ -24,9 +24,9 @@ const std::vector<FindingRule>& finding_rules() {
       {"memory.invalid-free", "Free of what was not allocated", error, "memory",
        "A pointer is freed that no allocation gave, or that was freed before. Free each pointer once, with "
        "the call that belongs to its allocation."},
-      {"memory.leak", "Memory that is never freed", error, "leaks",
+      {"memory.leak", "Memory that is never freed", warning, "leaks",
        "An allocation still exists when the program ends. Free it, or let an owning object do so."},
-      {"api.error", "A call of the API failed", error, "api",
+      {"api.error", "A call of the API failed", warning, "api",
        "A function of the CUDA runtime, the driver API or OpenCL returned an error. Check what it returns; "
        "an error that nobody looks at hides the ones after it."},
       {"api.launch", "A launch that cannot run", error, "api",
@@ -75,6 +75,11 @@ const std::vector<FindingRule>& finding_rules() {
        "Memory is used while an asynchronous copy (cp.async, cp.async.bulk, TMA) still reads or writes it. "
        "Wait for the copy (cp.async.wait_group, the barrier's wait, pipeline.consumer_wait) and let the "
        "other threads know with a barrier."},
+      {"race.unfenced", "What was released was seen and not acquired", warning, "races",
+       "A thread has read a flag (or an atomic counter) that another one wrote after a fence, and uses what "
+       "that one wrote before the fence, but has no fence of its own in between. Today's GPUs mostly get by; "
+       "the memory model promises nothing. Put __threadfence() behind the read of the flag, or read it with "
+       "memory_order_acquire."},
       {"race.volatile", "Order by volatile alone", warning, "races",
        "The two accesses are volatile and nothing else orders them. PTX takes that for no race; CUDA C++ "
        "does. Use cuda::atomic_ref or atomics."},
@@ -84,6 +89,11 @@ const std::vector<FindingRule>& finding_rules() {
       {"race.host", "Race between host and device", error, "races",
        "The host accesses memory that a kernel or a copy under way uses, too. Synchronise (stream, event or "
        "device) before."},
+      {"order.other", "Result that depends on an order: not a race", warning, "races",
+       "With another order of blocks and warps memory holds other values, and no race was found: atomics "
+       "whose "
+       "answers are used (the index that a thread gets), or a lock that whoever comes first takes. Compare "
+       "results in a way that does not depend on it."},
       {"order.race", "Result that depends on an order: a race", error, "races",
        "In another order of blocks, warps or lanes a kernel leaves other values, and a race is the reason. "
        "Mend the race that is reported beside it."},
