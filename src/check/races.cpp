@@ -63,6 +63,7 @@ void Races::begin_block(Block& b, std::uint32_t launch, std::uint64_t number, un
   if (!fine) return;
   b.knows.assign(threads, 0);
   b.seen.assign(threads, 0);
+  b.near.assign(threads, 0);
   b.flags.assign(threads, 0);
   b.fenced.assign(threads, {});
   b.released.clear();

@@ -99,7 +99,8 @@ class Races {
     std::vector<Half> byte_writers, byte_readers;  // by byte; empty until parts of words are touched
     // By thread: what it knows; what it has read of releases since its last fence; and of that what a lock's
     // compare-and-swap did not read, after which nobody leaves out the fence
-    std::vector<Clocks::Id> knows, seen, flags;
+    // (of `seen` what its own block released, which a fence of the block's scope acquires, in `near`)
+    std::vector<Clocks::Id> knows, seen, near, flags;
     std::vector<Fenced> fenced;
     Locations released;  // in shared memory
     std::array<Arrived, 16> arrived;

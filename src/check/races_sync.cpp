@@ -30,7 +30,7 @@ void Races::step(Block& b, unsigned warp) {
 
 void Races::barrier(Block& b) {
   if (b.fine) {
-    for (std::vector<Clocks::Id>* const clocks : {&b.knows, &b.seen, &b.flags}) {
+    for (std::vector<Clocks::Id>* const clocks : {&b.knows, &b.seen, &b.near, &b.flags}) {
       Clocks::Id all = 0;
       for (const Clocks::Id clock : *clocks) all = clocks_.merge(all, clock);
       std::ranges::fill(*clocks, all);
@@ -102,8 +102,9 @@ void Races::fence(Block& b, unsigned warp, std::uint32_t lanes, ptx::Scope scope
   const Warp w = b.warps[warp];
   for (std::uint32_t m = lanes; m != 0; m &= m - 1) {
     const unsigned thread = warp * warp_lanes + static_cast<unsigned>(__builtin_ctz(m));
-    b.knows[thread] = clocks_.merge(b.knows[thread], b.seen[thread]);
-    b.seen[thread] = b.flags[thread] = 0;
+    b.knows[thread] = clocks_.merge(b.knows[thread], small(scope) ? b.near[thread] : b.seen[thread]);
+    b.near[thread] = 0;
+    if (!small(scope)) b.seen[thread] = b.flags[thread] = 0;
     b.fenced[thread] = {b.knows[thread],
                         {b.epoch, w.step + 1},
                         w.synced,
@@ -136,6 +137,9 @@ void Races::synchronise(Block& b, Locations& locations, const Site& site, unsign
     if (there->narrow_block == b.block) read = clocks_.merge(read, there->narrow);
     Clocks::Id& into = acquires(order) ? b.knows[thread] : b.seen[thread];
     into = clocks_.merge(into, read);
+    Clocks::Id& near = b.near[thread];
+    if (!there->wide_several && there->wide_block == b.block) near = clocks_.merge(near, there->wide);
+    if (there->narrow_block == b.block) near = clocks_.merge(near, there->narrow);
     if (site.inst().mods.atom != ptx::AtomOp::cas) b.flags[thread] = clocks_.merge(b.flags[thread], read);
   }
   if (!site.writes) return;
