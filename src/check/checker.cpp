@@ -171,6 +171,7 @@ std::uint32_t Checker::site(CheckedFunction& f, std::uint32_t pc, bool late) {
   site.scope = inst.mods.scope != ptx::Scope::none ? inst.mods.scope
                : site.volatile_                    ? ptx::Scope::sys
                                                    : ptx::Scope::gpu;
+  if (std::ranges::find(widened_, InstructionAt{&f, pc}) != widened_.end()) site.scope = ptx::Scope::gpu;
   site.bytes =
       copy ? inst.mods.copy_bytes : static_cast<std::uint16_t>(ptx::size_of(inst.type) * inst.mods.vector);
   known = sites_.add(site);

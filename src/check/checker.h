@@ -66,8 +66,13 @@ class Checker {
   CheckedFunction& function(const std::shared_ptr<const ptx::Module>& module, const ptx::Function& function);
   std::uint32_t begin_launch(CheckedLaunch launch);
   void end_launch();
+  // The how manieth launch of the kernel this is, from 1; counted by each call.
+  unsigned count_launch(const ptx::Function& kernel) { return ++launches_of_[&kernel]; }
   const CheckedLaunch& launch(std::uint32_t id) const { return launches_.at(id); }
   std::uint32_t site(CheckedFunction& function, std::uint32_t pc, bool late);
+
+  // These instructions count as of the GPU's scope in the launches that begin.
+  void widen(std::vector<InstructionAt> instructions) { widened_ = std::move(instructions); }
 
   const Options& options() const { return options_; }
   exec::GlobalMemory& memory() { return memory_; }
@@ -75,7 +80,9 @@ class Checker {
   Races& races() { return races_; }
   RaceSink*& sink() { return sink_.to; }
   Sites& sites() { return sites_; }
-  Findings& findings() { return findings_; }
+  Findings& findings() { return trial_ != nullptr ? *trial_ : findings_; }
+  // Until it is null again, what is found goes there.
+  void set_trial(Findings* trial) { trial_ = trial; }
   // Whether the bytes were written, as far as anybody keeps account of them.
   bool is_written(std::uint64_t address, std::uint64_t bytes);
   struct Gone {
@@ -104,10 +111,13 @@ class Checker {
   PassOn sink_;
   Races races_;
   Findings findings_;
+  Findings* trial_ = nullptr;
+  std::vector<InstructionAt> widened_;
   std::map<const ptx::Function*, std::unique_ptr<CheckedFunction>> functions_;
   std::map<std::uint32_t, CheckedLaunch> launches_;
   std::map<std::uint64_t, std::uint64_t> tracked_;  // allocations whose bytes are kept account of
   std::map<std::uint64_t, Gone> gone_;
+  std::map<const ptx::Function*, unsigned> launches_of_;
   unsigned under_way_ = 0;
   std::uint64_t launched_ = 0;
 };

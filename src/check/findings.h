@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "check/places.h"
+#include "check/races.h"
 #include "result/findings.h"
 
 namespace simtlab::check {
@@ -21,6 +22,13 @@ struct InstructionAt {
   auto operator<=>(const InstructionAt&) const = default;
 };
 
+// Two instructions that race, for those who try to mend it.
+struct Conflict {
+  InstructionAt later, earlier;
+  Race::Why why = Race::Why::unordered;
+  bool same_block = false, same_warp = false, same_instruction = false;
+};
+
 class Findings {
  public:
   // An instruction of a kernel, and another one it is in conflict with.
@@ -30,6 +38,9 @@ class Findings {
   result::Finding* add(const char* rule, Where place, Where other = {});
   // The same of what has no place in the code.
   result::Finding* add(const char* rule, const std::string& what);
+  // Of the finding that was added last.
+  void set_conflict(const Conflict& conflict) { conflicts_[all_.size() - 1] = conflict; }
+  const std::map<std::size_t, Conflict>& conflicts() const { return conflicts_; }  // by finding
   const std::vector<result::Finding>& all() const { return all_; }
   std::vector<result::Finding>& all() { return all_; }
   void gap(const std::string& sentence);
@@ -40,6 +51,7 @@ class Findings {
   std::map<std::tuple<const char*, Where, Where>, std::size_t> known_;  // by instruction: quickly found
   std::map<std::string, std::size_t> by_line_;
   std::vector<result::Finding> all_;
+  std::map<std::size_t, Conflict> conflicts_;
   std::vector<std::string> gaps_;
   Sources sources_;
 };

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "check/order.h"
+#include "check/patch.h"
 #include "check/watch.h"
 #include "exec/block_turns.h"
 #include "exec/state.h"
@@ -37,7 +38,9 @@ struct Snapshot {
   }
 };
 
-constexpr std::uint64_t most_to_keep = std::uint64_t{256} << 20;
+constexpr std::uint64_t most_to_keep = std::uint64_t{256} << 20, most_to_mend = std::uint64_t{64} << 20;
+// Of a launch that is repeated to try something, and of findings that something is tried for.
+constexpr std::uint64_t longest_trial = 4'000'000, most_trials = 8;
 
 }  // namespace
 
@@ -48,7 +51,7 @@ using exec::XInst;
 class CheckedRun::Runner final : public exec::BlockTurns {
  public:
   Runner(const exec::Launch& launch, const exec::FunctionalOptions& options, Checker& checker,
-         std::uint64_t number, const std::string& kernel, std::uint64_t order)
+         std::uint64_t number, const std::string& kernel, std::uint64_t order, const Patch& patch = {})
       : BlockTurns(options.first_block,
                    std::min(options.block_count, launch.block_count() - options.first_block),
                    options.resident_blocks),
@@ -58,7 +61,8 @@ class CheckedRun::Runner final : public exec::BlockTurns {
         id_(checker.begin_launch({number, kernel, launch.grid(), launch.block(), launch_.entry->function,
                                   launch_.module->module})),
         watch_(checker, launch_, id_),
-        order_(make_order(order, launch.block_count(), launch_.warps, exec::functional_turn)) {}
+        order_(make_order(order, launch.block_count(), launch_.warps, exec::functional_turn)),
+        patch_(patch) {}
   ~Runner() override { checker_.end_launch(); }
 
   const exec::FunctionalResult& result() const { return result_; }
@@ -110,12 +114,13 @@ class CheckedRun::Runner final : public exec::BlockTurns {
       finished = true;
       for (unsigned i = 0; i < order_.warps; ++i) {
         Warp& w = b.block->warps[order_.warp(i)];
-        if (w.status == WarpStatus::ready) {
+        if (w.status == WarpStatus::ready && !b.warps[w.ctx.warp].waits_at_patch) {
           run_slice(w);
           progress = true;
         }
         finished = finished && w.status == WarpStatus::exited;
       }
+      if (!progress && !finished && go_on_behind_patch(b)) continue;
       if (!progress && !finished) exec::report_deadlock(*b.block);
       if (!look.due(result_.warp_instructions) || finished) continue;
       std::vector<exec::Stuck> who;
@@ -151,6 +156,41 @@ class CheckedRun::Runner final : public exec::BlockTurns {
       ++c.parted;
   }
 
+  // All threads have arrived at a barrier that was put there; false: there is none.
+  bool go_on_behind_patch(WatchedBlock& b) {
+    if (patch_.kind != Patch::Kind::barrier) return false;
+    for (const Warp& w : b.block->warps)
+      if (w.status != WarpStatus::exited && !b.warps[w.ctx.warp].waits_at_patch) throw NoPlace();
+    for (WatchedWarp& w : b.warps) {
+      w.passed_patch = w.waits_at_patch;
+      w.waits_at_patch = false;
+    }
+    checker_.races().barrier(b.races);
+    return true;
+  }
+
+  // The warp is about to execute the instruction that something was put before. True: it has to wait.
+  bool at_patch(Warp& w) {
+    WatchedWarp& watched = block_->warps[w.ctx.warp];
+    if (std::exchange(watched.passed_patch, false)) return false;
+    const bool all = w.active == w.frames[0].mask;
+    switch (patch_.kind) {
+      case Patch::Kind::barrier:
+        if (!all) throw NoPlace();
+        watched.waits_at_patch = true;
+        return true;
+      case Patch::Kind::sync_warp:
+        if (!all) throw NoPlace();
+        checker_.races().sync_warp(block_->races, w.ctx.warp, w.active, w.active);
+        return false;
+      case Patch::Kind::fence:
+        checker_.races().fence(block_->races, w.ctx.warp, w.active, ptx::Scope::gpu);
+        return false;
+      case Patch::Kind::none: break;
+    }
+    return false;
+  }
+
   void steps(Warp& w, std::uint64_t budget) {
     exec::WarpCtx& ctx = w.ctx;
     WatchedWarp& watched = block_->warps[ctx.warp];
@@ -159,6 +199,12 @@ class CheckedRun::Runner final : public exec::BlockTurns {
     std::uint32_t pc = w.pc;
     std::uint64_t threads = 0, done = 0;
     while (done != budget) {
+      if (patch_.kind != Patch::Kind::none && pc == patch_.before.pc && f == patch_.before.function)
+          [[unlikely]] {
+        w.pc = pc;
+        exec::settle(w);
+        if (at_patch(w)) break;
+      }
       ++done;
       const XInst* x = &code[pc];
       const unsigned kind = x->kind & (exec::kind_mask | exec::all_flags);
@@ -245,6 +291,7 @@ class CheckedRun::Runner final : public exec::BlockTurns {
   std::uint32_t id_;
   Watch watch_;
   const Order order_;
+  const Patch patch_;
   std::vector<std::unique_ptr<WatchedBlock>> blocks_;  // by place
   WatchedBlock* block_ = nullptr;                      // that runs
   exec::FunctionalResult result_;
@@ -254,22 +301,29 @@ struct CheckedRun::Impl {
   Impl(const exec::Launch& l, const exec::FunctionalOptions& o, Checker& c, std::uint64_t n,
        const std::string& k)
       : launch(l), options(o), checker(c), number(n), kernel(k) {
-    if (checker.options().explore == 0) return;
+    // Races are tried to be mended where they are found: mostly in the first launches of a kernel.
+    const bool mends = checker.options().races && checker.count_launch(launch.function()) <= 2;
+    if (checker.options().explore == 0 && !mends) return;
     std::uint64_t bytes = 0;
     checker.memory().for_each(0, ~std::uint64_t{0}, [&](const exec::Allocation& a) { bytes += a.bytes; });
     const bool whole = options.first_block == 0 && options.block_count >= launch.block_count();
-    if (bytes > most_to_keep)
+    const bool explores = checker.options().explore != 0;
+    if (explores && bytes > most_to_keep)
       checker.gap(
           fmt::format("other orders of kernel {}: {} MiB of device memory would have to be kept, more "
                       "than {}",
                       kernel, bytes >> 20, most_to_keep >> 20));
-    else if (launch.module().allocates)
+    else if (explores && launch.module().allocates)
       checker.gap(fmt::format("other orders of kernel {}: it allocates memory", kernel));
-    else if (whole)
+    else if (whole && !launch.module().allocates && bytes <= (explores ? most_to_keep : most_to_mend))
       before.emplace(checker.memory());
+    known = checker.findings().all().size();
   }
 
   void explore();
+  void mend();
+  std::string try_to_mend(const exec::Launch& quiet, const Snapshot& usual, const result::Finding& finding,
+                          const Conflict& conflict);
   void compare(const Snapshot& usual, std::uint64_t order);
 
   const exec::Launch& launch;
@@ -281,6 +335,7 @@ struct CheckedRun::Impl {
   std::unique_ptr<Runner> runner;
   exec::FunctionalResult result;
   bool parked = false;
+  std::size_t known = 0;  // findings before it ran
 };
 
 // The first place that another order leaves otherwise.
@@ -350,6 +405,90 @@ void CheckedRun::Impl::explore() {
   usual.restore(memory);
 }
 
+// Runs the kernel again with something inserted. What came of it, in words; empty: there is nothing to try.
+std::string CheckedRun::Impl::try_to_mend(const exec::Launch& quiet, const Snapshot& usual,
+                                          const result::Finding& finding, const Conflict& c) {
+  struct Attempt {
+    Patch patch;
+    bool widen = false;
+    std::string what;
+  };
+  std::vector<Attempt> attempts;
+  const auto line = [&](std::size_t i) {
+    const result::CodePlace& p = finding.accesses.at(i).place;
+    return fmt::format("line {}", p.line);
+  };
+  const InstructionAt behind{c.earlier.function, c.earlier.pc + 1};
+  if (c.why == Race::Why::scope) {
+    attempts.push_back({{}, true, "the scope of the whole GPU for both operations"});
+  } else if (c.why == Race::Why::unfenced) {
+    attempts.push_back({{Patch::Kind::fence, c.later}, false, "__threadfence() before " + line(0)});
+  } else if (c.why != Race::Why::late && c.same_block && !c.same_instruction) {
+    if (c.same_warp)
+      attempts.push_back({{Patch::Kind::sync_warp, c.later}, false, "__syncwarp() before " + line(0)});
+    // In the order of the source: the second one is the likelier place.
+    Attempt first{{Patch::Kind::barrier, c.later}, false, "__syncthreads() before " + line(0)},
+        second{{Patch::Kind::barrier, c.earlier}, false, "__syncthreads() before " + line(1)};
+    if (c.later.function == c.earlier.function && c.earlier.pc > c.later.pc) std::swap(first, second);
+    attempts.push_back(std::move(first));
+    if (c.later != c.earlier) attempts.push_back(std::move(second));
+    attempts.push_back({{Patch::Kind::barrier, behind}, false, "__syncthreads() behind " + line(1)});
+  }
+  std::string stays;
+  for (const Attempt& attempt : attempts) {
+    Findings found;
+    before->restore(checker.memory());
+    if (attempt.widen) checker.widen({c.later, c.earlier});
+    checker.set_trial(&found);
+    bool possible = true;
+    exec::FunctionalOptions trial = options;
+    trial.tell = nullptr;
+    trial.max_warp_instructions = 4 * longest_trial;
+    try {
+      Runner run(quiet, trial, checker, number, kernel, 0, attempt.patch);
+      possible = run.go_on();
+    } catch (const NoPlace&) { possible = false; } catch (const Error& error) {
+      if (error.code() == ExitCode::interrupted) {
+        checker.set_trial(nullptr);
+        throw;
+      }
+      possible = false;
+    }
+    checker.set_trial(nullptr);
+    checker.widen({});
+    usual.restore(checker.memory());
+    if (!possible) continue;
+    const auto again = [&](const result::Finding& f) {
+      return f.rule.starts_with("race.") && f.accesses.size() == 2 &&
+             f.accesses[0].place.line + std::uint64_t{f.accesses[1].place.line} ==
+                 finding.accesses[0].place.line + std::uint64_t{finding.accesses[1].place.line} &&
+             f.accesses[0].place.file == finding.accesses[0].place.file;
+    };
+    if (std::ranges::none_of(found.all(), again))
+      return fmt::format("tried, by running the kernel again: with {} the race is gone", attempt.what);
+    if (stays.empty())
+      stays = fmt::format("tried, by running the kernel again: {} is not enough", attempt.what);
+  }
+  return stays;
+}
+
+void CheckedRun::Impl::mend() {
+  Findings& findings = checker.findings();
+  std::vector<std::size_t> which;
+  for (const auto& [at, conflict] : findings.conflicts())
+    if (at >= known && which.size() < most_trials) which.push_back(at);
+  if (which.empty() || result.warp_instructions > longest_trial) return;
+  const Snapshot usual(checker.memory());
+  exec::LaunchParams params = launch.params();
+  params.print = nullptr;
+  const exec::Launch quiet(params, checker.memory());
+  for (const std::size_t at : which) {
+    const result::Finding finding = findings.all()[at];
+    std::string mend = try_to_mend(quiet, usual, finding, findings.conflicts().at(at));
+    findings.all()[at].mend = std::move(mend);
+  }
+}
+
 CheckedRun::CheckedRun(const exec::Launch& launch, const exec::FunctionalOptions& options, Checker& checker,
                        std::uint64_t number, const std::string& kernel)
     : impl_(std::make_unique<Impl>(launch, options, checker, number, kernel)) {
@@ -367,7 +506,9 @@ bool CheckedRun::go_on() {
   }
   m.result = m.runner->result();
   m.runner.reset();
-  if (m.before && !m.parked) m.explore();
+  if (!m.before || m.parked) return true;
+  m.mend();
+  m.explore();
   return true;
 }
 

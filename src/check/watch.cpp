@@ -71,7 +71,7 @@ void Watch::begin(WatchedBlock& b, std::uint64_t number) {
     w.copies.clear();
     std::ranges::fill(w.groups, 0);
     if (w.any_unwritten) std::ranges::fill(w.unwritten, 0);
-    w.any_unwritten = false;
+    w.any_unwritten = w.waits_at_patch = w.passed_patch = false;
   }
   open_parts_ = 0;
   whole_ = -1;

@@ -44,6 +44,7 @@ struct WatchedWarp {
   std::uint32_t groups[exec::warp_size] = {};  // closed, by lane
   std::vector<std::uint32_t> unwritten;        // by register row: lanes that hold what nobody wrote
   bool any_unwritten = false;
+  bool waits_at_patch = false, passed_patch = false;
   Origin origin;  // of the last one
 };
 

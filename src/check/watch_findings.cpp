@@ -66,6 +66,8 @@ void Watch::race(const Race& r) {
   const CheckedFunction& g = checker_.function(checker_.launch(r.other_launch).module, *other.function);
   result::Finding* const found = findings.add(rule, {&f, mine.pc}, {&g, other.pc});
   if (found == nullptr) return;
+  findings.set_conflict(
+      {{&f, mine.pc}, {&g, other.pc}, r.why, r.same_block, r.same_warp, r.same_instruction});
   if (mine.atomic || other.atomic) {
     if (mine.atomic) value.clear();
     if (other.atomic) other_value.clear();
