@@ -113,7 +113,9 @@ const Checker::Gone* Checker::gone(std::uint64_t address, std::uint64_t* offset)
 
 void Checker::api_error(const std::string& call, const std::string& error) {
   if (!options_.api) return;
-  result::Finding* const f = findings_.add("api.error", call + error);
+  const bool launch = call.find("Launch") != std::string::npos, free = call.find("Free") != std::string::npos;
+  result::Finding* const f =
+      findings_.add(launch ? "api.launch" : free ? "memory.invalid-free" : "api.error", call + error);
   if (f == nullptr) return;
   f->message = fmt::format("{} returned {}", call, error);
 }
@@ -135,7 +137,11 @@ CheckedFunction& Checker::function(const std::shared_ptr<const ptx::Module>& mod
 }
 
 std::uint32_t Checker::begin_launch(CheckedLaunch launch) {
-  if (under_way_++ == 0) {
+  if (const auto at = submitted_.find(launch.number); at != submitted_.end()) launch.submitted = at->second;
+  const bool last = std::ranges::all_of(launches_, [&](const auto& earlier) {
+    return launch.submitted.comes_after(earlier.second.submitted);
+  });
+  if (under_way_++ == 0 && last) {
     races_.all_is_over();
     launches_.clear();
     sites_.clear();
@@ -145,7 +151,10 @@ std::uint32_t Checker::begin_launch(CheckedLaunch launch) {
     }
   }
   ++launched_;
-  const std::uint32_t id = races_.begin_launch();
+  std::vector<std::uint32_t> over;
+  for (const auto& [earlier, l] : launches_)
+    if (launch.submitted.comes_after(l.submitted)) over.push_back(earlier);
+  const std::uint32_t id = races_.begin_launch(std::move(over));
   launches_[id] = std::move(launch);
   return id;
 }

@@ -37,12 +37,17 @@ unsigned time_in(const Time& begin, std::uint32_t epoch, std::uint32_t step) {
 void Races::all_is_over() {
   if (!instances_.forget()) shadow_.forget_cells();
   low_ = instances_.next();
+  before_.clear();
   clocks_.clear();
   readers_.clear();
   released_.clear();
 }
 
-std::uint32_t Races::begin_launch() { return ++launches_; }
+std::uint32_t Races::begin_launch(std::vector<std::uint32_t> before) {
+  std::ranges::sort(before);
+  before_[++launches_] = std::move(before);
+  return launches_;
+}
 
 void Races::begin_block(Block& b, std::uint32_t launch, std::uint64_t number, unsigned warps,
                         unsigned threads, std::uint32_t shared_bytes, bool fine) {
@@ -104,7 +109,7 @@ inline bool Races::before(Half h, const Me& me) const {
 bool Races::before_slowly(Half h, std::uint32_t lanes, const Me& me) const {
   if (instance_of(h) < me.low) return true;
   const Instance& i = instances_.at(instance_of(h));
-  if (i.launch != me.block->launch) return false;
+  if (i.launch != me.block->launch) return std::ranges::binary_search(before_.at(me.block->launch), i.launch);
   const Many many = many_of(h);
   if (many == Many::grid || (h & late_bit) != 0) return false;
   const Time time = instances_.time_of(h);

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <unordered_map>
 #include <vector>
 
@@ -110,7 +111,8 @@ class Races {
 
   // Nothing that ran before is under way any more, and all of it is ordered before what follows.
   void all_is_over();
-  std::uint32_t begin_launch();
+  // before: launches that have ended before this one begins.
+  std::uint32_t begin_launch(std::vector<std::uint32_t> before);
   void begin_block(Block& block, std::uint32_t launch, std::uint64_t number, unsigned warps, unsigned threads,
                    std::uint32_t shared_bytes, bool fine);
   void access(Block& block, const Going& going);
@@ -159,6 +161,7 @@ class Races {
   Locations released_;     // in global memory
   std::uint32_t low_ = 1;  // instances below are ordered before all that runs
   std::uint32_t launches_ = 0;
+  std::map<std::uint32_t, std::vector<std::uint32_t>> before_;  // by launch, in order
 };
 
 }  // namespace simtlab::check

@@ -62,7 +62,8 @@ class CheckedRun::Runner final : public exec::BlockTurns {
                                   launch_.module->module})),
         watch_(checker, launch_, id_),
         order_(make_order(order, launch.block_count(), launch_.warps, exec::functional_turn)),
-        patch_(patch) {}
+        patch_(patch),
+        numbers_(checker.options().numbers) {}
   ~Runner() override { checker_.end_launch(); }
 
   const exec::FunctionalResult& result() const { return result_; }
@@ -209,14 +210,14 @@ class CheckedRun::Runner final : public exec::BlockTurns {
       const XInst* x = &code[pc];
       const unsigned kind = x->kind & (exec::kind_mask | exec::all_flags);
       Counted& counted = f->counted[pc];
-      if (kind == exec::kind_plain && !watched.any_unwritten) [[likely]] {
+      if (kind == exec::kind_plain && !watched.any_unwritten && !numbers_) [[likely]] {
         count(counted, w.active_count);
         threads += w.active_count;
         if (f->hooks[pc] != Hook::none) [[unlikely]]
           watch_.hook(*block_, w, *x, *f, pc);
         x->fn(ctx, *x);
         ++pc;
-      } else if (kind == exec::kind_memory && !watched.any_unwritten) {
+      } else if (kind == exec::kind_memory && !watched.any_unwritten && !numbers_) {
         count(counted, w.active_count);
         threads += w.active_count;
         watch_.before(*block_, w, *x, *f, pc);
@@ -269,8 +270,11 @@ class CheckedRun::Runner final : public exec::BlockTurns {
       if (kind == exec::kind_call) watch_.calls(*block_, w, x, lanes);
       if (kind == exec::kind_exit) watch_.exits(*block_, w, lanes);
     }
+    const bool number = numbers_ && lanes != 0 && Watch::makes_numbers(*x.inst);
+    if (number) watch_.before_number(w, x, lanes);
     const std::uint32_t executed = exec::execute(*block_->block, w, x, result_.warp_instructions + done - 1);
     if (lanes == 0) return executed;
+    if (number) watch_.number(*block_, w, x, f, pc, lanes);
     if (x.inst->op == ptx::Op::cp_async) {
       if (lanes != active) exec::set_mask(ctx, lanes);
       watch_.behind(*block_, w, x, f, pc);
@@ -292,6 +296,7 @@ class CheckedRun::Runner final : public exec::BlockTurns {
   Watch watch_;
   const Order order_;
   const Patch patch_;
+  const bool numbers_;
   std::vector<std::unique_ptr<WatchedBlock>> blocks_;  // by place
   WatchedBlock* block_ = nullptr;                      // that runs
   exec::FunctionalResult result_;
