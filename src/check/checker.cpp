@@ -114,8 +114,10 @@ const Checker::Gone* Checker::gone(std::uint64_t address, std::uint64_t* offset)
 void Checker::api_error(const std::string& call, const std::string& error) {
   if (!options_.api) return;
   const bool launch = call.find("Launch") != std::string::npos, free = call.find("Free") != std::string::npos;
-  result::Finding* const f =
-      findings_.add(launch ? "api.launch" : free ? "memory.invalid-free" : "api.error", call + error);
+  result::Finding* const f = findings_.add(launch ? "api.launch"
+                                           : free ? "memory.invalid-free"
+                                                  : "api.error",
+                                           call + error);
   if (f == nullptr) return;
   f->message = fmt::format("{} returned {}", call, error);
 }
@@ -138,9 +140,8 @@ CheckedFunction& Checker::function(const std::shared_ptr<const ptx::Module>& mod
 
 std::uint32_t Checker::begin_launch(CheckedLaunch launch) {
   if (const auto at = submitted_.find(launch.number); at != submitted_.end()) launch.submitted = at->second;
-  const bool last = std::ranges::all_of(launches_, [&](const auto& earlier) {
-    return launch.submitted.comes_after(earlier.second.submitted);
-  });
+  const bool last = std::ranges::all_of(
+      launches_, [&](const auto& earlier) { return launch.submitted.comes_after(earlier.second.submitted); });
   if (under_way_++ == 0 && last) {
     races_.all_is_over();
     launches_.clear();
@@ -150,7 +151,6 @@ std::uint32_t Checker::begin_launch(CheckedLaunch launch) {
       std::ranges::fill(f->late_sites, 0);
     }
   }
-  ++launched_;
   std::vector<std::uint32_t> over;
   for (const auto& [earlier, l] : launches_)
     if (launch.submitted.comes_after(l.submitted)) over.push_back(earlier);

@@ -72,7 +72,10 @@ class Checker {
   std::uint32_t begin_launch(CheckedLaunch launch);
   void end_launch();
   // The how manieth launch of the kernel this is, from 1; counted by each call.
-  unsigned count_launch(const ptx::Function& kernel) { return ++launches_of_[&kernel]; }
+  unsigned count_launch(const ptx::Function& kernel) {
+    ++launched_;
+    return ++launches_of_[&kernel];
+  }
   const CheckedLaunch& launch(std::uint32_t id) const { return launches_.at(id); }
   std::uint32_t site(CheckedFunction& function, std::uint32_t pc, bool late);
 
@@ -121,7 +124,7 @@ class Checker {
   std::map<const ptx::Function*, std::unique_ptr<CheckedFunction>> functions_;
   std::map<std::uint32_t, CheckedLaunch> launches_;  // whose accesses are remembered
   Streams streams_;
-  std::map<std::uint64_t, Submitted> submitted_;  // by number
+  std::map<std::uint64_t, Submitted> submitted_;    // by number
   std::map<std::uint64_t, std::uint64_t> tracked_;  // allocations whose bytes are kept account of
   std::map<std::uint64_t, Gone> gone_;
   std::map<const ptx::Function*, unsigned> launches_of_;

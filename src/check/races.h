@@ -51,8 +51,6 @@ struct Going {
   ptx::Space space = ptx::Space::global;  // global or shared
   const std::uint64_t* addresses = nullptr;
   unsigned bytes = 0;
-  bool together = false;      // all lanes at one address
-  bool side_by_side = false;  // lane i at the i-th place
 };
 
 class RaceSink {
@@ -144,7 +142,7 @@ class Races {
   void touch(Cells cells, std::uint64_t at, const Me& me, std::uint64_t address);
   void touch_bytes(Cells words, Cells bytes, std::uint64_t offset, unsigned count, const Me& me,
                    std::uint64_t address);
-  bool touch_row(Cells words, std::uint64_t first, const Me& me) const;
+  bool touch_row(Cells words, std::uint64_t first, unsigned count, const Me& me) const;
   void synchronise(Block& block, const Going& going);
   void synchronise(Block& block, Locations& locations, const Site& site, unsigned warp, unsigned lane,
                    std::uint64_t address);

@@ -307,7 +307,8 @@ struct CheckedRun::Impl {
        const std::string& k)
       : launch(l), options(o), checker(c), number(n), kernel(k) {
     // Races are tried to be mended where they are found: mostly in the first launches of a kernel.
-    const bool mends = checker.options().races && checker.count_launch(launch.function()) <= 2;
+    const unsigned times = checker.count_launch(launch.function());
+    const bool mends = checker.options().races && times <= 2;
     if (checker.options().explore == 0 && !mends) return;
     std::uint64_t bytes = 0;
     checker.memory().for_each(0, ~std::uint64_t{0}, [&](const exec::Allocation& a) { bytes += a.bytes; });

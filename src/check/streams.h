@@ -23,7 +23,8 @@ struct Submitted {
 
 class Streams {
  public:
-  using Stream = std::uint32_t;  // 0: the default stream, which waits for the blocking ones, as they do for it
+  using Stream =
+      std::uint32_t;  // 0: the default stream, which waits for the blocking ones, as they do for it
   using Event = std::uint32_t;
 
   void create(Stream stream, bool non_blocking) {

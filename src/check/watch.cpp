@@ -149,8 +149,7 @@ void Watch::look_at(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f
   if (!checker_.options().races || space == ptx::Space::local) return;
   const std::uint32_t site = checker_.site(f, pc, false);
   if (site == 0) return;
-  checker_.races().access(b.races, {w.ctx.warp, lanes, site, space, addresses, bytes,
-                                    look.lie == Look::Lie::together, look.lie == Look::Lie::side_by_side});
+  checker_.races().access(b.races, {w.ctx.warp, lanes, site, space, addresses, bytes});
 }
 
 // cp.async has been executed: the copy is under way.
@@ -167,8 +166,8 @@ void Watch::behind(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f,
   if (!checker_.options().races) return;
   const std::uint32_t site = checker_.site(f, pc, true);
   if (site == 0) return;
-  checker_.races().access(
-      b.races, {w.ctx.warp, w.ctx.mask, site, ptx::Space::shared, w.ctx.addresses2, bytes, false, false});
+  checker_.races().access(b.races,
+                          {w.ctx.warp, w.ctx.mask, site, ptx::Space::shared, w.ctx.addresses2, bytes});
   WatchedWarp& watched = b.warps[w.ctx.warp];
   for (std::uint32_t m = w.ctx.mask; m != 0; m &= m - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(m));
@@ -223,6 +222,20 @@ std::uint32_t Watch::unwritten_lanes(WatchedBlock& b, const Warp& w, ptx::Space 
     const std::uint64_t* const bits = written_bits(b, w, space, leader, addresses[leader], bytes, first);
     if (bits == nullptr) return 0;
     if (all_set(bits, first, span)) return 0;
+  } else if (space != ptx::Space::local) {
+    // Or all of the range that they lie in, if it is small.
+    std::uint64_t low = addresses[leader], high = low;
+    for (std::uint32_t m = lanes; m != 0; m &= m - 1) {
+      const std::uint64_t a = addresses[__builtin_ctz(m)];
+      low = std::min(low, a);
+      high = std::max(high, a);
+    }
+    constexpr std::uint64_t small = 2048;
+    if (high - low < small) {
+      const auto span = static_cast<unsigned>(high - low) + bytes;
+      const std::uint64_t* const bits = written_bits(b, w, space, leader, low, span, first);
+      if (bits != nullptr && all_set(bits, first, span)) return 0;
+    }
   }
   std::uint32_t out = 0;
   for (std::uint32_t m = lanes; m != 0; m &= m - 1) {
