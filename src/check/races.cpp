@@ -179,7 +179,7 @@ void Races::check_one(Half h, std::uint32_t lanes, const Me& me, std::uint64_t a
   race.lane = me.lane;
   race.shared = me.shared;
   race.writes = me.site->writes;
-  race.other_writes = other_writes;
+  race.other_writes = other_writes || other.writes;
   race.same_block = same;
   race.same_warp =
       same && thread_of(h) / warp_lanes == me.thread / warp_lanes && race.other_many < Many::block;
@@ -293,23 +293,19 @@ void Races::write(Half& writer, Half& reader, const Me& me, std::uint64_t addres
       plainly_before(reader, me.below, me.own, me.older)) {
     // The same operation as the last one there: the usual case of counters and histograms.
     writer = joined(writer, me.half, me.below, me.own, me.older, me.synced_time);
-    reader = 0;
     return;
   }
-  if (!before(writer, me)) {
-    check(writer, me, address, true);
-    // Strong ones beside each other all count; else the last one.
-    const bool both = me.site->strong && (is_list(writer) || sites_.at(site_of(writer)).strong);
-    writer = both ? merge(writer, me, me.lanes) : me.half;
-  } else {
-    writer = me.half;
-  }
-  if (before(reader, me)) {
-    reader = 0;
-    return;
-  }
-  check(reader, me, address, false);
-  if (!me.site->strong) reader = 0;
+  const bool strong = me.site->strong;
+  // Strong ones beside each other all count; else the last one.
+  const bool after = before(writer, me);
+  if (!after) check(writer, me, address, true);
+  const bool was_strong = is_list(writer) || sites_.at(site_of(writer)).strong;
+  // What is weak and comes before a strong access races with strong ones that this access does not race with:
+  // it stays, as a reader if none stands for it.
+  if (strong && !was_strong && reader == 0) reader = writer;
+  writer = !after && strong && was_strong ? merge(writer, me, me.lanes) : me.half;
+  if (!before(reader, me)) check(reader, me, address, false);
+  if (!strong) reader = 0;
 }
 
 [[gnu::always_inline]] inline void Races::touch(Cells cells, std::uint64_t at, const Me& me,
@@ -395,7 +391,7 @@ void Races::access(Block& b, const Going& g) {
              before_.size() == 1;
   const unsigned now = time_in(w.begin, b.epoch, w.step);
   const std::uint32_t lanes = g.lanes;
-  const bool words_only = g.bytes == 4 && !site.late;
+  const bool words_only = g.bytes == 4 && !site.late && !(site.writes && site.strong);
   std::uint32_t m = lanes;
   while (m != 0) {
     me.lane = static_cast<unsigned>(__builtin_ctz(m));
@@ -419,7 +415,11 @@ void Races::access(Block& b, const Going& g) {
           m &= ~run;
           continue;
         }
-      } else if (step == 0 && !site.writes) {
+      } else if (step == 0 && !site.writes &&
+                 (shared ? address + 4 <= b.words * 4 : shadow_.holds(address)) &&
+                 plainly_before(words.writers[(shared ? address : shadow_.offset(address)) / 4], me.below,
+                                me.own,
+                                me.older)) {  // else one of them may have written it
         many = Many::warp;
         me.lanes = run;
         m &= ~run;
