@@ -54,7 +54,11 @@ Checker::Checker(const Options& options, exec::GlobalMemory& memory)
       shadow_(memory.begin(), memory.capacity()),
       races_(shadow_, sites_, sink_) {
   memory.set_on_write([this](std::uint64_t address, std::uint64_t bytes) { written(address, bytes); });
-  if (options.memory) memory.hold_released(std::min(most_held, memory.capacity() / 4));
+  if (options.memory) {
+    constexpr std::uint64_t least_gap = std::uint64_t{1} << 20;
+    memory.set_gap(std::min(least_gap, memory.capacity() / 1024));
+    memory.hold_released(std::min(most_held, memory.capacity() / 4));
+  }
   if (options.races && !shadow_.has_cells())
     findings_.gap("races in global memory: the host has no address space for their shadow (ulimit -v)");
 }
