@@ -279,13 +279,17 @@ bool only_copies(ptx::Op op) {
     case ptx::Op::or_:
     case ptx::Op::xor_:
     case ptx::Op::not_:
-    case ptx::Op::shl:
-    case ptx::Op::shr:
     case ptx::Op::shf:
     case ptx::Op::bfe:
     case ptx::Op::bfi: return true;
     default: return false;
   }
+}
+
+// By whole bytes: of a structure that is copied; else a product.
+bool moves_bytes(const ptx::Inst& inst, const ptx::Function& function) {
+  if (inst.op != ptx::Op::shl && inst.op != ptx::Op::shr) return false;
+  return inst.src[1].kind == ptx::OperandKind::imm && function.constants[inst.src[1].index].value % 8 == 0;
 }
 
 const char* memory_name(ptx::Space space) {
@@ -314,7 +318,7 @@ void Watch::use(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f, st
   }
   // A store hands it on to memory.
   const bool stores = inst.op == ptx::Op::st && !address;
-  const bool hands_on = from != 0 && (stores || only_copies(inst.op));
+  const bool hands_on = from != 0 && (stores || only_copies(inst.op) || moves_bytes(inst, *f.function));
   if (from != 0 && !hands_on) {
     const Origin& o = watched.origin;
     const auto lane = static_cast<unsigned>(__builtin_ctz(from));
