@@ -24,7 +24,7 @@ const std::vector<FindingRule>& finding_rules() {
       {"memory.invalid-free", "Free of what was not allocated", error, "memory",
        "A pointer is freed that no allocation gave, or that was freed before. Free each pointer once, with "
        "the call that belongs to its allocation."},
-      {"memory.leak", "Memory that is never freed", error, "leaks",
+      {"memory.leak", "Memory that is never freed", warning, "leaks",
        "An allocation still exists when the program ends. Free it, or let an owning object do so."},
       {"api.error", "A call of the API failed", error, "api",
        "A function of the CUDA runtime, the driver API or OpenCL returned an error. Check what it returns; "
