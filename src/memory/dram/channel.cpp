@@ -59,6 +59,35 @@ void Channel::advance(Cycle end, std::vector<Completion>& done) {
 }
 
 void Channel::run(Cycle end) {
+  if (admission_.idle() && !recorder_.records()) skip_idle(end);
+  run_to(end);
+}
+
+// Without requests only refreshes happen, and sleep. A period of them is gone through, and as many more as
+// fit are added if it repeats itself.
+void Channel::skip_idle(Cycle end) {
+  const Cycle period = upkeep_.period();
+  if (period == never) return;
+  const auto show = [this](IdlePattern::Visitor& to) {
+    upkeep_.show(to);
+    timing_.show(to);
+    bus_.show(to);
+    counters_.loss().show(to);
+  };
+  while (end > now_ && end - now_ >= 3 * period) {
+    idle_.begin(now_, show);
+    const bool still = next_request() == never;  // no row waits for its time to be closed
+    run_to(now_ + period);
+    const Cycle until = std::min(end, upkeep_.deeper_sleep(now_ - period));
+    if (!still || until < now_ + period || !idle_.repeats(period, show)) continue;
+    const std::uint64_t periods = (until - now_) / period;
+    idle_.skip(periods, show);
+    now_ += periods * period;
+    candidates_.limits_changed();
+  }
+}
+
+void Channel::run_to(Cycle end) {
   for (Cycle at = next_action(); at < end; at = next_action()) {
     now_ = std::max(now_, at);
     step(now_);
@@ -68,10 +97,15 @@ void Channel::run(Cycle end) {
 
 // The next cycle at which something happens in the channel.
 Cycle Channel::next_action() {
-  candidates_.refresh(floors());
+  const Cycle request = next_request();
   upkeep_.plan(queues_, floors().row);
-  const Cycle command = std::min(candidates_.next_column(), candidates_.next_row());
-  return std::min(command, std::min(std::min(upkeep_.planned().at, transfer_.next()), upkeep_.timer()));
+  return std::min(request, std::min(upkeep_.planned().at, upkeep_.timer()));
+}
+
+// The next at which a command goes that is not of upkeep, or a request moves.
+Cycle Channel::next_request() {
+  candidates_.refresh(floors());
+  return std::min(std::min(candidates_.next_column(), candidates_.next_row()), transfer_.next());
 }
 
 // One command, or one request that moves.

@@ -18,6 +18,7 @@
 #include "memory/dram/channels.h"
 #include "memory/dram/command_bus.h"
 #include "memory/dram/command_recorder.h"
+#include "memory/dram/idle_pattern.h"
 #include "memory/dram/page_policy.h"
 #include "memory/dram/scheduler.h"
 #include "memory/dram/upkeep.h"
@@ -59,6 +60,10 @@ class Channel {
     return true;
   }
 
+  // Everything before `end`, action by action; and the same at once where only refreshes repeat.
+  void run_to(Cycle end);
+  void skip_idle(Cycle end);
+
   // Scheduling: what banks would do, and when something happens.
   void choose(BankIndex bank);
   void choose_loaded();
@@ -67,6 +72,7 @@ class Channel {
     return {later(now_, bus_.column_free()), later(now_, bus_.row_free())};
   }
   Cycle next_action();
+  Cycle next_request();
   void update_next_event();
   void step(Cycle now);
 
@@ -102,6 +108,7 @@ class Channel {
   CommandBus bus_;
   Answers answers_;
   ChannelCounters counters_;
+  IdlePattern idle_;
   CommandRecorder recorder_;
   Cycle now_ = 0;  // everything before is done
   Cycle next_event_ = never;
