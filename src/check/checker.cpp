@@ -106,6 +106,27 @@ bool Checker::is_written(std::uint64_t address, std::uint64_t bytes) {
   return true;
 }
 
+void Checker::for_each_unwritten(const std::function<void(std::uint64_t, std::uint64_t)>& take) const {
+  if (shadow_.written() == nullptr) return;
+  for (const auto& [address, bytes] : tracked_) {
+    const exec::Allocation* const there = memory_.find(address);
+    if (there == nullptr || there->host_writes) continue;
+    const std::uint64_t first = shadow_.offset(address);
+    std::uint64_t begin = 0, at = 0;  // of the piece; allocations begin at multiples of 256
+    while (at < bytes) {
+      const bool written = all_set(shadow_.written(), first + at, 1);
+      // A whole word of the bitmap at once, if it says one thing
+      const std::uint64_t word = shadow_.written()[(first + at) / 64];
+      const bool whole =
+          (first + at) % 64 == 0 && bytes - at >= 64 && (word == 0 || word == ~std::uint64_t{0});
+      if (written && at > begin) take(address + begin, at - begin);
+      at += whole ? 64 : 1;
+      if (written) begin = at;
+    }
+    if (at > begin) take(address + begin, at - begin);
+  }
+}
+
 const Checker::Gone* Checker::gone(std::uint64_t address, std::uint64_t* offset) const {
   auto at = gone_.upper_bound(address);
   if (at == gone_.begin()) return nullptr;

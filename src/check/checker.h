@@ -93,6 +93,8 @@ class Checker {
   void set_trial(Findings* trial) { trial_ = trial; }
   // Whether the bytes were written, as far as anybody keeps account of them.
   bool is_written(std::uint64_t address, std::uint64_t bytes);
+  // Pieces of allocations that are kept account of and that nobody wrote to: address, bytes.
+  void for_each_unwritten(const std::function<void(std::uint64_t, std::uint64_t)>& take) const;
   struct Gone {
     std::uint64_t bytes = 0;
     std::string what;

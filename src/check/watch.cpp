@@ -143,8 +143,18 @@ void Watch::look_at(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f
         if (inst.dst[i].kind == ptx::OperandKind::reg)
           watched.unwritten[w.frame().row + inst.dst[i].index] |= missing;
     }
-    if (inst.op != ptx::Op::ld && inst.op != ptx::Op::ldu)
+    if (inst.op != ptx::Op::ld && inst.op != ptx::Op::ldu) {
       note_written(b, w, space, lanes, addresses, bytes, look, true);
+      // A copy of what nobody wrote is what nobody wrote.
+      const WatchedWarp& watched = b.warps[w.ctx.warp];
+      std::uint32_t copied = 0;
+      for (unsigned i = 1; watched.any_unwritten && inst.op == ptx::Op::st && i < inst.src_count; ++i)
+        if (inst.src[i].kind == ptx::OperandKind::reg)
+          copied |= watched.unwritten[w.frame().row + inst.src[i].index];
+      Look each = look;
+      each.lie = Look::Lie::anywhere;
+      if ((copied & lanes) != 0) note_written(b, w, space, copied & lanes, addresses, bytes, each, false);
+    }
   }
   if (!checker_.options().races || space == ptx::Space::local) return;
   const std::uint32_t site = checker_.site(f, pc, false);
@@ -350,10 +360,9 @@ void Watch::use(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f, st
   }
   for (unsigned i = 0; i < inst.dst_count; ++i)
     if (std::uint32_t* const r = row(inst.dst[i])) *r = (*r & ~lanes) | (hands_on && !stores ? from : 0);
-  watched.any_unwritten = std::ranges::any_of(watched.unwritten, [](std::uint32_t r) { return r != 0; });
-  if (!stores || from == 0) return;
-  // What it writes is still what nobody wrote. (The address is looked at once more before it is executed.)
-  watched.any_unwritten = true;
+  // Of a store the values are looked at once more, when it is executed.
+  watched.any_unwritten =
+      (stores && from != 0) || std::ranges::any_of(watched.unwritten, [](std::uint32_t r) { return r != 0; });
 }
 
 // ---- values

@@ -213,9 +213,13 @@ void Watch::outside(Warp& w, std::uint32_t lanes) {
 }
 
 void Watch::fault(const exec::Fault& fault) {
+  const Diagnostic& d = fault.diagnostics().front();
   const char* rule = "program.fault";
   switch (fault.kind()) {
-    case exec::Fault::Kind::illegal_address: rule = "memory.out-of-bounds"; break;
+    case exec::Fault::Kind::illegal_address:
+      rule =
+          d.message.find("is read-only") != std::string::npos ? "memory.read-only" : "memory.out-of-bounds";
+      break;
     case exec::Fault::Kind::misaligned_address: rule = "memory.misaligned"; break;
     case exec::Fault::Kind::trap: rule = "program.trap"; break;
     case exec::Fault::Kind::assertion: rule = "program.assert"; break;
@@ -223,7 +227,6 @@ void Watch::fault(const exec::Fault& fault) {
     case exec::Fault::Kind::illegal_instruction:
     case exec::Fault::Kind::stack_overflow: break;
   }
-  const Diagnostic& d = fault.diagnostics().front();
   result::Finding* const found = checker_.findings().add(rule, d.message);
   if (found == nullptr) return;
   found->message = d.message;
