@@ -217,14 +217,12 @@ std::uint32_t Checker::site(CheckedFunction& f, std::uint32_t pc, bool late) {
 // ---- the result
 
 void Checker::add_leaks(std::vector<result::Finding>& findings) const {
-  std::uint64_t bytes = 0, count = 0;
   std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> leaks;  // by call: how many, bytes
   for (const auto& [address, size] : tracked_) {
     const exec::Allocation* const there = memory_.find(address);
     if (there == nullptr) continue;
     auto& [n, sum] = leaks[there->what];
     ++n, sum += size;
-    ++count, bytes += size;
   }
   for (const auto& [what, leak] : leaks) {
     result::Finding f;

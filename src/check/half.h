@@ -7,6 +7,7 @@
 // Both are what a thread that has not synchronised since can't have seen. site: the instruction (sites.h).
 #pragma once
 
+#include <compare>
 #include <cstdint>
 
 namespace simtlab::check {

@@ -95,15 +95,19 @@ bool Races::same_block(Half h, const Me& me) const {
 
 namespace {
 
+// Truth as a number: conditions that are put together without a branch.
+using Flag = unsigned;
+constexpr Flag flag(bool value) { return value ? 1 : 0; }
+
 // Whether a half is ordered before an access by numbers alone.
-inline bool plainly_before(Half h, Half below, Half own, Half older) {
-  return (h < below) | ((h - own < older) & ((h & late_bit) == 0));
+inline Flag plainly_before(Half h, Half below, Half own, Half older) {
+  return flag(h < below) | (flag(h - own < older) & flag((h & late_bit) == 0));
 }
 
 }  // namespace
 
 inline bool Races::before(Half h, const Me& me) const {
-  if (plainly_before(h, me.below, me.own, me.older)) return true;
+  if (plainly_before(h, me.below, me.own, me.older) != 0) return true;
   if (instance_of(h) == me.instance) {
     if ((h & late_bit) != 0 && many_of(h) != Many::grid) return false;
     if (many_of(h) <= Many::warp && thread_of(h) / warp_lanes == me.thread / warp_lanes &&
@@ -249,26 +253,26 @@ Half Races::merge(Half old, const Me& me, std::uint32_t lanes) {
 namespace {
 
 // The same thread (or the same lanes of a warp) did both.
-inline bool own_half(Half h, Half mine) { return ((h ^ mine) & (who_mask | late_bit)) == 0; }
+inline Flag own_half(Half h, Half mine) { return flag(((h ^ mine) & (who_mask | late_bit)) == 0); }
 
 // Who stands for readers (or for the same atomic operation of several threads) when one more comes, where
 // there are no lists, the block has one instance, and every other instance is of another block. own: the
 // instance's first half; synced: the time of the warp's last synchronisation.
 inline Half joined(Half h, Half mine, Half below, Half own, Half older, unsigned synced) {
-  const bool same = h - own < Half{1} << instance_shift;
+  const Flag same = flag(h - own < Half{1} << instance_shift);
   const Many many = many_of(h);
-  const bool same_warp =
-      same & (many <= Many::warp) & (thread_of(h) / warp_lanes == thread_of(mine) / warp_lanes);
-  const bool before =
-      plainly_before(h, below, own, older) | own_half(h, mine) | (same_warp & (time_of(h) < synced));
+  const Flag same_warp = same & flag(many <= Many::warp) &
+                         flag(thread_of(h) / warp_lanes == thread_of(mine) / warp_lanes);
+  const Flag before =
+      plainly_before(h, below, own, older) | own_half(h, mine) | (same_warp & flag(time_of(h) < synced));
   constexpr Half grid = Half{no_time} << time_shift | static_cast<Half>(Many::grid) << many_shift;
   constexpr Half block = Half{most_steps} << time_shift | static_cast<Half>(Many::block) << many_shift;
   constexpr Half warp = static_cast<Half>(Many::warp) << many_shift;
   constexpr Half all_many = Half{3} << many_shift;
   const Half alone = mine & ~all_many;
-  const bool several = !same | (many == Many::grid);
-  const Half more = several ? alone | grid : same_warp ? alone | warp : alone | block;
-  return before ? mine : more;
+  const Flag several = (same ^ 1) | flag(many == Many::grid);
+  const Half more = several != 0 ? alone | grid : same_warp != 0 ? alone | warp : alone | block;
+  return before != 0 ? mine : more;
 }
 
 }  // namespace
@@ -276,9 +280,9 @@ inline Half joined(Half h, Half mine, Half below, Half own, Half older, unsigned
 [[gnu::always_inline]] inline void Races::read(Half& writer, Half& reader, const Me& me,
                                                std::uint64_t address) {
   const Half w = writer, r = reader;
-  if (!plainly_before(w, me.below, me.own, me.older) && !own_half(w, me.half) && !before(w, me))
+  if ((plainly_before(w, me.below, me.own, me.older) | own_half(w, me.half)) == 0 && !before(w, me))
     check(w, me, address, true);
-  if (plainly_before(r, me.below, me.own, me.older) || own_half(r, me.half)) {
+  if ((plainly_before(r, me.below, me.own, me.older) | own_half(r, me.half)) != 0) {
     reader = me.half;
     return;
   }
@@ -290,7 +294,7 @@ inline Half joined(Half h, Half mine, Half below, Half own, Half older, unsigned
 
 void Races::write(Half& writer, Half& reader, const Me& me, std::uint64_t address) {
   if (me.plain && me.site->atomic && site_of(writer) == site_of(me.half) && !is_small(me.site->scope) &&
-      plainly_before(reader, me.below, me.own, me.older)) {
+      plainly_before(reader, me.below, me.own, me.older) != 0) {
     // The same operation as the last one there: the usual case of counters and histograms.
     writer = joined(writer, me.half, me.below, me.own, me.older, me.synced_time);
     return;
@@ -338,17 +342,17 @@ SIMTLAB_WIDE bool Races::touch_row(Cells words, std::uint64_t first, unsigned co
   Half* const writers = words.writers + first;
   Half* const readers = words.readers + first;
   const Half below = me.below, own = me.own, older = me.older, lane0 = me.half;
-  const bool joins = me.plain && !me.site->writes;
+  const Flag joins = flag(me.plain && !me.site->writes);
   const unsigned synced = me.synced_time;
   std::uint64_t other = 0;
   for (unsigned i = 0; i < count; ++i) {
     const Half mine = lane0 + (Half{i} << thread_shift), w = writers[i], r = readers[i];
-    const bool fine_w = plainly_before(w, below, own, older) | own_half(w, mine);
-    const bool fine_r = plainly_before(r, below, own, older) | own_half(r, mine);
-    other |= static_cast<std::uint64_t>(!(fine_w & (fine_r | joins)));
+    const Flag fine_w = plainly_before(w, below, own, older) | own_half(w, mine);
+    const Flag fine_r = plainly_before(r, below, own, older) | own_half(r, mine);
+    other |= (fine_w & (fine_r | joins)) ^ 1;
   }
   if (other != 0) return false;
-  if (!me.site->writes && !joins) {
+  if (!me.site->writes && joins == 0) {
     for (unsigned i = 0; i < count; ++i) readers[i] = lane0 + (Half{i} << thread_shift);
   } else if (me.site->writes) {
     for (unsigned i = 0; i < count; ++i) writers[i] = lane0 + (Half{i} << thread_shift);
@@ -419,7 +423,7 @@ void Races::access(Block& b, const Going& g) {
                  (shared ? address + 4 <= b.words * 4 : shadow_.holds(address)) &&
                  plainly_before(words.writers[(shared ? address : shadow_.offset(address)) / 4], me.below,
                                 me.own,
-                                me.older)) {  // else one of them may have written it
+                                me.older) != 0) {  // else one of them may have written it
         many = Many::warp;
         me.lanes = run;
         m &= ~run;

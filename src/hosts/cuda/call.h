@@ -42,8 +42,7 @@ inline std::string function_in(const std::source_location& where) {
 }
 // For checks: the program's call has failed.
 inline void note_failed_call(Runtime& runtime, CudaError code, const std::source_location& where) {
-  if (code == success || code == error_not_ready || !runtime.started()) return;
-  if (!runtime.gpu().options().check.api) return;
+  if (code == success || code == error_not_ready || !runtime.started() || runtime.run().check.empty()) return;
   const ErrorCode* const error = find_error(static_cast<int>(code));
   runtime.gpu().note_api_error(function_in(where), error == nullptr ? std::to_string(code) : error->name);
 }

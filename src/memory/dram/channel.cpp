@@ -24,7 +24,6 @@ Channel::Channel(std::uint32_t number, const device::Technology& technology,
     : controller_(controller),
       t_(technology.timing),
       mapping_(mapping),
-      row_frees_(controller.queues.frees_at_activation && controller.queues.style != QueueStyle::per_bank),
       timing_(technology),
       queues_(shape().all_banks(), controller.queues.read + controller.queues.write + shape().all_banks()),
       admission_(controller.queues),
@@ -152,7 +151,7 @@ void Channel::update_next_event() {
   }
   const Cycle action = next_action(), rows = candidates_.next_row();
   Cycle seen = action;
-  if (action == rows && !row_frees_) {
+  if (action == rows && !row_frees()) {
     const Cycle others = std::min(std::min(candidates_.next_column(), transfer_.next()),
                                   std::min(upkeep_.planned().at, upkeep_.timer()));
     seen = std::min(others, rows + std::min(t_.trcd_read, t_.trcd_write));
@@ -412,7 +411,7 @@ bool Channel::activate(BankIndex bank, Slot slot, Cycle now) {
   q.used = now;
   if (r.result == RowResult::hit) r.result = RowResult::miss;
   const bool all = scheduler_.listens(on_opening) && scheduler_.policy->opened(queues_, bank, now);
-  if (!row_frees_) return all;
+  if (!row_frees()) return all;
   queues_.remove(slot);
   q.active = slot;
   admission_.give_place(r.write);

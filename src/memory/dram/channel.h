@@ -69,6 +69,10 @@ class Channel {
   void run_to(Cycle end);
   void skip_idle(Cycle end);
 
+  // An activation makes room in a queue.
+  bool row_frees() const {
+    return controller_.queues.frees_at_activation && controller_.queues.style != QueueStyle::per_bank;
+  }
   // Scheduling: what banks would do, and when something happens.
   void choose(BankIndex bank);
   void choose_ahead(BankIndex bank, Choice& choice) const;
@@ -100,7 +104,6 @@ class Channel {
   const device::MemoryController controller_;
   const device::Technology::Timing t_;
   const AddressMapping& mapping_;
-  const bool row_frees_;  // an activation makes room in a queue
   TimingState timing_;
   Queues queues_;
   Admission admission_;
