@@ -66,6 +66,8 @@ void Races::begin_block(Block& b, std::uint32_t launch, std::uint64_t number, un
   b.near.assign(threads, 0);
   b.flags.assign(threads, 0);
   b.fenced.assign(threads, {});
+  b.left.assign(threads, 0);
+  b.has_left = false;
   b.released.clear();
   b.arrived.fill({});
 }
@@ -262,11 +264,21 @@ inline bool stands_for(Half h, Half mine, Half own) {
   reader = before(r, me) ? me.half : merge(r, me, me.lanes);
 }
 
+// An atomic operation reads what another strong one has left: that one is before all that follows this one.
+bool Races::observes(Half writer, const Me& me) const {
+  if (!me.site->atomic || many_of(writer) != Many::one) return false;
+  const Site& other = sites_.at(site_of(writer));
+  return other.strong && !other.volatile_ && other.bytes == me.site->bytes &&
+         includes(other.scope, same_block(writer, me)) && includes(me.site->scope, false) <=
+             includes(other.scope, false);
+}
+
 void Races::write(Half& writer, Half& reader, const Me& me, std::uint64_t address) {
   if (!before(writer, me)) {
     check(writer, me, address, true);
     // Strong ones beside each other all count; else the last one.
-    const bool both = me.site->strong && (is_list(writer) || sites_.at(site_of(writer)).strong);
+    const bool both = me.site->strong && !observes(writer, me) &&
+                      (is_list(writer) || sites_.at(site_of(writer)).strong);
     writer = both ? merge(writer, me, me.lanes) : me.half;
   } else {
     writer = me.half;
