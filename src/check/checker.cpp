@@ -54,7 +54,11 @@ Checker::Checker(const Options& options, exec::GlobalMemory& memory)
       shadow_(memory.begin(), memory.capacity()),
       races_(shadow_, sites_, sink_) {
   memory.set_on_write([this](std::uint64_t address, std::uint64_t bytes) { written(address, bytes); });
-  if (options.memory) memory.hold_released(std::min(most_held, memory.capacity() / 4));
+  if (options.memory) {
+    constexpr std::uint64_t least_gap = std::uint64_t{1} << 20;
+    memory.set_gap(std::min(least_gap, memory.capacity() / 1024));
+    memory.hold_released(std::min(most_held, memory.capacity() / 4));
+  }
   if (options.races && !shadow_.has_cells())
     findings_.gap("races in global memory: the host has no address space for their shadow (ulimit -v)");
 }
@@ -102,6 +106,27 @@ bool Checker::is_written(std::uint64_t address, std::uint64_t bytes) {
   return true;
 }
 
+void Checker::for_each_unwritten(const std::function<void(std::uint64_t, std::uint64_t)>& take) const {
+  if (shadow_.written() == nullptr) return;
+  for (const auto& [address, bytes] : tracked_) {
+    const exec::Allocation* const there = memory_.find(address);
+    if (there == nullptr || there->host_writes) continue;
+    const std::uint64_t first = shadow_.offset(address);
+    std::uint64_t begin = 0, at = 0;  // of the piece; allocations begin at multiples of 256
+    while (at < bytes) {
+      const bool written = all_set(shadow_.written(), first + at, 1);
+      // A whole word of the bitmap at once, if it says one thing
+      const std::uint64_t word = shadow_.written()[(first + at) / 64];
+      const bool whole =
+          (first + at) % 64 == 0 && bytes - at >= 64 && (word == 0 || word == ~std::uint64_t{0});
+      if (written && at > begin) take(address + begin, at - begin);
+      at += whole ? 64 : 1;
+      if (written) begin = at;
+    }
+    if (at > begin) take(address + begin, at - begin);
+  }
+}
+
 const Checker::Gone* Checker::gone(std::uint64_t address, std::uint64_t* offset) const {
   auto at = gone_.upper_bound(address);
   if (at == gone_.begin()) return nullptr;
@@ -113,7 +138,11 @@ const Checker::Gone* Checker::gone(std::uint64_t address, std::uint64_t* offset)
 
 void Checker::api_error(const std::string& call, const std::string& error) {
   if (!options_.api) return;
-  result::Finding* const f = findings_.add("api.error", call + error);
+  const bool launch = call.find("Launch") != std::string::npos, free = call.find("Free") != std::string::npos;
+  result::Finding* const f = findings_.add(launch ? "api.launch"
+                                           : free ? "memory.invalid-free"
+                                                  : "api.error",
+                                           call + error);
   if (f == nullptr) return;
   f->message = fmt::format("{} returned {}", call, error);
 }
@@ -135,7 +164,10 @@ CheckedFunction& Checker::function(const std::shared_ptr<const ptx::Module>& mod
 }
 
 std::uint32_t Checker::begin_launch(CheckedLaunch launch) {
-  if (under_way_++ == 0) {
+  if (const auto at = submitted_.find(launch.number); at != submitted_.end()) launch.submitted = at->second;
+  const bool last = std::ranges::all_of(
+      launches_, [&](const auto& earlier) { return launch.submitted.comes_after(earlier.second.submitted); });
+  if (under_way_++ == 0 && last) {
     races_.all_is_over();
     launches_.clear();
     sites_.clear();
@@ -144,8 +176,10 @@ std::uint32_t Checker::begin_launch(CheckedLaunch launch) {
       std::ranges::fill(f->late_sites, 0);
     }
   }
-  ++launched_;
-  const std::uint32_t id = races_.begin_launch();
+  std::vector<std::uint32_t> over;
+  for (const auto& [earlier, l] : launches_)
+    if (launch.submitted.comes_after(l.submitted)) over.push_back(earlier);
+  const std::uint32_t id = races_.begin_launch(std::move(over));
   launches_[id] = std::move(launch);
   return id;
 }

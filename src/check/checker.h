@@ -16,6 +16,7 @@
 #include "check/races.h"
 #include "check/shadow.h"
 #include "check/sites.h"
+#include "check/streams.h"
 #include "exec/executor.h"
 #include "exec/memory.h"
 #include "result/findings.h"
@@ -46,6 +47,7 @@ struct CheckedLaunch {
   exec::Dim3 grid, block;
   const ptx::Function* entry = nullptr;
   std::shared_ptr<const ptx::Module> module;
+  Submitted submitted = {};
 };
 
 class Checker {
@@ -58,6 +60,9 @@ class Checker {
   void released(std::uint64_t address);                        // before it is gone
   void written(std::uint64_t address, std::uint64_t bytes);
   void copied(std::uint64_t to, std::uint64_t from, std::uint64_t bytes);
+  Streams& streams() { return streams_; }
+  // The launch of this number has been submitted.
+  void submitted(std::uint64_t launch, std::uint32_t stream) { submitted_[launch] = streams_.submit(stream); }
   // A call of the program that failed: name and error.
   void api_error(const std::string& call, const std::string& error);
   void gap(const std::string& sentence) { findings_.gap(sentence); }
@@ -67,7 +72,10 @@ class Checker {
   std::uint32_t begin_launch(CheckedLaunch launch);
   void end_launch();
   // The how manieth launch of the kernel this is, from 1; counted by each call.
-  unsigned count_launch(const ptx::Function& kernel) { return ++launches_of_[&kernel]; }
+  unsigned count_launch(const ptx::Function& kernel) {
+    ++launched_;
+    return ++launches_of_[&kernel];
+  }
   const CheckedLaunch& launch(std::uint32_t id) const { return launches_.at(id); }
   std::uint32_t site(CheckedFunction& function, std::uint32_t pc, bool late);
 
@@ -85,6 +93,8 @@ class Checker {
   void set_trial(Findings* trial) { trial_ = trial; }
   // Whether the bytes were written, as far as anybody keeps account of them.
   bool is_written(std::uint64_t address, std::uint64_t bytes);
+  // Pieces of allocations that are kept account of and that nobody wrote to: address, bytes.
+  void for_each_unwritten(const std::function<void(std::uint64_t, std::uint64_t)>& take) const;
   struct Gone {
     std::uint64_t bytes = 0;
     std::string what;
@@ -114,7 +124,9 @@ class Checker {
   Findings* trial_ = nullptr;
   std::vector<InstructionAt> widened_;
   std::map<const ptx::Function*, std::unique_ptr<CheckedFunction>> functions_;
-  std::map<std::uint32_t, CheckedLaunch> launches_;
+  std::map<std::uint32_t, CheckedLaunch> launches_;  // whose accesses are remembered
+  Streams streams_;
+  std::map<std::uint64_t, Submitted> submitted_;    // by number
   std::map<std::uint64_t, std::uint64_t> tracked_;  // allocations whose bytes are kept account of
   std::map<std::uint64_t, Gone> gone_;
   std::map<const ptx::Function*, unsigned> launches_of_;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -41,6 +42,11 @@ class Findings {
   // Of the finding that was added last.
   void set_conflict(const Conflict& conflict) { conflicts_[all_.size() - 1] = conflict; }
   const std::map<std::size_t, Conflict>& conflicts() const { return conflicts_; }  // by finding
+  result::Finding* first_number(std::string_view rule) {
+    for (result::Finding& f : all_)
+      if (f.rule == rule) return &f;
+    return nullptr;
+  }
   const std::vector<result::Finding>& all() const { return all_; }
   std::vector<result::Finding>& all() { return all_; }
   void gap(const std::string& sentence);

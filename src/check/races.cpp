@@ -2,6 +2,15 @@
 
 #include <algorithm>
 
+// Compiled for the host's widest vectors, too. (The choice between the copies is made before a sanitizer has
+// begun.)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)
+#define SIMTLAB_WIDE [[gnu::target_clones("arch=x86-64-v4", "avx2", "default")]]
+#else
+#define SIMTLAB_WIDE
+#endif
+
 namespace simtlab::check {
 
 // Who is about to touch memory, in the words of a cell.
@@ -18,14 +27,14 @@ struct Races::Me {
   const Site* site = nullptr;
   std::uint32_t lanes = 0;  // that touch these bytes together
   bool shared = false, fine = false;
+  bool plain = false;  // what joined() can do: weak, or the same atomic again
 };
 
 namespace {
 
+bool is_small(ptx::Scope scope) { return scope == ptx::Scope::cta || scope == ptx::Scope::cluster; }
 // The scope of one includes the thread of the other.
-bool includes(ptx::Scope scope, bool same_block) {
-  return same_block || (scope != ptx::Scope::cta && scope != ptx::Scope::cluster);
-}
+bool includes(ptx::Scope scope, bool same_block) { return same_block || !is_small(scope); }
 
 unsigned time_in(const Time& begin, std::uint32_t epoch, std::uint32_t step) {
   if (epoch == begin.epoch) return step < begin.step ? 0 : step - begin.step;
@@ -37,12 +46,17 @@ unsigned time_in(const Time& begin, std::uint32_t epoch, std::uint32_t step) {
 void Races::all_is_over() {
   if (!instances_.forget()) shadow_.forget_cells();
   low_ = instances_.next();
+  before_.clear();
   clocks_.clear();
   readers_.clear();
   released_.clear();
 }
 
-std::uint32_t Races::begin_launch() { return ++launches_; }
+std::uint32_t Races::begin_launch(std::vector<std::uint32_t> before) {
+  std::ranges::sort(before);
+  before_[++launches_] = std::move(before);
+  return launches_;
+}
 
 void Races::begin_block(Block& b, std::uint32_t launch, std::uint64_t number, unsigned warps,
                         unsigned threads, std::uint32_t shared_bytes, bool fine) {
@@ -106,7 +120,7 @@ inline bool Races::before(Half h, const Me& me) const {
 bool Races::before_slowly(Half h, std::uint32_t lanes, const Me& me) const {
   if (instance_of(h) < me.low) return true;
   const Instance& i = instances_.at(instance_of(h));
-  if (i.launch != me.block->launch) return false;
+  if (i.launch != me.block->launch) return std::ranges::binary_search(before_.at(me.block->launch), i.launch);
   const Many many = many_of(h);
   if (many == Many::grid || (h & late_bit) != 0) return false;
   const Time time = instances_.time_of(h);
@@ -167,7 +181,7 @@ void Races::check_one(Half h, std::uint32_t lanes, const Me& me, std::uint64_t a
   race.lane = me.lane;
   race.shared = me.shared;
   race.writes = me.site->writes;
-  race.other_writes = other_writes;
+  race.other_writes = other_writes || other.writes;
   race.same_block = same;
   race.same_warp =
       same && thread_of(h) / warp_lanes == me.thread / warp_lanes && race.other_many < Many::block;
@@ -239,14 +253,24 @@ namespace {
 // The same thread (or the same lanes of a warp) did both.
 inline bool own_half(Half h, Half mine) { return ((h ^ mine) & (who_mask | late_bit)) == 0; }
 
-// Whether readers that a half stands for include one that reads now; not where they are lists. own: the
-// instance's first half.
-inline bool stands_for(Half h, Half mine, Half own) {
-  const bool grid = many_of(h) == Many::grid;
+// Who stands for readers (or for the same atomic operation of several threads) when one more comes, where
+// there are no lists, the block has one instance, and every other instance is of another block. own: the
+// instance's first half; synced: the time of the warp's last synchronisation.
+inline Half joined(Half h, Half mine, Half below, Half own, Half older, unsigned synced) {
   const bool same = h - own < Half{1} << instance_shift;
-  return grid | (same & (many_of(h) == Many::block)) |
-         (same & (many_of(h) == Many::warp) & (time_of(h) == time_of(mine)) &
-          (thread_of(h) / warp_lanes == thread_of(mine) / warp_lanes));
+  const Many many = many_of(h);
+  const bool same_warp =
+      same & (many <= Many::warp) & (thread_of(h) / warp_lanes == thread_of(mine) / warp_lanes);
+  const bool before =
+      plainly_before(h, below, own, older) | own_half(h, mine) | (same_warp & (time_of(h) < synced));
+  constexpr Half grid = Half{no_time} << time_shift | static_cast<Half>(Many::grid) << many_shift;
+  constexpr Half block = Half{most_steps} << time_shift | static_cast<Half>(Many::block) << many_shift;
+  constexpr Half warp = static_cast<Half>(Many::warp) << many_shift;
+  constexpr Half all_many = Half{3} << many_shift;
+  const Half alone = mine & ~all_many;
+  const bool several = !same | (many == Many::grid);
+  const Half more = several ? alone | grid : same_warp ? alone | warp : alone | block;
+  return before ? mine : more;
 }
 
 }  // namespace
@@ -260,35 +284,39 @@ inline bool stands_for(Half h, Half mine, Half own) {
     reader = me.half;
     return;
   }
-  if (!me.fine && !me.site->strong && stands_for(r, me.half, me.own)) return;
-  reader = before(r, me) ? me.half : merge(r, me, me.lanes);
+  if (me.plain)
+    reader = joined(r, me.half, me.below, me.own, me.older, me.synced_time);
+  else
+    reader = before(r, me) ? me.half : merge(r, me, me.lanes);
 }
 
 // An atomic operation reads what another strong one has left: that one is before all that follows this one.
 bool Races::observes(Half writer, const Me& me) const {
-  if (!me.site->atomic || many_of(writer) != Many::one) return false;
+  if (!me.fine || !me.site->atomic || many_of(writer) != Many::one) return false;
   const Site& other = sites_.at(site_of(writer));
-  return other.strong && !other.volatile_ && other.bytes == me.site->bytes &&
-         includes(other.scope, same_block(writer, me)) && includes(me.site->scope, false) <=
-             includes(other.scope, false);
+  const bool same = same_block(writer, me);
+  return other.strong && !other.volatile_ && other.bytes == me.site->bytes && includes(other.scope, same) &&
+         includes(me.site->scope, same) && (is_small(me.site->scope) || !is_small(other.scope));
 }
 
 void Races::write(Half& writer, Half& reader, const Me& me, std::uint64_t address) {
-  if (!before(writer, me)) {
-    check(writer, me, address, true);
-    // Strong ones beside each other all count; else the last one.
-    const bool both = me.site->strong && !observes(writer, me) &&
-                      (is_list(writer) || sites_.at(site_of(writer)).strong);
-    writer = both ? merge(writer, me, me.lanes) : me.half;
-  } else {
-    writer = me.half;
-  }
-  if (before(reader, me)) {
-    reader = 0;
+  if (me.plain && me.site->atomic && site_of(writer) == site_of(me.half) && !is_small(me.site->scope) &&
+      plainly_before(reader, me.below, me.own, me.older)) {
+    // The same operation as the last one there: the usual case of counters and histograms.
+    writer = joined(writer, me.half, me.below, me.own, me.older, me.synced_time);
     return;
   }
-  check(reader, me, address, false);
-  if (!me.site->strong) reader = 0;
+  const bool strong = me.site->strong;
+  // Strong ones beside each other all count; else the last one.
+  const bool after = before(writer, me);
+  if (!after) check(writer, me, address, true);
+  const bool was_strong = is_list(writer) || sites_.at(site_of(writer)).strong;
+  // What is weak and comes before a strong access races with strong ones that this access does not race with:
+  // it stays, as a reader if none stands for it.
+  if (strong && !was_strong && reader == 0) reader = writer;
+  writer = !after && strong && was_strong && !observes(writer, me) ? merge(writer, me, me.lanes) : me.half;
+  if (!before(reader, me)) check(reader, me, address, false);
+  if (!strong) reader = 0;
 }
 
 [[gnu::always_inline]] inline void Races::touch(Cells cells, std::uint64_t at, const Me& me,
@@ -314,33 +342,31 @@ void Races::touch_bytes(Cells words, Cells bytes, std::uint64_t offset, unsigned
   for (unsigned i = 0; i < count; ++i) touch(bytes, offset + i, me, address + i);
 }
 
-// All 32 lanes at words side by side, all of it ordered before them by numbers alone, or their own: the usual
-// case, in a loop without branches. me: of lane 0. False: nothing was done.
-bool Races::touch_row(Cells words, std::uint64_t first, const Me& me) const {
+// Lanes at words side by side, all of it ordered before them by numbers alone, or their own, or in the
+// readers already: the usual case, in a loop without branches. me: of the first lane. False: nothing was
+// done.
+SIMTLAB_WIDE bool Races::touch_row(Cells words, std::uint64_t first, unsigned count, const Me& me) const {
   Half* const writers = words.writers + first;
   Half* const readers = words.readers + first;
   const Half below = me.below, own = me.own, older = me.older, lane0 = me.half;
-  const bool may_stand = !me.fine && !me.site->strong && !me.site->writes;
-  std::uint64_t other = 0, kept = 0;
-  for (unsigned i = 0; i < warp_lanes; ++i) {
+  const bool joins = me.plain && !me.site->writes;
+  const unsigned synced = me.synced_time;
+  std::uint64_t other = 0;
+  for (unsigned i = 0; i < count; ++i) {
     const Half mine = lane0 + (Half{i} << thread_shift), w = writers[i], r = readers[i];
     const bool fine_w = plainly_before(w, below, own, older) | own_half(w, mine);
     const bool fine_r = plainly_before(r, below, own, older) | own_half(r, mine);
-    const bool stands = may_stand & stands_for(r, mine, own);
-    other |= static_cast<std::uint64_t>(!(fine_w & (fine_r | stands)));
-    kept |= static_cast<std::uint64_t>(!fine_r);
+    other |= static_cast<std::uint64_t>(!(fine_w & (fine_r | joins)));
   }
   if (other != 0) return false;
-  if (me.site->writes) {
-    for (unsigned i = 0; i < warp_lanes; ++i) writers[i] = lane0 + (Half{i} << thread_shift);
-    for (unsigned i = 0; i < warp_lanes; ++i) readers[i] = 0;
-  } else if (kept == 0) {
-    for (unsigned i = 0; i < warp_lanes; ++i) readers[i] = lane0 + (Half{i} << thread_shift);
+  if (!me.site->writes && !joins) {
+    for (unsigned i = 0; i < count; ++i) readers[i] = lane0 + (Half{i} << thread_shift);
+  } else if (me.site->writes) {
+    for (unsigned i = 0; i < count; ++i) writers[i] = lane0 + (Half{i} << thread_shift);
+    for (unsigned i = 0; i < count; ++i) readers[i] = 0;
   } else {
-    for (unsigned i = 0; i < warp_lanes; ++i) {
-      const Half mine = lane0 + (Half{i} << thread_shift), r = readers[i];
-      readers[i] = plainly_before(r, below, own, older) || own_half(r, mine) ? mine : r;
-    }
+    for (unsigned i = 0; i < count; ++i)
+      readers[i] = joined(readers[i], lane0 + (Half{i} << thread_shift), below, own, older, synced);
   }
   return true;
 }
@@ -372,27 +398,49 @@ void Races::access(Block& b, const Going& g) {
   me.site = &site;
   me.shared = shared;
   me.fine = b.fine;
+  me.plain = !b.fine && (!site.strong || site.atomic) && b.instance == b.first && w.instance == b.first &&
+             before_.size() == 1;
   const unsigned now = time_in(w.begin, b.epoch, w.step);
   const std::uint32_t lanes = g.lanes;
-  if (g.side_by_side && lanes == ~0u && g.bytes == 4 && !site.late) {
-    const std::uint64_t address = g.addresses[0];
-    const bool inside = shared ? address + 4 * warp_lanes <= b.words * 4
-                               : shadow_.holds(address) && shadow_.holds(address + 4 * warp_lanes - 1);
-    const std::uint64_t first = (shared ? address : shadow_.offset(address)) / 4;
-    me.half = make_half(me.instance, Many::one, g.warp * warp_lanes, now, g.site);
-    if (inside && touch_row(words, first, me)) {
-      if (b.fine && site.strong) synchronise(b, g);
-      return;
-    }
-  }
-  Many many = Many::one;
-  if (g.together && !site.writes && (lanes & (lanes - 1)) != 0) many = Many::warp;
-  for (std::uint32_t m = lanes; m != 0; m &= m - 1) {
+  const bool words_only = g.bytes == 4 && !site.late && !(site.writes && site.strong);
+  std::uint32_t m = lanes;
+  while (m != 0) {
     me.lane = static_cast<unsigned>(__builtin_ctz(m));
     me.thread = g.warp * warp_lanes + me.lane;
-    me.half = make_half(me.instance, many, me.thread, now, g.site);
-    me.lanes = many == Many::one ? 1u << me.lane : lanes;
     const std::uint64_t address = g.addresses[me.lane];
+    // Lanes behind each other that lie side by side, or that read one place, at once.
+    Many many = Many::one;
+    if (words_only && (m >> me.lane & 3) == 3) {
+      const std::uint64_t step = g.addresses[me.lane + 1] - address;
+      unsigned count = 2;
+      if (step == 4 || (step == 0 && !site.writes))
+        while (me.lane + count < warp_lanes && (m >> (me.lane + count) & 1) != 0 &&
+               g.addresses[me.lane + count] - address == count * step)
+          ++count;
+      const std::uint32_t run = (count == warp_lanes ? ~0u : (1u << count) - 1) << me.lane;
+      if (step == 4 && count >= 4) {
+        const std::uint64_t end = address + 4 * count;
+        const bool inside = shared ? end <= b.words * 4 : shadow_.holds(address) && shadow_.holds(end - 1);
+        me.half = make_half(me.instance, Many::one, me.thread, now, g.site);
+        if (inside && touch_row(words, (shared ? address : shadow_.offset(address)) / 4, count, me)) {
+          m &= ~run;
+          continue;
+        }
+      } else if (step == 0 && !site.writes &&
+                 (shared ? address + 4 <= b.words * 4 : shadow_.holds(address)) &&
+                 plainly_before(words.writers[(shared ? address : shadow_.offset(address)) / 4], me.below,
+                                me.own,
+                                me.older)) {  // else one of them may have written it
+        many = Many::warp;
+        me.lanes = run;
+        m &= ~run;
+      }
+    }
+    if (many == Many::one) {
+      me.lanes = 1u << me.lane;
+      m &= m - 1;
+    }
+    me.half = make_half(me.instance, many, me.thread, now, g.site);
     std::uint64_t offset = address;
     if (shared) {
       if (address + g.bytes > b.words * 4) continue;  // where accesses outside go on
@@ -410,7 +458,6 @@ void Races::access(Block& b, const Going& g) {
           touch_bytes(words, bytes, offset + i, 4, me, address + i);
       }
     }
-    if (many == Many::warp) break;
   }
   if (b.fine && site.strong) synchronise(b, g);
 }

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <unordered_map>
 #include <vector>
 
@@ -50,8 +51,6 @@ struct Going {
   ptx::Space space = ptx::Space::global;  // global or shared
   const std::uint64_t* addresses = nullptr;
   unsigned bytes = 0;
-  bool together = false;      // all lanes at one address
-  bool side_by_side = false;  // lane i at the i-th place
 };
 
 class RaceSink {
@@ -85,7 +84,7 @@ class Races {
   };
   using Locations = std::unordered_map<std::uint64_t, Released>;
   struct Arrived {
-    Clocks::Id clock = 0;
+    Clocks::Id clock = 0, left = 0;
     std::vector<std::pair<unsigned, std::uint32_t>> waiting;  // warps and their lanes
   };
   // A block that has begun and not ended.
@@ -116,7 +115,8 @@ class Races {
 
   // Nothing that ran before is under way any more, and all of it is ordered before what follows.
   void all_is_over();
-  std::uint32_t begin_launch();
+  // before: launches that have ended before this one begins.
+  std::uint32_t begin_launch(std::vector<std::uint32_t> before);
   void begin_block(Block& block, std::uint32_t launch, std::uint64_t number, unsigned warps, unsigned threads,
                    std::uint32_t shared_bytes, bool fine);
   void access(Block& block, const Going& going);
@@ -149,7 +149,7 @@ class Races {
   void touch(Cells cells, std::uint64_t at, const Me& me, std::uint64_t address);
   void touch_bytes(Cells words, Cells bytes, std::uint64_t offset, unsigned count, const Me& me,
                    std::uint64_t address);
-  bool touch_row(Cells words, std::uint64_t first, const Me& me) const;
+  bool touch_row(Cells words, std::uint64_t first, unsigned count, const Me& me) const;
   void synchronise(Block& block, const Going& going);
   void synchronise(Block& block, Locations& locations, const Site& site, unsigned warp, unsigned lane,
                    std::uint64_t address);
@@ -168,6 +168,7 @@ class Races {
   Locations released_;     // in global memory
   std::uint32_t low_ = 1;  // instances below are ordered before all that runs
   std::uint32_t launches_ = 0;
+  std::map<std::uint32_t, std::vector<std::uint32_t>> before_;  // by launch, in order
 };
 
 }  // namespace simtlab::check

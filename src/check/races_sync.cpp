@@ -101,6 +101,7 @@ void Races::arrive(Block& b, unsigned number, unsigned warp, std::uint32_t lanes
   if (!b.fine) return;
   Arrived& a = b.arrived[number];
   a.clock = clocks_.merge(a.clock, snapshot(b, warp, lanes, known_to(b, warp, lanes)));
+  if (b.has_left) a.left = clocks_.merge(a.left, left_by(b, warp, lanes));
   if (waits) a.waiting.emplace_back(warp, lanes);
   step(b, warp);
 }
@@ -110,8 +111,9 @@ void Races::go_on(Block& b, unsigned number) {
   Arrived& a = b.arrived[number];
   for (const auto& [warp, lanes] : a.waiting)
     for (std::uint32_t m = lanes; m != 0; m &= m - 1) {
-      Clocks::Id& knows = b.knows[warp * warp_lanes + static_cast<unsigned>(__builtin_ctz(m))];
-      knows = clocks_.merge(knows, a.clock);
+      const unsigned thread = warp * warp_lanes + static_cast<unsigned>(__builtin_ctz(m));
+      b.knows[thread] = clocks_.merge(b.knows[thread], a.clock);
+      b.left[thread] = clocks_.merge(b.left[thread], a.left);
     }
   a = {};
 }

@@ -40,6 +40,8 @@ struct Snapshot {
 
 constexpr std::uint64_t most_to_keep = std::uint64_t{256} << 20, most_to_mend = std::uint64_t{64} << 20;
 // Of a launch that is repeated to try something, and of findings that something is tried for.
+// In the place of an order's number: what nobody wrote was filled.
+constexpr std::uint64_t poisoned = ~std::uint64_t{0};
 constexpr std::uint64_t longest_trial = 4'000'000, most_trials = 8;
 
 }  // namespace
@@ -62,7 +64,8 @@ class CheckedRun::Runner final : public exec::BlockTurns {
                                   launch_.module->module})),
         watch_(checker, launch_, id_),
         order_(make_order(order, launch.block_count(), launch_.warps, exec::functional_turn)),
-        patch_(patch) {}
+        patch_(patch),
+        numbers_(checker.options().numbers) {}
   ~Runner() override { checker_.end_launch(); }
 
   const exec::FunctionalResult& result() const { return result_; }
@@ -209,14 +212,14 @@ class CheckedRun::Runner final : public exec::BlockTurns {
       const XInst* x = &code[pc];
       const unsigned kind = x->kind & (exec::kind_mask | exec::all_flags);
       Counted& counted = f->counted[pc];
-      if (kind == exec::kind_plain && !watched.any_unwritten) [[likely]] {
+      if (kind == exec::kind_plain && !watched.any_unwritten && !numbers_) [[likely]] {
         count(counted, w.active_count);
         threads += w.active_count;
         if (f->hooks[pc] != Hook::none) [[unlikely]]
           watch_.hook(*block_, w, *x, *f, pc);
         x->fn(ctx, *x);
         ++pc;
-      } else if (kind == exec::kind_memory && !watched.any_unwritten) {
+      } else if (kind == exec::kind_memory && !watched.any_unwritten && !numbers_) {
         count(counted, w.active_count);
         threads += w.active_count;
         watch_.before(*block_, w, *x, *f, pc);
@@ -269,8 +272,11 @@ class CheckedRun::Runner final : public exec::BlockTurns {
       if (kind == exec::kind_call) watch_.calls(*block_, w, x, lanes);
       if (kind == exec::kind_exit) watch_.exits(*block_, w, lanes);
     }
+    const bool number = numbers_ && lanes != 0 && Watch::makes_numbers(*x.inst);
+    if (number) watch_.before_number(w, x, lanes);
     const std::uint32_t executed = exec::execute(*block_->block, w, x, result_.warp_instructions + done - 1);
     if (lanes == 0) return executed;
+    if (number) watch_.number(*block_, w, x, f, pc, lanes);
     if (x.inst->op == ptx::Op::cp_async) {
       if (lanes != active) exec::set_mask(ctx, lanes);
       watch_.behind(*block_, w, x, f, pc);
@@ -292,6 +298,7 @@ class CheckedRun::Runner final : public exec::BlockTurns {
   Watch watch_;
   const Order order_;
   const Patch patch_;
+  const bool numbers_;
   std::vector<std::unique_ptr<WatchedBlock>> blocks_;  // by place
   WatchedBlock* block_ = nullptr;                      // that runs
   exec::FunctionalResult result_;
@@ -302,7 +309,8 @@ struct CheckedRun::Impl {
        const std::string& k)
       : launch(l), options(o), checker(c), number(n), kernel(k) {
     // Races are tried to be mended where they are found: mostly in the first launches of a kernel.
-    const bool mends = checker.options().races && checker.count_launch(launch.function()) <= 2;
+    const unsigned times = checker.count_launch(launch.function());
+    const bool mends = checker.options().races && times <= 2;
     if (checker.options().explore == 0 && !mends) return;
     std::uint64_t bytes = 0;
     checker.memory().for_each(0, ~std::uint64_t{0}, [&](const exec::Allocation& a) { bytes += a.bytes; });
@@ -317,6 +325,10 @@ struct CheckedRun::Impl {
       checker.gap(fmt::format("other orders of kernel {}: it allocates memory", kernel));
     else if (whole && !launch.module().allocates && bytes <= (explores ? most_to_keep : most_to_mend))
       before.emplace(checker.memory());
+    if (before && explores)
+      checker.for_each_unwritten([this](std::uint64_t address, std::uint64_t n) {
+        unwritten.push_back({address, n});
+      });
     known = checker.findings().all().size();
   }
 
@@ -325,6 +337,7 @@ struct CheckedRun::Impl {
   std::string try_to_mend(const exec::Launch& quiet, const Snapshot& usual, const result::Finding& finding,
                           const Conflict& conflict);
   void compare(const Snapshot& usual, std::uint64_t order);
+  bool poison();
 
   const exec::Launch& launch;
   const exec::FunctionalOptions options;
@@ -336,7 +349,22 @@ struct CheckedRun::Impl {
   exec::FunctionalResult result;
   bool parked = false;
   std::size_t known = 0;  // findings before it ran
+  struct Unwritten {
+    std::uint64_t address = 0, bytes = 0;
+  };
+  std::vector<Unwritten> unwritten;  // before it ran
 };
+
+// Fills what nobody wrote with a pattern; false: all has been written.
+bool CheckedRun::Impl::poison() {
+  constexpr std::byte pattern{0xa5};
+  bool any = false;
+  for (const Unwritten& u : unwritten) {
+    std::fill_n(checker.memory().host(u.address), u.bytes, pattern);
+    any = true;
+  }
+  return any;
+}
 
 // The first place that another order leaves otherwise.
 void CheckedRun::Impl::compare(const Snapshot& usual, std::uint64_t order) {
@@ -344,8 +372,12 @@ void CheckedRun::Impl::compare(const Snapshot& usual, std::uint64_t order) {
   for (const Snapshot::Piece& piece : usual.pieces) {
     const std::byte* const now = memory.host(piece.address);
     if (std::memcmp(now, piece.bytes.data(), piece.bytes.size()) == 0) continue;
-    const std::size_t at = static_cast<std::size_t>(
-        std::mismatch(piece.bytes.begin(), piece.bytes.end(), now).first - piece.bytes.begin());
+    std::size_t at = 0;
+    // What nobody has written is as it was filled.
+    while (at < piece.bytes.size() &&
+           (now[at] == piece.bytes[at] || (order == poisoned && !checker.is_written(piece.address + at, 1))))
+      ++at;
+    if (at == piece.bytes.size()) continue;
     const auto races = [&](const result::Finding& f) {
       return f.rule.starts_with("race.") && std::ranges::any_of(f.accesses, [&](const result::Access& a) {
                return a.place.kernel == kernel;
@@ -357,21 +389,28 @@ void CheckedRun::Impl::compare(const Snapshot& usual, std::uint64_t order) {
       adds_floats = adds_floats || ((inst.op == ptx::Op::atom || inst.op == ptx::Op::red) &&
                                     (inst.type == ptx::Type::f32 || inst.type == ptx::Type::f64) &&
                                     inst.mods.atom == ptx::AtomOp::add);
-    const char* const rule = racy ? "order.race" : adds_floats ? "order.float-atomics" : "order.other";
+    const char* const rule = order == poisoned ? "order.uninitialised"
+                             : racy            ? "order.race"
+                             : adds_floats     ? "order.float-atomics"
+                                               : "order.other";
     result::Finding* const found = checker.findings().add(rule, kernel);
     if (found == nullptr) return;
-    found->order = std::to_string(order);
+    const bool filled = order == poisoned;
+    if (!filled) found->order = std::to_string(order);
     found->message =
-        fmt::format("another order of blocks and warps leaves other values in memory: {}",
-                    racy          ? "a race, see its own finding"
-                    : adds_floats ? "floating-point sums by atomics, whose rounding depends on the order"
-                                  : "atomics, or a choice of whoever comes first, and no race");
+        filled
+            ? "with other values in memory that nobody wrote, the kernel leaves other values where it writes"
+            : fmt::format("another order of blocks and warps leaves other values in memory: {}",
+                          racy ? "a race, see its own finding"
+                          : adds_floats
+                              ? "floating-point sums by atomics, whose rounding depends on the order"
+                              : "atomics, or a choice of whoever comes first, and no race");
     const std::size_t word = at / 4 * 4;
     std::uint32_t one = 0, other = 0;
     const std::size_t width = std::min<std::size_t>(4, piece.bytes.size() - word);
     std::memcpy(&one, piece.bytes.data() + word, width);
     std::memcpy(&other, now + word, width);
-    found->memory = fmt::format("{}: {:#x} in the usual order, {:#x} in this one ({:g} and {:g} as floats)",
+    found->memory = fmt::format("{}: {:#x} in the usual run, {:#x} in this one ({:g} and {:g} as floats)",
                                 global_place(memory, piece.address + word, 4), one, other,
                                 std::bit_cast<float>(one), std::bit_cast<float>(other));
     result::Access& access = found->accesses.emplace_back();
@@ -401,6 +440,21 @@ void CheckedRun::Impl::explore() {
     }
     for (std::size_t i = known; i < checker.findings().all().size(); ++i)
       checker.findings().all()[i].order = std::to_string(order);
+  }
+  before->restore(memory);
+  if (poison()) {
+    Findings ignored;
+    checker.set_trial(&ignored);
+    try {
+      Runner run(quiet, other, checker, number, kernel, 0);
+      run.go_on();
+    } catch (const exec::Fault&) {  // of values that nobody wrote
+    } catch (...) {
+      checker.set_trial(nullptr);
+      throw;
+    }
+    checker.set_trial(nullptr);
+    compare(usual, poisoned);
   }
   usual.restore(memory);
 }

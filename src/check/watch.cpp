@@ -143,14 +143,23 @@ void Watch::look_at(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f
         if (inst.dst[i].kind == ptx::OperandKind::reg)
           watched.unwritten[w.frame().row + inst.dst[i].index] |= missing;
     }
-    if (inst.op != ptx::Op::ld && inst.op != ptx::Op::ldu)
+    if (inst.op != ptx::Op::ld && inst.op != ptx::Op::ldu) {
       note_written(b, w, space, lanes, addresses, bytes, look, true);
+      // A copy of what nobody wrote is what nobody wrote.
+      const WatchedWarp& watched = b.warps[w.ctx.warp];
+      std::uint32_t copied = 0;
+      for (unsigned i = 1; watched.any_unwritten && inst.op == ptx::Op::st && i < inst.src_count; ++i)
+        if (inst.src[i].kind == ptx::OperandKind::reg)
+          copied |= watched.unwritten[w.frame().row + inst.src[i].index];
+      Look each = look;
+      each.lie = Look::Lie::anywhere;
+      if ((copied & lanes) != 0) note_written(b, w, space, copied & lanes, addresses, bytes, each, false);
+    }
   }
   if (!checker_.options().races || space == ptx::Space::local) return;
   const std::uint32_t site = checker_.site(f, pc, false);
   if (site == 0) return;
-  checker_.races().access(b.races, {w.ctx.warp, lanes, site, space, addresses, bytes,
-                                    look.lie == Look::Lie::together, look.lie == Look::Lie::side_by_side});
+  checker_.races().access(b.races, {w.ctx.warp, lanes, site, space, addresses, bytes});
 }
 
 // cp.async has been executed: the copy is under way.
@@ -167,8 +176,8 @@ void Watch::behind(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f,
   if (!checker_.options().races) return;
   const std::uint32_t site = checker_.site(f, pc, true);
   if (site == 0) return;
-  checker_.races().access(
-      b.races, {w.ctx.warp, w.ctx.mask, site, ptx::Space::shared, w.ctx.addresses2, bytes, false, false});
+  checker_.races().access(b.races,
+                          {w.ctx.warp, w.ctx.mask, site, ptx::Space::shared, w.ctx.addresses2, bytes});
   WatchedWarp& watched = b.warps[w.ctx.warp];
   for (std::uint32_t m = w.ctx.mask; m != 0; m &= m - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(m));
@@ -223,6 +232,20 @@ std::uint32_t Watch::unwritten_lanes(WatchedBlock& b, const Warp& w, ptx::Space 
     const std::uint64_t* const bits = written_bits(b, w, space, leader, addresses[leader], bytes, first);
     if (bits == nullptr) return 0;
     if (all_set(bits, first, span)) return 0;
+  } else if (space != ptx::Space::local) {
+    // Or all of the range that they lie in, if it is small.
+    std::uint64_t low = addresses[leader], high = low;
+    for (std::uint32_t m = lanes; m != 0; m &= m - 1) {
+      const std::uint64_t a = addresses[__builtin_ctz(m)];
+      low = std::min(low, a);
+      high = std::max(high, a);
+    }
+    constexpr std::uint64_t small = 2048;
+    if (high - low < small) {
+      const auto span = static_cast<unsigned>(high - low) + bytes;
+      const std::uint64_t* const bits = written_bits(b, w, space, leader, low, span, first);
+      if (bits != nullptr && all_set(bits, first, span)) return 0;
+    }
   }
   std::uint32_t out = 0;
   for (std::uint32_t m = lanes; m != 0; m &= m - 1) {
@@ -266,13 +289,17 @@ bool only_copies(ptx::Op op) {
     case ptx::Op::or_:
     case ptx::Op::xor_:
     case ptx::Op::not_:
-    case ptx::Op::shl:
-    case ptx::Op::shr:
     case ptx::Op::shf:
     case ptx::Op::bfe:
     case ptx::Op::bfi: return true;
     default: return false;
   }
+}
+
+// By whole bytes: of a structure that is copied; else a product.
+bool moves_bytes(const ptx::Inst& inst, const ptx::Function& function) {
+  if (inst.op != ptx::Op::shl && inst.op != ptx::Op::shr) return false;
+  return inst.src[1].kind == ptx::OperandKind::imm && function.constants[inst.src[1].index].value % 8 == 0;
 }
 
 const char* memory_name(ptx::Space space) {
@@ -301,7 +328,7 @@ void Watch::use(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f, st
   }
   // A store hands it on to memory.
   const bool stores = inst.op == ptx::Op::st && !address;
-  const bool hands_on = from != 0 && (stores || only_copies(inst.op));
+  const bool hands_on = from != 0 && (stores || only_copies(inst.op) || moves_bytes(inst, *f.function));
   if (from != 0 && !hands_on) {
     const Origin& o = watched.origin;
     const auto lane = static_cast<unsigned>(__builtin_ctz(from));
@@ -333,10 +360,9 @@ void Watch::use(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f, st
   }
   for (unsigned i = 0; i < inst.dst_count; ++i)
     if (std::uint32_t* const r = row(inst.dst[i])) *r = (*r & ~lanes) | (hands_on && !stores ? from : 0);
-  watched.any_unwritten = std::ranges::any_of(watched.unwritten, [](std::uint32_t r) { return r != 0; });
-  if (!stores || from == 0) return;
-  // What it writes is still what nobody wrote. (The address is looked at once more before it is executed.)
-  watched.any_unwritten = true;
+  // Of a store the values are looked at once more, when it is executed.
+  watched.any_unwritten =
+      (stores && from != 0) || std::ranges::any_of(watched.unwritten, [](std::uint32_t r) { return r != 0; });
 }
 
 // ---- values

@@ -70,6 +70,11 @@ class Watch final : public RaceSink {
   // Before an instruction of a warp that holds what nobody wrote.
   void use(WatchedBlock& b, exec::Warp& w, const exec::XInst& x, CheckedFunction& f, std::uint32_t pc,
            std::uint32_t lanes);
+  // Of --nan: before and behind an instruction of which makes_numbers() is true.
+  static bool makes_numbers(const ptx::Inst& inst);
+  void before_number(exec::Warp& w, const exec::XInst& x, std::uint32_t lanes);
+  void number(WatchedBlock& b, exec::Warp& w, const exec::XInst& x, CheckedFunction& f, std::uint32_t pc,
+              std::uint32_t lanes);
   // Before and behind a barrier of the block.
   void arrives(WatchedBlock& b, exec::Warp& w, const exec::XInst& x, CheckedFunction& f, std::uint32_t pc,
                std::uint32_t lanes);
@@ -118,6 +123,8 @@ class Watch final : public RaceSink {
   Now now_;
   // Barriers of a part of the block that somebody has arrived at, before the instruction
   std::uint32_t open_parts_ = 0;
+  double operand_[3][exec::warp_size] = {};
+  unsigned operands_ = 0;
   int whole_ = -1;  // the barrier of the whole block that a warp arrives at
 };
 

@@ -27,6 +27,19 @@ std::string lanes_text(std::uint32_t lanes) {
   return out;
 }
 
+// Lanes may execute one instruction with masks of their own.
+template <class Do>
+void by_mask(std::uint32_t lanes, const std::uint32_t* masks, const Do& each) {
+  while (lanes != 0) {
+    const std::uint32_t mask = masks[__builtin_ctz(lanes)];
+    std::uint32_t some = 0;
+    for (std::uint32_t m = lanes; m != 0; m &= m - 1)
+      if (masks[__builtin_ctz(m)] == mask) some |= m & (~m + 1);
+    each(mask, some);
+    lanes &= ~some;
+  }
+}
+
 // 0: all of the block
 std::uint32_t named_threads(const Warp& w, const XInst& x, unsigned lane) {
   if (x.inst->src_count < 2 || x.inst->src[1].kind == ptx::OperandKind::none) return 0;
@@ -113,14 +126,16 @@ void Watch::calls(WatchedBlock& b, Warp& w, const XInst& x, std::uint32_t lanes)
 void Watch::hook(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f, std::uint32_t pc) {
   const ptx::Inst& inst = *x.inst;
   const std::uint32_t lanes = w.ctx.mask;
-  const auto lane = static_cast<unsigned>(__builtin_ctz(lanes));
   switch (f.hooks[pc]) {
     case Hook::fence:
       if (inst.op == ptx::Op::fence || inst.op == ptx::Op::membar)
         checker_.races().fence(b.races, w.ctx.warp, lanes, inst.mods.scope,
                                inst.op == ptx::Op::membar || inst.mods.order == ptx::MemOrder::sc);
       break;
-    case Hook::sync_warp: members(b, w, f, pc, w.ctx.row32(x.src[0])[lane], lanes, true); break;
+    case Hook::sync_warp:
+      by_mask(lanes, w.ctx.row32(x.src[0]),
+              [&](std::uint32_t mask, std::uint32_t some) { members(b, w, f, pc, mask, some, true); });
+      break;
     case Hook::members: {
       // The members are the last operand of .sync forms.
       if (inst.src_count < 2) break;
@@ -128,12 +143,13 @@ void Watch::hook(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f, s
       if (inst.src[last].kind != ptx::OperandKind::imm && inst.src[last].kind != ptx::OperandKind::reg) break;
       const bool shuffle = inst.op == ptx::Op::shfl;
       if (shuffle && inst.src_count < 4) break;  // without .sync
-      std::uint32_t mask = ~0u;
+      const auto each = [&](std::uint32_t mask, std::uint32_t some) {
+        members(b, w, f, pc, mask, some, false);
+      };
       if (inst.src[last].kind == ptx::OperandKind::imm)
-        mask = static_cast<std::uint32_t>(f.function->constants[inst.src[last].index].value);
+        each(static_cast<std::uint32_t>(f.function->constants[inst.src[last].index].value), lanes);
       else
-        mask = *(w.ctx.row32(inst.src[last].index * exec::row_bytes) + lane);
-      members(b, w, f, pc, mask, lanes, false);
+        by_mask(lanes, w.ctx.row32(inst.src[last].index * exec::row_bytes), each);
       break;
     }
     case Hook::commit:

@@ -161,10 +161,13 @@ void Watch::outside(Warp& w, std::uint32_t lanes) {
   const bool shared = now_.look->space == ptx::Space::shared;
   std::uint64_t offset = 0;
   const Checker::Gone* const gone = shared ? nullptr : checker_.gone(meant, &offset);
-  result::Finding* const found = checker_.findings().add(
-      gone != nullptr ? "memory.use-after-free" : "memory.out-of-bounds", {&f, now_.pc});
-  if (found == nullptr) return;
   const unsigned bytes = ptx::size_of(inst.type) * inst.mods.vector;
+  const bool misaligned = meant % bytes != 0;
+  result::Finding* const found = checker_.findings().add(misaligned        ? "memory.misaligned"
+                                                         : gone != nullptr ? "memory.use-after-free"
+                                                                           : "memory.out-of-bounds",
+                                                         {&f, now_.pc});
+  if (found == nullptr) return;
   const bool atomic = inst.op == ptx::Op::atom || inst.op == ptx::Op::red;
   found->accesses.push_back(access_of(f, now_.pc, id_, now_.block->races.block,
                                       w.ctx.warp * exec::warp_size + lane,
@@ -173,6 +176,15 @@ void Watch::outside(Warp& w, std::uint32_t lanes) {
                                                   : writes ? "write"
                                                            : "read",
                                                   bytes, bytes == 1 ? "" : "s")));
+  if (misaligned) {
+    found->message = fmt::format("the address of a {} of {} bytes is no multiple of {}",
+                                 writes ? "write" : "read", bytes, bytes);
+    found->memory = fmt::format("address {:#x}", meant);
+    found->hint =
+        "a cast to a wider type of a pointer with an offset? A GPU stops the kernel here; the run went "
+        "on: such loads read zeros, such stores are lost";
+    return;
+  }
   if (gone != nullptr) {
     found->message = fmt::format("{} of memory that has been freed", writes ? "write" : "read");
     found->memory = fmt::format("byte {} of what was {} bytes of {}", offset, gone->bytes, gone->what);
@@ -201,9 +213,13 @@ void Watch::outside(Warp& w, std::uint32_t lanes) {
 }
 
 void Watch::fault(const exec::Fault& fault) {
+  const Diagnostic& d = fault.diagnostics().front();
   const char* rule = "program.fault";
   switch (fault.kind()) {
-    case exec::Fault::Kind::illegal_address: rule = "memory.out-of-bounds"; break;
+    case exec::Fault::Kind::illegal_address:
+      rule =
+          d.message.find("is read-only") != std::string::npos ? "memory.read-only" : "memory.out-of-bounds";
+      break;
     case exec::Fault::Kind::misaligned_address: rule = "memory.misaligned"; break;
     case exec::Fault::Kind::trap: rule = "program.trap"; break;
     case exec::Fault::Kind::assertion: rule = "program.assert"; break;
@@ -211,7 +227,6 @@ void Watch::fault(const exec::Fault& fault) {
     case exec::Fault::Kind::illegal_instruction:
     case exec::Fault::Kind::stack_overflow: break;
   }
-  const Diagnostic& d = fault.diagnostics().front();
   result::Finding* const found = checker_.findings().add(rule, d.message);
   if (found == nullptr) return;
   found->message = d.message;

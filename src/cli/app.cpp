@@ -45,12 +45,10 @@ Arguments arguments(const Command& tool, std::vector<std::string> all) {
   if (dashes != all.end()) out.after_dashes.emplace(dashes + 1, all.end());
   // Their options are the compiler's.
   const bool compiles = !all.empty() && (all.front() == "build" || all.front() == "nvcc");
-  const bool prints = !all.empty() && all.front() == "report";  // elsewhere --timeline takes the next word
   for (std::string& a : out.ours) {
     if (compiles) break;
-    if (a == "--json" || a == "--csv") a += "=-";
-    if (a == "--html" && all.front() == "validate") a += "=-";
-    if (prints && (a == "--md" || a == "--html" || a == "--timeline" || a == "--sqlite")) a += "=-";
+    const Option* const option = a.starts_with("--") ? command->find_option(a) : nullptr;
+    if (a == "--json" || a == "--csv" || (option != nullptr && option->value_optional())) a += "=-";
     // CLI11 would take the next argument for the value.
     if (a.starts_with("--") && a.find('=') + 1 == a.size())
       throw Error(ExitCode::usage, "option-value", fmt::format("{} has no value", shown(a)),

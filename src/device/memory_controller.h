@@ -31,6 +31,9 @@ struct MemoryController {
     std::uint32_t bank = 8;               // entries of a bank's queue; per_bank only
     // Split: of the write queue; drained from above high to below low
     double high = 0.8, low = 0.2;
+    // Split: so many accesses of open rows go between a mark and the turn of the bus, while other banks open
+    // rows for what goes after it
+    std::uint32_t turn_ahead = 0;
     bool frees_at_activation = false;  // a request leaves its queue when its row is activated
     // A read of a line that a queued read asks for waits for that one
     bool merge_reads = false;

@@ -54,6 +54,12 @@ void add_queues(Rows& rows) {
       "Draining ends below this share of the write queue; per_bank: above it writes also go while the queues "
       "of the banks are empty");
   add(
+      rows, "queues.turn_ahead", 0, max_entries, [](Controller& c) { return &c.queues.turn_ahead; },
+      "So many accesses of open rows go between a mark and the turn of the bus, while other banks open rows "
+      "for "
+      "what goes after it; split, without frees_at_activation and with a scheduler that lets banks pass each "
+      "other");
+  add(
       rows, "queues.frees_at_activation", [](Controller& c) { return &c.queues.frees_at_activation; },
       "Whether a request leaves its queue when its row is activated, not only with its own command");
   add(

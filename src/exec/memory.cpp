@@ -34,7 +34,8 @@ struct GlobalMemory::Map {
   std::map<std::uint64_t, Allocation> allocations;           // by address
   std::map<std::uint64_t, std::uint64_t> free;               // address -> bytes; never adjacent
   std::deque<std::pair<std::uint64_t, std::uint64_t>> held;  // released, not free yet: address, bytes
-  std::uint64_t reserved = 0;                                // of the mapping
+  std::map<std::uint64_t, std::uint64_t> taken;  // by allocations with a wider gap: address, bytes
+  std::uint64_t reserved = 0;                    // of the mapping
 };
 
 #if defined(__has_feature)
@@ -106,8 +107,15 @@ std::optional<std::uint64_t> GlobalMemory::allocate(std::uint64_t bytes, std::st
       align > capacity_) {
     return std::nullopt;
   }
-  const std::uint64_t taken = round_up(bytes, min_align) + gap;
-  std::uint64_t address = take(taken, align);
+  std::uint64_t taken = round_up(bytes, min_align) + gap;
+  std::uint64_t address = 0;
+  constexpr std::uint64_t widest = std::uint64_t{64} << 20;
+  if (wide_gap_ != 0) {
+    const std::uint64_t wide = std::clamp(round_up(bytes, min_align), wide_gap_, std::max(wide_gap_, widest));
+    address = take(taken + wide, align);
+    if (address != 0) taken += wide;
+  }
+  if (address == 0) address = take(taken, align);
   if (address == 0 && let_go_of_held(0)) address = take(taken, align);
   if (address == 0) return std::nullopt;
   const std::uint64_t offset = address - first_;
@@ -119,6 +127,7 @@ std::optional<std::uint64_t> GlobalMemory::allocate(std::uint64_t bytes, std::st
   used_ += bytes;
   ++generation_;
   map_->allocations.emplace(address, Allocation{address, bytes, std::move(what), false});
+  if (taken != round_up(bytes, min_align) + gap) map_->taken[address] = taken;
   return address;
 }
 
@@ -173,7 +182,11 @@ bool GlobalMemory::release(std::uint64_t address) {
   used_ -= bytes;
   ++generation_;
   map_->allocations.erase(it);
-  const std::uint64_t taken = round_up(bytes, min_align) + gap;
+  std::uint64_t taken = round_up(bytes, min_align) + gap;
+  if (const auto wide = map_->taken.find(address); wide != map_->taken.end()) {
+    taken = wide->second;
+    map_->taken.erase(wide);
+  }
   if (most_held_ == 0) {
     give_back(address, taken);
   } else {

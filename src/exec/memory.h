@@ -42,6 +42,8 @@ class GlobalMemory {
   // needs for itself moves no allocation of the program.
   std::uint64_t allocate_last(std::uint64_t bytes, std::string what);
   bool release(std::uint64_t address);  // false: not the start of an allocation
+  // Between allocations from now on lies as much as they have bytes, and at least this, where there is room.
+  void set_gap(std::uint64_t least) { wide_gap_ = least; }
   // What is released lies idle until so many bytes do, or until nothing else is left: who still uses it is
   // noticed.
   void hold_released(std::uint64_t bytes) { most_held_ = bytes; }
@@ -89,7 +91,7 @@ class GlobalMemory {
 
   std::byte* base_ = nullptr;
   std::uint64_t first_ = 0, capacity_ = 0, commit_limit_ = 0, used_ = 0, generation_ = 1;
-  std::uint64_t most_held_ = 0, held_bytes_ = 0;
+  std::uint64_t wide_gap_ = 0, most_held_ = 0, held_bytes_ = 0;
   bool host_writes_ = false;
   OutsideAccesses* outside_ = nullptr;
   std::function<bool()> host_runs_;

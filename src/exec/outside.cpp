@@ -57,6 +57,19 @@ bool outside_access(WarpCtx& ctx, const XInst& x, unsigned lane, unsigned bytes,
   return true;
 }
 
+bool misaligned_access(WarpCtx& ctx, const XInst& x, unsigned lane, unsigned bytes, bool writes) {
+  OutsideAccesses* const outside = ctx.memory->outside;
+  const bool global = ctx.space == ptx::Space::global || ctx.space == ptx::Space::constant;
+  if (outside == nullptr || !outside->misaligned() || (!global && ctx.space != ptx::Space::shared))
+    bad_access(ctx, x, lane, bytes, writes);
+  std::uint64_t& address = ctx.addresses[lane];
+  const OutsideAccesses::Does does = what_it_does(x, writes);
+  const std::uint64_t aligned = address / bytes * bytes;
+  address = global ? outside->instead(does, aligned, lane)
+                   : shared_room(ctx.memory->shared_bytes) + OutsideAccesses::offset(does, aligned, lane);
+  return true;
+}
+
 // Cells of the atomics: what one leaves there, none reads.
 void forget_outside(MemoryView& view) {
   constexpr std::size_t cells = warp_size * OutsideAccesses::atomic_bytes;

@@ -36,6 +36,9 @@ class OutsideAccesses {
     return (does == Does::read ? zeros : lost) + address % line;
   }
 
+  // Those that are not aligned go on, too, at a place of their own.
+  void let_misaligned_go_on() { misaligned_ = true; }
+  bool misaligned() const { return misaligned_; }
   bool knows(const Place& place) const { return places_.contains(place); }
   // Not while blocks are being stepped by several host threads.
   void note(const Place& place, const std::string& message);
@@ -49,6 +52,7 @@ class OutsideAccesses {
  private:
   Tell tell_;
   std::uint64_t first_ = 0;
+  bool misaligned_ = false;
   std::set<Place> places_;
 };
 

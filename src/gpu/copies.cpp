@@ -58,6 +58,12 @@ void Gpu::Impl::invalidate(std::uint64_t address, std::uint64_t bytes) {
     timing->invalidate(address, bytes);
 }
 
+void Gpu::Impl::note_submitted(StreamId stream, bool blocking) {
+  if (!checker) return;
+  checker->streams().submit(stream);
+  if (blocking) checker->streams().synchronize(stream);
+}
+
 void Gpu::Impl::charge(std::uint64_t bytes, CopyKind kind, StreamId stream, bool async,
                        std::function<void()> effect) {
   recorder.note(stream::trace::OpKind::copy,
@@ -69,6 +75,7 @@ void Gpu::Impl::charge(std::uint64_t bytes, CopyKind kind, StreamId stream, bool
                                                    : Engine::within;
   work.effect = std::move(effect);
   copies.add_copy(static_cast<std::size_t>(kind), bytes, work.duration_ns);
+  note_submitted(stream, !async);
   submit(stream, std::move(work), 0, !async);
 }
 
@@ -79,6 +86,7 @@ void Gpu::Impl::charge_fill(std::uint64_t bytes, StreamId stream, bool async, st
   work.engine = Engine::within;
   work.effect = std::move(effect);
   copies.add_fill(bytes, work.duration_ns);
+  note_submitted(stream, !async);
   submit(stream, std::move(work), 0, !async);
 }
 

@@ -30,6 +30,10 @@ class DeviceMemory {
 
   // Before anything is allocated: accesses outside of every allocation go on.
   void let_outside_go_on(exec::OutsideAccesses::Tell tell) { outside_.emplace(global_, std::move(tell)); }
+  void let_misaligned_go_on() {
+    let_outside_go_on({});
+    outside_->let_misaligned_go_on();
+  }
   std::optional<std::uint64_t> outside_places() const {  // nullopt: they are faults
     return outside_ ? std::optional(outside_->places()) : std::nullopt;
   }

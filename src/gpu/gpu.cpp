@@ -83,7 +83,9 @@ const exec::Texture* Gpu::texture(std::uint64_t handle) const { return impl_->te
 StreamId Gpu::create_stream(bool non_blocking, int priority) {
   impl_->recorder.note(OpKind::create_stream,
                        {.flag = non_blocking, .a = static_cast<std::uint64_t>(priority)});
-  return impl_->schedule.create_stream(non_blocking, priority);
+  const StreamId stream = impl_->schedule.create_stream(non_blocking, priority);
+  if (impl_->checker) impl_->checker->streams().create(stream, non_blocking);
+  return stream;
 }
 int Gpu::priority(StreamId stream) const { return impl_->schedule.priority(stream); }
 bool Gpu::destroy_stream(StreamId stream) {
@@ -92,14 +94,20 @@ bool Gpu::destroy_stream(StreamId stream) {
 }
 bool Gpu::has_stream(StreamId stream) const { return impl_->schedule.has_stream(stream); }
 bool Gpu::non_blocking(StreamId stream) const { return impl_->schedule.non_blocking(stream); }
-bool Gpu::idle(StreamId stream) { return impl_->schedule.idle(stream); }
+bool Gpu::idle(StreamId stream) {
+  const bool idle = impl_->schedule.idle(stream);
+  if (idle && impl_->checker) impl_->checker->streams().synchronize(stream);
+  return idle;
+}
 void Gpu::synchronize() {
   impl_->recorder.note(OpKind::synchronize, {});
   impl_->schedule.synchronize();
+  if (impl_->checker) impl_->checker->streams().synchronize();
 }
 void Gpu::synchronize(StreamId stream) {
   impl_->recorder.note(OpKind::synchronize, {.flag = true, .stream = stream});
   impl_->schedule.synchronize(stream);
+  if (impl_->checker) impl_->checker->streams().synchronize(stream);
 }
 EventId Gpu::create_event() {
   impl_->recorder.note(OpKind::create_event, {});
@@ -114,16 +122,24 @@ void Gpu::record_event(EventId event, StreamId stream) {
   impl_->catch_up();
   impl_->recorder.note(OpKind::record_event, {.stream = stream, .a = event});
   impl_->schedule.record(event, stream);
+  if (impl_->checker) impl_->checker->streams().record(event, stream);
 }
 void Gpu::wait_host(EventId event) {
   impl_->recorder.note(OpKind::wait_host, {.a = event});
   impl_->schedule.synchronize_event(event);
+  if (impl_->checker) impl_->checker->streams().synchronize_event(event);
 }
 void Gpu::wait_event(StreamId stream, EventId event) {
   impl_->recorder.note(OpKind::wait_event, {.stream = stream, .a = event});
   impl_->schedule.wait(stream, event);
+  if (impl_->checker) impl_->checker->streams().wait(stream, event);
 }
-std::optional<double> Gpu::event_time_ns(EventId event) { return impl_->schedule.event_time(event); }
+// cudaEventQuery and cudaEventElapsedTime: the host knows then that it has happened.
+std::optional<double> Gpu::event_time_ns(EventId event) {
+  const std::optional<double> at = impl_->schedule.event_time(event);
+  if (at && impl_->checker) impl_->checker->streams().synchronize_event(event);
+  return at;
+}
 std::optional<double> Gpu::next_begin_ns(EventId event) { return impl_->schedule.next_begin(event); }
 double Gpu::now_ns() const { return impl_->schedule.now_ns(); }
 

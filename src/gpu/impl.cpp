@@ -85,7 +85,7 @@ Gpu::Impl::Impl(const device::Device& d, const Options& o)
       checkpoint(options.checkpoint, {memory.global(), memory.heap(), timing.get()}, options.print, *this),
       blocks(device, options, [this] { return nobody_else_writes(); }) {
   if (options.check.memory)
-    memory.let_outside_go_on({});  // findings say it
+    memory.let_misaligned_go_on();  // findings say it
   else if (options.outside_goes_on)
     memory.let_outside_go_on(options.on_outside);
   if (options.check.any()) checker = std::make_unique<check::Checker>(options.check, memory.global());

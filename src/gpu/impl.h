@@ -43,6 +43,7 @@ struct Gpu::Impl final : KernelEngine, KernelSink {
   // effect: what the copy does to memory when it ends; may be empty.
   void charge(std::uint64_t bytes, CopyKind kind, StreamId stream, bool async, std::function<void()> effect);
   void charge_fill(std::uint64_t bytes, StreamId stream, bool async, std::function<void()> effect);
+  void note_submitted(StreamId stream, bool blocking);  // a copy or a fill
   void invalidate(std::uint64_t address, std::uint64_t bytes);
 
   // replay.cpp: what a trace says

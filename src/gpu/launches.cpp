@@ -128,6 +128,7 @@ void Gpu::Impl::submit_kernel(std::shared_ptr<KernelJob> job, StreamId stream) {
     job->setup.priority = schedule.priority(stream);
     if (recorder.active()) job->place = recorder.writer().reserve_kernel(stream, job->batched);
   }
+  if (checker) checker->submitted(job->number, stream);
   const double overhead = job->batched ? 0 : device.host.launch_overhead_ns;
   Work work;
   work.engine = Engine::kernels;

@@ -64,7 +64,7 @@ class Session {
   void result_is_written(const std::string& file, bool last);
   // Result so far; nullopt if the program made no call that counts.
   // last: the process ends.
-  std::optional<result::Result> result(bool last);
+  std::optional<result::Result> result(bool last = false);
 
  protected:
   Session() = default;

@@ -102,6 +102,15 @@ class SarifWriter {
     return out;
   }
 
+  // Code scanning refuses a result without a file: one that has no place is the program's.
+  SarifJson first_location(const Finding& f) const {
+    SarifJson out = f.accesses.empty() ? SarifJson() : location(f.accesses.front().place);
+    const auto& inputs = r_.result.manifest.inputs;
+    if (!out.contains("physicalLocation") && !inputs.empty())
+      out["physicalLocation"]["artifactLocation"]["uri"] = uri_of(inputs.front().path, r_.result);
+    return out;
+  }
+
   SarifJson told_location(const Access& a) const {
     SarifJson out = location(a.place);
     out["message"] = message(access_words(a));
@@ -134,9 +143,7 @@ class SarifWriter {
     out["level"] = level_name(f.level);
     out["message"] = message(finding_paragraph(f, r_.result));
     out["locations"] = SarifJson::array();
-    if (!f.accesses.empty())
-      if (SarifJson first = location(f.accesses.front().place); !first.empty())
-        out["locations"].push_back(std::move(first));
+    if (SarifJson first = first_location(f); !first.empty()) out["locations"].push_back(std::move(first));
     for (std::size_t k = 1; k < f.accesses.size(); ++k) {
       SarifJson other = told_location(f.accesses[k]);
       other["id"] = k;

@@ -56,7 +56,7 @@ class CheckText {
 
   // A long text below its heading.
   void remark(std::string_view heading, const std::string& text) {
-    const std::string head = fmt::format("  {:<9}", fmt::format("{}:", heading));
+    const std::string head = fmt::format("  {:<8} ", fmt::format("{}:", heading));
     line(painted(head, Paint::accent, style_) +
          wrapped(printable(text), std::max<std::size_t>(style_.width, 40) - head.size(), head.size()));
   }

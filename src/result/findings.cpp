@@ -41,9 +41,6 @@ const std::vector<FindingRule>& finding_rules() {
       {"init.local", "Read of a local variable that was not set", error, "init",
        "A thread reads an array or a spilled variable of its own that it did not write before. Give it a "
        "value where it is declared."},
-      {"init.register", "Use of a variable that was not set", error, "init",
-       "A value that no instruction set decides a branch, an address or a store. Give the variable a value "
-       "on every way that leads to its use."},
       {"barrier.divergent", "Barrier that not all threads of a warp reach together", error, "barriers",
        "Threads of one warp are at different barriers, or some wait at one that the others pass by: "
        "undefined in CUDA. Move __syncthreads() out of the condition."},
@@ -65,9 +62,6 @@ const std::vector<FindingRule>& finding_rules() {
        "Two threads access the same bytes of global memory, one of them writes, and nothing orders the two. "
        "Within a block a barrier orders them; between blocks a flag with release and acquire, an atomic for "
        "both, cooperative groups' grid barrier, or a second kernel."},
-      {"race.local", "Race in memory of another thread", error, "races",
-       "A thread accesses the local memory of another one, by a pointer that was handed over, without an "
-       "order between the two. Hand over the value, not its address."},
       {"race.scope", "Atomics or fences of too small a scope", error, "races",
        "Both accesses are atomic, or are ordered by a flag, but the scope of one of them does not include "
        "the other thread: _block between blocks, _device beside the host. Widen the scope."},
@@ -86,9 +80,6 @@ const std::vector<FindingRule>& finding_rules() {
       {"race.same-value", "Several threads write the same value", warning, "races",
        "Unordered threads write equal values to the same place. The result does not depend on the order "
        "now, but the language calls it a race. Let one thread write, or make the store atomic."},
-      {"race.host", "Race between host and device", error, "races",
-       "The host accesses memory that a kernel or a copy under way uses, too. Synchronise (stream, event or "
-       "device) before."},
       {"order.other", "Result that depends on an order: not a race", warning, "races",
        "With another order of blocks and warps memory holds other values, and no race was found: atomics "
        "whose "

@@ -23,7 +23,7 @@ bool check_lane(WarpCtx& w, const XInst& x, unsigned lane, u64 address, Bounds& 
                 bool writes) {
   const bool aligned = (address & (bytes - 1)) == 0;
   if (aligned && lane_inside(bounds, address, bytes)) return false;
-  if (!aligned) bad_access(w, x, lane, bytes, writes);
+  if (!aligned) return misaligned_access(w, x, lane, bytes, writes);
   const bool global = w.space == ptx::Space::global || w.space == ptx::Space::constant;
   if (global && find_bounds(*w.memory, address, bytes, writes, bounds)) return false;
   return outside_access(w, x, lane, bytes, writes);

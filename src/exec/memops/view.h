@@ -76,6 +76,8 @@ std::uint64_t host_to_read(const MemoryView& memory, std::uint64_t address);
 // An aligned access of one lane that no allocation holds. Where such accesses go on (exec/outside.h) the lane
 // is given another address, or keeps its own (false); else it is a fault.
 bool outside_access(WarpCtx& ctx, const XInst& x, unsigned lane, unsigned bytes, bool writes);
+// The same of one that is not aligned. (true)
+bool misaligned_access(WarpCtx& ctx, const XInst& x, unsigned lane, unsigned bytes, bool writes);
 void forget_outside(MemoryView& memory);  // after an atomic, with MemoryView::outside
 
 // Handlers that exist once.

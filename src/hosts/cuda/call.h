@@ -3,7 +3,11 @@
 
 #include <exception>
 #include <new>
+#include <source_location>
+#include <string>
+#include <string_view>
 
+#include "hosts/cuda/error_codes.h"
 #include "hosts/cuda/runtime.h"
 #include "hosts/float_control.h"
 #include "hosts/process.h"
@@ -31,8 +35,21 @@ CudaError guarded(Runtime& runtime, Body&& body) {
 }
 
 // body: CudaError(Runtime&), run under the lock. After a fault of a kernel every call returns that fault.
+// "cudaError_t cudaMalloc(void**, size_t)" -> "cudaMalloc"
+inline std::string function_in(const std::source_location& where) {
+  const std::string_view whole = where.function_name(), head = whole.substr(0, whole.find('('));
+  return std::string(head.substr(head.find_last_of(" *&:") + 1));
+}
+// For checks: the program's call has failed.
+inline void note_failed_call(Runtime& runtime, CudaError code, const std::source_location& where) {
+  if (code == success || code == error_not_ready || !runtime.started()) return;
+  if (!runtime.gpu().options().check.api) return;
+  const ErrorCode* const error = find_error(static_cast<int>(code));
+  runtime.gpu().note_api_error(function_in(where), error == nullptr ? std::to_string(code) : error->name);
+}
+
 template <typename Body>
-CudaError call(Body&& body) {
+CudaError call(Body&& body, std::source_location where = std::source_location::current()) {
   Runtime& runtime = Runtime::get();
   const std::lock_guard lock(runtime.mutex);
   if (library_major != driver_library) runtime.contexts.use_runtime();
@@ -41,6 +58,7 @@ CudaError call(Body&& body) {
     if (r.started()) r.gpu();  // a shared GPU may have gone
     return body(r);
   });
+  note_failed_call(runtime, code, where);
   runtime.keep_counts();
   return note(code);
 }

@@ -7,6 +7,18 @@ namespace simtlab::memory::dram {
 using device::QueueStyle;
 using device::WriteDone;
 
+namespace {
+
+// A scheduler that keeps an order over all banks has no use for open rows of others, and an activation that
+// takes a request out of its queue is for what goes now.
+std::uint32_t accesses_before_turn(const device::MemoryController::Queues& queues,
+                                   const ActiveScheduler& scheduler) {
+  const bool any = !queues.frees_at_activation && !scheduler.strict && !scheduler.rotates;
+  return any ? queues.turn_ahead : 0;
+}
+
+}  // namespace
+
 Channel::Channel(std::uint32_t number, const device::Technology& technology,
                  const device::MemoryController& controller, const AddressMapping& mapping)
     : controller_(controller),
@@ -16,10 +28,10 @@ Channel::Channel(std::uint32_t number, const device::Technology& technology,
       timing_(technology),
       queues_(shape().all_banks(), controller.queues.read + controller.queues.write + shape().all_banks()),
       admission_(controller.queues),
-      drain_(controller.queues),
+      scheduler_(controller.schedule, shape().all_banks()),
+      drain_(controller.queues, accesses_before_turn(controller.queues, scheduler_)),
       transfer_(controller.queues),
       upkeep_(technology, controller, timing_),
-      scheduler_(controller.schedule, shape().all_banks()),
       pages_(controller.page, shape().all_banks()),
       steady_(scheduler_.steady && controller.queues.style == QueueStyle::split &&
               !controller.queues.frees_at_activation),
@@ -59,6 +71,35 @@ void Channel::advance(Cycle end, std::vector<Completion>& done) {
 }
 
 void Channel::run(Cycle end) {
+  if (admission_.idle() && !recorder_.records()) skip_idle(end);
+  run_to(end);
+}
+
+// Without requests only refreshes happen, and sleep. A period of them is gone through, and as many more as
+// fit are added if it repeats itself.
+void Channel::skip_idle(Cycle end) {
+  const Cycle period = upkeep_.period();
+  if (period == never) return;
+  const auto show = [this](IdlePattern::Visitor& to) {
+    upkeep_.show(to);
+    timing_.show(to);
+    bus_.show(to);
+    counters_.loss().show(to);
+  };
+  while (end > now_ && end - now_ >= 3 * period) {
+    idle_.begin(now_, show);
+    const bool still = next_request() == never;  // no row waits for its time to be closed
+    run_to(now_ + period);
+    const Cycle until = std::min(end, upkeep_.deeper_sleep(now_ - period));
+    if (!still || until < now_ + period || !idle_.repeats(period, show)) continue;
+    const std::uint64_t periods = (until - now_) / period;
+    idle_.skip(periods, show);
+    now_ += periods * period;
+    candidates_.limits_changed();
+  }
+}
+
+void Channel::run_to(Cycle end) {
   for (Cycle at = next_action(); at < end; at = next_action()) {
     now_ = std::max(now_, at);
     step(now_);
@@ -68,10 +109,24 @@ void Channel::run(Cycle end) {
 
 // The next cycle at which something happens in the channel.
 Cycle Channel::next_action() {
-  candidates_.refresh(floors());
+  const Cycle request = next_request();
   upkeep_.plan(queues_, floors().row);
-  const Cycle command = std::min(candidates_.next_column(), candidates_.next_row());
-  return std::min(command, std::min(std::min(upkeep_.planned().at, transfer_.next()), upkeep_.timer()));
+  return std::min(request, std::min(upkeep_.planned().at, upkeep_.timer()));
+}
+
+// The next at which a command goes that is not of upkeep, or a request moves.
+Cycle Channel::next_request() {
+  candidates_.refresh(floors());
+  if (drain_.turning() && (drain_.spent() || candidates_.next_column() == never)) finish_turn();
+  return std::min(std::min(candidates_.next_column(), candidates_.next_row()), transfer_.next());
+}
+
+// The accesses before the turn have gone, or there are none of open rows.
+void Channel::finish_turn() {
+  drain_.turn();
+  tell_turned(now_);
+  choose_loaded();
+  candidates_.refresh(floors());
 }
 
 // One command, or one request that moves.
@@ -117,6 +172,7 @@ void Channel::choose(BankIndex bank) {
   } else if (!upkeep_.held(bank)) {
     if (queues_.loaded().test(bank)) {
       scheduler_.policy->choose(BankView(queues_, bank, drain_.lists()), choice);
+      if (drain_.turning()) choose_ahead(bank, choice);
     } else if (q.open) {
       not_before = pages_.close_at(queues_, bank);
       if (not_before != never) choice.row_key = key_page;
@@ -127,6 +183,18 @@ void Channel::choose(BankIndex bank) {
     candidates_.set_column(bank, {choice.column, write, choice.column_key}, floors());
   }
   candidates_.set_row(bank, {choice.row, q.open, not_before, choice.row_key}, floors());
+}
+
+// The bus turns round soon: a bank whose open row is of no more use opens the row of what goes then.
+void Channel::choose_ahead(BankIndex bank, Choice& choice) const {
+  choice.row = no_slot;
+  choice.row_key = key_none;
+  if (choice.column != no_slot) return;
+  Choice next;
+  scheduler_.policy->choose(BankView(queues_, bank, drain_.other_lists()), next);
+  if (next.column != no_slot) return;  // it is open
+  choice.row = next.row;
+  choice.row_key = next.row_key;
 }
 
 void Channel::choose_loaded() {
@@ -190,7 +258,7 @@ bool Channel::answered_by_queue(const Access& access, BankIndex bank, const Plac
 
 // The common case of a request that queues up behind others: what its bank would do next stays what it is.
 bool Channel::changes_no_choice(const Request& r) const {
-  if (!steady_ || !queues_.loaded().test(r.bank)) return false;
+  if (!steady_ || drain_.turning() || !queues_.loaded().test(r.bank)) return false;
   if (r.write != drain_.writing()) return true;
   if (candidates_.has_column(r.bank)) return true;
   const BankQueue& q = queues_.bank(r.bank);
@@ -266,6 +334,7 @@ void Channel::retire(Slot slot, Cycle now) {
   }
   queues_.update_loaded(bank);
   admission_.sent();
+  drain_.sent();
   upkeep_.finished(timing_.rank_of(bank), now);
   if (transfer_.active()) transfer_.served(q, now);
   if (pages_.listens(page_on_service)) pages_.policy->served(queues_, slot, now);
@@ -320,7 +389,7 @@ void Channel::issue_row(BankIndex bank, Cycle now) {
   }
   after_command();
   if (all) choose_loaded();
-  if (!steady_ || slot == no_slot)
+  if (!steady_ || slot == no_slot || drain_.turning())
     choose(bank);
   else if (q.open)
     candidates_.activated(bank, queues_[slot].write, floors());

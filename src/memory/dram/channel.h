@@ -18,6 +18,7 @@
 #include "memory/dram/channels.h"
 #include "memory/dram/command_bus.h"
 #include "memory/dram/command_recorder.h"
+#include "memory/dram/idle_pattern.h"
 #include "memory/dram/page_policy.h"
 #include "memory/dram/scheduler.h"
 #include "memory/dram/upkeep.h"
@@ -53,20 +54,31 @@ class Channel {
   void move_to_bank(Slot slot);
   void answer(const Request& request, Cycle issued);
   void retire(Slot slot, Cycle now);
-  bool update_direction(Cycle now) {  // of split queues; true: it changed
-    if (!drain_.update(admission_.held(false), admission_.held(true))) return false;
-    if (scheduler_.listens(on_turn)) scheduler_.policy->turned(drain_.writing(), now);
-    return true;
+  // Of split queues; true: every bank has to choose again.
+  bool update_direction(Cycle now) {
+    const WriteDrain::Change change = drain_.update(admission_.held(false), admission_.held(true));
+    if (change == WriteDrain::Change::turned) tell_turned(now);
+    return change != WriteDrain::Change::none;
   }
+  void tell_turned(Cycle now) {
+    if (scheduler_.listens(on_turn)) scheduler_.policy->turned(drain_.writing(), now);
+  }
+  void finish_turn();
+
+  // Everything before `end`, action by action; and the same at once where only refreshes repeat.
+  void run_to(Cycle end);
+  void skip_idle(Cycle end);
 
   // Scheduling: what banks would do, and when something happens.
   void choose(BankIndex bank);
+  void choose_ahead(BankIndex bank, Choice& choice) const;
   void choose_loaded();
   void choose_rank(std::uint32_t rank);
   Candidates::Floors floors() const {
     return {later(now_, bus_.column_free()), later(now_, bus_.row_free())};
   }
   Cycle next_action();
+  Cycle next_request();
   void update_next_event();
   void step(Cycle now);
 
@@ -92,16 +104,17 @@ class Channel {
   TimingState timing_;
   Queues queues_;
   Admission admission_;
+  ActiveScheduler scheduler_;
   WriteDrain drain_;
   BankTransfer transfer_;
   Upkeep upkeep_;
-  ActiveScheduler scheduler_;
   ActivePagePolicy pages_;
   const bool steady_;  // ActiveScheduler::steady, and nothing else changes choices
   Candidates candidates_;
   CommandBus bus_;
   Answers answers_;
   ChannelCounters counters_;
+  IdlePattern idle_;
   CommandRecorder recorder_;
   Cycle now_ = 0;  // everything before is done
   Cycle next_event_ = never;

@@ -26,6 +26,11 @@ class CommandBus {
     row_free_ = at + clocks;
     if (!dual_) column_free_ = row_free_;
   }
+  template <class Visitor>
+  void show(Visitor& to) {
+    to.time(row_free_);
+    to.time(column_free_);
+  }
   void restart() { row_free_ = column_free_ = 0; }
 
  private:

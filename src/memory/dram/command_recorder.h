@@ -11,6 +11,7 @@ class CommandRecorder {
   CommandRecorder(std::uint32_t channel, const Shape& shape) : channel_(channel), shape_(shape) {}
 
   void record_to(CommandSink* sink) { sink_ = sink; }  // nullptr: none
+  bool records() const { return sink_ != nullptr; }
   void sent(Command command, BankIndex bank, Cycle at, std::uint32_t row = 0, std::uint32_t column = 0) {
     if (sink_ != nullptr) write(command, bank, at, row, column);
   }

@@ -68,6 +68,11 @@ class LossMeter {
   // The time of a bus from 0 to `end`, or to its last data where that is later; clocks after the last data
   // are idle if nothing waits, else a row miss.
   BusTime report(std::uint32_t pseudo, Cycle end, bool pending) const;
+  // What refreshes and sleep change, to an IdlePattern.
+  template <class Visitor>
+  void show(Visitor& to) {
+    for (Bank& bank : banks_) to.time(bank.refresh_from), to.time(bank.refresh_until), to.time(bank.awake);
+  }
   void restart();
 
  private:

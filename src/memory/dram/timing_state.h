@@ -72,6 +72,13 @@ class TimingState {
   void activated(BankIndex bank, Cycle at);
   void precharged(BankIndex bank, Cycle at) { raise(act_[bank], at + t_.trp); }
   void column_issued(BankIndex bank, bool write, Cycle at, bool close);
+  // What commands without a request change, to an IdlePattern.
+  template <class Visitor>
+  void show(Visitor& to) {
+    for (Limits* limits : {&act_, &pre_, &column_[0], &column_[1]})
+      for (Cycle& limit : *limits) to.time(limit);
+    for (Rank& rank : ranks_) to.time(rank.quiet), to.time(rank.wake);
+  }
   void restart();
 
  private:

@@ -42,6 +42,14 @@ Cycle Upkeep::sleep_at(const Rank& rank) const {
   return at;
 }
 
+Cycle Upkeep::deeper_sleep(Cycle now) const {
+  Cycle first = never;
+  for (const Rank& rank : ranks_)
+    for (const Cycle after : {Cycle{settings_.power_down_after}, Cycle{settings_.self_refresh_after}})
+      if (after != 0 && rank.idle_since + after >= now) first = std::min(first, rank.idle_since + after);
+  return first;
+}
+
 void Upkeep::set_timer() {
   timer_ = never;
   for (const Rank& rank : ranks_) {

@@ -59,6 +59,14 @@ class Upkeep {
   bool busy() const { return waiting_ != 0; }  // some rank waits for a command
 
   RankActivity activity(std::uint32_t rank, Cycle end) const;
+  // Clocks after which a channel without requests does the same again; never: it refreshes nothing.
+  Cycle period() const {
+    return kind_ == device::Refresh::per_bank ? interval_ * shape_.rank_banks() : interval_;
+  }
+  // The first cycle from `now` on at which an idle rank goes to sleep or sleeps deeper; never: none does.
+  Cycle deeper_sleep(Cycle now) const;
+  template <class Visitor>
+  void show(Visitor& to);  // to an IdlePattern
   void restart();
 
  private:
@@ -98,5 +106,24 @@ class Upkeep {
   bool stale_ = false;                  // to be planned anew
   std::vector<std::uint32_t> changed_;  // by the last tick
 };
+
+template <class Visitor>
+void Upkeep::show(Visitor& to) {
+  for (Rank& rank : ranks_) {
+    to.time(rank.due);
+    to.time(rank.accounted);
+    to.same(rank.open);
+    to.same(rank.target);
+    to.same(static_cast<std::uint64_t>(rank.state));
+    to.same(static_cast<std::uint64_t>(rank.wish));
+    to.same(rank.refreshing);
+    RankActivity& a = rank.activity;
+    for (std::uint64_t* n : {&a.refreshes, &a.bank_refreshes, &a.active_standby, &a.precharge_standby,
+                             &a.active_power_down, &a.precharge_power_down, &a.self_refresh})
+      to.count(*n);
+  }
+  to.time(timer_);
+  stale_ = true;
+}
 
 }  // namespace simtlab::memory::dram

@@ -1,7 +1,7 @@
-// A word can be a metric, a stall reason, an error, a deviation, an exit code, a key of a data file or one of
-// its values, a policy, a model, a limit to lift, a probe, a device, a command, an option, or what another
-// tool calls one of these. Each kind has a function below that prints what it knows of the word; `kinds`
-// lists the functions in the order of printing.
+// A word can be a metric, a stall reason, an error, a rule of `check`, a deviation, an exit code, a key of a
+// data file or one of its values, a policy, a model, a limit to lift, a probe, a device, a command, an
+// option, or what another tool calls one of these. Each kind has a function below that prints what it knows
+// of the word; `kinds` lists the functions in the order of printing.
 #include "studies/explain/word.h"
 
 #include <fmt/format.h>
@@ -16,6 +16,7 @@
 #include "device/op_class.h"
 #include "device/parameters.h"
 #include "report/glossary.h"
+#include "result/findings.h"
 #include "result/metrics.h"
 #include "studies/explain/exit_codes.h"
 #include "studies/explain/kinds.h"
@@ -159,6 +160,14 @@ std::string error(const std::string& word) {
   return t == nullptr ? "" : term_text("error", *t);
 }
 
+std::string check_rule(const std::string& word) {
+  const result::FindingRule* const rule = result::find_finding_rule(word);
+  if (rule == nullptr) return {};
+  return title(rule->id, "finding of simtlab check") + field("meaning", sentence(rule->title)) +
+         field("level", rule->level == result::Level::error ? "error" : "warning") +
+         field("what to do", rule->help) + field("check", fmt::format("--checks {}", rule->check));
+}
+
 std::string deviation(const std::string& word) {
   const report::Term* const t = report::find_term(report::deviations(), word);
   return t == nullptr ? "" : term_text("deviation from real hardware", *t);
@@ -232,8 +241,8 @@ std::string abbreviation(const std::string& word) {
 }
 
 using Kind = std::string (*)(const std::string&);
-constexpr Kind kinds[] = {stall_reason, metric,     key,       policy, sharing,   value_of_a_key, model,
-                          limit,        probe_kind, data_file, error,  deviation, exit_code};
+constexpr Kind kinds[] = {stall_reason, metric,     key,       policy, sharing,    value_of_a_key, model,
+                          limit,        probe_kind, data_file, error,  check_rule, deviation,      exit_code};
 // Only for words that mean nothing here.
 constexpr Kind foreign_kinds[] = {foreign_name, foreign_metric};
 
@@ -269,6 +278,7 @@ std::vector<std::string> explained_words(const Command& tool) {
   for (const auto* terms :
        {&report::stall_reasons(), &report::error_ids(), &report::deviations(), &report::foreign_names()})
     for (const report::Term& t : *terms) names.emplace(t.name);
+  for (const result::FindingRule& rule : result::finding_rules()) names.emplace(rule.id);
   wordbook::add_choices(names);
   for (const Command& c : tool.commands()) names.insert(c.name());
   wordbook::add_option_names(tool, names);

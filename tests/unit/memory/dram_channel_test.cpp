@@ -25,6 +25,7 @@ TEST(DramChannel, EveryRequestIsDoneOnceAndEveryClockOfTheBusIsAccountedFor) {
         c.page.policy = page;
         c.queues.frees_at_activation = seed % 3 == 0;
         c.queues.merge_reads = seed % 2 == 0;
+        c.queues.turn_ahead = seed % 5 * 8;
         c.upkeep.precharge_all = seed % 5 != 0;
         c.upkeep.blocks_channel = seed % 7 == 0;
         c.upkeep.power_down_after = seed % 4 == 0 ? 60 : 0;

@@ -49,25 +49,48 @@ TEST(DramAdmission, SplitQueuesFillEachForItselfAndAUnifiedOneForBoth) {
   EXPECT_TRUE(unified.accepts(false) && unified.idle());
 }
 
+using Change = WriteDrain::Change;
+
 TEST(DramWriteDrain, BeginsAboveTheHighMarkAndEndsBelowTheLowOne) {
   MemoryController::Queues queues;
   queues.write = 10, queues.high = 0.8, queues.low = 0.2;
-  WriteDrain drain(queues);
+  WriteDrain drain(queues, 0);
   EXPECT_EQ(drain.lists(), BankView::Lists::reads);
-  EXPECT_FALSE(drain.update(5, 8));
-  EXPECT_TRUE(drain.update(5, 9));
+  EXPECT_EQ(drain.update(5, 8), Change::none);
+  EXPECT_EQ(drain.update(5, 9), Change::turned);
   EXPECT_TRUE(drain.writing());
   EXPECT_EQ(drain.lists(), BankView::Lists::writes);
-  EXPECT_FALSE(drain.update(5, 2));
-  EXPECT_TRUE(drain.update(5, 1));
+  EXPECT_EQ(drain.update(5, 2), Change::none);
+  EXPECT_EQ(drain.update(5, 1), Change::turned);
   EXPECT_FALSE(drain.writing());
-  EXPECT_TRUE(drain.update(0, 1));   // nothing to read
-  EXPECT_FALSE(drain.update(0, 0));  // nothing at all: as it was
-  EXPECT_TRUE(drain.update(1, 0));
+  EXPECT_EQ(drain.update(0, 1), Change::turned);  // nothing to read
+  EXPECT_EQ(drain.update(0, 0), Change::none);    // nothing at all: as it was
+  EXPECT_EQ(drain.update(1, 0), Change::turned);
   queues.style = QueueStyle::unified;
-  WriteDrain unified(queues);
-  EXPECT_FALSE(unified.update(0, 10));
+  WriteDrain unified(queues, 0);
+  EXPECT_EQ(unified.update(0, 10), Change::none);
   EXPECT_EQ(unified.lists(), BankView::Lists::both);
+}
+
+TEST(DramWriteDrain, LetsSomeAccessesGoBetweenAMarkAndTheTurn) {
+  MemoryController::Queues queues;
+  queues.write = 10, queues.high = 0.8, queues.low = 0.2;
+  WriteDrain drain(queues, 2);
+  EXPECT_EQ(drain.update(5, 9), Change::begins);
+  EXPECT_TRUE(drain.turning());
+  EXPECT_FALSE(drain.writing());
+  EXPECT_EQ(drain.other_lists(), BankView::Lists::writes);
+  drain.sent();
+  EXPECT_EQ(drain.update(4, 8), Change::none) << "the mark does not matter any more";
+  EXPECT_FALSE(drain.spent());
+  drain.sent();
+  EXPECT_TRUE(drain.spent());
+  EXPECT_EQ(drain.turn(), Change::turned);
+  EXPECT_TRUE(drain.writing());
+  EXPECT_FALSE(drain.turning());
+  EXPECT_EQ(drain.update(5, 1), Change::begins);
+  EXPECT_EQ(drain.update(5, 0), Change::turned) << "nothing is left to write";
+  EXPECT_EQ(drain.update(0, 1), Change::turned) << "nothing to read: at once";
 }
 
 TEST(DramCommandBus, RowsAndColumnsShareItUnlessItIsTwo) {

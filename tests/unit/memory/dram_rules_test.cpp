@@ -38,6 +38,7 @@ bool vary(Technology& t, MemoryController& c, Variant variant) {
       t.organisation.ranks = 2;
       t.timing.trtrs = std::max(t.timing.trtrs, 1u);
       c.upkeep.power_down_after = 30;
+      c.queues.turn_ahead = 12;
       return true;
     case Variant::self_refresh:
       t.organisation.ranks = 2;
@@ -49,6 +50,7 @@ bool vary(Technology& t, MemoryController& c, Variant variant) {
       t.refresh = device::Refresh::per_bank;
       c.page.policy = "adaptive";
       c.schedule.kind = "par_bs";
+      c.queues.turn_ahead = 24;
       return t.timing.trfc_pb != 0;
   }
   return false;

@@ -175,6 +175,11 @@ TEST(CheckSarif, HasRulesBothPlacesFingerprintsAndSuppressions) {
   EXPECT_EQ(leak["suppressions"][0]["justification"], "the driver frees it");
   EXPECT_EQ(leak["level"], "warning");
   EXPECT_TRUE(leak["locations"].empty());
+  report.result.manifest.inputs = {{"/work/tests.cu", ""}};
+  EXPECT_EQ(
+      json::parse(check_sarif(
+          report))["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"],
+      "tests.cu");
   EXPECT_EQ(race["ruleId"], "race.shared");
   EXPECT_EQ(run["tool"]["driver"]["rules"][race["ruleIndex"].get<std::size_t>()]["id"], "race.shared");
   EXPECT_EQ(race["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], "src/a%20b.cu");

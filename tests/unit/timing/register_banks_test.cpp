@@ -34,7 +34,8 @@ std::string trace_of(unsigned a, unsigned b, unsigned c, const std::string& opco
   return text + "0080 ffffffff 0 EXIT 0 0 0\n\n#END_TB\n";
 }
 
-result::KernelResult replay(const std::string& text, const device::Device& device) {
+result::KernelResult replay(const std::string& text, const device::Device& device,
+                            const Options& options = {}) {
   const fs::path file = fs::temp_directory_path() / ("simtlab-banks-" + std::to_string(::getpid()) + ".simt");
   stream::accelsim::Imported imported;
   stream::trace::Writer writer(file, "test");
@@ -44,7 +45,7 @@ result::KernelResult replay(const std::string& text, const device::Device& devic
   const auto reader = stream::trace::open(file);
   EXPECT_TRUE(imported.unknown.empty());
   const stream::trace::ReplayedLaunch launch(*reader, reader->next()->kernel);
-  CycleGpu gpu(device, {});
+  CycleGpu gpu(device, options);
   auto result = gpu.run(launch);
   fs::remove(file);
   return result;
@@ -77,6 +78,17 @@ TEST(RegisterBanks, OperandsInOneBankCostACycleEach) {
       << "three reads of a bank that gives one";
   EXPECT_EQ(metric(replay(trace_of(0, 4, 5, "FFMA"), four), "register.bank_conflicts"), 400.0);
   EXPECT_EQ(metric(replay(trace_of(0, 5, 6, "FFMA"), four), "register.bank_conflicts"), 0.0);
+}
+
+TEST(WhatIf, NoRegisterConflictsReadsAllOperandsAtOnce) {
+  const device::Device device = device_of("v100");
+  Options o;
+  o.what_if.no_register_conflicts = true;
+  const std::string same = trace_of(0, 2, 4, "FFMA");
+  const double with = metric(replay(same, device), "gpu.cycles"),
+               without = metric(replay(same, device, o), "gpu.cycles");
+  EXPECT_NEAR(with - without, 400, 4) << "a cycle an instruction";
+  EXPECT_EQ(without, metric(replay(trace_of(0, 1, 2, "FFMA"), device), "gpu.cycles"));
 }
 
 TEST(RegisterBanks, PtxHasNone) {

@@ -144,6 +144,53 @@ TEST(LaunchCost, IsThatOfTheFloorTheHandOutsAndTheTurnOverOfAPlace) {
   EXPECT_NEAR(run(warps, 1, 1024) - run({}, 1, 1024), 300, 15) << "the last of 32 warps starts so much later";
 }
 
+// Code that is run once comes from memory, line by line.
+TEST(WhatIf, PerfectFetchTakesColdCodeAway) {
+  std::string body =
+      ".visible .entry k(.param .u64 y) { .reg .f32 %f<20>; .reg .b64 %r<2>; ld.param.u64 %r1, [y];\n";
+  for (int i = 0; i < 4000; ++i) body += "fma.rn.f32 %f" + std::to_string(i % 16) + ", %f17, %f18, %f19;\n";
+  body += "st.global.f32 [%r1], %f3; ret; }";
+  const auto run = [&](const char* what_if) {
+    Options o;
+    o.what_if = device::parse_what_if(what_if);
+    device::Device d = device_of("v100");
+    d.instruction.caches = true;
+    Simulator s(d, body, o);
+    const auto r = s.run("k", {1, 1, 1}, {32, 1, 1}, s.allocate(4));
+    EXPECT_GE(metric(r, "gpu.cycles"), 4000);
+    return static_cast<double>(cycles(r));
+  };
+  EXPECT_LT(run("perfect-fetch"), 0.8 * run("none"));
+}
+
+// Warps load words of 32 lines that lie in 32 banks: data come at once, tags four a cycle.
+TEST(WhatIf, UnlimitedTagsLeaveTheData) {
+  const char* strided = R"(
+.visible .entry k(.param .u64 x, .param .u32 rounds) {
+  .reg .b64 %rd<4>; .reg .b32 %r<12>; .reg .pred %p<2>;
+  ld.param.u64 %rd1, [x]; ld.param.u32 %r1, [rounds]; mov.u32 %r2, %tid.x; and.b32 %r2, %r2, 31; mul.lo.u32 %r3, %r2, 132;
+  cvt.u64.u32 %rd2, %r3; add.u64 %rd3, %rd1, %rd2;
+LOOP:
+  ld.global.ca.u32 %r4, [%rd3]; ld.global.ca.u32 %r5, [%rd3]; ld.global.ca.u32 %r6, [%rd3]; ld.global.ca.u32 %r7, [%rd3];
+  sub.u32 %r1, %r1, 1; setp.ne.u32 %p1, %r1, 0;
+  @%p1 bra LOOP;
+  ret;
+})";
+  const auto cycles_a_load = [&](const char* what_if) {
+    Options o;
+    o.what_if = device::parse_what_if(what_if);
+    Simulator s(device_of("a100"), strided, o);
+    const std::uint64_t x = s.allocate(8192);
+    const auto run = [&](std::uint32_t rounds) {
+      return static_cast<double>(cycles(s.run("k", {1, 1, 1}, {1024, 1, 1}, x, rounds)));
+    };
+    return (run(60) - run(20)) / (40 * 4 * 32);
+  };
+  const double plain = cycles_a_load("none"), unlimited = cycles_a_load("unlimited-tags");
+  EXPECT_NEAR(plain, 8.5, 1);
+  EXPECT_NEAR(unlimited, 1, 0.2);
+}
+
 TEST(WhatIf, NamesAreCheckedAndCombined) {
   EXPECT_TRUE(device::parse_what_if("none") == device::WhatIf{});
   const device::WhatIf two = device::parse_what_if("perfect-l1,double-math");

@@ -85,11 +85,11 @@ TEST(Counts, NoneIsBelowZero) {
 // An option that names a file is an output or stands here: a new one is not forgotten.
 TEST(Outputs, EveryOptionThatNamesAFileIsAnInputOrAnOutput) {
   const std::set<std::string> inputs = {
-      "--config",  "--gpu",      "--dram",    "--controller",   "--trace",      "--launch",
-      "--resume",  "--profiles", "--model",   "--applications", "--directory",  "--counts",
-      "--loop",    "--base",     "--list",    "--analyse",      "--compare",    "--program",
-      "--kernels", "--rows",     "--prose",   "--examples",     "--correction", "--check-commands",
-      "--suite",   "--data",     "--results", "--rodinia",      "--cubin",      "--link"};
+      "--config",   "--gpu",        "--dram",           "--controller", "--trace",   "--launch",  "--resume",
+      "--profiles", "--model",      "--applications",   "--directory",  "--counts",  "--loop",    "--base",
+      "--list",     "--analyse",    "--compare",        "--program",    "--kernels", "--rows",    "--prose",
+      "--examples", "--correction", "--check-commands", "--suite",      "--data",    "--results", "--rodinia",
+      "--cubin",    "--link",       "--suppressions",   "--baseline"};
   std::size_t seen = 0;
   for (const Place& p : all_options()) {
     const std::string& value = p.option.value;

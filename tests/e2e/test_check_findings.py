@@ -1,0 +1,258 @@
+"""simtlab check: what its detectors find in kernels that are wrong on purpose, and that they leave right ones alone."""
+import json
+import unittest
+
+from harness import Case, main, needs_clang
+
+# Each kernel stands on lines of its own; a comment at its end says which rules fire there ("none": no rule does).
+KERNELS = """
+__global__ void tile(float* a, const float* b) {                    // none
+  __shared__ float s[256];
+  s[threadIdx.x] = b[threadIdx.x];
+  __syncthreads();
+  a[threadIdx.x] = s[255 - threadIdx.x];
+}
+__global__ void no_barrier(float* a, const float* b) {              // race.shared
+  __shared__ float s[256];
+  s[threadIdx.x] = b[threadIdx.x];
+  a[threadIdx.x] = s[255 - threadIdx.x];
+}
+__global__ void one_place(int* c) { c[0] = threadIdx.x; }           // race.global
+__global__ void same_value(int* c) { c[0] = 7; }                    // race.same-value
+__global__ void counts(int* c) { atomicAdd(c, 1); }                 // none
+__global__ void counts_plainly(int* c) { c[0] = c[0] + 1; }         // race.global
+__global__ void of_a_block(int* c) { atomicAdd_block(c, 1); }       // race.scope
+__global__ void beside(int* c) { if (threadIdx.x == 0) c[0] = 1; else atomicAdd(c, 1); }  // race.global
+__global__ void warp(int* c) {                                      // none
+  __shared__ int s[32];
+  s[threadIdx.x % 32] = threadIdx.x;
+  __syncwarp();
+  c[threadIdx.x] = s[31 - threadIdx.x % 32];
+}
+__global__ void warp_in_step(int* c) {                              // race.shared
+  __shared__ int s[32];
+  s[threadIdx.x % 32] = threadIdx.x;
+  c[threadIdx.x] = s[31 - threadIdx.x % 32];
+}
+__global__ void halves(int* c) {                                    // none
+  __shared__ int s[32];
+  int half = threadIdx.x / 16;
+  s[threadIdx.x] = threadIdx.x;
+  __syncwarp(half == 0 ? 0xffffu : 0xffff0000u);
+  c[threadIdx.x] = s[half * 16 + 15 - threadIdx.x % 16];
+}
+__global__ void across_halves(int* c) {                             // race.shared
+  __shared__ int s[32];
+  int half = threadIdx.x / 16;
+  s[threadIdx.x] = threadIdx.x;
+  __syncwarp(half == 0 ? 0xffffu : 0xffff0000u);
+  c[threadIdx.x] = s[31 - threadIdx.x];
+}
+__global__ void named(int* c) {                                     // none
+  __shared__ int s[64];
+  if (threadIdx.x < 64) {
+    s[threadIdx.x] = threadIdx.x;
+    asm volatile("bar.sync 1, 64;" ::: "memory");
+    c[threadIdx.x] = s[63 - threadIdx.x];
+  }
+}
+__global__ void fenced(int* data, int* flag, int* out) {            // none
+  if (blockIdx.x == 0 && threadIdx.x == 0) {
+    data[0] = 42;
+    __threadfence();
+    atomicExch(flag, 1);
+  }
+  if (blockIdx.x == 1 && threadIdx.x == 0) {
+    while (atomicAdd(flag, 0) == 0) {}
+    __threadfence();
+    out[0] = data[0];
+  }
+}
+__global__ void not_fenced(int* data, int* flag, int* out) {        // race.global
+  if (blockIdx.x == 0 && threadIdx.x == 0) {
+    data[0] = 42;
+    atomicExch(flag, 1);
+  }
+  if (blockIdx.x == 1 && threadIdx.x == 0) {
+    while (atomicAdd(flag, 0) == 0) {}
+    __threadfence();
+    out[0] = data[0];
+  }
+}
+__global__ void not_acquired(int* data, int* flag, int* out) {      // race.unfenced
+  if (blockIdx.x == 0 && threadIdx.x == 0) {
+    data[0] = 42;
+    __threadfence();
+    atomicExch(flag, 1);
+  }
+  if (blockIdx.x == 1 && threadIdx.x == 0) {
+    while (atomicAdd(flag, 0) == 0) {}
+    out[0] = data[0];
+  }
+}
+__global__ void bytes(unsigned char* c) { c[threadIdx.x] = threadIdx.x; }          // none
+__global__ void same_byte(unsigned char* c) { c[threadIdx.x / 2] = threadIdx.x; }  // race.global
+__global__ void word_of_bytes(unsigned char* c) { if (threadIdx.x == 0) *(int*)c = 1; else if (threadIdx.x == 3) c[3] = 2; }  // race.global
+__global__ void sums(float* o, const float* unwritten) { o[threadIdx.x] = unwritten[threadIdx.x] + 1; }  // init.global
+__global__ void moves(float* o, const float* unwritten) { o[threadIdx.x] = unwritten[threadIdx.x]; }     // none
+__global__ void half_a_tile(float* o) {                             // init.shared
+  __shared__ float s[64];
+  if (threadIdx.x < 32) s[threadIdx.x] = 1;
+  __syncthreads();
+  o[threadIdx.x] = s[threadIdx.x] * 2;
+}
+__global__ void parted(int* c) {                                    // barrier.divergent
+  if (threadIdx.x < 16) {
+    __syncthreads();
+    c[threadIdx.x] = 1;
+  }
+}
+__global__ void stranger(int* c) { if (threadIdx.x < 8) c[threadIdx.x] = __shfl_sync(0xf0u, threadIdx.x, 4); }  // barrier.mask
+__global__ void beyond(int* c, int n) { c[threadIdx.x + n] = 1; }   // memory.out-of-bounds
+__global__ void freed(int* c) { c[threadIdx.x] = 1; }               // memory.use-after-free
+__global__ void put(int* c) { c[threadIdx.x] = threadIdx.x; }       // none
+__global__ void get(int* o, const int* c) { o[threadIdx.x] = c[threadIdx.x]; }      // none
+__global__ void get_early(int* o, const int* c) { o[threadIdx.x] = c[threadIdx.x]; }  // race.global
+"""
+HOST = """
+int main() {
+  float *f, *g, *u, *v; int *c, *d, *e, *x, *gone; unsigned char* k; cudaStream_t s, t; cudaEvent_t event;
+  cudaMalloc(&f, 4096); cudaMalloc(&g, 4096); cudaMalloc(&u, 4096); cudaMalloc(&v, 4096); cudaMalloc(&c, 4096);
+  cudaMalloc(&d, 4096); cudaMalloc(&e, 4096); cudaMalloc(&k, 4096); cudaMalloc(&x, 4096); cudaMalloc(&gone, 4096);
+  cudaMemset(g, 0, 4096); cudaMemset(c, 0, 4096); cudaMemset(e, 0, 4096);
+  cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking); cudaStreamCreateWithFlags(&t, cudaStreamNonBlocking);
+  cudaEventCreate(&event);
+  tile<<<2, 256>>>(f, g);  // blocks write the same values: of one block only
+  no_barrier<<<1, 256>>>(f, g);
+  one_place<<<1, 64>>>(c); same_value<<<1, 64>>>(c); counts<<<2, 64>>>(c); counts_plainly<<<2, 1>>>(c);
+  of_a_block<<<2, 32>>>(c); beside<<<1, 64>>>(c);
+  warp<<<1, 32>>>(c); warp_in_step<<<1, 32>>>(c); halves<<<1, 32>>>(c); across_halves<<<1, 32>>>(c); named<<<1, 96>>>(c);
+  fenced<<<2, 32>>>(d, e, c); cudaMemset(e, 0, 4096);
+  not_fenced<<<2, 32>>>(d, e, c); cudaMemset(e, 0, 4096);
+  not_acquired<<<2, 32>>>(d, e, c);
+  bytes<<<1, 128>>>(k); same_byte<<<1, 128>>>(k); word_of_bytes<<<1, 32>>>(k);
+  moves<<<1, 64>>>(v, u); sums<<<1, 64>>>(f, u); half_a_tile<<<1, 64>>>(f);
+  parted<<<1, 32>>>(c); stranger<<<1, 32>>>(c); beyond<<<1, 32>>>(c, 1020);
+  cudaFree(gone); freed<<<1, 32>>>(gone);
+  put<<<1, 64, 0, s>>>(c); cudaEventRecord(event, s); cudaStreamWaitEvent(t, event, 0); get<<<1, 64, 0, t>>>(x, c);
+  cudaDeviceSynchronize();
+  put<<<1, 64, 0, s>>>(d); get_early<<<1, 64, 0, t>>>(x, d);
+  cudaDeviceSynchronize();
+  cudaFree(f); cudaFree(g); cudaFree(u); cudaFree(v); cudaFree(c); cudaFree(d); cudaFree(e); cudaFree(k);
+  return 0;
+}
+"""
+PROGRAM = ("#include <cuda_runtime.h>\n" + KERNELS + HOST).replace(
+    "tile<<<2, 256>>>(f, g);  // blocks write the same values: of one block only", "tile<<<1, 256>>>(f, g);"
+)
+LOCK = """
+#include <cuda_runtime.h>
+// Whether the lock's missing fence shows depends on who takes it first.
+__global__ void locked(volatile int* data, int* lock) {
+  if (threadIdx.x != 0) return;
+  while (atomicCAS(lock, 0, 1) != 0) {}
+  if (blockIdx.x != 0) __threadfence();
+  data[0] = blockIdx.x;
+  __threadfence();
+  atomicExch(lock, 0);
+}
+__global__ void sum(float* total) { atomicAdd(total, blockIdx.x == 0 ? 1e8f : 1.f); }
+int main() {
+  int *d, *l; float* t;
+  cudaMalloc(&d, 4); cudaMalloc(&l, 4); cudaMalloc(&t, 4);
+  cudaMemset(l, 0, 4); cudaMemset(t, 0, 4);
+  locked<<<2, 32>>>(d, l); sum<<<32, 1>>>(t);
+  cudaDeviceSynchronize(); cudaFree(d); cudaFree(l); cudaFree(t);
+}
+"""
+NUMBERS = """
+#include <cuda_runtime.h>
+__global__ void divides(float* o, const float* a, const float* b) { float q = a[threadIdx.x] / b[threadIdx.x]; o[threadIdx.x] = q - 1; }
+int main() {
+  float *o, *a; cudaMalloc(&o, 256); cudaMalloc(&a, 256); cudaMemset(a, 0, 256);
+  divides<<<1, 64>>>(o, a, a); cudaDeviceSynchronize(); cudaFree(o); cudaFree(a);
+}
+"""
+
+
+def rules_by_kernel(found):
+    """kernel -> the rules of findings whose first access is in it."""
+    out = {}
+    for finding in found["check"]["findings"]:
+        for access in finding["accesses"][:1]:
+            out.setdefault(access["place"]["kernel"].split("(")[0], set()).add(finding["rule"])
+    return out
+
+
+@needs_clang
+class Findings(Case):
+    def found(self, source, *options):
+        self.file("app.cu", source)
+        done = self.simtlab("check", *options, "--json=r.json", "app.cu")
+        self.assertIn(done.returncode, (0, 8), done.stderr)
+        return json.loads((self.folder / "r.json").read_text()), done
+
+    def test_each_kernel_has_its_findings_and_no_others(self):
+        """One report a pair of lines, the missing edge, the value, and the mend that was tried."""
+        result, done = self.found(PROGRAM)
+        got = rules_by_kernel(result)
+        for line in KERNELS.splitlines():
+            if not line.startswith("__global__"):
+                continue
+            name, expected = line.split("(")[0].split()[-1], set(line.split("//")[1].split()) - {"none"}
+            with self.subTest(kernel=name):
+                self.assertEqual(got.get(name, set()), expected)
+        by_rule = {}
+        for f in result["check"]["findings"]:
+            by_rule.setdefault(
+                (f["rule"], f["accesses"][0]["place"]["kernel"].split("(")[0] if f["accesses"] else ""), f
+            )
+        tile = by_rule["race.shared", "no_barrier"]
+        self.assertEqual(tile["missing"].split(" since")[0], "no __syncthreads()")
+        self.assertIn("with __syncthreads() before line", tile["mend"])
+        self.assertIn("shared variable 's'", tile["memory"])
+        self.assertIn("__syncwarp() before line", by_rule["race.shared", "warp_in_step"]["mend"])
+        self.assertIn("scope of the whole GPU", by_rule["race.scope", "of_a_block"]["mend"])
+        self.assertIn("__threadfence() before line", by_rule["race.unfenced", "not_acquired"]["mend"])
+        self.assertIn(
+            "after the end of the 4096 bytes of cudaMalloc", by_rule["memory.out-of-bounds", "beyond"]["memory"]
+        )
+        self.assertEqual({a["value"] for a in by_rule["race.global", "one_place"]["accesses"]}, {"0", "1"})
+        again, _ = self.found(PROGRAM)
+        self.assertEqual(again["check"], result["check"], "the same in every run")
+
+    def test_other_orders_find_what_the_usual_one_hides(self):
+        usual, _ = self.found(LOCK)
+        self.assertEqual([f["rule"] for f in usual["check"]["findings"]], [])
+        result, _ = self.found(LOCK, "--explore", "3")
+        rules = {f["rule"]: f for f in result["check"]["findings"]}
+        self.assertIn("race.volatile", rules)
+        self.assertIn("order.float-atomics", rules)
+        seed = rules["race.volatile"]["order"]
+        again, _ = self.found(LOCK, "--order", seed)
+        self.assertIn("race.volatile", [f["rule"] for f in again["check"]["findings"]])
+
+    def test_first_nan(self):
+        result, _ = self.found(NUMBERS, "--nan")
+        nan = next(f for f in result["check"]["findings"] if f["rule"] == "number.nan")
+        self.assertIn("the operands are 0, 0", nan["message"])
+        self.assertEqual([a["what"] for a in nan["accesses"]], ["computation", "it is stored to memory"])
+
+    def test_the_programs_results_are_those_of_a_run(self):
+        self.file(
+            "app.cu",
+            "#include <cstdio>\n"
+            + PROGRAM.replace(
+                "  return 0;",
+                '  int h[64]; cudaMemcpy(h, x, 256, cudaMemcpyDeviceToHost); for (int i : h) printf("%d ", i);',
+            ),
+        )
+        run = self.simtlab("run", "--mode", "functional", "--memory-errors", "ignore", "app.cu")
+        check = self.simtlab("check", "--explore", "2", "app.cu")
+        numbers = " ".join(str(i) for i in range(64))
+        self.assertIn(numbers, run.stdout)
+        self.assertIn(numbers, check.stdout)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,214 @@
+// Races against an oracle: random traces of accesses and synchronisation, told to the detector one after
+// another and to full vector clocks that remember every access.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <map>
+#include <memory>
+#include <random>
+#include <set>
+#include <vector>
+
+#include "check/races.h"
+
+namespace simtlab::check {
+namespace {
+
+constexpr unsigned blocks = 2, warps = 2, lanes = 32, threads = blocks * warps * lanes;
+constexpr std::uint64_t words = 6, base = 1 << 20;
+
+using Vector = std::array<std::uint32_t, threads>;
+
+struct Oracle {
+  struct Past {
+    unsigned thread;
+    std::uint32_t when;
+    bool writes, strong;
+  };
+  std::array<Vector, threads> knows{};
+  std::map<std::uint64_t, std::vector<Past>> past;  // by place: global words, then shared ones of each block
+  // Of atomics with fences: what a place has been released with; what a thread has seen, and released last
+  std::map<std::uint64_t, Vector> released;
+  std::array<Vector, threads> seen{}, fenced{};
+  std::array<bool, threads> has_fenced{};
+  // Of fences in sequence: what a thread released last, and what those who met with it did
+  std::array<Vector, threads> in_sequence{}, left{};
+  bool observes = false;  // atomics are before what follows later atomics at their place
+
+  Oracle() {
+    for (unsigned t = 0; t < threads; ++t) knows[t][t] = 1;
+  }
+  static void join(Vector& into, const Vector& from) {
+    for (unsigned i = 0; i < threads; ++i) into[i] = std::max(into[i], from[i]);
+  }
+  // Whether it races with anything before it.
+  bool access(unsigned t, std::uint64_t place, bool writes, bool strong) {
+    bool race = false;
+    bool before = false;  // an atomic between it and this access is ordered before this access
+    std::vector<Past>& all = past[place];
+    for (auto p = all.rbegin(); p != all.rend(); ++p) {
+      const bool ordered = p->thread == t || knows[t][p->thread] >= p->when;
+      if ((writes || p->writes) && !(strong && p->strong) && !ordered && !(p->strong && before)) race = true;
+      before = before || (observes && p->strong && ordered);
+    }
+    all.push_back({t, knows[t][t], writes, strong});
+    return race;
+  }
+  void meet(const std::vector<unsigned>& who) {
+    Vector all{}, all_left{};
+    for (const unsigned t : who) {
+      join(all, knows[t]);
+      join(all_left, left[t]);
+      join(all_left, in_sequence[t]);
+    }
+    for (const unsigned t : who) {
+      join(knows[t], all);
+      join(left[t], all_left);
+      ++knows[t][t];
+    }
+  }
+  void fence(unsigned t, bool sequence) {
+    join(knows[t], seen[t]);
+    fenced[t] = knows[t];
+    in_sequence[t] = sequence ? knows[t] : Vector{};
+    has_fenced[t] = true;
+    ++knows[t][t];
+  }
+  void atomic(unsigned t, std::uint64_t place) {
+    join(seen[t], released[place]);
+    if (has_fenced[t]) join(released[place], fenced[t]);
+    join(released[place], left[t]);
+  }
+};
+
+struct Sink final : RaceSink {
+  unsigned races = 0;
+  void race(const Race& race) override {
+    races += race.why == Race::Why::unordered || race.why == Race::Why::unfenced;
+  }
+};
+
+class Traces : public testing::TestWithParam<bool> {};
+
+// Module and function that only give sites an instruction.
+struct Code {
+  ptx::Function function;
+  Sites sites;
+  std::uint32_t read = 0, write = 0, atomic = 0;
+  Code() {
+    function.code.resize(3);
+    function.code[2].op = ptx::Op::atom;
+    Site site;
+    site.function = &function;
+    site.bytes = 4;
+    site.reads = true;
+    read = sites.add(site);
+    site.pc = 1, site.reads = false, site.writes = true;
+    write = sites.add(site);
+    site.pc = 2, site.reads = site.atomic = site.strong = true;
+    site.scope = ptx::Scope::gpu;
+    atomic = sites.add(site);
+  }
+};
+
+// One trace up to its first race; whether both say the same at every step.
+void compare(unsigned seed, bool fine) {
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
+  const auto pick = [&](unsigned n) { return static_cast<unsigned>(random() % n); };
+  Code code;
+  Shadow shadow(base, words * 4);
+  Sink sink;
+  Races races(shadow, code.sites, sink);
+  races.all_is_over();
+  const std::uint32_t launch = races.begin_launch({});
+  std::array<Races::Block, blocks> state;
+  for (unsigned b = 0; b < blocks; ++b)
+    races.begin_block(state[b], launch, b, warps, warps * lanes, words * 4, fine);
+  Oracle oracle;
+  oracle.observes = fine;
+  const auto thread = [](unsigned b, unsigned w, unsigned lane) { return (b * warps + w) * lanes + lane; };
+  const unsigned steps = 40 + pick(200);
+  for (unsigned step = 0; step < steps; ++step) {
+    const unsigned b = pick(blocks), w = pick(warps);
+    const unsigned what = pick(fine ? 16 : 12);
+    if (what < 8) {  // an access by some lanes
+      Going going;
+      going.warp = w;
+      const unsigned kind = pick(4);
+      going.site = kind == 0 ? code.write : kind == 1 && pick(2) == 0 ? code.atomic : code.read;
+      const bool shared = pick(2) == 0;
+      going.space = shared ? ptx::Space::shared : ptx::Space::global;
+      going.bytes = 4;
+      const unsigned form = pick(4);
+      going.lanes = form == 0 ? 1u << pick(32) : form == 1 ? ~0u : static_cast<std::uint32_t>(random());
+      if (going.lanes == 0) going.lanes = 1;
+      if (going.site == code.write) going.lanes = 1u << pick(32);  // several would race at once
+      std::uint64_t addresses[32];
+      const unsigned together = pick(words);
+      for (unsigned lane = 0; lane < 32; ++lane)
+        addresses[lane] =
+            (shared ? 0 : base) + 4 * (form == 2 ? pick(words) : (form == 3 ? (lane / 4) % words : together));
+      going.addresses = addresses;
+      const unsigned before = sink.races;
+      races.access(state[b], going);
+      bool race = false;
+      for (unsigned lane = 0; lane < 32; ++lane) {
+        if ((going.lanes >> lane & 1) == 0) continue;
+        const std::uint64_t place = addresses[lane] + (shared ? (b + 1) * 4096 : 0);
+        const unsigned t = thread(b, w, lane);
+        const bool atomic = going.site == code.atomic;
+        race = oracle.access(t, place, going.site != code.read, atomic) || race;
+        if (fine && atomic) oracle.atomic(t, place);
+      }
+      ASSERT_EQ(sink.races != before, race) << "step " << step;
+      if (race) return;
+    } else if (what < 10) {  // a barrier of the block
+      std::vector<unsigned> who;
+      for (unsigned i = 0; i < warps * lanes; ++i) who.push_back(b * warps * lanes + i);
+      races.barrier(state[b]);
+      oracle.meet(who);
+    } else if (what < 12) {  // of the warp
+      std::vector<unsigned> who;
+      for (unsigned lane = 0; lane < lanes; ++lane) who.push_back(thread(b, w, lane));
+      races.sync_warp(state[b], w, ~0u, ~0u);
+      oracle.meet(who);
+    } else if (what == 12) {  // of some lanes
+      const auto some = static_cast<std::uint32_t>(random()) | 1u;
+      std::vector<unsigned> who;
+      for (unsigned lane = 0; lane < lanes; ++lane)
+        if ((some >> lane & 1) != 0) who.push_back(thread(b, w, lane));
+      races.sync_warp(state[b], w, some, ~0u);
+      oracle.meet(who);
+    } else if (what < 15) {  // fences
+      const auto some = pick(2) == 0 ? 1u << pick(32) : static_cast<std::uint32_t>(random()) | 1u;
+      const bool sequence = pick(2) == 0;
+      races.fence(state[b], w, some, ptx::Scope::gpu, sequence);
+      for (unsigned lane = 0; lane < lanes; ++lane)
+        if ((some >> lane & 1) != 0) oracle.fence(thread(b, w, lane), sequence);
+    } else {  // a barrier of two warps that has a number
+      std::vector<unsigned> who;
+      for (unsigned i = 0; i < warps; ++i) races.arrive(state[b], 1, i, ~0u, true);
+      races.go_on(state[b], 1);
+      for (unsigned i = 0; i < warps * lanes; ++i) who.push_back(b * warps * lanes + i);
+      oracle.meet(who);
+    }
+  }
+}
+
+TEST(RacesOracle, barriers_of_blocks_and_warps_order_what_full_vector_clocks_order) {
+  for (unsigned seed = 0; seed < 3000; ++seed) {
+    compare(seed, false);
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST(RacesOracle, fences_atomics_masks_and_numbered_barriers_do_as_well) {
+  for (unsigned seed = 0; seed < 3000; ++seed) {
+    compare(seed, true);
+    if (HasFatalFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace simtlab::check
