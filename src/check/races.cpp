@@ -80,6 +80,8 @@ void Races::begin_block(Block& b, std::uint32_t launch, std::uint64_t number, un
   b.near.assign(threads, 0);
   b.flags.assign(threads, 0);
   b.fenced.assign(threads, {});
+  b.left.assign(threads, 0);
+  b.has_left = false;
   b.released.clear();
   b.arrived.fill({});
 }
@@ -292,6 +294,15 @@ inline Half joined(Half h, Half mine, Half below, Half own, Half older, unsigned
     reader = before(r, me) ? me.half : merge(r, me, me.lanes);
 }
 
+// An atomic operation reads what another strong one has left: that one is before all that follows this one.
+bool Races::observes(Half writer, const Me& me) const {
+  if (!me.fine || !me.site->atomic || many_of(writer) != Many::one) return false;
+  const Site& other = sites_.at(site_of(writer));
+  const bool same = same_block(writer, me);
+  return other.strong && !other.volatile_ && other.bytes == me.site->bytes && includes(other.scope, same) &&
+         includes(me.site->scope, same) && (is_small(me.site->scope) || !is_small(other.scope));
+}
+
 void Races::write(Half& writer, Half& reader, const Me& me, std::uint64_t address) {
   if (me.plain && me.site->atomic && site_of(writer) == site_of(me.half) && !is_small(me.site->scope) &&
       plainly_before(reader, me.below, me.own, me.older) != 0) {
@@ -307,7 +318,7 @@ void Races::write(Half& writer, Half& reader, const Me& me, std::uint64_t addres
   // What is weak and comes before a strong access races with strong ones that this access does not race with:
   // it stays, as a reader if none stands for it.
   if (strong && !was_strong && reader == 0) reader = writer;
-  writer = !after && strong && was_strong ? merge(writer, me, me.lanes) : me.half;
+  writer = !after && strong && was_strong && !observes(writer, me) ? merge(writer, me, me.lanes) : me.half;
   if (!before(reader, me)) check(reader, me, address, false);
   if (!strong) reader = 0;
 }

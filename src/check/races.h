@@ -72,6 +72,8 @@ class Races {
     Time before;
     std::uint32_t synced = 0;
     ptx::Scope scope = ptx::Scope::none;
+    bool in_sequence = false;  // of all fences of that kind (fence.sc, __threadfence())
+    friend bool operator==(const Fenced&, const Fenced&) = default;
   };
   // At a location: by releases of the GPU's scope, and by those of a block's. block: that did the last of
   // them; several: not all of them.
@@ -82,7 +84,7 @@ class Races {
   };
   using Locations = std::unordered_map<std::uint64_t, Released>;
   struct Arrived {
-    Clocks::Id clock = 0;
+    Clocks::Id clock = 0, left = 0;
     std::vector<std::pair<unsigned, std::uint32_t>> waiting;  // warps and their lanes
   };
   // A block that has begun and not ended.
@@ -101,6 +103,10 @@ class Races {
     // (of `seen` what its own block released, which a fence of the block's scope acquires, in `near`)
     std::vector<Clocks::Id> knows, seen, near, flags;
     std::vector<Fenced> fenced;
+    // By thread: what fences of other threads released before a barrier that this one has passed, too. (All
+    // __threadfence() are in one sequence: after the barrier an atomic of one thread releases it for all.)
+    std::vector<Clocks::Id> left;
+    bool has_left = false;
     Locations released;  // in shared memory
     std::array<Arrived, 16> arrived;
   };
@@ -121,7 +127,7 @@ class Races {
   void go_on(Block& block, unsigned number);
   // alive: lanes of the warp that have not exited.
   void sync_warp(Block& block, unsigned warp, std::uint32_t lanes, std::uint32_t alive);
-  void fence(Block& block, unsigned warp, std::uint32_t lanes, ptx::Scope scope);
+  void fence(Block& block, unsigned warp, std::uint32_t lanes, ptx::Scope scope, bool in_sequence);
   // Copies of the lanes have ended: what the site wrote there is an ordinary write from now on.
   void copies_ended(Block& block, unsigned warp, unsigned lane, std::uint32_t late_site, std::uint32_t site,
                     std::uint64_t address, unsigned bytes);
@@ -139,6 +145,7 @@ class Races {
   bool is_list(Half h) const { return many_of(h) == Many::grid && instances_.at(instance_of(h)).fine; }
   void read(Half& writer, Half& reader, const Me& me, std::uint64_t address);
   void write(Half& writer, Half& reader, const Me& me, std::uint64_t address);
+  bool observes(Half writer, const Me& me) const;
   void touch(Cells cells, std::uint64_t at, const Me& me, std::uint64_t address);
   void touch_bytes(Cells words, Cells bytes, std::uint64_t offset, unsigned count, const Me& me,
                    std::uint64_t address);
@@ -147,6 +154,8 @@ class Races {
   void synchronise(Block& block, Locations& locations, const Site& site, unsigned warp, unsigned lane,
                    std::uint64_t address);
   Clocks::Id snapshot(const Block& block, unsigned warp, std::uint32_t lanes, Clocks::Id knew) const;
+  Clocks::Id released_by(const Block& block, unsigned warp, std::uint32_t lanes, const Fenced& fenced);
+  Clocks::Id left_by(const Block& block, unsigned warp, std::uint32_t lanes);
   Clocks::Id known_to(const Block& block, unsigned warp, std::uint32_t lanes);
   void step(Block& block, unsigned warp);
 

@@ -35,6 +35,11 @@ void Races::barrier(Block& b) {
       for (const Clocks::Id clock : *clocks) all = clocks_.merge(all, clock);
       std::ranges::fill(*clocks, all);
     }
+    if (b.has_left) {
+      Clocks::Id all = 0;
+      for (unsigned warp = 0; warp < b.warps.size(); ++warp) all = clocks_.merge(all, left_by(b, warp, ~0u));
+      std::ranges::fill(b.left, all);
+    }
   }
   ++b.epoch;
   if (b.epoch - b.begin.epoch > most_epochs) {
@@ -60,10 +65,43 @@ Clocks::Id Races::known_to(const Block& b, unsigned warp, std::uint32_t lanes) {
   return out;
 }
 
+// What the last fence of these lanes has released.
+Clocks::Id Races::released_by(const Block& b, unsigned warp, std::uint32_t lanes, const Fenced& fenced) {
+  Clocks::Id out = fenced.knew;
+  if (fenced.before.epoch != 0)
+    out = clocks_.with(out, {b.launch, b.block, Known::all_warps, ~0u, {fenced.before.epoch, 0}});
+  if (fenced.synced != 0)
+    out = clocks_.with(out, {b.launch, b.block, warp, ~0u, {fenced.before.epoch, fenced.synced}});
+  return clocks_.with(out, {b.launch, b.block, warp, lanes, fenced.before});
+}
+
+// What lanes leave to those who pass a barrier with them.
+Clocks::Id Races::left_by(const Block& b, unsigned warp, std::uint32_t lanes) {
+  const std::size_t first = std::size_t{warp} * warp_lanes, count = b.fenced.size() - first;
+  if (count < warp_lanes) lanes &= (1u << count) - 1;
+  Clocks::Id out = 0;
+  while (lanes != 0) {
+    const Fenced& fenced = b.fenced[first + static_cast<unsigned>(__builtin_ctz(lanes))];
+    std::uint32_t same = 0;
+    for (std::uint32_t m = lanes; m != 0; m &= m - 1) {
+      const auto lane = static_cast<unsigned>(__builtin_ctz(m));
+      if (b.fenced[first + lane] != fenced) continue;
+      same |= 1u << lane;
+      out = clocks_.merge(out, b.left[first + lane]);
+    }
+    lanes &= ~same;
+    // Of fences before the last barrier it is known already.
+    if (fenced.in_sequence && !small(fenced.scope) && fenced.before.epoch == b.epoch)
+      out = clocks_.merge(out, released_by(b, warp, same, fenced));
+  }
+  return out;
+}
+
 void Races::arrive(Block& b, unsigned number, unsigned warp, std::uint32_t lanes, bool waits) {
   if (!b.fine) return;
   Arrived& a = b.arrived[number];
   a.clock = clocks_.merge(a.clock, snapshot(b, warp, lanes, known_to(b, warp, lanes)));
+  if (b.has_left) a.left = clocks_.merge(a.left, left_by(b, warp, lanes));
   if (waits) a.waiting.emplace_back(warp, lanes);
   step(b, warp);
 }
@@ -73,13 +111,19 @@ void Races::go_on(Block& b, unsigned number) {
   Arrived& a = b.arrived[number];
   for (const auto& [warp, lanes] : a.waiting)
     for (std::uint32_t m = lanes; m != 0; m &= m - 1) {
-      Clocks::Id& knows = b.knows[warp * warp_lanes + static_cast<unsigned>(__builtin_ctz(m))];
-      knows = clocks_.merge(knows, a.clock);
+      const unsigned thread = warp * warp_lanes + static_cast<unsigned>(__builtin_ctz(m));
+      b.knows[thread] = clocks_.merge(b.knows[thread], a.clock);
+      b.left[thread] = clocks_.merge(b.left[thread], a.left);
     }
   a = {};
 }
 
 void Races::sync_warp(Block& b, unsigned warp, std::uint32_t lanes, std::uint32_t alive) {
+  if (b.fine && b.has_left) {
+    const Clocks::Id left = left_by(b, warp, lanes);
+    for (std::uint32_t m = lanes; m != 0; m &= m - 1)
+      b.left[warp * warp_lanes + static_cast<unsigned>(__builtin_ctz(m))] = left;
+  }
   if (lanes == alive) {
     if (b.fine) {
       const Clocks::Id all = known_to(b, warp, lanes);
@@ -97,8 +141,10 @@ void Races::sync_warp(Block& b, unsigned warp, std::uint32_t lanes, std::uint32_
   step(b, warp);
 }
 
-void Races::fence(Block& b, unsigned warp, std::uint32_t lanes, ptx::Scope scope) {
+void Races::fence(Block& b, unsigned warp, std::uint32_t lanes, ptx::Scope scope,
+                  bool in_sequence) {
   if (!b.fine) return;
+  b.has_left = b.has_left || (in_sequence && !small(scope));
   const Warp w = b.warps[warp];
   for (std::uint32_t m = lanes; m != 0; m &= m - 1) {
     const unsigned thread = warp * warp_lanes + static_cast<unsigned>(__builtin_ctz(m));
@@ -108,7 +154,8 @@ void Races::fence(Block& b, unsigned warp, std::uint32_t lanes, ptx::Scope scope
     b.fenced[thread] = {b.knows[thread],
                         {b.epoch, w.step + 1},
                         w.synced,
-                        scope == ptx::Scope::none ? ptx::Scope::gpu : scope};
+                        scope == ptx::Scope::none ? ptx::Scope::gpu : scope,
+                        in_sequence};
   }
   step(b, warp);
 }
@@ -143,29 +190,27 @@ void Races::synchronise(Block& b, Locations& locations, const Site& site, unsign
     if (site.inst().mods.atom != ptx::AtomOp::cas) b.flags[thread] = clocks_.merge(b.flags[thread], read);
   }
   if (!site.writes) return;
-  Clocks::Id clock = 0;
-  ptx::Scope scope = site.scope;
+  Clocks::Id wide = 0, narrow = 0;
   const Fenced& fenced = b.fenced[thread];
   if (releases(order)) {
-    clock = snapshot(b, warp, 1u << lane, b.knows[thread]);
-  } else if (fenced.before != Time{}) {
-    clock = fenced.knew;
-    if (fenced.before.epoch != 0)
-      clock = clocks_.with(clock, {b.launch, b.block, Known::all_warps, ~0u, {fenced.before.epoch, 0}});
-    if (fenced.synced != 0)
-      clock = clocks_.with(clock, {b.launch, b.block, warp, ~0u, {fenced.before.epoch, fenced.synced}});
-    clock = clocks_.with(clock, {b.launch, b.block, warp, 1u << lane, fenced.before});
-    scope = smaller(fenced.scope, site.scope);
+    (small(site.scope) ? narrow : wide) = snapshot(b, warp, 1u << lane, b.knows[thread]);
+  } else {
+    (small(site.scope) ? narrow : wide) = b.left[thread];
+    if (fenced.before != Time{}) {
+      Clocks::Id& clock = small(smaller(fenced.scope, site.scope)) ? narrow : wide;
+      clock = clocks_.merge(clock, released_by(b, warp, 1u << lane, fenced));
+    }
   }
   // A read-modify-write goes on with what the write that it reads has released; any other write ends it.
   Released out;
   if (site.reads && there != nullptr) out = *there;
-  if (clock != 0 && small(scope)) {
-    out.narrow = out.narrow_block == b.block ? clocks_.merge(out.narrow, clock) : clock;
+  if (narrow != 0) {
+    out.narrow = out.narrow_block == b.block ? clocks_.merge(out.narrow, narrow) : narrow;
     out.narrow_block = b.block;
-  } else if (clock != 0) {
+  }
+  if (wide != 0) {
     out.wide_several = out.wide != 0 && (out.wide_several || out.wide_block != b.block);
-    out.wide = clocks_.merge(out.wide, clock);
+    out.wide = clocks_.merge(out.wide, wide);
     out.wide_block = b.block;
   }
   if (out.wide == 0 && out.narrow == 0)

@@ -187,7 +187,7 @@ class CheckedRun::Runner final : public exec::BlockTurns {
         checker_.races().sync_warp(block_->races, w.ctx.warp, w.active, w.active);
         return false;
       case Patch::Kind::fence:
-        checker_.races().fence(block_->races, w.ctx.warp, w.active, ptx::Scope::gpu);
+        checker_.races().fence(block_->races, w.ctx.warp, w.active, ptx::Scope::gpu, true);
         return false;
       case Patch::Kind::none: break;
     }

@@ -129,7 +129,8 @@ void Watch::hook(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f, s
   switch (f.hooks[pc]) {
     case Hook::fence:
       if (inst.op == ptx::Op::fence || inst.op == ptx::Op::membar)
-        checker_.races().fence(b.races, w.ctx.warp, lanes, inst.mods.scope);
+        checker_.races().fence(b.races, w.ctx.warp, lanes, inst.mods.scope,
+                               inst.op == ptx::Op::membar || inst.mods.order == ptx::MemOrder::sc);
       break;
     case Hook::sync_warp:
       by_mask(lanes, w.ctx.row32(x.src[0]),

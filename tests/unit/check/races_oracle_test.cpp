@@ -31,6 +31,9 @@ struct Oracle {
   std::map<std::uint64_t, Vector> released;
   std::array<Vector, threads> seen{}, fenced{};
   std::array<bool, threads> has_fenced{};
+  // Of fences in sequence: what a thread released last, and what those who met with it did
+  std::array<Vector, threads> in_sequence{}, left{};
+  bool observes = false;  // atomics are before what follows later atomics at their place
 
   Oracle() {
     for (unsigned t = 0; t < threads; ++t) knows[t][t] = 1;
@@ -41,29 +44,40 @@ struct Oracle {
   // Whether it races with anything before it.
   bool access(unsigned t, std::uint64_t place, bool writes, bool strong) {
     bool race = false;
-    for (const Past& p : past[place])
-      if (p.thread != t && (writes || p.writes) && !(strong && p.strong) && knows[t][p.thread] < p.when)
-        race = true;
-    past[place].push_back({t, knows[t][t], writes, strong});
+    bool before = false;  // an atomic between it and this access is ordered before this access
+    std::vector<Past>& all = past[place];
+    for (auto p = all.rbegin(); p != all.rend(); ++p) {
+      const bool ordered = p->thread == t || knows[t][p->thread] >= p->when;
+      if ((writes || p->writes) && !(strong && p->strong) && !ordered && !(p->strong && before)) race = true;
+      before = before || (observes && p->strong && ordered);
+    }
+    all.push_back({t, knows[t][t], writes, strong});
     return race;
   }
   void meet(const std::vector<unsigned>& who) {
-    Vector all{};
-    for (const unsigned t : who) join(all, knows[t]);
+    Vector all{}, all_left{};
+    for (const unsigned t : who) {
+      join(all, knows[t]);
+      join(all_left, left[t]);
+      join(all_left, in_sequence[t]);
+    }
     for (const unsigned t : who) {
       join(knows[t], all);
+      join(left[t], all_left);
       ++knows[t][t];
     }
   }
-  void fence(unsigned t) {
+  void fence(unsigned t, bool sequence) {
     join(knows[t], seen[t]);
     fenced[t] = knows[t];
+    in_sequence[t] = sequence ? knows[t] : Vector{};
     has_fenced[t] = true;
     ++knows[t][t];
   }
   void atomic(unsigned t, std::uint64_t place) {
     join(seen[t], released[place]);
     if (has_fenced[t]) join(released[place], fenced[t]);
+    join(released[place], left[t]);
   }
 };
 
@@ -112,6 +126,7 @@ void compare(unsigned seed, bool fine) {
   for (unsigned b = 0; b < blocks; ++b)
     races.begin_block(state[b], launch, b, warps, warps * lanes, words * 4, fine);
   Oracle oracle;
+  oracle.observes = fine;
   const auto thread = [](unsigned b, unsigned w, unsigned lane) { return (b * warps + w) * lanes + lane; };
   const unsigned steps = 40 + pick(200);
   for (unsigned step = 0; step < steps; ++step) {
@@ -167,9 +182,10 @@ void compare(unsigned seed, bool fine) {
       oracle.meet(who);
     } else if (what < 15) {  // fences
       const auto some = pick(2) == 0 ? 1u << pick(32) : static_cast<std::uint32_t>(random()) | 1u;
-      races.fence(state[b], w, some, ptx::Scope::gpu);
+      const bool sequence = pick(2) == 0;
+      races.fence(state[b], w, some, ptx::Scope::gpu, sequence);
       for (unsigned lane = 0; lane < lanes; ++lane)
-        if ((some >> lane & 1) != 0) oracle.fence(thread(b, w, lane));
+        if ((some >> lane & 1) != 0) oracle.fence(thread(b, w, lane), sequence);
     } else {  // a barrier of two warps that has a number
       std::vector<unsigned> who;
       for (unsigned i = 0; i < warps; ++i) races.arrive(state[b], 1, i, ~0u, true);
