@@ -7,6 +7,11 @@ import subprocess
 import unittest
 import xml.etree.ElementTree
 
+try:
+    import jsonschema
+except ImportError:  # Debian: python3-jsonschema, of ./dev test
+    jsonschema = None
+
 from harness import SIMTLAB, SOURCE, Case, main, needs_clang
 
 BLOCK = re.compile(r"(?ms)^```(\w+)(?: ([\w./-]+))?\n(.*?)^```$")
@@ -102,6 +107,9 @@ class Programs(Check):
         self.assertIn("error: memory.out-of-bounds: ", done.stdout)
         self.assertIn("at p.cu:5", done.stdout)
         self.assertIn("1 error, 0 warnings in 2 kernels (2 launches)\n", done.stdout)
+        if jsonschema is not None:
+            schema = json.loads((SOURCE / "docs/reference/schema/result-1.schema.json").read_text())
+            jsonschema.Draft202012Validator(schema).validate(json.loads((self.folder / "r.json").read_text()))
         again = self.ok("report", "r.json").stdout
         self.assertIn("error: memory.out-of-bounds: ", again)
 
@@ -176,6 +184,17 @@ class Programs(Check):
         found = self.findings()
         self.assertEqual(len(found), 1)
         self.assertEqual(json.loads((self.folder / "r.json").read_text())["check"]["launches"], 4)
+
+    def test_a_process_that_leaves_early_is_no_silent_gap(self):
+        self.file("p.cu", BEYOND.replace("cudaFree(out);", "if (argc > 1) _exit(0);").replace("<cstdio>", "<unistd.h>"))
+        self.ok("build", "p.cu", "-o", "p")
+        done = self.check(5, "--", "./p", "1")
+        self.assertIn("not checked: the program ended without telling what was found in it", done.stdout)
+        self.assertIn("[program-left]", done.stderr)
+        done = self.simtlab("check", "--", "/bin/sh", "-c", "./p; ./p 1")
+        self.assertIn(done.returncode, (5, 8))
+        self.assertIn("not checked: a process of the program ended without telling", done.stdout)
+        self.assertIn("memory.out-of-bounds", done.stdout)
 
     def test_a_kernel_without_a_host_program(self):
         self.saxpy()

@@ -122,7 +122,7 @@ void note_what_was_not_checked(result::Result& result) {
   if (result.kernels.empty() && result.check->launches == 0)
     result.check->gaps.push_back("no kernel was launched");
   else if (!looked)
-    result.check->gaps.push_back("nobody looked at the launches");
+    result.check->gaps.push_back("the program ended without telling what was found in it");
 }
 
 Outcome check(const Call& call, CheckRun c) {
@@ -147,6 +147,11 @@ Outcome check(const Call& call, CheckRun c) {
   check_inputs(c.run.output, inputs);
   Outcome out = run_command(call, c.run);
   if (!out.result) return out;
+  // Left by _exit: green would be a lie.
+  if (!out.result->check && !out.result->kernels.empty() && !out.failure && out.code == 0)
+    out.failure.emplace(ExitCode::program_failed, "program-left",
+                        "the program ended without telling what was found in it",
+                        "let it end by exit() or by return from main");
   note_what_was_not_checked(*out.result);
   const auto report = std::make_shared<report::CheckReport>(judge(*out.result, judging));
   report->warnings.insert(report->warnings.begin(), warnings.begin(), warnings.end());

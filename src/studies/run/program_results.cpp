@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <string.h>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -75,7 +76,13 @@ void collect_results(const fs::path& first, ProgramResult& out) {
     else
       results.push_back(std::move(kept.result));
   }
+  const auto untold = std::ranges::count_if(
+      results, [](const result::Result& one) { return !one.check && !one.kernels.empty(); });
   for (result::Result& one : results) add(std::move(one), out);
+  if (out.result.check && untold != 0)
+    out.result.check->gaps.push_back(fmt::format(
+        "{} of the program ended without telling what was found in {}",
+        untold == 1 ? "a process" : fmt::format("{} processes", untold), untold == 1 ? "it" : "them"));
 }
 
 std::optional<Error> what_is_lost(const ProgramResult& r, const std::string& program,
