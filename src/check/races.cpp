@@ -284,6 +284,11 @@ inline Half joined(Half h, Half mine, Half below, Half own, Half older, unsigned
   const Half w = writer, r = reader;
   if ((plainly_before(w, me.below, me.own, me.older) | own_half(w, me.half)) == 0 && !before(w, me))
     check(w, me, address, true);
+  if (me.fine && many_of(me.half) == Many::warp && me.lanes != ~0u) [[unlikely]] {
+    // A part of a warp: a half can't say which.
+    reader = before(r, me) ? list_half(me.instance, readers_.add(0, me.half, me.lanes)) : merge(r, me, me.lanes);
+    return;
+  }
   if ((plainly_before(r, me.below, me.own, me.older) | own_half(r, me.half)) != 0) {
     reader = me.half;
     return;

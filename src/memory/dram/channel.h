@@ -71,7 +71,7 @@ class Channel {
 
   // An activation makes room in a queue.
   bool row_frees() const {
-    return controller_.queues.frees_at_activation && controller_.queues.style != QueueStyle::per_bank;
+    return controller_.queues.frees_at_activation && controller_.queues.style != device::QueueStyle::per_bank;
   }
   // Scheduling: what banks would do, and when something happens.
   void choose(BankIndex bank);
