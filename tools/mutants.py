@@ -142,7 +142,9 @@ def markdown(rows):
         counts = by_operator[operator]
         counts["all"] = sum(counts[v] for v in VERDICTS if v != "no-build")
         total += counts
-        lines.append(f"| `{operator}` | {what} | {counts['all']} | " + " | ".join(str(counts[c]) for c in columns) + " |")
+        lines.append(
+            f"| `{operator}` | {what} | {counts['all']} | " + " | ".join(str(counts[c]) for c in columns) + " |"
+        )
     lines.append(f"| all | | {total['all']} | " + " | ".join(str(total[c]) for c in columns) + " |")
     lines += ["", "| rule | mutants that it is the first to report |", "|---|--:|"]
     lines += [f"| `{rule}` | {count} |" for rule, count in sorted(rules.items(), key=lambda r: (-r[1], r[0]))]
@@ -169,14 +171,19 @@ def summary(rows):
 
 def arguments():
     parser = argparse.ArgumentParser(
-        description=__doc__.split("\n\n", maxsplit=1)[0], epilog=__doc__.split("\n\n", 1)[1],
+        description=__doc__.split("\n\n", maxsplit=1)[0],
+        epilog=__doc__.split("\n\n", 1)[1],
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--list", action="store_true", help="name the mutants and what they edit, and run nothing")
-    parser.add_argument("--only", action="append", default=[], metavar="NAME", help="programs or mutants whose name begins so")
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="NAME", help="programs or mutants whose name begins so"
+    )
     parser.add_argument("--every", type=int, default=1, metavar="N", help="only each N-th mutant of those")
     parser.add_argument("--csv", type=pathlib.Path, metavar="FILE", help="write the verdicts there")
-    parser.add_argument("--from", dest="source", type=pathlib.Path, metavar="FILE", help="verdicts of an earlier --csv: run nothing")
+    parser.add_argument(
+        "--from", dest="source", type=pathlib.Path, metavar="FILE", help="verdicts of an earlier --csv: run nothing"
+    )
     parser.add_argument("--markdown", action="store_true", help="print the tables of docs/lab/check.md")
     parser.add_argument("--simtlab", metavar="PATH", help="the program to check (default: the newest in build/)")
     parser.add_argument("-j", dest="jobs", type=int, default=2, metavar="N", help="mutants at once (default 2)")
@@ -220,7 +227,11 @@ def main():
     options = arguments()
     everything = all_mutants()
     key_of = keys(everything)
-    chosen = [m for m in everything if not options.only or any(re.match(re.escape(o) + r"(?![a-z_])", m.name) for o in options.only)]
+    chosen = [
+        m
+        for m in everything
+        if not options.only or any(re.match(re.escape(o) + r"(?![a-z_])", m.name) for o in options.only)
+    ]
     chosen = chosen[:: options.every]
     if not chosen:
         print(f"mutants.py: no mutant is called so; --list names all", file=sys.stderr)

@@ -263,8 +263,8 @@ inline Flag own_half(Half h, Half mine) { return flag(((h ^ mine) & (who_mask | 
 inline Half joined(Half h, Half mine, Half below, Half own, Half older, unsigned synced) {
   const Flag same = flag(h - own < Half{1} << instance_shift);
   const Many many = many_of(h);
-  const Flag same_warp = same & flag(many <= Many::warp) &
-                         flag(thread_of(h) / warp_lanes == thread_of(mine) / warp_lanes);
+  const Flag same_warp =
+      same & flag(many <= Many::warp) & flag(thread_of(h) / warp_lanes == thread_of(mine) / warp_lanes);
   const Flag before =
       plainly_before(h, below, own, older) | own_half(h, mine) | (same_warp & flag(time_of(h) < synced));
   constexpr Half grid = Half{no_time} << time_shift | static_cast<Half>(Many::grid) << many_shift;
@@ -286,7 +286,8 @@ inline Half joined(Half h, Half mine, Half below, Half own, Half older, unsigned
     check(w, me, address, true);
   if (me.fine && many_of(me.half) == Many::warp && me.lanes != ~0u) [[unlikely]] {
     // A part of a warp: a half can't say which.
-    reader = before(r, me) ? list_half(me.instance, readers_.add(0, me.half, me.lanes)) : merge(r, me, me.lanes);
+    reader =
+        before(r, me) ? list_half(me.instance, readers_.add(0, me.half, me.lanes)) : merge(r, me, me.lanes);
     return;
   }
   if ((plainly_before(r, me.below, me.own, me.older) | own_half(r, me.half)) != 0) {

@@ -141,8 +141,7 @@ void Races::sync_warp(Block& b, unsigned warp, std::uint32_t lanes, std::uint32_
   step(b, warp);
 }
 
-void Races::fence(Block& b, unsigned warp, std::uint32_t lanes, ptx::Scope scope,
-                  bool in_sequence) {
+void Races::fence(Block& b, unsigned warp, std::uint32_t lanes, ptx::Scope scope, bool in_sequence) {
   if (!b.fine) return;
   b.has_left = b.has_left || (in_sequence && !small(scope));
   const Warp w = b.warps[warp];

@@ -92,11 +92,19 @@ DEVICE = (
     ("guard-deleted", r"\bif \([^;]*? < [^;]*?\) (?=[\w*\[][^;]*;$)", ""),
 )
 HOST = (
-    ("stream-order-deleted", r"CHECK\(cuda(?:EventRecord|StreamWaitEvent|StreamSynchronize|DeviceSynchronize)\(.*\)\);", ";"),
+    (
+        "stream-order-deleted",
+        r"CHECK\(cuda(?:EventRecord|StreamWaitEvent|StreamSynchronize|DeviceSynchronize)\(.*\)\);",
+        ";",
+    ),
     ("copy-deleted", r"CHECK\(cuda(?:Memset|MemcpyToSymbol)\(.*\)\);", ";"),
     ("copy-deleted", r"CHECK\(cudaMemcpy\(.*(?:HostToDevice|DeviceToDevice)\)\);", ";"),
     ("copy-shortened", r"(cudaMemset\(.*, )([^,]+)( \* sizeof)", r"\1(\2 - 1)\3"),
-    ("copy-shortened", r"(cudaMemcpy\([^,]*, [^,]*, )([^,]+)( \* sizeof\([\w ]+\), cudaMemcpy(?:HostTo|DeviceTo)Device)", r"\1(\2 - 1)\3"),
+    (
+        "copy-shortened",
+        r"(cudaMemcpy\([^,]*, [^,]*, )([^,]+)( \* sizeof\([\w ]+\), cudaMemcpy(?:HostTo|DeviceTo)Device)",
+        r"\1(\2 - 1)\3",
+    ),
     ("buffer-shortened", r"(cudaMalloc\([^,]*, )([^,]+)( \* sizeof)", r"\1(\2 - 1)\3"),
     ("buffer-shortened", r"(cudaMalloc\([^,]*, sizeof\([\w ]+\))(?=\))", r"\1 - 1"),
     ("buffer-shortened", r"(<<<.*, )(\w+)( \* sizeof\(int\)>>>)", r"\1(\2 - 1)\3"),
@@ -152,7 +160,9 @@ def edits(line, device, names):
         if operator == "bound-widened" and not re.search(r"\b(if|for|while) \(|\?|^ +const bool ", line):
             continue
         for at in re.finditer(pattern, line):
-            yield operator, at.start(), line[: at.start()] + (at.expand(becomes) if isinstance(becomes, str) else becomes(at)) + line[at.end() :]
+            yield operator, at.start(), line[: at.start()] + (
+                at.expand(becomes) if isinstance(becomes, str) else becomes(at)
+            ) + line[at.end() :]
     if device:
         yield from (("buffer-shortened", column, text) for column, text in shorter_arrays(line))
         yield from (("store-deleted", column, text) for column, text in without_stores(line, names))
@@ -170,7 +180,9 @@ def mutants(kernel, source):
             continue
         waits = number < len(lines) and lines[number].strip() == "}"
         seen = {}
-        for operator, column, text in sorted(edits(line, device, names), key=lambda e: (list(OPERATORS).index(e[0]), e[1])):
+        for operator, column, text in sorted(
+            edits(line, device, names), key=lambda e: (list(OPERATORS).index(e[0]), e[1])
+        ):
             if operator == "wait-deleted" and text.endswith("{") and not waits:
                 continue  # a loop that does something
             seen[operator] = seen.get(operator, 0) + 1
