@@ -519,9 +519,9 @@ std::string CheckedRun::Impl::try_to_mend(const exec::Launch& quiet, const Snaps
              f.accesses[0].place.file == finding.accesses[0].place.file;
     };
     if (std::ranges::none_of(found.all(), again))
-      return fmt::format("tried, by running the kernel again: with {} the race is gone", attempt.what);
+      return fmt::format("the kernel was run again with {}: the race is gone", attempt.what);
     if (stays.empty())
-      stays = fmt::format("tried, by running the kernel again: {} is not enough", attempt.what);
+      stays = fmt::format("the kernel was run again with {}: that is not enough", attempt.what);
   }
   return stays;
 }
