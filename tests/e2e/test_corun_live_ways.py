@@ -91,6 +91,7 @@ class Ways(OnFake):
                 with self.subTest(opener=opener, way=way):
                     self.tried(self.at / opener, way, library, 5, gated=gated)
         self.assertEqual(self.totals()["granted"], str(2 * 60))
+        self.tried(self.at / "opener", "forks", plugin, 5, gated=1000)
         self.stop()
         for name in ("plugin_kernel", "told_kernel"):  # registered by the runtime, or asked of the driver
             self.assertIn("/" + name + " <<<", (self.folder / "log").read_text())

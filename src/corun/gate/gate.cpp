@@ -321,16 +321,17 @@ void Gate::after_fork(bool child) {
   if (get().enabled_) get().unlock_all(child);
 }
 
+// In the order in which the others take them: whoever looks at flights tells the client of their ends.
 void Gate::lock_all() {
   names_mutex_.lock();
-  client_.before_fork();
   mutex_.lock();
+  client_.before_fork();
 }
 
 void Gate::unlock_all(bool child) {
   if (!child) {
-    mutex_.unlock();
     client_.after_fork_in_parent();
+    mutex_.unlock();
     names_mutex_.unlock();
     return;
   }
