@@ -35,7 +35,9 @@ PROGRAMS = ROOT / "examples/check"
 REASONS = ROOT / "tools/mutation/reasons.toml"
 VERDICTS = ("found", "test", "missed", "equivalent", "no-build")
 FIELDS = ("kernel", "line", "operator", "number", "verdict", "explored", "rules", "reason")
+INCLUDE = '#include "../example.h"\n'
 MISSING, LONGEST = 7, 120
+TOGETHER = 12  # mutants that are compiled as one program
 
 
 def built(given):
@@ -77,52 +79,81 @@ def keys(mutants):
 
 
 class Runner:
+    """Compiles mutants of a program several at a time, each in a namespace of its own: most of the time goes to headers."""
+
     def __init__(self, simtlab, folder):
         self.simtlab, self.folder = simtlab, folder
-        # One path for all mutants of a program, as their lines are in the cache of what was compiled.
         (folder / "example.h").write_text((ROOT / "examples/example.h").read_text() + operators.PLAIN)
         self.environment = dict(os.environ, SIMTLAB_CACHE=str(folder / "cache"))
 
-    def check(self, path, *options):
-        """(exit code, rules, stderr) of one run."""
+    def build(self, mutants, path):
+        """Whether it is a program: its first argument numbers the mutant that runs."""
+        text = [INCLUDE, *(f"namespace m{i} {{\n{m.source.replace(INCLUDE, '')}\n}}" for i, m in enumerate(mutants))]
+        calls = "".join(f"  if (which == {i}) return m{i}::main();\n" for i in range(len(mutants)))
+        text.append(f"int main(int, char** argv) {{\n  const int which = std::atoi(argv[1]);\n{calls}  return 99;\n}}")
+        source = path.with_suffix(".cu")
+        source.write_text("\n".join(text))
+        command = [self.simtlab, "build", str(source), "-o", str(path)]
+        done = subprocess.run(command, capture_output=True, text=True, env=self.environment, check=False)
+        return done.returncode == 0
+
+    def check(self, path, which, *options):
+        """(exit code, rules) of one run."""
         report = path.with_suffix(".json")
         report.unlink(missing_ok=True)
-        command = [self.simtlab, "check", "-q", f"--json={report}", *options, str(path)]
+        command = [self.simtlab, "check", "-q", f"--json={report}", *options, "--", str(path), str(which)]
         try:
             done = subprocess.run(
                 command, capture_output=True, text=True, timeout=LONGEST, env=self.environment, check=False
             )
         except subprocess.TimeoutExpired:
-            return None, [], f"did not end within {LONGEST} s"
+            return None, []
         rules = []
         if report.exists():
             for finding in json.loads(report.read_text())["check"]["findings"]:
                 if finding["rule"] not in rules:
                     rules.append(finding["rule"])
-        return done.returncode, rules, done.stderr
+        return done.returncode, rules
 
-    def judge(self, mutant):
+    def judge(self, path, which):
         """(verdict, whether other orders were needed, rules)"""
-        folder = self.folder / "run" / mutant.name.replace(":", "-")
-        folder.mkdir(parents=True)
+        code = 0
+        for explored, options in ((False, ()), (True, ("--explore", "3"))):
+            code, rules = self.check(path, which, *options)
+            if rules:
+                return "found", explored, rules
+            if code is None:
+                return "missed", explored, ["hangs"]
+            if code not in (0, 5):
+                return "missed", explored, [f"exit code {code}"]
+        return ("missed" if code == 0 else "test"), False, []
+
+    def judge_all(self, part):
+        """The judgements of a part of the mutants of one program."""
+        number, mutants = part
+        folder = self.folder / f"part{number}"
+        (folder / "in").mkdir(parents=True)
         (folder / "example.h").symlink_to(self.folder / "example.h")
-        path = folder / "in" / f"{mutant.kernel}.cu"
-        path.parent.mkdir()
-        path.write_text(mutant.source)
+        path = folder / "in" / mutants[0].kernel
         try:
-            for explored, options in ((False, ()), (True, ("--explore", "3"))):
-                code, rules, said = self.check(path, *options)
-                if "compile-failed" in said:
-                    return "no-build", False, []
-                if rules:
-                    return "found", explored, rules
-                if code is None:
-                    return "missed", explored, ["hangs"]
-                if code not in (0, 5):
-                    return "missed", explored, [f"exit code {code}"]
-            return ("missed" if code == 0 else "test"), False, []
+            if self.build(mutants, path):
+                return [self.judge(path, i) for i in range(len(mutants))]
+            out = []
+            for m in mutants:  # one of them is no program
+                out.append(self.judge(path, 0) if self.build([m], path) else ("no-build", False, []))
+            return out
         finally:
             shutil.rmtree(folder)
+
+
+def parts_of(mutants):
+    """Lists of mutants of one program each, numbered."""
+    parts = []
+    for m in mutants:
+        if not parts or parts[-1][0].kernel != m.kernel or len(parts[-1]) == TOGETHER:
+            parts.append([])
+        parts[-1].append(m)
+    return list(enumerate(parts))
 
 
 def markdown(rows):
@@ -208,7 +239,9 @@ def run(options, chosen, key_of):
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="simtlab-mutants-"))
         runner = Runner(built(options.simtlab), pathlib.Path(folder))
         pool = stack.enter_context(concurrent.futures.ThreadPoolExecutor(options.jobs))
-        for m, (verdict, explored, rules) in zip(chosen, pool.map(runner.judge, chosen)):
+        parts = parts_of(chosen)
+        judged = (verdict for part in pool.map(runner.judge_all, parts) for verdict in part)
+        for m, (verdict, explored, rules) in zip(chosen, judged):
             want, reason = known.get(key_of[m], ("found", ""))
             if verdict in ("test", "missed") and want == "equivalent":
                 verdict = "equivalent"

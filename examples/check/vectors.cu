@@ -16,10 +16,8 @@ __global__ void turn(int quads, const float4* in, float* out) {
   if (first + t < quads) mine[t] = in[first + t];
   __syncthreads();
   const float* const flat = reinterpret_cast<const float*>(mine);
-  for (int k = t; k < 128; k += 32) {
-    const int from = k % 32 * 4 + k / 32;
-    if (first + k % 32 < quads) out[(first + k % 32) * 4 + k / 32] = flat[from];
-  }
+  for (int k = t; k < 128; k += 32)
+    if (first + k / 4 < quads) out[4 * first + k] = flat[k / 4 * 4 + 3 - k % 4];
 }
 
 __global__ void products(int pairs, const float2* a, const float2* b, float* out) {
@@ -65,7 +63,7 @@ int main() {
   bool pass = true;
   for (int i = 0; i < 4 * quads; ++i) {
     want += values[i] * values[i];
-    pass = pass && got[i] == values[i] * static_cast<float>(2 + i % 4) && got_turned[i] == values[i];
+    pass = pass && got[i] == values[i] * static_cast<float>(2 + i % 4) && got_turned[i] == values[i / 4 * 4 + 3 - i % 4];
   }
   for (const float v : got_products) sum += v;
   CHECK(cudaFree(in));

@@ -88,12 +88,46 @@ void Checker::written(std::uint64_t address, std::uint64_t bytes) {
   set_bits(shadow_.written(), shadow_.offset(address), bytes, true);
 }
 
+void Checker::unwritten(std::uint64_t address, std::uint64_t bytes) {
+  if (bytes == 0 || !shadow_.holds(address) || shadow_.written() == nullptr) return;
+  set_bits(shadow_.written(), shadow_.offset(address), bytes, false);
+}
+
 void Checker::copied(std::uint64_t to, std::uint64_t from, std::uint64_t bytes) {
   if (shadow_.written() == nullptr || !shadow_.holds(to) || bytes == 0) return;
   if (!shadow_.holds(from) || is_written(from, bytes)) return written(to, bytes);
   for (std::uint64_t i = 0; i < bytes; ++i)
     set_bits(shadow_.written(), shadow_.offset(to) + i, 1,
              all_set(shadow_.written(), shadow_.offset(from) + i, 1));
+}
+
+void Checker::fetched(std::uint64_t from, std::uint64_t bytes) {
+  if (bytes == 0 || !options_.init || !shadow_.holds(from) || is_written(from, bytes)) return;
+  // Holes: how many, and the longest
+  std::uint64_t holes = 0, longest = 0, at = 0;
+  for (std::uint64_t i = 0; i < bytes;) {
+    std::uint64_t end = i;
+    while (end < bytes && !all_set(shadow_.written(), shadow_.offset(from) + end, 1)) ++end;
+    if (end - i > longest) longest = end - i, at = i;
+    holes += end != i ? 1 : 0;
+    i = end;
+    while (i < bytes && all_set(shadow_.written(), shadow_.offset(from) + i, 1)) ++i;
+  }
+  // Structures have padding: a few bytes each, in each of them.
+  constexpr std::uint64_t most_padding = 16, structure = 128;
+  const bool padding = longest < most_padding && (holes > 1 || bytes < structure) && longest < bytes;
+  if (padding) return;
+  const exec::Allocation* const there = memory_.find(from + at);
+  if (there == nullptr) return;
+  const std::uint64_t first = from + at - there->address;
+  const std::string where = fmt::format("bytes {} to {} of the {} bytes of {}", first, first + longest - 1,
+                                        there->bytes, there->what);
+  result::Finding* const f = findings_.add("init.copied", where);
+  if (f == nullptr) return;
+  f->message = "a copy to the host of what nobody wrote on the device";
+  f->memory = where;
+  f->hint = "copy only what the kernels have written, or set it first; here it reads as zero, on a board as "
+            "whatever was there";
 }
 
 bool Checker::is_written(std::uint64_t address, std::uint64_t bytes) {
@@ -157,8 +191,7 @@ CheckedFunction& Checker::function(const std::shared_ptr<const ptx::Module>& mod
   out->module = module;
   out->function = &function;
   for (const ptx::Inst& inst : function.code) out->hooks.push_back(hook_of(inst));
-  out->sites.assign(function.code.size(), 0);
-  out->late_sites.assign(function.code.size(), 0);
+  for (auto& sites : out->sites) sites.assign(function.code.size(), 0);
   out->counted.resize(function.code.size());
   return *out;
 }
@@ -172,8 +205,7 @@ std::uint32_t Checker::begin_launch(CheckedLaunch launch) {
     launches_.clear();
     sites_.clear();
     for (auto& [at, f] : functions_) {
-      std::ranges::fill(f->sites, 0);
-      std::ranges::fill(f->late_sites, 0);
+      for (auto& sites : f->sites) std::ranges::fill(sites, 0);
     }
   }
   std::vector<std::uint32_t> over;
@@ -186,19 +218,20 @@ std::uint32_t Checker::begin_launch(CheckedLaunch launch) {
 
 void Checker::end_launch() { --under_way_; }
 
-std::uint32_t Checker::site(CheckedFunction& f, std::uint32_t pc, bool late) {
-  std::uint32_t& known = (late ? f.late_sites : f.sites)[pc];
+std::uint32_t Checker::site(CheckedFunction& f, std::uint32_t pc, SiteKind kind) {
+  std::uint32_t& known = f.sites[static_cast<std::size_t>(kind)][pc];
   if (known != 0) return known;
   const ptx::Inst& inst = f.function->code[pc];
   Site site;
   site.module = f.module.get();
   site.function = f.function;
   site.pc = pc;
-  site.late = late;
+  site.late = kind == SiteKind::late;
   site.atomic = inst.op == ptx::Op::atom || inst.op == ptx::Op::red;
   const bool copy = inst.op == ptx::Op::cp_async;
-  site.reads = site.atomic || inst.op == ptx::Op::ld || inst.op == ptx::Op::ldu;
-  site.writes = site.atomic || copy || inst.op == ptx::Op::st;
+  site.reads = site.atomic || inst.op == ptx::Op::ld || inst.op == ptx::Op::ldu ||
+               kind == SiteKind::source;
+  site.writes = site.atomic || (copy && kind != SiteKind::source) || inst.op == ptx::Op::st;
   site.volatile_ = inst.mods.order == ptx::MemOrder::volatile_;
   site.strong = site.atomic || inst.mods.order != ptx::MemOrder::weak;
   site.spins = site.reads && site.strong && waits_in_loop(*f.function, pc);

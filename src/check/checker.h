@@ -1,6 +1,7 @@
 // What watches a program: shadow memory, findings and coverage over all its kernels.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -32,12 +33,15 @@ struct Counted {
 // What the loop does besides executing.
 enum class Hook : std::uint8_t { none, fence, sync_warp, members, commit, wait };
 
+// Which access of an instruction: an asynchronous copy reads, writes late, and has written once it was waited for.
+enum class SiteKind : std::uint8_t { usual, late, source };
+
 // A function of PTX, as checked runs see it.
 struct CheckedFunction {
   std::shared_ptr<const ptx::Module> module;  // keeps the function
   const ptx::Function* function = nullptr;
   std::vector<Hook> hooks;
-  std::vector<std::uint32_t> sites, late_sites;  // 0: not yet
+  std::array<std::vector<std::uint32_t>, 3> sites;  // by SiteKind; 0: not yet
   std::vector<Counted> counted;
 };
 
@@ -59,10 +63,12 @@ class Checker {
   void allocated(std::uint64_t address, std::uint64_t bytes);  // nothing has been written there
   void released(std::uint64_t address);                        // before it is gone
   void written(std::uint64_t address, std::uint64_t bytes);
+  void unwritten(std::uint64_t address, std::uint64_t bytes);  // as if nobody had written there
   void copied(std::uint64_t to, std::uint64_t from, std::uint64_t bytes);
   Streams& streams() { return streams_; }
   // The launch of this number has been submitted.
   void submitted(std::uint64_t launch, std::uint32_t stream) { submitted_[launch] = streams_.submit(stream); }
+  void fetched(std::uint64_t from, std::uint64_t bytes);  // copied to the host
   // A call of the program that failed: name and error.
   void api_error(const std::string& call, const std::string& error);
   void gap(const std::string& sentence) { findings_.gap(sentence); }
@@ -77,7 +83,7 @@ class Checker {
     return ++launches_of_[&kernel];
   }
   const CheckedLaunch& launch(std::uint32_t id) const { return launches_.at(id); }
-  std::uint32_t site(CheckedFunction& function, std::uint32_t pc, bool late);
+  std::uint32_t site(CheckedFunction& function, std::uint32_t pc, SiteKind kind);
 
   // These instructions count as of the GPU's scope in the launches that begin.
   void widen(std::vector<InstructionAt> instructions) { widened_ = std::move(instructions); }

@@ -1,5 +1,5 @@
 // Other orders in which a launch may be executed: of its blocks, of the warps of a block, and how long a warp
-// runs before the next one does. Each follows from a number alone.
+// or a block runs before the next one does. Each follows from a number alone.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,7 @@ struct Order {
   unsigned warps = 1, warp_first = 0;
   bool warps_reversed = false;
   std::uint64_t slice = 256;  // instructions
+  std::uint64_t turn = 0;     // instructions of a block before another one goes on; 0: to its end
 
   std::uint64_t block(std::uint64_t i) const {
     return static_cast<std::uint64_t>((static_cast<unsigned __int128>(i) * step + first) % blocks);
@@ -50,6 +51,8 @@ inline Order make_order(std::uint64_t number, std::uint64_t blocks, unsigned war
   while (std::gcd(out.step, blocks) != 1);
   out.warp_first = static_cast<unsigned>(next() % warps);
   out.warps_reversed = next() % 2 != 0;
+  constexpr std::uint64_t turns[] = {32, 256, 2048};
+  if (number % 2 == 0) out.turn = turns[next() % 3] * warps;
   return out;
 }
 

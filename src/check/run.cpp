@@ -110,6 +110,7 @@ class CheckedRun::Runner final : public exec::BlockTurns {
   bool run_block(WatchedBlock& b) {
     block_ = &b;
     b.block->refresh_bounds();
+    const std::uint64_t began = result_.warp_instructions;
     exec::Lookout look = lookout();
     look.restart(result_.warp_instructions);
     for (bool finished = false; !finished;) {
@@ -125,7 +126,9 @@ class CheckedRun::Runner final : public exec::BlockTurns {
       }
       if (!progress && !finished && go_on_behind_patch(b)) continue;
       if (!progress && !finished) exec::report_deadlock(*b.block);
-      if (!look.due(result_.warp_instructions) || finished) continue;
+      if (finished) continue;
+      if (order_.turn != 0 && result_.warp_instructions - began >= order_.turn) return false;
+      if (!look.due(result_.warp_instructions)) continue;
       std::vector<exec::Stuck> who;
       if (exec::stuck(*b.block, look.steps(), who)) return false;
       look.looked(result_.warp_instructions);
@@ -326,9 +329,7 @@ struct CheckedRun::Impl {
     else if (whole && !launch.module().allocates && bytes <= (explores ? most_to_keep : most_to_mend))
       before.emplace(checker.memory());
     if (before && explores)
-      checker.for_each_unwritten([this](std::uint64_t address, std::uint64_t n) {
-        unwritten.push_back({address, n});
-      });
+      unwritten = unwritten_now();
     known = checker.findings().all().size();
   }
 
@@ -353,6 +354,12 @@ struct CheckedRun::Impl {
     std::uint64_t address = 0, bytes = 0;
   };
   std::vector<Unwritten> unwritten;  // before it ran
+  std::vector<Unwritten> unwritten_now() const {
+    std::vector<Unwritten> out;
+    checker.for_each_unwritten(
+        [&out](std::uint64_t address, std::uint64_t n) { out.push_back({address, n}); });
+    return out;
+  }
 };
 
 // Fills what nobody wrote with a pattern; false: all has been written.
@@ -429,8 +436,10 @@ void CheckedRun::Impl::explore() {
   const exec::Launch quiet(params, memory);
   exec::FunctionalOptions other = options;
   other.tell = nullptr;
+  const std::vector<Unwritten> left = unwritten_now();
   for (std::uint64_t order = 1; order <= checker.options().explore; ++order) {
     before->restore(memory);
+    for (const Unwritten& u : unwritten) checker.unwritten(u.address, u.bytes);
     const std::size_t known = checker.findings().all().size();
     try {
       Runner run(quiet, other, checker, number, kernel, order);
@@ -441,6 +450,8 @@ void CheckedRun::Impl::explore() {
     for (std::size_t i = known; i < checker.findings().all().size(); ++i)
       checker.findings().all()[i].order = std::to_string(order);
   }
+  for (const Unwritten& u : unwritten) checker.written(u.address, u.bytes);
+  for (const Unwritten& u : left) checker.unwritten(u.address, u.bytes);
   before->restore(memory);
   if (poison()) {
     Findings ignored;

@@ -73,20 +73,21 @@ void Watch::begin(WatchedBlock& b, std::uint64_t number) {
     if (w.any_unwritten) std::ranges::fill(w.unwritten, 0);
     w.any_unwritten = w.waits_at_patch = w.passed_patch = false;
   }
-  open_parts_ = 0;
-  whole_ = -1;
+  b.open_parts = 0;
+  b.whole = -1;
 }
 
 // ---- accesses
 
-std::uint32_t Watch::lanes_outside(const Warp& w, const Look& look, std::uint32_t lanes) const {
+std::uint32_t Watch::lanes_outside(const Warp& w, ptx::Space space, const std::uint64_t* addresses,
+                                   std::uint32_t lanes) const {
   const exec::OutsideAccesses* const outside = w.ctx.memory->outside;
   if (outside == nullptr) return 0;
   std::uint32_t out = 0;
   for (std::uint32_t m = lanes; m != 0; m &= m - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(m));
-    const std::uint64_t a = w.ctx.addresses[lane];
-    const bool there = look.space == ptx::Space::shared ? a >= launch_.shared_bytes : a >= outside->first();
+    const std::uint64_t a = addresses[lane];
+    const bool there = space == ptx::Space::shared ? a >= launch_.shared_bytes : a >= outside->first();
     if (there) out |= 1u << lane;
   }
   return out;
@@ -105,7 +106,7 @@ void Watch::before(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f,
   look_(w.ctx, x, bytes, !load, look);
   if (look.lie == Look::Lie::anywhere &&
       (look.space == ptx::Space::global || look.space == ptx::Space::shared))
-    if (const std::uint32_t away = lanes_outside(w, look, w.ctx.mask); away != 0) [[unlikely]]
+    if (const std::uint32_t away = lanes_outside(w, look.space, w.ctx.addresses, w.ctx.mask); away != 0) [[unlikely]]
       outside(w, away);
   if (look.space != ptx::Space::generic)
     return look_at(b, w, x, f, pc, look.space, w.ctx.mask, w.ctx.addresses, look);
@@ -137,6 +138,13 @@ void Watch::look_at(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f
       WatchedWarp& watched = b.warps[w.ctx.warp];
       const auto lane = static_cast<unsigned>(__builtin_ctz(missing));
       watched.origin = {&f, pc, space, addresses[lane], lane};
+      // An atomic operation uses it itself, but for one that only exchanges.
+      const bool uses = inst.op != ptx::Op::ld && inst.op != ptx::Op::ldu && inst.mods.atom != ptx::AtomOp::exch;
+      if (uses) unwritten_use(b, w, watched.origin, f, pc, lane, false);
+      if (uses) missing = 0;
+    }
+    if (missing != 0) {
+      WatchedWarp& watched = b.warps[w.ctx.warp];
       watched.unwritten.resize(launch_.warp_rows);
       watched.any_unwritten = true;
       for (unsigned i = 0; i < inst.dst_count; ++i)
@@ -157,7 +165,7 @@ void Watch::look_at(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f
     }
   }
   if (!checker_.options().races || space == ptx::Space::local) return;
-  const std::uint32_t site = checker_.site(f, pc, false);
+  const std::uint32_t site = checker_.site(f, pc, SiteKind::usual);
   if (site == 0) return;
   checker_.races().access(b.races, {w.ctx.warp, lanes, site, space, addresses, bytes});
 }
@@ -170,11 +178,36 @@ void Watch::behind(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f,
   now_ = {&b, &w, &x, &f, pc, &look};
   checker_.sink() = this;
   const unsigned bytes = inst.mods.copy_bytes;
+  // Lanes that read all of it, and those that read anything
+  std::uint32_t whole = w.ctx.mask, reading = w.ctx.mask;
+  if (inst.src_count > 2 && inst.src[2].kind != ptx::OperandKind::none)
+    for (std::uint32_t m = w.ctx.mask; m != 0; m &= m - 1) {
+      const std::uint32_t size = w.ctx.row32(x.src[2])[__builtin_ctz(m)];
+      if (size < bytes) whole &= ~(m & (~m + 1));
+      if (size == 0) reading &= ~(m & (~m + 1));
+    }
+  look.space = ptx::Space::global;
+  if (const std::uint32_t away = lanes_outside(w, look.space, w.ctx.addresses, reading); away != 0)
+    outside(w, away, 1);
   look.space = ptx::Space::shared;
-  if (checker_.options().init)
+  if (const std::uint32_t away = lanes_outside(w, look.space, w.ctx.addresses2, w.ctx.mask); away != 0)
+    outside(w, away, 0);
+  if (checker_.options().init) {
     note_written(b, w, ptx::Space::shared, w.ctx.mask, w.ctx.addresses2, bytes, look, true);
+    std::uint32_t copied = 0;  // what nobody wrote
+    if (whole != 0) copied = unwritten_lanes(b, w, ptx::Space::global, whole, w.ctx.addresses, bytes, look);
+    if (copied != 0)
+      note_written(b, w, ptx::Space::shared, copied, w.ctx.addresses2, bytes, look, false);
+  }
   if (!checker_.options().races) return;
-  const std::uint32_t site = checker_.site(f, pc, true);
+  const std::uint32_t source = checker_.site(f, pc, SiteKind::source);
+  if (source != 0 && reading != 0) {
+    look.space = ptx::Space::global;
+    checker_.races().access(b.races,
+                            {w.ctx.warp, reading, source, ptx::Space::global, w.ctx.addresses, bytes});
+    look.space = ptx::Space::shared;
+  }
+  const std::uint32_t site = checker_.site(f, pc, SiteKind::late);
   if (site == 0) return;
   checker_.races().access(b.races,
                           {w.ctx.warp, w.ctx.mask, site, ptx::Space::shared, w.ctx.addresses2, bytes});
@@ -192,8 +225,8 @@ void Watch::end_copies(WatchedBlock& b, Warp& w, std::uint32_t lanes, std::uint3
     if ((lanes >> c.lane & 1) == 0) return false;
     const bool all = left == ~0u;
     if (!all && c.group + left >= watched.groups[c.lane]) return false;
-    const std::uint32_t late = checker_.site(*c.function, c.pc, true),
-                        site = checker_.site(*c.function, c.pc, false);
+    const std::uint32_t late = checker_.site(*c.function, c.pc, SiteKind::late),
+                        site = checker_.site(*c.function, c.pc, SiteKind::usual);
     if (late != 0 && site != 0)
       checker_.races().copies_ended(b.races, w.ctx.warp, c.lane, late, site, c.address, c.bytes);
     return true;
@@ -308,6 +341,33 @@ const char* memory_name(ptx::Space space) {
 
 }  // namespace
 
+void Watch::unwritten_use(WatchedBlock& b, const Warp& w, const Origin& o, CheckedFunction& f, std::uint32_t pc,
+                          unsigned lane, bool address) {
+  const char* const rule = o.space == ptx::Space::shared  ? "init.shared"
+                           : o.space == ptx::Space::local ? "init.local"
+                                                          : "init.global";
+  Findings& findings = checker_.findings();
+  result::Finding* const found = findings.add(rule, {o.function, o.pc}, {&f, pc});
+  if (found == nullptr) return;
+  const ptx::Inst& load = o.function->function->code[o.pc];
+  const unsigned bytes = ptx::size_of(load.type) * load.mods.vector;
+  found->message = fmt::format("{} memory is {} before anything was written there", memory_name(o.space),
+                               address ? "read and used as an address" : "read and used");
+  found->accesses.push_back(access_of(*o.function, o.pc, id_, b.races.block,
+                                      w.ctx.warp * exec::warp_size + o.lane,
+                                      fmt::format("read of {} bytes", bytes)));
+  if (o.function != &f || o.pc != pc)
+    found->accesses.push_back(
+        access_of(f, pc, id_, b.races.block, w.ctx.warp * exec::warp_size + lane, "use of the value"));
+  if (o.space == ptx::Space::shared)
+    found->memory = shared_place(*f.module, *launch_.entry->function, o.address, bytes);
+  else if (o.space != ptx::Space::local)
+    found->memory = global_place(checker_.memory(), o.address, bytes);
+  found->hint =
+      "write it first: cudaMemset, a copy, or a store by each thread; here it reads as zero, on "
+      "a board as whatever was there";
+}
+
 void Watch::use(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f, std::uint32_t pc,
                 std::uint32_t lanes) {
   const ptx::Inst& inst = *x.inst;
@@ -330,31 +390,7 @@ void Watch::use(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f, st
   const bool stores = inst.op == ptx::Op::st && !address;
   const bool hands_on = from != 0 && (stores || only_copies(inst.op) || moves_bytes(inst, *f.function));
   if (from != 0 && !hands_on) {
-    const Origin& o = watched.origin;
-    const auto lane = static_cast<unsigned>(__builtin_ctz(from));
-    const char* const rule = o.space == ptx::Space::shared  ? "init.shared"
-                             : o.space == ptx::Space::local ? "init.local"
-                                                            : "init.global";
-    Findings& findings = checker_.findings();
-    if (result::Finding* const found = findings.add(rule, {o.function, o.pc}, {&f, pc})) {
-      const ptx::Inst& load = o.function->function->code[o.pc];
-      const unsigned bytes = ptx::size_of(load.type) * load.mods.vector;
-      found->message = fmt::format("{} memory is {} before anything was written there", memory_name(o.space),
-                                   address ? "read and used as an address" : "read and used");
-      found->accesses.push_back(access_of(*o.function, o.pc, id_, b.races.block,
-                                          w.ctx.warp * exec::warp_size + o.lane,
-                                          fmt::format("read of {} bytes", bytes)));
-      if (&inst != &load)
-        found->accesses.push_back(
-            access_of(f, pc, id_, b.races.block, w.ctx.warp * exec::warp_size + lane, "use of the value"));
-      if (o.space == ptx::Space::shared)
-        found->memory = shared_place(*f.module, *launch_.entry->function, o.address, bytes);
-      else if (o.space != ptx::Space::local)
-        found->memory = global_place(checker_.memory(), o.address, bytes);
-      found->hint =
-          "write it first: cudaMemset, a copy, or a store by each thread; here it reads as zero, on "
-          "a board as whatever was there";
-    }
+    unwritten_use(b, w, watched.origin, f, pc, static_cast<unsigned>(__builtin_ctz(from)), address);
     for (unsigned i = 0; i < inst.src_count; ++i)
       if (std::uint32_t* const r = row(inst.src[i])) *r &= ~lanes;
   }

@@ -53,6 +53,9 @@ struct WatchedBlock {
   Races::Block races;
   std::vector<std::uint64_t> shared_written, local_written;  // a bit a byte
   std::vector<WatchedWarp> warps;
+  // Barriers of a part of the block that somebody has arrived at, before the instruction
+  std::uint32_t open_parts = 0;
+  int whole = -1;  // the barrier of the whole block that a warp arrives at
 };
 
 // Of one launch.
@@ -97,8 +100,13 @@ class Watch final : public RaceSink {
   };
   void look_at(WatchedBlock& b, exec::Warp& w, const exec::XInst& x, CheckedFunction& f, std::uint32_t pc,
                ptx::Space space, std::uint32_t lanes, const std::uint64_t* addresses, const exec::Look& look);
-  std::uint32_t lanes_outside(const exec::Warp& w, const exec::Look& look, std::uint32_t lanes) const;
-  void outside(exec::Warp& w, std::uint32_t lanes);
+  std::uint32_t lanes_outside(const exec::Warp& w, ptx::Space space, const std::uint64_t* addresses,
+                              std::uint32_t lanes) const;
+  // side: 1: what cp.async reads
+  void outside(exec::Warp& w, std::uint32_t lanes, unsigned side = 0);
+  // What nobody wrote is used, by an instruction of a thread; address: as one.
+  void unwritten_use(WatchedBlock& b, const exec::Warp& w, const Origin& origin, CheckedFunction& f,
+                     std::uint32_t pc, unsigned lane, bool address);
   std::uint32_t unwritten_lanes(WatchedBlock& b, const exec::Warp& w, ptx::Space space, std::uint32_t lanes,
                                 const std::uint64_t* addresses, unsigned bytes, const exec::Look& look);
   void note_written(WatchedBlock& b, const exec::Warp& w, ptx::Space space, std::uint32_t lanes,
@@ -121,11 +129,8 @@ class Watch final : public RaceSink {
   std::vector<CheckedFunction*> functions_;  // by index in the module
   bool fine_ = false;
   Now now_;
-  // Barriers of a part of the block that somebody has arrived at, before the instruction
-  std::uint32_t open_parts_ = 0;
   double operand_[3][exec::warp_size] = {};
   unsigned operands_ = 0;
-  int whole_ = -1;  // the barrier of the whole block that a warp arrives at
 };
 
 }  // namespace simtlab::check

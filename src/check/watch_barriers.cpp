@@ -74,10 +74,10 @@ void Watch::arrives(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f
   const std::uint32_t threads = named_threads(w, x, lane);
   if (number >= exec::barrier_count) return;  // a fault
   if (threads == 0 || threads >= launch_.warps * exec::warp_size) {
-    whole_ = static_cast<int>(number);
+    b.whole = static_cast<int>(number);
     return;
   }
-  open_parts_ |= 1u << number;
+  b.open_parts |= 1u << number;
   checker_.races().arrive(b.races, number, w.ctx.warp, lanes, x.inst->mods.bar != ptx::BarMode::arrive);
 }
 
@@ -85,12 +85,12 @@ void Watch::arrives(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f
 void Watch::has_arrived(WatchedBlock& b) {
   for (unsigned number = 0; number < exec::barrier_count; ++number) {
     if (b.block->barriers[number].arrivals != 0) continue;
-    if ((open_parts_ >> number & 1) != 0) {
-      open_parts_ &= ~(1u << number);
+    if ((b.open_parts >> number & 1) != 0) {
+      b.open_parts &= ~(1u << number);
       checker_.races().go_on(b.races, number);
     }
-    if (whole_ == static_cast<int>(number)) {
-      whole_ = -1;
+    if (b.whole == static_cast<int>(number)) {
+      b.whole = -1;
       checker_.races().barrier(b.races);
     }
   }

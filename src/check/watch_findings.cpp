@@ -150,18 +150,19 @@ void Watch::race(const Race& r) {
 }
 
 // The instruction goes to places that nobody has allocated.
-void Watch::outside(Warp& w, std::uint32_t lanes) {
+void Watch::outside(Warp& w, std::uint32_t lanes, unsigned side) {
   if (!checker_.options().memory) return;
   CheckedFunction& f = *now_.function;
   const ptx::Inst& inst = f.function->code[now_.pc];
-  const bool writes = inst.op == ptx::Op::st;
+  const bool copy = inst.op == ptx::Op::cp_async;
+  const bool writes = inst.op == ptx::Op::st || (copy && side == 0);
   // The address that the program meant
   const auto lane = static_cast<unsigned>(__builtin_ctz(lanes));
-  const std::uint64_t meant = exec::address_of(w.ctx, *now_.x, 0, lane);
+  const std::uint64_t meant = exec::address_of(w.ctx, *now_.x, side, lane);
   const bool shared = now_.look->space == ptx::Space::shared;
   std::uint64_t offset = 0;
   const Checker::Gone* const gone = shared ? nullptr : checker_.gone(meant, &offset);
-  const unsigned bytes = ptx::size_of(inst.type) * inst.mods.vector;
+  const unsigned bytes = copy ? inst.mods.copy_bytes : ptx::size_of(inst.type) * inst.mods.vector;
   const bool misaligned = meant % bytes != 0;
   result::Finding* const found = checker_.findings().add(misaligned        ? "memory.misaligned"
                                                          : gone != nullptr ? "memory.use-after-free"

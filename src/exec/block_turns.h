@@ -34,7 +34,7 @@ class BlockTurns {
  protected:
   using Place = std::size_t;  // of a block that has begun; used again when it has ended
   virtual void begin(Place place, std::uint64_t block) = 0;  // places are made in their order
-  virtual bool run(Place place) = 0;                         // to its end, or until it is stuck (false)
+  virtual bool run(Place place) = 0;  // to its end, or until it is stuck or others shall go on first (false)
   virtual bool stuck(Place place, std::uint32_t steps, std::vector<Stuck>& who) = 0;
   virtual void ended() {}
   // Blocks of a grid that have waited for each other once will probably do so again: the first look comes

@@ -105,6 +105,16 @@ void note_rows(check::Checker* checker, std::uint64_t to, std::uint64_t from, co
     }
 }
 
+void note_fetched(check::Checker* checker, std::uint64_t from, const Gpu::Box& box) {
+  if (checker == nullptr) return;
+  const bool whole = (box.height == 1 || box.src_pitch == box.width) &&
+                     (box.depth == 1 || box.src_slice == box.src_pitch * box.height);
+  if (whole) return checker->fetched(from, box.width * box.height * box.depth);
+  for (std::uint64_t z = 0; z < box.depth; ++z)
+    for (std::uint64_t y = 0; y < box.height; ++y)
+      checker->fetched(from + z * box.src_slice + y * box.src_pitch, box.width);
+}
+
 void copy_rows(std::byte* to, const std::byte* from, const Gpu::Box& box) {
   for (std::uint64_t z = 0; z < box.depth; ++z)
     for (std::uint64_t y = 0; y < box.height; ++y)
@@ -166,7 +176,8 @@ bool Gpu::copy_box(void* dst, const void* src, const Box& box, CopyKind kind, St
   } else {
     effect = [=, &m, extent = *to_extent] {
       copy_rows(to, from, box);
-      if (kind == CopyKind::device_to_host) return;
+      if (kind == CopyKind::device_to_host)
+        return note_fetched(m.checker.get(), reinterpret_cast<std::uint64_t>(src), box);
       note_rows(m.checker.get(), to_address,
                 kind == CopyKind::device_to_device ? reinterpret_cast<std::uint64_t>(src) : 0, box);
       m.invalidate(to_address, extent);

@@ -38,6 +38,10 @@ const std::vector<FindingRule>& finding_rules() {
       {"init.shared", "Read of shared memory that nobody wrote", error, "init",
        "A thread reads shared memory to which no thread of its block wrote before. Write it first, with a "
        "barrier behind; look for threads at the edge of a tile that load nothing."},
+      {"init.copied", "Copy to the host of what nobody wrote", warning, "init",
+       "A copy brings bytes to the host that neither a kernel nor a copy wrote on the device. Holes of a few "
+       "bytes that repeat, the padding of structures, do not count. Compare the size of the copy with what "
+       "the kernels write: most often a kernel leaves out the last elements, or copies what was not set."},
       {"init.local", "Read of a local variable that was not set", error, "init",
        "A thread reads an array or a spilled variable of its own that it did not write before. Give it a "
        "value where it is declared."},

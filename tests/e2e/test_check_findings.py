@@ -90,6 +90,56 @@ __global__ void not_acquired(int* data, int* flag, int* out) {      // race.unfe
     out[0] = data[0];
   }
 }
+__global__ void each_fenced(int* data, int* flag, int* out) {       // none
+  if (blockIdx.x == 0) {
+    data[threadIdx.x] = threadIdx.x;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) atomicExch(flag, 1);
+  } else {
+    if (threadIdx.x == 0)
+      while (atomicAdd(flag, 0) == 0) {}
+    __syncthreads();
+    __threadfence();
+    out[threadIdx.x] = data[63 - threadIdx.x];
+  }
+}
+__global__ void fenced_for_the_block(int* data, int* flag, int* out) {  // race.global
+  if (blockIdx.x == 0) {
+    data[threadIdx.x] = threadIdx.x;
+    __threadfence_block();
+    __syncthreads();
+    if (threadIdx.x == 0) atomicExch(flag, 1);
+  } else {
+    if (threadIdx.x == 0)
+      while (atomicAdd(flag, 0) == 0) {}
+    __syncthreads();
+    __threadfence();
+    out[threadIdx.x] = data[63 - threadIdx.x];
+  }
+}
+__global__ void last_resets(int* count, int* out) {                 // none
+  if (threadIdx.x != 0) return;
+  __threadfence();
+  if (atomicAdd(count, 1) == 3) {
+    __threadfence();
+    count[0] = 0;
+  }
+}
+__global__ void any_resets(int* count, int* out) {                  // race.global
+  if (threadIdx.x != 0) return;
+  __threadfence();
+  if (atomicAdd(count, 1) == 1) {
+    __threadfence();
+    count[0] = 0;
+  }
+}
+__global__ void counts_from_nothing(int* o) {                       // init.shared
+  __shared__ int n;
+  atomicAdd(&n, 1);
+  __syncthreads();
+  o[threadIdx.x] = 1;
+}
 __global__ void bytes(unsigned char* c) { c[threadIdx.x] = threadIdx.x; }          // none
 __global__ void same_byte(unsigned char* c) { c[threadIdx.x / 2] = threadIdx.x; }  // race.global
 __global__ void word_of_bytes(unsigned char* c) { if (threadIdx.x == 0) *(int*)c = 1; else if (threadIdx.x == 3) c[3] = 2; }  // race.global
@@ -130,6 +180,9 @@ int main() {
   fenced<<<2, 32>>>(d, e, c); cudaMemset(e, 0, 4096);
   not_fenced<<<2, 32>>>(d, e, c); cudaMemset(e, 0, 4096);
   not_acquired<<<2, 32>>>(d, e, c);
+  cudaMemset(e, 0, 4096); each_fenced<<<2, 64>>>(d, e, c); cudaMemset(e, 0, 4096); fenced_for_the_block<<<2, 64>>>(d, e, c);
+  cudaMemset(e, 0, 4096); last_resets<<<4, 32>>>(e, c); cudaMemset(e, 0, 4096); any_resets<<<4, 32>>>(e, c);
+  counts_from_nothing<<<1, 32>>>(c);
   bytes<<<1, 128>>>(k); same_byte<<<1, 128>>>(k); word_of_bytes<<<1, 32>>>(k);
   moves<<<1, 64>>>(v, u); sums<<<1, 64>>>(f, u); half_a_tile<<<1, 64>>>(f);
   parted<<<1, 32>>>(c); stranger<<<1, 32>>>(c); beyond<<<1, 32>>>(c, 1020);
@@ -163,6 +216,24 @@ int main() {
   cudaMemset(l, 0, 4); cudaMemset(t, 0, 4);
   locked<<<2, 32>>>(d, l); sum<<<32, 1>>>(t);
   cudaDeviceSynchronize(); cudaFree(d); cudaFree(l); cudaFree(t);
+}
+"""
+COPIES = """
+#include <cuda_runtime.h>
+#include <vector>
+struct Padded { char c; double d; };
+__global__ void most(int* o) { if (threadIdx.x < 999) o[threadIdx.x] = 1; }
+__global__ void moved(int* o, const int* a) { if (threadIdx.x < 100) o[threadIdx.x] = a[threadIdx.x]; }
+__global__ void padded(Padded* o) { o[threadIdx.x].c = 1; o[threadIdx.x].d = 2; }
+int main() {
+  int *o, *a, *b; Padded* p; std::vector<char> h(4000);
+  cudaMalloc(&o, 4000); cudaMalloc(&a, 400); cudaMalloc(&b, 400); cudaMalloc(&p, 100 * sizeof(Padded));
+  most<<<1, 1024>>>(o); moved<<<1, 128>>>(b, a); padded<<<1, 100>>>(p);
+  cudaMemcpy(h.data(), o, 3996, cudaMemcpyDeviceToHost);
+  cudaMemcpy(h.data(), o, 4000, cudaMemcpyDeviceToHost);
+  cudaMemcpy(h.data(), b, 400, cudaMemcpyDeviceToHost);
+  cudaMemcpy(h.data(), p, 100 * sizeof(Padded), cudaMemcpyDeviceToHost);
+  cudaFree(o); cudaFree(a); cudaFree(b); cudaFree(p);
 }
 """
 NUMBERS = """
@@ -231,6 +302,16 @@ class Findings(Case):
         seed = rules["race.volatile"]["order"]
         again, _ = self.found(LOCK, "--order", seed)
         self.assertIn("race.volatile", [f["rule"] for f in again["check"]["findings"]])
+
+    def test_copies_to_the_host_of_what_nobody_wrote(self):
+        result, _ = self.found(COPIES)
+        found = [f for f in result["check"]["findings"] if f["rule"] == "init.copied"]
+        self.assertEqual(
+            [f["memory"] for f in found],
+            ["bytes 3996 to 3999 of the 4000 bytes of cudaMalloc", "bytes 0 to 399 of the 400 bytes of cudaMalloc"],
+        )
+        self.assertEqual({f["level"] for f in found}, {"warning"})
+        self.assertEqual(len(result["check"]["findings"]), 2, "padding is no finding")
 
     def test_first_nan(self):
         result, _ = self.found(NUMBERS, "--nan")

@@ -22,12 +22,12 @@ OPERATORS = {
     "copy-wait-deleted": "cp.async.wait or commit_group deleted",
     "copy-wait-shortened": "cp.async.wait_group leaves one group more under way",
     "stream-order-deleted": "an event, a wait for it or a synchronisation deleted",
-    "store-deleted": "a store to shared memory deleted",
+    "store-skipped": "the store that initialises shared memory never happens",
     "copy-deleted": "cudaMemset or a copy to the device deleted",
     "copy-shortened": "cudaMemset or a copy to the device without the last element",
     "buffer-shortened": "an allocation or an array in shared memory without the last element or row",
     "bound-widened": "<= instead of < in a bound of device code",
-    "guard-deleted": "if (index < size) deleted, what it guards stays",
+    "guard-deleted": "if (index < size) deleted, what it guarded stays",
 }
 
 # What "a load and a store instead of an atomic operation" is: behind the programs' common header.
@@ -89,7 +89,7 @@ DEVICE = (
     ("copy-wait-deleted", ASM.format(r"cp\.async\.(?:wait|commit)"), ";"),
     ("copy-wait-shortened", r"(wait_group )(\d)", lambda m: f"{m[1]}{int(m[2]) + 1}"),
     ("bound-widened", r" < ", " <= "),
-    ("guard-deleted", r"\bif \([^;]*? < [^;]*?\) (?=[\w*\[][^;]*;$)", ""),
+    ("guard-deleted", r"\bif \((?:(?!&&)[^;])*? < (?:(?!&&)[^;])*?\) (?=(?!return)[\w*\[][^;]*;$)", ""),
 )
 HOST = (
     (
@@ -129,12 +129,17 @@ class Mutant:
         return f"{self.kernel}:{self.line}:{self.operator}" + (f"#{self.number}" if self.number > 1 else "")
 
 
+BARRIER = re.compile(r"__syncthreads\(|__syncwarp\(|bar\.sync")
+
+
 def shared_names(lines):
-    """Variables and arrays in shared memory, in the whole program."""
+    """Variables and arrays in shared memory, in the function that begins there."""
     names = set()
     for line in lines:
         if found := SHARED.search(line):
             names |= {name for name, _ in DECLARED.findall(found[1]) if not name.isdigit()}
+        if line == "}":
+            break
     return names
 
 
@@ -149,40 +154,51 @@ def shorter_arrays(line):
 
 
 def without_stores(line, names):
+    """Stores to variables in shared memory, made conditional on what is never true and the compiler can't know.
+
+    Where it sees that nobody writes an array, it takes what is read there for undefined, and reads nothing.
+    """
     for at in re.finditer(r"(?:^ +|[)] |else |[;{] )((\w+)(?:\[[^=]*?\])? = [^;=][^;]*;)", line):
         if at[2] in names and "for (" not in line[: at.start(1)].split(";")[0]:
-            yield at.start(1), line[: at.start(1)] + ";" + line[at.end(1) :]
+            yield at.start(1), at[2], f"{line[: at.start(1)]}if (gridDim.z > 1) {line[at.start(1) :]}"
 
 
 def edits(line, device, names):
-    """(operator, column, changed line) of a line."""
+    """(operator, column, changed line) of a line, without what is stored."""
     for operator, pattern, becomes in DEVICE if device else HOST:
         if operator == "bound-widened" and not re.search(r"\b(if|for|while) \(|\?|^ +const bool ", line):
             continue
         for at in re.finditer(pattern, line):
-            yield operator, at.start(), line[: at.start()] + (
-                at.expand(becomes) if isinstance(becomes, str) else becomes(at)
-            ) + line[at.end() :]
+            target = re.match(r"&?(\w+)", line[at.end() :])
+            if operator == "scope-narrowed" and target and target[1] in names:
+                continue  # shared memory has no other scope
+            text = at.expand(becomes) if isinstance(becomes, str) else becomes(at)
+            yield operator, at.start(), line[: at.start()] + text + line[at.end() :]
     if device:
         yield from (("buffer-shortened", column, text) for column, text in shorter_arrays(line))
-        yield from (("store-deleted", column, text) for column, text in without_stores(line, names))
 
 
 def mutants(kernel, source):
     """All mutants of a program, in the order of its lines."""
     lines = source.split("\n")
-    names = shared_names(lines)
-    device, out = True, []
+    rank = list(OPERATORS).index
+    device, names, stored, synchronised, out = True, set(), set(), False, []
     for number, line in enumerate(lines, 1):
         if line.startswith("int main("):
             device = False
+        if line.startswith(("__global__", "__device__")):
+            names, stored, synchronised = shared_names(lines[number - 1 :]), set(), False
         if line.lstrip().startswith("//"):
             continue
+        found = list(edits(line, device, names))
+        for column, name, text in without_stores(line, names) if device else ():
+            if not synchronised or name not in stored:
+                found.append(("store-skipped", column, text))
+            stored.add(name)
+        synchronised = synchronised or BARRIER.search(line) is not None
         waits = number < len(lines) and lines[number].strip() == "}"
         seen = {}
-        for operator, column, text in sorted(
-            edits(line, device, names), key=lambda e: (list(OPERATORS).index(e[0]), e[1])
-        ):
+        for operator, column, text in sorted(found, key=lambda e: (rank(e[0]), e[1])):
             if operator == "wait-deleted" and text.endswith("{") and not waits:
                 continue  # a loop that does something
             seen[operator] = seen.get(operator, 0) + 1
