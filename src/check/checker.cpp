@@ -126,8 +126,9 @@ void Checker::fetched(std::uint64_t from, std::uint64_t bytes) {
   if (f == nullptr) return;
   f->message = "a copy to the host of what nobody wrote on the device";
   f->memory = where;
-  f->hint = "copy only what the kernels have written, or set it first; here it reads as zero, on a board as "
-            "whatever was there";
+  f->hint =
+      "copy only what the kernels have written, or set it first; here it reads as zero, on a board as "
+      "whatever was there";
 }
 
 bool Checker::is_written(std::uint64_t address, std::uint64_t bytes) {
@@ -229,8 +230,7 @@ std::uint32_t Checker::site(CheckedFunction& f, std::uint32_t pc, SiteKind kind)
   site.late = kind == SiteKind::late;
   site.atomic = inst.op == ptx::Op::atom || inst.op == ptx::Op::red;
   const bool copy = inst.op == ptx::Op::cp_async;
-  site.reads = site.atomic || inst.op == ptx::Op::ld || inst.op == ptx::Op::ldu ||
-               kind == SiteKind::source;
+  site.reads = site.atomic || inst.op == ptx::Op::ld || inst.op == ptx::Op::ldu || kind == SiteKind::source;
   site.writes = site.atomic || (copy && kind != SiteKind::source) || inst.op == ptx::Op::st;
   site.volatile_ = inst.mods.order == ptx::MemOrder::volatile_;
   site.strong = site.atomic || inst.mods.order != ptx::MemOrder::weak;

@@ -33,7 +33,8 @@ struct Counted {
 // What the loop does besides executing.
 enum class Hook : std::uint8_t { none, fence, sync_warp, members, commit, wait };
 
-// Which access of an instruction: an asynchronous copy reads, writes late, and has written once it was waited for.
+// Which access of an instruction: an asynchronous copy reads, writes late, and has written once it was waited
+// for.
 enum class SiteKind : std::uint8_t { usual, late, source };
 
 // A function of PTX, as checked runs see it.

@@ -1,5 +1,6 @@
-// Other orders in which a launch may be executed: of its blocks, of the warps of a block, and how long a warp
-// or a block runs before the next one does. Each follows from a number alone.
+// Other orders in which a launch may be executed: of its blocks, of the warps of a block, how long a warp or
+// a block runs before the next one does, and whether blocks hand over behind what others may wait for. Each
+// follows from a number alone.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +13,23 @@ struct Order {
   unsigned warps = 1, warp_first = 0;
   bool warps_reversed = false;
   std::uint64_t slice = 256;  // instructions
-  std::uint64_t turn = 0;     // instructions of a block before another one goes on; 0: to its end
+  std::uint64_t seed = 0;
+  std::uint64_t turn = 0;  // instructions of a block before another one goes on; 0: to its end
+  // Behind its strong writes and atomics, too: one of so many times; 0: never
+  unsigned hands_over = 0;
 
   std::uint64_t block(std::uint64_t i) const {
     return static_cast<std::uint64_t>((static_cast<unsigned __int128>(i) * step + first) % blocks);
   }
+  // A number for the i-th decision.
+  std::uint64_t pick(std::uint64_t i) const { return mixed(seed + i * golden); }
+  static constexpr std::uint64_t golden = 0x9e3779b97f4a7c15ull;
+  static std::uint64_t mixed(std::uint64_t x) {  // splitmix64
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+    return x ^ (x >> 31);
+  }
+
   unsigned warp(unsigned i) const {
     const unsigned at = (i + warp_first) % warps;
     return warps_reversed ? warps - 1 - at : at;
@@ -38,12 +51,8 @@ inline Order make_order(std::uint64_t number, std::uint64_t blocks, unsigned war
     return out;
   }
   std::uint64_t state = number;
-  const auto next = [&state] {  // splitmix64
-    std::uint64_t x = state += 0x9e3779b97f4a7c15ull;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-    return x ^ (x >> 31);
-  };
+  const auto next = [&state] { return Order::mixed(state += Order::golden); };
+  out.seed = number;
   constexpr std::uint64_t slices[] = {1, 3, 16, 64, 256};
   out.slice = slices[next() % 5];
   out.first = next() % blocks;
@@ -53,6 +62,7 @@ inline Order make_order(std::uint64_t number, std::uint64_t blocks, unsigned war
   out.warps_reversed = next() % 2 != 0;
   constexpr std::uint64_t turns[] = {32, 256, 2048};
   if (number % 2 == 0) out.turn = turns[next() % 3] * warps;
+  if (number % 4 != 3) out.hands_over = 1 + static_cast<unsigned>(next() % 3);
   return out;
 }
 

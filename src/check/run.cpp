@@ -42,6 +42,8 @@ constexpr std::uint64_t most_to_keep = std::uint64_t{256} << 20, most_to_mend = 
 // Of a launch that is repeated to try something, and of findings that something is tried for.
 // In the place of an order's number: what nobody wrote was filled.
 constexpr std::uint64_t poisoned = ~std::uint64_t{0};
+// How often the blocks of a launch may hand over: those that wait for each other would do so for ever.
+constexpr std::uint64_t most_hand_overs = 4096;
 constexpr std::uint64_t longest_trial = 4'000'000, most_trials = 8;
 
 }  // namespace
@@ -127,12 +129,23 @@ class CheckedRun::Runner final : public exec::BlockTurns {
       if (!progress && !finished && go_on_behind_patch(b)) continue;
       if (!progress && !finished) exec::report_deadlock(*b.block);
       if (finished) continue;
-      if (order_.turn != 0 && result_.warp_instructions - began >= order_.turn) return false;
+      if (hands_over(began)) return false;
       if (!look.due(result_.warp_instructions)) continue;
       std::vector<exec::Stuck> who;
       if (exec::stuck(*b.block, look.steps(), who)) return false;
       look.looked(result_.warp_instructions);
     }
+    return true;
+  }
+
+  // Whether another block shall go on first, in an order in which blocks do so.
+  bool hands_over(std::uint64_t began) {
+    const bool wrote = std::exchange(strong_writes_, 0) != 0;
+    if (hand_overs_ >= most_hand_overs) return false;
+    const bool by_turn = order_.turn != 0 && result_.warp_instructions - began >= order_.turn;
+    if (!by_turn && !(wrote && (order_.pick(++chances_) % order_.hands_over) == 0)) return false;
+    ++hand_overs_;
+    hand_over();
     return true;
   }
 
@@ -229,6 +242,10 @@ class CheckedRun::Runner final : public exec::BlockTurns {
         x->fn(ctx, *x);
         if (x->inst->op == ptx::Op::cp_async) watch_.behind(*block_, w, *x, *f, pc);
         ++pc;
+        if (order_.hands_over != 0 && may_be_waited_for(*x->inst)) [[unlikely]] {
+          ++strong_writes_;
+          break;
+        }
       } else if (kind == (exec::kind_branch | exec::flag_guarded) && !watched.any_unwritten &&
                  is_uniform(ctx, *x)) {
         const std::uint32_t taken = ctx.pred(x->guard) & ctx.mask;
@@ -244,11 +261,22 @@ class CheckedRun::Runner final : public exec::BlockTurns {
         code = w.code;
         f = &watch_.function(w.frame().function);
         if (w.status != WarpStatus::ready) break;
+        if (order_.hands_over != 0 && (x->kind & exec::kind_mask) == exec::kind_memory &&
+            may_be_waited_for(*x->inst)) {
+          ++strong_writes_;
+          break;
+        }
       }
     }
     w.pc = pc;
     result_.warp_instructions += done;
     result_.thread_instructions += threads;
+  }
+
+  static bool may_be_waited_for(const ptx::Inst& inst) {
+    const bool atomic = inst.op == ptx::Op::atom || inst.op == ptx::Op::red;
+    return (atomic || (inst.op == ptx::Op::st && inst.mods.order != ptx::MemOrder::weak)) &&
+           inst.mods.space != ptx::Space::shared && inst.mods.space != ptx::Space::local;
   }
 
   // The warp's next instruction, whatever it is. Returns the lanes that executed it.
@@ -302,6 +330,7 @@ class CheckedRun::Runner final : public exec::BlockTurns {
   const Order order_;
   const Patch patch_;
   const bool numbers_;
+  std::uint64_t hand_overs_ = 0, chances_ = 0, strong_writes_ = 0;
   std::vector<std::unique_ptr<WatchedBlock>> blocks_;  // by place
   WatchedBlock* block_ = nullptr;                      // that runs
   exec::FunctionalResult result_;
@@ -328,8 +357,7 @@ struct CheckedRun::Impl {
       checker.gap(fmt::format("other orders of kernel {}: it allocates memory", kernel));
     else if (whole && !launch.module().allocates && bytes <= (explores ? most_to_keep : most_to_mend))
       before.emplace(checker.memory());
-    if (before && explores)
-      unwritten = unwritten_now();
+    if (before && explores) unwritten = unwritten_now();
     known = checker.findings().all().size();
   }
 
@@ -356,8 +384,9 @@ struct CheckedRun::Impl {
   std::vector<Unwritten> unwritten;  // before it ran
   std::vector<Unwritten> unwritten_now() const {
     std::vector<Unwritten> out;
-    checker.for_each_unwritten(
-        [&out](std::uint64_t address, std::uint64_t n) { out.push_back({address, n}); });
+    checker.for_each_unwritten([&out](std::uint64_t address, std::uint64_t n) {
+      out.push_back({address, n});
+    });
     return out;
   }
 };

@@ -38,6 +38,17 @@ bool has_fine(const ptx::Function& f) {
   return std::ranges::any_of(f.code, [&](const ptx::Inst& inst) { return is_fine(inst, f); });
 }
 
+// Barriers at which threads of the function arrive without waiting.
+std::uint32_t arrivals_of(const ptx::Function& f) {
+  std::uint32_t out = 0;
+  for (const ptx::Inst& inst : f.code) {
+    if (inst.op != ptx::Op::bar || inst.mods.bar != ptx::BarMode::arrive) continue;
+    const ptx::Operand& number = inst.src[0];
+    out |= number.kind == ptx::OperandKind::imm ? 1u << (f.constants[number.index].value & 31) : ~0u;
+  }
+  return out;
+}
+
 }  // namespace
 
 Watch::Watch(Checker& checker, const exec::Launch::Impl& launch, std::uint32_t id)
@@ -45,9 +56,11 @@ Watch::Watch(Checker& checker, const exec::Launch::Impl& launch, std::uint32_t i
   const ptx::Module& module = *launch.module->module;
   functions_.resize(module.functions.size());
   const ptx::Function& entry = *launch.entry->function;
-  fine_ = has_fine(entry) ||
-          (entry.max_call_depth != 0 &&
-           std::ranges::any_of(module.functions, [](const auto& f) { return !f.is_entry && has_fine(f); }));
+  for (const ptx::Function& f : module.functions) {
+    if (&f != &entry && (f.is_entry || entry.max_call_depth == 0)) continue;
+    fine_ = fine_ || has_fine(f);
+    arrivals_ |= arrivals_of(f);
+  }
 }
 
 CheckedFunction& Watch::function(std::uint32_t index) {
@@ -106,7 +119,8 @@ void Watch::before(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f,
   look_(w.ctx, x, bytes, !load, look);
   if (look.lie == Look::Lie::anywhere &&
       (look.space == ptx::Space::global || look.space == ptx::Space::shared))
-    if (const std::uint32_t away = lanes_outside(w, look.space, w.ctx.addresses, w.ctx.mask); away != 0) [[unlikely]]
+    if (const std::uint32_t away = lanes_outside(w, look.space, w.ctx.addresses, w.ctx.mask); away != 0)
+        [[unlikely]]
       outside(w, away);
   if (look.space != ptx::Space::generic)
     return look_at(b, w, x, f, pc, look.space, w.ctx.mask, w.ctx.addresses, look);
@@ -139,7 +153,8 @@ void Watch::look_at(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f
       const auto lane = static_cast<unsigned>(__builtin_ctz(missing));
       watched.origin = {&f, pc, space, addresses[lane], lane};
       // An atomic operation uses it itself, but for one that only exchanges.
-      const bool uses = inst.op != ptx::Op::ld && inst.op != ptx::Op::ldu && inst.mods.atom != ptx::AtomOp::exch;
+      const bool uses =
+          inst.op != ptx::Op::ld && inst.op != ptx::Op::ldu && inst.mods.atom != ptx::AtomOp::exch;
       if (uses) unwritten_use(b, w, watched.origin, f, pc, lane, false);
       if (uses) missing = 0;
     }
@@ -196,8 +211,7 @@ void Watch::behind(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f,
     note_written(b, w, ptx::Space::shared, w.ctx.mask, w.ctx.addresses2, bytes, look, true);
     std::uint32_t copied = 0;  // what nobody wrote
     if (whole != 0) copied = unwritten_lanes(b, w, ptx::Space::global, whole, w.ctx.addresses, bytes, look);
-    if (copied != 0)
-      note_written(b, w, ptx::Space::shared, copied, w.ctx.addresses2, bytes, look, false);
+    if (copied != 0) note_written(b, w, ptx::Space::shared, copied, w.ctx.addresses2, bytes, look, false);
   }
   if (!checker_.options().races) return;
   const std::uint32_t source = checker_.site(f, pc, SiteKind::source);
@@ -341,8 +355,8 @@ const char* memory_name(ptx::Space space) {
 
 }  // namespace
 
-void Watch::unwritten_use(WatchedBlock& b, const Warp& w, const Origin& o, CheckedFunction& f, std::uint32_t pc,
-                          unsigned lane, bool address) {
+void Watch::unwritten_use(WatchedBlock& b, const Warp& w, const Origin& o, CheckedFunction& f,
+                          std::uint32_t pc, unsigned lane, bool address) {
   const char* const rule = o.space == ptx::Space::shared  ? "init.shared"
                            : o.space == ptx::Space::local ? "init.local"
                                                           : "init.global";

@@ -128,6 +128,7 @@ class Watch final : public RaceSink {
   exec::LookHandler look_;
   std::vector<CheckedFunction*> functions_;  // by index in the module
   bool fine_ = false;
+  std::uint32_t arrivals_ = 0;  // barriers at which warps arrive without waiting
   Now now_;
   double operand_[3][exec::warp_size] = {};
   unsigned operands_ = 0;

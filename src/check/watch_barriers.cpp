@@ -73,7 +73,8 @@ void Watch::arrives(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f
   const unsigned number = x.inst->src_count == 0 ? 0 : w.ctx.row32(x.src[0])[lane];
   const std::uint32_t threads = named_threads(w, x, lane);
   if (number >= exec::barrier_count) return;  // a fault
-  if (threads == 0 || threads >= launch_.warps * exec::warp_size) {
+  const bool all = threads == 0 || threads >= launch_.warps * exec::warp_size;
+  if (all && (arrivals_ >> number & 1) == 0) {
     b.whole = static_cast<int>(number);
     return;
   }

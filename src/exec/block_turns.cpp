@@ -1,5 +1,7 @@
 #include "exec/block_turns.h"
 
+#include <utility>
+
 namespace simtlab::exec {
 
 std::optional<BlockTurns::Place> BlockTurns::fresh() {
@@ -11,12 +13,12 @@ std::optional<BlockTurns::Place> BlockTurns::fresh() {
   return place;
 }
 
-// The first parked block that is no longer stuck.
+// The first parked block that is not stuck, or not any more.
 std::optional<BlockTurns::Place> BlockTurns::awake() {
   who_.clear();
   for (auto at = parked_.begin(); at != parked_.end(); ++at) {
-    const Place place = *at;
-    if (stuck(place, Lookout::longest, who_)) continue;
+    const Place place = at->place;
+    if (at->stuck && stuck(place, Lookout::longest, who_)) continue;
     parked_.erase(at);
     return place;
   }
@@ -36,8 +38,9 @@ bool BlockTurns::go_on() {
       free_.push_back(*place);
       ended();
     } else {
-      parked_.push_back(*place);
-      parked_before_ = true;
+      const bool stuck = !std::exchange(handed_over_, false);
+      parked_.push_back({*place, stuck});
+      parked_before_ = parked_before_ || stuck;
     }
   }
 }

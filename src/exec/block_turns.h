@@ -34,7 +34,9 @@ class BlockTurns {
  protected:
   using Place = std::size_t;  // of a block that has begun; used again when it has ended
   virtual void begin(Place place, std::uint64_t block) = 0;  // places are made in their order
-  virtual bool run(Place place) = 0;  // to its end, or until it is stuck or others shall go on first (false)
+  virtual bool run(Place place) = 0;                         // to its end, or until it is stuck (false)
+  // For run, before it returns false: the block is not stuck, others shall go on first.
+  void hand_over() { handed_over_ = true; }
   virtual bool stuck(Place place, std::uint32_t steps, std::vector<Stuck>& who) = 0;
   virtual void ended() {}
   // Blocks of a grid that have waited for each other once will probably do so again: the first look comes
@@ -50,7 +52,12 @@ class BlockTurns {
   std::uint64_t next_, end_, resident_;
   std::size_t places_ = 0;
   std::vector<Place> free_;
-  std::deque<Place> parked_;  // in the order in which they got stuck
+  struct Parked {
+    Place place = 0;
+    bool stuck = true;  // false: it has only handed over
+  };
+  std::deque<Parked> parked_;  // in the order in which they stopped
+  bool handed_over_ = false;
   bool parked_before_ = false;
   std::vector<Stuck> who_;  // warps of all parked blocks, if no block can go on
 };

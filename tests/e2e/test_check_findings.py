@@ -140,6 +140,26 @@ __global__ void counts_from_nothing(int* o) {                       // init.shar
   __syncthreads();
   o[threadIdx.x] = 1;
 }
+__global__ void arrives_behind(int* o) {                            // none
+  __shared__ int a[32];
+  if (threadIdx.x < 32) {
+    a[threadIdx.x] = 1;
+    asm volatile("bar.arrive 1, 64;" ::: "memory");
+  } else {
+    asm volatile("bar.sync 1, 64;" ::: "memory");
+    o[threadIdx.x] = a[threadIdx.x - 32];
+  }
+}
+__global__ void arrives_before(int* o) {                            // race.shared
+  __shared__ int a[32];
+  if (threadIdx.x < 32) {
+    asm volatile("bar.arrive 1, 64;" ::: "memory");
+    a[threadIdx.x] = 1;
+  } else {
+    asm volatile("bar.sync 1, 64;" ::: "memory");
+    o[threadIdx.x] = a[threadIdx.x - 32];
+  }
+}
 __global__ void bytes(unsigned char* c) { c[threadIdx.x] = threadIdx.x; }          // none
 __global__ void same_byte(unsigned char* c) { c[threadIdx.x / 2] = threadIdx.x; }  // race.global
 __global__ void word_of_bytes(unsigned char* c) { if (threadIdx.x == 0) *(int*)c = 1; else if (threadIdx.x == 3) c[3] = 2; }  // race.global
@@ -183,6 +203,7 @@ int main() {
   cudaMemset(e, 0, 4096); each_fenced<<<2, 64>>>(d, e, c); cudaMemset(e, 0, 4096); fenced_for_the_block<<<2, 64>>>(d, e, c);
   cudaMemset(e, 0, 4096); last_resets<<<4, 32>>>(e, c); cudaMemset(e, 0, 4096); any_resets<<<4, 32>>>(e, c);
   counts_from_nothing<<<1, 32>>>(c);
+  arrives_behind<<<1, 64>>>(c); arrives_before<<<1, 64>>>(c);
   bytes<<<1, 128>>>(k); same_byte<<<1, 128>>>(k); word_of_bytes<<<1, 32>>>(k);
   moves<<<1, 64>>>(v, u); sums<<<1, 64>>>(f, u); half_a_tile<<<1, 64>>>(f);
   parted<<<1, 32>>>(c); stranger<<<1, 32>>>(c); beyond<<<1, 32>>>(c, 1020);

@@ -20,7 +20,11 @@ class Mutants(Case):
     def tool(self, code, *words):
         done = subprocess.run(
             [sys.executable, str(TOOL), "--simtlab", SIMTLAB, *words],
-            cwd=self.folder, env=self.environment(), capture_output=True, text=True, timeout=300,
+            cwd=self.folder,
+            env=self.environment(),
+            capture_output=True,
+            text=True,
+            timeout=300,
         )
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done.stdout
