@@ -19,7 +19,6 @@ class CheckedRun {
   const exec::FunctionalResult& result() const;
 
  private:
-  class Runner;
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
