@@ -204,6 +204,7 @@ class Probe(Case):
         )
         self.fails(2, "probe", "--compare", "k40", "v100", "--correction", "none", says="--correction has no effect")
 
+    @long_test
     def test_the_published_method_has_its_artefacts_and_the_slopes_beside_it_do_not(self):
         measure = ("probe", "--method", "thesis", "--gpu", "k40", "--quick")
         done = self.ok(*measure, "--json=r.json", "-o", "mine.toml", "--curves", "curves")
@@ -507,6 +508,7 @@ class Probe(Case):
         self.assertEqual(sum(row[2] for row in kept), finding[COLUMNS.index("samples")])
         self.assertIn(finding[1], [row[1] for row in kept])
 
+    @long_test
     def test_all_operations_fit_a_gpu_with_few_registers(self):
         """Kernels of many chains take more registers than a thread of Fermi may have."""
         done = self.ok("probe", "--gpu", "gtx480", "--only", "arithmetic,issue", "--json=r.json")

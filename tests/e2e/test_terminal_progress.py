@@ -6,7 +6,7 @@ import re
 import shutil
 import unittest
 
-from harness import SAXPY_LAUNCH, SIMTLAB, SPIN, SPIN_LAUNCH, Case, main, needs_clang
+from harness import SAXPY_LAUNCH, SIMTLAB, SPIN, SPIN_LAUNCH, Case, long_test, main, needs_clang
 from terminal import Session
 
 
@@ -122,6 +122,7 @@ class Everywhere(Terminal):
         for name in ("cache", "functional", "dram", "probe"):
             self.assertTrue(json.loads((self.folder / f"{name}.json").read_text())["manifest"]["interrupted"], name)
 
+    @long_test
     def test_mixes_that_were_done_are_reported(self):
         session = Session(
             self,

@@ -5,7 +5,7 @@ import pathlib
 import re
 import shutil
 
-from harness import HAS_CLANG, SAXPY, SAXPY_LAUNCH, SIMTLAB, SOURCE, Case, main, needs_clang
+from harness import HAS_CLANG, SAXPY, SAXPY_LAUNCH, SIMTLAB, SOURCE, Case, long_test, main, needs_clang
 
 KEPT = SOURCE / "data/validation"
 HAS_NESTS = HAS_CLANG and (pathlib.Path(SIMTLAB).parent / "simtlab-loops").exists()
@@ -40,6 +40,7 @@ class Validate(Case):
             shutil.copy(SOURCE / "examples" / name, self.folder / "one")
         return "one"
 
+    @long_test
     @needs_clang
     def test_predictions_beside_what_was_published_of_them(self):
         env = self.data("resios.csv", "TLP=12,2.1667", "TLP=12,2.2667")
