@@ -26,6 +26,15 @@ Slots slots_of(const Instruction& i) {
   return slots;
 }
 
+bool reads_result_of(const Instruction& i, const Instruction& before) {
+  for (std::size_t k = 0; k < before.code.operand_count(); ++k) {
+    if (!before.is_write(k) || !before.refs[k]) continue;
+    for (std::size_t n = 0; n < i.code.operand_count(); ++n)
+      if (!i.is_write(n) && i.refs[n] && i.refs[n].reg == before.refs[k].reg) return true;
+  }
+  return false;
+}
+
 // Sources of one instruction that are read at once.
 struct Reading {
   std::array<Ref, 3> refs{};
@@ -82,10 +91,14 @@ void Parities::add(const Slots& slots, const Slots& before, std::uint32_t weight
 void Parities::add_readings() {
   for (const Block& block : program_.blocks) {
     Slots before{};
+    const Instruction* last = nullptr;
     for (const Instruction& i : block.code) {
       const Slots slots = slots_of(i);
+      // One that waits for the result of the one before lets another warp go first, and nothing is kept.
+      if (last != nullptr && reads_result_of(i, *last)) before = {};
       add(slots, before, weight_of_depth(block.depth));
       before = slots;
+      last = &i;
     }
   }
   std::vector<std::uint32_t> counts(program_.registers.size() + 1, 0);

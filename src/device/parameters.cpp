@@ -155,7 +155,8 @@ void add_sm(std::vector<Parameter>& rows) {
       "SM cycles that the address unit of a scheduler takes for one memory instruction");
   rows.back().default_value = "1 cycles";
   add("yield_cycles", none, 0, 16, &Sm::yield_cycles,
-      "Cycles in which a scheduler issues nothing after an instruction of machine code that yields");
+      "Cycles in which a scheduler issues nothing after an instruction of machine code that yields and whose "
+      "warp could go on at once");
   rows.back().default_value = "0";
   add("shared_lanes", none, 0, 0, &Sm::shared_lanes,
       "Whether integer, half- and double-precision instructions of a scheduler take turns at one set of "

@@ -77,7 +77,9 @@ InstructionUnit::Issued InstructionUnit::issue_one(WarpScheduler& scheduler, uns
       parts_.scoreboard.hold(number, info.read_counter,
                              entry(now + queued_ + info.operand_read, Stall::short_scoreboard));
     scheduler.yielded = info.yields;
-    if (info.yields && yield_cycles_ != 0) {
+    // A warp that could go on at once is chosen already when the scheduler learns that it yields. One that
+    // has to wait anyway costs nothing.
+    if (info.yields && info.stall_count <= 1 && yield_cycles_ != 0) [[unlikely]] {
       scheduler.conflicts = static_cast<std::uint8_t>(info.conflicts + yield_cycles_);
       scheduler.gated = true;
     }

@@ -65,10 +65,71 @@ value = 3
 arg = "out"
 values = {[sum(range(1, thread, 2)) / 4 for thread in range(64)]}
 """
+CHAIN = (
+    """.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry chain(.param .u64 out, .param .u32 rounds, .param .f32 factor, .param .f32 summand) {
+  .reg .b64 %d<3>;
+  .reg .b32 %r<3>;
+  .reg .f32 %f<3>;
+  .reg .pred %p<2>;
+  ld.param.u64 %d0, [out];
+  ld.param.u32 %r0, [rounds];
+  ld.param.f32 %f1, [factor];
+  ld.param.f32 %f2, [summand];
+  mov.u32 %r1, %tid.x;
+  cvt.rn.f32.u32 %f0, %r1;
+LOOP:
+"""
+    + "  fma.rn.f32 %f0, %f0, %f1, %f2;\n" * 64
+    + """  sub.u32 %r0, %r0, 1;
+  setp.ne.u32 %p0, %r0, 0;
+  @%p0 bra LOOP;
+  st.global.f32 [%d0], %f0;
+  ret;
+}
+"""
+)
+CHAIN_LAUNCH = """kernel = "chain"
+grid = 1
+block = {threads}
+[[arg]]
+name = "out"
+type = "f32"
+shape = [1]
+init = "zero"
+[[arg]]
+name = "rounds"
+type = "u32"
+value = 20
+[[arg]]
+name = "factor"
+type = "f32"
+value = 0.5
+[[arg]]
+name = "summand"
+type = "f32"
+value = 1
+"""
 
 
 @unittest.skipUnless(LIBRARY.exists(), "built without LLVM 19")
 class Assembler(Case):
+    def test_a_chain_leaves_its_scheduler_to_other_warps(self):
+        """64 dependent multiply-adds a round, each of which waits four cycles: as many warps have theirs as fit the pipeline."""
+        self.file("chain.ptx", CHAIN)
+        for gpu, full in (("v100", 256), ("a100", 256), ("a40", 512), ("h100", 512)):  # 16 or 32 lanes a scheduler
+            cycles = {}
+            for threads in (32, full, 2 * full):
+                self.file("c.toml", CHAIN_LAUNCH.format(threads=threads))
+                result = self.ok("run", "chain.ptx", "--launch", "c.toml", "--gpu", gpu, "--json").stdout
+                cycles[threads] = json.loads(result)["kernels"][0]["metrics"]["gpu.cycles"]["value"]
+            with self.subTest(gpu=gpu, cycles=cycles):
+                rounds = 20 * 64 * 4
+                self.assertLess(abs(cycles[full] - cycles[32]), 0.1 * rounds, "nobody waits")
+                self.assertAlmostEqual(cycles[2 * full] - cycles[32], rounds, delta=0.2 * rounds)
+
     def run_work(self, gpu, *words, text=""):
         self.file("work.ptx", KERNEL.replace("TEXT", text))
         self.file("work.toml", LAUNCH)
