@@ -336,6 +336,8 @@ result::CheckResult Checker::result(bool ended) {
     return std::tuple(f.rule, p.file, p.line, p.kernel);
   });
   out.gaps = findings_.gaps();
+  if (!ended && options_.leaks)
+    out.gaps.emplace_back("memory that is never freed: the program did not come to its end");
   if (!options_.coverage) return out;
   std::map<std::string, FileCoverage> files;
   // By name, not by the place in memory: the same in every run.

@@ -192,7 +192,8 @@ void Session::finish_timeline() {
 std::optional<result::Result> Session::result(bool last) {
   if (!gpu_ && failure_.empty()) return std::nullopt;
   result::Result out;
-  if (gpu_) out = gpu_->result(last);
+  // A program that was stopped had no chance to free anything.
+  if (gpu_) out = gpu_->result(last && !interrupted_ && failure_.empty());
   if (refused_launches_ != 0) out.total.set("program.launches.refused", refused_launches_);
   out.manifest.device = loaded_ ? loaded_->device.name : run_.options.gpu;
   out.manifest.mode = run_.options.mode;
