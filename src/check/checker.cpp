@@ -30,22 +30,6 @@ Hook hook_of(const ptx::Inst& inst) {
   }
 }
 
-// The instruction is in a loop that writes nothing (but by itself): the innermost one.
-bool waits_in_loop(const ptx::Function& function, std::uint32_t pc) {
-  for (std::size_t end = pc; end < function.code.size(); ++end) {
-    const ptx::Inst& branch = function.code[end];
-    if (branch.op != ptx::Op::bra || branch.target > pc) continue;
-    return std::none_of(function.code.begin() + branch.target,
-                        function.code.begin() + static_cast<std::ptrdiff_t>(end), [&](const ptx::Inst& inst) {
-                          return &inst != &function.code[pc] &&
-                                 (inst.op == ptx::Op::st || inst.op == ptx::Op::atom ||
-                                  inst.op == ptx::Op::red || inst.op == ptx::Op::bar ||
-                                  inst.op == ptx::Op::call);
-                        });
-  }
-  return false;
-}
-
 }  // namespace
 
 Checker::Checker(const Options& options, exec::GlobalMemory& memory)
@@ -235,6 +219,7 @@ std::uint32_t Checker::site(CheckedFunction& f, std::uint32_t pc, SiteKind kind)
   site.volatile_ = inst.mods.order == ptx::MemOrder::volatile_;
   site.strong = site.atomic || inst.mods.order != ptx::MemOrder::weak;
   site.spins = site.reads && site.strong && waits_in_loop(*f.function, pc);
+  site.guesses = inst.op == ptx::Op::ld && !site.strong && is_guess(*f.function, pc);
   site.scope = inst.mods.scope != ptx::Scope::none ? inst.mods.scope
                : site.volatile_                    ? ptx::Scope::sys
                                                    : ptx::Scope::gpu;

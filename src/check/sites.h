@@ -20,11 +20,19 @@ struct Site {
   bool strong = false;  // by the PTX memory model: volatile, relaxed, acquire, release, atomics
   bool volatile_ = false;
   bool spins = false;                   // in a loop that only waits: it is meant to see what others write
+  bool guesses = false;                 // a load of what a compare-and-swap expects at first
   bool late = false;                    // cp.async, which has not been waited for
   ptx::Scope scope = ptx::Scope::none;  // of strong ones
   std::uint16_t bytes = 0;
   const ptx::Inst& inst() const { return function->code[pc]; }
 };
+
+// The instruction is in a loop that writes nothing (but by itself): the innermost one.
+bool waits_in_loop(const ptx::Function& function, std::uint32_t pc);
+
+// The instruction loads what a compare-and-swap behind it expects at the same place: a value that is out of
+// date costs another round.
+bool is_guess(const ptx::Function& function, std::uint32_t pc);
 
 class Sites {
  public:

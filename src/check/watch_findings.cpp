@@ -56,6 +56,7 @@ void Watch::race(const Race& r) {
       if (r.writes && r.other_writes && !mine.atomic && !other.atomic && !value.empty() &&
           value == other_value)
         rule = "race.same-value";
+      if ((mine.atomic && other.guesses) || (mine.guesses && other.atomic)) rule = "race.guess";
       break;
     case Race::Why::scope: rule = "race.scope"; break;
     case Race::Why::volatile_: rule = "race.volatile"; break;
@@ -66,8 +67,10 @@ void Watch::race(const Race& r) {
   const CheckedFunction& g = checker_.function(checker_.launch(r.other_launch).module, *other.function);
   result::Finding* const found = findings.add(rule, {&f, mine.pc}, {&g, other.pc});
   if (found == nullptr) return;
-  findings.set_conflict(
-      {{&f, mine.pc}, {&g, other.pc}, r.why, r.same_block, r.same_warp, r.same_instruction});
+  const bool guess = rule == std::string_view("race.guess");
+  if (!guess)
+    findings.set_conflict(
+        {{&f, mine.pc}, {&g, other.pc}, r.why, r.same_block, r.same_warp, r.same_instruction});
   if (mine.atomic || other.atomic) {
     if (mine.atomic) value.clear();
     if (other.atomic) other_value.clear();
@@ -110,11 +113,19 @@ void Watch::race(const Race& r) {
           where);
       break;
   }
+  if (guess)
+    found->message = fmt::format(
+        "a plain load of what compare-and-swap expects at first, of {} memory that another thread changes by "
+        "an atomic operation",
+        where);
   const bool same_value = rule == std::string_view("race.same-value");
   if (same_value)
     found->message =
         fmt::format("two threads write the same value to the same {} memory, and nothing orders them", where);
-  if (r.why == Race::Why::unfenced) {
+  if (guess) {
+    found->missing = "the load is no atomic operation";
+    found->hint = "a volatile load, cuda::atomic_ref, or atomicCAS with any value for the first look";
+  } else if (r.why == Race::Why::unfenced) {
     found->missing = "no fence between the atomic or volatile operation that saw the release and this access";
     found->hint =
         "__threadfence() behind that operation, or an acquire; without it an older value may be read";

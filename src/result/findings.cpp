@@ -78,6 +78,12 @@ const std::vector<FindingRule>& finding_rules() {
        "that one wrote before the fence, but has no fence of its own in between. Today's GPUs mostly get by; "
        "the memory model promises nothing. Put __threadfence() behind the read of the flag, or read it with "
        "memory_order_acquire."},
+      {"race.guess", "Plain load before a compare-and-swap", warning, "races",
+       "A plain load brings the value that a compare-and-swap at the same place expects at first, while "
+       "other "
+       "threads change it by atomics. An old value costs another round and no more, so many programs do it, "
+       "the examples of the CUDA programming guide among them; the memory model calls it a race. Load it "
+       "through a volatile pointer or cuda::atomic_ref."},
       {"race.volatile", "Order by volatile alone", warning, "races",
        "The two accesses are volatile and nothing else orders them. PTX takes that for no race; CUDA C++ "
        "does. Use cuda::atomic_ref or atomics."},

@@ -160,6 +160,16 @@ __global__ void arrives_before(int* o) {                            // race.shar
     o[threadIdx.x] = a[threadIdx.x - 32];
   }
 }
+__global__ void first_guess(unsigned* n) {                          // race.guess
+  unsigned old = *n, was;
+  do old = atomicCAS(n, was = old, old + threadIdx.x);
+  while (old != was);
+}
+__global__ void no_guess(unsigned* n, int* o) {                     // race.global
+  const unsigned old = *n;
+  o[threadIdx.x] = old;
+  atomicCAS(n, threadIdx.x, threadIdx.x + 1);
+}
 __global__ void bytes(unsigned char* c) { c[threadIdx.x] = threadIdx.x; }          // none
 __global__ void same_byte(unsigned char* c) { c[threadIdx.x / 2] = threadIdx.x; }  // race.global
 __global__ void word_of_bytes(unsigned char* c) { if (threadIdx.x == 0) *(int*)c = 1; else if (threadIdx.x == 3) c[3] = 2; }  // race.global
@@ -203,6 +213,7 @@ int main() {
   cudaMemset(e, 0, 4096); each_fenced<<<2, 64>>>(d, e, c); cudaMemset(e, 0, 4096); fenced_for_the_block<<<2, 64>>>(d, e, c);
   cudaMemset(e, 0, 4096); last_resets<<<4, 32>>>(e, c); cudaMemset(e, 0, 4096); any_resets<<<4, 32>>>(e, c);
   counts_from_nothing<<<1, 32>>>(c);
+  cudaMemset(e, 0, 4096); first_guess<<<2, 32>>>((unsigned*)e); no_guess<<<1, 32>>>((unsigned*)e, c);
   arrives_behind<<<1, 64>>>(c); arrives_before<<<1, 64>>>(c);
   bytes<<<1, 128>>>(k); same_byte<<<1, 128>>>(k); word_of_bytes<<<1, 32>>>(k);
   moves<<<1, 64>>>(v, u); sums<<<1, 64>>>(f, u); half_a_tile<<<1, 64>>>(f);
