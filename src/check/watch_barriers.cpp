@@ -46,12 +46,38 @@ std::uint32_t named_threads(const Warp& w, const XInst& x, unsigned lane) {
   return w.ctx.row32(x.src[1])[lane];
 }
 
+// Whoever is at this instruction of a kernel does nothing more than to leave it.
+bool leaves(const ptx::Function& function, std::uint32_t pc) {
+  while (pc < function.code.size()) {
+    const ptx::Inst& inst = function.code[pc];
+    if (inst.guard.kind != ptx::OperandKind::none) return false;
+    if (inst.op == ptx::Op::ret || inst.op == ptx::Op::exit) return true;
+    if (inst.op != ptx::Op::bra || inst.target <= pc) return false;
+    pc = inst.target;
+  }
+  return false;
+}
+
+// Of lanes that wait for others in the divergence stack, those that leave the kernel next. They count as
+// gone.
+std::uint32_t leaving(const Warp& w, const ptx::Function& function, std::uint32_t lanes) {
+  if (w.frame_depth != 0) return 0;
+  std::uint32_t out = 0;
+  for (std::uint32_t below = w.depth; below-- > 0 && lanes != 0;) {
+    const std::uint32_t there = w.stack[below].mask & lanes;
+    if (there != 0 && leaves(function, w.stack[below].pc)) out |= there;
+    lanes &= ~there;
+  }
+  return out;
+}
+
 }  // namespace
 
 void Watch::arrives(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f, std::uint32_t pc,
                     std::uint32_t lanes) {
   const auto lane = static_cast<unsigned>(__builtin_ctz(lanes));
-  const std::uint32_t here = alive(w);
+  std::uint32_t here = alive(w);
+  if (lanes != here) here &= ~leaving(w, *f.function, here & ~lanes);
   if (lanes != here && checker_.options().barriers) {
     if (x.inst->mods.aligned) {
       if (result::Finding* const found = checker_.findings().add("barrier.divergent", {&f, pc})) {
@@ -170,7 +196,8 @@ void Watch::hook(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f, s
 void Watch::members(WatchedBlock& b, Warp& w, CheckedFunction& f, std::uint32_t pc, std::uint32_t mask,
                     std::uint32_t lanes, bool syncs) {
   WatchedWarp& watched = b.warps[w.ctx.warp];
-  const std::uint32_t here = alive(w);
+  std::uint32_t here = alive(w);
+  if (lanes != here) here &= ~leaving(w, *f.function, here & ~lanes);
   if (const std::uint32_t strangers = lanes & ~mask; strangers != 0 && checker_.options().barriers) {
     if (result::Finding* const found = checker_.findings().add("barrier.mask", {&f, pc})) {
       const auto lane = static_cast<unsigned>(__builtin_ctz(strangers));

@@ -205,7 +205,16 @@ void Watch::outside(Warp& w, std::uint32_t lanes, unsigned side) {
   }
   found->message = fmt::format("{} outside of {}", writes ? "write" : "read",
                                shared ? "the block's shared memory" : "every allocation");
-  const auto near = checker_.memory().nearest(meant);
+  // Not the place that stands in for what lies outside
+  const exec::OutsideAccesses* const stand_in = w.ctx.memory->outside;
+  const exec::Allocation* near = checker_.memory().nearest(meant);
+  if (near != nullptr && stand_in != nullptr && near->address >= stand_in->first()) near = nullptr;
+  constexpr std::uint64_t null_page = std::uint64_t{1} << 20;
+  if (!shared && meant < null_page) {
+    found->memory = fmt::format("address {:#x}: a null pointer", meant);
+    found->hint = "look for a cudaMalloc() that failed, and for pointers that were never set";
+    return;
+  }
   if (shared) {
     found->memory =
         fmt::format("byte {} of {} bytes of shared memory", meant & 0xffffffffu, launch_.shared_bytes);

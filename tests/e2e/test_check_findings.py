@@ -160,6 +160,20 @@ __global__ void arrives_before(int* o) {                            // race.shar
     o[threadIdx.x] = a[threadIdx.x - 32];
   }
 }
+__global__ void left_early(int* o) {                                // none
+  __shared__ int a[128];
+  if (threadIdx.x >= 125) return;
+  if (blockIdx.x > 7) return;
+  for (int k = 0; k < 3; ++k) {
+    a[threadIdx.x] = k;
+    __syncthreads();
+    o[threadIdx.x] = a[124 - threadIdx.x];
+    __syncthreads();
+  }
+  a[threadIdx.x] = 3;
+  __syncwarp();
+  o[threadIdx.x] = a[threadIdx.x - (threadIdx.x % 32 != 0)] + __shfl_up_sync(0xffffffff, threadIdx.x, 1);
+}
 __global__ void first_guess(unsigned* n) {                          // race.guess
   unsigned old = *n, was;
   do old = atomicCAS(n, was = old, old + threadIdx.x);
@@ -185,6 +199,9 @@ __global__ void parted(int* c) {                                    // barrier.d
   if (threadIdx.x < 16) {
     __syncthreads();
     c[threadIdx.x] = 1;
+  } else {
+    c[threadIdx.x] = 2;
+    __syncthreads();
   }
 }
 __global__ void stranger(int* c) { if (threadIdx.x < 8) c[threadIdx.x] = __shfl_sync(0xf0u, threadIdx.x, 4); }  // barrier.mask
@@ -214,6 +231,7 @@ int main() {
   cudaMemset(e, 0, 4096); last_resets<<<4, 32>>>(e, c); cudaMemset(e, 0, 4096); any_resets<<<4, 32>>>(e, c);
   counts_from_nothing<<<1, 32>>>(c);
   cudaMemset(e, 0, 4096); first_guess<<<2, 32>>>((unsigned*)e); no_guess<<<1, 32>>>((unsigned*)e, c);
+  left_early<<<1, 128>>>(c);
   arrives_behind<<<1, 64>>>(c); arrives_before<<<1, 64>>>(c);
   bytes<<<1, 128>>>(k); same_byte<<<1, 128>>>(k); word_of_bytes<<<1, 32>>>(k);
   moves<<<1, 64>>>(v, u); sums<<<1, 64>>>(f, u); half_a_tile<<<1, 64>>>(f);
