@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "base/kernel_name.h"
+#include "check/host_work.h"
+#include "exec/state.h"
 
 namespace simtlab::check {
 namespace {
@@ -196,6 +198,7 @@ std::uint32_t Checker::begin_launch(CheckedLaunch launch) {
   std::vector<std::uint32_t> over;
   for (const auto& [earlier, l] : launches_)
     if (launch.submitted.comes_after(l.submitted)) over.push_back(earlier);
+  launch.beside = over.size() != launches_.size();
   const std::uint32_t id = races_.begin_launch(std::move(over));
   launches_[id] = std::move(launch);
   return id;
@@ -230,6 +233,21 @@ std::uint32_t Checker::site(CheckedFunction& f, std::uint32_t pc, SiteKind kind)
   if (known == 0)
     findings_.gap(fmt::format("races at instructions beyond the first {} that touch memory", late_bit));
   return known;
+}
+
+result::Access Checker::access_of(const CheckedFunction& f, std::uint32_t pc, std::uint32_t launch,
+                                  std::uint64_t block, unsigned thread, std::string what) {
+  const CheckedLaunch& l = launches_.at(launch);
+  result::Access out;
+  out.place = place_of(findings_.sources(), l.kernel, *f.module, *f.function, f.function->code[pc]);
+  out.what = std::move(what);
+  out.launch = l.number;
+  const exec::Dim3 at = exec::block_at(l.grid, block);
+  out.block[0] = at.x, out.block[1] = at.y, out.block[2] = at.z;
+  out.thread[0] = thread % l.block.x;
+  out.thread[1] = thread / l.block.x % l.block.y;
+  out.thread[2] = thread / l.block.x / l.block.y;
+  return out;
 }
 
 // ---- the result
@@ -327,7 +345,8 @@ result::CheckResult Checker::result(bool ended) {
   std::map<std::string, FileCoverage> files;
   // By name, not by the place in memory: the same in every run.
   std::map<std::pair<std::string, std::string>, const CheckedFunction*> by_name;
-  for (const auto& [at, f] : functions_) by_name[{f->module->name, f->function->name}] = f.get();
+  for (const auto& [at, f] : functions_)
+    if (!is_host_work(*f->module)) by_name[{f->module->name, f->function->name}] = f.get();
   for (const auto& [name, f] : by_name) cover(*f, files);
   for (auto& [name, file] : files) {
     result::CoveredFile& covered = out.coverage.emplace_back();

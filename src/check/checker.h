@@ -53,6 +53,7 @@ struct CheckedLaunch {
   const ptx::Function* entry = nullptr;
   std::shared_ptr<const ptx::Module> module;
   Submitted submitted = {};
+  bool beside = false;  // others of other streams may run at the same time
 };
 
 class Checker {
@@ -84,6 +85,8 @@ class Checker {
     return ++launches_of_[&kernel];
   }
   const CheckedLaunch& launch(std::uint32_t id) const { return launches_.at(id); }
+  result::Access access_of(const CheckedFunction& f, std::uint32_t pc, std::uint32_t launch,
+                           std::uint64_t block, unsigned thread, std::string what);
   std::uint32_t site(CheckedFunction& function, std::uint32_t pc, SiteKind kind);
 
   // These instructions count as of the GPU's scope in the launches that begin.

@@ -27,7 +27,9 @@ class Streams {
       std::uint32_t;  // 0: the default stream, which waits for the blocking ones, as they do for it
   using Event = std::uint32_t;
 
+  bool several() const { return several_; }
   void create(Stream stream, bool non_blocking) {
+    several_ = true;
     if (non_blocking) non_blocking_.insert(stream);
   }
   Submitted submit(Stream stream) {
@@ -63,6 +65,7 @@ class Streams {
   std::map<Event, Clock> events_;
   std::map<Stream, std::uint64_t> numbers_;
   std::set<Stream> non_blocking_;
+  bool several_ = false;
 };
 
 }  // namespace simtlab::check

@@ -56,6 +56,7 @@ Watch::Watch(Checker& checker, const exec::Launch::Impl& launch, std::uint32_t i
   const ptx::Module& module = *launch.module->module;
   functions_.resize(module.functions.size());
   const ptx::Function& entry = *launch.entry->function;
+  fine_ = checker.launch(id).beside;
   for (const ptx::Function& f : module.functions) {
     if (&f != &entry && (f.is_entry || entry.max_call_depth == 0)) continue;
     fine_ = fine_ || has_fine(f);
@@ -367,12 +368,12 @@ void Watch::unwritten_use(WatchedBlock& b, const Warp& w, const Origin& o, Check
   const unsigned bytes = ptx::size_of(load.type) * load.mods.vector;
   found->message = fmt::format("{} memory is {} before anything was written there", memory_name(o.space),
                                address ? "read and used as an address" : "read and used");
-  found->accesses.push_back(access_of(*o.function, o.pc, id_, b.races.block,
-                                      w.ctx.warp * exec::warp_size + o.lane,
-                                      fmt::format("read of {} bytes", bytes)));
+  found->accesses.push_back(checker_.access_of(*o.function, o.pc, id_, b.races.block,
+                                               w.ctx.warp * exec::warp_size + o.lane,
+                                               fmt::format("read of {} bytes", bytes)));
   if (o.function != &f || o.pc != pc)
-    found->accesses.push_back(
-        access_of(f, pc, id_, b.races.block, w.ctx.warp * exec::warp_size + lane, "use of the value"));
+    found->accesses.push_back(checker_.access_of(f, pc, id_, b.races.block,
+                                                 w.ctx.warp * exec::warp_size + lane, "use of the value"));
   if (o.space == ptx::Space::shared)
     found->memory = shared_place(*f.module, *launch_.entry->function, o.address, bytes);
   else if (o.space != ptx::Space::local)

@@ -117,8 +117,6 @@ class Watch final : public RaceSink {
                std::uint32_t lanes, bool syncs);
   void members_missing(WatchedBlock& b, exec::Warp& w, std::uint32_t still_here);
   void end_copies(WatchedBlock& b, exec::Warp& w, std::uint32_t lanes, std::uint32_t left);
-  result::Access access_of(const CheckedFunction& f, std::uint32_t pc, std::uint32_t launch,
-                           std::uint64_t block, unsigned thread, std::string what);
   std::string lane_value(const exec::Warp& w, const exec::XInst& x, unsigned lane) const;
   std::string memory_value(const ptx::Inst& inst, bool shared, std::uint64_t address) const;
 

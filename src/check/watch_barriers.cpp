@@ -84,8 +84,8 @@ void Watch::arrives(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f
         found->message = fmt::format(
             "a barrier of the block is reached by a part of a warp: lanes {} of warp {}, but not lanes {}",
             lanes_text(lanes), w.ctx.warp, lanes_text(here & ~lanes));
-        found->accesses.push_back(access_of(f, pc, id_, b.races.block, w.ctx.warp * exec::warp_size + lane,
-                                            "arrival at the barrier"));
+        found->accesses.push_back(checker_.access_of(
+            f, pc, id_, b.races.block, w.ctx.warp * exec::warp_size + lane, "arrival at the barrier"));
         found->hint =
             "every thread of the block must reach the same __syncthreads(): move it out of the "
             "branch or the loop that a part of the threads leaves";
@@ -205,7 +205,7 @@ void Watch::members(WatchedBlock& b, Warp& w, CheckedFunction& f, std::uint32_t 
           fmt::format("lanes {} of warp {} execute this, but the mask {:#010x} does not name them",
                       lanes_text(strangers), w.ctx.warp, mask);
       found->accesses.push_back(
-          access_of(f, pc, id_, b.races.block, w.ctx.warp * exec::warp_size + lane, "execution"));
+          checker_.access_of(f, pc, id_, b.races.block, w.ctx.warp * exec::warp_size + lane, "execution"));
       found->hint =
           "a thread must be in the mask of what it executes: compute the mask before the branch "
           "(__ballot_sync), or name all lanes that get here";
@@ -237,8 +237,8 @@ void Watch::members_missing(WatchedBlock& b, Warp& w, std::uint32_t still_here) 
           "lanes {} of warp {} wait for lanes {}, which the mask {:#010x} names and "
           "which do not get here",
           lanes_text(m.arrived), w.ctx.warp, lanes_text(missing), m.mask);
-      found->accesses.push_back(
-          access_of(*m.function, m.pc, id_, b.races.block, w.ctx.warp * exec::warp_size + lane, "arrival"));
+      found->accesses.push_back(checker_.access_of(*m.function, m.pc, id_, b.races.block,
+                                                   w.ctx.warp * exec::warp_size + lane, "arrival"));
       found->hint = "name only the lanes that get here, or let all of them get here";
     }
   }

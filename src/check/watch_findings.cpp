@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "check/host_work.h"
 #include "check/watch.h"
 #include "exec/outside.h"
 
@@ -12,11 +13,6 @@ using exec::Warp;
 
 namespace {
 
-void set_block(std::uint32_t (&out)[3], const exec::Dim3& grid, std::uint64_t number) {
-  const exec::Dim3 at = exec::block_at(grid, number);
-  out[0] = at.x, out[1] = at.y, out[2] = at.z;
-}
-
 std::string access_text(const Site& site, bool writes) {
   if (site.atomic) return fmt::format("atomic read-modify-write of {} bytes", site.bytes);
   if (site.late) return fmt::format("copy of {} bytes (cp.async)", site.bytes);
@@ -25,20 +21,6 @@ std::string access_text(const Site& site, bool writes) {
 }
 
 }  // namespace
-
-result::Access Watch::access_of(const CheckedFunction& f, std::uint32_t pc, std::uint32_t launch,
-                                std::uint64_t block, unsigned thread, std::string what) {
-  const CheckedLaunch& l = checker_.launch(launch);
-  result::Access out;
-  out.place = place_of(checker_.findings().sources(), l.kernel, *f.module, *f.function, f.function->code[pc]);
-  out.what = std::move(what);
-  out.launch = l.number;
-  set_block(out.block, l.grid, block);
-  out.thread[0] = thread % l.block.x;
-  out.thread[1] = thread / l.block.x % l.block.y;
-  out.thread[2] = thread / l.block.x / l.block.y;
-  return out;
-}
 
 void Watch::race(const Race& r) {
   const Site &mine = checker_.sites().at(r.site), &other = checker_.sites().at(r.other_site);
@@ -65,20 +47,23 @@ void Watch::race(const Race& r) {
   }
   CheckedFunction& f = *now_.function;
   const CheckedFunction& g = checker_.function(checker_.launch(r.other_launch).module, *other.function);
+  if (is_host_work(*g.module)) rule = "race.stream";
   result::Finding* const found = findings.add(rule, {&f, mine.pc}, {&g, other.pc});
   if (found == nullptr) return;
   const bool guess = rule == std::string_view("race.guess");
-  if (!guess)
+  const bool beside_host = is_host_work(*g.module);
+  if (!guess && !beside_host)
     findings.set_conflict(
         {{&f, mine.pc}, {&g, other.pc}, r.why, r.same_block, r.same_warp, r.same_instruction});
   if (mine.atomic || other.atomic) {
     if (mine.atomic) value.clear();
     if (other.atomic) other_value.clear();
   }
-  found->accesses.push_back(access_of(f, mine.pc, r.launch, r.block, r.thread, access_text(mine, r.writes)));
+  found->accesses.push_back(
+      checker_.access_of(f, mine.pc, r.launch, r.block, r.thread, access_text(mine, r.writes)));
   found->accesses.back().value = value;
-  found->accesses.push_back(access_of(g, other.pc, r.other_launch, r.other_block, r.other_thread,
-                                      access_text(other, r.other_writes)));
+  found->accesses.push_back(checker_.access_of(g, other.pc, r.other_launch, r.other_block, r.other_thread,
+                                               access_text(other, r.other_writes)));
   found->accesses.back().value = other_value;
   const unsigned bytes = std::min<unsigned>(mine.bytes, 8);
   found->memory = r.shared ? shared_place(*f.module, *launch_.entry->function, r.address, bytes)
@@ -118,6 +103,10 @@ void Watch::race(const Race& r) {
         "a plain load of what compare-and-swap expects at first, of {} memory that another thread changes by "
         "an atomic operation",
         where);
+  if (beside_host)
+    found->message =
+        fmt::format("a kernel {} memory that a {} of another stream {}, and nothing orders the two",
+                    r.writes ? "writes" : "reads", g.function->name, r.other_writes ? "writes" : "reads");
   const bool same_value = rule == std::string_view("race.same-value");
   if (same_value)
     found->message =
@@ -136,7 +125,8 @@ void Watch::race(const Race& r) {
         line);
     found->hint = "wait for the copy (__pipeline_wait_prior, cuda::pipeline), then __syncthreads()";
   } else if (r.launch != r.other_launch) {
-    found->missing = "the two kernels run in streams that nothing orders";
+    found->missing = beside_host ? "the two are in streams that nothing orders"
+                                 : "the two kernels run in streams that nothing orders";
     found->hint = "one stream, an event that the second stream waits for, or cudaDeviceSynchronize()";
   } else if (r.why == Race::Why::scope) {
     const bool small_other = other.scope == ptx::Scope::cta || other.scope == ptx::Scope::cluster;
@@ -181,13 +171,13 @@ void Watch::outside(Warp& w, std::uint32_t lanes, unsigned side) {
                                                          {&f, now_.pc});
   if (found == nullptr) return;
   const bool atomic = inst.op == ptx::Op::atom || inst.op == ptx::Op::red;
-  found->accesses.push_back(access_of(f, now_.pc, id_, now_.block->races.block,
-                                      w.ctx.warp * exec::warp_size + lane,
-                                      fmt::format("{} of {} byte{}",
-                                                  atomic   ? "atomic read-modify-write"
-                                                  : writes ? "write"
-                                                           : "read",
-                                                  bytes, bytes == 1 ? "" : "s")));
+  found->accesses.push_back(checker_.access_of(f, now_.pc, id_, now_.block->races.block,
+                                               w.ctx.warp * exec::warp_size + lane,
+                                               fmt::format("{} of {} byte{}",
+                                                           atomic   ? "atomic read-modify-write"
+                                                           : writes ? "write"
+                                                                    : "read",
+                                                           bytes, bytes == 1 ? "" : "s")));
   if (misaligned) {
     found->message = fmt::format("the address of a {} of {} bytes is no multiple of {}",
                                  writes ? "write" : "read", bytes, bytes);

@@ -79,7 +79,8 @@ void Watch::number(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f,
       // The first store behind the birth is the way that it took.
       result::Finding* const born = findings.first_number(nan ? "number.nan" : "number.infinity");
       if (born != nullptr && born->accesses.size() == 1) {
-        born->accesses.push_back(access_of(f, pc, id_, b.races.block, thread, "it is stored to memory"));
+        born->accesses.push_back(
+            checker_.access_of(f, pc, id_, b.races.block, thread, "it is stored to memory"));
         born->accesses.back().value = fmt::format("{}", value);
       }
       continue;
@@ -94,7 +95,7 @@ void Watch::number(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f,
     result::Finding* const found = findings.add(nan ? "number.nan" : "number.infinity", {&f, pc});
     if (found == nullptr) continue;
     found->message = fmt::format("{} is born: the operands are {}", nan ? "a NaN" : "an infinity", operands);
-    found->accesses.push_back(access_of(f, pc, id_, b.races.block, thread, "computation"));
+    found->accesses.push_back(checker_.access_of(f, pc, id_, b.races.block, thread, "computation"));
     found->accesses.back().value = fmt::format("{}", value);
     found->hint = nan ? "0/0, inf - inf, 0 * inf, or the root or logarithm of a negative number"
                       : "a division by zero, or a result beyond the largest number of the type";

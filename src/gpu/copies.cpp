@@ -58,10 +58,14 @@ void Gpu::Impl::invalidate(std::uint64_t address, std::uint64_t bytes) {
     timing->invalidate(address, bytes);
 }
 
-void Gpu::Impl::note_submitted(StreamId stream, bool blocking) {
-  if (!checker) return;
-  checker->streams().submit(stream);
+std::shared_ptr<check::HostWork> Gpu::Impl::host_work(check::HostWork::Kind kind, StreamId stream,
+                                                      bool blocking) {
+  if (!checker) return nullptr;
+  auto out = std::make_shared<check::HostWork>();
+  out->kind = kind;
+  out->submitted = checker->streams().submit(stream);
   if (blocking) checker->streams().synchronize(stream);
+  return out;
 }
 
 void Gpu::Impl::charge(std::uint64_t bytes, CopyKind kind, StreamId stream, bool async,
@@ -75,7 +79,6 @@ void Gpu::Impl::charge(std::uint64_t bytes, CopyKind kind, StreamId stream, bool
                                                    : Engine::within;
   work.effect = std::move(effect);
   copies.add_copy(static_cast<std::size_t>(kind), bytes, work.duration_ns);
-  note_submitted(stream, !async);
   submit(stream, std::move(work), 0, !async);
 }
 
@@ -86,7 +89,6 @@ void Gpu::Impl::charge_fill(std::uint64_t bytes, StreamId stream, bool async, st
   work.engine = Engine::within;
   work.effect = std::move(effect);
   copies.add_fill(bytes, work.duration_ns);
-  note_submitted(stream, !async);
   submit(stream, std::move(work), 0, !async);
 }
 
@@ -113,6 +115,17 @@ void note_fetched(check::Checker* checker, std::uint64_t from, const Gpu::Box& b
   for (std::uint64_t z = 0; z < box.depth; ++z)
     for (std::uint64_t y = 0; y < box.height; ++y)
       checker->fetched(from + z * box.src_slice + y * box.src_pitch, box.width);
+}
+
+std::vector<check::HostWork::Range> ranges(std::uint64_t address, const Gpu::Box& box, std::uint64_t pitch,
+                                           std::uint64_t slice) {
+  if ((box.height == 1 || pitch == box.width) && (box.depth == 1 || slice == pitch * box.height))
+    return {{address, box.width * box.height * box.depth}};
+  std::vector<check::HostWork::Range> out;
+  for (std::uint64_t z = 0; z < box.depth; ++z)
+    for (std::uint64_t y = 0; y < box.height; ++y)
+      out.push_back({address + z * slice + y * pitch, box.width});
+  return out;
 }
 
 void copy_rows(std::byte* to, const std::byte* from, const Gpu::Box& box) {
@@ -159,23 +172,35 @@ bool Gpu::copy_box(void* dst, const void* src, const Box& box, CopyKind kind, St
     if (m.memory.global().find(from_address, *from_extent) == nullptr) return false;
     from = m.memory.global().host(from_address);
   }
+  using Kind = check::HostWork::Kind;
+  const auto work = m.host_work(kind == CopyKind::host_to_device   ? Kind::to_device
+                                : kind == CopyKind::device_to_host ? Kind::to_host
+                                                                   : Kind::within_device,
+                                stream, !async);
+  if (work && kind != CopyKind::host_to_device)
+    work->reads = ranges(reinterpret_cast<std::uint64_t>(src), box, box.src_pitch, box.src_slice);
+  if (work && kind != CopyKind::device_to_host)
+    work->writes = ranges(to_address, box, box.dst_pitch, box.dst_slice);
   std::function<void()> effect;
   if (kind == CopyKind::host_to_device && async && !m.schedule.idle()) {
-    effect = [to, box, bytes = staged(from, box), &m, to_address, extent = *to_extent] {
+    effect = [work, to, box, bytes = staged(from, box), &m, to_address, extent = *to_extent] {
       Box packed = box;
       packed.src_pitch = box.width;
       packed.src_slice = box.width * box.height;
       copy_rows(to, bytes->data(), packed);
+      m.watch(work.get());
       note_rows(m.checker.get(), to_address, 0, box);
       m.invalidate(to_address, extent);
     };
   } else if (kind == CopyKind::host_to_device && async) {
     copy_rows(to, from, box);  // nothing is under way that could see the difference
+    m.watch(work.get());
     note_rows(m.checker.get(), to_address, 0, box);
     m.invalidate(to_address, *to_extent);
   } else {
     effect = [=, &m, extent = *to_extent] {
       copy_rows(to, from, box);
+      m.watch(work.get());
       if (kind == CopyKind::device_to_host)
         return note_fetched(m.checker.get(), reinterpret_cast<std::uint64_t>(src), box);
       note_rows(m.checker.get(), to_address,
@@ -193,7 +218,10 @@ bool Gpu::fill_box(std::uint64_t address, std::byte value, const Box& box, Strea
   const std::optional<std::uint64_t> all = extent(box, box.dst_pitch, box.dst_slice);
   if (!all || m.memory.global().find(address, *all) == nullptr) return false;
   m.recorder.note(stream::trace::OpKind::invalidate, {.a = address, .b = *all});
+  const auto work = m.host_work(check::HostWork::Kind::fill, stream, !async);
+  if (work) work->writes = ranges(address, box, box.dst_pitch, box.dst_slice);
   m.charge_fill(box.width * box.height * box.depth, stream, async, [=, &m, all = *all] {
+    m.watch(work.get());
     for (std::uint64_t z = 0; z < box.depth; ++z)
       for (std::uint64_t y = 0; y < box.height; ++y)
         m.memory.global().fill(address + z * box.dst_slice + y * box.dst_pitch, value, box.width);
@@ -209,10 +237,12 @@ bool Gpu::fill(std::uint64_t address, std::byte value, std::uint64_t bytes, Stre
 }
 
 void Gpu::charge_copy(std::uint64_t bytes, CopyKind kind, StreamId stream, bool async) {
+  impl_->host_work(check::HostWork::Kind::to_device, stream, !async);
   impl_->charge(bytes, kind, stream, async, {});
 }
 
 void Gpu::charge_fill(std::uint64_t bytes, StreamId stream, bool async) {
+  impl_->host_work(check::HostWork::Kind::fill, stream, !async);
   impl_->charge_fill(bytes, stream, async, {});
 }
 

@@ -109,6 +109,9 @@ void Gpu::synchronize(StreamId stream) {
   impl_->schedule.synchronize(stream);
   if (impl_->checker) impl_->checker->streams().synchronize(stream);
 }
+void Gpu::host_knows_end(StreamId stream) {
+  if (impl_->checker) impl_->checker->streams().synchronize(stream);
+}
 EventId Gpu::create_event() {
   impl_->recorder.note(OpKind::create_event, {});
   return impl_->schedule.create_event();

@@ -185,6 +185,8 @@ class Gpu {
   // waits.
   void synchronize();
   void synchronize(StreamId stream);
+  void host_knows_end(StreamId stream);  // of all that was submitted, for the checks of what is ordered
+
   EventId create_event();
   bool destroy_event(EventId event);
   bool has_event(EventId event) const;

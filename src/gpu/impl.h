@@ -7,6 +7,7 @@
 
 #include "base/team.h"
 #include "check/checker.h"
+#include "check/host_work.h"
 #include "gpu/copy_counters.h"
 #include "gpu/device_memory.h"
 #include "gpu/host_memory.h"
@@ -43,7 +44,11 @@ struct Gpu::Impl final : KernelEngine, KernelSink {
   // effect: what the copy does to memory when it ends; may be empty.
   void charge(std::uint64_t bytes, CopyKind kind, StreamId stream, bool async, std::function<void()> effect);
   void charge_fill(std::uint64_t bytes, StreamId stream, bool async, std::function<void()> effect);
-  void note_submitted(StreamId stream, bool blocking);  // a copy or a fill
+  // A copy or a fill is submitted; null: nobody checks.
+  std::shared_ptr<check::HostWork> host_work(check::HostWork::Kind kind, StreamId stream, bool blocking);
+  void watch(const check::HostWork* work) {  // it is executed
+    if (work != nullptr) check::watch_host_work(*checker, *work);
+  }
   void invalidate(std::uint64_t address, std::uint64_t bytes);
 
   // replay.cpp: what a trace says

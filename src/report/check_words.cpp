@@ -151,7 +151,8 @@ std::vector<std::string> checked_kernels(const result::Result& result) {
   };
   for (const result::KernelResult& k : result.kernels) add(k.demangled.empty() ? k.name : k.demangled);
   for (const Finding& f : result.check->findings)
-    for (const Access& a : f.accesses) add(a.place.kernel);
+    for (const Access& a : f.accesses)
+      if (a.launch != 0) add(a.place.kernel);  // not copies of the host's
   return out;
 }
 

@@ -66,6 +66,14 @@ const std::vector<FindingRule>& finding_rules() {
        "Two threads access the same bytes of global memory, one of them writes, and nothing orders the two. "
        "Within a block a barrier orders them; between blocks a flag with release and acquire, an atomic for "
        "both, cooperative groups' grid barrier, or a second kernel."},
+      {"race.stream", "Copy or memset beside a kernel of another stream", error, "races",
+       "A copy or a memset, and a kernel or a copy of another stream, use the same bytes of global memory, "
+       "one "
+       "of them writes, and neither waits for the other. Put them into one stream, let the second stream "
+       "wait "
+       "for an event behind the first one (cudaStreamWaitEvent), or synchronise in between. Streams made "
+       "with "
+       "cudaStreamNonBlocking do not wait for the default stream either."},
       {"race.scope", "Atomics or fences of too small a scope", error, "races",
        "Both accesses are atomic, or are ordered by a flag, but the scope of one of them does not include "
        "the other thread: _block between blocks, _device beside the host. Widen the scope."},

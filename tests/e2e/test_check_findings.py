@@ -1,5 +1,6 @@
 """simtlab check: what its detectors find in kernels that are wrong on purpose, and that they leave right ones alone."""
 import json
+import re
 import unittest
 
 from harness import Case, main, needs_clang
@@ -286,6 +287,35 @@ int main() {
   cudaFree(o); cudaFree(a); cudaFree(b); cudaFree(p);
 }
 """
+STREAMS = """
+#include <cuda_runtime.h>
+#include <vector>
+__global__ void twice(int n, int* a) { int i = blockIdx.x * 64 + threadIdx.x; if (i < n) a[i] *= 2; }
+int main(int argc, char** argv) {
+  const int n = 1000, bytes = 4 * n;
+  int *a, *b, *h; cudaStream_t s, t, alone; cudaEvent_t e; std::vector<int> pageable(n);
+  cudaMalloc(&a, bytes); cudaMalloc(&b, bytes); cudaMallocHost(&h, bytes); for (int i = 0; i < n; ++i) h[i] = i;
+  cudaStreamCreate(&s); cudaStreamCreate(&t); cudaStreamCreateWithFlags(&alone, cudaStreamNonBlocking); cudaEventCreate(&e);
+  auto in = [&](cudaStream_t to) { cudaMemcpyAsync(a, h, bytes, cudaMemcpyHostToDevice, to); };
+  auto out = [&](int* to, cudaStream_t from) { cudaMemcpyAsync(to, a, bytes, cudaMemcpyDeviceToHost, from); };
+  auto on = [&](cudaStream_t to, int first = 0) { twice<<<16, 64, 0, to>>>(n - first, a + first); };
+  auto set = [&] { cudaMemset(a, 0, bytes); };
+  switch (argv[1][0]) {
+    case '0': in(s); on(s); out(h, s); break;                                             // none
+    case '1': in(s); on(t); break;                                                        // to the device
+    case '2': in(s); cudaEventRecord(e, s); cudaStreamWaitEvent(t, e, 0); on(t); break;   // none
+    case '3': set(); on(t); out(h, s); break;                                             // to the host
+    case '4': set(); on(alone); break;                                                    // memset
+    case '5': set(); on(t); cudaMemcpy(h, a, bytes, cudaMemcpyDeviceToHost); break;       // none
+    case '6': in(s); in(t); break;                                                        // to the device
+    case '7': set(); cudaDeviceSynchronize(); out(pageable.data(), s); on(t); break;      // none
+    case '8': set(); cudaDeviceSynchronize(); cudaMemcpyAsync(b, a, bytes, cudaMemcpyDeviceToDevice, s); on(t, 500); break;  // within the device
+    case '9': set(); cudaDeviceSynchronize(); cudaMemcpyAsync(b, a, 2000, cudaMemcpyDeviceToDevice, s); on(t, 500); break;   // none
+  }
+  cudaDeviceSynchronize(); cudaFree(a); cudaFree(b); cudaFreeHost(h);
+  cudaStreamDestroy(s); cudaStreamDestroy(t); cudaStreamDestroy(alone); cudaEventDestroy(e);
+}
+"""
 NUMBERS = """
 #include <cuda_runtime.h>
 __global__ void divides(float* o, const float* a, const float* b) { float q = a[threadIdx.x] / b[threadIdx.x]; o[threadIdx.x] = q - 1; }
@@ -362,6 +392,22 @@ class Findings(Case):
         )
         self.assertEqual({f["level"] for f in found}, {"warning"})
         self.assertEqual(len(result["check"]["findings"]), 2, "padding is no finding")
+
+    def test_copies_beside_kernels_of_other_streams(self):
+        self.file("app.cu", STREAMS)
+        self.ok("build", "app.cu", "-o", "app")
+        for case, expected in re.findall(r"case '(\d)':.* // (.*)", STREAMS):
+            with self.subTest(case=case):
+                self.simtlab("check", "-q", "--json=r.json", "--", "./app", case)
+                result = json.loads((self.folder / "r.json").read_text())["check"]
+                if expected == "none":
+                    self.assertEqual(result["findings"], [])
+                    continue
+                (race,) = result["findings"]
+                self.assertEqual((race["rule"], race["level"]), ("race.stream", "error"))
+                self.assertIn(race["accesses"][0]["launch"] * race["accesses"][1]["launch"], (0,))
+                names = " ".join(a["place"]["kernel"] for a in race["accesses"])
+                self.assertIn(expected, names)
 
     def test_first_nan(self):
         result, _ = self.found(NUMBERS, "--nan")

@@ -12,6 +12,16 @@ bool on_device(Runtime& runtime, const void* pointer) {
   return kind != nullptr && *kind != MemoryKind::host;
 }
 
+// As far as it is known: of page-locked memory that the device does not see, the first byte alone.
+bool is_page_locked(Runtime& runtime, void* pointer) {
+  if (runtime.kind_of(pointer) != nullptr || runtime.plain_host.contains(pointer)) return true;
+  auto registered = runtime.registered_host.upper_bound(pointer);
+  if (registered == runtime.registered_host.begin()) return false;
+  --registered;
+  return static_cast<const std::byte*>(pointer) <
+         static_cast<const std::byte*>(registered->first) + registered->second;
+}
+
 int resolve(Runtime& runtime, const void* dst, const void* src, int kind) {
   if (kind != by_address) return kind;
   const bool to = on_device(runtime, dst), from = on_device(runtime, src);
@@ -50,7 +60,11 @@ CudaError copy_box(Runtime& runtime, void* dst, const void* src, const gpu::Gpu:
       copy_on_host(dst, src, box);
       return success;
     case host_to_device: done = gpu.copy_box(dst, src, box, CopyKind::host_to_device, *stream, async); break;
-    case device_to_host: done = gpu.copy_box(dst, src, box, CopyKind::device_to_host, *stream, async); break;
+    case device_to_host:
+      done = gpu.copy_box(dst, src, box, CopyKind::device_to_host, *stream, async);
+      // The call returns when all has been copied.
+      if (async && !is_page_locked(runtime, dst)) gpu.host_knows_end(*stream);
+      break;
     // The host does not wait for copies within the device.
     case device_to_device:
       done = gpu.copy_box(dst, src, box, CopyKind::device_to_device, *stream, true);
