@@ -160,6 +160,35 @@ static void check_pairs() {
   }
 }
 
+// What C++ calls by one name for float and double is the function of float for a float.
+#define ONE_FLOAT(of) \
+  of(acosh) of(asinh) of(atanh) of(cbrt) of(erf) of(erfc) of(exp2) of(expm1) of(lgamma) of(log1p) of(log2) of(logb) of(nearbyint) of(rint) of(round) of(tgamma) of(trunc)
+#define TWO_FLOATS(of) of(copysign) of(fdim) of(fmax) of(fmin) of(hypot) of(nextafter) of(remainder)
+static __device__ bool same(float a, float b) { return __float_as_int(a) == __float_as_int(b); }
+__global__ void overloads(float x, float y, int* wrong) {
+  int bad = 0, q = 0, r = 0;
+#define SAME(name) bad += !same(name(x), name##f(x)) + (sizeof(name(x)) != sizeof(float));
+  ONE_FLOAT(SAME)
+#undef SAME
+#define SAME(name) bad += !same(name(x, y), name##f(x, y)) + (sizeof(name(x, y)) != sizeof(float));
+  TWO_FLOATS(SAME)
+#undef SAME
+  bad += !same(fma(x, y, 1.0f), fmaf(x, y, 1.0f)) + !same(std::fma(x, y, 1.0f), fmaf(x, y, 1.0f));
+  bad += !same(remquo(x, y, &q), remquof(x, y, &r)) + (q != r) + !same(scalbn(x, 3), scalbnf(x, 3));
+  bad += !same(scalbln(x, 3L), scalblnf(x, 3L)) + (ilogb(x) != ilogbf(x)) + (lrint(x) != lrintf(x));
+  bad += (llrint(x) != llrintf(x)) + (lround(x) != lroundf(x)) + (llround(x) != llroundf(x));
+  bad += !isnan(nan("")) + !isnan(nanf("1"));
+  wrong[threadIdx.x] = bad;
+}
+static void check_overloads() {
+  Shared<int> wrong(1);
+  for (const float x : {0.25f, -0.5f, 1.75f, 20.5f, -3.0f}) {
+    overloads<<<1, 1>>>(x, 1.5f, wrong.p);
+    CUDA(cudaDeviceSynchronize());
+    EXPECT_EQ_AT(0, wrong[0], 0);
+  }
+}
+
 int main() {
 #define CHECK(name, single_bound, double_bound, low, high)                  \
   check<float>(#name, f32_##name, right::name, single_bound, low, high);    \
@@ -173,5 +202,6 @@ int main() {
   check_inverse<float>("normcdfinv", f32_normcdfinv, right::normcdf, 0.01, 0.99, 1e-7);
   check_inverse<double>("normcdfinv", f64_normcdfinv, right::normcdf, 0.01, 0.99, 4e-16);
   check_pairs();
+  check_overloads();
   return verdict("math_functions");
 }

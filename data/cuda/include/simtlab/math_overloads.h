@@ -151,6 +151,43 @@ SIMTLAB_D float j1(float x) { return j1f(x); }
 SIMTLAB_D float y0(float x) { return y0f(x); }
 SIMTLAB_D float y1(float x) { return y1f(x); }
 
+// Those of the C++ library in device code, which clang's headers declare and leave to CUDA's.
+SIMTLAB_D float acosh(float x) { return acoshf(x); }
+SIMTLAB_D float asinh(float x) { return asinhf(x); }
+SIMTLAB_D float atanh(float x) { return atanhf(x); }
+SIMTLAB_D float cbrt(float x) { return cbrtf(x); }
+SIMTLAB_D float erf(float x) { return erff(x); }
+SIMTLAB_D float erfc(float x) { return erfcf(x); }
+SIMTLAB_D float exp2(float x) { return exp2f(x); }
+SIMTLAB_D float expm1(float x) { return expm1f(x); }
+SIMTLAB_D float lgamma(float x) { return lgammaf(x); }
+SIMTLAB_D float log1p(float x) { return log1pf(x); }
+SIMTLAB_D float log2(float x) { return log2f(x); }
+SIMTLAB_D float logb(float x) { return logbf(x); }
+SIMTLAB_D float nearbyint(float x) { return nearbyintf(x); }
+SIMTLAB_D float rint(float x) { return rintf(x); }
+SIMTLAB_D float round(float x) { return roundf(x); }
+SIMTLAB_D float tgamma(float x) { return tgammaf(x); }
+SIMTLAB_D float trunc(float x) { return truncf(x); }
+SIMTLAB_D float copysign(float a, float b) { return copysignf(a, b); }
+SIMTLAB_D float fdim(float a, float b) { return fdimf(a, b); }
+SIMTLAB_D float fmax(float a, float b) { return fmaxf(a, b); }
+SIMTLAB_D float fmin(float a, float b) { return fminf(a, b); }
+SIMTLAB_D float hypot(float a, float b) { return hypotf(a, b); }
+SIMTLAB_D float nextafter(float a, float b) { return nextafterf(a, b); }
+SIMTLAB_D float remainder(float a, float b) { return remainderf(a, b); }
+SIMTLAB_D float fma(float a, float b, float c) { return fmaf(a, b, c); }
+SIMTLAB_D float remquo(float a, float b, int* quotient) { return remquof(a, b, quotient); }
+SIMTLAB_D float scalbn(float x, int n) { return scalbnf(x, n); }
+SIMTLAB_D float scalbln(float x, long n) { return scalblnf(x, n); }
+SIMTLAB_D int ilogb(float x) { return ilogbf(x); }
+SIMTLAB_D long lrint(float x) { return lrintf(x); }
+SIMTLAB_D long long llrint(float x) { return llrintf(x); }
+SIMTLAB_D long lround(float x) { return lroundf(x); }
+SIMTLAB_D long long llround(float x) { return llroundf(x); }
+SIMTLAB_D double nan(const char*) { return __builtin_nan(""); }
+SIMTLAB_D float nanf(const char*) { return __builtin_nanf(""); }
+
 #undef SIMTLAB_HD
 #undef SIMTLAB_H
 #undef SIMTLAB_D
