@@ -118,6 +118,8 @@ device::Occupancy fit(const device::Device& device, const stream::WarpSource& la
 
 device::Occupancy fit(const device::Device& device, const ptx::Function& kernel, unsigned threads,
                       std::uint32_t registers, std::uint64_t shared_bytes) {
+  // What PTX keeps alive may be more than a thread can have: a compiler would spill the others.
+  if (registers == kernel.registers) registers = std::min(registers, device.sm.max_registers_per_thread);
   const device::Occupancy occupancy = device::occupancy(device, threads, registers, shared_bytes);
   if (occupancy.blocks_per_sm == 0) {
     // The most that would fit
