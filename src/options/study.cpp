@@ -14,6 +14,7 @@ std::string_view name_of(Study study) {
       "a kernel in functional mode",
       "the check of a program",
       "the check of a kernel",
+      "results of earlier checks",
       "the cache study of a program",
       "the cache study of a kernel",
       "the cache study of a trace",

@@ -20,6 +20,7 @@ enum class Study : std::uint8_t {
   // check
   check_program,
   check_kernel,
+  check_results,  // of earlier runs
   // cache
   cache_program,
   cache_kernel,

@@ -104,6 +104,8 @@ const std::vector<Term>& error_ids() {
        "A file of suppressions of `check` has a key or a rule that does not exist, says no reason, would "
        "silence everything, or is XML that is not compute-sanitizer's.",
        "docs/guide/check.md describes both forms; `simtlab list checks` names the rules."},
+      {"check-result", "`check FILE.json` was given a result of another command.",
+       "Take what `simtlab check --json=FILE` wrote."},
       {"check-baseline", "A baseline of `check` is not as `--write-baseline` writes it.",
        "Write it anew: simtlab check --write-baseline FILE ..."},
       {"suite-list", "A list of programs has a key that does not exist, or a value that is not of its kind.",

@@ -131,6 +131,30 @@ class Programs(Check):
         self.assertIn("less than the 100 % that --coverage-min asks for", done.stdout)
         self.check(0, "p.cu", "--coverage-min", "30")
 
+    def test_results_of_earlier_checks_become_one(self):
+        never = "if (n < 0)\n    for (int k = 0; k < i; ++k)\n      atomicAdd(out, k * n);\n"
+        self.file("p.cu", BEYOND)
+        self.file("q.cu", CLEAN.replace("if (i < n) out", never + "  if (i < n) out"))
+        self.check(8, "p.cu", "--json=p.json")
+        self.check(0, "q.cu", "--json=q.json")
+        done = self.check(8, "p.json", "q.json", "--json=all.json", "--lcov=all.info")
+        self.assertIn("1 error, 0 warnings in 2 kernels (4 launches)\n", done.stdout)  # of the same names
+        self.assertEqual([f["rule"] for f in self.findings("all.json")], ["memory.out-of-bounds"])
+        covered = (self.folder / "all.info").read_text()
+        for name in ("p.cu", "q.cu"):
+            self.assertIn(f"/{name}\n", covered)
+        self.check(0, "q.json", "q.json")
+        self.check(6, "q.json", "--coverage-min", "100")
+        self.file("s.toml", '[[suppression]]\nrule = "memory.*"\nreason = "on purpose"\n')
+        self.check(0, "p.json", "q.json", "--suppressions", "s.toml")
+        self.fails(2, "check", "p.json", "--explore", "2", says="results of earlier checks")
+        self.fails(2, "check", "p.json", "--gpu", "v100", says="results of earlier checks")
+        self.fails(2, "check", "p.json", "--json=p.json", says="would overwrite")
+        self.file("no.json", "{}")
+        self.fails(3, "check", "no.json")
+        self.simtlab("run", "--mode", "functional", "--json=run.json", "q.cu")
+        self.fails(3, "check", "q.json", "run.json", says="run.json is no result of a check [check-result]")
+
     def test_suppressions_baselines_and_filters(self):
         self.file("s.toml", '[[suppression]]\nrule = "memory.*"\nkernel = "fill"\nreason = "on purpose"\n')
         self.assertIn("suppressed 1", self.check(0, "p.cu", "--suppressions", "s.toml").stdout)

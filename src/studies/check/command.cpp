@@ -5,11 +5,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 
 #include "base/error.h"
 #include "base/shown.h"
 #include "report/check.h"
+#include "result/json.h"
+#include "result/merge_findings.h"
 #include "studies/check/baseline.h"
 #include "studies/check/judge.h"
 #include "studies/common/studies.h"
@@ -92,6 +95,34 @@ Judging judging_of(const CheckRun& c, std::vector<std::string>& warnings) {
   return out;
 }
 
+// `check a.json b.json`: what earlier checks have found, as one.
+bool asks_for_results(const Call& call) {
+  return !call.rest.empty() && !call.after_dashes &&
+         std::ranges::all_of(call.rest, [](const std::string& word) { return word.ends_with(".json"); });
+}
+
+Outcome results_of(const Call& call, const OutputOptions& output) {
+  Outcome out;
+  out.output = output;
+  for (const std::string& file : call.rest) {
+    result::Result one = result::read_result_file(file);
+    if (!one.check)
+      throw Error(ExitCode::bad_input, "check-result", fmt::format("{} is no result of a check", shown(file)),
+                  "take what `simtlab check --json=FILE` wrote");
+    if (out.code == 0) out.code = one.manifest.failure_code;
+    if (!out.result) {
+      out.result = std::move(one);
+      continue;
+    }
+    result::Result& all = *out.result;
+    result::merge(*all.check, std::move(*one.check));
+    std::ranges::move(one.kernels, std::back_inserter(all.kernels));
+    if (all.manifest.failure.empty()) all.manifest.failure = one.manifest.failure;
+    all.manifest.interrupted = all.manifest.interrupted || one.manifest.interrupted;
+  }
+  return out;
+}
+
 void refuse_traces(const Call& call) {
   for (const std::string& word : call.rest)
     if (is_trace(word))
@@ -126,11 +157,16 @@ void note_what_was_not_checked(result::Result& result) {
 }
 
 Outcome check(const Call& call, CheckRun c) {
-  c.run.given.set("check", words_of(c));
-  c.run.given.set("mode", "functional");
-  c.run.given.set("memory-errors", "report");
-  refuse_traces(call);
-  refuse_unread(call.command, study_of(c.run, call));
+  const bool again = asks_for_results(call);
+  if (again) {
+    refuse_unread(call.command, options::Study::check_results);
+  } else {
+    c.run.given.set("check", words_of(c));
+    c.run.given.set("mode", "functional");
+    c.run.given.set("memory-errors", "report");
+    refuse_traces(call);
+    refuse_unread(call.command, study_of(c.run, call));
+  }
   std::vector<std::string> warnings;
   const Judging judging = judging_of(c, warnings);
   c.run.output.more = {{"--sarif", &c.sarif},
@@ -144,8 +180,9 @@ Outcome check(const Call& call, CheckRun c) {
                 "give the other one a file, as --sarif=FILE");
   // Writing the baseline that is read is how it is renewed; all else that is read must stay.
   std::vector<std::filesystem::path> inputs(c.suppressions.begin(), c.suppressions.end());
+  if (again) inputs.insert(inputs.end(), call.rest.begin(), call.rest.end());
   check_inputs(c.run.output, inputs);
-  Outcome out = run_command(call, c.run);
+  Outcome out = again ? results_of(call, c.run.output) : run_command(call, c.run);
   if (!out.result) return out;
   // Left by _exit: green would be a lie.
   if (!out.result->check && !out.result->kernels.empty() && !out.failure && out.code == 0)
@@ -195,12 +232,6 @@ void add_check_options(Command& command, CheckRun& c) {
   command.add_option("--order", c.order, "Run in this order alone: what a finding of --explore names")
       ->check(not_empty())
       ->type_name("SEED")
-      ->group(group);
-  command
-      .add_option("--coverage-min", c.coverage_min,
-                  "Fail (exit code 6) where fewer per cent of the lines of device code ran")
-      ->check(in_range(0.0, 100.0))
-      ->type_name("PERCENT")
       ->group(group);
 }
 
@@ -274,10 +305,19 @@ void add_check(Command& app) {
       "Forms: simtlab check [OPTIONS] app.cu [MORE SOURCES AND NVCC FLAGS] [-- ARGUMENTS]\n"
       "       simtlab check [OPTIONS] -- ./app [ARGUMENTS]\n"
       "       simtlab check [OPTIONS] kernel.ptx --launch FILE\n"
+      "       simtlab check [OPTIONS] a.json b.json ...  (results of earlier checks, as one)\n"
       "       simtlab check [OPTIONS] kernel.cl --global 160x160 --local 16x16 --arg ...\n"
       "Exit codes: 0 nothing that counts; 8 findings; 6 too little coverage; else as `simtlab run`.");
   add_options(*sub, options::checked, options->run.given);
-  add_check_options(*sub, *options);
+  {
+    const ReadBy runs(*sub, options::checked);
+    add_check_options(*sub, *options);
+  }
+  sub->add_option("--coverage-min", options->coverage_min,
+                  "Fail (exit code 6) where fewer per cent of the lines of device code ran")
+      ->check(in_range(0.0, 100.0))
+      ->type_name("PERCENT")
+      ->group("Checks");
   add_weight_options(*sub, *options);
   {
     const ReadBy kernels(*sub, options::Study::check_kernel);
