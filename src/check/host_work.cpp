@@ -59,8 +59,7 @@ class Sink final : public RaceSink {
                                                  r.other_writes ? "write" : "read"));
     found->accesses.push_back(checker_.access_of(f, mine.pc, r.launch, 0, 0, r.writes ? "write" : "read"));
     found->memory = global_place(checker_.memory(), r.address, 1);
-    found->missing = "the two are in streams that nothing orders";
-    found->hint = "one stream, an event that the second stream waits for, or cudaDeviceSynchronize()";
+    add_missing_stream_order(*found);
   }
 
  private:
@@ -105,6 +104,11 @@ class Accesses {
 };
 
 }  // namespace
+
+void add_missing_stream_order(result::Finding& found) {
+  found.missing = "the two are in streams that nothing orders";
+  found.hint = "one stream, an event that the second stream waits for, or cudaDeviceSynchronize()";
+}
 
 bool is_host_work(const ptx::Module& m) { return &m == module().get(); }
 

@@ -22,6 +22,9 @@ struct HostWork {
 // It is executed now. Without effect where the program has one stream alone.
 void watch_host_work(Checker& checker, const HostWork& work);
 
+// Of a race between two streams.
+void add_missing_stream_order(result::Finding& found);
+
 // The module that stands in for the code of copies and fills.
 bool is_host_work(const ptx::Module& module);
 

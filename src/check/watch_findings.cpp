@@ -20,6 +20,83 @@ std::string access_text(const Site& site, bool writes) {
                      site.bytes, site.bytes == 1 ? "" : "s");
 }
 
+// What happened, by the rule and the reason.
+std::string message_of(const Race& r, const result::Finding& found) {
+  const char* const where = r.shared ? "shared" : "global";
+  if (found.rule == "race.guess")
+    return fmt::format(
+        "a plain load of what compare-and-swap expects at first, of {} memory that another thread changes by "
+        "an atomic operation",
+        where);
+  if (found.rule == "race.stream")
+    return fmt::format("a kernel {} memory that a {} of another stream {}, and nothing orders the two",
+                       r.writes ? "writes" : "reads", found.accesses[1].place.kernel,
+                       r.other_writes ? "writes" : "reads");
+  if (found.rule == "race.same-value")
+    return fmt::format("two threads write the same value to the same {} memory, and nothing orders them",
+                       where);
+  switch (r.why) {
+    case Race::Why::unordered:
+      return fmt::format("two threads {} the same {} memory{}, and nothing orders them",
+                         r.writes && r.other_writes ? "write to" : "use", where,
+                         r.writes && r.other_writes ? "" : ", one of them writes");
+    case Race::Why::scope:
+      return fmt::format(
+          "two threads use the same {} memory by operations of a scope that does not include both of them",
+          where);
+    case Race::Why::volatile_:
+      return fmt::format(
+          "two threads use the same {} memory by volatile accesses: no race for PTX, one for CUDA C++",
+          where);
+    case Race::Why::late: return "a copy to shared memory may still be under way when it is used";
+    case Race::Why::unfenced: break;
+  }
+  return fmt::format(
+      "two threads use the same {} memory; the second one has seen what the first one released, but has not "
+      "acquired it",
+      where);
+}
+
+// The edge that is missing, and what would make one.
+void add_missing_edge(const Race& r, const Site& other, result::Finding& found) {
+  const std::uint32_t line = found.accesses[1].place.line;
+  if (found.rule == "race.guess") {
+    found.missing = "the load is no atomic operation";
+    found.hint = "a volatile load, cuda::atomic_ref, or atomicCAS with any value for the first look";
+  } else if (r.why == Race::Why::unfenced) {
+    found.missing = "no fence between the atomic or volatile operation that saw the release and this access";
+    found.hint =
+        "__threadfence() behind that operation, or an acquire; without it an older value may be read";
+  } else if (r.why == Race::Why::late) {
+    found.missing = fmt::format(
+        "nobody waited for the copy of line {} (cp.async.wait_group) and then for its "
+        "threads (__syncthreads())",
+        line);
+    found.hint = "wait for the copy (__pipeline_wait_prior, cuda::pipeline), then __syncthreads()";
+  } else if (r.launch != r.other_launch) {
+    add_missing_stream_order(found);
+  } else if (r.why == Race::Why::scope) {
+    const bool small_other = other.scope == ptx::Scope::cta || other.scope == ptx::Scope::cluster;
+    found.missing = fmt::format("the operation at line {} is of block scope (.cta), and the blocks differ",
+                                small_other ? line : found.accesses[0].place.line);
+    found.hint = "atomicAdd() instead of atomicAdd_block(), or thread_scope_device";
+  } else if (r.same_instruction) {
+    found.missing = "lanes of one warp, in one instruction";
+    found.hint = "let one thread do it, or use an atomic operation";
+  } else if (r.same_warp) {
+    found.missing = fmt::format("lanes of one warp, and no __syncwarp() since line {}", line);
+    found.hint = "__syncwarp() between the two; lanes of a warp need not run in step";
+  } else if (r.same_block) {
+    found.missing = fmt::format("no __syncthreads() since line {}", line);
+    found.hint = "__syncthreads() between the two, or an atomic operation";
+  } else {
+    found.missing = "the blocks of a kernel run in any order, and neither waits for the other";
+    found.hint =
+        "an atomic operation, another kernel for the second part, or a flag that is released "
+        "(__threadfence(), then an atomic) and acquired";
+  }
+}
+
 }  // namespace
 
 void Watch::race(const Race& r) {
@@ -50,9 +127,7 @@ void Watch::race(const Race& r) {
   if (is_host_work(*g.module)) rule = "race.stream";
   result::Finding* const found = findings.add(rule, {&f, mine.pc}, {&g, other.pc});
   if (found == nullptr) return;
-  const bool guess = rule == std::string_view("race.guess");
-  const bool beside_host = is_host_work(*g.module);
-  if (!guess && !beside_host)
+  if (found->rule != "race.guess" && found->rule != "race.stream")  // these are not mended by a barrier
     findings.set_conflict(
         {{&f, mine.pc}, {&g, other.pc}, r.why, r.same_block, r.same_warp, r.same_instruction});
   if (mine.atomic || other.atomic) {
@@ -68,86 +143,8 @@ void Watch::race(const Race& r) {
   const unsigned bytes = std::min<unsigned>(mine.bytes, 8);
   found->memory = r.shared ? shared_place(*f.module, *launch_.entry->function, r.address, bytes)
                            : global_place(checker_.memory(), r.address, bytes);
-  const std::uint32_t line = found->accesses[1].place.line;
-  const char* const where = r.shared ? "shared" : "global";
-  switch (r.why) {
-    case Race::Why::unordered:
-      found->message = fmt::format("two threads {} the same {} memory{}, and nothing orders them",
-                                   r.writes && r.other_writes ? "write to" : "use", where,
-                                   r.writes && r.other_writes ? "" : ", one of them writes");
-      break;
-    case Race::Why::scope:
-      found->message = fmt::format(
-          "two threads use the same {} memory by operations of a scope that does not "
-          "include both of them",
-          where);
-      break;
-    case Race::Why::volatile_:
-      found->message = fmt::format(
-          "two threads use the same {} memory by volatile accesses: no race for PTX, "
-          "one for CUDA C++",
-          where);
-      break;
-    case Race::Why::late:
-      found->message = "a copy to shared memory may still be under way when it is used";
-      break;
-    case Race::Why::unfenced:
-      found->message = fmt::format(
-          "two threads use the same {} memory; the second one has seen what the first "
-          "one released, but has not acquired it",
-          where);
-      break;
-  }
-  if (guess)
-    found->message = fmt::format(
-        "a plain load of what compare-and-swap expects at first, of {} memory that another thread changes by "
-        "an atomic operation",
-        where);
-  if (beside_host)
-    found->message =
-        fmt::format("a kernel {} memory that a {} of another stream {}, and nothing orders the two",
-                    r.writes ? "writes" : "reads", g.function->name, r.other_writes ? "writes" : "reads");
-  const bool same_value = rule == std::string_view("race.same-value");
-  if (same_value)
-    found->message =
-        fmt::format("two threads write the same value to the same {} memory, and nothing orders them", where);
-  if (guess) {
-    found->missing = "the load is no atomic operation";
-    found->hint = "a volatile load, cuda::atomic_ref, or atomicCAS with any value for the first look";
-  } else if (r.why == Race::Why::unfenced) {
-    found->missing = "no fence between the atomic or volatile operation that saw the release and this access";
-    found->hint =
-        "__threadfence() behind that operation, or an acquire; without it an older value may be read";
-  } else if (r.why == Race::Why::late) {
-    found->missing = fmt::format(
-        "nobody waited for the copy of line {} (cp.async.wait_group) and then for its "
-        "threads (__syncthreads())",
-        line);
-    found->hint = "wait for the copy (__pipeline_wait_prior, cuda::pipeline), then __syncthreads()";
-  } else if (r.launch != r.other_launch) {
-    found->missing = beside_host ? "the two are in streams that nothing orders"
-                                 : "the two kernels run in streams that nothing orders";
-    found->hint = "one stream, an event that the second stream waits for, or cudaDeviceSynchronize()";
-  } else if (r.why == Race::Why::scope) {
-    const bool small_other = other.scope == ptx::Scope::cta || other.scope == ptx::Scope::cluster;
-    found->missing = fmt::format("the operation at line {} is of block scope (.cta), and the blocks differ",
-                                 small_other ? line : found->accesses[0].place.line);
-    found->hint = "atomicAdd() instead of atomicAdd_block(), or thread_scope_device";
-  } else if (r.same_instruction) {
-    found->missing = "lanes of one warp, in one instruction";
-    found->hint = "let one thread do it, or use an atomic operation";
-  } else if (r.same_warp) {
-    found->missing = fmt::format("lanes of one warp, and no __syncwarp() since line {}", line);
-    found->hint = "__syncwarp() between the two; lanes of a warp need not run in step";
-  } else if (r.same_block) {
-    found->missing = fmt::format("no __syncthreads() since line {}", line);
-    found->hint = "__syncthreads() between the two, or an atomic operation";
-  } else {
-    found->missing = "the blocks of a kernel run in any order, and neither waits for the other";
-    found->hint =
-        "an atomic operation, another kernel for the second part, or a flag that is released "
-        "(__threadfence(), then an atomic) and acquired";
-  }
+  found->message = message_of(r, *found);
+  add_missing_edge(r, other, *found);
 }
 
 // The instruction goes to places that nobody has allocated.
