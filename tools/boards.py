@@ -51,7 +51,7 @@ CODES = {
     "vendor": ("the vendor's", ["--code", "machine"]),
 }
 BESIDE = "ours beside the vendor's"
-RATES = ("GB/s", "GFLOPS")  # of these more is less time
+RATES = ("GB/s", "GFLOPS", "lanes/cycle")  # of these more is less time
 PRINTED = re.compile(r"^(\w+) = (\S+) (\S+)$", re.MULTILINE)
 FAILED, WRONG_WORDS, MISSING = 1, 2, 7
 

@@ -40,6 +40,13 @@ inline cudaDeviceProp device_properties() {
   return properties;
 }
 
+// Cycles of an SM in a millisecond, at the clock that the driver names. CUDA 13 no longer has it among the properties.
+inline double cycles_in_a_millisecond() {
+  int kilohertz = 0;
+  CHECK(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, 0));
+  return kilohertz;
+}
+
 // A whole number among the words of the command line, or the end of the program with its usage.
 inline int whole(const char* word, int least, int most, const char* usage) {
   char* end = nullptr;

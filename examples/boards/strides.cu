@@ -43,7 +43,7 @@ template <class T>
 int measure(bool blocks, int first, int last, int rounds) {
   // All zeros, so that no thread stores a sum.
   Buffer<T> in(zeros<T>(33 * kPitch + 64 + 32)), out(zeros<T>(kThreads));
-  const double megahertz = device_properties().clockRate * 1e-3;
+  const double rate = cycles_in_a_millisecond();
   for (int i = first; i <= last; i = blocks ? 2 * i : i + 1) {
     const auto time = [&](int times) {
       return milliseconds_each(1, [&] {
@@ -53,7 +53,7 @@ int measure(bool blocks, int first, int last, int rounds) {
           load_strides<T><<<1, kThreads>>>(in.data, out.data, times, 0, i);
       });
     };
-    const double cycles = (time(kShort + rounds) - time(kShort)) * 1e3 * megahertz;
+    const double cycles = (time(kShort + rounds) - time(kShort)) * rate;
     report(std::to_string(i), cycles / (rounds * kLoads * (kThreads / 32)), "cycles");
   }
   return verdict("strides", close(out.get(), std::vector<T>(kThreads), 0.0));

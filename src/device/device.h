@@ -101,7 +101,8 @@ struct Device {
   struct Shared {
     double latency = 0;
     std::uint32_t banks = 32, bank_bytes = 4;
-    double interval = 0;  // cycles that an instruction takes the unit at least
+    double interval = 0;        // cycles that an instruction takes the unit at least
+    bool shares_pairs = false;  // wide loads of equal pairs of lanes take half of their passes
   } shared;
 
   // Cycles from issue until the unit of an instruction of machine code has read its operands: how long the
@@ -121,9 +122,12 @@ struct Device {
   CacheParams l2;
   std::uint32_t l2_slices = 0;
   SliceHash l2_slice_hash = SliceHash::even;  // also spreads lines over memory partitions
-  std::uint32_t l2_partitions = 1;  // parts of L2, each with a part of the SMs near it; 1: one cache
-  double l2_dirty_share = 1;        // of the lines of a set that may be modified at once
-  double l2_far_latency = 0;        // SM cycles that a hit in another part takes longer
+  std::uint32_t l2_partitions = 1;      // parts of L2, each with a part of the SMs near it; 1: one cache
+  double l2_dirty_share = 1;            // of the lines of a set that may be modified at once
+  double l2_far_latency = 0;            // SM cycles that a hit in another part takes longer
+  std::uint32_t l2_miss_bytes = 32;     // that a miss brings at least
+  double l2_requests_per_cycle = 0;     // of the whole GPU; 0: as fast as data
+  double l2_write_bytes_per_cycle = 0;  // likewise, flits included; 0: as l2.bytes_per_cycle
 
   // Translation of virtual addresses on the way to L2; for the whole GPU.
   struct Tlb {
@@ -138,7 +142,7 @@ struct Device {
     double sm_write_bytes_per_cycle = 32;
     double latency = 0;            // cycles one way; part of L2's load-to-use latency, not added to it
     std::uint32_t flit_bytes = 0;  // data of a flit: messages take whole ones; 0: bytes count
-    std::uint32_t write_header_flits = 0;  // that a write sends before those of its data
+    std::uint32_t write_header_flits = 0;  // that a masked write sends before those of its data
     std::uint32_t sms_per_write_port = 1;  // neighbours that share one way for what they send
   } interconnect;
 
@@ -153,6 +157,7 @@ struct Device {
     std::uint32_t access_bytes = 32;     // smallest transfer
     double row_miss_penalty = 0;  // share of extra occupancy for an access to another row (simple model)
     std::uint32_t row_bytes = 1024;
+    bool masked_writes = true;  // single bytes are written; else their sector is read first
     // What models it (device/main_memory.h): "simple"; "device", a technology or its file;
     // "plugin:FILE?config=TEXT".
     std::string model = "simple";

@@ -279,6 +279,12 @@ void add_memory(std::vector<Parameter>& rows) {
       "shared.interval", Unit::cycles, 0, 64, [](Device& d) { return &d.shared.interval; },
       "SM cycles that an instruction takes the shared memory unit at least, however few passes it needs");
   rows.back().default_value = "0 cycles";
+  add(
+      "shared.shares_pairs", none, 0, 0, [](Device& d) { return &d.shared.shares_pairs; },
+      "Whether loads of 64 and 128 bits without a conflict take half of their passes where pairs of lanes "
+      "ask for "
+      "the same");
+  rows.back().default_value = "false";
   add_cache(rows, "l1", "the L1 data cache", "of one SM", 64 * mebi, &Device::l1);
   add(
       "l1.caches_global", none, 0, 0, [](Device& d) { return &d.l1_caches_global; },
@@ -321,6 +327,23 @@ void add_memory(std::vector<Parameter>& rows) {
       "SM cycles that a hit in another part of L2 takes longer than one in the near part");
   rows.back().default_value = "0 cycles";
   add(
+      "l2.miss_bytes", Unit::bytes, 32, 128, [](Device& d) { return &d.l2_miss_bytes; },
+      "What a read that misses in L2 brings at least, of its line");
+  rows.back().power_of_two = true;
+  rows.back().default_value = "32 B";
+  add(
+      "l2.requests_per_cycle", Unit::per_cycle, 0, 1e6, [](Device& d) { return &d.l2_requests_per_cycle; },
+      "Requests of a line that all slices look up in a cycle, however little they move; 0: as many as their "
+      "data takes");
+  rows.back().default_value = "0 /cycle";
+  add(
+      "l2.write_bytes_per_cycle", Unit::bytes_per_cycle, 0, 1e6,
+      [](Device& d) { return &d.l2_write_bytes_per_cycle; },
+      "What all slices take of writes and atomics, in whole flits (interconnect.flit_bytes); 0: data only, "
+      "as "
+      "fast as l2.bytes_per_cycle");
+  rows.back().default_value = "0 B/cycle";
+  add(
       "tlb.enabled", none, 0, 0, [](Device& d) { return &d.tlb.enabled; },
       "Whether translations of addresses may miss; the time of a miss is then no longer part of every access "
       "to memory");
@@ -357,7 +380,7 @@ void add_memory(std::vector<Parameter>& rows) {
   add(
       "interconnect.write_header_flits", none, 0, 16,
       [](Device& d) { return &d.interconnect.write_header_flits; },
-      "Flits of address and command that a write or atomic sends beside those of its data");
+      "Flits that an atomic, or a write that fills a sector only in part, sends beside those of its data");
   rows.back().default_value = "0";
   add(
       "interconnect.sms_per_write_port", none, 1, 64,
@@ -399,6 +422,12 @@ void add_memory(std::vector<Parameter>& rows) {
   add(
       "dram.row_bytes", Unit::bytes, 128, 1 << 20, [](Device& d) { return &d.dram.row_bytes; },
       "Bytes of one row of a partition");
+  add(
+      "dram.masked_writes", none, 0, 0, [](Device& d) { return &d.dram.masked_writes; },
+      "Whether single bytes of a sector are written to memory; false: what leaves L2 and was written in part "
+      "is "
+      "read first, as ECC needs it");
+  rows.back().default_value = "true";
   add(
       "dram.model", none, 0, 0, [](Device& d) { return &d.dram.model; },
       "What models the memory: simple (latency and bandwidth, from the values above), device "

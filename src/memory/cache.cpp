@@ -245,8 +245,14 @@ bool Cache::has_room(std::uint64_t number) const {
 // Reports the dirty sectors of a line, which the caller has to write to the level below.
 void Cache::report(Slot slot, Evictions& evicted) const {
   const std::uint64_t key = key_of(slot) - 1;
-  evicted.items[evicted.count++] = {
-      key / sub_lines_, static_cast<std::uint8_t>(state_[slot].dirty << (key % sub_lines_ * subsectors_))};
+  const Line& line = state_[slot];
+  unsigned incomplete = 0;
+  if (line.partial)
+    for (unsigned s = 0; s < subsectors_; ++s)
+      if (partial_[std::size_t{slot} * subsectors_ + s] != 0) incomplete |= line.dirty & 1u << s;
+  const auto shift = key % sub_lines_ * subsectors_;
+  evicted.items[evicted.count++] = {key / sub_lines_, static_cast<std::uint8_t>(line.dirty << shift),
+                                    static_cast<std::uint8_t>(incomplete << shift)};
 }
 
 void Cache::make_dirty(std::uint64_t key, Slot slot, std::uint8_t sectors, Evictions& evicted) {

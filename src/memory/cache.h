@@ -44,6 +44,7 @@ struct Evictions {
   struct Item {
     std::uint64_t line;
     std::uint8_t sectors;
+    std::uint8_t incomplete;  // those of them that were written in part and never fetched
   };
   std::array<Item, 8> items;
   unsigned count = 0;

@@ -86,6 +86,17 @@ bool conflict_free(const std::uint64_t* offsets, std::uint32_t mask, unsigned by
   return step == 0 || same == 0;
 }
 
+// Whether active lanes that are `apart` (1 or 2) from each other in a block of twice as many ask for the
+// same.
+bool equal_pairs(const std::uint64_t* offsets, std::uint32_t mask, unsigned apart) {
+  for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+    const unsigned other = lane ^ apart;
+    if (other < lane || (mask >> lane & mask >> other & 1) == 0) continue;
+    if (offsets[lane] != offsets[other]) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 unsigned shared_passes_ideal(std::uint32_t mask, unsigned bytes, const Banks& banks) {
@@ -104,6 +115,23 @@ unsigned shared_passes(const std::uint64_t* offsets, std::uint32_t mask, unsigne
   for (unsigned first = 0; first < warp_lanes; first += width) {
     const std::uint32_t lanes = mask & group_mask(first, width);
     if (lanes != 0) passes += group.passes(offsets, lanes, std::max(bytes, 1u));
+  }
+  return passes;
+}
+
+unsigned shared_load_passes(const std::uint64_t* offsets, std::uint32_t mask, unsigned bytes,
+                            const Banks& banks) {
+  const unsigned width = 2 * lanes_per_group(bytes, banks);
+  if (!banks.pairs || width > warp_lanes ||
+      (!equal_pairs(offsets, mask, 1) && !equal_pairs(offsets, mask, 2)))
+    return shared_passes(offsets, mask, bytes, banks);
+  const Group group(banks);
+  unsigned passes = 0;
+  for (unsigned first = 0; first < warp_lanes; first += width) {
+    const std::uint32_t lanes = mask & group_mask(first, width);
+    if (lanes == 0) continue;
+    if (group.passes(offsets, lanes, bytes) > 1) return shared_passes(offsets, mask, bytes, banks);
+    ++passes;
   }
   return passes;
 }

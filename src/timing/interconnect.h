@@ -2,11 +2,11 @@
 //
 // A request crosses in `latency` cycles once its SM's port is free; the port is then busy for its flits: as
 // many as its data fills, one at least (a read's address, a write's acknowledgement), each with address and
-// command beside the data; a write may send these in flits of their own first. Neighbouring SMs may share one
-// way into the network: what they send in a quantum passes it in the order of time, and an SM whose
-// neighbours have filled it waits. Where the device has no flits bytes count: those of data, and of a request
-// a header's. Slices have their own bandwidth (memory_system.h). Not modelled: contention inside the switch,
-// virtual channels.
+// command beside the data; a write that fills its sectors only in part may send a mask in flits of its own
+// first. Neighbouring SMs may share one way into the network: what they send in a quantum passes it in the
+// order of time, and an SM whose neighbours have filled it waits. Where the device has no flits bytes count:
+// those of data, and of a request a header's. Slices have their own bandwidth (memory_system.h). Not
+// modelled: contention inside the switch, virtual channels.
 #pragma once
 
 #include <algorithm>
@@ -36,13 +36,14 @@ class Interconnect {
     for (unsigned sectors = 0; sectors <= most_sectors; ++sectors) {
       const unsigned data = sectors * 32;
       flits_[sectors] = static_cast<std::uint8_t>(flit == 0 ? 0 : std::max(1u, (data + flit - 1) / flit));
-      request_flits_[sectors] = flits_[sectors];
-      if (flit != 0 && sectors > 0)
-        request_flits_[sectors] =
-            static_cast<std::uint8_t>(flits_[sectors] + device.interconnect.write_header_flits);
-      const unsigned request = flit == 0 ? header_bytes + data : request_flits_[sectors] * flit,
-                     reply = flit == 0 ? data : flits_[sectors] * flit;
-      request_cost_[sectors] = memory::to_fixed(request / device.interconnect.sm_write_bytes_per_cycle);
+      for (const bool mask : {false, true}) {
+        const unsigned header = flit != 0 && mask && sectors > 0 ? device.interconnect.write_header_flits : 0;
+        request_flits_[mask][sectors] = static_cast<std::uint8_t>(flits_[sectors] + header);
+        const unsigned request = flit == 0 ? header_bytes + data : request_flits_[mask][sectors] * flit;
+        request_cost_[mask][sectors] =
+            memory::to_fixed(request / device.interconnect.sm_write_bytes_per_cycle);
+      }
+      const unsigned reply = flit == 0 ? data : flits_[sectors] * flit;
       reply_cost_[sectors] = memory::to_fixed(reply / device.interconnect.sm_bytes_per_cycle);
     }
   }
@@ -50,8 +51,8 @@ class Interconnect {
   Cycle latency() const { return latency_; }
 
   // SM -> slices: arrival time of a request handed over at `now`. Used by one SM only.
-  Cycle send(std::uint32_t sm, Cycle now, unsigned data_sectors) {
-    return request_ports_[sm].take(now, request_cost_[data_sectors]) + latency_;
+  Cycle send(std::uint32_t sm, Cycle now, unsigned data_sectors, bool mask) {
+    return request_ports_[sm].take(now, request_cost_[mask][data_sectors]) + latency_;
   }
   Cycle request_port_free(std::uint32_t sm) const { return request_ports_[sm].free_at(); }
 
@@ -62,7 +63,9 @@ class Interconnect {
     const Request& request = timed.request;
     const unsigned data =
         request.kind == RequestKind::read ? 0 : static_cast<unsigned>(std::popcount(request.sectors));
-    return shared_ports_[request.sm / sharing_].take(timed.at - latency_, request_cost_[data]) + latency_;
+    return shared_ports_[request.sm / sharing_].take(timed.at - latency_,
+                                                     request_cost_[masked(request)][data]) +
+           latency_;
   }
   // The SM sends nothing before the shared way is free.
   void hold(std::uint32_t sm) {
@@ -85,8 +88,8 @@ class Interconnect {
   }
   memory::Ring<Reply>& inbox(std::uint32_t sm) { return inboxes_[sm]; }
 
-  // Of a message with so many sectors of data; 0: the device has none.
-  unsigned flits(unsigned data_sectors) const { return request_flits_[data_sectors]; }
+  // Of a request with so many sectors of data; 0: the device has none.
+  unsigned flits(unsigned data_sectors, bool mask) const { return request_flits_[mask][data_sectors]; }
   std::uint64_t reply_flits() const { return reply_flits_; }
   std::uint64_t read_bytes() const { return read_sectors_ * 32; }
   // Sums over the SMs.
@@ -112,8 +115,12 @@ class Interconnect {
   Cycle latency_;
   std::uint32_t sharing_;                      // SMs on one way into the network
   static constexpr unsigned most_sectors = 4;  // of a line
-  std::array<FixedCycles, most_sectors + 1> request_cost_{}, reply_cost_{};  // by sectors of data
-  std::array<std::uint8_t, most_sectors + 1> flits_{}, request_flits_{};
+  template <class T>
+  using BySectors = std::array<T, most_sectors + 1>;  // of data
+  BySectors<FixedCycles> reply_cost_{};
+  BySectors<std::uint8_t> flits_{};
+  std::array<BySectors<FixedCycles>, 2> request_cost_{};  // without and with a mask
+  std::array<BySectors<std::uint8_t>, 2> request_flits_{};
   std::vector<memory::Port> request_ports_, reply_ports_, shared_ports_;
   std::vector<memory::Ring<Reply>> inboxes_;
   struct Sent {

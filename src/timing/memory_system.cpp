@@ -24,18 +24,27 @@ constexpr unsigned slice_shift = 48;
 MemorySystem::SliceRules::SliceRules(const device::Device& device)
     : write_back(device.l2.write_policy == device::WritePolicy::write_back),
       write_allocate(device.l2.write_allocate),
+      masked_writes(device.dram.masked_writes),
       dram_access_sectors(std::clamp<unsigned>(std::bit_floor(device.dram.access_bytes / 32), 1, 4)),
-      sector_cost(memory::to_fixed(32 / (device.l2.bytes_per_cycle / device.l2_slices))) {
+      fetch_sectors(std::max(dram_access_sectors, device.l2_miss_bytes / 32)),
+      sector_cost(memory::to_fixed(32 / (device.l2.bytes_per_cycle / device.l2_slices))),
+      flit_cost(0),
+      request_cost(0) {
+  // Of one slice.
+  const double slices = device.l2_slices, write_bytes = device.l2_write_bytes_per_cycle;
+  if (write_bytes > 0) flit_cost = memory::to_fixed(device.interconnect.flit_bytes * slices / write_bytes);
+  if (device.l2_requests_per_cycle > 0)
+    request_cost = memory::to_fixed(slices / device.l2_requests_per_cycle);
   // throughput[atomic] is per SM; the work is done at the slices.
   const double of_sm = device.throughput[static_cast<std::size_t>(ptx::OpClass::atomic)];
   const double rate = of_sm * device.sm.count / device.l2_slices;
   atomic_cost = memory::to_fixed(1 / rate);
 }
 
-std::uint8_t MemorySystem::SliceRules::dram_sectors(std::uint8_t sectors) const {
+std::uint8_t MemorySystem::SliceRules::widened(std::uint8_t sectors, unsigned least) {
   std::uint8_t wide = 0;
-  const unsigned ones = (1u << dram_access_sectors) - 1;
-  for (unsigned at = 0; at < 4; at += dram_access_sectors)
+  const unsigned ones = (1u << least) - 1;
+  for (unsigned at = 0; at < 4; at += least)
     if ((sectors >> at) & ones) wide = static_cast<std::uint8_t>(wide | (ones << at));
   return wide;
 }
@@ -133,7 +142,9 @@ void MemorySystem::arrive(Cycle now, Index index) {
   // Copies that are not there cost the near part no data.
   const std::uint8_t moved =
       pending.copy ? slice.cache.probe(pending.place.slice_line, request.sectors).hit : request.sectors;
-  FixedCycles cost = count(moved) * rules_.sector_cost;
+  FixedCycles cost = std::max(count(moved) * rules_.sector_cost, rules_.request_cost);
+  if (request.kind != RequestKind::read)
+    cost = std::max(cost, network_.flits(count(moved), masked(request)) * rules_.flit_cost);
   if (request.kind == RequestKind::atomic)
     cost = std::max(
         {cost, request.lanes * rules_.atomic_cost, FixedCycles{request.same_address} << memory::fixed_bits});
@@ -210,7 +221,7 @@ bool MemorySystem::serve_read(Cycle now, Index index) {
     answer(now, slice, index, request, probe.hit);
     request.sectors = probe.miss;
   }
-  auto fetch = static_cast<std::uint8_t>(rules_.dram_sectors(slice.cache.widen(fresh)) & ~look.pending);
+  auto fetch = static_cast<std::uint8_t>(rules_.fetched(slice.cache.widen(fresh)) & ~look.pending);
   fetch = static_cast<std::uint8_t>(fetch & ~slice.cache.probe(line, fetch).hit);
   slice.mshr.add(line, needs, fetch, index);
   if (observer_ != nullptr) observer_->missed(index, pending.place.slice, now);
@@ -328,6 +339,11 @@ void MemorySystem::write_back(Cycle now, std::uint32_t slice, const memory::Evic
   for (unsigned i = 0; i < evicted.count; ++i) {
     const auto place = map_.place(map_.global_line(slice, evicted.items[i].line));
     accounts_.counters().writebacks += count(evicted.items[i].sectors);
+    // The memory takes whole sectors only: the rest of them is read. Nobody waits for it.
+    if (const std::uint8_t read = evicted.items[i].incomplete; read != 0 && !rules_.masked_writes)
+      dram_->push({place.partition, place.partition_line, rules_.dram_sectors(read), false, memory::no_tag,
+                   slice, slice},
+                  now);
     dram_->push({place.partition, place.partition_line, rules_.dram_sectors(evicted.items[i].sectors), true,
                  (std::uint64_t{slice} << slice_shift), slice, slice},
                 now);

@@ -92,10 +92,12 @@ class MemorySystem {
   // What all slices have in common.
   struct SliceRules {
     explicit SliceRules(const device::Device& device);
-    bool write_back, write_allocate;
-    unsigned dram_access_sectors;  // what DRAM moves at least
-    FixedCycles sector_cost, atomic_cost;
-    std::uint8_t dram_sectors(std::uint8_t sectors) const;  // widened to what DRAM moves
+    bool write_back, write_allocate, masked_writes;
+    unsigned dram_access_sectors, fetch_sectors;  // what DRAM moves at least, what a read brings at least
+    FixedCycles sector_cost, atomic_cost, flit_cost, request_cost;
+    std::uint8_t dram_sectors(std::uint8_t sectors) const { return widened(sectors, dram_access_sectors); }
+    std::uint8_t fetched(std::uint8_t sectors) const { return widened(sectors, fetch_sectors); }
+    static std::uint8_t widened(std::uint8_t sectors, unsigned least);
   };
   struct Slice {
     memory::Cache cache;

@@ -37,6 +37,15 @@ struct Request {
   bool crossed = false;           // came from another part of L2, where its answer goes first
 };
 
+// Whether the data of a write comes with a mask: some of its sectors are written in part. That of atomics
+// always.
+inline bool masked(const Request& request) {
+  if (request.kind != RequestKind::write) return request.kind == RequestKind::atomic;
+  for (unsigned s = 0; s < 4; ++s)
+    if ((request.sectors >> s & 1) != 0 && request.bytes[s] != ~0u) return true;
+  return false;
+}
+
 struct TimedRequest {
   Cycle at = 0;  // arrival at the slice's side of the network
   Request request;

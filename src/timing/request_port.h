@@ -31,8 +31,9 @@ class RequestPort {
     request.sm = static_cast<std::uint16_t>(sm_.id);
     request.launch = sm_.launch;
     sm_.counters->request_bytes += header_bytes + std::uint64_t{data_sectors} * stream::sector_bytes;
-    sm_.counters->request_flits += network_.flits(data_sectors);
-    outbox_.push_back({network_.send(sm_.id, at, data_sectors), request});
+    const bool mask = masked(request);
+    sm_.counters->request_flits += network_.flits(data_sectors, mask);
+    outbox_.push_back({network_.send(sm_.id, at, data_sectors, mask), request});
     if (sm_.observer != nullptr) sm_.observer->sent(at, outbox_.back().at);
   }
   // Modified lines that had to leave L1. Their acknowledgements belong to no warp.

@@ -11,12 +11,13 @@ void SharedMemoryUnit::access(std::uint32_t number, const InstInfo& info, const 
   SmCounters& counters = *sm_.counters;
   const bool atomic = info.op_class == OpClass::shared_atomic || info.op_class == OpClass::atomic;
   const unsigned ideal = stream::shared_passes_ideal(step.mask, step.bytes, banks_);
-  const unsigned passes = sm_.config.what_if.no_bank_conflicts ? ideal
-                          : atomic
-                              ? stream::shared_atomic_passes(step.addresses, step.mask, step.bytes, banks_)
-                              : stream::shared_passes(step.addresses, step.mask, step.bytes, banks_);
-  const unsigned conflicts = passes - std::min(ideal, passes);
   const bool store = info.inst->op == ptx::Op::st;
+  const auto passes_of = atomic  ? stream::shared_atomic_passes
+                         : store ? stream::shared_passes
+                                 : stream::shared_load_passes;
+  const unsigned passes =
+      sm_.config.what_if.no_bank_conflicts ? ideal : passes_of(step.addresses, step.mask, step.bytes, banks_);
+  const unsigned conflicts = passes - std::min(ideal, passes);
   ++(atomic ? counters.shared_atomics : store ? counters.shared_stores : counters.shared_loads);
   counters.shared_passes += passes;
   counters.shared_conflicts += conflicts;

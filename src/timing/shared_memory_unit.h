@@ -16,7 +16,8 @@ class SharedMemoryUnit {
         warps_(warps),
         scoreboard_(scoreboard),
         ports_(ports),
-        banks_{sm.config.device.shared.banks, sm.config.device.shared.bank_bytes} {}
+        banks_{sm.config.device.shared.banks, sm.config.device.shared.bank_bytes,
+               sm.config.device.shared.shares_pairs} {}
 
   // at: when the unit may begin at the earliest.
   void access(std::uint32_t warp, const InstInfo& info, const stream::Step& step, Cycle at);

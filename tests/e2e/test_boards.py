@@ -13,6 +13,8 @@ QUICK = {
     "textbook": ("array add 64", "grayscale 64 16", "histogram global 64 512", "matrix-vector 16 512",
                  "matrix-matrix 8 16", "convolution, basic basic 1024 5 512", "convolution, tiled tiled 1024 5 512"),
     "copies": ("sgemv 16384 32",),
+    "h100-kernels": ("empty 132 1024",),
+    "h100-units": ("barrier 256", "turnover 1024 100000 0 block", "store 4 4 first 16"),
 }  # fmt: skip
 
 

@@ -40,7 +40,8 @@ void BlockSpread::add(double instructions) {
 }
 
 struct CountedState {
-  explicit CountedState(const device::Device& d) : banks{d.shared.banks, d.shared.bank_bytes} {}
+  explicit CountedState(const device::Device& d)
+      : banks{d.shared.banks, d.shared.bank_bytes, d.shared.shares_pairs} {}
   Growing& of(const ptx::Function& function) {
     if (last_function == &function) return *last;
     Growing& g = functions[&function];
@@ -81,9 +82,10 @@ void CountedState::settle() {
 void CountedState::look(InstCounts& counts, const Step& step, Footstep* footstep) {
   if (step.space == ptx::Space::shared) {
     const bool atomic = device::traits(step.inst->op_class).access == device::Access::atomic;
-    const unsigned passes = atomic
-                                ? stream::shared_atomic_passes(step.addresses, step.mask, step.bytes, banks)
-                                : stream::shared_passes(step.addresses, step.mask, step.bytes, banks);
+    const auto passes_of = atomic                         ? stream::shared_atomic_passes
+                           : step.inst->op == ptx::Op::st ? stream::shared_passes
+                                                          : stream::shared_load_passes;
+    const unsigned passes = passes_of(step.addresses, step.mask, step.bytes, banks);
     ++counts.shared_looks;
     counts.passes += passes;
     counts.ideal_passes += stream::shared_passes_ideal(step.mask, step.bytes, banks);

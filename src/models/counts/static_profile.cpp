@@ -37,7 +37,7 @@ struct Frame {
 class Follower {
  public:
   Follower(const StaticLaunch& launch, const device::Device& device)
-      : l_(launch), banks_{device.shared.banks, device.shared.bank_bytes} {
+      : l_(launch), banks_{device.shared.banks, device.shared.bank_bytes, device.shared.shares_pairs} {
     const auto threads = static_cast<unsigned>(launch.block.count());
     first_thread_ = launch.warp.value_or((threads + 31) / 32 / 2) * 32;
     mask_ = threads - first_thread_ >= 32 ? ~0u : (1u << (threads - first_thread_)) - 1;
@@ -305,7 +305,8 @@ class Follower {
     if (shared) {
       a.passes = inst.op_class == OpClass::shared_atomic
                      ? stream::shared_atomic_passes(lanes.data(), mask_, bytes, banks_)
-                     : stream::shared_passes(lanes.data(), mask_, bytes, banks_);
+                     : (a.store ? stream::shared_passes : stream::shared_load_passes)(lanes.data(), mask_,
+                                                                                      bytes, banks_);
       a.ideal = stream::shared_passes_ideal(mask_, bytes, banks_);
       return a;
     }

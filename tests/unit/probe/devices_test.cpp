@@ -144,6 +144,11 @@ class Draw {
                                                                     {"instruction.fetched", "0"},
                                                                     {"interconnect.write_header_flits", "0"},
                                                                     {"interconnect.sms_per_write_port", "1"},
+                                                                    {"l2.requests_per_cycle", "0 /cycle"},
+                                                                    {"l2.write_bytes_per_cycle", "0 B/cycle"},
+                                                                    {"l2.miss_bytes", "32 B"},
+                                                                    {"dram.masked_writes", "true"},
+                                                                    {"shared.shares_pairs", "false"},
                                                                     {"dram.model", "simple"}})
       settings_.push_back({key, value, {}});
   }

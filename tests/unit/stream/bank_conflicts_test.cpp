@@ -52,6 +52,32 @@ TEST(BankConflicts, EightByteBanksReadDoublesInOnePass) {
 TEST(BankConflicts, EightByteBanksServeStrideTwoInOnePass) {
   EXPECT_EQ(shared_passes(strided(8).data(), ~0u, 4, wide), 1u);
 }
+// Loads of equal pairs: two half-warps or quarter-warps share a pass.
+TEST(BankConflicts, WideLoadsOfEqualPairsTakeHalfOfThePasses) {
+  constexpr Banks pairs{32, 4, true};
+  const auto passes = [&](unsigned bytes, auto word_of, std::uint32_t mask = ~0u) {
+    Offsets o;
+    for (unsigned lane = 0; lane < 32; ++lane) o[lane] = std::uint64_t{word_of(lane)} * bytes;
+    EXPECT_EQ(shared_load_passes(o.data(), mask, bytes, fermi), shared_passes(o.data(), mask, bytes, pairs))
+        << "where the banks have no pairs";
+    return shared_load_passes(o.data(), mask, bytes, pairs);
+  };
+  const auto one = [](unsigned) { return 0u; };
+  const auto next = [](unsigned lane) { return lane / 2; };
+  const auto second_next = [](unsigned lane) { return lane / 4 * 2 + lane % 2; };
+  EXPECT_EQ(passes(16, one), 2u);
+  EXPECT_EQ(passes(16, next), 2u);
+  EXPECT_EQ(passes(16, second_next), 2u);
+  EXPECT_EQ(passes(8, one), 1u);
+  EXPECT_EQ(passes(8, next), 1u);
+  EXPECT_EQ(passes(4, next), 1u) << "a warp of words is one group as it is";
+  EXPECT_EQ(passes(16, [](unsigned lane) { return lane; }), 4u) << "all differ";
+  EXPECT_EQ(passes(16, [](unsigned lane) { return lane % 8; }), 4u) << "equal, but not in pairs";
+  EXPECT_EQ(passes(16, [](unsigned lane) { return lane / 2 * 8; }), 16u) << "pairs that meet in a bank";
+  EXPECT_EQ(passes(16, one, 0xffu), 1u);
+  EXPECT_EQ(passes(16, one, 0), 0u);
+}
+
 TEST(BankConflicts, NobodyActiveIsNoPass) { EXPECT_EQ(shared_passes(strided(4).data(), 0, 4, fermi), 0u); }
 
 TEST(BankConflicts, AtomicsOnOneWordAreDoneInTurn) {

@@ -118,7 +118,9 @@ TEST(CycleGpu, CacheAccessesAreHitsPendingHitsAndMisses) {
       EXPECT_EQ(value("accesses"), value("hits") + value("hits_pending") + value("misses"))
           << name << ' ' << level;
     }
-    EXPECT_EQ(metric(r, "l2.read.misses") * 32, metric(r, "dram.read.bytes")) << name;
+    const double fetched = device_of(name).l2_miss_bytes;  // in whole pieces
+    EXPECT_GE(metric(r, "dram.read.bytes"), metric(r, "l2.read.misses") * 32) << name;
+    EXPECT_LE(metric(r, "dram.read.bytes"), metric(r, "l2.read.misses") * 32 + fetched) << name;
     EXPECT_EQ(metric(r, "l1.read.hits") > 0, device_of(name).l1_caches_global) << name;
   }
 }
