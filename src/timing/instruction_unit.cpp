@@ -175,17 +175,13 @@ void InstructionUnit::access_memory(std::uint32_t number, const InstInfo& info, 
 }
 
 // Branch, call, return, exit and device calls: the next instruction is known after the branch latency.
-// Machine code that goes on behind a branch waits for no more than its stall count.
 void InstructionUnit::control(std::uint32_t number, const InstInfo& info, Cycle now) {
   Warp& warp = parts_.warps[number];
   if (warp.block->status(warp.in_block) == stream::WarpStatus::exited)
     return parts_.sequencer.exit(number, now);
-  const std::uint32_t behind = warp.pc + 1;
-  const stream::Next next = warp.block->next(warp.in_block);
-  const bool goes_on = next.function == &warp.program->function() && next.pc == behind;
-  const Cycle resolved = goes_on && info.stall_count > 0 ? 0 : sm_.config.latencies.branch;
-  const Cycle after = now + std::max<Cycle>(resolved, info.stall_count);
+  const Cycle after = now + std::max<Cycle>(sm_.config.latencies.branch, info.stall_count);
   parts_.scoreboard.set_destinations(number, *warp.program, info, entry(after, Stall::branch_resolving));
+  const std::uint32_t behind = warp.pc + 1;
   parts_.sequencer.advance(number, after, Stall::branch_resolving);
   // What its buffer held behind a taken branch was fetched in vain.
   if (fetch_cost_ == 0 || warp.pc == behind) return;
