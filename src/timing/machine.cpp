@@ -53,6 +53,8 @@ void check(const device::Device& d) {
   require(d.interconnect.sm_bytes_per_cycle > 0 && d.interconnect.sm_write_bytes_per_cycle > 0, d,
           "interconnect bandwidth is missing");
   require(d.interconnect.flit_bytes <= 4096, d, "interconnect.flit_bytes is above 4096");
+  require(d.l2_write_bytes_per_cycle == 0 || d.interconnect.flit_bytes > 0, d,
+          "l2.write_bytes_per_cycle counts flits, and interconnect.flit_bytes is 0");
   require(d.interconnect.sms_per_write_port > 0 && d.interconnect.sms_per_write_port <= most_on_a_port, d,
           "interconnect.sms_per_write_port is not between 1 and 64");
   require(d.l1_tag_banks == 0 || (std::has_single_bit(d.l1_tag_banks) && d.l1_tag_banks <= 32), d,
