@@ -261,7 +261,7 @@ void add_operands(std::vector<Parameter>& rows) {
       "SM cycles that reading a store's value takes longer for each register beyond the first");
 }
 
-void add_memory(std::vector<Parameter>& rows) {
+void add_sm_memory(std::vector<Parameter>& rows) {
   constexpr Unit none = Unit::none;
   const auto add = [&](const char* key, Unit unit, double minimum, double maximum, auto member,
                        const char* doc) { rows.push_back(row(key, unit, minimum, maximum, member, doc)); };
@@ -303,6 +303,12 @@ void add_memory(std::vector<Parameter>& rows) {
       "Storage that L1 and shared memory divide: L1 has what shared memory leaves; 0: L1 has l1.bytes of its "
       "own");
   add_cache(rows, "constant", "the constant cache", "of one SM", 16 * mebi, &Device::constant);
+}
+
+void add_l2(std::vector<Parameter>& rows) {
+  constexpr Unit none = Unit::none;
+  const auto add = [&](const char* key, Unit unit, double minimum, double maximum, auto member,
+                       const char* doc) { rows.push_back(row(key, unit, minimum, maximum, member, doc)); };
   add_cache(rows, "l2", "the L2 cache", "of the whole GPU", tera, &Device::l2);
   add(
       "l2.slices", none, 1, 4096, [](Device& d) { return &d.l2_slices; },
@@ -361,6 +367,12 @@ void add_memory(std::vector<Parameter>& rows) {
       "tlb.miss_latency", Unit::cycles, 0, max_latency, [](Device& d) { return &d.tlb.miss_latency; },
       "SM cycles of a translation that is not at hand; part of dram.latency");
   rows.back().default_value = "0 cycles";
+}
+
+void add_network(std::vector<Parameter>& rows) {
+  constexpr Unit none = Unit::none;
+  const auto add = [&](const char* key, Unit unit, double minimum, double maximum, auto member,
+                       const char* doc) { rows.push_back(row(key, unit, minimum, maximum, member, doc)); };
   add(
       "interconnect.sm_bytes_per_cycle", Unit::bytes_per_cycle, 1, 4096,
       [](Device& d) { return &d.interconnect.sm_bytes_per_cycle; },
@@ -387,6 +399,12 @@ void add_memory(std::vector<Parameter>& rows) {
       [](Device& d) { return &d.interconnect.sms_per_write_port; },
       "Neighbouring SMs that share one way into the network, of interconnect.sm_write_bytes_per_cycle");
   rows.back().default_value = "1";
+}
+
+void add_dram(std::vector<Parameter>& rows) {
+  constexpr Unit none = Unit::none;
+  const auto add = [&](const char* key, Unit unit, double minimum, double maximum, auto member,
+                       const char* doc) { rows.push_back(row(key, unit, minimum, maximum, member, doc)); };
   add(
       "dram.technology", none, 0, 0, [](Device& d) { return &d.dram.technology; },
       "Memory technology, a name of 'simtlab list drams'");
@@ -481,7 +499,10 @@ std::vector<Parameter> make_parameters() {
   add_operations(rows);
   add_front_end(rows);
   add_operands(rows);
-  add_memory(rows);
+  add_sm_memory(rows);
+  add_l2(rows);
+  add_network(rows);
+  add_dram(rows);
   add(
       "memory_clock", Unit::hertz, 1e6, 1e11, [](Device& d) { return &d.memory_clock_hz; },
       "Memory clock as cudaDeviceProp reports it; dram.bandwidth, not this, decides the speed");
