@@ -52,7 +52,7 @@ CODES = {
 }
 BESIDE = "ours beside the vendor's"
 RATES = ("GB/s", "GFLOPS", "lanes/cycle")  # of these more is less time
-PRINTED = re.compile(r"^(\w+) = (\S+) (\S+)$", re.MULTILINE)
+PRINTED = re.compile(r"^([\w.]+) = (\S+) (\S+)$", re.MULTILINE)
 FAILED, WRONG_WORDS, MISSING = 1, 2, 7
 
 

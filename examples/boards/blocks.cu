@@ -1,9 +1,10 @@
 // Blocks on their SMs: barriers, what lies between one block and the next in its place, and who gets which.
 //
 //   blocks barrier THREADS              cycles of a barrier of all warps of one block, one after another
-//   blocks turnover THREADS SHARED N    blocks of THREADS threads, SHARED bytes and a chain of N multiply-adds, 16 for
-//                                       each SM: cycles of a block, and from its end to the beginning of the next
-//                                       one on its SM (median), if one fits at a time
+//   blocks turnover THREADS SHARED N    blocks of THREADS threads, SHARED bytes and a chain of N
+//   multiply-adds, 16 for
+//                                       each SM: cycles of a block, and from its end to the beginning of the
+//                                       next one on its SM (median), if one fits at a time
 //   blocks order BLOCKS THREADS SHARED  the SM of each block
 #include <algorithm>
 
@@ -74,14 +75,17 @@ int main(int argc, char** argv) {
   }
   if (argc != 5) wrong_words(kUsage);
   if (mode == "order") {
-    const auto all = stays_of(whole(argv[2], 1, 4096, kUsage), whole(argv[3], 1, 1024, kUsage), whole(argv[4], 0, 1 << 18, kUsage), 256);
+    const auto all = stays_of(whole(argv[2], 1, 4096, kUsage), whole(argv[3], 1, 1024, kUsage),
+                              whole(argv[4], 0, 1 << 18, kUsage), 256);
     for (std::size_t i = 0; i < all.size(); ++i) report(std::to_string(i), all[i].sm, "sm");
     return verdict("blocks", true);
   }
   if (mode != "turnover") wrong_words(kUsage);
   const int sms = device_properties().multiProcessorCount;
-  auto all = stays_of(kEach * sms, whole(argv[2], 1, 1024, kUsage), whole(argv[3], 0, 1 << 18, kUsage), whole(argv[4], 0, 1 << 20, kUsage));
-  std::sort(all.begin(), all.end(), [](const Stay& a, const Stay& b) { return a.sm != b.sm ? a.sm < b.sm : a.begin < b.begin; });
+  auto all = stays_of(kEach * sms, whole(argv[2], 1, 1024, kUsage), whole(argv[3], 0, 1 << 18, kUsage),
+                      whole(argv[4], 0, 1 << 20, kUsage));
+  std::sort(all.begin(), all.end(),
+            [](const Stay& a, const Stay& b) { return a.sm != b.sm ? a.sm < b.sm : a.begin < b.begin; });
   std::vector<long long> lengths, gaps, paces;
   for (std::size_t i = 0; i < all.size(); ++i) {
     lengths.push_back(all[i].end - all[i].begin);

@@ -1,5 +1,5 @@
-// What instructions cost by how much code a loop has: bodies of multiply-adds of growing size, each turn after a first
-// one that brings the code in.
+// What instructions cost by how much code a loop has: bodies of multiply-adds of growing size, each turn
+// after a first one that brings the code in.
 //
 //   code [WARPS [LARGEST]]
 //     WARPS    of the one block (1): 1..32
@@ -38,21 +38,15 @@ void measure(int warps, int largest) {
   report(std::to_string(count), static_cast<double>(most) / (static_cast<double>(kTurns) * count), "cycles");
 }
 
+template <int... counts>
+void measure_each(int warps, int largest) {
+  (measure<counts>(warps, largest), ...);
+}
+
 int main(int argc, char** argv) {
   if (argc > 3) wrong_words(kUsage);
   const int warps = argc > 1 ? whole(argv[1], 1, 32, kUsage) : 1;
   const int largest = argc > 2 ? whole(argv[2], 256, 32768, kUsage) : 32768;
-  measure<256>(warps, largest);
-  measure<512>(warps, largest);
-  measure<1024>(warps, largest);
-  measure<1536>(warps, largest);
-  measure<2048>(warps, largest);
-  measure<3072>(warps, largest);
-  measure<4096>(warps, largest);
-  measure<6144>(warps, largest);
-  measure<8192>(warps, largest);
-  measure<12288>(warps, largest);
-  measure<16384>(warps, largest);
-  measure<32768>(warps, largest);
+  measure_each<256, 512, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 32768>(warps, largest);
   return verdict("code", true);
 }

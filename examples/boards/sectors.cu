@@ -1,14 +1,15 @@
-// How fast SMs move sectors of 32 bytes between themselves and L2 or memory, by what a warp's lanes are apart.
+// How fast SMs move sectors of 32 bytes between themselves and L2 or memory, by what a warp's lanes are
+// apart.
 //
 //   sectors OP WIDTH APART SMS MIB [ROUNDS]
 //     OP      load, store, add (a reduction: an atomic whose result nobody wants)
 //     WIDTH   bytes of a lane's access: 4, 8, 16; add: 4
 //     APART   bytes from a lane's access to the next lane's: WIDTH..65536
-//     SMS     first (SM 0), pair (0 and 1), even (those of even numbers), all; beside: SM 0 beside each other one
-//     MIB     what all accesses together touch, over and over: 1..8192, a power of two
-//     ROUNDS  of eight accesses a thread (what walks MIB once, 32 to 64)
-// Prints the accesses of one lane a cycle, of one SM and of all; cycles are those of the slowest SM. What does not fit
-// in 64 MiB is walked once, else it is walked once before.
+//     SMS     first (SM 0), pair (0 and 1), even (those of even numbers), all; beside: SM 0 beside each other
+//     one MIB     what all accesses together touch, over and over: 1..8192, a power of two ROUNDS  of eight
+//     accesses a thread (what walks MIB once, 32 to 64)
+// Prints the accesses of one lane a cycle, of one SM and of all; cycles are those of the slowest SM. What
+// does not fit in 64 MiB is walked once, else it is walked once before.
 #include <algorithm>
 
 #include "board.h"
@@ -24,7 +25,6 @@ __device__ unsigned sm_number() {
   return number;
 }
 
-
 __device__ unsigned from_l2(const uint1* at) { return __ldcg(&at->x); }
 __device__ unsigned from_l2(const uint2* at) { return __ldcg(at).x; }
 __device__ unsigned from_l2(const uint4* at) { return __ldcg(at).x; }
@@ -37,11 +37,12 @@ __device__ void access(unsigned* at, T& sum) {
   if constexpr (op == Op::add) atomicAdd(&here->x, 1u);
 }
 
-// ranks: the place of a block's SM among those that take part; -1: it does not. Distances are in words of 4 bytes, so
-// that addresses cost few instructions.
+// ranks: the place of a block's SM among those that take part; -1: it does not. Distances are in words of 4
+// bytes, so that addresses cost few instructions.
 template <Op op, class T>
-__global__ __launch_bounds__(kThreads) void walk(unsigned* memory, unsigned* out, long long* cycles, const int* ranks, int parts,
-                                                 int rounds, unsigned apart, unsigned mask) {
+__global__ __launch_bounds__(kThreads) void walk(unsigned* memory, unsigned* out, long long* cycles,
+                                                 const int* ranks, int parts, int rounds, unsigned apart,
+                                                 unsigned mask) {
   const int rank = ranks[sm_number()];
   if (rank < 0) return;
   const unsigned warps = kThreads / 32, step = parts * warps * 32 * apart;
@@ -81,12 +82,14 @@ Board board_of() {
 
 // Cycles of each SM that takes part.
 template <Op op, class T>
-std::vector<long long> cycles_of(const Board& board, const std::vector<int>& ranks, int parts, Buffer<unsigned>& memory, unsigned apart, int rounds, int turns) {
+std::vector<long long> cycles_of(const Board& board, const std::vector<int>& ranks, int parts,
+                                 Buffer<unsigned>& memory, unsigned apart, int rounds, int turns) {
   Buffer<int> places(ranks);
   Buffer<long long> cycles(zeros<long long>(board.count));
   Buffer<unsigned> out(zeros<unsigned>(kThreads));
   for (int turn = 0; turn < turns; ++turn) {
-    walk<op, T><<<board.count, kThreads>>>(memory.data, out.data, cycles.data, places.data, parts, rounds, apart / 4, static_cast<unsigned>(memory.count - 1));
+    walk<op, T><<<board.count, kThreads>>>(memory.data, out.data, cycles.data, places.data, parts, rounds,
+                                           apart / 4, static_cast<unsigned>(memory.count - 1));
     CHECK(cudaDeviceSynchronize());
   }
   auto taken = cycles.get();
@@ -105,18 +108,25 @@ int measure(unsigned apart, int sms, unsigned long long bytes, int asked) {
       ranks[0] = 0;
       ranks[other] = 1;
       const int rounds = asked ? asked : 64;
-      report(std::to_string(other), 1.0 * rounds * kTogether * kThreads / cycles_of<op, T>(board, ranks, 2, memory, apart, rounds, 2)[0], "lanes/cycle");
+      report(std::to_string(other),
+             1.0 * rounds * kTogether * kThreads /
+                 cycles_of<op, T>(board, ranks, 2, memory, apart, rounds, 2)[0],
+             "lanes/cycle");
     }
     return verdict("sectors", true);
   }
   std::vector<int> ranks(board.count, -1);
   int parts = 0;
   for (int i = 0; i < board.count; ++i)
-    if (board.here[i] && (sms == 0 ? i == 0 : sms == 1 ? i < 2 : sms == 2 ? i % 2 == 0 : true)) ranks[i] = parts++;
+    if (board.here[i] && (sms == 0 ? i == 0 : sms == 1 ? i < 2 : sms == 2 ? i % 2 == 0 : true))
+      ranks[i] = parts++;
   const unsigned long long a_round = 32ull * apart * (kThreads / 32) * kTogether * parts;
   const unsigned long long once = (bytes + a_round - 1) / a_round;
   const bool stays = bytes <= (64ull << 20);
-  const int rounds = asked ? asked : static_cast<int>(stays ? (once > 32 ? once : 32) : once < 64 ? once : 64);
+  const int rounds = asked ? asked
+                           : static_cast<int>(stays       ? (once > 32 ? once : 32)
+                                              : once < 64 ? once
+                                                          : 64);
   const auto taken = cycles_of<op, T>(board, ranks, parts, memory, apart, rounds, stays ? 2 : 1);
   const double most = static_cast<double>(*std::max_element(taken.begin(), taken.end()));
   const double accesses = 1.0 * rounds * kTogether * kThreads;
@@ -141,7 +151,12 @@ int main(int argc, char** argv) {
   const int mib = whole(argv[5], 1, 8192, kUsage);
   const int rounds = argc > 6 ? whole(argv[6], 1, 1 << 16, kUsage) : 0;
   const std::string op = argv[1], who = argv[4];
-  const int sms = who == "first" ? 0 : who == "pair" ? 1 : who == "even" ? 2 : who == "all" ? 3 : who == "beside" ? kBeside : -1;
+  const int sms = who == "first"    ? 0
+                  : who == "pair"   ? 1
+                  : who == "even"   ? 2
+                  : who == "all"    ? 3
+                  : who == "beside" ? kBeside
+                                    : -1;
   if (sms < 0 || (mib & (mib - 1)) != 0 || apart % width != 0) wrong_words(kUsage);
   const unsigned long long bytes = static_cast<unsigned long long>(mib) << 20;
   if (op == "load") return by_width<Op::load>(width, apart, sms, bytes, rounds);
