@@ -189,7 +189,7 @@ void geometry(Bench& bench, const Level& level, const Bench::Buffer& room, Thres
                       "the nearest byte that does not come with its neighbour", 4);
   else
     bench.found.exact(
-        key(level, "miss_bytes"), *sector, "B",
+        key(level, "fetch_bytes"), *sector, "B",
         "the nearest byte that does not come with its neighbour: a sector, or what memory brings at once", 4);
   const auto clean = g.clean_bytes(128, level.least, level.most);
   if (!clean) return give_up({"line_bytes", "ways"}, fmt::format("{} KiB stay in it", level.most >> 10));

@@ -146,6 +146,7 @@ class Draw {
                                                                     {"interconnect.sms_per_write_port", "1"},
                                                                     {"l2.requests_per_cycle", "0 /cycle"},
                                                                     {"l2.write_bytes_per_cycle", "0 B/cycle"},
+                                                                    {"l2.miss_bytes", "32 B"},
                                                                     {"dram.masked_writes", "true"},
                                                                     {"shared.shares_pairs", "false"},
                                                                     {"dram.model", "simple"}})
@@ -280,8 +281,6 @@ class Draw {
     set("l2.slices", slices);
     set("l2.partitions", 1);
     set("l2.set_index", one_of({"modulo", "hash"}));
-    set("dram.access_bytes", 32, "B");
-    set("l2.miss_bytes", one_of({32u, 64u}), "B");
     const auto latency = between(120, 320);
     set("l2.latency", latency, "cycles");
     set("interconnect.latency", latency / 4, "cycles");
