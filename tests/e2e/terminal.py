@@ -10,6 +10,7 @@ import signal
 import struct
 import subprocess
 import termios
+import threading
 import time
 import unittest
 
@@ -86,7 +87,7 @@ class Screen:
 class Session:
     """A process on a terminal of its own, which is its controlling one: Ctrl-C comes from the keyboard.
 
-    streams: which of "0", "1", "2" are the terminal; of the others 0 is empty, and 1 and 2 are pipes that can be read when the process has ended.
+    streams: which of "0", "1", "2" are the terminal; of the others 0 is empty, and 1 and 2 are pipes: `piped` has what came through them when the process has ended.
     """
 
     def __init__(self, case, args, streams="012", columns=80, rows=24, env=None, program=SIMTLAB):
@@ -110,12 +111,29 @@ class Session:
             stderr=end(2, subprocess.PIPE),
         )
         os.close(theirs)
+        # Read as they come: a pipe takes 64 KiB, then who writes waits.
+        self.pipes, self.received = [], {}
+        for number, pipe in ((1, self.process.stdout), (2, self.process.stderr)):
+            if pipe is not None:
+                self.pipes.append(threading.Thread(target=self.drain, args=(number, pipe)))
+                self.pipes[-1].start()
         case.addCleanup(self.close)
+
+    def drain(self, number, pipe):
+        self.received[number] = pipe.read()
+
+    def piped(self, number):
+        """All that came through stream 1 or 2, in bytes, when its last writer has gone."""
+        for thread in self.pipes:
+            thread.join(PATIENCE)
+        return self.received[number]
 
     def close(self):
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
+        for thread in self.pipes:
+            thread.join(PATIENCE)
         for pipe in (self.process.stdout, self.process.stderr):
             if pipe is not None:
                 pipe.close()

@@ -87,7 +87,7 @@ class Row(Terminal):
         session.until("simulating:")
         os.killpg(session.process.pid, 2)
         self.assertEqual(session.end(), 130)
-        data = session.process.stdout.read()
+        data = session.piped(1)
         self.assertTrue(json.loads(data)["manifest"]["interrupted"])
         self.assertNotIn(b"\x1b", data)
 
@@ -181,7 +181,7 @@ class Programs(Terminal):
         self.assertIn("a terminal\r\n31 93\r\n", session.raw)
         mixed = Session(self, self.program("echo data\necho talk >&2\ntest -t 1 || echo a pipe\n"), streams="02")
         mixed.end()
-        self.assertEqual(mixed.process.stdout.read(), b"data\na pipe\n")
+        self.assertEqual(mixed.piped(1), b"data\na pipe\n")
         self.assertIn("talk\r\n", mixed.raw)
         self.assertNotIn("data", mixed.raw)
 
