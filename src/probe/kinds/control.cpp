@@ -82,17 +82,19 @@ void barrier(Bench& bench) {
     curve.points.push_back({static_cast<double>(warps), slope_of_timed(bench, t, run)});
   }
   if (curve.points.size() > 1) {
-    // Warps of one scheduler arrive a cycle after each other, and those of two that take turns.
-    const double issue =
-                     bench.found.value("sm.schedulers") == 1.0 || bench.found.value("sm.issue_turns") == 2.0
-                         ? 1
-                         : 0,
-                 two = curve.points[1].y - issue;
+    // Warps of one scheduler arrive one after another, as many cycles apart as each further warp costs; those
+    // of two that take turns arrive a cycle apart.
+    const auto &last = curve.points.back(), &before = curve.points[curve.points.size() - 2];
+    const double apart = std::max(1.0, std::round((last.y - before.y) / (last.x - before.x)));
+    const double issue = bench.found.value("sm.schedulers") == 1.0    ? apart
+                         : bench.found.value("sm.issue_turns") == 2.0 ? 1.0
+                                                                      : 0.0;
+    const double two = curve.points[1].y - issue;
     report_latency(bench,
                    {{"sm.barrier_latency"},
                     {two, {two, two}, 3},
                     issue == 0 ? "slope of barriers of two warps"
-                               : "slope of barriers of two warps, less the cycle between them",
+                               : "slope of barriers of two warps, less the cycles between them",
                     "a barrier of two warps, for the one that comes last",
                     curve.name,
                     false},

@@ -72,14 +72,15 @@ void banks(Bench& bench) {
   bench.found.series(std::move(curve));
 }
 
-// Of as many warps as a block has, four cells for each thread. cell: the bytes of one.
+// Of as many warps as a block has, four cells for each thread, of 16 bytes two. cell: the bytes of one.
 double throughput(Bench& bench, unsigned threads, const char* operation, unsigned repetitions,
                   unsigned cell) {
-  const unsigned shift = cell == 8 ? 3 : 2, part = 1024u << shift;
+  const unsigned part = 1024u * cell, parts = cell == 16 ? 2 : 4;
   Timed t;
-  t.declarations = fmt::format(".shared .align 16 .b8 cells[{}];\n", 4 * part);
-  t.setup = fmt::format("shl.b32 %r0, %thread, {};", shift) + " mov.u32 %r3, cells; add.u32 %r0, %r0, %r3; ";
-  for (unsigned i = 1; i < 4; ++i) t.setup += fmt::format("add.u32 %r{}, %r0, {}; ", i + 3, i * part);
+  t.declarations = fmt::format(".shared .align 16 .b8 cells[{}];\n", parts * part);
+  t.setup =
+      fmt::format("mul.lo.u32 %r0, %thread, {};", cell) + " mov.u32 %r3, cells; add.u32 %r0, %r0, %r3; ";
+  for (unsigned i = 1; i < 4; ++i) t.setup += fmt::format("add.u32 %r{}, %r0, {}; ", i + 3, i % parts * part);
   t.setup += "mov.u32 %r7, %r0; ";
   for (int i = 4; i < 8; ++i) t.setup += fmt::format("st.shared.u32 [%r{0}], %r{0}; ", i);
   t.setup += "bar.sync 0;\n";
@@ -118,9 +119,11 @@ void atomics(Bench& bench, unsigned threads) {
 }
 
 void reads_without_conflict(Bench& bench, unsigned threads) {
-  const char *const read = "ld.volatile.shared.u32 X, [X];", *const two =
-                                                                 "ld.volatile.shared.v2.u32 {X, %r8}, [X];";
+  const char *const read = "ld.volatile.shared.u32 X, [X];",
+                    *const two32 = "ld.volatile.shared.v2.u32 {X, %r8}, [X];",
+                    *const two64 = "ld.volatile.shared.v4.u32 {X, %r8, %r9, %r10}, [X];";
   const unsigned cell = bank_bytes(bench);
+  const char* const two = cell == 8 ? two64 : two32;
   const Estimate rate = estimate(sample([&] { return throughput(bench, threads, read, 512, cell); }, 3));
   // What half of the warps do not reach as well is their latency's limit, not the banks'.
   if (threads >= 64 && throughput(bench, threads / 2, read, 512, cell) < 0.97 * rate.value) {
@@ -129,8 +132,8 @@ void reads_without_conflict(Bench& bench, unsigned threads) {
   }
   const std::string method = fmt::format("in two lengths of time, {} threads on one SM", threads);
   // Two words a lane take two passes. Where one takes as long, what an instruction takes at least is seen.
-  const auto words = [&] { return 2 * throughput(bench, threads, two, 512, 8); };
-  if (cell == 4 && words() > 1.1 * rate.value) {
+  const auto words = [&] { return 2 * throughput(bench, threads, two, 512, 2 * cell); };
+  if (words() > 1.1 * rate.value) {
     bench.found.measured("throughput.shared", estimate(sample(words, 3)), "/cycle",
                          "reads of two words a lane " + method);
     bench.found.once("shared.interval", 32 / rate.value, "cycles", "reads of one word a lane " + method, 3,
