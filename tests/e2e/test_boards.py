@@ -59,7 +59,10 @@ class Families(Tool):
     def test_what_has_run_is_kept(self):
         words = ("--only", "launch:empty 1024 256")
         first = self.boards(*words)
-        self.assertIn("h100-sm.count=114_sm.clock=1.09GHz-boards_launch-empty_1024_256-ours", first.stderr)
+        self.assertIn(
+            "h100-sm.count=114_sm.clock=1.09GHz_launch.block_interval=1.03cycles-boards_launch-empty_1024_256-ours",
+            first.stderr,
+        )
         second = self.boards(*words)
         self.assertEqual(second.stderr, "")
         self.assertEqual(first.stdout, second.stdout)

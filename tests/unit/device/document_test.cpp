@@ -75,6 +75,9 @@ TEST_F(DeviceFile, states_only_what_differs_from_the_device_it_inherits) {
       EXPECT_EQ(entry.value, "1 GHz");
       EXPECT_TRUE(entry.origin.estimated);
       EXPECT_EQ(entry.origin.source, "a round number");
+    } else if (entry.key == "dram.model") {  // the value of the file is one of the simple memory
+      EXPECT_EQ(entry.value, "simple");
+      EXPECT_EQ(entry.origin.source, "dram.bandwidth_measured is a value of the simple memory");
     } else if (entry.origin.layer != "default" && !entry.key.starts_with("dram.") &&
                entry.key.find('.') != std::string::npos) {
       EXPECT_EQ(entry.value, whole.entries[i].value) << entry.key;
