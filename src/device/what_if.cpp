@@ -50,7 +50,9 @@ std::span<const WhatIfName> what_ifs() {
        &WhatIf::no_register_conflicts},
       {"unlimited-tags", "L1 looks up the tags of all lines of an access in one cycle",
        "let a warp touch fewer lines at once", &WhatIf::unlimited_tags},
-      {"wide-writes", "each SM has a way of its own for writes, and their addresses cost nothing there",
+      {"wide-writes",
+       "each SM has a way of its own for writes, their addresses and masks cost nothing there and in L2, and "
+       "memory writes parts of sectors without reading them",
        "write whole lines: collect words in shared memory first", &WhatIf::wide_writes},
       {"alone", "kernels of other streams wait: each kernel has the GPU for itself",
        "give kernels that get in each other's way SMs of their own "

@@ -93,6 +93,8 @@ device::Device lift_limits(device::Device d, const device::WhatIf& what_if) {
   if (what_if.wide_writes) {
     d.interconnect.write_header_flits = 0;
     d.interconnect.sms_per_write_port = 1;
+    d.l2_write_bytes_per_cycle = 0;
+    d.dram.masked_writes = true;
   }
   if (what_if.zero_launch_cost) {
     d.host.launch_overhead_ns = d.host.block_launch_cycles = 0;

@@ -89,6 +89,26 @@ TEST(WhatIf, WideWritesTakeHeadersAndNeighboursAway) {
   EXPECT_NEAR(run(false) / run(true), 4, 0.4) << "two flits in place of one, on a way for two";
 }
 
+// Words that are spread over more lines than L2 keeps.
+TEST(WhatIf, WideWritesTakeWhatPartsOfSectorsCostInL2AndMemory) {
+  const auto run = [](auto change, bool wide) {
+    device::Device d = device_of("h100");
+    d.l2.bytes = 1 << 20, d.launch = {};
+    d.l2_write_bytes_per_cycle = 0, d.dram.masked_writes = true;
+    change(d);
+    Options o;
+    o.what_if.wide_writes = wide;
+    Simulator s(d, scatter_kernels, o);
+    const std::uint64_t out = s.allocate(std::uint64_t{65536} * 128);
+    return static_cast<double>(cycles(s.run("scatter", {256, 1, 1}, {256, 1, 1}, out)));
+  };
+  const auto slow_slices = [](device::Device& d) { d.l2_write_bytes_per_cycle = 256; };
+  const auto whole_sectors = [](device::Device& d) { d.dram.masked_writes = false; };
+  EXPECT_GT(run(slow_slices, false), 1.5 * run(slow_slices, true));
+  EXPECT_GT(run(whole_sectors, false), 1.2 * run(whole_sectors, true));
+  EXPECT_EQ(run(slow_slices, true), run(whole_sectors, true));
+}
+
 TEST(WritePort, NeighboursThatShareOneWriteHalfAsFast) {
   const auto run = [](std::uint32_t sharing) {
     device::Device d = device_of("v100");
