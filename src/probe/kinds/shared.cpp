@@ -119,11 +119,10 @@ void atomics(Bench& bench, unsigned threads) {
 }
 
 void reads_without_conflict(Bench& bench, unsigned threads) {
-  const char *const read = "ld.volatile.shared.u32 X, [X];",
-                    *const two32 = "ld.volatile.shared.v2.u32 {X, %r8}, [X];",
-                    *const two64 = "ld.volatile.shared.v4.u32 {X, %r8, %r9, %r10}, [X];";
   const unsigned cell = bank_bytes(bench);
-  const char* const two = cell == 8 ? two64 : two32;
+  const char* const read = "ld.volatile.shared.u32 X, [X];";
+  const char* const two = cell == 8 ? "ld.volatile.shared.v4.u32 {X, %r8, %r9, %r10}, [X];"
+                                    : "ld.volatile.shared.v2.u32 {X, %r8}, [X];";
   const Estimate rate = estimate(sample([&] { return throughput(bench, threads, read, 512, cell); }, 3));
   // What half of the warps do not reach as well is their latency's limit, not the banks'.
   if (threads >= 64 && throughput(bench, threads / 2, read, 512, cell) < 0.97 * rate.value) {
