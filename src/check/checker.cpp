@@ -10,6 +10,7 @@
 #include "base/kernel_name.h"
 #include "check/host_work.h"
 #include "exec/state.h"
+#include "ptx/machine_ops.h"
 
 namespace simtlab::check {
 namespace {
@@ -216,6 +217,7 @@ std::uint32_t Checker::site(CheckedFunction& f, std::uint32_t pc, SiteKind kind)
   site.pc = pc;
   site.late = kind == SiteKind::late;
   site.atomic = inst.op == ptx::Op::atom || inst.op == ptx::Op::red;
+  site.arrives = site.atomic && inst.mods.atom == ptx::AtomOp::inc && inst.mods.video == ptx::arrives_counted;
   const bool copy = inst.op == ptx::Op::cp_async;
   site.reads = site.atomic || inst.op == ptx::Op::ld || inst.op == ptx::Op::ldu || kind == SiteKind::source;
   site.writes = site.atomic || (copy && kind != SiteKind::source) || inst.op == ptx::Op::st;

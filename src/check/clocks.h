@@ -18,8 +18,11 @@ struct Known {
   std::uint32_t warp = all_warps, lanes = ~0u;
   Time before;
   static constexpr std::uint32_t all_warps = ~0u;
+  friend bool operator==(const Known&, const Known&) = default;
 };
 
+// One list says one thing in one way, and has one number: of a warp each lane stands in one entry, the latest
+// ones first, and nothing that is known of the whole block is repeated for a warp.
 class Clocks {
  public:
   using Id = std::uint32_t;  // 0: nothing
@@ -30,14 +33,18 @@ class Clocks {
   bool knows(Id clock, std::uint32_t launch, std::uint64_t block, std::uint32_t warp, std::uint32_t lanes,
              Time time) const;
   void clear();
+  std::size_t lists() const { return lists_.size(); }
 
  private:
   using List = std::vector<Known>;
-  Id keep(List&& list);
+  Id keep(const List& list);
   std::span<const Known> at(Id clock) const { return lists_[clock]; }
+  void join(std::span<const Known> a, std::span<const Known> b);
 
   std::vector<List> lists_{1};
-  std::unordered_map<std::uint64_t, Id> merged_;
+  std::unordered_map<std::uint64_t, Id> merged_;            // of two numbers
+  std::unordered_multimap<std::uint64_t, Id> by_contents_;  // of the hash of a list
+  List joined_;                                             // what join() makes
 };
 
 }  // namespace simtlab::check

@@ -177,7 +177,7 @@ void Races::synchronise(Block& b, Locations& locations, const Site& site, unsign
     const auto at = locations.find(address);
     return at == locations.end() ? nullptr : &at->second;
   }();
-  if (site.reads && there != nullptr) {
+  if (site.reads && !site.arrives && there != nullptr) {
     Clocks::Id read = 0;
     if (!small(site.scope) || (!there->wide_several && there->wide_block == b.block)) read = there->wide;
     if (there->narrow_block == b.block) read = clocks_.merge(read, there->narrow);

@@ -21,6 +21,7 @@ struct Site {
   bool volatile_ = false;
   bool spins = false;                   // in a loop that only waits: it is meant to see what others write
   bool guesses = false;                 // a load of what a compare-and-swap expects at first
+  bool arrives = false;                 // at a barrier in shared memory; of its state it learns nothing
   bool late = false;                    // cp.async, which has not been waited for
   ptx::Scope scope = ptx::Scope::none;  // of strong ones
   std::uint16_t bytes = 0;

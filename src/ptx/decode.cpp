@@ -230,6 +230,8 @@ void FunctionDecoder::instruction(const AstInst& ast) {
     video(inst);
   else if (match.family == "policy")
     policy(inst);
+  else if (mbarrier(inst, match))
+    return;
   else
     SIMTLAB_ASSERT(match.family == "hint", "every family of the opcode table has a decoder");
   // The space may be known better now than from the opcode.

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <string>
 #include <string_view>
@@ -131,6 +132,19 @@ class FunctionDecoder {
   void move_vector(Inst& inst);
   void move_scalar(Inst& inst);
   void convert_address(Inst& inst);
+
+  // decode_mbarrier.cpp
+  bool mbarrier(Inst& inst, const Match& match);
+  void mbarrier_init(Inst& inst);
+  void mbarrier_invalidate(Inst& inst);
+  void mbarrier_arrive(Inst& inst, std::string_view family);
+  void mbarrier_test(Inst& inst, bool parity);
+  void mbarrier_pending(Inst& inst);
+  void mbarrier_behind_copies(Inst& inst, bool counted);
+  Operand computed(const Inst& like, Op op, OpClass op_class, Type type,
+                   std::initializer_list<Operand> sources);
+  Operand widened(const Inst& like, const AstOperand& o);
+  Operand upper_word(const Inst& like, Operand value, std::uint64_t low);
 
   // decode_control.cpp
   void branch();

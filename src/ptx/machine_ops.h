@@ -1,4 +1,5 @@
-// Bits of Mods::video for the operations that only machine code has (Op::iadd3 and those behind it).
+// Bits of Mods::video for the operations that only machine code has (Op::iadd3 and those behind it), and for
+// barriers in shared memory.
 #pragma once
 
 #include <cstdint>
@@ -32,6 +33,11 @@ inline constexpr unsigned predicates_shift_at = 8, predicates_first_at = 16;
 
 // atom, red with inc of 64 bits: a thread arrives at a barrier in shared memory.
 inline constexpr std::uint32_t arrives_ampere = 1, arrives_hopper = 2, arrives_hopper_and_drops = 3;
+// ... of PTX: b has how many arrive (20 bits), whether they don't come again, and from bit 32 on how many
+// bytes more are under way. The state is that of sm_90.
+inline constexpr std::uint32_t arrives_counted = 4;
+inline constexpr std::uint64_t arrival_drops = std::uint64_t{1} << 20;
+inline constexpr unsigned arrival_bytes_at = 32;
 
 // atom, red with add of b64 and b128: sums of the floats in them.
 inline constexpr std::uint32_t adds_f32 = 1, adds_f16 = 2, adds_bf16 = 3;

@@ -279,7 +279,8 @@ void apply_word(Match& m, const Group& group, std::string_view word, unsigned& t
   if (group.macro == "BOOL") return void(set_from(mods.bool_op, bools, word));
   if (group.macro == "OP") return void(set_from(mods.atom, atoms, word));
   if (group.macro.ends_with("ORDER")) return void(set_from(mods.order, orders, word));
-  if (group.macro == "SCOPE") return void(set_from(mods.scope, scopes, word));
+  if (group.macro == "SCOPE" || group.macro == "BSCOPE" || group.macro == "CTASCOPE")
+    return void(set_from(mods.scope, scopes, word));
   if (group.macro.ends_with("SPACE") || group.macro == "CVTA")
     return void(set_from(mods.space, spaces, word));
   if (group.macro.ends_with("CACHE")) return set_cache(mods, word);

@@ -13,6 +13,8 @@ constexpr std::string_view surface_note = "surfaces are not modelled yet";
 constexpr std::string_view texture_note =
     "only tex with integer or floating-point coordinates in 1, 2 and 3 dimensions is modelled";
 
+constexpr std::string_view at_once = "answers at once, without waiting";
+
 constexpr Form ok(std::string_view base, Op op, FormClass rule, std::string_view modifiers,
                   std::string_view operands, std::string_view note = {}) {
   return {base, modifiers, operands, op, rule, false, note};
@@ -270,7 +272,31 @@ constexpr Form forms[] = {
     ok("cp", Op::cp_async_commit, OpClass::async_copy, "!async commit_group", ""),
     ok("cp", Op::cp_async_wait, OpClass::async_copy, "!async wait_group", "#"),
     ok("cp", Op::cp_async_wait, OpClass::async_copy, "!async wait_all", ""),
+    ok("cp", Op::red, R::atomic, "!async !mbarrier !arrive BSPACE b64", "<mbarrier.copies>"),
+    ok("cp", Op::red, R::atomic, "!async !mbarrier !arrive !noinc BSPACE b64", "<mbarrier.copies_counted>"),
     refuse("cp", "*", bulk_note),
+    ok("mbarrier", Op::st, R::store, "!init BSPACE b64", "<mbarrier.init>"),
+    ok("mbarrier", Op::atom, R::atomic, "!inval BSPACE b64", "<mbarrier.inval>"),
+    ok("mbarrier", Op::atom, R::atomic, "!expect_tx BARRIERORDER BSCOPE BSPACE b64", "<mbarrier.expect_tx>"),
+    ok("mbarrier", Op::atom, R::atomic, "!complete_tx BARRIERORDER BSCOPE BSPACE b64",
+       "<mbarrier.complete_tx>"),
+    ok("mbarrier", Op::atom, R::atomic, "!arrive REDORDER BSCOPE BSPACE b64", "<mbarrier.arrive>"),
+    ok("mbarrier", Op::atom, R::atomic, "!arrive !noComplete REDORDER CTASCOPE BSPACE b64",
+       "<mbarrier.arrive>"),
+    ok("mbarrier", Op::atom, R::atomic, "!arrive !expect_tx REDORDER BSCOPE BSPACE b64",
+       "<mbarrier.arrive_tx>"),
+    ok("mbarrier", Op::atom, R::atomic, "!arrive_drop REDORDER BSCOPE BSPACE b64", "<mbarrier.drop>"),
+    ok("mbarrier", Op::atom, R::atomic, "!arrive_drop !noComplete REDORDER CTASCOPE BSPACE b64",
+       "<mbarrier.drop>"),
+    ok("mbarrier", Op::atom, R::atomic, "!arrive_drop !expect_tx REDORDER BSCOPE BSPACE b64",
+       "<mbarrier.drop_tx>"),
+    ok("mbarrier", Op::ld, R::load, "!test_wait WAITORDER BSCOPE BSPACE b64", "<mbarrier.state>"),
+    ok("mbarrier", Op::ld, R::load, "!test_wait !parity WAITORDER BSCOPE BSPACE b64", "<mbarrier.parity>"),
+    ok("mbarrier", Op::ld, R::load, "!try_wait WAITORDER BSCOPE BSPACE b64", "<mbarrier.state>", at_once),
+    ok("mbarrier", Op::ld, R::load, "!try_wait !parity WAITORDER BSCOPE BSPACE b64", "<mbarrier.parity>",
+       at_once),
+    ok("mbarrier", Op::shr, OpClass::int_alu, "!pending_count b64", "<mbarrier.pending>"),
+    refuse("mbarrier", "*", bulk_note),
     ok("membar", Op::membar, OpClass::fence, "cta|gl|sys", ""),
     ok("membar", Op::membar, OpClass::fence, "!proxy alias", ""),
     ok("fence", Op::fence, OpClass::fence, "?sc|acq_rel|acquire|release FSCOPE", ""),
@@ -338,7 +364,6 @@ constexpr Form forms[] = {
     refuse("stmatrix", "*", tensor_note),
     refuse("movmatrix", "*", tensor_note),
     refuse("multimem", "*", "multi-GPU memory is not modelled"),
-    refuse("mbarrier", "*", bulk_note),
     refuse("tensormap", "*", bulk_note),
     refuse("mapa", "*", cluster_note),
     refuse("getctarank", "*", cluster_note),

@@ -100,6 +100,25 @@ struct ArriveHopper {
   }
 };
 
+// Of PTX (ptx/machine_ops.h): any number of arrivals, and bytes under way in bits 21 to 42. A phase ends when
+// neither is left.
+struct ArriveCounted {
+  SIMTLAB_INLINE static u64 apply(u64 old, u64 b, u64) {
+    const u64 field = 0xfffffu, many = b & field;
+    const unsigned bytes_at = 21, pending_at = 43, bytes_width = 22;
+    u64 expected = old >> 1 & field, pending = old >> pending_at & field, phase = old >> 63;
+    if ((b & ptx::arrival_drops) != 0) expected = (expected + many) & field;
+    pending = (pending + many) & field;
+    const u64 all_bytes = ((u64)1 << bytes_width) - 1;
+    const u64 bytes = ((old >> bytes_at) + (b >> ptx::arrival_bytes_at)) & all_bytes;
+    if (pending == 0 && bytes == 0) {
+      pending = expected;
+      phase ^= 1;
+    }
+    return (old & 1) | expected << 1 | bytes << bytes_at | pending << pending_at | phase << 63;
+  }
+};
+
 SIMTLAB_INLINE float flush(float value) {
   const u32 bits = bits_as<u32>(value);
   return (bits & 0x7f800000u) == 0 ? bits_as<float>(bits & 0x80000000u) : value;
@@ -306,12 +325,13 @@ Handler pick_bits(ptx::Type type) {
   }
 }
 
-// Mods::video of machine code says whose barrier it is (ptx/machine_ops.h). PTX has no 64-bit inc.
+// Mods::video says whose barrier it is (ptx/machine_ops.h). PTX has no 64-bit inc.
 Handler pick_arrival(const ptx::Inst& inst) {
   if (inst.type != ptx::Type::b64) return nullptr;
   switch (inst.mods.video) {
     case ptx::arrives_ampere: return atomic<ArriveAmpere, u64>;
     case ptx::arrives_hopper: return atomic<ArriveHopper<false>, u64>;
+    case ptx::arrives_counted: return atomic<ArriveCounted, u64>;
     case ptx::arrives_hopper_and_drops: return atomic<ArriveHopper<true>, u64>;
     default: return nullptr;
   }
