@@ -122,6 +122,7 @@ void Block::Impl::reset(std::uint64_t block_index, unsigned on_sm, unsigned firs
   first_slot = first_warp_slot;
   exited = 0;
   for (Barrier& b : barriers) b = Barrier{};
+  if (late != nullptr) late->clear();
   refresh_bounds();
   // Zero on hardware by chance only; here always, so that runs repeat.
   std::memset(shared.data(), 0, launch->shared_bytes);
@@ -227,6 +228,15 @@ namespace {
 }
 
 }  // namespace
+
+void Block::hold_arrivals() {
+  if (impl_->late == nullptr) impl_->late = std::make_unique<LateArrivals>(impl_->warps.size());
+  impl_->view.late = impl_->late.get();
+}
+
+void Block::copies_done(unsigned warp) {
+  if (impl_->late != nullptr) impl_->late->happen(warp);
+}
 
 Run Block::run_plain(unsigned index, std::uint32_t most) {
   Warp& w = impl_->warps[index];

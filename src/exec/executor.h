@@ -214,6 +214,10 @@ class Block {
   // guard that touches no memory, reads no clock and does not branch. None if the next one is not, or if
   // lanes of the warp run apart.
   Run run_plain(unsigned warp, std::uint32_t most);
+  // From now on an arrival behind copies (Mods::behind_copies) waits for copies_done(): once for each such
+  // instruction of the warp that lanes have executed, in their order.
+  void hold_arrivals();
+  void copies_done(unsigned warp);
   // Where the first unfinished warp is, in words: for a user who stops a run that does not end.
   std::string whereabouts() const;
   // Throws Fault(deadlock) with the barrier of each waiting warp, if no warp is ready and not all have

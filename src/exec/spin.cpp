@@ -323,6 +323,7 @@ class Foresight {
   bool writes_nothing(const XInst& x, std::uint32_t lanes) {
     const Op op = x.inst->op;
     const XInst& access = access_of(x);
+    if (access.inst->mods.behind_copies && b_.late != nullptr) return false;
     if ((op != Op::st && op != Op::atom && op != Op::red) || !before_.take(b_, w_, access, lanes))
       return false;
     bool unchanged = false;
@@ -415,6 +416,7 @@ bool confined_behind_barrier(Block::Impl& b, Warp& w, std::uint32_t steps) {
 }  // namespace
 
 bool stuck(Block::Impl& b, std::uint32_t steps, std::vector<Stuck>& who) {
+  if (b.late != nullptr && !b.late->empty()) return false;
   b.refresh_bounds();
   bool passes_barriers = false, any = false;
   for (Warp& w : b.warps) {

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "exec/late_arrivals.h"
 #include "exec/barrier_count.h"
 #include "exec/delays.h"
 #include "exec/executor.h"
@@ -226,6 +227,7 @@ struct Block::Impl {
   std::vector<Frame> frames;
   std::vector<Splits> splits;
   std::vector<Delays> delays;
+  std::unique_ptr<LateArrivals> late;
   Barrier barriers[barrier_count];
   std::uint32_t exited = 0;  // warps, one bit each
   std::uint64_t index = 0;

@@ -1,8 +1,8 @@
 // Barriers in shared memory (mbarrier): ATOMS.ARRIVE and ARRIVES of sm_80, SYNCS of sm_90.
 //
 // Their state is 64 bits of shared memory. How it is packed follows from what compiled code writes for
-// mbarrier.init and reads for mbarrier.pending_count (exec/memops/atomic.cpp says it). Copies are done when
-// they are issued, so that to arrive when they are done is to arrive.
+// mbarrier.init and reads for mbarrier.pending_count (exec/memops/atomic.cpp says it). What
+// arrives behind copies does so when a model says that they are done, else at once.
 #include "machine/semantics_common.h"
 #include "ptx/machine_ops.h"
 
@@ -23,10 +23,11 @@ void describe(Translator& t, const ptx::Inst& access) {
   view.type = access.type;
   view.mods.space = ptx::Space::shared;
   view.mods.vector = access.mods.vector;
+  view.mods.behind_copies = access.mods.behind_copies;
 }
 
 // Rd, where the form has it, gets the state before.
-void arrive(Translator& t, std::uint32_t how) {
+void arrive(Translator& t, std::uint32_t how, bool behind_copies = false) {
   const Operand& memory = t.operand("mem");
   const ptx::Operand address = t.address(memory);
   const bool wanted = t.has("Rd") && t.operand("Rd").number != zero_register;
@@ -35,6 +36,7 @@ void arrive(Translator& t, std::uint32_t how) {
   inst.mods.space = ptx::Space::shared;
   inst.mods.atom = ptx::AtomOp::inc;
   inst.mods.video = how;
+  inst.mods.behind_copies = behind_copies;
   describe(t, inst);
   if (!wanted) return;
   inst.dst[inst.dst_count++] = t.result("Rd");
@@ -49,7 +51,7 @@ void arrive_behind_copies(Translator& t) {
   const bool ampere = t.instruction().generation < hopper;
   if (!ampere && kind == "TRANSCNT") return;
   if (ampere ? !kind.empty() : kind != "ARVCNT") t.refuse("has modifiers that are not known");
-  arrive(t, ampere ? ptx::arrives_ampere : ptx::arrives_hopper);
+  arrive(t, ampere ? ptx::arrives_ampere : ptx::arrives_hopper, true);
 }
 
 // SYNCS.ARRIVE: A1T0 is one arrival, with .OPTOUT of a thread that does not come again. A0T1 announces a

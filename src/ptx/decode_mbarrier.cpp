@@ -181,13 +181,10 @@ void FunctionDecoder::mbarrier_pending(Inst& inst) {
 // awaited in addition to the others: nothing changes but that it has to come before they are through.
 void FunctionDecoder::mbarrier_behind_copies(Inst& inst, bool counted) {
   expect_count(1, 1);
-  Inst wait = plain(inst, Op::cp_async_wait, OpClass::async_copy, Type::none);
-  wait.guard = inst.guard;
-  wait.mods.wait_all = true;
-  emit(wait);
   add_src(inst, address(inst, arg(0), inst.imm_offset));
   inst.mods.atom = AtomOp::inc;
   inst.mods.video = arrives_counted;
+  inst.mods.behind_copies = true;
   inst.mods.order = MemOrder::release;
   inst.mods.scope = Scope::cta;
   inst.op_class = class_of(ClassRule::atomic, inst.type, inst.stype, inst.mods);

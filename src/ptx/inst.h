@@ -75,6 +75,7 @@ struct Mods {
   bool all = false;                    // match.all
   bool aligned = false;                // barrier.sync.aligned
   bool wait_all = false;               // cp.async.wait_all
+  bool behind_copies = false;          // an arrival (ptx/machine_ops.h) once the copies before are done
   std::uint8_t testp = 0;  // 0 finite 1 infinite 2 number 3 notanumber 4 normal 5 subnormal 6 slow division
   std::uint8_t lut = 0;    // lop3 immLut
   std::uint8_t copy_bytes = 0;   // cp.async: 4, 8, 16 (source size operand, if any, is src[2])

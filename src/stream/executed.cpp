@@ -18,6 +18,8 @@ class ExecutedBlock final : public ResidentBlock {
   Next next(unsigned warp) const override { return {block_.peek_function(warp), block_.peek_pc(warp)}; }
   const Step& step(unsigned warp, std::uint64_t now) override { return block_.step(warp, now); }
   exec::Run run_plain(unsigned warp, std::uint32_t most) override { return block_.run_plain(warp, most); }
+  void hold_arrivals() override { block_.hold_arrivals(); }
+  void copies_done(unsigned warp) override { block_.copies_done(warp); }
   std::string whereabouts() const override { return block_.whereabouts(); }
   void check_progress() const override { block_.check_progress(); }
   bool stuck(std::uint32_t steps, std::vector<exec::Stuck>& who) override { return block_.stuck(steps, who); }

@@ -24,6 +24,8 @@ class Block final : public ResidentBlock {
     return step_;
   }
   exec::Run run_plain(unsigned warp, std::uint32_t most) override { return inner_->run_plain(warp, most); }
+  void hold_arrivals() override { inner_->hold_arrivals(); }
+  void copies_done(unsigned warp) override { inner_->copies_done(warp); }
   std::string whereabouts() const override { return inner_->whereabouts(); }
   void check_progress() const override { inner_->check_progress(); }
   bool stuck(std::uint32_t steps, std::vector<exec::Stuck>& who) override {

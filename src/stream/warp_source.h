@@ -45,6 +45,9 @@ class ResidentBlock {
   // Executes up to `most` of a warp's next instructions at once, as long as they are arithmetic that no model
   // looks at one by one; possibly none.
   virtual exec::Run run_plain(unsigned /*warp*/, std::uint32_t /*most*/) { return {}; }
+  // As exec::Block has them; of a block that is not executed they do nothing.
+  virtual void hold_arrivals() {}
+  virtual void copies_done(unsigned /*warp*/) {}
   virtual std::string whereabouts() const = 0;
   virtual void check_progress() const = 0;  // throws if no warp is ready and not all exited
   // As exec::Block::stuck(); only between commits of its share. A recorded block is never stuck: its stream

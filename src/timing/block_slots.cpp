@@ -64,7 +64,10 @@ BlockSlot& BlockSlots::start(std::uint32_t number, std::uint32_t sm) {
   BlockSlot& slot = slots_[number];
   Tenant& tenant = *slot.tenant;
   const std::uint32_t warps = tenant.context->warps_per_block;
-  if (!slot.block) slot.block = tenant.work->make_block();
+  if (!slot.block) {
+    slot.block = tenant.work->make_block();
+    slot.block->hold_arrivals();
+  }
   slot.block->reset(slot.number, sm, slot.first_warp);
   slot.resident = true;
   slot.warps_left = warps;

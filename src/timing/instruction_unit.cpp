@@ -103,6 +103,9 @@ inline void InstructionUnit::complete(std::uint32_t number, const InstInfo& info
     case Kind::memory:
       access_memory(number, info, step, now);
       return parts_.sequencer.advance(number, next, until_next);
+    case Kind::async_arrival:
+      access_memory(number, info, step, now);
+      return arrive_behind_copies(number, step, now, next, until_next);
     case Kind::async_commit: warp.async.commit(); return parts_.sequencer.advance(number, next, until_next);
     case Kind::control:
       // The lanes that are left wait at a barrier of the block: the warp has arrived there.
@@ -235,6 +238,20 @@ void InstructionUnit::wait_for_copies(std::uint32_t number, const InstInfo& info
   warp.async.wait_for(info.inst->mods.wait_all ? 0 : immediate(warp, info.inst->src[0]));
   warp.floor = now + 1;
   if (warp.async.wait_is_over()) return parts_.sequencer.advance(number, warp.floor, Stall::long_scoreboard);
+  parts_.sequencer.wait_for_event(number, WarpState::on_async, Stall::long_scoreboard);
+}
+
+// The lanes arrive at a barrier in shared memory once the copies that the warp has issued are done. Beyond so
+// many such arrivals under way the warp waits.
+void InstructionUnit::arrive_behind_copies(std::uint32_t number, const stream::Step& step, Cycle now, Cycle next,
+                                           Stall until_next) {
+  Warp& warp = parts_.warps[number];
+  if (step.mask == 0) return parts_.sequencer.advance(number, next, until_next);
+  warp.async.arrive();
+  for (; warp.async.may_arrive(); warp.async.has_arrived()) warp.block->copies_done(warp.in_block);
+  if (!warp.async.arrivals_full()) return parts_.sequencer.advance(number, next, until_next);
+  warp.async.wait_for(0);
+  warp.floor = now + 1;
   parts_.sequencer.wait_for_event(number, WarpState::on_async, Stall::long_scoreboard);
 }
 

@@ -20,7 +20,10 @@ void LoadTable::complete(std::uint32_t index, Cycle at) {
   Warp& warp = warps_[load.warp];
   --warp.loads;
   warp.answers -= load.info->returns ? 1 : 0;
-  if (load.info->op_class == ptx::OpClass::async_copy) warp.async.complete(load.async_group);
+  if (load.info->op_class == ptx::OpClass::async_copy) {
+    warp.async.complete(load.async_group);
+    for (; warp.async.may_arrive(); warp.async.has_arrived()) warp.block->copies_done(warp.in_block);
+  }
   waiter_.load_done(load, at);
 }
 

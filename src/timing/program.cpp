@@ -12,6 +12,7 @@ namespace simtlab::timing {
 namespace {
 
 Kind kind_of(const ptx::Inst& inst) {
+  if (inst.mods.behind_copies) return Kind::async_arrival;
   switch (inst.op) {
     case ptx::Op::cp_async_commit: return Kind::async_commit;
     case ptx::Op::cp_async_wait: return Kind::async_wait;
@@ -249,7 +250,7 @@ void Program::add_instruction(const ptx::Inst& inst, const PipeTable& pipes, con
   info.register_count =
       static_cast<std::uint16_t>(std::min<std::size_t>(slots_.size() - info.registers, 0xffff));
   info.kind = kind_of(inst);
-  if (info.kind == Kind::memory) info.access = accesses_++;
+  if (info.kind == Kind::memory || info.kind == Kind::async_arrival) info.access = accesses_++;
   info.stall = dependence_stall(inst.op_class);
   info.op_class = inst.op_class;
   info.returns = inst.op == ptx::Op::atom && info.dst_count > 0;

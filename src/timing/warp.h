@@ -33,15 +33,32 @@ class AsyncCopies {
   void wait_for(std::uint64_t may_stay) {
     may_stay_ = static_cast<std::uint8_t>(may_stay < groups ? may_stay : groups - 1);
   }
-  bool wait_is_over() const {
-    for (unsigned back = may_stay_; back + 1 < groups; ++back)
-      if (under_way_[(open_ + 2 * groups - 1 - back) % groups] > 0) return false;
-    return true;
+  bool wait_is_over() const { return are_done(may_stay_); }
+  // An arrival at a barrier in shared memory follows the copies so far, which become a group.
+  void arrive() {
+    commit();
+    arrivals_[arrivals_count_++] = static_cast<std::uint8_t>(open_ - 1);
   }
+  // The oldest arrival has nothing to wait for any more.
+  bool may_arrive() const {
+    return arrivals_count_ > 0 && are_done(static_cast<std::uint8_t>(open_ - 1 - arrivals_[0]));
+  }
+  void has_arrived() {
+    --arrivals_count_;
+    for (unsigned i = 0; i < arrivals_count_; ++i) arrivals_[i] = arrivals_[i + 1];
+  }
+  bool arrivals_full() const { return arrivals_count_ == arrivals_.size(); }
 
  private:
   static constexpr unsigned groups = 8;
-  std::uint8_t open_ = 0, may_stay_ = 0;
+  // All groups but the newest `may_stay` committed ones.
+  bool are_done(unsigned may_stay) const {
+    for (unsigned back = may_stay; back + 1 < groups; ++back)
+      if (under_way_[(open_ + 2 * groups - 1 - back) % groups] > 0) return false;
+    return true;
+  }
+  std::uint8_t open_ = 0, may_stay_ = 0, arrivals_count_ = 0;
+  std::array<std::uint8_t, groups - 2> arrivals_{};  // groups, the oldest first
   std::array<std::uint16_t, groups> under_way_{};
 };
 

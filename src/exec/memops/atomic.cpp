@@ -220,6 +220,30 @@ void atomic(WarpCtx& w, const XInst& x) {
     forget_outside(*w.memory);
 }
 
+template <class Op>
+u64 applied(u64 state, u64 b) {
+  return Op::apply(state, b, 0);
+}
+
+// An arrival behind copies.
+template <class Op>
+void arrive_late(WarpCtx& w, const XInst& x) {
+  if (w.memory->late == nullptr) return atomic<Op, u64>(w, x);
+  const Access access = prepare_any(w, x, 8, true);
+  const u64* hosts = hosts_of(w, access);
+  const u64* b = w.row64(x.src[1]);
+  next_late_arrivals(w);
+  for (u32 m = w.mask; m != 0; m &= m - 1) {
+    const unsigned lane = (unsigned)__builtin_ctz(m);
+    keep_late_arrival(w, hosts[lane], applied<Op>, b[lane]);
+  }
+}
+
+template <class Op>
+Handler arrival(const ptx::Inst& inst) {
+  return inst.mods.behind_copies ? arrive_late<Op> : atomic<Op, u64>;
+}
+
 void add_f32(WarpCtx& w, const XInst& x) {
   // The space of a generic address is known once the addresses are; prepare them twice rather than twice the
   // code.
@@ -329,9 +353,9 @@ Handler pick_bits(ptx::Type type) {
 Handler pick_arrival(const ptx::Inst& inst) {
   if (inst.type != ptx::Type::b64) return nullptr;
   switch (inst.mods.video) {
-    case ptx::arrives_ampere: return atomic<ArriveAmpere, u64>;
-    case ptx::arrives_hopper: return atomic<ArriveHopper<false>, u64>;
-    case ptx::arrives_counted: return atomic<ArriveCounted, u64>;
+    case ptx::arrives_ampere: return arrival<ArriveAmpere>(inst);
+    case ptx::arrives_hopper: return arrival<ArriveHopper<false>>(inst);
+    case ptx::arrives_counted: return arrival<ArriveCounted>(inst);
     case ptx::arrives_hopper_and_drops: return atomic<ArriveHopper<true>, u64>;
     default: return nullptr;
   }

@@ -9,6 +9,7 @@
 namespace simtlab::exec {
 
 class GlobalMemory;
+class LateArrivals;
 class OutsideAccesses;
 class StoreBuffer;
 
@@ -32,6 +33,7 @@ struct MemoryView {
   GlobalMemory* global = nullptr;
   StoreBuffer* buffer = nullptr;       // null: stores and atomics act on memory at once
   OutsideAccesses* outside = nullptr;  // null: an access outside of every allocation is a fault
+  LateArrivals* late = nullptr;        // null: copies are done when they are issued
   Bounds read[bounds_slots], write[bounds_slots];
   alignas(64) std::uint64_t hosts[32];  // scratch of the handlers
 
@@ -68,6 +70,11 @@ OwnLines own_lines_to_write(WarpCtx& ctx, unsigned bytes, bool ordered, std::uin
 // Keeps the lanes of an atomic that are in global memory for later; returns the others. operand_bytes: of a
 // lane in a row.
 std::uint32_t defer_atomic(WarpCtx& ctx, const XInst& x, unsigned operand_bytes);
+// Keeps an arrival at a barrier in shared memory until the copies of the warp are done (exec/late_arrivals.h):
+// `next` begins those of an instruction. apply: the new state, of the old one and b.
+using ApplyArrival = std::uint64_t (*)(std::uint64_t state, std::uint64_t b);
+void next_late_arrivals(WarpCtx& ctx);
+void keep_late_arrival(WarpCtx& ctx, std::uint64_t host, ApplyArrival apply, std::uint64_t b);
 // Host address of one lane's global data to read.
 std::uint64_t host_to_read(const MemoryView& memory, std::uint64_t address);
 

@@ -45,6 +45,8 @@ class RecordingBlock final : public ResidentBlock {
   }
   WarpStatus status(unsigned warp) const override { return inner_->status(warp); }
   Next next(unsigned warp) const override { return inner_->next(warp); }
+  void hold_arrivals() override { inner_->hold_arrivals(); }
+  void copies_done(unsigned warp) override { inner_->copies_done(warp); }
   std::string whereabouts() const override { return inner_->whereabouts(); }
   void check_progress() const override { inner_->check_progress(); }
   bool stuck(std::uint32_t steps, std::vector<exec::Stuck>& who) override {
