@@ -9,6 +9,7 @@
 
 #include "base/kernel_name.h"
 #include "check/host_work.h"
+#include "check/unset_registers.h"
 #include "exec/state.h"
 #include "ptx/machine_ops.h"
 
@@ -181,6 +182,7 @@ CheckedFunction& Checker::function(const std::shared_ptr<const ptx::Module>& mod
   for (const ptx::Inst& inst : function.code) out->hooks.push_back(hook_of(inst));
   for (auto& sites : out->sites) sites.assign(function.code.size(), 0);
   out->counted.resize(function.code.size());
+  if (options_.init && function.is_entry) out->unset = may_be_unset(function);
   return *out;
 }
 

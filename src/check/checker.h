@@ -44,6 +44,7 @@ struct CheckedFunction {
   std::vector<Hook> hooks;
   std::array<std::vector<std::uint32_t>, 3> sites;  // by SiteKind; 0: not yet
   std::vector<Counted> counted;
+  std::vector<std::uint32_t> unset;  // of an entry (check/unset_registers.h)
 };
 
 struct CheckedLaunch {

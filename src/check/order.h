@@ -1,5 +1,6 @@
-// Other orders in which a launch may be executed: of its blocks, of the warps of a block, how long a warp or
-// a block runs before the next one does, and whether blocks hand over behind what others may wait for. Each
+// Other orders in which a launch may be executed: of its blocks, of the warps of a block, of the lanes of a
+// warp, how long a warp or a block runs before the next one does, whether blocks hand over behind what others
+// may wait for, and when asynchronous copies happen. Each
 // follows from a number alone.
 #pragma once
 
@@ -17,6 +18,9 @@ struct Order {
   std::uint64_t turn = 0;  // instructions of a block before another one goes on; 0: to its end
   // Behind its strong writes and atomics, too: one of so many times; 0: never
   unsigned hands_over = 0;
+  // Lanes that store, or have an atomic operation, at once: in so many groups, the highest lanes first
+  unsigned lane_groups = 1;
+  bool late_copies = false;  // cp.async writes when it is waited for, and not before
 
   std::uint64_t block(std::uint64_t i) const {
     return static_cast<std::uint64_t>((static_cast<unsigned __int128>(i) * step + first) % blocks);
@@ -47,7 +51,8 @@ inline Order make_order(std::uint64_t number, std::uint64_t blocks, unsigned war
     out.step = blocks - 1;  // -1
     out.first = blocks - 1;
     if (blocks == 1) out.step = 1, out.first = 0;
-    out.warps_reversed = true;
+    out.warps_reversed = out.late_copies = true;
+    out.lane_groups = 32;
     return out;
   }
   std::uint64_t state = number;
@@ -63,6 +68,9 @@ inline Order make_order(std::uint64_t number, std::uint64_t blocks, unsigned war
   constexpr std::uint64_t turns[] = {32, 256, 2048};
   if (number % 2 == 0) out.turn = turns[next() % 3] * warps;
   if (number % 4 != 3) out.hands_over = 1 + static_cast<unsigned>(next() % 3);
+  constexpr unsigned groups[] = {1, 2, 32};
+  out.lane_groups = groups[next() % 3];
+  out.late_copies = next() % 2 != 0;
   return out;
 }
 

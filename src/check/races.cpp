@@ -83,6 +83,7 @@ void Races::begin_block(Block& b, std::uint32_t launch, std::uint64_t number, un
   b.left.assign(threads, 0);
   b.has_left = false;
   b.released.clear();
+  b.polls.assign(warps, {});
   b.arrived.fill({});
 }
 
@@ -412,6 +413,8 @@ void Races::access(Block& b, const Going& g) {
              before_.size() == 1;
   const unsigned now = time_in(w.begin, b.epoch, w.step);
   const std::uint32_t lanes = g.lanes;
+  const bool polls = b.fine && site.strong && may_poll(b, g, site);
+  if (polls && polls_again(b, g, words, now)) return;
   const bool words_only = g.bytes == 4 && !site.late && !(site.writes && site.strong);
   std::uint32_t m = lanes;
   while (m != 0) {
@@ -470,6 +473,49 @@ void Races::access(Block& b, const Going& g) {
     }
   }
   if (b.fine && site.strong) synchronise(b, g);
+  if (polls) note_poll(b, g, words, now);
+}
+
+// A strong load of all lanes from one place.
+bool Races::may_poll(const Block& b, const Going& g, const Site& site) const {
+  if (site.writes || g.bytes % 4 != 0 || g.bytes > 16) return false;
+  const std::uint64_t address = g.addresses[__builtin_ctz(g.lanes)];
+  if (address % 4 != 0 || (g.space == ptx::Space::shared && address + g.bytes > b.words * 4)) return false;
+  if (g.space != ptx::Space::shared && (!shadow_.holds(address) || !shadow_.holds(address + g.bytes - 1)))
+    return false;
+  for (std::uint32_t m = g.lanes; m != 0; m &= m - 1)
+    if (g.addresses[__builtin_ctz(m)] != address) return false;
+  return true;
+}
+
+bool Races::polls_again(const Block& b, const Going& g, Cells words, unsigned now) const {
+  const Poll& last = b.polls[g.warp];
+  const std::uint64_t address = g.addresses[__builtin_ctz(g.lanes)];
+  if (last.site != g.site || last.lanes != g.lanes || last.address != address || last.time != now ||
+      last.instance != b.warps[g.warp].instance || last.releases != releases_)
+    return false;
+  const std::uint64_t word = (g.space == ptx::Space::shared ? address : shadow_.offset(address)) / 4;
+  for (unsigned i = 0; i < g.bytes / 4; ++i)
+    if (words.writers[word + i] != last.writers[i] || words.readers[word + i] != last.readers[i])
+      return false;
+  return true;
+}
+
+void Races::note_poll(Block& b, const Going& g, Cells words, unsigned now) const {
+  const std::uint64_t address = g.addresses[__builtin_ctz(g.lanes)];
+  Poll poll{.site = g.site,
+            .lanes = g.lanes,
+            .instance = b.warps[g.warp].instance,
+            .time = now,
+            .address = address,
+            .releases = releases_};
+  const std::uint64_t word = (g.space == ptx::Space::shared ? address : shadow_.offset(address)) / 4;
+  for (unsigned i = 0; i < g.bytes / 4; ++i) {
+    if (words.writers[word + i] >= split_word) return;
+    poll.writers[i] = words.writers[word + i];
+    poll.readers[i] = words.readers[word + i];
+  }
+  b.polls[g.warp] = poll;
 }
 
 void Races::copies_ended(Block& b, unsigned warp, unsigned lane, std::uint32_t late_site, std::uint32_t site,

@@ -87,6 +87,14 @@ class Races {
     Clocks::Id clock = 0, left = 0;
     std::vector<std::pair<unsigned, std::uint32_t>> waiting;  // warps and their lanes
   };
+  // What a warp last looked at, all its lanes at one place: where it looks again and nothing has changed, all
+  // has been said.
+  struct Poll {
+    std::uint32_t site = 0, lanes = 0, instance = 0;
+    unsigned time = 0;
+    std::uint64_t address = 0, releases = 0;
+    std::array<Half, 4> writers{}, readers{};
+  };
   // A block that has begun and not ended.
   struct Block {
     std::uint64_t block = 0;
@@ -107,7 +115,8 @@ class Races {
     // __threadfence() are in one sequence: after the barrier an atomic of one thread releases it for all.)
     std::vector<Clocks::Id> left;
     bool has_left = false;
-    Locations released;  // in shared memory
+    Locations released;       // in shared memory
+    std::vector<Poll> polls;  // by warp
     std::array<Arrived, 16> arrived;
   };
 
@@ -150,6 +159,9 @@ class Races {
   void touch_bytes(Cells words, Cells bytes, std::uint64_t offset, unsigned count, const Me& me,
                    std::uint64_t address);
   bool touch_row(Cells words, std::uint64_t first, unsigned count, const Me& me) const;
+  bool may_poll(const Block& block, const Going& going, const Site& site) const;
+  bool polls_again(const Block& block, const Going& going, Cells words, unsigned now) const;
+  void note_poll(Block& block, const Going& going, Cells words, unsigned now) const;
   void synchronise(Block& block, const Going& going);
   void synchronise(Block& block, Locations& locations, const Site& site, unsigned warp, unsigned lane,
                    std::uint64_t address);
@@ -165,8 +177,9 @@ class Races {
   Instances instances_;
   mutable Clocks clocks_;
   Readers readers_;
-  Locations released_;     // in global memory
-  std::uint32_t low_ = 1;  // instances below are ordered before all that runs
+  Locations released_;          // in global memory
+  std::uint64_t releases_ = 0;  // how often a location has changed
+  std::uint32_t low_ = 1;       // instances below are ordered before all that runs
   std::uint32_t launches_ = 0;
   std::map<std::uint32_t, std::vector<std::uint32_t>> before_;  // by launch, in order
 };

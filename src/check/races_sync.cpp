@@ -200,6 +200,7 @@ void Races::synchronise(Block& b, Locations& locations, const Site& site, unsign
       clock = clocks_.merge(clock, released_by(b, warp, 1u << lane, fenced));
     }
   }
+  ++releases_;
   // A read-modify-write goes on with what the write that it reads has released; any other write ends it.
   Released out;
   if (site.reads && there != nullptr) out = *there;

@@ -33,7 +33,9 @@ class Runner final : public exec::BlockTurns {
         watch_(checker, launch_, id_),
         order_(make_order(order, launch.block_count(), launch_.warps, exec::functional_turn)),
         patch_(patch),
-        numbers_(checker.options().numbers) {}
+        numbers_(checker.options().numbers) {
+    watch_.set_late_copies(order_.late_copies);
+  }
   ~Runner() override { checker_.end_launch(); }
 
   const exec::FunctionalResult& result() const { return result_; }
@@ -204,8 +206,12 @@ class Runner final : public exec::BlockTurns {
       } else if (kind == exec::kind_memory && !watched.any_unwritten && !numbers_) {
         count(counted, w.active_count);
         threads += w.active_count;
-        watch_.before(*block_, w, *x, *f, pc);
-        x->fn(ctx, *x);
+        if (goes_by_groups(*x->inst)) [[unlikely]] {
+          by_groups(w, *x, *f, pc, ctx.mask);
+        } else {
+          watch_.before(*block_, w, *x, *f, pc);
+          x->fn(ctx, *x);
+        }
         if (x->inst->op == ptx::Op::cp_async) watch_.behind(*block_, w, *x, *f, pc);
         ++pc;
         if (order_.hands_over != 0 && may_be_waited_for(*x->inst)) [[unlikely]] {
@@ -242,6 +248,27 @@ class Runner final : public exec::BlockTurns {
   // How often the blocks of a launch may hand over: those that wait for each other would do so for ever.
   static constexpr std::uint64_t most_hand_overs = 4096;
 
+  bool goes_by_groups(const ptx::Inst& inst) const {
+    return order_.lane_groups != 1 &&
+           (inst.op == ptx::Op::st || inst.op == ptx::Op::atom || inst.op == ptx::Op::red);
+  }
+  // As if each group executed the instruction by itself.
+  void by_groups(exec::Warp& w, const exec::XInst& x, CheckedFunction& f, std::uint32_t pc,
+                 std::uint32_t lanes) {
+    exec::WarpCtx& ctx = w.ctx;
+    const unsigned width = exec::warp_size / order_.lane_groups;
+    const std::uint32_t group = width == exec::warp_size ? ~0u : (1u << width) - 1;
+    for (unsigned first = exec::warp_size; first != 0;) {
+      first -= width;
+      const std::uint32_t part = lanes & group << first;
+      if (part == 0) continue;
+      exec::set_mask(ctx, part);
+      watch_.before(*block_, w, x, f, pc);
+      x.fn(ctx, x);
+    }
+    exec::set_mask(ctx, lanes);
+  }
+
   static bool may_be_waited_for(const ptx::Inst& inst) {
     const bool atomic = inst.op == ptx::Op::atom || inst.op == ptx::Op::red;
     return (atomic || (inst.op == ptx::Op::st && inst.mods.order != ptx::MemOrder::weak)) &&
@@ -265,7 +292,7 @@ class Runner final : public exec::BlockTurns {
     const std::uint32_t active = w.active;
     if (lanes != 0) {
       if (lanes != active) exec::set_mask(ctx, lanes);
-      if (kind == exec::kind_memory) watch_.before(*block_, w, x, f, pc);
+      if (kind == exec::kind_memory && !goes_by_groups(*x.inst)) watch_.before(*block_, w, x, f, pc);
       if (f.hooks[pc] != Hook::none) watch_.hook(*block_, w, x, f, pc);
       if (lanes != active) exec::set_mask(ctx, active);
       if (kind == exec::kind_barrier) watch_.arrives(*block_, w, x, f, pc, lanes);
@@ -274,7 +301,15 @@ class Runner final : public exec::BlockTurns {
     }
     const bool number = numbers_ && lanes != 0 && Watch::makes_numbers(*x.inst);
     if (number) watch_.before_number(w, x, lanes);
-    const std::uint32_t executed = exec::execute(*block_->block, w, x, result_.warp_instructions + done - 1);
+    std::uint32_t executed = lanes;
+    if (kind == exec::kind_memory && lanes != 0 && goes_by_groups(*x.inst)) {
+      by_groups(w, x, f, pc, lanes);
+      exec::set_mask(ctx, active);
+      ++w.pc;
+      exec::settle(w);
+    } else {
+      executed = exec::execute(*block_->block, w, x, result_.warp_instructions + done - 1);
+    }
     if (lanes == 0) return executed;
     if (number) watch_.number(*block_, w, x, f, pc, lanes);
     if (x.inst->op == ptx::Op::cp_async) {

@@ -87,6 +87,15 @@ void Watch::begin(WatchedBlock& b, std::uint64_t number) {
     if (w.any_unwritten) std::ranges::fill(w.unwritten, 0);
     w.any_unwritten = w.waits_at_patch = w.passed_patch = false;
   }
+  const std::vector<std::uint32_t>& unset = function(launch_.params.function).unset;
+  if (!unset.empty())
+    for (WatchedWarp& w : b.warps) {
+      w.unwritten.resize(launch_.warp_rows);
+      w.unset.assign(launch_.warp_rows, 0);
+      w.unset_preds.assign(launch_.warp_preds, 0);
+      for (const std::uint32_t row : unset) w.unset[row] = ~0u;
+      w.any_unwritten = true;
+    }
   b.open_parts = 0;
   b.whole = -1;
 }
@@ -109,8 +118,11 @@ std::uint32_t Watch::lanes_outside(const Warp& w, ptx::Space space, const std::u
 
 void Watch::before(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f, std::uint32_t pc) {
   const ptx::Inst& inst = *x.inst;
+  // The lanes arrive once their copies are done: who waits at that barrier may use them.
+  if (inst.mods.behind_copies) end_copies(b, w, w.ctx.mask, ~0u);
   const bool load = inst.op == ptx::Op::ld || inst.op == ptx::Op::ldu;
   const bool atomic = inst.op == ptx::Op::atom || inst.op == ptx::Op::red;
+  if (late_copies_ && inst.op == ptx::Op::cp_async) keep_overwritten(b, w, x);
   if (!load && !atomic && inst.op != ptx::Op::st) return;
   if (inst.mods.space == ptx::Space::param || inst.mods.space == ptx::Space::constant) return;
   const unsigned bytes = ptx::size_of(inst.type) * inst.mods.vector;
@@ -174,7 +186,8 @@ void Watch::look_at(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f
       std::uint32_t copied = 0;
       for (unsigned i = 1; watched.any_unwritten && inst.op == ptx::Op::st && i < inst.src_count; ++i)
         if (inst.src[i].kind == ptx::OperandKind::reg)
-          copied |= watched.unwritten[w.frame().row + inst.src[i].index];
+          copied |= watched.unwritten[w.frame().row + inst.src[i].index] |
+                    (watched.unset.empty() ? 0 : watched.unset[w.frame().row + inst.src[i].index]);
       Look each = look;
       each.lie = Look::Lie::anywhere;
       if ((copied & lanes) != 0) note_written(b, w, space, copied & lanes, addresses, bytes, each, false);
@@ -214,22 +227,53 @@ void Watch::behind(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f,
     if (whole != 0) copied = unwritten_lanes(b, w, ptx::Space::global, whole, w.ctx.addresses, bytes, look);
     if (copied != 0) note_written(b, w, ptx::Space::shared, copied, w.ctx.addresses2, bytes, look, false);
   }
-  if (!checker_.options().races) return;
-  const std::uint32_t source = checker_.site(f, pc, SiteKind::source);
+  if (!checker_.options().races && !late_copies_) return;
+  const std::uint32_t source = checker_.options().races ? checker_.site(f, pc, SiteKind::source) : 0;
   if (source != 0 && reading != 0) {
     look.space = ptx::Space::global;
     checker_.races().access(b.races,
                             {w.ctx.warp, reading, source, ptx::Space::global, w.ctx.addresses, bytes});
     look.space = ptx::Space::shared;
   }
-  const std::uint32_t site = checker_.site(f, pc, SiteKind::late);
-  if (site == 0) return;
-  checker_.races().access(b.races,
-                          {w.ctx.warp, w.ctx.mask, site, ptx::Space::shared, w.ctx.addresses2, bytes});
+  const std::uint32_t site = checker_.options().races ? checker_.site(f, pc, SiteKind::late) : 0;
+  if (site == 0 && !late_copies_) return;
+  if (site != 0)
+    checker_.races().access(b.races,
+                            {w.ctx.warp, w.ctx.mask, site, ptx::Space::shared, w.ctx.addresses2, bytes});
   WatchedWarp& watched = b.warps[w.ctx.warp];
   for (std::uint32_t m = w.ctx.mask; m != 0; m &= m - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(m));
-    watched.copies.push_back({watched.groups[lane], lane, pc, &f, w.ctx.addresses2[lane], bytes});
+    Copy copy{.group = watched.groups[lane],
+              .lane = lane,
+              .pc = pc,
+              .function = &f,
+              .address = w.ctx.addresses2[lane],
+              .bytes = bytes};
+    if (std::byte* const to = late_copies_ ? copied_to(b, copy.address, bytes) : nullptr) {
+      copy.held = true;
+      std::memcpy(copy.value.data(), to, bytes);
+    }
+    watched.copies.push_back(copy);
+  }
+  // What they wrote comes when they end.
+  for (std::uint32_t m = late_copies_ ? w.ctx.mask : 0; m != 0; m &= m - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctz(m));
+    if (std::byte* const to = copied_to(b, w.ctx.addresses2[lane], bytes))
+      std::memcpy(to, overwritten_[lane].data(), bytes);
+  }
+}
+
+std::byte* Watch::copied_to(WatchedBlock& b, std::uint64_t address, unsigned bytes) const {
+  return address + bytes <= launch_.shared_bytes ? b.block->shared.data() + address : nullptr;
+}
+
+void Watch::keep_overwritten(WatchedBlock& b, const Warp& w, const XInst& x) {
+  const unsigned bytes = x.inst->mods.copy_bytes;
+  for (std::uint32_t m = w.ctx.mask; m != 0; m &= m - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctz(m));
+    const std::uint64_t address = exec::address_of(w.ctx, x, 0, lane) % ptx::window_bytes;
+    if (const std::byte* const to = copied_to(b, address, bytes))
+      std::memcpy(overwritten_[lane].data(), to, bytes);
   }
 }
 
@@ -240,6 +284,8 @@ void Watch::end_copies(WatchedBlock& b, Warp& w, std::uint32_t lanes, std::uint3
     if ((lanes >> c.lane & 1) == 0) return false;
     const bool all = left == ~0u;
     if (!all && c.group + left >= watched.groups[c.lane]) return false;
+    if (c.held) std::memcpy(copied_to(b, c.address, c.bytes), c.value.data(), c.bytes);
+    if (!checker_.options().races) return true;
     const std::uint32_t late = checker_.site(*c.function, c.pc, SiteKind::late),
                         site = checker_.site(*c.function, c.pc, SiteKind::usual);
     if (late != 0 && site != 0)
@@ -387,6 +433,8 @@ void Watch::use(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f, st
                 std::uint32_t lanes) {
   const ptx::Inst& inst = *x.inst;
   WatchedWarp& watched = b.warps[w.ctx.warp];
+  if (watched.unwritten.empty()) watched.unwritten.resize(launch_.warp_rows);
+  if (!watched.unset.empty() && &f == functions_[launch_.params.function]) use_unset(b, w, x, f, pc, lanes);
   const auto row = [&](const ptx::Operand& o) -> std::uint32_t* {
     if (o.kind != ptx::OperandKind::reg) return nullptr;
     return &watched.unwritten[w.frame().row + o.index];
@@ -397,8 +445,9 @@ void Watch::use(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f, st
                       inst.op == ptx::Op::atom || inst.op == ptx::Op::red || inst.op == ptx::Op::cp_async;
   for (unsigned i = 0; i < inst.src_count; ++i) {
     const std::uint32_t* const r = row(inst.src[i]);
-    if (r == nullptr || (*r & lanes) == 0) continue;
-    from |= *r & lanes;
+    const std::uint32_t reading = r == nullptr ? 0 : *r & lanes & lanes_that_read(w, x, i);
+    if (reading == 0) continue;
+    from |= reading;
     address = address || (memory && (i == 0 || inst.op == ptx::Op::cp_async));
   }
   // A store hands it on to memory.
@@ -412,8 +461,8 @@ void Watch::use(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f, st
   for (unsigned i = 0; i < inst.dst_count; ++i)
     if (std::uint32_t* const r = row(inst.dst[i])) *r = (*r & ~lanes) | (hands_on && !stores ? from : 0);
   // Of a store the values are looked at once more, when it is executed.
-  watched.any_unwritten =
-      (stores && from != 0) || std::ranges::any_of(watched.unwritten, [](std::uint32_t r) { return r != 0; });
+  watched.any_unwritten = !watched.unset.empty() || (stores && from != 0) ||
+                          std::ranges::any_of(watched.unwritten, [](std::uint32_t r) { return r != 0; });
 }
 
 // ---- values

@@ -1,6 +1,7 @@
 // What is looked at while a launch runs: each access, each barrier, each value that nobody wrote.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -27,6 +28,8 @@ struct Copy {
   CheckedFunction* function = nullptr;
   std::uint64_t address = 0;
   unsigned bytes = 0;
+  bool held = false;  // memory gets the value when the copy ends
+  std::array<std::byte, 16> value{};
 };
 
 // Where a value came from that nobody wrote.
@@ -43,6 +46,8 @@ struct WatchedWarp {
   std::vector<Copy> copies;
   std::uint32_t groups[exec::warp_size] = {};  // closed, by lane
   std::vector<std::uint32_t> unwritten;        // by register row: lanes that hold what nobody wrote
+  // Lanes whose register (or predicate) is not written, or made of such; empty: there are none
+  std::vector<std::uint32_t> unset, unset_preds;
   bool any_unwritten = false;
   bool waits_at_patch = false, passed_patch = false;
   Origin origin;  // of the last one
@@ -63,6 +68,8 @@ class Watch final : public RaceSink {
  public:
   Watch(Checker& checker, const exec::Launch::Impl& launch, std::uint32_t id);
 
+  // Copies write when they are waited for.
+  void set_late_copies(bool late) { late_copies_ = late; }
   CheckedFunction& function(std::uint32_t index);
   void begin(WatchedBlock& b, std::uint64_t number);
   // Before the lanes of ctx.mask execute a memory instruction, and behind it.
@@ -88,6 +95,8 @@ class Watch final : public RaceSink {
   void fault(const exec::Fault& fault);
 
   void race(const Race& race) override;
+  // Lanes that look at a source: of selp those that take it.
+  static std::uint32_t lanes_that_read(const exec::Warp& w, const exec::XInst& x, unsigned source);
 
  private:
   struct Now {
@@ -105,6 +114,10 @@ class Watch final : public RaceSink {
   // side: 1: what cp.async reads
   void outside(exec::Warp& w, std::uint32_t lanes, unsigned side = 0);
   // What nobody wrote is used, by an instruction of a thread; address: as one.
+  void unset_use(WatchedBlock& b, const exec::Warp& w, CheckedFunction& f, std::uint32_t pc, unsigned lane,
+                 bool address);
+  void use_unset(WatchedBlock& b, exec::Warp& w, const exec::XInst& x, CheckedFunction& f, std::uint32_t pc,
+                 std::uint32_t lanes);
   void unwritten_use(WatchedBlock& b, const exec::Warp& w, const Origin& origin, CheckedFunction& f,
                      std::uint32_t pc, unsigned lane, bool address);
   std::uint32_t unwritten_lanes(WatchedBlock& b, const exec::Warp& w, ptx::Space space, std::uint32_t lanes,
@@ -116,6 +129,8 @@ class Watch final : public RaceSink {
   void members(WatchedBlock& b, exec::Warp& w, CheckedFunction& f, std::uint32_t pc, std::uint32_t mask,
                std::uint32_t lanes, bool syncs);
   void members_missing(WatchedBlock& b, exec::Warp& w, std::uint32_t still_here);
+  std::byte* copied_to(WatchedBlock& b, std::uint64_t address, unsigned bytes) const;
+  void keep_overwritten(WatchedBlock& b, const exec::Warp& w, const exec::XInst& x);
   void end_copies(WatchedBlock& b, exec::Warp& w, std::uint32_t lanes, std::uint32_t left);
   std::string lane_value(const exec::Warp& w, const exec::XInst& x, unsigned lane) const;
   std::string memory_value(const ptx::Inst& inst, bool shared, std::uint64_t address) const;
@@ -128,6 +143,8 @@ class Watch final : public RaceSink {
   bool fine_ = false;
   std::uint32_t arrivals_ = 0;  // barriers at which warps arrive without waiting
   Now now_;
+  bool late_copies_ = false;
+  std::array<std::array<std::byte, 16>, exec::warp_size> overwritten_{};  // by the copies of a warp at hand
   double operand_[3][exec::warp_size] = {};
   unsigned operands_ = 0;
 };

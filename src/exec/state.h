@@ -12,12 +12,12 @@
 #include <string>
 #include <vector>
 
-#include "exec/late_arrivals.h"
 #include "exec/barrier_count.h"
 #include "exec/delays.h"
 #include "exec/executor.h"
 #include "exec/interpreter.h"
 #include "exec/isa.h"
+#include "exec/late_arrivals.h"
 #include "exec/memops/view.h"
 #include "exec/outside.h"
 #include "exec/splits.h"

@@ -45,6 +45,11 @@ const std::vector<FindingRule>& finding_rules() {
       {"init.local", "Read of a local variable that was not set", error, "init",
        "A thread reads an array or a spilled variable of its own that it did not write before. Give it a "
        "value where it is declared."},
+      {"init.register", "Use of a variable that was not set", warning, "init",
+       "A thread decides by, or takes as an address, a value that it has computed from a register which it "
+       "has "
+       "not written: a variable that is not set on the way that the thread took. Give it a value where it is "
+       "declared. (A compiler may leave out such code altogether; then nothing is left to be found.)"},
       {"barrier.divergent", "Barrier that not all threads of a warp reach together", error, "barriers",
        "Threads of one warp are at different barriers, or some wait at one that the others pass by: "
        "undefined in CUDA. Move __syncthreads() out of the condition."},

@@ -243,8 +243,8 @@ void InstructionUnit::wait_for_copies(std::uint32_t number, const InstInfo& info
 
 // The lanes arrive at a barrier in shared memory once the copies that the warp has issued are done. Beyond so
 // many such arrivals under way the warp waits.
-void InstructionUnit::arrive_behind_copies(std::uint32_t number, const stream::Step& step, Cycle now, Cycle next,
-                                           Stall until_next) {
+void InstructionUnit::arrive_behind_copies(std::uint32_t number, const stream::Step& step, Cycle now,
+                                           Cycle next, Stall until_next) {
   Warp& warp = parts_.warps[number];
   if (step.mask == 0) return parts_.sequencer.advance(number, next, until_next);
   warp.async.arrive();

@@ -50,7 +50,8 @@ class InstructionUnit final : public InstructionIssuer {
   void barrier(std::uint32_t warp, const InstInfo& info, Cycle now);
   void fence(std::uint32_t warp, const InstInfo& info, Cycle now);
   void wait_for_copies(std::uint32_t warp, const InstInfo& info, Cycle now);
-  void arrive_behind_copies(std::uint32_t warp, const stream::Step& step, Cycle now, Cycle next, Stall until_next);
+  void arrive_behind_copies(std::uint32_t warp, const stream::Step& step, Cycle now, Cycle next,
+                            Stall until_next);
   void fetch(WarpScheduler& scheduler, Cycle now);
   static bool behind_with_fetching(const WarpScheduler& scheduler, Cycle now);
   Cycle sleep_cycles(const Warp& warp, const InstInfo& info) const;

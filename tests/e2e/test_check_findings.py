@@ -185,6 +185,70 @@ __global__ void no_guess(unsigned* n, int* o) {                     // race.glob
   o[threadIdx.x] = old;
   atomicCAS(n, threadIdx.x, threadIdx.x + 1);
 }
+__device__ unsigned at(const void* p) { return static_cast<unsigned>(__cvta_generic_to_shared(p)); }
+__device__ void expects(unsigned long long* b, unsigned n) {
+  if (threadIdx.x == 0) asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(at(b)), "r"(n) : "memory");
+  __syncthreads();
+}
+__device__ void arrives(unsigned long long* b) { asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(at(b)) : "memory"); }
+__device__ void waits(unsigned long long* b) {
+  asm volatile("{ .reg .pred p; W: mbarrier.test_wait.parity.shared.b64 p, [%0], 0; @!p bra W; }" ::"r"(at(b)) : "memory");
+}
+__device__ void copies(int* to, const int* from, unsigned long long* b) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(at(to)), "l"(from) : "memory");
+  if (b != nullptr) asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(at(b)) : "memory");
+}
+__global__ void phase(int* o) {                                     // none
+  __shared__ unsigned long long b; __shared__ int s[64];
+  expects(&b, 64);
+  s[threadIdx.x] = 1;
+  arrives(&b); waits(&b);
+  o[threadIdx.x] = s[63 - threadIdx.x];
+}
+__global__ void phase_not_awaited(int* o) {                         // race.shared
+  __shared__ unsigned long long b; __shared__ int s[64];
+  expects(&b, 64);
+  s[threadIdx.x] = 1;
+  arrives(&b);
+  o[threadIdx.x] = s[63 - threadIdx.x];
+}
+__global__ void phase_too_early(int* o) {                           // race.shared
+  __shared__ unsigned long long b; __shared__ int s[64];
+  expects(&b, 64);
+  arrives(&b);
+  s[threadIdx.x] = 1;
+  waits(&b);
+  o[threadIdx.x] = s[63 - threadIdx.x];
+}
+__global__ void copied(int* o, const int* c) {                      // none
+  __shared__ unsigned long long b; __shared__ int s[64];
+  expects(&b, 64);
+  copies(&s[threadIdx.x], &c[threadIdx.x], &b); waits(&b);
+  o[threadIdx.x] = s[63 - threadIdx.x];
+}
+__global__ void copied_beside(int* o, const int* c) {               // race.async race.shared
+  __shared__ unsigned long long b; __shared__ int s[64];
+  expects(&b, 64);
+  copies(&s[threadIdx.x], &c[threadIdx.x], nullptr);
+  arrives(&b); waits(&b);
+  o[threadIdx.x] = s[63 - threadIdx.x];
+}
+__global__ void barrier_not_set(int* o) {                           // init.shared
+  __shared__ unsigned long long b;
+  arrives(&b);
+  o[threadIdx.x] = 1;
+}
+__global__ void sometimes_set(int* c, int n, int m) {               // init.register
+  int x;
+  if (threadIdx.x < n) x = c[0];
+  if (x > m) c[threadIdx.x + 1] = 1;
+}
+__global__ void set_where_used(int* c, int n, int m) {              // none
+  int x; bool set = false;
+  if (threadIdx.x < n) { x = c[0]; set = true; }
+  for (int i = 0; i < m; ++i)
+    if (set && x > i) c[threadIdx.x + 1] = i;
+}
 __global__ void bytes(unsigned char* c) { c[threadIdx.x] = threadIdx.x; }          // none
 __global__ void same_byte(unsigned char* c) { c[threadIdx.x / 2] = threadIdx.x; }  // race.global
 __global__ void word_of_bytes(unsigned char* c) { if (threadIdx.x == 0) *(int*)c = 1; else if (threadIdx.x == 3) c[3] = 2; }  // race.global
@@ -234,6 +298,9 @@ int main() {
   cudaMemset(e, 0, 4096); first_guess<<<2, 32>>>((unsigned*)e); no_guess<<<1, 32>>>((unsigned*)e, c);
   left_early<<<1, 128>>>(c);
   arrives_behind<<<1, 64>>>(c); arrives_before<<<1, 64>>>(c);
+  phase<<<1, 64>>>(c); phase_not_awaited<<<1, 64>>>(c); phase_too_early<<<1, 64>>>(c);
+  copied<<<1, 64>>>(x, c); copied_beside<<<1, 64>>>(x, c); barrier_not_set<<<1, 32>>>(x);
+  cudaMemset(c, 0, 4096); sometimes_set<<<1, 64>>>(c, 20, 3); set_where_used<<<1, 64>>>(c, 20, 3);
   bytes<<<1, 128>>>(k); same_byte<<<1, 128>>>(k); word_of_bytes<<<1, 32>>>(k);
   moves<<<1, 64>>>(v, u); sums<<<1, 64>>>(f, u); half_a_tile<<<1, 64>>>(f);
   parted<<<1, 32>>>(c); stranger<<<1, 32>>>(c); beyond<<<1, 32>>>(c, 1020);

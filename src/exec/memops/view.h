@@ -70,8 +70,8 @@ OwnLines own_lines_to_write(WarpCtx& ctx, unsigned bytes, bool ordered, std::uin
 // Keeps the lanes of an atomic that are in global memory for later; returns the others. operand_bytes: of a
 // lane in a row.
 std::uint32_t defer_atomic(WarpCtx& ctx, const XInst& x, unsigned operand_bytes);
-// Keeps an arrival at a barrier in shared memory until the copies of the warp are done (exec/late_arrivals.h):
-// `next` begins those of an instruction. apply: the new state, of the old one and b.
+// Keeps an arrival at a barrier in shared memory until the copies of the warp are done
+// (exec/late_arrivals.h): `next` begins those of an instruction. apply: the new state, of the old one and b.
 using ApplyArrival = std::uint64_t (*)(std::uint64_t state, std::uint64_t b);
 void next_late_arrivals(WarpCtx& ctx);
 void keep_late_arrival(WarpCtx& ctx, std::uint64_t host, ApplyArrival apply, std::uint64_t b);
