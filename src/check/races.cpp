@@ -2,14 +2,7 @@
 
 #include <algorithm>
 
-// Compiled for the host's widest vectors, too. (The choice between the copies is made before a sanitizer has
-// begun.)
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)
-#define SIMTLAB_WIDE [[gnu::target_clones("arch=x86-64-v4", "avx2", "default")]]
-#else
-#define SIMTLAB_WIDE
-#endif
+#include "check/wide.h"
 
 namespace simtlab::check {
 
@@ -98,12 +91,13 @@ bool Races::same_block(Half h, const Me& me) const {
 
 namespace {
 
-// Truth as a number: conditions that are put together without a branch.
-using Flag = unsigned;
+// Truth as a number: conditions that are put together without a branch, as wide as what they are about
+// (vectors of one width).
+using Flag = Half;
 constexpr Flag flag(bool value) { return value ? 1 : 0; }
 
 // Whether a half is ordered before an access by numbers alone.
-inline Flag plainly_before(Half h, Half below, Half own, Half older) {
+[[gnu::always_inline]] inline Flag plainly_before(Half h, Half below, Half own, Half older) {
   return flag(h < below) | (flag(h - own < older) & flag((h & late_bit) == 0));
 }
 
@@ -256,24 +250,27 @@ Half Races::merge(Half old, const Me& me, std::uint32_t lanes) {
 namespace {
 
 // The same thread (or the same lanes of a warp) did both.
-inline Flag own_half(Half h, Half mine) { return flag(((h ^ mine) & (who_mask | late_bit)) == 0); }
+[[gnu::always_inline]] inline Flag own_half(Half h, Half mine) {
+  return flag(((h ^ mine) & (who_mask | late_bit)) == 0);
+}
 
 // Who stands for readers (or for the same atomic operation of several threads) when one more comes, where
 // there are no lists, the block has one instance, and every other instance is of another block. own: the
 // instance's first half; synced: the time of the warp's last synchronisation.
-inline Half joined(Half h, Half mine, Half below, Half own, Half older, unsigned synced) {
+[[gnu::always_inline]] inline Half joined(Half h, Half mine, Half below, Half own, Half older,
+                                          unsigned synced) {
+  constexpr Half all_many = Half{3} << many_shift, not_few = Half{2} << many_shift;
+  constexpr Half warp_of = Half{(1u << thread_bits) - warp_lanes} << thread_shift;
+  constexpr Half time_field = Half{no_time} << time_shift;
   const Flag same = flag(h - own < Half{1} << instance_shift);
-  const Many many = many_of(h);
-  const Flag same_warp =
-      same & flag(many <= Many::warp) & flag(thread_of(h) / warp_lanes == thread_of(mine) / warp_lanes);
-  const Flag before =
-      plainly_before(h, below, own, older) | own_half(h, mine) | (same_warp & flag(time_of(h) < synced));
+  const Flag same_warp = same & flag((h & not_few) == 0) & flag(((h ^ mine) & warp_of) == 0);
+  const Flag before = plainly_before(h, below, own, older) | own_half(h, mine) |
+                      (same_warp & flag((h & time_field) < Half{synced} << time_shift));
   constexpr Half grid = Half{no_time} << time_shift | static_cast<Half>(Many::grid) << many_shift;
   constexpr Half block = Half{most_steps} << time_shift | static_cast<Half>(Many::block) << many_shift;
   constexpr Half warp = static_cast<Half>(Many::warp) << many_shift;
-  constexpr Half all_many = Half{3} << many_shift;
   const Half alone = mine & ~all_many;
-  const Flag several = (same ^ 1) | flag(many == Many::grid);
+  const Flag several = (same ^ 1) | flag((h & all_many) == all_many);
   const Half more = several != 0 ? alone | grid : same_warp != 0 ? alone | warp : alone | block;
   return before != 0 ? mine : more;
 }
@@ -338,48 +335,63 @@ void Races::write(Half& writer, Half& reader, const Me& me, std::uint64_t addres
     read(cells.writers[at], cells.readers[at], me, address);
 }
 
+// From now on the bytes of a word have cells of their own.
+inline void Races::split(Cells words, Cells bytes, std::uint64_t word) {
+  if (words.writers[word] >= split_word) return;
+  for (unsigned i = 0; i < 4; ++i) {
+    bytes.writers[word * 4 + i] = words.writers[word];
+    bytes.readers[word * 4 + i] = words.readers[word];
+  }
+  words.writers[word] = split_word;
+  words.readers[word] = 0;
+}
+
 // A part of a word, or a word of which parts have been touched.
 void Races::touch_bytes(Cells words, Cells bytes, std::uint64_t offset, unsigned count, const Me& me,
                         std::uint64_t address) {
-  const std::uint64_t word = offset / 4;
-  if (words.writers[word] < split_word) {
-    for (unsigned i = 0; i < 4; ++i) {
-      bytes.writers[word * 4 + i] = words.writers[word];
-      bytes.readers[word * 4 + i] = words.readers[word];
-    }
-    words.writers[word] = split_word;
-    words.readers[word] = 0;
-  }
+  split(words, bytes, offset / 4);
   for (unsigned i = 0; i < count; ++i) touch(bytes, offset + i, me, address + i);
 }
 
-// Lanes at words side by side, all of it ordered before them by numbers alone, or their own, or in the
-// readers already: the usual case, in a loop without branches. me: of the first lane. False: nothing was
-// done.
-SIMTLAB_WIDE bool Races::touch_row(Cells words, std::uint64_t first, unsigned count, const Me& me) const {
+// Lanes at words side by side, 2^wide words each, all of it ordered before them by numbers alone, or their
+// own, or in the readers already: the usual case, in a loop without branches. me: of the first lane. False:
+// nothing was done.
+SIMTLAB_WIDE bool Races::touch_row(Cells words, std::uint64_t first, unsigned count, unsigned wide,
+                                   const Me& me) const {
   Half* const writers = words.writers + first;
   Half* const readers = words.readers + first;
   const Half below = me.below, own = me.own, older = me.older, lane0 = me.half;
   const Flag joins = flag(me.plain && !me.site->writes);
   const unsigned synced = me.synced_time;
-  std::uint64_t other = 0;
+  std::uint64_t other = 0, read = 0;
   for (unsigned i = 0; i < count; ++i) {
-    const Half mine = lane0 + (Half{i} << thread_shift), w = writers[i], r = readers[i];
+    const Half mine = lane0 + (Half{i >> wide} << thread_shift), w = writers[i], r = readers[i];
     const Flag fine_w = plainly_before(w, below, own, older) | own_half(w, mine);
     const Flag fine_r = plainly_before(r, below, own, older) | own_half(r, mine);
     other |= (fine_w & (fine_r | joins)) ^ 1;
+    read |= fine_r ^ 1;
   }
   if (other != 0) return false;
-  if (!me.site->writes && joins == 0) {
-    for (unsigned i = 0; i < count; ++i) readers[i] = lane0 + (Half{i} << thread_shift);
+  if (!me.site->writes && read == 0) {
+    for (unsigned i = 0; i < count; ++i) readers[i] = lane0 + (Half{i >> wide} << thread_shift);
   } else if (me.site->writes) {
-    for (unsigned i = 0; i < count; ++i) writers[i] = lane0 + (Half{i} << thread_shift);
+    for (unsigned i = 0; i < count; ++i) writers[i] = lane0 + (Half{i >> wide} << thread_shift);
     for (unsigned i = 0; i < count; ++i) readers[i] = 0;
   } else {
     for (unsigned i = 0; i < count; ++i)
-      readers[i] = joined(readers[i], lane0 + (Half{i} << thread_shift), below, own, older, synced);
+      readers[i] = joined(readers[i], lane0 + (Half{i >> wide} << thread_shift), below, own, older, synced);
   }
   return true;
+}
+
+// Who wrote these words last is ordered before this access by numbers alone.
+bool Races::written_before(Cells words, std::uint64_t offset, unsigned bytes, std::uint64_t end,
+                           const Me& me) const {
+  if (offset % 4 != 0 || offset >= end || end - offset < bytes) return false;
+  Flag all = 1;
+  for (unsigned i = 0; i < bytes / 4; ++i)
+    all &= plainly_before(words.writers[offset / 4 + i], me.below, me.own, me.older);
+  return all != 0;
 }
 
 void Races::access(Block& b, const Going& g) {
@@ -415,7 +427,8 @@ void Races::access(Block& b, const Going& g) {
   const std::uint32_t lanes = g.lanes;
   const bool polls = b.fine && site.strong && may_poll(b, g, site);
   if (polls && polls_again(b, g, words, now)) return;
-  const bool words_only = g.bytes == 4 && !site.late && !(site.writes && site.strong);
+  const bool at_once = !site.late && !(site.writes && site.strong), words_only = at_once && g.bytes % 4 == 0;
+  const unsigned wide = g.bytes == 16 ? 2 : g.bytes == 8 ? 1 : 0;
   std::uint32_t m = lanes;
   while (m != 0) {
     me.lane = static_cast<unsigned>(__builtin_ctz(m));
@@ -423,27 +436,32 @@ void Races::access(Block& b, const Going& g) {
     const std::uint64_t address = g.addresses[me.lane];
     // Lanes behind each other that lie side by side, or that read one place, at once.
     Many many = Many::one;
-    if (words_only && (m >> me.lane & 3) == 3) {
+    if (at_once && (m >> me.lane & 3) == 3) {
       const std::uint64_t step = g.addresses[me.lane + 1] - address;
       unsigned count = 2;
-      if (step == 4 || (step == 0 && !site.writes))
+      const bool row = step == g.bytes && (step == 4u << wide || step < 4);
+      if (row || (words_only && step == 0 && !site.writes))
         while (me.lane + count < warp_lanes && (m >> (me.lane + count) & 1) != 0 &&
                g.addresses[me.lane + count] - address == count * step)
           ++count;
       const std::uint32_t run = (count == warp_lanes ? ~0u : (1u << count) - 1) << me.lane;
-      if (step == 4 && count >= 4) {
-        const std::uint64_t end = address + 4 * count;
+      if (row && count >= 4) {
+        const std::uint64_t end = address + std::uint64_t{g.bytes} * count;
         const bool inside = shared ? end <= b.words * 4 : shadow_.holds(address) && shadow_.holds(end - 1);
         me.half = make_half(me.instance, Many::one, me.thread, now, g.site);
-        if (inside && touch_row(words, (shared ? address : shadow_.offset(address)) / 4, count, me)) {
+        const std::uint64_t first = shared ? address : shadow_.offset(address);
+        if (inside && step < 4)
+          for (std::uint64_t word = first / 4; word <= (first + step * count - 1) / 4; ++word)
+            split(words, bytes, word);
+        if (inside && (step < 4 ? touch_row(bytes, first, count * g.bytes, g.bytes / 2, me)
+                                : touch_row(words, first / 4, count << wide, wide, me))) {
           m &= ~run;
           continue;
         }
-      } else if (step == 0 && !site.writes &&
-                 (shared ? address + 4 <= b.words * 4 : shadow_.holds(address)) &&
-                 plainly_before(words.writers[(shared ? address : shadow_.offset(address)) / 4], me.below,
-                                me.own,
-                                me.older) != 0) {  // else one of them may have written it
+      } else if (words_only && step == 0 && !site.writes &&
+                 written_before(words, shared ? address : shadow_.offset(address), g.bytes,
+                                shared ? b.words * 4 : shadow_.size(), me)) {
+        // Else one of them may have written it.
         many = Many::warp;
         me.lanes = run;
         m &= ~run;

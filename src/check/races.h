@@ -156,9 +156,12 @@ class Races {
   void write(Half& writer, Half& reader, const Me& me, std::uint64_t address);
   bool observes(Half writer, const Me& me) const;
   void touch(Cells cells, std::uint64_t at, const Me& me, std::uint64_t address);
+  static void split(Cells words, Cells bytes, std::uint64_t word);
   void touch_bytes(Cells words, Cells bytes, std::uint64_t offset, unsigned count, const Me& me,
                    std::uint64_t address);
-  bool touch_row(Cells words, std::uint64_t first, unsigned count, const Me& me) const;
+  bool touch_row(Cells words, std::uint64_t first, unsigned count, unsigned wide, const Me& me) const;
+  bool written_before(Cells words, std::uint64_t offset, unsigned bytes, std::uint64_t end,
+                      const Me& me) const;
   bool may_poll(const Block& block, const Going& going, const Site& site) const;
   bool polls_again(const Block& block, const Going& going, Cells words, unsigned now) const;
   void note_poll(Block& block, const Going& going, Cells words, unsigned now) const;

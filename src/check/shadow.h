@@ -35,6 +35,7 @@ class Shadow {
   // Of device addresses from `first` on.
   Shadow(std::uint64_t first, std::uint64_t bytes);
 
+  std::uint64_t size() const { return bytes_; }
   bool holds(std::uint64_t address) const { return address - first_ < bytes_; }
   // Null: the host has no address space for cells.
   Cells words() const { return {half(writers_), half(readers_)}; }

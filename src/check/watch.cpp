@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "check/spread.h"
 #include "exec/outside.h"
 
 namespace simtlab::check {
@@ -106,6 +107,8 @@ std::uint32_t Watch::lanes_outside(const Warp& w, ptx::Space space, const std::u
                                    std::uint32_t lanes) const {
   const exec::OutsideAccesses* const outside = w.ctx.memory->outside;
   if (outside == nullptr) return 0;
+  const std::uint64_t last = space == ptx::Space::shared ? launch_.shared_bytes : outside->first();
+  if (spread_of(addresses, lanes).high < last) return 0;
   std::uint32_t out = 0;
   for (std::uint32_t m = lanes; m != 0; m &= m - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(m));
@@ -314,6 +317,18 @@ std::uint64_t* Watch::written_bits(WatchedBlock& b, const Warp& w, ptx::Space sp
   }
 }
 
+namespace {
+
+constexpr std::uint64_t most_span = 1u << 31;
+
+}  // namespace
+
+// The bitmap of this memory reaches as far.
+bool Watch::holds_all(ptx::Space space, std::uint64_t high, unsigned bytes) const {
+  return space == ptx::Space::shared ? high + bytes <= launch_.shared_bytes
+                                     : checker_.shadow().holds(high + bytes - 1);
+}
+
 std::uint32_t Watch::unwritten_lanes(WatchedBlock& b, const Warp& w, ptx::Space space, std::uint32_t lanes,
                                      const std::uint64_t* addresses, unsigned bytes, const Look& look) {
   std::uint64_t first = 0;
@@ -327,18 +342,19 @@ std::uint32_t Watch::unwritten_lanes(WatchedBlock& b, const Warp& w, ptx::Space 
     if (bits == nullptr) return 0;
     if (all_set(bits, first, span)) return 0;
   } else if (space != ptx::Space::local) {
-    // Or all of the range that they lie in, if it is small.
-    std::uint64_t low = addresses[leader], high = low;
-    for (std::uint32_t m = lanes; m != 0; m &= m - 1) {
-      const std::uint64_t a = addresses[__builtin_ctz(m)];
-      low = std::min(low, a);
-      high = std::max(high, a);
-    }
+    // Or all of the range that they lie in, if it is small; else each.
+    const auto [low, high] = spread_of(addresses, lanes);
     constexpr std::uint64_t small = 2048;
-    if (high - low < small) {
-      const auto span = static_cast<unsigned>(high - low) + bytes;
-      const std::uint64_t* const bits = written_bits(b, w, space, leader, low, span, first);
-      if (bits != nullptr && all_set(bits, first, span)) return 0;
+    const std::uint64_t span = high - low + bytes;
+    const bool near = high - low < small;
+    if (near || bytes <= 8) {
+      const std::uint64_t* const bits =
+          written_bits(b, w, space, leader, low, static_cast<unsigned>(std::min(span, most_span)), first);
+      if (bits != nullptr && near && all_set(bits, first, span)) return 0;
+      if (bits != nullptr && bytes <= 8 && span < most_span && holds_all(space, high, bytes)) {
+        lanes = lanes_not_set(bits, addresses, lanes, low - first, bytes);
+        if (lanes == 0) return 0;
+      }
     }
   }
   std::uint32_t out = 0;

@@ -120,6 +120,7 @@ class Watch final : public RaceSink {
                  std::uint32_t lanes);
   void unwritten_use(WatchedBlock& b, const exec::Warp& w, const Origin& origin, CheckedFunction& f,
                      std::uint32_t pc, unsigned lane, bool address);
+  bool holds_all(ptx::Space space, std::uint64_t high, unsigned bytes) const;
   std::uint32_t unwritten_lanes(WatchedBlock& b, const exec::Warp& w, ptx::Space space, std::uint32_t lanes,
                                 const std::uint64_t* addresses, unsigned bytes, const exec::Look& look);
   void note_written(WatchedBlock& b, const exec::Warp& w, ptx::Space space, std::uint32_t lanes,

@@ -15,7 +15,11 @@ namespace simtlab::check {
 namespace {
 
 constexpr unsigned blocks = 2, warps = 2, lanes = 32, threads = blocks * warps * lanes;
-constexpr std::uint64_t words = 6, base = 1 << 20;
+constexpr std::uint64_t words = 6, room = 160,
+                        base = 1 << 20;  // room: words that rows of wide accesses reach
+
+// Of how many bytes accesses are.
+enum class Sizes : std::uint8_t { words, wide, bytes };
 
 using Vector = std::array<std::uint32_t, threads>;
 
@@ -94,37 +98,42 @@ class Traces : public testing::TestWithParam<bool> {};
 struct Code {
   ptx::Function function;
   Sites sites;
-  std::uint32_t read = 0, write = 0, atomic = 0;
+  static constexpr unsigned sizes = 5;  // 1 to 16 bytes
+  std::array<std::uint32_t, sizes> read{}, write{};
+  std::uint32_t atomic = 0;
   Code() {
-    function.code.resize(3);
-    function.code[2].op = ptx::Op::atom;
+    function.code.resize(2 * sizes + 1);
     Site site;
     site.function = &function;
-    site.bytes = 4;
-    site.reads = true;
-    read = sites.add(site);
-    site.pc = 1, site.reads = false, site.writes = true;
-    write = sites.add(site);
-    site.pc = 2, site.reads = site.atomic = site.strong = true;
+    for (unsigned i = 0; i < sizes; ++i) {
+      site.bytes = static_cast<std::uint16_t>(1u << i);
+      site.pc = 2 * i, site.reads = true, site.writes = false;
+      read[i] = sites.add(site);
+      ++site.pc, site.reads = false, site.writes = true;
+      write[i] = sites.add(site);
+    }
+    function.code[2 * sizes].op = ptx::Op::atom;
+    site.pc = 2 * sizes, site.bytes = 4;
+    site.reads = site.atomic = site.strong = true;
     site.scope = ptx::Scope::gpu;
     atomic = sites.add(site);
   }
 };
 
 // One trace up to its first race; whether both say the same at every step.
-void compare(unsigned seed, bool fine) {
+void compare(unsigned seed, bool fine, Sizes sizes) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937 random(seed);
   const auto pick = [&](unsigned n) { return static_cast<unsigned>(random() % n); };
   Code code;
-  Shadow shadow(base, words * 4);
+  Shadow shadow(base, room * 4);
   Sink sink;
   Races races(shadow, code.sites, sink);
   races.all_is_over();
   const std::uint32_t launch = races.begin_launch({});
   std::array<Races::Block, blocks> state;
   for (unsigned b = 0; b < blocks; ++b)
-    races.begin_block(state[b], launch, b, warps, warps * lanes, words * 4, fine);
+    races.begin_block(state[b], launch, b, warps, warps * lanes, room * 4, fine);
   Oracle oracle;
   oracle.observes = fine;
   const auto thread = [](unsigned b, unsigned w, unsigned lane) { return (b * warps + w) * lanes + lane; };
@@ -136,19 +145,27 @@ void compare(unsigned seed, bool fine) {
       Going going;
       going.warp = w;
       const unsigned kind = pick(4);
-      going.site = kind == 0 ? code.write : kind == 1 && pick(2) == 0 ? code.atomic : code.read;
+      const bool atomic = kind == 1 && pick(2) == 0, writes = kind == 0;
+      const unsigned size = atomic || sizes == Sizes::words ? 2
+                            : sizes == Sizes::wide          ? 2 + pick(3)
+                                                            : pick(3);
+      going.site = atomic ? code.atomic : writes ? code.write[size] : code.read[size];
       const bool shared = pick(2) == 0;
       going.space = shared ? ptx::Space::shared : ptx::Space::global;
-      going.bytes = 4;
-      const unsigned form = pick(4);
+      going.bytes = 1u << size;
+      const unsigned form = pick(sizes == Sizes::words ? 4 : 6);
       going.lanes = form == 0 ? 1u << pick(32) : form == 1 ? ~0u : static_cast<std::uint32_t>(random());
       if (going.lanes == 0) going.lanes = 1;
-      if (going.site == code.write) going.lanes = 1u << pick(32);  // several would race at once
+      const bool row = form >= 4;                        // side by side
+      if (writes && !row) going.lanes = 1u << pick(32);  // several would race at once
       std::uint64_t addresses[32];
-      const unsigned together = pick(words);
+      const unsigned places = std::max(1u, static_cast<unsigned>(words) * 4 >> size), together = pick(places);
       for (unsigned lane = 0; lane < 32; ++lane)
-        addresses[lane] =
-            (shared ? 0 : base) + 4 * (form == 2 ? pick(words) : (form == 3 ? (lane / 4) % words : together));
+        addresses[lane] = (shared ? 0 : base) + (std::uint64_t{row         ? together + lane
+                                                               : form == 2 ? pick(places)
+                                                               : form == 3 ? (lane / 4) % places
+                                                                           : together}
+                                                 << size);
       going.addresses = addresses;
       const unsigned before = sink.races;
       races.access(state[b], going);
@@ -157,8 +174,8 @@ void compare(unsigned seed, bool fine) {
         if ((going.lanes >> lane & 1) == 0) continue;
         const std::uint64_t place = addresses[lane] + (shared ? (b + 1) * 4096 : 0);
         const unsigned t = thread(b, w, lane);
-        const bool atomic = going.site == code.atomic;
-        race = oracle.access(t, place, going.site != code.read, atomic) || race;
+        for (unsigned i = 0; i < going.bytes; i += sizes == Sizes::bytes ? 1 : 4)
+          race = oracle.access(t, place + i, writes || atomic, atomic) || race;
         if (fine && atomic) oracle.atomic(t, place);
       }
       ASSERT_EQ(sink.races != before, race) << "step " << step;
@@ -196,19 +213,16 @@ void compare(unsigned seed, bool fine) {
   }
 }
 
-TEST(RacesOracle, barriers_of_blocks_and_warps_order_what_full_vector_clocks_order) {
-  for (unsigned seed = 0; seed < 3000; ++seed) {
-    compare(seed, false);
-    if (HasFatalFailure()) return;
-  }
+void compare_many(bool fine) {
+  for (const Sizes sizes : {Sizes::words, Sizes::wide, Sizes::bytes})
+    for (unsigned seed = 0; seed < (sizes == Sizes::words ? 3000u : 1000u); ++seed) {
+      compare(seed, fine, sizes);
+      if (testing::Test::HasFatalFailure()) return;
+    }
 }
 
-TEST(RacesOracle, fences_atomics_masks_and_numbered_barriers_do_as_well) {
-  for (unsigned seed = 0; seed < 3000; ++seed) {
-    compare(seed, true);
-    if (HasFatalFailure()) return;
-  }
-}
+TEST(RacesOracle, barriers_of_blocks_and_warps_order_what_full_vector_clocks_order) { compare_many(false); }
+TEST(RacesOracle, fences_atomics_masks_and_numbered_barriers_do_as_well) { compare_many(true); }
 
 }  // namespace
 }  // namespace simtlab::check
