@@ -17,9 +17,31 @@ void add(std::vector<Known>& list, const Known& known) {
     list.insert(at, known);
 }
 
+// Drops what an entry for the whole block, or for the whole warp, covers. They come behind those they cover.
+void tidy(std::vector<Known>& list) {
+  const Known *block = nullptr, *warp = nullptr;
+  auto to = list.end();
+  for (auto k = list.end(); k != list.begin();) {
+    --k;
+    if (block != nullptr && (block->launch != k->launch || block->block != k->block)) block = nullptr;
+    if (warp != nullptr && (warp->launch != k->launch || warp->block != k->block || warp->warp != k->warp))
+      warp = nullptr;
+    if ((block != nullptr && k->before <= block->before) || (warp != nullptr && k->before <= warp->before))
+      continue;
+    if (--to != k) *to = *k;
+    if (to->warp == Known::all_warps)
+      block = &*to;
+    else if (to->lanes == ~0u)
+      warp = &*to;
+  }
+  list.erase(list.begin(), to);
+}
+
 }  // namespace
 
 Clocks::Id Clocks::keep(List&& list) {
+  list.shrink_to_fit();
+  held_ += cost(list);
   lists_.push_back(std::move(list));
   return static_cast<Id>(lists_.size() - 1);
 }
@@ -30,15 +52,31 @@ Clocks::Id Clocks::merge(Id a, Id b) {
   if (a > b) std::swap(a, b);
   Id& known = merged_[std::uint64_t{a} << 32 | b];
   if (known != 0) return known;
-  List out(at(a).begin(), at(a).end());
-  bool more = false;
-  for (const Known& k : at(b)) {
-    const auto here = std::ranges::lower_bound(out, k, comes_before);
-    if (here != out.end() && key(*here) == key(k) && here->before >= k.before) continue;
-    add(out, k);
-    more = true;
+  const std::span<const Known> x = at(a), y = at(b);
+  List out;
+  out.reserve(x.size() + y.size());
+  bool from_x = false, from_y = false;  // it knows more than the other list
+  auto i = x.begin();
+  auto k = y.begin();
+  while (i != x.end() || k != y.end()) {
+    if (k == y.end() || (i != x.end() && comes_before(*i, *k))) {
+      out.push_back(*i++);
+      from_x = true;
+    } else if (i == x.end() || comes_before(*k, *i)) {
+      out.push_back(*k++);
+      from_y = true;
+    } else {
+      from_x = from_x || i->before > k->before;
+      from_y = from_y || k->before > i->before;
+      out.push_back(i->before < k->before ? *k : *i);
+      ++i;
+      ++k;
+    }
   }
-  return known = more ? keep(std::move(out)) : a;
+  if (!from_y) return known = a;
+  if (!from_x) return known = b;
+  tidy(out);
+  return known = keep(std::move(out));
 }
 
 Clocks::Id Clocks::with(Id clock, const Known& known) {
@@ -73,6 +111,7 @@ bool Clocks::knows(Id clock, std::uint32_t launch, std::uint64_t block, std::uin
 void Clocks::clear() {
   lists_.resize(1);
   merged_.clear();
+  held_ = 0;
 }
 
 }  // namespace simtlab::check

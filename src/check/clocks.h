@@ -31,13 +31,32 @@ class Clocks {
              Time time) const;
   void clear();
 
+  std::size_t held() const { return held_; }
+  // Lists whose numbers `each` does not hand to the function that it is given go; the others get new numbers.
+  template <class Each>
+  void collect(const Each& each) {
+    std::vector<Id> now(lists_.size());
+    each([&](Id& id) { now[id] = 1; });
+    now[0] = 0;
+    Id last = 0;
+    for (std::size_t id = 1; id < lists_.size(); ++id)
+      if (now[id] != 0 && (now[id] = ++last) != id) lists_[last] = std::move(lists_[id]);
+    each([&](Id& id) { id = now[id]; });
+    lists_.resize(std::size_t{last} + 1);
+    merged_.clear();
+    held_ = 0;
+    for (const List& list : lists_) held_ += cost(list);
+  }
+
  private:
   using List = std::vector<Known>;
+  static std::size_t cost(const List& list) { return sizeof list + list.capacity() * sizeof(Known); }
   Id keep(List&& list);
   std::span<const Known> at(Id clock) const { return lists_[clock]; }
 
   std::vector<List> lists_{1};
   std::unordered_map<std::uint64_t, Id> merged_;
+  std::size_t held_ = 0;  // bytes of the lists
 };
 
 }  // namespace simtlab::check
