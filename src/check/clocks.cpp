@@ -1,6 +1,7 @@
 #include "check/clocks.h"
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 
 namespace simtlab::check {
@@ -15,6 +16,25 @@ void add(std::vector<Known>& list, const Known& known) {
     at->before = std::max(at->before, known.before);
   else
     list.insert(at, known);
+}
+
+// Whether an entry says all that another one does.
+bool covers(const Known& x, const Known& y) {
+  return x.launch == y.launch && x.block == y.block && x.before >= y.before &&
+         (x.warp == Known::all_warps || (x.warp == y.warp && (y.lanes & ~x.lanes) == 0));
+}
+
+// Whether x says all that y does: entry by entry, or by one behind it for the whole warp or block.
+bool covers(std::span<const Known> x, std::span<const Known> y) {
+  auto i = x.begin();
+  for (const Known& k : y) {
+    while (i != x.end() && comes_before(*i, k)) ++i;
+    auto wider = i;
+    while (wider != x.end() && wider->launch == k.launch && wider->block == k.block && !covers(*wider, k))
+      ++wider;
+    if (wider == x.end() || !covers(*wider, k)) return false;
+  }
+  return true;
 }
 
 // Drops what an entry for the whole block, or for the whole warp, covers. They come behind those they cover.
@@ -53,28 +73,20 @@ Clocks::Id Clocks::merge(Id a, Id b) {
   Id& known = merged_[std::uint64_t{a} << 32 | b];
   if (known != 0) return known;
   const std::span<const Known> x = at(a), y = at(b);
+  if (covers(x, y)) return known = a;
+  if (covers(y, x)) return known = b;
   List out;
   out.reserve(x.size() + y.size());
-  bool from_x = false, from_y = false;  // it knows more than the other list
-  auto i = x.begin();
-  auto k = y.begin();
-  while (i != x.end() || k != y.end()) {
-    if (k == y.end() || (i != x.end() && comes_before(*i, *k))) {
-      out.push_back(*i++);
-      from_x = true;
-    } else if (i == x.end() || comes_before(*k, *i)) {
-      out.push_back(*k++);
-      from_y = true;
-    } else {
-      from_x = from_x || i->before > k->before;
-      from_y = from_y || k->before > i->before;
-      out.push_back(i->before < k->before ? *k : *i);
-      ++i;
-      ++k;
-    }
-  }
-  if (!from_y) return known = a;
-  if (!from_x) return known = b;
+  std::ranges::merge(x, y, std::back_inserter(out), comes_before);
+  const auto same = [](Known& k, const Known& next) {
+    if (key(k) != key(next)) return false;
+    k.before = std::max(k.before, next.before);
+    return true;
+  };
+  auto last = out.begin();
+  for (auto k = last + 1; k != out.end(); ++k)
+    if (!same(*last, *k)) *++last = *k;
+  out.erase(last + 1, out.end());
   tidy(out);
   return known = keep(std::move(out));
 }
