@@ -37,6 +37,33 @@ bool covers(std::span<const Known> x, std::span<const Known> y) {
   return true;
 }
 
+// What lanes of a warp did before the same time becomes one entry.
+void join_lanes(std::vector<Known>& list) {
+  auto to = list.begin();
+  for (auto k = list.begin(); k != list.end();) {
+    const auto first = to;
+    const Known warp = *k;
+    for (; k != list.end() && k->launch == warp.launch && k->block == warp.block && k->warp == warp.warp;
+         ++k) {
+      const auto same = std::find_if(first, to, [&](const Known& o) { return o.before == k->before; });
+      if (same == to)
+        *to++ = *k;
+      else
+        same->lanes |= k->lanes;
+    }
+    if (to - first < 2) continue;
+    std::sort(first, to, comes_before);
+    // Of two entries for the same lanes the later one, and none that another one covers.
+    auto last = first;
+    for (auto e = first; e != to; ++e)
+      if (std::none_of(first, to,
+                       [&](const Known& o) { return o.before > e->before && (e->lanes & ~o.lanes) == 0; }))
+        *last++ = *e;
+    to = last;
+  }
+  list.erase(to, list.end());
+}
+
 // Drops what an entry for the whole block, or for the whole warp, covers. They come behind those they cover.
 void tidy(std::vector<Known>& list) {
   const Known *block = nullptr, *warp = nullptr;
@@ -87,6 +114,7 @@ Clocks::Id Clocks::merge(Id a, Id b) {
   for (auto k = last + 1; k != out.end(); ++k)
     if (!same(*last, *k)) *++last = *k;
   out.erase(last + 1, out.end());
+  join_lanes(out);
   tidy(out);
   return known = keep(std::move(out));
 }
