@@ -89,7 +89,7 @@ void Checker::copied(std::uint64_t to, std::uint64_t from, std::uint64_t bytes) 
              all_set(shadow_.written(), shadow_.offset(from) + i, 1));
 }
 
-void Checker::fetched(std::uint64_t from, std::uint64_t bytes) {
+void Checker::fetched(std::uint64_t from, std::uint64_t bytes, unsigned element) {
   if (bytes == 0 || !options_.init || !shadow_.holds(from) || is_written(from, bytes)) return;
   // Holes: how many, and the longest
   std::uint64_t holes = 0, longest = 0, at = 0;
@@ -103,7 +103,9 @@ void Checker::fetched(std::uint64_t from, std::uint64_t bytes) {
   }
   // Structures have padding: a few bytes each, in each of them.
   constexpr std::uint64_t most_padding = 16, structure = 128;
-  const bool padding = longest < most_padding && (holes > 1 || bytes < structure) && longest < bytes;
+  const bool whole_element = element >= 4 && longest >= element;
+  const bool padding =
+      !whole_element && longest < most_padding && (holes > 1 || bytes < structure) && longest < bytes;
   if (padding) return;
   const exec::Allocation* const there = memory_.find(from + at);
   if (there == nullptr) return;

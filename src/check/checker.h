@@ -71,7 +71,8 @@ class Checker {
   Streams& streams() { return streams_; }
   // The launch of this number has been submitted.
   void submitted(std::uint64_t launch, std::uint32_t stream) { submitted_[launch] = streams_.submit(stream); }
-  void fetched(std::uint64_t from, std::uint64_t bytes);  // copied to the host
+  // Copied to the host. element: bytes of what lies there, of which none is padding; 0: not known.
+  void fetched(std::uint64_t from, std::uint64_t bytes, unsigned element = 0);
   // A call of the program that failed: name and error.
   void api_error(const std::string& call, const std::string& error);
   void gap(const std::string& sentence) { findings_.gap(sentence); }

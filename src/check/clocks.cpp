@@ -90,6 +90,7 @@ Clocks::Id Clocks::keep(const List& list) {
     if (lists_[i->second] == list) return i->second;
   const auto id = static_cast<Id>(lists_.size());
   lists_.push_back(list);
+  held_ += cost(lists_.back());
   by_contents_.emplace(hash, id);
   return id;
 }
@@ -128,8 +129,17 @@ bool Clocks::knows(Id clock, std::uint32_t launch, std::uint64_t block, std::uin
 
 void Clocks::clear() {
   lists_.resize(1);
+  number_anew();
+}
+
+void Clocks::number_anew() {
   merged_.clear();
   by_contents_.clear();
+  held_ = 0;
+  for (Id id = 1; id < lists_.size(); ++id) {
+    held_ += cost(lists_[id]);
+    by_contents_.emplace(hash_of(lists_[id]), id);
+  }
 }
 
 }  // namespace simtlab::check

@@ -33,10 +33,26 @@ class Clocks {
   bool knows(Id clock, std::uint32_t launch, std::uint64_t block, std::uint32_t warp, std::uint32_t lanes,
              Time time) const;
   void clear();
-  std::size_t lists() const { return lists_.size(); }
+
+  std::size_t held() const { return held_; }
+  // Lists whose numbers `each` does not hand to the function that it is given go; the others get new numbers.
+  template <class Each>
+  void collect(const Each& each) {
+    std::vector<Id> now(lists_.size());
+    each([&](Id& id) { now[id] = 1; });
+    now[0] = 0;
+    Id last = 0;
+    for (std::size_t id = 1; id < lists_.size(); ++id)
+      if (now[id] != 0 && (now[id] = ++last) != id) lists_[last] = std::move(lists_[id]);
+    each([&](Id& id) { id = now[id]; });
+    lists_.resize(std::size_t{last} + 1);
+    number_anew();
+  }
 
  private:
   using List = std::vector<Known>;
+  static std::size_t cost(const List& list) { return sizeof list + list.capacity() * sizeof(Known); }
+  void number_anew();  // what is derived from the lists
   Id keep(const List& list);
   std::span<const Known> at(Id clock) const { return lists_[clock]; }
   void join(std::span<const Known> a, std::span<const Known> b);
@@ -45,6 +61,7 @@ class Clocks {
   std::unordered_map<std::uint64_t, Id> merged_;            // of two numbers
   std::unordered_multimap<std::uint64_t, Id> by_contents_;  // of the hash of a list
   List joined_;                                             // what join() makes
+  std::size_t held_ = 0;                                    // bytes of the lists
 };
 
 }  // namespace simtlab::check

@@ -67,7 +67,14 @@ void Races::begin_block(Block& b, std::uint32_t launch, std::uint64_t number, un
     b.byte_writers.clear();
     b.byte_readers.clear();
   }
-  if (!fine) return;
+  if (b.races == nullptr) {
+    b.races = this;
+    blocks_.push_back(&b);
+  }
+  if (!fine) {
+    b.knows.clear();  // no numbers of clocks that may go
+    return;
+  }
   b.knows.assign(threads, 0);
   b.seen.assign(threads, 0);
   b.near.assign(threads, 0);

@@ -118,9 +118,19 @@ class Races {
     Locations released;       // in shared memory
     std::vector<Poll> polls;  // by warp
     std::array<Arrived, 16> arrived;
+
+    Block() = default;
+    Block(const Block&) = delete;
+    Block& operator=(const Block&) = delete;
+    ~Block() {
+      if (races != nullptr) std::erase(races->blocks_, this);
+    }
+    Races* races = nullptr;  // whose begin_block() it was given to; outlives it
   };
 
-  Races(Shadow& shadow, const Sites& sites, RaceSink& sink) : shadow_(shadow), sites_(sites), sink_(sink) {}
+  // garbage: bytes of clocks from which on those that nobody needs are looked for.
+  Races(Shadow& shadow, const Sites& sites, RaceSink& sink, std::size_t garbage = std::size_t{32} << 20)
+      : shadow_(shadow), sites_(sites), sink_(sink), garbage_(garbage), collect_from_(garbage) {}
 
   // Nothing that ran before is under way any more, and all of it is ordered before what follows.
   void all_is_over();
@@ -173,12 +183,15 @@ class Races {
   Clocks::Id left_by(const Block& block, unsigned warp, std::uint32_t lanes);
   Clocks::Id known_to(const Block& block, unsigned warp, std::uint32_t lanes);
   void step(Block& block, unsigned warp);
+  void collect();
 
   Shadow& shadow_;
   const Sites& sites_;
   RaceSink& sink_;
   Instances instances_;
   mutable Clocks clocks_;
+  std::vector<Block*> blocks_;  // that have begun, and may have ended
+  std::size_t garbage_, collect_from_;
   Readers readers_;
   Locations released_;          // in global memory
   std::uint64_t releases_ = 0;  // how often a location has changed

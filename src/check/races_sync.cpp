@@ -18,6 +18,26 @@ ptx::Scope smaller(ptx::Scope a, ptx::Scope b) { return small(a) ? a : b; }
 
 }  // namespace
 
+// Locks that are taken and released make clocks without end, and few of them are in use at a time.
+void Races::collect() {
+  if (clocks_.held() < collect_from_) return;
+  const auto of_locations = [](Locations& locations, const auto& f) {
+    for (auto& [address, released] : locations) f(released.wide), f(released.narrow);
+  };
+  clocks_.collect([&](const auto& f) {
+    of_locations(released_, f);
+    for (Block* const b : blocks_) {
+      if (b->knows.empty()) continue;
+      for (std::vector<Clocks::Id>* const clocks : {&b->knows, &b->seen, &b->near, &b->flags, &b->left})
+        for (Clocks::Id& clock : *clocks) f(clock);
+      for (Fenced& fenced : b->fenced) f(fenced.knew);
+      for (Arrived& arrived : b->arrived) f(arrived.clock), f(arrived.left);
+      of_locations(b->released, f);
+    }
+  });
+  collect_from_ = std::max(garbage_, 2 * clocks_.held());
+}
+
 // A warp has synchronised, or released something: what it does now is later.
 void Races::step(Block& b, unsigned warp) {
   Warp& w = b.warps[warp];
@@ -30,6 +50,7 @@ void Races::step(Block& b, unsigned warp) {
 
 void Races::barrier(Block& b) {
   if (b.fine) {
+    collect();
     for (std::vector<Clocks::Id>* const clocks : {&b.knows, &b.seen, &b.near, &b.flags}) {
       Clocks::Id all = 0;
       for (const Clocks::Id clock : *clocks) all = clocks_.merge(all, clock);
@@ -99,6 +120,7 @@ Clocks::Id Races::left_by(const Block& b, unsigned warp, std::uint32_t lanes) {
 
 void Races::arrive(Block& b, unsigned number, unsigned warp, std::uint32_t lanes, bool waits) {
   if (!b.fine) return;
+  collect();
   Arrived& a = b.arrived[number];
   a.clock = clocks_.merge(a.clock, snapshot(b, warp, lanes, known_to(b, warp, lanes)));
   if (b.has_left) a.left = clocks_.merge(a.left, left_by(b, warp, lanes));
@@ -119,6 +141,7 @@ void Races::go_on(Block& b, unsigned number) {
 }
 
 void Races::sync_warp(Block& b, unsigned warp, std::uint32_t lanes, std::uint32_t alive) {
+  if (b.fine) collect();
   if (b.fine && b.has_left) {
     const Clocks::Id left = left_by(b, warp, lanes);
     for (std::uint32_t m = lanes; m != 0; m &= m - 1)
@@ -143,6 +166,7 @@ void Races::sync_warp(Block& b, unsigned warp, std::uint32_t lanes, std::uint32_
 
 void Races::fence(Block& b, unsigned warp, std::uint32_t lanes, ptx::Scope scope, bool in_sequence) {
   if (!b.fine) return;
+  collect();
   b.has_left = b.has_left || (in_sequence && !small(scope));
   const Warp w = b.warps[warp];
   for (std::uint32_t m = lanes; m != 0; m &= m - 1) {
@@ -160,6 +184,7 @@ void Races::fence(Block& b, unsigned warp, std::uint32_t lanes, ptx::Scope scope
 }
 
 void Races::synchronise(Block& b, const Going& g) {
+  collect();
   const Site& site = sites_.at(g.site);
   const bool shared = g.space == ptx::Space::shared;
   for (std::uint32_t m = g.lanes; m != 0; m &= m - 1) {

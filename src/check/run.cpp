@@ -244,7 +244,8 @@ std::string CheckedRun::Impl::try_to_mend(const exec::Launch& quiet, const Snaps
     bool possible = true;
     exec::FunctionalOptions trial = options;
     trial.tell = nullptr;
-    trial.max_warp_instructions = 4 * longest_trial;
+    // With a barrier in a wrong place others may wait for what comes behind it, and for ever.
+    trial.max_warp_instructions = 4 * result.warp_instructions + 65536;
     try {
       Runner run(quiet, trial, checker, number, kernel, 0, attempt.patch);
       possible = run.go_on();

@@ -109,6 +109,10 @@ class Runner final : public exec::BlockTurns {
   // Whether another block shall go on first, in an order in which blocks do so.
   bool hands_over(std::uint64_t began) {
     const bool wrote = std::exchange(strong_writes_, 0) != 0;
+    if (launch_.fetches && result_.warp_instructions - began >= long_turn()) {
+      hand_over();
+      return true;
+    }
     if (hand_overs_ >= most_hand_overs) return false;
     const bool by_turn = order_.turn != 0 && result_.warp_instructions - began >= order_.turn;
     if (!by_turn && !(wrote && (order_.pick(++chances_) % order_.hands_over) == 0)) return false;

@@ -144,8 +144,8 @@ class Builder {
   Command cuda_base() const {
     Command c = cuda_compiler(tools_.clang);
     append(c, {"-isystem", tools_.include.string(), "-include", "cuda_runtime.h", "-Wno-unknown-cuda-version",
-               "-Wno-unknown-pragmas", "-Wno-error=c++11-narrowing", "-Wno-reserved-user-defined-literal",
-               "-Wno-unused-command-line-argument"});
+               "-Wno-unknown-pragmas", "-Wno-error=c++11-narrowing", "-Wno-error=register",
+               "-Wno-reserved-user-defined-literal", "-Wno-unused-command-line-argument"});
     return c;
   }
 
@@ -372,7 +372,7 @@ class Builder {
     if (!cxx && gcc.empty())
       append(c, {"-Wno-error=implicit-function-declaration", "-Wno-error=implicit-int",
                  "-Wno-error=int-conversion", "-Wno-error=incompatible-function-pointer-types"});
-    if (cxx && gcc.empty()) c.push_back("-Wno-reserved-user-defined-literal");
+    if (cxx && gcc.empty()) append(c, {"-Wno-error=register", "-Wno-reserved-user-defined-literal"});
     append(c, host_flags());
     if (options_.openmp) append(c, gcc.empty() ? openmp_flags() : Command{"-fopenmp"});
     append(c, common_for(s.language));

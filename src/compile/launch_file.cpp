@@ -268,13 +268,15 @@ class Reader {
       const std::string name = text_of(*i, "init");
       if (name == "zero")
         out.kind = Contents::Kind::zero;
+      else if (name == "none")
+        out.kind = Contents::Kind::none;
       else if (name == "iota")
         out.kind = Contents::Kind::iota;
       else if (name == "random")
         out.kind = Contents::Kind::random;
       else
         fail(*i, fmt::format("unknown contents '{}'", shown(name)),
-             "zero, iota or random; or give 'values' or 'file'");
+             "zero, none, iota or random; or give 'values' or 'file'");
     }
     if (const toml::node* n = t.get("seed")) {
       if (out.kind != Contents::Kind::random) fail(*n, "'seed' needs init = \"random\"");

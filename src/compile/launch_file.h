@@ -46,8 +46,9 @@ struct Number {
   double as_double() const { return is_integer ? static_cast<double>(integer) : real; }
 };
 
+// none: zeros, too, but for checks nobody has written them.
 struct Contents {
-  enum class Kind : std::uint8_t { zero, iota, random, values, file } kind = Kind::zero;
+  enum class Kind : std::uint8_t { zero, none, iota, random, values, file } kind = Kind::zero;
   std::optional<std::uint64_t> seed;  // random: its own seed; absent = derived from the run's
   std::vector<Number> values;         // fewer than the buffer has: the rest is zero
   std::filesystem::path file;         // raw bytes, exactly as many as the buffer has

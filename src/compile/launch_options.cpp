@@ -18,7 +18,8 @@ namespace {
 }
 
 constexpr const char* arg_forms =
-    "buffer:64x64:f32[:zero|iota|random|random=SEED|file=PATH], f32:1.5, u32:64, f32:1,2,3,4, local:4096";
+    "buffer:64x64:f32[:zero|none|iota|random|random=SEED|file=PATH], f32:1.5, u32:64, f32:1,2,3,4, "
+    "local:4096";
 
 std::optional<std::uint64_t> whole(std::string_view text) {
   std::uint64_t value = 0;
@@ -117,6 +118,8 @@ LaunchArg buffer(const std::string& text, const std::vector<std::string_view>& p
   const std::string_view init = parts.size() > 3 ? parts[3] : std::string_view{"zero"};
   if (init == "zero")
     arg.contents.kind = Contents::Kind::zero;
+  else if (init == "none")
+    arg.contents.kind = Contents::Kind::none;
   else if (init == "iota")
     arg.contents.kind = Contents::Kind::iota;
   else if (init == "random")

@@ -428,6 +428,9 @@ BoundFunction bind_function(LoadedModule::Impl& module, const ptx::Function& fun
   BoundFunction bound = Binder(module, function).bind(problems);
   bound.convergent =
       std::ranges::any_of(function.code, [](const ptx::Inst& inst) { return is_convergent(inst.op); });
+  bound.fetches = std::ranges::any_of(function.code, [](const ptx::Inst& inst) {
+    return inst.op == Op::atom && inst.mods.space != ptx::Space::shared;
+  });
   return bound;
 }
 

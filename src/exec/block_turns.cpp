@@ -40,7 +40,7 @@ bool BlockTurns::go_on() {
     } else {
       const bool stuck = !std::exchange(handed_over_, false);
       parked_.push_back({*place, stuck});
-      parked_before_ = parked_before_ || stuck;
+      (stuck ? parked_before_ : handed_before_) = true;
     }
   }
 }

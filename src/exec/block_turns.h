@@ -1,6 +1,7 @@
 // The order in which the blocks of a grid run in functional mode, where there is no clock: one block after
 // another, each to its end. A block that waits for another block (exec/spin.h) is parked, and the next block
-// runs; a parked block goes on when the memory that it reads has changed. At most as many blocks have begun
+// runs; a parked block goes on when the memory that it reads has changed. One that goes on for very long lets
+// the others go first, too. At most as many blocks have begun
 // and not ended as fit the GPU, because a program may rely on that many running side by side.
 #pragma once
 
@@ -37,6 +38,9 @@ class BlockTurns {
   virtual bool run(Place place) = 0;                         // to its end, or until it is stuck (false)
   // For run, before it returns false: the block is not stuck, others shall go on first.
   void hand_over() { handed_over_ = true; }
+  // After so many instructions a block hands over that asks by atomics: it may take and release locks in
+  // search of work that others have, which no look ahead can tell from work.
+  std::uint64_t long_turn() const { return std::uint64_t{1} << (handed_before_ ? 16 : 22); }
   virtual bool stuck(Place place, std::uint32_t steps, std::vector<Stuck>& who) = 0;
   virtual void ended() {}
   // Blocks of a grid that have waited for each other once will probably do so again: the first look comes
@@ -58,7 +62,7 @@ class BlockTurns {
   };
   std::deque<Parked> parked_;  // in the order in which they stopped
   bool handed_over_ = false;
-  bool parked_before_ = false;
+  bool parked_before_ = false, handed_before_ = false;
   std::vector<Stuck> who_;  // warps of all parked blocks, if no block can go on
 };
 

@@ -57,6 +57,7 @@ class FunctionalRun::Runner final : public BlockTurns {
   bool run(Place place) override {
     block_ = blocks_[place].get();
     block_->refresh_bounds();
+    const std::uint64_t began = result_.warp_instructions;
     Lookout look = lookout();
     look.restart(result_.warp_instructions);
     for (bool finished = false; !finished;) {
@@ -70,7 +71,12 @@ class FunctionalRun::Runner final : public BlockTurns {
         finished = finished && w.status == WarpStatus::exited;
       }
       if (!progress && !finished) report_deadlock(*block_);
-      if (look.due(result_.warp_instructions) && !finished && cannot_go_on(look)) return false;
+      if (finished) continue;
+      if (look.due(result_.warp_instructions) && cannot_go_on(look)) return false;
+      if (launch_.fetches && result_.warp_instructions - began >= long_turn()) {
+        BlockTurns::hand_over();
+        return false;
+      }
     }
     return true;
   }

@@ -70,8 +70,15 @@ bool has_convergent(const Launch::Impl& l) {
          });
 }
 
+bool has_fetches(const Launch::Impl& l) {
+  return l.entry->fetches || std::ranges::any_of(l.module->functions, [](const BoundFunction& f) {
+           return f.fetches && !f.function->is_entry;
+         });
+}
+
 void size_state(Launch::Impl& l, const ptx::Function& f) {
   l.may_part = !has_convergent(l);
+  l.fetches = has_fetches(l);
   l.frames = f.max_call_depth + 1;
   l.warp_rows = std::max(f.total_reg_rows, f.reg_rows);
   l.warp_preds = std::max(f.total_preds, f.pred_count) + 2 * l.frames;

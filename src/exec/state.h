@@ -113,6 +113,7 @@ struct BoundFunction {
   std::vector<MachineStep> steps;
   SpecialRows specials;     // of this function alone, which calls no other
   bool convergent = false;  // has instructions that lanes execute together: barriers, shuffles, votes ...
+  bool fetches = false;     // has atomics with a result in memory that other blocks see
 };
 
 struct LoadedModule::Impl {
@@ -161,6 +162,7 @@ struct Launch::Impl {
     return entry->launch_rows.empty() ? entry->constants.data() : constants.data();
   }
   bool may_part = false;  // no instruction needs the lanes of a warp together: see check_spin()
+  bool fetches = false;   // it, or a function that it might call
   // Results::late: the entry's code with flag_delayed
   std::unique_ptr<DelayPlan> delays;
   std::vector<XInst> delayed_code;

@@ -31,6 +31,9 @@ std::optional<std::uint64_t> Gpu::allocate(std::uint64_t bytes, std::string what
 void Gpu::note_written(std::uint64_t address, std::uint64_t bytes) {
   if (impl_->checker) impl_->checker->written(address, bytes);
 }
+void Gpu::note_read(std::uint64_t address, std::uint64_t bytes, unsigned element) {
+  if (impl_->checker) impl_->checker->fetched(address, bytes, element);
+}
 void Gpu::note_api_error(const std::string& call, const std::string& error) {
   if (impl_->checker) impl_->checker->api_error(call, error);
 }

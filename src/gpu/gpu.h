@@ -134,6 +134,8 @@ class Gpu {
   std::optional<std::uint64_t> allocate(std::uint64_t bytes, std::string what);
   // Somebody writes there whom nobody sees: the host, a symbol's initial value. For checks.
   void note_written(std::uint64_t address, std::uint64_t bytes);
+  // The host takes what is there, elements of so many bytes. For checks.
+  void note_read(std::uint64_t address, std::uint64_t bytes, unsigned element);
   // A call of the program returned an error. For checks.
   void note_api_error(const std::string& call, const std::string& error);
   bool release(std::uint64_t address);

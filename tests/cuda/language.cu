@@ -37,6 +37,12 @@ __global__ void construct(Shape** s) {
 }
 __global__ void areas(Shape* const* s, float* o) { o[threadIdx.x] = s[threadIdx.x]->area(); }
 
+// What nvcc compiles with a warning
+__global__ void storage_class(float* o) {
+  register float x = 2.0f;
+  o[threadIdx.x] = x * threadIdx.x;
+}
+
 template <class F>
 __global__ void call(int n, F f) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -118,6 +124,9 @@ int main() {
   by_pointer<<<1, 32>>>(o.p);
   CUDA(cudaDeviceSynchronize());
   for (int i = 0; i < 32; ++i) EXPECT_EQ_AT(i, o[i], i & 1 ? i * 3.0f : i + 3.0f);
+  storage_class<<<1, 32>>>(o.p);
+  CUDA(cudaDeviceSynchronize());
+  for (int i = 0; i < 32; ++i) EXPECT_EQ_AT(i, o[i], i * 2.0f);
   construct<<<1, 32>>>(shapes.p);
   areas<<<1, 32>>>(shapes.p, o.p);
   CUDA(cudaDeviceSynchronize());

@@ -186,6 +186,9 @@ static void errors() {
   EXPECT_EQ(cudaMalloc(&big, total * 2), cudaErrorMemoryAllocation);
   EXPECT_EQ(cudaGetLastError(), cudaErrorMemoryAllocation);
   EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+  const float* read_only;
+  CUDA(cudaMalloc(&read_only, 16));
+  CUDA(cudaFree(const_cast<float*>(read_only)));
   CUDA(cudaMalloc(&p, 16));
   EXPECT_EQ(cudaMemcpy(p, host, 4, (cudaMemcpyKind)9), cudaErrorInvalidMemcpyDirection);
   EXPECT_EQ(cudaMemcpy(p, nullptr, 4, cudaMemcpyHostToDevice), cudaErrorInvalidValue);

@@ -33,6 +33,31 @@ int main(int argc, char**) {
   return argc > 1 ? 3 : e != cudaSuccess;
 }
 """
+# One of them hands on what it reads, the other computes with it.
+COPIES = """
+.version 6.0
+.target sm_30
+.address_size 64
+.visible .entry move(.param .u64 a, .param .u64 b) {
+  .reg .b64 %rd<3>;
+  .reg .f32 %f<2>;
+  ld.param.u64 %rd1, [a];
+  ld.param.u64 %rd2, [b];
+  ld.global.f32 %f1, [%rd1];
+  st.global.f32 [%rd2+8], %f1;
+  ret;
+}
+.visible .entry sum(.param .u64 a, .param .u64 b) {
+  .reg .b64 %rd<3>;
+  .reg .f32 %f<3>;
+  ld.param.u64 %rd1, [a];
+  ld.param.u64 %rd2, [b];
+  ld.global.f32 %f1, [%rd1];
+  add.f32 %f2, %f1, %f1;
+  st.global.f32 [%rd2+8], %f2;
+  ret;
+}
+"""
 CLEAN = BEYOND.replace("out[i < n ? i : i + (1 << 20)] = i;", "if (i < n) out[i] = i;")
 
 
@@ -226,6 +251,23 @@ class Programs(Check):
         buffers = ["--arg", "buffer:16384:f32:iota", "--arg", "buffer:16384:f32:random"]
         self.check(0, *words, *buffers, "--arg", "u32:16384")
         self.check(8, *words, *buffers, "--arg", "u32:16640")
+
+    def test_buffers_of_a_launch_that_nobody_wrote(self):
+        self.file("k.ptx", COPIES)
+        words = ["k.ptx", "--kernel"]
+        ways = {
+            ("move", "none", "zero"): "init.copied",
+            ("move", "zero", "zero"): None,
+            ("move", "zero", "none"): None,
+            ("sum", "none", "zero"): "init.global",
+        }
+        for (kernel, source, target), rule in ways.items():
+            with self.subTest(kernel=kernel, source=source, target=target):
+                arguments = ["--arg", f"buffer:32:f32:{source}", "--arg", f"buffer:32:f32:{target}"]
+                shape = ["--global", "1", "--local", "1", "--json=r.json", "--level", "warning"]
+                self.check(8 if rule else 0, *words, kernel, *shape, *arguments)
+                result = json.loads((self.folder / "r.json").read_text())
+                self.assertEqual([f["rule"] for f in result["check"]["findings"]], [rule] if rule else [])
 
 
 def validate_sarif(case, log):

@@ -91,6 +91,39 @@ __global__ void not_acquired(int* data, int* flag, int* out) {      // race.unfe
     out[0] = data[0];
   }
 }
+__global__ void handed(int* data, int* flag, int* out) {            // none
+  cuda::atomic_ref<int, cuda::thread_scope_device> f(*flag);
+  if (blockIdx.x == 0 && threadIdx.x == 0) {
+    data[1] = 42;
+    f.store(1, cuda::memory_order_release);
+  }
+  if (blockIdx.x == 1 && threadIdx.x == 0) {
+    while (f.load(cuda::memory_order_acquire) == 0) {}
+    out[0] = data[1];
+  }
+}
+__global__ void handed_relaxed(int* data, int* flag, int* out) {    // race.global
+  cuda::atomic_ref<int, cuda::thread_scope_device> f(*flag);
+  if (blockIdx.x == 0 && threadIdx.x == 0) {
+    data[2] = 42;
+    f.store(1, cuda::memory_order_relaxed);
+  }
+  if (blockIdx.x == 1 && threadIdx.x == 0) {
+    while (f.load(cuda::memory_order_acquire) == 0) {}
+    out[0] = data[2];
+  }
+}
+__global__ void handed_in_the_block(int* data, int* flag, int* out) {  // race.scope race.global
+  cuda::atomic_ref<int, cuda::thread_scope_block> f(*flag);
+  if (blockIdx.x == 0 && threadIdx.x == 0) {
+    data[3] = 42;
+    f.store(1, cuda::memory_order_release);
+  }
+  if (blockIdx.x == 1 && threadIdx.x == 0) {
+    while (f.load(cuda::memory_order_acquire) == 0) {}
+    out[0] = data[3];
+  }
+}
 __global__ void each_fenced(int* data, int* flag, int* out) {       // none
   if (blockIdx.x == 0) {
     data[threadIdx.x] = threadIdx.x;
@@ -292,6 +325,8 @@ int main() {
   fenced<<<2, 32>>>(d, e, c); cudaMemset(e, 0, 4096);
   not_fenced<<<2, 32>>>(d, e, c); cudaMemset(e, 0, 4096);
   not_acquired<<<2, 32>>>(d, e, c);
+  cudaMemset(e, 0, 4096); handed<<<2, 32>>>(d, e, c); cudaMemset(e, 0, 4096); handed_relaxed<<<2, 32>>>(d, e, c);
+  cudaMemset(e, 0, 4096); handed_in_the_block<<<2, 32>>>(d, e, c);
   cudaMemset(e, 0, 4096); each_fenced<<<2, 64>>>(d, e, c); cudaMemset(e, 0, 4096); fenced_for_the_block<<<2, 64>>>(d, e, c);
   cudaMemset(e, 0, 4096); last_resets<<<4, 32>>>(e, c); cudaMemset(e, 0, 4096); any_resets<<<4, 32>>>(e, c);
   counts_from_nothing<<<1, 32>>>(c);
@@ -313,7 +348,7 @@ int main() {
   return 0;
 }
 """
-PROGRAM = ("#include <cuda_runtime.h>\n" + KERNELS + HOST).replace(
+PROGRAM = ("#include <cuda_runtime.h>\n#include <cuda/atomic>\n" + KERNELS + HOST).replace(
     "tile<<<2, 256>>>(f, g);  // blocks write the same values: of one block only", "tile<<<1, 256>>>(f, g);"
 )
 LOCK = """

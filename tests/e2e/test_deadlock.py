@@ -18,6 +18,14 @@ __global__ void meet(volatile int* flag) {
   __syncthreads();
   if (threadIdx.x == 1) *flag = 1;
 }
+__global__ void polls(int* lock, int* handed, int* out) {
+  if (blockIdx.x != 0) { atomicExch(handed, 42); return; }
+  for (int seen = 0; seen == 0; *out = seen) {
+    while (atomicCAS(lock, 0, 1) != 0) { }
+    seen = atomicAdd(handed, 0);
+    atomicExch(lock, 0);
+  }
+}
 int main(int argc, char** argv) {
   const char* what = argv[1];
   auto is = [&](const char* name) { return !strcmp(what, name); };
@@ -33,6 +41,7 @@ int main(int argc, char** argv) {
   if (is("managed")) wait<<<1, 32>>>(m, x + 8);
   if (is("many")) last<<<100000, 256>>>(x, x + 8);
   if (is("stream")) { wait<<<1, 32, 0, a>>>(x, x + 8); set<<<1, 1, 0, b>>>(x); }
+  if (is("lock")) polls<<<3, 1>>>(x, x + 1, x + 8);
   if (is("block")) last<<<3, 64>>>(x, x + 8);
   if (is("host")) { wait<<<1, 32>>>(m, x + 8); *(volatile int*)m = 1; }
   if (is("thread")) { wait<<<1, 32>>>(m, x + 8); other = std::thread([=] { usleep(3000000); *(volatile int*)m = 1; }); }
@@ -98,6 +107,9 @@ class Deadlocks(Case):
 
     def test_another_block_sets_the_flag(self):
         self.ends("block", 3 * 64)
+
+    def test_another_block_answers_one_that_takes_and_releases_a_lock_to_ask(self):
+        self.ends("lock", 42)
 
     def test_the_host_sets_the_flag(self):
         self.ends("host", 42)

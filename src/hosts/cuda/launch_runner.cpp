@@ -249,7 +249,7 @@ void run_launch(const LaunchSpec& spec, gpu::ModuleId module, gpu::Gpu& gpu, std
       if (arg.contents.kind == Contents::Kind::zero) {
         gpu.charge_fill(arg.bytes(), 0, false);  // new memory is zero
         gpu.note_written(address, arg.bytes());
-      } else {
+      } else if (arg.contents.kind != Contents::Kind::none) {
         // Straight into device memory: a second copy of a large buffer may not fit the host.
         make_contents({arg, arg.contents, false, arg.elements(), seed, i},
                       [&](std::uint64_t offset, std::span<const std::byte> piece) {
@@ -274,6 +274,10 @@ void run_launch(const LaunchSpec& spec, gpu::ModuleId module, gpu::Gpu& gpu, std
     with_place(e, spec);
   }
   gpu.synchronize();
+  for (std::size_t i = 0; i < spec.args.size(); ++i)
+    if (const LaunchArg& arg = spec.args[i];
+        arg.kind == LaunchArg::Kind::buffer && arg.contents.kind != Contents::Kind::none)
+      gpu.note_read(addresses[i], arg.bytes(), compile::size_of(arg.type));
   if (after) {
     Launched launched{spec, kernel, grid, block, local.dynamic_bytes(), params, {}};
     for (std::size_t i = 0; i < spec.args.size(); ++i)

@@ -1,2 +1,2 @@
-#include <cuda/atomic>
+#include <cuda/barrier>
 int main() {}

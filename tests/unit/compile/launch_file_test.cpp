@@ -81,7 +81,7 @@ TEST(LaunchFile, MistakesAreShownWithTheirLine) {
   EXPECT_THAT(error_of("[[arg]]\ntype = \"u8\"\nshape = 2\nvalues = [1, 2, 3]\n"),
               testing::HasSubstr("3 values for a buffer of 2"));
   EXPECT_THAT(error_of("[[arg]]\ntype = \"u8\"\nshape = 2\ninit = \"ones\"\n"),
-              testing::HasSubstr("zero, iota or random"));
+              testing::HasSubstr("zero, none, iota or random"));
   EXPECT_THAT(error_of("[[arg]]\ntype = \"f64\"\nshape = [1000000, 1000000]\n"),
               testing::HasSubstr("larger than"));
   EXPECT_THAT(error_of("[[arg]]\ntype = \"u8\"\nshape = 2\n[[expect]]\narg = 1\nvalue = 0\n"),

@@ -3,34 +3,34 @@
 
 #include "../cuda_runtime_api.h"
 
-// Templates instead of default arguments where the C function has none.
+// Templates instead of default arguments where the C function has none. T may be const.
 template <class T>
 inline cudaError_t cudaMalloc(T** pointer, size_t size) {
-  return ::cudaMalloc(reinterpret_cast<void**>(pointer), size);
+  return ::cudaMalloc((void**)pointer, size);
 }
 template <class T>
 inline cudaError_t cudaMallocHost(T** pointer, size_t size, unsigned int flags = 0) {
-  return ::cudaHostAlloc(reinterpret_cast<void**>(pointer), size, flags);
+  return ::cudaHostAlloc((void**)pointer, size, flags);
 }
 template <class T>
 inline cudaError_t cudaHostAlloc(T** pointer, size_t size, unsigned int flags) {
-  return ::cudaHostAlloc(reinterpret_cast<void**>(pointer), size, flags);
+  return ::cudaHostAlloc((void**)pointer, size, flags);
 }
 template <class T>
 inline cudaError_t cudaHostGetDevicePointer(T** device_pointer, void* host_pointer, unsigned int flags) {
-  return ::cudaHostGetDevicePointer(reinterpret_cast<void**>(device_pointer), host_pointer, flags);
+  return ::cudaHostGetDevicePointer((void**)device_pointer, host_pointer, flags);
 }
 template <class T>
 inline cudaError_t cudaMallocManaged(T** pointer, size_t size, unsigned int flags = cudaMemAttachGlobal) {
-  return ::cudaMallocManaged(reinterpret_cast<void**>(pointer), size, flags);
+  return ::cudaMallocManaged((void**)pointer, size, flags);
 }
 template <class T>
 inline cudaError_t cudaMallocPitch(T** pointer, size_t* pitch, size_t width, size_t height) {
-  return ::cudaMallocPitch(reinterpret_cast<void**>(pointer), pitch, width, height);
+  return ::cudaMallocPitch((void**)pointer, pitch, width, height);
 }
 template <class T>
 inline cudaError_t cudaMallocAsync(T** pointer, size_t size, cudaStream_t stream) {
-  return ::cudaMallocAsync(reinterpret_cast<void**>(pointer), size, stream);
+  return ::cudaMallocAsync((void**)pointer, size, stream);
 }
 template <class T>
 inline cudaError_t cudaMallocAsync(T** pointer, size_t size, cudaMemPool_t pool, cudaStream_t stream) {
@@ -66,7 +66,7 @@ inline cudaError_t cudaGetSymbolAddress(void** pointer, const T& symbol) {
 }
 template <class T, class U>
 inline cudaError_t cudaGetSymbolAddress(U** pointer, const T& symbol) {
-  return ::cudaGetSymbolAddress(reinterpret_cast<void**>(pointer), reinterpret_cast<const void*>(&symbol));
+  return ::cudaGetSymbolAddress((void**)pointer, reinterpret_cast<const void*>(&symbol));
 }
 template <class T>
 inline cudaError_t cudaGetSymbolSize(size_t* size, const T& symbol) {
