@@ -84,9 +84,17 @@ void Checker::unwritten(std::uint64_t address, std::uint64_t bytes) {
 void Checker::copied(std::uint64_t to, std::uint64_t from, std::uint64_t bytes) {
   if (shadow_.written() == nullptr || !shadow_.holds(to) || bytes == 0) return;
   if (!shadow_.holds(from) || is_written(from, bytes)) return written(to, bytes);
-  for (std::uint64_t i = 0; i < bytes; ++i)
-    set_bits(shadow_.written(), shadow_.offset(to) + i, 1,
-             all_set(shadow_.written(), shadow_.offset(from) + i, 1));
+  // Found before any of it is set: the two may overlap.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> runs;  // place, length
+  for (std::uint64_t i = 0; i < bytes;) {
+    runs.emplace_back(i, run_of_bits(shadow_.written(), shadow_.offset(from) + i, bytes - i));
+    i += runs.back().second;
+  }
+  bool value = all_set(shadow_.written(), shadow_.offset(from), 1);
+  for (const auto& [at, length] : runs) {
+    set_bits(shadow_.written(), shadow_.offset(to) + at, length, value);
+    value = !value;
+  }
 }
 
 void Checker::fetched(std::uint64_t from, std::uint64_t bytes, unsigned element) {
@@ -94,12 +102,12 @@ void Checker::fetched(std::uint64_t from, std::uint64_t bytes, unsigned element)
   // Holes: how many, and the longest
   std::uint64_t holes = 0, longest = 0, at = 0;
   for (std::uint64_t i = 0; i < bytes;) {
-    std::uint64_t end = i;
-    while (end < bytes && !all_set(shadow_.written(), shadow_.offset(from) + end, 1)) ++end;
-    if (end - i > longest) longest = end - i, at = i;
-    holes += end != i ? 1 : 0;
-    i = end;
-    while (i < bytes && all_set(shadow_.written(), shadow_.offset(from) + i, 1)) ++i;
+    const std::uint64_t first = shadow_.offset(from) + i,
+                        length = run_of_bits(shadow_.written(), first, bytes - i);
+    const bool hole = !all_set(shadow_.written(), first, 1);
+    if (hole && length > longest) longest = length, at = i;
+    holes += hole ? 1 : 0;
+    i += length;
   }
   // Structures have padding: a few bytes each, in each of them.
   constexpr std::uint64_t most_padding = 16, structure = 128;
@@ -137,18 +145,11 @@ void Checker::for_each_unwritten(const std::function<void(std::uint64_t, std::ui
     const exec::Allocation* const there = memory_.find(address);
     if (there == nullptr || there->host_writes) continue;
     const std::uint64_t first = shadow_.offset(address);
-    std::uint64_t begin = 0, at = 0;  // of the piece; allocations begin at multiples of 256
-    while (at < bytes) {
-      const bool written = all_set(shadow_.written(), first + at, 1);
-      // A whole word of the bitmap at once, if it says one thing
-      const std::uint64_t word = shadow_.written()[(first + at) / 64];
-      const bool whole =
-          (first + at) % 64 == 0 && bytes - at >= 64 && (word == 0 || word == ~std::uint64_t{0});
-      if (written && at > begin) take(address + begin, at - begin);
-      at += whole ? 64 : 1;
-      if (written) begin = at;
+    for (std::uint64_t at = 0; at < bytes;) {
+      const std::uint64_t length = run_of_bits(shadow_.written(), first + at, bytes - at);
+      if (!all_set(shadow_.written(), first + at, 1)) take(address + at, length);
+      at += length;
     }
-    if (at > begin) take(address + begin, at - begin);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace simtlab::check {
@@ -43,6 +44,21 @@ bool all_set(const std::uint64_t* bits, std::uint64_t first, std::uint64_t count
     count -= here;
   }
   return true;
+}
+
+std::uint64_t run_of_bits(const std::uint64_t* bits, std::uint64_t first, std::uint64_t count) {
+  if (count == 0) return 0;
+  const std::uint64_t flip = (bits[first / 64] >> first % 64 & 1) != 0 ? ~std::uint64_t{0} : 0;
+  std::uint64_t done = 0;
+  while (done < count) {
+    const std::uint64_t at = (first + done) % 64, here = std::min(count - done, 64 - at);
+    const std::uint64_t other =
+        (bits[(first + done) / 64] ^ flip) >> at;  // bits that are not as the first one
+    const auto same = static_cast<std::uint64_t>(std::countr_zero(other));
+    if (same < here) return done + same;
+    done += here;
+  }
+  return count;
 }
 
 void set_bits(std::uint64_t* bits, std::uint64_t first, std::uint64_t count, bool value) {

@@ -28,6 +28,8 @@ class Reserved {
 
 // Bits of a bitmap, one a byte of memory.
 bool all_set(const std::uint64_t* bits, std::uint64_t first, std::uint64_t count);
+// How many bits from `first` on, of at most `count`, are as the first one is.
+std::uint64_t run_of_bits(const std::uint64_t* bits, std::uint64_t first, std::uint64_t count);
 void set_bits(std::uint64_t* bits, std::uint64_t first, std::uint64_t count, bool value);
 
 class Shadow {
