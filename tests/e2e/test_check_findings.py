@@ -516,6 +516,13 @@ class Findings(Case):
         nan = next(f for f in result["check"]["findings"] if f["rule"] == "number.nan")
         self.assertIn("the operands are 0, 0", nan["message"])
         self.assertEqual([a["what"] for a in nan["accesses"]], ["computation", "it is stored to memory"])
+        self.simtlab("check", "--nan", "--sarif=r.sarif", "--html=r.html", "app.cu")
+        (one,) = json.loads((self.folder / "r.sarif").read_text())["runs"][0]["results"]
+        self.assertEqual(
+            (one["ruleId"], one["locations"][0]["physicalLocation"]["region"]["startLine"]), ("number.nan", 3)
+        )
+        self.assertIn("stored to memory", one["relatedLocations"][0]["message"]["text"])
+        self.assertIn("the operands are 0, 0", (self.folder / "r.html").read_text())
 
     def test_the_programs_results_are_those_of_a_run(self):
         self.file(
