@@ -49,7 +49,7 @@ const std::vector<FindingRule>& finding_rules() {
        "A thread decides by, or takes as an address, a value that it has computed from a register which it "
        "has "
        "not written: a variable that is not set on the way that the thread took. Give it a value where it is "
-       "declared. (A compiler may leave out such code altogether; then nothing is left to be found.)"},
+       "declared. Where a compiler leaves out such code altogether, nothing is left to be found."},
       {"barrier.divergent", "Barrier that not all threads of a warp reach together", error, "barriers",
        "Threads of one warp are at different barriers, or some wait at one that the others pass by: "
        "undefined in CUDA. Move __syncthreads() out of the condition."},
