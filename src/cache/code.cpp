@@ -42,6 +42,8 @@ Code::Code(const ptx::Function& function, const device::Device& device)
     s.access = access_of(inst);
     s.cached = memory::looks_into_l1(inst, device);
     s.ends_block = s.changes_status;
+    s.asks = inst.op == ptx::Op::ld && inst.mods.order != ptx::MemOrder::weak &&
+             ptx::accesses(inst.op_class, device::Memory::shared);
     s.orders = inst.op_class == OpClass::barrier || inst.op_class == OpClass::fence;
     s.changes_status = inst.op_class == OpClass::barrier || inst.op_class == OpClass::control;
     code_.push_back(s);

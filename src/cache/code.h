@@ -23,6 +23,7 @@ struct StaticInst {
   bool cached = false;          // global loads: whether they look into L1
   bool changes_status = false;  // barriers, branches, exits
   bool ends_block = false;      // of instructions without jumps: what is loaded in it is waited for here
+  bool asks = false;            // a strong load of shared memory: a loop may wait there for another warp
   bool orders = false;          // barriers and fences: accesses do not pass them
 };
 

@@ -133,6 +133,9 @@ class WarpSm final : public Sm {
       const stream::Step& step = block.step(w, now_ >> time_bits);
       ++launch_.warp_instructions;
       launch_.thread_instructions += count_bits(step.mask);
+      // Another warp goes on meanwhile, whatever the order prefers.
+      if (inst.asks && step.space == ptx::Space::shared)
+        return wait(place, now_ + issue_ + to_time(launch_.device.l1.latency));
       if (inst.access != Access::none) {
         if (step.mask == 0 || step.addresses == nullptr || step.space == ptx::Space::shared ||
             step.space == ptx::Space::param || step.space == ptx::Space::constant)
