@@ -290,6 +290,7 @@ Condition limit_copy(Selector& s, const Inst& inst, Place& from, unsigned bytes)
 
 void copy(Selector& s, const Inst& inst) {
   Builder& out = s.out();
+  if (ptx::is_bulk_copy(inst)) s.give_up("a bulk copy");
   if (!out.has_form("LDGSTS")) s.give_up("cp.async on this generation");
   const unsigned bytes = inst.mods.copy_bytes;
   Inst source = inst;

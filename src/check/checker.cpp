@@ -234,8 +234,8 @@ std::uint32_t Checker::site(CheckedFunction& f, std::uint32_t pc, SiteKind kind)
                : site.volatile_                    ? ptx::Scope::sys
                                                    : ptx::Scope::gpu;
   if (std::ranges::find(widened_, InstructionAt{&f, pc}) != widened_.end()) site.scope = ptx::Scope::gpu;
-  site.bytes =
-      copy ? inst.mods.copy_bytes : static_cast<std::uint16_t>(ptx::size_of(inst.type) * inst.mods.vector);
+  site.bytes = copy ? (inst.mods.copy_bytes != 0 ? inst.mods.copy_bytes : bulk_grain)
+                    : static_cast<std::uint16_t>(ptx::size_of(inst.type) * inst.mods.vector);
   known = sites_.add(site);
   if (known == 0)
     findings_.gap(fmt::format("races at instructions beyond the first {} that touch memory", late_bit));

@@ -12,6 +12,9 @@
 
 namespace simtlab::check {
 
+// Bytes by which bulk copies are looked at.
+inline constexpr std::uint16_t bulk_grain = 16;
+
 struct Site {
   const ptx::Module* module = nullptr;
   const ptx::Function* function = nullptr;

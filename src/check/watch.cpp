@@ -61,6 +61,9 @@ Watch::Watch(Checker& checker, const exec::Launch::Impl& launch, std::uint32_t i
   for (const ptx::Function& f : module.functions) {
     if (&f != &entry && (f.is_entry || entry.max_call_depth == 0)) continue;
     fine_ = fine_ || has_fine(f);
+    copies_out_in_bulk_ = copies_out_in_bulk_ || std::ranges::any_of(f.code, [](const ptx::Inst& inst) {
+                            return ptx::is_bulk_copy(inst) && inst.mods.space == ptx::Space::global;
+                          });
     arrivals_ |= arrivals_of(f);
   }
 }
@@ -81,6 +84,11 @@ void Watch::begin(WatchedBlock& b, std::uint64_t number) {
         (std::uint64_t{launch_.warps} * exec::warp_size * launch_.local_bytes + 63) / 64 + 1, 0);
   }
   b.warps.resize(launch_.warps);
+  if (copies_out_in_bulk_) {
+    b.ordinary.assign((launch_.shared_bytes + 3) / 4, {});
+    b.proxy_fences.assign(launch_.threads, 0);
+    b.ordinary_stores = 0;
+  }
   for (WatchedWarp& w : b.warps) {
     w.members = {};
     w.copies.clear();
@@ -197,6 +205,8 @@ void Watch::look_at(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f
     }
   }
   if (!checker_.options().races || space == ptx::Space::local) return;
+  if (!b.ordinary.empty() && space == ptx::Space::shared && inst.op != ptx::Op::ld && inst.op != ptx::Op::ldu)
+    note_ordinary(b, w, f, pc, lanes, addresses, bytes);
   const std::uint32_t site = checker_.site(f, pc, SiteKind::usual);
   if (site == 0) return;
   checker_.races().access(b.races, {w.ctx.warp, lanes, site, space, addresses, bytes});
@@ -206,6 +216,7 @@ void Watch::look_at(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f
 void Watch::behind(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f, std::uint32_t pc) {
   const ptx::Inst& inst = *x.inst;
   if (inst.op != ptx::Op::cp_async) return;
+  if (ptx::is_bulk_copy(inst)) return behind_bulk(b, w, x, f, pc);
   Look look;
   now_ = {&b, &w, &x, &f, pc, &look};
   checker_.sink() = this;

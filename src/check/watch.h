@@ -53,11 +53,19 @@ struct WatchedWarp {
   Origin origin;  // of the last one
 };
 
+// The last ordinary store to a word of shared memory; of blocks whose kernel copies from there in bulk.
+struct OrdinaryStore {
+  std::uint32_t thread = 0, site = 0, when = 0;  // when: 0: none
+};
+
 struct WatchedBlock {
   std::unique_ptr<exec::Block::Impl> block;
   Races::Block races;
   std::vector<std::uint64_t> shared_written, local_written;  // a bit a byte
   std::vector<WatchedWarp> warps;
+  std::vector<OrdinaryStore> ordinary;      // by word of shared memory; or empty
+  std::vector<std::uint32_t> proxy_fences;  // by thread: when its last fence.proxy.async was
+  std::uint32_t ordinary_stores = 0;        // so far
   // Barriers of a part of the block that somebody has arrived at, before the instruction
   std::uint32_t open_parts = 0;
   int whole = -1;  // the barrier of the whole block that a warp arrives at
@@ -130,6 +138,14 @@ class Watch final : public RaceSink {
   void members(WatchedBlock& b, exec::Warp& w, CheckedFunction& f, std::uint32_t pc, std::uint32_t mask,
                std::uint32_t lanes, bool syncs);
   void members_missing(WatchedBlock& b, exec::Warp& w, std::uint32_t still_here);
+  void behind_bulk(WatchedBlock& b, exec::Warp& w, const exec::XInst& x, CheckedFunction& f,
+                   std::uint32_t pc);
+  void bulk_piece(WatchedBlock& b, exec::Warp& w, CheckedFunction& f, std::uint32_t pc, unsigned lane,
+                  std::uint64_t shared, std::uint64_t global, bool load, exec::Look& look);
+  void note_ordinary(WatchedBlock& b, const exec::Warp& w, CheckedFunction& f, std::uint32_t pc,
+                     std::uint32_t lanes, const std::uint64_t* addresses, unsigned bytes);
+  void check_proxies(WatchedBlock& b, const exec::Warp& w, CheckedFunction& f, std::uint32_t pc,
+                     unsigned lane, std::uint64_t shared);
   std::byte* copied_to(WatchedBlock& b, std::uint64_t address, unsigned bytes) const;
   void keep_overwritten(WatchedBlock& b, const exec::Warp& w, const exec::XInst& x);
   void end_copies(WatchedBlock& b, exec::Warp& w, std::uint32_t lanes, std::uint32_t left);
@@ -144,7 +160,7 @@ class Watch final : public RaceSink {
   bool fine_ = false;
   std::uint32_t arrivals_ = 0;  // barriers at which warps arrive without waiting
   Now now_;
-  bool late_copies_ = false;
+  bool late_copies_ = false, copies_out_in_bulk_ = false;
   std::array<std::array<std::byte, 16>, exec::warp_size> overwritten_{};  // by the copies of a warp at hand
   double operand_[3][exec::warp_size] = {};
   unsigned operands_ = 0;

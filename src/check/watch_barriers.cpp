@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "check/watch.h"
+#include "ptx/machine_ops.h"
 
 namespace simtlab::check {
 
@@ -155,6 +156,12 @@ void Watch::hook(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f, s
   const std::uint32_t lanes = w.ctx.mask;
   switch (f.hooks[pc]) {
     case Hook::fence:
+      if (inst.op == ptx::Op::fence && inst.mods.video == ptx::fence_of_proxies) {
+        for (std::uint32_t m = b.proxy_fences.empty() ? 0 : lanes; m != 0; m &= m - 1)
+          b.proxy_fences[w.ctx.warp * exec::warp_size + static_cast<unsigned>(__builtin_ctz(m))] =
+              b.ordinary_stores;
+        break;
+      }
       if (inst.op == ptx::Op::fence || inst.op == ptx::Op::membar)
         checker_.races().fence(b.races, w.ctx.warp, lanes, inst.mods.scope,
                                inst.op == ptx::Op::membar || inst.mods.order == ptx::MemOrder::sc);

@@ -38,6 +38,7 @@ Handler common_handler(const Inst& inst) {
     case Op::discard:
     case Op::createpolicy:
     case Op::bar_warp: return handle_nothing;
+    case Op::cp_async: return inst.mods.copy_bytes == 0 ? handle_bulk_copy : nullptr;
     case Op::broadcast: return handle_broadcast;
     case Op::trap:
     case Op::brkpt: return handle_trap;

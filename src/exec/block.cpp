@@ -11,7 +11,7 @@ namespace {
 
 std::uint16_t access_bytes(const Block::Impl& block, const ptx::Inst& inst) {
   switch (inst.op) {
-    case ptx::Op::cp_async: return inst.mods.copy_bytes;
+    case ptx::Op::cp_async: return inst.mods.copy_bytes != 0 ? inst.mods.copy_bytes : 16;
     case ptx::Op::tex: return block.texel_bytes;
     case ptx::Op::prefetch:
     case ptx::Op::prefetchu: return 1;

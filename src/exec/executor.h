@@ -144,7 +144,7 @@ struct Step {
   // param/const: as said in ptx/module.h; generic: already resolved into `space` if all lanes agree, else
   // space = generic and windows are kept.
   const std::uint64_t* addresses = nullptr;
-  const std::uint64_t* addresses2 = nullptr;  // cp.async: shared side
+  const std::uint64_t* addresses2 = nullptr;  // cp.async: shared side; of bulk copies with the size above it
   ptx::Space space = ptx::Space::generic;
   std::uint16_t bytes = 0;  // per lane (whole vector)
   // The instruction was not executed: it touches a line that a deferred atomic of its SM will change. It can

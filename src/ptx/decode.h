@@ -141,6 +141,7 @@ class FunctionDecoder {
   void mbarrier_test(Inst& inst, bool parity);
   void mbarrier_pending(Inst& inst);
   void mbarrier_behind_copies(Inst& inst, bool counted);
+  void copy_bulk(Inst& inst, const Match& match, bool load);
   Operand computed(const Inst& like, Op op, OpClass op_class, Type type,
                    std::initializer_list<Operand> sources);
   Operand widened(const Inst& like, const AstOperand& o);

@@ -1,8 +1,10 @@
-// mbarrier: barriers in shared memory, whose state is a word of 64 bits. Its instructions become loads,
-// stores and atomic operations on that word, so that everything behind the decoder knows them already. How
-// the word is packed is what code compiled for sm_90 writes and reads (machine/semantics_async_barrier.cpp):
-// bits 1 to 20 are 2^20 - expected arrivals, 21 to 42 the bytes that are under way, 43 to 62 are 2^20 -
-// pending arrivals, bit 63 is the phase.
+// Bulk copies, and mbarrier: barriers in shared memory, whose state is a word of 64 bits. Its instructions
+// become loads, stores and atomic operations on that word, so that everything behind the decoder knows them
+// already. How the word is packed is what code compiled for sm_90 writes and reads
+// (machine/semantics_async_barrier.cpp): bits 1 to 20 are 2^20 - expected arrivals, 21 to 42 the bytes that
+// are under way, 43 to 62 are 2^20 - pending arrivals, bit 63 is the phase.
+#include <limits>
+
 #include "ptx/decode.h"
 #include "ptx/machine_ops.h"
 
@@ -192,8 +194,54 @@ void FunctionDecoder::mbarrier_behind_copies(Inst& inst, bool counted) {
   emit(inst);
 }
 
+// cp.async.bulk: [TO], [FROM], BYTES, [BARRIER] or none [, POLICY]. What a copy to shared memory brings is
+// taken off the barrier's bytes under way when it is done.
+void FunctionDecoder::copy_bulk(Inst& inst, const Match& match, bool load) {
+  drop_cache_policy(match);
+  expect_count(load ? 4 : 3, load ? 4 : 3);
+  Inst near = inst, far = inst;
+  near.mods.space = Space::shared;
+  far.mods.space = Space::global;
+  std::int64_t near_offset = 0, far_offset = 0;
+  const Operand shared = address(near, arg(load ? 0 : 1), near_offset);
+  const Operand base = address(far, arg(load ? 1 : 0), far_offset);
+  const Operand global = fold_offset(inst, base, far_offset);
+  const Operand bytes = source(arg(2), Type::u32);
+  inst.type = Type::b8;
+  inst.mods.cache = CacheOp::cg;
+  inst.mods.space = load ? Space::shared : Space::global;
+  inst.imm_offset = near_offset;
+  add_src(inst, shared);
+  add_src(inst, global);
+  add_src(inst, bytes);
+  emit(inst);
+  if (!load) return;
+  Inst done = plain(inst, Op::red, OpClass::shared_atomic, Type::b64);
+  done.guard = inst.guard;
+  done.mods.space = Space::shared;
+  done.mods.atom = AtomOp::inc;
+  done.mods.video = arrives_counted;
+  done.mods.behind_copies = true;
+  done.mods.order = MemOrder::release;
+  done.mods.scope = Scope::cta;
+  add_src(done, address(done, arg(3), done.imm_offset));
+  const Operand less = computed(inst, Op::sub, OpClass::int_alu, Type::u32, {constant(0, 4), bytes});
+  add_src(done, upper_word(inst, computed(inst, Op::cvt, OpClass::int_alu, Type::u64, {less}), 0));
+  emit(done);
+}
+
 // Operands by family. True: the instruction is one of these, and emitted.
 bool FunctionDecoder::mbarrier(Inst& inst, const Match& match) {
+  if (match.family.starts_with("bulk.")) {
+    if (match.family == "bulk.wait") {
+      expect_count(1, 1);
+      integer_constant(arg(0), "the number of groups", std::numeric_limits<std::uint32_t>::max());
+      emit(inst);
+    } else {
+      copy_bulk(inst, match, match.family == "bulk.load");
+    }
+    return true;
+  }
   if (!match.family.starts_with("mbarrier.")) return false;
   const std::string_view family = match.family;
   if (inst.op == Op::atom) inst.op_class = class_of(match.form->rule, inst.type, inst.stype, inst.mods);

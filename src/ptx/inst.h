@@ -78,7 +78,8 @@ struct Mods {
   bool behind_copies = false;          // an arrival (ptx/machine_ops.h) once the copies before are done
   std::uint8_t testp = 0;  // 0 finite 1 infinite 2 number 3 notanumber 4 normal 5 subnormal 6 slow division
   std::uint8_t lut = 0;    // lop3 immLut
-  std::uint8_t copy_bytes = 0;   // cp.async: 4, 8, 16 (source size operand, if any, is src[2])
+  // cp.async: 4, 8, 16 (source size operand, if any, is src[2]); 0: a bulk copy of src[2] bytes, to `space`
+  std::uint8_t copy_bytes = 0;
   std::uint8_t src_type_hi = 0;  // dp2a.hi; video: encoded selectors (ptx/decode documents them)
   std::uint32_t video = 0;       // video instructions: packed selectors, see ptx/decode_video
   bool operator==(const Mods&) const = default;
@@ -170,5 +171,7 @@ struct Inst {
   // From .loc: index in Module::files (0 = none, else file number), line
   std::uint32_t file = 0, source_line = 0;
 };
+
+inline bool is_bulk_copy(const Inst& inst) { return inst.op == Op::cp_async && inst.mods.copy_bytes == 0; }
 
 }  // namespace simtlab::ptx

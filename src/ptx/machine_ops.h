@@ -39,6 +39,13 @@ inline constexpr std::uint32_t arrives_counted = 4;
 inline constexpr std::uint64_t arrival_drops = std::uint64_t{1} << 20;
 inline constexpr unsigned arrival_bytes_at = 32;
 
+// fence, between the ordinary way to memory and that of bulk copies (fence.proxy.async).
+inline constexpr std::uint32_t fence_of_proxies = 1;
+
+// A bulk copy: cp.async of a size that is an operand (Mods::copy_bytes is 0). In Step::addresses2 it stands
+// above the address in shared memory.
+inline constexpr unsigned bulk_bytes_at = 32;
+
 // atom, red with add of b64 and b128: sums of the floats in them.
 inline constexpr std::uint32_t adds_f32 = 1, adds_f16 = 2, adds_bf16 = 3;
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "ptx/machine_ops.h"
 #include "ptx/opcode_forms.h"
 #include "ptx/opcodes.h"
 
@@ -252,6 +253,7 @@ bool apply_by_op(Match& m, std::string_view word) {
       break;
     case Op::membar:
     case Op::fence:
+      if (word == "async") mods.video = fence_of_proxies;
       if (word == "proxy" || word == "mbarrier_init") mods.scope = Scope::sys;
       if (word == "sc" || word == "acquire" || word == "release" || word == "acq_rel")
         return set_from(mods.order, orders, word);

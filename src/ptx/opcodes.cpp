@@ -7,13 +7,15 @@ namespace {
 using R = ClassRule;
 
 constexpr std::string_view tensor_note = "matrix and tensor instructions are not modelled yet";
-constexpr std::string_view bulk_note = "bulk and tensor copies and their barriers are not modelled yet";
+constexpr std::string_view bulk_note = "tensor copies, multicast and reductions in bulk are not modelled yet";
 constexpr std::string_view cluster_note = "thread block clusters are not modelled yet";
 constexpr std::string_view surface_note = "surfaces are not modelled yet";
 constexpr std::string_view texture_note =
     "only tex with integer or floating-point coordinates in 1, 2 and 3 dimensions is modelled";
 
 constexpr std::string_view at_once = "answers at once, without waiting";
+
+constexpr std::string_view waits_for_nothing = "the copies have happened when they are issued";
 
 constexpr Form ok(std::string_view base, Op op, FormClass rule, std::string_view modifiers,
                   std::string_view operands, std::string_view note = {}) {
@@ -274,6 +276,14 @@ constexpr Form forms[] = {
     ok("cp", Op::cp_async_wait, OpClass::async_copy, "!async wait_all", ""),
     ok("cp", Op::red, R::atomic, "!async !mbarrier !arrive BSPACE b64", "<mbarrier.copies>"),
     ok("cp", Op::red, R::atomic, "!async !mbarrier !arrive !noinc BSPACE b64", "<mbarrier.copies_counted>"),
+    ok("cp", Op::cp_async, OpClass::async_copy,
+       "!async !bulk shared::cluster|shared::cta global mbarrier::complete_tx::bytes ?L2::cache_hint",
+       "<bulk.load>"),
+    ok("cp", Op::cp_async, OpClass::async_copy, "!async !bulk global shared::cta bulk_group ?L2::cache_hint",
+       "<bulk.store>"),
+    ok("cp", Op::nop, OpClass::int_alu, "!async !bulk !commit_group", ""),
+    ok("cp", Op::nop, OpClass::int_alu, "!async !bulk !wait_group", "<bulk.wait>", waits_for_nothing),
+    ok("cp", Op::nop, OpClass::int_alu, "!async !bulk !wait_group !read", "<bulk.wait>", waits_for_nothing),
     refuse("cp", "*", bulk_note),
     ok("mbarrier", Op::st, R::store, "!init BSPACE b64", "<mbarrier.init>"),
     ok("mbarrier", Op::atom, R::atomic, "!inval BSPACE b64", "<mbarrier.inval>"),

@@ -86,6 +86,11 @@ const std::vector<FindingRule>& finding_rules() {
        "Memory is used while an asynchronous copy (cp.async, cp.async.bulk, TMA) still reads or writes it. "
        "Wait for the copy (cp.async.wait_group, the barrier's wait, pipeline.consumer_wait) and let the "
        "other threads know with a barrier."},
+      {"race.proxy", "Bulk copy of what ordinary stores wrote, without a fence", warning, "races",
+       "A bulk copy (cp.async.bulk) reads shared memory on another way than stores write it. Without "
+       "fence.proxy.async by the threads that have stored, in front of the barrier, it may read what was "
+       "there "
+       "before."},
       {"race.unfenced", "What was released was seen and not acquired", warning, "races",
        "A thread has read a flag (or an atomic counter) that another one wrote after a fence, and uses what "
        "that one wrote before the fence, but has no fence of its own in between. Today's GPUs mostly get by; "

@@ -2,11 +2,19 @@
 // side by side, or directly on memory for one thread that steps all blocks.
 #include "stream/executed.h"
 
+#include "base/error.h"
 #include "exec/spin.h"
 #include "exec/store_buffer.h"
 
 namespace simtlab::stream {
 namespace {
+
+[[noreturn]] void refuse_bulk_copy() {
+  throw Error(
+      ExitCode::unsupported, "ptx-unsupported",
+      "bulk copies (cp.async.bulk) are executed by `run` and `check` alone: this study would count their "
+      "bytes wrongly");
+}
 
 class ExecutedBlock final : public ResidentBlock {
  public:
@@ -16,9 +24,17 @@ class ExecutedBlock final : public ResidentBlock {
   }
   WarpStatus status(unsigned warp) const override { return block_.status(warp); }
   Next next(unsigned warp) const override { return {block_.peek_function(warp), block_.peek_pc(warp)}; }
-  const Step& step(unsigned warp, std::uint64_t now) override { return block_.step(warp, now); }
+  const Step& step(unsigned warp, std::uint64_t now) override {
+    const Step& step = block_.step(warp, now);
+    if (!holds_ && ptx::is_bulk_copy(*step.inst)) [[unlikely]]
+      refuse_bulk_copy();
+    return step;
+  }
   exec::Run run_plain(unsigned warp, std::uint32_t most) override { return block_.run_plain(warp, most); }
-  void hold_arrivals() override { block_.hold_arrivals(); }
+  void hold_arrivals() override {
+    block_.hold_arrivals();
+    holds_ = true;
+  }
   void copies_done(unsigned warp) override { block_.copies_done(warp); }
   std::string whereabouts() const override { return block_.whereabouts(); }
   void check_progress() const override { block_.check_progress(); }
@@ -26,6 +42,7 @@ class ExecutedBlock final : public ResidentBlock {
 
  private:
   exec::Block block_;
+  bool holds_ = false;
 };
 
 class ExecutedShare final : public SmShare {

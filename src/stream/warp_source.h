@@ -45,7 +45,8 @@ class ResidentBlock {
   // Executes up to `most` of a warp's next instructions at once, as long as they are arithmetic that no model
   // looks at one by one; possibly none.
   virtual exec::Run run_plain(unsigned /*warp*/, std::uint32_t /*most*/) { return {}; }
-  // As exec::Block has them; of a block that is not executed they do nothing.
+  // As exec::Block has them; of a block that is not executed they do nothing. Who does not call the first one
+  // does not know of bulk copies: a block that executes one throws.
   virtual void hold_arrivals() {}
   virtual void copies_done(unsigned /*warp*/) {}
   virtual std::string whereabouts() const = 0;

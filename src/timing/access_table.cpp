@@ -59,7 +59,9 @@ result::Table AccessTable::wasteful(const ptx::Module& module) const {
   std::map<std::tuple<std::string, std::string, std::uint32_t, std::string>, Line> lines;
   for (const auto& entry : entries_)
     for (const InstInfo& info : entry->program->code()) {
-      if (info.kind != Kind::memory || entry->counters[info.access].sectors == 0) continue;
+      if ((info.kind != Kind::memory && info.kind != Kind::bulk_copy) ||
+          entry->counters[info.access].sectors == 0)
+        continue;
       const ptx::Inst& inst = *info.inst;
       const auto file = module.files.find(inst.file);
       const bool known = inst.source_line != 0 && file != module.files.end();

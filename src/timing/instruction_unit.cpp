@@ -1,6 +1,10 @@
 #include "timing/instruction_unit.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+
+#include "ptx/machine_ops.h"
 
 namespace simtlab::timing {
 
@@ -102,6 +106,9 @@ inline void InstructionUnit::complete(std::uint32_t number, const InstInfo& info
     case Kind::compute: compute(number, info, now); return parts_.sequencer.advance(number, next, until_next);
     case Kind::memory:
       access_memory(number, info, step, now);
+      return parts_.sequencer.advance(number, next, until_next);
+    case Kind::bulk_copy:
+      copy_bulk(number, info, step, now);
       return parts_.sequencer.advance(number, next, until_next);
     case Kind::async_arrival:
       access_memory(number, info, step, now);
@@ -239,6 +246,33 @@ void InstructionUnit::wait_for_copies(std::uint32_t number, const InstInfo& info
   warp.floor = now + 1;
   if (warp.async.wait_is_over()) return parts_.sequencer.advance(number, warp.floor, Stall::long_scoreboard);
   parts_.sequencer.wait_for_event(number, WarpState::on_async, Stall::long_scoreboard);
+}
+
+// The bytes go 512 at a time, as accesses of a warp that pass by L1; those to global memory like stores.
+void InstructionUnit::copy_bulk(std::uint32_t number, const InstInfo& info, const stream::Step& step,
+                                Cycle now) {
+  constexpr unsigned grain = 16, most = exec::warp_size * grain;
+  InstInfo stores = info;
+  stores.op_class = ptx::OpClass::store;
+  const bool load = info.inst->mods.space == ptx::Space::shared;
+  std::array<std::uint64_t, exec::warp_size> addresses{};
+  stream::Step part = step;
+  part.addresses = addresses.data();
+  part.addresses2 = nullptr;
+  part.space = ptx::Space::global;
+  part.bytes = grain;
+  for (std::uint32_t m = step.mask; m != 0; m &= m - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(m));
+    const std::uint64_t bytes = step.addresses2[lane] >> ptx::bulk_bytes_at;
+    for (std::uint64_t at = 0; at < bytes; at += most) {
+      const auto lanes =
+          static_cast<unsigned>(std::min<std::uint64_t>((bytes - at) / grain, exec::warp_size));
+      part.mask = lanes == exec::warp_size ? ~0u : (1u << lanes) - 1;
+      for (unsigned i = 0; i < exec::warp_size; ++i)
+        addresses[i] = step.addresses[lane] + at + std::uint64_t{i < lanes ? i : 0} * grain;
+      parts_.load_store.access(number, load ? info : stores, part, now, now + queued_);
+    }
+  }
 }
 
 // The lanes arrive at a barrier in shared memory once the copies that the warp has issued are done. Beyond so

@@ -50,6 +50,7 @@ class InstructionUnit final : public InstructionIssuer {
   void barrier(std::uint32_t warp, const InstInfo& info, Cycle now);
   void fence(std::uint32_t warp, const InstInfo& info, Cycle now);
   void wait_for_copies(std::uint32_t warp, const InstInfo& info, Cycle now);
+  void copy_bulk(std::uint32_t warp, const InstInfo& info, const stream::Step& step, Cycle now);
   void arrive_behind_copies(std::uint32_t warp, const stream::Step& step, Cycle now, Cycle next,
                             Stall until_next);
   void fetch(WarpScheduler& scheduler, Cycle now);

@@ -13,6 +13,7 @@ namespace {
 
 Kind kind_of(const ptx::Inst& inst) {
   if (inst.mods.behind_copies) return Kind::async_arrival;
+  if (ptx::is_bulk_copy(inst)) return Kind::bulk_copy;
   switch (inst.op) {
     case ptx::Op::cp_async_commit: return Kind::async_commit;
     case ptx::Op::cp_async_wait: return Kind::async_wait;
@@ -250,7 +251,8 @@ void Program::add_instruction(const ptx::Inst& inst, const PipeTable& pipes, con
   info.register_count =
       static_cast<std::uint16_t>(std::min<std::size_t>(slots_.size() - info.registers, 0xffff));
   info.kind = kind_of(inst);
-  if (info.kind == Kind::memory || info.kind == Kind::async_arrival) info.access = accesses_++;
+  if (info.kind == Kind::memory || info.kind == Kind::async_arrival || info.kind == Kind::bulk_copy)
+    info.access = accesses_++;
   info.stall = dependence_stall(inst.op_class);
   info.op_class = inst.op_class;
   info.returns = inst.op == ptx::Op::atom && info.dst_count > 0;

@@ -26,6 +26,7 @@ enum class Kind : std::uint8_t {
   fence,
   memory,  // global, local, shared or constant: by the space that the executor resolved
   async_commit,
+  bulk_copy,
   async_arrival,  // at a barrier in shared memory, behind copies
   async_wait,
   sleep,

@@ -7,6 +7,27 @@ from harness import EVERYTHING, SOURCE, Case, main, needs_clang
 PROBES = SOURCE / "data/probes/cache.ptx"
 
 
+BULK = """
+#include <cuda_runtime.h>
+__global__ void k(int* o) {
+  __shared__ __align__(16) int s[32];
+  s[threadIdx.x] = threadIdx.x;
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  __syncwarp();
+  if (threadIdx.x == 0)
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 128;" ::"l"(o), "r"((unsigned)__cvta_generic_to_shared(s)));
+}
+int main() {
+  int *d, h[32];
+  cudaMalloc(&d, 128);
+  k<<<1, 32>>>(d);
+  if (cudaMemcpy(h, d, 128, cudaMemcpyDeviceToHost) != cudaSuccess) return 0;
+  for (int i = 0; i < 32; ++i)
+    if (h[i] != i) return 1;
+}
+"""
+
+
 def matmul(n):
     buffer = f"buffer:{n}x{n}:f32"
     return [
@@ -204,6 +225,17 @@ class Cache(Case):
         ):
             self.fails(2, "cache", *matmul(32), "--gpu", "gtx480", f"{option}={value}")
         self.fails(2, "cache", *matmul(32), "--mode", "timing")
+
+    @needs_clang
+    def test_warps_that_wait_in_shared_memory_let_the_others_go(self):
+        self.ok("cache", SOURCE / "examples/check/phases.cu", "--gpu", "v100", "--order", "gto")
+
+    @needs_clang
+    def test_bulk_copies_are_refused(self):
+        self.file("bulk.cu", BULK)
+        self.fails(4, "cache", "bulk.cu", "--gpu", "h100", says="are executed by `run` and `check` alone")
+        self.fails(4, "run", "bulk.cu", "--gpu", "h100", "--record", "k.trace", says="are not recorded")
+        self.ok("run", "bulk.cu", "--gpu", "h100")
 
     def test_a_program_is_studied_kernel_by_kernel(self):
         run = self.ok(

@@ -271,6 +271,46 @@ __global__ void barrier_not_set(int* o) {                           // init.shar
   arrives(&b);
   o[threadIdx.x] = 1;
 }
+__device__ void brings(int* to, const int* from, unsigned bytes, unsigned long long* b) {
+  asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(at(b)), "r"(bytes) : "memory");
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+               ::"r"(at(to)), "l"(from), "r"(bytes), "r"(at(b)) : "memory");
+}
+__device__ void takes(int* to, const int* from, unsigned bytes) {
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(at(from)), "r"(bytes) : "memory");
+}
+__global__ void brought(int* o, const int* c) {                     // none
+  __shared__ unsigned long long b; __shared__ __align__(16) int s[64];
+  expects(&b, 1);
+  if (threadIdx.x == 0) brings(s, c, 256, &b);
+  waits(&b);
+  o[threadIdx.x] = s[63 - threadIdx.x];
+}
+__global__ void brought_too_late(int* o, const int* c) {            // race.shared
+  __shared__ unsigned long long b; __shared__ __align__(16) int s[64];
+  expects(&b, 1);
+  if (threadIdx.x == 0) brings(s, c, 256, &b);
+  o[threadIdx.x] = s[63 - threadIdx.x];
+}
+__global__ void taken(int* o) {                                     // none
+  __shared__ __align__(16) int s[64];
+  s[threadIdx.x] = threadIdx.x;
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  __syncthreads();
+  if (threadIdx.x == 0) takes(o, s, 256);
+}
+__global__ void taken_without_fence(int* o) {                       // race.proxy
+  __shared__ __align__(16) int s[64];
+  s[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  if (threadIdx.x == 0) takes(o, s, 256);
+}
+__global__ void taken_too_early(int* o) {                           // race.shared
+  __shared__ __align__(16) int s[64];
+  s[threadIdx.x] = threadIdx.x;
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  if (threadIdx.x == 0) takes(o, s, 256);
+}
 __global__ void sometimes_set(int* c, int n, int m) {               // init.register
   int x;
   if (threadIdx.x < n) x = c[0];
@@ -335,6 +375,7 @@ int main() {
   arrives_behind<<<1, 64>>>(c); arrives_before<<<1, 64>>>(c);
   phase<<<1, 64>>>(c); phase_not_awaited<<<1, 64>>>(c); phase_too_early<<<1, 64>>>(c);
   copied<<<1, 64>>>(x, c); copied_beside<<<1, 64>>>(x, c); barrier_not_set<<<1, 32>>>(x);
+  brought<<<1, 64>>>(x, c); brought_too_late<<<1, 64>>>(x, c); taken<<<1, 64>>>(x); taken_without_fence<<<1, 64>>>(x); taken_too_early<<<1, 64>>>(x);
   cudaMemset(c, 0, 4096); sometimes_set<<<1, 64>>>(c, 20, 3); set_where_used<<<1, 64>>>(c, 20, 3);
   bytes<<<1, 128>>>(k); same_byte<<<1, 128>>>(k); word_of_bytes<<<1, 32>>>(k);
   moves<<<1, 64>>>(v, u); sums<<<1, 64>>>(f, u); half_a_tile<<<1, 64>>>(f);

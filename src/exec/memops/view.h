@@ -89,6 +89,7 @@ void forget_outside(MemoryView& memory);  // after an atomic, with MemoryView::o
 
 // Handlers that exist once.
 void handle_texture(WarpCtx& ctx, const XInst& x);
+void handle_bulk_copy(WarpCtx& ctx, const XInst& x);
 void handle_print(WarpCtx& ctx, const XInst& x);
 void handle_heap_alloc(WarpCtx& ctx, const XInst& x);
 void handle_heap_free(WarpCtx& ctx, const XInst& x);

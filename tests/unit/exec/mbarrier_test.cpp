@@ -174,6 +174,49 @@ W2:
             each_thread(64, [](unsigned i) { return i < 32 ? 1000 + 5 * (i ^ 1) : 0; }));
 }
 
+// Sixteen words to shared memory, and back behind those that they came from.
+constexpr const char* round_trip = R"(
+  mbarrier.init.shared.b64 [b], 1;
+  mbarrier.arrive.expect_tx.shared.b64 _, [b], 64;
+  cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s], [%rd2], 64, [b];
+W:
+  mbarrier.try_wait.parity.shared.b64 %p1, [b], 0;
+  @!%p1 bra W;
+  ld.shared.u32 %r1, [s+60];
+  st.shared.u32 [s], 77;
+  fence.proxy.async.shared::cta;
+  mov.u32 %r5, 64;
+  cp.async.bulk.global.shared::cta.bulk_group [%rd2+64], [s], %r5;
+  cp.async.bulk.commit_group;
+  cp.async.bulk.wait_group 0;
+  ld.global.u32 %r2, [%rd2+64];
+  mad.lo.u32 %r1, %r1, 100, %r2;
+  ld.global.u32 %r2, [%rd2+124];
+  mad.lo.u32 %r1, %r1, 100, %r2;
+)";
+
+TEST(Mbarrier, bulk_copies_take_their_bytes_off_the_barrier) {
+  std::vector<std::uint32_t> in(32);
+  for (unsigned i = 0; i < 32; ++i) in[i] = i;
+  Machine m(lane_kernel(round_trip, {}, "  .shared .align 8 .b64 b;\n  .shared .align 16 .b32 s[16];\n"));
+  EXPECT_EQ(run_lanes(m, 1, 1, in)[0], (15u * 100 + 77) * 100 + 15);
+}
+
+TEST(Mbarrier, bulk_copies_stay_inside_of_memory) {
+  for (const auto& [what, kind] : {std::pair{"[s], [%rd2], 80, [b]", Fault::Kind::illegal_address},
+                                   std::pair{"[s], [%rd2+4096], 64, [b]", Fault::Kind::illegal_address},
+                                   std::pair{"[s], [%rd2+4], 16, [b]", Fault::Kind::misaligned_address},
+                                   std::pair{"[s], [%rd2], 24, [b]", Fault::Kind::misaligned_address}}) {
+    Machine m(lane_kernel(
+        std::string("  cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes ") + what + ";\n", {},
+        "  .shared .align 8 .b64 b;\n  .shared .align 16 .b32 s[16];\n"));
+    try {
+      run_lanes(m, 1, 1, std::vector<std::uint32_t>(32));
+      FAIL() << what;
+    } catch (const Fault& fault) { EXPECT_EQ(fault.kind(), kind) << what; }
+  }
+}
+
 TEST(Mbarrier, nobody_arrives_is_a_deadlock) {
   Machine m(lane_kernel(R"(
   mbarrier.init.shared.b64 [b], 2;

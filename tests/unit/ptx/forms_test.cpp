@@ -337,11 +337,11 @@ TEST(Forms, RefusedFamiliesAreKnownByName) {
   for (const char* opcode :
        {"wmma.load.a.sync.aligned.row.m16n16k16.global.f16", "wgmma.fence.sync.aligned",
         "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32", "stmatrix.sync.aligned.m8n8.x1.shared.b16",
-        "cp.async.bulk.commit_group", "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32",
-        "multimem.ld_reduce.global.add.u32", "suld.b.2d.b32.trap", "sust.b.2d.b32.trap",
-        "tld4.r.2d.v4.f32.f32", "txq.width.b32", "tex.level.2d.v4.f32.f32", "mapa.u64",
-        "cvt.rn.satfinite.e4m3x2.f32", "atom.global.v2.f32.add", "barrier.cluster.arrive",
-        "red.async.relaxed.cluster.u32", "mov.b128", "alloca.u64"}) {
+        "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group",
+        "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32", "multimem.ld_reduce.global.add.u32",
+        "suld.b.2d.b32.trap", "sust.b.2d.b32.trap", "tld4.r.2d.v4.f32.f32", "txq.width.b32",
+        "tex.level.2d.v4.f32.f32", "mapa.u64", "cvt.rn.satfinite.e4m3x2.f32", "atom.global.v2.f32.add",
+        "barrier.cluster.arrive", "red.async.relaxed.cluster.u32", "mov.b128", "alloca.u64"}) {
     const auto f = failure(kernel(std::string(opcode) + ";\nret;"));
     EXPECT_EQ(f.code, ExitCode::unsupported) << opcode;
     EXPECT_NE(f.message.find("is not supported"), std::string::npos) << opcode << ": " << f.message;
