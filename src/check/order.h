@@ -1,7 +1,6 @@
 // Other orders in which a launch may be executed: of its blocks, of the warps of a block, of the lanes of a
 // warp, how long a warp or a block runs before the next one does, whether blocks hand over behind what others
-// may wait for, and when asynchronous copies happen. Each
-// follows from a number alone.
+// may wait for, and when asynchronous copies happen. Each follows from a number alone.
 #pragma once
 
 #include <cstdint>

@@ -401,19 +401,9 @@ bool Races::written_before(Cells words, std::uint64_t offset, unsigned bytes, st
   return all != 0;
 }
 
-void Races::access(Block& b, const Going& g) {
+// All of it but the lane.
+Races::Me Races::me_of(const Block& b, const Going& g) const {
   const bool shared = g.space == ptx::Space::shared;
-  Cells words = shadow_.words(), bytes = shadow_.bytes();
-  if (shared) {
-    if (b.byte_writers.empty() && g.bytes < 4) {
-      b.byte_writers.resize(b.words * 4);
-      b.byte_readers.resize(b.words * 4);
-    }
-    words = {b.writers.data(), b.readers.data()};
-    bytes = {b.byte_writers.data(), b.byte_readers.data()};
-  } else if (!shadow_.has_cells()) {
-    return;
-  }
   const Site& site = sites_.at(g.site);
   const Warp& w = b.warps[g.warp];
   Me me;
@@ -430,6 +420,25 @@ void Races::access(Block& b, const Going& g) {
   me.fine = b.fine;
   me.plain = !b.fine && (!site.strong || site.atomic) && b.instance == b.first && w.instance == b.first &&
              before_.size() == 1;
+  return me;
+}
+
+void Races::access(Block& b, const Going& g) {
+  const bool shared = g.space == ptx::Space::shared;
+  Cells words = shadow_.words(), bytes = shadow_.bytes();
+  if (shared) {
+    if (b.byte_writers.empty() && g.bytes < 4) {
+      b.byte_writers.resize(b.words * 4);
+      b.byte_readers.resize(b.words * 4);
+    }
+    words = {b.writers.data(), b.readers.data()};
+    bytes = {b.byte_writers.data(), b.byte_readers.data()};
+  } else if (!shadow_.has_cells()) {
+    return;
+  }
+  const Site& site = sites_.at(g.site);
+  const Warp& w = b.warps[g.warp];
+  Me me = me_of(b, g);
   const unsigned now = time_in(w.begin, b.epoch, w.step);
   const std::uint32_t lanes = g.lanes;
   const bool polls = b.fine && site.strong && may_poll(b, g, site);

@@ -172,6 +172,7 @@ class Races {
   bool touch_row(Cells words, std::uint64_t first, unsigned count, unsigned wide, const Me& me) const;
   bool written_before(Cells words, std::uint64_t offset, unsigned bytes, std::uint64_t end,
                       const Me& me) const;
+  Me me_of(const Block& block, const Going& going) const;
   bool may_poll(const Block& block, const Going& going, const Site& site) const;
   bool polls_again(const Block& block, const Going& going, Cells words, unsigned now) const;
   void note_poll(Block& block, const Going& going, Cells words, unsigned now) const;

@@ -460,7 +460,6 @@ void Watch::use(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f, st
                 std::uint32_t lanes) {
   const ptx::Inst& inst = *x.inst;
   WatchedWarp& watched = b.warps[w.ctx.warp];
-  if (watched.unwritten.empty()) watched.unwritten.resize(launch_.warp_rows);
   if (!watched.unset.empty() && &f == functions_[launch_.params.function]) use_unset(b, w, x, f, pc, lanes);
   const auto row = [&](const ptx::Operand& o) -> std::uint32_t* {
     if (o.kind != ptx::OperandKind::reg) return nullptr;

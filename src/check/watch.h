@@ -121,11 +121,12 @@ class Watch final : public RaceSink {
                               std::uint32_t lanes) const;
   // side: 1: what cp.async reads
   void outside(exec::Warp& w, std::uint32_t lanes, unsigned side = 0);
-  // What nobody wrote is used, by an instruction of a thread; address: as one.
+  // A register that the thread has not written decides something, or is an address.
   void unset_use(WatchedBlock& b, const exec::Warp& w, CheckedFunction& f, std::uint32_t pc, unsigned lane,
                  bool address);
   void use_unset(WatchedBlock& b, exec::Warp& w, const exec::XInst& x, CheckedFunction& f, std::uint32_t pc,
                  std::uint32_t lanes);
+  // What nobody wrote is used, by an instruction of a thread; address: as one.
   void unwritten_use(WatchedBlock& b, const exec::Warp& w, const Origin& origin, CheckedFunction& f,
                      std::uint32_t pc, unsigned lane, bool address);
   bool holds_all(ptx::Space space, std::uint64_t high, unsigned bytes) const;
