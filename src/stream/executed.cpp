@@ -7,14 +7,15 @@
 #include "exec/store_buffer.h"
 
 namespace simtlab::stream {
-namespace {
 
-[[noreturn]] void refuse_bulk_copy() {
-  throw Error(
-      ExitCode::unsupported, "ptx-unsupported",
-      "bulk copies (cp.async.bulk) are executed by `run` and `check` alone: this study would count their "
-      "bytes wrongly");
+void refuse_bulk_copy() {
+  throw Error(ExitCode::unsupported, "ptx-unsupported",
+              "bulk copies (cp.async.bulk) are executed by `run` and `check` alone, and are not recorded: "
+              "their bytes "
+              "would be counted wrongly");
 }
+
+namespace {
 
 class ExecutedBlock final : public ResidentBlock {
  public:

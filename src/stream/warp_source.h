@@ -31,6 +31,9 @@ struct Next {
   std::uint32_t pc = 0;
 };
 
+// For who would count the bytes of a bulk copy wrongly: throws Error(unsupported, "ptx-unsupported").
+[[noreturn]] void refuse_bulk_copy();
+
 // One resident block of a launch.
 class ResidentBlock {
  public:

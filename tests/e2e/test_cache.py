@@ -235,6 +235,9 @@ class Cache(Case):
         self.file("bulk.cu", BULK)
         self.fails(4, "cache", "bulk.cu", "--gpu", "h100", says="are executed by `run` and `check` alone")
         self.fails(4, "run", "bulk.cu", "--gpu", "h100", "--record", "k.trace", says="are not recorded")
+        self.ok("build", "-ptx", "-arch=sm_90", "bulk.cu", "-o", "bulk.ptx")
+        shape = ("--kernel", "_Z1kPi", "--global", "32", "--local", "32", "--static")
+        self.fails(4, "predict", "bulk.ptx", "--gpu", "h100", *shape, says="counted wrongly")
         self.ok("run", "bulk.cu", "--gpu", "h100")
 
     def test_a_program_is_studied_kernel_by_kernel(self):

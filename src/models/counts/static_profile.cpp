@@ -9,6 +9,7 @@
 #include "models/counts/lane_values.h"
 #include "stream/bank_conflicts.h"
 #include "stream/coalescer.h"
+#include "stream/warp_source.h"
 
 namespace simtlab::models::counts {
 namespace {
@@ -367,6 +368,7 @@ void count(const Follower& f, const ptx::Module& module, const timing::Lowering&
 }  // namespace
 
 StaticProfile static_profile(const StaticLaunch& launch, const device::Device& device) {
+  if (std::ranges::any_of(launch.function.code, ptx::is_bulk_copy)) stream::refuse_bulk_copy();
   Follower f(launch, device);
   f.run();
   StaticProfile& out = f.out;

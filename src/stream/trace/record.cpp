@@ -57,7 +57,7 @@ class RecordingBlock final : public ResidentBlock {
     const Step& step = inner_->step(warp, now);
     if (step.blocked) return step;
     if (ptx::is_bulk_copy(*step.inst)) [[unlikely]]
-      throw Error(ExitCode::unsupported, "ptx-unsupported", "bulk copies (cp.async.bulk) are not recorded");
+      refuse_bulk_copy();
     if (code_ == nullptr || code_->function != step.function) code_ = &launch_.code(*step.function);
     WarpEncoder& encoder = warps_[warp];
     const std::size_t before = encoder.bytes();
