@@ -36,7 +36,7 @@ Effect effect_of(const Inst& inst) {
     case Op::pmevent:
     case Op::griddepcontrol:
     case Op::setmaxnreg: return Effect::memory;
-    default: return Effect::none;
+    default: return inst.dst_count == 0 ? Effect::memory : Effect::none;  // what else would it be for?
   }
 }
 
