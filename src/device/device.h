@@ -103,6 +103,10 @@ struct Device {
     std::uint32_t banks = 32, bank_bytes = 4;
     double interval = 0;        // cycles that an instruction takes the unit at least
     bool shares_pairs = false;  // wide loads of equal pairs of lanes take half of their passes
+    // Of other blocks of a cluster: blocks of one at most (0: there are no clusters), a load's cycles, bytes
+    // a cycle that an SM sends or fetches
+    std::uint32_t cluster_blocks = 0;
+    double cluster_latency = 0, cluster_bandwidth = 0;
   } shared;
 
   // Cycles from issue until the unit of an instruction of machine code has read its operands: how long the

@@ -285,6 +285,20 @@ void add_sm_memory(std::vector<Parameter>& rows) {
       "ask for "
       "the same");
   rows.back().default_value = "false";
+  add(
+      "shared.cluster_blocks", none, 0, 16, [](Device& d) { return &d.shared.cluster_blocks; },
+      "Blocks of a cluster, which reach each other's shared memory, at most; 0: the device has no clusters");
+  rows.back().default_value = "0";
+  add(
+      "shared.cluster_latency", Unit::cycles, 0, max_latency,
+      [](Device& d) { return &d.shared.cluster_latency; },
+      "SM cycles from the issue of a load from another block's shared memory to the use of its result");
+  rows.back().default_value = "0 cycles";
+  add(
+      "shared.cluster_bandwidth", Unit::bytes_per_cycle, 0, 4096,
+      [](Device& d) { return &d.shared.cluster_bandwidth; },
+      "Bytes a cycle that an SM exchanges with the shared memories of other SMs; 0: no limit");
+  rows.back().default_value = "0 B/cycle";
   add_cache(rows, "l1", "the L1 data cache", "of one SM", 64 * mebi, &Device::l1);
   add(
       "l1.caches_global", none, 0, 0, [](Device& d) { return &d.l1_caches_global; },

@@ -3,6 +3,7 @@
 // block is expected.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "exec/state.h"
@@ -70,7 +71,20 @@ void release_if_complete(Block::Impl& b, Barrier& barrier) {
 
 }  // namespace
 
+namespace {
+
+void meet_in_cluster(Block::Impl& b, Warp& w, const XInst& x, std::uint32_t lanes) {
+  ++w.pc;
+  if (x.inst->mods.bar == ptx::BarMode::arrive)
+    b.cluster->arrive(b, w, x, lanes);
+  else
+    b.cluster->wait(w, x, lanes);
+}
+
+}  // namespace
+
 void arrive(Block::Impl& b, Warp& w, const XInst& x, std::uint32_t lanes, const std::uint32_t* votes) {
+  if (x.inst->op == ptx::Op::barrier_cluster) return meet_in_cluster(b, w, x, lanes);
   const auto lane = static_cast<unsigned>(__builtin_ctz(lanes));
   const unsigned id = barrier_number(b, w, x, lane);
   const std::uint32_t expected = expected_threads(b, w, x, lane);
@@ -110,6 +124,12 @@ void leave(Block::Impl& b, Warp& w) {
   }
 }
 
+bool wait_for_cluster(const Block::Impl& b) {
+  return b.cluster != nullptr && std::ranges::any_of(b.warps, [](const Warp& w) {
+           return w.status == WarpStatus::barrier && w.waits_at == cluster_barrier;
+         });
+}
+
 void report_deadlock(const Block::Impl& b) {
   // Warps that wait at the same place in one phrase, in the order of their first warp.
   struct Group {
@@ -135,6 +155,12 @@ void report_deadlock(const Block::Impl& b) {
   SIMTLAB_ASSERT(!groups.empty(), "a deadlock has waiting warps");
   std::string list;
   for (const Group& g : groups) {
+    if (g.barrier == cluster_barrier) {
+      list += fmt::format("; warp{} {} at the barrier of the cluster ({} of {} threads arrived) in {}",
+                          g.size == 1 ? "" : "s", g.warps, b.cluster->arrived(), b.cluster->expected(),
+                          kernel_name(b, *g.at->inst));
+      continue;
+    }
     const Barrier& barrier = b.barriers[g.barrier];
     const unsigned expected =
         barrier.expected != 0 ? barrier.expected / warp_size : static_cast<unsigned>(b.warps.size());

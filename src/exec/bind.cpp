@@ -260,7 +260,8 @@ class Binder {
       case Op::call: return kind_call;
       case Op::ret: return function_.is_entry ? kind_exit : kind_return;
       case Op::exit: return kind_exit;
-      case Op::bar: return kind_barrier;
+      case Op::bar:
+      case Op::barrier_cluster: return kind_barrier;
       default: break;
     }
     if (is_memory(inst.op)) return kind_memory;

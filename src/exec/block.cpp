@@ -34,6 +34,15 @@ bool must_wait(Block::Impl& block, Warp& w, const XInst& x) {
   return runs_operations(x.fn) ? machine_awaits_atomic(w, x) : awaits_atomic(w, x);
 }
 
+std::uint32_t lanes_in_other_blocks(const Block::Impl& b, std::uint32_t lanes) {
+  std::uint32_t out = 0;
+  for (std::uint32_t m = lanes; m != 0; m &= m - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctz(m));
+    if (b.addresses[lane] >> ptx::cluster_shift != b.rank) out |= m & (~m + 1);
+  }
+  return out;
+}
+
 void start_warp(Block::Impl& block, Warp& warp) {
   const Launch::Impl& launch = *block.launch;
   const unsigned first = warp.ctx.warp * warp_size;
@@ -49,6 +58,8 @@ void start_warp(Block::Impl& block, Warp& warp) {
   warp.active_count = lanes;
   warp.status = WarpStatus::ready;
   warp.wait = nullptr;
+  warp.cluster_arrived = 0;
+  warp.cluster_awaits = 0;
   warp.frames[0] = Frame{};
   warp.frames[0].function = launch.params.function;
   warp.frames[0].mask = mask;
@@ -72,8 +83,7 @@ Block::Impl::Impl(const Launch::Impl& l) : launch(&l), module(l.module) {
   preds = AlignedBytes(n * l.warp_preds * sizeof(std::uint32_t));
   specials = AlignedBytes(n * l.specials->bytes);
   view.outside = l.memory->outside();
-  shared = AlignedBytes(view.outside == nullptr ? l.shared_bytes
-                                                : shared_room(l.shared_bytes) + OutsideAccesses::room);
+  if (l.clusters == nullptr) shared = AlignedBytes(l.bytes_of_shared());
   local = AlignedBytes(n * warp_size * l.local_bytes);
   warps.resize(n);
   const std::uint32_t room = std::min(l.stack_entries, first_stack_entries);
@@ -115,9 +125,26 @@ void Block::Impl::forget() {
   generation = launch->memory->generation();
 }
 
+Block::Impl::~Impl() {
+  if (cluster != nullptr) launch->clusters->leave(*cluster, rank);
+}
+
+// The cluster's memory is zero when its first block begins: from then on the others may write to it.
+void Block::Impl::join_cluster() {
+  if (cluster != nullptr) launch->clusters->leave(*cluster, rank);
+  const ClusterPlace place = place_in_cluster(launch->params.grid, launch->params.cluster, index);
+  rank = place.rank;
+  cluster = launch->clusters->join(*this, place.number, rank);
+  view.shared = cluster->shared(rank);
+  if (!launch->module->module->clusters) return;  // nobody learns an address of another block
+  view.shared_first = rank * ptx::cluster_stride;
+  view.cluster = cluster;
+}
+
 void Block::Impl::reset(std::uint64_t block_index, unsigned on_sm, unsigned first_warp_slot) {
   index = block_index;
   position = block_at(launch->params.grid, block_index);
+  if (launch->clusters != nullptr) join_cluster();
   sm = on_sm;
   first_slot = first_warp_slot;
   exited = 0;
@@ -125,7 +152,7 @@ void Block::Impl::reset(std::uint64_t block_index, unsigned on_sm, unsigned firs
   if (late != nullptr) late->clear();
   refresh_bounds();
   // Zero on hardware by chance only; here always, so that runs repeat.
-  std::memset(shared.data(), 0, launch->shared_bytes);
+  if (cluster == nullptr) std::memset(shared.data(), 0, launch->shared_bytes);
   for (Warp& w : warps) {
     start_warp(*this, w);
     fill_block_rows(*this, w);
@@ -134,7 +161,8 @@ void Block::Impl::reset(std::uint64_t block_index, unsigned on_sm, unsigned firs
 
 Block::Block(const Launch& launch, StoreBuffer* buffer) : impl_(std::make_unique<Impl>(launch.impl())) {
   impl_->view.buffer = buffer;
-  impl_->reset(0, 0, 0);
+  // One that takes a place in a cluster does so when it is known which block it is.
+  if (launch.impl().clusters == nullptr) impl_->reset(0, 0, 0);
 }
 Block::~Block() = default;
 Block::Block(Block&&) noexcept = default;
@@ -192,6 +220,7 @@ const Step& Block::step(unsigned index, std::uint64_t now) {
   s.mask = execute(b, w, x, now);
   s.addresses = s.addresses2 = nullptr;
   s.bytes = 0;
+  s.remote = 0;
   s.space = s.inst->mods.space;
   if ((x.kind & kind_mask) == kind_memory) {
     if (x.fn == run_guarded) s.mask &= w.ctx.pred(x.machine->operations[x.machine->memory].guard);
@@ -201,6 +230,8 @@ const Step& Block::step(unsigned index, std::uint64_t now) {
       if (s.inst->op == ptx::Op::cp_async) s.addresses2 = b.addresses2;
     }
     s.bytes = access_bytes(b, *s.inst);
+    if (b.view.cluster != nullptr && s.space == ptx::Space::shared) [[unlikely]]
+      s.remote = lanes_in_other_blocks(b, s.mask);
   }
   if (w.status != WarpStatus::exited) settle(w);
   if (w.depth != 0 && b.launch->may_part && ++w.divergent_steps >= spin_period &&

@@ -1,8 +1,16 @@
 #include "exec/block_turns.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "exec/state.h"
+
 namespace simtlab::exec {
+
+std::uint64_t whole_clusters(const Launch::Impl& launch, std::uint64_t resident) {
+  const std::uint64_t blocks = launch.params.cluster.count();
+  return resident == 0 ? 0 : std::max(resident / blocks * blocks, blocks);
+}
 
 std::optional<BlockTurns::Place> BlockTurns::fresh() {
   if (next_ == end_ || (resident_ != 0 && parked_.size() >= resident_)) return std::nullopt;

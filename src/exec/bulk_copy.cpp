@@ -31,9 +31,7 @@ void check_copy(WarpCtx& ctx, const XInst& x, unsigned lane, const Copy& copy, b
   ctx.space = ptx::Space::global;
   if (copy.global % grain != 0 || !find_bounds(memory, copy.global, copy.bytes, !load, bounds))
     bad_access(ctx, x, lane, copy.bytes, !load);
-  if (copy.shared % grain == 0 && copy.shared <= memory.shared_bytes &&
-      memory.shared_bytes - copy.shared >= copy.bytes)
-    return;
+  if (copy.shared % grain == 0 && shared_host(memory, copy.shared, copy.bytes) != nullptr) return;
   ctx.space = ptx::Space::shared;
   ctx.addresses[lane] = copy.shared;
   bad_access(ctx, x, lane, copy.bytes, load);
@@ -49,7 +47,8 @@ void handle_bulk_copy(WarpCtx& ctx, const XInst& x) {
   const auto leader = static_cast<unsigned>(std::countr_zero(ctx.mask));
   for (unsigned lane = 0; lane < warp_size; ++lane) {
     const unsigned from = (ctx.mask >> lane & 1) != 0 ? lane : leader;
-    const std::uint64_t shared = address_of(ctx, x, 0, from) % ptx::window_bytes;
+    std::uint64_t shared = address_of(ctx, x, 0, from) % ptx::window_bytes;
+    if (x.inst->src[0].kind == ptx::OperandKind::imm) shared += memory.shared_first;
     ctx.addresses[lane] = address_of(ctx, x, 1, from);
     ctx.addresses2[lane] = shared | std::uint64_t{ctx.row32(x.src[2])[from]} << ptx::bulk_bytes_at;
   }
@@ -59,9 +58,10 @@ void handle_bulk_copy(WarpCtx& ctx, const XInst& x) {
                     static_cast<std::uint32_t>(ctx.addresses2[lane] >> ptx::bulk_bytes_at)};
     if (copy.bytes == 0) continue;
     check_copy(ctx, x, lane, copy, load);
+    std::byte* const to_or_from = shared_host(memory, copy.shared, copy.bytes);
     for (std::uint32_t at = 0; at < copy.bytes; at += grain) {
       const std::uint64_t global = copy.global + at;
-      std::byte* const here = memory.shared + copy.shared + at;
+      std::byte* const here = to_or_from + at;
       if (load) {
         std::memcpy(here, reinterpret_cast<const void*>(host_to_read(memory, global)), grain);  // NOLINT
         continue;

@@ -340,7 +340,11 @@ std::uint32_t execute(Block::Impl& b, Warp& w, const XInst& x, std::uint64_t now
     case kind_branch_table: branch_table(b, w, x, lanes); break;
     case kind_call: start_call(b, w, x, lanes); break;
     case kind_return: leave_function(b, w, lanes); break;
-    case kind_exit: exit_lanes(b, w, lanes); break;
+    case kind_exit:
+      exit_lanes(b, w, lanes);
+      if (b.cluster != nullptr) [[unlikely]]
+        b.cluster->exit(b, w, lanes);
+      break;
     case kind_barrier: arrive(b, w, x, lanes); break;
     case kind_flow:
       if (x.machine->count != 0 && lanes != 0) {

@@ -88,6 +88,9 @@ struct LaunchParams {
   const LoadedModule* module = nullptr;
   std::uint32_t function = 0;  // index in Module::functions, an entry
   Dim3 grid, block;
+  // Blocks of a cluster; the grid is a multiple of it. The kernel may name them itself (.reqnctapercluster).
+  Dim3 cluster;
+  bool explicit_cluster = false;  // somebody has said so, even if it is one block
   std::uint32_t dynamic_shared_bytes = 0;
   std::span<const std::byte> params;    // the parameter block; copied
   std::uint32_t sm_count = 1;           // %nsmid
@@ -116,7 +119,11 @@ class Launch {
   const ptx::Module& module() const;
   Dim3 grid() const;
   Dim3 block() const;
+  Dim3 cluster() const;
+  unsigned cluster_blocks() const;
   std::uint64_t block_count() const;
+  // The i-th block to begin, where one cluster begins after another.
+  std::uint64_t block_in_order(std::uint64_t i) const;
   unsigned threads_per_block() const;
   unsigned warps_per_block() const;
   std::uint32_t shared_bytes() const;  // static + dynamic
@@ -147,6 +154,8 @@ struct Step {
   const std::uint64_t* addresses2 = nullptr;  // cp.async: shared side; of bulk copies with the size above it
   ptx::Space space = ptx::Space::generic;
   std::uint16_t bytes = 0;  // per lane (whole vector)
+  // Lanes of an access to shared memory that is another block's of the cluster.
+  std::uint32_t remote = 0;
   // The instruction was not executed: it touches a line that a deferred atomic of its SM will change. It can
   // be executed after StoreBuffer::commit().
   bool blocked = false;

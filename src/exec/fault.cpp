@@ -34,9 +34,23 @@ std::string describe_neighbour(const GlobalMemory& memory, std::uint64_t address
                      near->address, where);
 }
 
-std::string describe_window(const MemoryView& view, ptx::Space space) {
+std::string describe_cluster(const MemoryView& view, std::uint64_t address) {
+  const std::uint64_t rank = address >> ptx::cluster_shift;
+  const unsigned blocks = view.cluster->blocks();
+  if (rank >= blocks)
+    return fmt::format("there is no block {} in a cluster of {} block{}", rank, blocks,
+                       blocks == 1 ? "" : "s");
+  if (view.cluster->has_ended(static_cast<unsigned>(rank)))
+    return fmt::format("block {} of the cluster has ended, and its shared memory with it", rank);
+  return fmt::format("block {} of the cluster has {} bytes of shared memory, this is byte {}", rank,
+                     view.shared_bytes, address % ptx::cluster_stride);
+}
+
+std::string describe_window(const MemoryView& view, ptx::Space space, std::uint64_t address) {
   switch (space) {
-    case ptx::Space::shared: return fmt::format("the block has {} bytes of shared memory", view.shared_bytes);
+    case ptx::Space::shared:
+      if (view.cluster != nullptr && view.cluster->blocks() > 1) return describe_cluster(view, address);
+      return fmt::format("the block has {} bytes of shared memory", view.shared_bytes);
     case ptx::Space::local: return fmt::format("the thread has {} bytes of local memory", view.local_bytes);
     default: return fmt::format("the parameters are {} bytes", view.param_bytes);
   }
@@ -131,7 +145,7 @@ std::string name_access(const WarpCtx& ctx, const XInst& x, unsigned lane, unsig
 std::string describe_place(const WarpCtx& ctx, unsigned lane, unsigned bytes) {
   const bool global = ctx.space == ptx::Space::global || ctx.space == ptx::Space::constant;
   return global ? describe_neighbour(*ctx.memory->global, ctx.addresses[lane], bytes)
-                : describe_window(*ctx.memory, ctx.space);
+                : describe_window(*ctx.memory, ctx.space, ctx.addresses[lane]);
 }
 
 }  // namespace
@@ -155,7 +169,9 @@ void bad_access(WarpCtx& ctx, const XInst& x, unsigned lane, unsigned bytes, boo
   const std::uint64_t limit = ctx.space == ptx::Space::shared  ? view.shared_bytes
                               : ctx.space == ptx::Space::local ? view.local_bytes
                                                                : view.param_bytes;
-  const bool in_bounds = global ? inside != nullptr : address < limit && limit - address >= bytes;
+  const bool in_bounds = global                            ? inside != nullptr
+                         : ctx.space == ptx::Space::shared ? shared_host(view, address, bytes) != nullptr
+                                                           : address < limit && limit - address >= bytes;
   if (in_bounds) {
     raise(block, *x.inst, Fault::Kind::misaligned_address, "misaligned-address",
           fmt::format("Misaligned {}: the address is not a multiple of {}", what, bytes));

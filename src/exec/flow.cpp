@@ -219,6 +219,8 @@ void exit_lanes(Block::Impl& b, Warp& w, std::uint32_t lanes) {
   const std::uint32_t left = w.active & ~lanes;
   run(w, left != 0 ? w.pc + 1 : w.pc, left);
   after_exit(b, w);
+  if (b.cluster != nullptr) [[unlikely]]
+    b.cluster->exit(b, w, lanes);
   if (w.active == 0 && w.status == WarpStatus::ready) take_next(b, w);
 }
 

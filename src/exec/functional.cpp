@@ -31,7 +31,7 @@ class FunctionalRun::Runner final : public BlockTurns {
   Runner(const Launch::Impl& launch, const FunctionalOptions& options)
       : BlockTurns(first_of(launch, options),
                    std::min(options.block_count, launch.params.grid.count() - first_of(launch, options)),
-                   options.resident_blocks),
+                   whole_clusters(launch, options.resident_blocks)),
         launch_(launch),
         options_(options),
         batch_(std::make_unique<Batch>()) {}
@@ -42,7 +42,7 @@ class FunctionalRun::Runner final : public BlockTurns {
  private:
   void begin(Place place, std::uint64_t block) override {
     if (place == blocks_.size()) blocks_.push_back(std::make_unique<Block::Impl>(launch_));
-    blocks_[place]->reset(block, 0, 0);
+    blocks_[place]->reset(block_by_clusters(launch_.params.grid, launch_.params.cluster, block), 0, 0);
   }
 
   bool stuck(Place place, std::uint32_t steps, std::vector<Stuck>& who) override {
@@ -70,6 +70,7 @@ class FunctionalRun::Runner final : public BlockTurns {
         }
         finished = finished && w.status == WarpStatus::exited;
       }
+      if (!progress && !finished && wait_for_cluster(*block_)) return false;
       if (!progress && !finished) report_deadlock(*block_);
       if (finished) continue;
       if (look.due(result_.warp_instructions) && cannot_go_on(look)) return false;

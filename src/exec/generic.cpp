@@ -19,6 +19,27 @@ bool find_bounds(const MemoryView& memory, std::uint64_t address, unsigned bytes
   return true;
 }
 
+std::byte* shared_host(const MemoryView& view, std::uint64_t address, std::uint64_t bytes) {
+  const auto within = [&](std::uint64_t offset) {
+    return offset <= view.shared_bytes && view.shared_bytes - offset >= bytes;
+  };
+  if (within(address - view.shared_first)) return view.shared + (address - view.shared_first);
+  if (view.cluster == nullptr) return nullptr;
+  const std::uint64_t rank = address >> ptx::cluster_shift, offset = address % ptx::cluster_stride;
+  if (rank >= view.cluster->blocks() || view.cluster->has_ended(static_cast<unsigned>(rank)) ||
+      !within(offset))
+    return nullptr;
+  return view.cluster->shared(static_cast<unsigned>(rank)) + offset;
+}
+
+bool reaches_cluster(WarpCtx& ctx, const XInst& x, unsigned lane, unsigned bytes) {
+  const MemoryView& view = *ctx.memory;
+  std::uint64_t& address = ctx.addresses[lane];
+  if (x.inst->src[0].kind == ptx::OperandKind::imm && address < view.shared_bytes)
+    address += view.shared_first;
+  return shared_host(view, address, bytes) != nullptr;
+}
+
 bool read_generic(const WarpCtx& ctx, unsigned lane, std::uint64_t address, std::byte* out,
                   std::size_t bytes) {
   const MemoryView& view = *ctx.memory;
@@ -29,7 +50,11 @@ bool read_generic(const WarpCtx& ctx, unsigned lane, std::uint64_t address, std:
     return true;
   };
   switch (address / ptx::window_bytes) {
-    case ptx::shared_window / ptx::window_bytes: return within(view.shared, view.shared_bytes);
+    case ptx::shared_window / ptx::window_bytes: {
+      const std::byte* const from = shared_host(view, offset, bytes);
+      if (from != nullptr) std::memcpy(out, from, bytes);
+      return from != nullptr;
+    }
     case ptx::local_window / ptx::window_bytes:
       return within(ctx.local + lane * view.local_stride, view.local_bytes);
     case ptx::param_window / ptx::window_bytes: return within(view.param, view.param_bytes);

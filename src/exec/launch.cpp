@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "exec/memory.h"
+#include "exec/outside.h"
 #include "exec/state.h"
 #include "machine/launch_state.h"
 
@@ -60,6 +61,31 @@ void check_dimensions(const LaunchParams& p, const ptx::Module& module, const pt
                  fmt::format("block {} has more than the {} threads that the kernel allows (.maxntid)",
                              text_of(b), most));
   }
+}
+
+void check_cluster(LaunchParams& p, const ptx::Function& f) {
+  const Dim3 required{f.req_cluster[0], std::max(f.req_cluster[1], 1u), std::max(f.req_cluster[2], 1u)};
+  Dim3& c = p.cluster;
+  if (required.x != 0) {
+    if (p.explicit_cluster && !(c == required))
+      refuse("cluster", f,
+             fmt::format("clusters of {} blocks are not {}, which the kernel requires (.reqnctapercluster)",
+                         text_of(c), text_of(required)));
+    c = required;
+    p.explicit_cluster = true;
+  }
+  if (f.explicit_cluster && !p.explicit_cluster)
+    refuse("cluster", f, "the kernel has to be launched with clusters (.explicitcluster)",
+           "cudaLaunchKernelEx with cudaLaunchAttributeClusterDimension");
+  if (c.x == 0 || c.y == 0 || c.z == 0)
+    refuse("cluster", f, fmt::format("a cluster of {} has no blocks", text_of(c)));
+  const std::uint64_t most =
+      f.max_cluster_rank == 0 ? most_cluster_blocks : std::min(f.max_cluster_rank, most_cluster_blocks);
+  if (c.x > most || c.y > most || c.z > most || c.count() > most)
+    refuse("cluster", f, fmt::format("a cluster of {} exceeds {} blocks", text_of(c), most));
+  if (p.grid.x % c.x != 0 || p.grid.y % c.y != 0 || p.grid.z % c.z != 0)
+    refuse("cluster", f,
+           fmt::format("grid {} is no multiple of the cluster {}", text_of(p.grid), text_of(c)));
 }
 
 // The kernel's own instructions and the instructions of every function that it might call.
@@ -162,6 +188,7 @@ Launch::Launch(const LaunchParams& params, GlobalMemory& memory) : impl_(std::ma
            fmt::format("{} bytes of parameters given, {} expected", params.params.size(), f.param_bytes));
   }
   check_dimensions(params, *l.module->module, f);
+  check_cluster(l.params, f);
   const std::uint64_t shared = std::uint64_t{f.shared_bytes} + params.dynamic_shared_bytes;
   if (shared > max_shared_bytes)
     refuse("shared", f, fmt::format("{} bytes of shared memory a block", shared));
@@ -174,6 +201,12 @@ Launch::Launch(const LaunchParams& params, GlobalMemory& memory) : impl_(std::ma
            fmt::format("registers and local memory of a block take {} bytes of host memory",
                        warp_state_bytes(l) * l.warps),
            "launch smaller blocks");
+  }
+  // A block that is launched without a cluster is one of its own.
+  if (l.params.cluster.count() > 1 || l.module->module->clusters) {
+    if (l.bytes_of_shared() > ptx::cluster_stride)
+      refuse("shared", f, fmt::format("{} bytes of shared memory a block of a cluster", shared));
+    l.clusters = std::make_unique<Clusters>(l, l.bytes_of_shared());
   }
   std::vector<std::byte> bank;
   std::span<const std::byte> block = params.params;
@@ -188,10 +221,18 @@ Launch::Launch(const LaunchParams& params, GlobalMemory& memory) : impl_(std::ma
 }
 
 Launch::~Launch() = default;
+std::uint64_t Launch::Impl::bytes_of_shared() const {
+  return memory->outside() == nullptr ? shared_bytes : shared_room(shared_bytes) + OutsideAccesses::room;
+}
 const ptx::Function& Launch::function() const { return *impl_->entry->function; }
 const ptx::Module& Launch::module() const { return *impl_->module->module; }
 Dim3 Launch::grid() const { return impl_->params.grid; }
 Dim3 Launch::block() const { return impl_->params.block; }
+Dim3 Launch::cluster() const { return impl_->params.cluster; }
+unsigned Launch::cluster_blocks() const { return static_cast<unsigned>(impl_->params.cluster.count()); }
+std::uint64_t Launch::block_in_order(std::uint64_t i) const {
+  return block_by_clusters(impl_->params.grid, impl_->params.cluster, i);
+}
 std::uint64_t Launch::block_count() const { return impl_->params.grid.count(); }
 unsigned Launch::threads_per_block() const { return impl_->threads; }
 unsigned Launch::warps_per_block() const { return impl_->warps; }

@@ -49,7 +49,8 @@ bool outside_access(WarpCtx& ctx, const XInst& x, unsigned lane, unsigned bytes,
   std::uint64_t& address = ctx.addresses[lane];
   const OutsideAccesses::Does does = what_it_does(x, writes);
   if (!global) {
-    address = shared_room(view.shared_bytes) + OutsideAccesses::offset(does, address, lane);
+    address =
+        view.shared_first + shared_room(view.shared_bytes) + OutsideAccesses::offset(does, address, lane);
     return true;
   }
   if (does == OutsideAccesses::Does::read && reads_over_the_end(view, address)) return false;
@@ -65,8 +66,10 @@ bool misaligned_access(WarpCtx& ctx, const XInst& x, unsigned lane, unsigned byt
   std::uint64_t& address = ctx.addresses[lane];
   const OutsideAccesses::Does does = what_it_does(x, writes);
   const std::uint64_t aligned = address / bytes * bytes;
+  const MemoryView& view = *ctx.memory;
   address = global ? outside->instead(does, aligned, lane)
-                   : shared_room(ctx.memory->shared_bytes) + OutsideAccesses::offset(does, aligned, lane);
+                   : view.shared_first + shared_room(view.shared_bytes) +
+                         OutsideAccesses::offset(does, aligned, lane);
   return true;
 }
 

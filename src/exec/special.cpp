@@ -1,7 +1,7 @@
 // Special registers as rows of each warp. Written when the warp or its block is set up; clocks just before
 // they're read.
 //
-// Clusters have one block; %pm and %envreg read as 0, %nwarpid as the warps an SM holds.
+// %pm and %envreg read as 0, %nwarpid as the warps an SM holds.
 #include "ptx/special.h"
 
 #include <algorithm>
@@ -21,6 +21,10 @@ bool changes_with_block(Special s) {
     case Special::clusterid_x:
     case Special::clusterid_y:
     case Special::clusterid_z:
+    case Special::cluster_ctaid_x:
+    case Special::cluster_ctaid_y:
+    case Special::cluster_ctaid_z:
+    case Special::cluster_ctarank:
     case Special::warpid:
     case Special::smid: return true;
     default: return false;
@@ -28,13 +32,18 @@ bool changes_with_block(Special s) {
 }
 
 std::uint64_t per_block(const Block::Impl& b, const Warp& w, Special s) {
+  const Dim3& cluster = b.launch->params.cluster;
   switch (s) {
-    case Special::ctaid_x:
-    case Special::clusterid_x: return b.position.x;
-    case Special::ctaid_y:
-    case Special::clusterid_y: return b.position.y;
-    case Special::ctaid_z:
-    case Special::clusterid_z: return b.position.z;
+    case Special::ctaid_x: return b.position.x;
+    case Special::ctaid_y: return b.position.y;
+    case Special::ctaid_z: return b.position.z;
+    case Special::clusterid_x: return b.position.x / cluster.x;
+    case Special::clusterid_y: return b.position.y / cluster.y;
+    case Special::clusterid_z: return b.position.z / cluster.z;
+    case Special::cluster_ctaid_x: return b.position.x % cluster.x;
+    case Special::cluster_ctaid_y: return b.position.y % cluster.y;
+    case Special::cluster_ctaid_z: return b.position.z % cluster.z;
+    case Special::cluster_ctarank: return b.rank;
     case Special::warpid: return b.first_slot + w.ctx.warp;
     default: return b.sm;
   }
@@ -46,22 +55,23 @@ std::uint64_t per_launch(const Block::Impl& b, Special s) {
     case Special::ntid_x: return p.block.x;
     case Special::ntid_y: return p.block.y;
     case Special::ntid_z: return p.block.z;
-    case Special::nctaid_x:
-    case Special::nclusterid_x: return p.grid.x;
-    case Special::nctaid_y:
-    case Special::nclusterid_y: return p.grid.y;
-    case Special::nctaid_z:
-    case Special::nclusterid_z: return p.grid.z;
+    case Special::nctaid_x: return p.grid.x;
+    case Special::nctaid_y: return p.grid.y;
+    case Special::nctaid_z: return p.grid.z;
+    case Special::nclusterid_x: return p.grid.x / p.cluster.x;
+    case Special::nclusterid_y: return p.grid.y / p.cluster.y;
+    case Special::nclusterid_z: return p.grid.z / p.cluster.z;
     case Special::nwarpid: return p.max_warps_per_sm;
     case Special::nsmid: return p.sm_count;
     case Special::gridid: return p.grid_id;
     case Special::total_smem_size:
     case Special::aggr_smem_size: return b.launch->shared_bytes;
     case Special::dynamic_smem_size: return p.dynamic_shared_bytes;
-    case Special::cluster_nctaid_x:
-    case Special::cluster_nctaid_y:
-    case Special::cluster_nctaid_z:
-    case Special::cluster_nctarank: return 1;
+    case Special::cluster_nctaid_x: return p.cluster.x;
+    case Special::cluster_nctaid_y: return p.cluster.y;
+    case Special::cluster_nctaid_z: return p.cluster.z;
+    case Special::cluster_nctarank: return p.cluster.count();
+    case Special::is_explicit_cluster: return p.explicit_cluster ? 1 : 0;
     default: return 0;
   }
 }

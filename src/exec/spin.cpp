@@ -91,7 +91,8 @@ struct Target {
 Target target_of(const Block::Impl& b, const Warp& w, const XInst& x, unsigned lane, unsigned bytes) {
   const std::uint64_t address = address_of(w.ctx, x, 0, lane), offset = address % ptx::window_bytes;
   const auto in_shared = [&]() -> Target {
-    return {offset + bytes <= b.view.shared_bytes ? b.view.shared + offset : nullptr};
+    const bool variable = x.inst->src[0].kind == ptx::OperandKind::imm;
+    return {shared_host(b.view, variable ? offset + b.view.shared_first : offset, bytes)};
   };
   switch (x.inst->mods.space) {
     case Space::local:
@@ -303,6 +304,7 @@ class Foresight {
   }
 
   bool pass_barrier(const XInst& x) {
+    if (x.inst->op == Op::barrier_cluster) return false;  // other blocks may go on for it
     const ptx::BarMode mode = x.inst->mods.bar;
     if (mode != ptx::BarMode::sync && mode != ptx::BarMode::arrive)
       return false;  // its result depends on others
@@ -393,6 +395,15 @@ class Foresight {
 };
 
 Stuck at_barrier(const Block::Impl& b, const Warp& w) {
+  if (w.waits_at == cluster_barrier)
+    return {.why = Stuck::Why::barrier,
+            .launch = b.launch,
+            .inst = w.wait->inst,
+            .block = b.index,
+            .warp = w.ctx.warp,
+            .barrier = cluster_barrier,
+            .arrived = static_cast<std::uint32_t>(b.cluster->arrived()),
+            .expected = static_cast<std::uint32_t>(b.cluster->expected())};
   const Barrier& barrier = b.barriers[w.waits_at];
   return {.why = Stuck::Why::barrier,
           .launch = b.launch,

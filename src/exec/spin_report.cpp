@@ -48,6 +48,9 @@ std::string wait_of(const Group& g) {
   const char* const verb = g.warps > 1 ? "" : "s";
   switch (s.why) {
     case Stuck::Why::barrier:
+      if (s.barrier == cluster_barrier)
+        return fmt::format("wait{} at the barrier of the cluster ({} of {} threads arrived)", verb, s.arrived,
+                           s.expected);
       return fmt::format("wait{} at barrier {} ({} of {} warps arrived)", verb, s.barrier, s.arrived,
                          s.expected);
     case Stuck::Why::read:

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "exec/barrier_count.h"
+#include "exec/cluster.h"
 #include "exec/delays.h"
 #include "exec/executor.h"
 #include "exec/interpreter.h"
@@ -155,14 +156,17 @@ struct Launch::Impl {
   std::uint32_t warp_rows = 0;  // register rows of a warp: deepest chain of calls
   std::uint32_t warp_preds = 0;
   std::uint32_t frames = 1;
+  // Of a block, with the room behind it for accesses outside of it.
+  std::uint64_t bytes_of_shared() const;
   std::uint64_t local_bytes = 0;    // a thread
   std::uint32_t stack_entries = 0;  // a warp, at most
   // Constant rows of the entry
   std::byte* entry_constants() const {
     return entry->launch_rows.empty() ? entry->constants.data() : constants.data();
   }
-  bool may_part = false;  // no instruction needs the lanes of a warp together: see check_spin()
-  bool fetches = false;   // it, or a function that it might call
+  std::unique_ptr<Clusters> clusters;  // null: each block is one
+  bool may_part = false;               // no instruction needs the lanes of a warp together: see check_spin()
+  bool fetches = false;                // it, or a function that it might call
   // Results::late: the entry's code with flag_delayed
   std::unique_ptr<DelayPlan> delays;
   std::vector<XInst> delayed_code;
@@ -196,7 +200,10 @@ struct Warp {
   WarpStatus status = WarpStatus::ready;
   // Since when lanes loop while others wait for them: see check_spin().
   std::uint32_t divergent_steps = 0, spin_samples = 0, spin_active = 0, spin_depth = 0;
-  std::uint32_t waits_at = 0;   // barrier
+  std::uint32_t waits_at = 0;  // barrier
+  // At the cluster's barrier: lanes that have arrived, and the phase whose end they may wait for
+  std::uint32_t cluster_arrived = 0;
+  std::uint64_t cluster_awaits = 0;
   const XInst* wait = nullptr;  // the barrier instruction it waits at
   std::uint32_t wait_mask = 0;
   StackEntry* stack = nullptr;
@@ -217,6 +224,9 @@ struct Barrier : BarrierCount {
 
 struct Block::Impl {
   explicit Impl(const Launch::Impl& launch);
+  ~Impl();
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
 
   const Launch::Impl* launch = nullptr;
   const LoadedModule::Impl* module = nullptr;
@@ -234,6 +244,8 @@ struct Block::Impl {
   std::uint32_t exited = 0;  // warps, one bit each
   std::uint64_t index = 0;
   Dim3 position;  // of the block in the grid, from 0
+  Cluster* cluster = nullptr;
+  unsigned rank = 0;  // in the cluster
   unsigned sm = 0, first_slot = 0;
   std::uint64_t generation = 0;   // of the memory when bounds were cached
   std::uint16_t texel_bytes = 0;  // of the last texture fetch
@@ -242,6 +254,7 @@ struct Block::Impl {
   alignas(64) std::uint64_t addresses2[32] = {};
 
   void reset(std::uint64_t block_index, unsigned sm, unsigned first_warp_slot);
+  void join_cluster();
   void refresh_bounds() {
     if (generation != launch->memory->generation()) forget();
   }
@@ -291,9 +304,12 @@ void call_system(Warp& warp, const XInst& x, unsigned call, std::uint32_t lanes)
 // votes: lanes whose predicate is true, if the instruction's own does not say it for all of them.
 void arrive(Block::Impl& block, Warp& warp, const XInst& x, std::uint32_t lanes,
             const std::uint32_t* votes = nullptr);
-void leave(Block::Impl& block, Warp& warp);  // the warp has exited
+void leave(Block::Impl& block, Warp& warp);       // the warp has exited
+bool wait_for_cluster(const Block::Impl& block);  // a warp waits for other blocks at a barrier
 [[noreturn]] void report_deadlock(const Block::Impl& block);
 
+// exec/block_turns.cpp: how many blocks may be resident, in whole clusters; 0: all.
+std::uint64_t whole_clusters(const Launch::Impl& launch, std::uint64_t resident);
 // exec/spin.cpp: Block::stuck()
 bool stuck(Block::Impl& block, std::uint32_t steps, std::vector<Stuck>& who);
 // exec/spin_report.cpp: where a block is in its grid, from 0
@@ -322,6 +338,9 @@ bool awaits_atomic(const Warp& warp, const XInst& x);
 // The same of machine code, whose address is found first.
 bool machine_awaits_atomic(Warp& warp, const XInst& x);
 
+// exec/generic.cpp: host address of bytes of shared memory, of the block's or of another one of its cluster;
+// null: they lie in none.
+std::byte* shared_host(const MemoryView& view, std::uint64_t address, std::uint64_t bytes);
 // exec/generic.cpp: bytes at a generic address as lane `lane` sees it; false: outside of every memory.
 bool read_generic(const WarpCtx& ctx, unsigned lane, std::uint64_t address, std::byte* out,
                   std::size_t bytes);

@@ -172,8 +172,10 @@ class Gpu {
 
   // Submits the kernel. Throws Error for bad launches ("launch-...").
   // batched: part of a batch that has been paid for, it costs the host no time.
+  // cluster: its blocks; nullopt: what the kernel says.
   void launch(Kernel kernel, exec::Dim3 grid, exec::Dim3 block, std::uint32_t dynamic_shared_bytes,
-              std::span<const std::byte> params, StreamId stream, bool batched = false);
+              std::span<const std::byte> params, StreamId stream, bool batched = false,
+              std::optional<exec::Dim3> cluster = {});
 
   // priority: 0 to most_priority; higher is served first.
   static constexpr int most_priority = 5;

@@ -55,6 +55,14 @@ void check_attributes(const ptx::Module& module, const ptx::Function& function, 
            "launch smaller blocks or raise __launch_bounds__");
 }
 
+void check_clusters(const device::Device& device, const exec::Launch& launch) {
+  if (launch.cluster_blocks() == 1 || device.shared.cluster_blocks != 0) return;
+  throw Error(ExitCode::bad_input, "launch-cluster",
+              fmt::format("kernel '{}' needs clusters of {} blocks, which {} does not have",
+                          launch.function().name, launch.cluster_blocks(), device.name),
+              "simulate a GPU that has them: --gpu h100");
+}
+
 }  // namespace
 
 void check_launch(const device::Device& device, const ptx::Module& module, const ptx::Function& function,
@@ -64,7 +72,8 @@ void check_launch(const device::Device& device, const ptx::Module& module, const
 }
 
 void Gpu::launch(Kernel kernel, exec::Dim3 grid, exec::Dim3 block, std::uint32_t dynamic_shared_bytes,
-                 std::span<const std::byte> params, StreamId stream, bool batched) {
+                 std::span<const std::byte> params, StreamId stream, bool batched,
+                 std::optional<exec::Dim3> cluster) {
   Impl& m = *impl_;
   const ModuleTable::Module& slot = m.modules.at(kernel.module);
   const ptx::Function& function = slot.module->functions[kernel.function];
@@ -75,6 +84,8 @@ void Gpu::launch(Kernel kernel, exec::Dim3 grid, exec::Dim3 block, std::uint32_t
   p.function = kernel.function;
   p.grid = grid;
   p.block = block;
+  p.cluster = cluster.value_or(exec::Dim3{});
+  p.explicit_cluster = cluster.has_value();
   p.dynamic_shared_bytes = dynamic_shared_bytes;
   p.params = params;
   p.sm_count = m.device.sm.count;
@@ -93,6 +104,7 @@ void Gpu::launch(Kernel kernel, exec::Dim3 grid, exec::Dim3 block, std::uint32_t
   job->textures = m.textures.snapshot();
   p.textures = *job->textures;
   job->launch = std::make_unique<exec::Launch>(p, m.memory.global());
+  check_clusters(m.device, *job->launch);
   job->source = std::make_unique<stream::ExecutedLaunch>(*job->launch);
   m.check_host_memory(*job->launch,
                       timing::fit(m.device, *job->source, registers_of(m.options, function)).blocks_per_sm);

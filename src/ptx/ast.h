@@ -127,6 +127,7 @@ struct AstFunction {
   std::vector<std::uint32_t> scope_parent;  // scope 0 = the body; parent of 0 is no_index
   std::uint32_t max_ntid[3] = {0, 0, 0}, req_ntid[3] = {0, 0, 0}, req_cluster[3] = {0, 0, 0};
   std::uint32_t max_nreg = 0, min_nctapersm = 0, max_cluster_rank = 0;
+  bool explicit_cluster = false;
   Place at, ntid_at;  // the name; .maxntid or .reqntid
 };
 

@@ -59,6 +59,9 @@ VirtualFunction FunctionDecoder::run() {
   }
   fn.ntid_line = ast_.ntid_at.line;
   fn.ntid_column = ast_.ntid_at.column;
+  for (unsigned i = 0; i < 3; ++i) fn.req_cluster[i] = ast_.req_cluster[i];
+  fn.max_cluster_rank = ast_.max_cluster_rank;
+  fn.explicit_cluster = ast_.explicit_cluster;
   fn.max_nreg = ast_.max_nreg;
   fn.min_nctapersm = ast_.min_nctapersm;
   out_.registers.reserve(ast_.registers.size());
@@ -230,7 +233,7 @@ void FunctionDecoder::instruction(const AstInst& ast) {
     video(inst);
   else if (match.family == "policy")
     policy(inst);
-  else if (mbarrier(inst, match))
+  else if (mbarrier(inst, match) || cluster(inst, match))
     return;
   else
     SIMTLAB_ASSERT(match.family == "hint", "every family of the opcode table has a decoder");

@@ -147,6 +147,15 @@ class FunctionDecoder {
   Operand widened(const Inst& like, const AstOperand& o);
   Operand upper_word(const Inst& like, Operand value, std::uint64_t low);
 
+  // decode_cluster.cpp
+  bool cluster(Inst& inst, const Match& match);
+  void map_address(Inst& inst, bool generic);
+  void rank_of_address(Inst& inst);
+  void store_async(Inst& inst, const Match& match, bool reduces);
+  Operand cluster_rank(const Inst& like);
+  Operand in_cluster(const Inst& like, Operand shared);
+  Operand shared_value(const Inst& like, const AstOperand& o, unsigned bytes);
+
   // decode_control.cpp
   void branch();
   void branch_indexed(Inst& inst);

@@ -231,7 +231,8 @@ void FunctionDecoder::convert_address(Inst& inst) {
   // Parameters of functions live in the frame: their generic address is one of local memory.
   const Operand base = variable_address(inst, a);
   if (inst.frame_relative && inst.mods.space == Space::param) inst.mods.space = Space::local;
-  add_src(inst, fold_offset(inst, base, a.value));
+  const Operand at = fold_offset(inst, base, a.value);
+  add_src(inst, shared_use(base) != nullptr ? in_cluster(inst, at) : at);
 }
 
 void FunctionDecoder::move(Inst& inst) {
@@ -239,12 +240,19 @@ void FunctionDecoder::move(Inst& inst) {
   if (inst.type == Type::pred) {
     const AstOperand& a = arg(1);
     if (a.kind == Kind::integer || a.kind == Kind::special) {
-      // The one predicate among special registers, %is_explicit_cluster, is false: there are no clusters.
       inst.op = Op::setp;
       inst.type = Type::u32;
       inst.mods.compare = a.kind == Kind::integer && a.value != 0 ? Compare::eq : Compare::ne;
       add_dst(inst, predicate_result(arg(0)));
-      add_src(inst, constant(0, 4));
+      // The one predicate among special registers, %is_explicit_cluster, is a word here.
+      Operand value = constant(0, 4);
+      if (a.kind == Kind::special) {
+        value = {};
+        value.kind = OperandKind::special;
+        value.bytes = 4;
+        value.index = a.index;
+      }
+      add_src(inst, value);
       return add_src(inst, constant(0, 4));
     }
     add_dst(inst, predicate_result(arg(0)));
@@ -323,10 +331,12 @@ Operand FunctionDecoder::symbol_address(const AstOperand& o, Type type, Inst& in
     if (c.kind == Constant::Kind::global_symbol)
       fail(o, "an address of global memory needs a 64-bit register");
     if (const auto* use = shared_use(base))
-      return shared_address(use->variable, static_cast<std::uint64_t>(o.value), 4);
+      return in_cluster(inst, shared_address(use->variable, static_cast<std::uint64_t>(o.value), 4));
     return constant(c.value + static_cast<std::uint64_t>(o.value), 4);
   }
-  return fold_offset(inst, base, o.value);
+  const bool shared = shared_use(base) != nullptr;
+  base = fold_offset(inst, base, o.value);
+  return shared ? in_cluster(inst, base) : base;
 }
 
 }  // namespace simtlab::ptx

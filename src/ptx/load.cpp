@@ -130,6 +130,17 @@ void credit_callers(Function& f, const std::map<unsigned, std::string>& files) {
   }
 }
 
+// Whether blocks may learn addresses in each other's shared memory.
+bool uses_clusters(const AstModule& ast) {
+  return std::ranges::any_of(ast.functions, [](const AstFunction& f) {
+    return std::ranges::any_of(f.code, [](const AstInst& inst) {
+      const std::string_view opcode = inst.opcode;
+      return opcode.starts_with("mapa") || opcode.starts_with("getctarank") ||
+             opcode.starts_with("barrier.cluster.");
+    });
+  });
+}
+
 // Registers get places.
 Allocation place(VirtualFunction& f) {
   const Cfg cfg = build_cfg(f.fn);
@@ -236,6 +247,7 @@ std::shared_ptr<const Module> load_module(std::string name, std::string text, co
   collect_variables(scope, origin);
   check_constants(scope, origin);
   collect_functions(scope, ast_of);
+  module->clusters = uses_clusters(ast);
   std::vector<VirtualFunction> functions;
   functions.reserve(ast_of.size());
   for (const std::uint32_t f : ast_of) functions.push_back(decode_function(scope, f));

@@ -92,6 +92,9 @@ struct Function {
   std::uint32_t max_ntid[3] = {0, 0, 0};         // .maxntid, 0 = absent
   std::uint32_t req_ntid[3] = {0, 0, 0};         // .reqntid, 0 = absent
   std::uint32_t ntid_line = 0, ntid_column = 0;  // of .reqntid or .maxntid
+  std::uint32_t req_cluster[3] = {0, 0, 0};      // .reqnctapercluster, 0 = absent
+  std::uint32_t max_cluster_rank = 0;            // .maxclusterrank: blocks of a cluster at most; 0 = absent
+  bool explicit_cluster = false;                 // .explicitcluster: launched with clusters only
   std::uint32_t max_nreg = 0;                    // .maxnreg, 0 = absent
   std::uint32_t min_nctapersm = 0;
   // The estimate without .maxnreg and .minnctapersm; `registers` is never above it
@@ -131,6 +134,8 @@ struct Module {
   // parameters, shared memory, registers, limits of their blocks).
   std::shared_ptr<LateCode> late;
   bool allocates = false;  // a function of it calls malloc
+  // Blocks of a cluster reach each other's shared memory: an address there says whose it is (cluster_shift).
+  bool clusters = false;
 
   void complete(std::uint32_t function) const {
     if (late) late->complete(function);
@@ -156,6 +161,9 @@ inline constexpr std::uint64_t local_window = 0x0000'0002'0000'0000ull;   // + p
 // + offset in the kernel's parameter block
 inline constexpr std::uint64_t param_window = 0x0000'0003'0000'0000ull;
 inline constexpr std::uint64_t window_bytes = 0x0000'0001'0000'0000ull;
+// An address in the shared memory of a cluster's block: its rank from here on, the offset below.
+inline constexpr unsigned cluster_shift = 24;
+inline constexpr std::uint64_t cluster_stride = std::uint64_t{1} << cluster_shift;
 // + 16 * function index: value of a function pointer
 inline constexpr std::uint64_t function_handles = 0x0000'0004'0000'0000ull;
 

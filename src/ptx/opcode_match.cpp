@@ -230,8 +230,8 @@ void apply_video(Mods& mods, std::string_view word) {
 bool apply_by_op(Match& m, std::string_view word) {
   Mods& mods = m.mods;
   switch (m.op) {
-    case Op::bar:
-    case Op::barrier_cluster: set_bar(mods, word); return true;
+    case Op::barrier_cluster: set_from(mods.order, orders, word); [[fallthrough]];
+    case Op::bar: set_bar(mods, word); return true;
     case Op::shfl: return set_from(mods.shfl, shuffles, word);
     case Op::vote: return set_from(mods.vote, votes, word);
     case Op::match: mods.all = mods.all || word == "all"; return true;
@@ -296,7 +296,7 @@ void apply_word(Match& m, const Group& group, std::string_view word, unsigned& t
   if (set_from(mods.rounding, roundings, word) || set_from(mods.mul, muls, word)) return;
   if (m.op == Op::prefetch || m.op == Op::isspacep || m.op == Op::ldu || m.op == Op::cp_async)
     set_from(mods.space, spaces, word);
-  if (m.op == Op::ldu) set_from(mods.vector, vectors, word);
+  if (m.op == Op::ldu || m.op == Op::st) set_from(mods.vector, vectors, word);
   bool Mods::*flag = nullptr;
   if (set_from(flag, flags, word)) mods.*flag = true;
 }

@@ -8,12 +8,14 @@ using R = ClassRule;
 
 constexpr std::string_view tensor_note = "matrix and tensor instructions are not modelled yet";
 constexpr std::string_view bulk_note = "tensor copies, multicast and reductions in bulk are not modelled yet";
-constexpr std::string_view cluster_note = "thread block clusters are not modelled yet";
+constexpr std::string_view cluster_note = "clusters that are given work while they run are not modelled yet";
 constexpr std::string_view surface_note = "surfaces are not modelled yet";
 constexpr std::string_view texture_note =
     "only tex with integer or floating-point coordinates in 1, 2 and 3 dimensions is modelled";
 
 constexpr std::string_view at_once = "answers at once, without waiting";
+
+constexpr std::string_view at_once_remote = "store and arrival happen when they are issued";
 
 constexpr std::string_view waits_for_nothing = "the copies have happened when they are issued";
 
@@ -245,7 +247,10 @@ constexpr Form forms[] = {
     ok("ld", Op::ld, R::load, "LDORDER SCOPE SPACE LDCACHE HINTS VECTOR MEM", "<ld>"),
     ok("ldu", Op::ldu, R::load, "?global ?v2|v4 MEM", "<ld>"),
     ok("st", Op::st, R::store, "STORDER SCOPE STSPACE STCACHE HINTS VECTOR MEM", "<st>"),
-    refuse("st", "async *", cluster_note),
+    ok("st", Op::st, R::store,
+       "!async ?weak ?shared::cluster mbarrier::complete_tx::bytes ?v2|v4 b32|b64|u32|u64|s32|s64|f32|f64",
+       "<cluster.store>", at_once_remote),
+    refuse("st", "async *", "asynchronous stores outside of a cluster are not modelled yet"),
     refuse("st", "bulk *", bulk_note),
     ok("atom", Op::atom, R::atomic, "ATOMORDER SCOPE ASPACE OP:add ?L2::cache_hint u32|s32|u64|s64|f32|f64",
        "<atom>"),
@@ -267,7 +272,19 @@ constexpr Form forms[] = {
        "<red>"),
     ok("red", Op::red, R::atomic, "REDORDER SCOPE ASPACE OP:inc|dec ?L2::cache_hint u32", "<red>"),
     ok("red", Op::red, R::atomic, "REDORDER SCOPE ASPACE OP:and|or|xor ?L2::cache_hint b32|b64", "<red>"),
-    refuse("red", "async *", cluster_note),
+    ok("red", Op::red, R::atomic,
+       "!async relaxed cluster ?shared::cluster mbarrier::complete_tx::bytes OP:inc|dec u32",
+       "<cluster.reduce>", at_once_remote),
+    ok("red", Op::red, R::atomic,
+       "!async relaxed cluster ?shared::cluster mbarrier::complete_tx::bytes OP:min|max u32|s32",
+       "<cluster.reduce>", at_once_remote),
+    ok("red", Op::red, R::atomic,
+       "!async relaxed cluster ?shared::cluster mbarrier::complete_tx::bytes OP:add u32|s32|u64",
+       "<cluster.reduce>", at_once_remote),
+    ok("red", Op::red, R::atomic,
+       "!async relaxed cluster ?shared::cluster mbarrier::complete_tx::bytes OP:and|or|xor b32",
+       "<cluster.reduce>", at_once_remote),
+    refuse("red", "async *", "asynchronous reductions outside of a cluster are not modelled yet"),
     refuse("red", "*", "vector and half-precision minimum and maximum reductions are not modelled yet"),
     ok("cp", Op::cp_async, OpClass::async_copy,
        "!async ca|cg shared|shared::cta global ?L2::cache_hint ?L2::64B|L2::128B|L2::256B", "<cp_async>"),
@@ -338,7 +355,8 @@ constexpr Form forms[] = {
     ok("barrier", Op::bar, OpClass::barrier, "!?cta sync|arrive ?aligned", "<bar>"),
     ok("barrier", Op::bar, OpClass::barrier, "!?cta !red popc ?aligned u32", "<bar>"),
     ok("barrier", Op::bar, OpClass::barrier, "!?cta !red and|or ?aligned pred", "<bar>"),
-    refuse("barrier", "cluster *", cluster_note),
+    ok("barrier", Op::barrier_cluster, OpClass::barrier, "!cluster arrive ?release|relaxed ?aligned", ""),
+    ok("barrier", Op::barrier_cluster, OpClass::barrier, "!cluster wait ?acquire ?aligned", ""),
 
     // Video: one 32-bit word, or two halves or four bytes of it.
     ok("vadd", Op::vadd, OpClass::int_alu, "V32 V32 V32 ?sat ?VOP", "<video>"),
@@ -375,8 +393,9 @@ constexpr Form forms[] = {
     refuse("movmatrix", "*", tensor_note),
     refuse("multimem", "*", "multi-GPU memory is not modelled"),
     refuse("tensormap", "*", bulk_note),
-    refuse("mapa", "*", cluster_note),
-    refuse("getctarank", "*", cluster_note),
+    ok("mapa", Op::bfi, OpClass::bit, "!shared::cluster u32|u64", "<cluster.map>"),
+    ok("mapa", Op::bfi, OpClass::bit, "u64", "<cluster.map_generic>"),
+    ok("getctarank", Op::bfe, OpClass::bit, "!?shared::cluster u32|u64", "<cluster.rank>"),
     refuse("clusterlaunchcontrol", "*", cluster_note),
     refuse("tld4", "*", texture_note),
     refuse("txq", "*", texture_note),

@@ -337,7 +337,9 @@ void Parser::performance_directives(AstFunction& f) {
       f.min_nctapersm = number();
     else if (t.text == ".maxclusterrank")
       f.max_cluster_rank = number();
-    else if (t.text == ".explicitcluster" || t.text == ".blocksareclusters") {
+    else if (t.text == ".explicitcluster")
+      f.explicit_cluster = true;
+    else if (t.text == ".blocksareclusters") {
     } else if (t.text == ".noreturn")
       f.signature.noreturn = true;
     else if (t.text == ".abi_preserve" || t.text == ".abi_preserve_control")
@@ -352,10 +354,6 @@ void Parser::performance_directives(AstFunction& f) {
     } else
       fail(t.at, fmt::format("unknown directive {} of a function", shown(t)));
   }
-  const std::uint64_t cluster =
-      std::uint64_t{f.req_cluster[0]} * (f.req_cluster[1] | 1) * (f.req_cluster[2] | 1);
-  if (cluster > 1)
-    unsupported(f.at, fmt::format("kernel '{}' needs clusters of more than one block", f.name.substr(0, 64)));
 }
 
 void Parser::function(bool is_entry, bool external, bool weak) {

@@ -627,6 +627,9 @@ const std::vector<Term>& error_ids() {
        "Give at least one block and at most 2147483647 x 65535 x 65535."},
       {"launch-block", "The block is empty or larger than CUDA allows.",
        "Give at most 1024 threads, at most 64 in z, and no more than .maxntid of the kernel."},
+      {"launch-cluster", "The blocks of a cluster do not fit the grid, the kernel, the GPU or the study.",
+       "Give a grid that is a multiple of the cluster, at most 8 blocks of one, and a GPU that has clusters "
+       "(h100); `run` and `check` simulate them."},
       {"launch-shape", "Grid or block are missing, zero or too large.",
        "Give grid (or global) and block; docs/reference/launch-file.md describes both."},
       {"launch-resources",

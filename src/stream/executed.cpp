@@ -15,13 +15,22 @@ void refuse_bulk_copy() {
               "would be counted wrongly");
 }
 
+void refuse_clusters() {
+  throw Error(
+      ExitCode::unsupported, "launch-cluster",
+      "clusters of several blocks are simulated by `run` and `check` alone, and are not recorded: this "
+      "study runs blocks by themselves");
+}
+
 namespace {
 
 class ExecutedBlock final : public ResidentBlock {
  public:
-  ExecutedBlock(const exec::Launch& launch, exec::StoreBuffer* buffer) : block_(launch, buffer) {}
+  ExecutedBlock(const exec::Launch& launch, exec::StoreBuffer* buffer)
+      : launch_(launch), block_(launch, buffer) {}
   void reset(std::uint64_t block, unsigned sm, unsigned first_warp_slot) override {
-    block_.reset(block, sm, first_warp_slot);
+    if (!holds_ && launch_.cluster_blocks() > 1) refuse_clusters();
+    block_.reset(launch_.block_in_order(block), sm, first_warp_slot);
   }
   WarpStatus status(unsigned warp) const override { return block_.status(warp); }
   Next next(unsigned warp) const override { return {block_.peek_function(warp), block_.peek_pc(warp)}; }
@@ -42,6 +51,7 @@ class ExecutedBlock final : public ResidentBlock {
   bool stuck(std::uint32_t steps, std::vector<exec::Stuck>& who) override { return block_.stuck(steps, who); }
 
  private:
+  const exec::Launch& launch_;
   exec::Block block_;
   bool holds_ = false;
 };

@@ -16,7 +16,12 @@ class ExecutedLaunch final : public WarpSource {
   std::uint32_t local_bytes() const override { return launch_.local_bytes(); }
   std::unique_ptr<SmShare> make_share(Effects effects) const override;
   // Malloc in kernels: one heap for all
-  bool one_at_a_time() const override { return launch_.params().heap != nullptr; }
+  // ... and shared memory that blocks on several SMs reach
+  bool one_at_a_time() const override {
+    return launch_.params().heap != nullptr || launch_.cluster_blocks() > 1;
+  }
+  unsigned cluster_blocks() const override { return launch_.cluster_blocks(); }
+  std::uint64_t block_number(std::uint64_t index) const override { return launch_.block_in_order(index); }
 
  private:
   const exec::Launch& launch_;

@@ -19,6 +19,7 @@ class MovedLaunch final : public WarpSource {
   std::uint64_t block_count() const override { return inner_.block_count(); }
   std::uint64_t block_number(std::uint64_t index) const override { return inner_.block_number(index); }
   std::unique_ptr<SmShare> make_share(Effects effects) const override;
+  unsigned cluster_blocks() const override { return inner_.cluster_blocks(); }
   bool one_at_a_time() const override { return inner_.one_at_a_time(); }
   const trace::Code* code_of(const ptx::Function& f) const override { return inner_.code_of(f); }
   std::optional<std::uint64_t> recorded_instructions(std::uint64_t first,

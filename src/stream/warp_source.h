@@ -33,6 +33,8 @@ struct Next {
 
 // For who would count the bytes of a bulk copy wrongly: throws Error(unsupported, "ptx-unsupported").
 [[noreturn]] void refuse_bulk_copy();
+// For who runs blocks one by one: throws Error(unsupported, "launch-cluster").
+[[noreturn]] void refuse_clusters();
 
 // One resident block of a launch.
 class ResidentBlock {
@@ -98,6 +100,8 @@ class WarpSource {
 
   // Blocks to run: all of the grid, unless a trace holds a part of them. A model counts them from 0.
   virtual std::uint64_t block_count() const { return grid().count(); }
+  // Blocks that must be resident together, which are next to each other in the model's count.
+  virtual unsigned cluster_blocks() const { return 1; }
   virtual std::uint64_t block_number(std::uint64_t index) const { return index; }  // in the grid
   // Warp instructions of some blocks, if that is known before they run.
   virtual std::optional<std::uint64_t> recorded_instructions(std::uint64_t, std::uint64_t) const {

@@ -50,6 +50,7 @@ class BlockSlots {
   void end(std::uint32_t slot);       // its last warp has ended
   void forget(const Tenant& tenant);  // the launch has ended
 
+  std::uint32_t size() const { return static_cast<std::uint32_t>(slots_.size()); }
   BlockSlot& operator[](std::uint32_t slot) { return slots_[slot]; }
   std::string whereabouts(
       const LaunchContext* launch) const;  // of its first resident block; empty if there is none

@@ -154,6 +154,7 @@ result::KernelResult CycleGpu::Impl::collect(ActiveLaunch& launch, Cycle end, bo
     result.tables.push_back(std::move(wasteful));
   result.bottleneck = bottleneck_of(result, statistics);
   result.not_modelled = not_modelled(statistics);
+  if (launch.context.cluster_blocks > 1) result.not_modelled.emplace_back("D-TIMING-23");
   if (options.observe.lines) result.profile = lines.profile(source.module(), statistics.sm.slots);
   if (launch.series.on()) {
     result.series = launch.series.finish(snapshot(end), device);

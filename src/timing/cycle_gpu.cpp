@@ -111,6 +111,18 @@ void CycleGpu::complete(result::KernelResult& result, std::optional<std::uint64_
   result.not_modelled.emplace_back("D-TIMING-13");
 }
 
+namespace {
+
+void refuse_too_large_cluster(const LaunchContext& launch, std::uint32_t sms) {
+  if (launch.cluster_blocks <= sms) return;
+  throw Error(
+      ExitCode::bad_input, "launch-cluster",
+      fmt::format("kernel '{}' has clusters of {} blocks, which go to an SM each; there {} {} for it",
+                  launch.launch->function().name, launch.cluster_blocks, sms == 1 ? "is" : "are", sms));
+}
+
+}  // namespace
+
 device::Occupancy fit(const device::Device& device, const stream::WarpSource& launch,
                       std::uint32_t registers) {
   return fit(device, launch.function(), launch.threads_per_block(), registers, launch.shared_bytes());
@@ -171,6 +183,8 @@ void CycleGpu::Impl::place(ActiveLaunch& launch, const stream::WarpSource& sourc
   context.machine_code = machine_code;
   context.programs.place(device, source);
   context.warps_per_block = source.warps_per_block();
+  context.cluster_blocks = source.cluster_blocks();
+  refuse_too_large_cluster(context, device.sm.count);
   context.l1_ways = l1_ways(context);
   context.priority = setup.priority;
   SIMTLAB_ASSERT(
@@ -191,7 +205,7 @@ ActiveLaunch& CycleGpu::Impl::begin(const stream::WarpSource& source, const Setu
     begin_period();
     last.left_out = {};
     last.sampler.reset();
-    if (options.sample_error > 0)
+    if (options.sample_error > 0 && launch->context.cluster_blocks == 1)  // clusters run whole
       launch->sampler.emplace(options.sample_error,
                               std::uint64_t{device.sm.count} * launch->context.occupancy.blocks_per_sm,
                               64 * models.latencies.network);
@@ -221,6 +235,8 @@ void CycleGpu::Impl::reshare() {
   contexts.clear();
   for (const auto& launch : active) contexts.push_back(&launch->context);
   share(options.share, device.sm.count, contexts);
+  for (const LaunchContext* context : contexts)
+    if (context->cluster_blocks > 1) refuse_too_large_cluster(*context, context->end_sm - context->first_sm);
 }
 
 // Those behind a launch that still has blocks get none of what is left, if the policy goes by their order.
@@ -264,6 +280,8 @@ void CycleGpu::Impl::run_quantum(Cycle end) {
     sm->commit();
     collect_ended(*sm);
   }
+  if (std::ranges::any_of(contexts, [](const LaunchContext* c) { return c->cluster_blocks > 1; }))
+    for (Sm& sm : sms) sm.meet_in_clusters(end);
   const std::vector<Sm*>& ran = quantum.ran();
   for (std::size_t first = 0, last = 0; first < ran.size(); first = last) {
     while (last < ran.size() && network.share_a_port(ran[first]->id(), ran[last]->id())) ++last;

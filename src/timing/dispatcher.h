@@ -40,12 +40,14 @@ class BlockDispatcher {
 
   void hand_out(Grid& grid, Cycle earliest, std::deque<Sm>& sms) {
     const LaunchContext& launch = *grid.launch;
+    if (launch.cluster_blocks > 1) {
+      while (grid.next < grid.blocks && hand_out_cluster(grid, earliest, sms)) {}
+      return;
+    }
     for (std::size_t without_room = 0; grid.next < grid.blocks && without_room < sms.size();) {
       Sm& sm = sms[next_sm_];
       if (next_sm_ >= launch.first_sm && next_sm_ < launch.end_sm && sm.has_room(launch)) {
-        const Cycle at = std::max(hand_outs_.take(earliest, interval_of_gpu_), ready_at_[next_sm_]);
-        ready_at_[next_sm_] = at + interval_of_sm_;
-        sm.assign(*grid.launch, grid.next++, at + latency_);
+        assign(grid, earliest, sm, next_sm_);
         without_room = 0;
       } else {
         ++without_room;
@@ -55,11 +57,32 @@ class BlockDispatcher {
   }
 
  private:
+  void assign(Grid& grid, Cycle earliest, Sm& sm, std::size_t number) {
+    const Cycle at = std::max(hand_outs_.take(earliest, interval_of_gpu_), ready_at_[number]);
+    ready_at_[number] = at + interval_of_sm_;
+    sm.assign(*grid.launch, grid.next++, at + latency_);
+  }
+  // The blocks of a cluster go to SMs next to each other that have room, one to each. False: there are too
+  // few of them now.
+  bool hand_out_cluster(Grid& grid, Cycle earliest, std::deque<Sm>& sms) {
+    const LaunchContext& launch = *grid.launch;
+    places_.clear();
+    for (std::size_t i = 0; i < sms.size() && places_.size() < launch.cluster_blocks; ++i) {
+      const std::size_t sm = (next_sm_ + i) % sms.size();
+      if (sm >= launch.first_sm && sm < launch.end_sm && sms[sm].has_room(launch)) places_.push_back(sm);
+    }
+    if (places_.size() < launch.cluster_blocks) return false;
+    for (const std::size_t sm : places_) assign(grid, earliest, sms[sm], sm);
+    next_sm_ = (places_.back() + 1) % sms.size();
+    return true;
+  }
+
   FixedCycles interval_of_gpu_;
   Cycle interval_of_sm_, latency_;
   memory::Port hand_outs_;
   std::size_t next_sm_ = 0;
   std::vector<Cycle> ready_at_;
+  std::vector<std::size_t> places_;  // SMs for a cluster
 };
 
 }  // namespace simtlab::timing

@@ -63,6 +63,7 @@ Latencies::Latencies(const device::Device& device) {
   l1_hit = fine(device.l1.latency);
   shared =
       fine(device.shared.latency > 0 ? device.shared.latency : class_latency(device, ptx::OpClass::shared));
+  cluster = device.shared.cluster_latency > 0 ? fine(device.shared.cluster_latency) : fine(device.l2.latency);
   constant = fine(device.constant.latency > 0 ? device.constant.latency
                                               : class_latency(device, ptx::OpClass::constant));
   const double texture = class_latency(device, ptx::OpClass::texture);

@@ -22,6 +22,7 @@ struct Latencies {
   memory::Cycle branch = 1, barrier = 1, fence = 1;
   std::uint32_t l1_hit = 0;  // 8 binary places
   std::uint32_t shared = 0;
+  std::uint32_t cluster = 0;  // another block's shared memory
   std::uint32_t constant = 0;
   std::uint32_t texture_extra = 0;  // latency[texture] - l1.latency
 

@@ -19,6 +19,7 @@ struct LaunchContext {
   device::Occupancy occupancy;
   std::uint32_t registers = 0;  // a thread
   std::uint32_t warps_per_block = 1;
+  std::uint32_t cluster_blocks = 1;             // that start together
   bool machine_code = false;                    // a trace of it, not PTX
   std::uint32_t l1_ways = 0;                    // of an SM that it has for itself
   std::uint8_t slot = 0;                        // among the launches under way

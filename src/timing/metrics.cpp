@@ -90,6 +90,10 @@ void set_requests(result::Metrics& m, const LaunchStatistics& s, const Derived& 
   m.set("shared.bank_conflicts", sm.shared_conflicts);
   m.set("shared.bytes", sm.shared_bytes);
   m.set("shared.utilisation", ratio(memory::to_cycles(sm.shared_busy), d.sm_cycles));
+  if (s.device.shared.cluster_blocks > 0) {
+    m.set("cluster.requests", sm.cluster_requests);
+    m.set("cluster.bytes", sm.cluster_bytes);
+  }
   m.set("constant.accesses", sm.constant_accesses);
   m.set("constant.misses", sm.constant_misses);
   m.set("constant.miss_rate", ratio(sm.constant_misses, sm.constant_accesses));
@@ -234,6 +238,8 @@ void SmCounters::add(const SmCounters& o) {
                                        &SmCounters::shared_passes,
                                        &SmCounters::shared_conflicts,
                                        &SmCounters::shared_bytes,
+                                       &SmCounters::cluster_requests,
+                                       &SmCounters::cluster_bytes,
                                        &SmCounters::barriers,
                                        &SmCounters::fences,
                                        &SmCounters::constant_accesses,

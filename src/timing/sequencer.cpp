@@ -141,6 +141,13 @@ void Sequencer::release(std::uint32_t block_slot, Cycle now) {
   }
 }
 
+void Sequencer::meet_in_clusters(Cycle now) {
+  for (std::uint32_t slot = 0; slot < parts_.blocks.size(); ++slot)
+    if (const BlockSlot& at = parts_.blocks[slot];
+        at.resident && at.at_barrier > 0 && at.tenant->context->cluster_blocks > 1)
+      release(slot, now);
+}
+
 void Sequencer::exit(std::uint32_t number, Cycle now) {
   const Warp& warp = parts_.warps[number];
   release_barriers(warp.block_slot, now);

@@ -47,6 +47,7 @@ class Sequencer final : public MemoryWaiter {
   void release_barriers(std::uint32_t block_slot, Cycle now) {
     if (parts_.blocks[block_slot].at_barrier > 0) release(block_slot, now);
   }
+  void meet_in_clusters(Cycle now);
   void exit(std::uint32_t warp, Cycle now);  // it ends when its loads and stores are through
 
   void load_done(const Load& load, Cycle at) override;

@@ -1,6 +1,7 @@
 #include "timing/shared_memory_unit.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace simtlab::timing {
 
@@ -27,12 +28,19 @@ void SharedMemoryUnit::access(std::uint32_t number, const InstInfo& info, const 
   const FixedCycles pass = sm_.config.pipes[atomic ? OpClass::shared_atomic : OpClass::shared].sm_cost;
   const FixedCycles busy = std::max(passes * pass, sm_.config.pipes.shared_interval);
   Warp& warp = warps_[number];
-  const Cycle start = ports_.book_mio(warp.scheduler, busy, at);
+  Cycle start = ports_.book_mio(warp.scheduler, busy, at);
   counters.shared_busy += busy;
   const Cycle behind = ((passes - 1) * pass) >> memory::fixed_bits;
   counters.memory_stage_cycles += behind;
-  const std::uint32_t fine =
+  std::uint32_t fine =
       atomic ? sm_.config.pipes[OpClass::shared_atomic].latency : sm_.config.latencies.shared;
+  if (step.remote != 0) [[unlikely]] {
+    const std::uint64_t bytes = std::uint64_t{step.bytes} * static_cast<unsigned>(std::popcount(step.remote));
+    ++counters.cluster_requests;
+    counters.cluster_bytes += bytes;
+    fine = sm_.config.latencies.cluster;
+    start = network_.take(start, memory::to_fixed(static_cast<double>(bytes) * cycles_a_byte_));
+  }
   scoreboard_.set_destinations(number, *warp.program, info,
                                entry(start + behind + warp.whole_cycles(fine), Stall::short_scoreboard));
 }

@@ -1,5 +1,5 @@
 // Shared memory of an SM: one instruction takes as many passes as the fullest bank has different words to
-// give.
+// give. What lies in another block's goes over the network between the SMs of a cluster.
 #pragma once
 
 #include "stream/bank_conflicts.h"
@@ -17,7 +17,12 @@ class SharedMemoryUnit {
         scoreboard_(scoreboard),
         ports_(ports),
         banks_{sm.config.device.shared.banks, sm.config.device.shared.bank_bytes,
-               sm.config.device.shared.shares_pairs} {}
+               sm.config.device.shared.shares_pairs},
+        cycles_a_byte_(sm.config.device.shared.cluster_bandwidth > 0
+                           ? 1 / sm.config.device.shared.cluster_bandwidth
+                           : 0) {}
+
+  void begin() { network_.reset(); }  // nothing is under way
 
   // at: when the unit may begin at the earliest.
   void access(std::uint32_t warp, const InstInfo& info, const stream::Step& step, Cycle at);
@@ -28,6 +33,8 @@ class SharedMemoryUnit {
   Scoreboard& scoreboard_;
   UnitPorts& ports_;
   stream::Banks banks_;
+  double cycles_a_byte_;
+  memory::Port network_;  // to the other SMs of a cluster
 };
 
 }  // namespace simtlab::timing

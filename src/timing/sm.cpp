@@ -59,6 +59,7 @@ void Sm::prepare() {
   ports_.begin();
   loads_.begin();
   requests_.begin();
+  shared_.begin();
   constants_.begin();
   load_store_.begin();
 }

@@ -57,6 +57,8 @@ class Sm {
   std::string unfinished() const;
 
   void observe(std::unique_ptr<SmObserver> observer) { context_.observer = std::move(observer); }
+  // Warps go on that blocks on other SMs have let go at the barrier of their cluster.
+  void meet_in_clusters(Cycle now) { sequencer_.meet_in_clusters(now); }
   SmObserver* observer() { return context_.observer.get(); }  // null: nobody listens
   FrontEnd& front_end() { return front_end_; }
   const FrontEnd& front_end() const { return front_end_; }

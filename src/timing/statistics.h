@@ -39,6 +39,7 @@ struct SmCounters {
   std::uint64_t atomic_operations = 0, texture_requests = 0, async_copies = 0;
   std::uint64_t shared_loads = 0, shared_stores = 0, shared_atomics = 0, shared_passes = 0,
                 shared_conflicts = 0, shared_bytes = 0;
+  std::uint64_t cluster_requests = 0, cluster_bytes = 0;  // of those: to other blocks' shared memory
   std::uint64_t barriers = 0, fences = 0;
   std::uint64_t constant_accesses = 0, constant_misses = 0;
   std::uint64_t mshr_stall_cycles = 0;

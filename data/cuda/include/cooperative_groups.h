@@ -1,5 +1,5 @@
-// Cooperative groups: thread blocks, tiles of a warp, coalesced groups, groups of unknown kind. A grid group exists for its
-// numbers; synchronising a whole grid is refused at compile time.
+// Cooperative groups: clusters, thread blocks, tiles of a warp, coalesced groups, groups of unknown kind. A grid group exists for
+// its numbers; synchronising a whole grid is refused at compile time.
 #pragma once
 
 #include "cuda_runtime.h"
@@ -91,6 +91,47 @@ class thread_block {
   __device__ operator thread_group() const { return thread_group(0); }
 };
 SIMTLAB_D thread_block this_thread_block() { return thread_block(); }
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+class cluster_group {
+ public:
+  struct arrival_token {};
+  static __device__ void sync() {
+    __cluster_barrier_arrive();
+    __cluster_barrier_wait();
+  }
+  static __device__ arrival_token barrier_arrive() {
+    __cluster_barrier_arrive();
+    return arrival_token();
+  }
+  static __device__ void barrier_wait(arrival_token&&) { __cluster_barrier_wait(); }
+  static __device__ void barrier_wait() { __cluster_barrier_wait(); }
+  static __device__ unsigned int block_rank() { return __clusterRelativeBlockRank(); }
+  static __device__ unsigned int thread_rank() { return block_rank() * details::block_size() + details::thread_in_block(); }
+  static __device__ unsigned int num_blocks() { return __clusterSizeInBlocks(); }
+  static __device__ unsigned int num_threads() { return num_blocks() * details::block_size(); }
+  static __device__ unsigned int size() { return num_threads(); }
+  static __device__ dim3 dim_blocks() { return __clusterDim(); }
+  static __device__ dim3 dim_threads() {
+    const dim3 blocks = __clusterDim();
+    return dim3(blocks.x * blockDim.x, blocks.y * blockDim.y, blocks.z * blockDim.z);
+  }
+  static __device__ dim3 group_dim() { return __clusterDim(); }
+  static __device__ dim3 block_index() { return __clusterRelativeBlockIdx(); }
+  static __device__ dim3 group_index() { return __clusterIdx(); }
+  static __device__ dim3 thread_index() {
+    const dim3 block = __clusterRelativeBlockIdx();
+    return dim3(block.x * blockDim.x + threadIdx.x, block.y * blockDim.y + threadIdx.y, block.z * blockDim.z + threadIdx.z);
+  }
+  static __device__ unsigned int query_shared_rank(const void* address) { return __cluster_query_shared_rank(address); }
+  template <class T>
+  static __device__ T* map_shared_rank(T* address, int rank) {
+    return (T*)__cluster_map_shared_rank(address, (unsigned int)rank);
+  }
+  __device__ bool is_valid() const { return true; }
+};
+SIMTLAB_D cluster_group this_cluster() { return cluster_group(); }
+#endif
 
 class grid_group {
  public:

@@ -13,7 +13,7 @@
 #ifdef __CUDA_ARCH__
 #define __managed__ \
   _Pragma("GCC error \"simtlab: __managed__ variables are not supported; allocate with cudaMallocManaged; or build it with nvcc -cudart shared and run that: simtlab run -- ./app\"") __attribute__((device))
-#define __cluster_dims__(...) _Pragma("GCC error \"simtlab: thread block clusters are not supported\"")
+#define __cluster_dims__(...) _Pragma("GCC error \"simtlab: the size of a cluster is given at the launch here (cudaLaunchKernelEx, cudaLaunchAttributeClusterDimension)\"")
 #define __maxnreg__(n)
 #else
 #define __managed__ __attribute__((device))

@@ -26,6 +26,8 @@ bool check_lane(WarpCtx& w, const XInst& x, unsigned lane, u64 address, Bounds& 
   if (!aligned) return misaligned_access(w, x, lane, bytes, writes);
   const bool global = w.space == ptx::Space::global || w.space == ptx::Space::constant;
   if (global && find_bounds(*w.memory, address, bytes, writes, bounds)) return false;
+  if (w.space == ptx::Space::shared && w.memory->cluster != nullptr && reaches_cluster(w, x, lane, bytes))
+    return true;
   return outside_access(w, x, lane, bytes, writes);
 }
 

@@ -240,7 +240,8 @@ struct Region {
 SIMTLAB_INLINE Region region_of(const WarpCtx& w, const XInst& x, ptx::Space space, bool writes) {
   MemoryView& m = *w.memory;
   switch (space) {
-    case ptx::Space::shared: return {{0, m.shared_bytes}, (u64)m.shared, 0};
+    case ptx::Space::shared:
+      return {{m.shared_first, m.shared_first + m.shared_bytes}, (u64)m.shared - m.shared_first, 0};
     case ptx::Space::param: return {{0, m.param_bytes}, (u64)m.param, 0};
     case ptx::Space::local: return {{0, m.local_bytes}, (u64)w.local, m.local_stride};
     default: return {m.bounds(x, writes), m.global_delta, 0};

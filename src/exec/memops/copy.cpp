@@ -20,11 +20,12 @@ void copy_async(WarpCtx& w, const XInst& x) {
   const u64 window = to.leader_address >> 32 == ptx::shared_window >> 32 ? ptx::shared_window : 0;
   for (unsigned lane = 0; lane < warp_lanes; ++lane) w.addresses[lane] -= window;
   w.space = ptx::Space::shared;
-  const Bounds shared{0, w.memory->shared_bytes};
+  const u64 first = w.memory->shared_first;
+  const Bounds shared{first, first + w.memory->shared_bytes};
   if (!to.aligned || !all_inside(w.addresses, shared, bytes)) check_lanes(w, x, shared, bytes, true);
   u64 targets[warp_lanes];
   for (unsigned lane = 0; lane < warp_lanes; ++lane)
-    targets[lane] = (u64)w.memory->shared + w.addresses[lane];
+    targets[lane] = (u64)w.memory->shared - first + w.addresses[lane];
 
   w.addresses = global_side;
   w.space = ptx::Space::global;

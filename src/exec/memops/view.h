@@ -8,6 +8,7 @@
 
 namespace simtlab::exec {
 
+class Cluster;
 class GlobalMemory;
 class LateArrivals;
 class OutsideAccesses;
@@ -26,6 +27,8 @@ struct MemoryView {
   std::uint64_t global_delta = 0;  // host address = device address + global_delta (modulo 2^64)
   std::byte* shared = nullptr;
   std::uint64_t shared_bytes = 0;
+  std::uint64_t shared_first = 0;    // address of its first byte: of a block in a cluster its rank
+  const Cluster* cluster = nullptr;  // whose blocks' shared memory has addresses, too; null: there is none
   std::byte* param = nullptr;
   std::uint64_t param_bytes = 0;
   std::uint64_t local_stride = 0;  // bytes from one lane's local memory to the next one's
@@ -83,6 +86,9 @@ std::uint64_t host_to_read(const MemoryView& memory, std::uint64_t address);
 // An aligned access of one lane that no allocation holds. Where such accesses go on (exec/outside.h) the lane
 // is given another address, or keeps its own (false); else it is a fault.
 bool outside_access(WarpCtx& ctx, const XInst& x, unsigned lane, unsigned bytes, bool writes);
+// An address in the shared memory of a cluster, or a variable's, which says no rank: true if the lane may
+// access it. Only with MemoryView::cluster.
+bool reaches_cluster(WarpCtx& ctx, const XInst& x, unsigned lane, unsigned bytes);
 // The same of one that is not aligned. (true)
 bool misaligned_access(WarpCtx& ctx, const XInst& x, unsigned lane, unsigned bytes, bool writes);
 void forget_outside(MemoryView& memory);  // after an atomic, with MemoryView::outside

@@ -1,8 +1,11 @@
 // What a program can ask and set about a kernel, and occupancy.
 #include <algorithm>
+#include <iterator>
+#include <optional>
 
 #include "hosts/cuda/call.h"
 #include "hosts/cuda/functions.h"
+#include "hosts/cuda/launch.h"
 
 using namespace simtlab::hosts::cuda;
 
@@ -17,6 +20,12 @@ CudaError with_kernel(const void* host, Body&& body) {
   });
 }
 
+int threads_of(const LaunchConfig& config) {
+  const std::uint64_t threads =
+      std::uint64_t{config.block.x} * config.block.y * std::uint64_t{config.block.z};
+  return static_cast<int>(std::min<std::uint64_t>(threads, 1u << 20));
+}
+
 }  // namespace
 
 // CUDA 12 added members at the end (clusters), CUDA 11 programs have no room for them.
@@ -24,16 +33,17 @@ SIMTLAB_CUDA_API CudaError cudaFuncGetAttributes(FuncAttributes* out, const void
   return with_kernel(host, [&](Runtime& r, KernelEntry& entry) {
     if (out == nullptr) return error_invalid_value;
     const CudaError code = function_attributes(r, entry, *out);
-    constexpr int cluster_members = 6;
-    if (code == success && library_major >= 12)
-      std::fill_n(reinterpret_cast<int*>(&out->carveout) + 1, cluster_members, 0);
+    if (code != success || library_major < 12) return code;
+    const ClusterAttributes c = cluster_attributes(r, entry);
+    const int members[] = {c.must_be_set, c.size[0], c.size[1], c.size[2], 0, c.non_portable};
+    std::copy(std::begin(members), std::end(members), reinterpret_cast<int*>(&out->carveout) + 1);
     return code;
   });
 }
 
 SIMTLAB_CUDA_API CudaError cudaFuncSetAttribute(const void* host, int attribute, int value) {
   return with_kernel(host, [&](Runtime& r, KernelEntry& entry) {
-    return set_function_attribute(r, entry, attribute, value, "cudaFuncSetAttribute");
+    return set_function_attribute(r, entry, attribute, value);
   });
 }
 
@@ -67,6 +77,28 @@ SIMTLAB_CUDA_API CudaError cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlag
                                                                                   std::size_t shared,
                                                                                   unsigned) {
   return cudaOccupancyMaxActiveBlocksPerMultiprocessor(out, host, threads, shared);
+}
+
+SIMTLAB_CUDA_API CudaError cudaOccupancyMaxActiveClusters(int* out, const void* host,
+                                                          const LaunchConfig* config) {
+  return with_kernel(host, [&](Runtime& r, KernelEntry& entry) {
+    if (config == nullptr) return error_invalid_value;
+    std::optional<Dim3Arg> cluster;
+    const CudaError code = read_attributes(r, config->attributes, config->attribute_count,
+                                           "cudaOccupancyMaxActiveClusters", cluster);
+    if (code != success) return code;
+    const ClusterAttributes own = cluster_attributes(r, entry);
+    const auto of = [&](int i) { return static_cast<std::uint32_t>(std::max(own.size[i], 1)); };
+    return clusters_at_once(r, entry, cluster.value_or(Dim3Arg{of(0), of(1), of(2)}), threads_of(*config),
+                            config->shared_bytes, out);
+  });
+}
+SIMTLAB_CUDA_API CudaError cudaOccupancyMaxPotentialClusterSize(int* out, const void* host,
+                                                                const LaunchConfig* config) {
+  return with_kernel(host, [&](Runtime& r, KernelEntry& entry) {
+    return config == nullptr ? error_invalid_value
+                             : largest_cluster(r, entry, threads_of(*config), config->shared_bytes, out);
+  });
 }
 
 SIMTLAB_CUDA_API CudaError cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* out, const void* host,

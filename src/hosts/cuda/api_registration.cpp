@@ -118,11 +118,12 @@ SIMTLAB_CUDA_API CudaError cudaLaunchKernelExC(const LaunchConfig* config, const
                                                void** arguments) {
   return call([&](Runtime& runtime) {
     if (config == nullptr) return error_invalid_value;
+    std::optional<Dim3Arg> cluster;
     const CudaError allowed =
-        check_attributes(runtime, config->attributes, config->attribute_count, "cudaLaunchKernelExC");
+        read_attributes(runtime, config->attributes, config->attribute_count, "cudaLaunchKernelExC", cluster);
     if (allowed != success) return allowed;
-    return launch(runtime, host, config->grid, config->block, arguments, config->shared_bytes,
-                  config->stream);
+    return launch(runtime, host, config->grid, config->block, arguments, config->shared_bytes, config->stream,
+                  cluster);
   });
 }
 

@@ -61,6 +61,7 @@ enum CudaError : int {
   error_stream_capture_unjoined = 904,
   error_stream_capture_isolation = 905,
   error_stream_capture_implicit = 906,
+  error_invalid_cluster_size = 912,
   error_misaligned_address = 716,
   error_launch_failure = 719,
   error_cooperative_launch_too_large = 720,

@@ -52,8 +52,7 @@ CudaError function_attributes(Runtime& r, KernelEntry& entry, FuncAttributes& ou
   return success;
 }
 
-CudaError set_function_attribute(Runtime& r, KernelEntry& entry, int attribute, int value,
-                                 const char* caller) {
+CudaError set_function_attribute(Runtime& r, KernelEntry& entry, int attribute, int value) {
   const ptx::Function& f = function_of(r, entry);
   if (attribute == attribute_carveout) {
     entry.carveout = value;
@@ -66,9 +65,53 @@ CudaError set_function_attribute(Runtime& r, KernelEntry& entry, int attribute, 
     entry.max_dynamic_shared = static_cast<std::uint64_t>(value);
     return success;
   }
-  if (attribute > attribute_carveout && attribute <= attribute_last_cluster)
-    return r.unsupported(caller, "thread block clusters");
-  return error_invalid_value;
+  if (attribute >= attribute_cluster_width && attribute <= attribute_cluster_depth) {
+    if (value < 0 || f.req_cluster[0] != 0) return error_invalid_value;
+    std::uint32_t* const sizes[] = {&entry.cluster.x, &entry.cluster.y, &entry.cluster.z};
+    for (std::uint32_t* const size : sizes) *size = std::max(*size, 1u);
+    *sizes[attribute - attribute_cluster_width] = static_cast<std::uint32_t>(std::max(value, 1));
+    return success;
+  }
+  if (attribute == attribute_non_portable) entry.non_portable_cluster = value != 0;
+  return attribute == attribute_non_portable || attribute == attribute_cluster_policy ? success
+                                                                                      : error_invalid_value;
+}
+
+ClusterAttributes cluster_attributes(Runtime& r, KernelEntry& entry) {
+  const ptx::Function& f = function_of(r, entry);
+  ClusterAttributes out{.must_be_set = f.explicit_cluster ? 1 : 0,
+                        .non_portable = entry.non_portable_cluster ? 1 : 0};
+  const std::uint32_t own[] = {entry.cluster.x, entry.cluster.y, entry.cluster.z};
+  for (int i = 0; i < 3; ++i)
+    out.size[i] = static_cast<int>(f.req_cluster[0] != 0 ? std::max(f.req_cluster[i], 1u) : own[i]);
+  return out;
+}
+
+// Blocks of a cluster go to an SM each.
+CudaError clusters_at_once(Runtime& r, KernelEntry& entry, const Dim3Arg& cluster, int threads,
+                           std::size_t shared, int* out) {
+  int per_sm = 0;
+  if (out == nullptr) return error_invalid_value;
+  const CudaError code = blocks_per_sm(r, entry, threads, shared, &per_sm);
+  if (code != success) return code;
+  const device::Device& d = r.device();
+  const std::uint64_t blocks = std::uint64_t{cluster.x} * cluster.y * cluster.z;
+  const std::uint64_t most = entry.non_portable_cluster ? 16 : d.shared.cluster_blocks;
+  if (blocks == 0 || d.shared.cluster_blocks == 0 || blocks > most || blocks > d.sm.count)
+    return error_invalid_cluster_size;
+  *out = static_cast<int>(d.sm.count / blocks) * per_sm;
+  return success;
+}
+
+CudaError largest_cluster(Runtime& r, KernelEntry& entry, int threads, std::size_t shared, int* out) {
+  int per_sm = 0;
+  if (out == nullptr) return error_invalid_value;
+  const CudaError code = blocks_per_sm(r, entry, threads, shared, &per_sm);
+  if (code != success) return code;
+  const device::Device& d = r.device();
+  if (per_sm == 0 || d.shared.cluster_blocks == 0) return error_invalid_value;
+  *out = static_cast<int>(std::min(entry.non_portable_cluster ? 16u : d.shared.cluster_blocks, d.sm.count));
+  return success;
 }
 
 CudaError parameter_info(Runtime& r, KernelEntry& entry, std::size_t index, std::size_t* offset,

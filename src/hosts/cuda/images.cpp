@@ -230,6 +230,8 @@ void Images::forget_modules() {
   for (auto& [host, entry] : kernels_) {
     entry.kernel.reset();
     entry.max_dynamic_shared = 0;
+    entry.cluster = {0, 0, 0};
+    entry.non_portable_cluster = false;
   }
   for (auto& [host, entry] : textures_) entry.bound_address = 0;
 }

@@ -38,6 +38,8 @@ struct KernelEntry {
   std::optional<gpu::Kernel> kernel;
   std::uint64_t max_dynamic_shared = 0;  // opted in by cudaFuncSetAttribute
   int carveout = -1;
+  Dim3Arg cluster{0, 0, 0};  // required by cudaFuncSetAttribute; 0: it is not
+  bool non_portable_cluster = false;
 };
 
 struct VariableEntry {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "hosts/cuda/runtime.h"
@@ -31,6 +32,27 @@ CudaError check_shared(Runtime& runtime, const KernelEntry& entry, const ptx::Fu
   return error_invalid_value;
 }
 
+// What cudaFuncSetAttribute requires of a cluster, the portable size, and the grid.
+CudaError check_cluster(Runtime& runtime, const KernelEntry& entry, const ptx::Function& function,
+                        const Dim3Arg& grid, std::optional<Dim3Arg>& cluster) {
+  const unsigned most = runtime.device().shared.cluster_blocks;
+  if (!cluster && entry.cluster.x != 0) cluster = entry.cluster;
+  Dim3Arg size{function.req_cluster[0], function.req_cluster[1], function.req_cluster[2]};
+  if (cluster) {
+    const bool differs = size.x != 0 && (cluster->x != size.x || cluster->y != std::max(size.y, 1u) ||
+                                         cluster->z != std::max(size.z, 1u));
+    if (differs) return error_invalid_cluster_size;
+    size = *cluster;
+  }
+  if (!cluster && size.x == 0) return success;
+  const std::uint64_t blocks = std::uint64_t{size.x} * std::max(size.y, 1u) * std::max(size.z, 1u);
+  if (blocks == 1 || most == 0) return success;  // a device without clusters says so itself
+  if (size.x == 0 || blocks > (entry.non_portable_cluster ? std::max(most, 16u) : most) ||
+      grid.x % size.x != 0 || grid.y % std::max(size.y, 1u) != 0 || grid.z % std::max(size.z, 1u) != 0)
+    return error_invalid_cluster_size;
+  return success;
+}
+
 // The kernel's own parameter list says how much to read.
 CudaError copy_arguments(const ptx::Function& function, const Arguments& arguments,
                          std::vector<std::byte>& out) {
@@ -50,16 +72,20 @@ CudaError copy_arguments(const ptx::Function& function, const Arguments& argumen
 }
 
 CudaError prepare_kernel(Runtime& runtime, KernelEntry& entry, const Dim3Arg& grid, const Dim3Arg& block,
-                         const Arguments& arguments, std::size_t shared, PreparedLaunch& out) {
+                         const Arguments& arguments, std::size_t shared, std::optional<Dim3Arg> cluster,
+                         PreparedLaunch& out) {
   gpu::Gpu& gpu = runtime.gpu();
   out.kernel = runtime.images.resolve(entry, gpu);
   const ptx::Function& function = gpu.module(out.kernel.module).functions[out.kernel.function];
   const CudaError fits = check_shared(runtime, entry, function, shared);
   if (fits != success) return fits;
+  const CudaError shape = check_cluster(runtime, entry, function, grid, cluster);
+  if (shape != success) return shape;
   const CudaError copied = copy_arguments(function, arguments, out.parameters);
   if (copied != success) return copied;
   out.grid = grid;
   out.block = block;
+  out.cluster = cluster;
   out.shared = static_cast<std::uint32_t>(shared);
   return success;
 }
@@ -70,26 +96,29 @@ CudaError prepare(Runtime& runtime, const void* host, const Dim3Arg& grid, const
                   void** arguments, std::size_t shared, PreparedLaunch& out) {
   KernelEntry* const entry = runtime.find_kernel(host);
   if (entry == nullptr) return error_invalid_device_function;
-  return prepare_kernel(runtime, *entry, grid, block, {.each = arguments}, shared, out);
+  return prepare_kernel(runtime, *entry, grid, block, {.each = arguments}, shared, {}, out);
 }
 
 SubmitNode submit_of(PreparedLaunch launch) {
   return [l = std::move(launch)](Runtime& runtime, StreamHandle handle, bool first) {
     const std::optional<gpu::StreamId> stream = runtime.stream(handle);
     if (!stream) return error_invalid_resource_handle;
+    std::optional<exec::Dim3> cluster;
+    if (l.cluster) cluster = exec::Dim3{l.cluster->x, l.cluster->y, l.cluster->z};
     runtime.gpu().launch(l.kernel, {l.grid.x, l.grid.y, l.grid.z}, {l.block.x, l.block.y, l.block.z},
-                         l.shared, l.parameters, *stream, !first);
+                         l.shared, l.parameters, *stream, !first, cluster);
     return success;
   };
 }
 
 CudaError launch(Runtime& runtime, KernelEntry& entry, const Dim3Arg& grid, const Dim3Arg& block,
-                 const Arguments& arguments, std::size_t shared, StreamHandle stream_handle) {
+                 const Arguments& arguments, std::size_t shared, StreamHandle stream_handle,
+                 std::optional<Dim3Arg> cluster) {
   runtime.gpu();
   const std::optional<gpu::StreamId> stream = runtime.stream(stream_handle);
   if (!stream) return error_invalid_resource_handle;
   PreparedLaunch prepared;
-  const CudaError code = prepare_kernel(runtime, entry, grid, block, arguments, shared, prepared);
+  const CudaError code = prepare_kernel(runtime, entry, grid, block, arguments, shared, cluster, prepared);
   if (code != success) return code;
   if (runtime.graphs.capture_of(*stream) == nullptr)
     return submit_of(std::move(prepared))(runtime, stream_handle, true);
@@ -98,13 +127,14 @@ CudaError launch(Runtime& runtime, KernelEntry& entry, const Dim3Arg& grid, cons
 }
 
 CudaError launch(Runtime& runtime, const void* host, const Dim3Arg& grid, const Dim3Arg& block,
-                 void** arguments, std::size_t shared, StreamHandle stream) {
+                 void** arguments, std::size_t shared, StreamHandle stream, std::optional<Dim3Arg> cluster) {
   KernelEntry* const entry = runtime.find_kernel(host);
   if (entry == nullptr) return error_invalid_device_function;
-  return launch(runtime, *entry, grid, block, {.each = arguments}, shared, stream);
+  return launch(runtime, *entry, grid, block, {.each = arguments}, shared, stream, cluster);
 }
 
-CudaError check_attributes(Runtime& runtime, const void* list, unsigned count, const char* caller) {
+CudaError read_attributes(Runtime& runtime, const void* list, unsigned count, const char* caller,
+                          std::optional<Dim3Arg>& out) {
   const auto* attributes = static_cast<const LaunchAttribute*>(list);
   for (unsigned i = 0; i < count; ++i) {
     const LaunchAttribute& a = attributes[i];
@@ -114,8 +144,8 @@ CudaError check_attributes(Runtime& runtime, const void* list, unsigned count, c
     if (a.id == cluster) {
       Dim3Arg size{};
       std::memcpy(&size, a.bytes, sizeof size);
-      if (std::uint64_t{size.x} * size.y * size.z > 1)
-        return runtime.unsupported(caller, "thread block clusters");
+      if (size.x == 0 || size.y == 0 || size.z == 0) return error_invalid_value;
+      out = size;
     }
   }
   return success;

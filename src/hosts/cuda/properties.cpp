@@ -152,7 +152,9 @@ void fill_properties(const device::Device& device, int layout, void* out) {
   write_textures(w);
   write_memory(w, device);
   w.integer(1, since_12);  // hostRegisterSupported
-  w.zeros(12, since_12);   // sparse arrays ... unified function pointers: none of them
+  w.zeros(10, since_12);   // sparse arrays ... events between processes: none of them
+  w.integer(device.shared.cluster_blocks != 0 ? 1 : 0, since_12);
+  w.zeros(1, since_12);  // unified function pointers
   w.zeros(2 + 1 + 60, only_12);
   w.zeros(7 + 56, since_13);
   w.finish();
@@ -218,6 +220,7 @@ bool device_attribute(const device::Device& d, int attribute, int& value) {
     case 97: return answer(static_cast<std::int64_t>(d.sm.shared_bytes_per_block_optin));
     case 106: return answer(d.sm.max_blocks);
     case 111: return answer(d.sm.shared_reserved_per_block);
+    case 120: return answer(d.shared.cluster_blocks != 0 ? 1 : 0);
     // Features a program may ask for before it uses them; none of these is there.
     case 17:
     case 18:
@@ -248,7 +251,6 @@ bool device_attribute(const device::Device& d, int attribute, int& value) {
     case 117:
     case 118:
     case 119:
-    case 120:
     case 121:
     case 125:
     case 133: return answer(0);

@@ -37,6 +37,7 @@ class RecordingBlock final : public ResidentBlock {
       : launch_(launch), share_(share), inner_(std::move(inner)), warps_(warps) {}
 
   void reset(std::uint64_t block, unsigned sm, unsigned first_warp_slot) override {
+    if (launch_.cluster_blocks() > 1) refuse_clusters();
     inner_->reset(block, sm, first_warp_slot);
     for (WarpEncoder& warp : warps_) warp.begin();
     segment_ = {.block = launch_.block_number(block)};

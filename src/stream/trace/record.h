@@ -26,6 +26,7 @@ class RecordingLaunch final : public WarpSource {
   std::uint32_t local_bytes() const override { return inner_.local_bytes(); }
   std::uint64_t block_count() const override { return inner_.block_count(); }
   std::uint64_t block_number(std::uint64_t index) const override { return inner_.block_number(index); }
+  unsigned cluster_blocks() const override { return inner_.cluster_blocks(); }
   std::unique_ptr<SmShare> make_share(Effects effects) const override;
   bool one_at_a_time() const override { return inner_.one_at_a_time(); }
   const Code* code_of(const ptx::Function& f) const override { return inner_.code_of(f); }

@@ -340,8 +340,9 @@ TEST(Forms, RefusedFamiliesAreKnownByName) {
         "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group",
         "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32", "multimem.ld_reduce.global.add.u32",
         "suld.b.2d.b32.trap", "sust.b.2d.b32.trap", "tld4.r.2d.v4.f32.f32", "txq.width.b32",
-        "tex.level.2d.v4.f32.f32", "mapa.u64", "cvt.rn.satfinite.e4m3x2.f32", "atom.global.v2.f32.add",
-        "barrier.cluster.arrive", "red.async.relaxed.cluster.u32", "mov.b128", "alloca.u64"}) {
+        "tex.level.2d.v4.f32.f32", "cvt.rn.satfinite.e4m3x2.f32", "atom.global.v2.f32.add",
+        "clusterlaunchcontrol.query_cancel.is_canceled.pred.b128", "red.async.relaxed.cluster.u32",
+        "mov.b128", "alloca.u64"}) {
     const auto f = failure(kernel(std::string(opcode) + ";\nret;"));
     EXPECT_EQ(f.code, ExitCode::unsupported) << opcode;
     EXPECT_NE(f.message.find("is not supported"), std::string::npos) << opcode << ": " << f.message;

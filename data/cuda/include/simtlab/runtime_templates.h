@@ -117,6 +117,14 @@ inline cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* dynamic_sha
   return ::cudaOccupancyAvailableDynamicSMemPerBlock(dynamic_shared, reinterpret_cast<const void*>(function), blocks, block_size);
 }
 template <class T>
+inline cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, T* function, const cudaLaunchConfig_t* config) {
+  return ::cudaOccupancyMaxActiveClusters(clusters, reinterpret_cast<const void*>(function), config);
+}
+template <class T>
+inline cudaError_t cudaOccupancyMaxPotentialClusterSize(int* blocks, T* function, const cudaLaunchConfig_t* config) {
+  return ::cudaOccupancyMaxPotentialClusterSize(blocks, reinterpret_cast<const void*>(function), config);
+}
+template <class T>
 inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, T* function, int block_size, size_t dynamic_shared) {
   return ::cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, reinterpret_cast<const void*>(function), block_size,
                                                          dynamic_shared);

@@ -24,9 +24,14 @@ CudaError attribute_of(Runtime& r, KernelEntry& entry, int attribute, int* out) 
                         a.cache_mode_ca,
                         a.max_dynamic_shared,
                         a.carveout};
+  const ClusterAttributes clusters = cluster_attributes(r, entry);
   constexpr int known = static_cast<int>(std::size(values));
   if (out == nullptr || attribute < 0 || attribute > attribute_last_cluster) return error_invalid_value;
-  *out = attribute < known ? values[attribute] : 0;  // no clusters
+  *out = attribute < known                       ? values[attribute]
+         : attribute == attribute_cluster_policy ? 0
+         : attribute == attribute_non_portable   ? clusters.non_portable
+         : attribute == known                    ? clusters.must_be_set
+                                                 : clusters.size[attribute - known - 1];
   return success;
 }
 
@@ -36,7 +41,7 @@ DriverResult get_attribute(int* out, int attribute, const void* function) {
 }
 DriverResult set_attribute(const void* function, int attribute, int value) {
   return with_function(function, [&](Runtime& r, KernelEntry& entry) {
-    return set_function_attribute(r, entry, attribute, value, "cuFuncSetAttribute");
+    return set_function_attribute(r, entry, attribute, value);
   });
 }
 DriverResult name_of(const char** out, const void* function) {
@@ -79,6 +84,7 @@ struct Launch {
   StreamHandle stream;
   void** parameters;
   void** extra;
+  std::optional<Dim3Arg> cluster;
 };
 
 DriverResult launch_kernel(const Launch& l) {
@@ -86,7 +92,7 @@ DriverResult launch_kernel(const Launch& l) {
     Arguments arguments{.each = l.parameters};
     if (l.extra != nullptr && (l.parameters != nullptr || !packed_arguments(l.extra, arguments)))
       return error_invalid_value;
-    return launch(r, entry, l.grid, l.block, arguments, l.shared, l.stream);
+    return launch(r, entry, l.grid, l.block, arguments, l.shared, l.stream, l.cluster);
   });
 }
 
@@ -199,19 +205,26 @@ SIMTLAB_DRIVER_API DriverResult cuLaunchKernel(const void* function, unsigned gr
                                                unsigned grid_z, unsigned block_x, unsigned block_y,
                                                unsigned block_z, unsigned shared, StreamHandle stream,
                                                void** parameters, void** extra) {
-  return launch_kernel(
-      {function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared, stream, parameters, extra});
+  return launch_kernel({function,
+                        {grid_x, grid_y, grid_z},
+                        {block_x, block_y, block_z},
+                        shared,
+                        stream,
+                        parameters,
+                        extra,
+                        {}});
 }
 SIMTLAB_DRIVER_API DriverResult cuLaunchKernelEx(const DriverLaunchConfig* config, const void* function,
                                                  void** parameters, void** extra) {
   if (config == nullptr) return driver_invalid_value;
+  std::optional<Dim3Arg> cluster;
   const DriverResult allowed = in_context([&](Runtime& r) {
     return driver_result(
-        check_attributes(r, config->attributes, config->attribute_count, "cuLaunchKernelEx"));
+        read_attributes(r, config->attributes, config->attribute_count, "cuLaunchKernelEx", cluster));
   });
   if (allowed != driver_success) return allowed;
   return launch_kernel(
-      {function, config->grid, config->block, config->shared, config->stream, parameters, extra});
+      {function, config->grid, config->block, config->shared, config->stream, parameters, extra, cluster});
 }
 SIMTLAB_DRIVER_API DriverResult cuLaunchCooperativeKernel() {
   return in_context([](Runtime& r) {
