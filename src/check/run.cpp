@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <new>
 #include <optional>
+#include <span>
 
 #include "base/error.h"
 #include "check/patch.h"
 #include "check/runner.h"
+#include "check/shadow.h"
 
 namespace simtlab::check {
 namespace {
@@ -18,16 +21,25 @@ namespace {
 struct Snapshot {
   struct Piece {
     std::uint64_t address = 0;
-    std::vector<std::byte> bytes;
+    std::span<const std::byte> bytes;
   };
   std::vector<Piece> pieces;
+  Reserved room;
 
-  explicit Snapshot(exec::GlobalMemory& memory) {
+  explicit Snapshot(exec::GlobalMemory& memory) : room(bytes_of(memory)) {
+    if (room.data() == nullptr) throw std::bad_alloc();
+    room.in_large_pages(0, bytes_of(memory));
+    std::byte* to = room.data();
     memory.for_each(0, ~std::uint64_t{0}, [&](const exec::Allocation& a) {
-      Piece& piece = pieces.emplace_back();
-      piece.address = a.address;
-      piece.bytes.assign(memory.host(a.address), memory.host(a.address) + a.bytes);
+      std::memcpy(to, memory.host(a.address), a.bytes);
+      pieces.push_back({a.address, {to, a.bytes}});
+      to += a.bytes;
     });
+  }
+  static std::uint64_t bytes_of(exec::GlobalMemory& memory) {
+    std::uint64_t bytes = 1;  // a mapping has something
+    memory.for_each(0, ~std::uint64_t{0}, [&](const exec::Allocation& a) { bytes += a.bytes; });
+    return bytes;
   }
   void restore(exec::GlobalMemory& memory) const {
     for (const Piece& piece : pieces)

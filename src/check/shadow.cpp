@@ -1,6 +1,7 @@
 #include "check/shadow.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
@@ -33,6 +34,12 @@ void Reserved::clear(std::uint64_t from, std::uint64_t bytes) {
   std::memset(data_ + from, 0, first_page - from);
   if (last_page > first_page) ::madvise(data_ + first_page, last_page - first_page, MADV_DONTNEED);
   std::memset(data_ + last_page, 0, end - last_page);
+}
+
+void Reserved::in_large_pages(std::uint64_t from, std::uint64_t bytes) {
+  if (data_ == nullptr || from >= bytes_) return;
+  const std::uint64_t first = pages(from), end = from + std::min(bytes, bytes_ - from);
+  if (end > first + page) ::madvise(data_ + first, (end - first) / page * page, MADV_HUGEPAGE);
 }
 
 bool all_set(const std::uint64_t* bits, std::uint64_t first, std::uint64_t count) {
@@ -72,14 +79,43 @@ void set_bits(std::uint64_t* bits, std::uint64_t first, std::uint64_t count, boo
   }
 }
 
+namespace {
+
+// Where a program touches a byte a page, its cells would fill large pages: so much of the host's memory may
+// go into that.
+std::uint64_t spare_memory() {
+  const long all = ::sysconf(_SC_PHYS_PAGES), size = ::sysconf(_SC_PAGESIZE);
+  return all <= 0 || size <= 0 ? 0 : static_cast<std::uint64_t>(all) / 16 * static_cast<std::uint64_t>(size);
+}
+
+constexpr std::uint64_t large_allocation = 4 << 20;
+
+}  // namespace
+
 Shadow::Shadow(std::uint64_t first, std::uint64_t bytes)
     : first_(first),
       bytes_(bytes),
+      large_words_(spare_memory()),
+      large_bytes_(large_words_),
       writers_(bytes / 4 * sizeof(Half)),
       readers_(bytes / 4 * sizeof(Half)),
       byte_writers_(bytes * sizeof(Half)),
       byte_readers_(bytes * sizeof(Half)),
       written_(bytes / 8 + 8) {}
+
+void Shadow::expect(std::uint64_t address, std::uint64_t bytes) {
+  if (!holds(address) || bytes < large_allocation) return;
+  const std::uint64_t at = offset(address), words = bytes / 4 * sizeof(Half), cells = bytes * sizeof(Half);
+  if (2 * words <= large_words_) {
+    large_words_ -= 2 * words;
+    writers_.in_large_pages(at / 4 * sizeof(Half), words);
+    readers_.in_large_pages(at / 4 * sizeof(Half), words);
+  }
+  if (2 * cells > large_bytes_) return;
+  large_bytes_ -= 2 * cells;
+  byte_writers_.in_large_pages(at * sizeof(Half), cells);
+  byte_readers_.in_large_pages(at * sizeof(Half), cells);
+}
 
 void Shadow::forget(std::uint64_t address, std::uint64_t bytes) {
   if (!holds(address) || bytes == 0) return;

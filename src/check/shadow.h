@@ -20,6 +20,8 @@ class Reserved {
   std::byte* data() const { return data_; }
   // Zeroes [from, from + bytes); whole pages go back to the host.
   void clear(std::uint64_t from, std::uint64_t bytes);
+  // The host may take large pages there: fewer of them have to be asked for.
+  void in_large_pages(std::uint64_t from, std::uint64_t bytes);
 
  private:
   std::byte* data_ = nullptr;
@@ -48,6 +50,8 @@ class Shadow {
   }
   std::uint64_t* written() const { return reinterpret_cast<std::uint64_t*>(written_.data()); }
   std::uint64_t offset(std::uint64_t address) const { return address - first_; }
+  // Memory comes: large allocations get large pages, as far as the host has plenty of memory.
+  void expect(std::uint64_t address, std::uint64_t bytes);
   // Memory comes or goes: nobody has touched it, nothing has been written.
   void forget(std::uint64_t address, std::uint64_t bytes);
   void forget_cells();  // of everything
@@ -56,6 +60,7 @@ class Shadow {
   static Half* half(const Reserved& r) { return reinterpret_cast<Half*>(r.data()); }
 
   std::uint64_t first_, bytes_;
+  std::uint64_t large_words_, large_bytes_;  // of which cells may still lie in large pages
   Reserved writers_, readers_, byte_writers_, byte_readers_, written_;
 };
 
