@@ -56,6 +56,7 @@ Checker::~Checker() { memory_.set_on_write({}); }
 
 void Checker::allocated(std::uint64_t address, std::uint64_t bytes) {
   shadow_.forget(address, bytes);
+  shadow_.expect(address, bytes);
   tracked_[address] = bytes;
   auto old = gone_.lower_bound(address);
   if (old != gone_.begin() && std::prev(old)->first + std::prev(old)->second.bytes > address) --old;

@@ -127,6 +127,13 @@ bool Clocks::knows(Id clock, std::uint32_t launch, std::uint64_t block, std::uin
   return false;
 }
 
+bool Clocks::knows_of(Id clock, std::uint32_t launch, std::uint64_t block) const {
+  const std::span<const Known> list = at(clock);
+  const std::tuple block_first(launch, block, 0u);
+  const auto k = std::ranges::lower_bound(list, block_first, {}, place);
+  return k != list.end() && k->launch == launch && k->block == block;
+}
+
 void Clocks::clear() {
   lists_.resize(1);
   number_anew();

@@ -32,6 +32,8 @@ class Clocks {
   // lanes: all of them have to be known of.
   bool knows(Id clock, std::uint32_t launch, std::uint64_t block, std::uint32_t warp, std::uint32_t lanes,
              Time time) const;
+  // Anything at all of the block.
+  bool knows_of(Id clock, std::uint32_t launch, std::uint64_t block) const;
   void clear();
 
   std::size_t held() const { return held_; }

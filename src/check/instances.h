@@ -14,6 +14,7 @@ struct Instance {
   std::uint32_t launch = 0;
   Time begin;         // of its warps when this part began
   bool fine = false;  // of its launch: several readers are lists (readers.h)
+  std::uint64_t cluster = 0;
 };
 
 class Instances {

@@ -86,7 +86,10 @@ std::string global_place(const exec::GlobalMemory& memory, std::uint64_t address
 }
 
 std::string shared_place(const ptx::Module& module, const ptx::Function& kernel, std::uint64_t offset,
-                         unsigned bytes) {
+                         unsigned bytes, std::uint64_t stride) {
+  if (stride != 0)
+    return fmt::format("{} of block {} of the cluster", shared_place(module, kernel, offset % stride, bytes),
+                       offset / stride);
   const ptx::Variable* best = nullptr;
   for (const ptx::Variable& v : module.variables) {
     if (v.space != ptx::Space::shared) continue;

@@ -27,7 +27,9 @@ namespace {
 
 bool is_small(ptx::Scope scope) { return scope == ptx::Scope::cta || scope == ptx::Scope::cluster; }
 // The scope of one includes the thread of the other.
-bool includes(ptx::Scope scope, bool same_block) { return same_block || !is_small(scope); }
+bool includes(ptx::Scope scope, bool same_block, bool same_cluster) {
+  return same_block || !is_small(scope) || (same_cluster && scope == ptx::Scope::cluster);
+}
 
 unsigned time_in(const Time& begin, std::uint32_t epoch, std::uint32_t step) {
   if (epoch == begin.epoch) return step < begin.step ? 0 : step - begin.step;
@@ -36,57 +38,6 @@ unsigned time_in(const Time& begin, std::uint32_t epoch, std::uint32_t step) {
 
 }  // namespace
 
-void Races::all_is_over() {
-  if (!instances_.forget()) shadow_.forget_cells();
-  low_ = instances_.next();
-  before_.clear();
-  clocks_.clear();
-  readers_.clear();
-  released_.clear();
-}
-
-std::uint32_t Races::begin_launch(std::vector<std::uint32_t> before) {
-  std::ranges::sort(before);
-  before_[++launches_] = std::move(before);
-  return launches_;
-}
-
-void Races::begin_block(Block& b, std::uint32_t launch, std::uint64_t number, unsigned warps,
-                        unsigned threads, std::uint32_t shared_bytes, bool fine) {
-  b.block = number;
-  b.launch = launch;
-  b.epoch = 0;
-  b.begin = {};
-  b.instance = b.first = instances_.add({number, launch, {}, fine});
-  b.warps.assign(warps, {b.instance, {}, 0, 0});
-  b.fine = fine;
-  b.words = (shared_bytes + 3) / 4;
-  if (b.writers.size() != b.words) {
-    b.writers.assign(b.words, 0);
-    b.readers.assign(b.words, 0);
-    b.byte_writers.clear();
-    b.byte_readers.clear();
-  }
-  if (b.races == nullptr) {
-    b.races = this;
-    blocks_.push_back(&b);
-  }
-  if (!fine) {
-    b.knows.clear();  // no numbers of clocks that may go
-    return;
-  }
-  b.knows.assign(threads, 0);
-  b.seen.assign(threads, 0);
-  b.near.assign(threads, 0);
-  b.flags.assign(threads, 0);
-  b.fenced.assign(threads, {});
-  b.left.assign(threads, 0);
-  b.has_left = false;
-  b.released.clear();
-  b.polls.assign(warps, {});
-  b.arrived.fill({});
-}
-
 // ---- order
 
 bool Races::same_block(Half h, const Me& me) const {
@@ -94,6 +45,11 @@ bool Races::same_block(Half h, const Me& me) const {
   if (instance == me.instance) return true;
   const Instance& i = instances_.at(instance);
   return i.launch == me.block->launch && i.block == me.block->block;
+}
+
+bool Races::same_cluster(Half h, const Me& me) const {
+  const Instance& i = instances_.at(instance_of(h));
+  return i.launch == me.block->launch && i.cluster == me.block->cluster;
 }
 
 namespace {
@@ -163,7 +119,8 @@ void Races::check_one(Half h, std::uint32_t lanes, const Me& me, std::uint64_t a
   const bool same = i.launch == me.block->launch && i.block == me.block->block;
   Race::Why why = other.late ? Race::Why::late : Race::Why::unordered;
   if (other.strong && me.site->strong && other.bytes == me.site->bytes) {
-    if (!includes(other.scope, same) || !includes(me.site->scope, same))
+    const bool cluster = i.launch == me.block->launch && i.cluster == me.block->cluster;
+    if (!includes(other.scope, same, cluster) || !includes(me.site->scope, same, cluster))
       why = Race::Why::scope;
     else if ((other.volatile_ || me.site->volatile_) && !other.spins && !me.site->spins)
       why = Race::Why::volatile_;
@@ -309,9 +266,10 @@ namespace {
 bool Races::observes(Half writer, const Me& me) const {
   if (!me.fine || !me.site->atomic || many_of(writer) != Many::one) return false;
   const Site& other = sites_.at(site_of(writer));
-  const bool same = same_block(writer, me);
-  return other.strong && !other.volatile_ && other.bytes == me.site->bytes && includes(other.scope, same) &&
-         includes(me.site->scope, same) && (is_small(me.site->scope) || !is_small(other.scope));
+  const bool same = same_block(writer, me), cluster = same_cluster(writer, me);
+  return other.strong && !other.volatile_ && other.bytes == me.site->bytes &&
+         includes(other.scope, same, cluster) && includes(me.site->scope, same, cluster) &&
+         (is_small(me.site->scope) || !is_small(other.scope));
 }
 
 void Races::write(Half& writer, Half& reader, const Me& me, std::uint64_t address) {
@@ -331,7 +289,7 @@ void Races::write(Half& writer, Half& reader, const Me& me, std::uint64_t addres
   if (strong && !was_strong && reader == 0) reader = writer;
   writer = !after && strong && was_strong && !observes(writer, me) ? merge(writer, me, me.lanes) : me.half;
   if (!before(reader, me)) check(reader, me, address, false);
-  if (!strong) reader = 0;
+  if (!strong && reader != 0) reader = 0;  // what nobody reads costs no memory
 }
 
 [[gnu::always_inline]] inline void Races::touch(Cells cells, std::uint64_t at, const Me& me,
@@ -346,11 +304,11 @@ void Races::write(Half& writer, Half& reader, const Me& me, std::uint64_t addres
 inline void Races::split(Cells words, Cells bytes, std::uint64_t word) {
   if (words.writers[word] >= split_word) return;
   for (unsigned i = 0; i < 4; ++i) {
-    bytes.writers[word * 4 + i] = words.writers[word];
-    bytes.readers[word * 4 + i] = words.readers[word];
+    if (words.writers[word] != 0) bytes.writers[word * 4 + i] = words.writers[word];
+    if (words.readers[word] != 0) bytes.readers[word * 4 + i] = words.readers[word];
   }
   words.writers[word] = split_word;
-  words.readers[word] = 0;
+  if (words.readers[word] != 0) words.readers[word] = 0;
 }
 
 // A part of a word, or a word of which parts have been touched.
@@ -370,20 +328,22 @@ SIMTLAB_WIDE bool Races::touch_row(Cells words, std::uint64_t first, unsigned co
   const Half below = me.below, own = me.own, older = me.older, lane0 = me.half;
   const Flag joins = flag(me.plain && !me.site->writes);
   const unsigned synced = me.synced_time;
-  std::uint64_t other = 0, read = 0;
+  std::uint64_t other = 0, read = 0, any = 0;
   for (unsigned i = 0; i < count; ++i) {
     const Half mine = lane0 + (Half{i >> wide} << thread_shift), w = writers[i], r = readers[i];
     const Flag fine_w = plainly_before(w, below, own, older) | own_half(w, mine);
     const Flag fine_r = plainly_before(r, below, own, older) | own_half(r, mine);
     other |= (fine_w & (fine_r | joins)) ^ 1;
     read |= fine_r ^ 1;
+    any |= r;
   }
   if (other != 0) return false;
   if (!me.site->writes && read == 0) {
     for (unsigned i = 0; i < count; ++i) readers[i] = lane0 + (Half{i >> wide} << thread_shift);
   } else if (me.site->writes) {
     for (unsigned i = 0; i < count; ++i) writers[i] = lane0 + (Half{i >> wide} << thread_shift);
-    for (unsigned i = 0; i < count; ++i) readers[i] = 0;
+    if (any != 0)  // what nobody reads costs no memory
+      for (unsigned i = 0; i < count; ++i) readers[i] = 0;
   } else {
     for (unsigned i = 0; i < count; ++i)
       readers[i] = joined(readers[i], lane0 + (Half{i >> wide} << thread_shift), below, own, older, synced);
@@ -408,7 +368,7 @@ Races::Me Races::me_of(const Block& b, const Going& g) const {
   const Warp& w = b.warps[g.warp];
   Me me;
   me.block = &b;
-  me.low = shared ? b.first : low_;
+  me.low = shared ? b.shared->first : low_;
   me.instance = w.instance;
   me.below = Half{me.low} << instance_shift;
   me.own = Half{me.instance} << instance_shift;
@@ -427,12 +387,12 @@ void Races::access(Block& b, const Going& g) {
   const bool shared = g.space == ptx::Space::shared;
   Cells words = shadow_.words(), bytes = shadow_.bytes();
   if (shared) {
-    if (b.byte_writers.empty() && g.bytes < 4) {
-      b.byte_writers.resize(b.words * 4);
-      b.byte_readers.resize(b.words * 4);
+    if (b.shared->byte_writers.empty() && g.bytes < 4) {
+      b.shared->byte_writers.resize(b.shared->words * 4);
+      b.shared->byte_readers.resize(b.shared->words * 4);
     }
-    words = {b.writers.data(), b.readers.data()};
-    bytes = {b.byte_writers.data(), b.byte_readers.data()};
+    words = {b.shared->writers.data(), b.shared->readers.data()};
+    bytes = {b.shared->byte_writers.data(), b.shared->byte_readers.data()};
   } else if (!shadow_.has_cells()) {
     return;
   }
@@ -463,7 +423,8 @@ void Races::access(Block& b, const Going& g) {
       const std::uint32_t run = (count == warp_lanes ? ~0u : (1u << count) - 1) << me.lane;
       if (row && count >= 4) {
         const std::uint64_t end = address + std::uint64_t{g.bytes} * count;
-        const bool inside = shared ? end <= b.words * 4 : shadow_.holds(address) && shadow_.holds(end - 1);
+        const bool inside =
+            shared ? end <= b.shared->words * 4 : shadow_.holds(address) && shadow_.holds(end - 1);
         me.half = make_half(me.instance, Many::one, me.thread, now, g.site);
         const std::uint64_t first = shared ? address : shadow_.offset(address);
         if (inside && step < 4)
@@ -476,7 +437,7 @@ void Races::access(Block& b, const Going& g) {
         }
       } else if (words_only && step == 0 && !site.writes &&
                  written_before(words, shared ? address : shadow_.offset(address), g.bytes,
-                                shared ? b.words * 4 : shadow_.size(), me)) {
+                                shared ? b.shared->words * 4 : shadow_.size(), me)) {
         // Else one of them may have written it.
         many = Many::warp;
         me.lanes = run;
@@ -490,7 +451,7 @@ void Races::access(Block& b, const Going& g) {
     me.half = make_half(me.instance, many, me.thread, now, g.site);
     std::uint64_t offset = address;
     if (shared) {
-      if (address + g.bytes > b.words * 4) continue;  // where accesses outside go on
+      if (address + g.bytes > b.shared->words * 4) continue;  // where accesses outside go on
     } else {
       if (!shadow_.holds(address)) continue;
       offset = shadow_.offset(address);
@@ -514,7 +475,8 @@ void Races::access(Block& b, const Going& g) {
 bool Races::may_poll(const Block& b, const Going& g, const Site& site) const {
   if (site.writes || g.bytes % 4 != 0 || g.bytes > 16) return false;
   const std::uint64_t address = g.addresses[__builtin_ctz(g.lanes)];
-  if (address % 4 != 0 || (g.space == ptx::Space::shared && address + g.bytes > b.words * 4)) return false;
+  if (address % 4 != 0 || (g.space == ptx::Space::shared && address + g.bytes > b.shared->words * 4))
+    return false;
   if (g.space != ptx::Space::shared && (!shadow_.holds(address) || !shadow_.holds(address + g.bytes - 1)))
     return false;
   for (std::uint32_t m = g.lanes; m != 0; m &= m - 1)
@@ -559,16 +521,16 @@ void Races::copies_ended(Block& b, unsigned warp, unsigned lane, std::uint32_t l
       make_half(w.instance, Many::one, warp * warp_lanes + lane, time_in(w.begin, b.epoch, w.step), site);
   const auto end = [&](Half& h) {
     if (h < split_word && site_of(h) == late_site && instance_of(h) >= b.first &&
-        thread_of(h) == warp * warp_lanes + lane)
+        thread_of(h) == warp * warp_lanes + lane && instances_.at(instance_of(h)).block == b.block)
       h = mine;
   };
   for (unsigned i = 0; i < bytes; i += 4) {
     const std::uint64_t word = (address + i) / 4;
-    if (word >= b.words) return;
-    if (b.writers[word] < split_word) {
-      end(b.writers[word]);
+    if (word >= b.shared->words) return;
+    if (b.shared->writers[word] < split_word) {
+      end(b.shared->writers[word]);
     } else {
-      for (unsigned k = 0; k < 4; ++k) end(b.byte_writers[word * 4 + k]);
+      for (unsigned k = 0; k < 4; ++k) end(b.shared->byte_writers[word * 4 + k]);
     }
   }
 }

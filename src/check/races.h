@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
@@ -75,14 +76,27 @@ class Races {
     bool in_sequence = false;  // of all fences of that kind (fence.sc, __threadfence())
     friend bool operator==(const Fenced&, const Fenced&) = default;
   };
-  // At a location: by releases of the GPU's scope, and by those of a block's. block: that did the last of
-  // them; several: not all of them.
-  struct Released {
-    Clocks::Id wide = 0, narrow = 0;
-    std::uint64_t wide_block = 0, narrow_block = 0;
-    bool wide_several = false;
+  // Scopes, the widest first: of the GPU, of a cluster, of a block.
+  static constexpr unsigned scopes = 3;
+  // At a location, by releases of one scope: of which block and cluster the last one was, and whether others
+  // are among them.
+  struct Tier {
+    Clocks::Id clock = 0;
+    std::uint64_t block = 0, cluster = 0;
+    bool blocks = false, clusters = false;
   };
+  using Released = std::array<Tier, scopes>;
   using Locations = std::unordered_map<std::uint64_t, Released>;
+  // Shared memory: of a block, or of all blocks of a cluster behind one another.
+  struct Shared {
+    std::uint32_t first = 0;  // of the instances that use it
+    std::size_t words = 0;
+    std::vector<Half> writers, readers;            // by word
+    std::vector<Half> byte_writers, byte_readers;  // by byte; empty until parts of words are touched
+    Locations released;
+    // The cluster's barrier: what those have left who have arrived, and what they had when it let all go.
+    Clocks::Id arrived = 0, left = 0, done = 0, done_left = 0;
+  };
   struct Arrived {
     Clocks::Id clock = 0, left = 0;
     std::vector<std::pair<unsigned, std::uint32_t>> waiting;  // warps and their lanes
@@ -97,25 +111,23 @@ class Races {
   };
   // A block that has begun and not ended.
   struct Block {
-    std::uint64_t block = 0;
+    std::uint64_t block = 0, cluster = 0;
     std::uint32_t launch = 0, first = 0;  // first: of its instances
     std::uint32_t instance = 0, epoch = 0;
     Time begin;
     bool fine = false;  // releases, acquires, barriers for some
     std::vector<Warp> warps;
-    std::size_t words = 0;                         // of shared memory
-    std::vector<Half> writers, readers;            // by word
-    std::vector<Half> byte_writers, byte_readers;  // by byte; empty until parts of words are touched
-    // By thread: what it knows; what it has read of releases since its last fence; and of that what a lock's
-    // compare-and-swap did not read, after which nobody leaves out the fence
-    // (of `seen` what its own block released, which a fence of the block's scope acquires, in `near`)
-    std::vector<Clocks::Id> knows, seen, near, flags;
+    std::shared_ptr<Shared> shared;
+    // By thread: what it knows; what it has read of releases since its last fence, by the scope of the fence
+    // that acquires it; and of that what a lock's compare-and-swap did not read, after which nobody leaves
+    // out the fence
+    std::vector<Clocks::Id> knows, flags;
+    std::array<std::vector<Clocks::Id>, scopes> seen;
     std::vector<Fenced> fenced;
     // By thread: what fences of other threads released before a barrier that this one has passed, too. (All
     // __threadfence() are in one sequence: after the barrier an atomic of one thread releases it for all.)
     std::vector<Clocks::Id> left;
     bool has_left = false;
-    Locations released;       // in shared memory
     std::vector<Poll> polls;  // by warp
     std::array<Arrived, 16> arrived;
 
@@ -138,6 +150,16 @@ class Races {
   std::uint32_t begin_launch(std::vector<std::uint32_t> before);
   void begin_block(Block& block, std::uint32_t launch, std::uint64_t number, unsigned warps, unsigned threads,
                    std::uint32_t shared_bytes, bool fine);
+  // The same of a block in a cluster, whose shared memory has been there before.
+  void begin_block(Block& block, std::uint32_t launch, std::uint64_t number, unsigned warps, unsigned threads,
+                   std::uint64_t cluster, std::shared_ptr<Shared> shared);
+  std::shared_ptr<Shared> shared_of_cluster(std::uint64_t bytes) const;
+  // The cluster's barrier: lanes arrive; it has let all go; lanes that have waited go on.
+  void arrive_in_cluster(Block& block, unsigned warp, std::uint32_t lanes, bool releases);
+  static void cluster_met(Shared& shared);
+  void go_on_in_cluster(Block& block, unsigned warp, std::uint32_t lanes);
+  // Whether the lane knows of anything that the other block has done.
+  bool knows_of(const Block& block, unsigned thread, std::uint64_t other) const;
   void access(Block& block, const Going& going);
   // Every warp of the block has arrived.
   void barrier(Block& block);
@@ -161,6 +183,9 @@ class Races {
   void check_one(Half h, std::uint32_t lanes, const Me& me, std::uint64_t address, bool other_writes);
   Half merge(Half old, const Me& me, std::uint32_t lanes);
   bool same_block(Half h, const Me& me) const;
+  bool same_cluster(Half h, const Me& me) const;
+  void begin(Block& block, std::uint32_t launch, std::uint64_t number, unsigned warps, unsigned threads,
+             bool fine);
   bool is_list(Half h) const { return many_of(h) == Many::grid && instances_.at(instance_of(h)).fine; }
   void read(Half& writer, Half& reader, const Me& me, std::uint64_t address);
   void write(Half& writer, Half& reader, const Me& me, std::uint64_t address);
@@ -177,6 +202,8 @@ class Races {
   bool polls_again(const Block& block, const Going& going, Cells words, unsigned now) const;
   void note_poll(Block& block, const Going& going, Cells words, unsigned now) const;
   void synchronise(Block& block, const Going& going);
+  Clocks::Id acquired(const Block& block, const Released& there, unsigned scope) const;
+  void release(const Block& block, Tier& tier, unsigned scope, Clocks::Id clock) const;
   void synchronise(Block& block, Locations& locations, const Site& site, unsigned warp, unsigned lane,
                    std::uint64_t address);
   Clocks::Id snapshot(const Block& block, unsigned warp, std::uint32_t lanes, Clocks::Id knew) const;

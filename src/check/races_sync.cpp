@@ -12,9 +12,10 @@ bool acquires(ptx::MemOrder order) {
 bool releases(ptx::MemOrder order) {
   return order == ptx::MemOrder::release || order == ptx::MemOrder::acq_rel || order == ptx::MemOrder::sc;
 }
-// A scope that is not named is that of the GPU.
-bool small(ptx::Scope scope) { return scope == ptx::Scope::cta || scope == ptx::Scope::cluster; }
-ptx::Scope smaller(ptx::Scope a, ptx::Scope b) { return small(a) ? a : b; }
+// Among Races::scopes. A scope that is not named is that of the GPU.
+unsigned rank(ptx::Scope scope) {
+  return scope == ptx::Scope::cta ? 2 : scope == ptx::Scope::cluster ? 1 : 0;
+}
 
 }  // namespace
 
@@ -22,17 +23,23 @@ ptx::Scope smaller(ptx::Scope a, ptx::Scope b) { return small(a) ? a : b; }
 void Races::collect() {
   if (clocks_.held() < collect_from_) return;
   const auto of_locations = [](Locations& locations, const auto& f) {
-    for (auto& [address, released] : locations) f(released.wide), f(released.narrow);
+    for (auto& [address, released] : locations)
+      for (Tier& tier : released) f(tier.clock);
   };
   clocks_.collect([&](const auto& f) {
+    std::vector<const Shared*> done;  // each once
     of_locations(released_, f);
     for (Block* const b : blocks_) {
       if (b->knows.empty()) continue;
-      for (std::vector<Clocks::Id>* const clocks : {&b->knows, &b->seen, &b->near, &b->flags, &b->left})
+      for (std::vector<Clocks::Id>* const clocks :
+           {&b->knows, &b->seen[0], &b->seen[1], &b->seen[2], &b->flags, &b->left})
         for (Clocks::Id& clock : *clocks) f(clock);
       for (Fenced& fenced : b->fenced) f(fenced.knew);
       for (Arrived& arrived : b->arrived) f(arrived.clock), f(arrived.left);
-      of_locations(b->released, f);
+      if (std::ranges::find(done, b->shared.get()) != done.end()) continue;
+      done.push_back(b->shared.get());
+      of_locations(b->shared->released, f);
+      f(b->shared->arrived), f(b->shared->left), f(b->shared->done), f(b->shared->done_left);
     }
   });
   collect_from_ = std::max(garbage_, 2 * clocks_.held());
@@ -45,13 +52,13 @@ void Races::step(Block& b, unsigned warp) {
   const bool same_epoch = b.epoch == w.begin.epoch;
   if (w.step - (same_epoch ? w.begin.step : 0) <= most_steps) return;
   w.begin = {b.epoch, w.step};
-  w.instance = instances_.add({b.block, b.launch, w.begin, b.fine});
+  w.instance = instances_.add({b.block, b.launch, w.begin, b.fine, b.cluster});
 }
 
 void Races::barrier(Block& b) {
   if (b.fine) {
     collect();
-    for (std::vector<Clocks::Id>* const clocks : {&b.knows, &b.seen, &b.near, &b.flags}) {
+    for (std::vector<Clocks::Id>* const clocks : {&b.knows, &b.seen[0], &b.seen[1], &b.seen[2], &b.flags}) {
       Clocks::Id all = 0;
       for (const Clocks::Id clock : *clocks) all = clocks_.merge(all, clock);
       std::ranges::fill(*clocks, all);
@@ -65,7 +72,7 @@ void Races::barrier(Block& b) {
   ++b.epoch;
   if (b.epoch - b.begin.epoch > most_epochs) {
     b.begin = {b.epoch, 0};
-    b.instance = instances_.add({b.block, b.launch, b.begin, b.fine});
+    b.instance = instances_.add({b.block, b.launch, b.begin, b.fine, b.cluster});
   }
   for (Warp& w : b.warps) w = {b.instance, b.begin, 0, 0};
 }
@@ -112,7 +119,7 @@ Clocks::Id Races::left_by(const Block& b, unsigned warp, std::uint32_t lanes) {
     }
     lanes &= ~same;
     // Of fences before the last barrier it is known already.
-    if (fenced.in_sequence && !small(fenced.scope) && fenced.before.epoch == b.epoch)
+    if (fenced.in_sequence && rank(fenced.scope) == 0 && fenced.before.epoch == b.epoch)
       out = clocks_.merge(out, released_by(b, warp, same, fenced));
   }
   return out;
@@ -167,13 +174,14 @@ void Races::sync_warp(Block& b, unsigned warp, std::uint32_t lanes, std::uint32_
 void Races::fence(Block& b, unsigned warp, std::uint32_t lanes, ptx::Scope scope, bool in_sequence) {
   if (!b.fine) return;
   collect();
-  b.has_left = b.has_left || (in_sequence && !small(scope));
+  const unsigned narrow = rank(scope);
+  b.has_left = b.has_left || (in_sequence && narrow == 0);
   const Warp w = b.warps[warp];
   for (std::uint32_t m = lanes; m != 0; m &= m - 1) {
     const unsigned thread = warp * warp_lanes + static_cast<unsigned>(__builtin_ctz(m));
-    b.knows[thread] = clocks_.merge(b.knows[thread], small(scope) ? b.near[thread] : b.seen[thread]);
-    b.near[thread] = 0;
-    if (!small(scope)) b.seen[thread] = b.flags[thread] = 0;
+    b.knows[thread] = clocks_.merge(b.knows[thread], b.seen[narrow][thread]);
+    for (unsigned r = narrow; r < scopes; ++r) b.seen[r][thread] = 0;
+    if (narrow == 0) b.flags[thread] = 0;
     b.fenced[thread] = {b.knows[thread],
                         {b.epoch, w.step + 1},
                         w.synced,
@@ -189,39 +197,63 @@ void Races::synchronise(Block& b, const Going& g) {
   const bool shared = g.space == ptx::Space::shared;
   for (std::uint32_t m = g.lanes; m != 0; m &= m - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(m));
-    synchronise(b, shared ? b.released : released_, site, g.warp, lane, g.addresses[lane]);
+    synchronise(b, shared ? b.shared->released : released_, site, g.warp, lane, g.addresses[lane]);
   }
   if (site.writes && releases(site.inst().mods.order)) step(b, g.warp);
+}
+
+// What is released there for a thread of the block that acquires with a scope: both scopes have to include
+// the other's thread.
+Clocks::Id Races::acquired(const Block& b, const Released& there, unsigned scope) const {
+  Clocks::Id out = 0;
+  for (unsigned r = 0; r < scopes; ++r) {
+    const Tier& tier = there[r];
+    const bool block = tier.block == b.block, cluster = tier.cluster == b.cluster;
+    if ((r == 1 && !cluster) || (r == 2 && !block)) continue;
+    if ((scope == 1 && (!cluster || tier.clusters)) || (scope == 2 && (!block || tier.blocks))) continue;
+    out = clocks_.merge(out, tier.clock);
+  }
+  return out;
+}
+
+void Races::release(const Block& b, Tier& tier, unsigned scope, Clocks::Id clock) const {
+  if (clock == 0) return;
+  // Of another block or cluster, nobody who reads this one reads that one.
+  if ((scope == 1 && tier.cluster != b.cluster) || (scope == 2 && tier.block != b.block)) tier = {};
+  if (tier.clock != 0) {
+    tier.blocks = tier.blocks || tier.block != b.block;
+    tier.clusters = tier.clusters || tier.cluster != b.cluster;
+  }
+  tier.clock = clocks_.merge(tier.clock, clock);
+  tier.block = b.block;
+  tier.cluster = b.cluster;
 }
 
 void Races::synchronise(Block& b, Locations& locations, const Site& site, unsigned warp, unsigned lane,
                         std::uint64_t address) {
   const unsigned thread = warp * warp_lanes + lane;
   const ptx::MemOrder order = site.inst().mods.order;
+  const unsigned scope = rank(site.scope);
   Released* const there = [&]() -> Released* {
     const auto at = locations.find(address);
     return at == locations.end() ? nullptr : &at->second;
   }();
   if (site.reads && !site.arrives && there != nullptr) {
-    Clocks::Id read = 0;
-    if (!small(site.scope) || (!there->wide_several && there->wide_block == b.block)) read = there->wide;
-    if (there->narrow_block == b.block) read = clocks_.merge(read, there->narrow);
-    Clocks::Id& into = acquires(order) ? b.knows[thread] : b.seen[thread];
-    into = clocks_.merge(into, read);
-    Clocks::Id& near = b.near[thread];
-    if (!there->wide_several && there->wide_block == b.block) near = clocks_.merge(near, there->wide);
-    if (there->narrow_block == b.block) near = clocks_.merge(near, there->narrow);
+    const Clocks::Id read = acquired(b, *there, scope);
+    if (acquires(order)) b.knows[thread] = clocks_.merge(b.knows[thread], read);
+    for (unsigned r = acquires(order) ? scope + 1 : 0; r < scopes; ++r)
+      b.seen[r][thread] = clocks_.merge(b.seen[r][thread], acquired(b, *there, std::max(r, scope)));
     if (site.inst().mods.atom != ptx::AtomOp::cas) b.flags[thread] = clocks_.merge(b.flags[thread], read);
   }
   if (!site.writes) return;
-  Clocks::Id wide = 0, narrow = 0;
+  Clocks::Id by[scopes] = {};
   const Fenced& fenced = b.fenced[thread];
   if (releases(order)) {
-    (small(site.scope) ? narrow : wide) = snapshot(b, warp, 1u << lane, b.knows[thread]);
+    by[scope] = snapshot(b, warp, 1u << lane, b.knows[thread]);
   } else {
-    (small(site.scope) ? narrow : wide) = b.left[thread];
+    by[scope] = b.left[thread];
     if (fenced.before != Time{}) {
-      Clocks::Id& clock = small(smaller(fenced.scope, site.scope)) ? narrow : wide;
+      Clocks::Id& clock = by[std::max(rank(fenced.scope), scope)];
       clock = clocks_.merge(clock, released_by(b, warp, 1u << lane, fenced));
     }
   }
@@ -229,19 +261,45 @@ void Races::synchronise(Block& b, Locations& locations, const Site& site, unsign
   // A read-modify-write goes on with what the write that it reads has released; any other write ends it.
   Released out;
   if (site.reads && there != nullptr) out = *there;
-  if (narrow != 0) {
-    out.narrow = out.narrow_block == b.block ? clocks_.merge(out.narrow, narrow) : narrow;
-    out.narrow_block = b.block;
+  bool any = false;
+  for (unsigned r = 0; r < scopes; ++r) {
+    release(b, out[r], r, by[r]);
+    any = any || out[r].clock != 0;
   }
-  if (wide != 0) {
-    out.wide_several = out.wide != 0 && (out.wide_several || out.wide_block != b.block);
-    out.wide = clocks_.merge(out.wide, wide);
-    out.wide_block = b.block;
-  }
-  if (out.wide == 0 && out.narrow == 0)
-    locations.erase(address);
-  else
+  if (any)
     locations[address] = out;
+  else
+    locations.erase(address);
+}
+
+// ---- clusters
+
+void Races::arrive_in_cluster(Block& b, unsigned warp, std::uint32_t lanes, bool does_release) {
+  collect();
+  Shared& s = *b.shared;
+  if (does_release) {
+    s.arrived = clocks_.merge(s.arrived, snapshot(b, warp, lanes, known_to(b, warp, lanes)));
+    if (b.has_left) s.left = clocks_.merge(s.left, left_by(b, warp, lanes));
+  }
+  step(b, warp);
+}
+
+void Races::cluster_met(Shared& s) {
+  s.done = s.arrived;
+  s.done_left = s.left;
+  s.arrived = s.left = 0;
+}
+
+void Races::go_on_in_cluster(Block& b, unsigned warp, std::uint32_t lanes) {
+  for (std::uint32_t m = lanes; m != 0; m &= m - 1) {
+    const unsigned thread = warp * warp_lanes + static_cast<unsigned>(__builtin_ctz(m));
+    b.knows[thread] = clocks_.merge(b.knows[thread], b.shared->done);
+    b.left[thread] = clocks_.merge(b.left[thread], b.shared->done_left);
+  }
+}
+
+bool Races::knows_of(const Block& b, unsigned thread, std::uint64_t other) const {
+  return clocks_.knows_of(b.knows[thread], b.launch, other);
 }
 
 }  // namespace simtlab::check

@@ -24,14 +24,15 @@ class Runner final : public exec::BlockTurns {
          std::uint64_t number, const std::string& kernel, std::uint64_t order, const Patch& patch = {})
       : BlockTurns(options.first_block,
                    std::min(options.block_count, launch.block_count() - options.first_block),
-                   options.resident_blocks),
+                   exec::whole_clusters(launch.impl(), options.resident_blocks)),
         launch_(launch.impl()),
         options_(options),
         checker_(checker),
         id_(checker.begin_launch({number, kernel, launch.grid(), launch.block(), launch_.entry->function,
                                   launch_.module->module})),
         watch_(checker, launch_, id_),
-        order_(make_order(order, launch.block_count(), launch_.warps, exec::functional_turn)),
+        order_(make_order(order, launch.block_count() / launch.cluster_blocks(), launch_.warps,
+                          exec::functional_turn)),
         patch_(patch),
         numbers_(checker.options().numbers) {
     watch_.set_late_copies(order_.late_copies);
@@ -54,9 +55,17 @@ class Runner final : public exec::BlockTurns {
       blocks_.push_back(std::make_unique<WatchedBlock>());
       blocks_[place]->block = std::make_unique<exec::Block::Impl>(launch_);
     }
-    const std::uint64_t number = order_.block(block);
+    const std::uint64_t number = block_number(block);
     blocks_[place]->block->reset(number, 0, 0);
     watch_.begin(*blocks_[place], number);
+  }
+
+  // One cluster begins after another.
+  std::uint64_t block_number(std::uint64_t i) const {
+    const std::uint64_t blocks = launch_.params.cluster.count(), rank = i % blocks;
+    return exec::block_by_clusters(
+        launch_.params.grid, launch_.params.cluster,
+        order_.block(i / blocks) * blocks + (order_.warps_reversed ? blocks - 1 - rank : rank));
   }
 
   bool stuck(Place place, std::uint32_t steps, std::vector<exec::Stuck>& who) override {
@@ -95,6 +104,7 @@ class Runner final : public exec::BlockTurns {
         finished = finished && w.status == exec::WarpStatus::exited;
       }
       if (!progress && !finished && go_on_behind_patch(b)) continue;
+      if (!progress && !finished && exec::wait_for_cluster(*b.block)) return false;
       if (!progress && !finished) exec::report_deadlock(*b.block);
       if (finished) continue;
       if (hands_over(began)) return false;
@@ -124,6 +134,7 @@ class Runner final : public exec::BlockTurns {
   void run_slice(exec::Warp& w) {
     if (options_.interrupt != nullptr && *options_.interrupt)
       throw Error(ExitCode::interrupted, "interrupted", exec::whereabouts(*block_->block));
+    watch_.goes_on(*block_, w);
     std::uint64_t budget = order_.slice;
     if (options_.max_warp_instructions != 0) {
       if (result_.warp_instructions >= options_.max_warp_instructions)
@@ -322,6 +333,7 @@ class Runner final : public exec::BlockTurns {
       if (lanes != active) exec::set_mask(ctx, active);
     }
     if (kind == exec::kind_barrier || w.status == exec::WarpStatus::exited) watch_.has_arrived(*block_);
+    if (kind == exec::kind_barrier && w.status == exec::WarpStatus::ready) watch_.goes_on(*block_, w);
     return executed;
   }
 

@@ -57,7 +57,10 @@ Watch::Watch(Checker& checker, const exec::Launch::Impl& launch, std::uint32_t i
   const ptx::Module& module = *launch.module->module;
   functions_.resize(module.functions.size());
   const ptx::Function& entry = *launch.entry->function;
-  fine_ = checker.launch(id).beside;
+  fine_ = checker.launch(id).beside || launch.clusters != nullptr;
+  shared_stride_ =
+      launch.clusters == nullptr ? launch.shared_bytes : (std::uint64_t{launch.shared_bytes} + 63) / 64 * 64;
+  shared_end_ = shared_stride_ * launch.params.cluster.count();
   for (const ptx::Function& f : module.functions) {
     if (&f != &entry && (f.is_entry || entry.max_call_depth == 0)) continue;
     fine_ = fine_ || has_fine(f);
@@ -76,10 +79,13 @@ CheckedFunction& Watch::function(std::uint32_t index) {
 }
 
 void Watch::begin(WatchedBlock& b, std::uint64_t number) {
-  checker_.races().begin_block(b.races, id_, number, launch_.warps, launch_.threads, launch_.shared_bytes,
-                               fine_);
+  if (launch_.clusters != nullptr)
+    begin_in_cluster(b, number);
+  else
+    checker_.races().begin_block(b.races, id_, number, launch_.warps, launch_.threads, launch_.shared_bytes,
+                                 fine_);
   if (checker_.options().init) {
-    b.shared_written.assign((launch_.shared_bytes + 63) / 64 + 1, 0);
+    if (b.cluster == nullptr) b.shared_written.assign((launch_.shared_bytes + 63) / 64 + 1, 0);
     b.local_written.assign(
         (std::uint64_t{launch_.warps} * exec::warp_size * launch_.local_bytes + 63) / 64 + 1, 0);
   }
@@ -94,6 +100,7 @@ void Watch::begin(WatchedBlock& b, std::uint64_t number) {
     w.copies.clear();
     std::ranges::fill(w.groups, 0);
     if (w.any_unwritten) std::ranges::fill(w.unwritten, 0);
+    w.in_cluster = 0;
     w.any_unwritten = w.waits_at_patch = w.passed_patch = false;
   }
   const std::vector<std::uint32_t>& unset = function(launch_.params.function).unset;
@@ -115,14 +122,13 @@ std::uint32_t Watch::lanes_outside(const Warp& w, ptx::Space space, const std::u
                                    std::uint32_t lanes) const {
   const exec::OutsideAccesses* const outside = w.ctx.memory->outside;
   if (outside == nullptr) return 0;
-  const std::uint64_t last = space == ptx::Space::shared ? launch_.shared_bytes : outside->first();
+  const std::uint64_t last = space == ptx::Space::shared ? shared_end_ : outside->first();
   if (spread_of(addresses, lanes).high < last) return 0;
   std::uint32_t out = 0;
   for (std::uint32_t m = lanes; m != 0; m &= m - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(m));
     const std::uint64_t a = addresses[lane];
-    const bool there = space == ptx::Space::shared ? a >= launch_.shared_bytes : a >= outside->first();
-    if (there) out |= 1u << lane;
+    if (a >= last) out |= 1u << lane;
   }
   return out;
 }
@@ -141,13 +147,16 @@ void Watch::before(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f,
   now_ = {&b, &w, &x, &f, pc, &look};
   checker_.sink() = this;
   look_(w.ctx, x, bytes, !load, look);
+  const std::uint64_t* at = w.ctx.addresses;
+  if (look.space == ptx::Space::shared && b.cluster != nullptr) [[unlikely]] {
+    look_at_others(b, w, f, pc, w.ctx.mask, at);
+    at = shadow_addresses(b, w.ctx.mask, at);
+  }
   if (look.lie == Look::Lie::anywhere &&
       (look.space == ptx::Space::global || look.space == ptx::Space::shared))
-    if (const std::uint32_t away = lanes_outside(w, look.space, w.ctx.addresses, w.ctx.mask); away != 0)
-        [[unlikely]]
+    if (const std::uint32_t away = lanes_outside(w, look.space, at, w.ctx.mask); away != 0) [[unlikely]]
       outside(w, away);
-  if (look.space != ptx::Space::generic)
-    return look_at(b, w, x, f, pc, look.space, w.ctx.mask, w.ctx.addresses, look);
+  if (look.space != ptx::Space::generic) return look_at(b, w, x, f, pc, look.space, w.ctx.mask, at, look);
   // Lanes in different memories
   std::uint64_t addresses[exec::warp_size] = {};
   std::uint32_t shared = 0, local = 0, global = 0;
@@ -156,7 +165,9 @@ void Watch::before(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f,
     const std::uint64_t a = w.ctx.addresses[lane], window = a >> 32 << 32;
     const bool in_shared = window == ptx::shared_window, in_local = window == ptx::local_window;
     (in_shared ? shared : in_local ? local : global) |= 1u << lane;
-    addresses[lane] = in_shared || in_local ? a - window : a;
+    addresses[lane] = in_shared && b.cluster != nullptr ? shadow_address(b, a - window)
+                      : in_shared || in_local           ? a - window
+                                                        : a;
   }
   if (shared != 0) look_at(b, w, x, f, pc, ptx::Space::shared, shared, addresses, look);
   if (local != 0) look_at(b, w, x, f, pc, ptx::Space::local, local, addresses, look);
@@ -217,6 +228,8 @@ void Watch::behind(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f,
   const ptx::Inst& inst = *x.inst;
   if (inst.op != ptx::Op::cp_async) return;
   if (ptx::is_bulk_copy(inst)) return behind_bulk(b, w, x, f, pc);
+  const std::uint64_t* const to_shared =
+      b.cluster == nullptr ? w.ctx.addresses2 : shadow_addresses(b, w.ctx.mask, w.ctx.addresses2);
   Look look;
   now_ = {&b, &w, &x, &f, pc, &look};
   checker_.sink() = this;
@@ -233,13 +246,13 @@ void Watch::behind(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f,
   if (const std::uint32_t away = lanes_outside(w, look.space, w.ctx.addresses, reading); away != 0)
     outside(w, away, 1);
   look.space = ptx::Space::shared;
-  if (const std::uint32_t away = lanes_outside(w, look.space, w.ctx.addresses2, w.ctx.mask); away != 0)
+  if (const std::uint32_t away = lanes_outside(w, look.space, to_shared, w.ctx.mask); away != 0)
     outside(w, away, 0);
   if (checker_.options().init) {
-    note_written(b, w, ptx::Space::shared, w.ctx.mask, w.ctx.addresses2, bytes, look, true);
+    note_written(b, w, ptx::Space::shared, w.ctx.mask, to_shared, bytes, look, true);
     std::uint32_t copied = 0;  // what nobody wrote
     if (whole != 0) copied = unwritten_lanes(b, w, ptx::Space::global, whole, w.ctx.addresses, bytes, look);
-    if (copied != 0) note_written(b, w, ptx::Space::shared, copied, w.ctx.addresses2, bytes, look, false);
+    if (copied != 0) note_written(b, w, ptx::Space::shared, copied, to_shared, bytes, look, false);
   }
   if (!checker_.options().races && !late_copies_) return;
   const std::uint32_t source = checker_.options().races ? checker_.site(f, pc, SiteKind::source) : 0;
@@ -252,8 +265,7 @@ void Watch::behind(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f,
   const std::uint32_t site = checker_.options().races ? checker_.site(f, pc, SiteKind::late) : 0;
   if (site == 0 && !late_copies_) return;
   if (site != 0)
-    checker_.races().access(b.races,
-                            {w.ctx.warp, w.ctx.mask, site, ptx::Space::shared, w.ctx.addresses2, bytes});
+    checker_.races().access(b.races, {w.ctx.warp, w.ctx.mask, site, ptx::Space::shared, to_shared, bytes});
   WatchedWarp& watched = b.warps[w.ctx.warp];
   for (std::uint32_t m = w.ctx.mask; m != 0; m &= m - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(m));
@@ -261,7 +273,7 @@ void Watch::behind(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f,
               .lane = lane,
               .pc = pc,
               .function = &f,
-              .address = w.ctx.addresses2[lane],
+              .address = to_shared[lane],
               .bytes = bytes};
     if (std::byte* const to = late_copies_ ? copied_to(b, copy.address, bytes) : nullptr) {
       copy.held = true;
@@ -272,20 +284,21 @@ void Watch::behind(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f,
   // What they wrote comes when they end.
   for (std::uint32_t m = late_copies_ ? w.ctx.mask : 0; m != 0; m &= m - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(m));
-    if (std::byte* const to = copied_to(b, w.ctx.addresses2[lane], bytes))
+    if (std::byte* const to = copied_to(b, to_shared[lane], bytes))
       std::memcpy(to, overwritten_[lane].data(), bytes);
   }
 }
 
 std::byte* Watch::copied_to(WatchedBlock& b, std::uint64_t address, unsigned bytes) const {
-  return address + bytes <= launch_.shared_bytes ? b.block->shared.data() + address : nullptr;
+  return address + bytes <= shared_end_ ? shared_byte(b, address) : nullptr;
 }
 
 void Watch::keep_overwritten(WatchedBlock& b, const Warp& w, const XInst& x) {
   const unsigned bytes = x.inst->mods.copy_bytes;
   for (std::uint32_t m = w.ctx.mask; m != 0; m &= m - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(m));
-    const std::uint64_t address = exec::address_of(w.ctx, x, 0, lane) % ptx::window_bytes;
+    const std::uint64_t named = exec::address_of(w.ctx, x, 0, lane) % ptx::window_bytes,
+                        address = b.cluster == nullptr ? named : shadow_address(b, named);
     if (const std::byte* const to = copied_to(b, address, bytes))
       std::memcpy(overwritten_[lane].data(), to, bytes);
   }
@@ -314,9 +327,9 @@ std::uint64_t* Watch::written_bits(WatchedBlock& b, const Warp& w, ptx::Space sp
                                    std::uint64_t address, unsigned bytes, std::uint64_t& first) {
   switch (space) {
     case ptx::Space::shared:
-      if (address + bytes > launch_.shared_bytes) return nullptr;
+      if (address + bytes > shared_end_) return nullptr;
       first = address;
-      return b.shared_written.data();
+      return shared_written(b).data();
     case ptx::Space::local:
       if (address + bytes > launch_.local_bytes) return nullptr;
       first = (std::uint64_t{w.ctx.warp} * exec::warp_size + lane) * launch_.local_bytes + address;
@@ -336,7 +349,7 @@ constexpr std::uint64_t most_span = 1u << 31;
 
 // The bitmap of this memory reaches as far.
 bool Watch::holds_all(ptx::Space space, std::uint64_t high, unsigned bytes) const {
-  return space == ptx::Space::shared ? high + bytes <= launch_.shared_bytes
+  return space == ptx::Space::shared ? high + bytes <= shared_end_
                                      : checker_.shadow().holds(high + bytes - 1);
 }
 
@@ -448,7 +461,7 @@ void Watch::unwritten_use(WatchedBlock& b, const Warp& w, const Origin& o, Check
     found->accesses.push_back(checker_.access_of(f, pc, id_, b.races.block,
                                                  w.ctx.warp * exec::warp_size + lane, "use of the value"));
   if (o.space == ptx::Space::shared)
-    found->memory = shared_place(*f.module, *launch_.entry->function, o.address, bytes);
+    found->memory = shared_place(*f.module, *launch_.entry->function, o.address, bytes, place_in_cluster());
   else if (o.space != ptx::Space::local)
     found->memory = global_place(checker_.memory(), o.address, bytes);
   found->hint =
@@ -509,8 +522,8 @@ std::string Watch::memory_value(const ptx::Inst& inst, bool shared, std::uint64_
   if (bytes > 8) return {};
   std::uint64_t bits = 0;
   if (shared) {
-    if (address + bytes > launch_.shared_bytes) return {};
-    std::memcpy(&bits, now_.block->block->shared.data() + address, bytes);
+    if (address + bytes > shared_end_) return {};
+    std::memcpy(&bits, shared_byte(*now_.block, address), bytes);
   } else {
     if (checker_.memory().find(address, bytes) == nullptr) return {};
     std::memcpy(&bits, checker_.memory().host(address), bytes);

@@ -50,7 +50,8 @@ struct WatchedWarp {
   std::vector<std::uint32_t> unset, unset_preds;
   bool any_unwritten = false;
   bool waits_at_patch = false, passed_patch = false;
-  Origin origin;  // of the last one
+  std::uint32_t in_cluster = 0;  // lanes that wait at the cluster's barrier
+  Origin origin;                 // of the last one
 };
 
 // The last ordinary store to a word of shared memory; of blocks whose kernel copies from there in bulk.
@@ -58,10 +59,18 @@ struct OrdinaryStore {
   std::uint32_t thread = 0, site = 0, when = 0;  // when: 0: none
 };
 
+// Of the blocks of a cluster together: their shared memory, one behind the other, and what is known of it.
+struct WatchedCluster {
+  std::shared_ptr<Races::Shared> races;
+  std::vector<std::uint64_t> written;  // a bit a byte
+  std::uint64_t phase = 0;             // of the cluster's barrier
+};
+
 struct WatchedBlock {
   std::unique_ptr<exec::Block::Impl> block;
   Races::Block races;
-  std::vector<std::uint64_t> shared_written, local_written;  // a bit a byte
+  std::shared_ptr<WatchedCluster> cluster;                   // null: the block is alone
+  std::vector<std::uint64_t> shared_written, local_written;  // a bit a byte; of a cluster: its own
   std::vector<WatchedWarp> warps;
   std::vector<OrdinaryStore> ordinary;      // by word of shared memory; or empty
   std::vector<std::uint32_t> proxy_fences;  // by thread: when its last fence.proxy.async was
@@ -97,6 +106,11 @@ class Watch final : public RaceSink {
   void arrives(WatchedBlock& b, exec::Warp& w, const exec::XInst& x, CheckedFunction& f, std::uint32_t pc,
                std::uint32_t lanes);
   void has_arrived(WatchedBlock& b);
+  // The warp goes on, perhaps behind the barrier of its cluster.
+  void goes_on(WatchedBlock& b, exec::Warp& w) {
+    if (b.warps[w.ctx.warp].in_cluster != 0) [[unlikely]]
+      behind_cluster_barrier(b, w);
+  }
   void exits(WatchedBlock& b, exec::Warp& w, std::uint32_t lanes);
   void calls(WatchedBlock& b, exec::Warp& w, const exec::XInst& x, std::uint32_t lanes);
   // The launch has failed.
@@ -107,6 +121,25 @@ class Watch final : public RaceSink {
   static std::uint32_t lanes_that_read(const exec::Warp& w, const exec::XInst& x, unsigned source);
 
  private:
+  // cluster.cpp: of blocks that reach each other's shared memory
+  void begin_in_cluster(WatchedBlock& b, std::uint64_t number);
+  void arrives_in_cluster(WatchedBlock& b, const exec::Warp& w, const exec::XInst& x, std::uint32_t lanes);
+  void behind_cluster_barrier(WatchedBlock& b, const exec::Warp& w);
+  // Of the cluster's shared memory, as the shadow of it is laid out
+  std::uint64_t shadow_address(const WatchedBlock& b, std::uint64_t address) const;
+  std::uint64_t shared_at(const WatchedBlock& b, std::uint64_t address) const {
+    return b.cluster == nullptr ? address : shadow_address(b, address);
+  }
+  // Bytes of a block's part, where there are several; else 0
+  std::uint64_t place_in_cluster() const { return shared_end_ == shared_stride_ ? 0 : shared_stride_; }
+  const std::uint64_t* shadow_addresses(const WatchedBlock& b, std::uint32_t lanes,
+                                        const std::uint64_t* addresses);
+  std::byte* shared_byte(const WatchedBlock& b, std::uint64_t shadow_address) const;
+  void look_at_others(WatchedBlock& b, const exec::Warp& w, CheckedFunction& f, std::uint32_t pc,
+                      std::uint32_t lanes, const std::uint64_t* addresses);
+  std::vector<std::uint64_t>& shared_written(WatchedBlock& b) const {
+    return b.cluster != nullptr ? b.cluster->written : b.shared_written;
+  }
   struct Now {
     WatchedBlock* block = nullptr;
     exec::Warp* warp = nullptr;
@@ -159,6 +192,10 @@ class Watch final : public RaceSink {
   exec::LookHandler look_;
   std::vector<CheckedFunction*> functions_;  // by index in the module
   bool fine_ = false;
+  // Bytes of a block's part of the shadow of shared memory, and of all of it
+  std::uint64_t shared_stride_ = 0, shared_end_ = 0;
+  std::unordered_map<std::uint64_t, std::weak_ptr<WatchedCluster>> clusters_;
+  std::uint64_t shadow_addresses_[exec::warp_size] = {};
   std::uint32_t arrivals_ = 0;  // barriers at which warps arrive without waiting
   Now now_;
   bool late_copies_ = false, copies_out_in_bulk_ = false;

@@ -83,8 +83,9 @@ void Watch::arrives(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f
     if (x.inst->mods.aligned) {
       if (result::Finding* const found = checker_.findings().add("barrier.divergent", {&f, pc})) {
         found->message = fmt::format(
-            "a barrier of the block is reached by a part of a warp: lanes {} of warp {}, but not lanes {}",
-            lanes_text(lanes), w.ctx.warp, lanes_text(here & ~lanes));
+            "a barrier of the {} is reached by a part of a warp: lanes {} of warp {}, but not lanes {}",
+            x.inst->op == ptx::Op::barrier_cluster ? "cluster" : "block", lanes_text(lanes), w.ctx.warp,
+            lanes_text(here & ~lanes));
         found->accesses.push_back(checker_.access_of(
             f, pc, id_, b.races.block, w.ctx.warp * exec::warp_size + lane, "arrival at the barrier"));
         found->hint =
@@ -97,6 +98,7 @@ void Watch::arrives(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f
           "arrive together");
     }
   }
+  if (x.inst->op == ptx::Op::barrier_cluster) return arrives_in_cluster(b, w, x, lanes);
   const unsigned number = x.inst->src_count == 0 ? 0 : w.ctx.row32(x.src[0])[lane];
   const std::uint32_t threads = named_threads(w, x, lane);
   if (number >= exec::barrier_count) return;  // a fault

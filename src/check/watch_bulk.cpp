@@ -17,7 +17,7 @@ void Watch::behind_bulk(WatchedBlock& b, exec::Warp& w, const exec::XInst& x, Ch
     const auto lane = static_cast<unsigned>(__builtin_ctz(m));
     const std::uint64_t to = w.ctx.addresses2[lane], global = w.ctx.addresses[lane];
     for (std::uint64_t at = 0; at < to >> ptx::bulk_bytes_at; at += bulk_grain)
-      bulk_piece(b, w, f, pc, lane, to % ptx::window_bytes + at, global + at, load, look);
+      bulk_piece(b, w, f, pc, lane, shared_at(b, to % ptx::window_bytes + at), global + at, load, look);
   }
 }
 
@@ -25,8 +25,8 @@ void Watch::bulk_piece(WatchedBlock& b, exec::Warp& w, CheckedFunction& f, std::
                        std::uint64_t shared, std::uint64_t global, bool load, exec::Look& look) {
   if (checker_.options().init) {
     if (load)
-      set_bits(b.shared_written.data(), shared, bulk_grain, checker_.is_written(global, bulk_grain));
-    else if (all_set(b.shared_written.data(), shared, bulk_grain))
+      set_bits(shared_written(b).data(), shared, bulk_grain, checker_.is_written(global, bulk_grain));
+    else if (all_set(shared_written(b).data(), shared, bulk_grain))
       checker_.written(global, bulk_grain);
     else
       checker_.unwritten(global, bulk_grain);
@@ -84,7 +84,7 @@ void Watch::check_proxies(WatchedBlock& b, const exec::Warp& w, CheckedFunction&
         checker_.access_of(f, pc, id_, b.races.block, me, "copy to global memory (cp.async.bulk)"));
     found->accesses.push_back(checker_.access_of(other, site.pc, id_, b.races.block, store.thread,
                                                  fmt::format("write of {} bytes", site.bytes)));
-    found->memory = shared_place(*f.module, *launch_.entry->function, word * 4, 4);
+    found->memory = shared_place(*f.module, *launch_.entry->function, word * 4, 4, place_in_cluster());
     found->missing = "no fence.proxy.async behind the store, or before the copy";
     found->hint = "fence.proxy.async by each thread that has stored, then the barrier, then the copy";
     return;

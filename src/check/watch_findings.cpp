@@ -58,7 +58,7 @@ std::string message_of(const Race& r, const result::Finding& found) {
 }
 
 // The edge that is missing, and what would make one.
-void add_missing_edge(const Race& r, const Site& other, result::Finding& found) {
+void add_missing_edge(const Race& r, const Site& mine, const Site& other, result::Finding& found) {
   const std::uint32_t line = found.accesses[1].place.line;
   if (found.rule == "race.guess") {
     found.missing = "the load is no atomic operation";
@@ -76,9 +76,15 @@ void add_missing_edge(const Race& r, const Site& other, result::Finding& found) 
   } else if (r.launch != r.other_launch) {
     add_missing_stream_order(found);
   } else if (r.why == Race::Why::scope) {
-    const bool small_other = other.scope == ptx::Scope::cta || other.scope == ptx::Scope::cluster;
-    found.missing = fmt::format("the operation at line {} is of block scope (.cta), and the blocks differ",
-                                small_other ? line : found.accesses[0].place.line);
+    // The smaller one of the two
+    const bool is_other = other.scope == ptx::Scope::cta || mine.scope != ptx::Scope::cta;
+    const bool small_other =
+        is_other && (other.scope == ptx::Scope::cta || other.scope == ptx::Scope::cluster);
+    const bool cluster = (small_other ? other : mine).scope == ptx::Scope::cluster;
+    found.missing =
+        fmt::format("the operation at line {} is of {} scope (.{}), and the {} differ",
+                    small_other ? line : found.accesses[0].place.line, cluster ? "cluster" : "block",
+                    cluster ? "cluster" : "cta", cluster ? "clusters" : "blocks");
     found.hint = "atomicAdd() instead of atomicAdd_block(), or thread_scope_device";
   } else if (r.same_instruction) {
     found.missing = "lanes of one warp, in one instruction";
@@ -141,10 +147,11 @@ void Watch::race(const Race& r) {
                                                access_text(other, r.other_writes)));
   found->accesses.back().value = other_value;
   const unsigned bytes = std::min<unsigned>(mine.bytes, 8);
-  found->memory = r.shared ? shared_place(*f.module, *launch_.entry->function, r.address, bytes)
-                           : global_place(checker_.memory(), r.address, bytes);
+  found->memory =
+      r.shared ? shared_place(*f.module, *launch_.entry->function, r.address, bytes, place_in_cluster())
+               : global_place(checker_.memory(), r.address, bytes);
   found->message = message_of(r, *found);
-  add_missing_edge(r, other, *found);
+  add_missing_edge(r, mine, other, *found);
 }
 
 // The instruction goes to places that nobody has allocated.
@@ -202,7 +209,16 @@ void Watch::outside(Warp& w, std::uint32_t lanes, unsigned side) {
     found->hint = "look for a cudaMalloc() that failed, and for pointers that were never set";
     return;
   }
-  if (shared) {
+  if (shared && now_.block->cluster != nullptr && launch_.params.cluster.count() > 1) {
+    const std::uint64_t rank = (meant & 0xffffffffu) >> ptx::cluster_shift;
+    const bool there = rank < launch_.params.cluster.count();
+    found->message = fmt::format("{} outside of the cluster's shared memory", writes ? "write" : "read");
+    if (there && now_.block->block->cluster->has_ended(static_cast<unsigned>(rank)))
+      found->message = fmt::format("{} of the shared memory of a block of the cluster that has ended",
+                                   writes ? "write" : "read");
+    found->memory = fmt::format("byte {} of {} bytes of shared memory of block {} of the cluster",
+                                meant % ptx::cluster_stride, launch_.shared_bytes, rank);
+  } else if (shared) {
     found->memory =
         fmt::format("byte {} of {} bytes of shared memory", meant & 0xffffffffu, launch_.shared_bytes);
   } else if (near != nullptr) {

@@ -86,6 +86,12 @@ const std::vector<FindingRule>& finding_rules() {
        "Memory is used while an asynchronous copy (cp.async, cp.async.bulk, TMA) still reads or writes it. "
        "Wait for the copy (cp.async.wait_group, the barrier's wait, pipeline.consumer_wait) and let the "
        "other threads know with a barrier."},
+      {"memory.cluster-start", "Shared memory of a block that may not have begun", warning, "memory",
+       "Blocks of a cluster are resident together, but one may begin later than another. Before a block "
+       "accesses "
+       "the shared memory of another one, something has to say that it has begun: a barrier of the cluster, "
+       "or a "
+       "release of that block that was acquired."},
       {"race.proxy", "Bulk copy of what ordinary stores wrote, without a fence", warning, "races",
        "A bulk copy (cp.async.bulk) reads shared memory on another way than stores write it. Without "
        "fence.proxy.async by the threads that have stored, in front of the barrier, it may read what was "
