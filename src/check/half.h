@@ -33,8 +33,6 @@ inline constexpr std::uint32_t most_steps = (1u << step_bits) - 1, most_epochs =
 inline constexpr unsigned no_time = (1u << time_bits) - 1;
 inline constexpr std::uint32_t most_sites = 1u << site_bits, late_bit = 1u << (site_bits - 1);
 inline constexpr std::uint64_t most_instances = std::uint64_t{1} << (64 - instance_shift);
-// An instance that no block has: the word's bytes have cells of their own.
-inline constexpr Half split_word = ~Half{0} << instance_shift;
 
 constexpr Half make_half(std::uint64_t instance, Many many, unsigned thread, unsigned time, unsigned site) {
   return instance << instance_shift | static_cast<Half>(many) << many_shift |
@@ -57,6 +55,19 @@ inline constexpr Half who_mask = ~(Half{no_time} << time_shift | Half{most_sites
 // Of words, or of bytes, side by side.
 struct Cells {
   Half *writers = nullptr, *readers = nullptr;
+  // Of words, a bit each: its bytes have cells of their own, and its own stay empty. Null: these are of
+  // bytes.
+  std::uint64_t* split = nullptr;
+
+  bool is_split(std::uint64_t word) const { return (split[word / 64] >> word % 64 & 1) != 0; }
+  bool any_split(std::uint64_t first, std::uint64_t count) const {
+    if (split == nullptr) return false;
+    for (std::uint64_t word = first; word < first + count; word = (word / 64 + 1) * 64) {
+      const std::uint64_t left = first + count - word, from = split[word / 64] >> word % 64;
+      if ((left >= 64 ? from : from & ((std::uint64_t{1} << left) - 1)) != 0) return true;
+    }
+    return false;
+  }
 };
 
 // When something happened to a warp, over its whole life: full barriers before it, and steps of the warp

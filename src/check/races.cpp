@@ -302,13 +302,14 @@ void Races::write(Half& writer, Half& reader, const Me& me, std::uint64_t addres
 
 // From now on the bytes of a word have cells of their own.
 inline void Races::split(Cells words, Cells bytes, std::uint64_t word) {
-  if (words.writers[word] >= split_word) return;
+  if (words.is_split(word)) return;
   for (unsigned i = 0; i < 4; ++i) {
     if (words.writers[word] != 0) bytes.writers[word * 4 + i] = words.writers[word];
     if (words.readers[word] != 0) bytes.readers[word * 4 + i] = words.readers[word];
   }
-  words.writers[word] = split_word;
+  if (words.writers[word] != 0) words.writers[word] = 0;
   if (words.readers[word] != 0) words.readers[word] = 0;
+  words.split[word / 64] |= std::uint64_t{1} << word % 64;
 }
 
 // A part of a word, or a word of which parts have been touched.
@@ -323,6 +324,7 @@ void Races::touch_bytes(Cells words, Cells bytes, std::uint64_t offset, unsigned
 // nothing was done.
 SIMTLAB_WIDE bool Races::touch_row(Cells words, std::uint64_t first, unsigned count, unsigned wide,
                                    const Me& me) const {
+  if (words.any_split(first, count)) return false;
   Half* const writers = words.writers + first;
   Half* const readers = words.readers + first;
   const Half below = me.below, own = me.own, older = me.older, lane0 = me.half;
@@ -354,7 +356,8 @@ SIMTLAB_WIDE bool Races::touch_row(Cells words, std::uint64_t first, unsigned co
 // Who wrote these words last is ordered before this access by numbers alone.
 bool Races::written_before(Cells words, std::uint64_t offset, unsigned bytes, std::uint64_t end,
                            const Me& me) const {
-  if (offset % 4 != 0 || offset >= end || end - offset < bytes) return false;
+  if (offset % 4 != 0 || offset >= end || end - offset < bytes || words.any_split(offset / 4, bytes / 4))
+    return false;
   Flag all = 1;
   for (unsigned i = 0; i < bytes / 4; ++i)
     all &= plainly_before(words.writers[offset / 4 + i], me.below, me.own, me.older);
@@ -391,7 +394,7 @@ void Races::access(Block& b, const Going& g) {
       b.shared->byte_writers.resize(b.shared->words * 4);
       b.shared->byte_readers.resize(b.shared->words * 4);
     }
-    words = {b.shared->writers.data(), b.shared->readers.data()};
+    words = {b.shared->writers.data(), b.shared->readers.data(), b.shared->split.data()};
     bytes = {b.shared->byte_writers.data(), b.shared->byte_readers.data()};
   } else if (!shadow_.has_cells()) {
     return;
@@ -460,7 +463,7 @@ void Races::access(Block& b, const Going& g) {
       touch_bytes(words, bytes, offset, g.bytes, me, address);
     } else {
       for (unsigned i = 0; i < g.bytes; i += 4) {
-        if (words.writers[(offset + i) / 4] < split_word) [[likely]]
+        if (!words.is_split((offset + i) / 4)) [[likely]]
           touch(words, (offset + i) / 4, me, address + i);
         else
           touch_bytes(words, bytes, offset + i, 4, me, address + i);
@@ -507,7 +510,7 @@ void Races::note_poll(Block& b, const Going& g, Cells words, unsigned now) const
             .releases = releases_};
   const std::uint64_t word = (g.space == ptx::Space::shared ? address : shadow_.offset(address)) / 4;
   for (unsigned i = 0; i < g.bytes / 4; ++i) {
-    if (words.writers[word + i] >= split_word) return;
+    if (words.is_split(word + i)) return;
     poll.writers[i] = words.writers[word + i];
     poll.readers[i] = words.readers[word + i];
   }
@@ -520,14 +523,14 @@ void Races::copies_ended(Block& b, unsigned warp, unsigned lane, std::uint32_t l
   const Half mine =
       make_half(w.instance, Many::one, warp * warp_lanes + lane, time_in(w.begin, b.epoch, w.step), site);
   const auto end = [&](Half& h) {
-    if (h < split_word && site_of(h) == late_site && instance_of(h) >= b.first &&
+    if (h != 0 && site_of(h) == late_site && instance_of(h) >= b.first &&
         thread_of(h) == warp * warp_lanes + lane && instances_.at(instance_of(h)).block == b.block)
       h = mine;
   };
   for (unsigned i = 0; i < bytes; i += 4) {
     const std::uint64_t word = (address + i) / 4;
     if (word >= b.shared->words) return;
-    if (b.shared->writers[word] < split_word) {
+    if ((b.shared->split[word / 64] >> word % 64 & 1) == 0) {
       end(b.shared->writers[word]);
     } else {
       for (unsigned k = 0; k < 4; ++k) end(b.shared->byte_writers[word * 4 + k]);

@@ -93,6 +93,7 @@ class Races {
     std::size_t words = 0;
     std::vector<Half> writers, readers;            // by word
     std::vector<Half> byte_writers, byte_readers;  // by byte; empty until parts of words are touched
+    std::vector<std::uint64_t> split;              // Cells::split
     Locations released;
     // The cluster's barrier: what those have left who have arrived, and what they had when it let all go.
     Clocks::Id arrived = 0, left = 0, done = 0, done_left = 0;

@@ -36,6 +36,7 @@ void Races::begin_block(Block& b, std::uint32_t launch, std::uint64_t number, un
   s.readers.assign(s.words, 0);
   s.byte_writers.clear();
   s.byte_readers.clear();
+  s.split.assign(s.words / 64 + 1, 0);
 }
 
 std::shared_ptr<Races::Shared> Races::shared_of_cluster(std::uint64_t bytes) const {
@@ -44,6 +45,7 @@ std::shared_ptr<Races::Shared> Races::shared_of_cluster(std::uint64_t bytes) con
   out->words = (bytes + 3) / 4;
   out->writers.assign(out->words, 0);
   out->readers.assign(out->words, 0);
+  out->split.assign(out->words / 64 + 1, 0);
   return out;
 }
 

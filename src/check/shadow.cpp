@@ -101,6 +101,7 @@ Shadow::Shadow(std::uint64_t first, std::uint64_t bytes)
       readers_(bytes / 4 * sizeof(Half)),
       byte_writers_(bytes * sizeof(Half)),
       byte_readers_(bytes * sizeof(Half)),
+      split_(bytes / 32 + 8),
       written_(bytes / 8 + 8) {}
 
 void Shadow::expect(std::uint64_t address, std::uint64_t bytes) {
@@ -125,15 +126,15 @@ void Shadow::forget(std::uint64_t address, std::uint64_t bytes) {
     words->clear(at / 4 * sizeof(Half), (bytes + 3) / 4 * sizeof(Half));
   for (Reserved* const cells : {&byte_writers_, &byte_readers_})
     cells->clear(at * sizeof(Half), bytes * sizeof(Half));
-  if (written() != nullptr) {
-    // Whole bytes of the bitmap: allocations begin and end at multiples of 256.
-    written_.clear(at / 8, (bytes + 7) / 8);
-  }
+  // Whole words of the bitmaps: allocations begin and end at multiples of 256.
+  split_.clear(at / 32, (bytes + 255) / 256 * 8);
+  if (written() != nullptr) written_.clear(at / 8, (bytes + 7) / 8);
 }
 
 void Shadow::forget_cells() {
   for (Reserved* const words : {&writers_, &readers_}) words->clear(0, bytes_ / 4 * sizeof(Half));
   for (Reserved* const cells : {&byte_writers_, &byte_readers_}) cells->clear(0, bytes_ * sizeof(Half));
+  split_.clear(0, bytes_ / 32 + 8);
 }
 
 }  // namespace simtlab::check

@@ -42,11 +42,13 @@ class Shadow {
   std::uint64_t size() const { return bytes_; }
   bool holds(std::uint64_t address) const { return address - first_ < bytes_; }
   // Null: the host has no address space for cells.
-  Cells words() const { return {half(writers_), half(readers_)}; }
+  Cells words() const {
+    return {half(writers_), half(readers_), reinterpret_cast<std::uint64_t*>(split_.data())};
+  }
   Cells bytes() const { return {half(byte_writers_), half(byte_readers_)}; }
   bool has_cells() const {
     return writers_.data() != nullptr && readers_.data() != nullptr && byte_writers_.data() != nullptr &&
-           byte_readers_.data() != nullptr;
+           byte_readers_.data() != nullptr && split_.data() != nullptr;
   }
   std::uint64_t* written() const { return reinterpret_cast<std::uint64_t*>(written_.data()); }
   std::uint64_t offset(std::uint64_t address) const { return address - first_; }
@@ -61,7 +63,7 @@ class Shadow {
 
   std::uint64_t first_, bytes_;
   std::uint64_t large_words_, large_bytes_;  // of which cells may still lie in large pages
-  Reserved writers_, readers_, byte_writers_, byte_readers_, written_;
+  Reserved writers_, readers_, byte_writers_, byte_readers_, split_, written_;
 };
 
 }  // namespace simtlab::check
