@@ -297,7 +297,6 @@ void Channel::move_to_bank(Slot slot) {
   Request& r = queues_[slot];
   if (r.write) counters_.waits(r.bank, now_);
   queues_.stop_waiting(slot);
-  r.order = queues_.next_order();
   admission_.give_place(r.write);
   transfer_.moved(queues_.bank(r.bank), r.write);
   if (pages_.listens(page_on_arrival)) pages_.policy->arrived(queues_, slot, now_);

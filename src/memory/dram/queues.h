@@ -1,6 +1,10 @@
 // The requests that a channel holds: one pool of slots, for every bank a list of reads and one of writes in
 // order of arrival, and (where the controller moves requests to queues of banks) a list of those that have
 // not moved yet.
+//
+// A channel looks through the lists of a bank far more often than at a whole request, and most of what a
+// GPU's channels hold is in no cache near the host's core. So what is looked for stands in the lists
+// themselves, which lie in one piece, and the rest of a request fills one line of the host's cache.
 #pragma once
 
 #include <array>
@@ -17,14 +21,13 @@ inline constexpr Slot no_slot = ~Slot{0};
 
 enum class RowResult : std::uint8_t { hit, miss, conflict };  // open row; bank closed; another row was open
 
-struct Request {
+struct alignas(64) Request {
   std::uint64_t tag = 0;
   std::uint64_t order = 0;  // of scheduling: arrival, or the move to the bank's queue
   Cycle arrived = 0;
   Cycle begun = never;  // first command on its behalf
   std::uint32_t row = 0, column = 0;
   std::uint32_t source = 0;
-  Slot next = no_slot, previous = no_slot;              // of its bank and direction
   Slot queue_next = no_slot, queue_previous = no_slot;  // of those that have not moved
   Slot merged = no_slot;                                // reads of the same address that it answers too
   std::uint16_t bank = 0;
@@ -35,16 +38,30 @@ struct Request {
   bool marked = false;      // by the scheduler
 };
 
+// What the list of a bank knows of a request.
+struct Queued {
+  std::uint64_t order = 0;
+  std::uint32_t row = 0, column = 0;
+  Slot slot = no_slot;
+  bool moved = true, after_read = false;
+};
+
 struct BankQueue {
-  std::array<Slot, 2> head{no_slot, no_slot}, tail{no_slot, no_slot};  // reads, writes
-  std::array<std::uint32_t, 2> count{};
-  std::uint32_t moved = 0;  // requests in the bank's own queue
-  Slot active = no_slot;    // its row is activated and it has left its list
-  std::uint32_t row = 0;    // open row
-  std::uint32_t hits = 0;   // column commands since the activation
+  std::array<std::vector<Queued>, 2> list;  // reads, writes; oldest first
+  std::uint32_t row = 0;                    // open row
+  std::uint32_t hits = 0;                   // column commands since the activation
+  Slot active = no_slot;                    // its row is activated and it has left its list
   bool open = false;
-  Cycle used = 0;  // last command
-  bool empty() const { return head[0] == no_slot && head[1] == no_slot && active == no_slot; }
+  std::uint32_t moved = 0;  // requests in the bank's own queue
+  Cycle used = 0;           // last command
+  bool empty() const { return list[0].empty() && list[1].empty() && active == no_slot; }
+  void restart() {
+    for (auto& requests : list) requests.clear();
+    row = hits = moved = 0;
+    active = no_slot;
+    open = false;
+    used = 0;
+  }
 };
 
 class Queues {
@@ -87,64 +104,64 @@ class Queues {
 
   // At the end of its bank's list.
   void append(Slot slot) {
-    Request& r = pool_[slot];
-    BankQueue& b = banks_[r.bank];
-    r.previous = b.tail[r.write];
-    r.next = no_slot;
-    (r.previous == no_slot ? b.head[r.write] : pool_[r.previous].next) = slot;
-    b.tail[r.write] = slot;
-    ++b.count[r.write];
+    const Request& r = pool_[slot];
+    banks_[r.bank].list[r.write].push_back({r.order, r.row, r.column, slot, r.moved, r.after_read});
     loaded_.set(r.bank);
   }
   void remove(Slot slot) {
-    const Request& r = pool_[slot];
-    BankQueue& b = banks_[r.bank];
-    (r.previous == no_slot ? b.head[r.write] : pool_[r.previous].next) = r.next;
-    (r.next == no_slot ? b.tail[r.write] : pool_[r.next].previous) = r.previous;
-    --b.count[r.write];
+    auto& list = list_of(slot);
+    list.erase(list.begin() + (place_of(slot, list) - list.data()));
   }
 
-  // The request of a bank for the same address, or no_slot.
+  // The request of a bank for the same address, or null.
+  const Queued* entry(BankIndex bank, bool write, std::uint32_t row, std::uint32_t column) const {
+    for (const Queued& q : banks_[bank].list[write])
+      if (q.row == row && q.column == column) return &q;
+    return nullptr;
+  }
+  // Its slot, or no_slot.
   Slot find(BankIndex bank, bool write, std::uint32_t row, std::uint32_t column) const {
-    for (Slot s = banks_[bank].head[write]; s != no_slot; s = pool_[s].next)
-      if (pool_[s].row == row && pool_[s].column == column) return s;
-    return no_slot;
+    const Queued* const q = entry(bank, write, row, column);
+    return q == nullptr ? no_slot : q->slot;
   }
 
   // Whether a request that is queued, or active, asks for the row that is open, or was open last.
   bool wants_open_row(BankIndex bank) const {
     const BankQueue& b = banks_[bank];
     if (b.active != no_slot && pool_[b.active].row == b.row) return true;
-    for (const Slot head : b.head)
-      for (Slot s = head; s != no_slot; s = pool_[s].next)
-        if (pool_[s].row == b.row) return true;
+    for (const auto& list : b.list)
+      for (const Queued& q : list)
+        if (q.row == b.row) return true;
     return false;
   }
 
-  // Those waiting for a place in the queue of their bank.
+  // Those waiting for a place in the queue of their bank; the last one of its list.
   void wait(Slot slot) {
     Request& r = pool_[slot];
     Waiting& w = waiting_[r.write];
-    r.moved = false;
+    r.moved = list_of(slot).back().moved = false;
     r.queue_previous = w.tail;
     r.queue_next = no_slot;
     (w.tail == no_slot ? w.head : pool_[w.tail].queue_next) = slot;
     w.tail = slot;
     ++w.count;
   }
+  // It takes its turn anew.
   void stop_waiting(Slot slot) {
     Request& r = pool_[slot];
     Waiting& w = waiting_[r.write];
     (r.queue_previous == no_slot ? w.head : pool_[r.queue_previous].queue_next) = r.queue_next;
     (r.queue_next == no_slot ? w.tail : pool_[r.queue_next].queue_previous) = r.queue_previous;
     --w.count;
-    r.moved = true;
+    Queued& q = *place_of(slot, list_of(slot));
+    r.moved = q.moved = true;
+    r.order = q.order = next_order();
   }
   Slot first_waiting(bool write) const { return waiting_[write].head; }
   std::uint32_t waiting(bool write) const { return waiting_[write].count; }
 
   void clear() {
-    for (BankQueue& b : banks_) b = {};
+    for (BankQueue& b : banks_) b.restart();
     waiting_ = {};
     pool_.clear();
     free_.clear();
@@ -157,6 +174,13 @@ class Queues {
     Slot head = no_slot, tail = no_slot;
     std::uint32_t count = 0;
   };
+  std::vector<Queued>& list_of(Slot slot) { return banks_[pool_[slot].bank].list[pool_[slot].write]; }
+  static Queued* place_of(Slot slot, std::vector<Queued>& list) {
+    Queued* q = list.data();
+    while (q->slot != slot) ++q;
+    return q;
+  }
+
   std::vector<Request> pool_;  // grows to the most requests ever held
   std::vector<Slot> free_;
   std::vector<BankQueue> banks_;

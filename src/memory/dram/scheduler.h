@@ -40,45 +40,57 @@ class BankView {
  public:
   enum class Lists : std::uint8_t { reads, writes, both };
   BankView(const Queues& queues, BankIndex bank, Lists lists) : queues_(queues), bank_(queues.bank(bank)) {
-    if (lists != Lists::writes) at_[0] = bank_.head[0];
-    if (lists != Lists::reads) at_[1] = bank_.head[1];
-    skip_unmoved();
+    if (lists != Lists::writes) begin(false);
+    if (lists != Lists::reads) begin(true);
   }
 
   const BankQueue& bank() const { return bank_; }
   const Request& request(Slot slot) const { return queues_[slot]; }
   bool hits(Slot slot) const { return bank_.open && queues_[slot].row == bank_.row; }
+  bool hits(const Queued& queued) const { return bank_.open && queued.row == bank_.row; }
 
   // The request at the cursor, oldest first; no_slot at the end.
   Slot current() const {
-    if (at_[1] == no_slot) return at_[0];
-    if (at_[0] == no_slot) return blocker_of(at_[1]);
-    return queues_[at_[0]].order < queues_[at_[1]].order ? at_[0] : at_[1];
+    const Queued* const queued = entry();
+    return queued == nullptr ? no_slot : queued->slot;
+  }
+  // What its list knows of it, which costs less than a look at the whole request; null at the end.
+  const Queued* entry() const {
+    if (at_[1] == nullptr) return at_[0];
+    if (at_[0] == nullptr) return blocker_of(at_[1]);
+    return at_[0]->order < at_[1]->order ? at_[0] : at_[1];
   }
   void advance() {
-    const bool write =
-        at_[1] != no_slot && (at_[0] == no_slot || queues_[at_[1]].order < queues_[at_[0]].order);
-    at_[write] = queues_[at_[write]].next;
-    skip_unmoved();
+    const bool write = at_[1] != nullptr && (at_[0] == nullptr || at_[1]->order < at_[0]->order);
+    ++at_[write];
+    skip_unmoved(write);
   }
 
  private:
+  void begin(bool write) {
+    const std::vector<Queued>& list = bank_.list[write];
+    if (list.empty()) return;
+    at_[write] = list.data();
+    end_[write] = list.data() + list.size();
+    skip_unmoved(write);
+  }
   // A write may not pass an older read of its address: the read goes in its stead, whatever the direction.
-  Slot blocker_of(Slot write) const {
-    const Request& w = queues_[write];
-    if (!w.after_read) return write;
-    const Slot read = queues_.find(w.bank, false, w.row, w.column);
-    return read != no_slot && queues_[read].moved && queues_[read].order < w.order ? read : write;
+  const Queued* blocker_of(const Queued* write) const {
+    if (!write->after_read) return write;
+    const Request& w = queues_[write->slot];
+    const Queued* const read = queues_.entry(w.bank, false, w.row, w.column);
+    return read != nullptr && read->moved && read->order < write->order ? read : write;
   }
   // Only what is in the bank's own queue, where there is one.
-  void skip_unmoved() {
-    for (Slot& at : at_)
-      while (at != no_slot && !queues_[at].moved) at = queues_[at].next;
+  void skip_unmoved(bool write) {
+    while (at_[write] != end_[write] && !at_[write]->moved) ++at_[write];
+    if (at_[write] == end_[write]) at_[write] = nullptr;
   }
 
   const Queues& queues_;
   const BankQueue& bank_;
-  Slot at_[2] = {no_slot, no_slot};
+  const Queued* at_[2] = {nullptr, nullptr};
+  const Queued* end_[2] = {nullptr, nullptr};
 };
 
 class Scheduler {

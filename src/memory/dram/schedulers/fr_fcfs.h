@@ -14,19 +14,19 @@ class FrFcfs : public Scheduler {
   explicit FrFcfs(std::uint32_t cap) : cap_(cap) {}
 
   void choose(BankView view, Choice& choice) const override {
-    const Slot oldest = view.current();
-    if (oldest == no_slot) return;
-    const bool tired = view.bank().hits >= cap_ && !view.hits(oldest);
+    const Queued* const oldest = view.entry();
+    if (oldest == nullptr) return;
+    const bool tired = view.bank().hits >= cap_ && !view.hits(*oldest);
     if (view.bank().open && !tired) {
-      for (Slot s = oldest; s != no_slot; view.advance(), s = view.current()) {
-        if (!view.hits(s)) continue;
-        choice.column = s;
-        choice.column_key = key_waits | view.request(s).order;
+      for (const Queued* q = oldest; q != nullptr; view.advance(), q = view.entry()) {
+        if (!view.hits(*q)) continue;
+        choice.column = q->slot;
+        choice.column_key = key_waits | q->order;
         return;
       }
     }
-    choice.row = oldest;
-    choice.row_key = key_waits | key_row | view.request(oldest).order;
+    choice.row = oldest->slot;
+    choice.row_key = key_waits | key_row | oldest->order;
   }
 
   bool steady() const override { return true; }
