@@ -31,8 +31,8 @@ class BankSet {
   }
 
  private:
+  std::uint32_t words_;  // before the bits, of which the first are the ones that are used
   std::array<std::uint64_t, most_banks / 64> bits_{};
-  std::uint32_t words_;
 };
 
 }  // namespace simtlab::memory::dram

@@ -48,7 +48,7 @@ class PickOrder {
 
 class CandidateSet {
  public:
-  explicit CandidateSet(std::uint32_t banks) : banks_(banks), keys_(banks, key_none) {}
+  explicit CandidateSet(std::uint32_t banks) : keys_(banks, key_none), banks_(banks) {}
 
   bool has(BankIndex bank) const { return banks_.test(bank); }
   std::uint64_t key(BankIndex bank) const { return keys_[bank]; }
@@ -140,10 +140,10 @@ class CandidateSet {
     return best.pick();
   }
 
-  BankSet banks_;                    // that have a candidate
-  std::vector<std::uint64_t> keys_;  // by bank
   Pick pick_;
-  bool stale_ = false;  // to be made anew
+  bool stale_ = false;               // to be made anew
+  std::vector<std::uint64_t> keys_;  // by bank
+  BankSet banks_;                    // that have a candidate
 };
 
 }  // namespace simtlab::memory::dram

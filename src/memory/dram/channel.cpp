@@ -1,6 +1,7 @@
 #include "memory/dram/channel.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace simtlab::memory::dram {
 
@@ -20,25 +21,26 @@ std::uint32_t accesses_before_turn(const device::MemoryController::Queues& queue
 }  // namespace
 
 Channel::Channel(std::uint32_t number, const device::Technology& technology,
-                 const device::MemoryController& controller, const AddressMapping& mapping)
+                 const device::MemoryController& controller, std::shared_ptr<const TimingRules> rules,
+                 const AddressMapping& mapping)
     : controller_(controller),
-      t_(technology.timing),
+      t_(rules->timing),
       mapping_(mapping),
-      timing_(technology),
-      queues_(shape().all_banks(), controller.queues.read + controller.queues.write + shape().all_banks()),
+      timing_(rules),
       admission_(controller.queues),
       scheduler_(controller.schedule, shape().all_banks()),
       drain_(controller.queues, accesses_before_turn(controller.queues, scheduler_)),
-      transfer_(controller.queues),
-      upkeep_(technology, controller, timing_),
       pages_(controller.page, shape().all_banks()),
       steady_(scheduler_.steady && controller.queues.style == QueueStyle::split &&
               !controller.queues.frees_at_activation),
-      candidates_(timing_, scheduler_),
       bus_(technology),
+      recorder_(number, shape()),
+      transfer_(controller.queues),
+      queues_(shape().all_banks(), controller.queues.read + controller.queues.write + shape().all_banks()),
+      candidates_(timing_, scheduler_),
+      upkeep_(technology, controller, timing_),
       answers_(number),
-      counters_(technology, shape(), t_.cl + t_.burst + controller.latency.read),
-      recorder_(number, shape()) {}
+      counters_(std::move(rules), t_.cl + t_.burst + controller.latency.read) {}
 
 void Channel::restart() {
   timing_.restart();

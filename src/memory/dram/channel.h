@@ -7,6 +7,7 @@
 // those who count and record.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "memory/dram/address_mapping.h"
@@ -28,8 +29,10 @@ namespace simtlab::memory::dram {
 
 class Channel {
  public:
+  // What channels have in common outlives them.
   Channel(std::uint32_t number, const device::Technology& technology,
-          const device::MemoryController& controller, const AddressMapping& mapping);
+          const device::MemoryController& controller, std::shared_ptr<const TimingRules> rules,
+          const AddressMapping& mapping);
 
   bool accepts(const Access& access) const { return admission_.accepts(access.write); }
   void add(const Access& access, Cycle at);
@@ -101,26 +104,26 @@ class Channel {
     upkeep_.command_sent();
   }
 
-  const device::MemoryController controller_;
-  const device::Technology::Timing t_;
+  const device::MemoryController& controller_;
+  const device::Technology::Timing& t_;
   const AddressMapping& mapping_;
+  Cycle now_ = 0;  // everything before is done
+  Cycle next_event_ = never;
   TimingState timing_;
-  Queues queues_;
   Admission admission_;
   ActiveScheduler scheduler_;
   WriteDrain drain_;
-  BankTransfer transfer_;
-  Upkeep upkeep_;
   ActivePagePolicy pages_;
   const bool steady_;  // ActiveScheduler::steady, and nothing else changes choices
-  Candidates candidates_;
   CommandBus bus_;
+  CommandRecorder recorder_;
+  BankTransfer transfer_;
+  Queues queues_;
+  Candidates candidates_;
+  Upkeep upkeep_;
   Answers answers_;
   ChannelCounters counters_;
   IdlePattern idle_;
-  CommandRecorder recorder_;
-  Cycle now_ = 0;  // everything before is done
-  Cycle next_event_ = never;
 };
 
 }  // namespace simtlab::memory::dram

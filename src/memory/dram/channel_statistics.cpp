@@ -16,8 +16,8 @@ void ChannelCounters::add_latency(const Request& r, Cycle at, Cycle row_ready) {
 }
 
 void ChannelCounters::add_commands(std::uint32_t rank, RankActivity& activity) const {
-  const BankIndex first = rank * shape_.rank_banks();
-  for (BankIndex b = first; b < first + shape_.rank_banks(); ++b) {
+  const BankIndex first = rank * rules_->shape.rank_banks();
+  for (BankIndex b = first; b < first + rules_->shape.rank_banks(); ++b) {
     activity.activations += banks_[b].activations;
     activity.reads += banks_[b].reads;
     activity.writes += banks_[b].writes;

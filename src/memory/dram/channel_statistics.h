@@ -29,13 +29,12 @@ struct BankActivity {
 class ChannelCounters {
  public:
   // transfer: clocks from the column command of a read to its answer.
-  ChannelCounters(const device::Technology& technology, const Shape& shape, std::uint32_t transfer)
-      : shape_(shape),
-        bus_banks_(shape.ranks * shape.rank_banks()),
+  ChannelCounters(std::shared_ptr<const TimingRules> rules, std::uint32_t transfer)
+      : rules_(std::move(rules)),
         transfer_(transfer),
-        banks_(shape.all_banks()),
-        pending_(shape.pseudo),
-        loss_(technology) {}
+        banks_(rules_->shape.all_banks()),
+        pending_(rules_->shape.pseudo),
+        loss_(rules_) {}
 
   ChannelStatistics& requests() { return requests_; }
   const ChannelStatistics& requests() const { return requests_; }
@@ -69,11 +68,11 @@ class ChannelCounters {
   void restart();
 
  private:
-  std::uint32_t bus_of(BankIndex bank) const { return bank / bus_banks_; }
+  std::uint32_t bus_of(BankIndex bank) const { return rules_->pseudo_of[bank]; }
   void add_latency(const Request& r, Cycle at, Cycle row_ready);
 
-  const Shape shape_;
-  const std::uint32_t bus_banks_, transfer_;
+  const std::shared_ptr<const TimingRules> rules_;
+  const std::uint32_t transfer_;
   ChannelStatistics requests_;
   std::vector<BankActivity> banks_;
   std::vector<std::uint32_t> pending_;  // requests by data bus (pseudo-channel)

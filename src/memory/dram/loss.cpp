@@ -33,14 +33,12 @@ struct LossMeter::Window {
   }
 };
 
-LossMeter::LossMeter(const device::Technology& technology)
-    : t_(technology.timing),
-      distances_(t_),
-      shape_(technology),
-      banks_(shape_.all_banks()),
-      buses_(shape_.pseudo),
-      groups_(shape_.all_groups()),
-      ranks_(shape_.all_ranks()) {}
+LossMeter::LossMeter(std::shared_ptr<const TimingRules> rules)
+    : rules_(std::move(rules)),
+      banks_(rules_->shape.all_banks()),
+      buses_(rules_->shape.pseudo),
+      groups_(rules_->shape.all_groups()),
+      ranks_(rules_->shape.all_ranks()) {}
 
 void LossMeter::restart() {
   std::fill(banks_.begin(), banks_.end(), Bank{});
@@ -57,19 +55,18 @@ void LossMeter::activated(BankIndex bank, Cycle at, Cycle bank_ready, Cycle grou
 }
 
 void LossMeter::column(BankIndex bank, bool write, Cycle at, Cycle arrived) {
-  const std::uint32_t rank = bank / shape_.rank_banks(), pseudo = rank / shape_.ranks;
+  const std::uint32_t rank = rules_->rank_of[bank], pseudo = rules_->pseudo_of[bank];
   Bus& bus = buses_[pseudo];
-  const Cycle first = at + (write ? t_.cwl : t_.cl);
+  const Cycle first = at + (write ? rules_->timing.cwl : rules_->timing.cl);
   if (first > bus.end) charge_gap(bank, write, at, first - bus.end, arrived);
-  bus.time.data += t_.burst;
-  bus.end = first + t_.burst;
-  groups_[bank / shape_.banks].at[write] = at + 1;
+  bus.time.data += rules_->timing.burst;
+  bus.end = first + rules_->timing.burst;
+  groups_[rules_->group_of[bank]].at[write] = at + 1;
   ranks_[rank].at[write] = at + 1;
 }
 
 void LossMeter::charge_gap(BankIndex bank, bool write, Cycle at, Cycle gap, Cycle arrived) {
-  const std::uint32_t rank = bank / shape_.rank_banks();
-  Bus& bus = buses_[rank / shape_.ranks];
+  Bus& bus = buses_[rules_->pseudo_of[bank]];
   const Bank& b = banks_[bank];
   // Before the first command of all, a gap can begin before cycle 0: that much was lost to nothing but the
   // start.
@@ -80,14 +77,16 @@ void LossMeter::charge_gap(BankIndex bank, bool write, Cycle at, Cycle gap, Cycl
   window.cut(b.refresh_from, b.refresh_until, Loss::refresh);
   window.take_until(b.awake, Loss::power_down);
   window.take_until(turnaround_end(bank, write), Loss::turnaround);
-  if (shape_.ranks > 1) window.take_until(rank_end(bank, write), Loss::rank);
+  if (rules_->shape.ranks > 1) window.take_until(rank_end(bank, write), Loss::rank);
   window.take_until(group_end(bank, write), Loss::bank_group);
   if (window.from == at) return;
   // The row: until it is open, and as long as the request had not come, others waited for their rows. Of
   // these clocks the row would have been open sooner by those that its activation waited for tRRD and tFAW,
   // and by those in which the controller could have activated it and did something else.
   const Cycle from = window.from;
-  window.from = std::clamp(std::max(b.activated + (write ? t_.trcd_write : t_.trcd_read), arrived), from, at);
+  window.from = std::clamp(
+      std::max(b.activated + (write ? rules_->timing.trcd_write : rules_->timing.trcd_read), arrived), from,
+      at);
   const Cycle row = window.length(from, window.from);
   const Cycle wanted = std::max(b.bank_ready, arrived), allowed = std::max(wanted, b.group_ready);
   const auto between = [&](Cycle begin, Cycle end) { return begin < end ? end - begin : 0; };
@@ -100,32 +99,32 @@ void LossMeter::charge_gap(BankIndex bank, bool write, Cycle at, Cycle gap, Cycl
 }
 
 Cycle LossMeter::turnaround_end(BankIndex bank, bool write) const {
-  const std::uint32_t rank = bank / shape_.rank_banks(), first = rank / shape_.ranks * shape_.ranks;
+  const std::uint32_t rank = rules_->rank_of[bank], first = rank / rules_->shape.ranks * rules_->shape.ranks;
   Cycle end = 0;
   const auto after = [&](Cycle last, std::uint32_t distance) {
     if (last != 0) end = std::max(end, last - 1 + distance);
   };
-  for (std::uint32_t r = first; r < first + shape_.ranks; ++r)
-    after(ranks_[r].at[!write], (r == rank ? distances_.own_rank : distances_.other_rank)[!write][write]);
-  after(groups_[bank / shape_.banks].at[!write], distances_.own_group[!write][write]);
+  for (std::uint32_t r = first; r < first + rules_->shape.ranks; ++r)
+    after(ranks_[r].at[!write],
+          (r == rank ? rules_->distances.own_rank : rules_->distances.other_rank)[!write][write]);
+  after(groups_[rules_->group_of[bank]].at[!write], rules_->distances.own_group[!write][write]);
   return end;
 }
 
 Cycle LossMeter::rank_end(BankIndex bank, bool write) const {
-  const std::uint32_t rank = bank / shape_.rank_banks(), first = rank / shape_.ranks * shape_.ranks;
+  const std::uint32_t rank = rules_->rank_of[bank], first = rank / rules_->shape.ranks * rules_->shape.ranks;
   Cycle end = 0;
-  for (std::uint32_t r = first; r < first + shape_.ranks; ++r)
+  for (std::uint32_t r = first; r < first + rules_->shape.ranks; ++r)
     if (r != rank && ranks_[r].at[write] != 0)
-      end = std::max(end, ranks_[r].at[write] - 1 + distances_.other_rank[write][write]);
+      end = std::max(end, ranks_[r].at[write] - 1 + rules_->distances.other_rank[write][write]);
   return end;
 }
 
 Cycle LossMeter::group_end(BankIndex bank, bool write) const {
-  const Cycle own = groups_[bank / shape_.banks].at[write],
-              any = ranks_[bank / shape_.rank_banks()].at[write];
+  const Cycle own = groups_[rules_->group_of[bank]].at[write], any = ranks_[rules_->rank_of[bank]].at[write];
   Cycle end = 0;
-  if (own != 0) end = own - 1 + distances_.own_group[write][write];
-  if (any != 0) end = std::max(end, any - 1 + distances_.own_rank[write][write]);
+  if (own != 0) end = own - 1 + rules_->distances.own_group[write][write];
+  if (any != 0) end = std::max(end, any - 1 + rules_->distances.own_rank[write][write]);
   return end;
 }
 

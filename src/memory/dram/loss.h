@@ -53,7 +53,7 @@ struct BusTime {
 
 class LossMeter {
  public:
-  explicit LossMeter(const device::Technology& technology);
+  explicit LossMeter(std::shared_ptr<const TimingRules> rules);
 
   // A bank is closed to requests from `from` on because of a refresh, or of power-down; until it is over.
   void held_for_refresh(BankIndex bank, Cycle from) { banks_[bank].refresh_from = from; }
@@ -95,9 +95,7 @@ class LossMeter {
   Cycle rank_end(BankIndex bank, bool write) const;
   Cycle group_end(BankIndex bank, bool write) const;
 
-  device::Technology::Timing t_;
-  ColumnDistances distances_;
-  Shape shape_;
+  const std::shared_ptr<const TimingRules> rules_;
   std::vector<Bank> banks_;
   std::vector<Bus> buses_;
   std::vector<Last> groups_, ranks_;

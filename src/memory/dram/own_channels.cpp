@@ -46,8 +46,9 @@ OwnChannels::OwnChannels(const device::Technology& technology, const device::Mem
       next_(channels) {
   SIMTLAB_ASSERT(channels > 0, "a memory has channels");
   channels_.reserve(channels);
+  const auto rules = std::make_shared<const TimingRules>(technology_);
   for (std::uint32_t i = 0; i < channels; ++i)
-    channels_.push_back(std::make_unique<Channel>(i, technology_, controller_, mapping_));
+    channels_.push_back(std::make_unique<Channel>(i, technology_, controller_, rules, mapping_));
 }
 
 void OwnChannels::add(std::uint32_t channel, const Access& access, Cycle at) {

@@ -29,20 +29,25 @@ ColumnDistances::ColumnDistances(const device::Technology::Timing& t) {
   other_rank[1][0] = bus_distance(t.cwl, t.burst, t.trtrs, t.cl);
 }
 
-TimingState::TimingState(const device::Technology& technology)
-    : t_(technology.timing), shape_(technology), distances_(t_), ranks_(shape_.all_ranks()) {
-  for (Limits* limits : {&act_, &pre_, &column_[0], &column_[1]}) limits->resize(shape_.all_banks());
-  for (Limits* limits : {&group_act_, &group_column_[0], &group_column_[1]})
-    limits->resize(shape_.all_groups());
-  for (BankIndex bank = 0; bank < shape_.all_banks(); ++bank) {
-    group_.push_back(static_cast<std::uint16_t>(bank / shape_.banks));
-    rank_.push_back(static_cast<std::uint16_t>(bank / shape_.rank_banks()));
+TimingRules::TimingRules(const device::Technology& technology)
+    : timing(technology.timing),
+      shape(technology),
+      distances(timing),
+      to_precharge{timing.trtp, timing.cwl + timing.burst + timing.twr},
+      to_quiet{timing.cl + timing.burst, timing.cwl + timing.burst + timing.twr} {
+  for (BankIndex bank = 0; bank < shape.all_banks(); ++bank) {
+    const std::uint32_t rank = bank / shape.rank_banks();
+    group_of.push_back(static_cast<std::uint16_t>(bank / shape.banks));
+    rank_of.push_back(static_cast<std::uint16_t>(rank));
+    pseudo_of.push_back(static_cast<std::uint16_t>(rank / shape.ranks));
   }
-  const std::uint32_t after_write = t_.cwl + t_.burst;
-  to_precharge_[0] = t_.trtp;
-  to_precharge_[1] = after_write + t_.twr;
-  to_quiet_[0] = t_.cl + t_.burst;
-  to_quiet_[1] = after_write + t_.twr;
+}
+
+TimingState::TimingState(std::shared_ptr<const TimingRules> rules)
+    : rules_(std::move(rules)), ranks_(shape().all_ranks()) {
+  for (Limits* limits : {&act_, &pre_, &column_[0], &column_[1]}) limits->resize(shape().all_banks());
+  for (Limits* limits : {&group_act_, &group_column_[0], &group_column_[1]})
+    limits->resize(shape().all_groups());
 }
 
 void TimingState::restart() {
@@ -54,20 +59,20 @@ void TimingState::restart() {
 
 Cycle TimingState::latest_act(std::uint32_t rank) const {
   Cycle latest = 0;
-  const BankIndex first = rank * shape_.rank_banks();
-  for (BankIndex b = first; b < first + shape_.rank_banks(); ++b) raise(latest, act_[b]);
+  const BankIndex first = rank * shape().rank_banks();
+  for (BankIndex b = first; b < first + shape().rank_banks(); ++b) raise(latest, act_[b]);
   return latest;
 }
 
 Cycle TimingState::earliest(Command command, BankIndex bank) const {
-  const std::uint32_t rank = rank_[bank];
-  const BankIndex first = rank * shape_.rank_banks();
+  const std::uint32_t rank = rank_of(bank);
+  const BankIndex first = rank * shape().rank_banks();
   Cycle at = 0;
   switch (command) {
     case Command::act: return activate(bank);
     case Command::pre: return precharge(bank);
     case Command::prea:
-      for (BankIndex b = first; b < first + shape_.rank_banks(); ++b) raise(at, pre_[b]);
+      for (BankIndex b = first; b < first + shape().rank_banks(); ++b) raise(at, pre_[b]);
       return at;
     case Command::rd:
     case Command::rda: return column(bank, false);
@@ -84,36 +89,38 @@ Cycle TimingState::earliest(Command command, BankIndex bank) const {
 }
 
 void TimingState::issue(Command command, BankIndex bank, Cycle at) {
-  const std::uint32_t rank = rank_[bank];
-  const BankIndex first = rank * shape_.rank_banks();
+  const std::uint32_t rank = rank_of(bank);
+  const BankIndex first = rank * shape().rank_banks();
   switch (command) {
     case Command::act: activated(bank, at); break;
     case Command::pre: precharged(bank, at); break;
     case Command::prea:
-      for (BankIndex b = first; b < first + shape_.rank_banks(); ++b) raise(act_[b], at + t_.trp);
+      for (BankIndex b = first; b < first + shape().rank_banks(); ++b)
+        raise(act_[b], at + rules_->timing.trp);
       break;
     case Command::rd:
     case Command::rda: column_issued(bank, false, at, command == Command::rda); break;
     case Command::wr:
     case Command::wra: column_issued(bank, true, at, command == Command::wra); break;
     case Command::ref:
-      for (BankIndex b = first; b < first + shape_.rank_banks(); ++b) raise(act_[b], at + t_.trfc);
-      raise(ranks_[rank].quiet, at + t_.trfc);
+      for (BankIndex b = first; b < first + shape().rank_banks(); ++b)
+        raise(act_[b], at + rules_->timing.trfc);
+      raise(ranks_[rank].quiet, at + rules_->timing.trfc);
       break;
     case Command::refpb:
-      raise(act_[bank], at + t_.trfc_pb);
-      raise(ranks_[rank].quiet, at + t_.trfc_pb);
+      raise(act_[bank], at + rules_->timing.trfc_pb);
+      raise(ranks_[rank].quiet, at + rules_->timing.trfc_pb);
       break;
     case Command::pde:
-    case Command::sre: ranks_[rank].wake = at + std::max(t_.tcke, 1u); break;
-    case Command::pdx: hold(rank, at + t_.txp); break;
-    case Command::srx: hold(rank, at + t_.txs); break;
+    case Command::sre: ranks_[rank].wake = at + std::max(rules_->timing.tcke, 1u); break;
+    case Command::pdx: hold(rank, at + rules_->timing.txp); break;
+    case Command::srx: hold(rank, at + rules_->timing.txs); break;
   }
 }
 
 void TimingState::hold(std::uint32_t rank, Cycle until) {
-  const BankIndex first = rank * shape_.rank_banks();
-  for (BankIndex b = first; b < first + shape_.rank_banks(); ++b) {
+  const BankIndex first = rank * shape().rank_banks();
+  for (BankIndex b = first; b < first + shape().rank_banks(); ++b) {
     raise(act_[b], until);
     raise(pre_[b], until);
     raise(column_[0][b], until);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "device/technology.h"
@@ -40,27 +41,42 @@ struct ColumnDistances {
   explicit ColumnDistances(const device::Technology::Timing& timing);
 };
 
+// What the times of a technology come to: the same for all channels, which therefore share one. (A GPU has
+// dozens of channels: what each of them had of its own would drive the rest from the host's caches.)
+struct TimingRules {
+  explicit TimingRules(const device::Technology& technology);
+
+  const device::Technology::Timing timing;
+  const Shape shape;
+  const ColumnDistances distances;
+  const std::uint32_t to_precharge[2], to_quiet[2];         // from a read, a write
+  std::vector<std::uint16_t> group_of, rank_of, pseudo_of;  // by bank
+};
+
 // By value: std::max, which returns references, keeps compilers from conditional moves.
 inline Cycle later(Cycle a, Cycle b) { return a > b ? a : b; }
 
 class TimingState {
  public:
-  explicit TimingState(const device::Technology& technology);
+  explicit TimingState(std::shared_ptr<const TimingRules> rules);
+  explicit TimingState(const device::Technology& technology)
+      : TimingState(std::make_shared<TimingRules>(technology)) {}
 
-  const Shape& shape() const { return shape_; }
-  std::uint32_t group_of(BankIndex bank) const { return group_[bank]; }
-  std::uint32_t rank_of(BankIndex bank) const { return rank_[bank]; }
+  const std::shared_ptr<const TimingRules>& rules() const { return rules_; }
+  const Shape& shape() const { return rules_->shape; }
+  std::uint32_t group_of(BankIndex bank) const { return rules_->group_of[bank]; }
+  std::uint32_t rank_of(BankIndex bank) const { return rules_->rank_of[bank]; }
 
   // First cycle at which the rules of time allow the command. Whether the bank's state allows it (an
   // activation of an open bank...) is for the caller to know, as is the command bus.
-  Cycle activate(BankIndex bank) const { return later(act_[bank], group_act_[group_[bank]]); }
+  Cycle activate(BankIndex bank) const { return later(act_[bank], group_act_[group_of(bank)]); }
   // Without limits of rank and group
   Cycle activate_bank(BankIndex bank) const { return act_[bank]; }
   // Those alone: tRRD, tFAW
-  Cycle activate_group(BankIndex bank) const { return group_act_[group_[bank]]; }
+  Cycle activate_group(BankIndex bank) const { return group_act_[group_of(bank)]; }
   Cycle precharge(BankIndex bank) const { return pre_[bank]; }
   Cycle column(BankIndex bank, bool write) const {
-    return later(column_[write][bank], group_column_[write][group_[bank]]);
+    return later(column_[write][bank], group_column_[write][group_of(bank)]);
   }
   Cycle column_bank(BankIndex bank, bool write) const { return column_[write][bank]; }  // tRCD alone
   // The same for any command; for those of a rank the bank is any of the rank. prea and ref ask all of its
@@ -70,7 +86,7 @@ class TimingState {
   void issue(Command command, BankIndex bank, Cycle at);
   // issue() for the commands of requests.
   void activated(BankIndex bank, Cycle at);
-  void precharged(BankIndex bank, Cycle at) { raise(act_[bank], at + t_.trp); }
+  void precharged(BankIndex bank, Cycle at) { raise(act_[bank], at + rules_->timing.trp); }
   void column_issued(BankIndex bank, bool write, Cycle at, bool close);
   // What commands without a request change, to an IdlePattern.
   template <class Visitor>
@@ -96,49 +112,50 @@ class TimingState {
   void hold(std::uint32_t rank, Cycle until);  // no command of the rank before
   Cycle latest_act(std::uint32_t rank) const;
 
-  device::Technology::Timing t_;
-  Shape shape_;
-  ColumnDistances distances_;
-  std::uint32_t to_precharge_[2], to_quiet_[2];  // by [write]
+  std::shared_ptr<const TimingRules> rules_;
   // Limits by kind and bank or group, each in an array of its own: the channel looks at one kind of many
   // banks.
   Limits act_, pre_, column_[2];        // of the bank; column: by [write]
   Limits group_act_, group_column_[2];  // of its group, its rank, and the data bus
   std::vector<Rank> ranks_;
-  std::vector<std::uint16_t> group_, rank_;  // by bank
 };
 
 inline void TimingState::activated(BankIndex bank, Cycle at) {
-  raise(act_[bank], at + t_.trc);
-  raise(pre_[bank], at + t_.tras);
-  raise(column_[0][bank], at + t_.trcd_read);
-  raise(column_[1][bank], at + t_.trcd_write);
-  const std::uint32_t rank = rank_[bank];
+  const device::Technology::Timing& t = rules_->timing;
+  const Shape& shape = rules_->shape;
+  raise(act_[bank], at + t.trc);
+  raise(pre_[bank], at + t.tras);
+  raise(column_[0][bank], at + t.trcd_read);
+  raise(column_[1][bank], at + t.trcd_write);
+  const std::uint32_t rank = rank_of(bank);
   Rank& r = ranks_[rank];
-  r.recent[r.oldest] = at + t_.tfaw;
+  r.recent[r.oldest] = at + t.tfaw;
   r.oldest = (r.oldest + 1) % 4;
   raise(r.quiet, at + 1);
   // The fourth last, plus tFAW
-  raise(group_act_, rank * shape_.groups, shape_.groups, later(at + t_.trrd_s, r.recent[r.oldest]));
-  raise(group_act_[group_[bank]], at + t_.trrd_l);
+  raise(group_act_, rank * shape.groups, shape.groups, later(at + t.trrd_s, r.recent[r.oldest]));
+  raise(group_act_[group_of(bank)], at + t.trrd_l);
 }
 
 // Always inline: compilers that think it too long for that cost 2 % of a stream.
 [[gnu::always_inline]] inline void TimingState::column_issued(BankIndex bank, bool write, Cycle at,
                                                               bool close) {
-  raise(pre_[bank], at + to_precharge_[write]);
-  if (close) raise(act_[bank], pre_[bank] + t_.trp);
-  const std::uint32_t group = group_[bank], rank = rank_[bank];
-  raise(ranks_[rank].quiet, at + to_quiet_[write]);
+  const TimingRules& rules = *rules_;
+  const Shape& shape = rules.shape;
+  raise(pre_[bank], at + rules.to_precharge[write]);
+  if (close) raise(act_[bank], pre_[bank] + rules.timing.trp);
+  const std::uint32_t group = group_of(bank), rank = rank_of(bank);
+  raise(ranks_[rank].quiet, at + rules.to_quiet[write]);
   for (unsigned next = 0; next < 2; ++next) {
-    raise(group_column_[next], rank * shape_.groups, shape_.groups, at + distances_.own_rank[write][next]);
-    raise(group_column_[next][group], at + distances_.own_group[write][next]);
+    raise(group_column_[next], rank * shape.groups, shape.groups, at + rules.distances.own_rank[write][next]);
+    raise(group_column_[next][group], at + rules.distances.own_group[write][next]);
   }
-  if (shape_.ranks == 1) return;
-  const std::uint32_t first = rank / shape_.ranks * shape_.ranks;
-  for (std::uint32_t r = first; r < first + shape_.ranks; ++r)
+  if (shape.ranks == 1) return;
+  const std::uint32_t first = rank / shape.ranks * shape.ranks;
+  for (std::uint32_t r = first; r < first + shape.ranks; ++r)
     for (unsigned next = 0; next < 2 && r != rank; ++next)
-      raise(group_column_[next], r * shape_.groups, shape_.groups, at + distances_.other_rank[write][next]);
+      raise(group_column_[next], r * shape.groups, shape.groups,
+            at + rules.distances.other_rank[write][next]);
 }
 
 }  // namespace simtlab::memory::dram

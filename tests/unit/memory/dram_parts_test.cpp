@@ -298,7 +298,7 @@ TEST(DramCandidates, ARequestGoesFromItsRowToItsColumn) {
 TEST(DramCounters, SplitTheLatencyOfAReadWithoutRest) {
   const Technology t = ddr4();
   const TimingState timing(t);
-  ChannelCounters counters(t, timing.shape(), 21);
+  ChannelCounters counters(timing.rules(), 21);
   Request r;
   r.bank = 3, r.arrived = 100, r.begun = 130, r.result = RowResult::miss;
   counters.waits(3, 100);
