@@ -169,7 +169,7 @@ void add_sm(std::vector<Parameter>& rows) {
   add("branch_latency", Unit::cycles, 0, max_latency, &Sm::branch_latency,
       "Cycles from the issue of a branch to the next issue of its warp");
   add("barrier_latency", Unit::cycles, 0, max_latency, &Sm::barrier_latency,
-      "Cycles from the last arrival at a barrier to the next issue of a waiting warp");
+      "Cycles from when the last arrival at a barrier has been counted to the next issue of a waiting warp");
 }
 
 // scheduler.NAME.*: what policies of warp schedulers have of their own.

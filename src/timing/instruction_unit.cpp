@@ -173,15 +173,36 @@ void InstructionUnit::compute(std::uint32_t number, const InstInfo& info, Cycle 
 
 void InstructionUnit::access_memory(std::uint32_t number, const InstInfo& info, const stream::Step& step,
                                     Cycle now) {
-  if (step.mask == 0 || step.addresses == nullptr)
-    return parts_.scoreboard.set_destinations(number, *parts_.warps[number].program, info,
-                                              entry(now + 1, Stall::wait));
+  if (step.mask == 0 || step.addresses == nullptr) return access_nothing(number, info, now);
   switch (step.space) {
     case ptx::Space::shared: return parts_.shared.access(number, info, step, now + queued_);
     case ptx::Space::constant:
     case ptx::Space::param: return parts_.constants.access(number, info, step, now);
     default: return parts_.load_store.access(number, info, step, now, now + queued_);
   }
+}
+
+// An access to memory whose guard holds for no lane takes its turn at the unit, and its result, which nobody
+// gets, comes as late as one that is found. An H100 counts a wavefront of the data stage for it
+// (l1tex__data_pipe_lsu_wavefronts_mem_shared: 21.6 a warp of the sum that halves its threads, of which 19.5
+// are loads and stores of shared memory without a lane).
+void InstructionUnit::access_nothing(std::uint32_t number, const InstInfo& info, Cycle now) {
+  Warp& warp = parts_.warps[number];
+  Cycle ready = now + 1;
+  Stall reason = Stall::wait;
+  if (info.pipe == Pipe::mio) {
+    const FixedCycles busy =
+        std::max(sm_.config.pipes[ptx::OpClass::shared].sm_cost, sm_.config.pipes.shared_interval);
+    sm_.counters->shared_busy += busy;
+    ready = parts_.ports.book_mio(warp.scheduler, busy, now + queued_) +
+            warp.whole_cycles(sm_.config.latencies.shared);
+    reason = Stall::short_scoreboard;
+  } else if (info.pipe == Pipe::lg) {
+    ready = parts_.ports.book_lg(warp.scheduler, info.sm_cost, 0, now + queued_) +
+            warp.whole_cycles(sm_.config.latencies.l1_hit);
+    reason = Stall::long_scoreboard;
+  }
+  parts_.scoreboard.set_destinations(number, *warp.program, info, entry(ready, reason));
 }
 
 // Branch, call, return, exit and device calls: the next instruction is known after the branch latency.
@@ -216,12 +237,13 @@ bool InstructionUnit::behind_with_fetching(const WarpScheduler& scheduler, Cycle
 void InstructionUnit::barrier(std::uint32_t number, const InstInfo& info, Cycle now) {
   Warp& warp = parts_.warps[number];
   ++sm_.counters->barriers;
+  const Cycle counted = parts_.ports.count_arrival(sm_.config.pipes[ptx::OpClass::barrier].sm_cost, now);
   if (warp.block->status(warp.in_block) == stream::WarpStatus::barrier)
     return parts_.sequencer.wait_at_barrier(number);
   // The last to arrive, or an arrival that does not wait.
-  parts_.sequencer.release_barriers(warp.block_slot, now);
+  parts_.sequencer.release_barriers(warp.block_slot, counted);
   const bool waits = info.inst->mods.bar != ptx::BarMode::arrive;
-  parts_.sequencer.advance(number, now + (waits ? sm_.config.latencies.barrier : 1), Stall::barrier);
+  parts_.sequencer.advance(number, waits ? counted + sm_.config.latencies.barrier : now + 1, Stall::barrier);
 }
 
 // A fence beyond the block waits until L2 has acknowledged the warp's stores; one within the block only

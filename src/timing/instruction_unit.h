@@ -46,6 +46,7 @@ class InstructionUnit final : public InstructionIssuer {
 
   void compute(std::uint32_t warp, const InstInfo& info, Cycle now);
   void access_memory(std::uint32_t warp, const InstInfo& info, const stream::Step& step, Cycle now);
+  void access_nothing(std::uint32_t warp, const InstInfo& info, Cycle now);
   void control(std::uint32_t warp, const InstInfo& info, Cycle now);
   void barrier(std::uint32_t warp, const InstInfo& info, Cycle now);
   void fence(std::uint32_t warp, const InstInfo& info, Cycle now);

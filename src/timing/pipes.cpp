@@ -47,6 +47,12 @@ PipeTable::PipeTable(const device::Device& device)
     classes[i].interval = device::traits(classes[i].pipe).shared_by_sm
                               ? memory::to_fixed(1)
                               : memory::to_fixed(32.0 * device.sm.schedulers / rate);
+    // Arrivals are counted by a unit of the SM (timing/unit_ports.h); they issue as branches do.
+    if (c == OpClass::barrier)
+      classes[i].interval =
+          std::min(classes[i].interval,
+                   memory::to_fixed(32.0 * device.sm.schedulers /
+                                    device.throughput[static_cast<std::size_t>(OpClass::control)]));
     const bool shares = c == OpClass::int_mul || c == OpClass::fp16 || classes[i].pipe == Pipe::fp64;
     if (device.sm.shared_lanes && shares) classes[i].pipe = Pipe::alu;
   }

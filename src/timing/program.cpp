@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
+#include <string_view>
 
 #include "base/error.h"
 #include "machine/code.h"
@@ -85,6 +87,31 @@ void set_cost(InstInfo& info, const Lowered& lowered, const PipeTable& pipes) {
   info.latency = std::max<std::uint32_t>(256, info.latency - std::min(info.latency, spread << 8));
 }
 
+// Special registers are read on the way to the units that the schedulers share: "low 20s" of cycles, more
+// where shared memory is busy (an engineer of NVIDIA, forums.developer.nvidia.com, thread 50472; 22 on
+// Pascal, where a shuffle takes as many). They are taken for shuffles, but for what is counted. An H100
+// counts a wavefront of the data stage for each of a thread's coordinates, none for a block's.
+bool reads_special_register(const machine::Instruction& instruction) {
+  const std::string_view name = instruction.mnemonic();
+  const std::string_view base = name.substr(0, name.find('.'));
+  return base == "S2R" || base == "S2UR";
+}
+
+void read_special_register(const machine::Instruction& instruction, const PipeTable& pipes, InstInfo& info) {
+  constexpr std::uint8_t packed = 0x20, tid_z = 0x23;  // and x and y between them
+  const auto operands = std::span(instruction.operands).first(instruction.operand_count());
+  const bool coordinate = std::ranges::any_of(operands, [](const machine::Operand& operand) {
+    return operand.kind == machine::OperandKind::special && operand.number >= packed &&
+           operand.number <= tid_z;
+  });
+  const PipeTable::Entry& way = pipes[ptx::OpClass::shuffle];
+  info.pipe = way.pipe;
+  info.latency = way.latency;
+  info.interval = way.interval;
+  info.sm_cost = coordinate ? way.sm_cost : 0;
+  info.stall = dependence_stall(ptx::OpClass::shuffle);
+}
+
 // Cycles until the unit of an instruction of variable latency has read its operands.
 std::uint16_t operand_read(const ptx::Inst& inst, const device::Device::Operands& operands) {
   const auto& traits = device::traits(inst.op_class);
@@ -109,8 +136,10 @@ Program::Program(const ptx::Function& function, std::uint32_t first_predicate, s
   slots_.reserve(function.code.size() * 4);
   for (const ptx::Inst& inst : function.code) {
     add_instruction(inst, pipes, lowering);
-    if (function.machine)
-      add_counters(function.machine->instructions[code_.size() - 1].control, pipes, code_.back());
+    if (!function.machine) continue;
+    const machine::Instruction& instruction = function.machine->instructions[code_.size() - 1];
+    if (reads_special_register(instruction)) read_special_register(instruction, pipes, code_.back());
+    add_counters(instruction.control, pipes, code_.back());
   }
   slots_.push_back(0);  // so that an empty list at the end has an address
 }

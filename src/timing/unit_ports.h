@@ -37,6 +37,7 @@ class UnitPorts {
     lg_.reset();
     data_.reset();
     own_mio_.reset();
+    arrivals_.reset();
     last_user_ = 0;
     lg_waiting_ = 0;
     for (Queue& queue : queues_) queue.clear();
@@ -54,6 +55,12 @@ class UnitPorts {
     return data == 0 ? start : data_.take(start, data);
   }
   Cycle book_mio(unsigned scheduler, FixedCycles cost, Cycle at) { return book(mio_, scheduler, cost, at); }
+  // A warp arrives at a barrier of its block: the SM counts arrivals one after another. When this one has
+  // been counted.
+  Cycle count_arrival(FixedCycles cost, Cycle now) {
+    arrivals_.take(now, cost);
+    return arrivals_.free_at();
+  }
   // Instructions that wait in the load-store unit for a register, a credit or the network.
   void set_lg_waiting(std::size_t instructions) { lg_waiting_ = instructions; }
 
@@ -104,7 +111,7 @@ class UnitPorts {
   }
 
   Cycle turn_mask_, address_interval_;
-  memory::Port lg_, data_, own_mio_;
+  memory::Port lg_, data_, own_mio_, arrivals_;
   memory::Port& mio_;  // data_ or own_mio_
   std::vector<Queue> queues_;
   unsigned last_user_ = 0;  // number of the scheduler + 1; 0: nobody

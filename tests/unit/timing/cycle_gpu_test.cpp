@@ -224,11 +224,20 @@ double per_repeat(const device::Device& device, const std::string& before, const
 
 TEST(Sm, ABarrierTakesItsLatencyOnceAllHaveArrived) {
   const device::Device d = one_sm();
-  EXPECT_EQ(per_repeat(d, "", "bar.sync 0;", 32), d.sm.barrier_latency);
-  // Each scheduler's eight warps arrive one after another at the rate of the file.
-  const double interval =
-      32 * d.sm.schedulers / d.throughput[static_cast<std::size_t>(ptx::OpClass::barrier)];
-  EXPECT_EQ(per_repeat(d, "", "bar.sync 0;", 1024), d.sm.barrier_latency + 7 * interval);
+  // The SM counts arrivals one after another at the rate of the file, whatever scheduler they come from.
+  const double arrival = 32 / d.throughput[static_cast<std::size_t>(ptx::OpClass::barrier)];
+  for (const unsigned warps : {1u, 2u, 3u, 4u, 8u, 32u})
+    EXPECT_EQ(per_repeat(d, "", "bar.sync 0;", warps * 32), d.sm.barrier_latency + warps * arrival) << warps;
+}
+
+// Boards count a wavefront for it, and its result comes as late as any.
+TEST(Sm, AnAccessToSharedMemoryByNoLaneTakesItsTurn) {
+  const device::Device d = one_sm();
+  const std::string shared = ".shared .b32 cells[1024];\n",
+                    before = "mov.u32 %r2, cells; setp.ne.u32 %p1, %r2, %r2;\n";
+  EXPECT_NEAR(per_repeat(d, before, "@%p1 ld.shared.u32 %r1, [%r2];", 1024, shared), 32, 1);
+  EXPECT_NEAR(per_repeat(d, before, "@%p1 st.shared.u32 [%r2], %r1;", 1024, shared), 32, 1);
+  EXPECT_NEAR(per_repeat(d, before, "@%p1 ld.shared.u32 %r1, [%r1];", 32, shared), d.shared.latency, 2);
 }
 
 TEST(Sm, ABranchTakesItsLatency) {
@@ -361,7 +370,7 @@ TEST(Sm, AWarpIsNotOverBeforeItsStoresAre) {
   Simulator s(d, kernel(".param .u64 x", "ld.param.u64 %rd1, [x]; st.global.u64 [%rd1], %rd1;"));
   const auto r = s.run("k", {1, 1, 1}, {32, 1, 1}, s.allocate(4096));
   EXPECT_GE(cycles(r), static_cast<std::uint64_t>(d.l2.latency));
-  EXPECT_GT(metric(r, "stall.drain"), 0.1);
+  EXPECT_GT(metric(r, "stall.drain"), 0.02) << "until its stores are through the network";
 }
 
 TEST(Sm, LocalMemoryStaysInL1) {

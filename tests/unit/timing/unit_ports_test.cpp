@@ -32,6 +32,15 @@ TEST(UnitPorts, AUnitTakesInstructionsSixteenCyclesAhead) {
   EXPECT_EQ(ports.free_from(Pipe::mio, 0, 100), 100u) << "another port";
 }
 
+TEST(UnitPorts, ArrivalsAtBarriersAreCountedOneAfterAnother) {
+  UnitPorts ports(device_in_turns(1));
+  ports.begin();
+  EXPECT_EQ(ports.count_arrival(fixed_cycles(2), 10), 12u);
+  EXPECT_EQ(ports.count_arrival(fixed_cycles(2), 10), 14u);
+  EXPECT_EQ(ports.count_arrival(fixed_cycles(2), 20), 22u);
+  EXPECT_EQ(ports.free_from(Pipe::mio, 0, 10), 10u) << "not the port of shared memory";
+}
+
 TEST(UnitPorts, WhoUsedAUnitLastComesLast) {
   UnitPorts ports(device_in_turns(1));
   ports.begin();
