@@ -10,6 +10,7 @@ void BlockSlots::begin() {
   held_ = {};
   slots_.clear();
   starts_.clear();
+  freed_.clear();
 }
 
 void BlockSlots::divide_storage(const LaunchContext& launch) {
@@ -51,6 +52,7 @@ void BlockSlots::reserve(Tenant& tenant, std::uint64_t block, Cycle at) {
   slot->reserved = true;
   ++tenant.blocks;
   held_.add(launch.occupancy, launch.warps_per_block);
+  if (!freed_.empty()) freed_.pop();
   starts_.push({static_cast<std::uint32_t>(slot - slots_.begin()), at});
 }
 
@@ -79,11 +81,12 @@ BlockSlot& BlockSlots::start(std::uint32_t number, std::uint32_t sm) {
   return slot;
 }
 
-void BlockSlots::end(std::uint32_t number) {
+void BlockSlots::end(std::uint32_t number, Cycle now) {
   BlockSlot& slot = slots_[number];
   Tenant& tenant = *slot.tenant;
   const LaunchContext& launch = *tenant.context;
   slot.reserved = slot.resident = false;
+  freed_.push(now);
   std::fill_n(warp_taken_.begin() + slot.first_warp, launch.warps_per_block, false);
   --tenant.resident_blocks;
   --tenant.blocks;

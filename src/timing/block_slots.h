@@ -43,12 +43,15 @@ class BlockSlots {
   bool has_room(const LaunchContext& launch, const Tenant* own) const;
   // A place for a block that starts at `at`, which never decreases; has_room() said that there is one.
   void reserve(Tenant& tenant, std::uint64_t block, Cycle at);
+  void begin_quantum() { freed_.clear(); }
+  // When the place became free that the next block gets; `now` if it did in no quantum since then.
+  Cycle freed_at(Cycle now) const { return freed_.empty() ? now : freed_.front(); }
   Cycle next_start() const { return starts_.empty() ? never : starts_.front().at; }
   std::uint32_t pop_start();  // the slot of the block that starts next
   // The block in the slot becomes the one that was reserved for.
   BlockSlot& start(std::uint32_t slot, std::uint32_t sm);
-  void end(std::uint32_t slot);       // its last warp has ended
-  void forget(const Tenant& tenant);  // the launch has ended
+  void end(std::uint32_t slot, Cycle now);  // its last warp has ended
+  void forget(const Tenant& tenant);        // the launch has ended
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(slots_.size()); }
   BlockSlot& operator[](std::uint32_t slot) { return slots_[slot]; }
@@ -72,6 +75,7 @@ class BlockSlots {
   std::vector<BlockSlot> slots_;
   std::vector<bool> warp_taken_;
   memory::Ring<Start> starts_;
+  memory::Ring<Cycle> freed_;  // in this quantum: since when the places are free
 };
 
 }  // namespace simtlab::timing

@@ -246,7 +246,7 @@ void CycleGpu::Impl::hand_out(Cycle at) {
   for (const auto& launch : active) {
     const bool bound = launch->context.own_sms != 0;
     if (launch->grid.all_handed_out() || !launch->opened || (held_up && !bound)) continue;
-    dispatcher.hand_out(launch->grid, std::max(at, launch->opens), sms);
+    dispatcher.hand_out(launch->grid, launch->opens, at, sms);
     held_up = held_up || (!bound && !launch->grid.all_handed_out() && options.share == SharePolicy::leftover);
   }
 }
@@ -322,7 +322,6 @@ void CycleGpu::Impl::send(std::span<Sm* const> neighbours) {
 
 void CycleGpu::Impl::collect_ended(Sm& sm) {
   for (const auto& tenant : sm.accounts().all()) {
-    if (tenant->ended == 0) continue;
     for (const auto& launch : active) {
       if (&launch->context != tenant->context) continue;
       launch->ended_blocks += tenant->ended;
@@ -332,11 +331,15 @@ void CycleGpu::Impl::collect_ended(Sm& sm) {
   }
 }
 
-// The one that ended first.
+// The one that ended first. A launch is over when its stores are in L2.
 ActiveLaunch* CycleGpu::Impl::ended() {
   ActiveLaunch* first = nullptr;
+  const auto stores = [&](const ActiveLaunch& launch) {
+    return std::ranges::any_of(sms, [&](const Sm& sm) { return sm.stores_under_way(launch.context); });
+  };
   for (const auto& launch : active)
-    if (launch->over() && (first == nullptr || launch->ended < first->ended)) first = launch.get();
+    if (launch->over() && !stores(*launch) && (first == nullptr || launch->ended < first->ended))
+      first = launch.get();
   return first;
 }
 

@@ -1,16 +1,20 @@
 // Hands thread blocks to SMs: launch by launch in the order of priority and coming, a launch's blocks in the
-// order of their index, round-robin over the SMs with room, one at a time.
+// order of their index, one at a time: to the SM whose place has been free for longest, of equal ones in
+// turn.
 //
 // The GPU hands out a block at most every launch.block_interval cycles, an SM takes one at most every
-// host.block_launch cycles, and its first instruction comes launch.block_latency cycles later. Freed places
-// are seen at the end of a quantum (the network's latency), so that SMs can be simulated independently in
-// between: a refill is late by half a quantum on average.
+// host.block_launch cycles, and its first instruction comes launch.block_latency cycles later. Places that
+// became free are seen at the end of a quantum (the network's latency), so that SMs can be simulated
+// independently in between. Their next blocks begin as if they had been seen at once, if that is not before
+// the quantum's end.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <compare>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <vector>
 
 #include "timing/sm.h"
@@ -33,56 +37,81 @@ class BlockDispatcher {
         ready_at_(device.sm.count, 0) {}
 
   void begin() {
-    next_sm_ = 0;
+    turns_ = 0;
     hand_outs_.reset();
     std::ranges::fill(ready_at_, 0);
   }
 
-  void hand_out(Grid& grid, Cycle earliest, std::deque<Sm>& sms) {
+  // opens: the launch's first blocks may be handed out from then on. now: nobody begins before.
+  void hand_out(Grid& grid, Cycle opens, Cycle now, std::deque<Sm>& sms) {
     const LaunchContext& launch = *grid.launch;
     if (launch.cluster_blocks > 1) {
-      while (grid.next < grid.blocks && hand_out_cluster(grid, earliest, sms)) {}
+      while (grid.next < grid.blocks && hand_out_cluster(grid, opens, now, sms)) {}
       return;
     }
-    for (std::size_t without_room = 0; grid.next < grid.blocks && without_room < sms.size();) {
-      Sm& sm = sms[next_sm_];
-      if (next_sm_ >= launch.first_sm && next_sm_ < launch.end_sm && sm.has_room(launch)) {
-        assign(grid, earliest, sm, next_sm_);
-        without_room = 0;
+    places_.clear();
+    for (std::size_t i = 0; i < sms.size(); ++i) {
+      const std::size_t sm = (turns_ + i) % sms.size();
+      if (sm >= launch.first_sm && sm < launch.end_sm && sms[sm].has_room(launch))
+        places_.push_back({std::max(opens, sms[sm].freed_at(now)), turns_ + i});
+    }
+    std::ranges::make_heap(places_, std::greater{});
+    while (grid.next < grid.blocks && !places_.empty()) {
+      std::ranges::pop_heap(places_, std::greater{});
+      Place& place = places_.back();
+      const std::size_t number = place.turn % sms.size();
+      Sm& sm = sms[number];
+      assign(grid, place.free, now, sm, number);
+      turns_ = place.turn + 1;
+      if (sm.has_room(launch)) {
+        place = {std::max(opens, sm.freed_at(now)), place.turn + sms.size()};
+        std::ranges::push_heap(places_, std::greater{});
       } else {
-        ++without_room;
+        places_.pop_back();
       }
-      next_sm_ = next_sm_ + 1 == sms.size() ? 0 : next_sm_ + 1;
     }
   }
 
  private:
-  void assign(Grid& grid, Cycle earliest, Sm& sm, std::size_t number) {
-    const Cycle at = std::max(hand_outs_.take(earliest, interval_of_gpu_), ready_at_[number]);
+  // The next place of an SM. turn: numbers of SMs, counted on round by round.
+  struct Place {
+    Cycle free = 0;
+    std::size_t turn = 0;
+    auto operator<=>(const Place&) const = default;
+  };
+  void assign(Grid& grid, Cycle free, Cycle now, Sm& sm, std::size_t number) {
+    const Cycle at = std::max(hand_outs_.take(free, interval_of_gpu_), ready_at_[number]);
     ready_at_[number] = at + interval_of_sm_;
-    sm.assign(*grid.launch, grid.next++, at + latency_);
+    sm.assign(*grid.launch, grid.next++, std::max(at + latency_, now));
   }
-  // The blocks of a cluster go to SMs next to each other that have room, one to each. False: there are too
-  // few of them now.
-  bool hand_out_cluster(Grid& grid, Cycle earliest, std::deque<Sm>& sms) {
+  // The blocks of a cluster go to SMs next to each other that have room, one to each, once all are free.
+  // False: there are too few of them now.
+  bool hand_out_cluster(Grid& grid, Cycle opens, Cycle now, std::deque<Sm>& sms) {
     const LaunchContext& launch = *grid.launch;
-    places_.clear();
-    for (std::size_t i = 0; i < sms.size() && places_.size() < launch.cluster_blocks; ++i) {
-      const std::size_t sm = (next_sm_ + i) % sms.size();
-      if (sm >= launch.first_sm && sm < launch.end_sm && sms[sm].has_room(launch)) places_.push_back(sm);
+    cluster_.clear();
+    Cycle free = opens;
+    for (std::size_t i = 0; i < sms.size() && cluster_.size() < launch.cluster_blocks; ++i) {
+      const std::size_t sm = (turns_ + i) % sms.size();
+      if (sm < launch.first_sm || sm >= launch.end_sm || !sms[sm].has_room(launch)) continue;
+      cluster_.push_back(turns_ + i);
+      free = std::max(free, sms[sm].freed_at(now));
     }
-    if (places_.size() < launch.cluster_blocks) return false;
-    for (const std::size_t sm : places_) assign(grid, earliest, sms[sm], sm);
-    next_sm_ = (places_.back() + 1) % sms.size();
+    if (cluster_.size() < launch.cluster_blocks) return false;
+    for (const std::size_t turn : cluster_) {
+      const std::size_t number = turn % sms.size();
+      assign(grid, free, now, sms[number], number);
+    }
+    turns_ = cluster_.back() + 1;
     return true;
   }
 
   FixedCycles interval_of_gpu_;
   Cycle interval_of_sm_, latency_;
   memory::Port hand_outs_;
-  std::size_t next_sm_ = 0;
+  std::size_t turns_ = 0;  // whose turn it is
+  std::vector<Place> places_;
   std::vector<Cycle> ready_at_;
-  std::vector<std::size_t> places_;  // SMs for a cluster
+  std::vector<std::size_t> cluster_;  // turns of the SMs for one
 };
 
 }  // namespace simtlab::timing

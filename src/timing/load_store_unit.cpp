@@ -175,13 +175,20 @@ void LoadStoreUnit::enqueue_from(unsigned first, Instruction& instruction, Cycle
   instruction.segments = sm_.segments.count - first;
   if (!instruction.returns()) {
     // Stands for the stores that are not sent yet, so that neither a fence nor the warp's end overtakes them.
-    ++parts_.warps[instruction.warp].stores;
-    parts_.requests.add_store();
+    Warp& warp = parts_.warps[instruction.warp];
+    add_store(warp);
+    ++warp.held_stores;
   }
   if (queue_.empty()) queued_since_ = now;
   queue_.push(instruction);
   for (unsigned i = first; i < sm_.segments.count; ++i) queued_segments_.push(sm_.segments.items[i]);
   parts_.ports.set_lg_waiting(queue_.size());
+}
+
+void LoadStoreUnit::add_store(Warp& warp) {
+  ++warp.stores;
+  ++warp.tenant->stores;
+  parts_.requests.add_store();
 }
 
 bool LoadStoreUnit::process(Instruction& instruction, const stream::Segment& segment, Cycle at, Cycle now) {
@@ -264,15 +271,15 @@ bool LoadStoreUnit::process_store(Instruction& instruction, const stream::Segmen
   sm_.counters->l1.write_hits += std::min(touched, popcount(l1_.widen(present)) >> counted_in_);
   parts_.requests.write_back(evicted, leaves_at(at));
   if (instruction.local) return true;
-  ++parts_.warps[instruction.warp].stores;
-  parts_.requests.add_store();
-  parts_.requests.send({.line = segment.line,
-                        .bytes = segment.bytes,
-                        .tag = instruction.warp,
-                        .kind = RequestKind::write,
-                        .route = Route::store,
-                        .sectors = segment.sectors},
-                       leaves_at(at), popcount(segment.sectors));
+  Warp& warp = parts_.warps[instruction.warp];
+  add_store(warp);
+  warp.stores_at = parts_.requests.send({.line = segment.line,
+                                         .bytes = segment.bytes,
+                                         .tag = StoreTag::of(instruction.warp, warp.life),
+                                         .kind = RequestKind::write,
+                                         .route = Route::store,
+                                         .sectors = segment.sectors},
+                                        leaves_at(at), popcount(segment.sectors));
   return true;
 }
 
@@ -282,8 +289,9 @@ bool LoadStoreUnit::process_atomic(Instruction& instruction, const stream::Segme
   if (!returns && !parts_.requests.takes_store()) return false;
   if (returns && sm_.observer != nullptr) sm_.observer->load_looked_up(instruction.load, at);
   l1_.invalidate(segment.line, l1_.widen(segment.sectors));
+  Warp& warp = parts_.warps[instruction.warp];
   const Request request{.line = segment.line,
-                        .tag = returns ? instruction.load : instruction.warp,
+                        .tag = returns ? instruction.load : StoreTag::of(instruction.warp, warp.life),
                         .kind = RequestKind::atomic,
                         .route = returns ? Route::direct : Route::store,
                         .sectors = segment.sectors,
@@ -294,10 +302,10 @@ bool LoadStoreUnit::process_atomic(Instruction& instruction, const stream::Segme
     parts_.requests.add_direct(popcount(segment.sectors));
     parts_.loads[instruction.load].remaining += popcount(segment.sectors);
   } else {
-    ++parts_.warps[instruction.warp].stores;
-    parts_.requests.add_store();
+    add_store(warp);
   }
-  parts_.requests.send(request, leaves_at(at), popcount(segment.sectors));
+  const Cycle arrives = parts_.requests.send(request, leaves_at(at), popcount(segment.sectors));
+  if (!returns) warp.stores_at = arrives;
   return true;
 }
 
@@ -324,7 +332,9 @@ bool LoadStoreUnit::retry(Cycle now) {
     if (done.returns()) {
       parts_.loads.answer(done.load, now);
     } else {
-      acknowledge_store(done.warp, now);
+      Warp& warp = parts_.warps[done.warp];
+      acknowledge_store(StoreTag::of(done.warp, warp.life), warp.tenant, now);
+      if (--warp.held_stores == 0) parts_.waiter.stores_left(done.warp, now);
     }
     if (queue_.empty()) sm_.counters->memory_stage_cycles += now - queued_since_;
   }
@@ -346,10 +356,14 @@ void LoadStoreUnit::answer_direct(const Reply& reply) {
   for (unsigned i = sectors; i > 0; --i) parts_.loads.answer(reply.tag, reply.at);
 }
 
-void LoadStoreUnit::acknowledge_store(std::uint32_t number, Cycle now) {
+void LoadStoreUnit::acknowledge_store(std::uint32_t tag, Tenant* tenant, Cycle now) {
   parts_.requests.acknowledge_store();
-  if (number == RequestPort::no_warp) return;
-  if (--parts_.warps[number].stores == 0) parts_.waiter.stores_done(number, now);
+  if (tag == RequestPort::no_warp) return;
+  --tenant->stores;
+  tenant->finished_at = std::max(tenant->finished_at, now);
+  const auto [number, life] = StoreTag::from(tag);
+  Warp& warp = parts_.warps[number];
+  if (warp.life == life && --warp.stores == 0) parts_.waiter.stores_done(number, now);
 }
 
 }  // namespace simtlab::timing

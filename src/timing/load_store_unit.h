@@ -54,7 +54,8 @@ class LoadStoreUnit {
   }
   void fill(const Reply& reply);           // sectors of a line have come for L1
   void answer_direct(const Reply& reply);  // sectors of one load have come, past L1
-  void acknowledge_store(std::uint32_t warp, Cycle now);
+  // Of a warp of the tenant, which may have ended; or of nobody.
+  void acknowledge_store(std::uint32_t tag, Tenant* tenant, Cycle now);
 
   std::size_t waiting() const { return queue_.size(); }
   std::uint32_t misses_under_way() const { return misses_.used(); }
@@ -80,6 +81,7 @@ class LoadStoreUnit {
   bool looks_into_l1(const InstInfo& info, bool local) const;
   void begin_load(Instruction& instruction, const Warp& warp, const InstInfo& info, Cycle now);
   void enqueue_from(unsigned first, Instruction& instruction, Cycle now);
+  void add_store(Warp& warp);
   // One segment. False: it has to wait. at: its turn at the unit.
   bool process(Instruction& instruction, const stream::Segment& segment, Cycle at, Cycle now);
   bool process_load(Instruction& instruction, const stream::Segment& segment, Cycle at, Cycle now);

@@ -26,8 +26,10 @@ struct Load {
 // Who goes on when memory has answered.
 class MemoryWaiter {
  public:
-  virtual void load_done(const Load& load, Cycle at) = 0;       // all data of the load is there
-  virtual void stores_done(std::uint32_t warp, Cycle now) = 0;  // no store of the warp is under way any more
+  virtual void load_done(const Load& load, Cycle at) = 0;  // all data of the load is there
+  virtual void stores_done(std::uint32_t warp,
+                           Cycle now) = 0;  // L2 has acknowledged all of the warp's stores
+  virtual void stores_left(std::uint32_t warp, Cycle now) = 0;  // none of them waits in the SM any more
  protected:
   ~MemoryWaiter() = default;
 };

@@ -327,8 +327,8 @@ void MemorySystem::answer(Cycle now, Slice& slice, Index asked, const Request& r
   }
   if (observer_ != nullptr && asked != no_index) observer_->answered(asked, request.sm, now);
   const Cycle ready = now + network_.latency();
-  const Cycle start =
-      network_.reply(request.sm, now, count(sectors), {0, request.line, request.tag, request.route, sectors});
+  const Cycle start = network_.reply(request.sm, now, count(sectors),
+                                     {0, request.line, request.tag, request.route, sectors, request.launch});
   const Cycle counted = std::max(ready, slice.reply_held_until);
   if (start <= counted) return;
   accounts_.counters().reply_held_cycles += start - counted;

@@ -19,7 +19,7 @@ enum class Route : std::uint8_t {
   l1,        // fills L1 and wakes who waits in its miss registers
   direct,    // belongs to one load (tag), past L1
   constant,  // fills the constant cache
-  store,     // acknowledges a store or reduction of a warp (tag = warp)
+  store,     // acknowledges a store or reduction of a warp (tag: StoreTag)
 };
 
 struct Request {
@@ -57,6 +57,7 @@ struct Reply {
   std::uint32_t tag = 0;
   Route route = Route::direct;
   std::uint8_t sectors = 0;
+  std::uint8_t launch = 0;  // who asked: slot of the launch
 };
 
 }  // namespace simtlab::timing

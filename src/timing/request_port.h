@@ -26,8 +26,8 @@ class RequestPort {
     return true;
   }
 
-  // The request leaves the SM at `at`; data_sectors: how much data it carries.
-  void send(Request request, Cycle at, unsigned data_sectors) {
+  // The request leaves the SM at `at`; data_sectors: how much data it carries. Returns its arrival at L2.
+  Cycle send(Request request, Cycle at, unsigned data_sectors) {
     request.sm = static_cast<std::uint16_t>(sm_.id);
     request.launch = sm_.launch;
     sm_.counters->request_bytes += header_bytes + std::uint64_t{data_sectors} * stream::sector_bytes;
@@ -35,6 +35,7 @@ class RequestPort {
     sm_.counters->request_flits += network_.flits(data_sectors, mask);
     outbox_.push_back({network_.send(sm_.id, at, data_sectors, mask), request});
     if (sm_.observer != nullptr) sm_.observer->sent(at, outbox_.back().at);
+    return outbox_.back().at;
   }
   // Modified lines that had to leave L1. Their acknowledgements belong to no warp.
   void write_back(const memory::Evictions& evicted, Cycle at) {

@@ -1,11 +1,14 @@
 #include "timing/sequencer.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace simtlab::timing {
 
 void Sequencer::begin() {
   started_warps_ = 0;
+  draining_.clear();
+  draining_.reserve(parts_.warps.size());
   const std::size_t schedulers = parts_.schedulers.size();
   for (std::size_t i = 0; i < parts_.warps.size(); ++i) {
     Warp& warp = parts_.warps[i];
@@ -28,7 +31,8 @@ void Sequencer::start_block(std::uint32_t number, Cycle now) {
             .in_block = static_cast<std::uint16_t>(i),
             .block_slot = static_cast<std::uint16_t>(number),
             .scheduler = warp.scheduler,
-            .local = warp.local};
+            .local = warp.local,
+            .life = (warp.life + 1) % StoreTag::lives};
     WarpScheduler& scheduler = scheduler_of(warp);
     scheduler.resident |= warp_bit(warp.local);
     scheduler.age[warp.local] = started_warps_++;
@@ -151,10 +155,25 @@ void Sequencer::meet_in_clusters(Cycle now) {
 void Sequencer::exit(std::uint32_t number, Cycle now) {
   const Warp& warp = parts_.warps[number];
   release_barriers(warp.block_slot, now);
-  if (warp.loads + warp.stores == 0) {
-    end_warp(number, now + 1);
-  } else {
-    wait_for_event(number, WarpState::drain, Stall::drain);
+  wait_for_event(number, WarpState::drain, Stall::drain);
+  if (warp.loads + warp.held_stores == 0) drain(number, now + 1);
+}
+
+// Boards give the place of a block to another one some 75 cycles after its last store: about when it is
+// through the network. L2's answer takes four times as long; nobody waits for it.
+void Sequencer::drain(std::uint32_t number, Cycle now) {
+  const Warp& warp = parts_.warps[number];
+  if (warp.stores_at <= now) return end_warp(number, now);
+  draining_.push_back({warp.stores_at, number});
+  std::ranges::push_heap(draining_, std::greater{});
+}
+
+void Sequencer::end_drained(Cycle now) {
+  while (next_drained() <= now) {
+    std::ranges::pop_heap(draining_, std::greater{});
+    const Draining ended = draining_.back();
+    draining_.pop_back();
+    end_warp(ended.warp, ended.at);
   }
 }
 
@@ -174,7 +193,7 @@ void Sequencer::load_done(const Load& load, Cycle at) {
       advance(load.warp, std::max(at, warp.floor), Stall::long_scoreboard);
       break;
     case WarpState::drain:
-      if (warp.loads + warp.stores == 0) end_warp(load.warp, at);
+      if (warp.loads + warp.held_stores == 0) drain(load.warp, at);
       break;
     default: break;
   }
@@ -182,15 +201,17 @@ void Sequencer::load_done(const Load& load, Cycle at) {
 
 void Sequencer::stores_done(std::uint32_t number, Cycle now) {
   Warp& warp = parts_.warps[number];
-  if (warp.state == WarpState::on_stores) {
-    resume(warp);
-    advance(number, std::max(now, warp.floor), Stall::membar);
-  } else if (warp.state == WarpState::drain && warp.loads == 0) {
-    end_warp(number, now);
-  }
+  if (warp.state != WarpState::on_stores) return;
+  resume(warp);
+  advance(number, std::max(now, warp.floor), Stall::membar);
 }
 
-// The warp is through, its memory operations included; the last warp of a block frees the block's place.
+void Sequencer::stores_left(std::uint32_t number, Cycle now) {
+  const Warp& warp = parts_.warps[number];
+  if (warp.state == WarpState::drain && warp.loads == 0) drain(number, now);
+}
+
+// The warp is through; the last warp of a block frees the block's place.
 void Sequencer::end_warp(std::uint32_t number, Cycle now) {
   Warp& warp = parts_.warps[number];
   WarpScheduler& scheduler = scheduler_of(warp);
@@ -204,7 +225,7 @@ void Sequencer::end_warp(std::uint32_t number, Cycle now) {
   tenant.finished_at = std::max(tenant.finished_at, now);
   if (--parts_.blocks[warp.block_slot].warps_left > 0) return;
   if (sm_.observer != nullptr) sm_.observer->block_ends(warp.block_slot, now);
-  parts_.blocks.end(warp.block_slot);
+  parts_.blocks.end(warp.block_slot, now);
   if (parts_.policies.events().block_ended) [[unlikely]]
     parts_.policies.block_ended(parts_.warps, parts_.blocks[warp.block_slot].first_warp,
                                 tenant.context->warps_per_block, now);

@@ -8,6 +8,7 @@
 // there, so that a late line delays the next issue.
 #pragma once
 
+#include <compare>
 #include <vector>
 
 #include "timing/block_slots.h"
@@ -48,10 +49,16 @@ class Sequencer final : public MemoryWaiter {
     if (parts_.blocks[block_slot].at_barrier > 0) release(block_slot, now);
   }
   void meet_in_clusters(Cycle now);
-  void exit(std::uint32_t warp, Cycle now);  // it ends when its loads and stores are through
+  // It ends when its loads are there and its stores through the network.
+  void exit(std::uint32_t warp, Cycle now);
+
+  // When the first warp ends of those whose stores are on their way, and the end of those whose are through.
+  Cycle next_drained() const { return draining_.empty() ? never : draining_.front().at; }
+  void end_drained(Cycle now);
 
   void load_done(const Load& load, Cycle at) override;
   void stores_done(std::uint32_t warp, Cycle now) override;
+  void stores_left(std::uint32_t warp, Cycle now) override;
 
  private:
   void resume(Warp& warp) { scheduler_of(warp).waiting &= ~warp_bit(warp.local); }
@@ -61,12 +68,19 @@ class Sequencer final : public MemoryWaiter {
   Stall fetch(Warp& warp, const InstInfo& info, Stall reason);
   bool wake_when_ready(std::uint32_t warp, Stall reason);
   void release(std::uint32_t block_slot, Cycle now);
+  void drain(std::uint32_t warp, Cycle now);
   void end_warp(std::uint32_t warp, Cycle now);
+  struct Draining {
+    Cycle at = 0;
+    std::uint32_t warp = 0;
+    auto operator<=>(const Draining&) const = default;
+  };
 
   SmContext& sm_;
   const Parts parts_;
   const FixedCycles warp_interval_;  // between the first instructions of two warps of a block
   std::uint64_t started_warps_ = 0;  // the age of the next warp
+  std::vector<Draining> draining_;   // a heap, the next one first
 };
 
 }  // namespace simtlab::timing

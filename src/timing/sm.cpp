@@ -89,6 +89,11 @@ void Sm::assign(LaunchContext& launch, std::uint64_t block, Cycle at) {
   blocks_.reserve(*tenant, block, at);
 }
 
+bool Sm::stores_under_way(const LaunchContext& launch) const {
+  const Tenant* const tenant = accounts_.find(launch.slot);
+  return tenant != nullptr && tenant->stores != 0;
+}
+
 void Sm::leave(unsigned slot) {
   Tenant* const tenant = accounts_.find(slot);
   if (tenant == nullptr) return;
@@ -104,14 +109,16 @@ Cycle Sm::next_event() const {
   Cycle next = std::min(load_store_.next_retry(), issue_.next_try());
   if (const auto& inbox = network_.inbox(context_.id); !inbox.empty())
     next = std::min(next, inbox.front().at);
-  return std::min(next, blocks_.next_start());
+  return std::min({next, blocks_.next_start(), sequencer_.next_drained()});
 }
 
 void Sm::run(Cycle end) {
   context_.quantum_end = end;
+  blocks_.begin_quantum();
   for (Cycle now = next_event(); now < end; now = next_event()) {
     context_.now = now;
     deliver(now);
+    sequencer_.end_drained(now);
     while (blocks_.next_start() <= now) sequencer_.start_block(blocks_.pop_start(), now);
     if (load_store_.next_retry() <= now && load_store_.retry(now)) issue_.try_all(now);
     issue_.run(now);
@@ -128,7 +135,9 @@ void Sm::deliver(Cycle now) {
       case Route::l1: load_store_.fill(reply); break;
       case Route::direct: load_store_.answer_direct(reply); break;
       case Route::constant: constants_.fill(reply); break;
-      case Route::store: load_store_.acknowledge_store(reply.tag, reply.at); break;
+      case Route::store:
+        load_store_.acknowledge_store(reply.tag, accounts_.find(reply.launch), reply.at);
+        break;
     }
   }
   if (context_.observer != nullptr) context_.observer->replies_end();

@@ -32,6 +32,10 @@ class Sm {
   // SM without blocks, as between kernels on hardware.
   void begin(std::uint64_t epoch);
   bool has_room(const LaunchContext& launch) const;  // for a block, beside those that are here
+  // Since when there is room for it, as far as that came in the last quantum; else `now`.
+  Cycle freed_at(Cycle now) const { return blocks_.freed_at(now); }
+  // Stores of the launch, whose blocks may have ended, that L2 has not acknowledged.
+  bool stores_under_way(const LaunchContext& launch) const;
   // has_room() said so; `at` never decreases.
   void assign(LaunchContext& launch, std::uint64_t block, Cycle at);
 

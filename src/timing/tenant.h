@@ -16,7 +16,8 @@ struct Tenant {
   AccessTable accesses;
   std::uint32_t blocks = 0;  // that the SM has taken and not finished
   std::uint32_t resident_blocks = 0, resident_warps = 0;
-  std::uint32_t ended = 0;  // blocks, since somebody asked
+  std::uint32_t ended = 0;   // blocks, since somebody asked
+  std::uint32_t stores = 0;  // of its warps, those that have ended included, which L2 has not acknowledged
   Cycle residency_since = 0, finished_at = 0;
 
   void count_residency(Cycle now) {

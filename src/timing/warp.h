@@ -18,7 +18,7 @@ enum class WarpState : std::uint8_t {
   at_barrier,
   on_stores,  // a fence waits for acknowledgements
   on_async,   // cp.async.wait_group
-  drain,      // it has exited; loads or stores of it are under way
+  drain,      // it has exited; loads of it are under way, or stores are not through the network
 };
 
 // Asynchronous copies under way, by group. There is room for the open group and seven committed ones; the
@@ -62,6 +62,15 @@ class AsyncCopies {
   std::array<std::uint16_t, groups> under_way_{};
 };
 
+// What an answer to a store says of who has sent it.
+struct StoreTag {
+  static constexpr unsigned number_bits = 11;  // as many warps as an SM may have
+  static constexpr std::uint32_t lives = 1u << (32 - number_bits);
+  std::uint32_t number = 0, life = 0;
+  static std::uint32_t of(std::uint32_t number, std::uint32_t life) { return life << number_bits | number; }
+  static StoreTag from(std::uint32_t tag) { return {tag & ((1u << number_bits) - 1), tag >> number_bits}; }
+};
+
 struct Warp {
   stream::ResidentBlock* block = nullptr;
   Tenant* tenant = nullptr;
@@ -75,6 +84,9 @@ struct Warp {
   std::uint32_t answers = 0;  // outstanding ones of atomics: they reach the registers at the end of a quantum
   AsyncCopies async = {};
   std::uint32_t loads = 0, stores = 0;  // outstanding
+  std::uint32_t held_stores = 0;        // instructions whose stores wait in the SM
+  Cycle stores_at = 0;                  // the others are through the network then
+  std::uint32_t life = 0;               // of this number: answers to stores may come when it has ended
   Cycle floor = 0;                      // no issue before
   Cycle reach_at = 0;                   // when the line at the end of its instruction buffer is there
   std::uint32_t reach = 0;              // that line

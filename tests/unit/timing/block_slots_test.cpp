@@ -51,7 +51,10 @@ TEST_F(BlockSlotsTest, TheEndOfABlockMakesRoomForTheNext) {
   }
   EXPECT_EQ(bench.tenant.resident_warps, 48u);
   EXPECT_EQ(bench.tenant.counters.blocks, 2u);
-  blocks.end(0);
+  blocks.begin_quantum();
+  EXPECT_EQ(blocks.freed_at(70), 70u) << "no place became free";
+  blocks.end(0, 60);
+  EXPECT_EQ(blocks.freed_at(70), 60u);
   EXPECT_EQ(bench.tenant.ended, 1u);
   EXPECT_TRUE(room());
   blocks.reserve(bench.tenant, 2, 0);

@@ -23,7 +23,8 @@ constexpr const char* accesses = R"(.visible .entry k() {
 struct Waiter final : MemoryWaiter {
   void load_done(const Load& load, Cycle at) override { loads.emplace_back(load.warp, at); }
   void stores_done(std::uint32_t warp, Cycle now) override { stores.emplace_back(warp, now); }
-  std::vector<std::pair<std::uint32_t, Cycle>> loads, stores;
+  void stores_left(std::uint32_t warp, Cycle now) override { left.emplace_back(warp, now); }
+  std::vector<std::pair<std::uint32_t, Cycle>> loads, stores, left;
 };
 
 struct LoadStoreUnitTest : testing::Test {
@@ -57,7 +58,8 @@ struct LoadStoreUnitTest : testing::Test {
             .line = request.line,
             .tag = request.tag,
             .route = request.route,
-            .sectors = request.sectors};
+            .sectors = request.sectors,
+            .launch = request.launch};
   }
   const CacheCounters& l1() const { return bench.tenant.counters.l1; }
 
@@ -147,11 +149,28 @@ TEST_F(LoadStoreUnitTest, AWarpHearsOfItsStoresWhenTheLastIsAcknowledged) {
   EXPECT_EQ(bench.warps[2].stores, 16u);
   for (std::size_t i = 0; i < 16; ++i) {
     EXPECT_TRUE(waiter.stores.empty());
-    unit.acknowledge_store(requests.outbox()[i].request.tag, 400 + i);
+    unit.acknowledge_store(requests.outbox()[i].request.tag, &bench.tenant, 400 + i);
   }
   ASSERT_EQ(waiter.stores.size(), 1u);
   EXPECT_EQ(waiter.stores[0], std::pair(2u, Cycle{415}));
   EXPECT_EQ(requests.stores(), 0u);
+}
+
+TEST_F(LoadStoreUnitTest, AnAnswerToAWarpThatHasEndedIsNoneForTheOneInItsPlace) {
+  access(2, 1, 4096, 64, 10);
+  bench.warps[2] = {.tenant = &bench.tenant, .life = bench.warps[2].life + 1};
+  bench.warps[2].stores = 1;
+  for (std::size_t i = 0; i < 16; ++i)
+    unit.acknowledge_store(requests.outbox()[i].request.tag, &bench.tenant, 400 + i);
+  EXPECT_TRUE(waiter.stores.empty());
+  EXPECT_EQ(bench.warps[2].stores, 1u);
+  EXPECT_EQ(bench.tenant.stores, 0u);
+  EXPECT_EQ(bench.tenant.finished_at, 415u) << "the launch lasts until then";
+}
+
+TEST_F(LoadStoreUnitTest, AWarpKnowsWhenItsStoresAreThroughTheNetwork) {
+  access(2, 1, 4096, 64, 10);
+  EXPECT_EQ(bench.warps[2].stores_at, requests.outbox().back().at);
 }
 
 TEST_F(LoadStoreUnitTest, AnAtomicGoesPastL1AndThrowsItsSectorsOut) {

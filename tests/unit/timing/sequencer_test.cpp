@@ -75,18 +75,47 @@ TEST_F(SequencerTest, AWarpWhoseOperandIsUnderWayWaitsForTheLoad) {
   EXPECT_EQ(scheduler_of(0).why[0], Stall::long_scoreboard);
 }
 
-TEST_F(SequencerTest, AWarpThatExitsEndsWhenItsLoadsAndStoresAreThrough) {
-  bench.warps[1].loads = bench.warps[1].stores = 1;
+TEST_F(SequencerTest, AWarpThatExitsEndsWhenItsLoadsAreThroughAndItsStoresHaveLeft) {
+  bench.warps[1].loads = bench.warps[1].held_stores = 1;
+  bench.warps[1].stores = 2;
   sequencer.exit(1, 100);
   EXPECT_EQ(bench.warps[1].state, WarpState::drain);
   bench.warps[1].loads = 0;
   sequencer.load_done({.info = &bench.program()[0], .program = &bench.program(), .warp = 1}, 150);
-  EXPECT_EQ(bench.warps[1].state, WarpState::drain) << "its store is under way";
-  bench.warps[1].stores = 0;
-  sequencer.stores_done(1, 180);
+  EXPECT_EQ(bench.warps[1].state, WarpState::drain) << "its store waits in the SM";
+  bench.warps[1].held_stores = 0;
+  sequencer.stores_left(1, 180);
   EXPECT_EQ(bench.warps[1].state, WarpState::empty);
   EXPECT_EQ(scheduler_of(1).resident, 0u);
   EXPECT_EQ(bench.tenant.finished_at, 180u);
+}
+
+TEST_F(SequencerTest, AWarpThatExitsEndsWhenItsStoresAreThroughTheNetwork) {
+  EXPECT_EQ(sequencer.next_drained(), never);
+  bench.warps[1].stores_at = 180;
+  bench.warps[2].stores_at = 160;
+  sequencer.exit(1, 100);
+  sequencer.exit(2, 110);
+  EXPECT_EQ(bench.warps[1].state, WarpState::drain);
+  EXPECT_EQ(sequencer.next_drained(), 160u);
+  sequencer.end_drained(160);
+  EXPECT_EQ(bench.warps[1].state, WarpState::drain);
+  EXPECT_EQ(bench.warps[2].state, WarpState::empty);
+  EXPECT_EQ(sequencer.next_drained(), 180u);
+  sequencer.end_drained(180);
+  EXPECT_EQ(bench.warps[1].state, WarpState::empty);
+  EXPECT_EQ(bench.tenant.finished_at, 180u);
+}
+
+TEST_F(SequencerTest, ALaterWarpOfTheSameNumberHasALifeOfItsOwn) {
+  const std::uint32_t life = bench.warps[0].life;
+  for (std::uint32_t warp = 0; warp < 4; ++warp) sequencer.exit(warp, 100);
+  blocks.reserve(bench.tenant, 1, 200);
+  sequencer.start_block(blocks.pop_start(), 200);
+  EXPECT_NE(bench.warps[0].life, life);
+  const auto [number, of] = StoreTag::from(StoreTag::of(1234, life));
+  EXPECT_EQ(number, 1234u);
+  EXPECT_EQ(of, life);
 }
 
 TEST_F(SequencerTest, TheLastWarpOfABlockFreesItsPlace) {

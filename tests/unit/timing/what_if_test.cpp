@@ -139,9 +139,34 @@ TEST(LaunchCost, IsThatOfTheFloorTheHandOutsAndTheTurnOverOfAPlace) {
   const device::Device::Launch slow{.block_latency = 500};
   const double turn = (run(slow, 9 * wave, 1024) - run(slow, wave, 1024)) / 8;
   EXPECT_GT(turn, 500);
-  EXPECT_LT(turn, 700) << "and what the block itself and the step of the dispatcher take";
+  EXPECT_LT(turn, 530) << "and what the block itself takes, but no wait for the end of a quantum";
   const device::Device::Launch warps{.warp_interval = 10};
   EXPECT_NEAR(run(warps, 1, 1024) - run({}, 1, 1024), 300, 15) << "the last of 32 warps starts so much later";
+}
+
+// A place is free when the stores are through the network; the answers come to nobody.
+TEST(LaunchCost, NobodyWaitsForAnswersToTheLastStoresOfABlock) {
+  const auto turn = [](const char* body) {
+    device::Device d = device_of("h100");
+    d.sm.max_blocks = 1;
+    d.launch = {.block_latency = 500};
+    Simulator s(
+        d,
+        std::string(".visible .entry k(.param .u64 y) { .reg .b64 %r<4>; .reg .b32 %t<4>; .reg .pred %p<2>;\n"
+                    "ld.param.u64 %r1, [y]; mov.u32 %t1, %ctaid.x; mul.wide.u32 %r2, %t1, 4;\n"
+                    "add.u64 %r1, %r1, %r2; mov.u32 %t2, %tid.x; setp.eq.u32 %p1, %t2, 0;\n") +
+            body + "ret; }");
+    const std::uint64_t y = s.allocate(16384);
+    const auto run = [&](std::uint32_t waves) {
+      return static_cast<double>(cycles(s.run("k", {waves * 132, 1, 1}, {32, 1, 1}, y)));
+    };
+    run(1);
+    return (run(9) - run(1)) / 8;
+  };
+  const device::Device h100 = device_of("h100");
+  const double store = turn("@%p1 st.global.u32 [%r1], %t1;\n") - turn("");
+  EXPECT_GT(store, h100.interconnect.latency);
+  EXPECT_LT(store, h100.l2.latency);
 }
 
 // Code that is run once comes from memory, line by line.
