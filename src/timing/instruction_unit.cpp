@@ -165,7 +165,9 @@ void InstructionUnit::compute(std::uint32_t number, const InstInfo& info, Cycle 
   Cycle ready = now + warp.whole_cycles(info.latency);
   // A shuffle takes its turn at the unit that it shares with shared memory.
   if (info.pipe == Pipe::mio) {
-    ready += parts_.ports.book_mio(warp.scheduler, info.sm_cost, now + queued_) - now;
+    Cycle start = parts_.ports.book_mio(warp.scheduler, info.sm_cost, now + queued_);
+    if (info.special) start = std::max(start, parts_.ports.read_special(now + queued_));
+    ready += start - now;
     sm_.counters->shared_busy += info.sm_cost;
   }
   parts_.scoreboard.set_destinations(number, *warp.program, info, entry(ready, info.stall));

@@ -82,6 +82,7 @@ class LoadStoreUnit {
   void begin_load(Instruction& instruction, const Warp& warp, const InstInfo& info, Cycle now);
   void enqueue_from(unsigned first, Instruction& instruction, Cycle now);
   void add_store(Warp& warp);
+  void leaves(Warp& warp, const Request& request, Cycle arrives) const;
   // One segment. False: it has to wait. at: its turn at the unit.
   bool process(Instruction& instruction, const stream::Segment& segment, Cycle at, Cycle now);
   bool process_load(Instruction& instruction, const stream::Segment& segment, Cycle at, Cycle now);

@@ -108,6 +108,7 @@ void read_special_register(const machine::Instruction& instruction, const PipeTa
   info.pipe = way.pipe;
   info.latency = way.latency;
   info.interval = way.interval;
+  info.special = true;
   info.sm_cost = coordinate ? way.sm_cost : 0;
   info.stall = dependence_stall(ptx::OpClass::shuffle);
 }

@@ -55,6 +55,7 @@ struct InstInfo {
   // Machine code whose control information is known: `registers` are counters then. Cycles until the warp's
   // next instruction; the counter that is held until operands were read
   bool controlled = false, yields = false;
+  bool special = false;  // reads a special register on the way of shuffles
   std::uint8_t stall_count = 1, read_counter = no_counter;
   std::uint16_t operand_read = 0;  // cycles until then
   std::uint16_t gap = 1;           // cycles from one to the next

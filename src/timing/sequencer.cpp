@@ -159,8 +159,7 @@ void Sequencer::exit(std::uint32_t number, Cycle now) {
   if (warp.loads + warp.held_stores == 0) drain(number, now + 1);
 }
 
-// Boards give the place of a block to another one some 75 cycles after its last store: about when it is
-// through the network. L2's answer takes four times as long; nobody waits for it.
+// A warp keeps its place until its stores have left the SM. Nobody waits for L2's answers.
 void Sequencer::drain(std::uint32_t number, Cycle now) {
   const Warp& warp = parts_.warps[number];
   if (warp.stores_at <= now) return end_warp(number, now);

@@ -49,10 +49,10 @@ class Sequencer final : public MemoryWaiter {
     if (parts_.blocks[block_slot].at_barrier > 0) release(block_slot, now);
   }
   void meet_in_clusters(Cycle now);
-  // It ends when its loads are there and its stores through the network.
+  // It ends when its loads are there and its stores have left the SM.
   void exit(std::uint32_t warp, Cycle now);
 
-  // When the first warp ends of those whose stores are on their way, and the end of those whose are through.
+  // When the first warp ends of those whose stores leave the SM, and the end of those whose have.
   Cycle next_drained() const { return draining_.empty() ? never : draining_.front().at; }
   void end_drained(Cycle now);
 

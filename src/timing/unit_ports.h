@@ -38,6 +38,7 @@ class UnitPorts {
     data_.reset();
     own_mio_.reset();
     arrivals_.reset();
+    specials_.reset();
     last_user_ = 0;
     lg_waiting_ = 0;
     for (Queue& queue : queues_) queue.clear();
@@ -55,6 +56,8 @@ class UnitPorts {
     return data == 0 ? start : data_.take(start, data);
   }
   Cycle book_mio(unsigned scheduler, FixedCycles cost, Cycle at) { return book(mio_, scheduler, cost, at); }
+  // The SM reads special registers one after another: the first cycle of this one's turn.
+  Cycle read_special(Cycle at) { return specials_.take(at, special_interval); }
   // A warp arrives at a barrier of its block: the SM counts arrivals one after another. When this one has
   // been counted.
   Cycle count_arrival(FixedCycles cost, Cycle now) {
@@ -85,6 +88,10 @@ class UnitPorts {
  private:
   static constexpr Cycle queue_ahead = 16;  // cycles of work in front of a unit: about a dozen instructions
   static constexpr std::size_t lg_queue_depth = 8;
+  // ptxas leaves so many cycles between two of a warp on sm_90. Between the warps of an SM it shows at the
+  // start of blocks: on an H100 a block of 32 warps takes 218 cycles more than one of one warp from its start
+  // to a barrier (blocks turnover 1024 100000 0).
+  static constexpr FixedCycles special_interval = FixedCycles{3} << memory::fixed_bits;
 
   // When the instructions of one scheduler leave its queue: a ring of the last ones.
   struct Queue {
@@ -111,7 +118,7 @@ class UnitPorts {
   }
 
   Cycle turn_mask_, address_interval_;
-  memory::Port lg_, data_, own_mio_, arrivals_;
+  memory::Port lg_, data_, own_mio_, arrivals_, specials_;
   memory::Port& mio_;  // data_ or own_mio_
   std::vector<Queue> queues_;
   unsigned last_user_ = 0;  // number of the scheduler + 1; 0: nobody

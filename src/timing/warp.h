@@ -18,7 +18,7 @@ enum class WarpState : std::uint8_t {
   at_barrier,
   on_stores,  // a fence waits for acknowledgements
   on_async,   // cp.async.wait_group
-  drain,      // it has exited; loads of it are under way, or stores are not through the network
+  drain,      // it has exited; loads of it are under way, or stores have not left the SM
 };
 
 // Asynchronous copies under way, by group. There is room for the open group and seven committed ones; the
@@ -85,7 +85,7 @@ struct Warp {
   AsyncCopies async = {};
   std::uint32_t loads = 0, stores = 0;  // outstanding
   std::uint32_t held_stores = 0;        // instructions whose stores wait in the SM
-  Cycle stores_at = 0;                  // the others are through the network then
+  Cycle stores_at = 0;                  // the others have left the SM then
   std::uint32_t life = 0;               // of this number: answers to stores may come when it has ended
   Cycle floor = 0;                      // no issue before
   Cycle reach_at = 0;                   // when the line at the end of its instruction buffer is there

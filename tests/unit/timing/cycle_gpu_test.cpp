@@ -370,7 +370,7 @@ TEST(Sm, AWarpIsNotOverBeforeItsStoresAre) {
   Simulator s(d, kernel(".param .u64 x", "ld.param.u64 %rd1, [x]; st.global.u64 [%rd1], %rd1;"));
   const auto r = s.run("k", {1, 1, 1}, {32, 1, 1}, s.allocate(4096));
   EXPECT_GE(cycles(r), static_cast<std::uint64_t>(d.l2.latency));
-  EXPECT_GT(metric(r, "stall.drain"), 0.02) << "until its stores are through the network";
+  EXPECT_GT(metric(r, "stall.drain"), 0.02) << "until its stores have left";
 }
 
 TEST(Sm, LocalMemoryStaysInL1) {

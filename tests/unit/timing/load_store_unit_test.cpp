@@ -168,9 +168,13 @@ TEST_F(LoadStoreUnitTest, AnAnswerToAWarpThatHasEndedIsNoneForTheOneInItsPlace) 
   EXPECT_EQ(bench.tenant.finished_at, 415u) << "the launch lasts until then";
 }
 
-TEST_F(LoadStoreUnitTest, AWarpKnowsWhenItsStoresAreThroughTheNetwork) {
-  access(2, 1, 4096, 64, 10);
-  EXPECT_EQ(bench.warps[2].stores_at, requests.outbox().back().at);
+TEST_F(LoadStoreUnitTest, AWarpKnowsWhenItsStoresLeave) {
+  access(0, 1, 4096, 4, 10);  // a line as a whole
+  const Cycle left = requests.outbox().back().at - bench.latencies.network;
+  EXPECT_EQ(bench.warps[0].stores_at, left);
+  access(1, 1, 8192, 64, 200);  // words
+  EXPECT_GT(bench.warps[1].stores_at, requests.outbox().back().at - bench.latencies.network + 30)
+      << "they wait for others of their sectors";
 }
 
 TEST_F(LoadStoreUnitTest, AnAtomicGoesPastL1AndThrowsItsSectorsOut) {

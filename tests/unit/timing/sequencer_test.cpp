@@ -90,7 +90,7 @@ TEST_F(SequencerTest, AWarpThatExitsEndsWhenItsLoadsAreThroughAndItsStoresHaveLe
   EXPECT_EQ(bench.tenant.finished_at, 180u);
 }
 
-TEST_F(SequencerTest, AWarpThatExitsEndsWhenItsStoresAreThroughTheNetwork) {
+TEST_F(SequencerTest, AWarpThatExitsEndsWhenItsStoresHaveLeft) {
   EXPECT_EQ(sequencer.next_drained(), never);
   bench.warps[1].stores_at = 180;
   bench.warps[2].stores_at = 160;

@@ -144,7 +144,7 @@ TEST(LaunchCost, IsThatOfTheFloorTheHandOutsAndTheTurnOverOfAPlace) {
   EXPECT_NEAR(run(warps, 1, 1024) - run({}, 1, 1024), 300, 15) << "the last of 32 warps starts so much later";
 }
 
-// A place is free when the stores are through the network; the answers come to nobody.
+// A place is free when the stores have left the SM; the answers come to nobody.
 TEST(LaunchCost, NobodyWaitsForAnswersToTheLastStoresOfABlock) {
   const auto turn = [](const char* body) {
     device::Device d = device_of("h100");
@@ -163,10 +163,9 @@ TEST(LaunchCost, NobodyWaitsForAnswersToTheLastStoresOfABlock) {
     run(1);
     return (run(9) - run(1)) / 8;
   };
-  const device::Device h100 = device_of("h100");
   const double store = turn("@%p1 st.global.u32 [%r1], %t1;\n") - turn("");
-  EXPECT_GT(store, h100.interconnect.latency);
-  EXPECT_LT(store, h100.l2.latency);
+  EXPECT_GT(store, 60);
+  EXPECT_LT(store, device_of("h100").l2.latency / 2);
 }
 
 // Code that is run once comes from memory, line by line.
