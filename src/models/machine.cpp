@@ -56,7 +56,12 @@ constexpr Given rows[] = {
     {&C::issue_per_cycle,
      [](const Device& d) { return d.sm.issuing_schedulers() * static_cast<double>(d.sm.issue_width); },
      "sm.schedulers / sm.issue_turns * sm.issue_width"},
-    {&C::barrier_lat, [](const Device& d) { return d.sm.barrier_latency; }, "sm.barrier_latency"},
+    {&C::barrier_lat,
+     [](const Device& d) {
+       const double rate = of_class(d.throughput, OpClass::barrier);
+       return d.sm.barrier_latency + (rate > 0 ? 32 / rate : 0);
+     },
+     "sm.barrier_latency, and an arrival: 32 / throughput.barrier"},
     {&C::block_launch, [](const Device& d) { return d.host.block_launch_cycles; }, "host.block_launch"},
     {&C::block_latency, [](const Device& d) { return d.launch.block_latency; }, "launch.block_latency"},
     {&C::launch_floor, [](const Device& d) { return d.launch.floor; }, "launch.floor"},

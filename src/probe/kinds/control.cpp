@@ -82,26 +82,23 @@ void barrier(Bench& bench) {
     curve.points.push_back({static_cast<double>(warps), slope_of_timed(bench, t, run)});
   }
   if (curve.points.size() > 1) {
-    // Warps of one scheduler arrive one after another, as many cycles apart as each further warp costs; those
-    // of two that take turns arrive a cycle apart.
+    // The SM counts arrivals one after another, as many cycles apart as each further warp costs.
     const auto &last = curve.points.back(), &before = curve.points[curve.points.size() - 2];
     const double apart = std::max(1.0, std::round((last.y - before.y) / (last.x - before.x)));
-    const double issue = bench.found.value("sm.schedulers") == 1.0    ? apart
-                         : bench.found.value("sm.issue_turns") == 2.0 ? 1.0
-                                                                      : 0.0;
-    const double two = curve.points[1].y - issue;
+    const double latency = curve.points[1].y - 2 * apart;
     report_latency(bench,
                    {{"sm.barrier_latency"},
-                    {two, {two, two}, 3},
-                    issue == 0 ? "slope of barriers of two warps"
-                               : "slope of barriers of two warps, less the cycles between them",
-                    "a barrier of two warps, for the one that comes last",
+                    {latency, {latency, latency}, 3},
+                    "slope of barriers of two warps, less the cycles of two arrivals",
+                    "a barrier of two warps",
                     curve.name,
                     false},
                    [&] {
                      TimedRun run;
                      run.threads = 64;
-                     return singles_of_timed(bench, t, run);
+                     Singles singles = singles_of_timed(bench, t, run);
+                     singles.less = 2 * apart;
+                     return singles;
                    });
   }
   bench.found.series(std::move(curve));

@@ -323,8 +323,9 @@ TEST(Mix, GivesTheCountsOfBothModels) {
   EXPECT_EQ(c.transaction_size, 64);
   EXPECT_EQ(c.miss_ratio, 0.2);
   EXPECT_DOUBLE_EQ(c.hit_lat, 0.5 * gpu.l1.latency + 0.5 * 0.6 * gpu.l2.latency);
-  // A barrier takes its latency once for the 16 warps of an SM.
-  EXPECT_NEAR(c.gamma * (c.dram_lat + c.delta) * 12 / 31, gpu.sm.barrier_latency / 16, 1e-12);
+  // A barrier takes its latency and that of the last arrival once for the 16 warps of an SM.
+  EXPECT_EQ(c.barrier_lat, gpu.sm.barrier_latency + 2);
+  EXPECT_NEAR(c.gamma * (c.dram_lat + c.delta) * 12 / 31, c.barrier_lat / 16, 1e-12);
   EXPECT_THAT(in.source(&C::insts).text, "derived: sum of the classes");
 }
 
