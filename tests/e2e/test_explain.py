@@ -80,7 +80,7 @@ class Observed(Case):
             *SAXPY_LAUNCH,
             "--timeline=t.json",
             "--timeline-window",
-            "4000:4500",  # the launch takes the cycles before
+            "4000:4800",  # the launch takes the cycles before
             "--timeline-sm",
             "all",
         )
@@ -90,7 +90,7 @@ class Observed(Case):
         for e in events:
             self.assertIn(e["ph"], "XMbe")
             if e.get("cat") == "issue":
-                self.assertLess(e["ts"], 4500)
+                self.assertLess(e["ts"], 4800)
 
     def test_options_that_make_no_sense(self):
         for args, name in (
