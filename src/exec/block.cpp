@@ -90,7 +90,7 @@ Block::Impl::Impl(const Launch::Impl& l) : launch(&l), module(l.module) {
   stacks.resize(n * room);
   frames.resize(n * l.frames);
   if (l.entry->function->machine) splits.resize(n);
-  if (l.delays != nullptr) delays.resize(n);
+  if (l.late.plan != nullptr) delays.resize(n);
   view.global = l.memory;
   view.shared = shared.data();
   view.shared_bytes = l.shared_bytes;

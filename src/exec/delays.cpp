@@ -43,7 +43,7 @@ void put(const Warp& w, Place place, const std::uint32_t* values, std::uint32_t 
 class Delivery {
  public:
   Delivery(Block::Impl& b, Warp& w)
-      : b_(b), w_(w), plan_(*b.launch->delays), delays_(*w.delays), pc_(w.pc), step_(plan_[w.pc]) {}
+      : b_(b), w_(w), plan_(*b.launch->late.plan), delays_(*w.delays), pc_(w.pc), step_(plan_[w.pc]) {}
 
   // What the next instruction may count on reaches its registers.
   void before() {

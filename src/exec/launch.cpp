@@ -159,9 +159,9 @@ void delay_results(Launch::Impl& l) {
         ExitCode::unsupported, "results-ptx",
         fmt::format("kernel {} is PTX, which has no control information that says when results come", f.name),
         "results come late in machine code only: a cubin, --code machine, or --lowering machine");
-  l.delays = std::make_unique<DelayPlan>(f);
-  l.delayed_code = l.entry->code;
-  for (XInst& x : l.delayed_code) x.kind |= flag_delayed;
+  l.late.plan = std::make_unique<DelayPlan>(f);
+  l.late.code = l.entry->code;
+  for (XInst& x : l.late.code) x.kind |= flag_delayed;
 }
 
 std::uint64_t warp_state_bytes(const Launch::Impl& l) {

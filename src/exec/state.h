@@ -167,10 +167,12 @@ struct Launch::Impl {
   std::unique_ptr<Clusters> clusters;  // null: each block is one
   bool may_part = false;               // no instruction needs the lanes of a warp together: see check_spin()
   bool fetches = false;                // it, or a function that it might call
-  // Results::late: the entry's code with flag_delayed
-  std::unique_ptr<DelayPlan> delays;
-  std::vector<XInst> delayed_code;
-  const XInst* entry_code() const { return delays == nullptr ? entry->code.data() : delayed_code.data(); }
+  // Results::late: when they come, and the entry's code with flag_delayed
+  struct Late {
+    std::unique_ptr<DelayPlan> plan;  // null: results are there at once
+    std::vector<XInst> code;
+  } late;
+  const XInst* entry_code() const { return late.plan == nullptr ? entry->code.data() : late.code.data(); }
 };
 
 // Divergence: lanes of `mask` run from pc until they reach rpc.

@@ -214,7 +214,9 @@ constexpr MetricDeclaration rows[] = {
     {"cluster.requests", "1",
      "Warp instructions of which a lane accesses the shared memory of another block of its cluster.",
      "kernel", "", "", sum, ""},
-    {"cluster.bytes", "B", "Bytes that threads name in accesses to the shared memory of other blocks.",
+    {"cluster.bytes", "B",
+     "Bytes that threads name in accesses to the shared memory of other blocks of their "
+     "cluster.",
      "kernel", "", "", sum, ""},
     {"shared.wavefronts", "1", "Passes through shared memory that its requests needed.", "kernel", "",
      "ncu: l1tex__data_pipe_lsu_wavefronts_mem_shared.sum; nvprof: shared_load_transactions", sum, ""},

@@ -39,6 +39,7 @@ const std::map<std::string_view, std::vector<std::string_view>>& subjects() {
       {"instructions", {"Warp instructions"}},
       {"branch", {"Branch"}},
       {"barrier", {"Barrier"}},
+      {"cluster", {"cluster"}},
       {"sol", {"pipeline", "memory system", "issue slots"}},
       {"pipe", {"pipeline"}},
       {"occupancy", {"SM"}},
