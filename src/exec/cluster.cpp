@@ -30,20 +30,16 @@ Cluster::Cluster(unsigned blocks, std::uint64_t bytes) : blocks_(blocks), bytes_
 Cluster::~Cluster() { munmap(base_, blocks_ * ptx::cluster_stride); }
 
 void Cluster::restart(std::uint64_t number, unsigned threads) {
-  for (unsigned rank = 0; rank < blocks_; ++rank) {
-    if ((begun_ >> rank & 1) != 0) std::memset(shared(rank), 0, bytes_);
-    members_[rank] = nullptr;
-  }
+  // Others may have written to a block that never began.
+  for (unsigned rank = 0; used_ && rank < blocks_; ++rank) std::memset(shared(rank), 0, bytes_);
+  used_ = true;
   number_ = number;
-  begun_ = left_ = ended_ = 0;
+  left_ = ended_ = 0;
   phase_ = 0;
   pending_ = expected_ = std::uint64_t{blocks_} * threads;
 }
 
-void Cluster::join(unsigned rank, Block::Impl& block) {
-  begun_ |= 1u << rank;
-  members_[rank] = &block;
-}
+void Cluster::join(unsigned rank, Block::Impl& block) { members_[rank] = &block; }
 
 bool Cluster::leave(unsigned rank) {
   members_[rank] = nullptr;
@@ -110,15 +106,13 @@ Clusters::~Clusters() = default;
 Cluster* Clusters::join(Block::Impl& block, std::uint64_t number, unsigned rank) {
   const std::lock_guard lock(mutex_);
   std::unique_ptr<Cluster>& at = open_[number];
-  if (at == nullptr || (at->member(rank) != nullptr || at->has_ended(rank))) {
-    if (at == nullptr && !free_.empty()) {
-      at = std::move(free_.back());
-      free_.pop_back();
-    } else if (at == nullptr) {
-      at = std::make_unique<Cluster>(blocks_, bytes_);
-    }
+  if (at == nullptr) {
+    if (free_.empty()) free_.push_back(std::make_unique<Cluster>(blocks_, bytes_));
+    at = std::move(free_.back());
+    free_.pop_back();
     at->restart(number, threads_);
   }
+  SIMTLAB_ASSERT(at->member(rank) == nullptr && !at->has_ended(rank), "a block of a cluster begins once");
   at->join(rank, block);
   return at.get();
 }
@@ -129,6 +123,12 @@ void Clusters::leave(Cluster& cluster, unsigned rank) {
   const auto at = open_.find(cluster.number());
   free_.push_back(std::move(at->second));
   open_.erase(at);
+}
+
+void Clusters::close() {
+  const std::lock_guard lock(mutex_);
+  for (auto& [number, cluster] : open_) free_.push_back(std::move(cluster));
+  open_.clear();
 }
 
 ClusterPlace place_in_cluster(const Dim3& grid, const Dim3& cluster, std::uint64_t block) {

@@ -18,8 +18,6 @@ namespace simtlab::exec {
 struct Warp;
 struct XInst;
 
-// Blocks of a cluster: 8 on every device that has clusters, 16 where a kernel asks for as many.
-inline constexpr unsigned most_cluster_blocks = 16;
 // In the place of a barrier's number.
 inline constexpr unsigned cluster_barrier = 16;
 
@@ -57,7 +55,8 @@ class Cluster {
   void complete();
   void count_off(std::uint32_t lanes);
 
-  unsigned blocks_, begun_ = 0, left_ = 0, ended_ = 0;
+  unsigned blocks_, left_ = 0, ended_ = 0;
+  bool used_ = false;  // its memory may hold something
   std::uint64_t bytes_, number_ = 0, phase_ = 0, pending_ = 0, expected_ = 0;
   std::byte* base_ = nullptr;
   Block::Impl* members_[most_cluster_blocks] = {};
@@ -70,6 +69,8 @@ class Clusters {
   ~Clusters();
   Cluster* join(Block::Impl& block, std::uint64_t number, unsigned rank);
   void leave(Cluster& cluster, unsigned rank);
+  // The launch is run once more: nothing is left of a run that ended early. No block of it may be there.
+  void close();
 
  private:
   unsigned blocks_, threads_;

@@ -24,6 +24,8 @@
 namespace simtlab::exec {
 
 inline constexpr unsigned warp_size = 32;
+// Blocks of a cluster: 8 on every device that has clusters, 16 where a kernel asks for as many.
+inline constexpr unsigned most_cluster_blocks = 16;
 
 struct Dim3 {
   std::uint32_t x = 1, y = 1, z = 1;

@@ -34,7 +34,9 @@ class FunctionalRun::Runner final : public BlockTurns {
                    whole_clusters(launch, options.resident_blocks)),
         launch_(launch),
         options_(options),
-        batch_(std::make_unique<Batch>()) {}
+        batch_(std::make_unique<Batch>()) {
+    if (launch.clusters != nullptr) launch.clusters->close();
+  }
 
   const FunctionalResult& result() const { return result_; }
   [[noreturn]] void report_all() const { report(launch_.entry->function->name, launch_.params.grid); }

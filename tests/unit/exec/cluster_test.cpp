@@ -153,6 +153,24 @@ TEST(Cluster, addresses_outside_say_what_is_wrong) {
   EXPECT_THAT(access(1, 0), HasSubstr("block 1 of the cluster has ended"));  // nobody waits for the reader
 }
 
+// A block fails before the other one has begun; what the launch does once more is not disturbed by it.
+TEST(Cluster, a_run_that_ended_early_leaves_nothing_behind) {
+  const std::string body = "  ld.global.u32 %r4, [%rd2];\n  setp.eq.u32 %p1, %r4, 1;\n  @%p1 trap;\n" + meet +
+                           "  ld.shared.u32 %r1, [s];\n  st.shared.u32 [s], %r4;\n";
+  Machine m(lane_kernel(body, {}, variables));
+  m.params.cluster = {2, 1, 1};
+  const auto out = m.upload(std::vector<std::uint32_t>(64), "out"),
+             in = m.upload(std::vector<std::uint32_t>(64, 1), "in");
+  const auto launch = m.prepare({2}, {32}, out, in);
+  EXPECT_THROW(run_functional(*launch), Fault);
+  const std::vector<std::uint32_t> sevens(64, 7);
+  m.memory.write(in, std::as_bytes(std::span(sevens)));
+  for (int times = 0; times < 2; ++times) {
+    run_functional(*launch);
+    EXPECT_THAT(m.download<std::uint32_t>(out, 64), testing::Each(0u));
+  }
+}
+
 TEST(Cluster, wrong_sizes_are_refused) {
   const auto with = [](Dim3 cluster, const std::string& directive = {}) {
     return error_of([&] {
