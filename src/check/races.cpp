@@ -319,6 +319,17 @@ void Races::touch_bytes(Cells words, Cells bytes, std::uint64_t offset, unsigned
   for (unsigned i = 0; i < count; ++i) touch(bytes, offset + i, me, address + i);
 }
 
+[[gnu::always_inline]] inline void Races::touch_lane(Cells words, Cells bytes, std::uint64_t offset,
+                                                     unsigned count, const Me& me, std::uint64_t address) {
+  if (count < 4) return touch_bytes(words, bytes, offset, count, me, address);
+  for (unsigned i = 0; i < count; i += 4) {
+    if (!words.is_split((offset + i) / 4)) [[likely]]
+      touch(words, (offset + i) / 4, me, address + i);
+    else
+      touch_bytes(words, bytes, offset + i, 4, me, address + i);
+  }
+}
+
 // Lanes at words side by side, 2^wide words each, all of it ordered before them by numbers alone, or their
 // own, or in the readers already: the usual case, in a loop without branches. me: of the first lane. False:
 // nothing was done.
@@ -459,16 +470,7 @@ void Races::access(Block& b, const Going& g) {
       if (!shadow_.holds(address)) continue;
       offset = shadow_.offset(address);
     }
-    if (g.bytes < 4) {
-      touch_bytes(words, bytes, offset, g.bytes, me, address);
-    } else {
-      for (unsigned i = 0; i < g.bytes; i += 4) {
-        if (!words.is_split((offset + i) / 4)) [[likely]]
-          touch(words, (offset + i) / 4, me, address + i);
-        else
-          touch_bytes(words, bytes, offset + i, 4, me, address + i);
-      }
-    }
+    touch_lane(words, bytes, offset, g.bytes, me, address);
   }
   if (b.fine && site.strong) synchronise(b, g);
   if (polls) note_poll(b, g, words, now);

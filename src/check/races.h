@@ -195,6 +195,8 @@ class Races {
   static void split(Cells words, Cells bytes, std::uint64_t word);
   void touch_bytes(Cells words, Cells bytes, std::uint64_t offset, unsigned count, const Me& me,
                    std::uint64_t address);
+  void touch_lane(Cells words, Cells bytes, std::uint64_t offset, unsigned count, const Me& me,
+                  std::uint64_t address);
   bool touch_row(Cells words, std::uint64_t first, unsigned count, unsigned wide, const Me& me) const;
   bool written_before(Cells words, std::uint64_t offset, unsigned bytes, std::uint64_t end,
                       const Me& me) const;

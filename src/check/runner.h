@@ -36,6 +36,7 @@ class Runner final : public exec::BlockTurns {
         patch_(patch),
         numbers_(checker.options().numbers) {
     watch_.set_late_copies(order_.late_copies);
+    if (launch_.clusters != nullptr) launch_.clusters->close();
   }
   ~Runner() override { checker_.end_launch(); }
 

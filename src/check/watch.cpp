@@ -91,7 +91,7 @@ void Watch::begin(WatchedBlock& b, std::uint64_t number) {
   }
   b.warps.resize(launch_.warps);
   if (copies_out_in_bulk_) {
-    b.ordinary.assign((launch_.shared_bytes + 3) / 4, {});
+    b.ordinary.assign((shared_end_ + 3) / 4, {});
     b.proxy_fences.assign(launch_.threads, 0);
     b.ordinary_stores = 0;
   }

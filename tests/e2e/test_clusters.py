@@ -50,6 +50,35 @@ WRONG = (
     ),
 )
 
+# Every block copies its own shared memory out in bulk.
+BULK = """
+#include <cooperative_groups.h>
+__global__ void out(int* to) {
+  __shared__ __align__(16) int line[64];
+  line[threadIdx.x] = blockIdx.x * 64 + threadIdx.x;
+  FENCE
+  cooperative_groups::this_cluster().sync();
+  if (threadIdx.x == 0)
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 256; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;"
+                 ::"l"(to + blockIdx.x * 64), "r"((unsigned)__cvta_generic_to_shared(line)) : "memory");
+}
+int main() {
+  int *to, got[4 * 64], wrong = 0;
+  cudaMalloc(&to, sizeof got);
+  cudaLaunchAttribute size;
+  size.id = cudaLaunchAttributeClusterDimension;
+  size.val.clusterDim.x = 4, size.val.clusterDim.y = size.val.clusterDim.z = 1;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = BLOCKS, config.blockDim = 64, config.attrs = &size, config.numAttrs = 1;
+  if (cudaError_t e = cudaLaunchKernelEx(&config, out, to)) return e == cudaErrorInvalidClusterSize ? 12 : 13;
+  if (cudaMemcpy(got, to, sizeof got, cudaMemcpyDeviceToHost) != cudaSuccess) return 14;
+  for (int i = 0; i < 256; ++i) wrong += got[i] != i;
+  cudaFree(to);
+  return wrong != 0;
+}
+"""
+FENCE = 'asm volatile("fence.proxy.async.shared::cta;" ::: "memory");'
+
 
 @needs_clang
 class Clusters(Case):
@@ -95,6 +124,21 @@ class Clusters(Case):
         program = self.build(EXAMPLE.read_text(), "exchange")
         for size in (1, 4):
             self.assertEqual(self.check(program, "--explore", "3", size=size), set())
+
+    def test_bulk_copies_of_any_block_are_looked_at(self):
+        clean = self.build(BULK.replace("FENCE", FENCE).replace("BLOCKS", "4"), "bulk")
+        self.ok("run", "--gpu", "h100", "--mode", "functional", "--", clean)
+        self.assertEqual(self.check(clean), set())
+        self.assertEqual(
+            self.check(self.build(BULK.replace("FENCE", "").replace("BLOCKS", "4"), "bulk2")), {"race.proxy"}
+        )
+
+    def test_a_grid_that_is_no_multiple_is_refused(self):
+        done = self.simtlab(
+            "run", "--gpu", "h100", "--", self.build(BULK.replace("FENCE", "").replace("BLOCKS", "6"), "odd")
+        )
+        self.assertIn("status 12", done.stdout + done.stderr)
+        self.assertIn("[launch-cluster]", done.stdout + done.stderr)
 
     def test_wrong_variants_are_found(self):
         text = EXAMPLE.read_text()
