@@ -292,7 +292,8 @@ void add_sm_memory(std::vector<Parameter>& rows) {
   add(
       "shared.cluster_latency", Unit::cycles, 0, max_latency,
       [](Device& d) { return &d.shared.cluster_latency; },
-      "SM cycles from the issue of a load from another block's shared memory to the use of its result");
+      "SM cycles from the issue of a load from another block's shared memory to the use of its result; "
+      "0: as long as from L2");
   rows.back().default_value = "0 cycles";
   add(
       "shared.cluster_bandwidth", Unit::bytes_per_cycle, 0, 4096,

@@ -67,9 +67,13 @@ CudaError set_function_attribute(Runtime& r, KernelEntry& entry, int attribute, 
   }
   if (attribute >= attribute_cluster_width && attribute <= attribute_cluster_depth) {
     if (value < 0 || f.req_cluster[0] != 0) return error_invalid_value;
+    if (value == 0) {  // nothing is required
+      entry.cluster = {0, 0, 0};
+      return success;
+    }
     std::uint32_t* const sizes[] = {&entry.cluster.x, &entry.cluster.y, &entry.cluster.z};
     for (std::uint32_t* const size : sizes) *size = std::max(*size, 1u);
-    *sizes[attribute - attribute_cluster_width] = static_cast<std::uint32_t>(std::max(value, 1));
+    *sizes[attribute - attribute_cluster_width] = static_cast<std::uint32_t>(value);
     return success;
   }
   if (attribute == attribute_non_portable) entry.non_portable_cluster = value != 0;
@@ -96,7 +100,7 @@ CudaError clusters_at_once(Runtime& r, KernelEntry& entry, const Dim3Arg& cluste
   if (code != success) return code;
   const device::Device& d = r.device();
   const std::uint64_t blocks = std::uint64_t{cluster.x} * cluster.y * cluster.z;
-  const std::uint64_t most = entry.non_portable_cluster ? 16 : d.shared.cluster_blocks;
+  const std::uint64_t most = entry.non_portable_cluster ? exec::most_cluster_blocks : d.shared.cluster_blocks;
   if (blocks == 0 || d.shared.cluster_blocks == 0 || blocks > most || blocks > d.sm.count)
     return error_invalid_cluster_size;
   *out = static_cast<int>(d.sm.count / blocks) * per_sm;
@@ -110,7 +114,8 @@ CudaError largest_cluster(Runtime& r, KernelEntry& entry, int threads, std::size
   if (code != success) return code;
   const device::Device& d = r.device();
   if (per_sm == 0 || d.shared.cluster_blocks == 0) return error_invalid_value;
-  *out = static_cast<int>(std::min(entry.non_portable_cluster ? 16u : d.shared.cluster_blocks, d.sm.count));
+  *out = static_cast<int>(
+      std::min(entry.non_portable_cluster ? exec::most_cluster_blocks : d.shared.cluster_blocks, d.sm.count));
   return success;
 }
 

@@ -32,25 +32,22 @@ CudaError check_shared(Runtime& runtime, const KernelEntry& entry, const ptx::Fu
   return error_invalid_value;
 }
 
-// What cudaFuncSetAttribute requires of a cluster, the portable size, and the grid.
+// CUDA wants an opt-in (cudaFuncSetAttribute) for clusters larger than every device with clusters takes; what
+// else is wrong with one the launch says. Takes over the size that cudaFuncSetAttribute requires.
 CudaError check_cluster(Runtime& runtime, const KernelEntry& entry, const ptx::Function& function,
-                        const Dim3Arg& grid, std::optional<Dim3Arg>& cluster) {
-  const unsigned most = runtime.device().shared.cluster_blocks;
+                        std::optional<Dim3Arg>& cluster) {
   if (!cluster && entry.cluster.x != 0) cluster = entry.cluster;
-  Dim3Arg size{function.req_cluster[0], function.req_cluster[1], function.req_cluster[2]};
-  if (cluster) {
-    const bool differs = size.x != 0 && (cluster->x != size.x || cluster->y != std::max(size.y, 1u) ||
-                                         cluster->z != std::max(size.z, 1u));
-    if (differs) return error_invalid_cluster_size;
-    size = *cluster;
-  }
-  if (!cluster && size.x == 0) return success;
-  const std::uint64_t blocks = std::uint64_t{size.x} * std::max(size.y, 1u) * std::max(size.z, 1u);
-  if (blocks == 1 || most == 0) return success;  // a device without clusters says so itself
-  if (size.x == 0 || blocks > (entry.non_portable_cluster ? std::max(most, 16u) : most) ||
-      grid.x % size.x != 0 || grid.y % std::max(size.y, 1u) != 0 || grid.z % std::max(size.z, 1u) != 0)
-    return error_invalid_cluster_size;
-  return success;
+  const Dim3Arg size =
+      cluster.value_or(Dim3Arg{function.req_cluster[0], function.req_cluster[1], function.req_cluster[2]});
+  const std::uint64_t blocks =
+      std::uint64_t{std::max(size.x, 1u)} * std::max(size.y, 1u) * std::max(size.z, 1u);
+  const unsigned most = runtime.device().shared.cluster_blocks;
+  if (most == 0 || blocks <= most || entry.non_portable_cluster) return success;
+  runtime.refuse_launch(fmt::format(
+      "simtlab: error: kernel '{}': a cluster of {} blocks needs an opt-in above {} [launch-cluster]\n"
+      "  hint: cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1)\n",
+      entry.name, blocks, most));
+  return error_invalid_cluster_size;
 }
 
 // The kernel's own parameter list says how much to read.
@@ -79,7 +76,7 @@ CudaError prepare_kernel(Runtime& runtime, KernelEntry& entry, const Dim3Arg& gr
   const ptx::Function& function = gpu.module(out.kernel.module).functions[out.kernel.function];
   const CudaError fits = check_shared(runtime, entry, function, shared);
   if (fits != success) return fits;
-  const CudaError shape = check_cluster(runtime, entry, function, grid, cluster);
+  const CudaError shape = check_cluster(runtime, entry, function, cluster);
   if (shape != success) return shape;
   const CudaError copied = copy_arguments(function, arguments, out.parameters);
   if (copied != success) return copied;

@@ -27,6 +27,7 @@ CudaError code_of(exec::Fault::Kind kind) {
 // Errors that are not faults of a kernel.
 CudaError code_of(const Error& error) {
   if (error.id() == "launch-resources") return error_launch_out_of_resources;
+  if (error.id() == "launch-cluster") return error_invalid_cluster_size;
   if (error.id().starts_with("launch-")) return error_invalid_configuration;
   if (error.id().starts_with("fatbin") || error.id() == "machine-generation" ||
       error.id() == "no-machine-code")
