@@ -30,6 +30,7 @@ Hook hook_of(const ptx::Inst& inst) {
     case ptx::Op::redux: return Hook::members;
     case ptx::Op::cp_async_commit: return Hook::commit;
     case ptx::Op::cp_async_wait: return Hook::wait;
+    case ptx::Op::nop: return inst.mods.video != 0 ? Hook::bulk_group : Hook::none;
     default: return Hook::none;
   }
 }
@@ -221,12 +222,14 @@ std::uint32_t Checker::site(CheckedFunction& f, std::uint32_t pc, SiteKind kind)
   site.module = f.module.get();
   site.function = f.function;
   site.pc = pc;
-  site.late = kind == SiteKind::late;
+  site.late = kind == SiteKind::late || kind == SiteKind::late_source || kind == SiteKind::handed;
+  site.handed = kind == SiteKind::handed;
   site.atomic = inst.op == ptx::Op::atom || inst.op == ptx::Op::red;
   site.arrives = site.atomic && inst.mods.atom == ptx::AtomOp::inc && inst.mods.video == ptx::arrives_counted;
   const bool copy = inst.op == ptx::Op::cp_async;
-  site.reads = site.atomic || inst.op == ptx::Op::ld || inst.op == ptx::Op::ldu || kind == SiteKind::source;
-  site.writes = site.atomic || (copy && kind != SiteKind::source) || inst.op == ptx::Op::st;
+  const bool source = kind == SiteKind::source || kind == SiteKind::late_source;
+  site.reads = site.atomic || inst.op == ptx::Op::ld || inst.op == ptx::Op::ldu || source;
+  site.writes = site.atomic || (copy && !source) || inst.op == ptx::Op::st;
   site.volatile_ = inst.mods.order == ptx::MemOrder::volatile_;
   site.strong = site.atomic || inst.mods.order != ptx::MemOrder::weak;
   site.spins = site.reads && site.strong && waits_in_loop(*f.function, pc);

@@ -31,18 +31,20 @@ struct Counted {
 };
 
 // What the loop does besides executing.
-enum class Hook : std::uint8_t { none, fence, sync_warp, members, commit, wait };
+enum class Hook : std::uint8_t { none, fence, sync_warp, members, commit, wait, bulk_group };
 
 // Which access of an instruction: an asynchronous copy reads, writes late, and has written once it was waited
-// for.
-enum class SiteKind : std::uint8_t { usual, late, source };
+// for, or has been handed to a barrier in shared memory, where others wait for it. Of a bulk copy to global
+// memory what it reads is late as well.
+enum class SiteKind : std::uint8_t { usual, late, source, late_source, handed };
+inline constexpr std::size_t site_kinds = 5;
 
 // A function of PTX, as checked runs see it.
 struct CheckedFunction {
   std::shared_ptr<const ptx::Module> module;  // keeps the function
   const ptx::Function* function = nullptr;
   std::vector<Hook> hooks;
-  std::array<std::vector<std::uint32_t>, 3> sites;  // by SiteKind; 0: not yet
+  std::array<std::vector<std::uint32_t>, site_kinds> sites;  // by SiteKind; 0: not yet
   std::vector<Counted> counted;
   std::vector<std::uint32_t> unset;  // of an entry (check/unset_registers.h)
 };

@@ -77,4 +77,10 @@ struct Time {
   friend constexpr auto operator<=>(const Time&, const Time&) = default;
 };
 
+// The same as a half has it: since an instance began.
+constexpr unsigned time_in(const Time& begin, std::uint32_t epoch, std::uint32_t step) {
+  if (epoch == begin.epoch) return step < begin.step ? 0 : step - begin.step;
+  return (epoch - begin.epoch) << step_bits | step;
+}
+
 }  // namespace simtlab::check

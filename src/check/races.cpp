@@ -31,11 +31,6 @@ bool includes(ptx::Scope scope, bool same_block, bool same_cluster) {
   return same_block || !is_small(scope) || (same_cluster && scope == ptx::Scope::cluster);
 }
 
-unsigned time_in(const Time& begin, std::uint32_t epoch, std::uint32_t step) {
-  if (epoch == begin.epoch) return step < begin.step ? 0 : step - begin.step;
-  return (epoch - begin.epoch) << step_bits | step;
-}
-
 }  // namespace
 
 // ---- order
@@ -69,7 +64,7 @@ constexpr Flag flag(bool value) { return value ? 1 : 0; }
 inline bool Races::before(Half h, const Me& me) const {
   if (plainly_before(h, me.below, me.own, me.older) != 0) return true;
   if (instance_of(h) == me.instance) {
-    if ((h & late_bit) != 0 && many_of(h) != Many::grid) return false;
+    if ((h & late_bit) != 0 && many_of(h) != Many::grid) return awaited(h, me);
     if (many_of(h) <= Many::warp && thread_of(h) / warp_lanes == me.thread / warp_lanes &&
         time_of(h) < me.synced_time)
       return true;
@@ -84,7 +79,8 @@ bool Races::before_slowly(Half h, std::uint32_t lanes, const Me& me) const {
   const Instance& i = instances_.at(instance_of(h));
   if (i.launch != me.block->launch) return std::ranges::binary_search(before_.at(me.block->launch), i.launch);
   const Many many = many_of(h);
-  if (many == Many::grid || (h & late_bit) != 0) return false;
+  if (many == Many::grid) return false;
+  if ((h & late_bit) != 0) return awaited(h, me);
   const Time time = instances_.time_of(h);
   const unsigned warp = thread_of(h) / warp_lanes;
   if (many == Many::one) lanes = 1u << thread_of(h) % warp_lanes;
@@ -109,6 +105,14 @@ bool Races::known(Clocks::Id knows, Half h, std::uint32_t lanes, const Me& me) c
   std::uint32_t others = lanes;
   if (i.block == me.block->block && warp == me.thread / warp_lanes) others &= ~(1u << me.lane);
   return clocks_.knows(knows, i.launch, i.block, warp, others, time);
+}
+
+// A copy arrives by itself at the barrier that it was handed to: even its own thread has to wait there.
+bool Races::awaited(Half h, const Me& me) const {
+  if (!me.fine || !sites_.at(site_of(h)).handed) return false;
+  const Instance& i = instances_.at(instance_of(h));
+  return clocks_.knows(me.block->knows[me.thread], i.launch, i.block, thread_of(h) / warp_lanes,
+                       1u << thread_of(h) % warp_lanes, instances_.time_of(h));
 }
 
 // ---- verdicts
@@ -405,8 +409,7 @@ void Races::access(Block& b, const Going& g) {
       b.shared->byte_writers.resize(b.shared->words * 4);
       b.shared->byte_readers.resize(b.shared->words * 4);
     }
-    words = {b.shared->writers.data(), b.shared->readers.data(), b.shared->split.data()};
-    bytes = {b.shared->byte_writers.data(), b.shared->byte_readers.data()};
+    words = cells_of(*b.shared), bytes = byte_cells_of(*b.shared);
   } else if (!shadow_.has_cells()) {
     return;
   }
@@ -517,27 +520,6 @@ void Races::note_poll(Block& b, const Going& g, Cells words, unsigned now) const
     poll.readers[i] = words.readers[word + i];
   }
   b.polls[g.warp] = poll;
-}
-
-void Races::copies_ended(Block& b, unsigned warp, unsigned lane, std::uint32_t late_site, std::uint32_t site,
-                         std::uint64_t address, unsigned bytes) {
-  const Warp& w = b.warps[warp];
-  const Half mine =
-      make_half(w.instance, Many::one, warp * warp_lanes + lane, time_in(w.begin, b.epoch, w.step), site);
-  const auto end = [&](Half& h) {
-    if (h != 0 && site_of(h) == late_site && instance_of(h) >= b.first &&
-        thread_of(h) == warp * warp_lanes + lane && instances_.at(instance_of(h)).block == b.block)
-      h = mine;
-  };
-  for (unsigned i = 0; i < bytes; i += 4) {
-    const std::uint64_t word = (address + i) / 4;
-    if (word >= b.shared->words) return;
-    if ((b.shared->split[word / 64] >> word % 64 & 1) == 0) {
-      end(b.shared->writers[word]);
-    } else {
-      for (unsigned k = 0; k < 4; ++k) end(b.shared->byte_writers[word * 4 + k]);
-    }
-  }
 }
 
 }  // namespace simtlab::check

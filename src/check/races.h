@@ -54,6 +54,15 @@ struct Going {
   unsigned bytes = 0;
 };
 
+// A copy that was under way.
+struct EndedCopy {
+  unsigned warp = 0, lane = 0;
+  std::uint32_t late_site = 0, site = 0;
+  ptx::Space space = ptx::Space::shared;
+  std::uint64_t address = 0;
+  unsigned bytes = 0;
+};
+
 class RaceSink {
  public:
   virtual ~RaceSink() = default;
@@ -170,9 +179,11 @@ class Races {
   // alive: lanes of the warp that have not exited.
   void sync_warp(Block& block, unsigned warp, std::uint32_t lanes, std::uint32_t alive);
   void fence(Block& block, unsigned warp, std::uint32_t lanes, ptx::Scope scope, bool in_sequence);
-  // Copies of the lanes have ended: what the site wrote there is an ordinary write from now on.
-  void copies_ended(Block& block, unsigned warp, unsigned lane, std::uint32_t late_site, std::uint32_t site,
-                    std::uint64_t address, unsigned bytes);
+  // A copy has ended: what its site did there is an access by another one, of now.
+  void copy_ended(const Block& block, const EndedCopy& copy);
+  // Lanes have waited for all of their copies, those that they had handed to barriers as well.
+  void handed_ended(const Block& block, unsigned warp, std::uint32_t lanes, std::uint32_t late_site,
+                    std::uint32_t site);
   bool lists_were_cut() const { return readers_.cut(); }
 
  private:
@@ -180,6 +191,10 @@ class Races {
   bool before(Half h, const Me& me) const;
   bool before_slowly(Half h, std::uint32_t lanes, const Me& me) const;
   bool known(Clocks::Id knows, Half h, std::uint32_t lanes, const Me& me) const;
+  bool awaited(Half h, const Me& me) const;
+  static Cells cells_of(Shared& shared);
+  static Cells byte_cells_of(Shared& shared);
+  void end_copy(Half& h, Half late, Half now);
   void check(Half h, const Me& me, std::uint64_t address, bool other_writes);
   void check_one(Half h, std::uint32_t lanes, const Me& me, std::uint64_t address, bool other_writes);
   Half merge(Half old, const Me& me, std::uint32_t lanes);

@@ -26,6 +26,7 @@ struct Site {
   bool guesses = false;                 // a load of what a compare-and-swap expects at first
   bool arrives = false;                 // at a barrier in shared memory; of its state it learns nothing
   bool late = false;                    // cp.async, which has not been waited for
+  bool handed = false;                  // ... nor has to be by its thread: it arrives at a barrier when done
   ptx::Scope scope = ptx::Scope::none;  // of strong ones
   std::uint16_t bytes = 0;
   const ptx::Inst& inst() const { return function->code[pc]; }

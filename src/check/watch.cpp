@@ -21,6 +21,7 @@ bool is_fine(const ptx::Inst& inst, const ptx::Function& function) {
   switch (inst.op) {
     case ptx::Op::membar:
     case ptx::Op::fence: return true;
+    case ptx::Op::cp_async: return ptx::is_bulk_copy(inst);
     case ptx::Op::bar: return inst.src_count >= 2 && inst.src[1].kind != ptx::OperandKind::none;
     case ptx::Op::bar_warp:
       return inst.src[0].kind != ptx::OperandKind::imm ||
@@ -98,7 +99,9 @@ void Watch::begin(WatchedBlock& b, std::uint64_t number) {
   for (WatchedWarp& w : b.warps) {
     w.members = {};
     w.copies.clear();
+    w.handed.clear();
     std::ranges::fill(w.groups, 0);
+    std::ranges::fill(w.bulk_groups, 0);
     if (w.any_unwritten) std::ranges::fill(w.unwritten, 0);
     w.in_cluster = 0;
     w.any_unwritten = w.waits_at_patch = w.passed_patch = false;
@@ -135,8 +138,9 @@ std::uint32_t Watch::lanes_outside(const Warp& w, ptx::Space space, const std::u
 
 void Watch::before(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f, std::uint32_t pc) {
   const ptx::Inst& inst = *x.inst;
-  // The lanes arrive once their copies are done: who waits at that barrier may use them.
-  if (inst.mods.behind_copies) end_copies(b, w, w.ctx.mask, ~0u);
+  // The lanes arrive once their copies are done: who waits at that barrier may use them. (An arrival by bytes
+  // is the end of the bulk copy before it.)
+  if (inst.mods.behind_copies && inst.src[1].kind == ptx::OperandKind::imm) hand_copies(b, w, w.ctx.mask);
   const bool load = inst.op == ptx::Op::ld || inst.op == ptx::Op::ldu;
   const bool atomic = inst.op == ptx::Op::atom || inst.op == ptx::Op::red;
   if (late_copies_ && inst.op == ptx::Op::cp_async) keep_overwritten(b, w, x);
@@ -221,104 +225,6 @@ void Watch::look_at(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f
   const std::uint32_t site = checker_.site(f, pc, SiteKind::usual);
   if (site == 0) return;
   checker_.races().access(b.races, {w.ctx.warp, lanes, site, space, addresses, bytes});
-}
-
-// cp.async has been executed: the copy is under way.
-void Watch::behind(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f, std::uint32_t pc) {
-  const ptx::Inst& inst = *x.inst;
-  if (inst.op != ptx::Op::cp_async) return;
-  if (ptx::is_bulk_copy(inst)) return behind_bulk(b, w, x, f, pc);
-  const std::uint64_t* const to_shared =
-      b.cluster == nullptr ? w.ctx.addresses2 : shadow_addresses(b, w.ctx.mask, w.ctx.addresses2);
-  Look look;
-  now_ = {&b, &w, &x, &f, pc, &look};
-  checker_.sink() = this;
-  const unsigned bytes = inst.mods.copy_bytes;
-  // Lanes that read all of it, and those that read anything
-  std::uint32_t whole = w.ctx.mask, reading = w.ctx.mask;
-  if (inst.src_count > 2 && inst.src[2].kind != ptx::OperandKind::none)
-    for (std::uint32_t m = w.ctx.mask; m != 0; m &= m - 1) {
-      const std::uint32_t size = w.ctx.row32(x.src[2])[__builtin_ctz(m)];
-      if (size < bytes) whole &= ~(m & (~m + 1));
-      if (size == 0) reading &= ~(m & (~m + 1));
-    }
-  look.space = ptx::Space::global;
-  if (const std::uint32_t away = lanes_outside(w, look.space, w.ctx.addresses, reading); away != 0)
-    outside(w, away, 1);
-  look.space = ptx::Space::shared;
-  if (const std::uint32_t away = lanes_outside(w, look.space, to_shared, w.ctx.mask); away != 0)
-    outside(w, away, 0);
-  if (checker_.options().init) {
-    note_written(b, w, ptx::Space::shared, w.ctx.mask, to_shared, bytes, look, true);
-    std::uint32_t copied = 0;  // what nobody wrote
-    if (whole != 0) copied = unwritten_lanes(b, w, ptx::Space::global, whole, w.ctx.addresses, bytes, look);
-    if (copied != 0) note_written(b, w, ptx::Space::shared, copied, to_shared, bytes, look, false);
-  }
-  if (!checker_.options().races && !late_copies_) return;
-  const std::uint32_t source = checker_.options().races ? checker_.site(f, pc, SiteKind::source) : 0;
-  if (source != 0 && reading != 0) {
-    look.space = ptx::Space::global;
-    checker_.races().access(b.races,
-                            {w.ctx.warp, reading, source, ptx::Space::global, w.ctx.addresses, bytes});
-    look.space = ptx::Space::shared;
-  }
-  const std::uint32_t site = checker_.options().races ? checker_.site(f, pc, SiteKind::late) : 0;
-  if (site == 0 && !late_copies_) return;
-  if (site != 0)
-    checker_.races().access(b.races, {w.ctx.warp, w.ctx.mask, site, ptx::Space::shared, to_shared, bytes});
-  WatchedWarp& watched = b.warps[w.ctx.warp];
-  for (std::uint32_t m = w.ctx.mask; m != 0; m &= m - 1) {
-    const auto lane = static_cast<unsigned>(__builtin_ctz(m));
-    Copy copy{.group = watched.groups[lane],
-              .lane = lane,
-              .pc = pc,
-              .function = &f,
-              .address = to_shared[lane],
-              .bytes = bytes};
-    if (std::byte* const to = late_copies_ ? copied_to(b, copy.address, bytes) : nullptr) {
-      copy.held = true;
-      std::memcpy(copy.value.data(), to, bytes);
-    }
-    watched.copies.push_back(copy);
-  }
-  // What they wrote comes when they end.
-  for (std::uint32_t m = late_copies_ ? w.ctx.mask : 0; m != 0; m &= m - 1) {
-    const auto lane = static_cast<unsigned>(__builtin_ctz(m));
-    if (std::byte* const to = copied_to(b, to_shared[lane], bytes))
-      std::memcpy(to, overwritten_[lane].data(), bytes);
-  }
-}
-
-std::byte* Watch::copied_to(WatchedBlock& b, std::uint64_t address, unsigned bytes) const {
-  return address + bytes <= shared_end_ ? shared_byte(b, address) : nullptr;
-}
-
-void Watch::keep_overwritten(WatchedBlock& b, const Warp& w, const XInst& x) {
-  const unsigned bytes = x.inst->mods.copy_bytes;
-  for (std::uint32_t m = w.ctx.mask; m != 0; m &= m - 1) {
-    const auto lane = static_cast<unsigned>(__builtin_ctz(m));
-    const std::uint64_t named = exec::address_of(w.ctx, x, 0, lane) % ptx::window_bytes,
-                        address = b.cluster == nullptr ? named : shadow_address(b, named);
-    if (const std::byte* const to = copied_to(b, address, bytes))
-      std::memcpy(overwritten_[lane].data(), to, bytes);
-  }
-}
-
-// All but the last `left` groups of the lanes have arrived. left = ~0: those that are in no group, too.
-void Watch::end_copies(WatchedBlock& b, Warp& w, std::uint32_t lanes, std::uint32_t left) {
-  WatchedWarp& watched = b.warps[w.ctx.warp];
-  std::erase_if(watched.copies, [&](const Copy& c) {
-    if ((lanes >> c.lane & 1) == 0) return false;
-    const bool all = left == ~0u;
-    if (!all && c.group + left >= watched.groups[c.lane]) return false;
-    if (c.held) std::memcpy(copied_to(b, c.address, c.bytes), c.value.data(), c.bytes);
-    if (!checker_.options().races) return true;
-    const std::uint32_t late = checker_.site(*c.function, c.pc, SiteKind::late),
-                        site = checker_.site(*c.function, c.pc, SiteKind::usual);
-    if (late != 0 && site != 0)
-      checker_.races().copies_ended(b.races, w.ctx.warp, c.lane, late, site, c.address, c.bytes);
-    return true;
-  });
 }
 
 // ---- what nobody wrote

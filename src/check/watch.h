@@ -20,9 +20,12 @@ struct Members {
   const CheckedFunction* function = nullptr;
 };
 
-// A copy to shared memory under way.
+// A copy under way.
 struct Copy {
-  std::uint32_t group = 0;  // of its thread
+  // To shared memory; or in bulk out of it, which reads there and writes to global memory
+  enum class Kind : std::uint8_t { in, out_read, out_write };
+  Kind kind = Kind::in;
+  std::uint32_t group = 0;  // of its thread, of that kind
   unsigned lane = 0;
   std::uint32_t pc = 0;
   CheckedFunction* function = nullptr;
@@ -44,7 +47,9 @@ struct Origin {
 struct WatchedWarp {
   Members members;
   std::vector<Copy> copies;
-  std::uint32_t groups[exec::warp_size] = {};  // closed, by lane
+  // Groups that are closed, by lane: of cp.async, of bulk copies
+  std::uint32_t groups[exec::warp_size] = {}, bulk_groups[exec::warp_size] = {};
+  std::vector<std::pair<CheckedFunction*, std::uint32_t>> handed;  // cp.async, of which some arrive by themselves
   std::vector<std::uint32_t> unwritten;        // by register row: lanes that hold what nobody wrote
   // Lanes whose register (or predicate) is not written, or made of such; empty: there are none
   std::vector<std::uint32_t> unset, unset_preds;
@@ -182,7 +187,16 @@ class Watch final : public RaceSink {
                      unsigned lane, std::uint64_t shared);
   std::byte* copied_to(WatchedBlock& b, std::uint64_t address, unsigned bytes) const;
   void keep_overwritten(WatchedBlock& b, const exec::Warp& w, const exec::XInst& x);
-  void end_copies(WatchedBlock& b, exec::Warp& w, std::uint32_t lanes, std::uint32_t left);
+  // All but the last `left` groups of these kinds (a bit each) have ended. all_groups: of those that are in no
+  // group, too.
+  static constexpr std::uint32_t all_groups = ~0u;
+  static constexpr std::uint32_t bit(Copy::Kind kind) { return 1u << static_cast<unsigned>(kind); }
+  void end_copies(WatchedBlock& b, exec::Warp& w, std::uint32_t lanes, std::uint32_t left,
+                  std::uint32_t kinds);
+  void leave_copies(WatchedBlock& b, const exec::Warp& w, std::uint32_t lanes);
+  void hand_copies(WatchedBlock& b, exec::Warp& w, std::uint32_t lanes);
+  void end_copy(WatchedBlock& b, exec::Warp& w, const Copy& copy, SiteKind by);
+  void bulk_group(WatchedBlock& b, exec::Warp& w, const ptx::Inst& inst, CheckedFunction& f);
   std::string lane_value(const exec::Warp& w, const exec::XInst& x, unsigned lane) const;
   std::string memory_value(const ptx::Inst& inst, bool shared, std::uint64_t address) const;
 

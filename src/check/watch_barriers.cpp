@@ -128,7 +128,7 @@ void Watch::has_arrived(WatchedBlock& b) {
 
 void Watch::exits(WatchedBlock& b, Warp& w, std::uint32_t lanes) {
   members_missing(b, w, alive(w) & ~lanes);
-  end_copies(b, w, lanes, ~0u);
+  leave_copies(b, w, lanes);
 }
 
 // Arguments are written by the call.
@@ -192,12 +192,13 @@ void Watch::hook(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f, s
       for (std::uint32_t m = lanes; m != 0; m &= m - 1) ++b.warps[w.ctx.warp].groups[__builtin_ctz(m)];
       break;
     case Hook::wait: {
-      std::uint32_t left = ~0u;
+      std::uint32_t left = all_groups;
       if (!inst.mods.wait_all && inst.src_count != 0 && inst.src[0].kind == ptx::OperandKind::imm)
         left = static_cast<std::uint32_t>(f.function->constants[inst.src[0].index].value);
-      end_copies(b, w, lanes, left);
+      end_copies(b, w, lanes, left, bit(Copy::Kind::in));
       break;
     }
+    case Hook::bulk_group: bulk_group(b, w, inst, f); break;
     case Hook::none: break;
   }
 }

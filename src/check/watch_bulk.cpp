@@ -38,22 +38,30 @@ void Watch::bulk_piece(WatchedBlock& b, exec::Warp& w, CheckedFunction& f, std::
   to[lane] = load ? shared : global;
   const ptx::Space from_space = load ? ptx::Space::global : ptx::Space::shared,
                    to_space = load ? ptx::Space::shared : ptx::Space::global;
-  if (const std::uint32_t site = checker_.site(f, pc, SiteKind::source); site != 0) {
+  // To shared memory: handed at once to the barrier from which its bytes are taken off
+  const std::uint32_t reads = checker_.site(f, pc, load ? SiteKind::source : SiteKind::late_source),
+                      writes = checker_.site(f, pc, load ? SiteKind::handed : SiteKind::late);
+  if (reads != 0) {
     look.space = from_space;
-    checker_.races().access(b.races, {w.ctx.warp, 1u << lane, site, from_space, from, bulk_grain});
+    checker_.races().access(b.races, {w.ctx.warp, 1u << lane, reads, from_space, from, bulk_grain});
   }
-  const std::uint32_t site = checker_.site(f, pc, load ? SiteKind::late : SiteKind::usual);
-  if (site == 0) return;
-  look.space = to_space;
-  checker_.races().access(b.races, {w.ctx.warp, 1u << lane, site, to_space, to, bulk_grain});
-  if (!load) return;
+  if (writes != 0) {
+    look.space = to_space;
+    checker_.races().access(b.races, {w.ctx.warp, 1u << lane, writes, to_space, to, bulk_grain});
+  }
+  if (load) return;
   WatchedWarp& watched = b.warps[w.ctx.warp];
-  watched.copies.push_back({.group = watched.groups[lane],
-                            .lane = lane,
-                            .pc = pc,
-                            .function = &f,
-                            .address = shared,
-                            .bytes = bulk_grain});
+  Copy copy{.kind = Copy::Kind::out_read,
+            .group = watched.bulk_groups[lane],
+            .lane = lane,
+            .pc = pc,
+            .function = &f,
+            .address = shared,
+            .bytes = bulk_grain};
+  watched.copies.push_back(copy);
+  copy.kind = Copy::Kind::out_write;
+  copy.address = global;
+  watched.copies.push_back(copy);
 }
 
 void Watch::note_ordinary(WatchedBlock& b, const exec::Warp& w, CheckedFunction& f, std::uint32_t pc,

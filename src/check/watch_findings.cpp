@@ -15,13 +15,15 @@ namespace {
 
 std::string access_text(const Site& site, bool writes) {
   if (site.atomic) return fmt::format("atomic read-modify-write of {} bytes", site.bytes);
-  if (site.late) return fmt::format("copy of {} bytes (cp.async)", site.bytes);
+  if (site.late)
+    return fmt::format("{} of {} bytes ({})", writes ? "copy" : "read by a copy", site.bytes,
+                       ptx::is_bulk_copy(site.inst()) ? "cp.async.bulk" : "cp.async");
   return fmt::format("{}{} of {} byte{}", site.volatile_ ? "volatile " : "", writes ? "write" : "read",
                      site.bytes, site.bytes == 1 ? "" : "s");
 }
 
 // What happened, by the rule and the reason.
-std::string message_of(const Race& r, const result::Finding& found) {
+std::string message_of(const Race& r, const Site& other, const result::Finding& found) {
   const char* const where = r.shared ? "shared" : "global";
   if (found.rule == "race.guess")
     return fmt::format(
@@ -48,13 +50,38 @@ std::string message_of(const Race& r, const result::Finding& found) {
       return fmt::format(
           "two threads use the same {} memory by volatile accesses: no race for PTX, one for CUDA C++",
           where);
-    case Race::Why::late: return "a copy to shared memory may still be under way when it is used";
+    case Race::Why::late:
+      return other.writes
+                 ? fmt::format("a copy to {} memory may still be under way when it is used", where)
+                 : "a copy out of shared memory may still be under way when that memory is written";
     case Race::Why::unfenced: break;
   }
   return fmt::format(
       "two threads use the same {} memory; the second one has seen what the first one released, but has not "
       "acquired it",
       where);
+}
+
+// The copy of that line is under way.
+void add_missing_wait(std::uint32_t line, const Site& copy, result::Finding& found) {
+  if (copy.handed) {
+    found.missing =
+        fmt::format("nothing waits for the phase of the barrier at which the copy of line {} arrives", line);
+    found.hint =
+        "wait for that phase (mbarrier.try_wait, cuda::barrier::wait, cuda::pipeline::consumer_wait): its own "
+        "thread has to, too";
+  } else if (ptx::is_bulk_copy(copy.inst())) {
+    const char* const wait = copy.writes ? "cp.async.bulk.wait_group" : "cp.async.bulk.wait_group.read";
+    found.missing = fmt::format("its thread did not wait for the copy of line {} ({})", line, wait);
+    found.hint = fmt::format(
+        "cp.async.bulk.commit_group and {} by the thread that copies, then __syncthreads()", wait);
+  } else {
+    found.missing = fmt::format(
+        "nobody waited for the copy of line {} (cp.async.wait_group) and then for its "
+        "threads (__syncthreads())",
+        line);
+    found.hint = "wait for the copy (__pipeline_wait_prior, cuda::pipeline), then __syncthreads()";
+  }
 }
 
 // The edge that is missing, and what would make one.
@@ -68,11 +95,7 @@ void add_missing_edge(const Race& r, const Site& mine, const Site& other, result
     found.hint =
         "__threadfence() behind that operation, or an acquire; without it an older value may be read";
   } else if (r.why == Race::Why::late) {
-    found.missing = fmt::format(
-        "nobody waited for the copy of line {} (cp.async.wait_group) and then for its "
-        "threads (__syncthreads())",
-        line);
-    found.hint = "wait for the copy (__pipeline_wait_prior, cuda::pipeline), then __syncthreads()";
+    add_missing_wait(line, other, found);
   } else if (r.launch != r.other_launch) {
     add_missing_stream_order(found);
   } else if (r.why == Race::Why::scope) {
@@ -150,7 +173,7 @@ void Watch::race(const Race& r) {
   found->memory =
       r.shared ? shared_place(*f.module, *launch_.entry->function, r.address, bytes, place_in_cluster())
                : global_place(checker_.memory(), r.address, bytes);
-  found->message = message_of(r, *found);
+  found->message = message_of(r, other, *found);
   add_missing_edge(r, mine, other, *found);
 }
 

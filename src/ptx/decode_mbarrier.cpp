@@ -233,9 +233,16 @@ void FunctionDecoder::copy_bulk(Inst& inst, const Match& match, bool load) {
 // Operands by family. True: the instruction is one of these, and emitted.
 bool FunctionDecoder::mbarrier(Inst& inst, const Match& match) {
   if (match.family.starts_with("bulk.")) {
-    if (match.family == "bulk.wait") {
+    if (match.family == "bulk.commit") {
+      expect_count(0, 0);
+      inst.mods.video = closes_bulk_group;
+      emit(inst);
+    } else if (match.family.starts_with("bulk.wait")) {
       expect_count(1, 1);
-      integer_constant(arg(0), "the number of groups", std::numeric_limits<std::uint32_t>::max());
+      inst.mods.video = match.family == "bulk.wait" ? waits_for_bulk : waits_for_bulk_reads;
+      const std::uint64_t left =
+          integer_constant(arg(0), "the number of groups", std::numeric_limits<std::uint32_t>::max());
+      add_src(inst, constant(left, 4));
       emit(inst);
     } else {
       copy_bulk(inst, match, match.family == "bulk.load");

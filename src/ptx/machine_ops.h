@@ -45,6 +45,8 @@ inline constexpr std::uint32_t fence_of_proxies = 1;
 // A bulk copy: cp.async of a size that is an operand (Mods::copy_bytes is 0). In Step::addresses2 it stands
 // above the address in shared memory.
 inline constexpr unsigned bulk_bytes_at = 32;
+// nop: groups of bulk copies, which have happened when they are issued (Mods::video).
+inline constexpr std::uint32_t closes_bulk_group = 1, waits_for_bulk = 2, waits_for_bulk_reads = 3;
 
 // atom, red with add of b64 and b128: sums of the floats in them.
 inline constexpr std::uint32_t adds_f32 = 1, adds_f16 = 2, adds_bf16 = 3;

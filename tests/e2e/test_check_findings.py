@@ -259,7 +259,7 @@ __global__ void copied(int* o, const int* c) {                      // none
   copies(&s[threadIdx.x], &c[threadIdx.x], &b); waits(&b);
   o[threadIdx.x] = s[63 - threadIdx.x];
 }
-__global__ void copied_beside(int* o, const int* c) {               // race.async race.shared
+__global__ void copied_beside(int* o, const int* c) {               // race.async
   __shared__ unsigned long long b; __shared__ int s[64];
   expects(&b, 64);
   copies(&s[threadIdx.x], &c[threadIdx.x], nullptr);
@@ -286,7 +286,7 @@ __global__ void brought(int* o, const int* c) {                     // none
   waits(&b);
   o[threadIdx.x] = s[63 - threadIdx.x];
 }
-__global__ void brought_too_late(int* o, const int* c) {            // race.shared
+__global__ void brought_too_late(int* o, const int* c) {            // race.async race.shared
   __shared__ unsigned long long b; __shared__ __align__(16) int s[64];
   expects(&b, 1);
   if (threadIdx.x == 0) brings(s, c, 256, &b);
@@ -299,13 +299,111 @@ __global__ void taken(int* o) {                                     // none
   __syncthreads();
   if (threadIdx.x == 0) takes(o, s, 256);
 }
+__device__ void closes() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+template <bool reads, int left> __device__ void taken_waits() {
+  if (reads) asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(left) : "memory");
+  else asm volatile("cp.async.bulk.wait_group %0;" ::"n"(left) : "memory");
+}
+// Stores a row, copies it out, and stores another one at the same place.
+#define TWICE(waits) __shared__ __align__(16) int s[64]; for (int i = 0; i < 2; ++i) { \\
+  s[threadIdx.x] = threadIdx.x + i; asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); __syncthreads(); \\
+  if (threadIdx.x == 0) { takes(o + 64 * i, s, 256); waits } __syncthreads(); }
+__global__ void taken_again(int* o) { TWICE(closes(); (taken_waits<true, 0>());) }                // none
+__global__ void taken_again_all(int* o) { TWICE(closes(); (taken_waits<false, 0>());) }           // none
+__global__ void taken_again_too_early(int* o) { TWICE(closes();) }                                // race.async
+__global__ void taken_again_one_left(int* o) { TWICE(closes(); (taken_waits<true, 1>());) }       // race.async
+__global__ void taken_again_outside(int* o) { TWICE((taken_waits<true, 0>()); closes();) }        // race.async
+__global__ void taken_again_by_thread(int* o) {                     // race.async
+  __shared__ __align__(16) int s[64];
+  s[threadIdx.x] = threadIdx.x;
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  __syncthreads();
+  if (threadIdx.x == 0) { takes(o, s, 256); closes(); s[5] = 1; }
+}
+// Two buffers in turn: the copy before the last one has to be done.
+#define IN_TURNS(left) __shared__ __align__(16) int s[2][64]; for (int i = 0; i < 4; ++i) { \\
+  if (threadIdx.x == 0) taken_waits<true, left>(); \\
+  __syncthreads(); \\
+  s[i % 2][threadIdx.x] = threadIdx.x + i; asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); __syncthreads(); \\
+  if (threadIdx.x == 0) { takes(o + 64 * i, s[i % 2], 256); closes(); } }
+__global__ void taken_from_two(int* o) { IN_TURNS(1) }                                            // none
+__global__ void taken_from_two_late(int* o) { IN_TURNS(2) }                                       // race.async
+__global__ void taken_and_read(int* o) {                            // none
+  __shared__ __align__(16) int s[64];
+  s[threadIdx.x] = threadIdx.x;
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  __syncthreads();
+  if (threadIdx.x == 0) { takes(o, s, 256); closes(); }
+  const int mine = s[threadIdx.x];                                  // beside the copy: both read
+  if (threadIdx.x == 0) taken_waits<false, 0>();
+  __syncthreads();
+  s[threadIdx.x] = o[63 - threadIdx.x] + mine;
+}
+__global__ void taken_and_read_early(int* o) {                      // race.async
+  __shared__ __align__(16) int s[64];
+  s[threadIdx.x] = threadIdx.x;
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  __syncthreads();
+  if (threadIdx.x == 0) { takes(o, s, 256); closes(); taken_waits<true, 0>(); }
+  __syncthreads();
+  o[64 + threadIdx.x] = o[63 - threadIdx.x];
+}
+__global__ void brought_by_own(int* o, const int* c) {              // race.async
+  __shared__ unsigned long long b; __shared__ __align__(16) int s[64];
+  expects(&b, 1);
+  if (threadIdx.x == 0) { brings(s, c, 256, &b); o[0] = s[3]; }
+}
+__global__ void brought_in_rounds(int* o, const int* c) {           // none
+  __shared__ unsigned long long b; __shared__ __align__(16) int s[64];
+  expects(&b, 1);
+  int sum = 0;
+  for (int i = 0; i < 3; ++i) {
+    if (threadIdx.x == 0) brings(s, c + 64 * i, 256, &b);
+    asm volatile("{ .reg .pred p; W: mbarrier.test_wait.parity.shared.b64 p, [%0], %1; @!p bra W; }" ::"r"(at(&b)), "r"(i % 2) : "memory");
+    sum += s[63 - threadIdx.x];
+    __syncthreads();
+  }
+  o[threadIdx.x] = sum;
+}
+__global__ void brought_for_a_warp(int* o, const int* c) {          // none
+  __shared__ unsigned long long b; __shared__ __align__(16) int s[64];
+  expects(&b, 1);
+  if (threadIdx.x == 0) { brings(s, c, 256, &b); waits(&b); }
+  __syncthreads();
+  o[threadIdx.x] = s[63 - threadIdx.x];
+}
+__global__ void copied_by_own(int* o, const int* c) {               // race.async
+  __shared__ unsigned long long b; __shared__ int s[64];
+  expects(&b, 64);
+  copies(&s[threadIdx.x], &c[threadIdx.x], &b);
+  o[threadIdx.x] = s[threadIdx.x];
+}
+__global__ void copied_and_waited(int* o, const int* c) {           // none
+  __shared__ unsigned long long b; __shared__ int s[64];
+  expects(&b, 64);
+  copies(&s[threadIdx.x], &c[threadIdx.x], &b);
+  asm volatile("cp.async.wait_all;" ::: "memory");
+  o[threadIdx.x] = s[threadIdx.x];
+}
+__global__ void copied_in_rounds(int* o, const int* c) {            // none
+  __shared__ unsigned long long b; __shared__ int s[2][64];
+  expects(&b, 64);
+  int sum = 0;
+  for (int i = 0; i < 4; ++i) {
+    copies(&s[i % 2][threadIdx.x], &c[64 * i + threadIdx.x], &b);
+    asm volatile("{ .reg .pred p; W: mbarrier.test_wait.parity.shared.b64 p, [%0], %1; @!p bra W; }" ::"r"(at(&b)), "r"(i % 2) : "memory");
+    sum += s[i % 2][63 - threadIdx.x];
+    __syncthreads();
+  }
+  o[threadIdx.x] = sum;
+}
 __global__ void taken_without_fence(int* o) {                       // race.proxy
   __shared__ __align__(16) int s[64];
   s[threadIdx.x] = threadIdx.x;
   __syncthreads();
   if (threadIdx.x == 0) takes(o, s, 256);
 }
-__global__ void taken_too_early(int* o) {                           // race.shared
+__global__ void taken_too_early(int* o) {                           // race.async race.shared
   __shared__ __align__(16) int s[64];
   s[threadIdx.x] = threadIdx.x;
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
@@ -376,6 +474,11 @@ int main() {
   phase<<<1, 64>>>(c); phase_not_awaited<<<1, 64>>>(c); phase_too_early<<<1, 64>>>(c);
   copied<<<1, 64>>>(x, c); copied_beside<<<1, 64>>>(x, c); barrier_not_set<<<1, 32>>>(x);
   brought<<<1, 64>>>(x, c); brought_too_late<<<1, 64>>>(x, c); taken<<<1, 64>>>(x); taken_without_fence<<<1, 64>>>(x); taken_too_early<<<1, 64>>>(x);
+  taken_again<<<1, 64>>>(x); taken_again_all<<<1, 64>>>(x); taken_again_too_early<<<1, 64>>>(x); taken_again_one_left<<<1, 64>>>(x);
+  taken_again_outside<<<1, 64>>>(x); taken_again_by_thread<<<1, 64>>>(x); taken_from_two<<<1, 64>>>(x); taken_from_two_late<<<1, 64>>>(x);
+  taken_and_read<<<1, 64>>>(x); taken_and_read_early<<<1, 64>>>(x);
+  brought_by_own<<<1, 64>>>(x, c); brought_in_rounds<<<1, 64>>>(x, c); brought_for_a_warp<<<1, 64>>>(x, c);
+  copied_by_own<<<1, 64>>>(x, c); copied_and_waited<<<1, 64>>>(x, c); copied_in_rounds<<<1, 64>>>(x, c);
   cudaMemset(c, 0, 4096); sometimes_set<<<1, 64>>>(c, 20, 3); set_where_used<<<1, 64>>>(c, 20, 3);
   bytes<<<1, 128>>>(k); same_byte<<<1, 128>>>(k); word_of_bytes<<<1, 32>>>(k);
   moves<<<1, 64>>>(v, u); sums<<<1, 64>>>(f, u); half_a_tile<<<1, 64>>>(f);
