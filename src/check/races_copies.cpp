@@ -42,8 +42,7 @@ void Races::end_copy(Half& h, Half late, Half now) {
 void Races::copy_ended(const Block& b, const EndedCopy& copy) {
   const Warp& w = b.warps[copy.warp];
   const unsigned thread = copy.warp * warp_lanes + copy.lane;
-  const Half now =
-      make_half(w.instance, Many::one, thread, time_in(w.begin, b.epoch, w.step), copy.site);
+  const Half now = make_half(w.instance, Many::one, thread, time_in(w.begin, b.epoch, w.step), copy.site);
   const Half late = make_half(w.instance, Many::one, thread, 0, copy.late_site);
   const bool shared = copy.space == ptx::Space::shared, writes = sites_.at(copy.site).writes;
   if (!shared && (!shadow_.has_cells() || !shadow_.holds(copy.address))) return;

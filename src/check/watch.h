@@ -49,8 +49,9 @@ struct WatchedWarp {
   std::vector<Copy> copies;
   // Groups that are closed, by lane: of cp.async, of bulk copies
   std::uint32_t groups[exec::warp_size] = {}, bulk_groups[exec::warp_size] = {};
-  std::vector<std::pair<CheckedFunction*, std::uint32_t>> handed;  // cp.async, of which some arrive by themselves
-  std::vector<std::uint32_t> unwritten;        // by register row: lanes that hold what nobody wrote
+  std::vector<std::pair<CheckedFunction*, std::uint32_t>>
+      handed;                            // cp.async, of which some arrive by themselves
+  std::vector<std::uint32_t> unwritten;  // by register row: lanes that hold what nobody wrote
   // Lanes whose register (or predicate) is not written, or made of such; empty: there are none
   std::vector<std::uint32_t> unset, unset_preds;
   bool any_unwritten = false;
@@ -187,8 +188,8 @@ class Watch final : public RaceSink {
                      unsigned lane, std::uint64_t shared);
   std::byte* copied_to(WatchedBlock& b, std::uint64_t address, unsigned bytes) const;
   void keep_overwritten(WatchedBlock& b, const exec::Warp& w, const exec::XInst& x);
-  // All but the last `left` groups of these kinds (a bit each) have ended. all_groups: of those that are in no
-  // group, too.
+  // All but the last `left` groups of these kinds (a bit each) have ended. all_groups: of those that are in
+  // no group, too.
   static constexpr std::uint32_t all_groups = ~0u;
   static constexpr std::uint32_t bit(Copy::Kind kind) { return 1u << static_cast<unsigned>(kind); }
   void end_copies(WatchedBlock& b, exec::Warp& w, std::uint32_t lanes, std::uint32_t left,

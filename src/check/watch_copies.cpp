@@ -145,8 +145,7 @@ void Watch::hand_copies(WatchedBlock& b, Warp& w, std::uint32_t lanes) {
 void Watch::bulk_group(WatchedBlock& b, Warp& w, const ptx::Inst& inst, CheckedFunction& f) {
   const std::uint32_t lanes = w.ctx.mask;
   if (inst.mods.video == ptx::closes_bulk_group) {
-    for (std::uint32_t m = lanes; m != 0; m &= m - 1)
-      ++b.warps[w.ctx.warp].bulk_groups[__builtin_ctz(m)];
+    for (std::uint32_t m = lanes; m != 0; m &= m - 1) ++b.warps[w.ctx.warp].bulk_groups[__builtin_ctz(m)];
     return;
   }
   const auto left = static_cast<std::uint32_t>(f.function->constants[inst.src[0].index].value);

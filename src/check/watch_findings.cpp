@@ -51,9 +51,8 @@ std::string message_of(const Race& r, const Site& other, const result::Finding& 
           "two threads use the same {} memory by volatile accesses: no race for PTX, one for CUDA C++",
           where);
     case Race::Why::late:
-      return other.writes
-                 ? fmt::format("a copy to {} memory may still be under way when it is used", where)
-                 : "a copy out of shared memory may still be under way when that memory is written";
+      return other.writes ? fmt::format("a copy to {} memory may still be under way when it is used", where)
+                          : "a copy out of shared memory may still be under way when that memory is written";
     case Race::Why::unfenced: break;
   }
   return fmt::format(
@@ -68,7 +67,8 @@ void add_missing_wait(std::uint32_t line, const Site& copy, result::Finding& fou
     found.missing =
         fmt::format("nothing waits for the phase of the barrier at which the copy of line {} arrives", line);
     found.hint =
-        "wait for that phase (mbarrier.try_wait, cuda::barrier::wait, cuda::pipeline::consumer_wait): its own "
+        "wait for that phase (mbarrier.try_wait, cuda::barrier::wait, cuda::pipeline::consumer_wait): its "
+        "own "
         "thread has to, too";
   } else if (ptx::is_bulk_copy(copy.inst())) {
     const char* const wait = copy.writes ? "cp.async.bulk.wait_group" : "cp.async.bulk.wait_group.read";

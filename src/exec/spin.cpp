@@ -20,6 +20,13 @@ using ptx::Space;
 
 constexpr unsigned most_bytes = 32;  // of a lane's store
 
+// What clocks show while a loop is looked for: later than any time that a loop compares with. After that the
+// loop goes round a few times more while clocks run far ahead with each read: by a number that no mask and no
+// remainder takes for the same time.
+constexpr std::uint64_t far_ahead = (std::uint64_t{1} << 61) + (1u << 30);
+constexpr std::uint64_t ahead_each = (std::uint64_t{1} << 40) + (1u << 26) + 977;
+constexpr unsigned rounds_ahead = 4;
+
 // All that decides what a warp does next, but for memory that others see.
 class Image {
  public:
@@ -248,7 +255,7 @@ class Foresight {
     keep();
     for (std::uint64_t since = 0, most = 1; left_ > 0; --left_) {
       if (!step()) return false;
-      if (has_gone_round()) return true;
+      if (has_gone_round()) return !reads_clock_ || goes_round_at_any_time();
       if (++since < most) continue;
       keep();
       since = 0;
@@ -258,8 +265,26 @@ class Foresight {
     return false;
   }
 
+  // Clocks stood still so far, at a time by which every timeout is over; the loop goes the same way while
+  // they run. A loop that times itself would not.
+  bool goes_round_at_any_time() {
+    const std::vector<std::uint32_t> way = std::exchange(pcs_, {});
+    for (unsigned round = 0; round < rounds_ahead; ++round)
+      for (const std::uint32_t pc : way) {
+        if (w_.pc != pc || left_ == 0) return false;
+        --left_;
+        clock_ += ahead_each;
+        if (!step()) return false;
+      }
+    clock_ = far_ahead;
+    reads_clock_ = false;
+    return true;
+  }
+
   void keep() {
     kept_.take(b_, w_);
+    pcs_.clear();
+    reads_clock_ = false;
     const auto& machine = b_.launch->entry->function->machine;
     way_.begin(w_, machine == nullptr ? WayRound::none : machine->layout.temporary);
   }
@@ -279,11 +304,13 @@ class Foresight {
     if (w_.delays != nullptr) deliver_results(b_, w_);
     ++steps_;
     way_.add(x, w_);
+    pcs_.push_back(w_.pc);
     const std::uint32_t lanes = x.kind & flag_guarded ? w_.active & w_.ctx.pred(x.guard) : w_.active;
     const std::uint16_t kind = x.kind & kind_mask;
     if (rank_ == 0) note(x, Stuck::Why::loop);
     if (lanes != 0) {
-      if (kind == kind_timed || kind == kind_exit || (kind == kind_plain && acts(x.inst->op))) return false;
+      if (kind == kind_exit || (kind == kind_plain && acts(x.inst->op))) return false;
+      reads_clock_ = reads_clock_ || kind == kind_timed;
       if (kind == kind_barrier) return pass_barrier(x);
       if (kind == kind_flow && leaves(*x.machine->action)) return false;
       if (kind == kind_memory && !only_reads(x.inst->op)) {
@@ -294,7 +321,7 @@ class Foresight {
         return true;
       }
     }
-    execute(b_, w_, x, 0);
+    execute(b_, w_, x, clock_);
     if (lanes != 0 && kind == kind_memory && (x.inst->op == Op::ld || x.inst->op == Op::ldu)) {
       note_read(x, lanes);
       look_for_host(lanes);
@@ -330,7 +357,7 @@ class Foresight {
       return false;
     bool unchanged = false;
     try {
-      execute(b_, w_, x, 0);
+      execute(b_, w_, x, clock_);
       unchanged = before_.unchanged(w_, access);
     } catch (const Error&) {}
     if (!unchanged) before_.put_back();
@@ -384,14 +411,15 @@ class Foresight {
   Block::Impl& b_;
   Warp& w_;
   std::uint32_t left_;
-  std::uint64_t steps_ = 0, spent_ = 0;
+  std::uint64_t steps_ = 0, spent_ = 0, clock_ = far_ahead;
   Image kept_;
-  WayRound way_;  // since then
+  std::vector<std::uint32_t> pcs_;  // since then
+  WayRound way_;                    // since then
   Before before_;
   Stuck found_;
   unsigned rank_ = 0;
   std::uint32_t went_round_ = 0;
-  bool passes_barriers_ = false, reads_host_memory_ = false;
+  bool passes_barriers_ = false, reads_host_memory_ = false, reads_clock_ = false;  // a clock: since kept_
 };
 
 Stuck at_barrier(const Block::Impl& b, const Warp& w) {

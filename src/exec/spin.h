@@ -5,8 +5,10 @@
 // goes round for ever. Registers that decide nothing in the loop may differ (spin_loop.h). If every resident
 // warp spins or waits at a barrier, no warp writes, so memory does stay as it is: a deadlock.
 // Block::stuck() (spin.cpp) finds out by looking ahead, warp by warp, and leaves the block as it was. A warp
-// counts as going on wherever that cannot be disproved: clocks, prints, allocation, copies under way, a value
-// that changes from round to round and decides something.
+// counts as going on wherever that cannot be disproved: prints, allocation, copies under way, a value that
+// changes from round to round and decides something. Clocks are taken to be far ahead, first standing and
+// then running: a loop that has a timeout ends, and one that only waits longer and longer (libcu++ does) does
+// not.
 #pragma once
 
 #include <algorithm>

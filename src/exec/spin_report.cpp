@@ -6,6 +6,7 @@
 
 #include "exec/spin.h"
 #include "exec/state.h"
+#include "ptx/machine_ops.h"
 
 namespace simtlab::exec {
 namespace {
@@ -43,6 +44,15 @@ std::string allocation_of(const Stuck& s) {
                      in->what.empty() ? "an allocation" : in->what);
 }
 
+std::string barrier_text(std::uint64_t state) {
+  const std::uint32_t expected = ptx::expected_arrivals(state), pending = ptx::pending_arrivals(state);
+  const std::int32_t bytes = ptx::bytes_under_way(state);
+  std::string text = fmt::format("{} of {} arrivals are missing", pending, expected);
+  if (bytes > 0) text += fmt::format(", {} bytes have not come", bytes);
+  if (bytes < 0) text += fmt::format(", {} bytes came that nobody expected", -bytes);
+  return text;
+}
+
 std::string wait_of(const Group& g) {
   const Stuck& s = *g.first;
   const char* const verb = g.warps > 1 ? "" : "s";
@@ -54,6 +64,11 @@ std::string wait_of(const Group& g) {
       return fmt::format("wait{} at barrier {} ({} of {} warps arrived)", verb, s.barrier, s.arrived,
                          s.expected);
     case Stuck::Why::read:
+      if (s.space == ptx::Space::shared && (s.inst->mods.video & ptx::asks_barrier) != 0 &&
+          s.inst->op == ptx::Op::ld)
+        return fmt::format(
+            "wait{} for a phase of the barrier in shared memory at byte {:#x}, where {} (thread {})", verb,
+            s.address, barrier_text(s.value), tuple(thread_of(*s.launch, s.warp, s.lane)));
       return fmt::format("read{} {} bytes at {:#x} of {} again and again, which stay {:#x} (thread {})", verb,
                          s.bytes, s.address, allocation_of(s), s.value,
                          tuple(thread_of(*s.launch, s.warp, s.lane)));

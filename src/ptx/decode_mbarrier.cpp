@@ -137,6 +137,7 @@ void FunctionDecoder::mbarrier_test(Inst& inst, bool parity) {
   if (inst.mods.scope == Scope::none) inst.mods.scope = Scope::cta;
   add_dst(inst, now);
   add_src(inst, address(inst, arg(1), inst.imm_offset));
+  inst.mods.video = asks_barrier;
   inst.op_class = class_of(ClassRule::load, inst.type, inst.stype, inst.mods);
   Operand before;
   if (parity) {

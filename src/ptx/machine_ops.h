@@ -19,6 +19,8 @@ inline constexpr std::uint32_t lea_high = 32,  // the high word of c:a, shifted
 
 // ld, st: the 64-bit address is in two rows side by side, of low and of high words.
 inline constexpr std::uint32_t address_in_halves = 1;
+// ld: asks a barrier in shared memory whose state is that of sm_90 (arrives_counted).
+inline constexpr std::uint32_t asks_barrier = 2;
 
 // add, sub, mul, fma of f64: operands are in two rows side by side likewise. Bit 2 * i: the absolute value of
 // source i; the bit above: its sign is changed, afterwards.
@@ -37,6 +39,18 @@ inline constexpr std::uint32_t arrives_ampere = 1, arrives_hopper = 2, arrives_h
 // bytes more are under way. The state is that of sm_90.
 inline constexpr std::uint32_t arrives_counted = 4;
 inline constexpr std::uint64_t arrival_drops = std::uint64_t{1} << 20;
+// Fields of that state: how many are expected, and how many have not arrived, both taken from 2^20, bytes
+// under way.
+constexpr std::uint32_t expected_arrivals(std::uint64_t state) {
+  return static_cast<std::uint32_t>(-(state >> 1) & ((1u << 20) - 1));
+}
+constexpr std::uint32_t pending_arrivals(std::uint64_t state) {
+  return static_cast<std::uint32_t>(-(state >> 43) & ((1u << 20) - 1));
+}
+constexpr std::int32_t bytes_under_way(std::uint64_t state) {
+  const auto field = static_cast<std::int32_t>(state >> 21 & ((1u << 22) - 1));
+  return field >= 1 << 21 ? field - (1 << 22) : field;
+}
 inline constexpr unsigned arrival_bytes_at = 32;
 
 // fence, between the ordinary way to memory and that of bulk copies (fence.proxy.async).

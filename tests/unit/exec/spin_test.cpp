@@ -127,6 +127,15 @@ INSTANTIATE_TEST_SUITE_P(
                          "setp.lt.u32 %p3, %r7, 50;\n  @%p3 bra INNER;\n" +
                          poll) +
                     "  mov.u32 %r1, %r9;\n"},
+        Program{"a_wait_that_sleeps_longer_and_longer",
+                "  mov.u64 %rd5, %globaltimer;\n  mov.u32 %r7, 0;\n" +
+                    spin(poll + "  setp.lt.u32 %p3, %r7, 16;\n  @%p3 add.u32 %r7, %r7, 1;\n  @%p3 bra ON;\n"
+                                "  mov.u64 %rd6, %globaltimer;\n  sub.u64 %rd6, %rd6, %rd5;\n"
+                                "  setp.gt.u64 %p4, %rd6, 4000000;\n  @%p4 bra LONG;\n  shr.u64 %rd6, %rd6, "
+                                "2;\n  cvt.u32.u64 %r8, %rd6;\n  nanosleep.u32 %r8;\n  bra ON;\n"
+                                "LONG:\n  nanosleep.u32 1000000;\nON:\n")},
+        Program{"a_clock_that_nothing_depends_on",
+                spin(poll + "  mov.u32 %r8, %clock;\n") + "  mov.u32 %r1, %r8;\n"},
         Program{"a_loop_that_counts_and_reads_nothing", "AGAIN:\n  add.u32 %r7, %r7, 1;\n  bra AGAIN;\n"},
         Program{"a_loop_that_reads_nothing", "AGAIN:\n  bra AGAIN;\n"}),
     name_of);
@@ -163,6 +172,25 @@ INSTANTIATE_TEST_SUITE_P(
                 "  mov.u64 %rd5, %clock64;\n" +
                     spin(poll + "  mov.u64 %rd6, %clock64;\n  sub.u64 %rd6, %rd6, %rd5;\n"
                                 "  setp.gt.u64 %p3, %rd6, 5000000;\n  @%p3 mov.u32 %r4, 1;\n")},
+        Program{"a_spin_with_a_limit_on_the_clock_of_32_bits",
+                "  mov.u32 %r5, %clock;\n" + spin(poll + "  mov.u32 %r6, %clock;\n  sub.u32 %r6, %r6, %r5;\n"
+                                                         "  setp.gt.u32 %p3, %r6, 5000000;\n  @%p3 mov.u32 "
+                                                         "%r4, 1;\n")},
+        Program{"a_spin_with_a_limit_on_the_timer",
+                "  mov.u64 %rd5, %globaltimer;\n" +
+                    spin(poll + "  mov.u64 %rd6, %globaltimer;\n  sub.u64 %rd6, %rd6, %rd5;\n"
+                                "  setp.gt.u64 %p3, %rd6, 5000000;\n  @%p3 mov.u32 %r4, 1;\n")},
+        Program{"delays_that_are_counted",
+                "  mov.u32 %r7, 0;\n" +
+                    spin(poll + "  mov.u64 %rd5, %clock64;\nDELAY:\n  mov.u64 %rd6, %clock64;\n"
+                                "  sub.u64 %rd6, %rd6, %rd5;\n  setp.lt.u64 %p3, %rd6, 1000000;\n"
+                                "  @%p3 bra DELAY;\n  add.u32 %r7, %r7, 1;\n"
+                                "  setp.gt.u32 %p3, %r7, 4;\n  @%p3 mov.u32 %r4, 1;\n")},
+        Program{"time_that_is_summed_up",
+                "  mov.u64 %rd5, %clock64;\n  mov.u64 %rd7, 0;\n" +
+                    spin(poll + "  mov.u64 %rd6, %clock64;\n  sub.u64 %rd8, %rd6, %rd5;\n"
+                                "  mov.u64 %rd5, %rd6;\n  add.u64 %rd7, %rd7, %rd8;\n"
+                                "  setp.gt.u64 %p3, %rd7, 5000000;\n  @%p3 mov.u32 %r4, 1;\n")},
         Program{"a_warp_that_sets_late", first_warp(spin(poll), long_work + set), 64, 64},
         Program{"a_warp_that_counts_late",
                 first_warp(spin(poll), long_work + "  atom.global.add.u32 %r5, [%rd2], 1;\n"), 64, 64},
@@ -204,6 +232,22 @@ TEST(Spin, tells_who_reads_what_and_who_waits_where) {
             HasSubstr("of global memory (byte 0 of in)"), HasSubstr("which stay 0x0 (thread (0,0,0))"),
             HasSubstr("warp 1 of block (0,0,0) and 2 more wait at barrier 0 (3 of 4 warps arrived) in kernel "
                       "k (test.ptx:36)")));
+}
+
+TEST(Spin, tells_of_arrivals_and_bytes_that_are_missing) {
+  const auto waits = [](const std::string& first) {
+    return end_of({"",
+                   "  mov.u32 %r3, s;\n  mbarrier.init.shared.b64 [%r3], 5;\n" + first +
+                       "AGAIN:\n  mbarrier.test_wait.parity.shared.b64 %p2, [%r3], 0;\n  @!%p2 bra AGAIN;\n",
+                   1, 1});
+  };
+  EXPECT_THAT(
+      waits("  mbarrier.arrive.shared.b64 _, [%r3], 3;\n"),
+      HasSubstr("waits for a phase of the barrier in shared memory at byte 0x0, where 2 of 5 arrivals "
+                "are missing (thread (0,0,0))"));
+  EXPECT_THAT(waits("  mbarrier.arrive.expect_tx.shared.b64 _, [%r3], 64;\n  mbarrier.arrive.shared.b64 _, "
+                    "[%r3], 4;\n"),
+              HasSubstr("where 0 of 5 arrivals are missing, 64 bytes have not come"));
 }
 
 TEST(Spin, tells_of_blocks_that_cannot_begin) {
