@@ -68,6 +68,8 @@ struct Device {
     std::uint32_t memory_queue = 0;
     double address_interval = 1;     // cycles between two memory instructions of a scheduler
     std::uint32_t yield_cycles = 0;  // without an issue after an instruction that yields
+    // Between two that read special registers; that a store of parts of sectors stays in the SM
+    double special_interval = 0, partial_store_cycles = 0;
     // Integers, half and double precision take turns at one set of lanes
     bool shared_lanes = false;
     // In a cycle

@@ -158,6 +158,14 @@ void add_sm(std::vector<Parameter>& rows) {
       "Cycles in which a scheduler issues nothing after an instruction of machine code that yields and whose "
       "warp could go on at once");
   rows.back().default_value = "0";
+  add("special_interval", Unit::cycles, 0, 64, &Sm::special_interval,
+      "Cycles between two instructions of machine code of an SM that read special registers by way of the "
+      "memory units");
+  rows.back().default_value = "0 cycles";
+  add("partial_store_cycles", Unit::cycles, 0, max_latency, &Sm::partial_store_cycles,
+      "Cycles that a store of parts of sectors stays in the SM, for others that may fill them; so long the "
+      "place of its warp is not free");
+  rows.back().default_value = "0 cycles";
   add("shared_lanes", none, 0, 0, &Sm::shared_lanes,
       "Whether integer, half- and double-precision instructions of a scheduler take turns at one set of "
       "lanes");

@@ -1,6 +1,7 @@
 #include "timing/load_store_unit.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "memory/l1_rules.h"
 #include "stream/bank_conflicts.h"
@@ -19,11 +20,6 @@ constexpr auto popcount = stream::count_sectors;
 // In a miss register: the sectors are fetched for a load that has found its data as it is written.
 constexpr std::uint64_t waits_for_nothing = ~std::uint64_t{0};
 
-// Parts of sectors stay in the SM for others that may fill them, it seems: at the end of a warp of an H100
-// that stores whole lines lie 22 to 26 cycles (copies, stall_drain), of one that stores a word 72 to 82
-// (sums).
-constexpr Cycle combining = 55;
-
 }  // namespace
 
 LoadStoreUnit::LoadStoreUnit(SmContext& sm, const Parts& parts)
@@ -35,6 +31,7 @@ LoadStoreUnit::LoadStoreUnit(SmContext& sm, const Parts& parts)
           static_cast<unsigned>(std::countr_zero(sm.config.device.l1.sector_bytes / stream::sector_bytes))),
       sector_cost_(memory::to_fixed(32 / sm.config.device.l1.bytes_per_cycle)),
       byte_cost_(memory::to_fixed(1 / sm.config.device.l1.bytes_per_cycle)),
+      partial_store_cycles_(static_cast<Cycle>(std::llround(sm.config.device.sm.partial_store_cycles))),
       tag_banks_(sm.config.device.l1_tag_banks, sm.config.what_if.unlimited_tags) {}
 
 void LoadStoreUnit::begin() {
@@ -196,10 +193,12 @@ void LoadStoreUnit::add_store(Warp& warp) {
   parts_.requests.add_store();
 }
 
-// The warp cannot end before its store has left the SM.
+// The warp cannot end before its store has left the SM. Parts of sectors stay there for others that may fill
+// them, it seems.
 void LoadStoreUnit::leaves(Warp& warp, const Request& request, Cycle arrives) const {
   const bool waits = request.kind == RequestKind::write && masked(request);
-  warp.stores_at = std::max(warp.stores_at, arrives - sm_.config.latencies.network + (waits ? combining : 0));
+  warp.stores_at =
+      std::max(warp.stores_at, arrives - sm_.config.latencies.network + (waits ? partial_store_cycles_ : 0));
 }
 
 bool LoadStoreUnit::process(Instruction& instruction, const stream::Segment& segment, Cycle at, Cycle now) {

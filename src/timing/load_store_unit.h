@@ -108,6 +108,7 @@ class LoadStoreUnit {
   Cycle blocked_since_ = never;  // the head of the queue has waited for a miss register since
   unsigned counted_in_ = 0;      // L1's counters are in 2^counted_in_ sectors of 32 bytes
   FixedCycles sector_cost_ = 0, byte_cost_ = 0;
+  Cycle partial_store_cycles_ = 0;
   TagBanks tag_banks_;
 };
 

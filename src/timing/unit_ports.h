@@ -26,6 +26,7 @@ class UnitPorts {
   explicit UnitPorts(const device::Device& device)
       : turn_mask_(device.sm.issue_turns - 1),
         address_interval_(static_cast<Cycle>(std::llround(std::max(1.0, device.sm.address_interval)))),
+        special_interval_(memory::to_fixed(device.sm.special_interval)),
         mio_(device.l1_shares_data_path ? data_ : own_mio_),
         queues_(device.sm.memory_queue == 0 ? 0 : device.sm.schedulers) {
     for (Queue& queue : queues_) queue.leaves.resize(device.sm.memory_queue);
@@ -57,7 +58,7 @@ class UnitPorts {
   }
   Cycle book_mio(unsigned scheduler, FixedCycles cost, Cycle at) { return book(mio_, scheduler, cost, at); }
   // The SM reads special registers one after another: the first cycle of this one's turn.
-  Cycle read_special(Cycle at) { return specials_.take(at, special_interval); }
+  Cycle read_special(Cycle at) { return specials_.take(at, special_interval_); }
   // A warp arrives at a barrier of its block: the SM counts arrivals one after another. When this one has
   // been counted.
   Cycle count_arrival(FixedCycles cost, Cycle now) {
@@ -88,10 +89,6 @@ class UnitPorts {
  private:
   static constexpr Cycle queue_ahead = 16;  // cycles of work in front of a unit: about a dozen instructions
   static constexpr std::size_t lg_queue_depth = 8;
-  // ptxas leaves so many cycles between two of a warp on sm_90. Between the warps of an SM it shows at the
-  // start of blocks: on an H100 a block of 32 warps takes 218 cycles more than one of one warp from its start
-  // to a barrier (blocks turnover 1024 100000 0).
-  static constexpr FixedCycles special_interval = FixedCycles{3} << memory::fixed_bits;
 
   // When the instructions of one scheduler leave its queue: a ring of the last ones.
   struct Queue {
@@ -118,6 +115,7 @@ class UnitPorts {
   }
 
   Cycle turn_mask_, address_interval_;
+  FixedCycles special_interval_;
   memory::Port lg_, data_, own_mio_, arrivals_, specials_;
   memory::Port& mio_;  // data_ or own_mio_
   std::vector<Queue> queues_;
