@@ -179,7 +179,7 @@ class Hoisting {
     bool may = true;
     for_each_ref(i, [&](const Ref& r, bool writes) {
       if (!writes) {
-        may = may && !changes_in(loop, now_[r.reg]);
+        may = may && !changes_in(loop, now(r.reg));
         return;
       }
       // Parts that are made one by one leave all or none.
@@ -197,7 +197,7 @@ class Hoisting {
       const machine::Operand& o = i.code.operands[k];
       const Ref& r = i.refs[k];
       const bool named = bool(r) && !i.is_write(k);
-      key.push_back(named ? now_[r.reg] : i.is_write(k) ? r.part + 1u : std::uint64_t{none} + 1);
+      key.push_back(named ? now(r.reg) : i.is_write(k) ? r.part + 1u : std::uint64_t{none} + 1);
       key.push_back(std::uint64_t{r.part} << 8 | r.count | (named ? 0u : std::uint64_t{o.number} << 16) |
                     std::uint64_t{o.negated} << 24 | std::uint64_t{o.absolute} << 25 |
                     std::uint64_t{o.inverted} << 26 | std::uint64_t{o.half} << 32 |
@@ -250,8 +250,14 @@ class Hoisting {
     *std::ranges::find(writers_[reg], from) = to;
   }
 
+  // What stood for a register in an inner loop may itself have become another one further out.
+  std::uint32_t now(std::uint32_t reg) const {
+    while (now_[reg] != reg) reg = now_[reg];
+    return reg;
+  }
+
   void rename(Ref& ref) const {
-    if (ref) ref.reg = now_[ref.reg];
+    if (ref) ref.reg = now(ref.reg);
   }
 
   Program& p_;

@@ -287,7 +287,9 @@ void Races::write(Half& writer, Half& reader, const Me& me, std::uint64_t addres
   // Strong ones beside each other all count; else the last one.
   const bool after = before(writer, me);
   if (!after) check(writer, me, address, true);
-  const bool was_strong = is_list(writer) || sites_.at(site_of(writer)).strong;
+  // Of what is over, neither its lists nor its sites are there any more.
+  const bool was_strong =
+      instance_of(writer) < me.low || is_list(writer) || sites_.at(site_of(writer)).strong;
   // What is weak and comes before a strong access races with strong ones that this access does not race with:
   // it stays, as a reader if none stands for it.
   if (strong && !was_strong && reader == 0) reader = writer;

@@ -14,7 +14,7 @@ void Races::end_copy(Half& h, Half late, Half now) {
     const Instance& i = instances_.at(instance_of(x));
     return std::pair(i.launch, i.block);
   };
-  if (h == 0) return;
+  if (instance_of(h) < instance_of(late)) return;  // of what was before the block
   if (!is_list(h)) {
     if (((h ^ late) & same) == 0 && many_of(h) == Many::one && block_of(h) == block_of(late)) h = now;
     return;
@@ -43,7 +43,7 @@ void Races::copy_ended(const Block& b, const EndedCopy& copy) {
   const Warp& w = b.warps[copy.warp];
   const unsigned thread = copy.warp * warp_lanes + copy.lane;
   const Half now = make_half(w.instance, Many::one, thread, time_in(w.begin, b.epoch, w.step), copy.site);
-  const Half late = make_half(w.instance, Many::one, thread, 0, copy.late_site);
+  const Half late = make_half(b.first, Many::one, thread, 0, copy.late_site);
   const bool shared = copy.space == ptx::Space::shared, writes = sites_.at(copy.site).writes;
   if (!shared && (!shadow_.has_cells() || !shadow_.holds(copy.address))) return;
   const Cells words = shared ? cells_of(*b.shared) : shadow_.words();
@@ -64,8 +64,9 @@ void Races::handed_ended(const Block& b, unsigned warp, std::uint32_t lanes, std
                          std::uint32_t site) {
   const Warp& w = b.warps[warp];
   const auto end = [&](Half& h) {
-    if (h == 0 || site_of(h) != late_site || thread_of(h) / warp_lanes != warp ||
-        (lanes >> thread_of(h) % warp_lanes & 1) == 0 || instances_.at(instance_of(h)).block != b.block)
+    if (instance_of(h) < b.first || many_of(h) != Many::one || site_of(h) != late_site ||
+        thread_of(h) / warp_lanes != warp || (lanes >> thread_of(h) % warp_lanes & 1) == 0 ||
+        instances_.at(instance_of(h)).block != b.block)
       return;
     h = make_half(w.instance, Many::one, thread_of(h), time_in(w.begin, b.epoch, w.step), site);
   };

@@ -2,8 +2,10 @@
 // place.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "assembler/build.h"
@@ -18,10 +20,14 @@ namespace {
 
 template <class F>
 void expect_same_after(const F& step) {
-  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE(seed);
-    const Program before =
-        tests::random_program(seed, {.instructions = 120, .vectors = seed % 3 != 0, .fixed = seed % 4 == 0});
+    // Some with few values, so that numbers find room in registers.
+    const bool few = seed >= 150;
+    const Program before = tests::random_program(seed, {.instructions = few ? 240u : 120u,
+                                                        .values = few ? 4u : 12u,
+                                                        .vectors = !few && seed % 3 != 0,
+                                                        .fixed = seed % 4 == 0});
     Program after = before;
     step(after);
     for (std::uint64_t way = 0; way < 3; ++way) {
@@ -120,6 +126,55 @@ TEST_F(LoopOfOneBlock, ReciprocalsOfOneDivisorAreMadeOnceInFrontOfIt) {
   EXPECT_EQ(count(1, "MUFU"), 1u);
   EXPECT_EQ(count(2, "I2F") + count(2, "MUFU"), 0u);
   EXPECT_EQ(count(2, "IADD3"), 3u);
+}
+
+// Block 0, a loop of blocks 1 to 3, in it one of block 2, then block 4: each reads the number 4 from
+// registers of its own, the inner one from two.
+TEST(Hoist, ANumberOfNestedLoopsIsInOneRegister) {
+  Program program;
+  Builder b{program, 80};
+  program.generation = 80;
+  program.blocks.resize(5);
+  for (std::uint32_t k = 0; k < 4; ++k) program.blocks[k].next = k + 1;
+  for (const auto& [block, depth] : {std::pair(1, 1u), {2, 2u}, {3, 1u}})
+    program.blocks[static_cast<std::size_t>(block)].depth = depth;
+  const auto stores = [&](std::uint32_t block, unsigned times, std::uint32_t back) {
+    b.start(block);
+    for (unsigned k = 0; k < times; ++k) {
+      const Ref four = b.new_register(), sum = b.new_register();
+      b.move(four, number(4));
+      program.blocks[block].code.back().remakes = true;
+      b.emit("IADD3", sum, {value_of(four), parameter(0x170 + 8 * k), zero()});
+      b.access("STG", {}, four, 0, false, {value_of(sum)}, {});
+    }
+    if (back == none) return;
+    const Ref p = b.new_predicate();
+    b.set_result(b.emit("ISETP", {}, {parameter(0x160), parameter(0x168)}, {{"cmp", "LT"}}),
+                 machine::Name("Pd"), p);
+    b.guard({p, false});
+    b.emit("BRA", {}, {}).target = back;
+    b.guard(always());
+  };
+  stores(1, 1, none);
+  stores(2, 2, 2);
+  stores(3, 0, 1);
+  b.start(4);
+  b.emit("EXIT", {}, {});
+  hoist(program);
+  std::vector<std::uint32_t> written;
+  for (const Block& block : program.blocks)
+    for (const Instruction& i : block.code)
+      for (std::size_t k = 0; k < i.code.operand_count(); ++k) {
+        if (!i.refs[k]) continue;
+        if (i.is_write(k))
+          written.push_back(i.refs[k].reg);
+        else
+          EXPECT_NE(std::ranges::find(written, i.refs[k].reg), written.end()) << i.code.mnemonic();
+      }
+  std::size_t numbers = 0;  // one for 4, one for the parameter that ends the loops
+  for (const Block& block : program.blocks)
+    for (const Instruction& i : block.code) numbers += i.remakes ? 1 : 0;
+  EXPECT_EQ(numbers, 2u);
 }
 
 TEST_F(LoopOfOneBlock, NumbersStayWhereRegistersAreShort) {

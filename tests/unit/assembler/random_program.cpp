@@ -117,6 +117,15 @@ class Maker {
     Instruction& i = emit_line(b_.emit("MOV", d, {value_of(s)}));
     i.copy = true;
   }
+  // As selection does: a register for a number that many instructions read, each time anew.
+  void compute_with_number() {
+    const Ref n = b_.new_register(1);
+    emit_line(b_.emit("MOV", n, {number(below(2))})).remakes = true;
+    const Value a = value_of(any()), c = value_of(any());
+    const Ref d = result();
+    emit_line(b_.emit("IADD3", d, {value_of(n), a, c}));
+    done(d);
+  }
   void copy_one() {
     const Ref s = any();
     const Ref d = result();
@@ -230,7 +239,8 @@ class Maker {
   void step() {
     if (mix_.predicates > 7 && chance(50)) return chance(50) ? guarded() : define_predicate();
     const unsigned what = below(100);
-    if (what < 35) return compute();
+    if (what < 25) return compute();
+    if (what < 35) return compute_with_number();
     if (what < 45) return copy_one();
     if (what < 55) return load();
     if (what < 65) return store_vector();

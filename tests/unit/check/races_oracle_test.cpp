@@ -225,5 +225,45 @@ void compare_many(bool fine) {
 TEST(RacesOracle, barriers_of_blocks_and_warps_order_what_full_vector_clocks_order) { compare_many(false); }
 TEST(RacesOracle, fences_atomics_masks_and_numbered_barriers_do_as_well) { compare_many(true); }
 
+// What readers of a launch that is over have left are numbers of lists and sites that are gone.
+TEST(Races, what_is_left_of_a_launch_that_is_over_is_not_looked_up) {
+  Shadow shadow(base, room * 4);
+  Sink sink;
+  auto code = std::make_unique<Code>();
+  Races races(shadow, code->sites, sink);
+  races.all_is_over();
+  {
+    std::array<Races::Block, blocks> state;
+    const std::uint32_t launch = races.begin_launch({});
+    for (unsigned b = 0; b < blocks; ++b)
+      races.begin_block(state[b], launch, b, warps, warps * lanes, 64, true);
+    // Lists with great numbers: atomics of single lanes, one after another, at many places
+    for (unsigned lane = 0; lane < lanes; ++lane)
+      for (std::uint64_t word = 0; word < room; ++word) {
+        std::array<std::uint64_t, lanes> addresses{};
+        addresses[lane] = base + word * 4;
+        const unsigned b = lane % blocks;
+        races.access(state[b], {0, 1u << lane, code->atomic, ptx::Space::global, addresses.data(), 4});
+      }
+  }
+  races.all_is_over();
+  code->sites.clear();
+  Code less;
+  Sites& sites = code->sites;
+  Site site = less.sites.at(less.atomic);
+  const std::uint32_t atomic = sites.add(site);
+  site.atomic = site.strong = site.reads = false, site.writes = true;
+  const std::uint32_t store = sites.add(site);
+  Races::Block block;
+  races.begin_block(block, races.begin_launch({}), 0, warps, warps * lanes, 64, true);
+  std::array<std::uint64_t, lanes> addresses{};
+  for (std::uint64_t word = 0; word < room; ++word) {
+    addresses[0] = base + word * 4;
+    for (const std::uint32_t site_number : {atomic, store})
+      races.access(block, {0, 1, site_number, ptx::Space::global, addresses.data(), 4});
+  }
+  EXPECT_EQ(sink.races, 0u);
+}
+
 }  // namespace
 }  // namespace simtlab::check
