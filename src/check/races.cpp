@@ -149,17 +149,20 @@ void Races::check_one(Half h, std::uint32_t lanes, const Me& me, std::uint64_t a
   race.shared = me.shared;
   race.writes = me.site->writes;
   race.other_writes = other_writes || other.writes;
-  race.same_block = same;
+  race.same_block = same && race.other_many != Many::grid;
   race.same_warp =
       same && thread_of(h) / warp_lanes == me.thread / warp_lanes && race.other_many < Many::block;
   race.same_instruction = race.same_warp && race.site == race.other_site &&
                           (h ^ me.half) >> instance_shift == 0 && time_of(h) == time_of(me.half);
   if (race.other_thread == race.thread && same && !other.late) {
-    // Of several lanes this one is the lowest: another one is meant.
+    // Of several this one was the last, or is the lowest lane: another one is meant.
     if (race.other_many == Many::one) return;
     const std::uint32_t others = lanes & ~(1u << me.lane);
     if (others == 0) return;
-    race.other_thread = thread_of(h) / warp_lanes * warp_lanes + static_cast<unsigned>(__builtin_ctz(others));
+    race.one_of_several = lanes == ~0u;
+    if (!race.one_of_several)
+      race.other_thread =
+          thread_of(h) / warp_lanes * warp_lanes + static_cast<unsigned>(__builtin_ctz(others));
   }
   sink_.race(race);
 }

@@ -166,8 +166,13 @@ void Watch::race(const Race& r) {
   found->accesses.push_back(
       checker_.access_of(f, mine.pc, r.launch, r.block, r.thread, access_text(mine, r.writes)));
   found->accesses.back().value = value;
-  found->accesses.push_back(checker_.access_of(g, other.pc, r.other_launch, r.other_block, r.other_thread,
-                                               access_text(other, r.other_writes)));
+  std::string other_text = access_text(other, r.other_writes);
+  if (r.one_of_several)
+    other_text += r.other_many == Many::grid    ? ", as threads of other blocks did"
+                  : r.other_many == Many::block ? ", as threads of other warps did"
+                                                : ", as other lanes of the warp did";
+  found->accesses.push_back(
+      checker_.access_of(g, other.pc, r.other_launch, r.other_block, r.other_thread, std::move(other_text)));
   found->accesses.back().value = other_value;
   const unsigned bytes = std::min<unsigned>(mine.bytes, 8);
   found->memory =

@@ -22,6 +22,7 @@ __global__ void one_place(int* c) { c[0] = threadIdx.x; }           // race.glob
 __global__ void same_value(int* c) { c[0] = 7; }                    // race.same-value
 __global__ void counts(int* c) { atomicAdd(c, 1); }                 // none
 __global__ void counts_plainly(int* c) { c[0] = c[0] + 1; }         // race.global
+__global__ void last_writes(int* c, int* o) { o[blockIdx.x * 32 + threadIdx.x] = c[threadIdx.x]; if (blockIdx.x == 1) c[threadIdx.x] = 5; }  // race.global
 __global__ void of_a_block(int* c) { atomicAdd_block(c, 1); }       // race.scope
 __global__ void beside(int* c) { if (threadIdx.x == 0) c[0] = 1; else atomicAdd(c, 1); }  // race.global
 __global__ void warp(int* c) {                                      // none
@@ -458,7 +459,7 @@ int main() {
   tile<<<2, 256>>>(f, g);  // blocks write the same values: of one block only
   no_barrier<<<1, 256>>>(f, g);
   one_place<<<1, 64>>>(c); same_value<<<1, 64>>>(c); counts<<<2, 64>>>(c); counts_plainly<<<2, 1>>>(c);
-  of_a_block<<<2, 32>>>(c); beside<<<1, 64>>>(c);
+  last_writes<<<2, 32>>>(c, x); of_a_block<<<2, 32>>>(c); beside<<<1, 64>>>(c);
   warp<<<1, 32>>>(c); warp_in_step<<<1, 32>>>(c); halves<<<1, 32>>>(c); across_halves<<<1, 32>>>(c); named<<<1, 96>>>(c);
   fenced<<<2, 32>>>(d, e, c); cudaMemset(e, 0, 4096);
   not_fenced<<<2, 32>>>(d, e, c); cudaMemset(e, 0, 4096);
@@ -615,6 +616,9 @@ class Findings(Case):
             "after the end of the 4096 bytes of cudaMalloc", by_rule["memory.out-of-bounds", "beyond"]["memory"]
         )
         self.assertEqual({a["value"] for a in by_rule["race.global", "one_place"]["accesses"]}, {"0", "1"})
+        of_all = by_rule["race.global", "last_writes"]  # of its readers the thread itself was the last one
+        self.assertEqual(of_all["accesses"][1]["what"], "read of 4 bytes, as threads of other blocks did")
+        self.assertIn("run in any order", of_all["missing"])
         again, _ = self.found(PROGRAM)
         self.assertEqual(again["check"], result["check"], "the same in every run")
 
