@@ -4,6 +4,7 @@
 The vendor's assembler (ptxas) makes the machine code; nothing of simtlab needs it, and no GPU is needed. Kinds:
   instructions   one PTX instruction each, over corner values, from simtlab's own opcode table
   random         random programs: loops, divergence, barriers, shuffles, vectors, shared memory, atomics, calls, aliasing
+  loops          random loops in loops over arrays, with few values at a time
   tests          kernels of tests/data/machine: control flow, memory, atomics, calls
   examples       the programs of examples/ and tests/cuda, compiled by `simtlab build`: what they print; kernels of
                  examples/opencl
@@ -29,7 +30,7 @@ import tempfile
 from machine_kernels import files, instructions, kernel, programs, whole
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-KINDS = ("instructions", "random", "tests", "examples")
+KINDS = ("instructions", "random", "loops", "tests", "examples")
 KIND_OF = {"opencl": "examples"}
 ARCHITECTURES = "sm_70,sm_75,sm_80,sm_86,sm_89,sm_90"
 OUTCOMES = ("equal", "near", "known", "refused", "failed", "different", "ptx")
@@ -187,10 +188,10 @@ def run(options, folder):
         if "instructions" in options.kinds:
             kernels = instructions.generate(forms, options.limit, options.seed)
             trust.compare("instructions", ptxas, architecture, kernels)
-        if "random" in options.kinds:
-            trust.compare(
-                "random", ptxas, architecture, programs.generate(options.random, options.seed, int(architecture[3:]))
-            )
+        for kind, shape in (("random", programs.Program), ("loops", programs.Few)):
+            if kind in options.kinds:
+                of_kind = programs.generate(options.random, options.seed, int(architecture[3:]), shape)
+                trust.compare(kind, ptxas, architecture, of_kind)
         if "tests" in options.kinds:
             for kernels in files.tests(int(architecture[3:])):
                 trust.compare("tests", ptxas, architecture, kernels)

@@ -10,8 +10,6 @@ from . import kernel as k
 
 THREADS, BLOCKS = 96, 2  # a block has three warps
 CELL = 32  # bytes of each thread in global, shared and local memory
-WORDS, WIDES, SINGLES, DOUBLES, HALVES, PREDICATES = 8, 4, 5, 3, 3, 5
-BLOCK_WORDS, BLOCK_WIDES, BLOCK_PREDICATES = 5, 3, 2
 INPUT, CONSTANTS, COUNTERS = 1024, 64, 16
 
 WORD_OPS = [
@@ -84,6 +82,10 @@ ACCESSES = [("u8", 1, 1), ("s8", 1, 1), ("u16", 2, 1), ("s16", 2, 1), ("u32", 4,
 
 
 class Program:
+    # How many registers of each kind there are; of those of a block: the same for all its threads
+    WORDS, WIDES, SINGLES, DOUBLES, HALVES, PREDICATES = 8, 4, 5, 3, 3, 5
+    BLOCK_WORDS, BLOCK_WIDES, BLOCK_PREDICATES = 5, 3, 2
+
     def __init__(self, number, seed, generation):
         self.draw, self.generation = random.Random(f"{seed}/{number}"), generation
         self.name, self.number, self.seed = f"p{number}", number, seed
@@ -97,7 +99,7 @@ class Program:
         return f"%{prefix}{self.draw.randrange(count)}"
 
     def word(self):
-        return self.pick("a", WORDS)
+        return self.pick("a", self.WORDS)
 
     def label(self):
         self.labels += 1
@@ -109,19 +111,19 @@ class Program:
     def operands(self):
         d = self.draw
         names = {n: self.word() for n in "abcd"}
-        names |= {n: self.pick("b", WIDES) for n in "ABCD"}
-        names |= {n: self.pick("f", SINGLES) for n in "feiF"}
-        names |= {n: self.pick("g", DOUBLES) for n in "gjlG"}
-        names |= {n: self.pick("x", HALVES) for n in "xyzH"}
-        names |= {n: self.pick("p", PREDICATES) for n in "pqr"}
+        names |= {n: self.pick("b", self.WIDES) for n in "ABCD"}
+        names |= {n: self.pick("f", self.SINGLES) for n in "feiF"}
+        names |= {n: self.pick("g", self.DOUBLES) for n in "gjlG"}
+        names |= {n: self.pick("x", self.HALVES) for n in "xyzH"}
+        names |= {n: self.pick("p", self.PREDICATES) for n in "pqr"}
         names["s"], names["byte"], names["half"] = d.randrange(40), d.randrange(256), d.randrange(65536)
         # From -O1 on ptxas folds bfe.s32 at constant places beyond 31 to -1 and bfi of constant lengths from 32 on to
         # shorter ones; at -O0 it does not.
         names["k"], names["n"] = d.randrange(32), d.randrange(32)
         names["word"], names["h"] = d.getrandbits(32), "%h0"
-        names |= {n: self.pick("u", BLOCK_WORDS) for n in "uvwo"}
-        names |= {n: self.pick("v", BLOCK_WIDES) for n in "VWO"}
-        names |= {n: self.pick("z", BLOCK_PREDICATES) for n in "mt"}
+        names |= {n: self.pick("u", self.BLOCK_WORDS) for n in "uvwo"}
+        names |= {n: self.pick("v", self.BLOCK_WIDES) for n in "VWO"}
+        names |= {n: self.pick("z", self.BLOCK_PREDICATES) for n in "mt"}
         names["number"], names["four"] = self.number, 4 * d.randrange(CONSTANTS)
         return names
 
@@ -140,13 +142,13 @@ class Program:
         names = self.operands()
         if text.startswith("lop3"):
             # From -O1 on ptxas joins lop3 of equal sources with logic behind it wrongly: lop3(a, b, b, 110) & a.
-            names["a"], names["b"], names["c"] = (f"%a{i}" for i in d.sample(range(WORDS), 3))
+            names["a"], names["b"], names["c"] = (f"%a{i}" for i in d.sample(range(self.WORDS), 3))
         if "{h}" in text:
             self.emit(f"cvt.u16.u32 %h0, {names['a']};")
         # Not in front of setp: from -O1 on ptxas drops branches on a predicate that it saw false before a loop, though
         # a guarded setp in the loop may change it.
         guarded = d.random() < 0.15 and pool is not PREDICATE_OPS
-        guard = f"@{d.choice(['', '!'])}{self.pick('p', PREDICATES)} " if guarded else ""
+        guard = f"@{d.choice(['', '!'])}{self.pick('p', self.PREDICATES)} " if guarded else ""
         self.emit(guard + text.format(**names) + ";")
 
     def of_block(self):
@@ -156,16 +158,16 @@ class Program:
             names = self.operands()
             text = d.choice(d.choice([BLOCK_OPS, BLOCK_OPS, BLOCK_READERS]))
             if text.startswith("lop3.b32 {u}"):
-                names["v"], names["w"], names["o"] = (f"%u{i}" for i in d.sample(range(BLOCK_WORDS), 3))
+                names["v"], names["w"], names["o"] = (f"%u{i}" for i in d.sample(range(self.BLOCK_WORDS), 3))
             self.emit(text.format(**names) + ";")
         if d.random() < 0.3:
-            self.emit(f"and.b32 %t0, {self.pick('u', BLOCK_WORDS)}, {INPUT - 1};")
+            self.emit(f"and.b32 %t0, {self.pick('u', self.BLOCK_WORDS)}, {INPUT - 1};")
             self.emit("mad.wide.u32 %w0, %t0, 4, %in;")
             self.emit(f"ld.global.u32 {self.word()}, [%w0];")
 
     def predicate(self):
         of_block = not self.in_function and self.draw.random() < 0.3
-        return self.pick("z", BLOCK_PREDICATES) if of_block else self.pick("p", PREDICATES)
+        return self.pick("z", self.BLOCK_PREDICATES) if of_block else self.pick("p", self.PREDICATES)
 
     def chain(self):
         """A sum of 96 bits."""
@@ -183,9 +185,9 @@ class Program:
             self.emit("or.b32 %t0, %t0, 1;")
             self.emit(f"{op}.{sign} {self.word()}, {self.word()}, %t0;")
             return
-        self.emit(f"shr.{sign} %w0, {self.pick('b', WIDES)}, {self.draw.randrange(50)};")
+        self.emit(f"shr.{sign} %w0, {self.pick('b', self.WIDES)}, {self.draw.randrange(50)};")
         self.emit("or.b64 %w0, %w0, 1;")
-        self.emit(f"{op}.{sign} {self.pick('b', WIDES)}, {self.pick('b', WIDES)}, %w0;")
+        self.emit(f"{op}.{sign} {self.pick('b', self.WIDES)}, {self.pick('b', self.WIDES)}, %w0;")
 
     # ---- memory of this thread ----
     def address(self, size):
@@ -203,7 +205,7 @@ class Program:
         base = {"global": "%cg", "shared": "%cs", "local": "%cl"}.get(space)
         if space == "generic":
             first, second = d.sample(["%cg", "%gs", "%gl"], 2)
-            self.emit(f"selp.b64 %w2, {first}, {second}, {self.pick('p', PREDICATES)};")
+            self.emit(f"selp.b64 %w2, {first}, {second}, {self.pick('p', self.PREDICATES)};")
             base = "%w2"
         offset = self.address(size * count)
         if offset is None:
@@ -211,7 +213,7 @@ class Program:
             place = "[%w1]"
         else:
             place = f"[{base}+{offset}]"
-        registers = d.sample(range(WORDS), count)
+        registers = d.sample(range(self.WORDS), count)
         text = ", ".join(f"%a{r}" for r in registers)
         vector = "" if count == 1 else f".v{count}"
         text = text if count == 1 else "{" + text + "}"
@@ -231,7 +233,7 @@ class Program:
             return
         self.emit(f"and.b32 %t0, {self.word()}, {INPUT - 1};")
         self.emit("mad.wide.u32 %w0, %t0, 4, %in;")
-        to = self.pick("f", SINGLES) if self.draw.random() < 0.3 else self.word()
+        to = self.pick("f", self.SINGLES) if self.draw.random() < 0.3 else self.word()
         self.emit(f"ld.global{self.draw.choice(['', '.nc', '.ca', '.cg'])}.{'f' if '%f' in to else 'u'}32 {to}, [%w0];")
 
     # ---- memory of all threads ----
@@ -278,13 +280,15 @@ class Program:
             if mask != "-1":  # stays among the lanes of the mask
                 mode, lane, clamp = "bfly", str(d.randrange(16)), 31
             self.emit(
-                f"shfl.sync.{mode}.b32 {self.word()}|{self.pick('p', PREDICATES)}, {self.word()}, {lane}, {clamp}, {mask};"
+                f"shfl.sync.{mode}.b32 {self.word()}|{self.pick('p', self.PREDICATES)}, {self.word()}, {lane}, {clamp}, {mask};"
             )
         elif kind == 1:
-            self.emit(f"vote.sync.ballot.b32 {self.word()}, {self.pick('p', PREDICATES)}, {mask};")
+            self.emit(f"vote.sync.ballot.b32 {self.word()}, {self.pick('p', self.PREDICATES)}, {mask};")
         elif kind == 2:
             mode = d.choice(["all", "any", "uni"])
-            self.emit(f"vote.sync.{mode}.pred {self.pick('p', PREDICATES)}, {self.pick('p', PREDICATES)}, {mask};")
+            self.emit(
+                f"vote.sync.{mode}.pred {self.pick('p', self.PREDICATES)}, {self.pick('p', self.PREDICATES)}, {mask};"
+            )
         elif kind == 3:
             self.emit(f"and.b32 %t0, {self.word()}, 7;")
             self.emit(f"match.any.sync.b32 {self.word()}, %t0, {mask};")
@@ -312,7 +316,7 @@ class Program:
         self.lines.append(f"{end}:")
 
     def barrier_result(self):
-        p = self.pick("p", PREDICATES)
+        p = self.pick("p", self.PREDICATES)
         if self.draw.random() < 0.5:
             self.emit(f"bar.red.popc.u32 {self.word()}, 0, {p};")
         else:
@@ -344,7 +348,7 @@ class Program:
         else:
             together = False
             of_block = not self.in_function and d.random() < 0.4
-            bound = self.pick("u", BLOCK_WORDS) if of_block else self.word()
+            bound = self.pick("u", self.BLOCK_WORDS) if of_block else self.word()
             self.emit(f"and.b32 {counter}, {bound}, 3;")
         self.lines.append(f"{start}:")
         self.depth += 1
@@ -419,21 +423,20 @@ class Program:
         text = (
             f".func (.param .b32 r) {name}(.param .b32 x, .param .b32 y)\n{{\n" + self.registers()
             + "  ld.param.b32 %a0, [x];\n  ld.param.b32 %a1, [y];\n"
-            + "".join(f"  xor.b32 %a{i}, %a{i % 2}, {self.draw.getrandbits(32)};\n" for i in range(2, WORDS))
-            + "".join(f"  mul.wide.u32 %b{i}, %a{i}, %a{i + 1};\n" for i in range(WIDES))
-            + "".join(f"  setp.lt.s32 %p{i}, %a{i}, %a{i + 2};\n" for i in range(PREDICATES))
+            + "".join(f"  xor.b32 %a{i}, %a{i % 2}, {self.draw.getrandbits(32)};\n" for i in range(2, self.WORDS))
+            + "".join(f"  mul.wide.u32 %b{i}, %a{i}, %a{i + 1};\n" for i in range(self.WIDES))
+            + "".join(f"  setp.lt.s32 %p{i}, %a{i}, %a{i + 2};\n" for i in range(self.PREDICATES))
             + "\n".join(self.lines) + "\n  st.param.b32 [r], %a0;\n  ret;\n}\n"
         )  # fmt: skip
         self.lines, self.in_function = [], False
         return name, text
 
-    @staticmethod
-    def registers():
+    def registers(self):
         return (
-            f"  .reg .b32 %a<{WORDS}>, %t<4>, %n<64>, %x<{HALVES}>, %me, %all;\n  .reg .b16 %h<2>;\n"
-            f"  .reg .b64 %b<{WIDES}>, %w<6>, %cg, %cs, %cl, %gs, %gl, %in, %counters, %shared, %cells;\n"
-            f"  .reg .b32 %u<{BLOCK_WORDS}>;\n  .reg .b64 %v<{BLOCK_WIDES}>;\n  .reg .pred %z<{BLOCK_PREDICATES}>;\n"
-            f"  .reg .f32 %f<{SINGLES}>;\n  .reg .f64 %g<{DOUBLES}>;\n  .reg .pred %p<{PREDICATES}>, %s<2>;\n"
+            f"  .reg .b32 %a<{self.WORDS}>, %t<4>, %n<64>, %x<{self.HALVES}>, %me, %all;\n  .reg .b16 %h<2>;\n"
+            f"  .reg .b64 %b<{self.WIDES}>, %w<6>, %cg, %cs, %cl, %gs, %gl, %in, %counters, %shared, %cells;\n"
+            f"  .reg .b32 %u<{self.BLOCK_WORDS}>;\n  .reg .b64 %v<{self.BLOCK_WIDES}>;\n  .reg .pred %z<{self.BLOCK_PREDICATES}>;\n"
+            f"  .reg .f32 %f<{self.SINGLES}>;\n  .reg .f64 %g<{self.DOUBLES}>;\n  .reg .pred %p<{self.PREDICATES}>, %s<2>;\n"
         )
 
     def text(self):
@@ -477,29 +480,29 @@ class Program:
         self.emit("mov.u64 %cl, own;")
         self.emit("cvta.shared.u64 %gs, %cs;")
         self.emit("cvta.local.u64 %gl, %cl;")
-        for i in range(WORDS):
+        for i in range(self.WORDS):
             self.emit(f"mad.wide.u32 %w0, %all, 4, %in;")
             self.emit(f"ld.global.u32 %a{i}, [%w0+{4 * 97 * i % 1024}];")
-        for i in range(WIDES):
+        for i in range(self.WIDES):
             self.emit(f"mul.wide.s32 %b{i}, %a{i}, %a{i + 2};")
-        for i in range(SINGLES):
+        for i in range(self.SINGLES):
             self.emit(f"cvt.rn.f32.s32 %f{i}, %a{i};" if i % 2 else f"mov.b32 %f{i}, %a{i};")
-        for i in range(DOUBLES):
+        for i in range(self.DOUBLES):
             self.emit(f"cvt.f64.f32 %g{i}, %f{i};")
-        for i in range(HALVES):
+        for i in range(self.HALVES):
             self.emit(f"mov.b32 %x{i}, %a{i + 3};")
-        for i in range(PREDICATES):
+        for i in range(self.PREDICATES):
             self.emit(f"setp.lt.s32 %p{i}, %a{i}, %a{i + 1};")
         self.emit("mov.u32 %u0, %ctaid.x;")
-        for i in range(1, BLOCK_WORDS):
+        for i in range(1, self.BLOCK_WORDS):
             self.emit(f"mad.lo.u32 %u{i}, %u{i - 1}, {self.draw.getrandbits(16)}, {self.draw.getrandbits(16)};")
-        for i in range(BLOCK_WIDES):
+        for i in range(self.BLOCK_WIDES):
             self.emit(f"mul.wide.u32 %v{i}, %u{i + 1}, {self.draw.getrandbits(16)};")
-        for i in range(BLOCK_PREDICATES):
+        for i in range(self.BLOCK_PREDICATES):
             self.emit(f"setp.lt.u32 %z{i}, %u{i + 2}, {self.draw.getrandbits(16)};")
         for i in range(0, CELL, 4):
-            self.emit(f"st.shared.u32 [%cs+{i}], %a{i // 4};")
-            self.emit(f"st.local.u32 [%cl+{i}], %a{i // 4};")
+            self.emit(f"st.shared.u32 [%cs+{i}], %a{i // 4 % self.WORDS};")
+            self.emit(f"st.local.u32 [%cl+{i}], %a{i // 4 % self.WORDS};")
         self.emit(f"setp.lt.u32 %s0, %me, {3 * COUNTERS};")
         self.emit("mad.wide.u32 %w0, %me, 4, %shared;")
         self.emit("mov.u32 %t0, 0;")
@@ -507,19 +510,19 @@ class Program:
         self.emit("bar.sync 0;")
 
     def end(self):
-        for i in range(BLOCK_WORDS):
+        for i in range(self.BLOCK_WORDS):
             self.emit(f"xor.b32 %a{i}, %a{i}, %u{i};")
-        for i in range(BLOCK_WIDES):
+        for i in range(self.BLOCK_WIDES):
             self.emit(f"xor.b64 %b{i}, %b{i}, %v{i};")
-        for i in range(BLOCK_PREDICATES):
+        for i in range(self.BLOCK_PREDICATES):
             self.emit(f"selp.b32 %t0, %a{i}, 7, %z{i};")
-            self.emit(f"add.u32 %a{WORDS - 1 - i}, %a{WORDS - 1 - i}, %t0;")
+            self.emit(f"add.u32 %a{self.WORDS - 1 - i}, %a{self.WORDS - 1 - i}, %t0;")
         for name, prefix, count, kind, size in (
-            ("words", "a", WORDS, "u32", 4),
-            ("wides", "b", WIDES, "u64", 8),
-            ("singles", "f", SINGLES, "f32", 4),
-            ("doubles", "g", DOUBLES, "f64", 8),
-            ("halves", "x", HALVES, "b32", 4),
+            ("words", "a", self.WORDS, "u32", 4),
+            ("wides", "b", self.WIDES, "u64", 8),
+            ("singles", "f", self.SINGLES, "f32", 4),
+            ("doubles", "g", self.DOUBLES, "f64", 8),
+            ("halves", "x", self.HALVES, "b32", 4),
         ):
             self.emit(f"ld.param.u64 %w0, [{name}];")
             self.emit(f"mad.wide.u32 %w0, %all, {count * size}, %w0;")
@@ -543,8 +546,70 @@ class Program:
         n = THREADS * BLOCKS
         return (
             f"kernel {self.name} {BLOCKS} {THREADS} 0 {self.seed * 1000 + self.number} exact b32*{INPUT} b32*{n * CELL // 4} "
-            f"b32*{6 * COUNTERS} -> b32*{n * WORDS} b64*{n * WIDES} f32*{n * SINGLES} f64*{n * DOUBLES} f16x2*{n * HALVES}"
+            f"b32*{6 * COUNTERS} -> b32*{n * self.WORDS} b64*{n * self.WIDES} f32*{n * self.SINGLES} f64*{n * self.DOUBLES} f16x2*{n * self.HALVES}"
         )
+
+
+class Few(Program):
+    """Few values at a time, and loops in loops over arrays: for steps that keep what a loop needs in registers as long
+    as there is room for it."""
+
+    WORDS, WIDES, SINGLES, DOUBLES, HALVES, PREDICATES = 4, 1, 1, 1, 1, 2
+    BLOCK_WORDS, BLOCK_WIDES, BLOCK_PREDICATES = 3, 1, 1
+    OPS = [t for t in WORD_OPS if not any("{" + n + "}" in t for n in "AfghH")]
+
+    def predicate(self):
+        return self.pick("p", self.PREDICATES)
+
+    def simple(self):
+        names = self.operands()
+        text = self.draw.choice(self.OPS + PREDICATE_OPS[:3])
+        if text.startswith("lop3"):
+            names["a"], names["b"], names["c"] = (f"%a{i}" for i in self.draw.sample(range(self.WORDS), 3))
+        self.emit(text.format(**names) + ";")
+
+    def element(self):
+        """An element of this thread's part of an array."""
+        self.emit(f"and.b32 %t0, {self.word()}, {CELL // 4 - 1};")
+        self.emit(f"mad.lo.u32 %t0, %all, {CELL // 4}, %t0;")
+        self.emit("mul.wide.u32 %w0, %t0, 4;")
+        self.emit("add.u64 %w0, %cg, %w0;")
+        if self.draw.random() < 0.5:
+            self.emit(f"st.global.u32 [%w0], {self.word()};")
+        else:
+            self.emit(f"ld.global.u32 {self.word()}, [%w0];")
+
+    def statement(self, budget, together):
+        kinds = {"simple": 5, "element": 6, "read_only": 3}
+        if budget > 2 and self.depth < 4:
+            kinds |= {"branch": 1.5, "loop": 4}
+        kind = self.draw.choices(list(kinds), list(kinds.values()))[0]
+        if kind in ("branch", "loop"):
+            getattr(self, kind)(budget, together)
+        else:
+            getattr(self, kind)()
+
+    def begin(self):
+        self.emit("mov.u32 %me, %tid.x;")
+        self.emit("mov.u32 %t0, %ctaid.x;")
+        self.emit(f"mad.lo.u32 %all, %t0, {THREADS}, %me;")
+        self.emit("ld.param.u64 %in, [in];")
+        self.emit("ld.param.u64 %cg, [cells];")
+        for i in range(self.WORDS):
+            self.emit("mad.wide.u32 %w0, %all, 4, %in;")
+            self.emit(f"ld.global.u32 %a{i}, [%w0+{4 * 97 * i % 1024}];")
+        for i in range(self.PREDICATES):
+            self.emit(f"setp.lt.s32 %p{i}, %a{i}, %a{i + 1};")
+        self.emit("mov.u32 %u0, %ctaid.x;")
+        for i in range(1, self.BLOCK_WORDS):
+            self.emit(f"mad.lo.u32 %u{i}, %u{i - 1}, 77, {i};")
+
+    def end(self):
+        self.emit("ld.param.u64 %w0, [words];")
+        self.emit(f"mad.wide.u32 %w0, %all, {self.WORDS * 4}, %w0;")
+        for i in range(self.WORDS):
+            self.emit(f"st.global.u32 [%w0+{i * 4}], %a{i};")
+        self.emit("ret;")
 
 
 class Finished:
@@ -553,5 +618,5 @@ class Finished:
         self.ptx, self.line = program.text(), program.launch()
 
 
-def generate(count, seed, generation):
-    return [Finished(Program(number, seed, generation)) for number in range(count)]
+def generate(count, seed, generation, kind=Program):
+    return [Finished(kind(number, seed, generation)) for number in range(count)]

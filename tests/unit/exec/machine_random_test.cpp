@@ -48,6 +48,18 @@ TEST_P(RandomProgram, leaves_what_it_leaves_as_machine_code_of_our_own) {
   });
 }
 
+// Few values at a time, so that steps that need room have it: numbers in registers, loops in loops.
+TEST(RandomLoops, leave_what_they_leave_as_machine_code_of_our_own) {
+  Suite suite = read_suite(data + "random_loops.suite");
+  suite.cubins = {{"70", "sm_70"}, {"80", "sm_80"}, {"90", "sm_90"}};
+  unsigned compared = 0;
+  compare_suite(suite, [&](const Finding& f) {
+    EXPECT_EQ(name_of(f.outcome), "equal") << f.label << " " << f.kernel->name << ": " << f.text;
+    ++compared;
+  });
+  EXPECT_EQ(compared, 24u);
+}
+
 TEST(MachineComparison, what_whole_programs_found_is_equal) {
   compare_suite(read_suite(data + "found.suite"), [](const Finding& f) {
     EXPECT_EQ(name_of(f.outcome), "equal") << f.label << " " << f.kernel->name << ": " << f.text;
