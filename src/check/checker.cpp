@@ -71,6 +71,28 @@ void Checker::released(std::uint64_t address) {
   constexpr std::size_t most_gone = 1u << 16;
   if (gone_.size() < most_gone) gone_[address] = {there->bytes, there->what};
   tracked_.erase(address);
+  ordered_.erase(address);
+}
+
+void Checker::allocated_in_stream(std::uint64_t address, std::uint32_t stream) {
+  const exec::Allocation* const there = memory_.find(address);
+  Submitted submitted = streams_.submit(stream);
+  if (there != nullptr && options_.memory) ordered_.add(address, there->bytes, std::move(submitted));
+}
+
+void Checker::freed_in_stream(std::uint64_t address, std::uint32_t stream) {
+  const Submitted freed = streams_.submit(stream);
+  if (const OrderedMemory::Allocation* const there = ordered_.find(address))
+    OrderedMemory::freed(findings_, *there, freed, global_place(memory_, address, 1));
+}
+
+void Checker::uses_ordered(OrderedMemory::Allocation& allocation, InstructionAt at, std::uint32_t launch,
+                           std::uint64_t block, unsigned thread, std::uint64_t address, std::string what) {
+  allocation.seen_in = launch;
+  OrderedMemory::used(findings(), allocation,
+                      {launches_.at(launch).submitted, at,
+                       access_of(*at.function, at.pc, launch, block, thread, std::move(what))},
+                      global_place(memory_, address, 1));
 }
 
 void Checker::written(std::uint64_t address, std::uint64_t bytes) {

@@ -14,6 +14,7 @@
 
 #include "check/findings.h"
 #include "check/options.h"
+#include "check/ordered_memory.h"
 #include "check/races.h"
 #include "check/shadow.h"
 #include "check/sites.h"
@@ -67,6 +68,13 @@ class Checker {
   // ---- the host
   void allocated(std::uint64_t address, std::uint64_t bytes);  // nothing has been written there
   void released(std::uint64_t address);                        // before it is gone
+  // The same in the order of a stream: behind allocated(), before released().
+  void allocated_in_stream(std::uint64_t address, std::uint32_t stream);
+  void freed_in_stream(std::uint64_t address, std::uint32_t stream);
+  // The launch uses the address, for the first time as far as its allocation is concerned.
+  OrderedMemory& ordered() { return ordered_; }
+  void uses_ordered(OrderedMemory::Allocation& allocation, InstructionAt at, std::uint32_t launch,
+                    std::uint64_t block, unsigned thread, std::uint64_t address, std::string what);
   void written(std::uint64_t address, std::uint64_t bytes);
   void unwritten(std::uint64_t address, std::uint64_t bytes);  // as if nobody had written there
   void copied(std::uint64_t to, std::uint64_t from, std::uint64_t bytes);
@@ -143,6 +151,7 @@ class Checker {
   std::map<std::uint64_t, Submitted> submitted_;    // by number
   std::map<std::uint64_t, std::uint64_t> tracked_;  // allocations whose bytes are kept account of
   std::map<std::uint64_t, Gone> gone_;
+  OrderedMemory ordered_;
   std::map<const ptx::Function*, unsigned> launches_of_;
   unsigned under_way_ = 0;
   std::uint64_t launched_ = 0;

@@ -120,7 +120,13 @@ void watch_host_work(Checker& checker, const HostWork& work) {
   const Sink sink(checker);
   Races::Block block;
   checker.races().begin_block(block, id, 0, 1, 32, 0, true);
-  Accesses accesses(checker, block, checker.function(module(), function));
+  CheckedFunction& f = checker.function(module(), function);
+  Accesses accesses(checker, block, f);
+  for (const std::vector<HostWork::Range>* const ranges : {&work.reads, &work.writes})
+    for (const HostWork::Range& r : *ranges)
+      if (OrderedMemory::Allocation* const there = checker.ordered().find(r.address))
+        checker.uses_ordered(*there, {&f, ranges == &work.reads ? read_words : write_words}, id, 0, 0,
+                             r.address, ranges == &work.reads ? "read" : "write");
   for (const HostWork::Range& r : work.reads) accesses.range(r, false);
   for (const HostWork::Range& r : work.writes) accesses.range(r, true);
   checker.end_launch();

@@ -55,6 +55,7 @@ std::uint32_t arrivals_of(const ptx::Function& f) {
 
 Watch::Watch(Checker& checker, const exec::Launch::Impl& launch, std::uint32_t id)
     : checker_(checker), launch_(launch), id_(id), look_(exec::look_handler(launch.module->isa)) {
+  in_order_ = checker.ordered().any();
   const ptx::Module& module = *launch.module->module;
   functions_.resize(module.functions.size());
   const ptx::Function& entry = *launch.entry->function;
@@ -100,6 +101,7 @@ void Watch::begin(WatchedBlock& b, std::uint64_t number) {
     w.members = {};
     w.copies.clear();
     w.handed.clear();
+    w.handed_by = 0;
     std::ranges::fill(w.groups, 0);
     std::ranges::fill(w.bulk_groups, 0);
     if (w.any_unwritten) std::ranges::fill(w.unwritten, 0);
@@ -183,6 +185,8 @@ void Watch::look_at(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f
   const ptx::Inst& inst = *x.inst;
   const unsigned bytes = ptx::size_of(inst.type) * inst.mods.vector;
   if (space == ptx::Space::param) return;
+  if (in_order_ && space == ptx::Space::global) [[unlikely]]
+    look_at_ordered(b, w, inst, f, pc, lanes, addresses);
   if (checker_.options().init) {
     const bool store = inst.op == ptx::Op::st;
     std::uint32_t missing = 0;
@@ -225,6 +229,17 @@ void Watch::look_at(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f
   const std::uint32_t site = checker_.site(f, pc, SiteKind::usual);
   if (site == 0) return;
   checker_.races().access(b.races, {w.ctx.warp, lanes, site, space, addresses, bytes});
+}
+
+void Watch::look_at_ordered(WatchedBlock& b, const Warp& w, const ptx::Inst& inst, CheckedFunction& f,
+                            std::uint32_t pc, std::uint32_t lanes, const std::uint64_t* addresses) {
+  for (std::uint32_t m = lanes; m != 0; m &= m - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctz(m));
+    OrderedMemory::Allocation* const there = checker_.ordered().find(addresses[lane]);
+    if (there == nullptr || there->seen_in == id_) continue;
+    checker_.uses_ordered(*there, {&f, pc}, id_, b.races.block, w.ctx.warp * exec::warp_size + lane,
+                          addresses[lane], inst.op == ptx::Op::st ? "write" : "access");
+  }
 }
 
 // ---- what nobody wrote

@@ -49,8 +49,9 @@ struct WatchedWarp {
   std::vector<Copy> copies;
   // Groups that are closed, by lane: of cp.async, of bulk copies
   std::uint32_t groups[exec::warp_size] = {}, bulk_groups[exec::warp_size] = {};
-  std::vector<std::pair<CheckedFunction*, std::uint32_t>>
-      handed;                            // cp.async, of which some arrive by themselves
+  // cp.async of which some arrive by themselves, at barriers that these lanes handed them to
+  std::vector<std::pair<CheckedFunction*, std::uint32_t>> handed;
+  std::uint32_t handed_by = 0;
   std::vector<std::uint32_t> unwritten;  // by register row: lanes that hold what nobody wrote
   // Lanes whose register (or predicate) is not written, or made of such; empty: there are none
   std::vector<std::uint32_t> unset, unset_preds;
@@ -182,6 +183,8 @@ class Watch final : public RaceSink {
                    std::uint32_t pc);
   void bulk_piece(WatchedBlock& b, exec::Warp& w, CheckedFunction& f, std::uint32_t pc, unsigned lane,
                   std::uint64_t shared, std::uint64_t global, bool load, exec::Look& look);
+  void look_at_ordered(WatchedBlock& b, const exec::Warp& w, const ptx::Inst& inst, CheckedFunction& f,
+                       std::uint32_t pc, std::uint32_t lanes, const std::uint64_t* addresses);
   void note_ordinary(WatchedBlock& b, const exec::Warp& w, CheckedFunction& f, std::uint32_t pc,
                      std::uint32_t lanes, const std::uint64_t* addresses, unsigned bytes);
   void check_proxies(WatchedBlock& b, const exec::Warp& w, CheckedFunction& f, std::uint32_t pc,
@@ -213,7 +216,8 @@ class Watch final : public RaceSink {
   std::uint64_t shadow_addresses_[exec::warp_size] = {};
   std::uint32_t arrivals_ = 0;  // barriers at which warps arrive without waiting
   Now now_;
-  bool late_copies_ = false, copies_out_in_bulk_ = false;
+  // in_order_: there is memory that comes and goes in the order of streams
+  bool late_copies_ = false, copies_out_in_bulk_ = false, in_order_ = false;
   std::array<std::array<std::byte, 16>, exec::warp_size> overwritten_{};  // by the copies of a warp at hand
   double operand_[3][exec::warp_size] = {};
   unsigned operands_ = 0;

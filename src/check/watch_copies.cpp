@@ -123,11 +123,14 @@ void Watch::end_copies(WatchedBlock& b, Warp& w, std::uint32_t lanes, std::uint3
     end_copy(b, w, c, c.kind == Copy::Kind::out_read ? SiteKind::source : SiteKind::usual);
     return true;
   });
-  if ((kinds & bit(Copy::Kind::in)) == 0 || !checker_.options().races) return;
+  if ((kinds & bit(Copy::Kind::in)) == 0 || !checker_.options().races || (watched.handed_by & lanes) == 0)
+    return;
   // A thread that waits for its copies waits for those, too, that it has handed to a barrier.
   for (const auto& [function, pc] : watched.handed)
     checker_.races().handed_ended(b.races, w.ctx.warp, lanes, checker_.site(*function, pc, SiteKind::handed),
                                   checker_.site(*function, pc, SiteKind::usual));
+  watched.handed_by &= ~lanes;
+  if (watched.handed_by == 0) watched.handed.clear();
 }
 
 // They arrive at a barrier when they are done.
@@ -136,6 +139,7 @@ void Watch::hand_copies(WatchedBlock& b, Warp& w, std::uint32_t lanes) {
   std::erase_if(watched.copies, [&](const Copy& c) {
     if ((lanes >> c.lane & 1) == 0 || c.kind != Copy::Kind::in) return false;
     end_copy(b, w, c, SiteKind::handed);
+    watched.handed_by |= 1u << c.lane;
     const std::pair from(c.function, c.pc);
     if (std::ranges::find(watched.handed, from) == watched.handed.end()) watched.handed.push_back(from);
     return true;

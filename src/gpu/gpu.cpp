@@ -38,8 +38,13 @@ void Gpu::note_api_error(const std::string& call, const std::string& error) {
   if (impl_->checker) impl_->checker->api_error(call, error);
 }
 
+void Gpu::allocated_in_stream(std::uint64_t address, StreamId stream) {
+  if (impl_->checker) impl_->checker->allocated_in_stream(address, stream);
+}
+
 // As on a device, nothing is under way when memory goes.
-bool Gpu::release(std::uint64_t address) {
+bool Gpu::release(std::uint64_t address, std::optional<StreamId> stream) {
+  if (impl_->checker && stream) impl_->checker->freed_in_stream(address, *stream);
   if (!impl_->schedule.idle()) impl_->schedule.synchronize();
   if (impl_->checker) impl_->checker->released(address);
   return impl_->memory.release(address);

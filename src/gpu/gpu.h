@@ -138,7 +138,10 @@ class Gpu {
   void note_read(std::uint64_t address, std::uint64_t bytes, unsigned element);
   // A call of the program returned an error. For checks.
   void note_api_error(const std::string& call, const std::string& error);
-  bool release(std::uint64_t address);
+  // stream: in the order of that one; the host does not wait.
+  bool release(std::uint64_t address, std::optional<StreamId> stream = {});
+  // The allocation is there for what its stream does from now on.
+  void allocated_in_stream(std::uint64_t address, StreamId stream);
   exec::GlobalMemory& memory();
 
   // Copies return false when a range is outside allocations. Device side times follow the device file; a

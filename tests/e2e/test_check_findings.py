@@ -563,6 +563,30 @@ int main(int argc, char** argv) {
   cudaStreamDestroy(s); cudaStreamDestroy(t); cudaStreamDestroy(alone); cudaEventDestroy(e);
 }
 """
+IN_ORDER = """
+#include <cuda_runtime.h>
+__global__ void use(int* p) { p[threadIdx.x] = 1; }
+int main(int argc, char** argv) {
+  int* p; cudaStream_t s, t; cudaEvent_t e;
+  cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking); cudaStreamCreateWithFlags(&t, cudaStreamNonBlocking);
+  cudaEventCreate(&e); cudaMallocAsync(&p, 4096, s);
+  auto on = [&](cudaStream_t to) { use<<<1, 32, 0, to>>>(p); };
+  auto then = [&](cudaStream_t a, cudaStream_t b) { cudaEventRecord(e, a); cudaStreamWaitEvent(b, e, 0); };
+  auto out = [&] { cudaFreeAsync(p, s); };
+  switch (argv[1][0]) {
+    case '0': on(s); out(); break;                                          // none
+    case '1': then(s, t); on(t); then(t, s); out(); break;                  // none
+    case '2': cudaStreamSynchronize(s); on(t); cudaStreamSynchronize(t); out(); break;  // none
+    case '3': out(); on(s); break;                                          // write of memory that has been freed
+    case '4': then(s, t); on(t); out(); break;                              // freed in a stream that does not wait
+    case '5': on(t); then(t, s); out(); break;                              // may not have given yet
+    case '6': then(s, t); on(t); on(s); out(); break;                       // freed in a stream that does not wait
+    case '7': cudaMemsetAsync(p, 0, 4096, t); then(t, s); out(); break;     // may not have given yet
+    case '8': then(s, t); cudaMemsetAsync(p, 0, 64, t); out(); break;       // freed in a stream that does not wait
+  }
+  cudaDeviceSynchronize(); cudaStreamDestroy(s); cudaStreamDestroy(t); cudaEventDestroy(e);
+}
+"""
 NUMBERS = """
 #include <cuda_runtime.h>
 __global__ void divides(float* o, const float* a, const float* b) { float q = a[threadIdx.x] / b[threadIdx.x]; o[threadIdx.x] = q - 1; }
@@ -658,6 +682,20 @@ class Findings(Case):
                 self.assertIn(race["accesses"][0]["launch"] * race["accesses"][1]["launch"], (0,))
                 names = " ".join(a["place"]["kernel"] for a in race["accesses"])
                 self.assertIn(expected, names)
+
+    def test_memory_comes_and_goes_in_the_order_of_a_stream(self):
+        self.file("app.cu", IN_ORDER)
+        self.ok("build", "app.cu", "-o", "app")
+        for case, expected in re.findall(r"case '(\d)':.* // (.*)", IN_ORDER):
+            with self.subTest(case=case):
+                self.simtlab("check", "-q", "--json=r.json", "--", "./app", case)
+                found = json.loads((self.folder / "r.json").read_text())["check"]["findings"]
+                of_memory = [f["message"] for f in found if f["rule"] == "memory.use-after-free"]
+                if expected == "none":
+                    self.assertEqual(found, [])
+                else:
+                    self.assertEqual(len(of_memory), 1)
+                    self.assertIn(expected, of_memory[0])
 
     def test_first_nan(self):
         result, _ = self.found(NUMBERS, "--nan")

@@ -33,12 +33,13 @@ bool host_visible(gpu::Gpu& gpu, const void* pointer) {
          pointer;
 }
 
-CudaError release(Runtime& runtime, void* pointer, bool host) {
+// in: the host does not wait.
+CudaError release(Runtime& runtime, void* pointer, bool host, std::optional<gpu::StreamId> in = {}) {
   if (pointer == nullptr) return success;
   const auto it = runtime.allocations.find(reinterpret_cast<std::uint64_t>(pointer));
   if (it == runtime.allocations.end() || (it->second == MemoryKind::host) != host) return error_invalid_value;
-  runtime.gpu().synchronize();
-  runtime.gpu().release(it->first);
+  if (!in) runtime.gpu().synchronize();
+  runtime.gpu().release(it->first, in);
   runtime.allocations.erase(it);
   return success;
 }
@@ -92,13 +93,18 @@ SIMTLAB_CUDA_API CudaError cudaFree(void* pointer) {
 }
 SIMTLAB_CUDA_API CudaError cudaMallocAsync(void** out, std::size_t bytes, StreamHandle stream) {
   return call([&](Runtime& r) {
-    return r.stream(stream) ? allocate(r, out, bytes, "cudaMallocAsync", MemoryKind::device)
-                            : error_invalid_resource_handle;
+    const std::optional<gpu::StreamId> in = r.stream(stream);
+    if (!in) return error_invalid_resource_handle;
+    const CudaError code = allocate(r, out, bytes, "cudaMallocAsync", MemoryKind::device);
+    if (code == success && bytes != 0)
+      r.gpu().allocated_in_stream(reinterpret_cast<std::uint64_t>(*out), *in);
+    return code;
   });
 }
 SIMTLAB_CUDA_API CudaError cudaFreeAsync(void* pointer, StreamHandle stream) {
   return call([&](Runtime& r) {
-    return r.stream(stream) ? release(r, pointer, false) : error_invalid_resource_handle;
+    const std::optional<gpu::StreamId> in = r.stream(stream);
+    return in ? release(r, pointer, false, in) : error_invalid_resource_handle;
   });
 }
 SIMTLAB_CUDA_ALIAS(cudaMallocAsync_ptsz, cudaMallocAsync);
