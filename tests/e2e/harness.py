@@ -65,24 +65,26 @@ SAXPY_LAUNCH = [
 ]
 
 # One thread that never ends: for limits and interruption.
-# Never ends, and nobody can say so, for it looks at the clock. LOCKED is one of which it is sure.
+# Ends in hours, and nobody can say that it does not, for it counts. LOCKED is one that is known not to.
+COUNTS = " add.u32 %r2, %r2, 1; shr.u32 %r3, %r2, 31; or.b32 %r1, %r1, %r3;"
 SPIN = """
 .version 7.0
 .target sm_70
 .address_size 64
 .visible .entry spin(.param .u64 flag)
 {
-  .reg .pred %p<2>; .reg .b32 %r<3>; .reg .b64 %rd<3>;
+  .reg .pred %p<2>; .reg .b32 %r<4>; .reg .b64 %rd<3>;
   ld.param.u64 %rd1, [flag];
   cvta.to.global.u64 %rd2, %rd1;
+  mov.u32 %r2, 0;
 AGAIN:
-  ld.volatile.global.u32 %r1, [%rd2]; mov.u32 %r2, %clock;
+  ld.volatile.global.u32 %r1, [%rd2];{}
   setp.eq.u32 %p1, %r1, 0;
   @%p1 bra AGAIN;
   ret;
 }
 """
-LOCKED = SPIN.replace(" mov.u32 %r2, %clock;", "")
+LOCKED, SPIN = SPIN.replace("{}", ""), SPIN.replace("{}", COUNTS)
 SPIN_LAUNCH = ["--grid", "1", "--block", "32", "--arg", "buffer:1:u32:zero"]
 
 

@@ -2,7 +2,7 @@
 import json
 import xml.dom.minidom
 
-from harness import EVERYTHING, SOURCE, Case, main, needs_clang
+from harness import EVERYTHING, SOURCE, SPIN, Case, main, needs_clang
 
 PROBES = SOURCE / "data/probes/cache.ptx"
 
@@ -504,21 +504,7 @@ class Cache(Case):
         self.assertIn("simtlab run app.cu", self.simtlab("run").stderr)
 
     def test_a_loop_without_end_can_be_stopped_in_every_order(self):
-        ptx = self.file(
-            "endless.ptx",
-            """
-.version 7.0
-.target sm_70
-.address_size 64
-.visible .entry endless(.param .u64 p)
-{
-  .reg .b32 %r<2>;
-LOOP:
-  mov.u32 %r1, %clock;
-  bra LOOP;
-}
-""",
-        )
+        ptx = self.file("endless.ptx", SPIN)
         for order in ("lrr", "sequential", "random"):
             stopped = self.simtlab(
                 "cache",

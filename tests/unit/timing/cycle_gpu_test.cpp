@@ -157,7 +157,10 @@ TEST(CycleGpu, ABlockThatDoesNotFitIsRefused) {
   }
 }
 
-const char* endless = ".visible .entry k() { .reg .b32 %r<2>; LOOP: mov.u32 %r1, %clock; bra LOOP; ret; }";
+// It counts for hours.
+const char* endless =
+    ".visible .entry k() { .reg .b32 %r<2>; .reg .pred %p<2>; mov.u32 %r1, 0; LOOP: add.u32 %r1, %r1, 1; "
+    "setp.ne.u32 %p1, %r1, 0; @%p1 bra LOOP; ret; }";
 
 TEST(CycleGpu, TheCycleLimitEndsAKernelAndKeepsItsStatistics) {
   Options options;
