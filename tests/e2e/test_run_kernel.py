@@ -281,7 +281,7 @@ class RunKernel(Case):
             self.assertEqual(result.returncode, 5, (command, result.stderr))
             for part in (
                 "[deadlock]",
-                "locked.ptx:11",
+                "locked.ptx:12",
                 "Deadlock in kernel spin",
                 "warp 0 of block (0,0,0)",
                 "which stay 0x0 (thread (0,0,0))",
