@@ -307,6 +307,13 @@ void Checker::add_leaks(std::vector<result::Finding>& findings) const {
 
 namespace {
 
+// What is often the consequence of what else was found: it comes behind that.
+int comes_of_others(std::string_view rule) {
+  if (rule.starts_with("api.") || rule.starts_with("program.")) return 3;
+  if (rule.starts_with("init.") || rule.starts_with("order.") || rule.starts_with("number.")) return 2;
+  return rule == "race.global" || rule == "race.shared" || rule == "barrier.deadlock" ? 1 : 0;
+}
+
 // Of the same lines, where one store writes the same value and another one does not, the race says it all.
 std::vector<result::Finding> without_weaker(const std::vector<result::Finding>& findings) {
   const auto lines = [](const result::Finding& f) {
@@ -369,7 +376,8 @@ result::CheckResult Checker::result(bool ended) {
   const result::CodePlace none;
   std::ranges::stable_sort(out.findings, {}, [&none](const result::Finding& f) {
     const result::CodePlace& p = f.accesses.empty() ? none : f.accesses.front().place;
-    return std::tuple(f.rule, p.file, p.line, p.kernel);
+    return std::tuple(f.level != result::Level::error, comes_of_others(f.rule), f.rule, p.file, p.line,
+                      p.kernel);
   });
   out.gaps = findings_.gaps();
   if (!ended && options_.leaks)

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "base/kernel_name.h"
+#include "ptx/shared_names.h"
 
 namespace simtlab::check {
 
@@ -71,7 +72,7 @@ result::CodePlace place_of(Sources& sources, const std::string& kernel, const pt
 namespace {
 
 std::string part(std::uint64_t offset, unsigned bytes) {
-  if (bytes >= 4 && offset % 4 == 0) return fmt::format("word {}", offset / 4);
+  if (bytes == 4 && offset % 4 == 0) return fmt::format("word {}", offset / 4);
   return bytes == 1 ? fmt::format("byte {}", offset)
                     : fmt::format("bytes {} to {}", offset, offset + bytes - 1);
 }
@@ -90,24 +91,9 @@ std::string shared_place(const ptx::Module& module, const ptx::Function& kernel,
   if (stride != 0)
     return fmt::format("{} of block {} of the cluster", shared_place(module, kernel, offset % stride, bytes),
                        offset / stride);
-  const ptx::Variable* best = nullptr;
-  for (const ptx::Variable& v : module.variables) {
-    if (v.space != ptx::Space::shared) continue;
-    const std::uint64_t begin = v.external ? kernel.shared_bytes : v.shared_offset;
-    const std::uint64_t end = v.external ? ~std::uint64_t{0} : begin + v.bytes;
-    if (offset < begin || offset >= end) continue;
-    // A variable of the kernel itself before one of a function that it may call
-    const bool own = v.name.starts_with(kernel.name);
-    if (best == nullptr || own) best = &v;
-  }
-  if (best == nullptr) return fmt::format("{} of shared memory", part(offset, bytes));
-  const std::uint64_t begin = best->external ? kernel.shared_bytes : best->shared_offset;
-  // "kernel.variable": what a function declares; C++ says "kernel(int)::variable"
-  std::string name = best->name;
-  if (const std::size_t dot = name.rfind('.'); dot != std::string::npos) name = name.substr(dot + 1);
-  name = demangle(name);
-  if (const std::size_t scope = name.rfind("::"); scope != std::string::npos) name = name.substr(scope + 2);
-  return fmt::format("{} of shared variable '{}'", part(offset - begin, bytes), name);
+  const std::optional<ptx::SharedPlace> at = ptx::shared_place(module, kernel, offset);
+  if (!at) return fmt::format("{} of shared memory", part(offset, bytes));
+  return fmt::format("{} of shared variable '{}'", part(at->offset, bytes), at->variable);
 }
 
 std::string value_text(const ptx::Inst& inst, std::uint64_t bits, unsigned bytes) {

@@ -145,6 +145,7 @@ void Races::check_one(Half h, std::uint32_t lanes, const Me& me, std::uint64_t a
                                                    : thread_of(h) / warp_lanes * warp_lanes +
                                                          static_cast<unsigned>(__builtin_ctz(lanes));
   race.address = address;
+  race.acquires = me.fine;
   race.lane = me.lane;
   race.shared = me.shared;
   race.writes = me.site->writes;

@@ -231,7 +231,6 @@ std::string CheckedRun::Impl::try_to_mend(const exec::Launch& quiet, const Snaps
     const result::CodePlace& p = finding.accesses.at(i).place;
     return fmt::format("line {}", p.line);
   };
-  const InstructionAt behind{c.earlier.function, c.earlier.pc + 1};
   if (c.why == Race::Why::scope) {
     attempts.push_back({{}, true, "the scope of the whole GPU for both operations"});
   } else if (c.why == Race::Why::unfenced) {
@@ -245,7 +244,7 @@ std::string CheckedRun::Impl::try_to_mend(const exec::Launch& quiet, const Snaps
     if (c.later.function == c.earlier.function && c.earlier.pc > c.later.pc) std::swap(first, second);
     attempts.push_back(std::move(first));
     if (c.later != c.earlier) attempts.push_back(std::move(second));
-    attempts.push_back({{Patch::Kind::barrier, behind}, false, "__syncthreads() behind " + line(1)});
+    attempts.push_back({{Patch::Kind::barrier, c.earlier, true}, false, "__syncthreads() behind " + line(1)});
   }
   std::string stays;
   for (const Attempt& attempt : attempts) {

@@ -34,6 +34,7 @@ class Runner final : public exec::BlockTurns {
         order_(make_order(order, launch.block_count() / launch.cluster_blocks(), launch_.warps,
                           exec::functional_turn)),
         patch_(patch),
+        patched_(places_of(patch)),
         numbers_(checker.options().numbers) {
     watch_.set_late_copies(order_.late_copies);
     if (launch_.clusters != nullptr) launch_.clusters->close();
@@ -202,8 +203,7 @@ class Runner final : public exec::BlockTurns {
     std::uint32_t pc = w.pc;
     std::uint64_t threads = 0, done = 0;
     while (done != budget) {
-      if (patch_.kind != Patch::Kind::none && pc == patch_.before.pc && f == patch_.before.function)
-          [[unlikely]] {
+      if (f == patch_.at.function && patched_[pc]) [[unlikely]] {
         w.pc = pc;
         exec::settle(w);
         if (at_patch(w)) break;
@@ -350,6 +350,7 @@ class Runner final : public exec::BlockTurns {
   Watch watch_;
   const Order order_;
   const Patch patch_;
+  const std::vector<bool> patched_;  // by pc of its function
   const bool numbers_;
   std::uint64_t hand_overs_ = 0, chances_ = 0, strong_writes_ = 0;
   std::vector<std::unique_ptr<WatchedBlock>> blocks_;  // by place

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "check/watch.h"
 #include "ptx/machine_ops.h"
@@ -25,7 +26,7 @@ std::string lanes_text(std::uint32_t lanes) {
                        last == lane ? std::to_string(lane) : fmt::format("{} to {}", lane, last));
     lane = last;
   }
-  return out;
+  return (std::has_single_bit(lanes) ? "lane " : "lanes ") + out;
 }
 
 // Lanes may execute one instruction with masks of their own.
@@ -82,10 +83,10 @@ void Watch::arrives(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f
   if (lanes != here && checker_.options().barriers) {
     if (x.inst->mods.aligned) {
       if (result::Finding* const found = checker_.findings().add("barrier.divergent", {&f, pc})) {
-        found->message = fmt::format(
-            "a barrier of the {} is reached by a part of a warp: lanes {} of warp {}, but not lanes {}",
-            x.inst->op == ptx::Op::barrier_cluster ? "cluster" : "block", lanes_text(lanes), w.ctx.warp,
-            lanes_text(here & ~lanes));
+        found->message =
+            fmt::format("a barrier of the {} is reached by a part of a warp: {} of warp {}, but not {}",
+                        x.inst->op == ptx::Op::barrier_cluster ? "cluster" : "block", lanes_text(lanes),
+                        w.ctx.warp, lanes_text(here & ~lanes));
         found->accesses.push_back(checker_.access_of(
             f, pc, id_, b.races.block, w.ctx.warp * exec::warp_size + lane, "arrival at the barrier"));
         found->hint =
@@ -212,8 +213,9 @@ void Watch::members(WatchedBlock& b, Warp& w, CheckedFunction& f, std::uint32_t 
     if (result::Finding* const found = checker_.findings().add("barrier.mask", {&f, pc})) {
       const auto lane = static_cast<unsigned>(__builtin_ctz(strangers));
       found->message =
-          fmt::format("lanes {} of warp {} execute this, but the mask {:#010x} does not name them",
-                      lanes_text(strangers), w.ctx.warp, mask);
+          fmt::format("{} of warp {} execute{} this, but the mask {:#010x} does not name {}",
+                      lanes_text(strangers), w.ctx.warp, std::has_single_bit(strangers) ? "s" : "", mask,
+                      std::has_single_bit(strangers) ? "it" : "them");
       found->accesses.push_back(
           checker_.access_of(f, pc, id_, b.races.block, w.ctx.warp * exec::warp_size + lane, "execution"));
       found->hint =
@@ -244,9 +246,9 @@ void Watch::members_missing(WatchedBlock& b, Warp& w, std::uint32_t still_here) 
     if (result::Finding* const found = checker_.findings().add("barrier.incomplete", {m.function, m.pc})) {
       const auto lane = static_cast<unsigned>(__builtin_ctz(m.arrived));
       found->message = fmt::format(
-          "lanes {} of warp {} wait for lanes {}, which the mask {:#010x} names and "
-          "which do not get here",
-          lanes_text(m.arrived), w.ctx.warp, lanes_text(missing), m.mask);
+          "{} of warp {} wait{} for {}, which the mask {:#010x} names and which do{} not get here",
+          lanes_text(m.arrived), w.ctx.warp, std::has_single_bit(m.arrived) ? "s" : "", lanes_text(missing),
+          m.mask, std::has_single_bit(missing) ? "es" : "");
       found->accesses.push_back(checker_.access_of(*m.function, m.pc, id_, b.races.block,
                                                    w.ctx.warp * exec::warp_size + lane, "arrival"));
       found->hint = "name only the lanes that get here, or let all of them get here";

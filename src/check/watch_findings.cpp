@@ -23,7 +23,7 @@ std::string access_text(const Site& site, bool writes) {
 }
 
 // What happened, by the rule and the reason.
-std::string message_of(const Race& r, const Site& other, const result::Finding& found) {
+std::string message_of(const Race& r, const Site& mine, const Site& other, const result::Finding& found) {
   const char* const where = r.shared ? "shared" : "global";
   if (found.rule == "race.guess")
     return fmt::format(
@@ -51,7 +51,8 @@ std::string message_of(const Race& r, const Site& other, const result::Finding& 
           "two threads use the same {} memory by volatile accesses: no race for PTX, one for CUDA C++",
           where);
     case Race::Why::late:
-      return other.writes ? fmt::format("a copy to {} memory may still be under way when it is used", where)
+      return other.writes ? fmt::format("a copy to {} memory may still be under way when {}", where,
+                                        mine.late ? "another one writes there" : "it is used")
                           : "a copy out of shared memory may still be under way when that memory is written";
     case Race::Why::unfenced: break;
   }
@@ -77,8 +78,8 @@ void add_missing_wait(std::uint32_t line, const Site& copy, result::Finding& fou
         "cp.async.bulk.commit_group and {} by the thread that copies, then __syncthreads()", wait);
   } else {
     found.missing = fmt::format(
-        "nobody waited for the copy of line {} (cp.async.wait_group) and then for its "
-        "threads (__syncthreads())",
+        "no wait for copies (cp.async.wait_group) that includes the one of line {}, and then for its threads "
+        "(__syncthreads())",
         line);
     found.hint = "wait for the copy (__pipeline_wait_prior, cuda::pipeline), then __syncthreads()";
   }
@@ -91,7 +92,9 @@ void add_missing_edge(const Race& r, const Site& mine, const Site& other, result
     found.missing = "the load is no atomic operation";
     found.hint = "a volatile load, cuda::atomic_ref, or atomicCAS with any value for the first look";
   } else if (r.why == Race::Why::unfenced) {
-    found.missing = "no fence between the atomic or volatile operation that saw the release and this access";
+    found.missing = fmt::format(
+        "no fence{} between the atomic or volatile operation that saw the release and this access",
+        r.same_block ? "" : " of the whole GPU's scope");
     found.hint =
         "__threadfence() behind that operation, or an acquire; without it an older value may be read";
   } else if (r.why == Race::Why::late) {
@@ -113,13 +116,19 @@ void add_missing_edge(const Race& r, const Site& mine, const Site& other, result
     found.missing = "lanes of one warp, in one instruction";
     found.hint = "let one thread do it, or use an atomic operation";
   } else if (r.same_warp) {
-    found.missing = fmt::format("lanes of one warp, and no __syncwarp() since line {}", line);
+    found.missing = fmt::format("lanes of one warp, and no __syncwarp() of both since line {}", line);
     found.hint = "__syncwarp() between the two; lanes of a warp need not run in step";
   } else if (r.same_block) {
     found.missing = fmt::format("no __syncthreads() since line {}", line);
     found.hint = "__syncthreads() between the two, or an atomic operation";
   } else {
-    found.missing = "the blocks of a kernel run in any order, and neither waits for the other";
+    found.missing =
+        r.acquires
+            ? fmt::format(
+                  "the blocks of a kernel run in any order, and this thread has acquired nothing that the "
+                  "other one released behind line {}",
+                  line)
+            : "the blocks of a kernel run in any order, and nothing makes one wait for the other";
     found.hint =
         "an atomic operation, another kernel for the second part, or a flag that is released "
         "(__threadfence(), then an atomic) and acquired";
@@ -178,7 +187,7 @@ void Watch::race(const Race& r) {
   found->memory =
       r.shared ? shared_place(*f.module, *launch_.entry->function, r.address, bytes, place_in_cluster())
                : global_place(checker_.memory(), r.address, bytes);
-  found->message = message_of(r, other, *found);
+  found->message = message_of(r, mine, other, *found);
   add_missing_edge(r, mine, other, *found);
 }
 
@@ -260,8 +269,8 @@ void Watch::outside(Warp& w, std::uint32_t lanes, unsigned side) {
             : fmt::format("the last bytes are after the end of the {} bytes of {}", near->bytes, near->what);
   }
   found->hint =
-      "compare the index with the size before the access; the run went on: such loads read zeros, "
-      "such stores are lost";
+      "compare the index with the size before the access, or allocate as much as it needs; the run went on: "
+      "such loads read zeros, such stores are lost";
 }
 
 void Watch::fault(const exec::Fault& fault) {

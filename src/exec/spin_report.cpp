@@ -2,11 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "exec/spin.h"
 #include "exec/state.h"
 #include "ptx/machine_ops.h"
+#include "ptx/shared_names.h"
 
 namespace simtlab::exec {
 namespace {
@@ -36,8 +38,15 @@ std::vector<Group> grouped(std::span<const Stuck> who) {
   return out;
 }
 
+std::string shared_of(const Stuck& s) {
+  const std::optional<ptx::SharedPlace> at = ptx::shared_place(
+      *s.launch->module->module, *s.launch->entry->function, s.address % ptx::cluster_stride);
+  return at ? fmt::format("byte {} of shared variable '{}'", at->offset, at->variable)
+            : fmt::format("byte {:#x} of shared memory", s.address);
+}
+
 std::string allocation_of(const Stuck& s) {
-  if (s.space == ptx::Space::shared) return "shared memory";
+  if (s.space == ptx::Space::shared) return fmt::format("shared memory ({})", shared_of(s));
   const Allocation* const in = s.launch->memory->find(s.address, s.bytes);
   if (in == nullptr) return "global memory";
   return fmt::format("global memory (byte {} of {})", s.address - in->address,
@@ -66,9 +75,9 @@ std::string wait_of(const Group& g) {
     case Stuck::Why::read:
       if (s.space == ptx::Space::shared && (s.inst->mods.video & ptx::asks_barrier) != 0 &&
           s.inst->op == ptx::Op::ld)
-        return fmt::format(
-            "wait{} for a phase of the barrier in shared memory at byte {:#x}, where {} (thread {})", verb,
-            s.address, barrier_text(s.value), tuple(thread_of(*s.launch, s.warp, s.lane)));
+        return fmt::format("wait{} for a phase of the barrier in shared memory ({}), where {} (thread {})",
+                           verb, shared_of(s), barrier_text(s.value),
+                           tuple(thread_of(*s.launch, s.warp, s.lane)));
       return fmt::format("read{} {} bytes at {:#x} of {} again and again, which stay {:#x} (thread {})", verb,
                          s.bytes, s.address, allocation_of(s), s.value,
                          tuple(thread_of(*s.launch, s.warp, s.lane)));

@@ -241,10 +241,10 @@ TEST(Spin, tells_of_arrivals_and_bytes_that_are_missing) {
                        "AGAIN:\n  mbarrier.test_wait.parity.shared.b64 %p2, [%r3], 0;\n  @!%p2 bra AGAIN;\n",
                    1, 1});
   };
-  EXPECT_THAT(
-      waits("  mbarrier.arrive.shared.b64 _, [%r3], 3;\n"),
-      HasSubstr("waits for a phase of the barrier in shared memory at byte 0x0, where 2 of 5 arrivals "
-                "are missing (thread (0,0,0))"));
+  EXPECT_THAT(waits("  mbarrier.arrive.shared.b64 _, [%r3], 3;\n"),
+              HasSubstr("waits for a phase of the barrier in shared memory (byte 0 of shared variable 's'), "
+                        "where 2 of 5 arrivals "
+                        "are missing (thread (0,0,0))"));
   EXPECT_THAT(waits("  mbarrier.arrive.expect_tx.shared.b64 _, [%r3], 64;\n  mbarrier.arrive.shared.b64 _, "
                     "[%r3], 4;\n"),
               HasSubstr("where 0 of 5 arrivals are missing, 64 bytes have not come"));

@@ -159,7 +159,8 @@ TEST(Spin, work_that_writes_or_counts_is_only_long) {
     p.options.max_cycles = 400'000;
     return ended(p).id();
   };
-  EXPECT_EQ(limited("AGAIN: add.u32 %r4, %r4, 1; setp.ne.u32 %p1, %r4, 0; @%p1 bra AGAIN;\n"), "limit-cycles");
+  EXPECT_EQ(limited("AGAIN: add.u32 %r4, %r4, 1; setp.ne.u32 %p1, %r4, 0; @%p1 bra AGAIN;\n"),
+            "limit-cycles");
   EXPECT_EQ(limited("AGAIN: mov.u32 %r1, %clock; bra AGAIN;\n"), "deadlock");
   EXPECT_EQ(limited("AGAIN: ld.volatile.global.u32 %r1, [%rd1]; add.u32 %r1, %r1, 1; st.global.u32 [%rd1], "
                     "%r1; bra AGAIN;\n"),
