@@ -57,6 +57,11 @@ class ThreadSm final : public Sm {
           for (const std::uint32_t place : std::exchange(yielded_, {})) nominate(place);
           break;  // other SMs, too
         }
+        launch_.check_interrupt();
+        if (kept_ != 0) {
+          nominate_kept();
+          continue;
+        }
         if (!finished() && !progress_) check_progress();
         progress_ = false;
         continue;
@@ -110,6 +115,12 @@ class ThreadSm final : public Sm {
     const std::uint32_t count = std::max(1u, stream::lanes / width_);
     for (std::uint32_t u = first; u < first + count; ++u)
       candidates_.add(numbers_.number_of(block * units_per_block_ + u));
+  }
+
+  // Threads that had nothing when their warp had kept too much have got something since.
+  void nominate_kept() {
+    for (std::uint32_t place = 0; place < warps_.size(); ++place)
+      if (warps_[place].kept != 0) nominate(place);
   }
 
   // The threads of a unit: from first to end, of the same block.

@@ -115,10 +115,10 @@ TEST_F(Studies, an_error_has_its_places) {
   EXPECT_GT(e.exit_code(), 2);
   ASSERT_THAT(e.places(), Not(IsEmpty()));
   EXPECT_EQ(e.places().front().file, path);
-  EXPECT_EQ(e.places().front().line, 10u);
+  EXPECT_EQ(e.places().front().line, 12u);
   EXPECT_GT(e.places().front().column, 0u);
   EXPECT_THAT(e.places().front().text, HasSubstr("setp.eqq.u32"));
-  EXPECT_THAT(e.text(), HasSubstr("broken.ptx:10:"));
+  EXPECT_THAT(e.text(), HasSubstr("broken.ptx:12:"));
   EXPECT_THAT(e.partial_json(), IsEmpty());
 }
 
