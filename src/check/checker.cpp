@@ -309,6 +309,7 @@ namespace {
 
 // What is often the consequence of what else was found: it comes behind that.
 int comes_of_others(std::string_view rule) {
+  if (rule == "memory.leak") return 4;
   if (rule.starts_with("api.") || rule.starts_with("program.")) return 3;
   if (rule.starts_with("init.") || rule.starts_with("order.") || rule.starts_with("number.")) return 2;
   return rule == "race.global" || rule == "race.shared" || rule == "barrier.deadlock" ? 1 : 0;

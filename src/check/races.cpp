@@ -146,6 +146,8 @@ void Races::check_one(Half h, std::uint32_t lanes, const Me& me, std::uint64_t a
                                                          static_cast<unsigned>(__builtin_ctz(lanes));
   race.address = address;
   race.acquires = me.fine;
+  // The last one of this block is known, those of others are not.
+  race.one_of_several = same && race.other_many == Many::grid;
   race.lane = me.lane;
   race.shared = me.shared;
   race.writes = me.site->writes;
@@ -160,8 +162,9 @@ void Races::check_one(Half h, std::uint32_t lanes, const Me& me, std::uint64_t a
     if (race.other_many == Many::one) return;
     const std::uint32_t others = lanes & ~(1u << me.lane);
     if (others == 0) return;
-    race.one_of_several = lanes == ~0u;
-    if (!race.one_of_several)
+    if (lanes == ~0u)
+      race.one_of_several = true;
+    else
       race.other_thread =
           thread_of(h) / warp_lanes * warp_lanes + static_cast<unsigned>(__builtin_ctz(others));
   }

@@ -43,7 +43,7 @@ struct Race {
   bool shared = false, writes = false, other_writes = false, same_block = false, same_warp = false;
   bool same_instruction = false;  // lanes of one warp, at once
   bool acquires = false;          // the kernel has fences, acquires, barriers of parts
-  bool one_of_several = false;  // the other one is of this thread, as one of `other_many` that are not known
+  bool one_of_several = false;    // the other one is not meant, but others of `other_many` that are not known
 };
 
 // An instruction that is about to be executed.
