@@ -27,7 +27,7 @@ import subprocess
 import sys
 import tempfile
 
-from machine_kernels import files, instructions, kernel, programs, whole
+from machine_kernels import files, instructions, kernel, loops, programs, whole
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 KINDS = ("instructions", "random", "loops", "tests", "examples")
@@ -188,7 +188,7 @@ def run(options, folder):
         if "instructions" in options.kinds:
             kernels = instructions.generate(forms, options.limit, options.seed)
             trust.compare("instructions", ptxas, architecture, kernels)
-        for kind, shape in (("random", programs.Program), ("loops", programs.Few)):
+        for kind, shape in (("random", programs.Program), ("loops", loops.Few)):
             if kind in options.kinds:
                 of_kind = programs.generate(options.random, options.seed, int(architecture[3:]), shape)
                 trust.compare(kind, ptxas, architecture, of_kind)

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "check/host_work.h"
+
 namespace simtlab::check {
 namespace {
 
 constexpr const char* rule = "memory.use-after-free";
-constexpr const char* not_ordered = "the two are in streams that nothing orders";
 
 }  // namespace
 
@@ -17,7 +18,7 @@ void OrderedMemory::used(Findings& findings, Allocation& allocation, Use use, co
       found->message = "memory is used that a stream-ordered allocation may not have given yet";
       found->accesses.push_back(use.access);
       found->memory = memory;
-      found->missing = not_ordered;
+      add_missing_stream_order(*found);
       found->hint = "record an event behind cudaMallocAsync(), and let the stream of the use wait for it";
     }
   }
@@ -35,7 +36,7 @@ void OrderedMemory::freed(Findings& findings, const Allocation& allocation, cons
     found->message = "memory is freed in a stream that does not wait for who uses it";
     found->accesses.push_back(use.access);
     found->memory = memory;
-    found->missing = not_ordered;
+    add_missing_stream_order(*found);
     found->hint = "record an event behind the use, and let the stream of cudaFreeAsync() wait for it";
   }
 }

@@ -386,9 +386,8 @@ void Watch::unwritten_use(WatchedBlock& b, const Warp& w, const Origin& o, Check
   else if (o.space != ptx::Space::local)
     found->memory = global_place(checker_.memory(), o.address, bytes);
   found->hint =
-      "write it first: cudaMemset, a copy, or a store by each thread (a store of what nobody set leaves it "
-      "so); "
-      "here it reads as zero, on a board as whatever was there";
+      "write it first: cudaMemset, a copy, or a store by each thread of what it has set; here it reads as "
+      "zero, on a board as whatever was there";
 }
 
 void Watch::use(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f, std::uint32_t pc,

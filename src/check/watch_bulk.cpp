@@ -13,6 +13,7 @@ void Watch::behind_bulk(WatchedBlock& b, exec::Warp& w, const exec::XInst& x, Ch
   now_ = {&b, &w, &x, &f, pc, &look};
   checker_.sink() = this;
   const bool load = x.inst->mods.space == ptx::Space::shared;
+  if (in_order_) look_at_ordered(b, w, *x.inst, f, pc, w.ctx.mask, w.ctx.addresses);
   for (std::uint32_t m = w.ctx.mask; m != 0; m &= m - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(m));
     const std::uint64_t to = w.ctx.addresses2[lane], global = w.ctx.addresses[lane];

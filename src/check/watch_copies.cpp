@@ -33,6 +33,7 @@ void Watch::behind(WatchedBlock& b, Warp& w, const XInst& x, CheckedFunction& f,
   look.space = ptx::Space::global;
   if (const std::uint32_t away = lanes_outside(w, look.space, w.ctx.addresses, reading); away != 0)
     outside(w, away, 1);
+  if (in_order_) look_at_ordered(b, w, inst, f, pc, reading, w.ctx.addresses);
   look.space = ptx::Space::shared;
   if (const std::uint32_t away = lanes_outside(w, look.space, to_shared, w.ctx.mask); away != 0)
     outside(w, away, 0);

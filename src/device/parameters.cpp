@@ -159,8 +159,7 @@ void add_sm(std::vector<Parameter>& rows) {
       "warp could go on at once");
   rows.back().default_value = "0";
   add("special_interval", Unit::cycles, 0, 64, &Sm::special_interval,
-      "Cycles between two instructions of machine code of an SM that read special registers by way of the "
-      "memory units");
+      "Cycles between two instructions of machine code of an SM that read special registers");
   rows.back().default_value = "0 cycles";
   add("partial_store_cycles", Unit::cycles, 0, max_latency, &Sm::partial_store_cycles,
       "Cycles that a store of parts of sectors stays in the SM, for others that may fill them; so long the "
