@@ -31,7 +31,7 @@ struct Limits {
 void reserve_written(const Program& program, Limits& limits) {
   auto& [general, predicates, uniform, uniform_predicates] = limits;
   using machine::OperandKind;
-  if (program.stack) general.reserved.add(stack_register);
+  general.reserved.add(stack_register);
   for (const Block& block : program.blocks)
     for (const Instruction& i : block.code) {
       if (!i.guard && i.code.guard != machine::true_predicate) predicates.reserved.add(i.code.guard);
@@ -53,7 +53,7 @@ void reserve_written(const Program& program, Limits& limits) {
 
 Limits limits_of(const Program& program) {
   Limits limits;
-  limits.general.most = std::min(program.most_registers, 255u);
+  limits.general.most = program.most_registers;
   limits.predicates = {.file = File::predicate,
                        .most = machine::true_predicate,
                        .enough = machine::true_predicate,
@@ -66,7 +66,8 @@ Limits limits_of(const Program& program) {
   return limits;
 }
 
-// R1 = the begin of the frame, before anything else.
+// R1 = the begin of the frame, before anything else. The vendor's code does so in every kernel, with a frame
+// or without.
 void start_stack(Program& program) {
   using machine::OperandKind;
   constexpr std::uint32_t portion = 16;  // of the widest access
@@ -84,14 +85,15 @@ void start_stack(Program& program) {
   Builder builder(scratch, program.generation);
   builder.start(0);
   builder.emit("MOV", {}, {parameter(machine::launch_slots(program.generation).stack)});
-  builder.emit("IADD3", {}, {zero(), number(0u - program.frame_bytes), zero()});
+  if (program.frame_bytes > 0) builder.emit("IADD3", {}, {zero(), number(0u - program.frame_bytes), zero()});
   std::vector<Instruction>& code = scratch.blocks[0].code;
   for (Instruction& i : code)
     for (std::size_t k = 0; k < i.code.operand_count(); ++k)
       if (i.is_write(k) && i.code.operands[k].kind == OperandKind::reg)
         i.code.operands[k].number = stack_register;
-  code[1].code.operands[static_cast<std::size_t>(code[1].code.form->operand(machine::Name("Ra")))].number =
-      stack_register;
+  if (program.frame_bytes > 0)
+    code[1].code.operands[static_cast<std::size_t>(code[1].code.form->operand(machine::Name("Ra")))].number =
+        stack_register;
   entry.insert(entry.begin(), code.begin(), code.end());
 }
 
@@ -136,7 +138,7 @@ bool number_all(Program& program, const Liveness& liveness, bool spilled) {
   if (!find_numbers(program, liveness, limits.uniform, numbers) ||
       !find_numbers(program, liveness, limits.uniform_predicates, numbers))
     throw NoUniformRegisters{};
-  if (program.frame_bytes > 0) start_stack(program);
+  start_stack(program);
   write_numbers(program, numbers, limits.general.reserved);
   return true;
 }
@@ -153,7 +155,7 @@ bool make_room(Program& program, File file) {
     own.enough = own.most;
     std::vector<std::uint8_t> numbers;
     if (find_numbers(program, spare == 0 ? liveness : liveness_of(program), own, numbers)) return true;
-    std::uint32_t taken = spare + (file == File::general && !program.stack ? 1u : 0u);
+    std::uint32_t taken = spare;
     for (std::uint32_t n = 0; n < own.most; ++n) taken += own.reserved.has(n) ? 1u : 0u;
     if (taken >= own.most) return false;
     program = before;
@@ -190,7 +192,6 @@ bool allocate_apart(Program& program, std::string& why) {
 }  // namespace
 
 bool allocate(Program& program, std::string& why) {
-  program.stack = program.stack || program.frame_bytes > 0;
   Program apart = program;
   Liveness liveness = liveness_of(program);
   coalesce(program, liveness);

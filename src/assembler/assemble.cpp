@@ -30,10 +30,12 @@
 namespace simtlab::assembler {
 namespace {
 
-// Registers that a thread may have: by its directives, and so that a block of the largest size fits.
+// Registers that a thread may name: by its directives, and so that a block of the largest size fits. No
+// kernel gets fewer than the vendor's assembler would give it.
 std::uint32_t most_registers(const ptx::Function& f) {
-  constexpr std::uint32_t most = 255;
-  return std::min({most, ptx::register_limit(f, 1), ptx::register_limit(f, f.min_nctapersm)});
+  constexpr std::uint32_t least = 24, most = 255;
+  const std::uint32_t limit = std::min(ptx::register_limit(f, 1), ptx::register_limit(f, f.min_nctapersm));
+  return std::clamp(limit, least, most) - place_registers;
 }
 
 std::shared_ptr<const machine::PtxLines> lines_of(const ptx::Module& module) {

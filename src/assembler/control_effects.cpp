@@ -12,10 +12,9 @@ using machine::OperandKind;
 using machine::ResultReader;
 using machine::ResultSource;
 
-// Double precision comes at a time of its own where an SM has few lanes for it.
-bool has_slow_fp64(unsigned generation) {
-  return generation == 75 || generation == 86 || generation == 87 || generation == 89;
-}
+// Results of double precision come at a time of their own. The vendor's compiler gives them scoreboards where
+// an SM has many lanes for it, too, up to Ampere.
+bool has_late_fp64(unsigned generation) { return generation < 90; }
 
 bool is_fp64_name(std::string_view base) {
   constexpr std::string_view names[] = {"DADD", "DMUL", "DFMA", "DSETP", "DMNMX"};
@@ -26,7 +25,7 @@ bool is_late(const machine::Instruction& code) {
   const std::string_view base = base_mnemonic(code);
   if (base == "BAR" || base == "CCTL" || base == "CCTLL") return false;
   if (machine::source_of(code, false) == ResultSource::variable) return true;
-  if (is_fp64_name(base)) return has_slow_fp64(code.generation);
+  if (is_fp64_name(base)) return has_late_fp64(code.generation);
   constexpr std::string_view others[] = {"HMMA",    "IMMA",  "BMMA", "DMMA",  "HGMMA", "IGMMA",
                                          "BGMMA",   "QGMMA", "MOVM", "CLMAD", "STSM",  "LDGMC",
                                          "STAS",    "REDAS", "SULD", "SUST",  "SURED", "SUATOM",

@@ -151,7 +151,7 @@ void lay_out(Program& program) {
 machine::MadeCode encode(const Program& program) {
   machine::MadeCode out;
   out.generation = program.generation;
-  out.registers = std::max(program.used_registers, 1u);
+  out.registers = program.used_registers + place_registers;
   out.stack_bytes = program.frame_bytes;
   std::vector<std::uint32_t> first;
   std::uint32_t count = 0;

@@ -79,17 +79,21 @@ struct Block {
   bool apart = true;
 };
 
+// From Volta on a thread has a program counter of its own, in two registers that no instruction names. Those
+// that a thread has, and the limits of a kernel, count them: ptxas says 32 where R29 is the last one.
+inline constexpr std::uint32_t place_registers = 2;
+
+// R1 holds the begin of the frame; allocation sees to it.
 struct Program {
   unsigned generation = 0;
   std::vector<Register> registers;
   std::vector<Block> blocks;   // in the order of the code; the first one is the entry
   std::uint32_t barriers = 0;  // convergence barriers that instructions name
   std::vector<ptx::Constant> addresses;
-  std::uint32_t frame_bytes = 0;       // local memory a thread, spilled registers included
-  std::uint32_t spilled = 0;           // bytes a thread
-  std::uint32_t most_registers = 255;  // that allocation may use
-  std::uint32_t used_registers = 0;    // after allocation
-  bool stack = false;  // R1 holds the begin of the frame: allocation sees to it where there is a frame
+  std::uint32_t frame_bytes = 0;                         // local memory a thread, spilled registers included
+  std::uint32_t spilled = 0;                             // bytes a thread
+  std::uint32_t most_registers = 255 - place_registers;  // that allocation may use, place_registers left out
+  std::uint32_t used_registers = 0;                      // after allocation, likewise
 
   std::uint32_t add(Register r) {
     registers.push_back(r);

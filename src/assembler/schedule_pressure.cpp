@@ -23,7 +23,8 @@ namespace {
 int free_registers(unsigned generation) {
   constexpr int file = 65536;
   const int threads = generation == 75 ? 1024 : generation > 80 && generation < 90 ? 1536 : 2048;
-  return file / threads / 8 * 8;
+  constexpr int stack = 1;
+  return file / threads / 8 * 8 - static_cast<int>(place_registers) - stack;
 }
 // More of the free registers have to save one cycle of so many.
 constexpr std::uint64_t worth_it = 64;

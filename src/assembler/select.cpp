@@ -101,12 +101,6 @@ void Selector::run() {
   program_.generation = generation_;
   program_.frame_bytes = f_.fn.frame_bytes;
   program_.blocks.resize(blocks);
-  if (f_.fn.frame_bytes > 0) {
-    program_.stack = true;
-    builder_.start(0);
-    Instruction& i = builder_.emit("MOV", {}, {launch_word(machine::launch_slots(generation_).stack)});
-    i.code.operands[0].number = 1;
-  }
   for (std::uint32_t b = 0; b < blocks; ++b) select_block(b);
   order_blocks(blocks);
   // Layout puts branches where they are needed.

@@ -314,7 +314,6 @@ void acquire(Selector& s, ptx::Scope scope, Space space) {
 }
 
 void Selector::use_stack(Instruction& i) {
-  program_.stack = true;
   for (std::size_t k = 0; k < i.code.form->operands.size(); ++k)
     if (i.code.form->operands[k].kind == machine::OperandKind::memory) i.code.operands[k].base = 1;
 }

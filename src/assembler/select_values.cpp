@@ -281,7 +281,6 @@ void Selector::mask(Ref d, const Value& value, unsigned bits) {
 }
 
 Value Selector::frame_place(std::int64_t offset, Ref d) {
-  program_.stack = true;
   Value stack = value_of({});
   Instruction& i = builder_.emit("IADD3", d, {stack, number(static_cast<std::uint32_t>(offset)), zero()});
   i.code.operands[static_cast<std::size_t>(i.code.form->operand("Ra"))].number = 1;

@@ -115,7 +115,6 @@ void Spiller::give_places() {
   if (words == 0) return;
   program_.spilled += words * word;
   program_.frame_bytes = begin + words * word;
-  program_.stack = true;
 }
 
 void Spiller::find_remakers() {
