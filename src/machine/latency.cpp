@@ -1,7 +1,8 @@
 // Sources: Mesa's NAK, sm75_instr_latencies.rs and sm80_instr_latencies.rs (commits 63a9a5e9 and 2f49b19d),
-// scheduling data that NVIDIA gave to Mesa. The first holds for Turing, the second for Ampere and Ada. There
-// is no table for Volta and Hopper: there the smaller of the two, which is not more than the compiler leaves.
-// Where a table tells operands of one reader apart, the smallest.
+// scheduling data that NVIDIA gave to Mesa. The first holds for Turing, the second for Ampere and Ada. For
+// Volta and Hopper there is no table, but tools/stall_distances.py says what the vendor's compiler leaves: on
+// Volta what it leaves on Turing, on Hopper what it leaves on Ampere, but for results of double precision,
+// which have a fixed latency there. Where a table tells operands of one reader apart, the smallest.
 #include "machine/latency.h"
 
 #include <algorithm>
@@ -47,6 +48,11 @@ constexpr Table ampere = {{
     early_uniform,
     scoreboard,
 }};
+constexpr Table hopper = [] {
+  Table t = ampere;
+  t[static_cast<std::size_t>(ResultSource::fp64)][static_cast<std::size_t>(ResultReader::fp64)] = 8;
+  return t;
+}();
 // Predicates
 constexpr Table turing_predicates = {{
     {4, 5, 5, 12, 12, 12, 12, 12, 12},
@@ -75,17 +81,6 @@ constexpr Table ampere_predicates = {{
     scoreboard,
 }};
 
-unsigned look_up(unsigned generation, const Table& of_turing, const Table& of_ampere, ResultSource writer,
-                 ResultReader reader) {
-  const auto w = static_cast<std::size_t>(writer), r = static_cast<std::size_t>(reader);
-  if (generation == 75) return of_turing[w][r];
-  if (generation >= 80 && generation < 90) return of_ampere[w][r];
-  const unsigned least = std::min(of_turing[w][r], of_ampere[w][r]);
-  // Compiled code of Hopper reads a multiply-add's result by VIADD after 4 cycles.
-  const bool crosses = writer == ResultSource::fma && reader == ResultReader::alu;
-  return generation == 90 && crosses ? std::min(least, 4u) : least;
-}
-
 bool is_one_of(std::string_view name, std::span<const std::string_view> names) {
   return std::ranges::find(names, name) != names.end();
 }
@@ -102,7 +97,7 @@ bool is_half(std::string_view base) {
 }
 
 bool is_fma(std::string_view base) {
-  constexpr std::string_view names[] = {"FFMA", "FADD", "FMUL", "FSWZADD", "IMAD", "IDP", "IDP4A"};
+  constexpr std::string_view names[] = {"FFMA", "FADD", "FMUL", "FSWZADD", "IMAD", "IDP", "IDP4A", "VIADD"};
   return is_one_of(base, names);
 }
 
@@ -179,11 +174,13 @@ ResultReader reader_of(const Instruction& instruction) {
 }
 
 unsigned register_latency(unsigned generation, ResultSource writer, ResultReader reader) {
-  return look_up(generation, turing, ampere, writer, reader);
+  const Table& table = generation < 80 ? turing : generation < 90 ? ampere : hopper;
+  return table[static_cast<std::size_t>(writer)][static_cast<std::size_t>(reader)];
 }
 
 unsigned predicate_latency(unsigned generation, ResultSource writer, ResultReader reader) {
-  return look_up(generation, turing_predicates, ampere_predicates, writer, reader);
+  const Table& table = generation < 80 ? turing_predicates : ampere_predicates;
+  return table[static_cast<std::size_t>(writer)][static_cast<std::size_t>(reader)];
 }
 
 unsigned uniform_latency(ResultSource writer, ResultReader reader) {
