@@ -1,5 +1,7 @@
 // Arithmetic, comparisons, selections and conversions.
 #include <fmt/format.h>
+#include <llvm/Analysis/SimplifyQuery.h>
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/PatternMatch.h>
 
 #include <algorithm>
@@ -182,27 +184,37 @@ Operand Lowerer::amount(const Operand& b) {
   return out;
 }
 
-bool Lowerer::wide_product(llvm::BinaryOperator& i) {
+std::optional<Lowerer::Word> Lowerer::word_of(Value* v, bool sign) const {
   using namespace llvm::PatternMatch;
+  const llvm::APInt* c = nullptr;
+  Value* inner = nullptr;
+  if (match(v, m_APInt(c)))
+    return (sign ? c->isSignedIntN(32) : c->isIntN(32)) ? std::optional(Word{v, false}) : std::nullopt;
+  if ((sign ? match(v, m_SExt(m_Value(inner))) : match(v, m_ZExt(m_Value(inner)))) &&
+      inner->getType()->isIntegerTy(32))
+    return Word{inner, true};
+  if (sign || !llvm::MaskedValueIsZero(v, llvm::APInt::getHighBitsSet(64, 32), llvm::SimplifyQuery(layout_)))
+    return std::nullopt;
+  return Word{match(v, m_And(m_Value(inner), m_SpecificInt(0xffffffff))) ? inner : v, false};
+}
+
+Operand Lowerer::lower_word(const Word& word) {
+  if (word.whole) return operand(word.value);
+  if (const auto* c = llvm::dyn_cast<llvm::ConstantInt>(word.value)) return number(c->getZExtValue(), 4);
+  Operand out = new_register(4);
+  emit(Op::cvt, Type::u32, out, {operand(word.value)}, {}, Type::u64);
+  return out;
+}
+
+bool Lowerer::wide_product(llvm::BinaryOperator& i) {
   if (!i.getType()->isIntegerTy(64)) return false;
   for (const bool sign : {true, false}) {
-    Value *a = nullptr, *b = nullptr;
-    const llvm::APInt* c = nullptr;
-    const auto ext = [&](Value* v, Value*& inner) {
-      return (sign ? match(v, m_SExt(m_Value(inner))) : match(v, m_ZExt(m_Value(inner)))) &&
-             inner->getType()->isIntegerTy(32);
-    };
-    if (!ext(i.getOperand(0), a)) continue;
+    const std::optional<Word> a = word_of(i.getOperand(0), sign), b = word_of(i.getOperand(1), sign);
+    if (!a || !b) continue;
     ptx::Mods mods;
     mods.mul = ptx::MulMode::wide;
-    Operand y;
-    if (ext(i.getOperand(1), b))
-      y = operand(b);
-    else if (match(i.getOperand(1), m_APInt(c)) && (sign ? c->isSignedIntN(32) : c->isIntN(32)))
-      y = number(c->getZExtValue(), 4);
-    else
-      continue;
-    emit(Op::mul, sign ? Type::s32 : Type::u32, define(i), {operand(a), y}, mods);
+    const Operand x = lower_word(*a), y = lower_word(*b);
+    emit(Op::mul, sign ? Type::s32 : Type::u32, define(i), {x, y}, mods);
     return true;
   }
   return false;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -152,6 +153,13 @@ class Lowerer {
   Operand amount(const Operand& b);
 
   // (sign- or zero-extended 32 bits) * (the like, or a number that fits)
+  // The lower half of a factor of 64 bits that it says all about. whole: `value` is that half itself.
+  struct Word {
+    Value* value = nullptr;
+    bool whole = false;
+  };
+  std::optional<Word> word_of(Value* v, bool sign) const;
+  Operand lower_word(const Word& word);
   bool wide_product(llvm::BinaryOperator& i);
   bool wide_shift(llvm::BinaryOperator& i);
   // Two words put together.
