@@ -155,6 +155,61 @@ class AccelSim(MachineCode):
         self.assertIn("machine code for sm_80", self.ok("trace", "info", "c.simt").stdout)
 
 
+PRODUCTS = """.version 7.8
+.target sm_70
+.address_size 64
+.visible .entry products(.param .u64 out, .param .u32 by) {
+  .reg .b32 %r<9>; .reg .b64 %rd<9>;
+  mov.u32 %r1, %tid.x; ld.param.u32 %r2, [by]; ld.param.u64 %rd1, [out];
+STEPS
+  mul.wide.u32 %rd3, %r1, 0; add.u64 %rd4, %rd1, %rd3; st.global.u32 [%rd4], %r1;
+  ret;
+}
+"""
+PRODUCTS_LAUNCH = """
+kernel = "products"
+grid = 2
+block = 1024
+
+[[arg]]
+name = "out"
+type = "u32"
+shape = [1024]
+init = "zero"
+
+[[arg]]
+name = "by"
+type = "u32"
+value = 1234567
+"""
+
+
+class Multipliers(MachineCode):
+    def cycles(self, steps, gpu):
+        file = self.file("products.ptx", PRODUCTS.replace("STEPS", steps))
+        launch = self.file("products.toml", PRODUCTS_LAUNCH)
+        done = self.ok("run", file, "--launch", launch, "--gpu", gpu, "--json")
+        return json.loads(done.stdout)["kernels"][0]["metrics"]["gpu.cycles"]["value"]
+
+    def of_a_step(self, step, gpu):
+        return self.cycles(400 * step, gpu) - self.cycles(200 * step, gpu)
+
+    WIDE = "mul.wide.u32 %rd2, %r1, %r2; mov.b64 {%r3, %r4}, %rd2; xor.b32 %r1, %r3, %r4;\n"
+    NARROW = "mul.lo.u32 %r3, %r1, %r2; xor.b32 %r1, %r3, %r2;\n"
+
+    def test_a_wide_product_takes_as_long_as_two(self):
+        for gpu in ("v100", "rtx2060", "a100"):
+            with self.subTest(gpu):
+                self.assertAlmostEqual(self.of_a_step(self.WIDE, gpu) / self.of_a_step(self.NARROW, gpu), 2, delta=0.3)
+
+    def test_a_product_of_words_needs_no_other(self):
+        # The optimiser knows factors as 64 bits whose upper halves are zero.
+        file = self.file("products.ptx", PRODUCTS.replace("STEPS", 20 * self.WIDE))
+        code = self.ok("disasm", file, "--assemble", "sm_80").stdout
+        self.assertEqual(code.count("IMAD.WIDE.U32"), 20)
+        self.assertEqual(code.count("LOP3.LUT"), 20)
+
+
 LINES = """
 kernel = "lines"
 grid = 2
