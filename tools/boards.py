@@ -72,7 +72,7 @@ class Row:
     family: str
     group: str  # of which a mean error is printed
     run: Run
-    result: str  # a name that the program prints, or a metric of its last kernel
+    result: str  # a name that the program prints, or a metric of its last kernel; first.METRIC: of its first
     value: float
     unit: str
 
@@ -225,10 +225,11 @@ class Runner:
             print(f"{kept.stem}: exit code {done.returncode}\n{done.stderr[-2000:]}", file=sys.stderr)
             part.unlink(missing_ok=True)
             return None
-        last = json.loads(part.read_text())["kernels"][-1]["metrics"]
+        kernels = json.loads(part.read_text())["kernels"]
         found = {name: [float(value), unit] for name, value, unit in PRINTED.findall(done.stdout)}
         for name, unit, scale in (("gpu.time", "us", 1e-3), ("gpu.cycles", "cycles", 1)):
-            found[name] = [last[name]["value"] * scale, unit]
+            found[name] = [kernels[-1]["metrics"][name]["value"] * scale, unit]
+            found["first." + name] = [kernels[0]["metrics"][name]["value"] * scale, unit]
         print(f"{kept.stem}: {time.monotonic() - begin:.0f} s", file=sys.stderr)
         part.write_text(json.dumps(found))
         part.replace(kept)
@@ -263,7 +264,7 @@ def table_of_rows(rows, values, codes):
     heads += [BESIDE] if both_of(codes) else []
     out = [line(heads), "|---" * len(heads) + "|"]
     for row in rows:
-        what = row.group if row.result.startswith("gpu.") else f"{row.group}, {row.result}"
+        what = row.group if row.result.removeprefix("first.").startswith("gpu.") else f"{row.group}, {row.result}"
         cells = [row.family, row.run.gpu, f"{what}: {row.run.words}", f"{row.value:.5g} {row.unit}"]
         for code in codes:
             got = values.get((row, code))
