@@ -125,6 +125,17 @@ class Optimiser(Case):
         for lowering in ("optimised", "machine"):
             self.ok("run", "sums.ptx", "--launch", "sums.toml", "--mode", "functional", "--lowering", lowering)
 
+    # What is known of the values behind a loop is worked out anew when it is changed: with all passes some minutes.
+    def test_thousands_of_loops_are_left_as_they_are(self):
+        loop = "  add.u32 %r3, %r2, 5;\nL{0}:\n  add.u32 %r2, %r2, 2;\n  setp.lt.u32 %p, %r2, %r3;\n  @%p bra L{0};\n"
+        loops = "".join(loop.format(i) for i in range(3000))
+        text = SUM.replace("%r<3>", "%r<4>").replace(
+            "CLOCK", f"  mov.u32 %r2, %r0;\n{loops}  st.global.u32 [%d1], %r2;"
+        )
+        kernel, metrics = self.run_sums(text, "--lowering", "optimised")
+        self.assertEqual(metrics["code.optimised"], 1)
+        self.assertIn("too many loops for its size", json.dumps(kernel["tables"]))
+
     def test_other_code_is_not_what_a_checkpoint_holds(self):
         self.saxpy()
         launch = ("saxpy.ptx", *SAXPY_LAUNCH, "--gpu", "v100")

@@ -43,7 +43,7 @@ struct GivenUp {
 struct Lifted {
   std::unique_ptr<llvm::Module> module;
   llvm::Function* function = nullptr;
-  bool left_out = false;              // passes were, for a block has too many accesses
+  std::string left_out;               // passes that would have taken too long, and why; empty: none
   std::vector<ptx::Inst> operations;  // of the functions "op.N"
   // Constants and places of instructions are those of the function that has them: of each line of the debug
   // information, which function and which instruction. Operations: which function.

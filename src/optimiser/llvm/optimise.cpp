@@ -28,7 +28,7 @@ bool optimise(std::span<ptx::VirtualFunction> functions, std::uint32_t which, co
     lower(lifted, f);
     coalesce(f);
     straighten(f);
-    if (lifted.left_out) why = "a block has more than 2,000 accesses, which are not merged";
+    why = lifted.left_out;
     return true;
   } catch (const GivenUp& reason) {
     why = reason.why;

@@ -1,5 +1,6 @@
 #include "optimiser/llvm/passes.h"
 
+#include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/TargetTransformInfoImpl.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/PatternMatch.h>
@@ -36,6 +37,8 @@
 #include <llvm/Transforms/Utils/LowerSwitch.h>
 #include <llvm/Transforms/Utils/Mem2Reg.h>
 #include <llvm/Transforms/Vectorize/LoadStoreVectorizer.h>
+
+#include <string>
 
 namespace simtlab::optimiser {
 namespace {
@@ -230,14 +233,14 @@ class Addresses : public llvm::PassInfoMixin<Addresses> {
 template <class P>
 class Bounded : public llvm::PassInfoMixin<Bounded<P>> {
  public:
-  Bounded(P pass, bool& left_out) : pass_(std::move(pass)), left_out_(left_out) {}
+  Bounded(P pass, std::string& left_out) : pass_(std::move(pass)), left_out_(left_out) {}
   llvm::PreservedAnalyses run(llvm::Function& f, llvm::FunctionAnalysisManager& analyses) {
     constexpr unsigned most = 2000;
     for (const llvm::BasicBlock& block : f) {
       unsigned accesses = 0;
       for (const llvm::Instruction& i : block) accesses += i.mayReadOrWriteMemory() ? 1 : 0;
       if (accesses <= most) continue;
-      left_out_ = true;
+      left_out_ = "a block has more than 2,000 accesses, which are not merged";
       return llvm::PreservedAnalyses::all();
     }
     return pass_.run(f, analyses);
@@ -245,17 +248,63 @@ class Bounded : public llvm::PassInfoMixin<Bounded<P>> {
 
  private:
   P pass_;
-  bool& left_out_;
+  std::string& left_out_;
 };
 
-llvm::FunctionPassManager pipeline(bool& left_out) {
+// Loops times instructions: what passes that reason about loops take grows with it, for what is known of the
+// values behind a loop is worked out anew whenever one is changed.
+std::size_t loop_work(llvm::Function& f, llvm::FunctionAnalysisManager& analyses) {
+  return analyses.getResult<llvm::LoopAnalysis>(f).getLoopsInPreorder().size() * f.getInstructionCount();
+}
+
+// Unrolling, where that is not too much.
+template <class P>
+class OfFewLoops : public llvm::PassInfoMixin<OfFewLoops<P>> {
+ public:
+  OfFewLoops(P pass, std::string& left_out) : pass_(std::move(pass)), left_out_(left_out) {}
+  llvm::PreservedAnalyses run(llvm::Function& f, llvm::FunctionAnalysisManager& analyses) {
+    constexpr std::size_t most = 100'000;
+    if (loop_work(f, analyses) <= most) return pass_.run(f, analyses);
+    left_out_ = "it has too many loops for its size, which are not unrolled";
+    return llvm::PreservedAnalyses::all();
+  }
+
+ private:
+  P pass_;
+  std::string& left_out_;
+};
+
+void add_tidy(llvm::FunctionPassManager& p) {
+  p.addPass(llvm::InstCombinePass());
+  p.addPass(llvm::SimplifyCFGPass(llvm::SimplifyCFGOptions().hoistCommonInsts(true).sinkCommonInsts(false)));
+  p.addPass(llvm::EarlyCSEPass(true));
+}
+
+void add_end(llvm::FunctionPassManager& p) {
+  p.addPass(llvm::EarlyCSEPass(true));
+  p.addPass(llvm::BDCEPass());
+  p.addPass(llvm::ADCEPass());
+  p.addPass(llvm::SimplifyCFGPass());
+  p.addPass(llvm::LowerSwitchPass());
+  p.addPass(llvm::BreakCriticalEdgesPass());
+}
+
+// Without what reasons about loops.
+llvm::FunctionPassManager short_pipeline() {
   llvm::FunctionPassManager p;
-  const auto tidy = [&] {
-    p.addPass(llvm::InstCombinePass());
-    p.addPass(
-        llvm::SimplifyCFGPass(llvm::SimplifyCFGOptions().hoistCommonInsts(true).sinkCommonInsts(false)));
-    p.addPass(llvm::EarlyCSEPass(true));
-  };
+  p.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  add_tidy(p);
+  p.addPass(Addresses());
+  p.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  p.addPass(llvm::SCCPPass());
+  add_tidy(p);
+  add_end(p);
+  return p;
+}
+
+llvm::FunctionPassManager pipeline(std::string& left_out) {
+  llvm::FunctionPassManager p;
+  const auto tidy = [&] { add_tidy(p); };
   const auto loops = [&](auto pass, bool memory_ssa = false) {
     p.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(pass), memory_ssa));
   };
@@ -282,7 +331,7 @@ llvm::FunctionPassManager pipeline(bool& left_out) {
   p.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   p.addPass(llvm::GVNPass());
   p.addPass(Bounded(llvm::DSEPass(), left_out));
-  p.addPass(llvm::LoopUnrollPass(llvm::LoopUnrollOptions(3)));
+  p.addPass(OfFewLoops(llvm::LoopUnrollPass(llvm::LoopUnrollOptions(3)), left_out));
   tidy();
   p.addPass(llvm::SeparateConstOffsetFromGEPPass(false));
   p.addPass(llvm::StraightLineStrengthReducePass());
@@ -293,12 +342,7 @@ llvm::FunctionPassManager pipeline(bool& left_out) {
   loops(llvm::LICMPass(llvm::LICMOptions()), true);
   p.addPass(llvm::InferAlignmentPass());
   p.addPass(Bounded(llvm::LoadStoreVectorizerPass(), left_out));
-  p.addPass(llvm::EarlyCSEPass(true));
-  p.addPass(llvm::BDCEPass());
-  p.addPass(llvm::ADCEPass());
-  p.addPass(llvm::SimplifyCFGPass());
-  p.addPass(llvm::LowerSwitchPass());
-  p.addPass(llvm::BreakCriticalEdgesPass());
+  add_end(p);
   return p;
 }
 
@@ -319,6 +363,12 @@ void run_passes(Lifted& lifted) {
   builder.registerFunctionAnalyses(fam);
   builder.registerLoopAnalyses(lam);
   builder.crossRegisterProxies(lam, fam, cgam, mam);
+  constexpr std::size_t most = 1'000'000;
+  if (loop_work(*lifted.function, fam) > most) {
+    lifted.left_out = "it has too many loops for its size, which are left as they are";
+    short_pipeline().run(*lifted.function, fam);
+    return;
+  }
   pipeline(lifted.left_out).run(*lifted.function, fam);
 }
 
