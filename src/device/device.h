@@ -71,7 +71,6 @@ struct Device {
     // Between two that read special registers; that a store of parts of sectors stays in the SM
     double special_interval = 0, partial_store_cycles = 0;
     // Integers, half and double precision take turns at one set of lanes
-    bool shared_lanes = false;
     // In a cycle
     double issuing_schedulers() const { return static_cast<double>(schedulers) / issue_turns; }
   } sm;

@@ -165,10 +165,6 @@ void add_sm(std::vector<Parameter>& rows) {
       "Cycles that a store of parts of sectors stays in the SM, for others that may fill them; so long the "
       "place of its warp is not free");
   rows.back().default_value = "0 cycles";
-  add("shared_lanes", none, 0, 0, &Sm::shared_lanes,
-      "Whether integer, half- and double-precision instructions of a scheduler take turns at one set of "
-      "lanes");
-  rows.back().default_value = "false";
   add("shared_allocation_unit", Unit::bytes, 1, 65536, &Sm::shared_allocation_unit,
       "Shared memory is handed out in multiples of this");
   add("shared_reserved_per_block", Unit::bytes, 0, 65536, &Sm::shared_reserved_per_block,

@@ -53,8 +53,6 @@ PipeTable::PipeTable(const device::Device& device)
           std::min(classes[i].interval,
                    memory::to_fixed(32.0 * device.sm.schedulers /
                                     device.throughput[static_cast<std::size_t>(OpClass::control)]));
-    const bool shares = c == OpClass::int_mul || c == OpClass::fp16 || classes[i].pipe == Pipe::fp64;
-    if (device.sm.shared_lanes && shares) classes[i].pipe = Pipe::alu;
   }
 }
 
