@@ -238,6 +238,11 @@ def share(rows, what, near=NEAR):
     return f"{100 * sum(ratio(r, what) <= near for r in rows) / len(rows):.0f} %" if rows else "-"
 
 
+def off(rows, what):
+    """By how much the two differ, whichever has more: the median."""
+    return f"{100 * statistics.median(abs(ratio(r, what) - 1) for r in rows):.0f} %" if rows else "-"
+
+
 def representatives(rows):
     """The hottest loops; of the instances of a template the middle one."""
     groups = collections.defaultdict(list)
@@ -269,11 +274,11 @@ def by_mnemonic(rows, markdown):
 
 
 def summary(rows, refused, markdown):
-    """Medians of simtlab over ptxas, and the share of kernels that are at most 25 % above. Templates count once."""
+    """Medians of simtlab over ptxas, by how much they differ, and how many are at most 25 % above. Templates count once."""
     rows = representatives(rows)
-    head = ["arch", "origin", "kernels", "registers", "within 25 %", "with loops"]
+    head = ["arch", "origin", "kernels", "registers", "off by", "within 25 %", "with loops"]
     for what in ("loop instructions", "loop cycles", "waits", "straight instructions"):
-        head += [what, "within 25 %"]
+        head += [what, "off by", "within 25 %"]
     lines = []
     for arch in sorted({r["arch"] for r in rows}):
         origins = sorted({r["origin"] for r in rows if r["arch"] == arch})
@@ -286,11 +291,12 @@ def summary(rows, refused, markdown):
                 origin,
                 str(len(some)),
                 middle(some, "registers"),
+                off(some, "registers"),
                 share(some, "registers"),
                 str(len(looping)),
             ]
             for group, what in ((looping, "all"), (looping, "cycles"), (loading, "waits"), (straight, "instructions")):
-                line += [middle(group, what), share(group, what)]
+                line += [middle(group, what), off(group, what), share(group, what)]
             lines.append(line)
     out = table(head, lines, markdown)
     reasons = collections.Counter((side, re.sub(r"line \d+|'[^']*'|%\w+", "...", why)) for _, _, side, why in refused)
