@@ -54,14 +54,41 @@ std::shared_ptr<const machine::PtxLines> lines_of(const ptx::Module& module) {
   return out;
 }
 
+// Behind allocation.
+void finish(Program& program) {
+  balance(program);
+  schedule_after_allocation(program);
+  lay_out(program);
+}
+
 // From selected instructions to those that are encoded.
 Program finished(Program program, bool ordered) {
   std::string why;
   if (ordered) schedule_before_allocation(program);
   if (!allocate(program, why)) throw GivenUp{why};
-  balance(program);
-  schedule_after_allocation(program);
-  lay_out(program);
+  finish(program);
+  return program;
+}
+
+// With a portion of registers fewer where that lets an SM be full of threads. It then holds a quarter more of
+// them or, in large blocks, twice as many, so that a warp that is alone may take a quarter longer.
+Program of_full_sm(const Program& selected, Program program) {
+  constexpr std::uint64_t worth_it = 4;
+  const std::uint32_t full = registers_of_full_sm(program.generation);
+  const std::uint32_t needed = program.used_registers + place_registers;
+  if (program.spilled > 0 || needed <= full || needed > full + register_portion) return program;
+  const std::uint64_t cycles = expected_cycles(program);
+  // The order keeps some free for what allocation loses: as few as suffice.
+  for (const std::uint32_t less : {0u, 3u, 6u}) {
+    Program fewer = selected;
+    fewer.most_registers = full - place_registers + lost_registers - less;
+    schedule_before_allocation(fewer);
+    fewer.most_registers = full - place_registers;
+    std::string why;
+    if (!allocate(fewer, why) || fewer.spilled > 0) continue;
+    finish(fewer);
+    if (expected_cycles(fewer) <= cycles + cycles / worth_it) return fewer;
+  }
   return program;
 }
 
@@ -87,7 +114,7 @@ Program program_of(ptx::VirtualFunction work, const ptx::Module& module, unsigne
   update_in_place(selected);
   clean(selected);
   if (for_warps) use_uniform_registers(selected);
-  Program program = finished(selected, true);
+  Program program = of_full_sm(selected, finished(selected, true));
   // An order that waits little has many values alive. Where registers did not suffice, the optimiser's may be
   // better.
   if (program.spilled > 0) {

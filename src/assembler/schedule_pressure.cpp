@@ -19,19 +19,14 @@
 namespace simtlab::assembler {
 namespace {
 
-// Registers that a thread may have while an SM still has room for as many threads as it can hold.
 int free_registers(unsigned generation) {
-  constexpr int file = 65536;
-  const int threads = generation == 75 ? 1024 : generation > 80 && generation < 90 ? 1536 : 2048;
-  constexpr int stack = 1;
-  return file / threads / 8 * 8 - static_cast<int>(place_registers) - stack;
+  constexpr std::uint32_t stack = 1;
+  return static_cast<int>(registers_of_full_sm(generation) - place_registers - stack);
 }
 // More of the free registers have to save one cycle of so many.
 constexpr std::uint64_t worth_it = 64;
 // Where registers do not suffice, another order has to need fewer by so many.
 constexpr int worth_moving = 4;
-// What allocation cannot use, since pairs and quadruples have to begin at even numbers.
-constexpr int lost_registers = 6;
 // Six predicates may be alive, for one is needed to move others about.
 constexpr int most_live_predicates = 6;
 
@@ -440,6 +435,12 @@ ProgramOrder order_of(const Program& program, std::deque<BlockOrder>& blocks, in
 
 }  // namespace
 
+std::uint32_t registers_of_full_sm(unsigned generation) {
+  constexpr std::uint32_t file = 65536;
+  const std::uint32_t threads = generation == 75 ? 1024 : generation > 80 && generation < 90 ? 1536 : 2048;
+  return file / threads / register_portion * register_portion;
+}
+
 void schedule_before_allocation(Program& program) {
   const LiveRegisters live(program);
   spare_registers(program, live);
@@ -451,7 +452,7 @@ void schedule_before_allocation(Program& program) {
     if (own > least) spared = blocks.back().spared();
     least = std::max(least, own);
   }
-  const int most = static_cast<int>(program.most_registers) - lost_registers;
+  const int most = static_cast<int>(program.most_registers) - static_cast<int>(lost_registers);
   const int few = std::min(least + least / 8, most),
             free = std::min(free_registers(program.generation), most);
   // Free registers, and those that uniform ones spare, are taken as far as they shorten the kernel.
