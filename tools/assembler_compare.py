@@ -57,7 +57,7 @@ MNEMONICS = 24  # that are shown
 def tool(given):
     found = shutil.which(given)
     if found is None:
-        print(f"assembler_compare.py: {given} is not there", file=sys.stderr)
+        print(f"{pathlib.Path(sys.argv[0]).name}: {given} is not there", file=sys.stderr)
         sys.exit(MISSING)
     return found
 
