@@ -186,10 +186,6 @@ class EffectsBuilder {
   Effects effects_;
 };
 
-bool is_wide_multiply(const machine::Instruction& code) {
-  return code.mnemonic().starts_with("IMAD.WIDE") || code.mnemonic().starts_with("IMAD.HI");
-}
-
 bool moves_128_bits(const machine::Instruction& code) {
   const int size = code.form->field("size");
   return size >= 0 && code.field("size") >= 6;
@@ -248,7 +244,7 @@ PipeUse pipe_of(const machine::Instruction& code) {
   if (base == "IMAD" || base == "IDP" || base == "IDP4A") {
     const bool apart = generation > 80 && generation < 90;
     return {apart ? PipeKind::multiply : PipeKind::fma,
-            static_cast<std::uint8_t>(is_wide_multiply(code) ? 4 : 2)};
+            static_cast<std::uint8_t>(machine::is_wide_product(code) ? 4 : 2)};
   }
   constexpr std::string_view halves[] = {"HFMA2", "HADD2", "HMUL2", "HSET2", "HSETP2", "HMNMX2"};
   if (is_one_of_names(base, halves)) return {PipeKind::half, 2};

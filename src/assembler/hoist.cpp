@@ -10,6 +10,7 @@
 #include "assembler/clean.h"
 #include "assembler/control_effects.h"
 #include "assembler/flow.h"
+#include "assembler/schedule.h"
 #include "assembler/schedule_live.h"
 
 namespace simtlab::assembler {
@@ -18,8 +19,6 @@ namespace {
 // Registers that may be in use at once where a value that is easily made again stays in one, and where one
 // stays that takes a computation.
 constexpr unsigned most_for_easy = 28, most_for_hard = 56;
-// What allocation cannot use.
-constexpr unsigned lost = 6;
 constexpr std::size_t many_writers = 8;
 
 // Before each loop a block that all ways to it lead through.
@@ -213,7 +212,7 @@ class Hoisting {
     std::vector<Instruction>& front = p_.blocks[before].code;
     unsigned used = 0;
     for (const std::uint32_t b : all) used = std::max(used, in_use_[b]);
-    const unsigned before_all = used, most = p_.most_registers - std::min(p_.most_registers, lost);
+    const unsigned before_all = used, most = p_.most_registers - std::min(p_.most_registers, lost_registers);
     for (const std::uint32_t b : own) {
       const bool each_round = is_in_each_round(loop, b);
       std::vector<Instruction>& code = p_.blocks[b].code;

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "assembler/parity.h"
+#include "assembler/schedule.h"
 
 namespace simtlab::assembler {
 namespace {
@@ -236,7 +237,7 @@ bool Numbering::improve(Order order, std::uint32_t most, Choice choice, unsigned
 // warps, and then up to the next portion in which the hardware gives registers to warps.
 std::uint32_t Numbering::roomy() const {
   if (limits_.file != File::general) return limits_.most;
-  constexpr std::uint32_t portion = 8, full = 32 - place_registers;
+  constexpr std::uint32_t portion = register_portion, full = 32 - place_registers;
   const std::uint32_t taken = best_used_ + place_registers;
   const std::uint32_t end = std::max((taken + portion - 1) / portion * portion - place_registers, full);
   const std::uint32_t more = best_used_ <= full ? best_used_ / 6 : best_used_ / 32;

@@ -127,12 +127,12 @@ bool is_branch(std::string_view base) {
   return is_one_of(base, names);
 }
 
-bool is_wide(const Instruction& instruction) {
+}  // namespace
+
+bool is_wide_product(const Instruction& instruction) {
   const std::string_view name = instruction.mnemonic();
   return name.starts_with("IMAD.WIDE") || name.starts_with("IMAD.HI");
 }
-
-}  // namespace
 
 InOrder unit_of(const Instruction& instruction) {
   const std::string_view base = base_of(instruction);
@@ -152,7 +152,7 @@ ResultSource source_of(const Instruction& instruction, bool second_register) {
   if (is_fp64(base)) return ResultSource::fp64;
   if (is_half(base))
     return name.find(".MMA") != std::string_view::npos ? ResultSource::half_pair : ResultSource::half;
-  if (is_wide(instruction))
+  if (is_wide_product(instruction))
     return second_register || name.starts_with("IMAD.HI") ? ResultSource::wide_high : ResultSource::wide_low;
   if (is_fma(base)) return ResultSource::fma;
   if (base == "ULDC" || base == "UMOV" || base == "VOTEU") return ResultSource::uniform_move;
@@ -167,7 +167,7 @@ ResultReader reader_of(const Instruction& instruction) {
   if (is_variable(base) || is_branch(base)) return ResultReader::variable;
   if (is_fp64(base)) return ResultReader::fp64;
   if (is_half(base)) return ResultReader::half;
-  if (is_wide(instruction)) return ResultReader::wide;
+  if (is_wide_product(instruction)) return ResultReader::wide;
   if (is_fma(base)) return ResultReader::fma;
   if (instruction.form->uniform) return ResultReader::uniform;
   return ResultReader::alu;

@@ -45,6 +45,11 @@ enum class ResultReader : std::uint8_t {
 enum class InOrder : std::uint8_t { none, global, shared, special, count_ };
 InOrder unit_of(const Instruction& instruction);
 
+// IMAD.WIDE and IMAD.HI. They hold the multipliers for as long as two other products: from sm_70 to sm_90
+// ptxas leaves 4 cycles behind them to the next instruction for the multipliers, behind others 2
+// (tools/stall_distances.py --pairs).
+bool is_wide_product(const Instruction& instruction);
+
 ResultSource source_of(const Instruction& instruction, bool second_register);
 ResultReader reader_of(const Instruction& instruction);
 

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "machine/code.h"
+#include "machine/latency.h"
 #include "machine/views.h"
 #include "stream/trace/code.h"
 
@@ -113,13 +114,6 @@ void read_special_register(const machine::Instruction& instruction, const PipeTa
   info.stall = dependence_stall(ptx::OpClass::shuffle);
 }
 
-// IMAD.WIDE and IMAD.HI hold the multipliers for as long as two products: from sm_70 to sm_90 ptxas leaves 4
-// cycles behind them to the next instruction for the multipliers, behind others 2 (tools/stall_distances.py).
-bool is_long_product(const machine::Instruction& instruction) {
-  const std::string_view name = instruction.mnemonic();
-  return name.starts_with("IMAD.WIDE") || name.starts_with("IMAD.HI");
-}
-
 // Cycles until the unit of an instruction of variable latency has read its operands.
 std::uint16_t operand_read(const ptx::Inst& inst, const device::Device::Operands& operands) {
   const auto& traits = device::traits(inst.op_class);
@@ -147,7 +141,7 @@ Program::Program(const ptx::Function& function, std::uint32_t first_predicate, s
     if (!function.machine) continue;
     const machine::Instruction& instruction = function.machine->instructions[code_.size() - 1];
     if (reads_special_register(instruction)) read_special_register(instruction, pipes, code_.back());
-    if (is_long_product(instruction)) code_.back().interval *= 2;
+    if (machine::is_wide_product(instruction)) code_.back().interval *= 2;
     add_counters(instruction.control, pipes, code_.back());
   }
   slots_.push_back(0);  // so that an empty list at the end has an address

@@ -152,7 +152,6 @@ class Lowerer {
   // Amounts of shifts have 32 bits.
   Operand amount(const Operand& b);
 
-  // (sign- or zero-extended 32 bits) * (the like, or a number that fits)
   // The lower half of a factor of 64 bits that it says all about. whole: `value` is that half itself.
   struct Word {
     Value* value = nullptr;
@@ -160,6 +159,7 @@ class Lowerer {
   };
   std::optional<Word> word_of(Value* v, bool sign) const;
   Operand lower_word(const Word& word);
+  // Of two such factors, or of one and a number that fits.
   bool wide_product(llvm::BinaryOperator& i);
   bool wide_shift(llvm::BinaryOperator& i);
   // Two words put together.
