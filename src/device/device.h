@@ -70,7 +70,6 @@ struct Device {
     std::uint32_t yield_cycles = 0;  // without an issue after an instruction that yields
     // Between two that read special registers; that a store of parts of sectors stays in the SM
     double special_interval = 0, partial_store_cycles = 0;
-    // Integers, half and double precision take turns at one set of lanes
     // In a cycle
     double issuing_schedulers() const { return static_cast<double>(schedulers) / issue_turns; }
   } sm;
