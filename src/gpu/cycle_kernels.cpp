@@ -33,8 +33,8 @@ std::optional<timing::CycleGpu::Id> CycleKernels::advance_clock(double until_ns)
   try {
     return gpu_.advance(cycle_of(until_ns));
   } catch (const exec::Fault& fault) {
-    const bool one_by_one =
-        options_.checkpoint.wanted() || options_.sample_error > 0 || options_.what_if.alone;
+    const bool one_by_one = options_.checkpoint.wanted() || options_.sample_error > 0 ||
+                            options_.what_if.alone || options_.cold_caches;
     if (fault.kind() == exec::Fault::Kind::deadlock && one_by_one && schedule_.pending() > under_way_.size())
       throw waits_for_others(options_.mode);
     throw;

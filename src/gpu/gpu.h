@@ -76,8 +76,8 @@ enum class Code : std::uint8_t { automatic, machine, ptx };
 enum class Ptx : std::uint8_t { machine, optimised, counts, off };
 Ptx ptx_of(std::string_view name);  // of --lowering; machine for what is none
 
-// `threads`: 0 = all that the process may use. `share` follows from `sharing`. With a sample_error kernels
-// run one after another.
+// `threads`: 0 = all that the process may use. `share` follows from `sharing`. With a sample_error or
+// cold_caches kernels run one after another.
 struct Options : timing::Options {
   Mode mode = Mode::timing;
   std::uint64_t max_warp_instructions = 0;  // functional, per kernel

@@ -52,6 +52,7 @@ Options options_of(const options::Options& run) {
   out.registers_override = static_cast<std::uint32_t>(run.registers);
   out.threads = static_cast<unsigned>(run.threads);
   out.sample_error = run.sample;
+  out.cold_caches = run.cache_control == "all";
   out.outside_goes_on = run.memory_errors != "stop";
   out.code = run.code == "machine" ? Code::machine : run.code == "ptx" ? Code::ptx : Code::automatic;
   out.results = run.results == "late"      ? exec::Results::late

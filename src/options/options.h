@@ -16,6 +16,7 @@ struct Options {
   std::string memory_errors;  // "stop", "report", "ignore"
   std::string code;           // "auto", "machine", "ptx"
   std::string cubin;          // machine code of a trace of Accel-Sim
+  std::string cache_control;  // "none", "all"
   std::string results;        // "early", "late", "checked"
   std::uint64_t stack = 0;    // bytes a thread, of machine code that recurses
   std::uint64_t seed = 0;

@@ -205,6 +205,17 @@ constexpr auto all_rows = std::to_array<Row>({
      .maximum = 512 << 10,
      .layered = true,
      .field = &Options::stack},
+    {.key = "cache-control",
+     .value = "HOW",
+     .group = configuration,
+     .read_by = ran,
+     .doc =
+         "What is done with cached data before a launch: none: it stays; all: it goes, and launches run one "
+         "after another, as under Nsight Compute unless it is told otherwise (its --cache-control)",
+     .default_value = "none",
+     .choices = "none|all",
+     .layered = true,
+     .field = &Options::cache_control},
     {.key = "what-if",
      .value = "NAME,...",
      .group = configuration,

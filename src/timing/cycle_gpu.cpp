@@ -82,7 +82,7 @@ CycleGpu::Id CycleGpu::begin(const stream::WarpSource& launch, const Setup& setu
 bool CycleGpu::idle() const { return impl_->active.empty(); }
 bool CycleGpu::full() const {
   const std::size_t most = impl_->options.share == SharePolicy::serial || impl_->options.what_if.alone ||
-                                   impl_->options.sample_error > 0
+                                   impl_->options.sample_error > 0 || impl_->options.cold_caches
                                ? 1
                                : impl_->device.host.max_grids;
   return impl_->active.size() >= std::min<std::size_t>(most, max_launches);
@@ -169,6 +169,7 @@ void CycleGpu::Impl::begin_period() {
   listener.begin();
   dispatcher.begin();
   for (Sm& sm : sms) sm.begin(epoch);
+  if (options.cold_caches) memory.make_cold();
 }
 
 void CycleGpu::Impl::place(ActiveLaunch& launch, const stream::WarpSource& source, const Setup& setup) {

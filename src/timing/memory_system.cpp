@@ -397,15 +397,16 @@ void MemorySystem::invalidate(std::uint64_t address, std::uint64_t bytes) {
   const std::uint64_t last = (address + bytes - 1) / 128;
   std::uint64_t lines = 0;
   for (const Slice& slice : slices_) lines += slice.cache.line_count();
-  if (last - first >= lines) {
-    for (Slice& slice : slices_) slice.cache.clear();
-    return;
-  }
+  if (last - first >= lines) return make_cold();
   for (std::uint64_t line = first; line <= last; ++line) {
     const auto place = map_.place(line);
     slices_[place.slice].cache.invalidate(place.slice_line, 0xf);
     drop_copies(place, 0xf);
   }
+}
+
+void MemorySystem::make_cold() {
+  for (Slice& slice : slices_) slice.cache.clear();
 }
 
 void MemorySystem::restart() {

@@ -63,6 +63,7 @@ class MemorySystem {
   // The GPU is idle again: the memory's clock goes on to `end`; returns it.
   Cycle settle(Cycle end) { return dram_->settle(end); }
   void invalidate(std::uint64_t address, std::uint64_t bytes);
+  void make_cold();  // L2 holds nothing; what was written to it has gone to memory
   // The GPU was idle: time and counters start at 0, contents stay, what a failed launch left under way is
   // dropped.
   void restart();

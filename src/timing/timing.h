@@ -52,6 +52,10 @@ struct Options {
   device::WhatIf what_if{};  // limits that are lifted
   // PTX costs what it becomes in machine code (lowering.h); machine code is what it is
   bool lowering = true;
+  // Each launch finds the GPU idle and no data in its caches, as under a profiler that flushes them. Code
+  // stays: the cycles that Nsight Compute saw of launches behind one another leave no room for fetching it
+  // anew.
+  bool cold_caches = false;
   // Of launches under way at the same time; serial is up to the caller
   SharePolicy share = SharePolicy::leftover;
   Observe observe{};
@@ -87,7 +91,8 @@ device::Occupancy fit(const device::Device& device, const stream::WarpSource& la
 device::Occupancy fit(const device::Device& device, const ptx::Function& kernel, unsigned threads,
                       std::uint32_t registers, std::uint64_t shared_bytes);
 
-// A GPU: caches keep their contents between launches (as hardware does), clocks start at 0.
+// A GPU: caches keep their contents between launches (as hardware does) unless they are to be cold, clocks
+// start at 0.
 class CycleGpu {
  public:
   CycleGpu(const device::Device& device, const Options& options);

@@ -134,6 +134,28 @@ TEST(CycleGpu, SecondLaunchFindsItsDataInL2UntilACopyOverwritesIt) {
   EXPECT_EQ(metric(s.run("add", {64, 1, 1}, {256, 1, 1}, x, y), "dram.read.bytes"), 1 << 16);
 }
 
+TEST(CycleGpu, WithColdCachesEachLaunchReadsItsDataAnew) {
+  Options options;
+  options.cold_caches = true;
+  Simulator s(device_of("v100"), add_kernel, options);
+  const std::uint64_t x = s.allocate(1 << 16), y = s.allocate(1 << 16);
+  s.run("add", {64, 1, 1}, {256, 1, 1}, x, y);
+  const auto second = s.run("add", {64, 1, 1}, {256, 1, 1}, x, y);
+  EXPECT_EQ(metric(second, "dram.read.bytes"), 2 << 16);
+  EXPECT_EQ(metric(second, "instruction.l1.misses"), 0) << "code stays";
+}
+
+TEST(CycleGpu, WithColdCachesLaunchesRunOneAfterAnother) {
+  Options options;
+  options.cold_caches = true;
+  Simulator s(device_of("v100"), add_kernel, options);
+  const std::uint64_t x = s.allocate(1 << 16), y = s.allocate(1 << 16);
+  const auto launch = s.prepare("add", {64, 1, 1}, {256, 1, 1}, x, y);
+  EXPECT_FALSE(s.gpu.full());
+  s.gpu.begin(*launch, {}, 0);
+  EXPECT_TRUE(s.gpu.full());
+}
+
 TEST(CycleGpu, OccupancyIsLimitedByTheResourceThatRunsOut) {
   const auto r = run_add(device_of("v100"), 3000, 32);
   EXPECT_EQ(r.limiter, "blocks");
