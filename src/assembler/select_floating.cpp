@@ -43,15 +43,6 @@ void arithmetic(Selector& s, const Inst& inst, std::string_view single, std::str
 
 void add(Selector& s, const Inst& inst) {
   if (is_half(inst)) return half(s, inst);
-  if (inst.takes == Fold::product)
-    for (unsigned i = 0; i < 2; ++i) {
-      const Inst* const made = s.taken(inst, i, Fold::product);
-      if (made == nullptr) continue;
-      Value a = s.source(*made, 0), b = s.source(*made, 1), c = s.source(inst, 1 - i);
-      if (inst.op == Op::sub) (i == 1 ? a : c).negated = !(i == 1 ? a : c).negated;
-      if (a.kind != Value::Kind::reg) std::swap(a, b);
-      return arithmetic(s, inst, "FFMA", "DFMA", {a, b, c});
-    }
   Value a = s.source(inst, 0), b = s.source(inst, 1);
   if (inst.op == Op::sub) b.negated = !b.negated;
   if (a.kind != Value::Kind::reg) std::swap(a, b);

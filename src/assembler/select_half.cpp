@@ -90,14 +90,6 @@ bool by_fma(Selector& s, Type type) {
 }
 
 void half_sum(Selector& s, const Inst& inst) {
-  if (inst.takes == Fold::product)
-    for (unsigned i = 0; i < 2; ++i) {
-      const Inst* const made = s.taken(inst, i, Fold::product);
-      if (made == nullptr) continue;
-      Value a = s.source(*made, 0), c = s.source(inst, 1 - i);
-      if (inst.op == Op::sub) (i == 1 ? a : c).negated = !(i == 1 ? a : c).negated;
-      return fuse(s, inst, settled(a, inst.type), half_source(s, *made, 1), settled(c, inst.type));
-    }
   Value a = half_source(s, inst, 0), b = s.source(inst, 1);
   if (inst.op == Op::sub) b.negated = !b.negated;
   b = settled(b, inst.type);

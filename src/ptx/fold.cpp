@@ -334,12 +334,7 @@ class Folder {
     if (is_logic(user.op) && is_logic(made.op) && user.type == made.type && user.type != Type::pred)
       return made.takes == Fold::none && only_user(producer, pc) ? Fold::logic : Fold::none;
     if (!is_sum(user)) return Fold::none;
-    if (is_float(user.type)) {
-      const bool contracts = made.op == Op::mul && made.type == user.type &&
-                             made.mods.rounding == Rounding::none && user.mods.rounding == Rounding::none &&
-                             made.mods.ftz == user.mods.ftz && !made.mods.sat;
-      return contracts && only_user(producer, pc) ? Fold::product : Fold::none;
-    }
+    if (is_float(user.type)) return Fold::none;  // contract() has made fused multiply-adds
     return kind_in_sum(user, made, producer, pc);
   }
 

@@ -113,7 +113,7 @@ enum class Fold : std::uint8_t {
   // the result before; a jump that a layout saves
   operand,
   address,    // register + constant: the sum is in the offset of the accesses that use it
-  product,    // taken in by a sum: fused multiply-add
+  product,    // of integers, taken in by a sum: multiply-add
   wide,       // 32 x 32 -> 64 bit product, taken in by 64-bit sums
   shift,      // left, by a constant: taken in by a sum
   sum,        // taken in by another sum: three operands

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "ptx/cfg.h"
+#include "ptx/contract.h"
 #include "ptx/decode.h"
 #include "ptx/fold.h"
 #include "ptx/layout.h"
@@ -250,7 +251,10 @@ std::shared_ptr<const Module> load_module(std::string name, std::string text, co
   module->clusters = uses_clusters(ast);
   std::vector<VirtualFunction> functions;
   functions.reserve(ast_of.size());
-  for (const std::uint32_t f : ast_of) functions.push_back(decode_function(scope, f));
+  for (const std::uint32_t f : ast_of) {
+    functions.push_back(decode_function(scope, f));
+    contract(functions.back());
+  }
   fill_initialisers(scope, origin, functions);
   CallGraph graph = build_call_graph(scope, functions, ast_of);
   if (options.reject_unsupported && !scope.unsupported.empty()) {

@@ -148,21 +148,6 @@ TEST(Fold, AllOfARealNumberIsConverted) {
   EXPECT_FALSE(leaves_half_out("cvt.rzi.s32.f64"));
 }
 
-TEST(Fold, ProductsContractOnlyWhereRoundingIsLeftOpen) {
-  const std::string loads = "ld.shared.f32 %f1, [s]; ld.shared.f32 %f2, [s+4]; ld.shared.f32 %f3, [s+8];";
-  EXPECT_EQ(fold_at(loads + "mul.f32 %f4, %f1, %f2; add.f32 %f5, %f4, %f3; st.shared.f32 [s], %f5;", 3),
-            product);
-  EXPECT_EQ(fold_at(loads + "mul.rn.f32 %f4, %f1, %f2; add.f32 %f5, %f4, %f3; st.shared.f32 [s], %f5;", 3),
-            none);
-  EXPECT_EQ(
-      fold_at(
-          loads +
-              "mul.f32 %f4, %f1, %f2; add.f32 %f5, %f4, %f3; st.shared.f32 [s], %f5; st.shared.f32 [s], %f4;",
-          3),
-      none)
-      << "used twice";
-}
-
 TEST(Fold, ThreeOperands) {
   const std::string loads =
       "ld.shared.u32 %r1, [s]; ld.shared.u32 %r2, [s+4]; ld.shared.u32 %r3, [s+8]; ld.shared.u32 %r4, "
@@ -181,9 +166,10 @@ TEST(Fold, ThreeOperands) {
 
 TEST(Fold, OnlyWithinABlock) {
   const std::string body =
-      "ld.shared.f32 %f1, [s]; mul.f32 %f2, %f1, %f1; ld.shared.u32 %r1, [s]; setp.eq.s32 %p1, %r1, 0; @%p1 "
-      "bra L; st.shared.f32 [s], %f1; L: add.f32 %f3, %f2, %f1;"
-      "st.shared.f32 [s], %f3;";
+      "ld.shared.u32 %r1, [s]; mul.lo.s32 %r2, %r1, %r1; ld.shared.u32 %r4, [s]; setp.eq.s32 %p1, %r4, 0; "
+      "@%p1 "
+      "bra L; st.shared.u32 [s], %r1; L: add.s32 %r3, %r2, %r1;"
+      "st.shared.u32 [s], %r3;";
   EXPECT_EQ(fold_at(body, 1), none);
 }
 
