@@ -13,7 +13,11 @@
 namespace simtlab::assembler {
 namespace {
 
-constexpr std::size_t longest_body = 7;  // as the vendor's assembler guards
+// Instructions of an arm that is guarded, the jump at its end included, as the vendor's assembler does it
+// (ptxas 12.9, sm_75 and sm_90, arms of multiply-adds, loads and stores of growing length). Arms that load
+// from memory may be long: what they load is then asked for early. So may the other arm of such a one.
+constexpr std::size_t longest_arm = 8, longest_with_load = 20, longest_beside_load = 17;
+constexpr std::size_t longest_end_of_loop = 7;
 
 // Lanes take part in it together, or it is no plain instruction.
 bool needs_all_lanes(const Instruction& i) {
@@ -60,8 +64,21 @@ class Predication {
     return block.code.size() - (block.next == none && !block.code.empty() ? 1 : 0);
   }
 
+  bool loads(std::uint32_t b) {
+    return std::ranges::any_of(at(b).code, [](const Instruction& i) {
+      constexpr std::array<std::string_view, 3> names = {"LDG", "LD", "LDL"};
+      return is_one_of_names(base_mnemonic(i.code), names);
+    });
+  }
+  // With the jump at its end.
+  bool is_short(std::uint32_t b, bool beside_load) {
+    const std::size_t count = at(b).code.size();
+    return count <= longest_arm || (count <= longest_beside_load && beside_load) ||
+           (count <= longest_with_load && loads(b));
+  }
+
   bool can_be_guarded(std::uint32_t b, std::uint32_t predicate) {
-    if (ways_[b] != 1 || length(b) > longest_body) return false;
+    if (ways_[b] != 1) return false;
     const Block& block = at(b);
     for (std::size_t k = 0; k < length(b); ++k) {
       const Instruction& i = block.code[k];
@@ -99,14 +116,14 @@ class Predication {
     std::uint32_t meet = none;
     bool first = false, second = false;
     if (only_way(other) == taken) {
-      second = can_be_guarded(other, end.guard.reg);
+      second = is_short(other, false) && can_be_guarded(other, end.guard.reg);
       meet = taken;
     } else if (only_way(taken) == other) {
-      first = can_be_guarded(taken, end.guard.reg);
+      first = is_short(taken, false) && can_be_guarded(taken, end.guard.reg);
       meet = other;
     } else if (only_way(taken) != none && only_way(taken) == only_way(other)) {
-      first = second = can_be_guarded(taken, end.guard.reg) && can_be_guarded(other, end.guard.reg) &&
-                       length(taken) + length(other) <= longest_body;
+      first = second = is_short(taken, loads(other)) && is_short(other, loads(taken)) &&
+                       can_be_guarded(taken, end.guard.reg) && can_be_guarded(other, end.guard.reg);
       meet = only_way(taken);
     }
     if (!first && !second) return turn_back(b, end);
@@ -147,7 +164,7 @@ class Predication {
       const std::uint32_t body = falls ? at(b).next : end.target, out = falls ? end.target : at(b).next;
       const std::uint32_t top = only_way(body);
       if (top == none || top > b || top == out || body == b || out == b) continue;
-      if (!can_be_guarded(body, end.guard.reg)) continue;
+      if (length(body) > longest_end_of_loop || !can_be_guarded(body, end.guard.reg)) continue;
       const bool negated = end.code.guard_negated != falls;
       at(b).code.pop_back();
       take_in(b, body, end.guard, negated);
