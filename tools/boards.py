@@ -65,6 +65,7 @@ class Run:
     program: str  # below examples/, without .cu
     words: str
     sample: str  # of --sample; empty: all blocks
+    options: str = ""  # more of `simtlab run`
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,7 +73,8 @@ class Row:
     family: str
     group: str  # of which a mean error is printed
     run: Run
-    result: str  # a name that the program prints, or a metric of its last kernel; first.METRIC: of its first
+    # A name that the program prints, or a metric of its last kernel; first.METRIC: of its first, all.METRIC: the sum
+    result: str
     value: float
     unit: str
 
@@ -96,7 +98,7 @@ def published():
     rows = list(ladders())
     for path in sorted(MEASURED.glob("board-*.csv")):
         for row in read(path):
-            run = Run(row["gpu"], row["set"], row["program"], row["words"], row["sample"])
+            run = Run(row["gpu"], row["set"], row["program"], row["words"], row["sample"], row.get("options") or "")
             rows.append(Row(row["family"], row["group"], run, row["result"], float(row["value"]), row["unit"]))
     return rows
 
@@ -203,7 +205,7 @@ class Runner:
     def kept(self, run, code):
         # The number of threads changes no result.
         options = [option for option in self.tools.option if not option.startswith("--threads")]
-        words = [self.device(run), run.settings, run.program, run.words, run.sample, code, *options]
+        words = [self.device(run), run.settings, run.program, run.words, run.sample, run.options, code, *options]
         return self.folder / ("-".join(re.sub(r"[^\w.=]+", "_", word) for word in words if word) + ".json")
 
     def results(self, run, code, program):
@@ -219,7 +221,7 @@ class Runner:
         for setting in filter(None, run.settings.split(";")):
             command += ["--set", setting]
         command += ["--sample", run.sample] if run.sample else []
-        command += [word for option in self.tools.option for word in option.split()]
+        command += [word for option in (run.options, *self.tools.option) for word in option.split()]
         done = call([*command, "--", program, *run.words.split()])
         if done.returncode != 0:
             print(f"{kept.stem}: exit code {done.returncode}\n{done.stderr[-2000:]}", file=sys.stderr)
@@ -230,6 +232,7 @@ class Runner:
         for name, unit, scale in (("gpu.time", "us", 1e-3), ("gpu.cycles", "cycles", 1)):
             found[name] = [kernels[-1]["metrics"][name]["value"] * scale, unit]
             found["first." + name] = [kernels[0]["metrics"][name]["value"] * scale, unit]
+            found["all." + name] = [sum(kernel["metrics"][name]["value"] for kernel in kernels) * scale, unit]
         print(f"{kept.stem}: {time.monotonic() - begin:.0f} s", file=sys.stderr)
         part.write_text(json.dumps(found))
         part.replace(kept)
@@ -264,7 +267,7 @@ def table_of_rows(rows, values, codes):
     heads += [BESIDE] if both_of(codes) else []
     out = [line(heads), "|---" * len(heads) + "|"]
     for row in rows:
-        what = row.group if row.result.removeprefix("first.").startswith("gpu.") else f"{row.group}, {row.result}"
+        what = row.group if "gpu." in row.result else f"{row.group}, {row.result}"
         cells = [row.family, row.run.gpu, f"{what}: {row.run.words}", f"{row.value:.5g} {row.unit}"]
         for code in codes:
             got = values.get((row, code))
