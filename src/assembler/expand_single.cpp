@@ -7,6 +7,7 @@
 // rounding twice does no harm.
 #include <bit>
 #include <cmath>
+#include <utility>
 
 #include "assembler/expand_parts.h"
 
@@ -199,18 +200,22 @@ void reciprocal(Expansion& b, const Operand& y) {
   const Inst& inst = b.at();
   const Rounding rounding = direction(inst);
   const Operand plain = has_plain_reciprocal(b, y);
-  const Operand start = b.approximate(Op::rcp, Type::f32, y);
-  const Operand error = fused(b, b.minus(Type::f32, y), start, b.single(1));
+  const auto start_and_error = [&] {
+    const Operand start = b.approximate(Op::rcp, Type::f32, y);
+    return std::pair(start, fused(b, b.minus(Type::f32, y), start, b.single(1)));
+  };
   if (inst.mods.ftz) {
     // Beyond that range the start is right: zeros, infinities, NaN and 2^-126.
+    const auto [start, error] = start_and_error();
     const Operand better = fused(b, start, error, start, rounding);
     b.give(Op::selp, Type::f32, {better, start, plain});
     return;
   }
   const Operand out = b.result();
-  b.to(out, Op::fma, Type::f32, {start, error, start}).mods.rounding = rounding;
   const auto rare = b.label(), joined = b.label();
   b.branch_where(Expansion::inverse(plain), rare);
+  const auto [start, error] = start_and_error();
+  b.to(out, Op::fma, Type::f32, {start, error, start}).mods.rounding = rounding;
   b.bind(joined);
   b.finish(out);
   b.aside();
@@ -259,9 +264,9 @@ void square_root(Expansion& b) {
   const Operand moved = b.sub(Type::u32, b.in_register(x), b.number(0xd000000u));
   const Operand start = b.approximate(Op::rsqrt, Type::f32, x);
   const Operand slow = b.compare(Compare::hi, Type::u32, moved, b.number(0x727fffffu));
-  root(b, out, x, start, rounding);
   const auto rare = b.label(), joined = b.label();
   b.branch_where(slow, rare);
+  root(b, out, x, start, rounding);
   b.bind(joined);
   b.finish(out);
   b.aside();

@@ -150,6 +150,7 @@ void lay_out(Program& program) {
 
 machine::MadeCode encode(const Program& program) {
   machine::MadeCode out;
+  out.literals = program.literals;
   out.generation = program.generation;
   out.registers = program.used_registers + place_registers;
   out.stack_bytes = program.frame_bytes;

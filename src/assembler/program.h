@@ -90,6 +90,7 @@ struct Program {
   std::vector<Block> blocks;   // in the order of the code; the first one is the entry
   std::uint32_t barriers = 0;  // convergence barriers that instructions name
   std::vector<ptx::Constant> addresses;
+  std::vector<std::uint64_t> literals;                   // constant bank 2
   std::uint32_t frame_bytes = 0;                         // local memory a thread, spilled registers included
   std::uint32_t spilled = 0;                             // bytes a thread
   std::uint32_t most_registers = 255 - place_registers;  // that allocation may use, place_registers left out

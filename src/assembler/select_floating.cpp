@@ -34,7 +34,12 @@ void arithmetic(Selector& s, const Inst& inst, std::string_view single, std::str
   Builder& out = s.out();
   const std::string_view rounding = word_of(inst.mods.rounding);
   if (inst.type == Type::f64) {
-    out.emit(real, s.result(inst), sources, {{"rnd", rounding}});
+    const Value* const v = sources.begin();
+    if (sources.size() == 2)
+      out.emit(real, s.result(inst), {s.in_bank(v[0]), s.in_bank(v[1])}, {{"rnd", rounding}});
+    else
+      out.emit(real, s.result(inst), {s.in_bank(v[0]), s.in_bank(v[1]), s.in_bank(v[2])},
+               {{"rnd", rounding}});
     return;
   }
   out.emit(single, s.result(inst), sources,

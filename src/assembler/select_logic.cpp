@@ -227,7 +227,8 @@ void compare_floats(Selector& s, const Inst& inst, const Target& to) {
   if (word.empty()) s.give_up("a comparison of floats of this kind");
   Instruction& i =
       real
-          ? s.out().emit("DSETP", {}, {a, b}, {{"cmp", word}, {"bool", combination_word(to.combine)}})
+          ? s.out().emit("DSETP", {}, {a, s.in_bank(b)},
+                         {{"cmp", word}, {"bool", combination_word(to.combine)}})
           : s.out().emit(
                 "FSETP", {}, {a, b},
                 {{"cmp", word}, {"bool", combination_word(to.combine)}, {"ftz", inst.mods.ftz ? "FTZ" : ""}});

@@ -75,6 +75,20 @@ Value Selector::address_half(const ptx::Constant& constant, bool high) {
   return {.kind = Value::Kind::address, .bits = it->second};
 }
 
+Value Selector::in_bank(const Value& v) {
+  constexpr std::size_t room = (64 << 10) / 8;
+  std::vector<std::uint64_t>& literals = program_.literals;
+  if (!v.is_number() || !v.wide || (v.bits & 0xffffffffu) == 0 || generation_ >= 90) return v;
+  const auto [it, fresh] = literals_.try_emplace(v.bits, static_cast<std::uint32_t>(literals.size()));
+  if (fresh && literals.size() < room) literals.push_back(v.bits);
+  if (it->second >= literals.size()) return v;
+  Value out = v;
+  out.kind = Value::Kind::constant;
+  out.bank = 2;
+  out.offset = 8 * it->second;
+  return out;
+}
+
 Value Selector::constant_of(std::uint32_t index, unsigned bytes) {
   const ptx::Constant& c = f_.fn.constants[index];
   switch (c.kind) {

@@ -100,6 +100,9 @@ class Selector {
 
   // add, sub of integers: what select_integer.cpp has for others.
   void add_wide(Ref d, const Value& a, const Value& b);
+  // A number of 64 bits that is no immediate lies in constant bank 2, as the vendor's assembler has it up to
+  // Ampere.
+  Value in_bank(const Value& v);
 
  private:
   void make_registers();
@@ -125,6 +128,7 @@ class Selector {
   std::vector<bool> read_;
   std::vector<Ref> refs_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> addresses_;
+  std::map<std::uint64_t, std::uint32_t> literals_;  // places in Program::literals
   std::optional<Condition> flag_;
   unsigned depth_ = 0;  // of make_left_out()
 };

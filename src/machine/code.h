@@ -111,6 +111,7 @@ struct Code {
   std::vector<Instruction> instructions;  // by address / 16
   std::vector<Action> actions;            // one an instruction; of a recorded kernel none
   std::vector<ptx::Inst> operations;
+  std::vector<std::uint64_t> literals;  // constant bank 2 of code that no file holds
   // Of each instruction the line of the PTX that it comes from, with its text; none where the cubin has no
   // such information
   std::vector<std::uint32_t> ptx_lines;

@@ -228,6 +228,7 @@ void set_code(ptx::Function& f, MadeCode made, Views& views) {
   code->generation = made.generation;
   code->words = std::move(made.words);
   code->instructions = std::move(made.instructions);
+  code->literals = std::move(made.literals);
   f.code.clear();
   f.constants.clear();
   f.branch_tables.clear();

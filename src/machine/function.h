@@ -33,6 +33,7 @@ struct MadeCode {
   std::vector<std::uint32_t> ptx_lines;  // of each instruction, in `ptx`
   std::uint32_t registers = 0, stack_bytes = 0;
   ConstantBanks banks;
+  std::vector<std::uint64_t> literals;  // constant bank 2
 };
 // `made` becomes the code of a kernel that was PTX. Throws Error(unsupported, "machine-instruction").
 void set_code(ptx::Function& function, MadeCode made, Views& views);

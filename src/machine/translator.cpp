@@ -216,8 +216,16 @@ std::optional<ptx::Operand> Translator::held_constant(const Operand& source, uns
       .kind = ptx::OperandKind::imm, .bytes = static_cast<std::uint8_t>(bytes), .index = it->second};
 }
 
+std::optional<ptx::Operand> Translator::literal(const Operand& source, unsigned bytes) {
+  const auto offset = static_cast<std::uint64_t>(source.value);
+  if (source.number != 2 || offset % bytes != 0 || offset / 8 >= code_.literals.size()) return std::nullopt;
+  const std::uint64_t word = code_.literals[offset / 8] >> 8 * (offset % 8);
+  return number(bytes == 8 ? word : word & 0xffffffffu, bytes);
+}
+
 // Bank 0 is known at launch. Bank 3 is in memory, where the host may change it between launches.
 ptx::Operand Translator::constant(const Operand& source, unsigned bytes) {
+  if (const std::optional<ptx::Operand> value = literal(source, bytes)) return *value;
   const ptx::Operand address = constant_place(source);
   if (source.number == 0) return launch_state(static_cast<std::uint32_t>(source.value), bytes);
   if (const std::optional<ptx::Operand> value = held_constant(source, bytes)) return *value;
@@ -355,6 +363,7 @@ ptx::Operand Translator::halves(const Operand& source) {
       return pair;
     }
     case OperandKind::constant: {
+      if (const std::optional<ptx::Operand> value = literal(source, 8)) return *value;
       const ptx::Operand place = constant_place(source);
       if (source.number == 0) return launch_state(static_cast<std::uint32_t>(source.value), 8);
       if (const std::optional<ptx::Operand> value = held_constant(source, 8)) return *value;

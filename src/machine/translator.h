@@ -123,6 +123,7 @@ class Translator {
   ptx::Operand constant(const Operand& source, unsigned bytes);
   ptx::Operand constant_place(const Operand& source);
   std::optional<ptx::Operand> held_constant(const Operand& source, unsigned bytes);
+  std::optional<ptx::Operand> literal(const Operand& source, unsigned bytes);
 
   const Layout& layout_;
   std::vector<ptx::Constant>& constants_;
