@@ -52,6 +52,9 @@ struct Lifted {
   std::map<std::string, ptx::Constant> symbols;  // of the variables "symbol.N"
 };
 
+// Attribute of operations whose machine code branches: what is behind them is of another block there.
+inline constexpr const char* divides_a_block = "divides-a-block";
+
 // The variable that stands for a state space.
 llvm::GlobalVariable* space_variable(llvm::Module& module, const char* name, unsigned number);
 

@@ -40,6 +40,19 @@ Effect effect_of(const Inst& inst) {
   }
 }
 
+// Quotients and roots have a sequence for most operands and another one for the rest.
+bool has_slow_path(const Inst& inst) {
+  switch (inst.op) {
+    case Op::div:
+    case Op::rem:
+      return ptx::is_float(inst.type) ? !inst.mods.approx && !inst.mods.full
+                                      : ptx::size_of(inst.type) == 8 && inst.src[1].kind == OperandKind::reg;
+    case Op::rcp: return !inst.mods.approx && !inst.mods.ftz;
+    case Op::sqrt: return !inst.mods.approx;
+    default: return false;
+  }
+}
+
 bool Lifter::convert_address(const Inst& inst) {
   Value* a = inst.frame_relative ? b_.CreatePtrToInt(frame_at(inst), b_.getInt64Ty()) : src(inst, 0);
   const Space space = inst.mods.space;
@@ -195,6 +208,7 @@ void Lifter::opaque(const Inst& inst, Effect effect) {
                                 llvm::FunctionType::get(result, argument_types, false))
           .getCallee());
   if (fresh) describe(*callee, effect);
+  if (fresh && has_slow_path(inst)) callee->addFnAttr(divides_a_block);
   llvm::CallInst* call = b_.CreateCall(callee, arguments);
   unsigned n = 0;
   for (unsigned i = 0; i < inst.dst_count; ++i) {

@@ -99,6 +99,12 @@ struct Node {
   unsigned ready = 0;     // when its operands are there
 };
 
+bool divides(const Instruction& i) {
+  const auto* call = llvm::dyn_cast<llvm::CallBase>(&i);
+  const llvm::Function* callee = call == nullptr ? nullptr : call->getCalledFunction();
+  return callee != nullptr && callee->hasFnAttribute(divides_a_block);
+}
+
 // One block.
 class Scheduler {
  public:
@@ -130,13 +136,19 @@ class Scheduler {
     ++nodes_[to].waits;
   }
 
-  // Operands, and the order of accesses that may meet. A wall keeps its place among all of them; operations
-  // that lanes do together keep theirs among each other.
+  // Operands, and the order of accesses that may meet. Nothing passes what divides a block: the vendor's
+  // assembler writes out quotients and roots before it orders instructions. A wall keeps its place among all
+  // of them; operations that lanes do together keep theirs among each other.
   void depend() {
     std::vector<std::uint32_t> loads, stores;
-    std::uint32_t wall = none, together = none;
+    std::uint32_t wall = none, together = none, division = none, part = 0;
     for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
       Instruction& i = *nodes_[n].instruction;
+      if (division != none) edge(division, n);
+      if (divides(i)) {
+        for (; part < n; ++part) edge(part, n);
+        division = n;
+      }
       for (const Value* o : i.operands())
         if (const auto it = number_.find(o); it != number_.end()) edge(it->second, n);
       const bool load = llvm::isa<llvm::LoadInst>(i), store = llvm::isa<llvm::StoreInst>(i);
