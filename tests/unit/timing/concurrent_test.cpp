@@ -79,6 +79,16 @@ struct Concurrent : testing::Test {
   std::vector<std::unique_ptr<stream::ExecutedLaunch>> sources;
 };
 
+TEST_F(Concurrent, WithColdCachesOneLaunchRunsAtATime) {
+  Options options;
+  options.cold_caches = true;
+  begin(options);
+  EXPECT_FALSE(s->gpu.full());
+  start({}, 0, "spin", 1, 32, s->allocate(256), 10u);
+  EXPECT_TRUE(s->gpu.full());
+  finish();
+}
+
 TEST_F(Concurrent, SmallKernelsTakeNoLongerThanAlone) {
   const std::uint64_t data = s->allocate(4096);
   const std::uint64_t one = alone("spin", 4, 64, data, 1000u);
