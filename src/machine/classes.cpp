@@ -97,6 +97,12 @@ bool has(std::string_view mnemonic, std::string_view modifier) {
   return any_modifier(mnemonic, [&](std::string_view part) { return part == modifier; });
 }
 
+// Of a conversion: "F2F.F64.F32", "I2F.U64", and what forms.csv calls "F2F.64".
+bool is_of_64_bits(std::string_view mnemonic) {
+  return any_modifier(mnemonic,
+                      [](std::string_view part) { return part.ends_with("64") && part.size() <= 3; });
+}
+
 unsigned number_of(std::string_view digits) {
   unsigned value = 0;
   if (digits.empty() || digits.size() > 3) return 0;
@@ -182,6 +188,7 @@ ptx::Inst decode(const Meaning& meaning, std::string_view mnemonic) {
   inst.op = meaning.op;
   inst.op_class = meaning.op_class;
   inst.type = meaning.type;
+  if (meaning.op_class == OpClass::convert && is_of_64_bits(mnemonic)) inst.op_class = OpClass::convert64;
   ptx::Mods& mods = inst.mods;
   mods.space = meaning.space;
   switch (meaning.op) {

@@ -73,6 +73,7 @@ VALUES = {
     "--order": "gto",
     "--policy": "mps",
     "--results": "late",
+    "--cache-control": "all",
     "--stack": "4KiB",
 }
 # Options that need another one to be understood.

@@ -19,5 +19,16 @@ TEST(Classes, EveryInstructionThatIsExecutedHasOne) {
       EXPECT_TRUE(table.of(row.mnemonic).known) << std::string(row.mnemonic);
 }
 
+// As disassemblers write them, and as forms are called.
+TEST(Classes, ConversionsOf64BitsAreOfTheirOwn) {
+  const SassTable table = SassTable::of_version(75);
+  const auto class_of = [&](const char* mnemonic) { return decode(table.of(mnemonic), mnemonic).op_class; };
+  for (const char* wide : {"F2F.F64.F32", "F2F.F32.F64", "F2F.64", "F2I.F64.TRUNC", "F2I.S64.TRUNC",
+                           "I2F.F64", "I2F.U64", "I2F.F64.S64.RP", "FRND.F64.FLOOR"})
+    EXPECT_EQ(class_of(wide), ptx::OpClass::convert64) << wide;
+  for (const char* narrow : {"F2F.F16.F32", "F2I.TRUNC.NTZ", "I2F.U32.RP", "I2F", "FRND.FLOOR"})
+    EXPECT_EQ(class_of(narrow), ptx::OpClass::convert) << narrow;
+}
+
 }  // namespace
 }  // namespace simtlab::machine
