@@ -188,6 +188,7 @@ def run(options, folder):
         if "instructions" in options.kinds:
             kernels = instructions.generate(forms, options.limit, options.seed)
             trust.compare("instructions", ptxas, architecture, kernels)
+        programs.Program.open_rounding = options.own or "0" not in options.levels
         for kind, shape in (("random", programs.Program), ("loops", loops.Few)):
             if kind in options.kinds:
                 of_kind = programs.generate(options.random, options.seed, int(architecture[3:]), shape)

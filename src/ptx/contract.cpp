@@ -73,9 +73,15 @@ class Contraction {
     const Inst& product = code_[r.definition];
     if (!is_plain_product(product) || product.type != sum.type || product.mods.ftz != sum.mods.ftz)
       return no_pc;
-    for (const Operand& factor : product.src)
-      if (factor.kind == OperandKind::reg && written_since(factor.index, r.definition)) return no_pc;
     return r.definition;
+  }
+  // Factors that have other values at the sum are kept.
+  void keep_factors(std::uint32_t product) {
+    for (unsigned k = 0; k < 2; ++k) {
+      const Operand& factor = code_[product].src[k];
+      if (factor.kind == OperandKind::reg && written_since(factor.index, product))
+        kept_[product] = static_cast<std::uint8_t>(kept_[product] | 1u << k);
+    }
   }
   bool written_since(std::uint32_t reg, std::uint32_t pc) const {
     return last_write_[reg] != no_pc && last_write_[reg] >= pc;
@@ -84,13 +90,16 @@ class Contraction {
   void find_sums() {
     block_of_ = build_cfg(function_.fn).block_of;
     last_write_.assign(registers_.size(), no_pc);
+    kept_.assign(code_.size(), 0);
     Accesses now;
     for (std::uint32_t pc = 0; pc < code_.size(); ++pc) {
       if (is_plain_sum(code_[pc])) {
         Sum sum{.pc = pc};
         for (unsigned operand = 0; operand < 2; ++operand) {
           sum.products[operand] = product_in(code_[pc], pc, operand);
-          if (sum.products[operand] != no_pc) ++registers_[code_[pc].src[operand].index].fusable;
+          if (sum.products[operand] == no_pc) continue;
+          ++registers_[code_[pc].src[operand].index].fusable;
+          keep_factors(sum.products[operand]);
         }
         sums_.push_back(sum);
       }
@@ -126,18 +135,31 @@ class Contraction {
     }
   }
 
-  // In front of the sum: the operand with its sign changed.
-  Operand negated(const Inst& sum, const Operand& operand) {
-    Inst sign = sum;
-    sign.op = Op::neg;
-    sign.mods = {};
-    sign.src_count = 1;
-    sign.src = {operand};
-    sign.dst[0].index = static_cast<std::uint32_t>(function_.registers.size());
-    function_.registers.push_back(function_.registers[sum.dst[0].index]);
-    sign.guard = {};
-    fused_.push_back(sign);
-    return sign.dst[0];
+  // The operand, moved or with its sign changed, in a register of its own.
+  Operand made(Op op, const Inst& like, const Operand& operand) {
+    Inst inst = like;
+    inst.op = op;
+    inst.mods = {};
+    if (op == Op::mov) {
+      const unsigned bytes = size_of(like.type);
+      inst.type = bytes == 2 ? Type::b16 : bytes == 4 ? Type::b32 : Type::b64;
+      inst.op_class = OpClass::int_alu;
+    }
+    inst.src_count = 1;
+    inst.src = {operand};
+    inst.dst[0].index = static_cast<std::uint32_t>(function_.registers.size());
+    function_.registers.push_back(function_.registers[like.dst[0].index]);
+    inst.guard = {};
+    fused_.push_back(inst);
+    return inst.dst[0];
+  }
+  Operand negated(const Inst& sum, const Operand& operand) { return made(Op::neg, sum, operand); }
+
+  // In the place of a product: what is kept of its factors.
+  void replace(std::uint32_t pc) {
+    Inst& product = code_[pc];
+    for (unsigned k = 0; k < 2; ++k)
+      if ((kept_[pc] >> k & 1u) != 0) product.src[k] = made(Op::mov, product, product.src[k]);
   }
 
   void fuse(Inst sum) {
@@ -161,8 +183,9 @@ class Contraction {
     std::vector<std::uint32_t> moved(code_.size() + 1);
     for (fusing_ = 0; fusing_ < code_.size(); ++fusing_) {
       moved[fusing_] = static_cast<std::uint32_t>(fused_.size());
-      if (goes[fusing_]) continue;
-      if (operand_[fusing_] == nothing)
+      if (goes[fusing_])
+        replace(fusing_);
+      else if (operand_[fusing_] == nothing)
         fused_.push_back(code_[fusing_]);
       else
         fuse(code_[fusing_]);
@@ -182,6 +205,7 @@ class Contraction {
   std::vector<std::uint32_t> block_of_, last_write_;
   std::vector<Sum> sums_;
   std::vector<std::uint8_t> operand_;  // of a sum, by pc: which of its two it takes in
+  std::vector<std::uint8_t> kept_;     // of a product, by pc: factors that change before a sum
   std::vector<Inst> fused_;
   std::uint32_t fusing_ = 0;
 };

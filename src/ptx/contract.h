@@ -8,7 +8,8 @@
 //  - they lie in one block, and the product is not guarded;
 //  - every use of the product is such a sum; a product that anything else reads stays, and so do its sums;
 //  - a sum of two products takes in its first operand, unless that has other sums and the second has not.
-// It fuses across copies and signs, too: those products stay here.
+// It fuses across copies and signs, too, and where PTX writes the register of a product more than once: those
+// products stay here.
 #pragma once
 
 #include "ptx/decode.h"

@@ -86,6 +86,8 @@ class Program:
     WORDS, WIDES, SINGLES, DOUBLES, HALVES, PREDICATES = 8, 4, 5, 3, 3, 5
     BLOCK_WORDS, BLOCK_WIDES, BLOCK_PREDICATES = 5, 3, 2
 
+    open_rounding = True  # products and sums that an assembler may fuse; ptxas -O0 does not
+
     def __init__(self, number, seed, generation):
         self.draw, self.generation = random.Random(f"{seed}/{number}"), generation
         self.name, self.number, self.seed = f"p{number}", number, seed
@@ -176,6 +178,22 @@ class Program:
         self.emit(f"{op}.cc.u32 {a[0]}, {a[1]}, {a[2]};")
         self.emit(f"{op}c.cc.u32 {a[3]}, {a[4]}, {a[5]};")
         self.emit(f"{op}c.u32 {a[6]}, {a[7]}, {a[8]};")
+
+    def product_and_sum(self):
+        """With the rounding left open: a fused multiply-add, but of ptxas -O0, which has two operations."""
+        d, names = self.draw, self.operands()
+        kind, first, second, third, result = d.choice(
+            [("f32", "f", "e", "i", "F"), ("f64", "g", "j", "l", "G"), ("f16x2", "x", "y", "z", "H")]
+        )
+        register = "b32" if kind == "f16x2" else kind
+        a, b, c, out = (names[n] for n in (first, second, third, result))
+        terms = d.choice([f"{c}, %product", f"%product, {c}"])
+        self.emit(f"{{ .reg .{register} %product;")
+        self.emit(f"mul.{kind} %product, {a}, {b};")
+        self.emit(f"{d.choice(['add', 'sub'])}.{kind} {out}, {terms};")
+        if d.random() < 0.2 and kind == "f32":
+            self.emit(f"{d.choice(['add', 'max'])}.f32 {names['F']}, %product, {b};")
+        self.emit("}")
 
     def division(self):
         op, sign = self.draw.choice(["div", "rem"]), self.draw.choice(["u32", "s32", "u64", "s64"])
@@ -393,6 +411,8 @@ class Program:
     def statement(self, budget, together):
         d = self.draw
         kinds = {"simple": 12, "chain": 1, "division": 0.3}
+        if self.open_rounding and not self.in_function:
+            kinds["product_and_sum"] = 0.6
         if not self.in_function:
             kinds |= {"of_block": 3, "own_memory": 4, "read_only": 1, "commutative": 1, "own_atomic": 1}
         if budget > 2 and self.depth < 4:
