@@ -4,10 +4,12 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "assembler/clean.h"
 #include "assembler/forward.h"
 #include "assembler/narrow.h"
+#include "assembler/predicate.h"
 #include "assembler/select.h"
 #include "assembler/signs.h"
 #include "assembler/test_bits.h"
@@ -46,6 +48,43 @@ TEST(SelectWarp, ShufflesHaveNumbersInTheInstruction) {
               HasSubstr("SHFL.BFLY"));
   EXPECT_THAT(selected("shfl.sync.bfly.b32 %r3, %r1, 0, 31, -1;\n  st.global.u32 [%a], %r3;", 80),
               HasSubstr(", 0, 31"));
+}
+
+TEST(ConstantBank, NumbersOfF64ThatAreNoImmediatesLieThereUpToAmpere) {
+  const std::string body =
+      "{ .reg .f64 %d<4>; ld.global.f64 %d1, [%a]; fma.rn.f64 %d2, %d1, 0d3FB999999999999A, %d1;\n"
+      "add.f64 %d3, %d2, 0d3FB999999999999A; add.f64 %d3, %d3, 0d3FE0000000000000; st.global.f64 [%a], %d3; "
+      "}";
+  for (const unsigned generation : {70u, 80u, 86u}) {
+    Program program;
+    EXPECT_THAT(selected(body, generation, &program), HasSubstr("DFMA"));
+    EXPECT_EQ(program.literals, (std::vector<std::uint64_t>{0x3FB999999999999A}))
+        << "once; 0.5 is an immediate";
+  }
+  Program program;
+  selected(body, 90, &program);
+  EXPECT_TRUE(program.literals.empty());
+}
+
+// As long as ptxas guards them: 7 instructions and a jump, 19 and a jump where an arm loads.
+TEST(Guards, ArmsOfAnIfAreGuardedUpToALength) {
+  const auto branches = [](unsigned count, bool loads) {
+    const auto arm = [&](const char* factor) {
+      std::string out = loads ? "ld.global.u32 %r5, [%a+8]; " : "";
+      for (unsigned i = 0; i < count; ++i) out += std::string("mad.lo.u32 %r4, %r4, %r1, ") + factor + "; ";
+      return out + (loads ? "add.u32 %r4, %r4, %r5; " : "");
+    };
+    Program program;
+    selected("mov.u32 %r4, %r1; setp.lt.s32 %p1, %r2, 7; @%p1 bra E; " + arm("%r2") +
+                 "bra M; E: " + arm("%r1") + "M: st.global.u32 [%a], %r4;",
+             80, &program);
+    predicate(program);
+    return text_of(program).find("BRA") != std::string::npos;
+  };
+  EXPECT_FALSE(branches(6, false));
+  EXPECT_TRUE(branches(10, false));
+  EXPECT_FALSE(branches(10, true));
+  EXPECT_TRUE(branches(22, true));
 }
 
 TEST(TestBits, ALogicOperationTellsWhetherItsResultIsZero) {
