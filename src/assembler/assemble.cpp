@@ -22,6 +22,7 @@
 #include "assembler/test_bits.h"
 #include "assembler/uniform_registers.h"
 #include "assembler/update.h"
+#include "assembler/yield.h"
 #include "base/error.h"
 #include "machine/code.h"
 #include "ptx/fold.h"
@@ -111,6 +112,7 @@ Program program_of(ptx::VirtualFunction work, const ptx::Module& module, unsigne
   hoist(selected);
   predicate(selected);
   converge(selected);
+  yield_in_loops(selected);
   update_in_place(selected);
   clean(selected);
   if (for_warps) use_uniform_registers(selected);

@@ -16,9 +16,9 @@
 namespace simtlab::assembler {
 namespace {
 
-// Registers that may be in use at once where a value that is easily made again stays in one, and where one
+// Registers that may be in use at once where an address from a constant bank stays in two, and where a value
 // stays that takes a computation.
-constexpr unsigned most_for_easy = 28, most_for_hard = 56;
+constexpr unsigned most_for_address = 28, most_for_hard = 56;
 constexpr std::size_t many_writers = 8;
 
 // Before each loop a block that all ways to it lead through.
@@ -171,6 +171,14 @@ class Hoisting {
            std::ranges::any_of(blocks, [&](std::uint32_t b) { return flow_.contains(loop, b); });
   }
 
+  // As ptxas does it: a number or a word of a constant bank is made again in each round, an address of two
+  // words stays in its registers. In its code for 700 kernels 4,700 of 5,100 such numbers are made in the loop.
+  unsigned most_in_use_for(const Instruction& i, std::uint32_t reg) const {
+    if (!i.remakes) return most_for_hard;
+    const bool from_bank = i.code.operand_count() > 1 && i.code.operands[1].kind == machine::OperandKind::constant;
+    return width_of(reg) == 2 && from_bank ? most_for_address : 0;
+  }
+
   // The only result; none: it may not leave the loop.
   std::uint32_t result_that_may_leave(const Instruction& i, std::uint32_t loop) const {
     if (!computes(p_, i)) return none;
@@ -227,7 +235,7 @@ class Hoisting {
               same != made.end() && p_.registers[same->second].width == 1 && p_.registers[reg].width == 1;
           if (shared) now_[reg] = same->second;
           const unsigned more = width_of(reg);
-          const bool fits = used + more <= std::min(most, code[k].remakes ? most_for_easy : most_for_hard);
+          const bool fits = used + more <= std::min(most, most_in_use_for(code[k], reg));
           leaves = shared || fits;
           if (leaves) move_writer(reg, b, before);
           if (!shared && fits) {

@@ -49,8 +49,9 @@ llvm::GlobalVariable* space_variable(llvm::Module& module, const char* name, uns
 Lifter::Lifter(const ptx::VirtualFunction& f, const Program& program, llvm::LLVMContext& context)
     : kernel_(f), program_of_(program), ptx_(program.module), context_(context), b_(context) {
   out_.module = std::make_unique<llvm::Module>("kernel", context);
-  // Pointers of 64 bits everywhere; integers of 16, 32 and 64 bits are what registers hold.
-  out_.module->setDataLayout("e-i64:64-i128:128-v16:16-v32:32-n16:32:64");
+  // Pointers of 64 bits everywhere; integers of 16 and 32 bits are what registers hold, so
+  // that no counter of a loop is made wider.
+  out_.module->setDataLayout("e-i64:64-i128:128-v16:16-v32:32-n16:32");
   auto* type = llvm::FunctionType::get(b_.getVoidTy(), false);
   out_.function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, "kernel", *out_.module);
   out_.function->addFnAttr(llvm::Attribute::NullPointerIsValid);
