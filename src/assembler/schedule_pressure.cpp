@@ -29,6 +29,9 @@ constexpr std::uint64_t worth_it = 64;
 constexpr int worth_moving = 4;
 // Six predicates may be alive, for one is needed to move others about.
 constexpr int most_live_predicates = 6;
+// An instruction of fixed latency is waited for at most so long, and only for what leads to a load: its rank is
+// so much above the others' (expected_latency()).
+constexpr std::int64_t longest_wait = 8, load_ahead = 20;
 
 // Registers in use: of 32 bits, predicates, and uniform ones, of which there are more than enough.
 struct InUse {
@@ -316,10 +319,29 @@ class PressureScheduler {
       for (std::size_t g = 0; g < sets->size(); ++g)
         if (is_allowed(g) && !(*sets)[g].empty() && (best == nullptr || *(*sets)[g].begin() < *best))
           best = &*(*sets)[g].begin();
+      if (best != nullptr && sets == &ready_) return worth_waiting_for(best->second);
       if (best != nullptr) return best->second;
     }
     if (!growing_.empty()) return growing_.begin()->second;
     return *final_.begin();
+  }
+
+  // What a load's address still needs is waited for: what could issue meanwhile is kept for the cycles that the
+  // load itself takes. ptxas orders so.
+  std::uint32_t worth_waiting_for(std::uint32_t n) const {
+    const auto now = static_cast<std::int64_t>(times_.now());
+    std::int64_t most = static_cast<std::int64_t>(ranks_[n]) + load_ahead;
+    for (std::size_t g = 0; g < waiting_.size(); ++g) {
+      if (!is_allowed(g)) continue;
+      for (const auto& [time, m] : waiting_[g]) {
+        if (time > now + longest_wait) break;
+        const std::int64_t rank = static_cast<std::int64_t>(ranks_[m]) - (time - now);
+        if (rank <= most) continue;
+        most = rank;
+        n = m;
+      }
+    }
+    return n;
   }
 
   const ScheduleGraph& graph_;
