@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::uint32_t none = no_pc;
 constexpr unsigned look_ahead = 64;  // instructions between one that is taken in and its user
+constexpr std::size_t most_products = 4;  // of one product, in sums that are far away
 constexpr std::int64_t largest_offset = (1 << 23) - 1;  // of an access in machine code: 24 bits with sign
 
 class Folder {
@@ -104,12 +105,16 @@ class Folder {
     }
     return true;
   }
+  // Nobody writes its operands twice.
+  bool keeps_anywhere(std::uint32_t from) const {
+    const Inst& inst = f_.code[from];
+    for (unsigned i = 0; i < inst.src_count; ++i)
+      if (is_register(inst.src[i]) && defs_[inst.src[i].index] > 1) return false;
+    return true;
+  }
   bool keeps_for_all(std::uint32_t from) const {
     const Inst& inst = f_.code[from];
-    bool single = true;
-    for (unsigned i = 0; i < inst.src_count; ++i)
-      single = single && (!is_register(inst.src[i]) || defs_[inst.src[i].index] <= 1);
-    if (single) return true;
+    if (keeps_anywhere(from)) return true;
     for (unsigned k = 0; k < inst.dst_count; ++k)
       if (is_register(inst.dst[k]))
         for (const std::uint32_t user : uses(inst.dst[k].index))
@@ -313,7 +318,7 @@ class Folder {
       f_.code[d].fold = kind;
       if (kind != Fold::sign) inst.takes = kind;
     }
-    if (inst.takes == Fold::wide) share_wide(inst);
+    if (inst.takes == Fold::wide || inst.takes == Fold::product || inst.takes == Fold::shift) share(inst);
   }
 
   bool only_user(std::uint32_t producer, std::uint32_t user) const {
@@ -341,8 +346,9 @@ class Folder {
   Fold kind_in_sum(const Inst& user, const Inst& made, std::uint32_t producer, std::uint32_t pc) const {
     const unsigned bytes = size_of(user.type);
     if (made.op == Op::mul && made.mods.mul == MulMode::wide && bytes == 8 && size_of(made.type) == 4)
-      return summed_everywhere(made) && keeps_for_all(producer) ? Fold::wide : Fold::none;
-    if (!only_user(producer, pc) || size_of(types_[made.dst[0].index]) != bytes) return Fold::none;
+      return summed_everywhere(made, 8) && keeps_for_all(producer) ? Fold::wide : Fold::none;
+    if (size_of(types_[made.dst[0].index]) != bytes) return Fold::none;
+    if (!only_user(producer, pc) && !moves_to_users(user, made, producer)) return Fold::none;
     if (made.op == Op::mul && made.mods.mul == MulMode::lo && bytes == 4)
       return made.shifts ? Fold::shift : Fold::product;
     if (made.op == Op::shl && is_number(made.src[1])) return Fold::shift;
@@ -350,11 +356,20 @@ class Folder {
     return Fold::none;
   }
 
-  // 64-bit sums only, none of which has taken in something else.
-  bool summed_everywhere(const Inst& product) const {
+  // Into loops as well, as ptxas has it: a step of a loop that is a product stands in each round as a
+  // multiply-add, the sum of two terms as a sum of three. Of 32 bits; differences would need a term's opposite.
+  bool moves_to_users(const Inst& user, const Inst& made, std::uint32_t producer) const {
+    if (size_of(user.type) != 4 || !keeps_anywhere(producer) || !summed_everywhere(made, 4)) return false;
+    const Uses all = uses(made.dst[0].index);
+    if (std::ranges::any_of(all, [&](std::uint32_t u) { return f_.code[u].op == Op::sub; })) return false;
+    return is_sum(made) ? all.size() == 1 : all.size() <= most_products;
+  }
+
+  // Sums of so many bytes only, none of which has taken in something else.
+  bool summed_everywhere(const Inst& product, unsigned bytes) const {
     for (const std::uint32_t user : uses(product.dst[0].index)) {
       const Inst& inst = f_.code[user];
-      if (!is_sum(inst) || !plain(inst) || !is_integer(inst.type) || size_of(inst.type) != 8 ||
+      if (!is_sum(inst) || !plain(inst) || !is_integer(inst.type) || size_of(inst.type) != bytes ||
           inst.takes != Fold::none || inst.fold != Fold::none)
         return false;
       if (inst.src[0] == inst.src[1] || (inst.op == Op::sub && inst.src[0] == product.dst[0])) return false;
@@ -362,11 +377,11 @@ class Folder {
     return true;
   }
   // The other sums of the same product take it in, too.
-  void share_wide(const Inst& user) {
+  void share(const Inst& user) {
     for (unsigned i = 0; i < user.src_count; ++i) {
       const std::uint32_t d = definition(user.src[i]);
-      if (d == none || f_.code[d].fold != Fold::wide) continue;
-      for (const std::uint32_t other : uses(f_.code[d].dst[0].index)) f_.code[other].takes = Fold::wide;
+      if (d == none || f_.code[d].fold != user.takes) continue;
+      for (const std::uint32_t other : uses(f_.code[d].dst[0].index)) f_.code[other].takes = user.takes;
     }
   }
 
