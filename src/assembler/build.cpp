@@ -418,15 +418,18 @@ const Form* Builder::form_with_registers(std::string_view mnemonic, std::span<Va
     best_set = set;
     least = count;
   }
-  for (std::size_t k = 0; best != nullptr && k < values.size(); ++k) {
-    if ((best_set >> k & 1u) == 0) continue;
-    Value in_place = values[k];
-    in_place.negated = in_place.absolute = in_place.inverted = false;
-    in_place.half = in_place.part = 0;
-    values[k].ref = in_register(in_place);
-    values[k].kind = Value::Kind::reg;
-  }
+  for (std::size_t k = 0; best != nullptr && k < values.size(); ++k)
+    if ((best_set >> k & 1u) != 0) put_in_register(values[k]);
   return best;
+}
+
+// Modifiers stay.
+void Builder::put_in_register(Value& value) {
+  Value plain = value;
+  plain.negated = plain.absolute = plain.inverted = false;
+  plain.half = plain.part = 0;
+  value.ref = in_register(plain);
+  value.kind = Value::Kind::reg;
 }
 
 Builder::Key Builder::key_of(const Value& value) {
@@ -440,6 +443,12 @@ Instruction& Builder::emit(std::string_view mnemonic, Ref result, std::initializ
   SIMTLAB_ASSERT(sources.size() <= values.size(), "an instruction has few sources");
   std::ranges::copy(sources, values.begin());
   const std::span<Value> given(values.data(), sources.size());
+  if (!reads_constants(generation_) && mnemonic != "LDC" && mnemonic != "ULDC") {
+    if (mnemonic == "MOV" && given[0].kind == Value::Kind::constant)
+      return emit("LDC", result, {given[0]}, {{"size", ""}});
+    for (Value& v : given)
+      if (v.kind == Value::Kind::constant) put_in_register(v);
+  }
   // 0 has a register of its own; that of a float is +0. Numbers of few bits (lanes, barriers) stay.
   const Form* form = form_for(mnemonic, given);
   const bool stays = form != nullptr && has_short_numbers(*form);
@@ -533,6 +542,11 @@ void Builder::move_word(Ref d, const Value& value) {
 
 void Builder::move(Ref d, const Value& value) {
   if (d.count == 1) return move_word(d, value);
+  if (value.kind == Value::Kind::constant && !reads_constants(generation_) && value.offset % 8 == 0) {
+    Instruction& i = emit("LDC", d, {value}, {{"size", "64"}});
+    i.remakes = !i.guarded();
+    return;
+  }
   for (const bool high : {false, true}) {
     Ref word = d;
     word.part = static_cast<std::uint8_t>(d.part + (high ? 1 : 0));

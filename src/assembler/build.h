@@ -75,6 +75,10 @@ std::optional<SourceValues> source_values(const Instruction& instruction);
 // HFMA2 that the pipe of products of matrices does; emit() knows it as HFMA2.MMA.
 bool on_tensor_pipe(const machine::Form& form);
 
+// Whether instructions of lanes read constant banks as operands. ptxas writes none for Hopper: constants come by
+// LDC and ULDC.
+inline bool reads_constants(unsigned generation) { return generation < 90; }
+
 struct FieldWord {
   std::string_view field, word;
 };
@@ -135,6 +139,7 @@ class Builder {
   void set_fields(Instruction& i, Fields fields);
   Instruction& append(Instruction i);
   void move_word(Ref d, const Value& value);
+  void put_in_register(Value& value);
 
   Program& program_;
   unsigned generation_;
