@@ -20,6 +20,7 @@
 #include "assembler/signs.h"
 #include "assembler/simplify.h"
 #include "assembler/test_bits.h"
+#include "assembler/uniform_constants.h"
 #include "assembler/uniform_registers.h"
 #include "assembler/update.h"
 #include "assembler/yield.h"
@@ -93,8 +94,11 @@ Program of_full_sm(const Program& selected, Program program) {
   return program;
 }
 
+// What goes to uniform registers
+enum class Uniform : std::uint8_t { none, constants, all };
+
 Program program_of(ptx::VirtualFunction work, const ptx::Module& module, unsigned generation,
-                   bool for_warps) {
+                   Uniform uniform) {
   std::string why;
   if (!expand(work, generation, why)) throw GivenUp{why};
   ptx::fold(work.fn, ptx::build_cfg(work.fn), work.registers);
@@ -115,7 +119,8 @@ Program program_of(ptx::VirtualFunction work, const ptx::Module& module, unsigne
   yield_in_loops(selected);
   update_in_place(selected);
   clean(selected);
-  if (for_warps) use_uniform_registers(selected);
+  if (uniform == Uniform::all) use_uniform_registers(selected);
+  if (uniform != Uniform::none) use_uniform_constants(selected);
   Program program = of_full_sm(selected, finished(selected, true));
   // An order that waits little has many values alive. Where registers did not suffice, the optimiser's may be
   // better.
@@ -138,11 +143,12 @@ bool wants_uniform_registers() {
 }
 
 Program program_of(const ptx::VirtualFunction& function, const ptx::Module& module, unsigned generation) {
-  static const bool uniform = wants_uniform_registers();
-  if (!uniform) return program_of(function, module, generation, false);
+  static const bool all = wants_uniform_registers();
   try {
-    return program_of(function, module, generation, true);
-  } catch (const NoUniformRegisters&) { return program_of(function, module, generation, false); }
+    return program_of(function, module, generation, all ? Uniform::all : Uniform::constants);
+  } catch (const NoUniformRegisters&) {
+    return program_of(function, module, generation, Uniform::none);
+  }
 }
 
 }  // namespace

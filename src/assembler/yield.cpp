@@ -12,11 +12,13 @@
 namespace simtlab::assembler {
 namespace {
 
+// On Hopper, only those whose results are waited for.
 bool may_wait(const Instruction& i) {
-  constexpr std::array<std::string_view, 4> atomics = {"ATOM", "ATOMG", "ATOMS", "RED"};
+  constexpr std::array<std::string_view, 2> waiting = {"ATOM", "ATOMG"}, others = {"ATOMS", "RED"};
   constexpr std::array<std::string_view, 3> loads = {"LD", "LDG", "LDS"};
   const std::string_view base = base_mnemonic(i.code);
-  if (is_one_of_names(base, atomics)) return true;
+  if (is_one_of_names(base, waiting)) return true;
+  if (i.code.generation < 90 && is_one_of_names(base, others)) return true;
   return is_one_of_names(base, loads) && i.code.mnemonic().find("STRONG") != std::string::npos;
 }
 
