@@ -61,12 +61,19 @@ class Measurement:
         command += ["--gpu", self.gpu, "--json"] + (["--set", setting] if setting else [])
         return sum(k["metrics"]["gpu.cycles"]["value"] for k in json.loads(output(command))["kernels"])
 
-    def change(self, kernel, setting):
-        return abs(self.cycles(kernel, setting) / self.base[kernel] - 1)
+    def change(self, kernel, setting, base):
+        return abs(self.cycles(kernel, setting) / base[kernel] - 1)
+
+    def base_of(self, key, value):
+        """A device to compare with: setting a value of the simple memory chooses it, so that both sides have it."""
+        if not key.startswith("dram."):
+            return self.base
+        return {kernel: self.cycles(kernel, f"{key}={value}") for kernel in KERNELS}
 
     def of(self, key, value):
         """The largest change and its kernel; None if the device cannot be moved in either direction."""
         largest = None
+        base = self.base_of(key, value)
         for factors in ((1 + STEP, 2), (1 - STEP, 0.5)):
             for factor in factors:
                 there = moved(value, factor)
@@ -74,7 +81,7 @@ class Measurement:
                     continue
                 setting = f"{key}={there}"
                 try:
-                    changes = [(self.change(kernel, setting), kernel) for kernel in KERNELS]
+                    changes = [(self.change(kernel, setting, base), kernel) for kernel in KERNELS]
                 except RuntimeError:
                     continue  # a number of sets that is not whole, no power of two: the next factor
                 largest = max(changes + ([largest] if largest else []))
