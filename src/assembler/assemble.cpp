@@ -146,9 +146,7 @@ Program program_of(const ptx::VirtualFunction& function, const ptx::Module& modu
   static const bool all = wants_uniform_registers();
   try {
     return program_of(function, module, generation, all ? Uniform::all : Uniform::constants);
-  } catch (const NoUniformRegisters&) {
-    return program_of(function, module, generation, Uniform::none);
-  }
+  } catch (const NoUniformRegisters&) { return program_of(function, module, generation, Uniform::none); }
 }
 
 }  // namespace

@@ -75,8 +75,8 @@ std::optional<SourceValues> source_values(const Instruction& instruction);
 // HFMA2 that the pipe of products of matrices does; emit() knows it as HFMA2.MMA.
 bool on_tensor_pipe(const machine::Form& form);
 
-// Whether instructions of lanes read constant banks as operands. ptxas writes none for Hopper: constants come by
-// LDC and ULDC.
+// Whether instructions of lanes read constant banks as operands. ptxas writes none for Hopper: constants come
+// by LDC and ULDC.
 inline bool reads_constants(unsigned generation) { return generation < 90; }
 
 struct FieldWord {

@@ -172,10 +172,12 @@ class Hoisting {
   }
 
   // As ptxas does it: a number or a word of a constant bank is made again in each round, an address of two
-  // words stays in its registers. In its code for 700 kernels 4,700 of 5,100 such numbers are made in the loop.
+  // words stays in its registers. In its code for 700 kernels 4,700 of 5,100 such numbers are made in the
+  // loop.
   unsigned most_in_use_for(const Instruction& i, std::uint32_t reg) const {
     if (!i.remakes || i.code.mnemonic() == "LDC") return most_for_hard;
-    const bool from_bank = i.code.operand_count() > 1 && i.code.operands[1].kind == machine::OperandKind::constant;
+    const bool from_bank =
+        i.code.operand_count() > 1 && i.code.operands[1].kind == machine::OperandKind::constant;
     return width_of(reg) == 2 && from_bank ? most_for_address : 0;
   }
 

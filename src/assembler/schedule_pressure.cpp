@@ -29,8 +29,8 @@ constexpr std::uint64_t worth_it = 64;
 constexpr int worth_moving = 4;
 // Six predicates may be alive, for one is needed to move others about.
 constexpr int most_live_predicates = 6;
-// An instruction of fixed latency is waited for at most so long, and only for what leads to a load: its rank is
-// so much above the others' (expected_latency()).
+// An instruction of fixed latency is waited for at most so long, and only for what leads to a load: its rank
+// is so much above the others' (expected_latency()).
 constexpr std::int64_t longest_wait = 8, load_ahead = 20;
 
 // Registers in use: of 32 bits, predicates, and uniform ones, of which there are more than enough.
@@ -326,8 +326,8 @@ class PressureScheduler {
     return *final_.begin();
   }
 
-  // What a load's address still needs is waited for: what could issue meanwhile is kept for the cycles that the
-  // load itself takes. ptxas orders so.
+  // What a load's address still needs is waited for: what could issue meanwhile is kept for the cycles that
+  // the load itself takes. ptxas orders so.
   std::uint32_t worth_waiting_for(std::uint32_t n) const {
     const auto now = static_cast<std::int64_t>(times_.now());
     std::int64_t most = static_cast<std::int64_t>(ranks_[n]) + load_ahead;

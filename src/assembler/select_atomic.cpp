@@ -93,6 +93,20 @@ void refuse_unknown(const Selector& s, const Inst& inst) {
     Selector::give_up("an atomic operation of this type in shared memory");
 }
 
+// Lanes that count in a word of shared memory: the unit counts those that name it. ptxas does so from Ampere
+// on, for unsigned words.
+bool counts_lanes(const Selector& s, const Inst& inst, bool wanted) {
+  return s.generation() >= 80 && inst.mods.space == Space::shared && inst.mods.atom == AtomOp::add &&
+         inst.type == Type::u32 && !wanted && s.known(inst.src[1]) == std::uint64_t{1};
+}
+
+void count_lanes(Selector& s, const Inst& inst) {
+  const Place at = s.place(inst, false);
+  Instruction& i = s.out().access("ATOMS", {}, at.base, at.offset, at.wide, {}, {});
+  set_word(s, i, "op", "POPC.INC");
+  set_word(s, i, "type", "32");
+}
+
 void atomic(Selector& s, const Inst& inst) {
   refuse_unknown(s, inst);
   Builder& out = s.out();
@@ -102,6 +116,8 @@ void atomic(Selector& s, const Inst& inst) {
   // RED is for global memory, and exchanges nothing.
   const bool reduces = !wanted && space == Space::global && op != AtomOp::exch && op != AtomOp::cas;
   const MemOrder order = inst.mods.order;
+  const bool unordered = order == MemOrder::relaxed || order == MemOrder::weak;
+  if (unordered && counts_lanes(s, inst, wanted)) return count_lanes(s, inst);
   const Place at = s.place(inst, !shared);
   const Value b = s.plain_source(inst, 1), c = op == AtomOp::cas ? s.plain_source(inst, 2) : zero();
   if (order == MemOrder::release || order == MemOrder::acq_rel || order == MemOrder::sc)

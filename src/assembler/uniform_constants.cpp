@@ -28,7 +28,6 @@ class UniformConstants {
       : p_(program),
         flow_(program),
         out_(program, program.generation),
-        scratch_out_(scratch_, program.generation),
         uniform_(program.registers.size(), false),
         writers_(program.registers.size()),
         readers_(program.registers.size()),
@@ -84,9 +83,8 @@ class UniformConstants {
       return is_load(i) && i.refs[d].count == r.width;
     }
     if (r.width != 2 || writers.size() != 2) return false;
-    return std::ranges::all_of(writers, [&](const Spot& s) {
-      return s.block == writers[0].block && number_of(at(s)).has_value();
-    });
+    return std::ranges::all_of(
+        writers, [&](const Spot& s) { return s.block == writers[0].block && number_of(at(s)).has_value(); });
   }
 
   // The nearest block before it where all lanes run together, in no loop that it is not in.
@@ -133,7 +131,7 @@ class UniformConstants {
     }
     words_ += p_.registers[reg].width;
     for (const Spot& s : writers_[reg]) {
-      Instruction made = of_warp(at(s));
+      Instruction made = in_uniform_datapath(out_, at(s), {}, {});
       if (block == first.block) {
         at(s) = std::move(made);
         continue;
@@ -155,31 +153,14 @@ class UniformConstants {
     return none;
   }
 
-  Instruction of_warp(const Instruction& i) {
-    const auto d = static_cast<std::size_t>(i.code.form->operand("Rd"));
-    const Ref result = i.refs[d];
-    scratch_.blocks.assign(1, {});
-    Instruction made;
-    if (const std::optional<std::uint64_t> bits = number_of(i)) {
-      made = *bits == 0 ? scratch_out_.emit("UMOV", result, {uniform_register(machine::zero_uniform)})
-                        : scratch_out_.emit("UMOV", result, {number(*bits)});
-    } else {
-      const machine::Operand& c = i.code.operands[static_cast<std::size_t>(i.code.form->operand("c"))];
-      Value v = parameter(static_cast<std::uint32_t>(c.value), result.count == 2);
-      v.bank = c.number;
-      made = scratch_out_.emit("ULDC", result, {v}, {{"size", result.count == 2 ? "64" : ""}});
-    }
-    made.line = i.line, made.file = i.file, made.source_line = i.source_line;
-    return made;
-  }
-
   void insert() {
     for (const Spot& s : gone_) at(s).writes = 0, at(s).code.form = nullptr;
     for (std::uint32_t b = 0; b < p_.blocks.size(); ++b) {
       std::vector<Instruction>& code = p_.blocks[b].code;
       std::erase_if(code, [](const Instruction& i) { return i.code.form == nullptr; });
       // Before the branch that ends it, if there is one.
-      const bool ends = !code.empty() && (code.back().target != none || base_mnemonic(code.back().code) == "EXIT");
+      const bool ends =
+          !code.empty() && (code.back().target != none || base_mnemonic(code.back().code) == "EXIT");
       code.insert(code.end() - (ends ? 1 : 0), std::make_move_iterator(in_front_[b].begin()),
                   std::make_move_iterator(in_front_[b].end()));
     }
@@ -188,11 +169,9 @@ class UniformConstants {
   Program& p_;
   const Flow flow_;
   Builder out_;
-  Program scratch_;  // of one block, for what is new
-  Builder scratch_out_;
   UniformSet uniform_;
-  std::vector<std::vector<Spot>> writers_, readers_;    // by register
-  std::vector<std::vector<Instruction>> in_front_;      // by block: what goes to its end
+  std::vector<std::vector<Spot>> writers_, readers_;  // by register
+  std::vector<std::vector<Instruction>> in_front_;    // by block: what goes to its end
   std::vector<Spot> gone_;
   // By bank, offset and width: block and register
   std::map<std::tuple<std::uint8_t, std::int64_t, std::uint8_t>,

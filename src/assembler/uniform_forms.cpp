@@ -16,7 +16,8 @@ using machine::OperandKind;
 struct Pair {
   std::string_view of_lanes, of_warp;
 };
-constexpr std::array<Pair, 15> uniform_names{{{"MOV", "UMOV"},
+constexpr std::array<Pair, 16> uniform_names{{{"MOV", "UMOV"},
+                                              {"LDC", "ULDC"},
                                               {"S2R", "S2UR"},
                                               {"IADD3", "UIADD3"},
                                               {"IADD3.X", "UIADD3.X"},
@@ -89,7 +90,7 @@ SourceValues with_loaded(SourceValues sources, const std::function<Ref(const Val
 constexpr Ref some_register{.reg = 0, .part = 0, .count = 1};
 
 bool is_load_of_constant(const Instruction& i, const SourceValues& sources) {
-  return i.code.mnemonic() == "MOV" && sources.count == 1 &&
+  return (i.code.mnemonic() == "MOV" || i.code.mnemonic() == "LDC") && sources.count == 1 &&
          sources.values[0].kind == Value::Kind::constant && sources.values[0].plain();
 }
 

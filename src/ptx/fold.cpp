@@ -10,7 +10,7 @@ namespace simtlab::ptx {
 namespace {
 
 constexpr std::uint32_t none = no_pc;
-constexpr unsigned look_ahead = 64;  // instructions between one that is taken in and its user
+constexpr unsigned look_ahead = 64;       // instructions between one that is taken in and its user
 constexpr std::size_t most_products = 4;  // of one product, in sums that are far away
 constexpr std::int64_t largest_offset = (1 << 23) - 1;  // of an access in machine code: 24 bits with sign
 
@@ -357,7 +357,8 @@ class Folder {
   }
 
   // Into loops as well, as ptxas has it: a step of a loop that is a product stands in each round as a
-  // multiply-add, the sum of two terms as a sum of three. Of 32 bits; differences would need a term's opposite.
+  // multiply-add, the sum of two terms as a sum of three. Of 32 bits; differences would need a term's
+  // opposite.
   bool moves_to_users(const Inst& user, const Inst& made, std::uint32_t producer) const {
     if (size_of(user.type) != 4 || !keeps_anywhere(producer) || !summed_everywhere(made, 4)) return false;
     const Uses all = uses(made.dst[0].index);

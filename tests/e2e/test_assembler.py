@@ -113,6 +113,27 @@ type = "f32"
 value = 1
 """
 
+STEPS = """.version 7.8
+.target sm_70
+.address_size 64
+.visible .entry k(.param .u64 out, .param .u32 n, .param .u32 m) {
+  .shared .align 4 .b32 kept[64];
+  .reg .b64 %d<4>;
+  .reg .b32 %r<9>;
+  .reg .pred %p<3>;
+  ld.param.u64 %d0, [out];
+  cvta.to.global.u64 %d0, %d0;
+  ld.param.u32 %r1, [n];
+  mov.u32 %r2, %tid.x;
+  ld.param.u32 %r3, [m];
+  ld.param.u32 %r4, [n];
+  mul.wide.u32 %d1, %r2, 4;
+  add.s64 %d1, %d0, %d1;
+  BODY
+  ret;
+}
+"""
+
 
 @unittest.skipUnless(LIBRARY.exists(), "built without LLVM 19")
 class Assembler(Case):
@@ -154,6 +175,57 @@ class Assembler(Case):
             warnings = json.dumps(kernel["tables"]["warnings"])
             self.assertIn("not-assembled", warnings)
             self.assertIn("special register", warnings)
+
+    def machine_code(self, body, generation):
+        """The kernel's instructions as disasm prints them, without places and control information."""
+        self.file("k.ptx", STEPS.replace("BODY", body.replace("; ", ";\n  ")))
+        text = self.ok("disasm", "k.ptx", "--assemble", f"sm_{generation}").stdout
+        lines = [line.split("---  ", 1)[-1].strip() for line in text.splitlines() if "---  " in line]
+        self.assertIn("EXIT", lines)
+        return lines
+
+    def test_hopper_reads_constants_by_loads_of_their_own(self):
+        body = "mul.lo.u32 %r4, %r2, %r1; add.u32 %r4, %r4, %r3; st.global.u32 [%d1], %r4;"
+        for generation, direct in ((70, True), (80, True), (86, True), (90, False)):
+            reads = [line.split()[0] for line in self.machine_code(body, generation) if "c[0x0]" in line]
+            with self.subTest(generation, reads=reads):
+                self.assertEqual(
+                    direct, any(not name.startswith(("LDC", "ULDC", "@", "MOV", "IMAD.MOV")) for name in reads)
+                )
+                self.assertEqual(not direct, all(name.startswith(("LDC", "ULDC")) for name in reads))
+        code = self.machine_code(body, 90)
+        self.assertTrue(any("UR" in line and line.startswith("IMAD") for line in code), "a factor of all lanes")
+
+    def test_a_step_that_is_a_product_stands_in_the_loop(self):
+        body = "mul.lo.u32 %r5, %r3, %r4;\nL: st.global.u32 [%d1], %r2; add.u32 %r2, %r2, %r5;"
+        body += " setp.lt.u32 %p0, %r2, 1000; @%p0 bra L;"
+        for generation in (70, 75, 80, 86, 90):
+            code = self.machine_code(body.replace("mul", "ld.param.u32 %r4, [m]; mul"), generation)
+            (end,) = [n for n, line in enumerate(code) if "BRA" in line and n + 1 < len(code)][:1]
+            loop = code[code.index(next(line for line in code if line.startswith("STG"))) : end]
+            with self.subTest(generation, code=code):
+                self.assertTrue(any(line.startswith("IMAD ") for line in code[end - 5 : end]), loop)
+
+    def test_lanes_that_wait_for_each_other_yield(self):
+        spin = "L: atom.global.cas.b32 %r4, [%d0], 0, 1; setp.ne.u32 %p0, %r4, 0; @%p0 bra L;"
+        count = "L: red.global.add.u32 [%d1], 1; add.u32 %r2, %r2, 1; setp.lt.u32 %p0, %r2, %r1; @%p0 bra L;"
+        plain = count.replace("red.global.add.u32 [%d1], 1", "st.global.u32 [%d1], %r2")
+        for body, yields in ((spin, (70, 75, 80, 86, 90)), (count, (70, 75, 80, 86)), (plain, ())):
+            for generation in (70, 75, 80, 86, 90):
+                with self.subTest(body, generation=generation):
+                    self.assertEqual(generation in yields, "YIELD" in self.machine_code(body, generation))
+
+    def test_lanes_that_count_in_shared_memory_are_counted(self):
+        for generation in (70, 75, 80, 86, 90):
+            for operation, counts in (
+                ("red.shared.add.u32 [%r6], 1;", generation >= 80),
+                ("red.shared.add.u32 [%r6], 2;", False),
+                ("red.shared.add.s32 [%r6], 1;", False),
+                ("atom.shared.add.u32 %r5, [%r6], 1; st.global.u32 [%d1], %r5;", False),
+            ):
+                with self.subTest(operation, generation=generation):
+                    code = self.machine_code("mov.u32 %r6, kept; " + operation, generation)
+                    self.assertEqual(counts, any("ATOMS.POPC.INC.32 RZ" in line for line in code))
 
 
 if __name__ == "__main__":

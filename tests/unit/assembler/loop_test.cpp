@@ -128,9 +128,9 @@ TEST_F(LoopOfOneBlock, ReciprocalsOfOneDivisorAreMadeOnceInFrontOfIt) {
   EXPECT_EQ(count(2, "IADD3"), 3u);
 }
 
-// Block 0, a loop of blocks 1 to 3, in it one of block 2, then block 4: each reads the number 4 from
+// Block 0, a loop of blocks 1 to 3, in it one of block 2, then block 4: each reads four times n from
 // registers of its own, the inner one from two.
-TEST(Hoist, ANumberOfNestedLoopsIsInOneRegister) {
+TEST(Hoist, AProductOfNestedLoopsIsInOneRegister) {
   Program program;
   Builder b{program, 80};
   program.generation = 80;
@@ -138,12 +138,14 @@ TEST(Hoist, ANumberOfNestedLoopsIsInOneRegister) {
   for (std::uint32_t k = 0; k < 4; ++k) program.blocks[k].next = k + 1;
   for (const auto& [block, depth] : {std::pair(1, 1u), {2, 2u}, {3, 1u}})
     program.blocks[static_cast<std::size_t>(block)].depth = depth;
+  b.start(0);
+  const Ref n = b.new_register();
+  b.move(n, parameter(0x170));
   const auto stores = [&](std::uint32_t block, unsigned times, std::uint32_t back) {
     b.start(block);
     for (unsigned k = 0; k < times; ++k) {
       const Ref four = b.new_register(), sum = b.new_register();
-      b.move(four, number(4));
-      program.blocks[block].code.back().remakes = true;
+      b.emit("SHF", four, {value_of(n), number(2), zero()}, {{"dir", "L"}, {"type", "U32"}});
       b.emit("IADD3", sum, {value_of(four), parameter(0x170 + 8 * k), zero()});
       b.access("STG", {}, four, 0, false, {value_of(sum)}, {});
     }
@@ -171,10 +173,25 @@ TEST(Hoist, ANumberOfNestedLoopsIsInOneRegister) {
         else
           EXPECT_NE(std::ranges::find(written, i.refs[k].reg), written.end()) << i.code.mnemonic();
       }
-  std::size_t numbers = 0;  // one for 4, one for the parameter that ends the loops
+  std::size_t products = 0;
   for (const Block& block : program.blocks)
-    for (const Instruction& i : block.code) numbers += i.remakes ? 1 : 0;
-  EXPECT_EQ(numbers, 2u);
+    for (const Instruction& i : block.code) products += i.code.mnemonic() == "SHF" ? 1 : 0;
+  EXPECT_EQ(products, 1u);
+}
+
+// As ptxas does it: a number or a word of a bank is made in each round, an address is not.
+TEST_F(LoopOfOneBlock, NumbersAreMadeInEachRoundAddressesInFrontOfIt) {
+  const Ref four = b_.new_register(), word = b_.new_register(), address = b_.new_register(2);
+  b_.move(four, number(4));
+  b_.move(word, parameter(0x170));
+  b_.move(address, parameter(0x178, true));
+  store(four);
+  store(word);
+  b_.access("STG", {}, address, 0, true, {value_of(counter_)}, {});
+  turn(counter_);
+  hoist(program_);
+  EXPECT_EQ(count(1, "MOV"), 2u) << "the address";
+  EXPECT_EQ(count(2, "MOV"), 2u) << "the number and the word";
 }
 
 TEST_F(LoopOfOneBlock, NumbersStayWhereRegistersAreShort) {

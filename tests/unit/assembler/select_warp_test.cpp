@@ -169,6 +169,15 @@ TEST(SelectAtomic, AResultThatNobodyReadsIsNotWanted) {
   EXPECT_THAT(selected("atom.global.exch.b32 %r3, [%a], %r1;", 80), HasSubstr("ATOMG.E.EXCH"));
 }
 
+TEST(SelectValues, HopperLoadsConstants) {
+  const std::string body = "ld.param.u32 %r3, [p];\n  add.u32 %r5, %r1, %r3;\n  st.global.u32 [%a], %r5;";
+  EXPECT_THAT(selected(body, 80), Not(HasSubstr("LDC")));
+  const std::string text = selected(body, 90);
+  EXPECT_THAT(text, HasSubstr("LDC"));
+  const std::size_t sum = text.find("IADD3");
+  EXPECT_THAT(text.substr(sum, text.find('\n', sum) - sum), Not(HasSubstr("c[")));
+}
+
 TEST(SelectAtomic, ReleasesHaveAFenceBeforeThem) {
   const std::string text = selected("red.release.gpu.global.add.u32 [%a], %r1;", 80);
   EXPECT_LT(text.find("MEMBAR"), text.find("RED"));

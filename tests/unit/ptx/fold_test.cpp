@@ -164,13 +164,19 @@ TEST(Fold, ThreeOperands) {
   EXPECT_EQ(fold_at(four, 5), none) << "it has three operands already";
 }
 
-TEST(Fold, OnlyWithinABlock) {
-  const std::string body =
-      "ld.shared.u32 %r1, [s]; mul.lo.s32 %r2, %r1, %r1; ld.shared.u32 %r4, [s]; setp.eq.s32 %p1, %r4, 0; "
-      "@%p1 "
-      "bra L; st.shared.u32 [s], %r1; L: add.s32 %r3, %r2, %r1;"
-      "st.shared.u32 [s], %r3;";
-  EXPECT_EQ(fold_at(body, 1), none);
+// As ptxas has it: a step of a loop that is a product is a multiply-add of each round.
+TEST(Fold, ProductsGoToTheSumsOfOtherBlocks) {
+  const auto body = [](const std::string& factor, const std::string& sums) {
+    return "ld.shared.u32 %r1, [s]; mul.lo.s32 %r2, " + factor +
+           "; ld.shared.u32 %r4, [s]; setp.eq.s32 %p1, %r4, 0; @%p1 bra L; st.shared.u32 [s], %r1; L: " +
+           sums;
+  };
+  const std::string sum = "add.s32 %r3, %r2, %r1; st.shared.u32 [s], %r3;";
+  EXPECT_EQ(fold_at(body("%r1, %r1", sum), 1), product);
+  EXPECT_EQ(fold_at(body("%r1, %r1", sum + "add.s32 %r5, %r2, %r4; st.shared.u32 [s], %r5;"), 1), product);
+  EXPECT_EQ(fold_at(body("%r1, %r1", sum + "st.shared.u32 [s], %r2;"), 1), none) << "somebody needs it";
+  EXPECT_EQ(fold_at(body("%r1, %r1", "sub.s32 %r3, %r1, %r2; st.shared.u32 [s], %r3;"), 1), none);
+  EXPECT_EQ(fold_at(body("%r1, %r1", "mov.u32 %r1, 7; " + sum), 1), none) << "a factor changes";
 }
 
 TEST(Fold, GuardedInstructionsStay) {
