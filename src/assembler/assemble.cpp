@@ -7,6 +7,7 @@
 #include "assembler/allocate.h"
 #include "assembler/balance.h"
 #include "assembler/clean.h"
+#include "assembler/combine_atomics.h"
 #include "assembler/control.h"
 #include "assembler/converge.h"
 #include "assembler/expand.h"
@@ -113,6 +114,7 @@ Program program_of(ptx::VirtualFunction work, const ptx::Module& module, unsigne
   clean(selected);
   test_bits(selected);
   add_signs(selected);
+  combine_atomics(selected);
   hoist(selected);
   predicate(selected);
   converge(selected);

@@ -517,6 +517,12 @@ void Builder::set_field(Instruction& i, machine::Name field, unsigned value) {
   i.code.fields[static_cast<std::size_t>(at)] = static_cast<std::uint16_t>(value);
 }
 
+void set_uniform_result(Instruction& i) {
+  const auto at = static_cast<std::size_t>(i.code.form->operand("URd"));
+  i.code.operands[at].number = uniform_result;
+  i.writes |= static_cast<std::uint16_t>(1u << at);
+}
+
 Ref Builder::in_register(const Value& value) {
   SIMTLAB_ASSERT(value.plain(), "modifiers belong to the instruction");
   if (value.kind == Value::Kind::reg && value.ref) return value.ref;

@@ -79,6 +79,10 @@ bool on_tensor_pipe(const machine::Form& form);
 // by LDC and ULDC.
 inline bool reads_constants(unsigned generation) { return generation < 90; }
 
+// The uniform register of instructions that give lanes a value by one, at once moved to a register of theirs.
+constexpr std::uint8_t uniform_result = 4;
+void set_uniform_result(Instruction& i);
+
 struct FieldWord {
   std::string_view field, word;
 };

@@ -15,9 +15,6 @@ using ptx::OperandKind;
 
 constexpr std::uint32_t whole_warp = 0xffffffffu;
 
-// Instructions that go on in the uniform datapath, right behind them: no other ones use it meanwhile.
-constexpr std::uint8_t uniform_result = 4;
-
 struct Members {
   Value mask;
   std::optional<std::uint32_t> known;
@@ -148,12 +145,6 @@ std::string_view reduction_word(ptx::AtomOp op) {
     case ptx::AtomOp::max: return "MAX";
     default: Selector::give_up("a reduction of this kind");
   }
-}
-
-void set_uniform_result(Instruction& i) {
-  const int at = i.code.form->operand("URd");
-  i.code.operands[static_cast<std::size_t>(at)].number = uniform_result;
-  i.writes |= static_cast<std::uint16_t>(1u << at);
 }
 
 void reduce(Selector& s, const Inst& inst) {

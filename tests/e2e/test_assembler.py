@@ -227,6 +227,26 @@ class Assembler(Case):
                     code = self.machine_code("mov.u32 %r6, kept; " + operation, generation)
                     self.assertEqual(counts, any("ATOMS.POPC.INC.32 RZ" in line for line in code))
 
+    def test_one_lane_does_what_all_do_in_one_place(self):
+        """Sums of one number are counts of lanes from Volta on, other values are reduced from Ampere on."""
+        mine, all_of_them = "[%d1]", "[%d0]"
+        for place in (mine, all_of_them):
+            for operation, counts, reduces in (
+                (f"red.global.add.u32 {place}, 3;", 70, None),
+                (f"red.global.add.s32 {place}, %r2;", None, 80),
+                (f"red.global.max.s32 {place}, %r2;", None, 80),
+                (f"red.global.add.f32 {place}, 0f3F800000;", None, None),
+            ):
+                for generation in (70, 75, 80, 86, 90):
+                    code = self.machine_code(operation, generation)
+                    with self.subTest(operation, generation=generation, code=code):
+                        one = place == all_of_them
+                        self.assertEqual(one and counts is not None, any(line.startswith("POPC") for line in code))
+                        self.assertEqual(
+                            one and reduces is not None and generation >= reduces,
+                            any(line.startswith("REDUX") for line in code),
+                        )
+
 
 if __name__ == "__main__":
     main()

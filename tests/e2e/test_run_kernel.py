@@ -152,8 +152,8 @@ class RunKernel(Case):
             (kernel,) = self.run_json(self.saxpy(), *SAXPY_LAUNCH, *words)["kernels"]
             return {k: v["value"] for k, v in kernel["metrics"].items()}
 
-        # 64 blocks of 8 warps, 14 instructions each of machine code, 20 of PTX, one of which is the predicated branch.
-        self.assertEqual(metrics()["gpu.instructions.warp"], 64 * 8 * 14)
+        # 64 blocks of 8 warps, 18 instructions each of machine code (Hopper loads its constants), 20 of PTX, one of which is the predicated branch.
+        self.assertEqual(metrics()["gpu.instructions.warp"], 64 * 8 * 18)
         m = metrics("--lowering", "counts")
         self.assertEqual(m["gpu.instructions.warp"], 64 * 8 * 20)
         self.assertEqual(m["gpu.instructions.thread"], 64 * 256 * 19)
