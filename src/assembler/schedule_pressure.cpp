@@ -423,7 +423,8 @@ struct ProgramOrder {
   std::uint64_t cycles = 0;
 };
 
-// Blocks that need many registers start from an order that spares them.
+// Blocks that need many registers start from an order that spares them: of their own, or that of the PTX, which
+// its compiler made so.
 void spare_registers(Program& program, const LiveRegisters& live) {
   const int many = free_registers(program.generation);
   for (std::uint32_t b = 0; b < program.blocks.size(); ++b) {
@@ -433,13 +434,19 @@ void spare_registers(Program& program, const LiveRegisters& live) {
     std::vector<Effects> effects;
     effects.reserve(block.code.size());
     for (const Instruction& i : block.code) effects.push_back(value_effects_of(program, i));
-    const std::vector<std::uint32_t> order =
-        sparing_order(program, b, live, ScheduleGraph(block.code, effects));
-    std::vector<Instruction> code;
-    code.reserve(order.size());
-    for (const std::uint32_t n : order) code.push_back(block.code[n]);
-    std::swap(block.code, code);
-    if (peak_of(program, b, live) + worth_moving > own) block.code = std::move(code);
+    const ScheduleGraph graph(block.code, effects);
+    const std::vector<Instruction> code = block.code;
+    int least = own;
+    std::vector<Instruction> best = code;
+    for (const std::vector<std::uint32_t>& order :
+         {sparing_order(program, b, live, graph), order_of_ptx(code, graph)}) {
+      for (std::size_t k = 0; k < order.size(); ++k) block.code[k] = code[order[k]];
+      const int peak = peak_of(program, b, live);
+      if (peak + worth_moving > own || peak >= least) continue;
+      least = peak;
+      best = block.code;
+    }
+    block.code = std::move(best);
   }
 }
 

@@ -110,4 +110,20 @@ std::vector<std::uint32_t> sparing_order(const Program& program, std::uint32_t b
   return SparingOrder(program, block, live, graph).run();
 }
 
+std::vector<std::uint32_t> order_of_ptx(const std::vector<Instruction>& code, const ScheduleGraph& graph) {
+  std::vector<std::uint32_t> left(code.size()), order;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> open;  // line, instruction
+  for (std::uint32_t n = 0; n < code.size(); ++n)
+    if ((left[n] = graph.predecessors(n)) == 0) open.insert({code[n].line, n});
+  order.reserve(code.size());
+  while (!open.empty()) {
+    const std::uint32_t n = open.begin()->second;
+    open.erase(open.begin());
+    order.push_back(n);
+    for (const ScheduleGraph::Edge& e : graph.after(n))
+      if (--left[e.to] == 0) open.insert({code[e.to].line, e.to});
+  }
+  return order;
+}
+
 }  // namespace simtlab::assembler

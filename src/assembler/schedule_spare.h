@@ -16,4 +16,7 @@ namespace simtlab::assembler {
 std::vector<std::uint32_t> sparing_order(const Program& program, std::uint32_t block,
                                          const LiveRegisters& live, const ScheduleGraph& graph);
 
+// The order in which the PTX has the instructions, as far as they depend on each other.
+std::vector<std::uint32_t> order_of_ptx(const std::vector<Instruction>& code, const ScheduleGraph& graph);
+
 }  // namespace simtlab::assembler
