@@ -43,7 +43,8 @@ TEST_P(ShippedTechnology, loads_with_a_source_or_the_reason_of_an_estimate_for_e
       // A source that is not in [sources] would be shown as its bare abbreviation.
       if (!entry.origin.estimated) {
         EXPECT_THAT(entry.origin.source,
-                    testing::AnyOf(HasSubstr("DRAM"), HasSubstr("Ramulator"), HasSubstr("GPGPU")))
+                    testing::AnyOf(HasSubstr("DRAM"), HasSubstr("Ramulator"), HasSubstr("GPGPU"),
+                                   HasSubstr("registers of a board"), HasSubstr("nvidia-smi")))
             << entry.key;
       }
     }
@@ -132,7 +133,8 @@ TEST(Technologies, keep_the_order_of_their_standards) {
   // Denser devices and stacks refresh more; graphics memories of 8 Gb less than GDDR6.
   ordered({{"pcm-800", "ddr2-800", "ddr3-1600", "ddr4-2400", "ddr5-4800"},
            {"stt-mram-1600", "ddr2-800", "ddr3-1600", "ddr4-3200", "ddr5-4800"},
-           {"gddr5-gtx480", "gddr5-k40", "gddr5-7000", "gddr6-14000"},
+           {"gddr5-gtx480", "gddr5-7000", "gddr6-14000"},
+           {"gddr5-gtx480", "gddr5-gtx580", "gddr5-k40", "gddr5x-titanxp", "gddr6-14000"},
            {"gddr5x-12000", "gddr6-14000"},
            {"gddr5-titanx", "gddr6-14000"},
            {"hbm-1000", "hbm2-2000", "hbm3-6400"}},
@@ -140,13 +142,14 @@ TEST(Technologies, keep_the_order_of_their_standards) {
   ordered({{"ddr2-800", "ddr3-1600", "ddr4-2400", "ddr4-3200", "gddr5-7000", "gddr5x-12000"},
            {"pcm-800", "ddr3-1600"},
            {"ddr3-1600", "hbm-1000", "hbm2-2000", "hbm2-2400", "hbm3-6400"},
-           {"gddr5-k40", "gddr5-7000", "gddr5-titanx"},
-           {"gddr5-gtx460", "gddr5-gtx480"},
+           {"gddr5-k40", "gddr5-titanx", "gddr5-7000"},
+           {"gddr5-gtx460", "gddr5-gtx480", "gddr5-gtx580"},
+           {"gddr5-titanx", "gddr5x-titanxp", "gddr5x-12000"},
            {"lpddr4-3200", "lpddr5-6400"}},
           peak, "bandwidth of a channel");
   ordered({{"hbm-1000", "hbm2-2000", "hbm2-2400", "hbm3-6400"},
-           {"ddr2-800", "ddr3-1600", "ddr4-2400", "ddr4-3200", "gddr5-gtx460", "gddr5-gtx480", "gddr5-k40",
-            "gddr5-7000", "gddr5-titanx", "gddr5x-12000", "gddr6-14000"},
+           {"ddr2-800", "ddr3-1600", "ddr4-2400", "ddr4-3200", "gddr5-gtx460", "gddr5-gtx480", "gddr5-gtx580",
+            "gddr5-k40", "gddr5-titanx", "gddr5-7000", "gddr5x-titanxp", "gddr5x-12000", "gddr6-14000"},
            {"ddr4-3200", "ddr5-4800", "lpddr5-6400"}},
           rate, "bandwidth of a pin");
 }
