@@ -37,11 +37,14 @@ OPERATIONS = {"sgemm": lambda n: 2 * n**3, "transpose": lambda n: 8 * n**2}  # o
 GENERATION = {
     "a100": 80,
     "a40": 86,
+    "gtx580": 20,
     "h100": 90,
     "h200": 90,
+    "k40": 35,
     "rtx2060": 75,
     "rtxa6000": 86,
     "titanx-maxwell": 52,
+    "titanxp": 61,
     "v100": 70,
 }
 OLDEST = 75  # that CUDA 13 makes code for

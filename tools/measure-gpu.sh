@@ -134,7 +134,8 @@ case "$capability" in
   '') base='' ;;
   2?) base=gtx480 ;;
   3?) base=k40 ;;
-  5?|6?) base=titanx-maxwell ;;
+  5?) base=titanx-maxwell ;;
+  6?) base=titanxp ;;
   70|72) base=v100 ;;
   7?) base=rtx2060 ;;
   8?) base=a100 ;;

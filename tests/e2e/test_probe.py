@@ -445,10 +445,10 @@ class Probe(Case):
         for gpu, capability, base, says in (
             ("a40", "8.9", "a40", "no shipped device has compute capability 8.9; a40 has 8.6, the nearest of 8.x"),
             (
-                "titanx-maxwell",
-                "6.1",
-                "titanx-maxwell",
-                "no shipped device is of the generation of compute capability 6.1; titanx-maxwell has 5.2, the nearest",
+                "titanxp",
+                "6.0",
+                "titanxp",
+                "no shipped device has compute capability 6.0; titanxp has 6.1, the nearest of 6.x",
             ),
             ("h100", "12.0", "h100", "generation of compute capability 12.0; h100 has 9.0"),
         ):
