@@ -192,6 +192,38 @@ class Programs(Case):
         self.file("bad.cu", "__global__ void k() { oops; }\nint main() {}\n")
         self.fails(3, "run", "bad.cu", says=["oops", "[compile-failed]"])
 
+    def test_fast_functions_of_powers_of_two_are_constants(self):
+        source = (
+            "__global__ void sum(float* x, float a, float b) {\n"
+            "  __shared__ float row[32];\n"
+            "  const int t = threadIdx.x;\n"
+            "  row[t] = x[t];\n"
+            "  for (int i = 1; i <= __log2f(32); ++i) {\n"
+            "    const int step = __powf(2, i);\n"
+            "    __syncthreads();\n"
+            "    if (t % step == 0) row[t] += row[t + step / 2];\n"
+            "  }\n"
+            "  x[t] = row[t]ANY;\n"
+            "}\n"
+            "#include <cstdio>\n"
+            "int main() {\n"
+            "  float *x, h[32];\n"
+            "  for (int i = 0; i < 32; ++i) h[i] = i;\n"
+            "  cudaMalloc(&x, sizeof h);\n"
+            "  cudaMemcpy(x, h, sizeof h, cudaMemcpyHostToDevice);\n"
+            "  sum<<<1, 32>>>(x, 8, 2);\n"
+            "  cudaMemcpy(h, x, sizeof h, cudaMemcpyDeviceToHost);\n"
+            '  printf("%g\\n", h[0]);\n'
+            "}\n"
+        )
+        for more, result, approximate in (("", "496", False), (" + __log2f(a) + __powf(a, b)", "563", True)):
+            self.file("sum.cu", source.replace("ANY", more))
+            self.ok("build", "-ptx", "sum.cu", "-o", "sum.ptx")
+            ptx = (self.folder / "sum.ptx").read_text()
+            self.assertEqual("lg2.approx" in ptx, approximate)
+            self.assertNotIn("rem.", ptx, "a remainder by a constant power of two is a mask")
+            self.assertEqual(self.ok("run", "-q", "sum.cu").stdout.split()[0], result)
+
     def test_flags_reach_the_compiler(self):
         self.file(
             "flag.cu",

@@ -11,8 +11,31 @@ typedef unsigned long long cuuint64_t;
 #define CUDA_VERSION 9010
 #include <__clang_cuda_builtin_vars.h>
 #include <__clang_cuda_libdevice_declares.h>
+#define __log2f __simtlab_log2f
+#define __powf __simtlab_powf
 #include <__clang_cuda_device_functions.h>
+#undef __log2f
+#undef __powf
 #include <__clang_cuda_math.h>
+
+// Of powers of two both are exact. As constants they let the compiler unroll loops that count by them, as nvcc's does.
+static __device__ __forceinline__ bool __simtlab_power_of_two(float a) {
+  const unsigned bits = __builtin_bit_cast(unsigned, a);
+  return (bits & 0x807fffffu) == 0 && bits >= 0x00800000u && bits <= 0x7f000000u;
+}
+static __device__ __forceinline__ float __log2f(float a) {
+  if (__builtin_constant_p(a) && __simtlab_power_of_two(a))
+    return (float)((int)(__builtin_bit_cast(unsigned, a) >> 23) - 127);
+  return __simtlab_log2f(a);
+}
+static __device__ __forceinline__ float __powf(float a, float b) {
+  if (__builtin_constant_p(a) && __builtin_constant_p(b) && __simtlab_power_of_two(a)) {
+    const float exponent = b * (float)((int)(__builtin_bit_cast(unsigned, a) >> 23) - 127);
+    if (exponent >= -126.0f && exponent <= 127.0f && exponent == (float)(int)exponent)
+      return __builtin_bit_cast(float, (unsigned)((int)exponent + 127) << 23);
+  }
+  return __simtlab_powf(a, b);
+}
 #undef CUDA_VERSION
 #define CUDA_VERSION 12000
 
