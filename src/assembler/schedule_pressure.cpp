@@ -423,8 +423,8 @@ struct ProgramOrder {
   std::uint64_t cycles = 0;
 };
 
-// Blocks that need many registers start from an order that spares them: of their own, or that of the PTX, which
-// its compiler made so.
+// Blocks that need many registers start from an order that spares them: of their own, or that of the PTX,
+// which its compiler made so.
 void spare_registers(Program& program, const LiveRegisters& live) {
   const int many = free_registers(program.generation);
   for (std::uint32_t b = 0; b < program.blocks.size(); ++b) {
