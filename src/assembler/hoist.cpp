@@ -172,7 +172,7 @@ class Hoisting {
   }
 
   // As ptxas does it: a number or a word of a constant bank is made again in each round, an address of two
-  // words stays in its registers. In its code for 700 kernels 4,700 of 5,100 such numbers are made in the
+  // words stays in its registers. In its code for 700 kernels 4,700 of 5,000 such numbers are made in the
   // loop.
   unsigned most_in_use_for(const Instruction& i, std::uint32_t reg) const {
     if (!i.remakes || i.code.mnemonic() == "LDC") return most_for_hard;
