@@ -18,10 +18,6 @@ namespace {
 // Words of uniform registers: few enough that there are always numbers for them.
 constexpr unsigned most_words = 40;
 
-struct Spot {
-  std::uint32_t block = none, index = none;
-};
-
 class UniformConstants {
  public:
   explicit UniformConstants(Program& program)
@@ -29,8 +25,6 @@ class UniformConstants {
         flow_(program),
         out_(program, program.generation),
         uniform_(program.registers.size(), false),
-        writers_(program.registers.size()),
-        readers_(program.registers.size()),
         in_front_(program.blocks.size()) {}
 
   void run() {
@@ -42,19 +36,13 @@ class UniformConstants {
   }
 
  private:
-  Instruction& at(const Spot& s) { return p_.blocks[s.block].code[s.index]; }
+  Instruction& at(const UniformSpot& s) { return p_.blocks[s.block].code[s.index]; }
 
-  // False: a function of the driver is called, which may use these registers for itself.
   bool find_users() {
-    for (std::uint32_t b = 0; b < p_.blocks.size(); ++b)
-      for (std::uint32_t k = 0; k < p_.blocks[b].code.size(); ++k) {
-        const Instruction& i = p_.blocks[b].code[k];
-        if (base_mnemonic(i.code) == "CALL") return false;
-        for_each_ref(i, [&](const Ref& r, bool writes) {
-          std::vector<Spot>& list = (writes ? writers_ : readers_)[r.reg];
-          if (list.empty() || list.back().block != b || list.back().index != k) list.push_back({b, k});
-        });
-      }
+    std::optional<UniformUsers> users = uniform_users(p_);
+    if (!users) return false;
+    writers_ = std::move(users->writers);
+    readers_ = std::move(users->readers);
     return true;
   }
 
@@ -76,15 +64,16 @@ class UniformConstants {
     const Register& r = p_.registers[reg];
     if (r.file != File::general || r.fixed != Register::anywhere || r.width > 2 || readers_[reg].empty())
       return false;
-    const std::vector<Spot>& writers = writers_[reg];
+    const std::vector<UniformSpot>& writers = writers_[reg];
     if (writers.size() == 1) {
       const Instruction& i = at(writers[0]);
       const auto d = static_cast<std::size_t>(std::max(0, i.code.form->operand("Rd")));
       return is_load(i) && i.refs[d].count == r.width;
     }
     if (r.width != 2 || writers.size() != 2) return false;
-    return std::ranges::all_of(
-        writers, [&](const Spot& s) { return s.block == writers[0].block && number_of(at(s)).has_value(); });
+    return std::ranges::all_of(writers, [&](const UniformSpot& s) {
+      return s.block == writers[0].block && number_of(at(s)).has_value();
+    });
   }
 
   // The nearest block before it where all lanes run together, in no loop that it is not in.
@@ -103,12 +92,12 @@ class UniformConstants {
   }
 
   void move(std::uint32_t reg) {
-    const Spot first = writers_[reg][0];
+    const UniformSpot first = writers_[reg][0];
     const std::uint32_t block = place_for(first.block);
     if (block == none) return;
     uniform_[reg] = true;
     std::vector<Instruction> changed;
-    for (const Spot& s : readers_[reg]) {
+    for (const UniformSpot& s : readers_[reg]) {
       std::optional<Instruction> made;
       if (!is_address(at(s), reg)) made = reading_uniform(out_, p_, at(s), uniform_);
       if (!made) {
@@ -130,7 +119,7 @@ class UniformConstants {
       return;
     }
     words_ += p_.registers[reg].width;
-    for (const Spot& s : writers_[reg]) {
+    for (const UniformSpot& s : writers_[reg]) {
       Instruction made = in_uniform_datapath(out_, at(s), {}, {});
       if (block == first.block) {
         at(s) = std::move(made);
@@ -154,7 +143,7 @@ class UniformConstants {
   }
 
   void insert() {
-    for (const Spot& s : gone_) at(s).writes = 0, at(s).code.form = nullptr;
+    for (const UniformSpot& s : gone_) at(s).writes = 0, at(s).code.form = nullptr;
     for (std::uint32_t b = 0; b < p_.blocks.size(); ++b) {
       std::vector<Instruction>& code = p_.blocks[b].code;
       std::erase_if(code, [](const Instruction& i) { return i.code.form == nullptr; });
@@ -170,9 +159,9 @@ class UniformConstants {
   const Flow flow_;
   Builder out_;
   UniformSet uniform_;
-  std::vector<std::vector<Spot>> writers_, readers_;  // by register
-  std::vector<std::vector<Instruction>> in_front_;    // by block: what goes to its end
-  std::vector<Spot> gone_;
+  std::vector<std::vector<UniformSpot>> writers_, readers_;  // by register
+  std::vector<std::vector<Instruction>> in_front_;           // by block: what goes to its end
+  std::vector<UniformSpot> gone_;
   // By bank, offset and width: block and register
   std::map<std::tuple<std::uint8_t, std::int64_t, std::uint8_t>,
            std::vector<std::pair<std::uint32_t, std::uint32_t>>>

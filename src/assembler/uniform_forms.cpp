@@ -179,6 +179,22 @@ void use_a_number(const Builder& out, const KnownNumbers& numbers, Instruction& 
 
 }  // namespace
 
+std::optional<UniformUsers> uniform_users(const Program& program) {
+  UniformUsers out;
+  out.writers.resize(program.registers.size());
+  out.readers.resize(program.registers.size());
+  for (std::uint32_t b = 0; b < program.blocks.size(); ++b)
+    for (std::uint32_t k = 0; k < program.blocks[b].code.size(); ++k) {
+      const Instruction& i = program.blocks[b].code[k];
+      if (base_mnemonic(i.code) == "CALL") return std::nullopt;
+      for_each_ref(i, [&](const Ref& r, bool writes) {
+        std::vector<UniformSpot>& list = (writes ? out.writers : out.readers)[r.reg];
+        if (list.empty() || list.back().block != b || list.back().index != k) list.push_back({b, k});
+      });
+    }
+  return out;
+}
+
 std::optional<UniformForm> uniform_form(const Builder& out, const Instruction& i) {
   const std::string_view name = uniform_name(i.code.mnemonic());
   if (name.empty() || i.guarded()) return std::nullopt;

@@ -13,6 +13,16 @@
 
 namespace simtlab::assembler {
 
+// Where registers are written and read, by register.
+struct UniformSpot {
+  std::uint32_t block = none, index = none;
+};
+struct UniformUsers {
+  std::vector<std::vector<UniformSpot>> writers, readers;
+};
+// nullopt: a function of the driver is called, which may use uniform registers for itself.
+std::optional<UniformUsers> uniform_users(const Program& program);
+
 // Of a kernel: which registers are of the warp.
 using UniformSet = std::vector<bool>;
 

@@ -18,10 +18,6 @@ namespace {
 
 constexpr unsigned oldest_with_uniform = 75;
 
-struct UniformSpot {
-  std::uint32_t block = none, index = none;
-};
-
 // A constant of a bank: bank and offset
 using ConstantPlace = std::pair<std::uint8_t, std::uint32_t>;
 
@@ -32,9 +28,7 @@ class Uniforming {
         flow_(program),
         out_(program, program.generation),
         scratch_out_(scratch_, program.generation),
-        uniform_(program.registers.size(), false),
-        writers_(program.registers.size()),
-        readers_(program.registers.size()) {}
+        uniform_(program.registers.size(), false) {}
 
   void run() {
     if (!find_users()) return;
@@ -62,17 +56,11 @@ class Uniforming {
  private:
   const Instruction& at(const UniformSpot& s) const { return p_.blocks[s.block].code[s.index]; }
 
-  // False: a function of the driver is called, which may use these registers for itself.
   bool find_users() {
-    for (std::uint32_t b = 0; b < p_.blocks.size(); ++b)
-      for (std::uint32_t k = 0; k < p_.blocks[b].code.size(); ++k) {
-        const Instruction& i = p_.blocks[b].code[k];
-        if (base_mnemonic(i.code) == "CALL") return false;
-        for_each_ref(i, [&](const Ref& r, bool writes) {
-          std::vector<UniformSpot>& list = (writes ? writers_ : readers_)[r.reg];
-          if (list.empty() || list.back().block != b || list.back().index != k) list.push_back({b, k});
-        });
-      }
+    std::optional<UniformUsers> users = uniform_users(p_);
+    if (!users) return false;
+    writers_ = std::move(users->writers);
+    readers_ = std::move(users->readers);
     return true;
   }
 
