@@ -1,5 +1,6 @@
 #include "assembler/combine_atomics.h"
 
+#include <array>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -16,6 +17,8 @@ namespace {
 
 constexpr std::uint8_t lane_number = 0x00, lanes_below = 0x39;  // S2R's
 constexpr unsigned oldest_with_reductions = 80;
+
+constexpr std::array<std::string_view, 4> atomic_names = {"RED", "ATOM", "ATOMG", "ATOMS"};
 
 std::string_view word_of(const Instruction& i, std::string_view field) {
   const int at = i.code.form->field(machine::Name(field));
@@ -35,8 +38,7 @@ struct Atomic {
 // Of 32 bits, on one place for all lanes.
 std::optional<Atomic> atomic_of(const Instruction& i, const std::vector<bool>& differs) {
   const std::string_view base = base_mnemonic(i.code);
-  const bool returns = base == "ATOMG" || base == "ATOM", shared = base == "ATOMS";
-  if (base != "RED" && !returns && !shared) return std::nullopt;
+  if (!is_one_of_names(base, atomic_names)) return std::nullopt;
   if (i.code.mnemonic().find("CAS") != std::string::npos || i.beside) return std::nullopt;
   const std::string_view type = word_of(i, "type");
   const int value = i.code.form->operand("Rb"), result = i.code.form->operand("Rd");
@@ -197,6 +199,11 @@ class Combining {
 
 }  // namespace
 
-void combine_atomics(Program& program) { Combining(program).run(); }
+void combine_atomics(Program& program) {
+  // Most kernels have none, and what is uniform takes long to find.
+  for (const Block& b : program.blocks)
+    for (const Instruction& i : b.code)
+      if (is_one_of_names(base_mnemonic(i.code), atomic_names)) return Combining(program).run();
+}
 
 }  // namespace simtlab::assembler
