@@ -20,15 +20,16 @@ constexpr unsigned most_words = 40;
 
 class UniformConstants {
  public:
-  explicit UniformConstants(Program& program)
+  UniformConstants(Program& program, UniformUsers users)
       : p_(program),
         flow_(program),
         out_(program, program.generation),
         uniform_(program.registers.size(), false),
+        writers_(std::move(users.writers)),
+        readers_(std::move(users.readers)),
         in_front_(program.blocks.size()) {}
 
   void run() {
-    if (!find_users()) return;
     const auto count = static_cast<std::uint32_t>(p_.registers.size());
     for (std::uint32_t r = 0; r < count && words_ < most_words; ++r)
       if (is_constant(r)) move(r);
@@ -37,14 +38,6 @@ class UniformConstants {
 
  private:
   Instruction& at(const UniformSpot& s) { return p_.blocks[s.block].code[s.index]; }
-
-  bool find_users() {
-    std::optional<UniformUsers> users = uniform_users(p_);
-    if (!users) return false;
-    writers_ = std::move(users->writers);
-    readers_ = std::move(users->readers);
-    return true;
-  }
 
   static bool is_load(const Instruction& i) {
     if (i.code.mnemonic() != "LDC" || i.guarded()) return false;
@@ -173,7 +166,8 @@ class UniformConstants {
 
 void use_uniform_constants(Program& program) {
   if (reads_constants(program.generation) || program.blocks[0].apart) return;
-  UniformConstants(program).run();
+  if (std::optional<UniformUsers> users = uniform_users(program))
+    UniformConstants(program, *std::move(users)).run();
 }
 
 }  // namespace simtlab::assembler

@@ -23,15 +23,16 @@ using ConstantPlace = std::pair<std::uint8_t, std::uint32_t>;
 
 class Uniforming {
  public:
-  explicit Uniforming(Program& program)
+  Uniforming(Program& program, UniformUsers users)
       : p_(program),
         flow_(program),
         out_(program, program.generation),
         scratch_out_(scratch_, program.generation),
-        uniform_(program.registers.size(), false) {}
+        uniform_(program.registers.size(), false),
+        writers_(std::move(users.writers)),
+        readers_(std::move(users.readers)) {}
 
   void run() {
-    if (!find_users()) return;
     find_in_loops();
     find_candidates();
     spare_short_loops();
@@ -55,14 +56,6 @@ class Uniforming {
 
  private:
   const Instruction& at(const UniformSpot& s) const { return p_.blocks[s.block].code[s.index]; }
-
-  bool find_users() {
-    std::optional<UniformUsers> users = uniform_users(p_);
-    if (!users) return false;
-    writers_ = std::move(users->writers);
-    readers_ = std::move(users->readers);
-    return true;
-  }
 
   void find_candidates() {
     for (std::uint32_t r = 0; r < p_.registers.size(); ++r) {
@@ -401,7 +394,8 @@ class Uniforming {
 
 void use_uniform_registers(Program& program) {
   if (program.generation < oldest_with_uniform || program.blocks[0].apart) return;
-  Uniforming(program).run();
+  if (std::optional<UniformUsers> users = uniform_users(program))
+    Uniforming(program, *std::move(users)).run();
 }
 
 }  // namespace simtlab::assembler
