@@ -85,7 +85,13 @@ void start_stack(Program& program) {
   Builder builder(scratch, program.generation);
   builder.start(0);
   builder.emit("MOV", {}, {parameter(machine::launch_slots(program.generation).stack)});
-  if (program.frame_bytes > 0) builder.emit("IADD3", {}, {zero(), number(0u - program.frame_bytes), zero()});
+  if (program.frame_bytes > 0) {
+    const Value bytes = number(0u - program.frame_bytes);
+    if (machine::in_bundles(program.generation))
+      builder.emit("IADD32I", {}, {zero(), bytes});
+    else
+      builder.emit("IADD3", {}, {zero(), bytes, zero()});
+  }
   std::vector<Instruction>& code = scratch.blocks[0].code;
   for (Instruction& i : code)
     for (std::size_t k = 0; k < i.code.operand_count(); ++k)

@@ -6,6 +6,7 @@
 
 #include "assembler/allocate.h"
 #include "assembler/balance.h"
+#include "assembler/bundled.h"
 #include "assembler/clean.h"
 #include "assembler/combine_atomics.h"
 #include "assembler/control.h"
@@ -35,10 +36,10 @@ namespace {
 
 // Registers that a thread may name: by its directives, and so that a block of the largest size fits. No
 // kernel gets fewer than the vendor's assembler would give it.
-std::uint32_t most_registers(const ptx::Function& f) {
+std::uint32_t most_registers(const ptx::Function& f, unsigned generation) {
   constexpr std::uint32_t least = 24, most = 255;
   const std::uint32_t limit = std::min(ptx::register_limit(f, 1), ptx::register_limit(f, f.min_nctapersm));
-  return std::clamp(limit, least, most) - place_registers;
+  return std::clamp(limit, least, most) - place_registers(generation);
 }
 
 std::shared_ptr<const machine::PtxLines> lines_of(const ptx::Module& module) {
@@ -59,7 +60,7 @@ std::shared_ptr<const machine::PtxLines> lines_of(const ptx::Module& module) {
 
 // Behind allocation.
 void finish(Program& program) {
-  balance(program);
+  if (!machine::in_bundles(program.generation)) balance(program);
   schedule_after_allocation(program);
   lay_out(program);
 }
@@ -78,15 +79,15 @@ Program finished(Program program, bool ordered) {
 Program of_full_sm(const Program& selected, Program program) {
   constexpr std::uint64_t worth_it = 4;
   const std::uint32_t full = registers_of_full_sm(program.generation);
-  const std::uint32_t needed = program.used_registers + place_registers;
+  const std::uint32_t needed = program.used_registers + place_registers(program.generation);
   if (program.spilled > 0 || needed <= full || needed > full + register_portion) return program;
   const std::uint64_t cycles = expected_cycles(program);
   // The order keeps some free for what allocation loses: as few as suffice.
   for (const std::uint32_t less : {0u, 3u, 6u}) {
     Program fewer = selected;
-    fewer.most_registers = full - place_registers + lost_registers - less;
+    fewer.most_registers = full - place_registers(program.generation) + lost_registers - less;
     schedule_before_allocation(fewer);
-    fewer.most_registers = full - place_registers;
+    fewer.most_registers = full - place_registers(program.generation);
     std::string why;
     if (!allocate(fewer, why) || fewer.spilled > 0) continue;
     finish(fewer);
@@ -101,11 +102,11 @@ enum class Uniform : std::uint8_t { none, constants, all };
 Program program_of(ptx::VirtualFunction work, const ptx::Module& module, unsigned generation,
                    Uniform uniform) {
   std::string why;
-  if (!expand(work, generation, why)) throw GivenUp{why};
+  if (!expand(work, selected_as(generation), why)) throw GivenUp{why};
   ptx::fold(work.fn, ptx::build_cfg(work.fn), work.registers);
   Program selected;
-  selected.most_registers = most_registers(work.fn);
-  if (!select(work, module, generation, selected, why)) throw GivenUp{why};
+  selected.most_registers = most_registers(work.fn, generation);
+  if (!select(work, module, selected_as(generation), selected, why)) throw GivenUp{why};
   forward_copies(selected);
   clean(selected);
   simplify(selected);
@@ -121,6 +122,7 @@ Program program_of(ptx::VirtualFunction work, const ptx::Module& module, unsigne
   yield_in_loops(selected);
   update_in_place(selected);
   clean(selected);
+  to_bundles(selected, generation);
   if (uniform == Uniform::all) use_uniform_registers(selected);
   if (uniform != Uniform::none) use_uniform_constants(selected);
   Program program = of_full_sm(selected, finished(selected, true));

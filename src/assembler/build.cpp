@@ -49,17 +49,19 @@ bool is_source(const OperandForm& operand, std::size_t index) {
 
 // The number as the immediate has it, its sign applied; nullopt: it does not fit.
 std::optional<std::int64_t> immediate_of(const OperandForm& operand, const Value& value) {
+  constexpr std::uint64_t lost = (1u << machine::upper_bits_shift) - 1;  // of upper bits alone
   std::uint64_t bits = value.bits;
   switch (operand.immediate) {
     case Immediate::f64:
       if (value.absolute) bits &= ~(std::uint64_t{1} << 63);
       if (value.negated) bits ^= std::uint64_t{1} << 63;
-      if ((bits & 0xffffffffu) != 0) return std::nullopt;
+      if ((bits & 0xffffffffu) != 0 || (operand.upper_bits && (bits >> 32 & lost) != 0)) return std::nullopt;
       return static_cast<std::int64_t>(bits >> 32);
     case Immediate::f32:
       if (value.wide) return std::nullopt;
       if (value.absolute) bits &= 0x7fffffffu;
       if (value.negated) bits ^= 0x80000000u;
+      if (operand.upper_bits && (bits & lost) != 0) return std::nullopt;
       return static_cast<std::int64_t>(bits & 0xffffffffu);
     case Immediate::f16x2:
       if (!value.plain()) return std::nullopt;
@@ -96,7 +98,7 @@ bool takes(const OperandForm& operand, const Value& value) {
     case Value::Kind::reg: return operand.kind == OperandKind::reg && takes_modifiers(operand, value);
     case Value::Kind::constant:
       return operand.kind == OperandKind::constant && takes_modifiers(operand, value) &&
-             value.offset >> operand.bits.width() == 0;
+             value.offset / (operand.in_words ? 4 : 1) >> operand.bits.width() == 0;
     case Value::Kind::uniform: return operand.kind == OperandKind::ureg && takes_modifiers(operand, value);
     case Value::Kind::number:
       return operand.kind == OperandKind::immediate && immediate_of(operand, value).has_value();
@@ -107,7 +109,7 @@ bool takes(const OperandForm& operand, const Value& value) {
 
 bool takes_all(const Form& form, std::span<const Value> sources) {
   const auto is_address = [](const Value& v) { return v.kind == Value::Kind::address; };
-  if (form.mnemonic != "MOV" && std::ranges::any_of(sources, is_address)) return false;
+  if (form.mnemonic != "MOV" && form.mnemonic != "MOV32I" && std::ranges::any_of(sources, is_address)) return false;
   std::size_t at = 0;
   for (std::size_t i = 0; i < form.operands.size(); ++i) {
     if (!is_source(form.operands[i], i)) continue;
@@ -540,7 +542,9 @@ Ref Builder::in_register(const Value& value) {
 
 void Builder::move_word(Ref d, const Value& value) {
   const bool remakes = value.kind != Value::Kind::reg || !value.ref;
-  Instruction& i = emit("MOV", d, {value});
+  // A number has an instruction of its own in bundles, but 0, which is a register.
+  const bool number = (value.is_number() && value.bits != 0) || value.kind == Value::Kind::address;
+  Instruction& i = emit(number && machine::in_bundles(generation_) ? "MOV32I" : "MOV", d, {value});
   if (value.kind == Value::Kind::uniform) return;
   i.copy = !remakes;
   i.remakes = remakes && !i.guarded();

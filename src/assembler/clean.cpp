@@ -13,6 +13,7 @@ bool acts(const Instruction& i) {
                                                        "POPC", "FLO", "F2F", "F2I", "I2F", "FRND", "BREV"};
   if (i.writes == 0 || i.barrier != none || i.target != none) return true;
   if (i.code.form->uniform) return true;
+  if (i.code.field("cc") != 0) return true;  // somebody reads the flags
   // It waits for a uniform register, which lanes that run apart have in common.
   for (std::size_t k = 0; k < i.code.operand_count(); ++k)
     if (i.code.operands[k].kind == machine::OperandKind::ureg &&

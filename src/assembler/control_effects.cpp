@@ -14,7 +14,7 @@ using machine::ResultSource;
 
 // Results of double precision come at a time of their own. The vendor's compiler gives them scoreboards where
 // an SM has many lanes for it, too, up to Ampere.
-bool has_late_fp64(unsigned generation) { return generation < 90; }
+bool has_late_fp64(unsigned generation) { return generation < 90 && !(generation >= 60 && generation < 61); }
 
 bool is_fp64_name(std::string_view base) {
   constexpr std::string_view names[] = {"DADD", "DMUL", "DFMA", "DSETP", "DMNMX"};
@@ -63,6 +63,12 @@ class EffectsBuilder {
       const std::size_t before = effects_.read_count();
       add(i, flow);
       if (code_.operands[i].kind == OperandKind::memory) effects_.set_address(before);
+    }
+    // The flags of a sum stand where later generations have uniform predicates.
+    if (code_.form->bundled()) {
+      if (code_.field("x") != 0 || base_mnemonic(code_) == "CSET" || base_mnemonic(code_) == "CSETP")
+        touch(uniform_predicate_places, 1, false, true);
+      if (code_.field("cc") != 0) touch(uniform_predicate_places, 1, true, true);
     }
     return effects_;
   }
@@ -166,7 +172,7 @@ class EffectsBuilder {
     w.place = place;
     w.source = effects_.late ? ResultSource::variable : machine::source_of(code_, second);
     w.predicate = predicate;
-    w.uniform = is_uniform_place(place) || (code_.form->uniform && place >= place_count);
+    w.uniform = (is_uniform_place(place) && !code_.form->bundled()) || (code_.form->uniform && place >= place_count);
     // Of a fixed latency on Hopper, which compiled code leaves.
     if (code_.generation >= 90 && base_mnemonic(code_) == "R2UR") w.least = 13;
     effects_.add_write(w);
@@ -205,7 +211,7 @@ bool is_one_of_names(std::string_view name, std::span<const std::string_view> na
 bool is_control_flow(std::string_view base) {
   constexpr std::string_view names[] = {
       "BRA",   "BRX",   "BRXU", "JMP",      "JMX",   "JMXU", "CALL",   "RET",       "EXIT",         "BSSY",
-      "BSYNC", "BREAK", "KILL", "WARPSYNC", "YIELD", "BAR",  "PMTRIG", "NANOSLEEP", "ENDCOLLECTIVE"};
+      "SSY",   "SYNC",  "PBK",  "BRK",      "PCNT",  "CONT", "CAL",    "JCAL",      "KIL",  "BSYNC", "BREAK", "KILL", "WARPSYNC", "YIELD", "BAR",  "PMTRIG", "NANOSLEEP", "ENDCOLLECTIVE"};
   return is_one_of_names(base, names);
 }
 
@@ -235,9 +241,23 @@ unsigned overwrite_latency(unsigned generation, const Effects::Write& first, con
   return most;
 }
 
+// Maxwell and Pascal: 32 lanes a sub-core for most, fewer for what a scoreboard tells.
+PipeUse pipe_of_bundled(const machine::Instruction& code) {
+  const std::string_view base = base_mnemonic(code);
+  constexpr std::string_view slow[] = {"SHL",  "SHR",  "SHF",    "BFE",   "BFI",   "FMNMX", "IMNMX", "FSET",
+                                       "ISET", "ICMP", "FCMP",   "ISCADD", "R2P",  "P2R",   "ISETP", "FSETP",
+                                       "PSET", "PSETP", "VMNMX", "VADD",  "VABSDIFF"};
+  if (is_control_flow(base) || base == "NOP") return {};
+  constexpr std::string_view specials[] = {"MUFU", "RRO", "POPC", "FLO", "F2F", "F2I", "I2F", "I2I"};
+  if (is_one_of_names(base, specials)) return {PipeKind::special, 1};
+  if (is_one_of_names(base, slow)) return {PipeKind::alu, 2};
+  return {};
+}
+
 PipeUse pipe_of(const machine::Instruction& code) {
   const std::string_view base = base_mnemonic(code);
   const unsigned generation = code.generation;
+  if (machine::in_bundles(generation)) return pipe_of_bundled(code);
   constexpr std::string_view floats[] = {"FFMA", "FADD", "FMUL", "FSWZADD"};
   if (is_one_of_names(base, floats))
     return {PipeKind::fma, static_cast<std::uint8_t>(generation <= 80 ? 2 : 1)};
@@ -268,6 +288,11 @@ PipeUse pipe_of(const machine::Instruction& code) {
 unsigned least_stall(const machine::Instruction& code) {
   const std::string_view base = base_mnemonic(code);
   const bool old = code.generation <= 75;
+  if (machine::in_bundles(code.generation)) {
+    if (base == "EXIT" || base == "RET") return 15;
+    if (is_control_flow(base)) return base == "SSY" || base == "PBK" || base == "PCNT" ? 1 : 13;
+    return base == "MEMBAR" ? 5 : 1;
+  }
   constexpr std::string_view branches[] = {"BRA", "BRX",  "BRXU",  "JMP",  "JMX",  "JMXU",  "CALL",
                                            "RET", "EXIT", "BSYNC", "KILL", "CCTL", "CCTLL", "NANOSLEEP"};
   if (is_one_of_names(base, branches)) return 5;

@@ -138,6 +138,29 @@ void add_branches(Program& program) {
   }
 }
 
+// A branch to where lanes meet is the meeting itself: SYNC goes there.
+void meet_instead_of_branching(Program& program) {
+  Builder out(program, program.generation);
+  for (std::uint32_t b = 0; b < program.blocks.size(); ++b)
+    for (std::size_t k = 0; k < program.blocks[b].code.size(); ++k) {
+      const Instruction branch = program.blocks[b].code[k];
+      if (branch.code.mnemonic() != "BRA" || branch.target == none) continue;
+      const std::vector<Instruction>& there = program.blocks[branch.target].code;
+      if (there.empty() || there[0].code.mnemonic() != "SYNC" || there[0].guarded()) continue;
+      out.start(b);
+      Instruction meeting = out.emit("SYNC", {}, {});
+      program.blocks[b].code.pop_back();
+      meeting.guard = branch.guard;
+      meeting.code.guard = branch.code.guard;
+      meeting.code.guard_negated = branch.code.guard_negated;
+      meeting.line = branch.line;
+      meeting.file = branch.file;
+      meeting.source_line = branch.source_line;
+      meeting.target = branch.target;
+      program.blocks[b].code[k] = meeting;
+    }
+}
+
 }  // namespace
 
 void lay_out(Program& program) {
@@ -146,13 +169,29 @@ void lay_out(Program& program) {
   drop_blocks(program);
   rotate_loops(program);
   add_branches(program);
+  if (machine::in_bundles(program.generation)) meet_instead_of_branching(program);
 }
+
+namespace {
+
+// SSY says where lanes go on: behind the SYNC at which they meet.
+std::int64_t behind_meeting(const Program& program, const Instruction& branch) {
+  if (branch.code.mnemonic() != "SSY") return 0;
+  const std::vector<Instruction>& code = program.blocks[branch.target].code;
+  for (std::size_t k = 0; k < code.size(); ++k)
+    if (code[k].code.mnemonic() == "SYNC" && code[k].barrier == branch.barrier)
+      return static_cast<std::int64_t>(k + 1);
+  SIMTLAB_ASSERT(false, "lanes meet where they are said to");
+  return 0;
+}
+
+}  // namespace
 
 machine::MadeCode encode(const Program& program) {
   machine::MadeCode out;
   out.literals = program.literals;
   out.generation = program.generation;
-  out.registers = program.used_registers + place_registers;
+  out.registers = program.used_registers + place_registers(program.generation);
   out.stack_bytes = program.frame_bytes;
   std::vector<std::uint32_t> first;
   std::uint32_t count = 0;
@@ -165,10 +204,10 @@ machine::MadeCode encode(const Program& program) {
       machine::Instruction i = made.code;
       const auto at = static_cast<std::uint32_t>(out.words.size());
       i.address = at * static_cast<std::uint32_t>(machine::word_bytes);
-      if (made.target != none) {
-        const int target = i.form->operand("target");
+      if (const int target = i.form->operand("target"); made.target != none && target >= 0) {
         i.operands[static_cast<std::size_t>(target)].value =
-            std::int64_t{first[made.target]} * static_cast<std::int64_t>(machine::word_bytes);
+            (std::int64_t{first[made.target]} + behind_meeting(program, made)) *
+            static_cast<std::int64_t>(machine::word_bytes);
       }
       if (made.address != none) out.addresses[at] = program.addresses[made.address];
       const machine::Word word = machine::encode(i);

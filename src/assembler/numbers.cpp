@@ -237,9 +237,10 @@ bool Numbering::improve(Order order, std::uint32_t most, Choice choice, unsigned
 // warps, and then up to the next portion in which the hardware gives registers to warps.
 std::uint32_t Numbering::roomy() const {
   if (limits_.file != File::general) return limits_.most;
-  constexpr std::uint32_t portion = register_portion, full = 32 - place_registers;
-  const std::uint32_t taken = best_used_ + place_registers;
-  const std::uint32_t end = std::max((taken + portion - 1) / portion * portion - place_registers, full);
+  constexpr std::uint32_t portion = register_portion;
+  const std::uint32_t place = place_registers(program_.generation), full = 32 - place;
+  const std::uint32_t taken = best_used_ + place;
+  const std::uint32_t end = std::max((taken + portion - 1) / portion * portion - place, full);
   const std::uint32_t more = best_used_ <= full ? best_used_ / 6 : best_used_ / 32;
   return std::min({limits_.most, end, best_used_ + std::max(1u, more)});
 }

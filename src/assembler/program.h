@@ -56,7 +56,7 @@ struct Instruction {
   std::uint16_t writes = 0;      // bit i: operand i is a result
   Ref guard;                     // a predicate; none: code.guard stands
   Ref beside;                    // the uniform register of its address, beside that of the thread
-  std::uint32_t target = none;   // BRA, BSSY: a block
+  std::uint32_t target = none;   // BRA, BSSY, SSY: a block; of SYNC that stands for a branch: where that leads
   std::uint32_t barrier = none;  // BSSY, BSYNC, BREAK: a convergence barrier without a number
   std::uint32_t address = none;  // the immediate is Program::addresses[address] (its low or high half)
   bool copy = false;     // a MOV (or PLOP3 of predicates) that only moves a value: operand 0 = operand 1
@@ -81,7 +81,7 @@ struct Block {
 
 // From Volta on a thread has a program counter of its own, in two registers that no instruction names. Those
 // that a thread has, and the limits of a kernel, count them: ptxas says 32 where R29 is the last one.
-inline constexpr std::uint32_t place_registers = 2;
+constexpr std::uint32_t place_registers(unsigned generation) { return generation < 70 ? 0 : 2; }
 
 // R1 holds the begin of the frame; allocation sees to it.
 struct Program {
@@ -93,7 +93,7 @@ struct Program {
   std::vector<std::uint64_t> literals;                   // constant bank 2
   std::uint32_t frame_bytes = 0;                         // local memory a thread, spilled registers included
   std::uint32_t spilled = 0;                             // bytes a thread
-  std::uint32_t most_registers = 255 - place_registers;  // that allocation may use, place_registers left out
+  std::uint32_t most_registers = 253;  // that allocation may use, place_registers left out
   std::uint32_t used_registers = 0;                      // after allocation, likewise
 
   std::uint32_t add(Register r) {

@@ -21,7 +21,7 @@ namespace {
 
 int free_registers(unsigned generation) {
   constexpr std::uint32_t stack = 1;
-  return static_cast<int>(registers_of_full_sm(generation) - place_registers - stack);
+  return static_cast<int>(registers_of_full_sm(generation) - place_registers(generation) - stack);
 }
 // More of the free registers have to save one cycle of so many.
 constexpr std::uint64_t worth_it = 64;

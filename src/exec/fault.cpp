@@ -103,8 +103,9 @@ std::string kernel_name(const Launch::Impl& launch, const ptx::Inst& inst) {
   const std::string source = source_of(module, kernel.code[pc_of(kernel, inst)]);
   if (const std::uint32_t line = ptx_line_of(kernel, inst); line != 0)
     return fmt::format("kernel {} ({}:{}{}, at 0x{:04x} of its machine code)", kernel.name, module.name, line,
-                       source, inst.line);
-  return fmt::format("kernel {} ({} at 0x{:04x}{})", kernel.name, module.name, inst.line, source);
+                       source, machine::address_in_file(kernel.machine->generation, inst.line));
+  return fmt::format("kernel {} ({} at 0x{:04x}{})", kernel.name, module.name,
+                     machine::address_in_file(kernel.machine->generation, inst.line), source);
 }
 
 std::string whereabouts(const Block::Impl& block) {

@@ -285,10 +285,10 @@ void branch_register(Block::Impl& b, Warp& w, const XInst& x, const machine::Act
   groups.go(w);
 }
 
-// `split` waits, the other active lanes go on.
-void wait(Block::Impl& b, Warp& w, Split split) {
+// `split` waits, and goes on behind `before`; the other active lanes go on.
+void wait(Block::Impl& b, Warp& w, Split split, std::uint32_t before) {
   const std::uint32_t others = w.active & ~split.mask;
-  split.pc = w.pc;
+  split.pc = before;
   set_aside(w, split);
   run(w, others != 0 ? w.pc + 1 : w.pc, others);
   switch (split.state) {
@@ -312,28 +312,37 @@ void set_barrier(Warp& w, unsigned barrier, std::uint32_t lanes) {
   ++w.pc;
 }
 
-void meet(Block::Impl& b, Warp& w, unsigned barrier, std::uint32_t lanes) {
+// The lanes are no longer waited for.
+void drop(Warp& w, unsigned barrier, std::uint32_t lanes) {
+  Splits::View& view = w.splits->barriers[barrier];
+  std::uint32_t sets = 0;
+  for_lanes(lanes, [&](unsigned lane) { sets |= view[lane]; });
+  for_lanes(sets, [&](unsigned lane) { view[lane] &= ~lanes; });
+  check_meeting(w, barrier);
+}
+
+// They go on at the action's target, or at the next instruction.
+void meet(Block::Impl& b, Warp& w, const machine::Action& a, std::uint32_t lanes) {
   Splits& s = *w.splits;
+  const unsigned barrier = a.barrier;
+  const std::uint32_t next = a.target < 0 ? w.pc + 1 : static_cast<std::uint32_t>(a.target);
+  for (unsigned inner = 1; inner <= a.leaves; ++inner) drop(w, barrier + inner, lanes);
   // Mostly all lanes of the set arrive together.
   if (lanes == w.active) {
     std::uint32_t differs = 0;
     for (unsigned lane = 0; lane < warp_size; ++lane)
       differs |= ((s.barriers[barrier][lane] & s.alive) ^ lanes) & w.ctx.lanes[lane];
     if (differs == 0) {
-      ++w.pc;
+      w.pc = next;
       return;
     }
   }
-  wait(b, w, {.mask = lanes, .state = Split::State::meets, .barrier = static_cast<std::uint8_t>(barrier)});
+  wait(b, w, {.mask = lanes, .state = Split::State::meets, .barrier = static_cast<std::uint8_t>(barrier)}, next - 1);
 }
 
 void leave_barrier(Warp& w, unsigned barrier, std::uint32_t lanes) {
-  Splits::View& view = w.splits->barriers[barrier];
-  std::uint32_t sets = 0;
-  for_lanes(lanes, [&](unsigned lane) { sets |= view[lane]; });
-  for_lanes(sets, [&](unsigned lane) { view[lane] &= ~lanes; });
+  drop(w, barrier, lanes);
   ++w.pc;
-  check_meeting(w, barrier);
 }
 
 void read_barrier(Warp& w, const XInst& x, const machine::Action& a, std::uint32_t lanes) {
@@ -421,7 +430,8 @@ void block_barrier(Block::Impl& b, Warp& w, const XInst& x, std::uint32_t lanes)
   wait(b, w,
        {.mask = lanes,
         .state = Split::State::block_barrier,
-        .wanted = votes ? w.ctx.pred(x.psrc[0]) & lanes : 0});
+        .wanted = votes ? w.ctx.pred(x.psrc[0]) & lanes : 0},
+       w.pc);
 }
 
 // Lanes that wait at convergence barriers for lanes that yield all the time go on without them.
@@ -471,7 +481,7 @@ void flow(Block::Impl& b, Warp& w, const XInst& x, std::uint32_t guarded) {
     case Flow::branch_register: branch_register(b, w, x, a, lanes); break;
     case Flow::exit: exit_lanes(b, w, lanes); break;
     case Flow::set_barrier: set_barrier(w, a.barrier, lanes); break;
-    case Flow::meet: meet(b, w, a.barrier, lanes); break;
+    case Flow::meet: meet(b, w, a, lanes); break;
     case Flow::leave_barrier: leave_barrier(w, a.barrier, lanes); break;
     case Flow::read_barrier: read_barrier(w, x, a, lanes); break;
     case Flow::write_barrier: write_barrier(w, x, a.barrier, lanes); break;

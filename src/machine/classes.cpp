@@ -116,6 +116,8 @@ unsigned number_of(std::string_view digits) {
 }  // namespace
 
 std::string_view generation(unsigned version) {
+  if (version >= 50 && version < 60) return "maxwell";
+  if (version >= 60 && version < 70) return "pascal";
   if (version >= 70 && version < 75) return "volta";
   if (version == 75) return "turing";
   if (version >= 80 && version < 90) return "ampere";
@@ -128,7 +130,7 @@ SassTable SassTable::of_version(unsigned version) {
   if (name.empty())
     throw Error(ExitCode::unsupported, "sass-generation",
                 fmt::format("the trace is of machine code for binary version {}", version),
-                "tables exist for Volta to Hopper: 70 to 90");
+                "tables exist for Maxwell to Hopper: 50 to 90");
   return SassTable(device::read_chain(subject, device::find_data_file(subject, std::string(name))));
 }
 

@@ -80,7 +80,9 @@ struct Action {
   bool uniform = false;      // of the uniform datapath: for the warp, whatever lanes are active
   std::uint8_t barrier = 0;  // convergence barrier
   bool clear = false;        // read_barrier: and empties it
-  // branch: index of the instruction; branch_register: bytes that are added; meet_mask, collective: address
+  std::uint8_t leaves = 0;   // meet: so many barriers behind it are no longer waited at
+  // branch, meet (-1: the next one): index of the instruction; branch_register: bytes that are added;
+  // meet_mask, collective: address
   std::int64_t target = 0;
   ptx::Operand operand;    // mask, address or value, where the flow needs one
   bool inverted = false;   // the mask is

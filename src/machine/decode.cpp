@@ -4,10 +4,10 @@
 
 #include <optional>
 
+#include "machine/bundles.h"
+
 namespace simtlab::machine {
 namespace {
-
-constexpr unsigned first_control_bit = 105;
 
 Word control_bits() {
   Word mask;
@@ -27,7 +27,7 @@ std::uint8_t byte_at(Word word, std::uint8_t bit, unsigned width, std::uint8_t n
   return bit == no_bit ? none : static_cast<std::uint8_t>(word.bits(bit, width));
 }
 
-Operand read_operand(const OperandForm& form, Word word, std::uint32_t address) {
+Operand read_operand(const OperandForm& form, unsigned generation, Word word, std::uint32_t address) {
   Operand out;
   out.kind = form.kind;
   out.negated = flag(word, form.negate);
@@ -52,26 +52,37 @@ Operand read_operand(const OperandForm& form, Word word, std::uint32_t address) 
     case OperandKind::pred:
     case OperandKind::upred: out.number = static_cast<std::uint8_t>(form.flipped ? 7 - raw : raw); break;
     case OperandKind::constant:
-      out.number = static_cast<std::uint8_t>(word.bits(54, 5));
-      out.value = static_cast<std::int64_t>(raw);
+      out.number = static_cast<std::uint8_t>(word.bits(form.bank, bank_bits));
+      out.value = static_cast<std::int64_t>(form.in_words ? 4 * raw : raw);
       break;
     case OperandKind::bindless: out.value = static_cast<std::int64_t>(raw); break;
     case OperandKind::immediate:
       out.value =
           form.immediate == Immediate::signed_ ? sign_extended(raw, width) : static_cast<std::int64_t>(raw);
+      if (form.upper_bits) out.value <<= upper_bits_shift;
       break;
-    case OperandKind::memory: out.value = sign_extended(raw, width); break;
+    case OperandKind::memory: out.value = sign_extended(raw, width) * (form.in_words ? 4 : 1); break;
     case OperandKind::target:
-      out.value = std::int64_t{address} + std::int64_t{word_bytes} +
-                  (form.in_bytes ? 1 : 4) * sign_extended(raw, width);
+      out.value = address_of_file(generation, address_in_file(generation, address) +
+                                                  static_cast<std::int64_t>(code_bytes(generation)) +
+                                                  (form.in_bytes ? 1 : 4) * sign_extended(raw, width));
       break;
-    case OperandKind::absolute: out.value = static_cast<std::int64_t>(4 * raw); break;
+    case OperandKind::absolute:
+      out.value = address_of_file(generation, static_cast<std::int64_t>((form.in_bytes ? 1 : 4) * raw));
+      break;
     case OperandKind::number:
     case OperandKind::ignored: out.value = static_cast<std::int64_t>(raw); break;
     case OperandKind::predicates:
+    case OperandKind::flags:
     case OperandKind::upredicates: break;
   }
   return out;
+}
+
+std::int64_t added_address(const OperandForm& form, unsigned generation, Word word, std::uint32_t address) {
+  const std::int64_t raw = sign_extended(form.bits.of(word), form.bits.width());
+  if (form.kind == OperandKind::absolute) return raw;
+  return address_in_file(generation, address) + static_cast<std::int64_t>(bundled_bytes) + raw;
 }
 
 Control read_control(Word word) {
@@ -80,7 +91,7 @@ Control read_control(Word word) {
           .write_barrier = static_cast<std::uint8_t>(word.bits(110, 3)),
           .read_barrier = static_cast<std::uint8_t>(word.bits(113, 3)),
           .wait_mask = static_cast<std::uint8_t>(word.bits(116, 6)),
-          .reuse = static_cast<std::uint8_t>(word.bits(122, 3))};
+          .reuse = static_cast<std::uint8_t>(word.bits(122, 4))};
 }
 
 // What keeps the word from being of this form; nullopt: nothing.
@@ -121,11 +132,20 @@ Instruction read(const Form& form, unsigned generation, Word word, std::uint32_t
   out.form = &form;
   out.generation = static_cast<std::uint16_t>(generation);
   out.address = address;
-  out.guard = static_cast<std::uint8_t>(word.bits(12, 3));
-  out.guard_negated = word.bit(15);
+  const unsigned guard = first_guard_bit(generation);
+  out.guard = static_cast<std::uint8_t>(word.bits(guard, 3));
+  out.guard_negated = word.bit(guard + 3);
   out.guard_uniform = form.uniform;
-  for (std::size_t i = 0; i < form.operands.size(); ++i)
-    out.operands[i] = read_operand(form.operands[i], word, address);
+  if (form.unguarded) {
+    out.guard = true_predicate;
+    out.guard_negated = false;
+  }
+  for (std::size_t i = 0; i < form.operands.size(); ++i) {
+    out.operands[i] = read_operand(form.operands[i], generation, word, address);
+    // What is added to a register is an address as programs have it.
+    if (form.bundled() && i > 0 && form.operands[i - 1].register_pair)
+      out.operands[i].value = added_address(form.operands[i], generation, word, address);
+  }
   for (std::size_t i = 0; i < form.fields.size(); ++i)
     out.fields[i] = static_cast<std::uint16_t>(form.fields[i]->bits.of(word));
   out.control = read_control(word);
@@ -137,15 +157,18 @@ Instruction read(const Form& form, unsigned generation, Word word, std::uint32_t
 
 std::variant<Instruction, Undecoded> decode(const Forms& forms, unsigned generation, Word word,
                                             std::uint32_t address) {
-  const auto opcode = static_cast<std::uint16_t>(word.bits(0, 12));
   std::optional<std::string> reason;
-  for (const Form* form : forms.with_opcode(opcode, word.bit(91))) {
-    if (!form->has(generation)) continue;
+  for (const Form* form : forms.candidates(generation, word)) {
+    if (!form->has(generation) || !form->is_opcode(word)) continue;
     std::optional<std::string> why = mismatch(*form, word);
     if (!why) return read(*form, generation, word, address);
     if (!reason) reason = std::move(why);
   }
-  if (!reason) reason = fmt::format("opcode 0x{:03x}, which sm_{} is not known to have", opcode, generation);
+  if (!reason && in_bundles(generation))
+    reason = fmt::format("opcode 0x{:04x} (with modifiers), which sm_{} is not known to have",
+                         word.bits(48, 16), generation);
+  if (!reason)
+    reason = fmt::format("opcode 0x{:03x}, which sm_{} is not known to have", word.bits(0, 12), generation);
   return Undecoded{*reason};
 }
 

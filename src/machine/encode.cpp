@@ -2,6 +2,8 @@
 
 #include <bit>
 
+#include "machine/bundles.h"
+
 namespace simtlab::machine {
 namespace {
 
@@ -27,7 +29,7 @@ void put_part(Word& word, std::uint8_t bit, unsigned width, std::uint64_t value)
 }
 
 // What stands in the bits of the operand itself.
-std::uint64_t number_of(const OperandForm& form, const Operand& o, std::uint32_t address) {
+std::uint64_t number_of(const OperandForm& form, const Operand& o, unsigned generation, std::uint32_t address) {
   switch (form.kind) {
     case OperandKind::reg:
     case OperandKind::ureg:
@@ -37,17 +39,24 @@ std::uint64_t number_of(const OperandForm& form, const Operand& o, std::uint32_t
     case OperandKind::pred:
     case OperandKind::upred: return form.flipped ? 7u - o.number : o.number;
     case OperandKind::target: {
-      const std::int64_t distance = o.value - std::int64_t{address} - std::int64_t{word_bytes};
+      const std::int64_t distance = address_in_file(generation, o.value) - address_in_file(generation, address) -
+                                    static_cast<std::int64_t>(code_bytes(generation));
       return static_cast<std::uint64_t>(form.in_bytes ? distance : distance / 4);
     }
-    case OperandKind::absolute: return static_cast<std::uint64_t>(o.value) / 4;
+    case OperandKind::absolute:
+      return static_cast<std::uint64_t>(address_in_file(generation, o.value)) / (form.in_bytes ? 1 : 4);
+    case OperandKind::memory: return static_cast<std::uint64_t>(form.in_words ? o.value / 4 : o.value);
+    case OperandKind::constant: return static_cast<std::uint64_t>(form.in_words ? o.value / 4 : o.value);
+    case OperandKind::immediate:
+      return static_cast<std::uint64_t>(form.upper_bits ? o.value >> upper_bits_shift : o.value);
     default: return static_cast<std::uint64_t>(o.value);
   }
 }
 
-void put_operand(Word& word, const OperandForm& form, const Operand& o, std::uint32_t address) {
-  put(word, form.bits, number_of(form, o, address));
-  if (form.kind == OperandKind::constant) put(word, 54, 5, o.number);
+void put_operand(Word& word, const OperandForm& form, const Operand& o, unsigned generation,
+                 std::uint32_t address) {
+  put(word, form.bits, number_of(form, o, generation, address));
+  if (form.kind == OperandKind::constant) put(word, form.bank, bank_bits, o.number);
   put_flag(word, form.negate, o.negated);
   put_flag(word, form.absolute, o.absolute);
   put_flag(word, form.invert, o.inverted && form.negate_pred == no_bit);
@@ -68,7 +77,7 @@ void put_control(Word& word, const Control& c) {
   put(word, 110, 3, c.write_barrier);
   put(word, 113, 3, c.read_barrier);
   put(word, 116, 6, c.wait_mask);
-  put(word, 122, 3, c.reuse);
+  put(word, 122, 4, c.reuse);
 }
 
 }  // namespace
@@ -76,13 +85,21 @@ void put_control(Word& word, const Control& c) {
 Word encode(const Instruction& instruction) {
   const Form& form = *instruction.form;
   Word word;
-  put(word, 0, 12, form.opcode);
-  put(word, 12, 3, instruction.guard);
-  put(word, 15, 1, instruction.guard_negated ? 1 : 0);
-  put(word, 91, 1, form.bit_91 ? 1 : 0);
+  if (form.bundled()) {
+    put(word, first_bundled_opcode_bit, 16, form.opcode);
+  } else {
+    put(word, 0, 12, form.opcode);
+    put(word, 91, 1, form.bit_91 ? 1 : 0);
+  }
+  if (!form.unguarded) {
+    const unsigned guard = first_guard_bit(instruction.generation);
+    put(word, guard, 3, instruction.guard);
+    put(word, guard + 3, 1, instruction.guard_negated ? 1 : 0);
+  }
   for (std::size_t i = 0; i < form.operands.size(); ++i)
-    put_operand(word, form.operands[i], instruction.operands[i], instruction.address);
-  for (std::size_t i = 0; i < form.fields.size(); ++i) put(word, form.fields[i]->bits, instruction.fields[i]);
+    put_operand(word, form.operands[i], instruction.operands[i], instruction.generation, instruction.address);
+  for (std::size_t i = 0; i < form.fields.size(); ++i)
+    if ((form.views >> i & 1u) == 0) put(word, form.fields[i]->bits, instruction.fields[i]);
   put_control(word, instruction.control);
   return word;
 }

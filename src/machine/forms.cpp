@@ -15,8 +15,9 @@
 namespace simtlab::machine {
 namespace {
 
-constexpr std::uint16_t decoded[] = {70, 72, 75, 80, 86, 87, 89, 90};
+constexpr std::uint16_t decoded[] = {50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 89, 90};
 constexpr std::uint64_t max_table_bytes = 1 << 20;
+constexpr unsigned bucket_bits = 8;  // by which forms in bundles are found
 const Immortal<std::string> no_word;
 
 // "34:48" or "16:8+34:48": first bit and width of each piece.
@@ -47,6 +48,7 @@ constexpr KindName kinds[] = {{"R", OperandKind::reg, 8},         {"U", OperandK
                               {"B", OperandKind::barrier, 4},     {"SR", OperandKind::special, 8},
                               {"T", OperandKind::target, 0},      {"A", OperandKind::absolute, 0},
                               {"PR", OperandKind::predicates, 0}, {"UPR", OperandKind::upredicates, 0},
+                              {"CCR", OperandKind::flags, 0},
                               {"D", OperandKind::descriptor, 6},  {"X", OperandKind::number, 0},
                               {"Z", OperandKind::ignored, 0}};
 
@@ -60,7 +62,7 @@ constexpr PlaceName places[] = {{"neg", &OperandForm::negate, 1}, {"abs", &Opera
                                 {"half", &OperandForm::half, 2},  {"part", &OperandForm::part, 2},
                                 {"ra", &OperandForm::base, 8},    {"ur", &OperandForm::uniform, 6},
                                 {"wide", &OperandForm::wide, 1},  {"pair", &OperandForm::pair, 1},
-                                {"scale", &OperandForm::scale, 2}};
+                                {"scale", &OperandForm::scale, 2}, {"bank", &OperandForm::bank, bank_bits}};
 
 struct FlagName {
   std::string_view name;
@@ -68,7 +70,8 @@ struct FlagName {
 };
 constexpr FlagName flags[] = {{"optional", &OperandForm::optional},  {"flip", &OperandForm::flipped},
                               {"bracket", &OperandForm::bracket},    {"gdesc", &OperandForm::matrix},
-                              {"pair", &OperandForm::register_pair}, {"bytes", &OperandForm::in_bytes}};
+                              {"pair", &OperandForm::register_pair}, {"bytes", &OperandForm::in_bytes},
+                              {"words", &OperandForm::in_words},     {"top20", &OperandForm::upper_bits}};
 
 struct ImmediateName {
   std::string_view name;
@@ -108,7 +111,8 @@ OperandForm read_operand(const Row& row, std::string_view text) {
   const auto* found = std::ranges::find(kinds, kind, &KindName::name);
   if (found == std::end(kinds)) row.wrong(fmt::format("'{}' is no kind of operand", kind));
   operand.kind = found->kind;
-  const bool has_place = operand.kind != OperandKind::predicates && operand.kind != OperandKind::upredicates;
+  const bool has_place = operand.kind != OperandKind::predicates &&
+                         operand.kind != OperandKind::upredicates && operand.kind != OperandKind::flags;
   if (has_place)
     operand.bits =
         bits_of(row, found->width == 0 ? std::string(place) : fmt::format("{}:{}", place, found->width));
@@ -120,9 +124,9 @@ OperandForm read_operand(const Row& row, std::string_view text) {
 
 void mark(const OperandForm& operand, Word& mask) {
   operand.bits.mark(mask);
-  if (operand.kind == OperandKind::constant) mask.set(54, 5);
   for (const PlaceName& p : places)
-    if (operand.*p.place != no_bit) mask.set(operand.*p.place, p.width);
+    if (operand.*p.place != no_bit && (p.place != &OperandForm::bank || operand.kind == OperandKind::constant))
+      mask.set(operand.*p.place, p.width);
 }
 
 FieldForm read_field(const Row& row) {
@@ -166,7 +170,14 @@ Form read_form(const Row& row, const std::vector<FieldForm>& fields) {
   form.form = cells[1];
   for (const std::string_view range : split(cells[2], ' '))
     form.generations.push_back(generations_of(row, range));
-  form.opcode = static_cast<std::uint16_t>(number_of(row, cells[3], 1u << 12, 16));
+  if (const std::size_t slash = cells[3].find('/'); slash != std::string_view::npos) {
+    form.opcode = static_cast<std::uint16_t>(number_of(row, cells[3].substr(0, slash), 1u << 16, 16));
+    form.opcode_mask = static_cast<std::uint16_t>(number_of(row, cells[3].substr(slash + 1), 1u << 16, 16));
+    if (form.opcode_mask >> (16 - bucket_bits) == 0 || (form.opcode & ~form.opcode_mask) != 0)
+      row.wrong(fmt::format("'{}' is not VALUE/MASK", cells[3]));
+  } else {
+    form.opcode = static_cast<std::uint16_t>(number_of(row, cells[3], 1u << 12, 16));
+  }
   form.bit_91 = number_of(row, cells[4], 2) == 1;
   if (!cells[5].empty())
     for (const std::string_view operand : split(cells[5], ';'))
@@ -181,16 +192,37 @@ Form read_form(const Row& row, const std::vector<FieldForm>& fields) {
     row.wrong(fmt::format("a form has at most {} operands and {} fields", max_operands, max_fields));
   form.trust = trust_of(row, cells[8]);
   form.uniform = is_uniform(form.mnemonic);
-  form.explained.set(0, 16);  // opcode and guard
-  form.explained.set(91, 1);
+  form.unguarded = std::ranges::any_of(form.fields, [](const FieldForm* f) { return f->name == "noguard"; });
+  if (form.bundled()) {
+    form.explained.set(first_guard_bit(form.generations.front().first), 4);
+    form.explained = form.explained | Word{std::uint64_t{form.opcode_mask} << first_bundled_opcode_bit, 0};
+  } else {
+    form.explained.set(0, 16);  // opcode and guard
+    form.explained.set(91, 1);
+  }
   for (const OperandForm& operand : form.operands) mark(operand, form.explained);
-  for (const FieldForm* field : form.fields) field->bits.mark(form.explained);
+  for (std::size_t f = 0; f < form.fields.size(); ++f) {
+    const Word before = form.explained;
+    form.fields[f]->bits.mark(form.explained);
+    if (form.explained == before) form.views |= 1u << f;
+  }
   for (const OperandForm& operand : form.operands) form.operand_names.push_back(name_number(operand.name));
   for (const FieldForm* field : form.fields) form.field_names.push_back(name_number(field->name));
   return form;
 }
 
 std::size_t key_of(std::uint16_t opcode, bool bit_91) { return std::size_t{opcode} * 2 + bit_91; }
+
+constexpr std::size_t first_bucket = std::size_t{1} << 13, bucket_count = std::size_t{1} << bucket_bits;
+
+// Where a form is looked for: at one key, or at all whose upper bits its opcode allows.
+template <class F>
+void for_keys(const Form& form, const F& f) {
+  if (!form.bundled()) return f(key_of(form.opcode, form.bit_91));
+  constexpr unsigned shift = 16 - bucket_bits;
+  for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
+    if (((bucket << shift ^ form.opcode) & form.opcode_mask) >> shift == 0) f(first_bucket + bucket);
+}
 
 }  // namespace
 
@@ -228,11 +260,16 @@ Forms::Forms(std::string_view forms, std::string_view fields, std::string_view s
     forms_.back().index = static_cast<std::uint16_t>(forms_.size() - 1);
   });
   add_syntax(syntax, forms_);
-  starts_.assign((std::size_t{1} << 13) + 1, 0);
-  for (const Form& form : forms_) ++starts_[key_of(form.opcode, form.bit_91) + 1];
+  std::vector<std::pair<std::size_t, const Form*>> keyed;
+  for (const Form& form : forms_)
+    for_keys(form, [&](std::size_t key) { keyed.emplace_back(key, &form); });
+  std::ranges::stable_sort(keyed, {}, [](const auto& k) { return k.first; });
+  starts_.assign(first_bucket + bucket_count + 1, 0);
+  for (const auto& [key, form] : keyed) {
+    ++starts_[key + 1];
+    sorted_.push_back(form);
+  }
   for (std::size_t i = 1; i < starts_.size(); ++i) starts_[i] += starts_[i - 1];
-  for (const Form& form : forms_) sorted_.push_back(&form);
-  std::ranges::stable_sort(sorted_, {}, [](const Form* f) { return key_of(f->opcode, f->bit_91); });
 }
 
 const Forms& Forms::shipped() {
@@ -243,8 +280,11 @@ const Forms& Forms::shipped() {
   return *forms;
 }
 
-std::span<const Form* const> Forms::with_opcode(std::uint16_t opcode, bool bit_91) const {
-  const std::size_t key = key_of(opcode & 0xfffu, bit_91);
+std::span<const Form* const> Forms::candidates(unsigned generation, Word word) const {
+  const std::size_t key =
+      in_bundles(generation)
+          ? first_bucket + word.bits(64 - bucket_bits, bucket_bits)
+          : key_of(static_cast<std::uint16_t>(word.bits(0, 12)), word.bit(91));
   return std::span(sorted_).subspan(starts_[key], starts_[key + 1] - starts_[key]);
 }
 

@@ -1,4 +1,4 @@
-// The instruction forms of Volta to Hopper as data: what each bit of a word means. data/machine has the
+// The instruction forms of Maxwell to Hopper as data: what each bit of a word means. data/machine has the
 // tables.
 //
 // A form is a mnemonic with one kind of operands (FFMA of three registers, FFMA with a constant in B ...). A
@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "machine/bundles.h"
 #include "machine/name.h"
 #include "machine/word.h"
 
@@ -51,6 +52,7 @@ enum class OperandKind : std::uint8_t {
   target,       // code address, relative to the next instruction, in units of 4 bytes
   absolute,     // code address, absolute, in units of 4 bytes
   predicates,   // PR: all predicates of a thread
+  flags,        // CC: the flags of a sum
   upredicates,  // UPR: all uniform predicates of a warp
   descriptor,   // of a cache policy: uniform register
   number,       // of the form, without a syntax of its own
@@ -60,6 +62,12 @@ enum class OperandKind : std::uint8_t {
 enum class Immediate : std::uint8_t { plain, signed_, f32, f64, f16x2, any };
 
 inline constexpr std::uint8_t no_bit = 0xff;
+inline constexpr unsigned bank_bits = 5, upper_bits_shift = 12;
+// Of instructions in bundles
+inline constexpr unsigned first_bundled_opcode_bit = 48;
+
+// The guard: a predicate in three bits, then its `!`.
+constexpr unsigned first_guard_bit(unsigned generation) { return in_bundles(generation) ? 16 : 12; }
 
 // Where an operand and its modifiers stand. Places of single bits; no_bit: it has none.
 struct OperandForm {
@@ -75,12 +83,15 @@ struct OperandForm {
   std::uint8_t wide = no_bit;   // the address is 64 bits wide
   std::uint8_t pair = no_bit;   // the register of the address is a pair, beside a uniform register
   std::uint8_t scale = no_bit;  // 2 bits: the register is multiplied by 1, 4, 8, 16
+  std::uint8_t bank = 54;       // bank_bits: number of a constant bank
   Immediate immediate = Immediate::plain;
   bool optional = false;                 // not written if it says nothing (PT, RZ, all lanes ...)
   bool flipped = false;                  // stored as 7 - number
   bool bracket = false, matrix = false;  // written as [URn], gdesc[URn]
   bool register_pair = false;            // two registers hold a code address
   bool in_bytes = false;                 // a code address in units of 1 byte
+  bool in_words = false;                 // a constant's offset in units of 4 bytes
+  bool upper_bits = false;               // an immediate: the upper 20 of 32 bits
 };
 
 // A named modifier. A value without a word is valid and not written.
@@ -123,7 +134,8 @@ enum class Trust : std::uint8_t { high, medium, low, outline };
 
 struct Form {
   std::string mnemonic, form;
-  std::uint16_t opcode = 0;  // bits 0 to 11
+  // Bits 0 to 11; of instructions in bundles those of bits 48 to 63 that `opcode_mask` names
+  std::uint16_t opcode = 0, opcode_mask = 0;
   bool bit_91 = false;
   std::vector<std::pair<std::uint16_t, std::uint16_t>> generations;  // first and last
   std::vector<OperandForm> operands;
@@ -131,10 +143,17 @@ struct Form {
   std::vector<NamePart> name;      // as it is written
   std::vector<OperandText> texts;  // one an operand
   Word explained;                  // the bits that opcode, guard, operands and fields take
+  std::uint32_t views = 0;         // bit i: field i says otherwise what operands and fields before it say
   Trust trust = Trust::low;
   bool uniform = false;     // of the uniform datapath: it acts for the warp
+  bool unguarded = false;   // the bits of a guard are 0, which says nothing
   std::uint16_t index = 0;  // in Forms::all()
 
+  bool bundled() const { return opcode_mask != 0; }
+  bool is_opcode(Word word) const {
+    return bundled() ? (word.bits(first_bundled_opcode_bit, 16) & opcode_mask) == opcode
+                     : word.bits(0, 12) == opcode && word.bit(91) == bit_91;
+  }
   bool has(unsigned generation) const;
   // Index of a field by its name (FieldForm::name), of an operand; -1: none.
   int field(Name name) const;
@@ -143,9 +162,10 @@ struct Form {
   std::vector<std::uint32_t> field_names, operand_names;
 };
 
-// Binary versions that are decoded: 70, 72, 75, 80, 86, 87, 89, 90.
+// Binary versions that are decoded: 50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 89, 90.
 bool is_decoded(unsigned generation);
-inline constexpr std::string_view decoded_generations = "70, 72, 75, 80, 86, 87, 89 and 90";
+inline constexpr std::string_view decoded_generations =
+    "50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 89 and 90";
 
 class Forms {
  public:
@@ -155,14 +175,15 @@ class Forms {
   Forms(std::string_view forms, std::string_view fields, std::string_view syntax);
 
   std::span<const Form> all() const { return forms_; }
-  // Of opcode and bit 91, whatever the generation.
-  std::span<const Form* const> with_opcode(std::uint16_t opcode, bool bit_91) const;
+  // Those that the word may be of; the caller asks is_opcode() and has().
+  std::span<const Form* const> candidates(unsigned generation, Word word) const;
 
  private:
   std::vector<FieldForm> fields_;
   std::vector<Form> forms_;
   std::vector<const Form*> sorted_;
-  std::vector<std::uint32_t> starts_;  // of sorted_, by opcode * 2 + bit 91
+  // Of sorted_: by opcode * 2 + bit 91, then, for instructions in bundles, by their upper bits
+  std::vector<std::uint32_t> starts_;
 };
 
 }  // namespace simtlab::machine

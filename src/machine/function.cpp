@@ -20,7 +20,8 @@ Diagnostic undecoded(const Image& image, const ImageKernel& kernel, Word word, s
                      const Undecoded& why) {
   Diagnostic out;
   out.message = fmt::format("{}: word 0x{:016x}{:016x} at 0x{:04x} of kernel {} is no known instruction: {}",
-                            image.name, word.high, word.low, address, kernel.name, why.reason);
+                            image.name, word.high, word.low, address_in_file(image.generation, address), kernel.name,
+                            why.reason);
   return out;
 }
 
@@ -120,45 +121,54 @@ void place_targets(ptx::Function& f, Code& code, const std::string& file) {
   const auto size = static_cast<std::int64_t>(f.code.size());
   for (std::size_t i = 0; i < code.actions.size(); ++i) {
     Action& a = code.actions[i];
-    if (a.flow != Flow::branch) continue;
+    const bool waits = a.flow == Flow::meet && a.target >= 0;
+    if (a.flow != Flow::branch && !waits) continue;
     if (a.target < 0 || a.target % static_cast<std::int64_t>(word_bytes) != 0 ||
         a.target / static_cast<std::int64_t>(word_bytes) >= size)
       damaged(file,
-              fmt::format("the branch at 0x{:04x} of kernel {} leaves its code", i * word_bytes, f.name));
+              fmt::format("the branch at 0x{:04x} of kernel {} leaves its code",
+                          address_in_file(code.generation, static_cast<std::int64_t>(i * word_bytes)), f.name));
     a.target /= static_cast<std::int64_t>(word_bytes);
-    f.code[i].target = static_cast<std::uint32_t>(a.target);
+    if (!waits) f.code[i].target = static_cast<std::uint32_t>(a.target);
   }
 }
 
 void set_lines(const CodeLines& lines, const ImageKernel& kernel, ptx::Function& f, Code& code) {
   code.ptx = lines.ptx;
   for (ptx::Inst& view : f.code) {
-    if (const SourceLine* source = lines.source.at(kernel.section, view.line)) {
+    const auto at = static_cast<std::uint64_t>(address_in_file(code.generation, view.line));
+    if (const SourceLine* source = lines.source.at(kernel.section, at)) {
       view.file = source->file + 1;  // as Cubin numbers them
       view.source_line = source->line;
     }
-    if (lines.ptx) code.ptx_lines.push_back(lines.ptx->at(kernel.section, view.line));
+    if (lines.ptx) code.ptx_lines.push_back(lines.ptx->at(kernel.section, at));
   }
 }
 
-// What the rows of a frame hold, by the code.
-void lay_out(ptx::Function& f, Code& code) {
+// What the rows of a frame hold, by the code, and what is on its stack of branches.
+FlowStack lay_out(ptx::Function& f, Code& code) {
   code.layout = layout_of(code.instructions);
+  FlowStack stack;
+  if (in_bundles(code.generation)) stack = find_flow_stack(code.instructions, f.name);
+  code.layout.rows += 2 * stack.functions;
   f.reg_rows = f.total_reg_rows = code.layout.rows;
   f.pred_count = f.total_preds = Layout::predicates + most_temporary_predicates;
   f.code.reserve(code.instructions.size());
   code.actions.reserve(code.instructions.size());
+  return stack;
 }
 
 using Addresses = std::map<std::uint32_t, ptx::Constant>;  // that immediates are, by instruction
 // Fills code.actions and f.code; what cannot be executed is a problem, or has no action.
-void translate_all(Translator& translator, const Addresses& addresses, Views& views, ptx::Function& f,
-                   Code& code, Purpose purpose) {
+void translate_all(Translator& translator, const Addresses& addresses, const FlowStack& stack, Views& views,
+                   ptx::Function& f, Code& code, Purpose purpose) {
   std::vector<Diagnostic> problems;
   for (const Instruction& instruction : code.instructions) {
     ptx::Inst view = views.of(instruction, code.layout);
     const auto address = addresses.find(static_cast<std::uint32_t>(instruction.address / word_bytes));
     translator.set_address(address == addresses.end() ? nullptr : &address->second);
+    if (!stack.effects.empty())
+      translator.set_stack(stack.effects[static_cast<std::size_t>(&instruction - code.instructions.data())]);
     try {
       translator.translate(instruction, view, f.name);
     } catch (const Error& error) {
@@ -209,11 +219,11 @@ void complete(ptx::Function& f, const Image& image, const ImageKernel& kernel, c
   if (code->instructions.empty()) damaged(image.name, fmt::format("kernel {} has no code", kernel.name));
   code->unknown_depth = may_recurse(code->instructions);
   if (code->unknown_depth) f.total_frame_bytes = frame_of(std::max(kernel.stack_bytes, default_stack_bytes));
-  lay_out(f, *code);
+  const FlowStack stack = lay_out(f, *code);
   Translator translator(code->layout, f.constants, *code, banks_of(image, symbols, kernel.name));
   if (const auto bank = image.elf.section_number(".nv.constant0." + kernel.name))
     translator.set_textures(symbols.textures_in(*bank));
-  translate_all(translator, linked.addresses, views, f, *code, purpose);
+  translate_all(translator, linked.addresses, stack, views, f, *code, purpose);
   place_targets(f, *code, image.name);
   set_lines(lines, kernel, f, *code);
   if (purpose != Purpose::execution) {
@@ -235,9 +245,9 @@ void set_code(ptx::Function& f, MadeCode made, Views& views) {
   f.call_sites.clear();
   f.registers = f.unlimited_registers = made.registers;
   f.frame_bytes = f.total_frame_bytes = frame_of(made.stack_bytes);
-  lay_out(f, *code);
+  const FlowStack stack = lay_out(f, *code);
   Translator translator(code->layout, f.constants, *code, std::move(made.banks));
-  translate_all(translator, made.addresses, views, f, *code, Purpose::execution);
+  translate_all(translator, made.addresses, stack, views, f, *code, Purpose::execution);
   place_targets(f, *code, f.name);
   for (std::size_t i = 0; i < f.code.size(); ++i) {
     f.code[i].file = made.lines[i].file;

@@ -92,9 +92,9 @@ class Reader {
     kernel.name = section.name.substr(code_prefix.size());
     kernel.section = index;
     kernel.is_entry = entries_[index] != Mark::function;
-    if (section.data.size() % word_bytes != 0)
+    if (!is_whole(image_.generation, section.data.size()))
       damaged(elf.name, fmt::format("{} is no whole number of instructions", section.name));
-    kernel.words = Words(section.data);
+    kernel.words = Words(image_.generation, section.data);
     if (const ElfSection* shared = elf.section(".nv.shared." + kernel.name))
       kernel.shared_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(shared->size, ~0u));
     if (const ElfSection* info = elf.section(".nv.info." + kernel.name)) read_attributes(*info, kernel);

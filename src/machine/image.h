@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "machine/bundles.h"
 #include "machine/elf.h"
 #include "machine/word.h"
 #include "ptx/module.h"
@@ -25,16 +26,12 @@ struct KernelParameter {
 class Words {
  public:
   Words() = default;
-  explicit Words(Bytes code) : code_(code) {}
-  std::size_t size() const { return code_.size() / word_bytes; }
-  Word operator[](std::size_t i) const {
-    Word out;
-    std::memcpy(&out.low, code_.data() + i * word_bytes, sizeof out.low);
-    std::memcpy(&out.high, code_.data() + i * word_bytes + sizeof out.low, sizeof out.high);
-    return out;
-  }
+  Words(unsigned generation, Bytes code) : generation_(generation), code_(code) {}
+  std::size_t size() const { return instructions_in(generation_, code_.size()); }
+  Word operator[](std::size_t i) const { return word_at(generation_, code_, i); }
 
  private:
+  unsigned generation_ = 0;
   Bytes code_;
 };
 

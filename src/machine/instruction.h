@@ -1,4 +1,4 @@
-// A decoded instruction of machine code, from Volta on.
+// A decoded instruction of machine code, from Maxwell on.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ struct Control {
   std::uint8_t write_barrier = 7;  // scoreboard that is set until results are written; 7: none
   std::uint8_t read_barrier = 7;   // ... until operands were read
   std::uint8_t wait_mask = 0;      // scoreboards that must be clear before issue
-  std::uint8_t reuse = 0;          // operand slots A, B, C whose value is kept
+  std::uint8_t reuse = 0;          // operand slots A, B, C (D) whose value is kept
   bool operator==(const Control&) const = default;
 };
 

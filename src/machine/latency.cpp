@@ -22,6 +22,12 @@ using Table = std::array<Row, writers>;
 constexpr Row late_uniform = {6, 6, 6, 6, 6, 9, 9, 4, 9}, early_uniform = {2, 2, 2, 2, 2, 2, 2, 2, 2};
 constexpr Row scoreboard = {1, 1, 1, 1, 1, 1, 1, 1, 1};
 
+// Maxwell and Pascal: tools/stall_distances.py
+constexpr Row six = {6, 6, 6, 6, 6, 2, 2, 6, 13}, of_predicates = {13, 13, 13, 13, 13, 13, 13, 13, 13};
+constexpr Table maxwell = {{six, six, six, six, six, six, six, six, six, six, scoreboard}};
+constexpr Table maxwell_predicates = {{of_predicates, of_predicates, of_predicates, of_predicates,
+                                       of_predicates, of_predicates, of_predicates, of_predicates,
+                                       of_predicates, of_predicates, scoreboard}};
 constexpr Table turing = {{
     {4, 5, 3, 6, 6, 6, 8, 6, 4},  // alu
     {5, 4, 2, 6, 6, 6, 8, 6, 4},  // fma
@@ -97,7 +103,8 @@ bool is_half(std::string_view base) {
 }
 
 bool is_fma(std::string_view base) {
-  constexpr std::string_view names[] = {"FFMA", "FADD", "FMUL", "FSWZADD", "IMAD", "IDP", "IDP4A", "VIADD"};
+  constexpr std::string_view names[] = {"FFMA", "FADD", "FMUL", "FSWZADD", "IMAD", "IDP", "IDP4A", "VIADD",
+                                        "XMAD", "FFMA32I", "FADD32I", "FMUL32I"};
   return is_one_of(base, names);
 }
 
@@ -115,14 +122,14 @@ bool goes_to_memory(std::string_view base) {
 }
 
 bool is_variable(std::string_view base) {
-  constexpr std::string_view names[] = {"MUFU", "POPC", "FLO",  "BREV",  "F2F",  "F2I",  "I2F",
+  constexpr std::string_view names[] = {"MUFU", "RRO",  "POPC", "FLO",  "BREV",  "F2F",  "F2I",  "I2F",
                                         "FRND", "LDC",  "S2R",  "MATCH", "QSPC", "FCHK", "B2R",
                                         "BMOV", "R2UR", "S2UR", "I2I",   "TEX",  "TLD",  "REDUX"};
   return is_one_of(base, names);
 }
 
 bool is_branch(std::string_view base) {
-  constexpr std::string_view names[] = {"BRA",  "BRX", "BRXU",     "JMP",  "JMX",
+  constexpr std::string_view names[] = {"BRA",  "SYNC", "BRK", "CONT", "BRX", "BRXU",     "JMP",  "JMX",
                                         "CALL", "RET", "WARPSYNC", "BREAK"};
   return is_one_of(base, names);
 }
@@ -136,7 +143,7 @@ bool is_wide_product(const Instruction& instruction) {
 
 InOrder unit_of(const Instruction& instruction) {
   const std::string_view base = base_of(instruction);
-  constexpr std::string_view special[] = {"MUFU", "POPC", "FLO", "BREV", "F2F", "F2I", "I2F", "FRND"};
+  constexpr std::string_view special[] = {"MUFU", "RRO", "I2I", "POPC", "FLO", "BREV", "F2F", "F2I", "I2F", "FRND"};
   if (is_one_of(base, special)) return InOrder::special;
   if (!goes_to_memory(base) || base == "BAR" || base == "CCTL" || base == "CCTLL") return InOrder::none;
   constexpr std::string_view shared[] = {"LDS", "LDSM", "STS", "ATOMS", "SHFL"};
@@ -174,12 +181,17 @@ ResultReader reader_of(const Instruction& instruction) {
 }
 
 unsigned register_latency(unsigned generation, ResultSource writer, ResultReader reader) {
-  const Table& table = generation < 80 ? turing : generation < 90 ? ampere : hopper;
+  const Table& table = generation < 70   ? maxwell
+                       : generation < 80 ? turing
+                       : generation < 90 ? ampere
+                                         : hopper;
   return table[static_cast<std::size_t>(writer)][static_cast<std::size_t>(reader)];
 }
 
 unsigned predicate_latency(unsigned generation, ResultSource writer, ResultReader reader) {
-  const Table& table = generation < 80 ? turing_predicates : ampere_predicates;
+  const Table& table = generation < 70   ? maxwell_predicates
+                       : generation < 80 ? turing_predicates
+                                         : ampere_predicates;
   return table[static_cast<std::size_t>(writer)][static_cast<std::size_t>(reader)];
 }
 

@@ -2,10 +2,26 @@
 
 #include <cstring>
 
+#include "machine/bundles.h"
+
 namespace simtlab::machine {
 
 LaunchSlots launch_slots(unsigned generation) {
   LaunchSlots slots;
+  if (in_bundles(generation)) {
+    slots.shared_window = 0x00;
+    slots.shared_window_high = 0x100;
+    slots.local_window = 0x04;
+    slots.local_window_high = 0x104;
+    slots.block = 0x08;
+    slots.grid = 0x14;
+    slots.stack = 0x20;
+    slots.grid_id = 0x28;
+    slots.sm_count = 0xfc;
+    slots.dynamic_shared = no_slot;  // a special register holds all of a block's
+    slots.parameter_window = slots.constants = no_slot;
+    slots.parameters = 0x140;
+  }
   if (generation >= 90) {
     slots.shared_window = no_slot;  // a special register
     slots.parameters = 0x210;
@@ -24,12 +40,17 @@ std::vector<std::byte> launch_bank(unsigned generation, const LaunchState& state
   };
   put(slots.block, state.block);
   put(slots.grid, state.grid);
-  put(slots.local_window, state.local_window);
+  const auto put_window = [&](std::uint32_t at, std::uint32_t high, std::uint64_t window) {
+    if (high == no_slot) return put(at, window);
+    put(at, static_cast<std::uint32_t>(window));
+    put(high, static_cast<std::uint32_t>(window >> 32));
+  };
+  put_window(slots.local_window, slots.local_window_high, state.local_window);
   put(slots.stack, state.stack);
   put(slots.dynamic_shared, state.dynamic_shared);
   put(slots.grid_id, static_cast<std::uint32_t>(state.grid_id));
   put(slots.sm_count, state.sm_count);
-  put(slots.shared_window, state.shared_window);
+  put_window(slots.shared_window, slots.shared_window_high, state.shared_window);
   put(slots.parameter_window, state.parameter_window + (generation >= 90 ? slots.parameters : 0));
   if (generation >= 90) {
     put(slots.reserved_shared, reserved_shared_bytes);

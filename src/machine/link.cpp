@@ -35,7 +35,7 @@ class Linker {
     for (const auto& [section, begin] : begins_)
       out_.functions.push_back(
           {symbols_.code_address(section, 0), static_cast<std::uint32_t>(begin),
-           static_cast<std::uint32_t>(image_.elf.sections[section].data.size() / word_bytes)});
+           static_cast<std::uint32_t>(size_of(section))});
     std::ranges::sort(out_.functions, {}, &FunctionPlace::address);
     return std::move(out_);
   }
@@ -49,24 +49,31 @@ class Linker {
 
   std::uint64_t place(std::size_t index) {
     if (const auto found = begins_.find(index); found != begins_.end()) return found->second;
-    const Bytes data = image_.elf.sections[index].data;
     const std::uint64_t begin = (out_.words.size() + section_align - 1) / section_align * section_align;
-    if (begin + data.size() / word_bytes > most_words)
+    const Words words(image_.generation, image_.elf.sections[index].data);
+    if (begin + words.size() > most_words)
       damaged(image_.name, fmt::format("kernel {} has more than {} instructions", kernel_.name, most_words));
     out_.words.resize(begin, no_operation_word());
-    for (std::uint64_t at = 0; at + word_bytes <= data.size(); at += word_bytes)
-      out_.words.push_back({*value_at<std::uint64_t>(data, at), *value_at<std::uint64_t>(data, at + 8)});
+    for (std::size_t i = 0; i < words.size(); ++i) out_.words.push_back(words[i]);
     begins_.emplace(index, begin);
     sections_.push_back(index);
     return begin;
   }
 
-  static constexpr Word no_operation_word() { return {0x0000000000007918ull, 0x000fc00000000000ull}; }
+  std::size_t size_of(std::size_t section) const {
+    return Words(image_.generation, image_.elf.sections[section].data).size();
+  }
+
+  Word no_operation_word() const {
+    return in_bundles(image_.generation) ? Word{0x50b0000000070f00ull, 0x000fe00000000000ull}
+                                         : Word{0x0000000000007918ull, 0x000fc00000000000ull};
+  }
 
   void relocate(std::size_t section, const ElfRelocation& r) {
-    const std::uint64_t number = begins_.at(section) + r.offset / word_bytes;
-    if (r.offset % word_bytes != 0 || r.offset >= image_.elf.sections[section].data.size())
+    const auto at = instruction_at(image_.generation, r.offset);
+    if (!at || r.offset >= image_.elf.sections[section].data.size())
       damaged(image_.name, image_.elf.sections[section], r.offset, "a relocation outside of the code");
+    const std::uint64_t number = begins_.at(section) + *at;
     const SymbolPlace place = symbols_.place_of(r.symbol);
     switch (static_cast<Relocation>(r.type)) {
       case Relocation::none: return;

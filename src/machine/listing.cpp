@@ -26,9 +26,11 @@ std::optional<std::uint64_t> target_of(const Instruction& instruction) {
 std::map<std::uint64_t, std::string> functions_in(const Image& image, const ImageKernel& kernel) {
   std::map<std::uint64_t, std::string> out;
   for (const ElfSymbol& s : image.elf.symbols)
-    if (s.section == kernel.section && !s.name.empty() && s.type != STT_SECTION &&
-        s.value < kernel.words.size() * word_bytes)
-      out.insert_or_assign(s.value, s.name);
+    if (const auto address = static_cast<std::uint64_t>(
+            address_of_file(image.generation, static_cast<std::int64_t>(s.value)));
+        s.section == kernel.section && !s.name.empty() && s.type != STT_SECTION &&
+        address < kernel.words.size() * word_bytes)
+      out.insert_or_assign(address, s.name);
   return out;
 }
 
@@ -48,6 +50,22 @@ void write(Listing& out) {
   for (ListedInstruction& line : out.instructions)
     if (const auto* instruction = std::get_if<Instruction>(&line.decoded))
       line.text = text_of(*instruction, name_of);
+}
+
+// Addresses as files have them.
+Listing as_in_file(Listing listing, unsigned generation) {
+  if (!in_bundles(generation)) return listing;
+  const auto of = [&](std::uint64_t address) {
+    return static_cast<std::uint64_t>(address_in_file(generation, static_cast<std::int64_t>(address)));
+  };
+  std::map<std::uint64_t, std::string> labels;
+  for (auto& [address, name] : listing.labels) labels.emplace(of(address), std::move(name));
+  listing.labels = std::move(labels);
+  for (ListedInstruction& line : listing.instructions) {
+    line.address = static_cast<std::uint32_t>(of(line.address));
+    if (line.target) line.target = of(*line.target);
+  }
+  return listing;
 }
 
 // The value that the loader puts into an instruction.
@@ -75,18 +93,19 @@ Listing list_kernel(const Image& image, const ImageKernel& kernel, const SourceL
                            .decoded = decode(Forms::shipped(), image.generation, kernel.words[i], address)};
     if (const auto* instruction = std::get_if<Instruction>(&line.decoded))
       line.target = target_of(*instruction);
-    if (const SourceLine* source = lines.at(kernel.section, address)) {
+    const auto in_file = static_cast<std::uint64_t>(address_in_file(image.generation, address));
+    if (const SourceLine* source = lines.at(kernel.section, in_file)) {
       line.file = lines.files[source->file];
       line.line = source->line;
     }
-    line.ptx_line = ptx.at(kernel.section, address);
+    line.ptx_line = ptx.at(kernel.section, in_file);
     out.instructions.push_back(std::move(line));
   }
   write(out);
   for (const ElfRelocation& r : image.elf.relocations_of(kernel.section))
-    if (const std::uint64_t i = r.offset / word_bytes; i < out.instructions.size())
-      out.instructions[i].relocation = relocation_text(image, r);
-  return out;
+    if (const auto i = instruction_at(image.generation, r.offset); i && *i < out.instructions.size())
+      out.instructions[*i].relocation = relocation_text(image, r);
+  return as_in_file(std::move(out), image.generation);
 }
 
 Listing list_code(const ptx::Function& kernel, const std::map<unsigned, std::string>& files) {
@@ -105,7 +124,7 @@ Listing list_code(const ptx::Function& kernel, const std::map<unsigned, std::str
     out.instructions.push_back(std::move(line));
   }
   write(out);
-  return out;
+  return as_in_file(std::move(out), code.generation);
 }
 
 }  // namespace simtlab::machine

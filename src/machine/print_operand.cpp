@@ -213,6 +213,7 @@ std::string plain_text(const Instruction& instruction, std::size_t index, const 
     }
     case OperandKind::predicates: return "PR";
     case OperandKind::upredicates: return "UPR";
+    case OperandKind::flags: return "CC";
     case OperandKind::descriptor: return fmt::format("desc[{}]", uniform_name(operand.number));
     case OperandKind::number: return named_number(form, operand);
     case OperandKind::ignored: break;

@@ -90,7 +90,7 @@ void read_address(Translator& t) {
 
 void at_barrier(Translator& t, Flow flow) {
   t.action().barrier = t.operand("Bn").number;
-  set_flow(t, flow);
+  set_flow(t, flow, flow == Flow::meet ? -1 : 0);
 }
 
 // BMOV between a register and a convergence barrier, or the lanes that are active (state 26) to one.

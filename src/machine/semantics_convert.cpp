@@ -38,7 +38,7 @@ ptx::Operand float_source(Translator& t, Type type) {
   if (type == Type::f64) return real_source(t, source);
   if (type == Type::f32) return single_source(t, source);
   ptx::Operand value = t.raw(source);
-  if (source.part == 1) {
+  if (source.part == 1 || t.field("h1") != 0) {
     const ptx::Operand high = t.temporary();
     t.emit(Op::shr, Type::b32, {high}, {value, t.number(16)});
     value = high;
@@ -73,6 +73,7 @@ void float_to_float(Translator& t) {
     const bool narrows = ptx::size_of(to) < ptx::size_of(from) || (is_half(to) && is_half(from));
     mods.rounding = narrows ? roundings[t.field("rnd")] : Rounding::none;
     mods.ftz = t.field("ftz") != 0;
+    mods.sat = t.field("sat") != 0;
   });
 }
 
@@ -84,6 +85,7 @@ void round_to_integral(Translator& t) {
     ptx::Mods& mods = convert(t, type, type, result, value).mods;
     mods.rounding = integral_roundings[t.field("rnd")];
     mods.ftz = t.field("ftz") != 0;
+    mods.sat = t.field("sat") != 0;
   });
 }
 
@@ -94,7 +96,8 @@ void float_to_integer(Translator& t) {
   const auto [to, bits] = integer_type(t.field("dst"), t.field("signed") != 0);
   const ptx::Operand value = float_source(t, from);
   const bool wide = bits == 64, zero = t.field("ntz") != 0;
-  const bool as_ptx = zero == (from != Type::f64 && bits != 64);
+  // Before Volta there is no modifier, and compiled code is what PTX says.
+  const bool as_ptx = zero == (from != Type::f64 && bits != 64) || t.instruction().form->bundled();
   write_result(t, wide, [&](const ptx::Operand& result) {
     const ptx::Operand out = as_ptx ? result : wide ? t.temporary_wide() : t.temporary();
     ptx::Mods& mods = convert(t, to, from, out, value).mods;
@@ -116,8 +119,9 @@ void integer_to_float(Translator& t) {
   const auto [from, bits] = integer_type(t.field("src"), t.field("signed") != 0);
   const Type to = float_type(t, t.field("dst"));
   if (source.negated || source.absolute) t.refuse("changes the sign of an integer, which is not known");
-  const unsigned sub = t.field("sub");
-  if (sub >= 32 / bits + (bits > 32 ? 1 : 0)) t.refuse("takes a part of the register that is not known");
+  // Before Volta it counts bytes.
+  const unsigned unit = t.instruction().form->bundled() ? 8 : bits, sub = t.field("sub");
+  if (sub * unit + bits > 32 && sub != 0) t.refuse("takes a part of the register that is not known");
   // A 64-bit immediate is the upper half: ptxas writes I2F.U64 R, 0x80000 for 2^51.
   ptx::Operand value = bits != 64 ? t.raw(source)
                        : source.kind == OperandKind::immediate
@@ -125,7 +129,7 @@ void integer_to_float(Translator& t) {
                            : t.raw_wide(source);
   if (sub != 0) {
     const ptx::Operand part = t.temporary();
-    t.emit(Op::shr, Type::b32, {part}, {value, t.number(bits * sub)});
+    t.emit(Op::shr, Type::b32, {part}, {value, t.number(unit * sub)});
     value = part;
   }
   write_result(t, to == Type::f64, [&](const ptx::Operand& result) {
@@ -274,7 +278,8 @@ void pack_bytes(Translator& t) {
 
 std::span<const SemanticsRow> conversion_semantics() {
   static constexpr SemanticsRow rows[] = {
-      {"F2F", float_to_float},      {"F2F.64", float_to_float},  {"F2I", float_to_integer},
+      {"F2F", float_to_float},      {"F2F.PASS", float_to_float}, {"F2F.ROUND", round_to_integral},
+      {"F2F.64", float_to_float},  {"F2I", float_to_integer},
       {"F2I.64", float_to_integer}, {"I2F", integer_to_float},   {"I2F.64", integer_to_float},
       {"I2FP", integer_to_float},   {"FRND", round_to_integral}, {"FRND.64", round_to_integral},
       {"F2FP", pack_floats},        {"F2IP", pack_bytes},

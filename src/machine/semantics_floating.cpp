@@ -201,7 +201,11 @@ void multiply(Translator& t) {
   const Product factors = product(t, t.source(0), t.source(1));
   // Bits of 1/8, 1/4, 1/2, 1, 2, 4, 8 as doubles; the code 0 is not valid.
   constexpr unsigned no_scale = 4;
-  if (const unsigned scale = t.field("scale"); scale != no_scale) {
+  // Before Volta 0 is no scale, and the others go the other way round.
+  constexpr unsigned bundled_scales[] = {4, 3, 2, 1, 7, 6, 5, 4};
+  const bool bundled = t.instruction().form->bundled();
+  if (const unsigned scale = bundled ? bundled_scales[t.field("scale")] : t.field("scale", no_scale);
+      scale != no_scale) {
     scaled_multiply(t, factors, std::uint64_t{1023 + scale - no_scale} << 52);
     return;
   }
@@ -370,7 +374,8 @@ void approximate_half(Translator& t, Function function) {
 }
 
 // MUFU flushes subnormal numbers (ptxas scales around it where PTX keeps them), all but TANH, which PTX has
-// without .ftz and ptxas without scaling. SIN and COS take turns: ptxas multiplies by 1 / (2 pi) before.
+// without .ftz and ptxas without scaling. SIN and COS take turns: ptxas multiplies by 1 / (2 pi) before; or, of
+// Maxwell and Pascal, what RRO makes.
 void approximate(Translator& t) {
   const auto function = static_cast<Function>(t.field("op"));
   const Op op = operation_of(function);
@@ -387,7 +392,7 @@ void approximate(Translator& t) {
   ptx::Mods& mods = t.emit(op, Type::f32, {t.result("Rd")}, {value}).mods;
   mods.approx = true;
   mods.ftz = function != Function::tanh;
-  mods.turns = function == Function::sin || function == Function::cos;
+  mods.turns = (function == Function::sin || function == Function::cos) && !t.instruction().form->bundled();
 }
 
 }  // namespace
@@ -395,6 +400,7 @@ void approximate(Translator& t) {
 std::span<const SemanticsRow> floating_semantics() {
   static constexpr SemanticsRow rows[] = {
       {"FADD", add},         {"FMUL", multiply},        {"FFMA", fused},
+      {"FADD32I", add},      {"FMUL32I", multiply},     {"FFMA32I", fused},
       {"FMNMX", extremum},   {"FSEL", select},          {"FSETP", set_predicate},
       {"FSET", set},         {"FSWZADD", swizzled_add}, {"FCHK", check_division},
       {"MUFU", approximate},

@@ -64,7 +64,7 @@ void read_special(Translator& t) {
 // CS2R reads a pair of registers, or with .32 one.
 void read_counter(Translator& t) {
   const std::uint8_t number = t.operand("sr").number;
-  if (t.word("w64") == "32") return read_special(t);
+  if (t.word("w64") == "32" || t.instruction().form->field("w64") < 0) return read_special(t);
   const Operand& destination = t.operand("Rd");
   if (number == zero || is_monitor(number)) {
     t.emit(Op::mov, Type::b32, {t.result(destination)}, {t.number(0)});

@@ -18,7 +18,8 @@ struct SyntaxRow {
 
   bool is_about(const Form& form) const {
     if (form.mnemonic != mnemonic) return false;
-    if (!opcodes.empty() && std::ranges::find(opcodes, form.opcode & 0xffu) == opcodes.end()) return false;
+    const unsigned byte = form.bundled() ? unsigned{form.opcode} >> 8 : form.opcode & 0xffu;
+    if (!opcodes.empty() && std::ranges::find(opcodes, byte) == opcodes.end()) return false;
     return std::ranges::all_of(form.generations, [&](const auto& range) {
       return generations.first <= range.first && range.second <= generations.second;
     });

@@ -30,7 +30,12 @@ bool is_result(const OperandForm& form, std::size_t index) {
          index < 4;
 }
 
-Semantics semantics_of(std::string_view mnemonic) {
+Semantics semantics_of(const Form& form) {
+  const std::string_view mnemonic = form.mnemonic;
+  if (form.bundled())
+    for (const auto rows : {bundled_semantics(), bundled_control_semantics()})
+      for (const SemanticsRow& row : rows)
+        if (row.mnemonic == mnemonic) return row.translate;
   for (const auto rows :
        {integer_semantics(), floating_semantics(), memory_semantics(), atomic_semantics(), warp_semantics(),
         control_semantics(), logic_semantics(), double_semantics(), half_semantics(), conversion_semantics(),
@@ -49,7 +54,7 @@ struct FormMeaning {
 
 FormMeaning find_meaning(const Form& form) {
   FormMeaning out;
-  out.translate = semantics_of(form.mnemonic);
+  out.translate = semantics_of(form);
   for (std::size_t i = 0; i < form.operands.size(); ++i)
     if (is_value(form.operands[i].kind) && !is_result(form.operands[i], i) &&
         !is_control(form.operands[i].name))
@@ -93,8 +98,8 @@ void Translator::translate(const Instruction& instruction, ptx::Inst& view, cons
 
 void Translator::refuse(std::string_view why) const {
   throw Error(ExitCode::unsupported, "machine-instruction",
-              fmt::format("{} at 0x{:04x} of kernel {} {}", text_of(*instruction_), instruction_->address,
-                          kernel_, why),
+              fmt::format("{} at 0x{:04x} of kernel {} {}", text_of(*instruction_),
+                          address_in_file(instruction_->generation, instruction_->address), kernel_, why),
               "run the program's PTX instead (--code ptx), if it has some");
 }
 
@@ -159,6 +164,10 @@ ptx::Operand Translator::bank_address(std::uint8_t bank, std::uint32_t offset) {
     constants_.push_back(
         {.kind = ptx::Constant::Kind::global_symbol, .symbol = variable->second.variable, .value = offset});
   return {.kind = ptx::OperandKind::imm, .bytes = 8, .index = it->second};
+}
+
+ptx::Operand Translator::return_address() const {
+  return row(layout_.temporary + most_temporary_rows + 2 * stack_.returns, 8);
 }
 
 ptx::Operand Translator::barrier_count() const { return row(layout_.temporary + barrier_result_row, 4); }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "machine/code.h"
+#include "machine/flow_stack.h"
 #include "ptx/module.h"
 
 namespace simtlab::machine {
@@ -42,12 +43,17 @@ class Translator {
   void set_textures(std::map<std::uint32_t, std::uint32_t> textures) { textures_ = std::move(textures); }
   // The immediate of the next instruction is (a half of) the address of a variable. Null: it is a number.
   void set_address(const ptx::Constant* address) { address_ = address; }
+  // What the next instruction does to the stack of branches, where the generation has one.
+  void set_stack(const StackEffect& effect) { stack_ = effect; }
 
   // ---- for the functions that know an instruction ----
 
   const Instruction& instruction() const { return *instruction_; }
   Action& action() { return action_; }
   ptx::Inst& view() { return *view_; }
+  const StackEffect& stack() const { return stack_; }
+  // The two rows where a function of old generations keeps the address that it returns to.
+  ptx::Operand return_address() const;
   unsigned field(Name name, unsigned otherwise = 0) const { return instruction_->field(name, otherwise); }
   // The word of a modifier: "ANY"; empty if it has none, or the form has no such modifier.
   std::string_view word(Name field) const;
@@ -132,6 +138,7 @@ class Translator {
   std::map<std::uint32_t, std::uint32_t> textures_;
   const Instruction* instruction_ = nullptr;
   const ptx::Constant* address_ = nullptr;
+  StackEffect stack_;
   ptx::Inst* view_ = nullptr;
   std::string kernel_;
   Action action_;
@@ -158,5 +165,8 @@ std::span<const SemanticsRow> half_semantics();           // f16, bf16
 std::span<const SemanticsRow> conversion_semantics();     // F2F, F2I, I2F, FRND and the packing ones
 std::span<const SemanticsRow> warp_semantics();           // votes, shuffles, special registers
 std::span<const SemanticsRow> control_semantics();        // branches, convergence, barriers, exits
+// What Maxwell and Pascal do otherwise, or alone: asked before the others.
+std::span<const SemanticsRow> bundled_semantics();
+std::span<const SemanticsRow> bundled_control_semantics();
 
 }  // namespace simtlab::machine

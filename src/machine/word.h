@@ -1,4 +1,4 @@
-// One instruction of machine code from Volta on: 128 bits.
+// One instruction of machine code from Volta on: 128 bits. Older ones: bundles.h.
 #pragma once
 
 #include <cstdint>

@@ -136,6 +136,7 @@ constexpr std::string_view op_names[] = {
     "imad",
     "imad.wide",
     "lea",
+    "xmad",
     "shf.wide",
     "setp.ex",
     "plop3",

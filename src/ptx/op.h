@@ -148,6 +148,7 @@ enum class Op : std::uint16_t {
   imad,       // d = a * b + c, product or addend negated
   imad_wide,  // d:e, p = a * b + c:f and a carry, registers (low, high); p: it carries
   lea,        // d, p = (a << n) + b and a carry, or the high word of c:a << n in place of a << n
+  xmad,       // product of halves of a and b, plus what the mode makes of c and b (ptx/machine_ops.h)
   shf_wide,   // d = the low (video: 1: high) word of c:a shifted by b bits, up to 64
   setp_ex,    // p, q: comparison of high words a and b that goes on with r, the one of the low words
   plop3,      // p, q = two tables over three predicates, in bits 0 to 7 and 8 to 15

@@ -127,6 +127,45 @@ struct MadSigned {
   }
 };
 
+struct Xmad {
+  u32 bits;
+  ptx::XmadMode mode;
+  SIMTLAB_INLINE explicit Xmad(const XInst& x)
+      : bits(x.inst->mods.video), mode(static_cast<ptx::XmadMode>(x.inst->mods.video >> ptx::xmad_mode_at & 7)) {}
+  template <class V>
+  SIMTLAB_INLINE V half(V value, u32 high, u32 is_signed) const {
+    using Signed = Vec<s32, lanes_of<V>>;
+    const V top = (bits & high) != 0 ? value & 0xffff0000u : value << 16;
+    return (bits & is_signed) != 0 ? (V)((Signed)top >> 16) : top >> 16;
+  }
+  template <class V>
+  SIMTLAB_INLINE V other_half(V value, u32 high) const {
+    return (bits & high) != 0 ? value & 0xffffu : value >> 16;
+  }
+  // 2^16 where a negative half meets another half than 0.
+  template <class V>
+  SIMTLAB_INLINE V of_sign(V half, V other) const {
+    return ((half >> 31) & (V)(other != 0)) << 16 & 0x10000u;
+  }
+  template <class V>
+  SIMTLAB_INLINE V operator()(V a, V b, V c) const {
+    const V x = half(a, ptx::xmad_a_high, ptx::xmad_a_signed), y = half(b, ptx::xmad_b_high, ptx::xmad_b_signed);
+    const V product = (bits & ptx::xmad_shifted) != 0 ? x * y << 16 : x * y;
+    V addend = c;
+    switch (mode) {
+      case ptx::XmadMode::c: break;
+      case ptx::XmadMode::c_low: addend = c & 0xffffu; break;
+      case ptx::XmadMode::c_high: addend = c >> 16; break;
+      case ptx::XmadMode::c_signs:
+        addend = c - of_sign(x, other_half(b, ptx::xmad_b_high)) - of_sign(y, other_half(a, ptx::xmad_a_high));
+        break;
+      case ptx::XmadMode::c_and_b: addend = c + (b << 16); break;
+    }
+    const V sum = product + addend;
+    return (bits & ptx::xmad_merged) != 0 ? (sum & 0xffffu) | b << 16 : sum;
+  }
+};
+
 template <class V>
 SIMTLAB_INLINE Wide<V> joined(V low, V high) {
   return __builtin_convertvector(low, Wide<V>) | (__builtin_convertvector(high, Wide<V>) << 32);
@@ -334,6 +373,7 @@ Handler select_machine(const ptx::Inst& inst) {
     case Op::imad: return run<MadSigned, u32, u32, u32, u32>;
     case Op::imad_wide: return is_signed ? select_imad_wide<s32>(inst) : select_imad_wide<u32>(inst);
     case Op::lea: return select_lea(inst);
+    case Op::xmad: return run<Xmad, u32, u32, u32, u32>;
     case Op::shf_wide: return select_shift(inst);
     case Op::plop3: return plop3;
     case Op::p2r: return predicates_to_bits;

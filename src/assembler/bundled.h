@@ -1,0 +1,18 @@
+// From instructions of Volta to those of Maxwell and Pascal.
+//
+// Everything before chooses and moves instructions of Volta, whose selection is the richest that knows no
+// uniform registers. Here each becomes what the vendor's assembler writes for the older generation: products
+// from halves (XMAD), carries in a flag, shifts and bit fields of their own, numbers of 20 bits.
+#pragma once
+
+#include "assembler/program.h"
+
+namespace simtlab::assembler {
+
+// The generation whose instructions stand for those of `generation` until to_bundles().
+constexpr unsigned selected_as(unsigned generation) { return generation < 70 ? 70 : generation; }
+
+// Does nothing for generations that are selected as themselves. Throws GivenUp.
+void to_bundles(Program& program, unsigned generation);
+
+}  // namespace simtlab::assembler

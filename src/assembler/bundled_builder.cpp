@@ -1,0 +1,229 @@
+#include "assembler/bundled_builder.h"
+
+#include <utility>
+
+#include "machine/bundles.h"
+
+namespace simtlab::assembler {
+namespace {
+
+constexpr std::uint32_t one_half = 1u << 16;
+
+}  // namespace
+
+void BundledBuilder::stand_for(const Instruction& i) {
+  origin_.line = i.line;
+  origin_.file = i.file;
+  origin_.source_line = i.source_line;
+  out_.at(origin_);
+  out_.guard({i.guard, i.code.guard_negated});
+}
+
+Instruction& BundledBuilder::emit(std::string_view name, Ref d, std::initializer_list<Value> sources,
+                                  std::initializer_list<FieldWord> fields) {
+  return out_.emit(name, d, sources, fields);
+}
+
+Value BundledBuilder::literal(const Value& number) {
+  const std::uint64_t bits = number.wide ? number.bits : number.bits & 0xffffffffu;
+  std::size_t at = 0;
+  while (at < program_.literals.size() && program_.literals[at] != bits) ++at;
+  if (at == program_.literals.size()) program_.literals.push_back(bits);
+  Value out = parameter(static_cast<std::uint32_t>(8 * at), number.wide);
+  out.bank = 2;
+  out.negated = number.negated;
+  out.absolute = number.absolute;
+  return out;
+}
+
+Value BundledBuilder::number_or_literal(std::string_view name, std::vector<Value> sources, std::size_t at) {
+  if (out_.form_for(name, sources) != nullptr) return sources[at];
+  return literal(sources[at]);
+}
+
+void BundledBuilder::note_writers() {
+  short_.assign(program_.registers.size(), false);
+  std::vector<std::uint8_t> writers(program_.registers.size(), 0);
+  for (const Block& b : program_.blocks)
+    for (const Instruction& i : b.code)
+      for_each_ref(i, [&](const Ref& r, bool writes) {
+        if (!writes) return;
+        if (writers[r.reg] < 2) ++writers[r.reg];
+        const std::string_view name = i.code.mnemonic();
+        bool is_short = false;
+        if (r.count == 1 && program_.registers[r.reg].width == 1 && !i.guarded()) {
+          if (const std::string_view size = "size"; name == "LDG" || name == "LDS" || name == "LD")
+            is_short = i.code.field(size) == 0 || i.code.field(size) == 2;
+          if (name == "LOP3")
+            for (std::size_t k = 0; k < i.code.operand_count(); ++k) {
+              const int lut = i.code.form->operand("lut");
+              if (i.code.operands[k].kind == machine::OperandKind::immediate &&
+                  static_cast<int>(k) != lut && i.code.operands[static_cast<std::size_t>(lut)].value == 0xc0 &&
+                  i.code.operands[k].value >= 0 && i.code.operands[k].value < one_half)
+                is_short = true;
+            }
+        }
+        short_[r.reg] = is_short;
+      });
+  for (std::size_t r = 0; r < writers.size(); ++r)
+    if (writers[r] != 1) short_[r] = false;
+}
+
+bool BundledBuilder::is_short(const Value& v) const {
+  if (v.is_number()) return v.plain() && v.bits < one_half;
+  return v.kind == Value::Kind::reg && v.ref && v.plain() && v.ref.reg < short_.size() && short_[v.ref.reg];
+}
+
+void BundledBuilder::add(Ref d, Value a, Value b, Flags flags) {
+  if (a.is_number() || a.kind == Value::Kind::constant || a.is_zero_register()) std::swap(a, b);
+  a.negated = a.negated || std::exchange(a.inverted, false);
+  b.negated = b.negated || std::exchange(b.inverted, false);
+  const FieldWord x{"x", flags.in ? "X" : ""}, cc{"cc", flags.out ? "CC" : ""};
+  if (b.is_number() && b.bits != 0) {
+    std::uint32_t bits = static_cast<std::uint32_t>(b.bits);
+    if (b.negated) bits = flags.in ? ~bits : 0u - bits;
+    emit("IADD32I", d, {a, number(bits)}, {x, cc});
+    return;
+  }
+  if (b.is_number()) {
+    const bool negated = b.negated;
+    b = zero();
+    b.negated = negated;
+  }
+  if (!flags.in && !flags.out && b.is_zero_register() && !a.negated) {
+    out_.move(d, a);
+    return;
+  }
+  if (a.negated && b.negated) {
+    // a + b + 1 is what both signs would say.
+    const Ref t = temporary();
+    if (flags.in || flags.out) throw GivenUp{"a sum of two negated values with a carry"};
+    a.negated = false;
+    emit("IADD", t, {a, plain(b)});
+    a = value_of(t);
+    a.negated = true;
+    b = zero();
+  }
+  emit("IADD", d, {a, b}, {x, cc});
+}
+
+void BundledBuilder::add_shifted(Ref d, Value a, Value b, unsigned n, Flags flags) {
+  if (n == 0) return add(d, a, b, flags);
+  a.negated = a.negated || std::exchange(a.inverted, false);
+  b.negated = b.negated || std::exchange(b.inverted, false);
+  if (!flags.out && b.is_zero_register() && !a.negated) return shift_left(d, a, n);
+  if (b.is_number() && b.bits == 0) b = zero();
+  if (a.negated && b.negated) {
+    const Ref t = temporary();
+    shift_left(t, plain(a), n);
+    Value shifted = value_of(t);
+    shifted.negated = true;
+    return add(d, shifted, b, flags);
+  }
+  out_.set_number(emit("ISCADD", d, {a, b}, {{"cc", flags.out ? "CC" : ""}}), "shift", n);
+}
+
+void BundledBuilder::add_three(Ref d, Value a, Value b, Value c) {
+  Value terms[3] = {a, b, c};
+  std::size_t count = 0;
+  for (Value v : {a, b, c}) {
+    v.negated = v.negated || std::exchange(v.inverted, false);
+    if (!(v.is_zero_register() || (v.is_number() && v.bits == 0))) terms[count++] = v;
+  }
+  if (count == 0) return out_.move(d, zero());
+  if (count == 1) {
+    if (!terms[0].negated) return out_.move(d, terms[0]);
+    return add(d, terms[0], zero());
+  }
+  if (count == 2) return add(d, terms[0], terms[1]);
+  // A number or a constant stands in the middle.
+  for (const std::size_t k : {std::size_t{0}, std::size_t{2}})
+    if (terms[k].kind != Value::Kind::reg) std::swap(terms[k], terms[1]);
+  const Value order[3] = {terms[0], terms[1], terms[2]};
+  if (terms[1].is_number() && out_.form_for("IADD3", order) == nullptr) {
+    const Ref t = temporary();
+    add(t, terms[0], terms[2]);
+    return add(d, value_of(t), terms[1]);
+  }
+  emit("IADD3", d, {terms[0], terms[1], terms[2]});
+}
+
+void BundledBuilder::shift_left(Ref d, const Value& a, unsigned n) {
+  emit("SHL", d, {out_.as_register(a), number(n)});
+}
+void BundledBuilder::shift_right(Ref d, const Value& a, unsigned n, bool is_signed) {
+  emit("SHR", d, {out_.as_register(a), number(n)}, {{"u32", is_signed ? "" : "U32"}});
+}
+
+// The first one in a register.
+void BundledBuilder::order_factors(Value& a, Value& b) {
+  if (a.kind != Value::Kind::reg || a.is_zero_register()) std::swap(a, b);
+  if (a.kind != Value::Kind::reg) a = out_.as_register(a);
+  if (const auto bits = known_number(b); bits && *bits >= one_half) b = out_.as_register(number(*bits));
+}
+
+void BundledBuilder::multiply_add(Ref d, Value a, Value b, Value c) {
+  const bool negated = a.negated != b.negated;
+  a.negated = b.negated = false;
+  order_factors(a, b);
+  if (c.negated || c.inverted) {
+    const Ref t = temporary();
+    multiply_add(t, a, b, zero());
+    return add(d, value_of(t), c);
+  }
+  if (negated) {
+    const Ref t = temporary();
+    a.negated = true;
+    add(t, a, zero());
+    a = value_of(t);
+  }
+  if (c.is_number() && c.bits != 0) c = out_.as_register(c);
+  if (is_short(a) && is_short(b)) {
+    emit("XMAD", d, {a, b, c});
+    return;
+  }
+  const Ref low = temporary();
+  emit("XMAD", low, {a, b, c});
+  if (b.is_number()) {
+    emit("XMAD", d, {a, b, value_of(low)}, {{"ha", "H1"}, {"psl", "PSL"}});
+    return;
+  }
+  const Ref merged = temporary();
+  emit("XMAD", merged, {a, b, zero()}, {{"hb", "H1"}, {"mrg", "MRG"}});
+  emit("XMAD", d, {a, value_of(merged), value_of(low)},
+       {{"ha", "H1"}, {"hb", "H1"}, {"psl", "PSL"}, {"mode", "CBCC"}});
+}
+
+void BundledBuilder::high_words(Ref d, const Value& a, const Value& given, const Value& x0, bool is_signed) {
+  const Value b = given.is_number() ? out_.as_register(given) : given;
+  const Ref x1 = temporary(), x2 = temporary(), x3 = temporary();
+  emit("XMAD", x1, {a, b, zero()}, {{"hb", "H1"}, {"s16", is_signed ? "U16.S16" : ""}});
+  emit("XMAD", x2, {a, b, zero()},
+       {{"ha", "H1"}, {"hb", "H1"}, {"s16", is_signed ? "S16.S16" : ""}, {"mode", is_signed ? "CSFU" : ""}});
+  emit("XMAD", x3, {a, b, x0}, {{"ha", "H1"}, {"s16", is_signed ? "S16.U16" : ""}, {"mode", "CHI"}});
+  emit("IADD3", d, {value_of(x3), value_of(x1), value_of(x2)}, {{"shift", "RS"}});
+}
+
+void BundledBuilder::multiply_high(Ref d, Value a, Value b, bool is_signed) {
+  order_factors(a, b);
+  const Ref x0 = temporary();
+  emit("XMAD", x0, {a, b, zero()});
+  high_words(d, a, b, value_of(x0), is_signed);
+}
+
+void BundledBuilder::multiply_wide(Ref low, Ref high, Value a, Value b, bool is_signed) {
+  order_factors(a, b);
+  const Ref x0 = temporary();
+  emit("XMAD", x0, {a, b, zero()});
+  if (b.is_number()) {
+    emit("XMAD", low, {a, b, value_of(x0)}, {{"ha", "H1"}, {"psl", "PSL"}});
+  } else {
+    const Ref merged = temporary();
+    emit("XMAD", merged, {a, b, zero()}, {{"hb", "H1"}, {"mrg", "MRG"}});
+    emit("XMAD", low, {a, value_of(merged), value_of(x0)},
+         {{"ha", "H1"}, {"hb", "H1"}, {"psl", "PSL"}, {"mode", "CBCC"}});
+  }
+  high_words(high, a, b, value_of(x0), is_signed);
+}
+
+}  // namespace simtlab::assembler

@@ -1,0 +1,86 @@
+// What the parts of bundled.h share: the instruction that is being rewritten, and sums and products in terms
+// of the older generations.
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "assembler/build.h"
+
+namespace simtlab::assembler {
+
+struct Flags {
+  bool in = false, out = false;  // .X, .CC
+};
+
+class BundledBuilder {
+ public:
+  BundledBuilder(Program& program, unsigned generation)
+      : program_(program), out_(program, generation), generation_(generation) {}
+
+  Builder& out() { return out_; }
+  Program& program() { return program_; }
+  unsigned generation() const { return generation_; }
+
+  // What comes now stands in for this instruction: with its guard and its line.
+  void stand_for(const Instruction& i);
+  Instruction& emit(std::string_view name, Ref d, std::initializer_list<Value> sources,
+                    std::initializer_list<FieldWord> fields = {});
+
+  Ref temporary(unsigned width = 1) { return out_.new_register(width); }
+  // A number that no form takes as it is: constant bank 2.
+  Value literal(const Value& number);
+  // `number` where a form of `name` takes it at this place among `sources`, else a literal.
+  Value number_or_literal(std::string_view name, std::vector<Value> sources, std::size_t at);
+
+  // ---- sums ----
+  // d = a + b, of which one may be negated (with a carry in: its complement).
+  void add(Ref d, Value a, Value b, Flags flags = {});
+  // d = (a << n) + b
+  void add_shifted(Ref d, Value a, Value b, unsigned n, Flags flags = {});
+  void add_three(Ref d, Value a, Value b, Value c);
+  void shift_left(Ref d, const Value& a, unsigned n);
+  void shift_right(Ref d, const Value& a, unsigned n, bool is_signed);
+
+  // ---- products ----
+  // d = a * b + c
+  void multiply_add(Ref d, Value a, Value b, Value c);
+  // The upper word of a * b
+  void multiply_high(Ref d, Value a, Value b, bool is_signed);
+  // Both words
+  void multiply_wide(Ref low, Ref high, Value a, Value b, bool is_signed);
+  // Values below 2^16, known from what wrote them.
+  void note_writers();
+
+ private:
+  void order_factors(Value& a, Value& b);
+  void high_words(Ref d, const Value& a, const Value& b, const Value& x0, bool is_signed);
+  bool is_short(const Value& v) const;
+
+  Program& program_;
+  Builder out_;
+  unsigned generation_;
+  ptx::Inst origin_;
+  std::vector<bool> short_;  // by register
+};
+
+inline Ref part_of(const Ref& wide, unsigned part) {
+  return {.reg = wide.reg, .part = static_cast<std::uint8_t>(wide.part + part), .count = 1};
+}
+inline Value plain(Value v) {
+  v.negated = v.absolute = v.inverted = false;
+  return v;
+}
+// The number that a value without bits elsewhere is, 32 bits with its signs.
+inline std::optional<std::uint32_t> known_number(const Value& v) {
+  if (v.is_zero_register()) return 0;
+  if (!v.is_number() || v.absolute) return std::nullopt;
+  auto bits = static_cast<std::uint32_t>(v.bits);
+  if (v.inverted) bits = ~bits;
+  if (v.negated) bits = 0u - bits;
+  return bits;
+}
+
+}  // namespace simtlab::assembler

@@ -1,0 +1,251 @@
+#include "machine/flow_stack.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string_view>
+
+#include "base/error.h"
+#include "machine/bundles.h"
+
+namespace simtlab::machine {
+namespace {
+
+constexpr std::size_t most_depth = 16;
+constexpr std::uint32_t no_function = 0xffffffffu;
+
+enum class Token : std::uint8_t { sync, brk, cont };
+struct Entry {
+  Token token = Token::sync;
+  std::int64_t target = 0;
+  bool operator==(const Entry&) const = default;
+};
+
+std::optional<Token> pushed_by(std::string_view name) {
+  if (name == "SSY") return Token::sync;
+  if (name == "PBK") return Token::brk;
+  if (name == "PCNT") return Token::cont;
+  return std::nullopt;
+}
+std::optional<Token> taken_by(std::string_view name) {
+  if (name == "SYNC") return Token::sync;
+  if (name == "BRK") return Token::brk;
+  if (name == "CONT") return Token::cont;
+  return std::nullopt;
+}
+bool is_call(std::string_view name) { return name == "CAL" || name == "JCAL"; }
+
+std::optional<std::int64_t> target_of(const Instruction& i) {
+  for (std::size_t k = 0; k < i.operand_count(); ++k)
+    if (i.operands[k].kind == OperandKind::target || i.operands[k].kind == OperandKind::absolute)
+      return i.operands[k].value;
+  return std::nullopt;
+}
+
+// What is on the stack before an instruction.
+struct State {
+  std::uint32_t function = no_function;  // that it is in; none: the kernel
+  std::vector<Entry> stack;              // of this function
+};
+
+class Finder {
+ public:
+  Finder(std::span<const Instruction> code, const std::string& kernel)
+      : code_(code), kernel_(kernel), states_(code.size()) {}
+
+  FlowStack find() {
+    if (!needs_one()) return {};
+    out_.effects.resize(code_.size());
+    reach(0, {});
+    for (;;) {
+      while (!left_.empty()) {
+        const std::size_t i = left_.back();
+        left_.pop_back();
+        step(i);
+      }
+      if (switches_.empty()) break;
+      settle_switches();
+    }
+    place_functions();
+    for (std::size_t i = 0; i < code_.size(); ++i)
+      if (states_[i]) number(i);
+    out_.functions = static_cast<std::uint32_t>(functions_.size());
+    return std::move(out_);
+  }
+
+ private:
+  bool needs_one() const {
+    return std::ranges::any_of(code_, [](const Instruction& i) {
+      const std::string_view name = i.mnemonic();
+      return pushed_by(name) || taken_by(name) || is_call(name) || name == "RET";
+    });
+  }
+
+  [[noreturn]] void refuse(std::size_t at, std::string_view why) const {
+    throw Error(ExitCode::unsupported, "machine-instruction",
+                fmt::format("{} at 0x{:04x} of kernel {} {}", code_[at].mnemonic(),
+                            address_in_file(code_[at].generation, code_[at].address), kernel_, why),
+                "run the program's PTX instead (--code ptx), if it has some");
+  }
+
+  std::size_t index_of(std::size_t from, std::int64_t address) const {
+    const auto at = static_cast<std::size_t>(address / static_cast<std::int64_t>(word_bytes));
+    if (address < 0 || address % static_cast<std::int64_t>(word_bytes) != 0 || at >= code_.size())
+      refuse(from, "leaves the kernel's code");
+    return at;
+  }
+
+  void reach(std::size_t at, const State& state) {
+    if (at >= code_.size()) return;  // the executor says so
+    if (!states_[at]) {
+      states_[at] = state;
+      left_.push_back(at);
+    } else if (states_[at]->function != state.function || states_[at]->stack != state.stack) {
+      refuse(at, "is reached with other places on the stack of branches by another way");
+    }
+  }
+
+  static std::size_t found(const std::vector<Entry>& stack, Token token) {
+    std::size_t depth = stack.size();
+    while (depth > 0 && stack[depth - 1].token != token) --depth;
+    return depth;  // 0: none, else one above its index
+  }
+
+  void step(std::size_t i) {
+    const Instruction& inst = code_[i];
+    const std::string_view name = inst.mnemonic();
+    const State state = *states_[i];
+    State next = state;
+    bool goes_on = true;
+    const auto always_leaves = [&] { goes_on = !inst.always() || inst.field("test", 15) != 15; };
+    if (const auto token = pushed_by(name)) {
+      next.stack.push_back({*token, target_of(inst).value_or(0)});
+      if (next.stack.size() > most_depth) refuse(i, "nests deeper than 16 places of meeting");
+    } else if (const auto wanted = taken_by(name)) {
+      const std::size_t depth = found(state.stack, *wanted);
+      if (depth == 0) refuse(i, "has nowhere to go: nothing was pushed for it");
+      State there = state;
+      const std::int64_t target = there.stack[depth - 1].target;
+      there.stack.resize(depth - 1);
+      reach(index_of(i, target), there);
+      always_leaves();
+    } else if (is_call(name)) {
+      call(i);
+    } else if (name == "PRET" || name == "JMX" || name == "BRX") {
+      branch_by_register(i, name, state);
+      always_leaves();
+    } else if (name == "BRA" || name == "JMP") {
+      if (const auto target = target_of(inst)) reach(index_of(i, *target), state);
+      always_leaves();
+    } else if (name == "RET" || name == "EXIT" || name == "KIL") {
+      if (name == "RET" && state.function == no_function) refuse(i, "returns from the kernel itself");
+      always_leaves();
+    }
+    if (goes_on) reach(i + 1, next);
+  }
+
+  void call(std::size_t i) {
+    const auto target = target_of(code_[i]);
+    if (!target) refuse(i, "calls what a register says, which is not executed on this generation");
+    const auto entry = static_cast<std::uint32_t>(index_of(i, *target));
+    calls_.push_back({i, entry});
+    functions_.try_emplace(entry, static_cast<std::uint32_t>(functions_.size()));
+    reach(entry, {entry, {}});
+  }
+
+  // Tables of a switch: any place of this function behind it may be meant, and compiled code has the same on
+  // the stack at all of them. What no other way leads to is reached with it.
+  void branch_by_register(std::size_t i, std::string_view name, const State& state) {
+    if (name == "PRET") refuse(i, "is not executed");
+    for (std::size_t at = i + 1; at < code_.size(); ++at) {
+      const std::string_view before = code_[at - 1].mnemonic();
+      const bool begins = code_[at - 1].always() &&
+                          (before == "BRA" || before == "EXIT" || before == "SYNC" || before == "BRK" ||
+                           before == "BRX" || before == "RET" || before == "CONT");
+      if (begins && !states_[at]) switches_.push_back({at, state});
+    }
+  }
+
+  void settle_switches() {
+    for (const auto& [at, state] : switches_)
+      if (!states_[at]) reach(at, state);
+    switches_.clear();
+  }
+
+  // Each function's first barrier is behind all that its callers have set.
+  void place_functions() {
+    for (std::size_t round = 0; round <= calls_.size(); ++round) {
+      bool changed = false;
+      for (const auto& [at, entry] : calls_) {
+        const State& from = *states_[at];
+        const std::size_t depth = base_of(from.function) + from.stack.size();
+        if (depth > most_depth) refuse(at, "nests deeper than 16 places of meeting");
+        if (depth > bases_[entry] || !bases_.contains(entry)) {
+          bases_[entry] = std::max(bases_[entry], depth);
+          changed = true;
+        }
+        if (reaches(entry, from.function, 0)) refuse(at, "calls itself, which is not executed on this generation");
+      }
+      if (!changed) return;
+    }
+  }
+  std::size_t base_of(std::uint32_t function) const {
+    const auto known = bases_.find(function);
+    return known == bases_.end() ? 0 : known->second;
+  }
+  // Whether function `from` calls `to`, however far.
+  bool reaches(std::uint32_t from, std::uint32_t to, std::size_t depth) const {
+    if (to == no_function) return false;
+    if (from == to) return true;
+    if (depth > calls_.size()) return true;
+    return std::ranges::any_of(calls_, [&](const Call& c) {
+      return states_[c.at]->function == from && reaches(c.entry, to, depth + 1);
+    });
+  }
+
+  void number(std::size_t i) {
+    const std::string_view name = code_[i].mnemonic();
+    const State& state = *states_[i];
+    const std::size_t base = base_of(state.function);
+    StackEffect& effect = out_.effects[i];
+    if (pushed_by(name)) {
+      const std::size_t depth = base + state.stack.size();
+      if (depth >= most_depth) refuse(i, "nests deeper than 16 places of meeting");
+      effect.barrier = static_cast<std::uint8_t>(depth);
+    } else if (const auto wanted = taken_by(name)) {
+      const std::size_t depth = found(state.stack, *wanted);
+      effect.barrier = static_cast<std::uint8_t>(base + depth - 1);
+      effect.leaves = static_cast<std::uint8_t>(state.stack.size() - depth);
+      effect.target = state.stack[depth - 1].target;
+    } else if (is_call(name)) {
+      effect.returns = functions_.at(static_cast<std::uint32_t>(index_of(i, *target_of(code_[i]))));
+    } else if (name == "RET") {
+      effect.returns = functions_.at(state.function);
+    }
+  }
+
+  struct Call {
+    std::size_t at = 0;
+    std::uint32_t entry = 0;
+  };
+
+  std::span<const Instruction> code_;
+  const std::string& kernel_;
+  FlowStack out_;
+  std::vector<std::optional<State>> states_;
+  std::vector<std::size_t> left_;
+  std::vector<std::pair<std::size_t, State>> switches_;
+  std::vector<Call> calls_;
+  std::map<std::uint32_t, std::uint32_t> functions_;  // numbers of functions, by where they begin
+  std::map<std::uint32_t, std::size_t> bases_;        // barriers before those of a function
+};
+
+}  // namespace
+
+FlowStack find_flow_stack(std::span<const Instruction> code, const std::string& kernel) {
+  return Finder(code, kernel).find();
+}
+
+}  // namespace simtlab::machine

@@ -1,0 +1,39 @@
+// Where lanes meet in machine code of Maxwell and Pascal, which says it by a stack.
+//
+// SSY, PBK and PCNT push a place with the lanes that are active; SYNC, BRK and CONT take lanes there and wait
+// for the others. Compiled code pushes and takes in nests, so what an instruction finds on the stack is known
+// before it runs: each depth is a convergence barrier, as later generations have them. A function has the
+// depths behind those of its callers, and one place for the address where it returns to: it does not call
+// itself.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "machine/instruction.h"
+
+namespace simtlab::machine {
+
+struct StackEffect {
+  // SSY, PBK, PCNT, SYNC, BRK, CONT: the convergence barrier
+  std::uint8_t barrier = 0;
+  // SYNC, BRK, CONT: how many barriers behind it the lanes no longer wait at, and where they go on
+  std::uint8_t leaves = 0;
+  std::int64_t target = 0;
+  // CAL, RET: which place keeps the return address
+  std::uint32_t returns = 0;
+};
+
+struct FlowStack {
+  std::vector<StackEffect> effects;  // one an instruction; empty: the code needs none
+  std::uint32_t functions = 0;       // places for return addresses
+};
+
+// The code of a kernel with the functions behind it; `kernel` for messages. Throws Error(unsupported,
+// "machine-instruction") where the nesting is not known before it runs: functions that call themselves,
+// depths above 16, other places on the stack by another way.
+FlowStack find_flow_stack(std::span<const Instruction> code, const std::string& kernel);
+
+}  // namespace simtlab::machine

@@ -1,0 +1,622 @@
+// Maxwell and Pascal: what their instructions do otherwise than later ones. Sums carry by a flag, products are
+// made of halves, shifts and bit fields have instructions of their own.
+//
+// The flags of a thread are predicates that the generation does not have: UP0 the carry, UP1 that the result
+// was 0. Signs and overflows are tested by no compiled code that was seen.
+#include "machine/semantics_common.h"
+#include "machine/semantics_floating.h"
+#include "ptx/machine_ops.h"
+
+namespace simtlab::machine {
+namespace {
+
+using ptx::Op;
+using ptx::Type;
+
+constexpr std::uint32_t add_one = 1u << ptx::sum_constant_shift;
+
+ptx::Operand carry_flag() {
+  return {.kind = ptx::OperandKind::pred, .index = Layout::uniform_predicate};
+}
+ptx::Operand zero_flag() {
+  return {.kind = ptx::OperandKind::pred, .index = Layout::uniform_predicate + 1};
+}
+
+bool writes_flags(const Translator& t) { return t.field("cc") != 0; }
+bool reads_flags(const Translator& t) { return t.field("x") != 0; }
+
+// A term of a sum: a value, and whether it is subtracted. With a carry in, - is the complement alone.
+struct Term {
+  ptx::Operand value;
+  bool negated = false;
+};
+
+// d = the terms and, with .X, the carry; sets the flags with .CC.
+void emit_sum(Translator& t, const ptx::Operand& d, std::initializer_list<Term> terms, bool one_more = false) {
+  const bool carries_in = reads_flags(t);
+  std::uint32_t bits = one_more ? add_one : 0;
+  ptx::Operand values[3] = {t.number(0), t.number(0), t.number(0)};
+  std::size_t count = 0;
+  for (const Term& term : terms) {
+    if (term.negated) bits = (bits | 1u << count) + (carries_in ? 0 : add_one);
+    values[count++] = term.value;
+  }
+  if (!carries_in && !writes_flags(t) && bits == 0 && count == 2) {
+    t.emit(Op::add, Type::u32, {d}, {values[0], values[1]});
+    return;
+  }
+  const ptx::Operand sum = writes_flags(t) ? t.temporary() : d;
+  ptx::Inst& inst = t.emit(Op::iadd3, Type::u32, {sum}, {values[0], values[1], values[2]});
+  inst.mods.video = bits;
+  if (carries_in) inst.src[inst.src_count++] = carry_flag();
+  if (!writes_flags(t)) return;
+  const ptx::Operand carry = carries_in ? t.temporary_predicate() : carry_flag();
+  inst.dst[inst.dst_count++] = carry;
+  if (carries_in) t.emit(Op::mov, Type::pred, {carry_flag()}, {carry});
+  t.emit(Op::setp, Type::u32, {zero_flag()}, {sum, t.number(0)}).mods.compare = ptx::Compare::eq;
+  t.emit(Op::mov, Type::b32, {d}, {sum});
+}
+
+void refuse_saturation(const Translator& t) {
+  if (t.field("sat") != 0) t.refuse("saturates, which is not executed");
+}
+
+// IADD, IADD32I. Both negated: a + b + 1.
+void add(Translator& t) {
+  refuse_saturation(t);
+  const Operand &a = t.source(0), &b = t.source(1);
+  const bool both = (a.negated && b.negated) || t.instruction().mnemonic() == "IADD.PO";
+  emit_sum(t, t.result("Rd"), {{t.raw(a), a.negated && !both}, {t.raw(b), b.negated && !both}}, both);
+}
+
+// A half of a source of IADD3, zero-extended: codes 1 and 2.
+ptx::Operand half_of(Translator& t, const ptx::Operand& value, unsigned code) {
+  if (code == 0) return value;
+  const ptx::Operand out = t.temporary();
+  if (code == 1)
+    t.emit(Op::and_, Type::b32, {out}, {value, t.number(0xffffu)});
+  else
+    t.emit(Op::shr, Type::b32, {out}, {value, t.number(16)});
+  return out;
+}
+
+// IADD3. .RS, .LS: the sum of the first two is shifted by 16 bits before the third comes.
+void add_three(Translator& t) {
+  const Operand &a = t.source(0), &b = t.source(1), &c = t.source(2);
+  const ptx::Operand x = half_of(t, t.raw(a), t.field("ha")), y = half_of(t, t.raw(b), t.field("hb")),
+                     z = half_of(t, t.raw(c), t.field("hc"));
+  const unsigned shift = t.field("shift");
+  if (shift == 0) {
+    emit_sum(t, t.result("Rd"), {{x, a.negated}, {y, b.negated}, {z, c.negated}});
+    return;
+  }
+  if (reads_flags(t)) t.refuse("adds a carry before it shifts, which is not executed");
+  // The sum of the first two may have 33 bits.
+  const ptx::Operand first = t.temporary(), top = t.temporary();
+  ptx::Inst& inst = t.emit(Op::iadd3, Type::u32, {first}, {x, y, t.number(0)});
+  inst.mods.video = (a.negated ? 1u + add_one : 0u) + (b.negated ? 2u + add_one : 0u);
+  if (shift == 1) {
+    const ptx::Operand carry = t.temporary_predicate();
+    inst.dst[inst.dst_count++] = carry;
+    t.emit(Op::shr, Type::b32, {first}, {first, t.number(16)});
+    t.emit(Op::selp, Type::b32, {top}, {t.number(a.negated || b.negated ? 0 : 0x10000u), t.number(0), carry});
+    t.emit(Op::or_, Type::b32, {first}, {first, top});
+  } else {
+    t.emit(Op::shl, Type::b32, {first}, {first, t.number(16)});
+  }
+  emit_sum(t, t.result("Rd"), {{first, false}, {z, c.negated}});
+}
+
+// ISCADD: (a << n) + b
+void add_shifted(Translator& t) {
+  const Operand &a = t.source(0), &b = t.source(1);
+  const ptx::Operand shifted = t.temporary();
+  t.emit(Op::shl, Type::b32, {shifted},
+         {t.raw(a), t.number(static_cast<std::uint32_t>(t.operand("shift").value))});
+  const bool both = a.negated && b.negated;
+  emit_sum(t, t.result("Rd"), {{shifted, a.negated && !both}, {t.raw(b), b.negated && !both}}, both);
+}
+
+// LEA: (a << n) + b; LEA.HI: the high word of (c:a << n), plus b
+void add_address(Translator& t) {
+  if (t.has("Pd") && t.operand("Pd").number != true_predicate)
+    t.refuse("with a predicate as result is not executed");
+  const Operand &a = t.source(0), &b = t.source(1);
+  const auto shift = static_cast<std::uint32_t>(t.operand("shift").value);
+  const bool high = t.instruction().mnemonic().find(".HI") != std::string_view::npos;
+  const ptx::Operand zero = t.number(0), scaled = t.temporary();
+  ptx::Inst& inst = t.emit(Op::lea, Type::u32, {scaled}, {t.raw(a), zero});
+  inst.mods.video = shift | (high ? ptx::lea_high : 0);
+  if (high) inst.src[inst.src_count++] = t.raw(t.source(2));
+  emit_sum(t, t.result("Rd"), {{scaled, a.negated}, {t.raw(b), b.negated}});
+}
+
+// XMAD: a product of halves
+void multiply_halves(Translator& t) {
+  const Operand &a = t.source(0), &b = t.source(1), &c = t.source(2);
+  std::uint32_t bits = 0;
+  if (t.field("ha") != 0) bits |= ptx::xmad_a_high;
+  if (t.field("hb") != 0) bits |= ptx::xmad_b_high;
+  if ((t.field("s16") & 1u) != 0) bits |= ptx::xmad_a_signed;
+  if ((t.field("s16") & 2u) != 0) bits |= ptx::xmad_b_signed;
+  const bool shifted = t.field("psl") != 0, merged = t.field("mrg") != 0;
+  const std::uint32_t mode = t.field("mode") << ptx::xmad_mode_at;
+  const ptx::Operand d = t.result("Rd");
+  if (!reads_flags(t) && !writes_flags(t)) {
+    bits |= mode | (shifted ? ptx::xmad_shifted : 0) | (merged ? ptx::xmad_merged : 0);
+    t.emit(Op::xmad, Type::u32, {d}, {t.raw(a), t.raw(b), t.raw(c)}).mods.video = bits;
+    return;
+  }
+  if (merged) t.refuse("merges and carries, which is not executed");
+  const ptx::Operand product = t.temporary(), addend = t.temporary();
+  t.emit(Op::xmad, Type::u32, {product}, {t.raw(a), t.raw(b), t.number(0)}).mods.video =
+      bits | (shifted ? ptx::xmad_shifted : 0);
+  if (static_cast<ptx::XmadMode>(t.field("mode")) == ptx::XmadMode::c_signs)
+    t.refuse("adds signs and carries, which is not executed");
+  t.emit(Op::xmad, Type::u32, {addend}, {t.number(0), t.raw(b), t.raw(c)}).mods.video = mode;
+  emit_sum(t, d, {{product, false}, {addend, c.negated}});
+}
+
+// IMAD, IMUL: whole products, which the hardware makes slowly
+void multiply_add(Translator& t) {
+  if (reads_flags(t) || writes_flags(t)) t.refuse("with flags is not executed");
+  refuse_saturation(t);
+  const Operand &a = t.source(0), &b = t.source(1);
+  const bool a_signed = (t.field("types") & 1u) != 0, b_signed = (t.field("types") & 2u) != 0,
+             high = t.field("hi") != 0;
+  if (high && a_signed != b_signed) t.refuse("has factors of two kinds, which is not executed");
+  const ptx::Operand product = t.temporary();
+  t.emit(Op::mul, a_signed ? Type::s32 : Type::u32, {product}, {t.raw(a), t.raw(b)}).mods.mul =
+      high ? ptx::MulMode::hi : ptx::MulMode::lo;
+  const bool added = t.source_count() > 2;
+  emit_sum(t, t.result("Rd"),
+           {{product, a.negated != b.negated},
+            {added ? t.raw(t.source(2)) : t.number(0), added && t.source(2).negated}});
+}
+
+// ---- logic, shifts, bit fields ----
+
+// What a predicate says of the result: field `test`.
+void set_result_predicate(Translator& t, const ptx::Operand& value) {
+  if (!t.has("Pd") || t.operand("Pd").number == true_predicate) return;
+  enum Mode : unsigned { never, always, zero, not_zero };
+  const ptx::Operand p = t.predicate_result("Pd");
+  switch (t.field("test", not_zero)) {
+    case never: t.emit(Op::mov, Type::pred, {p}, {constant_predicate(t, false)}); return;
+    case always: t.emit(Op::mov, Type::pred, {p}, {constant_predicate(t, true)}); return;
+    case zero: t.emit(Op::setp, Type::u32, {p}, {value, t.number(0)}).mods.compare = ptx::Compare::eq; return;
+    default: t.emit(Op::setp, Type::u32, {p}, {value, t.number(0)}).mods.compare = ptx::Compare::ne; return;
+  }
+}
+
+void refuse_flags(const Translator& t) {
+  if (reads_flags(t) || writes_flags(t)) t.refuse("with flags is not executed");
+}
+
+ptx::Operand inverted_source(Translator& t, const Operand& o) {
+  const ptx::Operand value = t.raw(o);
+  if (!o.inverted) return value;
+  const ptx::Operand out = t.temporary();
+  t.emit(Op::not_, Type::b32, {out}, {value});
+  return out;
+}
+
+// A result that may be a source, with what a predicate says of it.
+template <class Write>
+void write_result(Translator& t, const Write& write) {
+  const bool says = t.has("Pd") && t.operand("Pd").number != true_predicate;
+  const ptx::Operand value = says ? t.temporary() : t.result("Rd");
+  write(value);
+  if (!says) return;
+  set_result_predicate(t, value);
+  t.emit(Op::mov, Type::b32, {t.result("Rd")}, {value});
+}
+
+// LOP, LOP32I
+void simple_logic(Translator& t) {
+  refuse_flags(t);
+  const ptx::Operand a = inverted_source(t, t.source(0)), b = inverted_source(t, t.source(1));
+  write_result(t, [&](const ptx::Operand& d) {
+    const unsigned op = t.field("op");
+    if (op == 3)
+      t.emit(Op::mov, Type::b32, {d}, {b});
+    else
+      t.emit(op == 0 ? Op::and_ : op == 1 ? Op::or_ : Op::xor_, Type::b32, {d}, {a, b});
+  });
+}
+
+void table_logic(Translator& t) {
+  refuse_flags(t);
+  const ptx::Operand a = t.raw(t.source(0)), b = t.raw(t.source(1)), c = t.raw(t.source(2));
+  write_result(t, [&](const ptx::Operand& d) {
+    t.emit(Op::lop3, Type::b32, {d}, {a, b, c}).mods.lut = static_cast<std::uint8_t>(t.operand("lut").value);
+  });
+}
+
+void refuse_extended_shift(const Translator& t) {
+  if (t.field("brev") != 0) t.refuse("reverses its source, which is not executed");
+  refuse_flags(t);
+}
+
+// SHL, SHR: by up to 32 bits or, with .W, by the lower five
+ptx::Operand shift_count(Translator& t) {
+  const ptx::Operand by = t.raw(t.source(1));
+  if (t.field("w") == 0) return by;
+  const ptx::Operand masked = t.temporary();
+  t.emit(Op::and_, Type::b32, {masked}, {by, t.number(31)});
+  return masked;
+}
+void shift_left(Translator& t) {
+  refuse_flags(t);
+  t.emit(Op::shl, Type::b32, {t.result("Rd")}, {t.raw(t.source(0)), shift_count(t)});
+}
+void shift_right(Translator& t) {
+  refuse_extended_shift(t);
+  const Type type = t.field("u32") != 0 ? Type::s32 : Type::u32;
+  t.emit(Op::shr, type, {t.result("Rd")}, {t.raw(t.source(0)), shift_count(t)});
+}
+
+// SHF: a word of b bits further in c:a. .L: the upper word of what is shifted to the left.
+void funnel_shift(Translator& t) {
+  refuse_flags(t);
+  const ptx::Operand a = t.raw(t.source(0)), by = t.raw(t.source(1)), c = t.raw(t.source(2));
+  const bool left = t.word("dir") == "L";
+  const unsigned type = t.field("type");  // 0: pairs of up to 32 bits, 2: U64, 3: S64
+  if (t.field("hi") != 0) t.refuse("with .HI is not executed");
+  if (type == 0) {
+    ptx::Mods& mods = t.emit(Op::shf, Type::b32, {t.result("Rd")}, {a, c, by}).mods;
+    mods.left = left;
+    mods.wrap = t.field("w") != 0;
+    return;
+  }
+  ptx::Inst& inst = t.emit(Op::shf_wide, type == 3 ? Type::s64 : Type::u64, {t.result("Rd")}, {a, by, c});
+  inst.mods.left = left;
+  inst.mods.wrap = t.field("w") != 0;
+  inst.mods.video = left ? 1 : 0;
+}
+
+// BFE: bits from `position`, in byte 0 of b, as many as byte 1 says
+void extract_field(Translator& t) {
+  refuse_flags(t);
+  ptx::Operand a = t.raw(t.source(0));
+  const ptx::Operand b = t.raw(t.source(1)), position = t.temporary(), length = t.temporary();
+  if (t.field("brev") != 0) {
+    const ptx::Operand reversed = t.temporary();
+    t.emit(Op::brev, Type::b32, {reversed}, {a});
+    a = reversed;
+  }
+  t.emit(Op::and_, Type::b32, {position}, {b, t.number(0xff)});
+  t.emit(Op::bfe, Type::u32, {length}, {b, t.number(8), t.number(8)});
+  t.emit(Op::bfe, t.field("u32") != 0 ? Type::s32 : Type::u32, {t.result("Rd")}, {a, position, length});
+}
+
+// BFI: a into c
+void insert_field(Translator& t) {
+  refuse_flags(t);
+  const ptx::Operand a = t.raw(t.source(0)), b = t.raw(t.source(1)), c = t.raw(t.source(2)),
+                     position = t.temporary(), length = t.temporary();
+  t.emit(Op::and_, Type::b32, {position}, {b, t.number(0xff)});
+  t.emit(Op::bfe, Type::u32, {length}, {b, t.number(8), t.number(8)});
+  t.emit(Op::bfi, Type::b32, {t.result("Rd")}, {a, c, position, length});
+}
+
+void count_ones(Translator& t) {
+  Operand source = t.source(0);
+  source.inverted = t.field("inv") != 0;
+  t.emit(Op::popc, Type::b32, {t.result("Rd")}, {inverted_source(t, source)});
+}
+
+void find_leading_one(Translator& t) {
+  refuse_flags(t);
+  if (t.has("Pd") && t.operand("Pd").number != true_predicate)
+    t.refuse("says whether it found a bit, which is not executed");
+  Operand source = t.source(0);
+  source.inverted = t.field("inv") != 0;
+  const ptx::Operand value = inverted_source(t, source);
+  t.emit(Op::bfind, t.field("u32") != 0 ? Type::s32 : Type::u32, {t.result("Rd")}, {value})
+      .mods.shift_amount = t.field("sh") != 0;
+}
+
+// ---- comparisons, predicates ----
+
+constexpr ptx::Compare integer_compares[] = {ptx::Compare::none, ptx::Compare::lt, ptx::Compare::eq,
+                                             ptx::Compare::le,   ptx::Compare::gt, ptx::Compare::ne,
+                                             ptx::Compare::ge,   ptx::Compare::none};
+
+// The answer to a comparison in a predicate of its own. With .X the flags are those of the difference of the
+// low words, and this one is of the high ones.
+ptx::Operand compared(Translator& t, const ptx::Operand& a, const ptx::Operand& b) {
+  const unsigned code = t.field("cmp");
+  const ptx::Operand p = t.temporary_predicate();
+  if (integer_compares[code] == ptx::Compare::none) {
+    t.emit(Op::mov, Type::pred, {p}, {constant_predicate(t, code == 7)});
+    return p;
+  }
+  const Type type = t.field("u32") != 0 ? Type::s32 : Type::u32;
+  if (!reads_flags(t)) {
+    t.emit(Op::setp, type, {p}, {a, b}).mods.compare = integer_compares[code];
+    return p;
+  }
+  // Of the low words: less is no carry of the difference, equal is zero.
+  ptx::Operand low = carry_flag();
+  const ptx::Operand made = t.temporary_predicate();
+  using ptx::Compare;
+  switch (integer_compares[code]) {
+    case Compare::lt: low.negated = true; break;
+    case Compare::ge: break;
+    case Compare::eq: low = zero_flag(); break;
+    case Compare::ne:
+      low = zero_flag();
+      low.negated = true;
+      break;
+    default: {
+      const bool greater = integer_compares[code] == Compare::gt;
+      ptx::Operand equal = zero_flag(), less = carry_flag();
+      less.negated = !greater;
+      equal.negated = greater;
+      t.emit(greater ? Op::and_ : Op::or_, Type::pred, {made}, {less, equal});
+      low = made;
+    }
+  }
+  ptx::Inst& inst = t.emit(Op::setp_ex, type, {p}, {a, b});
+  inst.mods.compare = integer_compares[code];
+  inst.src[inst.src_count++] = low;
+  return p;
+}
+
+// Pd = value op Pc, Pd2 = !value op Pc
+void write_predicates(Translator& t, const ptx::Operand& value, unsigned op, const ptx::Operand& c) {
+  const auto table = [&](bool opposite) {
+    std::uint32_t out = 0;
+    for (unsigned k = 0; k < 8; ++k) {
+      const bool v = ((k & 4u) != 0) != opposite, other = (k & 1u) != 0;
+      if (op == 0 ? v && other : op == 1 ? v || other : v != other) out |= 1u << k;
+    }
+    return out;
+  };
+  t.emit(Op::plop3, Type::pred,
+         {predicate_result(t, predicate_named(t, "Pd")), predicate_result(t, predicate_named(t, "Pd2"))},
+         {value, c, c})
+      .mods.video = table(false) | table(true) << 8;
+}
+
+void compare_integers(Translator& t) {
+  const Operand &pc = t.operand("Pc"), *const pd2 = predicate_named(t, "Pd2");
+  const unsigned op = t.field("bool"), code = t.field("cmp");
+  const bool alone = op == 0 ? t.is_true(pc) : t.is_false(pc);
+  const ptx::Operand a = t.raw(t.source(0)), b = t.raw(t.source(1));
+  if (alone && !is_wanted(pd2) && !reads_flags(t) && integer_compares[code] != ptx::Compare::none) {
+    t.emit(Op::setp, t.field("u32") != 0 ? Type::s32 : Type::u32, {t.predicate_result("Pd")}, {a, b})
+        .mods.compare = integer_compares[code];
+    return;
+  }
+  write_predicates(t, compared(t, a, b), op, t.predicate(pc));
+}
+
+ptx::Operand with_condition(Translator& t, const ptx::Operand& value) {
+  const Operand& pc = t.operand("Pc");
+  const unsigned op = t.field("bool");
+  if (op == 0 ? t.is_true(pc) : t.is_false(pc)) return value;
+  const ptx::Operand out = t.temporary_predicate();
+  t.emit(op == 0 ? Op::and_ : op == 1 ? Op::or_ : Op::xor_, Type::pred, {out}, {value, t.predicate(pc)});
+  return out;
+}
+
+// A predicate as a register: all bits, or with .BF 1.0
+void write_truth(Translator& t, const ptx::Operand& p) {
+  t.emit(Op::selp, Type::b32, {t.result("Rd")},
+         {t.number(t.field("bf") != 0 ? 0x3f800000u : 0xffffffffu), t.number(0), p});
+}
+
+void set_integer(Translator& t) {
+  const ptx::Operand p = compared(t, t.raw(t.source(0)), t.raw(t.source(1)));
+  write_truth(t, with_condition(t, p));
+}
+
+// ICMP: c compared with 0 chooses a or b
+void choose_by_integer(Translator& t) {
+  refuse_flags(t);
+  const ptx::Operand p = compared(t, t.raw(t.source(2)), t.number(0));
+  t.emit(Op::selp, Type::b32, {t.result("Rd")}, {t.raw(t.source(0)), t.raw(t.source(1)), p});
+}
+
+void compare_floats(Translator& t, const Comparison& c, const ptx::Operand& p, const ptx::Operand& a,
+                    const ptx::Operand& b) {
+  if (c.code == compare_never || c.code == compare_always) {
+    t.emit(Op::mov, Type::pred, {p}, {constant_predicate(t, c.code == compare_always)});
+    return;
+  }
+  ptx::Inst& inst = t.emit(Op::setp, c.type, {p}, {a, b});
+  inst.mods.compare = comparison(c.code);
+  inst.mods.ftz = c.ftz;
+}
+
+void choose_by_float(Translator& t) {
+  const ptx::Operand p = t.temporary_predicate();
+  const Comparison c{.type = Type::f32, .code = t.field("cmp"), .combine = 0, .ftz = t.field("ftz") != 0};
+  compare_floats(t, c, p, single_source(t, t.source(2)), t.number(0));
+  t.emit(Op::selp, Type::b32, {t.result("Rd")}, {t.raw(t.source(0)), t.raw(t.source(1)), p});
+}
+
+void set_by_float(Translator& t, Type type) {
+  const bool wide = type == Type::f64;
+  const ptx::Operand a = wide ? real_source(t, t.source(0)) : single_source(t, t.source(0)),
+                     b = wide ? real_source(t, t.source(1)) : single_source(t, t.source(1));
+  const ptx::Operand p = t.temporary_predicate();
+  compare_floats(t, {.type = type, .code = t.field("cmp"), .combine = 0, .ftz = t.field("ftz") != 0}, p, a, b);
+  write_truth(t, with_condition(t, p));
+}
+
+// PSETP: Pd = (Pa op Pb) op2 Pc, Pd2 = !(Pa op Pb) op2 Pc; PSET: the first as a register
+std::uint32_t predicate_table(unsigned first, unsigned second, bool opposite) {
+  const auto combine = [](unsigned op, bool x, bool y) {
+    return op == 0 ? x && y : op == 1 ? x || y : x != y;
+  };
+  std::uint32_t out = 0;
+  for (unsigned k = 0; k < 8; ++k)
+    if (combine(second, combine(first, (k & 4u) != 0, (k & 2u) != 0) != opposite, (k & 1u) != 0))
+      out |= 1u << k;
+  return out;
+}
+void set_predicates_by_logic(Translator& t) {
+  const unsigned first = t.field("bool2"), second = t.field("bool");
+  t.emit(Op::plop3, Type::pred,
+         {predicate_result(t, predicate_named(t, "Pd")), predicate_result(t, predicate_named(t, "Pd2"))},
+         {t.predicate("Pa"), t.predicate("Pb"), t.predicate("Pc")})
+      .mods.video = predicate_table(first, second, false) | predicate_table(first, second, true) << 8;
+}
+void set_by_logic(Translator& t) {
+  const ptx::Operand p = t.temporary_predicate();
+  t.emit(Op::plop3, Type::pred, {p, {.kind = ptx::OperandKind::sink}},
+         {t.predicate("Pa"), t.predicate("Pb"), t.predicate("Pc")})
+      .mods.video = predicate_table(t.field("bool2"), t.field("bool"), false);
+  write_truth(t, p);
+}
+
+// Words of pairs: .XHI first compares the high words and sets flags, .XLO or .XMED takes the low ones by them.
+// The flags say: UP0 which of the two was taken, UP1 that both are equal.
+void integer_extremum(Translator& t) {
+  enum Mode : unsigned { whole, low, middle, high };
+  const unsigned mode = t.field("part");
+  const Operand& min = t.operand("min");
+  const Type type = t.field("u32") != 0 ? Type::s32 : Type::u32;
+  const ptx::Operand a = t.raw(t.source(0)), b = t.raw(t.source(1)), first = t.temporary_predicate();
+  if (mode == middle || (mode == whole && (reads_flags(t) || writes_flags(t))) || (mode == low) == writes_flags(t))
+    if (mode != whole) t.refuse("with these flags is not executed");
+  // first: a is taken
+  ptx::Inst& less = t.emit(Op::setp, type, {first}, {a, b});
+  less.mods.compare = ptx::Compare::le;
+  if (!t.is_true(min)) {
+    t.emit(Op::plop3, Type::pred, {first, {.kind = ptx::OperandKind::sink}},
+           {first, t.predicate("min"), t.predicate("min")})
+        .mods.video = 0xc3u;  // first where min, else !first: bits with both alike
+  }
+  if (mode == low)
+    t.emit(Op::plop3, Type::pred, {first, {.kind = ptx::OperandKind::sink}}, {first, carry_flag(), zero_flag()})
+        .mods.video = 0xe4u;  // zero ? first : carry
+  if (mode == high) {
+    t.emit(Op::setp, type, {zero_flag()}, {a, b}).mods.compare = ptx::Compare::eq;
+    t.emit(Op::mov, Type::pred, {carry_flag()}, {first});
+  }
+  t.emit(Op::selp, Type::b32, {t.result("Rd")}, {a, b, first});
+}
+
+// ---- moves, conversions ----
+
+void move_register(Translator& t) {
+  if (t.operand("quadmask").value != 15) t.refuse("moves in some lanes of a quad, which is not executed");
+  t.emit(Op::mov, Type::b32, {t.result("Rd")}, {t.raw(t.source(0))});
+}
+
+// RRO makes what MUFU takes of an angle or an exponent. Here MUFU takes them as they are.
+void reduce_range(Translator& t) {
+  t.emit(Op::mov, Type::b32, {t.result("Rd")}, {single_source(t, t.source(0))});
+}
+
+// The codes of integer types in the fields `to` and `from`: size, and above it the sign.
+bool is_signed(unsigned code) { return (code & 4u) != 0; }
+
+// I2I: 8, 16, 32 bits, signed or not, with saturation
+void integer_to_integer(Translator& t) {
+  refuse_flags(t);
+  static constexpr Type types[] = {Type::u8, Type::u16, Type::u32, Type::none,
+                                   Type::s8, Type::s16, Type::s32, Type::none};
+  const Type to = types[t.field("to")], from = types[t.field("from")];
+  if (to == Type::none || from == Type::none) t.refuse("converts 64 bits, which is not known");
+  const Operand& source = t.source(0);
+  ptx::Operand value = t.raw(source);
+  const unsigned bits = 8 * ptx::size_of(from);
+  if (bits < 32) {
+    const ptx::Operand part = t.temporary();
+    t.emit(Op::bfe, is_signed(t.field("from")) ? Type::s32 : Type::u32, {part},
+           {value, t.number(8 * t.field("sub")), t.number(bits)});
+    value = part;
+  }
+  if (source.absolute || source.negated) {
+    const ptx::Operand changed = t.temporary();
+    if (source.absolute) t.emit(Op::abs, Type::s32, {changed}, {value});
+    if (source.negated) t.emit(Op::neg, Type::s32, {changed}, {source.absolute ? changed : value});
+    value = changed;
+  }
+  const ptx::Operand out = t.temporary();
+  ptx::Inst& inst = t.emit(Op::cvt, to, {out}, {value});
+  inst.stype = is_signed(t.field("from")) ? Type::s32 : Type::u32;
+  inst.mods.sat = t.field("sat") != 0;
+  t.emit(Op::mov, Type::b32, {t.result("Rd")}, {out});
+}
+
+// The predicate says min.
+void extremum_of_doubles(Translator& t) {
+  const ptx::Operand a = real_source(t, t.source(0)), b = real_source(t, t.source(1));
+  const ptx::Operand out = t.temporary_wide();
+  const Operand& min = t.operand("min");
+  if (!t.is_true(min) && !t.is_false(min)) t.refuse("chooses by a predicate, which is not executed");
+  t.emit(t.is_true(min) ? Op::min : Op::max, Type::f64, {out}, {a, b});
+  t.store_wide(t.operand("Rd"), out);
+}
+
+// The value to compare with and the one to write stand side by side.
+void compare_and_swap(Translator& t, ptx::Space space) {
+  const bool wide = t.word("type") == "64";
+  const Operand &memory = t.operand("mem"), &first = t.operand("Rb"), &destination = t.operand("Rd");
+  const ptx::Operand address = t.address(memory);
+  Operand second = first;
+  second.number = static_cast<std::uint8_t>(first.number + (wide ? 2 : 1));
+  const ptx::Operand b = wide ? t.raw_wide(first) : t.raw(first), c = wide ? t.raw_wide(second) : t.raw(second);
+  ptx::Inst& inst = t.emit_memory(Op::atom, wide ? Type::b64 : Type::b32, {}, {address, b, c});
+  inst.imm_offset = memory.value;
+  inst.mods.space = space;
+  inst.mods.atom = ptx::AtomOp::cas;
+  inst.mods.order = ptx::MemOrder::relaxed;
+  inst.dst[inst.dst_count++] = t.result(destination);
+  if (wide) inst.dst[inst.dst_count++] = t.register_behind(destination, 1);
+}
+
+}  // namespace
+
+std::span<const SemanticsRow> bundled_semantics() {
+  static constexpr SemanticsRow rows[] = {
+      {"IADD", add},
+      {"IADD.PO", add},
+      {"IADD32I", add},
+      {"IADD3", add_three},
+      {"ISCADD", add_shifted},
+      {"ISCADD32I", add_shifted},
+      {"LEA", add_address},
+      {"LEA.HI", add_address},
+      {"XMAD", multiply_halves},
+      {"IMAD", multiply_add},
+      {"IMAD32I", multiply_add},
+      {"IMUL", multiply_add},
+      {"IMUL32I", multiply_add},
+      {"LOP", simple_logic},
+      {"LOP32I", simple_logic},
+      {"LOP3", table_logic},
+      {"SHL", shift_left},
+      {"SHR", shift_right},
+      {"SHF", funnel_shift},
+      {"BFE", extract_field},
+      {"BFI", insert_field},
+      {"POPC", count_ones},
+      {"FLO", find_leading_one},
+      {"ISETP", compare_integers},
+      {"ISET", set_integer},
+      {"ICMP", choose_by_integer},
+      {"FCMP", choose_by_float},
+      {"FSET", [](Translator& t) { set_by_float(t, Type::f32); }},
+      {"DSET", [](Translator& t) { set_by_float(t, Type::f64); }},
+      {"PSETP", set_predicates_by_logic},
+      {"PSET", set_by_logic},
+      {"IMNMX", integer_extremum},
+      {"MOV", move_register},
+      {"MOV32I", move_register},
+      {"RRO", reduce_range},
+      {"DMNMX", extremum_of_doubles},
+      {"ATOM.CAS", [](Translator& t) { compare_and_swap(t, ptx::Space::generic); }},
+      {"ATOMS.CAS", [](Translator& t) { compare_and_swap(t, ptx::Space::shared); }},
+      {"I2I", integer_to_integer},
+  };
+  return rows;
+}
+
+}  // namespace simtlab::machine

@@ -1,0 +1,98 @@
+// Maxwell and Pascal: the stack of branches (flow_stack.h), calls, tables of branches.
+#include "machine/semantics_common.h"
+
+namespace simtlab::machine {
+namespace {
+
+using ptx::Op;
+using ptx::Type;
+
+// Branches may test the flags of the last sum; compiled code tests predicates.
+void set_flow(Translator& t, Flow flow, std::int64_t target = 0) {
+  constexpr unsigned always = 15;
+  if (t.field("test", always) != always) t.refuse("tests the flags of a sum, which is not executed");
+  t.action().flow = flow;
+  t.action().target = target;
+}
+
+void branch(Translator& t) {
+  if (t.has("c")) t.refuse("goes where a constant says, which is not executed");
+  set_flow(t, Flow::branch, t.operand("target").value);
+}
+
+void push(Translator& t) {
+  if (t.has("c")) t.refuse("takes its place from a constant, which is not executed");
+  set_flow(t, Flow::set_barrier);
+  t.action().barrier = t.stack().barrier;
+}
+
+void meet(Translator& t) {
+  set_flow(t, Flow::meet, t.stack().target);
+  t.action().barrier = t.stack().barrier;
+  t.action().leaves = t.stack().leaves;
+}
+
+std::int64_t next_in_file(const Translator& t) {
+  const Instruction& i = t.instruction();
+  return address_in_file(i.generation, std::int64_t{i.address} + static_cast<std::int64_t>(word_bytes));
+}
+
+void call(Translator& t) {
+  const std::int64_t target = t.operand("target").value;
+  const auto back = static_cast<std::uint64_t>(next_in_file(t));
+  t.emit(Op::mov, Type::b64, {t.return_address()}, {t.number(back, 8)});
+  set_flow(t, Flow::branch, target);
+}
+
+void go_back(Translator& t) {
+  set_flow(t, Flow::branch_register, 0);
+  t.action().operand = t.return_address();
+}
+
+// A register has the distance from a place in the code, which is an address as files have them.
+void branch_by_table(Translator& t) {
+  if (!t.has("Ra")) t.refuse("goes where a constant says, which is not executed");
+  set_flow(t, Flow::branch_register, t.operand("target").value);
+  const ptx::Operand wide = t.temporary_wide();
+  const ptx::Operand from = t.raw(t.operand("Ra"));
+  t.emit(Op::cvt, Type::s64, {wide}, {from}).stype = Type::s32;
+  t.action().operand = wide;
+}
+
+void trap(Translator& t) {
+  t.action().flow = Flow::trap;
+  t.view().op = Op::trap;
+}
+
+void nothing(Translator&) {}
+
+}  // namespace
+
+std::span<const SemanticsRow> bundled_control_semantics() {
+  static constexpr SemanticsRow rows[] = {
+      {"BRA", branch},
+      {"JMP", branch},
+      {"BRX", branch_by_table},
+      {"SSY", push},
+      {"PBK", push},
+      {"PCNT", push},
+      {"SYNC", meet},
+      {"BRK", meet},
+      {"CONT", meet},
+      {"CAL", call},
+      {"JCAL", call},
+      {"RET", go_back},
+      {"EXIT", [](Translator& t) { set_flow(t, Flow::exit); }},
+      {"KIL", [](Translator& t) { set_flow(t, Flow::exit); }},
+      {"BPT", trap},
+      {"NOP", nothing},
+      {"DEPBAR", nothing},
+      {"MEMBAR", nothing},
+      {"CCTL", nothing},
+      {"CCTLL", nothing},
+      {"TEXDEPBAR", nothing},
+  };
+  return rows;
+}
+
+}  // namespace simtlab::machine
