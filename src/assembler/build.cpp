@@ -239,7 +239,10 @@ void Builder::set_source(Instruction& i, std::size_t at, const Value& value) {
   const OperandForm& operand = i.code.form->operands[at];
   machine::Operand& o = i.code.operands[at];
   switch (value.kind) {
-    case Value::Kind::reg: i.refs[at] = value.ref; break;
+    case Value::Kind::reg:
+      i.refs[at] = value.ref;
+      if (!value.ref && value.bits != 0) o.number = static_cast<std::uint8_t>(value.bits - 1);
+      break;
     case Value::Kind::constant:
       o.number = value.bank;
       o.value = value.offset;
@@ -264,12 +267,13 @@ void Builder::set_fields(Instruction& i, Fields fields) {
     SIMTLAB_ASSERT(at >= 0, "the form has the field");
     const machine::FieldForm& field = *i.code.form->fields[static_cast<std::size_t>(at)];
     const auto value = std::ranges::find(field.values, wanted.word, [](const auto& v) { return v.second; });
-    SIMTLAB_ASSERT(value != field.values.end(), "the field has the word");
+    if (value == field.values.end())
+      throw GivenUp{"." + std::string(wanted.word) + " of " + std::string(i.code.mnemonic()) + ", which the form lacks"};
     i.code.fields[static_cast<std::size_t>(at)] = static_cast<std::uint16_t>(value->first);
   }
 }
 
-std::optional<SourceValues> source_values(const Instruction& i) {
+std::optional<SourceValues> source_values(const Instruction& i, bool named) {
   SourceValues out;
   for (std::size_t k = 0; k < i.code.form->operands.size(); ++k) {
     if (!is_source(i.code.form->operands[k], k)) continue;
@@ -278,8 +282,9 @@ std::optional<SourceValues> source_values(const Instruction& i) {
     Value v;
     switch (o.kind) {
       case OperandKind::reg:
-        if (!i.refs[k] && o.number != machine::zero_register) return std::nullopt;
+        if (!i.refs[k] && o.number != machine::zero_register && !named) return std::nullopt;
         v = value_of(i.refs[k]);
+        if (!i.refs[k] && o.number != machine::zero_register) v.bits = o.number + 1u;
         break;
       case OperandKind::ureg: v = i.refs[k] ? uniform_value(i.refs[k]) : uniform_register(o.number); break;
       case OperandKind::immediate:
@@ -343,9 +348,10 @@ bool take_operands(const Instruction& like, const Instruction& plain, Instructio
   return true;
 }
 
-bool take_fields(const Instruction& like, Instruction& out) {
+bool take_fields(const Instruction& like, Instruction& out, std::span<const std::string_view> left_out) {
   const Form& from = *like.code.form;
   for (std::size_t f = 0; f < from.fields.size(); ++f) {
+    if (std::ranges::find(left_out, from.fields[f]->name) != left_out.end()) continue;
     const std::string* const word = from.fields[f]->word(like.code.fields[f]);
     const int found = out.code.form->field(machine::Name(from.fields[f]->name));
     if (found < 0) {
@@ -369,7 +375,8 @@ bool take_fields(const Instruction& like, Instruction& out) {
 }  // namespace
 
 std::optional<Instruction> Builder::with_form(const Instruction& like, const Form& form,
-                                              std::span<const Value> sources) const {
+                                              std::span<const Value> sources,
+                                              std::span<const std::string_view> left_out) const {
   if (!takes_all(form, sources)) return std::nullopt;
   Instruction out = start_instruction(form);
   const Instruction plain = start_instruction(*like.code.form);
@@ -382,7 +389,7 @@ std::optional<Instruction> Builder::with_form(const Instruction& like, const For
   out.target = like.target;
   out.barrier = like.barrier;
   out.beside = like.beside;
-  if (!take_operands(like, plain, out) || !take_fields(like, out)) return std::nullopt;
+  if (!take_operands(like, plain, out) || !take_fields(like, out, left_out)) return std::nullopt;
   std::size_t next = 0;
   for (std::size_t k = 0; k < form.operands.size(); ++k)
     if (is_source(form.operands[k], k)) set_source(out, k, sources[next++]);

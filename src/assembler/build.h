@@ -20,7 +20,7 @@ namespace simtlab::assembler {
 // A source of an instruction.
 struct Value {
   enum class Kind : std::uint8_t {
-    reg,       // `ref`, or RZ if it is none
+    reg,       // `ref`; if it is none RZ or, where `bits` is not 0, the register with the number below it
     number,    // `bits`: an integer, or the bits of a float (f32 or f64)
     constant,  // bytes of constant bank `bank` from `offset` on
     address,   // half of an address (Program::addresses[bits])
@@ -36,7 +36,7 @@ struct Value {
   std::uint64_t bits = 0;
 
   bool is_number() const { return kind == Kind::number; }
-  bool is_zero_register() const { return kind == Kind::reg && !ref; }
+  bool is_zero_register() const { return kind == Kind::reg && !ref && bits == 0; }
   bool plain() const { return !negated && !absolute && !inverted && half == 0 && part == 0; }
 };
 inline Value zero() { return {}; }
@@ -69,8 +69,8 @@ struct SourceValues {
   std::size_t count = 0;
   std::span<const Value> all() const { return {values.data(), count}; }
 };
-// nullopt: one of them is not known as a value.
-std::optional<SourceValues> source_values(const Instruction& instruction);
+// nullopt: one of them is not known as a value. named: registers that have a number are values, too.
+std::optional<SourceValues> source_values(const Instruction& instruction, bool named = false);
 
 // HFMA2 that the pipe of products of matrices does; emit() knows it as HFMA2.MMA.
 bool on_tensor_pipe(const machine::Form& form);
@@ -115,8 +115,10 @@ class Builder {
   // `like` with another form and these sources, beside which all is as it was: results and conditions by the
   // names of operands, with and without the U of the uniform datapath, and fields. nullopt: the form lacks
   // what `like` says, or does not take a source.
+  // left_out: fields that are not taken over.
   std::optional<Instruction> with_form(const Instruction& like, const machine::Form& form,
-                                       std::span<const Value> sources) const;
+                                       std::span<const Value> sources,
+                                       std::span<const std::string_view> left_out = {}) const;
 
   // By the names of the form's operands.
   void set_result(Instruction& i, machine::Name operand, Ref predicate);

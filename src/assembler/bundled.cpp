@@ -62,12 +62,12 @@ class Bundler {
   }
   static bool is_true(const Condition& c) { return !c.ref && !c.inverted; }
   static bool is_false(const Condition& c) { return !c.ref && c.inverted; }
-  static std::string word(const Instruction& i, std::string_view field) {
+  static std::string_view word(const Instruction& i, std::string_view field) {
     const int at = i.code.form->field(field);
     if (at < 0) return {};
     const std::string* const w =
         i.code.form->fields[static_cast<std::size_t>(at)]->word(i.code.fields[static_cast<std::size_t>(at)]);
-    return w == nullptr ? std::string() : *w;
+    return w == nullptr ? std::string_view() : std::string_view(*w);
   }
   static unsigned shift_of(const Instruction& i) {
     return static_cast<unsigned>(i.code.operands[static_cast<std::size_t>(i.code.form->operand("shift"))].value);
@@ -75,7 +75,7 @@ class Bundler {
 
   // The sources, constants of bank 0 where this generation has them, of 64 bits those that are pairs.
   std::vector<Value> sources(const Instruction& i) const {
-    const auto values = source_values(i);
+    const auto values = source_values(i, true);
     if (!values) throw GivenUp{"sources of " + std::string(i.code.mnemonic()) + " that are not known"};
     std::vector<Value> out(values->all().begin(), values->all().end());
     for (Value& v : out)
@@ -144,12 +144,12 @@ class Bundler {
   Instruction& with_name(const Instruction& i, std::string_view name) { return with_name(i, name, sources(i)); }
 
   Instruction& with_name(Instruction like, std::string_view name, std::vector<Value> values) {
-    for (const std::string_view field : {"sem", "scope", "evict", "defer", "ntz", "l2", "zd", "x", "hi"})
-      clear(like, field);
+    static constexpr std::string_view left_out[] = {"sem", "scope", "evict", "defer", "ntz",
+                                                    "l2",  "zd",    "x",     "hi",    "kind"};
     // Numbers that no form takes become literals or registers, later ones first.
     for (std::size_t tried = 0; tried <= values.size(); ++tried) {
       for (const machine::Form* form : b_.out().forms(name))
-        if (auto out = b_.out().with_form(like, *form, values)) return append(std::move(*out), like);
+        if (auto out = b_.out().with_form(like, *form, values, left_out)) return append(std::move(*out), like);
       if (tried < values.size()) make_fit(name, values);
     }
     throw GivenUp{"no form of " + std::string(name) + " on sm_" + std::to_string(b_.generation()) +
@@ -258,10 +258,18 @@ class Bundler {
     const bool pair = next < old_.size() && reads(old_[next], carry) && is_high_word(old_[next]) &&
                       uses_[carry.reg] == 1 && (!second || (reads(old_[next], second) && uses_[second.reg] == 1)) &&
                       old_[next].guard == low.guard &&
-                      old_[next].code.guard_negated == low.code.guard_negated && adds_carry_plainly(old_[next]);
+                      old_[next].code.guard_negated == low.code.guard_negated && adds_carry_plainly(old_[next]) &&
+                      goes_on_plainly(next) && (!second || !result(old_[next], "Pcarry0"));
     if (pair) {
       ++at_;
-      return both_words(low, old_[next]);
+      both_words(low, old_[next]);
+      // Sums of more words go on with the carry.
+      while (const Ref more = result(old_[at_], "Pcarry0")) {
+        ++at_;
+        add_high(result(old_[at_]), high_terms(old_[at_]), bool(result(old_[at_], "Pcarry0")));
+        (void)more;
+      }
+      return;
     }
     apart(low, carry, second);
   }
@@ -272,7 +280,16 @@ class Bundler {
   static bool adds_carry_plainly(const Instruction& i) {
     for (const std::string_view name : {"Pcin0", "Pcin1", "Pcin"})
       if (const Condition c = condition(i, name); c.ref && c.inverted) return false;
-    return !result(i, "Pcarry0") && !result(i, "Pcarry1") && !result(i, "Pd");
+    return !result(i, "Pcarry1") && !result(i, "Pd");
+  }
+  // Whether the carry of a high word, if it has one, goes to the next instruction alone, and so on.
+  bool goes_on_plainly(std::size_t high) const {
+    const Ref carry = result(old_[high], "Pcarry0");
+    if (!carry) return true;
+    const std::size_t next = high + 1;
+    return next < old_.size() && uses_[carry.reg] == 1 && old_[next].code.mnemonic() == "IADD3.X" &&
+           condition(old_[next], "Pcin0").ref == carry && is_false(condition(old_[next], "Pcin1")) &&
+           old_[next].guard == old_[high].guard && adds_carry_plainly(old_[next]) && goes_on_plainly(next);
   }
 
   struct Terms {
@@ -309,21 +326,20 @@ class Bundler {
   void emit_pair(const Instruction& low, const Instruction& high, Ref d) {
     Terms a = terms_of(low);
     const Ref top = result(high);
-    if (a.scaled && high.code.mnemonic() == "LEA.HI.X") return scaled_pair(a, high, d, top);
-    Terms b = high_terms(high);
+    if (a.scaled && high.code.mnemonic() == "LEA.HI.X" && scaled_pair(a, high, d, top)) return;
+    const Terms b = high_terms(high);
     if (a.scaled) {
-      if (b.scaled || b.values.size() > 2) throw GivenUp{"a sum of 64 bits of this kind"};
+      if (b.values.size() > 3) throw GivenUp{"a sum of 64 bits of this kind"};
       b_.add_shifted(d, a.values[0], a.values[1], a.shift, {.out = true});
-      return add_high(top, b);
+      return add_high(top, b, bool(result(high, "Pcarry0")));
     }
-    if (b.scaled) throw GivenUp{"a sum of 64 bits of this kind"};
     while (a.values.size() < 2) a.values.push_back(zero());
     if (a.values.size() == 2) {
       b_.add(d, a.values[0], a.values[1], {.out = true});
-      return add_high(top, b);
+      return add_high(top, b, bool(result(high, "Pcarry0")));
     }
     // Three terms: two sums after another.
-    while (b.values.size() < 3) b.values.push_back(zero());
+    if (b.values.size() != 3) throw GivenUp{"a sum of 64 bits of this kind"};
     const Ref first = b_.temporary(), upper = b_.temporary();
     b_.add(first, a.values[0], a.values[1], {.out = true});
     b_.add(upper, b.values[0], b.values[1], {.in = true});
@@ -331,47 +347,49 @@ class Bundler {
     b_.add(top, value_of(upper), b.values[2], {.in = true});
   }
   // The terms of a high word in their places: those that are nothing count, since a low word stands for each.
-  Terms high_terms(const Instruction& high) const {
+  Terms high_terms(const Instruction& high) {
     Terms out;
-    out.scaled = high.code.mnemonic() == "LEA.HI.X";
     for (Value v : sources(high)) {
       v.negated = v.negated || std::exchange(v.inverted, false);
       out.values.push_back(v);
     }
+    if (high.code.mnemonic() != "LEA.HI.X") return out;
+    // The upper word of the shifted pair
+    const unsigned n = shift_of(high);
+    const bool extended = high.code.field("sx32") != 0;
+    const Ref upper = b_.temporary();
+    const Value low = plain(out.values[0]);
+    if (extended)
+      b_.shift_right(upper, low, n == 0 ? 31 : 32 - n, true);
+    else if (out.values[2].is_zero_register() && n > 0)
+      b_.shift_right(upper, low, 32 - n, false);
+    else
+      b_.out().set_number(b_.emit("LEA.HI", upper, {low, zero(), out.values[2]}), "shift", n);
+    Value top = value_of(upper);
+    top.negated = out.values[0].negated;
+    out.values = {top, out.values[1]};
     return out;
   }
-  void add_high(Ref top, const Terms& b) {
+  void add_high(Ref top, const Terms& b, bool carries) {
     std::vector<Value> left;
     for (const Value& v : b.values)
       if (!(v.is_zero_register() || (v.is_number() && v.bits == 0)) || v.negated) left.push_back(v);
     while (left.size() < 2) left.push_back(zero());
-    if (left.size() == 2) return b_.add(top, left[0], left[1], {.in = true});
+    if (left.size() == 2) return b_.add(top, left[0], left[1], {.in = true, .out = carries});
+    if (carries) throw GivenUp{"a sum of more than 64 bits and more than two values"};
     const Ref t = b_.temporary();
     b_.add(t, left[0], left[1], {.in = true});
     b_.add(top, value_of(t), left[2]);
   }
 
-  void scaled_pair(const Terms& a, const Instruction& high, Ref d, Ref top) {
+  // LEA and LEA.HI.X. False: other instructions are better.
+  bool scaled_pair(const Terms& a, const Instruction& high, Ref d, Ref top) {
     const std::vector<Value> v = sources(high);
-    const unsigned n = shift_of(high);
-    if (high.code.field("sx32") != 0) {
-      if (v[0].negated || v[0].inverted) throw GivenUp{"a negated product of 64 bits"};
-      const Ref sign = b_.temporary();
-      b_.shift_right(sign, v[0], 32 - n, true);
-      b_.add_shifted(d, a.values[0], a.values[1], a.shift, {.out = true});
-      b_.add(top, value_of(sign), v[1], {.in = true});
-      return;
-    }
-    if (a.values[0].negated || v[0].negated || v[0].inverted) throw GivenUp{"a negated product of 64 bits"};
-    if (v[2].is_zero_register()) {
-      const Ref above = b_.temporary();
-      b_.shift_right(above, v[0], 32 - n, false);
-      b_.add_shifted(d, a.values[0], a.values[1], a.shift, {.out = true});
-      b_.add(top, value_of(above), v[1], {.in = true});
-      return;
-    }
+    const bool plainly = !a.values[0].negated && v[0].plain() && v[1].plain() && v[2].plain();
+    if (high.code.field("sx32") != 0 || v[2].is_zero_register() || !plainly) return false;
     b_.out().set_number(b_.emit("LEA", d, {a.values[0], a.values[1]}, {{"cc", "CC"}}), "shift", a.shift);
-    b_.out().set_number(b_.emit("LEA.HI", top, {v[0], v[1], v[2]}, {{"x", "X"}}), "shift", n);
+    b_.out().set_number(b_.emit("LEA.HI", top, {v[0], v[1], v[2]}, {{"x", "X"}}), "shift", shift_of(high));
+    return true;
   }
 
   // The two words stand apart: the carry as a predicate. It is what the sum of two numbers is below the first
@@ -414,16 +432,7 @@ class Bundler {
     const Condition c = i.code.form->operand("Pcin0") >= 0 ? condition(i, "Pcin0") : condition(i, "Pcin");
     if (const Condition other = condition(i, "Pcin1"); other.ref || is_true(other) != (i.code.form->operand("Pcin1") < 0))
       throw GivenUp{"two carries from elsewhere"};
-    Terms b = high_terms(i);
-    if (b.scaled) {
-      const unsigned n = shift_of(i);
-      const Ref upper = b_.temporary();
-      if (i.code.field("sx32") != 0)
-        b_.shift_right(upper, b.values[0], 32 - n, true);
-      else
-        b_.out().set_number(b_.emit("LEA.HI", upper, {b.values[0], zero(), b.values[2]}), "shift", n);
-      b.values = {value_of(upper), b.values[1]};
-    }
+    const Terms b = high_terms(i);
     // The carry as a number; a complement is -x - 1.
     const Ref one = b_.temporary();
     Instruction& select = b_.emit("SEL", one, {zero(), number(1)});
@@ -680,7 +689,7 @@ class Bundler {
 
   void shift(const Instruction& i) {
     std::vector<Value> v = sources(i);
-    const std::string type = word(i, "type");
+    const std::string_view type = word(i, "type");
     const bool left = word(i, "dir") == "L", wide = type.ends_with("64"), is_signed = type.starts_with("S"),
                upper = i.code.field("hi") != 0, wraps = i.code.field("w") != 0;
     const FieldWord w{"w", wraps ? "W" : ""};
@@ -698,8 +707,17 @@ class Bundler {
       return;
     }
     const Value a = b_.out().as_register(v[0]), c = b_.out().as_register(v[2]);
-    b_.emit("SHF", result(i), {a, by, c},
-            {{"dir", left ? "L" : "R"}, w, {"type", !wide ? "" : is_signed ? "S64" : "U64"}});
+    static constexpr std::string_view left_out[] = {"hi", "type", "x"};
+    const std::uint32_t most = wide ? 63 : 31;
+    const Value amount = by.is_number() ? number(wraps ? by.bits & most : std::min<std::uint64_t>(by.bits, most + 1))
+                                        : b_.out().as_register(by);
+    const Value order[] = {a, amount, c};
+    for (const machine::Form* form : b_.out().forms("SHF"))
+      if (auto out = b_.out().with_form(i, *form, order, left_out)) {
+        b_.out().set_word(append(std::move(*out), i), {"type", !wide ? "" : is_signed ? "S64" : "U64"});
+        return;
+      }
+    throw GivenUp{"a shift of a pair of this kind"};
   }
 
   void reverse(const Instruction& i) {
@@ -728,14 +746,38 @@ class Bundler {
       if (!std::exchange(first, false)) i.code.fields[f] = is_signed;
     }
   }
+  // VABSDIFF: |a - b| + c
+  void difference(const Instruction& i) {
+    if (result(i, "Pd")) throw GivenUp{"a difference with a predicate"};
+    const std::vector<Value> v = sources(i);
+    const Value a = b_.out().as_register(v[0]);
+    const FieldWord sign{"u32", word(i, "u32")};
+    const Ref larger = b_.temporary(), smaller = b_.temporary();
+    Instruction& most = b_.emit("IMNMX", larger, {a, v[1]}, {sign});
+    b_.out().set_condition(most, "min", never());
+    b_.emit("IMNMX", smaller, {a, v[1]}, {sign});
+    Value less = value_of(smaller);
+    less.negated = true;
+    b_.add_three(result(i), value_of(larger), less, v[2]);
+  }
   // SGXT: the lower bits of a, extended
   void extend(const Instruction& i) {
     std::vector<Value> v = sources(i);
-    if (i.code.field("w") != 0) throw GivenUp{"an extension by a number that wraps"};
-    const auto bits = known_number(v[1]);
-    if (!bits || *bits > 32) throw GivenUp{"an extension from a number of bits that is not known"};
-    b_.emit("BFE", result(i), {b_.out().as_register(v[0]), number(*bits << 8)},
-            {{"u32", i.code.field("u32") != 0 ? "" : "U32"}});
+    const bool wraps = i.code.field("w") != 0;
+    const FieldWord sign{"u32", i.code.field("u32") != 0 ? "" : "U32"};
+    const Value a = b_.out().as_register(v[0]);
+    if (const auto bits = known_number(v[1])) {
+      const std::uint32_t n = wraps ? *bits & 31u : std::min(*bits, 32u);
+      b_.emit("BFE", result(i), {a, number(n << 8)}, {sign});
+      return;
+    }
+    const Ref bits = b_.temporary(), place = b_.temporary();
+    if (wraps)
+      b_.emit("LOP32I", bits, {b_.out().as_register(v[1]), number(31)}, {{"op", "AND"}});
+    else
+      b_.emit("IMNMX", bits, {b_.out().as_register(v[1]), number(32)}, {{"u32", "U32"}});
+    b_.shift_left(place, value_of(bits), 8);
+    b_.emit("BFE", result(i), {a, value_of(place)}, {sign});
   }
 
   // ---- predicates ----
@@ -816,7 +858,7 @@ class Bundler {
   }
 
   void compare_high(const Instruction& i, std::vector<Value>& v) {
-    const std::string cmp = word(i, "cmp"), is_unsigned = word(i, "u32"), op = word(i, "bool");
+    const std::string_view cmp = word(i, "cmp"), is_unsigned = word(i, "u32"), op = word(i, "bool");
     if (const Instruction* low = low_words(i)) {
       const std::vector<Value> words = sources(*low);
       Value right = words[1];
@@ -832,7 +874,7 @@ class Bundler {
     }
     // high op high, or equal and the answer of the low words
     const Condition low = condition(i, "Pex");
-    std::string strict = cmp;
+    std::string_view strict = cmp;
     if (cmp == "LE") strict = "LT";
     if (cmp == "GE") strict = "GT";
     if (cmp == "EQ" || cmp == "NE") {
@@ -856,7 +898,7 @@ class Bundler {
     b_.out().set_condition(set, "Pc", condition(like, "Pc"));
   }
   // `set` has its own condition: the other one comes with a PSETP.
-  void combine(Instruction& set, const Instruction& like, const std::string& op) {
+  void combine(Instruction& set, const Instruction& like, std::string_view op) {
     const Condition c = condition(like, "Pc");
     const bool alone = op == "AND" ? is_true(c) : is_false(c);
     if (alone && !result(like, "Pd2")) return b_.out().set_result(set, "Pd", result(like, "Pd"));
@@ -929,7 +971,15 @@ class Bundler {
 
   void float_select(const Instruction& i) {
     std::vector<Value> v = sources(i);
-    if (!word(i, "ftz").empty()) throw GivenUp{"a choice of floats that flushes"};
+    if (!word(i, "ftz").empty()) {
+      // A sum with -0 flushes.
+      const Condition which = condition(i, "sel");
+      if (which.ref) throw GivenUp{"a choice of floats that flushes"};
+      Value nothing = zero();
+      nothing.negated = true;
+      b_.emit("FADD", result(i), {in_register(v[which.inverted ? 1 : 0]), nothing}, {{"ftz", "FTZ"}});
+      return;
+    }
     for (Value& x : v)
       if (!x.plain()) {
         if (x.is_number()) {
@@ -973,10 +1023,34 @@ class Bundler {
     with_name(i, i.code.mnemonic(), v);
   }
 
+  void check_division(const Instruction& i) {
+    std::vector<Value> v = sources(i);
+    v[0] = in_register(v[0]);
+    make_fit("FCHK", v);
+    b_.out().set_result(b_.emit("FCHK", {}, {v[0], v[1]}, {}), "Pd", result(i, "Pd"));
+  }
+
+  // A half as a float: -0 is added.
+  void half_sum(const Instruction& i) {
+    const std::vector<Value> v = sources(i);
+    const std::size_t from = v[0].is_zero_register() ? 1 : 0;
+    if (word(i, "f32").empty() || !v[1 - from].is_zero_register() || v[from].kind != Value::Kind::reg)
+      return same(i);
+    constexpr std::uint8_t low = 2, high = 3;
+    if (v[from].half != low && v[from].half != high) throw GivenUp{"a conversion of a pair of halves"};
+    Value x = v[from];
+    x.half = 0;
+    Instruction& out = b_.emit("F2F", result(i), {x}, {});
+    constexpr unsigned f16 = 1, f32 = 2;
+    b_.out().set_field(out, "dst", f32);
+    b_.out().set_field(out, "src", f16);
+    if (v[from].half == high) b_.out().set_field(out, "h1", 1);
+  }
+
   // MUFU takes what RRO makes of angles, instead of turns; and of exponents.
   void special(const Instruction& i) {
     std::vector<Value> v = sources(i);
-    const std::string op = word(i, "op");
+    const std::string_view op = word(i, "op");
     if (op == "TANH") throw GivenUp{"a hyperbolic tangent on this generation"};
     if (op == "SQRT") {
       // 1 / (1 / sqrt(x))
@@ -991,9 +1065,10 @@ class Bundler {
       std::optional<Value> angle;
       if (by != nullptr && by->code.mnemonic() == "FMUL") {
         const std::vector<Value> factors = sources(*by);
-        if (factors[1].is_number() && static_cast<std::uint32_t>(factors[1].bits) == turns_a_radian &&
-            factors[1].plain())
-          angle = factors[0];
+        for (const std::size_t k : {std::size_t{0}, std::size_t{1}})
+          if (factors[k].is_number() && static_cast<std::uint32_t>(factors[k].bits) == turns_a_radian &&
+              factors[k].plain())
+            angle = factors[1 - k];
       }
       if (!angle) throw GivenUp{"turns that are not made of an angle"};
       const Ref t = b_.temporary();
@@ -1030,8 +1105,10 @@ class Bundler {
     if (v[0].is_number() && v[0].bits != 0) v[0] = in_register(v[0]);
     if (v[0].is_number()) v[0] = zero();
     if (v[0].wide && v[0].kind == Value::Kind::reg && v[0].ref.count == 1) v[0].ref.count = 2;
-    Instruction& out = b_.emit(name, result(i), {v[0]}, {});
-    b_.out().set_field(out, "dst", i.code.field("dst"));
+    const bool byte = base == "F2I" && i.code.field("dst") == 0;
+    const Ref d = byte ? b_.temporary() : result(i);
+    Instruction& out = b_.emit(name, d, {v[0]}, {});
+    b_.out().set_field(out, "dst", byte ? 2 : i.code.field("dst"));
     b_.out().set_field(out, "src", i.code.field("src"));
     if (out.code.form->field("ftz") >= 0) b_.out().set_field(out, "ftz", i.code.field("ftz"));
     if (out.code.form->field("rnd") >= 0) b_.out().set_field(out, "rnd", i.code.field("rnd"));
@@ -1043,25 +1120,63 @@ class Bundler {
         b_.out().set_field(out, "sub", sub * (i.code.field("src") == 1 ? 2 : 1));
     }
     if (upper) b_.out().set_field(out, "h1", 1);
+    if (!byte) return;
+    // Bytes are bounded by themselves.
+    const bool is_signed = i.code.field("signed") != 0;
+    const FieldWord sign{"u32", is_signed ? "" : "U32"};
+    if (is_signed) {
+      const Ref t = b_.temporary();
+      Instruction& most = b_.emit("IMNMX", t, {value_of(d), number(0u - 128)}, {sign});
+      b_.out().set_condition(most, "min", never());
+      b_.emit("IMNMX", result(i), {value_of(t), number(127)}, {sign});
+    } else {
+      b_.emit("IMNMX", result(i), {value_of(d), number(255)}, {sign});
+    }
   }
 
   // ---- memory ----
 
   void load(const Instruction& i) {
     Instruction& out = with_name(i, i.code.mnemonic());
-    const std::string order = word(i, "sem");
+    const std::string_view order = word(i, "sem");
     if (out.code.form->field("cache") < 0) return;
     if (order == "CONSTANT") b_.out().set_word(out, {"cache", "CI"});
     if (order == "STRONG" || order == "MMIO") b_.out().set_word(out, {"cache", "CV"});
   }
+  // The words of its sizes stand elsewhere.
+  void shared_load(const Instruction& given) {
+    Instruction i = given;
+    const unsigned size = i.code.field("size"), u = i.code.field("u");
+    if (u != 0) throw GivenUp{"a load of shared memory of this kind"};
+    clear(i, "size");
+    b_.out().set_field(with_name(i, "LDS"), "size", size);
+  }
+  // LDC: mostly with a register in the place
+  void load_constant(const Instruction& i) {
+    const int at = i.code.form->operand("c");
+    const machine::Operand& from = i.code.operands[static_cast<std::size_t>(at)];
+    Value c = parameter(static_cast<std::uint32_t>(from.value));
+    c.bank = from.number;
+    const Ref index = i.refs[static_cast<std::size_t>(at)];
+    if (c.bank == 0 && index)
+      c.offset = c.offset - machine::launch_slots(selected_as(b_.generation())).parameters +
+                 machine::launch_slots(b_.generation()).parameters;
+    else if (c.bank == 0)
+      c.offset = place_of(c.offset);
+    Instruction& out = b_.emit("LDC", result(i), {c}, {{"size", word(i, "size")}});
+    const auto place = static_cast<std::size_t>(out.code.form->operand("c"));
+    out.refs[place] = index;
+    out.code.operands[place].base = from.base;
+    out.remakes = i.remakes;
+  }
   void store(const Instruction& i) {
     Instruction& out = with_name(i, i.code.mnemonic());
-    const std::string order = word(i, "sem");
+    const std::string_view order = word(i, "sem");
     if (order == "STRONG" || order == "MMIO") b_.out().set_word(out, {"cache", "WT"});
   }
   void atomic(const Instruction& given) {
     Instruction i = given;
-    const std::string type = word(i, "type");
+    const std::string_view type = word(i, "type");
     clear(i, "type");
     const std::string_view base = base_mnemonic(i.code);
     Instruction& out = with_name(i, base == "ATOMG" ? "ATOM" : base);
@@ -1087,7 +1202,7 @@ class Bundler {
     if (wide) b_.out().set_word(out, {"type", "64"});
   }
   void fence(const Instruction& i) {
-    const std::string scope = word(i, "scope");
+    const std::string_view scope = word(i, "scope");
     b_.emit("MEMBAR", {}, {},
             {{"scope", scope == "CTA" || scope == "SM" ? "CTA" : scope == "SYS" ? "SYS" : "GL"},
              {"ivalld", scope == "CTA" || scope == "SM" ? "" : "IVALLD"}});
@@ -1157,6 +1272,8 @@ std::span<const Bundler::Row> Bundler::rows() {
       {"DMUL", &Bundler::float_product},
       {"DFMA", &Bundler::float_product},
       {"FSEL", &Bundler::float_select},
+      {"FCHK", &Bundler::check_division},
+      {"HADD2", &Bundler::half_sum},
       {"SEL", &Bundler::choose},
       {"MUFU", &Bundler::special},
       {"F2F", &Bundler::convert},
@@ -1169,6 +1286,9 @@ std::span<const Bundler::Row> Bundler::rows() {
       {"FRND.64", &Bundler::convert},
       {"LDG", &Bundler::load},
       {"LD", &Bundler::load},
+      {"LDS", &Bundler::shared_load},
+      {"LDC", &Bundler::load_constant},
+      {"VABSDIFF", &Bundler::difference},
       {"STG", &Bundler::store},
       {"ST", &Bundler::store},
       {"ATOM", &Bundler::atomic},
