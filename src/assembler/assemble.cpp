@@ -117,12 +117,15 @@ Program program_of(ptx::VirtualFunction work, const ptx::Module& module, unsigne
   add_signs(selected);
   combine_atomics(selected);
   hoist(selected);
+  if (selected_as(generation) != generation) {
+    to_bundles(selected, generation);
+    hoist(selected);
+  }
   predicate(selected);
   converge(selected);
-  yield_in_loops(selected);
+  if (!machine::in_bundles(generation)) yield_in_loops(selected);
   update_in_place(selected);
   clean(selected);
-  to_bundles(selected, generation);
   if (uniform == Uniform::all) use_uniform_registers(selected);
   if (uniform != Uniform::none) use_uniform_constants(selected);
   Program program = of_full_sm(selected, finished(selected, true));

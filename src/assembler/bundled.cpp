@@ -28,8 +28,12 @@ class Bundler {
     for (std::uint32_t block = 0; block < p_.blocks.size(); ++block) {
       old_ = std::move(p_.blocks[block].code);
       p_.blocks[block].code.clear();
-      b_.out().start(block);
-      for (at_ = 0; at_ < old_.size(); ++at_) rewrite(old_[at_]);
+      b_.start(block);
+      for (at_ = 0; at_ < old_.size(); ++at_) {
+        const std::size_t first = at_;
+        rewrite(old_[at_]);
+        for (std::size_t k = first; k <= at_; ++k) b_.note_writes(old_[k]);
+      }
     }
   }
 
@@ -357,15 +361,17 @@ class Bundler {
     // The upper word of the shifted pair
     const unsigned n = shift_of(high);
     const bool extended = high.code.field("sx32") != 0;
-    const Ref upper = b_.temporary();
     const Value low = plain(out.values[0]);
-    if (extended)
-      b_.shift_right(upper, low, n == 0 ? 31 : 32 - n, true);
-    else if (out.values[2].is_zero_register() && n > 0)
-      b_.shift_right(upper, low, 32 - n, false);
-    else
+    Value top;
+    if (extended) {
+      top = b_.shifted_right(low, n == 0 ? 31 : 32 - n, true);
+    } else if (out.values[2].is_zero_register() && n > 0) {
+      top = b_.shifted_right(low, 32 - n, false);
+    } else {
+      const Ref upper = b_.temporary();
       b_.out().set_number(b_.emit("LEA.HI", upper, {low, zero(), out.values[2]}), "shift", n);
-    Value top = value_of(upper);
+      top = value_of(upper);
+    }
     top.negated = out.values[0].negated;
     out.values = {top, out.values[1]};
     return out;
@@ -525,34 +531,27 @@ class Bundler {
     if (known && std::has_single_bit(*known) && *known < 1u << 16) {
       const auto n = static_cast<unsigned>(std::countr_zero(*known));
       const Value x = b_.out().as_register(a);
-      const Ref above = nothing && !(high == wanted) ? high : b_.temporary();
-      if (n == 0) {
-        if (is_signed)
-          b_.shift_right(above, x, 31, true);
-        else
-          b_.out().move(above, zero());
-      } else {
-        b_.shift_right(above, x, 32 - n, is_signed);
-      }
+      const Value above = n != 0 ? b_.shifted_right(x, 32 - n, is_signed)
+                          : is_signed ? b_.shifted_right(x, 31, true)
+                                      : zero();
       if (nothing) {
         if (n == 0)
           b_.out().move(low, x);
         else
           b_.shift_left(low, x, n);
-        if (!(above == high)) b_.out().move(high, value_of(above));
+        b_.out().move(high, above);
       } else {
         b_.add_shifted(low, x, c_low, n, {.out = true});
-        b_.add(high, value_of(above), c_high, {.in = true});
+        b_.add(high, above, c_high, {.in = true});
       }
     } else if (nothing) {
-      const Ref top = b_.temporary();
-      b_.multiply_wide(low, top, a, b, is_signed);
-      b_.out().move(high, value_of(top));
+      const auto [first, top] = b_.multiply_wide(a, b, is_signed);
+      b_.out().move(low, first);
+      b_.out().move(high, top);
     } else {
-      const Ref first = b_.temporary(), top = b_.temporary();
-      b_.multiply_wide(first, top, a, b, is_signed);
-      b_.add(low, value_of(first), c_low, {.out = true});
-      b_.add(high, value_of(top), c_high, {.in = true});
+      const auto [first, top] = b_.multiply_wide(a, b, is_signed);
+      b_.add(low, first, c_low, {.out = true});
+      b_.add(high, top, c_high, {.in = true});
     }
     if (later) b_.out().move(wanted, value_of(low));
   }

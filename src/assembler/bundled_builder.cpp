@@ -24,6 +24,37 @@ Instruction& BundledBuilder::emit(std::string_view name, Ref d, std::initializer
   return out_.emit(name, d, sources, fields);
 }
 
+void BundledBuilder::start(std::uint32_t block) {
+  out_.start(block);
+  made_.clear();
+}
+
+void BundledBuilder::note_writes(const Instruction& i) {
+  for_each_ref(i, [&](const Ref& r, bool writes) {
+    if (writes && r.reg < versions_.size()) ++versions_[r.reg];
+  });
+}
+
+Value BundledBuilder::shared(std::string_view name, std::initializer_list<Value> sources,
+                             std::initializer_list<FieldWord> fields) {
+  std::vector<std::uint64_t> key = {std::hash<std::string_view>{}(name)};
+  for (const Value& v : sources) {
+    const bool old = v.ref && v.ref.reg < versions_.size();
+    key.push_back(std::uint64_t{v.ref.reg} << 32 | (old ? versions_[v.ref.reg] : 0u));
+    key.push_back(v.bits);
+    key.push_back(std::uint64_t{v.offset} << 32 | std::uint64_t{v.bank} << 24 | std::uint64_t{v.ref.part} << 16 |
+                  static_cast<std::uint64_t>(v.kind) << 8 | (v.negated ? 1u : 0u) | (v.absolute ? 2u : 0u) |
+                  (v.inverted ? 4u : 0u) | (v.wide ? 8u : 0u));
+  }
+  for (const FieldWord& f : fields) key.push_back(std::hash<std::string_view>{}(f.word) ^ f.field.size());
+  const bool always = !out_.guard().ref;
+  if (const auto found = made_.find(key); always && found != made_.end()) return value_of(found->second);
+  const Ref d = temporary();
+  emit(name, d, sources, fields);
+  if (always) made_.emplace(std::move(key), d);
+  return value_of(d);
+}
+
 Value BundledBuilder::literal(const Value& number) {
   const std::uint64_t bits = number.wide ? number.bits : number.bits & 0xffffffffu;
   std::size_t at = 0;
@@ -43,6 +74,7 @@ Value BundledBuilder::number_or_literal(std::string_view name, std::vector<Value
 
 void BundledBuilder::note_writers() {
   short_.assign(program_.registers.size(), false);
+  versions_.assign(program_.registers.size(), 0);
   std::vector<std::uint8_t> writers(program_.registers.size(), 0);
   for (const Block& b : program_.blocks)
     for (const Instruction& i : b.code)
@@ -182,48 +214,45 @@ void BundledBuilder::multiply_add(Ref d, Value a, Value b, Value c) {
     emit("XMAD", d, {a, b, c});
     return;
   }
-  const Ref low = temporary();
-  emit("XMAD", low, {a, b, c});
+  const Value low = shared("XMAD", {a, b, c});
   if (b.is_number()) {
-    emit("XMAD", d, {a, b, value_of(low)}, {{"ha", "H1"}, {"psl", "PSL"}});
+    emit("XMAD", d, {a, b, low}, {{"ha", "H1"}, {"psl", "PSL"}});
     return;
   }
-  const Ref merged = temporary();
-  emit("XMAD", merged, {a, b, zero()}, {{"hb", "H1"}, {"mrg", "MRG"}});
-  emit("XMAD", d, {a, value_of(merged), value_of(low)},
+  const Value merged = shared("XMAD", {a, b, zero()}, {{"hb", "H1"}, {"mrg", "MRG"}});
+  emit("XMAD", d, {a, merged, low},
        {{"ha", "H1"}, {"hb", "H1"}, {"psl", "PSL"}, {"mode", "CBCC"}});
 }
 
-void BundledBuilder::high_words(Ref d, const Value& a, const Value& given, const Value& x0, bool is_signed) {
+Value BundledBuilder::high_word(const Value& a, const Value& given, const Value& x0, bool is_signed) {
   const Value b = given.is_number() ? out_.as_register(given) : given;
-  const Ref x1 = temporary(), x2 = temporary(), x3 = temporary();
-  emit("XMAD", x1, {a, b, zero()}, {{"hb", "H1"}, {"s16", is_signed ? "U16.S16" : ""}});
-  emit("XMAD", x2, {a, b, zero()},
-       {{"ha", "H1"}, {"hb", "H1"}, {"s16", is_signed ? "S16.S16" : ""}, {"mode", is_signed ? "CSFU" : ""}});
-  emit("XMAD", x3, {a, b, x0}, {{"ha", "H1"}, {"s16", is_signed ? "S16.U16" : ""}, {"mode", "CHI"}});
-  emit("IADD3", d, {value_of(x3), value_of(x1), value_of(x2)}, {{"shift", "RS"}});
+  const Value x1 = shared("XMAD", {a, b, zero()}, {{"hb", "H1"}, {"s16", is_signed ? "U16.S16" : ""}});
+  const Value x2 = shared("XMAD", {a, b, zero()},
+                          {{"ha", "H1"},
+                           {"hb", "H1"},
+                           {"s16", is_signed ? "S16.S16" : ""},
+                           {"mode", is_signed ? "CSFU" : ""}});
+  const Value x3 =
+      shared("XMAD", {a, b, x0}, {{"ha", "H1"}, {"s16", is_signed ? "S16.U16" : ""}, {"mode", "CHI"}});
+  return shared("IADD3", {x3, x1, x2}, {{"shift", "RS"}});
 }
 
 void BundledBuilder::multiply_high(Ref d, Value a, Value b, bool is_signed) {
   order_factors(a, b);
-  const Ref x0 = temporary();
-  emit("XMAD", x0, {a, b, zero()});
-  high_words(d, a, b, value_of(x0), is_signed);
+  out_.move(d, high_word(a, b, shared("XMAD", {a, b, zero()}), is_signed));
 }
 
-void BundledBuilder::multiply_wide(Ref low, Ref high, Value a, Value b, bool is_signed) {
+std::pair<Value, Value> BundledBuilder::multiply_wide(Value a, Value b, bool is_signed) {
   order_factors(a, b);
-  const Ref x0 = temporary();
-  emit("XMAD", x0, {a, b, zero()});
+  const Value x0 = shared("XMAD", {a, b, zero()});
+  Value low;
   if (b.is_number()) {
-    emit("XMAD", low, {a, b, value_of(x0)}, {{"ha", "H1"}, {"psl", "PSL"}});
+    low = shared("XMAD", {a, b, x0}, {{"ha", "H1"}, {"psl", "PSL"}});
   } else {
-    const Ref merged = temporary();
-    emit("XMAD", merged, {a, b, zero()}, {{"hb", "H1"}, {"mrg", "MRG"}});
-    emit("XMAD", low, {a, value_of(merged), value_of(x0)},
-         {{"ha", "H1"}, {"hb", "H1"}, {"psl", "PSL"}, {"mode", "CBCC"}});
+    const Value merged = shared("XMAD", {a, b, zero()}, {{"hb", "H1"}, {"mrg", "MRG"}});
+    low = shared("XMAD", {a, merged, x0}, {{"ha", "H1"}, {"hb", "H1"}, {"psl", "PSL"}, {"mode", "CBCC"}});
   }
-  high_words(high, a, b, value_of(x0), is_signed);
+  return {low, high_word(a, b, x0, is_signed)};
 }
 
 }  // namespace simtlab::assembler

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <initializer_list>
+#include <map>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "assembler/build.h"
@@ -29,6 +31,13 @@ class BundledBuilder {
   Instruction& emit(std::string_view name, Ref d, std::initializer_list<Value> sources,
                     std::initializer_list<FieldWord> fields = {});
 
+  // The result of an instruction without effects: of an earlier one in this block that says the same.
+  Value shared(std::string_view name, std::initializer_list<Value> sources,
+               std::initializer_list<FieldWord> fields = {});
+  void start(std::uint32_t block);
+  // Registers that an instruction wrote have other values now.
+  void note_writes(const Instruction& i);
+
   Ref temporary(unsigned width = 1) { return out_.new_register(width); }
   // A number that no form takes as it is: constant bank 2.
   Value literal(const Value& number);
@@ -43,20 +52,23 @@ class BundledBuilder {
   void add_three(Ref d, Value a, Value b, Value c);
   void shift_left(Ref d, const Value& a, unsigned n);
   void shift_right(Ref d, const Value& a, unsigned n, bool is_signed);
+  Value shifted_right(const Value& a, unsigned n, bool is_signed) {
+    return shared("SHR", {out_.as_register(a), number(n)}, {{"u32", is_signed ? "" : "U32"}});
+  }
 
   // ---- products ----
   // d = a * b + c
   void multiply_add(Ref d, Value a, Value b, Value c);
   // The upper word of a * b
   void multiply_high(Ref d, Value a, Value b, bool is_signed);
-  // Both words
-  void multiply_wide(Ref low, Ref high, Value a, Value b, bool is_signed);
+  // Both words, lower first
+  std::pair<Value, Value> multiply_wide(Value a, Value b, bool is_signed);
   // Values below 2^16, known from what wrote them.
   void note_writers();
 
  private:
   void order_factors(Value& a, Value& b);
-  void high_words(Ref d, const Value& a, const Value& b, const Value& x0, bool is_signed);
+  Value high_word(const Value& a, const Value& b, const Value& x0, bool is_signed);
   bool is_short(const Value& v) const;
 
   Program& program_;
@@ -64,6 +76,8 @@ class BundledBuilder {
   unsigned generation_;
   ptx::Inst origin_;
   std::vector<bool> short_;  // by register
+  std::vector<std::uint32_t> versions_;          // how often it has been written in this block
+  std::map<std::vector<std::uint64_t>, Ref> made_;  // by what shared() is asked for
 };
 
 inline Ref part_of(const Ref& wide, unsigned part) {

@@ -211,12 +211,14 @@ class Convergence {
   Instruction made(std::string_view name, std::uint32_t block, std::uint32_t barrier) {
     Builder out(p_, p_.generation);
     out.start(block);
-    Instruction i = out.emit(name, {}, {});
+    const bool bundled = machine::in_bundles(p_.generation);
+    Instruction i = out.emit(!bundled ? name : name == "BSSY" ? "SSY" : "SYNC", {}, {});
     std::vector<Instruction>& code = p_.blocks[block].code;
     code.pop_back();
     i.barrier = barrier;
-    i.code.operands[static_cast<std::size_t>(i.code.form->operand("Bn"))].number =
-        static_cast<std::uint8_t>(barrier);
+    if (!bundled)
+      i.code.operands[static_cast<std::size_t>(i.code.form->operand("Bn"))].number =
+          static_cast<std::uint8_t>(barrier);
     if (!code.empty()) {
       const Instruction& like = name == "BSSY" ? code.back() : code.front();
       i.line = like.line, i.file = like.file, i.source_line = like.source_line;

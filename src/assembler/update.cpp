@@ -18,8 +18,11 @@ constexpr std::size_t many_copies = 8;
 
 // Sums, products and tests: nothing waits long for them.
 bool is_light(const Instruction& i) {
-  constexpr std::array<std::string_view, 9> names = {"IADD3", "IMAD", "LEA", "SHF",  "LOP3",
-                                                     "ISETP", "MOV",  "SEL", "IMNMX"};
+  constexpr std::array<std::string_view, 18> names = {
+      "IADD3", "IMAD",    "LEA",    "SHF", "LOP3", "ISETP", "MOV",    "SEL",  "IMNMX",
+      "IADD",  "IADD32I", "ISCADD", "SHL", "SHR",  "LOP",   "LOP32I", "XMAD", "MOV32I"};
+  // What has to do with the flags of a sum stays where it is.
+  if (i.code.form->bundled() && (i.code.field("cc") != 0 || i.code.field("x") != 0)) return false;
   return i.target == none && i.barrier == none && is_one_of_names(base_mnemonic(i.code), names);
 }
 
