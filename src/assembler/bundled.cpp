@@ -24,6 +24,7 @@ class Bundler {
   void run() {
     b_.note_writers();
     find_uses();
+    find_numbers();
     p_.generation = b_.generation();
     for (std::uint32_t block = 0; block < p_.blocks.size(); ++block) {
       old_ = std::move(p_.blocks[block].code);
@@ -83,7 +84,10 @@ class Bundler {
     if (!values) throw GivenUp{"sources of " + std::string(i.code.mnemonic()) + " that are not known"};
     std::vector<Value> out(values->all().begin(), values->all().end());
     for (Value& v : out)
-      if (v.kind == Value::Kind::constant && v.bank == 0) v.offset = place_of(v.offset);
+      if (v.kind == Value::Kind::constant && v.bank == 0)
+        v.offset = place_of(v.offset);
+      else if (v.kind == Value::Kind::reg && v.ref && v.ref.count == 1 && v.ref.part == 0 && numbers_[v.ref.reg])
+        v = with_number(v, *numbers_[v.ref.reg]);
     return out;
   }
   std::uint32_t place_of(std::uint32_t offset) const {
@@ -102,6 +106,34 @@ class Bundler {
     if (offset == from.grid_id) return to.grid_id;
     if (offset == from.sm_count) return to.sm_count;
     throw GivenUp{"a value of the launch that this generation keeps elsewhere"};
+  }
+
+  static Value with_number(const Value& v, std::uint32_t bits) {
+    Value out = number(bits);
+    out.negated = v.negated;
+    out.absolute = v.absolute;
+    out.inverted = v.inverted;
+    return out;
+  }
+
+  // Registers that always hold one number of few bits: Volta's forms had no room for it.
+  void find_numbers() {
+    constexpr std::int32_t limit = 1 << 19;
+    std::vector<std::uint8_t> writers(p_.registers.size(), 0);
+    numbers_.assign(p_.registers.size(), std::nullopt);
+    for (const Block& block : p_.blocks)
+      for (const Instruction& i : block.code)
+        for_each_ref(i, [&](const Ref& r, bool writes) {
+          if (!writes) return;
+          if (writers[r.reg] < 2) ++writers[r.reg];
+          if (i.code.mnemonic() != "MOV" || i.guarded() || p_.registers[r.reg].width != 1) return;
+          const auto values = source_values(i);
+          if (!values || !values->values[0].is_number() || i.address != none) return;
+          const auto bits = static_cast<std::int32_t>(values->values[0].bits);
+          if (bits >= -limit && bits < limit) numbers_[r.reg] = static_cast<std::uint32_t>(bits);
+        });
+    for (std::size_t r = 0; r < writers.size(); ++r)
+      if (writers[r] != 1 || p_.registers[r].fixed != Register::anywhere) numbers_[r] = std::nullopt;
   }
 
   // ---- who uses predicates ----
@@ -1241,6 +1273,7 @@ class Bundler {
   std::vector<Instruction> old_;  // of this block
   std::size_t at_ = 0;
   std::vector<std::uint32_t> uses_;  // reads by register
+  std::vector<std::optional<std::uint32_t>> numbers_;
 };
 
 
