@@ -30,7 +30,7 @@ from assembler_compare import ptx_files, run, table, target_text, tool
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 KINDS = {
-    "fma": {"FFMA", "FADD", "FMUL", "IMAD", "IDP"},
+    "fma": {"FFMA", "FADD", "FMUL", "IMAD", "IDP", "XMAD", "FADD32I", "FMUL32I", "FFMA32I"},
     "half": {"HFMA2", "HADD2", "HMUL2", "HSET2", "HSETP2", "HMNMX2"},
     "fp64": {"DADD", "DMUL", "DFMA", "DSETP", "DMNMX"},
     "uniform_move": {"ULDC", "UMOV", "VOTEU"},
@@ -44,7 +44,7 @@ OF_LATE_RESULTS = KINDS["memory"] | KINDS["variable"]
 WITHOUT_RESULT = set(
     "ST STG STS STL RED REDG BAR BRA EXIT BSSY BSYNC CCTL NOP WARPSYNC RET CALL DEPBAR MEMBAR BREAK YIELD".split()
 )
-PREDICATES_TOO = set("ISETP FSETP DSETP IADD3 PLOP3 HSETP2 LEA LOP3 IMAD UISETP UIADD3 UPLOP3".split())
+PREDICATES_TOO = set("ISETP FSETP DSETP PSETP IADD3 PLOP3 HSETP2 LEA LOP3 IMAD UISETP UIADD3 UPLOP3".split())
 PAIRED = ("FFMA", "IMAD", "IMAD.WIDE", "IADD3", "LOP3", "ISETP", "VIADD", "HFMA2", "DFMA", "DMUL", "MUFU")
 REGISTER = re.compile(r"(?<![A-Za-z_0-9])(U?[RP])(\d+)(\.64)?(?!\d)")
 GUARD = re.compile(r"@!?(U?P[T\d]) ")

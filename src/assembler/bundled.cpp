@@ -128,7 +128,8 @@ class Bundler {
           if (writers[r.reg] < 2) ++writers[r.reg];
           if (i.code.mnemonic() != "MOV" || i.guarded() || p_.registers[r.reg].width != 1) return;
           const auto values = source_values(i);
-          if (!values || !values->values[0].is_number() || i.address != none) return;
+          if (!values || i.address != none) return;
+          if (!values->values[0].is_number() && !values->values[0].is_zero_register()) return;
           const auto bits = static_cast<std::int32_t>(values->values[0].bits);
           if (bits >= -limit && bits < limit) numbers_[r.reg] = static_cast<std::uint32_t>(bits);
         });

@@ -111,6 +111,12 @@ bool is_one_of_names(std::string_view name, std::span<const std::string_view> na
 // It ends a block, or the lanes go apart or meet at it.
 bool is_control_flow(std::string_view base);
 
+// A scoreboard counts from the second cycle on: who waits right behind the instruction that sets it does not
+// wait.
+inline constexpr unsigned scoreboard_cycles = 2;
+// Cycles from an instruction that sets a scoreboard for its result to one that waits for it, at least.
+unsigned cycles_to_wait(const machine::Instruction& code);
+
 // Estimate of the cycles until a result that a scoreboard tells is there: where nothing is missed in caches.
 unsigned expected_latency(const machine::Instruction& code);
 

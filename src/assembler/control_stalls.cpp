@@ -12,9 +12,6 @@
 namespace simtlab::assembler {
 namespace {
 
-// A scoreboard counts from the second cycle on: who waits right behind the instruction that sets it does not
-// wait.
-constexpr unsigned scoreboard_cycles = 2;
 constexpr Place scoreboard_places = place_count;
 constexpr unsigned longest_stall = 15;
 
@@ -44,7 +41,7 @@ class PendingResults {
     for (const UnderWay& p : list_) {
       if (p.write.place >= scoreboard_places) {
         if ((instruction.code.control.wait_mask >> (p.write.place - scoreboard_places) & 1u) != 0)
-          require(scoreboard_cycles, p.age);
+          require(p.write.least, p.age);
         continue;
       }
       for (const Effects::Read& read : effects.reads())
@@ -61,9 +58,15 @@ class PendingResults {
         std::erase_if(list_, [&](const UnderWay& p) { return p.write.place == write.place; });
       if (write.source != machine::ResultSource::variable) add({write, 0});
     }
-    for (const std::uint8_t s :
-         {instruction.code.control.write_barrier, instruction.code.control.read_barrier})
-      if (s < scoreboard_count) add({{.place = static_cast<Place>(scoreboard_places + s)}, 0});
+    const auto set = [&](std::uint8_t s, unsigned cycles) {
+      if (s >= scoreboard_count) return;
+      Effects::Write write;
+      write.place = static_cast<Place>(scoreboard_places + s);
+      write.least = static_cast<std::uint8_t>(cycles);
+      add({write, 0});
+    };
+    set(instruction.code.control.write_barrier, cycles_to_wait(instruction.code));
+    set(instruction.code.control.read_barrier, scoreboard_cycles);
   }
 
   void pass(unsigned cycles) {
