@@ -273,6 +273,25 @@ PipeUse pipe_of(const machine::Instruction& code) {
   return {PipeKind::alu, 2};
 }
 
+// As in ptxas 12.4's code for 41 files: arithmetic first, then another unit or a branch; one constant at most.
+bool may_pair(const machine::Instruction& first, const machine::Instruction& second) {
+  if (!machine::in_bundles(first.generation)) return false;
+  const auto reads_constant = [](const machine::Instruction& code) {
+    return std::ranges::any_of(std::span(code.operands).first(code.operand_count()), [](const auto& o) {
+      return o.kind == OperandKind::constant;
+    });
+  };
+  constexpr std::string_view others[] = {
+      "SYNC", "SSY",  "BRK",  "BRA",   "PBK",  "RET",  "MUFU", "LDS",  "STG",    "LDG",  "F2I", "I2F", "STL",
+      "S2R",  "LDC",  "ST",   "STS",   "F2F",  "LDL",  "BAR",  "DEPBAR", "SHFL", "RED",  "I2I", "LD",  "DSETP",
+      "TEX",  "DMNMX", "EXIT"};
+  const std::string_view leader = base_mnemonic(first);
+  const bool computes = is_fp64_name(leader) ? leader != "DSETP" && leader != "DMNMX"
+                                             : !is_late(first) && !is_control_flow(leader) && leader != "MEMBAR";
+  return computes && is_one_of_names(base_mnemonic(second), others) &&
+         !(reads_constant(first) && reads_constant(second));
+}
+
 unsigned least_stall(const machine::Instruction& code) {
   const std::string_view base = base_mnemonic(code);
   const bool old = code.generation <= 75;

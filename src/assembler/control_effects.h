@@ -102,6 +102,9 @@ struct PipeUse {
 };
 PipeUse pipe_of(const machine::Instruction& code);
 
+// Whether both issue in one cycle on Maxwell and Pascal, if nothing else keeps them apart.
+bool may_pair(const machine::Instruction& first, const machine::Instruction& second);
+
 // Stall count at least, whatever comes next.
 unsigned least_stall(const machine::Instruction& code);
 

@@ -147,7 +147,10 @@ class StallSetter {
         pending.pass(std::max(data, structure));
       }
       pending.issue(code[n], effects_[b][n]);
-      const unsigned least = least_stall(code[n].code);
+      // The second of a pair leads none.
+      const bool second = n > 0 && code[n - 1].code.control.stall == 0;
+      const bool pairs = !second && n + 1 < code.size() && may_pair(code[n].code, code[n + 1].code);
+      const unsigned least = pairs ? 0 : least_stall(code[n].code);
       code[n].code.control.stall = static_cast<std::uint8_t>(least);
       code[n].code.control.yield = false;
       free_from = now + pipe.cycles;

@@ -27,7 +27,7 @@ class BlockClock {
     if (control.read_barrier < scoreboard_count) hold(control.read_barrier, now_ + read_cycles);
     const PipeUse pipe = pipe_of(instruction.code);
     if (pipe.kind == PipeKind::fma) now_ += conflicts(instruction, pipe.cycles);
-    now_ += std::max<std::uint32_t>(control.stall, 1);
+    now_ += std::max<std::uint32_t>(control.stall, machine::in_bundles(generation_) ? 0 : 1);
     kept_ = control.reuse;
   }
   std::uint32_t now() const { return now_; }

@@ -208,7 +208,8 @@ class Delivery {
   }
 
   void advance(std::uint32_t lanes) {
-    const std::uint32_t cycles = step_.stall == 0 ? drain_cycles : step_.stall;
+    const bool pairs = machine::in_bundles(delays_.generation());  // with the next one
+    const std::uint32_t cycles = step_.stall == 0 && !pairs ? drain_cycles : step_.stall;
     const std::size_t count = delays_.results.size();
     for (std::size_t i = 0; i < count; ++i) {
       const std::uint32_t part = delays_.results[i].mask & share(delays_.results[i].place, lanes);

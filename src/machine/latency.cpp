@@ -150,6 +150,14 @@ InOrder unit_of(const Instruction& instruction) {
   return is_one_of(base, shared) ? InOrder::shared : InOrder::global;
 }
 
+unsigned waited_scoreboards(const Instruction& instruction) {
+  if (!instruction.form->bundled() || instruction.mnemonic() != "DEPBAR") return 0;
+  const auto value = [&](std::string_view name) {
+    return static_cast<unsigned>(instruction.operands[static_cast<std::size_t>(instruction.form->operand(name))].value);
+  };
+  return value("mask") | (instruction.field("le") != 0 ? 1u << value("SB") : 0u);
+}
+
 ResultSource source_of(const Instruction& instruction, bool second_register) {
   const std::string_view base = base_of(instruction), name = instruction.mnemonic();
   // On Hopper its result has a fixed latency

@@ -142,7 +142,7 @@ Program::Program(const ptx::Function& function, std::uint32_t first_predicate, s
     const machine::Instruction& instruction = function.machine->instructions[code_.size() - 1];
     if (reads_special_register(instruction)) read_special_register(instruction, pipes, code_.back());
     if (machine::is_wide_product(instruction)) code_.back().interval *= 2;
-    add_counters(instruction.control, pipes, code_.back());
+    add_counters(instruction, pipes, code_.back());
   }
   slots_.push_back(0);  // so that an empty list at the end has an address
 }
@@ -296,16 +296,19 @@ void Program::add_instruction(const ptx::Inst& inst, const PipeTable& pipes, con
 
 // What the assembler told the hardware takes the place of registers: results of fixed latency are not
 // watched, for the next reader stands far enough behind (its stall counts see to that).
-void Program::add_counters(const machine::Control& control, const PipeTable& pipes, InstInfo& info) {
+void Program::add_counters(const machine::Instruction& instruction, const PipeTable& pipes, InstInfo& info) {
+  const machine::Control& control = instruction.control;
+  const unsigned waits = control.wait_mask | machine::waited_scoreboards(instruction);
   slots_.resize(info.registers);
   if (control.write_barrier < control_counters) slots_.push_back(control.write_barrier);
   info.dst_count = info.shared_count = static_cast<std::uint8_t>(slots_.size() - info.registers);
   for (unsigned i = 0; i < control_counters; ++i)
-    if (control.wait_mask >> i & 1) slots_.push_back(static_cast<std::uint16_t>(i));
+    if (waits >> i & 1) slots_.push_back(static_cast<std::uint16_t>(i));
   info.register_count = static_cast<std::uint16_t>(slots_.size() - info.registers);
   info.controlled = true;
   info.yields = control.yield;
-  info.stall_count = std::max<std::uint8_t>(control.stall, 1);
+  // Before Volta 0 lets the next instruction issue in the same cycle.
+  info.stall_count = std::max<std::uint8_t>(control.stall, machine::in_bundles(instruction.generation) ? 0 : 1);
   if (control.read_barrier < control_counters) info.read_counter = control.read_barrier;
   info.operand_read = operand_read(*info.inst, pipes.operands);
 }

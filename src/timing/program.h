@@ -94,7 +94,7 @@ class Program {
 
  private:
   void add_operand(const ptx::Operand& operand);
-  void add_counters(const machine::Control& control, const PipeTable& pipes, InstInfo& info);
+  void add_counters(const machine::Instruction& instruction, const PipeTable& pipes, InstInfo& info);
   void add_instruction(const ptx::Inst& inst, const PipeTable& pipes, const Lowering& lowering);
 
   const ptx::Function* function_;
