@@ -99,7 +99,7 @@ def own_text(instruction, address, bundled):
     if text is None:
         return "unknown: " + instruction["unknown"]
     if "target" in instruction:
-        target = instruction["target"] - instruction["address"] + address
+        target = (instruction["target"] - instruction["address"] + address + 2**63) % 2**64 - 2**63
         # Branches name the first instruction of a bundle by the control word before it
         if bundled and target % BUNDLE_BYTES == 8:
             target -= 8

@@ -136,13 +136,11 @@ std::string memory_text(const Instruction& instruction, const OperandForm& form,
   return operand.described && shows ? fmt::format("desc[{}]{}", uniform_name(operand.number), out) : out;
 }
 
-// The offset of a constant, with the register that is added to it. In bundles it is a signed number, but
-// where a register could be added and is not.
+// The offset of a constant, with the register that is added to it. In bundles it is a signed number.
 std::string offset_text(const Instruction& instruction, const OperandForm& form, const Operand& operand) {
   if (instruction.form->bundled()) {
     const auto offset = static_cast<std::int16_t>(operand.value);
-    if (form.base == no_bit) return number_text(offset);
-    if (operand.base == zero_register && offset != 0) return number_text(operand.value);
+    if (operand.base == zero_register) return number_text(offset);
     const std::string base = register_name(operand.base);
     return offset == 0 ? base : fmt::format("{}+{}", base, number_text(offset));
   }

@@ -63,7 +63,19 @@ constexpr SpecialName bundled_names[] = {{0x04, "SR_PM0"},
                                          {0x62, "SR_CIRCULARQUEUEENTRYADDRESSLOW"},
                                          {0x63, "SR_CIRCULARQUEUEENTRYADDRESSHIGH"}};
 
-std::string bundled_special(unsigned number) {
+// Numbers that have names only from a later one of those generations on.
+std::string early_special(unsigned number, unsigned generation) {
+  constexpr unsigned first_maxwell = 50, pascal = 60, ticket = 0x0f, context = 0x3e;
+  constexpr unsigned first_of_pascal = 0x2c, last_of_pascal = 0x2f;
+  const bool later = number == ticket
+                         ? generation > first_maxwell
+                         : generation >= pascal || number < first_of_pascal || number > last_of_pascal;
+  if (number == context && generation < pascal) return "SR_CTXADDR";
+  return later ? std::string() : fmt::format("SR{}", number);
+}
+
+std::string bundled_special(unsigned number, unsigned generation) {
+  if (std::string name = early_special(number, generation); !name.empty()) return name;
   const auto* found = std::ranges::find(bundled_names, number, &SpecialName::number);
   if (found != std::end(bundled_names)) return std::string(found->name);
   constexpr unsigned first_without_name = 0x64;
@@ -74,7 +86,7 @@ std::string bundled_special(unsigned number) {
 
 std::string special_register_name(unsigned number, unsigned generation) {
   if (in_bundles(generation))
-    if (std::string name = bundled_special(number); !name.empty()) return name;
+    if (std::string name = bundled_special(number, generation); !name.empty()) return name;
   switch (number) {
     case 0x00: return "SR_LANEID";
     case 0x01: return "SR_CLOCK";

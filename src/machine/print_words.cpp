@@ -182,8 +182,11 @@ std::string video_types(const Instruction& i) {
   constexpr unsigned any_half = 4;
   const std::string a = type(i.field("sa") != 0, i.field("va"));
   const std::string b = type(i.field("sb") != 0, immediate ? any_half : i.field("vb"));
-  // Of shifts a bit that says how far stands in the place of the sign
-  const bool usual = immediate ? i.field("sb") != 0 || i.field("w") != 0 : b == "S32";
+  // Pascal always writes those of products. How far a shift goes has no sign.
+  constexpr unsigned pascal = 60;
+  if (i.mnemonic() == "VMAD" && i.generation >= pascal) return fmt::format("{}.{}", a, b);
+  const bool is_shift = i.form->field("w") >= 0;
+  const bool usual = is_shift ? immediate || b == "U32" : immediate ? i.field("sb") != 0 : b == "S32";
   return a == "S32" && usual ? std::string() : fmt::format("{}.{}", a, b);
 }
 
