@@ -16,7 +16,9 @@ std::optional<std::uint64_t> target_of(const Instruction& instruction) {
     if (o.kind != OperandKind::target || instruction.form->texts[i].hidden) continue;
     // An address that is added to a pair of registers has a name only if it says something
     const bool added = i > 0 && instruction.form->operands[i - 1].register_pair;
-    if (added && o.value == instruction.address + static_cast<std::int64_t>(word_bytes)) return std::nullopt;
+    if (added && (in_bundles(instruction.generation) ||
+                  o.value == instruction.address + static_cast<std::int64_t>(word_bytes)))
+      return std::nullopt;
     return static_cast<std::uint64_t>(o.value);
   }
   return std::nullopt;
@@ -26,8 +28,8 @@ std::optional<std::uint64_t> target_of(const Instruction& instruction) {
 std::map<std::uint64_t, std::string> functions_in(const Image& image, const ImageKernel& kernel) {
   std::map<std::uint64_t, std::string> out;
   for (const ElfSymbol& s : image.elf.symbols)
-    if (const auto address = static_cast<std::uint64_t>(
-            address_of_file(image.generation, static_cast<std::int64_t>(s.value)));
+    if (const auto address =
+            static_cast<std::uint64_t>(address_of_file(image.generation, static_cast<std::int64_t>(s.value)));
         s.section == kernel.section && !s.name.empty() && s.type != STT_SECTION &&
         address < kernel.words.size() * word_bytes)
       out.insert_or_assign(address, s.name);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "machine/print_operand.h"
 
 namespace simtlab::machine {
@@ -31,7 +33,8 @@ class Writer {
       if (offset_of(operand) == 0 && mnemonic != "CALL.REL" && mnemonic != "RET") return;
       separator_ = " ";
       // What is added to an absolute address, or to that of a table, is a number
-      if (mnemonic.starts_with("BRX") || (mnemonic == "RET" && instruction_.field("abs") != 0))
+      if (mnemonic.starts_with("BRX") || mnemonic == "JMX" ||
+          (mnemonic == "RET" && instruction_.field("abs") != 0))
         return add(number_of(offset_of(operand)));
     }
     add(operand_text(instruction_, operand, name_of_));
@@ -51,9 +54,9 @@ class Writer {
   }
   std::int64_t offset_of(std::size_t operand) const {
     const Operand& o = instruction_.operands[operand];
-    return o.kind == OperandKind::absolute
-               ? o.value
-               : o.value - instruction_.address - static_cast<std::int64_t>(word_bytes);
+    if (o.kind == OperandKind::absolute) return o.value;
+    return o.value - address_in_file(instruction_.generation, instruction_.address) -
+           static_cast<std::int64_t>(code_bytes(instruction_.generation));
   }
 
   const Instruction& instruction_;
@@ -97,6 +100,44 @@ void add_packed(const Instruction& instruction, Writer& out) {
   if (merges) out.add(c);
 }
 
+// The word of a field that stands among the operands.
+std::string word_of(const Instruction& instruction, std::string_view field) {
+  const auto i = static_cast<std::size_t>(instruction.form->field(field));
+  const std::string* const word = instruction.form->fields[i]->word(instruction.fields[i]);
+  return word == nullptr ? std::string() : *word;
+}
+
+// The test of the flags, where the name does not say it: "CC.LT".
+void add_test(const Instruction& instruction, Writer& out) {
+  const int field = instruction.form->field("test");
+  if (field < 0 ||
+      std::ranges::find(instruction.form->name, field, &NamePart::field) != instruction.form->name.end())
+    return;
+  if (const std::string word = word_of(instruction, "test"); !word.empty()) out.add("CC." + word);
+}
+
+// Of instructions in bundles: what is no operand of the form stands among those that are.
+void add_bundled(const Instruction& instruction, Writer& out) {
+  const std::string_view mnemonic = instruction.mnemonic();
+  const std::size_t count = instruction.operand_count();
+  add_test(instruction, out);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i + 1 == count && mnemonic.starts_with("CSET")) out.add("CC");
+    if (i == 2 && mnemonic == "TXQ") out.add(word_of(instruction, "query"));
+    if (!is_left_out(instruction, i)) out.add(i);
+  }
+  if (mnemonic == "TEXS" || mnemonic == "TLDS") {
+    out.add(word_of(instruction, "shape"));
+    out.add(word_of(instruction, "mask"));
+  }
+  if (mnemonic == "ATOM.CAS" || mnemonic == "ATOMS.CAS") {
+    // The new value is in the registers behind those of the comparand
+    const unsigned comparand = instruction.operands[count - 1].number;
+    out.add(register_name(
+        std::min(comparand + (instruction.field("type") == 0 ? 1u : 2u), unsigned{zero_register})));
+  }
+}
+
 void add_operands(const Instruction& instruction, Writer& out) {
   const std::string_view mnemonic = instruction.mnemonic();
   if (mnemonic == "BAR") return add_barrier(instruction, out);
@@ -107,6 +148,7 @@ void add_operands(const Instruction& instruction, Writer& out) {
     out.add("gsb0");
     return out.add(fmt::format("0x{:x}", value_of(instruction, "cnt")));
   }
+  if (instruction.form->bundled()) return add_bundled(instruction, out);
   out.add_all();
   if (mnemonic == "B2R" && instruction.field("mode") == 0) out.add("0x0");
   if (instruction.form->field("gsb") >= 0 && instruction.field("gsb") == 0) out.add("gsb0");
@@ -149,49 +191,6 @@ std::string text_of(const Instruction& instruction, const NameOfCode& name_of) {
   return out;
 }
 
-std::string special_register_name(unsigned number) {
-  switch (number) {
-    case 0x00: return "SR_LANEID";
-    case 0x01: return "SR_CLOCK";
-    case 0x02: return "SR_VIRTCFG";
-    case 0x03: return "SR_VIRTID";
-    case 0x20: return "SR_TID";
-    case 0x21: return "SR_TID.X";
-    case 0x22: return "SR_TID.Y";
-    case 0x23: return "SR_TID.Z";
-    case 0x25: return "SR_CTAID.X";
-    case 0x26: return "SR_CTAID.Y";
-    case 0x27: return "SR_CTAID.Z";
-    case 0x28: return "SR_NTID";
-    case 0x2e: return "SR_LWINHI";
-    case 0x2f: return "SR_SWINHI";
-    case 0x30: return "SR_SWINLO";
-    case 0x31: return "SR_SWINSZ";
-    case 0x32: return "SR_SMEMSZ";
-    case 0x37: return "SR_LMEMHIOFF";
-    case 0x38: return "SR_EQMASK";
-    case 0x39: return "SR_LTMASK";
-    case 0x3a: return "SR_LEMASK";
-    case 0x3b: return "SR_GTMASK";
-    case 0x3c: return "SR_GEMASK";
-    case 0x3d: return "SR_REGALLOC";
-    case 0x43: return "SR_VIRTUALSMID";
-    case 0x50: return "SR_CLOCKLO";
-    case 0x51: return "SR_CLOCKHI";
-    case 0x52: return "SR_GLOBALTIMERLO";
-    case 0x53: return "SR_GLOBALTIMERHI";
-    case 0x60: return "SR_HWTASKID";
-    case 0x88: return "SR_CgaCtaId";
-    case 0xff: return "SRZ";
-    default: break;
-  }
-  constexpr unsigned first_counter = 0x64, last_counter = 0x73;
-  if (number >= first_counter && number <= last_counter)
-    return fmt::format("SR_PM{}{}", (number - first_counter) % 2 != 0 ? "_HI" : "",
-                       (number - first_counter) / 2);
-  return fmt::format("SR{}", number);
-}
-
 std::string text_of(const Control& control) {
   const auto barrier = [](char kind, unsigned number) {
     return number == 7 ? std::string("--") : fmt::format("{}{}", kind, number);
@@ -199,6 +198,7 @@ std::string text_of(const Control& control) {
   std::string waits, reuse;
   for (unsigned i = 0; i < 6; ++i) waits += (control.wait_mask >> i & 1) ? static_cast<char>('0' + i) : '-';
   for (unsigned i = 0; i < 3; ++i) reuse += (control.reuse >> i & 1) ? "abc"[i] : '-';
+  if ((control.reuse >> 3 & 1) != 0) reuse += 'd';
   return fmt::format("{:2} {} {} {} {} {}", control.stall, control.yield ? 'y' : '-',
                      barrier('w', control.write_barrier), barrier('r', control.read_barrier), waits, reuse);
 }

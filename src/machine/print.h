@@ -17,8 +17,8 @@ std::string text_of(const Instruction& instruction, const NameOfCode& name_of = 
 std::string opcode_text(const Instruction& instruction);
 // "P0", "UP3", "PT"
 std::string predicate_name(bool uniform, unsigned number);
-// "SR_TID.X"; of unknown ones "SR123".
-std::string special_register_name(unsigned number);
+// "SR_TID.X"; of unknown ones "SR123". Maxwell and Pascal have names of their own for some numbers.
+std::string special_register_name(unsigned number, unsigned generation);
 // "stall 4, yield, sets 0, waits for 1 2": what the assembler tells the hardware, in few characters of fixed
 // width: "4 y w0 r- 12---- a--".
 std::string text_of(const Control& control);

@@ -5,13 +5,11 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <utility>
 
 namespace simtlab::machine {
 namespace {
 
-std::string register_name(unsigned number) {
-  return number == zero_register ? "RZ" : fmt::format("R{}", number);
-}
 std::string uniform_name(unsigned number) {
   return number == zero_uniform ? "URZ" : fmt::format("UR{}", number);
 }
@@ -66,7 +64,9 @@ bool is_half(const Instruction& instruction) {
 }
 
 std::string immediate_text(const Instruction& instruction, const OperandForm& form, const Operand& operand) {
-  const auto bits = static_cast<std::uint64_t>(operand.value);
+  const std::int64_t value =
+      instruction.form->bundled() ? bundled_value(instruction, form, operand) : operand.value;
+  const auto bits = static_cast<std::uint64_t>(value);
   const bool brain = is_named(instruction, "bf16") && (instruction.form->opcode & 0xffu) != 0x35u;
   switch (immediate_of(instruction, form)) {
     case Immediate::f32:
@@ -81,7 +81,7 @@ std::string immediate_text(const Instruction& instruction, const OperandForm& fo
     case Immediate::signed_:
     case Immediate::any: break;
   }
-  return number_text(operand.value);
+  return number_text(value);
 }
 
 // ".reuse": the operand slot keeps the value. A register at bit 24 is slot A; one at bit 32 is slot B, but C
@@ -127,7 +127,7 @@ std::string memory_text(const Instruction& instruction, const OperandForm& form,
   if (operand.value != 0) {
     // Without a register the offset is an address
     const bool alone = out.empty();
-    const unsigned width = form.bits.width();
+    const unsigned width = form.bits.width() + (form.in_words ? 2 : 0);
     add(number_text(alone ? operand.value & ((std::int64_t{1} << width) - 1) : operand.value));
   }
   if (out.empty()) out = "RZ";
@@ -136,8 +136,14 @@ std::string memory_text(const Instruction& instruction, const OperandForm& form,
   return operand.described && shows ? fmt::format("desc[{}]{}", uniform_name(operand.number), out) : out;
 }
 
-// The offset of a constant, with the register that is added to it.
-std::string offset_text(const OperandForm& form, const Operand& operand) {
+// The offset of a constant, with the register that is added to it. In bundles it is a signed number.
+std::string offset_text(const Instruction& instruction, const OperandForm& form, const Operand& operand) {
+  if (instruction.form->bundled()) {
+    const auto offset = static_cast<std::int16_t>(operand.value);
+    if (operand.base == zero_register) return number_text(offset);
+    const std::string base = register_name(operand.base);
+    return offset == 0 ? base : fmt::format("{}+{}", base, number_text(offset));
+  }
   const bool by_uniform = form.kind == OperandKind::constant && form.uniform != no_bit;
   const bool zero = operand.base == zero_register;
   if (!by_uniform && (form.base == no_bit || (zero && operand.value != 0))) return number_text(operand.value);
@@ -171,24 +177,48 @@ std::string_view texture_shape(std::int64_t value) {
   return names[value & 7];
 }
 
+// Maxwell and Pascal count shapes in another order.
+std::string_view bundled_shape(std::int64_t value) {
+  constexpr std::string_view names[] = {"1D", "ARRAY_1D", "2D",   "ARRAY_2D",
+                                        "3D", "ARRAY_3D", "CUBE", "ARRAY_CUBE"};
+  return names[value & 7];
+}
+
 std::string named_number(const OperandForm& form, const Operand& operand) {
   if (form.name == "pppp") return signs_text(operand.value);
   if (form.name == "state") return state_text(operand.value);
   if (form.name == "dim") return std::string(texture_shape(operand.value));
+  if (form.name == "shape") return std::string(bundled_shape(operand.value));
   return number_text(operand.value);
 }
 
 // A constant that may have a suffix has a space in it.
 bool is_spaced(const Instruction& instruction, const OperandText& text) {
+  constexpr unsigned half = 1;
+  if (instruction.form->bundled())
+    return text.spaced || (instruction.mnemonic().starts_with("F2F") && instruction.field("src") == half);
   return text.spaced ||
          (text.computed != nullptr && (instruction.field("src", 2) < 2 || instruction.field("f16") != 0));
+}
+
+// A code address as files have it. Of bundles the first instruction is named by the address of the control
+// word before it, as the vendor's assembler does.
+std::int64_t code_address(const Instruction& instruction, const Operand& operand) {
+  const std::int64_t address = address_in_file(instruction.generation, operand.value);
+  constexpr auto bundle = static_cast<std::int64_t>(bundle_bytes),
+                 first = static_cast<std::int64_t>(bundled_bytes);
+  return in_bundles(instruction.generation) && (address % bundle + bundle) % bundle == first ? address - first
+                                                                                             : address;
 }
 
 std::string plain_text(const Instruction& instruction, std::size_t index, const NameOfCode& name_of) {
   const OperandForm& form = instruction.form->operands[index];
   const Operand& operand = instruction.operands[index];
   switch (operand.kind) {
-    case OperandKind::reg: return register_name(operand.number);
+    case OperandKind::reg: {
+      const std::string name = register_name(operand.number);
+      return form.bracket ? fmt::format("[{}]", name) : name;
+    }
     case OperandKind::ureg: {
       const std::string name = uniform_name(operand.number);
       return form.bracket ? fmt::format("[{}]", name) : form.matrix ? fmt::format("gdesc[{}]", name) : name;
@@ -200,16 +230,17 @@ std::string plain_text(const Instruction& instruction, std::size_t index, const 
     case OperandKind::constant:
       return fmt::format("c[0x{:x}]{}[{}]", operand.number,
                          is_spaced(instruction, instruction.form->texts[index]) ? " " : "",
-                         offset_text(form, operand));
+                         offset_text(instruction, form, operand));
     case OperandKind::bindless:
-      return fmt::format("cx[{}][{}]", uniform_name(operand.uniform), offset_text(form, operand));
+      return fmt::format("cx[{}][{}]", uniform_name(operand.uniform),
+                         offset_text(instruction, form, operand));
     case OperandKind::memory: return memory_text(instruction, form, operand);
     case OperandKind::barrier: return fmt::format("B{}", operand.number);
-    case OperandKind::special: return special_register_name(operand.number);
-    case OperandKind::absolute: return number_text(operand.value);
+    case OperandKind::special: return special_register_name(operand.number, instruction.generation);
+    case OperandKind::absolute: return number_text(code_address(instruction, operand));
     case OperandKind::target: {
       const std::string name = name_of ? name_of(static_cast<std::uint64_t>(operand.value)) : std::string{};
-      return name.empty() ? number_text(operand.value) : name;
+      return name.empty() ? number_text(code_address(instruction, operand)) : name;
     }
     case OperandKind::predicates: return "PR";
     case OperandKind::upredicates: return "UPR";
@@ -221,6 +252,12 @@ std::string plain_text(const Instruction& instruction, std::size_t index, const 
   return {};
 }
 
+}  // namespace
+
+std::string register_name(unsigned number) {
+  return number == zero_register ? "RZ" : fmt::format("R{}", number);
+}
+
 std::string suffix_of(const Instruction& instruction, const OperandText& text) {
   if (!text.suffix.empty()) return text.suffix;
   if (text.computed != nullptr) return text.computed(instruction);
@@ -230,8 +267,6 @@ std::string suffix_of(const Instruction& instruction, const OperandText& text) {
   return word == nullptr ? std::string() : *word;
 }
 
-}  // namespace
-
 std::string operand_text(const Instruction& instruction, std::size_t index, const NameOfCode& name_of) {
   const OperandForm& form = instruction.form->operands[index];
   const OperandText& text = instruction.form->texts[index];
@@ -239,6 +274,7 @@ std::string operand_text(const Instruction& instruction, std::size_t index, cons
   constexpr std::string_view halves[] = {"", "F32", "H0_H0", "H1_H1"};
   const bool is_register = operand.kind == OperandKind::reg;
   std::string out = plain_text(instruction, index, name_of);
+  if (instruction.form->bundled()) return bundled_text(instruction, index, std::move(out));
   const std::string inner = text.computed != nullptr ? suffix_of(instruction, text) : std::string();
   if (!inner.empty()) out.append(".").append(inner);
   const std::string_view half = text.whole ? std::string_view() : halves[operand.half];

@@ -173,6 +173,29 @@ std::string matrix_flags(const Instruction& i) {
   return out;
 }
 
+// Types of the factors of video instructions; those that are most often meant are not written.
+std::string video_types(const Instruction& i) {
+  const auto type = [](bool is_signed, unsigned part) {
+    return integer_name(part < 4 ? 0 : part < 6 ? 1 : word_size, is_signed);
+  };
+  const bool immediate = i.form->field("vreg") < 0;
+  constexpr unsigned any_half = 4;
+  const std::string a = type(i.field("sa") != 0, i.field("va"));
+  const std::string b = type(i.field("sb") != 0, immediate ? any_half : i.field("vb"));
+  // Pascal always writes those of products. How far a shift goes has no sign.
+  constexpr unsigned pascal = 60;
+  if (i.mnemonic() == "VMAD" && i.generation >= pascal) return fmt::format("{}.{}", a, b);
+  const bool is_shift = i.form->field("w") >= 0;
+  const bool usual = is_shift ? immediate || b == "U32" : immediate ? i.field("sb") != 0 : b == "S32";
+  return a == "S32" && usual ? std::string() : fmt::format("{}.{}", a, b);
+}
+
+// Textures of Maxwell and Pascal: the bits that keep operands elsewhere.
+std::string phase(const Instruction& i) {
+  constexpr std::string_view names[] = {"", "T", "P", "INVALIDPHASE3"};
+  return std::string(names[i.control.reuse & 3u]);
+}
+
 struct Named {
   std::string_view name;
   ComputedWord word;
@@ -204,7 +227,9 @@ constexpr Named words[] = {{"to_float", to_float},
                            {"triple_format", triple_format},
                            {"at_most", at_most},
                            {"wide_shape", wide_shape},
-                           {"matrix_flags", matrix_flags}};
+                           {"matrix_flags", matrix_flags},
+                           {"video_types", video_types},
+                           {"phase", phase}};
 
 }  // namespace
 

@@ -52,8 +52,8 @@ std::string json_of(const Instruction& instruction) {
   std::string waits, reuse, fields;
   for (unsigned i = 0; i < 6; ++i)
     if ((c.wait_mask >> i & 1u) != 0) waits += fmt::format("{}{}", waits.empty() ? "" : ", ", i);
-  for (unsigned i = 0; i < 3; ++i)
-    if ((c.reuse >> i & 1u) != 0) reuse += fmt::format("{}\"{}\"", reuse.empty() ? "" : ", ", "abc"[i]);
+  for (unsigned i = 0; i < 4; ++i)
+    if ((c.reuse >> i & 1u) != 0) reuse += fmt::format("{}\"{}\"", reuse.empty() ? "" : ", ", "abcd"[i]);
   for (std::size_t i = 0; i < instruction.form->fields.size(); ++i)
     fields += fmt::format("{}{}: {}", fields.empty() ? "" : ", ",
                           json_string(instruction.form->fields[i]->id), instruction.fields[i]);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "machine/bundles.h"
 #include "machine/decode.h"
 
 namespace simtlab::machine {
@@ -58,6 +59,44 @@ TEST(Print, TheUniformDatapathHasItsOwnGuards) {
 
 TEST(Print, BranchesNameAddresses) {
   EXPECT_EQ(text(80, {0x0000004000007947, 0x000fe20003800000}, 0x40), "BRA 0x90");
+}
+
+// Control bits of an instruction of Maxwell and Pascal that keeps operands (1 A, 2 B, 4 C) and does nothing
+// else.
+Word bundled(std::uint64_t word, std::uint64_t kept = 0) {
+  return {word, (std::uint64_t{0x7e0} | kept << 17) << (first_control_bit - 64)};
+}
+
+TEST(Print, MaxwellWritesHalvesBeforeWhatIsKept) {
+  EXPECT_EQ(text(50, bundled(0x4e307f8005e70710, 1)), "XMAD R16, R7.H1.reuse, c[0x0] [0x178].H1, RZ");
+  EXPECT_EQ(text(61, bundled(0x5d11000020570007, 5)), "HADD2 R7, R0.H0_H0.reuse, R5.H0_H0.reuse");
+  EXPECT_EQ(text(50, bundled(0x3859403f8007000e)), "FADD R14, -|R0|, 1");
+  EXPECT_EQ(text(50, bundled(0x4c10800005470c08)), "IADD R8.CC, R12, c[0x0][0x150]");
+}
+
+// What is no operand of the form.
+TEST(Print, MaxwellNamesFlagsAndShapes) {
+  EXPECT_EQ(text(50, bundled(0x38e8010000f7ff11)), "P2R R17, CC, RZ, 0xf");
+  EXPECT_EQ(text(50, bundled(0xeef3000000c70602)), "ATOM.E.CAS.64 R2, [R6], R12, R14");
+  EXPECT_EQ(text(50, bundled(0xd8300500c0a70008, 1)), "TEXS.T R12, R8, R0, R10, 0x50, 2D, RGBA");
+  EXPECT_EQ(text(50, bundled(0xe300000000070001)), "EXIT CC.LT");
+  EXPECT_EQ(text(50, bundled(0xe30000000007000f)), "EXIT");
+}
+
+TEST(Print, MaxwellNamesTypesOfVideoInstructions) {
+  EXPECT_EQ(text(50, bundled(0x3b77056060b70808)), "VMNMX.MX.MAX R8, R8, R11, R10");
+  EXPECT_EQ(text(50, bundled(0x3b76056060b70808)), "VMNMX.U32.S32.MX.MAX R8, R8, R11, R10");
+}
+
+TEST(Print, MaxwellHasSpecialRegistersOfItsOwn) {
+  EXPECT_EQ(text(50, bundled(0xf0c8000000470000)), "S2R R0, SR_PM0");
+  EXPECT_EQ(text(50, bundled(0xf0c8000002170000)), "S2R R0, SR_TID.X");
+  EXPECT_EQ(text(50, bundled(0xf0c8000006470000)), "S2R R0, SR100");
+}
+
+// As files have them: a control word stands before three instructions.
+TEST(Print, MaxwellCountsControlWordsInAddresses) {
+  EXPECT_EQ(text(50, bundled(0xe24000000107000f), 0), "BRA 0x20");
 }
 
 TEST(Decode, BitsWithoutMeaningAreRefused) {
