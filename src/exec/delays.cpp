@@ -208,7 +208,7 @@ class Delivery {
   }
 
   void advance(std::uint32_t lanes) {
-    const bool pairs = machine::in_bundles(delays_.generation());  // with the next one
+    const bool pairs = machine::in_bundles(plan_.generation());  // with the next one
     const std::uint32_t cycles = step_.stall == 0 && !pairs ? drain_cycles : step_.stall;
     const std::size_t count = delays_.results.size();
     for (std::size_t i = 0; i < count; ++i) {
@@ -228,7 +228,8 @@ class Delivery {
   Delays::Issued issued() const { return {pc_, step_.unit, delays_.issued}; }
 
   std::string text_of(std::uint32_t pc) const {
-    return fmt::format("{} at 0x{:04x}", plan_.instruction(pc).mnemonic(), plan_.instruction(pc).address);
+    return fmt::format("{} at 0x{:04x}", plan_.instruction(pc).mnemonic(),
+                       machine::address_in_file(plan_.generation(), plan_.instruction(pc).address));
   }
 
   [[noreturn]] void fail(std::uint32_t lanes, std::string what) const {
