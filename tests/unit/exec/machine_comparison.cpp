@@ -198,7 +198,13 @@ void empty_kernel(std::string& file, const std::string& name) {
     const machine::Bytes code = image.elf.sections[kernel.section].data;
     const auto at = static_cast<std::size_t>(code.data() - bytes.data());
     constexpr std::uint64_t exit[2] = {0x000000000000794dull, 0x000fea0003800000ull};
-    for (std::size_t i = 0; i + 16 <= code.size(); i += 16) std::memcpy(&file[at + i], exit, sizeof exit);
+    // A control word that waits for nothing, and three EXIT
+    constexpr std::uint64_t bundle[4] = {0x001ffc00ffe007ffull, 0xe30000000007000full, 0xe30000000007000full,
+                                         0xe30000000007000full};
+    if (machine::in_bundles(image.generation))
+      for (std::size_t i = 0; i + 32 <= code.size(); i += 32) std::memcpy(&file[at + i], bundle, sizeof bundle);
+    else
+      for (std::size_t i = 0; i + 16 <= code.size(); i += 16) std::memcpy(&file[at + i], exit, sizeof exit);
   }
 }
 
