@@ -67,8 +67,8 @@ class EffectsBuilder {
     // The flags of a sum stand where later generations have uniform predicates.
     if (code_.form->bundled()) {
       if (code_.field("x") != 0 || base_mnemonic(code_) == "CSET" || base_mnemonic(code_) == "CSETP")
-        touch(uniform_predicate_places, 1, false, true);
-      if (code_.field("cc") != 0) touch(uniform_predicate_places, 1, true, true);
+        touch(uniform_predicate_places, 1, false);
+      if (code_.field("cc") != 0) touch(uniform_predicate_places, 1, true);
     }
     return effects_;
   }
@@ -315,6 +315,7 @@ unsigned least_stall(const machine::Instruction& code) {
 unsigned cycles_to_wait(const machine::Instruction& code) {
   if (!machine::in_bundles(code.generation)) return scoreboard_cycles;
   const std::string_view base = base_mnemonic(code);
+  if (!code.always()) return scoreboard_cycles;
   if (base == "DSETP" || base == "MUFU") return 13;
   if (is_fp64_name(base)) return 14;
   constexpr std::string_view longest[] = {"LDS", "SHFL", "S2R", "F2F", "F2I", "I2F", "I2I", "LDC"};
